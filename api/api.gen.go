@@ -856,16 +856,16 @@ func (e ResumeRegistrationParamsXFrontdeskSession) Valid() bool {
 	}
 }
 
-// Action Something that can be done now.
+// Action An action that is possible now.
 type Action struct {
 	Action ActionAction `json:"action"`
 	Href   string       `json:"href"`
 
-	// LatestDueDate Only with `later` among the methods: the last `dueDate` that is accepted.
+	// LatestDueDate Only with `later` among the methods: the latest `dueDate` that is accepted.
 	LatestDueDate *Date        `json:"latestDueDate,omitempty"`
 	Method        ActionMethod `json:"method"`
 
-	// Methods Only with `pay`, the ways to settle that the caller can ask for now. `desk` is shown to staff alone, `later` to those to whom the club offers it.
+	// Methods Only with `pay`, the methods that the caller can choose now. `desk` is listed only for staff, `later` only for callers to whom the club offers it.
 	Methods *[]PaymentMethod `json:"methods,omitempty"`
 }
 
@@ -882,7 +882,7 @@ type Address struct {
 	// Country ISO 3166-1 alpha-2.
 	Country string `json:"country" validate:"iso3166_1_alpha2"`
 
-	// PostalCode Letters and digits, with spaces and hyphens between them; five digits where the country is France.
+	// PostalCode Letters and digits, with single spaces or hyphens between them. For France, five digits.
 	PostalCode string `json:"postalCode" validate:"notblank,postalcode"`
 	Street     string `json:"street" validate:"notblank"`
 }
@@ -890,31 +890,31 @@ type Address struct {
 // Amount Minor units (cents).
 type Amount = int64
 
-// Audience `contact`: a buyer whom a login, an invitation or their own account identified.
+// Audience `contact`: a buyer identified by a login, an invitation or their own account.
 type Audience string
 
-// Billing How the offer goes on after today.
+// Billing The debits after today's payment.
 type Billing struct {
-	// Endless It renews itself, so no total can be given.
+	// Endless The subscription renews automatically, so there is no total.
 	Endless bool           `json:"endless"`
 	Entries []BillingEntry `json:"entries"`
 
-	// FirstInstalmentPaid The first instalment is in `dueNow`, so one less than `entries` count is debited.
+	// FirstInstalmentPaid `dueNow` includes the first instalment, so there is one debit fewer than `entries` add up to.
 	FirstInstalmentPaid bool `json:"firstInstalmentPaid"`
 
-	// Rhythm Time between two debits, ISO 8601 duration.
+	// Rhythm The time between two debits, as an ISO 8601 duration.
 	//
 	// Example: P1M
 	Rhythm Duration `json:"rhythm"`
 }
 
-// BillingEntry A billing period; all entries are added up.
+// BillingEntry A billing period and its price. All entries add up.
 type BillingEntry struct {
-	// Every The billing period, ISO 8601 duration.
+	// Every The billing period, as an ISO 8601 duration.
 	Every Duration `json:"every"`
 	Price Money    `json:"price"`
 
-	// Times How many periods; absent when it never ends or cannot be counted.
+	// Times The number of periods; absent if it is endless or unknown.
 	Times *int `json:"times,omitempty"`
 }
 
@@ -923,13 +923,13 @@ type CardConfig struct {
 	// Processor Example: stripe
 	Processor Words `json:"processor"`
 
-	// PublishableKey The processor's key for browsers, where its card fields are embedded in the page.
+	// PublishableKey The processor's key for browsers, for pages that embed its card fields.
 	PublishableKey *Words `json:"publishableKey,omitempty"`
 }
 
-// CardPayment Present with the method `card` alone.
+// CardPayment Present only with the method `card`.
 type CardPayment struct {
-	// ClientSecret A name or a sentence for a person, on one line. What the club has longer is cut.
+	// ClientSecret A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	ClientSecret *Words `json:"clientSecret,omitempty"`
 
 	// DeclineCode Example: insufficient_funds
@@ -938,62 +938,62 @@ type CardPayment struct {
 	// Processor Example: sandbox
 	Processor string `json:"processor"`
 
-	// PublishableKey A name or a sentence for a person, on one line. What the club has longer is cut.
+	// PublishableKey A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	PublishableKey *Words `json:"publishableKey,omitempty"`
 
-	// RedirectUrl The processor's hosted page; present while the buyer has something to do there.
+	// RedirectUrl The processor's hosted page; present while the buyer must act there.
 	RedirectUrl *Url `json:"redirectUrl,omitempty"`
 }
 
-// Cart As the club system held it when it was last read.
+// Cart The cart as last read from the club system.
 type Cart struct {
-	// Changes What the club system did on its own: lines that it added or took out, prices that are others than before.
+	// Changes Changes made by the club system: lines that it added or removed, and prices that it changed.
 	Changes  []CartChange  `json:"changes"`
 	DueNow   Money         `json:"dueNow"`
 	Items    []CartItem    `json:"items"`
 	Problems []CartProblem `json:"problems"`
 
-	// Revision Names the lines of a cart, their prices, start dates and debits, and the amount. Send the `revision` of the cart that
-	// the buyer saw as `cart` with the payment. If the cart is another one by then, the response is 409 `cart_changed`, and
-	// nothing begins. Live mode requires it, unless the operator configures otherwise.
+	// Revision Identifies the lines of a cart with their prices, start dates and debits, and the amount. In the payment's `cart`, send
+	// the `revision` of the cart that the buyer saw. If the cart has changed since, the response is 409 `cart_changed` and
+	// no payment starts. Live mode requires it, unless the operator configures otherwise.
 	//
 	//
 	// Example: q0WDkV3nUf7s2aYH
 	Revision CartRevision `json:"revision"`
 
-	// Stale Present, and true, when the cart should have been read again and the club system did not respond.
+	// Stale Present and true if the club system did not respond when the cart should have been read again.
 	Stale *bool `json:"stale,omitempty"`
 
-	// Valid The club system's check passes, and no mandate is missing; only a valid cart can be paid.
+	// Valid True if the club system's check passes and no mandate is missing. Only a valid cart can be paid.
 	Valid bool `json:"valid"`
 }
 
 // CartChange defines model for CartChange.
 type CartChange struct {
-	// Kind `added`: a line that nobody asked for. `price`: the line cost `was` when the cart was shown before. `removed`: it was in the cart then, and is no part of the amount any more.
+	// Kind `added`: the club system added this line. `price`: the line cost `was` when the cart was last shown. `removed`: the line was in the cart then and is no longer part of the amount.
 	Kind CartChangeKind `json:"kind"`
 
-	// Name A name or a sentence for a person, on one line. What the club has longer is cut.
+	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Name  Words  `json:"name"`
 	Price Money  `json:"price"`
 	Was   *Money `json:"was,omitempty"`
 }
 
-// CartChangeKind `added`: a line that nobody asked for. `price`: the line cost `was` when the cart was shown before. `removed`: it was in the cart then, and is no part of the amount any more.
+// CartChangeKind `added`: the club system added this line. `price`: the line cost `was` when the cart was last shown. `removed`: the line was in the cart then and is no longer part of the amount.
 type CartChangeKind string
 
 // CartConfig defines model for CartConfig.
 type CartConfig struct {
-	// RevisionRequired A payment must name the `revision` of the cart that the buyer saw.
+	// RevisionRequired If true, a payment must include the `revision` of the cart that the buyer saw.
 	RevisionRequired bool `json:"revisionRequired"`
 }
 
-// CartItem `debit` is there where a day was chosen: as it was asked for, `from` being the first such day that counts.
+// CartItem `debit` is present if a day was chosen, as requested. Its `from` is the first such day that counts.
 type CartItem struct {
-	// Debit When the direct debits fall: on a day of the month or of the week, not both. Left out, the club chooses.
+	// Debit When debits fall: on a day of the month or of the week, not both. If omitted, the club chooses.
 	Debit *Debit `json:"debit,omitempty"`
 
-	// Name A name or a sentence for a person, on one line. What the club has longer is cut.
+	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Name      Words `json:"name"`
 	OfferId   *Id   `json:"offerId,omitempty"`
 	Price     Money `json:"price"`
@@ -1002,27 +1002,27 @@ type CartItem struct {
 
 // CartProblem defines model for CartProblem.
 type CartProblem struct {
-	// Code More may come. `settled`: the club's staff settled the cart in their own system; it can only be abandoned.
+	// Code New codes may be added. `settled`: the club's staff settled the cart in the club system, so the registration can only be abandoned.
 	//
 	// Example: age_restricted
 	Code string `json:"code"`
 
-	// Message Fit to be shown to the visitor.
+	// Message A message that can be shown to the visitor.
 	Message Words `json:"message"`
 }
 
-// CartRevision Names the lines of a cart, their prices, start dates and debits, and the amount. Send the `revision` of the cart that
-// the buyer saw as `cart` with the payment. If the cart is another one by then, the response is 409 `cart_changed`, and
-// nothing begins. Live mode requires it, unless the operator configures otherwise.
+// CartRevision Identifies the lines of a cart with their prices, start dates and debits, and the amount. In the payment's `cart`, send
+// the `revision` of the cart that the buyer saw. If the cart has changed since, the response is 409 `cart_changed` and
+// no payment starts. Live mode requires it, unless the operator configures otherwise.
 //
 // Example: q0WDkV3nUf7s2aYH
 type CartRevision = string
 
-// ChallengeWidget The captcha that visitors solve where an operation has the header `X-Frontdesk-Challenge`. A problem has it with `challenge_required`.
+// ChallengeWidget The captcha for operations with the header `X-Frontdesk-Challenge`. The problem `challenge_required` includes it.
 type ChallengeWidget struct {
 	Provider ChallengeWidgetProvider `json:"provider"`
 
-	// SiteKey The public key with which a page shows the captcha.
+	// SiteKey The public key that a page needs to show the captcha.
 	SiteKey *Words `json:"siteKey,omitempty"`
 }
 
@@ -1033,7 +1033,7 @@ type ChallengeWidgetProvider string
 type ChangeConsents struct {
 	Items []ConsentWish `json:"items"`
 
-	// Wording Which version of the text the contact agreed to, in the front end's own terms.
+	// Wording The version of the text that the contact agreed to, as the front end names it.
 	Wording *string `json:"wording,omitempty"`
 }
 
@@ -1045,14 +1045,14 @@ type Check struct {
 
 // Club defines model for Club.
 type Club struct {
-	// Alias A name or a sentence for a person, on one line. What the club has longer is cut.
+	// Alias A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Alias *Words `json:"alias,omitempty"`
 	Id    Id     `json:"id"`
 
-	// Name A name or a sentence for a person, on one line. What the club has longer is cut.
+	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Name Words `json:"name"`
 
-	// Path Names of the parents, outermost first.
+	// Path The names of the club's parent groups, outermost first.
 	Path []Words `json:"path"`
 }
 
@@ -1066,21 +1066,21 @@ type Config struct {
 	Card CardConfig `json:"card"`
 	Cart CartConfig `json:"cart"`
 
-	// Challenge The captcha that visitors solve where an operation has the header `X-Frontdesk-Challenge`. A problem has it with `challenge_required`.
+	// Challenge The captcha for operations with the header `X-Frontdesk-Challenge`. The problem `challenge_required` includes it.
 	Challenge *ChallengeWidget `json:"challenge,omitempty"`
 	Features  []Feature        `json:"features"`
 
-	// Languages Languages of the texts for visitors.
+	// Languages Languages of the texts shown to visitors.
 	Languages []string       `json:"languages"`
 	Methods   []MethodConfig `json:"methods"`
 
-	// MobileCountries Countries to whose mobile numbers visitors are sent codes. Absent: the club's own.
+	// MobileCountries Visitors can receive codes only on mobile numbers of these countries. If absent, only of the club's own country.
 	MobileCountries *[]string `json:"mobileCountries,omitempty"`
 
 	// Mode `mock` and `test` move no real money.
 	Mode ConfigMode `json:"mode"`
 
-	// Person The fields of a `Person`. The schema says how each is written.
+	// Person The fields of a `Person`. Its schema defines their formats.
 	Person     []PersonField `json:"person"`
 	StartDates DateRange     `json:"startDates"`
 
@@ -1101,7 +1101,7 @@ type Consent struct {
 	Channel Words `json:"channel"`
 	Id      Id    `json:"id"`
 
-	// Locked Mandatory information; it cannot be switched off.
+	// Locked Mandatory information; the contact cannot turn it off.
 	Locked bool `json:"locked"`
 
 	// Type `news`, `legal`, `advertising`, `partners`.
@@ -1110,24 +1110,24 @@ type Consent struct {
 
 // ConsentChange defines model for ConsentChange.
 type ConsentChange struct {
-	// Code `unchanged`: it was so already. `locked`: mandatory information. `unknown`: no consent of this contact.
-	// `failed`: the club system did not take it; send the item again.
+	// Code `unchanged`: already as requested. `locked`: mandatory information. `unknown`: not a consent of this contact.
+	// `failed`: the club system did not accept the change; send the item again.
 	Code ConsentChangeCode `json:"code"`
 
-	// Consent As it stands now; absent when it is unknown.
+	// Consent The current consent; absent if `code` is `unknown`.
 	Consent *Consent `json:"consent,omitempty"`
 	Id      Id       `json:"id"`
 }
 
-// ConsentChangeCode `unchanged`: it was so already. `locked`: mandatory information. `unknown`: no consent of this contact.
-// `failed`: the club system did not take it; send the item again.
+// ConsentChangeCode `unchanged`: already as requested. `locked`: mandatory information. `unknown`: not a consent of this contact.
+// `failed`: the club system did not accept the change; send the item again.
 type ConsentChangeCode string
 
 // ConsentChanges defines model for ConsentChanges.
 type ConsentChanges struct {
 	Items []ConsentChange `json:"items"`
 
-	// Receipt What the contact said, kept before it was carried out.
+	// Receipt What the contact chose, stored before the change was made.
 	Receipt *ConsentReceipt `json:"receipt,omitempty"`
 }
 
@@ -1139,13 +1139,13 @@ type ConsentList struct {
 	Receipts []ConsentReceipt `json:"receipts"`
 }
 
-// ConsentReceipt What the contact said, kept before it was carried out.
+// ConsentReceipt What the contact chose, stored before the change was made.
 type ConsentReceipt struct {
 	At    Instant       `json:"at"`
 	Id    Id            `json:"id"`
 	Items []ConsentWord `json:"items"`
 
-	// Wording A name or a sentence for a person, on one line. What the club has longer is cut.
+	// Wording A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Wording *Words `json:"wording,omitempty"`
 }
 
@@ -1159,27 +1159,27 @@ type ConsentWish struct {
 type ConsentWord struct {
 	Authorized bool `json:"authorized"`
 
-	// Channel A name or a sentence for a person, on one line. What the club has longer is cut.
+	// Channel A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Channel Words `json:"channel"`
 	Id      Id    `json:"id"`
 
-	// Type A name or a sentence for a person, on one line. What the club has longer is cut.
+	// Type A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Type Words `json:"type"`
 }
 
 // Contact defines model for Contact.
 type Contact struct {
-	// Debt What an identified contact owed when the registration began; absent for a visitor.
+	// Debt An identified contact's debt when the registration started; absent for visitors.
 	Debt *Money `json:"debt,omitempty"`
 
-	// Number A name or a sentence for a person, on one line. What the club has longer is cut.
+	// Number A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Number Words `json:"number"`
 
-	// Status As the club system has it, such as `temp` or `customer`.
+	// Status The club system's status, such as `temp` or `customer`.
 	Status Words `json:"status"`
 }
 
-// Currency ISO 4217; `XXX` where the club system names none.
+// Currency ISO 4217; `XXX` if the club system gives none.
 //
 // Example: EUR
 type Currency = string
@@ -1193,12 +1193,12 @@ type DateRange struct {
 	Latest   Date `json:"latest"`
 }
 
-// Debit When the direct debits fall: on a day of the month or of the week, not both. Left out, the club chooses.
+// Debit When debits fall: on a day of the month or of the week, not both. If omitted, the club chooses.
 type Debit struct {
 	// Day Day of the month.
 	Day *int `json:"day,omitempty"`
 
-	// From No debit before this date, which is from today on and at most five years ahead; the first one is the first such day from here, and from the start date, on.
+	// From No debit falls before this date: today or later, at most five years ahead. The first debit falls on the first such day on or after both this date and the start date.
 	From *string `json:"from,omitempty" validate:"omitempty,startdate"`
 
 	// WeekDay Day of the week, 1 is Monday.
@@ -1207,7 +1207,7 @@ type Debit struct {
 
 // DebitDay defines model for DebitDay.
 type DebitDay struct {
-	// Date The next such day.
+	// Date The next date with this day of the month.
 	Date Date `json:"date"`
 
 	// Day Day of the month.
@@ -1224,7 +1224,7 @@ type DeskCard struct {
 	// Amount Minor units (cents).
 	Amount int64 `json:"amount"`
 
-	// Network The network of the card as the club system names it, such as `CBGroup` or `External`.
+	// Network The card's network, as the club system names it, such as `CBGroup` or `External`.
 	Network string `json:"network"`
 }
 
@@ -1233,41 +1233,41 @@ type DeskCheque struct {
 	// Amount Minor units (cents).
 	Amount int64 `json:"amount"`
 
-	// Bank Its name.
+	// Bank The bank's name.
 	Bank string `json:"bank" validate:"notblank"`
 
 	// Code The cheque's number.
 	Code               string `json:"code" validate:"notblank"`
 	DepositDesiredDate string `json:"depositDesiredDate" validate:"datetime=2006-01-02"`
 
-	// Owner Who signed it.
+	// Owner The person who signed the cheque.
 	Owner string `json:"owner" validate:"notblank"`
 }
 
-// Duration ISO 8601, as the club system has it.
+// Duration An ISO 8601 duration, as the club system gives it.
 //
 // Example: P1M
 type Duration = string
 
-// Feature `login`: contacts can identify themselves with the token of the club's login. `staff`: staff can act with their key.
+// Feature `login`: contacts can identify themselves with a token from the club's login. `staff`: staff can use their key.
 type Feature string
 
 // FieldProblem defines model for FieldProblem.
 type FieldProblem struct {
-	// Header The header that is wrong, where it is one.
+	// Header The name of the invalid header.
 	//
 	// Example: Idempotency-Key
 	Header *Words `json:"header,omitempty"`
 
-	// Message A name or a sentence for a person, on one line. What the club has longer is cut.
+	// Message A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Message Words `json:"message"`
 
-	// Parameter The parameter of the query that is wrong, where it is one; also one that the operation does not have.
+	// Parameter The name of the invalid or unknown query parameter.
 	//
 	// Example: type
 	Parameter *Words `json:"parameter,omitempty"`
 
-	// Pointer JSON pointer (RFC 6901) into the body. What is wrong outside the body has none: `header` or `parameter` is there then, and this is `header/…` or `query/…`, without the slash that a pointer begins with.
+	// Pointer A JSON pointer (RFC 6901) into the body. Outside the body, it is `header/…` or `query/…` without a leading slash, and `header` or `parameter` is present.
 	//
 	// Example: /person/email
 	Pointer Words `json:"pointer"`
@@ -1275,10 +1275,10 @@ type FieldProblem struct {
 
 // Health Example: {"status":"ok"}
 type Health struct {
-	// Checks The same of each part that was checked, within five seconds.
+	// Checks The status of each dependency, checked within the last five seconds.
 	Checks *map[string]string `json:"checks,omitempty"`
 
-	// Status `degraded`: it works, and something that it stands on does not, or not well.
+	// Status `degraded`: the gateway works, but something that it depends on is failing or impaired.
 	Status HealthStatus `json:"status"`
 }
 
@@ -1293,27 +1293,27 @@ type Instant = time.Time
 
 // Mandate Example: {"attemptsLeft":5,"covers":false,"iban":"FR** **** 0189","message":"Please enter the code from the SMS.","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
 type Mandate struct {
-	// AttemptsLeft How many codes can still be entered; present while one can.
+	// AttemptsLeft The number of attempts left to enter a code; present while a code can be entered.
 	AttemptsLeft *int `json:"attemptsLeft,omitempty"`
 
-	// Covers It is signed, it is this buyer's, and it starts by the first debit of this cart.
+	// Covers True if the mandate is signed, belongs to this buyer, and starts by the first debit of this cart.
 	Covers bool `json:"covers"`
 
-	// Iban Masked.
+	// Iban The masked account number.
 	//
 	// Example: FR** **** 0189
 	Iban Words `json:"iban"`
 
-	// Message What to tell the visitor; present where the state alone does not say it.
+	// Message A message for the visitor; present if the state alone does not say enough.
 	Message *Words `json:"message,omitempty"`
 
-	// ResendAfter When a new code can be asked for; present while one can be.
+	// ResendAfter When a new code can be requested; present while this is possible.
 	ResendAfter *Instant `json:"resendAfter,omitempty"`
 
-	// State `no_code`: no code can be entered, because none was sent or whether one was sent is not known; ask for a new one.
-	// `awaiting_code`: enter the code from the SMS. `unconfirmed`: a code was entered, and whether it signed is being
-	// looked up; the same code can be entered again. `signed`: done. `cancelled`: given up. `expired`: the code is too
-	// old. `blocked`: wrong codes too often. After the last two, ask for a new code.
+	// State `no_code`: no code can be entered, because none was sent or its delivery is unknown; request a new one.
+	// `awaiting_code`: enter the code from the SMS. `unconfirmed`: a code was entered and the gateway is looking up the
+	// result; the same code can be entered again. `signed`: done. `cancelled`: the signature was cancelled. `expired`: the
+	// code is too old. `blocked`: too many wrong codes. After `expired` and `blocked`, request a new code.
 	State SignatureState `json:"state"`
 }
 
@@ -1322,19 +1322,19 @@ type Me struct {
 	ClubId Id    `json:"clubId"`
 	Debt   Money `json:"debt"`
 
-	// Number A name or a sentence for a person, on one line. What the club has longer is cut.
+	// Number A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Number Words `json:"number"`
 
-	// Status As the club system has it, such as `customer` or `prospect`.
+	// Status The club system's status, such as `customer` or `prospect`.
 	Status Words `json:"status"`
 	Tags   []Tag `json:"tags"`
 }
 
-// MethodConfig A way to settle a cart, and the callers that may choose it. The `pay` action of a registration says which fit its cart.
+// MethodConfig A payment method, and the callers that may choose it. A registration's `pay` action lists the methods that fit its cart.
 type MethodConfig struct {
 	Audience []Audience `json:"audience"`
 
-	// LatestDueDate Only of `later`: the last `dueDate` that is accepted.
+	// LatestDueDate Only for `later`: the latest `dueDate` that is accepted.
 	LatestDueDate *Date         `json:"latestDueDate,omitempty"`
 	Method        PaymentMethod `json:"method"`
 }
@@ -1344,7 +1344,7 @@ type Money struct {
 	// Amount Minor units (cents).
 	Amount Amount `json:"amount"`
 
-	// Currency ISO 4217; `XXX` where the club system names none.
+	// Currency ISO 4217; `XXX` if the club system gives none.
 	//
 	// Example: EUR
 	Currency Currency `json:"currency"`
@@ -1355,11 +1355,11 @@ type MonthDay = int
 
 // NewItem defines model for NewItem.
 type NewItem struct {
-	// Debit When the direct debits fall: on a day of the month or of the week, not both. Left out, the club chooses.
+	// Debit When debits fall: on a day of the month or of the week, not both. If omitted, the club chooses.
 	Debit   *Debit `json:"debit,omitempty"`
 	OfferId Id     `json:"offerId"`
 
-	// StartDate From today on, and at most five years ahead.
+	// StartDate Today or later, at most five years ahead.
 	StartDate *string `json:"startDate,omitempty" validate:"omitempty,startdate"`
 }
 
@@ -1367,17 +1367,17 @@ type NewItem struct {
 type NewMandate struct {
 	Address *Address `json:"address,omitempty"`
 
-	// Bank Its name.
+	// Bank The bank's name.
 	Bank *string `json:"bank,omitempty"`
 	Bic  *string `json:"bic,omitempty"`
 
-	// Holder Whose account it is; need not be the buyer.
+	// Holder The account holder, who may differ from the buyer.
 	Holder string `json:"holder" validate:"notblank"`
 
-	// Iban Spaces and small letters are taken. Length, form and check digits are checked.
+	// Iban Spaces and lower-case letters are accepted. Length, format and check digits must be valid.
 	Iban string `json:"iban"`
 
-	// ValidFrom Today when left out; not after the first debit.
+	// ValidFrom Must not be after the first debit. Defaults to today.
 	ValidFrom *string `json:"validFrom,omitempty" validate:"omitempty,datetime=2006-01-02"`
 }
 
@@ -1388,26 +1388,26 @@ type NewTransfer struct {
 
 // Offer defines model for Offer.
 type Offer struct {
-	// Billing How the offer goes on after today.
+	// Billing The debits after today's payment.
 	Billing *Billing `json:"billing,omitempty"`
 
-	// Commitment How long the subscription runs, ISO 8601 duration.
+	// Commitment The length of the commitment, as an ISO 8601 duration.
 	//
 	// Example: P52W
 	Commitment *Duration `json:"commitment,omitempty"`
 	DueNow     Money     `json:"dueNow"`
 	Id         Id        `json:"id"`
 
-	// Name A name or a sentence for a person, on one line. What the club has longer is cut.
+	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Name Words `json:"name"`
 
-	// Needs What the buyer must give with the item, or before paying.
+	// Needs What the buyer must provide with the item or before paying.
 	Needs []OfferNeeds `json:"needs"`
 
 	// Prorated The first instalment depends on the start date.
 	Prorated bool `json:"prorated"`
 
-	// RegistrationFee Already part of `dueNow`.
+	// RegistrationFee Already included in `dueNow`.
 	RegistrationFee *RegistrationFee `json:"registrationFee,omitempty"`
 }
 
@@ -1418,34 +1418,34 @@ type OfferNeeds string
 type Payment struct {
 	Amount Money `json:"amount"`
 
-	// Card Present with the method `card` alone.
+	// Card Present only with the method `card`.
 	Card *CardPayment `json:"card,omitempty"`
 
-	// DueDate Present with the method `later` alone: the amount is overdue after it.
+	// DueDate Present only with the method `later`. The amount is overdue after this date.
 	DueDate *Date `json:"dueDate,omitempty"`
 	Id      Id    `json:"id"`
 
-	// Message Fit to be shown to the visitor.
+	// Message A message that can be shown to the visitor.
 	Message *Words        `json:"message,omitempty"`
 	Method  PaymentMethod `json:"method"`
 
-	// Retry Whether to ask for a payment again: `new` with a new key. A front end that obeys it cannot make anybody pay twice.
+	// Retry Whether to request a payment again: `new` means with a new key. A front end that follows it cannot cause a double payment.
 	Retry PaymentRetry `json:"retry"`
 
 	// State `requires_action`: send the buyer to the processor. `processing`: wait. `recorded`: settled, and recorded by the
-	// club system. `declined`: the card was refused, nothing was charged. `cancelled`: nothing was charged or
-	// settled. `in_doubt`: paid, deferred or confirmed, being recorded, do not pay again. `refunded`: the money was
-	// given back.
+	// club system. `declined`: the card was refused and nothing was charged. `cancelled`: nothing was charged or
+	// settled. `in_doubt`: paid, deferred or confirmed, and still being recorded; do not pay again. `refunded`: the
+	// money was returned to the buyer.
 	State PaymentState `json:"state"`
 }
 
-// PaymentRetry Whether to ask for a payment again: `new` with a new key. A front end that obeys it cannot make anybody pay twice.
+// PaymentRetry Whether to request a payment again: `new` means with a new key. A front end that follows it cannot cause a double payment.
 type PaymentRetry string
 
 // PaymentState `requires_action`: send the buyer to the processor. `processing`: wait. `recorded`: settled, and recorded by the
-// club system. `declined`: the card was refused, nothing was charged. `cancelled`: nothing was charged or
-// settled. `in_doubt`: paid, deferred or confirmed, being recorded, do not pay again. `refunded`: the money was
-// given back.
+// club system. `declined`: the card was refused and nothing was charged. `cancelled`: nothing was charged or
+// settled. `in_doubt`: paid, deferred or confirmed, and still being recorded; do not pay again. `refunded`: the
+// money was returned to the buyer.
 type PaymentState string
 
 // PaymentMethod defines model for PaymentMethod.
@@ -1460,7 +1460,7 @@ type Person struct {
 	Gender     *PersonGender `json:"gender,omitempty"`
 	GivenName  string        `json:"givenName" validate:"notblank"`
 
-	// Mobile E.164 with 8 to 15 digits, such as +33612345678; nine after +33.
+	// Mobile E.164 with 8 to 15 digits, such as +33612345678. A number with +33 has nine more digits.
 	Mobile string `json:"mobile" validate:"e164"`
 }
 
@@ -1469,90 +1469,90 @@ type PersonGender string
 
 // PersonField defines model for PersonField.
 type PersonField struct {
-	// Name Below the person, with `/` between the levels.
+	// Name The field's path within `Person`, with `/` between levels.
 	//
 	// Example: address/street
 	Name     string `json:"name"`
 	Required bool   `json:"required"`
 }
 
-// Problem RFC 9457.
+// Problem A problem document (RFC 9457).
 //
 // Example: {"code":"invalid_request","errors":[{"message":"has to be an e-mail address","pointer":"/person/email"}],"retry":"never","status":422,"title":"Some fields are wrong","traceId":"0af7651916cd43dd8448eb211c80319c","type":"/docs/problems#invalid_request"}
 type Problem struct {
-	// Challenge The captcha that visitors solve where an operation has the header `X-Frontdesk-Challenge`. A problem has it with `challenge_required`.
+	// Challenge The captcha for operations with the header `X-Frontdesk-Challenge`. The problem `challenge_required` includes it.
 	Challenge *ChallengeWidget `json:"challenge,omitempty"`
 
-	// Code The closed list of what can go wrong; `/docs/problems` is this list as a page.
+	// Code The complete list of error codes, also at `/docs/problems`.
 	//
 	// | code | status | retry | when | what the front end does |
 	// |---|---|---|---|---|
-	// | `malformed_request` | 400 | `never` | not readable: broken JSON, a member that comes twice, characters that do not exist, a missing or unusable header, a wrong content type, a body where none is taken | mend the program; `detail` says where |
-	// | `invalid_request` | 422 | `never` | readable, but some fields or parameters are wrong, or unknown; `errors` points at each | show each message beside its field |
-	// | `card_number_refused` | 422 | `never` | the body holds a card number, which is taken on the card processor's own page alone; `errors` points at it | mend the program; `errors` points at the field: a card is entered on the processor's page alone |
-	// | `not_identified` | 401 | `never` | an identity token is needed that is valid now, and of this organisation | have the person log in at the club again, and send the new token |
-	// | `invitation_invalid` | 422 | `never` | the invitation was used, has expired, or never was one | offer to register as a new person, or to ask the club for another link |
-	// | `resumption_invalid` | 422 | `never` | the link was used, replaced, has expired, or never was one | ask for a new link on the first device, or start again |
+	// | `malformed_request` | 400 | `never` | the request is unreadable: invalid JSON, a duplicate member, invalid characters, a missing or invalid header, a wrong content type, or a body that the endpoint does not accept | fix the client; `detail` says where the error is |
+	// | `invalid_request` | 422 | `never` | some fields or parameters are invalid or unknown; `errors` points at each | show each message next to its field |
+	// | `card_number_refused` | 422 | `never` | the body contains a card number, which only the card processor's page accepts; `errors` points at it | fix the client; have buyers enter cards only on the processor's page |
+	// | `not_identified` | 401 | `never` | the operation needs a valid identity token of this organisation | have the person log in at the club again, and send the new token |
+	// | `invitation_invalid` | 422 | `never` | the invitation is used, expired or unknown | offer to register as a new person, or to ask the club for another link |
+	// | `resumption_invalid` | 422 | `never` | the link is used, replaced, expired or unknown | create a new link on the first device, or start again |
 	// | `contact_banned` | 403 | `never` | the club does not sell to this contact | refer the person to the club |
-	// | `person_known` | 409 | `never` | the club knows the buyer, so details are neither needed nor taken | leave the form for details out |
-	// | `other_club` | 409 | `never` | the contact belongs to another club than the one asked for | start the registration at the contact's own club, or offer the move to this one |
-	// | `not_found` | 404 | `never` | there is no such thing, or it is not yours | forget the id and the token, and start again |
-	// | `method_not_allowed` | 405 | `never` | the path exists, the method does not | mend the program |
-	// | `too_large` | 413 | `never` | the body is larger than 64 KiB | mend the program |
-	// | `forbidden_origin` | 403 | `never` | a cookie session was used from another site | add the site's origin to `FRONTDESK_ALLOWED_ORIGINS` |
-	// | `challenge_required` | 403 | `same_key` | the captcha must be solved first; send the same with its response in `X-Frontdesk-Challenge` | show the captcha, and send the same again with its response in `X-Frontdesk-Challenge` |
-	// | `rate_limited` | 429 | `after` | too many requests; which limit it was, `RateLimit` says | wait for `Retry-After`, and send the same again with the same key |
-	// | `staff_key_unknown` | 401 | `never` | the `X-Frontdesk-Staff-Key` is none of the club's | have staff enter the key again |
-	// | `staff_only` | 403 | `never` | only staff may do this: it needs an `X-Frontdesk-Staff-Key` | hide it from visitors; `methods` of the `pay` action says what is open to whom |
-	// | `key_reused` | 422 | `never` | the `Idempotency-Key` was used with another request | mend the program: each intention has a key of its own |
-	// | `key_in_use` | 409 | `after` | the first request with this `Idempotency-Key` is still running | wait for `Retry-After`, and send the same again with the same key |
-	// | `conflict` | 409 | `same_key` | somebody changed the registration at the same moment; read it again | read the registration, and send the same again if it is still wanted |
-	// | `cart_frozen` | 409 | `never` | a payment is in progress, so the cart cannot change | read the registration and follow its payment |
-	// | `cart_empty` | 409 | `never` | there is nothing to pay for | lead back to the offers |
+	// | `person_known` | 409 | `never` | the club knows the buyer, so the buyer's details are neither needed nor accepted | omit the form for details |
+	// | `other_club` | 409 | `never` | the contact belongs to another club than the requested one | start the registration at the contact's own club, or offer the move to the requested club |
+	// | `not_found` | 404 | `never` | the object does not exist, or the caller has no access to it | discard the id and the token, and start again |
+	// | `method_not_allowed` | 405 | `never` | the path exists but does not support the HTTP method | fix the client |
+	// | `too_large` | 413 | `never` | the body is larger than 64 KiB | fix the client |
+	// | `forbidden_origin` | 403 | `never` | another site used a cookie session | add the site's origin to `FRONTDESK_ALLOWED_ORIGINS` |
+	// | `challenge_required` | 403 | `same_key` | the visitor must solve the captcha first | show the captcha, and send the same request again with the captcha response in `X-Frontdesk-Challenge` |
+	// | `rate_limited` | 429 | `after` | too many requests; `RateLimit` shows which limit was exceeded | wait for `Retry-After`, and send the same request again with the same key |
+	// | `staff_key_unknown` | 401 | `never` | the `X-Frontdesk-Staff-Key` is not one of the club's keys | have staff enter the key again |
+	// | `staff_only` | 403 | `never` | the operation is reserved for staff and needs an `X-Frontdesk-Staff-Key` | hide it from visitors; `methods` of the `pay` action lists what the caller can choose |
+	// | `key_reused` | 422 | `never` | the `Idempotency-Key` was used with another request | fix the client: use a new key for each intended action |
+	// | `key_in_use` | 409 | `after` | the first request with this `Idempotency-Key` is still running | wait for `Retry-After`, and send the same request again with the same key |
+	// | `conflict` | 409 | `same_key` | another request changed the registration at the same time | read the registration, and send the same request again if it is still wanted |
+	// | `cart_frozen` | 409 | `never` | a payment is in progress, so the cart cannot change | read the registration, and follow its payment |
+	// | `cart_empty` | 409 | `never` | the cart has no items to pay for | return to the offers |
 	// | `cart_invalid` | 409 | `never` | the club system does not accept the cart; its `problems` say why | show the cart with its `problems` |
-	// | `cart_changed` | 409 | `never` | the club system changed the cart since it was shown; read it, and ask again with a new key | read the registration, show the new amount, and have the buyer confirm it |
-	// | `mandate_required` | 409 | `never` | an offer in the cart needs a signed direct debit mandate first | lead to the mandate |
-	// | `nothing_due` | 409 | `never` | the amount is zero, so it can only be settled as `free` | settle as `free` |
-	// | `amount_due` | 409 | `never` | an amount is due, so it cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
-	// | `method_not_offered` | 403 | `never` | the club does not offer this way to settle to the caller | offer the `methods` of the `pay` action |
-	// | `payment_exists` | 409 | `never` | another payment is in progress, by another method or in other words; follow it, or abandon the registration | read the payment and follow it |
-	// | `person_required` | 409 | `never` | the buyer's details come first | lead to the form for details |
-	// | `registration_closed` | 409 | `never` | it is completed, abandoned, expired, or with the club's staff | read the registration, and show how it ended |
-	// | `payment_under_way` | 409 | `never` | money may have moved, so this can no longer be undone here | follow the payment; refer to the club for anything else |
-	// | `offer_not_available` | 422 | `never` | the club does not offer it, now or to this person | read the catalogue again, and let the person choose |
-	// | `mandate_not_needed` | 409 | `never` | nothing in the cart is paid by direct debit | go on to pay |
-	// | `mandate_signed` | 409 | `never` | the mandate is signed already | read the registration, and go on to pay |
-	// | `no_code` | 409 | `never` | there is no code that could be entered or cancelled | offer what `next` has: a new code, or the bank account again |
-	// | `code_wrong` | 422 | `never` | not the code that was sent; the mandate's `attemptsLeft` counts | say so beside the field, with the attempts that are left |
-	// | `code_expired` | 409 | `never` | the code is too old, or was ended; ask for a new one | offer a new code |
-	// | `code_blocked` | 409 | `never` | too many wrong codes; ask for a new one | offer a new code |
-	// | `sms_limited` | 429 | `after` | the person, or the mobile number, was sent enough codes for now | count down `Retry-After`, then offer a new code |
-	// | `sms_paused` | 503 | `after` | the club's visitors are sent no codes for now: its budget is used up, or too few of the codes were entered | wait for `Retry-After`, or refer the person to the club |
-	// | `mobile_unreachable` | 409 | `never` | no code is sent to this mobile number, such as one of another country; correct the person | lead to the mobile number |
-	// | `access_token_refused` | 422 | `never` | not, or no longer, the access token of an account | have the person log in to their account again |
-	// | `migration_club` | 409 | `never` | the person is at this club already, or at one of another chain | refer the person to the club |
-	// | `migration_contact` | 409 | `never` | only prospects, and for a move former members too, can be taken over | refer the person to the club |
-	// | `migration_not_shared` | 409 | `never` | the clubs do not share the person's details | ask for the details as of a new person |
-	// | `webhook_untrusted` | 400 | `never` | the signature of a webhook does not verify | check the webhook's secret; front ends never meet it |
+	// | `cart_changed` | 409 | `never` | the club system changed the cart since it was shown | read the registration, show the new amount, have the buyer confirm it, and pay with a new key |
+	// | `mandate_required` | 409 | `never` | an offer in the cart needs a signed direct debit mandate first | show the mandate form |
+	// | `nothing_due` | 409 | `never` | the amount is zero, so the cart can only be settled as `free` | settle as `free` |
+	// | `amount_due` | 409 | `never` | an amount is due, so the cart cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
+	// | `method_not_offered` | 403 | `never` | the club does not offer this method to the caller | offer the `methods` of the `pay` action |
+	// | `payment_exists` | 409 | `never` | another payment is in progress, with another method or other parameters | read the payment and follow it, or abandon the registration |
+	// | `person_required` | 409 | `never` | the buyer's details are missing | show the form for details |
+	// | `registration_closed` | 409 | `never` | the registration is completed, abandoned, expired, or under review by the club's staff | read the registration, and show how it ended |
+	// | `payment_under_way` | 409 | `never` | money may have moved, so the payment can no longer be cancelled here | follow the payment; refer to the club for anything else |
+	// | `offer_not_available` | 422 | `never` | the club does not offer this now, or not to this person | read the catalogue again, and let the person choose |
+	// | `mandate_not_needed` | 409 | `never` | nothing in the cart is paid by direct debit | continue to the payment |
+	// | `mandate_signed` | 409 | `never` | the mandate is already signed | read the registration, and continue to the payment |
+	// | `no_code` | 409 | `never` | there is no active code to enter or cancel | offer what `next` lists: a new code, or the bank account again |
+	// | `code_wrong` | 422 | `never` | the code is wrong; the mandate's `attemptsLeft` counts down | show the error next to the field, with the attempts left |
+	// | `code_expired` | 409 | `never` | the code has expired or was cancelled | offer a new code |
+	// | `code_blocked` | 409 | `never` | too many wrong codes were entered | offer a new code |
+	// | `sms_limited` | 429 | `after` | the person or the mobile number has received the maximum number of codes for now | count down `Retry-After`, then offer a new code |
+	// | `sms_paused` | 503 | `after` | the club sends no codes to visitors for now: its SMS budget is used up, or too few codes were entered | wait for `Retry-After`, or refer the person to the club |
+	// | `mobile_unreachable` | 409 | `never` | the mobile number cannot receive codes, such as one of another country | have the person correct the mobile number |
+	// | `access_token_refused` | 422 | `never` | the access token is not, or no longer, valid for an account | have the person log in to their account again |
+	// | `migration_club` | 409 | `never` | the person is already at this club, or at a club of another chain | refer the person to the club |
+	// | `migration_contact` | 409 | `never` | the contact is not a prospect or, for a move, a former member | refer the person to the club |
+	// | `migration_not_shared` | 409 | `never` | the clubs do not share the person's details | ask for the details of a new person |
+	// | `webhook_untrusted` | 400 | `never` | the webhook's signature is invalid | check the webhook's secret; front ends never get this error |
 	// | `club_system_failed` | 502 | `same_key` | the club system responded with an error | offer to try again, with the same key |
-	// | `club_system_unavailable` | 503 | `after` | the club system cannot be reached | wait for `Retry-After`, and send the same again with the same key |
-	// | `identity_unavailable` | 503 | `after` | the keys of the club's own login cannot be read | wait for `Retry-After`, and send the same again |
-	// | `processor_unavailable` | 503 | `after` | the card processor cannot be reached | wait for `Retry-After`, and send the same again with the same key |
-	// | `storage_unavailable` | 503 | `after` | Frontdesk cannot reach its own storage | wait for `Retry-After`, and send the same again with the same key |
-	// | `internal` | 500 | `same_key` | Frontdesk failed | offer to try again, with the same key; tell support the `traceId` |
+	// | `club_system_unavailable` | 503 | `after` | the club system is unreachable | wait for `Retry-After`, and send the same request again with the same key |
+	// | `identity_unavailable` | 503 | `after` | the keys of the club's own login cannot be fetched | wait for `Retry-After`, and send the same request again |
+	// | `processor_unavailable` | 503 | `after` | the card processor is unreachable | wait for `Retry-After`, and send the same request again with the same key |
+	// | `storage_unavailable` | 503 | `after` | Frontdesk cannot reach its storage | wait for `Retry-After`, and send the same request again with the same key |
+	// | `internal` | 500 | `same_key` | Frontdesk failed | offer to try again, with the same key; give support the `traceId` |
 	Code ProblemCode `json:"code"`
 
-	// Detail A name or a sentence for a person, on one line. What the club has longer is cut.
+	// Detail A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Detail *Words          `json:"detail,omitempty"`
 	Errors *[]FieldProblem `json:"errors,omitempty"`
 	Retry  ProblemRetry    `json:"retry"`
 	Status int             `json:"status"`
 
-	// Title A name or a sentence for a person, on one line. What the club has longer is cut.
+	// Title A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Title   Words   `json:"title"`
 	TraceId *string `json:"traceId,omitempty"`
 
-	// Type Leads to the page that explains the code, relative to the gateway.
+	// Type The page that explains the code, relative to the gateway.
 	//
 	// Example: /docs/problems#invalid_request
 	Type string `json:"type"`
@@ -1561,72 +1561,72 @@ type Problem struct {
 // ProblemRetry defines model for Problem.Retry.
 type ProblemRetry string
 
-// ProblemCode The closed list of what can go wrong; `/docs/problems` is this list as a page.
+// ProblemCode The complete list of error codes, also at `/docs/problems`.
 //
 // | code | status | retry | when | what the front end does |
 // |---|---|---|---|---|
-// | `malformed_request` | 400 | `never` | not readable: broken JSON, a member that comes twice, characters that do not exist, a missing or unusable header, a wrong content type, a body where none is taken | mend the program; `detail` says where |
-// | `invalid_request` | 422 | `never` | readable, but some fields or parameters are wrong, or unknown; `errors` points at each | show each message beside its field |
-// | `card_number_refused` | 422 | `never` | the body holds a card number, which is taken on the card processor's own page alone; `errors` points at it | mend the program; `errors` points at the field: a card is entered on the processor's page alone |
-// | `not_identified` | 401 | `never` | an identity token is needed that is valid now, and of this organisation | have the person log in at the club again, and send the new token |
-// | `invitation_invalid` | 422 | `never` | the invitation was used, has expired, or never was one | offer to register as a new person, or to ask the club for another link |
-// | `resumption_invalid` | 422 | `never` | the link was used, replaced, has expired, or never was one | ask for a new link on the first device, or start again |
+// | `malformed_request` | 400 | `never` | the request is unreadable: invalid JSON, a duplicate member, invalid characters, a missing or invalid header, a wrong content type, or a body that the endpoint does not accept | fix the client; `detail` says where the error is |
+// | `invalid_request` | 422 | `never` | some fields or parameters are invalid or unknown; `errors` points at each | show each message next to its field |
+// | `card_number_refused` | 422 | `never` | the body contains a card number, which only the card processor's page accepts; `errors` points at it | fix the client; have buyers enter cards only on the processor's page |
+// | `not_identified` | 401 | `never` | the operation needs a valid identity token of this organisation | have the person log in at the club again, and send the new token |
+// | `invitation_invalid` | 422 | `never` | the invitation is used, expired or unknown | offer to register as a new person, or to ask the club for another link |
+// | `resumption_invalid` | 422 | `never` | the link is used, replaced, expired or unknown | create a new link on the first device, or start again |
 // | `contact_banned` | 403 | `never` | the club does not sell to this contact | refer the person to the club |
-// | `person_known` | 409 | `never` | the club knows the buyer, so details are neither needed nor taken | leave the form for details out |
-// | `other_club` | 409 | `never` | the contact belongs to another club than the one asked for | start the registration at the contact's own club, or offer the move to this one |
-// | `not_found` | 404 | `never` | there is no such thing, or it is not yours | forget the id and the token, and start again |
-// | `method_not_allowed` | 405 | `never` | the path exists, the method does not | mend the program |
-// | `too_large` | 413 | `never` | the body is larger than 64 KiB | mend the program |
-// | `forbidden_origin` | 403 | `never` | a cookie session was used from another site | add the site's origin to `FRONTDESK_ALLOWED_ORIGINS` |
-// | `challenge_required` | 403 | `same_key` | the captcha must be solved first; send the same with its response in `X-Frontdesk-Challenge` | show the captcha, and send the same again with its response in `X-Frontdesk-Challenge` |
-// | `rate_limited` | 429 | `after` | too many requests; which limit it was, `RateLimit` says | wait for `Retry-After`, and send the same again with the same key |
-// | `staff_key_unknown` | 401 | `never` | the `X-Frontdesk-Staff-Key` is none of the club's | have staff enter the key again |
-// | `staff_only` | 403 | `never` | only staff may do this: it needs an `X-Frontdesk-Staff-Key` | hide it from visitors; `methods` of the `pay` action says what is open to whom |
-// | `key_reused` | 422 | `never` | the `Idempotency-Key` was used with another request | mend the program: each intention has a key of its own |
-// | `key_in_use` | 409 | `after` | the first request with this `Idempotency-Key` is still running | wait for `Retry-After`, and send the same again with the same key |
-// | `conflict` | 409 | `same_key` | somebody changed the registration at the same moment; read it again | read the registration, and send the same again if it is still wanted |
-// | `cart_frozen` | 409 | `never` | a payment is in progress, so the cart cannot change | read the registration and follow its payment |
-// | `cart_empty` | 409 | `never` | there is nothing to pay for | lead back to the offers |
+// | `person_known` | 409 | `never` | the club knows the buyer, so the buyer's details are neither needed nor accepted | omit the form for details |
+// | `other_club` | 409 | `never` | the contact belongs to another club than the requested one | start the registration at the contact's own club, or offer the move to the requested club |
+// | `not_found` | 404 | `never` | the object does not exist, or the caller has no access to it | discard the id and the token, and start again |
+// | `method_not_allowed` | 405 | `never` | the path exists but does not support the HTTP method | fix the client |
+// | `too_large` | 413 | `never` | the body is larger than 64 KiB | fix the client |
+// | `forbidden_origin` | 403 | `never` | another site used a cookie session | add the site's origin to `FRONTDESK_ALLOWED_ORIGINS` |
+// | `challenge_required` | 403 | `same_key` | the visitor must solve the captcha first | show the captcha, and send the same request again with the captcha response in `X-Frontdesk-Challenge` |
+// | `rate_limited` | 429 | `after` | too many requests; `RateLimit` shows which limit was exceeded | wait for `Retry-After`, and send the same request again with the same key |
+// | `staff_key_unknown` | 401 | `never` | the `X-Frontdesk-Staff-Key` is not one of the club's keys | have staff enter the key again |
+// | `staff_only` | 403 | `never` | the operation is reserved for staff and needs an `X-Frontdesk-Staff-Key` | hide it from visitors; `methods` of the `pay` action lists what the caller can choose |
+// | `key_reused` | 422 | `never` | the `Idempotency-Key` was used with another request | fix the client: use a new key for each intended action |
+// | `key_in_use` | 409 | `after` | the first request with this `Idempotency-Key` is still running | wait for `Retry-After`, and send the same request again with the same key |
+// | `conflict` | 409 | `same_key` | another request changed the registration at the same time | read the registration, and send the same request again if it is still wanted |
+// | `cart_frozen` | 409 | `never` | a payment is in progress, so the cart cannot change | read the registration, and follow its payment |
+// | `cart_empty` | 409 | `never` | the cart has no items to pay for | return to the offers |
 // | `cart_invalid` | 409 | `never` | the club system does not accept the cart; its `problems` say why | show the cart with its `problems` |
-// | `cart_changed` | 409 | `never` | the club system changed the cart since it was shown; read it, and ask again with a new key | read the registration, show the new amount, and have the buyer confirm it |
-// | `mandate_required` | 409 | `never` | an offer in the cart needs a signed direct debit mandate first | lead to the mandate |
-// | `nothing_due` | 409 | `never` | the amount is zero, so it can only be settled as `free` | settle as `free` |
-// | `amount_due` | 409 | `never` | an amount is due, so it cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
-// | `method_not_offered` | 403 | `never` | the club does not offer this way to settle to the caller | offer the `methods` of the `pay` action |
-// | `payment_exists` | 409 | `never` | another payment is in progress, by another method or in other words; follow it, or abandon the registration | read the payment and follow it |
-// | `person_required` | 409 | `never` | the buyer's details come first | lead to the form for details |
-// | `registration_closed` | 409 | `never` | it is completed, abandoned, expired, or with the club's staff | read the registration, and show how it ended |
-// | `payment_under_way` | 409 | `never` | money may have moved, so this can no longer be undone here | follow the payment; refer to the club for anything else |
-// | `offer_not_available` | 422 | `never` | the club does not offer it, now or to this person | read the catalogue again, and let the person choose |
-// | `mandate_not_needed` | 409 | `never` | nothing in the cart is paid by direct debit | go on to pay |
-// | `mandate_signed` | 409 | `never` | the mandate is signed already | read the registration, and go on to pay |
-// | `no_code` | 409 | `never` | there is no code that could be entered or cancelled | offer what `next` has: a new code, or the bank account again |
-// | `code_wrong` | 422 | `never` | not the code that was sent; the mandate's `attemptsLeft` counts | say so beside the field, with the attempts that are left |
-// | `code_expired` | 409 | `never` | the code is too old, or was ended; ask for a new one | offer a new code |
-// | `code_blocked` | 409 | `never` | too many wrong codes; ask for a new one | offer a new code |
-// | `sms_limited` | 429 | `after` | the person, or the mobile number, was sent enough codes for now | count down `Retry-After`, then offer a new code |
-// | `sms_paused` | 503 | `after` | the club's visitors are sent no codes for now: its budget is used up, or too few of the codes were entered | wait for `Retry-After`, or refer the person to the club |
-// | `mobile_unreachable` | 409 | `never` | no code is sent to this mobile number, such as one of another country; correct the person | lead to the mobile number |
-// | `access_token_refused` | 422 | `never` | not, or no longer, the access token of an account | have the person log in to their account again |
-// | `migration_club` | 409 | `never` | the person is at this club already, or at one of another chain | refer the person to the club |
-// | `migration_contact` | 409 | `never` | only prospects, and for a move former members too, can be taken over | refer the person to the club |
-// | `migration_not_shared` | 409 | `never` | the clubs do not share the person's details | ask for the details as of a new person |
-// | `webhook_untrusted` | 400 | `never` | the signature of a webhook does not verify | check the webhook's secret; front ends never meet it |
+// | `cart_changed` | 409 | `never` | the club system changed the cart since it was shown | read the registration, show the new amount, have the buyer confirm it, and pay with a new key |
+// | `mandate_required` | 409 | `never` | an offer in the cart needs a signed direct debit mandate first | show the mandate form |
+// | `nothing_due` | 409 | `never` | the amount is zero, so the cart can only be settled as `free` | settle as `free` |
+// | `amount_due` | 409 | `never` | an amount is due, so the cart cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
+// | `method_not_offered` | 403 | `never` | the club does not offer this method to the caller | offer the `methods` of the `pay` action |
+// | `payment_exists` | 409 | `never` | another payment is in progress, with another method or other parameters | read the payment and follow it, or abandon the registration |
+// | `person_required` | 409 | `never` | the buyer's details are missing | show the form for details |
+// | `registration_closed` | 409 | `never` | the registration is completed, abandoned, expired, or under review by the club's staff | read the registration, and show how it ended |
+// | `payment_under_way` | 409 | `never` | money may have moved, so the payment can no longer be cancelled here | follow the payment; refer to the club for anything else |
+// | `offer_not_available` | 422 | `never` | the club does not offer this now, or not to this person | read the catalogue again, and let the person choose |
+// | `mandate_not_needed` | 409 | `never` | nothing in the cart is paid by direct debit | continue to the payment |
+// | `mandate_signed` | 409 | `never` | the mandate is already signed | read the registration, and continue to the payment |
+// | `no_code` | 409 | `never` | there is no active code to enter or cancel | offer what `next` lists: a new code, or the bank account again |
+// | `code_wrong` | 422 | `never` | the code is wrong; the mandate's `attemptsLeft` counts down | show the error next to the field, with the attempts left |
+// | `code_expired` | 409 | `never` | the code has expired or was cancelled | offer a new code |
+// | `code_blocked` | 409 | `never` | too many wrong codes were entered | offer a new code |
+// | `sms_limited` | 429 | `after` | the person or the mobile number has received the maximum number of codes for now | count down `Retry-After`, then offer a new code |
+// | `sms_paused` | 503 | `after` | the club sends no codes to visitors for now: its SMS budget is used up, or too few codes were entered | wait for `Retry-After`, or refer the person to the club |
+// | `mobile_unreachable` | 409 | `never` | the mobile number cannot receive codes, such as one of another country | have the person correct the mobile number |
+// | `access_token_refused` | 422 | `never` | the access token is not, or no longer, valid for an account | have the person log in to their account again |
+// | `migration_club` | 409 | `never` | the person is already at this club, or at a club of another chain | refer the person to the club |
+// | `migration_contact` | 409 | `never` | the contact is not a prospect or, for a move, a former member | refer the person to the club |
+// | `migration_not_shared` | 409 | `never` | the clubs do not share the person's details | ask for the details of a new person |
+// | `webhook_untrusted` | 400 | `never` | the webhook's signature is invalid | check the webhook's secret; front ends never get this error |
 // | `club_system_failed` | 502 | `same_key` | the club system responded with an error | offer to try again, with the same key |
-// | `club_system_unavailable` | 503 | `after` | the club system cannot be reached | wait for `Retry-After`, and send the same again with the same key |
-// | `identity_unavailable` | 503 | `after` | the keys of the club's own login cannot be read | wait for `Retry-After`, and send the same again |
-// | `processor_unavailable` | 503 | `after` | the card processor cannot be reached | wait for `Retry-After`, and send the same again with the same key |
-// | `storage_unavailable` | 503 | `after` | Frontdesk cannot reach its own storage | wait for `Retry-After`, and send the same again with the same key |
-// | `internal` | 500 | `same_key` | Frontdesk failed | offer to try again, with the same key; tell support the `traceId` |
+// | `club_system_unavailable` | 503 | `after` | the club system is unreachable | wait for `Retry-After`, and send the same request again with the same key |
+// | `identity_unavailable` | 503 | `after` | the keys of the club's own login cannot be fetched | wait for `Retry-After`, and send the same request again |
+// | `processor_unavailable` | 503 | `after` | the card processor is unreachable | wait for `Retry-After`, and send the same request again with the same key |
+// | `storage_unavailable` | 503 | `after` | Frontdesk cannot reach its storage | wait for `Retry-After`, and send the same request again with the same key |
+// | `internal` | 500 | `same_key` | Frontdesk failed | offer to try again, with the same key; give support the `traceId` |
 type ProblemCode string
 
 // Product defines model for Product.
 type Product struct {
-	// Description Several lines for a person. What the club has longer is cut.
+	// Description Text of several lines for display. Longer text from the club system is truncated.
 	Description *Prose `json:"description,omitempty"`
 	Id          Id     `json:"id"`
 
-	// Name A name or a sentence for a person, on one line. What the club has longer is cut.
+	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Name   Words       `json:"name"`
 	Offers []Offer     `json:"offers"`
 	Type   ProductType `json:"type"`
@@ -1636,14 +1636,14 @@ type Product struct {
 type ProductList struct {
 	Items []Product `json:"items"`
 
-	// Next Cursor of the page after this one; absent on the last.
+	// Next The cursor of the next page; absent on the last page.
 	Next *Id `json:"next,omitempty"`
 }
 
 // ProductType defines model for ProductType.
 type ProductType string
 
-// Prose Several lines for a person. What the club has longer is cut.
+// Prose Text of several lines for display. Longer text from the club system is truncated.
 type Prose = string
 
 // Prospect defines model for Prospect.
@@ -1653,36 +1653,36 @@ type Prospect struct {
 
 // Registration Example: {"cart":{"changes":[],"dueNow":{"amount":14900,"currency":"EUR"},"items":[{"name":"Quarter Pass, paid once","offerId":"201","price":{"amount":14900,"currency":"EUR"},"startDate":"2030-01-15"}],"problems":[],"revision":"q0WDkV3nUf7s2aYH","valid":true},"clubId":"11","contact":{"number":"11-001007","status":"temp"},"expiresAt":"2030-01-15T20:00:00Z","final":false,"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","next":[{"action":"pay","href":"/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11/payment","method":"POST","methods":["card","later"]},{"action":"abandon","href":"/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","method":"DELETE"}],"state":"open","step":"ready"}
 type Registration struct {
-	// Cart As the club system held it when it was last read.
+	// Cart The cart as last read from the club system.
 	Cart      Cart     `json:"cart"`
 	ClubId    Id       `json:"clubId"`
 	Contact   *Contact `json:"contact,omitempty"`
 	ExpiresAt Instant  `json:"expiresAt"`
 
-	// Final Nothing changes any more. `with_staff` is not final: the staff can still complete it.
+	// Final The registration can no longer change. `with_staff` is not final, because staff can still complete it.
 	Final bool `json:"final"`
 	Id    Id   `json:"id"`
 
 	// Mandate Example: {"attemptsLeft":5,"covers":false,"iban":"FR** **** 0189","message":"Please enter the code from the SMS.","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
 	Mandate *Mandate `json:"mandate,omitempty"`
 
-	// Message What to tell the visitor; present where the state alone does not say it.
+	// Message A message for the visitor; present if the state alone does not say enough.
 	Message *Words `json:"message,omitempty"`
 
-	// Next What can be done now. The first is the main button of the step.
+	// Next The actions that are possible now. The first is the main button of the step.
 	Next []Action `json:"next"`
 
 	// Payment Example: {"amount":{"amount":14900,"currency":"EUR"},"card":{"processor":"sandbox","redirectUrl":"http://localhost:8080/sandbox/payments/pay_4f1d0c0e8a55"},"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1","method":"card","retry":"never","state":"requires_action"}
 	Payment *Payment `json:"payment,omitempty"`
 
-	// State `attention`: the club's staff look into it; nothing more is asked of the visitor.
+	// State `attention`: the club's staff are reviewing the registration; the visitor has nothing more to do.
 	State RegistrationState `json:"state"`
 
 	// Step The screen to show. A registration has exactly one, and the first action of `next` is its main button.
 	//
 	// | step | screen | first of `next` |
 	// |---|---|---|
-	// | `person` | the form for the buyer's details | `person`, or `prospect` to bring in an account again |
+	// | `person` | the form for the buyer's details | `person`, or `prospect` to import an account again |
 	// | `items` | the offers, because the cart is empty | `add_item` |
 	// | `fix_cart` | the cart with its `problems` | `check` |
 	// | `mandate` | the form for the bank account | `mandate` |
@@ -1697,24 +1697,24 @@ type Registration struct {
 	// | `expired` | "please start again" | |
 	Step Step `json:"step"`
 
-	// Token Only in the response that started or resumed the registration: 256 random bits and the time of issue, signed, that prove whose it is.
+	// Token The credential of the registration's holder: 256 random bits and the time of issue, signed. Present only in the response that started or resumed the registration.
 	Token *string `json:"token,omitempty"`
 }
 
-// RegistrationState `attention`: the club's staff look into it; nothing more is asked of the visitor.
+// RegistrationState `attention`: the club's staff are reviewing the registration; the visitor has nothing more to do.
 type RegistrationState string
 
-// RegistrationFee Already part of `dueNow`.
+// RegistrationFee Already included in `dueNow`.
 type RegistrationFee struct {
 	// Amount Minor units (cents).
 	Amount Amount `json:"amount"`
 
-	// Currency ISO 4217; `XXX` where the club system names none.
+	// Currency ISO 4217; `XXX` if the club system gives none.
 	//
 	// Example: EUR
 	Currency Currency `json:"currency"`
 
-	// Name A name or a sentence for a person, on one line. What the club has longer is cut.
+	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Name *Words `json:"name,omitempty"`
 }
 
@@ -1722,92 +1722,92 @@ type RegistrationFee struct {
 type ResumeLink struct {
 	ExpiresAt Instant `json:"expiresAt"`
 
-	// Url Of the signup site; what its `resume` holds is exchanged by POST.
+	// Url A URL of the signup site. POST the value of its `resume` parameter to `/v1/resumptions`.
 	Url Url `json:"url"`
 }
 
 // Resumption defines model for Resumption.
 type Resumption struct {
-	// Resume What the link holds.
+	// Resume The `resume` value from the link.
 	Resume string `json:"resume"`
 }
 
-// Schedule `total` is everything from `dueNow` to the last debit; absent where it never ends or is not known.
+// Schedule `total` is the sum from `dueNow` to the last debit; absent if the debits are endless or the sum is unknown.
 type Schedule struct {
-	// Basis How far an amount and its date can be trusted. `exact`: it follows from what the club system says, to the cent.
-	// `estimated`: a rule filled a gap. `unknown`: nothing honest can be said, so nothing is shown. `rules` names the
-	// rules. The basis of a whole is the worst of its parts.
+	// Basis How reliable an amount and its date are. `exact`: derived from the club system's data, to the cent. `estimated`: a
+	// rule filled a gap in the data. `unknown`: the data allows no estimate, so no value is given. `rules` lists the rules
+	// that were applied. The basis of a whole is the least reliable of its parts.
 	Basis ScheduleBasis `json:"basis"`
 
-	// DebitDay The day of the month that was counted with; absent where nothing is debited.
+	// DebitDay The day of the month used in the calculation; absent if there are no debits.
 	DebitDay *MonthDay `json:"debitDay,omitempty"`
 
-	// Debits Every debit up to the last, or up to the `recurrence`, in the order of their dates.
+	// Debits All debits, or those before the `recurrence`, in order of date.
 	Debits []ScheduleDebit `json:"debits"`
 	DueNow ScheduleDueNow  `json:"dueNow"`
 
-	// FirstStatement The first bank statement: what leaves the account, and when, from today to the second debit. New members
-	// take the first debit for a second charge when nobody has told them.
+	// FirstStatement The first bank statement: what leaves the account, and when, from today to the second debit. Show it, because
+	// new members can mistake the first debit for a second charge.
 	FirstStatement []ScheduleMovement `json:"firstStatement"`
 	OfferId        Id                 `json:"offerId"`
 
-	// Recurrence What goes on after `debits` until the subscription is cancelled; absent when nothing does.
+	// Recurrence The debits that follow `debits` until the subscription is cancelled; absent if none do.
 	Recurrence *ScheduleRecurrence `json:"recurrence,omitempty"`
 
-	// Rules Why something is not exact; absent when it is.
+	// Rules Why a value is not exact; absent if it is exact.
 	//
 	// | rule | basis | meaning |
 	// |---|---|---|
-	// | `months_as_weeks` | estimated | months meet weeks: 12 months are taken for 52 weeks |
-	// | `rounded` | estimated | the price of a debit is no whole number of cents; rounded, and right in the sum of a limited time |
-	// | `remainder` | estimated | the billing periods do not fill the last debit, which takes those that are left |
-	// | `entries_in_turn` | estimated | several entries are taken to follow each other, since nothing says whether they run side by side |
-	// | `loop_over_offset` | estimated | the club system names two numbers of periods; its `loop` counts |
-	// | `first_instalment_assumed` | estimated | what is due now is not fee and first instalment, though it is said to hold it |
-	// | `debit_day_open` | estimated | nobody has chosen a debit day, and the club may choose another one |
-	// | `calendar_months` | estimated | a prorated offer is taken to go by calendar months after its first one |
-	// | `prorata_by_days` | estimated | the first month costs its share of days, the first day included, half a cent up |
-	// | `period_unreadable` | unknown | a rhythm or a period is no length of time |
-	// | `count_unknown` | unknown | how often a period is repeated is not known |
-	// | `prorata_unknown` | unknown | a first instalment is prorated that is no month |
-	// | `out_of_range` | unknown | amounts, debits or dates are beyond what an offer can mean |
+	// | `months_as_weeks` | estimated | the offer mixes months and weeks; 12 months are counted as 52 weeks |
+	// | `rounded` | estimated | the price of a debit is not a whole number of cents; it is rounded, and the total of a limited term is correct |
+	// | `remainder` | estimated | the billing periods do not divide evenly into debits; the last debit covers the remaining ones |
+	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because the club system does not say whether they run in parallel |
+	// | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
+	// | `first_instalment_assumed` | estimated | the amount due now is said to include the first instalment, but is not the fee plus the first instalment |
+	// | `debit_day_open` | estimated | no debit day was chosen, and the club may choose another one |
+	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
+	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
+	// | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
+	// | `count_unknown` | unknown | the number of repetitions of a period is not known |
+	// | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
+	// | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
 	Rules     *ScheduleRules `json:"rules,omitempty"`
 	StartDate Date           `json:"startDate"`
 	Total     *Money         `json:"total,omitempty"`
 }
 
-// ScheduleBasis How far an amount and its date can be trusted. `exact`: it follows from what the club system says, to the cent.
-// `estimated`: a rule filled a gap. `unknown`: nothing honest can be said, so nothing is shown. `rules` names the
-// rules. The basis of a whole is the worst of its parts.
+// ScheduleBasis How reliable an amount and its date are. `exact`: derived from the club system's data, to the cent. `estimated`: a
+// rule filled a gap in the data. `unknown`: the data allows no estimate, so no value is given. `rules` lists the rules
+// that were applied. The basis of a whole is the least reliable of its parts.
 type ScheduleBasis string
 
 // ScheduleDebit defines model for ScheduleDebit.
 type ScheduleDebit struct {
 	Amount Money `json:"amount"`
 
-	// Basis How far an amount and its date can be trusted. `exact`: it follows from what the club system says, to the cent.
-	// `estimated`: a rule filled a gap. `unknown`: nothing honest can be said, so nothing is shown. `rules` names the
-	// rules. The basis of a whole is the worst of its parts.
+	// Basis How reliable an amount and its date are. `exact`: derived from the club system's data, to the cent. `estimated`: a
+	// rule filled a gap in the data. `unknown`: the data allows no estimate, so no value is given. `rules` lists the rules
+	// that were applied. The basis of a whole is the least reliable of its parts.
 	Basis ScheduleBasis `json:"basis"`
 	Date  Date          `json:"date"`
 
-	// Rules Why something is not exact; absent when it is.
+	// Rules Why a value is not exact; absent if it is exact.
 	//
 	// | rule | basis | meaning |
 	// |---|---|---|
-	// | `months_as_weeks` | estimated | months meet weeks: 12 months are taken for 52 weeks |
-	// | `rounded` | estimated | the price of a debit is no whole number of cents; rounded, and right in the sum of a limited time |
-	// | `remainder` | estimated | the billing periods do not fill the last debit, which takes those that are left |
-	// | `entries_in_turn` | estimated | several entries are taken to follow each other, since nothing says whether they run side by side |
-	// | `loop_over_offset` | estimated | the club system names two numbers of periods; its `loop` counts |
-	// | `first_instalment_assumed` | estimated | what is due now is not fee and first instalment, though it is said to hold it |
-	// | `debit_day_open` | estimated | nobody has chosen a debit day, and the club may choose another one |
-	// | `calendar_months` | estimated | a prorated offer is taken to go by calendar months after its first one |
-	// | `prorata_by_days` | estimated | the first month costs its share of days, the first day included, half a cent up |
-	// | `period_unreadable` | unknown | a rhythm or a period is no length of time |
-	// | `count_unknown` | unknown | how often a period is repeated is not known |
-	// | `prorata_unknown` | unknown | a first instalment is prorated that is no month |
-	// | `out_of_range` | unknown | amounts, debits or dates are beyond what an offer can mean |
+	// | `months_as_weeks` | estimated | the offer mixes months and weeks; 12 months are counted as 52 weeks |
+	// | `rounded` | estimated | the price of a debit is not a whole number of cents; it is rounded, and the total of a limited term is correct |
+	// | `remainder` | estimated | the billing periods do not divide evenly into debits; the last debit covers the remaining ones |
+	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because the club system does not say whether they run in parallel |
+	// | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
+	// | `first_instalment_assumed` | estimated | the amount due now is said to include the first instalment, but is not the fee plus the first instalment |
+	// | `debit_day_open` | estimated | no debit day was chosen, and the club may choose another one |
+	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
+	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
+	// | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
+	// | `count_unknown` | unknown | the number of repetitions of a period is not known |
+	// | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
+	// | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
 	Rules *ScheduleRules `json:"rules,omitempty"`
 }
 
@@ -1815,34 +1815,34 @@ type ScheduleDebit struct {
 type ScheduleDueNow struct {
 	Amount Money `json:"amount"`
 
-	// Basis How far an amount and its date can be trusted. `exact`: it follows from what the club system says, to the cent.
-	// `estimated`: a rule filled a gap. `unknown`: nothing honest can be said, so nothing is shown. `rules` names the
-	// rules. The basis of a whole is the worst of its parts.
+	// Basis How reliable an amount and its date are. `exact`: derived from the club system's data, to the cent. `estimated`: a
+	// rule filled a gap in the data. `unknown`: the data allows no estimate, so no value is given. `rules` lists the rules
+	// that were applied. The basis of a whole is the least reliable of its parts.
 	Basis ScheduleBasis `json:"basis"`
 
 	// Date Today.
 	Date Date `json:"date"`
 
-	// Parts Add up to the amount.
+	// Parts The parts of the amount.
 	Parts []SchedulePart `json:"parts"`
 
-	// Rules Why something is not exact; absent when it is.
+	// Rules Why a value is not exact; absent if it is exact.
 	//
 	// | rule | basis | meaning |
 	// |---|---|---|
-	// | `months_as_weeks` | estimated | months meet weeks: 12 months are taken for 52 weeks |
-	// | `rounded` | estimated | the price of a debit is no whole number of cents; rounded, and right in the sum of a limited time |
-	// | `remainder` | estimated | the billing periods do not fill the last debit, which takes those that are left |
-	// | `entries_in_turn` | estimated | several entries are taken to follow each other, since nothing says whether they run side by side |
-	// | `loop_over_offset` | estimated | the club system names two numbers of periods; its `loop` counts |
-	// | `first_instalment_assumed` | estimated | what is due now is not fee and first instalment, though it is said to hold it |
-	// | `debit_day_open` | estimated | nobody has chosen a debit day, and the club may choose another one |
-	// | `calendar_months` | estimated | a prorated offer is taken to go by calendar months after its first one |
-	// | `prorata_by_days` | estimated | the first month costs its share of days, the first day included, half a cent up |
-	// | `period_unreadable` | unknown | a rhythm or a period is no length of time |
-	// | `count_unknown` | unknown | how often a period is repeated is not known |
-	// | `prorata_unknown` | unknown | a first instalment is prorated that is no month |
-	// | `out_of_range` | unknown | amounts, debits or dates are beyond what an offer can mean |
+	// | `months_as_weeks` | estimated | the offer mixes months and weeks; 12 months are counted as 52 weeks |
+	// | `rounded` | estimated | the price of a debit is not a whole number of cents; it is rounded, and the total of a limited term is correct |
+	// | `remainder` | estimated | the billing periods do not divide evenly into debits; the last debit covers the remaining ones |
+	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because the club system does not say whether they run in parallel |
+	// | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
+	// | `first_instalment_assumed` | estimated | the amount due now is said to include the first instalment, but is not the fee plus the first instalment |
+	// | `debit_day_open` | estimated | no debit day was chosen, and the club may choose another one |
+	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
+	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
+	// | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
+	// | `count_unknown` | unknown | the number of repetitions of a period is not known |
+	// | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
+	// | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
 	Rules *ScheduleRules `json:"rules,omitempty"`
 }
 
@@ -1850,30 +1850,30 @@ type ScheduleDueNow struct {
 type ScheduleMovement struct {
 	Amount Money `json:"amount"`
 
-	// Basis How far an amount and its date can be trusted. `exact`: it follows from what the club system says, to the cent.
-	// `estimated`: a rule filled a gap. `unknown`: nothing honest can be said, so nothing is shown. `rules` names the
-	// rules. The basis of a whole is the worst of its parts.
+	// Basis How reliable an amount and its date are. `exact`: derived from the club system's data, to the cent. `estimated`: a
+	// rule filled a gap in the data. `unknown`: the data allows no estimate, so no value is given. `rules` lists the rules
+	// that were applied. The basis of a whole is the least reliable of its parts.
 	Basis ScheduleBasis        `json:"basis"`
 	Date  Date                 `json:"date"`
 	Kind  ScheduleMovementKind `json:"kind"`
 
-	// Rules Why something is not exact; absent when it is.
+	// Rules Why a value is not exact; absent if it is exact.
 	//
 	// | rule | basis | meaning |
 	// |---|---|---|
-	// | `months_as_weeks` | estimated | months meet weeks: 12 months are taken for 52 weeks |
-	// | `rounded` | estimated | the price of a debit is no whole number of cents; rounded, and right in the sum of a limited time |
-	// | `remainder` | estimated | the billing periods do not fill the last debit, which takes those that are left |
-	// | `entries_in_turn` | estimated | several entries are taken to follow each other, since nothing says whether they run side by side |
-	// | `loop_over_offset` | estimated | the club system names two numbers of periods; its `loop` counts |
-	// | `first_instalment_assumed` | estimated | what is due now is not fee and first instalment, though it is said to hold it |
-	// | `debit_day_open` | estimated | nobody has chosen a debit day, and the club may choose another one |
-	// | `calendar_months` | estimated | a prorated offer is taken to go by calendar months after its first one |
-	// | `prorata_by_days` | estimated | the first month costs its share of days, the first day included, half a cent up |
-	// | `period_unreadable` | unknown | a rhythm or a period is no length of time |
-	// | `count_unknown` | unknown | how often a period is repeated is not known |
-	// | `prorata_unknown` | unknown | a first instalment is prorated that is no month |
-	// | `out_of_range` | unknown | amounts, debits or dates are beyond what an offer can mean |
+	// | `months_as_weeks` | estimated | the offer mixes months and weeks; 12 months are counted as 52 weeks |
+	// | `rounded` | estimated | the price of a debit is not a whole number of cents; it is rounded, and the total of a limited term is correct |
+	// | `remainder` | estimated | the billing periods do not divide evenly into debits; the last debit covers the remaining ones |
+	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because the club system does not say whether they run in parallel |
+	// | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
+	// | `first_instalment_assumed` | estimated | the amount due now is said to include the first instalment, but is not the fee plus the first instalment |
+	// | `debit_day_open` | estimated | no debit day was chosen, and the club may choose another one |
+	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
+	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
+	// | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
+	// | `count_unknown` | unknown | the number of repetitions of a period is not known |
+	// | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
+	// | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
 	Rules *ScheduleRules `json:"rules,omitempty"`
 }
 
@@ -1884,114 +1884,114 @@ type ScheduleMovementKind string
 type SchedulePart struct {
 	Amount Money `json:"amount"`
 
-	// Kind `first_instalment` is not debited again. A `prorata` makes the first month fit its days, and can be below zero.
+	// Kind `first_instalment` is not debited again. `prorata` adjusts the first month to its days and can be negative.
 	Kind SchedulePartKind `json:"kind"`
 
-	// Name What the club calls it.
+	// Name The club's name for it.
 	Name *Words `json:"name,omitempty"`
 }
 
-// SchedulePartKind `first_instalment` is not debited again. A `prorata` makes the first month fit its days, and can be below zero.
+// SchedulePartKind `first_instalment` is not debited again. `prorata` adjusts the first month to its days and can be negative.
 type SchedulePartKind string
 
-// ScheduleRecurrence What goes on after `debits` until the subscription is cancelled; absent when nothing does.
+// ScheduleRecurrence The debits that follow `debits` until the subscription is cancelled; absent if none do.
 type ScheduleRecurrence struct {
 	Amount Money `json:"amount"`
 
-	// Basis How far an amount and its date can be trusted. `exact`: it follows from what the club system says, to the cent.
-	// `estimated`: a rule filled a gap. `unknown`: nothing honest can be said, so nothing is shown. `rules` names the
-	// rules. The basis of a whole is the worst of its parts.
+	// Basis How reliable an amount and its date are. `exact`: derived from the club system's data, to the cent. `estimated`: a
+	// rule filled a gap in the data. `unknown`: the data allows no estimate, so no value is given. `rules` lists the rules
+	// that were applied. The basis of a whole is the least reliable of its parts.
 	Basis ScheduleBasis `json:"basis"`
 
-	// Day Day of the month, or the last day of a shorter month; absent where weeks are counted.
+	// Day Day of the month, or the last day of a shorter month; absent if debits follow weeks.
 	Day *MonthDay `json:"day,omitempty"`
 
-	// Every ISO 8601, as the club system has it.
+	// Every An ISO 8601 duration, as the club system gives it.
 	//
 	// Example: P1M
 	Every Duration `json:"every"`
 	From  Date     `json:"from"`
 
-	// Rules Why something is not exact; absent when it is.
+	// Rules Why a value is not exact; absent if it is exact.
 	//
 	// | rule | basis | meaning |
 	// |---|---|---|
-	// | `months_as_weeks` | estimated | months meet weeks: 12 months are taken for 52 weeks |
-	// | `rounded` | estimated | the price of a debit is no whole number of cents; rounded, and right in the sum of a limited time |
-	// | `remainder` | estimated | the billing periods do not fill the last debit, which takes those that are left |
-	// | `entries_in_turn` | estimated | several entries are taken to follow each other, since nothing says whether they run side by side |
-	// | `loop_over_offset` | estimated | the club system names two numbers of periods; its `loop` counts |
-	// | `first_instalment_assumed` | estimated | what is due now is not fee and first instalment, though it is said to hold it |
-	// | `debit_day_open` | estimated | nobody has chosen a debit day, and the club may choose another one |
-	// | `calendar_months` | estimated | a prorated offer is taken to go by calendar months after its first one |
-	// | `prorata_by_days` | estimated | the first month costs its share of days, the first day included, half a cent up |
-	// | `period_unreadable` | unknown | a rhythm or a period is no length of time |
-	// | `count_unknown` | unknown | how often a period is repeated is not known |
-	// | `prorata_unknown` | unknown | a first instalment is prorated that is no month |
-	// | `out_of_range` | unknown | amounts, debits or dates are beyond what an offer can mean |
+	// | `months_as_weeks` | estimated | the offer mixes months and weeks; 12 months are counted as 52 weeks |
+	// | `rounded` | estimated | the price of a debit is not a whole number of cents; it is rounded, and the total of a limited term is correct |
+	// | `remainder` | estimated | the billing periods do not divide evenly into debits; the last debit covers the remaining ones |
+	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because the club system does not say whether they run in parallel |
+	// | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
+	// | `first_instalment_assumed` | estimated | the amount due now is said to include the first instalment, but is not the fee plus the first instalment |
+	// | `debit_day_open` | estimated | no debit day was chosen, and the club may choose another one |
+	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
+	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
+	// | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
+	// | `count_unknown` | unknown | the number of repetitions of a period is not known |
+	// | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
+	// | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
 	Rules *ScheduleRules `json:"rules,omitempty"`
 }
 
-// ScheduleRules Why something is not exact; absent when it is.
+// ScheduleRules Why a value is not exact; absent if it is exact.
 //
 // | rule | basis | meaning |
 // |---|---|---|
-// | `months_as_weeks` | estimated | months meet weeks: 12 months are taken for 52 weeks |
-// | `rounded` | estimated | the price of a debit is no whole number of cents; rounded, and right in the sum of a limited time |
-// | `remainder` | estimated | the billing periods do not fill the last debit, which takes those that are left |
-// | `entries_in_turn` | estimated | several entries are taken to follow each other, since nothing says whether they run side by side |
-// | `loop_over_offset` | estimated | the club system names two numbers of periods; its `loop` counts |
-// | `first_instalment_assumed` | estimated | what is due now is not fee and first instalment, though it is said to hold it |
-// | `debit_day_open` | estimated | nobody has chosen a debit day, and the club may choose another one |
-// | `calendar_months` | estimated | a prorated offer is taken to go by calendar months after its first one |
-// | `prorata_by_days` | estimated | the first month costs its share of days, the first day included, half a cent up |
-// | `period_unreadable` | unknown | a rhythm or a period is no length of time |
-// | `count_unknown` | unknown | how often a period is repeated is not known |
-// | `prorata_unknown` | unknown | a first instalment is prorated that is no month |
-// | `out_of_range` | unknown | amounts, debits or dates are beyond what an offer can mean |
+// | `months_as_weeks` | estimated | the offer mixes months and weeks; 12 months are counted as 52 weeks |
+// | `rounded` | estimated | the price of a debit is not a whole number of cents; it is rounded, and the total of a limited term is correct |
+// | `remainder` | estimated | the billing periods do not divide evenly into debits; the last debit covers the remaining ones |
+// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because the club system does not say whether they run in parallel |
+// | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
+// | `first_instalment_assumed` | estimated | the amount due now is said to include the first instalment, but is not the fee plus the first instalment |
+// | `debit_day_open` | estimated | no debit day was chosen, and the club may choose another one |
+// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
+// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
+// | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
+// | `count_unknown` | unknown | the number of repetitions of a period is not known |
+// | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
+// | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
 type ScheduleRules = []string
 
 // Signature defines model for Signature.
 type Signature struct {
-	// Code The digits from the SMS; anything else is refused without counting as an attempt.
+	// Code The digits from the SMS. Anything else is refused and does not count as an attempt.
 	Code string `json:"code"`
 }
 
-// SignatureState `no_code`: no code can be entered, because none was sent or whether one was sent is not known; ask for a new one.
-// `awaiting_code`: enter the code from the SMS. `unconfirmed`: a code was entered, and whether it signed is being
-// looked up; the same code can be entered again. `signed`: done. `cancelled`: given up. `expired`: the code is too
-// old. `blocked`: wrong codes too often. After the last two, ask for a new code.
+// SignatureState `no_code`: no code can be entered, because none was sent or its delivery is unknown; request a new one.
+// `awaiting_code`: enter the code from the SMS. `unconfirmed`: a code was entered and the gateway is looking up the
+// result; the same code can be entered again. `signed`: done. `cancelled`: the signature was cancelled. `expired`: the
+// code is too old. `blocked`: too many wrong codes. After `expired` and `blocked`, request a new code.
 type SignatureState string
 
 // StartCardPayment defines model for StartCardPayment.
 type StartCardPayment struct {
-	// Cart Names the lines of a cart, their prices, start dates and debits, and the amount. Send the `revision` of the cart that
-	// the buyer saw as `cart` with the payment. If the cart is another one by then, the response is 409 `cart_changed`, and
-	// nothing begins. Live mode requires it, unless the operator configures otherwise.
+	// Cart Identifies the lines of a cart with their prices, start dates and debits, and the amount. In the payment's `cart`, send
+	// the `revision` of the cart that the buyer saw. If the cart has changed since, the response is 409 `cart_changed` and
+	// no payment starts. Live mode requires it, unless the operator configures otherwise.
 	//
 	//
 	// Example: q0WDkV3nUf7s2aYH
 	Cart   *CartRevision `json:"cart,omitempty"`
 	Method PaymentMethod `json:"method"`
 
-	// ReturnUrl Where the processor sends the buyer's browser back to; the signup site when left out.
+	// ReturnUrl The URL to which the processor returns the buyer's browser. Defaults to the signup site.
 	ReturnUrl *string `json:"returnUrl,omitempty" validate:"omitempty,http_url"`
 }
 
 // StartDeskPayment defines model for StartDeskPayment.
 type StartDeskPayment struct {
-	// Cards With the mean `card`, and with no other. The amounts add up to the amount due.
+	// Cards Required with the mean `card`, not allowed otherwise. The amounts must add up to the amount due.
 	Cards *[]DeskCard `json:"cards,omitempty" validate:"required_if=Mean card,excluded_unless=Mean card"`
 
-	// Cart Names the lines of a cart, their prices, start dates and debits, and the amount. Send the `revision` of the cart that
-	// the buyer saw as `cart` with the payment. If the cart is another one by then, the response is 409 `cart_changed`, and
-	// nothing begins. Live mode requires it, unless the operator configures otherwise.
+	// Cart Identifies the lines of a cart with their prices, start dates and debits, and the amount. In the payment's `cart`, send
+	// the `revision` of the cart that the buyer saw. If the cart has changed since, the response is 409 `cart_changed` and
+	// no payment starts. Live mode requires it, unless the operator configures otherwise.
 	//
 	//
 	// Example: q0WDkV3nUf7s2aYH
 	Cart *CartRevision `json:"cart,omitempty"`
 
-	// Cheques With the mean `cheque`, and with no other. The amounts add up to the amount due.
+	// Cheques Required with the mean `cheque`, not allowed otherwise. The amounts must add up to the amount due.
 	Cheques *[]DeskCheque        `json:"cheques,omitempty" validate:"required_if=Mean cheque,excluded_unless=Mean cheque,omitempty,dive"`
 	Mean    StartDeskPaymentMean `json:"mean"`
 	Method  PaymentMethod        `json:"method"`
@@ -2002,9 +2002,9 @@ type StartDeskPaymentMean string
 
 // StartFreePayment defines model for StartFreePayment.
 type StartFreePayment struct {
-	// Cart Names the lines of a cart, their prices, start dates and debits, and the amount. Send the `revision` of the cart that
-	// the buyer saw as `cart` with the payment. If the cart is another one by then, the response is 409 `cart_changed`, and
-	// nothing begins. Live mode requires it, unless the operator configures otherwise.
+	// Cart Identifies the lines of a cart with their prices, start dates and debits, and the amount. In the payment's `cart`, send
+	// the `revision` of the cart that the buyer saw. If the cart has changed since, the response is 409 `cart_changed` and
+	// no payment starts. Live mode requires it, unless the operator configures otherwise.
 	//
 	//
 	// Example: q0WDkV3nUf7s2aYH
@@ -2014,15 +2014,15 @@ type StartFreePayment struct {
 
 // StartLaterPayment defines model for StartLaterPayment.
 type StartLaterPayment struct {
-	// Cart Names the lines of a cart, their prices, start dates and debits, and the amount. Send the `revision` of the cart that
-	// the buyer saw as `cart` with the payment. If the cart is another one by then, the response is 409 `cart_changed`, and
-	// nothing begins. Live mode requires it, unless the operator configures otherwise.
+	// Cart Identifies the lines of a cart with their prices, start dates and debits, and the amount. In the payment's `cart`, send
+	// the `revision` of the cart that the buyer saw. If the cart has changed since, the response is 409 `cart_changed` and
+	// no payment starts. Live mode requires it, unless the operator configures otherwise.
 	//
 	//
 	// Example: q0WDkV3nUf7s2aYH
 	Cart *CartRevision `json:"cart,omitempty"`
 
-	// DueDate Today or later, until the `latestDueDate` of the `pay` action (90 days ahead, unless configured): the amount is overdue after it.
+	// DueDate From today to the `latestDueDate` of the `pay` action (by default, 90 days ahead). The amount is overdue after this date.
 	DueDate string        `json:"dueDate" validate:"duedate"`
 	Method  PaymentMethod `json:"method"`
 }
@@ -2034,24 +2034,24 @@ type StartPayment struct {
 
 // StartRegistration defines model for StartRegistration.
 type StartRegistration struct {
-	// Channel Where the visitor is, `web` when left out: which offers there are depends on it. `terminal` (a kiosk) and `club` (the desk) are taken from staff alone: `staff_only`.
+	// Channel Where the visitor is; it determines the offers. Defaults to `web`. `terminal` (a kiosk) and `club` (the desk) are reserved for staff; others get `staff_only`.
 	Channel *StartRegistrationChannel `json:"channel,omitempty"`
 	ClubId  Id                        `json:"clubId"`
 
-	// Invitation From the link that the club sent: good for one registration. Not together with an identity token.
+	// Invitation The value from the link that the club sent, valid for one registration. Must not be combined with an identity token.
 	Invitation *string    `json:"invitation,omitempty"`
 	Items      *[]NewItem `json:"items,omitempty" validate:"omitempty,dive"`
 	Person     *Person    `json:"person,omitempty"`
 }
 
-// StartRegistrationChannel Where the visitor is, `web` when left out: which offers there are depends on it. `terminal` (a kiosk) and `club` (the desk) are taken from staff alone: `staff_only`.
+// StartRegistrationChannel Where the visitor is; it determines the offers. Defaults to `web`. `terminal` (a kiosk) and `club` (the desk) are reserved for staff; others get `staff_only`.
 type StartRegistrationChannel string
 
 // Step The screen to show. A registration has exactly one, and the first action of `next` is its main button.
 //
 // | step | screen | first of `next` |
 // |---|---|---|
-// | `person` | the form for the buyer's details | `person`, or `prospect` to bring in an account again |
+// | `person` | the form for the buyer's details | `person`, or `prospect` to import an account again |
 // | `items` | the offers, because the cart is empty | `add_item` |
 // | `fix_cart` | the cart with its `problems` | `check` |
 // | `mandate` | the form for the bank account | `mandate` |
@@ -2066,9 +2066,9 @@ type StartRegistrationChannel string
 // | `expired` | "please start again" | |
 type Step string
 
-// Tag A mark of the club on a contact; it may open or close offers.
+// Tag A label that the club puts on a contact. It can make offers available or unavailable.
 type Tag struct {
-	// Name A name or a sentence for a person, on one line. What the club has longer is cut.
+	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Name         Words `json:"name"`
 	ValidFrom    *Date `json:"validFrom,omitempty"`
 	ValidThrough *Date `json:"validThrough,omitempty"`
@@ -2076,27 +2076,27 @@ type Tag struct {
 
 // Transfer Example: {"attemptsLeft":5,"clubId":"13","message":"Please enter the code from the SMS.","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
 type Transfer struct {
-	// AttemptsLeft How many codes can still be entered; present while one can.
+	// AttemptsLeft The number of attempts left to enter a code; present while a code can be entered.
 	AttemptsLeft *int `json:"attemptsLeft,omitempty"`
 	ClubId       Id   `json:"clubId"`
 
-	// Message What to tell the contact; present where the state alone does not say it.
+	// Message A message for the contact; present if the state alone does not say enough.
 	Message *Words `json:"message,omitempty"`
 
-	// ResendAfter When a new code can be asked for; present while one can be.
+	// ResendAfter When a new code can be requested; present while this is possible.
 	ResendAfter *Instant `json:"resendAfter,omitempty"`
 
-	// State `no_code`: no code can be entered, because none was sent or whether one was sent is not known; ask for a new one.
-	// `awaiting_code`: enter the code from the SMS. `unconfirmed`: a code was entered, and whether it signed is being
-	// looked up; the same code can be entered again. `signed`: done. `cancelled`: given up. `expired`: the code is too
-	// old. `blocked`: wrong codes too often. After the last two, ask for a new code.
+	// State `no_code`: no code can be entered, because none was sent or its delivery is unknown; request a new one.
+	// `awaiting_code`: enter the code from the SMS. `unconfirmed`: a code was entered and the gateway is looking up the
+	// result; the same code can be entered again. `signed`: done. `cancelled`: the signature was cancelled. `expired`: the
+	// code is too old. `blocked`: too many wrong codes. After `expired` and `blocked`, request a new code.
 	State SignatureState `json:"state"`
 }
 
 // Url defines model for Url.
 type Url = string
 
-// Words A name or a sentence for a person, on one line. What the club has longer is cut.
+// Words A name or a sentence for display, on one line. Longer text from the club system is truncated.
 type Words = string
 
 // Challenge defines model for Challenge.
@@ -2122,57 +2122,58 @@ type StrangersKey = string
 
 // ListDebitDaysParams defines parameters for ListDebitDays.
 type ListDebitDaysParams struct {
-	// StartDate The day on which the subscription starts, from today on and at most five years ahead; today when left out.
+	// StartDate The day on which the subscription starts: today or later, at most five years ahead. Defaults to today.
 	StartDate *StartDate `form:"startDate,omitempty" json:"startDate,omitempty"`
 }
 
 // GetScheduleParams defines parameters for GetSchedule.
 type GetScheduleParams struct {
-	// StartDate The day on which the subscription starts, from today on and at most five years ahead; today when left out.
+	// StartDate The day on which the subscription starts: today or later, at most five years ahead. Defaults to today.
 	StartDate *StartDate `form:"startDate,omitempty" json:"startDate,omitempty"`
 
-	// DebitDay The day of the month on which debits shall fall, one of the club's debit days. When left out, the club's
-	// next one is shown, and every debit is marked `debit_day_open`.
+	// DebitDay The day of the month for debits, one of the club's debit days. If omitted, the response uses the club's next
+	// debit day and marks every debit `debit_day_open`.
 	DebitDay *MonthDay `form:"debitDay,omitempty" json:"debitDay,omitempty"`
 }
 
 // ListProductsParams defines parameters for ListProducts.
 type ListProductsParams struct {
-	// Type One category only.
+	// Type Returns only products of this type.
 	Type *ProductType `form:"type,omitempty" json:"type,omitempty"`
 
-	// Date The day of the purchase, from today on and at most five years ahead; today when left out.
+	// Date The day of the purchase: today or later, at most five years ahead. Defaults to today.
 	Date *Date `form:"date,omitempty" json:"date,omitempty"`
 
-	// Cursor The `next` of the page before.
+	// Cursor The `next` value of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // StartTransferParams defines parameters for StartTransfer.
 type StartTransferParams struct {
-	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
+	// IdempotencyKey A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
 // SignTransferParams defines parameters for SignTransfer.
 type SignTransferParams struct {
-	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
+	// IdempotencyKey A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
 // StartRegistrationParams defines parameters for StartRegistration.
 type StartRegistrationParams struct {
-	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again. Nothing else
-	// distinguishes anonymous callers here, so it has 16 characters or more, six different ones among them.
+	// IdempotencyKey A new random value for each intended action, such as a UUID. Use the same value to send the same request again. It must
+	// have at least 16 characters, at least six of them different, because it is the only thing that distinguishes
+	// anonymous callers.
 	IdempotencyKey StrangersKey `json:"Idempotency-Key"`
 
-	// XFrontdeskChallenge Where the gateway is configured to protect this with a captcha: the browser's response to the captcha, good for one
-	// request. Without it, or when it is not accepted, the error is `challenge_required`: have the visitor solve the captcha, and
-	// send the same request, with the same key, and its response. A request that is repeated for another reason needs no
-	// new one. Staff and identified contacts are not asked.
+	// XFrontdeskChallenge The browser's captcha response, if the gateway protects this operation with a captcha. A captcha response is valid for
+	// one request. If it is missing or not accepted, the request fails with `challenge_required`. Then have the visitor
+	// solve the captcha, and send the same request with the same key and the captcha response. Repeating a request for
+	// another reason needs no new captcha response. Staff and identified contacts need none.
 	XFrontdeskChallenge *Challenge `json:"X-Frontdesk-Challenge,omitempty"`
 
-	// XFrontdeskSession `cookie` asks for the session cookie instead of a token in the body; only for pages of the same site as the API.
+	// XFrontdeskSession `cookie` requests a session cookie instead of a token in the body. Only for pages on the same site as the API.
 	XFrontdeskSession *StartRegistrationParamsXFrontdeskSession `json:"X-Frontdesk-Session,omitempty"`
 }
 
@@ -2181,65 +2182,66 @@ type StartRegistrationParamsXFrontdeskSession string
 
 // AddItemParams defines parameters for AddItem.
 type AddItemParams struct {
-	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
+	// IdempotencyKey A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
 // CreateMandateParams defines parameters for CreateMandate.
 type CreateMandateParams struct {
-	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
+	// IdempotencyKey A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
-	// XFrontdeskChallenge Where the gateway is configured to protect this with a captcha: the browser's response to the captcha, good for one
-	// request. Without it, or when it is not accepted, the error is `challenge_required`: have the visitor solve the captcha, and
-	// send the same request, with the same key, and its response. A request that is repeated for another reason needs no
-	// new one. Staff and identified contacts are not asked.
+	// XFrontdeskChallenge The browser's captcha response, if the gateway protects this operation with a captcha. A captcha response is valid for
+	// one request. If it is missing or not accepted, the request fails with `challenge_required`. Then have the visitor
+	// solve the captcha, and send the same request with the same key and the captcha response. Repeating a request for
+	// another reason needs no new captcha response. Staff and identified contacts need none.
 	XFrontdeskChallenge *Challenge `json:"X-Frontdesk-Challenge,omitempty"`
 }
 
 // SignMandateParams defines parameters for SignMandate.
 type SignMandateParams struct {
-	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
+	// IdempotencyKey A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
 // ResendCodeParams defines parameters for ResendCode.
 type ResendCodeParams struct {
-	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
+	// IdempotencyKey A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
-	// XFrontdeskChallenge Where the gateway is configured to protect this with a captcha: the browser's response to the captcha, good for one
-	// request. Without it, or when it is not accepted, the error is `challenge_required`: have the visitor solve the captcha, and
-	// send the same request, with the same key, and its response. A request that is repeated for another reason needs no
-	// new one. Staff and identified contacts are not asked.
+	// XFrontdeskChallenge The browser's captcha response, if the gateway protects this operation with a captcha. A captcha response is valid for
+	// one request. If it is missing or not accepted, the request fails with `challenge_required`. Then have the visitor
+	// solve the captcha, and send the same request with the same key and the captcha response. Repeating a request for
+	// another reason needs no new captcha response. Staff and identified contacts need none.
 	XFrontdeskChallenge *Challenge `json:"X-Frontdesk-Challenge,omitempty"`
 }
 
 // StartPaymentParams defines parameters for StartPayment.
 type StartPaymentParams struct {
-	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
+	// IdempotencyKey A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
 // MigrateProspectParams defines parameters for MigrateProspect.
 type MigrateProspectParams struct {
-	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
+	// IdempotencyKey A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
 // CreateResumeLinkParams defines parameters for CreateResumeLink.
 type CreateResumeLinkParams struct {
-	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
+	// IdempotencyKey A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
 // ResumeRegistrationParams defines parameters for ResumeRegistration.
 type ResumeRegistrationParams struct {
-	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again. Nothing else
-	// distinguishes anonymous callers here, so it has 16 characters or more, six different ones among them.
+	// IdempotencyKey A new random value for each intended action, such as a UUID. Use the same value to send the same request again. It must
+	// have at least 16 characters, at least six of them different, because it is the only thing that distinguishes
+	// anonymous callers.
 	IdempotencyKey StrangersKey `json:"Idempotency-Key"`
 
-	// XFrontdeskSession `cookie` asks for the session cookie instead of a token in the body; only for pages of the same site as the API.
+	// XFrontdeskSession `cookie` requests a session cookie instead of a token in the body. Only for pages on the same site as the API.
 	XFrontdeskSession *ResumeRegistrationParamsXFrontdeskSession `json:"X-Frontdesk-Session,omitempty"`
 }
 
@@ -2454,31 +2456,31 @@ func (t *StartPayment) UnmarshalJSON(b []byte) error {
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
-	// GetHealth The process is alive
+	// GetHealth Check that the process is alive
 	// (GET /healthz)
 	GetHealth(ctx echo.Context) error
-	// GetReadiness The process can work
+	// GetReadiness Check that the process is ready
 	// (GET /readyz)
 	GetReadiness(ctx echo.Context) error
-	// ListClubs The clubs of the chain
+	// ListClubs List the clubs of the chain
 	// (GET /v1/clubs)
 	ListClubs(ctx echo.Context) error
-	// ListDebitDays The next days on which a debit can fall
+	// ListDebitDays List the next debit days
 	// (GET /v1/clubs/{clubId}/debit-days)
 	ListDebitDays(ctx echo.Context, clubId ClubId, params ListDebitDaysParams) error
-	// GetSchedule What an offer costs, and when
+	// GetSchedule Get an offer's payment schedule
 	// (GET /v1/clubs/{clubId}/offers/{offerId}/schedule)
 	GetSchedule(ctx echo.Context, clubId ClubId, offerId Id, params GetScheduleParams) error
-	// ListProducts What a club offers
+	// ListProducts List a club's products
 	// (GET /v1/clubs/{clubId}/products)
 	ListProducts(ctx echo.Context, clubId ClubId, params ListProductsParams) error
-	// GetConfig What a front end must know of this gateway
+	// GetConfig Get the configuration for front ends
 	// (GET /v1/config)
 	GetConfig(ctx echo.Context) error
-	// GetMe Who I am to the club, and what I owe it
+	// GetMe Get the contact and their debt
 	// (GET /v1/me)
 	GetMe(ctx echo.Context) error
-	// ListConsents What I have consented to
+	// ListConsents List the contact's consents
 	// (GET /v1/me/consents)
 	ListConsents(ctx echo.Context) error
 	// ChangeConsents Give or withdraw consents
@@ -2496,13 +2498,13 @@ type ServerInterface interface {
 	// AbandonRegistration Abandon a registration
 	// (DELETE /v1/registrations/{id})
 	AbandonRegistration(ctx echo.Context, id RegistrationId) error
-	// GetRegistration The whole state of a registration
+	// GetRegistration Get a registration
 	// (GET /v1/registrations/{id})
 	GetRegistration(ctx echo.Context, id RegistrationId) error
-	// CheckCart Is the cart valid, and if not, why
+	// CheckCart Check the cart
 	// (POST /v1/registrations/{id}/check)
 	CheckCart(ctx echo.Context, id RegistrationId) error
-	// ClearItems Start the cart again
+	// ClearItems Empty the cart
 	// (DELETE /v1/registrations/{id}/items)
 	ClearItems(ctx echo.Context, id RegistrationId) error
 	// AddItem Add an offer to the cart
@@ -2511,7 +2513,7 @@ type ServerInterface interface {
 	// CreateMandate Create the direct debit mandate and send the SMS code
 	// (POST /v1/registrations/{id}/mandate)
 	CreateMandate(ctx echo.Context, id RegistrationId, params CreateMandateParams) error
-	// CancelSignature Give the signature up
+	// CancelSignature Cancel the signature
 	// (DELETE /v1/registrations/{id}/mandate/signature)
 	CancelSignature(ctx echo.Context, id RegistrationId) error
 	// SignMandate Sign the mandate with the code from the SMS
@@ -2520,22 +2522,22 @@ type ServerInterface interface {
 	// ResendCode Send a new code
 	// (POST /v1/registrations/{id}/mandate/signature/resend)
 	ResendCode(ctx echo.Context, id RegistrationId, params ResendCodeParams) error
-	// CancelPayment Step back from the payment
+	// CancelPayment Cancel the payment
 	// (DELETE /v1/registrations/{id}/payment)
 	CancelPayment(ctx echo.Context, id RegistrationId) error
-	// GetPayment The registration's latest payment
+	// GetPayment Get the registration's latest payment
 	// (GET /v1/registrations/{id}/payment)
 	GetPayment(ctx echo.Context, id RegistrationId) error
-	// StartPayment Settle the cart
+	// StartPayment Start a payment
 	// (POST /v1/registrations/{id}/payment)
 	StartPayment(ctx echo.Context, id RegistrationId, params StartPaymentParams) error
-	// PutPerson Fill in or correct the buyer's details
+	// PutPerson Set or correct the buyer's details
 	// (PUT /v1/registrations/{id}/person)
 	PutPerson(ctx echo.Context, id RegistrationId) error
-	// MigrateProspect You know me already
+	// MigrateProspect Import a prospect from another club
 	// (POST /v1/registrations/{id}/prospect)
 	MigrateProspect(ctx echo.Context, id RegistrationId, params MigrateProspectParams) error
-	// CreateResumeLink Continue on another device
+	// CreateResumeLink Create a link to continue on another device
 	// (POST /v1/registrations/{id}/resume-link)
 	CreateResumeLink(ctx echo.Context, id RegistrationId, params CreateResumeLinkParams) error
 	// ResumeRegistration Resume a registration
@@ -4112,31 +4114,31 @@ func (response ResumeRegistration201JSONResponse) VisitResumeRegistrationRespons
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
-	// GetHealth The process is alive
+	// GetHealth Check that the process is alive
 	// (GET /healthz)
 	GetHealth(ctx context.Context, request GetHealthRequestObject) (GetHealthResponseObject, error)
-	// GetReadiness The process can work
+	// GetReadiness Check that the process is ready
 	// (GET /readyz)
 	GetReadiness(ctx context.Context, request GetReadinessRequestObject) (GetReadinessResponseObject, error)
-	// ListClubs The clubs of the chain
+	// ListClubs List the clubs of the chain
 	// (GET /v1/clubs)
 	ListClubs(ctx context.Context, request ListClubsRequestObject) (ListClubsResponseObject, error)
-	// ListDebitDays The next days on which a debit can fall
+	// ListDebitDays List the next debit days
 	// (GET /v1/clubs/{clubId}/debit-days)
 	ListDebitDays(ctx context.Context, request ListDebitDaysRequestObject) (ListDebitDaysResponseObject, error)
-	// GetSchedule What an offer costs, and when
+	// GetSchedule Get an offer's payment schedule
 	// (GET /v1/clubs/{clubId}/offers/{offerId}/schedule)
 	GetSchedule(ctx context.Context, request GetScheduleRequestObject) (GetScheduleResponseObject, error)
-	// ListProducts What a club offers
+	// ListProducts List a club's products
 	// (GET /v1/clubs/{clubId}/products)
 	ListProducts(ctx context.Context, request ListProductsRequestObject) (ListProductsResponseObject, error)
-	// GetConfig What a front end must know of this gateway
+	// GetConfig Get the configuration for front ends
 	// (GET /v1/config)
 	GetConfig(ctx context.Context, request GetConfigRequestObject) (GetConfigResponseObject, error)
-	// GetMe Who I am to the club, and what I owe it
+	// GetMe Get the contact and their debt
 	// (GET /v1/me)
 	GetMe(ctx context.Context, request GetMeRequestObject) (GetMeResponseObject, error)
-	// ListConsents What I have consented to
+	// ListConsents List the contact's consents
 	// (GET /v1/me/consents)
 	ListConsents(ctx context.Context, request ListConsentsRequestObject) (ListConsentsResponseObject, error)
 	// ChangeConsents Give or withdraw consents
@@ -4154,13 +4156,13 @@ type StrictServerInterface interface {
 	// AbandonRegistration Abandon a registration
 	// (DELETE /v1/registrations/{id})
 	AbandonRegistration(ctx context.Context, request AbandonRegistrationRequestObject) (AbandonRegistrationResponseObject, error)
-	// GetRegistration The whole state of a registration
+	// GetRegistration Get a registration
 	// (GET /v1/registrations/{id})
 	GetRegistration(ctx context.Context, request GetRegistrationRequestObject) (GetRegistrationResponseObject, error)
-	// CheckCart Is the cart valid, and if not, why
+	// CheckCart Check the cart
 	// (POST /v1/registrations/{id}/check)
 	CheckCart(ctx context.Context, request CheckCartRequestObject) (CheckCartResponseObject, error)
-	// ClearItems Start the cart again
+	// ClearItems Empty the cart
 	// (DELETE /v1/registrations/{id}/items)
 	ClearItems(ctx context.Context, request ClearItemsRequestObject) (ClearItemsResponseObject, error)
 	// AddItem Add an offer to the cart
@@ -4169,7 +4171,7 @@ type StrictServerInterface interface {
 	// CreateMandate Create the direct debit mandate and send the SMS code
 	// (POST /v1/registrations/{id}/mandate)
 	CreateMandate(ctx context.Context, request CreateMandateRequestObject) (CreateMandateResponseObject, error)
-	// CancelSignature Give the signature up
+	// CancelSignature Cancel the signature
 	// (DELETE /v1/registrations/{id}/mandate/signature)
 	CancelSignature(ctx context.Context, request CancelSignatureRequestObject) (CancelSignatureResponseObject, error)
 	// SignMandate Sign the mandate with the code from the SMS
@@ -4178,22 +4180,22 @@ type StrictServerInterface interface {
 	// ResendCode Send a new code
 	// (POST /v1/registrations/{id}/mandate/signature/resend)
 	ResendCode(ctx context.Context, request ResendCodeRequestObject) (ResendCodeResponseObject, error)
-	// CancelPayment Step back from the payment
+	// CancelPayment Cancel the payment
 	// (DELETE /v1/registrations/{id}/payment)
 	CancelPayment(ctx context.Context, request CancelPaymentRequestObject) (CancelPaymentResponseObject, error)
-	// GetPayment The registration's latest payment
+	// GetPayment Get the registration's latest payment
 	// (GET /v1/registrations/{id}/payment)
 	GetPayment(ctx context.Context, request GetPaymentRequestObject) (GetPaymentResponseObject, error)
-	// StartPayment Settle the cart
+	// StartPayment Start a payment
 	// (POST /v1/registrations/{id}/payment)
 	StartPayment(ctx context.Context, request StartPaymentRequestObject) (StartPaymentResponseObject, error)
-	// PutPerson Fill in or correct the buyer's details
+	// PutPerson Set or correct the buyer's details
 	// (PUT /v1/registrations/{id}/person)
 	PutPerson(ctx context.Context, request PutPersonRequestObject) (PutPersonResponseObject, error)
-	// MigrateProspect You know me already
+	// MigrateProspect Import a prospect from another club
 	// (POST /v1/registrations/{id}/prospect)
 	MigrateProspect(ctx context.Context, request MigrateProspectRequestObject) (MigrateProspectResponseObject, error)
-	// CreateResumeLink Continue on another device
+	// CreateResumeLink Create a link to continue on another device
 	// (POST /v1/registrations/{id}/resume-link)
 	CreateResumeLink(ctx context.Context, request CreateResumeLinkRequestObject) (CreateResumeLinkResponseObject, error)
 	// ResumeRegistration Resume a registration

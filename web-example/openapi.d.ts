@@ -12,9 +12,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a front end must know of this gateway
-         * @description Which ways to pay to show to whom, the dates to offer, the fields to ask for, the captcha and the card processor.
-         *     It changes with the operator's configuration and with the day.
+         * Get the configuration for front ends
+         * @description Returns the payment methods for each audience, the start dates to offer, the fields to ask for, the captcha and the
+         *     card processor. The response changes with the operator's configuration and with the day.
          *
          *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
@@ -38,7 +38,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The clubs of the chain
+         * List the clubs of the chain
          * @description ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
          *     curl -s $api/clubs | jq
@@ -61,9 +61,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a club offers
-         * @description The club's catalogue, 30 products a page, each with its offers. With an identity token it is what the club offers
-         *     to this contact: tags, debt and membership count.
+         * List a club's products
+         * @description Returns the club's catalogue, 30 products per page, each with its offers. With an identity token, it returns what the
+         *     club offers to this contact, which depends on tags, debt and membership.
          *
          *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
@@ -87,10 +87,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What an offer costs, and when
-         * @description What is due now, every debit with its date and amount, or the debit that never ends: a preview from the
-         *     catalogue. What is paid in the end is the amount of the cart, where the club system may have added a line, such
-         *     as a mandatory option.
+         * Get an offer's payment schedule
+         * @description Previews, from the catalogue, the amount due now and every debit with its date and amount, or the recurring debit.
+         *     The buyer pays the amount of the cart, to which the club system may add a line, such as a mandatory option.
          *
          *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
@@ -114,7 +113,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The next days on which a debit can fall
+         * List the next debit days
          * @description ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
          *     curl -s "$api/clubs/11/debit-days?startDate=2030-01-15" | jq
@@ -140,12 +139,12 @@ export interface paths {
         put?: never;
         /**
          * Start a registration
-         * @description With `person` and `items`, this one call creates the contact and the cart, adds the items, and checks and reads
-         *     the cart again. Without them, `PUT …/person` and `POST …/items` follow.
+         * @description With `person` and `items`, this single request creates the contact and the cart, adds the items, checks the cart and
+         *     reads it again. Without them, send `PUT …/person` and `POST …/items` afterwards.
          *
-         *     With an identity token, or an `invitation`, the registration is the contact's of whom that speaks: no `person`
-         *     is needed or taken, and the response says what the contact owes. Its club has to be the contact's own. A contact
-         *     whom the club has banned is refused with `contact_banned` before anything is made.
+         *     With an identity token or an `invitation`, the registration is for the contact that it identifies. `person` is then
+         *     neither needed nor accepted, and the response includes the contact's debt. The club must be the contact's own. If
+         *     the club has banned the contact, the request fails with `contact_banned` and creates nothing.
          *
          *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
@@ -173,7 +172,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The whole state of a registration
+         * Get a registration
          * @description ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
          *     start
@@ -185,7 +184,8 @@ export interface paths {
         post?: never;
         /**
          * Abandon a registration
-         * @description Cancels a payment of which nothing was captured or sent to the club system. Refused with `payment_under_way` once money may have moved.
+         * @description Cancels the payment if nothing of it was captured or sent to the club system. Once money may have moved, the request
+         *     fails with `payment_under_way`.
          *
          *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
@@ -212,9 +212,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Continue on another device
-         * @description Makes a link that resumes the registration on another device, once. It is good as long as the registration can be
-         *     looked at, for at most 24 hours, and takes the place of the link before. Whoever has it holds the registration.
+         * Create a link to continue on another device
+         * @description Creates a single-use link that resumes the registration on another device. The link is valid as long as the
+         *     registration can be read, for at most 24 hours, and replaces the previous link. Anyone with the link can take
+         *     over the registration.
          *
          *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
@@ -240,12 +241,12 @@ export interface paths {
         put?: never;
         /**
          * Resume a registration
-         * @description Exchanges what a link holds for the registration, once, with a token (or cookie) of this device's own; the device
-         *     before keeps its own. Of many devices, the first one and the latest four hold a registration.
+         * @description Exchanges the link's `resume` value for the registration, once. This device gets its own token or cookie; the
+         *     previous device keeps its own. At most five devices hold a registration: the first one and the latest four.
          *
-         *     An open registration's cart is read again from the club system: a price that is another one than before stands in
-         *     `changes`, an offer that is gone in `problems`. When the club system does not respond, the cart is shown as it was
-         *     read last, marked `stale`. A response that is replayed shows the registration as it was: read it again.
+         *     If the registration is open, its cart is read again from the club system. Changed prices appear in `changes`, offers
+         *     that are gone in `problems`. If the club system does not respond, the cart is returned as last read, marked `stale`.
+         *     A replayed response shows the registration as it was then: read it again.
          *
          *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
@@ -272,14 +273,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Every change of a registration, as it happens
-         * @description Server-sent events. Each is named `registration`, carries the whole registration as JSON on its `data` line, and an
-         *     `id` that stands for that state. The first comes at once, unless `Last-Event-ID` names the present state; the
-         *     others come when something changed, on whichever gateway. A comment every 15 seconds keeps proxies from closing the
-         *     stream. A browser's `EventSource` sends the session cookie; with a bearer token read the stream with `fetch`.
+         * Stream the changes of a registration
+         * @description Streams server-sent events. Each event is named `registration` and has the whole registration as JSON on its `data`
+         *     line. Its `id` identifies that state. The first event is sent immediately, unless `Last-Event-ID` names the current
+         *     state. The others follow each change, on any gateway. A comment every 15 seconds keeps proxies from closing the
+         *     stream. A browser's `EventSource` sends the session cookie. With a bearer token, read the stream with `fetch`.
          *
-         *     Where requests are counted, each gateway keeps 15 streams of a registration and 100 from an address open; one more
-         *     is 429 with `Retry-After`.
+         *     Where rate limits apply, each gateway allows 15 open streams per registration and 100 per address. A further stream
+         *     gets a 429 with `Retry-After`.
          *
          *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
@@ -308,8 +309,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Fill in or correct the buyer's details
-         * @description The club system cannot change a contact that is being registered, so a correction makes a new contact and a
+         * Set or correct the buyer's details
+         * @description The club system cannot change a contact during its registration. A correction therefore creates a new contact and a
          *     new cart with the same items.
          *
          *     ```sh
@@ -342,7 +343,7 @@ export interface paths {
         put?: never;
         /**
          * Add an offer to the cart
-         * @description A cart takes 20 items at most.
+         * @description A cart holds at most 20 items.
          *
          *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
@@ -352,7 +353,7 @@ export interface paths {
          */
         post: operations["addItem"];
         /**
-         * Start the cart again
+         * Empty the cart
          * @description ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
          *     start
@@ -378,8 +379,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Is the cart valid, and if not, why
-         * @description Changes nothing, and needs no key. The cart is read again from the club system.
+         * Check the cart
+         * @description Reads the cart again from the club system and returns whether it is valid, and if not, why. Changes nothing, so no
+         *     `Idempotency-Key` is needed.
          *
          *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
@@ -408,10 +410,10 @@ export interface paths {
         put?: never;
         /**
          * Create the direct debit mandate and send the SMS code
-         * @description Two things happen: the mandate is made, and a code goes to the buyer's mobile phone. The `mandate` of the response
-         *     says whether a code can be entered: `awaiting_code`, or `no_code` when it could not be sent, or whether it was
-         *     sent is not known; ask for a new one at `resendAfter` then. A mandate takes the place of the one before that was
-         *     not signed. The account number is passed on and kept nowhere; every response has it masked.
+         * @description Creates the mandate and sends a code to the buyer's mobile phone. The `mandate` in the response says whether a code
+         *     can be entered: `awaiting_code` if so, `no_code` if the code was not sent or its delivery is unknown. After
+         *     `no_code`, request a new code from `resendAfter` on. A new mandate replaces the previous unsigned one. The account
+         *     number is passed on and not stored; every response masks it.
          *
          *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
@@ -440,9 +442,9 @@ export interface paths {
         put?: never;
         /**
          * Sign the mandate with the code from the SMS
-         * @description A wrong code is `code_wrong`; the fifth ends the code with `code_blocked`. The same request with the same key is
-         *     no further attempt, nor is the same code again after a response that did not say what became of it. A mandate
-         *     that is `unconfirmed` afterwards is looked up whenever the registration is read.
+         * @description A wrong code fails with `code_wrong`; the fifth wrong code ends the code with `code_blocked`. Repeating a request with
+         *     the same key does not count as another attempt. Neither does sending the same code again after a response without a
+         *     clear result. If the mandate is `unconfirmed` afterwards, each read of the registration looks up its state.
          *
          *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
@@ -453,8 +455,8 @@ export interface paths {
          */
         post: operations["signMandate"];
         /**
-         * Give the signature up
-         * @description The code signs nothing any more. A mandate that is signed stays signed.
+         * Cancel the signature
+         * @description The code can no longer be used. A signed mandate stays signed.
          *
          *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
@@ -483,9 +485,10 @@ export interface paths {
         put?: never;
         /**
          * Send a new code
-         * @description The code before is cancelled. Not before the mandate's `resendAfter`: `sms_limited` with `Retry-After`. One person,
-         *     and one mobile number, gets a code a minute at most, three in ten minutes, five in an hour, eight in a day.
-         *     Here the first SMS is refused on purpose, so that a new one can be asked for at once:
+         * @description Cancels the previous code and sends a new one. Before the mandate's `resendAfter`, the request fails with
+         *     `sms_limited` and `Retry-After`. Each person and each mobile number can get one code a minute, three in ten minutes,
+         *     five in an hour and eight in a day. In this example the first SMS fails on purpose, so that a new code can be
+         *     requested immediately:
          *
          *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
@@ -515,11 +518,11 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * You know me already
-         * @description Brings a person whom another club of the chain knows as a prospect into this registration. They prove who they
-         *     are with their own access token of the club system, which is used for this request and kept nowhere. When it ends
-         *     half-way, the same request again finishes it. Mind that the club then has the details, so `person` is refused.
-         *     A prospect can be taken over once, so this is done in a world of its own:
+         * Import a prospect from another club
+         * @description Moves a prospect of another club of the chain into this registration. The person proves their identity with their own
+         *     access token for the club system. The token is used only for this request and not stored. If the import stops
+         *     half-way, repeat the same request to finish it. Afterwards the club has the details, so `person` is refused. A
+         *     prospect can be imported only once, so this example uses its own world:
          *
          *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
@@ -547,7 +550,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The registration's latest payment
+         * Get the registration's latest payment
          * @description ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
          *     start
@@ -559,22 +562,23 @@ export interface paths {
         get: operations["getPayment"];
         put?: never;
         /**
-         * Settle the cart
-         * @description Freezes the cart and starts its one payment. The amount is the club system's, never the client's.
+         * Start a payment
+         * @description Freezes the cart and starts its only payment. The amount always comes from the club system, never from the client.
          *
          *     | method | when | then |
          *     |---|---|---|
          *     | `card` | an amount is due | send the buyer to `card.redirectUrl` |
-         *     | `later` | an amount is due, and the club offers it to the caller | the buyer owes it to the club from now on, and it is overdue after `dueDate` |
-         *     | `free` | nothing is due | the cart is settled as it is, such as a trial |
-         *     | `desk` | an amount is due; staff only | the money was taken at the club, in cash, by cheque or by card |
+         *     | `later` | an amount is due, and the club offers this method to the caller | the buyer owes the amount to the club from now on; it is overdue after `dueDate` |
+         *     | `free` | nothing is due, such as for a trial | the cart is settled without a payment |
+         *     | `desk` | an amount is due; staff only | the club took the money in cash, by cheque or by card |
          *
-         *     The `pay` action of a registration says in `methods` which of them the caller can ask for: a visitor, a contact whom
-         *     the club knows and staff may have different ones. Others are refused with `method_not_offered`. Asked again while a payment
-         *     lives, with any key, in the same words (a card's `returnUrl` may differ), the response is that payment; asked in
-         *     other words it is refused with `payment_exists`. After `cancelled` another method can be chosen.
+         *     The `methods` of a registration's `pay` action list what the caller can choose. Visitors, known contacts and staff may
+         *     have different methods. Any other method fails with `method_not_offered`.
          *
-         *     By card, with curl in the place of the buyer:
+         *     While a payment is in progress, the same request with any key returns that payment; a card's `returnUrl` may differ.
+         *     A different request fails with `payment_exists`. After `cancelled`, another method can be chosen.
+         *
+         *     By card, with curl acting as the buyer:
          *
          *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
@@ -585,10 +589,10 @@ export interface paths {
          */
         post: operations["startPayment"];
         /**
-         * Step back from the payment
-         * @description Gives up a payment of which nothing was captured, and keeps the cart: it can be changed again, and paid by any method.
-         *     `next` lists `cancel_payment` while this is possible. Once money may have moved, the response is 409 `payment_under_way`.
-         *     Without a payment, or after its end without money, nothing changes.
+         * Cancel the payment
+         * @description Cancels a payment of which nothing was captured, and keeps the cart. The cart can then be changed again and paid by any
+         *     method. `next` lists `cancel_payment` while this is possible. Once money may have moved, the request fails with 409
+         *     `payment_under_way`. If there is no payment, or it ended without a charge, nothing changes.
          *
          *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
@@ -611,7 +615,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who I am to the club, and what I owe it
+         * Get the contact and their debt
          * @description ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
          *     curl -s $api/me -H "$(login debtor)" | jq
@@ -634,7 +638,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What I have consented to
+         * List the contact's consents
          * @description ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
          *     curl -s $api/me/consents -H "$(login customer)" | jq
@@ -648,9 +652,9 @@ export interface paths {
         head?: never;
         /**
          * Give or withdraw consents
-         * @description Each item is changed by itself and has a result of its own, in the order of the request: an item that cannot be
-         *     changed leaves the others as they were asked for. Sending the same again is harmless. What was agreed to is kept
-         *     as a receipt before anything is changed.
+         * @description Changes each item separately and returns one result per item, in the order of the request. An item that cannot be
+         *     changed does not affect the others. Repeating the request is safe. A receipt of the contact's choices is stored before
+         *     anything is changed.
          *
          *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
@@ -671,9 +675,9 @@ export interface paths {
         put?: never;
         /**
          * Move to another club of the chain
-         * @description For prospects and former members. A code goes to the contact's mobile phone, with which the move is confirmed.
-         *     Asked for again, another code is sent and the one before is cancelled; not before `resendAfter`. Who has moved
-         *     cannot move again, so this is done in a world of its own:
+         * @description For prospects and former members. The gateway sends a code to the contact's mobile phone; the contact confirms the
+         *     move with it. Repeating the request sends a new code and cancels the previous one, but not before `resendAfter`. A
+         *     contact can move only once, so this example uses its own world:
          *
          *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
@@ -723,10 +727,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The card processor reports a change
-         * @description The signature is verified by the processor's own scheme over the raw body. An event is a hint: the payment is
-         *     read again at the processor before anything follows from it. Here it is about a payment that is not ours, which is
-         *     taken and forgotten:
+         * Receive an event from the card processor
+         * @description The gateway verifies the signature over the raw body by the processor's own scheme. Event contents are not trusted:
+         *     an event only triggers a re-read of the payment at the processor. In this example the payment is unknown, so the
+         *     event is accepted and ignored:
          *
          *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
@@ -752,10 +756,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The club system reports an event
-         * @description The club system signs nothing and repeats nothing, so the path holds a secret, and everything in the body is a hint:
-         *     it is stored before the response, and what it names is read again at the club system. Bodies of any shape are taken,
-         *     as long as they are JSON. With another secret the path does not exist (404). 503 means that nothing was stored.
+         * Receive an event from the club system
+         * @description The club system neither signs nor resends its events, so the path contains a secret. Event contents are not trusted.
+         *     The gateway stores an event before it responds, then re-reads the named objects from the club system. It accepts
+         *     any JSON body. With another secret, the response is 404. 503 means that nothing was stored.
          *
          *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
@@ -778,8 +782,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The process is alive
-         * @description Answers HEAD as well, as `/readyz` does.
+         * Check that the process is alive
+         * @description Responds to HEAD as well, like `/readyz`.
          *
          *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
@@ -803,9 +807,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The process can work
-         * @description For load balancers: 503 while Redis does not respond or is not safe for payments, and from the moment in which the
-         *     process is stopping. A failing club system is `degraded`, since taking every gateway out of service would not mend it.
+         * Check that the process is ready
+         * @description For load balancers. The response is 503 while Redis does not respond or is not safe for payments, and once the process
+         *     is stopping. A failing club system is only `degraded`, because taking every gateway out of service would not help.
+         *
          *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
          *     curl -s $base/readyz | jq
@@ -828,7 +833,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * This document
+         * Get this document
          * @description ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
          *     curl -s $base/openapi.yaml | head
@@ -851,7 +856,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The documentation, with the API reference at /docs/api
+         * Get the documentation, with the API reference at /docs/api
          * @description ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
          *     curl -s $base/docs | head
@@ -871,16 +876,16 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         Id: string;
-        /** @description A name or a sentence for a person, on one line. What the club has longer is cut. */
+        /** @description A name or a sentence for display, on one line. Longer text from the club system is truncated. */
         Words: string;
-        /** @description Several lines for a person. What the club has longer is cut. */
+        /** @description Text of several lines for display. Longer text from the club system is truncated. */
         Prose: string;
         /** Format: date */
         Date: string;
         /** Format: date-time */
         Instant: string;
         /**
-         * @description ISO 8601, as the club system has it.
+         * @description An ISO 8601 duration, as the club system gives it.
          * @example P1M
          */
         Duration: string;
@@ -894,7 +899,7 @@ export interface components {
          */
         Amount: number;
         /**
-         * @description ISO 4217; `XXX` where the club system names none.
+         * @description ISO 4217; `XXX` if the club system gives none.
          * @example EUR
          */
         Currency: string;
@@ -904,7 +909,7 @@ export interface components {
         };
         Address: {
             street: string;
-            /** @description Letters and digits, with spaces and hyphens between them; five digits where the country is France. */
+            /** @description Letters and digits, with single spaces or hyphens between them. For France, five digits. */
             postalCode: string;
             city: string;
             /** @description ISO 3166-1 alpha-2. */
@@ -917,7 +922,7 @@ export interface components {
             birthDate: string;
             /** Format: email */
             email: string;
-            /** @description E.164 with 8 to 15 digits, such as +33612345678; nine after +33. */
+            /** @description E.164 with 8 to 15 digits, such as +33612345678. A number with +33 has nine more digits. */
             mobile: string;
             /** @enum {string} */
             gender?: "female" | "male" | "other";
@@ -1000,28 +1005,28 @@ export interface components {
              * @example 0.1.0
              */
             version: string;
-            /** @description Languages of the texts for visitors. */
+            /** @description Languages of the texts shown to visitors. */
             languages: string[];
             methods: components["schemas"]["MethodConfig"][];
             startDates: components["schemas"]["DateRange"];
-            /** @description The fields of a `Person`. The schema says how each is written. */
+            /** @description The fields of a `Person`. Its schema defines their formats. */
             person: components["schemas"]["PersonField"][];
-            /** @description Countries to whose mobile numbers visitors are sent codes. Absent: the club's own. */
+            /** @description Visitors can receive codes only on mobile numbers of these countries. If absent, only of the club's own country. */
             mobileCountries?: string[];
             challenge?: components["schemas"]["ChallengeWidget"];
             card: components["schemas"]["CardConfig"];
             cart: components["schemas"]["CartConfig"];
             features: components["schemas"]["Feature"][];
         };
-        /** @description A way to settle a cart, and the callers that may choose it. The `pay` action of a registration says which fit its cart. */
+        /** @description A payment method, and the callers that may choose it. A registration's `pay` action lists the methods that fit its cart. */
         MethodConfig: {
             method: components["schemas"]["PaymentMethod"];
             audience: components["schemas"]["Audience"][];
-            /** @description Only of `later`: the last `dueDate` that is accepted. */
+            /** @description Only for `later`: the latest `dueDate` that is accepted. */
             latestDueDate?: components["schemas"]["Date"];
         };
         /**
-         * @description `contact`: a buyer whom a login, an invitation or their own account identified.
+         * @description `contact`: a buyer identified by a login, an invitation or their own account.
          * @enum {string}
          */
         Audience: "visitor" | "contact" | "staff";
@@ -1031,31 +1036,31 @@ export interface components {
         };
         PersonField: {
             /**
-             * @description Below the person, with `/` between the levels.
+             * @description The field's path within `Person`, with `/` between levels.
              * @example address/street
              */
             name: string;
             required: boolean;
         };
-        /** @description The captcha that visitors solve where an operation has the header `X-Frontdesk-Challenge`. A problem has it with `challenge_required`. */
+        /** @description The captcha for operations with the header `X-Frontdesk-Challenge`. The problem `challenge_required` includes it. */
         ChallengeWidget: {
             /** @enum {string} */
             provider: "hcaptcha" | "recaptcha" | "turnstile" | "other";
-            /** @description The public key with which a page shows the captcha. */
+            /** @description The public key that a page needs to show the captcha. */
             siteKey?: components["schemas"]["Words"];
         };
         CardConfig: {
             /** @example stripe */
             processor: components["schemas"]["Words"];
-            /** @description The processor's key for browsers, where its card fields are embedded in the page. */
+            /** @description The processor's key for browsers, for pages that embed its card fields. */
             publishableKey?: components["schemas"]["Words"];
         };
         CartConfig: {
-            /** @description A payment must name the `revision` of the cart that the buyer saw. */
+            /** @description If true, a payment must include the `revision` of the cart that the buyer saw. */
             revisionRequired: boolean;
         };
         /**
-         * @description `login`: contacts can identify themselves with the token of the club's login. `staff`: staff can act with their key.
+         * @description `login`: contacts can identify themselves with a token from the club's login. `staff`: staff can use their key.
          * @enum {string}
          */
         Feature: "login" | "staff";
@@ -1080,7 +1085,7 @@ export interface components {
             id: components["schemas"]["Id"];
             name: components["schemas"]["Words"];
             alias?: components["schemas"]["Words"];
-            /** @description Names of the parents, outermost first. */
+            /** @description The names of the club's parent groups, outermost first. */
             path: components["schemas"]["Words"][];
         };
         /** @enum {string} */
@@ -1113,7 +1118,7 @@ export interface components {
          */
         ProductList: {
             items: components["schemas"]["Product"][];
-            /** @description Cursor of the page after this one; absent on the last. */
+            /** @description The cursor of the next page; absent on the last page. */
             next?: components["schemas"]["Id"];
         };
         Product: {
@@ -1130,42 +1135,42 @@ export interface components {
             registrationFee?: components["schemas"]["RegistrationFee"];
             billing?: components["schemas"]["Billing"];
             /**
-             * @description How long the subscription runs, ISO 8601 duration.
+             * @description The length of the commitment, as an ISO 8601 duration.
              * @example P52W
              */
             commitment?: components["schemas"]["Duration"];
             /** @description The first instalment depends on the start date. */
             prorated: boolean;
-            /** @description What the buyer must give with the item, or before paying. */
+            /** @description What the buyer must provide with the item or before paying. */
             needs: ("startDate" | "debit" | "mandate")[];
         };
-        /** @description Already part of `dueNow`. */
+        /** @description Already included in `dueNow`. */
         RegistrationFee: {
             name?: components["schemas"]["Words"];
             amount: components["schemas"]["Amount"];
             currency: components["schemas"]["Currency"];
         };
-        /** @description How the offer goes on after today. */
+        /** @description The debits after today's payment. */
         Billing: {
             /**
-             * @description Time between two debits, ISO 8601 duration.
+             * @description The time between two debits, as an ISO 8601 duration.
              * @example P1M
              */
             rhythm: components["schemas"]["Duration"];
-            /** @description It renews itself, so no total can be given. */
+            /** @description The subscription renews automatically, so there is no total. */
             endless: boolean;
-            /** @description The first instalment is in `dueNow`, so one less than `entries` count is debited. */
+            /** @description `dueNow` includes the first instalment, so there is one debit fewer than `entries` add up to. */
             firstInstalmentPaid: boolean;
             entries: components["schemas"]["BillingEntry"][];
         };
-        /** @description A billing period; all entries are added up. */
+        /** @description A billing period and its price. All entries add up. */
         BillingEntry: {
-            /** @description The billing period, ISO 8601 duration. */
+            /** @description The billing period, as an ISO 8601 duration. */
             every: components["schemas"]["Duration"];
             price: components["schemas"]["Money"];
             /**
              * Format: int32
-             * @description How many periods; absent when it never ends or cannot be counted.
+             * @description The number of periods; absent if it is endless or unknown.
              */
             times?: number;
         };
@@ -1175,53 +1180,53 @@ export interface components {
         DebitDay: {
             /** @description Day of the month. */
             day: components["schemas"]["MonthDay"];
-            /** @description The next such day. */
+            /** @description The next date with this day of the month. */
             date: components["schemas"]["Date"];
         };
-        /** @description `total` is everything from `dueNow` to the last debit; absent where it never ends or is not known. */
+        /** @description `total` is the sum from `dueNow` to the last debit; absent if the debits are endless or the sum is unknown. */
         Schedule: {
             offerId: components["schemas"]["Id"];
             startDate: components["schemas"]["Date"];
-            /** @description The day of the month that was counted with; absent where nothing is debited. */
+            /** @description The day of the month used in the calculation; absent if there are no debits. */
             debitDay?: components["schemas"]["MonthDay"];
             dueNow: components["schemas"]["ScheduleDueNow"];
-            /** @description Every debit up to the last, or up to the `recurrence`, in the order of their dates. */
+            /** @description All debits, or those before the `recurrence`, in order of date. */
             debits: components["schemas"]["ScheduleDebit"][];
             recurrence?: components["schemas"]["ScheduleRecurrence"];
             total?: components["schemas"]["Money"];
             basis: components["schemas"]["ScheduleBasis"];
             rules?: components["schemas"]["ScheduleRules"];
             /**
-             * @description The first bank statement: what leaves the account, and when, from today to the second debit. New members
-             *     take the first debit for a second charge when nobody has told them.
+             * @description The first bank statement: what leaves the account, and when, from today to the second debit. Show it, because
+             *     new members can mistake the first debit for a second charge.
              */
             firstStatement: components["schemas"]["ScheduleMovement"][];
         };
         /**
-         * @description How far an amount and its date can be trusted. `exact`: it follows from what the club system says, to the cent.
-         *     `estimated`: a rule filled a gap. `unknown`: nothing honest can be said, so nothing is shown. `rules` names the
-         *     rules. The basis of a whole is the worst of its parts.
+         * @description How reliable an amount and its date are. `exact`: derived from the club system's data, to the cent. `estimated`: a
+         *     rule filled a gap in the data. `unknown`: the data allows no estimate, so no value is given. `rules` lists the rules
+         *     that were applied. The basis of a whole is the least reliable of its parts.
          * @enum {string}
          */
         ScheduleBasis: "exact" | "estimated" | "unknown";
         /**
-         * @description Why something is not exact; absent when it is.
+         * @description Why a value is not exact; absent if it is exact.
          *
          *     | rule | basis | meaning |
          *     |---|---|---|
-         *     | `months_as_weeks` | estimated | months meet weeks: 12 months are taken for 52 weeks |
-         *     | `rounded` | estimated | the price of a debit is no whole number of cents; rounded, and right in the sum of a limited time |
-         *     | `remainder` | estimated | the billing periods do not fill the last debit, which takes those that are left |
-         *     | `entries_in_turn` | estimated | several entries are taken to follow each other, since nothing says whether they run side by side |
-         *     | `loop_over_offset` | estimated | the club system names two numbers of periods; its `loop` counts |
-         *     | `first_instalment_assumed` | estimated | what is due now is not fee and first instalment, though it is said to hold it |
-         *     | `debit_day_open` | estimated | nobody has chosen a debit day, and the club may choose another one |
-         *     | `calendar_months` | estimated | a prorated offer is taken to go by calendar months after its first one |
-         *     | `prorata_by_days` | estimated | the first month costs its share of days, the first day included, half a cent up |
-         *     | `period_unreadable` | unknown | a rhythm or a period is no length of time |
-         *     | `count_unknown` | unknown | how often a period is repeated is not known |
-         *     | `prorata_unknown` | unknown | a first instalment is prorated that is no month |
-         *     | `out_of_range` | unknown | amounts, debits or dates are beyond what an offer can mean |
+         *     | `months_as_weeks` | estimated | the offer mixes months and weeks; 12 months are counted as 52 weeks |
+         *     | `rounded` | estimated | the price of a debit is not a whole number of cents; it is rounded, and the total of a limited term is correct |
+         *     | `remainder` | estimated | the billing periods do not divide evenly into debits; the last debit covers the remaining ones |
+         *     | `entries_in_turn` | estimated | several entries are assumed to follow each other, because the club system does not say whether they run in parallel |
+         *     | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
+         *     | `first_instalment_assumed` | estimated | the amount due now is said to include the first instalment, but is not the fee plus the first instalment |
+         *     | `debit_day_open` | estimated | no debit day was chosen, and the club may choose another one |
+         *     | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
+         *     | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
+         *     | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
+         *     | `count_unknown` | unknown | the number of repetitions of a period is not known |
+         *     | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
+         *     | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
          */
         ScheduleRules: ("months_as_weeks" | "rounded" | "remainder" | "entries_in_turn" | "loop_over_offset" | "first_instalment_assumed" | "debit_day_open" | "calendar_months" | "prorata_by_days" | "period_unreadable" | "count_unknown" | "prorata_unknown" | "out_of_range")[];
         ScheduleDueNow: {
@@ -1230,16 +1235,16 @@ export interface components {
             amount: components["schemas"]["Money"];
             basis: components["schemas"]["ScheduleBasis"];
             rules?: components["schemas"]["ScheduleRules"];
-            /** @description Add up to the amount. */
+            /** @description The parts of the amount. */
             parts: components["schemas"]["SchedulePart"][];
         };
         SchedulePart: {
             /**
-             * @description `first_instalment` is not debited again. A `prorata` makes the first month fit its days, and can be below zero.
+             * @description `first_instalment` is not debited again. `prorata` adjusts the first month to its days and can be negative.
              * @enum {string}
              */
             kind: "price" | "registration_fee" | "first_instalment" | "prorata";
-            /** @description What the club calls it. */
+            /** @description The club's name for it. */
             name?: components["schemas"]["Words"];
             amount: components["schemas"]["Money"];
         };
@@ -1249,11 +1254,11 @@ export interface components {
             basis: components["schemas"]["ScheduleBasis"];
             rules?: components["schemas"]["ScheduleRules"];
         };
-        /** @description What goes on after `debits` until the subscription is cancelled; absent when nothing does. */
+        /** @description The debits that follow `debits` until the subscription is cancelled; absent if none do. */
         ScheduleRecurrence: {
             from: components["schemas"]["Date"];
             every: components["schemas"]["Duration"];
-            /** @description Day of the month, or the last day of a shorter month; absent where weeks are counted. */
+            /** @description Day of the month, or the last day of a shorter month; absent if debits follow weeks. */
             day?: components["schemas"]["MonthDay"];
             amount: components["schemas"]["Money"];
             basis: components["schemas"]["ScheduleBasis"];
@@ -1272,23 +1277,23 @@ export interface components {
             person?: components["schemas"]["Person"];
             items?: components["schemas"]["NewItem"][];
             /**
-             * @description Where the visitor is, `web` when left out: which offers there are depends on it. `terminal` (a kiosk) and `club` (the desk) are taken from staff alone: `staff_only`.
+             * @description Where the visitor is; it determines the offers. Defaults to `web`. `terminal` (a kiosk) and `club` (the desk) are reserved for staff; others get `staff_only`.
              * @enum {string}
              */
             channel?: "web" | "terminal" | "club";
-            /** @description From the link that the club sent: good for one registration. Not together with an identity token. */
+            /** @description The value from the link that the club sent, valid for one registration. Must not be combined with an identity token. */
             invitation?: string;
         };
         NewItem: {
             offerId: components["schemas"]["Id"];
             /**
              * Format: date
-             * @description From today on, and at most five years ahead.
+             * @description Today or later, at most five years ahead.
              */
             startDate?: string;
             debit?: components["schemas"]["Debit"];
         };
-        /** @description When the direct debits fall: on a day of the month or of the week, not both. Left out, the club chooses. */
+        /** @description When debits fall: on a day of the month or of the week, not both. If omitted, the club chooses. */
         Debit: {
             /**
              * Format: int32
@@ -1302,7 +1307,7 @@ export interface components {
             weekDay?: number;
             /**
              * Format: date
-             * @description No debit before this date, which is from today on and at most five years ahead; the first one is the first such day from here, and from the start date, on.
+             * @description No debit falls before this date: today or later, at most five years ahead. The first debit falls on the first such day on or after both this date and the start date.
              */
             from?: string;
         };
@@ -1359,24 +1364,24 @@ export interface components {
          */
         Registration: {
             id: components["schemas"]["Id"];
-            /** @description Only in the response that started or resumed the registration: 256 random bits and the time of issue, signed, that prove whose it is. */
+            /** @description The credential of the registration's holder: 256 random bits and the time of issue, signed. Present only in the response that started or resumed the registration. */
             token?: string;
             clubId: components["schemas"]["Id"];
             /**
-             * @description `attention`: the club's staff look into it; nothing more is asked of the visitor.
+             * @description `attention`: the club's staff are reviewing the registration; the visitor has nothing more to do.
              * @enum {string}
              */
             state: "open" | "paying" | "completed" | "abandoned" | "expired" | "attention";
             step: components["schemas"]["Step"];
-            /** @description Nothing changes any more. `with_staff` is not final: the staff can still complete it. */
+            /** @description The registration can no longer change. `with_staff` is not final, because staff can still complete it. */
             final: boolean;
-            /** @description What to tell the visitor; present where the state alone does not say it. */
+            /** @description A message for the visitor; present if the state alone does not say enough. */
             message?: components["schemas"]["Words"];
             contact?: components["schemas"]["Contact"];
             cart: components["schemas"]["Cart"];
             mandate?: components["schemas"]["Mandate"];
             payment?: components["schemas"]["Payment"];
-            /** @description What can be done now. The first is the main button of the step. */
+            /** @description The actions that are possible now. The first is the main button of the step. */
             next: components["schemas"]["Action"][];
             expiresAt: components["schemas"]["Instant"];
         };
@@ -1385,7 +1390,7 @@ export interface components {
          *
          *     | step | screen | first of `next` |
          *     |---|---|---|
-         *     | `person` | the form for the buyer's details | `person`, or `prospect` to bring in an account again |
+         *     | `person` | the form for the buyer's details | `person`, or `prospect` to import an account again |
          *     | `items` | the offers, because the cart is empty | `add_item` |
          *     | `fix_cart` | the cart with its `problems` | `check` |
          *     | `mandate` | the form for the bank account | `mandate` |
@@ -1402,30 +1407,30 @@ export interface components {
          */
         Step: "person" | "items" | "fix_cart" | "mandate" | "code" | "ready" | "at_processor" | "declined" | "waiting" | "done" | "with_staff" | "abandoned" | "expired";
         ResumeLink: {
-            /** @description Of the signup site; what its `resume` holds is exchanged by POST. */
+            /** @description A URL of the signup site. POST the value of its `resume` parameter to `/v1/resumptions`. */
             url: components["schemas"]["Url"];
             expiresAt: components["schemas"]["Instant"];
         };
         Resumption: {
-            /** @description What the link holds. */
+            /** @description The `resume` value from the link. */
             resume: string;
         };
         Contact: {
             number: components["schemas"]["Words"];
-            /** @description As the club system has it, such as `temp` or `customer`. */
+            /** @description The club system's status, such as `temp` or `customer`. */
             status: components["schemas"]["Words"];
-            /** @description What an identified contact owed when the registration began; absent for a visitor. */
+            /** @description An identified contact's debt when the registration started; absent for visitors. */
             debt?: components["schemas"]["Money"];
         };
         Me: {
             clubId: components["schemas"]["Id"];
             number: components["schemas"]["Words"];
-            /** @description As the club system has it, such as `customer` or `prospect`. */
+            /** @description The club system's status, such as `customer` or `prospect`. */
             status: components["schemas"]["Words"];
             tags: components["schemas"]["Tag"][];
             debt: components["schemas"]["Money"];
         };
-        /** @description A mark of the club on a contact; it may open or close offers. */
+        /** @description A label that the club puts on a contact. It can make offers available or unavailable. */
         Tag: {
             name: components["schemas"]["Words"];
             validFrom?: components["schemas"]["Date"];
@@ -1443,12 +1448,12 @@ export interface components {
             /** @description `news`, `legal`, `advertising`, `partners`. */
             type: components["schemas"]["Words"];
             authorized: boolean;
-            /** @description Mandatory information; it cannot be switched off. */
+            /** @description Mandatory information; the contact cannot turn it off. */
             locked: boolean;
         };
         ChangeConsents: {
             items: components["schemas"]["ConsentWish"][];
-            /** @description Which version of the text the contact agreed to, in the front end's own terms. */
+            /** @description The version of the text that the contact agreed to, as the front end names it. */
             wording?: string;
         };
         ConsentWish: {
@@ -1462,15 +1467,15 @@ export interface components {
         ConsentChange: {
             id: components["schemas"]["Id"];
             /**
-             * @description `unchanged`: it was so already. `locked`: mandatory information. `unknown`: no consent of this contact.
-             *     `failed`: the club system did not take it; send the item again.
+             * @description `unchanged`: already as requested. `locked`: mandatory information. `unknown`: not a consent of this contact.
+             *     `failed`: the club system did not accept the change; send the item again.
              * @enum {string}
              */
             code: "changed" | "unchanged" | "locked" | "unknown" | "failed";
-            /** @description As it stands now; absent when it is unknown. */
+            /** @description The current consent; absent if `code` is `unknown`. */
             consent?: components["schemas"]["Consent"];
         };
-        /** @description What the contact said, kept before it was carried out. */
+        /** @description What the contact chose, stored before the change was made. */
         ConsentReceipt: {
             id: components["schemas"]["Id"];
             at: components["schemas"]["Instant"];
@@ -1483,20 +1488,20 @@ export interface components {
             type: components["schemas"]["Words"];
             authorized: boolean;
         };
-        /** @description As the club system held it when it was last read. */
+        /** @description The cart as last read from the club system. */
         Cart: {
             revision: components["schemas"]["CartRevision"];
             items: components["schemas"]["CartItem"][];
             dueNow: components["schemas"]["Money"];
-            /** @description The club system's check passes, and no mandate is missing; only a valid cart can be paid. */
+            /** @description True if the club system's check passes and no mandate is missing. Only a valid cart can be paid. */
             valid: boolean;
             problems: components["schemas"]["CartProblem"][];
-            /** @description What the club system did on its own: lines that it added or took out, prices that are others than before. */
+            /** @description Changes made by the club system: lines that it added or removed, and prices that it changed. */
             changes: components["schemas"]["CartChange"][];
-            /** @description Present, and true, when the cart should have been read again and the club system did not respond. */
+            /** @description Present and true if the club system did not respond when the cart should have been read again. */
             stale?: boolean;
         };
-        /** @description `debit` is there where a day was chosen: as it was asked for, `from` being the first such day that counts. */
+        /** @description `debit` is present if a day was chosen, as requested. Its `from` is the first such day that counts. */
         CartItem: {
             offerId?: components["schemas"]["Id"];
             name: components["schemas"]["Words"];
@@ -1506,16 +1511,16 @@ export interface components {
         };
         CartProblem: {
             /**
-             * @description More may come. `settled`: the club's staff settled the cart in their own system; it can only be abandoned.
+             * @description New codes may be added. `settled`: the club's staff settled the cart in the club system, so the registration can only be abandoned.
              * @example age_restricted
              */
             code: string;
-            /** @description Fit to be shown to the visitor. */
+            /** @description A message that can be shown to the visitor. */
             message: components["schemas"]["Words"];
         };
         CartChange: {
             /**
-             * @description `added`: a line that nobody asked for. `price`: the line cost `was` when the cart was shown before. `removed`: it was in the cart then, and is no part of the amount any more.
+             * @description `added`: the club system added this line. `price`: the line cost `was` when the cart was last shown. `removed`: the line was in the cart then and is no longer part of the amount.
              * @enum {string}
              */
             kind: "added" | "price" | "removed";
@@ -1538,32 +1543,32 @@ export interface components {
             valid: boolean;
             problems: components["schemas"]["CartProblem"][];
         };
-        /** @description Something that can be done now. */
+        /** @description An action that is possible now. */
         Action: {
             /** @enum {string} */
             action: "person" | "prospect" | "add_item" | "clear_items" | "check" | "mandate" | "sign" | "resend" | "cancel_signature" | "pay" | "follow_payment" | "cancel_payment" | "abandon";
             /** @enum {string} */
             method: "GET" | "POST" | "PUT" | "DELETE";
             href: string;
-            /** @description Only with `pay`, the ways to settle that the caller can ask for now. `desk` is shown to staff alone, `later` to those to whom the club offers it. */
+            /** @description Only with `pay`, the methods that the caller can choose now. `desk` is listed only for staff, `later` only for callers to whom the club offers it. */
             methods?: components["schemas"]["PaymentMethod"][];
-            /** @description Only with `later` among the methods: the last `dueDate` that is accepted. */
+            /** @description Only with `later` among the methods: the latest `dueDate` that is accepted. */
             latestDueDate?: components["schemas"]["Date"];
         };
         /** @enum {string} */
         PaymentMethod: "card" | "later" | "free" | "desk";
         NewMandate: {
-            /** @description Whose account it is; need not be the buyer. */
+            /** @description The account holder, who may differ from the buyer. */
             holder: string;
-            /** @description Spaces and small letters are taken. Length, form and check digits are checked. */
+            /** @description Spaces and lower-case letters are accepted. Length, format and check digits must be valid. */
             iban: string;
             bic?: string;
-            /** @description Its name. */
+            /** @description The bank's name. */
             bank?: string;
             address?: components["schemas"]["Address"];
             /**
              * Format: date
-             * @description Today when left out; not after the first debit.
+             * @description Must not be after the first debit. Defaults to today.
              */
             validFrom?: string;
         };
@@ -1579,33 +1584,33 @@ export interface components {
          */
         Mandate: {
             state: components["schemas"]["SignatureState"];
-            /** @description It is signed, it is this buyer's, and it starts by the first debit of this cart. */
+            /** @description True if the mandate is signed, belongs to this buyer, and starts by the first debit of this cart. */
             covers: boolean;
             /**
-             * @description Masked.
+             * @description The masked account number.
              * @example FR** **** 0189
              */
             iban: components["schemas"]["Words"];
-            /** @description What to tell the visitor; present where the state alone does not say it. */
+            /** @description A message for the visitor; present if the state alone does not say enough. */
             message?: components["schemas"]["Words"];
             /**
              * Format: int32
-             * @description How many codes can still be entered; present while one can.
+             * @description The number of attempts left to enter a code; present while a code can be entered.
              */
             attemptsLeft?: number;
-            /** @description When a new code can be asked for; present while one can be. */
+            /** @description When a new code can be requested; present while this is possible. */
             resendAfter?: components["schemas"]["Instant"];
         };
         /**
-         * @description `no_code`: no code can be entered, because none was sent or whether one was sent is not known; ask for a new one.
-         *     `awaiting_code`: enter the code from the SMS. `unconfirmed`: a code was entered, and whether it signed is being
-         *     looked up; the same code can be entered again. `signed`: done. `cancelled`: given up. `expired`: the code is too
-         *     old. `blocked`: wrong codes too often. After the last two, ask for a new code.
+         * @description `no_code`: no code can be entered, because none was sent or its delivery is unknown; request a new one.
+         *     `awaiting_code`: enter the code from the SMS. `unconfirmed`: a code was entered and the gateway is looking up the
+         *     result; the same code can be entered again. `signed`: done. `cancelled`: the signature was cancelled. `expired`: the
+         *     code is too old. `blocked`: too many wrong codes. After `expired` and `blocked`, request a new code.
          * @enum {string}
          */
         SignatureState: "no_code" | "awaiting_code" | "unconfirmed" | "signed" | "cancelled" | "expired" | "blocked";
         Signature: {
-            /** @description The digits from the SMS; anything else is refused without counting as an attempt. */
+            /** @description The digits from the SMS. Anything else is refused and does not count as an attempt. */
             code: string;
         };
         NewTransfer: {
@@ -1623,14 +1628,14 @@ export interface components {
         Transfer: {
             clubId: components["schemas"]["Id"];
             state: components["schemas"]["SignatureState"];
-            /** @description What to tell the contact; present where the state alone does not say it. */
+            /** @description A message for the contact; present if the state alone does not say enough. */
             message?: components["schemas"]["Words"];
             /**
              * Format: int32
-             * @description How many codes can still be entered; present while one can.
+             * @description The number of attempts left to enter a code; present while a code can be entered.
              */
             attemptsLeft?: number;
-            /** @description When a new code can be asked for; present while one can be. */
+            /** @description When a new code can be requested; present while this is possible. */
             resendAfter?: components["schemas"]["Instant"];
         };
         Prospect: {
@@ -1638,9 +1643,9 @@ export interface components {
         };
         StartPayment: components["schemas"]["StartCardPayment"] | components["schemas"]["StartLaterPayment"] | components["schemas"]["StartFreePayment"] | components["schemas"]["StartDeskPayment"];
         /**
-         * @description Names the lines of a cart, their prices, start dates and debits, and the amount. Send the `revision` of the cart that
-         *     the buyer saw as `cart` with the payment. If the cart is another one by then, the response is 409 `cart_changed`, and
-         *     nothing begins. Live mode requires it, unless the operator configures otherwise.
+         * @description Identifies the lines of a cart with their prices, start dates and debits, and the amount. In the payment's `cart`, send
+         *     the `revision` of the cart that the buyer saw. If the cart has changed since, the response is 409 `cart_changed` and
+         *     no payment starts. Live mode requires it, unless the operator configures otherwise.
          * @example q0WDkV3nUf7s2aYH
          */
         CartRevision: string;
@@ -1653,7 +1658,7 @@ export interface components {
             cart?: components["schemas"]["CartRevision"];
             /**
              * Format: uri
-             * @description Where the processor sends the buyer's browser back to; the signup site when left out.
+             * @description The URL to which the processor returns the buyer's browser. Defaults to the signup site.
              */
             returnUrl?: string;
         };
@@ -1666,7 +1671,7 @@ export interface components {
             cart?: components["schemas"]["CartRevision"];
             /**
              * Format: date
-             * @description Today or later, until the `latestDueDate` of the `pay` action (90 days ahead, unless configured): the amount is overdue after it.
+             * @description From today to the `latestDueDate` of the `pay` action (by default, 90 days ahead). The amount is overdue after this date.
              */
             dueDate: string;
         };
@@ -1687,9 +1692,9 @@ export interface components {
             cart?: components["schemas"]["CartRevision"];
             /** @enum {string} */
             mean: "cash" | "cheque" | "card";
-            /** @description With the mean `card`, and with no other. The amounts add up to the amount due. */
+            /** @description Required with the mean `card`, not allowed otherwise. The amounts must add up to the amount due. */
             cards?: components["schemas"]["DeskCard"][];
-            /** @description With the mean `cheque`, and with no other. The amounts add up to the amount due. */
+            /** @description Required with the mean `cheque`, not allowed otherwise. The amounts must add up to the amount due. */
             cheques?: components["schemas"]["DeskCheque"][];
         };
         DeskCard: {
@@ -1698,7 +1703,7 @@ export interface components {
              * @description Minor units (cents).
              */
             amount: number;
-            /** @description The network of the card as the club system names it, such as `CBGroup` or `External`. */
+            /** @description The card's network, as the club system names it, such as `CBGroup` or `External`. */
             network: string;
         };
         DeskCheque: {
@@ -1707,13 +1712,13 @@ export interface components {
              * @description Minor units (cents).
              */
             amount: number;
-            /** @description Its name. */
+            /** @description The bank's name. */
             bank: string;
             /** @description The cheque's number. */
             code: string;
             /** Format: date */
             depositDesiredDate: string;
-            /** @description Who signed it. */
+            /** @description The person who signed the cheque. */
             owner: string;
         };
         /**
@@ -1737,29 +1742,29 @@ export interface components {
             method: components["schemas"]["PaymentMethod"];
             /**
              * @description `requires_action`: send the buyer to the processor. `processing`: wait. `recorded`: settled, and recorded by the
-             *     club system. `declined`: the card was refused, nothing was charged. `cancelled`: nothing was charged or
-             *     settled. `in_doubt`: paid, deferred or confirmed, being recorded, do not pay again. `refunded`: the money was
-             *     given back.
+             *     club system. `declined`: the card was refused and nothing was charged. `cancelled`: nothing was charged or
+             *     settled. `in_doubt`: paid, deferred or confirmed, and still being recorded; do not pay again. `refunded`: the
+             *     money was returned to the buyer.
              * @enum {string}
              */
             state: "requires_action" | "processing" | "recorded" | "declined" | "cancelled" | "in_doubt" | "refunded";
             /**
-             * @description Whether to ask for a payment again: `new` with a new key. A front end that obeys it cannot make anybody pay twice.
+             * @description Whether to request a payment again: `new` means with a new key. A front end that follows it cannot cause a double payment.
              * @enum {string}
              */
             retry: "never" | "same_key" | "new";
-            /** @description Fit to be shown to the visitor. */
+            /** @description A message that can be shown to the visitor. */
             message?: components["schemas"]["Words"];
             amount: components["schemas"]["Money"];
-            /** @description Present with the method `later` alone: the amount is overdue after it. */
+            /** @description Present only with the method `later`. The amount is overdue after this date. */
             dueDate?: components["schemas"]["Date"];
             card?: components["schemas"]["CardPayment"];
         };
-        /** @description Present with the method `card` alone. */
+        /** @description Present only with the method `card`. */
         CardPayment: {
             /** @example sandbox */
             processor: string;
-            /** @description The processor's hosted page; present while the buyer has something to do there. */
+            /** @description The processor's hosted page; present while the buyer must act there. */
             redirectUrl?: components["schemas"]["Url"];
             clientSecret?: components["schemas"]["Words"];
             publishableKey?: components["schemas"]["Words"];
@@ -1772,9 +1777,9 @@ export interface components {
          *     }
          */
         Health: {
-            /** @description `degraded`: it works, and something that it stands on does not, or not well. */
+            /** @description `degraded`: the gateway works, but something that it depends on is failing or impaired. */
             status: components["schemas"]["HealthStatus"];
-            /** @description The same of each part that was checked, within five seconds. */
+            /** @description The status of each dependency, checked within the last five seconds. */
             checks?: {
                 /**
                  * @description The process is stopping.
@@ -1788,7 +1793,7 @@ export interface components {
         /** @enum {string} */
         HealthStatus: "ok" | "degraded" | "unavailable";
         /**
-         * @description RFC 9457.
+         * @description A problem document (RFC 9457).
          * @example {
          *       "type": "/docs/problems#invalid_request",
          *       "title": "Some fields are wrong",
@@ -1807,7 +1812,7 @@ export interface components {
         Problem: {
             /**
              * Format: uri-reference
-             * @description Leads to the page that explains the code, relative to the gateway.
+             * @description The page that explains the code, relative to the gateway.
              * @example /docs/problems#invalid_request
              */
             type: string;
@@ -1823,79 +1828,79 @@ export interface components {
             traceId?: string;
         };
         /**
-         * @description The closed list of what can go wrong; `/docs/problems` is this list as a page.
+         * @description The complete list of error codes, also at `/docs/problems`.
          *
          *     | code | status | retry | when | what the front end does |
          *     |---|---|---|---|---|
-         *     | `malformed_request` | 400 | `never` | not readable: broken JSON, a member that comes twice, characters that do not exist, a missing or unusable header, a wrong content type, a body where none is taken | mend the program; `detail` says where |
-         *     | `invalid_request` | 422 | `never` | readable, but some fields or parameters are wrong, or unknown; `errors` points at each | show each message beside its field |
-         *     | `card_number_refused` | 422 | `never` | the body holds a card number, which is taken on the card processor's own page alone; `errors` points at it | mend the program; `errors` points at the field: a card is entered on the processor's page alone |
-         *     | `not_identified` | 401 | `never` | an identity token is needed that is valid now, and of this organisation | have the person log in at the club again, and send the new token |
-         *     | `invitation_invalid` | 422 | `never` | the invitation was used, has expired, or never was one | offer to register as a new person, or to ask the club for another link |
-         *     | `resumption_invalid` | 422 | `never` | the link was used, replaced, has expired, or never was one | ask for a new link on the first device, or start again |
+         *     | `malformed_request` | 400 | `never` | the request is unreadable: invalid JSON, a duplicate member, invalid characters, a missing or invalid header, a wrong content type, or a body that the endpoint does not accept | fix the client; `detail` says where the error is |
+         *     | `invalid_request` | 422 | `never` | some fields or parameters are invalid or unknown; `errors` points at each | show each message next to its field |
+         *     | `card_number_refused` | 422 | `never` | the body contains a card number, which only the card processor's page accepts; `errors` points at it | fix the client; have buyers enter cards only on the processor's page |
+         *     | `not_identified` | 401 | `never` | the operation needs a valid identity token of this organisation | have the person log in at the club again, and send the new token |
+         *     | `invitation_invalid` | 422 | `never` | the invitation is used, expired or unknown | offer to register as a new person, or to ask the club for another link |
+         *     | `resumption_invalid` | 422 | `never` | the link is used, replaced, expired or unknown | create a new link on the first device, or start again |
          *     | `contact_banned` | 403 | `never` | the club does not sell to this contact | refer the person to the club |
-         *     | `person_known` | 409 | `never` | the club knows the buyer, so details are neither needed nor taken | leave the form for details out |
-         *     | `other_club` | 409 | `never` | the contact belongs to another club than the one asked for | start the registration at the contact's own club, or offer the move to this one |
-         *     | `not_found` | 404 | `never` | there is no such thing, or it is not yours | forget the id and the token, and start again |
-         *     | `method_not_allowed` | 405 | `never` | the path exists, the method does not | mend the program |
-         *     | `too_large` | 413 | `never` | the body is larger than 64 KiB | mend the program |
-         *     | `forbidden_origin` | 403 | `never` | a cookie session was used from another site | add the site's origin to `FRONTDESK_ALLOWED_ORIGINS` |
-         *     | `challenge_required` | 403 | `same_key` | the captcha must be solved first; send the same with its response in `X-Frontdesk-Challenge` | show the captcha, and send the same again with its response in `X-Frontdesk-Challenge` |
-         *     | `rate_limited` | 429 | `after` | too many requests; which limit it was, `RateLimit` says | wait for `Retry-After`, and send the same again with the same key |
-         *     | `staff_key_unknown` | 401 | `never` | the `X-Frontdesk-Staff-Key` is none of the club's | have staff enter the key again |
-         *     | `staff_only` | 403 | `never` | only staff may do this: it needs an `X-Frontdesk-Staff-Key` | hide it from visitors; `methods` of the `pay` action says what is open to whom |
-         *     | `key_reused` | 422 | `never` | the `Idempotency-Key` was used with another request | mend the program: each intention has a key of its own |
-         *     | `key_in_use` | 409 | `after` | the first request with this `Idempotency-Key` is still running | wait for `Retry-After`, and send the same again with the same key |
-         *     | `conflict` | 409 | `same_key` | somebody changed the registration at the same moment; read it again | read the registration, and send the same again if it is still wanted |
-         *     | `cart_frozen` | 409 | `never` | a payment is in progress, so the cart cannot change | read the registration and follow its payment |
-         *     | `cart_empty` | 409 | `never` | there is nothing to pay for | lead back to the offers |
+         *     | `person_known` | 409 | `never` | the club knows the buyer, so the buyer's details are neither needed nor accepted | omit the form for details |
+         *     | `other_club` | 409 | `never` | the contact belongs to another club than the requested one | start the registration at the contact's own club, or offer the move to the requested club |
+         *     | `not_found` | 404 | `never` | the object does not exist, or the caller has no access to it | discard the id and the token, and start again |
+         *     | `method_not_allowed` | 405 | `never` | the path exists but does not support the HTTP method | fix the client |
+         *     | `too_large` | 413 | `never` | the body is larger than 64 KiB | fix the client |
+         *     | `forbidden_origin` | 403 | `never` | another site used a cookie session | add the site's origin to `FRONTDESK_ALLOWED_ORIGINS` |
+         *     | `challenge_required` | 403 | `same_key` | the visitor must solve the captcha first | show the captcha, and send the same request again with the captcha response in `X-Frontdesk-Challenge` |
+         *     | `rate_limited` | 429 | `after` | too many requests; `RateLimit` shows which limit was exceeded | wait for `Retry-After`, and send the same request again with the same key |
+         *     | `staff_key_unknown` | 401 | `never` | the `X-Frontdesk-Staff-Key` is not one of the club's keys | have staff enter the key again |
+         *     | `staff_only` | 403 | `never` | the operation is reserved for staff and needs an `X-Frontdesk-Staff-Key` | hide it from visitors; `methods` of the `pay` action lists what the caller can choose |
+         *     | `key_reused` | 422 | `never` | the `Idempotency-Key` was used with another request | fix the client: use a new key for each intended action |
+         *     | `key_in_use` | 409 | `after` | the first request with this `Idempotency-Key` is still running | wait for `Retry-After`, and send the same request again with the same key |
+         *     | `conflict` | 409 | `same_key` | another request changed the registration at the same time | read the registration, and send the same request again if it is still wanted |
+         *     | `cart_frozen` | 409 | `never` | a payment is in progress, so the cart cannot change | read the registration, and follow its payment |
+         *     | `cart_empty` | 409 | `never` | the cart has no items to pay for | return to the offers |
          *     | `cart_invalid` | 409 | `never` | the club system does not accept the cart; its `problems` say why | show the cart with its `problems` |
-         *     | `cart_changed` | 409 | `never` | the club system changed the cart since it was shown; read it, and ask again with a new key | read the registration, show the new amount, and have the buyer confirm it |
-         *     | `mandate_required` | 409 | `never` | an offer in the cart needs a signed direct debit mandate first | lead to the mandate |
-         *     | `nothing_due` | 409 | `never` | the amount is zero, so it can only be settled as `free` | settle as `free` |
-         *     | `amount_due` | 409 | `never` | an amount is due, so it cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
-         *     | `method_not_offered` | 403 | `never` | the club does not offer this way to settle to the caller | offer the `methods` of the `pay` action |
-         *     | `payment_exists` | 409 | `never` | another payment is in progress, by another method or in other words; follow it, or abandon the registration | read the payment and follow it |
-         *     | `person_required` | 409 | `never` | the buyer's details come first | lead to the form for details |
-         *     | `registration_closed` | 409 | `never` | it is completed, abandoned, expired, or with the club's staff | read the registration, and show how it ended |
-         *     | `payment_under_way` | 409 | `never` | money may have moved, so this can no longer be undone here | follow the payment; refer to the club for anything else |
-         *     | `offer_not_available` | 422 | `never` | the club does not offer it, now or to this person | read the catalogue again, and let the person choose |
-         *     | `mandate_not_needed` | 409 | `never` | nothing in the cart is paid by direct debit | go on to pay |
-         *     | `mandate_signed` | 409 | `never` | the mandate is signed already | read the registration, and go on to pay |
-         *     | `no_code` | 409 | `never` | there is no code that could be entered or cancelled | offer what `next` has: a new code, or the bank account again |
-         *     | `code_wrong` | 422 | `never` | not the code that was sent; the mandate's `attemptsLeft` counts | say so beside the field, with the attempts that are left |
-         *     | `code_expired` | 409 | `never` | the code is too old, or was ended; ask for a new one | offer a new code |
-         *     | `code_blocked` | 409 | `never` | too many wrong codes; ask for a new one | offer a new code |
-         *     | `sms_limited` | 429 | `after` | the person, or the mobile number, was sent enough codes for now | count down `Retry-After`, then offer a new code |
-         *     | `sms_paused` | 503 | `after` | the club's visitors are sent no codes for now: its budget is used up, or too few of the codes were entered | wait for `Retry-After`, or refer the person to the club |
-         *     | `mobile_unreachable` | 409 | `never` | no code is sent to this mobile number, such as one of another country; correct the person | lead to the mobile number |
-         *     | `access_token_refused` | 422 | `never` | not, or no longer, the access token of an account | have the person log in to their account again |
-         *     | `migration_club` | 409 | `never` | the person is at this club already, or at one of another chain | refer the person to the club |
-         *     | `migration_contact` | 409 | `never` | only prospects, and for a move former members too, can be taken over | refer the person to the club |
-         *     | `migration_not_shared` | 409 | `never` | the clubs do not share the person's details | ask for the details as of a new person |
-         *     | `webhook_untrusted` | 400 | `never` | the signature of a webhook does not verify | check the webhook's secret; front ends never meet it |
+         *     | `cart_changed` | 409 | `never` | the club system changed the cart since it was shown | read the registration, show the new amount, have the buyer confirm it, and pay with a new key |
+         *     | `mandate_required` | 409 | `never` | an offer in the cart needs a signed direct debit mandate first | show the mandate form |
+         *     | `nothing_due` | 409 | `never` | the amount is zero, so the cart can only be settled as `free` | settle as `free` |
+         *     | `amount_due` | 409 | `never` | an amount is due, so the cart cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
+         *     | `method_not_offered` | 403 | `never` | the club does not offer this method to the caller | offer the `methods` of the `pay` action |
+         *     | `payment_exists` | 409 | `never` | another payment is in progress, with another method or other parameters | read the payment and follow it, or abandon the registration |
+         *     | `person_required` | 409 | `never` | the buyer's details are missing | show the form for details |
+         *     | `registration_closed` | 409 | `never` | the registration is completed, abandoned, expired, or under review by the club's staff | read the registration, and show how it ended |
+         *     | `payment_under_way` | 409 | `never` | money may have moved, so the payment can no longer be cancelled here | follow the payment; refer to the club for anything else |
+         *     | `offer_not_available` | 422 | `never` | the club does not offer this now, or not to this person | read the catalogue again, and let the person choose |
+         *     | `mandate_not_needed` | 409 | `never` | nothing in the cart is paid by direct debit | continue to the payment |
+         *     | `mandate_signed` | 409 | `never` | the mandate is already signed | read the registration, and continue to the payment |
+         *     | `no_code` | 409 | `never` | there is no active code to enter or cancel | offer what `next` lists: a new code, or the bank account again |
+         *     | `code_wrong` | 422 | `never` | the code is wrong; the mandate's `attemptsLeft` counts down | show the error next to the field, with the attempts left |
+         *     | `code_expired` | 409 | `never` | the code has expired or was cancelled | offer a new code |
+         *     | `code_blocked` | 409 | `never` | too many wrong codes were entered | offer a new code |
+         *     | `sms_limited` | 429 | `after` | the person or the mobile number has received the maximum number of codes for now | count down `Retry-After`, then offer a new code |
+         *     | `sms_paused` | 503 | `after` | the club sends no codes to visitors for now: its SMS budget is used up, or too few codes were entered | wait for `Retry-After`, or refer the person to the club |
+         *     | `mobile_unreachable` | 409 | `never` | the mobile number cannot receive codes, such as one of another country | have the person correct the mobile number |
+         *     | `access_token_refused` | 422 | `never` | the access token is not, or no longer, valid for an account | have the person log in to their account again |
+         *     | `migration_club` | 409 | `never` | the person is already at this club, or at a club of another chain | refer the person to the club |
+         *     | `migration_contact` | 409 | `never` | the contact is not a prospect or, for a move, a former member | refer the person to the club |
+         *     | `migration_not_shared` | 409 | `never` | the clubs do not share the person's details | ask for the details of a new person |
+         *     | `webhook_untrusted` | 400 | `never` | the webhook's signature is invalid | check the webhook's secret; front ends never get this error |
          *     | `club_system_failed` | 502 | `same_key` | the club system responded with an error | offer to try again, with the same key |
-         *     | `club_system_unavailable` | 503 | `after` | the club system cannot be reached | wait for `Retry-After`, and send the same again with the same key |
-         *     | `identity_unavailable` | 503 | `after` | the keys of the club's own login cannot be read | wait for `Retry-After`, and send the same again |
-         *     | `processor_unavailable` | 503 | `after` | the card processor cannot be reached | wait for `Retry-After`, and send the same again with the same key |
-         *     | `storage_unavailable` | 503 | `after` | Frontdesk cannot reach its own storage | wait for `Retry-After`, and send the same again with the same key |
-         *     | `internal` | 500 | `same_key` | Frontdesk failed | offer to try again, with the same key; tell support the `traceId` |
+         *     | `club_system_unavailable` | 503 | `after` | the club system is unreachable | wait for `Retry-After`, and send the same request again with the same key |
+         *     | `identity_unavailable` | 503 | `after` | the keys of the club's own login cannot be fetched | wait for `Retry-After`, and send the same request again |
+         *     | `processor_unavailable` | 503 | `after` | the card processor is unreachable | wait for `Retry-After`, and send the same request again with the same key |
+         *     | `storage_unavailable` | 503 | `after` | Frontdesk cannot reach its storage | wait for `Retry-After`, and send the same request again with the same key |
+         *     | `internal` | 500 | `same_key` | Frontdesk failed | offer to try again, with the same key; give support the `traceId` |
          * @enum {string}
          */
         ProblemCode: "malformed_request" | "invalid_request" | "card_number_refused" | "not_identified" | "invitation_invalid" | "resumption_invalid" | "contact_banned" | "person_known" | "other_club" | "not_found" | "method_not_allowed" | "too_large" | "forbidden_origin" | "challenge_required" | "rate_limited" | "staff_key_unknown" | "staff_only" | "key_reused" | "key_in_use" | "conflict" | "cart_frozen" | "cart_empty" | "cart_invalid" | "cart_changed" | "mandate_required" | "nothing_due" | "amount_due" | "method_not_offered" | "payment_exists" | "person_required" | "registration_closed" | "payment_under_way" | "offer_not_available" | "mandate_not_needed" | "mandate_signed" | "no_code" | "code_wrong" | "code_expired" | "code_blocked" | "sms_limited" | "sms_paused" | "mobile_unreachable" | "access_token_refused" | "migration_club" | "migration_contact" | "migration_not_shared" | "webhook_untrusted" | "club_system_failed" | "club_system_unavailable" | "identity_unavailable" | "processor_unavailable" | "storage_unavailable" | "internal";
         FieldProblem: {
             /**
-             * @description JSON pointer (RFC 6901) into the body. What is wrong outside the body has none: `header` or `parameter` is there then, and this is `header/…` or `query/…`, without the slash that a pointer begins with.
+             * @description A JSON pointer (RFC 6901) into the body. Outside the body, it is `header/…` or `query/…` without a leading slash, and `header` or `parameter` is present.
              * @example /person/email
              */
             pointer: components["schemas"]["Words"];
             /**
-             * @description The header that is wrong, where it is one.
+             * @description The name of the invalid header.
              * @example Idempotency-Key
              */
             header?: components["schemas"]["Words"];
             /**
-             * @description The parameter of the query that is wrong, where it is one; also one that the operation does not have.
+             * @description The name of the invalid or unknown query parameter.
              * @example type
              */
             parameter?: components["schemas"]["Words"];
@@ -1903,7 +1908,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description The caller has it already, as `If-None-Match` says. There is no body. */
+        /** @description The version in `If-None-Match` is current. There is no body. */
         Known: {
             headers: {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -1916,7 +1921,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description What went wrong, and what the caller can do next. */
+        /** @description What went wrong, and what the caller can do. */
         Problem: {
             headers: {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -1930,8 +1935,8 @@ export interface components {
             };
         };
         /**
-         * @description `not_identified` where the club's login has to vouch for the caller, and everywhere `staff_key_unknown` for a staff
-         *     key that is none.
+         * @description `not_identified`: the operation requires a valid token from the club's login. `staff_key_unknown`: the staff key is
+         *     not valid; any operation can return it.
          */
         Unauthorized: {
             headers: {
@@ -1945,7 +1950,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `internal`: Frontdesk failed. Nothing of the failure is shown but its `traceId`. */
+        /** @description `internal`: Frontdesk failed. The response contains only the `traceId` of the failure, no details. */
         Failed: {
             headers: {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -1959,23 +1964,25 @@ export interface components {
             };
         };
         /**
-         * @description Too much within a time: `rate_limited`, or of SMS codes `sms_limited`. Send the same again after `Retry-After`.
+         * @description A limit was exceeded: `rate_limited` for requests, `sms_limited` for SMS codes. Send the same request again after
+         *     `Retry-After`.
          *
          *     | limit | counts | policy |
          *     |---|---|---|
-         *     | `requests` | what comes from one address (in IPv6, a network of 64 bits), on each gateway by itself | `"requests";q=120;w=120` |
-         *     | `starts` | registrations that are started or resumed from one address, staff apart | `"starts";q=20;w=3600` |
-         *     | `writes` | changes by the holder of a registration, or by an identified contact | `"writes";q=10;w=60` |
+         *     | `requests` | requests from one address (for IPv6, one /64 network), on each gateway separately | `"requests";q=120;w=120` |
+         *     | `starts` | registrations started or resumed from one address, except by staff | `"starts";q=20;w=3600` |
+         *     | `writes` | changes by the holder of a registration or by an identified contact | `"writes";q=10;w=60` |
          *     | `payments` | requests to pay for one registration | `"payments";q=5;w=600` |
          *
-         *     `q` requests can be sent at once; they come back one by one, at an even pace, and all of them after `w` seconds.
+         *     A caller can send `q` requests at once. They become available again one by one, at an even pace, and all of them after
+         *     `w` seconds.
          */
         Limited: {
             headers: {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 RateLimit: components["headers"]["RateLimit"];
-                /** @description Seconds until it makes sense to send the request again. */
+                /** @description Seconds to wait before sending the request again. */
                 "Retry-After": number;
                 [name: string]: unknown;
             };
@@ -1988,29 +1995,30 @@ export interface components {
         /** @example 11 */
         ClubId: components["schemas"]["Id"];
         /**
-         * @description The day on which the subscription starts, from today on and at most five years ahead; today when left out.
+         * @description The day on which the subscription starts: today or later, at most five years ahead. Defaults to today.
          * @example 2030-01-15
          */
         StartDate: components["schemas"]["Date"];
         /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
         RegistrationId: components["schemas"]["Id"];
-        /** @description `cookie` asks for the session cookie instead of a token in the body; only for pages of the same site as the API. */
+        /** @description `cookie` requests a session cookie instead of a token in the body. Only for pages on the same site as the API. */
         Session: "cookie";
         /**
-         * @description Where the gateway is configured to protect this with a captcha: the browser's response to the captcha, good for one
-         *     request. Without it, or when it is not accepted, the error is `challenge_required`: have the visitor solve the captcha, and
-         *     send the same request, with the same key, and its response. A request that is repeated for another reason needs no
-         *     new one. Staff and identified contacts are not asked.
+         * @description The browser's captcha response, if the gateway protects this operation with a captcha. A captcha response is valid for
+         *     one request. If it is missing or not accepted, the request fails with `challenge_required`. Then have the visitor
+         *     solve the captcha, and send the same request with the same key and the captcha response. Repeating a request for
+         *     another reason needs no new captcha response. Staff and identified contacts need none.
          */
         Challenge: string;
         /**
-         * @description A fresh random value per intention, such as a UUID; the same value when the same request is sent again. Nothing else
-         *     distinguishes anonymous callers here, so it has 16 characters or more, six different ones among them.
+         * @description A new random value for each intended action, such as a UUID. Use the same value to send the same request again. It must
+         *     have at least 16 characters, at least six of them different, because it is the only thing that distinguishes
+         *     anonymous callers.
          * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
          */
         StrangersKey: string;
         /**
-         * @description A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
+         * @description A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
          * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
          */
         IdempotencyKey: string;
@@ -2018,33 +2026,34 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description Names these bytes. A request with it in `If-None-Match` gets 304 and no body while they are the same:
-         *     browsers do that by themselves.
+         * @description Identifies this version of the response. A request with it in `If-None-Match` gets 304 and no body while the response
+         *     is unchanged. Browsers send it automatically.
          */
         ETag: string;
         /**
-         * @description What is the same for everybody: `public, max-age=60, s-maxage=60, stale-while-revalidate=60, stale-if-error=600`,
-         *     so that a cache in front of the gateway may respond in its place. For requests with `Authorization`, and for
-         *     everybody in mock mode: `private, no-cache`, to be asked for each time.
+         * @description Responses that are the same for every caller have
+         *     `public, max-age=60, s-maxage=60, stale-while-revalidate=60, stale-if-error=600`, so that a cache in front of the
+         *     gateway may serve them. Requests with `Authorization`, and all requests in mock mode, get `private, no-cache`:
+         *     revalidate before each use.
          */
         "Cache-Control": string;
-        /** @description The request's headers by which the response differs. */
+        /** @description The request headers on which the response depends. */
         Vary: string;
-        /** @description The origin of the page that asks, where the operator lets it in (`FRONTDESK_ALLOWED_ORIGINS`); absent for every other. */
+        /** @description The origin of the requesting page, if the operator allows it in `FRONTDESK_ALLOWED_ORIGINS`. Otherwise absent. */
         "Access-Control-Allow-Origin": string;
-        /** @description Where requests are counted, the limits of the route, such as `"writes";q=10;w=60` (draft-ietf-httpapi-ratelimit-headers). */
+        /** @description The limits of the route, where rate limits apply, such as `"writes";q=10;w=60` (draft-ietf-httpapi-ratelimit-headers). */
         "RateLimit-Policy": string;
-        /** @description Where requests are counted, what is left of each limit, such as `"writes";r=9;t=6`: 9 requests now, and all of them in 6 s. */
+        /** @description What remains of each limit, where rate limits apply, such as `"writes";r=9;t=6`: 9 requests now, the full limit again in 6 s. */
         RateLimit: string;
-        /** @description Seconds until it makes sense to send the request again. */
+        /** @description Seconds to wait before sending the request again. */
         "Retry-After": number;
-        /** @description The response to an earlier request with the same `Idempotency-Key`. */
+        /** @description This response was first sent to an earlier request with the same `Idempotency-Key`. */
         "Idempotent-Replayed": "true";
-        /** @description Where the registration is read. */
+        /** @description The path of the registration. */
         Location: string;
-        /** @description The session, when it was asked for: HttpOnly, SameSite=Lax. */
+        /** @description The session cookie, if the request asked for it: HttpOnly, SameSite=Lax. */
         "Set-Cookie": string;
-        /** @description How to say who one is. */
+        /** @description The authentication scheme. */
         "WWW-Authenticate": string;
     };
     pathItems: never;
@@ -2115,16 +2124,16 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description One category only.
+                 * @description Returns only products of this type.
                  * @example subscription
                  */
                 type?: components["schemas"]["ProductType"];
                 /**
-                 * @description The day of the purchase, from today on and at most five years ahead; today when left out.
+                 * @description The day of the purchase: today or later, at most five years ahead. Defaults to today.
                  * @example 2030-01-15
                  */
                 date?: components["schemas"]["Date"];
-                /** @description The `next` of the page before. */
+                /** @description The `next` value of the previous page. */
                 cursor?: string;
             };
             header?: never;
@@ -2163,13 +2172,13 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The day on which the subscription starts, from today on and at most five years ahead; today when left out.
+                 * @description The day on which the subscription starts: today or later, at most five years ahead. Defaults to today.
                  * @example 2030-01-15
                  */
                 startDate?: components["parameters"]["StartDate"];
                 /**
-                 * @description The day of the month on which debits shall fall, one of the club's debit days. When left out, the club's
-                 *     next one is shown, and every debit is marked `debit_day_open`.
+                 * @description The day of the month for debits, one of the club's debit days. If omitted, the response uses the club's next
+                 *     debit day and marks every debit `debit_day_open`.
                  * @example 5
                  */
                 debitDay?: components["schemas"]["MonthDay"];
@@ -2185,7 +2194,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The schedule. What cannot be known is marked `unknown`, and never an error. */
+            /** @description The schedule. Values that cannot be known are marked `unknown`; they never cause an error. */
             200: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -2281,7 +2290,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The day on which the subscription starts, from today on and at most five years ahead; today when left out.
+                 * @description The day on which the subscription starts: today or later, at most five years ahead. Defaults to today.
                  * @example 2030-01-15
                  */
                 startDate?: components["parameters"]["StartDate"];
@@ -2295,7 +2304,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Each of the club's debit days, with its next date from the start date on. */
+            /** @description Each of the club's debit days, with its next date on or after the start date. */
             200: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -2341,19 +2350,20 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A fresh random value per intention, such as a UUID; the same value when the same request is sent again. Nothing else
-                 *     distinguishes anonymous callers here, so it has 16 characters or more, six different ones among them.
+                 * @description A new random value for each intended action, such as a UUID. Use the same value to send the same request again. It must
+                 *     have at least 16 characters, at least six of them different, because it is the only thing that distinguishes
+                 *     anonymous callers.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["StrangersKey"];
                 /**
-                 * @description Where the gateway is configured to protect this with a captcha: the browser's response to the captcha, good for one
-                 *     request. Without it, or when it is not accepted, the error is `challenge_required`: have the visitor solve the captcha, and
-                 *     send the same request, with the same key, and its response. A request that is repeated for another reason needs no
-                 *     new one. Staff and identified contacts are not asked.
+                 * @description The browser's captcha response, if the gateway protects this operation with a captcha. A captcha response is valid for
+                 *     one request. If it is missing or not accepted, the request fails with `challenge_required`. Then have the visitor
+                 *     solve the captcha, and send the same request with the same key and the captcha response. Repeating a request for
+                 *     another reason needs no new captcha response. Staff and identified contacts need none.
                  */
                 "X-Frontdesk-Challenge"?: components["parameters"]["Challenge"];
-                /** @description `cookie` asks for the session cookie instead of a token in the body; only for pages of the same site as the API. */
+                /** @description `cookie` requests a session cookie instead of a token in the body. Only for pages on the same site as the API. */
                 "X-Frontdesk-Session"?: components["parameters"]["Session"];
             };
             path?: never;
@@ -2389,7 +2399,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The registration, with its token unless the cookie was asked for. */
+            /** @description The registration, with its token unless the request asked for the session cookie. */
             201: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -2423,7 +2433,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The registration as it stands. */
+            /** @description The registration in its current state. */
             200: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -2454,7 +2464,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The registration as it stands. */
+            /** @description The registration in its current state. */
             200: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -2478,7 +2488,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
+                 * @description A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -2491,7 +2501,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The link, which is sent this once and kept nowhere. */
+            /** @description The link. It is sent only in this response and not stored. */
             201: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -2522,12 +2532,13 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A fresh random value per intention, such as a UUID; the same value when the same request is sent again. Nothing else
-                 *     distinguishes anonymous callers here, so it has 16 characters or more, six different ones among them.
+                 * @description A new random value for each intended action, such as a UUID. Use the same value to send the same request again. It must
+                 *     have at least 16 characters, at least six of them different, because it is the only thing that distinguishes
+                 *     anonymous callers.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["StrangersKey"];
-                /** @description `cookie` asks for the session cookie instead of a token in the body; only for pages of the same site as the API. */
+                /** @description `cookie` requests a session cookie instead of a token in the body. Only for pages on the same site as the API. */
                 "X-Frontdesk-Session"?: components["parameters"]["Session"];
             };
             path?: never;
@@ -2544,7 +2555,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The registration, with its token unless the cookie was asked for. */
+            /** @description The registration, with its token unless the request asked for the session cookie. */
             201: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -2570,7 +2581,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The id of the last event that was received; browsers send it when they connect again. */
+                /** @description The id of the last event received. Browsers send it when they reconnect. */
                 "Last-Event-ID"?: string;
             };
             path: {
@@ -2581,7 +2592,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The stream. It ends when the gateway stops or the registration is forgotten; connect again. */
+            /** @description The stream. It ends when the gateway stops or the registration is deleted; then reconnect. */
             200: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -2636,7 +2647,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The registration as it stands. */
+            /** @description The registration in its current state. */
             200: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -2660,7 +2671,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
+                 * @description A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -2682,7 +2693,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The registration with its cart as the club system holds it now. */
+            /** @description The registration, with its cart as the club system now has it. */
             201: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -2714,7 +2725,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The registration as it stands. */
+            /** @description The registration in its current state. */
             200: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -2745,7 +2756,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The club system's verdict. */
+            /** @description The result of the club system's check. */
             200: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -2769,15 +2780,15 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
+                 * @description A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Where the gateway is configured to protect this with a captcha: the browser's response to the captcha, good for one
-                 *     request. Without it, or when it is not accepted, the error is `challenge_required`: have the visitor solve the captcha, and
-                 *     send the same request, with the same key, and its response. A request that is repeated for another reason needs no
-                 *     new one. Staff and identified contacts are not asked.
+                 * @description The browser's captcha response, if the gateway protects this operation with a captcha. A captcha response is valid for
+                 *     one request. If it is missing or not accepted, the request fails with `challenge_required`. Then have the visitor
+                 *     solve the captcha, and send the same request with the same key and the captcha response. Repeating a request for
+                 *     another reason needs no new captcha response. Staff and identified contacts need none.
                  */
                 "X-Frontdesk-Challenge"?: components["parameters"]["Challenge"];
             };
@@ -2800,7 +2811,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The registration with its mandate as it stands. */
+            /** @description The registration, with the current state of its mandate. */
             201: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -2825,7 +2836,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
+                 * @description A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -2847,7 +2858,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The registration with its mandate as it stands. */
+            /** @description The registration, with the current state of its mandate. */
             201: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -2879,7 +2890,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The registration as it stands. */
+            /** @description The registration in its current state. */
             200: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -2903,15 +2914,15 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
+                 * @description A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Where the gateway is configured to protect this with a captcha: the browser's response to the captcha, good for one
-                 *     request. Without it, or when it is not accepted, the error is `challenge_required`: have the visitor solve the captcha, and
-                 *     send the same request, with the same key, and its response. A request that is repeated for another reason needs no
-                 *     new one. Staff and identified contacts are not asked.
+                 * @description The browser's captcha response, if the gateway protects this operation with a captcha. A captcha response is valid for
+                 *     one request. If it is missing or not accepted, the request fails with `challenge_required`. Then have the visitor
+                 *     solve the captcha, and send the same request with the same key and the captcha response. Repeating a request for
+                 *     another reason needs no new captcha response. Staff and identified contacts need none.
                  */
                 "X-Frontdesk-Challenge"?: components["parameters"]["Challenge"];
             };
@@ -2923,7 +2934,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The registration with its mandate as it stands. */
+            /** @description The registration, with the current state of its mandate. */
             201: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -2948,7 +2959,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
+                 * @description A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -2970,7 +2981,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The registration with its mandate as it stands. */
+            /** @description The registration, with the current state of its mandate. */
             201: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -3014,7 +3025,7 @@ export interface operations {
                     "application/json": components["schemas"]["Payment"];
                 };
             };
-            /** @description Settled or not, it cannot be known yet; do not pay again. The payment's state is `in_doubt`. */
+            /** @description The payment's state is `in_doubt`. Whether it settled the cart is not known yet. Do not pay again. */
             202: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -3039,7 +3050,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
+                 * @description A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -3069,7 +3080,7 @@ export interface operations {
                     "application/json": components["schemas"]["Payment"];
                 };
             };
-            /** @description Settled or not, it cannot be known yet; do not pay again. The payment's state is `in_doubt`. */
+            /** @description The payment's state is `in_doubt`. Whether it settled the cart is not known yet. Do not pay again. */
             202: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -3101,7 +3112,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The registration as it stands. */
+            /** @description The registration in its current state. */
             200: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -3129,7 +3140,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The contact as the club system has it now. */
+            /** @description The contact, as the club system now has it. */
             200: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -3175,7 +3186,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A consent for each type of message on each channel, and the latest receipts. */
+            /** @description One consent for each message type on each channel, and the latest receipts. */
             200: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -3257,7 +3268,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What became of each item. */
+            /** @description The result of each item. */
             200: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -3322,7 +3333,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
+                 * @description A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -3341,7 +3352,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The move as it stands. */
+            /** @description The current state of the move. */
             201: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -3366,7 +3377,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
+                 * @description A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
@@ -3385,7 +3396,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The move as it stands. */
+            /** @description The current state of the move. */
             201: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -3429,7 +3440,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken. */
+            /** @description Accepted. */
             204: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -3496,7 +3507,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Alive, and for `/readyz` able to work. */
+            /** @description The process is alive, and for `/readyz` also ready. */
             200: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -3520,7 +3531,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Alive, and for `/readyz` able to work. */
+            /** @description The process is alive, and for `/readyz` also ready. */
             200: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -3532,7 +3543,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             500: components["responses"]["Failed"];
-            /** @description Alive, and for `/readyz` able to work. */
+            /** @description The process is alive, and for `/readyz` also ready. */
             503: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
