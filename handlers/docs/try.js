@@ -94,7 +94,7 @@ async function makeFor(operation, body) {
   return made;
 }
 
-/** Has a persona of the simulated club log in. One who moves does so in a world of its own, since nobody moves twice. */
+/** Has a persona of the simulated club log in. A persona that moves does so in its own world, because a contact can move only once. */
 async function putPersona(request, path) {
   const moves = path.startsWith("/v1/me/transfer");
   if (path === "/v1/me/transfer") moving = world();
@@ -143,7 +143,7 @@ async function firstEvent(url, request) {
   return new Response(text, { status: response.status, headers: response.headers });
 }
 
-/** Somebody new with an offer in the cart. A mobile number gets one code a minute, so each is a new one. */
+/** A new person with an offer in the cart. Each has a new mobile number, because a number gets only one code a minute. */
 function cart(offerId) {
   return {
     clubId: "11", items: [{ offerId, startDate: "2030-01-15" }],
