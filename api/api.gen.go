@@ -932,7 +932,9 @@ type CardPayment struct {
 	// ClientSecret A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	ClientSecret *Words `json:"clientSecret,omitempty"`
 
-	// DeclineCode Example: insufficient_funds
+	// DeclineCode The processor's reason. A cancelled payment has it after the registration's fifth declined attempt: cards are no longer offered then.
+	//
+	// Example: insufficient_funds
 	DeclineCode *Words `json:"declineCode,omitempty"`
 
 	// Processor Example: sandbox

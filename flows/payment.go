@@ -143,6 +143,9 @@ type Payment struct {
 	ClientSecret string `json:"clientSecret,omitempty"`
 	DeclineCode  string `json:"declineCode,omitempty"` // of the latest attempt; empty since the buyer asked for another
 	Decline      string `json:"decline,omitempty"`     // the latest decline that was read, see cards.Payment
+	Declines     int    `json:"declines,omitempty"`    // of this payment, as far as they were read
+	// EarlierDeclines are those of the registration's payments before.
+	EarlierDeclines int `json:"earlierDeclines,omitempty"`
 
 	Payer          *Payer    `json:"payer,omitempty"` // read with the sale; empty in a final record
 	Claim          int       `json:"claim"`           // number of the latest claim; 0 before the first
@@ -160,7 +163,8 @@ type Payment struct {
 	History    []Transition `json:"history,omitempty"`  // oldest first
 
 	CreatedAt time.Time `json:"createdAt"`
-	UpdatedAt time.Time `json:"updatedAt"` // of the last transition
+	EndsAt    time.Time `json:"endsAt,omitzero"` // of the registration: the buyer makes no attempt after it
+	UpdatedAt time.Time `json:"updatedAt"`       // of the last transition
 
 	// Closed: its registration accepts no other payment. Set by Registration.View, not stored.
 	Closed bool `json:"-"`
@@ -255,6 +259,10 @@ func (p *Payment) View() PaymentView {
 	switch {
 	case !ok:
 		return PaymentView{State: "processing", Retry: "never", Message: "Your payment is being processed. Please do not pay again."}
+	case p.State == Cancelled && p.DeclinedTooOften():
+		view.DeclineCode = p.DeclineCode
+		view.Message = "Your card was declined too often, and nothing was charged. Choose another way to pay, or ask the club's staff."
+		return p.ended(view)
 	case p.State == Cancelled || p.State == Refunded:
 		return p.ended(view)
 	case p.State != Intent:
@@ -270,6 +278,15 @@ func (p *Payment) View() PaymentView {
 
 // Declined tells whether the processor declined the buyer's latest attempt, as far as it was read.
 func (p *Payment) Declined() bool { return p.State == Intent && p.DeclineCode != "" }
+
+// MaxDeclines is how many declined attempts a registration may have. Real buyers need fewer; testing
+// stolen cards needs many.
+const MaxDeclines = 5
+
+// DeclinedTooOften tells whether the registration's buyer can no longer pay by card.
+func (p *Payment) DeclinedTooOften() bool {
+	return p != nil && p.EarlierDeclines+p.Declines >= MaxDeclines
+}
 
 // Visible returns all that a buyer sees: the view, and whether the payment can be cancelled.
 func (p *Payment) Visible() (all struct {

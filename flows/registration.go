@@ -157,6 +157,9 @@ func (r *Registration) View(p *Payment, now time.Time) View {
 	switch v.Phase {
 	case Open:
 		v.Methods = r.methods()
+		if p.DeclinedTooOften() {
+			v.Methods = slices.DeleteFunc(v.Methods, func(method Method) bool { return method == ByCard })
+		}
 		v.Actions = openActions(r, len(v.Methods) > 0, now)
 	case Paying:
 		v.Actions = []string{"follow_payment"}

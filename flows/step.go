@@ -34,6 +34,7 @@ var mainActions = map[Step][]string{
 	StepAtProcessor: {"follow_payment"},
 	StepDeclined:    {"pay"},
 	StepWaiting:     {"pay", "follow_payment"},
+	StepWithStaff:   {"abandon"},
 }
 
 // Step returns the screen that the view means.
@@ -57,10 +58,12 @@ func (v View) Step() Step {
 		return StepFixCart
 	case r.NeedsMandate():
 		return r.mandateStep()
-	case len(v.Methods) > 0:
-		return StepReady
+	case len(v.Methods) == 0 && v.Payment.DeclinedTooOften():
+		return StepWithStaff
+	case len(v.Methods) == 0:
+		return StepFixCart
 	}
-	return StepFixCart
+	return StepReady
 }
 
 func paymentStep(p *Payment) Step {

@@ -1768,7 +1768,10 @@ export interface components {
             redirectUrl?: components["schemas"]["Url"];
             clientSecret?: components["schemas"]["Words"];
             publishableKey?: components["schemas"]["Words"];
-            /** @example insufficient_funds */
+            /**
+             * @description The processor's reason. A cancelled payment has it after the registration's fifth declined attempt: cards are no longer offered then.
+             * @example insufficient_funds
+             */
             declineCode?: components["schemas"]["Words"];
         };
         /**

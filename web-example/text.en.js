@@ -372,6 +372,11 @@ export default {
         authentication_required: "The bank wanted you to confirm the payment, and that did not happen.",
       },
     },
+    declinedTooOften: {
+      heading: "Your card was declined too often",
+      lead: "Nothing was charged. Your cart is still here: choose another way to pay, or ask the team at the club.",
+      closed: "Nothing was charged. Please ask the team at the club.",
+    },
     cancelled: {
       heading: "The payment was cancelled",
       lead: "Nothing was charged. Your cart is still here, and you can pay whenever you are ready.",

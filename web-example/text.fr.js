@@ -386,6 +386,11 @@ export default {
         authentication_required: "La banque vous demandait de confirmer le paiement, et cela n’a pas eu lieu.",
       },
     },
+    declinedTooOften: {
+      heading: "Votre carte a été refusée trop de fois",
+      lead: "Rien n’a été débité. Votre panier est toujours là : choisissez un autre moyen de paiement ou adressez-vous à l’équipe du club.",
+      closed: "Rien n’a été débité. Adressez-vous à l’équipe du club.",
+    },
     cancelled: {
       heading: "Le paiement a été annulé",
       lead: "Rien n’a été débité. Votre panier est toujours là : payez quand vous voulez.",

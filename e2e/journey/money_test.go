@@ -3,6 +3,7 @@ package journey_test
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -305,5 +306,64 @@ func TestStepBackWhilePaying(t *testing.T) {
 		back.Problem(api.PaymentUnderWay)
 		c.Await(registration.Id, api.Completed)
 		s.ExpectOnePayment(t, payment.Amount.Amount)
+	}
+}
+
+// decline enters a card that the bank declines, and waits until the gateway shows it.
+func decline(c *frontdesktest.Client, payment api.Payment, shown api.PaymentState) api.Registration {
+	c.Do("POST", *payment.Card.RedirectUrl+"/confirm", map[string]string{"card": "4000000000000002"})
+	registration := payment.Id[:strings.LastIndexByte(payment.Id, '-')]
+	return c.AwaitPayment(registration, shown)
+}
+
+// TestCardsAreTriedOut: a registration has five declined attempts, whether the visitor steps back between
+// them or not. Then cards are no longer offered; another way to pay is.
+func TestCardsAreTriedOut(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	_, c := s.Gateway(t)
+	registration := c.Register()
+	path := "/v1/registrations/" + registration.Id
+	first := c.Pay(registration.Id)
+	for range 3 {
+		decline(c, first, api.Declined)
+		c.Pay(registration.Id)
+	}
+	c.Do("DELETE", path+"/payment", nil).Into(http.StatusOK, nil)
+	second := c.Pay(registration.Id)
+	decline(c, second, api.Declined)
+	c.Pay(registration.Id)
+	ended := decline(c, second, api.Cancelled)
+	if ended.State != api.Open || ended.Step != api.StepReady || slices.Contains(*ended.Next[0].Methods, api.PaymentMethodCard) {
+		t.Errorf("after the fifth decline: %+v", ended)
+	}
+	c.RequestPayment(registration.Id, map[string]string{"method": "card"}).Problem(api.MethodNotOffered)
+	for _, held := range s.Upstreams.Cards.Payments() {
+		if held.State != cards.Cancelled || held.Captured != 0 {
+			t.Errorf("the processor holds %+v", held)
+		}
+	}
+	c.RequestPayment(registration.Id, map[string]string{"method": "later", "dueDate": *ended.Next[0].LatestDueDate}).Into(http.StatusCreated, nil)
+	c.Await(registration.Id, api.Completed)
+}
+
+// TestDeclinesSurviveRedis: the processor has counted the attempts that Redis forgot.
+func TestDeclinesSurviveRedis(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	_, c := s.Gateway(t)
+	registration := c.Register()
+	payment := c.Pay(registration.Id)
+	for range 4 {
+		decline(c, payment, api.Declined)
+		c.Pay(registration.Id)
+	}
+	frontdesktest.FlushRedis(t, s.Redis)
+	c.Do("POST", *payment.Card.RedirectUrl+"/confirm", map[string]string{"card": "4000000000000002"})
+	frontdesktest.Eventually(t, "the processor cancels the payment", func() bool {
+		return s.Upstreams.Cards.Payments()[0].State == cards.Cancelled
+	})
+	if held := s.Upstreams.Cards.Payments(); len(held) != 1 || held[0].Captured != 0 {
+		t.Errorf("the processor holds %+v", held)
 	}
 }

@@ -80,3 +80,29 @@ func TestOtherMethodAtStripe(t *testing.T) {
 		t.Errorf("the processor holds %+v, the ledger %+v", held, s.Upstreams.Sim.Ledger())
 	}
 }
+
+// TestCardsAreTriedOutAtStripe: the processor's script on the buyer's page makes attempts without asking the
+// gateway. The fifth one that the bank declines ends the payment.
+func TestCardsAreTriedOutAtStripe(t *testing.T) {
+	t.Parallel()
+	s, processor, c := newStripe(t, stripetest.Normal)
+	registration := c.Register()
+	c.Pay(registration.Id)
+	id := processor.Payments()[0].ID
+	for range 5 {
+		if _, err := processor.Confirm(id, "4000000000000002"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.AwaitPayment(registration.Id, api.Cancelled)
+	if held, _ := processor.Payment(id); held.Status != "canceled" || held.Charges != 5 || held.Captured != 0 {
+		t.Errorf("the processor holds %+v", held)
+	}
+	if _, err := processor.Confirm(id, "4242424242424242"); err == nil {
+		t.Error("the processor accepts a sixth attempt")
+	}
+	c.RequestPayment(registration.Id, map[string]string{"method": "card"}).Problem(api.MethodNotOffered)
+	if ledger := s.Upstreams.Sim.Ledger(); len(ledger) != 0 {
+		t.Errorf("the ledger holds %+v", ledger)
+	}
+}

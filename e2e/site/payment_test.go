@@ -178,6 +178,26 @@ func TestAnotherWayAfterDecline(t *testing.T) {
 	g.expectRecords(registration, expectedRecords{deferred: 1, unfinished: 1})
 }
 
+// TestCardsAreTriedOutInBrowser: after the fifth decline the page says so and offers the other ways to pay.
+func TestCardsAreTriedOutInBrowser(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.fillCart()
+	registration := g.Registration()
+	g.pay()
+	g.enterCard(declinedCard)
+	g.WaitVisible(`[role="alert"]`)
+	for range 4 {
+		g.c.Do("POST", "/sandbox/payments/"+g.payments(registration)[0].ID+"/confirm", map[string]string{"card": declinedCard})
+	}
+	g.goTo("/?registration=" + registration)
+	g.WaitVisible(`main[data-step="cart"] [data-payment="cancelled"]`)
+	g.Inspect("declined-too-often")
+	if text := g.Text(); !strings.Contains(text, "Your card was declined too often") || g.Count(`[data-pay]`) != 0 || g.Count(`[data-later]`) == 0 {
+		t.Errorf("the page says:\n%s", text)
+	}
+}
+
 // processor returns the page to which the site sends the visitor to finish the payment.
 func (g *siteVisitor) processor() string {
 	g.t.Helper()

@@ -69,11 +69,16 @@ func (m *Machine) awaitBuyer(ctx context.Context, p *flows.Payment, fresh *cards
 	case cards.Refunded:
 		return step{to: flows.Blocked, reason: "it was refunded at the processor"}, nil
 	}
+	declined := func(next *flows.Payment) {
+		next.DeclineCode, next.Decline, next.Declines = remote.DeclineCode, remote.Decline, remote.Declines
+	}
 	switch {
+	case remote.State == cards.Declined && p.EarlierDeclines+remote.Declines >= flows.MaxDeclines:
+		return step{to: flows.Cancelling, reason: "declined too often", edit: declined}, nil
+	case !p.EndsAt.IsZero() && m.cfg.Now().After(p.EndsAt):
+		return step{to: flows.Cancelling, reason: "the registration has ended"}, nil
 	case remote.State == cards.Declined && remote.Decline != p.Decline:
-		return step{to: flows.Intent, reason: "declined: " + remote.DeclineCode, edit: func(next *flows.Payment) {
-			next.DeclineCode, next.Decline = remote.DeclineCode, remote.Decline
-		}}, nil
+		return step{to: flows.Intent, reason: "declined: " + remote.DeclineCode, edit: declined}, nil
 	case remote.State != cards.Declined && p.Declined():
 		return tryAgain(), nil
 	}

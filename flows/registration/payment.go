@@ -81,6 +81,9 @@ func (s *Service) begin(ctx context.Context, r *flows.Registration, last *flows.
 	if err := r.CheckPayable(in.Method); err != nil {
 		return nil, false, err
 	}
+	if in.Method == flows.ByCard && last.DeclinedTooOften() {
+		return nil, false, &flows.Error{Code: flows.MethodNotOffered, Detail: "Cards were declined too often. Choose another way to pay, or ask the club's staff."}
+	}
 	if in.Desk != nil {
 		if err := in.Desk.Validate(r.Cart.Total); err != nil {
 			return nil, false, err
@@ -92,7 +95,10 @@ func (s *Service) begin(ctx context.Context, r *flows.Registration, last *flows.
 		ID: flows.NewPaymentID(r.ID, r.Generation), Schema: flows.PaymentSchema, State: flows.Priced, Reason: "asked for by the buyer", Method: in.Method,
 		Registration: r.ID, Generation: r.Generation, ClientToken: r.ClientToken, Sale: r.Sale, Club: at.IRI, Node: at.Scope.Node,
 		Amount: r.Cart.Total, Currency: r.Cart.Currency, Cart: r.Cart.Agreed(), CartRevision: r.Cart.Revision(), SaleState: r.SaleState, Contact: r.Contact.IRI,
-		DueDate: in.DueDate, Desk: in.Desk, RequestDigest: in.RequestDigest(), CreatedAt: now, UpdatedAt: now,
+		EndsAt: r.ExpiresAt, DueDate: in.DueDate, Desk: in.Desk, RequestDigest: in.RequestDigest(), CreatedAt: now, UpdatedAt: now,
+	}
+	if last != nil {
+		p.EarlierDeclines = last.EarlierDeclines + last.Declines
 	}
 	if p.HasProcessor() {
 		p.ReturnURL = s.returnURL(r, in.ReturnURL)

@@ -50,7 +50,8 @@ export function show() {
  * @param {State} state
  * @returns {{ heading: string, lead: string, closed?: string, points?: string[] }}
  */
-function words({ method }, state) {
+function words({ method, card }, state) {
+  if (state === "cancelled" && card?.declineCode) return text.payment.declinedTooOften;
   const others = /** @type {Record<string, any>} */ (text.settlement);
   return (method !== "card" && others[state]) || text.payment[state];
 }

@@ -145,7 +145,7 @@ func (p Payment) toCards() cards.Payment {
 		DeclineCode: p.DeclineCode, Metadata: p.Metadata, RedirectURL: p.RedirectURL, CreatedAt: p.CreatedAt,
 	}
 	if p.State == cards.Declined {
-		out.Decline = strconv.Itoa(p.Declines)
+		out.Decline, out.Declines = strconv.Itoa(p.Declines), p.Declines
 	}
 	return out
 }

@@ -39,7 +39,7 @@ const (
 // Config is the configuration of a Client.
 type Config struct {
 	// SecretKey is required: a secret key (sk_test_…, sk_live_…) or a restricted one (rk_…)
-	// that may write payment intents and refunds. Its prefix distinguishes test from live.
+	// that may write payment intents and refunds, and read charges. Its prefix distinguishes test from live.
 	SecretKey string
 	// WebhookSecret is the signing secret of the webhook endpoint (whsec_…); empty: every
 	// delivery is refused.
@@ -75,6 +75,9 @@ type services struct {
 		Cancel(context.Context, string, *stripego.PaymentIntentCancelParams) (*stripego.PaymentIntent, error)
 		Update(context.Context, string, *stripego.PaymentIntentUpdateParams) (*stripego.PaymentIntent, error)
 		List(context.Context, *stripego.PaymentIntentListParams) *stripego.V1List[*stripego.PaymentIntent]
+	}
+	charges interface {
+		List(context.Context, *stripego.ChargeListParams) *stripego.V1List[*stripego.Charge]
 	}
 	refunds interface {
 		Create(context.Context, *stripego.RefundCreateParams) (*stripego.Refund, error)
@@ -114,7 +117,7 @@ func New(cfg Config) (*Client, error) {
 	}
 	api := stripego.NewClient(cfg.SecretKey, stripego.WithBackends(stripego.NewBackendsWithConfig(backend)))
 	return &Client{
-		api:  services{payments: api.V1PaymentIntents, refunds: api.V1Refunds, accounts: api.V1Accounts, endpoints: api.V1WebhookEndpoints},
+		api:  services{payments: api.V1PaymentIntents, charges: api.V1Charges, refunds: api.V1Refunds, accounts: api.V1Accounts, endpoints: api.V1WebhookEndpoints},
 		live: live, webhookSecret: cfg.WebhookSecret, now: cfg.Now,
 	}, nil
 }
@@ -150,7 +153,28 @@ func (c *Client) Get(ctx context.Context, id string) (cards.Payment, error) {
 	ctx, cancel := context.WithTimeout(ctx, cards.CallTimeout)
 	defer cancel()
 	pi, err := c.api.payments.Retrieve(ctx, id, &stripego.PaymentIntentRetrieveParams{Expand: expand()})
-	return toPayment("get", id, pi, toCardsError("get", err))
+	p, err := toPayment("get", id, pi, toCardsError("get", err))
+	if err == nil && p.State == cards.Declined {
+		p.Declines, err = c.declines(ctx, id)
+	}
+	return p, err
+}
+
+// declines counts the attempts that the bank declined: the payment itself only has the latest. An attempt
+// that failed the bank's challenge makes no charge, and does not count.
+func (c *Client) declines(ctx context.Context, id string) (count int, err error) {
+	params := &stripego.ChargeListParams{PaymentIntent: stripego.String(id)}
+	params.Single, params.Limit = true, stripego.Int64(listPage)
+	list := c.api.charges.List(ctx, params)
+	if err := list.Err(); err != nil {
+		return 0, toCardsError("list charges", err)
+	}
+	for _, charge := range list.Data() {
+		if charge.Status == stripego.ChargeStatusFailed {
+			count++
+		}
+	}
+	return count, nil
 }
 
 // Capture takes the authorised money. It sends the amount, so that never more is taken than

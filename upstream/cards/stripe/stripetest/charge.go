@@ -51,6 +51,25 @@ func (s *Server) SettleRefund(id, status string) (Payment, error) {
 	})
 }
 
+// listCharges is GET /v1/charges, newest first.
+func (s *Server) listCharges(rq *request) (object, error) {
+	limit, err := rq.intParam("limit", maxPage)
+	if err != nil {
+		return nil, err
+	}
+	in, err := s.find(rq.Form.Get("payment_intent"), "payment_intent")
+	if err != nil {
+		return nil, err
+	}
+	var all []object
+	for _, c := range slices.Backward(in.charges) {
+		all = append(all, in.render(c))
+	}
+	limit = cmp.Or(limit, defaultPage)
+	page := all[:min(int64(len(all)), limit)]
+	return list("/v1/charges", page, len(page) < len(all)), nil
+}
+
 // createRefund is POST /v1/refunds.
 func (s *Server) createRefund(rq *request) (object, error) {
 	if !rq.Form.Has("payment_intent") {
@@ -104,9 +123,11 @@ func (in *intent) withRefunds() object {
 	return o
 }
 
-// chargeObject renders the latest charge as the API does.
-func (in *intent) chargeObject() object {
-	c := in.charge
+// chargeObject renders the latest charge.
+func (in *intent) chargeObject() object { return in.render(in.charge) }
+
+// render renders a charge as the API does.
+func (in *intent) render(c *charge) object {
 	o := object{
 		"id": c.id, "object": "charge", "amount": in.Amount, "amount_captured": in.Captured, "amount_refunded": in.Refunded,
 		"captured": in.Captured > 0, "created": c.created.Unix(), "currency": in.Currency, "disputed": false, "failure_code": nil,

@@ -153,6 +153,7 @@ func (s *Server) finishChallenge(rq *request, in *intent, approved bool) error {
 // chargeCard asks the card's bank.
 func (s *Server) chargeCard(rq *request, in *intent, card testCard) {
 	in.charge = &charge{id: newID("ch"), metadata: maps.Clone(in.Metadata), created: s.cfg.Now()}
+	in.charges = append(in.charges, in.charge)
 	in.Charges++
 	if card.code != "" {
 		in.charge.failed = &apiError{

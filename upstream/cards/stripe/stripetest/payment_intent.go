@@ -40,6 +40,7 @@ type intent struct {
 	method             string    // the payment method, pm_…
 	challenge          *testCard // the card whose bank asks the buyer, while it does
 	charge             *charge   // the latest
+	charges            []*charge // all of them, oldest first
 	refunds            []*refund // of that charge, oldest first
 }
 

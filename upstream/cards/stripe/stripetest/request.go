@@ -46,6 +46,7 @@ func (s *Server) addRoutes() {
 		{"POST /v1/payment_intents/{id}/capture", s.captureIntent, []string{"amount_to_capture"}},
 		{"POST /v1/payment_intents/{id}/cancel", s.cancelIntent, []string{"cancellation_reason"}},
 		{"POST /v1/payment_intents/{id}/confirm", s.confirmIntent, []string{"payment_method", "payment_method_data", "return_url", "client_secret"}},
+		{"GET /v1/charges", s.listCharges, []string{"payment_intent", "limit"}},
 		{"POST /v1/refunds", s.createRefund, []string{"payment_intent", "amount", "reason", "metadata"}},
 		{"GET /v1/webhook_endpoints", s.listWebhookEndpoints, []string{"limit", "starting_after"}},
 		{"POST /double/challenge/{id}", s.answerChallenge, nil},
