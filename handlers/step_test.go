@@ -37,10 +37,38 @@ func steps(t *testing.T) map[api.Step][]string {
 	return table
 }
 
+// stepWalk compares the steps that it reaches with the contract's table.
+type stepWalk struct {
+	t       *testing.T
+	table   map[api.Step][]string
+	reached map[api.Step]bool
+}
+
+// expect waits until a registration is at a step, and checks its main action.
+func (w *stepWalk) expect(c *frontdesktest.Client, id string, want api.Step) (r api.Registration) {
+	w.t.Helper()
+	frontdesktest.Eventually(w.t, "the step "+string(want), func() bool {
+		r = c.Registration(id)
+		return r.Step == want
+	})
+	first := ""
+	if len(r.Next) > 0 {
+		first = string(r.Next[0].Action)
+	}
+	if mains := w.table[want]; !slices.Contains(mains, first) && (first != "" || len(mains) > 0 && want != api.StepWithStaff) {
+		w.t.Errorf("%s has the main action %q, which the contract's table does not have: %v", want, first, mains)
+	}
+	if over := want == api.StepDone || want == api.StepAbandoned || want == api.StepExpired; r.Final != over {
+		w.t.Errorf("%s is final: %t", want, r.Final)
+	}
+	w.reached[want] = true
+	return r
+}
+
 // TestSteps reaches every step of the contract's table, and compares the first action of next with it.
 func TestSteps(t *testing.T) {
 	t.Parallel()
-	table, reached := steps(t), map[api.Step]bool{}
+	walk := &stepWalk{t, steps(t), map[api.Step]bool{}}
 	outside, redisURL, secret := frontdesktest.NewUpstreams(t), frontdesktest.NewRedis(t), bytes.Repeat([]byte("s"), 32)
 	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+outside.URL+"/sim", "FRONTDESK_SANDBOX_URL="+outside.URL+"/sandbox",
 		"FRONTDESK_REDIS_URL="+redisURL, "FRONTDESK_SEAL_KEYS="+base64.StdEncoding.EncodeToString(secret))
@@ -50,62 +78,43 @@ func TestSteps(t *testing.T) {
 		c.SimulatorURL = outside.URL
 		return c, c.RegisterWith("11", person, items...).Id
 	}
-	expect := func(c *frontdesktest.Client, id string, want api.Step) (r api.Registration) {
-		t.Helper()
-		frontdesktest.Eventually(t, "the step "+string(want), func() bool {
-			r = c.Registration(id)
-			return r.Step == want
-		})
-		first := ""
-		if len(r.Next) > 0 {
-			first = string(r.Next[0].Action)
-		}
-		if mains := table[want]; !slices.Contains(mains, first) && (first != "" || len(mains) > 0 && want != api.StepWithStaff) {
-			t.Errorf("%s has the main action %q, which the contract's table does not have: %v", want, first, mains)
-		}
-		if over := want == api.StepDone || want == api.StepAbandoned || want == api.StepExpired; r.Final != over {
-			t.Errorf("%s is final: %t", want, r.Final)
-		}
-		reached[want] = true
-		return r
-	}
 	quarter, debited := api.NewItem{OfferId: "201", StartDate: new("2031-03-01")}, frontdesktest.DebitItem("2031-03-01")
 
 	c, id := visitor(nil)
-	expect(c, id, api.StepPerson)
+	walk.expect(c, id, api.StepPerson)
 	age(id)
-	expect(c, id, api.StepExpired)
+	walk.expect(c, id, api.StepExpired)
 	c, id = visitor(frontdesktest.Person())
-	expect(c, id, api.StepItems)
+	walk.expect(c, id, api.StepItems)
 	c.Do("DELETE", "/v1/registrations/"+id, nil).Into(http.StatusOK, nil)
-	expect(c, id, api.StepAbandoned)
+	walk.expect(c, id, api.StepAbandoned)
 	child := frontdesktest.Person()
 	child.BirthDate = "2016-01-01"
 	c, id = visitor(child, api.NewItem{OfferId: "401", StartDate: new("2031-03-01")})
-	expect(c, id, api.StepFixCart)
+	walk.expect(c, id, api.StepFixCart)
 
 	c, id = visitor(frontdesktest.Person(), debited)
 	path := "/v1/registrations/" + id
-	expect(c, id, api.StepMandate)
+	walk.expect(c, id, api.StepMandate)
 	c.Do("POST", path+"/mandate", api.NewMandate{Holder: "Ada Martin", Iban: frontdesktest.GoodIBAN}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
-	if r := expect(c, id, api.StepCode); r.Mandate.Covers {
+	if r := walk.expect(c, id, api.StepCode); r.Mandate.Covers {
 		t.Error("a mandate without its code covers the cart")
 	}
 	sent := c.SMS()
 	c.Do("POST", path+"/mandate/signature", api.Signature{Code: sent[len(sent)-1].Code}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
-	if r := expect(c, id, api.StepReady); !r.Mandate.Covers {
+	if r := walk.expect(c, id, api.StepReady); !r.Mandate.Covers {
 		t.Error("the signed mandate does not cover the cart")
 	}
 	payment := c.Pay(id)
-	expect(c, id, api.StepAtProcessor)
+	walk.expect(c, id, api.StepAtProcessor)
 	c.Do("POST", *payment.Card.RedirectUrl+"/confirm", map[string]string{"card": "4000000000000002"})
-	expect(c, id, api.StepDeclined)
+	walk.expect(c, id, api.StepDeclined)
 	hold := outside.HoldResponses(http.MethodPost, "/sales/*/payments")
 	c.Confirm(c.Pay(id), "4242424242424242")
 	<-hold.Reached
-	expect(c, id, api.StepWaiting)
+	walk.expect(c, id, api.StepWaiting)
 	outside.Release()
-	expect(c, id, api.StepDone)
+	walk.expect(c, id, api.StepDone)
 
 	c, id = visitor(frontdesktest.Person(), quarter)
 	payment = c.Pay(id)
@@ -113,13 +122,13 @@ func TestSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Confirm(payment, "4242424242424242")
-	expect(c, id, api.StepWithStaff)
-	for _, step := range slices.Sorted(maps.Keys(table)) {
-		if !reached[step] {
+	walk.expect(c, id, api.StepWithStaff)
+	for _, step := range slices.Sorted(maps.Keys(walk.table)) {
+		if !walk.reached[step] {
 			t.Errorf("%s was not reached", step)
 		}
 	}
-	if len(table) != 13 {
-		t.Errorf("the table has %d steps", len(table))
+	if len(walk.table) != 13 {
+		t.Errorf("the table has %d steps", len(walk.table))
 	}
 }
