@@ -59,6 +59,8 @@ func TestEveryMetricMoves(t *testing.T) {
 	m.expectMoves("a code that is entered", nil, "frontdesk_sms_codes_total", "what", "validated")
 	m.expectMoves("", nil, "frontdesk_sms_budget_used_codes", "within", "hour")
 	m.expectMoves("", nil, "frontdesk_sms_budget_used_codes", "within", "day")
+	m.expectMoves("", nil, "frontdesk_sms_organisation_budget_used_codes", "within", "hour")
+	m.expectMoves("", nil, "frontdesk_sms_organisation_budget_used_codes", "within", "day")
 	m.expectMoves("a budget that is used up", m.spendCodes, "frontdesk_sms_paused_total", "why", "budget")
 	m.expectMoves("somebody who follows", m.follow, "frontdesk_event_streams_open")
 	m.expectMoves("somebody who follows no more", func() { m.followed.Close() }, "frontdesk_event_streams_open")
@@ -87,14 +89,17 @@ func TestEveryMetricMoves(t *testing.T) {
 	})
 	m.expectMoves("a Redis that is gone", func() { frontdesktest.StopRedis(t, m.Redis) }, "frontdesk_redis_up")
 
-	// These two never change; they say how the gateway was started.
+	// These three never change; they say how the gateway was started.
 	if v, _ := sum(m.started, "frontdesk_build_info", "mode", "test"); v != 1 {
 		t.Errorf("the build is %g", v)
+	}
+	if v, _ := sum(m.started, "frontdesk_sms_organisation_budget_codes", "within", "day"); v != 35 {
+		t.Errorf("the organisation's budget for a day is %v", v)
 	}
 	if v, _ := sum(m.started, "frontdesk_sms_budget_codes", "within", "day"); v != 7 {
 		t.Errorf("the day's budget is %g", v)
 	}
-	m.moved["frontdesk_build_info"], m.moved["frontdesk_sms_budget_codes"] = true, true
+	m.moved["frontdesk_build_info"], m.moved["frontdesk_sms_budget_codes"], m.moved["frontdesk_sms_organisation_budget_codes"] = true, true, true
 	m.expectDocumented()
 }
 

@@ -87,7 +87,7 @@ func (c *CodeSender) reserveBudget(ctx context.Context, a *Reservation, now time
 		why     string
 	}{
 		{sentBy(at), c.cfg.Budget.limits(), "the budget is used up"},
-		{"organisation " + at.ClientToken(), c.cfg.Budget.organisationLimits(), "the organisation's budget is used up"},
+		{sentByAll(at), c.cfg.Budget.organisationLimits(), "the organisation's budget is used up"},
 	} {
 		err := c.reserveFor(ctx, a, now, of.subject, of.limits)
 		var full *flows.Error

@@ -67,8 +67,11 @@ func (b *SMSBudget) Counts() SMSCounts {
 // unsampled ends the id of a code that does not count for its club's conversion.
 const unsampled = "-unsampled"
 
-// sentBy, sampleOf and validatedBy are the subjects of a club's codes.
+// sentBy, sentByAll, sampleOf and validatedBy are the subjects of the codes of a club, or of all clubs
+// of its organisation.
 func sentBy(at club.IRI) string { return "club " + string(at) }
+
+func sentByAll(at club.IRI) string { return "organisation " + at.ClientToken() }
 
 func sampleOf(at club.IRI) string { return "sample " + string(at) }
 
@@ -148,29 +151,36 @@ func (b *SMSBudget) countValidated(ctx context.Context, at club.IRI, s flows.Sig
 	}
 }
 
-// SMSUsage is how much of a budget is used.
+// SMSUsage is how much of the budgets is used.
 type SMSUsage struct {
-	Period time.Duration // what the budget is for
-	Budget int           // codes, of each club
-	Used   int           // by the club that has used the most
+	Period             time.Duration // what the budgets are for
+	Budget             int           // codes, of each club
+	Used               int           // by the club that has used the most
+	OrganisationBudget int           // codes, of all clubs together
+	OrganisationUsed   int           // by the organisation that has used the most
 }
 
-// Usage returns how much the club with the highest usage has used of its budget, on all gateways. It
-// covers the clubs that this gateway sent codes for.
+// Usage returns how much the club and the organisation with the highest usage have used of their
+// budgets, on all gateways. It covers the clubs that this gateway sent codes for.
 func (b *SMSBudget) Usage(ctx context.Context) ([]SMSUsage, error) {
 	now := b.cfg.Now()
 	var uses []SMSUsage
-	for _, limit := range b.limits() {
-		uses = append(uses, SMSUsage{Period: limit.Period, Budget: limit.Codes})
+	organisation := b.organisationLimits()
+	for i, limit := range b.limits() {
+		uses = append(uses, SMSUsage{Period: limit.Period, Budget: limit.Codes, OrganisationBudget: organisation[i].Codes})
 	}
 	var failed error
 	b.activeClubs.Range(func(at, _ any) bool {
-		var used int
+		var used, all int
 		for i := range uses { // the last is the longest
-			if used, failed = b.cfg.Store.CountSMS(ctx, sentBy(at.(club.IRI)), now.Add(-uses[i].Period), now); failed != nil {
+			since := now.Add(-uses[i].Period)
+			if used, failed = b.cfg.Store.CountSMS(ctx, sentBy(at.(club.IRI)), since, now); failed != nil {
 				return false
 			}
-			uses[i].Used = max(uses[i].Used, used)
+			if all, failed = b.cfg.Store.CountSMS(ctx, sentByAll(at.(club.IRI)), since, now); failed != nil {
+				return false
+			}
+			uses[i].Used, uses[i].OrganisationUsed = max(uses[i].Used, used), max(uses[i].OrganisationUsed, all)
 		}
 		if used == 0 {
 			b.activeClubs.Delete(at)

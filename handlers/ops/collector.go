@@ -210,6 +210,8 @@ func (c *collector) budget(ctx context.Context, to *metrics) error {
 		}
 		to.gauge("frontdesk_sms_budget_codes", "SMS codes that the visitors of a club may be sent.", float64(use.Budget), "within", within)
 		to.gauge("frontdesk_sms_budget_used_codes", "SMS codes that were sent to the visitors of the club that has used the most.", float64(use.Used), "within", within)
+		to.gauge("frontdesk_sms_organisation_budget_codes", "SMS codes that the visitors of all clubs may be sent.", float64(use.OrganisationBudget), "within", within)
+		to.gauge("frontdesk_sms_organisation_budget_used_codes", "SMS codes that were sent to the visitors of all clubs.", float64(use.OrganisationUsed), "within", within)
 	}
 	return err
 }
