@@ -454,9 +454,11 @@ func TestLiveLaterNeedsIdentity(t *testing.T) {
 		}
 		return n
 	}
-	later := map[string]string{"method": "later", "dueDate": time.Now().AddDate(0, 0, 14).Format(time.DateOnly)}
+	later := func(of api.Registration) map[string]string {
+		return map[string]string{"method": "later", "cart": of.Cart.Revision, "dueDate": time.Now().AddDate(0, 0, 14).Format(time.DateOnly)}
+	}
 	visitor := c.Register()
-	c.RequestPayment(visitor.Id, later).Problem("method_not_offered")
+	c.RequestPayment(visitor.Id, later(visitor)).Problem("method_not_offered")
 	if methods := frontdesktest.Value(visitor.Next[0].Methods); !slices.Equal(methods, []api.PaymentMethod{"card"}) || deferred() != 0 {
 		t.Errorf("a visitor is offered %v; %d sales were deferred", methods, deferred())
 	}
@@ -472,8 +474,8 @@ func TestLiveLaterNeedsIdentity(t *testing.T) {
 		frontdesktest.Key(""), [2]string{"Authorization", "Bearer " + login}).Into(http.StatusCreated, &contact)
 	known := *c
 	known.Token = *contact.Token
-	known.RequestPayment(contact.Id, later).Into(http.StatusCreated, nil)
-	c.RequestPayment(visitor.Id, later, [2]string{"X-Frontdesk-Staff-Key", l.env["FRONTDESK_STAFF_KEYS"]}).Into(http.StatusCreated, nil)
+	known.RequestPayment(contact.Id, later(contact)).Into(http.StatusCreated, nil)
+	c.RequestPayment(visitor.Id, later(visitor), [2]string{"X-Frontdesk-Staff-Key", l.env["FRONTDESK_STAFF_KEYS"]}).Into(http.StatusCreated, nil)
 	if deferred() != 2 {
 		t.Errorf("%d sales were deferred, want 2", deferred())
 	}
