@@ -35,10 +35,16 @@ func TestCodesPerPhone(t *testing.T) {
 	writings := []string{"+33698765432", "+330698765432"}
 	begin := w.clock.Now()
 	var at []time.Duration
+	var id, token string
+	registrations := 0
 	for i := 0; w.clock.Now().Sub(begin) < 25*time.Hour; i++ {
-		id, token := g.debtor(w, writings[i%len(writings)])
+		if id == "" || i%8 == 0 { // a registration with a code needs no other, and none lasts a day
+			id, token = g.debtor(w, writings[registrations%len(writings)])
+			registrations++
+		}
 		if _, err := g.registrations.CreateMandate(t.Context(), id, token, account); err == nil {
 			at = append(at, w.clock.Now().Sub(begin))
+			id = ""
 		} else if flows.CodeOf(err) != flows.SMSLimited {
 			t.Fatal(err)
 		}
