@@ -4,6 +4,7 @@ import (
 	"cmp"
 	_ "embed"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -172,6 +173,9 @@ type extras struct {
 	}
 	Colours, Sizes []string
 }
+
+// readCatalogue returns the catalogue, which all servers share.
+var readCatalogue = sync.OnceValue(newCatalogue)
 
 // newCatalogue reads the catalogue and numbers the offers: those of product 7 are 701,
 // 702, …. An offer without a name has the product's, one without a rhythm is monthly.

@@ -81,7 +81,7 @@ func New(cfg Config) *Server {
 		cfg:       cfg,
 		tokens:    tokenIssuer{secret: []byte(DemoIdentitySecret)},
 		events:    http.Client{Timeout: eventTimeout},
-		catalogue: newCatalogue(),
+		catalogue: readCatalogue(),
 		worlds:    map[string]*World{},
 		closing:   make(chan struct{}),
 		released:  make(chan struct{}),
