@@ -48,9 +48,9 @@ func TestCodesPerPhone(t *testing.T) {
 		} else if flows.CodeOf(err) != flows.SMSLimited {
 			t.Fatal(err)
 		}
-		w.clock.Advance(time.Minute)
+		w.clock.Advance(30 * time.Second)
 		if len(at) >= 5 {
-			w.clock.Advance(14 * time.Minute)
+			w.clock.Advance(14*time.Minute + 30*time.Second)
 		}
 	}
 	for _, limit := range []struct {
