@@ -265,6 +265,27 @@ func (e OfferNeeds) Valid() bool {
 	}
 }
 
+// Defines values for PaymentPayAgain.
+const (
+	PayAgainNewRequest  PaymentPayAgain = "new_request"
+	PayAgainNo          PaymentPayAgain = "no"
+	PayAgainSameRequest PaymentPayAgain = "same_request"
+)
+
+// Valid indicates whether the value is a known member of the PaymentPayAgain enum.
+func (e PaymentPayAgain) Valid() bool {
+	switch e {
+	case PayAgainNewRequest:
+		return true
+	case PayAgainNo:
+		return true
+	case PayAgainSameRequest:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PaymentRetry.
 const (
 	PaymentRetryNever   PaymentRetry = "never"
@@ -1416,7 +1437,7 @@ type Offer struct {
 // OfferNeeds defines model for Offer.Needs.
 type OfferNeeds string
 
-// Payment Example: {"amount":{"amount":14900,"currency":"EUR"},"card":{"processor":"sandbox","redirectUrl":"http://localhost:8080/sandbox/payments/pay_4f1d0c0e8a55"},"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1","method":"card","retry":"never","state":"requires_action"}
+// Payment Example: {"amount":{"amount":14900,"currency":"EUR"},"card":{"processor":"sandbox","redirectUrl":"http://localhost:8080/sandbox/payments/pay_4f1d0c0e8a55"},"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1","method":"card","payAgain":"no","retry":"never","state":"requires_action"}
 type Payment struct {
 	Amount Money `json:"amount"`
 
@@ -1431,7 +1452,12 @@ type Payment struct {
 	Message *Words        `json:"message,omitempty"`
 	Method  PaymentMethod `json:"method"`
 
-	// Retry Whether to request a payment again: `new` means with a new key. A front end that follows it cannot cause a double payment.
+	// PayAgain Whether to request the payment again. `no`: money may move or has moved. `same_request`: the same request with the
+	// same key. `new_request`: one with a new key. A front end that follows it cannot cause a double payment.
+	PayAgain PaymentPayAgain `json:"payAgain"`
+
+	// Retry As `payAgain`, in the words `never`, `same_key` and `new`.
+	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 	Retry PaymentRetry `json:"retry"`
 
 	// State `requires_action`: send the buyer to the processor. `processing`: wait. `recorded`: settled, and recorded by the
@@ -1441,7 +1467,13 @@ type Payment struct {
 	State PaymentState `json:"state"`
 }
 
-// PaymentRetry Whether to request a payment again: `new` means with a new key. A front end that follows it cannot cause a double payment.
+// PaymentPayAgain Whether to request the payment again. `no`: money may move or has moved. `same_request`: the same request with the
+// same key. `new_request`: one with a new key. A front end that follows it cannot cause a double payment.
+type PaymentPayAgain string
+
+// PaymentRetry As `payAgain`, in the words `never`, `same_key` and `new`.
+//
+// Deprecated: this type has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 type PaymentRetry string
 
 // PaymentState `requires_action`: send the buyer to the processor. `processing`: wait. `recorded`: settled, and recorded by the
@@ -1548,7 +1580,10 @@ type Problem struct {
 	Detail *Words          `json:"detail,omitempty"`
 	Errors *[]FieldProblem `json:"errors,omitempty"`
 	Retry  ProblemRetry    `json:"retry"`
-	Status int             `json:"status"`
+
+	// RetryAfter With `retry: after`, as the header `Retry-After`: seconds until the same request can succeed.
+	RetryAfter *int `json:"retryAfter,omitempty"`
+	Status     int  `json:"status"`
 
 	// Title A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Title   Words   `json:"title"`
@@ -1674,7 +1709,7 @@ type Registration struct {
 	// Next The actions that are possible now. The first is the main button of the step.
 	Next []Action `json:"next"`
 
-	// Payment Example: {"amount":{"amount":14900,"currency":"EUR"},"card":{"processor":"sandbox","redirectUrl":"http://localhost:8080/sandbox/payments/pay_4f1d0c0e8a55"},"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1","method":"card","retry":"never","state":"requires_action"}
+	// Payment Example: {"amount":{"amount":14900,"currency":"EUR"},"card":{"processor":"sandbox","redirectUrl":"http://localhost:8080/sandbox/payments/pay_4f1d0c0e8a55"},"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1","method":"card","payAgain":"no","retry":"never","state":"requires_action"}
 	Payment *Payment `json:"payment,omitempty"`
 
 	// State `attention`: the club's staff are reviewing the registration; the visitor has nothing more to do.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -394,6 +395,14 @@ func TestPages(t *testing.T) {
 	}
 	if string(c.Do("GET", "/openapi.yaml", nil).Body) != string(served) {
 		t.Error("/openapi.yaml is another document")
+	}
+	document, err := openapi3.NewLoader().LoadFromData(served)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := openapi3.NewLoader().LoadFromData(c.Do("GET", "/openapi.json", nil).Body)
+	if err != nil || read.Validate(t.Context()) != nil || !slices.Equal(read.Paths.InMatchingOrder(), document.Paths.InMatchingOrder()) {
+		t.Errorf("/openapi.json is another document (%v)", err)
 	}
 }
 

@@ -98,10 +98,13 @@ func (s *Server) returnsToFrontEnd(address string) bool {
 		slices.Contains(s.cfg.AllowedOrigins, originOf(address))
 }
 
+// payAgain translates a view's word for whether to request a payment again.
+var payAgain = map[string]api.PaymentPayAgain{"never": api.PayAgainNo, "same_key": api.PayAgainSameRequest, "new": api.PayAgainNewRequest}
+
 func (s *Server) paymentOf(payment *flows.Payment) api.Payment {
 	view := payment.View()
 	out := api.Payment{
-		Id: string(payment.ID), Method: api.PaymentMethod(payment.Method), State: api.PaymentState(view.State), Retry: api.PaymentRetry(view.Retry),
+		Id: string(payment.ID), Method: api.PaymentMethod(payment.Method), State: api.PaymentState(view.State), PayAgain: payAgain[view.Retry], Retry: api.PaymentRetry(view.Retry),
 		Message: optional(view.Message), Amount: money(payment.Amount, payment.Currency), DueDate: optional(payment.DueDate),
 	}
 	if payment.Method == flows.ByCard {

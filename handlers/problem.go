@@ -129,6 +129,7 @@ func ProblemOf(err error, traceID string) (api.Problem, int) {
 	retryAfter := 0
 	if m.retry == api.ProblemRetryAfter {
 		retryAfter = min(max(defaultRetryAfter, int(math.Ceil(failure.RetryAfter.Seconds()))), maxRetryAfter)
+		problem.RetryAfter = new(retryAfter)
 	}
 	return problem, retryAfter
 }

@@ -47,6 +47,7 @@ var routes = map[string]route{
 	"POST /v1/webhooks/club/:secret":                      {webhook, nil}, // likewise; the secret is in the path
 	"GET /healthz":                                        {anyone, nil},  // load balancers call it all the time
 	"GET /readyz":                                         {anyone, nil},
+	"GET /openapi.json":                                   {anyone, nil},
 	"GET /openapi.yaml":                                   {anyone, nil}, // from memory, as cheap as a refusal
 	"GET /docs":                                           {anyone, nil},
 }

@@ -129,6 +129,11 @@ func New(cfg Config) (*Server, error) {
 	e.POST("/v1/webhooks/card", s.receiveCardWebhook)
 	e.POST("/v1/webhooks/club/:secret", s.receiveClubWebhook)
 	e.GET("/v1/registrations/:id/events", s.followRegistration)
+	contract, err := document.MarshalJSON()
+	if err != nil {
+		return nil, fmt.Errorf("contract: %w", err)
+	}
+	e.GET("/openapi.json", func(c echo.Context) error { return c.JSONBlob(http.StatusOK, contract) })
 	e.GET("/openapi.yaml", func(c echo.Context) error { return c.Blob(http.StatusOK, "application/yaml", cfg.Contract) })
 	const docs = "/docs" // the only page that the contract lists
 	e.GET(docs, echo.WrapHandler(cfg.Docs[docs]))

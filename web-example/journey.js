@@ -457,7 +457,7 @@ const settleCart = (way) =>
     const { registration } = get();
     if (!registration || !canPay(registration)) return false;
     const { id, payment } = registration;
-    const after = payment?.retry === "new" ? payment.id : undefined;
+    const after = payment?.payAgain === "new_request" ? payment.id : undefined;
     const intention = intend(`pay.${id}`, asSeen(registration, way ?? usualWay(registration)), after);
     const { card } = await startPayment(id, intention);
     if (leaveFor(card?.redirectUrl)) return true;
@@ -493,7 +493,7 @@ export async function confirmCard(confirm) {
     if (!registration || !id || !payment?.card?.clientSecret) return;
     let secret = payment.card.clientSecret;
     if (canPay(registration)) {
-      const intention = intend(`pay.${id}`, asSeen(registration, usualWay(registration)), payment.retry === "new" ? payment.id : undefined);
+      const intention = intend(`pay.${id}`, asSeen(registration, usualWay(registration)), payment.payAgain === "new_request" ? payment.id : undefined);
       const asked = await startPayment(id, intention);
       secret = asked.card?.clientSecret ?? secret;
     }

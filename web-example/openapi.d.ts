@@ -848,6 +848,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * This document as JSON
+         * @description ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     curl -s $base/openapi.json | jq .info.version
+         *     ```
+         */
+        get: operations["getContractAsJSON"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/docs": {
         parameters: {
             query?: never;
@@ -1726,6 +1749,7 @@ export interface components {
          *       "id": "3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1",
          *       "method": "card",
          *       "state": "requires_action",
+         *       "payAgain": "no",
          *       "retry": "never",
          *       "amount": {
          *         "amount": 14900,
@@ -1749,7 +1773,14 @@ export interface components {
              */
             state: "requires_action" | "processing" | "recorded" | "declined" | "cancelled" | "in_doubt" | "refunded";
             /**
-             * @description Whether to request a payment again: `new` means with a new key. A front end that follows it cannot cause a double payment.
+             * @description Whether to request the payment again. `no`: money may move or has moved. `same_request`: the same request with the
+             *     same key. `new_request`: one with a new key. A front end that follows it cannot cause a double payment.
+             * @enum {string}
+             */
+            payAgain: "no" | "same_request" | "new_request";
+            /**
+             * @deprecated
+             * @description As `payAgain`, in the words `never`, `same_key` and `new`.
              * @enum {string}
              */
             retry: "never" | "same_key" | "new";
@@ -1828,6 +1859,8 @@ export interface components {
             retry: "never" | "same_key" | "after";
             errors?: components["schemas"]["FieldProblem"][];
             challenge?: components["schemas"]["ChallengeWidget"];
+            /** @description With `retry: after`, as the header `Retry-After`: seconds until the same request can succeed. */
+            retryAfter?: number;
             traceId?: string;
         };
         /**
@@ -3576,6 +3609,35 @@ export interface operations {
                 };
                 content: {
                     "application/yaml": unknown;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getContractAsJSON: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OpenAPI 3.0.3. */
+            200: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "openapi": "3.0.3"
+                     *     }
+                     */
+                    "application/json": Record<string, never>;
                 };
             };
             401: components["responses"]["Unauthorized"];

@@ -175,4 +175,4 @@ export const ways = (registration) =>
  * not forbid it. Every pay button asks here, so that there is none while money may have moved.
  * @param {import("./contract").Registration} registration
  */
-export const canPay = (registration) => can(registration, "pay") && registration.payment?.retry !== "never";
+export const canPay = (registration) => can(registration, "pay") && registration.payment?.payAgain !== "no";

@@ -90,7 +90,7 @@ import okhttp3.sse.EventSources
 )
 
 @Serializable data class Payment(
-    val id: String, val state: String, val retry: String, val message: String? = null, val amount: Money, val card: CardPayment? = null,
+    val id: String, val state: String, val payAgain: String, val message: String? = null, val amount: Money, val card: CardPayment? = null,
 )
 
 @Serializable data class CardPayment(val redirectUrl: String? = null, val declineCode: String? = null)
@@ -233,13 +233,13 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
     }
 
     /**
-     * Pays by card, on the processor's page. Obeys retry: no second payment is started while one is in progress. The page
+     * Pays by card, on the processor's page. Obeys payAgain: no second payment is started while one is in progress. The page
      * leads back to an App Link of the app, one of FRONTDESK_ALLOWED_ORIGINS; how it ended is not in the way back, so
      * onNewIntent calls open() and followToTheEnd().
      */
     suspend fun pay(context: Context) {
         val now = registration.value ?: return
-        if (!now.can("pay") || now.payment?.retry == "never") return
+        if (!now.can("pay") || now.payment?.payAgain == "no") return
         want("/v1/registrations/$id/payment", json.encodeToString(StartCardPayment("card", now.cart.revision, "https://signup.club.example/?registration=$id")))
         val page = registration.value?.payment?.card?.redirectUrl ?: return
         CustomTabsIntent.Builder().build().launchUrl(context, Uri.parse(page))

@@ -56,7 +56,7 @@ struct Action: Decodable { let action, method, href: String }
 
 struct Mandate: Decodable { let state, iban: String; let message: String?; let attemptsLeft: Int?; let resendAfter: String? }
 
-struct Payment: Decodable { let id, state, retry: String; let message: String?; let amount: Money; let card: CardPayment? }
+struct Payment: Decodable { let id, state, payAgain: String; let message: String?; let amount: Money; let card: CardPayment? }
 
 struct CardPayment: Decodable { let redirectUrl: String?; let declineCode: String? }
 
@@ -205,9 +205,9 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
         await want("/v1/resumptions", Resumption(resume: resume))
     }
 
-    /// Pays by card, on the processor's page. Obeys retry: no second payment is started while one is in progress.
+    /// Pays by card, on the processor's page. Obeys payAgain: no second payment is started while one is in progress.
     func pay() async {
-        guard let id = session?.id, let now = registration, now.can("pay"), now.payment?.retry != "never" else { return }
+        guard let id = session?.id, let now = registration, now.can("pay"), now.payment?.payAgain != "no" else { return }
         await want("/v1/registrations/\(id)/payment", StartCardPayment(cart: now.cart.revision, returnUrl: "https://\(returnHost)/?registration=\(id)"))
         await showPaymentPage()
         await followToTheEnd()

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The fifth step: a payment in progress. What is said and what can be done follows from the payment's state and `retry`
+ * The fifth step: a payment in progress. What is said and what can be done follows from the payment's state and `payAgain`
  * alone; in doubt there is no button at all.
  */
 import { button, h, heading, icon, ticks } from "../dom.js";
@@ -60,8 +60,8 @@ function words({ method, card }, state) {
  * @param {Payment} payment
  * @returns {State}
  */
-function stateOf({ state, retry, card }) {
-  if (state === "processing" && retry === "same_key") return "preparing";
+function stateOf({ state, payAgain, card }) {
+  if (state === "processing" && payAgain === "same_request") return "preparing";
   const canBeBehind = state === "requires_action" || state === "declined";
   if (canBeBehind && card?.clientSecret && card.clientSecret === get().confirmed) return "processing";
   return canBeBehind && get().readings < READINGS_TO_BELIEVE ? "checking" : state;
