@@ -44,11 +44,6 @@ const (
 	InPerson                // without a processor: cash, cheque or a card at the desk, which the club system books every time
 )
 
-// String names the way in words.
-func (w Method) String() string {
-	return [...]string{"card", "card, capture as claim", "later", "desk"}[w]
-}
-
 // hasProcessor tells whether a processor holds a payment for it.
 func (w Method) hasProcessor() bool { return w == ByCard || w == ByCapture }
 

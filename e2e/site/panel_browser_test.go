@@ -54,12 +54,6 @@ func (p panel) Count(selector string) int {
 	return frontdesktest.Eval[int](p.b.Browser, `document.querySelector("frontdesk-panel")?.shadowRoot.querySelectorAll(`+quote(selector)+`).length ?? 0`)
 }
 
-// Attribute reads an attribute of the first element of a selector in the panel.
-func (p panel) Attribute(selector, name string) string {
-	p.b.t.Helper()
-	return frontdesktest.Eval[string](p.b.Browser, p.first(selector)+`?.getAttribute(`+quote(name)+`) ?? ""`)
-}
-
 // Text reads the text of the panel.
 func (p panel) Text() string {
 	p.b.t.Helper()
