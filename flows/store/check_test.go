@@ -41,7 +41,7 @@ func TestCheckRedis(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			connection := connect(t, frontdesktest.NewDurableRedis(t))
+			connection := patientClient(t, frontdesktest.NewDurableRedis(t))
 			if test.change != nil {
 				if err := connection.Do(t.Context(), test.change...).Err(); err != nil {
 					t.Fatal(err)
@@ -61,7 +61,7 @@ func TestCheckRedisUnreachable(t *testing.T) {
 		"wrong password": {strings.Replace(address, "://", "://:secret@", 1), "WRONGPASS"},
 		"no password":    {address, "NOAUTH"},
 	} {
-		found := store.CheckRedis(t.Context(), connect(t, test.address), store.CheckOptions{AssumeDurable: true}, time.Now)
+		found := store.CheckRedis(t.Context(), patientClient(t, test.address), store.CheckOptions{AssumeDurable: true}, time.Now)
 		if len(found) != 1 || found[0].Verdict != flows.Failed || !strings.Contains(found[0].Found, test.says) || strings.Contains(found[0].Found, "secret") {
 			t.Errorf("%s: %+v", name, found)
 		}

@@ -177,6 +177,6 @@ func newClusterFixture(t *testing.T) *fixture {
 		return strings.Contains(node.ClusterInfo(t.Context()).Val(), "cluster_state:ok")
 	})
 	b := &fixture{TB: t, redis: node, url: fmt.Sprintf("redis+cluster://127.0.0.1:%d", port)}
-	b.Store = b.open(b.url, "one")
+	b.Store = store.New(store.Config{Redis: connect(t, b.url), Keys: keysOf(t, "one")})
 	return b
 }

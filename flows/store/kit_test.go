@@ -68,24 +68,28 @@ func newFixture(t testing.TB, address string) *fixture {
 	t.Helper()
 	b := &fixture{TB: t, url: address}
 	b.Store = b.open(address, "one")
+	b.redis = patientClient(t, address)
+	return b
+}
+
+// patientClient returns a client that waits for a busy machine, and sends nothing a second time.
+func patientClient(t testing.TB, address string) *redis.Client {
+	t.Helper()
 	options, err := redis.ParseURL(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.redis = redis.NewClient(options)
-	t.Cleanup(func() { b.redis.Close() })
-	return b
+	options.DialTimeout, options.ReadTimeout, options.WriteTimeout = time.Minute, time.Minute, time.Minute
+	options.MaxRetries, options.DialerRetries, options.ContextTimeoutEnabled = -1, 1, true
+	client := redis.NewClient(options)
+	t.Cleanup(func() { client.Close() })
+	return client
 }
 
 // open makes another store on a Redis, with the keys of these names.
 func (b *fixture) open(address string, names ...string) *store.Store {
 	b.Helper()
-	connection, err := store.Connect(address)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { connection.Close() })
-	return store.New(store.Config{Redis: connection, Keys: keysOf(b, names...)})
+	return store.New(store.Config{Redis: patientClient(b, address), Keys: keysOf(b, names...)})
 }
 
 // keysOf makes the keys of these names.
