@@ -103,6 +103,9 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 		Methods: cfg.methodPolicy(), Captcha: cfg.captcha(), RateLimits: cfg.rateLimited(), TrustedProxies: proxies,
 		OnRequest: onRequest, OnRequestMetric: seen.metrics.CountRequest, OnStream: seen.metrics.CountStream, Traces: seen.traces, AccessLevel: cfg.accessLevel(), Now: time.Now, After: time.After, Log: log,
 	})
+	if err != nil {
+		return g, err
+	}
 	operators, err := cfg.operators()
 	if err != nil {
 		return g, err
@@ -113,7 +116,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 	})
 	g.metrics = ops.NewMetricsServer(ops.Config{PublicURL: cfg.PublicURL, Metrics: seen.metrics, Traces: seen.traces, Log: log})
 	g.worker, g.catalogue = worker, catalogue
-	return g, err
+	return g, nil
 }
 
 // clubSystem returns the client of the club system.
