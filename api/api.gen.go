@@ -966,6 +966,9 @@ type CardPayment struct {
 
 	// RedirectUrl The processor's hosted page; present while the buyer must act there.
 	RedirectUrl *Url `json:"redirectUrl,omitempty"`
+
+	// Refunding Present, and true, while the money is on its way back to the card. That can take days.
+	Refunding *bool `json:"refunding,omitempty"`
 }
 
 // Cart The cart as last read from the club system.

@@ -227,6 +227,7 @@ type PaymentView struct {
 	Retry        string // never, same_key, new: whether to request a payment again
 	Message      string // for the buyer
 	DeclineCode  string
+	Refunding    bool   // the money is on its way back to the card
 	RedirectURL  string // only while the buyer has to act at the processor
 	ClientSecret string // likewise
 }
@@ -246,7 +247,7 @@ var cardViews = map[PaymentState]PaymentView{
 		Message: "The club's staff have to look at your payment. Please do not pay again: they will tell you how it stands."},
 }
 
-var refundingView = PaymentView{State: "processing", Retry: "never",
+var refundingView = PaymentView{State: "processing", Retry: "never", Refunding: true,
 	Message: "The club could not take your payment. Your money is to go back to your card; that can take some days."}
 
 // View returns what the buyer sees. Retry is never while money may move or have moved, so a

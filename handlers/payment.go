@@ -111,6 +111,7 @@ func (s *Server) paymentOf(payment *flows.Payment) api.Payment {
 		out.Card = &api.CardPayment{
 			Processor: payment.Processor, RedirectUrl: optional(wholeOrEmpty(view.RedirectURL, maxURL)), ClientSecret: optional(wholeOrEmpty(view.ClientSecret, maxText)),
 			PublishableKey: optional(s.cfg.PublishableKey), DeclineCode: optional(singleLine(view.DeclineCode)),
+			Refunding: optional(view.Refunding),
 		}
 	}
 	return out

@@ -1797,6 +1797,8 @@ export interface components {
             processor: string;
             /** @description The processor's hosted page; present while the buyer must act there. */
             redirectUrl?: components["schemas"]["Url"];
+            /** @description Present, and true, while the money is on its way back to the card. That can take days. */
+            refunding?: boolean;
             clientSecret?: components["schemas"]["Words"];
             publishableKey?: components["schemas"]["Words"];
             /**

@@ -391,6 +391,10 @@ export default {
         "If it takes long, the club’s staff sort it out for you.",
       ],
     },
+    refunding: {
+      heading: "Your money is on its way back",
+      lead: "The club could not take your payment, so the whole amount goes back to your card. That can take some days. You need not do anything, and you can close this page.",
+    },
     refunded: {
       heading: "Your money was given back",
       lead: "The sign-up could not be completed, so the whole amount goes back to your card. Banks take a few days to show it.",

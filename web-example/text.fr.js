@@ -405,6 +405,10 @@ export default {
         "Si cela dure, l’équipe du club règle la question pour vous.",
       ],
     },
+    refunding: {
+      heading: "Votre argent est en cours de remboursement",
+      lead: "Le club n’a pas pu prendre votre paiement : la totalité du montant revient sur votre carte. Cela peut prendre quelques jours. Vous n’avez rien à faire et vous pouvez fermer cette page.",
+    },
     refunded: {
       heading: "Votre argent vous a été rendu",
       lead: "L’inscription n’a pas pu aboutir : la totalité du montant revient sur votre carte. Les banques mettent quelques jours à l’afficher.",

@@ -178,6 +178,22 @@ func TestAnotherWayAfterDecline(t *testing.T) {
 	g.expectRecords(registration, expectedRecords{deferred: 1, unfinished: 1})
 }
 
+// TestPendingRefundInBrowser: while a refund is pending, which can take days, the page does not promise seconds.
+func TestPendingRefundInBrowser(t *testing.T) {
+	t.Parallel()
+	gateway := frontdesktest.NewMock(t)
+	g := newSiteVisitorAt(t, phone, frontdesktest.NewClient(t, gateway.URL), gateway)
+	g.c.Do("PUT", "/sandbox/settings", map[string]string{"refunds": "pending"}).Into(http.StatusOK, nil)
+	g.fillCart()
+	g.setFault(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 422})
+	g.payByCard()
+	g.WaitVisible(`[data-payment="refunding"]`)
+	g.Inspect("refunding")
+	if text := g.Text(); !strings.Contains(text, "on its way back") || strings.Contains(text, "seconds") {
+		t.Errorf("the page says:\n%s", text)
+	}
+}
+
 // TestCardsAreTriedOutInBrowser: after the fifth decline the page says so and offers the other ways to pay.
 func TestCardsAreTriedOutInBrowser(t *testing.T) {
 	t.Parallel()

@@ -15,8 +15,8 @@ import { isEmbedded, READINGS_TO_BELIEVE } from "./card.js";
 /**
  * @typedef {import("../contract").Payment} Payment
  * @typedef {import("../contract").Registration} Registration
- * @typedef {Payment["state"] | "preparing" | "checking"} State a payment's state; `preparing` before the processor knows
- *   it; `checking` while the gateway may be a moment behind the processor
+ * @typedef {Payment["state"] | "preparing" | "checking" | "refunding"} State a payment's state; `preparing` before the processor knows
+ *   it; `refunding` until the money has gone back; `checking` while the gateway may be a moment behind the processor
  */
 
 /** States in which the page waits for others. */
@@ -25,7 +25,7 @@ const WAITING = ["preparing", "checking", "processing", "recorded", "in_doubt"];
 /** @type {Record<State, string>} */
 const PICTURES = {
   preparing: "clock", checking: "clock", requires_action: "card", processing: "clock", recorded: "tick", declined: "alert", cancelled: "info",
-  in_doubt: "shield", refunded: "back",
+  in_doubt: "shield", refunding: "back", refunded: "back",
 };
 
 /** @param {import("../store.js").State} state */
@@ -61,6 +61,7 @@ function words({ method, card }, state) {
  * @returns {State}
  */
 function stateOf({ state, payAgain, card }) {
+  if (card?.refunding) return "refunding";
   if (state === "processing" && payAgain === "same_request") return "preparing";
   const canBeBehind = state === "requires_action" || state === "declined";
   if (canBeBehind && card?.clientSecret && card.clientSecret === get().confirmed) return "processing";
