@@ -1,6 +1,7 @@
 package flows_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -180,5 +181,47 @@ func TestCodesPerAddress(t *testing.T) {
 		if strings.Contains(key+value, "203.0.113") {
 			t.Errorf("%s can be read: %q", key, value)
 		}
+	}
+}
+
+// TestNetworkThatEntersNoCodes: a network is refused codes once it has entered too few of them, before a
+// club hears of it. One that enters its codes is not.
+func TestNetworkThatEntersNoCodes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway(gatewayOptions{sms: signature.SMSBudgetConfig{Hourly: 1000, Daily: 1000, MinConversion: 25}})
+	from := func(address string) context.Context {
+		return signature.WithClientNetworks(w.Context(), []flows.ClientNetwork{{Name: address, Share: 1}})
+	}
+	code := func(n int, address string, enter bool) error {
+		id, token := g.debtor(w, fmt.Sprintf("+336%08d", n))
+		_, err := g.registrations.CreateMandate(from(address), id, token, account)
+		if err == nil && enter {
+			sent := w.sim.SMS()
+			_, err = g.registrations.SignMandate(from(address), id, token, sent[len(sent)-1].Code)
+		}
+		return err
+	}
+	for n := range 5 {
+		for i, address := range []string{"203.0.113.1", "203.0.113.2"} {
+			if err := code(10*n+i, address, i == 1 && n < 2); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	w.clock.Advance(3 * time.Minute)
+	sent := len(w.sim.SMS())
+	if err := code(60, "203.0.113.1", false); flows.CodeOf(err) != flows.SMSLimited || len(w.sim.SMS()) != sent {
+		t.Errorf("a network that entered none of five codes: %v", err)
+	}
+	if err := code(61, "203.0.113.2", false); err != nil {
+		t.Errorf("a network that entered two of five codes: %v", err)
+	}
+	if w.alarms() != 0 {
+		t.Errorf("%d alarms for the club", w.alarms())
+	}
+	w.clock.Advance(time.Hour)
+	if err := code(62, "203.0.113.1", false); err != nil {
+		t.Errorf("an hour later: %v", err)
 	}
 }

@@ -49,6 +49,10 @@ func (c *CodeSender) Reserve(ctx context.Context, at club.IRI, subjects ...strin
 		if network.Name == "" {
 			continue // the address is not known
 		}
+		if err := c.cfg.Budget.suspicious(ctx, network, now); err != nil {
+			c.Release(ctx, a)
+			return Reservation{}, err
+		}
 		limits := []flows.SMSLimit{{Codes: codesPerAddress * network.Share, Period: time.Hour}}
 		if err := c.reserveFor(ctx, &a, now, "address "+network.Name, limits); err != nil {
 			return Reservation{}, err

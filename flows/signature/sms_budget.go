@@ -19,6 +19,7 @@ const (
 	smsGrace       = 2 * time.Minute  // before a code must be entered; with the phone at hand it takes less than one
 	smsSample      = 20               // codes, at least: of fewer, slow visitors are a large share; an attack gets as many per hour
 	codesPerSample = 3                // of them, at most, from one network: else two addresses could silence a club by themselves
+	networkSample  = 5                // codes to one address, at least, before it is refused for those that were not entered
 	smsPause       = 15 * time.Minute // returned as the time to wait: by then staff may have reacted, or the codes left the window
 	smsAlarmEvery  = 10 * time.Minute // often enough for an alert, rare enough for a readable log
 	unlimited      = 1 << 30          // a limit that is never reached, for codes that are only counted
@@ -77,6 +78,8 @@ func sampleOf(at club.IRI) string { return "sample " + string(at) }
 
 func validatedBy(at club.IRI) string { return "validated " + string(at) }
 
+func validatedFrom(network flows.ClientNetwork) string { return "validated address " + network.Name }
+
 func (b *SMSBudget) limits() []flows.SMSLimit {
 	return []flows.SMSLimit{{Codes: b.cfg.Hourly, Period: time.Hour}, {Codes: b.cfg.Daily, Period: 24 * time.Hour}}
 }
@@ -103,6 +106,23 @@ func (b *SMSBudget) lowConversion(ctx context.Context, at club.IRI, now time.Tim
 	b.lowConversions.Add(1)
 	b.alarm(ctx, at, "too few of the codes are entered", "sent", sent, "validated", validated)
 	return paused(smsPause)
+}
+
+// suspicious returns SMSLimited while a network enters too few of the codes that it asked for, so that
+// its codes neither use up a club's budget nor silence it.
+func (b *SMSBudget) suspicious(ctx context.Context, network flows.ClientNetwork, now time.Time) error {
+	if b == nil || b.cfg.MinConversion == 0 {
+		return nil
+	}
+	sent, err := b.cfg.Store.CountSMS(ctx, "address "+network.Name, now.Add(-smsWindow), now.Add(-smsGrace))
+	if err != nil || sent < networkSample*network.Share {
+		return flows.StorageFailed(err)
+	}
+	validated, err := b.cfg.Store.CountSMS(ctx, validatedFrom(network), now.Add(-smsWindow), now)
+	if err != nil || validated*100 >= sent*b.cfg.MinConversion {
+		return flows.StorageFailed(err)
+	}
+	return &flows.Error{Code: flows.SMSLimited, RetryAfter: smsPause, Detail: "Too few of the codes that were sent for your network were entered. Try again later, or ask the club's staff."}
 }
 
 // exhausted is the error for a code beyond the budget of a club or of its organisation.
@@ -143,10 +163,20 @@ func (b *SMSBudget) countValidated(ctx context.Context, at club.IRI, s flows.Sig
 		return
 	}
 	b.validated.Add(1)
+	networks, _ := ctx.Value(networksKey{}).([]flows.ClientNetwork)
+	for _, network := range networks {
+		if network.Name != "" {
+			b.count(ctx, validatedFrom(network), s)
+		}
+	}
 	if strings.HasSuffix(s.SMS, unsampled) {
 		return
 	}
-	if _, _, err := b.cfg.Store.ReserveSMS(ctx, validatedBy(at), s.SMS, b.cfg.Now(), []flows.SMSLimit{{Codes: unlimited, Period: smsWindow}}); err != nil {
+	b.count(ctx, validatedBy(at), s)
+}
+
+func (b *SMSBudget) count(ctx context.Context, subject string, s flows.Signature) {
+	if _, _, err := b.cfg.Store.ReserveSMS(ctx, subject, s.SMS, b.cfg.Now(), []flows.SMSLimit{{Codes: unlimited, Period: smsWindow}}); err != nil {
 		b.cfg.Log.WarnContext(ctx, "validated sms code not counted", "error", err)
 	}
 }
