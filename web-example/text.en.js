@@ -222,7 +222,7 @@ export default {
     stale: "We cannot reach the club’s system right now. This is your cart as you last saw it; it is checked again before you pay.",
     follows: "After today",
     details: "Your details",
-    detailsKept: "The club has them. For your privacy this page does not keep them; to correct them, enter them anew.",
+    detailsKept: "The club has them. For your privacy this page does not keep them; to correct them, enter them again.",
     correct: "Correct your details",
     more: "Add another offer",
     clear: "Choose something else instead",
