@@ -61,7 +61,7 @@ export default {
 
   resume: {
     open: "You have already started signing up. Your cart is kept.",
-    paying: "You have a payment under way here. Please do not start again before you have seen where it stands.",
+    paying: "You have a payment in progress here. Please check it before you start again.",
     go: "Continue there",
   },
 
@@ -70,7 +70,7 @@ export default {
     label: "Your link for the other device",
     copy: "Copy the link",
     copied: "Copied",
-    lead: (/** @type {string} */ moment) => `It works once, until ${moment}. Send it to yourself only: whoever opens it goes on with your sign-up.`,
+    lead: (/** @type {string} */ moment) => `It works once, until ${moment}. Send it only to yourself: anyone who opens it can continue your sign-up.`,
   },
 
   offer: {
@@ -152,7 +152,7 @@ export default {
     all: (/** @type {number} */ count) => `All ${count} debits`,
     estimated: "estimated",
     about: (/** @type {string} */ price) => `about ${price}`,
-    unknown: "The dates and amounts of the debits cannot be told here. Please ask the team at the club.",
+    unknown: "We cannot show the dates and amounts of the debits here. Please ask the team at the club.",
     failed: "What you pay later cannot be shown right now.",
     day: "Debits on the",
     dayOf: ordinal,
@@ -299,7 +299,7 @@ export default {
       mock: "Nothing is real here, and no SMS is sent: the code stands in the simulator’s outbox.",
       outbox: "Open the outbox",
       states: {
-        no_code: { heading: "No code yet", lead: "We could not make sure that a code was sent. If an SMS arrives all the same, its code does not work. Ask for a new one." },
+        no_code: { heading: "No code yet", lead: "We could not confirm that a code was sent. If an SMS still arrives, its code does not work. Ask for a new one." },
         unconfirmed: { heading: "Checking your signature…", lead: "Your code was sent on and is not confirmed yet. We are looking it up. If this takes long, enter the same code again." },
         expired: { heading: "This code is too old", lead: "Codes work for a few minutes only. Ask for a new one." },
         blocked: { heading: "Too many wrong codes", lead: "For your safety this code works no more. Ask for a new one." },
@@ -312,7 +312,7 @@ export default {
     heading: "Bring your account along",
     lead: "If another of our clubs knows you already, your account takes the place of the details that you typed here.",
     label: "Access token of your account",
-    hint: "On a club’s own site this comes from its login, and nobody sees it. Here you play the login yourself.",
+    hint: "On a club’s own site this comes from its login, and visitors do not see it. Here you play the login yourself.",
     mock: "In the mock, the persona “prospect” has such an account: copy its accessToken from the list of personas. Tokens live for an hour.",
     personas: "Open the list of personas",
     error: "Paste the access token.",
@@ -485,14 +485,14 @@ export default {
     rate_limited: "That was a lot in a short time. Please wait a moment, then try again.",
     key_in_use: "Your last attempt is still being worked on. Wait a moment, then try again.",
     conflict: "Something changed at the same moment. This is how it stands now.",
-    cart_frozen: "A payment is under way, so the cart cannot change any more.",
+    cart_frozen: "A payment is in progress, so the cart can no longer change.",
     cart_empty: "Your cart is empty.",
     cart_invalid: "The club does not accept this cart as it is.",
     cart_changed: "The club has changed your cart since you saw it. Please look at it again before you pay.",
     mandate_required: "One of these offers is paid by direct debit, which has to be set up first.",
     mandate_signed: "Direct debit is set up already.",
     mandate_not_needed: "Nothing in your cart is paid by direct debit.",
-    no_code: "There is no code that could be used. Ask for a new one.",
+    no_code: "No code is active. Ask for a new one.",
     code_wrong: "That code is not right. Check the SMS and try again.",
     code_expired: "That code cannot be used any more. Ask for a new one.",
     code_blocked: "The code was wrong too often and works no more. Ask for a new one.",
@@ -507,10 +507,10 @@ export default {
     nothing_due: "There is nothing to pay. This is how your cart stands.",
     amount_due: "There is an amount to pay now. This is how your cart stands.",
     method_not_offered: "The club does not offer you this way to pay. Please choose another one, or ask its staff.",
-    payment_exists: "Another payment is under way. This is how it stands.",
+    payment_exists: "Another payment is in progress. This is its state.",
     person_required: "Please enter your details first.",
     registration_closed: "This sign-up is already closed. This is how it stands.",
-    payment_under_way: "A payment is under way, so this can no longer be undone here.",
+    payment_under_way: "A payment is in progress, so this can no longer be undone here.",
     offer_not_available: "This offer is not available to you at the moment. Please choose another one.",
     club_system_failed: "The club’s system did not accept that. Please try again in a moment.",
     club_system_unavailable: "The club’s system is not reachable at the moment. Please try again soon.",
@@ -570,16 +570,16 @@ export default {
     transfer: "Move to another club",
     leave: "Log out here",
     login: { heading: "Log in to your club", lead: "Your number, your consents and a move to another club are yours alone, so the club’s login has to say who you are." },
-    expired: { heading: "You have been logged out", lead: "For your safety a login counts for ten minutes at most. Log in once more to go on; nothing is lost." },
+    expired: { heading: "You have been logged out", lead: "For your safety a login lasts ten minutes at most. Log in again to continue; nothing is lost." },
     refused: { heading: "That login did not work", lead: "The club’s login was not accepted, so we do not know who you are. Please log in once more." },
     left: { heading: "You are logged out", lead: "Nothing of you is kept on this page." },
-    byHand: { label: "Identity token", hint: "On a club’s own site this comes from its login, and nobody sees it.", continue: "Log in", doing: "Logging in…" },
+    byHand: { label: "Identity token", hint: "On a club’s own site this comes from its login, and visitors do not see it.", continue: "Log in", doing: "Logging in…" },
   },
 
   consents: {
     heading: "What the club may send you",
     lead: "Nothing is sent to you that you have not allowed, except what the club has to tell you. You can change your mind at any time.",
-    /** The version of the words under which somebody agrees; it goes into the receipt, so change it with them. */
+    /** The version of the consent text. It goes into the receipt, so change it with the text. */
     wording: "site-2026-11-en",
     types: {
       news: { name: "News", about: "What happens at your club: classes, opening hours, events." },
