@@ -114,7 +114,7 @@ func TestDocument(t *testing.T) {
 	if err := (campaign.Results{Reports: []campaign.Result{{Report: report, Killed: []*campaign.Report{killed}}}}).Document(&page); err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"| [kill](#kill) | 300 | 0 | below 0.01 | 2 | 1 of 1 | 0s |", "| killed | 2 |", "| `no-sweep`: nobody looks at", campaign.AppliedTwice} {
+	for _, line := range []string{"| [kill](#kill) | 300 | 0 | below 0.01 | 2 | 1 of 1 | 0s |", "| killed | 2 |", "| `no-sweep`: no sweep polls a payment", campaign.AppliedTwice} {
 		if !strings.Contains(page.String(), line) {
 			t.Errorf("the page lacks %q:\n%s", line, page.String())
 		}
