@@ -81,8 +81,11 @@ func inspectJSON(body []byte) error {
 		Detail: "No card number is taken here, and nothing of this request was kept. A card is entered on the card processor's own page alone."}
 }
 
-// rejectBody refuses a body where the contract has none. Proxies may turn no body into an empty one.
-// Health probes may send anything.
+// longestEmpty is longer than any client's form of an empty object.
+const longestEmpty = 16
+
+// rejectBody refuses a body where the contract has none. An empty object counts as none, because common
+// HTTP clients send it, and so does an empty body, which proxies may add. Health probes may send anything.
 func rejectBody(c echo.Context) error {
 	if !strings.HasPrefix(c.Path(), "/v1/") {
 		return nil
@@ -91,9 +94,13 @@ func rejectBody(c echo.Context) error {
 		c.Request().Body = http.NoBody // the schema's validation recognises this value
 		return nil
 	}
-	begun, err := readAll(io.LimitReader(c.Request().Body, 1))
-	if err != nil || len(begun) == 0 {
+	begun, err := readAll(io.LimitReader(c.Request().Body, longestEmpty+1))
+	if err != nil {
 		return err
+	}
+	if text := bytes.TrimSpace(begun); len(begun) <= longestEmpty && (len(text) == 0 || string(text) == "{}") {
+		c.Request().Body, c.Request().ContentLength = http.NoBody, 0
+		return nil
 	}
 	return &flows.Error{Code: flows.MalformedRequest, Detail: "This endpoint does not accept a request body."}
 }

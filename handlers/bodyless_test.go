@@ -13,7 +13,7 @@ import (
 
 // TestBodiesWhereNoneIsTaken: a route without a body refuses one before it does anything,
 // so that callers do not believe it was read. An empty body, which intermediaries may add,
-// counts as none.
+// and an empty object, which common clients send, count as none.
 func TestBodiesWhereNoneIsTaken(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
@@ -42,7 +42,7 @@ func TestBodiesWhereNoneIsTaken(t *testing.T) {
 				send("{}").Into(http.StatusOK, nil) // health accepts any request
 				continue
 			}
-			for _, body := range []string{"{}", " ", "clubId=11", strings.Repeat("x", 60<<10)} {
+			for _, body := range []string{`{"clubId":"11"}`, "[]", "clubId=11", "{}" + strings.Repeat(" ", 20) + "x", strings.Repeat("x", 60<<10)} {
 				if problem := send(body).Problem(api.MalformedRequest); problem.Status != http.StatusBadRequest || problem.Detail == nil {
 					t.Errorf("%s %s with the body %.10q is answered with %+v", method, route, body, problem)
 				}
@@ -54,8 +54,10 @@ func TestBodiesWhereNoneIsTaken(t *testing.T) {
 			if op.OperationID == "followRegistration" {
 				continue // a stream without an end; TestEvents follows one
 			}
-			if answer := send(""); answer.Status == http.StatusBadRequest {
-				t.Errorf("%s %s with an empty body is answered with %d %s", method, route, answer.Status, answer.Body)
+			for _, body := range []string{"", "{}", " {}\n"} {
+				if answer := send(body); answer.Status == http.StatusBadRequest {
+					t.Errorf("%s %s with the body %q is answered with %d %s", method, route, body, answer.Status, answer.Body)
+				}
 			}
 		}
 	}

@@ -104,7 +104,7 @@ func TestAPI9ImproperInventoryManagement(t *testing.T) {
 	quiet := expectUnchanged(t, c)
 	for _, path := range []string{
 		"/v0/clubs", "/v2/clubs", "/v1.0/clubs", "/v1beta/clubs", "/api/v1/clubs", "/api/clubs", "/clubs", "/v1", "/v1/", "/beta/v1/clubs", "/internal/v1/clubs",
-		"/admin", "/swagger.json", "/openapi.json", "/openapi.yml", "/v1/openapi.yaml", "/api-docs", "/graphql", "/actuator/health", "/server-status", "/status", "/health",
+		"/admin", "/swagger.json", "/v1/openapi.json", "/openapi.yml", "/v1/openapi.yaml", "/api-docs", "/graphql", "/actuator/health", "/server-status", "/status", "/health",
 		"/.env", "/.git/config", "/go.mod", "/main.go", "/Dockerfile", "/config.yaml", "/README.md", "/jsconfig.json", "/contract.d.ts", "/openapi.d.ts", "/web-example/", "/views/",
 		"/docs/../main.go", "/docs/%2e%2e/%2e%2e/etc/passwd", "/..%5c..%5cmain.go", "/%2e%2e/main.go", "/v1/registrations", "/v1/me/", "/v1/webhooks", "/v1/webhooks/club", "/v1/webhooks/club/",
 		"/v1/webhooks/club/demo-webhook-secre", "/V1/clubs", "/v1/CLUBS", "/v1/clubs;x=1", "/v1/clubs.json", "/v1/clubs%20", "/v1/clubs%00", "/v1/clubs/11/products/", "/v1/clubs/11/../11/products",
