@@ -1,6 +1,8 @@
 package site_test
 
 import (
+	"strconv"
+
 	"frontdesk/e2e/frontdesktest"
 
 	"github.com/chromedp/chromedp"
@@ -60,11 +62,11 @@ func (p panel) Text() string {
 	return frontdesktest.Eval[string](p.b.Browser, p.first("aside")+`?.innerText ?? ""`)
 }
 
-// LoadedURL is the address at which the page was loaded, with the fragment that
-// the page may have taken out of it since.
-func (p panel) LoadedURL() string {
+// AwaitLoadedAt waits for a page that was loaded at an address with this text, with the fragment that the
+// page may have taken out of it since.
+func (p panel) AwaitLoadedAt(text string) {
 	p.b.t.Helper()
-	return frontdesktest.Eval[string](p.b.Browser, `performance.getEntriesByType("navigation")[0].name`)
+	p.b.Await("a page loaded at "+text, `performance.getEntriesByType("navigation")[0].name.includes(`+strconv.Quote(text)+`)`)
 }
 
 // Audit fails the test for everything in the panel that keeps people with a

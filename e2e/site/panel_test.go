@@ -228,16 +228,14 @@ func TestPanelPersonas(t *testing.T) {
 	}
 	panel.Click(`[data-sign-in="debtor"]`)
 	g.WaitVisible(`main[data-step]`)
-	frontdesktest.Eventually(t, "the login leads back", func() bool { return strings.Contains(panel.LoadedURL(), "/?me#identityToken=eyJ") })
+	panel.AwaitLoadedAt("/?me#identityToken=eyJ") // the login leads back
 
 	g.goTo("/?club=11&offer=201&startDate=2031-03-01")
 	g.giveDetails()
 	g.WaitVisible(`[data-pay]`)
 	registration := g.Registration()
 	panel.Click(`[data-bring="prospect"]`)
-	frontdesktest.Eventually(t, "the club system's login leads back", func() bool {
-		return strings.Contains(panel.LoadedURL(), "/?registration="+registration+"&step=prospect#accessToken=")
-	})
+	panel.AwaitLoadedAt("/?registration=" + registration + "&step=prospect#accessToken=") // the club system's login leads back
 }
 
 // TestPanelAccessibility holds each of its tabs against the rules of accessibility.
