@@ -367,3 +367,36 @@ func TestDeclinesSurviveRedis(t *testing.T) {
 		t.Errorf("the processor holds %+v", held)
 	}
 }
+
+// TestStepBackKilled: a gateway dies while it cancels the payment, and Redis forgets everything. The step
+// back is finished on another one, and nothing is captured.
+func TestStepBackKilled(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	proxy := s.Upstreams.Proxy()
+	t.Cleanup(proxy.Close)
+	doomed, c := s.Gateway(t, "FRONTDESK_SANDBOX_URL="+proxy.URL+"/sandbox")
+	registration := c.Register()
+	payment := c.Pay(registration.Id)
+	path := "/v1/registrations/" + registration.Id + "/payment"
+	proxy.Add(&frontdesktest.Breakpoint{Operation: frontdesktest.Operation{Name: "cancellation", Method: http.MethodPost, Path: "/sandbox/payments/*/cancel"},
+		Phase: frontdesktest.BeforeResponse, OnHit: doomed.Kill})
+	if _, err := c.Try("DELETE", path, nil); err == nil {
+		t.Error("the killed gateway answered")
+	}
+	_, survivor := s.Gateway(t)
+	survivor.Token = c.Token
+	var back api.Registration
+	survivor.Do("DELETE", path, nil).Into(http.StatusOK, &back)
+	if back.Payment.State != api.Cancelled || back.State != api.Open {
+		t.Errorf("after the step back: %+v", back)
+	}
+	if late := c.Do("POST", *payment.Card.RedirectUrl+"/confirm", map[string]string{"card": "4242424242424242"}); late.Status != http.StatusConflict {
+		t.Errorf("the cancelled payment was confirmed with %d", late.Status)
+	}
+	frontdesktest.FlushRedis(t, s.Redis)
+	survivor.Do("DELETE", path, nil).Into(http.StatusOK, nil)
+	if held := s.Upstreams.Cards.Payments(); len(held) != 1 || held[0].State != cards.Cancelled || len(s.Upstreams.Sim.Ledger()) != 0 {
+		t.Errorf("the processor holds %+v", held)
+	}
+}
