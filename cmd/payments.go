@@ -40,7 +40,7 @@ func newPaymentsCommand() *cobra.Command {
 func newListPayments(client *opsClient) *cobra.Command {
 	state, all := "", false
 	c := &cobra.Command{
-		Use: "list", Short: "List the payments that wait for a person: in doubt, or blocked.", Args: exactArgs(),
+		Use: "list", Short: "List the payments that wait for a person: in doubt, blocked, or perhaps paid twice.", Args: exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			query := url.Values{}
 			if state != "" {
@@ -54,7 +54,7 @@ func newListPayments(client *opsClient) *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&state, "state", "", "Only payments in this state, such as in_doubt.")
+	c.Flags().StringVar(&state, "state", "", "Only payments in this state, such as in_doubt, or paid_twice.")
 	c.Flags().BoolVar(&all, "all", false, "Payments in every state.")
 	return c
 }
@@ -65,7 +65,7 @@ const reasonHelp = "Reason, in a few words; no names of customers."
 func newConfirmRecorded(client *opsClient) *cobra.Command {
 	reason := ""
 	c := &cobra.Command{
-		Use: "confirm-recorded <id>", Short: "Confirm that the club system holds the payment: you have seen it there.", Args: exactArgs("id"),
+		Use: "confirm-recorded <id>", Short: "Confirm that the club system holds the payment, once: you have seen it there.", Args: exactArgs("id"),
 		RunE: write(client, "/ops/payments/%s/confirm-recorded", func([]string) map[string]string { return map[string]string{"why": reason} }, printDecision),
 	}
 	c.Flags().StringVar(&reason, "reason", "", reasonHelp)

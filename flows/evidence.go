@@ -100,6 +100,18 @@ func (r *Rule) Matches(p *Payment, now Evidence) bool {
 	return true
 }
 
+// After returns a signal's value after a payment was recorded; empty if the rule lacks the signal.
+func (r *Rule) After(signal Signal) string {
+	if r != nil {
+		for _, c := range r.Conditions {
+			if c.Signal == signal {
+				return c.After
+			}
+		}
+	}
+	return ""
+}
+
 // String describes the rule.
 func (r *Rule) String() string {
 	parts := make([]string, len(r.Conditions))

@@ -100,6 +100,10 @@ var transitions = map[PaymentState][]PaymentState{
 	InDoubt:    {Recorded, Captured, Priced, RefundDue, Cancelled, Blocked},
 }
 
+// PaidTwice is not a state: recorded payments whose sale seems to have been paid by something else too
+// are listed and counted under it, until an operator confirms that this is settled.
+const PaidTwice PaymentState = "paid_twice"
+
 // CanBecome tells whether the table has the transition.
 func (s PaymentState) CanBecome(to PaymentState) bool { return slices.Contains(transitions[s], to) }
 
@@ -159,8 +163,10 @@ type Payment struct {
 	Contact    club.IRI     `json:"contact,omitempty"`  // of the sale; empty in a final record
 	Snapshot   *Evidence    `json:"snapshot,omitempty"` // before the capture
 	DoubtSince time.Time    `json:"doubtSince,omitzero"`
-	Readings   []Reading    `json:"readings,omitempty"` // while in doubt, oldest first
-	History    []Transition `json:"history,omitempty"`  // oldest first
+	Readings   []Reading    `json:"readings,omitempty"`  // while in doubt, oldest first
+	DebtAfter  *int64       `json:"debtAfter,omitempty"` // of the contact, once after it was recorded; minor units
+	PaidTwice  bool         `json:"paidTwice,omitempty"` // it is recorded, and something else seems to have paid the sale too
+	History    []Transition `json:"history,omitempty"`   // oldest first
 
 	CreatedAt time.Time `json:"createdAt"`
 	EndsAt    time.Time `json:"endsAt,omitzero"` // of the registration: the buyer makes no attempt after it

@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/jobs"
 	"frontdesk/flows/payment"
 	"frontdesk/upstream/cards"
+	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -173,5 +175,84 @@ func TestRuleDecidesAtOnceOrNever(t *testing.T) {
 		if p = w.advance(g, p); p.State != flows.InDoubt {
 			t.Fatalf("%s (%s)", p.State, p.Reason)
 		}
+	}
+}
+
+// TestPaidTwice: the club's staff take money for a sale in the moment in which a card payment is
+// recorded. What the contact owes otherwise is settled with it, which operators are shown.
+func TestPaidTwice(t *testing.T) {
+	t.Parallel()
+	nothing := func(*world, *flows.Payment) {}
+	for name, staff := range map[string]struct {
+		before, after func(*world, *flows.Payment) // the payment is recorded
+		ledger        int
+		twice         bool
+	}{
+		"staff do nothing":                {nothing, nothing, 1, false},
+		"staff settle the sale before it": {(*world).payAtDesk, nothing, 2, true},
+		"staff settle the sale after it":  {nothing, (*world).payAtDesk, 2, true},
+		"staff sell something else":       {nothing, (*world).sellOnCredit, 1, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			p := w.authorised(g)
+			w.sellOnCredit(p)
+			w.injectFault("POST", "/sim/demo/sales/*/payments", func() { staff.before(w, p) }, func() { staff.after(w, p) })
+			if p = w.advance(g, p); p.State != flows.Recorded {
+				t.Fatalf("%s (%s)", p.State, p.Reason)
+			}
+			if lines := w.lines(p); len(lines) != staff.ledger {
+				t.Fatalf("the ledger holds %+v", lines)
+			}
+			w.clock.Advance(time.Minute)
+			w.rebuild(g)
+			if queues := must(t, func() ([]jobs.QueueState, error) { return g.queue.Queues(t.Context()) }); len(queues) == 0 || queues[0].Pending == 0 {
+				t.Errorf("the comparison asks for no other step: %+v", queues)
+			}
+			p = w.advance(g, p)
+			w.expectPaidTwice(g, p, staff.twice)
+			if staff.twice {
+				must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
+				w.clock.Advance(time.Hour)
+				w.rebuild(g)
+				w.expectPaidTwice(g, w.advance(g, p), false)
+			}
+		})
+	}
+}
+
+// expectPaidTwice holds everything that operators see against what happened.
+func (w *world) expectPaidTwice(g *gateway, p *flows.Payment, twice bool) {
+	w.Helper()
+	if p.State != flows.Recorded || p.PaidTwice != twice {
+		w.Errorf("%s (%s), paid twice: %t, want %t", p.State, p.Reason, p.PaidTwice, twice)
+	}
+	for _, in := range []payment.ListOptions{{}, {State: flows.PaidTwice}} {
+		listed := must(w, func() (payment.Page, error) { return g.List(w.Context(), in) })
+		if found := len(listed.Items) == 1; found != twice {
+			w.Errorf("the list of %+v holds %+v", in, listed.Items)
+		}
+	}
+	counts := must(w, func() (map[flows.PaymentState]payment.StateCount, error) { return g.Counts(w.Context()) })
+	if found := counts[flows.PaidTwice].Payments == 1; found != twice {
+		w.Errorf("counted are %+v", counts)
+	}
+}
+
+// sellOnCredit sells a payment's buyer something else, on credit, as the club's staff can.
+func (w *world) sellOnCredit(p *flows.Payment) {
+	w.Helper()
+	sold := must(w, func() (club.Sale, error) { return w.club.GetSale(w.Context(), bastille, p.Sale) })
+	sale := must(w, func() (club.Sale, error) {
+		return w.club.CreateSale(w.Context(), bastille, club.NewSale{Contact: sold.Contact, Club: sold.Club, ClubCode: sold.ClubCode,
+			FamilyName: sold.FamilyName, GivenName: sold.GivenName, Number: sold.Number, Address: sold.Address})
+	})
+	if err := w.club.AddArticle(w.Context(), bastille, sale.IRI, club.NewArticle{Offer: "/demo/offers/2501"}); err != nil {
+		w.Fatal(err)
+	}
+	if err := w.club.PostponeDue(w.Context(), bastille, sale.IRI, w.clock.Now().AddDate(0, 0, 14).Format(time.DateOnly), nil); err != nil {
+		w.Fatal(err)
 	}
 }

@@ -222,6 +222,8 @@ func (m *Machine) stepFrom(ctx context.Context, p *flows.Payment, remote *cards.
 		return m.prepareRefund(ctx, p)
 	case flows.Refunding:
 		return m.refund(ctx, p)
+	case flows.Recorded:
+		return m.verifyRecorded(ctx, p)
 	case flows.Refunded:
 		return m.verifyRefund(ctx, p)
 	case flows.InDoubt:
@@ -246,7 +248,7 @@ func (m *Machine) commit(ctx context.Context, p *flows.Payment, s step) (*flows.
 	}
 	move := flows.StateChange{From: p.State, Version: p.Version, Next: &next, Operation: uuid.NewString(), Lease: s.lease, LeaseExpiredFor: s.leaseExpiredFor, Silent: p.Visible() == next.Visible()}
 	if next.State.Final() {
-		move.Keep = keepFinal
+		move.Keep = KeepFinal
 		next.Payer, next.Desk, next.Contact = nil, nil, "" // a final record holds nothing that leads to a person
 	}
 	if err := m.cfg.Store.Commit(ctx, move); err != nil {

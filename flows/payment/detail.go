@@ -123,7 +123,7 @@ func (d *Detail) advise(p *flows.Payment, remote cards.Payment, now time.Time) {
 	case flows.Blocked:
 		d.adviseBlocked(p, remote)
 	case flows.Recorded:
-		d.say("The club system holds the payment. There is nothing to do.")
+		d.adviseRecorded(p)
 	case flows.Cancelled:
 		d.say("Nothing was taken from the buyer. There is nothing to do.")
 	case flows.Refunded:
@@ -142,6 +142,17 @@ func (d *Detail) say(format string, of ...any) {
 
 func (d *Detail) allow(command, argument string) {
 	d.Commands = append(d.Commands, strings.TrimSpace("frontdesk payments "+command+" "+string(d.ID)+" "+argument))
+}
+
+func (d *Detail) adviseRecorded(p *flows.Payment) {
+	if !p.PaidTwice {
+		d.say("The club system holds the payment. There is nothing to do.")
+		return
+	}
+	d.say("The club system holds the payment, and something else seems to have paid the same sale: the contact owed %s before and %s afterwards.",
+		Price(*p.Snapshot.Debt, p.Currency), Price(*p.DebtAfter, p.Currency))
+	d.say("In the club system, open the account of the contact of %s. If a member of staff took money for this sale too, give one of the two payments back: theirs at the desk, or this one at the processor. If the contact paid another debt, nothing is wrong.", d.sale())
+	d.allow("confirm-recorded", "")
 }
 
 func (d *Detail) adviseDoubt(p *flows.Payment, remote cards.Payment, now time.Time) {

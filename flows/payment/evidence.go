@@ -19,6 +19,8 @@ const (
 	// ruleWithin is how soon after the attempt a reading decides. A settled sale does not name what
 	// settled it: later, it may well have been the club's staff.
 	ruleWithin = time.Minute
+	// verifyAfter: staff who act on what their screens showed before the POST have acted by then.
+	verifyAfter = time.Minute
 	// evidenceEvery: events cause readings no more often than the schedule begins.
 	evidenceEvery = 30 * time.Second
 	// maxReadings: two whole doubts with a failure before each reading, for a payment that
@@ -134,6 +136,35 @@ func (m *Machine) readEvidence(ctx context.Context, p *flows.Payment, remote car
 		return step{to: flows.Recorded, reason: "the evidence is that of recorded payments: " + rule.String(), decision: flows.Decision{Operator: flows.ByRule}, edit: edit}, nil
 	}
 	return step{to: flows.InDoubt, reason: p.Reason, edit: edit}, nil
+}
+
+// needsVerification tells whether verifyRecorded still has to read the contact's debt.
+func (m *Machine) needsVerification(p *flows.Payment) bool {
+	return p.State == flows.Recorded && p.DebtAfter == nil && p.Snapshot != nil && p.Snapshot.Debt != nil && m.cfg.Now().Sub(p.UpdatedAt) >= verifyAfter
+}
+
+// verifyRecorded finds out whether staff settled the sale too, in the moment of the POST. The club
+// system lists no payments, but an overpayment settles what else the contact owes: the debt falls.
+func (m *Machine) verifyRecorded(ctx context.Context, p *flows.Payment) (step, error) {
+	if !m.needsVerification(p) {
+		return wait(0), nil
+	}
+	sale, err := m.cfg.BackgroundClub.GetSale(ctx, p.Scope(), p.Sale)
+	if err != nil {
+		return step{}, flows.ClubFailed(err, "The sale could not be read.")
+	}
+	account, err := m.cfg.BackgroundClub.GetAccountStatistics(ctx, p.Scope(), sale.Contact)
+	if err != nil {
+		return step{}, flows.ClubFailed(err, "The contact's debt could not be read.")
+	}
+	seen := &flows.Evidence{Debt: &account.TotalRealDebt}
+	usual := flows.SignalValue(flows.SignalDebt, p, seen) == m.rule(ctx).After(flows.SignalDebt)
+	twice, reason := *seen.Debt < *p.Snapshot.Debt && !usual, p.Reason
+	if twice {
+		reason = "recorded, and perhaps paid twice: the contact owes less than before"
+		m.cfg.Log.WarnContext(ctx, "payment perhaps paid twice", "payment", p.ID, "debtBefore", *p.Snapshot.Debt, "debtAfter", *seen.Debt)
+	}
+	return step{to: flows.Recorded, reason: reason, edit: func(next *flows.Payment) { next.DebtAfter, next.PaidTwice = seen.Debt, twice }}, nil
 }
 
 // withReading appends a reading. Consecutive failures are one entry.

@@ -43,15 +43,15 @@ func summary(p *flows.Payment) Summary {
 
 // ListOptions selects payments.
 type ListOptions struct {
-	State flows.PaymentState // one state; empty: see All
-	All   bool               // every state; else in_doubt and blocked, which wait for an operator
+	State flows.PaymentState // one state, or paid_twice; empty: see All
+	All   bool               // every state; else in_doubt, blocked and paid_twice, which wait for an operator
 }
 
 func (in ListOptions) matches(state flows.PaymentState) bool {
 	if in.State != "" {
 		return state == in.State
 	}
-	return in.All || state == flows.InDoubt || state == flows.Blocked
+	return in.All || state == flows.InDoubt || state == flows.Blocked || state == flows.PaidTwice
 }
 
 // maxListed is what an operator can look through, and what is read of one state.
@@ -72,7 +72,7 @@ var attention = []flows.PaymentState{
 
 // List lists open payments, the longest waiting first, then final ones, latest first.
 func (m *Machine) List(ctx context.Context, in ListOptions) (Page, error) {
-	if in.State != "" && !slices.Contains(flows.PaymentStates, in.State) {
+	if in.State != "" && in.State != flows.PaidTwice && !slices.Contains(flows.PaymentStates, in.State) {
 		return Page{}, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/state", Message: "There is no such state."}}}
 	}
 	listed := Page{Items: []Summary{}}
@@ -80,7 +80,7 @@ func (m *Machine) List(ctx context.Context, in ListOptions) (Page, error) {
 		return Page{}, flows.StorageFailed(err)
 	}
 	slices.SortStableFunc(listed.Items, func(a, b Summary) int { return a.Since.Compare(b.Since) })
-	final := []flows.PaymentState{flows.Recorded, flows.Cancelled, flows.Refunded}
+	final := []flows.PaymentState{flows.PaidTwice, flows.Recorded, flows.Cancelled, flows.Refunded}
 	return listed, flows.StorageFailed(m.list(ctx, in, final, m.cfg.Store.FinishedPayments, &listed))
 }
 
@@ -113,7 +113,7 @@ func (m *Machine) list(ctx context.Context, in ListOptions, states []flows.Payme
 			case err != nil:
 				return err
 			}
-			if in.matches(p.State) {
+			if in.matches(p.State) || p.PaidTwice && in.matches(flows.PaidTwice) {
 				to.Items = append(to.Items, summary(p))
 			}
 		}

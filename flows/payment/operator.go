@@ -39,12 +39,22 @@ type ResolutionResult struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// ConfirmRecorded ends a doubt: an operator has seen the payment in the club system.
-// NotDecidable if the payment is not in doubt or the processor does not hold all of its money.
+// ConfirmRecorded ends a doubt: an operator has seen the payment in the club system. For a payment
+// that was perhaps paid twice, it means that only one payment of the sale is left.
+// NotDecidable if the payment is neither, or the processor does not hold all of a doubtful payment's money.
 func (m *Machine) ConfirmRecorded(ctx context.Context, id flows.PaymentID, decision flows.Decision) (ResolutionResult, error) {
-	p, err := m.inDoubt(ctx, id, decision)
-	if err != nil {
+	p, err := m.decidable(ctx, id, decision)
+	switch {
+	case err != nil:
 		return ResolutionResult{}, err
+	case p.PaidTwice:
+		moved, err := m.decide(ctx, p, step{to: flows.Recorded, reason: "an operator saw it recorded once", decision: decision, edit: func(next *flows.Payment) { next.PaidTwice = false }})
+		if err != nil {
+			return ResolutionResult{}, err
+		}
+		return ResolutionResult{summary(moved), m.recordDecision(context.WithoutCancel(ctx), p.State, moved, "confirm-recorded", " once", decision)}, nil
+	case p.State != flows.InDoubt:
+		return ResolutionResult{}, notInDoubt(p)
 	}
 	if p.HasProcessor() {
 		if _, err := m.claimInDoubt(ctx, p); err != nil {
@@ -172,15 +182,6 @@ func (m *Machine) refundAgain(ctx context.Context, p *flows.Payment, decision fl
 // refundRepeatable tells whether a refund has the last claim, so that nothing can be recorded any more.
 func refundRepeatable(remote cards.Payment) bool {
 	return refundClaimed(remote) && !acceptanceJournaled(remote)
-}
-
-// inDoubt reads a payment in doubt that an operator may decide on.
-func (m *Machine) inDoubt(ctx context.Context, id flows.PaymentID, decision flows.Decision) (*flows.Payment, error) {
-	p, err := m.decidable(ctx, id, decision)
-	if err == nil && p.State != flows.InDoubt {
-		err = notInDoubt(p)
-	}
-	return p, err
 }
 
 func notInDoubt(p *flows.Payment) error {

@@ -320,7 +320,7 @@ func (m *Machine) loadStored(ctx context.Context, group []candidate) error {
 		if err := m.findStored(ctx, a); err != nil {
 			return err
 		}
-		if !a.lost() && a.stored.State == flows.Refunded && a.remote != cards.Refunded {
+		if !a.lost() && (a.stored.State == flows.Refunded && a.remote != cards.Refunded || m.needsVerification(a.stored)) {
 			m.enqueue(ctx, a.stored.ID)
 		}
 		if a.lost() || a.stored.State.Final() {
@@ -457,7 +457,7 @@ func (m *Machine) storeRebuilt(ctx context.Context, r *flows.Registration, p *fl
 	}
 	keep := time.Duration(0)
 	if p.State.Final() {
-		keep = keepFinal
+		keep = KeepFinal
 	}
 	switch err := m.cfg.Store.Rebuild(ctx, r, p, keep); {
 	case errors.Is(err, flows.ErrConflict):

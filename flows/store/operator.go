@@ -28,6 +28,16 @@ redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -ARGV[3] - 1)
 return 1
 `)
 
+// dropFinished removes a payment from the list of a state.
+//
+// KEYS  1 finished payments of the state
+// ARGV  1 id
+// Returns 1.
+var dropFinished = redis.NewScript(`
+redis.call('ZREM', KEYS[1], ARGV[1])
+return 1
+`)
+
 // dropOpen removes a payment from the open ones.
 //
 // KEYS  1 open payments  2 payments by state
@@ -47,9 +57,17 @@ func dropping(id flows.PaymentID) call {
 // MarkFinished implements payment.Store. The lists are on different slots. A failure between the
 // two writes leaves a payment that the next poll handles, or that the finished ones lack.
 func (s *Store) MarkFinished(ctx context.Context, p *flows.Payment) error {
-	return s.runAll(ctx,
-		call{addFinished, []string{finishedPayments(p.State)}, []any{string(p.ID), p.UpdatedAt.UnixMilli(), maxFinished}},
-		dropping(p.ID))
+	listing := func(state flows.PaymentState) call {
+		return call{addFinished, []string{finishedPayments(state)}, []any{string(p.ID), p.UpdatedAt.UnixMilli(), maxFinished}}
+	}
+	calls := []call{listing(p.State), dropping(p.ID)}
+	switch {
+	case p.PaidTwice:
+		calls = append(calls, listing(flows.PaidTwice))
+	case p.DebtAfter != nil: // an operator may have settled it
+		calls = append(calls, call{dropFinished, []string{finishedPayments(flows.PaidTwice)}, []any{string(p.ID)}})
+	}
+	return s.runAll(ctx, calls...)
 }
 
 // FinishedPayments implements payment.Store.

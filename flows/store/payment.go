@@ -244,8 +244,13 @@ func (s *Store) CountPayments(ctx context.Context) (map[flows.PaymentState]payme
 		totals[state] = pipe.ZCount(ctx, paymentStates, from, to)
 		oldest[state] = pipe.ZRangeByScoreWithScores(ctx, paymentStates, &redis.ZRangeBy{Min: from, Max: to, Count: 1})
 	}
+	expired := strconv.FormatInt(time.Now().Add(-payment.KeepFinal).UnixMilli(), 10)
+	twice := pipe.ZCount(ctx, finishedPayments(flows.PaidTwice), expired, "+inf")
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, err
+	}
+	if n := int(twice.Val()); n > 0 {
+		counts[flows.PaidTwice] = payment.StateCount{Payments: n}
 	}
 	for state, total := range totals {
 		if first := oldest[state].Val(); len(first) > 0 {

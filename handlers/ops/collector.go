@@ -217,6 +217,8 @@ func (c *collector) budget(ctx context.Context, to *metrics) error {
 }
 
 func (c *collector) payments(to *metrics, counts map[flows.PaymentState]payment.StateCount) {
+	const help = "Payments that are not over, and those that were perhaps paid twice."
+	to.gauge("frontdesk_payments", help, float64(counts[flows.PaidTwice].Payments), "state", string(flows.PaidTwice))
 	for _, state := range flows.PaymentStates {
 		if state.Final() {
 			continue
@@ -225,7 +227,7 @@ func (c *collector) payments(to *metrics, counts map[flows.PaymentState]payment.
 		if s.Payments > 0 {
 			age = max(0, c.s.Now().Sub(s.Oldest).Seconds())
 		}
-		to.gauge("frontdesk_payments", "Payments that are not over.", float64(s.Payments), "state", string(state))
+		to.gauge("frontdesk_payments", help, float64(s.Payments), "state", string(state))
 		to.gauge("frontdesk_payment_oldest_age_seconds", "How long the oldest payment has been in a state; 0 when there is none.", age, "state", string(state))
 	}
 }
