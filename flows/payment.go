@@ -52,8 +52,8 @@ func (id PaymentID) Split() (registration string, generation int) {
 // be sent again, or refund_due; without a processor, priced or cancelled.
 //
 // A payment that does not match at the processor becomes blocked, and no machine changes it. So
-// does one whose refund is refused or fails, also after it was refunded; an operator has it
-// refunded again.
+// does one whose refund is refused or fails, also after it was refunded, and one that was not paid by
+// card; an operator has it refunded.
 type PaymentState string
 
 // The states of a payment.

@@ -1,6 +1,7 @@
 package journey_test
 
 import (
+	"fmt"
 	"testing"
 
 	"frontdesk/api"
@@ -15,7 +16,7 @@ func TestPaymentThroughStripe(t *testing.T) {
 	for name, webhooks := range map[string]stripetest.WebhookMode{"webhook arrives": stripetest.Normal, "webhook lost": stripetest.Drop} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, processor, c := newStripe(t, webhooks)
+			s, processor, _, c := newStripe(t, webhooks)
 			registration := c.Register()
 			payment := c.Pay(registration.Id)
 			if payment.Card.Processor != "stripe" || payment.Card.ClientSecret == nil || frontdesktest.Value(payment.Card.PublishableKey) != processor.PublishableKey || payment.Card.RedirectUrl != nil {
@@ -39,7 +40,7 @@ func TestPaymentThroughStripe(t *testing.T) {
 }
 
 // newStripe starts a gateway with the real adapter, before a double of the processor.
-func newStripe(t *testing.T, webhooks stripetest.WebhookMode) (frontdesktest.Env, *stripetest.Server, *frontdesktest.Client) {
+func newStripe(t *testing.T, webhooks stripetest.WebhookMode) (frontdesktest.Env, *stripetest.Server, *frontdesktest.Process, *frontdesktest.Client) {
 	t.Helper()
 	s := frontdesktest.NewEnv(t)
 	processor := stripetest.New(stripetest.Config{})
@@ -48,15 +49,14 @@ func newStripe(t *testing.T, webhooks stripetest.WebhookMode) (frontdesktest.Env
 		"FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_STRIPE_URL="+processor.URL, "FRONTDESK_STRIPE_SECRET_KEY="+processor.SecretKey,
 		"FRONTDESK_STRIPE_PUBLISHABLE_KEY="+processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET="+processor.WebhookSecret)
 	processor.SetWebhooks(webhooks, gateway.URL+"/v1/webhooks/card")
-	c := frontdesktest.NewClient(t, gateway.URL)
-	return s, processor, c
+	return s, processor, gateway, frontdesktest.NewClient(t, gateway.URL)
 }
 
-// TestOtherMethodAtStripe: whatever the processor's dashboard offers, only cards pay, and what was
-// authorised in another way is given back before it is taken.
+// TestOtherMethodAtStripe: whatever the processor's dashboard offers, only cards pay. What was authorised
+// in another way is given back before it is taken, and what was taken at once when an operator says so.
 func TestOtherMethodAtStripe(t *testing.T) {
 	t.Parallel()
-	s, processor, c := newStripe(t, stripetest.Normal)
+	s, processor, gateway, c := newStripe(t, stripetest.Normal)
 	registration := c.Register()
 	payment := c.Pay(registration.Id)
 	if _, err := processor.Confirm(processor.Payments()[0].ID, "klarna"); err == nil {
@@ -79,13 +79,29 @@ func TestOtherMethodAtStripe(t *testing.T) {
 	if held, _ := processor.Payment(id); held.Status != "canceled" || held.Captured != 0 || len(s.Upstreams.Sim.Ledger()) != 1 {
 		t.Errorf("the processor holds %+v, the ledger %+v", held, s.Upstreams.Sim.Ledger())
 	}
+
+	taken := c.Register()
+	paid := c.Pay(taken.Id)
+	id = processor.Payments()[2].ID
+	if _, err := processor.Confirm(id, "ideal"); err != nil {
+		t.Fatal(err)
+	}
+	c.AwaitPayment(taken.Id, api.InDoubt)
+	if held, _ := processor.Payment(id); held.Refunded != 0 {
+		t.Errorf("nobody decided, and the processor holds %+v", held)
+	}
+	c.Do("POST", fmt.Sprintf("http://%s/ops/payments/%s-1/confirm-not-recorded", gateway.OpsAddress(), taken.Id), `{"then":"refund"}`).Into(200, nil)
+	c.AwaitPayment(taken.Id, api.Refunded)
+	if held, _ := processor.Payment(id); held.Refunded != paid.Amount.Amount || len(s.Upstreams.Sim.Ledger()) != 1 {
+		t.Errorf("the processor holds %+v, the ledger %+v", held, s.Upstreams.Sim.Ledger())
+	}
 }
 
 // TestCardsAreTriedOutAtStripe: the processor's script on the buyer's page makes attempts without asking the
 // gateway. The fifth one that the bank declines ends the payment.
 func TestCardsAreTriedOutAtStripe(t *testing.T) {
 	t.Parallel()
-	s, processor, c := newStripe(t, stripetest.Normal)
+	s, processor, _, c := newStripe(t, stripetest.Normal)
 	registration := c.Register()
 	c.Pay(registration.Id)
 	id := processor.Payments()[0].ID

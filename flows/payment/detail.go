@@ -224,8 +224,8 @@ func (d *Detail) adviseBlocked(p *flows.Payment, remote cards.Payment) {
 		d.say("At the processor, payment %s is %s: %s taken, %s given back, where %s was agreed.%s", p.ProcessorID, remote.State,
 			Price(remote.Captured, remote.Currency), Price(remote.Refunded, remote.Currency), Price(p.Amount, p.Currency), differs)
 	}
-	if d.AtProcessor != nil && d.Problem == "" && refundRepeatable(remote) {
-		d.say("The club system does not hold the payment, and the money has to go back. Once the processor's balance and the key's permissions allow it, have it refunded again.")
+	if d.AtProcessor != nil && d.Problem == "" && refundable(remote) {
+		d.say("The club system does not hold the payment, and the money has to go back. Once the processor's balance and the key's permissions allow it, have it refunded.")
 		d.allow("confirm-not-recorded", "--refund")
 		return
 	}

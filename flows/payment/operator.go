@@ -96,7 +96,7 @@ func (m *Machine) ConfirmNotRecorded(ctx context.Context, id flows.PaymentID, re
 	case err != nil:
 		return ResolutionResult{}, err
 	case p.State == flows.Blocked && resolution == Refund:
-		return m.refundAgain(ctx, p, decision)
+		return m.refundBlocked(ctx, p, decision)
 	case p.State != flows.InDoubt:
 		return ResolutionResult{}, notInDoubt(p)
 	}
@@ -153,10 +153,11 @@ func notDecidable(format string, of ...any) error {
 	return &flows.Error{Code: flows.NotDecidable, Detail: fmt.Sprintf(format, of...)}
 }
 
-// refundAgain has a refund made again that the processor refused, or that failed. The new
+// refundBlocked has a blocked payment refunded: one whose refund the processor refused or that failed, or
+// one that was not paid by card. The new
 // attempt has another key: the processor replays its refusal under the old one. It cannot
 // refund twice, because the processor gives back no more than it took.
-func (m *Machine) refundAgain(ctx context.Context, p *flows.Payment, decision flows.Decision) (ResolutionResult, error) {
+func (m *Machine) refundBlocked(ctx context.Context, p *flows.Payment, decision flows.Decision) (ResolutionResult, error) {
 	remote, err := m.read(ctx, p, nil)
 	differs, differ := errors.AsType[mismatch](err)
 	switch {
@@ -164,24 +165,33 @@ func (m *Machine) refundAgain(ctx context.Context, p *flows.Payment, decision fl
 		return ResolutionResult{}, notDecidable("Nothing can be decided: %s.", differs)
 	case err != nil:
 		return ResolutionResult{}, err
-	case !refundRepeatable(remote):
+	case !refundable(remote):
 		return ResolutionResult{}, notInDoubt(p)
 	}
-	moved, err := m.decide(ctx, p, step{to: flows.Refunding, reason: "an operator had it refunded again", decision: decision, edit: func(next *flows.Payment) {
-		next.Claim, next.AttemptID = lastClaim(remote)
+	claim, attempt := lastClaim(remote)
+	if !refundClaimed(remote) {
+		claim, attempt = claim+1, refundPrefix+newAttemptID(m.cfg.Now())
+	}
+	moved, err := m.decide(ctx, p, step{to: flows.Refunding, reason: "an operator had it refunded", decision: decision, edit: func(next *flows.Payment) {
+		next.Claim, next.AttemptID = claim, attempt
 		next.RefundRetry, next.FailedRefunds = newAttemptID(m.cfg.Now()), remote.FailedRefunds
 	}})
 	if err != nil {
 		return ResolutionResult{}, err
 	}
-	warnings := m.recordDecision(ctx, p.State, moved, "refund-again", "", decision)
+	warnings := m.recordDecision(ctx, p.State, moved, "refund", "", decision)
 	m.enqueue(ctx, p.ID)
 	return ResolutionResult{summary(moved), warnings}, nil
 }
 
-// refundRepeatable tells whether a refund has the last claim, so that nothing can be recorded any more.
-func refundRepeatable(remote cards.Payment) bool {
-	return refundClaimed(remote) && !acceptanceJournaled(remote)
+// refundable tells whether an operator may have a blocked payment refunded: a refund has the last claim,
+// or the buyer did not pay by card and no claim is open, so that nothing can be recorded any more.
+func refundable(remote cards.Payment) bool {
+	if refundClaimed(remote) {
+		return !acceptanceJournaled(remote)
+	}
+	last, _ := lastClaim(remote)
+	return remote.OtherMethod != "" && holdsWholeAmount(remote) && claimAvailable(remote, last+1, "")
 }
 
 func notInDoubt(p *flows.Payment) error {

@@ -142,6 +142,9 @@ func (m *Machine) claimAndSend(ctx context.Context, p *flows.Payment, captured *
 		return outcome{step: step{to: flows.Blocked, reason: string(differs)}}
 	case err != nil:
 		return m.notSent(p, "the processor could not be asked before the claim")
+	case remote.OtherMethod != "":
+		refused, _ := refuseOtherMethod(remote)
+		return outcome{step: refused}
 	case !claimAvailable(remote, p.Claim, ""):
 		return outcome{step: step{to: flows.InDoubt, reason: "the processor's journal tells of another attempt"}}
 	}

@@ -58,8 +58,8 @@ func (m *Machine) awaitBuyer(ctx context.Context, p *flows.Payment, fresh *cards
 	if err != nil {
 		return step{}, err
 	}
-	if remote.State == cards.Authorised && remote.OtherMethod != "" {
-		return step{to: flows.Cancelling, reason: otherMethod(remote)}, nil
+	if refused, other := refuseOtherMethod(remote); other {
+		return refused, nil
 	}
 	switch remote.State {
 	case cards.Authorised, cards.Captured:
@@ -98,17 +98,19 @@ func tryAgain() step {
 // payment needs no second read, because the capture fails without an authorisation.
 func (m *Machine) checkSale(ctx context.Context, p *flows.Payment, fresh *cards.Payment) (step, error) {
 	remote, err := m.read(ctx, p, fresh)
-	switch {
-	case err != nil:
+	if err != nil {
 		return step{}, err
+	}
+	if refused, other := refuseOtherMethod(remote); other {
+		return refused, nil
+	}
+	switch {
 	case remote.State == cards.Captured:
 		// Redis lost the capture. The sale was checked before it, and a check that fails
 		// now could not undo it.
 		return step{to: flows.Capturing, reason: "the money was taken before", remote: &remote}, nil
 	case remote.State != cards.Authorised:
 		return step{to: flows.Cancelling, reason: "the processor no longer holds the authorisation: " + string(remote.State)}, nil
-	case remote.OtherMethod != "":
-		return step{to: flows.Cancelling, reason: otherMethod(remote)}, nil
 	case m.cfg.Now().Sub(p.UpdatedAt) > idleAuthorisation:
 		return step{to: flows.Cancelling, reason: "the authorisation is too old"}, nil
 	}
@@ -305,17 +307,20 @@ func (m *Machine) compare(p *flows.Payment, remote cards.Payment) string {
 		return "the processor holds another amount or currency"
 	case remote.State == cards.Captured && remote.Captured != p.Amount:
 		return "the processor captured another amount"
-	case remote.State == cards.Captured && remote.OtherMethod != "":
-		return otherMethod(remote)
 	case !m.metadataMatches(p, remote.Metadata):
 		return "the processor's metadata does not match or is not signed by us"
 	}
 	return ""
 }
 
-// otherMethod says how the buyer paid, for a payment that would be recorded as one by card.
-func otherMethod(remote cards.Payment) string {
-	return "the buyer paid by " + remote.OtherMethod + " and not by card"
+// refuseOtherMethod is the step for a buyer who did not pay by card, whatever the processor offered:
+// what is only reserved is cancelled, and what is taken waits for an operator, who has it refunded.
+func refuseOtherMethod(remote cards.Payment) (refused step, other bool) {
+	reason := "the buyer paid by " + remote.OtherMethod + " and not by card"
+	if remote.State == cards.Captured {
+		return step{to: flows.Blocked, reason: reason}, remote.OtherMethod != ""
+	}
+	return step{to: flows.Cancelling, reason: reason}, remote.OtherMethod != ""
 }
 
 // holdsWholeAmount tells whether the money is captured and none of it was refunded, or is

@@ -16,6 +16,7 @@ type testCard struct {
 	challenge         bool   // the bank asks the buyer first
 	code, declineCode string // of the decline, if any
 	kind              string // zero: card
+	single            bool   // the method cannot reserve money, and takes it at once
 }
 
 // testCards are those of Stripe's documentation that the tests need.
@@ -25,6 +26,7 @@ var testCards = []testCard{
 	{number: "4000000000000002", method: "pm_card_visa_chargeDeclined", code: "card_declined", declineCode: "generic_decline"},
 	{number: "4000000000009995", method: "pm_card_visa_chargeDeclinedInsufficientFunds", code: "card_declined", declineCode: "insufficient_funds"},
 	{number: "klarna", method: "pm_klarna", kind: "klarna"},
+	{number: "ideal", method: "pm_ideal", kind: "ideal", single: true},
 	{number: "4000000000000069", method: "pm_card_chargeDeclinedExpiredCard", code: "expired_card"},
 }
 
@@ -165,7 +167,7 @@ func (s *Server) chargeCard(rq *request, in *intent, card testCard) {
 	}
 	in.Status = requiresCapture
 	s.emit(rq, "charge.succeeded", in.chargeObject())
-	if in.manual {
+	if in.manual && !card.single {
 		s.emit(rq, "payment_intent.amount_capturable_updated", in.object(nil))
 	} else {
 		s.capture(rq, in, 0)
