@@ -1552,7 +1552,7 @@ type Problem struct {
 	// | `nothing_due` | 409 | `never` | the amount is zero, so the cart can only be settled as `free` | settle as `free` |
 	// | `amount_due` | 409 | `never` | an amount is due, so the cart cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
 	// | `method_not_offered` | 403 | `never` | the club does not offer this method to the caller | offer the `methods` of the `pay` action |
-	// | `payment_exists` | 409 | `never` | another payment is in progress, with another method or other parameters | read the payment and follow it, or abandon the registration |
+	// | `payment_exists` | 409 | `never` | another payment is in progress, with another method or other parameters | read the payment and follow it; to pay in another way, `DELETE …/payment` first, while `next` has `cancel_payment` |
 	// | `person_required` | 409 | `never` | the buyer's details are missing | show the form for details |
 	// | `registration_closed` | 409 | `never` | the registration is completed, abandoned, expired, or under review by the club's staff | read the registration, and show how it ended |
 	// | `payment_under_way` | 409 | `never` | money may have moved, so the payment can no longer be cancelled here | follow the payment; refer to the club for anything else |
@@ -1633,7 +1633,7 @@ type ProblemRetry string
 // | `nothing_due` | 409 | `never` | the amount is zero, so the cart can only be settled as `free` | settle as `free` |
 // | `amount_due` | 409 | `never` | an amount is due, so the cart cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
 // | `method_not_offered` | 403 | `never` | the club does not offer this method to the caller | offer the `methods` of the `pay` action |
-// | `payment_exists` | 409 | `never` | another payment is in progress, with another method or other parameters | read the payment and follow it, or abandon the registration |
+// | `payment_exists` | 409 | `never` | another payment is in progress, with another method or other parameters | read the payment and follow it; to pay in another way, `DELETE …/payment` first, while `next` has `cancel_payment` |
 // | `person_required` | 409 | `never` | the buyer's details are missing | show the form for details |
 // | `registration_closed` | 409 | `never` | the registration is completed, abandoned, expired, or under review by the club's staff | read the registration, and show how it ended |
 // | `payment_under_way` | 409 | `never` | money may have moved, so the payment can no longer be cancelled here | follow the payment; refer to the club for anything else |

@@ -187,7 +187,7 @@ func (p *Payment) Matches(in StartPayment) error {
 	if p.Method == in.Method && p.RequestDigest == in.RequestDigest() {
 		return nil
 	}
-	return &Error{Code: PaymentExists, Detail: "Another payment of this registration lives, by another method or in other words."}
+	return &Error{Code: PaymentExists, Detail: "This registration has a payment in progress, with another method or other parameters. Follow it, or cancel it first (DELETE …/payment) while `next` has cancel_payment."}
 }
 
 // CheckCart returns CartChanged if the buyer saw another cart than the one of this revision.
