@@ -46,17 +46,9 @@ func (s *Server) followRegistration(c echo.Context) error {
 			}
 		case <-s.cfg.After(heartbeat):
 		}
-		open = onOwnStack(func() bool { return s.reload(ctx, stream, id) })
+		open = s.reload(ctx, stream, id)
 	}
 	return nil
-}
-
-// onOwnStack runs a step on its own goroutine, so that the stacks of ten thousand waiting streams
-// stay small.
-func onOwnStack(step func() bool) bool {
-	result := make(chan bool)
-	go func() { result <- step() }()
-	return <-result
 }
 
 // reload reads the registration again and sends what changed. It is false when the stream is over.

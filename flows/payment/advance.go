@@ -248,7 +248,7 @@ func (m *Machine) commit(ctx context.Context, p *flows.Payment, s step) (*flows.
 	}
 	move := flows.StateChange{From: p.State, Version: p.Version, Next: &next, Operation: uuid.NewString(), Lease: s.lease, LeaseExpiredFor: s.leaseExpiredFor, Silent: p.Visible() == next.Visible()}
 	if next.State.Final() {
-		move.Keep = KeepFinal
+		move.Keep = keepFinal
 		next.Payer, next.Desk, next.Contact = nil, nil, "" // a final record holds nothing that leads to a person
 	}
 	if err := m.cfg.Store.Commit(ctx, move); err != nil {

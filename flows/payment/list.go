@@ -139,6 +139,6 @@ type StateCount struct {
 
 // Counts counts the open payments by state. StorageUnavailable if Redis does not answer.
 func (m *Machine) Counts(ctx context.Context) (map[flows.PaymentState]StateCount, error) {
-	counts, err := m.cfg.Store.CountPayments(ctx)
+	counts, err := m.cfg.Store.CountPayments(ctx, m.cfg.Now().Add(-keepFinal))
 	return counts, flows.StorageFailed(err)
 }

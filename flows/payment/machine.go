@@ -33,8 +33,8 @@ const (
 	idleIntent = 30 * time.Minute
 	// idleAuthorisation: reserved money that could not be checked for so long is released.
 	idleAuthorisation = 60 * time.Minute
-	// KeepFinal is how long a final payment is kept: as long as a buyer may ask staff about it.
-	KeepFinal = 30 * 24 * time.Hour
+	// keepFinal: as long as a buyer may ask staff about a payment.
+	keepFinal = 30 * 24 * time.Hour
 	// lease covers a claim, a POST of 30 s and a read of the sale, so it needs no renewal.
 	lease = 60 * time.Second
 	// leaseGrace allows for clock skew and a stalled owner.
@@ -80,8 +80,8 @@ type Store interface {
 	MarkFinished(ctx context.Context, p *flows.Payment) error
 	// PaymentsIn lists payments in a state that is not final, the longest there first.
 	PaymentsIn(ctx context.Context, state flows.PaymentState, limit int) ([]flows.PaymentID, error)
-	// CountPayments counts the payments in each state that is not final, and those paid twice.
-	CountPayments(ctx context.Context) (map[flows.PaymentState]StateCount, error)
+	// CountPayments counts the payments in each state that is not final, and those paid twice since an instant.
+	CountPayments(ctx context.Context, since time.Time) (map[flows.PaymentState]StateCount, error)
 	// FinishedPayments lists payments that ended in a state, or were paid twice, latest first.
 	FinishedPayments(ctx context.Context, state flows.PaymentState, limit int) ([]flows.PaymentID, error)
 	// Registration reads a registration and its latest payment (nil: none). ErrNotFound.

@@ -457,7 +457,7 @@ func (m *Machine) storeRebuilt(ctx context.Context, r *flows.Registration, p *fl
 	}
 	keep := time.Duration(0)
 	if p.State.Final() {
-		keep = KeepFinal
+		keep = keepFinal
 	}
 	switch err := m.cfg.Store.Rebuild(ctx, r, p, keep); {
 	case errors.Is(err, flows.ErrConflict):

@@ -49,7 +49,7 @@ func TestFinishedPaymentIsNotOpen(t *testing.T) {
 		if ids, err = b.PaymentsIn(b.Context(), flows.Cancelling, 1); err != nil || len(ids) != 1 {
 			b.Errorf("open: %v, %v", ids, err)
 		}
-		counts, err := b.CountPayments(b.Context())
+		counts, err := b.CountPayments(b.Context(), time.Now().Add(-time.Hour))
 		if c := counts[flows.Cancelling]; err != nil || len(counts) != 1 || c.Payments != 2 || c.Oldest.UnixMilli() != 1000 {
 			b.Errorf("counted: %v, %v", counts, err)
 		}

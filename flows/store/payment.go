@@ -235,7 +235,7 @@ func (s *Store) PaymentsIn(ctx context.Context, state flows.PaymentState, limit 
 }
 
 // CountPayments implements payment.Store.
-func (s *Store) CountPayments(ctx context.Context) (map[flows.PaymentState]payment.StateCount, error) {
+func (s *Store) CountPayments(ctx context.Context, since time.Time) (map[flows.PaymentState]payment.StateCount, error) {
 	counts := map[flows.PaymentState]payment.StateCount{}
 	pipe := s.redis.Pipeline()
 	totals, oldest := map[flows.PaymentState]*redis.IntCmd{}, map[flows.PaymentState]*redis.ZSliceCmd{}
@@ -244,8 +244,7 @@ func (s *Store) CountPayments(ctx context.Context) (map[flows.PaymentState]payme
 		totals[state] = pipe.ZCount(ctx, paymentStates, from, to)
 		oldest[state] = pipe.ZRangeByScoreWithScores(ctx, paymentStates, &redis.ZRangeBy{Min: from, Max: to, Count: 1})
 	}
-	expired := strconv.FormatInt(time.Now().Add(-payment.KeepFinal).UnixMilli(), 10)
-	twice := pipe.ZCount(ctx, finishedPayments(flows.PaidTwice), expired, "+inf")
+	twice := pipe.ZCount(ctx, finishedPayments(flows.PaidTwice), strconv.FormatInt(since.UnixMilli(), 10), "+inf")
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, err
 	}
