@@ -385,6 +385,27 @@ func (e PersonGender) Valid() bool {
 	}
 }
 
+// Defines values for PersonCorrectionGender.
+const (
+	PersonCorrectionGenderFemale PersonCorrectionGender = "female"
+	PersonCorrectionGenderMale   PersonCorrectionGender = "male"
+	PersonCorrectionGenderOther  PersonCorrectionGender = "other"
+)
+
+// Valid indicates whether the value is a known member of the PersonCorrectionGender enum.
+func (e PersonCorrectionGender) Valid() bool {
+	switch e {
+	case PersonCorrectionGenderFemale:
+		return true
+	case PersonCorrectionGenderMale:
+		return true
+	case PersonCorrectionGenderOther:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ProblemRetry.
 const (
 	ProblemRetryAfter   ProblemRetry = "after"
@@ -1198,6 +1219,14 @@ type Contact struct {
 	// Debt An identified contact's debt when the registration started; absent for visitors.
 	Debt *Money `json:"debt,omitempty"`
 
+	// GivenName Absent if the club system does not tell it.
+	GivenName *Words `json:"givenName,omitempty"`
+
+	// MobileEnding The mobile number's last two digits, so that the buyer recognises where codes go.
+	//
+	// Example: 78
+	MobileEnding *string `json:"mobileEnding,omitempty"`
+
 	// Number A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Number Words `json:"number"`
 
@@ -1503,6 +1532,25 @@ type Person struct {
 
 // PersonGender defines model for Person.Gender.
 type PersonGender string
+
+// PersonCorrection The fields of a `Person` that change, in the same formats.
+type PersonCorrection struct {
+	Address *struct {
+		City       *string `json:"city,omitempty"`
+		Country    *string `json:"country,omitempty"`
+		PostalCode *string `json:"postalCode,omitempty"`
+		Street     *string `json:"street,omitempty"`
+	} `json:"address,omitempty"`
+	BirthDate  *string                 `json:"birthDate,omitempty"`
+	Email      *string                 `json:"email,omitempty"`
+	FamilyName *string                 `json:"familyName,omitempty"`
+	Gender     *PersonCorrectionGender `json:"gender,omitempty"`
+	GivenName  *string                 `json:"givenName,omitempty"`
+	Mobile     *string                 `json:"mobile,omitempty"`
+}
+
+// PersonCorrectionGender defines model for PersonCorrection.Gender.
+type PersonCorrectionGender string
 
 // PersonField defines model for PersonField.
 type PersonField struct {
@@ -2148,6 +2196,9 @@ type ClubId = Id
 // IdempotencyKey defines model for IdempotencyKey.
 type IdempotencyKey = string
 
+// OptionalIdempotencyKey defines model for OptionalIdempotencyKey.
+type OptionalIdempotencyKey = string
+
 // RegistrationId defines model for RegistrationId.
 type RegistrationId = Id
 
@@ -2262,6 +2313,18 @@ type StartPaymentParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
+// CorrectPersonParams defines parameters for CorrectPerson.
+type CorrectPersonParams struct {
+	// IdempotencyKey A new random value for each intended action, such as a UUID. With it, the same request sent again takes effect once.
+	IdempotencyKey *OptionalIdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// PutPersonParams defines parameters for PutPerson.
+type PutPersonParams struct {
+	// IdempotencyKey A new random value for each intended action, such as a UUID. With it, the same request sent again takes effect once.
+	IdempotencyKey *OptionalIdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // MigrateProspectParams defines parameters for MigrateProspect.
 type MigrateProspectParams struct {
 	// IdempotencyKey A new random value for each intended action, such as a UUID. Use the same value to send the same request again.
@@ -2311,6 +2374,9 @@ type SignMandateJSONRequestBody = Signature
 
 // StartPaymentJSONRequestBody defines body for StartPayment for application/json ContentType.
 type StartPaymentJSONRequestBody = StartPayment
+
+// CorrectPersonJSONRequestBody defines body for CorrectPerson for application/json ContentType.
+type CorrectPersonJSONRequestBody = PersonCorrection
 
 // PutPersonJSONRequestBody defines body for PutPerson for application/json ContentType.
 type PutPersonJSONRequestBody = Person
@@ -2571,9 +2637,12 @@ type ServerInterface interface {
 	// StartPayment Start a payment
 	// (POST /v1/registrations/{id}/payment)
 	StartPayment(ctx echo.Context, id RegistrationId, params StartPaymentParams) error
-	// PutPerson Set or correct the buyer's details
+	// CorrectPerson Correct some of the buyer's details
+	// (PATCH /v1/registrations/{id}/person)
+	CorrectPerson(ctx echo.Context, id RegistrationId, params CorrectPersonParams) error
+	// PutPerson Set the buyer's details
 	// (PUT /v1/registrations/{id}/person)
-	PutPerson(ctx echo.Context, id RegistrationId) error
+	PutPerson(ctx echo.Context, id RegistrationId, params PutPersonParams) error
 	// MigrateProspect Import a prospect from another club
 	// (POST /v1/registrations/{id}/prospect)
 	MigrateProspect(ctx echo.Context, id RegistrationId, params MigrateProspectParams) error
@@ -3212,6 +3281,42 @@ func (w *ServerInterfaceWrapper) StartPayment(ctx echo.Context) error {
 	return err
 }
 
+// CorrectPerson converts echo context to params.
+func (w *ServerInterfaceWrapper) CorrectPerson(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id RegistrationId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CorrectPersonParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey OptionalIdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CorrectPerson(ctx, id, params)
+	return err
+}
+
 // PutPerson converts echo context to params.
 func (w *ServerInterfaceWrapper) PutPerson(ctx echo.Context) error {
 	var err error
@@ -3223,8 +3328,28 @@ func (w *ServerInterfaceWrapper) PutPerson(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PutPersonParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey OptionalIdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.PutPerson(ctx, id)
+	err = w.Handler.PutPerson(ctx, id, params)
 	return err
 }
 
@@ -3422,6 +3547,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/v1/registrations/:id/payment", wrapper.CancelPayment, options.OperationMiddlewares["cancelPayment"]...)
 	router.GET(options.BaseURL+"/v1/registrations/:id/payment", wrapper.GetPayment, options.OperationMiddlewares["getPayment"]...)
 	router.POST(options.BaseURL+"/v1/registrations/:id/payment", wrapper.StartPayment, options.OperationMiddlewares["startPayment"]...)
+	router.PATCH(options.BaseURL+"/v1/registrations/:id/person", wrapper.CorrectPerson, options.OperationMiddlewares["correctPerson"]...)
 	router.PUT(options.BaseURL+"/v1/registrations/:id/person", wrapper.PutPerson, options.OperationMiddlewares["putPerson"]...)
 	router.POST(options.BaseURL+"/v1/registrations/:id/prospect", wrapper.MigrateProspect, options.OperationMiddlewares["migrateProspect"]...)
 	router.POST(options.BaseURL+"/v1/registrations/:id/resume-link", wrapper.CreateResumeLink, options.OperationMiddlewares["createResumeLink"]...)
@@ -4045,9 +4171,34 @@ func (response StartPayment202JSONResponse) VisitStartPaymentResponse(w http.Res
 	return err
 }
 
+type CorrectPersonRequestObject struct {
+	Id     RegistrationId `json:"id"`
+	Params CorrectPersonParams
+	Body   *CorrectPersonJSONRequestBody
+}
+
+type CorrectPersonResponseObject interface {
+	VisitCorrectPersonResponse(w http.ResponseWriter) error
+}
+
+type CorrectPerson200JSONResponse Registration
+
+func (response CorrectPerson200JSONResponse) VisitCorrectPersonResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type PutPersonRequestObject struct {
-	Id   RegistrationId `json:"id"`
-	Body *PutPersonJSONRequestBody
+	Id     RegistrationId `json:"id"`
+	Params PutPersonParams
+	Body   *PutPersonJSONRequestBody
 }
 
 type PutPersonResponseObject interface {
@@ -4229,7 +4380,10 @@ type StrictServerInterface interface {
 	// StartPayment Start a payment
 	// (POST /v1/registrations/{id}/payment)
 	StartPayment(ctx context.Context, request StartPaymentRequestObject) (StartPaymentResponseObject, error)
-	// PutPerson Set or correct the buyer's details
+	// CorrectPerson Correct some of the buyer's details
+	// (PATCH /v1/registrations/{id}/person)
+	CorrectPerson(ctx context.Context, request CorrectPersonRequestObject) (CorrectPersonResponseObject, error)
+	// PutPerson Set the buyer's details
 	// (PUT /v1/registrations/{id}/person)
 	PutPerson(ctx context.Context, request PutPersonRequestObject) (PutPersonResponseObject, error)
 	// MigrateProspect Import a prospect from another club
@@ -5059,11 +5213,61 @@ func (sh *strictHandler) StartPayment(ctx echo.Context, id RegistrationId, param
 	return nil
 }
 
+// CorrectPerson operation middleware
+func (sh *strictHandler) CorrectPerson(ctx echo.Context, id RegistrationId, params CorrectPersonParams) error {
+	var request CorrectPersonRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	var body CorrectPersonJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CorrectPerson(ctx.Request().Context(), request.(CorrectPersonRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CorrectPerson")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CorrectPersonResponseObject); ok {
+		return validResponse.VisitCorrectPersonResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // PutPerson operation middleware
-func (sh *strictHandler) PutPerson(ctx echo.Context, id RegistrationId) error {
+func (sh *strictHandler) PutPerson(ctx echo.Context, id RegistrationId, params PutPersonParams) error {
 	var request PutPersonRequestObject
 
 	request.Id = id
+	request.Params = params
 
 	var body PutPersonJSONRequestBody
 	var err error

@@ -1,6 +1,7 @@
 package flows
 
 import (
+	"regexp"
 	"slices"
 	"time"
 
@@ -98,7 +99,19 @@ type Contact struct {
 	Number string   `json:"number"`
 	Status string   `json:"status"`
 	Buyer  *Buyer   `json:"buyer,omitempty"` // of a contact that the club knew before; nil for a visitor
+
+	GivenName    string `json:"givenName,omitempty"`
+	MobileEnding string `json:"mobileEnding,omitempty"` // the number's last two digits
 }
+
+// ContactOf returns what a registration keeps of a contact.
+func ContactOf(contact club.Contact) *Contact {
+	return &Contact{IRI: contact.IRI, Number: contact.Number, Status: contact.Status, GivenName: contact.GivenName,
+		MobileEnding: twoDigits.FindString(contact.Mobile)}
+}
+
+// twoDigits is the end of a phone number.
+var twoDigits = regexp.MustCompile(`[0-9]{2}$`)
 
 // Identified tells whether the club knew the buyer before.
 func (r *Registration) Identified() bool { return r.Contact != nil && r.Contact.Buyer != nil }

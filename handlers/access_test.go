@@ -19,6 +19,7 @@ var bodiesOf = map[string]string{
 	"startRegistration":  `{"clubId":"11"}`,
 	"resumeRegistration": `{"resume":"no such code"}`,
 	"putPerson":          person,
+	"correctPerson":      `{"email":"ada@example.org"}`,
 	"addItem":            `{"offerId":"2501"}`,
 	"startPayment":       `{"method":"card"}`,
 	"createMandate":      `{"holder":"Ada Martin","iban":"FR7630006000011234567890189"}`,

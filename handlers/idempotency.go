@@ -30,7 +30,8 @@ var replayedHeaders = []string{"Content-Type", "Location", "Set-Cookie"}
 func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op, ok := s.operationOf(c)
-		if !ok || !op.needsKey {
+		key := c.Request().Header.Get("Idempotency-Key")
+		if !ok || !op.takesKey || key == "" {
 			return next(c)
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), requestTimeout)
@@ -48,7 +49,6 @@ func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 				return err
 			}
 		}
-		key := c.Request().Header.Get("Idempotency-Key")
 		scope := who.scope() + "\n" + strconv.FormatBool(who.staff) + "\n" + c.Request().Method + " " + c.Request().URL.Path
 		owner := uuid.NewString()
 		digest := c.Request().Header.Get("X-Frontdesk-Session") + "\n" + string(body) // the store keeps a keyed hash of it
@@ -85,7 +85,7 @@ const minKeyVariety = 6
 // first one's response, token included.
 func guessableKey(c echo.Context, op operation) []flows.FieldProblem {
 	key := c.Request().Header.Get("Idempotency-Key")
-	if !op.needsKey || routes[op.Method+" "+c.Path()].access&anyone == 0 || key == "" {
+	if !op.takesKey || routes[op.Method+" "+c.Path()].access&anyone == 0 || key == "" {
 		return nil
 	}
 	characters := slices.Sorted(slices.Values([]rune(key)))

@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"context"
+	"encoding/json"
 
 	"frontdesk/api"
 	"frontdesk/flows"
@@ -58,6 +59,32 @@ func (s *Server) PutPerson(ctx context.Context, request api.PutPersonRequestObje
 	return api.PutPerson200JSONResponse(s.registrationOf(ctx, view)), err
 }
 
+// CorrectPerson serves PATCH /v1/registrations/{id}/person. The corrected person is held against the
+// same rules as a new one.
+func (s *Server) CorrectPerson(ctx context.Context, request api.CorrectPersonRequestObject) (api.CorrectPersonResponseObject, error) {
+	view, err := s.cfg.Registrations.CorrectPerson(ctx, request.Id, callerOf(ctx).token, func(p flows.Person) (flows.Person, error) {
+		person := api.Person{
+			GivenName: p.GivenName, FamilyName: p.FamilyName, BirthDate: p.BirthDate, Email: p.Email, Mobile: p.Mobile,
+			Address: api.Address{Street: p.Street, PostalCode: p.PostalCode, City: p.City, Country: p.Country},
+		}
+		if p.Gender != "" {
+			person.Gender = new(api.PersonGender(p.Gender))
+		}
+		correction, err := json.Marshal(request.Body)
+		if err == nil {
+			err = json.Unmarshal(correction, &person) // which keeps what the correction lacks
+		}
+		if err != nil {
+			return p, err
+		}
+		if problems := s.checkTags(person); len(problems) > 0 {
+			return p, invalid(problems)
+		}
+		return personOf(person), nil
+	})
+	return api.CorrectPerson200JSONResponse(s.registrationOf(ctx, view)), err
+}
+
 func personOf(p api.Person) flows.Person {
 	return flows.Person{
 		GivenName: p.GivenName, FamilyName: p.FamilyName, BirthDate: p.BirthDate, Email: p.Email, Mobile: p.Mobile,
@@ -103,7 +130,8 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 		out.Cart.Stale = &view.Stale
 	}
 	if view.Contact != nil {
-		out.Contact = &api.Contact{Number: singleLine(view.Contact.Number), Status: singleLine(view.Contact.Status)}
+		out.Contact = &api.Contact{Number: singleLine(view.Contact.Number), Status: singleLine(view.Contact.Status),
+			GivenName: optional(singleLine(view.Contact.GivenName)), MobileEnding: optional(view.Contact.MobileEnding)}
 		if buyer := view.Contact.Buyer; buyer != nil {
 			out.Contact.Debt = new(money(buyer.Debt, view.Cart.Currency))
 		}

@@ -24,6 +24,7 @@ var routes = map[string]route{
 	"GET /v1/registrations/:id":                           {holder, []limit{requests}},
 	"DELETE /v1/registrations/:id":                        {holder, []limit{requests, writes}},
 	"PUT /v1/registrations/:id/person":                    {holder, []limit{requests, writes}},
+	"PATCH /v1/registrations/:id/person":                  {holder, []limit{requests, writes}},
 	"POST /v1/registrations/:id/items":                    {holder, []limit{requests, writes}},
 	"DELETE /v1/registrations/:id/items":                  {holder, []limit{requests, writes}},
 	"POST /v1/registrations/:id/check":                    {holder, []limit{requests, writes}}, // no write, but as expensive for the club system

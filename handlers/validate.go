@@ -26,7 +26,7 @@ import (
 // operation is a route of the contract.
 type operation struct {
 	routers.Route
-	needsKey     bool // requires an Idempotency-Key
+	takesKey     bool // has an Idempotency-Key, required or not
 	needsCaptcha bool // requires a captcha of anonymous callers, if one is configured
 }
 
@@ -38,7 +38,7 @@ func operationsOf(document *openapi3.T) map[string]operation {
 			route := strings.NewReplacer("{", ":", "}", "").Replace(path)
 			operations[method+" "+route] = operation{
 				Route:        routers.Route{Spec: document, Path: path, PathItem: item, Method: method, Operation: op},
-				needsKey:     op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil,
+				takesKey:     op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil,
 				needsCaptcha: op.Parameters.GetByInAndName("header", captchaHeader) != nil,
 			}
 		}
@@ -165,7 +165,7 @@ func decode[T any](body []byte) (any, error) {
 
 // validateTags checks the tags of a body. Members of the wrong type are left out, because the schema
 // reports them.
-func (s *Server) validateTags(op operation, body []byte) (problems []flows.FieldProblem) {
+func (s *Server) validateTags(op operation, body []byte) []flows.FieldProblem {
 	decode, ok := taggedBodies[op.Operation.OperationID]
 	if !ok {
 		return nil
@@ -174,6 +174,11 @@ func (s *Server) validateTags(op operation, body []byte) (problems []flows.Field
 	if _, mistyped := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !mistyped {
 		return nil
 	}
+	return s.checkTags(typed)
+}
+
+// checkTags checks the tags of a value of the contract.
+func (s *Server) checkTags(typed any) (problems []flows.FieldProblem) {
 	failures, _ := errors.AsType[validator.ValidationErrors](s.tags.Struct(typed))
 	for _, failure := range failures {
 		_, path, _ := strings.Cut(failure.Namespace(), ".")

@@ -309,9 +309,9 @@ export interface paths {
         };
         get?: never;
         /**
-         * Set or correct the buyer's details
-         * @description The club system cannot change a contact during its registration. A correction therefore creates a new contact and a
-         *     new cart with the same items.
+         * Set the buyer's details
+         * @description The club system cannot change a contact during its registration. Sending other details therefore creates a new contact
+         *     and a new cart with the same items. To correct a few fields, use `PATCH`.
          *
          *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
@@ -326,7 +326,20 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Correct some of the buyer's details
+         * @description Replaces the fields that are sent and keeps the others (JSON Merge Patch, RFC 7396, without `null`). The buyer need not
+         *     type the others again, and the API never returns them. Like `PUT`, a correction creates a new contact and a new cart
+         *     with the same items; a request that changes nothing creates none. A problem can point to a field that was not sent, if
+         *     the kept value does not fit the new ones.
+         *
+         *     ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     start
+         *     curl -s -X PATCH $api/registrations/$id/person -H "$holder" -H "$json" -d '{"mobile": "+33687654321"}' | jq .contact
+         *     ```
+         */
+        patch: operations["correctPerson"];
         trace?: never;
     };
     "/v1/registrations/{id}/items": {
@@ -951,6 +964,24 @@ export interface components {
             gender?: "female" | "male" | "other";
             address: components["schemas"]["Address"];
         };
+        /** @description The fields of a `Person` that change, in the same formats. */
+        PersonCorrection: {
+            givenName?: string;
+            familyName?: string;
+            /** Format: date */
+            birthDate?: string;
+            /** Format: email */
+            email?: string;
+            mobile?: string;
+            /** @enum {string} */
+            gender?: "female" | "male" | "other";
+            address?: {
+                street?: string;
+                postalCode?: string;
+                city?: string;
+                country?: string;
+            };
+        };
         /**
          * @example {
          *       "mode": "test",
@@ -1442,6 +1473,13 @@ export interface components {
             number: components["schemas"]["Words"];
             /** @description The club system's status, such as `temp` or `customer`. */
             status: components["schemas"]["Words"];
+            /** @description Absent if the club system does not tell it. */
+            givenName?: components["schemas"]["Words"];
+            /**
+             * @description The mobile number's last two digits, so that the buyer recognises where codes go.
+             * @example 78
+             */
+            mobileEnding?: string;
             /** @description An identified contact's debt when the registration started; absent for visitors. */
             debt?: components["schemas"]["Money"];
         };
@@ -1898,7 +1936,7 @@ export interface components {
          *     | `nothing_due` | 409 | `never` | the amount is zero, so the cart can only be settled as `free` | settle as `free` |
          *     | `amount_due` | 409 | `never` | an amount is due, so the cart cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
          *     | `method_not_offered` | 403 | `never` | the club does not offer this method to the caller | offer the `methods` of the `pay` action |
-         *     | `payment_exists` | 409 | `never` | another payment is in progress, with another method or other parameters | read the payment and follow it, or abandon the registration |
+         *     | `payment_exists` | 409 | `never` | another payment is in progress, with another method or other parameters | read the payment and follow it; to pay in another way, `DELETE …/payment` first, while `next` has `cancel_payment` |
          *     | `person_required` | 409 | `never` | the buyer's details are missing | show the form for details |
          *     | `registration_closed` | 409 | `never` | the registration is completed, abandoned, expired, or under review by the club's staff | read the registration, and show how it ended |
          *     | `payment_under_way` | 409 | `never` | money may have moved, so the payment can no longer be cancelled here | follow the payment; refer to the club for anything else |
@@ -2060,6 +2098,11 @@ export interface components {
          * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
          */
         IdempotencyKey: string;
+        /**
+         * @description A new random value for each intended action, such as a UUID. With it, the same request sent again takes effect once.
+         * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
+         */
+        OptionalIdempotencyKey: string;
     };
     requestBodies: never;
     headers: {
@@ -2657,7 +2700,13 @@ export interface operations {
     putPerson: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description A new random value for each intended action, such as a UUID. With it, the same request sent again takes effect once.
+                 * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
             path: {
                 /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
@@ -2691,6 +2740,57 @@ export interface operations {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Registration"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    correctPerson: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A new random value for each intended action, such as a UUID. With it, the same request sent again takes effect once.
+                 * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
+                 */
+                "Idempotency-Key"?: components["parameters"]["OptionalIdempotencyKey"];
+            };
+            path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
+                id: components["parameters"]["RegistrationId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "mobile": "+33687654321",
+                 *       "address": {
+                 *         "street": "14 rue des Lilas"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PersonCorrection"];
+            };
+        };
+        responses: {
+            /** @description The registration in its current state. */
+            200: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {

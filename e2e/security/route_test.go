@@ -52,6 +52,7 @@ var requestBodies = map[string]string{
 	"startRegistration":  `{"clubId":"11","person":{"givenName":"Eve","familyName":"Martin","birthDate":"1990-05-17","email":"eve@example.com","mobile":"+33612345678","address":{"street":"1 rue","postalCode":"75011","city":"Paris","country":"FR"}},"items":[{"offerId":"2501"}]}`,
 	"resumeRegistration": `{"resume":"no such code"}`,
 	"putPerson":          `{"givenName":"Eve","familyName":"Martin","birthDate":"1990-05-17","email":"eve@example.com","mobile":"+33612345678","address":{"street":"1 rue","postalCode":"75011","city":"Paris","country":"FR"}}`,
+	"correctPerson":      `{"email":"eve@example.org"}`,
 	"addItem":            `{"offerId":"2501"}`,
 	"startPayment":       `{"method":"card"}`,
 	"createMandate":      `{"holder":"Eve Martin","iban":"FR7630006000011234567890189"}`,

@@ -12,7 +12,8 @@ import (
 )
 
 // createContact creates the buyer at the club system, with the status of a registration in progress.
-func (s *Service) createContact(ctx context.Context, at catalogue.Club, p flows.Person) (club.Contact, error) {
+// pointer is where the person is in the request's body.
+func (s *Service) createContact(ctx context.Context, at catalogue.Club, p flows.Person, pointer string) (club.Contact, error) {
 	contact, err := s.cfg.Club.CreateContact(ctx, at.Scope, club.NewContact{
 		FamilyName: p.FamilyName, GivenName: p.GivenName, Gender: p.Gender, BirthDate: p.BirthDate,
 		Email: p.Email, Mobile: p.Mobile, Club: at.IRI, Status: flows.StatusTemp,
@@ -20,26 +21,36 @@ func (s *Service) createContact(ctx context.Context, at catalogue.Club, p flows.
 	})
 	var upstream *club.Error
 	if errors.As(err, &upstream) && upstream.Outcome == club.Rejected {
-		return contact, personRejected(upstream)
+		return contact, personRejected(upstream, pointer)
 	}
+	contact.GivenName, contact.Mobile = p.GivenName, p.Mobile // not every installation repeats them
 	return contact, flows.ClubFailed(err, "The buyer's details could not be given to the club system.")
+}
+
+// storedPerson returns a contact's details as the buyer gave them.
+func storedPerson(contact club.Contact) flows.Person {
+	p := flows.Person{GivenName: contact.GivenName, FamilyName: contact.FamilyName, BirthDate: contact.BirthDate, Email: contact.Email, Mobile: contact.Mobile, Gender: contact.Gender}
+	if at := contact.Address; at != nil {
+		p.Street, p.PostalCode, p.City, p.Country = at.Street, at.PostalCode, at.Locality, at.Country
+	}
+	return p
 }
 
 // personFields maps fields of the club system's contact to ours.
 var personFields = map[string]string{
-	"familyName": "/person/familyName", "givenName": "/person/givenName", "gender": "/person/gender",
-	"birthDate": "/person/birthDate", "email": "/person/email", "mobile": "/person/mobile",
-	"address.streetAddress": "/person/address/street", "address.postalCode": "/person/address/postalCode",
-	"address.addressLocality": "/person/address/city", "address.addressCountry": "/person/address/country",
+	"familyName": "/familyName", "givenName": "/givenName", "gender": "/gender",
+	"birthDate": "/birthDate", "email": "/email", "mobile": "/mobile",
+	"address.streetAddress": "/address/street", "address.postalCode": "/address/postalCode",
+	"address.addressLocality": "/address/city", "address.addressCountry": "/address/country",
 }
 
 // personRejected points at the fields that the club system rejects. A rejection that names none
 // cannot be corrected by the visitor.
-func personRejected(err *club.Error) error {
+func personRejected(err *club.Error, at string) error {
 	failure := &flows.Error{Code: flows.InvalidRequest, Err: err}
 	for _, v := range err.Violations {
 		if pointer := personFields[v.Field]; pointer != "" {
-			failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: pointer, Message: "The club system does not accept this value."})
+			failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: at + pointer, Message: "The club system does not accept this value."})
 		}
 	}
 	if len(failure.Fields) == 0 {
@@ -62,7 +73,8 @@ func (s *Service) attachContact(ctx context.Context, r *flows.Registration, iden
 		return club.Contact{}, &flows.Error{Code: flows.ContactBanned, Detail: "The club does not sell to you. Please ask its staff."}
 	}
 	buyer := profile.Buyer(s.cfg.Now())
-	r.Contact = &flows.Contact{IRI: profile.IRI, Number: profile.Number, Status: profile.Status, Buyer: &buyer}
+	r.Contact = flows.ContactOf(profile.Contact)
+	r.Contact.Buyer = &buyer
 	s.indexPerson(r, profile.Email, profile.Mobile)
 	return profile.Contact, nil
 }

@@ -102,7 +102,7 @@ func (s *Service) takeOver(ctx context.Context, r *flows.Registration, at catalo
 		}
 		return false, nil
 	}
-	r.Contact = &flows.Contact{IRI: contact.IRI, Number: contact.Number, Status: contact.Status}
+	r.Contact = flows.ContactOf(contact)
 	r.Prospect.Migrated, r.Prospect.Done = true, true
 	s.followContact(ctx, r, at)
 	r.ApplySale(at.Currency, sale, check)

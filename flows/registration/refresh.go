@@ -80,7 +80,7 @@ func (s *Service) rereadContact(ctx context.Context, r *flows.Registration, at c
 	case err != nil:
 		return flows.ClubFailed(err, "The contact could not be read.")
 	}
-	next := flows.Contact{IRI: contact.IRI, Number: contact.Number, Status: contact.Status}
+	next := flows.ContactOf(contact)
 	if r.Identified() {
 		statistics, err := s.cfg.Club.GetAccountStatistics(ctx, at.Scope, owner)
 		if err != nil {
@@ -90,7 +90,7 @@ func (s *Service) rereadContact(ctx context.Context, r *flows.Registration, at c
 		next.Buyer = &buyer
 	}
 	moved := r.Contact.IRI != next.IRI
-	r.Contact = &next
+	r.Contact = next
 	if moved {
 		s.followContact(ctx, r, at)
 	}

@@ -162,18 +162,18 @@ func (s *Service) prepare(ctx context.Context, r *flows.Registration, at catalog
 	case in.Contact != nil:
 		return s.fillSale(ctx, r, at, contact, in.Items, offers, eachItem)
 	case in.Person != nil:
-		return s.createContactAndSale(ctx, r, at, *in.Person, in.Items, offers)
+		return s.createContactAndSale(ctx, r, at, *in.Person, "/person", in.Items, offers)
 	}
 	return nil
 }
 
-// createContactAndSale creates the contact and, with items, the sale.
-func (s *Service) createContactAndSale(ctx context.Context, r *flows.Registration, at catalogue.Club, person flows.Person, items []flows.NewItem, offers []catalogue.Offer) error {
-	contact, err := s.createContact(ctx, at, person)
+// createContactAndSale creates the contact and, with items, the sale. pointer is where the person is in the request's body.
+func (s *Service) createContactAndSale(ctx context.Context, r *flows.Registration, at catalogue.Club, person flows.Person, pointer string, items []flows.NewItem, offers []catalogue.Offer) error {
+	contact, err := s.createContact(ctx, at, person, pointer)
 	if err != nil {
 		return err
 	}
-	r.Contact = &flows.Contact{IRI: contact.IRI, Number: contact.Number, Status: contact.Status}
+	r.Contact = flows.ContactOf(contact)
 	s.indexPerson(r, person.Email, person.Mobile)
 	return s.fillSale(ctx, r, at, contact, items, offers, eachItem)
 }
@@ -273,19 +273,53 @@ func (s *Service) verifyDecline(ctx context.Context, p *flows.Payment) *flows.Pa
 	return s.poll(ctx, p)
 }
 
-// PutPerson sets or corrects the buyer's details, with a new contact and a new sale of the same
-// items, because the club system changes neither.
+// PutPerson sets the buyer's details, with a new contact and a new sale of the same items, because
+// the club system changes neither.
 func (s *Service) PutPerson(ctx context.Context, id, token string, person flows.Person) (flows.View, error) {
+	return s.changePerson(ctx, id, token, func(*flows.Registration, catalogue.Club) (flows.Person, error) { return person, nil })
+}
+
+// errUnchanged ends a correction that changes nothing.
+var errUnchanged = errors.New("unchanged")
+
+// CorrectPerson is PutPerson with details that correct returns, given those that the club system has.
+func (s *Service) CorrectPerson(ctx context.Context, id, token string, correct func(flows.Person) (flows.Person, error)) (flows.View, error) {
+	view, err := s.changePerson(ctx, id, token, func(r *flows.Registration, at catalogue.Club) (flows.Person, error) {
+		if r.Contact == nil {
+			return flows.Person{}, &flows.Error{Code: flows.PersonRequired, Detail: "There are no details to correct yet."}
+		}
+		contact, err := s.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
+		if err != nil {
+			return flows.Person{}, flows.ClubFailed(err, "The contact could not be read.")
+		}
+		before := storedPerson(contact)
+		person, err := correct(before)
+		if err == nil && person == before {
+			err = errUnchanged
+		}
+		return person, err
+	})
+	if errors.Is(err, errUnchanged) {
+		return s.Get(ctx, id, token)
+	}
+	return view, err
+}
+
+func (s *Service) changePerson(ctx context.Context, id, token string, details func(*flows.Registration, catalogue.Club) (flows.Person, error)) (flows.View, error) {
 	return s.change(ctx, id, token, func(r *flows.Registration, at catalogue.Club) error {
 		if r.Identified() || r.Prospect != nil && r.Prospect.Migrated {
 			return personKnown()
+		}
+		person, err := details(r, at)
+		if err != nil {
+			return err
 		}
 		items := r.RequestedItems()
 		offers, err := s.offers(ctx, r, at, items, eachItem)
 		if err != nil {
 			return err
 		}
-		if err := s.createContactAndSale(ctx, r, at, person, items, offers); err != nil {
+		if err := s.createContactAndSale(ctx, r, at, person, "", items, offers); err != nil {
 			return err
 		}
 		r.Prospect = nil
