@@ -133,6 +133,27 @@ func (e CartChangeKind) Valid() bool {
 	}
 }
 
+// Defines values for CartItemOrigin.
+const (
+	Adjustment CartItemOrigin = "adjustment"
+	Chosen     CartItemOrigin = "chosen"
+	Required   CartItemOrigin = "required"
+)
+
+// Valid indicates whether the value is a known member of the CartItemOrigin enum.
+func (e CartItemOrigin) Valid() bool {
+	switch e {
+	case Adjustment:
+		return true
+	case Chosen:
+		return true
+	case Required:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ChallengeWidgetProvider.
 const (
 	ChallengeWidgetProviderHcaptcha  ChallengeWidgetProvider = "hcaptcha"
@@ -1017,6 +1038,8 @@ type Cart struct {
 
 // CartChange defines model for CartChange.
 type CartChange struct {
+	ItemId *Id `json:"itemId,omitempty"`
+
 	// Kind `added`: the club system added this line. `price`: the line cost `was` when the cart was last shown. `removed`: the line was in the cart then and is no longer part of the amount.
 	Kind CartChangeKind `json:"kind"`
 
@@ -1035,17 +1058,27 @@ type CartConfig struct {
 	RevisionRequired bool `json:"revisionRequired"`
 }
 
-// CartItem `debit` is present if a day was chosen, as requested. Its `from` is the first such day that counts.
+// CartItem `id` stays the same for as long as the item is in the cart. `debit` is present if a day was chosen, as requested. Its `from` is the first such day that counts.
 type CartItem struct {
 	// Debit When debits fall: on a day of the month or of the week, not both. If omitted, the club chooses.
 	Debit *Debit `json:"debit,omitempty"`
+	Id    *Id    `json:"id,omitempty"`
 
 	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
-	Name      Words `json:"name"`
-	OfferId   *Id   `json:"offerId,omitempty"`
+	Name    Words `json:"name"`
+	OfferId *Id   `json:"offerId,omitempty"`
+
+	// Origin `chosen`: requested, and can be removed. `required`: an offer that the club system added, such as a compulsory badge. `adjustment`: a line without an offer that the club system added, such as a prorata.
+	Origin CartItemOrigin `json:"origin"`
+
+	// ParentId The item that brought this one along.
+	ParentId  *Id   `json:"parentId,omitempty"`
 	Price     Money `json:"price"`
 	StartDate *Date `json:"startDate,omitempty"`
 }
+
+// CartItemOrigin `chosen`: requested, and can be removed. `required`: an offer that the club system added, such as a compulsory badge. `adjustment`: a line without an offer that the club system added, such as a prorata.
+type CartItemOrigin string
 
 // CartProblem defines model for CartProblem.
 type CartProblem struct {
@@ -1053,6 +1086,9 @@ type CartProblem struct {
 	//
 	// Example: age_restricted
 	Code string `json:"code"`
+
+	// ItemId The item that the problem is about; absent for the whole cart.
+	ItemId *Id `json:"itemId,omitempty"`
 
 	// Message A message that can be shown to the visitor.
 	Message Words `json:"message"`
@@ -1739,7 +1775,7 @@ type Prospect struct {
 	AccessToken string `json:"accessToken"`
 }
 
-// Registration Example: {"cart":{"changes":[],"dueNow":{"amount":14900,"currency":"EUR"},"items":[{"name":"Quarter Pass, paid once","offerId":"201","price":{"amount":14900,"currency":"EUR"},"startDate":"2030-01-15"}],"problems":[],"revision":"q0WDkV3nUf7s2aYH","valid":true},"clubId":"11","contact":{"number":"11-001007","status":"temp"},"expiresAt":"2030-01-15T20:00:00Z","final":false,"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","next":[{"action":"pay","href":"/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11/payment","method":"POST","methods":["card","later"]},{"action":"abandon","href":"/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","method":"DELETE"}],"state":"open","step":"ready"}
+// Registration Example: {"cart":{"changes":[],"dueNow":{"amount":14900,"currency":"EUR"},"items":[{"id":"0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55","name":"Quarter Pass, paid once","offerId":"201","origin":"chosen","price":{"amount":14900,"currency":"EUR"},"startDate":"2030-01-15"}],"problems":[],"revision":"q0WDkV3nUf7s2aYH","valid":true},"clubId":"11","contact":{"number":"11-001007","status":"temp"},"expiresAt":"2030-01-15T20:00:00Z","final":false,"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","next":[{"action":"pay","href":"/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11/payment","method":"POST","methods":["card","later"]},{"action":"abandon","href":"/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","method":"DELETE"}],"state":"open","step":"ready"}
 type Registration struct {
 	// Cart The cart as last read from the club system.
 	Cart      Cart     `json:"cart"`
@@ -2616,6 +2652,9 @@ type ServerInterface interface {
 	// AddItem Add an offer to the cart
 	// (POST /v1/registrations/{id}/items)
 	AddItem(ctx echo.Context, id RegistrationId, params AddItemParams) error
+	// RemoveItem Remove one item from the cart
+	// (DELETE /v1/registrations/{id}/items/{itemId})
+	RemoveItem(ctx echo.Context, id RegistrationId, itemId Id) error
 	// CreateMandate Create the direct debit mandate and send the SMS code
 	// (POST /v1/registrations/{id}/mandate)
 	CreateMandate(ctx echo.Context, id RegistrationId, params CreateMandateParams) error
@@ -3048,6 +3087,30 @@ func (w *ServerInterfaceWrapper) AddItem(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.AddItem(ctx, id, params)
+	return err
+}
+
+// RemoveItem converts echo context to params.
+func (w *ServerInterfaceWrapper) RemoveItem(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id RegistrationId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// ------------- Path parameter "itemId" -------------
+	var itemId Id
+
+	err = runtime.BindStyledParameterWithOptions("simple", "itemId", ctx.Param("itemId"), &itemId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter itemId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RemoveItem(ctx, id, itemId)
 	return err
 }
 
@@ -3540,6 +3603,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/registrations/:id/check", wrapper.CheckCart, options.OperationMiddlewares["checkCart"]...)
 	router.DELETE(options.BaseURL+"/v1/registrations/:id/items", wrapper.ClearItems, options.OperationMiddlewares["clearItems"]...)
 	router.POST(options.BaseURL+"/v1/registrations/:id/items", wrapper.AddItem, options.OperationMiddlewares["addItem"]...)
+	router.DELETE(options.BaseURL+"/v1/registrations/:id/items/:itemId", wrapper.RemoveItem, options.OperationMiddlewares["removeItem"]...)
 	router.POST(options.BaseURL+"/v1/registrations/:id/mandate", wrapper.CreateMandate, options.OperationMiddlewares["createMandate"]...)
 	router.DELETE(options.BaseURL+"/v1/registrations/:id/mandate/signature", wrapper.CancelSignature, options.OperationMiddlewares["cancelSignature"]...)
 	router.POST(options.BaseURL+"/v1/registrations/:id/mandate/signature", wrapper.SignMandate, options.OperationMiddlewares["signMandate"]...)
@@ -3982,6 +4046,29 @@ func (response AddItem201JSONResponse) VisitAddItemResponse(w http.ResponseWrite
 	return err
 }
 
+type RemoveItemRequestObject struct {
+	Id     RegistrationId `json:"id"`
+	ItemId Id             `json:"itemId"`
+}
+
+type RemoveItemResponseObject interface {
+	VisitRemoveItemResponse(w http.ResponseWriter) error
+}
+
+type RemoveItem200JSONResponse Registration
+
+func (response RemoveItem200JSONResponse) VisitRemoveItemResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type CreateMandateRequestObject struct {
 	Id     RegistrationId `json:"id"`
 	Params CreateMandateParams
@@ -4359,6 +4446,9 @@ type StrictServerInterface interface {
 	// AddItem Add an offer to the cart
 	// (POST /v1/registrations/{id}/items)
 	AddItem(ctx context.Context, request AddItemRequestObject) (AddItemResponseObject, error)
+	// RemoveItem Remove one item from the cart
+	// (DELETE /v1/registrations/{id}/items/{itemId})
+	RemoveItem(ctx context.Context, request RemoveItemRequestObject) (RemoveItemResponseObject, error)
 	// CreateMandate Create the direct debit mandate and send the SMS code
 	// (POST /v1/registrations/{id}/mandate)
 	CreateMandate(ctx context.Context, request CreateMandateRequestObject) (CreateMandateResponseObject, error)
@@ -4959,6 +5049,32 @@ func (sh *strictHandler) AddItem(ctx echo.Context, id RegistrationId, params Add
 		return err
 	} else if validResponse, ok := response.(AddItemResponseObject); ok {
 		return validResponse.VisitAddItemResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RemoveItem operation middleware
+func (sh *strictHandler) RemoveItem(ctx echo.Context, id RegistrationId, itemId Id) error {
+	var request RemoveItemRequestObject
+
+	request.Id = id
+	request.ItemId = itemId
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RemoveItem(ctx.Request().Context(), request.(RemoveItemRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RemoveItem")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RemoveItemResponseObject); ok {
+		return validResponse.VisitRemoveItemResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

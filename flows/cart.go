@@ -1,9 +1,11 @@
 package flows
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 
@@ -12,6 +14,7 @@ import (
 
 // NewItem is a request to add an offer to the cart.
 type NewItem struct {
+	ID        string `json:"id,omitempty"` // in the cart; stays when the sale is made anew
 	OfferID   string `json:"offerId"`
 	StartDate string `json:"startDate,omitempty"` // YYYY-MM-DD
 	Debit     *Debit `json:"debit,omitempty"`     // in the cart: with the day of the first debit
@@ -43,6 +46,8 @@ type Cart struct {
 
 // Line is an article of the cart.
 type Line struct {
+	ID        string   `json:"id,omitempty"`     // of the item, or of the article that the club system added
+	Parent    string   `json:"parent,omitempty"` // id of the line that brought it along; empty: none
 	Offer     club.IRI `json:"offer,omitempty"`
 	Name      string   `json:"name"`
 	Price     int64    `json:"price"` // minor units
@@ -55,7 +60,8 @@ type Line struct {
 // CartProblem is a reason why the club system does not accept the cart.
 type CartProblem struct {
 	Code    string `json:"code"`
-	Message string `json:"message"` // for the visitor
+	Message string `json:"message"`        // for the visitor
+	Line    string `json:"line,omitempty"` // id of the line that it is about; empty: the whole cart, or not known
 }
 
 // RequestedItems returns the items as requested.
@@ -82,17 +88,25 @@ func (r *Registration) ApplySale(currency string, sale club.Sale, check club.Sal
 func cartOf(sale club.Sale, check club.SaleCheck, items []Item, mandateMissing bool) Cart {
 	cart := Cart{Total: sale.TotalTI, Currency: sale.Currency, Valid: check.Valid}
 	requested := slices.Clone(items)
+	ids := map[club.IRI]string{} // of the lines, by their article
 	for _, article := range sale.Articles {
-		line := Line{Offer: article.Offer, Name: article.Name, Price: article.PriceTI, Added: true}
+		line := Line{ID: article.IRI.ID(), Parent: ids[article.Parent], Offer: article.Offer, Name: article.Name, Price: article.PriceTI, Added: true}
 		i := slices.IndexFunc(requested, func(item Item) bool { return item.Offer == article.Offer })
 		if i >= 0 && article.Parent == "" {
 			line.Added, line.StartDate, line.Debit = false, requested[i].StartDate, requested[i].Debit
+			line.ID = cmp.Or(requested[i].ID, line.ID)
 			requested = slices.Delete(requested, i, i+1)
 		}
+		ids[article.IRI] = line.ID
 		cart.Lines = append(cart.Lines, line)
 	}
 	for _, violation := range check.Violations {
-		cart.Problems = append(cart.Problems, ProblemOf(violation))
+		problem := ProblemOf(violation)
+		var i int
+		if n, _ := fmt.Sscanf(violation.Field, "articles[%d]", &i); n == 1 && i >= 0 && i < len(cart.Lines) {
+			problem.Line = cart.Lines[i].ID
+		}
+		cart.Problems = append(cart.Problems, problem)
 	}
 	if !check.Valid && len(cart.Problems) == 0 {
 		cart.Problems = append(cart.Problems, ProblemOf(club.Violation{}))
@@ -107,14 +121,14 @@ func cartOf(sale club.Sale, check club.SaleCheck, items []Item, mandateMissing b
 
 // cartProblems are the problems by the club system's codes.
 var cartProblems = map[string]CartProblem{
-	"api.error.sale.empty":                         {"cart_empty", "There is nothing in the cart."},
-	"api.error.sale.article.age-restricted":        {"age_restricted", "One of the offers is not open to people of your age."},
-	"api.error.sale.article.start-date-required":   {"start_date_required", "One of the offers needs a start date."},
-	"api.error.sale.mandate-required":              {string(MandateRequired), "A direct debit mandate has to be signed first."},
-	"api.error.sale.contact-incomplete":            {"person_incomplete", "The club needs more of your details."},
-	"api.error.sale.article.debit-day-not-allowed": {"debit_day_not_allowed", "The club cannot debit on the day that was chosen."},
-	"api.error.sale.article.not-available":         {"not_available", "One of the offers is not available any more."},
-	"api.error.sale.debt":                          {"debt", "The club asks you to settle what is open first."},
+	"api.error.sale.empty":                         {Code: "cart_empty", Message: "There is nothing in the cart."},
+	"api.error.sale.article.age-restricted":        {Code: "age_restricted", Message: "One of the offers is not open to people of your age."},
+	"api.error.sale.article.start-date-required":   {Code: "start_date_required", Message: "One of the offers needs a start date."},
+	"api.error.sale.mandate-required":              {Code: string(MandateRequired), Message: "A direct debit mandate has to be signed first."},
+	"api.error.sale.contact-incomplete":            {Code: "person_incomplete", Message: "The club needs more of your details."},
+	"api.error.sale.article.debit-day-not-allowed": {Code: "debit_day_not_allowed", Message: "The club cannot debit on the day that was chosen."},
+	"api.error.sale.article.not-available":         {Code: "not_available", Message: "One of the offers is not available any more."},
+	"api.error.sale.debt":                          {Code: "debt", Message: "The club asks you to settle what is open first."},
 }
 
 // ProblemOf translates a violation for the visitor. The club system's own text is dropped:
@@ -123,7 +137,7 @@ func ProblemOf(v club.Violation) CartProblem {
 	if problem, ok := cartProblems[v.Code]; ok {
 		return problem
 	}
-	return CartProblem{"not_accepted", "The club does not accept this cart. Please choose another offer, or ask the club."}
+	return CartProblem{Code: "not_accepted", Message: "The club does not accept this cart. Please choose another offer, or ask the club."}
 }
 
 // Wire returns the debits for the club system; nil if the club chooses.
@@ -155,11 +169,11 @@ func (c Cart) Agreed() []CartLine {
 }
 
 // Revision names what a buyer agrees to: lines, prices, start dates, debits and the amount. The marks
-// of MarkChanges, the check and its problems do not count.
+// of MarkChanges, ids, the check and its problems do not count.
 func (c Cart) Revision() string {
 	lines := slices.Clone(c.Lines)
 	for i := range lines {
-		lines[i].Was = nil
+		lines[i].ID, lines[i].Parent, lines[i].Was = "", "", nil
 	}
 	text, err := json.Marshal([]any{lines, c.Total, c.Currency})
 	if err != nil {
@@ -197,7 +211,7 @@ func (c *Cart) MarkChanges(before Cart) {
 
 // settledProblem is the problem of a cart whose sale was settled at the club, outside this
 // registration. It can neither be paid again nor replaced.
-var settledProblem = CartProblem{"settled", "This cart was settled at the club already, so there is nothing more to pay. If you did not settle it, please ask the club's staff."}
+var settledProblem = CartProblem{Code: "settled", Message: "This cart was settled at the club already, so there is nothing more to pay. If you did not settle it, please ask the club's staff."}
 
 // SettledError is the error for a change or payment of a cart that was settled at the club.
 func SettledError() error { return &Error{Code: CartInvalid, Detail: settledProblem.Message} }

@@ -34,7 +34,7 @@ func TestBodiesWhereNoneIsTaken(t *testing.T) {
 			if kindOf(route, op) == "identified" {
 				proof = bearer(customer.IdentityToken)
 			}
-			path := strings.NewReplacer("{clubId}", "11", "{id}", own.id, "{offerId}", "2501").Replace(route)
+			path := strings.NewReplacer("{clubId}", "11", "{id}", own.id, "{offerId}", "2501", "{itemId}", "no-such-item").Replace(route)
 			send := func(body string) *frontdesktest.Response {
 				return c.Do(method, path, body, proof, frontdesktest.Key(""), [2]string{"Accept", "application/json"})
 			}

@@ -19,6 +19,12 @@ func (s *Server) ClearItems(ctx context.Context, request api.ClearItemsRequestOb
 	return api.ClearItems200JSONResponse(s.registrationOf(ctx, view)), err
 }
 
+// RemoveItem serves DELETE /v1/registrations/{id}/items/{itemId}.
+func (s *Server) RemoveItem(ctx context.Context, request api.RemoveItemRequestObject) (api.RemoveItemResponseObject, error) {
+	view, err := s.cfg.Registrations.RemoveItem(ctx, request.Id, callerOf(ctx).token, request.ItemId)
+	return api.RemoveItem200JSONResponse(s.registrationOf(ctx, view)), err
+}
+
 // CheckCart serves POST /v1/registrations/{id}/check.
 func (s *Server) CheckCart(ctx context.Context, request api.CheckCartRequestObject) (api.CheckCartResponseObject, error) {
 	cart, err := s.cfg.Registrations.Check(ctx, request.Id, callerOf(ctx).token)
@@ -40,30 +46,47 @@ func cartOf(cart flows.Cart) api.Cart {
 		Problems: problemsOf(cart), Changes: []api.CartChange{},
 	}
 	for i, line := range cart.Lines {
-		name, price := singleLine(line.Name), money(line.Price, cart.Currency)
-		out.Items[i] = api.CartItem{Name: name, Price: price, StartDate: optional(line.StartDate)}
-		if offer := line.Offer.ID(); isPublicID(offer) {
-			out.Items[i].OfferId = &offer
-		}
+		id, name, price := publicID(line.ID), singleLine(line.Name), money(line.Price, cart.Currency)
+		out.Items[i] = api.CartItem{Id: id, ParentId: publicID(line.Parent), Origin: itemOrigin(line), OfferId: publicID(line.Offer.ID()),
+			Name: name, Price: price, StartDate: optional(line.StartDate)}
 		if debit := line.Debit; debit != nil {
 			out.Items[i].Debit = &api.Debit{Day: debit.Day, WeekDay: debit.WeekDay, From: optional(debit.From)}
 		}
 		if line.Was != nil {
-			out.Changes = append(out.Changes, api.CartChange{Kind: api.Repriced, Name: name, Price: price, Was: new(money(*line.Was, cart.Currency))})
+			out.Changes = append(out.Changes, api.CartChange{Kind: api.Repriced, ItemId: id, Name: name, Price: price, Was: new(money(*line.Was, cart.Currency))})
 		}
 		if line.Added {
-			out.Changes = append(out.Changes, api.CartChange{Kind: api.Added, Name: name, Price: price})
+			out.Changes = append(out.Changes, api.CartChange{Kind: api.Added, ItemId: id, Name: name, Price: price})
 		}
 	}
 	for _, line := range cart.Gone {
-		out.Changes = append(out.Changes, api.CartChange{Kind: api.Removed, Name: singleLine(line.Name), Price: money(line.Price, cart.Currency)})
+		out.Changes = append(out.Changes, api.CartChange{Kind: api.Removed, ItemId: publicID(line.ID), Name: singleLine(line.Name), Price: money(line.Price, cart.Currency)})
 	}
 	out.Changes = firstN(out.Changes, maxChanges)
 	return out
 }
 
+// publicID returns an id of the club system; nil for one that the contract does not allow.
+func publicID(id string) *string {
+	if !isPublicID(id) {
+		return nil
+	}
+	return &id
+}
+
+func itemOrigin(line flows.Line) api.CartItemOrigin {
+	switch {
+	case !line.Added:
+		return api.Chosen
+	case line.Offer == "":
+		return api.Adjustment
+	default:
+		return api.Required
+	}
+}
+
 func problemsOf(cart flows.Cart) []api.CartProblem {
 	return each(firstN(cart.Problems, maxProblems), func(problem flows.CartProblem) api.CartProblem {
-		return api.CartProblem(problem)
+		return api.CartProblem{Code: problem.Code, Message: problem.Message, ItemId: publicID(problem.Line)}
 	})
 }

@@ -309,7 +309,7 @@ func TestRoutesAreTheContracts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ids := strings.NewReplacer("{clubId}", "11", "{id}", "00000000-0000-4000-8000-000000000000")
+	ids := strings.NewReplacer("{clubId}", "11", "{itemId}", "no-such-item", "{id}", "00000000-0000-4000-8000-000000000000")
 	for path, item := range document.Paths.Map() {
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
 			listed := item.GetOperation(method) != nil

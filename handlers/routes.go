@@ -27,6 +27,7 @@ var routes = map[string]route{
 	"PATCH /v1/registrations/:id/person":                  {holder, []limit{requests, writes}},
 	"POST /v1/registrations/:id/items":                    {holder, []limit{requests, writes}},
 	"DELETE /v1/registrations/:id/items":                  {holder, []limit{requests, writes}},
+	"DELETE /v1/registrations/:id/items/:itemId":          {holder, []limit{requests, writes}},
 	"POST /v1/registrations/:id/check":                    {holder, []limit{requests, writes}}, // no write, but as expensive for the club system
 	"POST /v1/registrations/:id/resume-link":              {holder, []limit{requests, writes}},
 	"POST /v1/resumptions":                                {anyone, []limit{requests, starts}},

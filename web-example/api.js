@@ -151,6 +151,13 @@ export const clearItems = (id) => request("DELETE", `${registration(id)}/items`)
 
 /**
  * @param {string} id
+ * @param {string} item
+ * @returns {Promise<Registration>}
+ */
+export const removeItem = (id, item) => request("DELETE", `${registration(id)}/items/${item}`);
+
+/**
+ * @param {string} id
  * @returns {Promise<import("./contract").Check>}
  */
 export const checkCart = (id) => request("POST", `${registration(id)}/check`);

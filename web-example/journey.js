@@ -12,7 +12,7 @@ import { findOffer } from "./terms.js";
 /**
  * @typedef {import("./contract").Registration} Registration
  * @typedef {import("./contract").Person} Person
- * @typedef {"start" | "continue" | "link" | "person" | "item" | "clear" | "check" | "mandate" | "sign" | "resend" | "cancel" | "prospect" | "pay" | "card" | "back" | "abandon" | "consents" | "transfer"} Doing what `busy` and `data-busy` name
+ * @typedef {"start" | "continue" | "link" | "person" | "item" | "remove" | "clear" | "check" | "mandate" | "sign" | "resend" | "cancel" | "prospect" | "pay" | "card" | "back" | "abandon" | "consents" | "transfer"} Doing what `busy` and `data-busy` name
  */
 
 /** Problems which say that the page is behind: the registration is read again. */
@@ -405,6 +405,15 @@ export const clear = () =>
     const id = get().place.registration ?? "";
     show(await api.clearItems(id));
     go({ registration: id, step: "offer" });
+  });
+
+/**
+ * Removes one of several items.
+ * @param {string} item
+ */
+export const removeItem = (item) =>
+  attempt("remove", async () => {
+    show(await api.removeItem(get().place.registration ?? "", item));
   });
 
 /** Has the club system check the cart again. */

@@ -379,6 +379,39 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/registrations/{id}/items/{itemId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
+                id: components["parameters"]["RegistrationId"];
+                /** @example 0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55 */
+                itemId: components["schemas"]["Id"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove one item from the cart
+         * @description Removes an item of `origin: chosen`, and what the club system added because of it. The others keep their `id`. Any other
+         *     item is a 404, also one that was removed before.
+         *
+         *     ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     start
+         *     item=$(curl -s $api/registrations/$id -H "$holder" | jq -r '.cart.items[0].id')
+         *     curl -s -X DELETE $api/registrations/$id/items/$item -H "$holder" | jq .cart
+         *     ```
+         */
+        delete: operations["removeItem"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/registrations/{id}/check": {
         parameters: {
             query?: never;
@@ -1379,6 +1412,8 @@ export interface components {
          *       "cart": {
          *         "items": [
          *           {
+         *             "id": "0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55",
+         *             "origin": "chosen",
          *             "offerId": "201",
          *             "name": "Quarter Pass, paid once",
          *             "price": {
@@ -1562,8 +1597,16 @@ export interface components {
             /** @description Present and true if the club system did not respond when the cart should have been read again. */
             stale?: boolean;
         };
-        /** @description `debit` is present if a day was chosen, as requested. Its `from` is the first such day that counts. */
+        /** @description `id` stays the same for as long as the item is in the cart. `debit` is present if a day was chosen, as requested. Its `from` is the first such day that counts. */
         CartItem: {
+            id?: components["schemas"]["Id"];
+            /**
+             * @description `chosen`: requested, and can be removed. `required`: an offer that the club system added, such as a compulsory badge. `adjustment`: a line without an offer that the club system added, such as a prorata.
+             * @enum {string}
+             */
+            origin: "chosen" | "required" | "adjustment";
+            /** @description The item that brought this one along. */
+            parentId?: components["schemas"]["Id"];
             offerId?: components["schemas"]["Id"];
             name: components["schemas"]["Words"];
             price: components["schemas"]["Money"];
@@ -1578,6 +1621,8 @@ export interface components {
             code: string;
             /** @description A message that can be shown to the visitor. */
             message: components["schemas"]["Words"];
+            /** @description The item that the problem is about; absent for the whole cart. */
+            itemId?: components["schemas"]["Id"];
         };
         CartChange: {
             /**
@@ -1585,6 +1630,7 @@ export interface components {
              * @enum {string}
              */
             kind: "added" | "price" | "removed";
+            itemId?: components["schemas"]["Id"];
             name: components["schemas"]["Words"];
             price: components["schemas"]["Money"];
             was?: components["schemas"]["Money"];
@@ -2858,6 +2904,39 @@ export interface operations {
             path: {
                 /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The registration in its current state. */
+            200: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Registration"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    removeItem: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
+                id: components["parameters"]["RegistrationId"];
+                /** @example 0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55 */
+                itemId: components["schemas"]["Id"];
             };
             cookie?: never;
         };

@@ -226,6 +226,9 @@ export default {
     correct: "Correct your details",
     more: "Add another offer",
     clear: "Choose something else instead",
+    remove: "Remove",
+    /** @param {string} name */
+    removeItem: (name) => `Remove ${name}`,
     dueNow: "Due today",
     tax: "All taxes included",
     kept: (/** @type {string} */ moment) => `We keep this cart until ${moment}.`,

@@ -237,6 +237,9 @@ export default {
     correct: "Corriger mes coordonnées",
     more: "Ajouter une autre offre",
     clear: "Choisir autre chose",
+    remove: "Retirer",
+    /** @param {string} name */
+    removeItem: (name) => `Retirer ${name}`,
     dueNow: "À payer aujourd’hui",
     tax: "Toutes taxes comprises",
     kept: (moment) => `Nous gardons ce panier jusqu’au ${moment}.`,

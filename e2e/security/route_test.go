@@ -65,7 +65,7 @@ var requestBodies = map[string]string{
 
 // pathFor fills in a route's path.
 func (r route) pathFor(id string) string {
-	return strings.NewReplacer("{clubId}", "11", "{offerId}", "2501", "{id}", id, "{secret}", "guessed").Replace(r.path)
+	return strings.NewReplacer("{clubId}", "11", "{offerId}", "2501", "{itemId}", "no-such-item", "{id}", id, "{secret}", "guessed").Replace(r.path)
 }
 
 // body is the route's body; nil for none.

@@ -124,6 +124,23 @@ func (g *siteVisitor) changed() (due int64) {
 	return due + 700
 }
 
+// TestRemoveItemInBrowser: of two offers in the cart, the visitor removes one and pays for the other.
+func TestRemoveItemInBrowser(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.fillCart()
+	due := g.due()
+	g.Click(`[data-add]`)
+	g.chooseOffer("badge", "2501")
+	g.WaitVisible(`[data-item="2501"]`)
+	g.Click(`[data-item="2501"] [data-remove]`)
+	g.WaitVisible(`[data-due="` + strconv.FormatInt(due, 10) + `"]`)
+	g.Await("the only item cannot be removed", `!document.querySelector("[data-remove]")`)
+	g.payByCard()
+	g.expectMember()
+	g.expectRecords(g.Registration(), expectedRecords{recorded: due, captured: due})
+}
+
 // TestChangedCartInBrowser: a visitor about to pay another amount than the page showed
 // sees which price has changed and which line is gone. They pay only by confirming.
 func TestChangedCartInBrowser(t *testing.T) {

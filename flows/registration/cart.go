@@ -1,9 +1,13 @@
 package registration
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
 
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
@@ -47,9 +51,13 @@ func (s *Service) AddItem(ctx context.Context, id, token string, item flows.NewI
 }
 
 // rebuild creates a new sale for the contact: the first one, or the replacement of a sale that has
-// more than the registration. That happens when an item was added and the response, or the
-// registration, was lost; the club system cannot remove an article.
+// more than the registration. That happens when an item was removed, or was added and the response, or
+// the registration, was lost; the club system cannot remove an article. Without items there is no sale.
 func (s *Service) rebuild(ctx context.Context, r *flows.Registration, at catalogue.Club, items []flows.NewItem) error {
+	if len(items) == 0 {
+		r.Sale, r.Items, r.Cart = "", nil, flows.Cart{Currency: at.Currency}
+		return nil
+	}
 	offers, err := s.offers(ctx, r, at, items, "")
 	if err != nil {
 		return err
@@ -93,9 +101,18 @@ func itemFailed(err error, pointer string, i int) error {
 
 // ClearItems empties the cart. The old sale is abandoned, because the club system cannot delete one.
 func (s *Service) ClearItems(ctx context.Context, id, token string) (flows.View, error) {
+	return s.change(ctx, id, token, func(r *flows.Registration, at catalogue.Club) error { return s.rebuild(ctx, r, at, nil) })
+}
+
+// RemoveItem removes an item, and what the club system added with it, by a new sale of the others.
+// NotFound for a line that the buyer did not choose.
+func (s *Service) RemoveItem(ctx context.Context, id, token, item string) (flows.View, error) {
 	return s.change(ctx, id, token, func(r *flows.Registration, at catalogue.Club) error {
-		r.Sale, r.Items, r.Cart = "", nil, flows.Cart{Currency: at.Currency}
-		return nil
+		kept := slices.DeleteFunc(r.RequestedItems(), func(requested flows.NewItem) bool { return requested.ID == item })
+		if len(kept) == len(r.Items) {
+			return &flows.Error{Code: flows.NotFound, Detail: "The buyer chose no such item, or it was removed before."}
+		}
+		return s.rebuild(ctx, r, at, kept)
 	})
 }
 
@@ -190,6 +207,7 @@ func (s *Service) addArticle(ctx context.Context, r *flows.Registration, at cata
 	if err != nil {
 		return flows.ClubFailed(err, "An item could not be added to the cart.")
 	}
+	item.ID = cmp.Or(item.ID, uuid.NewString())
 	r.Items = append(r.Items, flows.Item{NewItem: item, Offer: offer.IRI, Mandate: offer.Requires(catalogue.NeedsMandate)})
 	return nil
 }

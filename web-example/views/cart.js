@@ -3,7 +3,7 @@
 import { button, h, heading, icon, price, ticks } from "../dom.js";
 import { date, moment, money } from "../format.js";
 import { canLogIn } from "../identity.js";
-import { cartSchedules, checkAgain, clear } from "../journey.js";
+import { cartSchedules, checkAgain, clear, removeItem } from "../journey.js";
 import { can, linkTo, needsMandate, ways } from "../route.js";
 import { get } from "../store.js";
 import { findOffer } from "../terms.js";
@@ -33,35 +33,37 @@ export function show() {
     payment && outcome(payment),
     get().brought === registration.id && h("p", { class: "notice is-good", role: "status", "data-brought": true }, icon("tick"), text.brought),
     h("div", { class: "review-columns" },
-      h("div", { class: "review-main" }, items(cart), stale(cart), changes(cart), afterToday(cart), details(registration)),
+      h("div", { class: "review-main" }, items(registration), stale(cart), changes(cart), afterToday(cart), details(registration)),
       due(registration),
       edits(registration)));
 }
 
-/** @param {Cart} cart */
-function items(cart) {
-  const added = cart.changes.filter(({ kind }) => kind === "added");
+/** @param {Registration} registration */
+function items(registration) {
+  const { items } = registration.cart;
+  const several = items.filter(({ origin }) => origin === "chosen").length > 1;
   return h("section", { class: "panel", "aria-labelledby": "items-heading" },
     h("h2", { id: "items-heading" }, text.cart.items),
-    h("ul", { class: "lines" }, cart.items.map((item) => {
-      const at = added.findIndex((change) => change.name === item.name && change.price.amount === item.price.amount);
-      if (at >= 0) added.splice(at, 1);
-      return line(item, at >= 0);
-    })));
+    h("ul", { class: "lines" }, items.map((item) => line(item, several && can(registration, "clear_items")))));
 }
 
 /**
  * @param {Cart["items"][number]} item
- * @param {boolean} added
+ * @param {boolean} removable
  */
-const line = (item, added) =>
+const line = (item, removable) =>
   h("li", { "data-item": item.offerId ?? "" },
     h("div", {},
       h("strong", {}, item.name),
       item.startDate && h("small", {}, text.terms.starts(date(item.startDate))),
       debitOf(item),
-      added && h("small", { class: "tag" }, text.cart.added)),
+      item.origin !== "chosen" && h("small", { class: "tag" }, text.cart.added),
+      removable && item.origin === "chosen" && remover(item)),
     h("span", { class: "amount" }, money(item.price)));
+
+/** @param {Cart["items"][number]} item */
+const remover = ({ id = "", name }) =>
+  button({ class: "link", "data-remove": id, "aria-label": text.cart.removeItem(name), onclick: () => removeItem(id) }, text.cart.remove);
 
 /** @param {Cart} cart */
 const stale = (cart) =>

@@ -1,0 +1,88 @@
+package journey_test
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+)
+
+// TestRemoveItem: one of several items is removed with what the club system added because of it. The
+// others keep their ids, and the sale at the club system holds no more than the cart.
+func TestRemoveItem(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	_, c := s.Gateway(t)
+	club := c.Club()
+	start := time.Now().AddDate(0, 0, 10).Format(time.DateOnly)
+	withBadge := "301"
+	registration := c.RegisterWith(club, frontdesktest.Person(), api.NewItem{OfferId: withBadge, StartDate: &start}, api.NewItem{OfferId: frontdesktest.FreeTrial},
+		api.NewItem{OfferId: c.CardOffer(club).Id, StartDate: &start})
+	path := "/v1/registrations/" + registration.Id + "/items/"
+	items := registration.Cart.Items
+	chosen := slices.DeleteFunc(slices.Clone(items), func(item api.CartItem) bool { return item.Origin != api.Chosen })
+	if len(chosen) != 3 || len(chosen) == len(items) {
+		t.Fatalf("the cart holds %+v", items)
+	}
+	for _, item := range items {
+		parent := slices.IndexFunc(items, func(other api.CartItem) bool { return *other.Id == frontdesktest.Value(item.ParentId) })
+		if (item.Origin == api.Chosen) != (parent < 0) || (item.Origin == api.Adjustment) != (item.OfferId == nil) {
+			t.Errorf("%+v is in the cart", item)
+		}
+		if item.Origin != api.Chosen {
+			c.Do("DELETE", path+*item.Id, nil).Problem(api.NotFound)
+		}
+	}
+	for _, change := range registration.Cart.Changes {
+		if !slices.ContainsFunc(items, func(item api.CartItem) bool {
+			return *item.Id == frontdesktest.Value(change.ItemId) && item.Name == change.Name
+		}) {
+			t.Errorf("%+v is about no item of the cart", change)
+		}
+	}
+	stranger := frontdesktest.NewClient(t, c.URL)
+	stranger.Do("DELETE", path+*chosen[0].Id, nil).Problem(api.NotFound)
+
+	var left api.Registration
+	c.Do("DELETE", path+*chosen[0].Id, nil).Into(http.StatusOK, &left)
+	for _, item := range left.Cart.Items {
+		if item.Origin == api.Chosen && *item.Id != *chosen[1].Id && *item.Id != *chosen[2].Id || frontdesktest.Value(item.ParentId) == *chosen[0].Id {
+			t.Errorf("%+v is left", item)
+		}
+	}
+	sales := s.Upstreams.Sim.Sales()
+	if sale := sales[len(sales)-1]; len(sale.Lines) != len(left.Cart.Items) || int64(sale.Total) != left.Cart.DueNow.Amount {
+		t.Errorf("the sale is %+v, the cart %+v", sale, left.Cart)
+	}
+	c.Do("DELETE", path+*chosen[0].Id, nil).Problem(api.NotFound)
+	c.Do("DELETE", path+*chosen[1].Id, nil).Into(http.StatusOK, &left)
+	c.Confirm(c.Pay(registration.Id), frontdesktest.GoodCard)
+	c.Await(registration.Id, api.Completed)
+	s.ExpectOnePayment(t, left.Cart.DueNow.Amount)
+	c.Do("DELETE", path+*chosen[2].Id, nil).Problem(api.RegistrationClosed)
+}
+
+// TestProblemNamesItsItem: a front end can show what is wrong at the line that it is about.
+func TestProblemNamesItsItem(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	child := frontdesktest.Person()
+	child.BirthDate = time.Now().AddDate(-15, 0, 0).Format(time.DateOnly)
+	start, adults := time.Now().AddDate(0, 0, 10).Format(time.DateOnly), "401"
+	registration := c.RegisterWith(c.Club(), child, api.NewItem{OfferId: frontdesktest.FreeTrial}, api.NewItem{OfferId: adults, StartDate: &start})
+	for _, problem := range registration.Cart.Problems {
+		if problem.Code != "age_restricted" {
+			continue
+		}
+		if !slices.ContainsFunc(registration.Cart.Items, func(item api.CartItem) bool {
+			return *item.Id == frontdesktest.Value(problem.ItemId) && frontdesktest.Value(item.OfferId) == adults
+		}) {
+			t.Errorf("%+v in %+v", problem, registration.Cart.Items)
+		}
+		return
+	}
+	t.Errorf("the problems are %+v", registration.Cart.Problems)
+}
