@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"frontdesk/e2e/campaign"
+	"frontdesk/e2e/frontdesktest"
 )
 
 // TestMutationsApply: a mistake that no longer fits the code would not be found.
@@ -134,7 +135,7 @@ func TestNetworkFaultsKillAMutation(t *testing.T) {
 		t.Fatal(err)
 	}
 	test := exec.CommandContext(t.Context(), "go", "test", "-overlay", overlay, "-run", "TestPaymentUnderNetworkFaults", "frontdesk/upstream/club")
-	test.Dir = campaign.Root()
+	test.Dir = frontdesktest.Root()
 	out, err := test.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "said to have had no effect, and the club system booked it") {
 		t.Errorf("%v\n%s", err, out)

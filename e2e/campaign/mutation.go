@@ -8,11 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"frontdesk/e2e/frontdesktest"
 )
 
 // Mutation is a mistake that is built into a copy of the code (go build -overlay), to see whether the
@@ -45,7 +46,7 @@ func MutationNamed(name string) (Mutation, error) {
 func (m Mutation) ChangedFiles() (map[string]string, error) {
 	changed := map[string]string{}
 	for _, edit := range m.Edits {
-		path := filepath.Join(Root(), edit.File)
+		path := filepath.Join(frontdesktest.Root(), edit.File)
 		if changed[path] == "" {
 			text, err := os.ReadFile(path)
 			if err != nil {
@@ -130,7 +131,7 @@ func (b *Builds) build(ctx context.Context, pkg, mutation string) (string, error
 		args = append(args, "-overlay", list)
 	}
 	cmd := exec.CommandContext(ctx, "go", append(args, pkg)...)
-	cmd.Dir = Root()
+	cmd.Dir = frontdesktest.Root()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%s with the mutation %q does not build: %w\n%s", pkg, mutation, err, out)
 	}
@@ -179,10 +180,4 @@ func runMutated(ctx context.Context, b *Builds, c Campaign, mutation string, o O
 		return nil, fmt.Errorf("the command with the mutation %s gave no report: %w, %w", mutation, jsonErr, err)
 	}
 	return report, nil
-}
-
-// Root is the project's folder.
-func Root() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
 }

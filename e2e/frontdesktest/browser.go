@@ -247,10 +247,8 @@ func (b *Browser) TextOf(selector string) string {
 	return Eval[string](b, `document.querySelector(`+quote(selector)+`)?.innerText ?? ""`)
 }
 
-// quote makes a JavaScript string, of which JSON's are a subset.
-func quote(s string) string { return encoded(s) }
-
-func encoded(value any) string {
+// quote writes a string or another value in JavaScript, of which JSON is a subset.
+func quote(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {
 		panic(err) // a mistake of the test itself

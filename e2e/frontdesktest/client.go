@@ -257,23 +257,15 @@ func (c *Client) CardOffer(club string) api.Offer {
 	c.t.Helper()
 	var list api.ProductList
 	c.Do("GET", "/v1/clubs/"+club+"/products?type=subscription", nil).Into(http.StatusOK, &list)
-	offer, found := CardOffer(list.Items)
-	if !found {
-		c.t.Fatal("no offer can be paid by card at once")
-	}
-	return offer
-}
-
-// CardOffer finds an offer that is paid by card at once.
-func CardOffer(products []api.Product) (offer api.Offer, found bool) {
-	for _, product := range products {
+	for _, product := range list.Items {
 		for _, offer := range product.Offers {
 			if offer.DueNow.Amount > 0 && len(offer.Needs) == 1 && !offer.Prorated {
-				return offer, true
+				return offer
 			}
 		}
 	}
-	return offer, false
+	c.t.Fatal("no offer can be paid by card at once")
+	return api.Offer{}
 }
 
 // Club gives the first club's id.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"frontdesk/upstream/cards/stripe/stripetest"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -28,6 +29,17 @@ func (e Env) Gateway(t testing.TB, environment ...string) (*Process, *Client) {
 		"FRONTDESK_SANDBOX_URL=" + e.Upstreams.URL + "/sandbox", "FRONTDESK_REDIS_URL=" + e.Redis}, environment...)...)
 	c := NewClient(t, p.URL)
 	c.SimulatorURL = e.Upstreams.URL
+	return p, c
+}
+
+// StripeGateway starts a gateway in test mode that takes cards by the adapter of Stripe, before a double
+// of that processor, which sends its webhooks there.
+func (e Env) StripeGateway(t testing.TB, processor *stripetest.Server, webhooks stripetest.WebhookMode) (*Process, *Client) {
+	t.Helper()
+	p, c := e.Gateway(t, "FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_STRIPE_URL="+processor.URL,
+		"FRONTDESK_STRIPE_SECRET_KEY="+processor.SecretKey, "FRONTDESK_STRIPE_PUBLISHABLE_KEY="+processor.PublishableKey,
+		"FRONTDESK_STRIPE_WEBHOOK_SECRET="+processor.WebhookSecret)
+	processor.SetWebhooks(webhooks, p.URL+"/v1/webhooks/card")
 	return p, c
 }
 

@@ -181,11 +181,7 @@ var opsAddress = regexp.MustCompile(`operators are served",? ?"?address"?[=:]"?(
 // OpsAddress gives the address at which the process serves operators.
 func (p *Process) OpsAddress() string {
 	p.t.Helper()
-	found := opsAddress.FindStringSubmatch(p.Log())
-	if found == nil {
-		p.t.Fatalf("%s serves no operators:\n%s", p.URL, p.Log())
-	}
-	return found[1]
+	return p.inLog("operators", opsAddress)
 }
 
 // metricsAddress is where metrics are served, in the log.
@@ -194,9 +190,15 @@ var metricsAddress = regexp.MustCompile(`"metrics are served","address":"([^"]+)
 // MetricsAddress gives the address at which a process in live mode serves metrics.
 func (p *Process) MetricsAddress() string {
 	p.t.Helper()
-	found := metricsAddress.FindStringSubmatch(p.Log())
+	return p.inLog("metrics", metricsAddress)
+}
+
+// inLog finds the address in the log at which the process serves something.
+func (p *Process) inLog(served string, address *regexp.Regexp) string {
+	p.t.Helper()
+	found := address.FindStringSubmatch(p.Log())
 	if found == nil {
-		p.t.Fatalf("%s serves no metrics:\n%s", p.URL, p.Log())
+		p.t.Fatalf("%s serves no %s:\n%s", p.URL, served, p.Log())
 	}
 	return found[1]
 }

@@ -45,11 +45,8 @@ func newStripe(t *testing.T, webhooks stripetest.WebhookMode) (frontdesktest.Env
 	s := frontdesktest.NewEnv(t)
 	processor := stripetest.New(stripetest.Config{})
 	t.Cleanup(processor.Close)
-	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.Upstreams.URL+"/sim", "FRONTDESK_REDIS_URL="+s.Redis,
-		"FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_STRIPE_URL="+processor.URL, "FRONTDESK_STRIPE_SECRET_KEY="+processor.SecretKey,
-		"FRONTDESK_STRIPE_PUBLISHABLE_KEY="+processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET="+processor.WebhookSecret)
-	processor.SetWebhooks(webhooks, gateway.URL+"/v1/webhooks/card")
-	return s, processor, gateway, frontdesktest.NewClient(t, gateway.URL)
+	gateway, c := s.StripeGateway(t, processor, webhooks)
+	return s, processor, gateway, c
 }
 
 // TestOtherMethodAtStripe: whatever the processor's dashboard offers, only cards pay. What was authorised

@@ -27,8 +27,6 @@ const (
 	// nodeSilence, in ms, after which a node counts as gone: far less than in production,
 	// because tests wait for it, and more than a busy machine's pauses.
 	nodeSilence = 2000
-	// joining is how long a cluster may take to come together, or to promote a replica.
-	joining = 40 * time.Second
 )
 
 // newRedisCluster starts six nodes below dir, and waits until they are a cluster.
@@ -71,13 +69,13 @@ func (c *redisCluster) join(ctx context.Context) error {
 		client := c.nodes[i].Client()
 		id := client.Do(ctx, "CLUSTER", "MYID").Val()
 		client.Close()
-		if err := frontdesktest.Within(ctx, "a replica knows its primary", joining, func() bool {
+		if err := frontdesktest.Within(ctx, "a replica knows its primary", frontdesktest.Patience, func() bool {
 			return c.do(ctx, node, "CLUSTER", "REPLICATE", id) == nil
 		}); err != nil {
 			return err
 		}
 	}
-	return frontdesktest.Within(ctx, "the cluster is whole", joining, func() bool { return c.Healthy(ctx) })
+	return frontdesktest.Within(ctx, "the cluster is whole", frontdesktest.Patience, func() bool { return c.Healthy(ctx) })
 }
 
 func (c *redisCluster) do(ctx context.Context, node *frontdesktest.RedisServer, command ...any) error {
@@ -157,7 +155,7 @@ func (c *redisCluster) FailOver(ctx context.Context, key string) error {
 		return fmt.Errorf("no primary has %s", key)
 	}
 	dead.Kill()
-	return frontdesktest.Within(ctx, "a replica is promoted", joining, func() bool { return c.PrimaryFor(ctx, key) != nil })
+	return frontdesktest.Within(ctx, "a replica is promoted", frontdesktest.Patience, func() bool { return c.PrimaryFor(ctx, key) != nil })
 }
 
 // Client opens a client of all nodes, which discovers the slots by itself.

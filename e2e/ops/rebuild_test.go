@@ -93,14 +93,7 @@ func TestStripeRebuildAfterRedisLoss(t *testing.T) {
 	s := frontdesktest.NewEnv(t)
 	processor := stripetest.New(stripetest.Config{})
 	t.Cleanup(processor.Close)
-	start := func(redisURL string) *frontdesktest.Process {
-		return frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.Upstreams.URL+"/sim", "FRONTDESK_REDIS_URL="+redisURL,
-			"FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_STRIPE_URL="+processor.URL, "FRONTDESK_STRIPE_SECRET_KEY="+processor.SecretKey,
-			"FRONTDESK_STRIPE_PUBLISHABLE_KEY="+processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET="+processor.WebhookSecret)
-	}
-	doomed := start(s.Redis)
-	processor.SetWebhooks(stripetest.Normal, doomed.URL+"/v1/webhooks/card")
-	c := frontdesktest.NewClient(t, doomed.URL)
+	doomed, c := s.StripeGateway(t, processor, stripetest.Normal)
 	doubtful, waiting := c.Register(), frontdesktest.NewClient(t, doomed.URL)
 	other := waiting.Register()
 	first, second := c.Pay(doubtful.Id), waiting.Pay(other.Id)
@@ -116,9 +109,9 @@ func TestStripeRebuildAfterRedisLoss(t *testing.T) {
 	doomed.Kill()
 	s.Upstreams.Release()
 
-	gateway := start(frontdesktest.NewRedis(t))
-	processor.SetWebhooks(stripetest.Normal, gateway.URL+"/v1/webhooks/card")
-	again, waitingAgain := frontdesktest.NewClient(t, gateway.URL), frontdesktest.NewClient(t, gateway.URL)
+	s.Redis = frontdesktest.NewRedis(t)
+	gateway, again := s.StripeGateway(t, processor, stripetest.Normal)
+	waitingAgain := frontdesktest.NewClient(t, gateway.URL)
 	again.Token, waitingAgain.Token = c.Token, waiting.Token
 	if end := again.AwaitPayment(doubtful.Id, api.InDoubt); end.Payment.Id != first.Id {
 		t.Errorf("the holder sees %+v", end)

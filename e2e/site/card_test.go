@@ -42,12 +42,7 @@ func newCardFieldsVisitor(t *testing.T, with device) (*siteVisitor, frontdesktes
 	s := frontdesktest.NewEnv(t)
 	processor := stripetest.New(stripetest.Config{})
 	t.Cleanup(processor.Close)
-	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.Upstreams.URL+"/sim", "FRONTDESK_REDIS_URL="+s.Redis,
-		"FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_STRIPE_URL="+processor.URL, "FRONTDESK_STRIPE_SECRET_KEY="+processor.SecretKey,
-		"FRONTDESK_STRIPE_PUBLISHABLE_KEY="+processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET="+processor.WebhookSecret)
-	processor.SetWebhooks(stripetest.Normal, gateway.URL+"/v1/webhooks/card")
-	c := frontdesktest.NewClient(t, gateway.URL)
-	c.SimulatorURL = s.Upstreams.URL
+	gateway, c := s.StripeGateway(t, processor, stripetest.Normal)
 	g := newSiteVisitorAt(t, with, c, gateway)
 	g.InterceptHosts(map[string]http.Handler{"js.stripe.com": awayOnce(processor.Script()), "api.stripe.com": processor.CORSHandler()})
 	for _, meant := range []string{"asked js.stripe.com", "asked api.stripe.com", "status of 402", "status of 503"} {

@@ -160,15 +160,22 @@ func TestSecondCard(t *testing.T) {
 	g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 }
 
-// TestAnotherWayAfterDecline: after a decline the visitor goes back to the cart and pays at the club instead.
-func TestAnotherWayAfterDecline(t *testing.T) {
-	t.Parallel()
-	g := newSiteVisitor(t, phone)
+// newDeclinedVisitor returns a visitor on a phone whose card the processor has declined, and the registration.
+func newDeclinedVisitor(t *testing.T) (g *siteVisitor, registration string) {
+	t.Helper()
+	g = newSiteVisitor(t, phone)
 	g.fillCart()
-	registration := g.Registration()
+	registration = g.Registration()
 	g.pay()
 	g.enterCard(declinedCard)
 	g.WaitVisible(`[role="alert"]`)
+	return g, registration
+}
+
+// TestAnotherWayAfterDecline: after a decline the visitor goes back to the cart and pays at the club instead.
+func TestAnotherWayAfterDecline(t *testing.T) {
+	t.Parallel()
+	g, registration := newDeclinedVisitor(t)
 	g.Click(`[data-action="cancel"]`)
 	g.Click(`[data-payment="declined"] [data-step-back]`)
 	g.WaitVisible(`[data-step="cart"] [data-payment="cancelled"]`)
@@ -197,12 +204,7 @@ func TestPendingRefundInBrowser(t *testing.T) {
 // TestCardsAreTriedOutInBrowser: after the fifth decline the page says so and offers the other ways to pay.
 func TestCardsAreTriedOutInBrowser(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	g.fillCart()
-	registration := g.Registration()
-	g.pay()
-	g.enterCard(declinedCard)
-	g.WaitVisible(`[role="alert"]`)
+	g, registration := newDeclinedVisitor(t)
 	for range 4 {
 		g.c.Do("POST", "/sandbox/payments/"+g.payments(registration)[0].ID+"/confirm", map[string]string{"card": declinedCard})
 	}

@@ -17,19 +17,8 @@ type screen struct {
 	selector string             // what shows that one is there
 }
 
-// at is the usual way to a screen: its address.
-func at(place string) func(*siteVisitor) { return func(g *siteVisitor) { g.goTo(place) } }
-
-// loggedIn opens an address as a persona that has just logged in.
-func loggedIn(place, persona string) func(*siteVisitor) {
-	return func(g *siteVisitor) { g.logIn(place, persona) }
-}
-
-// click does one thing more on the screen before.
-func click(selector string) func(*siteVisitor) { return func(g *siteVisitor) { g.Click(selector) } }
-
-// allScreens are all screens of the site, in the order in which one comes through them
-// in one visit. Each room is a visit of its own.
+// allScreens are all screens of the site, in the order of one visit. Each group is a visit
+// of its own.
 var allScreens = map[string][]screen{
 	"before there is a registration": {
 		{"clubs", at("/"), `[data-club]`},
@@ -195,6 +184,21 @@ var allScreens = map[string][]screen{
 		}, `main[data-state="attention"]`},
 		{"refunded", paid(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 422}), `[data-payment="refunded"]`},
 	},
+}
+
+// at is the usual way to a screen: its address.
+func at(place string) func(*siteVisitor) {
+	return func(g *siteVisitor) { g.goTo(place) }
+}
+
+// loggedIn opens an address as a persona that has just logged in.
+func loggedIn(place, persona string) func(*siteVisitor) {
+	return func(g *siteVisitor) { g.logIn(place, persona) }
+}
+
+// click does one thing more on the screen before.
+func click(selector string) func(*siteVisitor) {
+	return func(g *siteVisitor) { g.Click(selector) }
 }
 
 // paid is a registration whose payment the buyer has made while the club system fails in a way.

@@ -145,7 +145,7 @@ func (h *history) make(ctx context.Context, ofSale bool) {
 				} else {
 					h.register(ctx, i, g, keys[random.IntN(len(keys))], []string{"", "web"}[random.IntN(5)/4])
 				}
-				wait(ctx, time.Duration(random.Int64N(int64(maxFaultPause/4))))
+				harness.Sleep(ctx, time.Duration(random.Int64N(int64(maxFaultPause/4))))
 			}
 		})
 	}
@@ -154,12 +154,12 @@ func (h *history) make(ctx context.Context, ofSale bool) {
 
 // register starts a registration under a key.
 func (h *history) register(ctx context.Context, caller int, g *harness.Gateway, key, channel string) {
-	body := map[string]string{"clubId": h.Club()}
+	body := map[string]string{"clubId": h.Club}
 	if channel != "" {
 		body["channel"] = channel // the default, in another body
 	}
 	h.call(caller, callInput{key: key, body: channel}, func() (*frontdesktest.Response, error) {
-		return (&frontdesktest.Buyer{HTTP: h.HTTP()}).Send(ctx, http.MethodPost, g.URL+"/v1/registrations", key, body)
+		return (&frontdesktest.Buyer{HTTP: &h.HTTP}).Send(ctx, http.MethodPost, g.URL+"/v1/registrations", key, body)
 	})
 }
 

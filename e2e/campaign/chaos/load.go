@@ -92,7 +92,7 @@ func (r *run) startLoad(ctx context.Context, atOnce int) {
 					return
 				}
 				j.Run(ctx, patience)
-				wait(ctx, pauseBetweenBuyers)
+				harness.Sleep(ctx, pauseBetweenBuyers)
 			}
 		})
 	}
@@ -167,17 +167,9 @@ const strangerAsked = "a stranger asked for a registration"
 // the payment that there is.
 const staleResponse = "processing, retry same_key"
 
-// wait waits, or less when the context ends.
-func wait(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
-}
-
 // waitUpTo waits for a random time.
 func (r *run) waitUpTo(ctx context.Context, limit time.Duration) {
-	wait(ctx, time.Duration(r.random.Int64N(int64(limit))))
+	harness.Sleep(ctx, time.Duration(r.random.Int64N(int64(limit))))
 }
 
 // unlessEnded drops the error of a context that is over.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"frontdesk/e2e/campaign"
+	"frontdesk/e2e/campaign/harness"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
@@ -29,7 +30,7 @@ const (
 	webhookShort, webhookLong = 60, 1500
 	// completionTime is how long a paid registration may take when its webhook got lost.
 	completionTime = time.Minute
-	// pollEvery is how often the books are looked at, which is added to what is allowed.
+	// lookEvery is how often the books are looked at, which is added to what is allowed.
 	lookEvery = time.Second
 	// foreignPayments is how many payments of other merchants are at the same processor.
 	foreignPayments = 10
@@ -104,7 +105,7 @@ func (d *departingBuyers) add(registration string) {
 // for too long, after the last buyer left.
 func (d *departingBuyers) awaitCompletion(ctx context.Context, left <-chan struct{}) error {
 	for ctx.Err() == nil {
-		wait(ctx, lookEvery)
+		harness.Sleep(ctx, lookEvery)
 		select {
 		case <-left:
 			if d.missing() == 0 {

@@ -131,7 +131,7 @@ func (f *webhookFaults) accept(w http.ResponseWriter, r *http.Request) {
 func (f *webhookFaults) deliver(kind string, d *delivery, limit time.Duration) {
 	delay := time.Duration(f.intN(int(limit) + 1))
 	f.deliveries.Go(func() {
-		wait(f.ctx, delay)
+		harness.Sleep(f.ctx, delay)
 		if status := f.post(d); kind != "" && status != 0 {
 			f.record.AddFault(kind)
 		}

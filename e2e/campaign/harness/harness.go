@@ -6,7 +6,6 @@ package harness
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -27,11 +26,11 @@ type Harness struct {
 	Gateways  []*Gateway
 	Upstreams *frontdesktest.Upstreams // never killed: their ledgers are the truth
 	Storage   Storage
+	Club      string      // where every buyer registers
+	HTTP      http.Client // every buyer's
 
 	charges *chargeLog
-	http    http.Client
 	offer   api.Offer // what every buyer buys
-	club    string    // where every buyer registers
 	persons atomic.Uint64
 }
 
@@ -60,7 +59,7 @@ func New(ctx context.Context, cfg Config) (h *Harness, err error) {
 		cfg.Replicas = 3
 	}
 	h = &Harness{Storage: cfg.Storage, Upstreams: frontdesktest.StartUpstreams(), charges: newChargeLog(),
-		http: http.Client{Timeout: callTime, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+		HTTP: http.Client{Timeout: callTime, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
 	for range cfg.Replicas {
 		var g *Gateway
 		if g, err = h.newGateway(cfg); err == nil {
@@ -87,7 +86,7 @@ func (h *Harness) Close() {
 	}
 	h.Upstreams.Close()
 	h.Storage.Kill()
-	h.http.CloseIdleConnections()
+	h.HTTP.CloseIdleConnections()
 }
 
 // Gateway is one replica: the binary in test mode, on an address that it keeps
@@ -166,34 +165,16 @@ func (h *Harness) BreakAt(ctx context.Context, operation frontdesktest.Operation
 
 // chooseOffer finds a club and an offer that can be paid by card at once.
 func (h *Harness) chooseOffer(ctx context.Context) error {
-	b := h.newBuyer(h.Gateways[0])
-	var clubs struct{ Items []api.Club }
-	if err := b.Do(ctx, http.MethodGet, b.Gateway+"/v1/clubs", nil, &clubs); err != nil {
-		return err
-	}
-	if len(clubs.Items) == 0 {
-		return errors.New("the club system has no club")
-	}
-	h.club = clubs.Items[0].Id
-	var products struct{ Items []api.Product }
-	if err := b.Do(ctx, http.MethodGet, b.Gateway+"/v1/clubs/"+h.club+"/products?type=subscription", nil, &products); err != nil {
-		return err
-	}
-	var found bool
-	if h.offer, found = frontdesktest.CardOffer(products.Items); !found {
-		return errors.New("no offer can be paid by card at once")
-	}
-	return nil
+	scope := frontdesktest.NewScope(ctx)
+	return scope.Run(func() {
+		c := frontdesktest.NewClient(scope, h.Gateways[0].URL)
+		h.Club = c.Club()
+		h.offer = c.CardOffer(h.Club)
+	})
 }
 
-// Club is where every buyer registers.
-func (h *Harness) Club() string { return h.club }
-
-// HTTP is every buyer's client.
-func (h *Harness) HTTP() *http.Client { return &h.http }
-
 func (h *Harness) newBuyer(g *Gateway) *frontdesktest.Buyer {
-	return &frontdesktest.Buyer{Gateway: g.URL, HTTP: &h.http}
+	return &frontdesktest.Buyer{Gateway: g.URL, HTTP: &h.HTTP}
 }
 
 func (h *Harness) randomGateway(random *rand.Rand) *Gateway {
@@ -204,7 +185,7 @@ func (h *Harness) randomGateway(random *rand.Rand) *Gateway {
 // wherever they appear.
 func (h *Harness) newRegistration() map[string]any {
 	c := campaign.NewCanary(h.persons.Add(1))
-	return map[string]any{"clubId": h.club,
+	return map[string]any{"clubId": h.Club,
 		"person": map[string]any{"givenName": c.GivenName, "familyName": c.FamilyName, "email": c.Email, "mobile": c.Mobile, "birthDate": "1990-05-17",
 			"address": map[string]string{"street": c.Street, "postalCode": "75011", "city": "Paris", "country": "FR"}},
 		"items": []map[string]string{{"offerId": h.offer.Id, "startDate": time.Now().AddDate(0, 0, 1).Format(time.DateOnly)}}}

@@ -129,7 +129,7 @@ func (j *Journey) submit(ctx context.Context, path string, body any) (*frontdesk
 		case response.Status < 500 && response.Code() != string(api.Conflict):
 			return nil, false
 		}
-		if !sleep(ctx, time.Duration(50+j.random.IntN(200))*time.Millisecond) {
+		if !Sleep(ctx, time.Duration(50+j.random.IntN(200))*time.Millisecond) {
 			break
 		}
 	}
@@ -241,7 +241,7 @@ func (j *Journey) Watch(ctx context.Context, wait time.Duration) {
 		case j.State == "requires_action" || j.State == "declined":
 			j.Confirm(ctx)
 		}
-		if !sleep(ctx, time.Duration(100+j.random.IntN(200))*time.Millisecond) {
+		if !Sleep(ctx, time.Duration(100+j.random.IntN(200))*time.Millisecond) {
 			return
 		}
 	}
@@ -256,8 +256,8 @@ func (j *Journey) reload(ctx context.Context) {
 	j.Forgotten = j.Forgotten || err == nil && response.Status == http.StatusNotFound
 }
 
-// sleep waits, or less when the context ends, and tells whether it did not.
-func sleep(ctx context.Context, d time.Duration) bool {
+// Sleep waits, or less when the context ends, and tells whether it did not.
+func Sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
 		return false

@@ -22,7 +22,7 @@ func (j *Journey) Others(ctx context.Context) (wait func()) {
 		pause := time.Duration(j.random.Int64N(int64(othersTime)))
 		g := j.harness.randomGateway(j.random)
 		others.Go(func() {
-			if sleep(ctx, pause) {
+			if Sleep(ctx, pause) {
 				j.askAsStranger(ctx, g)
 			}
 		})

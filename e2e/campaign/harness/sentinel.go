@@ -32,8 +32,6 @@ const (
 	failoverTime = 500 * time.Millisecond
 	// promotion is how long a failover may take.
 	promotion = 20 * time.Second
-	// following is how long a replica may take to follow, on a machine that is busy.
-	following = 60 * time.Second
 	// retryAfter is when a replica that does not follow is told again, and the Sentinel restarted: each
 	// may have believed outdated state of the other.
 	retryAfter = 10 * time.Second
@@ -91,7 +89,7 @@ func (w *SentinelRedis) awaitReplication(ctx context.Context) error {
 	defer primary.Close()
 	defer sentinel.Close()
 	var asked time.Time
-	return frontdesktest.Within(ctx, "the replica follows the primary and the Sentinel sees it", following, func() bool {
+	return frontdesktest.Within(ctx, "the replica follows the primary and the Sentinel sees it", frontdesktest.Patience, func() bool {
 		if time.Since(asked) > retryAfter {
 			if !asked.IsZero() {
 				w.sentinel.Kill()

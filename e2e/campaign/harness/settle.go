@@ -85,7 +85,7 @@ func (h *Harness) expireLeases(ctx context.Context) error {
 func (h *Harness) awaitSweeper(ctx context.Context) error {
 	for {
 		waiting, err := h.unsettled(ctx)
-		if err != nil || waiting == 0 || !sleep(ctx, 500*time.Millisecond) {
+		if err != nil || waiting == 0 || !Sleep(ctx, 500*time.Millisecond) {
 			return err // what is unsettled when the time is over is judged as it is
 		}
 	}

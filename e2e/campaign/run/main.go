@@ -28,6 +28,7 @@ import (
 	"frontdesk/e2e/campaign"
 	"frontdesk/e2e/campaign/chaos"
 	"frontdesk/e2e/campaign/simulation"
+	"frontdesk/e2e/frontdesktest"
 )
 
 // campaigns are all there are, in the order of the page.
@@ -218,7 +219,7 @@ func document(_ *cobra.Command, args []string) error {
 // version is what git calls the tree; the record of a tree without git says so.
 func version() string {
 	cmd := exec.Command("git", "describe", "--always", "--dirty")
-	cmd.Dir = campaign.Root()
+	cmd.Dir = frontdesktest.Root()
 	out, err := cmd.Output()
 	if err != nil {
 		return "unknown"
