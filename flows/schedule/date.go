@@ -14,16 +14,6 @@ type Date struct {
 	Day   int
 }
 
-// ParseDate reads YYYY-MM-DD. A day that the calendar does not have, such as
-// 30 February, is an error.
-func ParseDate(text string) (Date, error) {
-	t, err := time.Parse(time.DateOnly, text)
-	if err != nil {
-		return Date{}, fmt.Errorf("%q is no day of the calendar: %w", text, err)
-	}
-	return DateOf(t), nil
-}
-
 // DateOf is the day that an instant falls on, in the instant's own zone.
 func DateOf(t time.Time) Date {
 	year, month, day := t.Date()

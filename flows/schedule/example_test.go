@@ -107,16 +107,6 @@ func ExampleRecurrence_At() {
 	// Output: 2028-01-31 2028-02-29 2028-03-31
 }
 
-func ExampleParseDate() {
-	leap, err := schedule.ParseDate("2028-02-29")
-	fmt.Println(leap, err)
-	_, err = schedule.ParseDate("2027-02-29")
-	fmt.Println(err != nil)
-	// Output:
-	// 2028-02-29 <nil>
-	// true
-}
-
 func ExampleDateOf() {
 	fmt.Println(schedule.DateOf(time.Date(2026, time.November, 21, 23, 59, 0, 0, time.UTC)))
 	// Output: 2026-11-21

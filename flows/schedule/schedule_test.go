@@ -8,17 +8,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"frontdesk/flows/schedule"
 )
 
 func day(t testing.TB, text string) schedule.Date {
 	t.Helper()
-	d, err := schedule.ParseDate(text)
+	d, err := time.Parse(time.DateOnly, text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d
+	return schedule.DateOf(d)
 }
 
 // lines writes a schedule as a line per debit, for comparison.

@@ -36,10 +36,8 @@ type Config struct {
 	// GatewayKey is sent with every request, token requests included.
 	GatewayKey string
 
-	// GatewayKeyHeader, ClubHeader and NodeHeader name the headers for the gateway key, the
-	// club and the network node. Empty: x-gateway-api-key, x-user-club-id and
-	// x-user-network-node-id.
-	GatewayKeyHeader, ClubHeader, NodeHeader string
+	// GatewayKeyHeader names the header for the gateway key. Empty: x-gateway-api-key.
+	GatewayKeyHeader string
 	// TokenPath is the path of token requests, below BaseURL. Empty: /oauth/v2/token.
 	TokenPath string
 	// PathPrefix comes between BaseURL and the client token of business requests, such as
@@ -90,8 +88,6 @@ func New(cfg Config) *Client {
 	}
 	cfg.BaseURL, cfg.PathPrefix = strings.TrimRight(cfg.BaseURL, "/"), strings.TrimRight(cfg.PathPrefix, "/")
 	cfg.GatewayKeyHeader = cmp.Or(cfg.GatewayKeyHeader, "x-gateway-api-key")
-	cfg.ClubHeader = cmp.Or(cfg.ClubHeader, "x-user-club-id")
-	cfg.NodeHeader = cmp.Or(cfg.NodeHeader, "x-user-network-node-id")
 	cfg.TokenPath = cmp.Or(cfg.TokenPath, "/oauth/v2/token")
 	cfg.SaleState = cmp.Or(cfg.SaleState, SaleStateMember)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))

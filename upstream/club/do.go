@@ -184,8 +184,8 @@ func (c *Client) newRequest(ctx context.Context, r *request, token string) (*htt
 	set("User-Agent", userAgent)
 	set(c.cfg.GatewayKeyHeader, c.cfg.GatewayKey)
 	set("Authorization", "Bearer "+token)
-	set(c.cfg.ClubHeader, string(r.scope.Club))
-	set(c.cfg.NodeHeader, string(r.scope.Node))
+	set("X-User-Club-Id", string(r.scope.Club))
+	set("X-User-Network-Node-Id", string(r.scope.Node))
 	if r.body != nil {
 		set("Content-Type", "application/json")
 	}

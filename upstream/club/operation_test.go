@@ -213,16 +213,17 @@ func TestDocumentedErrors(t *testing.T) {
 	}
 }
 
-// TestConfiguredNames puts the headers, the token and the paths elsewhere.
+// TestConfiguredNames sends the gateway key in another header, to another path.
 func TestConfiguredNames(t *testing.T) {
 	u := serve(t, answering(200, saleJSON))
 	cfg := configured(u.URL)
-	cfg.PathPrefix, cfg.ClubHeader, cfg.NodeHeader = "/api/v6", "X-Club", "X-Node"
+	cfg.PathPrefix, cfg.GatewayKeyHeader = "/api/v6", "X-Key"
 	cfg.Traceparent = func(context.Context) string { return "00-trace" }
 	must[club.Sale](t)(club.New(cfg).GetSale(t.Context(), demo, sale))
 	r := u.seen()[0]
-	if r.URL.Path != "/api/v6/demo/sales/1" || r.Header.Get("X-Club") != string(demo.Club) || r.Header.Get("X-Node") != string(demo.Node) ||
-		r.Header.Get("Traceparent") != "00-trace" || r.Header.Get("X-User-Club-Id") != "" {
+	if r.URL.Path != "/api/v6/demo/sales/1" || r.Header.Get("X-Key") != cfg.GatewayKey || r.Header.Get("X-Gateway-Api-Key") != "" ||
+		r.Header.Get("X-User-Club-Id") != string(demo.Club) || r.Header.Get("X-User-Network-Node-Id") != string(demo.Node) ||
+		r.Header.Get("Traceparent") != "00-trace" {
 		t.Errorf("request %s with %v", r.URL, r.Header)
 	}
 }

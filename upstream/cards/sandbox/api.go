@@ -152,10 +152,7 @@ type settleRequest struct {
 // settleRefund ends a refund, as the buyer's bank does.
 func (s *Server) settleRefund(w http.ResponseWriter, r *http.Request) {
 	var in settleRequest
-	body, err := readBody(w, r)
-	if err == nil {
-		err = decodeJSON(r, body, &in)
-	}
+	err := readJSON(w, r, &in)
 	if err == nil && in.Succeeded == nil {
 		err = errInvalid("invalid_body", "succeeded must be true or false.")
 	}

@@ -31,6 +31,15 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
+// readJSON reads a request's body as decodeJSON does.
+func readJSON(w http.ResponseWriter, r *http.Request, into any) error {
+	body, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	return decodeJSON(r, body, into)
+}
+
 // decodeJSON reads one JSON object without unknown members.
 func decodeJSON(r *http.Request, body []byte, into any) error {
 	if mediaType(r) != "application/json" {

@@ -54,10 +54,7 @@ func (s *Server) getSettings(w http.ResponseWriter, _ *http.Request) {
 // putSettings replaces the settings: a member that is left out gets its default.
 func (s *Server) putSettings(w http.ResponseWriter, r *http.Request) {
 	var in Settings
-	body, err := readBody(w, r)
-	if err == nil {
-		err = decodeJSON(r, body, &in)
-	}
+	err := readJSON(w, r, &in)
 	if err == nil {
 		err = in.check()
 	}
