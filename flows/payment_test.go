@@ -239,6 +239,23 @@ func TestPoll(t *testing.T) {
 	}
 }
 
+// TestPollReadsAnOldDeclineAgain: the buyer has paid with a second card. A gateway with an older answer of the
+// processor stores the first card's decline while another one reads for the buyer, who must not hear of it.
+func TestPollReadsAnOldDeclineAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g, late := w.gateway(), w.gateway()
+	p := w.authorised(g)
+	w.injectFault("GET", "/sandbox/payments/*", nil, func() {
+		w.put(late, p.ID, flows.Intent, func(next *flows.Payment) {
+			next.DeclineCode, next.Decline, next.Declines = "card_declined", "the first", 1
+		})
+	})
+	if seen := g.Poll(t.Context(), p); seen.State != flows.Authorised {
+		t.Errorf("the buyer sees %s, declined: %t", seen.State, seen.Declined())
+	}
+}
+
 // instantAndUUID tells whether a post id carries its instant.
 func instantAndUUID(post string) bool {
 	instant, id, _ := strings.Cut(post, "-")

@@ -136,6 +136,18 @@ var Mutations = []Mutation{
 		New: `	reason := p.ChangedSinceAgreed(sale, check)
 	if reason != "never" {`,
 	}}},
+	{Name: "paid-twice-unseen", Description: "the contact's debt is not read again after a payment was recorded", Edits: []Edit{{
+		File: "flows/payment/evidence.go",
+		Old:  `	if !m.needsVerification(p) {`,
+		New:  `	if m.needsVerification(p) || p.ID != "" {`,
+	}}},
+	{Name: "refund-believed", Description: "a refund that was made counts as final, even if the bank returns the money", Edits: []Edit{{
+		File: "flows/payment/step.go",
+		Old: `	case remote.State != cards.Captured || remote.Refunding > 0:
+		return wait(0), nil`,
+		New: `	case remote.State != cards.Captured || p.State == flows.Refunded:
+		return wait(0), nil`,
+	}}},
 	{Name: "unsigned-webhook", Description: "the signature of an event is not verified", Edits: []Edit{{
 		File: "upstream/cards/sandbox/client.go",
 		Old:  `c.cfg.Now(), signature); err != nil {`,

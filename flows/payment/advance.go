@@ -122,27 +122,39 @@ func (m *Machine) Poll(ctx context.Context, p *flows.Payment) *flows.Payment {
 	return &unread
 }
 
+// maxPolls is how often Poll begins again because the payment moved.
+const maxPolls = 3
+
 func (m *Machine) poll(ctx context.Context, p *flows.Payment) (*flows.Payment, error) {
-	s, err := m.next(ctx, p, nil)
-	switch {
-	case err != nil:
-		return nil, err
-	case s.to == "" && !p.Declined():
-		return p, nil
-	case s.to != "":
+	for range maxPolls {
+		s, err := m.next(ctx, p, nil)
+		switch {
+		case err != nil:
+			return nil, err
+		case s.to == "" && !p.Declined():
+			return p, nil
+		case s.to == "":
+			// Since the record was read, the buyer may have asked for another attempt.
+			return m.cfg.Store.Payment(ctx, p.ID)
+		}
 		moved, err := m.commit(ctx, p, s)
-		if err == nil {
+		switch {
+		case err == nil:
 			if err := m.cfg.Queue.AdvanceSoon(ctx, moved); err != nil {
 				m.cfg.Log.WarnContext(ctx, "advance not enqueued", "payment", p.ID, "error", err)
 			}
 			return moved, nil
-		}
-		if !errors.Is(err, flows.ErrConflict) {
+		case !errors.Is(err, flows.ErrConflict):
 			return nil, err
 		}
+		// Another process was faster, perhaps with an older answer of the processor: a decline that it
+		// stored has to be read again.
+		p, err = m.cfg.Store.Payment(ctx, p.ID)
+		if err != nil || p.State != flows.Intent {
+			return p, err
+		}
 	}
-	// Since the record was read, the buyer may have asked for another attempt.
-	return m.cfg.Store.Payment(ctx, p.ID)
+	return nil, flows.ErrConflict
 }
 
 // Retry notes that the buyer asks for another attempt after a decline.

@@ -47,8 +47,8 @@ func Kill() campaign.Campaign {
 		long.MinFaults[kind] = killsLong/len(kinds) + 1
 	}
 	return campaign.Campaign{
-		Name: "kill", Description: "Gateways are killed with kill -9 at any moment and at chosen ones, and started again, while buyers continue at the others, and strangers ask for one registration in five.",
-		Faults: append(kinds, strangerAsked), Mutations: []string{"take-over"}, Long: long, Drive: kill,
+		Name: "kill", Description: "Gateways are killed with kill -9 at any moment and at chosen ones, and started again, while buyers continue at the others, strangers ask for one registration in five, and staff settle open sales.",
+		Faults: append(kinds, strangerAsked, deskSettled), Mutations: []string{"take-over"}, Long: long, Drive: kill,
 	}
 }
 

@@ -139,6 +139,9 @@ func (r *run) settleAndCheck(ctx context.Context, mayLose bool) error {
 		if n := j.Strangers(); n > 0 {
 			r.record.AddFaults(map[string]int{strangerAsked: n})
 		}
+		if j.SettledAtDesk() {
+			r.record.AddFaults(map[string]int{deskSettled: 1})
+		}
 		switch {
 		case j.Registration() == "":
 			unfinished++
@@ -161,6 +164,9 @@ func (r *run) settleAndCheck(ctx context.Context, mayLose bool) error {
 
 // strangerAsked is the kind of "fault" that others ask for a registration; one in five meets them.
 const strangerAsked = "a stranger asked for a registration"
+
+// deskSettled is the kind of "fault" that the club's staff settle the sale that a buyer pays; one in five meets it.
+const deskSettled = "staff settled the sale"
 
 // staleResponse describes a payment that is not at the processor yet. A Redis that went back in time
 // gives it for one that is paid, because a plain read is as old as Redis. A buyer who obeys it finds

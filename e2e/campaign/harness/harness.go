@@ -6,6 +6,7 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -19,6 +20,8 @@ import (
 	"frontdesk/api"
 	"frontdesk/e2e/campaign"
 	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/club"
+	"frontdesk/upstream/clubsim"
 )
 
 // Harness is a running Frontdesk with everything around it.
@@ -31,6 +34,8 @@ type Harness struct {
 
 	charges *chargeLog
 	offer   api.Offer // what every buyer buys
+	desk    *club.Client
+	scope   club.Scope // of the desk
 	persons atomic.Uint64
 }
 
@@ -71,6 +76,9 @@ func New(ctx context.Context, cfg Config) (h *Harness, err error) {
 	}
 	if err == nil {
 		err = h.chooseOffer(ctx)
+	}
+	if err == nil {
+		err = h.openDesk(ctx)
 	}
 	if err != nil {
 		h.Close()
@@ -171,6 +179,23 @@ func (h *Harness) chooseOffer(ctx context.Context) error {
 		h.Club = c.Club()
 		h.offer = c.CardOffer(h.Club)
 	})
+}
+
+// openDesk connects the club's staff to the club system, past every fault.
+func (h *Harness) openDesk(ctx context.Context) error {
+	h.desk = club.New(club.Config{BaseURL: h.Upstreams.URL + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret,
+		GatewayKey: clubsim.DemoGatewayKey, Now: time.Now})
+	h.scope = club.Scope{ClientToken: clubsim.DemoClientToken, Club: club.NewIRI(clubsim.DemoClientToken, "clubs", h.Club)}
+	network, err := h.desk.NetworkNodes(ctx, h.scope)
+	if err != nil {
+		return err
+	}
+	node, found := network.NodeOf(h.scope.Club)
+	if !found {
+		return errors.New("the club has no node")
+	}
+	h.scope.Node = node.IRI
+	return nil
 }
 
 func (h *Harness) newBuyer(g *Gateway) *frontdesktest.Buyer {

@@ -38,8 +38,10 @@ type Journey struct {
 	trace       []string
 	began       time.Time
 	generations int
-	strangers   int      // requests of strangers that were answered
-	served      []string // those that were not refused
+	// settledAtDesk: staff settled the sale.
+	settledAtDesk bool
+	strangers     int      // requests of strangers that were answered
+	served        []string // those that were not refused
 }
 
 const (

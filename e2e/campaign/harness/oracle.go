@@ -6,9 +6,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"frontdesk/e2e/campaign"
 	"frontdesk/upstream/cards/sandbox"
+	"frontdesk/upstream/clubsim"
 )
 
 // The invariants that only a look at all journeys together can hold.
@@ -26,7 +28,10 @@ const canaryDomain = "@canary.example"
 
 // accounts are everyone's ledgers, by registration or by sale.
 type accounts struct {
-	booked       map[string][]int64           // minor units, by sale
+	booked       map[string][]int64           // minor units, by sale; without what staff booked
+	desk         map[string][]int64           // what staff booked, likewise
+	deskAt       map[string]time.Time         // when they did, by sale
+	sentAfter    map[string]time.Duration     // how long after that Frontdesk's was booked, by sale
 	cardPayments map[string][]sandbox.Payment // by registration, the latest generation last
 	states       map[string]string            // in Redis, see Harness.paymentStates
 }
@@ -52,9 +57,16 @@ func (h *Harness) Check(ctx context.Context, journeys []*Journey) ([]campaign.Vi
 }
 
 func (h *Harness) collectAccounts(ctx context.Context) (a accounts, err error) {
-	a = accounts{booked: map[string][]int64{}, cardPayments: map[string][]sandbox.Payment{}}
+	a = accounts{booked: map[string][]int64{}, desk: map[string][]int64{}, deskAt: map[string]time.Time{}, sentAfter: map[string]time.Duration{}, cardPayments: map[string][]sandbox.Payment{}}
 	for _, entry := range h.Upstreams.Sim.Ledger() {
+		if entry.Mean == deskMean {
+			a.desk[entry.SaleID], a.deskAt[entry.SaleID] = append(a.desk[entry.SaleID], int64(entry.Amount)), entry.At
+			continue
+		}
 		a.booked[entry.SaleID] = append(a.booked[entry.SaleID], int64(entry.Amount))
+		if desk, ok := a.deskAt[entry.SaleID]; ok {
+			a.sentAfter[entry.SaleID] = entry.At.Sub(desk)
+		}
 	}
 	for _, p := range slices.Backward(h.Upstreams.Cards.Payments()) {
 		if p.Metadata["fd_environment"] == "test" { // others are not ours
@@ -70,7 +82,7 @@ func (h *Harness) collectAccounts(ctx context.Context) (a accounts, err error) {
 func (h *Harness) Booked() map[string]bool {
 	sales, booked := map[string]bool{}, map[string]bool{}
 	for _, entry := range h.Upstreams.Sim.Ledger() {
-		sales[entry.SaleID] = true
+		sales[entry.SaleID] = sales[entry.SaleID] || entry.Mean != deskMean
 	}
 	for _, p := range h.Upstreams.Cards.Payments() {
 		booked[p.Metadata["fd_registration"]] = sales[p.Metadata["fd_sale"]]
@@ -103,7 +115,12 @@ func (h *Harness) checkAcrossJourneys(a accounts) (found []campaign.Violation) {
 			found = append(found, campaign.LeakViolation("a gateway's log", "", []string{"an address " + canaryDomain}))
 		}
 	}
-	if audit := h.Upstreams.Sim.Audit(); !audit.OK {
+	audit := h.Upstreams.Sim.Audit()
+	// What staff settled too is judged by its journey, which knows who was first.
+	byStaff := func(sale string) bool { return a.desk[sale] != nil }
+	twice := slices.DeleteFunc(audit.SalesPaidTwice, func(p clubsim.PaidTwice) bool { return byStaff(p.SaleID) })
+	idle := slices.DeleteFunc(audit.PaymentsSettlingNothing, func(p clubsim.UnallocatedPayment) bool { return byStaff(p.SaleID) })
+	if len(twice)+len(idle)+len(audit.UndeliverableSMS)+len(audit.Unbalanced) > 0 {
 		found = append(found, campaign.Violation{Invariant: AuditFailed, Detail: fmt.Sprintf("%+v", audit)})
 	}
 	return found
@@ -118,7 +135,8 @@ func (j *Journey) evidence(a accounts) campaign.Evidence {
 		e.StateByPayment[p.ID] = publicState(a.states[paymentName(j.Registration(), p.Metadata["fd_generation"])])
 		e.ProcessorID = p.ID
 	}
-	e.Booked = a.booked[e.Sale]
+	e.Booked, e.Desk, e.SentAfterDesk = a.booked[e.Sale], a.desk[e.Sale], a.sentAfter[e.Sale]
+	e.ByRule = len(e.Desk) > 0 // what staff do within a minute of a lost attempt looks like it to the rule, whose decisions are sealed in Redis
 	if j.Forgotten || e.State == "" {
 		e.State = e.StateByPayment[e.ProcessorID]
 	}

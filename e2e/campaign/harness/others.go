@@ -2,15 +2,18 @@ package harness
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
+
+	"frontdesk/upstream/club"
 )
 
-// strangers is in how many registrations one is asked for by a stranger.
-const strangers = 5
+// In one of so many registrations a stranger asks for it, and in as many the club's staff settle the sale.
+const strangers, staff = 5, 5
 
 // othersTime is how long others take until they act: about as long as a payment takes.
 const othersTime = 3 * time.Second
@@ -27,7 +30,52 @@ func (j *Journey) Others(ctx context.Context) (wait func()) {
 			}
 		})
 	}
+	if j.random.IntN(staff) == 0 {
+		pause := time.Duration(j.random.Int64N(int64(othersTime)))
+		others.Go(func() {
+			if Sleep(ctx, pause) {
+				j.settleAtDesk(ctx)
+			}
+		})
+	}
 	return others.Wait
+}
+
+// deskMean is how buyers pay at the desk; no gateway books it here.
+const deskMean = club.MeanCash
+
+// settleAtDesk has staff take cash for the sale in the club system's own screens, if it is still open there.
+func (j *Journey) settleAtDesk(ctx context.Context) {
+	sale := ""
+	for _, p := range j.harness.Upstreams.Cards.Payments() {
+		if p.Metadata["fd_registration"] == j.buyer.ID {
+			sale = p.Metadata["fd_sale"]
+		}
+	}
+	if seen, ok := j.harness.Upstreams.Sim.Sale(sale); !ok || seen.State != "building" {
+		return
+	}
+	scope, client := j.harness.scope, j.harness.desk
+	open, err := client.GetSale(ctx, scope, club.IRI(sale))
+	if err == nil {
+		_, err = client.CreatePayment(ctx, scope, open.IRI, club.NewPayment{
+			Contact: open.Contact, FamilyName: open.FamilyName, GivenName: open.GivenName, Number: open.Number,
+			Amount: open.TotalTI, Mean: deskMean, Club: open.Club, ClubCode: open.ClubCode, Checkout: open.Checkout,
+		}, nil)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err == nil {
+		j.settledAtDesk = true
+	}
+	j.note(fmt.Sprintf("the desk settles %s: %v", sale, err))
+}
+
+// SettledAtDesk tells whether staff settled the sale.
+func (j *Journey) SettledAtDesk() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.settledAtDesk
 }
 
 // askAsStranger sends the requests of someone who knows the registration's address, and has a token of

@@ -43,6 +43,24 @@ func (f *journey) settleAtDesk() {
 	f.fault(deskSettled)
 }
 
+// sellOnCredit has staff sell the buyer something else before, which the buyer then owes.
+func (f *journey) sellOnCredit() error {
+	ctx, client, scope := context.Background(), f.clubClient(), f.scope()
+	cart, err := client.GetSale(ctx, scope, club.IRI(f.sale))
+	if err != nil {
+		return err
+	}
+	sale, err := client.CreateSale(ctx, scope, club.NewSale{Contact: cart.Contact, Club: cart.Club, ClubCode: cart.ClubCode,
+		FamilyName: cart.FamilyName, GivenName: cart.GivenName, Number: cart.Number, Address: cart.Address})
+	if err == nil {
+		err = client.AddArticle(ctx, scope, sale.IRI, club.NewArticle{Offer: "/demo/offers/2501"})
+	}
+	if err == nil {
+		err = client.PostponeDue(ctx, scope, sale.IRI, f.Now().AddDate(0, 0, 14).Format(time.DateOnly), nil)
+	}
+	return err
+}
+
 // entries are the ids of all payments in the club system's books.
 func (f *journey) entries() (ids []string) {
 	for _, entry := range f.sim.Ledger() {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -36,6 +37,8 @@ const (
 	buyerAbandoned = "buyer: gave up"
 	clubChanged    = "club: the cart changed"
 	deskSettled    = "desk: settled the sale"
+	refundFailed   = "processor: refund failed"
+	opRefundAgain  = "operator: refund again"
 	strangerAsked  = "stranger: asked for the registration"
 	opRecorded     = "operator: it was recorded"
 	opAgain        = "operator: not recorded, send again"
@@ -53,7 +56,7 @@ func faultKinds() []string {
 	kinds := []string{
 		redisRefused, redisLost, redisRollback, redisWiped, cardsError, cardsLost, cardsSlow, cardsLate, cardsForgot, postLate, postSlow, crashed, slept,
 		hookLost, hookTwice, hookLate, jobLost, buyerDeclined, buyerLeft, buyerLate, buyerTwice, buyerPressed, buyerAbandoned, clubChanged, deskSettled, strangerAsked,
-		opRecorded, opAgain, opRefund, opGaveUp,
+		opRecorded, opAgain, opRefund, opGaveUp, opRefundAgain, refundFailed,
 	}
 	for _, kind := range clubKinds {
 		kinds = append(kinds, reading+kind, posting+kind)
@@ -70,6 +73,8 @@ type plan struct {
 	method                               flows.Method
 	mixed                                bool // a buyer without success tries another method
 	desk                                 bool // staff settle the sale, too
+	debtor                               bool // the buyer owes the club something else
+	refunds                              sandbox.RefundMode
 	stranger                             bool // someone else knows the registration's address
 	faultWindow                          time.Duration
 }
@@ -95,7 +100,10 @@ func newPlan(rng *rand.Rand) plan {
 	if n := rng.IntN(20); n < len(methodsWithoutProcessor) {
 		p.method = methodsWithoutProcessor[n]
 	}
-	p.desk, p.stranger = rng.IntN(5) == 0, rng.IntN(5) == 0
+	p.desk, p.stranger, p.debtor = rng.IntN(5) == 0, rng.IntN(5) == 0, rng.IntN(2) == 0
+	if rng.IntN(4) == 0 {
+		p.refunds = []sandbox.RefundMode{sandbox.RefundsPending, sandbox.RefundsRefused}[rng.IntN(2)]
+	}
 	p.mixed = p.method != flows.Free && rng.IntN(8) == 0
 	if p.method != flows.ByCard {
 		p.rollbacks = 0 // without a processor there is no journal: what Redis acknowledged has to stay

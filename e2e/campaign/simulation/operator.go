@@ -15,12 +15,15 @@ const (
 	operatorsLatest   = 50 * time.Minute
 )
 
-// operate has an operator decide on whatever is in doubt, by what the club system's
+// operate has an operator decide on whatever is in doubt or blocked, by what the club system's
 // books say at that moment: the one thing that an operator can see and the gateways cannot.
 func (f *journey) operate() {
 	for _, p := range f.storedPayments() {
-		if p.State == flows.InDoubt {
+		switch p.State {
+		case flows.InDoubt:
 			f.spawn(0, f.anyGateway(), "operator", func(ctx context.Context, t *task) { f.decide(ctx, t, p) })
+		case flows.Blocked:
+			f.spawn(0, f.anyGateway(), "operator", func(ctx context.Context, t *task) { f.refundAgain(ctx, t, p) })
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -113,7 +114,7 @@ func (s *env) paymentsFingerprint() (all string) {
 		if p.State == "requires_action" {
 			continue // a payment has no webhook before its buyer has acted
 		}
-		all += p.ID + string(p.State) + p.DeclineCode + ";"
+		all += fmt.Sprint(p.ID, p.State, p.DeclineCode, p.Refunding, p.FailedRefunds, ";")
 	}
 	return all
 }
@@ -179,7 +180,7 @@ type held struct {
 
 func (f *journey) held() (now held) {
 	for _, p := range f.cardPayments() {
-		charged := p.Captured > p.Refunded
+		charged := p.Captured > p.Refunded && !f.returned[p.ID]
 		if charged {
 			now.charged = append(now.charged, p.ID)
 		}
