@@ -52,10 +52,9 @@ type Config struct {
 
 	// Now is the clock. Required: New panics without it.
 	Now func() time.Time
-	// Transport carries every request except CreatePayment. Nil: NewTransport's, which is
-	// also the one to wrap, for example for tracing. The client learns from
-	// net/http/httptrace whether a request was sent; over a transport that does not support
-	// it, each failure counts as possibly sent.
+	// Transport carries every request except CreatePayment. Nil: the client's own. The client
+	// learns from net/http/httptrace whether a request was sent; over a transport that does
+	// not support it, each failure counts as possibly sent.
 	Transport http.RoundTripper
 	// TLS is used by CreatePayment and by the default Transport. Nil: Go's defaults.
 	TLS *tls.Config
@@ -96,7 +95,7 @@ func New(cfg Config) *Client {
 		cfg.Traceparent = func(context.Context) string { return "" }
 	}
 	if cfg.Transport == nil {
-		cfg.Transport = NewTransport(cfg.TLS, cfg.Limits)
+		cfg.Transport = newTransport(cfg.TLS, cfg.Limits)
 	}
 	c := &Client{cfg: cfg, bulkheads: new(sync.Map)}
 	c.tokens = &tokens{fetch: c.fetchToken, now: cfg.Now}
