@@ -216,7 +216,7 @@ func (b *Browser) Back() {
 func (b *Browser) WaitVisible(selector string) {
 	b.t.Helper()
 	visible := `(() => {
-		const element = document.querySelector(` + quote(selector) + `);
+		const element = document.querySelector(` + Quote(selector) + `);
 		return !!element && element.getClientRects().length > 0 && element.checkVisibility({visibilityProperty: true});
 	})()`
 	b.Await(selector+" is visible", visible)
@@ -238,17 +238,17 @@ func (b *Browser) Screenshot(name string) {
 // Count tells how many elements a selector finds.
 func (b *Browser) Count(selector string) int {
 	b.t.Helper()
-	return Eval[int](b, `document.querySelectorAll(`+quote(selector)+`).length`)
+	return Eval[int](b, `document.querySelectorAll(`+Quote(selector)+`).length`)
 }
 
 // TextOf reads the text of the first element of a selector; empty when there is none.
 func (b *Browser) TextOf(selector string) string {
 	b.t.Helper()
-	return Eval[string](b, `document.querySelector(`+quote(selector)+`)?.innerText ?? ""`)
+	return Eval[string](b, `document.querySelector(`+Quote(selector)+`)?.innerText ?? ""`)
 }
 
-// quote writes a string or another value in JavaScript, of which JSON is a subset.
-func quote(value any) string {
+// Quote writes a string or another value in JavaScript, of which JSON is a subset.
+func Quote(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {
 		panic(err) // a mistake of the test itself

@@ -18,7 +18,7 @@ func (b *Browser) Click(selector string) {
 		b.tap(selector, x, y)
 		return
 	}
-	Eval[bool](b, `(() => { const e = document.querySelector(`+quote(selector)+`); e.focus(); e.click(); return true })()`)
+	Eval[bool](b, `(() => { const e = document.querySelector(`+Quote(selector)+`); e.focus(); e.click(); return true })()`)
 }
 
 // tap touches an element, and again where the touch was lost with an element that was replaced. Where
@@ -26,7 +26,7 @@ func (b *Browser) Click(selector string) {
 func (b *Browser) tap(selector string, x, y float64) {
 	b.t.Helper()
 	Eval[bool](b, `(() => { window.frontdeskTouched = false;
-		addEventListener("click", ({target}) => window.frontdeskTouched ||= !!target.closest(`+quote(selector)+`), {capture: true}); return true })()`)
+		addEventListener("click", ({target}) => window.frontdeskTouched ||= !!target.closest(`+Quote(selector)+`), {capture: true}); return true })()`)
 	const usual = time.Second // that a touch takes to become a click
 	noticed := func() bool {
 		is, err := tryEval[bool](b, `window.frontdeskTouched !== false`) // another page does not have it
@@ -39,7 +39,7 @@ func (b *Browser) tap(selector string, x, y float64) {
 			return
 		}
 	}
-	Eval[bool](b, `document.querySelector(`+quote(selector)+`)?.click() ?? true`)
+	Eval[bool](b, `document.querySelector(`+Quote(selector)+`)?.click() ?? true`)
 }
 
 // maxTaps is how often a touch is tried: once more for an element that was replaced.
@@ -51,7 +51,7 @@ func (b *Browser) WaitClickable(selector string) (x, y float64) {
 	b.t.Helper()
 	b.WaitVisible(selector)
 	place := `(() => {
-		const element = document.querySelector(` + quote(selector) + `);
+		const element = document.querySelector(` + Quote(selector) + `);
 		if (!element) return "nowhere";
 		let found, x, y;
 		for (const block of ["center", "start"]) { // what lies over the lower half of a small window is scrolled out from under
@@ -78,7 +78,7 @@ func (b *Browser) WaitClickable(selector string) (x, y float64) {
 func (b *Browser) Fill(selector, value string) {
 	b.t.Helper()
 	b.WaitVisible(selector)
-	Eval[bool](b, `(() => { const f = document.querySelector(`+quote(selector)+`); f.focus(); f.value = `+quote(value)+`;
+	Eval[bool](b, `(() => { const f = document.querySelector(`+Quote(selector)+`); f.focus(); f.value = `+Quote(value)+`;
 		f.dispatchEvent(new Event("input", {bubbles: true})); f.dispatchEvent(new Event("change", {bubbles: true})); return true })()`)
 }
 

@@ -1,12 +1,13 @@
 package frontdesktest
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -94,9 +95,14 @@ func (b *Buyer) Do(ctx context.Context, method, url string, body, into any) erro
 // Send sends a request with an idempotency key, or with none. An error says that no whole response
 // arrived.
 func (b *Buyer) Send(ctx context.Context, method, url, key string, body any) (*Response, error) {
-	request, err := b.Request(ctx, method, url, key, body)
+	request, err := newRequest(ctx, method, url, b.Token, body)
 	if err != nil {
 		return nil, err
+	}
+	maps.Copy(request.Header, b.Header)
+	if key != "" {
+		request.Header.Set("Idempotency-Key", key)
+		request.GetBody = nil // or else Go's client repeats the request by itself when a gateway dies
 	}
 	answer, err := b.HTTP.Do(request)
 	if err != nil {
@@ -107,29 +113,26 @@ func (b *Buyer) Send(ctx context.Context, method, url, key string, body any) (*R
 	return &Response{Status: answer.StatusCode, Header: answer.Header, Body: text}, err
 }
 
-// Request makes a request of the buyer's.
-func (b *Buyer) Request(ctx context.Context, method, url, key string, body any) (*http.Request, error) {
-	var text []byte
-	if body != nil {
-		var err error
-		if text, err = json.Marshal(body); err != nil {
+// newRequest makes a request with the token of a registration, unless that is empty. The body is sent
+// as its JSON; a string is sent as it is.
+func newRequest(ctx context.Context, method, url, token string, body any) (*http.Request, error) {
+	text, ready := body.(string)
+	if body != nil && !ready {
+		encoded, err := json.Marshal(body)
+		if err != nil {
 			return nil, err
 		}
+		text = string(encoded)
 	}
-	request, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(text))
+	request, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(text))
 	if err != nil {
 		return nil, err
 	}
-	if b.Header != nil {
-		request.Header = b.Header.Clone()
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
 	}
-	request.Header.Set("Content-Type", "application/json")
-	if b.Token != "" {
-		request.Header.Set("Authorization", "Bearer "+b.Token)
-	}
-	if key != "" {
-		request.Header.Set("Idempotency-Key", key)
-		request.GetBody = nil // or else Go's client repeats the request by itself when a gateway dies
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
 	}
 	return request, nil
 }

@@ -102,31 +102,13 @@ func (c *Client) Try(method, path string, body any, headers ...[2]string) (*Resp
 
 func (c *Client) request(method, path string, body any, headers [][2]string) *http.Request {
 	c.t.Helper()
-	var reader io.Reader
-	switch b := body.(type) {
-	case nil:
-	case string:
-		reader = strings.NewReader(b)
-	default:
-		text, err := json.Marshal(b)
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		reader = bytes.NewReader(text)
-	}
 	url := path
 	if strings.HasPrefix(path, "/") {
 		url = c.URL + path
 	}
-	request, err := http.NewRequestWithContext(context.Background(), method, url, reader)
+	request, err := newRequest(context.Background(), method, url, c.Token, body)
 	if err != nil {
 		c.t.Fatal(err)
-	}
-	if body != nil {
-		request.Header.Set("Content-Type", "application/json")
-	}
-	if c.Token != "" {
-		request.Header.Set("Authorization", "Bearer "+c.Token)
 	}
 	if strings.Contains(url, "/ops/") && url == path {
 		request.Header.Set("Authorization", "Bearer "+OperatorToken)
@@ -226,7 +208,6 @@ func Person() *api.Person {
 
 // What a buyer enters, and offers of the simulator.
 const (
-	GoodCard    = "4242424242424242"
 	GoodIBAN    = "fr14 2004 1010 0505 0001 3M02 606"
 	FreeTrial   = "3801" // costs nothing
 	DirectDebit = "901"  // endless, with a registration fee due now

@@ -59,7 +59,7 @@ func TestRemoveItem(t *testing.T) {
 	}
 	c.Do("DELETE", path+*chosen[0].Id, nil).Problem(api.NotFound)
 	c.Do("DELETE", path+*chosen[1].Id, nil).Into(http.StatusOK, &left)
-	c.Confirm(c.Pay(registration.Id), frontdesktest.GoodCard)
+	c.Confirm(c.Pay(registration.Id), frontdesktest.ApprovedCard)
 	c.Await(registration.Id, api.Completed)
 	s.ExpectOnePayment(t, left.Cart.DueNow.Amount)
 	c.Do("DELETE", path+*chosen[2].Id, nil).Problem(api.RegistrationClosed)

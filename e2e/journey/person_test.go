@@ -70,7 +70,7 @@ func TestCorrectPerson(t *testing.T) {
 	if key := frontdesktest.Key(""); c.Do("PUT", path, frontdesktest.Person(), key).Status != http.StatusOK || c.Do("PUT", path, frontdesktest.Person(), key).Header.Get("Idempotent-Replayed") != "true" {
 		t.Error("PUT with a key is not replayed")
 	}
-	c.Confirm(c.Pay(registration.Id), frontdesktest.GoodCard)
+	c.Confirm(c.Pay(registration.Id), frontdesktest.ApprovedCard)
 	c.Await(registration.Id, api.Completed)
 	s.ExpectOnePayment(t, registration.Cart.DueNow.Amount)
 }

@@ -128,8 +128,9 @@ func (m *machine) unseen(r record, mistake Mutation) bool {
 	return m.cfg.Desk && !r.seen && !m.mutated(mistake)
 }
 
-// capture takes the money, of a sale that was as agreed within the last minute. Its key makes it harmless to ask twice; on a payment that was refunded
-// since, it replays the success that it once had. Only an answer that is no replay is carried on.
+// capture takes the money, of a sale that was as agreed within the last minute. Its key makes it harmless
+// to ask twice; on a payment that was refunded since, it replays the success that it once had. Only an
+// answer that is no replay is carried on.
 func (m *machine) capture(w *world) {
 	there := *w
 	s := there.of(w.redis)

@@ -92,14 +92,14 @@ func TestOutages(t *testing.T) {
 			shopping, entering, sending := s.buyer(), s.buyer(), s.buyer()
 			payment := entering.Pay(entering.registration.Id)
 			held := s.upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
-			sending.Confirm(sending.Pay(sending.registration.Id), frontdesktest.GoodCard)
+			sending.Confirm(sending.Pay(sending.registration.Id), frontdesktest.ApprovedCard)
 			<-held.Reached
 			o.start(s)
 			const key = "the key of a buyer with patience" // who is answered while the outage lasts
 			expectHelpfulProblem(t, shopping.ask(key), o.code)
 			expectOneLogLine(t, s.gateway, o.log)
 			expectReady(t, shopping.Client, o.ready)
-			entering.Confirm(payment, frontdesktest.GoodCard)
+			entering.Confirm(payment, frontdesktest.ApprovedCard)
 			s.upstreams.Release()
 			if o.unsaved && !o.inDoubt {
 				frontdesktest.Eventually(t, "it is known at the processor that the payment was booked", func() bool { return s.acceptanceJournaled(sending) })
@@ -254,7 +254,7 @@ func (b *buyer) payUntil(ends ...api.PaymentState) {
 			return false
 		}
 		if seen.State == api.RequiresAction {
-			b.Confirm(seen, frontdesktest.GoodCard)
+			b.Confirm(seen, frontdesktest.ApprovedCard)
 		}
 		return slices.Contains(ends, seen.State)
 	})

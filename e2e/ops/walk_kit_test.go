@@ -25,7 +25,7 @@ func runJourneys(t *testing.T, c *frontdesktest.Client, at *frontdesktest.Proces
 	}
 	pay := func(id string) {
 		payment := c.Pay(id)
-		c.Confirm(payment, frontdesktest.GoodCard)
+		c.Confirm(payment, frontdesktest.ApprovedCard)
 		c.Await(id, api.Completed)
 		paid = append(paid, payment.Amount.Amount)
 	}

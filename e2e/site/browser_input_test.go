@@ -36,7 +36,7 @@ func (b browser) TabTo(selector string) {
 	b.t.Helper()
 	b.WaitVisible(selector)
 	for range maxTabs {
-		if frontdesktest.Eval[bool](b.Browser, `!!document.activeElement?.matches(`+quote(selector)+`)`) {
+		if frontdesktest.Eval[bool](b.Browser, `!!document.activeElement?.matches(`+frontdesktest.Quote(selector)+`)`) {
 			return
 		}
 		b.Press(tabKey)
@@ -60,7 +60,7 @@ const invisibleFocus = `(() => {
 // Focused tells whether the focus is on an element.
 func (b browser) Focused(selector string) bool {
 	b.t.Helper()
-	return frontdesktest.Eval[bool](b.Browser, `!!document.activeElement?.matches(`+quote(strings.TrimSpace(selector))+`)`)
+	return frontdesktest.Eval[bool](b.Browser, `!!document.activeElement?.matches(`+frontdesktest.Quote(strings.TrimSpace(selector))+`)`)
 }
 
 // secondTouch is how long DoubleClick waits for the second touch, which may lead nowhere.

@@ -1,11 +1,11 @@
 package site_test
 
 import (
-	"encoding/json"
-	"frontdesk/e2e/frontdesktest"
 	"testing"
 
 	"github.com/chromedp/cdproto/page"
+
+	"frontdesk/e2e/frontdesktest"
 )
 
 // browser is the kit's browser, with what only the site's tests do and check.
@@ -26,7 +26,7 @@ func newBrowser(t testing.TB, with device, c *frontdesktest.Client) browser {
 // Attribute reads an attribute of the first element of a selector.
 func (b browser) Attribute(selector, name string) string {
 	b.t.Helper()
-	return frontdesktest.Eval[string](b.Browser, `document.querySelector(`+quote(selector)+`)?.getAttribute(`+quote(name)+`) ?? ""`)
+	return frontdesktest.Eval[string](b.Browser, `document.querySelector(`+frontdesktest.Quote(selector)+`)?.getAttribute(`+frontdesktest.Quote(name)+`) ?? ""`)
 }
 
 // Text reads the text of the whole page.
@@ -38,7 +38,7 @@ func (b browser) Text() string {
 // Value reads what stands in a field.
 func (b browser) Value(selector string) string {
 	b.t.Helper()
-	return frontdesktest.Eval[string](b.Browser, `document.querySelector(`+quote(selector)+`)?.value ?? ""`)
+	return frontdesktest.Eval[string](b.Browser, `document.querySelector(`+frontdesktest.Quote(selector)+`)?.value ?? ""`)
 }
 
 // URL is where the browser is.
@@ -95,22 +95,11 @@ func (b browser) Fetch(method, path string, body any, headers ...[2]string) int 
 	for _, header := range headers {
 		all[header[0]] = header[1]
 	}
-	return frontdesktest.Eval[int](b.Browser, `fetch(`+quote(path)+`, {method: `+quote(method)+`, headers: `+encoded(all)+`, body: `+quote(encoded(body))+`}).then((answer) => answer.status)`)
+	return frontdesktest.Eval[int](b.Browser, `fetch(`+frontdesktest.Quote(path)+`, {method: `+frontdesktest.Quote(method)+`, headers: `+frontdesktest.Quote(all)+`, body: `+frontdesktest.Quote(frontdesktest.Quote(body))+`}).then((answer) => answer.status)`)
 }
 
 // Eval evaluates an expression of the page's own scripts that gives a string, or a promise of one.
 func (b browser) Eval(expression string) string {
 	b.t.Helper()
 	return frontdesktest.Eval[string](b.Browser, expression)
-}
-
-// quote encodes a JavaScript string, of which JSON's are a subset.
-func quote(s string) string { return encoded(s) }
-
-func encoded(value any) string {
-	text, err := json.Marshal(value)
-	if err != nil {
-		panic(err) // a mistake of the test itself
-	}
-	return string(text)
 }

@@ -58,7 +58,7 @@ func TestChallengeInBrowser(t *testing.T) {
 	g.WaitVisible(`main[data-step="cart"]`)
 	registration, due := g.Registration(), g.due()
 	g.pay()
-	g.enterCard(frontdesktest.GoodCard)
+	g.enterCard(frontdesktest.ApprovedCard)
 	g.expectMember()
 	g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 }

@@ -89,7 +89,7 @@ func TestLiveUpdatesInBrowser(t *testing.T) {
 	if desk.Count(`[data-pay]`) != 0 {
 		t.Error("the other device can pay as well")
 	}
-	mobile.enterCard(frontdesktest.GoodCard)
+	mobile.enterCard(frontdesktest.ApprovedCard)
 	mobile.expectMember()
 	desk.WaitVisible(`[data-member]`)
 	desk.expectRecords(registration, expectedRecords{recorded: due, captured: due, codes: 1})

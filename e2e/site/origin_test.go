@@ -75,7 +75,7 @@ func TestCrossOriginJourney(t *testing.T) {
 				t.Fatalf("the payment is answered by %+v", payment)
 			}
 			f.Open(*payment.Card.RedirectUrl)
-			f.enterCard(frontdesktest.GoodCard)
+			f.enterCard(frontdesktest.ApprovedCard)
 			f.WaitVisible(`[data-front-end]`)
 			frontdesktest.Eventually(t, "the buyer is a member", func() bool { return f.ask(token, "GET", path, nil).State == api.Completed })
 			f.expectRecords(begun.Id, expectedRecords{recorded: begun.Cart.DueNow.Amount, captured: begun.Cart.DueNow.Amount})

@@ -40,7 +40,7 @@ func (p panel) Click(selector string) {
 func (p panel) Fill(selector, value string) {
 	p.b.t.Helper()
 	p.WaitVisible(selector)
-	frontdesktest.Eval[bool](p.b.Browser, `(() => { const f = `+p.first(selector)+`; f.focus(); f.value = `+quote(value)+`; return true })()`)
+	frontdesktest.Eval[bool](p.b.Browser, `(() => { const f = `+p.first(selector)+`; f.focus(); f.value = `+frontdesktest.Quote(value)+`; return true })()`)
 }
 
 // OpenTab opens a tab of the panel, and waits until it shows what it has read.
@@ -53,7 +53,7 @@ func (p panel) OpenTab(name string) {
 // Count tells how many elements a selector finds in the panel.
 func (p panel) Count(selector string) int {
 	p.b.t.Helper()
-	return frontdesktest.Eval[int](p.b.Browser, `document.querySelector("frontdesk-panel")?.shadowRoot.querySelectorAll(`+quote(selector)+`).length ?? 0`)
+	return frontdesktest.Eval[int](p.b.Browser, `document.querySelector("frontdesk-panel")?.shadowRoot.querySelectorAll(`+frontdesktest.Quote(selector)+`).length ?? 0`)
 }
 
 // Text reads the text of the panel.
@@ -77,5 +77,5 @@ func (p panel) Audit(name string) {
 }
 
 func (p panel) first(selector string) string {
-	return `document.querySelector("frontdesk-panel")?.shadowRoot.querySelector(` + quote(selector) + `)`
+	return `document.querySelector("frontdesk-panel")?.shadowRoot.querySelector(` + frontdesktest.Quote(selector) + `)`
 }

@@ -54,7 +54,7 @@ func TestPanelInBrowser(t *testing.T) {
 			g.Screenshot("faults")
 			g.Click(`[data-pay]`)
 			g.WaitVisible(`#card`)
-			g.enterCard(frontdesktest.GoodCard)
+			g.enterCard(frontdesktest.ApprovedCard)
 			g.WaitVisible(`[data-state="attention"]`)
 			g.WaitVisible(`[data-payment="in_doubt"]`)
 			panel.WaitVisible(`[data-fault="lost"][aria-checked="false"]`)

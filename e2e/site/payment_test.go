@@ -15,7 +15,7 @@ var interruptions = map[string]func(*siteVisitor){
 	"they press pay twice": func(g *siteVisitor) {
 		due, registration := g.due(), g.Registration()
 		g.DoubleClick(`[data-pay]`)
-		g.enterCard(frontdesktest.GoodCard)
+		g.enterCard(frontdesktest.ApprovedCard)
 		g.expectMember()
 		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
@@ -33,7 +33,7 @@ var interruptions = map[string]func(*siteVisitor){
 		}
 		g.setFault(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "delay", DelayMs: 1500})
 		g.Click(`a[data-continue]`)
-		g.enterCard(frontdesktest.GoodCard)
+		g.enterCard(frontdesktest.ApprovedCard)
 		g.WaitVisible(`[data-payment="processing"], [data-member]`)
 		g.Reload()
 		g.expectMember()
@@ -48,7 +48,7 @@ var interruptions = map[string]func(*siteVisitor){
 			g.t.Errorf("the page offers to pay again at %s", g.URL())
 		}
 		g.Click(`a[data-continue]`)
-		g.enterCard(frontdesktest.GoodCard)
+		g.enterCard(frontdesktest.ApprovedCard)
 		g.expectMember()
 		g.Back()
 		g.Back()
@@ -65,8 +65,8 @@ var interruptions = map[string]func(*siteVisitor){
 		other.Click(`[data-pay]`)
 		g.WaitVisible(`#card`)
 		other.WaitVisible(`#card`)
-		g.enterCard(frontdesktest.GoodCard)
-		other.enterCard(frontdesktest.GoodCard)
+		g.enterCard(frontdesktest.ApprovedCard)
+		other.enterCard(frontdesktest.ApprovedCard)
 		g.expectMember()
 		other.expectMember()
 		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
@@ -89,7 +89,7 @@ var interruptions = map[string]func(*siteVisitor){
 		answer := g.HoldResponses("*/v1/registrations/*/payment")
 		g.Click(`[data-pay]`)
 		answer.Drop()
-		g.enterCard(frontdesktest.GoodCard)
+		g.enterCard(frontdesktest.ApprovedCard)
 		g.expectMember()
 		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
@@ -99,7 +99,7 @@ var interruptions = map[string]func(*siteVisitor){
 		g.Click(`[data-action="cancel"]`)
 		processor := g.processor()
 		g.Sleep()
-		g.c.Do("POST", processor+"/confirm", map[string]string{"card": frontdesktest.GoodCard}).Into(http.StatusOK, nil)
+		g.c.Do("POST", processor+"/confirm", map[string]string{"card": frontdesktest.ApprovedCard}).Into(http.StatusOK, nil)
 		frontdesktest.Eventually(g.t, "it is recorded", func() bool { return g.calls("createPayment") == 1 })
 		g.Wake()
 		g.expectMember()
@@ -148,7 +148,7 @@ func TestSecondCard(t *testing.T) {
 	g.WaitVisible(`[data-payment="declined"] [data-pay]`)
 	g.setFault(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "delay", DelayMs: 3000})
 	g.pay()
-	g.enterCard(frontdesktest.GoodCard)
+	g.enterCard(frontdesktest.ApprovedCard)
 	g.WaitVisible(`[data-payment]`)
 	frontdesktest.Eventually(t, "it is recorded", func() bool {
 		if text := g.Text(); strings.Contains(text, "declined") {

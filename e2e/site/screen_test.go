@@ -207,7 +207,7 @@ func paid(fault clubsim.Fault) func(*siteVisitor) {
 		r := g.createRegistration(cardOffer, frontdesktest.Person())
 		payment := g.c.Pay(r.Id)
 		g.setFault(fault)
-		g.c.Confirm(payment, frontdesktest.GoodCard)
+		g.c.Confirm(payment, frontdesktest.ApprovedCard)
 		frontdesktest.Eventually(g.t, "the payment has ended", func() bool {
 			seen := g.c.Registration(r.Id)
 			return seen.State != api.Paying
@@ -245,7 +245,7 @@ func TestExpiredScreen(t *testing.T) {
 	r := g.createRegistration(cardOffer, frontdesktest.Person())
 	payment := c.Pay(r.Id)
 	g.setFault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 503, Times: frontdesktest.Times(9)})
-	c.Confirm(payment, frontdesktest.GoodCard)
+	c.Confirm(payment, frontdesktest.ApprovedCard)
 	c.AwaitPayment(r.Id, api.Cancelled)
 	frontdesktest.FlushRedis(t, s.Redis)
 	g.goTo("/?registration=" + r.Id)

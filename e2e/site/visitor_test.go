@@ -142,7 +142,7 @@ func (g *siteVisitor) enterCard(card string) {
 func (g *siteVisitor) payByCard() {
 	g.t.Helper()
 	g.pay()
-	g.enterCard(frontdesktest.GoodCard)
+	g.enterCard(frontdesktest.ApprovedCard)
 }
 
 // setUpDirectDebit gives a bank account, and signs with the code from the SMS.
