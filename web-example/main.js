@@ -50,6 +50,9 @@ let screen = "";
 let shown = /** @type {unknown[]} */ ([]);
 let shownBeside = /** @type {unknown[]} */ ([]);
 
+/** Whether the visitor went back or forward, and the browser restores where the page was scrolled to. */
+let isRestored = false;
+
 /** Brings the page up to date with the store. */
 function update() {
   const state = get();
@@ -71,7 +74,7 @@ function update() {
  */
 function showStep(step, state) {
   const { registration } = state;
-  const next = [step, state.missing, !state.identity, registration?.state, registration?.payment?.state].join();
+  const next = [step, state.missing, !state.identity, registration?.state, registration?.mandate?.state, registration?.payment?.state].join();
   const reads = VIEWS[step].reads(state);
   if (next === screen && same(reads, shown)) return;
   const isNew = next !== screen;
@@ -88,8 +91,11 @@ function showStep(step, state) {
   find("[data-progress]").replaceChildren(progress(step, state));
   const heading = find("[data-heading]");
   document.title = `${heading.textContent} – ${text.brand}`;
-  if (isNew && !first) heading.focus({ preventScroll: true });
-  else if (focused !== undefined) (document.getElementById(focused) ?? heading).focus({ preventScroll: true });
+  if (isNew && !first) {
+    if (!isRestored) scrollTo(0, 0);
+    isRestored = false;
+    (document.querySelector(/** @type {"input"} */ ("main [autocomplete=one-time-code]")) ?? heading).focus({ preventScroll: true });
+  } else if (focused !== undefined) (document.getElementById(focused) ?? heading).focus({ preventScroll: true });
 }
 
 /**
@@ -236,7 +242,10 @@ onTrouble((problem) => {
   if (get().waiting !== !!problem) set({ waiting: !!problem });
 });
 
-addEventListener("popstate", () => set({ place: here() }));
+addEventListener("popstate", () => {
+  isRestored = true;
+  set({ place: here() });
+});
 
 /** The club's login can come back to the page that is open already. */
 addEventListener("hashchange", () => takeOver(takeHandover()));
@@ -261,6 +270,7 @@ document.addEventListener("click", (event) => {
   if (!link || !plain || link.hash || link.origin + link.pathname !== location.origin + location.pathname) return;
   event.preventDefault();
   history.pushState(null, "", link.href);
+  isRestored = false;
   set({ place: here() });
   scrollTo(0, 0);
 });

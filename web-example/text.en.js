@@ -19,7 +19,7 @@ const ordinal = (day) => `${day}${(day > 3 && day < 21 ? undefined : ["th", "st"
 export default {
   secure: "Secure sign-up",
   languages: "Language",
-  footer: "Your card is for the payment provider alone. This site never sees it.",
+  footer: "Your card details go straight to our payment provider. We never see or store them.",
   skip: "Skip to the content",
 
   progress: {
@@ -60,9 +60,9 @@ export default {
   },
 
   resume: {
-    open: "You have already started signing up. Your cart is kept.",
+    open: "You have an unfinished sign-up. Your cart is saved.",
     paying: "You have a payment in progress here. Please check it before you start again.",
-    go: "Continue there",
+    go: "Resume",
   },
 
   elsewhere: {
@@ -209,16 +209,17 @@ export default {
   },
 
   cart: {
-    heading: "Check, then pay",
-    headingFree: "Check, then confirm",
-    lead: "Nothing has been paid yet. This is what you are about to buy.",
+    heading: "Review and pay",
+    headingFree: "Review and confirm",
+    lead: "Review your order. Nothing has been charged yet.",
     items: "Your cart",
-    added: "Added by the club",
-    changesHeading: "What the club changed, and why",
+    added: "Required with your plan",
+    included: "Included with your plan",
+    changesHeading: "What has changed",
     change: (/** @type {string} */ name, /** @type {string} */ price) =>
-      `“${name}” (${price}) was not your choice: it belongs to an offer that you chose, so the club’s system added it. It is part of the amount due today.`,
+      `${name} (${price}) comes with an offer in your cart. It is part of the amount due today.`,
     repriced: (/** @type {string} */ name, /** @type {string} */ was, /** @type {string} */ price) =>
-      `“${name}” cost ${was} when you last looked, and costs ${price} now: the club changed its price.`,
+      `The club changed the price of ${name} from ${was} to ${price}.`,
     stale: "We cannot reach the club’s system right now. This is your cart as you last saw it; it is checked again before you pay.",
     follows: "After today",
     details: "Your details",
@@ -238,9 +239,9 @@ export default {
     confirmNote: "There is nothing to pay.",
     later: {
       summary: "Pay at the club instead",
-      lead: "Your sign-up is complete right away, and you owe the club the amount.",
+      lead: "Join now, and pay at the club by the date you choose.",
       dueDate: "I pay by",
-      go: "Sign up and pay later",
+      go: "Join now and pay later",
     },
     paying: "One moment…",
     invalid: "This cart cannot be paid as it is",
@@ -264,18 +265,18 @@ export default {
 
   mandate: {
     heading: "Set up direct debit",
-    lead: "What comes after today is debited from your bank account. You allow it with a code that we send to your phone.",
-    due: "What comes after today is paid by direct debit. Set it up first; then you pay what is due today by card.",
+    lead: "Later payments are collected by direct debit. Confirm your mandate with a code that we send to your phone.",
+    due: "Later payments are collected by direct debit. Set it up first, then pay today’s amount by card.",
     open: "Set up direct debit",
     enter: "Enter the code",
     account: "The account",
     fields: {
-      holder: { label: "Account holder", hint: "As the bank knows them. It need not be you.", error: "Enter whose account it is." },
+      holder: { label: "Account holder", hint: "Name on the bank account. It can be someone else’s.", error: "Enter the name on the account." },
       iban: {
         label: "IBAN",
         hint: "As your bank’s app or a statement shows it, with or without spaces.",
         empty: "Enter the IBAN of the account.",
-        wrong: "Check this IBAN: no account has it. Every letter and digit counts.",
+        wrong: "This IBAN isn’t valid. Check it for typos.",
       },
       bic: { label: "BIC (optional)", hint: "8 or 11 characters; your bank’s app shows it.", wrong: "Check the BIC: it has 8 or 11 characters. You can also leave it out." },
     },
@@ -289,11 +290,11 @@ export default {
       heading: "Enter the code",
       lead: (/** @type {string} */ iban, /** @type {string} */ ending) => `We have sent an SMS with a code to your mobile phone${ending && `, whose number ends in ${ending}`}. With it you allow debits from ${iban}.`,
       label: "Code from the SMS",
-      error: "Enter the code as it stands in the SMS: it is made of digits.",
+      error: "Enter the digits of the code from the SMS.",
       correct: "Correct your mobile number",
-      unreachable: { heading: "We cannot reach your phone", lead: "No SMS can be sent to your mobile number. Correct it in your details, then set up direct debit once more." },
+      unreachable: { heading: "We cannot reach your phone", lead: "No SMS can be sent to your mobile number. Correct it in your details, then set up direct debit again." },
       left: (/** @type {number} */ attempts) => (attempts === 1 ? "One attempt left" : `${attempts} attempts left`),
-      sign: "Sign",
+      sign: "Sign mandate and authorise debits",
       signing: "Signing…",
       resend: "Send a new code",
       resendIn: (/** @type {number} */ seconds) =>
@@ -331,10 +332,10 @@ export default {
   },
 
   abandon: {
-    open: "Give up this sign-up",
-    ask: "Give up this sign-up?",
+    open: "Cancel sign-up",
+    ask: "Cancel this sign-up?",
     why: "Your cart is emptied and nothing is charged. You can start again at any time.",
-    yes: "Yes, give up",
+    yes: "Yes, cancel",
     no: "No, keep it",
   },
 
@@ -370,7 +371,7 @@ export default {
         insufficient_funds: "The bank says that there are not enough funds on this card.",
         expired_card: "The bank says that this card has expired.",
         incorrect_cvc: "The security code was not right.",
-        card_declined: "The bank did not say why. Another card usually helps, or a word with your bank.",
+        card_declined: "Your bank gave no reason. Try another card or contact your bank.",
         authentication_failed: "The bank wanted you to confirm the payment, and that did not happen.",
         authentication_required: "The bank wanted you to confirm the payment, and that did not happen.",
       },
@@ -551,21 +552,21 @@ export default {
 
   me: {
     open: "Already with us? See your details, consents and offers",
-    heading: "You and your club",
+    heading: "My membership",
     number: "Number",
     club: "Your club",
-    is: "You are",
+    is: "Status",
     status: {
-      customer: "a member",
-      prospect: "known to the club",
-      former_customer: "a former member",
-      temp: "about to register",
-      banned: "not sold to online",
+      customer: "Member",
+      prospect: "Prospect",
+      former_customer: "Former member",
+      temp: "Sign-up in progress",
+      banned: "Online purchases are not available for your account. Please contact your club.",
     },
-    tags: "Your tags",
+    tags: "Tags",
     until: (/** @type {string} */ day) => `until ${day}`,
-    debt: "You owe the club",
-    nothing: "nothing",
+    debt: "Balance due",
+    nothing: "None",
     debtWhy: "Some offers are open to you again once this is settled. Please settle it at the club.",
     buy: (/** @type {string} */ club) => `Offers for you at ${club}`,
     own: (/** @type {string} */ club) => `What ${club} offers you, at your own prices, with all taxes.`,

@@ -32,7 +32,7 @@ export const typeset = (words) =>
 export default {
   secure: "Inscription sécurisée",
   languages: "Langue",
-  footer: "Votre carte ne regarde que le prestataire de paiement. Ce site ne la voit jamais.",
+  footer: "Vos données de carte sont transmises uniquement au prestataire de paiement. Nous ne les voyons ni ne les conservons.",
   skip: "Aller au contenu",
 
   progress: {
@@ -71,7 +71,7 @@ export default {
   },
 
   resume: {
-    open: "Vous avez déjà commencé une inscription. Votre panier vous attend.",
+    open: "Vous avez une inscription en cours. Votre panier est conservé.",
     paying: "Un paiement est en cours ici. Avant de recommencer, voyez d’abord où il en est.",
     go: "Reprendre mon inscription",
   },
@@ -220,16 +220,17 @@ export default {
   },
 
   cart: {
-    heading: "Vérifiez, puis payez",
-    headingFree: "Vérifiez, puis confirmez",
-    lead: "Rien n’a encore été payé. Voici ce que vous êtes sur le point d’acheter.",
+    heading: "Vérification et paiement",
+    headingFree: "Vérification et confirmation",
+    lead: "Vérifiez votre commande. Rien n’a encore été débité.",
     items: "Votre panier",
-    added: "Ajouté par le club",
-    changesHeading: "Ce que le club a modifié, et pourquoi",
+    added: "Obligatoire avec votre formule",
+    included: "Compris dans votre formule",
+    changesHeading: "Ce qui a changé",
     change: (name, price) =>
-      `Vous n’avez pas choisi « ${name} » (${price}) : cela fait partie d’une offre de votre panier, et le système du club l’a donc ajouté. C’est compris dans le montant à payer aujourd’hui.`,
+      `« ${name} » (${price}) accompagne une offre de votre panier et fait partie du montant à payer aujourd’hui.`,
     repriced: (name, was, price) =>
-      `« ${name} » coûtait ${was} la dernière fois et coûte maintenant ${price} : le club a modifié son prix.`,
+      `Le club a modifié le prix de « ${name} » : ${price} au lieu de ${was}.`,
     stale: "Le système du club est injoignable pour le moment. Voici votre panier tel que vous l’avez vu la dernière fois ; il sera revérifié avant tout paiement.",
     follows: "Après aujourd’hui",
     details: "Vos coordonnées",
@@ -249,7 +250,7 @@ export default {
     confirmNote: "Il n’y a rien à payer.",
     later: {
       summary: "Payer plutôt au club",
-      lead: "Votre inscription est effective tout de suite, et vous devez le montant au club.",
+      lead: "Inscrivez-vous maintenant et payez au club avant la date de votre choix.",
       dueDate: "Je paierai au plus tard le",
       go: "M’inscrire et payer plus tard",
     },
@@ -275,18 +276,18 @@ export default {
 
   mandate: {
     heading: "Mettre en place le prélèvement",
-    lead: "La suite est prélevée sur votre compte bancaire. Vous l’autorisez avec un code que nous envoyons sur votre téléphone.",
-    due: "La suite se paie par prélèvement. Mettez-le d’abord en place ; vous payez ensuite par carte ce qui est dû aujourd’hui.",
+    lead: "Les échéances suivantes sont prélevées sur votre compte. Confirmez votre mandat avec un code que nous envoyons sur votre téléphone.",
+    due: "Les échéances suivantes sont prélevées sur votre compte. Mettez d’abord le prélèvement en place, puis payez par carte le montant du jour.",
     open: "Mettre en place le prélèvement",
     enter: "Saisir le code",
     account: "Le compte",
     fields: {
-      holder: { label: "Titulaire du compte", hint: "Tel que la banque le connaît. Ce peut être une autre personne que vous.", error: "Indiquez le titulaire du compte." },
+      holder: { label: "Titulaire du compte", hint: "Nom indiqué sur le compte. Il peut s’agir d’une autre personne.", error: "Indiquez le titulaire du compte." },
       iban: {
         label: "IBAN",
         hint: "Il figure sur votre RIB ou dans l’application de votre banque ; avec ou sans espaces.",
         empty: "Saisissez l’IBAN du compte.",
-        wrong: "Vérifiez cet IBAN : aucun compte ne le porte. Chaque lettre et chaque chiffre compte.",
+        wrong: "Cet IBAN n’est pas valide. Vérifiez votre saisie.",
       },
       bic: {
         label: "BIC (facultatif)",
@@ -308,7 +309,7 @@ export default {
       correct: "Corriger mon numéro de mobile",
       unreachable: { heading: "Votre téléphone est injoignable", lead: "Aucun SMS ne peut être envoyé à votre numéro de mobile. Corrigez-le dans vos coordonnées, puis mettez à nouveau le prélèvement en place." },
       left: (attempts) => (attempts < 2 ? `Encore ${attempts} essai` : `Encore ${attempts} essais`),
-      sign: "Signer",
+      sign: "Signer le mandat et autoriser les prélèvements",
       signing: "Signature…",
       resend: "Recevoir un nouveau code",
       resendIn: (seconds) => `Nouveau code dans ${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`,
@@ -345,10 +346,10 @@ export default {
   },
 
   abandon: {
-    open: "Abandonner cette inscription",
-    ask: "Abandonner cette inscription ?",
+    open: "Annuler l’inscription",
+    ask: "Annuler cette inscription ?",
     why: "Votre panier sera vidé et rien ne sera débité. Vous pourrez recommencer à tout moment.",
-    yes: "Oui, abandonner",
+    yes: "Oui, annuler",
     no: "Non, la garder",
   },
 
@@ -384,7 +385,7 @@ export default {
         insufficient_funds: "La banque indique que la provision de cette carte est insuffisante.",
         expired_card: "La banque indique que cette carte a expiré.",
         incorrect_cvc: "Le cryptogramme était erroné.",
-        card_declined: "La banque n’a pas dit pourquoi. Une autre carte convient souvent, ou un mot avec votre banque.",
+        card_declined: "Votre banque n’a donné aucun motif. Essayez une autre carte ou contactez votre banque.",
         authentication_failed: "La banque vous demandait de confirmer le paiement, et cela n’a pas eu lieu.",
         authentication_required: "La banque vous demandait de confirmer le paiement, et cela n’a pas eu lieu.",
       },
@@ -560,21 +561,21 @@ export default {
 
   me: {
     open: "Déjà chez nous ? Voir vos informations, vos consentements et vos offres",
-    heading: "Vous et votre club",
+    heading: "Mon adhésion",
     number: "Numéro",
     club: "Votre club",
-    is: "Vous êtes",
+    is: "Statut",
     status: {
-      customer: "membre",
-      prospect: "connu du club",
-      former_customer: "ancien membre",
-      temp: "en cours d’inscription",
-      banned: "exclu de la vente en ligne",
+      customer: "Membre",
+      prospect: "Prospect",
+      former_customer: "Ancien membre",
+      temp: "Inscription en cours",
+      banned: "L’achat en ligne n’est pas disponible pour votre compte. Contactez votre club.",
     },
     tags: "Vos mentions",
     until: (day) => `jusqu’au ${day}`,
-    debt: "Vous devez au club",
-    nothing: "rien",
+    debt: "Solde à régler",
+    nothing: "Aucun",
     debtWhy: "Certaines offres vous seront de nouveau ouvertes une fois cette somme réglée. Réglez-la au club.",
     buy: (club) => `Vos offres chez ${club}`,
     own: (club) => `Ce que ${club} vous propose, à vos propres prix, toutes taxes comprises.`,

@@ -7,6 +7,7 @@
 /** As in openapi.yaml. */
 const EXAMPLE = {
   id: "3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11",
+  item: "0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55",
   key: "6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11",
   resume: "3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11.Qm9vdHMgYW5kIGJpa2VzIGFuZCBiYWxscyBhbmQgYm8",
   code: "123456",
@@ -19,7 +20,7 @@ const PAID_BY_CARD = "201", DIRECT_DEBIT = "901", FREE_TRIAL = "3801";
 
 /** What an operation needs `next` of a registration to have. Those that are not named can be done with any. */
 const ACTIONS = {
-  "PUT /person": "person", "POST /items": "add_item", "DELETE /items": "clear_items", "POST /check": "check",
+  "PUT /person": "person", "PATCH /person": "person", "POST /items": "add_item", "DELETE /items": "clear_items", "POST /check": "check",
   "POST /mandate": "mandate", "POST /mandate/signature": "sign", "DELETE /mandate/signature": "cancel_signature",
   "POST /mandate/signature/resend": "resend", "POST /prospect": "prospect", "POST /payment": "pay", "DELETE ": "abandon",
 };
@@ -51,20 +52,30 @@ export async function prepare(request, ui, mock) {
 
 /** Puts a registration in the place of the example's, and whatever else only exists once it does. */
 async function putRegistration(request, path, ui) {
-  const operation = `${request.method} ${path.slice(`/v1/registrations/${EXAMPLE.id}`.length)}`;
+  const operation = `${request.method} ${path.slice(`/v1/registrations/${EXAMPLE.id}`.length).replace(EXAMPLE.item, "{itemId}")}`;
   const body = request.body ? JSON.parse(request.body) : {};
   if (!latest || !(await allows(latest, operation, body))) latest = await makeFor(operation, body);
   ui.preauthorizeApiKey("token", latest.token);
   request.url = request.url.replace(EXAMPLE.id, latest.id);
+  if (operation === REMOVE) request.url = request.url.replace(EXAMPLE.item, await chosenItem(latest));
   request.headers.Authorization = `Bearer ${latest.token}`;
   if (body.code === EXAMPLE.code) setBody(request, { ...body, code: await lastCode(latest.world) });
   if (body.accessToken === EXAMPLE.accessToken) setBody(request, { ...body, accessToken: (await persona("prospect", latest.world)).accessToken });
   if (body.method === "desk") request.headers["X-Frontdesk-Staff-Key"] ??= "demo-staff-key-1";
 }
 
+const REMOVE = "DELETE /items/{itemId}";
+
+/** The first item that the buyer chose. */
+async function chosenItem({ id, token }) {
+  const { cart } = await (await fetch(`/v1/registrations/${id}`, { headers: holder(token) })).json();
+  return cart.items.find(({ origin }) => origin === "chosen").id;
+}
+
 /** Whether an operation can be carried out with a registration as it stands. */
 async function allows({ id, token }, operation, body) {
   if (operation === "POST /prospect") return false; // a prospect can be taken over once in a world
+  if (operation === REMOVE) return false; // the cart may be empty
   const response = await fetch(`/v1/registrations/${id}`, { headers: holder(token) });
   if (!response.ok) return false;
   const registration = await response.json();

@@ -78,7 +78,7 @@ const changes = ({ changes: all }) =>
   all.length > 0 &&
   h("section", { class: "notice notice-block", "data-changes": true },
     icon("info"),
-    h("div", {}, h("h2", {}, text.cart.changesHeading),
+    h("div", {}, h("h2", {}, all.every(({ kind }) => kind === "added") ? text.cart.included : text.cart.changesHeading),
       all.map((change) => h("p", { "data-change": change.kind }, changed(change)))));
 
 /** @param {Cart} cart */

@@ -27,7 +27,7 @@ const ASK_AGAIN = 3_000;
 export function signature(registration, mandate) {
   const states = /** @type {Record<string, { heading: string, lead: string }>} */ (WORDS.states);
   const isUnreachable = mandate.state === "no_code" && get().problem?.code === "mobile_unreachable";
-  const words = isUnreachable ? WORDS.unreachable : states[mandate.state] ?? { heading: WORDS.heading, lead: WORDS.lead(mandate.iban, ending(registration.id)) };
+  const words = isUnreachable ? WORDS.unreachable : states[mandate.state] ?? { heading: WORDS.heading, lead: WORDS.lead(mandate.iban, registration.contact?.mobileEnding ?? "") };
   return h("div", { class: "signature", "data-signature": mandate.state },
     h("div", { class: "step-head" }, backToCart(registration), heading(words.heading), h("p", { class: "lead" }, words.lead)),
     mandate.state === "no_code" && correction(registration, isUnreachable),
@@ -38,15 +38,6 @@ export function signature(registration, mandate) {
       can(registration, "cancel_signature") && button({ class: "link", "data-cancel": true, onclick: cancelSignature }, WORDS.cancel)),
     outbox());
 }
-
-/**
- * The last two digits of the mobile number, so that the visitor knows where the code went; empty when this page does not know it.
- * @param {string} id the registration's
- */
-const ending = (id) => {
-  const { given } = get();
-  return given?.registration === id ? given.person.mobile.slice(-2) : "";
-};
 
 /**
  * The way to another mobile number, for a code that could not be sent to this one.

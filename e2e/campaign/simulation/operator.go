@@ -29,19 +29,24 @@ func (f *journey) operate() {
 }
 
 func (f *journey) decide(ctx context.Context, t *task, p *flows.Payment) {
-	word := flows.Decision{Operator: "op", Reason: "I looked", Override: len(f.desk) > 0}
+	holds := f.settledByUs()
+	if p.HasProcessor() {
+		holds = len(f.booked()) > 0 // else another method or staff settled the sale, and the card's money goes back
+	}
+	byOthers := len(f.desk) > 0 || !holds && f.applied()
+	word := flows.Decision{Operator: "op", Reason: "I looked", Override: byOthers}
 	var err error
 	var what string
-	if f.settledByUs() {
+	if holds {
 		what = opRecorded
 		_, err = t.gateway.payments.ConfirmRecorded(ctx, p.ID, word)
 	} else {
 		then := payment.SendAgain
 		what = opAgain
 		switch {
-		case p.HasProcessor() && (len(f.desk) > 0 || f.chance(0.5)):
+		case p.HasProcessor() && (byOthers || f.chance(0.5)):
 			then, what = payment.Refund, opRefund
-		case !p.HasProcessor() && (len(f.desk) > 0 || f.chance(0.5)):
+		case !p.HasProcessor() && (byOthers || f.chance(0.5)):
 			then, what = payment.GiveUp, opGaveUp
 		}
 		_, err = t.gateway.payments.ConfirmNotRecorded(ctx, p.ID, then, word)

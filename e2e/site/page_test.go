@@ -1,0 +1,57 @@
+package site_test
+
+import (
+	"strings"
+	"testing"
+
+	"frontdesk/e2e/frontdesktest"
+)
+
+// TestPagesOfTheirOwn: the terms, and the page at an unknown address, show their words in both languages.
+func TestPagesOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	for address, words := range map[string][]string{
+		"/terms.html":   {"Sample terms", "Conditions d’exemple", "Back to the sign-up"},
+		"/no-such-page": {"Page not found", "Page introuvable", "Go to the sign-up"},
+	} {
+		if address != "/terms.html" {
+			g.ExpectConsole("status of 404")
+		}
+		g.goTo(address)
+		for _, selector := range []string{"h1", "h2", "section:first-child a"} {
+			g.WaitVisible(`main ` + selector)
+		}
+		for _, word := range words {
+			if !strings.Contains(g.Text(), word) { // what is hidden is not in it
+				t.Errorf("%s shows %q, without %q", address, g.Text(), word)
+			}
+		}
+		g.Await("the text keeps off the edges", `document.querySelector("main h1").getBoundingClientRect().left >= 12`)
+	}
+	g.Click(`section:first-child a`)
+	g.WaitVisible(`[data-club="11"]`)
+}
+
+// TestScreensStartAtTheirHeading: a new screen begins at its top, with the focus on its heading or on the field
+// that is filled in next.
+func TestScreensStartAtTheirHeading(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	begins := func(screen, focused string) {
+		t.Helper()
+		g.Await(screen+" begins at its top", `scrollY === 0`)
+		g.Await("the focus of "+screen, `document.activeElement.matches(`+"`"+focused+"`"+`)`)
+	}
+	g.goToMandate()
+	begins("the direct debit", `[data-heading]`)
+	g.giveAccount(frontdesktest.GoodIBAN)
+	g.WaitVisible(`form[data-form="signature"]`)
+	begins("the code", `[data-field="code"]`)
+	g.enterCode(g.code())
+	g.WaitVisible(`[data-pay]`)
+	begins("the review", `[data-heading]`)
+	g.payByCard()
+	g.WaitVisible(`[data-member]`)
+	begins("the welcome", `[data-heading], body`)
+}
