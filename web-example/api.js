@@ -138,6 +138,13 @@ export const putPerson = (id, body) => request("PUT", `${registration(id)}/perso
 
 /**
  * @param {string} id
+ * @param {import("./contract").PersonCorrection} body
+ * @returns {Promise<Registration>}
+ */
+export const correctPerson = (id, body) => request("PATCH", `${registration(id)}/person`, { body });
+
+/**
+ * @param {string} id
  * @param {import("./intentions.js").Intention<import("./contract").NewItem>} intention
  * @returns {Promise<Registration>}
  */

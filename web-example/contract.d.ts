@@ -17,6 +17,7 @@ export type Schedule = Schemas["Schedule"];
 export type Debit = Schemas["ScheduleDebit"];
 
 export type Person = Schemas["Person"];
+export type PersonCorrection = Schemas["PersonCorrection"];
 export type NewItem = Schemas["NewItem"];
 export type StartRegistration = Schemas["StartRegistration"];
 export type Registration = Schemas["Registration"];

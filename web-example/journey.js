@@ -334,9 +334,7 @@ export const makeLink = () =>
  */
 export const unconfirmedPerson = () => pending("start")?.body.person;
 
-/**
- * @param {Person} person
- */
+/** @param {Person} person */
 export const correct = (person) =>
   attempt("person", async () => {
     const id = get().place.registration ?? "";
@@ -344,6 +342,21 @@ export const correct = (person) =>
     set({ given: { registration: id, person } });
     go({ registration: id });
   });
+
+/**
+ * Corrects some of the details, which this page does not know.
+ * @param {import("./contract").PersonCorrection} changes
+ */
+export const correctSome = (changes) =>
+  attempt("person", async () => {
+    const id = get().place.registration ?? "";
+    show(await api.correctPerson(id, changes));
+    set({ person: {} });
+    go({ registration: id });
+  });
+
+/** Back to the cart, with the details as they are. */
+export const leave = () => go({ registration: get().place.registration });
 
 /** @param {import("./contract").NewItem} item */
 export const add = (item) =>

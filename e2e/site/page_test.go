@@ -1,6 +1,7 @@
 package site_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -27,6 +28,7 @@ func TestPagesOfTheirOwn(t *testing.T) {
 				t.Errorf("%s shows %q, without %q", address, g.Text(), word)
 			}
 		}
+		g.Screenshot(strings.Trim(strings.TrimSuffix(address, ".html"), "/"))
 		g.Await("the text keeps off the edges", `document.querySelector("main h1").getBoundingClientRect().left >= 12`)
 	}
 	g.Click(`section:first-child a`)
@@ -54,4 +56,44 @@ func TestScreensStartAtTheirHeading(t *testing.T) {
 	g.payByCard()
 	g.WaitVisible(`[data-member]`)
 	begins("the welcome", `[data-heading], body`)
+}
+
+// TestCorrectOneField: after a reload the page knows none of the details. The visitor types only what changes.
+func TestCorrectOneField(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.fillCart()
+	due := g.due()
+	g.Reload()
+	g.Click(`[data-correct]`)
+	g.WaitVisible(`[data-notice]`)
+	g.Screenshot("correct-one")
+	g.Fill(`[data-field="mobile"]`, "06 87")
+	g.Click(`form[data-form="person"] [data-continue]`)
+	g.WaitVisible(`[data-field-error="mobile"]:not(:empty)`)
+	g.Fill(`[data-field="mobile"]`, "06 87 65 43 21")
+	g.Click(`form[data-form="person"] [data-continue]`)
+	g.WaitVisible(`main[data-step="cart"] [data-due]`)
+	registration := g.Registration()
+	var snapshot struct {
+		State struct {
+			Contacts struct {
+				Rows []struct{ GivenName, Email, Mobile string }
+			}
+		}
+	}
+	g.c.Control("GET", "state", nil).Into(http.StatusOK, &snapshot)
+	contacts, person := snapshot.State.Contacts.Rows, frontdesktest.Person()
+	if last := contacts[len(contacts)-1]; last.GivenName != person.GivenName || last.Email != person.Email || last.Mobile != "+33687654321" {
+		t.Errorf("the club has %+v", last)
+	}
+	g.Click(`[data-correct]`)
+	g.Click(`form[data-form="person"] [data-continue]`) // nothing changes
+	g.WaitVisible(`main[data-step="cart"] [data-pay]`)
+	if g.c.Control("GET", "state", nil).Into(http.StatusOK, &snapshot); len(snapshot.State.Contacts.Rows) != len(contacts) {
+		t.Error("a correction of nothing made a contact")
+	}
+	g.payByCard()
+	g.expectMember()
+	g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 }

@@ -3,7 +3,7 @@
 import { countries, homeCountry, internationalNumber, isInternational, isPostalCode } from "../countries.js";
 import { h, heading, icon } from "../dom.js";
 import { today } from "../format.js";
-import { correct, start, unconfirmedPerson } from "../journey.js";
+import { correct, correctSome, leave, start, unconfirmedPerson } from "../journey.js";
 import { linkTo } from "../route.js";
 import { get, set } from "../store.js";
 import { findOffer, soldHere } from "../terms.js";
@@ -18,6 +18,12 @@ const FIELDS = text.person.fields;
 
 /** The earliest birth date that the form accepts. */
 const EARLIEST_BIRTH = "1900-01-01";
+
+/** Whether the club has the details and this page does not: then only what changes is typed. */
+const isCorrection = () => {
+  const { place, registration, given } = get();
+  return !!place.registration && !!registration?.contact && given?.registration !== place.registration;
+};
 
 /** @param {import("../store.js").State} state */
 export const reads = (state) => [state.place, isGone(state), state.inProgress];
@@ -35,7 +41,7 @@ export function show() {
     group(text.person.live,
       field("street", { autocomplete: "street-address", maxlength: 200 }),
       row(field("postalCode", { autocomplete: "postal-code", maxlength: 20 }), field("city", { autocomplete: "address-level2", maxlength: 100 })),
-      choice("country", countries(), "country")),
+      choice("country", isCorrection() ? [["", text.person.unchanged], ...countries()] : countries(), "country")),
     h("div", { class: "actions" },
       h("button", { class: "button button-wide", id: "continue", "data-continue": true },
         h("span", { class: "when-idle" }, place.registration ? text.person.save : text.person.continue), h("span", { class: "when-busy" }, text.cart.paying)),
@@ -57,9 +63,8 @@ const gone = () =>
     h("a", { class: "button", href: linkTo({ club: get().place.club }) }, text.offer.heading));
 
 function head() {
-  const { place, person } = get();
-  const isKnown = Object.keys(person).length > 0;
-  const notice = place.registration ? !isKnown && text.person.retype : unconfirmedPerson() && text.person.unconfirmed;
+  const { place } = get();
+  const notice = place.registration ? isCorrection() && text.person.partly : unconfirmedPerson() && text.person.unconfirmed;
   return h("div", { class: "step-head" },
     backTo(place.registration ? { registration: place.registration } : { club: place.club }),
     heading(place.registration ? text.person.correcting : text.person.heading),
@@ -118,7 +123,7 @@ function wrap(name, control) {
  */
 function fill(form) {
   const { address, ...known } = { ...unconfirmedPerson(), ...get().person };
-  const values = Object.entries({ country: homeCountry, ...known, ...address });
+  const values = Object.entries({ country: isCorrection() ? "" : homeCountry, ...known, ...address });
   for (const [name, value] of values) {
     const control = form.elements.namedItem(name);
     if (control instanceof HTMLInputElement || control instanceof HTMLSelectElement) control.value = value ?? "";
@@ -131,9 +136,20 @@ function personOf(form) {
   const gender = /** @type {Person["gender"]} */ (value("gender") || undefined);
   return /** @type {Person} */ ({
     givenName: value("givenName"), familyName: value("familyName"), birthDate: value("birthDate"),
-    email: value("email"), mobile: internationalNumber(value("mobile"), value("country")), ...(gender && { gender }),
+    email: value("email"), mobile: internationalNumber(value("mobile"), value("country") || homeCountry), ...(gender && { gender }),
     address: { street: value("street"), postalCode: value("postalCode"), city: value("city"), country: value("country") },
   });
+}
+
+/**
+ * The fields that were filled in.
+ * @param {Person} person
+ * @returns {import("../contract").PersonCorrection}
+ */
+function filled({ address, ...person }) {
+  const typed = (/** @type {object} */ fields) => Object.fromEntries(Object.entries(fields).filter(([, value]) => value));
+  const where = typed(address);
+  return { ...typed(person), ...(Object.keys(where).length > 0 && { address: where }) };
 }
 
 /** @param {Event & { currentTarget: HTMLFormElement, target: HTMLElement }} event */
@@ -152,6 +168,14 @@ function readNumber({ currentTarget: input }) {
   if (isInternational(number)) input.value = number;
 }
 
+/** @param {Person} person as it was typed, perhaps in part */
+function send(person) {
+  if (!get().place.registration) return start(person);
+  if (!isCorrection()) return correct(person);
+  const changes = filled(person);
+  return Object.keys(changes).length > 0 ? correctSome(changes) : leave();
+}
+
 /** @param {SubmitEvent & { currentTarget: HTMLFormElement }} event */
 async function submit(event) {
   event.preventDefault();
@@ -161,7 +185,7 @@ async function submit(event) {
   if (focusFirstWrong(form)) return;
   const person = personOf(form);
   set({ person });
-  const problem = await (get().place.registration ? correct(person) : start(person));
+  const problem = await send(person);
   for (const error of problem?.errors ?? []) {
     const control = controls.find((one) => one.name === fieldOf(error.pointer));
     if (control) mark(control, fieldText(error));
@@ -174,8 +198,9 @@ async function submit(event) {
  * @param {HTMLFormElement} form
  */
 function isRight(control, form) {
+  if (isCorrection() && control.value.trim() === "") return true; // it stays as it is
   if (control.name === "mobile") return isInternational(personOf(form).mobile);
-  if (control.name === "postalCode") return isPostalCode(control.value.trim(), personOf(form).address.country);
+  if (control.name === "postalCode") return isPostalCode(control.value.trim(), personOf(form).address.country || homeCountry);
   return control.checkValidity() && (!control.required || control.value.trim() !== "");
 }
 
