@@ -68,7 +68,7 @@ function head() {
   return h("div", { class: "step-head" },
     backTo(place.registration ? { registration: place.registration } : { club: place.club }),
     heading(place.registration ? text.person.correcting : text.person.heading),
-    h("p", { class: "lead" }, text.person.lead),
+    !isCorrection() && h("p", { class: "lead" }, text.person.lead),
     notice && h("p", { class: "notice", "data-notice": true }, icon("info"), notice));
 }
 
