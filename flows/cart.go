@@ -14,7 +14,7 @@ import (
 
 // NewItem is a request to add an offer to the cart.
 type NewItem struct {
-	ID        string `json:"id,omitempty"` // in the cart; stays when the sale is made anew
+	ID        string `json:"id,omitempty"` // in the cart; stays the same in a new sale
 	OfferID   string `json:"offerId"`
 	StartDate string `json:"startDate,omitempty"` // YYYY-MM-DD
 	Debit     *Debit `json:"debit,omitempty"`     // in the cart: with the day of the first debit

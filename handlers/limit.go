@@ -28,7 +28,7 @@ type limit struct {
 type subject string
 
 const (
-	// perAddress counts by address (and by the networks of an IPv6 address), in each gateway by itself.
+	// perAddress counts by address (and by the networks of an IPv6 address), in each gateway separately.
 	// It shields the process without asking Redis.
 	perAddress subject = "There were too many requests from this address."
 	// perAddressShared counts by address over all gateways, in Redis. Staff are not counted: a

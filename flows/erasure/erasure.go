@@ -35,7 +35,7 @@ type Report struct {
 
 // ErasedItem is what was erased of one registration, or of one contact.
 type ErasedItem struct {
-	Registration string `json:"registration,omitempty"` // empty: what a contact had beside its registrations
+	Registration string `json:"registration,omitempty"` // empty: what a contact had besides its registrations
 	What         string `json:"what"`
 }
 

@@ -25,7 +25,7 @@ type ConsentRequest struct {
 type ConsentChange struct {
 	ID      string
 	Code    string         // one of the Consent… codes
-	Consent *flows.Consent // as it stands now; nil when there is none
+	Consent *flows.Consent // current; nil without one
 }
 
 // The results of a request.
@@ -51,7 +51,7 @@ func (c *Contacts) Consents(ctx context.Context, identity flows.ContactIdentity)
 	return consents, receipts, flows.StorageFailed(err)
 }
 
-// ChangeConsents changes each consent by itself and returns each result. The receipt is stored first,
+// ChangeConsents changes each consent separately and returns each result. The receipt is stored first,
 // as the proof of every consent given at the club system; nil when there was nothing to change.
 func (c *Contacts) ChangeConsents(ctx context.Context, identity flows.ContactIdentity, requests []ConsentRequest, wording string) ([]ConsentChange, *flows.Receipt, error) {
 	if err := checkDistinct(requests); err != nil {

@@ -13,7 +13,7 @@ import (
 	"frontdesk/flows"
 )
 
-// The figures of the calibration.
+// Limits of the calibration.
 const (
 	// minRecorded and minUnpaid: with fewer samples, a coincidence could pass for a rule.
 	minRecorded, minUnpaid = 20, 5
@@ -87,7 +87,7 @@ func (m *Machine) Calibrate(ctx context.Context, by string) (Calibration, error)
 			rule.Conditions = separating
 		}
 	}
-	c.Verdict = "Nothing separates them: no payment in doubt resolves by itself, and a rule that there was is dropped."
+	c.Verdict = "Nothing separates them: no payment in doubt is resolved automatically, and an earlier rule is dropped."
 	if len(rule.Conditions) > 0 {
 		c.Rule = rule
 		c.Verdict = "From now on a payment in doubt counts as recorded when " + rule.String() + "."

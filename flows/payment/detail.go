@@ -131,7 +131,7 @@ func (d *Detail) advise(p *flows.Payment, remote cards.Payment, now time.Time) {
 	case flows.Refunding:
 		d.say("The refund is asked for, and %s is pending at the processor. It is read again every few minutes, for as long as that takes.", Price(remote.Refunding, p.Currency))
 	default:
-		d.say("It is on its way and goes on by itself; Frontdesk looks at it again within minutes at most.")
+		d.say("It is in progress and continues automatically; Frontdesk checks it again within minutes.")
 	}
 	d.allow("note", `"what you found"`)
 }

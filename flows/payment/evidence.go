@@ -12,7 +12,7 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// The figures of the evidence.
+// Limits of the evidence.
 const (
 	// backgroundTimeout: the capture waits no longer than this for optional evidence.
 	backgroundTimeout = 2 * time.Second

@@ -24,7 +24,7 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// The figures of the machine.
+// Limits and periods of the machine.
 const (
 	// createWithin: with the sale's 20 h less than the 24 h for which the processor
 	// remembers the key of the creation.

@@ -70,7 +70,7 @@ func (m *Machine) ConfirmRecorded(ctx context.Context, id flows.PaymentID, decis
 	ctx = context.WithoutCancel(ctx)
 	var warnings []string
 	if moved.HasProcessor() && !m.journalRecorded(ctx, moved) {
-		warnings = append(warnings, "The processor's journal could not be told: if Redis loses its latest writes, the doubt comes back.")
+		warnings = append(warnings, "The decision could not be written to the processor's journal: if Redis loses its latest writes, the doubt comes back.")
 	}
 	return ResolutionResult{summary(moved), append(warnings, m.recordDecision(ctx, p.State, moved, "confirm-recorded", "", decision)...)}, nil
 }
@@ -336,7 +336,7 @@ func latestAttempt(p *flows.Payment, remote cards.Payment) time.Time {
 func (m *Machine) decide(ctx context.Context, p *flows.Payment, s step) (*flows.Payment, error) {
 	moved, err := m.commit(ctx, p, s)
 	if errors.Is(err, flows.ErrConflict) {
-		return nil, &flows.Error{Code: flows.Conflict, Detail: "Somebody else decided, or the payment moved on, at the same moment. Look at it again.", Err: err}
+		return nil, &flows.Error{Code: flows.Conflict, Detail: "Another operator decided, or the payment changed, at the same moment. Look at it again.", Err: err}
 	}
 	return moved, flows.StorageFailed(err)
 }
@@ -357,14 +357,14 @@ func (m *Machine) recordDecision(ctx context.Context, from flows.PaymentState, m
 	entry := flows.AuditEntry{At: moved.UpdatedAt, Operator: decision.Operator, Action: action, Payment: moved.ID, From: from, To: moved.State}
 	if err := m.cfg.Store.Audit(ctx, entry); err != nil {
 		m.cfg.Log.WarnContext(ctx, "decision not in the audit stream", "payment", moved.ID, "error", err)
-		warnings = append(warnings, "The audit stream could not be told.")
+		warnings = append(warnings, "The decision could not be written to the audit stream.")
 	}
 	if !moved.HasProcessor() {
 		return warnings
 	}
 	if err := m.writeToProcessor(ctx, moved, action+suffix+" by "+decision.Operator); err != nil {
 		m.cfg.Log.WarnContext(ctx, "decision not written to the processor", "payment", moved.ID, "error", err)
-		warnings = append(warnings, "The processor's metadata could not be told.")
+		warnings = append(warnings, "The decision could not be written to the processor's metadata.")
 	}
 	return warnings
 }

@@ -19,7 +19,7 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// The figures of the rebuild.
+// Limits and periods of the rebuild.
 const (
 	// Everything reaches back to the oldest payment that was not over, however old.
 	Everything = time.Duration(math.MaxInt64)

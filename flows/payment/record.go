@@ -13,7 +13,7 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// The figures of the one POST that records a payment at the club system.
+// Limits of the one POST that records a payment at the club system.
 const (
 	// claimLife: a process that slept longer must not send, because others may have acted.
 	claimLife = 10 * time.Second

@@ -8,7 +8,7 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// The figures of a payment without a processor.
+// Limits of a payment without a processor.
 const (
 	// maxSettlements: with claimPause about four minutes. Giving up loses nothing, and
 	// a visitor or a member of staff is waiting.

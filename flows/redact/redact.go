@@ -1,7 +1,7 @@
 // Package redact keeps personal data out of logs. Its Handler stands in front of
 // the one that writes: it lets attributes through whose keys are in a list, puts
 // the key in place of every other value, and takes out of every text what could
-// be somebody's. It decides what may be said, and neither how nor where.
+// be personal. It decides what may be logged, not how or where.
 //
 // Start reading at New for what a log may hold, and at Text for what is taken out.
 package redact
@@ -27,7 +27,7 @@ var allowed = map[string]bool{
 	// what the gateway stands on
 	"operation": true, "took": true, "found": true, "left": true, "says": true, "club": true, "why": true, "address": true,
 	"sent": true, "validated": true, "hourly": true, "daily": true,
-	// the doubles, which know nobody real
+	// the simulators, which hold no real person
 	"cause": true, "stack": true, "attempt": true,
 }
 
@@ -46,23 +46,23 @@ func (h *Handler) Enabled(ctx context.Context, level slog.Level) bool {
 
 // Handle implements slog.Handler.
 func (h *Handler) Handle(ctx context.Context, record slog.Record) error {
-	told := slog.NewRecord(record.Time, record.Level, Text(record.Message), record.PC)
+	kept := slog.NewRecord(record.Time, record.Level, Text(record.Message), record.PC)
 	attrs := make([]slog.Attr, 0, record.NumAttrs())
 	record.Attrs(func(attr slog.Attr) bool {
 		attrs = append(attrs, redacted(attr))
 		return true
 	})
-	told.AddAttrs(attrs...) // at once: a record has room for few
-	return h.next.Handle(ctx, told)
+	kept.AddAttrs(attrs...) // at once: a record has room for few
+	return h.next.Handle(ctx, kept)
 }
 
 // WithAttrs implements slog.Handler.
 func (h *Handler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	told := make([]slog.Attr, len(attrs))
+	kept := make([]slog.Attr, len(attrs))
 	for i, attr := range attrs {
-		told[i] = redacted(attr)
+		kept[i] = redacted(attr)
 	}
-	return &Handler{h.next.WithAttrs(told)}
+	return &Handler{h.next.WithAttrs(kept)}
 }
 
 // WithGroup implements slog.Handler.
@@ -91,7 +91,7 @@ func redacted(attr slog.Attr) slog.Attr {
 	}
 }
 
-// The forms in which data of somebody, or what opens something, stands in texts
+// The forms that personal data and secrets have in texts
 // that libraries write. Their order counts: an address in quotes is a quotation. A text
 // without any of a form's signs cannot hold it, and most hold none.
 var forms = []struct {
@@ -118,7 +118,7 @@ var (
 	id = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9a-f]{32}\b|\b(?:pi|pay|evt|req)_[A-Za-z0-9_]{1,40}\b|\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}:\d+\b`)
 )
 
-// Text takes out of a text what could be somebody's: quotations, addresses of all
+// Text removes from a text what could be personal: quotations, addresses of all
 // kinds, account, card and telephone numbers, and what is as long as a token. The
 // identifiers of registrations, payments and traces stay, since people look for them.
 func Text(text string) string {
@@ -130,13 +130,13 @@ func Text(text string) string {
 	if !strings.ContainsAny(text, numerals) {
 		return text
 	}
-	// What stands between identifiers is looked at by itself, as they are digits too.
-	told, at := "", 0
+	// The parts between identifiers are checked separately, because identifiers have digits too.
+	kept, at := "", 0
 	for _, found := range id.FindAllStringIndex(text, -1) {
-		told += between(text[at:found[0]]) + text[found[0]:found[1]]
+		kept += between(text[at:found[0]]) + text[found[0]:found[1]]
 		at = found[1]
 	}
-	return told + between(text[at:])
+	return kept + between(text[at:])
 }
 
 // numerals: what has none of them is neither a number nor a token.

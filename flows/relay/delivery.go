@@ -57,7 +57,7 @@ type Deliveries struct {
 	Items       []Delivery        `json:"items"`
 }
 
-// maxDeliveries of each subscriber are in one list; nobody reads more.
+// maxDeliveries of each subscriber are in one list.
 const maxDeliveries = 100
 
 // Deliveries returns the state of the relay, with the deliveries in a state; by default

@@ -19,7 +19,7 @@ type Rule string
 const (
 	// MonthsAsWeeks: months meet weeks, so 12 months are taken for 52 weeks.
 	MonthsAsWeeks Rule = "months_as_weeks"
-	// Rounded: the price of a debit is no whole number of cents. It is rounded,
+	// Rounded: the price of a debit has a fraction of a cent. It is rounded,
 	// half a cent up, and for a limited time so that the sum is right.
 	Rounded Rule = "rounded"
 	// Remainder: the periods do not fill the last debit, which takes those that are left.
@@ -30,9 +30,9 @@ const (
 	// LoopOverOffset: loop and offset tell different numbers; the loop counts.
 	LoopOverOffset Rule = "loop_over_offset"
 	// FirstInstalmentAssumed: what is paid at once is not the fee and the first
-	// instalment, though it is said to hold it; the first debit is left out all the same.
+	// instalment, though it is said to hold it; the first debit is left out anyway.
 	FirstInstalmentAssumed Rule = "first_instalment_assumed"
-	// DebitDayOpen: nobody has chosen a debit day, and the club may choose another.
+	// DebitDayOpen: no debit day was chosen, and the club may choose another.
 	DebitDayOpen Rule = "debit_day_open"
 	// CalendarMonths: a prorated offer is taken to be billed by calendar months
 	// once the month in which it starts is over.
@@ -44,11 +44,11 @@ const (
 
 // Rules that leave the schedule unknown.
 const (
-	// PeriodUnreadable: a rhythm, an interval or an offset is no length of time.
+	// PeriodUnreadable: a rhythm, an interval or an offset is not a duration.
 	PeriodUnreadable Rule = "period_unreadable"
-	// CountUnknown: how often an entry is repeated cannot be told.
+	// CountUnknown: how often an entry repeats is not known.
 	CountUnknown Rule = "count_unknown"
-	// ProrataUnknown: a first instalment is prorated that is no month.
+	// ProrataUnknown: the prorated first instalment is not a month.
 	ProrataUnknown Rule = "prorata_unknown"
 	// OutOfRange: amounts, debits or dates are beyond what an offer can mean.
 	OutOfRange Rule = "out_of_range"

@@ -37,14 +37,14 @@ type Entry struct {
 	Price    int64  // for one interval
 }
 
-// Terms is an offer as somebody wants to have it.
+// Terms is an offer with the buyer's choices.
 type Terms struct {
 	Offer
 	Today Date
 	Start Date // one before Today counts as Today
 	// DebitDay is a day of the month; 0: debits keep the day of the start.
 	DebitDay int
-	// DebitDayOpen: nobody has chosen DebitDay, so every date is an estimate. A
+	// DebitDayOpen: DebitDay was not chosen, so every date is an estimate. A
 	// DebitDay of 0 is always open.
 	DebitDayOpen bool
 }
@@ -53,8 +53,8 @@ type Terms struct {
 type Schedule struct {
 	DueNow     DueNow
 	Debits     []Debit     // in the order of their dates
-	Recurrence *Recurrence // goes on after Debits; nil: nothing does
-	Total      *int64      // DueNow and Debits; nil where it never ends or cannot be told
+	Recurrence *Recurrence // continues after Debits; nil: nothing does
+	Total      *int64      // DueNow and Debits; nil if it never ends or is not known
 	Verdict                // the worst of all parts, with all their rules
 	// FirstStatement is what leaves the account from today to the second debit.
 	FirstStatement []Movement

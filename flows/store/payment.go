@@ -165,7 +165,7 @@ func (s *Store) payment(key string, fields []any) (p *flows.Payment, err error) 
 		return nil, err
 	}
 	if fields[2] != string(p.State) {
-		return nil, fmt.Errorf("%w: %s: the state beside it is another", flows.ErrDamaged, key)
+		return nil, fmt.Errorf("%w: %s: its plain state differs", flows.ErrDamaged, key)
 	}
 	return p, nil
 }

@@ -110,7 +110,7 @@ func (s *Store) Registration(ctx context.Context, id string) (*flows.Registratio
 	}
 	r.Listed = listed(r)
 	if fields[2] != strconv.Itoa(r.Generation) {
-		return nil, nil, fmt.Errorf("%w: %s: the generation beside it is another", flows.ErrDamaged, key)
+		return nil, nil, fmt.Errorf("%w: %s: its plain generation differs", flows.ErrDamaged, key)
 	}
 	if len(fields) < 6 {
 		return r, nil, nil
@@ -119,7 +119,7 @@ func (s *Store) Registration(ctx context.Context, id string) (*flows.Registratio
 	return r, p, err
 }
 
-// record opens a body and reads the version beside it.
+// record opens a body and reads its plain version.
 func (s *Store) record(key string, version, body, record any) (int64, error) {
 	digits, okVersion := version.(string)
 	sealed, okBody := body.(string)
@@ -131,7 +131,7 @@ func (s *Store) record(key string, version, body, record any) (int64, error) {
 	}
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%w: %s: the version beside it is no number", flows.ErrDamaged, key)
+		return 0, fmt.Errorf("%w: %s: its plain version is not a number", flows.ErrDamaged, key)
 	}
 	return n, nil
 }

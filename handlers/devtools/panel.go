@@ -105,7 +105,7 @@ func (p *Panel) listRequests(w http.ResponseWriter, r *http.Request) {
 	}
 	body, err := json.Marshal(requestList{Items: p.requests.of(world), Worlds: p.requests.worlds()})
 	if err != nil {
-		http.Error(w, "The requests cannot be told.", http.StatusInternalServerError)
+		http.Error(w, "The requests cannot be encoded.", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -112,7 +112,7 @@ func oneIf(yes bool) float64 {
 	return 0
 }
 
-// processMetrics reads what this process knows by itself.
+// processMetrics reads what this process knows without Redis.
 func (c *collector) processMetrics(to *metrics) {
 	if lived := c.s.Worker.LastSweep(); !lived.IsZero() {
 		to.gauge("frontdesk_worker_sweep_timestamp_seconds", "When the background work last swept everything and found Redis well.", float64(lived.UnixMilli())/1000)

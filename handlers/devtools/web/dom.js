@@ -27,7 +27,7 @@ export function h(tag, attributes = {}, ...children) {
 }
 
 /**
- * A button. Its key is what the focus comes back to when what is around it is shown anew.
+ * A button. Its key is what the focus comes back to when its surroundings are rendered again.
  * @param {string} key
  * @param {Attributes & { onclick: (event: any) => void }} attributes
  * @param {...(Child | Child[])} children
@@ -36,8 +36,8 @@ export const button = (key, attributes, ...children) =>
   h("button", { type: "button", "data-key": key, ...attributes }, ...children);
 
 /**
- * A heading, with what belongs beside it.
+ * A heading with its controls.
  * @param {Child} words
- * @param {...Child} beside
+ * @param {...Child} controls
  */
-export const heading = (words, ...beside) => h("div", { class: "heading" }, h("h3", {}, words), ...beside);
+export const heading = (words, ...controls) => h("div", { class: "heading" }, h("h3", {}, words), ...controls);

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * What the panel does with the page that it stands beside. It knows no more of it than any visitor's browser does: its
+ * What the panel does with the page it is shown on. It knows no more of it than any visitor's browser does: its
  * address, and fields that say what belongs into them.
  */
 
@@ -57,7 +57,7 @@ export function fill(kind, value) {
 export const registration = () => new URLSearchParams(location.search).get("registration");
 
 /**
- * Comes back from the club's own login as somebody, to the member area.
+ * Returns from the club's own login to the member area, logged in as a persona.
  * @param {string} identityToken
  */
 export const signIn = (identityToken) => go(`/?me#identityToken=${encodeURIComponent(identityToken)}`);
@@ -81,7 +81,7 @@ export function startAgain() {
 }
 
 /**
- * Loads an address anew, even where it differs from this one in its fragment alone.
+ * Loads an address again, even if it differs from this one in its fragment alone.
  * @param {string} address
  */
 function go(address) {

@@ -24,7 +24,7 @@ import { world } from "./world.js";
  * @property {() => Promise<any>} read what it shows
  * @property {(data: any, act: Act) => import("./dom.js").Child[]} show
  *
- * @callback Act does something for the developer, says what came of it, and shows the tab anew
+ * @callback Act does something for the developer, says what came of it, and renders the tab again
  * @param {() => Promise<string | void> | string | void} action what to say is its result
  * @returns {Promise<void>}
  */
@@ -55,7 +55,7 @@ class Panel extends HTMLElement {
   /** @type {EventSource | undefined} */
   #changes;
   #reading = 0;
-  /** What is shown, to show it anew only when it has changed. */
+  /** What is shown, to render it again only after a change. */
   #shown = "";
   #said = 0;
 
@@ -147,7 +147,7 @@ class Panel extends HTMLElement {
   }
 
   /**
-   * Where there is room for both, the page moves aside like beside the browser's own tools; else it is covered. Above a
+   * Where there is room for both, the page moves aside, as with the browser's own tools; otherwise the panel covers it. Above a
    * sheet it can be scrolled to its end.
    */
   #makeRoom() {
@@ -194,7 +194,7 @@ class Panel extends HTMLElement {
     if (words !== place.textContent) place.replaceChildren(...news);
   }
 
-  /** What somebody types in the panel is not to be shown anew under their hands. */
+  /** A field is not rendered again while the developer types in it. */
   #isTyping() {
     return !!this.#root.activeElement?.matches("input[type='text']");
   }
@@ -228,7 +228,7 @@ class Panel extends HTMLElement {
 
   /**
    * @param {string} words
-   * @param {"" | "done" | "failed" | "trouble"} [kind] trouble passes by itself, when reading succeeds again
+   * @param {"" | "done" | "failed" | "trouble"} [kind] trouble disappears when reading succeeds again
    */
   #say(words, kind = "") {
     const place = this.#find("[data-said]");

@@ -1,5 +1,5 @@
 // @ts-check
-/** Who am I: the simulator plays the club's own login, so one click is enough to be somebody whom the club knows. */
+/** Who am I: the simulator plays the club's own login, so one click logs in as a contact of the club. */
 import * as api from "./api.js";
 import { button, h, heading } from "./dom.js";
 import * as page from "./page.js";

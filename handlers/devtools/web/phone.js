@@ -4,10 +4,10 @@ import * as api from "./api.js";
 import { button, h, heading } from "./dom.js";
 import { copy, fill } from "./page.js";
 
-/** As many as somebody scrolls through. */
+/** The number of messages shown. */
 const SHOWN = 30;
 
-/** A message older than this, in ms, is no news any more: its code is about to expire. */
+/** A message older than this, in ms, is not announced: its code is about to expire. */
 const NEWS = 10 * 60_000;
 
 /** The messages whose code was used here. */

@@ -13,7 +13,7 @@ async function read() {
   const [{ now }, { worlds }] = await Promise.all([api.clock(), api.answers()]);
   const ahead = Date.parse(now) - Date.now();
   const known = new Set(["demo", api.world(), ...(page.settings().worlds ?? []), ...worlds]);
-  // To the minute, so that it is not shown anew at every reading.
+  // To the minute, so that it is not rendered again at every reading.
   return { minute: now.slice(0, 16), isSet: Math.abs(ahead) > TOLERANCE, worlds: [...known].sort() };
 }
 
