@@ -8,14 +8,16 @@ package docs
 import (
 	"bytes"
 	"embed"
-	"html/template"
 	"io/fs"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/swaggest/swgui/v5/static"
 	"github.com/vearutop/statigz"
+	g "maragu.dev/gomponents"
+	"maragu.dev/gomponents/html"
 )
 
 // Config configures the pages. Every field is required.
@@ -31,13 +33,11 @@ const (
 	swaggerPolicy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'"
 )
 
-// files are the parts of the pages. The HTML ones but layout.html are generated.
+// files are the parts of the pages. The HTML ones are generated.
 //
 //go:generate go run ./generate ../.. .
 //go:embed *.html pages *.css *.js *.sh
 var files embed.FS
-
-var layout = template.Must(template.ParseFS(files, "layout.html"))
 
 // Pages returns the handlers of all pages by path.
 func Pages(cfg Config) (map[string]http.Handler, error) {
@@ -100,17 +100,13 @@ func withPolicy(policy string, next http.Handler) http.Handler {
 	})
 }
 
-// view is the content of a page: an article, or the contract.
-type view struct {
-	Title    string
-	Article  template.HTML
-	Contract bool
-	Mock     bool // see Config
-}
-
 // contractPage shows the contract with Swagger UI.
 func (cfg Config) contractPage() ([]byte, error) {
-	return view{Title: "API reference", Contract: true, Mock: cfg.Mock}.render()
+	return render("API reference - Frontdesk", g.Group{
+		html.Link(html.Rel("stylesheet"), html.Href("/docs/swagger-ui.css")),
+		html.Script(html.Src("/docs/swagger-ui-bundle.js"), html.Defer()),
+		html.Script(html.Src("/docs/contract.js"), html.Type("module")),
+	}, html.Div(html.ID("swagger-ui"), html.Data("mock", strconv.FormatBool(cfg.Mock))))
 }
 
 // article serves a page that was generated from Markdown.
@@ -120,12 +116,23 @@ func article(title, name string) http.Handler {
 		if err != nil {
 			return nil, err
 		}
-		return view{Title: title, Article: template.HTML(text)}.render() // #nosec G203 -- the text is embedded
+		return render(title+" - Frontdesk", nil, html.Main(html.Class("docs-page"), g.Raw(string(text))))
 	})
 }
 
-func (v view) render() ([]byte, error) {
+// render renders a page below links to the others.
+func render(title string, head, body g.Node) ([]byte, error) {
+	link := func(address, text string) g.Node { return html.A(html.Href(address), g.Text(text)) }
 	var page bytes.Buffer
-	err := layout.Execute(&page, v)
+	err := html.Doctype(html.HTML(html.Lang("en"),
+		html.Head(
+			html.Meta(html.Charset("utf-8")), html.Meta(html.Name("viewport"), html.Content("width=device-width, initial-scale=1")),
+			html.TitleEl(g.Text(title)), head,
+			html.Link(html.Rel("icon"), html.Type("image/png"), html.Href("/docs/favicon-32x32.png")),
+			html.Link(html.Rel("stylesheet"), html.Href("/docs/page.css")),
+		),
+		html.Body(html.Nav(html.Class("docs-nav"),
+			link("/docs", "Documentation"), link("/docs/api", "API reference"), link("/docs/problems", "Errors"), link("/openapi.yaml", "openapi.yaml")), body),
+	)).Render(&page)
 	return page.Bytes(), err
 }

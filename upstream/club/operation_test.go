@@ -19,6 +19,11 @@ type operation struct {
 	want string // method, path with query, body
 }
 
+func ptr[T any](v T) *T { return &v }
+
+// result drops the value of a call.
+func result[T any](_ T, err error) error { return err }
+
 var paris = club.Address{Country: "FR", Locality: "Paris", PostalCode: "75011", Street: "1 rue de la Paix"}
 
 const parisJSON = `{"addressCountry":"FR","addressLocality":"Paris","postalCode":"75011","streetAddress":"1 rue de la Paix"}`
@@ -313,8 +318,3 @@ func TestNewWithoutClock(t *testing.T) {
 	}()
 	club.New(club.Config{})
 }
-
-func ptr[T any](v T) *T { return &v }
-
-// result drops the value of a call.
-func result[T any](_ T, err error) error { return err }
