@@ -2,34 +2,13 @@ package clubsim
 
 import (
 	"bytes"
-	"embed"
 	"fmt"
-	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 )
-
-//go:embed inspector.html inspector.css
-var inspectorFiles embed.FS
-
-var inspectorPage = template.Must(template.New("inspector.html").Funcs(template.FuncMap{
-	"euros": formatEuros,
-	"time":  func(t time.Time) string { return t.Format("2006-01-02 15:04:05") },
-	"id":    func(iri string) string { return iri[strings.LastIndex(iri, "/")+1:] },
-}).ParseFS(inspectorFiles, "*"))
-
-// formatEuros writes an amount in cents.
-func formatEuros(cents int) string {
-	sign := ""
-	if cents < 0 {
-		sign, cents = "−", -cents
-	}
-	return fmt.Sprintf("%s%d.%02d\u00a0€", sign, cents/100, cents%100)
-}
 
 // inspectorRows is how many rows of a list the page shows, newest first.
 const inspectorRows = 60
@@ -51,7 +30,6 @@ type inspectorView struct {
 	Faults      []Fault
 	Kinds       []string
 	Presets     []preset
-	NodeShapes  []string
 	Webhooks    []string
 	Problem     string
 }
@@ -98,7 +76,7 @@ func (w *World) serveInspector(rw http.ResponseWriter, req *httpRequest) {
 		return
 	}
 	var page bytes.Buffer
-	if err := inspectorPage.Execute(&page, w.inspectorView(problem)); err != nil {
+	if err := w.inspectorView(problem).page().Render(&page); err != nil {
 		panic(err)
 	}
 	writeResponse(rw, httpResponse{status: http.StatusOK, body: page.Bytes(), header: http.Header{
@@ -165,7 +143,7 @@ func (w *World) inspectorView(problem string) inspectorView {
 		World: w.clientToken, Now: w.Now(), Settings: w.Settings(), Credentials: w.Credentials(), Audit: w.Audit(), Personas: w.Personas(),
 		Contacts: newest(w.Contacts()), Sales: newest(w.Sales()), Ledger: newest(w.Ledger()), SMS: newest(w.SMS()), Events: newest(w.Events()), Requests: newest(w.Requests()),
 		Faults: w.Faults(), Kinds: FaultKinds(), Presets: presets(), Problem: problem,
-		NodeShapes: nodeShapes, Webhooks: webhookModes,
+		Webhooks: []string{"normal", "drop", "duplicate", "late", "reorder"},
 	}
 }
 

@@ -68,12 +68,6 @@ type SMSCode struct {
 	Fixed    string `json:"fixed"` // makes every code the same; empty: six digits drawn from the seed
 }
 
-// The words of NetworkNodeShape and Webhooks.
-var (
-	nodeShapes   = []string{"nested", "flat"}
-	webhookModes = []string{"normal", "drop", "duplicate", "late", "reorder"}
-)
-
 // DefaultSettings are the settings of a new or reset world.
 func DefaultSettings() Settings {
 	return Settings{
@@ -96,8 +90,8 @@ func (s Settings) verify() error {
 		name, value string
 		words       []string
 	}{
-		{"networkNodeShape", s.NetworkNodeShape, nodeShapes},
-		{"webhooks", s.Webhooks, webhookModes},
+		{"networkNodeShape", s.NetworkNodeShape, []string{"nested", "flat"}},
+		{"webhooks", s.Webhooks, []string{"normal", "drop", "duplicate", "late", "reorder"}},
 		{"errorShape", s.ErrorShape, []string{"hydra", "plain"}},
 		{"debtCounts", s.DebtCounts, []string{"owed", "overdue"}},
 		{"migrationKeeps", s.MigrationKeeps, []string{"source", "target"}},

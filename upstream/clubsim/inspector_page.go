@@ -1,0 +1,202 @@
+package clubsim
+
+import (
+	_ "embed"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	g "maragu.dev/gomponents"
+	"maragu.dev/gomponents/html"
+)
+
+// This file draws the inspector: from the whole page down to a cell.
+
+//go:embed inspector.css
+var inspectorStyle string
+
+func (i inspectorView) page() g.Node {
+	return html.Doctype(html.HTML(html.Lang("en"),
+		html.Head(
+			html.Meta(html.Charset("utf-8")), html.Meta(html.Name("viewport"), html.Content("width=device-width, initial-scale=1")),
+			html.TitleEl(g.Text(i.World+" · club system simulator")), html.StyleEl(g.Raw(inspectorStyle)),
+		),
+		html.Body(i.head(), html.Main(
+			g.If(i.Problem != "", html.Section(html.Class("problem"), g.Text(i.Problem))),
+			g.Iff(!i.Audit.OK, i.audit),
+			i.sales(), i.contacts(), i.ledger(), i.messages(), i.faults(), i.settings(), i.personas(), i.events(), i.requests(),
+		)),
+	))
+}
+
+func (i inspectorView) head() g.Node {
+	books := html.Span(html.Class("good"), g.Text("● the books are in order"))
+	if !i.Audit.OK {
+		books = html.A(html.Class("bad"), html.Href("#audit"), g.Text("● the audit found something"))
+	}
+	by := func(span, label string) g.Node {
+		return html.Button(html.Name("by"), html.Value(span), g.Text(label))
+	}
+	return html.Header(
+		html.H1(g.Text(i.World), html.Small(g.Text("club system simulator · "+formatTime(i.Now)+" UTC"))),
+		html.Div(books),
+		html.Div(html.Class("soft mono"), g.Textf("client %s · secret %s · key %s", i.Credentials.ClientID, i.Credentials.ClientSecret, i.Credentials.GatewayKey)),
+		html.Div(html.Class("fill")),
+		actionForm("advance", "", by("PT15M", "+ 15 min"), g.Text(" "), by("P1D", "+ 1 day"), g.Text(" "), by("P1M", "+ 1 month")),
+		html.A(html.Href("./"), g.Text("Refresh")),
+		html.Details(html.Summary(g.Text("Reset the world")), actionForm("reset", "",
+			html.P(g.Text("Contacts, sales, payments, faults, settings and the clock go back to the start. This cannot be undone.")),
+			html.Button(html.Class("danger"), g.Text("Yes, reset "+i.World)),
+		)),
+	)
+}
+
+func (i inspectorView) audit() g.Node {
+	bad := func(text string) g.Node { return html.Li(html.Class("bad"), g.Text(text)) }
+	warn := func(text string) g.Node { return html.Li(html.Class("warn"), g.Text(text)) }
+	return html.Section(html.Class("wide"), html.ID("audit"), html.H2(g.Text("Audit")), html.Ul(
+		g.Map(i.Audit.SalesPaidTwice, func(p PaidTwice) g.Node {
+			return bad(fmt.Sprintf("Sale %s of %s was paid %d times: %s came in.", lastSegment(p.SaleID), euros(p.Total), len(p.PaymentIDs), euros(p.Amount)))
+		}),
+		g.Map(i.Audit.PaymentsSettlingNothing, func(p UnallocatedPayment) g.Node {
+			return warn(fmt.Sprintf("Payment %s of %s for sale %s settled nothing.", lastSegment(p.PaymentID), euros(p.Amount), lastSegment(p.SaleID)))
+		}),
+		g.Map(i.Audit.UndeliverableSMS, func(m UndeliverableSMS) g.Node {
+			return warn(fmt.Sprintf("An SMS to contact %s went nowhere (number “%s”).", lastSegment(m.ContactID), m.To))
+		}),
+		g.Map(i.Audit.Unbalanced, bad),
+	))
+}
+
+func (i inspectorView) sales() g.Node {
+	line := func(l Line) g.Node {
+		return html.Li(g.If(l.Parent != "", g.Group{soft("↳"), g.Text(" ")}), g.Text(l.Name+" "), html.Span(html.Class("soft n"), g.Text(euros(l.Price))))
+	}
+	problem := func(code string) g.Node { return html.Div(html.Class("warn"), g.Text(code)) }
+	return section("wide", "Sales", strconv.Itoa(len(i.Sales)), dataTable("No sale yet.", []string{"Sale", "Buyer", "State", "Lines", "#Total", "Check"}, i.Sales, func(s Sale) g.Node {
+		return g.Group{
+			cell("mono", "sale", g.Text(lastSegment(s.ID))),
+			html.Td(g.Text(s.Buyer), html.Div(html.Class("soft"), g.Text(s.ClubCode+" · "), timeText(formatTime(s.CreatedAt)))),
+			html.Td(pill(s.State, s.State), g.If(s.DueFrom != "", html.Div(html.Class("soft"), g.Text("due "+s.DueFrom)))),
+			html.Td(html.Ul(html.Class("lines"), listOr(s.Lines, line, html.Li(html.Class("empty"), g.Text("empty"))))),
+			cell("n", "total", g.Text(euros(s.Total))),
+			cell("", "check", listOr(s.Problems, problem, html.Span(html.Class("good"), g.Text("valid")))),
+		}
+	}))
+}
+
+func (i inspectorView) contacts() g.Node {
+	return section("wide", "Contacts", strconv.Itoa(len(i.Contacts)), dataTable("No contact yet.", []string{"Contact", "Name", "Status", "Club", "Has", "#Owes", "#On account"}, i.Contacts, func(c Contact) g.Node {
+		status := c.Status
+		if c.Deleted {
+			status = "migrated"
+		}
+		return g.Group{
+			g.If(c.Deleted, html.Class("soft")),
+			cell("mono", "contact", g.Text(lastSegment(c.ID))),
+			html.Td(g.Text(c.GivenName+" "+c.FamilyName), html.Div(html.Class("soft"), g.Text(c.Mobile))),
+			html.Td(pill(c.Status, status)),
+			cell("mono", "club", g.Text(lastSegment(c.ClubID))),
+			html.Td(g.Map(c.Benefits, benefitOf), g.Map(c.Tags, func(tag string) g.Node { return g.Group{pill("", tag), g.Text(" ")} })),
+			cell(classIf("n", "bad", c.Debt != 0), "owes", g.Text(euros(c.Debt))),
+			cell("n", "on account", g.Text(euros(c.Credit))),
+		}
+	}))
+}
+
+func benefitOf(b Benefit) g.Node {
+	return html.Div(g.Text(b.Name+" "),
+		html.Span(html.Class("soft"), g.Text(b.Kind), g.If(b.Quantity != 0, g.Textf(" × %d", b.Quantity)), g.Text(", from "), timeText(b.ValidFrom),
+			g.If(b.ValidThrough != "", g.Group{g.Text(" through "), timeText(b.ValidThrough)})),
+		g.If(b.State != "", g.Group{g.Text(" "), html.Span(html.Class("bad"), g.Text(b.State))}))
+}
+
+func (i inspectorView) ledger() g.Node {
+	settled := func(s Settlement) g.Node {
+		return html.Div(g.Textf("sale %s: %s", lastSegment(s.SaleID), euros(s.Amount)))
+	}
+	return section("", "Ledger", "payments, newest first", dataTable("No payment yet.", []string{"Payment", "Sale", "Mean", "#Amount", "Paid for", "#On account"}, i.Ledger, func(p LedgerEntry) g.Node {
+		return g.Group{
+			cell("mono", "payment", g.Text(lastSegment(p.ID)), html.Div(html.Class("soft when"), g.Text(formatTime(p.At)))),
+			cell("mono", "sale", g.Text(lastSegment(p.SaleID))),
+			cell("", "mean", g.Text(p.Mean)),
+			cell("n", "amount", g.Text(euros(p.Amount))),
+			cell("", "paid for", listOr(p.Settled, settled, html.Span(html.Class("warn"), g.Text("nothing")))),
+			cell(classIf("n", "warn", p.OnAccount != 0), "on account", g.Text(euros(p.OnAccount))),
+		}
+	}))
+}
+
+func (i inspectorView) messages() g.Node {
+	return section("", "SMS outbox", "", dataTable("No message yet.", []string{"Code", "To", "Contact", "Signature request", "Sent"}, i.SMS, func(m SMS) g.Node {
+		return g.Group{
+			cell("mono", "code", html.B(g.Text(m.Code))),
+			cell("", "to", g.Text(m.To)),
+			cell("mono", "contact", g.Text(lastSegment(m.ContactID))),
+			cell("mono", "signature request", g.Text(lastSegment(m.SignatureRequestID))),
+			cell("soft when", "sent", g.Text(formatTime(m.SentAt))),
+		}
+	}))
+}
+
+func (i inspectorView) personas() g.Node {
+	return section("", "Personas", "", dataTable("", []string{"Key", "Who"}, i.Personas, func(p Persona) g.Node {
+		return g.Group{
+			html.Td(html.Class("mono"), g.Text(p.Key)),
+			html.Td(g.Text(p.GivenName+" "+p.FamilyName+" "), html.Span(html.Class("soft mono"), g.Text(lastSegment(p.ContactID))), html.Div(html.Class("soft"), g.Text(p.Description))),
+		}
+	}))
+}
+
+func (i inspectorView) events() g.Node {
+	return section("", "Events", "", dataTable("No event yet.", []string{"Event", "Object", "Delivery"}, i.Events, func(e Event) g.Node {
+		var object g.Group
+		for _, name := range slices.Sorted(maps.Keys(e.Object)) {
+			object = append(object, html.Div(g.Text(name+" "+lastSegment(e.Object[name]))))
+		}
+		unsent := "not sent"
+		if e.URL == "" {
+			unsent = "no URL"
+		}
+		return g.Group{
+			html.Td(g.Text(e.Event), html.Div(html.Class("soft when"), g.Text(formatTime(e.At)))),
+			html.Td(html.Class("mono"), object),
+			html.Td(html.Style("overflow-wrap:anywhere"), listOr(e.Deliveries, delivery, soft(unsent))),
+		}
+	}))
+}
+
+func delivery(d Delivery) g.Node {
+	if d.Status == 0 {
+		return html.Div(html.Class("bad"), g.Text(d.Error))
+	}
+	class := "bad"
+	if d.Status >= 200 && d.Status < 300 {
+		class = "good"
+	}
+	return html.Div(html.Class(class), g.Text(strconv.Itoa(d.Status)))
+}
+
+func (i inspectorView) requests() g.Node {
+	heads := []string{"At", "Call", "Operation", "Club", "Node", "#Status", "Fault", "Trace", "#ms"}
+	return section("wide", "Requests", "newest first", dataTable("No request yet.", heads, i.Requests, func(r Request) g.Node {
+		status := "none"
+		if r.Status != 0 {
+			status = strconv.Itoa(r.Status)
+		}
+		return g.Group{
+			html.Td(html.Class("soft when"), g.Text(formatTime(r.At))),
+			html.Td(html.Class("mono"), g.Text(r.Method+" "+r.Path)),
+			html.Td(g.Text(r.Operation)),
+			cell("mono", "club", g.Text(lastSegment(r.ClubID))),
+			cell("mono", "node", g.Text(lastSegment(r.NetworkNodeID))),
+			cell(classIf(classIf("n", "warn", r.Status >= 400 && r.Status < 500), "bad", r.Status >= 500), "status", g.Text(status)),
+			html.Td(html.Class("bad"), g.Text(r.Fault)),
+			cell("mono", "trace", g.Iff(r.TraceID != "", func() g.Node {
+				return html.A(html.Href("requests?traceId="+r.TraceID), html.Title(r.TraceID), g.Text(r.TraceID[:8]))
+			})),
+			cell("n", "ms", g.Textf("%.1f", r.DurationMs)),
+		}
+	}))
+}
