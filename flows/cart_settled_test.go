@@ -71,6 +71,18 @@ func TestSettledBeforeThePayment(t *testing.T) {
 			return err
 		},
 		"add": func(w *world, g *gateway, r *flows.Registration) error { _, err := w.addItem(g, r, badge); return err },
+		"clear": func(w *world, g *gateway, r *flows.Registration) error {
+			_, err := g.registrations.ClearItems(w.Context(), r.ID, holderToken)
+			return err
+		},
+		"remove": func(w *world, g *gateway, r *flows.Registration) error {
+			_, err := g.registrations.RemoveItem(w.Context(), r.ID, holderToken, r.Items[0].ID)
+			return err
+		},
+		"person": func(w *world, g *gateway, r *flows.Registration) error {
+			_, err := g.registrations.PutPerson(w.Context(), r.ID, holderToken, flows.Person{GivenName: "Grace", FamilyName: "Martin"})
+			return err
+		},
 		"check": func(w *world, g *gateway, r *flows.Registration) error {
 			cart, err := g.registrations.Check(w.Context(), r.ID, holderToken)
 			if err == nil && !cart.Valid {

@@ -50,6 +50,28 @@ func (s *Service) AddItem(ctx context.Context, id, token string, item flows.NewI
 	})
 }
 
+// replaceable returns an error unless the sale can be replaced by a new one: staff may have settled it in
+// the club system, and the buyer would pay again for the new one.
+func (s *Service) replaceable(ctx context.Context, r *flows.Registration, at catalogue.Club) error {
+	if r.Sale == "" {
+		return nil
+	}
+	sale, err := s.cfg.Club.GetSale(ctx, at.Scope, r.Sale)
+	switch {
+	case errors.Is(err, club.ErrNotFound):
+		return nil
+	case err != nil:
+		return flows.ClubFailed(err, "The cart could not be read.")
+	}
+	if r.MarkIfSettled(sale.State, r.SaleState); !r.Cart.Settled() {
+		return nil
+	}
+	if err := s.save(ctx, r); err != nil {
+		return err
+	}
+	return flows.SettledError()
+}
+
 // rebuild creates a new sale for the contact: the first one, or the replacement of a sale that has
 // more than the registration. That happens when an item was removed, or was added and the response, or
 // the registration, was lost; the club system cannot remove an article. Without items there is no sale.
@@ -101,7 +123,12 @@ func itemFailed(err error, pointer string, i int) error {
 
 // ClearItems empties the cart. The old sale is abandoned, because the club system cannot delete one.
 func (s *Service) ClearItems(ctx context.Context, id, token string) (flows.View, error) {
-	return s.change(ctx, id, token, func(r *flows.Registration, at catalogue.Club) error { return s.rebuild(ctx, r, at, nil) })
+	return s.change(ctx, id, token, func(r *flows.Registration, at catalogue.Club) error {
+		if err := s.replaceable(ctx, r, at); err != nil {
+			return err
+		}
+		return s.rebuild(ctx, r, at, nil)
+	})
 }
 
 // RemoveItem removes an item, and what the club system added with it, by a new sale of the others.
@@ -111,6 +138,9 @@ func (s *Service) RemoveItem(ctx context.Context, id, token, item string) (flows
 		kept := slices.DeleteFunc(r.RequestedItems(), func(requested flows.NewItem) bool { return requested.ID == item })
 		if len(kept) == len(r.Items) {
 			return &flows.Error{Code: flows.NotFound, Detail: "The buyer chose no such item, or it was removed before."}
+		}
+		if err := s.replaceable(ctx, r, at); err != nil {
+			return err
 		}
 		return s.rebuild(ctx, r, at, kept)
 	})

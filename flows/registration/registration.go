@@ -314,6 +314,9 @@ func (s *Service) changePerson(ctx context.Context, id, token string, details fu
 		if err != nil {
 			return err
 		}
+		if err := s.replaceable(ctx, r, at); err != nil {
+			return err
+		}
 		items := r.RequestedItems()
 		offers, err := s.offers(ctx, r, at, items, eachItem)
 		if err != nil {
