@@ -88,6 +88,11 @@ func TestFaultsMustHappen(t *testing.T) {
 	if err := r.Report().Err(c, o); err != nil || !r.EnoughFaults(o) {
 		t.Errorf("a run that met its faults does not count: %v", err)
 	}
+	o.Count, o.Duration = 2, time.Minute
+	if r.Report().Err(c, o) == nil {
+		t.Error("a run whose time was over after one journey of two counts")
+	}
+	o.Count = 1
 	r.AddViolations(campaign.Violation{Invariant: campaign.AppliedTwice})
 	if r.Report().Err(c, o) == nil || r.Report().Duration > time.Minute {
 		t.Error("a violation does not count")

@@ -134,13 +134,25 @@ func (j *Journey) evidence(a accounts) campaign.Evidence {
 		e.CardPayments = append(e.CardPayments, campaign.CardPayment{ID: p.ID, Captured: p.Captured, Refunded: p.Refunded})
 		e.StateByPayment[p.ID] = publicState(a.states[paymentName(j.Registration(), p.Metadata["fd_generation"])])
 		e.ProcessorID = p.ID
+		e.ByRule = e.ByRule || attempted(p.Metadata) // the rule's decisions are sealed in Redis; it needs an attempt to decide on
 	}
 	e.Booked, e.Desk, e.SentAfterDesk = a.booked[e.Sale], a.desk[e.Sale], a.sentAfter[e.Sale]
-	e.ByRule = len(e.Desk) > 0 // what staff do within a minute of a lost attempt looks like it to the rule, whose decisions are sealed in Redis
 	if j.Forgotten || e.State == "" {
 		e.State = e.StateByPayment[e.ProcessorID]
 	}
 	return e
+}
+
+// attempted tells whether the journal holds an attempt to record the payment that was not released: only
+// its lost response leaves room for what staff did within the same minute.
+func attempted(journal map[string]string) bool {
+	for key, attempt := range journal {
+		n, found := strings.CutPrefix(key, "fd_post_")
+		if found && !strings.HasPrefix(attempt, "refund-") && journal["fd_release_"+n] == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // publicState puts a state that Redis holds into the words of the public API, as far as an
