@@ -223,6 +223,32 @@ func TestPaidTwice(t *testing.T) {
 	}
 }
 
+// TestPaidTwiceLate: staff settle a sale whose POST has no response, and the rule takes that for the payment.
+// The POST arrives later: for as long as it may, the debt is not compared.
+func TestPaidTwiceLate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway(gatewayOptions{rule: simulatorsRule()})
+	p := w.authorised(g)
+	w.sellOnCredit(p)
+	p = w.doubtAgain(g, p, "error_before")
+	w.payAtDesk(p)
+	w.clock.Advance(30 * time.Second)
+	if p = w.advance(g, p); p.State != flows.Recorded {
+		t.Fatalf("%s (%s)", p.State, p.Reason)
+	}
+	compare := func() {
+		w.rebuild(g)
+		p = w.advance(g, p)
+	}
+	w.clock.Advance(5 * time.Minute)
+	compare()
+	w.payAtDesk(p) // has the effect of the late POST: a second payment of the settled sale
+	w.clock.Advance(10 * time.Minute)
+	compare()
+	w.expectPaidTwice(g, p, true)
+}
+
 // expectPaidTwice holds everything that operators see against what happened.
 func (w *world) expectPaidTwice(g *gateway, p *flows.Payment, twice bool) {
 	w.Helper()

@@ -140,7 +140,11 @@ func (m *Machine) readEvidence(ctx context.Context, p *flows.Payment, remote car
 
 // needsVerification tells whether verifyRecorded still has to read the contact's debt.
 func (m *Machine) needsVerification(p *flows.Payment) bool {
-	return p.State == flows.Recorded && p.DebtAfter == nil && p.Snapshot != nil && p.Snapshot.Debt != nil && m.cfg.Now().Sub(p.UpdatedAt) >= verifyAfter
+	after := verifyAfter
+	if !p.DoubtSince.IsZero() {
+		after = decideAfter // until then its POST may still arrive
+	}
+	return p.State == flows.Recorded && p.DebtAfter == nil && p.Snapshot != nil && p.Snapshot.Debt != nil && m.cfg.Now().Sub(p.UpdatedAt) >= after
 }
 
 // verifyRecorded finds out whether staff settled the sale too, in the moment of the POST. The club

@@ -199,17 +199,22 @@ func (f *journey) sweepTask(ctx context.Context, t *task) {
 const (
 	quietSweeps = 12
 	quietPause  = time.Minute
+	// othersSweeps outlast the fifteen minutes after which what others did shows in a comparison.
+	othersSweeps = 22
 )
 
 // quietPeriod lets ten minutes pass in which nothing goes wrong, or fewer when nothing can change any more.
 func (f *journey) quietPeriod() {
-	for n := range quietSweeps {
+	for n := range othersSweeps {
 		if n%int(rebuildEvery/quietPause) == 0 && (n > 0 || f.epochs > 0) {
 			f.rebuild(0)
 		}
 		f.sweep()
 		f.play(f.Now().Add(quietPause))
 		othersActed := len(f.desk) > 0 || len(f.returned) > 0 // which a comparison finds out
+		if n+1 >= quietSweeps && !othersActed {
+			return
+		}
 		if p := f.latestPayment(); p != nil && (p.State.Final() || p.State == flows.Blocked) && f.epochs == 0 && !othersActed {
 			return
 		}
