@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -38,8 +39,9 @@ func readBody(c echo.Context, op operation) ([]byte, error) {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
 		return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body has to be JSON, with Content-Type: application/json."}
 	}
-	if !json.Valid(body) {
-		return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body is not JSON."}
+	var raw json.RawMessage
+	if syntax, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(body, &raw)); ok {
+		return nil, &flows.Error{Code: flows.MalformedRequest, Detail: fmt.Sprintf("The body is not JSON: see byte %d.", syntax.Offset)}
 	}
 	if err := inspectJSON(body); err != nil {
 		return nil, err

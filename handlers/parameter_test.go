@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
 )
 
 // TestParametersAreNamed: an error outside the body names its parameter or header. The
@@ -22,4 +23,25 @@ func TestParametersAreNamed(t *testing.T) {
 		t.Errorf("%q, %+v", value(two.Detail), both)
 	}
 	c.Do("GET", "/healthz?at=7", nil).Into(http.StatusOK, nil)
+}
+
+// TestBrokenJSONIsLocated: the detail says at which byte the body stops being JSON.
+func TestBrokenJSONIsLocated(t *testing.T) {
+	t.Parallel()
+	broken := newVisitor(t).Do("POST", "/v1/registrations", `{"clubId": "11",}`, frontdesktest.Key("")).Problem(api.MalformedRequest)
+	if detail := value(broken.Detail); detail != "The body is not JSON: see byte 17." {
+		t.Errorf("%q", detail)
+	}
+}
+
+// TestDatesAreExplained: a date in another form, or with a time, gets the form that is expected.
+func TestDatesAreExplained(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	for _, date := range []string{"15/01/1990", "1990-01-15T00:00:00Z"} {
+		wrong := c.Do("PUT", unknownRegistration+"/person", strings.Replace(person, "1990-05-17", date, 1)).Problem(api.InvalidRequest)
+		if fields := value(wrong.Errors); len(fields) != 1 || fields[0].Pointer != "/birthDate" || fields[0].Message != "must be a date as YYYY-MM-DD, such as 2030-01-15" {
+			t.Errorf("%s: %+v", date, fields)
+		}
+	}
 }

@@ -132,6 +132,9 @@ func oneOfProblems(e *openapi3.SchemaError, pointer string) []flows.FieldProblem
 
 // schemaMessage says in a few words what a schema requires.
 func schemaMessage(e *openapi3.SchemaError) string {
+	if e.Schema.Format == "date" && e.SchemaField != "type" { // a date with a time is only too long for the schema
+		return "must be a date as YYYY-MM-DD, such as 2030-01-15"
+	}
 	switch e.SchemaField {
 	case "type":
 		return "has to be of type " + strings.Join(e.Schema.Type.Slice(), " or ")

@@ -201,8 +201,8 @@ var tagMessages = map[string]string{
 	"duedate":          "must be a date of the form 2030-01-31, from today to the latestDueDate of the pay action",
 	"required_if":      "is required with this mean",
 	"excluded_unless":  "does not go with this mean",
-	"birthdate":        "has to be a date of the form 1990-05-17 that is possible",
-	"datetime":         "has to be a date of the form 1990-05-17 that is possible",
+	"birthdate":        "must be a possible date as YYYY-MM-DD, such as 1990-05-17",
+	"datetime":         "must be a possible date as YYYY-MM-DD, such as 1990-05-17",
 	"iso3166_1_alpha2": "has to be a two-letter country code such as FR",
 	"http_url":         "has to be an http or https address without a user name",
 }
