@@ -105,6 +105,11 @@ func TestBadCorrections(t *testing.T) {
 	if errors := frontdesktest.Value(problem.Errors); len(errors) != 1 || errors[0].Pointer != "/address/postalCode" {
 		t.Errorf("a kept postal code of another country: %+v", errors)
 	}
+	s.SetFaults(t, clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/sales/*/articles"}, Kind: "error_before", Status: 422})
+	if problem := c.Do("PATCH", path, `{"givenName":"Grace"}`).Problem(api.OfferNotAvailable); problem.Errors != nil {
+		t.Errorf("the body has no items, and the problem points at %+v", *problem.Errors)
+	}
+	s.SetFaults(t)
 	before := len(visitors(t, s))
 	s.SetFaults(t, clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/contacts/*"}, Kind: "error_before"})
 	c.Do("PATCH", path, `{"givenName":"Grace"}`).Problem(api.ClubSystemUnavailable)

@@ -119,3 +119,25 @@ func TestCardsAreTriedOutAtStripe(t *testing.T) {
 		t.Errorf("the ledger holds %+v", ledger)
 	}
 }
+
+// TestChallengeAfterDeclinesAtStripe: a script has five cards declined and the bank challenge a sixth, all
+// before the gateway reads. The payment ends although its latest attempt was not declined.
+func TestChallengeAfterDeclinesAtStripe(t *testing.T) {
+	t.Parallel()
+	_, processor, _, c := newStripe(t, stripetest.Drop)
+	registration := c.Register()
+	c.Pay(registration.Id)
+	id := processor.Payments()[0].ID
+	for _, card := range []string{"4000000000000002", "4000000000000002", "4000000000000002", "4000000000000002", "4000000000000002", "4000002500003155"} {
+		if _, err := processor.Confirm(id, card); err != nil && card != "4000002500003155" { // the gateway may read before the sixth
+			t.Fatal(err)
+		}
+	}
+	c.AwaitPayment(registration.Id, api.Cancelled)
+	if _, err := processor.Approve(id, true); err == nil {
+		t.Error("the bank's challenge can still be passed")
+	}
+	if held, _ := processor.Payment(id); held.Status != "canceled" || held.Captured != 0 {
+		t.Errorf("the processor holds %+v", held)
+	}
+}

@@ -73,7 +73,7 @@ func (m *Machine) awaitBuyer(ctx context.Context, p *flows.Payment, fresh *cards
 		next.DeclineCode, next.Decline, next.Declines = remote.DeclineCode, remote.Decline, remote.Declines
 	}
 	switch {
-	case remote.State == cards.Declined && p.EarlierDeclines+remote.Declines >= flows.MaxDeclines:
+	case p.EarlierDeclines+remote.Declines >= flows.MaxDeclines:
 		return step{to: flows.Cancelling, reason: "declined too often", edit: declined}, nil
 	case !p.EndsAt.IsZero() && m.cfg.Now().After(p.EndsAt):
 		return step{to: flows.Cancelling, reason: "the registration has ended"}, nil

@@ -121,6 +121,16 @@ func itemFailed(err error, pointer string, i int) error {
 	return &located
 }
 
+// withoutFields removes the fields of an error about items that the request does not have.
+func withoutFields(err error) error {
+	if failure, ok := errors.AsType[*flows.Error](err); ok {
+		general := *failure
+		general.Fields = nil
+		return &general
+	}
+	return err
+}
+
 // ClearItems empties the cart. The old sale is abandoned, because the club system cannot delete one.
 func (s *Service) ClearItems(ctx context.Context, id, token string) (flows.View, error) {
 	return s.change(ctx, id, token, func(r *flows.Registration, at catalogue.Club) error {

@@ -175,7 +175,11 @@ func (s *Service) createContactAndSale(ctx context.Context, r *flows.Registratio
 	}
 	r.Contact = flows.ContactOf(contact)
 	s.indexPerson(r, person.Email, person.Mobile)
-	return s.fillSale(ctx, r, at, contact, items, offers, eachItem)
+	itemPointer := ""
+	if pointer != "" {
+		itemPointer = eachItem // the body that starts a registration has the items too
+	}
+	return s.fillSale(ctx, r, at, contact, items, offers, itemPointer)
 }
 
 // indexPerson adds the pseudonyms by which a person's registrations are found.
@@ -276,53 +280,46 @@ func (s *Service) verifyDecline(ctx context.Context, p *flows.Payment) *flows.Pa
 // PutPerson sets the buyer's details, with a new contact and a new sale of the same items, because
 // the club system changes neither.
 func (s *Service) PutPerson(ctx context.Context, id, token string, person flows.Person) (flows.View, error) {
-	return s.changePerson(ctx, id, token, func(*flows.Registration, catalogue.Club) (flows.Person, error) { return person, nil })
+	return s.changePerson(ctx, id, token, func(*flows.Registration, catalogue.Club) (*flows.Person, error) { return &person, nil })
 }
-
-// errUnchanged ends a correction that changes nothing.
-var errUnchanged = errors.New("unchanged")
 
 // CorrectPerson is PutPerson with details that correct returns, given those that the club system has.
 func (s *Service) CorrectPerson(ctx context.Context, id, token string, correct func(flows.Person) (flows.Person, error)) (flows.View, error) {
-	view, err := s.changePerson(ctx, id, token, func(r *flows.Registration, at catalogue.Club) (flows.Person, error) {
+	return s.changePerson(ctx, id, token, func(r *flows.Registration, at catalogue.Club) (*flows.Person, error) {
 		if r.Contact == nil {
-			return flows.Person{}, &flows.Error{Code: flows.PersonRequired, Detail: "There are no details to correct yet."}
+			return nil, &flows.Error{Code: flows.PersonRequired, Detail: "There are no details to correct yet."}
 		}
 		contact, err := s.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
 		if err != nil {
-			return flows.Person{}, flows.ClubFailed(err, "The contact could not be read.")
+			return nil, flows.ClubFailed(err, "The contact could not be read.")
 		}
 		before := storedPerson(contact)
-		person, err := correct(before)
-		if err == nil && person == before {
-			err = errUnchanged
+		if person, err := correct(before); err != nil || person != before {
+			return &person, err
 		}
-		return person, err
+		return nil, nil
 	})
-	if errors.Is(err, errUnchanged) {
-		return s.Get(ctx, id, token)
-	}
-	return view, err
 }
 
-func (s *Service) changePerson(ctx context.Context, id, token string, details func(*flows.Registration, catalogue.Club) (flows.Person, error)) (flows.View, error) {
+// changePerson replaces contact and sale by new ones; nil details change nothing.
+func (s *Service) changePerson(ctx context.Context, id, token string, details func(*flows.Registration, catalogue.Club) (*flows.Person, error)) (flows.View, error) {
 	return s.change(ctx, id, token, func(r *flows.Registration, at catalogue.Club) error {
 		if r.Identified() || r.Prospect != nil && r.Prospect.Migrated {
 			return personKnown()
 		}
 		person, err := details(r, at)
-		if err != nil {
+		if err != nil || person == nil {
 			return err
 		}
 		if err := s.replaceable(ctx, r, at); err != nil {
 			return err
 		}
 		items := r.RequestedItems()
-		offers, err := s.offers(ctx, r, at, items, eachItem)
+		offers, err := s.offers(ctx, r, at, items, "")
 		if err != nil {
-			return err
+			return withoutFields(err)
 		}
-		if err := s.createContactAndSale(ctx, r, at, person, "", items, offers); err != nil {
+		if err := s.createContactAndSale(ctx, r, at, *person, "", items, offers); err != nil {
 			return err
 		}
 		r.Prospect = nil

@@ -93,7 +93,7 @@ type Payment struct {
 	Refunding     int64             // minor units of pending refunds
 	FailedRefunds int               // refunds that failed or were cancelled
 	DeclineCode   string            // why the last attempt was declined, such as "card_declined"; empty when it was not
-	Declines      int               // attempts that the bank declined, as far as they are counted; Get counts them while Declined
+	Declines      int               // attempts that the bank declined, as far as they are counted; Get counts them until one is authorised
 	Decline       string            // names that decline: a later one of the payment has another name
 	OtherMethod   string            // how the buyer paid, such as "klarna", if it was not by card
 	Metadata      map[string]string // as given and updated

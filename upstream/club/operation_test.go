@@ -19,11 +19,6 @@ type operation struct {
 	want string // method, path with query, body
 }
 
-func ptr[T any](v T) *T { return &v }
-
-// result drops the value of a call.
-func result[T any](_ T, err error) error { return err }
-
 var paris = club.Address{Country: "FR", Locality: "Paris", PostalCode: "75011", Street: "1 rue de la Paix"}
 
 const parisJSON = `{"addressCountry":"FR","addressLocality":"Paris","postalCode":"75011","streetAddress":"1 rue de la Paix"}`
@@ -128,6 +123,11 @@ var operations = []operation{
 
 // everything is an answer that every operation is content with.
 const everything = `{"@id": "/demo/things/1", "totalTI": 0, "state": "building", "articles": [], "totalRealDebt": 0, "hydra:member": []}`
+
+func ptr[T any](v T) *T { return &v }
+
+// result drops the value of a call.
+func result[T any](_ T, err error) error { return err }
 
 // TestRequests looks at the request of each operation.
 func TestRequests(t *testing.T) {

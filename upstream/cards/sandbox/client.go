@@ -142,10 +142,10 @@ func (p Payment) toCards() cards.Payment {
 	out := cards.Payment{
 		ID: p.ID, State: p.State, Amount: p.Amount, Currency: p.Currency, Captured: p.Captured, Refunded: p.Refunded,
 		Refunding: p.Refunding, FailedRefunds: p.FailedRefunds,
-		DeclineCode: p.DeclineCode, Metadata: p.Metadata, RedirectURL: p.RedirectURL, CreatedAt: p.CreatedAt,
+		DeclineCode: p.DeclineCode, Declines: p.Declines, Metadata: p.Metadata, RedirectURL: p.RedirectURL, CreatedAt: p.CreatedAt,
 	}
 	if p.State == cards.Declined {
-		out.Decline, out.Declines = strconv.Itoa(p.Declines), p.Declines
+		out.Decline = strconv.Itoa(p.Declines)
 	}
 	return out
 }

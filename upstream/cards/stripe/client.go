@@ -154,7 +154,9 @@ func (c *Client) Get(ctx context.Context, id string) (cards.Payment, error) {
 	defer cancel()
 	pi, err := c.api.payments.Retrieve(ctx, id, &stripego.PaymentIntentRetrieveParams{Expand: expand()})
 	p, err := toPayment("get", id, pi, toCardsError("get", err))
-	if err == nil && p.State == cards.Declined {
+	// A decline can precede an attempt that waits for the bank's challenge.
+	failed := err == nil && pi.LatestCharge != nil && pi.LatestCharge.Status == stripego.ChargeStatusFailed
+	if err == nil && (p.State == cards.Declined || p.State == cards.RequiresAction && failed) {
 		p.Declines, err = c.declines(ctx, id)
 	}
 	return p, err
