@@ -301,7 +301,7 @@ export default {
       resendIn: (/** @type {number} */ seconds) =>
         `New code in ${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`,
       cancel: "Use another account",
-      mock: "Nothing is real here, and no SMS is sent: the code stands in the simulator’s outbox.",
+      mock: "Nothing is real here, and no SMS is sent: the code is in the simulator’s outbox.",
       outbox: "Open the outbox",
       states: {
         no_code: { heading: "No code yet", lead: "We could not confirm that a code was sent. If an SMS still arrives, its code does not work. Ask for a new one." },

@@ -63,7 +63,7 @@ const line = (item, removable) =>
 
 /** @param {Cart["items"][number]} item */
 const remover = ({ id = "", name }) =>
-  button({ class: "link", "data-remove": id, "aria-label": text.cart.removeItem(name), onclick: () => removeItem(id) }, text.cart.remove);
+  h("div", {}, button({ class: "link", "data-remove": id, "aria-label": text.cart.removeItem(name), onclick: () => removeItem(id) }, text.cart.remove));
 
 /** @param {Cart} cart */
 const stale = (cart) =>

@@ -34,7 +34,7 @@ export function show() {
   const form = h("form", { class: "person", novalidate: true, "data-form": "person", onsubmit: submit, oninput: keep },
     group(text.person.about,
       row(field("givenName", { autocomplete: "given-name", maxlength: 100 }), field("familyName", { autocomplete: "family-name", maxlength: 100 })),
-      row(field("birthDate", { type: "date", autocomplete: "bday", min: EARLIEST_BIRTH, max: today() }), choice("gender", Object.entries(text.person.gender), "sex"))),
+      row(field("birthDate", { type: "date", autocomplete: "bday", min: EARLIEST_BIRTH, max: today() }), choice("gender", genders(), "sex"))),
     group(text.person.reach,
       field("email", { type: "email", autocomplete: "email", maxlength: 254 }),
       field("mobile", { type: "tel", autocomplete: "tel", maxlength: 30, onchange: readNumber })),
@@ -49,6 +49,8 @@ export function show() {
   fill(form);
   return h("div", {}, head(), resume(), form);
 }
+
+const genders = () => Object.entries(isCorrection() ? { ...text.person.gender, "": text.person.unchanged } : text.person.gender);
 
 /** @param {import("../store.js").State} state whether the offer that the address names cannot be bought */
 function isGone({ place, catalogue }) {
