@@ -86,3 +86,43 @@ func TestProblemNamesItsItem(t *testing.T) {
 	}
 	t.Errorf("the problems are %+v", registration.Cart.Problems)
 }
+
+// TestStoppedWhileReplacing: the gateway is killed, or Redis hangs, while the new sale of a removal is filled.
+// The cart stays as it was, the removal can be sent again, and the buyer pays once.
+func TestStoppedWhileReplacing(t *testing.T) {
+	t.Parallel()
+	for name, stop := range map[string]func(*frontdesktest.Process, frontdesktest.Env){
+		"killed": func(gateway *frontdesktest.Process, _ frontdesktest.Env) { gateway.Kill() },
+		"Redis hangs": func(_ *frontdesktest.Process, s frontdesktest.Env) {
+			frontdesktest.RedisClient(t, s.Redis).ClientPause(t.Context(), 10*time.Second)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := frontdesktest.NewEnv(t)
+			proxy := s.Upstreams.Proxy()
+			t.Cleanup(proxy.Close)
+			gateway, c := s.Gateway(t, "FRONTDESK_CLUB_URL="+proxy.URL+"/sim")
+			registration := c.RegisterWith(c.Club(), frontdesktest.Person(), api.NewItem{OfferId: "101", StartDate: new(time.Now().AddDate(0, 0, 1).Format(time.DateOnly))},
+				api.NewItem{OfferId: frontdesktest.FreeTrial})
+			path := "/v1/registrations/" + registration.Id
+			proxy.Add(&frontdesktest.Breakpoint{Operation: frontdesktest.Operation{Name: "article", Method: http.MethodPost, Path: "/sim/demo/sales/*/articles"},
+				Phase: frontdesktest.BeforeResponse, OnHit: func() { stop(gateway, s) }})
+			if answer, err := c.Try("DELETE", path+"/items/"+*registration.Cart.Items[1].Id, nil); err == nil {
+				answer.Problem(api.StorageUnavailable)
+			}
+			_, survivor := s.Gateway(t)
+			survivor.Token = c.Token
+			var left api.Registration
+			frontdesktest.Eventually(t, "the registration can be read", func() bool { return survivor.Do("GET", path, nil).Status == http.StatusOK })
+			survivor.Do("GET", path, nil).Into(http.StatusOK, &left)
+			if left.Cart.Revision != registration.Cart.Revision || len(left.Cart.Items) != 2 {
+				t.Errorf("the cart became %+v", left.Cart)
+			}
+			survivor.Do("DELETE", path+"/items/"+*registration.Cart.Items[1].Id, nil).Into(http.StatusOK, &left)
+			survivor.Confirm(survivor.Pay(registration.Id), frontdesktest.ApprovedCard)
+			survivor.Await(registration.Id, api.Completed)
+			s.ExpectOnePayment(t, left.Cart.DueNow.Amount)
+		})
+	}
+}
