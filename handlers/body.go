@@ -41,7 +41,11 @@ func readBody(c echo.Context, op operation) ([]byte, error) {
 	}
 	var raw json.RawMessage
 	if syntax, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(body, &raw)); ok {
-		return nil, &flows.Error{Code: flows.MalformedRequest, Detail: fmt.Sprintf("The body is not JSON: see byte %d.", syntax.Offset)}
+		detail := fmt.Sprintf("The body is not JSON: see byte %d.", syntax.Offset)
+		if len(body) == 0 {
+			detail = "The body is missing."
+		}
+		return nil, &flows.Error{Code: flows.MalformedRequest, Detail: detail}
 	}
 	if err := inspectJSON(body); err != nil {
 		return nil, err

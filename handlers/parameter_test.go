@@ -28,9 +28,12 @@ func TestParametersAreNamed(t *testing.T) {
 // TestBrokenJSONIsLocated: the detail says at which byte the body stops being JSON.
 func TestBrokenJSONIsLocated(t *testing.T) {
 	t.Parallel()
-	broken := newVisitor(t).Do("POST", "/v1/registrations", `{"clubId": "11",}`, frontdesktest.Key("")).Problem(api.MalformedRequest)
-	if detail := value(broken.Detail); detail != "The body is not JSON: see byte 17." {
-		t.Errorf("%q", detail)
+	c := newVisitor(t)
+	for body, want := range map[string]string{`{"clubId": "11",}`: "The body is not JSON: see byte 17.", "": "The body is missing."} {
+		broken := c.Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Problem(api.MalformedRequest)
+		if detail := value(broken.Detail); detail != want {
+			t.Errorf("%q: %q, want %q", body, detail, want)
+		}
 	}
 }
 
