@@ -18,6 +18,9 @@ const strangers, staff = 5, 5
 // othersTime is how long others take until they act: about as long as a payment takes.
 const othersTime = 3 * time.Second
 
+// deskTime is how long after the registration staff act: most buyers have not paid by then, and some have.
+const deskTime = 300 * time.Millisecond
+
 // Others starts those who also act on the registration, and returns the wait for them.
 func (j *Journey) Others(ctx context.Context) (wait func()) {
 	var others sync.WaitGroup
@@ -31,7 +34,7 @@ func (j *Journey) Others(ctx context.Context) (wait func()) {
 		})
 	}
 	if j.random.IntN(staff) == 0 {
-		pause := time.Duration(j.random.Int64N(int64(othersTime)))
+		pause := time.Duration(j.random.Int64N(int64(deskTime)))
 		others.Go(func() {
 			if Sleep(ctx, pause) {
 				j.settleAtDesk(ctx)
