@@ -320,7 +320,8 @@ func (m *Machine) loadStored(ctx context.Context, group []candidate) error {
 		if err := m.findStored(ctx, a); err != nil {
 			return err
 		}
-		if !a.lost() && (a.stored.State == flows.Refunded && a.remote != cards.Refunded || m.needsVerification(a.stored)) {
+		// One that was paid twice is listed again, in case its gateway ended before it listed it.
+		if !a.lost() && (a.stored.State == flows.Refunded && a.remote != cards.Refunded || m.needsVerification(a.stored) || a.stored.PaidTwice) {
 			m.enqueue(ctx, a.stored.ID)
 		}
 		if a.lost() || a.stored.State.Final() {

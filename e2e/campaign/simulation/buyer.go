@@ -120,8 +120,8 @@ func (f *journey) recordResponse(t *task, what string, p *flows.Payment, err err
 		answer.State, answer.Retry = string(flows.CodeOf(err)), "same_key"
 	} else {
 		view := p.View()
-		if what == "look" && f.epochs > 0 {
-			answer.Charged, answer.Authorised = false, false // what is only read is as old as what Redis remembers; asking to pay asks the processor
+		if f.epochs > 0 && (what == "look" || !p.HasProcessor()) {
+			answer.Charged, answer.Authorised = false, false // as old as what Redis remembers; a request to pay by card asks the processor
 		}
 		answer.State, answer.Retry = view.State, view.Retry
 		f.tracef("%s: %s: the buyer is told %s, retry %s (%s)", t.gateway.name, what, view.State, view.Retry, p.State)
