@@ -1343,20 +1343,148 @@ type Duration = string
 // Feature `login`: contacts can identify themselves with a token from the club's login. `staff`: staff can use their key.
 type Feature string
 
+// FieldCode What is wrong with a field. New codes may be added: show `message` for a code that you do not know.
+//
+// | code | params | what is wrong |
+// |---|---|---|
+// | `required` | | the field is missing |
+// | `blank` | | the text has no characters besides spaces |
+// | `invalid` | | the value breaks a rule that has no code of its own |
+// | `unreadable` | | the value cannot be read |
+// | `characters` | | the text has NUL, invalid UTF-8 or half of a surrogate pair |
+// | `duplicate` | | the member or the entry is there twice |
+// | `unexpected` | | another field excludes this one |
+// | `unknown_member` | | the contract has no such member |
+// | `unknown_parameter` | `known` | the operation has no such query parameter |
+// | `type` | `type` | the value has another JSON type |
+// | `format` | `format` | the text has another format |
+// | `one_of` | `allowed` | the value is not in the list |
+// | `too_short` | `min` | the text has fewer characters |
+// | `too_long` | `max` | the text has more characters |
+// | `too_few` | `min` | the list has fewer entries |
+// | `too_many` | `max` | the list has more entries |
+// | `too_small` | `min` | the number is smaller |
+// | `too_large` | `max` | the number is larger |
+// | `date` | | the value is not a date, or not one that exists |
+// | `date_too_early` | `earliest` | the date is in the past |
+// | `date_too_late` | `latest` | the date is after the latest one |
+// | `birth_date` | | the date is not a possible birth date |
+// | `email` | | the value is not an e-mail address |
+// | `phone` | | the value is not an international phone number |
+// | `postal_code` | | the value is not a postal code of the country |
+// | `country` | | the value is not a country code |
+// | `url` | | the value is not an http or https address |
+// | `origin` | | the address is not below an allowed origin |
+// | `bic` | | the value is not a BIC |
+// | `iban` | | the value does not begin like an IBAN |
+// | `iban_country` | | the country has no IBANs |
+// | `iban_length` | `expected`, `given` | the IBAN has another length than the country's |
+// | `iban_account` | | the IBAN has another form than the country's |
+// | `iban_check_digits` | | the IBAN has a typing error |
+// | `card_number` | | the text contains a card number |
+// | `guessable` | | the key is not random enough |
+// | `challenge` | | the captcha response is missing, too old or used |
+// | `cursor` | | the cursor is not the `next` of a page |
+// | `amounts` | | the amounts do not add up to the amount due |
+// | `not_offered` | | the club does not offer this now, or not to this person |
+// | `item_failed` | | the item could not be added to the cart |
+// | `cart_full` | `max` | the cart has the maximum number of items |
+// | `no_direct_debit` | | the offer is not paid by direct debit |
+// | `one_debit_day` | | both a day of the month and a day of the week are given |
+// | `debit_day` | `allowed` | the club does not debit on this day of the month |
+// | `club` | | there is no such club |
+// | `staff_key` | | the value needs a staff key |
+// | `logged_in` | | an identified contact sends no invitation |
+// | `link_ended` | | the link is used, replaced or expired |
+// | `code_wrong` | | the code is not the one that was sent |
+// | `access_token` | | the token is not, or no longer, valid for an account |
+// | `not_accepted` | | the club system does not accept the value |
+// | `bank_refused` | | the bank does not accept the account |
+//
+// Example: email
+type FieldCode = string
+
 // FieldProblem defines model for FieldProblem.
 type FieldProblem struct {
+	// Code What is wrong with a field. New codes may be added: show `message` for a code that you do not know.
+	//
+	// | code | params | what is wrong |
+	// |---|---|---|
+	// | `required` | | the field is missing |
+	// | `blank` | | the text has no characters besides spaces |
+	// | `invalid` | | the value breaks a rule that has no code of its own |
+	// | `unreadable` | | the value cannot be read |
+	// | `characters` | | the text has NUL, invalid UTF-8 or half of a surrogate pair |
+	// | `duplicate` | | the member or the entry is there twice |
+	// | `unexpected` | | another field excludes this one |
+	// | `unknown_member` | | the contract has no such member |
+	// | `unknown_parameter` | `known` | the operation has no such query parameter |
+	// | `type` | `type` | the value has another JSON type |
+	// | `format` | `format` | the text has another format |
+	// | `one_of` | `allowed` | the value is not in the list |
+	// | `too_short` | `min` | the text has fewer characters |
+	// | `too_long` | `max` | the text has more characters |
+	// | `too_few` | `min` | the list has fewer entries |
+	// | `too_many` | `max` | the list has more entries |
+	// | `too_small` | `min` | the number is smaller |
+	// | `too_large` | `max` | the number is larger |
+	// | `date` | | the value is not a date, or not one that exists |
+	// | `date_too_early` | `earliest` | the date is in the past |
+	// | `date_too_late` | `latest` | the date is after the latest one |
+	// | `birth_date` | | the date is not a possible birth date |
+	// | `email` | | the value is not an e-mail address |
+	// | `phone` | | the value is not an international phone number |
+	// | `postal_code` | | the value is not a postal code of the country |
+	// | `country` | | the value is not a country code |
+	// | `url` | | the value is not an http or https address |
+	// | `origin` | | the address is not below an allowed origin |
+	// | `bic` | | the value is not a BIC |
+	// | `iban` | | the value does not begin like an IBAN |
+	// | `iban_country` | | the country has no IBANs |
+	// | `iban_length` | `expected`, `given` | the IBAN has another length than the country's |
+	// | `iban_account` | | the IBAN has another form than the country's |
+	// | `iban_check_digits` | | the IBAN has a typing error |
+	// | `card_number` | | the text contains a card number |
+	// | `guessable` | | the key is not random enough |
+	// | `challenge` | | the captcha response is missing, too old or used |
+	// | `cursor` | | the cursor is not the `next` of a page |
+	// | `amounts` | | the amounts do not add up to the amount due |
+	// | `not_offered` | | the club does not offer this now, or not to this person |
+	// | `item_failed` | | the item could not be added to the cart |
+	// | `cart_full` | `max` | the cart has the maximum number of items |
+	// | `no_direct_debit` | | the offer is not paid by direct debit |
+	// | `one_debit_day` | | both a day of the month and a day of the week are given |
+	// | `debit_day` | `allowed` | the club does not debit on this day of the month |
+	// | `club` | | there is no such club |
+	// | `staff_key` | | the value needs a staff key |
+	// | `logged_in` | | an identified contact sends no invitation |
+	// | `link_ended` | | the link is used, replaced or expired |
+	// | `code_wrong` | | the code is not the one that was sent |
+	// | `access_token` | | the token is not, or no longer, valid for an account |
+	// | `not_accepted` | | the club system does not accept the value |
+	// | `bank_refused` | | the bank does not accept the account |
+	//
+	//
+	// Example: email
+	Code FieldCode `json:"code"`
+
 	// Header The name of the invalid header.
 	//
 	// Example: Idempotency-Key
 	Header *Words `json:"header,omitempty"`
 
-	// Message A name or a sentence for display, on one line. Longer text from the club system is truncated.
+	// Message The text of `code` with `params`, in the language of the response.
 	Message Words `json:"message"`
 
 	// Parameter The name of the invalid or unknown query parameter.
 	//
 	// Example: type
 	Parameter *Words `json:"parameter,omitempty"`
+
+	// Params Present if the code has parameters.
+	//
+	// Example: {"max":"64"}
+	Params *TextParams `json:"params,omitempty"`
 
 	// Pointer A JSON pointer (RFC 6901) into the body. Outside the body, it is `header/…` or `query/…` without a leading slash, and `header` or `parameter` is present.
 	//
@@ -1599,7 +1727,7 @@ type PersonField struct {
 
 // Problem A problem document (RFC 9457).
 //
-// Example: {"code":"invalid_request","errors":[{"message":"has to be an e-mail address","pointer":"/person/email"}],"retry":"never","status":422,"title":"Some fields are wrong","traceId":"0af7651916cd43dd8448eb211c80319c","type":"/docs/problems#invalid_request"}
+// Example: {"code":"invalid_request","errors":[{"code":"email","message":"must be an e-mail address","pointer":"/person/email"}],"retry":"never","status":422,"title":"Some fields are wrong","traceId":"0af7651916cd43dd8448eb211c80319c","type":"/docs/problems#invalid_request"}
 type Problem struct {
 	// Challenge The captcha for operations with the header `X-Frontdesk-Challenge`. The problem `challenge_required` includes it.
 	Challenge *ChallengeWidget `json:"challenge,omitempty"`
@@ -2197,6 +2325,9 @@ type Tag struct {
 	ValidFrom    *Date `json:"validFrom,omitempty"`
 	ValidThrough *Date `json:"validThrough,omitempty"`
 }
+
+// TextParams The values that a text contains, by name. Numbers are decimal, dates `YYYY-MM-DD`.
+type TextParams map[string]string
 
 // Transfer Example: {"attemptsLeft":5,"clubId":"13","message":"Please enter the code from the SMS.","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
 type Transfer struct {

@@ -26,14 +26,14 @@ func OperatorProblems(name string) []FieldProblem {
 	if operatorName.MatchString(name) {
 		return nil
 	}
-	return []FieldProblem{{"/by", "Say who you are: a login name of at most 40 letters, digits, dots, hyphens and underscores."}}
+	return []FieldProblem{{Pointer: "/by", Message: "Say who you are: a login name of at most 40 letters, digits, dots, hyphens and underscores."}}
 }
 
 // Validate returns InvalidRequest with everything that is wrong with operator and reason.
 func (d Decision) Validate() error {
 	fields := OperatorProblems(d.Operator)
 	if len(d.Reason) > MaxReasonLength || strings.ContainsFunc(d.Reason, unicode.IsControl) {
-		fields = append(fields, FieldProblem{"/why", fmt.Sprintf("One line of at most %d bytes.", MaxReasonLength)})
+		fields = append(fields, FieldProblem{Pointer: "/why", Message: fmt.Sprintf("One line of at most %d bytes.", MaxReasonLength)})
 	}
 	return Invalid(fields...)
 }

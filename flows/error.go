@@ -77,16 +77,11 @@ const (
 // Error is the error type of all flows.
 type Error struct {
 	Code       Code
-	Detail     string         // for people; never another system's text
+	Detail     string // for people, in English, with Params in braces; never another system's text
+	Params     map[string]string
 	Fields     []FieldProblem // of InvalidRequest: every wrong field; else the part of the request that failed
 	RetryAfter time.Duration  // when to try again; zero: not known
 	Err        error          // the cause, for the log only
-}
-
-// FieldProblem is one wrong field of a request.
-type FieldProblem struct {
-	Pointer string // RFC 6901, into the body
-	Message string // for people
 }
 
 // Error returns code, detail and cause, for the log.

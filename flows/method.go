@@ -160,7 +160,7 @@ func (d *Desk) Validate(due int64) error {
 		}
 	}
 	if sum != due {
-		return &Error{Code: InvalidRequest, Fields: []FieldProblem{{pointer, "The amounts have to add up to the amount due."}}}
+		return &Error{Code: InvalidRequest, Fields: []FieldProblem{{Pointer: pointer, Code: FieldAmounts}}}
 	}
 	return nil
 }

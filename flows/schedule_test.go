@@ -27,8 +27,8 @@ func TestStartDates(t *testing.T) {
 		{"", "2026-11-21T00:00:00Z", false},
 	} {
 		now := must(t, func() (time.Time, error) { return time.Parse(time.RFC3339, test.now) })
-		if problem := catalogue.StartDateProblem(test.date, now.In(time.FixedZone("elsewhere", 7*3600))); (problem == "") != test.right {
-			t.Errorf("%s at %s: %q", test.date, test.now, problem)
+		if problem := catalogue.StartDateProblem("", test.date, now.In(time.FixedZone("elsewhere", 7*3600))); (problem == nil) != test.right {
+			t.Errorf("%s at %s: %v", test.date, test.now, problem)
 		}
 	}
 }

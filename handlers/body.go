@@ -37,15 +37,14 @@ func readBody(c echo.Context, op operation) ([]byte, error) {
 		return nil, err
 	}
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
-		return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body has to be JSON, with Content-Type: application/json."}
+		return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body must be JSON, with Content-Type: application/json."}
 	}
 	var raw json.RawMessage
 	if syntax, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(body, &raw)); ok {
-		detail := fmt.Sprintf("The body is not JSON: see byte %d.", syntax.Offset)
 		if len(body) == 0 {
-			detail = "The body is missing."
+			return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body is missing."}
 		}
-		return nil, &flows.Error{Code: flows.MalformedRequest, Detail: detail}
+		return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body is not JSON: see byte {byte}.", Params: map[string]string{"byte": fmt.Sprint(syntax.Offset)}}
 	}
 	if err := inspectJSON(body); err != nil {
 		return nil, err
@@ -74,10 +73,10 @@ func inspectJSON(body []byte) error {
 		}
 		text := token.String()
 		if strings.ContainsRune(text, 0) {
-			return malformed(pointerOf(reader), "holds a NUL character")
+			return malformed(pointerOf(reader), flows.FieldCharacters)
 		}
 		if at := pointerOf(reader); containsPAN(jsontext.Pointer(at).LastToken(), text) {
-			cards = append(cards, flows.FieldProblem{Pointer: at, Message: "holds a card number"})
+			cards = append(cards, flows.FieldProblem{Pointer: at, Code: flows.FieldCardNumber})
 		}
 	}
 	if len(cards) == 0 {
@@ -128,12 +127,12 @@ func unreadable(err error) error {
 		return &flows.Error{Code: flows.MalformedRequest, Detail: "The body is not JSON.", Err: err}
 	}
 	if errors.Is(syntax.Err, jsontext.ErrDuplicateName) {
-		return malformed(string(syntax.JSONPointer), "is there twice")
+		return malformed(string(syntax.JSONPointer), flows.FieldDuplicate)
 	}
-	return malformed(string(syntax.JSONPointer), "holds characters that do not exist: invalid UTF-8, or one half of a surrogate pair")
+	return malformed(string(syntax.JSONPointer), flows.FieldCharacters)
 }
 
 // malformed is the error for one place of a body.
-func malformed(pointer, message string) error {
-	return &flows.Error{Code: flows.MalformedRequest, Detail: "The body cannot be taken as it is.", Fields: fieldError(pointer, message)}
+func malformed(pointer string, code flows.FieldCode) error {
+	return &flows.Error{Code: flows.MalformedRequest, Detail: "The body cannot be taken as it is.", Fields: fieldError(pointer, code)}
 }

@@ -233,7 +233,7 @@ func (s *Server) isStaff(r *http.Request) (bool, error) {
 		return false, nil
 	}
 	if !isOneOf(key, s.cfg.StaffKeys) {
-		return false, &flows.Error{Code: flows.StaffKeyUnknown, Detail: staffHeader + " holds none of the club's staff keys."}
+		return false, &flows.Error{Code: flows.StaffKeyUnknown, Detail: "X-Frontdesk-Staff-Key holds none of the club's staff keys."}
 	}
 	return true, nil
 }

@@ -45,5 +45,5 @@ func (s *Server) requireCaptcha(next echo.HandlerFunc) echo.HandlerFunc {
 
 func captchaRequired(detail string, err error) error {
 	return &flows.Error{Code: flows.ChallengeRequired, Detail: detail, Err: err,
-		Fields: fieldError("header/"+captchaHeader, "needs a fresh answer to the challenge")}
+		Fields: fieldError("header/"+captchaHeader, flows.FieldChallenge)}
 }

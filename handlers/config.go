@@ -13,13 +13,10 @@ import (
 	"frontdesk/upstream/captcha"
 )
 
-// language is the language of the texts in responses.
-const language = "en"
-
 // GetConfig serves GET /v1/config.
 func (s *Server) GetConfig(context.Context, api.GetConfigRequestObject) (api.GetConfigResponseObject, error) {
 	out := api.Config{
-		Mode: api.ConfigMode(s.cfg.Mode), Version: s.document.Info.Version, Languages: []string{language},
+		Mode: api.ConfigMode(s.cfg.Mode), Version: s.document.Info.Version, Languages: each(languages, func(l *texts) string { return l.Tag }),
 		Person: personFields(s.document), Card: api.CardConfig{Processor: s.cfg.Cards.Name(), PublishableKey: optional(s.cfg.PublishableKey)},
 		Cart: api.CartConfig{RevisionRequired: s.cfg.RequireCart}, Features: []api.Feature{},
 	}

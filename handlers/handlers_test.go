@@ -424,8 +424,8 @@ func TestTheBetterWords(t *testing.T) {
 		messages[e.Pointer] = e.Message
 	}
 	for pointer, words := range map[string]string{
-		"/mobile": "has to be an international number such as +33612345678", "/address/postalCode": "has to be a postal code of the country",
-		"/address/country": "has to be a two-letter country code such as FR", "/givenName": "is not valid",
+		"/mobile": "must be an international number such as +33612345678", "/address/postalCode": "must be a postal code of the country",
+		"/address/country": "must be a two-letter country code such as FR", "/givenName": "is not valid",
 	} {
 		if messages[pointer] != words {
 			t.Errorf("%s: the message is %q", pointer, messages[pointer])

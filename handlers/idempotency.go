@@ -92,7 +92,7 @@ func guessableKey(c echo.Context, op operation) []flows.FieldProblem {
 	if len(slices.Compact(characters)) >= minKeyVariety {
 		return nil
 	}
-	return fieldError("header/Idempotency-Key", "could be another caller's as well: take a fresh random value, such as a UUID")
+	return fieldError("header/Idempotency-Key", flows.FieldGuessable)
 }
 
 // rereadableBody is a body to be read again, with the value that validation left on it.

@@ -67,7 +67,7 @@ func enoughDigits(text string) bool {
 
 // isIBAN reports whether a text is an account number, or is meant to be one.
 func isIBAN(member, text string) bool {
-	_, problem := iban.Parse(text)
+	_, problem, _ := iban.Parse(text)
 	return problem == "" || member == "iban" && ibanPattern.MatchString(text)
 }
 

@@ -94,7 +94,7 @@ func account(r *rapid.T, digits func(r *rapid.T, least, most int) string) string
 	n := strings.Count(rest, "n")
 	rest = strings.TrimRight(rest, "n") + digits(r, n, n)
 	number := country + checkOf(country, rest) + rest
-	if _, problem := iban.Parse(number); problem != "" {
+	if _, problem, _ := iban.Parse(number); problem != "" {
 		r.Fatalf("%s: %s", number, problem)
 	}
 	if rapid.Bool().Draw(r, "grouped") {

@@ -16,7 +16,7 @@ func (s *Server) StartPayment(ctx context.Context, request api.StartPaymentReque
 		return nil, err
 	}
 	if start.Cart == "" && s.cfg.RequireCart {
-		return nil, &flows.Error{Code: flows.InvalidRequest, Fields: fieldError("/cart", "is required: the `revision` of the cart that the buyer saw")}
+		return nil, &flows.Error{Code: flows.InvalidRequest, Fields: fieldError("/cart", flows.FieldRequired)}
 	}
 	start.Staff = callerOf(ctx).staff
 	payment, err := s.cfg.Registrations.Pay(ctx, request.Id, callerOf(ctx).token, start)
@@ -46,7 +46,7 @@ func (s *Server) startOf(body api.StartPayment) (flows.StartPayment, error) {
 	case api.StartCardPayment:
 		returnURL := value(in.ReturnUrl)
 		if returnURL != "" && !s.returnsToFrontEnd(returnURL) {
-			return flows.StartPayment{}, &flows.Error{Code: flows.InvalidRequest, Fields: fieldError("/returnUrl", "is not a page of an allowed origin")}
+			return flows.StartPayment{}, &flows.Error{Code: flows.InvalidRequest, Fields: fieldError("/returnUrl", flows.FieldOrigin)}
 		}
 		return flows.StartPayment{Method: flows.ByCard, Cart: value(in.Cart), ReturnURL: returnURL}, nil
 	default:

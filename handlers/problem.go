@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"math"
@@ -20,70 +21,69 @@ import (
 type problemKind struct {
 	status int
 	retry  api.ProblemRetry
-	title  string
 }
 
 // problems maps each code to its HTTP status and to what the caller can do next.
 var problems = map[flows.Code]problemKind{
-	flows.MalformedRequest:      {http.StatusBadRequest, api.ProblemRetryNever, "The request cannot be read"},
-	flows.InvalidRequest:        {http.StatusUnprocessableEntity, api.ProblemRetryNever, "Some fields are wrong"},
-	flows.CardNumberRefused:     {http.StatusUnprocessableEntity, api.ProblemRetryNever, "No card numbers here"},
-	flows.NotIdentified:         {http.StatusUnauthorized, api.ProblemRetryNever, "Who are you?"},
-	flows.InvitationInvalid:     {http.StatusUnprocessableEntity, api.ProblemRetryNever, "The invitation is not valid"},
-	flows.ResumptionInvalid:     {http.StatusUnprocessableEntity, api.ProblemRetryNever, "The link is not valid"},
-	flows.ContactBanned:         {http.StatusForbidden, api.ProblemRetryNever, "The club does not sell to you"},
-	flows.PersonKnown:           {http.StatusConflict, api.ProblemRetryNever, "The club knows the buyer"},
-	flows.OtherClub:             {http.StatusConflict, api.ProblemRetryNever, "Another club's contact"},
-	flows.NotFound:              {http.StatusNotFound, api.ProblemRetryNever, "Not found"},
-	flows.MethodNotAllowed:      {http.StatusMethodNotAllowed, api.ProblemRetryNever, "Method not allowed"},
-	flows.TooLarge:              {http.StatusRequestEntityTooLarge, api.ProblemRetryNever, "The body is too large"},
-	flows.ForbiddenOrigin:       {http.StatusForbidden, api.ProblemRetryNever, "Not from this site"},
-	flows.ChallengeRequired:     {http.StatusForbidden, api.ProblemRetrySameKey, "Are you a person?"},
-	flows.RateLimited:           {http.StatusTooManyRequests, api.ProblemRetryAfter, "Too many requests"},
-	flows.StaffKeyUnknown:       {http.StatusUnauthorized, api.ProblemRetryNever, "The staff key is not known"},
-	flows.StaffOnly:             {http.StatusForbidden, api.ProblemRetryNever, "For staff only"},
-	flows.KeyReused:             {http.StatusUnprocessableEntity, api.ProblemRetryNever, "The Idempotency-Key was used with another request"},
-	flows.KeyInUse:              {http.StatusConflict, api.ProblemRetryAfter, "The first request with this Idempotency-Key is still running"},
-	flows.Conflict:              {http.StatusConflict, api.ProblemRetrySameKey, "Changed at the same moment"},
-	flows.CartFrozen:            {http.StatusConflict, api.ProblemRetryNever, "The cart is frozen"},
-	flows.CartEmpty:             {http.StatusConflict, api.ProblemRetryNever, "The cart is empty"},
-	flows.CartInvalid:           {http.StatusConflict, api.ProblemRetryNever, "The cart is not valid"},
-	flows.CartChanged:           {http.StatusConflict, api.ProblemRetryNever, "The cart has changed"},
-	flows.MandateRequired:       {http.StatusConflict, api.ProblemRetryNever, "A mandate is needed"},
-	flows.NothingDue:            {http.StatusConflict, api.ProblemRetryNever, "Nothing is due"},
-	flows.AmountDue:             {http.StatusConflict, api.ProblemRetryNever, "An amount is due"},
-	flows.MethodNotOffered:      {http.StatusForbidden, api.ProblemRetryNever, "This way to pay is not offered"},
-	flows.PaymentExists:         {http.StatusConflict, api.ProblemRetryNever, "Another payment exists"},
-	flows.PersonRequired:        {http.StatusConflict, api.ProblemRetryNever, "The buyer's details are missing"},
-	flows.RegistrationClosed:    {http.StatusConflict, api.ProblemRetryNever, "The registration is closed"},
-	flows.PaymentUnderWay:       {http.StatusConflict, api.ProblemRetryNever, "A payment is under way"},
-	flows.OfferNotAvailable:     {http.StatusUnprocessableEntity, api.ProblemRetryNever, "The offer is not available"},
-	flows.MandateNotNeeded:      {http.StatusConflict, api.ProblemRetryNever, "No mandate is needed"},
-	flows.MandateSigned:         {http.StatusConflict, api.ProblemRetryNever, "The mandate is signed"},
-	flows.NoCode:                {http.StatusConflict, api.ProblemRetryNever, "There is no code"},
-	flows.CodeWrong:             {http.StatusUnprocessableEntity, api.ProblemRetryNever, "The code is wrong"},
-	flows.CodeExpired:           {http.StatusConflict, api.ProblemRetryNever, "The code cannot be used any more"},
-	flows.CodeBlocked:           {http.StatusConflict, api.ProblemRetryNever, "The code was wrong too often"},
-	flows.SMSLimited:            {http.StatusTooManyRequests, api.ProblemRetryAfter, "Enough codes for now"},
-	flows.SMSPaused:             {http.StatusServiceUnavailable, api.ProblemRetryAfter, "No codes are sent at the moment"},
-	flows.MobileUnreachable:     {http.StatusConflict, api.ProblemRetryNever, "No code can be sent to this mobile number"},
-	flows.AccessTokenRefused:    {http.StatusUnprocessableEntity, api.ProblemRetryNever, "The access to the account is not accepted"},
-	flows.MigrationClub:         {http.StatusConflict, api.ProblemRetryNever, "The club cannot take the person over"},
-	flows.MigrationContact:      {http.StatusConflict, api.ProblemRetryNever, "The person cannot be taken over"},
-	flows.MigrationNotShared:    {http.StatusConflict, api.ProblemRetryNever, "The clubs do not share the person's details"},
-	flows.WebhookUntrusted:      {http.StatusBadRequest, api.ProblemRetryNever, "The webhook is not trusted"},
-	flows.ClubSystemFailed:      {http.StatusBadGateway, api.ProblemRetrySameKey, "The club system failed"},
-	flows.ClubSystemUnavailable: {http.StatusServiceUnavailable, api.ProblemRetryAfter, "The club system is not available"},
-	flows.IdentityUnavailable:   {http.StatusServiceUnavailable, api.ProblemRetryAfter, "The club's login is not available"},
-	flows.ProcessorUnavailable:  {http.StatusServiceUnavailable, api.ProblemRetryAfter, "The card processor is not available"},
-	flows.StorageUnavailable:    {http.StatusServiceUnavailable, api.ProblemRetryAfter, "Temporarily not available"},
-	flows.Internal:              {http.StatusInternalServerError, api.ProblemRetrySameKey, "Something went wrong"},
+	flows.MalformedRequest:      {http.StatusBadRequest, api.ProblemRetryNever},
+	flows.InvalidRequest:        {http.StatusUnprocessableEntity, api.ProblemRetryNever},
+	flows.CardNumberRefused:     {http.StatusUnprocessableEntity, api.ProblemRetryNever},
+	flows.NotIdentified:         {http.StatusUnauthorized, api.ProblemRetryNever},
+	flows.InvitationInvalid:     {http.StatusUnprocessableEntity, api.ProblemRetryNever},
+	flows.ResumptionInvalid:     {http.StatusUnprocessableEntity, api.ProblemRetryNever},
+	flows.ContactBanned:         {http.StatusForbidden, api.ProblemRetryNever},
+	flows.PersonKnown:           {http.StatusConflict, api.ProblemRetryNever},
+	flows.OtherClub:             {http.StatusConflict, api.ProblemRetryNever},
+	flows.NotFound:              {http.StatusNotFound, api.ProblemRetryNever},
+	flows.MethodNotAllowed:      {http.StatusMethodNotAllowed, api.ProblemRetryNever},
+	flows.TooLarge:              {http.StatusRequestEntityTooLarge, api.ProblemRetryNever},
+	flows.ForbiddenOrigin:       {http.StatusForbidden, api.ProblemRetryNever},
+	flows.ChallengeRequired:     {http.StatusForbidden, api.ProblemRetrySameKey},
+	flows.RateLimited:           {http.StatusTooManyRequests, api.ProblemRetryAfter},
+	flows.StaffKeyUnknown:       {http.StatusUnauthorized, api.ProblemRetryNever},
+	flows.StaffOnly:             {http.StatusForbidden, api.ProblemRetryNever},
+	flows.KeyReused:             {http.StatusUnprocessableEntity, api.ProblemRetryNever},
+	flows.KeyInUse:              {http.StatusConflict, api.ProblemRetryAfter},
+	flows.Conflict:              {http.StatusConflict, api.ProblemRetrySameKey},
+	flows.CartFrozen:            {http.StatusConflict, api.ProblemRetryNever},
+	flows.CartEmpty:             {http.StatusConflict, api.ProblemRetryNever},
+	flows.CartInvalid:           {http.StatusConflict, api.ProblemRetryNever},
+	flows.CartChanged:           {http.StatusConflict, api.ProblemRetryNever},
+	flows.MandateRequired:       {http.StatusConflict, api.ProblemRetryNever},
+	flows.NothingDue:            {http.StatusConflict, api.ProblemRetryNever},
+	flows.AmountDue:             {http.StatusConflict, api.ProblemRetryNever},
+	flows.MethodNotOffered:      {http.StatusForbidden, api.ProblemRetryNever},
+	flows.PaymentExists:         {http.StatusConflict, api.ProblemRetryNever},
+	flows.PersonRequired:        {http.StatusConflict, api.ProblemRetryNever},
+	flows.RegistrationClosed:    {http.StatusConflict, api.ProblemRetryNever},
+	flows.PaymentUnderWay:       {http.StatusConflict, api.ProblemRetryNever},
+	flows.OfferNotAvailable:     {http.StatusUnprocessableEntity, api.ProblemRetryNever},
+	flows.MandateNotNeeded:      {http.StatusConflict, api.ProblemRetryNever},
+	flows.MandateSigned:         {http.StatusConflict, api.ProblemRetryNever},
+	flows.NoCode:                {http.StatusConflict, api.ProblemRetryNever},
+	flows.CodeWrong:             {http.StatusUnprocessableEntity, api.ProblemRetryNever},
+	flows.CodeExpired:           {http.StatusConflict, api.ProblemRetryNever},
+	flows.CodeBlocked:           {http.StatusConflict, api.ProblemRetryNever},
+	flows.SMSLimited:            {http.StatusTooManyRequests, api.ProblemRetryAfter},
+	flows.SMSPaused:             {http.StatusServiceUnavailable, api.ProblemRetryAfter},
+	flows.MobileUnreachable:     {http.StatusConflict, api.ProblemRetryNever},
+	flows.AccessTokenRefused:    {http.StatusUnprocessableEntity, api.ProblemRetryNever},
+	flows.MigrationClub:         {http.StatusConflict, api.ProblemRetryNever},
+	flows.MigrationContact:      {http.StatusConflict, api.ProblemRetryNever},
+	flows.MigrationNotShared:    {http.StatusConflict, api.ProblemRetryNever},
+	flows.WebhookUntrusted:      {http.StatusBadRequest, api.ProblemRetryNever},
+	flows.ClubSystemFailed:      {http.StatusBadGateway, api.ProblemRetrySameKey},
+	flows.ClubSystemUnavailable: {http.StatusServiceUnavailable, api.ProblemRetryAfter},
+	flows.IdentityUnavailable:   {http.StatusServiceUnavailable, api.ProblemRetryAfter},
+	flows.ProcessorUnavailable:  {http.StatusServiceUnavailable, api.ProblemRetryAfter},
+	flows.StorageUnavailable:    {http.StatusServiceUnavailable, api.ProblemRetryAfter},
+	flows.Internal:              {http.StatusInternalServerError, api.ProblemRetrySameKey},
 }
 
 // operatorProblems occur only in operators' requests, and are not in openapi.yaml.
 var operatorProblems = map[flows.Code]problemKind{
-	flows.NotDecidable: {http.StatusConflict, api.ProblemRetryNever, "The decision is not possible"},
-	flows.TooEarly:     {http.StatusConflict, api.ProblemRetryAfter, "The decision is not possible yet"},
+	flows.NotDecidable: {http.StatusConflict, api.ProblemRetryNever},
+	flows.TooEarly:     {http.StatusConflict, api.ProblemRetryAfter},
 }
 
 // problemPath is the page of a code, which is the type of its problem documents.
@@ -105,9 +105,14 @@ const (
 	maxFields = 100
 )
 
-// ProblemOf turns any error into a problem document, and returns Retry-After in seconds. Only the
-// public texts of a flows.Error pass through.
+// ProblemOf turns any error into a problem document in English, and returns Retry-After in seconds.
 func ProblemOf(err error, traceID string) (api.Problem, int) {
+	return languages[0].problemOf(err, traceID)
+}
+
+// problemOf turns any error into a problem document, and returns Retry-After in seconds. Only the
+// public texts of a flows.Error pass through.
+func (l *texts) problemOf(err error, traceID string) (api.Problem, int) {
 	failure := domainError(err)
 	m, ok := problems[failure.Code]
 	if !ok {
@@ -117,14 +122,17 @@ func ProblemOf(err error, traceID string) (api.Problem, int) {
 		failure, m = flows.Error{Code: flows.Internal}, problems[flows.Internal]
 	}
 	problem := api.Problem{
-		Type: problemPath + string(failure.Code), Title: m.title, Status: m.status,
+		Type: problemPath + string(failure.Code), Title: l.Titles[string(failure.Code)], Status: m.status,
 		Code: api.ProblemCode(failure.Code), Retry: m.retry, TraceId: &traceID,
 	}
 	if failure.Detail != "" {
-		problem.Detail = new(singleLine(failure.Detail)) // which may repeat the caller's text
+		problem.Detail = new(singleLine(l.fill(cmp.Or(l.Details[failure.Detail], failure.Detail), failure.Params)))
 	}
 	if len(failure.Fields) > 0 {
-		problem.Errors = new(each(firstN(failure.Fields, maxFields), fieldProblem))
+		problem.Errors = new(each(firstN(failure.Fields, maxFields), l.fieldProblem))
+		if detail := l.outsideBody(*problem.Errors); problem.Detail == nil && detail != "" {
+			problem.Detail = &detail
+		}
 	}
 	retryAfter := 0
 	if m.retry == api.ProblemRetryAfter {
@@ -134,10 +142,30 @@ func ProblemOf(err error, traceID string) (api.Problem, int) {
 	return problem, retryAfter
 }
 
+// outsideBody describes a wrong header, else a wrong parameter, which no form shows; empty without one.
+func (l *texts) outsideBody(all []api.FieldProblem) string {
+	i := slices.IndexFunc(all, func(p api.FieldProblem) bool { return p.Header != nil })
+	if i < 0 {
+		i = slices.IndexFunc(all, func(p api.FieldProblem) bool { return p.Parameter != nil })
+	}
+	if i < 0 {
+		return ""
+	}
+	one := cmp.Or(value(all[i].Header), value(all[i].Parameter)) + ": " + all[i].Message
+	if len(all) == 1 {
+		return singleLine(one)
+	}
+	return singleLine(l.fill(l.Several, map[string]string{"count": strconv.Itoa(len(all)), "one": one}))
+}
+
 // fieldProblem names a header or a parameter in a member of its own, since neither has a JSON
 // pointer.
-func fieldProblem(of flows.FieldProblem) api.FieldProblem {
-	problem := api.FieldProblem{Pointer: singleLine(of.Pointer), Message: singleLine(of.Message)}
+func (l *texts) fieldProblem(of flows.FieldProblem) api.FieldProblem {
+	message := cmp.Or(of.Message, l.fill(l.Fields[string(of.Code)], of.Params))
+	problem := api.FieldProblem{Pointer: singleLine(of.Pointer), Message: singleLine(message), Code: api.FieldCode(cmp.Or(of.Code, flows.FieldInvalid))}
+	if len(of.Params) > 0 {
+		problem.Params = new(api.TextParams(of.Params))
+	}
 	switch in, name, _ := strings.Cut(problem.Pointer, "/"); in {
 	case "header":
 		problem.Header = &name
@@ -175,7 +203,8 @@ func (s *Server) writeProblem(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
-	problem, retryAfter := ProblemOf(err, tracing.TraceID(c.Request().Context()))
+	texts := languageOf(c.Request())
+	problem, retryAfter := texts.problemOf(err, tracing.TraceID(c.Request().Context()))
 	exchangeOf(c.Request().Context()).Code = string(problem.Code)
 	if problem.Status >= http.StatusInternalServerError {
 		s.cfg.Log.ErrorContext(c.Request().Context(), "request failed", "route", c.Path(), "code", problem.Code, "error", err)
@@ -202,6 +231,7 @@ func (s *Server) writeProblem(err error, c echo.Context) {
 	if problem.Status == http.StatusUnauthorized {
 		c.Response().Header().Set("WWW-Authenticate", schemes(problem.Code, routes[c.Request().Method+" "+c.Path()].access)) // every 401 must have one (RFC 9110)
 	}
+	texts.announce(c.Response().Header())
 	c.Response().Header().Set("Cache-Control", "no-store")
 	c.Response().Header().Set("Content-Type", "application/problem+json") // c.Blob keeps the one of a failed response
 	if err := c.Blob(problem.Status, "application/problem+json", body); err != nil {

@@ -38,7 +38,7 @@ func (s *Server) ListProducts(ctx context.Context, request api.ListProductsReque
 func pageOf(products []catalogue.Product, cursor string) (any, error) {
 	from, _ := strconv.Atoi(cursor)
 	if cursor != "" && (from < 1 || from >= len(products) || strconv.Itoa(from) != cursor || from%productsPerPage != 0) {
-		return nil, &flows.Error{Code: flows.InvalidRequest, Fields: fieldError("query/cursor", "is not the next of a page")}
+		return nil, &flows.Error{Code: flows.InvalidRequest, Fields: fieldError("query/cursor", flows.FieldCursor)}
 	}
 	to := min(from+productsPerPage, len(products))
 	page := api.ProductList{Items: make([]api.Product, 0, to-from)}

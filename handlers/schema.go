@@ -15,9 +15,16 @@ import (
 	"frontdesk/flows"
 )
 
-// fieldError is the list of one problem.
-func fieldError(pointer, message string) []flows.FieldProblem {
-	return []flows.FieldProblem{{Pointer: pointer, Message: message}}
+// fieldError is the list of one problem. params are the names and values of its parameters, in turn.
+func fieldError(pointer string, code flows.FieldCode, params ...string) []flows.FieldProblem {
+	problem := flows.FieldProblem{Pointer: pointer, Code: code}
+	for pair := range slices.Chunk(params, 2) {
+		if problem.Params == nil {
+			problem.Params = map[string]string{}
+		}
+		problem.Params[pair[0]] = pair[1]
+	}
+	return []flows.FieldProblem{problem}
 }
 
 // validateSchema validates a request against its operation in the contract.
@@ -71,13 +78,13 @@ func requestProblems(e *openapi3filter.RequestError) ([]flows.FieldProblem, bool
 	if e.Parameter != nil {
 		base = e.Parameter.In + "/" + e.Parameter.Name
 		if e.Err == nil || errors.Is(e.Err, openapi3filter.ErrInvalidRequired) {
-			return fieldError(base, "is required"), true
+			return fieldError(base, flows.FieldRequired), true
 		}
 	}
 	if problems, ok := problemsIn(e.Err, base); ok && e.Err != nil {
 		return problems, true
 	}
-	return fieldError(base, "cannot be read"), e.Parameter != nil || e.RequestBody != nil
+	return fieldError(base, flows.FieldUnreadable), e.Parameter != nil || e.RequestBody != nil
 }
 
 // quoted finds the member that a message of the validator names.
@@ -100,11 +107,11 @@ func schemaProblems(e *openapi3.SchemaError, base string) []flows.FieldProblem {
 	switch {
 	case e.SchemaField == "required" && member != nil:
 		// The pointer of a missing member names it already.
-		return fieldError(strings.TrimSuffix(pointer, "/"+member[1])+"/"+member[1], "is required")
+		return fieldError(strings.TrimSuffix(pointer, "/"+member[1])+"/"+member[1], flows.FieldRequired)
 	case strings.Contains(e.Reason, "is unsupported") && member != nil:
-		return fieldError(pointer+"/"+pointerEscaper.Replace(member[1]), "is not a known field")
+		return fieldError(pointer+"/"+pointerEscaper.Replace(member[1]), flows.FieldUnknownMember)
 	}
-	return fieldError(pointer, schemaMessage(e))
+	return schemaProblem(e, pointer)
 }
 
 // pointerEscaper escapes a segment of a JSON pointer (RFC 6901).
@@ -115,47 +122,46 @@ func oneOfProblems(e *openapi3.SchemaError, pointer string) []flows.FieldProblem
 	member, mapping := e.Schema.Discriminator.PropertyName, e.Schema.Discriminator.Mapping
 	object, isObject := e.Value.(map[string]any)
 	if e.SchemaField == "oneOf" && !isObject {
-		return fieldError(pointer, "has to be of type object")
+		return fieldError(pointer, flows.FieldType, "type", "object")
 	}
 	name, _ := object[member].(string)
 	i := slices.IndexFunc(e.Schema.OneOf, func(variant *openapi3.SchemaRef) bool { return variant.Ref == mapping[name].Ref })
 	if i < 0 {
-		return fieldError(pointer+"/"+member, "has to be one of "+strings.Join(slices.Sorted(maps.Keys(mapping)), ", "))
+		return fieldError(pointer+"/"+member, flows.FieldOneOf, "allowed", strings.Join(slices.Sorted(maps.Keys(mapping)), ", "))
 	}
 	err := e.Schema.OneOf[i].Value.VisitJSON(object, openapi3.MultiErrors(), openapi3.VisitAsRequest())
 	problems, ok := problemsIn(err, pointer)
 	if !ok || len(problems) == 0 {
-		return fieldError(pointer, genericMessage)
+		return fieldError(pointer, flows.FieldInvalid)
 	}
 	return problems
 }
 
-// schemaMessage says in a few words what a schema requires.
-func schemaMessage(e *openapi3.SchemaError) string {
+// schemaProblem names what a schema requires of the value at a pointer.
+func schemaProblem(e *openapi3.SchemaError, pointer string) []flows.FieldProblem {
 	if e.Schema.Format == "date" && e.SchemaField != "type" { // a date with a time is only too long for the schema
-		return "must be a date as YYYY-MM-DD, such as 2030-01-15"
+		return fieldError(pointer, flows.FieldDate)
 	}
 	switch e.SchemaField {
 	case "type":
-		return "has to be of type " + strings.Join(e.Schema.Type.Slice(), " or ")
+		return fieldError(pointer, flows.FieldType, "type", strings.Join(e.Schema.Type.Slice(), ", "))
 	case "enum":
-		return fmt.Sprintf("has to be one of %v", e.Schema.Enum)
+		return fieldError(pointer, flows.FieldOneOf, "allowed", strings.Join(each(e.Schema.Enum, func(value any) string { return fmt.Sprint(value) }), ", "))
 	case "minLength":
-		return fmt.Sprintf("needs at least %d characters", e.Schema.MinLength)
+		return fieldError(pointer, flows.FieldTooShort, "min", fmt.Sprint(e.Schema.MinLength))
 	case "maxLength":
-		return fmt.Sprintf("takes at most %d characters", *e.Schema.MaxLength)
+		return fieldError(pointer, flows.FieldTooLong, "max", fmt.Sprint(*e.Schema.MaxLength))
 	case "minItems":
-		return fmt.Sprintf("needs at least %d entries", e.Schema.MinItems)
+		return fieldError(pointer, flows.FieldTooFew, "min", fmt.Sprint(e.Schema.MinItems))
 	case "maxItems":
-		return fmt.Sprintf("takes at most %d entries", *e.Schema.MaxItems)
-	case "minimum", "maximum":
-		return "is out of range"
+		return fieldError(pointer, flows.FieldTooMany, "max", fmt.Sprint(*e.Schema.MaxItems))
+	case "minimum":
+		return fieldError(pointer, flows.FieldTooSmall, "min", fmt.Sprint(*e.Schema.Min))
+	case "maximum":
+		return fieldError(pointer, flows.FieldTooLarge, "max", fmt.Sprint(*e.Schema.Max))
 	case "format":
-		return "has to be a " + e.Schema.Format
+		return fieldError(pointer, flows.FieldFormat, "format", e.Schema.Format)
 	default:
-		return genericMessage
+		return fieldError(pointer, flows.FieldInvalid)
 	}
 }
-
-// genericMessage applies where neither the schema nor a tag says more.
-const genericMessage = "is not valid"

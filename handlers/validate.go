@@ -83,8 +83,8 @@ func invalid(problems []flows.FieldProblem) error {
 	fields := problems[:0]
 	for _, problem := range problems {
 		last := len(fields) - 1
-		if last >= 0 && fields[last].Pointer == problem.Pointer && fields[last].Message == genericMessage {
-			fields[last] = problem // a tag's message says more
+		if last >= 0 && fields[last].Pointer == problem.Pointer && fields[last].Code == flows.FieldInvalid {
+			fields[last] = problem // a tag's code says more
 		}
 		if last >= 0 && (fields[last].Pointer == problem.Pointer || strings.HasPrefix(problem.Pointer, fields[last].Pointer+"/")) {
 			continue // reported already, or a member of a missing object
@@ -92,17 +92,8 @@ func invalid(problems []flows.FieldProblem) error {
 		fields = append(fields, problem)
 	}
 	failure := &flows.Error{Code: flows.InvalidRequest, Fields: fields}
-	for _, problem := range fields {
-		in, name, _ := strings.Cut(problem.Pointer, "/") // in is empty for the body
-		if in == "header" {
-			failure.Code = flows.MalformedRequest
-		}
-		if in != "" && (failure.Detail == "" || in == "header") {
-			failure.Detail = name + ": " + problem.Message
-		}
-	}
-	if failure.Detail != "" && len(fields) > 1 {
-		failure.Detail = fmt.Sprintf("%d things are wrong, and errors has each; one of them is %s", len(fields), failure.Detail)
+	if slices.ContainsFunc(fields, func(p flows.FieldProblem) bool { return strings.HasPrefix(p.Pointer, "header/") }) {
+		failure.Code = flows.MalformedRequest
 	}
 	return failure
 }
@@ -119,13 +110,9 @@ func unknownParameters(c echo.Context, op operation) (problems []flows.FieldProb
 			known = append(known, parameter.Value.Name)
 		}
 	}
-	message := "is not a known parameter: there is none here"
-	if len(known) > 0 {
-		message = "is not a known parameter; known are " + strings.Join(known, ", ")
-	}
 	for _, name := range slices.Sorted(maps.Keys(c.QueryParams())) {
 		if !slices.Contains(known, name) {
-			problems = append(problems, flows.FieldProblem{Pointer: "query/" + name, Message: message})
+			problems = append(problems, fieldError("query/"+name, flows.FieldUnknownParameter, "known", cmp.Or(strings.Join(known, ", "), "-"))...)
 		}
 	}
 	return problems
@@ -137,8 +124,8 @@ func (s *Server) validateDay(c echo.Context, op operation, name string) []flows.
 	if day == "" || op.Operation.Parameters.GetByInAndName("query", name) == nil {
 		return nil
 	}
-	if problem := catalogue.StartDateProblem(day, s.cfg.Now()); problem != "" {
-		return fieldError("query/"+name, problem)
+	if problem := catalogue.StartDateProblem("query/"+name, day, s.cfg.Now()); problem != nil {
+		return []flows.FieldProblem{*problem}
 	}
 	return nil
 }
@@ -183,34 +170,39 @@ func (s *Server) checkTags(typed any) (problems []flows.FieldProblem) {
 	for _, failure := range failures {
 		_, path, _ := strings.Cut(failure.Namespace(), ".")
 		pointer := "/" + strings.NewReplacer(".", "/", "[", "/", "]", "").Replace(path)
-		message := cmp.Or(tagMessages[failure.Tag()], genericMessage)
-		if failure.Tag() == "startdate" {
-			message = catalogue.StartDateProblem(fmt.Sprint(failure.Value()), s.cfg.Now())
+		problem := &flows.FieldProblem{Pointer: pointer, Code: cmp.Or(tagCodes[failure.Tag()], flows.FieldInvalid)}
+		switch failure.Tag() {
+		case "startdate":
+			problem = catalogue.StartDateProblem(pointer, fmt.Sprint(failure.Value()), s.cfg.Now())
+		case "duedate":
+			problem = dueDateProblem(pointer, fmt.Sprint(failure.Value()), s.cfg.Now(), s.cfg.Methods)
 		}
-		problems = append(problems, flows.FieldProblem{Pointer: pointer, Message: message})
+		problems = append(problems, *problem)
 	}
 	return problems
 }
 
-// tagMessages say what a tag requires.
-var tagMessages = map[string]string{
-	"notblank":         "must not be blank",
-	"email":            "has to be an e-mail address",
-	"e164":             "has to be an international number such as +33612345678",
-	"postalcode":       "has to be a postal code of the country",
-	"duedate":          "must be a date of the form 2030-01-31, from today to the latestDueDate of the pay action",
-	"required_if":      "is required with this mean",
-	"excluded_unless":  "does not go with this mean",
-	"birthdate":        "must be a possible date as YYYY-MM-DD, such as 1990-05-17",
-	"datetime":         "must be a possible date as YYYY-MM-DD, such as 1990-05-17",
-	"iso3166_1_alpha2": "has to be a two-letter country code such as FR",
-	"http_url":         "has to be an http or https address without a user name",
+// tagCodes name what a tag requires.
+var tagCodes = map[string]flows.FieldCode{
+	"notblank":         flows.FieldBlank,
+	"email":            flows.FieldEmail,
+	"e164":             flows.FieldPhone,
+	"postalcode":       flows.FieldPostalCode,
+	"required_if":      flows.FieldRequired,
+	"excluded_unless":  flows.FieldUnexpected,
+	"birthdate":        flows.FieldBirthDate,
+	"datetime":         flows.FieldDate,
+	"iso3166_1_alpha2": flows.FieldCountry,
+	"http_url":         flows.FieldURL,
 }
 
-const (
-	maxAge       = 120            // years; an earlier birth date is a typing error
-	lastTimeZone = 12 * time.Hour // behind UTC; today ends there last, and the club's time zone is not known here
-)
+// dueDateProblem returns what is wrong with a date on which the buyer shall pay; nil if it is valid.
+func dueDateProblem(pointer, day string, now time.Time, methods flows.MethodPolicy) *flows.FieldProblem {
+	today, _ := catalogue.StartDates(now)
+	return flows.DateProblem(pointer, day, today, methods.LatestDueDate(now))
+}
+
+const maxAge = 120 // years; an earlier birth date is a typing error
 
 // newValidator returns a validator of the contract's tags.
 func newValidator(now func() time.Time, methods flows.MethodPolicy) *validator.Validate {
@@ -235,12 +227,8 @@ func newValidator(now func() time.Time, methods flows.MethodPolicy) *validator.V
 			born, err := time.Parse(time.DateOnly, text)
 			return err == nil && born.Before(now()) && born.After(now().AddDate(-maxAge, 0, 0))
 		},
-		"startdate": func(text string) bool { return catalogue.StartDateProblem(text, now()) == "" },
-		"duedate": func(text string) bool {
-			day, err := time.Parse(time.DateOnly, text)
-			today := now().UTC().Add(-lastTimeZone).Truncate(24 * time.Hour)
-			return err == nil && !day.Before(today) && text <= methods.LatestDueDate(now())
-		},
+		"startdate": func(text string) bool { return catalogue.StartDateProblem("", text, now()) == nil },
+		"duedate":   func(text string) bool { return dueDateProblem("", text, now(), methods) == nil },
 	} {
 		register(tag, func(f validator.FieldLevel) bool { return valid(f.Field().String()) })
 	}

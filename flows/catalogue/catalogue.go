@@ -6,7 +6,6 @@ package catalogue
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -340,7 +339,7 @@ func (c *Catalogue) saleQuery(ctx context.Context, at Club, query ProductQuery) 
 func (c *Catalogue) Offer(ctx context.Context, query ProductQuery, id string) (Offer, error) {
 	offer, found, err := c.findOffer(ctx, query, id)
 	if err == nil && !found {
-		err = &flows.Error{Code: flows.OfferNotAvailable, Detail: fmt.Sprintf("The club does not offer %q.", id)}
+		err = &flows.Error{Code: flows.OfferNotAvailable, Detail: "The club does not offer this."}
 	}
 	return offer, err
 }

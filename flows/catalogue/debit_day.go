@@ -67,20 +67,10 @@ func StartDates(now time.Time) (earliest, latest string) {
 	return now.UTC().Add(-lastTimeZone).Format(time.DateOnly), now.UTC().AddDate(startHorizon, 0, 0).Format(time.DateOnly)
 }
 
-// StartDateProblem says what is wrong with a start date, in words for the visitor; empty if
-// it is valid.
-func StartDateProblem(date string, now time.Time) string {
-	_, err := time.Parse(time.DateOnly, date)
+// StartDateProblem returns what is wrong with a start date; nil if it is valid.
+func StartDateProblem(pointer, date string, now time.Time) *flows.FieldProblem {
 	earliest, latest := StartDates(now)
-	switch {
-	case err != nil:
-		return "must be a calendar day, such as 2030-01-15"
-	case date < earliest:
-		return "must not be in the past"
-	case date > latest:
-		return "must be at most five years ahead"
-	}
-	return ""
+	return flows.DateProblem(pointer, date, earliest, latest)
 }
 
 // startOf parses a start date; an empty one is today.
@@ -89,8 +79,8 @@ func startOf(date string, now time.Time) (time.Time, *flows.FieldProblem) {
 	if date == "" {
 		return today, nil
 	}
-	if problem := StartDateProblem(date, now); problem != "" {
-		return today, &flows.FieldProblem{Pointer: "query/startDate", Message: problem}
+	if problem := StartDateProblem("query/startDate", date, now); problem != nil {
+		return today, problem
 	}
 	start, _ := time.Parse(time.DateOnly, date) // StartDateProblem has parsed it
 	return start, nil

@@ -3,6 +3,8 @@ package catalogue
 import (
 	"context"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"frontdesk/flows"
@@ -76,7 +78,11 @@ func (c *Catalogue) chooseDebitDay(ctx context.Context, at Club, chosen *int, te
 		return nil, nil
 	}
 	if !slices.ContainsFunc(days, func(day DebitDay) bool { return day.Day == *chosen }) {
-		return &flows.FieldProblem{Pointer: "query/debitDay", Message: "must be a day on which the club debits"}, nil
+		allowed := make([]string, len(days))
+		for i, day := range days {
+			allowed[i] = strconv.Itoa(day.Day)
+		}
+		return &flows.FieldProblem{Pointer: "query/debitDay", Code: flows.FieldDebitDay, Params: map[string]string{"allowed": strings.Join(allowed, ", ")}}, nil
 	}
 	if terms.Offer.Billing != nil {
 		terms.DebitDay = *chosen

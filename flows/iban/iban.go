@@ -2,8 +2,8 @@
 package iban
 
 import (
-	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -13,28 +13,28 @@ import (
 type IBAN struct{ Number string }
 
 // Parse reads an account number as people write it: with spaces, in small
-// letters. problem says what is wrong with it, fit for a person; empty when the
-// country's form and the check digits are right.
-func Parse(text string) (iban IBAN, problem string) {
+// letters. problem is the public API's code for what is wrong with it, with the
+// parameters of its text; empty when the country's form and the check digits are right.
+func Parse(text string) (iban IBAN, problem string, params map[string]string) {
 	number := strings.ToUpper(strings.NewReplacer(" ", "", "\u00a0", "", "\u202f", "", "\t", "").Replace(text))
 	if len(number) < 4 || !isLetters(number[:2]) || !isDigits(number[2:4]) {
-		return IBAN{}, "An IBAN begins with two letters for the country and two digits, such as FR76."
+		return IBAN{}, "iban", nil
 	}
 	form, known := accountForms[number[:2]]
 	if !known {
-		return IBAN{}, "The first two letters are no country that has IBANs."
+		return IBAN{}, "iban_country", nil
 	}
 	account := number[4:]
 	if want := form.length(); len(account) != want {
-		return IBAN{}, fmt.Sprintf("An IBAN of this country has %d characters; this one has %d.", 4+want, len(number))
+		return IBAN{}, "iban_length", map[string]string{"expected": strconv.Itoa(4 + want), "given": strconv.Itoa(len(number))}
 	}
 	if !form.matches(account) {
-		return IBAN{}, "This is not what account numbers of this country look like."
+		return IBAN{}, "iban_account", nil
 	}
 	if !checkDigitsFit(number) {
-		return IBAN{}, "There is a typing error in it: the check digits do not fit."
+		return IBAN{}, "iban_check_digits", nil
 	}
-	return IBAN{number}, ""
+	return IBAN{number}, "", nil
 }
 
 // Masked is what may be shown and stored: the country and the last four

@@ -85,7 +85,7 @@ func checkDistinct(requests []ConsentRequest) error {
 	listed := map[string]bool{}
 	for i, request := range requests {
 		if listed[request.ID] {
-			fields = append(fields, flows.FieldProblem{Pointer: fmt.Sprintf("/items/%d/id", i), Message: "is in the list already"})
+			fields = append(fields, flows.FieldProblem{Pointer: fmt.Sprintf("/items/%d/id", i), Code: flows.FieldDuplicate})
 		}
 		listed[request.ID] = true
 	}

@@ -48,7 +48,7 @@ func NewTransfers(cfg TransfersConfig) *Transfers { return &Transfers{cfg: cfg} 
 func (t *Transfers) Start(ctx context.Context, identity flows.ContactIdentity, clubID string) (*flows.Transfer, error) {
 	to, err := t.cfg.Catalogue.Locate(ctx, identity.ClientToken, clubID)
 	if flows.CodeOf(err) == flows.NotFound {
-		return nil, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/clubId", Message: "There is no such club."}}, Err: err}
+		return nil, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/clubId", Code: flows.FieldClub}}, Err: err}
 	}
 	if err != nil {
 		return nil, err

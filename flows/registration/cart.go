@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/google/uuid"
 
@@ -25,7 +26,7 @@ func (s *Service) AddItem(ctx context.Context, id, token string, item flows.NewI
 			return &flows.Error{Code: flows.PersonRequired, Detail: "The buyer's details come before the items."}
 		}
 		if len(r.Items) >= maxItems {
-			return flows.Invalid(flows.FieldProblem{Pointer: "/offerId", Message: fmt.Sprintf("The cart is full: it takes %d items.", maxItems)})
+			return flows.Invalid(flows.FieldProblem{Pointer: "/offerId", Code: flows.FieldCartFull, Params: map[string]string{"max": strconv.Itoa(maxItems)}})
 		}
 		items := []flows.NewItem{item}
 		offers, err := s.offers(ctx, r, at, items, "")
@@ -116,8 +117,11 @@ func itemFailed(err error, pointer string, i int) error {
 		return err
 	}
 	located := *failure
-	located.Detail = fmt.Sprintf("Item %d: %s", i+1, failure.Detail)
-	located.Fields = []flows.FieldProblem{{Pointer: fmt.Sprintf(pointer, i), Message: failure.Detail}}
+	code := flows.FieldItemFailed
+	if failure.Code == flows.OfferNotAvailable {
+		code = flows.FieldNotOffered
+	}
+	located.Fields = []flows.FieldProblem{{Pointer: fmt.Sprintf(pointer, i), Code: code}}
 	return &located
 }
 
@@ -198,11 +202,11 @@ func (s *Service) offers(ctx context.Context, r *flows.Registration, seller cata
 		switch {
 		case flows.CodeOf(err) == flows.OfferNotAvailable:
 			failure.Code = flows.OfferNotAvailable
-			failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: at + "/offerId", Message: "The club does not offer this."})
+			failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: at + "/offerId", Code: flows.FieldNotOffered})
 		case err != nil:
 			return nil, err
 		case offer.Requires(catalogue.NeedsStartDate) && item.StartDate == "":
-			failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: at + "/startDate", Message: "This offer needs a start date."})
+			failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: at + "/startDate", Code: flows.FieldRequired})
 		case item.Debit != nil:
 			debit, wrong, err := s.completeDebit(ctx, seller, item, offer, at+"/debit")
 			if err != nil {

@@ -18,9 +18,9 @@ func (s *Service) completeDebit(ctx context.Context, at catalogue.Club, item flo
 	request := *item.Debit
 	switch {
 	case !offer.Requires(catalogue.NeedsDebit):
-		return nil, []flows.FieldProblem{{Pointer: pointer, Message: "This offer is not paid by direct debit."}}, nil
+		return nil, []flows.FieldProblem{{Pointer: pointer, Code: flows.FieldNoDirectDebit}}, nil
 	case request.Day != nil && request.WeekDay != nil:
-		return nil, []flows.FieldProblem{{Pointer: pointer, Message: "Choose a day of the month or a day of the week, not both."}}, nil
+		return nil, []flows.FieldProblem{{Pointer: pointer, Code: flows.FieldOneDebitDay}}, nil
 	case request == flows.Debit{}:
 		return nil, nil, nil // the club chooses
 	}
@@ -49,7 +49,7 @@ func (s *Service) completeDebit(ctx context.Context, at catalogue.Club, item flo
 		}
 		allowed[i] = fmt.Sprint(day.Day)
 	}
-	return nil, []flows.FieldProblem{{Pointer: pointer + "/day", Message: "The club debits on these days of the month: " + strings.Join(allowed, ", ") + "."}}, nil
+	return nil, []flows.FieldProblem{{Pointer: pointer + "/day", Code: flows.FieldDebitDay, Params: map[string]string{"allowed": strings.Join(allowed, ", ")}}}, nil
 }
 
 // nextWeekDay is the first date from a date on with that day of the week, 1 for Monday.

@@ -21,7 +21,7 @@ func (s *Service) startInvited(ctx context.Context, in StartRequest) (flows.View
 	invitation, err := s.cfg.Store.ClaimInvitation(ctx, hash, use)
 	if errors.Is(err, flows.ErrNotFound) {
 		return flows.View{}, "", &flows.Error{Code: flows.InvitationInvalid, Detail: "Please ask the club for a new link.",
-			Fields: []flows.FieldProblem{{Pointer: "/invitation", Message: "This link is no longer valid."}}, Err: err}
+			Fields: []flows.FieldProblem{{Pointer: "/invitation", Code: flows.FieldLinkEnded}}, Err: err}
 	}
 	if err != nil {
 		return flows.View{}, "", flows.StorageFailed(err)

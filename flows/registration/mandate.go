@@ -59,25 +59,26 @@ func (s *Service) CreateMandate(ctx context.Context, id, token string, in flows.
 // acceptMandate validates a request for a mandate and fills in the defaults.
 func (s *Service) acceptMandate(r *flows.Registration, in *flows.NewMandate) (iban.IBAN, error) {
 	var fields []flows.FieldProblem
-	wrong := func(pointer, message string) {
-		fields = append(fields, flows.FieldProblem{Pointer: pointer, Message: message})
+	wrong := func(pointer string, code flows.FieldCode, params map[string]string) {
+		fields = append(fields, flows.FieldProblem{Pointer: pointer, Code: code, Params: params})
 	}
-	account, problem := iban.Parse(in.IBAN)
+	account, problem, params := iban.Parse(in.IBAN)
 	if problem != "" {
-		wrong("/iban", problem)
+		wrong("/iban", flows.FieldCode(problem), params)
 	}
 	in.BIC = strings.ToUpper(strings.ReplaceAll(in.BIC, " ", ""))
 	if in.BIC != "" && !iban.BICForm.MatchString(in.BIC) {
-		wrong("/bic", "A BIC has 8 or 11 characters, such as BNPAFRPP.")
+		wrong("/bic", flows.FieldBIC, nil)
 	}
 	now := s.cfg.Now().UTC()
+	yesterday := now.AddDate(0, 0, -1).Format(time.DateOnly) // it may still be yesterday where the visitor is
 	switch {
 	case in.ValidFrom == "":
 		in.ValidFrom = now.Format(time.DateOnly)
-	case in.ValidFrom < now.AddDate(0, 0, -1).Format(time.DateOnly): // it may still be yesterday where the visitor is
-		wrong("/validFrom", "The mandate cannot begin in the past.")
+	case in.ValidFrom < yesterday:
+		wrong("/validFrom", flows.FieldDateTooEarly, map[string]string{"earliest": yesterday})
 	case r.FirstDebit() != "" && in.ValidFrom > r.FirstDebit():
-		wrong("/validFrom", "The mandate has to be valid on the day of the first debit, "+r.FirstDebit()+".")
+		wrong("/validFrom", flows.FieldDateTooLate, map[string]string{"latest": r.FirstDebit()})
 	}
 	switch {
 	case len(fields) > 0:
@@ -124,9 +125,9 @@ func mandateRejected(err error) error {
 		switch pointer := mandateFields[v.Field]; pointer {
 		case "":
 		case "/iban":
-			failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: pointer, Message: "The bank does not accept this account. Please use another one."})
+			failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: pointer, Code: flows.FieldBankRefused})
 		default:
-			failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: pointer, Message: "The club system does not accept this value."})
+			failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: pointer, Code: flows.FieldNotAccepted})
 		}
 	}
 	if len(failure.Fields) == 0 {

@@ -50,7 +50,7 @@ func personRejected(err *club.Error, at string) error {
 	failure := &flows.Error{Code: flows.InvalidRequest, Err: err}
 	for _, v := range err.Violations {
 		if pointer := personFields[v.Field]; pointer != "" {
-			failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: at + pointer, Message: "The club system does not accept this value."})
+			failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: at + pointer, Code: flows.FieldNotAccepted})
 		}
 	}
 	if len(failure.Fields) == 0 {

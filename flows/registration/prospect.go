@@ -133,7 +133,7 @@ func accessTokenFailed(err error) error {
 	refused := errors.As(err, &upstream) && upstream.Status == 403 && upstream.Outcome == club.Rejected // not the source contact's
 	if refused || errors.Is(err, club.ErrUnauthorized) || errors.Is(err, club.ErrBadToken) || errors.Is(err, club.ErrNoContactToken) {
 		return &flows.Error{Code: flows.AccessTokenRefused, Err: err, Detail: "The club system does not accept this access. Please sign in to your account again.",
-			Fields: []flows.FieldProblem{{Pointer: "/accessToken", Message: "This is not, or no longer, the access token of an account."}}}
+			Fields: []flows.FieldProblem{{Pointer: "/accessToken", Code: flows.FieldAccessToken}}}
 	}
 	return flows.ClubFailed(err, "Your account could not be brought into this registration.")
 }

@@ -105,13 +105,13 @@ func (s *Service) Start(ctx context.Context, in StartRequest) (flows.View, strin
 	switch {
 	case in.Channel != club.ChannelWeb && !in.Staff:
 		return flows.View{}, "", &flows.Error{Code: flows.StaffOnly, Detail: "Only the club's staff can say that the visitor is at the club.",
-			Fields: []flows.FieldProblem{{Pointer: "/channel", Message: "needs a staff key"}}}
+			Fields: []flows.FieldProblem{{Pointer: "/channel", Code: flows.FieldStaffKey}}}
 	case in.Contact != nil && in.Invitation != "":
-		return flows.View{}, "", flows.Invalid(flows.FieldProblem{Pointer: "/invitation", Message: "You are logged in: leave the invitation out."})
+		return flows.View{}, "", flows.Invalid(flows.FieldProblem{Pointer: "/invitation", Code: flows.FieldLoggedIn})
 	case known && in.Person != nil:
 		return flows.View{}, "", personKnown()
 	case !known && in.Person == nil && len(in.Items) > 0:
-		return flows.View{}, "", flows.Invalid(flows.FieldProblem{Pointer: "/person", Message: "Items need the person who buys them."})
+		return flows.View{}, "", flows.Invalid(flows.FieldProblem{Pointer: "/person", Code: flows.FieldRequired})
 	case in.Invitation != "":
 		return s.startInvited(ctx, in)
 	}
@@ -133,7 +133,7 @@ func (s *Service) start(ctx context.Context, in StartRequest) (flows.View, strin
 	at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
 	if err != nil {
 		if flows.CodeOf(err) == flows.NotFound {
-			err = &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/clubId", Message: "There is no such club."}}, Err: err}
+			err = &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/clubId", Code: flows.FieldClub}}, Err: err}
 		}
 		return flows.View{}, "", err
 	}

@@ -85,7 +85,7 @@ func (s *Service) takeLink(ctx context.Context, clientToken, code string) (*flow
 
 func notResumable(err error) error {
 	return &flows.Error{Code: flows.ResumptionInvalid, Detail: "Please make a new link on the device on which you began, or start again.",
-		Fields: []flows.FieldProblem{{Pointer: "/resume", Message: "This link is no longer valid."}}, Err: err}
+		Fields: []flows.FieldProblem{{Pointer: "/resume", Code: flows.FieldLinkEnded}}, Err: err}
 }
 
 // refreshCart reads the cart of a visitor who resumes, and marks changed prices. When that fails, the

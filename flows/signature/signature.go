@@ -6,8 +6,8 @@ package signature
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
+	"strconv"
 	"time"
 
 	"frontdesk/flows"
@@ -150,8 +150,8 @@ func (c *CodeSender) rejected(ctx context.Context, scope club.Scope, s *flows.Si
 		return &flows.Error{Code: flows.CodeBlocked, Detail: "The code was wrong too often, so it signs nothing any more. Please ask for a new one.", Err: err}
 	}
 	s.PendingCode = ""
-	return &flows.Error{Code: flows.CodeWrong, Detail: fmt.Sprintf("The code is wrong. Attempts left: %d.", s.AttemptsLeft()),
-		Fields: []flows.FieldProblem{{Pointer: "/code", Message: "This is not the code that was sent."}}, Err: err}
+	return &flows.Error{Code: flows.CodeWrong, Detail: "The code is wrong. Attempts left: {left}.", Params: map[string]string{"left": strconv.Itoa(s.AttemptsLeft())},
+		Fields: []flows.FieldProblem{{Pointer: "/code", Code: flows.FieldCodeWrong}}, Err: err}
 }
 
 // resolveUnknown finds out the result of a code whose response was lost.

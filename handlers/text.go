@@ -1,0 +1,70 @@
+package handlers
+
+import (
+	"embed"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/text/language"
+)
+
+// texts are the server's texts in one language, by their codes. A text has its parameters in braces.
+type texts struct {
+	Tag     string            `json:"-"` // BCP 47
+	Months  []string          // their names in a date
+	Several string            // the detail of a problem with several fields
+	Fields  map[string]string // by FieldCode
+	Titles  map[string]string // of problems, by their code
+	Details map[string]string // of problems, by the English one
+}
+
+//go:embed texts/*.json
+var textFiles embed.FS
+
+// languages are the languages of the texts, the default first.
+var (
+	languages = []*texts{readTexts("en"), readTexts("fr")}
+	matcher   = language.NewMatcher([]language.Tag{language.English, language.French}) // in the order of languages
+)
+
+// readTexts reads the file of a language.
+func readTexts(tag string) *texts {
+	file, err := textFiles.ReadFile("texts/" + tag + ".json")
+	l := &texts{Tag: tag}
+	if err == nil {
+		err = json.Unmarshal(file, l)
+	}
+	if err != nil {
+		panic(err) // the file is wrong
+	}
+	return l
+}
+
+// languageOf returns the language that a visitor prefers (RFC 9110, Accept-Language).
+func languageOf(r *http.Request) *texts {
+	_, i := language.MatchStrings(matcher, r.Header.Values("Accept-Language")...)
+	return languages[i]
+}
+
+// fill replaces the parameters of a text. A date is written as the language writes it.
+func (l *texts) fill(text string, params map[string]string) string {
+	var pairs []string
+	for name, value := range params {
+		if day, err := time.Parse(time.DateOnly, value); err == nil {
+			value = day.Format("2 ") + l.Months[day.Month()-1] + day.Format(" 2006")
+		}
+		pairs = append(pairs, "{"+name+"}", value)
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+// announce names the language of a response. Another visitor's may be in another one.
+func (l *texts) announce(header http.Header) {
+	header.Set("Content-Language", l.Tag)
+	if !slices.Contains(header.Values("Vary"), "Accept-Language") {
+		header.Add("Vary", "Accept-Language")
+	}
+}

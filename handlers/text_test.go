@@ -1,0 +1,202 @@
+package handlers_test
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"frontdesk/api"
+)
+
+// readTexts gives a language's texts by their kind.
+func readTexts(t *testing.T, tag string) map[string]json.RawMessage {
+	t.Helper()
+	file, err := os.ReadFile("texts/" + tag + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(file, &all); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// listedCodes gives the codes that a schema of the contract lists.
+func listedCodes(t *testing.T, schema string) (codes []string) {
+	t.Helper()
+	contract, err := openapi3.NewLoader().LoadFromFile("../openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, _ := contract.Components.Schemas[schema].Value.Extensions["x-extensible-enum"].([]any)
+	for _, code := range list {
+		codes = append(codes, code.(string))
+	}
+	return slices.Sorted(slices.Values(codes))
+}
+
+// inspectFlows visits each node of the product's Go files in package flows, in the packages below it
+// and in handlers, other than those of operators.
+func inspectFlows(t *testing.T, visit func(ast.Node)) {
+	t.Helper()
+	for _, pattern := range []string{"*.go", "../flows/*.go", "../flows/registration/*.go", "../flows/catalogue/*.go", "../flows/signature/*.go", "../flows/member/*.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatal(pattern, err)
+		}
+		for _, name := range files {
+			if strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, "member/invitation.go") {
+				continue
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(file, func(node ast.Node) bool { visit(node); return true })
+		}
+	}
+}
+
+// text gives a literal's text; empty for any other expression.
+func text(expression ast.Expr) string {
+	literal, ok := expression.(*ast.BasicLit)
+	if !ok || literal.Kind != token.STRING {
+		return ""
+	}
+	value, _ := strconv.Unquote(literal.Value)
+	return value
+}
+
+// constants gives the values of a type's constants.
+func constants(t *testing.T, typeName string) (values []string) {
+	t.Helper()
+	inspectFlows(t, func(node ast.Node) {
+		if spec, ok := node.(*ast.ValueSpec); ok && len(spec.Values) == 1 {
+			if named, ok := spec.Type.(*ast.Ident); ok && named.Name == typeName {
+				values = append(values, text(spec.Values[0]))
+			}
+		}
+	})
+	return slices.Sorted(slices.Values(values))
+}
+
+// details gives the English details of problems.
+func details(t *testing.T) (found []string) {
+	t.Helper()
+	add := func(expression ast.Expr) {
+		if text := text(expression); text != "" {
+			found = append(found, text)
+		}
+	}
+	inspectFlows(t, func(node ast.Node) {
+		switch node := node.(type) {
+		case *ast.KeyValueExpr:
+			if key, ok := node.Key.(*ast.Ident); ok && key.Name == "Detail" {
+				add(node.Value)
+			}
+		case *ast.CallExpr:
+			if called, ok := node.Fun.(*ast.SelectorExpr); ok && called.Sel.Name == "ClubFailed" {
+				add(node.Args[1])
+			}
+		}
+	})
+	return found
+}
+
+var parameter = regexp.MustCompile(`\{[a-zA-Z]+\}`)
+
+// TestTextsComplete: the contract lists the codes that can be sent, each has a text in each language,
+// and the text has the same parameters in all of them.
+func TestTextsComplete(t *testing.T) {
+	t.Parallel()
+	english, french := readTexts(t, "en"), readTexts(t, "fr")
+	for kind, of := range map[string]struct{ schema, constants string }{"fields": {"FieldCode", "FieldCode"}, "titles": {"", "Code"}} {
+		var en, fr map[string]string
+		if json.Unmarshal(english[kind], &en) != nil || json.Unmarshal(french[kind], &fr) != nil {
+			t.Fatalf("%s are no texts", kind)
+		}
+		want := constants(t, of.constants)
+		listed := want
+		if of.schema != "" {
+			listed = listedCodes(t, of.schema)
+		}
+		for where, codes := range map[string][]string{"openapi.yaml": listed, "en.json": slices.Sorted(maps.Keys(en)), "fr.json": slices.Sorted(maps.Keys(fr))} {
+			if len(want) == 0 || !slices.Equal(codes, want) {
+				t.Errorf("%s of %s are %q, and package flows sends %q", kind, where, codes, want)
+			}
+		}
+		for code, text := range en {
+			if a, b := slices.Sorted(slices.Values(parameter.FindAllString(text, -1))), slices.Sorted(slices.Values(parameter.FindAllString(fr[code], -1))); !slices.Equal(a, b) || text == fr[code] {
+				t.Errorf("%s %s: %q, %q", kind, code, text, fr[code])
+			}
+		}
+	}
+}
+
+// TestDetailsInFrench: each detail of a visitor's problem has a French text with the same parameters.
+func TestDetailsInFrench(t *testing.T) {
+	t.Parallel()
+	var french map[string]string
+	if err := json.Unmarshal(readTexts(t, "fr")["details"], &french); err != nil {
+		t.Fatal(err)
+	}
+	all := details(t)
+	if len(all) < 50 {
+		t.Errorf("only %d details were found", len(all))
+	}
+	for _, detail := range all {
+		if text := french[detail]; text == "" || !slices.Equal(parameter.FindAllString(detail, -1), parameter.FindAllString(text, -1)) {
+			t.Errorf("%q is %q", detail, text)
+		}
+	}
+}
+
+// TestFieldProblems: a wrong field has a code with parameters, and a message in the visitor's language.
+func TestFieldProblems(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	wrong := strings.NewReplacer("ada@example.com", "ada", "Martin", strings.Repeat("m", 200), `"birthDate":"1990-05-17",`, "").Replace(person)
+	for accepted, messages := range map[string]map[string]string{
+		"":                      {"/email": "must be an e-mail address", "/birthDate": "is required", "/familyName": "must have at most 100 characters"},
+		"de, *;q=0.1":           {"/email": "must be an e-mail address"},
+		"fr-CA, en;q=0.8":       {"/email": "doit être une adresse e-mail", "/birthDate": "est obligatoire", "/familyName": "doit comporter au plus 100 caractères"},
+		"de, fr;q=0.5, en;q=.3": {"/email": "doit être une adresse e-mail"},
+	} {
+		response := c.Do("PUT", unknownRegistration+"/person", wrong, [2]string{"Accept-Language", accepted})
+		found := map[string]api.FieldProblem{}
+		for _, e := range value(response.Problem(api.InvalidRequest).Errors) {
+			found[e.Pointer] = e
+		}
+		for pointer, message := range messages {
+			if found[pointer].Message != message {
+				t.Errorf("%q: %s has %q, want %q", accepted, pointer, found[pointer].Message, message)
+			}
+		}
+		if found["/email"].Code != "email" || found["/birthDate"].Code != "required" || found["/familyName"].Code != "too_long" || value(found["/familyName"].Params)["max"] != "100" {
+			t.Errorf("%q: the problems are %+v", accepted, found)
+		}
+		want := "en"
+		if strings.HasPrefix(messages["/email"], "doit") {
+			want = "fr"
+		}
+		if got := response.Header.Get("Content-Language"); got != want || !slices.Contains(response.Header.Values("Vary"), "Accept-Language") {
+			t.Errorf("%q is answered in %q, Vary: %q", accepted, got, response.Header.Values("Vary"))
+		}
+	}
+	late := c.Do("GET", "/v1/clubs/"+c.Club()+"/products?date=2999-01-01", nil, [2]string{"Accept-Language", "fr"}).Problem(api.InvalidRequest)
+	if e := value(late.Errors); len(e) != 1 || e[0].Code != "date_too_late" || !strings.HasPrefix(e[0].Message, "ne doit pas dépasser le ") || value(e[0].Params)["latest"] == "" || value(late.Detail) != "date: "+e[0].Message {
+		t.Errorf("a date that is too late: %+v", late)
+	}
+}
