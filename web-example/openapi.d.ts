@@ -1923,7 +1923,8 @@ export interface components {
          *       "errors": [
          *         {
          *           "pointer": "/person/email",
-         *           "message": "has to be an e-mail address"
+         *           "message": "must be an e-mail address",
+         *           "code": "email"
          *         }
          *       ],
          *       "traceId": "0af7651916cd43dd8448eb211c80319c"
@@ -2026,7 +2027,81 @@ export interface components {
              * @example type
              */
             parameter?: components["schemas"]["Words"];
+            /** @description The text of `code` with `params`, in the language of the response. */
             message: components["schemas"]["Words"];
+            code: components["schemas"]["FieldCode"];
+            /**
+             * @description Present if the code has parameters.
+             * @example {
+             *       "max": "64"
+             *     }
+             */
+            params?: components["schemas"]["TextParams"];
+        };
+        /**
+         * @description What is wrong with a field. New codes may be added: show `message` for a code that you do not know.
+         *
+         *     | code | params | what is wrong |
+         *     |---|---|---|
+         *     | `required` | | the field is missing |
+         *     | `blank` | | the text has no characters besides spaces |
+         *     | `invalid` | | the value breaks a rule that has no code of its own |
+         *     | `unreadable` | | the value cannot be read |
+         *     | `characters` | | the text has NUL, invalid UTF-8 or half of a surrogate pair |
+         *     | `duplicate` | | the member or the entry is there twice |
+         *     | `unexpected` | | another field excludes this one |
+         *     | `unknown_member` | | the contract has no such member |
+         *     | `unknown_parameter` | `known` | the operation has no such query parameter |
+         *     | `type` | `type` | the value has another JSON type |
+         *     | `format` | `format` | the text has another format |
+         *     | `one_of` | `allowed` | the value is not in the list |
+         *     | `too_short` | `min` | the text has fewer characters |
+         *     | `too_long` | `max` | the text has more characters |
+         *     | `too_few` | `min` | the list has fewer entries |
+         *     | `too_many` | `max` | the list has more entries |
+         *     | `too_small` | `min` | the number is smaller |
+         *     | `too_large` | `max` | the number is larger |
+         *     | `date` | | the value is not a date, or not one that exists |
+         *     | `date_too_early` | `earliest` | the date is in the past |
+         *     | `date_too_late` | `latest` | the date is after the latest one |
+         *     | `birth_date` | | the date is not a possible birth date |
+         *     | `email` | | the value is not an e-mail address |
+         *     | `phone` | | the value is not an international phone number |
+         *     | `postal_code` | | the value is not a postal code of the country |
+         *     | `country` | | the value is not a country code |
+         *     | `url` | | the value is not an http or https address |
+         *     | `origin` | | the address is not below an allowed origin |
+         *     | `bic` | | the value is not a BIC |
+         *     | `iban` | | the value does not begin like an IBAN |
+         *     | `iban_country` | | the country has no IBANs |
+         *     | `iban_length` | `expected`, `given` | the IBAN has another length than the country's |
+         *     | `iban_account` | | the IBAN has another form than the country's |
+         *     | `iban_check_digits` | | the IBAN has a typing error |
+         *     | `card_number` | | the text contains a card number |
+         *     | `guessable` | | the key is not random enough |
+         *     | `challenge` | | the captcha response is missing, too old or used |
+         *     | `cursor` | | the cursor is not the `next` of a page |
+         *     | `amounts` | | the amounts do not add up to the amount due |
+         *     | `not_offered` | | the club does not offer this now, or not to this person |
+         *     | `item_failed` | | the item could not be added to the cart |
+         *     | `cart_full` | `max` | the cart has the maximum number of items |
+         *     | `no_direct_debit` | | the offer is not paid by direct debit |
+         *     | `one_debit_day` | | both a day of the month and a day of the week are given |
+         *     | `debit_day` | `allowed` | the club does not debit on this day of the month |
+         *     | `club` | | there is no such club |
+         *     | `staff_key` | | the value needs a staff key |
+         *     | `logged_in` | | an identified contact sends no invitation |
+         *     | `link_ended` | | the link is used, replaced or expired |
+         *     | `code_wrong` | | the code is not the one that was sent |
+         *     | `access_token` | | the token is not, or no longer, valid for an account |
+         *     | `not_accepted` | | the club system does not accept the value |
+         *     | `bank_refused` | | the bank does not accept the account |
+         * @example email
+         */
+        FieldCode: string;
+        /** @description The values that a text contains, by name. Numbers are decimal, dates `YYYY-MM-DD`. */
+        TextParams: {
+            [key: string]: string;
         };
     };
     responses: {
@@ -2049,6 +2124,8 @@ export interface components {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 RateLimit: components["headers"]["RateLimit"];
+                "Content-Language": components["headers"]["Content-Language"];
+                Vary: components["headers"]["Vary"];
                 "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
             };
@@ -2065,6 +2142,8 @@ export interface components {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 RateLimit: components["headers"]["RateLimit"];
+                "Content-Language": components["headers"]["Content-Language"];
+                Vary: components["headers"]["Vary"];
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                 [name: string]: unknown;
             };
@@ -2078,6 +2157,8 @@ export interface components {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 RateLimit: components["headers"]["RateLimit"];
+                "Content-Language": components["headers"]["Content-Language"];
+                Vary: components["headers"]["Vary"];
                 "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
             };
@@ -2104,6 +2185,8 @@ export interface components {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 RateLimit: components["headers"]["RateLimit"];
+                "Content-Language": components["headers"]["Content-Language"];
+                Vary: components["headers"]["Vary"];
                 /** @description Seconds to wait before sending the request again. */
                 "Retry-After": number;
                 [name: string]: unknown;
@@ -2166,6 +2249,11 @@ export interface components {
         "Cache-Control": string;
         /** @description The request headers on which the response depends. */
         Vary: string;
+        /**
+         * @description The language of the texts that the gateway wrote, by the request's `Accept-Language`: `en`, the default, or `fr`. A
+         *     replayed response keeps the language of the first one.
+         */
+        "Content-Language": string;
         /** @description The origin of the requesting page, if the operator allows it in `FRONTDESK_ALLOWED_ORIGINS`. Otherwise absent. */
         "Access-Control-Allow-Origin": string;
         /** @description The limits of the route, where rate limits apply, such as `"writes";q=10;w=60` (draft-ietf-httpapi-ratelimit-headers). */
