@@ -79,6 +79,7 @@ type Error struct {
 	Code       Code
 	Detail     string // for people, in English, with Params in braces; never another system's text
 	Params     map[string]string
+	Item       int            // which of the request's items it is about, from 1; 0: none
 	Fields     []FieldProblem // of InvalidRequest: every wrong field; else the part of the request that failed
 	RetryAfter time.Duration  // when to try again; zero: not known
 	Err        error          // the cause, for the log only

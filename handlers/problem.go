@@ -126,7 +126,11 @@ func (l *texts) problemOf(err error, traceID string) (api.Problem, int) {
 		Code: api.ProblemCode(failure.Code), Retry: m.retry, TraceId: &traceID,
 	}
 	if failure.Detail != "" {
-		problem.Detail = new(singleLine(l.fill(cmp.Or(l.Details[failure.Detail], failure.Detail), failure.Params)))
+		detail := l.fill(cmp.Or(l.Details[failure.Detail], failure.Detail), failure.Params)
+		if failure.Item > 0 {
+			detail = l.fill(l.Item, map[string]string{"item": strconv.Itoa(failure.Item), "detail": detail})
+		}
+		problem.Detail = new(singleLine(detail))
 	}
 	if len(failure.Fields) > 0 {
 		problem.Errors = new(each(firstN(failure.Fields, maxFields), l.fieldProblem))

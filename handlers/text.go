@@ -16,6 +16,7 @@ type texts struct {
 	Tag     string            `json:"-"` // BCP 47
 	Months  []string          // their names in a date
 	Several string            // the detail of a problem with several fields
+	Item    string            // the detail of a problem with one of several items
 	Fields  map[string]string // by FieldCode
 	Titles  map[string]string // of problems, by their code
 	Details map[string]string // of problems, by the English one

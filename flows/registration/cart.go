@@ -117,6 +117,7 @@ func itemFailed(err error, pointer string, i int) error {
 		return err
 	}
 	located := *failure
+	located.Item = i + 1
 	code := flows.FieldItemFailed
 	if failure.Code == flows.OfferNotAvailable {
 		code = flows.FieldNotOffered
