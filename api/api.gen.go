@@ -1082,7 +1082,7 @@ type CartItemOrigin string
 
 // CartProblem defines model for CartProblem.
 type CartProblem struct {
-	// Code New codes may be added. `settled`: the club's staff settled the cart in the club system, so the registration can only be abandoned.
+	// Code Names the message. New codes may be added: show `message` for a code that you do not know. `settled`: the club's staff settled the cart in the club system, so the registration can only be abandoned.
 	//
 	// Example: age_restricted
 	Code string `json:"code"`
@@ -1120,7 +1120,7 @@ type ChangeConsents struct {
 	Wording *string `json:"wording,omitempty"`
 }
 
-// Check Example: {"problems":[{"code":"age_restricted","message":"This offer is for people from 18 years on."}],"valid":false}
+// Check Example: {"problems":[{"code":"age_restricted","message":"One of the offers is not open to people of your age."}],"valid":false}
 type Check struct {
 	Problems []CartProblem `json:"problems"`
 	Valid    bool          `json:"valid"`
@@ -1510,7 +1510,7 @@ type Id = string
 // Instant defines model for Instant.
 type Instant = time.Time
 
-// Mandate Example: {"attemptsLeft":5,"covers":false,"iban":"FR** **** 0189","message":"Please enter the code from the SMS.","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
+// Mandate Example: {"attemptsLeft":5,"covers":false,"iban":"FR** **** 0189","message":"Please enter the code from the SMS.","messageCode":"signature_awaiting_code","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
 type Mandate struct {
 	// AttemptsLeft The number of attempts left to enter a code; present while a code can be entered.
 	AttemptsLeft *int `json:"attemptsLeft,omitempty"`
@@ -1525,6 +1525,14 @@ type Mandate struct {
 
 	// Message A message for the visitor; present if the state alone does not say enough.
 	Message *Words `json:"message,omitempty"`
+
+	// MessageCode Names the message; present with it.
+	MessageCode *MessageCode `json:"messageCode,omitempty"`
+
+	// MessageParams Present if the message has parameters.
+	//
+	// Example: {"dueDate":"2030-01-31"}
+	MessageParams *TextParams `json:"messageParams,omitempty"`
 
 	// ResendAfter When a new code can be requested; present while this is possible.
 	ResendAfter *Instant `json:"resendAfter,omitempty"`
@@ -1548,6 +1556,13 @@ type Me struct {
 	Status Words `json:"status"`
 	Tags   []Tag `json:"tags"`
 }
+
+// MessageCode Names a message for the visitor, by what it is about: `payment_…` for payments by card, `settlement_…`, `later_…`,
+// `free_…` and `desk_…` for the other methods, `signature_…` for SMS codes. `later_recorded` has the parameter `dueDate`.
+// New codes may be added: show `message` for a code that you do not know.
+//
+// Example: payment_recorded
+type MessageCode = string
 
 // MethodConfig A payment method, and the callers that may choose it. A registration's `pay` action lists the methods that fit its cart.
 type MethodConfig struct {
@@ -1645,8 +1660,16 @@ type Payment struct {
 	Id      Id    `json:"id"`
 
 	// Message A message that can be shown to the visitor.
-	Message *Words        `json:"message,omitempty"`
-	Method  PaymentMethod `json:"method"`
+	Message *Words `json:"message,omitempty"`
+
+	// MessageCode Names the message; present with it.
+	MessageCode *MessageCode `json:"messageCode,omitempty"`
+
+	// MessageParams Present if the message has parameters.
+	//
+	// Example: {"dueDate":"2030-01-31"}
+	MessageParams *TextParams   `json:"messageParams,omitempty"`
+	Method        PaymentMethod `json:"method"`
 
 	// PayAgain Whether to request the payment again. `no`: money may move or has moved. `same_request`: the same request with the
 	// same key. `new_request`: one with a new key. A front end that follows it cannot cause a double payment.
@@ -1915,11 +1938,19 @@ type Registration struct {
 	Final bool `json:"final"`
 	Id    Id   `json:"id"`
 
-	// Mandate Example: {"attemptsLeft":5,"covers":false,"iban":"FR** **** 0189","message":"Please enter the code from the SMS.","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
+	// Mandate Example: {"attemptsLeft":5,"covers":false,"iban":"FR** **** 0189","message":"Please enter the code from the SMS.","messageCode":"signature_awaiting_code","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
 	Mandate *Mandate `json:"mandate,omitempty"`
 
 	// Message A message for the visitor; present if the state alone does not say enough.
 	Message *Words `json:"message,omitempty"`
+
+	// MessageCode Names the message; present with it.
+	MessageCode *MessageCode `json:"messageCode,omitempty"`
+
+	// MessageParams Present if the message has parameters.
+	//
+	// Example: {"dueDate":"2030-01-31"}
+	MessageParams *TextParams `json:"messageParams,omitempty"`
 
 	// Next The actions that are possible now. The first is the main button of the step.
 	Next []Action `json:"next"`
@@ -2329,7 +2360,7 @@ type Tag struct {
 // TextParams The values that a text contains, by name. Numbers are decimal, dates `YYYY-MM-DD`.
 type TextParams map[string]string
 
-// Transfer Example: {"attemptsLeft":5,"clubId":"13","message":"Please enter the code from the SMS.","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
+// Transfer Example: {"attemptsLeft":5,"clubId":"13","message":"Please enter the code from the SMS.","messageCode":"signature_awaiting_code","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
 type Transfer struct {
 	// AttemptsLeft The number of attempts left to enter a code; present while a code can be entered.
 	AttemptsLeft *int `json:"attemptsLeft,omitempty"`
@@ -2337,6 +2368,14 @@ type Transfer struct {
 
 	// Message A message for the contact; present if the state alone does not say enough.
 	Message *Words `json:"message,omitempty"`
+
+	// MessageCode Names the message; present with it.
+	MessageCode *MessageCode `json:"messageCode,omitempty"`
+
+	// MessageParams Present if the message has parameters.
+	//
+	// Example: {"dueDate":"2030-01-31"}
+	MessageParams *TextParams `json:"messageParams,omitempty"`
 
 	// ResendAfter When a new code can be requested; present while this is possible.
 	ResendAfter *Instant `json:"resendAfter,omitempty"`

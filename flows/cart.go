@@ -124,7 +124,7 @@ var cartProblems = map[string]CartProblem{
 	"api.error.sale.empty":                         {Code: "cart_empty", Message: "There is nothing in the cart."},
 	"api.error.sale.article.age-restricted":        {Code: "age_restricted", Message: "One of the offers is not open to people of your age."},
 	"api.error.sale.article.start-date-required":   {Code: "start_date_required", Message: "One of the offers needs a start date."},
-	"api.error.sale.mandate-required":              {Code: string(MandateRequired), Message: "A direct debit mandate has to be signed first."},
+	"api.error.sale.mandate-required":              {Code: string(MandateRequired), Message: "A direct debit mandate must be signed first."},
 	"api.error.sale.contact-incomplete":            {Code: "person_incomplete", Message: "The club needs more of your details."},
 	"api.error.sale.article.debit-day-not-allowed": {Code: "debit_day_not_allowed", Message: "The club cannot debit on the day that was chosen."},
 	"api.error.sale.article.not-available":         {Code: "not_available", Message: "One of the offers is not available any more."},

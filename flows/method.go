@@ -211,12 +211,11 @@ func (r *Registration) methods() []Method {
 // settlementViews are the views of payments without a processor; other states are processing.
 // Methods have messages of their own in settlementMessages.
 var settlementViews = map[PaymentState]PaymentView{
-	Priced:    {State: "processing", Retry: "same_key", Message: "The club is being told. One moment, please."},
+	Priced:    {State: "processing", Retry: "same_key", Message: MessageSettlementPreparing},
 	Recorded:  {State: "recorded", Retry: "never"},
-	Cancelled: {State: "cancelled", Retry: "new", Message: "Nothing was settled."},
+	Cancelled: {State: "cancelled", Retry: "new", Message: MessageSettlementCancelled},
 	InDoubt:   {State: "in_doubt", Retry: "never"},
-	Blocked: {State: "in_doubt", Retry: "never",
-		Message: "The club's staff have to look at your registration. Please do not pay: they will tell you how it stands."},
+	Blocked:   {State: "in_doubt", Retry: "never", Message: MessageSettlementWithStaff},
 }
 
 // settlementView is View for a payment without a processor.
@@ -224,28 +223,22 @@ func (p *Payment) settlementView() PaymentView {
 	view, ok := settlementViews[p.State]
 	switch messages := settlementMessages[p.Method]; {
 	case !ok:
-		return PaymentView{State: "processing", Retry: "never", Message: "The club is being told. Please do nothing more."}
+		return PaymentView{State: "processing", Retry: "never", Message: MessageSettlementProcessing}
 	case p.State == Recorded:
 		view.Message = messages.recorded
-		if day, err := time.Parse(time.DateOnly, p.DueDate); err == nil {
-			view.Message += day.Format("2 January 2006") + "."
-		}
 	case p.State == InDoubt:
 		view.Message = messages.inDoubt
 	case p.State == Cancelled:
 		if view = p.ended(view); view.Retry == "new" {
-			view.Message += " You can try again, or choose another way."
+			view.Message = MessageSettlementCancelledRetry
 		}
 	}
 	return view
 }
 
 // settlementMessages are the messages of each method for the buyer.
-var settlementMessages = map[Method]struct{ recorded, inDoubt string }{
-	Deferred: {"You are registered. You pay at the club by ",
-		"The club is being told that you pay later. Please do not pay in another way: the club's staff will confirm it to you."},
-	Free: {"It is booked, and there is nothing to pay. Welcome!",
-		"Your booking is being recorded. Please do not book again: the club's staff will confirm it to you."},
-	InPerson: {"Your payment at the club is recorded. Welcome!",
-		"Your payment at the club was received and is being recorded. Please do not pay again: the club's staff will confirm it to you."},
+var settlementMessages = map[Method]struct{ recorded, inDoubt MessageCode }{
+	Deferred: {MessageLaterRecorded, MessageLaterInDoubt},
+	Free:     {MessageFreeRecorded, MessageFreeInDoubt},
+	InPerson: {MessageDeskRecorded, MessageDeskInDoubt},
 }

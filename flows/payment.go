@@ -229,9 +229,9 @@ var ErrOwned = fmt.Errorf("%w: it is leased to another process", ErrConflict)
 
 // PaymentView is a payment as shown to its buyer.
 type PaymentView struct {
-	State        string // requires_action, processing, recorded, declined, cancelled, in_doubt, refunded
-	Retry        string // never, same_key, new: whether to request a payment again
-	Message      string // for the buyer
+	State        string      // requires_action, processing, recorded, declined, cancelled, in_doubt, refunded
+	Retry        string      // never, same_key, new: whether to request a payment again
+	Message      MessageCode // for the buyer
 	DeclineCode  string
 	Refunding    bool   // the money is on its way back to the card
 	RedirectURL  string // only while the buyer has to act at the processor
@@ -240,21 +240,18 @@ type PaymentView struct {
 
 // cardViews are the views of card payments; other states are processing.
 var cardViews = map[PaymentState]PaymentView{
-	Priced:    {State: "processing", Retry: "same_key", Message: "We are preparing your payment."},
-	Intent:    {State: "requires_action", Retry: "never", Message: "Please complete your payment."},
-	Recorded:  {State: "recorded", Retry: "never", Message: "Your payment was received. Welcome!"},
+	Priced:    {State: "processing", Retry: "same_key", Message: MessagePaymentPreparing},
+	Intent:    {State: "requires_action", Retry: "never", Message: MessagePaymentActionRequired},
+	Recorded:  {State: "recorded", Retry: "never", Message: MessagePaymentRecorded},
 	RefundDue: refundingView,
 	Refunding: refundingView,
-	Cancelled: {State: "cancelled", Retry: "new", Message: "The payment was cancelled and nothing was charged."},
-	Refunded:  {State: "refunded", Retry: "new", Message: "The club could not take your payment, so you got your money back."},
-	InDoubt: {State: "in_doubt", Retry: "never",
-		Message: "Your payment was received and is being recorded. Please do not pay again: the club's staff will confirm it to you."},
-	Blocked: {State: "in_doubt", Retry: "never",
-		Message: "The club's staff have to look at your payment. Please do not pay again: they will tell you how it stands."},
+	Cancelled: {State: "cancelled", Retry: "new", Message: MessagePaymentCancelled},
+	Refunded:  {State: "refunded", Retry: "new", Message: MessagePaymentRefunded},
+	InDoubt:   {State: "in_doubt", Retry: "never", Message: MessagePaymentInDoubt},
+	Blocked:   {State: "in_doubt", Retry: "never", Message: MessagePaymentWithStaff},
 }
 
-var refundingView = PaymentView{State: "processing", Retry: "never", Refunding: true,
-	Message: "The club could not take your payment. Your money is to go back to your card; that can take some days."}
+var refundingView = PaymentView{State: "processing", Retry: "never", Refunding: true, Message: MessagePaymentRefunding}
 
 // View returns what the buyer sees. Retry is never while money may move or have moved, so a
 // front end that obeys it cannot charge anybody twice.
@@ -265,10 +262,9 @@ func (p *Payment) View() PaymentView {
 	view, ok := cardViews[p.State]
 	switch {
 	case !ok:
-		return PaymentView{State: "processing", Retry: "never", Message: "Your payment is being processed. Please do not pay again."}
+		return PaymentView{State: "processing", Retry: "never", Message: MessagePaymentProcessing}
 	case p.State == Cancelled && p.DeclinedTooOften():
-		view.DeclineCode = p.DeclineCode
-		view.Message = "Your card was declined too often, and nothing was charged. Choose another way to pay, or ask the club's staff."
+		view.DeclineCode, view.Message = p.DeclineCode, MessagePaymentDeclinedFinally
 		return p.ended(view)
 	case p.State == Cancelled || p.State == Refunded:
 		return p.ended(view)
@@ -278,7 +274,7 @@ func (p *Payment) View() PaymentView {
 	view.RedirectURL, view.ClientSecret = p.RedirectURL, p.ClientSecret
 	if p.Declined() {
 		view.State, view.Retry, view.DeclineCode = "declined", "new", p.DeclineCode
-		view.Message = "Your card was declined and nothing was charged. You can try again, or use another card."
+		view.Message = MessagePaymentDeclined
 	}
 	return view
 }
@@ -314,9 +310,16 @@ func (p *Payment) ended(view PaymentView) PaymentView {
 		view.Retry = "never"
 	}
 	if p.Rebuilt {
-		view.Message += " Please start again from the beginning."
+		view.Message = restartMessages[view.Message]
 	}
 	return view
+}
+
+// restartMessages are the messages about rebuilt payments that have ended.
+var restartMessages = map[MessageCode]MessageCode{
+	MessagePaymentCancelled:       MessagePaymentCancelledRestart,
+	MessagePaymentDeclinedFinally: MessagePaymentDeclinedFinallyRestart,
+	MessagePaymentRefunded:        MessagePaymentRefundedRestart,
 }
 
 // Jitter changes a duration by up to 20%, so that payments that start together do not stay

@@ -126,10 +126,10 @@ type View struct {
 	*Registration
 	Payment *Payment // the latest; nil before the first
 	Phase   RegistrationState
-	Message string   // for the visitor; empty if the phase says it all
-	Stale   bool     // the cart could not be read again
-	Actions []string // possible now, most useful first
-	Methods []Method // with the action pay: those that can settle the cart
+	Message MessageCode // for the visitor
+	Stale   bool        // the cart could not be read again
+	Actions []string    // possible now, most useful first
+	Methods []Method    // with the action pay: those that can settle the cart
 }
 
 // Phase returns the registration's state by the record, its latest payment (nil: none) and the clock.
@@ -184,7 +184,7 @@ func (r *Registration) View(p *Payment, now time.Time) View {
 		}
 	case Expired:
 		if p == nil {
-			v.Message = "This registration has expired. Please start again; nothing was charged."
+			v.Message = MessageRegistrationExpired
 		}
 	}
 	v.Actions = mainFirst(v.Step(), v.Actions)

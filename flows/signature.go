@@ -105,16 +105,16 @@ func (s Signature) Resendable() bool {
 	return s.State != SignatureSigned && s.State != SignatureCancelled
 }
 
-// Message describes the state to the person; empty if the state says it all.
-func (s Signature) Message() string { return signatureMessages[s.State] }
+// Message describes the state to the person.
+func (s Signature) Message() MessageCode { return signatureMessages[s.State] }
 
-var signatureMessages = map[SignatureState]string{
-	SignatureNoCode:      "There is no code that could be entered. If an SMS arrives all the same, its code cannot be used: please ask for a new one.",
-	SignatureAwaiting:    "Please enter the code from the SMS.",
-	SignatureUnconfirmed: "Your code was sent on, and the club system has not confirmed it yet. If this takes long, enter the same code again.",
-	SignatureExpired:     "The code cannot be used any more. Please ask for a new one.",
-	SignatureBlocked:     "The code was wrong too often. Please ask for a new one.",
-	SignatureCancelled:   "The signature was cancelled, and the code signs nothing any more.",
+var signatureMessages = map[SignatureState]MessageCode{
+	SignatureNoCode:      MessageSignatureNoCode,
+	SignatureAwaiting:    MessageSignatureAwaiting,
+	SignatureUnconfirmed: MessageSignatureUnconfirmed,
+	SignatureExpired:     MessageSignatureExpired,
+	SignatureBlocked:     MessageSignatureBlocked,
+	SignatureCancelled:   MessageSignatureCancelled,
 }
 
 // SMSLimit allows a number of codes within a period.

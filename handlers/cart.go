@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"context"
 
 	"frontdesk/api"
@@ -28,7 +29,7 @@ func (s *Server) RemoveItem(ctx context.Context, request api.RemoveItemRequestOb
 // CheckCart serves POST /v1/registrations/{id}/check.
 func (s *Server) CheckCart(ctx context.Context, request api.CheckCartRequestObject) (api.CheckCartResponseObject, error) {
 	cart, err := s.cfg.Registrations.Check(ctx, request.Id, callerOf(ctx).token)
-	return api.CheckCart200JSONResponse{Valid: cart.Valid, Problems: problemsOf(cart)}, err
+	return api.CheckCart200JSONResponse{Valid: cart.Valid, Problems: problemsOf(ctx, cart)}, err
 }
 
 func itemOf(item api.NewItem) flows.NewItem {
@@ -40,10 +41,10 @@ func itemOf(item api.NewItem) flows.NewItem {
 }
 
 // cartOf converts a cart. What the club system added, repriced or removed is listed as a change.
-func cartOf(cart flows.Cart) api.Cart {
+func cartOf(ctx context.Context, cart flows.Cart) api.Cart {
 	out := api.Cart{
 		Items: make([]api.CartItem, len(cart.Lines)), DueNow: money(cart.Total, cart.Currency), Revision: cart.Revision(), Valid: cart.Valid,
-		Problems: problemsOf(cart), Changes: []api.CartChange{},
+		Problems: problemsOf(ctx, cart), Changes: []api.CartChange{},
 	}
 	for i, line := range cart.Lines {
 		id, name, price := publicID(line.ID), singleLine(line.Name), money(line.Price, cart.Currency)
@@ -85,8 +86,9 @@ func itemOrigin(line flows.Line) api.CartItemOrigin {
 	}
 }
 
-func problemsOf(cart flows.Cart) []api.CartProblem {
+func problemsOf(ctx context.Context, cart flows.Cart) []api.CartProblem {
+	texts := textsOf(ctx)
 	return each(firstN(cart.Problems, maxProblems), func(problem flows.CartProblem) api.CartProblem {
-		return api.CartProblem{Code: problem.Code, Message: problem.Message, ItemId: publicID(problem.Line)}
+		return api.CartProblem{Code: problem.Code, Message: cmp.Or(texts.Cart[problem.Code], problem.Message), ItemId: publicID(problem.Line)}
 	})
 }

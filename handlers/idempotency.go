@@ -22,7 +22,7 @@ import (
 const requestTimeout = 60 * time.Second
 
 // replayedHeaders are stored with a response.
-var replayedHeaders = []string{"Content-Type", "Location", "Set-Cookie"}
+var replayedHeaders = []string{"Content-Type", "Content-Language", "Location", "Set-Cookie"}
 
 // idempotent executes a request with an Idempotency-Key once, and replays its definitive response
 // (IETF draft: The Idempotency-Key HTTP Header Field). The request continues when its client leaves,
@@ -166,7 +166,7 @@ func (s *Server) replay(c echo.Context, op operation, response store.Response) e
 	if err != nil {
 		return err
 	}
-	return s.paymentStarted(payment).VisitStartPaymentResponse(c.Response())
+	return s.paymentStarted(ctx, payment).VisitStartPaymentResponse(c.Response())
 }
 
 func writeStored(c echo.Context, response store.Response) error {

@@ -38,8 +38,9 @@ func (s *Server) ResendCode(ctx context.Context, request api.ResendCodeRequestOb
 	return api.ResendCode201JSONResponse(s.registrationOf(ctx, view)), err
 }
 
-func mandateOf(m *flows.Mandate) api.Mandate {
-	out := api.Mandate{State: api.SignatureState(m.State), Iban: m.Masked, Message: optional(m.Message())}
+func mandateOf(ctx context.Context, m *flows.Mandate) api.Mandate {
+	out := api.Mandate{State: api.SignatureState(m.State), Iban: m.Masked}
+	out.Message, out.MessageCode, out.MessageParams = textsOf(ctx).message(m.Message(), nil)
 	out.AttemptsLeft, out.ResendAfter = signatureOf(m.Signature)
 	return out
 }

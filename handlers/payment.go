@@ -23,7 +23,7 @@ func (s *Server) StartPayment(ctx context.Context, request api.StartPaymentReque
 	if err != nil {
 		return nil, err
 	}
-	return s.paymentStarted(payment), nil
+	return s.paymentStarted(ctx, payment), nil
 }
 
 // startOf reads the body, which is different for each method.
@@ -70,7 +70,7 @@ func (s *Server) GetPayment(ctx context.Context, request api.GetPaymentRequestOb
 	if err != nil {
 		return nil, err
 	}
-	out := s.paymentOf(payment)
+	out := s.paymentOf(ctx, payment)
 	if out.State == api.InDoubt {
 		return api.GetPayment202JSONResponse(out), nil
 	}
@@ -84,8 +84,8 @@ func (s *Server) CancelPayment(ctx context.Context, request api.CancelPaymentReq
 }
 
 // paymentStarted responds to a request for a payment. 202 means that the outcome is not known yet.
-func (s *Server) paymentStarted(payment *flows.Payment) api.StartPaymentResponseObject {
-	out := s.paymentOf(payment)
+func (s *Server) paymentStarted(ctx context.Context, payment *flows.Payment) api.StartPaymentResponseObject {
+	out := s.paymentOf(ctx, payment)
 	if out.State == api.InDoubt {
 		return api.StartPayment202JSONResponse(out)
 	}
@@ -101,12 +101,13 @@ func (s *Server) returnsToFrontEnd(address string) bool {
 // payAgain translates a view's word for whether to request a payment again.
 var payAgain = map[string]api.PaymentPayAgain{"never": api.PayAgainNo, "same_key": api.PayAgainSameRequest, "new": api.PayAgainNewRequest}
 
-func (s *Server) paymentOf(payment *flows.Payment) api.Payment {
+func (s *Server) paymentOf(ctx context.Context, payment *flows.Payment) api.Payment {
 	view := payment.View()
 	out := api.Payment{
 		Id: string(payment.ID), Method: api.PaymentMethod(payment.Method), State: api.PaymentState(view.State), PayAgain: payAgain[view.Retry], Retry: api.PaymentRetry(view.Retry),
-		Message: optional(view.Message), Amount: money(payment.Amount, payment.Currency), DueDate: optional(payment.DueDate),
+		Amount: money(payment.Amount, payment.Currency), DueDate: optional(payment.DueDate),
 	}
+	out.Message, out.MessageCode, out.MessageParams = textsOf(ctx).message(view.Message, payment)
 	if payment.Method == flows.ByCard {
 		out.Card = &api.CardPayment{
 			Processor: payment.Processor, RedirectUrl: optional(wholeOrEmpty(view.RedirectURL, maxURL)), ClientSecret: optional(wholeOrEmpty(view.ClientSecret, maxText)),

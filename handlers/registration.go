@@ -123,9 +123,10 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 		return api.Registration{}
 	}
 	out := api.Registration{
-		Id: view.ID, ClubId: view.ClubID, State: api.RegistrationState(view.Phase), Step: api.Step(view.Step()), Final: view.Step().Final(), Message: optional(view.Message),
-		Cart: cartOf(view.Cart), Next: make([]api.Action, 0, len(view.Actions)), ExpiresAt: view.ExpiresAt.UTC(),
+		Id: view.ID, ClubId: view.ClubID, State: api.RegistrationState(view.Phase), Step: api.Step(view.Step()), Final: view.Step().Final(),
+		Cart: cartOf(ctx, view.Cart), Next: make([]api.Action, 0, len(view.Actions)), ExpiresAt: view.ExpiresAt.UTC(),
 	}
+	out.Message, out.MessageCode, out.MessageParams = textsOf(ctx).message(view.Message, view.Payment)
 	if view.Stale {
 		out.Cart.Stale = &view.Stale
 	}
@@ -137,11 +138,11 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 		}
 	}
 	if view.Mandate != nil {
-		out.Mandate = new(mandateOf(view.Mandate))
+		out.Mandate = new(mandateOf(ctx, view.Mandate))
 		out.Mandate.Covers = view.MandateCovers()
 	}
 	if view.Payment != nil {
-		out.Payment = new(s.paymentOf(view.Payment))
+		out.Payment = new(s.paymentOf(ctx, view.Payment))
 	}
 	for _, action := range view.Actions {
 		link := actionLinks[action]

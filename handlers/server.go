@@ -122,7 +122,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.RateLimits {
 		s.buckets = newBuckets()
 	}
-	e.Use(s.noteRoute, s.recover(), s.cors(), s.limit, middleware.BodyLimit(maxBody), withTimeout,
+	e.Use(s.noteRoute, s.recover(), s.cors(), s.announceLanguage, s.limit, middleware.BodyLimit(maxBody), withTimeout,
 		s.resolveCaller, s.authenticate, s.validate, s.idempotent, s.requireCaptcha)
 
 	api.RegisterHandlers(e, api.NewStrictHandler(s, nil))

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"context"
 	"embed"
 	"encoding/json"
 	"net/http"
@@ -8,18 +9,24 @@ import (
 	"strings"
 	"time"
 
+	"github.com/labstack/echo/v4"
 	"golang.org/x/text/language"
+
+	"frontdesk/api"
+	"frontdesk/flows"
 )
 
 // texts are the server's texts in one language, by their codes. A text has its parameters in braces.
 type texts struct {
-	Tag     string            `json:"-"` // BCP 47
-	Months  []string          // their names in a date
-	Several string            // the detail of a problem with several fields
-	Item    string            // the detail of a problem with one of several items
-	Fields  map[string]string // by FieldCode
-	Titles  map[string]string // of problems, by their code
-	Details map[string]string // of problems, by the English one
+	Tag      string            `json:"-"` // BCP 47
+	Months   []string          // their names in a date
+	Several  string            // the detail of a problem with several fields
+	Item     string            // the detail of a problem with one of several items
+	Messages map[string]string // by MessageCode
+	Cart     map[string]string // of the cart's problems, by their code; none: the record's own, in English
+	Fields   map[string]string // by FieldCode
+	Titles   map[string]string // of problems, by their code
+	Details  map[string]string // of problems, by the English one
 }
 
 //go:embed texts/*.json
@@ -50,6 +57,17 @@ func languageOf(r *http.Request) *texts {
 	return languages[i]
 }
 
+// textsOf returns the texts in the language of a request.
+func textsOf(ctx context.Context) *texts { return languageOf(exchangeOf(ctx).request) }
+
+// message returns a message with its code and parameters; nil without one. payment may be nil.
+func (l *texts) message(code flows.MessageCode, payment *flows.Payment) (message *api.Words, named *api.MessageCode, params *api.TextParams) {
+	if code == flows.MessageLaterRecorded {
+		params = &api.TextParams{"dueDate": payment.DueDate}
+	}
+	return optional(l.fill(l.Messages[string(code)], value(params))), optional(string(code)), params
+}
+
 // fill replaces the parameters of a text. A date is written as the language writes it.
 func (l *texts) fill(text string, params map[string]string) string {
 	var pairs []string
@@ -67,5 +85,15 @@ func (l *texts) announce(header http.Header) {
 	header.Set("Content-Language", l.Tag)
 	if !slices.Contains(header.Values("Vary"), "Accept-Language") {
 		header.Add("Vary", "Accept-Language")
+	}
+}
+
+// announceLanguage names the language of the responses that the contract says have texts.
+func (s *Server) announceLanguage(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if op, ok := s.operationOf(c); ok && op.hasTexts {
+			languageOf(c.Request()).announce(c.Response().Header())
+		}
+		return next(c)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,10 +14,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+	"frontdesk/upstream/club"
 )
 
 // readTexts gives a language's texts by their kind.
@@ -33,18 +38,23 @@ func readTexts(t *testing.T, tag string) map[string]json.RawMessage {
 	return all
 }
 
-// listedCodes gives the codes that a schema of the contract lists.
-func listedCodes(t *testing.T, schema string) (codes []string) {
+func contract(t *testing.T) *openapi3.T {
 	t.Helper()
-	contract, err := openapi3.NewLoader().LoadFromFile("../openapi.yaml")
+	document, err := openapi3.NewLoader().LoadFromFile("../openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, _ := contract.Components.Schemas[schema].Value.Extensions["x-extensible-enum"].([]any)
+	return document
+}
+
+// extensible gives the codes that a schema of the contract lists.
+func extensible(schema *openapi3.SchemaRef) (codes []string) {
+	list, _ := schema.Value.Extensions["x-extensible-enum"].([]any)
 	for _, code := range list {
 		codes = append(codes, code.(string))
 	}
-	return slices.Sorted(slices.Values(codes))
+	slices.Sort(codes)
+	return codes
 }
 
 // inspectFlows visits each node of the product's Go files in package flows, in the packages below it
@@ -122,7 +132,7 @@ var parameter = regexp.MustCompile(`\{[a-zA-Z]+\}`)
 func TestTextsComplete(t *testing.T) {
 	t.Parallel()
 	english, french := readTexts(t, "en"), readTexts(t, "fr")
-	for kind, of := range map[string]struct{ schema, constants string }{"fields": {"FieldCode", "FieldCode"}, "titles": {"", "Code"}} {
+	for kind, of := range map[string]struct{ schema, constants string }{"fields": {"FieldCode", "FieldCode"}, "messages": {"MessageCode", "MessageCode"}, "titles": {"", "Code"}} {
 		var en, fr map[string]string
 		if json.Unmarshal(english[kind], &en) != nil || json.Unmarshal(french[kind], &fr) != nil {
 			t.Fatalf("%s are no texts", kind)
@@ -130,7 +140,7 @@ func TestTextsComplete(t *testing.T) {
 		want := constants(t, of.constants)
 		listed := want
 		if of.schema != "" {
-			listed = listedCodes(t, of.schema)
+			listed = extensible(contract(t).Components.Schemas[of.schema])
 		}
 		for where, codes := range map[string][]string{"openapi.yaml": listed, "en.json": slices.Sorted(maps.Keys(en)), "fr.json": slices.Sorted(maps.Keys(fr))} {
 			if len(want) == 0 || !slices.Equal(codes, want) {
@@ -142,6 +152,29 @@ func TestTextsComplete(t *testing.T) {
 				t.Errorf("%s %s: %q, %q", kind, code, text, fr[code])
 			}
 		}
+	}
+}
+
+// TestCartProblemsInFrench: the contract lists the cart's problems, and each has a French text.
+func TestCartProblemsInFrench(t *testing.T) {
+	t.Parallel()
+	var french map[string]string
+	if err := json.Unmarshal(readTexts(t, "fr")["cart"], &french); err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("../flows/cart.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent := []string{"settled"}
+	for _, code := range append(regexp.MustCompile(`api\.error\.[a-z.-]+`).FindAllString(string(source), -1), "another") {
+		sent = append(sent, flows.ProblemOf(club.Violation{Code: code}).Code)
+	}
+	slices.Sort(sent)
+	sent = slices.Compact(sent)
+	property := contract(t).Components.Schemas["CartProblem"].Value.Properties["code"]
+	if listed, texts := extensible(property), slices.Sorted(maps.Keys(french)); len(sent) < 10 || !slices.Equal(sent, listed) || !slices.Equal(sent, texts) {
+		t.Errorf("sent are %q, the contract lists %q, fr.json has %q", sent, listed, texts)
 	}
 }
 
@@ -199,4 +232,49 @@ func TestFieldProblems(t *testing.T) {
 	if e := value(late.Errors); len(e) != 1 || e[0].Code != "date_too_late" || !strings.HasPrefix(e[0].Message, "ne doit pas dépasser le ") || value(e[0].Params)["latest"] == "" || value(late.Detail) != "date: "+e[0].Message {
 		t.Errorf("a date that is too late: %+v", late)
 	}
+}
+
+// TestMessages: a message has a code with parameters, and each device gets it in its own language,
+// also where the response is a replayed one.
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	in := func(tag string) [2]string { return [2]string{"Accept-Language", tag} }
+	start := func(tag string) *frontdesktest.Response {
+		return c.Do("POST", "/v1/registrations", `{"clubId":"`+c.Club()+`","person":`+person+`,"items":[{"offerId":"201","startDate":"2030-01-15"}]}`, frontdesktest.Key("one start, in two languages"), in(tag))
+	}
+	var begun api.Registration
+	first := start("fr")
+	first.Into(http.StatusCreated, &begun)
+	if again := start("en"); first.Header.Get("Content-Language") != "fr" || again.Header.Get("Content-Language") != "fr" || again.Header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("a start in French is in %q, and replayed in %q", first.Header.Get("Content-Language"), again.Header.Get("Content-Language"))
+	}
+
+	c.Token = *begun.Token
+	path := "/v1/registrations/" + begun.Id
+	due := time.Now().UTC().AddDate(0, 0, 9)
+	for _, visitor := range []struct{ tag, message string }{
+		{"fr", "Votre inscription est faite. Vous réglez au club au plus tard le " + french(due) + "."}, {"en", "You are registered. You pay at the club by " + due.Format("2 January 2006") + "."},
+	} {
+		var paid, read api.Payment
+		var registration api.Registration
+		c.Do("POST", path+"/payment", map[string]string{"method": "later", "dueDate": due.Format(time.DateOnly)}, frontdesktest.Key("one payment, in two languages"), in(visitor.tag)).Into(http.StatusCreated, &paid)
+		c.Do("GET", path+"/payment", nil, in(visitor.tag)).Into(http.StatusOK, &read)
+		shown := c.Do("GET", path, nil, in(visitor.tag))
+		shown.Into(http.StatusOK, &registration)
+		for name, payment := range map[string]api.Payment{"started": paid, "read": read, "the registration's": *registration.Payment} {
+			if value(payment.Message) != visitor.message || value(payment.MessageCode) != "later_recorded" || value(payment.MessageParams)["dueDate"] != due.Format(time.DateOnly) {
+				t.Errorf("%s in %s: %q %q %v, want %q", name, visitor.tag, value(payment.Message), value(payment.MessageCode), payment.MessageParams, visitor.message)
+			}
+		}
+		if value(registration.Message) != visitor.message || value(registration.MessageCode) != "later_recorded" || shown.Header.Get("Content-Language") != visitor.tag {
+			t.Errorf("the registration in %s: %q in %q", visitor.tag, value(registration.Message), shown.Header.Get("Content-Language"))
+		}
+	}
+}
+
+// french writes a date.
+func french(day time.Time) string {
+	months := []string{"janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"}
+	return day.Format("2 ") + months[day.Month()-1] + day.Format(" 2006")
 }

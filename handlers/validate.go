@@ -27,6 +27,7 @@ import (
 type operation struct {
 	routers.Route
 	takesKey     bool // has an Idempotency-Key, required or not
+	hasTexts     bool // its responses are in the visitor's language
 	needsCaptcha bool // requires a captcha of anonymous callers, if one is configured
 }
 
@@ -38,12 +39,23 @@ func operationsOf(document *openapi3.T) map[string]operation {
 			route := strings.NewReplacer("{", ":", "}", "").Replace(path)
 			operations[method+" "+route] = operation{
 				Route:        routers.Route{Spec: document, Path: path, PathItem: item, Method: method, Operation: op},
+				hasTexts:     hasHeader(op, "Content-Language"),
 				takesKey:     op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil,
 				needsCaptcha: op.Parameters.GetByInAndName("header", captchaHeader) != nil,
 			}
 		}
 	}
 	return operations
+}
+
+// hasHeader tells whether the successful responses of an operation have a header.
+func hasHeader(op *openapi3.Operation, name string) bool {
+	for status, response := range op.Responses.Map() {
+		if strings.HasPrefix(status, "2") && response.Value.Headers[name] != nil {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Server) operationOf(c echo.Context) (operation, bool) {

@@ -52,7 +52,7 @@ func (s *Service) Resume(ctx context.Context, clientToken, code string) (flows.V
 	view := s.refreshView(ctx, r, p)
 	view.Stale = stale
 	if stale && view.Message == "" {
-		view.Message = "The club's system did not answer just now, so the cart is shown as it was when it was last read."
+		view.Message = flows.MessageCartStale
 	}
 	return view, token, nil
 }
