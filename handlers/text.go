@@ -51,9 +51,14 @@ func readTexts(tag string) *texts {
 	return l
 }
 
-// languageOf returns the language that a visitor prefers (RFC 9110, Accept-Language).
+// languageOf returns the language that a visitor prefers (RFC 9110, Accept-Language). A browser's
+// EventSource cannot set the header, so the parameter of event streams counts first.
 func languageOf(r *http.Request) *texts {
-	_, i := language.MatchStrings(matcher, r.Header.Values("Accept-Language")...)
+	preferred := r.Header.Values("Accept-Language")
+	if lang := r.URL.Query().Get("lang"); lang != "" {
+		preferred = []string{lang}
+	}
+	_, i := language.MatchStrings(matcher, preferred...)
 	return languages[i]
 }
 

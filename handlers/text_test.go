@@ -273,6 +273,29 @@ func TestMessages(t *testing.T) {
 	}
 }
 
+// TestStreamLanguage: a browser cannot set the header of an event stream, so there is a parameter.
+func TestStreamLanguage(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	registration := c.Register()
+	for path, want := range map[string]string{"?lang=fr": "fr", "?lang=de": "en", "": "fr"} {
+		request, err := http.NewRequestWithContext(t.Context(), "GET", c.URL+"/v1/registrations/"+registration.Id+"/events"+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Authorization", "Bearer "+c.Token)
+		request.Header.Set("Accept-Language", "fr")
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if got := response.Header.Get("Content-Language"); response.StatusCode != http.StatusOK || got != want {
+			t.Errorf("events%s are in %q (%d), want %q", path, got, response.StatusCode, want)
+		}
+	}
+}
+
 // french writes a date.
 func french(day time.Time) string {
 	months := []string{"janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"}

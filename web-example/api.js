@@ -8,6 +8,8 @@
  * @typedef {import("./contract").ProblemDocument} ProblemDocument
  */
 
+import { language } from "./text.js";
+
 /** Longer than the gateway takes at worst for one request, so that giving up here really means that the response is lost. */
 const TIMEOUT = 40_000;
 
@@ -258,7 +260,7 @@ export const signTransfer = (identity, { key, body }) =>
  * @returns {() => void} stops it
  */
 export function followRegistration(id, { changed, closed }) {
-  const stream = new EventSource(`${registration(id)}/events`);
+  const stream = new EventSource(`${registration(id)}/events${query({ lang: language })}`);
   stream.addEventListener("registration", ({ data }) => {
     const document = parse(data);
     if (document) changed(document);
@@ -319,7 +321,7 @@ async function request(method, path, options = {}) {
  * @param {{ key?: string, body?: unknown, headers?: Record<string, string> }} options
  */
 async function send(method, path, { key, body, headers = {} }) {
-  headers = { Accept: "application/json", ...headers };
+  headers = { Accept: "application/json", "Accept-Language": language, ...headers };
   if (key) headers["Idempotency-Key"] = key;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   let response, text;

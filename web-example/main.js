@@ -289,6 +289,8 @@ function sayAgain() {
   [shown, shownBeside, shownProblem] = [[], [], undefined];
   update();
   putBack();
+  const { registration } = get();
+  if (registration?.message) journey.refresh(registration.id); // the gateway's own message, in that language
 }
 
 frame(sayAgain);

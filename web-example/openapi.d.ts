@@ -2849,7 +2849,10 @@ export interface operations {
     };
     followRegistration: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The language of the texts, before `Accept-Language`, which an `EventSource` cannot set. */
+                lang?: string;
+            };
             header?: {
                 /** @description The id of the last event received. Browsers send it when they reconnect. */
                 "Last-Event-ID"?: string;

@@ -65,12 +65,6 @@ export function choose(wanted) {
 }
 
 /**
- * What the gateway says itself: it speaks English, so there is nothing of it in another language.
- * @param {string | undefined} message
- */
-export const said = (message) => (language === "en" ? message : undefined);
-
-/**
  * @param {any} target
  * @param {any} source
  * @param {(words: string) => string} [finish]

@@ -7,7 +7,7 @@ import { cartSchedules, checkAgain, clear, removeItem } from "../journey.js";
 import { can, linkTo, needsMandate, ways } from "../route.js";
 import { get } from "../store.js";
 import { findOffer } from "../terms.js";
-import { said, text } from "../text.js";
+import { text } from "../text.js";
 import { abandonButton } from "./abandon.js";
 import { debitOf } from "./debit.js";
 import { elsewhere } from "./elsewhere.js";
@@ -172,7 +172,7 @@ function problems({ cart }) {
   const words = /** @type {Record<string, string>} */ (text.cart.problems);
   return h("div", { class: "cart-problems", "data-cart-problems": true },
     h("h3", {}, text.cart.invalid),
-    h("ul", {}, cart.problems.map(({ code, message }) => h("li", { "data-problem": code }, words[code] ?? said(message) ?? words.other))),
+    h("ul", {}, cart.problems.map(({ code, message }) => h("li", { "data-problem": code }, words[code] ?? message ?? words.other))),
     h("p", {}, text.cart.invalidHelp),
     button({ class: "button button-quiet", id: "check", "data-check": true, onclick: checkAgain }, text.cart.checkAgain));
 }

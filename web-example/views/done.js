@@ -6,7 +6,7 @@ import { canLogIn } from "../identity.js";
 import { cartSchedules } from "../journey.js";
 import { linkTo } from "../route.js";
 import { get } from "../store.js";
-import { said, text } from "../text.js";
+import { text } from "../text.js";
 import { consentsLink } from "./consents.js";
 import { coming } from "./plan.js";
 
@@ -74,7 +74,7 @@ function ending(how, picture) {
     heading(text.done[how].heading),
     h("p", { class: "lead" }, text.done[how].lead),
     isClosed && registration && h("p", { "data-charged": true }, charged(registration)),
-    how === "attention" && said(registration?.message) && h("p", { class: "notice", "data-message": true }, icon("info"), registration?.message),
+    how === "attention" && registration?.message && h("p", { class: "notice", "data-message": true }, icon("info"), registration?.message),
     how === "attention" && registration?.contact && h("p", { class: "fine" }, text.done.reference(registration.contact.number)),
     how !== "attention" && h("div", { class: "actions" }, h("a", { class: "button", href: linkTo({}), "data-restart": true }, text.done.restart)));
 }

@@ -3,7 +3,7 @@
 import { button, h, icon } from "../dom.js";
 import { linkTo } from "../route.js";
 import { get } from "../store.js";
-import { said, text } from "../text.js";
+import { text } from "../text.js";
 
 /** @type {Record<string, string>} */
 const BY_CODE = text.problems;
@@ -51,7 +51,7 @@ export const fieldOf = (pointer) => pointer.split("/").at(-1) ?? "";
  */
 export function fieldText({ pointer, message }) {
   const words = FIELDS[fieldOf(pointer)];
-  return words?.error ?? said(message) ?? words?.wrong ?? text.entry;
+  return words?.error ?? (message || undefined) ?? words?.wrong ?? text.entry;
 }
 
 /** @param {string} pointer */
