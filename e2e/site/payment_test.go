@@ -58,7 +58,7 @@ var interruptions = map[string]func(*siteVisitor){
 	"they have two tabs": func(g *siteVisitor) {
 		due, registration := g.due(), g.Registration()
 		other := g.inAnotherTab()
-		other.HoldRequests("*/v1/registrations/*/events") // or it would see the payment begin, and its button would be gone
+		other.HoldRequests("*/v1/registrations/*/events*") // or it would see the payment begin, and its button would be gone
 		other.Open(g.URL())
 		other.WaitVisible(`[data-pay]`)
 		g.Click(`[data-pay]`)
