@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/clubsim"
 )
@@ -357,5 +358,29 @@ func TestRefundUnderWay(t *testing.T) {
 	w.advance(g, p)
 	if held := w.held(p); held.Refunded != quarterPassPrice || len(w.lines(p)) != 0 {
 		t.Errorf("refunded %d, and the ledger holds %+v", held.Refunded, w.lines(p))
+	}
+}
+
+// TestAcceptanceJournaledLate: the gateway that recorded a payment ends before the journal holds that. The
+// next comparison writes it, so that the payment is no doubt once Redis has forgotten it.
+func TestAcceptanceJournaledLate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.authorised(g)
+	w.injectFault("POST", "/sim/demo/sales/*/payments", nil, func() { w.fail("POST", "/sandbox/payments/*/metadata", 1) })
+	if p = w.advance(g, p); p.State != flows.Recorded || w.held(p).Metadata["fd_done_1"] != "" {
+		t.Fatalf("%s (%s), and the journal holds %v", p.State, p.Reason, w.held(p).Metadata)
+	}
+	w.rebuild(g)
+	w.clock.Advance(31 * 24 * time.Hour) // a final record is kept for 30 days
+	w.wipe()
+	w.rebuild(g)
+	if now, err := g.store.Payment(t.Context(), p.ID); err == nil && now.State != flows.Recorded {
+		t.Errorf("it came back as %s (%s)", now.State, now.Reason)
+	}
+	listed := must(t, func() (payment.Page, error) { return g.List(t.Context(), payment.ListOptions{}) })
+	if len(listed.Items) != 0 {
+		t.Errorf("operators are shown %+v", listed.Items)
 	}
 }

@@ -324,6 +324,10 @@ func (m *Machine) loadStored(ctx context.Context, group []candidate) error {
 		if !a.lost() && (a.stored.State == flows.Refunded && a.remote != cards.Refunded || m.needsVerification(a.stored) || a.stored.PaidTwice) {
 			m.enqueue(ctx, a.stored.ID)
 		}
+		// The gateway that recorded it ended before the journal held that, or the processor did not answer.
+		if !a.lost() && a.stored.State == flows.Recorded && a.derived.State != flows.Recorded {
+			m.journalRecorded(ctx, a.stored)
+		}
 		if a.lost() || a.stored.State.Final() {
 			continue
 		}
