@@ -20,6 +20,7 @@ import (
 type texts struct {
 	Tag      string            `json:"-"` // BCP 47
 	Months   []string          // their names in a date
+	First    string            // day of a month
 	Several  string            // the detail of a problem with several fields
 	Item     string            // the detail of a problem with one of several items
 	Messages map[string]string // by MessageCode
@@ -78,7 +79,11 @@ func (l *texts) fill(text string, params map[string]string) string {
 	var pairs []string
 	for name, value := range params {
 		if day, err := time.Parse(time.DateOnly, value); err == nil {
-			value = day.Format("2 ") + l.Months[day.Month()-1] + day.Format(" 2006")
+			number := day.Format("2")
+			if day.Day() == 1 {
+				number = l.First
+			}
+			value = number + " " + l.Months[day.Month()-1] + day.Format(" 2006")
 		}
 		pairs = append(pairs, "{"+name+"}", value)
 	}

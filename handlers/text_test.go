@@ -132,6 +132,11 @@ var parameter = regexp.MustCompile(`\{[a-zA-Z]+\}`)
 func TestTextsComplete(t *testing.T) {
 	t.Parallel()
 	english, french := readTexts(t, "en"), readTexts(t, "fr")
+	for kind := range english {
+		if len(french[kind]) <= len(`""`) {
+			t.Errorf("fr.json has no %s", kind)
+		}
+	}
 	for kind, of := range map[string]struct{ schema, constants string }{"fields": {"FieldCode", "FieldCode"}, "messages": {"MessageCode", "MessageCode"}, "titles": {"", "Code"}} {
 		var en, fr map[string]string
 		if json.Unmarshal(english[kind], &en) != nil || json.Unmarshal(french[kind], &fr) != nil {
@@ -299,5 +304,9 @@ func TestStreamLanguage(t *testing.T) {
 // french writes a date.
 func french(day time.Time) string {
 	months := []string{"janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"}
-	return day.Format("2 ") + months[day.Month()-1] + day.Format(" 2006")
+	number := day.Format("2 ")
+	if day.Day() == 1 {
+		number = "1er "
+	}
+	return number + months[day.Month()-1] + day.Format(" 2006")
 }
