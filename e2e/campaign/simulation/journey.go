@@ -49,7 +49,7 @@ type journey struct {
 	desk         []string        // ids of the payments that staff entered in the club system
 	deskAt       time.Time       // when they did
 	sentLate     time.Duration   // how long after that a request left that would settle the sale, the longest
-	byRule       bool            // evidence decided a doubt, which Redis may have forgotten since
+	byRule       bool            // the log says that evidence decided a doubt; Redis may have forgotten it since
 	returned     map[string]bool // the processor's payments whose refund the bank returned
 	served       []string        // what strangers were given
 	retries      int             // how often the buyer pressed again after an error
@@ -262,7 +262,7 @@ func (f *journey) check() (result, error) {
 	out := result{state: "no payment", faults: f.faults}
 	if p := f.latestPayment(); p != nil {
 		out.state, e.State, e.ProcessorID = string(p.State), p.View().State, p.ProcessorID
-		e.ByRule = f.byRule
+		e.ByRule = f.byRule || slices.ContainsFunc(p.History, func(moved flows.Transition) bool { return moved.Operator == flows.ByRule })
 		if !p.HasProcessor() {
 			e.Method = string(p.Method)
 			out.state = e.Method + ": " + out.state
