@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -382,5 +383,30 @@ func TestAcceptanceJournaledLate(t *testing.T) {
 	listed := must(t, func() (payment.Page, error) { return g.List(t.Context(), payment.ListOptions{}) })
 	if len(listed.Items) != 0 {
 		t.Errorf("operators are shown %+v", listed.Items)
+	}
+}
+
+// TestBlockedIsListed: after Redis fell back, the processor refuses the payment that takes an earlier one's
+// number. If the lists lose it, too, the comparison with the processor lists it again.
+func TestBlockedIsListed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	r := w.registered(g)
+	before := w.dump(r.ID)
+	if _, err := g.pay(t.Context(), r.ID); err != nil {
+		t.Fatal(err)
+	}
+	w.restore(r.ID, before)
+	another := w.gateway(gatewayOptions{webhookURL: "http://127.0.0.1:2/v1/webhooks/card"})
+	p := must(t, func() (*flows.Payment, error) { return another.pay(t.Context(), r.ID) })
+	if p.State != flows.Blocked {
+		t.Fatalf("%s (%s)", p.State, p.Reason)
+	}
+	w.redis.Del(t.Context(), "fd:payments:open", "fd:{fd:payments:open}:states") // as a late end of the earlier payment does
+	w.rebuild(another)
+	listed := must(t, func() (payment.Page, error) { return another.List(t.Context(), payment.ListOptions{}) })
+	if !slices.ContainsFunc(listed.Items, func(s payment.Summary) bool { return s.ID == p.ID }) {
+		t.Errorf("the list for operators holds %+v", listed.Items)
 	}
 }

@@ -328,11 +328,13 @@ func (m *Machine) loadStored(ctx context.Context, group []candidate) error {
 		if !a.lost() && a.stored.State == flows.Recorded && a.derived.State != flows.Recorded {
 			m.journalRecorded(ctx, a.stored)
 		}
-		if a.lost() || a.stored.State.Final() {
-			continue
-		}
-		if err := m.cfg.Store.EnsureOpen(ctx, a.stored, m.cfg.Now()); err != nil {
-			return flows.StorageFailed(err)
+		for _, stored := range []*flows.Payment{a.stored, a.other} {
+			if stored == nil || stored.State.Final() {
+				continue
+			}
+			if err := m.cfg.Store.EnsureOpen(ctx, stored, m.cfg.Now()); err != nil {
+				return flows.StorageFailed(err)
+			}
 		}
 	}
 	return nil
