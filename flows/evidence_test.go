@@ -163,7 +163,7 @@ func TestRule(t *testing.T) {
 		"a rule of nothing":  {"drop_after", &flows.Rule{}, nil, flows.InDoubt},
 		"half of two":        {"drop_after", &flows.Rule{Conditions: append([]flows.Condition{{Signal: flows.SignalDebt, Before: "nothing", After: "the amount"}}, tells.Conditions...)}, nil, flows.InDoubt},
 		"another before":     {"drop_after", &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalSaleState, Before: "open", After: "settled"}}}, nil, flows.InDoubt},
-		"a refund was begun": {"drop_after", tells, refundBegan, flows.InDoubt},
+		"a refund was begun": {"drop_after", tells, refundBegan, flows.Blocked},
 		"money went back":    {"drop_after", tells, func(w *world, _ *gateway, p *flows.Payment) { w.refundAtProcessor(p, 1) }, flows.InDoubt},
 		"the snapshot is lost": {"drop_after", tells, func(w *world, g *gateway, p *flows.Payment) {
 			w.put(g, p.ID, flows.InDoubt, func(next *flows.Payment) { next.Snapshot = nil })

@@ -324,7 +324,7 @@ func TestRedisForgetsDecision(t *testing.T) {
 	}{
 		"recorded":   {"drop_after", "", flows.Recorded, flows.NotDecidable},
 		"sent again": {"error_before", payment.SendAgain, flows.Recorded, flows.NotDecidable},
-		"refunded":   {"error_before", payment.Refund, flows.InDoubt, flows.NotDecidable},
+		"refunded":   {"error_before", payment.Refund, flows.Blocked, flows.NotDecidable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -353,6 +353,31 @@ func TestRedisForgetsDecision(t *testing.T) {
 			w.expectSound(end)
 			if after := w.held(p); end.State != test.end || after.Refunded != before.Refunded {
 				t.Errorf("%s (%s), refunded %d and then %d", end.State, end.Reason, before.Refunded, after.Refunded)
+			}
+		})
+	}
+}
+
+// TestRefundLostByRedis: a gateway ends between a refund's claim and the refund, and Redis falls back to the
+// doubt. The comparison shows operators a payment that they can refund, once.
+func TestRefundLostByRedis(t *testing.T) {
+	t.Parallel()
+	for name, made := range map[string]bool{"before the refund": false, "after the refund": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			p := w.doubtful(g, "error_before")
+			refundBegan(w, g, p)
+			if made {
+				w.refundAtProcessor(p, p.Amount)
+			}
+			if p = w.advance(g, p); p.State != flows.Blocked {
+				t.Fatalf("%s (%s)", p.State, p.Reason)
+			}
+			w.mustDecide(g, p, payment.Refund)
+			if p = w.advance(g, p); p.State != flows.Refunded || w.held(p).Refunded != p.Amount {
+				t.Errorf("%s (%s), refunded %d", p.State, p.Reason, w.held(p).Refunded)
 			}
 		})
 	}

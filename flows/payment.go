@@ -53,7 +53,7 @@ func (id PaymentID) Split() (registration string, generation int) {
 //
 // A payment that does not match at the processor becomes blocked, and no machine changes it. So
 // does one whose refund is refused or fails, also after it was refunded, and one that was not paid by
-// card; an operator has it refunded.
+// card, or whose refund Redis lost; an operator has it refunded.
 type PaymentState string
 
 // The states of a payment.

@@ -269,11 +269,17 @@ func (m *machine) giveBack(w *world) {
 
 // resolveDoubt resolves a doubt for which an acceptance was journaled, or for which the evidence speaks.
 func (m *machine) resolveDoubt(w *world) {
-	switch s := w.of(w.redis); {
-	case s == nil:
+	s := w.of(w.redis)
+	if s == nil {
 		m.readEvidence(w)
+		return
+	}
+	n, attempt := s.lastClaim()
+	switch {
 	case s.acceptanceJournaled():
 		m.move(w, recorded, normal, "reads in the journal that it was accepted")
+	case attempt.refund() && m.claimAvailable(s, n, attempt):
+		m.move(w, blocked, normal, "reads of a refund that Redis lost")
 	case s.held == capturedThere && m.mutated(RefundInDoubt):
 		m.move(w, refundDue, normal, "gives up on the doubt")
 	case s.held == capturedThere && !s.refundClaimed():

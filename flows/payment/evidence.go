@@ -77,7 +77,8 @@ func (m *Machine) observeContact(ctx context.Context, background *sync.WaitGroup
 	})
 }
 
-// resolveDoubt resolves a doubt with a journaled acceptance, and reads evidence when it is due.
+// resolveDoubt resolves a doubt with a journaled acceptance, and reads evidence when it is due. A doubt
+// from before a refund that Redis lost is blocked, so that an operator can complete the refund.
 func (m *Machine) resolveDoubt(ctx context.Context, p *flows.Payment) (step, error) {
 	remote, err := m.read(ctx, p, nil)
 	switch {
@@ -85,6 +86,9 @@ func (m *Machine) resolveDoubt(ctx context.Context, p *flows.Payment) (step, err
 		return step{}, err
 	case acceptanceJournaled(remote):
 		return step{to: flows.Recorded, reason: "the journal holds the club system's acceptance"}, nil
+	}
+	if n, attempt := lastClaim(remote); isRefundAttempt(attempt) && claimAvailable(remote, n, attempt) {
+		return step{to: flows.Blocked, reason: "a refund was begun, and Redis lost it"}, nil
 	}
 	due, more := nextReading(p)
 	if !more {
