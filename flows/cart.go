@@ -227,11 +227,18 @@ func (r *Registration) MarkIfSettled(state, untouched string) {
 	}
 }
 
-// MarkIfSettledByPayment marks the cart if the check before the capture found the sale
+// MarkIfSettledByPayment marks the cart if the payment ended without effect and had found the sale
 // settled, so that the cart need not be read again.
 func (r *Registration) MarkIfSettledByPayment(p *Payment) {
-	if p != nil && p.State == Cancelled && p.Sale == r.Sale && p.Snapshot != nil && p.Snapshot.SaleState != nil {
-		r.MarkIfSettled(*p.Snapshot.SaleState, p.SaleState)
+	if p == nil || p.State != Cancelled && p.State != Refunded || p.Sale != r.Sale {
+		return
+	}
+	seen := p.Snapshot
+	if n := len(p.Readings); n > 0 {
+		seen = &p.Readings[n-1].Evidence
+	}
+	if seen != nil && seen.SaleState != nil {
+		r.MarkIfSettled(*seen.SaleState, p.SaleState)
 	}
 }
 

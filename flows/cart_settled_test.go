@@ -3,8 +3,11 @@ package flows_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment"
+	"frontdesk/upstream/clubsim"
 )
 
 // expectSettledCart holds a registration to one that can only be abandoned.
@@ -58,6 +61,45 @@ func TestSettledAtTheClub(t *testing.T) {
 	}
 	if lines := w.lines(p); len(lines) != 1 {
 		t.Errorf("the ledger holds %+v", lines)
+	}
+}
+
+// TestSettledAfterTheCapture: staff takes the money while a captured payment waits for its next claim, or is
+// in doubt. The buyer gets the money back, and is not asked to pay again.
+func TestSettledAfterTheCapture(t *testing.T) {
+	t.Parallel()
+	override := ada
+	override.Override = true
+	for name, settle := range map[string]func(*world, *gateway) *flows.Payment{
+		"between two claims": func(w *world, g *gateway) *flows.Payment {
+			p := w.authorised(g)
+			w.fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 401, Times: times(2)})
+			p = w.advance(g, p)
+			w.payAtDesk(p)
+			w.clock.Advance(time.Minute)
+			return w.advance(g, p)
+		},
+		"in doubt": func(w *world, g *gateway) *flows.Payment {
+			p := w.doubtful(g, "error_before")
+			w.payAtDesk(p)
+			w.clock.Advance(16 * time.Minute)
+			p = w.advance(g, p)
+			must(w, func() (payment.ResolutionResult, error) {
+				return g.ConfirmNotRecorded(w.Context(), p.ID, payment.Refund, override)
+			})
+			return w.advance(g, p)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			p := settle(w, g)
+			if p.State != flows.Refunded {
+				t.Fatalf("%s (%s)", p.State, p.Reason)
+			}
+			w.expectSettledCart(must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), p.Registration, holderToken) }))
+		})
 	}
 }
 

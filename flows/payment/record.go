@@ -67,7 +67,8 @@ func (m *Machine) agreeToRecord(ctx context.Context, p *flows.Payment) (step, er
 	case err != nil:
 		return step{}, err
 	case claimAvailable(remote, p.Claim+1, "") && !p.HasBeen(flows.InDoubt) && remote.Metadata[claimKey("op", 1)] == "":
-		return step{to: flows.RefundDue, reason: reason}, nil
+		reading := flows.Reading{Evidence: flows.Evidence{At: readAt, SaleState: &sale.State}}
+		return step{to: flows.RefundDue, reason: reason, edit: func(next *flows.Payment) { next.Readings = withReading(p.Readings, reading) }}, nil
 	default: // a release by an operator proves less than one by the process that held the claim
 		return step{to: flows.InDoubt, reason: reason}, nil
 	}
