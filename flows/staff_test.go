@@ -81,6 +81,17 @@ var staffScenarios = map[string]scenario{
 		return w.advance(g, p)
 	}, flows.Refunded, 0, cards.Refunded},
 
+	"the sale is deleted between two claims": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 401, Times: times(2)})
+		p = w.advance(g, p)
+		w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 404, Times: times(20)})
+		w.clock.Advance(20 * time.Minute)
+		w.expectState(g, p, flows.Captured) // it may come back
+		w.clock.Advance(11 * time.Minute)
+		return w.advance(g, p)
+	}, flows.Refunded, 0, cards.Refunded},
+
 	"the metadata is tampered with after staff settle the sale": {func(w *world, g *gateway) *flows.Payment {
 		p := w.authorised(g)
 		w.captureAtProcessor(p)

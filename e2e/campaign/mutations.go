@@ -131,9 +131,11 @@ var Mutations = []Mutation{
 	}}},
 	{Name: "sale-unseen", Description: "a captured payment is sent to its sale without checking the sale's state", Edits: []Edit{{
 		File: "flows/payment/record.go",
-		Old: `	reason := p.ChangedSinceAgreed(sale, check)
+		Old: `		reason = p.ChangedSinceAgreed(sale, check)
+	}
 	if reason == "" {`,
-		New: `	reason := p.ChangedSinceAgreed(sale, check)
+		New: `		reason = p.ChangedSinceAgreed(sale, check)
+	}
 	if reason != "never" {`,
 	}}},
 	{Name: "paid-twice-unseen", Description: "the contact's debt is not read again after a payment was recorded", Edits: []Edit{{

@@ -23,6 +23,8 @@ const (
 	// accepts no payment; then the buyer gets the money back. Three metadata entries a
 	// claim stay below the processors' limit of 50.
 	maxClaims = 10
+	// saleGoneAfter: a club system that is misconfigured for a moment does not find its sales either.
+	saleGoneAfter = 30 * time.Minute
 )
 
 // claimPause is the pause before the next claim after n were released.
@@ -55,10 +57,14 @@ func (m *Machine) prepareRecord(ctx context.Context, p *flows.Payment, captured 
 func (m *Machine) agreeToRecord(ctx context.Context, p *flows.Payment) (step, error) {
 	readAt := m.cfg.Now()
 	sale, check, err := m.cfg.Club.GetCheckedSale(ctx, p.Scope(), p.Sale)
-	if err != nil {
+	gone := errors.Is(err, club.ErrNotFound) && expired(readAt, p.UpdatedAt, saleGoneAfter)
+	if err != nil && !gone {
 		return step{}, flows.ClubFailed(err, "The sale could not be read.")
 	}
-	reason := p.ChangedSinceAgreed(sale, check)
+	reason := "the club system no longer has the sale"
+	if !gone {
+		reason = p.ChangedSinceAgreed(sale, check)
+	}
 	if reason == "" {
 		return step{to: flows.Captured, reason: p.Reason, edit: func(next *flows.Payment) { next.Payer = payerOf(sale, readAt) }}, nil
 	}
