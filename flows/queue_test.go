@@ -13,6 +13,7 @@ import (
 	"frontdesk/flows/tracing"
 	"frontdesk/flows/worker"
 	"frontdesk/upstream/cards"
+	"frontdesk/upstream/clubsim"
 )
 
 // worker runs the background work of a gateway until the test ends. Each value
@@ -153,4 +154,25 @@ func TestQueueIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.awaitState(g, p.ID, flows.Recorded)
+}
+
+// TestEventDuringTheLastStep: the bank returns a refund while a gateway still handles the refund itself. The
+// event is not lost to the step that made the payment final.
+func TestEventDuringTheLastStep(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.authorised(g)
+	w.worker(g)
+	w.fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 422, Times: times(1)})
+	w.injectFault("POST", "/sandbox/payments/*/refund", nil, func() {
+		w.act(p, "settle-refund", `{"succeeded":false}`)
+		if err := g.HandleEvent(t.Context(), event(p)); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := g.HandleEvent(t.Context(), event(p)); err != nil {
+		t.Fatal(err)
+	}
+	w.awaitState(g, p.ID, flows.Blocked)
 }

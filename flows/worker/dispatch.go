@@ -6,6 +6,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"frontdesk/flows"
 	"frontdesk/flows/jobs"
 	"frontdesk/flows/tracing"
 )
@@ -46,7 +47,7 @@ func (w *Worker) process(ctx context.Context, request jobs.AdvanceRequest) {
 	defer span.End()
 	p, err := w.cfg.Payments.AdvanceLoaded(ctx, request.Payment)
 	for w.cfg.Queue.Finish(request.Payment.ID) {
-		if p == nil || !p.State.Final() {
+		if p == nil || !p.State.Final() || p.State == flows.Refunded { // a refund can fail after all
 			p, err = w.cfg.Payments.Advance(ctx, request.Payment.ID)
 		}
 	}
