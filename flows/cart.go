@@ -230,16 +230,18 @@ func (r *Registration) MarkIfSettled(state, untouched string) {
 // MarkIfSettledByPayment marks the cart if the payment ended without effect and had found the sale
 // settled, so that the cart need not be read again.
 func (r *Registration) MarkIfSettledByPayment(p *Payment) {
-	if p == nil || p.State != Cancelled && p.State != Refunded || p.Sale != r.Sale {
-		return
+	if p != nil && (p.State == Cancelled || p.State == Refunded) && p.Sale == r.Sale {
+		r.MarkIfSettled(p.seenSaleState(), p.SaleState)
 	}
+}
+
+// seenSaleState is the sale's state as the payment read it last; empty if it is not known.
+func (p *Payment) seenSaleState() string {
 	seen := p.Snapshot
 	if n := len(p.Readings); n > 0 {
 		seen = &p.Readings[n-1].Evidence
 	}
-	if seen != nil && seen.SaleState != nil {
-		r.MarkIfSettled(*seen.SaleState, p.SaleState)
-	}
+	return SignalValue(SignalSaleState, p, seen)
 }
 
 // ClosedError is the error for a change or payment of a closed registration.

@@ -103,6 +103,31 @@ func TestSettledAfterTheCapture(t *testing.T) {
 	}
 }
 
+// TestSettledAndRebuilt: staff settle the sale of a payment that Redis forgot. The buyer got the money back,
+// and is not told to start again.
+func TestSettledAndRebuilt(t *testing.T) {
+	t.Parallel()
+	for name, taken := range map[string]bool{"before the capture": false, "after the capture": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			p := w.authorised(g)
+			if taken {
+				w.captureAtProcessor(p)
+			}
+			w.payAtDesk(p)
+			w.wipe()
+			w.rebuild(g)
+			w.clock.Advance(time.Minute)
+			p = w.advance(g, p)
+			if view := p.View(); !p.State.Final() || view.Message == flows.MessagePaymentRefundedRestart || view.Message == flows.MessagePaymentCancelledRestart {
+				t.Errorf("%s (%s) is shown as %+v", p.State, p.Reason, view)
+			}
+		})
+	}
+}
+
 // TestSettledBeforeThePayment: whatever reads the sale first finds it settled, and
 // nothing is begun.
 func TestSettledBeforeThePayment(t *testing.T) {

@@ -309,7 +309,7 @@ func (p *Payment) ended(view PaymentView) PaymentView {
 	if p.Closed || p.Rebuilt {
 		view.Retry = "never"
 	}
-	if p.Rebuilt {
+	if seen := p.seenSaleState(); p.Rebuilt && (seen == "" || seen == p.SaleState) { // else the buyer has what a new start would sell again
 		view.Message = restartMessages[view.Message]
 	}
 	return view
