@@ -1,5 +1,4 @@
-// The typed client. npm install openapi-fetch && npm install --save-dev typescript openapi-typescript
-// npx openapi-typescript http://localhost:8080/openapi.yaml -o frontdesk.d.ts
+// The typed client. The guide "Build a website" has the commands that make frontdesk.d.ts.
 import createClient from "openapi-fetch";
 import type { paths } from "./frontdesk.d.ts";
 

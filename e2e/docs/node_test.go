@@ -2,6 +2,7 @@ package docs_test
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -24,19 +25,25 @@ type nodeProject struct {
 // newNodeProject copies examples. They ask the gateway of the test instead of the one at the usual address.
 func newNodeProject(t *testing.T, gateway string, examples ...string) nodeProject {
 	t.Helper()
-	installed := filepath.Join(frontdesktest.Root(), "e2e", "web", "node_modules")
-	if _, err := os.Stat(filepath.Join(installed, "openapi-fetch")); err != nil {
-		t.Fatal("these tests need node and the packages of e2e/web: run .ci/tools")
-	}
 	w := nodeProject{t, t.TempDir(), gateway}
 	w.write("package.json", `{"type": "module"}`)
-	if err := os.Symlink(installed, filepath.Join(w.dir, "node_modules")); err != nil {
+	if err := os.Symlink(nodeModules(t), filepath.Join(w.dir, "node_modules")); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range examples {
 		w.write(name, read(t, filepath.Join("docs", "examples", name)))
 	}
 	return w
+}
+
+// nodeModules is the folder of the packages that e2e/web/package.json pins.
+func nodeModules(t *testing.T) string {
+	t.Helper()
+	installed := filepath.Join(frontdesktest.Root(), "e2e", "web", "node_modules")
+	if _, err := os.Stat(filepath.Join(installed, "openapi-fetch")); err != nil {
+		t.Fatal("these tests need node and the packages of e2e/web: run .ci/tools")
+	}
+	return installed
 }
 
 func (w nodeProject) write(name, text string) {
@@ -49,7 +56,7 @@ func (w nodeProject) write(name, text string) {
 // run runs a program in the folder, and gives what it says.
 func (w nodeProject) run(name string, args ...string) (string, error) {
 	w.t.Helper()
-	if tool := filepath.Join(w.dir, "node_modules", ".bin", name); name != "node" {
+	if tool := filepath.Join(w.dir, "node_modules", ".bin", name); name != "node" && name != "sh" {
 		name = tool
 	}
 	command := exec.CommandContext(w.t.Context(), name, args...)
@@ -69,22 +76,44 @@ func (w nodeProject) must(name string, args ...string) string {
 	return out
 }
 
-// compile is tsc as strict as it gets.
+// compile is tsc with the options of the page.
 func (w nodeProject) compile(args ...string) (string, error) {
 	return w.run("tsc", append([]string{"--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom"}, args...)...)
 }
 
-// TestTypedClient makes the types from the contract that the gateway serves,
-// compiles the examples with them, and signs up by them.
+// installs is a command of a page that installs packages.
+var installs = regexp.MustCompile(`(?m)^npm install (.*)$`)
+
+// TestTypedClient runs the page's commands as they stand: they make the types from the contract that the
+// gateway serves, compile the examples with them, and sign up. The packages are installed already; the
+// page must name their versions.
 func TestTypedClient(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
-	w := newNodeProject(t, localhost(c.URL), "client.ts", "signup.ts")
-	w.must("openapi-typescript", w.gateway+"/openapi.yaml", "-o", "frontdesk.d.ts")
-	if out, err := w.compile("--outDir", "out", "signup.ts"); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	w := nodeProject{t, t.TempDir(), localhost(c.URL)}
+	var commands []string
+	for _, b := range parseBlocks(read(t, "docs/how-to/build-a-website.md")) {
+		if b.Language == "sh" && strings.Contains(b.Text, "npx ") {
+			commands = append(commands, b.Text)
+		}
 	}
-	if said := w.must("node", "out/signup.js"); !strings.Contains(said, "14900 cents are due; one can pay") || !strings.Contains(said, "completed: recorded, member 11-") {
+	if len(commands) != 2 {
+		t.Fatalf("the page has the blocks %q", commands)
+	}
+	pinned := read(t, "e2e/web/package.json")
+	for _, line := range installs.FindAllStringSubmatch(commands[0], -1) {
+		for _, each := range strings.Fields(strings.TrimPrefix(line[1], "--save-dev ")) {
+			if name, version, _ := strings.Cut(each, "@"); !strings.Contains(pinned, fmt.Sprintf("%q: %q", name, version)) {
+				t.Errorf("the page installs %s, and the tests another version", each)
+			}
+		}
+	}
+	w.must("sh", "-ec", strings.ReplaceAll(installs.ReplaceAllString(commands[0], "ln -sfn '"+nodeModules(t)+"' node_modules"), "http://localhost:8080", w.gateway))
+	w.dir = filepath.Join(w.dir, "signup")
+	for _, name := range []string{"client.ts", "signup.ts", "tsconfig.json"} {
+		w.write(name, read(t, filepath.Join("docs", "examples", name)))
+	}
+	if said := w.must("sh", "-ec", commands[1]); !strings.Contains(said, "14900 cents are due; one can pay") || !strings.Contains(said, "completed: recorded, member 11-") {
 		t.Errorf("the example says:\n%s", said)
 	}
 	expectOnePayment(t, c)

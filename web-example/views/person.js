@@ -39,7 +39,7 @@ export function show() {
       field("email", { type: "email", autocomplete: "email", maxlength: 254 }),
       field("mobile", { type: "tel", autocomplete: "tel", maxlength: 30, onchange: readNumber })),
     group(text.person.live,
-      field("street", { autocomplete: "street-address", maxlength: 200 }),
+      field("street", { autocomplete: "address-line1", maxlength: 200 }),
       row(field("postalCode", { autocomplete: "postal-code", maxlength: 20 }), field("city", { autocomplete: "address-level2", maxlength: 100 })),
       choice("country", isCorrection() ? [["", text.person.unchanged], ...countries()] : countries(), "country")),
     h("div", { class: "actions" },
@@ -88,7 +88,7 @@ const row = (...fields) => h("div", { class: "row" }, ...fields);
  * @param {import("../dom.js").Attributes} attributes
  */
 function field(name, attributes) {
-  return wrap(name, h("input", { type: "text", required: true, ...common(name), ...attributes }));
+  return wrap(name, h("input", { type: "text", required: true, enterkeyhint: "next", ...common(name), ...attributes }));
 }
 
 /**

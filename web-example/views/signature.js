@@ -60,7 +60,7 @@ export const outbox = () =>
  */
 export const codeForm = ({ attemptsLeft = 0 }, take, label = WORDS.sign) =>
   h("form", { class: "code-form", novalidate: true, "data-form": "signature", onsubmit: (/** @type {any} */ event) => submit(event, take) },
-    field("code", { label: WORDS.label }, { class: "code", inputmode: "numeric", autocomplete: "one-time-code", maxlength: 12, required: true }),
+    field("code", { label: WORDS.label }, { class: "code", inputmode: "numeric", enterkeyhint: "done", autocomplete: "one-time-code", maxlength: 12, required: true }),
     h("p", { class: "hint attempts", "data-attempts": attemptsLeft, role: "status" }, WORDS.left(attemptsLeft)),
     h("button", { class: "button button-wide", id: "sign", "data-continue": true },
       h("span", { class: "when-idle" }, label), h("span", { class: "when-busy" }, WORDS.signing)));
