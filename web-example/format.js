@@ -46,6 +46,9 @@ export const span = (duration) => inWords(duration, text.units.span);
 /** @param {string} duration such as P4W: "every 4 weeks" */
 export const every = (duration) => inWords(duration, text.units.every);
 
+/** @param {string} duration whether it keeps the day of the month, as P1M does and P4W does not */
+export const keepsDay = (duration) => /^P\d+[MY]$/.test(duration);
+
 /** @param {string} duration such as P1W: "per week" */
 export const per = (duration) => inWords(duration, text.units.per);
 

@@ -155,6 +155,7 @@ export default {
     unknown: "We cannot show the dates and amounts of the debits here. Please ask the team at the club.",
     failed: "What you pay later cannot be shown right now.",
     day: "Debits on the",
+    firstDay: "First debit on the",
     dayOf: ordinal,
     close: "Close",
     rules: {
@@ -527,6 +528,7 @@ export default {
   debit: {
     open: "The club chooses the day of the debits.",
     on: (/** @type {number} */ day) => `Debits on the ${ordinal(day)}`,
+    first: (/** @type {number} */ day, /** @type {string} */ every) => `First debit on the ${ordinal(day)}${every && `, then ${every}`}`,
   },
 
   changes: {

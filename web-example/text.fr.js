@@ -166,6 +166,7 @@ export default {
     unknown: "Nous ne pouvons pas indiquer ici les dates et montants des prélèvements. Demandez à l’équipe du club.",
     failed: "Impossible d’afficher pour le moment ce que vous paierez ensuite.",
     day: "Prélèvement le",
+    firstDay: "Premier prélèvement le",
     dayOf: ordinal,
     close: "Fermer",
     rules: {
@@ -537,6 +538,7 @@ export default {
   debit: {
     open: "Le club choisit le jour des prélèvements.",
     on: (day) => `Prélèvements le ${ordinal(day)}`,
+    first: (day, every) => `Premier prélèvement le ${ordinal(day)}${every && `, puis ${every}`}`,
   },
 
   changes: {

@@ -55,6 +55,35 @@ func TestDebitDayInBrowser(t *testing.T) {
 	}
 }
 
+// TestWeeklyDebits: the chosen day is that of the first debit, and the others do not follow the month.
+func TestWeeklyDebits(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	for offer, texts := range map[string]map[string]string{
+		"902": {"en": "First debit on the", "fr": "Premier prélèvement le"},
+		"901": {"en": "Debits on the", "fr": "Prélèvement le"},
+	} {
+		for language, wanted := range texts {
+			g.goTo("/?club=11&lang=" + language)
+			g.Click(`[data-offer="` + offer + `"] [data-choose]`)
+			g.WaitVisible(`dialog [data-debit-days="3"]`)
+			if !strings.Contains(g.Text(), wanted) {
+				t.Errorf("the days of %s are not headed %q:\n%s", offer, wanted, g.Text())
+			}
+		}
+	}
+	g.goTo("/?club=11&lang=en")
+	g.Click(`[data-offer="902"] [data-choose]`)
+	g.WaitVisible(`dialog [data-debit-days="3"]`)
+	g.Click(`dialog label:has([data-debit-day="20"])`)
+	g.Click(`dialog [data-continue]`)
+	g.giveDetails()
+	g.WaitVisible(`[data-debits-on="20"]`)
+	if wanted := "First debit on the 20th, then every 4 weeks"; !strings.Contains(g.Text(), wanted) {
+		t.Errorf("the cart does not say %q:\n%s", wanted, g.Text())
+	}
+}
+
 // TestLiveUpdatesInBrowser: a change on one device shows on the other at once, without a
 // reload, and keeps what the visitor is typing.
 func TestLiveUpdatesInBrowser(t *testing.T) {

@@ -56,7 +56,7 @@ const line = (item, removable) =>
     h("div", {},
       h("strong", {}, item.name),
       item.startDate && h("small", {}, text.terms.starts(date(item.startDate))),
-      debitOf(item),
+      debitOf(item, findOffer(get().catalogue, item.offerId)?.offer.billing?.rhythm),
       item.origin !== "chosen" && h("small", { class: "tag" }, text.cart.added),
       removable && item.origin === "chosen" && remover(item)),
     h("span", { class: "amount" }, money(item.price)));

@@ -1,6 +1,7 @@
 // @ts-check
 /** The day on which a club debits: chosen together with the start, since which days there are depends on it. */
 import { h } from "../dom.js";
+import { every, keepsDay } from "../format.js";
 import { readDebitDays } from "../journey.js";
 import { text } from "../text.js";
 import { choices } from "./plan.js";
@@ -9,8 +10,9 @@ import { choices } from "./plan.js";
  * The days to choose from; the one that comes first is chosen. Where they cannot be read, the club chooses.
  * @param {string} club
  * @param {HTMLInputElement} start the field with the start date
+ * @param {string} [rhythm] of the debits
  */
-export function debitDays(club, start) {
+export function debitDays(club, start, rhythm) {
   const element = h("fieldset", { class: "plan-days", "data-debit-days": 0 });
   let asked = 0;
   let read = update();
@@ -24,7 +26,7 @@ export function debitDays(club, start) {
     const before = picked();
     const day = days.some((one) => one.day === before) ? before : days[0]?.day;
     element.dataset.debitDays = String(days.length);
-    element.replaceChildren(...(days.length ? choices(days, day) : [h("p", { class: "hint" }, text.debit.open)]));
+    element.replaceChildren(...(days.length ? choices(days, day, rhythm) : [h("p", { class: "hint" }, text.debit.open)]));
   }
 
   function picked() {
@@ -36,5 +38,7 @@ export function debitDays(club, start) {
 /**
  * The day of an item's debits, where the buyer has chosen one.
  * @param {import("../contract").Cart["items"][number]} item
+ * @param {string} [rhythm] of the debits, once it is read
  */
-export const debitOf = ({ debit }) => debit?.day && h("small", { "data-debits-on": debit.day }, text.debit.on(debit.day));
+export const debitOf = ({ debit }, rhythm = "") =>
+  debit?.day && h("small", { "data-debits-on": debit.day }, keepsDay(rhythm) ? text.debit.on(debit.day) : text.debit.first(debit.day, rhythm && every(rhythm)));

@@ -166,7 +166,7 @@ export function askStart(product, offer) {
     required: true, min: today(), value: today(), "aria-describedby": "start-hint start-error",
   });
   const error = h("p", { class: "field-error", id: "start-error", role: "alert" });
-  const days = offer.needs.includes("debit") && debitDays(get().registration?.clubId ?? get().place.club ?? "", input);
+  const days = offer.needs.includes("debit") && debitDays(get().registration?.clubId ?? get().place.club ?? "", input, offer.billing?.rhythm);
   const dialog = ask(text.offer.start.heading,
     h("p", { class: "dialog-about" }, product.name),
     h("form", { method: "dialog", novalidate: true, onsubmit },

@@ -1,7 +1,7 @@
 // @ts-check
 /** What an offer costs, and when: the first lines of the bank statement, then how it continues. Start reading at `plan`. */
 import { ask, button, h, icon, termList, ticks } from "../dom.js";
-import { date, every, money, today } from "../format.js";
+import { date, every, keepsDay, money, today } from "../format.js";
 import { loadSchedule, readDebitDays, scheduleKey } from "../journey.js";
 import { get } from "../store.js";
 import { terms } from "../terms.js";
@@ -180,7 +180,7 @@ export function askPlan(product, offer) {
     const debitDay = listed.some(({ day }) => day === picked) ? picked : listed[0]?.day;
     const schedule = await loadSchedule({ club, offer: offer.id, startDate, debitDay });
     if (mine !== asked) return; // the visitor has asked for something else meanwhile
-    if (!days.childElementCount) days.replaceChildren(...choices(listed, debitDay));
+    if (!days.childElementCount) days.replaceChildren(...choices(listed, debitDay, offer.billing?.rhythm));
     place.replaceChildren(schedule ? plan(schedule) : failed());
   }
 }
@@ -188,9 +188,10 @@ export function askPlan(product, offer) {
 /**
  * @param {import("../contract").DebitDay[]} listed
  * @param {number | undefined} chosen
+ * @param {string} [rhythm] of the debits
  */
-export const choices = (listed, chosen) => [
-  h("legend", {}, text.plan.day),
+export const choices = (listed, chosen, rhythm = "") => [
+  h("legend", {}, keepsDay(rhythm) ? text.plan.day : text.plan.firstDay),
   h("div", { class: "plan-choices" }, [...listed].sort((one, other) => one.day - other.day).map(({ day }) =>
     h("label", { class: "chip" },
       h("input", { type: "radio", name: "debitDay", value: day, checked: day === chosen, "data-debit-day": day }),
