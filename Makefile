@@ -7,7 +7,7 @@
 # make image: the image frontdesk, with docker, podman or buildah, and artefacts/frontdesk.cdx.json, what is in it.
 # make bench: Frontdesk compared with reference servers, in one table; fails when a threshold of docs/explanation/performance.md is missed.
 # make campaign: the long form of the campaigns of faults, about an hour, for docs/explanation/reliability.md.
-# It brings gosec along. gosec by itself finds nothing more, understands the same exceptions
+# It includes gosec. Run alone, gosec finds nothing more, understands the same exceptions
 # (#nosec), and would read the whole tree a second time, so that it is not run:
 # go run github.com/securego/gosec/v2/cmd/gosec@v2.24.7 -exclude-generated -exclude-dir=e2e ./...
 LINT = go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
@@ -50,8 +50,8 @@ image:
 tools: # what the tests need and the machine may lack
 	@.ci/tools
 
-generate: tools # from openapi.yaml: the contract in Go, what requests are held against, and types of the signup site; the pages below /docs; docs/reference/{configuration,cli}.md
-	go generate ./api ./handlers/docs ./cmd
+generate: tools # from openapi.yaml: the contract in Go, what requests are held against, and types of the signup site; the pages below /docs; docs/reference/{configuration,cli,problems}.md
+	go generate ./api ./handlers ./handlers/docs ./cmd
 	e2e/web/node_modules/.bin/openapi-typescript openapi.yaml --default-non-nullable=false --output web-example/openapi.d.ts
 
 campaign: tools

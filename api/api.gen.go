@@ -488,6 +488,7 @@ const (
 	NothingDue            ProblemCode = "nothing_due"
 	OfferNotAvailable     ProblemCode = "offer_not_available"
 	OtherClub             ProblemCode = "other_club"
+	Overloaded            ProblemCode = "overloaded"
 	PaymentExists         ProblemCode = "payment_exists"
 	PaymentUnderWay       ProblemCode = "payment_under_way"
 	PersonKnown           ProblemCode = "person_known"
@@ -583,6 +584,8 @@ func (e ProblemCode) Valid() bool {
 	case OfferNotAvailable:
 		return true
 	case OtherClub:
+		return true
+	case Overloaded:
 		return true
 	case PaymentExists:
 		return true
@@ -928,7 +931,7 @@ type Action struct {
 	LatestDueDate *Date        `json:"latestDueDate,omitempty"`
 	Method        ActionMethod `json:"method"`
 
-	// Methods Only with `pay`, the methods that the caller can choose now. `desk` is listed only for staff, `later` only for callers to whom the club offers it.
+	// Methods Only with `pay`, the methods that the caller can choose now. `desk` is listed only for staff, `later` only for callers that the club offers it to.
 	Methods *[]PaymentMethod `json:"methods,omitempty"`
 }
 
@@ -958,7 +961,7 @@ type Audience string
 
 // Billing The debits after today's payment.
 type Billing struct {
-	// Endless The subscription renews automatically, so there is no total.
+	// Endless The subscription renews automatically, so it has no total.
 	Endless bool           `json:"endless"`
 	Entries []BillingEntry `json:"entries"`
 
@@ -1335,6 +1338,26 @@ type DeskCheque struct {
 	Owner string `json:"owner" validate:"notblank"`
 }
 
+// DueToday What is due at signup if the offer starts today; for another start date of an offer that is `prorated`, ask for its
+// schedule. Articles that the club adds to a cart by itself, such as a compulsory badge, are known only in the cart.
+type DueToday struct {
+	// Amount Minor units (cents).
+	Amount Amount `json:"amount"`
+
+	// Basis How reliable an amount and its date are. `exact`: derived from the club system's data, to the cent. `estimated`: a
+	// rule filled a gap in the data. `unknown`: the data allows no estimate, so no value is given. `rules` lists the rules
+	// that were applied. The basis of a whole is the least reliable of its parts.
+	Basis ScheduleBasis `json:"basis"`
+
+	// Currency ISO 4217; `XXX` if the club system gives none.
+	//
+	// Example: EUR
+	Currency Currency `json:"currency"`
+
+	// Date The day for which it was computed.
+	Date Date `json:"date"`
+}
+
 // Duration An ISO 8601 duration, as the club system gives it.
 //
 // Example: P1M
@@ -1629,8 +1652,14 @@ type Offer struct {
 	//
 	// Example: P52W
 	Commitment *Duration `json:"commitment,omitempty"`
-	DueNow     Money     `json:"dueNow"`
-	Id         Id        `json:"id"`
+
+	// DueNow The price as the club system lists it, for a start on the first of a month.
+	DueNow Money `json:"dueNow"`
+
+	// DueToday What is due at signup if the offer starts today; for another start date of an offer that is `prorated`, ask for its
+	// schedule. Articles that the club adds to a cart by itself, such as a compulsory badge, are known only in the cart.
+	DueToday DueToday `json:"dueToday"`
+	Id       Id       `json:"id"`
 
 	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Name Words `json:"name"`
@@ -1794,7 +1823,7 @@ type Problem struct {
 	// | `offer_not_available` | 422 | `never` | the club does not offer this now, or not to this person | read the catalogue again, and let the person choose |
 	// | `mandate_not_needed` | 409 | `never` | nothing in the cart is paid by direct debit | continue to the payment |
 	// | `mandate_signed` | 409 | `never` | the mandate is already signed | read the registration, and continue to the payment |
-	// | `no_code` | 409 | `never` | there is no active code to enter or cancel | offer what `next` lists: a new code, or the bank account again |
+	// | `no_code` | 409 | `never` | no code is active | offer what `next` lists: a new code, or the bank account again |
 	// | `code_wrong` | 422 | `never` | the code is wrong; the mandate's `attemptsLeft` counts down | show the error next to the field, with the attempts left |
 	// | `code_expired` | 409 | `never` | the code has expired or was cancelled | offer a new code |
 	// | `code_blocked` | 409 | `never` | too many wrong codes were entered | offer a new code |
@@ -1811,6 +1840,7 @@ type Problem struct {
 	// | `identity_unavailable` | 503 | `after` | the keys of the club's own login cannot be fetched | wait for `Retry-After`, and send the same request again |
 	// | `processor_unavailable` | 503 | `after` | the card processor is unreachable | wait for `Retry-After`, and send the same request again with the same key |
 	// | `storage_unavailable` | 503 | `after` | Frontdesk cannot reach its storage | wait for `Retry-After`, and send the same request again with the same key |
+	// | `overloaded` | 503 | `after` | Frontdesk has more visitors than it can serve; nothing was done | wait for `Retry-After`, and send the same request again with the same key |
 	// | `internal` | 500 | `same_key` | Frontdesk failed | offer to try again, with the same key; give support the `traceId` |
 	Code ProblemCode `json:"code"`
 
@@ -1875,7 +1905,7 @@ type ProblemRetry string
 // | `offer_not_available` | 422 | `never` | the club does not offer this now, or not to this person | read the catalogue again, and let the person choose |
 // | `mandate_not_needed` | 409 | `never` | nothing in the cart is paid by direct debit | continue to the payment |
 // | `mandate_signed` | 409 | `never` | the mandate is already signed | read the registration, and continue to the payment |
-// | `no_code` | 409 | `never` | there is no active code to enter or cancel | offer what `next` lists: a new code, or the bank account again |
+// | `no_code` | 409 | `never` | no code is active | offer what `next` lists: a new code, or the bank account again |
 // | `code_wrong` | 422 | `never` | the code is wrong; the mandate's `attemptsLeft` counts down | show the error next to the field, with the attempts left |
 // | `code_expired` | 409 | `never` | the code has expired or was cancelled | offer a new code |
 // | `code_blocked` | 409 | `never` | too many wrong codes were entered | offer a new code |
@@ -1892,6 +1922,7 @@ type ProblemRetry string
 // | `identity_unavailable` | 503 | `after` | the keys of the club's own login cannot be fetched | wait for `Retry-After`, and send the same request again |
 // | `processor_unavailable` | 503 | `after` | the card processor is unreachable | wait for `Retry-After`, and send the same request again with the same key |
 // | `storage_unavailable` | 503 | `after` | Frontdesk cannot reach its storage | wait for `Retry-After`, and send the same request again with the same key |
+// | `overloaded` | 503 | `after` | Frontdesk has more visitors than it can serve; nothing was done | wait for `Retry-After`, and send the same request again with the same key |
 // | `internal` | 500 | `same_key` | Frontdesk failed | offer to try again, with the same key; give support the `traceId` |
 type ProblemCode string
 
@@ -1907,7 +1938,7 @@ type Product struct {
 	Type   ProductType `json:"type"`
 }
 
-// ProductList Example: {"items":[{"id":"2","name":"Quarter Pass","offers":[{"dueNow":{"amount":14900,"currency":"EUR"},"id":"201","name":"Quarter Pass, paid once","needs":["startDate"],"prorated":false}],"type":"subscription"}],"next":"30"}
+// ProductList Example: {"items":[{"id":"2","name":"Quarter Pass","offers":[{"dueNow":{"amount":14900,"currency":"EUR"},"dueToday":{"amount":14900,"basis":"exact","currency":"EUR","date":"2030-01-15"},"id":"201","name":"Quarter Pass, paid once","needs":["startDate"],"prorated":false}],"type":"subscription"}],"next":"30"}
 type ProductList struct {
 	Items []Product `json:"items"`
 
@@ -1926,7 +1957,7 @@ type Prospect struct {
 	AccessToken string `json:"accessToken"`
 }
 
-// Registration Example: {"cart":{"changes":[],"dueNow":{"amount":14900,"currency":"EUR"},"items":[{"id":"0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55","name":"Quarter Pass, paid once","offerId":"201","origin":"chosen","price":{"amount":14900,"currency":"EUR"},"startDate":"2030-01-15"}],"problems":[],"revision":"q0WDkV3nUf7s2aYH","valid":true},"clubId":"11","contact":{"number":"11-001007","status":"temp"},"expiresAt":"2030-01-15T20:00:00Z","final":false,"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","next":[{"action":"pay","href":"/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11/payment","method":"POST","methods":["card","later"]},{"action":"abandon","href":"/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","method":"DELETE"}],"state":"open","step":"ready"}
+// Registration Example: {"cart":{"changes":[],"dueNow":{"amount":14900,"currency":"EUR"},"items":[{"id":"0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55","name":"Quarter Pass, paid once","offerId":"201","origin":"chosen","price":{"amount":14900,"currency":"EUR"},"startDate":"2030-01-15"}],"problems":[],"revision":"q0WDkV3nUf7s2aYH","valid":true},"clubId":"11","contact":{"number":"11-001007","status":"temp"},"expiresAt":"2030-01-15T20:00:00Z","final":false,"forgottenAt":"2030-01-16T20:00:00Z","id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","next":[{"action":"pay","href":"/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11/payment","method":"POST","methods":["card","later"]},{"action":"abandon","href":"/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","method":"DELETE"}],"state":"open","step":"ready","version":"k2l9Jx0mQe7rTn4c"}
 type Registration struct {
 	// Cart The cart as last read from the club system.
 	Cart      Cart     `json:"cart"`
@@ -1936,7 +1967,10 @@ type Registration struct {
 
 	// Final The registration can no longer change. `with_staff` is not final, because staff can still complete it.
 	Final bool `json:"final"`
-	Id    Id   `json:"id"`
+
+	// ForgottenAt Until then the registration can be read at least; a payment in progress keeps it longer. Afterwards it is deleted, and `not_found`.
+	ForgottenAt Instant `json:"forgottenAt"`
+	Id          Id      `json:"id"`
 
 	// Mandate Example: {"attemptsLeft":5,"covers":false,"iban":"FR** **** 0189","message":"Please enter the code from the SMS.","messageCode":"signature_awaiting_code","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
 	Mandate *Mandate `json:"mandate,omitempty"`
@@ -1982,6 +2016,13 @@ type Registration struct {
 
 	// Token The credential of the registration's holder: 256 random bits and the time of issue, signed. Present only in the response that started or resumed the registration.
 	Token *string `json:"token,omitempty"`
+
+	// Version Names what this response shows; anything else has another version, also if only the time or the language changed
+	// it. It equals the ETag of `GET /v1/registrations/{id}` and the id of an event.
+	//
+	//
+	// Example: k2l9Jx0mQe7rTn4c
+	Version string `json:"version"`
 }
 
 // RegistrationState `attention`: the club's staff are reviewing the registration; the visitor has nothing more to do.

@@ -101,7 +101,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 		Contract: cfg.assets.Contract, Site: site, Docs: pages, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
 		PublicURL: cfg.PublicURL, Mode: cfg.Mode, SMSCountries: cfg.SMSCountries, RequireCart: cfg.CartRevision == "required", AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys, PublishableKey: cfg.StripePublicKey,
 		Methods: cfg.methodPolicy(), Captcha: cfg.captcha(), RateLimits: cfg.rateLimited(), TrustedProxies: proxies,
-		OnRequest: onRequest, OnRequestMetric: seen.metrics.CountRequest, OnStream: seen.metrics.CountStream, Traces: seen.traces, AccessLevel: cfg.accessLevel(), Now: time.Now, After: time.After, Log: log,
+		OnRequest: onRequest, OnRequestMetric: seen.metrics.CountRequest, OnAdmission: seen.metrics.CountAdmission, OnStream: seen.metrics.CountStream, Traces: seen.traces, AccessLevel: cfg.accessLevel(), Now: time.Now, After: time.After, Log: log,
 	})
 	if err != nil {
 		return g, err
@@ -130,7 +130,7 @@ func (cfg Config) clubSystem(log *slog.Logger, seen *ops.Metrics) *club.Client {
 }
 
 // rule is how a sale of the simulator shows that it is paid. For the real club system
-// there is none until operators calibrate it.
+// nil until operators calibrate it.
 func (cfg Config) rule() *flows.Rule {
 	if cfg.Mode == "live" {
 		return nil

@@ -65,6 +65,7 @@ const (
 	IdentityUnavailable   Code = "identity_unavailable"
 	ProcessorUnavailable  Code = "processor_unavailable"
 	StorageUnavailable    Code = "storage_unavailable"
+	Overloaded            Code = "overloaded"
 	Internal              Code = "internal"
 )
 
@@ -113,7 +114,7 @@ var (
 	// ErrNotFound: the store has no such record.
 	ErrNotFound = errors.New("flows: no such record")
 	// ErrConflict: the record changed since the caller read it.
-	ErrConflict = errors.New("flows: the record was changed by somebody else")
+	ErrConflict = errors.New("flows: the record was changed meanwhile")
 	// ErrNewer: a newer version wrote the record, so this one must not change it.
 	ErrNewer = errors.New("flows: the record was written by a newer version")
 	// ErrDamaged: the index of a sealed record contradicts it.
@@ -179,7 +180,7 @@ func MigrationFailed(err error) error {
 			Detail: "The club cannot take you over: either it is your club already, or it belongs to another chain. Please ask the club."}
 	case errors.Is(err, club.ErrMigrationContact):
 		return &Error{Code: MigrationContact, Err: err,
-			Detail: "Only somebody who is not a member, or not any more, can move. Please ask your club."}
+			Detail: "Only prospects and former members can move. Please ask your club."}
 	case errors.Is(err, club.ErrOutOfReach):
 		return &Error{Code: MigrationNotShared, Err: err,
 			Detail: "The two clubs do not share your details. Please ask the club."}

@@ -215,14 +215,20 @@ func openActions(r *Registration, payable bool, now time.Time) []string {
 	return append(r.mandateActions(now), actions...)
 }
 
-// LinkEnd returns when a new link expires: with the registration's record, which outlives a
-// payment in progress, and after resumeLife at most.
-func (r *Registration) LinkEnd(p *Payment, now time.Time) time.Time {
-	link, end := now.Add(resumeLife), r.ExpiresAt
+// KeptUntil returns until when the registration can be read at least. A payment in progress (p; nil:
+// none) keeps it longer.
+func (r *Registration) KeptUntil(p *Payment) time.Time {
+	end := r.ExpiresAt
 	if p != nil && p.UpdatedAt.After(end) {
 		end = p.UpdatedAt
 	}
-	end = end.Add(KeepRegistration)
+	return end.Add(KeepRegistration)
+}
+
+// LinkEnd returns when a new link expires: with the registration's record, which outlives a
+// payment in progress, and after resumeLife at most.
+func (r *Registration) LinkEnd(p *Payment, now time.Time) time.Time {
+	link, end := now.Add(resumeLife), r.KeptUntil(p)
 	if p != nil && !p.State.Final() || link.Before(end) {
 		return link
 	}

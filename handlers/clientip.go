@@ -27,7 +27,7 @@ func ParseProxies(texts []string) ([]netip.Prefix, error) {
 		}
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("%q is no network such as 10.0.0.0/8 or 2001:db8::/32, and no address", text)
+			return nil, fmt.Errorf("%q is neither a network such as 10.0.0.0/8 or 2001:db8::/32 nor an address", text)
 		case prefix.Addr().Is4In6(): // the standard library would match IPv4 with what is left of the mask, perhaps all of it
 			return nil, fmt.Errorf("%q is IPv4 in IPv6 notation: write it as IPv4, such as 10.0.0.0/8", text)
 		case prefix.Bits() == 0:

@@ -70,8 +70,8 @@ func TestForwardedForByAnybody(t *testing.T) {
 func TestUnsafeLimits(t *testing.T) {
 	t.Parallel()
 	for environment, says := range map[string]string{
-		"FRONTDESK_TRUSTED_PROXIES=10.0.0.0/33":                                                `FRONTDESK_TRUSTED_PROXIES: "10.0.0.0/33" is no network`,
-		"FRONTDESK_TRUSTED_PROXIES=10.0.0.0/8,proxy.local":                                     `FRONTDESK_TRUSTED_PROXIES: "proxy.local" is no network`,
+		"FRONTDESK_TRUSTED_PROXIES=10.0.0.0/33":                                                `FRONTDESK_TRUSTED_PROXIES: "10.0.0.0/33" is neither a network`,
+		"FRONTDESK_TRUSTED_PROXIES=10.0.0.0/8,proxy.local":                                     `FRONTDESK_TRUSTED_PROXIES: "proxy.local" is neither a network`,
 		"FRONTDESK_TRUSTED_PROXIES=0.0.0.0/0":                                                  "anybody could then pretend to be anybody",
 		"FRONTDESK_TRUSTED_PROXIES=::ffff:0:0/96":                                              "write it as IPv4",
 		"FRONTDESK_TRUSTED_PROXIES=::/0":                                                       "anybody could then pretend to be anybody",
@@ -82,7 +82,7 @@ func TestUnsafeLimits(t *testing.T) {
 		"FRONTDESK_CAPTCHA_SECRET=s FRONTDESK_CAPTCHA_URL=http://challenge.example/siteverify": "the secret must be sent over https",
 		"FRONTDESK_SMS_HOURLY=0":                                                               "at least one code an hour",
 		"FRONTDESK_SMS_DAILY=99":                                                               "no fewer in a day than in an hour",
-		"FRONTDESK_SMS_COUNTRIES=FR,France":                                                    "FRONTDESK_SMS_COUNTRIES has \"France\", which is no country",
+		"FRONTDESK_SMS_COUNTRIES=FR,France":                                                    "FRONTDESK_SMS_COUNTRIES has \"France\", which is not a country",
 		"FRONTDESK_METHODS_VISITOR=desk":                                                       "FRONTDESK_METHODS_VISITOR has desk",
 		"FRONTDESK_METHODS_STAFF=barter":                                                       "FRONTDESK_METHODS_STAFF has \"barter\"",
 		"FRONTDESK_LATER_DAYS=0":                                                               "FRONTDESK_LATER_DAYS must be from 1",

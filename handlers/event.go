@@ -34,25 +34,36 @@ func (s *Server) followRegistration(c echo.Context) error {
 	}
 	defer leave()
 	stream := newEventStream(c)
-	open := s.sendChange(ctx, stream, view, refreshed)
+	end := s.sendChange(ctx, stream, view, refreshed)
 	exchangeOf(ctx).record() // the request is answered; its stream may last for hours
-	for open {
+	for end == "" {
 		select {
 		case <-ctx.Done():
 			return nil
 		case _, more := <-changed:
 			if !more {
-				return nil
+				end = endDraining
+				continue
 			}
 		case <-s.cfg.After(heartbeat):
 		}
-		open = s.reload(ctx, stream, id)
+		end = s.reload(ctx, stream, id)
 	}
+	_ = stream.write(fmt.Sprintf("event: end\ndata: {\"reason\":%q}\n\n", end)) // for a client that is still there
 	return nil
 }
 
-// reload reads the registration again and sends what changed. It is false when the stream is over.
-func (s *Server) reload(ctx context.Context, stream *eventStream, id string) bool {
+// Why a stream ends.
+const (
+	endFinal     = "final"     // the registration can no longer change
+	endForgotten = "forgotten" // the registration was deleted
+	endDraining  = "draining"  // this gateway stops: reconnect
+	endLeft      = "left"      // the client has left, and reads no reason
+)
+
+// reload reads the registration again and sends what changed. It returns why the stream ends; empty if it
+// continues.
+func (s *Server) reload(ctx context.Context, stream *eventStream, id string) (end string) {
 	within, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	view, refreshed, err := s.cfg.Registrations.Load(within, id, callerOf(ctx).token)
@@ -60,39 +71,39 @@ func (s *Server) reload(ctx context.Context, stream *eventStream, id string) boo
 	case err == nil:
 		return s.sendChange(within, stream, view, refreshed)
 	case flows.CodeOf(err) == flows.NotFound:
-		return false
-	default: // temporary; the client keeps the last state
-		return stream.write(comment) == nil
+		return endForgotten
+	case stream.write(comment) != nil: // the error is temporary; the client keeps the last state
+		return endLeft
 	}
+	return ""
 }
 
 // sendChange sends the state, then the refreshed one, or a comment when the client has both. A
-// visitor who waits for a payment does not wait for the refresh. It is false when the client has left.
-func (s *Server) sendChange(ctx context.Context, stream *eventStream, view flows.View, refreshed func() flows.View) bool {
-	before := stream.state
-	if !s.sendState(ctx, stream, view) || !s.sendState(ctx, stream, refreshed()) {
-		return false
+// visitor who waits for a payment does not wait for the refresh. It returns why the stream ends; empty if it
+// continues.
+func (s *Server) sendChange(ctx context.Context, stream *eventStream, view flows.View, refreshed func() flows.View) (end string) {
+	before := stream.version
+	if !s.sendState(ctx, stream, view) {
+		return endLeft
 	}
-	return stream.state != before || stream.write(comment) == nil
+	if view = refreshed(); !s.sendState(ctx, stream, view) || stream.version == before && stream.write(comment) != nil {
+		return endLeft
+	}
+	if view.Step().Final() {
+		return endFinal
+	}
+	return ""
 }
 
 // sendState sends a state, unless the client has it. It is false when the client has left.
 func (s *Server) sendState(ctx context.Context, stream *eventStream, view flows.View) bool {
-	state := stateOf(view)
-	if state == stream.state {
+	registration := s.registrationOf(ctx, view)
+	if registration.Version == stream.version {
 		return true
 	}
-	stream.state = state
-	data, err := json.Marshal(s.registrationOf(ctx, view))
-	return err == nil && stream.write(fmt.Sprintf("event: registration\nid: %s\ndata: %s\n\n", state, data)) == nil
-}
-
-// stateOf names a state of a registration. Every write increments its version.
-func stateOf(view flows.View) string {
-	if view.Payment == nil {
-		return fmt.Sprint(view.Version)
-	}
-	return fmt.Sprintf("%d.%d.%d", view.Version, view.Payment.Generation, view.Payment.Version)
+	stream.version = registration.Version
+	data, err := json.Marshal(registration)
+	return err == nil && stream.write(fmt.Sprintf("event: registration\nid: %s\ndata: %s\n\n", stream.version, data)) == nil
 }
 
 // comment shows that a stream is alive; clients ignore it.
@@ -102,7 +113,7 @@ const comment = ":\n\n"
 type eventStream struct {
 	response http.ResponseWriter
 	control  *http.ResponseController
-	state    string // that the client has
+	version  string // of the registration that the client has
 }
 
 // newEventStream begins the response. It lifts the server's time limits, which are for requests
@@ -113,7 +124,7 @@ func newEventStream(c echo.Context) *eventStream {
 	header.Set("X-Accel-Buffering", "no") // nginx would buffer the events
 	header.Set("Connection", "close")
 	control := http.NewResponseController(c.Response().Writer)
-	_ = control.SetReadDeadline(time.Time{}) // fails only where there is no deadline
+	_ = control.SetReadDeadline(time.Time{}) // fails only where deadlines are not supported
 	return &eventStream{c.Response(), control, c.Request().Header.Get("Last-Event-ID")}
 }
 

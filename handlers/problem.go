@@ -77,6 +77,7 @@ var problems = map[flows.Code]problemKind{
 	flows.IdentityUnavailable:   {http.StatusServiceUnavailable, api.ProblemRetryAfter},
 	flows.ProcessorUnavailable:  {http.StatusServiceUnavailable, api.ProblemRetryAfter},
 	flows.StorageUnavailable:    {http.StatusServiceUnavailable, api.ProblemRetryAfter},
+	flows.Overloaded:            {http.StatusServiceUnavailable, api.ProblemRetryAfter},
 	flows.Internal:              {http.StatusInternalServerError, api.ProblemRetrySameKey},
 }
 

@@ -7,6 +7,7 @@ import (
 	"frontdesk/api"
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
+	"frontdesk/flows/schedule"
 )
 
 // productsPerPage is the club system's own page size, so that a page here is not slower than one there.
@@ -31,11 +32,13 @@ func (s *Server) ListProducts(ctx context.Context, request api.ListProductsReque
 	if err != nil {
 		return nil, err
 	}
-	return s.cacheResponse(ctx, query.Buyer, read, func() (any, error) { return pageOf(products, value(request.Params.Cursor)) })
+	return s.cacheResponse(ctx, query.Buyer, read, func() (any, error) {
+		return pageOf(products, value(request.Params.Cursor), schedule.DateOf(exchangeOf(ctx).At.UTC()))
+	})
 }
 
 // pageOf returns a page of a catalogue. Its cursor is the index of its first product.
-func pageOf(products []catalogue.Product, cursor string) (any, error) {
+func pageOf(products []catalogue.Product, cursor string, today schedule.Date) (any, error) {
 	from, _ := strconv.Atoi(cursor)
 	if cursor != "" && (from < 1 || from >= len(products) || strconv.Itoa(from) != cursor || from%productsPerPage != 0) {
 		return nil, &flows.Error{Code: flows.InvalidRequest, Fields: fieldError("query/cursor", flows.FieldCursor)}
@@ -44,7 +47,7 @@ func pageOf(products []catalogue.Product, cursor string) (any, error) {
 	page := api.ProductList{Items: make([]api.Product, 0, to-from)}
 	for _, product := range products[from:to] {
 		if isPublicID(product.IRI.ID()) && api.ProductType(product.Type).Valid() {
-			page.Items = append(page.Items, productOf(product))
+			page.Items = append(page.Items, productOf(product, today))
 		}
 	}
 	if to < len(products) {
@@ -53,22 +56,24 @@ func pageOf(products []catalogue.Product, cursor string) (any, error) {
 	return page, nil
 }
 
-func productOf(product catalogue.Product) api.Product {
+func productOf(product catalogue.Product, today schedule.Date) api.Product {
 	out := api.Product{
 		Id: product.IRI.ID(), Name: singleLine(product.Name), Description: optional(multiLine(product.Description)),
 		Type: api.ProductType(product.Type), Offers: make([]api.Offer, 0, len(product.Offers)),
 	}
 	for _, offer := range product.Offers {
 		if isPublicID(offer.IRI.ID()) {
-			out.Offers = append(out.Offers, offerOf(offer))
+			out.Offers = append(out.Offers, offerOf(offer, today))
 		}
 	}
 	return out
 }
 
-func offerOf(offer catalogue.Offer) api.Offer {
+func offerOf(offer catalogue.Offer, today schedule.Date) api.Offer {
+	due := schedule.Due(schedule.Terms{Offer: schedule.OfferOf(offer.Listed, offer.Commitment), Today: today, Start: today})
 	out := api.Offer{
 		Id: offer.IRI.ID(), Name: singleLine(offer.Name), DueNow: money(offer.DueNow, offer.Currency), Prorated: offer.Prorated,
+		DueToday:   api.DueToday{Date: due.Date.String(), Amount: due.Amount, Currency: currencyCode(offer.Currency), Basis: api.ScheduleBasis(due.Basis)},
 		Commitment: optional(durationText(offer.Commitment)), Needs: each(offer.Needs, func(need string) api.OfferNeeds { return api.OfferNeeds(need) }),
 	}
 	if offer.RegistrationFee != 0 {

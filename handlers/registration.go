@@ -2,7 +2,10 @@ package handlers
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
+	"net/http"
 
 	"frontdesk/api"
 	"frontdesk/flows"
@@ -44,7 +47,38 @@ func (s *Server) withToken(ctx context.Context, view flows.View, token string, c
 // GetRegistration serves GET /v1/registrations/{id}.
 func (s *Server) GetRegistration(ctx context.Context, request api.GetRegistrationRequestObject) (api.GetRegistrationResponseObject, error) {
 	view, err := s.cfg.Registrations.Get(ctx, request.Id, callerOf(ctx).token)
-	return api.GetRegistration200JSONResponse(s.registrationOf(ctx, view)), err
+	if err != nil {
+		return nil, err
+	}
+	return versionedRegistration{api.GetRegistration200JSONResponse(s.registrationOf(ctx, view)), exchangeOf(ctx).request}, nil
+}
+
+// versionedRegistration is a registration with its version as ETag; a 304 if the caller has it.
+type versionedRegistration struct {
+	body    api.GetRegistration200JSONResponse
+	request *http.Request
+}
+
+// VisitGetRegistrationResponse implements api.GetRegistrationResponseObject.
+func (v versionedRegistration) VisitGetRegistrationResponse(w http.ResponseWriter) error {
+	etag := `"` + v.body.Version + `"`
+	w.Header().Set("ETag", etag)
+	if etagMatches(v.request.Header["If-None-Match"], etag) {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	return v.body.VisitGetRegistrationResponse(w)
+}
+
+// versionOf returns the version of what a caller sees: a digest, because the clock and the language change
+// it too.
+func versionOf(r api.Registration) string {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return "" // its types can all be encoded
+	}
+	digest := sha256.Sum256(text)
+	return base64.RawURLEncoding.EncodeToString(digest[:12])
 }
 
 // AbandonRegistration serves DELETE /v1/registrations/{id}.
@@ -124,7 +158,7 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 	}
 	out := api.Registration{
 		Id: view.ID, ClubId: view.ClubID, State: api.RegistrationState(view.Phase), Step: api.Step(view.Step()), Final: view.Step().Final(),
-		Cart: cartOf(ctx, view.Cart), Next: make([]api.Action, 0, len(view.Actions)), ExpiresAt: view.ExpiresAt.UTC(),
+		Cart: cartOf(ctx, view.Cart), Next: make([]api.Action, 0, len(view.Actions)), ExpiresAt: view.ExpiresAt.UTC(), ForgottenAt: view.KeptUntil(view.Payment).UTC(),
 	}
 	out.Message, out.MessageCode, out.MessageParams = textsOf(ctx).message(view.Message, view.Payment)
 	if view.Stale {
@@ -152,6 +186,7 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 		}
 		out.Next = append(out.Next, next)
 	}
+	out.Version = versionOf(out)
 	return out
 }
 

@@ -53,7 +53,7 @@ func TestBadScheduleQueries(t *testing.T) {
 	}
 }
 
-// TestDatesOfPurchase: a date that is no valid start of a schedule is refused as a start
+// TestDatesOfPurchase: a date that no schedule can start on is refused as a start
 // date, a debit date and a purchase date too, with the same message.
 func TestDatesOfPurchase(t *testing.T) {
 	t.Parallel()
@@ -109,4 +109,40 @@ func TestScheduleWhileTheClubSystemFails(t *testing.T) {
 	frontdesktest.Eventually(t, "the schedule is there again", func() bool {
 		return c.Do("GET", "/v1/clubs/"+club+"/offers/901/schedule", nil).Status == 200
 	})
+}
+
+// TestDueToday: what the catalogue says is due today is what a cart with a start today costs, also where the
+// first month is prorated.
+func TestDueToday(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	prorated := 0
+	for path := "/v1/clubs/" + c.Club() + "/products"; path != ""; {
+		var page api.ProductList
+		c.Do("GET", path, nil).Into(http.StatusOK, &page)
+		path = ""
+		if page.Next != nil {
+			path = "/v1/clubs/" + c.Club() + "/products?cursor=" + *page.Next
+		}
+		for _, product := range page.Items {
+			for _, offer := range product.Offers {
+				if !offer.Prorated {
+					if offer.DueToday.Amount != offer.DueNow.Amount || offer.DueToday.Basis != api.Exact {
+						t.Errorf("%s: %+v is due today, of %+v", offer.Name, offer.DueToday, offer.DueNow)
+					}
+					continue
+				}
+				prorated++
+				var begun api.Registration
+				c.WithT(t).Do("POST", "/v1/registrations", `{"clubId":"`+c.Club()+`","person":`+person+`,"items":[{"offerId":"`+offer.Id+`","startDate":"`+offer.DueToday.Date+`"}]}`,
+					frontdesktest.Key("")).Into(http.StatusCreated, &begun)
+				if got := begun.Cart.DueNow; got.Amount != offer.DueToday.Amount || got.Currency != offer.DueToday.Currency {
+					t.Errorf("%s: the cart costs %+v, the catalogue says %+v", offer.Name, got, offer.DueToday)
+				}
+			}
+		}
+	}
+	if prorated == 0 {
+		t.Error("the catalogue has no prorated offer")
+	}
 }

@@ -19,6 +19,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/failsafe-go/failsafe-go/adaptivelimiter"
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/go-playground/validator/v10"
 	"github.com/labstack/echo/v4"
@@ -66,16 +67,17 @@ type Config struct {
 	RequireCart    bool               // a payment must name the revision of the cart that the buyer saw
 	AllowedOrigins []string           // other origins of front ends; "*" is any page on this machine (not in live mode). May be empty.
 	StaffKeys      []string           // each identifies staff; empty: there are no staff
-	WebhookSecrets []string           // of the path for the club system's events; empty: there is no such path
+	WebhookSecrets []string           // of the path for the club system's events; empty: no such path
 	PublishableKey string             // the card processor's key for browsers; empty when it has none
 
 	Ready           func(context.Context) []flows.Check // checks the gateway's dependencies
 	Stopping        <-chan struct{}                     // closed when the gateway must stop; may be nil
 	OnRequest       func(RequestInfo)                   // is called with every request below /v1; may be nil
 	OnRequestMetric func(RequestInfo)                   // is called with every request; may be nil
+	OnAdmission     func(Admission)                     // is called with every decision to admit a request or not; may be nil
 	OnStream        func(by int)                        // is called when an event stream begins (1) or ends (-1); may be nil
 
-	Captcha        *captcha.Verifier // anonymous callers solve one before a request costs money; nil: there is none
+	Captcha        *captcha.Verifier // anonymous callers solve one before a request costs money; nil: no captcha
 	RateLimits     bool              // apply the limits of limit.go
 	TrustedProxies []netip.Prefix    // whose X-Forwarded-For is trusted; may be empty
 
@@ -99,7 +101,8 @@ type Server struct {
 	tags         *validator.Validate
 	readiness    readiness
 	responses    responseCache
-	buckets      *buckets // nil: there are no limits
+	buckets      *buckets                             // nil: there are no limits
+	places       adaptivelimiter.AdaptiveLimiter[any] // of the requests that admit counts
 	streams      openStreams
 	proxyWarning sync.Once // see checkProxy
 }
@@ -115,14 +118,14 @@ func New(cfg Config) (*Server, error) {
 		cfg.Traces = tracing.IDOnlyProvider()
 	}
 	e := echo.New()
-	s := &Server{cfg: cfg, router: e, document: document, operations: operationsOf(document), tags: newValidator(cfg.Now, cfg.Methods), responses: newResponseCache()}
+	s := &Server{cfg: cfg, router: e, document: document, operations: operationsOf(document), tags: newValidator(cfg.Now, cfg.Methods), responses: newResponseCache(), places: newAdmissionLimiter()}
 	s.handler = s.observe(s.setSecurityHeaders(s.serveCached(e)))
 	e.HTTPErrorHandler = s.writeProblem
 	e.IPExtractor = newIPExtractor(cfg.TrustedProxies)
 	if cfg.RateLimits {
 		s.buckets = newBuckets()
 	}
-	e.Use(s.noteRoute, s.recover(), s.cors(), s.announceLanguage, s.limit, middleware.BodyLimit(maxBody), withTimeout,
+	e.Use(s.noteRoute, s.recover(), s.cors(), s.announceLanguage, middleware.BodyLimit(maxBody), s.admit, s.limit, withTimeout,
 		s.resolveCaller, s.authenticate, s.validate, s.idempotent, s.requireCaptcha)
 
 	api.RegisterHandlers(e, api.NewStrictHandler(s, nil))

@@ -173,7 +173,9 @@ export interface paths {
         };
         /**
          * Get a registration
-         * @description ```sh
+         * @description The `version` of the response is its ETag as well: a poll with it in `If-None-Match` gets 304 while nothing changes.
+         *
+         *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
          *     start
          *     curl -s $api/registrations/$id -H "$holder" | jq
@@ -274,10 +276,16 @@ export interface paths {
         };
         /**
          * Stream the changes of a registration
-         * @description Streams server-sent events. Each event is named `registration` and has the whole registration as JSON on its `data`
-         *     line. Its `id` identifies that state. The first event is sent immediately, unless `Last-Event-ID` names the current
-         *     state. The others follow each change, on any gateway. A comment every 15 seconds keeps proxies from closing the
-         *     stream. A browser's `EventSource` sends the session cookie. With a bearer token, read the stream with `fetch`.
+         * @description Streams server-sent events. An event named `registration` has the whole registration as JSON on its `data` line
+         *     (`Registration`); its `id` is the registration's `version`. The first event is sent immediately, unless
+         *     `Last-Event-ID` names the current version. The others follow each change, on any gateway; what only the time
+         *     changes, such as `expired` or a new code that can be requested, follows within 15 seconds. A comment every 15
+         *     seconds keeps proxies from closing the stream. A browser's `EventSource` sends the session cookie. With a bearer
+         *     token, read the stream with `fetch`.
+         *
+         *     The last event is named `end`, with `{"reason": …}` as data: `final` (the registration can no longer change) and
+         *     `forgotten` (it was deleted): close the stream; `draining` (this gateway stops): reconnect. After a stream that
+         *     breaks without `end`, reconnect.
          *
          *     Where rate limits apply, each gateway allows 15 open streams per registration and 100 per address. A further stream
          *     gets a 429 with `Retry-After`.
@@ -638,7 +646,7 @@ export interface paths {
          * Cancel the payment
          * @description Cancels a payment of which nothing was captured, and keeps the cart. The cart can then be changed again and paid by any
          *     method. `next` lists `cancel_payment` while this is possible. Once money may have moved, the request fails with 409
-         *     `payment_under_way`. If there is no payment, or it ended without a charge, nothing changes.
+         *     `payment_under_way`. Without a payment, or if it ended without a charge, nothing changes.
          *
          *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
@@ -1192,6 +1200,12 @@ export interface components {
          *                 "amount": 14900,
          *                 "currency": "EUR"
          *               },
+         *               "dueToday": {
+         *                 "date": "2030-01-15",
+         *                 "amount": 14900,
+         *                 "currency": "EUR",
+         *                 "basis": "exact"
+         *               },
          *               "prorated": false,
          *               "needs": [
          *                 "startDate"
@@ -1218,7 +1232,9 @@ export interface components {
         Offer: {
             id: components["schemas"]["Id"];
             name: components["schemas"]["Words"];
+            /** @description The price as the club system lists it, for a start on the first of a month. */
             dueNow: components["schemas"]["Money"];
+            dueToday: components["schemas"]["DueToday"];
             registrationFee?: components["schemas"]["RegistrationFee"];
             billing?: components["schemas"]["Billing"];
             /**
@@ -1230,6 +1246,17 @@ export interface components {
             prorated: boolean;
             /** @description What the buyer must provide with the item or before paying. */
             needs: ("startDate" | "debit" | "mandate")[];
+        };
+        /**
+         * @description What is due at signup if the offer starts today; for another start date of an offer that is `prorated`, ask for its
+         *     schedule. Articles that the club adds to a cart by itself, such as a compulsory badge, are known only in the cart.
+         */
+        DueToday: {
+            /** @description The day for which it was computed. */
+            date: components["schemas"]["Date"];
+            amount: components["schemas"]["Amount"];
+            currency: components["schemas"]["Currency"];
+            basis: components["schemas"]["ScheduleBasis"];
         };
         /** @description Already included in `dueNow`. */
         RegistrationFee: {
@@ -1244,7 +1271,7 @@ export interface components {
              * @example P1M
              */
             rhythm: components["schemas"]["Duration"];
-            /** @description The subscription renews automatically, so there is no total. */
+            /** @description The subscription renews automatically, so it has no total. */
             endless: boolean;
             /** @description `dueNow` includes the first instalment, so there is one debit fewer than `entries` add up to. */
             firstInstalmentPaid: boolean;
@@ -1401,6 +1428,7 @@ export interface components {
         /**
          * @example {
          *       "id": "3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11",
+         *       "version": "k2l9Jx0mQe7rTn4c",
          *       "clubId": "11",
          *       "state": "open",
          *       "step": "ready",
@@ -1448,13 +1476,20 @@ export interface components {
          *           "href": "/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11"
          *         }
          *       ],
-         *       "expiresAt": "2030-01-15T20:00:00Z"
+         *       "expiresAt": "2030-01-15T20:00:00Z",
+         *       "forgottenAt": "2030-01-16T20:00:00Z"
          *     }
          */
         Registration: {
             id: components["schemas"]["Id"];
             /** @description The credential of the registration's holder: 256 random bits and the time of issue, signed. Present only in the response that started or resumed the registration. */
             token?: string;
+            /**
+             * @description Names what this response shows; anything else has another version, also if only the time or the language changed
+             *     it. It equals the ETag of `GET /v1/registrations/{id}` and the id of an event.
+             * @example k2l9Jx0mQe7rTn4c
+             */
+            version: string;
             clubId: components["schemas"]["Id"];
             /**
              * @description `attention`: the club's staff are reviewing the registration; the visitor has nothing more to do.
@@ -1482,6 +1517,8 @@ export interface components {
             /** @description The actions that are possible now. The first is the main button of the step. */
             next: components["schemas"]["Action"][];
             expiresAt: components["schemas"]["Instant"];
+            /** @description Until then the registration can be read at least; a payment in progress keeps it longer. Afterwards it is deleted, and `not_found`. */
+            forgottenAt: components["schemas"]["Instant"];
         };
         /**
          * @description The screen to show. A registration has exactly one, and the first action of `next` is its main button.
@@ -1666,7 +1703,7 @@ export interface components {
             /** @enum {string} */
             method: "GET" | "POST" | "PUT" | "DELETE";
             href: string;
-            /** @description Only with `pay`, the methods that the caller can choose now. `desk` is listed only for staff, `later` only for callers to whom the club offers it. */
+            /** @description Only with `pay`, the methods that the caller can choose now. `desk` is listed only for staff, `later` only for callers that the club offers it to. */
             methods?: components["schemas"]["PaymentMethod"][];
             /** @description Only with `later` among the methods: the latest `dueDate` that is accepted. */
             latestDueDate?: components["schemas"]["Date"];
@@ -2028,7 +2065,7 @@ export interface components {
          *     | `offer_not_available` | 422 | `never` | the club does not offer this now, or not to this person | read the catalogue again, and let the person choose |
          *     | `mandate_not_needed` | 409 | `never` | nothing in the cart is paid by direct debit | continue to the payment |
          *     | `mandate_signed` | 409 | `never` | the mandate is already signed | read the registration, and continue to the payment |
-         *     | `no_code` | 409 | `never` | there is no active code to enter or cancel | offer what `next` lists: a new code, or the bank account again |
+         *     | `no_code` | 409 | `never` | no code is active | offer what `next` lists: a new code, or the bank account again |
          *     | `code_wrong` | 422 | `never` | the code is wrong; the mandate's `attemptsLeft` counts down | show the error next to the field, with the attempts left |
          *     | `code_expired` | 409 | `never` | the code has expired or was cancelled | offer a new code |
          *     | `code_blocked` | 409 | `never` | too many wrong codes were entered | offer a new code |
@@ -2045,10 +2082,11 @@ export interface components {
          *     | `identity_unavailable` | 503 | `after` | the keys of the club's own login cannot be fetched | wait for `Retry-After`, and send the same request again |
          *     | `processor_unavailable` | 503 | `after` | the card processor is unreachable | wait for `Retry-After`, and send the same request again with the same key |
          *     | `storage_unavailable` | 503 | `after` | Frontdesk cannot reach its storage | wait for `Retry-After`, and send the same request again with the same key |
+         *     | `overloaded` | 503 | `after` | Frontdesk has more visitors than it can serve; nothing was done | wait for `Retry-After`, and send the same request again with the same key |
          *     | `internal` | 500 | `same_key` | Frontdesk failed | offer to try again, with the same key; give support the `traceId` |
          * @enum {string}
          */
-        ProblemCode: "malformed_request" | "invalid_request" | "card_number_refused" | "not_identified" | "invitation_invalid" | "resumption_invalid" | "contact_banned" | "person_known" | "other_club" | "not_found" | "method_not_allowed" | "too_large" | "forbidden_origin" | "challenge_required" | "rate_limited" | "staff_key_unknown" | "staff_only" | "key_reused" | "key_in_use" | "conflict" | "cart_frozen" | "cart_empty" | "cart_invalid" | "cart_changed" | "mandate_required" | "nothing_due" | "amount_due" | "method_not_offered" | "payment_exists" | "person_required" | "registration_closed" | "payment_under_way" | "offer_not_available" | "mandate_not_needed" | "mandate_signed" | "no_code" | "code_wrong" | "code_expired" | "code_blocked" | "sms_limited" | "sms_paused" | "mobile_unreachable" | "access_token_refused" | "migration_club" | "migration_contact" | "migration_not_shared" | "webhook_untrusted" | "club_system_failed" | "club_system_unavailable" | "identity_unavailable" | "processor_unavailable" | "storage_unavailable" | "internal";
+        ProblemCode: "malformed_request" | "invalid_request" | "card_number_refused" | "not_identified" | "invitation_invalid" | "resumption_invalid" | "contact_banned" | "person_known" | "other_club" | "not_found" | "method_not_allowed" | "too_large" | "forbidden_origin" | "challenge_required" | "rate_limited" | "staff_key_unknown" | "staff_only" | "key_reused" | "key_in_use" | "conflict" | "cart_frozen" | "cart_empty" | "cart_invalid" | "cart_changed" | "mandate_required" | "nothing_due" | "amount_due" | "method_not_offered" | "payment_exists" | "person_required" | "registration_closed" | "payment_under_way" | "offer_not_available" | "mandate_not_needed" | "mandate_signed" | "no_code" | "code_wrong" | "code_expired" | "code_blocked" | "sms_limited" | "sms_paused" | "mobile_unreachable" | "access_token_refused" | "migration_club" | "migration_contact" | "migration_not_shared" | "webhook_untrusted" | "club_system_failed" | "club_system_unavailable" | "identity_unavailable" | "processor_unavailable" | "storage_unavailable" | "overloaded" | "internal";
         FieldProblem: {
             /**
              * @description A JSON pointer (RFC 6901) into the body. Outside the body, it is `header/…` or `query/…` without a leading slash, and `header` or `parameter` is present.
@@ -2150,7 +2188,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description The version in `If-None-Match` is current. There is no body. */
+        /** @description The version in `If-None-Match` is current. The response has no body. */
         Known: {
             headers: {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -2703,11 +2741,25 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "Content-Language": components["headers"]["Content-Language"];
                     Vary: components["headers"]["Vary"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Registration"];
                 };
+            };
+            /** @description The version in `If-None-Match` is current. The response has no body. */
+            304: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Content-Language": components["headers"]["Content-Language"];
+                    Vary: components["headers"]["Vary"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
@@ -2865,7 +2917,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The stream. It ends when the gateway stops or the registration is deleted; then reconnect. */
+            /** @description The stream. It ends with the event `end`. */
             200: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -2878,8 +2930,11 @@ export interface operations {
                 content: {
                     /**
                      * @example event: registration
-                     *     id: 7.1.4
-                     *     data: {"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","state":"paying","…":"…"}
+                     *     id: k2l9Jx0mQe7rTn4c
+                     *     data: {"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","version":"k2l9Jx0mQe7rTn4c","state":"completed","…":"…"}
+                     *
+                     *     event: end
+                     *     data: {"reason":"final"}
                      */
                     "text/event-stream": unknown;
                 };

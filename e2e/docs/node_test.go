@@ -181,7 +181,7 @@ func TestParallelSignups(t *testing.T) {
 	var ledger clubsim.Items[clubsim.LedgerEntry]
 	c.Control("GET", "ledger", nil).Into(http.StatusOK, &ledger)
 	if len(ledger.Items) != 0 {
-		t.Errorf("the world that nobody named holds %+v", ledger.Items)
+		t.Errorf("the unnamed world holds %+v", ledger.Items)
 	}
 }
 

@@ -109,7 +109,7 @@ func shellBlocks(op operation) []block {
 }
 
 // TestOperationExamplesRun runs each operation's lines by themselves, as
-// somebody does who has read nothing else. Its own request has to be answered
+// a reader without other knowledge does. Its own request has to be answered
 // as the contract promises, and every other one without an error.
 func TestOperationExamplesRun(t *testing.T) {
 	t.Parallel()

@@ -109,7 +109,7 @@ func pageAnchors(markdown string) (anchors []string) {
 
 // TestTryItOut presses Execute for every operation on the contract's page, with
 // the example as it stands, in a real browser. The page may log no error, and
-// ask nobody else.
+// send no other request.
 func TestTryItOut(t *testing.T) {
 	t.Parallel()
 	gateway := localhost(frontdesktest.NewMock(t).URL)
@@ -125,11 +125,11 @@ func TestTryItOut(t *testing.T) {
 		b.Click(place + " .opblock-summary-control")
 		b.Click(place + " .execute")
 		b.WaitVisible(place + " .live-responses-table .response-col_status")
-		if told := b.TextOf(place + " .live-responses-table .response .response-col_status"); !strings.HasPrefix(told, fmt.Sprint(op.Status)) {
-			t.Errorf("%s: the page shows %q instead of %d: %s", op.OperationID, told, op.Status, b.TextOf(place+" .live-responses-table"))
+		if shown := b.TextOf(place + " .live-responses-table .response .response-col_status"); !strings.HasPrefix(shown, fmt.Sprint(op.Status)) {
+			t.Errorf("%s: the page shows %q instead of %d: %s", op.OperationID, shown, op.Status, b.TextOf(place+" .live-responses-table"))
 		}
 		if curl := b.TextOf(place + " .curl"); !strings.Contains(curl, gateway) || strings.Contains(curl, "3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11") {
-			t.Errorf("%s: what was sent is told as %s", op.OperationID, curl)
+			t.Errorf("%s: what was sent is shown as %s", op.OperationID, curl)
 		}
 		b.Click(place + " .opblock-summary-control")
 	}
@@ -179,11 +179,11 @@ func TestAuthorize(t *testing.T) {
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 	b := frontdesktest.NewBrowser(t, 1280, 900)
 	b.Open(localhost(c.URL) + "/docs/api")
-	b.ExpectConsole("status of 401") // the staff key is none
+	b.ExpectConsole("status of 401") // the staff key is invalid
 	b.Click(".auth-wrapper .authorize")
 	b.WaitVisible(".auth-container form")
 	// The dialog asks for each scheme of the contract, in its order: token, staffKey, identity, session.
-	for place, credentials := range map[int]string{2: "demo-staff-key-2", 3: c.Persona("debtor").IdentityToken} { // the key is none of the club's
+	for place, credentials := range map[int]string{2: "demo-staff-key-2", 3: c.Persona("debtor").IdentityToken} { // the key is not the club's
 		scheme := fmt.Sprintf(".auth-container:nth-child(%d) ", place)
 		b.Type(scheme+"input", credentials)
 		b.Click(scheme + `[aria-label="Apply credentials"]`)
@@ -197,8 +197,8 @@ func TestAuthorize(t *testing.T) {
 		b.Click(place + " .opblock-summary-control")
 		b.Click(place + " .execute")
 		b.WaitVisible(place + " .live-responses-table .response-col_status")
-		if told := b.TextOf(place + " .live-responses-table"); !strings.Contains(told, want[0]) || !strings.Contains(told, want[1]) {
-			t.Errorf("%s: the page shows %s", place, told)
+		if shown := b.TextOf(place + " .live-responses-table"); !strings.Contains(shown, want[0]) || !strings.Contains(shown, want[1]) {
+			t.Errorf("%s: the page shows %s", place, shown)
 		}
 	}
 }

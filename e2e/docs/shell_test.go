@@ -26,13 +26,13 @@ type exchange struct {
 	Status       int
 }
 
-// journal makes curl tell what it did, beside what it prints, and leaves its progress out.
+// journal makes curl log what it did, next to what it prints, without its progress.
 const journal = "#!/bin/sh\nexec %CURL% -s -w '%{stderr}EXCHANGE %{method} %{http_code} %{url_effective}\\n' \"$@\"\n"
 
 // exchanged is a line of the journal.
 var exchanged = regexp.MustCompile(`^EXCHANGE (\S+) (\d+) https?://[^/]+([^?#\s]*)`)
 
-// paste runs lines of shell as a reader does who has the gateway at its usual
+// paste runs lines of shell as a reader with the gateway at its usual
 // address, and gives what they print and what they asked for. A complaint of
 // any command fails the test.
 func paste(t *testing.T, gateway, lines string) (printed string, made []exchange) {

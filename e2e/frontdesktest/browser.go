@@ -241,7 +241,7 @@ func (b *Browser) Count(selector string) int {
 	return Eval[int](b, `document.querySelectorAll(`+Quote(selector)+`).length`)
 }
 
-// TextOf reads the text of the first element of a selector; empty when there is none.
+// TextOf reads the text of the first element of a selector; empty without one.
 func (b *Browser) TextOf(selector string) string {
 	b.t.Helper()
 	return Eval[string](b, `document.querySelector(`+Quote(selector)+`)?.innerText ?? ""`)

@@ -30,7 +30,7 @@ type Buyer struct {
 	Token   string      // of the registration
 }
 
-// StatusError is a response that is no success.
+// StatusError is a response other than 2xx.
 type StatusError struct {
 	Request string // method and path
 	Status  int
@@ -73,7 +73,7 @@ func (b *Buyer) Confirm(ctx context.Context, page, card string) error {
 	return b.Do(ctx, http.MethodPost, page+"/confirm", map[string]string{"card": card}, nil)
 }
 
-// Do sends a request, and decodes its response, unless into is nil. A response that is no success is
+// Do sends a request, and decodes its response, unless into is nil. A response other than 2xx is
 // a StatusError. Each POST has a fresh idempotency key.
 func (b *Buyer) Do(ctx context.Context, method, url string, body, into any) error {
 	key := ""
@@ -102,7 +102,7 @@ func (b *Buyer) Send(ctx context.Context, method, url, key string, body any) (*R
 	maps.Copy(request.Header, b.Header)
 	if key != "" {
 		request.Header.Set("Idempotency-Key", key)
-		request.GetBody = nil // or else Go's client repeats the request by itself when a gateway dies
+		request.GetBody = nil // otherwise Go's client repeats the request when a gateway dies
 	}
 	answer, err := b.HTTP.Do(request)
 	if err != nil {

@@ -69,7 +69,7 @@ func Key(key string) [2]string {
 // OperatorToken is the public token of the operator demo, who acts where none is configured.
 const OperatorToken = "demo-operator-token"
 
-// Do sends a request. A body that is no string is sent as its JSON. A request to the operators'
+// Do sends a request. A body of another type than string is sent as its JSON. A request to the operators'
 // listener has OperatorToken, unless a header says otherwise.
 func (c *Client) Do(method, path string, body any, headers ...[2]string) *Response {
 	c.t.Helper()
@@ -167,7 +167,7 @@ func Contract(t testing.TB) []byte {
 }
 
 // validateResponse checks an answer against openapi.yaml. A path or a method
-// that the document does not have is no answer of the contract.
+// that the document does not have breaks the contract.
 func (c *Client) validateResponse(request *http.Request, response *Response) {
 	c.t.Helper()
 	if response.Status == http.StatusRequestHeaderFieldsTooLarge {
@@ -198,7 +198,7 @@ func (c *Client) validateResponse(request *http.Request, response *Response) {
 	}
 }
 
-// Person is somebody who can register anywhere.
+// Person is a person that can register at every club.
 func Person() *api.Person {
 	return &api.Person{
 		GivenName: "Ada", FamilyName: "Martin", BirthDate: "1990-05-17", Email: "ada@example.com", Mobile: "+33612345678",

@@ -34,7 +34,7 @@ func NewCollector(t testing.TB) *Collector {
 	return c
 }
 
-// ServeHTTP takes a batch, and refuses what is none.
+// ServeHTTP accepts a batch, and refuses anything else.
 func (c *Collector) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	body, err := decompressed(request)
 	var batch collector.ExportTraceServiceRequest

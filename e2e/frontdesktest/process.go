@@ -27,7 +27,7 @@ import (
 	"time"
 )
 
-// firstPort and ports are a range from which no system assigns ports by itself, so that a
+// firstPort and ports are a range from which no system assigns ports automatically, so that a
 // process that was killed finds its port free.
 const firstPort, ports = 12_000, 20_000
 

@@ -13,7 +13,7 @@ var RecordPayment = clubsim.FaultMatch{Method: "POST", Path: "/sales/*/payments"
 // Times is how often a fault happens.
 func Times(n int) *int { return &n }
 
-// Persona gives somebody whom every world knows, with fresh tokens.
+// Persona returns a persona of the simulator, with fresh tokens.
 func (c *Client) Persona(key string) clubsim.Persona {
 	c.t.Helper()
 	var list clubsim.Items[clubsim.Persona]
@@ -23,11 +23,11 @@ func (c *Client) Persona(key string) clubsim.Persona {
 			return persona
 		}
 	}
-	c.t.Fatalf("nobody is %q", key)
+	c.t.Fatalf("there is no persona %q", key)
 	return clubsim.Persona{}
 }
 
-// As gives the front end of a persona who has just logged in at the club.
+// As returns the front end of a persona after a login at the club.
 func (c *Client) As(key string) *Client {
 	c.t.Helper()
 	other := *c

@@ -22,6 +22,7 @@ type Stream struct {
 type Event struct {
 	ID           string
 	Registration api.Registration
+	End          string // the reason of the last event
 }
 
 // Follow opens the event stream of a registration until the test ends. An empty last
@@ -49,13 +50,16 @@ func (s *Stream) Close() { s.body.Close() }
 // Next reads the next event; nil for a comment. It reports whether the stream has ended.
 func (s *Stream) Next() (e *Event, ended bool) {
 	s.t.Helper()
+	last := false
 	for s.lines.Scan() {
 		name, value, _ := strings.Cut(s.lines.Text(), ": ")
 		switch {
-		case name == "event" && value == "registration":
-			e = &Event{}
+		case name == "event":
+			e, last = &Event{}, value == "end"
 		case name == "id":
 			e.ID = value
+		case name == "data" && last:
+			e.End = value
 		case name == "data":
 			if err := json.Unmarshal([]byte(value), &e.Registration); err != nil {
 				s.t.Fatal(err)
@@ -82,7 +86,7 @@ func (s *Stream) Until(what string, condition func(api.Registration) bool) Event
 		switch {
 		case ended:
 			s.t.Fatalf("the stream ended before: %s", what)
-		case e == nil:
+		case e == nil, e.End != "":
 			continue
 		case e.ID == "" || seen[e.ID]:
 			s.t.Fatalf("event id %q came twice", e.ID)

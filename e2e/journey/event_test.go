@@ -2,6 +2,7 @@ package journey_test
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 
 	"frontdesk/api"
@@ -30,9 +31,45 @@ func TestEvents(t *testing.T) {
 	if e, _ := again.Next(); e == nil || e.Registration.State != api.Completed {
 		t.Errorf("after an old event comes %+v", e)
 	}
+	if e, _ := again.Next(); e == nil || e.End != `{"reason":"final"}` && e.Registration.State != api.Completed {
+		t.Errorf("after the final state comes %+v", e)
+	}
 	upToDate := there.Follow(registration.Id, last.ID)
-	if e, _ := upToDate.Next(); e != nil && e.Registration.Contact.Status == last.Registration.Contact.Status { // which the recorded payment changes
+	if e, _ := upToDate.Next(); e != nil && e.End == "" && e.Registration.Contact.Status == last.Registration.Contact.Status { // which the recorded payment changes
 		t.Errorf("after the last event, and nothing since, comes %+v", e)
+	}
+}
+
+// TestRegistrationVersion: a poll with the version that the front end has gets 304 until something changes,
+// for this reader: a text in another language is another version.
+func TestRegistrationVersion(t *testing.T) {
+	t.Parallel()
+	_, c := frontdesktest.NewEnv(t).Gateway(t)
+	registration := c.Register()
+	path := "/v1/registrations/" + registration.Id
+	known := func() (etag [2]string, version string) {
+		var r api.Registration
+		response := c.Do("GET", path, nil)
+		response.Into(http.StatusOK, &r)
+		return [2]string{"If-None-Match", response.Header.Get("ETag")}, r.Version
+	}
+	etag, version := known()
+	if etag[1] != `"`+version+`"` {
+		t.Errorf("the ETag is %s, the version %s", etag[1], version)
+	}
+	if e, _ := c.Follow(registration.Id, "").Next(); e == nil || e.ID != version {
+		t.Errorf("the event is %+v, the version %s", e, version)
+	}
+	if again := c.Do("GET", path, nil, etag); again.Status != http.StatusNotModified || len(again.Body) != 0 {
+		t.Errorf("unchanged: status %d with %d bytes", again.Status, len(again.Body))
+	}
+	c.Pay(registration.Id)
+	if changed := c.Do("GET", path, nil, etag); changed.Status != http.StatusOK {
+		t.Errorf("changed: status %d", changed.Status)
+	}
+	etag, _ = known()
+	if french := c.Do("GET", path, nil, etag, [2]string{"Accept-Language", "fr"}); french.Status != http.StatusOK {
+		t.Errorf("in another language: status %d", french.Status)
 	}
 }
 
@@ -67,10 +104,13 @@ func TestEventStreamEndsWithGateway(t *testing.T) {
 	go func() { stopped <- process.Stop() }()
 	e, ended := events.Next()
 	if e == nil && !ended { // a heartbeat may have been on its way
-		e, ended = events.Next()
+		e, _ = events.Next()
 	}
-	if !ended {
-		t.Errorf("the gateway stops, and the stream continues with %+v", e)
+	if e == nil || e.End != `{"reason":"draining"}` {
+		t.Errorf("the gateway stops, and the stream says %+v", e)
+	}
+	if e, ended := events.Next(); !ended {
+		t.Errorf("after the end comes %+v", e)
 	}
 	if err := <-stopped; err != nil {
 		t.Error(err)
@@ -92,4 +132,21 @@ func TestEventStreamRequiresToken(t *testing.T) {
 			t.Errorf("%s: status %d", name, response.Status)
 		}
 	}
+}
+
+// TestEventsOfTheClock: a new code can be requested a minute after the last one. Nothing is written then, and the
+// front end still gets the event.
+func TestEventsOfTheClock(t *testing.T) {
+	t.Parallel()
+	d := newDebtor(t)
+	d.mandate(api.SignatureAwaitingCode)
+	canResend := func(r api.Registration) bool {
+		return slices.ContainsFunc(r.Next, func(a api.Action) bool { return a.Action == api.ActionActionResend })
+	}
+	events := d.Follow(d.id, "")
+	first := events.Until("the mandate", func(r api.Registration) bool { return r.Mandate != nil })
+	if canResend(first.Registration) {
+		t.Errorf("a new code can be requested at once: %+v", first.Registration.Next)
+	}
+	events.Until("a new code can be requested", canResend)
 }

@@ -85,7 +85,7 @@ func TestOtherMethodAtStripe(t *testing.T) {
 	}
 	c.AwaitPayment(taken.Id, api.InDoubt)
 	if held, _ := processor.Payment(id); held.Refunded != 0 {
-		t.Errorf("nobody decided, and the processor holds %+v", held)
+		t.Errorf("without a decision, the processor holds %+v", held)
 	}
 	c.Do("POST", fmt.Sprintf("http://%s/ops/payments/%s-1/confirm-not-recorded", gateway.OpsAddress(), taken.Id), `{"then":"refund"}`).Into(200, nil)
 	c.AwaitPayment(taken.Id, api.Refunded)

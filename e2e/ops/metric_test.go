@@ -43,6 +43,8 @@ func TestEveryMetricMoves(t *testing.T) {
 	m := newMetricEnv(t)
 	m.expectMoves("a journey", m.payByCard, "frontdesk_http_requests_total", "route", "/v1/registrations", "status", "201")
 	m.expectMoves("", nil, "frontdesk_http_request_duration_seconds", "route", "/v1/registrations")
+	m.expectMoves("", nil, "frontdesk_admissions_total", "class", "new", "outcome", "admitted")
+	m.expectMoves("", nil, "frontdesk_admission_limit")
 	m.expectMoves("", nil, "frontdesk_upstream_calls_total", "upstream", "club", "operation", "CreatePayment", "outcome", "accepted")
 	m.expectMoves("", nil, "frontdesk_upstream_calls_total", "upstream", "cards", "operation", "create", "outcome", "accepted")
 	m.expectMoves("", nil, "frontdesk_upstream_call_duration_seconds", "upstream", "cards", "operation", "create")
@@ -62,13 +64,13 @@ func TestEveryMetricMoves(t *testing.T) {
 	m.expectMoves("", nil, "frontdesk_sms_organisation_budget_used_codes", "within", "hour")
 	m.expectMoves("", nil, "frontdesk_sms_organisation_budget_used_codes", "within", "day")
 	m.expectMoves("a budget that is used up", m.spendCodes, "frontdesk_sms_paused_total", "why", "budget")
-	m.expectMoves("somebody who follows", m.follow, "frontdesk_event_streams_open")
-	m.expectMoves("somebody who follows no more", func() { m.followed.Close() }, "frontdesk_event_streams_open")
+	m.expectMoves("a follower", m.follow, "frontdesk_event_streams_open")
+	m.expectMoves("a follower who leaves", func() { m.followed.Close() }, "frontdesk_event_streams_open")
 	if open, _ := sum(scrape(t, m.gateway), "frontdesk_event_streams_open"); open != 0 {
 		t.Errorf("%g streams are open", open)
 	}
-	m.expectMoves("somebody who asks too often", m.exceedRateLimit, "frontdesk_http_requests_total", "code", "rate_limited")
-	m.expectMoves("work that nobody does", m.pauseQueue, "frontdesk_queue_jobs", "queue", "default", "state", "pending")
+	m.expectMoves("a caller above the limit", m.exceedRateLimit, "frontdesk_http_requests_total", "code", "rate_limited")
+	m.expectMoves("work that waits", m.pauseQueue, "frontdesk_queue_jobs", "queue", "default", "state", "pending")
 	m.expectMoves("", nil, "frontdesk_queue_latency_seconds", "queue", "default")
 	m.expectMoves("", nil, "frontdesk_club_events_total", "event", "class_event.updated")
 	m.expectMoves("", nil, "frontdesk_club_events_waiting")
@@ -254,7 +256,7 @@ func (m *metricEnv) refuseToken() {
 	m.c.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: frontdesktest.Person()}, frontdesktest.Key(""))
 }
 
-// pauseRedis has Redis answer nobody for a moment in which many ask.
+// pauseRedis pauses Redis for a moment while many requests arrive.
 func (m *metricEnv) pauseRedis() {
 	if err := m.client.Do(m.t.Context(), "CLIENT", "PAUSE", "8000", "ALL").Err(); err != nil {
 		m.t.Fatal(err)
@@ -263,8 +265,8 @@ func (m *metricEnv) pauseRedis() {
 	for n := range 300 { // several times as many as there are connections
 		all.Go(func() {
 			request, _ := http.NewRequestWithContext(m.t.Context(), http.MethodGet, m.gateway.URL+"/v1/registrations/00000000-0000-4000-8000-000000000000", nil)
-			request.Header.Set("Authorization", "Bearer nobody's")
-			request.Header.Set("X-Forwarded-For", fmt.Sprintf("198.51.%d.%d", n/100, n%100)) // whom nobody counted yet
+			request.Header.Set("Authorization", "Bearer unknown")
+			request.Header.Set("X-Forwarded-For", fmt.Sprintf("198.51.%d.%d", n/100, n%100)) // not counted yet
 			if answer, err := http.DefaultClient.Do(request); err == nil {
 				io.Copy(io.Discard, answer.Body)
 				answer.Body.Close()

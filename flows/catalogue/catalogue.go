@@ -357,7 +357,7 @@ func (c *Catalogue) findOffer(ctx context.Context, query ProductQuery, id string
 }
 
 // ScopeAbove returns the scope of a call that involves another club too: the club's own
-// scope, sent from the nearest node above both. MigrationClub when there is none.
+// scope, sent from the nearest node above both. MigrationClub without one.
 func (c *Catalogue) ScopeAbove(ctx context.Context, at Club, other club.IRI) (club.Scope, error) {
 	network, _, err := c.network(ctx, at.Scope.ClientToken)
 	if err != nil {

@@ -17,7 +17,7 @@ type Offer struct {
 	RegistrationFee int64 // minor units; 0 means none
 	FeeName         string
 	Billing         *Billing // nil when nothing is due later
-	Commitment      string   // ISO 8601 duration; empty when there is none
+	Commitment      string   // ISO 8601 duration; empty without one
 	Prorated        bool
 	Needs           []string   // NeedsStartDate and so on
 	Listed          club.Offer // the same offer, as the club system has it

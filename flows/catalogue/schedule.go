@@ -28,7 +28,7 @@ type ScheduleTerms struct {
 	DebitDayOpen bool      // DebitDay is the club's next one, because the query has none
 }
 
-// ScheduleTerms returns the terms of an offer. NotFound when there is no such club, or the
+// ScheduleTerms returns the terms of an offer. NotFound if the club does not exist, or the
 // club does not sell the offer in this channel; InvalidRequest with all invalid dates.
 func (c *Catalogue) ScheduleTerms(ctx context.Context, query ScheduleQuery) (ScheduleTerms, error) {
 	at, err := c.Club(ctx, query.ClientToken, query.ClubID)

@@ -7,7 +7,7 @@ import (
 )
 
 // Date is a day of the calendar. It has no hour and no zone, so that no clock
-// change can move a debit. The zero Date is no day.
+// change can move a debit. The zero Date is not a day.
 type Date struct {
 	Year  int
 	Month time.Month

@@ -3,7 +3,7 @@ package schedule
 import "frontdesk/upstream/club"
 
 // OfferOf takes from an offer of the club system what a schedule is computed
-// from. The commitment is told by its product: the ValidityPeriod of the
+// from. The commitment comes from its product: the ValidityPeriod of the
 // behavior that is a subscription, empty for none.
 func OfferOf(o club.Offer, commitment string) Offer {
 	return Offer{

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// period is a length of time: months or days, never both, since one is no
+// period is a length of time: months or days, never both, because one is not a
 // number of the other. A year is twelve months, a week seven days.
 type period struct{ months, days int }
 
@@ -18,7 +18,7 @@ var periodShape = regexp.MustCompile(`^P(?:(\d{1,4})Y)?(?:(\d{1,4})M)?(?:(\d{1,4
 var rhythms = map[string]string{"week1": "P1W", "week4": "P4W", "monthly": "P1M"}
 
 // parsePeriod reads an ISO 8601 duration, or a named rhythm. It is false for
-// what is no duration, has hours, or mixes months with days.
+// what is not a duration, has hours, or mixes months with days.
 func parsePeriod(text string) (period, bool) {
 	if named, ok := rhythms[text]; ok {
 		text = named

@@ -9,7 +9,7 @@
 // The club system describes billing periods, and says in which rhythm they are
 // debited (club system API, sections Offer and Schedule entry). One debit is the
 // price of an entry times the number of its intervals in one rhythm. Where that
-// cannot be told from what the club system says, a line carries the rule that
+// does not follow from what the club system says, a line carries the rule that
 // filled the gap; it never looks more exact than it is.
 //
 // Start reading at Of. The amounts come from plan.go, the dates from debit.go.
@@ -129,7 +129,10 @@ func Of(t Terms) Schedule {
 	return s
 }
 
-// total is nil where there is none.
+// Due returns the schedule's DueNow alone.
+func Due(t Terms) DueNow { return dueNow(t, planOf(t.Offer)) }
+
+// total returns nil without one.
 func (s *Schedule) total() *int64 {
 	if s.Recurrence != nil || s.Basis == Unknown {
 		return nil

@@ -228,7 +228,7 @@ func (c *collector) payments(to *metrics, counts map[flows.PaymentState]payment.
 			age = max(0, c.s.Now().Sub(s.Oldest).Seconds())
 		}
 		to.gauge("frontdesk_payments", help, float64(s.Payments), "state", string(state))
-		to.gauge("frontdesk_payment_oldest_age_seconds", "How long the oldest payment has been in a state; 0 when there is none.", age, "state", string(state))
+		to.gauge("frontdesk_payment_oldest_age_seconds", "How long the oldest payment has been in a state; 0 without one.", age, "state", string(state))
 	}
 }
 
@@ -245,7 +245,7 @@ func (c *collector) relay(to *metrics, deliveries relay.Deliveries) {
 		for state, n := range map[relay.DeliveryState]int{relay.DeliveryWaiting: s.Waiting, relay.DeliveryRetrying: s.Retrying, relay.DeliveryDead: s.Dead, relay.DeliveryDelivered: s.Delivered} {
 			to.gauge("frontdesk_relay_deliveries", "Deliveries to a subscriber; delivered ones are those of the last hour.", float64(n), "subscriber", s.Name, "state", string(state))
 		}
-		to.gauge("frontdesk_relay_gone", "1 when a subscriber said that it wants nothing more.", oneIf(s.Gone), "subscriber", s.Name)
+		to.gauge("frontdesk_relay_gone", "1 when a subscriber refused all further events.", oneIf(s.Gone), "subscriber", s.Name)
 	}
 }
 

@@ -42,6 +42,8 @@ type Metrics struct {
 	redisCalls  *prometheus.CounterVec
 	redisTimes  prometheus.Histogram
 	streams     prometheus.Gauge
+	admissions  *prometheus.CounterVec
+	places      prometheus.Gauge
 }
 
 // requestBuckets, in seconds: a response from memory takes a millisecond, one from the club
@@ -73,10 +75,12 @@ func NewMetrics(cfg MetricsConfig) *Metrics {
 		redisCalls:  counter("frontdesk_redis_calls_total", "Calls of Redis: answered, refused by it, or failed.", "outcome"),
 		redisTimes:  prometheus.NewHistogram(prometheus.HistogramOpts{Name: "frontdesk_redis_call_duration_seconds", Help: "How long calls of Redis took.", Buckets: redisBuckets}),
 		streams:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "frontdesk_event_streams_open", Help: "Streams of events that front ends hold open."}),
+		admissions:  counter("frontdesk_admissions_total", "Requests that may be turned away, by what was decided.", "class", "outcome"),
+		places:      prometheus.NewGauge(prometheus.GaugeOpts{Name: "frontdesk_admission_limit", Help: "How many of them are worked on at once, as of the latest decision."}),
 	}
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "frontdesk_build_info", Help: "What runs; always 1."}, []string{"version", "mode"})
 	info.WithLabelValues(cfg.Version, cfg.Mode).Set(1)
-	m.registry.MustRegister(m.requests, m.durations, m.calls, m.waits, m.transitions, m.redisCalls, m.redisTimes, m.streams, info,
+	m.registry.MustRegister(m.requests, m.durations, m.calls, m.waits, m.transitions, m.redisCalls, m.redisTimes, m.streams, m.admissions, m.places, info,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.served = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
 	m.openSeries()
@@ -92,6 +96,11 @@ func (m *Metrics) openSeries() {
 	m.calls.WithLabelValues("cards", "get", string(club.Unknown))
 	for _, outcome := range []string{"answered", "refused", "failed"} {
 		m.redisCalls.WithLabelValues(outcome)
+	}
+	for _, class := range handlers.AdmissionClasses {
+		for _, outcome := range []string{handlers.Admitted, handlers.TurnedAway, handlers.CallerLeft} {
+			m.admissions.WithLabelValues(class, outcome)
+		}
 	}
 	for _, from := range flows.PaymentStates {
 		for _, to := range flows.PaymentStates {
@@ -125,6 +134,12 @@ func (m *Metrics) CountRequest(r handlers.RequestInfo) {
 
 // CountStream counts event streams: 1 more, or -1.
 func (m *Metrics) CountStream(by int) { m.streams.Add(float64(by)) }
+
+// CountAdmission counts a decision, and shows the limit that it was made under.
+func (m *Metrics) CountAdmission(a handlers.Admission) {
+	m.admissions.WithLabelValues(a.Class, a.Outcome).Inc()
+	m.places.Set(float64(a.Limit))
+}
 
 // CountClubCall counts a request to the club system.
 func (m *Metrics) CountClubCall(a club.Attempt) {

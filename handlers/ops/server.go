@@ -195,7 +195,7 @@ func withBody[T any](handle func(r *http.Request, operator string, in T) (any, e
 			return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body is not a JSON object with the members that are known here.", Err: err}
 		}
 		if decoder.More() {
-			return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body goes on behind its object."}
+			return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body continues after its object."}
 		}
 		return handle(r, operator, in)
 	}

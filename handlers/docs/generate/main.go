@@ -103,7 +103,7 @@ func resolveLinks(guide string, body []byte) []byte {
 var codeRow = regexp.MustCompile(`<tr>\s*<td><code>([a-z_]+)</code></td>(\s*<td>\d)`)
 
 // problems is the page of all problems. Its table is the contract's own, so that there
-// is no second one. Each row has its code as its anchor.
+// is not a second one. Each row has its code as its anchor.
 func problems(root string) ([]byte, error) {
 	document, err := openapi3.NewLoader().LoadFromFile(filepath.Join(root, "openapi.yaml"))
 	if err != nil {

@@ -1,0 +1,76 @@
+package handlers_test
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
+)
+
+// TestNewcomersAreTurnedAwayFirst: more newcomers than the gateway can serve are turned away before anything
+// is made for them, and a visitor who has begun to pay pays.
+func TestNewcomersAreTurnedAwayFirst(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	registration := c.Register()
+	c.Control("PUT", "faults", `[{"match":{"method":"POST","path":"/contacts"},"kind":"delay","delayMs":3000}]`).Into(http.StatusOK, nil)
+
+	var sent, turnedAway atomic.Int64
+	waits := sync.Map{}
+	ctx, leave := context.WithCancel(t.Context())
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 400}}
+	defer client.CloseIdleConnections()
+	var crowd sync.WaitGroup
+	defer crowd.Wait()
+	defer leave()
+	for range 400 {
+		crowd.Go(func() {
+			for ctx.Err() == nil {
+				sent.Add(1)
+				response, err := (&frontdesktest.Buyer{HTTP: client}).Send(ctx, "POST", c.URL+"/v1/registrations", uuid.NewString(), `{"clubId":"11","person":`+person+`}`)
+				if err == nil && response.Code() == string(api.Overloaded) {
+					turnedAway.Add(1)
+					waits.Store(response.Header.Get("Retry-After"), response)
+				}
+			}
+		})
+	}
+	different := func() (n int) {
+		waits.Range(func(any, any) bool { n++; return true })
+		return n
+	}
+	frontdesktest.Eventually(t, "newcomers are turned away, to return at different times", func() bool { return different() > 2 })
+	for range 20 {
+		for _, response := range []*frontdesktest.Response{
+			c.Do("GET", "/v1/registrations/"+registration.Id, nil),
+			c.Do("POST", "/v1/registrations/"+registration.Id+"/payment", `{"method":"card"}`, frontdesktest.Key("")),
+		} {
+			if response.Code() == string(api.Overloaded) {
+				t.Fatal("a buyer was turned away")
+			}
+		}
+	}
+	leave()
+	crowd.Wait()
+
+	waits.Range(func(wait, response any) bool {
+		answer := response.(*frontdesktest.Response)
+		if seconds, err := strconv.Atoi(wait.(string)); err != nil || seconds < 2 || seconds > 10 || answer.Status != http.StatusServiceUnavailable {
+			t.Errorf("%d %s, Retry-After %q", answer.Status, answer.Body, wait)
+		}
+		return true
+	})
+	var faults clubsim.Items[clubsim.Fault]
+	c.Control("GET", "faults", nil).Into(http.StatusOK, &faults)
+	if made := int64(faults.Items[0].Hits); made > sent.Load()-turnedAway.Load() {
+		t.Errorf("%d contacts were made for %d newcomers, of whom %d were turned away", made, sent.Load(), turnedAway.Load())
+	}
+}

@@ -1,0 +1,116 @@
+package handlers_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"frontdesk/flows"
+	"frontdesk/handlers"
+)
+
+//go:generate go test -run TestProblemReference -update .
+
+var update = flag.Bool("update", false, "write docs/reference/problems.md instead of comparing it")
+
+// problemReference is the page without its tables.
+const problemReference = `# Problems and texts
+
+<!-- Generated from openapi.yaml, handlers/problem.go and handlers/texts: go generate ./handlers -->
+
+Every text that the API sends by a code, as it is sent, in both languages. Programs read the codes; texts may be reworded. [/docs/problems](http://localhost:8080/docs/problems) of a running gateway explains the members of a problem document.
+
+## Problem codes
+
+| Code | Status | ` + "`retry`" + ` | Title | Title in French | When | What the front end does |
+|---|---|---|---|---|---|---|
+%s
+## Problem codes of the operators' API
+
+| Code | Status | ` + "`retry`" + ` | Title | When | What the operator does |
+|---|---|---|---|---|---|
+%s
+## Field codes
+
+` + "`code` and `message` of an entry in `errors`. Braces mark `params`." + `
+
+| Code | Message | Message in French |
+|---|---|---|
+%s
+## Message codes
+
+` + "`messageCode` and `message` of a payment, a signature, a cart or a registration." + `
+
+| Code | Message | Message in French |
+|---|---|---|
+%s`
+
+// contractRow is a row of the contract's table of problems, of which it keeps the code, when and what to do.
+var contractRow = regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| \\d+ \\| `[a-z_]+` \\| (.*) \\| (.*) \\|$")
+
+// TestProblemReference compares docs/reference/problems.md with what the gateway sends. The gateway
+// itself compares status and retry with the contract's table when it starts.
+func TestProblemReference(t *testing.T) {
+	t.Parallel()
+	schemas := contract(t).Components.Schemas
+	titles := bothLanguages(t, "titles")
+	var problems, operators bytes.Buffer
+	rows := contractRow.FindAllStringSubmatch(schemas["ProblemCode"].Value.Description, -1)
+	if len(rows) != len(schemas["ProblemCode"].Value.Enum) {
+		t.Errorf("the contract's table has %d rows for %d problem codes", len(rows), len(schemas["ProblemCode"].Value.Enum))
+	}
+	for _, row := range rows {
+		code := row[1]
+		sent, _ := handlers.ProblemOf(&flows.Error{Code: flows.Code(code)}, "")
+		fmt.Fprintf(&problems, "| `%s` | %d | `%s` | %s | %s | %s | %s |\n", code, sent.Status, sent.Retry, sent.Title, titles[1][code], row[2], row[3])
+	}
+	for _, row := range [][3]string{
+		{"not_decidable", "the payment's state, its evidence or the sale excludes the decision; `detail` says why", "reads the payment again and takes one of the decisions that it lists"},
+		{"too_early", "a request that was sent may still arrive", "waits for `Retry-After`"},
+	} {
+		sent, _ := handlers.ProblemOf(&flows.Error{Code: flows.Code(row[0])}, "")
+		fmt.Fprintf(&operators, "| `%s` | %d | `%s` | %s | %s | %s |\n", sent.Code, sent.Status, sent.Retry, sent.Title, row[1], row[2])
+	}
+	want := fmt.Sprintf(problemReference, &problems, &operators,
+		textTable(schemas["FieldCode"].Value.Extensions["x-extensible-enum"], bothLanguages(t, "fields")),
+		textTable(schemas["MessageCode"].Value.Extensions["x-extensible-enum"], bothLanguages(t, "messages")))
+	const page = "../docs/reference/problems.md"
+	if *update {
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Errorf("%s differs from the code: run go generate ./handlers", page)
+	}
+}
+
+// bothLanguages reads one kind of texts by code, in English and in French.
+func bothLanguages(t *testing.T, kind string) (texts [2]map[string]string) {
+	t.Helper()
+	for i, tag := range []string{"en", "fr"} {
+		if err := json.Unmarshal(readTexts(t, tag)[kind], &texts[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return texts
+}
+
+// textTable gives the rows of a contract's list of codes with their texts, in the list's order.
+func textTable(codes any, texts [2]map[string]string) string {
+	var rows strings.Builder
+	list, _ := codes.([]any)
+	for _, code := range list {
+		fmt.Fprintf(&rows, "| `%s` | %s | %s |\n", code, texts[0][code.(string)], texts[1][code.(string)])
+	}
+	return rows.String()
+}
