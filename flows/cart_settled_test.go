@@ -104,7 +104,7 @@ func TestSettledAfterTheCapture(t *testing.T) {
 }
 
 // TestSettledAndRebuilt: staff settle the sale of a payment that Redis forgot. The buyer got the money back,
-// and is not told to start again.
+// and is not asked to start again.
 func TestSettledAndRebuilt(t *testing.T) {
 	t.Parallel()
 	for name, taken := range map[string]bool{"before the capture": false, "after the capture": true} {
@@ -123,6 +123,13 @@ func TestSettledAndRebuilt(t *testing.T) {
 			p = w.advance(g, p)
 			if view := p.View(); !p.State.Final() || view.Message == flows.MessagePaymentRefundedRestart || view.Message == flows.MessagePaymentCancelledRestart {
 				t.Errorf("%s (%s) is shown as %+v", p.State, p.Reason, view)
+			}
+			r, _, err := g.store.Registration(t.Context(), p.Registration)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if step := r.View(p, w.clock.Now()).Step(); step != flows.StepWithStaff {
+				t.Errorf("the screen is %s", step)
 			}
 		})
 	}

@@ -23,7 +23,7 @@ type Person struct {
 // StatusTemp is the club system's status of a contact that is being registered.
 const StatusTemp = club.StatusTemp
 
-// Prospect is a person whom the chain knew already. First the two contacts become one, then
+// Prospect is a person that the chain knows already. First the two contacts become one, then
 // the sale gets the remaining contact (club system API, section Contacts).
 type Prospect struct {
 	Source   club.IRI `json:"source"`   // the former contact

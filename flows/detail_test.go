@@ -94,11 +94,12 @@ func TestShowSaysWhatToCheck(t *testing.T) {
 func TestShowKeepsItsWord(t *testing.T) {
 	t.Parallel()
 	for name, bring := range map[string]func(*world, *gateway, *flows.Payment){
-		"plain":              func(*world, *gateway, *flows.Payment) {},
-		"a refund was begun": refundBegan,
-		"money went back":    func(w *world, _ *gateway, p *flows.Payment) { w.refundAtProcessor(p, 1) },
-		"tampered with":      func(w *world, _ *gateway, p *flows.Payment) { w.tamper(p) },
-		"forgotten":          func(w *world, _ *gateway, _ *flows.Payment) { w.sandbox.Reset() },
+		"plain":               func(*world, *gateway, *flows.Payment) {},
+		"a refund was begun":  refundBegan,
+		"money went back":     func(w *world, _ *gateway, p *flows.Payment) { w.refundAtProcessor(p, 1) },
+		"all of it went back": func(w *world, _ *gateway, p *flows.Payment) { w.refundAtProcessor(p, p.Amount) },
+		"tampered with":       func(w *world, _ *gateway, p *flows.Payment) { w.tamper(p) },
+		"forgotten":           func(w *world, _ *gateway, _ *flows.Payment) { w.sandbox.Reset() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -129,6 +130,10 @@ func TestDecisionsRefused(t *testing.T) {
 		"a refund's claim":                     {old, refundBegan, not(payment.SendAgain, ada), flows.NotDecidable, "refund of this payment was begun"},
 		"a refund's claim, recorded":           {old, refundBegan, recorded, flows.NotDecidable, "refund of this payment was begun"},
 		"the money went back": {old, func(w *world, _ *gateway, p *flows.Payment) { w.refundAtProcessor(p, 1) },
+			not(payment.SendAgain, ada), flows.NotDecidable, "given back"},
+		"some of the money went back": {old, func(w *world, _ *gateway, p *flows.Payment) { w.refundAtProcessor(p, 1) },
+			not(payment.Refund, ada), flows.NotDecidable, "Refund the rest there first"},
+		"all of the money went back": {old, func(w *world, _ *gateway, p *flows.Payment) { w.refundAtProcessor(p, p.Amount) },
 			not(payment.SendAgain, ada), flows.NotDecidable, "given back"},
 		"the money went back, recorded": {old, func(w *world, _ *gateway, p *flows.Payment) { w.refundAtProcessor(p, p.Amount) }, recorded, flows.NotDecidable, "given back"},
 		"tampered with":                 {old, func(w *world, _ *gateway, p *flows.Payment) { w.tamper(p) }, recorded, flows.NotDecidable, "does not match"},
@@ -378,6 +383,56 @@ func TestRefundLostByRedis(t *testing.T) {
 			w.mustDecide(g, p, payment.Refund)
 			if p = w.advance(g, p); p.State != flows.Refunded || w.held(p).Refunded != p.Amount {
 				t.Errorf("%s (%s), refunded %d", p.State, p.Reason, w.held(p).Refunded)
+			}
+		})
+	}
+}
+
+// TestRefundedByHand: the money goes back in the processor's own pages. An operator can end the payment
+// afterwards, and nothing is refunded again.
+func TestRefundedByHand(t *testing.T) {
+	t.Parallel()
+	refund := func(w *world, _ *gateway, p *flows.Payment) { w.refundAtProcessor(p, p.Amount) }
+	for name, bring := range map[string]func(*world, *gateway) *flows.Payment{
+		"in doubt": func(w *world, g *gateway) *flows.Payment {
+			p := w.doubtful(g, "error_before")
+			refund(w, g, p)
+			return p
+		},
+		"before the claim": func(w *world, g *gateway) *flows.Payment {
+			p := w.authorised(g)
+			w.injectFault("POST", "/sandbox/payments/*/capture", nil, func() { refund(w, g, p) })
+			return w.advance(g, p)
+		},
+		"at the moment of the claim": func(w *world, g *gateway) *flows.Payment {
+			p := w.authorised(g)
+			w.injectFault("POST", "/sandbox/payments/*/metadata", func() { refund(w, g, p) }, nil)
+			return w.advance(g, p)
+		},
+		"in doubt, and Redis forgot": func(w *world, g *gateway) *flows.Payment {
+			p := w.doubtful(g, "error_before")
+			refund(w, g, p)
+			w.wipe()
+			w.rebuild(g)
+			return w.stored(g, p.ID)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			p := bring(w, g)
+			w.clock.Advance(16 * time.Minute)
+			if commands := w.shown(g, p).Commands; !slices.Contains(commands, "frontdesk payments confirm-not-recorded "+string(p.ID)+" --refund") {
+				t.Errorf("%s (%s): offered %v", p.State, p.Reason, commands)
+			}
+			w.mustDecide(g, p, payment.Refund)
+			p = w.advance(g, p)
+			if held := w.held(p); p.State != flows.Refunded || held.Refunded != p.Amount || w.posted() > 1 || len(w.lines(p)) != 0 {
+				t.Errorf("%s (%s), refunded %d, the ledger holds %+v", p.State, p.Reason, held.Refunded, w.lines(p))
+			}
+			if open := w.open(); len(open) != 0 {
+				t.Errorf("still listed: %v", open)
 			}
 		})
 	}

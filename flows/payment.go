@@ -42,7 +42,7 @@ func (id PaymentID) Split() (registration string, generation int) {
 //	                                                   ├─→ in_doubt ── journalled answer, rule, or operator
 //	                                                   └─→ refund_due ─→ refunding ─→ refunded
 //
-// A captured payment whose sale is no longer as agreed becomes refund_due, or in_doubt.
+// A captured payment whose sale differs from what was agreed becomes refund_due, or in_doubt.
 //
 // A payment without a processor (see Method) goes priced ─→ sending ─→ recorded. From sending
 // it returns to priced where a card payment returns to captured, and becomes cancelled where
@@ -82,11 +82,12 @@ var PaymentStates = []PaymentState{
 
 // transitions is the complete table. recorded is final. A refund starts from sending only after
 // a clear rejection, from in_doubt only by an operator, and from captured when another payment of
-// the sale counts or the sale is no longer as agreed. in_doubt never leads back to sending; a
+// the sale counts or the sale differs from what was agreed. priced leads to in_doubt only without a processor, when
+// the sale is settled already. in_doubt never leads back to sending; a
 // machine leads it only to recorded and blocked. A machine leads from refunded only to blocked,
 // when the processor says that the refund failed; an operator leads from blocked only to refunding.
 var transitions = map[PaymentState][]PaymentState{
-	Priced:     {Intent, Sending, Cancelled, Blocked},
+	Priced:     {Intent, Sending, Cancelled, InDoubt, Blocked},
 	Intent:     {Authorised, Cancelling, Blocked},
 	Authorised: {Capturing, Cancelling, Blocked},
 	Capturing:  {Captured, Cancelling, Blocked},

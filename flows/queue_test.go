@@ -156,6 +156,31 @@ func TestQueueIsGone(t *testing.T) {
 	w.awaitState(g, p.ID, flows.Recorded)
 }
 
+// TestEventOfADuplicate: the processor reports a second payment of a sale while a gateway advances the first.
+// The event is not taken for one of the first: the second payment is cancelled.
+func TestEventOfADuplicate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.authorised(g)
+	w.worker(g)
+	var twin *flows.Payment
+	w.injectFault("POST", "/sandbox/payments/*/capture", func() {
+		twin = w.duplicate(p)
+		w.confirm(twin, goodCard)
+		ev := event(twin)
+		ev.Metadata = w.held(twin).Metadata
+		if err := g.HandleEvent(t.Context(), ev); err != nil {
+			t.Error(err)
+		}
+	}, nil)
+	if err := g.HandleEvent(t.Context(), event(p)); err != nil {
+		t.Fatal(err)
+	}
+	w.awaitState(g, p.ID, flows.Recorded)
+	frontdesktest.Eventually(w, "the second payment is cancelled", func() bool { return w.held(twin).State == cards.Cancelled })
+}
+
 // TestEventDuringTheLastStep: the bank returns a refund while a gateway still handles the refund itself. The
 // event is not lost to the step that made the payment final.
 func TestEventDuringTheLastStep(t *testing.T) {

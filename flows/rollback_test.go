@@ -168,7 +168,7 @@ func (w *world) forget(faults []clubsim.Fault, step int, later time.Duration) {
 }
 
 // TestForgottenRegistration restores the registration to before its payment: a visitor
-// who pays again gets the same payment.
+// paying again returns the same payment.
 func TestForgottenRegistration(t *testing.T) {
 	t.Parallel()
 	for name, faults := range outcomes {
@@ -201,7 +201,7 @@ func TestForgottenRegistration(t *testing.T) {
 }
 
 // TestTwoHistoriesClaim: Redis forgets while a gateway is claiming. A second gateway
-// reads that there is no claim, cannot confirm its own, and releases what it never
+// reads no claim, cannot confirm its own, and releases what it never
 // held. That must not count as a release of the first gateway's claim.
 func TestTwoHistoriesClaim(t *testing.T) {
 	t.Parallel()
@@ -363,7 +363,7 @@ func TestRefundUnderWay(t *testing.T) {
 }
 
 // TestAcceptanceJournaledLate: the gateway that recorded a payment ends before the journal holds that. The
-// next comparison writes it, so that the payment is no doubt once Redis has forgotten it.
+// next comparison writes it, so that the payment is not a doubt once Redis has forgotten it.
 func TestAcceptanceJournaledLate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -166,7 +166,7 @@ var settlements = func() map[string]scenario {
 				w.Fatal(err)
 			}
 			return w.advance(g, p)
-		}, flows.Blocked, false},
+		}, flows.InDoubt, false},
 	} {
 		for _, method := range withoutProcessor {
 			ledger := 0

@@ -1,6 +1,7 @@
 package flows_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,8 @@ import (
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
+
+	"github.com/google/uuid"
 )
 
 // staffScenarios: the club's staff settle the open sale in the club system's own screens in the middle
@@ -71,6 +74,17 @@ var staffScenarios = map[string]scenario{
 		w.payAtDesk(p)
 		return w.advance(g, p)
 	}, flows.InDoubt, 1, cards.Captured}, // the settlement could be our own, late
+
+	"staff settle the sale after Redis forgot an operator's decision, which is not in the metadata": {func(w *world, g *gateway) *flows.Payment {
+		p := w.doubtful(g, "error_before")
+		w.clock.Advance(16 * time.Minute)
+		w.injectFault("POST", "/sandbox/payments/*/metadata", nil, func() { w.fail("POST", "/sandbox/payments/*/metadata", 6) })
+		w.mustDecide(g, p, payment.SendAgain)
+		w.payAtDesk(p)
+		w.wipe()
+		w.rebuild(g)
+		return w.advance(g, p)
+	}, flows.InDoubt, 1, cards.Captured},
 
 	"the sale grows between two claims": {func(w *world, g *gateway) *flows.Payment {
 		p := w.authorised(g)
@@ -160,16 +174,42 @@ func TestRefundOfASettledSale(t *testing.T) {
 	}
 }
 
-// TestCancelOfASettledSale: likewise for a payment without a processor.
+// TestCancelOfASettledSale: likewise for a payment without a processor, in doubt or before it was sent. No
+// rule takes the staff's settlement for this payment.
 func TestCancelOfASettledSale(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.gateway()
-	p := w.doubtWithoutProcessor(g)
-	w.payAtDesk(p)
-	w.clock.Advance(16 * time.Minute)
-	_, err := g.ConfirmNotRecorded(t.Context(), p.ID, payment.GiveUp, ada)
-	w.expectRefusal(g, p, err, flows.NotDecidable, "The sale has been settled.")
+	for name, bring := range map[string]func(*world, *gateway) *flows.Payment{
+		"in doubt": (*world).doubtWithoutProcessor,
+		"not sent": func(w *world, g *gateway) *flows.Payment {
+			w.fault(clubsim.Fault{Match: w.settlementCases()[flows.Deferred].request(), Kind: "error_before", Status: 401, Times: times(2)})
+			return must(w, func() (*flows.Payment, error) { return w.settles(g, flows.Deferred) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway(gatewayOptions{rule: simulatorsRule()})
+			p := bring(w, g)
+			w.payAtDesk(p)
+			for _, pause := range []time.Duration{20 * time.Second, 31 * time.Second, 16 * time.Minute} {
+				w.clock.Advance(pause)
+				p = w.advance(g, p)
+			}
+			if p.State != flows.InDoubt {
+				t.Fatalf("%s (%s)", p.State, p.Reason)
+			}
+			_, err := g.ConfirmNotRecorded(t.Context(), p.ID, payment.GiveUp, ada)
+			w.expectRefusal(g, p, err, flows.NotDecidable, "The sale has been settled.")
+			override := ada
+			override.Override = true
+			must(t, func() (payment.ResolutionResult, error) {
+				return g.ConfirmNotRecorded(t.Context(), p.ID, payment.GiveUp, override)
+			})
+			if p = w.stored(g, p.ID); p.State != flows.Cancelled || len(w.lines(p)) != 1 {
+				t.Errorf("%s (%s), and the ledger holds %+v", p.State, p.Reason, w.lines(p))
+			}
+		})
+	}
 }
 
 // TestRuleDecidesAtOnceOrNever: a minute after the attempt, a settled sale may be the work of staff.
@@ -186,6 +226,29 @@ func TestRuleDecidesAtOnceOrNever(t *testing.T) {
 		if p = w.advance(g, p); p.State != flows.InDoubt {
 			t.Fatalf("%s (%s)", p.State, p.Reason)
 		}
+	}
+}
+
+// TestRuleWithoutAClaim: a gateway ends before it claims the right to record a payment, and staff settle the sale.
+// Nothing of ours was sent, so no rule takes their settlement for ours.
+func TestRuleWithoutAClaim(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway(gatewayOptions{rule: simulatorsRule()})
+	p := w.authorised(g)
+	w.captureAtProcessor(p)
+	p = w.put(g, p.ID, flows.Sending, func(next *flows.Payment) {
+		next.Claim, next.AttemptID = 1, fmt.Sprintf("%d-%s", w.clock.Now().UnixMilli(), uuid.NewString())
+		next.Snapshot = &flows.Evidence{SaleState: new("building")}
+	})
+	w.expireLease(p)
+	w.payAtDesk(p)
+	for _, pause := range []time.Duration{0, 31 * time.Second, 2 * time.Minute} {
+		w.clock.Advance(pause)
+		p = w.advance(g, p)
+	}
+	if p.State != flows.InDoubt || len(p.Readings) == 0 {
+		t.Errorf("%s (%s) after %d readings", p.State, p.Reason, len(p.Readings))
 	}
 }
 

@@ -42,10 +42,10 @@ func (v View) Step() Step {
 	switch r := v.Registration; {
 	case v.Phase == Completed:
 		return StepDone
-	case v.Phase == Attention, v.Phase == Open && r.Cart.Settled():
-		return StepWithStaff
 	case v.Phase == Abandoned:
 		return StepAbandoned
+	case v.Phase == Attention, (v.Phase == Open || v.Phase == Expired) && r.Cart.Settled():
+		return StepWithStaff
 	case v.Phase == Expired:
 		return StepExpired
 	case v.Phase == Paying:

@@ -33,7 +33,7 @@ type Options struct {
 	Count    int           // journeys to drive
 	Duration time.Duration // no new journey is started after this
 	// MinFaults is how often each kind of fault must happen at least, where once is not enough. A
-	// campaign that injects faults by itself continues until then.
+	// campaign that injects its own faults continues until then.
 	MinFaults       map[string]int
 	OnlySeed        uint64 // unless zero, drives the one journey of this seed, to repeat a violation
 	StopAtViolation bool

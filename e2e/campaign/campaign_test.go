@@ -51,7 +51,7 @@ func TestInvariants(t *testing.T) {
 		"refunded and booked": {campaign.Evidence{State: "in_doubt", Due: 5, Booked: []int64{5}, CardPayments: held(5, 5)}, campaign.RefundedButApplied},
 		"charged twice": {campaign.Evidence{State: "recorded", ProcessorID: "pay_1", Due: 5, Booked: []int64{5},
 			StateByPayment: map[string]string{"pay_2": "recorded"}, CardPayments: append(held(5, 0), campaign.CardPayment{ID: "pay_2", Captured: 5})}, campaign.ChargedTwice},
-		"told to pay again":     {campaign.Evidence{State: "in_doubt", Responses: []campaign.Response{{State: "declined", Retry: "new", Charged: true}}}, campaign.RetryWhileCharged},
+		"asked to pay again":    {campaign.Evidence{State: "in_doubt", Responses: []campaign.Response{{State: "declined", Retry: "new", Charged: true}}}, campaign.RetryWhileCharged},
 		"to pay again":          {campaign.Evidence{Responses: []campaign.Response{{State: "declined", Retry: "new", Authorised: true}}}, campaign.RetryAfterAuthorising},
 		"declined, no charge":   {campaign.Evidence{Responses: []campaign.Response{{State: "declined", Retry: "new"}}}, ""},
 		"settled at the desk":   {campaign.Evidence{State: "recorded", ProcessorID: "pay_1", Due: 5, Booked: []int64{5}, Desk: []int64{5}, SentAfterDesk: time.Hour, CardPayments: held(5, 0)}, campaign.AppliedTwice},

@@ -17,8 +17,8 @@ const (
 	ChargedTwice           = "money was taken more than once for a sale and kept"
 	SettledByAnotherMethod = "a card was charged for a sale that was settled in another way"
 	SettledAtDesk          = "money is kept for a sale that staff settled"
-	RetryWhileCharged      = "the buyer was told to try again while money was taken"
-	RetryAfterAuthorising  = "the buyer was told to pay again after an authorisation"
+	RetryWhileCharged      = "the buyer was asked to try again while money was taken"
+	RetryAfterAuthorising  = "the buyer was asked to pay again after an authorisation"
 	StrangerServed         = "a stranger was given what is the holder's alone"
 	VersionShrank          = "a version did not grow"
 	DoubtUnlisted          = "a payment waits for an operator, and no list shows it"
@@ -87,6 +87,18 @@ type Response struct {
 	Authorised bool
 }
 
+// Attempted tells whether a payment's journal holds an attempt to record it that was not released: only
+// its lost response leaves room for what staff did within the same minute.
+func Attempted(journal map[string]string) bool {
+	for key, attempt := range journal {
+		n, found := strings.CutPrefix(key, "fd_post_")
+		if found && !strings.HasPrefix(attempt, "refund-") && journal["fd_release_"+n] == "" {
+			return true
+		}
+	}
+	return false
+}
+
 // Violations judges one journey: every invariant that it breaks, with the details.
 func (e Evidence) Violations() (found []Violation) {
 	broken := func(invariant, format string, args ...any) {
@@ -135,7 +147,7 @@ func (e Evidence) checkReportedState(broken func(string, string, ...any)) {
 		e.checkRecorded(broken)
 	case "refunded":
 		if len(e.Booked) > 0 {
-			broken(RefundedButApplied, "told so by the gateway, booked %v", e.Booked)
+			broken(RefundedButApplied, "as the gateway says, booked %v", e.Booked)
 		}
 	}
 	if len(e.Unlisted) > 0 {

@@ -38,7 +38,7 @@ func MutationNamed(name string) (Mutation, error) {
 			return w, nil
 		}
 	}
-	return Mutation{}, fmt.Errorf("there is no mutation %q", name)
+	return Mutation{}, fmt.Errorf("unknown mutation %q", name)
 }
 
 // ChangedFiles gives the files of the tree that the mutation changes, as they read then. It fails when the

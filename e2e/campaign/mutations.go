@@ -138,6 +138,11 @@ var Mutations = []Mutation{
 	}
 	if reason != "never" {`,
 	}}},
+	{Name: "evidence-without-claim", Description: "a rule decides on a payment that no gateway claimed the right to send", Edits: []Edit{{
+		File: "flows/payment/evidence.go",
+		Old:  `	early := maybeSent(p, remote) && `,
+		New:  `	early := `,
+	}}},
 	{Name: "paid-twice-unseen", Description: "the contact's debt is not read again after a payment was recorded", Edits: []Edit{{
 		File: "flows/payment/evidence.go",
 		Old:  `	if !m.needsVerification(p) {`,

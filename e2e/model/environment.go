@@ -68,7 +68,7 @@ func (w *world) records() (all [1 + maxReplicas + maxBackups]*record) {
 	return all
 }
 
-// stranger asks for somebody else's payment to be given up, as the buyer may: every gateway asks for the token.
+// stranger asks to give up the buyer's payment, as the buyer may: every gateway asks for the token.
 func (m *machine) stranger(w *world) {
 	if m.cfg.Strangers && w.redis.state == intent && m.mutated(AnyHolder) {
 		m.wrong(*w, "A stranger gives the payment up", StrangerActs)
@@ -92,7 +92,7 @@ func (m *machine) atClub(w *world, of func(*world) *booked) {
 	if b := of(&next); b.late > 0 {
 		b.late--
 		b.add()
-		m.emit(next, "The club system books a POST that was under way", delayed)
+		m.emit(next, "The club system books a POST that was on its way", delayed)
 	}
 }
 
@@ -104,7 +104,7 @@ func (m *machine) atProcessor(w *world, i int) {
 	}
 	s := &w.slot[i]
 	if s.lateCapture {
-		apply("The processor carries out a capture that was under way", func(s *slot) {
+		apply("The processor carries out a capture that was on its way", func(s *slot) {
 			s.held = capturedThere
 			if e := &s.journal[0]; e.late != 0 { // a capture that is a claim
 				*e = entry{attempt: e.late, keyed: true}
@@ -112,10 +112,10 @@ func (m *machine) atProcessor(w *world, i int) {
 		})
 	}
 	if s.lateCancel {
-		apply("The processor carries out a cancellation that was under way", func(s *slot) { s.held = cancelledThere })
+		apply("The processor carries out a cancellation that was on its way", func(s *slot) { s.held = cancelledThere })
 	}
 	if s.lateRefund {
-		apply("The processor carries out a refund that was under way", func(s *slot) { s.held, s.turnedDown = m.asked(), false })
+		apply("The processor carries out a refund that was on its way", func(s *slot) { s.held, s.turnedDown = m.asked(), false })
 	}
 	if s.held == refundPendingThere {
 		apply("The pending refund succeeds", func(s *slot) { s.held = refundedThere })
@@ -128,7 +128,7 @@ func (m *machine) atProcessor(w *world, i int) {
 	}
 	for n := range s.journal {
 		if s.journal[n].late != 0 && !s.lateCapture {
-			apply("The processor writes a claim that was under way", func(s *slot) {
+			apply("The processor writes a claim that was on its way", func(s *slot) {
 				e := &s.journal[n]
 				e.attempt, e.late, e.keyed = e.late, 0, true
 			})
@@ -180,7 +180,7 @@ func (m *machine) faults(w *world) {
 }
 
 // day lets the processor forget its keys. By then every call outside record has
-// met its deadline, and what was under way has arrived or never will.
+// met its deadline, and what was on its way has arrived or never will.
 func (m *machine) day(w *world) {
 	for i := range w.process {
 		if p := &w.process[i]; p.at != idle && !p.stale {

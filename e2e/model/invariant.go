@@ -9,9 +9,9 @@ const (
 	RecordedNotCharged    = "recorded, but the money is not captured"
 	RefundedBooked        = "refunded, but the club system booked it"
 	RefundUnbidden        = "a machine refunds what may have been recorded"
-	RetryWhileCharged     = "the buyer is told to try again while money is captured"
-	RetryAfterAuthorising = "the buyer is told to pay again after an authorisation"
-	FailedWhileCharged    = "the buyer is told that it failed while money is captured"
+	RetryWhileCharged     = "the buyer is asked to try again while money is captured"
+	RetryAfterAuthorising = "the buyer is asked to pay again after an authorisation"
+	FailedWhileCharged    = "the buyer reads that it failed while money is captured"
 	ChargedAndForgotten   = "captured and not refunded, and at rest without being recorded or in doubt"
 	NeverSettles          = "captured and not refunded, and never at rest"
 	CapturedAfterDesk     = "money is taken for a sale that staff settled more than a minute ago"
@@ -68,7 +68,7 @@ func (w *world) forgotten() bool {
 	return false
 }
 
-// keptForDesk tells whether a world at rest holds money for a sale that staff settled, and nobody looks at it.
+// keptForDesk tells whether a world at rest holds money for a sale that staff settled, and no operator sees it.
 // Evidence within the same minute cannot tell them from an attempt.
 func (w *world) keptForDesk() bool {
 	for i := range w.slot {

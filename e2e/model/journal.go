@@ -75,3 +75,9 @@ func (s *slot) lastClaim() (n uint8, p attemptID) {
 	}
 	return 0, 0
 }
+
+// maybeSent tells whether the latest claim is one to record that was not released.
+func (m *machine) maybeSent(s *slot) bool {
+	n, _ := s.lastClaim()
+	return n > 0 && s.journal[n-1].attempt != 0 && !m.released(s.journal[n-1])
+}

@@ -16,7 +16,7 @@ type kind uint8
 
 const (
 	normal  kind = iota // nothing: a gateway does its work
-	delayed             // what was under way arrives
+	delayed             // what was on its way arrives
 	fault               // something fails, or people do something
 )
 
@@ -104,7 +104,7 @@ func (m *machine) emit(to world, what string, how kind) {
 	m.steps = append(m.steps, step{to: to, replica: m.replica, what: what, kind: how})
 }
 
-// wrong is a step that breaks an invariant by itself.
+// wrong is a step that itself breaks an invariant.
 func (m *machine) wrong(to world, what, invariant string) {
 	m.steps = append(m.steps, step{to: to, replica: m.replica, what: what, kind: fault, broken: invariant})
 }

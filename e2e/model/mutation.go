@@ -66,11 +66,13 @@ const (
 	PostUnseen
 	// TrustAnyEvidence: a sale that is settled counts as recorded by us, however long after the attempt.
 	TrustAnyEvidence
+	// EvidenceUnclaimed: it does so even if the journal holds no claim, so that nothing was sent.
+	EvidenceUnclaimed
 	// RefundBelieved: a refund that is pending counts as refunded.
 	RefundBelieved
 	// RefundFailureUnseen: no operator is shown that a refund failed.
 	RefundFailureUnseen
-	// AnyHolder: a payment is given up for anybody who asks.
+	// AnyHolder: a payment is given up for any caller.
 	AnyHolder
 	mutations = iota
 )
@@ -79,7 +81,7 @@ var mutationNames = [mutations]string{
 	"RedisAlone", "ResumeExpired", "RetryAmbiguous", "OverwritableWitness", "NoGate", "ClaimWithoutRelease", "ReleaseAlthoughSent",
 	"BlindCancel", "RefundInDoubt", "KeyPerAttempt", "TrustAnyRelease", "RefundUnread", "RefundUnclaimed", "OwedReleaseInsists",
 	"ClaimUnread", "TrustAnyCapture", "ClaimAtAnyAge", "CreateAtAnyAge", "NoRebuild", "ErrorWhileCharged", "StaleDecline", "OperatorInHaste",
-	"OperatorTrustsRedis", "CaptureUnseen", "PostUnseen", "TrustAnyEvidence", "RefundBelieved", "RefundFailureUnseen", "AnyHolder",
+	"OperatorTrustsRedis", "CaptureUnseen", "PostUnseen", "TrustAnyEvidence", "EvidenceUnclaimed", "RefundBelieved", "RefundFailureUnseen", "AnyHolder",
 }
 
 // String lists the names.

@@ -14,12 +14,12 @@ func (m *machine) operator(w *world, i int) {
 	spend(&next.left.operator)
 	if r.refundFailed {
 		next.of(r).turnedDown, r.refundFailed = false, false
-		m.commit(next, r, fault, "is told by an operator to ask for the refund again")
+		m.commit(next, r, fault, "is asked by an operator for the refund again")
 		return
 	}
 	switch {
 	case w.booked(r).applied > 0:
-		m.fault(next.end(i, r, recorded, toDecide), "is told by an operator: recorded")
+		m.fault(next.end(i, r, recorded, toDecide), "gets an operator's decision: recorded")
 	case !m.mutated(OperatorInHaste) && !m.claimsExpired(w, r):
 	case s == nil:
 		m.notRecorded(&next, i, r, priced, cancelled, toDecide)
@@ -27,7 +27,7 @@ func (m *machine) operator(w *world, i int) {
 		if n, p := s.lastClaim(); n >= r.claim {
 			r.claim, r.attempt = n, p // the decision is about the last claim in the journal
 		}
-		if !r.attempt.refund() { // else a refund is in progress, and continues by itself
+		if !r.attempt.refund() { // else a refund is in progress, and continues
 			m.notRecorded(&next, i, r, captured, refundDue, toSettle)
 		}
 	}
@@ -35,9 +35,9 @@ func (m *machine) operator(w *world, i int) {
 
 // notRecorded offers what can follow from "it was not recorded".
 func (m *machine) notRecorded(w *world, i int, r record, again, back state, at at) {
-	m.fault(w.end(i, r, back, at), "is told by an operator: not recorded, give the money back")
+	m.fault(w.end(i, r, back, at), "gets an operator's decision: not recorded, give the money back")
 	if int(r.claim) < m.cfg.Claims && r.method != ByCapture && w.desk == never {
-		m.fault(w.end(i, r, again, at), "is told by an operator: not recorded, send again")
+		m.fault(w.end(i, r, again, at), "gets an operator's decision: not recorded, send again")
 	}
 }
 

@@ -56,7 +56,7 @@ func (m *machine) derivePayment(w *world, n int) record {
 // ours, or by a hand that came between.
 func (m *machine) rebuiltRefunded(s *slot, r record) state {
 	if r.claim > 0 && !r.attempt.refund() && !m.released(s.journal[r.claim-1]) {
-		return blocked
+		return inDoubt
 	}
 	return refunded
 }

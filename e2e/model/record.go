@@ -30,10 +30,10 @@ func (m *machine) prepareRecord(w *world) {
 // read just before, and one that is settled already is not settled again.
 func (m *machine) prepareSettlement(w *world) {
 	if w.settled() {
-		m.move(w, blocked, normal, "finds the sale settled already")
+		m.move(w, inDoubt, normal, "finds the sale settled already")
 		return
 	}
-	m.move(w, cancelled, fault, "finds the sale changed, or is told to give up")
+	m.move(w, cancelled, fault, "finds the sale changed, or is asked to give up")
 	m.nextClaim(w, "finds the sale open, and will record")
 }
 
@@ -192,10 +192,10 @@ func (m *machine) send(w *world, i int) {
 	}
 	m.emit(w.then(i, toInquire, p.rec), "posts; the club system rejects it", rejection)
 	m.fault(m.notSent(w, i), "is not let through, or sends nothing: refused, or not sent")
-	m.fault(m.unknown(w, i), "posts; the request is lost, and there is no answer")
+	m.fault(m.unknown(w, i), "posts; the request is lost, without a response")
 }
 
-// maxLate is how many POSTs of a kind may be under way unanswered: one more than
+// maxLate is how many POSTs of a kind may be on their way without a response: one more than
 // the protocol ever has.
 const maxLate = 2
 
@@ -203,7 +203,7 @@ func (m *machine) sendLate(w *world, i int) {
 	there := *w
 	if b := there.booked(w.process[i].rec); b.late < maxLate {
 		b.late++
-		m.fault(m.unknown(&there, i), "posts; the request stays on its way, and there is no answer")
+		m.fault(m.unknown(&there, i), "posts; the request stays on its way, without a response")
 	}
 }
 

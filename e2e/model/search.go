@@ -31,7 +31,7 @@ func Check(cfg Config) Result {
 	return s.result(s.violation == nil)
 }
 
-// none stands for no world.
+// none means no world.
 const none = ^uint32(0)
 
 // search is a breadth-first search. Worlds are numbered in the order in which they are found.

@@ -1,7 +1,7 @@
 package model
 
 // state is the state of a payment in Redis. The names are those of
-// flows.PaymentState; the zero value means that there is no payment.
+// flows.PaymentState; the zero value means no payment.
 type state uint8
 
 const (
@@ -32,7 +32,7 @@ func (s state) String() string { return stateNames[s] }
 func (s state) over() bool { return s == recorded || s == cancelled || s == refunded || s == blocked }
 
 // attemptID is the random id of a claim (flows.Payment.AttemptID). Only equality means anything, so ids are
-// reused. The highest bit marks a refund's claim. 0 is none.
+// reused. The highest bit marks a refund's claim. 0: no attempt.
 type attemptID uint8
 
 // What a claim is asked for.
@@ -76,7 +76,7 @@ func (r record) live() bool {
 type at uint8
 
 const (
-	idle      at = iota // nothing under way
+	idle      at = iota // nothing in progress
 	toRebuild           // the rebuilt record is about to be stored
 	toSettle            // an operator's decision: the release is about to be written
 	toDecide            // an operator's decision: the commit
@@ -200,7 +200,7 @@ const (
 	longAgo
 )
 
-// settled tells whether the sale is seen as settled, by whomever.
+// settled tells whether the sale reads as settled, by any payer.
 func (w *world) settled() bool { return w.applied() > 0 || w.desk != never }
 
 // of returns the processor's payment of a record, nil when it has none.

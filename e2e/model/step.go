@@ -43,14 +43,14 @@ func (m *machine) createIntent(w *world) {
 		return
 	}
 	if w.key[w.redis.generation-1] == refusedKey {
-		m.move(w, cancelled, normal, "is refused the creation again, and reads that there is no payment")
+		m.move(w, cancelled, normal, "is refused the creation again, and reads that no payment exists")
 		return
 	}
 	there, r := *w, w.redis
 	known := &there.key[r.generation-1]
 	if *known == 0 && !w.created(r.generation) {
 		*known = refusedKey
-		m.move(&there, cancelled, fault, "is refused the creation for good, and reads that there is no payment")
+		m.move(&there, cancelled, fault, "is refused the creation for good, and reads that no payment exists")
 		m.fault(there, "is refused the creation for good, and does not commit it")
 		*known = 0
 	}
@@ -130,7 +130,7 @@ func (m *machine) unseen(r record, mistake Mutation) bool {
 
 // capture takes the money, of a sale that was as agreed within the last minute. Its key makes it harmless
 // to ask twice; on a payment that was refunded since, it replays the success that it once had. Only an
-// answer that is no replay is carried on.
+// response that is not a replay is passed on.
 func (m *machine) capture(w *world) {
 	there := *w
 	s := there.of(w.redis)
@@ -157,7 +157,7 @@ func (m *machine) capture(w *world) {
 	case capturedThere, refundPendingThere, refundedThere:
 		m.move(w, captured, normal, "captures, which was done before")
 	default:
-		m.move(w, cancelling, normal, "is refused the capture, as there is no authorisation")
+		m.move(w, cancelling, normal, "is refused the capture, without an authorisation")
 	}
 }
 
@@ -292,8 +292,13 @@ func (m *machine) readEvidence(w *world) {
 	if !m.cfg.Desk || !w.settled() || !w.redis.seen && !m.mutated(TrustAnyEvidence) {
 		return
 	}
+	s := w.of(w.redis)
+	sent := s == nil || m.maybeSent(s)
+	if !sent && !m.mutated(EvidenceUnclaimed) {
+		return
+	}
 	there := *w
-	there.collided = there.collided || w.desk == justNow
+	there.collided = there.collided || sent && w.desk == justNow
 	m.move(&there, recorded, normal, "takes the evidence for that of a recorded payment")
 }
 
@@ -303,7 +308,7 @@ func (m *machine) takeOver(w *world) {
 	switch {
 	case w.owned(w.redis.attempt):
 	case m.mutated(ResumeExpired):
-		m.move(w, sending, normal, "finds the lease over, and goes on sending")
+		m.move(w, sending, normal, "finds the lease over, and continues sending")
 	default:
 		m.move(w, inDoubt, normal, "finds the lease over")
 	}

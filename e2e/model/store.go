@@ -38,9 +38,9 @@ func (m *machine) finish(w *world, i int, from state) {
 		done.process[i] = process{at: toJournal, rec: record{slot: p.rec.slot, claim: p.rec.claim}}
 	}
 	if now := w.redis; !now.exists || now.generation != p.rec.generation || now.state != from || now.version != p.rec.version {
-		m.normal(done, "commits nothing, as somebody else moved the payment")
+		m.normal(done, "commits nothing, as another process moved the payment")
 		if p.at == toKeep && now.exists && now.generation == p.rec.generation && now.state == captured && !now.releasePending {
-			m.normal(w.preparing(i, now), "finds the capture committed by somebody else, and goes on")
+			m.normal(w.preparing(i, now), "finds the capture committed by another process, and continues")
 		}
 		return
 	}

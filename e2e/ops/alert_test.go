@@ -141,7 +141,7 @@ func checkExpression(t *testing.T, expr string, exposed map[string]*dto.MetricFa
 	}
 	for _, w := range word.FindAllString(grouped.ReplaceAllString(selector.ReplaceAllString(expr, ""), ""), -1) {
 		if !words[w] {
-			t.Errorf("%q is no word of a rule", w)
+			t.Errorf("%q is not a key of a rule", w)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func newBackgroundEnv(t *testing.T) *backgroundEnv {
 	return b
 }
 
-// TestBackgroundTraces: whatever the gateway does by itself is in the trace of
+// TestBackgroundTraces: what the gateway does in the background is in the trace of
 // who caused it, or in one of its own, and so are the calls that it makes.
 func TestBackgroundTraces(t *testing.T) {
 	t.Parallel()
@@ -61,7 +61,7 @@ func TestBackgroundTraces(t *testing.T) {
 	})
 	t.Run("sweep", func(t *testing.T) {
 		if !b.anyUnder("sweep", "job payment:advance", "cards get") {
-			t.Errorf("no sweep led to a look at the payment that nobody told of")
+			t.Errorf("no sweep led to a look at the payment without a webhook")
 		}
 	})
 	t.Run("rebuild", func(t *testing.T) {
@@ -103,7 +103,7 @@ func (b *backgroundEnv) sendEventOfOpenRegistration() []byte {
 	return nil
 }
 
-// payWithoutWebhook has a buyer pay who never comes back, at a processor that tells nobody.
+// payWithoutWebhook has a buyer pay who never returns, at a processor that sends no webhooks.
 func (b *backgroundEnv) payWithoutWebhook() {
 	b.t.Helper()
 	b.c.Do("PUT", b.Upstreams.URL+"/sandbox/settings", `{"webhooks":"drop"}`).Into(http.StatusOK, nil)
@@ -207,7 +207,7 @@ func TestLogLinesCarryTraceIDs(t *testing.T) {
 	b.subscriber.await("the failing delivery", func(got []delivered) bool { return got[len(got)-1].Type == "class_event.updated" })
 	b.c.Do("GET", "/readyz", nil)
 	opsGet(t, b.gateway, "/metrics")
-	b.c.Do("GET", "http://"+b.gateway.OpsAddress()+"/ops/payments/nobody's", nil)
+	b.c.Do("GET", "http://"+b.gateway.OpsAddress()+"/ops/payments/unknown-1", nil)
 	b.c.Do("GET", "/v1/registrations/"+registration.Id+"-x", nil).Problem(api.NotFound)
 	frontdesktest.StopRedis(t, b.Redis)
 	b.c.Do("GET", "/v1/registrations/"+registration.Id, nil).Problem(api.StorageUnavailable)
@@ -228,11 +228,11 @@ func TestLogLinesCarryTraceIDs(t *testing.T) {
 			found = found || strings.Contains(said, want)
 		}
 		if !found {
-			t.Errorf("nobody said %q, so that nothing is known of it: %v", want, seen)
+			t.Errorf("%q was not logged: %v", want, seen)
 		}
 	}
 }
 
 // libraryLines are the lines of libraries about their own connections, which are
-// nobody's work: the queue's, and the Redis client's between calls.
+// work outside any trace: the queue's, and the Redis client's between calls.
 var libraryLines = regexp.MustCompile(`msg="(queue: |redis client")`)

@@ -56,7 +56,7 @@ func TestClubWebhookIntake(t *testing.T) {
 	for _, secret := range []string{"the-new-secret-0001", "the-old-secret-0001"} {
 		c.Do("POST", path(secret), body).Into(http.StatusOK, nil)
 	}
-	plain := [2]string{"Content-Type", "text/plain"} // nobody has said how the club system calls it
+	plain := [2]string{"Content-Type", "text/plain"} // the club system's documentation does not say which it sends
 	for name, good := range map[string]string{"another type": body, "no object": `[1,2]`, "no event": `{}`, "unknown event": `{"event":"sale.paid","data":{"object":{"saleId":"/demo/sales/1"}}}`,
 		"doubled": body, "a string": `"x"`, "deep": strings.Repeat("[", 500) + strings.Repeat("]", 500), "many": `{"event":"contact.updated","data":{"object":{` + members(200) + `}}}`} {
 		if answer := c.Do("POST", path("the-new-secret-0001"), good, plain); answer.Status != http.StatusOK {
@@ -71,7 +71,7 @@ func TestClubWebhookIntake(t *testing.T) {
 		"larger than anything": {`{"x":"` + strings.Repeat("x", 70<<10) + `"}`, api.TooLarge}} {
 		t.Run(name, func(t *testing.T) { c.WithT(t).Do("POST", path("the-new-secret-0001"), bad.body).Problem(bad.code) })
 	}
-	unknown := c.Do("POST", "/v1/webhooks/nobody", body).Problem(api.NotFound)
+	unknown := c.Do("POST", "/v1/webhooks/unknown", body).Problem(api.NotFound)
 	for _, secret := range []string{"a-third-secret-0001", "the-new-secret-000", "the-new-secret-00011", "THE-NEW-SECRET-0001", "demo-webhook-secret", "x", "%20", "the-new-secret-0001,the-old-secret-0001"} {
 		problem := c.Do("POST", path(secret), body).Problem(api.NotFound)
 		problem.TraceId, unknown.TraceId = nil, nil
@@ -100,7 +100,7 @@ func members(n int) string {
 }
 
 // TestInPersonPaymentReachesVisitor: what staff does in the club system reaches the page of the
-// visitor by itself, however the events come.
+// visitor without a request, in whatever order the events arrive.
 func TestInPersonPaymentReachesVisitor(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"normal", "duplicate", "reorder", "late"} {

@@ -33,7 +33,7 @@ const (
 func newRedisCluster(ctx context.Context, dir string) (*redisCluster, error) {
 	c := &redisCluster{}
 	for range primaries + clusterReplicas {
-		bus, err := frontdesktest.FindPort() // by itself it would be 10,000 above the port
+		bus, err := frontdesktest.FindPort() // by default it would be 10,000 above the port
 		if err != nil {
 			return c, err
 		}
@@ -158,7 +158,7 @@ func (c *redisCluster) FailOver(ctx context.Context, key string) error {
 	return frontdesktest.Within(ctx, "a replica is promoted", frontdesktest.Patience, func() bool { return c.PrimaryFor(ctx, key) != nil })
 }
 
-// Client opens a client of all nodes, which discovers the slots by itself.
+// Client opens a client of all nodes, which discovers the slots.
 func (c *redisCluster) Client() redis.UniversalClient {
 	addresses := make([]string, len(c.nodes))
 	for i, node := range c.nodes {

@@ -54,7 +54,7 @@ type container struct {
 	}
 }
 
-// compose reads compose.yaml. A field that it has and nobody here knows is an error.
+// compose reads compose.yaml. An unknown field is an error.
 func compose(t *testing.T) (c composition) {
 	t.Helper()
 	text, err := os.Open(filepath.Join(frontdesktest.Root(), "compose.yaml"))
@@ -191,7 +191,7 @@ func (r *replicas) startProxy(folder, at string) {
 var healthCheckLoop = regexp.MustCompile(`^for i in ((?:\d+ ?)+);`)
 
 // runHealthCheck does as the health check of the proxy's container, by which nginx learns
-// who is ready.
+// which replica is ready.
 func (r *replicas) runHealthCheck(address string) {
 	r.t.Helper()
 	check := r.file.Services["proxy"].Healthcheck
@@ -220,7 +220,7 @@ func (r *replicas) runHealthCheck(address string) {
 	})
 }
 
-// administrator is somebody who may do everything in Redis. compose.yaml has none.
+// administrator is a Redis user with all permissions. compose.yaml has none.
 func (r *replicas) administrator() *redis.Client {
 	r.t.Helper()
 	options, err := redis.ParseURL(r.redis)

@@ -43,7 +43,7 @@ func TestDoctor(t *testing.T) {
 	processor := stripetest.New(stripetest.Config{})
 	t.Cleanup(processor.Close)
 	test := []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.Redis, "FRONTDESK_CLUB_URL=" + s.Upstreams.URL + "/sim"}
-	nobody := []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=redis://127.0.0.1:1", "FRONTDESK_CLUB_URL=http://127.0.0.1:1", "FRONTDESK_SANDBOX_URL=http://127.0.0.1:1"}
+	unreachable := []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=redis://127.0.0.1:1", "FRONTDESK_CLUB_URL=http://127.0.0.1:1", "FRONTDESK_SANDBOX_URL=http://127.0.0.1:1"}
 	withStripe := func(key string) []string {
 		return append([]string{"FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_STRIPE_URL=" + processor.URL, "FRONTDESK_STRIPE_SECRET_KEY=" + key,
 			"FRONTDESK_STRIPE_PUBLISHABLE_KEY=" + processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET=" + processor.WebhookSecret}, test...)
@@ -65,7 +65,7 @@ func TestDoctor(t *testing.T) {
 		"nothing configured":        {nil, nil, all, "mock mode"},
 		"nothing configured, claim": {nil, []string{"--check-claims", "--rounds=2", "--racers=4"}, and("ok", "claim"), "2 rounds of 4 callers, 2 winners; 6 calls lost"},
 		"everything answers":        {append([]string{"FRONTDESK_SANDBOX_URL=" + s.Upstreams.URL + "/sandbox"}, test...), nil, all, "5 clubs"},
-		"nobody answers":            {nobody, []string{"--check-claims"}, and("FAIL", "redis", "club system", "card processor", "login"), "4 of the checks failed"},
+		"nothing answers":           {unreachable, []string{"--check-claims"}, and("FAIL", "redis", "club system", "card processor", "login"), "4 of the checks failed"},
 		"wrong client secret":       {append([]string{"FRONTDESK_CLUB_CLIENT_SECRET=wrong", "FRONTDESK_SANDBOX_URL=" + s.Upstreams.URL + "/sandbox"}, test...), nil, and("FAIL", "club system"), "1 of the checks failed"},
 		"a foreign organisation":    {append([]string{"FRONTDESK_CLUB_TOKEN=foreign", "FRONTDESK_SANDBOX_URL=" + s.Upstreams.URL + "/sandbox"}, test...), nil, and("FAIL", "club system", "login"), "2 of the checks failed"},
 		"stripe":                    {withStripe(processor.SecretKey), []string{"--check-claims", "--rounds=2", "--racers=4"}, and("ok", "claim"), "test keys"},
@@ -83,7 +83,7 @@ func TestDoctor(t *testing.T) {
 				}
 			}
 			if len(said) != len(c.verdicts) || content == failed || !strings.Contains(printed, c.says) {
-				t.Errorf("content %v, and printed, without or beside %q:\n%s", content, c.says, printed)
+				t.Errorf("content %v, and printed, and %q is not the only line:\n%s", content, c.says, printed)
 			}
 			if strings.Contains(printed, processor.SecretKey) {
 				t.Error("it prints a secret key")

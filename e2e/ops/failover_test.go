@@ -15,7 +15,7 @@ const (
 	// buyers is how many people are in a journey at any moment of a failover.
 	buyers = 8
 	// minPaid is how many of them have paid before, and again after it: a gateway that
-	// never came back to Redis would bring nobody to the end.
+	// never came back to Redis would complete nothing.
 	minPaid = buyers
 	// watchTimeout is how long a buyer looks on before they come back later.
 	watchTimeout = 20 * time.Second
@@ -63,10 +63,10 @@ func TestClusterAcknowledgesUnderLoad(t *testing.T) {
 }
 
 // failOverUnderLoad has Redis fail over in the moment in which a payment of the crowd is sent to
-// the club system. The one buyer's is recorded all the same.
+// the club system. The one buyer's is recorded nevertheless.
 func failOverUnderLoad(t *testing.T, storage harness.Storage, failOver func(ctx context.Context, registration string) error) {
 	t.Helper()
-	r, registration, told := failUnderLoad(t, harness.Config{Storage: storage}, func(r *harness.Harness, registration string) {
+	r, registration, state := failUnderLoad(t, harness.Config{Storage: storage}, func(r *harness.Harness, registration string) {
 		struck := r.BreakAt(t.Context(), frontdesktest.PostPayment, frontdesktest.DuringRequest, frontdesktest.Patience, func(*harness.Gateway) {
 			if err := failOver(t.Context(), registration); err != nil {
 				t.Error(err)
@@ -76,8 +76,8 @@ func failOverUnderLoad(t *testing.T, storage harness.Storage, failOver func(ctx 
 			t.Fatal("nothing was sent to the club system")
 		}
 	})
-	if told != "recorded" {
-		t.Errorf("the payment is %q", told)
+	if state != "recorded" {
+		t.Errorf("the payment is %q", state)
 	}
 	if !r.Booked()[registration] {
 		t.Error("the payment is not in the club system's ledger")
@@ -86,8 +86,8 @@ func failOverUnderLoad(t *testing.T, storage harness.Storage, failOver func(ctx 
 
 // failUnderLoad has something befall Redis while a crowd pays at two gateways, and between one buyer's
 // wish to pay and their card. In the end the crowd pays again, and every captured payment is
-// recorded once or in doubt. It gives the one buyer's registration, and what they were told of their payment.
-func failUnderLoad(t *testing.T, of harness.Config, befall func(r *harness.Harness, registration string)) (r *harness.Harness, registration, told string) {
+// recorded once or in doubt. It returns the one buyer's registration, and the payment's state as that buyer saw it.
+func failUnderLoad(t *testing.T, of harness.Config, befall func(r *harness.Harness, registration string)) (r *harness.Harness, registration, state string) {
 	t.Helper()
 	of.Gateway, of.Replicas = frontdesktest.Binary(t), 2
 	r, err := harness.New(t.Context(), of)
@@ -97,7 +97,7 @@ func failUnderLoad(t *testing.T, of harness.Config, befall func(r *harness.Harne
 	t.Cleanup(r.Close)
 	one := r.NewJourney(0)
 	if !one.Register(t.Context()) || !one.Pay(t.Context()) {
-		t.Fatal("nobody can pay")
+		t.Fatal("no payment succeeds")
 	}
 	crowd := &paymentLoad{harness: r, done: make(chan struct{})}
 	crowd.start(t.Context())
@@ -106,13 +106,13 @@ func failUnderLoad(t *testing.T, of harness.Config, befall func(r *harness.Harne
 	begun := time.Now()
 	one.Confirm(t.Context())
 	one.Watch(t.Context(), frontdesktest.Patience)
-	told = one.State
-	t.Logf("%s after %s", told, time.Since(begun).Round(time.Millisecond))
+	state = one.State
+	t.Logf("%s after %s", state, time.Since(begun).Round(time.Millisecond))
 	after := crowd.paid() + minPaid
 	frontdesktest.Eventually(t, "the crowd pays again", func() bool { return crowd.paid() >= after })
 	crowd.stop()
 	expectConsistentLedgers(t, r, append(crowd.journeys, one))
-	return r, one.Registration(), told
+	return r, one.Registration(), state
 }
 
 // expectConsistentLedgers holds everybody's books against each other, once all have come to their end.
@@ -164,14 +164,14 @@ func (s *paymentLoad) start(ctx context.Context) {
 	}
 }
 
-// paid is how many were told that they are members.
+// paid is how many journeys ended with a recorded payment.
 func (s *paymentLoad) paid() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(slices.DeleteFunc(slices.Clone(s.endStates), func(state string) bool { return state != "recorded" }))
 }
 
-// stop lets those who are there finish, and nobody else in.
+// stop finishes the journeys in progress and starts no more.
 func (s *paymentLoad) stop() {
 	close(s.done)
 	s.group.Wait()

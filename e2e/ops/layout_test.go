@@ -18,7 +18,7 @@ import (
 
 // imports are the packages of this module that each of its packages may import, without
 // the prefix frontdesk/: the direction main → cmd → handlers → flows/… → flows → upstream.
-// "upstream/..." stands for everything below upstream, "flows/..." likewise.
+// "upstream/..." means everything below upstream, "flows/..." likewise.
 var imports = map[string]string{
 	"":    "cmd",
 	"api": "",
@@ -89,7 +89,7 @@ func TestImportsPointOneWay(t *testing.T) {
 		}
 	}
 	for name := range unseen {
-		t.Errorf("%s is in the table, and there is no such package", name)
+		t.Errorf("%s is in the table, but not in the repository", name)
 	}
 }
 

@@ -27,7 +27,7 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// The credentials of an organisation that is no demo: live mode refuses that one.
+// The credentials of an organisation other than the demo's, which live mode refuses.
 const (
 	liveToken      = "gym-4711"
 	liveClientID   = "gym-4711-signup"
@@ -92,7 +92,7 @@ func newTLSServer(t *testing.T, handler http.Handler) *httptest.Server {
 	return server
 }
 
-// certificateFile writes down whom a gateway has to trust: the test servers share a certificate.
+// certificateFile writes the certificate that a gateway trusts: the test servers share a certificate.
 func certificateFile(t *testing.T, server *httptest.Server) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "roots.pem")

@@ -137,7 +137,7 @@ func TestDoctorInLiveMode(t *testing.T) {
 	}
 }
 
-// TestReadinessWatchesRedis: somebody changes it while gateways run.
+// TestReadinessWatchesRedis: its settings change while gateways run.
 func TestReadinessWatchesRedis(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)
@@ -411,7 +411,7 @@ func TestAPI8LiveMode(t *testing.T) {
 	if strings.Contains(string(site.Body), "/panel/") || strings.Contains(site.Header.Get("Content-Security-Policy"), "unsafe") {
 		t.Errorf("the site comes with %s", site.Header.Get("Content-Security-Policy"))
 	}
-	docs := c.Do("GET", "/docs/api", nil) // the contract is public; its page may ask this origin alone, and is framed by nobody
+	docs := c.Do("GET", "/docs/api", nil) // the contract is public; its page may ask this origin alone, and no page may frame it
 	if policy := docs.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'self'") || !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "http") {
 		t.Errorf("the documentation has the policy %q", policy)
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // TestLiveLog: machines can read it, each request has its line and its
-// trace, and nobody who registers is in it.
+// trace, and names no visitor.
 func TestLiveLog(t *testing.T) {
 	t.Parallel()
 	process, c := newLive(t).start(t)
@@ -51,7 +51,7 @@ func TestLiveLog(t *testing.T) {
 }
 
 // TestLibraryLogs: what libraries say when Redis is gone is for
-// machines too, at a level that somebody looks at, and does not bury the rest.
+// machines too, at a level that operators read, and does not bury the rest.
 func TestLibraryLogs(t *testing.T) {
 	t.Parallel()
 	live := newLive(t)

@@ -16,7 +16,7 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// runCLI runs the command as an operator does, beside a gateway that serves
+// runCLI runs the command as an operator does, next to a gateway that serves
 // operators at an address, and gives what it says.
 func runCLI(t *testing.T, at string, words ...string) (said string, ok bool) {
 	t.Helper()
@@ -118,7 +118,7 @@ func TestOperatorsListener(t *testing.T) {
 	}
 	defer taken.Close()
 	expectAll(t, expectStartRefused(t, nil, "FRONTDESK_OPS_ADDR="+taken.Addr().String()), "FRONTDESK_OPS_ADDR", "in use")
-	if standard, err := net.Listen("tcp", "127.0.0.1:9090"); err == nil { // else somebody else has taken it
+	if standard, err := net.Listen("tcp", "127.0.0.1:9090"); err == nil { // otherwise another process has the port
 		defer standard.Close()
 	}
 	several := frontdesktest.Start(t, "FRONTDESK_OPS_ADDR=127.0.0.1:9090")

@@ -17,13 +17,13 @@ import (
 
 // outage is something that happens to what a gateway stands on, and what is to be seen of it.
 type outage struct {
-	fsync   string // how Redis syncs what it is told; empty: at every write, as live mode demands
+	fsync   string // how Redis syncs writes; empty: at every write, as live mode demands
 	start   func(*outageEnv)
 	end     func(*outageEnv)
-	code    api.ProblemCode // of the problem that a visitor reads who wants to pay meanwhile
+	code    api.ProblemCode // of the problem for a visitor's payment meanwhile
 	ready   string          // the one part of which /readyz says that it is not well, and how; empty: all is
 	log     []string        // what one line of the log says, once: what is wrong, and where it is ours to mend, what to do
-	unsaved bool            // what came of a payment that was just being sent is not stored by whoever sent it
+	unsaved bool            // what came of a payment that was just being sent is not stored by its sender
 	inDoubt bool            // nor known to anybody
 }
 
@@ -33,8 +33,8 @@ var (
 	diskFull  = []string{"redis writes is failed: refused, since its disk is full", "make room on its disk"}
 )
 
-// outages are all that the outside does to a gateway. Each is told to the operator in one clear line
-// of the log and to the visitor in one clear problem document, and nobody's money is lost.
+// outages are the ways in which a dependency fails. Each is reported to the operator in one clear line
+// of the log and to the visitor in one clear problem document, and no money is lost.
 var outages = map[string]outage{
 	"bad configuration": {
 		start: func(s *outageEnv) { s.restart("FRONTDESK_CLUB_CLIENT_SECRET=wrong") }, end: func(s *outageEnv) { s.restart() },
@@ -82,7 +82,7 @@ var outages = map[string]outage{
 
 // TestOutages lets each outage meet three visitors: one is about to ask to pay, one to enter the
 // card, and the money of one is taken and on its way to the club system's books. When it is over,
-// the first goes on with the same key, and each is booked once.
+// the first continues with the same key, and each is booked once.
 func TestOutages(t *testing.T) {
 	t.Parallel()
 	for name, o := range outages {
@@ -95,7 +95,7 @@ func TestOutages(t *testing.T) {
 			sending.Confirm(sending.Pay(sending.registration.Id), frontdesktest.ApprovedCard)
 			<-held.Reached
 			o.start(s)
-			const key = "the key of a buyer with patience" // who is answered while the outage lasts
+			const key = "the key of a buyer with patience" // which gets a response while the outage lasts
 			expectHelpfulProblem(t, shopping.ask(key), o.code)
 			expectOneLogLine(t, s.gateway, o.log)
 			expectReady(t, shopping.Client, o.ready)
@@ -108,7 +108,7 @@ func TestOutages(t *testing.T) {
 			if o.unsaved {
 				frontdesktest.ExpireLease(t, s.storage.URL(), sending.registration.Id)
 			}
-			frontdesktest.Eventually(t, "the same key goes on", func() bool { return shopping.ask(key).Status == http.StatusCreated })
+			frontdesktest.Eventually(t, "the same key succeeds", func() bool { return shopping.ask(key).Status == http.StatusCreated })
 			shopping.payUntil(api.Recorded)
 			entering.payUntil(api.Recorded)
 			if o.inDoubt {
@@ -131,7 +131,7 @@ func expectHelpfulProblem(t *testing.T, answer *frontdesktest.Response, code api
 	}
 	for _, inside := range []string{"127.0.0.1", "edis", "MISCONF", "dial", "EOF", "timeout", "deadline", "secret"} {
 		if strings.Contains(string(answer.Body), inside) {
-			t.Errorf("%q is told to the visitor: %s", inside, answer.Body)
+			t.Errorf("the visitor sees %q: %s", inside, answer.Body)
 		}
 	}
 }
@@ -214,7 +214,7 @@ func (s *outageEnv) restart(more ...string) {
 		"FRONTDESK_CLUB_URL=http://" + s.club.Address() + "/sim", "FRONTDESK_SANDBOX_URL=http://" + s.cards.Address() + "/sandbox"}, more...)...)
 }
 
-// awaitWriteFailure has Redis notice that it cannot write: it acknowledges what it is told before that.
+// awaitWriteFailure has Redis notice that it cannot write: until then it acknowledges writes.
 func (s *outageEnv) awaitWriteFailure() {
 	s.t.Helper()
 	client := s.storage.Client()
@@ -243,7 +243,7 @@ func (b *buyer) ask(key string) *frontdesktest.Response {
 	return b.RequestPayment(b.registration.Id, `{"method":"card"}`, frontdesktest.Key(key))
 }
 
-// payUntil goes the rest of the way, pressing again as people do, and paying anew when told that this is the way.
+// payUntil completes the payment, repeating it as people do, and paying again when the response says so.
 func (b *buyer) payUntil(ends ...api.PaymentState) {
 	b.s.t.Helper()
 	b.URL = b.s.gateway.URL

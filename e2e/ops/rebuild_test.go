@@ -20,12 +20,12 @@ func TestRestartWithEmptyRedis(t *testing.T) {
 		until func(*testing.T, frontdesktest.Env, *frontdesktest.Client, api.Payment) // the moment of the power cut
 		end   api.PaymentState
 	}{
-		"the answer was under way": {func(t *testing.T, s frontdesktest.Env, c *frontdesktest.Client, payment api.Payment) {
+		"the answer was on its way": {func(t *testing.T, s frontdesktest.Env, c *frontdesktest.Client, payment api.Payment) {
 			hold := s.Upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
 			c.Confirm(payment, "4242424242424242")
 			<-hold.Reached
 		}, api.InDoubt},
-		"the club system let nobody in": {func(t *testing.T, s frontdesktest.Env, c *frontdesktest.Client, payment api.Payment) {
+		"the club system refused all requests": {func(t *testing.T, s frontdesktest.Env, c *frontdesktest.Client, payment api.Payment) {
 			s.SetFaults(t, clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 401})
 			c.Confirm(payment, "4242424242424242")
 			frontdesktest.Eventually(t, "a claim is given up", func() bool {
@@ -80,7 +80,7 @@ func TestRedisFlushedWhileRunning(t *testing.T) {
 	}
 	again := c.Pay(registration.Id)
 	if again.Id != payment.Id {
-		t.Errorf("payment %s beside %s", again.Id, payment.Id)
+		t.Errorf("payment %s next to %s", again.Id, payment.Id)
 	}
 	c.Confirm(again, "4242424242424242")
 	c.Await(registration.Id, api.Completed)

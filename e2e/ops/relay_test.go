@@ -34,7 +34,7 @@ type delivered struct {
 	text string
 }
 
-// subscriber is somebody else's server that verifies what it gets.
+// subscriber is another server that verifies what it receives.
 type subscriber struct {
 	*httptest.Server
 	name string
@@ -53,7 +53,7 @@ func newSubscriber(t *testing.T, name string, status int) *subscriber {
 	return s
 }
 
-// ServeHTTP takes a delivery if it is signed, and answers as it was told to.
+// ServeHTTP takes a delivery if it is signed, and responds as configured.
 func (s *subscriber) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	text, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -120,7 +120,7 @@ func sendEvent(c *frontdesktest.Client, event string) {
 	c.Do("POST", demoIntake, body).Into(http.StatusOK, nil)
 }
 
-// command runs one of the operators' commands beside a gateway.
+// command runs one of the operators' commands next to a gateway.
 func command(t *testing.T, at string, words ...string) (said string, ok bool) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), frontdesktest.Binary(t), words...)
@@ -174,7 +174,7 @@ func TestRelay(t *testing.T) {
 	}
 	for id := range contacts.ids() {
 		if !all.ids()[id] {
-			t.Errorf("event %s has another id for somebody else", id)
+			t.Errorf("event %s has another id for another subscriber", id)
 		}
 	}
 	for _, d := range all.deliveries() {
@@ -300,7 +300,7 @@ func TestDeadLetters(t *testing.T) {
 		t.Errorf("three events have %d ids", len(to.ids()))
 	}
 	for words, want := range map[string]string{
-		"replay": "name either", "replay x --dead crm": "name either", "replay nobody": "no such delivery", "replay " + id + "@erp": "no such delivery",
+		"replay": "name either", "replay x --dead crm": "name either", "replay unknown": "no such delivery", "replay " + id + "@erp": "no such delivery",
 		"show evt_1@crm": "no such delivery", "replay --dead erp": "no such subscriber", "enable erp": "no such subscriber", "list --state lost": "no such state",
 		"enable crm --operator-token guessed": "is not known here", "replay " + delivery + " --operator-token guessed": "is not known here",
 	} {
@@ -330,7 +330,7 @@ func TestSubscriberGone(t *testing.T) {
 	expectAll(t, mustCommand(t, process.OpsAddress(), "webhooks", "list"), "status 410") // the first one is dead, and can be replayed
 }
 
-// TestRedirectsAreNotFollowed: a subscriber leads nobody anywhere.
+// TestRedirectsAreNotFollowed: a subscriber cannot redirect a delivery.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)

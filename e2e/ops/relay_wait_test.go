@@ -69,8 +69,8 @@ func TestSubscriberRetryAfter(t *testing.T) {
 	}
 }
 
-// TestSubscriberSecretRotation: while two secrets are configured, whoever knows
-// either of them can verify a delivery, and nobody else.
+// TestSubscriberSecretRotation: while two secrets are configured, a subscriber with
+// either of them can verify a delivery, and no other.
 func TestSubscriberSecretRotation(t *testing.T) {
 	t.Parallel()
 	const fresh, foreign = "whsec_bmV3LXNlY3JldC1vZi1hLXN1YnNjcmliZXItMDE=", "whsec_Zm9yZWlnbi1zZWNyZXQtb2Ytc29tZWJvZHktMDE=" //nolint:gosec // of this test alone

@@ -9,8 +9,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestSlowCatalogueReader: who asks for what is in memory, again and again, and takes
-// nothing, loses the connection as everybody does; whoever comes meanwhile is served.
+// TestSlowCatalogueReader: a client that requests what is in memory again and again, and reads
+// nothing, loses the connection like any other; other clients are served meanwhile.
 func TestSlowCatalogueReader(t *testing.T) {
 	t.Parallel()
 	gateway := frontdesktest.NewGateway(t, frontdesktest.NewUpstreams(t), frontdesktest.NewRedis(t))
@@ -22,7 +22,7 @@ func TestSlowCatalogueReader(t *testing.T) {
 	}
 	frontdesktest.Eventually(t, "an answer waits to be taken", func() bool { return working(t, gateway, "cachedResponse.write") == 1 })
 	c.Do("GET", "/v1/clubs/11/products", nil).Into(http.StatusOK, nil)
-	frontdesktest.Eventually(t, "nobody works for the slow one any more", func() bool { return working(t, gateway, "cachedResponse.write") == 0 })
+	frontdesktest.Eventually(t, "no goroutine works for the slow client any more", func() bool { return working(t, gateway, "cachedResponse.write") == 0 })
 }
 
 // TestCachedResponsesAreLogged: in live mode a response from the cache has its line like any other.

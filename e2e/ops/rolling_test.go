@@ -48,7 +48,7 @@ func TestRollingRestart(t *testing.T) {
 			t.Errorf("%s ended with %v:\n%s", name, err, r.gateways[name].Log())
 		}
 		if len(paid.all()) == before {
-			t.Errorf("nobody paid while %s went", name)
+			t.Errorf("no payment while %s stopped", name)
 		}
 		r.start(name)
 	}
@@ -79,7 +79,7 @@ func (a *paidAmounts) all() []int64 {
 	return a.cents
 }
 
-// noRetryTransport is a front end's wire that sends nothing a second time by itself, as Go's
+// noRetryTransport is a front end's wire that repeats no request, unlike Go's
 // does with what bears an Idempotency-Key, and counts what fails.
 type noRetryTransport struct {
 	*http.Transport

@@ -29,7 +29,7 @@ const (
 )
 
 // TestSlowClients: who says or reads something slower than anybody has to loses the connection,
-// and leaves nothing behind; whoever comes meanwhile is served.
+// and leaves nothing behind; other clients are served meanwhile.
 func TestSlowClients(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
@@ -69,7 +69,7 @@ func TestSlowClients(t *testing.T) {
 		}
 	}
 	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, nil)
-	frontdesktest.Eventually(t, "nobody works for them any more", func() bool { return working(t, mock, "handlers.(*Server)") == 0 })
+	frontdesktest.Eventually(t, "no goroutine works for them any more", func() bool { return working(t, mock, "handlers.(*Server)") == 0 })
 	if after := c.Records(); len(after.Ledger) != len(before.Ledger) {
 		t.Error("something was paid")
 	}
@@ -100,16 +100,16 @@ func (l slowClient) run(connection net.Conn, name string) (wrong string) {
 	}
 	turns := time.NewTicker(pace)
 	defer turns.Stop()
-	told := make(chan string, 1)
+	answers := make(chan string, 1)
 	if l.reads {
 		go func() {
 			answer, _ := io.ReadAll(connection) // a connection that is reset has said what it said
-			told <- string(answer)
+			answers <- string(answer)
 		}()
 	}
 	for {
 		select {
-		case answer := <-told:
+		case answer := <-answers:
 			if !strings.HasPrefix(answer, l.answer) || l.answer == "" && strings.Contains(answer, " 200 ") {
 				return fmt.Sprintf("%s: answered with %.200q", name, answer)
 			}

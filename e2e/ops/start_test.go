@@ -151,7 +151,7 @@ func TestRedisUnavailable(t *testing.T) {
 	frontdesktest.StopRedis(t, s.Redis)
 	c.Do("GET", "/v1/registrations/"+registration.Id, nil).Problem("storage_unavailable")
 	c.Do("POST", "/v1/registrations/"+registration.Id+"/payment", `{"method":"card"}`, frontdesktest.Key("")).Problem("storage_unavailable")
-	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, nil) // the catalogue goes on
+	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, nil) // the catalogue is served
 	c.Do("GET", "/readyz", nil).Into(http.StatusServiceUnavailable, nil)
 	c.Do("GET", "/healthz", nil).Into(http.StatusOK, nil)
 	c.Confirm(payment, "4242424242424242")

@@ -72,7 +72,7 @@ func TestMockStopDuringPayment(t *testing.T) {
 	}
 }
 
-// TestRegistrationOfNewerVersion: an older gateway beside newer ones asks the
+// TestRegistrationOfNewerVersion: an older gateway next to newer ones asks the
 // visitor for a moment's patience, and touches nothing.
 func TestRegistrationOfNewerVersion(t *testing.T) {
 	t.Parallel()
@@ -111,7 +111,7 @@ func TestRegistrationOfNewerVersion(t *testing.T) {
 	expectLogged(t, gateway, "written by a newer version")
 }
 
-// bodyOf is none where the text is empty.
+// bodyOf returns nil for an empty text.
 func bodyOf(text string) any {
 	if text == "" {
 		return nil

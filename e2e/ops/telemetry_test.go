@@ -111,7 +111,7 @@ func TestJourneyCounters(t *testing.T) {
 	}
 }
 
-// TestInDoubtAgeMetric: an operator is told that somebody waits, and since when.
+// TestInDoubtAgeMetric: operators see that a payment waits, and since when.
 func TestInDoubtAgeMetric(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
@@ -125,7 +125,7 @@ func TestInDoubtAgeMetric(t *testing.T) {
 	})
 }
 
-// TestMetricsWithoutRedis: when Redis is gone the counters are still told, in time.
+// TestMetricsWithoutRedis: when Redis is gone the counters are still served, in time.
 func TestMetricsWithoutRedis(t *testing.T) {
 	t.Parallel()
 	address := frontdesktest.NewRedis(t)

@@ -74,7 +74,7 @@ func expectOneSlot(t *testing.T, gateways []*frontdesktest.Process, moving bool)
 }
 
 // TestRedisCluster goes through all journeys on a cluster of six nodes. Slots that move in
-// the middle of a payment are noticed by nobody who pays.
+// the middle of a payment change nothing for buyers.
 func TestRedisCluster(t *testing.T) {
 	t.Parallel()
 	cluster, err := newRedisCluster(t.Context(), t.TempDir())

@@ -12,8 +12,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// runJourneys goes once through everything that people do: a direct debit with a
-// signed mandate, a prospect who brings an account in, a registration that goes on
+// runJourneys runs each kind of journey once: a direct debit with a
+// signed mandate, a prospect who brings an account in, a registration that continues
 // on another device, an invited contact, a move to another club, an event of the club
 // system. It gives what was paid, in cents: each of it by one payment.
 func runJourneys(t *testing.T, c *frontdesktest.Client, at *frontdesktest.Process) (paid []int64) {
@@ -73,15 +73,15 @@ func runJourneys(t *testing.T, c *frontdesktest.Client, at *frontdesktest.Proces
 func expectRecorded(t *testing.T, c *frontdesktest.Client, paid []int64) {
 	t.Helper()
 	r := c.Records()
-	told, booked := int64(0), int64(0)
+	reported, booked := int64(0), int64(0)
 	for _, cents := range paid {
-		told += cents
+		reported += cents
 	}
 	for _, entry := range r.Ledger {
 		booked += int64(entry.Amount)
 	}
-	if len(r.Ledger) != len(paid) || booked != told || !r.Audit.OK || len(paid) == 0 {
-		t.Errorf("%d payments of %d cents were recorded; the ledger has %d of %d, and the audit is %+v", len(paid), told, len(r.Ledger), booked, r.Audit)
+	if len(r.Ledger) != len(paid) || booked != reported || !r.Audit.OK || len(paid) == 0 {
+		t.Errorf("%d payments of %d cents were recorded; the ledger has %d of %d, and the audit is %+v", len(paid), reported, len(r.Ledger), booked, r.Audit)
 	}
 }
 

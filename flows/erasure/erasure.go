@@ -58,7 +58,7 @@ type Eraser struct {
 
 // Store is what erasing needs of Redis.
 type Store interface {
-	// Registration reads a registration and its latest payment (nil when there is none). ErrNotFound.
+	// Registration reads a registration and its latest payment (nil: none). ErrNotFound.
 	Registration(ctx context.Context, id string) (*flows.Registration, *flows.Payment, error)
 	// AmendRegistration replaces a registration by compare-and-set, and keeps its expiry.
 	AmendRegistration(ctx context.Context, r *flows.Registration) error
@@ -233,6 +233,6 @@ func thirdPartyHolders() []string {
 	return []string{
 		"the club system: the contact with its name, address, e-mail and mobile, its sales, mandates with the account number, and consents; ask the club's staff, or the club system's provider",
 		"the card processor: the card, and what the buyer typed on its page; metadata that Frontdesk left there names the registration and the sale, and no person",
-		"subscribers to events: what they made of identifiers that they were told",
+		"subscribers to events: what they did with the identifiers that they received",
 	}
 }

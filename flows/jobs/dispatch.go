@@ -14,18 +14,6 @@ type AdvanceRequest struct {
 	Trace   string // the traceparent header of the caller
 }
 
-// Pending reports whether this process is advancing a payment already. If so, it
-// advances the payment again afterwards.
-func (q *Queue) Pending(id flows.PaymentID) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	_, busy := q.busy[id]
-	if busy {
-		q.busy[id] = true
-	}
-	return busy
-}
-
 // AdvanceSoon requests one Advance of a payment that was just read: in this process if a
 // worker is idle, because a buyer waits, otherwise as EnqueueAdvance does. If the process
 // dies, the sweep finds the payment.

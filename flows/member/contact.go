@@ -1,4 +1,4 @@
-// Package member serves people whom the club knows: their profile, consents, move to another club, and
+// Package member serves known contacts: their profile, consents, move to another club, and
 // the invitation links that identify them.
 package member
 

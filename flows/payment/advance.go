@@ -287,7 +287,7 @@ func (m *Machine) reschedule(ctx context.Context, p *flows.Payment, after time.D
 	case p.State.Final():
 		err = m.cfg.Store.MarkFinished(ctx, p)
 	case after >= pollEvery && now.Sub(p.CreatedAt) < firstPollGrace:
-		// The start of the payment scheduled its first step, which is no later.
+		// The start of the payment scheduled its first step, which is due by then.
 	default:
 		err = m.cfg.Store.ScheduleNext(ctx, p, now.Add(flows.Jitter(after)))
 	}
@@ -297,7 +297,7 @@ func (m *Machine) reschedule(ctx context.Context, p *flows.Payment, after time.D
 }
 
 // applyTransition assigns the state and adds the transition to the history. A step with
-// the same state and reason, such as another reading, is no transition.
+// the same state and reason, such as another reading, is not a transition.
 func (m *Machine) applyTransition(next *flows.Payment, s step) {
 	if next.State == s.to && next.Reason == s.reason {
 		return

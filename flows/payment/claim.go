@@ -14,6 +14,10 @@ import (
 // claimKey names a journal entry: fd_post_1, fd_release_1, fd_done_1.
 func claimKey(what string, n int) string { return "fd_" + what + "_" + strconv.Itoa(n) }
 
+// releasedByOperator is the journal's entry that an operator released a claim. That proves less than a
+// release by the process that held the claim.
+const releasedByOperator = "fd_released_by"
+
 // claimAvailable tells whether claim n is open to an attempt (empty: to the first one): no
 // acceptance is journaled, every earlier claim is released, and no other attempt or
 // release has this number.

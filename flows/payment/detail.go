@@ -160,7 +160,7 @@ func (d *Detail) adviseDoubt(p *flows.Payment, remote cards.Payment, now time.Ti
 	if !p.HasProcessor() {
 		taken = "The sale was to be settled without a card, and"
 	}
-	d.say("%s whether the club system knows of it cannot be seen from here. The buyer was told not to pay again. Nothing is sent again and nothing is refunded unless you say so.", taken)
+	d.say("%s whether the club system knows of it cannot be seen from here. The buyer reads not to pay again. Nothing is sent again and nothing is refunded unless you say so.", taken)
 	d.say("In the club system, open %s and %s", d.sale(), whatToLookFor(p, d.History[0].At))
 	switch {
 	case p.HasProcessor() && d.AtProcessor == nil, d.Problem != "":
@@ -169,16 +169,19 @@ func (d *Detail) adviseDoubt(p *flows.Payment, remote cards.Payment, now time.Ti
 	case refundClaimed(remote):
 		d.say("A refund was begun: nothing can be decided here any more. See at the processor whether the money went back, and finish it there.")
 		return
-	case p.HasProcessor() && !holdsWholeAmount(remote):
-		d.say("The processor no longer holds the whole amount: settle the money there.")
+	case p.HasProcessor() && !holdsWholeAmount(remote) && remote.State != cards.Refunded:
+		d.say("The processor no longer holds the whole amount. Refund the rest there, then decide here.")
 		return
+	case remote.State == cards.Refunded:
+		d.say("All of the money was given back at the processor. If the club system holds the payment, undo it there, then decide here; nothing more is refunded.")
+	default:
+		d.allow("confirm-recorded", "")
 	}
-	d.allow("confirm-recorded", "")
 	if at := latestAttempt(p, remote).Add(decideAfter); now.Before(at) {
 		d.say("That it was not recorded can be said from %s: until then, what was sent may still arrive.", at.UTC().Format(timeFormat))
 		return
 	}
-	if n, _ := lastClaim(remote); max(n, p.Claim) < maxClaims {
+	if n, _ := lastClaim(remote); max(n, p.Claim) < maxClaims && remote.State != cards.Refunded {
 		d.allow("confirm-not-recorded", "--send-again")
 	}
 	if p.HasProcessor() {
@@ -205,7 +208,7 @@ func whatToLookFor(p *flows.Payment, since time.Time) string {
 const timeFormat = "2006-01-02 15:04:05Z"
 
 func (d *Detail) adviseBlocked(p *flows.Payment, remote cards.Payment) {
-	d.say("Something does not match, so no machine touches this payment any more: %s. The buyer was told not to pay again.", p.Reason)
+	d.say("Something does not match, so no machine touches this payment any more: %s. The buyer reads not to pay again.", p.Reason)
 	if !p.HasProcessor() {
 		d.say("No card processor took part. In the club system, open %s and %s", d.sale(), whatToLookFor(p, p.CreatedAt))
 		d.say("Another hand may have settled the sale in another way. If nothing has settled it, settle it there by hand. Then tell the buyer, and leave a note here.")
@@ -225,7 +228,11 @@ func (d *Detail) adviseBlocked(p *flows.Payment, remote cards.Payment) {
 			Price(remote.Captured, remote.Currency), Price(remote.Refunded, remote.Currency), Price(p.Amount, p.Currency), differs)
 	}
 	if d.AtProcessor != nil && d.Problem == "" && refundable(remote) {
-		d.say("The club system does not hold the payment, and the money has to go back. Once the processor's balance and the key's permissions allow it, have it refunded.")
+		if remote.State == cards.Refunded {
+			d.say("If the club system holds the payment, undo it there. Then end the payment here; nothing more is refunded.")
+		} else {
+			d.say("The club system does not hold the payment, and the money has to go back. Once the processor's balance and the key's permissions allow it, have it refunded.")
+		}
 		d.allow("confirm-not-recorded", "--refund")
 		return
 	}

@@ -135,11 +135,21 @@ func (m *Machine) readEvidence(ctx context.Context, p *flows.Payment, remote car
 	}
 	edit := func(next *flows.Payment) { next.Readings = withReading(p.Readings, reading) }
 	moneyHeld := !p.HasProcessor() || holdsWholeAmount(remote) && !refundClaimed(remote)
-	early := reading.At.Sub(latestAttempt(p, remote)) <= ruleWithin
+	early := maybeSent(p, remote) && reading.At.Sub(latestAttempt(p, remote)) <= ruleWithin
 	if rule := m.rule(ctx); err == nil && moneyHeld && early && rule.Matches(p, reading.Evidence) {
 		return step{to: flows.Recorded, reason: "the evidence is that of recorded payments: " + rule.String(), decision: flows.Decision{Operator: flows.ByRule}, edit: edit}, nil
 	}
 	return step{to: flows.InDoubt, reason: p.Reason, edit: edit}, nil
+}
+
+// maybeSent tells whether the payment may have left for the club system: the journal holds a claim that is
+// not released; without a processor, the record knows of an attempt.
+func maybeSent(p *flows.Payment, remote cards.Payment) bool {
+	if !p.HasProcessor() {
+		return p.AttemptID != ""
+	}
+	n, _ := lastClaim(remote)
+	return remote.Metadata[claimKey("post", n)] != "" && !released(remote, n)
 }
 
 // needsVerification tells whether verifyRecorded still has to read the contact's debt.
@@ -186,7 +196,7 @@ func withReading(readings []flows.Reading, reading flows.Reading) []flows.Readin
 	return kept[max(0, len(kept)-maxReadings):]
 }
 
-// rule returns the rule of this environment; nil if there is none or it cannot be read.
+// rule returns the rule of this environment; nil without one, or if it cannot be read.
 func (m *Machine) rule(ctx context.Context) *flows.Rule {
 	rule, err := m.cfg.Store.Rule(ctx, m.cfg.Environment)
 	switch {

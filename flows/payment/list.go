@@ -126,7 +126,7 @@ func unreadable(err error) bool {
 	return errors.Is(err, flows.ErrDamaged) || errors.Is(err, flows.ErrNewer) || errors.Is(err, keyring.ErrSealed)
 }
 
-// unreadable stands for such a record among the blocked payments.
+// unreadable represents such a record among the blocked payments.
 func (m *Machine) unreadable(id flows.PaymentID) *flows.Payment {
 	return &flows.Payment{ID: id, State: flows.Blocked, Reason: "this version of Frontdesk cannot read its record", UpdatedAt: m.cfg.Now()}
 }

@@ -29,7 +29,7 @@ const (
 	// createWithin: with the sale's 20 h less than the 24 h for which the processor
 	// remembers the key of the creation.
 	createWithin = 3 * time.Hour
-	// idleIntent: a buyer who has not paid by then has left; the cart can change again.
+	// idleIntent: after that, the buyer has left; the cart can change again.
 	idleIntent = 30 * time.Minute
 	// idleAuthorisation: reserved money that could not be checked for so long is released.
 	idleAuthorisation = 60 * time.Minute
@@ -112,8 +112,6 @@ type Queue interface {
 	EnqueueAdvance(ctx context.Context, id flows.PaymentID) error
 	// AdvanceSoon requests one Advance of a payment just read, in this process if it has capacity.
 	AdvanceSoon(ctx context.Context, p *flows.Payment) error
-	// Pending tells whether this process is advancing the payment; if so, it advances it again afterwards.
-	Pending(id flows.PaymentID) bool
 }
 
 // Config is what the machine needs. Every field is required unless noted.
@@ -156,10 +154,6 @@ func (m *Machine) HandleEvent(ctx context.Context, event cards.Event) error {
 	}
 	name := "event:" + m.cfg.Cards.Name() + ":" + event.ID
 	id := flows.NewPaymentID(registration, generation)
-	if m.cfg.Queue.Pending(id) {
-		_, err := m.cfg.Store.Once(ctx, name, keepEvents)
-		return flows.StorageFailed(err)
-	}
 	p, seen, err := m.cfg.Store.PaymentUnlessSeen(ctx, id, name)
 	if err == nil && !seen && !isOf(p, event.PaymentID) { // another payment has its number
 		id = duplicateID(registration, event.PaymentID)

@@ -19,7 +19,7 @@ const (
 	// the club system's own queues.
 	decideAfter = 15 * time.Minute
 	// maxRecordedDecisions bounds the decisions in the processor's metadata, which has room
-	// for 50 entries, three of them for each claim.
+	// for 50 entries, two of them for each claim.
 	maxRecordedDecisions = 5
 )
 
@@ -57,8 +57,11 @@ func (m *Machine) ConfirmRecorded(ctx context.Context, id flows.PaymentID, decis
 		return ResolutionResult{}, notInDoubt(p)
 	}
 	if p.HasProcessor() {
-		if _, err := m.claimInDoubt(ctx, p); err != nil {
+		switch remote, err := m.claimInDoubt(ctx, p); {
+		case err != nil:
 			return ResolutionResult{}, err
+		case remote.State == cards.Refunded:
+			return ResolutionResult{}, notDecidable("All of the money was given back at the processor. Undo the payment in the club system, then decide that it is not recorded, with --refund.")
 		}
 	}
 	moved, err := m.decide(ctx, p, step{to: flows.Recorded, reason: "an operator saw it recorded", decision: decision, edit: func(next *flows.Payment) {
@@ -153,10 +156,9 @@ func notDecidable(format string, of ...any) error {
 	return &flows.Error{Code: flows.NotDecidable, Detail: fmt.Sprintf(format, of...)}
 }
 
-// refundBlocked has a blocked payment refunded: one whose refund the processor refused or that failed, or
-// one that was not paid by card. The new
-// attempt has another key: the processor replays its refusal under the old one. It cannot
-// refund twice, because the processor gives back no more than it took.
+// refundBlocked has a blocked payment refunded, see refundable. The new attempt has another key: the
+// processor replays its refusal under the old one. It cannot refund twice, because the processor gives
+// back no more than it took.
 func (m *Machine) refundBlocked(ctx context.Context, p *flows.Payment, decision flows.Decision) (ResolutionResult, error) {
 	remote, err := m.read(ctx, p, nil)
 	differs, differ := errors.AsType[mismatch](err)
@@ -185,13 +187,13 @@ func (m *Machine) refundBlocked(ctx context.Context, p *flows.Payment, decision 
 }
 
 // refundable tells whether an operator may have a blocked payment refunded: a refund has the last claim,
-// or the buyer did not pay by card and no claim is open, so that nothing can be recorded any more.
+// or no claim is open, and the buyer did not pay by card or has the money back already.
 func refundable(remote cards.Payment) bool {
 	if refundClaimed(remote) {
 		return !acceptanceJournaled(remote)
 	}
 	last, _ := lastClaim(remote)
-	return remote.OtherMethod != "" && holdsWholeAmount(remote) && claimAvailable(remote, last+1, "")
+	return (remote.OtherMethod != "" && holdsWholeAmount(remote) || remote.State == cards.Refunded) && claimAvailable(remote, last+1, "")
 }
 
 func notInDoubt(p *flows.Payment) error {
@@ -233,8 +235,8 @@ func (m *Machine) claimInDoubt(ctx context.Context, p *flows.Payment) (cards.Pay
 		return remote, err
 	case refundClaimed(remote):
 		return remote, notDecidable("A refund of this payment was begun: the journal at the processor holds its claim. See there whether the money went back, and leave a note here.")
-	case !holdsWholeAmount(remote):
-		return remote, notDecidable("The processor says %s, with %d of %d given back: the money has to be settled there.", remote.State, remote.Refunded, remote.Captured)
+	case !holdsWholeAmount(remote) && remote.State != cards.Refunded:
+		return remote, notDecidable("The processor says %s, with %d of %d given back. Refund the rest there first.", remote.State, remote.Refunded, remote.Captured)
 	}
 	if n, attempt := lastClaim(remote); n >= p.Claim {
 		p.Claim, p.AttemptID = n, attempt
@@ -252,6 +254,8 @@ func (m *Machine) settleClaim(ctx context.Context, p *flows.Payment, resolution 
 		return err
 	case acceptanceJournaled(remote):
 		return m.acceptedAfterAll(ctx, p)
+	case resolution == SendAgain && remote.State == cards.Refunded:
+		return notDecidable("All of the money was given back at the processor, so nothing can be recorded. Decide with --refund.")
 	case resolution == SendAgain && p.Claim >= maxClaims:
 		return notDecidable("All %d tries to record it are used up. The money can go back: refund it.", maxClaims)
 	}
@@ -263,7 +267,8 @@ func (m *Machine) settleClaim(ctx context.Context, p *flows.Payment, resolution 
 	}
 	key := claimKey("release", p.Claim)
 	if remote.Metadata[key] == "" {
-		remote, err = m.updateMetadata(ctx, p, "release", p.AttemptID)
+		remote, err = m.cfg.Cards.UpdateMetadata(ctx, fmt.Sprintf("release:%s:%d", p.ProcessorID, p.Claim), p.ProcessorID,
+			map[string]string{key: p.AttemptID, releasedByOperator: "operator"})
 	}
 	switch {
 	case errors.Is(err, cards.ErrKeyReused), err == nil && remote.Metadata[key] != p.AttemptID:

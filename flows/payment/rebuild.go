@@ -244,7 +244,7 @@ func (m *Machine) deriveState(p *flows.Payment, remote cards.Payment) (flows.Pay
 	case cards.Captured, cards.Refunded:
 	default:
 		if m.cfg.Now().Sub(remote.CreatedAt) > maxBuyerWait {
-			return flows.Cancelling, "rebuilt: nobody waits for it any more"
+			return flows.Cancelling, "rebuilt: no buyer waits for it any more"
 		}
 		return flows.Intent, "rebuilt: nothing is taken yet"
 	}
@@ -257,13 +257,13 @@ func (m *Machine) deriveState(p *flows.Payment, remote cards.Payment) (flows.Pay
 	case acceptanceJournaled(remote):
 		return flows.Recorded, "rebuilt: the journal holds the club system's acceptance"
 	case remote.State == cards.Refunded && open && !isRefundAttempt(p.AttemptID):
-		return flows.Blocked, "rebuilt: it was refunded while it was being recorded"
+		return flows.InDoubt, "rebuilt: it was refunded while it was being recorded"
 	case remote.State == cards.Refunded:
 		return flows.Refunded, "rebuilt: the money went back"
 	case isRefundAttempt(p.AttemptID):
 		return flows.Refunding, "rebuilt: the last claim is that of a refund"
 	case open:
-		return flows.InDoubt, "rebuilt: somebody was recording it"
+		return flows.InDoubt, "rebuilt: a gateway was recording it"
 	case p.Claim >= maxClaims:
 		return flows.RefundDue, "rebuilt: all claims are given up"
 	default:
@@ -294,7 +294,7 @@ func (m *Machine) anyLost(ctx context.Context, since time.Time) (bool, error) {
 
 // registrationOf reads the registration of a group and its latest payment (nil: Redis has
 // none). behind is a stored payment of a later generation than the registration knows; nil
-// if there is none, or the payment ended so long ago that its registration has expired.
+// without one, or if the payment ended so long ago that its registration has expired.
 func (m *Machine) registrationOf(ctx context.Context, group []candidate) (r *flows.Registration, latest, behind *flows.Payment, err error) {
 	r, latest, err = m.cfg.Store.Registration(ctx, group[0].derived.Registration)
 	if err != nil && !errors.Is(err, flows.ErrNotFound) {

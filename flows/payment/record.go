@@ -20,7 +20,7 @@ const (
 	// triesPerClaim: a request of which no byte left may be repeated at once.
 	triesPerClaim = 3
 	// maxClaims: with claimPause about 25 minutes of a club system that can be read and
-	// accepts no payment; then the buyer gets the money back. Three metadata entries a
+	// accepts no payment; then the buyer gets the money back. Two metadata entries for each
 	// claim stay below the processors' limit of 50.
 	maxClaims = 10
 	// saleGoneAfter: a club system that is misconfigured for a moment does not find its sales either.
@@ -52,7 +52,7 @@ func (m *Machine) prepareRecord(ctx context.Context, p *flows.Payment, captured 
 	}}, nil
 }
 
-// agreeToRecord reads the sale of a captured payment again. A sale that is no longer as agreed cannot
+// agreeToRecord reads the sale of a captured payment again. A sale that differs from what was agreed cannot
 // take the money: the buyer gets it back if nothing of ours was booked, else an operator decides.
 func (m *Machine) agreeToRecord(ctx context.Context, p *flows.Payment) (step, error) {
 	readAt := m.cfg.Now()
@@ -72,10 +72,10 @@ func (m *Machine) agreeToRecord(ctx context.Context, p *flows.Payment) (step, er
 	switch {
 	case err != nil:
 		return step{}, err
-	case claimAvailable(remote, p.Claim+1, "") && !p.HasBeen(flows.InDoubt) && remote.Metadata[claimKey("op", 1)] == "":
+	case claimAvailable(remote, p.Claim+1, "") && !p.HasBeen(flows.InDoubt) && remote.Metadata[releasedByOperator] == "":
 		reading := flows.Reading{Evidence: flows.Evidence{At: readAt, SaleState: &sale.State}}
 		return step{to: flows.RefundDue, reason: reason, edit: func(next *flows.Payment) { next.Readings = withReading(p.Readings, reading) }}, nil
-	default: // a release by an operator proves less than one by the process that held the claim
+	default:
 		return step{to: flows.InDoubt, reason: reason}, nil
 	}
 }
@@ -104,7 +104,7 @@ func (m *Machine) record(ctx context.Context, p *flows.Payment, captured *cards.
 		result = m.claimAndSend(ctx, p, captured, gate)
 	} else {
 		result = m.send(ctx, p, gate)
-		result.journalEntry = "" // there is no journal
+		result.journalEntry = "" // it has no journal
 	}
 	if result.journalEntry == "release" {
 		// A release precedes the next claim; one that fails is owed, and the record says so.

@@ -33,7 +33,7 @@ func (m *Machine) prepareSettlement(ctx context.Context, p *flows.Payment) (step
 	}
 	if sale.State != p.SaleState {
 		// By the club's staff, or by this payment before Redis lost it: an operator has to find out.
-		return step{to: flows.Blocked, reason: "the sale is settled already"}, nil
+		return step{to: flows.InDoubt, reason: "the sale is settled already", edit: func(next *flows.Payment) { next.AttemptID = "" }}, nil
 	}
 	if reason := p.ChangedSinceAgreed(sale, check); reason != "" {
 		return step{to: flows.Cancelled, reason: reason, edit: func(next *flows.Payment) { next.Snapshot = seen }}, nil

@@ -314,7 +314,7 @@ func (m *Machine) compare(p *flows.Payment, remote cards.Payment) string {
 }
 
 // refuseOtherMethod is the step for a buyer who did not pay by card, whatever the processor offered:
-// what is only reserved is cancelled, and what is taken waits for an operator, who has it refunded.
+// what is only reserved is cancelled, and what is taken waits for an operator to have it refunded.
 func refuseOtherMethod(remote cards.Payment) (refused step, other bool) {
 	reason := "the buyer paid by " + remote.OtherMethod + " and not by card"
 	if remote.State == cards.Captured {

@@ -75,7 +75,7 @@ func (s *Service) replaceable(ctx context.Context, r *flows.Registration, at cat
 
 // rebuild creates a new sale for the contact: the first one, or the replacement of a sale that has
 // more than the registration. That happens when an item was removed, or was added and the response, or
-// the registration, was lost; the club system cannot remove an article. Without items there is no sale.
+// the registration, was lost; the club system cannot remove an article. A cart without items has no sale.
 func (s *Service) rebuild(ctx context.Context, r *flows.Registration, at catalogue.Club, items []flows.NewItem) error {
 	if len(items) == 0 {
 		r.Sale, r.Items, r.Cart = "", nil, flows.Cart{Currency: at.Currency}

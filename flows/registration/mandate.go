@@ -17,7 +17,7 @@ import (
 const notProvided = "NOTPROVIDED"
 
 // CreateMandate creates the mandate, replacing an existing one, and sends the code that signs it. The
-// mandate's state says whether a code was sent. An error means that there is no new mandate, or that
+// mandate's state says whether a code was sent. An error means that no mandate was created, or that
 // no code can reach the contact.
 func (s *Service) CreateMandate(ctx context.Context, id, token string, in flows.NewMandate) (flows.View, error) {
 	r, p, at, err := s.editable(ctx, id, token)

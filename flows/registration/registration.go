@@ -44,7 +44,7 @@ type Service struct {
 // Store is what the journey needs of Redis. Each write is atomic. One that lost a race returns
 // ErrConflict and changes nothing.
 type Store interface {
-	// Registration reads a registration and its latest payment (nil when there is none). ErrNotFound.
+	// Registration reads a registration and its latest payment (nil: none). ErrNotFound.
 	Registration(ctx context.Context, id string) (*flows.Registration, *flows.Payment, error)
 	// SaveRegistration creates the registration (version 0), or replaces it if its version is still
 	// r.Version, and increments the version.
@@ -87,7 +87,7 @@ type Config struct {
 func New(cfg Config) *Service { return &Service{cfg: cfg} }
 
 // StartRequest asks for a registration; Person and Items may be absent. Contact or Invitation make
-// it one of a contact whom the club knows.
+// it one of a known contact.
 type StartRequest struct {
 	ClientToken string
 	ClubID      string
@@ -189,7 +189,7 @@ func (s *Service) indexPerson(r *flows.Registration, email, mobile string) {
 	r.PersonPseudonyms = slices.Compact(names)
 }
 
-// HasIdentifiedContact reports whether the token holds the registration of a contact whom the club knows.
+// HasIdentifiedContact reports whether the token holds the registration of a known contact.
 func (s *Service) HasIdentifiedContact(ctx context.Context, id, token string) bool {
 	r, _, err := s.load(ctx, id, token)
 	return err == nil && r.Identified()
@@ -390,7 +390,7 @@ func (s *Service) editable(ctx context.Context, id, token string) (*flows.Regist
 			return nil, nil, catalogue.Club{}, flows.SettledError()
 		}
 	case flows.Paying:
-		return nil, nil, catalogue.Club{}, &flows.Error{Code: flows.CartFrozen, Detail: "A payment is under way, so the cart cannot change."}
+		return nil, nil, catalogue.Club{}, &flows.Error{Code: flows.CartFrozen, Detail: "A payment is in progress, so the cart cannot change."}
 	default:
 		return nil, nil, catalogue.Club{}, flows.ClosedError(r.Phase(p, s.cfg.Now()))
 	}

@@ -24,7 +24,7 @@ var retryPauses = [...]time.Duration{5 * time.Second, 30 * time.Second, 2 * time
 // attempts take 31 hours.
 const maxWait = time.Hour
 
-// deliveryResponse is a subscriber's response. As an error it is one that is no success.
+// deliveryResponse is a subscriber's response. As an error it is one other than 2xx.
 type deliveryResponse struct {
 	status int
 	wait   time.Duration // before the next attempt; 0: the subscriber does not say

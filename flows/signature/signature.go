@@ -116,7 +116,7 @@ func (c *CodeSender) Check(ctx context.Context, scope club.Scope, s *flows.Signa
 	case club.Unknown:
 		return c.resolveUnknown(ctx, s, err, signed)
 	case club.NotSent, club.Refused:
-		return flows.ClubFailed(err, "The code could not be checked.") // it stays pending: entering it again is no further attempt
+		return flows.ClubFailed(err, "The code could not be checked.") // it stays pending: entering it again does not count as an attempt
 	}
 	return c.rejected(ctx, scope, s, err, signed)
 }

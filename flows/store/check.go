@@ -66,7 +66,7 @@ func refusal(err error, other flows.Check) flows.Check {
 		return other
 	}
 	return check("writes", flows.Failed, "refused, since its disk is full or cannot be written to: "+err.Error(),
-		"make room on its disk; everything goes on by itself then, and no payment is lost meanwhile")
+		"make room on its disk; everything then continues, and no payment is lost meanwhile")
 }
 
 // redisCheck collects the worst check of each aspect.
@@ -225,7 +225,7 @@ func clock(before, theirs, after time.Time) flows.Check {
 	skew := max(before.Sub(theirs), theirs.Sub(after))
 	if skew > maxSkew {
 		return check("clock", flows.Unsafe, fmt.Sprintf("%s from ours", skew.Round(time.Millisecond)),
-			"synchronise the clocks (NTP): the gateways agree by time who may go on with a payment")
+			"synchronise the clocks (NTP): the gateways agree by time which one may continue a payment")
 	}
 	return check("clock", flows.OK, fmt.Sprintf("within %s of ours", maxSkew), "")
 }

@@ -36,7 +36,7 @@ return 1
 // KEYS  1 registration
 // ARGV  1 prefix of its payments' keys
 // Returns {version, body, generation, payment version, payment body, payment state}, without the
-// last three when there is no payment; {} when there is no registration.
+// last three without a payment; {} without a registration.
 var loadRegistration = redis.NewScript(`
 local r = redis.call('HMGET', KEYS[1], 'version', 'body', 'generation')
 if not (r[1] or r[2]) then return {} end

@@ -127,7 +127,7 @@ func All(ctx context.Context, p Processor, since time.Time) iter.Seq2[Payment, e
 			case "":
 				return
 			case next:
-				yield(Payment{}, errors.New("cards: the list does not go on after "+next))
+				yield(Payment{}, errors.New("cards: the list ends unexpectedly after "+next))
 				return
 			}
 			next = page.Next

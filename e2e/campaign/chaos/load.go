@@ -24,7 +24,7 @@ func All() []campaign.Campaign {
 }
 
 const (
-	// patience is how long a buyer stays after paying. A buyer who was not told the end by then
+	// patience is how long a buyer stays after paying. A buyer without a final state by then
 	// comes back when the faults are over.
 	patience = 3 * time.Second
 	// pauseBetweenBuyers keeps buyers who get nowhere from asking without end.
@@ -154,7 +154,7 @@ func (r *run) settleAndCheck(ctx context.Context, mayLose bool) error {
 		}
 	}
 	if stale > 0 {
-		r.record.AddNote("%d buyers were told to ask again with the same key, by a Redis that had forgotten their payment's progress.", stale)
+		r.record.AddNote("%d buyers had to repeat the request with the same key, by a Redis that had forgotten their payment's progress.", stale)
 	}
 	if unfinished > 0 {
 		r.record.AddNote("%d buyers never got as far as a registration.", unfinished)

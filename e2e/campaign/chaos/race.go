@@ -19,7 +19,7 @@ import (
 
 // differentPayments: every caller, at any gateway and with any key, is led to
 // the one payment that there is.
-const differentPayments = "callers at the same moment were told of different payments"
+const differentPayments = "simultaneous callers received different payments"
 
 // What callers do at the same moment.
 const (
@@ -80,7 +80,7 @@ type contention struct {
 	key     string // that many callers use
 
 	mu       sync.Mutex
-	payments map[string]int // that callers were told of
+	payments map[string]int // by the id that callers received
 }
 
 // race starts all callers twice. In one race of four the registration is also abandoned.
@@ -98,7 +98,7 @@ func (c *contention) race(ctx context.Context, n int) {
 		c.record.AddViolations(campaign.Violation{Invariant: differentPayments, Seed: c.options.Seed, Registration: c.journey.Registration(), Detail: fmt.Sprint(c.payments)})
 	}
 	if c.journey.ProcessorID() == "" {
-		c.journey.Watch(ctx, time.Millisecond) // the callers told the buyer nothing
+		c.journey.Watch(ctx, time.Millisecond) // the buyer saw no response of the callers
 	}
 	c.startCallers(ctx, second)
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // completedLate: a webhook only makes things faster.
-const completedLate = "a paid registration was not completed within a minute, although nobody failed but the post"
+const completedLate = "a paid registration was not completed within a minute, although only the webhooks failed"
 
 // forgeryAccepted: what is not signed by the processor, just now, is not taken.
 const forgeryAccepted = "a forged or stale delivery was taken"
@@ -37,7 +37,7 @@ const (
 )
 
 // Webhook drops, doubles, delays and reorders the processor's webhooks, and sends the gateways false
-// ones, while buyers pay and leave without looking back: what is paid must be completed all the same.
+// ones, while buyers pay and leave without looking back: what is paid must still be completed.
 func Webhook() campaign.Campaign {
 	return campaign.Campaign{
 		Name:        "webhook",

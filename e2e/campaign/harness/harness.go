@@ -1,5 +1,5 @@
 // Package harness runs Frontdesk as it is operated: gateways, each the real binary, on a real Redis of any
-// topology; the upstreams; buyers; and an oracle that compares all ledgers. It injects no fault by itself.
+// topology; the upstreams; buyers; and an oracle that compares all ledgers. It injects no faults.
 //
 // Start reading at New, then at Journey, then at Harness.Check.
 package harness

@@ -21,7 +21,7 @@ import (
 )
 
 // Journey is one buyer from the first request to the last response. The buyer reloads, retries with the
-// same key, opens a second tab, changes gateways, and pays again only when told to.
+// same key, opens a second tab, changes gateways, and pays again only when asked to.
 type Journey struct {
 	Due       int64  // of the cart that the buyer saw, minor units
 	State     string // of the payment, in the last response; empty: of none
@@ -47,16 +47,16 @@ type Journey struct {
 const (
 	// maxAttempts is how often a buyer retries: half a minute of a service that does not respond.
 	maxAttempts = 60
-	// maxKeyInUse is how often a buyer is told that the first request is in progress until a reload of
+	// maxKeyInUse is how often a buyer reads that the first request is in progress until a reload of
 	// the page makes a new key.
 	maxKeyInUse = 3
-	// maxPayments is how many payments a buyer starts when told to try again.
+	// maxPayments is how many payments a buyer starts when asked to try again.
 	maxPayments = 3
 	// maxTraceLines and maxResponses bound the memory of a buyer who waits for long.
 	maxTraceLines, maxResponses = 60, 200
 )
 
-// NewJourney makes a buyer who has done nothing yet. The seed decides what they do.
+// NewJourney makes a buyer at the start. The seed decides what they do.
 func (h *Harness) NewJourney(seed uint64) *Journey {
 	return &Journey{harness: h, buyer: h.newBuyer(h.Gateways[0]), random: rand.New(rand.NewPCG(seed, 1)), began: time.Now()}
 }
@@ -182,7 +182,7 @@ func (j *Journey) note(line string) {
 	}
 }
 
-// paymentIn finds the payment in a response; nil when there is none.
+// paymentIn finds the payment in a response; nil without one.
 func paymentIn(where string, response *frontdesktest.Response) *api.Payment {
 	var registration api.Registration
 	switch {
@@ -211,7 +211,7 @@ func (j *Journey) Confirm(ctx context.Context) {
 	j.EnterCard(ctx, frontdesktest.ApprovedCard)
 }
 
-// EnterCard enters one card on the processor's page of the payment. A refusal is no error: the page
+// EnterCard enters one card on the processor's page of the payment. A refusal is not an error: the page
 // shows it to the buyer, who goes back.
 func (j *Journey) EnterCard(ctx context.Context, card string) error {
 	err := j.buyer.Confirm(ctx, j.harness.Upstreams.URL+"/sandbox/payments/"+j.ProcessorID(), card)

@@ -37,7 +37,7 @@ type accounts struct {
 }
 
 // Check compares the club system's ledger, the processor's payments, the gateways' states and what
-// the buyers were told. Journeys must hold all there were.
+// the buyers saw. Journeys must be complete.
 func (h *Harness) Check(ctx context.Context, journeys []*Journey) ([]campaign.Violation, error) {
 	a, err := h.collectAccounts(ctx)
 	if err != nil {
@@ -116,7 +116,7 @@ func (h *Harness) checkAcrossJourneys(a accounts) (found []campaign.Violation) {
 		}
 	}
 	audit := h.Upstreams.Sim.Audit()
-	// What staff settled too is judged by its journey, which knows who was first.
+	// What staff settled too is judged by its journey, which knows the order.
 	byStaff := func(sale string) bool { return a.desk[sale] != nil }
 	twice := slices.DeleteFunc(audit.SalesPaidTwice, func(p clubsim.PaidTwice) bool { return byStaff(p.SaleID) })
 	idle := slices.DeleteFunc(audit.PaymentsSettlingNothing, func(p clubsim.UnallocatedPayment) bool { return byStaff(p.SaleID) })
@@ -134,25 +134,13 @@ func (j *Journey) evidence(a accounts) campaign.Evidence {
 		e.CardPayments = append(e.CardPayments, campaign.CardPayment{ID: p.ID, Captured: p.Captured, Refunded: p.Refunded})
 		e.StateByPayment[p.ID] = publicState(a.states[paymentName(j.Registration(), p.Metadata["fd_generation"])])
 		e.ProcessorID = p.ID
-		e.ByRule = e.ByRule || attempted(p.Metadata) // the rule's decisions are sealed in Redis; it needs an attempt to decide on
+		e.ByRule = e.ByRule || campaign.Attempted(p.Metadata) // the rule's decisions are sealed in Redis; it needs an attempt to decide on
 	}
 	e.Booked, e.Desk, e.SentAfterDesk = a.booked[e.Sale], a.desk[e.Sale], a.sentAfter[e.Sale]
 	if j.Forgotten || e.State == "" {
 		e.State = e.StateByPayment[e.ProcessorID]
 	}
 	return e
-}
-
-// attempted tells whether the journal holds an attempt to record the payment that was not released: only
-// its lost response leaves room for what staff did within the same minute.
-func attempted(journal map[string]string) bool {
-	for key, attempt := range journal {
-		n, found := strings.CutPrefix(key, "fd_post_")
-		if found && !strings.HasPrefix(attempt, "refund-") && journal["fd_release_"+n] == "" {
-			return true
-		}
-	}
-	return false
 }
 
 // publicState puts a state that Redis holds into the words of the public API, as far as an

@@ -81,7 +81,7 @@ func (j *Journey) SettledAtDesk() bool {
 	return j.settledAtDesk
 }
 
-// askAsStranger sends the requests of someone who knows the registration's address, and has a token of
+// askAsStranger sends the requests of a stranger with the registration's address and a token of
 // their own.
 func (j *Journey) askAsStranger(ctx context.Context, g *Gateway) {
 	stranger := j.harness.newBuyer(g)

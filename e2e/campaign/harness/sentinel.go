@@ -32,7 +32,7 @@ const (
 	failoverTime = 500 * time.Millisecond
 	// promotion is how long a failover may take.
 	promotion = 20 * time.Second
-	// retryAfter is when a replica that does not follow is told again, and the Sentinel restarted: each
+	// retryAfter is when a replica that does not follow is reconfigured, and the Sentinel restarted: each
 	// may have believed outdated state of the other.
 	retryAfter = 10 * time.Second
 )

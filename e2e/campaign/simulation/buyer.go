@@ -124,7 +124,7 @@ func (f *journey) recordResponse(t *task, what string, p *flows.Payment, err err
 			answer.Charged, answer.Authorised = false, false // as old as what Redis remembers; a request to pay by card asks the processor
 		}
 		answer.State, answer.Retry = view.State, view.Retry
-		f.tracef("%s: %s: the buyer is told %s, retry %s (%s)", t.gateway.name, what, view.State, view.Retry, p.State)
+		f.tracef("%s: %s: the buyer sees %s, retry %s (%s)", t.gateway.name, what, view.State, view.Retry, p.State)
 	}
 	f.responses = append(f.responses, answer)
 }

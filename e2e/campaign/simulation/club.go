@@ -112,7 +112,7 @@ func (s *env) deliver(w http.ResponseWriter, r *http.Request) (answered bool) {
 	return true
 }
 
-// noteSettlement finds out whether a request that is no payment settled the sale.
+// noteSettlement finds out whether a request other than a payment settled the sale.
 func (f *journey) noteSettlement(r *http.Request) func() {
 	way, ok := map[string]string{"postpone_due": string(flows.Deferred), "transitions": string(flows.Free)}[path.Base(r.URL.Path)]
 	if !ok || r.Method != http.MethodPost {

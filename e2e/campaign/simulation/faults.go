@@ -107,7 +107,7 @@ func newPlan(rng *rand.Rand) plan {
 	}
 	p.mixed = p.method != flows.Free && rng.IntN(8) == 0
 	if p.method != flows.ByCard {
-		p.rollbacks = 0 // without a processor there is no journal: what Redis acknowledged has to stay
+		p.rollbacks = 0 // without a processor nothing is journaled: what Redis acknowledged has to stay
 	}
 	return p
 }
@@ -145,7 +145,7 @@ func (f *journey) fault(kind string) {
 }
 
 // The statuses with which the simulator refuses. After an effect none is sent that
-// stands for "certainly not done": no honest server does that, and no client could cope.
+// means "certainly not done": no honest server does that, and no client could cope.
 var (
 	statusesBefore = []int{400, 401, 403, 404, 405, 408, 409, 413, 415, 421, 422, 423, 425, 428, 429, 431, 500, 502, 503, 504, 307}
 	statusesAfter  = []int{400, 404, 408, 409, 422, 429, 500, 502, 503, 504, 307}

@@ -221,7 +221,7 @@ func (f *journey) quietPeriod() {
 	}
 }
 
-// latestPayment is the latest payment as it is stored; nil when there is none.
+// latestPayment returns the latest stored payment; nil without one.
 func (f *journey) latestPayment() *flows.Payment {
 	_, p, err := f.store.Registration(context.Background(), f.registration)
 	if err != nil {
@@ -256,14 +256,18 @@ func (f *journey) check() (result, error) {
 	if sale, ok := f.sim.Sale(f.sale); ok && len(e.Booked)+len(e.SettledBy)+len(e.Desk) == 0 && sale.State != "building" {
 		e.SettledBy = []string{sale.State} // by a request whose connection was cut before its end could be noted
 	}
+	attempted := map[string]bool{} // by the processor's id
 	for _, p := range f.cardPayments() {
+		attempted[p.ID] = campaign.Attempted(p.Metadata)
 		e.CardPayments = append(e.CardPayments, campaign.CardPayment{ID: p.ID, Captured: p.Captured, Refunded: p.Refunded})
 	}
 	out := result{state: "no payment", faults: f.faults}
 	if p := f.latestPayment(); p != nil {
 		out.state, e.State, e.ProcessorID = string(p.State), p.View().State, p.ProcessorID
 		e.ByRule = f.byRule || slices.ContainsFunc(p.History, func(moved flows.Transition) bool { return moved.Operator == flows.ByRule })
-		if !p.HasProcessor() {
+		if p.HasProcessor() {
+			e.ByRule = e.ByRule && attempted[p.ProcessorID]
+		} else {
 			e.Method = string(p.Method)
 			out.state = e.Method + ": " + out.state
 		}

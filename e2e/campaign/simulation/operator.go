@@ -63,7 +63,7 @@ func (f *journey) decide(ctx context.Context, t *task, p *flows.Payment) {
 	}
 }
 
-// applied tells whether the club system has settled the sale, in whatever way and for whomever.
+// applied tells whether the club system has settled the sale, for any payer and by any method.
 func (f *journey) applied() bool {
 	sale, ok := f.sim.Sale(f.sale)
 	return ok && sale.State != "building" || len(f.booked()) > 0

@@ -240,7 +240,7 @@ var paymentName = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}-[0-9]+`)
 func (f *journey) takeJobs() {
 	jobs, err := f.redis.List(pendingJobs)
 	if err != nil {
-		return // there is no list while there are no jobs
+		return // the list exists only while it has jobs
 	}
 	for _, job := range jobs {
 		id := paymentName.FindString(f.redis.HGet("asynq:{default}:t:"+job, "msg"))

@@ -66,7 +66,7 @@ func taskOf(ctx context.Context) *task {
 	return t
 }
 
-// gaveUp tells that the journey was given up, since it went on and on.
+// gaveUp tells whether the journey was stopped because it did not end.
 func (f *journey) gaveUp() bool { return f.events >= maxEvents }
 
 // giveUp kills all gateways, so that a journey without an end comes to one.

@@ -32,8 +32,8 @@ func Campaign() campaign.Campaign {
 			"One in seven pays later, at the desk or nothing, staff settle one in five themselves, strangers ask for one in five, refunds are refused, pending or returned by the bank in one of four, and operators decide what is in doubt by the club system's books.",
 		Faults: faultKinds(), InProcess: true, Drive: play,
 		Mutations: []string{"retry-unknown", "release-although-sent", "take-over", "overwritable-claim", "no-compare-and-set", "key-per-attempt",
-			"refund-in-doubt", "cart-unchecked", "trust-any-release", "claim-unread", "no-write-gate", "no-rebuild", "no-answer-no-effect", "any-record-matches", "rebuilt-for-all", "state-unlisted", "stored-decline", "sale-unseen", "paid-twice-unseen", "refund-believed"},
-		Long: campaign.Options{Count: 500_000, Duration: 75 * time.Minute},
+			"refund-in-doubt", "cart-unchecked", "trust-any-release", "claim-unread", "no-write-gate", "no-rebuild", "no-answer-no-effect", "any-record-matches", "rebuilt-for-all", "state-unlisted", "stored-decline", "sale-unseen", "evidence-without-claim", "paid-twice-unseen", "refund-believed"},
+		Long: campaign.Options{Count: 500_000, Duration: 150 * time.Minute},
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"frontdesk/flows"
 )
 
-// scheduleStranger has somebody who knows the registration's address ask for it again and again.
+// scheduleStranger has a stranger with the registration's address request it repeatedly.
 func (f *journey) scheduleStranger() {
 	if !f.plan.stranger {
 		return

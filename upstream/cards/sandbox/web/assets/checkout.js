@@ -1,6 +1,6 @@
 // The page works without this file. With it, a test card fills the field and
 // waits for the buyer's click, digits stand in groups of four, and a second
-// click on a button that is under way sends nothing.
+// click on a button while its request is pending sends nothing.
 
 const field = document.querySelector('#card');
 
@@ -47,7 +47,7 @@ for (const form of document.querySelectorAll('form')) {
   });
 }
 
-// A page that comes back from the browser's cache is not under way any more.
+// A page that comes back from the browser's cache has no pending request any more.
 window.addEventListener('pageshow', () => {
   for (const form of document.querySelectorAll('form')) form.removeAttribute('aria-busy');
 });
