@@ -253,8 +253,8 @@ export const signTransfer = (identity, { key, body }) =>
   request("POST", "/v1/me/transfer/signature", { key, body, headers: as(identity) });
 
 /**
- * Follows a registration: every state of it as it comes. The browser connects again by itself after a lost connection,
- * and not after a response that is none; then `closed` is called.
+ * Follows a registration: every state of it as it comes. The browser reconnects after a lost connection,
+ * and not after an invalid response; then `closed` is called.
  * @param {string} id
  * @param {{ changed: (registration: Registration) => void, closed: () => void }} listener
  * @returns {() => void} stops it
@@ -265,6 +265,11 @@ export function followRegistration(id, { changed, closed }) {
     const document = parse(data);
     if (document) changed(document);
   });
+  stream.addEventListener("end", ({ data }) => {
+    if (data.includes("draining")) return; // the browser reconnects, to another gateway
+    stream.close();
+    closed();
+  });
   stream.addEventListener("error", () => {
     if (stream.readyState === EventSource.CLOSED) closed();
   });
@@ -273,7 +278,7 @@ export function followRegistration(id, { changed, closed }) {
 
 /**
  * @param {string} [identity]
- * @returns {Record<string, string>} the header that says who asks
+ * @returns {Record<string, string>} the header that identifies the visitor
  */
 const as = (identity) => (identity ? { Authorization: `Bearer ${identity}` } : {});
 

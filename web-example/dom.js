@@ -87,7 +87,7 @@ export const price = (amount) =>
 export const button = (attributes, ...children) => h("button", { type: "button", ...attributes }, ...children);
 
 /**
- * A question that has to be answered before anything else. It closes by itself when one of its forms is submitted.
+ * A question that has to be answered before anything else. It closes when one of its forms is submitted.
  * @param {string} title
  * @param {...Child} children
  */

@@ -25,7 +25,7 @@ const KEPT = "frontdesk.identity";
 /** @typedef {"identityToken" | "accessToken"} Wanted */
 
 /**
- * Where the club's login is: the `frontdesk:login` line of index.html. In it `{return}` stands for where the login sends
+ * Where the club's login is: the `frontdesk:login` line of index.html. In it, `{return}` is the address to which the login sends
  * the browser back to, and `{token}` for which of the two it is asked for.
  * @param {Wanted} wanted
  * @param {string} back

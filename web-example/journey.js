@@ -23,7 +23,7 @@ const BEHIND = ["conflict", "cart_frozen", "cart_empty", "cart_invalid", "cart_c
 /** Readings after which a response has the payment's present state for certain: no newer one is behind it. */
 const FRESH = 100;
 
-/** Where this browser remembers the registration that it is in the middle of; the id is no secret, the cookie is. */
+/** Where this browser remembers the registration that it is in the middle of; the id is public, the cookie is secret. */
 const IN_PROGRESS = "frontdesk.registration";
 
 /**
@@ -97,7 +97,7 @@ export async function loadClubs() {
 }
 
 /**
- * Reads a club's catalogue, page by page, once. For whom the club's login vouches it is their own price list, where they
+ * Reads a club's catalogue, page by page, once. For a member it is their own price list, where they
  * look at it as such, or have a registration as such.
  * @param {string} clubId
  */
@@ -239,7 +239,7 @@ async function read(id, options) {
 }
 
 /**
- * Takes a registration that the gateway has sent by itself. What was said of a cart that could not be read again stays
+ * Takes a registration that the gateway has pushed. What was said of a cart that could not be read again stays
  * said until there is another cart.
  * @param {Registration} registration
  */
@@ -292,7 +292,7 @@ export function begun(registration) {
 }
 
 /**
- * Starts the registration of a contact to whom the club has sent a link. The link works once: from then on
+ * Starts the registration of a contact with a link from the club. The link works once: from then on
  * the address names the registration.
  * @param {import("./route.js").Place} place
  */

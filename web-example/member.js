@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * What a visitor does for whom the club's own login vouches, and what the page reads for them: as journey.js, for the
+ * What a logged-in member does, and what the page reads for them: as journey.js, for the
  * steps under /?me. Start reading at `change`, through which everything that changes something goes. When the gateway
  * takes the identity for over, so does the page.
  */
@@ -141,10 +141,11 @@ export async function confirmMove(code) {
     if (move.state === "signed") signOut("moved");
   });
   if (problem) learn(problem.code);
+  return problem;
 }
 
 /**
- * Takes from a problem what it says of the code: there is no request that reads it.
+ * Takes from a problem what it says of the code: no request reads it.
  * @param {string} code the problem's
  */
 function learn(code) {

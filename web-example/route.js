@@ -13,7 +13,7 @@
  *     /?registration=…&step=person               correct one's details
  *     /?registration=…&step=prospect             bring in the account that one has already
  *     /?registration=…&step=mandate              set up direct debit
- *     /?me                                       who one is to the club; for whom its login vouches, see identity.js
+ *     /?me                                       the visitor's membership, after the club's login; see identity.js
  *     /?me&step=consents                         what the club may send
  *     /?me&step=transfer                         move to another club
  *     /?me&club=11                               choose an offer, from one's own price list
@@ -34,9 +34,6 @@
 import { today } from "./format.js";
 import { set } from "./store.js";
 import { findOffer, soldHere } from "./terms.js";
-
-/** The steps that the progress bar counts. */
-export const STEPS = /** @type {const} */ (["club", "offer", "person", "cart", "payment"]);
 
 /** How the address calls what a place names. */
 const NAMES = /** @type {const} */ (["club", "offer", "startDate", "debitDay", "registration", "step", "invitation"]);
@@ -172,7 +169,7 @@ export const ways = (registration) =>
 
 /**
  * Whether the visitor may ask for a payment: the gateway offers it, and the payment before, if there was one, does
- * not forbid it. Every pay button asks here, so that there is none while money may have moved.
+ * not forbid it. Every pay button asks here, so that none is shown while money may have moved.
  * @param {import("./contract").Registration} registration
  */
 export const canPay = (registration) => can(registration, "pay") && registration.payment?.payAgain !== "no";

@@ -9,6 +9,7 @@
  * @property {Catalogue} [catalogue] of the club at hand
  * @property {Record<string, import("./contract").Schedule | null>} schedules by what was asked, see journey.js; null when it could not be read
  * @property {import("./contract").ProductType} [category] which part of the catalogue is shown; the first when absent
+ * @property {Record<string, string>} variants the offer that is shown of a product, by the product's id; the first when absent
  * @property {import("./contract").Registration} [registration] as it was last read
  * @property {number} readings how often it was read since the visitor came to it
  * @property {number} attempts how often this page has asked for a payment
@@ -17,8 +18,8 @@
  * @property {import("./contract").ResumeLink & { registration: string }} [link] made by the visitor, to continue elsewhere
  * @property {import("./identity.js").Identity} [identity] who the visitor is, as the club's login says; absent when it does not, or no more
  * @property {import("./identity.js").Ending} [ended] why the visitor is not logged in any more
- * @property {import("./contract").Me} [me] what the club knows of the visitor who is logged in
- * @property {import("./contract").ConsentList} [consents] of the visitor who is logged in
+ * @property {import("./contract").Me} [me] what the club knows of the logged-in visitor
+ * @property {import("./contract").ConsentList} [consents] of the logged-in visitor
  * @property {Record<string, boolean>} consentRequests consents that the visitor has changed on this page and not saved, by id
  * @property {import("./contract").ConsentChange[]} [consentResults] what became of the requests that were saved last
  * @property {import("./contract").Transfer} [transfer] the visitor's move to another club
@@ -41,7 +42,7 @@
  */
 
 /** @type {State} */
-let state = { place: {}, person: {}, schedules: {}, consentRequests: {}, readings: 0, attempts: 0, missing: false, waiting: false, isStuck: false };
+let state = { place: {}, person: {}, schedules: {}, variants: {}, consentRequests: {}, readings: 0, attempts: 0, missing: false, waiting: false, isStuck: false };
 
 /** @type {() => void} */
 let changed = () => {};

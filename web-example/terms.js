@@ -15,7 +15,7 @@ const ASKED = ["startDate", "debit", "mandate"];
 export const soldHere = (offer) => offer.needs.every((need) => ASKED.includes(need));
 
 /**
- * What is said of an offer, and what it is about; a note stands for itself.
+ * What is said of an offer, and what it is about; a note has no subject.
  * @typedef {{ about?: string, words: string }} Term
  */
 
@@ -37,6 +37,15 @@ export function terms(offer) {
   if (offer.billing?.firstInstalmentPaid && lines.some(({ about }) => about === text.terms.instalments)) lines.push({ words: text.terms.firstToday });
   if (offer.prorated) lines.push({ words: text.terms.prorated });
   return lines;
+}
+
+/**
+ * The price that repeats, where there is one alone.
+ * @param {Offer} offer
+ */
+export function recurring({ billing }) {
+  const [entry, ...others] = addedUp(billing?.entries ?? []);
+  return others.length ? undefined : entry;
 }
 
 /**

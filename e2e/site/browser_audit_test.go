@@ -43,7 +43,7 @@ const (
 	colourRules = `{type: "rule", values: ["color-contrast", "link-in-text-block"]}`
 )
 
-// auditDark fails the test for colours of the page that cannot be told apart in the dark.
+// auditDark fails the test for colours of the page that cannot be distinguished in the dark.
 func (b browser) auditDark(name string) {
 	b.t.Helper()
 	b.SetColorScheme(true)

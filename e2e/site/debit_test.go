@@ -45,6 +45,7 @@ func TestDebitDayInBrowser(t *testing.T) {
 			}
 
 			g.Click(`.back`)
+			g.Click(`[data-more] summary`)
 			g.Click(`[data-elsewhere]`)
 			g.WaitVisible(`[data-resume-link]`)
 			other := g.onAnotherDevice(phone)
@@ -65,6 +66,7 @@ func TestWeeklyDebits(t *testing.T) {
 	} {
 		for language, wanted := range texts {
 			g.goTo("/?club=11&lang=" + language)
+			g.showVariant(offer)
 			g.Click(`[data-offer="` + offer + `"] [data-choose]`)
 			g.WaitVisible(`dialog [data-debit-days="3"]`)
 			if !strings.Contains(g.Text(), wanted) {
@@ -73,10 +75,11 @@ func TestWeeklyDebits(t *testing.T) {
 		}
 	}
 	g.goTo("/?club=11&lang=en")
-	g.Click(`[data-offer="902"] [data-choose]`)
-	g.WaitVisible(`dialog [data-debit-days="3"]`)
+	g.showVariant("902")
+	g.Click(`[data-offer="902"] [data-show-plan]`)
+	g.WaitVisible(`dialog [data-plan="902"]`)
 	g.Click(`dialog label:has([data-debit-day="20"])`)
-	g.Click(`dialog [data-continue]`)
+	g.Click(`dialog [data-join]`)
 	g.giveDetails()
 	g.WaitVisible(`[data-debits-on="20"]`)
 	if wanted := "First debit on the 20th, then every 4 weeks"; !strings.Contains(g.Text(), wanted) {
@@ -92,6 +95,7 @@ func TestLiveUpdatesInBrowser(t *testing.T) {
 	desk.goTo("/?club=11&offer=" + frontdesktest.DirectDebit + "&startDate=2031-03-01")
 	desk.giveDetails()
 	due, registration := desk.due(), desk.Registration()
+	desk.Click(`[data-more] summary`)
 	desk.Click(`[data-elsewhere]`)
 	desk.WaitVisible(`[data-resume-link]`)
 	mobile := desk.onAnotherDevice(phone)

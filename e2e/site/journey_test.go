@@ -73,6 +73,7 @@ var journeys = map[string]func(*siteVisitor){
 	"a visitor continues on another device": func(g *siteVisitor) {
 		g.fillCart()
 		due, registration := g.due(), g.Registration()
+		g.Click(`[data-more] summary`)
 		g.Click(`[data-elsewhere]`)
 		g.WaitVisible(`[data-resume-link]`)
 		other := g.onAnotherDevice(phone)

@@ -57,7 +57,7 @@ var memberJourneys = map[string]func(*siteVisitor){
 		g.WaitVisible(`[data-resend="later"]`)
 		g.ExpectConsole("status of 422")
 		g.enterCode(frontdesktest.WrongCode(g.code()))
-		g.WaitVisible(`[data-error="code_wrong"]`)
+		g.WaitVisible(`[data-field="code"][aria-invalid="true"]`)
 		g.WaitVisible(`[data-attempts="4"]`)
 		g.Reload()
 		g.WaitVisible(`[data-transfer="awaiting_code"] [data-attempts="4"]`)
@@ -187,7 +187,7 @@ func TestMemberInBrowser(t *testing.T) {
 	g.Reload()
 	g.WaitVisible(`[data-logged-out=""] [data-form="login"]`)
 	if strings.Contains(g.Text(), "11-001002") {
-		t.Errorf("a member who has logged out is still shown:\n%s", g.Text())
+		t.Errorf("a member is still shown after the logout:\n%s", g.Text())
 	}
 }
 

@@ -58,7 +58,8 @@ func TestScreensStartAtTheirHeading(t *testing.T) {
 	begins("the welcome", `[data-heading], body`)
 }
 
-// TestCorrectOneField: after a reload the page knows none of the details. The visitor types only what changes.
+// TestCorrectOneField: after a reload the page knows none of the details. The visitor types only what changes, and
+// is asked about a slip in the domain of the e-mail address.
 func TestCorrectOneField(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
@@ -68,6 +69,12 @@ func TestCorrectOneField(t *testing.T) {
 	g.Click(`[data-correct]`)
 	g.WaitVisible(`[data-notice]`)
 	g.Screenshot("correct-one")
+	g.Fill(`[data-field="email"]`, "ada@gmial.com")
+	g.Click(`[data-field="mobile"]`)
+	g.Click(`[data-meant="ada@gmail.com"]`)
+	if typed := g.Value(`[data-field="email"]`); typed != "ada@gmail.com" {
+		t.Errorf("the address is %q after the correction", typed)
+	}
 	g.Fill(`[data-field="mobile"]`, "06 87")
 	g.Click(`form[data-form="person"] [data-continue]`)
 	g.WaitVisible(`[data-field-error="mobile"]:not(:empty)`)
@@ -84,7 +91,7 @@ func TestCorrectOneField(t *testing.T) {
 	}
 	g.c.Control("GET", "state", nil).Into(http.StatusOK, &snapshot)
 	contacts, person := snapshot.State.Contacts.Rows, frontdesktest.Person()
-	if last := contacts[len(contacts)-1]; last.GivenName != person.GivenName || last.Email != person.Email || last.Mobile != "+33687654321" {
+	if last := contacts[len(contacts)-1]; last.GivenName != person.GivenName || last.Email != "ada@gmail.com" || last.Mobile != "+33687654321" {
 		t.Errorf("the club has %+v", last)
 	}
 	g.Click(`[data-correct]`)

@@ -14,6 +14,7 @@ func TestResumeInBrowser(t *testing.T) {
 	desk := newSiteVisitor(t, desktop)
 	desk.fillCart()
 	due, registration := desk.due(), desk.Registration()
+	desk.Click(`[data-more] summary`)
 	desk.Click(`[data-elsewhere]`)
 	desk.WaitVisible(`[data-resume-link]`)
 	link := desk.Value(`[data-resume-link]`)

@@ -2,6 +2,7 @@ package site_test
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +38,9 @@ func TestScheduleInBrowser(t *testing.T) {
 			g.expectFits()
 			g.Click(`dialog [data-close]`)
 
+			if shown, due := g.Attribute(`[data-offer="1301"] [data-due-today]`, "data-due-today"), g.dueToday("1301"); shown != due {
+				t.Errorf("the card says that %s is due today, and the API %s", shown, due)
+			}
 			if text := g.Text(); !strings.Contains(text, "11 × €29.90, one every month") || !strings.Contains(text, "€377.80") {
 				t.Errorf("the offers do not say how often is debited after today:\n%s", text)
 			}
@@ -47,6 +51,7 @@ func TestScheduleInBrowser(t *testing.T) {
 			}
 			g.Click(`dialog [data-close]`)
 
+			g.showVariant("1202")
 			g.Click(`[data-offer="1202"] [data-show-plan]`)
 			g.WaitVisible(`dialog [data-plan-all="52"]`)
 			g.Click(`dialog [data-plan-all] summary`)
@@ -63,6 +68,22 @@ func TestScheduleInBrowser(t *testing.T) {
 			g.expectFits()
 		})
 	}
+}
+
+// dueToday returns what the API says is due today for an offer.
+func (g *siteVisitor) dueToday(id string) string {
+	g.t.Helper()
+	var page api.ProductList
+	g.c.Do("GET", "/v1/clubs/11/products?type=subscription", nil).Into(http.StatusOK, &page)
+	for _, product := range page.Items {
+		for _, offer := range product.Offers {
+			if offer.Id == id {
+				return strconv.FormatInt(offer.DueToday.Amount, 10)
+			}
+		}
+	}
+	g.t.Fatalf("the club does not sell %s", id)
+	return ""
 }
 
 // expectFits holds the page to be no wider than its window.

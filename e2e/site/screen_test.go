@@ -56,12 +56,16 @@ var allScreens = map[string][]screen{
 			g.goTo("/?registration=" + g.createRegistration(cardOffer, frontdesktest.Person()).Id)
 		}, `[data-pay]`},
 		{"cart-later", click(`[data-later] summary`), `[data-pay-later]`},
-		{"cart-link", click(`[data-elsewhere]`), `[data-resume-link]`},
+		{"cart-link", func(g *siteVisitor) {
+			g.Click(`[data-more] summary`)
+			g.Click(`[data-elsewhere]`)
+		}, `[data-resume-link]`},
 		{"correct", click(`[data-correct]`), `form[data-form="person"]`},
 		{"add", func(g *siteVisitor) { g.goTo("/?registration=" + g.Registration() + "&step=offer") }, `[data-offer]`},
 		{"prospect", func(g *siteVisitor) { g.goTo("/?registration=" + g.Registration() + "&step=prospect") }, `[data-field="accessToken"]`},
 		{"give-up", func(g *siteVisitor) {
 			g.goTo("/?registration=" + g.Registration())
+			g.Click(`[data-more] summary`)
 			g.Click(`[data-abandon]`)
 		}, `dialog [data-confirm]`},
 		{"given-up", click(`dialog [data-confirm]`), `main[data-state="abandoned"]`},
@@ -120,7 +124,7 @@ var allScreens = map[string][]screen{
 		{"transfer-code-wrong", func(g *siteVisitor) {
 			g.ExpectConsole("status of 422")
 			g.enterCode(frontdesktest.WrongCode(g.code()))
-		}, `[data-error="code_wrong"]`},
+		}, `[data-field="code"][aria-invalid="true"]`},
 		{"moved", func(g *siteVisitor) { g.enterCode(g.code()) }, `[data-moved="13"]`},
 	},
 	"what does not answer": {

@@ -97,6 +97,13 @@ func (g *siteVisitor) chooseOffer(kind, offer string) {
 	}
 }
 
+// showVariant shows an offer on its product's card.
+func (g *siteVisitor) showVariant(offer string) {
+	g.t.Helper()
+	g.Click(`label:has([data-variant="` + offer + `"])`)
+	g.WaitVisible(`[data-offer="` + offer + `"]`)
+}
+
 // fillDetails fills in the form of who registers.
 func (g *siteVisitor) fillDetails() {
 	g.t.Helper()

@@ -29,14 +29,18 @@ export function show() {
   if (!registration) return skeleton();
   const { cart, payment } = registration;
   return h("div", { class: "review" },
-    h("div", { class: "step-head" }, heading(ways(registration).includes("free") ? text.cart.headingFree : text.cart.heading), !payment && h("p", { class: "lead" }, text.cart.lead)),
+    h("div", { class: "step-head" }, heading(title(registration)), !payment && h("p", { class: "lead" }, text.cart.lead)),
     payment && outcome(payment),
     get().brought === registration.id && h("p", { class: "notice is-good", role: "status", "data-brought": true }, icon("tick"), text.brought),
     h("div", { class: "review-columns" },
       h("div", { class: "review-main" }, items(registration), stale(cart), changes(cart), afterToday(cart), details(registration)),
       due(registration),
-      edits(registration)));
+      more(registration)));
 }
+
+/** @param {Registration} registration */
+const title = (registration) =>
+  ways(registration).includes("free") ? text.cart.headingFree : needsMandate(registration) ? text.cart.headingMandate : text.cart.heading;
 
 /** @param {Registration} registration */
 function items(registration) {
@@ -44,7 +48,10 @@ function items(registration) {
   const several = items.filter(({ origin }) => origin === "chosen").length > 1;
   return h("section", { class: "panel", "aria-labelledby": "items-heading" },
     h("h2", { id: "items-heading" }, text.cart.items),
-    h("ul", { class: "lines" }, items.map((item) => line(item, several && can(registration, "clear_items")))));
+    h("ul", { class: "lines" }, items.map((item) => line(item, several && can(registration, "clear_items")))),
+    h("ul", { class: "edits" },
+      can(registration, "add_item") && h("li", {}, h("a", { href: linkTo({ registration: registration.id, step: "offer" }), "data-add": true }, text.cart.more)),
+      can(registration, "clear_items") && h("li", {}, button({ class: "link", "data-clear": true, onclick: clear }, text.cart.clear))));
 }
 
 /**
@@ -103,25 +110,24 @@ function details(registration) {
   const { given } = get();
   const person = given?.registration === registration.id ? given.person : undefined;
   return h("section", { class: "panel", "aria-labelledby": "details-heading", "data-details": person ? "known" : "unknown" },
-    h("h2", { id: "details-heading" }, text.cart.details),
-    person ? h("p", {}, lines(person).flatMap((line) => [line, h("br")])) : h("p", { class: "fine" }, icon("info"), h("span", {}, text.cart.detailsKept)));
+    h("div", { class: "panel-head" },
+      h("h2", { id: "details-heading" }, text.cart.details),
+      h("a", { href: linkTo({ registration: registration.id, step: "person" }), "data-correct": true, "aria-label": text.cart.correct }, text.cart.edit)),
+    person ? h("p", {}, lines(person).flatMap((line) => [line, h("br")])) : h("p", { class: "fine" }, icon("info"), h("span", {}, text.cart.detailsKept)),
+    can(registration, "prospect") && canLogIn() && h("a", { href: linkTo({ registration: registration.id, step: "prospect" }), "data-prospect": true }, text.prospect.open));
 }
 
 /** @param {import("../contract").Person} person */
 const lines = ({ givenName, familyName, birthDate, email, mobile, address: { street, postalCode, city } }) =>
   [`${givenName} ${familyName}`, date(birthDate), email, mobile, street, `${postalCode} ${city}`];
 
-/** @param {Registration} registration */
-function edits(registration) {
-  const place = { registration: registration.id };
-  return h("ul", { class: "edits" },
-    can(registration, "person") && h("li", {}, h("a", { href: linkTo({ ...place, step: "person" }), "data-correct": true }, text.cart.correct)),
-    can(registration, "prospect") && canLogIn() && h("li", {}, h("a", { href: linkTo({ ...place, step: "prospect" }), "data-prospect": true }, text.prospect.open)),
-    can(registration, "add_item") && h("li", {}, h("a", { href: linkTo({ ...place, step: "offer" }), "data-add": true }, text.cart.more)),
-    can(registration, "clear_items") && h("li", {}, button({ class: "link", "data-clear": true, onclick: clear }, text.cart.clear)),
-    h("li", {}, elsewhere(registration)),
-    can(registration, "abandon") && h("li", {}, abandonButton()));
-}
+/** @param {Registration} registration what is rarely wanted */
+const more = (registration) =>
+  h("details", { class: "more", "data-more": true, open: get().link?.registration === registration.id },
+    h("summary", {}, text.cart.other, icon("down")),
+    h("ul", { class: "edits" },
+      h("li", {}, elsewhere(registration)),
+      can(registration, "abandon") && h("li", {}, abandonButton())));
 
 /** @param {Registration} registration */
 const due = (registration) =>

@@ -1,5 +1,5 @@
 // @ts-check
-/** What the club may send, and on which channel: each can be given and taken back, and each is answered by itself. */
+/** What the club may send, and on which channel: each can be given and taken back, and each has a result of its own. */
 import { h, heading, icon } from "../dom.js";
 import { moment } from "../format.js";
 import { requestConsent, saveConsents } from "../member.js";
@@ -80,7 +80,7 @@ function word({ id, authorized, locked }, code) {
   return id in get().consentRequests ? text.consents.unsaved : "";
 }
 
-/** The results as a whole, for a visitor who does not read each. */
+/** The results as a whole, for visitors who skip the details. */
 function verdict() {
   const { consentResults: results } = get();
   if (!results) return null;

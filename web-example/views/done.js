@@ -6,6 +6,7 @@ import { canLogIn } from "../identity.js";
 import { cartSchedules } from "../journey.js";
 import { linkTo } from "../route.js";
 import { get } from "../store.js";
+import { findOffer } from "../terms.js";
 import { text } from "../text.js";
 import { consentsLink } from "./consents.js";
 import { coming } from "./plan.js";
@@ -18,9 +19,9 @@ export const reads = ({ registration, clubs, missing, catalogue, schedules }) =>
 export function show() {
   const { registration, missing } = get();
   if (missing || !registration) return ending("missing", "search");
-  if (registration.state === "completed") return welcome(registration);
-  if (registration.state === "attention") return ending("attention", "shield");
-  return ending(registration.state === "expired" ? "expired" : "abandoned", "clock");
+  if (registration.step === "done") return welcome(registration);
+  if (registration.step === "with_staff") return ending("attention", "shield");
+  return ending(registration.step === "expired" ? "expired" : "abandoned", "clock");
 }
 
 /** @param {Registration} registration */
@@ -53,13 +54,14 @@ function welcomeWords({ payment }) {
 /** @param {Registration} registration */
 function memberCard({ contact, cart, clubId }) {
   const club = get().clubs?.find((one) => one.id === clubId);
-  const [first] = cart.items;
+  const bought = cart.items.filter(({ origin }) => origin === "chosen");
+  const isTrial = bought.every(({ offerId }) => findOffer(get().catalogue, offerId)?.product.type === "test_session");
   return h("div", { class: "member-card", "data-member": contact?.number },
     icon("lanes"),
     h("p", { class: "member-club" }, h("span", { class: "logo", "aria-hidden": true }), club?.name ?? text.brand),
-    h("p", { class: "member-offer" }, h("small", {}, text.done.completed.chosen), first?.name,
-      first?.startDate && h("small", {}, text.terms.starts(date(first.startDate)))),
-    contact && h("p", { class: "member-number" }, h("small", {}, text.done.completed.number), contact.number));
+    h("div", { class: "member-offer" }, h("small", {}, text.done.completed.chosen), bought.map(({ name, startDate }) =>
+      h("p", {}, name, startDate && h("small", {}, text.terms.starts(date(startDate)))))),
+    contact && h("p", { class: "member-number" }, h("small", {}, isTrial ? text.done.completed.customerNumber : text.done.completed.number), contact.number));
 }
 
 /**

@@ -10,7 +10,7 @@ import { login } from "./login.js";
 
 /** @typedef {import("../contract").Me} Me */
 
-/** The status of a contact to whom the club sells nothing online. */
+/** The status of a contact that cannot buy online. */
 const BANNED = "banned";
 
 /** @param {import("../store.js").State} state */

@@ -1,12 +1,12 @@
 // @ts-check
 /** The second step: choose an offer. With a registration in the address, the offer is added to its cart. */
 import { ask, button, h, heading, price, termList } from "../dom.js";
-import { today } from "../format.js";
+import { money, per, today } from "../format.js";
 import { add } from "../journey.js";
 import { startKnown } from "../member.js";
 import { go } from "../route.js";
 import { get, set } from "../store.js";
-import { nameOf, soldHere, terms } from "../terms.js";
+import { nameOf, recurring, soldHere, terms } from "../terms.js";
 import { text } from "../text.js";
 import { backTo, backToMe } from "./back.js";
 import { debitDays } from "./debit.js";
@@ -19,7 +19,7 @@ import { resume } from "./resume.js";
  */
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ clubs, catalogue, category, inProgress, place, isStuck }) => [clubs, catalogue, category, inProgress, place, isStuck];
+export const reads = ({ clubs, catalogue, category, variants, inProgress, place, isStuck }) => [clubs, catalogue, category, variants, inProgress, place, isStuck];
 
 export function show() {
   const { place, catalogue, isStuck } = get();
@@ -77,36 +77,63 @@ function categories(products) {
  * @param {boolean} complete
  */
 function cards(products, complete) {
-  const all = products
-    .filter((product) => product.type === chosen(products))
-    .flatMap((product) => product.offers.map((offer) => ({ product, offer })));
-  if (!all.length) return h("p", { class: "empty" }, complete ? text.offer.none : text.loading);
-  const [online, atClub] = [true, false].map((here) => all.filter(({ offer }) => soldHere(offer) === here));
-  return h("div", {},
-    online.length > 0 && h("h2", { class: "sr-only" }, text.offer.onlineHeading),
-    list(online),
-    atClub.length > 0 && h("div", { class: "offers-at-club" }, h("h2", {}, text.offer.atClubHeading), h("p", { class: "lead" }, text.offer.atClubLead), list(atClub)));
+  const all = products.filter((product) => product.type === chosen(products));
+  const [online, atClub] = [true, false].map((here) => list(all, here));
+  if (!online && !atClub) return h("p", { class: "empty" }, complete ? text.offer.none : text.loading);
+  return h("div", { class: "offer-groups" }, online, atClub);
 }
 
-/** @param {{ product: Product, offer: Offer }[]} offers */
-const list = (offers) =>
-  offers.length > 0 &&
-  h("ul", { class: "offer-list" }, offers.map(({ product, offer }) => h("li", {}, card(product, offer))));
+/**
+ * The products of which offers are sold here, grouped by what they commit to, or those that are sold at the club.
+ * @param {Product[]} products
+ * @param {boolean} here
+ */
+function list(products, here) {
+  const shown = products.flatMap((product) => {
+    const offers = product.offers.filter((offer) => soldHere(offer) === here);
+    return offers.length ? [{ product, offers }] : [];
+  });
+  if (!shown.length) return null;
+  if (!here) return group(text.offer.atClubHeading, shown, text.offer.atClubLead);
+  const groups = Map.groupBy(shown, ({ offers }) => commitment(offers[0]));
+  if (groups.size === 1) return group(text.offer.onlineHeading, shown);
+  return COMMITMENTS.map((kind) => group(text.offer.groups[kind], groups.get(kind) ?? []));
+}
+
+/** The groups of offers, in the order in which they are shown. */
+const COMMITMENTS = /** @type {const} */ (["none", "term", "once"]);
+
+/** @param {Offer} offer */
+const commitment = ({ billing, commitment: term }) => (!billing ? "once" : billing.endless && !term ? "none" : "term");
 
 /**
- * @param {Product} product
- * @param {Offer} offer
+ * @param {string} name
+ * @param {{ product: Product, offers: Offer[] }[]} shown
+ * @param {string} [words]
  */
-function card(product, offer) {
+const group = (name, shown, words) =>
+  shown.length > 0 &&
+  h("section", { class: words ? "offers-at-club" : "" },
+    h("h2", { class: name === text.offer.onlineHeading ? "sr-only" : "" }, name),
+    words && h("p", { class: "lead" }, words),
+    h("ul", { class: "offer-list" }, shown.map(({ product, offers }) => h("li", {}, card(product, offers)))));
+
+/**
+ * A product with one of its offers, and a switch if there are more.
+ * @param {Product} product
+ * @param {Offer[]} offers
+ */
+function card(product, offers) {
+  const offer = offers.find(({ id }) => id === get().variants[product.id]) ?? offers[0];
   const here = soldHere(offer);
   const { name, variant } = nameOf(product, offer);
   return h("article", { class: here ? "offer" : "offer is-at-club", "data-offer": offer.id },
     h("header", {},
       h("h3", {}, name),
-      variant && h("p", { class: "offer-name" }, variant)),
-    h("p", { class: "offer-about" }, product.description),
+      offers.length === 1 && variant && h("p", { class: "offer-name" }, variant)),
+    h("div", { class: "offer-about" }, h("p", {}, product.description), offers.length > 1 && variants(product, offers, offer)),
     due(offer),
-    h("div", { class: "offer-terms" }, termList(terms(offer)), planLink(product, offer)),
+    h("div", { class: "offer-terms" }, termList(further(offer)), planLink(product, offer)),
     here
       ? button({
           class: "button button-soft",
@@ -120,20 +147,57 @@ function card(product, offer) {
 }
 
 /**
+ * The terms that a card does not show by its group and price.
+ * @param {Offer} offer
+ */
+function further(offer) {
+  const entry = recurring(offer);
+  const said = !offer.billing || (offer.billing.endless && entry?.every === offer.billing.rhythm);
+  return terms(offer).filter(({ about, words }) => !(said && about === text.terms.then) && words !== text.terms.prorated);
+}
+
+/**
+ * @param {Product} product
+ * @param {Offer[]} offers
+ * @param {Offer} shown
+ */
+const variants = (product, offers, shown) =>
+  h("fieldset", { class: "variants" },
+    h("legend", { class: "sr-only" }, text.offer.variants(product.name)),
+    offers.map((offer) =>
+      h("label", { class: "chip" },
+        h("input", {
+          type: "radio",
+          name: `variant-${product.id}`,
+          id: `variant-${offer.id}`,
+          "data-variant": offer.id,
+          checked: offer === shown,
+          onchange: () => set({ variants: { ...get().variants, [product.id]: offer.id } }),
+        }),
+        h("span", {}, nameOf(product, offer).variant || offer.name))));
+
+/**
  * @param {Product} product
  * @param {Offer} offer
  */
 const planLink = (product, offer) =>
   offer.billing &&
-  button({ class: "link", id: `plan-${offer.id}`, "data-show-plan": true, onclick: () => askPlan(product, offer) },
+  button({ class: "link", id: `plan-${offer.id}`, "data-show-plan": true, onclick: () => askPlan(product, offer, soldHere(offer) && take) },
     text.plan.show, h("span", { class: "sr-only" }, ` – ${offer.name}`));
 
-/** @param {Offer} offer */
-function due({ dueNow, billing }) {
-  const free = dueNow.amount === 0 && !billing?.entries.length;
+/**
+ * The recurring price and what is due today; of an offer without one, what is due today.
+ * @param {Offer} offer
+ */
+function due(offer) {
+  const { dueToday, prorated } = offer;
+  const entry = recurring(offer);
+  if (!entry && !offer.billing && !dueToday.amount) return h("p", { class: "price" }, h("strong", { class: "price-tag" }, text.offer.free));
+  const words = prorated ? text.offer.dueIfToday : text.offer.dueToday;
   return h("p", { class: "price" },
-    free ? h("strong", { class: "price-tag" }, text.offer.free) : price(dueNow),
-    h("span", {}, billing?.entries.length ? text.offer.dueNow : !free && text.offer.once));
+    price(entry?.price ?? dueToday),
+    h("span", {}, entry ? per(entry.every) : offer.billing ? text.offer.dueNow : text.offer.once),
+    entry && h("span", { class: "price-today", "data-due-today": dueToday.amount }, words(money(dueToday))));
 }
 
 /**

@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * The fifth step: a payment in progress. What is said and what can be done follows from the payment's state and `payAgain`
- * alone; in doubt there is no button at all.
+ * alone; in doubt it has no button at all.
  */
 import { button, h, heading, icon, ticks } from "../dom.js";
 import { money } from "../format.js";
@@ -115,7 +115,7 @@ const actions = (registration, payment) =>
     !isEmbedded(payment) && waysOut(registration));
 
 /**
- * The way back to a payment that waits at the processor: the same payment, so it is no second one.
+ * The way back to a payment that waits at the processor: the same payment, so it is not a second one.
  * @param {Payment} payment
  */
 function processorLink({ state, card }) {

@@ -1,7 +1,8 @@
 // @ts-check
 /** The third step: give one's details, or correct them. */
 import { countries, homeCountry, internationalNumber, isInternational, isPostalCode } from "../countries.js";
-import { h, heading, icon } from "../dom.js";
+import { button, h, heading, icon } from "../dom.js";
+import { meantAddress } from "../email.js";
 import { today } from "../format.js";
 import { correct, correctSome, leave, start, unconfirmedPerson } from "../journey.js";
 import { linkTo } from "../route.js";
@@ -36,7 +37,7 @@ export function show() {
       row(field("givenName", { autocomplete: "given-name", maxlength: 100 }), field("familyName", { autocomplete: "family-name", maxlength: 100 })),
       row(field("birthDate", { type: "date", autocomplete: "bday", min: EARLIEST_BIRTH, max: today() }), choice("gender", genders(), "sex"))),
     group(text.person.reach,
-      field("email", { type: "email", autocomplete: "email", maxlength: 254 }),
+      field("email", { type: "email", autocomplete: "email", maxlength: 254, onchange: askDomain }),
       field("mobile", { type: "tel", autocomplete: "tel", maxlength: 30, onchange: readNumber })),
     group(text.person.live,
       field("street", { autocomplete: "address-line1", maxlength: 200 }),
@@ -168,6 +169,24 @@ function readNumber({ currentTarget: input }) {
   const country = /** @type {HTMLSelectElement} */ (input.form?.elements.namedItem("country")).value;
   const number = internationalNumber(input.value, country);
   if (isInternational(number)) input.value = number;
+}
+
+/**
+ * Asks about an e-mail address whose domain is a slip away from a common one.
+ * @param {Event & { currentTarget: HTMLInputElement }} event
+ */
+function askDomain({ currentTarget: input }) {
+  const meant = meantAddress(input.value.trim());
+  const place = document.getElementById("email-error");
+  if (!meant || !place) return;
+  place.replaceChildren(icon("info"), button({ class: "link", "data-meant": meant, onclick: take }, text.person.meant(meant)));
+
+  function take() {
+    input.value = meant ?? "";
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+    place?.replaceChildren();
+    input.focus();
+  }
 }
 
 /** @param {Person} person as it was typed, perhaps in part */

@@ -13,7 +13,7 @@ import { text } from "../text.js";
  */
 
 /**
- * What follows after today: the schedule, with what it leaves unsaid; where there is none, the terms.
+ * What follows after today: the schedule, with what it leaves unsaid; without one, the terms.
  * @param {import("../contract").Offer} offer
  * @param {import("../journey.js").ScheduleRequest} [request] left out for what has no schedule
  */
@@ -151,8 +151,9 @@ function rules({ rules: names, basis }) {
  * Shows an offer's schedule before it is chosen, for a start and a debit day that the visitor tries out.
  * @param {import("../contract").Product} product
  * @param {import("../contract").Offer} offer
+ * @param {false | ((item: import("../contract").NewItem) => void)} join takes the offer with what was tried out; false: it is not sold here
  */
-export function askPlan(product, offer) {
+export function askPlan(product, offer, join) {
   const club = get().registration?.clubId ?? get().place.club ?? "";
   const start = h("input", { type: "date", id: "plan-start", "data-field": "startDate", required: true, min: today(), value: today(), "aria-describedby": "plan-error", onchange: update });
   const error = h("p", { class: "field-error", id: "plan-error", role: "alert" });
@@ -163,10 +164,24 @@ export function askPlan(product, offer) {
     h("form", { method: "dialog", novalidate: true, onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
       h("label", { for: "plan-start" }, text.offer.start.label), start, error, days),
     place,
-    h("div", { class: "dialog-actions" }, button({ class: "button-quiet", "data-close": true, onclick: () => dialog.close() }, text.plan.close)));
+    h("div", { class: "dialog-actions" }, 
+      button({ class: "button-quiet", "data-close": true, onclick: () => dialog.close() }, text.plan.close),
+      join && button({ class: "button", "data-join": true, onclick: () => choose(join) }, text.plan.join)));
   dialog.classList.add("dialog-plan");
   let asked = 0;
   update();
+
+  function picked() {
+    return Number(/** @type {HTMLInputElement | null} */ (days.querySelector("input:checked"))?.value) || undefined;
+  }
+
+  /** @param {(item: import("../contract").NewItem) => void} join */
+  function choose(join) {
+    if (!start.checkValidity()) return start.focus();
+    const day = offer.needs.includes("debit") ? picked() : undefined;
+    dialog.close();
+    join({ offerId: offer.id, ...(offer.needs.includes("startDate") && { startDate: start.value }), ...(day && { debit: { day } }) });
+  }
 
   async function update() {
     const wrong = !start.checkValidity();
@@ -174,10 +189,10 @@ export function askPlan(product, offer) {
     error.textContent = wrong ? text.person.fields.startDate.error : "";
     if (wrong) return;
     const mine = ++asked;
-    const picked = Number(/** @type {HTMLInputElement | null} */ (days.querySelector("input:checked"))?.value) || undefined;
+    const before = picked();
     const startDate = start.value;
     const listed = (await readDebitDays(club, startDate)) ?? [];
-    const debitDay = listed.some(({ day }) => day === picked) ? picked : listed[0]?.day;
+    const debitDay = listed.some(({ day }) => day === before) ? before : listed[0]?.day;
     const schedule = await loadSchedule({ club, offer: offer.id, startDate, debitDay });
     if (mine !== asked) return; // the visitor has asked for something else meanwhile
     if (!days.childElementCount) days.replaceChildren(...choices(listed, debitDay, offer.billing?.rhythm));

@@ -1,8 +1,20 @@
 // @ts-check
 /** The progress bar of steps; the ones behind are links where one can go back to them. */
 import { h, icon } from "../dom.js";
-import { can, linkTo, STEPS } from "../route.js";
+import { can, linkTo, needsMandate } from "../route.js";
+import { findOffer } from "../terms.js";
 import { text } from "../text.js";
+
+const ALL = /** @type {const} */ (["club", "offer", "person", "mandate", "cart", "payment"]);
+
+/**
+ * The steps that are counted: the direct debit is one where there will be one.
+ * @param {import("../store.js").State} state
+ */
+function stepsOf({ place, registration, catalogue }) {
+  const debited = registration ? registration.mandate || needsMandate(registration) : findOffer(catalogue, place.offer)?.offer.needs.includes("mandate");
+  return debited ? ALL : ALL.filter((step) => step !== "mandate");
+}
 
 /**
  * @param {import("../route.js").Step} step
@@ -10,18 +22,20 @@ import { text } from "../text.js";
  */
 export function progress(step, state) {
   const finished = state.registration?.state === "completed";
-  const counted = step === "mandate" || step === "prospect" ? "cart" : step;
-  const at = finished ? STEPS.length : STEPS.findIndex((one) => one === counted);
+  const steps = stepsOf(state);
+  const signs = (step === "cart" || step === "prospect") && state.registration && needsMandate(state.registration);
+  const counted = signs ? "mandate" : step === "prospect" ? "cart" : step;
+  const at = finished ? steps.length : steps.findIndex((one) => one === counted);
   if (at < 0) return h("div");
   const nav = h("div", { class: "progress-content" });
-  const position = finished ? "" : `${text.progress.position(at + 1, STEPS.length)} · ${text.progress[STEPS[at]]}`;
+  const position = finished ? "" : `${text.progress.position(at + 1, steps.length)} · ${text.progress[steps[at]]}`;
   nav.append(h("p", { class: "progress-position", "aria-hidden": true }, position));
-  nav.append(h("ol", {}, STEPS.map((one, index) => entry(one, index, at, state))));
+  nav.append(h("ol", {}, steps.map((one, index) => entry(one, index, at, state))));
   return nav;
 }
 
 /**
- * @param {typeof STEPS[number]} step
+ * @param {typeof ALL[number]} step
  * @param {number} index
  * @param {number} at
  * @param {import("../store.js").State} state
@@ -36,7 +50,7 @@ function entry(step, index, at, state) {
 }
 
 /**
- * @param {typeof STEPS[number]} step
+ * @param {typeof ALL[number]} step
  * @param {import("../store.js").State} state
  */
 function linkBack(step, { place, registration }) {

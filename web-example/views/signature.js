@@ -4,7 +4,7 @@ import { button, h, heading, icon } from "../dom.js";
 import { cancelSignature, refresh, resend, sign } from "../journey.js";
 import { can, linkTo } from "../route.js";
 import { controlPage, isLocal } from "../simulator.js";
-import { get } from "../store.js";
+import { get, set } from "../store.js";
 import { text } from "../text.js";
 import { backToCart } from "./back.js";
 import { field, mark } from "./field.js";
@@ -55,7 +55,7 @@ export const outbox = () =>
 
 /**
  * @param {{ attemptsLeft?: number }} signature
- * @param {(code: string) => Promise<unknown>} take
+ * @param {(code: string) => Promise<import("../api.js").Problem | undefined>} take
  * @param {string} [label] what entering the code does
  */
 export const codeForm = ({ attemptsLeft = 0 }, take, label = WORDS.sign) =>
@@ -67,7 +67,7 @@ export const codeForm = ({ attemptsLeft = 0 }, take, label = WORDS.sign) =>
 
 /**
  * @param {SubmitEvent & { currentTarget: HTMLFormElement }} event
- * @param {(code: string) => Promise<unknown>} take
+ * @param {(code: string) => Promise<import("../api.js").Problem | undefined>} take
  */
 async function submit(event, take) {
   event.preventDefault();
@@ -76,8 +76,12 @@ async function submit(event, take) {
   const wrong = !/^[0-9]{4,12}$/.test(code);
   mark(form, wrong ? { code: WORDS.error } : {});
   if (wrong) return;
-  await take(code);
-  /** @type {HTMLInputElement | null} */ (document.querySelector("#code"))?.select(); // it was wrong: the next one takes its place
+  const problem = await take(code);
+  if (problem?.code === "code_wrong") set({ problem: undefined }); // it is shown at the field
+  const again = /** @type {HTMLFormElement | null} */ (document.querySelector('[data-form="signature"]'));
+  if (!again) return;
+  if (problem?.code === "code_wrong") mark(again, { code: text.problems.code_wrong });
+  /** @type {HTMLInputElement} */ (again.elements.namedItem("code")).select(); // the next one takes its place
 }
 
 /**

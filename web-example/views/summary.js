@@ -1,11 +1,11 @@
 // @ts-check
 /** The choice so far, next to the step: always open on a wide page, folded to one line on a phone. */
 import { h, icon, price } from "../dom.js";
-import { date, money } from "../format.js";
-import { offerSchedules } from "../journey.js";
+import { date, money, per } from "../format.js";
+import { offerSchedules, scheduleKey } from "../journey.js";
 import { linkTo, stepOf } from "../route.js";
 import { get } from "../store.js";
-import { findOffer, nameOf } from "../terms.js";
+import { findOffer, nameOf, recurring } from "../terms.js";
 import { text } from "../text.js";
 import { follows } from "./plan.js";
 
@@ -28,12 +28,14 @@ function ofOffer() {
   if (!found) return catalogue?.complete ? null : h("i", { class: "bone bone-side", "aria-hidden": true });
   const { product, offer } = found;
   const { name, variant } = nameOf(product, offer);
-  return fold(text.summary.dueNow, offer.dueNow,
+  const request = offerSchedules(get())[0];
+  const due = (request && get().schedules[scheduleKey(request)]?.dueNow.amount) ?? offer.dueToday;
+  return fold(text.summary.dueNow, due, recurring(offer),
     h("div", { class: "side-lines" },
       h("p", { class: "side-club" }, icon("pin"), clubName(place.club)),
       h("p", { class: "side-offer" }, h("span", {}, h("strong", {}, name), variant && h("small", {}, variant)), h("a", { href: linkTo({ club: place.club }) }, text.summary.change)),
       place.startDate && h("p", { class: "fine" }, text.terms.starts(date(place.startDate)))),
-    ...follows(offer, offerSchedules(get())[0]));
+    ...follows(offer, request));
 }
 
 /** The cart as the club system holds it. */
@@ -41,7 +43,8 @@ function ofCart() {
   const { registration } = get();
   if (!registration) return null;
   const { payment, cart } = registration;
-  return fold(payment ? text.summary.amount : text.summary.dueNow, payment?.amount ?? cart.dueNow,
+  const repeated = cart.items.flatMap(({ offerId }) => findOffer(get().catalogue, offerId) ?? []).flatMap(({ offer }) => recurring(offer) ?? []);
+  return fold(payment ? text.summary.amount : text.summary.dueNow, payment?.amount ?? cart.dueNow, repeated.length === 1 ? repeated[0] : undefined,
     h("div", { class: "side-lines" },
       h("p", { class: "side-club" }, icon("pin"), clubName(registration.clubId)),
       h("ul", { class: "lines" }, cart.items.map((item) =>
@@ -55,12 +58,13 @@ const clubName = (id) => get().clubs?.find((club) => club.id === id)?.name;
 /**
  * @param {string} label
  * @param {import("../contract").Money} amount
+ * @param {ReturnType<typeof recurring>} then what is debited later, where there is one such price
  * @param {HTMLElement} choice
  * @param {...import("../dom.js").Child} rest what follows after today
  */
-function fold(label, amount, choice, ...rest) {
+function fold(label, amount, then, choice, ...rest) {
   return h("details", { class: "summary", "data-summary": true, open: wide.matches },
-    h("summary", {}, h("span", { class: "summary-title" }, text.summary.heading), icon("down"), h("span", { class: "summary-due" }, money(amount))),
+    h("summary", {}, h("span", { class: "summary-title" }, text.summary.heading), icon("down"), h("span", { class: "summary-due" }, money(amount), then && h("small", {}, text.summary.then(money(then.price), per(then.every))))),
     h("div", { class: "summary-content" }, choice,
       h("p", { class: "summary-total" }, h("span", {}, label), price(amount)),
       rest.some((part) => part) && h("div", { class: "tear" }),

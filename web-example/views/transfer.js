@@ -9,7 +9,7 @@ import { codeForm, outbox, resendButton } from "./signature.js";
 
 const WORDS = text.transfer;
 
-/** Whom the club moves itself, with all that they have bought. */
+/** Those that the club moves itself, with all that they have bought. */
 const MEMBER = "customer";
 
 /** @param {import("../store.js").State} state */
