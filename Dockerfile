@@ -19,7 +19,7 @@ LABEL org.opencontainers.image.title="frontdesk" \
       org.opencontainers.image.version="${VERSION}"
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=build /frontdesk /frontdesk
-# Nobody in particular, by number: orchestrators that demand an unprivileged user
+# A numeric user: orchestrators that demand an unprivileged user
 # cannot tell from a name.
 USER 65532:65532
 EXPOSE 8080

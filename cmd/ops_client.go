@@ -46,7 +46,7 @@ func (o *opsClient) options() []option {
 }
 
 // read returns the RunE of a command that reads path and prints the response by show.
-// Each %s in path stands for an argument.
+// Each %s in path is replaced by an argument.
 func read[T any](client *opsClient, path string, show func(io.Writer, T)) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		return callOps(c.Context(), client, http.MethodGet, pathTo(path, args), nil, show)

@@ -26,7 +26,7 @@ type option struct {
 
 // value sets a field from text. It is a pflag.Value.
 type value struct {
-	kind string // stands for the value in the help
+	kind string // names the value in the help
 	text string // the text that was set last
 	set  func(text string) error
 }

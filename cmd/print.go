@@ -142,7 +142,7 @@ func known[T any](value *T, format func(T) string) string {
 	return format(*value)
 }
 
-// decidedBy is the operator behind a transition, and their reason; empty if there is none.
+// decidedBy is the operator behind a transition, and their reason; empty for the machine.
 func decidedBy(t flows.Transition) string {
 	switch {
 	case t.Operator == "":

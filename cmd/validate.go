@@ -150,7 +150,7 @@ func (cfg Config) validateMethods(found *problems) {
 		staff    bool
 	}{{"FRONTDESK_METHODS_VISITOR", policy.Visitor, false}, {"FRONTDESK_METHODS_CONTACT", policy.Contact, false}, {"FRONTDESK_METHODS_STAFF", policy.Staff, true}} {
 		for _, method := range of.methods {
-			found.refuse(!slices.Contains(flows.Methods(), method), of.variable, "has %q, which is no method: it must be card, later, free or desk", method)
+			found.refuse(!slices.Contains(flows.Methods(), method), of.variable, "has %q, which is not a method: it must be card, later, free or desk", method)
 			found.refuse(method == flows.InPerson && !of.staff, of.variable, "has desk, which is for staff alone: set it in FRONTDESK_METHODS_STAFF")
 		}
 	}
@@ -165,7 +165,7 @@ func (cfg Config) validateLimits(found *problems) {
 	found.refuse(cfg.SMSHourly < 1 || cfg.SMSDaily < cfg.SMSHourly, "FRONTDESK_SMS_HOURLY, FRONTDESK_SMS_DAILY:", "at least one code an hour, and no fewer in a day than in an hour")
 	found.refuse(cfg.SMSOrganisationHourly < 0 || cfg.SMSOrganisationDaily < 0, "FRONTDESK_SMS_ORGANISATION_HOURLY, FRONTDESK_SMS_ORGANISATION_DAILY:", "must not be negative")
 	for _, country := range cfg.SMSCountries {
-		found.refuse(!signature.IsCountry(country), "FRONTDESK_SMS_COUNTRIES", "has %q, which is no country: it must be two capital letters, such as FR", country)
+		found.refuse(!signature.IsCountry(country), "FRONTDESK_SMS_COUNTRIES", "has %q, which is not a country: it must be two capital letters, such as FR", country)
 	}
 	found.refuse(cfg.SMSMinConversion < 0 || cfg.SMSMinConversion > 100, "FRONTDESK_SMS_MIN_CONVERSION", "must be a percentage, from 0 to 100")
 	found.refuse((cfg.CaptchaURL == "") != (cfg.CaptchaSecret == ""), "FRONTDESK_CAPTCHA_URL, FRONTDESK_CAPTCHA_SECRET:", "set both or neither")

@@ -101,7 +101,7 @@ func (s *Server) fromFrontEnd(r *http.Request) bool {
 	return site == "" || site == "same-origin" || listed
 }
 
-// allowedOrigin reports whether an origin is one of the configured front ends. "*" stands for every
+// allowedOrigin reports whether an origin is one of the configured front ends. "*" means every
 // page on this machine, where front ends are developed, and for no other page.
 func (s *Server) allowedOrigin(origin string) bool {
 	if origin != "*" && slices.Contains(s.cfg.AllowedOrigins, origin) {

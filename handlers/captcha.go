@@ -37,7 +37,7 @@ func (s *Server) requireCaptcha(next echo.HandlerFunc) echo.HandlerFunc {
 			return captchaRequired("The answer to the challenge is not accepted, is too old, or was used before.", err)
 		}
 		if err != nil {
-			s.cfg.Log.ErrorContext(c.Request().Context(), "an answer to the challenge could not be verified, and the request goes on", "error", err)
+			s.cfg.Log.ErrorContext(c.Request().Context(), "an answer to the challenge could not be verified, and the request continues", "error", err)
 		}
 		return next(c)
 	}

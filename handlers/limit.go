@@ -187,7 +187,7 @@ func (s *Server) take(c echo.Context, l limit, networks []flows.ClientNetwork, s
 }
 
 // holderOf names the registration whose token a request has, or else its token of the club's
-// login. It is empty for other callers, whom a later middleware refuses.
+// login. It is empty for other callers, which a later middleware refuses.
 func (s *Server) holderOf(c echo.Context) string {
 	token, _ := bearerToken(c.Request())
 	id := c.Param("id")

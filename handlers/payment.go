@@ -54,7 +54,7 @@ func (s *Server) startOf(body api.StartPayment) (flows.StartPayment, error) {
 	}
 }
 
-// payActionOf adds to the action the methods that the caller can use; false when there is none to start with.
+// payActionOf adds to the action the methods that the caller can use; false without one.
 func (s *Server) payActionOf(ctx context.Context, view flows.View, action *api.Action) bool {
 	methods := s.cfg.Methods.Offered(view, callerOf(ctx).staff)
 	action.Methods = new(each(methods, func(method flows.Method) api.PaymentMethod { return api.PaymentMethod(method) }))

@@ -16,7 +16,7 @@ const (
 	maxParents  = 50     // several times what people read
 	maxTags     = 200    // likewise
 	maxDays     = 366    // one for each day of a year
-	maxProblems = 100    // of a cart; a caller who has corrected so many checks again
+	maxProblems = 100    // of a cart; after correcting these, a caller checks again
 	maxChanges  = 1_500  // of a cart; each of the club client's 500 lines was added and repriced, and as many are gone
 	maxPeriods  = 10_000 // of a billing; weekly for two hundred years, beyond which a count means nothing
 )

@@ -31,7 +31,7 @@ func withTimeout(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// timeoutOf returns the time for a route; zero is no limit, for event streams.
+// timeoutOf returns the time for a route; zero means unlimited, for event streams.
 func timeoutOf(method, route string) time.Duration {
 	switch {
 	case strings.HasSuffix(route, "/events"):

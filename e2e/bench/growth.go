@@ -47,7 +47,7 @@ type population struct {
 func measureGrowth(h *harness) []row {
 	upstreams := h.upstreams()
 	small, large := h.population(upstreams, few), h.population(upstreams, many)
-	// One connection: the latency counts, and not how many requests fit beside each other.
+	// One connection: the latency counts, and not how many requests fit in parallel.
 	reads := func(p *population) func() float64 {
 		return h.contender(load{url: p.url, targets: p.targets[:readRegistrations], addresses: callers, connections: 1}, medianLatency)
 	}

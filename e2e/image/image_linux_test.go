@@ -18,7 +18,7 @@ const version = "v1.2.3-test"
 
 // largest bounds what is unpacked from the image, in bytes. The binary is twice as
 // large once anything that can be reached looks methods up by name (html/template, or
-// reflect's MethodByName): the linker keeps every exported method then. Who does it
+// reflect's MethodByName): the linker keeps every exported method then. The cause
 // stands before <ReflectMethod> in: go build -ldflags=-dumpdep .
 const largest = 31_000_000
 
@@ -107,7 +107,7 @@ func checkFiles(t *testing.T, image image) {
 	}
 }
 
-// checkRuns starts mock mode as nobody, where nothing can be written.
+// checkRuns starts mock mode as the user nobody, where nothing can be written.
 func checkRuns(t *testing.T, image image) {
 	gateway := image.start(t)
 	var clubs, products struct {

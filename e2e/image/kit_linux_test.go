@@ -51,7 +51,7 @@ func (b *builder) buildah(args ...string) string {
 	return string(out)
 }
 
-// golang makes an image that stands for the official one, from what is on this
+// golang makes a replacement for the official image, from what is on this
 // machine: a shell and certificates. The Go tool itself, the modules and what is
 // compiled already are mounted when the build runs.
 func (b *builder) golang() string {
@@ -92,7 +92,7 @@ func copyFile(t *testing.T, from, to string) {
 	}
 }
 
-// image is an unpacked image that nobody can write to.
+// image is an unpacked image that is read-only.
 type image struct{ folder string }
 
 // readOnly mounts a folder read-only until the test ends.
@@ -143,7 +143,7 @@ func (i image) start(t *testing.T) *gateway {
 	if err := g.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { g.cmd.Process.Kill() }) //nolint:errcheck // it has ended by itself if all went well
+	t.Cleanup(func() { g.cmd.Process.Kill() }) //nolint:errcheck // it has ended already if all went well
 	for lines := bufio.NewScanner(stdout); g.port == "" && lines.Scan(); {
 		if found := place.FindStringSubmatch(lines.Text()); found != nil {
 			g.port = found[1]

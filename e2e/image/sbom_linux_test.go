@@ -44,6 +44,6 @@ func checkMaterials(t *testing.T, binary string) {
 	write = exec.Command("go", "run", "./e2e/sbom", "go.mod")
 	write.Dir = root(t)
 	if err := write.Run(); err == nil {
-		t.Error("a file that is no binary has a bill of materials")
+		t.Error("a file other than a binary has a bill of materials")
 	}
 }

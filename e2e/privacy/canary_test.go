@@ -15,7 +15,7 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// minLines is how much the gateways have to say before silence about somebody counts.
+// minLines is how much the gateways have to say before the absence of personal data proves anything.
 const minLines = 10_000
 
 const (
@@ -25,7 +25,7 @@ const (
 	foreignCard = "5555555555554444"
 )
 
-// canaryRun is the journeys of people every detail of whom is looked for afterwards.
+// canaryRun runs journeys of people, and searches for each of their details afterwards.
 type canaryRun struct {
 	*testEnv
 	c         *frontdesktest.Client
@@ -56,7 +56,7 @@ func TestCanaries(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	told := w.throughSandbox()
+	webhooks := w.throughSandbox()
 	toldByStripe := w.byStripe(environment...)
 	w.byCard()
 	w.byMandate()
@@ -69,13 +69,13 @@ func TestCanaries(t *testing.T) {
 	w.fillLogs()
 	w.recordRedis()
 	w.expectLifetimes()
-	if told.taken.Load() == 0 || toldByStripe.taken.Load() == 0 {
-		t.Errorf("the processors' webhooks were not taken: %d and %d", told.taken.Load(), toldByStripe.taken.Load())
+	if webhooks.taken.Load() == 0 || toldByStripe.taken.Load() == 0 {
+		t.Errorf("the processors' webhooks were not taken: %d and %d", webhooks.taken.Load(), toldByStripe.taken.Load())
 	}
 	w.search(w.collectOutput())
 }
 
-// collectOutput is everywhere that something of somebody could have been left. The gateways
+// collectOutput returns every place in which personal data could have been left. The gateways
 // have ended then, so that nothing is on its way any more.
 func (w *canaryRun) collectOutput() map[string]string {
 	scraped := ""
@@ -125,8 +125,8 @@ func (w *canaryRun) logs() (all string) {
 // dropped when a collector is slow.
 const minSpans = 1_000
 
-// tracedJobs are the names of spans of all that a gateway does, so that silence about
-// somebody counts.
+// tracedJobs are the names of spans of all that a gateway does, so that the absence of
+// personal data proves something.
 var tracedJobs = []string{
 	"POST /v1/registrations", "POST /v1/registrations/:id/payment", "POST /v1/registrations/:id/mandate", "POST /v1/registrations/:id/mandate/signature",
 	"POST /v1/registrations/:id/prospect", "GET /v1/me", "POST /v1/me/transfer", "POST /v1/webhooks/card", "POST /v1/webhooks/club/:secret", "page",
@@ -159,7 +159,7 @@ func (w *canaryRun) expectSpans() {
 	}
 }
 
-// newPerson is a person nobody has met, whose details are secrets from now on.
+// newPerson returns a new person, whose details are secrets from now on.
 func (w *canaryRun) newPerson() *api.Person { return person(w.newCanary()) }
 
 func (w *canaryRun) newCanary() campaign.Canary {
@@ -172,7 +172,7 @@ func (w *canaryRun) newCanary() campaign.Canary {
 	return who
 }
 
-// register starts a registration of somebody.
+// register starts a person's registration.
 func (w *canaryRun) register(item api.NewItem) api.Registration {
 	registration := register(w.c, w.newPerson(), item)
 	w.secrets.add("a registration's token", w.c.Token)
@@ -215,7 +215,7 @@ func (w *canaryRun) byCard() {
 	w.c.Await(registration.Id, api.Completed)
 }
 
-// byMandate signs a mandate, after codes that are wrong and an account that is none.
+// byMandate signs a mandate, after wrong codes and an invalid account.
 func (w *canaryRun) byMandate() {
 	registration := w.register(debitItem())
 	path := "/v1/registrations/" + registration.Id
@@ -239,13 +239,13 @@ func (w *canaryRun) asProspect() {
 	registration := w.register(cardItem())
 	token := w.c.Persona("prospect").AccessToken
 	w.secrets.add("an access token of the club system", token)
-	w.secrets.add("an access token that is none", "zqnobodysaccesstoken31")
+	w.secrets.add("an invalid access token", "zqnobodysaccesstoken31")
 	w.post("/v1/registrations/"+registration.Id+"/prospect", api.Prospect{AccessToken: "zqnobodysaccesstoken31"}).Problem(api.AccessTokenRefused)
 	w.post("/v1/registrations/"+registration.Id+"/prospect", api.Prospect{AccessToken: token}).Into(http.StatusCreated, nil)
 	w.recordRedis()
 }
 
-// identified is what contacts do whom the club knows: register, consent, move, follow an invitation.
+// identified runs what known contacts do: register, consent, move, follow an invitation.
 func (w *canaryRun) identified() {
 	own := w.c.Token
 	w.c.Token = w.c.Persona("customer").IdentityToken
@@ -294,7 +294,7 @@ func (w *canaryRun) inPerson() {
 	w.c.RequestPayment(w.register(cardItem()).Id, `{"method":"desk","mean":"cash"}`, frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
 }
 
-// badInput puts somebody into every place in which a text can be sent.
+// badInput sends a person's details in every place that takes a text.
 func (w *canaryRun) badInput() {
 	who := w.newPerson()
 	open := w.register(cardItem())
@@ -359,7 +359,7 @@ func (w *canaryRun) exceedRateLimit(c *frontdesktest.Client) {
 	}
 }
 
-// fillLogs asks so much that the gateways have said enough, each time with somebody's data.
+// fillLogs sends requests with personal data until the gateways have logged enough.
 func (w *canaryRun) fillLogs() {
 	missing := minLines - strings.Count(w.logs(), "\n")
 	who := w.newPerson()

@@ -12,7 +12,7 @@ import (
 )
 
 // TestErasure has two people register, one of them three times, and erases her:
-// what money still needs waits, the rest is gone, and nobody else loses anything.
+// what money still needs waits, the rest is gone, and no other person loses anything.
 func TestErasure(t *testing.T) {
 	t.Parallel()
 	s := newTestEnv(t)
@@ -55,7 +55,7 @@ func TestErasure(t *testing.T) {
 
 	c.Token = otherToken
 	if left := c.Registration(other.Id); left.State != api.Open || left.Contact == nil {
-		t.Errorf("somebody else's registration is %+v", left)
+		t.Errorf("another person's registration is %+v", left)
 	}
 	if own := s.erase(gateway, "--registration", other.Id); len(own.Erased) != 1 {
 		t.Errorf("by registration: %+v", own)
@@ -66,7 +66,7 @@ func TestErasure(t *testing.T) {
 		}
 	}
 	if left := s.redis.Keys(t.Context(), "fd:person:*").Val(); len(left) != 0 {
-		t.Errorf("%v still lead to somebody", left)
+		t.Errorf("%v still lead to a person", left)
 	}
 }
 
@@ -90,7 +90,7 @@ func deferred(report erasure.Report) (id string) {
 	return id
 }
 
-// TestErasureRefused: a person who is not named clearly is not searched for, and
+// TestErasureRefused: a person without a clear name is not searched for, and
 // nothing is written.
 func TestErasureRefused(t *testing.T) {
 	t.Parallel()

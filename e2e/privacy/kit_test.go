@@ -53,7 +53,7 @@ func (s *testEnv) gateway(environment ...string) (*frontdesktest.Process, *front
 	return process, client
 }
 
-// person is somebody every detail of whom can be recognised.
+// person has details that can all be recognised.
 func person(who campaign.Canary) *api.Person {
 	p := frontdesktest.Person()
 	p.GivenName, p.FamilyName, p.Email, p.Mobile, p.Address.Street = who.GivenName, who.FamilyName, who.Email, who.Mobile, who.Street

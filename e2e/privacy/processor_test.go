@@ -22,7 +22,7 @@ import (
 )
 
 // webhookProxy stands between a card processor and a gateway, and has each webhook say of
-// somebody what real ones say of buyers: their billing details, in the processor's
+// the buyer what real ones send: their billing details, in the processor's
 // own words, in metadata and in the texts of refusals. It signs as the processor does.
 type webhookProxy struct {
 	*httptest.Server
@@ -42,7 +42,7 @@ func (w *canaryRun) newWebhookProxy(gateway *frontdesktest.Process, header, secr
 	return b
 }
 
-// ServeHTTP passes a webhook on, and first one that nobody signed.
+// ServeHTTP passes a webhook on, and before it an unsigned one.
 func (b *webhookProxy) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	var event map[string]any
 	if err := json.NewDecoder(r.Body).Decode(&event); err != nil {

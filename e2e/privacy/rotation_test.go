@@ -103,7 +103,7 @@ func (s *testEnv) renewed(encoded string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	frontdesktest.Eventually(s.t, "the receipts are sealed anew", func() bool {
+	frontdesktest.Eventually(s.t, "the receipts are sealed again", func() bool {
 		for key := range s.redisContents() {
 			if !strings.HasPrefix(key, "fd:receipts:") {
 				continue

@@ -13,7 +13,7 @@ import (
 
 // secrets are texts that may stand nowhere, in any of the forms in which they could.
 type secrets struct {
-	forms map[string]string // what is looked for, and what it stands for
+	forms map[string]string // what is looked for, and its meaning
 	codes []string          // so short that they have to stand alone to be meant
 }
 
@@ -30,7 +30,7 @@ func (s *secrets) add(what, text string) {
 	}
 	for shift := range 3 {
 		for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
-			// The characters at both ends depend on what stands beside the text.
+			// The characters at both ends depend on the neighbouring text.
 			encoded := encoding.EncodeToString(append(bytes.Repeat([]byte{'x'}, shift), text...))
 			s.forms[encoded[(shift*8+5)/6:len(encoded)-4]] = what
 		}

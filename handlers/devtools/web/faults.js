@@ -11,9 +11,9 @@ const PAYMENT = { method: "POST", path: "/sales/*/payments" };
  * @type {{ name: string, title: string, what: string, faults: api.Fault[] }[]}
  */
 const SWITCHES = [
-  { name: "lost", title: "The next payment's answer gets lost", what: "It is recorded, but nobody hears: the payment is in doubt.",
+  { name: "lost", title: "The next payment's answer gets lost", what: "It is recorded, but the response is lost: the payment is in doubt.",
     faults: [{ match: PAYMENT, kind: "drop_after", times: 1 }] },
-  { name: "refused", title: "The next payment is not recorded", what: "503, nothing done: in doubt as well, as nobody can know.",
+  { name: "refused", title: "The next payment is not recorded", what: "503, nothing done: in doubt as well, because the outcome is unknown.",
     faults: [{ match: PAYMENT, kind: "error_before", status: 503, times: 1 }] },
   { name: "sms", title: "Text messages fail", what: "The club system cannot send codes.",
     faults: [

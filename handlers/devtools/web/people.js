@@ -13,7 +13,7 @@ const read = async () => (await api.personas()).map(({ identityToken, accessToke
  */
 async function fresh(key) {
   const found = (await api.personas()).find((one) => one.key === key);
-  if (!found) throw new Error(`Nobody is called ${key}.`);
+  if (!found) throw new Error(`There is no persona ${key}.`);
   return found;
 }
 
@@ -22,7 +22,7 @@ async function fresh(key) {
  * @param {import("./panel.js").Act} act
  */
 const show = (list, act) => [
-  heading("People whom the club knows"),
+  heading("People that the club knows"),
   h("p", { class: "soft" }, "Sign in as one of them: the panel comes back to the site as the club's own login would. ",
     page.registration() ? "Or bring their account into this registration." : "In a registration, their account can be brought along."),
   h("ul", { class: "people" }, list.map((one) => h("li", { "data-persona": one.key }, card(one, act)))),
