@@ -147,7 +147,7 @@ class Frontdesk(private val base: String = "http://10.0.2.2:8080") { // the emul
         val request = Request.Builder().url("$base/v1/registrations/$id/events").header("Authorization", "Bearer $token").build()
         val source = EventSources.createFactory(streams).newEventSource(request, object : EventSourceListener() {
             override fun onEvent(eventSource: EventSource, id: String?, type: String?, data: String) {
-                trySend(json.decodeFromString(data))
+                if (type == "registration") trySend(json.decodeFromString(data)) // "end" closes the stream
             }
             override fun onClosed(eventSource: EventSource) { close() }
             override fun onFailure(eventSource: EventSource, t: Throwable?, response: Response?) { close(t ?: IOException("${response?.code}")) }
@@ -255,6 +255,7 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
             }
             if (end != null) return
             delay(1000)
+            attempt { refresh() } // ends the session if the registration is forgotten
         }
     }
 

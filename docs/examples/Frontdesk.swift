@@ -112,7 +112,9 @@ struct Frontdesk {
                 do {
                     let (bytes, response) = try await URLSession.shared.bytes(for: request)
                     guard (response as? HTTPURLResponse)?.statusCode == 200 else { throw URLError(.badServerResponse) }
-                    for try await line in bytes.lines where line.hasPrefix("data: ") {
+                    for try await line in bytes.lines {
+                        if line == "event: end" { break } // its data is a reason, not a registration
+                        guard line.hasPrefix("data: ") else { continue }
                         continuation.yield(try JSONDecoder().decode(Registration.self, from: Data(line.dropFirst(6).utf8)))
                     }
                     continuation.finish()
@@ -234,6 +236,7 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
             } catch {
                 try? await Task.sleep(for: .seconds(3))
             }
+            await attempt { try await self.refresh() } // ends the session if the registration is forgotten
         }
     }
 
