@@ -503,6 +503,7 @@ const (
 	StaffOnly             ProblemCode = "staff_only"
 	StorageUnavailable    ProblemCode = "storage_unavailable"
 	TooLarge              ProblemCode = "too_large"
+	UnsupportedMediaType  ProblemCode = "unsupported_media_type"
 	WebhookUntrusted      ProblemCode = "webhook_untrusted"
 )
 
@@ -614,6 +615,8 @@ func (e ProblemCode) Valid() bool {
 	case StorageUnavailable:
 		return true
 	case TooLarge:
+		return true
+	case UnsupportedMediaType:
 		return true
 	case WebhookUntrusted:
 		return true
@@ -1788,7 +1791,7 @@ type Problem struct {
 	//
 	// | code | status | retry | when | what the front end does |
 	// |---|---|---|---|---|
-	// | `malformed_request` | 400 | `never` | the request is unreadable: invalid JSON, a duplicate member, invalid characters, a missing or invalid header, a wrong content type, or a body that the endpoint does not accept | fix the client; `detail` says where the error is |
+	// | `malformed_request` | 400 | `never` | the request is unreadable: invalid JSON, a duplicate member, invalid characters, a missing or invalid header, or a body that the endpoint does not accept | fix the client; `detail` says where the error is |
 	// | `invalid_request` | 422 | `never` | some fields or parameters are invalid or unknown; `errors` points at each | show each message next to its field |
 	// | `card_number_refused` | 422 | `never` | the body contains a card number, which only the card processor's page accepts; `errors` points at it | fix the client; have buyers enter cards only on the processor's page |
 	// | `not_identified` | 401 | `never` | the operation needs a valid identity token of this organisation | have the person log in at the club again, and send the new token |
@@ -1800,6 +1803,7 @@ type Problem struct {
 	// | `not_found` | 404 | `never` | the object does not exist, or the caller has no access to it | discard the id and the token, and start again |
 	// | `method_not_allowed` | 405 | `never` | the path exists but does not support the HTTP method | fix the client |
 	// | `too_large` | 413 | `never` | the body is larger than 64 KiB | fix the client |
+	// | `unsupported_media_type` | 415 | `never` | the body is not sent with `Content-Type: application/json` | fix the client |
 	// | `forbidden_origin` | 403 | `never` | another site used a cookie session | add the site's origin to `FRONTDESK_ALLOWED_ORIGINS` |
 	// | `challenge_required` | 403 | `same_key` | the visitor must solve the captcha first | show the captcha, and send the same request again with the captcha response in `X-Frontdesk-Challenge` |
 	// | `rate_limited` | 429 | `after` | too many requests; `RateLimit` shows which limit was exceeded | wait for `Retry-After`, and send the same request again with the same key |
@@ -1870,7 +1874,7 @@ type ProblemRetry string
 //
 // | code | status | retry | when | what the front end does |
 // |---|---|---|---|---|
-// | `malformed_request` | 400 | `never` | the request is unreadable: invalid JSON, a duplicate member, invalid characters, a missing or invalid header, a wrong content type, or a body that the endpoint does not accept | fix the client; `detail` says where the error is |
+// | `malformed_request` | 400 | `never` | the request is unreadable: invalid JSON, a duplicate member, invalid characters, a missing or invalid header, or a body that the endpoint does not accept | fix the client; `detail` says where the error is |
 // | `invalid_request` | 422 | `never` | some fields or parameters are invalid or unknown; `errors` points at each | show each message next to its field |
 // | `card_number_refused` | 422 | `never` | the body contains a card number, which only the card processor's page accepts; `errors` points at it | fix the client; have buyers enter cards only on the processor's page |
 // | `not_identified` | 401 | `never` | the operation needs a valid identity token of this organisation | have the person log in at the club again, and send the new token |
@@ -1882,6 +1886,7 @@ type ProblemRetry string
 // | `not_found` | 404 | `never` | the object does not exist, or the caller has no access to it | discard the id and the token, and start again |
 // | `method_not_allowed` | 405 | `never` | the path exists but does not support the HTTP method | fix the client |
 // | `too_large` | 413 | `never` | the body is larger than 64 KiB | fix the client |
+// | `unsupported_media_type` | 415 | `never` | the body is not sent with `Content-Type: application/json` | fix the client |
 // | `forbidden_origin` | 403 | `never` | another site used a cookie session | add the site's origin to `FRONTDESK_ALLOWED_ORIGINS` |
 // | `challenge_required` | 403 | `same_key` | the visitor must solve the captcha first | show the captcha, and send the same request again with the captcha response in `X-Frontdesk-Challenge` |
 // | `rate_limited` | 429 | `after` | too many requests; `RateLimit` shows which limit was exceeded | wait for `Retry-After`, and send the same request again with the same key |

@@ -25,6 +25,7 @@ const (
 	NotFound              Code = "not_found"
 	MethodNotAllowed      Code = "method_not_allowed"
 	TooLarge              Code = "too_large"
+	UnsupportedMediaType  Code = "unsupported_media_type"
 	ForbiddenOrigin       Code = "forbidden_origin"
 	ChallengeRequired     Code = "challenge_required"
 	RateLimited           Code = "rate_limited"

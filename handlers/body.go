@@ -36,14 +36,14 @@ func readBody(c echo.Context, op operation) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(body) == 0 {
+		return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body is missing."}
+	}
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
-		return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body must be JSON, with Content-Type: application/json."}
+		return nil, &flows.Error{Code: flows.UnsupportedMediaType, Detail: "Send the body as JSON, with Content-Type: application/json."}
 	}
 	var raw json.RawMessage
 	if syntax, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(body, &raw)); ok {
-		if len(body) == 0 {
-			return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body is missing."}
-		}
 		return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body is not JSON: see byte {byte}.", Params: map[string]string{"byte": fmt.Sprint(syntax.Offset)}}
 	}
 	if err := inspectJSON(body); err != nil {

@@ -145,7 +145,7 @@ func TestWrongContentType(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
 	for _, media := range []string{"text/plain", "application/x-www-form-urlencoded", "application/json-seq", ""} {
-		c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(""), [2]string{"Content-Type", media}).Problem(api.MalformedRequest)
+		c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(""), [2]string{"Content-Type", media}).Problem(api.UnsupportedMediaType)
 	}
 	c.Do("POST", "/v1/registrations", `{"clubId":"`+c.Club()+`"}`, frontdesktest.Key(""), [2]string{"Content-Type", "application/json; charset=utf-8"}).Into(http.StatusCreated, nil)
 }

@@ -37,6 +37,7 @@ var problems = map[flows.Code]problemKind{
 	flows.NotFound:              {http.StatusNotFound, api.ProblemRetryNever},
 	flows.MethodNotAllowed:      {http.StatusMethodNotAllowed, api.ProblemRetryNever},
 	flows.TooLarge:              {http.StatusRequestEntityTooLarge, api.ProblemRetryNever},
+	flows.UnsupportedMediaType:  {http.StatusUnsupportedMediaType, api.ProblemRetryNever},
 	flows.ForbiddenOrigin:       {http.StatusForbidden, api.ProblemRetryNever},
 	flows.ChallengeRequired:     {http.StatusForbidden, api.ProblemRetrySameKey},
 	flows.RateLimited:           {http.StatusTooManyRequests, api.ProblemRetryAfter},
@@ -186,7 +187,7 @@ var routerErrors = map[int]flows.Error{
 	http.StatusMethodNotAllowed:      {Code: flows.MethodNotAllowed},
 	http.StatusRequestEntityTooLarge: {Code: flows.TooLarge, Detail: "At most 64 KiB are taken."},
 	http.StatusBadRequest:            {Code: flows.MalformedRequest},
-	http.StatusUnsupportedMediaType:  {Code: flows.MalformedRequest},
+	http.StatusUnsupportedMediaType:  {Code: flows.UnsupportedMediaType},
 }
 
 // domainError finds the error of flows, or translates the router's.

@@ -2030,7 +2030,7 @@ export interface components {
          *
          *     | code | status | retry | when | what the front end does |
          *     |---|---|---|---|---|
-         *     | `malformed_request` | 400 | `never` | the request is unreadable: invalid JSON, a duplicate member, invalid characters, a missing or invalid header, a wrong content type, or a body that the endpoint does not accept | fix the client; `detail` says where the error is |
+         *     | `malformed_request` | 400 | `never` | the request is unreadable: invalid JSON, a duplicate member, invalid characters, a missing or invalid header, or a body that the endpoint does not accept | fix the client; `detail` says where the error is |
          *     | `invalid_request` | 422 | `never` | some fields or parameters are invalid or unknown; `errors` points at each | show each message next to its field |
          *     | `card_number_refused` | 422 | `never` | the body contains a card number, which only the card processor's page accepts; `errors` points at it | fix the client; have buyers enter cards only on the processor's page |
          *     | `not_identified` | 401 | `never` | the operation needs a valid identity token of this organisation | have the person log in at the club again, and send the new token |
@@ -2042,6 +2042,7 @@ export interface components {
          *     | `not_found` | 404 | `never` | the object does not exist, or the caller has no access to it | discard the id and the token, and start again |
          *     | `method_not_allowed` | 405 | `never` | the path exists but does not support the HTTP method | fix the client |
          *     | `too_large` | 413 | `never` | the body is larger than 64 KiB | fix the client |
+         *     | `unsupported_media_type` | 415 | `never` | the body is not sent with `Content-Type: application/json` | fix the client |
          *     | `forbidden_origin` | 403 | `never` | another site used a cookie session | add the site's origin to `FRONTDESK_ALLOWED_ORIGINS` |
          *     | `challenge_required` | 403 | `same_key` | the visitor must solve the captcha first | show the captcha, and send the same request again with the captcha response in `X-Frontdesk-Challenge` |
          *     | `rate_limited` | 429 | `after` | too many requests; `RateLimit` shows which limit was exceeded | wait for `Retry-After`, and send the same request again with the same key |
@@ -2086,7 +2087,7 @@ export interface components {
          *     | `internal` | 500 | `same_key` | Frontdesk failed | offer to try again, with the same key; give support the `traceId` |
          * @enum {string}
          */
-        ProblemCode: "malformed_request" | "invalid_request" | "card_number_refused" | "not_identified" | "invitation_invalid" | "resumption_invalid" | "contact_banned" | "person_known" | "other_club" | "not_found" | "method_not_allowed" | "too_large" | "forbidden_origin" | "challenge_required" | "rate_limited" | "staff_key_unknown" | "staff_only" | "key_reused" | "key_in_use" | "conflict" | "cart_frozen" | "cart_empty" | "cart_invalid" | "cart_changed" | "mandate_required" | "nothing_due" | "amount_due" | "method_not_offered" | "payment_exists" | "person_required" | "registration_closed" | "payment_under_way" | "offer_not_available" | "mandate_not_needed" | "mandate_signed" | "no_code" | "code_wrong" | "code_expired" | "code_blocked" | "sms_limited" | "sms_paused" | "mobile_unreachable" | "access_token_refused" | "migration_club" | "migration_contact" | "migration_not_shared" | "webhook_untrusted" | "club_system_failed" | "club_system_unavailable" | "identity_unavailable" | "processor_unavailable" | "storage_unavailable" | "overloaded" | "internal";
+        ProblemCode: "malformed_request" | "invalid_request" | "card_number_refused" | "not_identified" | "invitation_invalid" | "resumption_invalid" | "contact_banned" | "person_known" | "other_club" | "not_found" | "method_not_allowed" | "too_large" | "unsupported_media_type" | "forbidden_origin" | "challenge_required" | "rate_limited" | "staff_key_unknown" | "staff_only" | "key_reused" | "key_in_use" | "conflict" | "cart_frozen" | "cart_empty" | "cart_invalid" | "cart_changed" | "mandate_required" | "nothing_due" | "amount_due" | "method_not_offered" | "payment_exists" | "person_required" | "registration_closed" | "payment_under_way" | "offer_not_available" | "mandate_not_needed" | "mandate_signed" | "no_code" | "code_wrong" | "code_expired" | "code_blocked" | "sms_limited" | "sms_paused" | "mobile_unreachable" | "access_token_refused" | "migration_club" | "migration_contact" | "migration_not_shared" | "webhook_untrusted" | "club_system_failed" | "club_system_unavailable" | "identity_unavailable" | "processor_unavailable" | "storage_unavailable" | "overloaded" | "internal";
         FieldProblem: {
             /**
              * @description A JSON pointer (RFC 6901) into the body. Outside the body, it is `header/…` or `query/…` without a leading slash, and `header` or `parameter` is present.
