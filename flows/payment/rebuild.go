@@ -42,6 +42,10 @@ const (
 	onDemandTimeout = 10 * time.Second
 )
 
+// errLostAgain ends a rebuild in which Redis loses a payment that it had a moment before. What was read
+// of the registration is then as stale, and the payment must not be taken for a duplicate.
+var errLostAgain = errors.New("payment: Redis lost a payment while it was compared with the processor")
+
 // Comparison is the latest complete comparison of Redis with a processor.
 type Comparison struct {
 	At     time.Time // when it began; zero: Redis knows of none
@@ -389,6 +393,9 @@ func (m *Machine) restore(ctx context.Context, group []candidate) error {
 	// Other gateways may have rebuilt payments since the registration was read.
 	if err := m.loadStored(ctx, group); err != nil {
 		return err
+	}
+	if latest != nil && slices.ContainsFunc(group, func(a candidate) bool { return a.lost() && isOf(latest, a.derived.ProcessorID) }) {
+		return flows.StorageFailed(errLostAgain)
 	}
 	slices.SortFunc(group, byRank)
 	for i, a := range group {
