@@ -636,3 +636,25 @@ func (w *world) loseInside(rebuilt, wiped int) bool {
 	}
 	return true
 }
+
+// TestLossBesideAPricedPayment: Redis lost an earlier payment, and the latest one is not at the processor yet.
+func TestLossBesideAPricedPayment(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	first := w.started(g)
+	w.clock.Advance(31 * time.Minute)
+	if p := w.advance(g, first); p.State != flows.Cancelled {
+		t.Fatalf("%s (%s)", p.State, p.Reason)
+	}
+	w.fail("POST", "/sandbox/payments", 1)
+	_, _ = g.pay(t.Context(), first.Registration) // fails at the processor
+	if second := w.stored(g, flows.NewPaymentID(first.Registration, 2)); second.State != flows.Priced {
+		t.Fatalf("%s (%s)", second.State, second.Reason)
+	}
+	w.redis.Del(t.Context(), redisKey(first))
+	w.rebuild(g)
+	if p := w.stored(g, first.ID); p.State != flows.Cancelled {
+		t.Errorf("%s (%s)", p.State, p.Reason)
+	}
+}

@@ -394,7 +394,7 @@ func (m *Machine) restore(ctx context.Context, group []candidate) error {
 	if err := m.loadStored(ctx, group); err != nil {
 		return err
 	}
-	if latest != nil && slices.ContainsFunc(group, func(a candidate) bool { return a.lost() && isOf(latest, a.derived.ProcessorID) }) {
+	if latest != nil && slices.ContainsFunc(group, func(a candidate) bool { return a.lost() && a.derived.ProcessorID == latest.ProcessorID }) {
 		return flows.StorageFailed(errLostAgain)
 	}
 	slices.SortFunc(group, byRank)
