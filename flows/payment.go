@@ -138,9 +138,10 @@ type Payment struct {
 
 	// Fixed with the price, so that every gateway sends the processor the same request: it
 	// refuses another one under the same key.
-	ReturnURL  string `json:"returnUrl"`
-	WebhookURL string `json:"webhookUrl"`
-	Signature  string `json:"signature"` // of the metadata, hex
+	Description string `json:"description,omitempty"` // the club's name
+	ReturnURL   string `json:"returnUrl"`
+	WebhookURL  string `json:"webhookUrl"`
+	Signature   string `json:"signature"` // of the metadata, hex
 
 	Processor    string `json:"processor"` // empty, as the next four, for a payment without one
 	ProcessorID  string `json:"processorId,omitempty"`

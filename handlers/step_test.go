@@ -107,6 +107,11 @@ func TestSteps(t *testing.T) {
 	}
 	payment := c.Pay(id)
 	walk.expect(c, id, api.StepAtProcessor)
+	var clubs api.ClubList
+	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, &clubs)
+	if page := c.Do("GET", *payment.Card.RedirectUrl, nil, [2]string{"Accept", "text/html"}); !strings.Contains(string(page.Body), clubs.Items[0].Name) {
+		t.Errorf("the processor's page does not name the club %q: %s", clubs.Items[0].Name, page.Body)
+	}
 	c.Do("POST", *payment.Card.RedirectUrl+"/confirm", map[string]string{"card": "4000000000000002"})
 	walk.expect(c, id, api.StepDeclined)
 	hold := outside.HoldResponses(http.MethodPost, "/sales/*/payments")

@@ -21,7 +21,7 @@ func (m *Machine) createIntent(ctx context.Context, p *flows.Payment) (step, err
 		return step{to: flows.Blocked, reason: "too old to be made at the processor"}, nil
 	}
 	created, err := m.cfg.Cards.Create(ctx, fmt.Sprintf("payment:%s:%s:%d", p.Registration, p.Sale, p.Generation), cards.NewPayment{
-		Amount: p.Amount, Currency: p.Currency, Metadata: m.metadata(p), ReturnURL: p.ReturnURL, WebhookURL: p.WebhookURL,
+		Amount: p.Amount, Currency: p.Currency, Metadata: m.metadata(p), Description: p.Description, ReturnURL: p.ReturnURL, WebhookURL: p.WebhookURL,
 	})
 	switch {
 	case errors.Is(err, cards.ErrKeyReused):

@@ -101,7 +101,7 @@ func (s *Service) begin(ctx context.Context, r *flows.Registration, last *flows.
 		p.EarlierDeclines = last.EarlierDeclines + last.Declines
 	}
 	if p.HasProcessor() {
-		p.ReturnURL = s.returnURL(r, in.ReturnURL)
+		p.Description, p.ReturnURL = at.Name, s.returnURL(r, in.ReturnURL)
 		s.cfg.Payments.FixRequest(p)
 	}
 	err = s.cfg.Store.StartPayment(ctx, r, p)

@@ -64,9 +64,10 @@ type NewPayment struct {
 	Currency string // ISO 4217, upper case
 	// Metadata has at most 50 keys of 40 characters, with values of 500. Never personal
 	// data.
-	Metadata   map[string]string
-	ReturnURL  string // where the hosted page sends the buyer
-	WebhookURL string // where changes are reported, if the processor accepts an address per payment
+	Metadata    map[string]string
+	Description string // whom the buyer pays: the club's name; on the hosted page, or in the processor's lists
+	ReturnURL   string // where the hosted page sends the buyer
+	WebhookURL  string // where changes are reported, if the processor accepts an address per payment
 }
 
 // State is the state of a payment at the processor.

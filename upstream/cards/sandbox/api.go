@@ -12,11 +12,12 @@ import (
 
 // createRequest is the body of POST /payments.
 type createRequest struct {
-	Amount     int64             `json:"amount"` // minor units
-	Currency   string            `json:"currency"`
-	Metadata   map[string]string `json:"metadata,omitempty"`
-	ReturnURL  string            `json:"returnUrl,omitempty"`
-	WebhookURL string            `json:"webhookUrl,omitempty"`
+	Amount      int64             `json:"amount"` // minor units
+	Currency    string            `json:"currency"`
+	Metadata    map[string]string `json:"metadata,omitempty"`
+	Description string            `json:"description,omitempty"`
+	ReturnURL   string            `json:"returnUrl,omitempty"`
+	WebhookURL  string            `json:"webhookUrl,omitempty"`
 }
 
 // amountRequest is the body of a capture and of a refund.
@@ -106,7 +107,7 @@ func (s *Server) newPayment(in createRequest, now time.Time) Payment {
 	id := newID("pay")
 	p := Payment{
 		ID: id, Amount: in.Amount, Currency: in.Currency, State: cards.RequiresAction, Metadata: map[string]string{},
-		CreatedAt: now.UTC(), RedirectURL: s.cfg.BaseURL + "/payments/" + id, ReturnURL: in.ReturnURL, WebhookURL: in.WebhookURL,
+		CreatedAt: now.UTC(), RedirectURL: s.cfg.BaseURL + "/payments/" + id, Description: in.Description, ReturnURL: in.ReturnURL, WebhookURL: in.WebhookURL,
 	}
 	// Merging into nothing cannot pass a limit that the metadata itself kept.
 	p, _, _ = updateMetadata(in.Metadata)(p)

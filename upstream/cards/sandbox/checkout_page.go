@@ -28,7 +28,7 @@ type view struct {
 	Amount    string // in the visitor's language
 	Language  string // of the amount
 	Problem   string // why the last attempt failed; empty: it did not
-	Merchant  string // the host that the buyer returns to
+	Merchant  string // the payment's description, or else the host that the buyer returns to
 	ReturnURL string
 	Cards     []testCard
 }
@@ -68,9 +68,9 @@ func contentSecurityPolicy(returnURL string) string {
 func viewOf(p Payment, visitor language.Tag, problem string) view {
 	v := view{
 		ID: p.ID, Step: "done", Amount: formatAmount(p.Amount, p.Currency, visitor), Language: visitor.String(),
-		ReturnURL: p.ReturnURL, Cards: testCards(),
+		Merchant: p.Description, ReturnURL: p.ReturnURL, Cards: testCards(),
 	}
-	if u, err := url.Parse(p.ReturnURL); err == nil {
+	if u, err := url.Parse(p.ReturnURL); err == nil && v.Merchant == "" {
 		v.Merchant = u.Host
 	}
 	switch {

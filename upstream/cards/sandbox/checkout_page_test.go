@@ -35,14 +35,14 @@ func (b *testEnv) form(path string, values url.Values) reply {
 func TestPageInEachState(t *testing.T) {
 	b := newTestEnv(t)
 	for state, words := range map[string][]string{
-		"requires_action": {`data-step="pay"`, "Card number", "Pay <bdi", "Cancel and go back"},
+		"requires_action": {`data-step="pay"`, "Card number", "Pay to", "Club Riverside", "Pay <bdi", "Cancel and go back"},
 		"declined":        {`data-step="pay"`, `role="alert"`, "Your card was declined. Nothing was taken.", `aria-invalid="true"`},
 		"challenge":       {`data-step="challenge"`, "Your bank asks you to confirm", `value="true"`, `value="false"`},
-		"authorised":      {`data-step="done"`, "Payment authorised", "Back to club.example"},
+		"authorised":      {`data-step="done"`, "Payment authorised", "Back to Club Riverside"},
 		"captured":        {`data-step="done"`, "Payment complete", "There is nothing more to pay."},
 		"partly refunded": {`data-step="done"`, "€10.00 was given back"},
 		"refunded":        {`data-step="done"`, "Payment refunded"},
-		"cancelled":       {`data-step="cancelled"`, "Payment cancelled", "Back to club.example"},
+		"cancelled":       {`data-step="cancelled"`, "Payment cancelled", "Back to Club Riverside"},
 	} {
 		p := b.in(state)
 		r, text := b.page("/payments/" + p.ID)
@@ -54,6 +54,10 @@ func TestPageInEachState(t *testing.T) {
 		if asks := strings.Contains(text, "<form"); asks != (p.State == cards.RequiresAction || p.State == cards.Declined) {
 			t.Errorf("%s: form %t", state, asks)
 		}
+	}
+	bare, err := b.client.Create(t.Context(), b.key(), cards.NewPayment{Amount: 4990, Currency: "EUR", ReturnURL: returnURL})
+	if _, text := b.page("/payments/" + bare.ID); err != nil || !strings.Contains(text, "club.example</p>") {
+		t.Errorf("without a description: %v, %s", err, text)
 	}
 	r, text := b.page("/payments/pay_none")
 	if r.status != http.StatusNotFound || !strings.Contains(text, "No such payment") {

@@ -67,7 +67,7 @@ func (c *Client) Name() string { return "sandbox" }
 func (c *Client) Create(ctx context.Context, key string, in cards.NewPayment) (cards.Payment, error) {
 	return c.payment(ctx, "", call{
 		method: http.MethodPost, path: "/payments", key: key,
-		in: createRequest{Amount: in.Amount, Currency: in.Currency, Metadata: in.Metadata, ReturnURL: in.ReturnURL, WebhookURL: in.WebhookURL},
+		in: createRequest{Amount: in.Amount, Currency: in.Currency, Metadata: in.Metadata, Description: in.Description, ReturnURL: in.ReturnURL, WebhookURL: in.WebhookURL},
 	})
 }
 

@@ -81,7 +81,7 @@ func (b *testEnv) key() string {
 func (b *testEnv) create() cards.Payment {
 	b.Helper()
 	p, err := b.client.Create(b.Context(), b.key(), cards.NewPayment{
-		Amount: 4990, Currency: "EUR", ReturnURL: returnURL, Metadata: map[string]string{"fd_sale": "s1"},
+		Amount: 4990, Currency: "EUR", Description: "Club Riverside", ReturnURL: returnURL, Metadata: map[string]string{"fd_sale": "s1"},
 	})
 	if err != nil {
 		b.Fatalf("create: %v", err)

@@ -73,7 +73,7 @@ func TestPaymentOnTheWire(t *testing.T) {
 	b := newTestEnv(t)
 	p := b.in("partly refunded")
 	want := fmt.Sprintf(`{"id":%q,"amount":4990,"currency":"EUR","captured":4990,"refunded":1000,"state":"captured","challenge":false,`+
-		`"declineCode":"","declines":0,"metadata":{"fd_sale":"s1"},"createdAt":"2026-11-20T09:00:00Z","redirectUrl":%q,"returnUrl":%q,"webhookUrl":""}`,
+		`"declineCode":"","declines":0,"metadata":{"fd_sale":"s1"},"createdAt":"2026-11-20T09:00:00Z","redirectUrl":%q,"description":"Club Riverside","returnUrl":%q,"webhookUrl":""}`,
 		p.ID, b.url+"/payments/"+p.ID, returnURL)
 	for _, accept := range []string{"application/json", "*/*", ""} {
 		r := b.send(http.MethodGet, "/payments/"+p.ID, "", header{"Accept", accept})

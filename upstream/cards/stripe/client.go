@@ -139,6 +139,9 @@ func (c *Client) Create(ctx context.Context, key string, in cards.NewPayment) (c
 		PaymentMethodTypes: []*string{stripego.String(card)}, // not what the dashboard has switched on
 		Metadata:           in.Metadata,
 	}
+	if in.Description != "" {
+		params.Description = stripego.String(in.Description)
+	}
 	pi, err := send(ctx, "create", key, &params.Params, func() (*stripego.PaymentIntent, error) {
 		return c.api.payments.Create(params.Context, params)
 	})

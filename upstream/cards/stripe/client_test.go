@@ -70,7 +70,7 @@ func TestCreate(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantForm := url.Values{
-		"amount": {"4990"}, "currency": {"eur"}, "capture_method": {"manual"}, "payment_method_types[0]": {"card"},
+		"amount": {"4990"}, "currency": {"eur"}, "capture_method": {"manual"}, "payment_method_types[0]": {"card"}, "description": {"Club Riverside"},
 		"metadata[fd_registration]": {"r1"}, "metadata[fd_generation]": {"1"},
 	}
 	if form.Encode() != wantForm.Encode() {

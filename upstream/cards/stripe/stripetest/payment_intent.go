@@ -35,6 +35,7 @@ type intent struct {
 	canceledAt         time.Time
 	cancellationReason string
 	lastError          *apiError
+	description        string
 	types              []string  // the payment method types that it accepts; empty: those of the dashboard
 	kind               string    // the type of the payment method
 	method             string    // the payment method, pm_…
@@ -65,7 +66,7 @@ func (s *Server) createIntent(rq *request) (object, error) {
 	in := &intent{Payment: Payment{
 		ID: id, ClientSecret: id + "_" + newID("secret"), Status: requiresPaymentMethod, Amount: amount, Currency: currency,
 		Metadata: metadata, CreatedAt: s.cfg.Now(),
-	}, live: s.live(), manual: rq.Form.Get("capture_method") == "manual", types: rq.Form["payment_method_types[0]"]}
+	}, live: s.live(), manual: rq.Form.Get("capture_method") == "manual", types: rq.Form["payment_method_types[0]"], description: rq.Form.Get("description")}
 	switch automatic := rq.Form.Get("automatic_payment_methods[enabled]") == "true"; {
 	case automatic && len(in.types) > 0:
 		return nil, invalidRequest("", "payment_method_types", "You may only specify one of automatic_payment_methods and payment_method_types.")
@@ -245,7 +246,7 @@ func (in *intent) object(charge object) object {
 		"id": in.ID, "object": "payment_intent", "amount": in.Amount, "amount_capturable": 0, "amount_received": in.Captured,
 		"automatic_payment_methods": nil,
 		"canceled_at":               nil, "cancellation_reason": nil, "capture_method": "automatic_async", "client_secret": in.ClientSecret,
-		"confirmation_method": "automatic", "created": in.CreatedAt.Unix(), "currency": in.Currency, "customer": nil, "description": nil,
+		"confirmation_method": "automatic", "created": in.CreatedAt.Unix(), "currency": in.Currency, "customer": nil, "description": orNull(in.description),
 		"last_payment_error": in.lastError, "latest_charge": nil, "livemode": in.live, "metadata": maps.Clone(in.Metadata), "next_action": nil,
 		"payment_method": orNull(in.method), "payment_method_types": append([]string{}, in.types...), "processing": nil, "status": in.Status,
 	}

@@ -40,7 +40,7 @@ func (s *Server) addRoutes() {
 	for _, e := range []endpoint{
 		{"GET /v1/account", s.getAccount, nil},
 		{"GET /v1/payment_intents", s.listIntents, []string{"created", "limit", "starting_after"}},
-		{"POST /v1/payment_intents", s.createIntent, []string{"amount", "currency", "capture_method", "automatic_payment_methods", "payment_method_types", "metadata"}},
+		{"POST /v1/payment_intents", s.createIntent, []string{"amount", "currency", "capture_method", "automatic_payment_methods", "payment_method_types", "description", "metadata"}},
 		{"GET /v1/payment_intents/{id}", s.getIntent, []string{"client_secret"}},
 		{"POST /v1/payment_intents/{id}", s.updateIntent, []string{"metadata"}},
 		{"POST /v1/payment_intents/{id}/capture", s.captureIntent, []string{"amount_to_capture"}},
