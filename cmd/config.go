@@ -105,7 +105,7 @@ func (cfg *Config) options() []option {
 		{"sms-organisation-daily", "FRONTDESK_SMS_ORGANISATION_DAILY", number(&cfg.SMSOrganisationDaily), "", "SMS codes for the visitors of all clubs together within 24 hours at most. Default: five times a club's."},
 		{"sms-countries", "FRONTDESK_SMS_COUNTRIES", list(&cfg.SMSCountries), "", "Countries to whose mobile numbers visitors are sent codes, such as FR,BE. Default: the club's own."},
 		{"methods-visitor", "FRONTDESK_METHODS_VISITOR", list(&cfg.MethodsVisitor), "", "Ways in which a visitor may settle a cart: card, later, free. Default: card,free in live mode, otherwise all three."},
-		{"methods-contact", "FRONTDESK_METHODS_CONTACT", list(&cfg.MethodsContact), "", "Ways for a contact whom the club's login, an invitation or their own account identified: card, later, free. Default: all three."},
+		{"methods-contact", "FRONTDESK_METHODS_CONTACT", list(&cfg.MethodsContact), "", "Ways for a contact identified by the club's login, an invitation or their own account: card, later, free. Default: all three."},
 		{"methods-staff", "FRONTDESK_METHODS_STAFF", list(&cfg.MethodsStaff), "", "Ways for staff: card, later, free, desk. Default: all four."},
 		{"later-days", "FRONTDESK_LATER_DAYS", number(&cfg.LaterDays), "90", "How many days ahead a payment by the method later may be due, from 1 to 366."},
 		{"cart-revision", "FRONTDESK_CART_REVISION", oneOf(&cfg.CartRevision, "required", "optional", ""), "", "Whether a payment must name the revision of the cart that the buyer saw: required or optional. Default: required in live mode, otherwise optional."},

@@ -115,7 +115,7 @@ var (
 	// ErrNotFound: the store has no such record.
 	ErrNotFound = errors.New("flows: no such record")
 	// ErrConflict: the record changed since the caller read it.
-	ErrConflict = errors.New("flows: the record was changed meanwhile")
+	ErrConflict = errors.New("flows: the record was changed concurrently")
 	// ErrNewer: a newer version wrote the record, so this one must not change it.
 	ErrNewer = errors.New("flows: the record was written by a newer version")
 	// ErrDamaged: the index of a sealed record contradicts it.

@@ -84,7 +84,7 @@ type Audience string
 // The audiences, from the least known.
 const (
 	ToVisitor Audience = "visitor"
-	ToContact Audience = "contact" // a buyer whom a login, an invitation or their own account identified
+	ToContact Audience = "contact" // a buyer identified by a login, an invitation or their own account
 	ToStaff   Audience = "staff"
 )
 

@@ -71,6 +71,6 @@ func TestNewcomersAreTurnedAwayFirst(t *testing.T) {
 	var faults clubsim.Items[clubsim.Fault]
 	c.Control("GET", "faults", nil).Into(http.StatusOK, &faults)
 	if made := int64(faults.Items[0].Hits); made > sent.Load()-turnedAway.Load() {
-		t.Errorf("%d contacts were made for %d newcomers, of whom %d were turned away", made, sent.Load(), turnedAway.Load())
+		t.Errorf("%d contacts were made for %d newcomers, and %d of these were turned away", made, sent.Load(), turnedAway.Load())
 	}
 }

@@ -102,7 +102,7 @@ func (s *Server) serveCached(next http.Handler) http.Handler {
 	})
 }
 
-// cachedFor returns the current entry for an anonymous read; nil without one.
+// cachedFor returns the current entry for an anonymous read; nil if there is none.
 func (s *Server) cachedFor(r *http.Request) *cacheEntry {
 	if r.Method != http.MethodGet || !isAnonymous(r) || r.Header["Origin"] != nil {
 		return nil

@@ -42,7 +42,7 @@ const (
 // CacheStore keeps the copies that gateways share. When it fails, each gateway reads the
 // club system itself.
 type CacheStore interface {
-	// ReadCopy returns a copy and when it was read from the club system; nil without one.
+	// ReadCopy returns a copy and when it was read from the club system; nil if there is none.
 	ReadCopy(ctx context.Context, name string) (text []byte, at time.Time, err error)
 	// PublishCopy keeps a copy for a time, unless the store has a newer one.
 	PublishCopy(ctx context.Context, name string, text []byte, at time.Time, life time.Duration) error
@@ -172,7 +172,7 @@ func (c *cache[K, V]) load(ctx context.Context, name string, cached *entry[V], r
 
 var errNotShared = errors.New("catalogue: gateways share no copies")
 
-// readCopy returns the copy in Redis; nil without one that this version can decode.
+// readCopy returns the copy in Redis; nil without a copy that this version can decode.
 func (c *cache[K, V]) readCopy(ctx context.Context, name string) (*entry[V], error) {
 	if c.cfg.Shared == nil {
 		return nil, errNotShared

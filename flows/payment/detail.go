@@ -160,7 +160,7 @@ func (d *Detail) adviseDoubt(p *flows.Payment, remote cards.Payment, now time.Ti
 	if !p.HasProcessor() {
 		taken = "The sale was to be settled without a card, and"
 	}
-	d.say("%s whether the club system knows of it cannot be seen from here. The buyer reads not to pay again. Nothing is sent again and nothing is refunded unless you say so.", taken)
+	d.say("%s whether the club system knows of it cannot be seen from here. The buyer was asked not to pay again. Nothing is sent again and nothing is refunded unless you say so.", taken)
 	d.say("In the club system, open %s and %s", d.sale(), whatToLookFor(p, d.History[0].At))
 	switch {
 	case p.HasProcessor() && d.AtProcessor == nil, d.Problem != "":
@@ -208,7 +208,7 @@ func whatToLookFor(p *flows.Payment, since time.Time) string {
 const timeFormat = "2006-01-02 15:04:05Z"
 
 func (d *Detail) adviseBlocked(p *flows.Payment, remote cards.Payment) {
-	d.say("Something does not match, so no machine touches this payment any more: %s. The buyer reads not to pay again.", p.Reason)
+	d.say("Something does not match, so no machine touches this payment any more: %s. The buyer was asked not to pay again.", p.Reason)
 	if !p.HasProcessor() {
 		d.say("No card processor took part. In the club system, open %s and %s", d.sale(), whatToLookFor(p, p.CreatedAt))
 		d.say("Another hand may have settled the sale in another way. If nothing has settled it, settle it there by hand. Then tell the buyer, and leave a note here.")

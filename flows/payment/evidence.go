@@ -196,7 +196,7 @@ func withReading(readings []flows.Reading, reading flows.Reading) []flows.Readin
 	return kept[max(0, len(kept)-maxReadings):]
 }
 
-// rule returns the rule of this environment; nil without one, or if it cannot be read.
+// rule returns the rule of this environment; nil if there is none, or if it cannot be read.
 func (m *Machine) rule(ctx context.Context) *flows.Rule {
 	rule, err := m.cfg.Store.Rule(ctx, m.cfg.Environment)
 	switch {

@@ -214,7 +214,7 @@ func (m *Machine) decidable(ctx context.Context, id flows.PaymentID, decision fl
 
 func (m *Machine) payment(ctx context.Context, id flows.PaymentID) (*flows.Payment, error) {
 	if registration, _ := id.Split(); registration == "" {
-		return nil, &flows.Error{Code: flows.NotFound, Detail: "That is no payment's id."}
+		return nil, &flows.Error{Code: flows.NotFound, Detail: "Invalid payment id."}
 	}
 	p, err := m.cfg.Store.Payment(ctx, id)
 	if errors.Is(err, flows.ErrNotFound) {

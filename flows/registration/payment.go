@@ -221,7 +221,7 @@ func (s *Service) settledExternally(ctx context.Context, r *flows.Registration) 
 	return nil, flows.SettledError()
 }
 
-// livePayment reads a registration's live payment; nil without one.
+// livePayment reads a registration's live payment; nil if there is none.
 func (s *Service) livePayment(ctx context.Context, id string) (*flows.Payment, error) {
 	_, p, err := s.cfg.Store.Registration(ctx, id)
 	if err != nil || !p.Live() {

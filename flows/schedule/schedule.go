@@ -109,8 +109,8 @@ type Movement struct {
 	Verdict
 }
 
-// Of computes the schedule of an offer. It is never an error: what cannot be
-// told is Unknown, and then there are no debits.
+// Of computes the schedule of an offer. It never fails: a schedule that cannot be derived is
+// Unknown and has no debits.
 func Of(t Terms) Schedule {
 	if t.Start.Compare(t.Today) < 0 {
 		t.Start = t.Today
@@ -132,7 +132,7 @@ func Of(t Terms) Schedule {
 // Due returns the schedule's DueNow alone.
 func Due(t Terms) DueNow { return dueNow(t, planOf(t.Offer)) }
 
-// total returns nil without one.
+// total returns nil if there is none.
 func (s *Schedule) total() *int64 {
 	if s.Recurrence != nil || s.Basis == Unknown {
 		return nil

@@ -29,8 +29,8 @@ func (s *Store) send(ctx context.Context, script *redis.Script, keys []string, a
 }
 
 // sendAcknowledged executes a script that the replicas acknowledge. Nothing is written unless
-// they have everything written before: otherwise a payment could advance although its caller is
-// told that it may not have.
+// they have everything written before: otherwise a payment could advance although its caller reads
+// that it may not have.
 func (s *Store) sendAcknowledged(ctx context.Context, script *redis.Script, keys []string, args []any) (any, error) {
 	node, err := primaryOf(ctx, s.redis, keys[0])
 	if err != nil {

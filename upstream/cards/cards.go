@@ -65,7 +65,7 @@ type NewPayment struct {
 	// Metadata has at most 50 keys of 40 characters, with values of 500. Never personal
 	// data.
 	Metadata    map[string]string
-	Description string // whom the buyer pays: the club's name; on the hosted page, or in the processor's lists
+	Description string // the club's name, for the hosted page and the processor's lists
 	ReturnURL   string // where the hosted page sends the buyer
 	WebhookURL  string // where changes are reported, if the processor accepts an address per payment
 }

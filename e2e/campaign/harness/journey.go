@@ -182,7 +182,7 @@ func (j *Journey) note(line string) {
 	}
 }
 
-// paymentIn finds the payment in a response; nil without one.
+// paymentIn finds the payment in a response; nil if there is none.
 func paymentIn(where string, response *frontdesktest.Response) *api.Payment {
 	var registration api.Registration
 	switch {

@@ -221,7 +221,7 @@ func (f *journey) quietPeriod() {
 	}
 }
 
-// latestPayment returns the latest stored payment; nil without one.
+// latestPayment returns the latest stored payment; nil if there is none.
 func (f *journey) latestPayment() *flows.Payment {
 	_, p, err := f.store.Registration(context.Background(), f.registration)
 	if err != nil {

@@ -28,7 +28,7 @@ type Payment struct {
 	Metadata      map[string]string `json:"metadata"`                // as given and merged; never changed in place
 	CreatedAt     time.Time         `json:"createdAt"`               // by the server's clock
 	RedirectURL   string            `json:"redirectUrl"`             // the hosted page
-	Description   string            `json:"description,omitempty"`   // whom the buyer pays, on the hosted page; empty: the host of ReturnURL
+	Description   string            `json:"description,omitempty"`   // the payee on the hosted page; empty: the host of ReturnURL
 	ReturnURL     string            `json:"returnUrl"`               // where the hosted page sends the buyer; empty: nowhere
 	WebhookURL    string            `json:"webhookUrl"`              // where events go; empty: nowhere
 
