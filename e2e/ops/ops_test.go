@@ -76,7 +76,7 @@ func TestOperatorAtTheTerminal(t *testing.T) {
 		{[]string{"confirm-recorded", id, "--operator-token", "guessed"}, "The operator's token is not known here"},
 		{[]string{"list", "--operator-token="}, "FRONTDESK_OPERATOR_TOKEN"},
 		{[]string{"confirm-recorded", "nothing-1"}, "There is no such payment"},
-		{[]string{"show", "../../healthz"}, "no payment's id"},
+		{[]string{"show", "../../healthz"}, "Invalid payment id"},
 		{[]string{"show"}, "<id>"},
 		{[]string{"list", "--state", "lost"}, "There is no such state"},
 	} {
