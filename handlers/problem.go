@@ -183,7 +183,7 @@ func (l *texts) fieldProblem(of flows.FieldProblem) api.FieldProblem {
 
 // routerErrors translate the errors of Echo.
 var routerErrors = map[int]flows.Error{
-	http.StatusNotFound:              {Code: flows.NotFound},
+	http.StatusNotFound:              {Code: flows.NotFound, Detail: "Nothing is at this address. The API is under /v1."},
 	http.StatusMethodNotAllowed:      {Code: flows.MethodNotAllowed},
 	http.StatusRequestEntityTooLarge: {Code: flows.TooLarge, Detail: "At most 64 KiB are taken."},
 	http.StatusBadRequest:            {Code: flows.MalformedRequest},

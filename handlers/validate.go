@@ -107,6 +107,9 @@ func invalid(problems []flows.FieldProblem) error {
 	if slices.ContainsFunc(fields, func(p flows.FieldProblem) bool { return strings.HasPrefix(p.Pointer, "header/") }) {
 		failure.Code = flows.MalformedRequest
 	}
+	if len(fields) == 1 && fields[0].Pointer == "header/Idempotency-Key" && fields[0].Code == flows.FieldRequired {
+		failure.Detail = "Send the header Idempotency-Key: a new UUID for each intention, and the same one when you repeat it."
+	}
 	return failure
 }
 

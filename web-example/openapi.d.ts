@@ -2125,7 +2125,7 @@ export interface components {
          *     | `invalid` | | the value breaks a rule that has no code of its own |
          *     | `unreadable` | | the value cannot be read |
          *     | `characters` | | the text has NUL, invalid UTF-8 or half of a surrogate pair |
-         *     | `duplicate` | | the member or the entry is there twice |
+         *     | `duplicate` | | the member or the entry appears twice |
          *     | `unexpected` | | another field excludes this one |
          *     | `unknown_member` | | the contract has no such member |
          *     | `unknown_parameter` | `known` | the operation has no such query parameter |

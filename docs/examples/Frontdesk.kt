@@ -147,7 +147,9 @@ class Frontdesk(private val base: String = "http://10.0.2.2:8080") { // the emul
         val request = Request.Builder().url("$base/v1/registrations/$id/events").header("Authorization", "Bearer $token").build()
         val source = EventSources.createFactory(streams).newEventSource(request, object : EventSourceListener() {
             override fun onEvent(eventSource: EventSource, id: String?, type: String?, data: String) {
-                if (type == "registration") trySend(json.decodeFromString(data)) // "end" closes the stream
+                when (type) { // after "end" the gateway closes the stream
+                    "registration" -> trySend(json.decodeFromString(data))
+                }
             }
             override fun onClosed(eventSource: EventSource) { close() }
             override fun onFailure(eventSource: EventSource, t: Throwable?, response: Response?) { close(t ?: IOException("${response?.code}")) }

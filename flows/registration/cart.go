@@ -202,7 +202,8 @@ func (s *Service) offers(ctx context.Context, r *flows.Registration, seller cata
 		offer, err := s.cfg.Catalogue.Offer(ctx, query, item.OfferID)
 		switch {
 		case flows.CodeOf(err) == flows.OfferNotAvailable:
-			failure.Code = flows.OfferNotAvailable
+			failure.Code, failure.Detail = flows.OfferNotAvailable, "GET /v1/clubs/{clubId}/products lists what this visitor can buy."
+			failure.Params = map[string]string{"clubId": query.ClubID}
 			failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: at + "/offerId", Code: flows.FieldNotOffered})
 		case err != nil:
 			return nil, err

@@ -401,6 +401,9 @@ func (s *Service) editable(ctx context.Context, id, token string) (*flows.Regist
 // load reads a registration for its holder. Any other caller does not learn that it exists. One that
 // Redis has lost, but that the token was issued for lately, is rebuilt from the processor.
 func (s *Service) load(ctx context.Context, id, token string) (*flows.Registration, *flows.Payment, error) {
+	if token == "" {
+		return nil, nil, &flows.Error{Code: flows.NotFound, Detail: "The request has neither a token nor a session cookie. A cookie is sent only to the API's own host name."}
+	}
 	issued, signed := tokenIssued(s.cfg.Keys, id, token)
 	r, p, err := s.cfg.Store.Registration(ctx, id)
 	if errors.Is(err, flows.ErrNotFound) && s.cfg.Now().Sub(issued) < tokenRecalls {

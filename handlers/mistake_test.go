@@ -1,0 +1,42 @@
+package handlers_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+)
+
+// TestMistakesGetAnAnswer: what developers get wrong first has a detail or a message that says what to do.
+func TestMistakesGetAnAnswer(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	registration := c.Register()
+	own, key := "/v1/registrations/"+registration.Id, frontdesktest.Key("")
+	tomorrow := time.Now().AddDate(0, 0, 1).Format(time.DateOnly)
+	for name, test := range map[string]struct {
+		response *frontdesktest.Response
+		code     api.ProblemCode
+		says     string
+	}{
+		"no key":             {c.Do("POST", "/v1/registrations", `{"clubId":"11"}`), api.MalformedRequest, "Send the header Idempotency-Key"},
+		"no content type":    {c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, key, [2]string{"Content-Type", ""}), api.UnsupportedMediaType, "Content-Type: application/json"},
+		"no token":           {frontdesktest.NewClient(t, c.URL).Do("GET", own, nil), api.NotFound, "neither a token nor a session cookie"},
+		"another's token":    {frontdesktest.NewClient(t, c.URL).Do("GET", own, nil, bearer(strings.Repeat("A", 43))), api.NotFound, "or it is not yours"},
+		"a date of a form":   {c.Do("POST", own+"/items", `{"offerId":"201","startDate":"15/01/2030"}`, frontdesktest.Key("")), api.InvalidRequest, "YYYY-MM-DD, such as 2030-01-15"},
+		"an unknown offer":   {c.Do("POST", own+"/items", `{"offerId":"99999","startDate":"`+tomorrow+`"}`, frontdesktest.Key("")), api.OfferNotAvailable, "GET /v1/clubs/" + registration.ClubId + "/products"},
+		"an unknown address": {c.Do("GET", "/clubs", nil, [2]string{"Accept", "application/json"}), api.NotFound, "The API is under /v1."},
+		"broken JSON":        {c.Do("POST", "/v1/registrations", `{"clubId":"11",}`, key), api.MalformedRequest, "see byte 16"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			problem := test.response.Problem(test.code)
+			if !strings.Contains(string(test.response.Body), test.says) {
+				t.Errorf("%d %s does not say %q", problem.Status, test.response.Body, test.says)
+			}
+		})
+	}
+	c.Do("GET", own, nil).Into(http.StatusOK, nil)
+}
