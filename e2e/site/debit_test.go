@@ -37,6 +37,7 @@ func TestDebitDayInBrowser(t *testing.T) {
 				g.WaitVisible(plan)
 				g.Reload()
 			}
+			g.WaitVisible(plan) // it arrives after the page, and moves what is below it
 			g.Click(`a[data-mandate]`)
 			g.WaitVisible(`[data-form="mandate"] ` + plan)
 			state := string(g.c.Control("GET", "state", nil).Body)
