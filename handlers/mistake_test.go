@@ -24,8 +24,8 @@ func TestMistakesGetAnAnswer(t *testing.T) {
 	}{
 		"no key":             {c.Do("POST", "/v1/registrations", `{"clubId":"11"}`), api.MalformedRequest, "Send the header Idempotency-Key"},
 		"no content type":    {c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, key, [2]string{"Content-Type", ""}), api.UnsupportedMediaType, "Content-Type: application/json"},
-		"no token":           {frontdesktest.NewClient(t, c.URL).Do("GET", own, nil), api.NotFound, "neither a token nor a session cookie"},
-		"another's token":    {frontdesktest.NewClient(t, c.URL).Do("GET", own, nil, bearer(strings.Repeat("A", 43))), api.NotFound, "or it is not yours"},
+		"no token":           {frontdesktest.NewClient(t, c.URL).Do("GET", own, nil), api.NotFound, "neither its token nor its session cookie"},
+		"another's token":    {frontdesktest.NewClient(t, c.URL).Do("GET", own, nil, bearer(strings.Repeat("A", 43))), api.NotFound, "neither its token nor its session cookie"},
 		"a date of a form":   {c.Do("POST", own+"/items", `{"offerId":"201","startDate":"15/01/2030"}`, frontdesktest.Key("")), api.InvalidRequest, "YYYY-MM-DD, such as 2030-01-15"},
 		"an unknown offer":   {c.Do("POST", own+"/items", `{"offerId":"99999","startDate":"`+tomorrow+`"}`, frontdesktest.Key("")), api.OfferNotAvailable, "GET /v1/clubs/" + registration.ClubId + "/products"},
 		"an unknown address": {c.Do("GET", "/clubs", nil, [2]string{"Accept", "application/json"}), api.NotFound, "The API is under /v1."},

@@ -34,7 +34,7 @@ func (s *Server) receiveCardWebhook(c echo.Context) error {
 // With another secret the path does not exist.
 func (s *Server) receiveClubWebhook(c echo.Context) error {
 	if !isOneOf(c.Param("secret"), s.cfg.WebhookSecrets) {
-		return &flows.Error{Code: flows.NotFound}
+		return echo.ErrNotFound
 	}
 	body, err := readAll(c.Request().Body)
 	if err != nil {

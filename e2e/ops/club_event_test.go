@@ -3,6 +3,7 @@ package ops_test
 import (
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -75,7 +76,7 @@ func TestClubWebhookIntake(t *testing.T) {
 	for _, secret := range []string{"a-third-secret-0001", "the-new-secret-000", "the-new-secret-00011", "THE-NEW-SECRET-0001", "demo-webhook-secret", "x", "%20", "the-new-secret-0001,the-old-secret-0001"} {
 		problem := c.Do("POST", path(secret), body).Problem(api.NotFound)
 		problem.TraceId, unknown.TraceId = nil, nil
-		if fmt.Sprintf("%+v", problem) != fmt.Sprintf("%+v", unknown) {
+		if !reflect.DeepEqual(problem, unknown) {
 			t.Errorf("with %s: %+v, and an unknown path: %+v", secret, problem, unknown)
 		}
 	}

@@ -401,9 +401,6 @@ func (s *Service) editable(ctx context.Context, id, token string) (*flows.Regist
 // load reads a registration for its holder. Any other caller does not learn that it exists. One that
 // Redis has lost, but that the token was issued for lately, is rebuilt from the processor.
 func (s *Service) load(ctx context.Context, id, token string) (*flows.Registration, *flows.Payment, error) {
-	if token == "" {
-		return nil, nil, &flows.Error{Code: flows.NotFound, Detail: "The request has neither a token nor a session cookie. A cookie is sent only to the API's own host name."}
-	}
 	issued, signed := tokenIssued(s.cfg.Keys, id, token)
 	r, p, err := s.cfg.Store.Registration(ctx, id)
 	if errors.Is(err, flows.ErrNotFound) && s.cfg.Now().Sub(issued) < tokenRecalls {
@@ -416,7 +413,7 @@ func (s *Service) load(ctx context.Context, id, token string) (*flows.Registrati
 		return nil, nil, flows.StorageFailed(err)
 	}
 	if err != nil || !r.HasHolder(token, signed) {
-		return nil, nil, &flows.Error{Code: flows.NotFound, Detail: "There is no such registration, or it is not yours."}
+		return nil, nil, &flows.Error{Code: flows.NotFound, Detail: "There is no such registration, or the request has neither its token nor its session cookie, which browsers send only to the API's own host name."}
 	}
 	return r, s.verifyDecline(ctx, p), nil
 }
