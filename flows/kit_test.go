@@ -299,6 +299,17 @@ func (w *world) started(g *gateway) *flows.Payment {
 	return p
 }
 
+// abandoned is started, and cancelled because the buyer did not pay in time.
+func (w *world) abandoned(g *gateway) *flows.Payment {
+	w.Helper()
+	p := w.started(g)
+	w.clock.Advance(31 * time.Minute)
+	if p = w.advance(g, p); p.State != flows.Cancelled {
+		w.Fatalf("the payment is %s (%s)", p.State, p.Reason)
+	}
+	return p
+}
+
 // authorised is started, and the buyer has entered a good card.
 func (w *world) authorised(g *gateway) *flows.Payment {
 	w.Helper()

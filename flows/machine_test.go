@@ -39,11 +39,7 @@ var scenarios = map[string]scenario{
 		return w.advance(g, p)
 	}, flows.Recorded, 1, cards.Captured},
 
-	"the buyer leaves": {func(w *world, g *gateway) *flows.Payment {
-		p := w.started(g)
-		w.clock.Advance(31 * time.Minute)
-		return w.advance(g, p)
-	}, flows.Cancelled, 0, cards.Cancelled},
+	"the buyer leaves": {(*world).abandoned, flows.Cancelled, 0, cards.Cancelled},
 
 	"the buyer leaves at the last moment, and pays": {func(w *world, g *gateway) *flows.Payment {
 		p := w.started(g)

@@ -60,11 +60,7 @@ func TestLossBesideAPricedPayment(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.gateway()
-	first := w.started(g)
-	w.clock.Advance(31 * time.Minute)
-	if p := w.advance(g, first); p.State != flows.Cancelled {
-		t.Fatalf("%s (%s)", p.State, p.Reason)
-	}
+	first := w.abandoned(g)
 	w.fail("POST", "/sandbox/payments", 1)
 	_, _ = g.pay(t.Context(), first.Registration) // fails at the processor
 	if second := w.stored(g, flows.NewPaymentID(first.Registration, 2)); second.State != flows.Priced {

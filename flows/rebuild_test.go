@@ -344,11 +344,7 @@ func TestRollbackToAnEarlierPayment(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.gateway()
-	first := w.started(g)
-	w.clock.Advance(31 * time.Minute)
-	if p := w.advance(g, first); p.State != flows.Cancelled {
-		t.Fatalf("%s (%s)", p.State, p.Reason)
-	}
+	first := w.abandoned(g)
 	old := w.dump(first.Registration)
 	second := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), first.Registration) })
 	w.confirm(second, goodCard)

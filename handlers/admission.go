@@ -19,7 +19,8 @@ type class string
 
 const (
 	// essential requests are never turned away: webhooks, health, paying, signing, and reading or
-	// following a registration. Those who send them were admitted before, which bounds their number.
+	// following a registration. Their senders were admitted before, and the limits by address bound the
+	// number of others.
 	essential class = "essential"
 	// openWrites change a registration that was started. They wait shortly for a place, and get the
 	// next one that becomes free.
