@@ -3,8 +3,10 @@ package handlers
 import (
 	"regexp"
 	"strings"
+	"unicode"
 
 	"frontdesk/api"
+	"frontdesk/flows"
 )
 
 // The limits of texts and lists in responses, as in openapi.yaml. Other systems have none.
@@ -22,39 +24,19 @@ const (
 )
 
 // singleLine replaces control characters by spaces, and truncates.
-func singleLine(text string) string {
-	return truncate(strings.Map(func(r rune) rune {
-		if isControl(r) {
-			return ' '
-		}
-		return r
-	}, text), maxText)
-}
+func singleLine(text string) string { return flows.SingleLine(text, maxText) }
 
 // multiLine drops control characters except line breaks and tabs, and truncates.
 func multiLine(text string) string {
-	return truncate(strings.Map(func(r rune) rune {
-		if isControl(r) && r != '\n' && r != '\t' {
+	return flows.Truncate(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return -1
 		}
 		return r
 	}, text), maxLongText)
 }
 
-func isControl(r rune) bool { return r < ' ' || r == 0x7f }
-
-func durationText(text string) string { return truncate(singleLine(text), maxDuration) }
-
-// truncate leaves at most so many characters of a text.
-func truncate(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	if characters := []rune(text); len(characters) > most {
-		return string(characters[:most])
-	}
-	return text
-}
+func durationText(text string) string { return flows.SingleLine(text, maxDuration) }
 
 // wholeOrEmpty returns a text that is useless in part, or nothing when it is too long.
 func wholeOrEmpty(text string, most int) string {

@@ -55,8 +55,8 @@ func oversizing(said any) any {
 	return said
 }
 
-// newOversizedClub stands before the simulator, and makes whatever it says too long.
-func newOversizedClub(t *testing.T, club string) string {
+// newRewrittenClub is the simulator behind a proxy that changes its JSON.
+func newRewrittenClub(t *testing.T, club string, rewrite func(any) any) string {
 	t.Helper()
 	at, err := url.Parse(club)
 	if err != nil {
@@ -75,7 +75,7 @@ func newOversizedClub(t *testing.T, club string) string {
 		decoder := json.NewDecoder(bytes.NewReader(text))
 		decoder.UseNumber()
 		if decoder.Decode(&said) == nil {
-			if text, err = json.Marshal(oversizing(said)); err != nil {
+			if text, err = json.Marshal(rewrite(said)); err != nil {
 				return err
 			}
 		}
@@ -93,7 +93,7 @@ func newOversizedClub(t *testing.T, club string) string {
 func TestAPI10OversizedTexts(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
-	_, c := gatewayWithClub(t, s, newOversizedClub(t, s.Upstreams.URL+"/sim"))
+	_, c := gatewayWithClub(t, s, newRewrittenClub(t, s.Upstreams.URL+"/sim", oversizing))
 	oneLine := func(what, text string) {
 		if utf8.RuneCountInString(text) != 500 || strings.ContainsAny(text, "\n\x01") {
 			t.Errorf("%s is %q", what, text)
@@ -136,6 +136,39 @@ func TestAPI10OversizedTexts(t *testing.T) {
 	var consents api.ConsentList
 	customer.Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &consents)
 	oneLine("a channel", consents.Items[0].Channel)
+}
+
+// TestAPI10NameOfAClub: whatever the club system calls a club, the processor takes the payment, and its page
+// shows as much of the name as a line holds.
+func TestAPI10NameOfAClub(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	var rename func(said any) any
+	rename = func(said any) any {
+		switch v := said.(type) {
+		case []any:
+			for i := range v {
+				v[i] = rename(v[i])
+			}
+		case map[string]any:
+			for member, of := range v {
+				v[member] = rename(of)
+			}
+			if id, _ := v["@id"].(string); strings.Contains(id, "/network_nodes/") {
+				v["name"] = oversizedText["name"]
+			}
+		}
+		return said
+	}
+	_, c := gatewayWithClub(t, s, newRewrittenClub(t, s.Upstreams.URL+"/sim", rename))
+	registration := c.Register()
+	payment := c.Pay(registration.Id)
+	page := string(c.Do("GET", *payment.Card.RedirectUrl, nil, [2]string{"Accept", "text/html"}).Body)
+	if shown := strings.Count(page, "é  "); shown < 100 || shown > 200 || strings.Contains(page, "\x01") {
+		t.Errorf("the processor's page shows %d thirds of the name: %.600q", shown, page)
+	}
+	c.Confirm(payment, "4242424242424242")
+	c.AwaitPayment(registration.Id, api.Recorded)
 }
 
 // TestAPI10ImplausibleNumbers: what can be no amount, no cart and no catalogue is

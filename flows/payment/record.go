@@ -276,6 +276,7 @@ func (m *Machine) releaseLate(ctx context.Context, p *flows.Payment) (step, erro
 // FixRequest sets what the processor will receive with a new payment, and signs it.
 func (m *Machine) FixRequest(p *flows.Payment) {
 	p.Processor, p.WebhookURL = m.cfg.Cards.Name(), m.cfg.WebhookURL
+	p.Description = flows.SingleLine(p.Description, cards.MaxDescription)
 	p.Signature = hex.EncodeToString(m.cfg.Keys.Sign(signedText(m.metadata(p))))
 }
 

@@ -58,6 +58,9 @@ const (
 	idleConnections = 32
 )
 
+// MaxDescription is the length of a description in characters: that of a metadata value.
+const MaxDescription = 500
+
 // NewPayment is a payment to be created.
 type NewPayment struct {
 	Amount   int64  // minor units, above zero
@@ -65,7 +68,7 @@ type NewPayment struct {
 	// Metadata has at most 50 keys of 40 characters, with values of 500. Never personal
 	// data.
 	Metadata    map[string]string
-	Description string // the club's name, for the hosted page and the processor's lists
+	Description string // the club's name, for the hosted page and the processor's lists; at most MaxDescription
 	ReturnURL   string // where the hosted page sends the buyer
 	WebhookURL  string // where changes are reported, if the processor accepts an address per payment
 }

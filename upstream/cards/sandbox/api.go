@@ -95,7 +95,7 @@ func (s *Server) create(r *http.Request, body []byte) (write, error) {
 	if err := decodeJSON(r, body, &in); err != nil {
 		return nil, err
 	}
-	err := cmp.Or(checkAmount(in.Amount), checkCurrency(in.Currency), checkMetadata(in.Metadata),
+	err := cmp.Or(checkAmount(in.Amount), checkCurrency(in.Currency), checkMetadata(in.Metadata), checkDescription(in.Description),
 		checkURL("returnUrl", in.ReturnURL), checkURL("webhookUrl", in.WebhookURL))
 	return func(world *world, now time.Time) storedResponse {
 		p := s.newPayment(in, now)

@@ -4,11 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
 	"net/url"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"frontdesk/upstream/cards"
 )
 
 const (
@@ -82,6 +87,14 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(append(body, '\n'))
+}
+
+// checkDescription accepts one line of at most cards.MaxDescription characters.
+func checkDescription(text string) error {
+	if utf8.RuneCountInString(text) > cards.MaxDescription || strings.ContainsFunc(text, unicode.IsControl) {
+		return errInvalid("invalid_description", fmt.Sprintf("description must be one line of at most %d characters.", cards.MaxDescription))
+	}
+	return nil
 }
 
 // checkURL accepts an absolute http or https address, or none. The host is limited to plain

@@ -247,6 +247,8 @@ func TestCreateRefuses(t *testing.T) {
 		`{"amount":4990,"currency":"EUR","captureMethod":"auto"}`:                            "invalid_body",
 		`{"amount":4990,"currency":"EUR"} {}`:                                                "invalid_body",
 		`{"amount":4990,"currency":"EUR","metadata":{"a":1}}`:                                "invalid_body",
+		`{"amount":4990,"currency":"EUR","description":"two\nlines"}`:                        "invalid_description",
+		`{"amount":4990,"currency":"EUR","description":"` + strings.Repeat("é", 501) + `"}`:  "invalid_description",
 		`{"amount":4990,"currency":"EUR","returnUrl":"/thanks"}`:                             "invalid_url",
 		`{"amount":4990,"currency":"EUR","returnUrl":"javascript:alert(1)"}`:                 "invalid_url",
 		`{"amount":4990,"currency":"EUR","returnUrl":"https://user:secret@club.example/"}`:   "invalid_url",
