@@ -37,8 +37,8 @@ func (cfg Config) printBanner(w io.Writer, at net.Addr) {
 
 // printDemoCredentials prints the test cards and the demo organisation's credentials.
 func printDemoCredentials(w io.Writer) {
-	fmt.Fprintf(w, `  Test cards          4242424242424242 succeeds         4000000000000002 is declined
-                      4000002500003155 asks a question  4000000000009995 lacks funds
+	fmt.Fprintf(w, `  Test cards          4242424242424242 succeeds                 4000000000000002 is declined
+                      4000002500003155 asks for authentication  4000000000009995 has insufficient funds
   Club credentials    client token %s, client id %s, secret %s, gateway key %s
 `, clubsim.DemoClientToken, clubsim.DemoClientID, clubsim.DemoClientSecret, clubsim.DemoGatewayKey)
 }

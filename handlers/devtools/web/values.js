@@ -7,7 +7,7 @@ const CARDS = [
   { value: "4242 4242 4242 4242", what: "succeeds", tone: "good" },
   { value: "4000 0025 0000 3155", what: "the bank asks first", tone: "warn" },
   { value: "4000 0000 0000 0002", what: "is declined", tone: "bad" },
-  { value: "4000 0000 0000 9995", what: "lacks funds", tone: "bad" },
+  { value: "4000 0000 0000 9995", what: "insufficient funds", tone: "bad" },
 ];
 
 const ACCOUNTS = [
