@@ -252,6 +252,29 @@ func TestRuleWithoutAClaim(t *testing.T) {
 	}
 }
 
+// TestRuleOfAnOldClaim: Redis fell back to before a claim that was written twenty minutes ago, and staff settle
+// the sale meanwhile. The doubt is new, the claim is not: no rule takes their settlement for ours.
+func TestRuleOfAnOldClaim(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway(gatewayOptions{rule: simulatorsRule()})
+	p := w.authorised(g)
+	w.captureAtProcessor(p)
+	p = w.put(g, p.ID, flows.Captured, func(next *flows.Payment) { next.Snapshot = &flows.Evidence{SaleState: new("building")} })
+	claimed := *p
+	claimed.Claim, claimed.AttemptID = 1, fmt.Sprintf("%d-%s", w.clock.Now().UnixMilli(), uuid.NewString())
+	w.claim(&claimed)
+	w.clock.Advance(20 * time.Minute)
+	w.payAtDesk(p)
+	for _, pause := range []time.Duration{0, 31 * time.Second, 29 * time.Second, 2 * time.Minute} {
+		w.clock.Advance(pause)
+		p = w.advance(g, p)
+	}
+	if p.State != flows.InDoubt || len(p.Readings) == 0 {
+		t.Errorf("%s (%s) after %d readings", p.State, p.Reason, len(p.Readings))
+	}
+}
+
 // TestPaidTwice: the club's staff take money for a sale in the moment in which a card payment is
 // recorded. What the contact owes otherwise is settled with it, which operators are shown.
 func TestPaidTwice(t *testing.T) {

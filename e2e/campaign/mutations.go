@@ -140,8 +140,8 @@ var Mutations = []Mutation{
 	}}},
 	{Name: "evidence-without-claim", Description: "a rule decides on a payment that no gateway claimed the right to send", Edits: []Edit{{
 		File: "flows/payment/evidence.go",
-		Old:  `	early := maybeSent(p, remote) && `,
-		New:  `	early := `,
+		Old:  `	attempt, maybeSent := openAttempt(p, remote)`,
+		New:  `	attempt, maybeSent := latestAttempt(p, remote), true`,
 	}}},
 	{Name: "paid-twice-unseen", Description: "the contact's debt is not read again after a payment was recorded", Edits: []Edit{{
 		File: "flows/payment/evidence.go",

@@ -135,21 +135,26 @@ func (m *Machine) readEvidence(ctx context.Context, p *flows.Payment, remote car
 	}
 	edit := func(next *flows.Payment) { next.Readings = withReading(p.Readings, reading) }
 	moneyHeld := !p.HasProcessor() || holdsWholeAmount(remote) && !refundClaimed(remote)
-	early := maybeSent(p, remote) && reading.At.Sub(latestAttempt(p, remote)) <= ruleWithin
+	attempt, maybeSent := openAttempt(p, remote)
+	early := maybeSent && reading.At.Sub(attempt) <= ruleWithin
 	if rule := m.rule(ctx); err == nil && moneyHeld && early && rule.Matches(p, reading.Evidence) {
 		return step{to: flows.Recorded, reason: "the evidence is that of recorded payments: " + rule.String(), decision: flows.Decision{Operator: flows.ByRule}, edit: edit}, nil
 	}
 	return step{to: flows.InDoubt, reason: p.Reason, edit: edit}, nil
 }
 
-// maybeSent tells whether the payment may have left for the club system: the journal holds a claim that is
-// not released; without a processor, the record knows of an attempt.
-func maybeSent(p *flows.Payment, remote cards.Payment) bool {
+// openAttempt returns when the attempt began with which the payment may have left for the club system: that of
+// the journal's latest claim, if it is not released; without a processor, that of the record. False if there
+// is none. When the doubt began does not matter: after a loss of Redis, a doubt may be newer than its claim.
+func openAttempt(p *flows.Payment, remote cards.Payment) (time.Time, bool) {
 	if !p.HasProcessor() {
-		return p.AttemptID != ""
+		return attemptStart(p.AttemptID)
 	}
 	n, _ := lastClaim(remote)
-	return remote.Metadata[claimKey("post", n)] != "" && !released(remote, n)
+	if released(remote, n) {
+		return time.Time{}, false
+	}
+	return attemptStart(remote.Metadata[claimKey("post", n)])
 }
 
 // needsVerification tells whether verifyRecorded still has to read the contact's debt.
