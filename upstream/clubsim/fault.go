@@ -22,7 +22,8 @@ type Fault struct {
 	//	drop_after         everything done, then the connection is cut without an answer
 	//	delay              everything done, then DelayMs of waiting before the answer
 	//	hang               no answer and nothing done until the client gives up
-	//	malformed          everything done, then status 200 with a body that is not JSON
+	//	malformed          everything done, then status 200 with a body that is not JSON; a refusal
+	//	                   keeps its status
 	//	unauthorized_once  401, once
 	//	too_many           429 with Retry-After, nothing done
 	Kind    string `json:"kind"`
@@ -193,7 +194,11 @@ func (s *Server) respond(rw http.ResponseWriter, req *httpRequest, fault *Fault,
 	case "error_after":
 		a = fault.refusal()
 	case "malformed":
-		a = httpResponse{status: fault.statusOrDefault(), body: []byte(`{"@id": "/`)}
+		status := fault.statusOrDefault()
+		if a.status >= http.StatusBadRequest && fault.Status == 0 {
+			status = a.status
+		}
+		a = httpResponse{status: status, body: []byte(`{"@id": "/`)}
 	}
 	note(a.status)
 	writeResponse(rw, a)

@@ -63,6 +63,18 @@ func TestFaultsOfAPayment(t *testing.T) {
 	}
 }
 
+// TestMalformedRefusal: a fault does not turn a refusal into a success.
+func TestMalformedRefusal(t *testing.T) {
+	d := newTestClient(t, "demo-malformed")
+	contact := d.newContact(nil)
+	sale := d.filledSale(contact, 2801)
+	d.pay(sale, contact, 9900).want(201)
+	d.control("PUT", "faults", []body{{"match": body{"path": "/sales/*/postpone_due"}, "kind": "malformed"}}).want(200)
+	if r := d.post(sale+"/postpone_due", body{"date": "2030-01-15"}); r.status < 400 || r.json != nil {
+		t.Errorf("a settled sale is postponed: %d %s", r.status, r.raw)
+	}
+}
+
 func TestFaultsAreCountedAndCleared(t *testing.T) {
 	d := newTestClient(t, "demo-counted")
 	d.control("PUT", "faults", body{"items": []body{
