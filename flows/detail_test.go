@@ -219,7 +219,7 @@ func TestDoubtAmongThousands(t *testing.T) {
 			ID: flows.NewPaymentID(fmt.Sprint("waiting", i), 1), State: flows.Intent, Method: flows.ByCard,
 			Registration: fmt.Sprint("waiting", i), Generation: 1, UpdatedAt: w.clock.Now(), CreatedAt: w.clock.Now(),
 		}
-		if err := g.store.Rebuild(t.Context(), nil, p, 0); err != nil {
+		if err := g.store.Rebuild(t.Context(), &flows.Registration{ID: p.Registration, Generation: 1}, p, 0); err != nil {
 			t.Fatal(err)
 		}
 	}

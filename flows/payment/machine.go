@@ -71,6 +71,7 @@ type Store interface {
 	Commit(ctx context.Context, move flows.StateChange) error
 	// Rebuild stores a missing payment and, unless nil, its registration as SaveRegistration
 	// does, both or neither. keep is for a final payment. ErrConflict if the payment exists.
+	// ErrNotFound if it has a number of a registration that is neither given nor in Redis.
 	Rebuild(ctx context.Context, r *flows.Registration, p *flows.Payment, keep time.Duration) error
 	// ScheduleNext sets when an open payment is advanced next, and lists it under its state.
 	ScheduleNext(ctx context.Context, p *flows.Payment, at time.Time) error

@@ -42,9 +42,9 @@ const (
 	onDemandTimeout = 10 * time.Second
 )
 
-// errLostAgain ends a rebuild in which Redis loses a payment that it had a moment before. What was read
-// of the registration is then as stale, and the payment must not be taken for a duplicate.
-var errLostAgain = errors.New("payment: Redis lost a payment while it was compared with the processor")
+// errLostAgain ends a rebuild in which Redis loses a registration that it had a moment before. Its
+// payment must not be taken for a duplicate.
+var errLostAgain = errors.New("payment: Redis lost a registration while its payments were compared with the processor")
 
 // Comparison is the latest complete comparison of Redis with a processor.
 type Comparison struct {
@@ -394,9 +394,6 @@ func (m *Machine) restore(ctx context.Context, group []candidate) error {
 	if err := m.loadStored(ctx, group); err != nil {
 		return err
 	}
-	if latest != nil && slices.ContainsFunc(group, func(a candidate) bool { return a.lost() && a.derived.ProcessorID == latest.ProcessorID }) {
-		return flows.StorageFailed(errLostAgain)
-	}
 	slices.SortFunc(group, byRank)
 	for i, a := range group {
 		if a.duplicate() && latest == nil {
@@ -476,6 +473,8 @@ func (m *Machine) storeRebuilt(ctx context.Context, r *flows.Registration, p *fl
 	switch err := m.cfg.Store.Rebuild(ctx, r, p, keep); {
 	case errors.Is(err, flows.ErrConflict):
 		return false, nil
+	case errors.Is(err, flows.ErrNotFound):
+		return false, flows.StorageFailed(errLostAgain)
 	case err != nil:
 		return false, flows.StorageFailed(err)
 	}

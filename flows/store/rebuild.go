@@ -20,9 +20,10 @@ import (
 //
 //	5 body of the registration, empty to keep it  6 its expected version (0: it must not exist)
 //	7 generation  8 its time to live if the payment is final, ms
+//	9 "1" if the registration to keep must exist, else "0"
 //
 // Returns 1 when done (also by this operation before), 0 when the payment exists or the registration
-// was changed.
+// was changed, -1 when the registration to keep is gone.
 var rebuild = redis.NewScript(`
 if redis.call('HEXISTS', KEYS[2], 'operation:' .. ARGV[1]) == 1 then return 1 end
 if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
@@ -30,6 +31,8 @@ if ARGV[5] ~= '' then
   if (redis.call('HGET', KEYS[1], 'version') or '0') ~= ARGV[6] then return 0 end
   redis.call('HSET', KEYS[1], 'version', ARGV[6] + 1, 'operation', ARGV[1], 'body', ARGV[5], 'generation', ARGV[7])
   if ARGV[4] ~= '0' then redis.call('PEXPIRE', KEYS[1], ARGV[8]) else redis.call('PERSIST', KEYS[1]) end
+elseif ARGV[9] == '1' and redis.call('EXISTS', KEYS[1]) == 0 then
+  return -1
 end
 redis.call('HSET', KEYS[2], 'version', 1, 'state', ARGV[2], 'body', ARGV[3], 'operation:' .. ARGV[1], 1)
 if ARGV[4] ~= '0' then redis.call('PEXPIRE', KEYS[2], ARGV[4]) end
@@ -56,8 +59,13 @@ func (s *Store) Rebuild(ctx context.Context, r *flows.Registration, p *flows.Pay
 		}
 		expected = r.Version
 	}
-	if err := committed(s.run(ctx, rebuild, []string{rKey, pKey}, uuid.NewString(), string(p.State), pBody, keep.Milliseconds(),
-		rBody, expected, p.Generation, keepAfterPayment.Milliseconds())); err != nil {
+	hasNumber := p.ID == flows.NewPaymentID(p.Registration, p.Generation)
+	reply := s.run(ctx, rebuild, []string{rKey, pKey}, uuid.NewString(), string(p.State), pBody, keep.Milliseconds(),
+		rBody, expected, p.Generation, keepAfterPayment.Milliseconds(), hasNumber)
+	if n, _ := reply.Int64(); n == -1 {
+		return flows.ErrNotFound
+	}
+	if err := committed(reply); err != nil {
 		return err
 	}
 	p.Version = 1
