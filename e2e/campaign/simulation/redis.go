@@ -50,6 +50,9 @@ func (h redisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 // process makes one round trip to Redis, with whatever the plan of the journey adds to it.
 func (h redisHook) process(ctx context.Context, cmds []redis.Cmder, next func() error) error {
 	t := taskOf(ctx)
+	if t != nil && t.dead.Load() {
+		return errDead // before it could learn anything
+	}
 	h.redis.SetTime(h.Now())
 	if once := h.onlyOnce(cmds); once || t == nil {
 		return next()

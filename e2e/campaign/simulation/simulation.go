@@ -13,6 +13,7 @@ package simulation
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"sync/atomic"
@@ -37,8 +38,12 @@ func Campaign() campaign.Campaign {
 	}
 }
 
-// progressEvery: often enough to see that it lives.
-const progressEvery = 5000
+const (
+	// progressEvery: often enough to see that it lives.
+	progressEvery = 5000
+	// renewEvery: miniredis remembers the name of every key that it has ever had.
+	renewEvery = 1000
+)
 
 // play plays journeys in as many environments as there are cores.
 func play(ctx context.Context, o campaign.Options, recorder *campaign.Recorder) error {
@@ -52,22 +57,31 @@ func play(ctx context.Context, o campaign.Options, recorder *campaign.Recorder) 
 	return workers.Wait()
 }
 
-// work plays journeys on one stage until there are enough.
+// work plays journeys, one after the other, until there are enough.
 func work(ctx context.Context, o campaign.Options, recorder *campaign.Recorder, next *atomic.Int64) error {
+	for {
+		enough, err := workInOneEnv(ctx, o, recorder, next)
+		if enough || err != nil {
+			return err
+		}
+	}
+}
+
+// workInOneEnv plays at most renewEvery journeys, and tells whether there are enough.
+func workInOneEnv(ctx context.Context, o campaign.Options, recorder *campaign.Recorder, next *atomic.Int64) (enough bool, err error) {
 	s, err := newEnv()
 	if err != nil {
-		return err
+		return true, err
 	}
 	defer s.close()
-	for ctx.Err() == nil {
+	for range renewEvery {
 		n := int(next.Add(1))
-		if o.Count > 0 && n > o.Count && recorder.EnoughFaults(o) || o.OnlySeed != 0 && n > 1 || o.StopAtViolation && recorder.ViolationCount() > 0 {
-			return nil
+		if ctx.Err() != nil || o.Count > 0 && n > o.Count && recorder.EnoughFaults(o) || o.OnlySeed != 0 && n > 1 || o.StopAtViolation && recorder.ViolationCount() > 0 {
+			return true, nil
 		}
-		seed := seedOf(o, n)
-		result, err := s.play(seed)
+		result, err := s.play(seedOf(o, n))
 		if err != nil {
-			return err
+			return true, err
 		}
 		recorder.AddFaults(result.faults)
 		recorder.AddViolations(result.violations...)
@@ -81,18 +95,22 @@ func work(ctx context.Context, o campaign.Options, recorder *campaign.Recorder, 
 			o.Logf("simulation: %d journeys, %d violations", n, recorder.ViolationCount())
 		}
 	}
-	return nil
+	return false, nil
 }
+
+// maxTries: a journey calls on fewer scripts, and each try teaches it one at least.
+const maxTries = 50
 
 // play plays the journey of a seed, until nothing in it depends on having been the first here.
 func (s *env) play(seed uint64) (result, error) {
-	for {
+	for range maxTries {
 		s.learning.Store(false)
 		result, err := newJourney(s, seed).run()
 		if err != nil || !s.learning.Load() {
 			return result, err
 		}
 	}
+	return result{}, fmt.Errorf("simulation: the journey of seed %d still sends Redis something new after %d tries", seed, maxTries)
 }
 
 // seedOf is the seed of the n-th journey of a run, never zero.
