@@ -1,26 +1,25 @@
-# The image of Frontdesk: one static binary, and nothing else that could be run.
+# The image of Frontdesk: one static binary and no other program.
 #   docker build -t frontdesk . && docker run --rm -p 8080:8080 frontdesk
 FROM golang:1.26 AS build
 WORKDIR /src
-# The modules are a layer of their own: they change less often than the code.
+# The modules have their own layer, because they change less often than the code.
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 ARG VERSION=
-# The tag leaves out the one way of validating, unused here, that looks methods up by
-# name: where anything does so the linker keeps every method, and doubles the binary.
+# The tag omits a validator that looks up methods by name and is not used here. With it, the
+# linker keeps every method, and the binary is twice as large.
 RUN CGO_ENABLED=0 go build -tags validator_novalidatefn -trimpath -ldflags "-s -w -X frontdesk/cmd.version=${VERSION}" -o /frontdesk .
 
 FROM scratch
 ARG VERSION=
 LABEL org.opencontainers.image.title="frontdesk" \
-      org.opencontainers.image.description="The back end of a fitness club's signup. Started with nothing configured, it is its own mock." \
+      org.opencontainers.image.description="The back end of a fitness club's signup. Without configuration, it runs as its own mock." \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="${VERSION}"
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=build /frontdesk /frontdesk
-# A numeric user: orchestrators that demand an unprivileged user
-# cannot tell from a name.
+# A numeric user, because orchestrators cannot tell from a name that it is unprivileged.
 USER 65532:65532
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=5s --start-period=5s CMD ["/frontdesk", "health"]

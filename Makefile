@@ -7,14 +7,14 @@
 # make image: the image frontdesk, with docker, podman or buildah, and artefacts/frontdesk.cdx.json, what is in it.
 # make bench: Frontdesk compared with reference servers, in one table; fails when a threshold of docs/explanation/performance.md is missed.
 # make campaign: the long form of the campaigns of faults, about an hour, for docs/explanation/reliability.md.
-# It includes gosec. Run alone, gosec finds nothing more, understands the same exceptions
-# (#nosec), and would read the whole tree a second time, so that it is not run:
+
+# golangci-lint includes gosec. On its own, gosec finds nothing more and takes as long again:
 # go run github.com/securego/gosec/v2/cmd/gosec@v2.24.7 -exclude-generated -exclude-dir=e2e ./...
 LINT = go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 .PHONY: run test check contract tools image generate campaign bench
 
-# -count=1: Go's cache of results does not know the binary that these tests run.
-# -timeout ends a hang; on a machine that is busy all of it takes several times as long.
+# -count=1: Go caches results without regard to the binary that these tests run.
+# -timeout ends a hang; a busy machine takes several times as long as an idle one.
 E2E = go test -count=1 -timeout 90m
 # TestWipe repeats a payment 1,200 times, with another message broken each time. The race detector would take
 # several times as long over it, and sees the same code in TestEveryMessageBreaks and TestTwoRebuildsAtOnce.
@@ -34,9 +34,11 @@ check: tools contract
 	$(LINT) run
 	$(E2E) -p 3 -parallel 4 -skip '$(MAIN)' ./e2e/... # these mostly wait: more of them than cores
 
-contract: tools # what linters of contracts have to say of openapi.yaml; e2e/web/spectral.yaml tells where they may not
+contract: tools # linters of openapi.yaml and asyncapi.yaml, with the exceptions of e2e/web/spectral*.yaml; what breaks the contract that was released last
 	REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true e2e/web/node_modules/.bin/redocly lint openapi.yaml
 	e2e/web/node_modules/.bin/spectral lint openapi.yaml --ruleset e2e/web/spectral.yaml --fail-severity hint
+	e2e/web/node_modules/.bin/spectral lint asyncapi.yaml --ruleset e2e/web/spectral-asyncapi.yaml --fail-severity hint
+	go run github.com/oasdiff/oasdiff@v1.36.0 breaking e2e/web/testdata/openapi.yaml openapi.yaml --fail-on WARN --severity-levels e2e/web/oasdiff.txt
 
 image: VERSION = $(shell git describe --tags --always --dirty)
 image: BUILDER = $(firstword $(foreach tool,docker podman buildah,$(shell command -v $(tool))))

@@ -6,6 +6,7 @@ ignore ./e2e/web/node_modules
 
 require (
 	github.com/CycloneDX/cyclonedx-go v0.12.0
+	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/MicahParks/keyfunc/v3 v3.9.0
 	github.com/Shopify/toxiproxy/v2 v2.5.0
 	github.com/alicebob/miniredis/v2 v2.40.0

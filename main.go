@@ -13,6 +13,9 @@ import (
 //go:embed openapi.yaml
 var contract []byte
 
+//go:embed asyncapi.yaml
+var events []byte
+
 // The site without what only its developers need: types, editor settings, a README.
 //
 //go:embed web-example/*.html web-example/*.css web-example/*.svg web-example/*.js web-example/views
@@ -22,10 +25,9 @@ var site embed.FS
 var examples embed.FS
 
 func main() {
-	cmd.Execute(cmd.Assets{Contract: contract, Site: sub(site, "web-example"), Examples: sub(examples, "docs/examples")})
+	cmd.Execute(cmd.Assets{Contract: contract, Events: events, Site: sub(site, "web-example"), Examples: sub(examples, "docs/examples")})
 }
 
-// sub returns a folder of embedded files as a file system of its own.
 func sub(files embed.FS, folder string) fs.FS {
 	tree, err := fs.Sub(files, folder)
 	if err != nil {

@@ -24,6 +24,7 @@ const (
 	ActionActionCancelSignature ActionAction = "cancel_signature"
 	ActionActionCheck           ActionAction = "check"
 	ActionActionClearItems      ActionAction = "clear_items"
+	ActionActionConsents        ActionAction = "consents"
 	ActionActionFollowPayment   ActionAction = "follow_payment"
 	ActionActionMandate         ActionAction = "mandate"
 	ActionActionPay             ActionAction = "pay"
@@ -48,6 +49,8 @@ func (e ActionAction) Valid() bool {
 		return true
 	case ActionActionClearItems:
 		return true
+	case ActionActionConsents:
+		return true
 	case ActionActionFollowPayment:
 		return true
 	case ActionActionMandate:
@@ -71,6 +74,7 @@ func (e ActionAction) Valid() bool {
 const (
 	DELETE ActionMethod = "DELETE"
 	GET    ActionMethod = "GET"
+	PATCH  ActionMethod = "PATCH"
 	POST   ActionMethod = "POST"
 	PUT    ActionMethod = "PUT"
 )
@@ -81,6 +85,8 @@ func (e ActionMethod) Valid() bool {
 	case DELETE:
 		return true
 	case GET:
+		return true
+	case PATCH:
 		return true
 	case POST:
 		return true
@@ -106,6 +112,27 @@ func (e Audience) Valid() bool {
 	case AudienceStaff:
 		return true
 	case AudienceVisitor:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CardDetailsPresentation.
+const (
+	PresentationEmbedded CardDetailsPresentation = "embedded"
+	PresentationNone     CardDetailsPresentation = "none"
+	PresentationRedirect CardDetailsPresentation = "redirect"
+)
+
+// Valid indicates whether the value is a known member of the CardDetailsPresentation enum.
+func (e CardDetailsPresentation) Valid() bool {
+	switch e {
+	case PresentationEmbedded:
+		return true
+	case PresentationNone:
+		return true
+	case PresentationRedirect:
 		return true
 	default:
 		return false
@@ -178,6 +205,27 @@ func (e ChallengeWidgetProvider) Valid() bool {
 	}
 }
 
+// Defines values for Channel.
+const (
+	ChannelClub     Channel = "club"
+	ChannelTerminal Channel = "terminal"
+	ChannelWeb      Channel = "web"
+)
+
+// Valid indicates whether the value is a known member of the Channel enum.
+func (e Channel) Valid() bool {
+	switch e {
+	case ChannelClub:
+		return true
+	case ChannelTerminal:
+		return true
+	case ChannelWeb:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ConfigMode.
 const (
 	Live ConfigMode = "live"
@@ -220,6 +268,27 @@ func (e ConsentChangeCode) Valid() bool {
 	case ConsentUnchanged:
 		return true
 	case ConsentUnknown:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DebitChoice.
+const (
+	DebitChoiceMonthDay DebitChoice = "month_day"
+	DebitChoiceNone     DebitChoice = "none"
+	DebitChoiceWeekDay  DebitChoice = "week_day"
+)
+
+// Valid indicates whether the value is a known member of the DebitChoice enum.
+func (e DebitChoice) Valid() bool {
+	switch e {
+	case DebitChoiceMonthDay:
+		return true
+	case DebitChoiceNone:
+		return true
+	case DebitChoiceWeekDay:
 		return true
 	default:
 		return false
@@ -286,15 +355,48 @@ func (e OfferNeeds) Valid() bool {
 	}
 }
 
-// Defines values for PaymentPayAgain.
+// Defines values for OpeningHoursDays.
 const (
-	PayAgainNewRequest  PaymentPayAgain = "new_request"
-	PayAgainNo          PaymentPayAgain = "no"
-	PayAgainSameRequest PaymentPayAgain = "same_request"
+	Friday    OpeningHoursDays = "friday"
+	Monday    OpeningHoursDays = "monday"
+	Saturday  OpeningHoursDays = "saturday"
+	Sunday    OpeningHoursDays = "sunday"
+	Thursday  OpeningHoursDays = "thursday"
+	Tuesday   OpeningHoursDays = "tuesday"
+	Wednesday OpeningHoursDays = "wednesday"
 )
 
-// Valid indicates whether the value is a known member of the PaymentPayAgain enum.
-func (e PaymentPayAgain) Valid() bool {
+// Valid indicates whether the value is a known member of the OpeningHoursDays enum.
+func (e OpeningHoursDays) Valid() bool {
+	switch e {
+	case Friday:
+		return true
+	case Monday:
+		return true
+	case Saturday:
+		return true
+	case Sunday:
+		return true
+	case Thursday:
+		return true
+	case Tuesday:
+		return true
+	case Wednesday:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PayAgain.
+const (
+	PayAgainNewRequest  PayAgain = "new_request"
+	PayAgainNo          PayAgain = "no"
+	PayAgainSameRequest PayAgain = "same_request"
+)
+
+// Valid indicates whether the value is a known member of the PayAgain enum.
+func (e PayAgain) Valid() bool {
 	switch e {
 	case PayAgainNewRequest:
 		return true
@@ -328,6 +430,30 @@ func (e PaymentRetry) Valid() bool {
 	}
 }
 
+// Defines values for PaymentMethod.
+const (
+	PaymentMethodCard  PaymentMethod = "card"
+	PaymentMethodDesk  PaymentMethod = "desk"
+	PaymentMethodFree  PaymentMethod = "free"
+	PaymentMethodLater PaymentMethod = "later"
+)
+
+// Valid indicates whether the value is a known member of the PaymentMethod enum.
+func (e PaymentMethod) Valid() bool {
+	switch e {
+	case PaymentMethodCard:
+		return true
+	case PaymentMethodDesk:
+		return true
+	case PaymentMethodFree:
+		return true
+	case PaymentMethodLater:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PaymentState.
 const (
 	Cancelled      PaymentState = "cancelled"
@@ -355,30 +481,6 @@ func (e PaymentState) Valid() bool {
 	case Refunded:
 		return true
 	case RequiresAction:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for PaymentMethod.
-const (
-	PaymentMethodCard  PaymentMethod = "card"
-	PaymentMethodDesk  PaymentMethod = "desk"
-	PaymentMethodFree  PaymentMethod = "free"
-	PaymentMethodLater PaymentMethod = "later"
-)
-
-// Valid indicates whether the value is a known member of the PaymentMethod enum.
-func (e PaymentMethod) Valid() bool {
-	switch e {
-	case PaymentMethodCard:
-		return true
-	case PaymentMethodDesk:
-		return true
-	case PaymentMethodFree:
-		return true
-	case PaymentMethodLater:
 		return true
 	default:
 		return false
@@ -880,6 +982,27 @@ func (e Step) Valid() bool {
 	}
 }
 
+// Defines values for StreamEndReason.
+const (
+	Draining  StreamEndReason = "draining"
+	Final     StreamEndReason = "final"
+	Forgotten StreamEndReason = "forgotten"
+)
+
+// Valid indicates whether the value is a known member of the StreamEndReason enum.
+func (e StreamEndReason) Valid() bool {
+	switch e {
+	case Draining:
+		return true
+	case Final:
+		return true
+	case Forgotten:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Session.
 const (
 	SessionCookie Session = "cookie"
@@ -925,7 +1048,8 @@ func (e ResumeRegistrationParamsXFrontdeskSession) Valid() bool {
 	}
 }
 
-// Action An action that is possible now.
+// Action A request that changes or follows the registration. Where `person` is possible and a buyer is set, so is
+// `PATCH …/person`; where `clear_items` is, so is `DELETE …/items/{itemId}`.
 type Action struct {
 	Action ActionAction `json:"action"`
 	Href   string       `json:"href"`
@@ -936,6 +1060,9 @@ type Action struct {
 
 	// Methods Only with `pay`, the methods that the caller can choose now. `desk` is listed only for staff, `later` only for callers that the club offers it to.
 	Methods *[]PaymentMethod `json:"methods,omitempty"`
+
+	// NotBefore Only in `upcoming`: when the action becomes possible.
+	NotBefore *Instant `json:"notBefore,omitempty"`
 }
 
 // ActionAction defines model for Action.Action.
@@ -956,8 +1083,27 @@ type Address struct {
 	Street     string `json:"street" validate:"notblank"`
 }
 
+// AgeRange The ages in years that the offer is for, on the day it starts, according to the operator. The club system checks the buyer's age in the cart.
+type AgeRange struct {
+	// Max Absent without a limit.
+	Max *int `json:"max,omitempty"`
+
+	// Min Example: 18
+	Min *int `json:"min,omitempty"`
+}
+
 // Amount Minor units (cents).
 type Amount = int64
+
+// Attribution The campaign that brought the visitor, as sent at the start.
+//
+// Example: {"campaign":"new-year-2030","medium":"email","source":"newsletter"}
+type Attribution struct {
+	Campaign *string `json:"campaign,omitempty"`
+	Content  *string `json:"content,omitempty"`
+	Medium   *string `json:"medium,omitempty"`
+	Source   *string `json:"source,omitempty"`
+}
 
 // Audience `contact`: a buyer identified by a login, an invitation or their own account.
 type Audience string
@@ -983,6 +1129,9 @@ type BillingEntry struct {
 	Every Duration `json:"every"`
 	Price Money    `json:"price"`
 
+	// Tax The tax in a `price`, in its currency, as the club system gives it; absent if it gives none, or one that does not add up.
+	Tax *Tax `json:"tax,omitempty"`
+
 	// Times The number of periods; absent if it is endless or unknown.
 	Times *int `json:"times,omitempty"`
 }
@@ -996,28 +1145,19 @@ type CardConfig struct {
 	PublishableKey *Words `json:"publishableKey,omitempty"`
 }
 
-// CardPayment Present only with the method `card`.
-type CardPayment struct {
-	// ClientSecret A name or a sentence for display, on one line. Longer text from the club system is truncated.
-	ClientSecret *Words `json:"clientSecret,omitempty"`
-
-	// DeclineCode The processor's reason. A cancelled payment has it after the registration's fifth declined attempt: cards are no longer offered then.
-	//
-	// Example: insufficient_funds
-	DeclineCode *Words `json:"declineCode,omitempty"`
-
-	// Processor Example: sandbox
-	Processor string `json:"processor"`
-
-	// PublishableKey A name or a sentence for display, on one line. Longer text from the club system is truncated.
-	PublishableKey *Words `json:"publishableKey,omitempty"`
-
-	// RedirectUrl The processor's hosted page; present while the buyer must act there.
-	RedirectUrl *Url `json:"redirectUrl,omitempty"`
-
-	// Refunding Present, and true, while the money is on its way back to the card. That can take days.
-	Refunding *bool `json:"refunding,omitempty"`
+// CardDetails How the buyer enters the card now.
+type CardDetails struct {
+	ClientSecret   *string                 `json:"clientSecret,omitempty"`
+	DeclineCode    *string                 `json:"declineCode,omitempty"`
+	Presentation   CardDetailsPresentation `json:"presentation"`
+	Processor      string                  `json:"processor"`
+	PublishableKey *string                 `json:"publishableKey,omitempty"`
+	RedirectUrl    *string                 `json:"redirectUrl,omitempty"`
+	Refunding      *bool                   `json:"refunding,omitempty"`
 }
+
+// CardDetailsPresentation defines model for CardDetails.Presentation.
+type CardDetailsPresentation string
 
 // Cart The cart as last read from the club system.
 type Cart struct {
@@ -1038,7 +1178,7 @@ type Cart struct {
 	// Stale Present and true if the club system did not respond when the cart should have been read again.
 	Stale *bool `json:"stale,omitempty"`
 
-	// Valid True if the club system's check passes and no mandate is missing. Only a valid cart can be paid.
+	// Valid True if the club system's check passes, no mandate is missing, and the caller can pay by a method. Only a valid cart can be paid.
 	Valid bool `json:"valid"`
 }
 
@@ -1064,11 +1204,11 @@ type CartConfig struct {
 	RevisionRequired bool `json:"revisionRequired"`
 }
 
-// CartItem `id` stays the same for as long as the item is in the cart. `debit` is present if a day was chosen, as requested. Its `from` is the first such day that counts.
+// CartItem `id` stays the same as long as the item is in the cart. `debit` is present if a day was chosen; its `from` is the earliest date for the first debit.
 type CartItem struct {
-	// Debit When debits fall: on a day of the month or of the week, not both. If omitted, the club chooses.
-	Debit *Debit `json:"debit,omitempty"`
-	Id    *Id    `json:"id,omitempty"`
+	// Debit When the item's debits fall; see `Debit`.
+	Debit *ItemDebit `json:"debit,omitempty"`
+	Id    Id         `json:"id"`
 
 	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Name    Words `json:"name"`
@@ -1077,7 +1217,7 @@ type CartItem struct {
 	// Origin `chosen`: requested, and can be removed. `required`: an offer that the club system added, such as a compulsory badge. `adjustment`: a line without an offer that the club system added, such as a prorata.
 	Origin CartItemOrigin `json:"origin"`
 
-	// ParentId The item that brought this one along.
+	// ParentId The item because of which this one was added.
 	ParentId  *Id   `json:"parentId,omitempty"`
 	Price     Money `json:"price"`
 	StartDate *Date `json:"startDate,omitempty"`
@@ -1088,7 +1228,7 @@ type CartItemOrigin string
 
 // CartProblem defines model for CartProblem.
 type CartProblem struct {
-	// Code Names the message. New codes may be added: show `message` for a code that you do not know. `settled`: the club's staff settled the cart in the club system, so the registration can only be abandoned.
+	// Code Names the message. New codes may be added: show `message` for a code that you do not know. `no_method`: the club offers the caller no method for this cart. `settled`: the club's staff settled the cart in the club system, so the registration can only be abandoned.
 	//
 	// Example: age_restricted
 	Code string `json:"code"`
@@ -1126,6 +1266,9 @@ type ChangeConsents struct {
 	Wording *string `json:"wording,omitempty"`
 }
 
+// Channel defines model for Channel.
+type Channel string
+
 // Check Example: {"problems":[{"code":"age_restricted","message":"One of the offers is not open to people of your age."}],"valid":false}
 type Check struct {
 	Problems []CartProblem `json:"problems"`
@@ -1134,9 +1277,14 @@ type Check struct {
 
 // Club defines model for Club.
 type Club struct {
+	Address *PostalAddress `json:"address,omitempty"`
+
 	// Alias A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Alias *Words `json:"alias,omitempty"`
 	Id    Id     `json:"id"`
+
+	// Location In degrees (WGS 84).
+	Location *Location `json:"location,omitempty"`
 
 	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Name Words `json:"name"`
@@ -1145,12 +1293,65 @@ type Club struct {
 	Path []Words `json:"path"`
 }
 
+// ClubDetails Example: {"address":{"city":"Paris","country":"FR","postalCode":"75011","street":"14 rue de la Roquette"},"alias":"bastille","currency":"EUR","email":"bastille@lumen.example","id":"11","images":[{"alt":"The gym floor","url":"https://lumen.example/bastille.jpg"}],"location":{"latitude":48.8541,"longitude":2.3715},"name":"Lumen Bastille","openingHours":[{"closes":"23:00","days":["monday","tuesday","wednesday","thursday","friday"],"opens":"06:00"},{"closes":"20:00","days":["saturday","sunday"],"opens":"08:00"}],"path":["Lumen Fitness","Lumen Paris"],"phone":"+33155501011","startDates":{"earliest":"2030-01-15","latest":"2035-01-15"},"timeZone":"Europe/Paris","trader":{"address":{"city":"Paris","country":"FR","postalCode":"75004","street":"1 rue de Rivoli"},"email":"contact@lumen.example","name":"Lumen Fitness SAS","registrationNumber":"552 100 554 RCS Paris","vatId":"FR83552100554"},"url":"https://lumen.example/bastille"}
+type ClubDetails struct {
+	Address *PostalAddress `json:"address,omitempty"`
+
+	// Alias A name or a sentence for display, on one line. Longer text from the club system is truncated.
+	Alias *Words `json:"alias,omitempty"`
+
+	// Currency ISO 4217; `XXX` if the club system gives none.
+	//
+	// Example: EUR
+	Currency *Currency `json:"currency,omitempty"`
+
+	// Email Example: bastille@lumen.example
+	Email  *string `json:"email,omitempty"`
+	Id     Id      `json:"id"`
+	Images []Image `json:"images"`
+
+	// Location In degrees (WGS 84).
+	Location *Location `json:"location,omitempty"`
+
+	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
+	Name         Words          `json:"name"`
+	OpeningHours []OpeningHours `json:"openingHours"`
+
+	// Path The names of the club's parent groups, outermost first.
+	Path []Words `json:"path"`
+
+	// Phone Example: +33155501011
+	Phone *string `json:"phone,omitempty"`
+
+	// Stale Present and true if the club system did not respond when this should have been read again, or Frontdesk has more
+	// visitors than it can serve. What is shown is up to ten minutes old. Prices are always read again before a payment.
+	Stale *Stale `json:"stale,omitempty"`
+
+	// StartDates The start dates that the club accepts now. The earliest is today at the club; without a `timeZone`, it can be yesterday.
+	StartDates DateRange `json:"startDates"`
+
+	// TimeZone IANA name. Dates of this club, such as today's, are in it.
+	//
+	// Example: Europe/Paris
+	TimeZone *string `json:"timeZone,omitempty"`
+
+	// Trader The legal entity that sells, for the legal notice of a page.
+	Trader *Trader `json:"trader,omitempty"`
+
+	// Url The club's own page.
+	Url *Url `json:"url,omitempty"`
+}
+
 // ClubList Example: {"items":[{"id":"11","name":"Paris Bastille","path":["Demo Group","Île-de-France"]}]}
 type ClubList struct {
 	Items []Club `json:"items"`
+
+	// Stale Present and true if the club system did not respond when this should have been read again, or Frontdesk has more
+	// visitors than it can serve. What is shown is up to ten minutes old. Prices are always read again before a payment.
+	Stale *Stale `json:"stale,omitempty"`
 }
 
-// Config Example: {"card":{"processor":"stripe","publishableKey":"pk_test_51N2bXyE0a"},"cart":{"revisionRequired":true},"challenge":{"provider":"turnstile","siteKey":"0x4AAAAAAAzK3yQ2wNvB1cDe"},"features":["login","staff"],"languages":["en"],"methods":[{"audience":["visitor","contact","staff"],"method":"card"},{"audience":["contact","staff"],"latestDueDate":"2030-04-15","method":"later"},{"audience":["staff"],"method":"desk"}],"mode":"test","person":[{"name":"givenName","required":true},{"name":"gender","required":false},{"name":"address/street","required":true}],"startDates":{"earliest":"2030-01-14","latest":"2035-01-15"},"version":"0.1.0"}
+// Config Example: {"card":{"processor":"stripe","publishableKey":"pk_test_51N2bXyE0a"},"cart":{"revisionRequired":true},"challenge":{"provider":"turnstile","siteKey":"0x4AAAAAAAzK3yQ2wNvB1cDe"},"features":["login","staff"],"languages":["en"],"methods":[{"audience":["visitor","contact","staff"],"method":"card"},{"audience":["contact","staff"],"latestDueDate":"2030-04-15","method":"later"},{"audience":["staff"],"method":"desk"}],"mode":"test","person":[{"name":"givenName","required":true},{"name":"gender","required":false},{"name":"address/street","required":true}],"startDates":{"earliest":"2030-01-14","latest":"2035-01-15"},"version":"1.0.0-rc.1"}
 type Config struct {
 	Card CardConfig `json:"card"`
 	Cart CartConfig `json:"cart"`
@@ -1175,7 +1376,7 @@ type Config struct {
 
 	// Version The version of this contract.
 	//
-	// Example: 0.1.0
+	// Example: 1.0.0-rc.1
 	Version string `json:"version"`
 }
 
@@ -1261,7 +1462,7 @@ type Contact struct {
 	// Debt An identified contact's debt when the registration started; absent for visitors.
 	Debt *Money `json:"debt,omitempty"`
 
-	// GivenName Absent if the club system does not tell it.
+	// GivenName Absent if the club system does not provide it.
 	GivenName *Words `json:"givenName,omitempty"`
 
 	// MobileEnding The mobile number's last two digits, so that the buyer recognises where codes go.
@@ -1302,6 +1503,10 @@ type Debit struct {
 	WeekDay *int `json:"weekDay,omitempty"`
 }
 
+// DebitChoice Which day of the debits the buyer can choose, with the item's `debit`: `month_day` is its `day`, one of the club's
+// debit days; `week_day` is its `weekDay`. `none`: there are no debits, or no choice.
+type DebitChoice string
+
 // DebitDay defines model for DebitDay.
 type DebitDay struct {
 	// Date The next date with this day of the month.
@@ -1314,6 +1519,10 @@ type DebitDay struct {
 // DebitDayList defines model for DebitDayList.
 type DebitDayList struct {
 	Items []DebitDay `json:"items"`
+
+	// Stale Present and true if the club system did not respond when this should have been read again, or Frontdesk has more
+	// visitors than it can serve. What is shown is up to ten minutes old. Prices are always read again before a payment.
+	Stale *Stale `json:"stale,omitempty"`
 }
 
 // DeskCard defines model for DeskCard.
@@ -1341,8 +1550,8 @@ type DeskCheque struct {
 	Owner string `json:"owner" validate:"notblank"`
 }
 
-// DueToday What is due at signup if the offer starts today; for another start date of an offer that is `prorated`, ask for its
-// schedule. Articles that the club adds to a cart by itself, such as a compulsory badge, are known only in the cart.
+// DueToday What is due at signup if the offer starts today, or on its earliest start; for another start date of an offer that is `prorated`, ask for its
+// schedule. It includes the `extras` that the operator names. Anything else that the club adds is known only in the cart.
 type DueToday struct {
 	// Amount Minor units (cents).
 	Amount Amount `json:"amount"`
@@ -1366,7 +1575,9 @@ type DueToday struct {
 // Example: P1M
 type Duration = string
 
-// Feature `login`: contacts can identify themselves with a token from the club's login. `staff`: staff can use their key.
+// Feature What the operator has set up. New features may be added: ignore one that you do not know. `login`: contacts can identify themselves with a token from the club's login. `staff`: staff can use their key.
+//
+// Example: login
 type Feature string
 
 // FieldCode What is wrong with a field. New codes may be added: show `message` for a code that you do not know.
@@ -1418,7 +1629,7 @@ type Feature string
 // | `no_direct_debit` | | the offer is not paid by direct debit |
 // | `one_debit_day` | | both a day of the month and a day of the week are given |
 // | `debit_day` | `allowed` | the club does not debit on this day of the month |
-// | `club` | | there is no such club |
+// | `club` | | the club does not exist |
 // | `staff_key` | | the value needs a staff key |
 // | `logged_in` | | an identified contact sends no invitation |
 // | `link_ended` | | the link is used, replaced or expired |
@@ -1481,7 +1692,7 @@ type FieldProblem struct {
 	// | `no_direct_debit` | | the offer is not paid by direct debit |
 	// | `one_debit_day` | | both a day of the month and a day of the week are given |
 	// | `debit_day` | `allowed` | the club does not debit on this day of the month |
-	// | `club` | | there is no such club |
+	// | `club` | | the club does not exist |
 	// | `staff_key` | | the value needs a staff key |
 	// | `logged_in` | | an identified contact sends no invitation |
 	// | `link_ended` | | the link is used, replaced or expired |
@@ -1507,7 +1718,7 @@ type FieldProblem struct {
 	// Example: type
 	Parameter *Words `json:"parameter,omitempty"`
 
-	// Params Present if the code has parameters.
+	// Params The values that a text contains, by name; present if it contains any. Numbers are decimal, dates `YYYY-MM-DD`.
 	//
 	// Example: {"max":"64"}
 	Params *TextParams `json:"params,omitempty"`
@@ -1533,8 +1744,24 @@ type HealthStatus string
 // Id defines model for Id.
 type Id = string
 
+// Image defines model for Image.
+type Image struct {
+	// Alt What the image shows.
+	Alt Words `json:"alt"`
+	Url Url   `json:"url"`
+}
+
 // Instant defines model for Instant.
 type Instant = time.Time
+
+// ItemDebit When the item's debits fall; see `Debit`.
+type ItemDebit = Debit
+
+// Location In degrees (WGS 84).
+type Location struct {
+	Latitude  float64 `json:"latitude"`
+	Longitude float64 `json:"longitude"`
+}
 
 // Mandate Example: {"attemptsLeft":5,"covers":false,"iban":"FR** **** 0189","message":"Please enter the code from the SMS.","messageCode":"signature_awaiting_code","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
 type Mandate struct {
@@ -1555,9 +1782,9 @@ type Mandate struct {
 	// MessageCode Names the message; present with it.
 	MessageCode *MessageCode `json:"messageCode,omitempty"`
 
-	// MessageParams Present if the message has parameters.
+	// MessageParams The values that a text contains, by name; present if it contains any. Numbers are decimal, dates `YYYY-MM-DD`.
 	//
-	// Example: {"dueDate":"2030-01-31"}
+	// Example: {"max":"64"}
 	MessageParams *TextParams `json:"messageParams,omitempty"`
 
 	// ResendAfter When a new code can be requested; present while this is possible.
@@ -1613,6 +1840,19 @@ type Money struct {
 // MonthDay defines model for MonthDay.
 type MonthDay = int
 
+// NewAttribution The campaign that brought the visitor, for the club's statistics. Names of campaigns only, never data about a person:
+// a value has letters, digits, `.`, `_` and `-`, with at least one letter, so that neither an e-mail address nor a phone
+// number fits. Drop a value that does not. The registration and the operators' view of its payment show it; it is not
+// sent to the club system.
+//
+// Example: {"campaign":"new-year-2030","medium":"email","source":"newsletter"}
+type NewAttribution struct {
+	Campaign *string `json:"campaign,omitempty"`
+	Content  *string `json:"content,omitempty"`
+	Medium   *string `json:"medium,omitempty"`
+	Source   *string `json:"source,omitempty"`
+}
+
 // NewItem defines model for NewItem.
 type NewItem struct {
 	// Debit When debits fall: on a day of the month or of the week, not both. If omitted, the club chooses.
@@ -1648,6 +1888,9 @@ type NewTransfer struct {
 
 // Offer defines model for Offer.
 type Offer struct {
+	// Ages The ages in years that the offer is for, on the day it starts, according to the operator. The club system checks the buyer's age in the cart.
+	Ages *AgeRange `json:"ages,omitempty"`
+
 	// Billing The debits after today's payment.
 	Billing *Billing `json:"billing,omitempty"`
 
@@ -1656,13 +1899,32 @@ type Offer struct {
 	// Example: P52W
 	Commitment *Duration `json:"commitment,omitempty"`
 
+	// DebitChoice Which day of the debits the buyer can choose, with the item's `debit`: `month_day` is its `day`, one of the club's
+	// debit days; `week_day` is its `weekDay`. `none`: there are no debits, or no choice.
+	DebitChoice DebitChoice `json:"debitChoice"`
+
 	// DueNow The price as the club system lists it, for a start on the first of a month.
 	DueNow Money `json:"dueNow"`
 
-	// DueToday What is due at signup if the offer starts today; for another start date of an offer that is `prorated`, ask for its
-	// schedule. Articles that the club adds to a cart by itself, such as a compulsory badge, are known only in the cart.
+	// DueToday What is due at signup if the offer starts today, or on its earliest start; for another start date of an offer that is `prorated`, ask for its
+	// schedule. It includes the `extras` that the operator names. Anything else that the club adds is known only in the cart.
 	DueToday DueToday `json:"dueToday"`
-	Id       Id       `json:"id"`
+
+	// Extras What the club adds to a cart with this offer.
+	Extras *[]OfferExtra `json:"extras,omitempty"`
+
+	// Facts What a buyer must know first, in a few words each: such as when it is valid, and for whom.
+	//
+	// Example: ["Monday to Friday, 9 am to 5 pm"]
+	Facts *[]Words `json:"facts,omitempty"`
+
+	// Group Offers of one group are shown together, under its name. The operator's file defines groups.
+	Group *OfferGroup `json:"group,omitempty"`
+
+	// Highlight The operator recommends it.
+	Highlight *bool  `json:"highlight,omitempty"`
+	Id        Id     `json:"id"`
+	Image     *Image `json:"image,omitempty"`
 
 	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Name Words `json:"name"`
@@ -1670,71 +1932,104 @@ type Offer struct {
 	// Needs What the buyer must provide with the item or before paying.
 	Needs []OfferNeeds `json:"needs"`
 
+	// Order Where the operator wants it to be shown, the lowest first; offers without an order come last.
+	Order *int `json:"order,omitempty"`
+
 	// Prorated The first instalment depends on the start date.
 	Prorated bool `json:"prorated"`
 
 	// RegistrationFee Already included in `dueNow`.
 	RegistrationFee *RegistrationFee `json:"registrationFee,omitempty"`
+
+	// StartDates Only if the operator limits them more than the club's.
+	StartDates *DateRange `json:"startDates,omitempty"`
 }
 
 // OfferNeeds defines model for Offer.Needs.
 type OfferNeeds string
 
-// Payment Example: {"amount":{"amount":14900,"currency":"EUR"},"card":{"processor":"sandbox","redirectUrl":"http://localhost:8080/sandbox/payments/pay_4f1d0c0e8a55"},"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1","method":"card","payAgain":"no","retry":"never","state":"requires_action"}
+// OfferExtra A compulsory article, such as a badge. Its price is part of `dueToday` and of the schedule.
+type OfferExtra struct {
+	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
+	Name    Words `json:"name"`
+	OfferId Id    `json:"offerId"`
+	Price   Money `json:"price"`
+}
+
+// OfferGroup Offers of one group are shown together, under its name. The operator's file defines groups.
+type OfferGroup struct {
+	Id Id `json:"id"`
+
+	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
+	Name Words `json:"name"`
+}
+
+// OpeningHours Times are local. A club that closes earlier than it opens closes on the next day.
+type OpeningHours struct {
+	// Closes Example: 23:00
+	Closes string             `json:"closes"`
+	Days   []OpeningHoursDays `json:"days"`
+
+	// Opens Example: 06:00
+	Opens string `json:"opens"`
+}
+
+// OpeningHoursDays defines model for OpeningHours.Days.
+type OpeningHoursDays string
+
+// PayAgain Whether to request the payment again. `no`: money may move or has moved. `same_request`: the same request with the
+// same key. `new_request`: one with a new key. A front end that follows it cannot cause a double payment.
+type PayAgain string
+
+// Payment A payment, by the method that was chosen.
+//
+// Example: {"amount":{"amount":14900,"currency":"EUR"},"card":{"presentation":"redirect","processor":"sandbox","redirectUrl":"http://localhost:8080/sandbox/payments/pay_4f1d0c0e8a55"},"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1","method":"card","payAgain":"no","retry":"never","state":"requires_action"}
 type Payment struct {
 	Amount Money `json:"amount"`
 
-	// Card Present only with the method `card`.
-	Card *CardPayment `json:"card,omitempty"`
+	// Card How the buyer enters the card now.
+	Card    *CardDetails `json:"card,omitempty"`
+	DueDate *string      `json:"dueDate,omitempty"`
+	Id      string       `json:"id"`
+	Message *string      `json:"message,omitempty"`
 
-	// DueDate Present only with the method `later`. The amount is overdue after this date.
-	DueDate *Date `json:"dueDate,omitempty"`
-	Id      Id    `json:"id"`
-
-	// Message A message that can be shown to the visitor.
-	Message *Words `json:"message,omitempty"`
-
-	// MessageCode Names the message; present with it.
+	// MessageCode Names a message for the visitor, by what it is about: `payment_…` for payments by card, `settlement_…`, `later_…`,
+	// `free_…` and `desk_…` for the other methods, `signature_…` for SMS codes. `later_recorded` has the parameter `dueDate`.
+	// New codes may be added: show `message` for a code that you do not know.
+	//
+	//
+	// Example: payment_recorded
 	MessageCode *MessageCode `json:"messageCode,omitempty"`
 
-	// MessageParams Present if the message has parameters.
+	// MessageParams The values that a text contains, by name; present if it contains any. Numbers are decimal, dates `YYYY-MM-DD`.
 	//
-	// Example: {"dueDate":"2030-01-31"}
+	// Example: {"max":"64"}
 	MessageParams *TextParams   `json:"messageParams,omitempty"`
 	Method        PaymentMethod `json:"method"`
 
 	// PayAgain Whether to request the payment again. `no`: money may move or has moved. `same_request`: the same request with the
 	// same key. `new_request`: one with a new key. A front end that follows it cannot cause a double payment.
-	PayAgain PaymentPayAgain `json:"payAgain"`
+	PayAgain PayAgain     `json:"payAgain"`
+	Retry    PaymentRetry `json:"retry"`
 
-	// Retry As `payAgain`, in the words `never`, `same_key` and `new`.
-	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
-	Retry PaymentRetry `json:"retry"`
-
-	// State `requires_action`: send the buyer to the processor. `processing`: wait. `recorded`: settled, and recorded by the
-	// club system. `declined`: the card was refused and nothing was charged. `cancelled`: nothing was charged or
-	// settled. `in_doubt`: paid, deferred or confirmed, and still being recorded; do not pay again. `refunded`: the
-	// money was returned to the buyer.
+	// State `requires_action`: the buyer must enter a card, as `card.presentation` says. `processing`: wait. `recorded`: settled,
+	// and recorded by the club system. `declined`: the card was refused and nothing was charged. `cancelled`: nothing was
+	// charged or settled. `in_doubt`: paid, deferred or confirmed, and still being recorded; do not pay again. `refunded`:
+	// the money was returned to the buyer. `requires_action`, `declined` and `refunded` occur only with the method `card`.
 	State PaymentState `json:"state"`
 }
 
-// PaymentPayAgain Whether to request the payment again. `no`: money may move or has moved. `same_request`: the same request with the
-// same key. `new_request`: one with a new key. A front end that follows it cannot cause a double payment.
-type PaymentPayAgain string
-
-// PaymentRetry As `payAgain`, in the words `never`, `same_key` and `new`.
-//
-// Deprecated: this type has been marked as deprecated upstream, but no `x-deprecated-reason` was set
+// PaymentRetry defines model for Payment.Retry.
 type PaymentRetry string
-
-// PaymentState `requires_action`: send the buyer to the processor. `processing`: wait. `recorded`: settled, and recorded by the
-// club system. `declined`: the card was refused and nothing was charged. `cancelled`: nothing was charged or
-// settled. `in_doubt`: paid, deferred or confirmed, and still being recorded; do not pay again. `refunded`: the
-// money was returned to the buyer.
-type PaymentState string
 
 // PaymentMethod defines model for PaymentMethod.
 type PaymentMethod string
+
+// PaymentState `requires_action`: the buyer must enter a card, as `card.presentation` says. `processing`: wait. `recorded`: settled,
+// and recorded by the club system. `declined`: the card was refused and nothing was charged. `cancelled`: nothing was
+// charged or settled. `in_doubt`: paid, deferred or confirmed, and still being recorded; do not pay again. `refunded`:
+// the money was returned to the buyer. `requires_action`, `declined` and `refunded` occur only with the method `card`.
+type PaymentState string
 
 // Person defines model for Person.
 type Person struct {
@@ -1755,17 +2050,17 @@ type PersonGender string
 // PersonCorrection The fields of a `Person` that change, in the same formats.
 type PersonCorrection struct {
 	Address *struct {
-		City       *string `json:"city,omitempty"`
-		Country    *string `json:"country,omitempty"`
-		PostalCode *string `json:"postalCode,omitempty"`
-		Street     *string `json:"street,omitempty"`
+		City       *string `json:"city,omitempty" validate:"omitempty,notblank"`
+		Country    *string `json:"country,omitempty" validate:"omitempty,iso3166_1_alpha2"`
+		PostalCode *string `json:"postalCode,omitempty" validate:"omitempty,notblank,postalcode"`
+		Street     *string `json:"street,omitempty" validate:"omitempty,notblank"`
 	} `json:"address,omitempty"`
-	BirthDate  *string                 `json:"birthDate,omitempty"`
-	Email      *string                 `json:"email,omitempty"`
-	FamilyName *string                 `json:"familyName,omitempty"`
+	BirthDate  *string                 `json:"birthDate,omitempty" validate:"omitempty,birthdate"`
+	Email      *string                 `json:"email,omitempty" validate:"omitempty,email"`
+	FamilyName *string                 `json:"familyName,omitempty" validate:"omitempty,notblank"`
 	Gender     *PersonCorrectionGender `json:"gender,omitempty"`
-	GivenName  *string                 `json:"givenName,omitempty"`
-	Mobile     *string                 `json:"mobile,omitempty"`
+	GivenName  *string                 `json:"givenName,omitempty" validate:"omitempty,notblank"`
+	Mobile     *string                 `json:"mobile,omitempty" validate:"omitempty,e164"`
 }
 
 // PersonCorrectionGender defines model for PersonCorrection.Gender.
@@ -1778,6 +2073,21 @@ type PersonField struct {
 	// Example: address/street
 	Name     string `json:"name"`
 	Required bool   `json:"required"`
+}
+
+// PostalAddress defines model for PostalAddress.
+type PostalAddress struct {
+	// City A name or a sentence for display, on one line. Longer text from the club system is truncated.
+	City Words `json:"city"`
+
+	// Country ISO 3166-1 alpha-2.
+	Country *string `json:"country,omitempty"`
+
+	// PostalCode A name or a sentence for display, on one line. Longer text from the club system is truncated.
+	PostalCode *Words `json:"postalCode,omitempty"`
+
+	// Street A name or a sentence for display, on one line. Longer text from the club system is truncated.
+	Street *Words `json:"street,omitempty"`
 }
 
 // Problem A problem document (RFC 9457).
@@ -1851,7 +2161,10 @@ type Problem struct {
 	// Detail A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Detail *Words          `json:"detail,omitempty"`
 	Errors *[]FieldProblem `json:"errors,omitempty"`
-	Retry  ProblemRetry    `json:"retry"`
+
+	// Retry Whether to send the same request again. `never`: not as it is. `same_key`: now, with the same key. `after`: after
+	// `retryAfter` seconds, with the same key.
+	Retry ProblemRetry `json:"retry"`
 
 	// RetryAfter With `retry: after`, as the header `Retry-After`: seconds until the same request can succeed.
 	RetryAfter *int `json:"retryAfter,omitempty"`
@@ -1867,7 +2180,8 @@ type Problem struct {
 	Type string `json:"type"`
 }
 
-// ProblemRetry defines model for Problem.Retry.
+// ProblemRetry Whether to send the same request again. `never`: not as it is. `same_key`: now, with the same key. `after`: after
+// `retryAfter` seconds, with the same key.
 type ProblemRetry string
 
 // ProblemCode The complete list of error codes, also at `/docs/problems`.
@@ -1938,17 +2252,24 @@ type Product struct {
 	Id          Id     `json:"id"`
 
 	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
-	Name   Words       `json:"name"`
-	Offers []Offer     `json:"offers"`
-	Type   ProductType `json:"type"`
+	Name   Words   `json:"name"`
+	Offers []Offer `json:"offers"`
+
+	// Stale As in a list, for a single offer. The products of a list do not have it, because the list does.
+	Stale *Stale      `json:"stale,omitempty"`
+	Type  ProductType `json:"type"`
 }
 
-// ProductList Example: {"items":[{"id":"2","name":"Quarter Pass","offers":[{"dueNow":{"amount":14900,"currency":"EUR"},"dueToday":{"amount":14900,"basis":"exact","currency":"EUR","date":"2030-01-15"},"id":"201","name":"Quarter Pass, paid once","needs":["startDate"],"prorated":false}],"type":"subscription"}],"next":"30"}
+// ProductList Example: {"items":[{"id":"2","name":"Quarter Pass","offers":[{"debitChoice":"none","dueNow":{"amount":14900,"currency":"EUR"},"dueToday":{"amount":14900,"basis":"exact","currency":"EUR","date":"2030-01-15"},"group":{"id":"once","name":"Paid once"},"id":"201","name":"Quarter Pass, paid once","needs":["startDate"],"order":22,"prorated":false}],"type":"subscription"}],"next":"30"}
 type ProductList struct {
 	Items []Product `json:"items"`
 
 	// Next The cursor of the next page; absent on the last page.
 	Next *Id `json:"next,omitempty"`
+
+	// Stale Present and true if the club system did not respond when this should have been read again, or Frontdesk has more
+	// visitors than it can serve. What is shown is up to ten minutes old. Prices are always read again before a payment.
+	Stale *Stale `json:"stale,omitempty"`
 }
 
 // ProductType defines model for ProductType.
@@ -1964,6 +2285,9 @@ type Prospect struct {
 
 // Registration Example: {"cart":{"changes":[],"dueNow":{"amount":14900,"currency":"EUR"},"items":[{"id":"0f2b7a3f-9c11-4d3c-9d53-6f1d0c0e8a55","name":"Quarter Pass, paid once","offerId":"201","origin":"chosen","price":{"amount":14900,"currency":"EUR"},"startDate":"2030-01-15"}],"problems":[],"revision":"q0WDkV3nUf7s2aYH","valid":true},"clubId":"11","contact":{"number":"11-001007","status":"temp"},"expiresAt":"2030-01-15T20:00:00Z","final":false,"forgottenAt":"2030-01-16T20:00:00Z","id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","next":[{"action":"pay","href":"/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11/payment","method":"POST","methods":["card","later"]},{"action":"abandon","href":"/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","method":"DELETE"}],"state":"open","step":"ready","version":"k2l9Jx0mQe7rTn4c"}
 type Registration struct {
+	// Attribution As given at the start.
+	Attribution *Attribution `json:"attribution,omitempty"`
+
 	// Cart The cart as last read from the club system.
 	Cart      Cart     `json:"cart"`
 	ClubId    Id       `json:"clubId"`
@@ -1986,15 +2310,17 @@ type Registration struct {
 	// MessageCode Names the message; present with it.
 	MessageCode *MessageCode `json:"messageCode,omitempty"`
 
-	// MessageParams Present if the message has parameters.
+	// MessageParams The values that a text contains, by name; present if it contains any. Numbers are decimal, dates `YYYY-MM-DD`.
 	//
-	// Example: {"dueDate":"2030-01-31"}
+	// Example: {"max":"64"}
 	MessageParams *TextParams `json:"messageParams,omitempty"`
 
 	// Next The actions that are possible now. The first is the main button of the step.
 	Next []Action `json:"next"`
 
-	// Payment Example: {"amount":{"amount":14900,"currency":"EUR"},"card":{"processor":"sandbox","redirectUrl":"http://localhost:8080/sandbox/payments/pay_4f1d0c0e8a55"},"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1","method":"card","payAgain":"no","retry":"never","state":"requires_action"}
+	// Payment A payment, by the method that was chosen.
+	//
+	// Example: {"amount":{"amount":14900,"currency":"EUR"},"card":{"presentation":"redirect","processor":"sandbox","redirectUrl":"http://localhost:8080/sandbox/payments/pay_4f1d0c0e8a55"},"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1","method":"card","payAgain":"no","retry":"never","state":"requires_action"}
 	Payment *Payment `json:"payment,omitempty"`
 
 	// State `attention`: the club's staff are reviewing the registration; the visitor has nothing more to do.
@@ -2010,28 +2336,26 @@ type Registration struct {
 	// | `mandate` | the form for the bank account | `mandate` |
 	// | `code` | the field for the code from the SMS | `sign`, else `resend`, else `mandate` |
 	// | `ready` | the cart with the buttons that pay | `pay` |
-	// | `at_processor` | the way to the card page, or its fields | `follow_payment` |
-	// | `declined` | the decline, with the button that tries again | `pay` |
+	// | `at_processor` | the link to the card page, or the card fields | `follow_payment` |
+	// | `declined` | the decline, with a button to try again | `pay` |
 	// | `waiting` | "being processed", without a button | `pay` while it is safe to ask again, else `follow_payment` |
 	// | `done` | the welcome | |
 	// | `with_staff` | "paid, do not pay again; the club's staff will confirm", without a button | `abandon`, only where nothing was paid here |
-	// | `abandoned` | "you gave up" | |
+	// | `abandoned` | "you cancelled this registration" | |
 	// | `expired` | "please start again" | |
-	Step Step `json:"step"`
-
-	// Token The credential of the registration's holder: 256 random bits and the time of issue, signed. Present only in the response that started or resumed the registration.
+	Step  Step    `json:"step"`
 	Token *string `json:"token,omitempty"`
 
-	// Version Names what this response shows; anything else has another version, also if only the time or the language changed
-	// it. It equals the ETag of `GET /v1/registrations/{id}` and the id of an event.
+	// Upcoming The actions that time alone makes possible, each with its `notBefore`, such as `resend`. Then they are in `next`. Absent without any.
+	Upcoming *[]Action `json:"upcoming,omitempty"`
+
+	// Version Identifies the content of this response. Different content has another version, even if only time or the language
+	// changed it. It equals the ETag of `GET /v1/registrations/{id}` and the id of an event.
 	//
 	//
 	// Example: k2l9Jx0mQe7rTn4c
 	Version string `json:"version"`
 }
-
-// RegistrationState `attention`: the club's staff are reviewing the registration; the visitor has nothing more to do.
-type RegistrationState string
 
 // RegistrationFee Already included in `dueNow`.
 type RegistrationFee struct {
@@ -2046,6 +2370,9 @@ type RegistrationFee struct {
 	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
 	Name *Words `json:"name,omitempty"`
 }
+
+// RegistrationState `attention`: the club's staff are reviewing the registration; the visitor has nothing more to do.
+type RegistrationState string
 
 // ResumeLink defines model for ResumeLink.
 type ResumeLink struct {
@@ -2083,16 +2410,20 @@ type Schedule struct {
 	// Recurrence The debits that follow `debits` until the subscription is cancelled; absent if none do.
 	Recurrence *ScheduleRecurrence `json:"recurrence,omitempty"`
 
-	// Rules Why a value is not exact; absent if it is exact.
+	// Rules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
+	//
+	// Several entries of an offer add up. The club system does not say whether they run in parallel or follow each other.
+	// Entries that follow each other are recognised only from evidence in the offer: from the amount due now, or from the
+	// commitment. Without such evidence the schedule is estimated (`entries_in_turn`).
 	//
 	// | rule | basis | meaning |
 	// |---|---|---|
 	// | `months_as_weeks` | estimated | the offer mixes months and weeks; 12 months are counted as 52 weeks |
 	// | `rounded` | estimated | the price of a debit is not a whole number of cents; it is rounded, and the total of a limited term is correct |
 	// | `remainder` | estimated | the billing periods do not divide evenly into debits; the last debit covers the remaining ones |
-	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because the club system does not say whether they run in parallel |
+	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because nothing in the offer shows whether they do or run in parallel |
 	// | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
-	// | `first_instalment_assumed` | estimated | the amount due now is said to include the first instalment, but is not the fee plus the first instalment |
+	// | `first_instalment_assumed` | estimated | the offer says that the amount due now includes the first instalment, but the amount is not the sum of the fee and the first instalment |
 	// | `debit_day_open` | estimated | no debit day was chosen, and the club may choose another one |
 	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
 	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
@@ -2120,16 +2451,20 @@ type ScheduleDebit struct {
 	Basis ScheduleBasis `json:"basis"`
 	Date  Date          `json:"date"`
 
-	// Rules Why a value is not exact; absent if it is exact.
+	// Rules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
+	//
+	// Several entries of an offer add up. The club system does not say whether they run in parallel or follow each other.
+	// Entries that follow each other are recognised only from evidence in the offer: from the amount due now, or from the
+	// commitment. Without such evidence the schedule is estimated (`entries_in_turn`).
 	//
 	// | rule | basis | meaning |
 	// |---|---|---|
 	// | `months_as_weeks` | estimated | the offer mixes months and weeks; 12 months are counted as 52 weeks |
 	// | `rounded` | estimated | the price of a debit is not a whole number of cents; it is rounded, and the total of a limited term is correct |
 	// | `remainder` | estimated | the billing periods do not divide evenly into debits; the last debit covers the remaining ones |
-	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because the club system does not say whether they run in parallel |
+	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because nothing in the offer shows whether they do or run in parallel |
 	// | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
-	// | `first_instalment_assumed` | estimated | the amount due now is said to include the first instalment, but is not the fee plus the first instalment |
+	// | `first_instalment_assumed` | estimated | the offer says that the amount due now includes the first instalment, but the amount is not the sum of the fee and the first instalment |
 	// | `debit_day_open` | estimated | no debit day was chosen, and the club may choose another one |
 	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
 	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
@@ -2152,19 +2487,26 @@ type ScheduleDueNow struct {
 	// Date Today.
 	Date Date `json:"date"`
 
-	// Parts The parts of the amount.
+	// Extras The offer's `extras`, which are part of the amount.
+	Extras *[]OfferExtra `json:"extras,omitempty"`
+
+	// Parts The parts of the amount, besides `extras`.
 	Parts []SchedulePart `json:"parts"`
 
-	// Rules Why a value is not exact; absent if it is exact.
+	// Rules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
+	//
+	// Several entries of an offer add up. The club system does not say whether they run in parallel or follow each other.
+	// Entries that follow each other are recognised only from evidence in the offer: from the amount due now, or from the
+	// commitment. Without such evidence the schedule is estimated (`entries_in_turn`).
 	//
 	// | rule | basis | meaning |
 	// |---|---|---|
 	// | `months_as_weeks` | estimated | the offer mixes months and weeks; 12 months are counted as 52 weeks |
 	// | `rounded` | estimated | the price of a debit is not a whole number of cents; it is rounded, and the total of a limited term is correct |
 	// | `remainder` | estimated | the billing periods do not divide evenly into debits; the last debit covers the remaining ones |
-	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because the club system does not say whether they run in parallel |
+	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because nothing in the offer shows whether they do or run in parallel |
 	// | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
-	// | `first_instalment_assumed` | estimated | the amount due now is said to include the first instalment, but is not the fee plus the first instalment |
+	// | `first_instalment_assumed` | estimated | the offer says that the amount due now includes the first instalment, but the amount is not the sum of the fee and the first instalment |
 	// | `debit_day_open` | estimated | no debit day was chosen, and the club may choose another one |
 	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
 	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
@@ -2186,16 +2528,20 @@ type ScheduleMovement struct {
 	Date  Date                 `json:"date"`
 	Kind  ScheduleMovementKind `json:"kind"`
 
-	// Rules Why a value is not exact; absent if it is exact.
+	// Rules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
+	//
+	// Several entries of an offer add up. The club system does not say whether they run in parallel or follow each other.
+	// Entries that follow each other are recognised only from evidence in the offer: from the amount due now, or from the
+	// commitment. Without such evidence the schedule is estimated (`entries_in_turn`).
 	//
 	// | rule | basis | meaning |
 	// |---|---|---|
 	// | `months_as_weeks` | estimated | the offer mixes months and weeks; 12 months are counted as 52 weeks |
 	// | `rounded` | estimated | the price of a debit is not a whole number of cents; it is rounded, and the total of a limited term is correct |
 	// | `remainder` | estimated | the billing periods do not divide evenly into debits; the last debit covers the remaining ones |
-	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because the club system does not say whether they run in parallel |
+	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because nothing in the offer shows whether they do or run in parallel |
 	// | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
-	// | `first_instalment_assumed` | estimated | the amount due now is said to include the first instalment, but is not the fee plus the first instalment |
+	// | `first_instalment_assumed` | estimated | the offer says that the amount due now includes the first instalment, but the amount is not the sum of the fee and the first instalment |
 	// | `debit_day_open` | estimated | no debit day was chosen, and the club may choose another one |
 	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
 	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
@@ -2241,16 +2587,20 @@ type ScheduleRecurrence struct {
 	Every Duration `json:"every"`
 	From  Date     `json:"from"`
 
-	// Rules Why a value is not exact; absent if it is exact.
+	// Rules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
+	//
+	// Several entries of an offer add up. The club system does not say whether they run in parallel or follow each other.
+	// Entries that follow each other are recognised only from evidence in the offer: from the amount due now, or from the
+	// commitment. Without such evidence the schedule is estimated (`entries_in_turn`).
 	//
 	// | rule | basis | meaning |
 	// |---|---|---|
 	// | `months_as_weeks` | estimated | the offer mixes months and weeks; 12 months are counted as 52 weeks |
 	// | `rounded` | estimated | the price of a debit is not a whole number of cents; it is rounded, and the total of a limited term is correct |
 	// | `remainder` | estimated | the billing periods do not divide evenly into debits; the last debit covers the remaining ones |
-	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because the club system does not say whether they run in parallel |
+	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because nothing in the offer shows whether they do or run in parallel |
 	// | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
-	// | `first_instalment_assumed` | estimated | the amount due now is said to include the first instalment, but is not the fee plus the first instalment |
+	// | `first_instalment_assumed` | estimated | the offer says that the amount due now includes the first instalment, but the amount is not the sum of the fee and the first instalment |
 	// | `debit_day_open` | estimated | no debit day was chosen, and the club may choose another one |
 	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
 	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
@@ -2261,16 +2611,20 @@ type ScheduleRecurrence struct {
 	Rules *ScheduleRules `json:"rules,omitempty"`
 }
 
-// ScheduleRules Why a value is not exact; absent if it is exact.
+// ScheduleRules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
+//
+// Several entries of an offer add up. The club system does not say whether they run in parallel or follow each other.
+// Entries that follow each other are recognised only from evidence in the offer: from the amount due now, or from the
+// commitment. Without such evidence the schedule is estimated (`entries_in_turn`).
 //
 // | rule | basis | meaning |
 // |---|---|---|
 // | `months_as_weeks` | estimated | the offer mixes months and weeks; 12 months are counted as 52 weeks |
 // | `rounded` | estimated | the price of a debit is not a whole number of cents; it is rounded, and the total of a limited term is correct |
 // | `remainder` | estimated | the billing periods do not divide evenly into debits; the last debit covers the remaining ones |
-// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because the club system does not say whether they run in parallel |
+// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because nothing in the offer shows whether they do or run in parallel |
 // | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
-// | `first_instalment_assumed` | estimated | the amount due now is said to include the first instalment, but is not the fee plus the first instalment |
+// | `first_instalment_assumed` | estimated | the offer says that the amount due now includes the first instalment, but the amount is not the sum of the fee and the first instalment |
 // | `debit_day_open` | estimated | no debit day was chosen, and the club may choose another one |
 // | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
 // | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
@@ -2292,6 +2646,10 @@ type Signature struct {
 // code is too old. `blocked`: too many wrong codes. After `expired` and `blocked`, request a new code.
 type SignatureState string
 
+// Stale Present and true if the club system did not respond when this should have been read again, or Frontdesk has more
+// visitors than it can serve. What is shown is up to ten minutes old. Prices are always read again before a payment.
+type Stale = bool
+
 // StartCardPayment defines model for StartCardPayment.
 type StartCardPayment struct {
 	// Cart Identifies the lines of a cart with their prices, start dates and debits, and the amount. In the payment's `cart`, send
@@ -2303,7 +2661,14 @@ type StartCardPayment struct {
 	Cart   *CartRevision `json:"cart,omitempty"`
 	Method PaymentMethod `json:"method"`
 
-	// ReturnUrl The URL to which the processor returns the buyer's browser. Defaults to the signup site.
+	// ReturnUrl Where the buyer's browser returns from the processor: after a payment, a decline that the buyer gives up on, and a
+	// cancellation alike. An absolute `http` or `https` URL whose origin is the gateway's own or listed in
+	// `FRONTDESK_ALLOWED_ORIGINS`, such as an app's universal link; mock mode accepts every origin.
+	// Another origin gets 422 with the field code `origin`. Defaults to the signup site, with `?registration={id}`.
+	//
+	// The URL comes back as it was sent, query included. The gateway and the sandbox add nothing. Stripe adds
+	// `payment_intent`, `payment_intent_client_secret` and `redirect_status`: remove them from the address, and do not
+	// trust them. Read the registration to learn what happened. Buyers may also not return at all.
 	ReturnUrl *string `json:"returnUrl,omitempty" validate:"omitempty,http_url"`
 }
 
@@ -2363,6 +2728,15 @@ type StartPayment struct {
 
 // StartRegistration defines model for StartRegistration.
 type StartRegistration struct {
+	// Attribution The campaign that brought the visitor, for the club's statistics. Names of campaigns only, never data about a person:
+	// a value has letters, digits, `.`, `_` and `-`, with at least one letter, so that neither an e-mail address nor a phone
+	// number fits. Drop a value that does not. The registration and the operators' view of its payment show it; it is not
+	// sent to the club system.
+	//
+	//
+	// Example: {"campaign":"new-year-2030","medium":"email","source":"newsletter"}
+	Attribution *NewAttribution `json:"attribution,omitempty"`
+
 	// Channel Where the visitor is; it determines the offers. Defaults to `web`. `terminal` (a kiosk) and `club` (the desk) are reserved for staff; others get `staff_only`.
 	Channel *StartRegistrationChannel `json:"channel,omitempty"`
 	ClubId  Id                        `json:"clubId"`
@@ -2376,6 +2750,11 @@ type StartRegistration struct {
 // StartRegistrationChannel Where the visitor is; it determines the offers. Defaults to `web`. `terminal` (a kiosk) and `club` (the desk) are reserved for staff; others get `staff_only`.
 type StartRegistrationChannel string
 
+// StartedRegistration The registration that was started or resumed, with its token.
+//
+// Example: {"cart":{"changes":[],"dueNow":{"amount":0,"currency":"EUR"},"items":[],"problems":[],"revision":"AlFABs9iVqLnWWe8","valid":false},"clubId":"11","expiresAt":"2030-01-15T20:00:00Z","final":false,"forgottenAt":"2030-01-16T20:00:00Z","id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","next":[{"action":"person","href":"/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11/person","method":"PUT"}],"state":"open","step":"person","token":"7Qm9vdHMgYW5kIGJpa2VzIGFuZCBiYWxscyBhbmQgYm8","version":"k2l9Jx0mQe7rTn4c"}
+type StartedRegistration = Registration
+
 // Step The screen to show. A registration has exactly one, and the first action of `next` is its main button.
 //
 // | step | screen | first of `next` |
@@ -2386,14 +2765,30 @@ type StartRegistrationChannel string
 // | `mandate` | the form for the bank account | `mandate` |
 // | `code` | the field for the code from the SMS | `sign`, else `resend`, else `mandate` |
 // | `ready` | the cart with the buttons that pay | `pay` |
-// | `at_processor` | the way to the card page, or its fields | `follow_payment` |
-// | `declined` | the decline, with the button that tries again | `pay` |
+// | `at_processor` | the link to the card page, or the card fields | `follow_payment` |
+// | `declined` | the decline, with a button to try again | `pay` |
 // | `waiting` | "being processed", without a button | `pay` while it is safe to ask again, else `follow_payment` |
 // | `done` | the welcome | |
 // | `with_staff` | "paid, do not pay again; the club's staff will confirm", without a button | `abandon`, only where nothing was paid here |
-// | `abandoned` | "you gave up" | |
+// | `abandoned` | "you cancelled this registration" | |
 // | `expired` | "please start again" | |
 type Step string
+
+// StreamData The JSON on the `data` line of an event: of `registration` a `Registration`, of `end` a `StreamEnd`.
+type StreamData struct {
+	union json.RawMessage
+}
+
+// StreamEnd defines model for StreamEnd.
+type StreamEnd struct {
+	// Reason `final`: the registration can no longer change; close the stream. `forgotten`: it was deleted; close the stream.
+	// `draining`: this gateway stops; reconnect.
+	Reason StreamEndReason `json:"reason"`
+}
+
+// StreamEndReason `final`: the registration can no longer change; close the stream. `forgotten`: it was deleted; close the stream.
+// `draining`: this gateway stops; reconnect.
+type StreamEndReason string
 
 // Tag A label that the club puts on a contact. It can make offers available or unavailable.
 type Tag struct {
@@ -2403,8 +2798,41 @@ type Tag struct {
 	ValidThrough *Date `json:"validThrough,omitempty"`
 }
 
-// TextParams The values that a text contains, by name. Numbers are decimal, dates `YYYY-MM-DD`.
+// Tax The tax in a `price`, in its currency, as the club system gives it; absent if it gives none, or one that does not add up.
+type Tax struct {
+	// Amount Minor units (cents).
+	Amount Amount `json:"amount"`
+
+	// Net The price without tax, in minor units.
+	Net Amount `json:"net"`
+
+	// Percent Example: 20
+	Percent int `json:"percent"`
+}
+
+// TextParams The values that a text contains, by name; present if it contains any. Numbers are decimal, dates `YYYY-MM-DD`.
+//
+// Example: {"max":"64"}
 type TextParams map[string]string
+
+// Trader The legal entity that sells, for the legal notice of a page.
+type Trader struct {
+	Address *PostalAddress `json:"address,omitempty"`
+	Email   *string        `json:"email,omitempty"`
+
+	// LegalForm A name or a sentence for display, on one line. Longer text from the club system is truncated.
+	LegalForm *Words `json:"legalForm,omitempty"`
+
+	// Name A name or a sentence for display, on one line. Longer text from the club system is truncated.
+	Name  Words   `json:"name"`
+	Phone *string `json:"phone,omitempty"`
+
+	// RegistrationNumber A name or a sentence for display, on one line. Longer text from the club system is truncated.
+	RegistrationNumber *Words `json:"registrationNumber,omitempty"`
+
+	// VatId A name or a sentence for display, on one line. Longer text from the club system is truncated.
+	VatId *Words `json:"vatId,omitempty"`
+}
 
 // Transfer Example: {"attemptsLeft":5,"clubId":"13","message":"Please enter the code from the SMS.","messageCode":"signature_awaiting_code","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
 type Transfer struct {
@@ -2418,9 +2846,9 @@ type Transfer struct {
 	// MessageCode Names the message; present with it.
 	MessageCode *MessageCode `json:"messageCode,omitempty"`
 
-	// MessageParams Present if the message has parameters.
+	// MessageParams The values that a text contains, by name; present if it contains any. Numbers are decimal, dates `YYYY-MM-DD`.
 	//
-	// Example: {"dueDate":"2030-01-31"}
+	// Example: {"max":"64"}
 	MessageParams *TextParams `json:"messageParams,omitempty"`
 
 	// ResendAfter When a new code can be requested; present while this is possible.
@@ -2448,6 +2876,9 @@ type ClubId = Id
 // IdempotencyKey defines model for IdempotencyKey.
 type IdempotencyKey = string
 
+// OfferId defines model for OfferId.
+type OfferId = Id
+
 // OptionalIdempotencyKey defines model for OptionalIdempotencyKey.
 type OptionalIdempotencyKey = string
 
@@ -2469,8 +2900,17 @@ type ListDebitDaysParams struct {
 	StartDate *StartDate `form:"startDate,omitempty" json:"startDate,omitempty"`
 }
 
+// GetOfferParams defines parameters for GetOffer.
+type GetOfferParams struct {
+	// Channel Where the sale takes place. Channels other than `web` need a staff key.
+	Channel *Channel `form:"channel,omitempty" json:"channel,omitempty"`
+}
+
 // GetScheduleParams defines parameters for GetSchedule.
 type GetScheduleParams struct {
+	// Channel Where the sale takes place. Channels other than `web` need a staff key.
+	Channel *Channel `form:"channel,omitempty" json:"channel,omitempty"`
+
 	// StartDate The day on which the subscription starts: today or later, at most five years ahead. Defaults to today.
 	StartDate *StartDate `form:"startDate,omitempty" json:"startDate,omitempty"`
 
@@ -2481,6 +2921,9 @@ type GetScheduleParams struct {
 
 // ListProductsParams defines parameters for ListProducts.
 type ListProductsParams struct {
+	// Channel Where the sale takes place. Channels other than `web` need a staff key.
+	Channel *Channel `form:"channel,omitempty" json:"channel,omitempty"`
+
 	// Type Returns only products of this type.
 	Type *ProductType `form:"type,omitempty" json:"type,omitempty"`
 
@@ -2522,6 +2965,12 @@ type StartRegistrationParams struct {
 
 // StartRegistrationParamsXFrontdeskSession defines parameters for StartRegistration.
 type StartRegistrationParamsXFrontdeskSession string
+
+// GetRegistrationParams defines parameters for GetRegistration.
+type GetRegistrationParams struct {
+	// IfNoneMatch The `ETag` of the last response, or `"` and its `version` and `"`.
+	IfNoneMatch *string `json:"If-None-Match,omitempty"`
+}
 
 // AddItemParams defines parameters for AddItem.
 type AddItemParams struct {
@@ -2614,6 +3063,9 @@ type SignTransferJSONRequestBody = Signature
 
 // StartRegistrationJSONRequestBody defines body for StartRegistration for application/json ContentType.
 type StartRegistrationJSONRequestBody = StartRegistration
+
+// ChangeBuyersConsentsJSONRequestBody defines body for ChangeBuyersConsents for application/json ContentType.
+type ChangeBuyersConsentsJSONRequestBody = ChangeConsents
 
 // AddItemJSONRequestBody defines body for AddItem for application/json ContentType.
 type AddItemJSONRequestBody = NewItem
@@ -2812,6 +3264,68 @@ func (t *StartPayment) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+// AsRegistration returns the union data inside the StreamData as a Registration
+func (t StreamData) AsRegistration() (Registration, error) {
+	var body Registration
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromRegistration overwrites any union data inside the StreamData as the provided Registration
+func (t *StreamData) FromRegistration(v Registration) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeRegistration performs a merge with any union data inside the StreamData, using the provided Registration
+func (t *StreamData) MergeRegistration(v Registration) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsStreamEnd returns the union data inside the StreamData as a StreamEnd
+func (t StreamData) AsStreamEnd() (StreamEnd, error) {
+	var body StreamEnd
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromStreamEnd overwrites any union data inside the StreamData as the provided StreamEnd
+func (t *StreamData) FromStreamEnd(v StreamEnd) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeStreamEnd performs a merge with any union data inside the StreamData, using the provided StreamEnd
+func (t *StreamData) MergeStreamEnd(v StreamEnd) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t StreamData) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *StreamData) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
 	// GetHealth Check that the process is alive
@@ -2823,12 +3337,18 @@ type ServerInterface interface {
 	// ListClubs List the clubs of the chain
 	// (GET /v1/clubs)
 	ListClubs(ctx echo.Context) error
+	// GetClub Get a club's details
+	// (GET /v1/clubs/{clubId})
+	GetClub(ctx echo.Context, clubId ClubId) error
 	// ListDebitDays List the next debit days
 	// (GET /v1/clubs/{clubId}/debit-days)
 	ListDebitDays(ctx echo.Context, clubId ClubId, params ListDebitDaysParams) error
+	// GetOffer Get an offer
+	// (GET /v1/clubs/{clubId}/offers/{offerId})
+	GetOffer(ctx echo.Context, clubId ClubId, offerId OfferId, params GetOfferParams) error
 	// GetSchedule Get an offer's payment schedule
 	// (GET /v1/clubs/{clubId}/offers/{offerId}/schedule)
-	GetSchedule(ctx echo.Context, clubId ClubId, offerId Id, params GetScheduleParams) error
+	GetSchedule(ctx echo.Context, clubId ClubId, offerId OfferId, params GetScheduleParams) error
 	// ListProducts List a club's products
 	// (GET /v1/clubs/{clubId}/products)
 	ListProducts(ctx echo.Context, clubId ClubId, params ListProductsParams) error
@@ -2844,6 +3364,9 @@ type ServerInterface interface {
 	// ChangeConsents Give or withdraw consents
 	// (PATCH /v1/me/consents)
 	ChangeConsents(ctx echo.Context) error
+	// GetTransfer Get the contact's move
+	// (GET /v1/me/transfer)
+	GetTransfer(ctx echo.Context) error
 	// StartTransfer Move to another club of the chain
 	// (POST /v1/me/transfer)
 	StartTransfer(ctx echo.Context, params StartTransferParams) error
@@ -2858,10 +3381,16 @@ type ServerInterface interface {
 	AbandonRegistration(ctx echo.Context, id RegistrationId) error
 	// GetRegistration Get a registration
 	// (GET /v1/registrations/{id})
-	GetRegistration(ctx echo.Context, id RegistrationId) error
+	GetRegistration(ctx echo.Context, id RegistrationId, params GetRegistrationParams) error
 	// CheckCart Check the cart
 	// (POST /v1/registrations/{id}/check)
 	CheckCart(ctx echo.Context, id RegistrationId) error
+	// ListBuyersConsents List the buyer's consents
+	// (GET /v1/registrations/{id}/consents)
+	ListBuyersConsents(ctx echo.Context, id RegistrationId) error
+	// ChangeBuyersConsents Give or withdraw the buyer's consents
+	// (PATCH /v1/registrations/{id}/consents)
+	ChangeBuyersConsents(ctx echo.Context, id RegistrationId) error
 	// ClearItems Empty the cart
 	// (DELETE /v1/registrations/{id}/items)
 	ClearItems(ctx echo.Context, id RegistrationId) error
@@ -2904,6 +3433,9 @@ type ServerInterface interface {
 	// CreateResumeLink Create a link to continue on another device
 	// (POST /v1/registrations/{id}/resume-link)
 	CreateResumeLink(ctx echo.Context, id RegistrationId, params CreateResumeLinkParams) error
+	// EndSession End this device's session
+	// (DELETE /v1/registrations/{id}/session)
+	EndSession(ctx echo.Context, id RegistrationId) error
 	// ResumeRegistration Resume a registration
 	// (POST /v1/resumptions)
 	ResumeRegistration(ctx echo.Context, params ResumeRegistrationParams) error
@@ -2941,6 +3473,22 @@ func (w *ServerInterfaceWrapper) ListClubs(ctx echo.Context) error {
 	return err
 }
 
+// GetClub converts echo context to params.
+func (w *ServerInterfaceWrapper) GetClub(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "clubId" -------------
+	var clubId ClubId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "clubId", ctx.Param("clubId"), &clubId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter clubId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetClub(ctx, clubId)
+	return err
+}
+
 // ListDebitDays converts echo context to params.
 func (w *ServerInterfaceWrapper) ListDebitDays(ctx echo.Context) error {
 	var err error
@@ -2966,6 +3514,39 @@ func (w *ServerInterfaceWrapper) ListDebitDays(ctx echo.Context) error {
 	return err
 }
 
+// GetOffer converts echo context to params.
+func (w *ServerInterfaceWrapper) GetOffer(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "clubId" -------------
+	var clubId ClubId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "clubId", ctx.Param("clubId"), &clubId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter clubId: %s", err))
+	}
+
+	// ------------- Path parameter "offerId" -------------
+	var offerId OfferId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "offerId", ctx.Param("offerId"), &offerId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter offerId: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetOfferParams
+	// ------------- Optional query parameter "channel" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "channel", ctx.QueryParams(), &params.Channel, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter channel: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetOffer(ctx, clubId, offerId, params)
+	return err
+}
+
 // GetSchedule converts echo context to params.
 func (w *ServerInterfaceWrapper) GetSchedule(ctx echo.Context) error {
 	var err error
@@ -2978,7 +3559,7 @@ func (w *ServerInterfaceWrapper) GetSchedule(ctx echo.Context) error {
 	}
 
 	// ------------- Path parameter "offerId" -------------
-	var offerId Id
+	var offerId OfferId
 
 	err = runtime.BindStyledParameterWithOptions("simple", "offerId", ctx.Param("offerId"), &offerId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
 	if err != nil {
@@ -2987,6 +3568,13 @@ func (w *ServerInterfaceWrapper) GetSchedule(ctx echo.Context) error {
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params GetScheduleParams
+	// ------------- Optional query parameter "channel" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "channel", ctx.QueryParams(), &params.Channel, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter channel: %s", err))
+	}
+
 	// ------------- Optional query parameter "startDate" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "startDate", ctx.QueryParams(), &params.StartDate, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
@@ -3019,6 +3607,13 @@ func (w *ServerInterfaceWrapper) ListProducts(ctx echo.Context) error {
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListProductsParams
+	// ------------- Optional query parameter "channel" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "channel", ctx.QueryParams(), &params.Channel, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter channel: %s", err))
+	}
+
 	// ------------- Optional query parameter "type" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", ctx.QueryParams(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -3078,6 +3673,15 @@ func (w *ServerInterfaceWrapper) ChangeConsents(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ChangeConsents(ctx)
+	return err
+}
+
+// GetTransfer converts echo context to params.
+func (w *ServerInterfaceWrapper) GetTransfer(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetTransfer(ctx)
 	return err
 }
 
@@ -3231,8 +3835,28 @@ func (w *ServerInterfaceWrapper) GetRegistration(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetRegistrationParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch string
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for If-None-Match, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter If-None-Match: %s", err))
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.GetRegistration(ctx, id)
+	err = w.Handler.GetRegistration(ctx, id, params)
 	return err
 }
 
@@ -3249,6 +3873,38 @@ func (w *ServerInterfaceWrapper) CheckCart(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.CheckCart(ctx, id)
+	return err
+}
+
+// ListBuyersConsents converts echo context to params.
+func (w *ServerInterfaceWrapper) ListBuyersConsents(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id RegistrationId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListBuyersConsents(ctx, id)
+	return err
+}
+
+// ChangeBuyersConsents converts echo context to params.
+func (w *ServerInterfaceWrapper) ChangeBuyersConsents(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id RegistrationId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ChangeBuyersConsents(ctx, id)
 	return err
 }
 
@@ -3708,6 +4364,22 @@ func (w *ServerInterfaceWrapper) CreateResumeLink(ctx echo.Context) error {
 	return err
 }
 
+// EndSession converts echo context to params.
+func (w *ServerInterfaceWrapper) EndSession(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id RegistrationId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.EndSession(ctx, id)
+	return err
+}
+
 // ResumeRegistration converts echo context to params.
 func (w *ServerInterfaceWrapper) ResumeRegistration(ctx echo.Context) error {
 	var err error
@@ -3804,19 +4476,24 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/healthz", wrapper.GetHealth, options.OperationMiddlewares["getHealth"]...)
 	router.GET(options.BaseURL+"/readyz", wrapper.GetReadiness, options.OperationMiddlewares["getReadiness"]...)
 	router.GET(options.BaseURL+"/v1/clubs", wrapper.ListClubs, options.OperationMiddlewares["listClubs"]...)
+	router.GET(options.BaseURL+"/v1/clubs/:clubId", wrapper.GetClub, options.OperationMiddlewares["getClub"]...)
 	router.GET(options.BaseURL+"/v1/clubs/:clubId/debit-days", wrapper.ListDebitDays, options.OperationMiddlewares["listDebitDays"]...)
+	router.GET(options.BaseURL+"/v1/clubs/:clubId/offers/:offerId", wrapper.GetOffer, options.OperationMiddlewares["getOffer"]...)
 	router.GET(options.BaseURL+"/v1/clubs/:clubId/offers/:offerId/schedule", wrapper.GetSchedule, options.OperationMiddlewares["getSchedule"]...)
 	router.GET(options.BaseURL+"/v1/clubs/:clubId/products", wrapper.ListProducts, options.OperationMiddlewares["listProducts"]...)
 	router.GET(options.BaseURL+"/v1/config", wrapper.GetConfig, options.OperationMiddlewares["getConfig"]...)
 	router.GET(options.BaseURL+"/v1/me", wrapper.GetMe, options.OperationMiddlewares["getMe"]...)
 	router.GET(options.BaseURL+"/v1/me/consents", wrapper.ListConsents, options.OperationMiddlewares["listConsents"]...)
 	router.PATCH(options.BaseURL+"/v1/me/consents", wrapper.ChangeConsents, options.OperationMiddlewares["changeConsents"]...)
+	router.GET(options.BaseURL+"/v1/me/transfer", wrapper.GetTransfer, options.OperationMiddlewares["getTransfer"]...)
 	router.POST(options.BaseURL+"/v1/me/transfer", wrapper.StartTransfer, options.OperationMiddlewares["startTransfer"]...)
 	router.POST(options.BaseURL+"/v1/me/transfer/signature", wrapper.SignTransfer, options.OperationMiddlewares["signTransfer"]...)
 	router.POST(options.BaseURL+"/v1/registrations", wrapper.StartRegistration, options.OperationMiddlewares["startRegistration"]...)
 	router.DELETE(options.BaseURL+"/v1/registrations/:id", wrapper.AbandonRegistration, options.OperationMiddlewares["abandonRegistration"]...)
 	router.GET(options.BaseURL+"/v1/registrations/:id", wrapper.GetRegistration, options.OperationMiddlewares["getRegistration"]...)
 	router.POST(options.BaseURL+"/v1/registrations/:id/check", wrapper.CheckCart, options.OperationMiddlewares["checkCart"]...)
+	router.GET(options.BaseURL+"/v1/registrations/:id/consents", wrapper.ListBuyersConsents, options.OperationMiddlewares["listBuyersConsents"]...)
+	router.PATCH(options.BaseURL+"/v1/registrations/:id/consents", wrapper.ChangeBuyersConsents, options.OperationMiddlewares["changeBuyersConsents"]...)
 	router.DELETE(options.BaseURL+"/v1/registrations/:id/items", wrapper.ClearItems, options.OperationMiddlewares["clearItems"]...)
 	router.POST(options.BaseURL+"/v1/registrations/:id/items", wrapper.AddItem, options.OperationMiddlewares["addItem"]...)
 	router.DELETE(options.BaseURL+"/v1/registrations/:id/items/:itemId", wrapper.RemoveItem, options.OperationMiddlewares["removeItem"]...)
@@ -3831,6 +4508,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.PUT(options.BaseURL+"/v1/registrations/:id/person", wrapper.PutPerson, options.OperationMiddlewares["putPerson"]...)
 	router.POST(options.BaseURL+"/v1/registrations/:id/prospect", wrapper.MigrateProspect, options.OperationMiddlewares["migrateProspect"]...)
 	router.POST(options.BaseURL+"/v1/registrations/:id/resume-link", wrapper.CreateResumeLink, options.OperationMiddlewares["createResumeLink"]...)
+	router.DELETE(options.BaseURL+"/v1/registrations/:id/session", wrapper.EndSession, options.OperationMiddlewares["endSession"]...)
 	router.POST(options.BaseURL+"/v1/resumptions", wrapper.ResumeRegistration, options.OperationMiddlewares["resumeRegistration"]...)
 
 }
@@ -3912,6 +4590,28 @@ func (response ListClubs200JSONResponse) VisitListClubsResponse(w http.ResponseW
 	return err
 }
 
+type GetClubRequestObject struct {
+	ClubId ClubId `json:"clubId"`
+}
+
+type GetClubResponseObject interface {
+	VisitGetClubResponse(w http.ResponseWriter) error
+}
+
+type GetClub200JSONResponse ClubDetails
+
+func (response GetClub200JSONResponse) VisitGetClubResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListDebitDaysRequestObject struct {
 	ClubId ClubId `json:"clubId"`
 	Params ListDebitDaysParams
@@ -3935,9 +4635,33 @@ func (response ListDebitDays200JSONResponse) VisitListDebitDaysResponse(w http.R
 	return err
 }
 
+type GetOfferRequestObject struct {
+	ClubId  ClubId  `json:"clubId"`
+	OfferId OfferId `json:"offerId"`
+	Params  GetOfferParams
+}
+
+type GetOfferResponseObject interface {
+	VisitGetOfferResponse(w http.ResponseWriter) error
+}
+
+type GetOffer200JSONResponse Product
+
+func (response GetOffer200JSONResponse) VisitGetOfferResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetScheduleRequestObject struct {
-	ClubId  ClubId `json:"clubId"`
-	OfferId Id     `json:"offerId"`
+	ClubId  ClubId  `json:"clubId"`
+	OfferId OfferId `json:"offerId"`
 	Params  GetScheduleParams
 }
 
@@ -4067,6 +4791,35 @@ func (response ChangeConsents200JSONResponse) VisitChangeConsentsResponse(w http
 	return err
 }
 
+type GetTransferRequestObject struct {
+}
+
+type GetTransferResponseObject interface {
+	VisitGetTransferResponse(w http.ResponseWriter) error
+}
+
+type GetTransfer200JSONResponse Transfer
+
+func (response GetTransfer200JSONResponse) VisitGetTransferResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTransfer204Response struct {
+}
+
+func (response GetTransfer204Response) VisitGetTransferResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
 type StartTransferRequestObject struct {
 	Params StartTransferParams
 	Body   *StartTransferJSONRequestBody
@@ -4128,7 +4881,7 @@ type StartRegistration201ResponseHeaders struct {
 }
 
 type StartRegistration201JSONResponse struct {
-	Body    Registration
+	Body    StartedRegistration
 	Headers StartRegistration201ResponseHeaders
 }
 
@@ -4173,7 +4926,8 @@ func (response AbandonRegistration200JSONResponse) VisitAbandonRegistrationRespo
 }
 
 type GetRegistrationRequestObject struct {
-	Id RegistrationId `json:"id"`
+	Id     RegistrationId `json:"id"`
+	Params GetRegistrationParams
 }
 
 type GetRegistrationResponseObject interface {
@@ -4205,6 +4959,51 @@ type CheckCartResponseObject interface {
 type CheckCart200JSONResponse Check
 
 func (response CheckCart200JSONResponse) VisitCheckCartResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBuyersConsentsRequestObject struct {
+	Id RegistrationId `json:"id"`
+}
+
+type ListBuyersConsentsResponseObject interface {
+	VisitListBuyersConsentsResponse(w http.ResponseWriter) error
+}
+
+type ListBuyersConsents200JSONResponse ConsentList
+
+func (response ListBuyersConsents200JSONResponse) VisitListBuyersConsentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeBuyersConsentsRequestObject struct {
+	Id   RegistrationId `json:"id"`
+	Body *ChangeBuyersConsentsJSONRequestBody
+}
+
+type ChangeBuyersConsentsResponseObject interface {
+	VisitChangeBuyersConsentsResponse(w http.ResponseWriter) error
+}
+
+type ChangeBuyersConsents200JSONResponse ConsentChanges
+
+func (response ChangeBuyersConsents200JSONResponse) VisitChangeBuyersConsentsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -4569,6 +5368,30 @@ func (response CreateResumeLink201JSONResponse) VisitCreateResumeLinkResponse(w 
 	return err
 }
 
+type EndSessionRequestObject struct {
+	Id RegistrationId `json:"id"`
+}
+
+type EndSessionResponseObject interface {
+	VisitEndSessionResponse(w http.ResponseWriter) error
+}
+
+type EndSession204ResponseHeaders struct {
+	SetCookie *string
+}
+
+type EndSession204Response struct {
+	Headers EndSession204ResponseHeaders
+}
+
+func (response EndSession204Response) VisitEndSessionResponse(w http.ResponseWriter) error {
+	if response.Headers.SetCookie != nil {
+		w.Header().Set("Set-Cookie", fmt.Sprint(*response.Headers.SetCookie))
+	}
+	w.WriteHeader(204)
+	return nil
+}
+
 type ResumeRegistrationRequestObject struct {
 	Params ResumeRegistrationParams
 	Body   *ResumeRegistrationJSONRequestBody
@@ -4584,7 +5407,7 @@ type ResumeRegistration201ResponseHeaders struct {
 }
 
 type ResumeRegistration201JSONResponse struct {
-	Body    Registration
+	Body    StartedRegistration
 	Headers ResumeRegistration201ResponseHeaders
 }
 
@@ -4617,9 +5440,15 @@ type StrictServerInterface interface {
 	// ListClubs List the clubs of the chain
 	// (GET /v1/clubs)
 	ListClubs(ctx context.Context, request ListClubsRequestObject) (ListClubsResponseObject, error)
+	// GetClub Get a club's details
+	// (GET /v1/clubs/{clubId})
+	GetClub(ctx context.Context, request GetClubRequestObject) (GetClubResponseObject, error)
 	// ListDebitDays List the next debit days
 	// (GET /v1/clubs/{clubId}/debit-days)
 	ListDebitDays(ctx context.Context, request ListDebitDaysRequestObject) (ListDebitDaysResponseObject, error)
+	// GetOffer Get an offer
+	// (GET /v1/clubs/{clubId}/offers/{offerId})
+	GetOffer(ctx context.Context, request GetOfferRequestObject) (GetOfferResponseObject, error)
 	// GetSchedule Get an offer's payment schedule
 	// (GET /v1/clubs/{clubId}/offers/{offerId}/schedule)
 	GetSchedule(ctx context.Context, request GetScheduleRequestObject) (GetScheduleResponseObject, error)
@@ -4638,6 +5467,9 @@ type StrictServerInterface interface {
 	// ChangeConsents Give or withdraw consents
 	// (PATCH /v1/me/consents)
 	ChangeConsents(ctx context.Context, request ChangeConsentsRequestObject) (ChangeConsentsResponseObject, error)
+	// GetTransfer Get the contact's move
+	// (GET /v1/me/transfer)
+	GetTransfer(ctx context.Context, request GetTransferRequestObject) (GetTransferResponseObject, error)
 	// StartTransfer Move to another club of the chain
 	// (POST /v1/me/transfer)
 	StartTransfer(ctx context.Context, request StartTransferRequestObject) (StartTransferResponseObject, error)
@@ -4656,6 +5488,12 @@ type StrictServerInterface interface {
 	// CheckCart Check the cart
 	// (POST /v1/registrations/{id}/check)
 	CheckCart(ctx context.Context, request CheckCartRequestObject) (CheckCartResponseObject, error)
+	// ListBuyersConsents List the buyer's consents
+	// (GET /v1/registrations/{id}/consents)
+	ListBuyersConsents(ctx context.Context, request ListBuyersConsentsRequestObject) (ListBuyersConsentsResponseObject, error)
+	// ChangeBuyersConsents Give or withdraw the buyer's consents
+	// (PATCH /v1/registrations/{id}/consents)
+	ChangeBuyersConsents(ctx context.Context, request ChangeBuyersConsentsRequestObject) (ChangeBuyersConsentsResponseObject, error)
 	// ClearItems Empty the cart
 	// (DELETE /v1/registrations/{id}/items)
 	ClearItems(ctx context.Context, request ClearItemsRequestObject) (ClearItemsResponseObject, error)
@@ -4698,6 +5536,9 @@ type StrictServerInterface interface {
 	// CreateResumeLink Create a link to continue on another device
 	// (POST /v1/registrations/{id}/resume-link)
 	CreateResumeLink(ctx context.Context, request CreateResumeLinkRequestObject) (CreateResumeLinkResponseObject, error)
+	// EndSession End this device's session
+	// (DELETE /v1/registrations/{id}/session)
+	EndSession(ctx context.Context, request EndSessionRequestObject) (EndSessionResponseObject, error)
 	// ResumeRegistration Resume a registration
 	// (POST /v1/resumptions)
 	ResumeRegistration(ctx context.Context, request ResumeRegistrationRequestObject) (ResumeRegistrationResponseObject, error)
@@ -4784,6 +5625,31 @@ func (sh *strictHandler) ListClubs(ctx echo.Context) error {
 	return nil
 }
 
+// GetClub operation middleware
+func (sh *strictHandler) GetClub(ctx echo.Context, clubId ClubId) error {
+	var request GetClubRequestObject
+
+	request.ClubId = clubId
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetClub(ctx.Request().Context(), request.(GetClubRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetClub")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetClubResponseObject); ok {
+		return validResponse.VisitGetClubResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListDebitDays operation middleware
 func (sh *strictHandler) ListDebitDays(ctx echo.Context, clubId ClubId, params ListDebitDaysParams) error {
 	var request ListDebitDaysRequestObject
@@ -4810,8 +5676,35 @@ func (sh *strictHandler) ListDebitDays(ctx echo.Context, clubId ClubId, params L
 	return nil
 }
 
+// GetOffer operation middleware
+func (sh *strictHandler) GetOffer(ctx echo.Context, clubId ClubId, offerId OfferId, params GetOfferParams) error {
+	var request GetOfferRequestObject
+
+	request.ClubId = clubId
+	request.OfferId = offerId
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetOffer(ctx.Request().Context(), request.(GetOfferRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetOffer")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetOfferResponseObject); ok {
+		return validResponse.VisitGetOfferResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // GetSchedule operation middleware
-func (sh *strictHandler) GetSchedule(ctx echo.Context, clubId ClubId, offerId Id, params GetScheduleParams) error {
+func (sh *strictHandler) GetSchedule(ctx echo.Context, clubId ClubId, offerId OfferId, params GetScheduleParams) error {
 	var request GetScheduleRequestObject
 
 	request.ClubId = clubId
@@ -4972,6 +5865,29 @@ func (sh *strictHandler) ChangeConsents(ctx echo.Context) error {
 		return err
 	} else if validResponse, ok := response.(ChangeConsentsResponseObject); ok {
 		return validResponse.VisitChangeConsentsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetTransfer operation middleware
+func (sh *strictHandler) GetTransfer(ctx echo.Context) error {
+	var request GetTransferRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetTransfer(ctx.Request().Context(), request.(GetTransferRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetTransfer")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetTransferResponseObject); ok {
+		return validResponse.VisitGetTransferResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -5148,10 +6064,11 @@ func (sh *strictHandler) AbandonRegistration(ctx echo.Context, id RegistrationId
 }
 
 // GetRegistration operation middleware
-func (sh *strictHandler) GetRegistration(ctx echo.Context, id RegistrationId) error {
+func (sh *strictHandler) GetRegistration(ctx echo.Context, id RegistrationId, params GetRegistrationParams) error {
 	var request GetRegistrationRequestObject
 
 	request.Id = id
+	request.Params = params
 
 	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
 		return sh.ssi.GetRegistration(ctx.Request().Context(), request.(GetRegistrationRequestObject))
@@ -5191,6 +6108,79 @@ func (sh *strictHandler) CheckCart(ctx echo.Context, id RegistrationId) error {
 		return err
 	} else if validResponse, ok := response.(CheckCartResponseObject); ok {
 		return validResponse.VisitCheckCartResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListBuyersConsents operation middleware
+func (sh *strictHandler) ListBuyersConsents(ctx echo.Context, id RegistrationId) error {
+	var request ListBuyersConsentsRequestObject
+
+	request.Id = id
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListBuyersConsents(ctx.Request().Context(), request.(ListBuyersConsentsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListBuyersConsents")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListBuyersConsentsResponseObject); ok {
+		return validResponse.VisitListBuyersConsentsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ChangeBuyersConsents operation middleware
+func (sh *strictHandler) ChangeBuyersConsents(ctx echo.Context, id RegistrationId) error {
+	var request ChangeBuyersConsentsRequestObject
+
+	request.Id = id
+
+	var body ChangeBuyersConsentsJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ChangeBuyersConsents(ctx.Request().Context(), request.(ChangeBuyersConsentsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ChangeBuyersConsents")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ChangeBuyersConsentsResponseObject); ok {
+		return validResponse.VisitChangeBuyersConsentsResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -5712,6 +6702,31 @@ func (sh *strictHandler) CreateResumeLink(ctx echo.Context, id RegistrationId, p
 		return err
 	} else if validResponse, ok := response.(CreateResumeLinkResponseObject); ok {
 		return validResponse.VisitCreateResumeLinkResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// EndSession operation middleware
+func (sh *strictHandler) EndSession(ctx echo.Context, id RegistrationId) error {
+	var request EndSessionRequestObject
+
+	request.Id = id
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EndSession(ctx.Request().Context(), request.(EndSessionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EndSession")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(EndSessionResponseObject); ok {
+		return validResponse.VisitEndSessionResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -1,7 +1,6 @@
 // Package api is the public contract in Go: the request and response types, the
-// server interface and its routes, generated from openapi.yaml. Nothing here is
-// written by hand but this file; what a field means stands in openapi.yaml.
-// Only handlers imports it.
+// server interface and its routes. All of it except this file is generated from
+// openapi.yaml, which documents the fields. Only handlers imports it.
 package api
 
 //go:generate go run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 -config oapi-codegen.yaml ../openapi.yaml

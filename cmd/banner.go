@@ -9,10 +9,9 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// printBanner prints what is served where.
 func (cfg Config) printBanner(w io.Writer, at net.Addr) {
 	if cfg.Mode != "mock" {
-		fmt.Fprintf(w, "Frontdesk (%s mode) is at %s, before the club system at %s. It listens on %s.\n", cfg.Mode, cfg.PublicURL, cfg.ClubURL, at)
+		fmt.Fprintf(w, "Frontdesk (%s mode) is at %s, in front of the club system at %s. It listens on %s.\n", cfg.Mode, cfg.PublicURL, cfg.ClubURL, at)
 		return
 	}
 	fmt.Fprintf(w, `Frontdesk, mock mode: nothing here is real, and everything is gone when you stop it.
@@ -35,10 +34,9 @@ func (cfg Config) printBanner(w io.Writer, at net.Addr) {
 	}
 }
 
-// printDemoCredentials prints the test cards and the demo organisation's credentials.
 func printDemoCredentials(w io.Writer) {
 	fmt.Fprintf(w, `  Test cards          4242424242424242 succeeds                 4000000000000002 is declined
-                      4000002500003155 asks for authentication  4000000000009995 has insufficient funds
+                      4000002500003155 needs authentication     4000000000009995 has insufficient funds
   Club credentials    client token %s, client id %s, secret %s, gateway key %s
 `, clubsim.DemoClientToken, clubsim.DemoClientID, clubsim.DemoClientSecret, clubsim.DemoGatewayKey)
 }

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
 	"frontdesk/flows/store"
 	"frontdesk/handlers/ops"
 	"frontdesk/upstream/cards"
@@ -102,12 +104,10 @@ func awaitRedis(ctx context.Context, connection redis.UniversalClient) {
 	}
 }
 
-// finding returns the only finding of a check.
 func finding(part, aspect string, verdict flows.Verdict, found, fix string) []flows.Check {
 	return []flows.Check{{Part: part, Aspect: aspect, Verdict: verdict, Found: found, Fix: fix}}
 }
 
-// describe is what a check found, and how to fix it.
 func describe(check flows.Check) string {
 	if check.Fix == "" {
 		return check.Found
@@ -165,7 +165,6 @@ func (cfg Config) checkRedis(ctx context.Context, connection redis.UniversalClie
 // partClub names the club system in checks.
 const partClub = "club system"
 
-// checkToken checks that the club system issues an access token.
 func checkToken(ctx context.Context, client *club.Client) []flows.Check {
 	if err := client.Authorise(ctx); err != nil {
 		return finding(partClub, "token", flows.Failed, err.Error(),
@@ -174,7 +173,6 @@ func checkToken(ctx context.Context, client *club.Client) []flows.Check {
 	return finding(partClub, "token", flows.OK, "given", "")
 }
 
-// checkClubSystem reads the chain's clubs, and checks the grants of the OAuth client.
 func (cfg Config) checkClubSystem(ctx context.Context, client *club.Client) []flows.Check {
 	if client.Authorise(ctx) != nil {
 		return nil // checkToken reports it
@@ -188,11 +186,35 @@ func (cfg Config) checkClubSystem(ctx context.Context, client *club.Client) []fl
 	if len(clubs) == 0 {
 		return finding(partClub, "network", flows.Failed, "shows no club to these credentials", "ask the club system's provider to grant the OAuth client its clubs")
 	}
-	return append(finding(partClub, "network", flows.OK, fmt.Sprintf("%d clubs", len(clubs)), ""), cfg.checkGrants(ctx, client, clubs[0])...)
+	return slices.Concat(finding(partClub, "network", flows.OK, fmt.Sprintf("%d clubs", len(clubs)), ""), cfg.checkClubs(clubs), cfg.checkGrants(ctx, client, clubs[0]))
+}
+
+// checkClubs compares the operator's file about the clubs with the clubs of the chain.
+func (cfg Config) checkClubs(clubs []club.NetworkNode) []flows.Check {
+	file, err := catalogue.ParseDirectory([]byte(cfg.Clubs))
+	if err != nil {
+		return nil // checkConfiguration reports it
+	}
+	unknown, unzoned := file.IDs(), []string{}
+	for _, node := range clubs {
+		id := node.Club.ID()
+		unknown = slices.DeleteFunc(unknown, func(known string) bool { return known == id })
+		if file.Details(id).TimeZone == "" {
+			unzoned = append(unzoned, id)
+		}
+	}
+	const part = "clubs file"
+	switch {
+	case len(unknown) > 0:
+		return finding(partClub, part, flows.Degraded, "has clubs that the network does not have: "+strings.Join(unknown, ", "), "correct their ids in FRONTDESK_CLUBS_FILE")
+	case len(unzoned) > 0:
+		return finding(partClub, part, flows.Degraded, "no time zone of the clubs "+strings.Join(unzoned, ", "), "set timeZone in FRONTDESK_CLUBS_FILE, so that today is the club's day")
+	}
+	return finding(partClub, part, flows.OK, "every club has a time zone", "")
 }
 
 // checkGrants calls what the journeys read. Where an id is needed, it asks for a record
-// that does not exist: the answer shows whether the endpoint is granted. Endpoints that
+// that does not exist: the response shows whether the endpoint is granted. Endpoints that
 // the journeys write are not called, because the call would have an effect.
 func (cfg Config) checkGrants(ctx context.Context, client *club.Client, at club.NetworkNode) []flows.Check {
 	s := club.Scope{ClientToken: cfg.ClubToken, Club: at.Club, Node: at.IRI}

@@ -130,7 +130,6 @@ func get(ctx context.Context, address string) (status int, body []byte, err erro
 	return response.StatusCode, body, err
 }
 
-// checkOperators checks that a gateway serves operators.
 func (cfg Config) checkOperators(ctx context.Context) []flows.Check {
 	switch {
 	case cfg.OpsAddr == "off":

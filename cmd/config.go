@@ -13,6 +13,7 @@ import (
 	"frontdesk/upstream/captcha"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
+	"frontdesk/upstream/mock"
 )
 
 // Config is everything that can be configured of the gateway. Its fields are described
@@ -29,6 +30,7 @@ type Config struct {
 	ClubKeyHeader, ClubTokenPath, ClubPathPrefix                  string
 	ClubSaleState                                                 string
 	ClubSaleWithoutArticles                                       bool
+	Clubs                                                         string
 	CardProcessor, SandboxURL                                     string
 	StripeSecretKey, StripePublicKey, StripeHookSecret, StripeURL string
 	SealKeys, StaffKeys, Operators                                []string
@@ -76,6 +78,7 @@ func (cfg *Config) options() []option {
 		{"club-path-prefix", "FRONTDESK_CLUB_PATH_PREFIX", text(&cfg.ClubPathPrefix), "", "Path between the base address and the client token, such as /api."},
 		{"club-sale-state", "FRONTDESK_CLUB_SALE_STATE", oneOf(&cfg.ClubSaleState, club.SaleStateMember, club.SaleStateInvoice, club.SaleStateCheck), club.SaleStateMember, "What shows that a sale is not settled yet: its state; its invoice, which it has only afterwards; or check, its check alone. Use check only where the club system refuses the check of a settled sale: otherwise a buyer can pay what the desk has taken."},
 		{"club-sale-without-articles", "FRONTDESK_CLUB_SALE_WITHOUT_ARTICLES", yesNo(&cfg.ClubSaleWithoutArticles), "", "Accept sales that do not list their articles. A cart that changes and keeps its total is then not noticed."},
+		{"clubs", "FRONTDESK_CLUBS", text(&cfg.Clubs), "", "What the club system does not tell about the clubs, as YAML or JSON; set FRONTDESK_CLUBS_FILE to read it from a file (docs/how-to/describe-your-clubs.md). Default: the demo clubs' for the demo organisation; none in live mode."},
 		{"card-processor", "FRONTDESK_CARD_PROCESSOR", oneOf(&cfg.CardProcessor, "sandbox", "stripe"), "sandbox", "Card processor: sandbox or stripe."},
 		{"sandbox-url", "FRONTDESK_SANDBOX_URL", text(&cfg.SandboxURL), "", "Address of the sandbox processor. Mock mode embeds its own."},
 		{"stripe-secret-key", "FRONTDESK_STRIPE_SECRET_KEY", text(&cfg.StripeSecretKey), "", "Stripe: secret or restricted key; in test mode a test key."},
@@ -96,17 +99,17 @@ func (cfg *Config) options() []option {
 		{"trusted-proxies", "FRONTDESK_TRUSTED_PROXIES", list(&cfg.TrustedProxies), "", "Networks (CIDR) or addresses of the proxies whose X-Forwarded-For is trusted."},
 		{"captcha-url", "FRONTDESK_CAPTCHA_URL", text(&cfg.CaptchaURL), "", "Address that verifies captcha responses: the siteverify address of hCaptcha, Turnstile, reCAPTCHA or a compatible service. Empty: no captcha."},
 		{"captcha-secret", "FRONTDESK_CAPTCHA_SECRET", text(&cfg.CaptchaSecret), "", "Secret of the captcha service."},
-		{"captcha-site-key", "FRONTDESK_CAPTCHA_SITE_KEY", text(&cfg.CaptchaSiteKey), "", "Public key with which a page shows the captcha. GET /v1/config tells it to front ends."},
-		{"captcha-provider", "FRONTDESK_CAPTCHA_PROVIDER", oneOf(&cfg.CaptchaProvider, captcha.HCaptcha, captcha.ReCAPTCHA, captcha.Turnstile, ""), "", "Whose captcha the signup site shows: hcaptcha, recaptcha or turnstile. Default: by the host of FRONTDESK_CAPTCHA_URL."},
+		{"captcha-site-key", "FRONTDESK_CAPTCHA_SITE_KEY", text(&cfg.CaptchaSiteKey), "", "Public key with which a page shows the captcha. GET /v1/config returns it to front ends."},
+		{"captcha-provider", "FRONTDESK_CAPTCHA_PROVIDER", oneOf(&cfg.CaptchaProvider, captcha.HCaptcha, captcha.ReCAPTCHA, captcha.Turnstile, ""), "", "Provider of the captcha that the signup site shows: hcaptcha, recaptcha or turnstile. Default: by the host of FRONTDESK_CAPTCHA_URL."},
 		{"sms-hourly", "FRONTDESK_SMS_HOURLY", number(&cfg.SMSHourly), "100", "SMS codes for the visitors of one club within an hour at most, while rate limits are on."},
 		{"sms-daily", "FRONTDESK_SMS_DAILY", number(&cfg.SMSDaily), "400", "SMS codes for the visitors of one club within 24 hours at most."},
 		{"sms-min-conversion", "FRONTDESK_SMS_MIN_CONVERSION", number(&cfg.SMSMinConversion), "25", "Percentage of a club's SMS codes that visitors must enter; below it, no more are sent for a while. 0: not checked."},
 		{"sms-organisation-hourly", "FRONTDESK_SMS_ORGANISATION_HOURLY", number(&cfg.SMSOrganisationHourly), "", "SMS codes for the visitors of all clubs together within an hour at most. Default: five times a club's."},
 		{"sms-organisation-daily", "FRONTDESK_SMS_ORGANISATION_DAILY", number(&cfg.SMSOrganisationDaily), "", "SMS codes for the visitors of all clubs together within 24 hours at most. Default: five times a club's."},
 		{"sms-countries", "FRONTDESK_SMS_COUNTRIES", list(&cfg.SMSCountries), "", "Countries to whose mobile numbers visitors are sent codes, such as FR,BE. Default: the club's own."},
-		{"methods-visitor", "FRONTDESK_METHODS_VISITOR", list(&cfg.MethodsVisitor), "", "Ways in which a visitor may settle a cart: card, later, free. Default: card,free in live mode, otherwise all three."},
-		{"methods-contact", "FRONTDESK_METHODS_CONTACT", list(&cfg.MethodsContact), "", "Ways for a contact identified by the club's login, an invitation or their own account: card, later, free. Default: all three."},
-		{"methods-staff", "FRONTDESK_METHODS_STAFF", list(&cfg.MethodsStaff), "", "Ways for staff: card, later, free, desk. Default: all four."},
+		{"methods-visitor", "FRONTDESK_METHODS_VISITOR", list(&cfg.MethodsVisitor), "", "Payment methods for visitors: card, later, free. Default: card,free in live mode, otherwise all three."},
+		{"methods-contact", "FRONTDESK_METHODS_CONTACT", list(&cfg.MethodsContact), "", "Payment methods for contacts identified by the club's login, an invitation or their own account: card, later, free. Default: all three."},
+		{"methods-staff", "FRONTDESK_METHODS_STAFF", list(&cfg.MethodsStaff), "", "Payment methods for staff: card, later, free, desk. Default: all four."},
 		{"later-days", "FRONTDESK_LATER_DAYS", number(&cfg.LaterDays), "90", "How many days ahead a payment by the method later may be due, from 1 to 366."},
 		{"cart-revision", "FRONTDESK_CART_REVISION", oneOf(&cfg.CartRevision, "required", "optional", ""), "", "Whether a payment must name the revision of the cart that the buyer saw: required or optional. Default: required in live mode, otherwise optional."},
 		{"log-level", "FRONTDESK_LOG_LEVEL", word(&cfg.LogLevel), "info", "debug (a line for every request and every call), info, warn or error."},
@@ -148,6 +151,9 @@ func (cfg *Config) setDefaults(port, mockPort string) {
 	set(&cfg.ClubClientID, clubsim.DemoClientID)
 	set(&cfg.ClubClientSecret, clubsim.DemoClientSecret)
 	set(&cfg.ClubGatewayKey, clubsim.DemoGatewayKey)
+	if cfg.ClubToken == clubsim.DemoClientToken && !live {
+		set(&cfg.Clubs, mock.Clubs)
+	}
 	if cfg.IdentityJWKSURL == "" && cfg.IdentitySecret == "" && !live {
 		cfg.IdentityJWKSURL = cfg.demoLogin()
 	}
@@ -173,7 +179,6 @@ func (cfg *Config) setDefaults(port, mockPort string) {
 	}
 }
 
-// keyring decodes the seal keys.
 func (cfg Config) newKeyring() (*keyring.Keyring, error) {
 	secrets := make([][]byte, len(cfg.SealKeys))
 	for i, text := range cfg.SealKeys {
@@ -186,7 +191,6 @@ func (cfg Config) newKeyring() (*keyring.Keyring, error) {
 	return keyring.New(secrets...)
 }
 
-// methodPolicy says who may settle by which methods.
 func (cfg Config) methodPolicy() flows.MethodPolicy {
 	methods := func(names []string) (list []flows.Method) {
 		for _, name := range names {

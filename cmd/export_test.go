@@ -92,7 +92,7 @@ func writeCommand(w io.Writer, c *cobra.Command) {
 	}
 }
 
-// flagRow is the row of a flag in its command's table.
+// flagRow returns the row of a flag in its command's table.
 func flagRow(flag *pflag.Flag) string {
 	kind, help := pflag.UnquoteUsage(flag)
 	variables, defaultValue := "", flag.DefValue

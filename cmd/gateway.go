@@ -66,18 +66,22 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 	clubSystem, processor := clients.club, cards.Instrument(clients.cards, time.Now, seen.metrics.CountCardCall)
 	records := store.New(store.Config{Redis: clients.redis, Keys: keys, Replicas: cfg.RedisWait})
 	queue := jobs.NewQueue(clients.redis)
-	catalogue := catalogue.New(catalogue.Config{Club: clubSystem, Shared: records, Now: time.Now, After: time.After, Log: log})
+	clubs, err := catalogue.ParseDirectory([]byte(cfg.Clubs))
+	if err != nil {
+		return g, fmt.Errorf("FRONTDESK_CLUBS: %w", err)
+	}
+	catalogue := catalogue.New(catalogue.Config{Clubs: clubs, Club: clubSystem, Shared: records, Now: time.Now, After: time.After, Log: log})
 	payments := payment.New(payment.Config{
 		Store: records, Queue: queue, Club: clubSystem.Money(), BackgroundClub: clubSystem, Cards: processor, Keys: keys,
 		Environment: cfg.Mode, Rule: cfg.rule(), WebhookURL: cfg.PublicURL + "/v1/webhooks/card", OnTransition: seen.metrics.CountTransition, Now: time.Now, Log: log,
 	})
 	budget := cfg.smsBudget(records, log)
 	codes := signature.NewCodeSender(signature.CodeSenderConfig{Store: records, Club: clubSystem, Keys: keys, Budget: budget, Now: time.Now, Log: log})
+	contacts := member.NewContacts(member.ContactsConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Now: time.Now})
 	registrations := registration.New(registration.Config{
-		Store: records, Queue: queue, Club: clubSystem, Catalogue: catalogue, Payments: payments, Keys: keys, Codes: codes,
+		Store: records, Queue: queue, Club: clubSystem, Catalogue: catalogue, Payments: payments, Contacts: contacts, Keys: keys, Codes: codes,
 		Methods: cfg.methodPolicy(), PublicURL: cfg.PublicURL, Now: time.Now, Log: log,
 	})
-	contacts := member.NewContacts(member.ContactsConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Now: time.Now})
 	hub := jobs.NewHub(records)
 	events, relay, err := cfg.clubEvents(records, queue, keys, registrations, log)
 	if err != nil {
@@ -90,14 +94,14 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 		Payments: payments, Worker: worker, Catalogue: catalogue, Relay: relay, Queue: queue, SMS: budget, Club: clubSystem,
 		Redis: clients.redis, Ready: ready, Traces: seen.traces, Now: time.Now, After: time.After,
 	})
-	pages, err := docs.Pages(docs.Config{Examples: cfg.assets.Examples, PublicURL: cfg.PublicURL, Mock: cfg.Mode == "mock"})
+	pages, err := docs.Pages(docs.Config{Events: cfg.assets.Events, Examples: cfg.assets.Examples, PublicURL: cfg.PublicURL, Mock: cfg.Mode == "mock"})
 	if err != nil {
 		return g, err
 	}
 	g.public, err = handlers.New(handlers.Config{
 		Registrations: registrations, Payments: payments, Catalogue: catalogue, Contacts: contacts, Transfers: transfers,
 		Changes: hub, ClubEvents: events, WebhookSecrets: cfg.WebhookSecret, Identity: clients.login, Store: records, Cards: processor,
-		Ready: ready, Stopping: stopping,
+		Ready: ready, Background: queue.InProgress, Stopping: stopping,
 		Contract: cfg.assets.Contract, Site: site, Docs: pages, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
 		PublicURL: cfg.PublicURL, Mode: cfg.Mode, SMSCountries: cfg.SMSCountries, RequireCart: cfg.CartRevision == "required", AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys, PublishableKey: cfg.StripePublicKey,
 		Methods: cfg.methodPolicy(), Captcha: cfg.captcha(), RateLimits: cfg.rateLimited(), TrustedProxies: proxies,
@@ -119,7 +123,6 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 	return g, nil
 }
 
-// clubSystem returns the client of the club system.
 func (cfg Config) clubSystem(log *slog.Logger, seen *ops.Metrics) *club.Client {
 	return club.New(club.Config{
 		BaseURL: cfg.ClubURL, ClientID: cfg.ClubClientID, ClientSecret: cfg.ClubClientSecret, GatewayKey: cfg.ClubGatewayKey,
@@ -138,7 +141,6 @@ func (cfg Config) rule() *flows.Rule {
 	return &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalSaleState, Before: "building", After: "settled"}}}
 }
 
-// processor returns the adapter of the configured card processor.
 func (cfg Config) processor() (cards.Processor, error) {
 	if cfg.CardProcessor == "sandbox" {
 		return sandbox.New(sandbox.Config{URL: cfg.SandboxURL, Now: time.Now}), nil
@@ -191,7 +193,6 @@ func (cfg Config) rateLimited() bool {
 	return cfg.RateLimits == "on" || cfg.RateLimits == "" && cfg.Mode == "live"
 }
 
-// clubEvents composes the intake of the club system's events and their relay.
 func (cfg Config) clubEvents(records *store.Store, queue *jobs.Queue, keys *keyring.Keyring, registrations *registration.Service, log *slog.Logger) (*clubevent.Intake, *relay.Relay, error) {
 	subscribers, err := cfg.subscribers()
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newInviteCommand returns the command that creates an invitation link and prints it.
 func newInviteCommand() *cobra.Command {
 	client := &opsClient{}
 	var contact, club string

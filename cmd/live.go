@@ -75,7 +75,6 @@ func isExampleHost(host string) bool {
 	return len(labels) > 1 && labels[len(labels)-2] == "example"
 }
 
-// validateClubCredentials refuses the demo organisation's credentials.
 func (cfg Config) validateClubCredentials(found *problems) {
 	for _, is := range []struct{ name, value, demo, what string }{
 		{"FRONTDESK_CLUB_TOKEN", cfg.ClubToken, clubsim.DemoClientToken, "the organisation's client token"},
@@ -89,7 +88,6 @@ func (cfg Config) validateClubCredentials(found *problems) {
 	}
 }
 
-// validateProcessor requires the live keys of a processor that takes real money.
 func (cfg Config) validateProcessor(found *problems) {
 	found.refuse(cfg.CardProcessor == "sandbox", "FRONTDESK_CARD_PROCESSOR", "is sandbox, which takes no real money: set it to stripe")
 	found.refuse(cfg.StripeSecretKey != "" && !strings.HasPrefix(cfg.StripeSecretKey, "sk_live_") && !strings.HasPrefix(cfg.StripeSecretKey, "rk_live_"),
@@ -130,7 +128,7 @@ func (cfg Config) validateLogin(found *problems) {
 		"FRONTDESK_IDENTITY_JWKS_URL", "is the simulator's login, which speaks for any contact: set the club's own")
 }
 
-// placeholders are what examples have in the place of a secret.
+// placeholders are values that examples contain instead of a secret.
 var placeholders = []string{"example", "changeme", "change-me", "change_me", "placeholder", "password", "insert-", "your-", "your_", "demo-", "12345678", "abcdefgh"}
 
 func isPlaceholder(secret string) bool {

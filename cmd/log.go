@@ -62,7 +62,6 @@ const (
 	redisLogInterval = 10 * time.Second
 )
 
-// redisLog adapts the log to the Redis client.
 type redisLog struct {
 	log   *slog.Logger
 	limit rate.Sometimes // the zero value logs every line
@@ -70,5 +69,5 @@ type redisLog struct {
 
 // Printf implements the interface of redis.SetLogger.
 func (l *redisLog) Printf(ctx context.Context, format string, args ...any) {
-	l.limit.Do(func() { l.log.WarnContext(ctx, "redis client", "message", fmt.Sprintf(format, args...)) })
+	l.limit.Do(func() { l.log.WarnContext(ctx, "redis client", "error", fmt.Sprintf(format, args...)) })
 }

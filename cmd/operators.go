@@ -14,7 +14,6 @@ import (
 	"frontdesk/handlers/ops"
 )
 
-// newOperatorsCommand returns the command that creates operators' tokens.
 func newOperatorsCommand() *cobra.Command {
 	return newGroup("operators", "Create the tokens with which operators call a gateway.", &cobra.Command{
 		Use: "add <name>", Short: "Print a new token for an operator, once, and the entry for FRONTDESK_OPERATORS. It changes no gateway.", Args: exactArgs("name"),
@@ -33,7 +32,6 @@ func newOperatorsCommand() *cobra.Command {
 
 const operatorNameRule = "must be a login name of at most 40 letters, digits, dots, hyphens and underscores, which begins with a letter or a digit"
 
-// operatorEntry is an operator's entry in FRONTDESK_OPERATORS.
 func operatorEntry(name, token string) string {
 	return fmt.Sprintf("%s:%x", name, sha256.Sum256([]byte(token)))
 }

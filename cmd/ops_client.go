@@ -146,7 +146,6 @@ func (o *opsClient) problem(body []byte) error {
 	return errors.New(text)
 }
 
-// notFrontdesk is the error for a response of another program.
 func (o *opsClient) notFrontdesk() error {
 	return fmt.Errorf("the server at %s is not Frontdesk, or another version of it", o.addr)
 }

@@ -97,7 +97,6 @@ func word(field encoding.TextUnmarshaler) *value {
 // variableAnnotation marks a flag with the variables that set it.
 const variableAnnotation = "variables"
 
-// addOptions defines a flag for each option, in their order.
 func addOptions(flags *pflag.FlagSet, options ...option) {
 	flags.SortFlags = false
 	for _, o := range options {

@@ -12,7 +12,6 @@ import (
 	"frontdesk/flows/payment"
 )
 
-// newPaymentsCommand returns the commands for payments that wait for a person.
 func newPaymentsCommand() *cobra.Command {
 	client := &opsClient{}
 	group := newGroup("payments", "Review payments that are in doubt and decide on them, through a running gateway.",
@@ -40,7 +39,7 @@ func newPaymentsCommand() *cobra.Command {
 func newListPayments(client *opsClient) *cobra.Command {
 	state, all := "", false
 	c := &cobra.Command{
-		Use: "list", Short: "List the payments that wait for a person: in doubt, blocked, or perhaps paid twice.", Args: exactArgs(),
+		Use: "list", Short: "List the payments that wait for an operator: in doubt, blocked, or possibly paid twice.", Args: exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			query := url.Values{}
 			if state != "" {
@@ -50,7 +49,7 @@ func newListPayments(client *opsClient) *cobra.Command {
 				query.Set("all", "true")
 			}
 			return callOps(c.Context(), client, http.MethodGet, "/ops/payments?"+query.Encode(), nil, func(w io.Writer, page payment.Page) {
-				printPayments(w, page, state == "" && !all)
+				printPayments(w, page, state, all)
 			})
 		},
 	}
@@ -65,7 +64,7 @@ const reasonHelp = "Reason, in a few words; no names of customers."
 func newConfirmRecorded(client *opsClient) *cobra.Command {
 	reason := ""
 	c := &cobra.Command{
-		Use: "confirm-recorded <id>", Short: "Confirm that the club system holds the payment, once: you have seen it there.", Args: exactArgs("id"),
+		Use: "confirm-recorded <id>", Short: "Confirm that the club system holds the payment, once. Check there first.", Args: exactArgs("id"),
 		RunE: write(client, "/ops/payments/%s/confirm-recorded", func([]string) map[string]string { return map[string]string{"why": reason} }, printDecision),
 	}
 	c.Flags().StringVar(&reason, "reason", "", reasonHelp)
@@ -76,7 +75,7 @@ func newConfirmNotRecorded(client *opsClient) *cobra.Command {
 	reason := ""
 	var sendAgain, refund, cancel, override bool
 	c := &cobra.Command{
-		Use: "confirm-not-recorded <id>", Short: "Confirm that the club system does not hold the payment: you have made sure.", Args: exactArgs("id"),
+		Use: "confirm-not-recorded <id>", Short: "Confirm that the club system does not hold the payment. Check there first.", Args: exactArgs("id"),
 		RunE: write(client, "/ops/payments/%s/confirm-not-recorded", func([]string) map[string]string {
 			then := payment.SendAgain
 			switch {
@@ -95,8 +94,8 @@ func newConfirmNotRecorded(client *opsClient) *cobra.Command {
 	c.Flags().StringVar(&reason, "reason", "", reasonHelp)
 	c.Flags().BoolVar(&sendAgain, "send-again", false, "Record it again, under a new claim.")
 	c.Flags().BoolVar(&refund, "refund", false, "Refund the buyer.")
-	c.Flags().BoolVar(&cancel, "cancel", false, "Cancel it; for payments without a card processor.")
-	c.Flags().BoolVar(&override, "override", false, "Refund or cancel although the sale is settled: something else certainly settled it. Audited.")
+	c.Flags().BoolVar(&cancel, "cancel", false, "Cancel it; for payments without a card processor, and for blocked ones of which no money is kept.")
+	c.Flags().BoolVar(&override, "override", false, "Refund or cancel although the sale is settled, because something else certainly settled it. Audited.")
 	c.MarkFlagsOneRequired("send-again", "refund", "cancel")
 	c.MarkFlagsMutuallyExclusive("send-again", "refund", "cancel")
 	c.MarkFlagsMutuallyExclusive("send-again", "override")

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -12,7 +14,7 @@ import (
 	"frontdesk/flows/payment"
 )
 
-// This file prints payments and erasures for people.
+// This file prints payments and erasures as text.
 
 func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 0, 2, ' ', 0) }
 
@@ -28,13 +30,19 @@ func heading(table io.Writer, text string, lines int) {
 
 func instant(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05Z") }
 
-func printPayments(w io.Writer, page payment.Page, waiting bool) {
+func printPayments(w io.Writer, page payment.Page, state string, all bool) {
+	if page.Incomplete {
+		defer fmt.Fprintln(w, "Warning: Redis was not compared with the card processor yet. Payments that it lost are missing here until then.")
+	}
 	if len(page.Items) == 0 {
-		text := "There is no such payment."
-		if waiting {
-			text = "No payment waits for a person."
+		switch {
+		case state != "":
+			fmt.Fprintf(w, "No payment is in state %s.\n", state)
+		case all:
+			fmt.Fprintln(w, "There are no payments.")
+		default:
+			fmt.Fprintln(w, "No payment waits for an operator.")
 		}
-		fmt.Fprintln(w, text)
 		return
 	}
 	table := newTable(w)
@@ -50,6 +58,9 @@ func printPayments(w io.Writer, page payment.Page, waiting bool) {
 
 func printDecision(w io.Writer, d payment.ResolutionResult) {
 	fmt.Fprintf(w, "Payment %s is %s.\n", d.Payment.ID, d.Payment.State)
+	if !d.Payment.State.Final() {
+		fmt.Fprintf(w, "It continues automatically. How it ended: frontdesk payments show %s\n", d.Payment.ID)
+	}
 	for _, warning := range d.Warnings {
 		fmt.Fprintln(w, "Warning: "+warning)
 	}
@@ -67,12 +78,14 @@ func printCalibration(w io.Writer, c payment.Calibration) {
 	fmt.Fprintln(w, c.Verdict)
 }
 
-// printPayment prints everything known of a payment, and the commands that decide on it.
 func printPayment(w io.Writer, d payment.Detail) {
 	table := newTable(w)
 	defer flush(table)
 	fmt.Fprintf(table, "Payment\t%s\nState\t%s since %s: %s\nAmount\t%s by %s\nSale\t%s\nClub\t%s\nContact number\t%s\nAt the processor\t%s\n",
 		d.ID, d.State, instant(d.Since), d.Reason, payment.Price(d.Amount, d.Currency), d.Method, d.Sale, d.Club, cmp.Or(d.ContactNumber, "-"), atProcessor(d))
+	if a := d.Attribution; a != nil {
+		fmt.Fprintf(table, "Campaign\t%s\n", strings.Join(slices.DeleteFunc([]string{a.Source, a.Medium, a.Campaign, a.Content}, func(name string) bool { return name == "" }), " · "))
+	}
 	fmt.Fprintln(table, "\nWhat happened")
 	for _, transition := range d.History {
 		fmt.Fprintf(table, "  %s\t%s\t%s%s\n", instant(transition.At), transition.State, transition.Reason, decidedBy(transition))
@@ -124,17 +137,16 @@ func printEvidence(table io.Writer, d payment.Detail) {
 	}
 	for _, reading := range d.Readings {
 		if reading.Failures > 0 {
-			fmt.Fprintf(table, "  %s could not be read, %d in a row\n", instant(reading.At), reading.Failures)
+			fmt.Fprintf(table, "  %s could not be read, %d in a row\t\t\t\t\t\n", instant(reading.At), reading.Failures) // the cells keep the columns
 			continue
 		}
 		line(instant(reading.At), &reading.Evidence)
 	}
 	if d.NextReading != nil {
-		fmt.Fprintf(table, "  %s is the next time\n", instant(*d.NextReading))
+		fmt.Fprintf(table, "  %s next reading\n", instant(*d.NextReading))
 	}
 }
 
-// known formats a value that may be missing.
 func known[T any](value *T, format func(T) string) string {
 	if value == nil {
 		return "not known"
@@ -156,7 +168,7 @@ func decidedBy(t flows.Transition) string {
 func atProcessor(d payment.Detail) string {
 	text := cmp.Or(d.Processor, "-") + " " + d.ProcessorID
 	if at := d.AtProcessor; at != nil {
-		text += fmt.Sprintf(": %s, %s taken, %s given back", at.State, payment.Price(at.Captured, d.Currency), payment.Price(at.Refunded, d.Currency))
+		text += fmt.Sprintf(": %s, %s captured, %s refunded", at.State, payment.Price(at.Captured, d.Currency), payment.Price(at.Refunded, d.Currency))
 	}
 	if d.Problem != "" {
 		text += "; " + d.Problem

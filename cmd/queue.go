@@ -9,7 +9,6 @@ import (
 	"frontdesk/flows/jobs"
 )
 
-// newQueueCommand returns the command that prints the queues of background jobs.
 func newQueueCommand() *cobra.Command {
 	client := &opsClient{}
 	c := &cobra.Command{

@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "write the pages in docs/reference instead of comparing them")
 
-// TestReference compares the generated pages of the reference with the options and the commands.
+// TestReference compares the generated reference pages with the options and the commands.
 func TestReference(t *testing.T) {
 	t.Parallel()
 	for name, write := range map[string]func(io.Writer){"configuration.md": cmd.WriteConfiguration, "cli.md": cmd.WriteCommands} {

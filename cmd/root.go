@@ -1,7 +1,7 @@
 // Package cmd is the command line of Frontdesk: one file per command, the options
-// of the gateway (config.go), what each mode refuses (validate.go, live.go), and the
-// composition of the gateway (serve.go, gateway.go). It alone reads the environment
-// and the clock. It holds no logic of the journeys: that is package flows.
+// of the gateway (config.go), their validation in each mode (validate.go, live.go), and
+// the composition of the gateway (serve.go, gateway.go). Only this package reads the
+// environment and the clock. It has no logic of the journeys: that is in package flows.
 //
 // Start reading at newRootCommand, then at run in serve.go.
 package cmd
@@ -21,9 +21,10 @@ import (
 )
 
 // Assets are the files that the binary carries. Package main embeds them, because
-// The directive go:embed cannot reach above its own folder.
+// the directive go:embed cannot reach above its own folder.
 type Assets struct {
 	Contract []byte // openapi.yaml
+	Events   []byte // asyncapi.yaml
 	Site     fs.FS  // the signup site, with web-example as its root
 	Examples fs.FS  // the files below docs/examples
 }
@@ -68,7 +69,6 @@ func execute(ctx context.Context, assets Assets, args, environment []string) (co
 	}
 }
 
-// newRootCommand returns the whole command line.
 func newRootCommand(assets Assets) *cobra.Command {
 	cobra.EnableCommandSorting = false
 	root := &cobra.Command{
@@ -112,7 +112,6 @@ func newGroup(use, short string, subcommands ...*cobra.Command) *cobra.Command {
 	return group
 }
 
-// exactArgs accepts exactly the named arguments.
 func exactArgs(names ...string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {

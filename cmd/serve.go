@@ -14,7 +14,6 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// newServeCommand returns the command that runs the gateway.
 func newServeCommand(assets Assets) *cobra.Command {
 	cfg := Config{assets: assets}
 	c := &cobra.Command{
@@ -98,7 +97,7 @@ func (cfg *Config) listenForOperators(log *slog.Logger) (net.Listener, error) {
 		log.Info("operators are served", "address", cfg.OpsAddr)
 		return listener, nil
 	case cfg.Mode != "live" && wanted == defaultOpsAddr && errors.Is(err, syscall.EADDRINUSE):
-		log.Warn("operators are not served by this gateway: the address is taken, set FRONTDESK_OPS_ADDR to another", "address", wanted)
+		log.Warn("operators are not served by this gateway: address in use; set FRONTDESK_OPS_ADDR to another", "address", wanted)
 		return nil, nil
 	default:
 		return nil, fmt.Errorf("FRONTDESK_OPS_ADDR: %w", err)
@@ -121,7 +120,7 @@ func (cfg Config) listenForMetrics(log *slog.Logger) (net.Listener, error) {
 // warn logs settings that the mode allows, but that may be mistakes.
 func (cfg Config) warn(log *slog.Logger) {
 	if cfg.Mode == "mock" && cfg.RedisURL != "" {
-		log.Warn("FRONTDESK_REDIS_URL is not used: mock mode embeds its own Redis; FRONTDESK_MODE=test uses yours")
+		log.Warn("FRONTDESK_REDIS_URL ignored: mock mode embeds its own Redis; use yours with FRONTDESK_MODE=test")
 	}
 	host, _, err := net.SplitHostPort(cfg.OpsAddr)
 	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && !ip.IsLoopback()) {

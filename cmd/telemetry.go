@@ -69,7 +69,6 @@ func (cfg Config) newTelemetry(ctx context.Context, log *slog.Logger) (*telemetr
 	return t, nil
 }
 
-// newCollector returns the client of the trace collector.
 func (cfg Config) newCollector() (*collector.Client, error) {
 	trusted, err := cfg.collectorTLS()
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
 	"frontdesk/flows/relay"
 	"frontdesk/flows/signature"
 	"frontdesk/flows/store"
@@ -29,20 +30,18 @@ const (
 	maxWebhookSecrets = 2
 )
 
-// webhookSecret is what can be part of a path as it is, and is too long to be tried out.
+// webhookSecret matches secrets that need no escaping in a path and are too long to be guessed.
 var webhookSecret = regexp.MustCompile(`^[A-Za-z0-9_-]{16,128}$`)
 
 // problems is everything that is wrong with a configuration, a line each.
 type problems []error
 
-// refuse adds a problem of a variable if the condition holds.
 func (p *problems) refuse(condition bool, variable, text string, args ...any) {
 	if condition {
 		*p = append(*p, fmt.Errorf(variable+" "+text, args...))
 	}
 }
 
-// need refuses an empty value.
 func (p *problems) need(value, variable, what string) {
 	p.refuse(value == "", variable, "is missing: %s", what)
 }
@@ -55,6 +54,12 @@ func (cfg Config) problems() (found problems) {
 	cfg.validateOperators(&found)
 	cfg.validateWebhooks(&found)
 	cfg.validateMethods(&found)
+	_, err := catalogue.ParseDirectory([]byte(cfg.Clubs))
+	if err != nil {
+		for line := range strings.Lines(err.Error()) {
+			found.refuse(true, "FRONTDESK_CLUBS:", "%s", strings.TrimSpace(line))
+		}
+	}
 	cfg.validateLimits(&found)
 	cfg.validateTraces(&found)
 	if cfg.Mode == "live" {
@@ -138,10 +143,9 @@ func (cfg Config) subscribers() (subscribers []relay.Subscriber, err error) {
 	return subscribers, nil
 }
 
-// maxLaterDays: what is due after more than a year is a typing error.
+// maxLaterDays: a payment due after more than a year is a typing error.
 const maxLaterDays = 366
 
-// validateMethods checks who may settle by which methods.
 func (cfg Config) validateMethods(found *problems) {
 	policy := cfg.methodPolicy()
 	for _, of := range []struct {
@@ -157,7 +161,6 @@ func (cfg Config) validateMethods(found *problems) {
 	found.refuse(cfg.LaterDays < 1 || cfg.LaterDays > maxLaterDays, "FRONTDESK_LATER_DAYS", "must be from 1 to %d", maxLaterDays)
 }
 
-// validateLimits checks rate limits, the captcha and what decides whose requests are counted.
 func (cfg Config) validateLimits(found *problems) {
 	found.refuse(cfg.RateLimits == "off" && cfg.Mode == "live", "FRONTDESK_RATE_LIMITS=off:", "live mode requires limits")
 	_, err := handlers.ParseProxies(cfg.TrustedProxies)

@@ -15,7 +15,6 @@ import (
 	"frontdesk/flows/relay"
 )
 
-// newWebhooksCommand returns the commands for events on their way to subscribers.
 func newWebhooksCommand() *cobra.Command {
 	client := &opsClient{}
 	group := newGroup("webhooks", "Review events on their way to subscribers and send them again, through a running gateway.",
@@ -66,7 +65,7 @@ func newReplay(client *opsClient) *cobra.Command {
 			return all(c, []string{dead})
 		},
 	}
-	c.Flags().StringVar(&dead, "dead", "", "The `name` of a subscriber: all its dead deliveries.")
+	c.Flags().StringVar(&dead, "dead", "", "The `name` of a subscriber, to send all its dead deliveries again.")
 	return c
 }
 

@@ -1,6 +1,7 @@
 package flows_test
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +14,7 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// asked counts the calls of the club system by operation.
+// asked counts the requests to the club system by operation.
 func (w *world) asked() map[string]int {
 	counts := map[string]int{}
 	for _, request := range w.sim.Requests() {
@@ -36,7 +37,7 @@ func browse(t *testing.T, g *gateway, query catalogue.ProductQuery) []string {
 	return names
 }
 
-// withdraw removes the offer of the quarter pass, which shows whether a value is new.
+// withdraw removes the offer of the quarter pass, so that tests can tell a fresh catalogue from a cached one.
 func (w *world) withdraw() {
 	w.Helper()
 	if err := w.sim.Configure(func(s *clubsim.Settings) { s.WithdrawnOffers = []int{201} }); err != nil {
@@ -54,8 +55,7 @@ func (w *world) shows(g *gateway) bool {
 	return err == nil
 }
 
-// TestGatewaysShareTheCache: a gateway does not read again what another has read, and
-// shows the same.
+// TestGatewaysShareTheCache: a gateway shows what another gateway has read, without reading it again.
 func TestGatewaysShareTheCache(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -67,7 +67,7 @@ func TestGatewaysShareTheCache(t *testing.T) {
 	}
 	one := must(t, func() (catalogue.Offer, error) { return first.catalogue.Offer(t.Context(), web, "901") })
 	two := must(t, func() (catalogue.Offer, error) { return second.catalogue.Offer(t.Context(), web, "901") })
-	if one.DueNow != two.DueNow || one.Billing.Entries[0] != two.Billing.Entries[0] {
+	if one.DueNow != two.DueNow || !reflect.DeepEqual(one.Billing, two.Billing) {
 		t.Errorf("the same offer is %+v and %+v", one, two)
 	}
 	here := must(t, func() (catalogue.Club, error) { return first.catalogue.Club(t.Context(), "demo", "11") })
@@ -80,8 +80,8 @@ func TestGatewaysShareTheCache(t *testing.T) {
 	}
 }
 
-// TestUnreadableCopies: a copy that another version has written in its own format is
-// read again, and replaced by one that can be read.
+// TestUnreadableCopies: a copy that another version wrote in its own format is read again and replaced by a
+// readable one.
 func TestUnreadableCopies(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -101,8 +101,8 @@ func TestUnreadableCopies(t *testing.T) {
 	}
 }
 
-// TestCataloguesAreSeparate: everything that a catalogue depends on keeps catalogues
-// apart, within a gateway and between gateways.
+// TestCataloguesAreSeparate: catalogues that differ in any parameter are cached separately, within a gateway
+// and across gateways.
 func TestCataloguesAreSeparate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -156,8 +156,8 @@ func TestCataloguesAreSeparate(t *testing.T) {
 	}
 }
 
-// TestStaleWhileRefreshing: for two minutes a catalogue is shown at once and refreshed in
-// the background. After that visitors wait for the current one.
+// TestStaleWhileRefreshing: for two minutes a catalogue is shown at once and refreshed in the background.
+// After that visitors wait for the current one.
 func TestStaleWhileRefreshing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -185,8 +185,8 @@ func TestStaleWhileRefreshing(t *testing.T) {
 	}
 }
 
-// TestStaleWhileTheClubSystemFails: for ten minutes the old catalogue is shown, by gateways
-// that start meanwhile too. After that visitors get the failure.
+// TestStaleWhileTheClubSystemFails: for ten minutes gateways show the old catalogue, even those that start
+// during the outage. After that visitors get the error.
 func TestStaleWhileTheClubSystemFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -197,6 +197,9 @@ func TestStaleWhileTheClubSystemFails(t *testing.T) {
 		w.clock.Advance(3 * time.Minute)
 		if again := browse(t, g, web); !slices.Equal(again, names) {
 			t.Errorf("while the club system fails %v is shown", again)
+		}
+		if !w.stale(g) {
+			t.Error("an old catalogue is not called stale")
 		}
 	}
 	asked := w.asked()["listNetworkNodes"]
@@ -214,12 +217,46 @@ func TestStaleWhileTheClubSystemFails(t *testing.T) {
 		t.Errorf("after eleven minutes: %v", err)
 	}
 	w.fault()
-	if again := browse(t, g, web); !slices.Equal(again, names) {
-		t.Errorf("once it works again %v is shown", again)
+	if again := browse(t, g, web); !slices.Equal(again, names) || w.stale(g) {
+		t.Errorf("once it works again %v is shown, stale: %t", again, w.stale(g))
 	}
 }
 
-// TestTheDayIsPartOfIt: today's catalogue is not tomorrow's.
+// stale reports whether a gateway marks its catalogue as stale.
+func (w *world) stale(g *gateway) bool {
+	w.Helper()
+	_, version, err := g.catalogue.Products(w.Context(), web)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return version.Stale(w.clock.Now())
+}
+
+// TestCachedOnly: while the club system must not be called, an old catalogue is shown, and a request for an
+// uncached one is refused.
+func TestCachedOnly(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	names := browse(t, g, web)
+	w.clock.Advance(3 * time.Minute)
+	before := len(w.sim.Requests())
+	ctx := catalogue.CachedOnly(t.Context(), &flows.Error{Code: flows.Overloaded})
+	products, version, err := g.catalogue.Products(ctx, web)
+	if err != nil || len(products) != len(names) || !version.Stale(w.clock.Now()) {
+		t.Errorf("%d products, %v", len(products), err)
+	}
+	other := web
+	other.Date = w.clock.Now().AddDate(0, 0, 9).Format(time.DateOnly)
+	if _, _, err := g.catalogue.Products(ctx, other); flows.CodeOf(err) != flows.Overloaded {
+		t.Errorf("a catalogue that is not cached: %v", err)
+	}
+	if more := len(w.sim.Requests()) - before; more > 0 {
+		t.Errorf("%d calls", more)
+	}
+}
+
+// TestTheDayIsPartOfIt: the cached catalogue of one day is not shown on the next.
 func TestTheDayIsPartOfIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -231,13 +268,13 @@ func TestTheDayIsPartOfIt(t *testing.T) {
 		t.Fatal("the offer is not there from the beginning")
 	}
 	w.withdraw()
-	w.clock.Advance(30 * time.Second) // the offers themselves were read half a minute ago
+	w.clock.Advance(30 * time.Second) // the offers were read 30 seconds ago
 	if w.shows(g) {
 		t.Error("yesterday's catalogue is shown today")
 	}
 }
 
-// TestWithoutRedis: each gateway has a cache of its own.
+// TestWithoutRedis: each gateway has its own cache.
 func TestWithoutRedis(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -249,7 +286,7 @@ func TestWithoutRedis(t *testing.T) {
 	}
 }
 
-// TestInvalidate: everything of one organisation is read again, and nothing of another.
+// TestInvalidate: all entries of one organisation are read again, and none of any other.
 func TestInvalidate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

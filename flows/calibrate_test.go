@@ -11,7 +11,7 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// seedPayments are payments that ended: recorded ones, and ones that the buyer left.
+// seedPayments makes finished payments: recorded ones, and unpaid ones that were cancelled.
 func (w *world) seedPayments(g *gateway, recorded, left int) (unpaid []*flows.Payment) {
 	w.Helper()
 	for range recorded {
@@ -55,14 +55,14 @@ func TestCalibrate(t *testing.T) {
 			t.Error("the rule asks for the contact although the sale tells")
 		}
 	}
-	// Another gateway, which came with no rule, has it from now on.
+	// Another gateway, configured without a rule, uses the new one from now on.
 	other := w.gateway()
 	p := w.doubtful(other, "drop_after")
 	w.clock.Advance(31 * time.Second)
 	if p = w.advance(other, p); p.State != flows.Recorded {
 		t.Errorf("%s (%s)", p.State, p.Reason)
 	}
-	// What a rule decided is nothing to learn from.
+	// Payments that a rule decided are not used for calibration.
 	if again := w.calibrated(g); again.Recorded != 20 {
 		t.Errorf("%d recorded payments", again.Recorded)
 	}
@@ -120,8 +120,8 @@ func TestCalibrateOnTooFew(t *testing.T) {
 	}
 }
 
-// TestCalibrateInseparable: one payment that was never paid looks recorded, since its
-// sale was paid at the desk later on. No rule is left, not even the built-in one.
+// TestCalibrateInseparable: an unpaid payment looks recorded because its sale was later paid at the desk. No
+// rule is left, not even the built-in one.
 func TestCalibrateInseparable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -146,7 +146,7 @@ func TestCalibrateInseparable(t *testing.T) {
 	}
 }
 
-// TestCalibrateKnowsWhatItKnows: payments whose end is not sure are no samples.
+// TestCalibrateKnowsWhatItKnows: payments with an uncertain outcome are not samples.
 func TestCalibrateKnowsWhatItKnows(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

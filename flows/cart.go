@@ -126,9 +126,9 @@ var cartProblems = map[string]CartProblem{
 	"api.error.sale.article.start-date-required":   {Code: "start_date_required", Message: "One of the offers needs a start date."},
 	"api.error.sale.mandate-required":              {Code: string(MandateRequired), Message: "A direct debit mandate must be signed first."},
 	"api.error.sale.contact-incomplete":            {Code: "person_incomplete", Message: "The club needs more of your details."},
-	"api.error.sale.article.debit-day-not-allowed": {Code: "debit_day_not_allowed", Message: "The club cannot debit on the day that was chosen."},
+	"api.error.sale.article.debit-day-not-allowed": {Code: "debit_day_not_allowed", Message: "The club cannot debit on the chosen day."},
 	"api.error.sale.article.not-available":         {Code: "not_available", Message: "One of the offers is not available any more."},
-	"api.error.sale.debt":                          {Code: "debt", Message: "The club asks you to settle what is open first."},
+	"api.error.sale.debt":                          {Code: "debt", Message: "The club asks you to settle your open balance first."},
 }
 
 // ProblemOf translates a violation for the visitor. The club system's own text is dropped:
@@ -211,12 +211,12 @@ func (c *Cart) MarkChanges(before Cart) {
 
 // settledProblem is the problem of a cart whose sale was settled at the club, outside this
 // registration. It can neither be paid again nor replaced.
-var settledProblem = CartProblem{Code: "settled", Message: "This cart was settled at the club already, so there is nothing more to pay. If you did not settle it, please ask the club's staff."}
+var settledProblem = CartProblem{Code: "settled", Message: "This cart was already settled at the club, so there is nothing more to pay. If you did not settle it, please ask the club's staff."}
 
 // SettledError is the error for a change or payment of a cart that was settled at the club.
 func SettledError() error { return &Error{Code: CartInvalid, Detail: settledProblem.Message} }
 
-// Settled tells whether the sale was settled at the club.
+// Settled reports whether the sale was settled at the club.
 func (c Cart) Settled() bool { return slices.Contains(c.Problems, settledProblem) }
 
 // MarkIfSettled marks the cart as settled if the sale has left the state of an unsettled one.
@@ -244,7 +244,18 @@ func (p *Payment) seenSaleState() string {
 	return SignalValue(SignalSaleState, p, seen)
 }
 
-// ClosedError is the error for a change or payment of a closed registration.
+// ClosedError is the error for a change or payment of a registration that is not open.
 func ClosedError(phase RegistrationState) error {
-	return &Error{Code: RegistrationClosed, Detail: "The registration is " + string(phase) + "."}
+	switch phase {
+	case Expired:
+		return &Error{Code: RegistrationClosed, Detail: "The registration has expired."}
+	case Attention:
+		return &Error{Code: RegistrationClosed, Detail: "The club's staff are reviewing the registration."}
+	case Paying:
+		return &Error{Code: RegistrationClosed, Detail: "A payment of the registration is in progress."}
+	case Abandoned:
+		return &Error{Code: RegistrationClosed, Detail: "The registration is abandoned."}
+	default:
+		return &Error{Code: RegistrationClosed, Detail: "The registration is completed."}
+	}
 }

@@ -10,7 +10,7 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// expectSettledCart holds a registration to one that can only be abandoned.
+// expectSettledCart checks that a registration can only be abandoned.
 func (w *world) expectSettledCart(view flows.View) {
 	w.Helper()
 	if view.Phase != flows.Open || view.Cart.Valid || len(view.Cart.Problems) != 1 || view.Cart.Problems[0].Code != "settled" {
@@ -24,8 +24,8 @@ func (w *world) expectSettledCart(view flows.View) {
 	}
 }
 
-// TestSettledAtTheClub: staff takes the money in the club system's own screen while
-// the buyer is at the processor. The buyer is neither charged nor asked again.
+// TestSettledAtTheClub: staff take the money in the club system's own screen while the buyer is at the
+// processor. The buyer is not charged and not asked again.
 func TestSettledAtTheClub(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -42,7 +42,7 @@ func TestSettledAtTheClub(t *testing.T) {
 	w.expectSettledCart(get())
 	ctx, id := t.Context(), p.Registration
 	for _, method := range []flows.Method{flows.ByCard, flows.Deferred} {
-		if _, err := g.registrations.Pay(ctx, id, holderToken, flows.StartPayment{Method: method, DueDate: "2030-01-31"}); flows.CodeOf(err) != flows.CartInvalid {
+		if _, err := g.registrations.Pay(ctx, id, holderToken, flows.StartPayment{Method: method, DueDate: w.clock.Now().AddDate(0, 0, 30).Format(time.DateOnly)}); flows.CodeOf(err) != flows.CartInvalid {
 			t.Errorf("paid by %s: %v", method, err)
 		}
 	}
@@ -64,8 +64,8 @@ func TestSettledAtTheClub(t *testing.T) {
 	}
 }
 
-// TestSettledAfterTheCapture: staff takes the money while a captured payment waits for its next claim, or is
-// in doubt. The buyer gets the money back, and is not asked to pay again.
+// TestSettledAfterTheCapture: staff take the money while a captured payment waits for its next claim or is in
+// doubt. The buyer gets the money back and is not asked to pay again.
 func TestSettledAfterTheCapture(t *testing.T) {
 	t.Parallel()
 	override := ada
@@ -103,7 +103,7 @@ func TestSettledAfterTheCapture(t *testing.T) {
 	}
 }
 
-// TestSettledAndRebuilt: staff settle the sale of a payment that Redis forgot. The buyer got the money back,
+// TestSettledAndRebuilt: staff settle the sale of a payment that Redis forgot. The buyer got the money back
 // and is not asked to start again.
 func TestSettledAndRebuilt(t *testing.T) {
 	t.Parallel()
@@ -135,8 +135,7 @@ func TestSettledAndRebuilt(t *testing.T) {
 	}
 }
 
-// TestSettledBeforeThePayment: whatever reads the sale first finds it settled, and
-// nothing is begun.
+// TestSettledBeforeThePayment: the first request that reads the sale finds it settled, and starts nothing.
 func TestSettledBeforeThePayment(t *testing.T) {
 	t.Parallel()
 	for name, read := range map[string]func(*world, *gateway, *flows.Registration) error{
@@ -179,14 +178,14 @@ func TestSettledBeforeThePayment(t *testing.T) {
 	}
 }
 
-// TestSettledMeanwhile: a visitor whose sale was just settled by another payment gets that
-// payment. The gateway reads it from Redis and does not ask the processor.
+// TestSettledMeanwhile: a visitor whose sale another payment has just settled gets that payment. The gateway
+// reads it from Redis and does not ask the processor.
 func TestSettledMeanwhile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	slow, quick := w.gateway(), w.gateway()
 	later := w.settlementCases()[flows.Deferred].start
-	for range 2 { // a comparison with the processor would be refused to the second
+	for range 2 { // a second comparison with the processor would be refused
 		r := w.registered(quick)
 		w.injectFault("GET", "/sim/demo/sales/*", func() {
 			must(w, func() (*flows.Payment, error) { return quick.registrations.Pay(w.Context(), r.ID, holderToken, later) })
@@ -199,8 +198,8 @@ func TestSettledMeanwhile(t *testing.T) {
 	}
 }
 
-// TestSettledUnseen: a club system that does not tell the states of sales settles
-// nothing by its silence.
+// TestSettledUnseen: if the club system does not report the state of a sale, the sale does not count as
+// settled.
 func TestSettledUnseen(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -11,14 +11,14 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// badge is an offer that goes with any other, without a date.
+// badge is an offer that can be combined with any other and takes no date.
 var badge = flows.NewItem{OfferID: "2501"}
 
 func (w *world) addItem(g *gateway, r *flows.Registration, item flows.NewItem) (flows.View, error) {
 	return g.registrations.AddItem(w.Context(), r.ID, holderToken, item)
 }
 
-// expectCart holds the cart to names of articles, both as the visitor and as the club system sees it.
+// expectCart checks the names of the articles, both as the visitor and as the club system sees them.
 func (w *world) expectCart(view flows.View, names ...string) {
 	w.Helper()
 	var seen []string
@@ -34,8 +34,8 @@ func (w *world) expectCart(view flows.View, names ...string) {
 	}
 }
 
-// TestAddItemAgain asks for the same item twice because the first answer was
-// lost, here or there: it is in the cart once.
+// TestAddItemAgain requests the same item twice because the first response was lost, the gateway's or the club
+// system's: the cart has it once.
 func TestAddItemAgain(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(*world, *frontdesktest.MessageProxy){
@@ -67,7 +67,7 @@ func TestAddItemAgain(t *testing.T) {
 	}
 }
 
-// TestAddItemTwice asks for two of the same on purpose.
+// TestAddItemTwice adds the same item twice on purpose.
 func TestAddItemTwice(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -85,7 +85,8 @@ func TestAddItemTwice(t *testing.T) {
 	}
 }
 
-// TestAnswerOfTheClubSystemIsLost: when only the answer is lost, the cart tells at once.
+// TestAnswerOfTheClubSystemIsLost: when only the response is lost, the gateway finds the item in the cart at
+// once.
 func TestAnswerOfTheClubSystemIsLost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -99,7 +100,7 @@ func TestAnswerOfTheClubSystemIsLost(t *testing.T) {
 	w.expectCart(view, "Quarter Pass, paid once", "Access Badge")
 }
 
-// TestCartWhilePaying changes a cart that is being paid, and one whose payment began at the same moment.
+// TestCartWhilePaying changes a cart during its payment, and one whose payment starts at the same moment.
 func TestCartWhilePaying(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -128,7 +129,7 @@ func TestCartWhilePaying(t *testing.T) {
 	w.expectSound(q)
 }
 
-// TestLateVisitor cannot pay a sale that is too old for the processor's memory.
+// TestLateVisitor: a visitor cannot pay once the sale is too old for the processor's memory.
 func TestLateVisitor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -45,12 +45,13 @@ func TestClubs(t *testing.T) {
 	}
 }
 
-// TestOffers compares offers of the simulator with those that visitors see.
+// TestOffers compares the simulator's offers with those that visitors see.
 func TestOffers(t *testing.T) {
 	t.Parallel()
 	offers := newWorld(t).gateway().catalogue
 	entry := func(every string, price int64, times int) catalogue.BillingEntry {
-		return catalogue.BillingEntry{Every: every, Price: price, Times: times}
+		net := (price*200 + 120) / 240 // 20% tax, rounded half up
+		return catalogue.BillingEntry{Every: every, Price: price, Times: times, Tax: &catalogue.Tax{Percent: 20, Amount: price - net, Net: net}}
 	}
 	all := []string{catalogue.NeedsStartDate, catalogue.NeedsDebit, catalogue.NeedsMandate}
 	for id, want := range map[string]catalogue.Offer{
@@ -82,7 +83,7 @@ func TestOffers(t *testing.T) {
 			}
 		}
 	}
-	// The products of another channel are not sold here.
+	// Products of another channel are not sold here.
 	for _, id := range []string{"2701", "99999", ""} {
 		if _, err := offers.Offer(t.Context(), web, id); flows.CodeOf(err) != flows.OfferNotAvailable {
 			t.Errorf("offer %q: %v", id, err)
@@ -90,7 +91,7 @@ func TestOffers(t *testing.T) {
 	}
 }
 
-// TestRepetitions counts the billing periods of schedules that the simulator does not have.
+// TestRepetitions counts the billing periods of schedules that the simulator does not offer.
 func TestRepetitions(t *testing.T) {
 	t.Parallel()
 	for schedule, want := range map[string]int{
@@ -139,7 +140,7 @@ func scheduled(t *testing.T, schedule string) *catalogue.Catalogue {
 	})})
 }
 
-// TestCatalogueIsReadOnce: visitors who browse at the same time cause one reading.
+// TestCatalogueIsReadOnce: visitors who browse at the same time cause a single read.
 func TestCatalogueIsReadOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -171,7 +172,7 @@ func TestCatalogueIsReadOnce(t *testing.T) {
 	}
 }
 
-// TestCatalogueFails: visitors get the failure, and it is not cached.
+// TestCatalogueFails: visitors get the error, and it is not cached.
 func TestCatalogueFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

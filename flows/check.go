@@ -26,5 +26,5 @@ type Check struct {
 // Name is part and aspect together.
 func (c Check) Name() string { return strings.TrimSpace(c.Part + " " + c.Aspect) }
 
-// Safe tells whether real money may depend on it.
+// Safe reports whether real money may depend on it.
 func (c Check) Safe() bool { return c.Verdict == OK || c.Verdict == Degraded }

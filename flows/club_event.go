@@ -47,7 +47,7 @@ var EventsAboutContacts = map[string]string{
 var RelayOnlyEvents = []string{"contact.created", "optin.updated", "attendee.booked", "attendee.canceled", "class_event.updated", "class_event.canceled",
 	"subscription.deleted", "subscription_option.deleted", "identificator.updated", "identificator.deleted", "identificator.disabled"}
 
-// IsKnownEvent tells whether the club system documents the event.
+// IsKnownEvent reports whether the club system documents the event.
 func IsKnownEvent(event string) bool {
 	return EventsAboutContacts[event] != "" || slices.Contains(RelayOnlyEvents, event)
 }

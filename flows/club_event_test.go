@@ -17,7 +17,7 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// eventHarness is where a gateway takes the club system's events.
+// eventHarness is a gateway's intake of the club system's events.
 type eventHarness struct {
 	*clubevent.Intake
 	w      *world
@@ -30,14 +30,14 @@ func (w *world) eventHarness(g *gateway, subscribers ...relay.Subscriber) *event
 	w.Helper()
 	relayed := relay.New(relay.Config{
 		Queue: g.queue, Keys: newKeyring(w, "one"), Store: g.store, Client: relay.NewClient(relay.EgressPolicy{Loopback: true}),
-		Subscribers: subscribers, Now: time.Now, Log: g.log, // those who verify a signature have the real time
+		Subscribers: subscribers, Now: time.Now, Log: g.log, // subscribers verify signatures against real time
 	})
 	return &eventHarness{w: w, g: g, Intake: clubevent.New(clubevent.Config{
 		Store: g.store, Queue: g.queue, Registrations: g.registrations, Relay: relayed, ClientToken: "demo", Now: w.clock.Now, Log: g.log,
 	})}
 }
 
-// open has the events worked on until the test ends.
+// open processes events until the test ends.
 func (o *eventHarness) open() {
 	o.w.Helper()
 	o.sweeps = o.run()
@@ -56,7 +56,7 @@ func (o *eventHarness) send(event string, members ...string) {
 	}
 }
 
-// idle waits until every event was worked on.
+// idle waits until every event has been processed.
 func (o *eventHarness) idle() {
 	o.w.Helper()
 	frontdesktest.Eventually(o.w, "every event was worked on", func() bool {
@@ -85,7 +85,7 @@ func settled(r *flows.Registration) bool {
 	return len(r.Cart.Problems) == 1 && r.Cart.Problems[0].Code == "settled"
 }
 
-// calls counts what the club system was asked, by a path such as /sales/*.
+// calls counts reads from the club system by a path such as /sales/*.
 func (w *world) calls(pattern string) (n int) {
 	for _, request := range w.sim.Requests() {
 		if match, _ := path.Match(pattern, request.Path); match && request.Method == http.MethodGet {
@@ -95,8 +95,8 @@ func (w *world) calls(pattern string) (n int) {
 	return n
 }
 
-// TestEventOfASettlementElsewhere: staff takes the money in the club system's own
-// screen, and the registration knows before anybody asks.
+// TestEventOfASettlementElsewhere: staff take the money in the club system's own screen, and the registration
+// is updated before it is next requested.
 func TestEventOfASettlementElsewhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -123,7 +123,7 @@ func TestEventOfASettlementElsewhere(t *testing.T) {
 	}
 }
 
-// TestEventsOfOthers ask the club system for nothing.
+// TestEventsOfOthers do not call the club system.
 func TestEventsOfOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -132,7 +132,7 @@ func TestEventsOfOthers(t *testing.T) {
 	r := w.registered(g)
 	o.open()
 	asked := len(w.sim.Requests())
-	o.send("contact.updated", "contactId", "/demo/contacts/1001", "clubId", "/demo/clubs/11") // no such contact here
+	o.send("contact.updated", "contactId", "/demo/contacts/1001", "clubId", "/demo/clubs/11") // not a contact of any registration here
 	o.send("contact.updated", "contactId", "/other"+strings.TrimPrefix(string(r.Contact.IRI), "/demo"))
 	o.send("contact.created", "contactId", string(r.Contact.IRI), "clubId", "/demo/clubs/11")
 	o.send("identificator.disabled", "indentificatorId", "/demo/identificators/1", "targetId", string(r.Contact.IRI))
@@ -148,7 +148,7 @@ func TestEventsOfOthers(t *testing.T) {
 	}
 	o.idle()
 	o.allowRefresh(3 * time.Second)
-	o.allowRefresh(time.Second) // the sweep before it is over
+	o.allowRefresh(time.Second) // the previous sweep is over
 	if n := len(w.sim.Requests()) - asked; n != 0 {
 		t.Errorf("%d calls were made", n)
 	}
@@ -160,7 +160,7 @@ func TestEventsOfOthers(t *testing.T) {
 	}
 }
 
-// TestEveryEvent takes each of the description's, in either spelling.
+// TestEveryEvent handles each event of the description, in either spelling.
 func TestEveryEvent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -188,8 +188,8 @@ func TestEveryEvent(t *testing.T) {
 	}
 }
 
-// TestStoredEventsAreNotLost: a gateway that dies between the answer and the work
-// leaves both to others, even where the queue has lost the job.
+// TestStoredEventsAreNotLost: a gateway dies between its response and the processing. Another one processes
+// the events, even if the queue has lost the job.
 func TestStoredEventsAreNotLost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -201,13 +201,13 @@ func TestStoredEventsAreNotLost(t *testing.T) {
 		w.redis.Del(t.Context(), key)
 	}
 	o := w.eventHarness(w.gateway())
-	o.open() // sweeps when it starts
+	o.open() // sweeps at start
 	o.idle()
 	o.allowRefresh(3 * time.Second)
 	o.awaitCart(r.ID, "the cart is settled", settled)
 }
 
-// TestEventsWithoutRedis are not taken, so that their sender notes it.
+// TestEventsWithoutRedis are refused, so that the sender sees the failure.
 func TestEventsWithoutRedis(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -219,7 +219,7 @@ func TestEventsWithoutRedis(t *testing.T) {
 	}
 }
 
-// TestPolling finds changes that no event reported. It polls less and less often, and stops.
+// TestPolling finds changes that no event reported. Polls become less frequent, then stop.
 func TestPolling(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -231,7 +231,7 @@ func TestPolling(t *testing.T) {
 	for _, step := range []struct {
 		after time.Duration
 		reads int
-		next  time.Duration // after the beginning
+		next  time.Duration // since the registration's start
 	}{
 		{14 * time.Minute, 0, 15 * time.Minute}, {2 * time.Minute, 1, 32 * time.Minute}, {10 * time.Minute, 1, 32 * time.Minute},
 		{7 * time.Minute, 2, 66 * time.Minute}, {20 * time.Minute, 2, 66 * time.Minute}, {15 * time.Minute, 3, 136 * time.Minute},
@@ -259,7 +259,7 @@ func TestPolling(t *testing.T) {
 	}
 }
 
-// TestEventStorm: two thousand events about sixty registrations ask no more than the budget.
+// TestEventStorm: two thousand events about sixty registrations cause no more reads than the budget allows.
 func TestEventStorm(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -292,13 +292,13 @@ func TestEventStorm(t *testing.T) {
 	if n := reads(); n > 30 {
 		t.Errorf("%d looks within the budget of 30", n)
 	}
-	for range 30 { // and in the end everything was read, once
+	for range 30 { // in the end every sale has been read once
 		o.allowRefresh(time.Second)
 	}
 	frontdesktest.Eventually(t, "every registration was read", func() bool { return reads() == 60 })
 }
 
-// TestEventsInADoubt: an event of the contact has the evidence read before it is due. Staff have
+// TestEventsInADoubt: an event about the contact triggers a reading before the next one is due. Staff have
 // settled the sale with cash, which the rule does not take for the card payment.
 func TestEventsInADoubt(t *testing.T) {
 	t.Parallel()
@@ -313,7 +313,7 @@ func TestEventsInADoubt(t *testing.T) {
 	if p.State != flows.InDoubt || len(p.Readings) != 2 {
 		t.Fatalf("%s with %d readings", p.State, len(p.Readings))
 	}
-	w.payAtDesk(p) // staff settles the sale itself, as the person is there
+	w.payAtDesk(p) // staff settle the sale at the desk
 	w.clock.Advance(time.Minute)
 	if p = w.advance(g, p); len(p.Readings) != 2 {
 		t.Fatal("evidence is read before it is due")
@@ -332,7 +332,7 @@ func TestEventsInADoubt(t *testing.T) {
 	}
 }
 
-// TestContactMergedElsewhere: the registration follows its sale to the contact that stayed.
+// TestContactMergedElsewhere: the registration follows its sale to the contact that was kept.
 func TestContactMergedElsewhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -362,7 +362,7 @@ func TestContactMergedElsewhere(t *testing.T) {
 	}
 }
 
-// TestRefreshesThatFail are repeated, and harm nothing.
+// TestRefreshesThatFail are retried and do no harm.
 func TestRefreshesThatFail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -40,7 +40,7 @@ type Consent struct {
 	Authorized bool   `json:"authorized"`
 }
 
-// Locked tells whether it is mandatory information, which cannot be switched off.
+// Locked reports whether it is mandatory information, which cannot be switched off.
 func (c Consent) Locked() bool { return c.Type == club.OptinLegal }
 
 // Receipt is a contact's statement about its consents: the club must be able to prove when

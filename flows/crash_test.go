@@ -10,9 +10,9 @@ import (
 	"frontdesk/upstream/cards"
 )
 
-// TestEveryMessageBreaks breaks each message of a whole payment, to Redis, to
-// the processor and to the club system: the request or its response is lost,
-// alone or with the gateway that sent it. Another gateway then continues.
+// TestEveryMessageBreaks breaks each message of a whole payment, to Redis, to the processor and to the club
+// system. Either the request or its response is lost, alone or with the gateway that sent it. Another gateway
+// then continues.
 func TestEveryMessageBreaks(t *testing.T) {
 	t.Parallel()
 	for name, plan := range map[string]frontdesktest.Fault{
@@ -44,7 +44,8 @@ func TestEveryMessageBreaks(t *testing.T) {
 	}
 }
 
-// breakAt lives a payment with a gateway whose wire breaks, and ends it with one whose wire is whole.
+// breakAt starts a payment with a gateway whose connections break, and finishes it with one whose connections
+// work.
 func (w *world) breakAt(plan frontdesktest.Fault) (flows.PaymentState, *frontdesktest.MessageProxy) {
 	wire := frontdesktest.NewMessageProxy(w, plan)
 	doomed := w.gateway(gatewayOptions{outside: wire.Forward(w.address), redisURL: w.redisOver(wire)})
@@ -70,8 +71,8 @@ func (w *world) breakAt(plan frontdesktest.Fault) (flows.PaymentState, *frontdes
 	return end.State, wire
 }
 
-// ask requests the payment, as the visitor's browser does, and checks the response:
-// a visitor whose money is taken is never sent to pay.
+// ask requests the payment as the visitor's browser does, and checks the response: a visitor whose money was
+// taken is never sent to pay.
 func (w *world) ask(g *gateway, registration string) *flows.Payment {
 	w.Helper()
 	p, err := g.pay(w.Context(), registration)
@@ -88,7 +89,7 @@ func (w *world) ask(g *gateway, registration string) *flows.Payment {
 	return p
 }
 
-// versions are the versions that a payment had, in order.
+// versions are the versions of each payment, in order.
 type versions struct {
 	mu   sync.Mutex
 	seen map[flows.PaymentID][]int64

@@ -26,7 +26,7 @@ func OperatorProblems(name string) []FieldProblem {
 	if operatorName.MatchString(name) {
 		return nil
 	}
-	return []FieldProblem{{Pointer: "/by", Message: "Say who you are: a login name of at most 40 letters, digits, dots, hyphens and underscores."}}
+	return []FieldProblem{{Pointer: "/by", Message: "must be a login name of at most 40 letters, digits, dots, hyphens and underscores"}}
 }
 
 // Validate returns InvalidRequest with everything that is wrong with operator and reason.

@@ -142,7 +142,7 @@ func StorageFailed(err error) error {
 	case errors.Is(err, ErrNotFound):
 		return &Error{Code: NotFound, Err: err}
 	case errors.Is(err, ErrConflict):
-		return &Error{Code: Conflict, Detail: "The registration was changed at the same moment.", Err: err}
+		return &Error{Code: Conflict, Detail: "Another request changed the registration at the same time.", Err: err}
 	case errors.Is(err, ErrNewer):
 		return &Error{Code: StorageUnavailable, Detail: "Frontdesk is being upgraded; please send this again in a moment.", RetryAfter: upgradePause, Err: err}
 	case errors.Is(err, ErrDamaged):
@@ -178,7 +178,7 @@ func MigrationFailed(err error) error {
 	switch {
 	case errors.Is(err, club.ErrMigrationClub):
 		return &Error{Code: MigrationClub, Err: err,
-			Detail: "The club cannot take you over: either it is your club already, or it belongs to another chain. Please ask the club."}
+			Detail: "You cannot move to this club: it is already your club, or it belongs to another chain. Please ask the club."}
 	case errors.Is(err, club.ErrMigrationContact):
 		return &Error{Code: MigrationContact, Err: err,
 			Detail: "Only prospects and former members can move. Please ask your club."}

@@ -11,8 +11,7 @@ import (
 	"frontdesk/upstream/cards"
 )
 
-// atProcessor lists the states that a payment can have at the processor, and how
-// it gets there.
+// atProcessor lists the states that a payment can have at the processor, and how to reach each.
 var atProcessor = map[string]func(*world, *flows.Payment){
 	"waiting":    func(*world, *flows.Payment) {},
 	"declined":   func(w *world, p *flows.Payment) { w.confirm(p, declinedCard) },
@@ -50,7 +49,7 @@ var atProcessor = map[string]func(*world, *flows.Payment){
 
 const postOfTheTest = "the post of the test"
 
-// note writes entries into the processor's journal of a payment.
+// note writes entries to the journal in the processor's metadata of a payment.
 func (w *world) note(p *flows.Payment, entries ...string) {
 	w.Helper()
 	metadata := map[string]string{}
@@ -62,8 +61,7 @@ func (w *world) note(p *flows.Payment, entries ...string) {
 	})
 }
 
-// TestStateByEvent combines every state of a payment with every state at the
-// processor, and lets time pass.
+// TestStateByEvent combines every state of a payment with every state at the processor, and lets time pass.
 func TestStateByEvent(t *testing.T) {
 	t.Parallel()
 	for _, state := range flows.PaymentStates {
@@ -86,7 +84,7 @@ func (w *world) walk(state flows.PaymentState, there string, bring func(*world, 
 			next.Claim, next.AttemptID = 1, postOfTheTest
 		}
 		if state == flows.Refunding {
-			next.Claim, next.AttemptID = 2, "the refund of the test" // a refund has a claim of its own
+			next.Claim, next.AttemptID = 2, "the refund of the test" // a refund has its own claim
 		}
 	})
 	before := w.books(p)
@@ -109,18 +107,18 @@ func (w *world) walk(state flows.PaymentState, there string, bring func(*world, 
 	w.expectBooks(state, there, end, before, after)
 }
 
-// books are what the outside world knows of the money.
+// books are the money movements that other systems see.
 type books struct {
 	posts              int
 	captured, refunded int64
 }
 
 func (w *world) books(p *flows.Payment) books {
-	held, _ := w.processor.Get(w.Context(), p.ProcessorID) // one that is forgotten has nothing
+	held, _ := w.processor.Get(w.Context(), p.ProcessorID) // a forgotten payment has zero amounts
 	return books{w.posted(), held.Captured, held.Refunded}
 }
 
-// expectBooks holds what the machine may have done to the money on its way.
+// expectBooks checks what the machine did with the money.
 func (w *world) expectBooks(from flows.PaymentState, there string, end *flows.Payment, before, after books) {
 	early := slices.Contains([]flows.PaymentState{flows.Priced, flows.Intent, flows.Authorised, flows.Capturing}, from)
 	recordable := early && (there == "authorised" || there == "captured") ||
@@ -150,7 +148,7 @@ func (w *world) expectBooks(from flows.PaymentState, there string, end *flows.Pa
 	}
 }
 
-// expectNeverAgain holds that a buyer whose money is kept is not sent to pay.
+// expectNeverAgain checks that a buyer whose money is kept is not sent to pay.
 func (w *world) expectNeverAgain(p *flows.Payment) {
 	w.Helper()
 	if view := p.View(); view.Retry != "never" {

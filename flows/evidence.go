@@ -24,7 +24,7 @@ type Reading struct {
 	Failures int `json:"failures,omitempty"` // consecutive failed readings up to At; 0: a successful one
 }
 
-// ReadSince tells whether evidence was read or tried within a time.
+// ReadSince reports whether evidence was read or tried within a time.
 func (p *Payment) ReadSince(now time.Time, span time.Duration) bool {
 	last := p.UpdatedAt
 	for _, reading := range p.Readings {
@@ -85,7 +85,7 @@ type Rule struct {
 	Unpaid       int         `json:"unpaid"`
 }
 
-// Matches tells whether the payment's snapshot has the conditions' values before, and the
+// Matches reports whether the payment's snapshot has the conditions' values before, and the
 // evidence those after.
 func (r *Rule) Matches(p *Payment, now Evidence) bool {
 	if r == nil || len(r.Conditions) == 0 || p.Snapshot == nil {

@@ -9,12 +9,12 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// simulatorsRule is how the simulator's sales show that they were paid.
+// simulatorsRule recognises a paid sale of the simulator.
 func simulatorsRule() *flows.Rule {
 	return &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalSaleState, Before: "building", After: "settled"}}}
 }
 
-// known gives the value of something that has to be known.
+// known returns a value that must be known.
 func known[T any](t testing.TB, what string, value *T) (v T) {
 	t.Helper()
 	if value == nil {
@@ -42,8 +42,8 @@ func TestSnapshotBeforeCapture(t *testing.T) {
 	}
 }
 
-// TestSnapshotIsNoCondition: the reads of the snapshot, other than the sale, never keep
-// a payment from being captured and recorded, however they fail.
+// TestSnapshotIsNoCondition: apart from the sale, no read of the snapshot keeps a payment from being captured
+// and recorded, however it fails.
 func TestSnapshotIsNoCondition(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]clubsim.Fault{
@@ -71,7 +71,7 @@ func TestSnapshotIsNoCondition(t *testing.T) {
 	}
 }
 
-// TestEvidenceOnSchedule looks at a doubt every ten seconds for a day and more.
+// TestEvidenceOnSchedule polls a doubt every ten seconds for more than a day.
 func TestEvidenceOnSchedule(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -103,8 +103,8 @@ func TestEvidenceOnSchedule(t *testing.T) {
 	}
 }
 
-// TestEvidenceThatCannotBeRead is noted, and read as soon as it can be. It then comes too late for
-// the rule to decide: staff may have settled the sale meanwhile. Operators see what the rule says.
+// TestEvidenceThatCannotBeRead: a failed reading is noted and retried. Once it succeeds it is too late for the
+// rule to decide, because staff may have settled the sale meanwhile. Operators see what the rule says.
 func TestEvidenceThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -124,7 +124,7 @@ func TestEvidenceThatCannotBeRead(t *testing.T) {
 	if p.State != flows.InDoubt || len(p.Readings) != 2 || p.Readings[0].Failures != 3 {
 		t.Errorf("%s (%s) with readings %+v", p.State, p.Reason, p.Readings)
 	}
-	if advice := strings.Join(w.shown(g, p).Advice, " "); !strings.Contains(advice, "came too late after the attempt") {
+	if advice := strings.Join(w.shown(g, p).Advice, " "); !strings.Contains(advice, "too long after the attempt") {
 		t.Errorf("operators are advised: %s", advice)
 	}
 	w.expectSound(p)
@@ -147,7 +147,7 @@ func TestGatewaysWereDown(t *testing.T) {
 	}
 }
 
-// TestRule: a rule says that a payment was recorded, or nothing.
+// TestRule: a rule concludes that a payment was recorded, or concludes nothing.
 func TestRule(t *testing.T) {
 	t.Parallel()
 	tells := simulatorsRule()

@@ -73,13 +73,21 @@ type FieldProblem struct {
 	Message string            // for operators, in English; empty: the code's text
 }
 
+// DateFormProblem returns a problem if a date is not YYYY-MM-DD.
+func DateFormProblem(pointer, date string) *FieldProblem {
+	if _, err := time.Parse(time.DateOnly, date); err != nil {
+		return &FieldProblem{Pointer: pointer, Code: FieldDate}
+	}
+	return nil
+}
+
 // DateProblem returns what is wrong with a date that must be YYYY-MM-DD and within two others; nil if
 // it is valid.
 func DateProblem(pointer, date, earliest, latest string) *FieldProblem {
-	_, err := time.Parse(time.DateOnly, date)
+	problem := DateFormProblem(pointer, date)
 	switch {
-	case err != nil:
-		return &FieldProblem{Pointer: pointer, Code: FieldDate}
+	case problem != nil:
+		return problem
 	case date < earliest:
 		return &FieldProblem{Pointer: pointer, Code: FieldDateTooEarly, Params: map[string]string{"earliest": earliest}}
 	case date > latest:

@@ -9,15 +9,15 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// TestWriteGate lets time jump between the wish to record and the first byte of
-// the POST, as it does for a process that was asleep: after more than ten
-// seconds nothing may be sent, and the claim is given up for a later one.
+// TestWriteGate advances the clock between the decision to record and the first byte of the POST, as for a
+// process that was asleep. After more than ten seconds nothing may be sent, and the claim is released for a
+// later one.
 func TestWriteGate(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		jump    func(w *world) // puts a jump in the way
-		open    bool           // the POST may leave
-		claimed bool           // the claim was won before
+		jump    func(w *world) // makes the clock jump
+		open    bool           // the POST may be sent
+		claimed bool           // the claim was won before the jump
 	}{
 		"asleep before the claim": {func(w *world) {
 			w.log.listen(func(_ flows.PaymentID, m move) {
@@ -71,17 +71,17 @@ func TestWriteGate(t *testing.T) {
 	}
 }
 
-// shortTokens makes the club system's access tokens live for a few seconds.
+// shortTokens gives the club system's access tokens a lifetime of a few seconds.
 func (w *world) shortTokens() {
 	w.Helper()
 	if err := w.sim.Configure(func(s *clubsim.Settings) { s.TokenLifetime = 8 }); err != nil {
 		w.Fatal(err)
 	}
-	w.clock.Advance(2 * time.Hour) // the token in hand is of the other kind
+	w.clock.Advance(2 * time.Hour) // the cached token has the longer lifetime
 }
 
-// TestClaimThatSomethingIsWrongWith lets the processor's journal change between
-// the look at it and the claim: nothing is sent then.
+// TestClaimThatSomethingIsWrongWith changes the processor's journal between the gateway's read and its claim:
+// nothing is sent.
 func TestClaimThatSomethingIsWrongWith(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*world, *flows.Payment){
@@ -110,8 +110,8 @@ func TestClaimThatSomethingIsWrongWith(t *testing.T) {
 	}
 }
 
-// TestReleaseIsOwed: when the release of a claim cannot be written with its
-// outcome, it is written before the next claim, and before a refund.
+// TestReleaseIsOwed: a release that cannot be written with its outcome is written before the next claim and
+// before a refund.
 func TestReleaseIsOwed(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -138,8 +138,8 @@ func TestReleaseIsOwed(t *testing.T) {
 	}
 }
 
-// TestRejectionOfAMuteClubSystem: where the sale does not show whether it was
-// settled, a rejection does not prove that nothing was booked.
+// TestRejectionOfAMuteClubSystem: if the sale does not show whether it was settled, a rejection does not prove
+// that nothing was booked.
 func TestRejectionOfAMuteClubSystem(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -153,8 +153,8 @@ func TestRejectionOfAMuteClubSystem(t *testing.T) {
 	w.expectSound(p)
 }
 
-// TestConcurrentAdvance has the visitor, the webhooks and the sweepers of two
-// gateways look at a payment at once.
+// TestConcurrentAdvance has the visitor, the webhooks and the sweepers of two gateways advance a payment at
+// once.
 func TestConcurrentAdvance(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -16,7 +16,7 @@ import (
 	"frontdesk/upstream/cards"
 )
 
-// forgetKeys makes Redis forget the keys that match, and nothing else.
+// forgetKeys removes the matching keys from Redis, and no others.
 func (w *world) forgetKeys(patterns ...string) {
 	w.Helper()
 	for _, pattern := range patterns {
@@ -26,7 +26,7 @@ func (w *world) forgetKeys(patterns ...string) {
 	}
 }
 
-// knows tells whether Redis has a payment.
+// knows reports whether Redis has a payment.
 func (w *world) knows(p *flows.Payment) bool {
 	return w.redis.Exists(w.Context(), redisKey(p)).Val() == 1
 }
@@ -41,8 +41,8 @@ func (w *world) awaitLists(n int) {
 	frontdesktest.Eventually(w, fmt.Sprintf("list %d", n), func() bool { return w.listed() == n })
 }
 
-// TestRebuildAtStart: a gateway that starts rebuilds lost payments, even if Redis
-// says that another gateway compared a moment ago.
+// TestRebuildAtStart: a gateway that starts rebuilds lost payments, even if Redis says that another gateway
+// has just run the comparison.
 func TestRebuildAtStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -57,7 +57,7 @@ func TestRebuildAtStart(t *testing.T) {
 	w.awaitRecorded(second, p)
 }
 
-// awaitRecorded has a payment swept by a gateway that starts, until it is recorded.
+// awaitRecorded starts another gateway, whose sweeps advance the payment until it is recorded.
 func (w *world) awaitRecorded(g *gateway, p *flows.Payment) {
 	w.Helper()
 	w.worker(w.gateway())
@@ -65,8 +65,8 @@ func (w *world) awaitRecorded(g *gateway, p *flows.Payment) {
 	w.expectSound(w.stored(g, p.ID))
 }
 
-// TestRebuildWhenRedisForgot: a sweep that finds its last sign of life gone, or an
-// earlier one, is followed by a rebuild.
+// TestRebuildWhenRedisForgot: a gateway rebuilds after a sweep finds its last heartbeat missing or older than
+// expected.
 func TestRebuildWhenRedisForgot(t *testing.T) {
 	t.Parallel()
 	for name, forget := range map[string]func(*world){
@@ -97,7 +97,7 @@ func TestRebuildWhenRedisForgot(t *testing.T) {
 	}
 }
 
-// TestRebuildAfterAFailedSweep: Redis that was away may have come back with less.
+// TestRebuildAfterAFailedSweep: Redis may come back from an outage with less data.
 func TestRebuildAfterAFailedSweep(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -109,7 +109,7 @@ func TestRebuildAfterAFailedSweep(t *testing.T) {
 	w.redis.Set(t.Context(), "fd:payments:open", "not a list of payments", 0)
 	lists := w.listed()
 	sweeps <- w.clock.Now()
-	sweeps <- w.clock.Now() // the one before it is over
+	sweeps <- w.clock.Now() // the previous sweep is over
 	if w.listed() != lists {
 		t.Error("something was rebuilt into a Redis that does not work")
 	}
@@ -118,7 +118,7 @@ func TestRebuildAfterAFailedSweep(t *testing.T) {
 	w.awaitKnown(p)
 }
 
-// quiet sweeps until nothing is due any more.
+// quiet sweeps until nothing is due.
 func (w *world) quiet(sweeps chan<- time.Time) {
 	w.Helper()
 	for before := -1; before != w.listed() || before < 1; { // at start
@@ -128,8 +128,8 @@ func (w *world) quiet(sweeps chan<- time.Time) {
 	}
 }
 
-// TestRebuildNowAndThen: the periodic comparison finds a loss that no gateway noticed.
-// One of several gateways runs it.
+// TestRebuildNowAndThen: the periodic comparison finds a loss that no gateway noticed. One of several gateways
+// runs it.
 func TestRebuildNowAndThen(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -140,7 +140,7 @@ func TestRebuildNowAndThen(t *testing.T) {
 			sweep <- w.clock.Now()
 		}
 	}
-	w.awaitLists(2) // two starts, which take everybody's turns
+	w.awaitLists(2) // one per start, which also counts as the periodic one
 	p := w.authorised(gateways[0])
 	w.forgetKeys("fd:{*", "fd:payments:open")
 	for _, sweep := range sweeps {
@@ -155,7 +155,7 @@ func TestRebuildNowAndThen(t *testing.T) {
 	w.awaitKnown(p)
 }
 
-// TestListFails: the comparison is repeated, a minute later.
+// TestListFails: the comparison is retried after a minute.
 func TestListFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -194,8 +194,8 @@ func TestListIsSlow(t *testing.T) {
 	w.expectSound(w.stored(g, p.ID))
 }
 
-// TestEventOfALostPayment: the processor's event brings the payment back; one that
-// we did not sign leads to nothing.
+// TestEventOfALostPayment: the processor's event restores the payment. An event without our
+// signature has no effect.
 func TestEventOfALostPayment(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -221,7 +221,7 @@ func TestEventOfALostPayment(t *testing.T) {
 	}
 }
 
-// TestTwoRebuildsAtOnce: gateways that rebuild at the same time bring the payment back once.
+// TestTwoRebuildsAtOnce: gateways that rebuild at the same time restore the payment once.
 func TestTwoRebuildsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -271,7 +271,7 @@ func (w *world) rebuildAtOnce(gateways []*gateway, twins bool) {
 	w.expectSound(end)
 }
 
-// TestManyPayments rebuilds a thousand, and then finds nothing to do.
+// TestManyPayments rebuilds a thousand payments, then finds nothing to do.
 func TestManyPayments(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -300,7 +300,7 @@ func TestManyPayments(t *testing.T) {
 	}
 }
 
-// signed is the metadata of a payment as a gateway of an older or of this version signs it.
+// signed is a payment's metadata as a gateway of an older or of this version signs it.
 func (w *world) signed(version, registration string, sale int) map[string]string {
 	metadata := map[string]string{
 		"fd_version": version, "fd_environment": "test", "fd_registration": registration, "fd_sale": "/demo/sales/" + strconv.Itoa(sale+1000),
@@ -323,8 +323,8 @@ func (w *world) signed(version, registration string, sale int) map[string]string
 	return metadata
 }
 
-// TestPaymentOfAnOlderVersion: without a signed cart, nothing shows that the sale is as agreed.
-// The payment is refunded if its money was taken, and else cancelled.
+// TestPaymentOfAnOlderVersion: without a signed cart, nothing proves that the sale is the agreed one. The
+// payment is refunded if its money was taken, and otherwise cancelled.
 func TestPaymentOfAnOlderVersion(t *testing.T) {
 	t.Parallel()
 	for captured, want := range map[bool]flows.PaymentState{true: flows.Refunded, false: flows.Cancelled} {
@@ -355,7 +355,7 @@ func TestPaymentOfAnOlderVersion(t *testing.T) {
 	}
 }
 
-// resigned signs metadata of the older version that was changed.
+// resigned signs changed metadata again, as the older version did.
 func (w *world) resigned(metadata map[string]string) map[string]string {
 	text := ""
 	for _, key := range []string{"fd_version", "fd_environment", "fd_registration", "fd_sale", "fd_amount", "fd_currency", "fd_club", "fd_generation"} {

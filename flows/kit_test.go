@@ -29,6 +29,7 @@ import (
 	"frontdesk/flows/catalogue"
 	"frontdesk/flows/jobs"
 	"frontdesk/flows/keyring"
+	"frontdesk/flows/member"
 	"frontdesk/flows/payment"
 	"frontdesk/flows/registration"
 	"frontdesk/flows/signature"
@@ -55,28 +56,27 @@ const (
 	quarterPassPrice = 14900
 )
 
-// world is what the gateways of a test share: the club system, the card
-// processor, a Redis and the time.
+// world is what the gateways of a test share: the club system, the card processor, Redis and the clock.
 type world struct {
 	*testing.T
 	clock     *frontdesktest.Clock
 	sim       *clubsim.World
 	sandbox   *sandbox.Server
-	processor *sandbox.Client // the test's own hand at the processor
-	club      *club.Client    // the test's own hand at the club system
+	processor *sandbox.Client // the test's own access to the processor
+	club      *club.Client    // the test's own access to the club system
 	address   string          // of both, as the gateways reach them
 	redisURL  string
-	redis     *redis.Client // the test's own hand in Redis
+	redis     *redis.Client // the test's own access to Redis
 	log       *journal
 
 	mu            sync.Mutex
 	faultInjector *faultInjector
-	mute          bool         // the club system does not tell the state of a sale
-	lists         atomic.Int32 // how often the processor was asked for all payments
-	reads         atomic.Int32 // how often it was asked for one
+	mute          bool         // the club system does not report the state of a sale
+	lists         atomic.Int32 // reads of the processor's list of payments
+	reads         atomic.Int32 // reads of a single payment
 }
 
-// realRedis is the Redis of all tests; each world has a database of its own in it.
+// realRedis is the Redis of all tests; each world has its own database in it.
 var realRedis *frontdesktest.Redis
 
 func TestMain(m *testing.M) {
@@ -131,11 +131,11 @@ func (w *world) clubClient(address string) *club.Client {
 	}
 	return club.New(club.Config{
 		BaseURL: "http://" + address + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret,
-		GatewayKey: clubsim.DemoGatewayKey, SaleState: saleState, Now: w.clock.Now, Limits: club.Limits{Attempts: 1}, // faults are to be seen, not mended
+		GatewayKey: clubsim.DemoGatewayKey, SaleState: saleState, Now: w.clock.Now, Limits: club.Limits{Attempts: 1}, // faults must show, not be retried away
 	})
 }
 
-// gateway is one gateway's journeys, run in the process of the test.
+// gateway is one gateway's services, run in the test's process.
 type gateway struct {
 	*payment.Machine
 	registrations *registration.Service
@@ -147,8 +147,8 @@ type gateway struct {
 	log           *slog.Logger
 }
 
-// connect returns a client as gateways have it. No test lets the world's own Redis fail, so there a
-// slow response means a busy machine, and the client waits for it.
+// connect returns a client configured as in a gateway. No test makes the world's own Redis fail, so a slow
+// response means a busy machine, and the client waits for it.
 func (w *world) connect(address string) redis.UniversalClient {
 	w.Helper()
 	connection, err := store.Connect(address)
@@ -162,17 +162,17 @@ func (w *world) connect(address string) redis.UniversalClient {
 	return connection
 }
 
-// gatewayOptions says how a gateway reaches the world; zero values mean directly, and as everybody else.
+// gatewayOptions says how a gateway reaches the world; zero values mean directly, with the default settings.
 type gatewayOptions struct {
-	outside    string // address of club system and processor
+	outside    string // address of the club system and the processor
 	redisURL   string
 	webhookURL string
 	keys       *keyring.Keyring
 	rule       *flows.Rule
-	sms        signature.SMSBudgetConfig // without an hourly budget: no guard
+	sms        signature.SMSBudgetConfig // no hourly budget: no guard
 }
 
-// gateway starts a gateway; with a wiring, one that is different from the others.
+// gateway starts a gateway; options make it differ from the others.
 func (w *world) gateway(how ...gatewayOptions) *gateway {
 	w.Helper()
 	in := gatewayOptions{}
@@ -181,7 +181,7 @@ func (w *world) gateway(how ...gatewayOptions) *gateway {
 	}
 	orDefault(&in.outside, w.address)
 	orDefault(&in.redisURL, w.redisURL)
-	orDefault(&in.webhookURL, "http://127.0.0.1:1/v1/webhooks/card") // nothing listens: these tests do without webhooks
+	orDefault(&in.webhookURL, "http://127.0.0.1:1/v1/webhooks/card") // nothing listens: these tests need no webhooks
 	if in.keys == nil {
 		in.keys = newKeyring(w, "one")
 	}
@@ -201,12 +201,13 @@ func (w *world) gateway(how ...gatewayOptions) *gateway {
 	g.codes = signature.NewCodeSender(signature.CodeSenderConfig{Store: g.store, Club: client, Keys: in.keys, Budget: g.sms, Now: w.clock.Now, Log: g.log})
 	g.registrations = registration.New(registration.Config{
 		Store: g.store, Queue: g.queue, Club: client, Catalogue: g.catalogue, Payments: g.Machine, Keys: in.keys, Codes: g.codes,
+		Contacts:  member.NewContacts(member.ContactsConfig{Store: g.store, Club: client, Catalogue: g.catalogue, Now: w.clock.Now}),
 		PublicURL: "https://club.example", Now: w.clock.Now, Log: g.log,
 	})
 	return g
 }
 
-// redisOver gives the world's Redis at the far end of a wire.
+// redisOver returns the URL of the world's Redis through a message proxy.
 func (w *world) redisOver(wire *frontdesktest.MessageProxy) string {
 	w.Helper()
 	far, err := url.Parse(w.redisURL)
@@ -237,7 +238,7 @@ func newKeyring(t testing.TB, names ...string) *keyring.Keyring {
 	return ring
 }
 
-// registered makes a registration whose cart can be paid by card.
+// registered makes a registration with a cart that can be paid by card.
 func (w *world) registered(g *gateway) *flows.Registration {
 	w.Helper()
 	return w.registeredFor(g, quarterPass, quarterPassPrice)
@@ -278,7 +279,7 @@ func (w *world) registeredFor(g *gateway, offer club.IRI, price int64) *flows.Re
 	return r
 }
 
-// must gives what a call of the test's own hands returned, which has to work.
+// must returns the result of a call that must succeed.
 func must[T any](t testing.TB, call func() (T, error)) T {
 	t.Helper()
 	got, err := call()
@@ -288,7 +289,7 @@ func must[T any](t testing.TB, call func() (T, error)) T {
 	return got
 }
 
-// started makes a registration and asks for its payment, which then waits for the buyer.
+// started makes a registration and starts its payment, which then waits for the buyer.
 func (w *world) started(g *gateway) *flows.Payment {
 	w.Helper()
 	r := w.registered(g)
@@ -299,7 +300,7 @@ func (w *world) started(g *gateway) *flows.Payment {
 	return p
 }
 
-// abandoned is started, and cancelled because the buyer did not pay in time.
+// abandoned makes a started payment that is cancelled because the buyer did not pay in time.
 func (w *world) abandoned(g *gateway) *flows.Payment {
 	w.Helper()
 	p := w.started(g)
@@ -310,7 +311,7 @@ func (w *world) abandoned(g *gateway) *flows.Payment {
 	return p
 }
 
-// authorised is started, and the buyer has entered a good card.
+// authorised makes a started payment for which the buyer has entered a valid card.
 func (w *world) authorised(g *gateway) *flows.Payment {
 	w.Helper()
 	p := w.started(g)
@@ -328,7 +329,7 @@ func (w *world) confirm(p *flows.Payment, card string) {
 	w.act(p, "confirm", fmt.Sprintf(`{"card":%q}`, card))
 }
 
-// act does something at the processor that only the buyer can do.
+// act performs an action at the processor that only the buyer can perform.
 func (w *world) act(p *flows.Payment, what, body string) {
 	w.Helper()
 	answer, err := http.Post("http://"+w.address+"/sandbox/payments/"+p.ProcessorID+"/"+what, "application/json", strings.NewReader(body))
@@ -342,7 +343,7 @@ func (w *world) act(p *flows.Payment, what, body string) {
 	}
 }
 
-// advance lets a gateway look at a payment, and gives the payment as it is stored then.
+// advance lets a gateway advance a payment, and returns the payment as stored afterwards.
 func (w *world) advance(g *gateway, p *flows.Payment) *flows.Payment {
 	w.Helper()
 	if _, err := g.Advance(w.Context(), p.ID); err != nil {
@@ -356,13 +357,13 @@ func (w *world) stored(g *gateway, id flows.PaymentID) *flows.Payment {
 	return must(w, func() (*flows.Payment, error) { return g.store.Payment(w.Context(), id) })
 }
 
-// held is the payment as the processor has it.
+// held returns the payment as the processor has it.
 func (w *world) held(p *flows.Payment) cards.Payment {
 	w.Helper()
 	return must(w, func() (cards.Payment, error) { return w.processor.Get(w.Context(), p.ProcessorID) })
 }
 
-// put stores a payment in a state, as another history would have left it there.
+// put stores a payment in a state, as if its history had led there.
 func (w *world) put(g *gateway, id flows.PaymentID, state flows.PaymentState, edits ...func(*flows.Payment)) *flows.Payment {
 	w.Helper()
 	p := w.stored(g, id)
@@ -378,7 +379,7 @@ func (w *world) put(g *gateway, id flows.PaymentID, state flows.PaymentState, ed
 	return &next
 }
 
-// expireLease lets the time pass after which the silent owner of a payment counts as gone.
+// expireLease lets time pass until the payment's silent owner counts as gone.
 func (w *world) expireLease(p *flows.Payment) {
 	w.Helper()
 	if err := w.redis.HSet(w.Context(), redisKey(p), "lease", 0).Err(); err != nil {
@@ -390,7 +391,7 @@ func redisKey(p *flows.Payment) string {
 	return fmt.Sprintf("fd:{%s}:payment:%d", p.Registration, p.Generation)
 }
 
-// fault makes calls to the club system go wrong.
+// fault makes calls to the club system fail.
 func (w *world) fault(faults ...clubsim.Fault) {
 	w.Helper()
 	if err := w.sim.SetFaults(faults); err != nil {
@@ -398,12 +399,12 @@ func (w *world) fault(faults ...clubsim.Fault) {
 	}
 }
 
-// recording is the call that tells the club system of a payment.
+// recording matches the call that records a payment in the club system.
 var recording = clubsim.FaultMatch{Method: "POST", Path: "/sales/*/payments"}
 
 func times(n int) *int { return &n }
 
-// posted counts the calls that tried to record something.
+// posted counts the calls that tried to record a payment.
 func (w *world) posted() (n int) {
 	for _, request := range w.sim.Requests() {
 		if match, _ := path.Match("/sales/*/payments", request.Path); match && request.Method == http.MethodPost {
@@ -413,7 +414,7 @@ func (w *world) posted() (n int) {
 	return n
 }
 
-// lines are the ledger's entries for a payment's sale.
+// lines returns the ledger's entries for a payment's sale.
 func (w *world) lines(p *flows.Payment) (lines []clubsim.LedgerEntry) {
 	for _, entry := range w.sim.Ledger() {
 		if entry.SaleID == string(p.Sale) {
@@ -423,21 +424,21 @@ func (w *world) lines(p *flows.Payment) (lines []clubsim.LedgerEntry) {
 	return lines
 }
 
-// faultInjector does something at one moment of the machine's dealings with the world.
+// faultInjector injects a fault into one of the machine's requests to other systems.
 type faultInjector struct {
 	method, pattern string
 	before, after   func() // each may be nil
-	fail            int    // answer so many requests with an error, with nothing done but before
+	fail            int    // answer this many requests with an error, after running only before
 	status          int    // of that error; 0: 503
 }
 
-// injectFault does something around the next request that matches, such as POST
+// injectFault runs functions before and after the next matching request, such as POST
 // /sandbox/payments/*/capture.
 func (w *world) injectFault(method, pattern string, before, after func()) {
 	w.setFaultInjector(&faultInjector{method: method, pattern: pattern, before: before, after: after})
 }
 
-// fail answers the next requests that match with 503 and does nothing.
+// fail answers the next matching requests with 503 and does nothing.
 func (w *world) fail(method, pattern string, times int) {
 	w.setFaultInjector(&faultInjector{method: method, pattern: pattern, fail: times})
 }
@@ -448,7 +449,7 @@ func (w *world) setFaultInjector(m *faultInjector) {
 	w.faultInjector = m
 }
 
-// take gives what is to be done around a request.
+// take returns what to do around a request.
 func (w *world) take(r *http.Request) faultInjector {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -479,17 +480,17 @@ func (w *world) withFaults(next http.Handler) http.Handler {
 		}
 		if m.fail > 0 {
 			rw.WriteHeader(cmp.Or(m.status, http.StatusServiceUnavailable))
-			fmt.Fprint(rw, `{"error":{"type":"invalid_request"}}`) // as the processor says it
+			fmt.Fprint(rw, `{"error":{"type":"invalid_request"}}`) // as the processor writes it
 			return
 		}
 		w.serve(next, rw, r)
 		if m.after != nil {
-			m.after() // small answers leave only when the handler returns
+			m.after() // the response, being small, is sent only when the handler returns
 		}
 	})
 }
 
-// serve answers a request, without the states of sales where the world is mute.
+// serve answers a request; if the world is mute, it leaves out the states of sales.
 func (w *world) serve(next http.Handler, rw http.ResponseWriter, r *http.Request) {
 	if sale, _ := path.Match("/sim/demo/sales/*", r.URL.Path); !sale || !w.mute {
 		next.ServeHTTP(rw, r)
@@ -503,10 +504,10 @@ func (w *world) serve(next http.Handler, rw http.ResponseWriter, r *http.Request
 
 var saleState = regexp.MustCompile(`"state":"[a-z]+",`)
 
-// move is a transition as the machine reported it.
+// move is a transition that the machine reported.
 type move struct{ from, to flows.PaymentState }
 
-// journal is the log of a world's gateways. It keeps the transitions apart.
+// journal is the log of a world's gateways. It keeps the transitions separately.
 type journal struct {
 	mu     sync.Mutex
 	text   bytes.Buffer
@@ -514,24 +515,23 @@ type journal struct {
 	onMove func(flows.PaymentID, move)
 }
 
-// listen calls f at every transition, on the gateway that made it, before that
-// gateway continues.
+// listen calls f at every transition, on the gateway that made it, before that gateway continues.
 func (j *journal) listen(f func(flows.PaymentID, move)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.onMove = f
 }
 
-// Enabled takes every line.
+// Enabled accepts every level.
 func (j *journal) Enabled(context.Context, slog.Level) bool { return true }
 
-// WithAttrs is not used by the gateways.
+// WithAttrs is unused by the gateways.
 func (j *journal) WithAttrs([]slog.Attr) slog.Handler { return j }
 
-// WithGroup is not used by the gateways.
+// WithGroup is unused by the gateways.
 func (j *journal) WithGroup(string) slog.Handler { return j }
 
-// Handle keeps a line.
+// Handle keeps a log line.
 func (j *journal) Handle(ctx context.Context, line slog.Record) error {
 	if line.Message == "payment moved" {
 		j.note(line)
@@ -557,14 +557,14 @@ func (j *journal) note(line slog.Record) {
 	}
 }
 
-// String is the log as text.
+// String returns the log as text.
 func (j *journal) String() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.text.String()
 }
 
-// movesOf are the transitions of a payment, or of all payments for the empty id.
+// movesOf returns the transitions of a payment, or of all payments if the id is empty.
 func (j *journal) movesOf(id flows.PaymentID) (moves []move) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -576,7 +576,7 @@ func (j *journal) movesOf(id flows.PaymentID) (moves []move) {
 	return moves
 }
 
-// counts tells how often a transition happened.
+// counts returns how often a transition happened.
 func (j *journal) counts(m move) (n int) {
 	for _, each := range j.movesOf("") {
 		if each == m {
@@ -586,7 +586,7 @@ func (j *journal) counts(m move) (n int) {
 	return n
 }
 
-// forget drops the transitions so far.
+// forget drops the transitions recorded so far.
 func (j *journal) forget() {
 	j.mu.Lock()
 	defer j.mu.Unlock()

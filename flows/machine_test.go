@@ -15,15 +15,15 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// scenario is a history of one payment that ends in a known way.
+// scenario is a history of one payment with a known end.
 type scenario struct {
 	live   func(*world, *gateway) *flows.Payment
 	end    flows.PaymentState
 	ledger int         // payments that the club system has booked on the sale
-	money  cards.State // what the processor says in the end
+	money  cards.State // what the processor reports in the end
 }
 
-// scenarios walk, together, every transition of the state table.
+// scenarios together cover every transition of the state table.
 var scenarios = map[string]scenario{
 	"a good day": {func(w *world, g *gateway) *flows.Payment {
 		return w.advance(g, w.authorised(g))
@@ -251,10 +251,35 @@ var scenarios = map[string]scenario{
 		w.tamper(p)
 		return w.advance(g, p)
 	}, flows.Blocked, 0, cards.Captured},
+
+	"blocked, and recorded by hand": {func(w *world, g *gateway) *flows.Payment {
+		p := w.doubtful(g, "error_before")
+		w.tamper(p)
+		w.payAtDesk(w.advance(g, p))
+		must(w, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(w.Context(), p.ID, ada) })
+		return w.stored(g, p.ID)
+	}, flows.Recorded, 1, cards.Captured},
+
+	"blocked, and refunded by hand": {func(w *world, g *gateway) *flows.Payment {
+		p := w.doubtful(g, "error_before")
+		w.tamper(p)
+		w.refundAtProcessor(w.advance(g, p), p.Amount)
+		w.mustDecide(g, p, payment.GiveUp)
+		return w.stored(g, p.ID)
+	}, flows.Refunded, 0, cards.Refunded},
+
+	"blocked, and cancelled by hand": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.tamper(p)
+		w.advance(g, p)
+		w.cancelAtProcessor(p)
+		w.mustDecide(g, p, payment.GiveUp)
+		return w.stored(g, p.ID)
+	}, flows.Cancelled, 0, cards.Cancelled},
 }
 
-// TestEveryTransition lives all scenarios, and fails when a transition of the
-// state table was never seen, or one outside of it was.
+// TestEveryTransition runs all scenarios. It fails if a transition of the state table never happened, or if
+// one outside the table did.
 func TestEveryTransition(t *testing.T) {
 	t.Parallel()
 	seen := make(chan move, 1000)
@@ -323,7 +348,7 @@ func (w *world) expectView(p *flows.Payment, state, retry string) {
 	}
 }
 
-// tamper changes the processor's copy of a payment, which only the gateway should do.
+// tamper changes the processor's copy of a payment, which only the gateway should change.
 func (w *world) tamper(p *flows.Payment) {
 	w.Helper()
 	must(w, func() (cards.Payment, error) {
@@ -352,8 +377,7 @@ func (w *world) refundAtProcessor(p *flows.Payment, amount int64) {
 	})
 }
 
-// payInPerson settles the payment's sale with cash, as the club's staff could.
-// addArticle puts another article into the sale, as the club's staff can.
+// addArticle adds an article to the sale, as the club's staff can.
 func (w *world) addArticle(p *flows.Payment) {
 	w.Helper()
 	if err := w.club.AddArticle(w.Context(), bastille, p.Sale, club.NewArticle{Offer: "/demo/offers/2501"}); err != nil {
@@ -372,7 +396,7 @@ func (w *world) payAtDesk(p *flows.Payment) {
 	})
 }
 
-// TestStateTable holds the table to what it must never allow.
+// TestStateTable checks that the table excludes transitions that must never happen.
 func TestStateTable(t *testing.T) {
 	t.Parallel()
 	for _, from := range flows.PaymentStates {
@@ -391,8 +415,7 @@ func TestStateTable(t *testing.T) {
 	}
 }
 
-// TestAttemptsEndWithRegistration: a buyer who tries one card after the other does not do so beyond the
-// registration's end.
+// TestAttemptsEndWithRegistration: a buyer cannot keep trying cards beyond the registration's end.
 func TestAttemptsEndWithRegistration(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -34,18 +34,18 @@ type Address struct {
 	Country                  string // ISO 3166-1 alpha-2
 }
 
-// AsksForMandate tells whether an item in the cart is paid by direct debit.
+// AsksForMandate reports whether an item in the cart is paid by direct debit.
 func (r *Registration) AsksForMandate() bool {
 	return slices.ContainsFunc(r.Items, func(item Item) bool { return item.Mandate })
 }
 
-// NeedsMandate tells whether a mandate must be signed before the cart can be paid. A signed
+// NeedsMandate reports whether a mandate must be signed before the cart can be paid. A signed
 // one stays valid when the items change, if it is the buyer's and starts by the first debit.
 func (r *Registration) NeedsMandate() bool {
 	return r.AsksForMandate() && !r.MandateCovers()
 }
 
-// MandateCovers tells whether a mandate is signed that is the buyer's and starts by the first debit.
+// MandateCovers reports whether a mandate is signed that is the buyer's and starts by the first debit.
 func (r *Registration) MandateCovers() bool {
 	m, first := r.Mandate, r.FirstDebit()
 	return m != nil && m.State == SignatureSigned && r.Contact != nil && m.Contact == r.Contact.IRI && (first == "" || first >= m.ValidFrom)
@@ -65,7 +65,6 @@ func (r *Registration) FirstDebit() (first string) {
 	return first
 }
 
-// mandateActions returns what the visitor can do about the mandate now.
 func (r *Registration) mandateActions(now time.Time) []string {
 	m := r.Mandate
 	if !r.NeedsMandate() {

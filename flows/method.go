@@ -31,7 +31,7 @@ func (r *Registration) CheckPayable(method Method) error {
 	case r.Cart.Settled():
 		return SettledError()
 	case r.Prospect != nil && !r.Prospect.Done:
-		return &Error{Code: CartInvalid, Detail: "Your account is not in this registration yet. Please bring it in again, or give your details."}
+		return &Error{Code: CartInvalid, Detail: "Your account is not part of this registration yet. Please import it again, or enter your details."}
 	case r.NeedsMandate():
 		return &Error{Code: MandateRequired, Detail: "An offer in the cart needs a signed direct debit mandate before it can be paid."}
 	case !r.Cart.Valid:
@@ -91,7 +91,7 @@ const (
 // Audiences lists all audiences.
 func Audiences() []Audience { return []Audience{ToVisitor, ToContact, ToStaff} }
 
-// Allows tells whether an audience may settle by a method.
+// Allows reports whether an audience may settle by a method.
 func (p MethodPolicy) Allows(audience Audience, method Method) bool {
 	allowed := map[Audience][]Method{ToVisitor: p.Visitor, ToContact: p.Contact, ToStaff: p.Staff}[audience]
 	return (allowed == nil || slices.Contains(allowed, method)) && (method != InPerson || audience == ToStaff)
@@ -110,25 +110,39 @@ func (p MethodPolicy) Check(r *Registration, staff bool, method Method) error {
 	case p.Allows(audience, method):
 		return nil
 	case method == InPerson && !staff:
-		return &Error{Code: StaffOnly, Detail: "Only the club's staff can say that money was taken at the desk."}
+		return &Error{Code: StaffOnly, Detail: "Only the club's staff can record a payment at the desk."}
 	}
 	return &Error{Code: MethodNotOffered, Detail: "The club does not offer you this way to pay. Please choose another one, or ask its staff."}
 }
 
-// Offered returns the methods of a view that its holder, or staff for them, may use.
-func (p MethodPolicy) Offered(v View, staff bool) []Method {
-	return slices.DeleteFunc(slices.Clone(v.Methods), func(method Method) bool {
+// noMethodProblem is the problem of a cart that its holder cannot settle by any method.
+var noMethodProblem = CartProblem{Code: "no_method", Message: "This cart cannot be paid for here. Please choose another offer, or ask the club."}
+
+// Restrict leaves in a view the methods that its holder, or staff for them, may use. Without one, the view has
+// another step than the one that pays.
+func (p MethodPolicy) Restrict(v View, staff bool) View {
+	v.Methods = slices.DeleteFunc(slices.Clone(v.Methods), func(method Method) bool {
 		if v.Phase == Paying { // the payment exists
 			return method == InPerson && !staff
 		}
 		return p.Check(v.Registration, staff, method) != nil
 	})
+	if len(v.Methods) > 0 || !slices.Contains(v.Actions, "pay") {
+		return v
+	}
+	if v.Step() == StepFixCart {
+		r := *v.Registration
+		r.Cart.Valid, r.Cart.Problems = false, append(slices.Clone(r.Cart.Problems), noMethodProblem)
+		v.Registration = &r
+	}
+	v.Actions = mainFirst(v.Step(), slices.DeleteFunc(slices.Clone(v.Actions), func(action string) bool { return action == "pay" }))
+	return v
 }
 
-// hasProcessor tells whether the method has a journal at a processor.
+// hasProcessor reports whether the method has a journal at a processor.
 func (m Method) hasProcessor() bool { return m != Deferred && m != Free && m != InPerson }
 
-// BooksMoney tells whether the method records money at the club system.
+// BooksMoney reports whether the method records money at the club system.
 func (m Method) BooksMoney() bool { return m != Deferred && m != Free }
 
 // Desk is the money that staff received.
@@ -165,7 +179,7 @@ func (d *Desk) Validate(due int64) error {
 	return nil
 }
 
-// RequestDigest returns a digest of the request besides the method: only an equal request
+// RequestDigest returns a digest of the request without its method: only an equal request
 // gets the live payment. A card payment has none, because its return URL does not count.
 func (in StartPayment) RequestDigest() string {
 	if in.Method.hasProcessor() {
@@ -218,7 +232,6 @@ var settlementViews = map[PaymentState]PaymentView{
 	Blocked:   {State: "in_doubt", Retry: "never", Message: MessageSettlementWithStaff},
 }
 
-// settlementView is View for a payment without a processor.
 func (p *Payment) settlementView() PaymentView {
 	view, ok := settlementViews[p.State]
 	switch messages := settlementMessages[p.Method]; {

@@ -18,8 +18,8 @@ import (
 
 var ada = flows.Decision{Operator: "ada", Reason: "looked at the sale"}
 
-// doubtful lives a payment whose recording went wrong once: with error_before the
-// club system did nothing, with drop_after it booked the payment.
+// doubtful makes a payment whose recording failed once: with error_before the club system did nothing, with
+// drop_after it booked the payment.
 func (w *world) doubtful(g *gateway, kind string) *flows.Payment {
 	w.Helper()
 	p := w.authorised(g)
@@ -37,7 +37,7 @@ func (w *world) doubtAgain(g *gateway, p *flows.Payment, kind string) *flows.Pay
 	return p
 }
 
-// doubtWithoutProcessor is a payment in doubt of which no processor knows.
+// doubtWithoutProcessor makes a payment in doubt that is unknown to the processor.
 func (w *world) doubtWithoutProcessor(g *gateway) *flows.Payment {
 	w.Helper()
 	p := w.started(g)
@@ -52,7 +52,7 @@ func (w *world) mustDecide(g *gateway, p *flows.Payment, then payment.Resolution
 	return must(w, func() (payment.ResolutionResult, error) { return g.ConfirmNotRecorded(w.Context(), p.ID, then, ada) })
 }
 
-// expectRefusal holds a decision that must not have happened.
+// expectRefusal checks that a decision was refused and changed nothing.
 func (w *world) expectRefusal(g *gateway, p *flows.Payment, err error, code flows.Code, detail string) {
 	w.Helper()
 	var failure *flows.Error
@@ -90,8 +90,57 @@ func TestConfirmRecorded(t *testing.T) {
 	}
 }
 
-// TestDecisionsRefused takes a doubt, brings it into a situation, and has an
-// operator decide what must not be decided there.
+// TestConfirmRecordedOfAnUnsettledSale: the response warns an operator who confirms a payment whose sale is unsettled.
+func TestConfirmRecordedOfAnUnsettledSale(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.doubtful(g, "error_before")
+	decided := must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
+	if decided.Payment.State != flows.Recorded || len(decided.Warnings) != 1 || !strings.Contains(decided.Warnings[0], "shows sale "+string(p.Sale)+" as not settled") {
+		t.Errorf("decided: %+v", decided)
+	}
+}
+
+// TestDecisionIsRecordedBeforeTheSaleIsRead: a gateway that dies while the club system is slow has written the
+// decision to the processor's journal and the audit stream, and an operator reads that the sale is unknown.
+func TestDecisionIsRecordedBeforeTheSaleIsRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.doubtful(g, "drop_after")
+	reads := 0
+	w.setFaultInjector(&faultInjector{method: "GET", pattern: "/sim/demo/sales/*", fail: 100, before: func() {
+		reads++
+		if journal := w.held(p).Metadata; journal["fd_done_1"] != p.AttemptID || !strings.HasSuffix(journal["fd_op_1"], "confirm-recorded by ada") {
+			t.Errorf("the journal is %v when the sale is read", journal)
+		}
+		if n := w.redis.XLen(t.Context(), "fd:audit").Val(); n != 1 {
+			t.Errorf("the audit stream has %d entries when the sale is read", n)
+		}
+	}})
+	decided := must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
+	if reads == 0 || decided.Payment.State != flows.Recorded || len(decided.Warnings) != 1 || !strings.Contains(decided.Warnings[0], "could not be read") {
+		t.Errorf("%d reads; decided: %+v", reads, decided)
+	}
+}
+
+// TestContactAfterADecision: as long as money may have to go back, operators see whose it is.
+func TestContactAfterADecision(t *testing.T) {
+	t.Parallel()
+	for _, then := range []payment.Resolution{payment.SendAgain, payment.Refund} {
+		w := newWorld(t)
+		g := w.gateway()
+		p := w.doubtful(g, "error_before")
+		w.clock.Advance(16 * time.Minute)
+		if decided := w.mustDecide(g, p, then); decided.Payment.ContactNumber == "" {
+			t.Errorf("after %s it is %s of no contact", then, decided.Payment.State)
+		}
+	}
+}
+
+// TestDecisionsRefused brings a doubt into a situation in which a decision must be refused, and has an
+// operator make that decision.
 func TestDecisionsRefused(t *testing.T) {
 	t.Parallel()
 	type decide func(*world, *gateway, *flows.Payment) error
@@ -113,13 +162,13 @@ func TestDecisionsRefused(t *testing.T) {
 		code      flows.Code
 		detail    string
 	}{
-		"too early":             {14 * time.Minute, nil, not(payment.Refund, ada), flows.TooEarly, "Possible from"},
+		"too early":             {14 * time.Minute, nil, not(payment.Refund, ada), flows.TooEarly, "possible from"},
 		"no operator":           {old, nil, not(payment.Refund, flows.Decision{}), flows.InvalidRequest, ""},
 		"an address for a name": {old, nil, not(payment.Refund, flows.Decision{Operator: "ada@example.com"}), flows.InvalidRequest, ""},
 		"a novel":               {old, nil, not(payment.Refund, flows.Decision{Operator: "ada", Reason: strings.Repeat("x", 501)}), flows.InvalidRequest, ""},
 		"more than a line":      {old, nil, not(payment.Refund, flows.Decision{Operator: "ada", Reason: "a\x1b[2Jb"}), flows.InvalidRequest, ""},
 		"what then":             {old, nil, not("keep", ada), flows.InvalidRequest, ""},
-		"give up taken money":   {old, nil, not(payment.GiveUp, ada), flows.NotDecidable, "money is taken"},
+		"give up taken money":   {old, nil, not(payment.GiveUp, ada), flows.NotDecidable, "cannot be cancelled"},
 		"accepted after all":    {old, func(w *world, _ *gateway, p *flows.Payment) { w.note(p, "fd_done_1", p.AttemptID) }, not(payment.Refund, ada), flows.NotDecidable, "acceptance"},
 		"accepted, sent again":  {old, func(w *world, _ *gateway, p *flows.Payment) { w.note(p, "fd_done_1", p.AttemptID) }, not(payment.SendAgain, ada), flows.NotDecidable, "acceptance"},
 		"accepted in the very moment": {old, func(w *world, _ *gateway, p *flows.Payment) {
@@ -127,15 +176,15 @@ func TestDecisionsRefused(t *testing.T) {
 		}, not(payment.Refund, ada), flows.NotDecidable, "acceptance"},
 		"another's release":                    {old, func(w *world, _ *gateway, p *flows.Payment) { w.note(p, "fd_release_1", "another") }, not(payment.Refund, ada), flows.NotDecidable, "names another attempt"},
 		"another's release in the very moment": {old, anotherReleases, not(payment.SendAgain, ada), flows.NotDecidable, "names another attempt"},
-		"a refund's claim":                     {old, refundBegan, not(payment.SendAgain, ada), flows.NotDecidable, "refund of this payment was begun"},
-		"a refund's claim, recorded":           {old, refundBegan, recorded, flows.NotDecidable, "refund of this payment was begun"},
+		"a refund's claim":                     {old, refundBegan, not(payment.SendAgain, ada), flows.NotDecidable, "A refund has begun"},
+		"a refund's claim, recorded":           {old, refundBegan, recorded, flows.NotDecidable, "A refund has begun"},
 		"the money went back": {old, func(w *world, _ *gateway, p *flows.Payment) { w.refundAtProcessor(p, 1) },
-			not(payment.SendAgain, ada), flows.NotDecidable, "given back"},
+			not(payment.SendAgain, ada), flows.NotDecidable, "refunded"},
 		"some of the money went back": {old, func(w *world, _ *gateway, p *flows.Payment) { w.refundAtProcessor(p, 1) },
 			not(payment.Refund, ada), flows.NotDecidable, "Refund the rest there first"},
 		"all of the money went back": {old, func(w *world, _ *gateway, p *flows.Payment) { w.refundAtProcessor(p, p.Amount) },
-			not(payment.SendAgain, ada), flows.NotDecidable, "given back"},
-		"the money went back, recorded": {old, func(w *world, _ *gateway, p *flows.Payment) { w.refundAtProcessor(p, p.Amount) }, recorded, flows.NotDecidable, "given back"},
+			not(payment.SendAgain, ada), flows.NotDecidable, "refunded"},
+		"the money went back, recorded": {old, func(w *world, _ *gateway, p *flows.Payment) { w.refundAtProcessor(p, p.Amount) }, recorded, flows.NotDecidable, "refunded"},
 		"tampered with":                 {old, func(w *world, _ *gateway, p *flows.Payment) { w.tamper(p) }, recorded, flows.NotDecidable, "does not match"},
 		"processor down": {old, func(w *world, _ *gateway, _ *flows.Payment) { w.fail(http.MethodGet, "/sandbox/payments/*", 1) },
 			not(payment.Refund, ada), flows.ProcessorUnavailable, ""},
@@ -145,11 +194,14 @@ func TestDecisionsRefused(t *testing.T) {
 			not(payment.Refund, ada), flows.ProcessorUnavailable, ""},
 		"a younger claim that Redis forgot": {old, func(w *world, _ *gateway, p *flows.Payment) {
 			w.note(p, "fd_release_1", p.AttemptID, "fd_post_2", fmt.Sprintf("%d-0d1c5d43-7e6a-4bd7-9a2f-6d7f0ab0a001", w.clock.Now().Add(-time.Minute).UnixMilli()))
-		}, not(payment.SendAgain, ada), flows.TooEarly, "Possible from"},
-		"the sale was settled meanwhile": {old, func(w *world, _ *gateway, p *flows.Payment) { w.payAtDesk(p) }, not(payment.SendAgain, ada), flows.NotDecidable, "settled in another way"},
+		}, not(payment.SendAgain, ada), flows.TooEarly, "possible from"},
+		"the sale was settled meanwhile": {old, func(w *world, _ *gateway, p *flows.Payment) { w.payAtDesk(p) }, not(payment.SendAgain, ada), flows.NotDecidable, "settled by something else"},
 		"club system down": {old, func(w *world, _ *gateway, _ *flows.Payment) {
 			w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 503})
 		}, not(payment.SendAgain, ada), flows.ClubSystemUnavailable, "could not be read"},
+		"the sale is gone": {old, func(w *world, _ *gateway, _ *flows.Payment) {
+			w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 404})
+		}, not(payment.Refund, ada), flows.NotDecidable, "add --override"},
 		"all claims used": {old, func(w *world, _ *gateway, p *flows.Payment) {
 			for n := range 9 {
 				post := fmt.Sprintf("post %d", n)
@@ -195,9 +247,9 @@ func TestDecisionsOnlyInDoubt(t *testing.T) {
 		}
 		now := w.put(g, p.ID, state, func(next *flows.Payment) { next.Claim = 1 })
 		_, err := g.ConfirmRecorded(t.Context(), p.ID, ada)
-		w.expectRefusal(g, now, err, flows.NotDecidable, "it is "+string(state))
+		w.expectRefusal(g, now, err, flows.NotDecidable, "The payment is "+string(state))
 		_, err = g.ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, ada)
-		w.expectRefusal(g, now, err, flows.NotDecidable, "it is "+string(state))
+		w.expectRefusal(g, now, err, flows.NotDecidable, "The payment is "+string(state))
 		if _, err := g.AddNote(t.Context(), p.ID, "ada", "seen in "+string(state)); err != nil {
 			t.Errorf("a note on a payment that is %s: %v", state, err)
 		}
@@ -207,7 +259,7 @@ func TestDecisionsOnlyInDoubt(t *testing.T) {
 	}
 	newer := w.put(g, p.ID, flows.InDoubt, func(next *flows.Payment) { next.Schema = flows.PaymentSchema + 1 })
 	_, err := g.ConfirmRecorded(t.Context(), p.ID, ada)
-	w.expectRefusal(g, newer, err, flows.NotDecidable, "newer Frontdesk")
+	w.expectRefusal(g, newer, err, flows.NotDecidable, "newer version of Frontdesk")
 	d := must(t, func() (payment.Detail, error) { return g.Show(t.Context(), p.ID) })
 	if len(d.Notes) != len(flows.PaymentStates)-1 || d.Notes[0].Operator != "ada" || d.Notes[0].Text != "seen in priced" {
 		t.Errorf("the notes are %+v", d.Notes)
@@ -222,8 +274,7 @@ func TestDecisionsOnlyInDoubt(t *testing.T) {
 	}
 }
 
-// TestNoteWhileSending: an operator's note does not disturb the process that is
-// recording the payment.
+// TestNoteWhileSending: an operator's note does not disturb the gateway that is recording the payment.
 func TestNoteWhileSending(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -239,8 +290,8 @@ func TestNoteWhileSending(t *testing.T) {
 	}
 }
 
-// TestTwoOperators: two operators decide at the same moment, in all combinations.
-// One wins, and the other gets a conflict.
+// TestTwoOperators: two operators decide at the same moment, in all combinations. One wins, and the other gets
+// a conflict.
 func TestTwoOperators(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -251,7 +302,7 @@ func TestTwoOperators(t *testing.T) {
 		end           flows.PaymentState
 		loser         flows.Code
 	}{
-		"refund, and recorded meanwhile":   {payment.Refund, "", flows.Recorded, flows.NotDecidable}, // it stands in the journal
+		"refund, and recorded meanwhile":   {payment.Refund, "", flows.Recorded, flows.NotDecidable}, // the journal shows it
 		"recorded, and refund meanwhile":   {"", payment.Refund, flows.Refunded, flows.Conflict},
 		"refund, and sent again meanwhile": {payment.Refund, payment.SendAgain, flows.Recorded, flows.Conflict},
 	} {
@@ -317,15 +368,14 @@ func TestManyOperators(t *testing.T) {
 	}
 }
 
-// TestRedisForgetsDecision brings Redis back to the doubt after a decision was
-// carried out.
+// TestRedisForgetsDecision returns Redis to the doubt after a decision was carried out.
 func TestRedisForgetsDecision(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		kind  string
 		then  payment.Resolution
 		end   flows.PaymentState // after Redis fell back, without another decision
-		again flows.Code         // what an operator gets for asking for a refund then
+		again flows.Code         // what an operator who then requests a refund gets
 	}{
 		"recorded":   {"drop_after", "", flows.Recorded, flows.NotDecidable},
 		"sent again": {"error_before", payment.SendAgain, flows.Recorded, flows.NotDecidable},
@@ -364,7 +414,7 @@ func TestRedisForgetsDecision(t *testing.T) {
 }
 
 // TestRefundLostByRedis: a gateway ends between a refund's claim and the refund, and Redis falls back to the
-// doubt. The comparison shows operators a payment that they can refund, once.
+// doubt. After the comparison, operators see a payment that they can refund, once.
 func TestRefundLostByRedis(t *testing.T) {
 	t.Parallel()
 	for name, made := range map[string]bool{"before the refund": false, "after the refund": true} {
@@ -388,8 +438,8 @@ func TestRefundLostByRedis(t *testing.T) {
 	}
 }
 
-// TestRefundedByHand: the money goes back in the processor's own pages. An operator can end the payment
-// afterwards, and nothing is refunded again.
+// TestRefundedByHand: the money is refunded in the processor's dashboard. Afterwards an operator can end the
+// payment, and nothing is refunded again.
 func TestRefundedByHand(t *testing.T) {
 	t.Parallel()
 	refund := func(w *world, _ *gateway, p *flows.Payment) { w.refundAtProcessor(p, p.Amount) }
@@ -434,12 +484,14 @@ func TestRefundedByHand(t *testing.T) {
 			if open := w.open(); len(open) != 0 {
 				t.Errorf("still listed: %v", open)
 			}
+			w.bankReturns(p)
+			w.expectRefundedAgain(g, p.ID)
 		})
 	}
 }
 
-// TestDecisionAboutLatestClaim: Redis falls back to the first doubt while the second
-// claim is in doubt. The decision counts for the second claim.
+// TestDecisionAboutLatestClaim: Redis falls back to the first doubt while the second claim is in doubt. The
+// decision applies to the second claim.
 func TestDecisionAboutLatestClaim(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -469,8 +521,8 @@ func TestDecisionAboutLatestClaim(t *testing.T) {
 	}
 }
 
-// TestDecisionWithoutCommit: the claim is released, and Redis does not take the
-// decision. It can be taken again.
+// TestDecisionWithoutCommit: the claim is released, but Redis does not accept the decision. The operator can
+// decide again.
 func TestDecisionWithoutCommit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -478,7 +530,7 @@ func TestDecisionWithoutCommit(t *testing.T) {
 	p := w.doubtful(g, "error_before")
 	w.clock.Advance(16 * time.Minute)
 	w.injectFault(http.MethodPost, "/sandbox/payments/*/metadata", nil, func() {
-		w.put(g, p.ID, flows.InDoubt) // such as one more reading
+		w.put(g, p.ID, flows.InDoubt) // as another reading does
 	})
 	if _, err := g.ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, ada); flows.CodeOf(err) != flows.Conflict {
 		t.Fatalf("the operator got %v", err)
@@ -494,13 +546,13 @@ func TestDecisionWithoutCommit(t *testing.T) {
 	}
 }
 
-// TestDecisionRecordFails: a decision stands although it could not be mirrored, and says so.
+// TestDecisionRecordFails: a decision that could not be mirrored remains valid, and the result has warnings.
 func TestDecisionRecordFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.gateway()
 	p := w.doubtful(g, "drop_after")
-	w.fail(http.MethodPost, "/sandbox/payments/*/metadata", 6) // the acceptance and the mirror, three times each
+	w.fail(http.MethodPost, "/sandbox/payments/*/metadata", 6) // the acceptance and the mirror, three attempts each
 	decided := must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
 	if decided.Payment.State != flows.Recorded || len(decided.Warnings) != 2 {
 		t.Errorf("decided: %+v", decided)
@@ -513,7 +565,7 @@ func TestDecisionsWithoutProcessor(t *testing.T) {
 	g := w.gateway()
 	p := w.doubtWithoutProcessor(g)
 	_, err := g.ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, ada)
-	w.expectRefusal(g, p, err, flows.NotDecidable, "cancel it")
+	w.expectRefusal(g, p, err, flows.NotDecidable, "--cancel")
 	for _, then := range []payment.Resolution{payment.SendAgain, payment.GiveUp} {
 		_, err = g.ConfirmNotRecorded(t.Context(), p.ID, then, ada)
 		w.expectRefusal(g, p, err, flows.TooEarly, "")

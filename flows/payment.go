@@ -53,13 +53,13 @@ func (id PaymentID) Split() (registration string, generation int) {
 //
 // A payment that does not match at the processor becomes blocked, and no machine changes it. So
 // does one whose refund is refused or fails, also after it was refunded, and one that was not paid by
-// card, or whose refund Redis lost; an operator has it refunded.
+// card, or whose refund Redis lost. An operator has it refunded, or settles it by hand and ends it.
 type PaymentState string
 
 // The states of a payment.
 const (
 	Priced     PaymentState = "priced"     // the amount is fixed; the processor may have the payment
-	Intent     PaymentState = "intent"     // the processor waits for the buyer
+	Intent     PaymentState = "intent"     // waiting for the buyer at the processor
 	Authorised PaymentState = "authorised" // the money is reserved; the sale must be checked again
 	Capturing  PaymentState = "capturing"  // the sale is as agreed; the money is being taken
 	Captured   PaymentState = "captured"   // the money is taken, and not recorded at the club system
@@ -85,7 +85,8 @@ var PaymentStates = []PaymentState{
 // the sale counts or the sale differs from what was agreed. priced leads to in_doubt only without a processor, when
 // the sale is settled already. in_doubt never leads back to sending; a
 // machine leads it only to recorded and blocked. A machine leads from refunded only to blocked,
-// when the processor says that the refund failed; an operator leads from blocked only to refunding.
+// when the processor says that the refund failed; only an operator leads from blocked, to refunding, or to the
+// end that the payment came to by hand.
 var transitions = map[PaymentState][]PaymentState{
 	Priced:     {Intent, Sending, Cancelled, InDoubt, Blocked},
 	Intent:     {Authorised, Cancelling, Blocked},
@@ -97,7 +98,7 @@ var transitions = map[PaymentState][]PaymentState{
 	RefundDue:  {Refunding},
 	Refunding:  {Refunded, Blocked},
 	Refunded:   {Blocked},
-	Blocked:    {Refunding},
+	Blocked:    {Refunding, Recorded, Cancelled, Refunded},
 	InDoubt:    {Recorded, Captured, Priced, RefundDue, Cancelled, Blocked},
 }
 
@@ -105,10 +106,10 @@ var transitions = map[PaymentState][]PaymentState{
 // are listed and counted under it, until an operator confirms that this is settled.
 const PaidTwice PaymentState = "paid_twice"
 
-// CanBecome tells whether the table has the transition.
+// CanBecome reports whether the table has the transition.
 func (s PaymentState) CanBecome(to PaymentState) bool { return slices.Contains(transitions[s], to) }
 
-// Final tells whether the payment has ended, as far as it depends on this gateway.
+// Final reports whether the payment has ended, as far as it depends on this gateway.
 func (s PaymentState) Final() bool { return s == Recorded || s == Cancelled || s == Refunded }
 
 // Payment is the record of one payment, sufficient to continue after a crash at any line.
@@ -119,9 +120,10 @@ type Payment struct {
 	State         PaymentState `json:"state"`
 	Reason        string       `json:"reason"` // of the last transition, for operators
 	Method        Method       `json:"method"`
-	DueDate       string       `json:"dueDate,omitempty"` // of Deferred, YYYY-MM-DD
-	Desk          *Desk        `json:"desk,omitempty"`    // of InPerson; empty in a final record
-	RequestDigest string       `json:"asked,omitempty"`   // see StartPayment.RequestDigest
+	DueDate       string       `json:"dueDate,omitempty"`     // of Deferred, YYYY-MM-DD
+	Desk          *Desk        `json:"desk,omitempty"`        // of InPerson; empty in a final record
+	RequestDigest string       `json:"asked,omitempty"`       // see StartPayment.RequestDigest
+	Attribution   *Attribution `json:"attribution,omitempty"` // for operators
 	Registration  string       `json:"registration"`
 	Generation    int          `json:"generation"`
 	ClientToken   string       `json:"clientToken"`
@@ -189,6 +191,16 @@ type Payer struct {
 	ReadAt     time.Time `json:"readAt"`
 }
 
+// Outdated returns a payer, or nil, for whom the sale must be read again before money moves.
+func (p *Payer) Outdated() *Payer {
+	if p == nil {
+		return nil
+	}
+	outdated := *p
+	outdated.ReadAt = time.Time{}
+	return &outdated
+}
+
 // CartLine is one article of the sale when the payment was priced.
 type CartLine struct {
 	Offer club.IRI `json:"offer"`
@@ -197,21 +209,25 @@ type CartLine struct {
 
 // PaymentSchema is the version of the record's layout. A record with a higher one is not
 // changed, because a newer Frontdesk wrote it.
-const PaymentSchema = SignedCart
+const PaymentSchema = DescribedRequest
 
 // SignedCart is the first layout that sends the processor the digest of the cart, the sale's
 // unsettled state, and the club's node.
 const SignedCart = 2
+
+// DescribedRequest is the layout of a payment that has to be created with a Description. Older gateways do not
+// know it, and would create the payment without one.
+const DescribedRequest = 3
 
 // Scope is the scope of the club system's calls about this payment.
 func (p *Payment) Scope() club.Scope {
 	return club.Scope{ClientToken: p.ClientToken, Club: p.Club, Node: p.Node}
 }
 
-// HasProcessor tells whether the payment and its journal of claims are at a processor.
+// HasProcessor reports whether the payment and its journal of claims are at a processor.
 func (p *Payment) HasProcessor() bool { return p.Method.hasProcessor() }
 
-// Live tells whether the payment still locks its sale.
+// Live reports whether the payment still locks its sale.
 func (p *Payment) Live() bool { return p != nil && p.State != Cancelled && p.State != Refunded }
 
 // StateChange is a transition, or a change of the record in the same state.
@@ -236,7 +252,7 @@ type PaymentView struct {
 	Message      MessageCode // for the buyer
 	DeclineCode  string
 	Refunding    bool   // the money is on its way back to the card
-	RedirectURL  string // only while the buyer has to act at the processor
+	RedirectURL  string // only while the buyer must act at the processor
 	ClientSecret string // likewise
 }
 
@@ -281,14 +297,14 @@ func (p *Payment) View() PaymentView {
 	return view
 }
 
-// Declined tells whether the processor declined the buyer's latest attempt, as far as it was read.
+// Declined reports whether the processor declined the buyer's latest attempt, as far as it was read.
 func (p *Payment) Declined() bool { return p.State == Intent && p.DeclineCode != "" }
 
 // MaxDeclines is how many declined attempts a registration may have. Real buyers need fewer; testing
 // stolen cards needs many.
 const MaxDeclines = 5
 
-// DeclinedTooOften tells whether the registration's buyer can no longer pay by card.
+// DeclinedTooOften reports whether the registration's buyer can no longer pay by card.
 func (p *Payment) DeclinedTooOften() bool {
 	return p != nil && p.EarlierDeclines+p.Declines >= MaxDeclines
 }
@@ -302,7 +318,7 @@ func (p *Payment) Visible() (all struct {
 	return all
 }
 
-// open tells whether the buyer can still cancel the payment.
+// open reports whether the buyer can still cancel the payment.
 func (p *Payment) open() bool { return p.State == Intent || p.State == Priced }
 
 // ended adapts the view of a payment that leaves its registration unpaid: a registration that
@@ -354,7 +370,7 @@ func (p *Payment) DecisionOperator() string {
 	return p.History[len(p.History)-1].Operator
 }
 
-// HasBeen tells whether the payment was ever in a state.
+// HasBeen reports whether the payment was ever in a state.
 func (p *Payment) HasBeen(state PaymentState) bool {
 	return slices.ContainsFunc(p.History, func(t Transition) bool { return t.State == state })
 }

@@ -33,8 +33,7 @@ func TestPaymentID(t *testing.T) {
 	}
 }
 
-// TestView checks what the buyer sees in each state. A buyer who follows retry
-// never pays twice.
+// TestView checks what the buyer sees in each state. A buyer who follows retry never pays twice.
 func TestView(t *testing.T) {
 	t.Parallel()
 	for state, want := range map[flows.PaymentState]struct{ state, retry string }{
@@ -71,8 +70,8 @@ func TestView(t *testing.T) {
 	}
 }
 
-// TestPayWhileCharged asks for a payment again while its money is taken and the
-// systems around are down: the answer never says that it failed.
+// TestPayWhileCharged requests a payment again after its money was taken, while the other systems are down:
+// the response never says that the payment failed.
 func TestPayWhileCharged(t *testing.T) {
 	t.Parallel()
 	for name, down := range map[string]func(*world){
@@ -106,7 +105,7 @@ func TestPayWhileCharged(t *testing.T) {
 	}
 }
 
-// TestRedisDiesDuringThePayment: what is answered is what was known last.
+// TestRedisDiesDuringThePayment: the response shows the last known state.
 func TestRedisDiesDuringThePayment(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -122,8 +121,8 @@ func TestRedisDiesDuringThePayment(t *testing.T) {
 	w.expectSound(w.settle(w.gateway(), p))
 }
 
-// TestPayBeforeThereIsAnything asks for a payment that the processor does not
-// make: asking again makes one, and one only.
+// TestPayBeforeThereIsAnything requests a payment that the processor fails to create: the next request creates
+// one, and only one.
 func TestPayBeforeThereIsAnything(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -140,12 +139,12 @@ func TestPayBeforeThereIsAnything(t *testing.T) {
 	}
 }
 
-// TestAbandon gives a registration up in every state of its payment.
+// TestAbandon abandons a registration in every state of its payment.
 func TestAbandon(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		bring func(*world, *gateway, *flows.Payment)
-		want  flows.Code // empty: it works
+		want  flows.Code // empty: it succeeds
 		money cards.State
 	}{
 		"waiting for the buyer": {func(*world, *gateway, *flows.Payment) {}, "", cards.Cancelled},
@@ -186,7 +185,7 @@ func TestAbandon(t *testing.T) {
 	}
 }
 
-// TestRecordOfANewerVersion: what a newer Frontdesk wrote is read and never written.
+// TestRecordOfANewerVersion: records that a newer Frontdesk wrote are read and never overwritten.
 func TestRecordOfANewerVersion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -206,7 +205,7 @@ func TestRecordOfANewerVersion(t *testing.T) {
 	}
 }
 
-// TestPayerIsForgotten: a payment is kept for longer than who paid.
+// TestPayerIsForgotten: the payer's details are deleted before the payment is.
 func TestPayerIsForgotten(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -217,7 +216,7 @@ func TestPayerIsForgotten(t *testing.T) {
 	}
 }
 
-// TestPoll takes one step for a visitor who comes back, and leaves the rest to the queue.
+// TestPoll takes one step for a returning visitor, and leaves the rest to the queue.
 func TestPoll(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -239,8 +238,9 @@ func TestPoll(t *testing.T) {
 	}
 }
 
-// TestPollReadsAnOldDeclineAgain: the buyer has paid with a second card. A gateway with an older answer of the
-// processor stores the first card's decline while another one reads for the buyer, who must not hear of it.
+// TestPollReadsAnOldDeclineAgain: the buyer has paid with a second card. A gateway with an older processor
+// response stores the first card's decline while another one polls for the buyer, who must not see that
+// decline.
 func TestPollReadsAnOldDeclineAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -256,16 +256,16 @@ func TestPollReadsAnOldDeclineAgain(t *testing.T) {
 	}
 }
 
-// instantAndUUID tells whether a post id carries its instant.
+// instantAndUUID reports whether an attempt id is an instant followed by a UUID.
 func instantAndUUID(post string) bool {
 	instant, id, _ := strings.Cut(post, "-")
 	_, err := strconv.ParseInt(instant, 10, 64)
 	return err == nil && uuid.Validate(id) == nil
 }
 
-// TestPollConcurrently: a returning buyer polls while the processor's event is being
-// handled. Both read that the money is reserved, and one of them moves the payment. The
-// other continues from there without a third read, since the buyer waits for each call.
+// TestPollConcurrently: a returning buyer polls while the processor's event is being handled. Both read that
+// the money is reserved, and one of them advances the payment. The other continues from there without a third
+// read, because the buyer waits for each call.
 func TestPollConcurrently(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -280,7 +280,7 @@ func TestPollConcurrently(t *testing.T) {
 	if p = w.advance(notified, p); p.State != flows.Recorded {
 		t.Errorf("the payment is %s (%s)", p.State, p.Reason)
 	}
-	if n := w.reads.Load() - before; n != 2 { // once for each of them
+	if n := w.reads.Load() - before; n != 2 { // one read each
 		t.Errorf("the processor was asked for the payment %d times", n)
 	}
 	if lines := w.lines(p); len(lines) != 1 {
@@ -288,8 +288,8 @@ func TestPollConcurrently(t *testing.T) {
 	}
 }
 
-// TestCaptureTellsOfTheClaims: the gateway that captured knows that no other can have
-// claimed the recording before. It does not read the claims again while that is fresh.
+// TestCaptureTellsOfTheClaims: the gateway that captured knows that no other can have claimed the recording
+// before. As long as that knowledge is fresh, it does not read the claims again.
 func TestCaptureTellsOfTheClaims(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -323,7 +323,7 @@ func TestCaptureTellsOfTheClaims(t *testing.T) {
 	}
 }
 
-// TestAgreedAmount: the amount, the payer and the register are the club system's, not anybody else's.
+// TestAgreedAmount: the amount, the payer and the register come from the club system and from no other source.
 func TestAgreedAmount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

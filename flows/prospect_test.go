@@ -25,7 +25,7 @@ func (w *world) migrate(g *gateway, r *flows.Registration, accessToken string) (
 	return g.registrations.Migrate(w.Context(), r.ID, holderToken, accessToken)
 }
 
-// expectProspect holds registration and sale to the contact that was known before.
+// expectProspect checks that the registration and the sale belong to the known contact.
 func (w *world) expectProspect(view flows.View) {
 	w.Helper()
 	known := w.persona("prospect")
@@ -38,8 +38,8 @@ func (w *world) expectProspect(view flows.View) {
 	}
 }
 
-// TestProspect attaches a known contact to a registration, whichever of the two
-// contacts the club system keeps, and the contact pays.
+// TestProspect attaches a known contact to a registration, whichever of the two contacts the club system
+// keeps, and the contact pays.
 func TestProspect(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -50,7 +50,7 @@ func TestProspect(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.expectProspect(view)
-	if got := strings.Join(view.Actions, " "); got != "pay check add_item clear_items abandon" {
+	if got := strings.Join(view.Actions, " "); got != "pay check add_item clear_items consents abandon" {
 		t.Errorf("they can %s", got)
 	}
 	if again, err := w.migrate(g, r, "another"); err != nil || again.Contact.IRI != view.Contact.IRI {
@@ -124,8 +124,8 @@ func TestProspectRefused(t *testing.T) {
 	}
 }
 
-// TestProspectHalfDone loses each call in each way: the same call again
-// finishes it, and never twice.
+// TestProspectHalfDone loses each call in each way: repeating the request completes it, and never does
+// anything twice.
 func TestProspectHalfDone(t *testing.T) {
 	t.Parallel()
 	for _, at := range []clubsim.FaultMatch{

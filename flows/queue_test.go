@@ -16,8 +16,8 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// worker runs the background work of a gateway until the test ends. Each value
-// sent to the channel that it returns starts the next sweep.
+// worker runs a gateway's background work until the test ends. Each value sent to the returned channel starts
+// the next sweep.
 func (w *world) worker(g *gateway) chan<- time.Time {
 	w.Helper()
 	return w.eventHarness(g).run()
@@ -47,7 +47,7 @@ func (w *world) awaitState(g *gateway, id flows.PaymentID, state flows.PaymentSt
 	frontdesktest.Eventually(w, string(state), func() bool { return w.stored(g, id).State == state })
 }
 
-// event is what the processor says of a payment.
+// event is the processor's event about a payment.
 func event(p *flows.Payment) cards.Event {
 	generation := map[string]string{"fd_registration": p.Registration, "fd_generation": "1", "fd_environment": "test"}
 	return cards.Event{ID: uuid.NewString(), Type: "payment.authorised", PaymentID: p.ProcessorID, Metadata: generation}
@@ -69,7 +69,7 @@ func TestEventFinishesPayment(t *testing.T) {
 	w.expectSound(w.stored(g, p.ID))
 }
 
-// TestEventsThatAreNotOurs are taken and lead to nothing.
+// TestEventsThatAreNotOurs are accepted and have no effect.
 func TestEventsThatAreNotOurs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -91,8 +91,8 @@ func TestEventsThatAreNotOurs(t *testing.T) {
 	}
 }
 
-// TestSweep finds what no event reported: a payment whose webhook got lost, and a
-// start that was never completed.
+// TestSweep finds what no event reported: a payment whose webhook was lost, and a start that was never
+// completed.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -103,7 +103,7 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.clock.Advance(time.Minute)
-	sweeps := w.worker(g) // sweeps when it starts
+	sweeps := w.worker(g) // sweeps at start
 	w.awaitState(g, p.ID, flows.Recorded)
 	open := func() []string { return w.redis.ZRange(t.Context(), "fd:payments:open", 0, -1).Val() }
 	frontdesktest.Eventually(t, "nothing is open", func() bool { return len(open()) == 0 })
@@ -115,8 +115,7 @@ func TestSweep(t *testing.T) {
 	w.expectSound(w.stored(g, second.ID))
 }
 
-// TestVisitorComesBack: reading the registration is enough to finish a payment
-// whose webhook got lost.
+// TestVisitorComesBack: reading the registration is enough to finish a payment whose webhook was lost.
 func TestVisitorComesBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -135,8 +134,8 @@ func TestVisitorComesBack(t *testing.T) {
 	}
 }
 
-// TestQueueIsGone: an event that cannot be queued is not lost. The gateway asks the
-// processor to send it again.
+// TestQueueIsGone: an event that cannot be queued is not lost. The gateway asks the processor to send it
+// again.
 func TestQueueIsGone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -157,7 +156,7 @@ func TestQueueIsGone(t *testing.T) {
 }
 
 // TestEventOfADuplicate: the processor reports a second payment of a sale while a gateway advances the first.
-// The event is not taken for one of the first: the second payment is cancelled.
+// The gateway does not mistake the event for one about the first, and cancels the second payment.
 func TestEventOfADuplicate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -181,8 +180,8 @@ func TestEventOfADuplicate(t *testing.T) {
 	frontdesktest.Eventually(w, "the second payment is cancelled", func() bool { return w.held(twin).State == cards.Cancelled })
 }
 
-// TestEventDuringTheLastStep: the bank returns a refund while a gateway still handles the refund itself. The
-// event is not lost to the step that made the payment final.
+// TestEventDuringTheLastStep: the bank returns a refund while a gateway is still processing that refund. The
+// event is not lost, although the step makes the payment final.
 func TestEventDuringTheLastStep(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -2,6 +2,7 @@ package flows_test
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -9,9 +10,9 @@ import (
 	"frontdesk/flows"
 )
 
-// TestLossInsideARebuild: while a gateway rebuilds and sleeps, Redis has everything again and forgets it
-// again, at each pair of the gateway's messages. The next rebuild leaves a registration with its payment,
-// so that its holder is not asked to start again.
+// TestLossInsideARebuild: while a rebuilding gateway sleeps, Redis gets all its data back and loses it again,
+// at each pair of the gateway's messages. The next rebuild leaves a registration with its payment, so that its
+// holder is not asked to start again.
 func TestLossInsideARebuild(t *testing.T) {
 	t.Parallel()
 	for name, bringBack := range map[string]func(*world, *gateway, *flows.Payment, dump){
@@ -36,8 +37,14 @@ func (w *world) loseInside(back, wiped int, bringBack func(*world, *gateway, *fl
 	wire := frontdesktest.NewMessageProxy(w, frontdesktest.Fault{})
 	slow, other := w.gateway(gatewayOptions{redisURL: w.redisOver(wire)}), w.gateway()
 	w.wipe()
-	messages := 0
+	var mu sync.Mutex
+	messages, over := 0, false
 	wire.OnMessage = func([]byte) {
+		mu.Lock()
+		defer mu.Unlock()
+		if over { // a connection is still closing
+			return
+		}
 		switch messages++; messages {
 		case back:
 			bringBack(w, other, p, dumps[0])
@@ -47,6 +54,9 @@ func (w *world) loseInside(back, wiped int, bringBack func(*world, *gateway, *fl
 		}
 	}
 	_ = slow.Rebuild(w.Context(), wholeWindow) // it may notice the loss, and is then repeated
+	mu.Lock()
+	over = true
+	mu.Unlock()
 	if messages < wiped {
 		return false
 	}
@@ -57,7 +67,7 @@ func (w *world) loseInside(back, wiped int, bringBack func(*world, *gateway, *fl
 	return true
 }
 
-// TestLossBesideAPricedPayment: Redis lost an earlier payment, and the latest one is not at the processor yet.
+// TestLossBesideAPricedPayment: Redis lost an earlier payment, and the latest one is not yet at the processor.
 func TestLossBesideAPricedPayment(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

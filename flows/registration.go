@@ -28,14 +28,31 @@ func (r *Registration) NextPoll(now time.Time) time.Time {
 	return now.Add(max(FirstPoll, now.Sub(r.CreatedAt)))
 }
 
-// HasHolder tells whether a token is a holder's, by the stored hashes. A rebuilt registration
+// HasHolder reports whether a token is a holder's, by the stored hashes. A rebuilt registration
 // may have lost them, so the token's signature is enough for it.
 func (r *Registration) HasHolder(token string, signed bool) bool {
-	isHolder := TokenMatches(token, r.TokenHash)
+	isHolder, ended := TokenMatches(token, r.TokenHash), false
 	for _, hash := range r.Resumed {
 		isHolder = TokenMatches(token, hash) || isHolder
 	}
-	return isHolder || r.Rebuilt && signed
+	for _, hash := range r.Ended {
+		ended = TokenMatches(token, hash) || ended
+	}
+	return isHolder || r.Rebuilt && signed && !ended
+}
+
+// EndSession revokes a holder's token. A rebuilt registration, which accepts tokens that it does not
+// list, remembers the latest revoked ones.
+func (r *Registration) EndSession(token string) {
+	hash := HashToken(token)
+	if r.TokenHash == hash {
+		r.TokenHash = ""
+	}
+	r.Resumed = slices.DeleteFunc(r.Resumed, func(held string) bool { return held == hash })
+	if r.Rebuilt {
+		r.Ended = append(r.Ended, hash)
+		r.Ended = slices.Delete(r.Ended, 0, max(0, len(r.Ended)-maxResumed-1))
+	}
 }
 
 // RegistrationState is the state of a registration for its visitor.
@@ -69,9 +86,11 @@ type Registration struct {
 	Version          int64             `json:"-"`                // counted by the store
 	State            RegistrationState `json:"state"`
 	ClientToken      string            `json:"clientToken"`
-	TokenHash        string            `json:"tokenHash"`         // of the holder's token; empty if Redis lost it
+	TokenHash        string            `json:"tokenHash"`         // of the holder's token; empty if Redis lost it, or revoked
 	Resumed          []string          `json:"resumed,omitempty"` // of the tokens of other devices, oldest first
+	Ended            []string          `json:"ended,omitempty"`   // of revoked tokens, if it is rebuilt
 	Resume           *Resume           `json:"resume,omitempty"`  // the unused link
+	Attribution      *Attribution      `json:"attribution,omitempty"`
 	ClubID           string            `json:"clubId"`
 	Channel          string            `json:"channel"`
 	Contact          *Contact          `json:"contact,omitempty"`
@@ -91,6 +110,15 @@ type Registration struct {
 	Rebuilt bool `json:"rebuilt,omitempty"`
 
 	Listed club.IRI `json:"-"` // the contact under which it is indexed; set by the store
+}
+
+// Attribution is the campaign that brought a visitor. Its values cannot be e-mail addresses or phone
+// numbers: openapi.yaml.
+type Attribution struct {
+	Source   string `json:"source,omitempty"`
+	Medium   string `json:"medium,omitempty"`
+	Campaign string `json:"campaign,omitempty"`
+	Content  string `json:"content,omitempty"`
 }
 
 // Contact is the buyer at the club system.
@@ -113,10 +141,10 @@ func ContactOf(contact club.Contact) *Contact {
 // twoDigits is the end of a phone number.
 var twoDigits = regexp.MustCompile(`[0-9]{2}$`)
 
-// Identified tells whether the club knew the buyer before.
+// Identified reports whether the club knew the buyer before.
 func (r *Registration) Identified() bool { return r.Contact != nil && r.Contact.Buyer != nil }
 
-// HasKnownBuyer tells whether the buyer proved to be a contact of the club, at the start or since.
+// HasKnownBuyer reports whether the buyer proved to be a contact of the club, at the start or since.
 func (r *Registration) HasKnownBuyer() bool {
 	return r.Identified() || r.Prospect != nil && r.Prospect.Done
 }
@@ -130,6 +158,8 @@ type View struct {
 	Stale   bool        // the cart could not be read again
 	Actions []string    // possible now, most useful first
 	Methods []Method    // with the action pay: those that can settle the cart
+	// ResendAt is when time makes the action resend possible; zero: it is, or time alone does not.
+	ResendAt time.Time
 }
 
 // Phase returns the registration's state by the record, its latest payment (nil: none) and the clock.
@@ -150,7 +180,7 @@ func (r *Registration) Phase(p *Payment, now time.Time) RegistrationState {
 	}
 }
 
-// Closed tells whether the registration accepts no further payment.
+// Closed reports whether the registration accepts no further payment.
 func (r *Registration) Closed(latest *Payment, now time.Time) bool {
 	r.MarkIfSettledByPayment(latest)
 	phase := r.Phase(latest, now)
@@ -174,6 +204,9 @@ func (r *Registration) View(p *Payment, now time.Time) View {
 			v.Methods = slices.DeleteFunc(v.Methods, func(method Method) bool { return method == ByCard })
 		}
 		v.Actions = openActions(r, len(v.Methods) > 0, now)
+		if slices.Contains(v.Actions, "cancel_signature") && now.Before(r.Mandate.ResendAfter) {
+			v.ResendAt = r.Mandate.ResendAfter
+		}
 	case Paying:
 		v.Actions = []string{"follow_payment"}
 		if p.View().Retry == "new" || p.State == Priced {
@@ -192,18 +225,18 @@ func (r *Registration) View(p *Payment, now time.Time) View {
 }
 
 func openActions(r *Registration, payable bool, now time.Time) []string {
-	actions := []string{"person", "abandon"}
+	actions := []string{"person", "consents", "abandon"}
 	switch {
 	case r.Contact == nil:
-		return actions
+		return []string{"person", "abandon"}
 	case r.Cart.Settled():
 		return []string{"abandon"}
 	case r.HasKnownBuyer():
-		actions = []string{"abandon"} // the club has the details
+		actions = []string{"consents", "abandon"} // the club has the details
 	case r.Prospect != nil && r.Prospect.Migrated:
-		actions = []string{"prospect", "abandon"}
+		actions = []string{"prospect", "consents", "abandon"}
 	case r.Sale != "" && r.Contact.Status == StatusTemp:
-		actions = []string{"person", "prospect", "abandon"}
+		actions = []string{"person", "prospect", "consents", "abandon"}
 	}
 	if len(r.Items) == 0 {
 		return append([]string{"add_item"}, actions...)

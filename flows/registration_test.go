@@ -10,12 +10,11 @@ import (
 	"frontdesk/flows/registration"
 )
 
-// TestPhases holds what a visitor sees of the registration, and may do, in each
-// state of its payment.
+// TestPhases checks what a visitor sees of the registration, and may do, in each state of its payment.
 func TestPhases(t *testing.T) {
 	t.Parallel()
 	waiting := []string{"follow_payment"}
-	again := []string{"pay", "check", "add_item", "clear_items", "person", "prospect", "abandon"}
+	again := []string{"pay", "check", "add_item", "clear_items", "person", "prospect", "consents", "abandon"}
 	for state, want := range map[flows.PaymentState]struct {
 		phase   flows.RegistrationState
 		step    flows.Step
@@ -56,7 +55,7 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// TestStart makes nothing that it cannot finish, and says what is wrong with the request.
+// TestStart creates nothing that it cannot finish, and reports what is wrong with the request.
 func TestStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -95,7 +94,7 @@ func TestStart(t *testing.T) {
 			t.Errorf("a request that was refused made %s", request.Path)
 		}
 	}
-	remembered := func(key string) bool { return strings.HasSuffix(key, ":reading") } // the catalogue is everybody's
+	remembered := func(key string) bool { return strings.HasSuffix(key, ":reading") } // the catalogue is shared by all visitors
 	if keys := slices.DeleteFunc(w.redis.Keys(t.Context(), "fd:*").Val(), remembered); len(keys) != 0 {
 		t.Errorf("Redis holds %v", keys)
 	}

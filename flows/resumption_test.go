@@ -8,7 +8,7 @@ import (
 	"frontdesk/flows"
 )
 
-// linked makes a link, and gives what it holds.
+// linked creates a link, and returns its code and expiry.
 func (g *gateway) linked(t *testing.T, id, token string) (code string, end time.Time) {
 	t.Helper()
 	link := must(t, func() (flows.ResumeLink, error) { return g.registrations.NewResumeLink(t.Context(), id, token) })
@@ -28,7 +28,7 @@ func (g *gateway) resumed(t *testing.T, code string) (flows.View, string) {
 	return view, token
 }
 
-// TestResumeLinkLife: a day, or as long as the registration can be looked at.
+// TestResumeLinkLife: a link is valid for a day, or as long as the registration can be viewed.
 func TestResumeLinkLife(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -44,7 +44,7 @@ func TestResumeLinkLife(t *testing.T) {
 		t.Errorf("an expired link: %v", err)
 	}
 
-	// It has expired by now, and can be looked at for 24 h from then.
+	// The registration has expired, and can be viewed for 24 h from its expiry.
 	code, end = g.linked(t, r.ID, holderToken)
 	if life := end.Sub(begun); life != 44*time.Hour {
 		t.Errorf("the link of an expired registration ends %s after it began", life)
@@ -58,7 +58,7 @@ func TestResumeLinkLife(t *testing.T) {
 		t.Errorf("it could be paid: %v", err)
 	}
 
-	// While a payment is in progress it does not expire.
+	// A registration does not expire while a payment is in progress.
 	p := w.started(g)
 	w.put(g, p.ID, flows.InDoubt)
 	w.clock.Advance(100 * 24 * time.Hour)
@@ -67,7 +67,7 @@ func TestResumeLinkLife(t *testing.T) {
 	}
 }
 
-// TestResumeKeepsTheEnd: reading it again does not extend how long the details are kept.
+// TestResumeKeepsTheEnd: resuming does not extend how long the details are kept.
 func TestResumeKeepsTheEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -90,7 +90,7 @@ func TestResumeKeepsTheEnd(t *testing.T) {
 	}
 }
 
-// TestHoldersAreBounded: the first device and the latest few; the oldest of the others goes.
+// TestHoldersAreBounded: the first device and the latest few are kept; the oldest of the others is dropped.
 func TestHoldersAreBounded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -106,6 +106,20 @@ func TestHoldersAreBounded(t *testing.T) {
 		_, err := g.registrations.Get(t.Context(), r.ID, token)
 		if gone := i < 2; gone != (flows.CodeOf(err) == flows.NotFound && err != nil) {
 			t.Errorf("device %d: %v", i, err)
+		}
+	}
+}
+
+// TestEndedSessionOfARebuiltRegistration: after a loss, a signed token gives access to a registration that has
+// lost its own tokens, unless its session has ended since.
+func TestEndedSessionOfARebuiltRegistration(t *testing.T) {
+	t.Parallel()
+	r := flows.Registration{Rebuilt: true, Resumed: []string{flows.HashToken("known")}}
+	r.EndSession("lost")
+	r.EndSession("known")
+	for token, holds := range map[string]bool{"lost": false, "known": false, "another": true} {
+		if r.HasHolder(token, true) != holds {
+			t.Errorf("%s holds it: %t", token, !holds)
 		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 type dump map[string]string
 
 func (w *world) dump(registration string) dump {
-	ctx := context.Background() // also for handlers and loggers, which are not the test
+	ctx := context.Background() // handlers and loggers call this too, not only the test
 	held := dump{}
 	for _, key := range must(w, func() ([]string, error) { return w.redis.Keys(ctx, "fd:{"+registration+"}:*").Result() }) {
 		held[key] = must(w, w.redis.Dump(ctx, key).Result)
@@ -40,8 +40,7 @@ func (w *world) restore(registration string, old dump) {
 	}
 }
 
-// settle lets a gateway look at a payment, as the sweeper would over an hour in
-// which nothing goes wrong any more.
+// settle lets a gateway advance a payment, as the sweeper would over an hour without further faults.
 func (w *world) settle(g *gateway, p *flows.Payment) *flows.Payment {
 	w.Helper()
 	last, doubts := w.stored(g, p.ID), 0
@@ -61,7 +60,7 @@ func (w *world) settle(g *gateway, p *flows.Payment) *flows.Payment {
 	return last
 }
 
-// expectSound holds what must be true of every payment once things have calmed down.
+// expectSound checks what must be true of every payment once it has settled.
 func (w *world) expectSound(p *flows.Payment) {
 	w.Helper()
 	lines, held := w.lines(p), w.held(p)
@@ -92,7 +91,7 @@ func (w *world) expectSound(p *flows.Payment) {
 	}
 }
 
-// outcomes are the ways in which the recording can go before Redis forgets it.
+// outcomes are the ways in which the recording can end before Redis forgets it.
 var outcomes = map[string][]clubsim.Fault{
 	"accepted":          nil,
 	"answer lost":       {{Match: recording, Kind: "drop_after", Times: times(1)}},
@@ -102,9 +101,8 @@ var outcomes = map[string][]clubsim.Fault{
 	"rejected, applied": {{Match: recording, Kind: "error_after", Status: 400, Times: times(1)}},
 }
 
-// TestRedisForgets restores every state that Redis ever held of a payment after the
-// payment has advanced: at once, and when the processor has also forgotten its
-// idempotency keys.
+// TestRedisForgets lets a payment advance, then restores each of its earlier states in Redis: at once, and
+// after the processor has also forgotten its idempotency keys.
 func TestRedisForgets(t *testing.T) {
 	t.Parallel()
 	for name, faults := range outcomes {
@@ -120,7 +118,7 @@ func TestRedisForgets(t *testing.T) {
 	}
 }
 
-// live lives a payment to its end under faults, and gives what Redis held after each step.
+// live runs a payment to its end under faults, and returns what Redis held after each step.
 func (w *world) live(faults []clubsim.Fault) (p *flows.Payment, dumps []dump, states []flows.PaymentState) {
 	w.Helper()
 	g := w.gateway()
@@ -147,14 +145,14 @@ func (w *world) statesOf(faults []clubsim.Fault) []flows.PaymentState {
 	return states
 }
 
-// forget runs a payment, restores Redis to where it was after a step, and continues with another gateway.
+// forget runs a payment, restores Redis to its state after a step, and continues with another gateway.
 func (w *world) forget(faults []clubsim.Fault, step int, later time.Duration) {
 	p, dumps, _ := w.live(faults)
 	before := w.held(p)
 	w.clock.Advance(later)
 	w.restore(p.Registration, dumps[step])
 	end := w.settle(w.gateway(), p)
-	end.ProcessorID = p.ProcessorID // also where Redis has forgotten it
+	end.ProcessorID = p.ProcessorID // even if Redis has forgotten it
 	w.expectSound(end)
 	if after := w.held(p); before.State == cards.Refunded && after.State != cards.Refunded {
 		w.Errorf("the processor went from %s to %s", before.State, after.State)
@@ -167,8 +165,8 @@ func (w *world) forget(faults []clubsim.Fault, step int, later time.Duration) {
 	}
 }
 
-// TestForgottenRegistration restores the registration to before its payment: a visitor
-// paying again returns the same payment.
+// TestForgottenRegistration restores the registration to before its payment: a visitor who pays again gets the
+// same payment.
 func TestForgottenRegistration(t *testing.T) {
 	t.Parallel()
 	for name, faults := range outcomes {
@@ -200,9 +198,9 @@ func TestForgottenRegistration(t *testing.T) {
 	}
 }
 
-// TestTwoHistoriesClaim: Redis forgets while a gateway is claiming. A second gateway
-// reads no claim, cannot confirm its own, and releases what it never
-// held. That must not count as a release of the first gateway's claim.
+// TestTwoHistoriesClaim: Redis loses data while a gateway is claiming. A second gateway reads no claim, cannot
+// confirm its own, and releases a claim that it never held. That must not count as a release of the first
+// gateway's claim.
 func TestTwoHistoriesClaim(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -213,7 +211,7 @@ func TestTwoHistoriesClaim(t *testing.T) {
 		posts     int
 	}{
 		"the second one tries again": {nil, func(w *world, second *gateway, p *flows.Payment, _ dump) {
-			w.clock.Advance(8 * time.Second) // the first one's gate is still open
+			w.clock.Advance(8 * time.Second) // the first one may still send
 			w.put(second, p.ID, flows.Captured, func(next *flows.Payment) { next.NotBefore = time.Time{} })
 			w.advance(second, p)
 		}, flows.Recorded, 1},
@@ -256,9 +254,9 @@ func TestTwoHistoriesClaim(t *testing.T) {
 	}
 }
 
-// TestCaptureOfADayAgo: a gateway falls asleep with the capture's answer in its hands.
-// Another one records the payment meanwhile, Redis forgets that, and so does the
-// processor with the key of the claim. Only its journal tells who wakes up.
+// TestCaptureOfADayAgo: a gateway falls asleep after receiving the capture's response. Meanwhile another
+// gateway records the payment, Redis forgets that, and the processor forgets the key of the claim. Only the
+// processor's journal stops the first gateway from recording again.
 func TestCaptureOfADayAgo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -280,7 +278,7 @@ func TestCaptureOfADayAgo(t *testing.T) {
 	w.expectSound(end)
 }
 
-// claim lets a gateway's claim arrive at the processor.
+// claim makes a gateway's claim arrive at the processor.
 func (w *world) claim(p *flows.Payment) {
 	w.Helper()
 	key, entry := fmt.Sprintf("claim:%s:%d", p.ProcessorID, p.Claim), map[string]string{fmt.Sprintf("fd_post_%d", p.Claim): p.AttemptID}
@@ -289,8 +287,8 @@ func (w *world) claim(p *flows.Payment) {
 	})
 }
 
-// TestCapturedInAnotherHistory: money that is taken already is recorded, and
-// never left behind because the club system is silent for a moment.
+// TestCapturedInAnotherHistory: captured money is recorded, and not abandoned because the club system is
+// briefly silent.
 func TestCapturedInAnotherHistory(t *testing.T) {
 	t.Parallel()
 	for name, state := range map[string]flows.PaymentState{"intent": flows.Intent, "authorised": flows.Authorised} {
@@ -311,9 +309,8 @@ func TestCapturedInAnotherHistory(t *testing.T) {
 	}
 }
 
-// TestGatewaysThatDiffer: gateways in the middle of a new release differ in
-// their address and in their current key. Whichever asks the processor, it is
-// the same request.
+// TestGatewaysThatDiffer: during a release, gateways differ in their address and in their current key.
+// Whichever calls the processor sends the same request.
 func TestGatewaysThatDiffer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -335,8 +332,8 @@ func TestGatewaysThatDiffer(t *testing.T) {
 	}
 }
 
-// TestRefundUnderWay: a refund is in progress when Redis falls back to before the
-// recording. The gateway that continues finds the refund's claim, and records nothing.
+// TestRefundUnderWay: Redis falls back to before the recording while a refund is in progress. The gateway that
+// continues finds the refund's claim and records nothing.
 func TestRefundUnderWay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -362,8 +359,8 @@ func TestRefundUnderWay(t *testing.T) {
 	}
 }
 
-// TestAcceptanceJournaledLate: the gateway that recorded a payment ends before the journal holds that. The
-// next comparison writes it, so that the payment is not a doubt once Redis has forgotten it.
+// TestAcceptanceJournaledLate: the gateway that recorded a payment dies before it writes that to the journal.
+// The next comparison writes it, so that the payment is not in doubt once Redis has forgotten it.
 func TestAcceptanceJournaledLate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -386,8 +383,56 @@ func TestAcceptanceJournaledLate(t *testing.T) {
 	}
 }
 
-// TestBlockedIsListed: after Redis fell back, the processor refuses the payment that takes an earlier one's
-// number. If the lists lose it, too, the comparison with the processor lists it again.
+// TestCreatedBefore: Redis fell back, and the processor refuses to create the payment again with other
+// parameters. The payment that it already holds continues as agreed.
+func TestCreatedBefore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	r := w.registered(g)
+	before := w.dump(r.ID)
+	first := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), r.ID) })
+	w.restore(r.ID, before)
+	w.clock.Advance(time.Hour)
+	another := w.gateway(gatewayOptions{webhookURL: "http://127.0.0.1:2/v1/webhooks/card"})
+	p := must(t, func() (*flows.Payment, error) { return another.pay(t.Context(), r.ID) })
+	if p.State != flows.Intent || p.ProcessorID != first.ProcessorID || p.RedirectURL != first.RedirectURL {
+		t.Fatalf("%s (%s), %s at the processor and not %s", p.State, p.Reason, p.ProcessorID, first.ProcessorID)
+	}
+	w.confirm(p, goodCard)
+	w.expectSound(w.advance(another, p))
+}
+
+// TestTooOldToBeCreated: the processor is down for hours. If the payment was created after all, it continues;
+// otherwise it ends, so that the buyer can try again.
+func TestTooOldToBeCreated(t *testing.T) {
+	t.Parallel()
+	for created, want := range map[bool]flows.PaymentState{true: flows.Intent, false: flows.Cancelled} {
+		w := newWorld(t)
+		g := w.gateway()
+		r := w.registered(g)
+		if created {
+			w.injectFault("POST", "/sandbox/payments", nil, func() { panic(http.ErrAbortHandler) })
+		} else {
+			w.fail("POST", "/sandbox/payments", 9)
+		}
+		if _, err := g.pay(t.Context(), r.ID); err == nil {
+			t.Fatal("the processor answered")
+		}
+		p := w.stored(g, flows.NewPaymentID(r.ID, 1))
+		if p.State != flows.Priced || p.Schema <= flows.SignedCart { // gateways that know no description do not touch it
+			t.Fatalf("%s (%s) of layout %d", p.State, p.Reason, p.Schema)
+		}
+		w.clock.Advance(3*time.Hour + time.Minute)
+		if p = w.advance(g, p); !p.HasBeen(want) || created && p.Schema != flows.SignedCart || p.State == flows.Blocked {
+			t.Errorf("created: %t; %s (%s) of layout %d", created, p.State, p.Reason, p.Schema)
+		}
+	}
+}
+
+// TestBlockedIsListed: after Redis fell back and the sale changed, the processor refuses the payment that
+// reuses an earlier one's number. If the lists lose that payment too, the comparison with the processor lists
+// it again.
 func TestBlockedIsListed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -398,12 +443,16 @@ func TestBlockedIsListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.restore(r.ID, before)
-	another := w.gateway(gatewayOptions{webhookURL: "http://127.0.0.1:2/v1/webhooks/card"})
+	w.addArticle(&flows.Payment{Sale: r.Sale})
+	another := w.gateway()
+	if _, err := another.pay(t.Context(), r.ID); flows.CodeOf(err) != flows.CartChanged {
+		t.Fatal(err)
+	}
 	p := must(t, func() (*flows.Payment, error) { return another.pay(t.Context(), r.ID) })
 	if p.State != flows.Blocked {
 		t.Fatalf("%s (%s)", p.State, p.Reason)
 	}
-	w.redis.Del(t.Context(), "fd:payments:open", "fd:{fd:payments:open}:states") // as a late end of the earlier payment does
+	w.redis.Del(t.Context(), "fd:payments:open", "fd:{fd:payments:open}:states") // as when the earlier payment ends late
 	w.rebuild(another)
 	listed := must(t, func() (payment.Page, error) { return another.List(t.Context(), payment.ListOptions{}) })
 	if !slices.ContainsFunc(listed.Items, func(s payment.Summary) bool { return s.ID == p.ID }) {

@@ -15,14 +15,14 @@ func (p *Payment) ChangedSinceAgreed(sale club.Sale, check club.SaleCheck) strin
 	case !check.Valid:
 		return "the sale no longer passes the check"
 	case sale.State != p.SaleState: // the check accepts such a sale
-		return "the sale was settled in another way"
+		return "the sale was settled by something else"
 	case !p.MatchesSale(sale):
 		return "the sale changed after the buyer agreed to the price"
 	}
 	return ""
 }
 
-// MatchesSale tells whether a sale is what the buyer agreed to pay.
+// MatchesSale reports whether a sale is what the buyer agreed to pay.
 func (p *Payment) MatchesSale(sale club.Sale) bool {
 	return sale.TotalTI == p.Amount && cartDigest(cartLines(sale)) == p.AgreedDigest()
 }

@@ -10,31 +10,33 @@ import (
 
 func TestStartDates(t *testing.T) {
 	t.Parallel()
+	var unknown catalogue.Details // a club whose time zone is unknown
 	for _, test := range []struct {
 		date, now string
 		right     bool
 	}{
 		{"2026-11-21", "2026-11-21T00:00:00Z", true},
-		{"2026-11-20", "2026-11-21T11:59:59Z", true}, // 12 hours behind UTC it is still the 20th
+		{"2026-11-20", "2026-11-21T11:59:59Z", true}, // at UTC-12 it is still the 20th
 		{"2026-11-20", "2026-11-21T12:00:00Z", false},
 		{"2026-11-19", "2026-11-21T00:00:00Z", false},
 		{"2026-11-22", "2026-11-21T23:30:00Z", true},
 		{"2031-11-21", "2026-11-21T23:30:00Z", true},
-		{"2031-11-22", "2026-11-21T23:30:00Z", false},
+		{"2031-11-22", "2026-11-21T09:30:00Z", false}, // at UTC+14 it is still the 21st
+		{"2031-11-23", "2026-11-21T23:30:00Z", false},
 		{"2028-02-29", "2026-11-21T00:00:00Z", true},
 		{"2027-02-29", "2026-11-21T00:00:00Z", false},
 		{"21.11.2026", "2026-11-21T00:00:00Z", false},
 		{"", "2026-11-21T00:00:00Z", false},
 	} {
 		now := must(t, func() (time.Time, error) { return time.Parse(time.RFC3339, test.now) })
-		if problem := catalogue.StartDateProblem("", test.date, now.In(time.FixedZone("elsewhere", 7*3600))); (problem == nil) != test.right {
+		if problem := unknown.StartDateProblem("", test.date, now.In(time.FixedZone("elsewhere", 7*3600)), ""); (problem == nil) != test.right {
 			t.Errorf("%s at %s: %v", test.date, test.now, problem)
 		}
 	}
 }
 
-// TestScheduleTerms: a chosen day must be one of the club's debit days. Without a choice the
-// terms have the club's next one.
+// TestScheduleTerms: a chosen day must be one of the club's debit days. Without a choice, the terms use the
+// club's next one.
 func TestScheduleTerms(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -11,14 +11,13 @@ import (
 	"frontdesk/flows/store"
 )
 
-// visitor is a person none of whose particulars looks like anything else.
+// visitor is a person whose details resemble no other text.
 var visitor = flows.Person{
 	GivenName: "Wilhelmine", FamilyName: "Featherstonehaugh", BirthDate: "1987-02-03", Email: "w.featherstonehaugh@example.com",
 	Mobile: "+33698765432", Street: "7 passage du Grand-Cerf", PostalCode: "75002", City: "Paris", Country: "FR",
 }
 
-// TestNothingIsReadableInRedis lives a whole journey, each step of it, and looks
-// through everything that Redis holds on the way.
+// TestNothingIsReadableInRedis runs a whole journey and searches all of Redis after each step.
 func TestNothingIsReadableInRedis(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -90,7 +89,7 @@ func TestNothingIsReadableInRedis(t *testing.T) {
 	}
 }
 
-// everything is the whole of Redis as text.
+// everything returns all of Redis as text.
 func (w *world) everything() map[string]string {
 	ctx := context.Background()
 	all := map[string]string{}
@@ -106,7 +105,7 @@ func (w *world) everything() map[string]string {
 			all[key] = fmt.Sprint(w.redis.LRange(ctx, key, 0, -1).Val())
 		case "string":
 			all[key] = w.redis.Get(ctx, key).Val()
-		case "none": // it has expired meanwhile
+		case "none": // it has just expired
 		default:
 			w.Errorf("%s is a %s, which is not looked into", key, kind)
 		}

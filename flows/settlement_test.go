@@ -23,8 +23,8 @@ type settlementCase struct {
 	offer  club.IRI
 	price  int64
 	path   string // of the one request, below the client token
-	state  string // of the sale then
-	ledger int    // payments that the club system has booked then
+	state  string // of the sale afterwards
+	ledger int    // payments that the club system has booked afterwards
 }
 
 func (w *world) settlementCases() map[flows.Method]settlementCase {
@@ -36,10 +36,10 @@ func (w *world) settlementCases() map[flows.Method]settlementCase {
 	}
 }
 
-// withoutProcessor are the methods that the tests here go through.
+// withoutProcessor lists the methods that these tests cover.
 var withoutProcessor = []flows.Method{flows.Deferred, flows.Free, flows.InPerson}
 
-// settles asks for a payment in a way, in a registration made for it.
+// settles requests a payment by a method, in a registration made for it.
 func (w *world) settles(g *gateway, method flows.Method) (*flows.Payment, error) {
 	w.Helper()
 	how := w.settlementCases()[method]
@@ -47,7 +47,7 @@ func (w *world) settles(g *gateway, method flows.Method) (*flows.Payment, error)
 	return g.registrations.Pay(w.Context(), r.ID, holderToken, how.start)
 }
 
-// sent counts the requests of a way that reached the club system.
+// sent counts the requests of a method that reached the club system.
 func (w *world) sent(how settlementCase) (n int) {
 	for _, request := range w.sim.Requests() {
 		if match, _ := path.Match(how.path, request.Path); match && request.Method == "POST" {
@@ -57,12 +57,12 @@ func (w *world) sent(how settlementCase) (n int) {
 	return n
 }
 
-// request is what makes a way fail.
+// request matches the call of a method, to make it fail.
 func (how settlementCase) request() clubsim.FaultMatch {
 	return clubsim.FaultMatch{Method: "POST", Path: how.path}
 }
 
-// expectSettled holds the club system's own account of the sale against the payment.
+// expectSettled compares the club system's own view of the sale with the payment.
 func (w *world) expectSettled(p *flows.Payment) {
 	w.Helper()
 	how := w.settlementCases()[p.Method]
@@ -89,14 +89,14 @@ func (w *world) expectSettled(p *flows.Payment) {
 	}
 }
 
-// settlement is a scenario of each way.
+// settlement is a scenario that runs for each method.
 type settlement struct {
 	live    func(*world, *gateway, flows.Method) *flows.Payment
 	end     flows.PaymentState
 	applied bool
 }
 
-// settlements are the scenarios without a processor, by name and way.
+// settlements are the scenarios without a processor, by name and method.
 var settlements = func() map[string]scenario {
 	all := map[string]scenario{}
 	for name, s := range map[string]settlement{
@@ -179,7 +179,7 @@ var settlements = func() map[string]scenario {
 	return all
 }()
 
-// priced gives a payment that was refused at first, and may be sent again.
+// priced returns a payment whose call was refused at first and may be sent again.
 func (w *world) priced(g *gateway, method flows.Method) *flows.Payment {
 	w.Helper()
 	w.fault(clubsim.Fault{Match: w.settlementCases()[method].request(), Kind: "error_before", Status: 401, Times: times(2)})
@@ -192,8 +192,8 @@ func (w *world) priced(g *gateway, method flows.Method) *flows.Payment {
 	return p
 }
 
-// TestSettlementBreaks breaks each message of a payment without a processor, as
-// TestEveryMessageBreaks does for a card.
+// TestSettlementBreaks breaks each message of a payment without a processor, as TestEveryMessageBreaks does
+// for a card.
 func TestSettlementBreaks(t *testing.T) {
 	t.Parallel()
 	for _, method := range withoutProcessor {
@@ -227,7 +227,8 @@ func TestSettlementBreaks(t *testing.T) {
 	}
 }
 
-// settleAt lives a payment with a gateway whose wire breaks, and ends it with one whose wire is whole.
+// settleAt starts a payment with a gateway whose connections break, and finishes it with one whose connections
+// work.
 func (w *world) settleAt(method flows.Method, plan frontdesktest.Fault) (flows.PaymentState, *frontdesktest.MessageProxy) {
 	wire := frontdesktest.NewMessageProxy(w, plan)
 	doomed := w.gateway(gatewayOptions{outside: wire.Forward(w.address), redisURL: w.redisOver(wire)})
@@ -274,7 +275,7 @@ func TestConcurrentSettlement(t *testing.T) {
 	w.expectSettled(p)
 }
 
-// TestPayable: an amount of zero settles for free and in no other way.
+// TestPayable: an amount of zero settles only by the free method.
 func TestPayable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -308,7 +309,7 @@ func TestPayable(t *testing.T) {
 	}
 }
 
-// TestOneWayAtATime: while a payment lives only the same wish is answered with it.
+// TestOneWayAtATime: while a payment is in progress, the same request returns it and any other is refused.
 func TestOneWayAtATime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -344,7 +345,7 @@ func TestOneWayAtATime(t *testing.T) {
 	w.expectSettled(w.stored(g, flows.NewPaymentID(p.Registration, 2)))
 }
 
-// TestWithdraw gives up what was asked for and not sent; nothing is sent by that.
+// TestWithdraw cancels a settlement that was requested but not sent; nothing is sent.
 func TestWithdraw(t *testing.T) {
 	t.Parallel()
 	for _, method := range withoutProcessor {
@@ -425,7 +426,8 @@ func TestSettlementView(t *testing.T) {
 	}
 }
 
-// TestRefusedByTheProcessor: what the processor will never make ends at once, and the cart thaws.
+// TestRefusedByTheProcessor: a payment that the processor will never create ends at once, and the cart can be
+// changed again.
 func TestRefusedByTheProcessor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

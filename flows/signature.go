@@ -80,7 +80,7 @@ func (s *Signature) Enter(names []string) error {
 	return nil
 }
 
-// AcceptsCode tells whether a code can be entered.
+// AcceptsCode reports whether a code can be entered.
 func (s Signature) AcceptsCode() bool {
 	return s.Request != "" && (s.State == SignatureAwaiting || s.State == SignatureUnconfirmed)
 }
@@ -92,15 +92,15 @@ func (s *Signature) Begin(reservation string, resendAfter time.Time) {
 
 // NoCodeError is the error for an action on a code that is not active.
 func (s Signature) NoCodeError() error {
-	return &Error{Code: NoCode, Detail: "There is no code that could be used. Please ask for a new one."}
+	return &Error{Code: NoCode, Detail: "No code is active. Please ask for a new one."}
 }
 
-// Ended tells whether the code can no longer sign.
+// Ended reports whether the code can no longer sign.
 func (s Signature) Ended() bool {
 	return !s.Resendable() || s.State == SignatureExpired || s.State == SignatureBlocked
 }
 
-// Resendable tells whether a new code can be requested.
+// Resendable reports whether a new code can be requested.
 func (s Signature) Resendable() bool {
 	return s.State != SignatureSigned && s.State != SignatureCancelled
 }

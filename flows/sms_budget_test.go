@@ -20,7 +20,7 @@ func (g *gateway) askForCode(w *world, n int) (id, token string, err error) {
 	return id, token, err
 }
 
-// sign enters the code that was sent last.
+// sign enters the latest code.
 func (g *gateway) sign(w *world, id, token string) {
 	w.Helper()
 	sent := w.sim.SMS()
@@ -29,7 +29,7 @@ func (g *gateway) sign(w *world, id, token string) {
 	})
 }
 
-// paused expects the refusal of a code for the club's sake.
+// paused expects a code to be refused because the club's codes are paused.
 func paused(t *testing.T, err error, most time.Duration) {
 	t.Helper()
 	var failure *flows.Error
@@ -38,7 +38,7 @@ func paused(t *testing.T, err error, most time.Duration) {
 	}
 }
 
-// alarms counts the loud lines of the log.
+// alarms counts the log's warnings that codes are paused.
 func (w *world) alarms() int { return strings.Count(w.log.String(), "sms codes paused") }
 
 // TestSMSBudget: a club's visitors together get a limited number of codes per hour and per day.
@@ -74,8 +74,8 @@ func TestSMSBudget(t *testing.T) {
 	}
 }
 
-// TestLowConversion: while too few of the codes are entered no more are
-// sent, and once those are an hour old they are.
+// TestLowConversion: while too few of the codes are entered, no more are sent. Once those codes are an hour
+// old, new ones are sent again.
 func TestLowConversion(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -118,7 +118,8 @@ func TestLowConversion(t *testing.T) {
 	}
 }
 
-// TestOneNetworkDoesNotSilenceAClub: codes that two addresses do not enter are not held against the others.
+// TestOneNetworkDoesNotSilenceAClub: codes that two addresses do not enter do not count against other
+// visitors.
 func TestOneNetworkDoesNotSilenceAClub(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -146,7 +147,7 @@ func TestOneNetworkDoesNotSilenceAClub(t *testing.T) {
 	paused(t, code(60, "198.51.100.8"), time.Hour)
 }
 
-// TestCodesPerAddress: ten an hour are sent for one address, and staff have none.
+// TestCodesPerAddress: an address gets ten codes an hour; staff have no address.
 func TestCodesPerAddress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -184,8 +185,8 @@ func TestCodesPerAddress(t *testing.T) {
 	}
 }
 
-// TestNetworkThatEntersNoCodes: a network is refused codes once it has entered too few of them, before a
-// club hears of it. One that enters its codes is not.
+// TestNetworkThatEntersNoCodes: a network that has entered too few of its codes is refused further ones before
+// the club is affected. A network that enters its codes is not.
 func TestNetworkThatEntersNoCodes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

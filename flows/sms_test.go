@@ -9,7 +9,7 @@ import (
 	"frontdesk/flows/registration"
 )
 
-// debtor starts a registration that needs a mandate, for a phone.
+// debtor starts a registration that needs a mandate, with a phone number.
 func (g *gateway) debtor(w *world, mobile string) (id, token string) {
 	w.Helper()
 	person, day := visitor, 10
@@ -26,8 +26,8 @@ func (g *gateway) debtor(w *world, mobile string) (id, token string) {
 
 var account = flows.NewMandate{Holder: "Ada Martin", IBAN: "FR1420041010050500013M02606"}
 
-// TestCodesPerPhone: a phone gets one code a minute, three in ten minutes, five
-// an hour, eight a day, however many registrations name it and in whatever way.
+// TestCodesPerPhone: a phone gets one code a minute, three in ten minutes, five an hour, eight a day, whatever
+// the number of registrations and the spelling of its number.
 func TestCodesPerPhone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -38,7 +38,7 @@ func TestCodesPerPhone(t *testing.T) {
 	var id, token string
 	registrations := 0
 	for i := 0; w.clock.Now().Sub(begin) < 25*time.Hour; i++ {
-		if id == "" || i%8 == 0 { // a registration with a code needs no other, and none lasts a day
+		if id == "" || i%8 == 0 { // a registration that got a code is replaced, and none lasts a day
 			id, token = g.debtor(w, writings[registrations%len(writings)])
 			registrations++
 		}
@@ -73,7 +73,7 @@ func TestCodesPerPhone(t *testing.T) {
 	}
 }
 
-// TestNewCodeCountsForThePhone: a code that is sent once more is one of the phone's, too.
+// TestNewCodeCountsForThePhone: a repeated code also counts against the phone's limit.
 func TestNewCodeCountsForThePhone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

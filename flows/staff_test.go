@@ -14,10 +14,11 @@ import (
 	"frontdesk/upstream/clubsim"
 
 	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
 )
 
-// staffScenarios: the club's staff settle the open sale in the club system's own screens in the middle
-// of a card payment. The ledger line is theirs, and the buyer keeps the money or gets it back.
+// staffScenarios: during a card payment, the club's staff settle the open sale in the club system's own
+// screens. The ledger line is theirs, and the buyer keeps the money or gets it back.
 var staffScenarios = map[string]scenario{
 	"staff settle the sale between two claims": {func(w *world, g *gateway) *flows.Payment {
 		p := w.authorised(g)
@@ -73,7 +74,7 @@ var staffScenarios = map[string]scenario{
 		w.mustDecide(g, p, payment.SendAgain)
 		w.payAtDesk(p)
 		return w.advance(g, p)
-	}, flows.InDoubt, 1, cards.Captured}, // the settlement could be our own, late
+	}, flows.InDoubt, 1, cards.Captured}, // the settlement could be our own, delayed
 
 	"staff settle the sale after Redis forgot an operator's decision, which is not in the metadata": {func(w *world, g *gateway) *flows.Payment {
 		p := w.doubtful(g, "error_before")
@@ -101,7 +102,7 @@ var staffScenarios = map[string]scenario{
 		p = w.advance(g, p)
 		w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 404, Times: times(20)})
 		w.clock.Advance(20 * time.Minute)
-		w.expectState(g, p, flows.Captured) // it may come back
+		w.expectState(g, p, flows.Captured) // the sale may come back
 		w.clock.Advance(11 * time.Minute)
 		return w.advance(g, p)
 	}, flows.Refunded, 0, cards.Refunded},
@@ -116,7 +117,7 @@ var staffScenarios = map[string]scenario{
 	}, flows.Blocked, 1, cards.Captured},
 }
 
-// TestStaffSettleTheSale lives the scenarios of staff. No sale is settled twice.
+// TestStaffSettleTheSale runs the staff scenarios. No sale is settled twice.
 func TestStaffSettleTheSale(t *testing.T) {
 	t.Parallel()
 	for name, s := range staffScenarios {
@@ -136,8 +137,8 @@ func (w *world) expectState(g *gateway, p *flows.Payment, want flows.PaymentStat
 	}
 }
 
-// TestRefundOfASettledSale: staff settle the sale of a payment in doubt, or the doubtful payment itself
-// did. An operator who refunds it has to say that it was something else, and the audit keeps that.
+// TestRefundOfASettledSale: staff settled the sale of a payment in doubt, or the payment itself did. An
+// operator who refunds it must override the refusal, and the processor's metadata keeps that.
 func TestRefundOfASettledSale(t *testing.T) {
 	t.Parallel()
 	for name, settle := range map[string]struct {
@@ -174,7 +175,7 @@ func TestRefundOfASettledSale(t *testing.T) {
 	}
 }
 
-// TestCancelOfASettledSale: likewise for a payment without a processor, in doubt or before it was sent. No
+// TestCancelOfASettledSale: the same for a payment without a processor, in doubt or before it was sent. No
 // rule takes the staff's settlement for this payment.
 func TestCancelOfASettledSale(t *testing.T) {
 	t.Parallel()
@@ -229,8 +230,8 @@ func TestRuleDecidesAtOnceOrNever(t *testing.T) {
 	}
 }
 
-// TestRuleWithoutAClaim: a gateway ends before it claims the right to record a payment, and staff settle the sale.
-// Nothing of ours was sent, so no rule takes their settlement for ours.
+// TestRuleWithoutAClaim: a gateway dies before it claims the right to record a payment, and staff settle the
+// sale. We sent nothing, so no rule takes their settlement for ours.
 func TestRuleWithoutAClaim(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -252,8 +253,9 @@ func TestRuleWithoutAClaim(t *testing.T) {
 	}
 }
 
-// TestRuleOfAnOldClaim: Redis fell back to before a claim that was written twenty minutes ago, and staff settle
-// the sale meanwhile. The doubt is new, the claim is not: no rule takes their settlement for ours.
+// TestRuleOfAnOldClaim: Redis fell back to before a claim that was written twenty minutes ago, and staff
+// settled the sale meanwhile. The doubt is new but the claim is not, so no rule takes their settlement for
+// ours.
 func TestRuleOfAnOldClaim(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -275,8 +277,8 @@ func TestRuleOfAnOldClaim(t *testing.T) {
 	}
 }
 
-// TestPaidTwice: the club's staff take money for a sale in the moment in which a card payment is
-// recorded. What the contact owes otherwise is settled with it, which operators are shown.
+// TestPaidTwice: the club's staff take money for a sale at the moment when a card payment is recorded. The
+// excess settles the contact's other debts, which operators are shown.
 func TestPaidTwice(t *testing.T) {
 	t.Parallel()
 	nothing := func(*world, *flows.Payment) {}
@@ -308,20 +310,23 @@ func TestPaidTwice(t *testing.T) {
 			p = w.advance(g, p)
 			w.expectPaidTwice(g, p, staff.twice)
 			if staff.twice {
-				w.redis.Del(t.Context(), "fd:payments:paid_twice") // as if the gateway had ended before it listed the payment
+				w.redis.Del(t.Context(), "fd:payments:paid_twice") // as if the gateway had died before it listed the payment
 				w.compareAgain(g)
 				p = w.advance(g, p)
 				w.expectPaidTwice(g, p, true)
 				must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
 				w.clock.Advance(time.Hour)
 				w.rebuild(g)
-				w.expectPaidTwice(g, w.advance(g, p), false)
+				p = w.advance(g, p)
+				w.expectPaidTwice(g, p, false)
+				w.redis.ZAdd(t.Context(), "fd:payments:paid_twice", redis.Z{Score: float64(w.clock.Now().UnixMilli()), Member: string(p.ID)}) // as if it had died after the decision
+				w.expectPaidTwice(g, p, false)
 			}
 		})
 	}
 }
 
-// compareAgain compares Redis with the processor, and expects the comparison to ask for a step.
+// compareAgain compares Redis with the processor, and expects the comparison to schedule a step.
 func (w *world) compareAgain(g *gateway) {
 	w.Helper()
 	pending := func() (n int) {
@@ -337,8 +342,8 @@ func (w *world) compareAgain(g *gateway) {
 	}
 }
 
-// TestPaidTwiceLate: staff settle a sale whose POST has no response, and the rule takes that for the payment.
-// The POST arrives later: for as long as it may, the debt is not compared.
+// TestPaidTwiceLate: staff settle a sale whose POST got no response, and the rule takes that for the payment.
+// The POST arrives later: as long as it still may, the debt is not compared.
 func TestPaidTwiceLate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -363,11 +368,15 @@ func TestPaidTwiceLate(t *testing.T) {
 	w.expectPaidTwice(g, p, true)
 }
 
-// expectPaidTwice holds everything that operators see against what happened.
+// expectPaidTwice compares everything that operators see with what happened.
 func (w *world) expectPaidTwice(g *gateway, p *flows.Payment, twice bool) {
 	w.Helper()
 	if p.State != flows.Recorded || p.PaidTwice != twice {
 		w.Errorf("%s (%s), paid twice: %t, want %t", p.State, p.Reason, p.PaidTwice, twice)
+	}
+	counts := must(w, func() (map[flows.PaymentState]payment.StateCount, error) { return g.Counts(w.Context()) })
+	if found := counts[flows.PaidTwice].Payments == 1; found != twice {
+		w.Errorf("counted are %+v", counts)
 	}
 	for _, in := range []payment.ListOptions{{}, {State: flows.PaidTwice}} {
 		listed := must(w, func() (payment.Page, error) { return g.List(w.Context(), in) })
@@ -375,13 +384,9 @@ func (w *world) expectPaidTwice(g *gateway, p *flows.Payment, twice bool) {
 			w.Errorf("the list of %+v holds %+v", in, listed.Items)
 		}
 	}
-	counts := must(w, func() (map[flows.PaymentState]payment.StateCount, error) { return g.Counts(w.Context()) })
-	if found := counts[flows.PaidTwice].Payments == 1; found != twice {
-		w.Errorf("counted are %+v", counts)
-	}
 }
 
-// sellOnCredit sells a payment's buyer something else, on credit, as the club's staff can.
+// sellOnCredit sells a payment's buyer another item on credit, as the club's staff can.
 func (w *world) sellOnCredit(p *flows.Payment) {
 	w.Helper()
 	sold := must(w, func() (club.Sale, error) { return w.club.GetSale(w.Context(), bastille, p.Sale) })

@@ -83,7 +83,7 @@ func (r *Registration) mandateStep() Step {
 	return StepCode
 }
 
-// needsChange tells whether the cart has a problem other than a missing mandate.
+// needsChange reports whether the cart has a problem other than a missing mandate.
 func (c Cart) needsChange() bool {
 	return slices.ContainsFunc(c.Problems, func(problem CartProblem) bool { return problem.Code != string(MandateRequired) })
 }
@@ -98,5 +98,5 @@ func mainFirst(step Step, actions []string) []string {
 	return actions
 }
 
-// Final tells whether nothing can change for the visitor any more. What the staff look at still can.
+// Final reports whether nothing can change for the visitor any more. What the staff look at still can.
 func (s Step) Final() bool { return s == StepDone || s == StepAbandoned || s == StepExpired }

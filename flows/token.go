@@ -35,7 +35,7 @@ func TokenMatches(token, hash string) bool {
 const (
 	// resumeLife: visitors change devices on the same day. An older link may be in other hands.
 	resumeLife = 24 * time.Hour
-	// maxResumed is the number of devices besides the first: a phone and a computer, each
+	// maxResumed is the number of devices after the first: a phone and a computer, each
 	// again after its browser lost the token. Then the oldest is dropped.
 	maxResumed = 4
 )

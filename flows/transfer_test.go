@@ -54,7 +54,8 @@ func TestTransfer(t *testing.T) {
 	}
 }
 
-// TestTransferRefused puts each documented refusal into words, and sends no code for one that it can foresee.
+// TestTransferRefused checks the message of each documented refusal; no code is sent for a refusal that the
+// gateway can foresee.
 func TestTransferRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

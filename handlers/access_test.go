@@ -14,22 +14,23 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// bodiesOf are requests that can be carried out, or at least be understood.
+// bodiesOf are valid requests, or at least well-formed ones.
 var bodiesOf = map[string]string{
-	"startRegistration":  `{"clubId":"11"}`,
-	"resumeRegistration": `{"resume":"no such code"}`,
-	"putPerson":          person,
-	"correctPerson":      `{"email":"ada@example.org"}`,
-	"addItem":            `{"offerId":"2501"}`,
-	"startPayment":       `{"method":"card"}`,
-	"createMandate":      `{"holder":"Ada Martin","iban":"FR7630006000011234567890189"}`,
-	"signMandate":        `{"code":"123456"}`,
-	"migrateProspect":    `{"accessToken":"no such token"}`,
-	"startTransfer":      `{"clubId":"13"}`,
-	"signTransfer":       `{"code":"123456"}`,
-	"changeConsents":     `{"items":[{"id":"12012","authorized":true}]}`,
-	"receiveCardWebhook": `{}`,
-	"receiveClubWebhook": `{}`,
+	"startRegistration":    `{"clubId":"11"}`,
+	"resumeRegistration":   `{"resume":"no such code"}`,
+	"putPerson":            person,
+	"correctPerson":        `{"email":"ada@example.org"}`,
+	"addItem":              `{"offerId":"2501"}`,
+	"startPayment":         `{"method":"card"}`,
+	"createMandate":        `{"holder":"Ada Martin","iban":"FR7630006000011234567890189"}`,
+	"signMandate":          `{"code":"123456"}`,
+	"migrateProspect":      `{"accessToken":"no such token"}`,
+	"startTransfer":        `{"clubId":"13"}`,
+	"signTransfer":         `{"code":"123456"}`,
+	"changeBuyersConsents": `{"items":[{"id":"12012","authorized":true}]}`,
+	"changeConsents":       `{"items":[{"id":"12012","authorized":true}]}`,
+	"receiveCardWebhook":   `{}`,
+	"receiveClubWebhook":   `{}`,
 }
 
 func start(t *testing.T, c *frontdesktest.Client) (registration api.Registration) {
@@ -40,7 +41,7 @@ func start(t *testing.T, c *frontdesktest.Client) (registration api.Registration
 
 func bearer(token string) [2]string { return [2]string{"Authorization", "Bearer " + token} }
 
-// forge signs a token that the club's login did not sign, for a method that it does not use.
+// forge returns a token that the club's login did not sign, with a method that it does not use.
 func forge(t *testing.T, method jwt.SigningMethod, life time.Duration) string {
 	t.Helper()
 	var key any = []byte(clubsim.DemoIdentitySecret)
@@ -55,15 +56,15 @@ func forge(t *testing.T, method jwt.SigningMethod, life time.Duration) string {
 	return signed
 }
 
-// TestPolicyIsTheContracts: the edge does not start when the contract says
-// something else about who may call a route.
+// TestPolicyIsTheContracts: the edge does not start if the contract differs from its policy on which callers a
+// route admits.
 func TestPolicyIsTheContracts(t *testing.T) {
 	t.Parallel()
 	contract := string(frontdesktest.Contract(t))
 	for said, route := range map[string]string{
-		"security: &identified [{identity: []}]":                "GET /v1/me ",
-		"security: &holder [{token: []}, {session: []}]":        "GET /v1/registrations/:id ",
-		"security: &visitorOrIdentified [{}, {identity: []}]\n": "GET /v1/clubs/:clubId/products ",
+		"security: &identified [{identity: []}]":                      "GET /v1/me ",
+		"security: &holder [{token: []}, {session: []}]":              "POST /v1/registrations/:id/resume-link ",
+		"security: &catalogue [{}, {identity: []}, {staffKey: []}]\n": "GET /v1/clubs/:clubId/products ",
 	} {
 		name, _, _ := strings.Cut(strings.TrimPrefix(said, "security: "), " ")
 		changed := strings.Replace(contract, said, "security: "+name+" []\n", 1)

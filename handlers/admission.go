@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -12,22 +13,24 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
 )
 
 // class is the priority of a request when there is more to do than the gateway can do.
 type class string
 
 const (
-	// essential requests are never turned away: webhooks, health, paying, signing, and reading or
-	// following a registration. Their senders were admitted before, and the limits by address bound the
-	// number of others.
-	essential class = "essential"
-	// openWrites change a registration that was started. They wait shortly for a place, and get the
-	// next one that becomes free.
+	// recording requests are never turned away: webhooks and health. Event streams do no work.
+	recording class = "recording"
+	// paying requests pay, sign, or read a registration. They are never turned away: their senders
+	// were admitted before, and the limits by address bound the number of others.
+	paying class = "paying"
+	// openWrites change a registration that was started. They wait shortly for a place.
 	openWrites class = "open"
-	// newcomers start a registration. They get a place only when no open registration waits for one.
+	// newcomers start a registration. They get a place while newcomerShare of all places is free, so
+	// that a visitor who was admitted can finish.
 	newcomers class = "new"
-	// browsing reads a catalogue that is not remembered. It waits for no place either.
+	// browsing reads a catalogue that is not fresh. While its share is taken, an older one is shown.
 	browsing class = "catalogue"
 )
 
@@ -38,22 +41,32 @@ func classOf(method, route string) class {
 		return newcomers
 	case strings.HasPrefix(route, "/v1/clubs"):
 		return browsing
-	case method == http.MethodGet || !strings.HasPrefix(route, "/v1/registrations/"):
-		return essential
-	case strings.Contains(route, "/payment") || strings.Contains(route, "/mandate"):
-		return essential
+	case strings.HasPrefix(route, webhookPrefix) || !strings.HasPrefix(route, "/v1/"):
+		return recording
+	case method == http.MethodGet || strings.Contains(route, "/payment") || strings.Contains(route, "/mandate"):
+		return paying
 	}
 	return openWrites
 }
 
+// The limit of requests that are worked on at once. It follows the time that newcomers' requests take,
+// since these are all alike.
 const (
-	// minAdmitted is a burst of visitors that is served without refusals, and few enough requests
-	// at once that two cores end each within a second.
-	minAdmitted = 128
-	// maxAdmitted is what the limit may grow to on a faster machine. More would only wait for the
-	// club system, which takes 64 calls at once.
-	maxAdmitted = 256
-	// maxAdmissionWait is short enough that a refusal arrives within 100 ms.
+	// minPlaces are what thirty newcomers find free at once, also on a machine that completes thirty
+	// journeys a second: then each step takes a second.
+	minPlaces = 48
+	// initialPlaces are a burst of visitors that is served without refusals after a start.
+	initialPlaces = 64
+	// maxPlaces keep the permits of club.Newcomers busy. More would only wait for them.
+	maxPlaces = 160
+)
+
+// shares are the parts of the places that a class may fill. What is left is for those above it.
+var shares = map[class]float64{openWrites: 1, newcomers: 0.6, browsing: 0.5}
+
+const (
+	// maxAdmissionWait is short enough that a refusal arrives within 100 ms. In so short a queue the
+	// order does not matter.
 	maxAdmissionWait = 60 * time.Millisecond
 	// minTurnedAway and turnedAwaySpread are when those turned away return: not all at once, and
 	// after some hundred others were served.
@@ -64,23 +77,50 @@ const (
 // The outcomes of Admission.
 const (
 	Admitted   = "admitted"
-	TurnedAway = "turned_away"
+	Queued     = "queued"      // admitted after a wait
+	OverShare  = "over_share"  // turned away: the class has its share of the places
+	OverLimit  = "over_limit"  // turned away: all places are taken
 	CallerLeft = "caller_left" // before there was a place
 )
 
-// Admission is a decision about a request of a class that may be turned away.
+// Admission is a decision about a request.
 type Admission struct {
 	Class   string
 	Outcome string
 	Limit   int // requests at once, as of now
+	Places  int // taken by requests, and by payments in the background
 }
 
-// AdmissionClasses are the classes that may be turned away.
-var AdmissionClasses = []string{string(openWrites), string(newcomers), string(browsing)}
+// Admissions are the outcomes that are possible for each class.
+var Admissions = map[string][]string{
+	string(recording): {Admitted}, string(paying): {Admitted}, string(openWrites): {Admitted, Queued, OverLimit, CallerLeft},
+	string(newcomers): {Admitted, OverShare, OverLimit, CallerLeft}, string(browsing): {Admitted, OverShare, OverLimit, CallerLeft},
+}
+
+const (
+	// minPause and pauseSpread are when a client that follows or polls a registration returns.
+	minPause    = 2 * time.Second
+	pauseSpread = 2 * time.Second
+	// busyFactor is how much later it returns while newcomers are turned away.
+	busyFactor = 5
+)
+
+// busy reports whether newcomers are turned away.
+func (s *Server) busy() bool { return s.overShare(newcomers) }
+
+// backoff is when a client that follows or polls a registration should return, so that those who wait do
+// not add to the load.
+func (s *Server) backoff() time.Duration {
+	pause := minPause + rand.N(pauseSpread) // #nosec G404 -- it hides nothing
+	if s.busy() {
+		pause *= busyFactor
+	}
+	return pause
+}
 
 // newAdmissionLimiter returns a limit that follows the time that requests take.
 func newAdmissionLimiter() adaptivelimiter.AdaptiveLimiter[any] {
-	return adaptivelimiter.NewBuilder[any]().WithLimits(minAdmitted, maxAdmitted, minAdmitted).Build()
+	return adaptivelimiter.NewBuilder[any]().WithLimits(minPlaces, maxPlaces, initialPlaces).Build()
 }
 
 // admit turns requests away, before any work, when more would be done at once than can be done in
@@ -91,49 +131,76 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 		if timeoutOf(c.Request().Method, c.Path()) == 0 { // an event stream waits, and does no work
 			return next(c)
 		}
-		body, err := readAll(c.Request().Body) // one that arrives slowly holds no place
-		if err != nil {
-			return err
-		}
-		c.Request().Body = io.NopCloser(bytes.NewReader(body))
-		if kind == essential {
-			if permit, free := s.places.TryAcquirePermit(); free { // newcomers get what is left
-				defer permit.Drop()
+		var permit adaptivelimiter.Permit
+		outcome := OverShare
+		if !s.overShare(kind) { // otherwise a refusal reads nothing
+			body, err := readAll(c.Request().Body) // first, because a slow one would hold a place
+			if err != nil {
+				return err
 			}
-			return next(c)
+			c.Request().Body = io.NopCloser(bytes.NewReader(body))
+			permit, outcome = s.place(c.Request().Context(), kind)
 		}
-		permit, outcome := s.place(c, kind)
 		if s.cfg.OnAdmission != nil {
-			s.cfg.OnAdmission(Admission{string(kind), outcome, s.places.Limit()})
+			s.cfg.OnAdmission(Admission{string(kind), outcome, s.places.Limit(), s.inProgress()})
 		}
-		if outcome != Admitted {
-			return &flows.Error{Code: flows.Overloaded, RetryAfter: minTurnedAway + rand.N(turnedAwaySpread)} // #nosec G404 -- it hides nothing
+		if outcome != Admitted && outcome != Queued {
+			refusal := &flows.Error{Code: flows.Overloaded, RetryAfter: minTurnedAway + rand.N(turnedAwaySpread)} // #nosec G404 -- it hides nothing
+			if kind != browsing || !isAnonymous(c.Request()) {
+				return refusal
+			}
+			c.SetRequest(c.Request().WithContext(catalogue.CachedOnly(c.Request().Context(), refusal)))
+		}
+		if kind == paying && c.Request().Method == http.MethodGet && s.busy() {
+			c.Response().Header().Set(echo.HeaderRetryAfter, seconds(s.backoff()))
+		}
+		if permit == nil {
+			return next(c)
 		}
 		took := permit.Drop // a failure says nothing about how long requests take
 		defer func() { took() }()
-		if err = next(c); err == nil {
+		err := next(c)
+		if err == nil && kind == newcomers {
 			took = permit.Record
 		}
 		return err
 	}
 }
 
-// place returns a place among the requests that are worked on; nil unless the outcome is Admitted.
-func (s *Server) place(c echo.Context, kind class) (adaptivelimiter.Permit, string) {
-	permit, free := s.places.TryAcquirePermit()
-	if !free && kind == openWrites {
-		var err error
-		permit, err = s.places.AcquirePermitWithMaxWait(c.Request().Context(), maxAdmissionWait)
-		free = err == nil
+// inProgress counts what is worked on: requests, and payments that are advanced in the background.
+func (s *Server) inProgress() int { return s.places.Inflight() + s.cfg.Background() }
+
+// overShare reports whether a class has its share of the places.
+func (s *Server) overShare(kind class) bool {
+	share, limited := shares[kind]
+	return limited && share < 1 && float64(s.inProgress()) >= share*float64(s.places.Limit())
+}
+
+// place returns a place among the requests that are worked on. Requests that are never turned away
+// may be admitted without one; they then take what newcomers would get.
+func (s *Server) place(ctx context.Context, kind class) (adaptivelimiter.Permit, string) {
+	if _, limited := shares[kind]; !limited {
+		permit, _ := s.places.TryAcquirePermit()
+		return permit, Admitted
+	} else if ctx.Err() != nil {
+		return nil, CallerLeft
+	} else if s.overShare(kind) {
+		return nil, OverShare
 	}
-	switch left := c.Request().Context().Err() != nil; {
-	case free && left:
+	if permit, free := s.places.TryAcquirePermit(); free {
+		return permit, Admitted
+	} else if kind != openWrites {
+		return nil, OverLimit
+	}
+	permit, err := s.places.AcquirePermitWithMaxWait(ctx, maxAdmissionWait)
+	switch {
+	case err == nil && ctx.Err() == nil:
+		return permit, Queued
+	case err == nil:
 		permit.Drop()
 		return nil, CallerLeft
-	case left:
+	case ctx.Err() != nil:
 		return nil, CallerLeft
-	case !free:
-		return nil, TurnedAway
 	}
-	return permit, Admitted
+	return nil, OverLimit
 }

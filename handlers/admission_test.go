@@ -15,8 +15,8 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// TestNewcomersAreTurnedAwayFirst: more newcomers than the gateway can serve are turned away before anything
-// is made for them, and a visitor who has begun to pay pays.
+// TestNewcomersAreTurnedAwayFirst: newcomers beyond the gateway's capacity are turned away before the club
+// system creates anything for them, and a visitor who has begun to pay can finish.
 func TestNewcomersAreTurnedAwayFirst(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)

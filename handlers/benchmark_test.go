@@ -29,8 +29,8 @@ import (
 	"frontdesk/upstream/identity"
 )
 
-// edge is the edge in this process, before a real Redis and a simulator, with
-// everything that a request passes through.
+// edge returns the edge in this process, with a real Redis, a simulator and every layer that a request passes
+// through.
 func edge(b *testing.B) *handlers.Server {
 	b.Helper()
 	redis, err := store.Connect(frontdesktest.NewRedis(b))
@@ -64,7 +64,7 @@ func edge(b *testing.B) *handlers.Server {
 	return server
 }
 
-// BenchmarkGetRegistration is a request from the router to its answer.
+// BenchmarkGetRegistration measures a request from the router to its response.
 func BenchmarkGetRegistration(b *testing.B) {
 	server := edge(b)
 	var r api.Registration
@@ -79,7 +79,7 @@ func BenchmarkGetRegistration(b *testing.B) {
 	get.Header.Set("Authorization", "Bearer "+*r.Token)
 	b.ReportAllocs()
 	for n := 0; b.Loop(); n++ {
-		get.RemoteAddr = fmt.Sprintf("10.%d.%d.%d:1234", n>>16&255, n>>8&255, n&255) // another visitor, so that no limit applies
+		get.RemoteAddr = fmt.Sprintf("10.%d.%d.%d:1234", n>>16&255, n>>8&255, n&255) // a new address each time, so that no limit applies
 		answer := httptest.NewRecorder()
 		if server.ServeHTTP(answer, get); answer.Code != http.StatusOK {
 			b.Fatal(answer.Code, answer.Body)

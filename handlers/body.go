@@ -23,7 +23,7 @@ func readAll(from io.Reader) ([]byte, error) {
 	if _, tooLarge := errors.AsType[*echo.HTTPError](err); err == nil || tooLarge {
 		return body, err
 	}
-	return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body did not arrive as a whole, or not in time."}
+	return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body did not arrive completely, or not in time."}
 }
 
 // readBody reads a body that must be JSON, and leaves it to be read again.
@@ -39,12 +39,13 @@ func readBody(c echo.Context, op operation) ([]byte, error) {
 	if len(body) == 0 {
 		return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body is missing."}
 	}
-	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
+	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if patch := media == "application/merge-patch+json" && r.Method == http.MethodPatch; err != nil || media != "application/json" && !patch {
 		return nil, &flows.Error{Code: flows.UnsupportedMediaType, Detail: "Send the body as JSON, with Content-Type: application/json."}
 	}
 	var raw json.RawMessage
 	if syntax, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(body, &raw)); ok {
-		return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body is not JSON: see byte {byte}.", Params: map[string]string{"byte": fmt.Sprint(syntax.Offset)}}
+		return nil, notJSON(body, syntax.Offset)
 	}
 	if err := inspectJSON(body); err != nil {
 		return nil, err
@@ -52,6 +53,17 @@ func readBody(c echo.Context, op operation) ([]byte, error) {
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	return body, nil
+}
+
+// notJSON says where a body stops being JSON. The first byte is number 1.
+func notJSON(body []byte, offset int64) error {
+	if err := json.NewDecoder(bytes.NewReader(body)).Decode(new(json.RawMessage)); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return &flows.Error{Code: flows.MalformedRequest, Detail: "The body is not JSON: it ends too early."}
+	}
+	return &flows.Error{
+		Code: flows.MalformedRequest, Detail: "The body is not JSON: unexpected {character} at byte {byte}.",
+		Params: map[string]string{"character": fmt.Sprintf("%q", body[offset-1:offset]), "byte": fmt.Sprint(offset)},
+	}
 }
 
 // inspectJSON refuses JSON that is not safe to pass on: duplicate members, of which two readers may
@@ -83,7 +95,7 @@ func inspectJSON(body []byte) error {
 		return nil
 	}
 	return &flows.Error{Code: flows.CardNumberRefused, Fields: cards,
-		Detail: "No card number is taken here, and nothing of this request was kept. A card is entered on the card processor's own page alone."}
+		Detail: "Card numbers are not accepted here, and nothing of this request was stored. Cards are entered only on the card processor's own page."}
 }
 
 // longestEmpty is longer than any client's form of an empty object.
@@ -134,5 +146,5 @@ func unreadable(err error) error {
 
 // malformed is the error for one place of a body.
 func malformed(pointer string, code flows.FieldCode) error {
-	return &flows.Error{Code: flows.MalformedRequest, Detail: "The body cannot be taken as it is.", Fields: fieldError(pointer, code)}
+	return &flows.Error{Code: flows.MalformedRequest, Detail: "The body cannot be accepted as it is.", Fields: fieldError(pointer, code)}
 }

@@ -14,8 +14,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestUnsafeBodies: JSON that parsers read differently, and invalid text, is refused
-// with its place, on any route and at any depth.
+// TestUnsafeBodies: invalid text, and JSON that parsers interpret differently, is refused with its location,
+// on any route and at any depth.
 func TestUnsafeBodies(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
@@ -44,8 +44,8 @@ func TestUnsafeBodies(t *testing.T) {
 	c.Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Into(http.StatusCreated, nil)
 }
 
-// TestStrangersKeys: a key that two strangers may both think of is refused where
-// nothing else tells them apart, and only there.
+// TestStrangersKeys: an idempotency key that two strangers could both choose is refused where nothing else
+// distinguishes them, and only there.
 func TestStrangersKeys(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
@@ -67,7 +67,7 @@ func TestStrangersKeys(t *testing.T) {
 	c.Do("POST", "/v1/registrations/"+registration.Id+"/items", `{"offerId":"2501"}`, frontdesktest.Key("1")).Into(http.StatusCreated, nil)
 }
 
-// TestChannelIsStaffs: only staff can say that a visitor is at the club.
+// TestChannelIsStaffs: only staff can state that a visitor is at the club.
 func TestChannelIsStaffs(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
@@ -83,9 +83,8 @@ func TestChannelIsStaffs(t *testing.T) {
 	c.Do("POST", "/v1/registrations", `{"clubId":"11","channel":"web"}`, frontdesktest.Key("")).Into(http.StatusCreated, nil)
 }
 
-// TestCardNumbersAreRefused puts a card number into every text, and into a name of
-// every object, of every body of the contract. Nothing of it is kept, passed on,
-// logged or repeated.
+// TestCardNumbersAreRefused puts a card number into every text, and into a name of every object, of every body
+// of the contract. The number is never stored, forwarded, logged or repeated.
 func TestCardNumbersAreRefused(t *testing.T) {
 	t.Parallel()
 	outside, redisURL := frontdesktest.NewUpstreams(t), frontdesktest.NewRedis(t)
@@ -128,7 +127,7 @@ func TestCardNumbersAreRefused(t *testing.T) {
 	}
 }
 
-// tokenFor gives what a route asks its caller for.
+// tokenFor returns the token that a route requires.
 func tokenFor(path string, own api.Registration, identity string) string {
 	if strings.HasPrefix(path, "/v1/me") {
 		return identity
@@ -154,8 +153,8 @@ func keysOf(t *testing.T, url string) []string {
 	return keys
 }
 
-// jsonPath is a place for a text in a body: the names that lead to it. An empty
-// last name means a name of the object itself.
+// jsonPath is the location of a text in a body: the names that lead to it. An empty last name means a name in
+// the object itself.
 type jsonPath []string
 
 // jsonPaths lists every text of a schema, and every object.
@@ -183,7 +182,7 @@ func jsonPaths(schema *openapi3.Schema) (found []jsonPath) {
 	return found
 }
 
-// with makes a body that has a text in this place, and the pointer to it.
+// with makes a body with a text at this location, and returns the pointer to it.
 func (p jsonPath) with(text string) (body any, pointer string) {
 	body = text
 	for i := len(p) - 1; i >= 0; i-- {
@@ -199,7 +198,7 @@ func (p jsonPath) with(text string) (body any, pointer string) {
 	return body, strings.TrimSuffix("/"+strings.Join(p, "/"), "/")
 }
 
-// cardTexts are texts with and without a card number in them.
+// cardTexts are texts with and without a card number.
 var cardTexts = map[string]bool{
 	"4242424242424242": true, "4242 4242 4242 4242": true, "4242-4242-4242-4242": true, "4242 - 4242 - 4242 - 4242": true,
 	"4242.4242.4242.4242": true, "4242\u00a04242\u00a04242\u00a04242": true, "42 42 42 42 42 42 42 42": true, " 4242424242424242 ": true,
@@ -220,7 +219,8 @@ func TestWhatLooksLikeACard(t *testing.T) {
 			t.Errorf("%q is refused as a card: %t", text, refused)
 		}
 	}
-	// The account number is judged by its own form, with a typing error too; a card in its place is a card.
+	// An account number is checked as one, typing errors included; a card number in its place is still refused as
+	// a card.
 	for text, is := range map[string]bool{"FR76 3000 6000 0112 3456 7890 188": false, "FR7630569309025904": false, "4242 4242 4242 4242": true} {
 		response := c.Do("POST", unknownRegistration+"/mandate", map[string]string{"holder": "Ada", "iban": text}, frontdesktest.Key(""))
 		if refused := strings.Contains(string(response.Body), string(api.CardNumberRefused)); refused != is {
@@ -230,7 +230,7 @@ func TestWhatLooksLikeACard(t *testing.T) {
 	c.Do("PUT", unknownRegistration+"/person", `{"amount":4242424242424242}`).Problem(api.CardNumberRefused)
 }
 
-// refusedAsCard sends a text as a part of an address, and tells whether it is taken for a card.
+// refusedAsCard sends a text as part of an address, and reports whether it is refused as a card number.
 func refusedAsCard(c *frontdesktest.Client, member, text string) bool {
 	body := map[string]any{"address": map[string]string{member: text}}
 	var problem api.Problem

@@ -11,9 +11,9 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestBodiesWhereNoneIsTaken: a route without a body refuses one before it does anything,
-// so that callers do not believe it was read. An empty body, which intermediaries may add,
-// and an empty object, which common clients send, count as none.
+// TestBodiesWhereNoneIsTaken: a route without a body refuses one before it does anything, so that callers do
+// not assume it was read. An empty body, which intermediaries may add, and an empty object, which common
+// clients send, count as no body.
 func TestBodiesWhereNoneIsTaken(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
@@ -52,7 +52,7 @@ func TestBodiesWhereNoneIsTaken(t *testing.T) {
 				t.Errorf("%s %s: refused, after the club system was asked for %+v", method, route, calls)
 			}
 			if op.OperationID == "followRegistration" {
-				continue // a stream without an end; TestEvents follows one
+				continue // an endless stream; TestEvents follows one
 			}
 			for _, body := range []string{"", "{}", " {}\n"} {
 				if answer := send(body); answer.Status == http.StatusBadRequest {
@@ -66,7 +66,7 @@ func TestBodiesWhereNoneIsTaken(t *testing.T) {
 	}
 }
 
-// TestFullCart: a cart takes as many items one by one as at once.
+// TestFullCart: the limit of items is the same one by one as in a single request.
 func TestFullCart(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)

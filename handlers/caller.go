@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
@@ -65,14 +66,14 @@ func (s *Server) resolveCaller(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		who := caller{clientToken: s.organisation(c.Request())}
 		if who.clientToken != s.cfg.ClientToken && !IsWorld(who.clientToken) {
-			return &flows.Error{Code: flows.MalformedRequest, Detail: "X-Frontdesk-World (or the cookie frontdesk-world) is demo, or demo- and letters, digits, dots, underscores and hyphens."}
+			return &flows.Error{Code: flows.MalformedRequest, Detail: "X-Frontdesk-World (or the cookie frontdesk-world) must be demo, or demo- followed by letters, digits, dots, underscores and hyphens."}
 		}
 		exchangeOf(c.Request().Context()).World = who.clientToken
 		if credentials, ok := bearerToken(c.Request()); ok {
 			who.token = credentials
 		} else if cookie, err := c.Cookie(s.cookieName(c.Param("id"))); err == nil {
 			if !s.fromFrontEnd(c.Request()) {
-				return &flows.Error{Code: flows.ForbiddenOrigin, Detail: "A session cookie is only taken from the club's own pages."}
+				return &flows.Error{Code: flows.ForbiddenOrigin, Detail: "A session cookie is accepted only from the club's own pages."}
 			}
 			who.token = cookie.Value
 		}
@@ -126,7 +127,7 @@ func (s *Server) cors() echo.MiddlewareFunc {
 	})
 }
 
-// cookieName returns the name for a registration, since a browser may hold several. With the prefix
+// cookieName returns the name for a registration, because a browser may hold several. With the prefix
 // __Host-, browsers refuse the cookie from any other host or path.
 func (s *Server) cookieName(registration string) string {
 	if s.secure() {
@@ -139,9 +140,18 @@ func (s *Server) secure() bool { return strings.HasPrefix(s.cfg.PublicURL, "http
 
 // sessionCookie hides a registration's token from scripts, for as long as the registration is kept.
 func (s *Server) sessionCookie(view flows.View, token string) string {
+	return s.cookie(view.ID, token, view.ExpiresAt.Add(flows.KeepRegistration))
+}
+
+// expiredCookie makes a browser delete the session cookie of a registration.
+func (s *Server) expiredCookie(registration string) string {
+	return s.cookie(registration, "", time.Unix(0, 0))
+}
+
+func (s *Server) cookie(registration, token string, expires time.Time) string {
 	cookie := http.Cookie{ // #nosec G124 -- without Secure on plain http alone, which live mode refuses
-		Name: s.cookieName(view.ID), Value: token, Path: "/", Expires: view.ExpiresAt.Add(flows.KeepRegistration),
-		HttpOnly: true, Secure: s.secure(), SameSite: http.SameSiteLaxMode,
+		Name: s.cookieName(registration), Value: token, Expires: expires,
+		Path: "/", HttpOnly: true, Secure: s.secure(), SameSite: http.SameSiteLaxMode,
 	}
 	return cookie.String()
 }
@@ -195,7 +205,7 @@ func tokenRefused(err error) error {
 	if errors.Is(err, identity.ErrUnavailable) {
 		return &flows.Error{Code: flows.IdentityUnavailable, Detail: "The keys of the club's login cannot be read at the moment.", Err: err}
 	}
-	return &flows.Error{Code: flows.NotIdentified, Detail: "This needs a token of the club's login that is valid now.", Err: err}
+	return &flows.Error{Code: flows.NotIdentified, Detail: "This operation needs a valid token from the club's login.", Err: err}
 }
 
 // scope names the owner of idempotency keys: the holder of a registration's token, or a contact,
@@ -233,7 +243,7 @@ func (s *Server) isStaff(r *http.Request) (bool, error) {
 		return false, nil
 	}
 	if !isOneOf(key, s.cfg.StaffKeys) {
-		return false, &flows.Error{Code: flows.StaffKeyUnknown, Detail: "X-Frontdesk-Staff-Key holds none of the club's staff keys."}
+		return false, &flows.Error{Code: flows.StaffKeyUnknown, Detail: "X-Frontdesk-Staff-Key is not one of the club's staff keys."}
 	}
 	return true, nil
 }

@@ -30,14 +30,14 @@ func (s *Server) requireCaptcha(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		answer := c.Request().Header.Get(captchaHeader)
 		if answer == "" {
-			return captchaRequired("Please answer the challenge first.", nil)
+			return captchaRequired("Please solve the captcha first.", nil)
 		}
 		err := s.cfg.Captcha.Verify(ctx, answer, c.RealIP())
 		if errors.Is(err, captcha.ErrRefused) {
-			return captchaRequired("The answer to the challenge is not accepted, is too old, or was used before.", err)
+			return captchaRequired("The captcha response is not accepted, is too old, or was already used.", err)
 		}
 		if err != nil {
-			s.cfg.Log.ErrorContext(c.Request().Context(), "an answer to the challenge could not be verified, and the request continues", "error", err)
+			s.cfg.Log.ErrorContext(c.Request().Context(), "captcha response not verified; request continues", "error", err)
 		}
 		return next(c)
 	}

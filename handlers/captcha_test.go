@@ -13,7 +13,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// captchaService is the service behind a challenge: it takes each answer "right …" once.
+// captchaService verifies challenges: it accepts each response "right …" once.
 type captchaService struct {
 	*httptest.Server
 	asked atomic.Int32
@@ -38,8 +38,8 @@ func newCaptchaService(t *testing.T) *captchaService {
 
 func answered(answer string) [2]string { return [2]string{"X-Frontdesk-Challenge", answer} }
 
-// TestChallenge: strangers answer it before a registration starts and before an SMS
-// is sent, each answer counts once, and a request that is sent again needs none.
+// TestChallenge: anonymous visitors answer a challenge before a registration starts and before an SMS is sent.
+// Each response counts once, and a repeated request needs none.
 func TestChallenge(t *testing.T) {
 	t.Parallel()
 	service := newCaptchaService(t)
@@ -77,7 +77,7 @@ func TestChallenge(t *testing.T) {
 	c.Do("POST", path+"/signature", `{"code":"0000"}`, frontdesktest.Key("")).Problem(api.CodeWrong)
 }
 
-// TestChallengeIsForStrangers: staff and identified contacts are people already.
+// TestChallengeIsForStrangers: staff and identified contacts need no challenge.
 func TestChallengeIsForStrangers(t *testing.T) {
 	t.Parallel()
 	service := newCaptchaService(t)
@@ -107,7 +107,7 @@ func TestChallengeServiceIsAway(t *testing.T) {
 	c := frontdesktest.NewClient(t, gateway.URL)
 	c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key("")).Problem(api.ChallengeRequired)
 	c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(""), answered("whatever")).Into(http.StatusCreated, nil)
-	frontdesktest.Eventually(t, "the log tells", func() bool { return strings.Contains(gateway.Log(), "could not be verified") })
+	frontdesktest.Eventually(t, "the log tells", func() bool { return strings.Contains(gateway.Log(), "captcha response not verified") })
 	if log := gateway.Log(); !strings.Contains(log, "level=ERROR") || strings.Contains(log, "the secret") || strings.Contains(log, "whatever") {
 		t.Errorf("the log says\n%s", log)
 	}

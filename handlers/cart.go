@@ -3,9 +3,13 @@ package handlers
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"strconv"
 
 	"frontdesk/api"
 	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
 )
 
 // AddItem serves POST /v1/registrations/{id}/items.
@@ -40,31 +44,51 @@ func itemOf(item api.NewItem) flows.NewItem {
 	return out
 }
 
-// cartOf converts a cart. What the club system added, repriced or removed is listed as a change.
-func cartOf(ctx context.Context, cart flows.Cart) api.Cart {
+// cartOf converts a club's cart. What the club system added, repriced or removed is listed as a change.
+func cartOf(ctx context.Context, cart flows.Cart, club catalogue.Details) api.Cart {
+	nameOf := func(line flows.Line) string {
+		return singleLine(club.OfferName(line.Offer.ID(), textsOf(ctx).Tag, line.Name))
+	}
 	out := api.Cart{
 		Items: make([]api.CartItem, len(cart.Lines)), DueNow: money(cart.Total, cart.Currency), Revision: cart.Revision(), Valid: cart.Valid,
 		Problems: problemsOf(ctx, cart), Changes: []api.CartChange{},
 	}
 	for i, line := range cart.Lines {
-		id, name, price := publicID(line.ID), singleLine(line.Name), money(line.Price, cart.Currency)
-		out.Items[i] = api.CartItem{Id: id, ParentId: publicID(line.Parent), Origin: itemOrigin(line), OfferId: publicID(line.Offer.ID()),
+		id, name, price := lineID(cmp.Or(line.ID, strconv.Itoa(i))), nameOf(line), money(line.Price, cart.Currency)
+		out.Items[i] = api.CartItem{Id: id, ParentId: otherLine(line.Parent), Origin: itemOrigin(line), OfferId: publicID(line.Offer.ID()),
 			Name: name, Price: price, StartDate: optional(line.StartDate)}
 		if debit := line.Debit; debit != nil {
 			out.Items[i].Debit = &api.Debit{Day: debit.Day, WeekDay: debit.WeekDay, From: optional(debit.From)}
 		}
 		if line.Was != nil {
-			out.Changes = append(out.Changes, api.CartChange{Kind: api.Repriced, ItemId: id, Name: name, Price: price, Was: new(money(*line.Was, cart.Currency))})
+			out.Changes = append(out.Changes, api.CartChange{Kind: api.Repriced, ItemId: &id, Name: name, Price: price, Was: new(money(*line.Was, cart.Currency))})
 		}
 		if line.Added {
-			out.Changes = append(out.Changes, api.CartChange{Kind: api.Added, ItemId: id, Name: name, Price: price})
+			out.Changes = append(out.Changes, api.CartChange{Kind: api.Added, ItemId: &id, Name: name, Price: price})
 		}
 	}
 	for _, line := range cart.Gone {
-		out.Changes = append(out.Changes, api.CartChange{Kind: api.Removed, ItemId: publicID(line.ID), Name: singleLine(line.Name), Price: money(line.Price, cart.Currency)})
+		out.Changes = append(out.Changes, api.CartChange{Kind: api.Removed, ItemId: otherLine(line.ID), Name: nameOf(line), Price: money(line.Price, cart.Currency)})
 	}
 	out.Changes = firstN(out.Changes, maxChanges)
 	return out
+}
+
+// lineID returns the public id of a line: its own, or a digest of one that the contract does not allow.
+func lineID(id string) string {
+	if isPublicID(id) {
+		return id
+	}
+	digest := sha256.Sum256([]byte(id))
+	return base64.RawURLEncoding.EncodeToString(digest[:12])
+}
+
+// otherLine refers to a line; nil for none.
+func otherLine(id string) *string {
+	if id == "" {
+		return nil
+	}
+	return new(lineID(id))
 }
 
 // publicID returns an id of the club system; nil for one that the contract does not allow.
@@ -89,6 +113,6 @@ func itemOrigin(line flows.Line) api.CartItemOrigin {
 func problemsOf(ctx context.Context, cart flows.Cart) []api.CartProblem {
 	texts := textsOf(ctx)
 	return each(firstN(cart.Problems, maxProblems), func(problem flows.CartProblem) api.CartProblem {
-		return api.CartProblem{Code: problem.Code, Message: cmp.Or(texts.Cart[problem.Code], problem.Message), ItemId: publicID(problem.Line)}
+		return api.CartProblem{Code: problem.Code, Message: cmp.Or(texts.Cart[problem.Code], problem.Message), ItemId: otherLine(problem.Line)}
 	})
 }

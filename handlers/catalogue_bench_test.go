@@ -21,14 +21,14 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// nowhere takes lines of the log that were written out, unlike io.Discard, of which slog knows.
+// nowhere discards log lines after they were formatted, unlike io.Discard, which slog recognises.
 type nowhere struct{}
 
 func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
 
-// newEdge is the edge before a simulator, in the process of the test, with all that live
-// mode has between a request and its answer: limits, a trusted proxy, a line in the log,
-// metrics. It has what the catalogue needs, and nothing else.
+// newEdge returns the edge with a simulator in the test's process, with everything that live mode has between
+// a request and its response: limits, a trusted proxy, request logs, metrics. It has only what the catalogue
+// needs.
 func newEdge(t testing.TB, now func() time.Time) *handlers.Server {
 	t.Helper()
 	simulator := clubsim.New(clubsim.Config{Now: time.Now})
@@ -55,7 +55,7 @@ func newEdge(t testing.TB, now func() time.Time) *handlers.Server {
 	return edge
 }
 
-// discard takes an answer as a connection does: its headers are new each time.
+// discard accepts a response as a connection does: its headers are new each time.
 type discard struct {
 	header http.Header
 	status int
@@ -72,8 +72,8 @@ func (d *discard) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// BenchmarkCatalogueWarm measures a catalogue that is in the response cache, from the request to the
-// response, without the network and with the request log off.
+// BenchmarkCatalogueWarm measures a catalogue from the response cache, from the request to the response,
+// without the network and with the request log off.
 func BenchmarkCatalogueWarm(b *testing.B) {
 	edge := newEdge(b, time.Now)
 	read := httptest.NewRecorder()

@@ -31,7 +31,7 @@ func ParseProxies(texts []string) ([]netip.Prefix, error) {
 		case prefix.Addr().Is4In6(): // the standard library would match IPv4 with what is left of the mask, perhaps all of it
 			return nil, fmt.Errorf("%q is IPv4 in IPv6 notation: write it as IPv4, such as 10.0.0.0/8", text)
 		case prefix.Bits() == 0:
-			return nil, fmt.Errorf("%q is every address there is: anybody could then pretend to be anybody", text)
+			return nil, fmt.Errorf("%q covers every address, so any caller could forge its own", text)
 		case prefix != prefix.Masked():
 			return nil, fmt.Errorf("%q has bits beyond its length; did you mean %s?", text, prefix.Masked())
 		}
@@ -85,6 +85,6 @@ func (s *Server) checkProxy(r *http.Request) {
 		return
 	}
 	s.proxyWarning.Do(func() {
-		s.cfg.Log.WarnContext(r.Context(), "a request came with X-Forwarded-For from an address that is not in FRONTDESK_TRUSTED_PROXIES, and counts as that address's own: if it is your proxy, list it")
+		s.cfg.Log.WarnContext(r.Context(), "X-Forwarded-For of an unlisted address ignored; list your proxies in FRONTDESK_TRUSTED_PROXIES")
 	})
 }

@@ -8,13 +8,13 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// from is a request that some proxy says comes from somewhere.
+// from sends a request with this X-Forwarded-For and returns what is left of its address's limit.
 func from(c *frontdesktest.Client, forwarded string) int {
 	return left(c.Do("GET", "/v1/clubs", nil, [2]string{"X-Forwarded-For", forwarded}), "requests")
 }
 
-// fresh is what is left to an address after its first request. Enough requests
-// were sent from those that are not fresh, so that time cannot fill them up again.
+// fresh is what is left for an address after its first request. All other addresses send so many requests that
+// their limit cannot refill during the test.
 const fresh = 119
 
 func TestForwardedFor(t *testing.T) {
@@ -30,13 +30,13 @@ func TestForwardedFor(t *testing.T) {
 	}
 	for forwarded, isFresh := range map[string]bool{
 		"203.0.113.8":               true,
-		"198.51.100.1, 203.0.113.7": false, // what stands to the left is the visitor's own word
+		"198.51.100.1, 203.0.113.7": false, // the visitor controls the addresses to the left
 		strings.Repeat("198.51.100.2, ", 500) + "203.0.113.7": false,
 		"garbage, 203.0.113.7":                                false,
 		"203.0.113.7, 10.1.2.3":                               false, // a chain of proxies
 		"203.0.113.7, 10.1.2.3, 127.0.0.1":                    false,
 		"198.51.100.3, 203.0.113.9, 10.1.2.3":                 true,
-		"203.0.113.7,":                                        false, // not to be read: the proxy's own address counts
+		"203.0.113.7,":                                        false, // unreadable: the proxy's own address counts
 		"garbage":                                             false,
 		"203.0.113.8:4711":                                    false,
 		"::ffff:203.0.113.7":                                  false,
@@ -72,9 +72,9 @@ func TestUnsafeLimits(t *testing.T) {
 	for environment, says := range map[string]string{
 		"FRONTDESK_TRUSTED_PROXIES=10.0.0.0/33":                                                `FRONTDESK_TRUSTED_PROXIES: "10.0.0.0/33" is neither a network`,
 		"FRONTDESK_TRUSTED_PROXIES=10.0.0.0/8,proxy.local":                                     `FRONTDESK_TRUSTED_PROXIES: "proxy.local" is neither a network`,
-		"FRONTDESK_TRUSTED_PROXIES=0.0.0.0/0":                                                  "anybody could then pretend to be anybody",
+		"FRONTDESK_TRUSTED_PROXIES=0.0.0.0/0":                                                  "any caller could forge its own",
 		"FRONTDESK_TRUSTED_PROXIES=::ffff:0:0/96":                                              "write it as IPv4",
-		"FRONTDESK_TRUSTED_PROXIES=::/0":                                                       "anybody could then pretend to be anybody",
+		"FRONTDESK_TRUSTED_PROXIES=::/0":                                                       "any caller could forge its own",
 		"FRONTDESK_TRUSTED_PROXIES=10.1.0.0/8":                                                 "did you mean 10.0.0.0/8?",
 		"FRONTDESK_CAPTCHA_URL=https://challenge.example/":                                     "set both or neither",
 		"FRONTDESK_CAPTCHA_SECRET=s":                                                           "set both or neither",

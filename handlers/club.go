@@ -1,10 +1,13 @@
 package handlers
 
 import (
+	"cmp"
 	"context"
+	"strings"
 
 	"frontdesk/api"
 	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
 )
 
 // ListClubs serves GET /v1/clubs.
@@ -13,17 +16,71 @@ func (s *Server) ListClubs(ctx context.Context, _ api.ListClubsRequestObject) (a
 	if err != nil {
 		return nil, err
 	}
-	return s.cacheResponse(ctx, flows.Buyer{}, read, func() (any, error) {
-		list := api.ClubList{Items: make([]api.Club, 0, len(clubs))}
+	return s.cacheResponse(ctx, flows.Buyer{}, read, exchangeOf(ctx).At.Add(maxCacheAge), func(stale *bool) (any, error) {
+		list := api.ClubList{Stale: stale, Items: make([]api.Club, 0, len(clubs))}
 		for _, club := range clubs {
 			if !isPublicID(club.IRI.ID()) {
 				continue
 			}
 			list.Items = append(list.Items, api.Club{
 				Id: club.IRI.ID(), Name: singleLine(club.Name), Alias: optional(singleLine(club.Alias)),
-				Path: each(firstN(club.Path, maxParents), singleLine),
+				Path: each(firstN(club.Path, maxParents), singleLine), Address: postalAddressOf(club.Address), Location: locationOf(club.Location),
 			})
 		}
 		return list, nil
 	})
+}
+
+// GetClub serves GET /v1/clubs/{clubId}.
+func (s *Server) GetClub(ctx context.Context, request api.GetClubRequestObject) (api.GetClubResponseObject, error) {
+	club, read, err := s.cfg.Catalogue.Describe(ctx, callerOf(ctx).clientToken, request.ClubId)
+	if err != nil {
+		return nil, err
+	}
+	now := exchangeOf(ctx).At
+	return s.cacheResponse(ctx, flows.Buyer{}, read, club.DayEnds(now), func(stale *bool) (any, error) {
+		out := api.ClubDetails{
+			Stale: stale,
+			Id:    club.IRI.ID(), Name: singleLine(club.Name), Alias: optional(singleLine(club.Alias)), Path: each(firstN(club.Path, maxParents), singleLine),
+			Address: postalAddressOf(club.Address), Location: locationOf(club.Location), TimeZone: optional(club.TimeZone), Currency: optional(currencyCode(club.Currency)),
+			Phone: optional(flows.SingleLine(club.Phone, maxPhoneText)), Email: optional(flows.SingleLine(club.Email, maxEmail)), Url: optional(club.URL),
+			OpeningHours: each(club.OpeningHours, func(hours catalogue.OpeningHours) api.OpeningHours {
+				return api.OpeningHours{Days: each(hours.Days, func(day string) api.OpeningHoursDays { return api.OpeningHoursDays(day) }), Opens: hours.Opens, Closes: hours.Closes}
+			}),
+			Images: each(club.Images, func(image catalogue.Image) api.Image { return s.imageOf(ctx, image) }),
+		}
+		out.StartDates.Earliest, out.StartDates.Latest = club.StartDates(now, "")
+		if t := club.Trader; t != nil {
+			out.Trader = &api.Trader{Name: t.Name, LegalForm: optional(t.LegalForm), RegistrationNumber: optional(t.RegistrationNumber), VatId: optional(t.VATID),
+				Address: postalAddressOf(t.Address), Phone: optional(t.Phone), Email: optional(t.Email)}
+		}
+		return out, nil
+	})
+}
+
+func postalAddressOf(a catalogue.Address) *api.PostalAddress {
+	if a.City == "" {
+		return nil
+	}
+	out := &api.PostalAddress{Street: optional(singleLine(a.Street)), PostalCode: optional(singleLine(a.PostalCode)), City: singleLine(a.City)}
+	if country := strings.ToUpper(a.Country); countryCode.MatchString(country) {
+		out.Country = &country
+	}
+	return out
+}
+
+func locationOf(l *catalogue.Location) *api.Location {
+	if l == nil {
+		return nil
+	}
+	return &api.Location{Latitude: l.Latitude, Longitude: l.Longitude}
+}
+
+// imageOf converts an image. A path is of a file that the gateway serves.
+func (s *Server) imageOf(ctx context.Context, image catalogue.Image) api.Image {
+	address := image.URL
+	if strings.HasPrefix(address, "/") {
+		address = s.cfg.PublicURL + address
+	}
+	return api.Image{Url: address, Alt: cmp.Or(image.Alt.In(textsOf(ctx).Tag), " ")}
 }

@@ -9,7 +9,6 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/flows"
-	"frontdesk/flows/catalogue"
 	"frontdesk/upstream/captcha"
 )
 
@@ -20,7 +19,8 @@ func (s *Server) GetConfig(context.Context, api.GetConfigRequestObject) (api.Get
 		Person: personFields(s.document), Card: api.CardConfig{Processor: s.cfg.Cards.Name(), PublishableKey: optional(s.cfg.PublishableKey)},
 		Cart: api.CartConfig{RevisionRequired: s.cfg.RequireCart}, Features: []api.Feature{},
 	}
-	out.StartDates.Earliest, out.StartDates.Latest = catalogue.StartDates(s.cfg.Now())
+	clubs, now := s.cfg.Catalogue.Details(""), s.cfg.Now() // the days of the clubs without a time zone of their own
+	out.StartDates.Earliest, out.StartDates.Latest = clubs.StartDates(now, "")
 	for _, method := range flows.Methods() {
 		offered := api.MethodConfig{Method: api.PaymentMethod(method)}
 		for _, audience := range flows.Audiences() {
@@ -29,7 +29,7 @@ func (s *Server) GetConfig(context.Context, api.GetConfigRequestObject) (api.Get
 			}
 		}
 		if method == flows.Deferred {
-			offered.LatestDueDate = new(s.cfg.Methods.LatestDueDate(s.cfg.Now()))
+			offered.LatestDueDate = new(s.cfg.Methods.LatestDueDate(clubs.Today(now)))
 		}
 		if len(offered.Audience) > 0 {
 			out.Methods = append(out.Methods, offered)

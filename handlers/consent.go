@@ -11,39 +11,55 @@ import (
 // ListConsents serves GET /v1/me/consents.
 func (s *Server) ListConsents(ctx context.Context, _ api.ListConsentsRequestObject) (api.ListConsentsResponseObject, error) {
 	consents, receipts, err := s.cfg.Contacts.Consents(ctx, *callerOf(ctx).contact)
-	if err != nil {
-		return nil, err
-	}
-	list := api.ListConsents200JSONResponse{Items: make([]api.Consent, 0, len(consents)), Receipts: each(receipts, receiptOf)}
+	return api.ListConsents200JSONResponse(consentsOf(consents, receipts)), err
+}
+
+// ListBuyersConsents serves GET /v1/registrations/{id}/consents.
+func (s *Server) ListBuyersConsents(ctx context.Context, request api.ListBuyersConsentsRequestObject) (api.ListBuyersConsentsResponseObject, error) {
+	consents, receipts, err := s.cfg.Registrations.Consents(ctx, request.Id, callerOf(ctx).token)
+	return api.ListBuyersConsents200JSONResponse(consentsOf(consents, receipts)), err
+}
+
+func consentsOf(consents []flows.Consent, receipts []flows.Receipt) api.ConsentList {
+	list := api.ConsentList{Items: make([]api.Consent, 0, len(consents)), Receipts: each(receipts, receiptOf)}
 	for _, consent := range consents {
 		if isPublicID(consent.ID) {
 			list.Items = append(list.Items, consentOf(consent))
 		}
 	}
-	return list, nil
+	return list
 }
 
 // ChangeConsents serves PATCH /v1/me/consents.
 func (s *Server) ChangeConsents(ctx context.Context, request api.ChangeConsentsRequestObject) (api.ChangeConsentsResponseObject, error) {
-	requests := make([]member.ConsentRequest, len(request.Body.Items))
-	for i, item := range request.Body.Items {
-		requests[i] = member.ConsentRequest{ID: item.Id, Authorized: item.Authorized}
-	}
-	changes, receipt, err := s.cfg.Contacts.ChangeConsents(ctx, *callerOf(ctx).contact, requests, value(request.Body.Wording))
-	if err != nil {
-		return nil, err
-	}
-	response := api.ChangeConsents200JSONResponse{Items: make([]api.ConsentChange, len(changes))}
+	changes, receipt, err := s.cfg.Contacts.ChangeConsents(ctx, *callerOf(ctx).contact, consentRequestsOf(request.Body), value(request.Body.Wording))
+	return api.ChangeConsents200JSONResponse(consentChangesOf(changes, receipt)), err
+}
+
+// ChangeBuyersConsents serves PATCH /v1/registrations/{id}/consents.
+func (s *Server) ChangeBuyersConsents(ctx context.Context, request api.ChangeBuyersConsentsRequestObject) (api.ChangeBuyersConsentsResponseObject, error) {
+	changes, receipt, err := s.cfg.Registrations.ChangeConsents(ctx, request.Id, callerOf(ctx).token, consentRequestsOf(request.Body), value(request.Body.Wording))
+	return api.ChangeBuyersConsents200JSONResponse(consentChangesOf(changes, receipt)), err
+}
+
+func consentRequestsOf(body *api.ChangeConsents) []member.ConsentRequest {
+	return each(body.Items, func(item api.ConsentWish) member.ConsentRequest {
+		return member.ConsentRequest{ID: item.Id, Authorized: item.Authorized}
+	})
+}
+
+func consentChangesOf(changes []member.ConsentChange, receipt *flows.Receipt) api.ConsentChanges {
+	out := api.ConsentChanges{Items: make([]api.ConsentChange, len(changes))}
 	for i, change := range changes {
-		response.Items[i] = api.ConsentChange{Id: change.ID, Code: api.ConsentChangeCode(change.Code)}
+		out.Items[i] = api.ConsentChange{Id: change.ID, Code: api.ConsentChangeCode(change.Code)}
 		if change.Consent != nil {
-			response.Items[i].Consent = new(consentOf(*change.Consent))
+			out.Items[i].Consent = new(consentOf(*change.Consent))
 		}
 	}
 	if receipt != nil {
-		response.Receipt = new(receiptOf(*receipt))
+		out.Receipt = new(receiptOf(*receipt))
 	}
-	return response, nil
+	return out
 }
 
 func consentOf(consent flows.Consent) api.Consent {

@@ -9,7 +9,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// origins are where pages may come from, and whether mock mode lets them in.
+// origins are the origins of pages, and whether mock mode allows them.
 var origins = map[string]bool{
 	"http://localhost:5173": true, "http://localhost": true, "https://localhost:8443": true, "http://127.0.0.1:3000": true,
 	"https://127.0.0.1": true, "http://[::1]:4200": true, "https://[::1]:4200": true,
@@ -43,7 +43,7 @@ func TestPagesOfThisMachine(t *testing.T) {
 	}
 }
 
-// TestPreflight: what the API uses is asked for in advance once, and every method and header of the contract is let in.
+// TestPreflight: a preflight response is cached, and allows every method and header of the contract.
 func TestPreflight(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
@@ -74,7 +74,7 @@ func expectCORS(t *testing.T, name, origin string, welcome bool, header http.Hea
 	t.Helper()
 	want, credentials := "", ""
 	if welcome {
-		want, credentials = origin, "true" // never "*", which no browser takes together with a cookie
+		want, credentials = origin, "true" // never "*", which browsers reject together with a cookie
 	}
 	if header.Get("Access-Control-Allow-Origin") != want || header.Get("Access-Control-Allow-Credentials") != credentials {
 		t.Errorf("%s for %s has the headers %v", name, origin, header)
@@ -84,7 +84,8 @@ func expectCORS(t *testing.T, name, origin string, welcome bool, header http.Hea
 	}
 }
 
-// TestCookieOfAnotherOrigin: the session goes with requests from this machine's pages, and is refused from anywhere else.
+// TestCookieOfAnotherOrigin: the session cookie is accepted from this machine's pages and refused from all
+// others.
 func TestCookieOfAnotherOrigin(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)

@@ -17,7 +17,8 @@ func (s *Server) ListDebitDays(ctx context.Context, request api.ListDebitDaysReq
 		return nil, err
 	}
 	days = firstN(days, maxDays)
-	return s.cacheResponse(ctx, flows.Buyer{}, read, func() (any, error) {
-		return api.DebitDayList{Items: each(days, func(day catalogue.DebitDay) api.DebitDay { return api.DebitDay{Day: day.Day, Date: day.Date} })}, nil
+	until := s.cfg.Catalogue.Details(request.ClubId).DayEnds(exchangeOf(ctx).At)
+	return s.cacheResponse(ctx, flows.Buyer{}, read, until, func(stale *bool) (any, error) {
+		return api.DebitDayList{Stale: stale, Items: each(days, func(day catalogue.DebitDay) api.DebitDay { return api.DebitDay{Day: day.Day, Date: day.Date} })}, nil
 	})
 }

@@ -19,7 +19,7 @@ import (
 	"frontdesk/handlers"
 )
 
-// TestDocsPages: everything below /docs is there, is what it says, and lets nothing in from elsewhere.
+// TestDocsPages: every page below /docs exists, has the right content, and loads nothing from other sites.
 func TestDocsPages(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
@@ -34,6 +34,7 @@ func TestDocsPages(t *testing.T) {
 		"/docs/swagger-ui.css":                {"text/css", ".swagger-ui"},
 		"/docs/try.js":                        {"text/javascript", "export async function prepare"},
 		"/docs/page.css":                      {"text/css", ".docs-page"},
+		"/asyncapi.yaml":                      {"application/yaml", "asyncapi: 3.0.0"},
 		"/docs/problems":                      {"text/html", "<title>When a request fails - Frontdesk</title>"},
 		"/docs/README.md":                     {"text/html", "Run parallel tests"},
 		"/docs/tutorials/first-signup.md":     {"text/html", "<h1"},
@@ -64,7 +65,7 @@ func TestDocsPages(t *testing.T) {
 	}
 }
 
-// TestPagesAreOfTheirTexts: what is served is what the texts say, and the contract's table of problems.
+// TestPagesAreOfTheirTexts: the served pages match their sources and the contract's table of problems.
 func TestPagesAreOfTheirTexts(t *testing.T) {
 	t.Parallel()
 	made := t.TempDir()
@@ -89,7 +90,7 @@ func TestPagesAreOfTheirTexts(t *testing.T) {
 	}
 }
 
-// TestLinksOfThePages: a link on a page of ours leads somewhere.
+// TestLinksOfThePages: no link on our pages is dead.
 func TestLinksOfThePages(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
@@ -115,7 +116,7 @@ func TestLinksOfThePages(t *testing.T) {
 	}
 }
 
-// TestEveryProblemIsExplained: a problem's type leads to a page that says when it happens and what to do.
+// TestEveryProblemIsExplained: a problem's type links to a page that explains when it happens and what to do.
 func TestEveryProblemIsExplained(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
@@ -141,7 +142,8 @@ func TestEveryProblemIsExplained(t *testing.T) {
 	}
 }
 
-// TestTableOfProblemsIsTheCodes: the edge does not start when the contract tells another status, or another way on, than it gives.
+// TestTableOfProblemsIsTheCodes: the edge does not start if the contract's status or retry of a problem
+// differs from its own.
 func TestTableOfProblemsIsTheCodes(t *testing.T) {
 	t.Parallel()
 	contract := string(frontdesktest.Contract(t))

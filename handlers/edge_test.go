@@ -9,7 +9,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestUncleanPaths: what no route is for is a problem document, and no redirect.
+// TestUncleanPaths: a path without a route gets a problem document and no redirect.
 func TestUncleanPaths(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
@@ -19,8 +19,8 @@ func TestUncleanPaths(t *testing.T) {
 	}
 }
 
-// TestForgedSessions: what browsers say of a request has to agree, and to name one
-// of our front ends.
+// TestForgedSessions: the browser's headers about a request's origin must agree, and must name one of our
+// front ends.
 func TestForgedSessions(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
@@ -38,7 +38,7 @@ func TestForgedSessions(t *testing.T) {
 		"our page, no Origin":                {"", "same-origin", true},
 		"a front end that is listed":         {"http://localhost:5173", "same-site", true},
 		"one that is listed, from elsewhere": {"http://localhost:5173", "cross-site", true},
-		"our name, said from elsewhere":      {ours, "cross-site", true}, // ours is on this machine, and listed as such
+		"our name, said from elsewhere":      {ours, "cross-site", true}, // our origin is localhost, which is an allowed origin
 		"elsewhere":                          {"https://evil.example", "cross-site", false},
 		"elsewhere, an old browser":          {"https://evil.example", "", false},
 		"elsewhere, said to be ours":         {"https://evil.example", "same-origin", false},
@@ -61,7 +61,7 @@ func TestForgedSessions(t *testing.T) {
 	}
 }
 
-// TestSecurityHeaders: each kind of answer has a policy of its own, and all have the rest.
+// TestSecurityHeaders: each kind of response has its own policy, and all share the other headers.
 func TestSecurityHeaders(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
@@ -86,7 +86,7 @@ func TestSecurityHeaders(t *testing.T) {
 	}
 }
 
-// TestEndlessHeaders are refused before they are read.
+// TestEndlessHeaders: oversized headers are refused before they are read.
 func TestEndlessHeaders(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)

@@ -15,7 +15,7 @@ import (
 )
 
 // heartbeat keeps proxies from closing a silent stream, which they do after half a minute or more.
-// The registration is then read again, since a change notification may be lost.
+// The registration is then read again, because a change notification may be lost.
 const heartbeat = 15 * time.Second
 
 // followRegistration serves GET /v1/registrations/{id}/events as server-sent events (HTML Standard,
@@ -49,7 +49,7 @@ func (s *Server) followRegistration(c echo.Context) error {
 		}
 		end = s.reload(ctx, stream, id)
 	}
-	_ = stream.write(fmt.Sprintf("event: end\ndata: {\"reason\":%q}\n\n", end)) // for a client that is still there
+	_ = stream.write(fmt.Sprintf("event: end\nretry: %d\ndata: {\"reason\":%q}\n\n", s.backoff().Milliseconds(), end)) // for a client that is still there
 	return nil
 }
 
@@ -103,7 +103,7 @@ func (s *Server) sendState(ctx context.Context, stream *eventStream, view flows.
 	}
 	stream.version = registration.Version
 	data, err := json.Marshal(registration)
-	return err == nil && stream.write(fmt.Sprintf("event: registration\nid: %s\ndata: %s\n\n", stream.version, data)) == nil
+	return err == nil && stream.write(fmt.Sprintf("event: registration\nid: %s\nretry: %d\ndata: %s\n\n", stream.version, s.backoff().Milliseconds(), data)) == nil
 }
 
 // comment shows that a stream is alive; clients ignore it.
@@ -176,7 +176,7 @@ func (s *Server) admitStream(c echo.Context, id string) (func(), error) {
 	if s.buckets != nil {
 		registration := "registration " + id
 		if !s.streams.enter(registration, maxStreams) {
-			return nil, tooManyStreams("There are too many open streams of this registration.")
+			return nil, tooManyStreams("Too many event streams are open for this registration.")
 		}
 		entered := []string{registration}
 		leave = func() {
@@ -188,7 +188,7 @@ func (s *Server) admitStream(c echo.Context, id string) (func(), error) {
 			key := "address " + network.Name
 			if !s.streams.enter(key, maxStreamsPerAddress*network.Share) {
 				leave()
-				return nil, tooManyStreams("There are too many open streams from this address.")
+				return nil, tooManyStreams("Too many event streams are open from this address.")
 			}
 			entered = append(entered, key)
 		}

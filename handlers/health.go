@@ -106,6 +106,6 @@ func (r *readiness) logChange(ctx context.Context, cfg Config) {
 	if text == "" {
 		cfg.Log.InfoContext(ctx, "ready again")
 	} else {
-		cfg.Log.WarnContext(ctx, "what the gateway stands on", "found", strings.Join(lines, "; "))
+		cfg.Log.WarnContext(ctx, "dependency check failed", "found", strings.Join(lines, "; "))
 	}
 }

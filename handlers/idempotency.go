@@ -61,6 +61,11 @@ func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 		case begun == store.KeyReused:
 			return &flows.Error{Code: flows.KeyReused}
 		case begun == store.Completed:
+			if id := c.Param("id"); id != "" { // nor does a device whose session has ended since get a response again
+				if _, _, err := s.cfg.Registrations.Load(ctx, id, who.token); err != nil {
+					return err
+				}
+			}
 			return s.replay(c, op, response)
 		}
 		response, keep := s.execute(c, next)
@@ -70,7 +75,7 @@ func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 			err = s.cfg.Store.AbandonRequest(ctx, scope, key, owner)
 		}
 		if err != nil {
-			s.cfg.Log.WarnContext(c.Request().Context(), "answer not kept for a repetition", "error", err)
+			s.cfg.Log.WarnContext(c.Request().Context(), "response not stored for its repetition", "error", err)
 		}
 		return writeStored(c, response)
 	}
@@ -95,7 +100,7 @@ func guessableKey(c echo.Context, op operation) []flows.FieldProblem {
 	return fieldError("header/Idempotency-Key", flows.FieldGuessable)
 }
 
-// rereadableBody is a body to be read again, with the value that validation left on it.
+// rereadableBody is a body that can be read again, with the value that validation stored in it.
 type rereadableBody struct {
 	io.ReadCloser
 	again io.Reader
@@ -119,7 +124,7 @@ func (s *Server) execute(c echo.Context, next echo.HandlerFunc) (response store.
 	recorder := &responseRecorder{header: real.Header()}
 	c.SetResponse(echo.NewResponse(recorder, s.router))
 	keep = store.KeepResponse
-	if err := next(c); err != nil {
+	if err := s.recover()(next)(c); err != nil { // a panic would leave the recorder in place, and the key in use
 		switch problem, _ := ProblemOf(err, ""); {
 		case problem.Retry != api.ProblemRetryNever:
 			keep = 0

@@ -13,8 +13,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// newCountedGateway starts a gateway in test mode with limits, behind a trusted proxy, and returns its
-// Redis as well.
+// newCountedGateway starts a gateway in test mode with limits, behind a trusted proxy, and also returns its
+// Redis.
 func newCountedGateway(t *testing.T, environment ...string) (*frontdesktest.Client, *redis.Client) {
 	t.Helper()
 	upstreams, redisURL := frontdesktest.NewUpstreams(t), frontdesktest.NewRedis(t)
@@ -31,10 +31,10 @@ func newCountedGateway(t *testing.T, environment ...string) (*frontdesktest.Clie
 	return c, stored
 }
 
-// forwardedFor is the header by which the trusted proxy names the caller's address.
+// forwardedFor is the header in which the trusted proxy sends the caller's address.
 func forwardedFor(address string) [2]string { return [2]string{"X-Forwarded-For", address} }
 
-// storedResponses lists the responses that Redis holds for repetitions.
+// storedResponses lists the responses that Redis keeps for repeated requests.
 func storedResponses(t *testing.T, stored *redis.Client) []string {
 	t.Helper()
 	keys, err := stored.Keys(t.Context(), "fd:answer:*").Result()

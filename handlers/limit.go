@@ -30,14 +30,14 @@ type subject string
 const (
 	// perAddress counts by address (and by the networks of an IPv6 address), in each gateway separately.
 	// It shields the process without asking Redis.
-	perAddress subject = "There were too many requests from this address."
+	perAddress subject = "Too many requests came from this address."
 	// perAddressShared counts by address over all gateways, in Redis. Staff are not counted: a
 	// club's kiosk signs up every visitor from one address.
-	perAddressShared subject = "There were too many requests of this kind from this address."
+	perAddressShared subject = "Too many requests of this kind came from this address."
 	// perHolder counts what the holder of a registration does from any device, over all gateways,
 	// in Redis; for an identified contact, what they do with one token. Requests without the token
 	// do not count.
-	perHolder subject = "There were too many changes in a short time."
+	perHolder subject = "Too many changes were made in a short time."
 )
 
 // The limits. SMS codes are also counted by person, phone, address and club when one is certain
@@ -133,7 +133,7 @@ func (b *buckets) takeOf(network flows.ClientNetwork, at time.Time) store.RateSt
 
 // limit refuses callers who exceed a limit, before any other work.
 //
-// When Redis does not answer, requests that are counted there are refused: payments, codes and
+// When Redis does not respond, requests that are counted there are refused: payments, codes and
 // new registrations need Redis anyway, and failing open would help only an attacker who waits
 // for it. Reads are counted in this process and continue.
 func (s *Server) limit(next echo.HandlerFunc) echo.HandlerFunc {

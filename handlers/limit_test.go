@@ -16,16 +16,16 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// newLimited gives a front end of a fresh mock gateway that counts requests.
+// newLimited returns a front end of a fresh mock gateway that counts requests.
 func newLimited(t *testing.T, environment ...string) *frontdesktest.Client {
 	t.Helper()
 	return frontdesktest.NewClient(t, frontdesktest.Start(t, append(environment, "FRONTDESK_RATE_LIMITS=on")...).URL)
 }
 
-// remaining finds a limit and what is left of it in a RateLimit header.
+// remaining finds a limit and its remaining requests in a RateLimit header.
 var remaining = regexp.MustCompile(`^"([a-z]+)";r=(\d+);t=(\d+)$`)
 
-// left says what an answer tells to be left of a limit; -1 when it tells nothing.
+// left returns the remaining requests of a limit according to a response, or -1 if the response has none.
 func left(response *frontdesktest.Response, limit string) int {
 	for _, text := range response.Header.Values("RateLimit") {
 		if match := remaining.FindStringSubmatch(text); match != nil && match[1] == limit {
@@ -36,7 +36,7 @@ func left(response *frontdesktest.Response, limit string) int {
 	return -1
 }
 
-// limited expects the refusal by a limit, with the time to wait.
+// limited expects a refusal by a limit, with the time to wait.
 func limited(t *testing.T, response *frontdesktest.Response, limit string, most time.Duration) {
 	t.Helper()
 	problem := response.Problem(api.RateLimited)
@@ -81,8 +81,8 @@ func TestRequestsPerAddress(t *testing.T) {
 	}
 }
 
-// TestWritesPerHolder: the holder's writes and payment requests are counted per
-// registration, and no other caller can use them up.
+// TestWritesPerHolder: the holder's writes and payment requests are counted per registration, and no other
+// caller can use them up.
 func TestWritesPerHolder(t *testing.T) {
 	t.Parallel()
 	c := newLimited(t)
@@ -112,7 +112,8 @@ func TestWritesPerHolder(t *testing.T) {
 	stranger.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key("")).Into(http.StatusCreated, nil)
 }
 
-// TestStartsPerAddress: registrations are counted by address over all gateways, those of staff are not.
+// TestStartsPerAddress: visitors' registrations are counted by address across all gateways; those of staff are
+// not counted.
 func TestStartsPerAddress(t *testing.T) {
 	t.Parallel()
 	outside, redisURL := frontdesktest.NewUpstreams(t), frontdesktest.NewRedis(t)
@@ -134,7 +135,7 @@ func TestStartsPerAddress(t *testing.T) {
 	start(0, [2]string{"X-Frontdesk-Staff-Key", "no-staff-key-at-all"}).Problem(api.RateLimited)
 }
 
-// TestNothingIsCountedByDefault: front-end developers are not disturbed.
+// TestNothingIsCountedByDefault: by default no limits apply, so that they do not get in a developer's way.
 func TestNothingIsCountedByDefault(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
@@ -147,15 +148,15 @@ func TestNothingIsCountedByDefault(t *testing.T) {
 	}
 }
 
-// TestLimitsAreTheContracts: the edge does not start when the contract says something else about how often a route may be called.
+// TestLimitsAreTheContracts: the edge does not start if the contract states another limit for a route.
 func TestLimitsAreTheContracts(t *testing.T) {
 	t.Parallel()
 	contract := string(frontdesktest.Contract(t))
 	const answer = `        "429": {$ref: "#/components/responses/Limited"}` + "\n"
 	for said, change := range map[string][2]string{
-		`POST /v1/registrations: the answer 429 in openapi.yaml does not tell of "starts";q=20;w=3600`: {`"starts";q=20;w=3600`, `"starts";q=21;w=3600`},
-		"GET /v1/config has 1 limits, but openapi.yaml has an answer 429 there: false":                 {answer, ""},
-		"GET /readyz has 0 limits, but openapi.yaml has an answer 429 there: true":                     {"        \"503\": *health\n", "        \"503\": *health\n" + answer},
+		`POST /v1/registrations: the 429 response in openapi.yaml does not document "starts";q=20;w=3600`: {`"starts";q=20;w=3600`, `"starts";q=21;w=3600`},
+		"GET /v1/config has 1 limits, but openapi.yaml has a 429 response there: false":                   {answer, ""},
+		"GET /readyz has 0 limits, but openapi.yaml has a 429 response there: true":                       {"        \"503\": *health\n", "        \"503\": *health\n" + answer},
 	} {
 		changed := strings.Replace(contract, change[0], change[1], 1)
 		if changed == contract {
@@ -167,7 +168,7 @@ func TestLimitsAreTheContracts(t *testing.T) {
 	}
 }
 
-// requestCode starts a registration at a club and asks for the code of its mandate.
+// requestCode starts a registration at a club and requests the code for its mandate.
 func requestCode(c *frontdesktest.Client, club, mobile string) *frontdesktest.Response {
 	var registration api.Registration
 	c.Do("POST", "/v1/registrations", `{"clubId":"`+club+`","person":`+strings.Replace(person, "+33612345678", mobile, 1)+
@@ -176,7 +177,8 @@ func requestCode(c *frontdesktest.Client, club, mobile string) *frontdesktest.Re
 		frontdesktest.Key(""), bearer(*registration.Token))
 }
 
-// expectPaused expects the refusal of a code for the club's sake, and counts the codes that were sent.
+// expectPaused expects a code to be refused because the club's codes are paused, and checks the number of
+// codes sent.
 func expectPaused(t *testing.T, c *frontdesktest.Client, refused *frontdesktest.Response, sent int) {
 	t.Helper()
 	problem := refused.Problem(api.SmsPaused)
@@ -186,7 +188,7 @@ func expectPaused(t *testing.T, c *frontdesktest.Client, refused *frontdesktest.
 	expectCodes(t, c, sent)
 }
 
-// expectCodes counts the codes that the simulator has sent.
+// expectCodes checks how many codes the simulator has sent.
 func expectCodes(t *testing.T, c *frontdesktest.Client, want int) {
 	t.Helper()
 	var sent clubsim.Items[clubsim.SMS]
@@ -196,7 +198,7 @@ func expectCodes(t *testing.T, c *frontdesktest.Client, want int) {
 	}
 }
 
-// TestSMSBudgetOfAClub: what the operator allows a club's visitors is what they get.
+// TestSMSBudgetOfAClub: a club's visitors get as many codes as the operator allows.
 func TestSMSBudgetOfAClub(t *testing.T) {
 	t.Parallel()
 	c := newLimited(t, "FRONTDESK_SMS_HOURLY=1", "FRONTDESK_SMS_DAILY=1")
@@ -204,7 +206,7 @@ func TestSMSBudgetOfAClub(t *testing.T) {
 	expectPaused(t, c, requestCode(c, "11", "+33622222222"), 1)
 }
 
-// TestSMSBudgetOfTheOrganisation: the clubs together have a budget too.
+// TestSMSBudgetOfTheOrganisation: the clubs also share a budget.
 func TestSMSBudgetOfTheOrganisation(t *testing.T) {
 	t.Parallel()
 	c := newLimited(t, "FRONTDESK_SMS_ORGANISATION_HOURLY=2")
@@ -213,7 +215,7 @@ func TestSMSBudgetOfTheOrganisation(t *testing.T) {
 	expectPaused(t, c, requestCode(c, "11", "+33633333333"), 2)
 }
 
-// TestSMSCountries: visitors give numbers of the club's country, or of those that are configured.
+// TestSMSCountries: visitors can use numbers of the club's country, or of the configured countries.
 func TestSMSCountries(t *testing.T) {
 	t.Parallel()
 	for countries, want := range map[string]map[string]bool{
@@ -234,17 +236,18 @@ func TestSMSCountries(t *testing.T) {
 	}
 }
 
-// TestManyAddresses: a caller with more addresses than are counted is counted at each of the latest.
+// TestManyAddresses: a caller with more addresses than the gateway counts is still counted at each of the
+// latest.
 func TestManyAddresses(t *testing.T) {
 	t.Parallel()
-	at := time.Now() // which stands still: no bucket refills in between
+	at := time.Now() // fixed, so that no bucket refills
 	edge := newEdge(t, func() time.Time { return at })
 	ask := func(i int) string {
 		answer := httptest.NewRecorder()
 		edge.ServeHTTP(answer, catalogueRequest(i))
 		return answer.Header().Get("RateLimit")
 	}
-	const many = 70_000 // of 65,536 that are counted
+	const many = 70_000 // the gateway counts 65,536
 	for i := range many {
 		if got := ask(i); got != `"requests";r=119;t=1` {
 			t.Fatalf("address %d begins with %s", i, got)
@@ -255,11 +258,11 @@ func TestManyAddresses(t *testing.T) {
 	}
 }
 
-// TestNetworksOfIPv6: a caller with a whole network of IPv6 is counted by its /56 and its /48 too, and
-// leaves other networks alone.
+// TestNetworksOfIPv6: a caller that controls a whole IPv6 network is also counted by its /56 and its /48;
+// other networks are not affected.
 func TestNetworksOfIPv6(t *testing.T) {
 	t.Parallel()
-	at := time.Now() // which stands still: no bucket refills in between
+	at := time.Now() // fixed, so that no bucket refills
 	edge := newEdge(t, func() time.Time { return at })
 	ask := func(address string) int {
 		request := httptest.NewRequest(http.MethodGet, "/v1/clubs", nil)
@@ -269,8 +272,8 @@ func TestNetworksOfIPv6(t *testing.T) {
 		return answer.Code
 	}
 	for _, network := range []struct {
-		addresses string // completed by the number of one of its /64
-		step      int    // between the numbers
+		addresses string // with a placeholder for the number of a /64
+		step      int    // between those numbers
 		most      int
 	}{
 		{"2001:db8:1:%x::1", 1, 4 * 120},

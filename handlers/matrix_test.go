@@ -15,8 +15,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// callersOf returns the kinds of callers: the credentials that each sends. own is
-// the registration that the request is about.
+// callersOf returns the kinds of callers with the credentials that each sends. own is the registration that
+// the request is about.
 func callersOf(t *testing.T, c *frontdesktest.Client) map[string]func(own holding) [][2]string {
 	t.Helper()
 	foreign, customer, banned := take(t, c), c.Persona("customer"), c.Persona("banned")
@@ -52,7 +52,7 @@ func callersOf(t *testing.T, c *frontdesktest.Client) map[string]func(own holdin
 	}
 }
 
-// holding is a registration with every proof of it.
+// holding is a registration with every credential for it.
 type holding struct {
 	id, token, resumed string
 	cookie             [2]string
@@ -72,22 +72,23 @@ func take(t *testing.T, c *frontdesktest.Client) holding {
 	return held
 }
 
-// admitted is what a cell of the matrix says of a caller who may.
+// admitted is the cell of a caller that is admitted.
 const admitted = api.ProblemCode("")
 
-// verdicts is the matrix: for each kind of route (the callers that its policy admits),
-// the result of each caller. A combination that is missing here fails.
+// verdicts is the matrix: for each kind of route (the callers that its policy admits), the result of each
+// caller. A missing combination fails the test.
 var verdicts = map[string]map[string]api.ProblemCode{
 	"anyone": row(admitted, map[string]api.ProblemCode{}),
-	"anyone identified": row(admitted, map[string]api.ProblemCode{
+	"anyone identified staff": row(admitted, map[string]api.ProblemCode{
 		"login, another club": api.NotIdentified, "login, another organisation": api.NotIdentified, "identified, tampered": api.NotIdentified, "identified, elsewhere": api.NotIdentified,
 		"login, expired": api.NotIdentified, "login, forged": api.NotIdentified, "login, none": api.NotIdentified,
 	}),
-	"anyone identified staff": row(admitted, map[string]api.ProblemCode{
+	"start of a registration": row(admitted, map[string]api.ProblemCode{
 		"login, another club": api.OtherClub, "login, another organisation": api.NotIdentified,
 		"identified, banned": api.ContactBanned, "identified, tampered": api.NotIdentified, "identified, elsewhere": api.NotIdentified,
 		"login, expired": api.NotIdentified, "login, forged": api.NotIdentified, "login, none": api.NotIdentified,
 	}),
+	"anyone staff": row(admitted, map[string]api.ProblemCode{}),
 	"holder":       row(api.NotFound, holders),
 	"holder staff": row(api.NotFound, holders),
 	"identified": row(api.NotIdentified, map[string]api.ProblemCode{
@@ -99,8 +100,8 @@ var verdicts = map[string]map[string]api.ProblemCode{
 
 var holders = map[string]api.ProblemCode{"holder": admitted, "holder by cookie": admitted, "resumed device": admitted, "holder with staff": admitted}
 
-// row expects the same result for every kind of caller, except those in but. A wrong
-// staff key is reported on every route.
+// row expects the same result for every kind of caller except those in but. A wrong staff key is refused on
+// every route.
 func row(most api.ProblemCode, but map[string]api.ProblemCode) map[string]api.ProblemCode {
 	cells := map[string]api.ProblemCode{"staff, wrong key": api.StaffKeyUnknown}
 	for _, caller := range []string{"anonymous", "holder", "holder by cookie", "resumed device", "holder with staff", "page elsewhere", "other holder", "other holder by cookie", "nonsense",
@@ -113,13 +114,16 @@ func row(most api.ProblemCode, but map[string]api.ProblemCode) map[string]api.Pr
 	return cells
 }
 
-// kindOf reads from the contract which callers a route admits. The gateway compares it with its policies at start.
+// kindOf reads from the contract which callers a route admits. At start the gateway compares it with its
+// policies.
 func kindOf(path string, op *openapi3.Operation) string {
 	switch {
 	case strings.HasPrefix(path, "/v1/webhooks/card"):
 		return "webhook of the processor"
 	case strings.HasPrefix(path, "/v1/webhooks/club"):
 		return "webhook of the club system"
+	case op.OperationID == "startRegistration":
+		return "start of a registration"
 	}
 	names := map[string]bool{}
 	for _, requirement := range value(op.Security) {
@@ -141,17 +145,16 @@ func kindOf(path string, op *openapi3.Operation) string {
 	return strings.Join(sorted, " ")
 }
 
-// TestAuthorisationMatrix asks for every route of the contract as every kind of
-// caller. What is not the caller's is refused as the matrix says, before the club
-// system is asked for anything; a route or a caller of a new kind fails until the
-// matrix says what becomes of it.
+// TestAuthorisationMatrix calls every route of the contract as every kind of caller. Calls without permission
+// are refused as the matrix says, before the club system is called. A new kind of route or caller fails the
+// test until the matrix covers it.
 func TestAuthorisationMatrix(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
 	walkMatrix(t, c, callersOf(t, c))
 }
 
-// walkMatrix asks for every route of the contract as every one of these callers.
+// walkMatrix calls every route of the contract as each of these callers.
 func walkMatrix(t *testing.T, c *frontdesktest.Client, callers map[string]func(own holding) [][2]string) {
 	t.Helper()
 	document, err := openapi3.NewLoader().LoadFromData(frontdesktest.Contract(t))
@@ -184,7 +187,7 @@ func walkMatrix(t *testing.T, c *frontdesktest.Client, callers map[string]func(o
 			}
 			for _, name := range admits {
 				if op.OperationID == "followRegistration" {
-					continue // a stream without an end; TestEvents follows one
+					continue // an endless stream; TestEvents follows one
 				}
 				own, what := take(t, c), fmt.Sprintf("%s %s as %s", method, path, name)
 				answer := asked(c, method, path, op.OperationID, own.id, callers[name](own))
@@ -198,17 +201,18 @@ func walkMatrix(t *testing.T, c *frontdesktest.Client, callers map[string]func(o
 	}
 }
 
-// knownLate lists callers that only the club system can refuse, and callers that
-// bring a registration of their own.
+// knownLate lists callers that only the club system can refuse, and callers that bring their own registration.
 var knownLate = []string{"identified, banned", "login, another club", expired}
 
-// verdictOn reads a cell of the matrix. A page elsewhere sends the holder's cookie
-// along: it changes nothing by that, and may ask for what it cannot read. Who holds
-// what has expired can look at it and give it up, and change nothing. Where a contact
-// that wants to move is at home, the club system decides.
+// verdictOn reads a cell of the matrix. A page elsewhere sends the holder's cookie along: it can change
+// nothing, and its reads return responses that it cannot see. The holder of an expired registration can view
+// and abandon it, but not change it. Whether a contact can move to another club is up to the club system.
 func verdictOn(kind, method, operation, caller string) (code api.ProblemCode, ok bool) {
+	if caller == "identified, banned" && (operation == "getOffer" || operation == "getSchedule") {
+		return api.NotFound, true // banned contacts can buy only from the shop
+	}
 	if caller == expired && strings.HasPrefix(kind, "holder") {
-		if method == http.MethodGet || operation == "checkCart" || operation == "createResumeLink" || operation == "abandonRegistration" || operation == "cancelPayment" {
+		if method == http.MethodGet || operation == "checkCart" || operation == "createResumeLink" || operation == "abandonRegistration" || operation == "cancelPayment" || operation == "changeBuyersConsents" || operation == "endSession" {
 			return admitted, true
 		}
 		return api.RegistrationClosed, true
@@ -233,7 +237,7 @@ func expectRefusal(t *testing.T, response *frontdesktest.Response, what string, 
 	}
 }
 
-// expectLetIn: the request may be wrong, but the caller is not refused for its identity.
+// expectLetIn: the request may be invalid, but the caller's identity is accepted.
 func expectLetIn(t *testing.T, response *frontdesktest.Response, operation, what string) {
 	t.Helper()
 	missing := operation == "getPayment" || operation == "removeItem" // no payment yet, and no such item

@@ -13,12 +13,12 @@ import (
 	"frontdesk/flows/store"
 )
 
-// expired is who holds a registration that is too old to be paid.
+// expired is the holder of a registration that is too old to be paid.
 const expired = "holder, expired"
 
-// TestAuthorisationMatrixOfOldAndForeign walks the matrix as callers whose proof is
-// good, and of something that is over or another's: it takes a Redis in which a
-// registration can be made older, and the secret of the club's login.
+// TestAuthorisationMatrixOfOldAndForeign walks the matrix as callers whose credentials are valid but for an
+// expired registration, another club or another organisation. It needs a Redis in which registrations can be
+// made older, and the secret of the club's login.
 func TestAuthorisationMatrixOfOldAndForeign(t *testing.T) {
 	t.Parallel()
 	outside, redisURL, secret := frontdesktest.NewUpstreams(t), frontdesktest.NewRedis(t), bytes.Repeat([]byte("s"), 32)
@@ -47,7 +47,7 @@ func TestAuthorisationMatrixOfOldAndForeign(t *testing.T) {
 	})
 }
 
-// ageing makes registrations older than they can be paid.
+// ageing makes registrations too old to be paid.
 func ageing(t *testing.T, redisURL string, secret []byte) func(id string) {
 	t.Helper()
 	keys, err := keyring.New(secret)

@@ -10,7 +10,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestMistakesGetAnAnswer: what developers get wrong first has a detail or a message that says what to do.
+// TestMistakesGetAnAnswer: the typical first mistakes of developers get a detail or a message that says what
+// to do.
 func TestMistakesGetAnAnswer(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
@@ -27,9 +28,9 @@ func TestMistakesGetAnAnswer(t *testing.T) {
 		"no token":           {frontdesktest.NewClient(t, c.URL).Do("GET", own, nil), api.NotFound, "neither its token nor its session cookie"},
 		"another's token":    {frontdesktest.NewClient(t, c.URL).Do("GET", own, nil, bearer(strings.Repeat("A", 43))), api.NotFound, "neither its token nor its session cookie"},
 		"a date of a form":   {c.Do("POST", own+"/items", `{"offerId":"201","startDate":"15/01/2030"}`, frontdesktest.Key("")), api.InvalidRequest, "YYYY-MM-DD, such as 2030-01-15"},
-		"an unknown offer":   {c.Do("POST", own+"/items", `{"offerId":"99999","startDate":"`+tomorrow+`"}`, frontdesktest.Key("")), api.OfferNotAvailable, "GET /v1/clubs/" + registration.ClubId + "/products"},
+		"an unknown offer":   {c.Do("POST", own+"/items", `{"offerId":"99999","startDate":"`+tomorrow+`"}`, frontdesktest.Key("")), api.OfferNotAvailable, "Club " + registration.ClubId + " has no offer 99999 for this visitor; see GET /v1/clubs/" + registration.ClubId + "/products."},
 		"an unknown address": {c.Do("GET", "/clubs", nil, [2]string{"Accept", "application/json"}), api.NotFound, "The API is under /v1."},
-		"broken JSON":        {c.Do("POST", "/v1/registrations", `{"clubId":"11",}`, key), api.MalformedRequest, "see byte 16"},
+		"broken JSON":        {c.Do("POST", "/v1/registrations", `{"clubId":"11",}`, key), api.MalformedRequest, `unexpected \"}\" at byte 16`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			problem := test.response.Problem(test.code)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestUnknownPage: a person at an address that there is not sees a page in both
-// languages, under the site's policy; a program still gets a problem document.
+// TestUnknownPage: a browser gets a page in both languages for an unknown address, under the site's policy; a
+// program gets a problem document.
 func TestUnknownPage(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)

@@ -35,7 +35,8 @@ var captchas = map[string]outside{
 	captcha.Turnstile: {"script-src": "https://challenges.cloudflare.com", "frame-src": "https://challenges.cloudflare.com"},
 }
 
-// siteContentPolicy allows other origins only where the card processor or the captcha needs them.
+// siteContentPolicy allows other origins only where the card processor, the captcha or the clubs' images need
+// them.
 func (s *Server) siteContentPolicy() string {
 	var needed []outside
 	if s.cfg.Cards.Name() == "stripe" {
@@ -44,8 +45,13 @@ func (s *Server) siteContentPolicy() string {
 	if s.cfg.Captcha != nil {
 		needed = append(needed, captchas[s.cfg.Captcha.Widget().Provider])
 	}
+	if s.cfg.Catalogue != nil {
+		if images := s.cfg.Catalogue.ImageOrigins(); len(images) > 0 {
+			needed = append(needed, outside{"img-src": strings.Join(images, " ")})
+		}
+	}
 	policy := sitePolicy
-	for _, directive := range []string{"script-src", "frame-src", "style-src", "connect-src"} {
+	for _, directive := range []string{"img-src", "script-src", "frame-src", "style-src", "connect-src"} {
 		allowed := "'self'"
 		for _, origins := range needed {
 			if origins[directive] != "" {

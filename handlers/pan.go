@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"frontdesk/flows/iban"
+	"frontdesk/upstream/cards"
 )
 
 // The patterns of digits. One number has up to three separators between its digits, as people write
@@ -129,24 +130,11 @@ var cardNetworks = []cardNetwork{
 
 // isPAN checks digits against the networks and ISO/IEC 7812.
 func isPAN(digits string) bool {
-	if len(digits) < minPAN || len(digits) > maxPAN || !luhn(digits) {
+	if len(digits) < minPAN || len(digits) > maxPAN || !cards.Luhn(digits) {
 		return false
 	}
 	first, _ := strconv.Atoi(digits[:6])
 	return slices.ContainsFunc(cardNetworks, func(n cardNetwork) bool {
 		return n.from <= first && first <= n.to && n.least <= len(digits) && len(digits) <= n.most
 	})
-}
-
-// luhn doubles every second digit from the right; the sum of all digits then is a multiple of ten.
-func luhn(digits string) bool {
-	sum := 0
-	for i := range len(digits) {
-		d := int(digits[len(digits)-1-i] - '0')
-		if i%2 == 1 {
-			d *= 2
-		}
-		sum += d/10 + d%10
-	}
-	return sum%10 == 0
 }

@@ -14,10 +14,10 @@ import (
 	"frontdesk/flows/iban"
 )
 
-// networks are beginnings of cards, with the number of their digits.
+// networks are prefixes of card numbers, with the length of the number.
 var networks = map[string]int{"4": 16, "51": 16, "2221": 16, "34": 15, "37": 15, "36": 14, "6011": 16, "3528": 16, "62": 19, "5018": 13}
 
-// TestEveryCardIsOne makes numbers of the networks, in the ways in which people write them.
+// TestEveryCardIsOne makes card numbers of each network, in the notations that people use.
 func TestEveryCardIsOne(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
@@ -37,7 +37,7 @@ func TestEveryCardIsOne(t *testing.T) {
 	})
 }
 
-// checkDigit completes a number so that it passes the check of cards.
+// checkDigit returns the digit that makes a card number valid.
 func checkDigit(digits string) string {
 	sum := 0
 	for i := range len(digits) {
@@ -52,11 +52,11 @@ func checkDigit(digits string) string {
 	return fmt.Sprint((10 - sum%10) % 10)
 }
 
-// accounts are forms of account numbers, digits where there is an n.
+// accounts are forms of account numbers; n is a digit.
 var accounts = []string{"FRnnnnnnnnnnnnnnnnnnnnnnn", "DEnnnnnnnnnnnnnnnnnn", "ESnnnnnnnnnnnnnnnnnnnn", "BEnnnnnnnnnnnn", "ITXnnnnnnnnnnnnnnnnnnnnnn",
 	"NLABNAnnnnnnnnnn", "GBNWBKnnnnnnnnnnnnnn", "PLnnnnnnnnnnnnnnnnnnnnnnnn", "CHnnnnnnnnnnnnnnnnn", "LUnnnnnnnnnnnnnnnn", "PTnnnnnnnnnnnnnnnnnnnnn"}
 
-// TestOtherNumbersAreNoCards: account numbers, phone numbers, ids and tokens are never taken for cards.
+// TestOtherNumbersAreNoCards: account numbers, phone numbers, ids and tokens are never taken for card numbers.
 func TestOtherNumbersAreNoCards(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
@@ -87,7 +87,7 @@ func TestOtherNumbersAreNoCards(t *testing.T) {
 	}
 }
 
-// account makes a valid account number, in groups of four or without.
+// account makes a valid account number, in groups of four or ungrouped.
 func account(r *rapid.T, digits func(r *rapid.T, least, most int) string) string {
 	form := rapid.SampledFrom(accounts).Draw(r, "form")
 	country, rest := form[:2], form[2:]
@@ -107,7 +107,7 @@ func account(r *rapid.T, digits func(r *rapid.T, least, most int) string) string
 	return number
 }
 
-// checkOf gives the check digits that make an account number valid (ISO 7064).
+// checkOf returns the check digits that make an account number valid (ISO 7064).
 func checkOf(country, account string) string {
 	text := ""
 	for _, r := range account + country + "00" {

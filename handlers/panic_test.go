@@ -16,13 +16,16 @@ import (
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
+	"frontdesk/flows/keyring"
 	"frontdesk/flows/redact"
+	"frontdesk/flows/store"
 	"frontdesk/handlers"
 	"frontdesk/upstream/cards/sandbox"
 )
 
-// TestPanic: a handler that breaks down is answered for like any other failure, and
-// where it was stands in the one log, without what it held.
+// TestPanic: a handler that panics gets a problem like any other failure. The log has the location, and
+// neither has the panic's value.
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	contract, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "openapi.yaml"))
@@ -45,10 +48,44 @@ func TestPanic(t *testing.T) {
 	if err := json.Unmarshal(answer.Body.Bytes(), &problem); err != nil || answer.Code != http.StatusInternalServerError || problem.Code != api.Internal || problem.TraceId == nil {
 		t.Errorf("answered with %d %s", answer.Code, answer.Body)
 	}
-	if said := log.String(); !strings.Contains(said, "a handler panicked") || !strings.Contains(said, "panic_test.go") || !strings.Contains(said, "/readyz") {
+	if said := log.String(); !strings.Contains(said, "handler panicked") || !strings.Contains(said, "panic_test.go") || !strings.Contains(said, "/readyz") {
 		t.Errorf("the log has %s", said)
 	}
 	if strings.Contains(log.String()+answer.Body.String(), "zqada") {
 		t.Errorf("the panic's value leaked: %s %s", log.String(), answer.Body)
+	}
+}
+
+// TestPanicWithKey: a request with an Idempotency-Key whose handler panics also gets a problem, and can be
+// repeated.
+func TestPanicWithKey(t *testing.T) {
+	t.Parallel()
+	redis, err := store.Connect(frontdesktest.NewRedis(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { redis.Close() })
+	keys, err := keyring.New([]byte(strings.Repeat("k", 32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	edge, err := handlers.New(handlers.Config{ // without the services, so that the handler panics
+		Catalogue: catalogue.New(catalogue.Config{Now: time.Now, After: time.After, Log: slog.New(slog.DiscardHandler)}), Contract: frontdesktest.Contract(t), Site: os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
+		Store: store.New(store.Config{Redis: redis, Keys: keys}), Cards: sandbox.New(sandbox.Config{URL: "http://127.0.0.1:1", Now: time.Now}),
+		Now: time.Now, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		request := httptest.NewRequest(http.MethodPost, "/v1/registrations", strings.NewReader(`{"clubId":"11"}`))
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Idempotency-Key", "5f0c8f5e-6a0b-4f0e-9b43-1c5d7e2a9f10")
+		answer := httptest.NewRecorder()
+		edge.ServeHTTP(answer, request)
+		var problem api.Problem
+		if err := json.Unmarshal(answer.Body.Bytes(), &problem); err != nil || answer.Code != http.StatusInternalServerError || problem.Code != api.Internal {
+			t.Errorf("answered with %d %q", answer.Code, answer.Body)
+		}
 	}
 }

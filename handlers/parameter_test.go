@@ -25,11 +25,12 @@ func TestParametersAreNamed(t *testing.T) {
 	c.Do("GET", "/healthz?at=7", nil).Into(http.StatusOK, nil)
 }
 
-// TestBrokenJSONIsLocated: the detail says at which byte the body stops being JSON.
+// TestBrokenJSONIsLocated: the detail gives the byte at which the body stops being valid JSON.
 func TestBrokenJSONIsLocated(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
-	for body, want := range map[string]string{`{"clubId": "11",}`: "The body is not JSON: see byte 17.", "": "The body is missing."} {
+	for body, want := range map[string]string{`{"clubId": "11",}`: `The body is not JSON: unexpected "}" at byte 17.`, `{"clubId": "11"`: "The body is not JSON: it ends too early.",
+		`{"clubId": "11"}}`: `The body is not JSON: unexpected "}" at byte 17.`, "": "The body is missing."} {
 		broken := c.Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Problem(api.MalformedRequest)
 		if detail := value(broken.Detail); detail != want {
 			t.Errorf("%q: %q, want %q", body, detail, want)
@@ -37,7 +38,7 @@ func TestBrokenJSONIsLocated(t *testing.T) {
 	}
 }
 
-// TestDatesAreExplained: a date in another form, or with a time, gets the form that is expected.
+// TestDatesAreExplained: the message for a date in another form, or with a time, gives the expected form.
 func TestDatesAreExplained(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)

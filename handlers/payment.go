@@ -54,14 +54,12 @@ func (s *Server) startOf(body api.StartPayment) (flows.StartPayment, error) {
 	}
 }
 
-// payActionOf adds to the action the methods that the caller can use; false without one.
-func (s *Server) payActionOf(ctx context.Context, view flows.View, action *api.Action) bool {
-	methods := s.cfg.Methods.Offered(view, callerOf(ctx).staff)
-	action.Methods = new(each(methods, func(method flows.Method) api.PaymentMethod { return api.PaymentMethod(method) }))
-	if slices.Contains(methods, flows.Deferred) {
-		action.LatestDueDate = new(s.cfg.Methods.LatestDueDate(s.cfg.Now()))
+// addMethods adds to the action that pays the methods that the caller can use.
+func (s *Server) addMethods(view flows.View, action *api.Action) {
+	action.Methods = new(each(view.Methods, func(method flows.Method) api.PaymentMethod { return api.PaymentMethod(method) }))
+	if slices.Contains(view.Methods, flows.Deferred) {
+		action.LatestDueDate = new(s.cfg.Methods.LatestDueDate(s.cfg.Catalogue.Details(view.ClubID).Today(s.cfg.Now())))
 	}
-	return len(methods) > 0 || view.Phase != flows.Open
 }
 
 // GetPayment serves GET /v1/registrations/{id}/payment.
@@ -99,7 +97,7 @@ func (s *Server) returnsToFrontEnd(address string) bool {
 }
 
 // payAgain translates a view's word for whether to request a payment again.
-var payAgain = map[string]api.PaymentPayAgain{"never": api.PayAgainNo, "same_key": api.PayAgainSameRequest, "new": api.PayAgainNewRequest}
+var payAgain = map[string]api.PayAgain{"never": api.PayAgainNo, "same_key": api.PayAgainSameRequest, "new": api.PayAgainNewRequest}
 
 func (s *Server) paymentOf(ctx context.Context, payment *flows.Payment) api.Payment {
 	view := payment.View()
@@ -109,11 +107,21 @@ func (s *Server) paymentOf(ctx context.Context, payment *flows.Payment) api.Paym
 	}
 	out.Message, out.MessageCode, out.MessageParams = textsOf(ctx).message(view.Message, payment)
 	if payment.Method == flows.ByCard {
-		out.Card = &api.CardPayment{
-			Processor: payment.Processor, RedirectUrl: optional(wholeOrEmpty(view.RedirectURL, maxURL)), ClientSecret: optional(wholeOrEmpty(view.ClientSecret, maxText)),
-			PublishableKey: optional(s.cfg.PublishableKey), DeclineCode: optional(singleLine(view.DeclineCode)),
-			Refunding: optional(view.Refunding),
-		}
+		out.Card = new(s.cardOf(payment.Processor, view))
 	}
 	return out
+}
+
+// cardOf returns how the buyer enters the card: on the processor's page, in its fields on the front
+// end's own page, or not at all.
+func (s *Server) cardOf(processor string, view flows.PaymentView) api.CardDetails {
+	card := api.CardDetails{Presentation: api.PresentationNone, Processor: processor, DeclineCode: optional(singleLine(view.DeclineCode)), Refunding: optional(view.Refunding)}
+	page, secret := wholeOrEmpty(view.RedirectURL, maxURL), wholeOrEmpty(view.ClientSecret, maxText)
+	switch {
+	case page != "":
+		card.Presentation, card.RedirectUrl = api.PresentationRedirect, &page
+	case secret != "" && s.cfg.PublishableKey != "":
+		card.Presentation, card.ClientSecret, card.PublishableKey = api.PresentationEmbedded, &secret, &s.cfg.PublishableKey
+	}
+	return card
 }

@@ -164,7 +164,7 @@ func (l *texts) outsideBody(all []api.FieldProblem) string {
 	return singleLine(l.fill(l.Several, map[string]string{"count": strconv.Itoa(len(all)), "one": one}))
 }
 
-// fieldProblem names a header or a parameter in a member of its own, since neither has a JSON
+// fieldProblem names a header or a parameter in a member of its own, because neither has a JSON
 // pointer.
 func (l *texts) fieldProblem(of flows.FieldProblem) api.FieldProblem {
 	message := cmp.Or(of.Message, l.fill(l.Fields[string(of.Code)], of.Params))
@@ -183,9 +183,9 @@ func (l *texts) fieldProblem(of flows.FieldProblem) api.FieldProblem {
 
 // routerErrors translate the errors of Echo.
 var routerErrors = map[int]flows.Error{
-	http.StatusNotFound:              {Code: flows.NotFound, Detail: "Nothing is at this address. The API is under /v1."},
+	http.StatusNotFound:              {Code: flows.NotFound, Detail: "There is nothing at this address. The API is under /v1."},
 	http.StatusMethodNotAllowed:      {Code: flows.MethodNotAllowed},
-	http.StatusRequestEntityTooLarge: {Code: flows.TooLarge, Detail: "At most 64 KiB are taken."},
+	http.StatusRequestEntityTooLarge: {Code: flows.TooLarge, Detail: "The body must not exceed 64 KiB."},
 	http.StatusBadRequest:            {Code: flows.MalformedRequest},
 	http.StatusUnsupportedMediaType:  {Code: flows.UnsupportedMediaType},
 }
@@ -212,7 +212,7 @@ func (s *Server) writeProblem(err error, c echo.Context) {
 	texts := languageOf(c.Request())
 	problem, retryAfter := texts.problemOf(err, tracing.TraceID(c.Request().Context()))
 	exchangeOf(c.Request().Context()).Code = string(problem.Code)
-	if problem.Status >= http.StatusInternalServerError {
+	if problem.Status >= http.StatusInternalServerError && problem.Code != api.Overloaded { // those are counted, because a crowd would fill the log
 		s.cfg.Log.ErrorContext(c.Request().Context(), "request failed", "route", c.Path(), "code", problem.Code, "error", err)
 	}
 	if slices.Contains(dependencyCodes, problem.Code) {

@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/reference/problems.md instead of comparing it")
 
-// problemReference is the page without its tables.
+// problemReference is the page without its table rows.
 const problemReference = `# Problems and texts
 
 <!-- Generated from openapi.yaml, handlers/problem.go and handlers/texts: go generate ./handlers -->
@@ -50,11 +50,12 @@ Every text that the API sends by a code, as it is sent, in both languages. Progr
 |---|---|---|
 %s`
 
-// contractRow is a row of the contract's table of problems, of which it keeps the code, when and what to do.
+// contractRow is a row of the contract's table of problems; it captures the code, when it happens and what to
+// do.
 var contractRow = regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| \\d+ \\| `[a-z_]+` \\| (.*) \\| (.*) \\|$")
 
-// TestProblemReference compares docs/reference/problems.md with what the gateway sends. The gateway
-// itself compares status and retry with the contract's table when it starts.
+// TestProblemReference compares docs/reference/problems.md with what the gateway sends. At start, the gateway
+// itself compares status and retry with the contract's table.
 func TestProblemReference(t *testing.T) {
 	t.Parallel()
 	schemas := contract(t).Components.Schemas
@@ -94,7 +95,7 @@ func TestProblemReference(t *testing.T) {
 	}
 }
 
-// bothLanguages reads one kind of texts by code, in English and in French.
+// bothLanguages reads one kind of text by code, in English and in French.
 func bothLanguages(t *testing.T, kind string) (texts [2]map[string]string) {
 	t.Helper()
 	for i, tag := range []string{"en", "fr"} {
@@ -105,7 +106,7 @@ func bothLanguages(t *testing.T, kind string) (texts [2]map[string]string) {
 	return texts
 }
 
-// textTable gives the rows of a contract's list of codes with their texts, in the list's order.
+// textTable returns the rows of a contract's list of codes with their texts, in the list's order.
 func textTable(codes any, texts [2]map[string]string) string {
 	var rows strings.Builder
 	list, _ := codes.([]any)

@@ -16,6 +16,9 @@ import (
 func (s *Server) StartRegistration(ctx context.Context, request api.StartRegistrationRequestObject) (api.StartRegistrationResponseObject, error) {
 	start := registration.StartRequest{ClientToken: callerOf(ctx).clientToken, ClubID: request.Body.ClubId, Channel: webChannel,
 		Contact: callerOf(ctx).contact, Staff: callerOf(ctx).staff, Invitation: value(request.Body.Invitation)}
+	if a := request.Body.Attribution; a != nil {
+		start.Attribution = &flows.Attribution{Source: value(a.Source), Medium: value(a.Medium), Campaign: value(a.Campaign), Content: value(a.Content)}
+	}
 	if request.Body.Channel != nil {
 		start.Channel = string(*request.Body.Channel)
 	}
@@ -93,7 +96,7 @@ func (s *Server) PutPerson(ctx context.Context, request api.PutPersonRequestObje
 	return api.PutPerson200JSONResponse(s.registrationOf(ctx, view)), err
 }
 
-// CorrectPerson serves PATCH /v1/registrations/{id}/person. The corrected person is held against the
+// CorrectPerson serves PATCH /v1/registrations/{id}/person. The corrected person is compared with the
 // same rules as a new one.
 func (s *Server) CorrectPerson(ctx context.Context, request api.CorrectPersonRequestObject) (api.CorrectPersonResponseObject, error) {
 	view, err := s.cfg.Registrations.CorrectPerson(ctx, request.Id, callerOf(ctx).token, func(p flows.Person) (flows.Person, error) {
@@ -148,6 +151,7 @@ var actionLinks = map[string]api.Action{
 	"pay":              {Method: api.POST, Href: "/payment"},
 	"follow_payment":   {Method: api.GET, Href: "/payment"},
 	"cancel_payment":   {Method: api.DELETE, Href: "/payment"},
+	"consents":         {Method: api.PATCH, Href: "/consents"},
 	"abandon":          {Method: api.DELETE, Href: ""},
 }
 
@@ -156,13 +160,17 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 	if view.Registration == nil {
 		return api.Registration{}
 	}
+	view = s.cfg.Methods.Restrict(view, callerOf(ctx).staff)
 	out := api.Registration{
 		Id: view.ID, ClubId: view.ClubID, State: api.RegistrationState(view.Phase), Step: api.Step(view.Step()), Final: view.Step().Final(),
-		Cart: cartOf(ctx, view.Cart), Next: make([]api.Action, 0, len(view.Actions)), ExpiresAt: view.ExpiresAt.UTC(), ForgottenAt: view.KeptUntil(view.Payment).UTC(),
+		Cart: cartOf(ctx, view.Cart, s.cfg.Catalogue.Details(view.ClubID)), Next: make([]api.Action, 0, len(view.Actions)), ExpiresAt: view.ExpiresAt.UTC(), ForgottenAt: view.KeptUntil(view.Payment).UTC(),
 	}
 	out.Message, out.MessageCode, out.MessageParams = textsOf(ctx).message(view.Message, view.Payment)
 	if view.Stale {
 		out.Cart.Stale = &view.Stale
+	}
+	if a := view.Attribution; a != nil {
+		out.Attribution = &api.Attribution{Source: optional(a.Source), Medium: optional(a.Medium), Campaign: optional(a.Campaign), Content: optional(a.Content)}
 	}
 	if view.Contact != nil {
 		out.Contact = &api.Contact{Number: singleLine(view.Contact.Number), Status: singleLine(view.Contact.Status),
@@ -179,15 +187,24 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 		out.Payment = new(s.paymentOf(ctx, view.Payment))
 	}
 	for _, action := range view.Actions {
-		link := actionLinks[action]
-		next := api.Action{Action: api.ActionAction(action), Method: link.Method, Href: pathOf(view.ID) + link.Href}
-		if action == "pay" && !s.payActionOf(ctx, view, &next) {
-			continue
+		next := actionOf(view.ID, action)
+		if action == "pay" {
+			s.addMethods(view, &next)
 		}
 		out.Next = append(out.Next, next)
 	}
+	if !view.ResendAt.IsZero() {
+		resend := actionOf(view.ID, "resend")
+		resend.NotBefore = new(view.ResendAt.UTC())
+		out.Upcoming = &[]api.Action{resend}
+	}
 	out.Version = versionOf(out)
 	return out
+}
+
+func actionOf(id, action string) api.Action {
+	link := actionLinks[action]
+	return api.Action{Action: api.ActionAction(action), Method: link.Method, Href: pathOf(id) + link.Href}
 }
 
 // CreateResumeLink serves POST /v1/registrations/{id}/resume-link.
@@ -204,4 +221,22 @@ func (s *Server) ResumeRegistration(ctx context.Context, request api.ResumeRegis
 	}
 	body, headers := s.withToken(ctx, view, token, request.Params.XFrontdeskSession != nil)
 	return api.ResumeRegistration201JSONResponse{Body: body, Headers: api.ResumeRegistration201ResponseHeaders(headers)}, nil
+}
+
+// EndSession serves DELETE /v1/registrations/{id}/session. It ends every session of the request: that of its
+// token, and that of its cookie.
+func (s *Server) EndSession(ctx context.Context, request api.EndSessionRequestObject) (api.EndSessionResponseObject, error) {
+	if err := s.cfg.Registrations.EndSession(ctx, request.Id, callerOf(ctx).token); err != nil {
+		return nil, err
+	}
+	cookie, err := exchangeOf(ctx).request.Cookie(s.cookieName(request.Id))
+	if err != nil {
+		return api.EndSession204Response{}, nil
+	}
+	if cookie.Value != callerOf(ctx).token {
+		if err := s.cfg.Registrations.EndSession(ctx, request.Id, cookie.Value); err != nil && flows.CodeOf(err) != flows.NotFound {
+			return nil, err
+		}
+	}
+	return api.EndSession204Response{Headers: api.EndSession204ResponseHeaders{SetCookie: new(s.expiredCookie(request.Id))}}, nil
 }

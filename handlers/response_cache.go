@@ -21,12 +21,12 @@ import (
 	"frontdesk/flows/catalogue"
 )
 
-// This file caches responses that are the same for every visitor: clubs, products and debit days.
+// This file caches responses that are the same for every visitor: clubs, products, offers and debit days.
 // Each is encoded and compressed once, and then served without the router.
 
 const (
 	maxCacheBytes = 64 << 20         // keys included; a thousand pages of 30 KB with their compressed forms
-	entryOverhead = 2 << 10          // of an entry, with the headers of its encodings
+	entryOverhead = 2 << 10          // per entry, for the headers of its encodings
 	maxCacheAge   = 10 * time.Minute // whatever the club system does
 	minGzipBytes  = 1400             // a body that fits into one packet does not arrive sooner compressed
 )
@@ -37,12 +37,16 @@ const (
 const (
 	publicCacheControl  = "public, max-age=60, s-maxage=60, stale-while-revalidate=60, stale-if-error=600"
 	privateCacheControl = "private, no-cache"
+	// A stale response is followed by another attempt to read the club system, seconds later.
+	staleCacheControl = "public, max-age=5, stale-if-error=600"
 )
 
-// cacheKey is what a response depends on, besides the catalogue's version and the half day.
+// cacheKey is what a response depends on, besides the catalogue's version and the day.
 type cacheKey struct {
 	clientToken string
 	address     string
+	language    string
+	staff       bool
 	buyer       flows.Buyer // the zero value is every visitor
 }
 
@@ -61,9 +65,10 @@ func (k cacheKey) size() int {
 
 type cacheEntry struct {
 	version     *catalogue.Version
-	half        int64    // see halfDay
-	route, path string   // for the log, metrics and the developer panel
-	plain, gzip encoding // gzip has no body where compression does not pay
+	until       time.Time // when the club's day ends
+	stale       bool      // see catalogue.Version.Stale
+	route, path string    // for the log, metrics and the developer panel
+	plain, gzip encoding  // gzip has no body where compression does not pay
 }
 
 // encoding is a body in one content coding, with its headers, whose values all responses share.
@@ -73,7 +78,7 @@ type encoding struct {
 }
 
 // responseCache maps cacheKey to *cacheEntry. It shares the catalogue cache's instance of the library's
-// generic type, since a second one would add 80 KB to the program.
+// generic type, because a second one would add 80 KB to the program.
 type responseCache = *otter.Cache[any, any]
 
 func newResponseCache() responseCache {
@@ -98,7 +103,7 @@ func (s *Server) serveCached(next http.Handler) http.Handler {
 		x := exchangeOf(r.Context())
 		x.Route, x.Path, x.World = entry.route, entry.path, s.organisation(r)
 		trace.SpanFromContext(r.Context()).SetName(r.Method + " " + entry.route)
-		_ = cachedResponse{entry, r, s.cacheControl(r)}.write(w) // a visitor who left needs no response
+		_ = cachedResponse{entry, r, s.cacheControl(r, false)}.write(w) // a visitor who left needs no response
 	})
 }
 
@@ -108,12 +113,12 @@ func (s *Server) cachedFor(r *http.Request) *cacheEntry {
 		return nil
 	}
 	organisation, now := s.organisation(r), exchangeOf(r.Context()).At
-	cached, ok := s.responses.GetIfPresent(cacheKey{clientToken: organisation, address: addressOf(r)})
+	cached, ok := s.responses.GetIfPresent(cacheKey{clientToken: organisation, address: addressOf(r), language: languageOf(r).Tag})
 	if !ok {
 		return nil
 	}
 	entry := cached.(*cacheEntry)
-	if entry.half != halfDay(now) || !s.cfg.Catalogue.Current(organisation, entry.version, now) {
+	if entry.stale || !now.Before(entry.until) || !s.cfg.Catalogue.Current(organisation, entry.version, now) {
 		return nil
 	}
 	return entry
@@ -138,41 +143,40 @@ func isAnonymous(r *http.Request) bool {
 }
 
 // cacheControl returns the Cache-Control of the response to a request.
-func (s *Server) cacheControl(r *http.Request) string {
-	if s.cfg.Worlds || !isAnonymous(r) {
+func (s *Server) cacheControl(r *http.Request, stale bool) string {
+	switch {
+	case s.cfg.Worlds || !isAnonymous(r):
 		return privateCacheControl
+	case stale:
+		return staleCacheControl
 	}
 	return publicCacheControl
 }
 
-// halfDay counts half days since 1970: the date changes at noon or midnight, by time zone.
-func halfDay(now time.Time) int64 {
-	return now.Unix() / (12 * 60 * 60)
-}
-
 // cacheResponse returns the response that is made of a version of the catalogue, once for all equal
-// requests. buyer is whose response it is; the zero value is every visitor.
-func (s *Server) cacheResponse(ctx context.Context, buyer flows.Buyer, version *catalogue.Version, response func() (any, error)) (cachedResponse, error) {
-	x := exchangeOf(ctx)
-	half := halfDay(x.At)
+// requests. response receives its member stale. buyer is whose response it is; the zero value is every
+// visitor. until is when it changes with the club's day.
+func (s *Server) cacheResponse(ctx context.Context, buyer flows.Buyer, version *catalogue.Version, until time.Time, response func(stale *bool) (any, error)) (cachedResponse, error) {
+	x, language := exchangeOf(ctx), textsOf(ctx).Tag
+	stale := version.Stale(x.At)
 	var failed error
-	cached, _ := s.responses.Compute(cacheKey{callerOf(ctx).clientToken, addressOf(x.request), buyer}, func(old any, found bool) (any, otter.ComputeOp) {
-		if e, _ := old.(*cacheEntry); found && e.version == version && e.half == half {
+	cached, _ := s.responses.Compute(cacheKey{callerOf(ctx).clientToken, addressOf(x.request), language, callerOf(ctx).staff, buyer}, func(old any, found bool) (any, otter.ComputeOp) {
+		if e, _ := old.(*cacheEntry); found && e.version == version && e.stale == stale && x.At.Before(e.until) {
 			return old, otter.CancelOp
 		}
-		made := &cacheEntry{version: version, half: half, route: x.Route, path: x.Path}
-		if failed = made.encode(s.cacheVary(), response); failed != nil {
+		made := &cacheEntry{version: version, until: until, stale: stale, route: x.Route, path: x.Path}
+		if failed = made.encode(s.cacheVary(), language, func() (any, error) { return response(optional(stale)) }); failed != nil {
 			return nil, otter.CancelOp
 		}
 		return made, otter.WriteOp
 	})
 	entry, _ := cached.(*cacheEntry) // nil when it failed
-	return cachedResponse{entry, x.request, s.cacheControl(x.request)}, failed
+	return cachedResponse{entry, x.request, s.cacheControl(x.request, stale)}, failed
 }
 
 // cacheVary names the request headers on which cached responses depend.
 func (s *Server) cacheVary() string {
-	headers := "Origin, Accept-Encoding, Authorization"
+	headers := "Origin, Accept-Encoding, Accept-Language, Authorization"
 	if s.cfg.Worlds {
 		headers += ", X-Frontdesk-World, Cookie"
 	}
@@ -180,7 +184,7 @@ func (s *Server) cacheVary() string {
 }
 
 // encode encodes a response and compresses it as well as gzip can, since that is done once.
-func (e *cacheEntry) encode(vary string, response func() (any, error)) error {
+func (e *cacheEntry) encode(vary, language string, response func() (any, error)) error {
 	value, err := response()
 	if err != nil {
 		return err
@@ -189,7 +193,7 @@ func (e *cacheEntry) encode(vary string, response func() (any, error)) error {
 	if err != nil {
 		return err
 	}
-	e.plain = newEncoding(vary, body)
+	e.plain = newEncoding(vary, language, body)
 	if len(body) < minGzipBytes {
 		return nil
 	}
@@ -199,19 +203,20 @@ func (e *cacheEntry) encode(vary string, response func() (any, error)) error {
 	if err := errors.Join(err, packer.Close()); err != nil {
 		return err
 	}
-	e.gzip = newEncoding(vary, packed.Bytes())
+	e.gzip = newEncoding(vary, language, packed.Bytes())
 	e.gzip.header.Set("Content-Encoding", "gzip")
 	return nil
 }
 
 // newEncoding tags a body with half of its hash, which is enough to distinguish a club's pages.
-func newEncoding(vary string, body []byte) encoding {
+func newEncoding(vary, language string, body []byte) encoding {
 	hash := sha256.Sum256(body)
 	return encoding{body, http.Header{
-		"Etag":           {strconv.Quote(base64.RawURLEncoding.EncodeToString(hash[:16]))},
-		"Vary":           {vary},
-		"Content-Type":   {"application/json"},
-		"Content-Length": {strconv.Itoa(len(body))},
+		"Etag":             {strconv.Quote(base64.RawURLEncoding.EncodeToString(hash[:16]))},
+		"Vary":             {vary},
+		"Content-Language": {language},
+		"Content-Type":     {"application/json"},
+		"Content-Length":   {strconv.Itoa(len(body))},
 	}}
 }
 
@@ -225,8 +230,14 @@ type cachedResponse struct {
 // VisitListClubsResponse implements api.ListClubsResponseObject.
 func (c cachedResponse) VisitListClubsResponse(w http.ResponseWriter) error { return c.write(w) }
 
+// VisitGetClubResponse implements api.GetClubResponseObject.
+func (c cachedResponse) VisitGetClubResponse(w http.ResponseWriter) error { return c.write(w) }
+
 // VisitListProductsResponse implements api.ListProductsResponseObject.
 func (c cachedResponse) VisitListProductsResponse(w http.ResponseWriter) error { return c.write(w) }
+
+// VisitGetOfferResponse implements api.GetOfferResponseObject.
+func (c cachedResponse) VisitGetOfferResponse(w http.ResponseWriter) error { return c.write(w) }
 
 // VisitListDebitDaysResponse implements api.ListDebitDaysResponseObject.
 func (c cachedResponse) VisitListDebitDaysResponse(w http.ResponseWriter) error { return c.write(w) }

@@ -18,7 +18,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// newCachingGateway starts a gateway in test mode with limits, which logs every request.
+// newCachingGateway starts a gateway in test mode with limits that logs every request.
 func newCachingGateway(t *testing.T) *frontdesktest.Process {
 	t.Helper()
 	upstreams := frontdesktest.NewUpstreams(t)
@@ -27,8 +27,8 @@ func newCachingGateway(t *testing.T) *frontdesktest.Process {
 		"FRONTDESK_PUBLIC_URL=https://signup.example", "FRONTDESK_ALLOWED_ORIGINS=https://www.club.example")
 }
 
-// TestCachedResponseEqualsTheRouters compares the first response of a page, which the
-// router gives, with the second one, which may come from the cache.
+// TestCachedResponseEqualsTheRouters compares the first response of a page, from the router, with the second
+// one, which may come from the cache.
 func TestCachedResponseEqualsTheRouters(t *testing.T) {
 	t.Parallel()
 	compareWithRouter(t, "test mode", false, frontdesktest.NewClient(t, newCachingGateway(t).URL))
@@ -39,13 +39,13 @@ func compareWithRouter(t *testing.T, mode string, worlds bool, c *frontdesktest.
 	t.Helper()
 	address, comparisons := 0, 0
 	send := func(method, path string, body any, headers [][2]string) *frontdesktest.Response {
-		address++ // each has the whole of its limit
+		address++ // a new address each time, so that no limit applies
 		response := c.Do(method, path, body, append(headers, [2]string{"X-Forwarded-For", fmt.Sprintf("203.0.%d.%d", address>>8, address&255)})...)
 		response.Header.Del("Date")
 		return response
 	}
 	compare := func(method, path string, body any, headers ...[2]string) {
-		comparisons++ // each has a page of its own, which the cache does not have yet
+		comparisons++ // each uses another page, which is not yet in the cache
 		parameter := map[string]string{"/v1/clubs/11/products": "date", "/v1/clubs/11/debit-days": "startDate"}[strings.Split(path, "?")[0]]
 		switch hasWorld := slices.ContainsFunc(headers, func(header [2]string) bool { return header[0] == "X-Frontdesk-World" }); {
 		case worlds && !hasWorld:
@@ -61,7 +61,7 @@ func compareWithRouter(t *testing.T, mode string, worlds bool, c *frontdesktest.
 		expectSame(t, fmt.Sprintf("%s: %s %s %v", mode, method, path, headers), first, send(method, path, body, headers))
 	}
 	plain := [2]string{"Accept-Encoding", "identity"}
-	for _, path := range []string{"/v1/clubs", "/v1/clubs/11/products", "/v1/clubs/11/products?type=subscription", "/v1/clubs/11/debit-days"} {
+	for _, path := range []string{"/v1/clubs", "/v1/clubs/11", "/v1/clubs/11/products", "/v1/clubs/11/products?type=subscription", "/v1/clubs/11/offers/901", "/v1/clubs/11/debit-days"} {
 		tag := send("GET", path, nil, [][2]string{plain}).Header.Get("ETag")
 		if tag == "" {
 			t.Fatalf("%s has no tag", path)
@@ -78,6 +78,7 @@ func compareWithRouter(t *testing.T, mode string, worlds bool, c *frontdesktest.
 			{plain, {"Authorization", "Bearer a.a.a"}},
 			{plain, {"X-Frontdesk-Staff-Key", "no-staff-key-at-all"}},
 			{plain, {"Cookie", "__Host-frontdesk-=x; a=b"}},
+			{plain, {"Accept-Language", "fr-CH, en;q=0.5"}},
 			{plain, {"X-Frontdesk-World", "demo-parity"}},
 			{plain, {"X-Frontdesk-World", "no world"}},
 		} {
@@ -94,7 +95,7 @@ func compareWithRouter(t *testing.T, mode string, worlds bool, c *frontdesktest.
 	}
 }
 
-// expectSame compares two responses, but for the names of their traces.
+// expectSame compares two responses, ignoring their trace ids.
 func expectSame(t *testing.T, request string, first, second *frontdesktest.Response) {
 	t.Helper()
 	if first.Status != second.Status || !maps.EqualFunc(first.Header, second.Header, slices.Equal[[]string]) || !bytes.Equal(untraced(first.Body), untraced(second.Body)) {
@@ -103,7 +104,7 @@ func expectSame(t *testing.T, request string, first, second *frontdesktest.Respo
 	}
 }
 
-// untraced is a body without the trace id of a problem document.
+// untraced returns a body without the trace id of a problem document.
 func untraced(body []byte) []byte {
 	var problem api.Problem
 	if json.Unmarshal(body, &problem) != nil || problem.TraceId == nil {
@@ -112,8 +113,8 @@ func untraced(body []byte) []byte {
 	return bytes.ReplaceAll(body, []byte(*problem.TraceId), nil)
 }
 
-// TestCachedResponsesOnOneConnection sends requests for responses of all lengths at once,
-// and ends the connection with the last one.
+// TestCachedResponsesOnOneConnection sends requests for responses of all lengths at once, and closes the
+// connection with the last one.
 func TestCachedResponsesOnOneConnection(t *testing.T) {
 	t.Parallel()
 	gateway := newCachingGateway(t)

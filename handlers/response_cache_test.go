@@ -52,7 +52,7 @@ func TestRemembered(t *testing.T) {
 			}
 		}
 	}
-	// A cached response does not admit requests that are refused without it.
+	// The cache must not serve requests that are refused without it.
 	c.Do("GET", "/v1/clubs/11/products?typ=subscription", nil).Problem("invalid_request")
 	c.Do("GET", "/v1/clubs/11/products?cursor=1", nil).Problem("invalid_request")
 	c.Do("GET", "/v1/clubs/11/products?cursor=030", nil).Problem("invalid_request")
@@ -60,7 +60,7 @@ func TestRemembered(t *testing.T) {
 	c.Do("GET", "/v1/clubs/11/products", nil, [2]string{"Authorization", "Bearer " + strings.Repeat("a.", 2) + "a"}).Problem("not_identified")
 }
 
-// expectWhole looks at what every answer of these routes has.
+// expectWhole checks the headers that every response of these routes has.
 func expectWhole(t *testing.T, path string, answer *frontdesktest.Response) {
 	t.Helper()
 	for name, want := range map[string]string{
@@ -94,8 +94,8 @@ func unpack(t *testing.T, packed []byte) []byte {
 	return plain
 }
 
-// TestOneEntryForEqualRequests: requests that differ only in how their address is written share one
-// response in the cache, so that no caller can fill the gateway's memory with addresses.
+// TestOneEntryForEqualRequests: requests that differ only in how their address is written share one cache
+// entry, so that no caller can fill the gateway's memory with addresses.
 func TestOneEntryForEqualRequests(t *testing.T) {
 	t.Parallel()
 	gateway := frontdesktest.Start(t)

@@ -3,7 +3,11 @@ package handlers
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
+
+	"frontdesk/flows"
 )
 
 // route says who may call a route, and how often.
@@ -17,32 +21,38 @@ type route struct {
 var routes = map[string]route{
 	"GET /v1/config":                                      {anyone, []limit{requests}},
 	"GET /v1/clubs":                                       {anyone, []limit{requests}},
-	"GET /v1/clubs/:clubId/products":                      {anyone | identified, []limit{requests}},
-	"GET /v1/clubs/:clubId/offers/:offerId/schedule":      {anyone, []limit{requests}},
+	"GET /v1/clubs/:clubId":                               {anyone, []limit{requests}},
+	"GET /v1/clubs/:clubId/products":                      {anyone | identified | staff, []limit{requests}},
+	"GET /v1/clubs/:clubId/offers/:offerId":               {anyone | identified | staff, []limit{requests}},
+	"GET /v1/clubs/:clubId/offers/:offerId/schedule":      {anyone | identified | staff, []limit{requests}},
 	"GET /v1/clubs/:clubId/debit-days":                    {anyone, []limit{requests}},
 	"POST /v1/registrations":                              {anyone | identified | staff, []limit{requests, starts}},
-	"GET /v1/registrations/:id":                           {holder, []limit{requests}},
-	"DELETE /v1/registrations/:id":                        {holder, []limit{requests, writes}},
-	"PUT /v1/registrations/:id/person":                    {holder, []limit{requests, writes}},
-	"PATCH /v1/registrations/:id/person":                  {holder, []limit{requests, writes}},
-	"POST /v1/registrations/:id/items":                    {holder, []limit{requests, writes}},
-	"DELETE /v1/registrations/:id/items":                  {holder, []limit{requests, writes}},
-	"DELETE /v1/registrations/:id/items/:itemId":          {holder, []limit{requests, writes}},
+	"GET /v1/registrations/:id":                           {holder | staff, []limit{requests}},
+	"DELETE /v1/registrations/:id":                        {holder | staff, []limit{requests, writes}},
+	"PUT /v1/registrations/:id/person":                    {holder | staff, []limit{requests, writes}},
+	"PATCH /v1/registrations/:id/person":                  {holder | staff, []limit{requests, writes}},
+	"GET /v1/registrations/:id/consents":                  {holder, []limit{requests}},
+	"PATCH /v1/registrations/:id/consents":                {holder, []limit{requests, writes}},
+	"POST /v1/registrations/:id/items":                    {holder | staff, []limit{requests, writes}},
+	"DELETE /v1/registrations/:id/items":                  {holder | staff, []limit{requests, writes}},
+	"DELETE /v1/registrations/:id/items/:itemId":          {holder | staff, []limit{requests, writes}},
 	"POST /v1/registrations/:id/check":                    {holder, []limit{requests, writes}}, // no write, but as expensive for the club system
 	"POST /v1/registrations/:id/resume-link":              {holder, []limit{requests, writes}},
-	"POST /v1/resumptions":                                {anyone, []limit{requests, starts}},
-	"GET /v1/registrations/:id/events":                    {holder, []limit{requests}},
-	"POST /v1/registrations/:id/mandate":                  {holder, []limit{requests, writes}},
-	"POST /v1/registrations/:id/mandate/signature":        {holder, []limit{requests, writes}}, // and five codes for each SMS
-	"DELETE /v1/registrations/:id/mandate/signature":      {holder, []limit{requests, writes}},
-	"POST /v1/registrations/:id/mandate/signature/resend": {holder, []limit{requests, writes}},
-	"POST /v1/registrations/:id/prospect":                 {holder, []limit{requests, writes}},
+	"POST /v1/resumptions":                                {anyone | staff, []limit{requests, starts}},
+	"DELETE /v1/registrations/:id/session":                {holder, []limit{requests, writes}},
+	"GET /v1/registrations/:id/events":                    {holder | staff, []limit{requests}},
+	"POST /v1/registrations/:id/mandate":                  {holder | staff, []limit{requests, writes}},
+	"POST /v1/registrations/:id/mandate/signature":        {holder | staff, []limit{requests, writes}}, // and five codes for each SMS
+	"DELETE /v1/registrations/:id/mandate/signature":      {holder | staff, []limit{requests, writes}},
+	"POST /v1/registrations/:id/mandate/signature/resend": {holder | staff, []limit{requests, writes}},
+	"POST /v1/registrations/:id/prospect":                 {holder | staff, []limit{requests, writes}},
 	"POST /v1/registrations/:id/payment":                  {holder | staff, []limit{requests, writes, payments}},
 	"GET /v1/registrations/:id/payment":                   {holder, []limit{requests}},
-	"DELETE /v1/registrations/:id/payment":                {holder, []limit{requests, writes}},
+	"DELETE /v1/registrations/:id/payment":                {holder | staff, []limit{requests, writes}},
 	"GET /v1/me":                                          {identified, []limit{requests}},
 	"GET /v1/me/consents":                                 {identified, []limit{requests}},
 	"PATCH /v1/me/consents":                               {identified, []limit{requests, writes}},
+	"GET /v1/me/transfer":                                 {identified, []limit{requests}},
 	"POST /v1/me/transfer":                                {identified, []limit{requests, writes}},
 	"POST /v1/me/transfer/signature":                      {identified, []limit{requests, writes}},
 	"POST /v1/webhooks/card":                              {webhook, nil}, // a refused event may never come again; a forged one fails at its signature
@@ -70,7 +80,7 @@ func (s *Server) compareRoutes() error {
 		case !documented:
 			add("%s is routed, but not in openapi.yaml", name)
 		default:
-			problems = append(problems, listed.compareAccess(name, op), listed.compareLimits(name, op))
+			problems = append(problems, listed.compareAccess(name, op), listed.compareLimits(name, op), listed.compareProblems(name, op))
 		}
 	}
 	for name := range s.operations {
@@ -99,11 +109,35 @@ func (r route) compareAccess(name string, op operation) error {
 func (r route) compareLimits(name string, op operation) error {
 	refusal := op.Operation.Responses.Value("429")
 	if (refusal != nil) != (len(r.limits) > 0) {
-		return fmt.Errorf("%s has %d limits, but openapi.yaml has an answer 429 there: %t", name, len(r.limits), refusal != nil)
+		return fmt.Errorf("%s has %d limits, but openapi.yaml has a 429 response there: %t", name, len(r.limits), refusal != nil)
 	}
 	for _, l := range r.limits {
 		if text := refusal.Value.Description; text == nil || !strings.Contains(*text, "`"+l.policyHeader()+"`") {
-			return fmt.Errorf("%s: the answer 429 in openapi.yaml does not tell of %s", name, l.policyHeader())
+			return fmt.Errorf("%s: the 429 response in openapi.yaml does not document %s", name, l.policyHeader())
+		}
+	}
+	return nil
+}
+
+// compareProblems compares the problem codes that the contract lists for a route with those that the
+// middleware answers with there. The end-to-end tests compare the codes of the services, as they come.
+func (r route) compareProblems(name string, op operation) error {
+	webhook := strings.HasPrefix(op.Path, webhookPrefix)
+	hasBody := op.Operation.RequestBody != nil && !webhook
+	for code, can := range map[flows.Code]bool{
+		flows.Internal: true, flows.MalformedRequest: true, flows.TooLarge: true, flows.StaffKeyUnknown: true,
+		flows.InvalidRequest:       strings.HasPrefix(op.Path, "/v1/") && !webhook,
+		flows.UnsupportedMediaType: hasBody, flows.CardNumberRefused: hasBody,
+		flows.NotFound:        strings.Contains(op.Path, "{"),
+		flows.ForbiddenOrigin: strings.Contains(op.Path, "{id}") && op.Method != http.MethodGet,
+		flows.NotIdentified:   r.access&identified != 0, flows.IdentityUnavailable: r.access&identified != 0,
+		flows.KeyReused: op.takesKey, flows.KeyInUse: op.takesKey,
+		flows.ChallengeRequired: op.needsCaptcha,
+		flows.RateLimited:       len(r.limits) > 0,
+		flows.Overloaded:        shares[classOf(op.Method, op.Path)] > 0,
+	} {
+		if slices.Contains(op.codes, code) != can {
+			return fmt.Errorf("%s can answer %s: %t, but openapi.yaml says otherwise in x-problem-codes", name, code, can)
 		}
 	}
 	return nil

@@ -11,16 +11,18 @@ import (
 
 // The limits of texts and lists in responses, as in openapi.yaml. Other systems have none.
 const (
-	maxText     = 500    // characters; ten times a name, and several sentences
-	maxLongText = 10_000 // characters; three pages
-	maxDuration = 50     // characters; more than any combination of units needs
-	maxURL      = 5_000  // bytes; hosted pages keep state in their address, and browsers allow some thousands
-	maxParents  = 50     // several times what people read
-	maxTags     = 200    // likewise
-	maxDays     = 366    // one for each day of a year
-	maxProblems = 100    // of a cart; after correcting these, a caller checks again
-	maxChanges  = 1_500  // of a cart; each of the club client's 500 lines was added and repriced, and as many are gone
-	maxPeriods  = 10_000 // of a billing; weekly for two hundred years, beyond which a count means nothing
+	maxText      = 500    // characters; ten times a name, and several sentences
+	maxLongText  = 10_000 // characters; three pages
+	maxDuration  = 50     // characters; more than any combination of units needs
+	maxURL       = 5_000  // bytes; hosted pages keep state in their address, and browsers allow some thousands
+	maxPhoneText = 40     // characters; more than E.164 has, with spaces
+	maxEmail     = 254    // characters; the longest address (RFC 5321)
+	maxParents   = 50     // several times what people read
+	maxTags      = 200    // likewise
+	maxDays      = 366    // one for each day of a year
+	maxProblems  = 100    // of a cart; after correcting these, a caller checks again
+	maxChanges   = 1_500  // of a cart; each of the club client's 500 lines was added and repriced, and as many are gone
+	maxPeriods   = 10_000 // of a billing; weekly for two hundred years, beyond which a count means nothing
 )
 
 // singleLine replaces control characters by spaces, and truncates.
@@ -54,6 +56,9 @@ func currencyCode(text string) string {
 	}
 	return text
 }
+
+// countryCode is the form of ISO 3166-1 alpha-2.
+var countryCode = regexp.MustCompile(`^[A-Z]{2}$`)
 
 // publicIDPattern is an id as routes accept it.
 var publicIDPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)

@@ -10,27 +10,30 @@ import (
 
 // GetSchedule serves GET /v1/clubs/{clubId}/offers/{offerId}/schedule.
 func (s *Server) GetSchedule(ctx context.Context, request api.GetScheduleRequestObject) (api.GetScheduleResponseObject, error) {
+	query, err := s.productQuery(ctx, request.ClubId, request.Params.Channel)
+	if err != nil {
+		return nil, err
+	}
 	terms, err := s.cfg.Catalogue.ScheduleTerms(ctx, catalogue.ScheduleQuery{
-		ProductQuery: catalogue.ProductQuery{ClientToken: callerOf(ctx).clientToken, ClubID: request.ClubId, Channel: webChannel},
-		OfferID:      request.OfferId, StartDate: value(request.Params.StartDate), DebitDay: request.Params.DebitDay, Now: s.cfg.Now(),
+		ProductQuery: query, OfferID: request.OfferId, StartDate: value(request.Params.StartDate), DebitDay: request.Params.DebitDay, Now: s.cfg.Now(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return api.GetSchedule200JSONResponse(scheduleOf(terms)), nil
+	return api.GetSchedule200JSONResponse(scheduleOf(terms, s.cfg.Catalogue.Details(request.ClubId), textsOf(ctx).Tag)), nil
 }
 
-// scheduleOf computes a schedule.
-func scheduleOf(terms catalogue.ScheduleTerms) api.Schedule {
+// scheduleOf computes a schedule. Its names are the club's, in a language.
+func scheduleOf(terms catalogue.ScheduleTerms, club catalogue.Details, language string) api.Schedule {
 	start := schedule.DateOf(terms.Start)
 	computed := schedule.Of(schedule.Terms{
-		Offer: schedule.OfferOf(terms.Offer.Listed, terms.Offer.Commitment), Today: schedule.DateOf(terms.Today), Start: start,
+		Offer: schedule.OfferOf(terms.Offer.Listed, terms.Offer.Commitment), Extras: terms.Offer.ExtraPrices(), Today: schedule.DateOf(terms.Today), Start: start,
 		DebitDay: terms.DebitDay, DebitDayOpen: terms.DebitDayOpen,
 	})
 	currency := terms.Offer.Currency
 	out := api.Schedule{
 		OfferId: terms.Offer.IRI.ID(), StartDate: start.String(), DebitDay: optional(terms.DebitDay),
-		DueNow: dueNowOf(computed.DueNow, terms.Offer), Basis: api.ScheduleBasis(computed.Basis), Rules: rulesOf(computed.Verdict),
+		DueNow: dueNowOf(computed.DueNow, terms.Offer, club, language), Basis: api.ScheduleBasis(computed.Basis), Rules: rulesOf(computed.Verdict),
 		Debits: each(computed.Debits, func(d schedule.Debit) api.ScheduleDebit {
 			return api.ScheduleDebit{Date: d.Date.String(), Amount: money(d.Amount, currency), Basis: api.ScheduleBasis(d.Basis), Rules: rulesOf(d.Verdict)}
 		}),
@@ -52,17 +55,21 @@ func scheduleOf(terms catalogue.ScheduleTerms) api.Schedule {
 	return out
 }
 
-func dueNowOf(due schedule.DueNow, offer catalogue.Offer) api.ScheduleDueNow {
-	return api.ScheduleDueNow{
+func dueNowOf(due schedule.DueNow, offer catalogue.Offer, club catalogue.Details, language string) api.ScheduleDueNow {
+	out := api.ScheduleDueNow{
 		Date: due.Date.String(), Amount: money(due.Amount, offer.Currency), Basis: api.ScheduleBasis(due.Basis), Rules: rulesOf(due.Verdict),
 		Parts: each(due.Parts, func(part schedule.Part) api.SchedulePart {
 			out := api.SchedulePart{Kind: api.SchedulePartKind(part.Kind), Amount: money(part.Amount, offer.Currency)}
 			if part.Kind == schedule.Fee {
-				out.Name = optional(singleLine(offer.FeeName))
+				out.Name = optional(singleLine(club.Label(language, offer.FeeName)))
 			}
 			return out
 		}),
 	}
+	if len(offer.Extras) > 0 {
+		out.Extras = new(extrasOf(offer, club, language))
+	}
+	return out
 }
 
 // rulesOf names rules; nil when there are none.

@@ -143,11 +143,14 @@ func schemaProblem(e *openapi3.SchemaError, pointer string) []flows.FieldProblem
 		return fieldError(pointer, flows.FieldDate)
 	}
 	switch e.SchemaField {
-	case "type":
+	case "type", "nullable":
 		return fieldError(pointer, flows.FieldType, "type", strings.Join(e.Schema.Type.Slice(), ", "))
 	case "enum":
 		return fieldError(pointer, flows.FieldOneOf, "allowed", strings.Join(each(e.Schema.Enum, func(value any) string { return fmt.Sprint(value) }), ", "))
 	case "minLength":
+		if e.Schema.MinLength == 1 {
+			return fieldError(pointer, flows.FieldBlank)
+		}
 		return fieldError(pointer, flows.FieldTooShort, "min", fmt.Sprint(e.Schema.MinLength))
 	case "maxLength":
 		return fieldError(pointer, flows.FieldTooLong, "max", fmt.Sprint(*e.Schema.MaxLength))

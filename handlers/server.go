@@ -71,6 +71,7 @@ type Config struct {
 	PublishableKey string             // the card processor's key for browsers; empty when it has none
 
 	Ready           func(context.Context) []flows.Check // checks the gateway's dependencies
+	Background      func() int                          // counts the payments that are advanced in the background; nil: there are none
 	Stopping        <-chan struct{}                     // closed when the gateway must stop; may be nil
 	OnRequest       func(RequestInfo)                   // is called with every request below /v1; may be nil
 	OnRequestMetric func(RequestInfo)                   // is called with every request; may be nil
@@ -114,18 +115,25 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("contract: %w", err)
 	}
+	operations, err := operationsOf(document)
+	if err != nil {
+		return nil, fmt.Errorf("contract: %w", err)
+	}
 	if cfg.Traces == nil {
 		cfg.Traces = tracing.IDOnlyProvider()
 	}
+	if cfg.Background == nil {
+		cfg.Background = func() int { return 0 }
+	}
 	e := echo.New()
-	s := &Server{cfg: cfg, router: e, document: document, operations: operationsOf(document), tags: newValidator(cfg.Now, cfg.Methods), responses: newResponseCache(), places: newAdmissionLimiter()}
+	s := &Server{cfg: cfg, router: e, document: document, operations: operations, tags: newValidator(cfg.Now), responses: newResponseCache(), places: newAdmissionLimiter()}
 	s.handler = s.observe(s.setSecurityHeaders(s.serveCached(e)))
 	e.HTTPErrorHandler = s.writeProblem
 	e.IPExtractor = newIPExtractor(cfg.TrustedProxies)
 	if cfg.RateLimits {
 		s.buckets = newBuckets()
 	}
-	e.Use(s.noteRoute, s.recover(), s.cors(), s.announceLanguage, middleware.BodyLimit(maxBody), s.admit, s.limit, withTimeout,
+	e.Use(s.noteRoute, s.recover(), s.cors(), s.announceLanguage, s.announceDeprecation, middleware.BodyLimit(maxBody), s.admit, s.limit, withTimeout,
 		s.resolveCaller, s.authenticate, s.validate, s.idempotent, s.requireCaptcha)
 
 	api.RegisterHandlers(e, api.NewStrictHandler(s, nil))
@@ -140,7 +148,7 @@ func New(cfg Config) (*Server, error) {
 	e.GET("/openapi.yaml", func(c echo.Context) error { return c.Blob(http.StatusOK, "application/yaml", cfg.Contract) })
 	const docs = "/docs" // the only page that the contract lists
 	e.GET(docs, echo.WrapHandler(cfg.Docs[docs]))
-	if err := errors.Join(s.compareRoutes(), compareCodes(document)); err != nil {
+	if err := errors.Join(s.compareRoutes(), s.compareCodes()); err != nil {
 		return nil, err
 	}
 	for path, page := range cfg.Docs {
@@ -156,16 +164,28 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.handler.ServeHTTP(w, headAsGet(r))
 }
 
-// compareCodes compares the table of problems with the contract's list, both ways.
-func compareCodes(document *openapi3.T) error {
-	schema := document.Components.Schemas["ProblemCode"].Value // its description is a table of all problems
+// compareCodes compares the table of problems with the contract's list and with those of its operations,
+// both ways.
+func (s *Server) compareCodes() error {
+	listed := map[flows.Code]bool{flows.MethodNotAllowed: true} // answered where there is no operation
+	for name, op := range s.operations {
+		for _, code := range op.codes {
+			if listed[code] = true; problems[code].status == 0 {
+				return fmt.Errorf("problem code %v of %s is unknown", code, name)
+			}
+		}
+	}
+	schema := s.document.Components.Schemas["ProblemCode"].Value // its description is a table of all problems
 	for _, code := range schema.Enum {
 		m, ok := problems[flows.Code(fmt.Sprint(code))]
 		if !ok {
-			return fmt.Errorf("problem code %v is in openapi.yaml, but has no meaning", code)
+			return fmt.Errorf("problem code %v is in openapi.yaml, but has no status", code)
 		}
 		if row := fmt.Sprintf("| `%v` | %d | `%s` | ", code, m.status, m.retry); !strings.Contains(schema.Description, row) {
 			return fmt.Errorf("the table of problem codes in openapi.yaml has no row that begins %s", row)
+		}
+		if !listed[flows.Code(fmt.Sprint(code))] {
+			return fmt.Errorf("problem code %v is in the x-problem-codes of no operation", code)
 		}
 	}
 	if len(schema.Enum) != len(problems) {

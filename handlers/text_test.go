@@ -24,7 +24,7 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// readTexts gives a language's texts by their kind.
+// readTexts returns a language's texts by kind.
 func readTexts(t *testing.T, tag string) map[string]json.RawMessage {
 	t.Helper()
 	file, err := os.ReadFile("texts/" + tag + ".json")
@@ -47,7 +47,7 @@ func contract(t *testing.T) *openapi3.T {
 	return document
 }
 
-// extensible gives the codes that a schema of the contract lists.
+// extensible returns the codes that a schema of the contract lists.
 func extensible(schema *openapi3.SchemaRef) (codes []string) {
 	list, _ := schema.Value.Extensions["x-extensible-enum"].([]any)
 	for _, code := range list {
@@ -57,8 +57,8 @@ func extensible(schema *openapi3.SchemaRef) (codes []string) {
 	return codes
 }
 
-// inspectFlows visits each node of the product's Go files in package flows, in the packages below it
-// and in handlers, other than those of operators.
+// inspectFlows visits each node of the product's Go files in package flows, in the packages below it and in
+// handlers, except operators' files.
 func inspectFlows(t *testing.T, visit func(ast.Node)) {
 	t.Helper()
 	for _, pattern := range []string{"*.go", "../flows/*.go", "../flows/registration/*.go", "../flows/catalogue/*.go", "../flows/signature/*.go", "../flows/member/*.go"} {
@@ -79,7 +79,7 @@ func inspectFlows(t *testing.T, visit func(ast.Node)) {
 	}
 }
 
-// text gives a literal's text; empty for any other expression.
+// text returns a literal's text, or an empty string for any other expression.
 func text(expression ast.Expr) string {
 	literal, ok := expression.(*ast.BasicLit)
 	if !ok || literal.Kind != token.STRING {
@@ -89,7 +89,7 @@ func text(expression ast.Expr) string {
 	return value
 }
 
-// constants gives the values of a type's constants.
+// constants returns the values of a type's constants.
 func constants(t *testing.T, typeName string) (values []string) {
 	t.Helper()
 	inspectFlows(t, func(node ast.Node) {
@@ -102,7 +102,7 @@ func constants(t *testing.T, typeName string) (values []string) {
 	return slices.Sorted(slices.Values(values))
 }
 
-// details gives the English details of problems.
+// details returns the English details of problems.
 func details(t *testing.T) (found []string) {
 	t.Helper()
 	add := func(expression ast.Expr) {
@@ -171,7 +171,7 @@ func TestCartProblemsInFrench(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sent := []string{"settled"}
+	sent := []string{"no_method", "settled"}
 	for _, code := range append(regexp.MustCompile(`api\.error\.[a-z.-]+`).FindAllString(string(source), -1), "another") {
 		sent = append(sent, flows.ProblemOf(club.Violation{Code: code}).Code)
 	}
@@ -234,13 +234,50 @@ func TestFieldProblems(t *testing.T) {
 		}
 	}
 	late := c.Do("GET", "/v1/clubs/"+c.Club()+"/products?date=2999-01-01", nil, [2]string{"Accept-Language", "fr"}).Problem(api.InvalidRequest)
-	if e := value(late.Errors); len(e) != 1 || e[0].Code != "date_too_late" || !strings.HasPrefix(e[0].Message, "ne doit pas dépasser le ") || value(e[0].Params)["latest"] == "" || value(late.Detail) != "date: "+e[0].Message {
+	if e := value(late.Errors); len(e) != 1 || e[0].Code != "date_too_late" || !strings.HasPrefix(e[0].Message, "ne doit pas être postérieure au ") || value(e[0].Params)["latest"] == "" || value(late.Detail) != "date: "+e[0].Message {
 		t.Errorf("a date that is too late: %+v", late)
 	}
 }
 
+// TestCorrectionHasTheCodesOfThePerson: a wrong field has the same code in a correction as in a whole person,
+// and the code says what the field is, not how its text is limited.
+func TestCorrectionHasTheCodesOfThePerson(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	id := c.RegisterWith("11", frontdesktest.Person()).Id
+	for _, field := range []struct {
+		path  string
+		wrong any
+		code  api.FieldCode
+	}{
+		{"/mobile", "0612345678", "phone"}, {"/mobile", "", "phone"}, {"/mobile", "+33 6 12 34 56 78", "phone"},
+		{"/email", "ada", "email"}, {"/email", nil, "type"},
+		{"/birthDate", "17/05/1990", "date"}, {"/birthDate", "2100-01-01", "birth_date"},
+		{"/givenName", "", "blank"}, {"/givenName", " ", "blank"}, {"/givenName", strings.Repeat("x", 101), "too_long"},
+		{"/address/street", "", "blank"}, {"/address/postalCode", "!", "postal_code"}, {"/address/postalCode", "1", "postal_code"},
+		{"/address/country", "France", "country"}, {"/address/country", "fr", "country"},
+	} {
+		var whole, correction map[string]any
+		text, _ := json.Marshal(frontdesktest.Person())
+		_ = json.Unmarshal(text, &whole)
+		if member, ok := strings.CutPrefix(field.path, "/address/"); ok {
+			whole["address"].(map[string]any)[member] = field.wrong
+			correction = map[string]any{"address": map[string]any{member: field.wrong}}
+		} else {
+			whole[field.path[1:]] = field.wrong
+			correction = map[string]any{field.path[1:]: field.wrong}
+		}
+		for method, body := range map[string]any{"PUT": whole, "PATCH": correction} {
+			problem := c.Do(method, "/v1/registrations/"+id+"/person", body).Problem(api.InvalidRequest)
+			if found := frontdesktest.Value(problem.Errors); len(found) != 1 || found[0].Pointer != field.path || found[0].Code != field.code {
+				t.Errorf("%s of %s %q: %+v, not %s", method, field.path, field.wrong, found, field.code)
+			}
+		}
+	}
+}
+
 // TestMessages: a message has a code with parameters, and each device gets it in its own language,
-// also where the response is a replayed one.
+// even if the response is replayed.
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
@@ -259,7 +296,7 @@ func TestMessages(t *testing.T) {
 	path := "/v1/registrations/" + begun.Id
 	due := time.Now().UTC().AddDate(0, 0, 9)
 	for _, visitor := range []struct{ tag, message string }{
-		{"fr", "Votre inscription est faite. Vous réglez au club au plus tard le " + french(due) + "."}, {"en", "You are registered. You pay at the club by " + due.Format("2 January 2006") + "."},
+		{"fr", "Votre inscription est enregistrée. Vous réglez au club au plus tard le " + french(due) + "."}, {"en", "You are registered. Please pay at the club by " + due.Format("2 January 2006") + "."},
 	} {
 		var paid, read api.Payment
 		var registration api.Registration
@@ -278,7 +315,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestStreamLanguage: a browser cannot set the header of an event stream, so there is a parameter.
+// TestStreamLanguage: a browser cannot set headers on an event stream, so the language is a parameter.
 func TestStreamLanguage(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
@@ -301,7 +338,7 @@ func TestStreamLanguage(t *testing.T) {
 	}
 }
 
-// french writes a date.
+// french formats a date in French.
 func french(day time.Time) string {
 	months := []string{"janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"}
 	number := day.Format("2 ")

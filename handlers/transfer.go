@@ -7,6 +7,15 @@ import (
 	"frontdesk/flows"
 )
 
+// GetTransfer serves GET /v1/me/transfer.
+func (s *Server) GetTransfer(ctx context.Context, _ api.GetTransferRequestObject) (api.GetTransferResponseObject, error) {
+	transfer, err := s.cfg.Transfers.Get(ctx, *callerOf(ctx).contact)
+	if transfer == nil {
+		return api.GetTransfer204Response{}, err
+	}
+	return api.GetTransfer200JSONResponse(transferOf(ctx, transfer)), err
+}
+
 // StartTransfer serves POST /v1/me/transfer.
 func (s *Server) StartTransfer(ctx context.Context, request api.StartTransferRequestObject) (api.StartTransferResponseObject, error) {
 	transfer, err := s.cfg.Transfers.Start(ctx, *callerOf(ctx).contact, request.Body.ClubId)

@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,32 +21,43 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/flows"
-	"frontdesk/flows/catalogue"
 )
 
 // operation is a route of the contract.
 type operation struct {
 	routers.Route
-	takesKey     bool // has an Idempotency-Key, required or not
-	hasTexts     bool // its responses are in the visitor's language
-	needsCaptcha bool // requires a captcha of anonymous callers, if one is configured
+	takesKey     bool         // has an Idempotency-Key, required or not
+	hasTexts     bool         // its responses are in the visitor's language
+	needsCaptcha bool         // requires a captcha of anonymous callers, if one is configured
+	codes        []flows.Code // of the problems that it can answer with
+	deprecations []deprecation
 }
 
 // operationsOf lists the contract's operations by method and route of the router.
-func operationsOf(document *openapi3.T) map[string]operation {
-	operations := map[string]operation{}
+func operationsOf(document *openapi3.T) (operations map[string]operation, err error) {
+	operations = map[string]operation{}
 	for path, item := range document.Paths.Map() {
 		for method, op := range item.Operations() {
 			route := strings.NewReplacer("{", ":", "}", "").Replace(path)
+			deprecations, wrong := deprecationsOf(op)
+			err = errors.Join(err, wrong)
 			operations[method+" "+route] = operation{
 				Route:        routers.Route{Spec: document, Path: path, PathItem: item, Method: method, Operation: op},
 				hasTexts:     hasHeader(op, "Content-Language"),
 				takesKey:     op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil,
 				needsCaptcha: op.Parameters.GetByInAndName("header", captchaHeader) != nil,
+				codes:        problemCodes(op),
+				deprecations: deprecations,
 			}
 		}
 	}
-	return operations
+	return operations, err
+}
+
+// problemCodes returns the codes that the contract lists for an operation.
+func problemCodes(op *openapi3.Operation) (codes []flows.Code) {
+	listed, _ := op.Extensions["x-problem-codes"].([]any)
+	return each(listed, func(code any) flows.Code { return flows.Code(fmt.Sprint(code)) })
 }
 
 // hasHeader tells whether the successful responses of an operation have a header.
@@ -89,13 +101,13 @@ func (s *Server) validate(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // invalid is the error for wrong fields, one problem for each pointer. A wrong header makes the
-// request malformed, since no form can correct it.
+// request malformed, because no form can correct it.
 func invalid(problems []flows.FieldProblem) error {
 	slices.SortStableFunc(problems, func(a, b flows.FieldProblem) int { return strings.Compare(a.Pointer, b.Pointer) })
 	fields := problems[:0]
 	for _, problem := range problems {
 		last := len(fields) - 1
-		if last >= 0 && fields[last].Pointer == problem.Pointer && fields[last].Code == flows.FieldInvalid {
+		if last >= 0 && fields[last].Pointer == problem.Pointer && isVague(fields[last].Code) && !isVague(problem.Code) {
 			fields[last] = problem // a tag's code says more
 		}
 		if last >= 0 && (fields[last].Pointer == problem.Pointer || strings.HasPrefix(problem.Pointer, fields[last].Pointer+"/")) {
@@ -111,6 +123,11 @@ func invalid(problems []flows.FieldProblem) error {
 		failure.Detail = "Send the header Idempotency-Key: a new UUID for each intention, and the same one when you repeat it."
 	}
 	return failure
+}
+
+// isVague reports whether a code says less of a field than what it is, such as a phone number.
+func isVague(code flows.FieldCode) bool {
+	return code == flows.FieldInvalid || code == flows.FieldTooShort || code == flows.FieldTooLong
 }
 
 // unknownParameters refuses query parameters that the operation does not have, because a misspelt
@@ -139,7 +156,7 @@ func (s *Server) validateDay(c echo.Context, op operation, name string) []flows.
 	if day == "" || op.Operation.Parameters.GetByInAndName("query", name) == nil {
 		return nil
 	}
-	if problem := catalogue.StartDateProblem("query/"+name, day, s.cfg.Now()); problem != nil {
+	if problem := s.cfg.Catalogue.Details(c.Param("clubId")).StartDateProblem("query/"+name, day, s.cfg.Now(), ""); problem != nil {
 		return []flows.FieldProblem{*problem}
 	}
 	return nil
@@ -150,6 +167,7 @@ func (s *Server) validateDay(c echo.Context, op operation, name string) []flows.
 var taggedBodies = map[string]func(body []byte) (any, error){
 	"startRegistration": decode[api.StartRegistration],
 	"putPerson":         decode[api.Person],
+	"correctPerson":     decode[api.PersonCorrection],
 	"addItem":           decode[api.NewItem],
 	"createMandate":     decode[api.NewMandate],
 	"startPayment": func(body []byte) (any, error) {
@@ -181,16 +199,20 @@ func (s *Server) validateTags(op operation, body []byte) []flows.FieldProblem {
 
 // checkTags checks the tags of a value of the contract.
 func (s *Server) checkTags(typed any) (problems []flows.FieldProblem) {
-	failures, _ := errors.AsType[validator.ValidationErrors](s.tags.Struct(typed))
+	dates := dateRule(flows.DateFormProblem) // the services know the club of a registration, and its day
+	if start, ok := typed.(api.StartRegistration); ok {
+		club := s.cfg.Catalogue.Details(start.ClubId)
+		dates = func(pointer, text string) *flows.FieldProblem {
+			return club.StartDateProblem(pointer, text, s.cfg.Now(), "")
+		}
+	}
+	failures, _ := errors.AsType[validator.ValidationErrors](s.tags.StructCtx(context.WithValue(context.Background(), dateRuleKey{}, dates), typed))
 	for _, failure := range failures {
 		_, path, _ := strings.Cut(failure.Namespace(), ".")
 		pointer := "/" + strings.NewReplacer(".", "/", "[", "/", "]", "").Replace(path)
 		problem := &flows.FieldProblem{Pointer: pointer, Code: cmp.Or(tagCodes[failure.Tag()], flows.FieldInvalid)}
-		switch failure.Tag() {
-		case "startdate":
-			problem = catalogue.StartDateProblem(pointer, fmt.Sprint(failure.Value()), s.cfg.Now())
-		case "duedate":
-			problem = dueDateProblem(pointer, fmt.Sprint(failure.Value()), s.cfg.Now(), s.cfg.Methods)
+		if failure.Tag() == "startdate" {
+			problem = dates(pointer, fmt.Sprint(failure.Value()))
 		}
 		problems = append(problems, *problem)
 	}
@@ -207,20 +229,20 @@ var tagCodes = map[string]flows.FieldCode{
 	"excluded_unless":  flows.FieldUnexpected,
 	"birthdate":        flows.FieldBirthDate,
 	"datetime":         flows.FieldDate,
+	"duedate":          flows.FieldDate,
 	"iso3166_1_alpha2": flows.FieldCountry,
 	"http_url":         flows.FieldURL,
 }
 
-// dueDateProblem returns what is wrong with a date on which the buyer shall pay; nil if it is valid.
-func dueDateProblem(pointer, day string, now time.Time, methods flows.MethodPolicy) *flows.FieldProblem {
-	today, _ := catalogue.StartDates(now)
-	return flows.DateProblem(pointer, day, today, methods.LatestDueDate(now))
-}
+// dateRule returns what is wrong with a start date; nil if it is valid. The validator finds it in its context.
+type dateRule func(pointer, text string) *flows.FieldProblem
+
+type dateRuleKey struct{}
 
 const maxAge = 120 // years; an earlier birth date is a typing error
 
 // newValidator returns a validator of the contract's tags.
-func newValidator(now func() time.Time, methods flows.MethodPolicy) *validator.Validate {
+func newValidator(now func() time.Time) *validator.Validate {
 	v := validator.New(validator.WithRequiredStructEnabled())
 	v.RegisterTagNameFunc(func(field reflect.StructField) string {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -242,12 +264,18 @@ func newValidator(now func() time.Time, methods flows.MethodPolicy) *validator.V
 			born, err := time.Parse(time.DateOnly, text)
 			return err == nil && born.Before(now()) && born.After(now().AddDate(-maxAge, 0, 0))
 		},
-		"startdate": func(text string) bool { return catalogue.StartDateProblem("", text, now()) == nil },
-		"duedate":   func(text string) bool { return dueDateProblem("", text, now(), methods) == nil },
+		"duedate": func(text string) bool { return flows.DateFormProblem("", text) == nil },
 	} {
 		register(tag, func(f validator.FieldLevel) bool { return valid(f.Field().String()) })
 	}
 	register("postalcode", isPostalCode)
+	err := v.RegisterValidationCtx("startdate", func(ctx context.Context, f validator.FieldLevel) bool {
+		rule, ok := ctx.Value(dateRuleKey{}).(dateRule)
+		return !ok || rule("", f.Field().String()) == nil
+	})
+	if err != nil {
+		panic(err) // the tag's name is wrong
+	}
 	return v
 }
 

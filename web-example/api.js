@@ -10,16 +10,22 @@
 
 import { language } from "./text.js";
 
-/** Longer than the gateway takes at worst for one request, so that giving up here really means that the response is lost. */
+/** Longer than the gateway's longest request, so that a timeout here means that the response is lost. */
 const TIMEOUT = 40_000;
 
-/** Pauses before a request is sent again, in ms: three more tries within seven seconds, then the visitor is asked. */
+/** Pauses before retries, in ms: three retries within seven seconds, then the page asks the visitor. */
 const PAUSES = [1_000, 2_000, 4_000];
 
-/** The longest Retry-After, in s, that is waited for without asking the visitor. */
+/** The longest Retry-After, in seconds, that the page waits for without asking the visitor. */
 const PATIENCE = 15;
 
-/** Statuses of proxies in between, which come without a problem document and say nothing of the request's effect. */
+/** How often a request is retried while the service is overloaded: for about three minutes. */
+const CROWD_TRIES = 30;
+
+/** Jitter: waits are up to this much longer than requested, so that refused visitors do not return together. */
+const JITTER = 0.3;
+
+/** Statuses of intermediate proxies: without a problem document, the request's effect is unknown. */
 const GATEWAY_TROUBLE = [408, 429, 500, 502, 503, 504];
 
 /** A request that did not succeed. `code` is the gateway's, or `offline` when no response came. */
@@ -45,11 +51,16 @@ export class Problem extends Error {
   }
 }
 
+let rest = 0;
+
+/** How long the gateway asks to wait before the next poll, in ms; 0 unless it is busy. */
+export const restBeforePoll = () => rest;
+
 /** @type {(problem: Problem | null) => void} */
 let report = () => {};
 
 /**
- * Calls the listener when a request has to be sent again, and with null when one has succeeded.
+ * Calls the listener when a request must be sent again, and with null when one has succeeded.
  * @param {(problem: Problem | null) => void} listener
  */
 export function onTrouble(listener) {
@@ -72,12 +83,25 @@ export const listClubs = () => request("GET", "/v1/clubs");
 
 /**
  * @param {string} clubId
+ * @returns {Promise<import("./contract").ClubDetails>}
+ */
+export const getClub = (clubId) => request("GET", `/v1/clubs/${encodeURIComponent(clubId)}`);
+
+/**
+ * @param {string} clubId
  * @param {string} [cursor]
- * @param {string} [identity] the identity token of whose catalogue it shall be
+ * @param {string} [identity] the identity token of the contact whose catalogue to read
  * @returns {Promise<{ items: import("./contract").Product[], next?: string }>}
  */
 export const listProducts = (clubId, cursor, identity) =>
   request("GET", `/v1/clubs/${encodeURIComponent(clubId)}/products${query({ cursor })}`, { headers: as(identity) });
+
+/**
+ * @param {string} clubId
+ * @param {string} offerId
+ * @returns {Promise<import("./contract").Product>} its product, with only this offer
+ */
+export const getOffer = (clubId, offerId) => request("GET", `/v1/clubs/${encodeURIComponent(clubId)}/offers/${encodeURIComponent(offerId)}`);
 
 /**
  * @param {string} clubId
@@ -98,7 +122,7 @@ export const listDebitDays = (clubId, startDate) =>
 
 /**
  * @param {import("./intentions.js").Intention<import("./contract").StartRegistration>} intention
- * @param {string} [identity] the identity token of who registers, where the club's login vouches for them
+ * @param {string} [identity] the identity token of the person who registers, after a login at the club
  * @returns {Promise<Registration>}
  */
 export const startRegistration = ({ key, body }, identity) =>
@@ -120,10 +144,29 @@ export const resumeRegistration = ({ key, body }) =>
 
 /**
  * @param {string} id
- * @param {{ once?: boolean }} [options] `once`: do not try again, for a caller that asks regularly anyway
+ * @param {{ once?: boolean }} [options] `once`: do not retry, for a caller that polls regularly anyway
  * @returns {Promise<Registration>}
  */
 export const getRegistration = (id, options) => request("GET", registration(id), options);
+
+/**
+ * Ends this browser's session of a registration.
+ * @param {string} id
+ */
+export const endSession = (id) => request("DELETE", `${registration(id)}/session`);
+
+/**
+ * @param {string} id
+ * @returns {Promise<import("./contract").ConsentList>}
+ */
+export const listBuyersConsents = (id) => request("GET", `${registration(id)}/consents`, { once: true });
+
+/**
+ * @param {string} id
+ * @param {import("./contract").ChangeConsents} body
+ * @returns {Promise<import("./contract").ConsentChanges>}
+ */
+export const changeBuyersConsents = (id, body) => request("PATCH", `${registration(id)}/consents`, { body });
 
 /**
  * @param {string} id
@@ -239,6 +282,12 @@ export const changeConsents = (identity, body) => request("PATCH", "/v1/me/conse
 
 /**
  * @param {string} identity
+ * @returns {Promise<import("./contract").Transfer | undefined>}
+ */
+export const getTransfer = (identity) => request("GET", "/v1/me/transfer", { headers: as(identity) });
+
+/**
+ * @param {string} identity
  * @param {import("./intentions.js").Intention<{ clubId: string }>} intention
  * @returns {Promise<import("./contract").Transfer>}
  */
@@ -253,8 +302,8 @@ export const signTransfer = (identity, { key, body }) =>
   request("POST", "/v1/me/transfer/signature", { key, body, headers: as(identity) });
 
 /**
- * Follows a registration: every state of it as it comes. The browser reconnects after a lost connection,
- * and not after an invalid response; then `closed` is called.
+ * Follows a registration and reports each state. The browser reconnects after a lost connection, but
+ * not after an invalid response, when `closed` is called.
  * @param {string} id
  * @param {{ changed: (registration: Registration) => void, closed: () => void }} listener
  * @returns {() => void} stops it
@@ -292,7 +341,7 @@ function query(parameters) {
 const registration = (id) => `/v1/registrations/${encodeURIComponent(id)}`;
 
 /**
- * Sends a request, again while that is safe and may help: the methods are idempotent, and a POST has its key.
+ * Sends a request, and retries it while that is safe and may help: the methods are idempotent, and a POST has its key.
  * @param {string} method
  * @param {string} path
  * @param {{ key?: string, body?: unknown, headers?: Record<string, string>, once?: boolean }} [options]
@@ -313,9 +362,10 @@ async function request(method, path, options = {}) {
         continue;
       }
       const patient = (error.retryAfter ?? 0) <= PATIENCE;
-      if (!error.passing || !patient || options.once || attempt === PAUSES.length) throw error;
+      const tries = error.code === "overloaded" ? CROWD_TRIES : PAUSES.length;
+      if (!error.passing || !patient || options.once || attempt >= tries) throw error;
       report(error);
-      await pause(Math.max(PAUSES[attempt], 1_000 * (error.retryAfter ?? 0)));
+      await pause(Math.max(PAUSES[attempt] ?? 0, 1_000 * (error.retryAfter ?? 0)) * (1 + JITTER * Math.random()));
     }
   }
 }
@@ -342,7 +392,9 @@ async function send(method, path, { key, body, headers = {} }) {
   } catch {
     throw new Problem({ code: "offline", retry: "same_key" });
   }
+  if (response.status === 204) return undefined;
   const document = parse(text);
+  if (response.ok) rest = 1_000 * Number(response.headers.get("Retry-After"));
   if (response.ok && document) return document;
   throw problemOf(response, document);
 }
@@ -368,7 +420,7 @@ function parse(text) {
 }
 
 /**
- * Waits, but not longer than the connection is away.
+ * Waits, but at most until the connection is back.
  * @param {number} ms
  */
 function pause(ms) {

@@ -1,12 +1,12 @@
 // @ts-check
 /**
- * The captcha, where the operator has configured one: the widget of hCaptcha, reCAPTCHA or Turnstile. Its script must come
+ * The captcha, if the operator has configured one: the widget of hCaptcha, reCAPTCHA or Turnstile. Its script must come
  * from the provider, and is loaded only when the gateway asks for a captcha. The Content-Security-Policy allows it then.
  */
 import { ask, button, h } from "./dom.js";
 import { text } from "./text.js";
 
-/** The providers' scripts, and the global objects that they define. All of them have `render`. */
+/** The providers' scripts, and the global objects that they define. Each of them has `render`. */
 const PROVIDERS = {
   hcaptcha: { script: "https://js.hcaptcha.com/1/api.js", global: "hcaptcha" },
   recaptcha: { script: "https://www.google.com/recaptcha/api.js", global: "grecaptcha" },
@@ -22,7 +22,7 @@ let loaded;
 /**
  * Has the visitor solve a captcha.
  * @param {import("./contract").ChallengeWidget} challenge
- * @returns {Promise<string | undefined>} the response; nothing if the visitor closed the dialog, or no widget can be shown
+ * @returns {Promise<string | undefined>} the response; undefined if the visitor closed the dialog, or no widget can be shown
  */
 export async function solve({ provider, siteKey }) {
   if (provider === "other" || !siteKey) return undefined;

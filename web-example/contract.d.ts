@@ -8,6 +8,7 @@ type Schemas = components["schemas"];
 
 export type Money = Schemas["Money"];
 export type Club = Schemas["Club"];
+export type ClubDetails = Schemas["ClubDetails"];
 export type ProductType = Schemas["ProductType"];
 export type Product = Schemas["Product"];
 export type Offer = Schemas["Offer"];
@@ -30,6 +31,7 @@ export type Mandate = Schemas["Mandate"];
 export type StartPayment = Schemas["StartCardPayment"] | Schemas["StartLaterPayment"] | Schemas["StartFreePayment"];
 export type ChallengeWidget = Schemas["ChallengeWidget"];
 export type Payment = Schemas["Payment"];
+export type CardEmbedded = Schemas["CardEmbedded"];
 
 export type Me = Schemas["Me"];
 export type Consent = Schemas["Consent"];

@@ -1,7 +1,6 @@
 // @ts-check
 /**
- * Countries and mobile numbers: the country's calling code turns a number, written the way it is at home, into the
- * international form.
+ * Countries and mobile numbers: the country's calling code turns a number in national form into international form.
  */
 import { language } from "./text.js";
 
@@ -20,13 +19,13 @@ const CODES =
   "SR597 SS211 ST239 SV503 SX1 SY963 SZ268 TC1 TD235 TG228 TH66 TJ992 TK690 TL670 TM993 TN216 TO676 TR90 TT1 TV688 " +
   "TW886 TZ255 UA380 UG256 US1 UY598 UZ998 VA39 VC1 VE58 VG1 VI1 VN84 VU678 WF681 WS685 XK383 YE967 YT262 ZA27 ZM260 ZW263";
 
-/** Where the 0 that a number begins with is part of it; elsewhere it is left out of the international form. */
+/** Countries whose numbers keep their leading 0 in the international form. */
 const KEEP_ZERO = ["CG", "CI", "IT", "SM", "VA"];
 
 /** @type {Map<string, string>} */
 const callingCodes = new Map(CODES.split(" ").map((entry) => [entry.slice(0, 2), entry.slice(2)]));
 
-/** The country that is taken for granted, set in index.html. */
+/** The default country, set in index.html. */
 export const homeCountry =
   document.querySelector("meta[name='frontdesk:country']")?.getAttribute("content") ?? "FR";
 
@@ -38,9 +37,9 @@ export function countries() {
 }
 
 /**
- * A mobile number in its international form, or as it came when it cannot be read as a number.
+ * Returns a mobile number in international form, or unchanged if it is not a number.
  * @param {string} typed such as "06 12 34 56 78"
- * @param {string} country where it was typed as at home
+ * @param {string} country whose national form was typed
  */
 export function internationalNumber(typed, country) {
   const digits = typed.replace(/[\s().\-/]/g, "").replace(/^00/, "+");

@@ -29,7 +29,7 @@ export function h(tag, attributes = {}, ...children) {
 const isNothing = (child) => child === false || child === null || child === undefined;
 
 /**
- * A picture from the sprite icons.svg, for the eye only.
+ * A decorative icon from the sprite icons.svg, hidden from screen readers.
  * @param {string} name the symbol's id
  */
 export function icon(name) {
@@ -59,7 +59,7 @@ export const ticks = (lines) =>
   }));
 
 /**
- * What is said of an offer: what it is about, the words for it, and the notes below.
+ * One of an offer's terms: its label, its text, and the notes below.
  * @param {import("./terms.js").Term[]} lines
  */
 export function termList(lines) {
@@ -72,7 +72,7 @@ export function termList(lines) {
 }
 
 /**
- * A price to catch the eye: the cents are smaller. It reads, and is copied, like any other amount.
+ * A prominent price with smaller cents. Screen readers and the clipboard get it as plain text.
  * @param {import("./contract").Money} amount
  */
 export const price = (amount) =>
@@ -87,7 +87,7 @@ export const price = (amount) =>
 export const button = (attributes, ...children) => h("button", { type: "button", ...attributes }, ...children);
 
 /**
- * A question that has to be answered before anything else. It closes when one of its forms is submitted.
+ * A modal dialog. It closes when one of its forms is submitted.
  * @param {string} title
  * @param {...Child} children
  */

@@ -1,5 +1,5 @@
 // @ts-check
-/** Common slips in e-mail addresses: `ada@gmial.com` was probably meant to be `ada@gmail.com`. */
+/** Common typos in e-mail addresses: `ada@gmial.com` was probably meant to be `ada@gmail.com`. */
 
 const DOMAINS = ["gmail.com", "yahoo.com", "yahoo.fr", "hotmail.com", "hotmail.fr", "outlook.com", "outlook.fr", "icloud.com", "orange.fr",
   "free.fr", "sfr.fr", "wanadoo.fr", "laposte.net", "live.fr", "live.com", "proton.me", "mail.com", "ymail.com", "gmx.fr", "gmx.com", "gmx.net", "gmx.de"];
@@ -17,7 +17,7 @@ export function meantAddress(address) {
 }
 
 /**
- * Whether one character too many, too few or wrong, or two that changed places, make one word of the other.
+ * Whether one inserted, missing or wrong character, or two swapped ones, turn one word into the other.
  * @param {string} typed
  * @param {string} word
  */

@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * Keeps a registration up to date with what happens to it elsewhere: at the processor, in another tab, on another device.
+ * Keeps a registration up to date with changes made elsewhere: at the processor, in another tab, on another device.
  * The gateway sends every change as it happens. The page also polls: often while a payment is in progress, because each
  * poll makes the gateway check the processor, and rarely otherwise, in case the stream died unnoticed. It polls at once
  * when the page is visible again, the connection is back, or the computer has slept.
  */
-import { followRegistration } from "./api.js";
+import { followRegistration, restBeforePoll } from "./api.js";
 import { isFinal } from "./route.js";
 import { get } from "./store.js";
 
@@ -13,17 +13,17 @@ import { get } from "./store.js";
 const FIRST = 500;
 const GROWTH = 1.5;
 
-/** A payment that is not confirmed by then takes its time; five seconds go unnoticed. */
+/** A payment that is not confirmed by then is slow; five more seconds go unnoticed. */
 const LONGEST = 5_000;
 
-/** What the staff look into is settled within minutes or hours. */
+/** Staff take minutes or hours to complete a registration. */
 const LONGEST_BY_HAND = 30_000;
 
-/** An open registration changes in the visitor's own hands; this is for the other tab, with a stream and without. */
+/** The visitor changes an open registration in this tab; these polls catch another tab's changes, with a stream and without. */
 const WITH_STREAM = 60_000;
 const WITHOUT_STREAM = 10_000;
 
-/** The pause after which a stream that the gateway refused is tried again. */
+/** The pause before a refused stream is opened again. */
 const STREAM_AGAIN = 15_000;
 
 /** The clock is read this often. If it has moved by more than SLEPT, the computer has slept. */
@@ -33,7 +33,7 @@ const SLEPT = 20_000;
 /**
  * @typedef {object} Listener
  * @property {(id: string) => Promise<void>} poll reads the registration again
- * @property {(registration: import("./contract").Registration) => void} changed takes what the gateway has sent
+ * @property {(registration: import("./contract").Registration) => void} changed receives what the gateway has sent
  */
 
 let subject = "";
@@ -41,10 +41,10 @@ let wait = FIRST;
 let timer = 0;
 let isPolling = false;
 
-/** A change arrived while a request of the visitor was in progress, whose response may be older or newer: poll after it. */
+/** A change arrived during a request of the visitor, whose response may be older or newer: poll after it. */
 let missed = false;
 
-/** The stream, and whose it is. */
+/** The stream and its registration. */
 let streamed = "";
 let stop = () => {};
 let isStreaming = false;
@@ -54,7 +54,7 @@ let streamTimer = 0;
 let listener = { poll: async () => {}, changed: () => {} };
 
 /**
- * Follows the registration, at the pace at which it was followed before unless it has moved.
+ * Follows the registration, at the same pace as before unless it has changed.
  * @param {import("./contract").Registration | undefined} registration
  * @param {Listener} callbacks
  */
@@ -85,7 +85,7 @@ function plan() {
   const { registration } = get();
   if (!subject || !registration || !isAwake()) return;
   const quiet = isStreaming ? WITH_STREAM : WITHOUT_STREAM;
-  timer = setTimeout(poll, isMoving(registration) ? wait : quiet);
+  timer = setTimeout(poll, Math.max(restBeforePoll(), isMoving(registration) ? wait : quiet));
 }
 
 async function poll() {
@@ -100,7 +100,7 @@ async function poll() {
 }
 
 /**
- * Opens the registration's stream, once; browsers have few connections to share, so only while the page is visible.
+ * Opens the registration's stream, once; only while the page is visible, because browsers limit connections.
  * @param {string} id none when it is empty
  */
 function stream(id) {
@@ -117,7 +117,7 @@ function stream(id) {
 /** @param {import("./contract").Registration} registration */
 function take(registration) {
   if (get().busy) missed = true;
-  // It may have been on its way here since before the visitor's last attempt.
+  // The event may be older than the visitor's last attempt.
   else if (registration.payment?.state === "declined") poll();
   else listener.changed(registration);
 }
@@ -133,7 +133,7 @@ function refused(id) {
   }, STREAM_AGAIN);
 }
 
-/** Opens a new stream and polls: the one before may be dead. */
+/** Opens a new stream and polls, because the previous stream may be dead. */
 function restart() {
   stop();
   streamed = "";

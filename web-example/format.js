@@ -9,7 +9,7 @@ import { locale, text } from "./text.js";
 export const money = (money) => moneyParts(money).map(({ value }) => value).join("");
 
 /**
- * An amount in its parts, for where the cents are written smaller than the rest.
+ * An amount in its parts, for places that show the cents smaller.
  * @param {import("./contract").Money} money
  */
 export function moneyParts({ amount, currency }) {
@@ -17,10 +17,24 @@ export function moneyParts({ amount, currency }) {
   return format.formatToParts(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
 }
 
-/** @param {string} day YYYY-MM-DD: a day of the calendar, the same in every time zone */
+/** @param {string} day YYYY-MM-DD: a calendar day, the same in every time zone */
 export function date(day) {
   const format = new Intl.DateTimeFormat(locale, { dateStyle: "long", timeZone: "UTC" });
   return text.units.date(format.format(new Date(`${day}T00:00:00Z`)));
+}
+
+/** @param {string} day YYYY-MM-DD: the name of its month */
+export const monthOf = (day) => new Intl.DateTimeFormat(locale, { month: "long", timeZone: "UTC" }).format(new Date(`${day}T00:00:00Z`));
+
+/**
+ * Days that follow one another, such as "10–31 Dec".
+ * @param {string} first YYYY-MM-DD
+ * @param {number} count
+ */
+export function dayRange(first, count) {
+  const from = new Date(`${first}T00:00:00Z`);
+  const format = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", timeZone: "UTC" });
+  return format.formatRange(from, new Date(from.getTime() + (count - 1) * 86_400_000));
 }
 
 /** @param {string} instant RFC 3339 */
@@ -29,8 +43,22 @@ export function moment(instant) {
   return format.format(new Date(instant));
 }
 
-/** Today in the visitor's time zone, as YYYY-MM-DD. */
+/** Today in the visitor's time zone, as YYYY-MM-DD. The club's own day is in its details. */
 export const today = () => inDays(0);
+
+/**
+ * Days of the week, as a range where they are consecutive: "Monday – Friday".
+ * @param {string[]} days such as monday, in their order
+ */
+export function weekDays(days) {
+  const format = new Intl.DateTimeFormat(locale, { weekday: "long", timeZone: "UTC" });
+  const numbers = days.map((day) => WEEK.indexOf(day));
+  const names = numbers.map((number) => format.format(new Date(Date.UTC(2024, 0, 1 + number)))); // a Monday
+  const isSpan = names.length > 2 && numbers.every((number, at) => number === numbers[0] + at);
+  return isSpan ? `${names[0]} – ${names.at(-1)}` : names.join(", ");
+}
+
+const WEEK = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
 /** @param {number} days from today in the visitor's time zone, as YYYY-MM-DD */
 export function inDays(days) {
@@ -53,7 +81,7 @@ export const keepsDay = (duration) => /^P\d+[MY]$/.test(duration);
 export const per = (duration) => inWords(duration, text.units.per);
 
 /**
- * A duration of one unit, which is all that an offer has; anything else stays as it came.
+ * A duration of one unit, the only kind that offers have; anything else stays unchanged.
  * @param {string} duration
  * @param {(count: number, unit: string) => string} words
  */

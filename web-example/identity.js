@@ -1,23 +1,23 @@
 // @ts-check
 /**
- * What the club's own login hands over. It sends the browser back to this site with
+ * The tokens that the club's own login returns. It sends the browser back to this site with
  *
  *     #identityToken=…   who the visitor is, for ten minutes at most: opens /?me
- *     #accessToken=…     the visitor's own access to the club system, to bring an account along (views/prospect.js)
+ *     #accessToken=…     the visitor's own access to the club system, to bring in an account (views/prospect.js)
  *
- * Both leave the address, and with it the history, at once. The first is kept in sessionStorage as long as it can be
- * valid, so that a reload does not ask for the login again; the second in the memory of this page alone. The page
+ * Both are immediately removed from the address, and so from the history. The identity token is kept in sessionStorage
+ * while it can be valid, so that a reload needs no new login; the access token only in this page's memory. The page
  * does not check them: the gateway does.
  *
  * @typedef {object} Identity
  * @property {string} token
  * @property {number} until when it ends, by this device's clock in ms
  *
- * @typedef {"expired" | "refused" | "left" | "moved"} Ending `refused`: it was never taken on this page
+ * @typedef {"expired" | "refused" | "left" | "moved"} Ending `refused`: the gateway never accepted it on this page
  */
 import { isLocal } from "./simulator.js";
 
-/** The longest that the gateway takes an identity token for, in ms. */
+/** The longest lifetime of an identity token that the gateway accepts, in ms. */
 const LONGEST = 600_000;
 
 const KEPT = "frontdesk.identity";
@@ -25,11 +25,11 @@ const KEPT = "frontdesk.identity";
 /** @typedef {"identityToken" | "accessToken"} Wanted */
 
 /**
- * Where the club's login is: the `frontdesk:login` line of index.html. In it, `{return}` is the address to which the login sends
- * the browser back to, and `{token}` for which of the two it is asked for.
+ * The address of the club's login: the `frontdesk:login` line of index.html. In it, `{return}` is the address to which the
+ * login sends the browser back, and `{token}` is the token that the site wants.
  * @param {Wanted} wanted
  * @param {string} back
- * @returns {string | undefined} nothing when no login is configured
+ * @returns {string | undefined} undefined when no login is configured
  */
 export function loginAddress(wanted, back) {
   const configured = document.querySelector("meta[name='frontdesk:login']")?.getAttribute("content") ?? "";
@@ -41,7 +41,7 @@ export function loginAddress(wanted, back) {
 export const canLogIn = () => isLocal() || !!loginAddress("identityToken", "");
 
 /**
- * Takes what the login has put into the address off it.
+ * Removes the login's tokens from the address, and returns them.
  * @returns {{ identityToken?: string, accessToken?: string }}
  */
 export function takeHandover() {
@@ -61,12 +61,12 @@ export function keepIdentity(token) {
   try {
     sessionStorage.setItem(KEPT, JSON.stringify(identity));
   } catch {
-    // Storage is forbidden: the identity then lives as long as the page.
+    // Storage is forbidden, so the identity is lost with the page.
   }
   return identity;
 }
 
-/** @returns {Identity | undefined} the one of before the reload, while it can be valid */
+/** @returns {Identity | undefined} the identity from before the reload, while it can be valid */
 export function keptIdentity() {
   try {
     const identity = JSON.parse(sessionStorage.getItem(KEPT) ?? "null");
@@ -87,8 +87,8 @@ export function dropIdentity() {
 }
 
 /**
- * How long a token is good for, by its own account: from `iat` to `exp`, since a visitor's clock may be hours wrong. One
- * that cannot be read is left to the gateway.
+ * A token's lifetime, from `iat` to `exp`, because a visitor's clock may be hours wrong. The gateway judges a token
+ * that cannot be read.
  * @param {string} token
  */
 function lifetime(token) {

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Idempotency keys. An intention is one thing that the visitor wants done once, such as "pay": it has a key, and it
+ * Idempotency keys. An intention is an action that the visitor wants once, such as "pay". It has a key, and it
  * keeps that key until a definitive response has come, across a lost connection and a reload of the page. Sent again with
  * the same key, a request has no second effect.
  *
@@ -10,10 +10,10 @@
 /**
  * @template Body
  * @typedef {object} Intention
- * @property {string} name what is intended, such as "start"
+ * @property {string} name the action, such as "start"
  * @property {string} key the Idempotency-Key
  * @property {Body} body the request's body: a key belongs to one body
- * @property {string} after what the intention answers to, such as the id of the declined payment before it
+ * @property {string} after what the intention follows, such as the id of the declined payment before it
  */
 
 const PREFIX = "frontdesk.intention.";
@@ -22,12 +22,12 @@ const PREFIX = "frontdesk.intention.";
 const memory = new Map();
 
 /**
- * The intention of that name, new unless the very same one still waits for its response.
+ * Returns the intention of that name. It is new unless an identical one still waits for its response.
  * @template Body
  * @param {string} name
  * @param {Body} body
- * @param {string} [after] a change of it makes a new intention; left out, it does not count
- * @param {{ secret?: boolean }} [options] `secret`: the body is kept in the memory of this page alone
+ * @param {string} [after] a different value makes a new intention; ignored if left out
+ * @param {{ secret?: boolean }} [options] `secret`: keep the body only in this page's memory
  * @returns {Intention<Body>}
  */
 export function intend(name, body, after, { secret = false } = {}) {
@@ -40,7 +40,7 @@ export function intend(name, body, after, { secret = false } = {}) {
 }
 
 /**
- * The intention of that name that has had no definitive response yet.
+ * Returns the intention of that name that still waits for a definitive response.
  * @param {string} name
  * @returns {Intention<any> | null}
  */
@@ -50,7 +50,7 @@ export function pending(name) {
 }
 
 /**
- * Forgets an intention: it has its definitive response.
+ * Deletes an intention after its definitive response.
  * @param {string} name
  */
 export function settle(name) {
@@ -58,7 +58,7 @@ export function settle(name) {
   try {
     sessionStorage.removeItem(PREFIX + name);
   } catch {
-    // Storage is forbidden: the copy in memory was the only one.
+    // Storage is forbidden: the only copy was in memory.
   }
 }
 
@@ -82,11 +82,11 @@ function write(name, text, secret) {
   try {
     sessionStorage.setItem(PREFIX + name, text);
   } catch {
-    // Storage is forbidden or full: the key then lives as long as the page.
+    // Storage is forbidden or full, so the key is lost with the page.
   }
 }
 
-/** 128 random bits; `crypto.randomUUID` is missing on plain http, which is how one tries a phone on the local network. */
+/** 128 random bits; `crypto.randomUUID` is missing on plain http, as when testing with a phone on the local network. */
 function randomKey() {
   if (crypto.randomUUID) return crypto.randomUUID();
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,34 +1,34 @@
 // @ts-check
 /**
  * What the visitor does, and what the page reads for it: each function makes requests and puts the outcome into the
- * store. Start reading at `attempt`, through which everything that changes something goes.
+ * store. Start reading at `attempt`, which runs every change.
  */
 import * as api from "./api.js";
 import { intend, pending, settle } from "./intentions.js";
-import { canPay, go, isFinal, returnUrl, ways } from "./route.js";
+import { attributed, canPay, cardOf, embeddedCard, go, isFinal, isTooYoungOrOld, returnUrl, ways } from "./route.js";
 import { get, set } from "./store.js";
 import { findOffer } from "./terms.js";
 
 /**
  * @typedef {import("./contract").Registration} Registration
  * @typedef {import("./contract").Person} Person
- * @typedef {"start" | "continue" | "link" | "person" | "item" | "remove" | "clear" | "check" | "mandate" | "sign" | "resend" | "cancel" | "prospect" | "pay" | "card" | "back" | "abandon" | "consents" | "transfer"} Doing what `busy` and `data-busy` name
+ * @typedef {"start" | "continue" | "link" | "person" | "item" | "remove" | "clear" | "check" | "mandate" | "sign" | "resend" | "cancel" | "prospect" | "pay" | "card" | "back" | "abandon" | "leave" | "consents" | "transfer"} Doing what `busy` and `data-busy` name
  */
 
-/** Problems which say that the page is behind: the registration is read again. */
+/** Problems that show that the page is outdated: the registration is read again. */
 const BEHIND = ["conflict", "cart_frozen", "cart_empty", "cart_invalid", "cart_changed", "mandate_required", "mandate_signed",
   "mandate_not_needed", "no_code", "code_wrong", "code_expired", "code_blocked", "mobile_unreachable", "nothing_due", "amount_due", "method_not_offered", "payment_exists",
   "person_required", "registration_closed", "payment_under_way", "not_found"];
 
-/** Readings after which a response has the payment's present state for certain: no newer one is behind it. */
+/** Reads after which a response certainly has the payment's current state: no newer one can follow. */
 const FRESH = 100;
 
-/** Where this browser remembers the registration that it is in the middle of; the id is public, the cookie is secret. */
+/** Where this browser keeps its registration in progress; the id is public, the cookie is secret. */
 const IN_PROGRESS = "frontdesk.registration";
 
 /**
- * Does one thing at a time for the visitor: while it is in progress nothing else can be requested. The problem that ended
- * it is shown above the step, and is the result.
+ * Runs one action at a time for the visitor: while it is in progress, nothing else can be requested. A problem that ends
+ * it is shown above the step, and returned.
  * @param {Doing} doing
  * @param {() => Promise<boolean | void>} action true: the browser is leaving the page, so stay busy
  * @returns {Promise<api.Problem | undefined>}
@@ -57,12 +57,12 @@ async function failed(error) {
 }
 
 /**
- * Sends what carries an Idempotency-Key. The key is forgotten once the response is definitive, and kept otherwise, so that
- * the next attempt is the same request.
+ * Sends a request with an Idempotency-Key. The key is deleted after a definitive response, and kept otherwise, so that the
+ * next attempt is the same request.
  * @template Body, Response
  * @param {import("./intentions.js").Intention<Body>} intention
  * @param {(intention: import("./intentions.js").Intention<Body>) => Promise<Response>} send
- * @param {{ keep?: boolean }} [options] `keep`: a success is not the end of it
+ * @param {{ keep?: boolean }} [options] `keep`: keep the key after a success, too
  */
 export async function carryOut(intention, send, { keep = false } = {}) {
   try {
@@ -97,38 +97,95 @@ export async function loadClubs() {
 }
 
 /**
- * Reads a club's catalogue, page by page, once. For a member it is their own price list, where they
- * look at it as such, or have a registration as such.
+ * Reads how to reach a club, and its day. This is optional: if it fails, the page does without it.
+ * @param {string | undefined} clubId
+ */
+export async function loadDetails(clubId) {
+  if (!clubId || get().details?.id === clubId) return;
+  const details = await quietly(() => api.getClub(clubId));
+  if (details) set({ details });
+}
+
+/** Reads the catalogue and the schedules again, in the language that the visitor has chosen. */
+export async function readTextsAgain() {
+  const { catalogue } = get();
+  if (!catalogue) return;
+  set({ schedules: {} });
+  [...cartSchedules(get()), ...offerSchedules(get())].map(loadSchedule);
+  const { clubId, whose, only } = catalogue;
+  const products = await quietly(async () => (only ? [await api.getOffer(clubId, only)] : readProducts(clubId, whose)));
+  if (products && get().catalogue?.clubId === clubId) set({ catalogue: { ...catalogue, products, complete: !only } });
+}
+
+/**
+ * Reads the offer of a link, without the rest of the catalogue.
+ * @param {import("./route.js").Place} place
+ */
+export async function loadOffer({ club = "", offer = "" }) {
+  const { catalogue } = get();
+  if (catalogue?.clubId === club && (findOffer(catalogue, offer) || catalogue.only === offer)) return;
+  set({ catalogue: { clubId: club, products: [], complete: false, only: offer } });
+  const isRead = await load(async () => {
+    const products = await api.getOffer(club, offer).then((product) => [product], unlessMissing);
+    if (get().catalogue?.only === offer) set({ catalogue: { clubId: club, products, complete: !products.length, only: offer } });
+  });
+  if (!isRead && get().catalogue?.only === offer) set({ catalogue: undefined });
+}
+
+/**
+ * @param {unknown} error
+ * @returns {never[]} nothing: there is no such offer
+ */
+function unlessMissing(error) {
+  if (error instanceof api.Problem && error.code === "not_found") return [];
+  throw error;
+}
+
+/**
+ * All pages of a catalogue.
+ * @param {string} clubId
+ * @param {string} [whose]
+ * @param {(products: import("./contract").Product[], complete: boolean) => boolean} [seen] called with each page; false stops
+ */
+async function readProducts(clubId, whose, seen = () => true) {
+  /** @type {import("./contract").Product[]} */
+  let products = [];
+  let cursor;
+  do {
+    const page = await api.listProducts(clubId, cursor, whose);
+    products = [...products, ...page.items];
+    cursor = page.next;
+  } while (seen(products, !cursor) && cursor);
+  return products;
+}
+
+/**
+ * Reads a club's catalogue, page by page, once. For members it is their own price list, if they browse or registered as
+ * a member.
  * @param {string} clubId
  */
 export async function loadCatalogue(clubId) {
   const { place, registration, identity } = get();
   const known = place.me || !!registration?.contact?.debt;
   const whose = known ? identity?.token : undefined;
-  const isShown = () => get().catalogue?.clubId === clubId && get().catalogue?.whose === whose;
+  const isShown = () => get().catalogue?.clubId === clubId && get().catalogue?.whose === whose && !get().catalogue?.only;
   if (isShown()) return;
   set({ catalogue: { clubId, whose, products: [], complete: false }, category: undefined });
   const isRead = await load(async () => {
-    /** @type {import("./contract").Product[]} */
-    let products = [];
-    let cursor;
-    do {
-      const page = await api.listProducts(clubId, cursor, whose);
-      if (!isShown()) return;
-      products = [...products, ...page.items];
-      cursor = page.next;
-      set({ catalogue: { clubId, whose, products, complete: !cursor } });
-    } while (cursor);
+    await readProducts(clubId, whose, (products, complete) => {
+      if (isShown()) set({ catalogue: { clubId, whose, products, complete } });
+      return isShown();
+    });
   });
   if (!isRead && isShown()) set({ catalogue: undefined });
 }
 
 /**
- * What a schedule is asked for.
+ * The parameters of a schedule.
  * @typedef {{ club: string, offer: string, startDate?: string, debitDay?: number }} ScheduleRequest
  */
 
-/** @param {ScheduleRequest} request what a schedule is known by in the store */
+/** @param {ScheduleRequest} request determines the schedule's key in the store */
 export const scheduleKey = ({ club, offer, startDate, debitDay }) => [club, offer, startDate ?? "", debitDay ?? ""].join("/");
 
 /**
@@ -149,7 +206,7 @@ export const offerSchedules = ({ place: { registration, club, offer, startDate, 
   !registration && club && offer && findOffer(catalogue, offer)?.offer.billing ? [{ club, offer, startDate, debitDay: Number(debitDay) || undefined }] : [];
 
 /**
- * Reads what an offer costs and when, once. It is an addition: when it cannot be read, the step does without it.
+ * Reads what an offer costs and when, once. This is optional: if it fails, the step does without it.
  * @param {ScheduleRequest} request
  * @returns {Promise<import("./contract").Schedule | null>}
  */
@@ -206,7 +263,7 @@ export async function open(id) {
 }
 
 /**
- * Reads a registration again, quietly: the page keeps showing what it knows when that fails.
+ * Reads a registration again. If that fails, the page keeps what it shows.
  * @param {string} id
  */
 export async function refresh(id) {
@@ -227,7 +284,7 @@ async function read(id, options) {
   const { registration: known, attempts } = get();
   try {
     const response = await api.getRegistration(id, options);
-    // A response to the visitor has overtaken this one, or may have: it is newer.
+    // A response to the visitor's action has overtaken this one, or may have: it is newer.
     if (get().registration !== known || get().attempts !== attempts) return;
     set({ readings: get().readings + 1 });
     show(response);
@@ -239,8 +296,8 @@ async function read(id, options) {
 }
 
 /**
- * Takes a registration that the gateway has pushed. What was said of a cart that could not be read again stays
- * said until there is another cart.
+ * Accepts a registration that the gateway has pushed. A notice that the cart could not be read again stays until the
+ * cart changes.
  * @param {Registration} registration
  */
 export function receive(registration) {
@@ -253,7 +310,7 @@ export function receive(registration) {
 }
 
 /**
- * Puts a registration as it was just read into the store, unless it is the same as before or the page has moved on.
+ * Puts a registration that was just read into the store, unless it is unchanged or the page has moved on.
  * @param {Registration} registration
  */
 function show(registration) {
@@ -266,19 +323,21 @@ function show(registration) {
   const named = get().place.registration;
   if (named && named !== registration.id) return;
   if (JSON.stringify(known) !== JSON.stringify(registration)) set({ registration });
+  if (registration.step === "done" && known?.step !== "done") offerConsents(registration.id);
 }
 
 /**
- * Starts a registration with all that is known: the club, the person, the offer.
+ * Starts a registration with everything known: the club, the person, the offer.
  * @param {Person} person
  */
 export const start = (person) =>
   attempt("start", async () => {
     const { club = "", offer = "", startDate, debitDay } = get().place;
     const item = { offerId: offer, ...(startDate && { startDate }), ...(debitDay && { debit: { day: Number(debitDay) } }) };
-    const registration = await carryOut(intend("start", { clubId: club, person, items: [item] }), (one) => api.startRegistration(one));
+    const registration = await carryOut(intend("start", { clubId: club, person, items: [item], ...attributed() }), (one) => api.startRegistration(one));
     set({ given: { registration: registration.id, person } });
     begun(registration);
+    if (isTooYoungOrOld(registration)) go({ registration: registration.id, step: "person" }, { replace: true });
   });
 
 /**
@@ -298,15 +357,15 @@ export function begun(registration) {
  */
 export async function accept({ club = "", invitation = "" }) {
   const problem = await attempt("start", async () => {
-    begun(await carryOut(intend("accept", { clubId: club, invitation }), (one) => api.startRegistration(one)));
+    begun(await carryOut(intend("accept", { clubId: club, invitation, ...attributed() }), (one) => api.startRegistration(one)));
   });
   if (problem?.passing) set({ isStuck: true });
   return problem;
 }
 
 /**
- * Continues a registration of another device. What the link held is in the memory of this page alone; it is kept
- * there until the response is definitive, so that "try again" is the same request.
+ * Continues a registration of another device. The link's value is kept only in this page's memory,
+ * until the response is definitive, so that "try again" is the same request.
  */
 export async function resume() {
   const problem = await attempt("continue", async () => {
@@ -329,7 +388,7 @@ export const makeLink = () =>
   });
 
 /**
- * The person of a registration whose start had no response so far: after a reload it can be sent again as it was.
+ * The person of a registration whose start got no response: after a reload it can be sent again unchanged.
  * @returns {Person | undefined}
  */
 export const unconfirmedPerson = () => pending("start")?.body.person;
@@ -340,7 +399,7 @@ export const correct = (person) =>
     const id = get().place.registration ?? "";
     show(await api.putPerson(id, person));
     set({ given: { registration: id, person } });
-    go({ registration: id });
+    showCart(id);
   });
 
 /**
@@ -352,8 +411,16 @@ export const correctSome = (changes) =>
     const id = get().place.registration ?? "";
     show(await api.correctPerson(id, changes));
     set({ person: {} });
-    go({ registration: id });
+    showCart(id);
   });
+
+/**
+ * Shows the cart, unless the new birth date does not fit it: then the form says so.
+ * @param {string} id
+ */
+function showCart(id) {
+  if (!isTooYoungOrOld(get().registration)) go({ registration: id });
+}
 
 /** Back to the cart, with the details as they are. */
 export const leave = () => go({ registration: get().place.registration });
@@ -367,7 +434,7 @@ export const add = (item) =>
   });
 
 /**
- * Gives the bank account and has the code sent. The account number is in the memory of this page alone.
+ * Sends the bank account and requests the code. The account number stays in this page's memory.
  * @param {import("./contract").NewMandate} mandate
  */
 export const giveAccount = (mandate) =>
@@ -385,27 +452,27 @@ export const sign = (code) =>
     if (registration.mandate?.state === "signed") go({ registration: id }, { replace: true });
   });
 
-/** Has a new code sent. */
+/** Requests a new code. */
 export const resend = () =>
   attempt("resend", async () => {
     const id = get().place.registration ?? "";
     show(await carryOut(intend(`resend.${id}`, undefined), (intention) => api.resendCode(id, intention)));
   });
 
-/** Gives the signature up, to give another account. */
+/** Cancels the signature, to enter another account. */
 export const cancelSignature = () =>
   attempt("cancel", async () => {
     const id = get().place.registration ?? "";
     show(await api.cancelSignature(id));
   });
 
-/** @param {string} accessToken the visitor's own at the club system; kept nowhere */
+/** @param {string} accessToken the visitor's own at the club system; not stored */
 export async function bringAccount(accessToken) {
   const problem = await attempt("prospect", async () => {
     const id = get().place.registration ?? "";
     const body = { accessToken };
     show(await carryOut(intend(`prospect.${id}`, body, undefined, { secret: true }), (intention) => api.migrateProspect(id, intention)));
-    set({ accessToken: undefined, person: {}, given: undefined, brought: id }); // the account has taken the place of what was typed
+    set({ accessToken: undefined, person: {}, given: undefined, brought: id }); // the account replaces what was typed
     go({ registration: id }, { replace: true });
   });
   if (problem?.code === "access_token_refused") set({ accessToken: undefined });
@@ -429,7 +496,7 @@ export const removeItem = (item) =>
     show(await api.removeItem(get().place.registration ?? "", item));
   });
 
-/** Has the club system check the cart again. */
+/** Makes the club system check the cart again. */
 export const checkAgain = () =>
   attempt("check", async () => {
     const id = get().place.registration ?? "";
@@ -439,17 +506,17 @@ export const checkAgain = () =>
     await refresh(id);
   });
 
-/** Asks for what the cart's one button says: to pay by card, or to confirm what costs nothing. */
+/** Does what the cart's button says: pays by card, or confirms a free cart. */
 export const pay = () => settleCart();
 
 /**
- * Asks to pay at the club.
+ * Requests to pay at the club.
  * @param {string} dueDate until when, YYYY-MM-DD
  */
 export const payLater = (dueDate) => settleCart({ method: "later", dueDate });
 
 /**
- * What the visitor has asked for already, or what the gateway offers first.
+ * What the visitor has already requested, or what the gateway offers first.
  * @param {Registration} registration
  * @returns {import("./contract").StartPayment}
  */
@@ -462,7 +529,7 @@ function usualWay(registration) {
 }
 
 /**
- * The payment of the cart that the page shows: the gateway refuses it when the cart is another one by now.
+ * The payment of the displayed cart: the gateway refuses it if the cart has changed since.
  * @param {Registration} registration
  * @param {import("./contract").StartPayment} way
  * @returns {import("./contract").StartPayment}
@@ -470,8 +537,8 @@ function usualWay(registration) {
 const asSeen = ({ cart }, way) => ({ ...way, cart: cart.revision });
 
 /**
- * Asks for the payment and, for a card, leaves for the processor's page. The key outlives the response: until the gateway
- * says that a new payment is wanted, asking again asks for this one.
+ * Requests the payment and, for a card, goes to the processor's page. The key outlives the response: until the gateway
+ * asks for a new payment, a retry requests this one.
  * @param {import("./contract").StartPayment} [way]
  */
 const settleCart = (way) =>
@@ -481,8 +548,8 @@ const settleCart = (way) =>
     const { id, payment } = registration;
     const after = payment?.payAgain === "new_request" ? payment.id : undefined;
     const intention = intend(`pay.${id}`, asSeen(registration, way ?? usualWay(registration)), after);
-    const { card } = await startPayment(id, intention);
-    if (leaveFor(card?.redirectUrl)) return true;
+    const card = cardOf(await startPayment(id, intention));
+    if (card?.presentation === "redirect" && leaveFor(card.redirectUrl)) return true;
     set({ confirmed: undefined });
     await refresh(id);
     set({ readings: FRESH });
@@ -490,7 +557,7 @@ const settleCart = (way) =>
   });
 
 /**
- * Asks for a payment, or for another attempt at it: what was read before is outdated then, a decline above all.
+ * Requests a payment, or another attempt at it. Earlier reads are then outdated, above all a decline.
  * @param {string} id
  * @param {import("./intentions.js").Intention<import("./contract").StartPayment>} intention
  */
@@ -501,10 +568,10 @@ async function startPayment(id, intention) {
 }
 
 /**
- * Confirms the card that was entered into the processor's own fields on this page. After a decline the gateway is asked
- * first, as for every payment: it names the payment that the card is for.
- * @param {(clientSecret: string) => Promise<string | undefined>} confirm has the processor confirm it; its words when it did not
- * @returns {Promise<string | undefined>} the processor's words
+ * Confirms the card that was entered into the processor's own fields on this page. After a decline it first asks the
+ * gateway, as for every payment, which payment the card is for.
+ * @param {(clientSecret: string) => Promise<string | undefined>} confirm makes the processor confirm it; returns the processor's message if it did not
+ * @returns {Promise<string | undefined>} the processor's message
  */
 export async function confirmCard(confirm) {
   /** @type {string | undefined} */
@@ -512,12 +579,12 @@ export async function confirmCard(confirm) {
   await attempt("card", async () => {
     const { registration } = get();
     const { id, payment } = registration ?? {};
-    if (!registration || !id || !payment?.card?.clientSecret) return;
-    let secret = payment.card.clientSecret;
+    let secret = embeddedCard(payment)?.clientSecret;
+    if (!registration || !id || !payment || !secret) return;
     if (canPay(registration)) {
       const intention = intend(`pay.${id}`, asSeen(registration, usualWay(registration)), payment.payAgain === "new_request" ? payment.id : undefined);
       const asked = await startPayment(id, intention);
-      secret = asked.card?.clientSecret ?? secret;
+      secret = embeddedCard(asked)?.clientSecret ?? secret;
     }
     refusal = await confirm(secret);
     if (refusal === undefined) set({ confirmed: secret });
@@ -526,19 +593,38 @@ export async function confirmCard(confirm) {
   return refusal;
 }
 
-/** Gives the payment up and goes back to the cart, to change it or to pay in another way. */
+/** Cancels the payment and returns to the cart, to change it or to pay in another way. */
 export const stepBack = () =>
   attempt("back", async () => {
     const id = get().place.registration ?? "";
     show(await api.cancelPayment(id));
   });
 
-/** Gives the registration up. */
+/** Abandons the registration. */
 export const abandon = () =>
   attempt("abandon", async () => {
     const id = get().place.registration ?? "";
     show(await api.abandonRegistration(id));
   });
+
+/** Ends this browser's session, such as on a shared computer: the registration continues only on other devices. */
+export const signOff = () =>
+  attempt("leave", async () => {
+    const id = get().place.registration ?? "";
+    await api.endSession(id);
+    forget(id);
+    set({ person: {}, given: undefined });
+    go({}, { replace: true });
+  });
+
+/**
+ * Reads what a new member may allow the club to send. This is optional: if it fails, the page shows nothing.
+ * @param {string} id
+ */
+async function offerConsents(id) {
+  const consents = await api.listBuyersConsents(id).catch(() => undefined);
+  if (consents && get().place.registration === id) set({ consents });
+}
 
 /** @param {string | undefined} url the processor's page */
 function leaveFor(url) {

@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * The site's entry: shows the step that the address and the registration mean, and reads what the step needs. Start
- * reading at `update`; what the visitor can do is in journey.js, how a step looks in views/.
+ * reading at `update`; the visitor's actions are in journey.js, the steps' views in views/.
  */
 import { onChallenge, onTrouble } from "./api.js";
 import { solve } from "./challenge.js";
@@ -9,9 +9,8 @@ import { follow } from "./follow.js";
 import { keepIdentity, keptIdentity, takeHandover } from "./identity.js";
 import * as journey from "./journey.js";
 import * as member from "./member.js";
-import { dropProcessorsWords, go, here, lacksStart, stepOf, takeResume } from "./route.js";
+import { dropProcessorsWords, go, here, keepAttribution, stepOf, takeResume } from "./route.js";
 import { get, onChange, set } from "./store.js";
-import { findOffer } from "./terms.js";
 import { text } from "./text.js";
 import * as cart from "./views/cart.js";
 import { showCard } from "./views/card.js";
@@ -32,9 +31,9 @@ import * as transfer from "./views/transfer.js";
 
 /**
  * @typedef {object} View a step, or another part of the page
- * @property {() => HTMLElement | null} show makes the elements, from the store
- * @property {(state: import("./store.js").State) => unknown[]} reads what of the store it shows: it is shown again when
- *   one of these changes
+ * @property {() => HTMLElement | null} show creates the elements from the store
+ * @property {(state: import("./store.js").State) => unknown[]} reads the parts of the store that it shows: it is
+ *   shown again when one of them changes
  */
 
 /** @type {Record<import("./route.js").Step, View>} */
@@ -45,15 +44,15 @@ const find = (hook) => /** @type {HTMLElement} */ (document.querySelector(hook))
 const main = find("main");
 const side = find("[data-side]");
 
-/** What is on the page: which screen, and what it was made from. */
+/** What the page shows: which screen, and the data that it was made from. */
 let screen = "";
 let shown = /** @type {unknown[]} */ ([]);
 let shownBeside = /** @type {unknown[]} */ ([]);
 
-/** Whether the visitor went back or forward, and the browser restores where the page was scrolled to. */
+/** Whether the visitor went back or forward, so that the browser restores the scroll position. */
 let isRestored = false;
 
-/** Brings the page up to date with the store. */
+/** Updates the page from the store. */
 function update() {
   const state = get();
   const step = stepOf(state.place, state);
@@ -64,7 +63,7 @@ function update() {
   showSide(step, state);
   showProblem(state);
   showBusy(state);
-  find("[data-status]").textContent = state.waiting ? text.waiting : "";
+  find("[data-status]").textContent = state.waiting ? (state.crowded ? text.crowded : text.waiting) : "";
   follow(state.registration, { poll: journey.refresh, changed: journey.receive });
 }
 
@@ -118,7 +117,7 @@ function typeAgain(typed) {
 }
 
 /**
- * What of a step is unfolded, by the words on it: it stays so when the step is shown again.
+ * The unfolded parts of a step, by their labels: they stay unfolded when the step is shown again.
  * @param {HTMLElement} view
  */
 const unfoldedIn = (view) => [...view.querySelectorAll("details[open] > summary")].map((summary) => summary.textContent);
@@ -177,7 +176,7 @@ function showBusy({ busy }) {
  */
 const same = (one, other) => one.length === other.length && one.every((value, at) => value === other[at]);
 
-/** Reads what the place that the address names needs. */
+/** Reads what the place in the address needs. */
 async function arrive() {
   if (get().resume && (await journey.resume()) === undefined) return; // the address names the registration now
   const { place, registration } = get();
@@ -185,34 +184,22 @@ async function arrive() {
     const clubs = journey.loadClubs();
     if (registration?.id !== place.registration) await journey.open(place.registration);
     const clubId = get().registration?.clubId;
-    await Promise.all([clubs, clubId && journey.loadCatalogue(clubId)]);
+    await Promise.all([clubs, clubId && journey.loadCatalogue(clubId), journey.loadDetails(clubId)]);
     await Promise.all(journey.cartSchedules(get()).map(journey.loadSchedule));
     return;
   }
   if (place.me) return arriveAsMember(place);
   if (place.invitation && (await journey.accept(place)) === undefined) return; // the address names the registration now
-  await Promise.all([journey.loadClubs(), place.club && journey.loadCatalogue(place.club), journey.findInProgress()]);
-  if (get().place === place && askStart(place)) return;
+  const offers = place.club && (place.offer ? journey.loadOffer(place) : journey.loadCatalogue(place.club));
+  await Promise.all([journey.loadClubs(), offers, journey.loadDetails(place.club), journey.findInProgress()]);
   await Promise.all(journey.offerSchedules(get()).map(journey.loadSchedule));
   const { clubs } = get();
   if (clubs?.length === 1 && !get().place.club) go({ club: clubs[0].id }, { replace: true });
 }
 
-/**
- * Asks for the day on which the offer that the address names shall start, where that is missing.
- * @param {import("./route.js").Place} place
- */
-function askStart(place) {
-  const found = place.club && place.offer && lacksStart(place, get()) && findOffer(get().catalogue, place.offer);
-  if (!found) return false;
-  go({ club: place.club }, { replace: true });
-  offer.askStart(found.product, found.offer);
-  return true;
-}
-
 /** @param {import("./route.js").Place} place */
 async function arriveAsMember({ club, step }) {
-  await Promise.all([journey.loadClubs(), member.loadMe(), step === "consents" && member.loadConsents(), club && journey.loadCatalogue(club)]);
+  await Promise.all([journey.loadClubs(), member.loadMe(), step === "consents" && member.loadConsents(), step === "transfer" && member.loadTransfer(), club && journey.loadCatalogue(club), journey.loadDetails(club ?? get().me?.clubId)]);
 }
 
 function arriveAgain() {
@@ -232,14 +219,15 @@ onChange(() => {
   arrived = place;
   arrivedAs = identity;
   const left = place.registration !== registration?.id;
-  set({ problem: undefined, isStuck: false, missing: false, ...(left && { registration: undefined, readings: 0 }) });
+  set({ problem: undefined, isStuck: false, missing: false, ...(left && { registration: undefined, readings: 0, consents: undefined, consentRequests: {}, consentResults: undefined }) });
   arrive();
 });
 
 onChallenge(solve);
 
 onTrouble((problem) => {
-  if (get().waiting !== !!problem) set({ waiting: !!problem });
+  const crowded = problem?.code === "overloaded";
+  if (get().waiting !== !!problem || get().crowded !== crowded) set({ waiting: !!problem, crowded });
 });
 
 addEventListener("popstate", () => {
@@ -247,10 +235,10 @@ addEventListener("popstate", () => {
   set({ place: here() });
 });
 
-/** The club's login can come back to the page that is open already. */
+/** The club's login can return to a page that is already open. */
 addEventListener("hashchange", () => takeOver(takeHandover()));
 
-/** @param {ReturnType<typeof takeHandover>} handover what the club's login has said in the address */
+/** @param {ReturnType<typeof takeHandover>} handover the login's tokens from the address */
 function takeOver({ identityToken, accessToken }) {
   if (identityToken) member.signIn(identityToken);
   if (accessToken) set({ accessToken });
@@ -263,7 +251,7 @@ addEventListener("online", () => {
 });
 document.addEventListener("visibilitychange", member.watchEnd);
 
-/** Links to a place are followed without loading the page again. */
+/** Follows links to a place without loading the page again. */
 document.addEventListener("click", (event) => {
   const link = /** @type {Element} */ (event.target).closest("a");
   const plain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
@@ -275,7 +263,7 @@ document.addEventListener("click", (event) => {
   scrollTo(0, 0);
 });
 
-/** The back button can bring the page back as it was left, buttons disabled: it starts from what is true now. */
+/** The back button can restore the page as it was left, with disabled buttons: it then starts from the current state. */
 addEventListener("pageshow", (event) => {
   if (!event.persisted) return;
   const { registration } = get();
@@ -283,25 +271,27 @@ addEventListener("pageshow", (event) => {
   if (registration) journey.refresh(registration.id);
 });
 
-/** Says everything again, in the language that the visitor has just chosen; what was typed and unfolded stays. */
+/** Shows everything again, in the language that the visitor has just chosen; typed text and unfolded parts stay. */
 function sayAgain() {
   const putBack = keepTyped();
   [shown, shownBeside, shownProblem] = [[], [], undefined];
   update();
   putBack();
   const { registration } = get();
-  if (registration?.message) journey.refresh(registration.id); // the gateway's own message, in that language
+  journey.readTextsAgain();
+  if (registration) journey.refresh(registration.id); // for its message and its cart's names in that language
 }
 
 frame(sayAgain);
 const resume = takeResume();
 const { identityToken, accessToken } = takeHandover();
 dropProcessorsWords();
+keepAttribution();
 onStart();
 
-/** Everything that the address or this browser has kept comes in at once, so that the first step shown is the right one. */
+/** Loads everything from the address and this browser at once, so that the first step shown is the right one. */
 function onStart() {
   const identity = identityToken ? keepIdentity(identityToken) : keptIdentity();
-  set({ resume, identity, accessToken, transfer: member.keptMove(), waiting: !navigator.onLine, place: here() });
+  set({ resume, identity, accessToken, waiting: !navigator.onLine, place: here() });
   member.watchEnd();
 }

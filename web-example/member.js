@@ -1,26 +1,21 @@
 // @ts-check
 /**
- * What a logged-in member does, and what the page reads for them: as journey.js, for the
- * steps under /?me. Start reading at `change`, through which everything that changes something goes. When the gateway
- * takes the identity for over, so does the page.
+ * A logged-in member's actions, and what the page reads for them: like journey.js, for the
+ * steps under /?me. Start reading at `change`, which runs every change. When the gateway
+ * considers the identity expired, so does the page.
  */
 import * as api from "./api.js";
 import { dropIdentity, keepIdentity } from "./identity.js";
 import { intend } from "./intentions.js";
 import { attempt, begun, carryOut } from "./journey.js";
+import { attributed } from "./route.js";
 import { get, set } from "./store.js";
 import { text } from "./text.js";
-
-/** Where the state of a move is kept across a reload, since no request asks for it: with whose it is, without a code. */
-const MOVE = "frontdesk.transfer";
-
-/** What a response to an entered code says of the code. */
-const AFTER_CODE = /** @type {const} */ ({ code_expired: "expired", code_blocked: "blocked", no_code: "no_code" });
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let end;
 
-/** @param {string} token of the club's login */
+/** @param {string} token from the club's login */
 export function signIn(token) {
   set({ identity: keepIdentity(token), ended: undefined, me: undefined, consents: undefined, consentResults: undefined, consentRequests: {}, transfer: undefined });
   watchEnd();
@@ -33,11 +28,11 @@ export function signIn(token) {
 export function signOut(why) {
   clearTimeout(end);
   dropIdentity();
-  if (why === "left") keepMove(undefined);
-  set({ identity: undefined, ended: why, me: undefined, consents: undefined, consentResults: undefined, consentRequests: {}, transfer: keptMove() });
+  const transfer = why === "moved" ? get().transfer : undefined;
+  set({ identity: undefined, ended: why, me: undefined, consents: undefined, consentResults: undefined, consentRequests: {}, transfer });
 }
 
-/** Ends the identity when its time is over, also after a sleep in which no timer ran. */
+/** Ends the identity when it expires, also after a sleep in which no timer ran. */
 export function watchEnd() {
   clearTimeout(end);
   const { identity } = get();
@@ -48,7 +43,7 @@ export function watchEnd() {
 }
 
 /**
- * Reads for the page, in the visitor's name.
+ * Reads for the page, as the visitor.
  * @param {(token: string) => Promise<Partial<import("./store.js").State>>} ask its result goes into the store
  */
 async function read(ask) {
@@ -64,20 +59,26 @@ async function read(ask) {
   }
 }
 
-/** Reads what the club knows of the visitor, once, and takes up a move that they are in the middle of. */
-export const loadMe = () =>
-  read(async (token) => {
-    if (get().me) return {};
-    const me = await api.getMe(token);
-    const move = keptMove(me.number);
-    return { me, transfer: move?.state === "signed" ? undefined : move };
-  });
+/** Reads what the club knows of the visitor, once. */
+export const loadMe = () => read(async (token) => (get().me ? {} : { me: await api.getMe(token) }));
+
+/** Resumes the visitor's move in progress. */
+export const loadTransfer = () => read(async (token) => (get().transfer ? {} : { transfer: await moveOf(token) }));
+
+/**
+ * The move in progress.
+ * @param {string} token
+ */
+async function moveOf(token) {
+  const move = await api.getTransfer(token);
+  return move?.state === "signed" ? undefined : move;
+}
 
 /** Reads the visitor's consents, once. */
 export const loadConsents = () => read(async (token) => (get().consents ? {} : { consents: await api.listConsents(token) }));
 
 /**
- * Does one thing in the visitor's name.
+ * Does one thing as the visitor.
  * @param {import("./journey.js").Doing} doing
  * @param {(token: string) => Promise<boolean | void>} action
  */
@@ -102,91 +103,63 @@ export function requestConsent({ id, authorized: now }, authorized) {
   set({ consentRequests: authorized === now ? others : { ...others, [id]: authorized }, consentResults: undefined });
 }
 
-/** Saves the requested changes. One that failed stays requested, so that saving again retries it. */
-export const saveConsents = () =>
-  change("consents", async (token) => {
-    const requests = get().consentRequests;
-    const asked = Object.entries(requests).map(([id, authorized]) => ({ id, authorized }));
-    const { items, receipt } = await api.changeConsents(token, { items: asked, wording: text.consents.wording });
-    const now = new Map(items.flatMap(({ id, consent }) => (consent ? [[id, consent]] : [])));
-    const failed = items.filter(({ code }) => code === "failed").map(({ id }) => [id, requests[id]]);
-    const before = get().consents ?? { items: [], receipts: [] };
-    set({
-      consents: {
-        items: before.items.map((consent) => now.get(consent.id) ?? consent),
-        receipts: receipt ? [receipt, ...before.receipts] : before.receipts,
-      },
-      consentRequests: Object.fromEntries(failed),
-      consentResults: items,
-    });
-  });
+/** Saves the requested changes: those of a new member by their registration, else those of the logged-in visitor. */
+export function saveConsents() {
+  const { registration } = get().place;
+  if (registration) return attempt("consents", () => save((body) => api.changeBuyersConsents(registration, body)));
+  return change("consents", (token) => save((body) => api.changeConsents(token, body)));
+}
 
 /**
- * Asks for the move to another club, and for its code; asked again, for a new code.
+ * Sends the requested changes. One that failed stays requested, so that saving again retries it.
+ * @param {(body: import("./contract").ChangeConsents) => Promise<import("./contract").ConsentChanges>} send
+ */
+async function save(send) {
+  const requests = get().consentRequests;
+  const asked = Object.entries(requests).map(([id, authorized]) => ({ id, authorized }));
+  const { items, receipt } = await send({ items: asked, wording: text.consents.wording });
+  const now = new Map(items.flatMap(({ id, consent }) => (consent ? [[id, consent]] : [])));
+  const failed = items.filter(({ code }) => code === "failed").map(({ id }) => [id, requests[id]]);
+  const before = get().consents ?? { items: [], receipts: [] };
+  set({
+    consents: {
+      items: before.items.map((consent) => now.get(consent.id) ?? consent),
+      receipts: receipt ? [receipt, ...before.receipts] : before.receipts,
+    },
+    consentRequests: Object.fromEntries(failed),
+    consentResults: items,
+  });
+}
+
+/**
+ * Requests the move to another club, and its code; repeated, a new code.
  * @param {string} clubId
  */
 export const moveTo = (clubId) =>
   change("transfer", async (token) => {
-    keepMove(await carryOut(intend("transfer", { clubId }), (one) => api.startTransfer(token, one)));
+    set({ transfer: await carryOut(intend("transfer", { clubId }), (one) => api.startTransfer(token, one)) });
   });
 
 /** Goes back to the choice of a club. The code that was sent is void as soon as another one is requested. */
-export const chooseAgain = () => keepMove(undefined);
+export const chooseAgain = () => set({ transfer: undefined });
 
 /** @param {string} code from the SMS */
 export async function confirmMove(code) {
   const problem = await change("sign", async (token) => {
-    const move = await carryOut(intend("transfer.sign", { code }, undefined, { secret: true }), (one) => api.signTransfer(token, one));
-    keepMove(move);
-    if (move.state === "signed") signOut("moved");
+    const transfer = await carryOut(intend("transfer.sign", { code }, undefined, { secret: true }), (one) => api.signTransfer(token, one));
+    set({ transfer });
+    if (transfer.state === "signed") signOut("moved");
   });
-  if (problem) learn(problem.code);
+  if (problem && !problem.passing) await read(async (token) => ({ transfer: await moveOf(token) }));
   return problem;
 }
 
 /**
- * Takes from a problem what it says of the code: no request reads it.
- * @param {string} code the problem's
- */
-function learn(code) {
-  const { transfer } = get();
-  if (!transfer) return;
-  const state = AFTER_CODE[/** @type {keyof typeof AFTER_CODE} */ (code)];
-  if (state) keepMove({ ...transfer, state, attemptsLeft: undefined });
-  if (code === "code_wrong") keepMove({ ...transfer, attemptsLeft: Math.max(1, (transfer.attemptsLeft ?? 1) - 1) });
-}
-
-/**
- * Starts a registration as who the visitor is: the club asks for no details.
+ * Starts a registration as the logged-in visitor: the club asks for no details.
  * @param {import("./contract").NewItem} item
  */
 export const startKnown = (item) =>
   change("start", async (token) => {
     const { club = "" } = get().place;
-    begun(await carryOut(intend("start.known", { clubId: club, items: [item] }), (one) => api.startRegistration(one, token)));
+    begun(await carryOut(intend("start.known", { clubId: club, items: [item], ...attributed() }), (one) => api.startRegistration(one, token)));
   });
-
-/**
- * @param {string} [number] whose it has to be; left out, anybody's
- * @returns {import("./contract").Transfer | undefined}
- */
-export function keptMove(number) {
-  try {
-    const kept = JSON.parse(sessionStorage.getItem(MOVE) ?? "null");
-    return kept && (number === undefined || kept.of === number) ? kept.move : undefined;
-  } catch {
-    return get().transfer;
-  }
-}
-
-/** @param {import("./contract").Transfer | undefined} move */
-function keepMove(move) {
-  const of = get().me?.number;
-  set({ transfer: move });
-  try {
-    if (move) sessionStorage.setItem(MOVE, JSON.stringify({ of, move }));
-    else sessionStorage.removeItem(MOVE);
-  } catch {
-    // Storage is forbidden: the move's state then lives as long as the page.
-  }
-}

@@ -15,11 +15,6 @@ export interface paths {
          * Get the configuration for front ends
          * @description Returns the payment methods for each audience, the start dates to offer, the fields to ask for, the captcha and the
          *     card processor. The response changes with the operator's configuration and with the day.
-         *
-         *     ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     curl -s $api/config | jq
-         *     ```
          */
         get: operations["getConfig"];
         put?: never;
@@ -39,12 +34,30 @@ export interface paths {
         };
         /**
          * List the clubs of the chain
-         * @description ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     curl -s $api/clubs | jq
-         *     ```
+         * @description Returns each club with its id, which the other requests need.
          */
         get: operations["listClubs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/clubs/{clubId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a club's details
+         * @description Returns where the club is, how to reach it, when it is open and who sells there: from the club system, or else from
+         *     the operator's file. Values that neither has are absent. `startDates` changes at the club's midnight.
+         */
+        get: operations["getClub"];
         put?: never;
         post?: never;
         delete?: never;
@@ -64,13 +77,29 @@ export interface paths {
          * List a club's products
          * @description Returns the club's catalogue, 30 products per page, each with its offers. With an identity token, it returns what the
          *     club offers to this contact, which depends on tags, debt and membership.
-         *
-         *     ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     curl -s "$api/clubs/11/products?type=subscription&date=2030-01-15" | jq '.items[] | {name, offers}'
-         *     ```
          */
         get: operations["listProducts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/clubs/{clubId}/offers/{offerId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an offer
+         * @description Returns the offer's product with this offer alone, for links that lead to an offer. An offer that the caller cannot buy
+         *     here is `not_found`.
+         */
+        get: operations["getOffer"];
         put?: never;
         post?: never;
         delete?: never;
@@ -89,12 +118,8 @@ export interface paths {
         /**
          * Get an offer's payment schedule
          * @description Previews, from the catalogue, the amount due now and every debit with its date and amount, or the recurring debit.
-         *     The buyer pays the amount of the cart, to which the club system may add a line, such as a mandatory option.
-         *
-         *     ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     curl -s "$api/clubs/11/offers/901/schedule?startDate=2030-01-15&debitDay=5" | jq
-         *     ```
+         *     The buyer pays the amount of the cart. The schedule includes the offer's `extras`, and nothing else that the club
+         *     system may add.
          */
         get: operations["getSchedule"];
         put?: never;
@@ -114,10 +139,7 @@ export interface paths {
         };
         /**
          * List the next debit days
-         * @description ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     curl -s "$api/clubs/11/debit-days?startDate=2030-01-15" | jq
-         *     ```
+         * @description Returns the days of the month that the club debits on. One of them can be an item's `debit.day`.
          */
         get: operations["listDebitDays"];
         put?: never;
@@ -145,14 +167,6 @@ export interface paths {
          *     With an identity token or an `invitation`, the registration is for the contact that it identifies. `person` is then
          *     neither needed nor accepted, and the response includes the contact's debt. The club must be the contact's own. If
          *     the club has banned the contact, the request fails with `contact_banned` and creates nothing.
-         *
-         *     ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     curl -s $api/registrations -H "$json" -H "$(key)" -d '{
-         *       "clubId": "11", "items": [{"offerId": "201", "startDate": "2030-01-15"}],
-         *       "person": {"givenName": "Ada", "familyName": "Martin", "birthDate": "1990-05-17", "email": "ada@example.com", "mobile": "+33612345678",
-         *                  "address": {"street": "12 rue des Lilas", "postalCode": "75011", "city": "Paris", "country": "FR"}}}' | jq
-         *     ```
          */
         post: operations["startRegistration"];
         delete?: never;
@@ -174,12 +188,7 @@ export interface paths {
         /**
          * Get a registration
          * @description The `version` of the response is its ETag as well: a poll with it in `If-None-Match` gets 304 while nothing changes.
-         *
-         *     ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     start
-         *     curl -s $api/registrations/$id -H "$holder" | jq
-         *     ```
+         *     While Frontdesk has more visitors than it can serve, the response has a `Retry-After`: poll no sooner.
          */
         get: operations["getRegistration"];
         put?: never;
@@ -188,12 +197,6 @@ export interface paths {
          * Abandon a registration
          * @description Cancels the payment if nothing of it was captured or sent to the club system. Once money may have moved, the request
          *     fails with `payment_under_way`.
-         *
-         *     ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     start
-         *     curl -s -X DELETE $api/registrations/$id -H "$holder" | jq .state
-         *     ```
          */
         delete: operations["abandonRegistration"];
         options?: never;
@@ -218,15 +221,34 @@ export interface paths {
          * @description Creates a single-use link that resumes the registration on another device. The link is valid as long as the
          *     registration can be read, for at most 24 hours, and replaces the previous link. Anyone with the link can take
          *     over the registration.
-         *
-         *     ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     start
-         *     curl -s -X POST $api/registrations/$id/resume-link -H "$holder" -H "$(key)" | jq
-         *     ```
          */
         post: operations["createResumeLink"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/registrations/{id}/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
+                id: components["parameters"]["RegistrationId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End this device's session
+         * @description For shared computers and lost phones. Revokes the token or the cookie that the request was sent with, and deletes the
+         *     cookie. Other devices keep theirs, and the registration and its payment continue. To resume here, this device needs
+         *     a link from another device; after the last device, none can resume. Repeating the request is safe.
+         */
+        delete: operations["endSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -249,13 +271,6 @@ export interface paths {
          *     If the registration is open, its cart is read again from the club system. Changed prices appear in `changes`, offers
          *     that are gone in `problems`. If the club system does not respond, the cart is returned as last read, marked `stale`.
          *     A replayed response shows the registration as it was then: read it again.
-         *
-         *     ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     start
-         *     resume=$(curl -s -X POST $api/registrations/$id/resume-link -H "$holder" -H "$(key)" | jq -r '.url | split("resume=")[1]')
-         *     curl -s $api/resumptions -H "$json" -H "$(key)" -d '{"resume": "'"$resume"'"}' | jq '{token, state, cart}'
-         *     ```
          */
         post: operations["resumeRegistration"];
         delete?: never;
@@ -278,23 +293,24 @@ export interface paths {
          * Stream the changes of a registration
          * @description Streams server-sent events. An event named `registration` has the whole registration as JSON on its `data` line
          *     (`Registration`); its `id` is the registration's `version`. The first event is sent immediately, unless
-         *     `Last-Event-ID` names the current version. The others follow each change, on any gateway; what only the time
-         *     changes, such as `expired` or a new code that can be requested, follows within 15 seconds. A comment every 15
-         *     seconds keeps proxies from closing the stream. A browser's `EventSource` sends the session cookie. With a bearer
-         *     token, read the stream with `fetch`.
+         *     `Last-Event-ID` names the current version. Another event follows each change, on any gateway. Changes that only
+         *     time causes, such as `expired` or the next possible `resend`, follow within 15 seconds. A comment every 15 seconds
+         *     keeps proxies from closing the stream. A browser's `EventSource` sends the session cookie. With a bearer token, read
+         *     the stream with `fetch`.
          *
-         *     The last event is named `end`, with `{"reason": …}` as data: `final` (the registration can no longer change) and
-         *     `forgotten` (it was deleted): close the stream; `draining` (this gateway stops): reconnect. After a stream that
-         *     breaks without `end`, reconnect.
+         *         event: registration
+         *         id: k2l9Jx0mQe7rTn4c
+         *         retry: 3120
+         *         data: {"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","version":"k2l9Jx0mQe7rTn4c","state":"completed","…":"…"}
+         *
+         *         event: end
+         *         data: {"reason":"final"}
+         *
+         *     The last event is named `end`, and its data is a `StreamEnd`. After a stream that breaks without `end`, reconnect. The field `retry` of each event says after how many milliseconds: 2 to 4 seconds,
+         *     and 10 to 20 while Frontdesk has more visitors than it can serve. An `EventSource` obeys it.
          *
          *     Where rate limits apply, each gateway allows 15 open streams per registration and 100 per address. A further stream
          *     gets a 429 with `Retry-After`.
-         *
-         *     ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     start
-         *     curl -sN --max-time 2 $api/registrations/$id/events -H "$holder"
-         *     ```
          */
         get: operations["followRegistration"];
         put?: never;
@@ -320,14 +336,6 @@ export interface paths {
          * Set the buyer's details
          * @description The club system cannot change a contact during its registration. Sending other details therefore creates a new contact
          *     and a new cart with the same items. To correct a few fields, use `PATCH`.
-         *
-         *     ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     start
-         *     curl -s -X PUT $api/registrations/$id/person -H "$holder" -H "$json" -d '{
-         *       "givenName": "Ada", "familyName": "Martin-Lopez", "birthDate": "1990-05-17", "email": "ada@example.com", "mobile": "+33612345678",
-         *       "address": {"street": "12 rue des Lilas", "postalCode": "75011", "city": "Paris", "country": "FR"}}' | jq '{contact, cart}'
-         *     ```
          */
         put: operations["putPerson"];
         post?: never;
@@ -336,18 +344,42 @@ export interface paths {
         head?: never;
         /**
          * Correct some of the buyer's details
-         * @description Replaces the fields that are sent and keeps the others (JSON Merge Patch, RFC 7396, without `null`). The buyer need not
+         * @description Replaces the fields that are sent and keeps the others (JSON Merge Patch, RFC 7396, without `null`;
+         *     `application/merge-patch+json` is accepted too). The buyer need not
          *     type the others again, and the API never returns them. Like `PUT`, a correction creates a new contact and a new cart
          *     with the same items; a request that changes nothing creates none. A problem can point to a field that was not sent, if
          *     the kept value does not fit the new ones.
-         *
-         *     ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     start
-         *     curl -s -X PATCH $api/registrations/$id/person -H "$holder" -H "$json" -d '{"mobile": "+33687654321"}' | jq .contact
-         *     ```
          */
         patch: operations["correctPerson"];
+        trace?: never;
+    };
+    "/v1/registrations/{id}/consents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
+                id: components["parameters"]["RegistrationId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the buyer's consents
+         * @description The buyer of a registration can choose what the club may send, also after the payment. New contacts have given no
+         *     consent: offer each one unticked, as an option, and never as a condition. Without a buyer, the request fails with
+         *     `person_required`. Replacing the person makes a new contact, whose consents have other ids and are not given.
+         */
+        get: operations["listBuyersConsents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Give or withdraw the buyer's consents
+         * @description Works like `PATCH /v1/me/consents`, with the same results and receipts, and in every state of the registration.
+         */
+        patch: operations["changeBuyersConsents"];
         trace?: never;
     };
     "/v1/registrations/{id}/items": {
@@ -365,21 +397,11 @@ export interface paths {
         /**
          * Add an offer to the cart
          * @description A cart holds at most 20 items.
-         *
-         *     ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     start
-         *     curl -s $api/registrations/$id/items -H "$holder" -H "$json" -H "$(key)" -d '{"offerId": "2501"}' | jq .cart
-         *     ```
          */
         post: operations["addItem"];
         /**
          * Empty the cart
-         * @description ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     start
-         *     curl -s -X DELETE $api/registrations/$id/items -H "$holder" | jq .cart
-         *     ```
+         * @description Removes every item. The club system then has a new, empty sale.
          */
         delete: operations["clearItems"];
         options?: never;
@@ -406,13 +428,6 @@ export interface paths {
          * Remove one item from the cart
          * @description Removes an item of `origin: chosen`, and what the club system added because of it. The others keep their `id`. Any other
          *     item is a 404, also one that was removed before.
-         *
-         *     ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     start
-         *     item=$(curl -s $api/registrations/$id -H "$holder" | jq -r '.cart.items[0].id')
-         *     curl -s -X DELETE $api/registrations/$id/items/$item -H "$holder" | jq .cart
-         *     ```
          */
         delete: operations["removeItem"];
         options?: never;
@@ -436,12 +451,6 @@ export interface paths {
          * Check the cart
          * @description Reads the cart again from the club system and returns whether it is valid, and if not, why. Changes nothing, so no
          *     `Idempotency-Key` is needed.
-         *
-         *     ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     start
-         *     curl -s -X POST $api/registrations/$id/check -H "$holder" | jq
-         *     ```
          */
         post: operations["checkCart"];
         delete?: never;
@@ -468,12 +477,6 @@ export interface paths {
          *     can be entered: `awaiting_code` if so, `no_code` if the code was not sent or its delivery is unknown. After
          *     `no_code`, request a new code from `resendAfter` on. A new mandate replaces the previous unsigned one. The account
          *     number is passed on and not stored; every response masks it.
-         *
-         *     ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     start 901
-         *     curl -s $api/registrations/$id/mandate -H "$holder" -H "$json" -H "$(key)" -d '{"holder": "Ada Martin", "iban": "FR76 3000 6000 0112 3456 7890 189", "bic": "AGRIFRPP"}' | jq .mandate
-         *     ```
          */
         post: operations["createMandate"];
         delete?: never;
@@ -499,25 +502,11 @@ export interface paths {
          * @description A wrong code fails with `code_wrong`; the fifth wrong code ends the code with `code_blocked`. Repeating a request with
          *     the same key does not count as another attempt. Neither does sending the same code again after a response without a
          *     clear result. If the mandate is `unconfirmed` afterwards, each read of the registration looks up its state.
-         *
-         *     ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     start 901
-         *     curl -s $api/registrations/$id/mandate -H "$holder" -H "$json" -H "$(key)" -d '{"holder": "Ada Martin", "iban": "FR76 3000 6000 0112 3456 7890 189", "bic": "AGRIFRPP"}' >/dev/null
-         *     curl -s $api/registrations/$id/mandate/signature -H "$holder" -H "$json" -H "$(key)" -d '{"code": "'"$(code)"'"}' | jq '{mandate, next: [.next[].action]}'
-         *     ```
          */
         post: operations["signMandate"];
         /**
          * Cancel the signature
          * @description The code can no longer be used. A signed mandate stays signed.
-         *
-         *     ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     start 901
-         *     curl -s $api/registrations/$id/mandate -H "$holder" -H "$json" -H "$(key)" -d '{"holder": "Ada Martin", "iban": "FR76 3000 6000 0112 3456 7890 189", "bic": "AGRIFRPP"}' >/dev/null
-         *     curl -s -X DELETE $api/registrations/$id/mandate/signature -H "$holder" | jq .mandate
-         *     ```
          */
         delete: operations["cancelSignature"];
         options?: never;
@@ -541,16 +530,8 @@ export interface paths {
          * Send a new code
          * @description Cancels the previous code and sends a new one. Before the mandate's `resendAfter`, the request fails with
          *     `sms_limited` and `Retry-After`. Each person and each mobile number can get one code a minute, three in ten minutes,
-         *     five in an hour and eight in a day. In this example the first SMS fails on purpose, so that a new code can be
-         *     requested immediately:
-         *
-         *     ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     start 901
-         *     curl -s -X PUT $sim/faults -d '[{"match": {"method": "POST", "path": "/signature_requests"}, "kind": "error_before", "status": 421, "times": 1}]' >/dev/null
-         *     curl -s $api/registrations/$id/mandate -H "$holder" -H "$json" -H "$(key)" -d '{"holder": "Ada Martin", "iban": "FR76 3000 6000 0112 3456 7890 189", "bic": "AGRIFRPP"}' | jq .mandate
-         *     curl -s -X POST $api/registrations/$id/mandate/signature/resend -H "$holder" -H "$(key)" | jq .mandate
-         *     ```
+         *     five in an hour and eight in a day. In the example the first SMS fails on purpose, so that a new code can be
+         *     requested immediately.
          */
         post: operations["resendCode"];
         delete?: never;
@@ -576,15 +557,7 @@ export interface paths {
          * @description Moves a prospect of another club of the chain into this registration. The person proves their identity with their own
          *     access token for the club system. The token is used only for this request and not stored. If the import stops
          *     half-way, repeat the same request to finish it. Afterwards the club has the details, so `person` is refused. A
-         *     prospect can be imported only once, so this example uses its own world:
-         *
-         *     ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     world=demo-$RANDOM
-         *     start 201 $world
-         *     access=$(curl -s $base/sim/$world/_control/personas | jq -r '.items[] | select(.key == "prospect").accessToken')
-         *     curl -s $api/registrations/$id/prospect -H "$holder" -H "X-Frontdesk-World: $world" -H "$json" -H "$(key)" -d '{"accessToken": "'"$access"'"}' | jq .contact
-         *     ```
+         *     prospect can be imported only once, so the example uses its own world.
          */
         post: operations["migrateProspect"];
         delete?: never;
@@ -605,13 +578,7 @@ export interface paths {
         };
         /**
          * Get the registration's latest payment
-         * @description ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     start
-         *     due=$(curl -s $api/registrations/$id -H "$holder" | jq -r '.next[] | select(.action == "pay").latestDueDate')
-         *     curl -s $api/registrations/$id/payment -H "$holder" -H "$json" -H "$(key)" -d '{"method": "later", "dueDate": "'$due'"}' >/dev/null
-         *     curl -s $api/registrations/$id/payment -H "$holder" | jq
-         *     ```
+         * @description Returns the same payment as the registration does, without reading the cart.
          */
         get: operations["getPayment"];
         put?: never;
@@ -632,14 +599,7 @@ export interface paths {
          *     While a payment is in progress, the same request with any key returns that payment; a card's `returnUrl` may differ.
          *     A different request fails with `payment_exists`. After `cancelled`, another method can be chosen.
          *
-         *     By card, with curl acting as the buyer:
-         *
-         *     ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     start
-         *     payment=$(curl -s $api/registrations/$id/payment -H "$holder" -H "$json" -H "$(key)" -d '{"method": "card"}')
-         *     curl -s $(jq -r .card.redirectUrl <<<"$payment")/confirm -H "$json" -d '{"card": "4242424242424242"}' | jq .state
-         *     ```
+         *     In the example, curl acts as the buyer.
          */
         post: operations["startPayment"];
         /**
@@ -647,13 +607,6 @@ export interface paths {
          * @description Cancels a payment of which nothing was captured, and keeps the cart. The cart can then be changed again and paid by any
          *     method. `next` lists `cancel_payment` while this is possible. Once money may have moved, the request fails with 409
          *     `payment_under_way`. Without a payment, or if it ended without a charge, nothing changes.
-         *
-         *     ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     start
-         *     curl -s $api/registrations/$id/payment -H "$holder" -H "$json" -H "$(key)" -d '{"method": "card"}' >/dev/null
-         *     curl -s -X DELETE $api/registrations/$id/payment -H "$holder" | jq '{state, payment: .payment.state, next: [.next[].action]}'
-         *     ```
          */
         delete: operations["cancelPayment"];
         options?: never;
@@ -670,10 +623,7 @@ export interface paths {
         };
         /**
          * Get the contact and their debt
-         * @description ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     curl -s $api/me -H "$(login debtor)" | jq
-         *     ```
+         * @description Reads the contact's number, status, tags and debt from the club system.
          */
         get: operations["getMe"];
         put?: never;
@@ -693,10 +643,7 @@ export interface paths {
         };
         /**
          * List the contact's consents
-         * @description ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     curl -s $api/me/consents -H "$(login customer)" | jq
-         *     ```
+         * @description Returns the current consents and the receipts of the contact's choices.
          */
         get: operations["listConsents"];
         put?: never;
@@ -709,11 +656,6 @@ export interface paths {
          * @description Changes each item separately and returns one result per item, in the order of the request. An item that cannot be
          *     changed does not affect the others. Repeating the request is safe. A receipt of the contact's choices is stored before
          *     anything is changed.
-         *
-         *     ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     curl -s -X PATCH $api/me/consents -H "$(login customer)" -H "$json" -d '{"items": [{"id": "12012", "authorized": true}], "wording": "2026-11"}' | jq
-         *     ```
          */
         patch: operations["changeConsents"];
         trace?: never;
@@ -725,19 +667,18 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Get the contact's move
+         * @description Returns the latest move of the last 24 hours, such as after a reload: its state, the attempts left and when a new code
+         *     can be requested. Without one, the response is 204.
+         */
+        get: operations["getTransfer"];
         put?: never;
         /**
          * Move to another club of the chain
          * @description For prospects and former members. The gateway sends a code to the contact's mobile phone; the contact confirms the
          *     move with it. Repeating the request sends a new code and cancels the previous one, but not before `resendAfter`. A
-         *     contact can move only once, so this example uses its own world:
-         *
-         *     ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     world=demo-$RANDOM
-         *     curl -s $api/me/transfer -H "$(login former $world)" -H "X-Frontdesk-World: $world" -H "$json" -H "$(key)" -d '{"clubId": "13"}' | jq
-         *     ```
+         *     contact can move only once, so the example uses its own world.
          */
         post: operations["startTransfer"];
         delete?: never;
@@ -757,12 +698,7 @@ export interface paths {
         put?: never;
         /**
          * Confirm the move with the code from the SMS
-         * @description ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     world=demo-$RANDOM
-         *     curl -s $api/me/transfer -H "$(login former $world)" -H "X-Frontdesk-World: $world" -H "$json" -H "$(key)" -d '{"clubId": "13"}' >/dev/null
-         *     curl -s $api/me/transfer/signature -H "$(login former $world)" -H "X-Frontdesk-World: $world" -H "$json" -H "$(key)" -d '{"code": "'"$(code $world)"'"}' | jq
-         *     ```
+         * @description The rules for codes are those of a mandate: five attempts, and a repeated key counts once.
          */
         post: operations["signTransfer"];
         delete?: never;
@@ -783,15 +719,8 @@ export interface paths {
         /**
          * Receive an event from the card processor
          * @description The gateway verifies the signature over the raw body by the processor's own scheme. Event contents are not trusted:
-         *     an event only triggers a re-read of the payment at the processor. In this example the payment is unknown, so the
-         *     event is accepted and ignored:
-         *
-         *     ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     event='{"id": "evt_1", "type": "payment.authorised", "data": {"payment": {"id": "pay_1"}}}' at=$(date +%s)
-         *     v1=$(printf '%s.%s' $at "$event" | openssl dgst -sha256 -hmac whsec_sandbox_demo | sed 's/.* //')
-         *     curl -si $api/webhooks/card -H "$json" -H "Sandbox-Signature: t=$at,v1=$v1" -d "$event" | head -1
-         *     ```
+         *     an event only triggers a re-read of the payment at the processor. In the example the payment is unknown, so the
+         *     event is accepted and ignored.
          */
         post: operations["receiveCardWebhook"];
         delete?: never;
@@ -814,12 +743,6 @@ export interface paths {
          * @description The club system neither signs nor resends its events, so the path contains a secret. Event contents are not trusted.
          *     The gateway stores an event before it responds, then re-reads the named objects from the club system. It accepts
          *     any JSON body. With another secret, the response is 404. 503 means that nothing was stored.
-         *
-         *     ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     curl -si $api/webhooks/club/demo-webhook-secret -H "$json" -d '{
-         *       "event": "contact.updated", "data": {"object": {"contactId": "/demo/contacts/1001", "clubId": "/demo/clubs/11"}}}' | head -1
-         *     ```
          */
         post: operations["receiveClubWebhook"];
         delete?: never;
@@ -838,11 +761,6 @@ export interface paths {
         /**
          * Check that the process is alive
          * @description Responds to HEAD as well, like `/readyz`.
-         *
-         *     ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     curl -s $base/healthz | jq
-         *     ```
          */
         get: operations["getHealth"];
         put?: never;
@@ -864,11 +782,6 @@ export interface paths {
          * Check that the process is ready
          * @description For load balancers. The response is 503 while Redis does not respond or is not safe for payments, and once the process
          *     is stopping. A failing club system is only `degraded`, because taking every gateway out of service would not help.
-         *
-         *     ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     curl -s $base/readyz | jq
-         *     ```
          */
         get: operations["getReadiness"];
         put?: never;
@@ -888,10 +801,7 @@ export interface paths {
         };
         /**
          * Get this document
-         * @description ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     curl -s $base/openapi.yaml | head
-         *     ```
+         * @description Returns the contract of the running version, as YAML.
          */
         get: operations["getContract"];
         put?: never;
@@ -911,10 +821,7 @@ export interface paths {
         };
         /**
          * This document as JSON
-         * @description ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     curl -s $base/openapi.json | jq .info.version
-         *     ```
+         * @description Returns the same document, for tools that read only JSON.
          */
         get: operations["getContractAsJSON"];
         put?: never;
@@ -934,10 +841,7 @@ export interface paths {
         };
         /**
          * Get the documentation, with the API reference at /docs/api
-         * @description ```sh
-         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
-         *     curl -s $base/docs | head
-         *     ```
+         * @description Returns the index of the guides.
          */
         get: operations["getDocs"];
         put?: never;
@@ -1026,7 +930,7 @@ export interface components {
         /**
          * @example {
          *       "mode": "test",
-         *       "version": "0.1.0",
+         *       "version": "1.0.0-rc.1",
          *       "languages": [
          *         "en"
          *       ],
@@ -1097,7 +1001,7 @@ export interface components {
             mode: "mock" | "test" | "live";
             /**
              * @description The version of this contract.
-             * @example 0.1.0
+             * @example 1.0.0-rc.1
              */
             version: string;
             /** @description Languages of the texts shown to visitors. */
@@ -1155,10 +1059,15 @@ export interface components {
             revisionRequired: boolean;
         };
         /**
-         * @description `login`: contacts can identify themselves with a token from the club's login. `staff`: staff can use their key.
-         * @enum {string}
+         * @description What the operator has set up. New features may be added: ignore one that you do not know. `login`: contacts can identify themselves with a token from the club's login. `staff`: staff can use their key.
+         * @example login
          */
-        Feature: "login" | "staff";
+        Feature: string;
+        /**
+         * @description Present and true if the club system did not respond when this should have been read again, or Frontdesk has more
+         *     visitors than it can serve. What is shown is up to ten minutes old. Prices are always read again before a payment.
+         */
+        Stale: boolean;
         /**
          * @example {
          *       "items": [
@@ -1175,6 +1084,7 @@ export interface components {
          */
         ClubList: {
             items: components["schemas"]["Club"][];
+            stale?: components["schemas"]["Stale"];
         };
         Club: {
             id: components["schemas"]["Id"];
@@ -1182,9 +1092,149 @@ export interface components {
             alias?: components["schemas"]["Words"];
             /** @description The names of the club's parent groups, outermost first. */
             path: components["schemas"]["Words"][];
+            address?: components["schemas"]["PostalAddress"];
+            location?: components["schemas"]["Location"];
+        };
+        /**
+         * @example {
+         *       "id": "11",
+         *       "name": "Lumen Bastille",
+         *       "alias": "bastille",
+         *       "path": [
+         *         "Lumen Fitness",
+         *         "Lumen Paris"
+         *       ],
+         *       "address": {
+         *         "street": "14 rue de la Roquette",
+         *         "postalCode": "75011",
+         *         "city": "Paris",
+         *         "country": "FR"
+         *       },
+         *       "location": {
+         *         "latitude": 48.8541,
+         *         "longitude": 2.3715
+         *       },
+         *       "timeZone": "Europe/Paris",
+         *       "currency": "EUR",
+         *       "phone": "+33155501011",
+         *       "email": "bastille@lumen.example",
+         *       "url": "https://lumen.example/bastille",
+         *       "startDates": {
+         *         "earliest": "2030-01-15",
+         *         "latest": "2035-01-15"
+         *       },
+         *       "openingHours": [
+         *         {
+         *           "days": [
+         *             "monday",
+         *             "tuesday",
+         *             "wednesday",
+         *             "thursday",
+         *             "friday"
+         *           ],
+         *           "opens": "06:00",
+         *           "closes": "23:00"
+         *         },
+         *         {
+         *           "days": [
+         *             "saturday",
+         *             "sunday"
+         *           ],
+         *           "opens": "08:00",
+         *           "closes": "20:00"
+         *         }
+         *       ],
+         *       "images": [
+         *         {
+         *           "url": "https://lumen.example/bastille.jpg",
+         *           "alt": "The gym floor"
+         *         }
+         *       ],
+         *       "trader": {
+         *         "name": "Lumen Fitness SAS",
+         *         "registrationNumber": "552 100 554 RCS Paris",
+         *         "vatId": "FR83552100554",
+         *         "address": {
+         *           "street": "1 rue de Rivoli",
+         *           "postalCode": "75004",
+         *           "city": "Paris",
+         *           "country": "FR"
+         *         },
+         *         "email": "contact@lumen.example"
+         *       }
+         *     }
+         */
+        ClubDetails: {
+            id: components["schemas"]["Id"];
+            name: components["schemas"]["Words"];
+            alias?: components["schemas"]["Words"];
+            /** @description The names of the club's parent groups, outermost first. */
+            path: components["schemas"]["Words"][];
+            address?: components["schemas"]["PostalAddress"];
+            location?: components["schemas"]["Location"];
+            /**
+             * @description IANA name. Dates of this club, such as today's, are in it.
+             * @example Europe/Paris
+             */
+            timeZone?: string;
+            currency?: components["schemas"]["Currency"];
+            /** @example +33155501011 */
+            phone?: string;
+            /** @example bastille@lumen.example */
+            email?: string;
+            /** @description The club's own page. */
+            url?: components["schemas"]["Url"];
+            /** @description The start dates that the club accepts now. The earliest is today at the club; without a `timeZone`, it can be yesterday. */
+            startDates: components["schemas"]["DateRange"];
+            openingHours: components["schemas"]["OpeningHours"][];
+            images: components["schemas"]["Image"][];
+            trader?: components["schemas"]["Trader"];
+            stale?: components["schemas"]["Stale"];
+        };
+        PostalAddress: {
+            street?: components["schemas"]["Words"];
+            postalCode?: components["schemas"]["Words"];
+            city: components["schemas"]["Words"];
+            /** @description ISO 3166-1 alpha-2. */
+            country?: string;
+        };
+        /** @description In degrees (WGS 84). */
+        Location: {
+            /** Format: double */
+            latitude: number;
+            /** Format: double */
+            longitude: number;
+        };
+        /** @description Times are local. A club that closes earlier than it opens closes on the next day. */
+        OpeningHours: {
+            days: ("monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday")[];
+            /** @example 06:00 */
+            opens: string;
+            /** @example 23:00 */
+            closes: string;
+        };
+        Image: {
+            url: components["schemas"]["Url"];
+            /** @description What the image shows. */
+            alt: components["schemas"]["Words"];
+        };
+        /** @description The legal entity that sells, for the legal notice of a page. */
+        Trader: {
+            name: components["schemas"]["Words"];
+            legalForm?: components["schemas"]["Words"];
+            registrationNumber?: components["schemas"]["Words"];
+            vatId?: components["schemas"]["Words"];
+            address?: components["schemas"]["PostalAddress"];
+            phone?: string;
+            email?: string;
         };
         /** @enum {string} */
         ProductType: "subscription" | "subscription_option" | "badge" | "counter" | "package" | "countermark" | "test_session" | "regular";
+        /**
+         * @default web
+         * @enum {string}
+         */
+        Channel: "web" | "terminal" | "club";
         /**
          * @example {
          *       "items": [
@@ -1209,7 +1259,13 @@ export interface components {
          *               "prorated": false,
          *               "needs": [
          *                 "startDate"
-         *               ]
+         *               ],
+         *               "debitChoice": "none",
+         *               "group": {
+         *                 "id": "once",
+         *                 "name": "Paid once"
+         *               },
+         *               "order": 22
          *             }
          *           ]
          *         }
@@ -1221,6 +1277,7 @@ export interface components {
             items: components["schemas"]["Product"][];
             /** @description The cursor of the next page; absent on the last page. */
             next?: components["schemas"]["Id"];
+            stale?: components["schemas"]["Stale"];
         };
         Product: {
             id: components["schemas"]["Id"];
@@ -1228,6 +1285,8 @@ export interface components {
             description?: components["schemas"]["Prose"];
             type: components["schemas"]["ProductType"];
             offers: components["schemas"]["Offer"][];
+            /** @description As in a list, for a single offer. The products of a list do not have it, because the list does. */
+            stale?: components["schemas"]["Stale"];
         };
         Offer: {
             id: components["schemas"]["Id"];
@@ -1246,10 +1305,62 @@ export interface components {
             prorated: boolean;
             /** @description What the buyer must provide with the item or before paying. */
             needs: ("startDate" | "debit" | "mandate")[];
+            debitChoice: components["schemas"]["DebitChoice"];
+            group?: components["schemas"]["OfferGroup"];
+            /**
+             * Format: int32
+             * @description Where the operator wants it to be shown, the lowest first; offers without an order come last.
+             */
+            order?: number;
+            /** @description The operator recommends it. */
+            highlight?: boolean;
+            image?: components["schemas"]["Image"];
+            /** @description Only if the operator limits them more than the club's. */
+            startDates?: components["schemas"]["DateRange"];
+            ages?: components["schemas"]["AgeRange"];
+            /**
+             * @description What a buyer must know first, in a few words each: such as when it is valid, and for whom.
+             * @example [
+             *       "Monday to Friday, 9 am to 5 pm"
+             *     ]
+             */
+            facts?: components["schemas"]["Words"][];
+            /** @description What the club adds to a cart with this offer. */
+            extras?: components["schemas"]["OfferExtra"][];
+        };
+        /** @description The ages in years that the offer is for, on the day it starts, according to the operator. The club system checks the buyer's age in the cart. */
+        AgeRange: {
+            /**
+             * Format: int32
+             * @example 18
+             */
+            min?: number;
+            /**
+             * Format: int32
+             * @description Absent without a limit.
+             */
+            max?: number;
+        };
+        /** @description A compulsory article, such as a badge. Its price is part of `dueToday` and of the schedule. */
+        OfferExtra: {
+            offerId: components["schemas"]["Id"];
+            name: components["schemas"]["Words"];
+            price: components["schemas"]["Money"];
+        };
+        /** @description Offers of one group are shown together, under its name. The operator's file defines groups. */
+        OfferGroup: {
+            id: components["schemas"]["Id"];
+            name: components["schemas"]["Words"];
         };
         /**
-         * @description What is due at signup if the offer starts today; for another start date of an offer that is `prorated`, ask for its
-         *     schedule. Articles that the club adds to a cart by itself, such as a compulsory badge, are known only in the cart.
+         * @description Which day of the debits the buyer can choose, with the item's `debit`: `month_day` is its `day`, one of the club's
+         *     debit days; `week_day` is its `weekDay`. `none`: there are no debits, or no choice.
+         * @enum {string}
+         */
+        DebitChoice: "month_day" | "week_day" | "none";
+        /**
+         * @description What is due at signup if the offer starts today, or on its earliest start; for another start date of an offer that is `prorated`, ask for its
+         *     schedule. It includes the `extras` that the operator names. Anything else that the club adds is known only in the cart.
          */
         DueToday: {
             /** @description The day for which it was computed. */
@@ -1287,9 +1398,22 @@ export interface components {
              * @description The number of periods; absent if it is endless or unknown.
              */
             times?: number;
+            tax?: components["schemas"]["Tax"];
+        };
+        /** @description The tax in a `price`, in its currency, as the club system gives it; absent if it gives none, or one that does not add up. */
+        Tax: {
+            /**
+             * Format: int32
+             * @example 20
+             */
+            percent: number;
+            amount: components["schemas"]["Amount"];
+            /** @description The price without tax, in minor units. */
+            net: components["schemas"]["Amount"];
         };
         DebitDayList: {
             items: components["schemas"]["DebitDay"][];
+            stale?: components["schemas"]["Stale"];
         };
         DebitDay: {
             /** @description Day of the month. */
@@ -1324,16 +1448,20 @@ export interface components {
          */
         ScheduleBasis: "exact" | "estimated" | "unknown";
         /**
-         * @description Why a value is not exact; absent if it is exact.
+         * @description Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
+         *
+         *     Several entries of an offer add up. The club system does not say whether they run in parallel or follow each other.
+         *     Entries that follow each other are recognised only from evidence in the offer: from the amount due now, or from the
+         *     commitment. Without such evidence the schedule is estimated (`entries_in_turn`).
          *
          *     | rule | basis | meaning |
          *     |---|---|---|
          *     | `months_as_weeks` | estimated | the offer mixes months and weeks; 12 months are counted as 52 weeks |
          *     | `rounded` | estimated | the price of a debit is not a whole number of cents; it is rounded, and the total of a limited term is correct |
          *     | `remainder` | estimated | the billing periods do not divide evenly into debits; the last debit covers the remaining ones |
-         *     | `entries_in_turn` | estimated | several entries are assumed to follow each other, because the club system does not say whether they run in parallel |
+         *     | `entries_in_turn` | estimated | several entries are assumed to follow each other, because nothing in the offer shows whether they do or run in parallel |
          *     | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
-         *     | `first_instalment_assumed` | estimated | the amount due now is said to include the first instalment, but is not the fee plus the first instalment |
+         *     | `first_instalment_assumed` | estimated | the offer says that the amount due now includes the first instalment, but the amount is not the sum of the fee and the first instalment |
          *     | `debit_day_open` | estimated | no debit day was chosen, and the club may choose another one |
          *     | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
          *     | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
@@ -1342,15 +1470,17 @@ export interface components {
          *     | `prorata_unknown` | unknown | a first instalment is prorated but its period is not a month |
          *     | `out_of_range` | unknown | amounts, debits or dates are outside the range of a plausible offer |
          */
-        ScheduleRules: ("months_as_weeks" | "rounded" | "remainder" | "entries_in_turn" | "loop_over_offset" | "first_instalment_assumed" | "debit_day_open" | "calendar_months" | "prorata_by_days" | "period_unreadable" | "count_unknown" | "prorata_unknown" | "out_of_range")[];
+        ScheduleRules: string[];
         ScheduleDueNow: {
             /** @description Today. */
             date: components["schemas"]["Date"];
             amount: components["schemas"]["Money"];
             basis: components["schemas"]["ScheduleBasis"];
             rules?: components["schemas"]["ScheduleRules"];
-            /** @description The parts of the amount. */
+            /** @description The parts of the amount, besides `extras`. */
             parts: components["schemas"]["SchedulePart"][];
+            /** @description The offer's `extras`, which are part of the amount. */
+            extras?: components["schemas"]["OfferExtra"][];
         };
         SchedulePart: {
             /**
@@ -1390,6 +1520,7 @@ export interface components {
             clubId: components["schemas"]["Id"];
             person?: components["schemas"]["Person"];
             items?: components["schemas"]["NewItem"][];
+            attribution?: components["schemas"]["NewAttribution"];
             /**
              * @description Where the visitor is; it determines the offers. Defaults to `web`. `terminal` (a kiosk) and `club` (the desk) are reserved for staff; others get `staff_only`.
              * @enum {string}
@@ -1397,6 +1528,37 @@ export interface components {
             channel?: "web" | "terminal" | "club";
             /** @description The value from the link that the club sent, valid for one registration. Must not be combined with an identity token. */
             invitation?: string;
+        };
+        /**
+         * @description The campaign that brought the visitor, for the club's statistics. Names of campaigns only, never data about a person:
+         *     a value has letters, digits, `.`, `_` and `-`, with at least one letter, so that neither an e-mail address nor a phone
+         *     number fits. Drop a value that does not. The registration and the operators' view of its payment show it; it is not
+         *     sent to the club system.
+         * @example {
+         *       "source": "newsletter",
+         *       "medium": "email",
+         *       "campaign": "new-year-2030"
+         *     }
+         */
+        NewAttribution: {
+            source?: string;
+            medium?: string;
+            campaign?: string;
+            content?: string;
+        };
+        /**
+         * @description The campaign that brought the visitor, as sent at the start.
+         * @example {
+         *       "source": "newsletter",
+         *       "medium": "email",
+         *       "campaign": "new-year-2030"
+         *     }
+         */
+        Attribution: {
+            source?: string;
+            medium?: string;
+            campaign?: string;
+            content?: string;
         };
         NewItem: {
             offerId: components["schemas"]["Id"];
@@ -1482,20 +1644,14 @@ export interface components {
          */
         Registration: {
             id: components["schemas"]["Id"];
-            /** @description The credential of the registration's holder: 256 random bits and the time of issue, signed. Present only in the response that started or resumed the registration. */
-            token?: string;
             /**
-             * @description Names what this response shows; anything else has another version, also if only the time or the language changed
-             *     it. It equals the ETag of `GET /v1/registrations/{id}` and the id of an event.
+             * @description Identifies the content of this response. Different content has another version, even if only time or the language
+             *     changed it. It equals the ETag of `GET /v1/registrations/{id}` and the id of an event.
              * @example k2l9Jx0mQe7rTn4c
              */
             version: string;
             clubId: components["schemas"]["Id"];
-            /**
-             * @description `attention`: the club's staff are reviewing the registration; the visitor has nothing more to do.
-             * @enum {string}
-             */
-            state: "open" | "paying" | "completed" | "abandoned" | "expired" | "attention";
+            state: components["schemas"]["RegistrationState"];
             step: components["schemas"]["Step"];
             /** @description The registration can no longer change. `with_staff` is not final, because staff can still complete it. */
             final: boolean;
@@ -1503,23 +1659,62 @@ export interface components {
             message?: components["schemas"]["Words"];
             /** @description Names the message; present with it. */
             messageCode?: components["schemas"]["MessageCode"];
-            /**
-             * @description Present if the message has parameters.
-             * @example {
-             *       "dueDate": "2030-01-31"
-             *     }
-             */
             messageParams?: components["schemas"]["TextParams"];
+            /** @description As given at the start. */
+            attribution?: components["schemas"]["Attribution"];
             contact?: components["schemas"]["Contact"];
             cart: components["schemas"]["Cart"];
             mandate?: components["schemas"]["Mandate"];
             payment?: components["schemas"]["Payment"];
             /** @description The actions that are possible now. The first is the main button of the step. */
             next: components["schemas"]["Action"][];
+            /** @description The actions that time alone makes possible, each with its `notBefore`, such as `resend`. Then they are in `next`. Absent without any. */
+            upcoming?: components["schemas"]["Action"][];
             expiresAt: components["schemas"]["Instant"];
             /** @description Until then the registration can be read at least; a payment in progress keeps it longer. Afterwards it is deleted, and `not_found`. */
             forgottenAt: components["schemas"]["Instant"];
         };
+        /**
+         * @description The registration that was started or resumed, with its token.
+         * @example {
+         *       "token": "7Qm9vdHMgYW5kIGJpa2VzIGFuZCBiYWxscyBhbmQgYm8",
+         *       "id": "3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11",
+         *       "version": "k2l9Jx0mQe7rTn4c",
+         *       "clubId": "11",
+         *       "state": "open",
+         *       "step": "person",
+         *       "final": false,
+         *       "cart": {
+         *         "revision": "AlFABs9iVqLnWWe8",
+         *         "items": [],
+         *         "dueNow": {
+         *           "amount": 0,
+         *           "currency": "EUR"
+         *         },
+         *         "valid": false,
+         *         "problems": [],
+         *         "changes": []
+         *       },
+         *       "next": [
+         *         {
+         *           "action": "person",
+         *           "href": "/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11/person",
+         *           "method": "PUT"
+         *         }
+         *       ],
+         *       "expiresAt": "2030-01-15T20:00:00Z",
+         *       "forgottenAt": "2030-01-16T20:00:00Z"
+         *     }
+         */
+        StartedRegistration: components["schemas"]["Registration"] & {
+            /** @description The credential of the registration's holder: 256 random bits and the time of issue, signed. No other response has it. Absent if the request asked for the session cookie. */
+            token?: string;
+        };
+        /**
+         * @description `attention`: the club's staff are reviewing the registration; the visitor has nothing more to do.
+         * @enum {string}
+         */
+        RegistrationState: "open" | "paying" | "completed" | "abandoned" | "expired" | "attention";
         /**
          * @description The screen to show. A registration has exactly one, and the first action of `next` is its main button.
          *
@@ -1531,16 +1726,26 @@ export interface components {
          *     | `mandate` | the form for the bank account | `mandate` |
          *     | `code` | the field for the code from the SMS | `sign`, else `resend`, else `mandate` |
          *     | `ready` | the cart with the buttons that pay | `pay` |
-         *     | `at_processor` | the way to the card page, or its fields | `follow_payment` |
-         *     | `declined` | the decline, with the button that tries again | `pay` |
+         *     | `at_processor` | the link to the card page, or the card fields | `follow_payment` |
+         *     | `declined` | the decline, with a button to try again | `pay` |
          *     | `waiting` | "being processed", without a button | `pay` while it is safe to ask again, else `follow_payment` |
          *     | `done` | the welcome | |
          *     | `with_staff` | "paid, do not pay again; the club's staff will confirm", without a button | `abandon`, only where nothing was paid here |
-         *     | `abandoned` | "you gave up" | |
+         *     | `abandoned` | "you cancelled this registration" | |
          *     | `expired` | "please start again" | |
          * @enum {string}
          */
         Step: "person" | "items" | "fix_cart" | "mandate" | "code" | "ready" | "at_processor" | "declined" | "waiting" | "done" | "with_staff" | "abandoned" | "expired";
+        /** @description The JSON on the `data` line of an event: of `registration` a `Registration`, of `end` a `StreamEnd`. */
+        StreamData: components["schemas"]["Registration"] | components["schemas"]["StreamEnd"];
+        StreamEnd: {
+            /**
+             * @description `final`: the registration can no longer change; close the stream. `forgotten`: it was deleted; close the stream.
+             *     `draining`: this gateway stops; reconnect.
+             * @enum {string}
+             */
+            reason: "final" | "forgotten" | "draining";
+        };
         ResumeLink: {
             /** @description A URL of the signup site. POST the value of its `resume` parameter to `/v1/resumptions`. */
             url: components["schemas"]["Url"];
@@ -1554,7 +1759,7 @@ export interface components {
             number: components["schemas"]["Words"];
             /** @description The club system's status, such as `temp` or `customer`. */
             status: components["schemas"]["Words"];
-            /** @description Absent if the club system does not tell it. */
+            /** @description Absent if the club system does not provide it. */
             givenName?: components["schemas"]["Words"];
             /**
              * @description The mobile number's last two digits, so that the buyer recognises where codes go.
@@ -1635,7 +1840,7 @@ export interface components {
             revision: components["schemas"]["CartRevision"];
             items: components["schemas"]["CartItem"][];
             dueNow: components["schemas"]["Money"];
-            /** @description True if the club system's check passes and no mandate is missing. Only a valid cart can be paid. */
+            /** @description True if the club system's check passes, no mandate is missing, and the caller can pay by a method. Only a valid cart can be paid. */
             valid: boolean;
             problems: components["schemas"]["CartProblem"][];
             /** @description Changes made by the club system: lines that it added or removed, and prices that it changed. */
@@ -1643,25 +1848,35 @@ export interface components {
             /** @description Present and true if the club system did not respond when the cart should have been read again. */
             stale?: boolean;
         };
-        /** @description `id` stays the same for as long as the item is in the cart. `debit` is present if a day was chosen, as requested. Its `from` is the first such day that counts. */
+        /** @description `id` stays the same as long as the item is in the cart. `debit` is present if a day was chosen; its `from` is the earliest date for the first debit. */
         CartItem: {
-            id?: components["schemas"]["Id"];
+            id: components["schemas"]["Id"];
             /**
              * @description `chosen`: requested, and can be removed. `required`: an offer that the club system added, such as a compulsory badge. `adjustment`: a line without an offer that the club system added, such as a prorata.
              * @enum {string}
              */
             origin: "chosen" | "required" | "adjustment";
-            /** @description The item that brought this one along. */
+            /** @description The item because of which this one was added. */
             parentId?: components["schemas"]["Id"];
             offerId?: components["schemas"]["Id"];
             name: components["schemas"]["Words"];
             price: components["schemas"]["Money"];
             startDate?: components["schemas"]["Date"];
-            debit?: components["schemas"]["Debit"];
+            debit?: components["schemas"]["ItemDebit"];
+        };
+        /** @description When the item's debits fall; see `Debit`. */
+        ItemDebit: {
+            day?: components["schemas"]["MonthDay"];
+            /**
+             * Format: int32
+             * @description Day of the week, 1 is Monday.
+             */
+            weekDay?: number;
+            from?: components["schemas"]["Date"];
         };
         CartProblem: {
             /**
-             * @description Names the message. New codes may be added: show `message` for a code that you do not know. `settled`: the club's staff settled the cart in the club system, so the registration can only be abandoned.
+             * @description Names the message. New codes may be added: show `message` for a code that you do not know. `no_method`: the club offers the caller no method for this cart. `settled`: the club's staff settled the cart in the club system, so the registration can only be abandoned.
              * @example age_restricted
              */
             code: string;
@@ -1696,17 +1911,22 @@ export interface components {
             valid: boolean;
             problems: components["schemas"]["CartProblem"][];
         };
-        /** @description An action that is possible now. */
+        /**
+         * @description A request that changes or follows the registration. Where `person` is possible and a buyer is set, so is
+         *     `PATCH …/person`; where `clear_items` is, so is `DELETE …/items/{itemId}`.
+         */
         Action: {
             /** @enum {string} */
-            action: "person" | "prospect" | "add_item" | "clear_items" | "check" | "mandate" | "sign" | "resend" | "cancel_signature" | "pay" | "follow_payment" | "cancel_payment" | "abandon";
+            action: "person" | "prospect" | "add_item" | "clear_items" | "check" | "mandate" | "sign" | "resend" | "cancel_signature" | "pay" | "follow_payment" | "cancel_payment" | "consents" | "abandon";
             /** @enum {string} */
-            method: "GET" | "POST" | "PUT" | "DELETE";
+            method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
             href: string;
             /** @description Only with `pay`, the methods that the caller can choose now. `desk` is listed only for staff, `later` only for callers that the club offers it to. */
             methods?: components["schemas"]["PaymentMethod"][];
             /** @description Only with `later` among the methods: the latest `dueDate` that is accepted. */
             latestDueDate?: components["schemas"]["Date"];
+            /** @description Only in `upcoming`: when the action becomes possible. */
+            notBefore?: components["schemas"]["Instant"];
         };
         /** @enum {string} */
         PaymentMethod: "card" | "later" | "free" | "desk";
@@ -1749,12 +1969,6 @@ export interface components {
             message?: components["schemas"]["Words"];
             /** @description Names the message; present with it. */
             messageCode?: components["schemas"]["MessageCode"];
-            /**
-             * @description Present if the message has parameters.
-             * @example {
-             *       "dueDate": "2030-01-31"
-             *     }
-             */
             messageParams?: components["schemas"]["TextParams"];
             /**
              * Format: int32
@@ -1796,12 +2010,6 @@ export interface components {
             message?: components["schemas"]["Words"];
             /** @description Names the message; present with it. */
             messageCode?: components["schemas"]["MessageCode"];
-            /**
-             * @description Present if the message has parameters.
-             * @example {
-             *       "dueDate": "2030-01-31"
-             *     }
-             */
             messageParams?: components["schemas"]["TextParams"];
             /**
              * Format: int32
@@ -1831,7 +2039,14 @@ export interface components {
             cart?: components["schemas"]["CartRevision"];
             /**
              * Format: uri
-             * @description The URL to which the processor returns the buyer's browser. Defaults to the signup site.
+             * @description Where the buyer's browser returns from the processor: after a payment, a decline that the buyer gives up on, and a
+             *     cancellation alike. An absolute `http` or `https` URL whose origin is the gateway's own or listed in
+             *     `FRONTDESK_ALLOWED_ORIGINS`, such as an app's universal link; mock mode accepts every origin.
+             *     Another origin gets 422 with the field code `origin`. Defaults to the signup site, with `?registration={id}`.
+             *
+             *     The URL comes back as it was sent, query included. The gateway and the sandbox add nothing. Stripe adds
+             *     `payment_intent`, `payment_intent_client_secret` and `redirect_status`: remove them from the address, and do not
+             *     trust them. Read the registration to learn what happened. Buyers may also not return at all.
              */
             returnUrl?: string;
         };
@@ -1895,6 +2110,7 @@ export interface components {
             owner: string;
         };
         /**
+         * @description A payment, by the method that was chosen.
          * @example {
          *       "id": "3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1",
          *       "method": "card",
@@ -1907,27 +2123,21 @@ export interface components {
          *       },
          *       "card": {
          *         "processor": "sandbox",
+         *         "presentation": "redirect",
          *         "redirectUrl": "http://localhost:8080/sandbox/payments/pay_4f1d0c0e8a55"
          *       }
          *     }
          */
-        Payment: {
+        Payment: components["schemas"]["CardPayment"] | components["schemas"]["LaterPayment"] | components["schemas"]["FreePayment"] | components["schemas"]["DeskPayment"];
+        CardPayment: {
             id: components["schemas"]["Id"];
-            method: components["schemas"]["PaymentMethod"];
             /**
-             * @description `requires_action`: send the buyer to the processor. `processing`: wait. `recorded`: settled, and recorded by the
-             *     club system. `declined`: the card was refused and nothing was charged. `cancelled`: nothing was charged or
-             *     settled. `in_doubt`: paid, deferred or confirmed, and still being recorded; do not pay again. `refunded`: the
-             *     money was returned to the buyer.
+             * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
-            state: "requires_action" | "processing" | "recorded" | "declined" | "cancelled" | "in_doubt" | "refunded";
-            /**
-             * @description Whether to request the payment again. `no`: money may move or has moved. `same_request`: the same request with the
-             *     same key. `new_request`: one with a new key. A front end that follows it cannot cause a double payment.
-             * @enum {string}
-             */
-            payAgain: "no" | "same_request" | "new_request";
+            method: "card";
+            state: components["schemas"]["PaymentState"];
+            payAgain: components["schemas"]["PayAgain"];
             /**
              * @deprecated
              * @description As `payAgain`, in the words `never`, `same_key` and `new`.
@@ -1938,33 +2148,146 @@ export interface components {
             message?: components["schemas"]["Words"];
             /** @description Names the message; present with it. */
             messageCode?: components["schemas"]["MessageCode"];
-            /**
-             * @description Present if the message has parameters.
-             * @example {
-             *       "dueDate": "2030-01-31"
-             *     }
-             */
             messageParams?: components["schemas"]["TextParams"];
             amount: components["schemas"]["Money"];
-            /** @description Present only with the method `later`. The amount is overdue after this date. */
-            dueDate?: components["schemas"]["Date"];
-            card?: components["schemas"]["CardPayment"];
+            card: components["schemas"]["CardDetails"];
         };
-        /** @description Present only with the method `card`. */
-        CardPayment: {
+        LaterPayment: {
+            id: components["schemas"]["Id"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            method: "later";
+            state: components["schemas"]["PaymentState"];
+            payAgain: components["schemas"]["PayAgain"];
+            /**
+             * @deprecated
+             * @description As `payAgain`, in the words `never`, `same_key` and `new`.
+             * @enum {string}
+             */
+            retry: "never" | "same_key" | "new";
+            /** @description A message that can be shown to the visitor. */
+            message?: components["schemas"]["Words"];
+            /** @description Names the message; present with it. */
+            messageCode?: components["schemas"]["MessageCode"];
+            messageParams?: components["schemas"]["TextParams"];
+            amount: components["schemas"]["Money"];
+            /** @description The amount is overdue after this date. */
+            dueDate: components["schemas"]["Date"];
+        };
+        FreePayment: {
+            id: components["schemas"]["Id"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            method: "free";
+            state: components["schemas"]["PaymentState"];
+            payAgain: components["schemas"]["PayAgain"];
+            /**
+             * @deprecated
+             * @description As `payAgain`, in the words `never`, `same_key` and `new`.
+             * @enum {string}
+             */
+            retry: "never" | "same_key" | "new";
+            /** @description A message that can be shown to the visitor. */
+            message?: components["schemas"]["Words"];
+            /** @description Names the message; present with it. */
+            messageCode?: components["schemas"]["MessageCode"];
+            messageParams?: components["schemas"]["TextParams"];
+            amount: components["schemas"]["Money"];
+        };
+        DeskPayment: {
+            id: components["schemas"]["Id"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            method: "desk";
+            state: components["schemas"]["PaymentState"];
+            payAgain: components["schemas"]["PayAgain"];
+            /**
+             * @deprecated
+             * @description As `payAgain`, in the words `never`, `same_key` and `new`.
+             * @enum {string}
+             */
+            retry: "never" | "same_key" | "new";
+            /** @description A message that can be shown to the visitor. */
+            message?: components["schemas"]["Words"];
+            /** @description Names the message; present with it. */
+            messageCode?: components["schemas"]["MessageCode"];
+            messageParams?: components["schemas"]["TextParams"];
+            amount: components["schemas"]["Money"];
+        };
+        /**
+         * @description `requires_action`: the buyer must enter a card, as `card.presentation` says. `processing`: wait. `recorded`: settled,
+         *     and recorded by the club system. `declined`: the card was refused and nothing was charged. `cancelled`: nothing was
+         *     charged or settled. `in_doubt`: paid, deferred or confirmed, and still being recorded; do not pay again. `refunded`:
+         *     the money was returned to the buyer. `requires_action`, `declined` and `refunded` occur only with the method `card`.
+         * @enum {string}
+         */
+        PaymentState: "requires_action" | "processing" | "recorded" | "declined" | "cancelled" | "in_doubt" | "refunded";
+        /**
+         * @description Whether to request the payment again. `no`: money may move or has moved. `same_request`: the same request with the
+         *     same key. `new_request`: one with a new key. A front end that follows it cannot cause a double payment.
+         * @enum {string}
+         */
+        PayAgain: "no" | "same_request" | "new_request";
+        /** @description How the buyer enters the card now. */
+        CardDetails: components["schemas"]["CardRedirect"] | components["schemas"]["CardEmbedded"] | components["schemas"]["CardNone"];
+        /** @description Send the buyer to the processor's page. */
+        CardRedirect: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            presentation: "redirect";
             /** @example sandbox */
             processor: string;
-            /** @description The processor's hosted page; present while the buyer must act there. */
-            redirectUrl?: components["schemas"]["Url"];
-            /** @description Present, and true, while the money is on its way back to the card. That can take days. */
-            refunding?: boolean;
-            clientSecret?: components["schemas"]["Words"];
-            publishableKey?: components["schemas"]["Words"];
+            /** @description The processor's page. */
+            redirectUrl: components["schemas"]["Url"];
             /**
-             * @description The processor's reason. A cancelled payment has it after the registration's fifth declined attempt: cards are no longer offered then.
+             * @description The processor's reason for the latest decline; present with the state `declined`.
              * @example insufficient_funds
              */
             declineCode?: components["schemas"]["Words"];
+        };
+        /** @description Show the processor's card fields on your own page, with the processor's library. */
+        CardEmbedded: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            presentation: "embedded";
+            /** @example sandbox */
+            processor: string;
+            /** @description Names the payment to the processor's library. */
+            clientSecret: components["schemas"]["Words"];
+            /** @description The processor's key for browsers and apps. */
+            publishableKey: components["schemas"]["Words"];
+            /**
+             * @description The processor's reason for the latest decline; present with the state `declined`.
+             * @example insufficient_funds
+             */
+            declineCode?: components["schemas"]["Words"];
+        };
+        /** @description No card can be entered. The payment is not at the processor yet, is being processed, or has ended. */
+        CardNone: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            presentation: "none";
+            /** @example sandbox */
+            processor: string;
+            /**
+             * @description Present if the payment was cancelled after the registration's fifth declined attempt: cards are no longer offered then.
+             * @example insufficient_funds
+             */
+            declineCode?: components["schemas"]["Words"];
+            /** @description Present, and true, while the money is on its way back to the card. That can take days. */
+            refunding?: boolean;
         };
         /**
          * @example {
@@ -2017,7 +2340,11 @@ export interface components {
             status: number;
             detail?: components["schemas"]["Words"];
             code: components["schemas"]["ProblemCode"];
-            /** @enum {string} */
+            /**
+             * @description Whether to send the same request again. `never`: not as it is. `same_key`: now, with the same key. `after`: after
+             *     `retryAfter` seconds, with the same key.
+             * @enum {string}
+             */
             retry: "never" | "same_key" | "after";
             errors?: components["schemas"]["FieldProblem"][];
             challenge?: components["schemas"]["ChallengeWidget"];
@@ -2107,12 +2434,6 @@ export interface components {
             /** @description The text of `code` with `params`, in the language of the response. */
             message: components["schemas"]["Words"];
             code: components["schemas"]["FieldCode"];
-            /**
-             * @description Present if the code has parameters.
-             * @example {
-             *       "max": "64"
-             *     }
-             */
             params?: components["schemas"]["TextParams"];
         };
         /**
@@ -2165,7 +2486,7 @@ export interface components {
          *     | `no_direct_debit` | | the offer is not paid by direct debit |
          *     | `one_debit_day` | | both a day of the month and a day of the week are given |
          *     | `debit_day` | `allowed` | the club does not debit on this day of the month |
-         *     | `club` | | there is no such club |
+         *     | `club` | | the club does not exist |
          *     | `staff_key` | | the value needs a staff key |
          *     | `logged_in` | | an identified contact sends no invitation |
          *     | `link_ended` | | the link is used, replaced or expired |
@@ -2183,7 +2504,12 @@ export interface components {
          * @example payment_recorded
          */
         MessageCode: string;
-        /** @description The values that a text contains, by name. Numbers are decimal, dates `YYYY-MM-DD`. */
+        /**
+         * @description The values that a text contains, by name; present if it contains any. Numbers are decimal, dates `YYYY-MM-DD`.
+         * @example {
+         *       "max": "64"
+         *     }
+         */
         TextParams: {
             [key: string]: string;
         };
@@ -2195,6 +2521,7 @@ export interface components {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 RateLimit: components["headers"]["RateLimit"];
+                "Content-Language": components["headers"]["Content-Language"];
                 ETag: components["headers"]["ETag"];
                 "Cache-Control": components["headers"]["Cache-Control"];
                 Vary: components["headers"]["Vary"];
@@ -2283,6 +2610,10 @@ export interface components {
     parameters: {
         /** @example 11 */
         ClubId: components["schemas"]["Id"];
+        /** @example 901 */
+        OfferId: components["schemas"]["Id"];
+        /** @description Where the sale takes place. Channels other than `web` need a staff key. */
+        Channel: components["schemas"]["Channel"];
         /**
          * @description The day on which the subscription starts: today or later, at most five years ahead. Defaults to today.
          * @example 2030-01-15
@@ -2327,8 +2658,8 @@ export interface components {
         /**
          * @description Responses that are the same for every caller have
          *     `public, max-age=60, s-maxage=60, stale-while-revalidate=60, stale-if-error=600`, so that a cache in front of the
-         *     gateway may serve them. Requests with `Authorization`, and all requests in mock mode, get `private, no-cache`:
-         *     revalidate before each use.
+         *     gateway may serve them. Those marked `stale` have `public, max-age=5, stale-if-error=600`. Requests with
+         *     `Authorization`, and all requests in mock mode, get `private, no-cache`: revalidate before each use.
          */
         "Cache-Control": string;
         /** @description The request headers on which the response depends. */
@@ -2350,7 +2681,7 @@ export interface components {
         "Idempotent-Replayed": "true";
         /** @description The path of the registration. */
         Location: string;
-        /** @description The session cookie, if the request asked for it: HttpOnly, SameSite=Lax. */
+        /** @description The session cookie, if the request asked for it: HttpOnly, SameSite=Lax. It is empty and expired after the end of the session. */
         "Set-Cookie": string;
         /** @description The authentication scheme. */
         "WWW-Authenticate": string;
@@ -2402,6 +2733,7 @@ export interface operations {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    "Content-Language": components["headers"]["Content-Language"];
                     ETag: components["headers"]["ETag"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
@@ -2419,9 +2751,47 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getClub: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 11 */
+                clubId: components["parameters"]["ClubId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The club. */
+            200: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Content-Language": components["headers"]["Content-Language"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClubDetails"];
+                };
+            };
+            304: components["responses"]["Known"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
     listProducts: {
         parameters: {
             query?: {
+                /** @description Where the sale takes place. Channels other than `web` need a staff key. */
+                channel?: components["parameters"]["Channel"];
                 /**
                  * @description Returns only products of this type.
                  * @example subscription
@@ -2450,6 +2820,7 @@ export interface operations {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    "Content-Language": components["headers"]["Content-Language"];
                     ETag: components["headers"]["ETag"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
@@ -2467,9 +2838,80 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getOffer: {
+        parameters: {
+            query?: {
+                /** @description Where the sale takes place. Channels other than `web` need a staff key. */
+                channel?: components["parameters"]["Channel"];
+            };
+            header?: never;
+            path: {
+                /** @example 11 */
+                clubId: components["parameters"]["ClubId"];
+                /** @example 901 */
+                offerId: components["parameters"]["OfferId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The product, with one offer. */
+            200: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Content-Language": components["headers"]["Content-Language"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "2",
+                     *       "name": "Quarter Pass",
+                     *       "type": "subscription",
+                     *       "offers": [
+                     *         {
+                     *           "id": "201",
+                     *           "name": "Quarter Pass, paid once",
+                     *           "dueNow": {
+                     *             "amount": 14900,
+                     *             "currency": "EUR"
+                     *           },
+                     *           "dueToday": {
+                     *             "date": "2030-01-15",
+                     *             "amount": 14900,
+                     *             "currency": "EUR",
+                     *             "basis": "exact"
+                     *           },
+                     *           "prorated": false,
+                     *           "needs": [
+                     *             "startDate"
+                     *           ],
+                     *           "debitChoice": "none"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Product"];
+                };
+            };
+            304: components["responses"]["Known"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
     getSchedule: {
         parameters: {
             query?: {
+                /** @description Where the sale takes place. Channels other than `web` need a staff key. */
+                channel?: components["parameters"]["Channel"];
                 /**
                  * @description The day on which the subscription starts: today or later, at most five years ahead. Defaults to today.
                  * @example 2030-01-15
@@ -2487,7 +2929,7 @@ export interface operations {
                 /** @example 11 */
                 clubId: components["parameters"]["ClubId"];
                 /** @example 901 */
-                offerId: components["schemas"]["Id"];
+                offerId: components["parameters"]["OfferId"];
             };
             cookie?: never;
         };
@@ -2499,6 +2941,8 @@ export interface operations {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    "Content-Language": components["headers"]["Content-Language"];
+                    Vary: components["headers"]["Vary"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2609,6 +3053,7 @@ export interface operations {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    "Content-Language": components["headers"]["Content-Language"];
                     ETag: components["headers"]["ETag"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     Vary: components["headers"]["Vary"];
@@ -2712,7 +3157,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Registration"];
+                    "application/json": components["schemas"]["StartedRegistration"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -2725,7 +3170,13 @@ export interface operations {
     getRegistration: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the last response, or `"` and its `version` and `"`.
+                 * @example "k2l9Jx0mQe7rTn4c"
+                 */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
@@ -2743,6 +3194,7 @@ export interface operations {
                     "Content-Language": components["headers"]["Content-Language"];
                     Vary: components["headers"]["Vary"];
                     ETag: components["headers"]["ETag"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2848,6 +3300,36 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
+                id: components["parameters"]["RegistrationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session has ended. The response has no body. */
+            204: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Set-Cookie": components["headers"]["Set-Cookie"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
     resumeRegistration: {
         parameters: {
             query?: never;
@@ -2890,7 +3372,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Registration"];
+                    "application/json": components["schemas"]["StartedRegistration"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -2930,14 +3412,11 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example event: registration
-                     *     id: k2l9Jx0mQe7rTn4c
-                     *     data: {"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","version":"k2l9Jx0mQe7rTn4c","state":"completed","…":"…"}
-                     *
-                     *     event: end
-                     *     data: {"reason":"final"}
+                     * @example {
+                     *       "reason": "final"
+                     *     }
                      */
-                    "text/event-stream": unknown;
+                    "text/event-stream": components["schemas"]["StreamData"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -3049,6 +3528,163 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Registration"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listBuyersConsents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
+                id: components["parameters"]["RegistrationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One consent for each message type on each channel, and the latest receipts. */
+            200: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "12012",
+                     *           "channel": "email",
+                     *           "type": "news",
+                     *           "authorized": true,
+                     *           "locked": false
+                     *         },
+                     *         {
+                     *           "id": "12015",
+                     *           "channel": "email",
+                     *           "type": "legal",
+                     *           "authorized": true,
+                     *           "locked": true
+                     *         }
+                     *       ],
+                     *       "receipts": [
+                     *         {
+                     *           "id": "0190c4f2-6f5e-7c3b-9c0a-2f1f0c5b8d11",
+                     *           "at": "2026-11-21T10:15:00Z",
+                     *           "wording": "2026-11",
+                     *           "items": [
+                     *             {
+                     *               "id": "12012",
+                     *               "channel": "email",
+                     *               "type": "news",
+                     *               "authorized": true
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConsentList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    changeBuyersConsents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
+                id: components["parameters"]["RegistrationId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "items": [
+                 *         {
+                 *           "id": "12012",
+                 *           "authorized": true
+                 *         },
+                 *         {
+                 *           "id": "12015",
+                 *           "authorized": false
+                 *         }
+                 *       ],
+                 *       "wording": "2026-11"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangeConsents"];
+            };
+        };
+        responses: {
+            /** @description The result of each item. */
+            200: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "12012",
+                     *           "code": "changed",
+                     *           "consent": {
+                     *             "id": "12012",
+                     *             "channel": "email",
+                     *             "type": "news",
+                     *             "authorized": true,
+                     *             "locked": false
+                     *           }
+                     *         },
+                     *         {
+                     *           "id": "12015",
+                     *           "code": "locked",
+                     *           "consent": {
+                     *             "id": "12015",
+                     *             "channel": "email",
+                     *             "type": "legal",
+                     *             "authorized": true,
+                     *             "locked": true
+                     *           }
+                     *         }
+                     *       ],
+                     *       "receipt": {
+                     *         "id": "0190c4f2-6f5e-7c3b-9c0a-2f1f0c5b8d11",
+                     *         "at": "2026-11-21T10:15:00Z",
+                     *         "wording": "2026-11",
+                     *         "items": [
+                     *           {
+                     *             "id": "12012",
+                     *             "channel": "email",
+                     *             "type": "news",
+                     *             "authorized": true
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConsentChanges"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -3773,6 +4409,46 @@ export interface operations {
                      */
                     "application/json": components["schemas"]["ConsentChanges"];
                 };
+            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getTransfer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The current state of the move. */
+            200: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Content-Language": components["headers"]["Content-Language"];
+                    Vary: components["headers"]["Vary"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Transfer"];
+                };
+            };
+            /** @description The contact has asked for no move within the last 24 hours. The response has no body. */
+            204: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];

@@ -1,22 +1,23 @@
 // @ts-check
 /**
- * Which step the address and the registration mean. The address is all that a reload, a second tab or the way back from
- * the card processor need:
+ * Which step the address and the registration mean. A reload, a second tab or the return from the card processor need
+ * only the address:
  *
  *     /                                          choose a club
  *     /?invitation=…&club=11                     take the club's invitation, and choose an offer
  *     /?club=11                                  choose an offer
- *     /?club=11&offer=2&startDate=2026-12-01     give one's details (and &debitDay=5, where it is paid by direct debit)
+ *     /?club=11&offer=2                          see that offer, and choose when it starts
+ *     /?club=11&offer=2&startDate=2026-12-01     enter personal details (and &debitDay=5, for direct debit)
  *     /?resume=…                                 continue a registration of another device; see takeResume
- *     /?registration=…                           wherever that registration stands
+ *     /?registration=…                           the current step of that registration
  *     /?registration=…&step=offer                add an offer to its cart
- *     /?registration=…&step=person               correct one's details
- *     /?registration=…&step=prospect             bring in the account that one has already
+ *     /?registration=…&step=person               correct personal details
+ *     /?registration=…&step=prospect             bring in an existing account
  *     /?registration=…&step=mandate              set up direct debit
  *     /?me                                       the visitor's membership, after the club's login; see identity.js
  *     /?me&step=consents                         what the club may send
  *     /?me&step=transfer                         move to another club
- *     /?me&club=11                               choose an offer, from one's own price list
+ *     /?me&club=11                               choose an offer, from the member's own price list
  *
  * @typedef {"club" | "offer" | "person" | "prospect" | "cart" | "mandate" | "payment" | "done" | "me" | "consents" | "transfer"} Step
  *
@@ -24,7 +25,7 @@
  * @property {string} [club]
  * @property {string} [offer]
  * @property {string} [startDate]
- * @property {string} [debitDay] of the month, where the offer is paid by direct debit
+ * @property {string} [debitDay] of the month, if the offer is paid by direct debit
  * @property {string} [registration]
  * @property {string} [step]
  * @property {string} [invitation]
@@ -33,9 +34,9 @@
 
 import { today } from "./format.js";
 import { set } from "./store.js";
-import { findOffer, soldHere } from "./terms.js";
+import { findOffer, soldHere, startDates } from "./terms.js";
 
-/** How the address calls what a place names. */
+/** The address's parameter names for the parts of a place. */
 const NAMES = /** @type {const} */ (["club", "offer", "startDate", "debitDay", "registration", "step", "invitation"]);
 
 /** @returns {Place} what the address names */
@@ -46,8 +47,8 @@ export function here() {
 }
 
 /**
- * The secret of a link that resumes a registration. It is proof of the registration, so it leaves the address, and
- * with it the history, at once.
+ * The secret of a link that resumes a registration. It gives access to the registration, so it is immediately removed
+ * from the address, and so from the history.
  * @returns {string | undefined}
  */
 export function takeResume() {
@@ -57,7 +58,33 @@ export function takeResume() {
   return resume || undefined;
 }
 
-/** What the card processor adds to the address when it sends the browser back leaves it as well: it opens the payment there. */
+/** A campaign's parameters in the address, and what the gateway accepts as a value: nothing personal. */
+const CAMPAIGN = { source: "utm_source", medium: "utm_medium", campaign: "utm_campaign", content: "utm_content" };
+const CAMPAIGN_NAME = /^(?=.*[A-Za-z])[A-Za-z0-9._-]{1,64}$/;
+const ATTRIBUTION = "frontdesk.attribution";
+
+/** Remembers, for this visit, the campaign that the address names. */
+export function keepAttribution() {
+  const query = new URLSearchParams(location.search);
+  const names = Object.entries(CAMPAIGN).flatMap(([name, parameter]) => (CAMPAIGN_NAME.test(query.get(parameter) ?? "") ? [[name, query.get(parameter)]] : []));
+  try {
+    if (names.length) sessionStorage.setItem(ATTRIBUTION, JSON.stringify(Object.fromEntries(names)));
+  } catch {
+    // Storage is forbidden: then the visit has no campaign.
+  }
+}
+
+/** @returns {{ attribution?: import("./contract").StartRegistration["attribution"] }} the campaign of this visit, for the start of a registration */
+export function attributed() {
+  try {
+    const kept = sessionStorage.getItem(ATTRIBUTION);
+    return kept ? { attribution: JSON.parse(kept) } : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Also removes what the card processor adds to the address when it sends the browser back: it opens the payment there. */
 export function dropProcessorsWords() {
   if (new URLSearchParams(location.search).has("payment_intent_client_secret")) history.replaceState(null, "", linkTo(here()));
 }
@@ -69,13 +96,13 @@ export function linkTo(place) {
   return parts.length ? `?${parts.join("&")}` : location.pathname;
 }
 
-/** @param {Place} place with the site's whole address, for others who send the browser back */
+/** @param {Place} place as an absolute address, for other sites that send the browser back */
 export const addressOf = (place) => new URL(linkTo(place), location.origin + location.pathname).href;
 
 /**
  * Goes to a place.
  * @param {Place} place
- * @param {{ replace?: boolean }} [options] `replace`: the back button shall not lead to where we are now
+ * @param {{ replace?: boolean }} [options] `replace`: the back button does not return to the current place
  */
 export function go(place, { replace = false } = {}) {
   if (replace) history.replaceState(null, "", linkTo(place));
@@ -83,7 +110,7 @@ export function go(place, { replace = false } = {}) {
   set({ place: here() });
 }
 
-/** @param {string} id where the card processor sends the browser back to */
+/** @param {string} id of the registration to which the card processor sends the browser back */
 export const returnUrl = (id) => addressOf({ registration: id });
 
 /**
@@ -99,20 +126,20 @@ export function stepOf(place, state) {
 }
 
 /**
- * Whether the address names an offer without the day on which it shall start, or with one that is over: that is asked
- * for before anything else. Until the catalogue has said whether the offer needs one, no visitor types in vain.
+ * Whether the address names an offer without a start date, or with one in the past: the page asks for it first. Until the
+ * catalogue says whether the offer needs one, the visitor types nothing in vain.
  * @param {Place} place
  * @param {Pick<import("./store.js").State, "catalogue">} state
  */
 export function lacksStart({ offer, startDate }, { catalogue }) {
-  if (startDate && startDate >= today()) return false;
   const found = findOffer(catalogue, offer);
+  if (startDate && startDate >= (found ? startDates(found.offer).min : today())) return false;
   if (!found) return !catalogue?.complete;
   return soldHere(found.offer) && found.offer.needs.includes("startDate");
 }
 
 /**
- * The step of a member's own place: the login, wherever the address leads, while the visitor is not logged in.
+ * The step of a member's own place: the login, whatever the address names, while the visitor is not logged in.
  * @param {Place} place
  * @param {import("./store.js").State} state
  * @returns {Step}
@@ -142,34 +169,55 @@ function stepOfRegistration(place, registration) {
 }
 
 /**
- * Whether a direct debit mandate has to be signed before the cart can be paid.
+ * Whether a direct debit mandate must be signed before the cart can be paid.
  * @param {import("./contract").Registration} registration
  */
 export const needsMandate = (registration) => can(registration, "mandate");
 
 /**
- * Whether nothing can happen to the registration any more. What the staff look into can still become a membership.
+ * Whether an offer in the cart is not for the buyer's age. The club system reports it only when it checks the cart.
+ * @param {import("./contract").Registration} [registration]
+ */
+export const isTooYoungOrOld = (registration) => !!registration?.cart.problems.some(({ code }) => code === "age_restricted");
+
+/**
+ * Whether the registration can no longer change. One that staff are checking can still become a membership.
  * @param {import("./contract").Registration} registration
  */
 export const isFinal = ({ final }) => final;
 
 /**
- * Whether the gateway lets the visitor do that now.
+ * Whether the gateway allows the visitor an action now.
  * @param {import("./contract").Registration | undefined} registration
  * @param {import("./contract").ActionName} action
  */
 export const can = (registration, action) => !!registration?.next.some((one) => one.action === action);
 
 /**
- * The ways in which the gateway lets the visitor settle the cart now; none while money may have moved.
+ * The methods by which the visitor may settle the cart now; none while money may have moved.
  * @param {import("./contract").Registration} registration
  */
 export const ways = (registration) =>
   (canPay(registration) && registration.next.find((one) => one.action === "pay")?.methods) || [];
 
 /**
- * Whether the visitor may ask for a payment: the gateway offers it, and the payment before, if there was one, does
- * not forbid it. Every pay button asks here, so that none is shown while money may have moved.
+ * Whether the visitor may request a payment: the gateway offers it, and an earlier payment, if any, does not forbid it.
+ * Every pay button checks this, so that none is shown while money may have moved.
  * @param {import("./contract").Registration} registration
  */
 export const canPay = (registration) => can(registration, "pay") && registration.payment?.payAgain !== "no";
+
+/**
+ * How the card is entered; undefined for another method.
+ * @param {import("./contract").Payment | undefined} payment
+ */
+export const cardOf = (payment) => (payment?.method === "card" ? payment.card : undefined);
+
+/**
+ * The processor's card fields, if they belong on this page.
+ * @param {import("./contract").Payment | undefined} payment
+ */
+export function embeddedCard(payment) {
+  const card = cardOf(payment);
+  return card?.presentation === "embedded" ? card : undefined;
+}

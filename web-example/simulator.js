@@ -1,5 +1,5 @@
 // @ts-check
-/** Where a developer looks into the simulator: its control pages, for the world that this browser uses. */
+/** Addresses of the simulator's control pages for developers, in the world that this browser uses. */
 
 /** Whether this page runs on the developer's own machine, where nothing is real. */
 export const isLocal = () => location.hostname === "localhost" || location.hostname === "127.0.0.1";

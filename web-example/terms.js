@@ -1,26 +1,66 @@
 // @ts-check
 /** What an offer costs and for how long, in plain words. */
-import { every, money, per, span } from "./format.js";
+import { date, every, money, per, span, today } from "./format.js";
+import { get } from "./store.js";
 import { text } from "./text.js";
 
 /** @typedef {import("./contract").Offer} Offer */
 
-/** What this site knows how to ask a buyer for. */
+/** The requirements of an offer that this site's forms can collect. */
 const ASKED = ["startDate", "debit", "mandate"];
 
 /**
- * Whether this site can sell the offer. Others are shown with what they cost, and sold at the club.
+ * Whether this site can sell the offer. Other offers are shown with their price, and sold at the club.
  * @param {Offer} offer
  */
 export const soldHere = (offer) => offer.needs.every((need) => ASKED.includes(need));
 
 /**
- * What is said of an offer, and what it is about; a note has no subject.
+ * The days on which an offer can start: from the club's own today, or as the club limits them.
+ * @param {Offer} offer
+ */
+export function startDates({ startDates: limits }) {
+  const { earliest = today(), latest } = limits ?? get().details?.startDates ?? {};
+  return { min: earliest, max: latest, value: earliest };
+}
+
+/**
+ * What a buyer must know first: the ages that the offer is for, when it can start, and the club's other facts.
+ * @param {Offer} offer
+ */
+export const facts = (offer) => [agesOf(offer), starts(offer), ...(offer.facts ?? [])].filter(Boolean);
+
+/** @param {Offer} offer */
+export function agesOf({ ages: { min, max } = {} }) {
+  if (min && max) return text.offer.ages.between(min, max);
+  return min ? text.offer.ages.from(min) : max ? text.offer.ages.upTo(max) : "";
+}
+
+/** @param {Offer} offer */
+function starts({ startDates: limits }) {
+  if (!limits) return "";
+  return text.offer.startsBetween(date(limits.earliest), date(limits.latest));
+}
+
+/**
+ * Whether a person has the right age for an offer on the day that it starts.
+ * @param {Offer} offer
+ * @param {string} birthDate YYYY-MM-DD
+ * @param {string} start YYYY-MM-DD
+ */
+export function isOfAge({ ages: { min = 0, max = Infinity } = {} }, birthDate, start) {
+  const [born, then] = [birthDate, start].map((day) => day.split("-").map(Number));
+  const age = then[0] - born[0] - (start.slice(5) < birthDate.slice(5) ? 1 : 0);
+  return age >= min && age <= max;
+}
+
+/**
+ * A statement about an offer, with its subject; a note has none.
  * @typedef {{ about?: string, words: string }} Term
  */
 
 /**
- * What follows after today, for how long, and what is in the amount due now.
+ * The later payments, for how long, and the parts of the amount due now.
  * @param {Offer} offer
  * @returns {Term[]}
  */
@@ -34,13 +74,14 @@ export function terms(offer) {
   }
   const fee = offer.registrationFee;
   if (fee?.amount) lines.push({ about: text.terms.part, words: text.terms.fee(money(fee), fee.name) });
+  for (const { name, price } of offer.extras ?? []) lines.push({ about: text.terms.part, words: text.terms.fee(money(price), name) });
   if (offer.billing?.firstInstalmentPaid && lines.some(({ about }) => about === text.terms.instalments)) lines.push({ words: text.terms.firstToday });
   if (offer.prorated) lines.push({ words: text.terms.prorated });
   return lines;
 }
 
 /**
- * The price that repeats, where there is one alone.
+ * The recurring price, if there is only one.
  * @param {Offer} offer
  */
 export function recurring({ billing }) {
@@ -83,16 +124,16 @@ function inTurn({ rhythm, entries, firstInstalmentPaid }, { price, times }) {
  * @param {Offer} offer
  * @returns {import("./contract").Money | undefined}
  */
-function totalOf({ billing, dueNow, registrationFee, prorated }) {
+function totalOf({ billing, dueNow, registrationFee, prorated, extras = [] }) {
   if (!billing?.entries.length || billing.endless || prorated) return undefined;
   if (billing.entries.some(({ every: period, times }) => !times || period !== billing.rhythm)) return undefined;
   const instalments = billing.entries.reduce((sum, { price, times = 0 }) => sum + price.amount * times, 0);
   const first = billing.firstInstalmentPaid ? registrationFee?.amount ?? 0 : dueNow.amount;
-  return { ...dueNow, amount: first + instalments };
+  return { ...dueNow, amount: first + instalments + extras.reduce((sum, { price }) => sum + price.amount, 0) };
 }
 
 /**
- * Entries that run side by side, as one.
+ * Adds up entries with the same period and count.
  * @param {import("./contract").Billing["entries"]} entries
  */
 const addedUp = (entries) =>

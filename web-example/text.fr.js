@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Every text of the site, in French: the same as in text.en.js, which says what each is for. The spaces before a double
- * sign and inside quotation marks are written plainly here; `typeset` makes them those at which no line breaks.
+ * Every text of the site, in French: the same as in text.en.js, which explains them. The spaces before two-part
+ * punctuation and inside quotation marks are plain here; `typeset` makes them non-breaking.
  */
 
 /** @type {Record<string, [one: string, many: string, every: string]>} */
@@ -49,6 +49,7 @@ export default {
 
   loading: "Chargement…",
   busy: "Un instant, s’il vous plaît…",
+  crowded: "Beaucoup de personnes s’inscrivent en ce moment. Nous continuons dans quelques secondes ; vous n’avez rien à ressaisir.",
   waiting: "La connexion est lente ou interrompue. Nous réessayons – rien ne sera fait deux fois.",
   back: "Retour",
   retry: "Réessayer",
@@ -63,7 +64,7 @@ export default {
 
   club: {
     heading: "Votre club. Dès aujourd’hui.",
-    lead: "Choisissez un club et une offre, payez par carte : vous voilà membre, en quelques minutes.",
+    lead: "Choisissez un club et une offre, payez par carte : vous voilà adhérent, en quelques minutes.",
     points: ["Tous les prix, clairement, avant de payer", "Aucun papier à remplir", "Payé une fois, jamais deux"],
     list: "Choisissez votre club",
     search: "Chercher par nom ou par ville",
@@ -82,13 +83,22 @@ export default {
     label: "Votre lien pour l’autre appareil",
     copy: "Copier le lien",
     copied: "Copié",
+    leave: "Me déconnecter sur cet appareil",
+    leaveAsk: "Vous déconnecter sur cet appareil ?",
+    leaveWhy: "Pour les ordinateurs partagés. Votre inscription est conservée, mais vous ne pourrez la poursuivre ici qu’avec un lien d’un autre appareil.",
+    stay: "Rester connecté",
     lead: (moment) => `Il fonctionne une seule fois, jusqu’au ${moment}. Ne l’envoyez qu’à vous-même : quiconque l’ouvre poursuit votre inscription.`,
   },
+
+  contact: { seller: (trader) => `Vendu par ${trader}` },
 
   offer: {
     heading: "Choisissez ce qui vous convient",
     lead: (club) => `Tout ce que propose ${club}. Les prix s’entendent toutes taxes comprises.`,
     adding: "Ajouter à votre panier",
+    linked: "Votre offre",
+    linkedLead: (club) => `Chez ${club}. Le prix s’entend toutes taxes comprises.`,
+    all: "Toutes les offres",
     another: "Changer de club",
     categories: "Type d’offre",
     category: {
@@ -102,20 +112,28 @@ export default {
       regular: "Boutique",
     },
     none: "Il n’y a rien à acheter ici pour le moment.",
+    recommended: "Recommandée",
     choose: "Choisir",
     chooseNamed: (name) => `Choisir ${name}`,
+    ages: {
+      from: (age) => `Dès ${age} ans`,
+      upTo: (age) => `Jusqu’à ${age} ans`,
+      between: (from, to) => `De ${from} à ${to} ans`,
+    },
+    startsBetween: (earliest, latest) => `Début entre le ${earliest} et le ${latest}`,
     free: "Gratuit",
     dueNow: "à payer aujourd’hui",
     dueToday: (/** @type {string} */ price) => `${price} à payer aujourd’hui`,
     dueIfToday: (/** @type {string} */ price) => `${price} à payer aujourd’hui si vous commencez aujourd’hui`,
     once: "en une fois",
+    others: "Autres offres",
     groups: { none: "Sans engagement", term: "Avec engagement", once: "Payé en une fois" },
     variants: (/** @type {string} */ name) => `Mode de paiement de ${name}`,
     onlineHeading: "En ligne, tout de suite",
     atClubHeading: "Au club",
     atClubLead: "Pour ces offres, parlez à l’équipe : passez au club ou appelez. Voici leurs prix.",
     atClub: "Inscription au club",
-    atClubWhy: "Il y faut une information que nous ne pouvons pas demander ici ; l’équipe s’en occupe avec vous.",
+    atClubWhy: "Il faut une information que nous ne pouvons pas demander ici ; l’équipe s’en occupe avec vous.",
     start: {
       heading: "Quand souhaitez-vous commencer ?",
       label: "Date de début",
@@ -163,7 +181,7 @@ export default {
       count === 1 ? `Puis un dernier prélèvement de ${price} le ${day}.` : `Puis ${count} prélèvements de ${price} chacun, le dernier le ${day}.`,
     more: (count, price, day) =>
       count === 1 ? `Puis un prélèvement de ${price} le ${day}.` : `Puis ${count} prélèvements de ${price} chacun, jusqu’au ${day}.`,
-    end: "C’est tout : rien d’autre ne suivra.",
+    end: "C’est tout : aucun autre prélèvement ne suivra.",
     total: (price) => `${price} au total.`,
     all: (count) => (count < 2 ? "Le prélèvement" : `Les ${count} prélèvements`),
     estimated: "estimation",
@@ -176,9 +194,9 @@ export default {
     close: "Fermer",
     join: "Choisir cette formule",
     rules: {
-      months_as_weeks: "Prix à la semaine, prélèvement au mois : douze mois sont comptés pour 52 semaines.",
+      months_as_weeks: "Prix à la semaine, prélèvement au mois : douze mois comptent pour 52 semaines.",
       rounded: "Les montants sont arrondis au centime.",
-      remainder: "Le dernier prélèvement couvre ce qui reste de la durée.",
+      remainder: "Le dernier prélèvement couvre le reste de la durée.",
       debit_day_open: "Aucun jour de prélèvement n’est choisi ; le club peut en retenir un autre.",
       calendar_months: "Après le premier mois, le prélèvement suit les mois civils.",
       prorata_by_days: "Le premier mois est facturé au prorata des jours restants.",
@@ -200,6 +218,7 @@ export default {
     continue: "Continuer",
     save: "Enregistrer et continuer",
     privacy: "Vos coordonnées ne sont transmises qu’au club.",
+    age: (ages) => `Cette offre n’est pas pour votre âge (${ages.charAt(0).toLowerCase()}${ages.slice(1)}). Vérifiez votre date de naissance, ou choisissez une autre offre.`,
     gone: "Cette offre n’est plus disponible. Choisissez-en une autre.",
     fields: {
       givenName: { label: "Prénom", error: "Saisissez votre prénom." },
@@ -236,10 +255,10 @@ export default {
     lead: "Vérifiez votre commande. Rien n’a encore été débité.",
     items: "Votre panier",
     added: "Obligatoire avec votre formule",
-    included: "Compris dans le montant du jour",
+    included: "Compris dans votre formule",
+    prorata: { name: (month, days) => `Prorata ${month} (${days})`, why: "Votre formule commence en cours de mois : vous ne payez que ces jours." },
+    deducted: { name: (month, days) => `Déduction ${month} (${days})`, why: "Votre formule commence en cours de mois : vous ne payez pas ces jours." },
     changesHeading: "Ce qui a changé",
-    change: (name, price) =>
-      `« ${name} » (${price}) accompagne une offre de votre panier et fait partie du montant à payer aujourd’hui.`,
     repriced: (name, was, price) =>
       `Le club a modifié le prix de « ${name} » : ${price} au lieu de ${was}.`,
     stale: "Le système du club est injoignable pour le moment. Voici votre panier tel que vous l’avez vu la dernière fois ; il sera revérifié avant tout paiement.",
@@ -263,7 +282,7 @@ export default {
     confirmNote: "Il n’y a rien à payer.",
     later: {
       summary: "Payer plutôt au club",
-      lead: "Inscrivez-vous maintenant et payez au club avant la date de votre choix.",
+      lead: (price, day) => `Inscrivez-vous maintenant et payez ${price} au club au plus tard le ${day}.`,
       dueDate: "Je paierai au plus tard le",
       go: "M’inscrire et payer plus tard",
     },
@@ -289,8 +308,9 @@ export default {
 
   mandate: {
     heading: "Mettre en place le prélèvement",
-    lead: "Les échéances suivantes sont prélevées sur votre compte. Confirmez votre mandat avec un code que nous envoyons sur votre téléphone.",
-    due: "Les échéances suivantes sont prélevées sur votre compte. Mettez d’abord le prélèvement en place, puis payez par carte le montant du jour.",
+    lead: (ending) =>
+      `Les échéances suivantes sont prélevées sur votre compte. Confirmez votre mandat avec un code envoyé ${ending ? `au numéro de mobile qui se termine par ${ending}` : "sur votre téléphone"}.`,
+    due: "Les échéances suivantes sont prélevées sur votre compte. Mettez d’abord le prélèvement en place, puis payez par carte le montant dû aujourd’hui.",
     open: "Mettre en place le prélèvement",
     enter: "Saisir le code",
     account: "Le compte",
@@ -318,7 +338,7 @@ export default {
       heading: "Saisissez le code",
       lead: (iban, ending) => `Nous avons envoyé un code par SMS sur votre mobile${ending && `, dont le numéro finit par ${ending}`}. Avec ce code, vous autorisez les prélèvements sur ${iban}.`,
       label: "Code reçu par SMS",
-      error: "Saisissez le code tel qu’il figure dans le SMS : il n’a que des chiffres.",
+      error: "Saisissez les chiffres du code reçu par SMS.",
       correct: "Corriger mon numéro de mobile",
       unreachable: { heading: "Votre téléphone est injoignable", lead: "Aucun SMS ne peut être envoyé à votre numéro de mobile. Corrigez-le dans vos coordonnées, puis mettez à nouveau le prélèvement en place." },
       left: (attempts) => (attempts < 2 ? `Encore ${attempts} essai` : `Encore ${attempts} essais`),
@@ -330,8 +350,8 @@ export default {
       mock: "Rien n’est réel ici et aucun SMS n’est envoyé : le code se trouve dans la boîte d’envoi du simulateur.",
       outbox: "Ouvrir la boîte d’envoi",
       states: {
-        no_code: { heading: "Pas encore de code", lead: "Nous n’avons pas pu nous assurer de l’envoi d’un code. Si un SMS arrive tout de même, son code ne fonctionnera pas. Demandez-en un nouveau." },
-        unconfirmed: { heading: "Vérification de votre signature…", lead: "Votre code a été transmis et n’est pas encore confirmé. Nous vérifions. Si cela dure, saisissez le même code à nouveau." },
+        no_code: { heading: "Pas encore de code", lead: "Nous n’avons pas pu confirmer l’envoi d’un code. Si un SMS arrive tout de même, son code ne fonctionnera pas. Demandez-en un nouveau." },
+        unconfirmed: { heading: "Vérification de votre signature…", lead: "Votre code a été transmis et n’est pas encore confirmé. Nous vérifions. Si l’attente se prolonge, saisissez à nouveau le même code." },
         expired: { heading: "Ce code est trop ancien", lead: "Un code ne vaut que quelques minutes. Demandez-en un nouveau." },
         blocked: { heading: "Trop de codes erronés", lead: "Pour votre sécurité, ce code ne fonctionne plus. Demandez-en un nouveau." },
       },
@@ -340,15 +360,15 @@ export default {
 
   prospect: {
     open: "J’ai déjà un compte au club",
-    heading: "Reprendre votre compte",
+    heading: "Utiliser votre compte",
     lead: "Si un autre de nos clubs vous connaît déjà, votre compte remplace les coordonnées que vous avez saisies ici.",
     label: "Jeton d’accès de votre compte",
-    hint: "Sur le site d’un club, il vient de la connexion au compte et personne ne le voit. Ici, c’est vous qui jouez la connexion.",
+    hint: "Sur le site d’un club, il vient de la connexion au compte et personne ne le voit. Ici, vous jouez le rôle de la connexion.",
     mock: "Dans la simulation, le personnage « prospect » a un tel compte : copiez son accessToken dans la liste des personnages. Un jeton vaut une heure.",
     personas: "Ouvrir la liste des personnages",
     error: "Collez le jeton d’accès.",
-    continue: "Reprendre mon compte",
-    doing: "Reprise de votre compte…",
+    continue: "Utiliser mon compte",
+    doing: "Récupération de votre compte…",
   },
 
   challenge: {
@@ -397,10 +417,10 @@ export default {
       reasons: {
         insufficient_funds: "La banque indique que la provision de cette carte est insuffisante.",
         expired_card: "La banque indique que cette carte a expiré.",
-        incorrect_cvc: "Le cryptogramme était erroné.",
+        incorrect_cvc: "Le cryptogramme est incorrect.",
         card_declined: "Votre banque n’a donné aucun motif. Essayez une autre carte ou contactez votre banque.",
-        authentication_failed: "La banque vous demandait de confirmer le paiement, et cela n’a pas eu lieu.",
-        authentication_required: "La banque vous demandait de confirmer le paiement, et cela n’a pas eu lieu.",
+        authentication_failed: "La banque vous a demandé de confirmer le paiement, mais il n’a pas été confirmé.",
+        authentication_required: "La banque vous a demandé de confirmer le paiement, mais il n’a pas été confirmé.",
       },
     },
     declinedTooOften: {
@@ -419,16 +439,16 @@ export default {
       points: [
         "Rien ne sera débité une seconde fois.",
         "Vous pouvez fermer cette page et y revenir à tout moment.",
-        "Si cela dure, l’équipe du club règle la question pour vous.",
+        "Si l’attente se prolonge, l’équipe du club s’en occupe pour vous.",
       ],
     },
     refunding: {
       heading: "Votre argent est en cours de remboursement",
-      lead: "Le club n’a pas pu prendre votre paiement : la totalité du montant revient sur votre carte. Cela peut prendre quelques jours. Vous n’avez rien à faire et vous pouvez fermer cette page.",
+      lead: "Le club n’a pas pu accepter votre paiement : la totalité du montant est remboursée sur votre carte. Cela peut prendre quelques jours. Vous n’avez rien à faire et vous pouvez fermer cette page.",
     },
     refunded: {
-      heading: "Votre argent vous a été rendu",
-      lead: "L’inscription n’a pas pu aboutir : la totalité du montant revient sur votre carte. Les banques mettent quelques jours à l’afficher.",
+      heading: "Votre paiement a été remboursé",
+      lead: "L’inscription n’a pas pu aboutir : la totalité du montant est remboursée sur votre carte. Les banques peuvent mettre quelques jours à l’afficher.",
     },
     again: (price) => `Réessayer – ${price}`,
   },
@@ -443,16 +463,16 @@ export default {
       closed: "Rien n’a été réglé.",
     },
     in_doubt: {
-      heading: "Enregistrement en cours. N’en faites pas plus.",
+      heading: "Enregistrement en cours. Ne vous inscrivez pas à nouveau.",
       lead: "Le système du club n’a pas encore confirmé avoir enregistré votre inscription : nous nous en assurons. Merci de ne pas payer ni vous inscrire à nouveau.",
-      points: ["Vous pouvez fermer cette page et y revenir à tout moment.", "Si cela dure, l’équipe du club règle la question pour vous."],
+      points: ["Vous pouvez fermer cette page et y revenir à tout moment.", "Si l’attente se prolonge, l’équipe du club s’en occupe pour vous."],
     },
     again: "Réessayer",
   },
 
   done: {
     completed: {
-      heading: "C’est fait : vous êtes inscrit.",
+      heading: "C’est fait : votre inscription est terminée.",
       settled: {
         card: "Bienvenue ! Votre paiement est enregistré, ainsi que tout ce que vous avez choisi. Au plaisir de vous voir.",
         later: "Bienvenue ! Votre inscription est faite ; vous réglez au club.",
@@ -461,7 +481,7 @@ export default {
       },
       owed: (price, day) => `Bienvenue ! Votre inscription est faite. Vous réglez ${price} au club, au plus tard le ${day}.`,
       chosen: "Votre offre",
-      number: "Numéro de membre",
+      number: "Numéro d’adhérent",
       customerNumber: "Votre numéro",
       paid: "Payé",
       next: "Et maintenant ?",
@@ -481,7 +501,7 @@ export default {
       lead: "Elle est restée ouverte trop longtemps, elle a donc été fermée.",
     },
     abandoned: {
-      heading: "Vous avez abandonné cette inscription",
+      heading: "Vous avez annulé cette inscription",
       lead: "Elle est fermée, et son panier est vide.",
     },
     missing: {
@@ -489,7 +509,7 @@ export default {
       lead: "Elle appartient au navigateur dans lequel elle a été commencée, ou elle a été supprimée au bout d’un certain temps. Si vous avez déjà payé, ne payez pas une seconde fois : votre inscription est en sécurité au club.",
     },
     uncharged: "Rien n’a été débité.",
-    refunded: "La totalité du montant revient sur votre carte.",
+    refunded: "La totalité du montant est remboursée sur votre carte.",
     restart: "Commencer une nouvelle inscription",
     reference: (number) => `Référence : ${number}`,
   },
@@ -499,21 +519,21 @@ export default {
   problems: {
     card_number_refused: "Ne saisissez jamais de numéro de carte ici. Vous saisirez votre carte plus tard, auprès du prestataire de paiement.",
     challenge_required: "Veuillez confirmer que vous êtes une personne, puis réessayez.",
-    rate_limited: "Cela fait beaucoup en peu de temps. Patientez un instant, puis réessayez.",
+    rate_limited: "Trop de demandes en peu de temps. Patientez un instant, puis réessayez.",
     sms_paused: "Nous ne pouvons pas envoyer de codes pour le moment. Réessayez plus tard ou adressez-vous à l’équipe du club.",
     other: "Un problème est survenu de notre côté. Réessayez dans un instant.",
     offline: "Le service est injoignable. Vérifiez votre connexion et réessayez – rien ne sera fait deux fois.",
     invalid_request: "Certaines de vos saisies sont à revoir.",
-    invitation_invalid: "Ce lien n’est pas valable : il a déjà servi, il est trop ancien, ou il n’est pas complet. Demandez-en un nouveau au club, ou inscrivez-vous ici comme nouveau membre.",
-    resumption_invalid: "Ce lien n’est pas valable : il a déjà servi, il est trop ancien, ou il n’est pas complet. Créez-en un nouveau sur l’appareil où vous avez commencé, ou recommencez ici.",
-    not_identified: "Vous n’êtes plus connecté. Connectez-vous à nouveau.",
+    invitation_invalid: "Ce lien n’est plus valable. Demandez-en un nouveau au club, ou inscrivez-vous ici comme nouvel adhérent.",
+    resumption_invalid: "Ce lien n’est plus valable. Créez-en un nouveau sur l’appareil où vous avez commencé, ou recommencez ici.",
+    not_identified: "Votre connexion a expiré. Connectez-vous à nouveau.",
     identity_unavailable: "La connexion du club est injoignable pour le moment. Réessayez bientôt.",
-    contact_banned: "Le club ne peut pas vous vendre en ligne. Adressez-vous à son équipe.",
-    other_club: "Ceci est réservé aux membres d’un autre club.",
+    contact_banned: "L’achat en ligne n’est pas disponible pour votre compte. Contactez votre club.",
+    other_club: "Ceci est réservé aux adhérents d’un autre club.",
     not_found: "Cela n’existe plus.",
     forbidden_origin: "Les réglages de votre navigateur empêchent cette page de fonctionner. Ouvrez-la dans une fenêtre normale.",
     key_in_use: "Votre dernier essai est encore en cours de traitement. Patientez un instant, puis réessayez.",
-    conflict: "Quelque chose a changé au même moment. Voici où en sont les choses.",
+    conflict: "Quelque chose a changé au même moment. Voici l’état actuel.",
     cart_frozen: "Un paiement est en cours : le panier ne peut plus changer.",
     cart_empty: "Votre panier est vide.",
     cart_invalid: "Le club n’accepte pas ce panier tel quel.",
@@ -529,7 +549,7 @@ export default {
     mobile_unreachable: "Nous ne pouvons pas envoyer de SMS à votre numéro de mobile. Corrigez-le dans vos coordonnées.",
     access_token_refused: "Cela ne nous a pas permis d’ouvrir votre compte. Connectez-vous à nouveau à votre compte.",
     migration_club: "Votre compte appartient déjà à ce club, ou à un club d’une autre enseigne. Continuez sans lui, ou demandez au club.",
-    migration_contact: "Seul un compte sans abonnement peut être repris. Demandez au club.",
+    migration_contact: "Seul un compte sans abonnement peut être utilisé ici. Demandez au club.",
     migration_not_shared: "Les deux clubs ne partagent pas vos coordonnées. Continuez sans votre compte, ou demandez au club.",
     person_known: "Le club a déjà vos coordonnées. C’est lui qui les modifie pour vous.",
     nothing_due: "Il n’y a rien à payer. Voici où en est votre panier.",
@@ -539,12 +559,12 @@ export default {
     person_required: "Commencez par saisir vos coordonnées.",
     registration_closed: "Cette inscription est déjà fermée. Voici où elle en est.",
     payment_under_way: "Un paiement est en cours : cela ne peut plus être annulé ici.",
-    offer_not_available: "Cette offre ne vous est pas ouverte pour le moment. Choisissez-en une autre.",
+    offer_not_available: "Cette offre n’est pas disponible pour vous en ce moment. Choisissez-en une autre.",
     club_system_failed: "Le système du club n’a pas accepté cela. Réessayez dans un instant.",
     club_system_unavailable: "Le système du club est injoignable pour le moment. Réessayez bientôt.",
     processor_unavailable: "Le prestataire de paiement est injoignable pour le moment. Rien n’a été débité ; réessayez bientôt.",
     storage_unavailable: "Notre service fait une courte pause. Réessayez dans un instant.",
-    overloaded: "Beaucoup de personnes s'inscrivent en ce moment. Réessayez dans quelques secondes.",
+    overloaded: "Beaucoup de personnes s’inscrivent en ce moment. Réessayez dans quelques secondes.",
   },
   reference: (traceId) => `Si vous appelez le club à ce sujet, mentionnez : ${traceId}`,
 
@@ -556,21 +576,21 @@ export default {
 
   changes: {
     removed: (name, price) =>
-      `« ${name} » (${price}) était dans votre panier la dernière fois, et le club l’en a retiré : vous ne le payez pas.`,
+      `« ${name} » (${price}) était dans votre panier la dernière fois. Le club l’a retiré : vous ne le payez pas.`,
   },
 
   card: {
     label: "Coordonnées de la carte",
     lead: "Saisissez votre carte ci-dessous. Les champs sont ceux du prestataire de paiement : votre carte ne passe jamais par ce site. Rien n’a été débité jusqu’ici.",
-    failed: "Cela n’a pas fonctionné. Réessayez ou prenez une autre carte : cela reste un seul paiement, et rien n’est débité deux fois.",
-    unloaded: "Les champs du prestataire de paiement ne se sont pas chargés. Rien n’a été débité. Vérifiez votre connexion, et si quelque chose les bloque dans votre navigateur.",
+    failed: "Cela n’a pas fonctionné. Réessayez ou prenez une autre carte : il s’agit toujours d’un seul paiement, et rien n’est débité deux fois.",
+    unloaded: "Les champs du prestataire de paiement ne se sont pas chargés. Rien n’a été débité. Vérifiez votre connexion et que rien ne les bloque dans votre navigateur.",
   },
 
   login: {
     go: "Se connecter au club",
     byHand: "Le saisir à la main",
     empty: "Collez le jeton.",
-    mock: "Rien n’est réel ici, et c’est vous qui jouez la connexion : copiez un jeton dans la liste des personnages.",
+    mock: "Rien n’est réel ici, et vous jouez le rôle de la connexion : copiez un jeton dans la liste des personnages.",
     account: "Vous êtes connecté à votre compte. Doit-il remplacer les coordonnées que vous avez saisies ici ?",
     other: "Non, utiliser un autre compte",
   },
@@ -582,33 +602,32 @@ export default {
     club: "Votre club",
     is: "Statut",
     status: {
-      customer: "Membre",
+      customer: "Adhérent",
       prospect: "Prospect",
-      former_customer: "Ancien membre",
+      former_customer: "Ancien adhérent",
       temp: "Inscription en cours",
       banned: "L’achat en ligne n’est pas disponible pour votre compte. Contactez votre club.",
     },
-    tags: "Vos mentions",
+    tags: "Vos étiquettes",
     until: (day) => `jusqu’au ${day}`,
-    debt: "Solde à régler",
-    nothing: "Aucun",
-    debtWhy: "Certaines offres vous seront de nouveau ouvertes une fois cette somme réglée. Réglez-la au club.",
+    debt: "Solde",
+    debtWhy: "Certaines offres seront de nouveau disponibles une fois cette somme réglée. Réglez-la au club.",
     buy: (club) => `Vos offres chez ${club}`,
     own: (club) => `Ce que ${club} vous propose, à vos propres prix, toutes taxes comprises.`,
     consents: "Ce que le club peut vous envoyer",
     transfer: "Changer de club",
     leave: "Se déconnecter ici",
-    login: { heading: "Connectez-vous à votre club", lead: "Votre numéro, vos consentements et un changement de club ne regardent que vous : la connexion du club doit donc dire qui vous êtes." },
-    expired: { heading: "Vous avez été déconnecté", lead: "Pour votre sécurité, une connexion vaut dix minutes au plus. Connectez-vous à nouveau pour continuer ; rien n’est perdu." },
-    refused: { heading: "La connexion n’a pas fonctionné", lead: "La connexion du club n’a pas été acceptée : nous ne savons donc pas qui vous êtes. Connectez-vous à nouveau." },
-    left: { heading: "Vous êtes déconnecté", lead: "Cette page ne garde rien de vous." },
+    login: { heading: "Connectez-vous à votre club", lead: "Votre numéro, vos consentements et un changement de club sont privés : la connexion du club doit donc confirmer votre identité." },
+    expired: { heading: "Vous avez été déconnecté", lead: "Pour votre sécurité, une connexion dure dix minutes au plus. Connectez-vous à nouveau pour continuer ; rien n’est perdu." },
+    refused: { heading: "La connexion n’a pas fonctionné", lead: "La connexion du club n’a pas été acceptée : nous ne pouvons donc pas vous identifier. Connectez-vous à nouveau." },
+    left: { heading: "Vous êtes déconnecté", lead: "Cette page ne garde aucune de vos données." },
     byHand: { label: "Jeton d’identité", hint: "Sur le site d’un club, il vient de la connexion et personne ne le voit.", continue: "Se connecter", doing: "Connexion…" },
   },
 
   consents: {
     heading: "Ce que le club peut vous envoyer",
-    lead: "Rien ne vous est envoyé que vous n’ayez autorisé, sauf ce que le club est tenu de vous dire. Vous pouvez changer d’avis à tout moment.",
-    wording: "site-2026-11-fr",
+    lead: "Le club ne vous envoie rien sans votre accord, sauf ce qu’il est tenu de vous communiquer. Vous pouvez changer d’avis à tout moment.",
+    wording: "site-2026-11b-fr",
     types: {
       news: { name: "Actualités", about: "La vie de votre club : cours, horaires, événements." },
       legal: { name: "Ce que vous devez savoir", about: "Par exemple les changements de votre contrat, et les paiements." },
@@ -622,23 +641,23 @@ export default {
       changed: (allowed) => (allowed ? "Enregistré : autorisé" : "Enregistré : plus autorisé"),
       unchanged: (allowed) => (allowed ? "C’était déjà autorisé" : "Ce n’était pas autorisé"),
       unknown: () => "Le club ne connaît plus ce consentement",
-      failed: () => "Non enregistré : le système du club ne l’a pas pris. Enregistrez à nouveau",
+      failed: () => "Non enregistré : le système du club ne l’a pas accepté. Enregistrez à nouveau",
     },
     save: (count) => (count === 0 ? "Rien à enregistrer" : count === 1 ? "Enregistrer 1 changement" : `Enregistrer ${count} changements`),
     saving: "Enregistrement…",
     saved: "Votre choix est enregistré.",
     partly: (done, failed) =>
       `${failed === 1 ? "Un changement n’a pas été enregistré" : `${failed} changements n’ont pas été enregistrés`}${done ? `, ${done} ${done === 1 ? "l’a été" : "l’ont été"}` : ""}. Enregistrez à nouveau.`,
-    kept: "Le club conserve ce que vous avez dit, et quand, pour que vous puissiez tous deux vous y reporter.",
-    receipts: (count) => (count === 1 ? "Ce que vous avez dit auparavant" : `Ce que vous avez dit auparavant (${count})`),
+    kept: "Le club conserve vos choix et leur date, pour que vous puissiez tous deux vous y reporter.",
+    receipts: (count) => (count === 1 ? "Votre choix précédent" : `Vos choix précédents (${count})`),
     said: (type, channel, allowed) => `${type} par ${channel} : ${allowed ? "oui" : "non"}`,
-    newcomer: "Le club ne vous envoie aucune publicité sans votre accord.",
-    open: "Choisir ce qu’il peut envoyer",
+    offer: "Restons en contact (facultatif)",
+    newcomer: "Le club ne vous envoie aucune publicité sans votre accord. Vous pouvez changer d’avis à tout moment.",
   },
 
   transfer: {
     heading: "Changer de club",
-    lead: "Vous restez vous-même : votre numéro et vos coordonnées vous suivent. Vous confirmez avec un code que nous envoyons sur votre téléphone.",
+    lead: "Votre numéro et vos coordonnées vous suivent. Vous confirmez avec un code que nous envoyons sur votre téléphone.",
     list: "Vers quel club ?",
     send: "M’envoyer le code",
     codeLead: (club) => `Nous avons envoyé un code par SMS sur votre mobile. Avec ce code, vous passez à ${club}.`,
@@ -646,13 +665,13 @@ export default {
     other: "Choisir un autre club",
     member: "Votre abonnement appartient à votre club. Demandez à son équipe : elle le transfère, avec tout ce que vous avez payé.",
     done: {
-      heading: (club) => `Vous êtes maintenant à ${club}`,
-      lead: "La connexion de votre club ne le sait pas encore. Connectez-vous à nouveau pour voir vos offres là-bas.",
+      heading: (club) => `Votre club est maintenant ${club}`,
+      lead: "La connexion de votre club n’en est pas encore informée. Connectez-vous à nouveau pour voir vos offres là-bas.",
     },
   },
 
   invitationUsed: "Ce lien a déjà servi. Vous avez commencé une inscription dans ce navigateur : continuez-la ci-dessous.",
-  brought: "Votre compte est là : le club vous connaît et a vos coordonnées.",
+  brought: "Votre compte est utilisé : le club a vos coordonnées.",
   toClubs: "Voir tous les clubs",
 
   legal: {

@@ -1,14 +1,14 @@
 // @ts-check
 /**
- * The texts in the visitor's language, and which that is: the one that `?lang=` names, else the one that was chosen here
- * before, else the first of the browser's that there is. Another language is a file: copy text.en.js, translate it, name
- * it in LANGUAGES. All of them come with the page, so that changing the language needs no connection.
+ * The texts in the visitor's language: the one in `?lang=`, else the one chosen here before, else the browser's first that
+ * is available. To add a language, copy text.en.js, translate it, and name it in LANGUAGES. All languages come with the
+ * page, so that changing the language needs no connection.
  */
 import english from "./text.en.js";
 import french, { typeset } from "./text.fr.js";
 
 /**
- * What a catalogue has to have so that it says everything that another one says.
+ * The type of a catalogue with all texts of another one.
  * @template Part
  * @typedef {Part extends string ? string : Part extends (...facts: infer Facts) => string ? (...facts: Facts) => string : { [Key in keyof Part]: Texts<Part[Key]> }} Texts
  */
@@ -16,7 +16,7 @@ import french, { typeset } from "./text.fr.js";
 /**
  * @typedef {object} Language
  * @property {string} name in the language itself
- * @property {string} locale for amounts and dates, where the browser has no preference among the language's
+ * @property {string} locale for amounts and dates, if the browser prefers no locale of the language
  * @property {Texts<typeof english>} texts
  * @property {(words: string) => string} [typeset] makes a text fit for print
  */
@@ -27,20 +27,20 @@ export const LANGUAGES = {
   fr: { name: "Français", locale: "fr-FR", texts: french, typeset },
 };
 
-/** Where this browser remembers what was chosen. */
+/** Where this browser keeps the choice. */
 const CHOSEN = "frontdesk.language";
 
 /** The language of the texts, for `<html lang>`. */
 export let language = "en";
 
-/** How amounts and dates are written: in that language, by the rules of the visitor's own region. */
+/** The locale of amounts and dates: that language, with the rules of the visitor's own region. */
 export let locale = "en-GB";
 
-/** The catalogue. It stays the same object in every language, down to its leaves, so parts of it can be kept. */
+/** The catalogue. It stays the same object in every language, down to its leaves, so code can keep references to parts of it. */
 export const text = /** @type {typeof english & { brand: string }} */ ({ brand: document.title });
 
 /**
- * Speaks a language from now on. Whatever is on the page already has to be shown again.
+ * Switches the language. The caller must then show the page again.
  * @param {string} wanted one of LANGUAGES
  */
 export function speak(wanted) {
@@ -52,7 +52,7 @@ export function speak(wanted) {
 }
 
 /**
- * Speaks a language that the visitor has chosen, and remembers it.
+ * Switches to a language that the visitor has chosen, and remembers it.
  * @param {string} wanted
  */
 export function choose(wanted) {
@@ -60,7 +60,7 @@ export function choose(wanted) {
   try {
     localStorage.setItem(CHOSEN, wanted);
   } catch {
-    // Storage is forbidden: then the choice lives as long as the page.
+    // Storage is forbidden, so the choice is lost with the page.
   }
 }
 

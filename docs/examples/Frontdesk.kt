@@ -1,4 +1,4 @@
-// Frontdesk for Android: models, client, keys that survive a crash, and a signup from the first request to the last.
+// Frontdesk for Android: models, client, keys that survive a crash, and a complete signup.
 // Needs com.squareup.okhttp3:okhttp and okhttp-sse, kotlinx-serialization-json, kotlinx-coroutines-android and
 // androidx.browser:browser.
 package club.example.frontdesk
@@ -38,7 +38,7 @@ import okhttp3.sse.EventSource
 import okhttp3.sse.EventSourceListener
 import okhttp3.sse.EventSources
 
-// What the API says, as far as a signup needs it. Names and nullables are those of openapi.yaml.
+// The API's types that a signup needs. Names and nullables are those of openapi.yaml.
 
 @Serializable data class Money(val amount: Long, val currency: String) // amount in cents
 
@@ -60,9 +60,10 @@ import okhttp3.sse.EventSources
 
 @Serializable data class Resumption(val resume: String)
 
+@Serializable data class StartedRegistration(val id: String, val token: String? = null) // of which only the session is needed
+
 @Serializable data class Registration(
     val id: String,
-    val token: String? = null, // only where it was started or resumed
     val state: String,
     val message: String? = null,
     val cart: Cart,
@@ -70,7 +71,7 @@ import okhttp3.sse.EventSources
     val payment: Payment? = null,
     val next: List<Action>,
 ) {
-    /** Whether an action is possible now, that is, whether to show its button. */
+    /** Whether an action is possible now. If not, hide its button. */
     fun can(action: String) = next.any { it.action == action }
 
     /** Whether the state is final. */
@@ -90,10 +91,10 @@ import okhttp3.sse.EventSources
 )
 
 @Serializable data class Payment(
-    val id: String, val state: String, val payAgain: String, val message: String? = null, val amount: Money, val card: CardPayment? = null,
+    val id: String, val state: String, val payAgain: String, val message: String? = null, val amount: Money, val card: CardDetails? = null,
 )
 
-@Serializable data class CardPayment(val redirectUrl: String? = null, val declineCode: String? = null)
+@Serializable data class CardDetails(val presentation: String, val redirectUrl: String? = null, val declineCode: String? = null)
 
 @Serializable data class FieldProblem(val pointer: String, val message: String)
 
@@ -105,24 +106,24 @@ import okhttp3.sse.EventSources
 /** A request that did not succeed. */
 class Refused(val problem: Problem) : Exception(problem.code)
 
-private val json = Json { ignoreUnknownKeys = true; explicitNulls = false } // a field that is not given is left out, not null
+private val json = Json { ignoreUnknownKeys = true; explicitNulls = false } // omits absent fields instead of sending null
 
 private class Answer(val ok: Boolean, val retryAfter: Long?, val text: String)
 
 /** The client. */
-class Frontdesk(private val base: String = "http://10.0.2.2:8080") { // the emulator's name for the computer that it runs on
-    // OkHttp's own retries are off: what may be sent again, and when, is decided here.
+class Frontdesk(private val base: String = "http://10.0.2.2:8080") { // the emulator's address of the host computer
+    // OkHttp's own retries are off, because this class decides what is repeated, and when.
     private val http = OkHttpClient.Builder().retryOnConnectionFailure(false).callTimeout(40, TimeUnit.SECONDS).build()
     private val streams = http.newBuilder().callTimeout(0, TimeUnit.SECONDS).readTimeout(45, TimeUnit.SECONDS).build()
 
-    /** Sends a request, again while the answer says that this is safe and may help; gives the body of its answer. */
+    /** Sends a request, and repeats it while that is safe and may help. Returns the body of the response. */
     suspend fun send(method: String, path: String, body: String? = null, key: String? = null, token: String? = null): String {
         val payload = body?.toRequestBody("application/json".toMediaType()) ?: if (method == "POST") ByteArray(0).toRequestBody() else null
         val request = Request.Builder().url(base + path).method(method, payload).apply {
             key?.let { header("Idempotency-Key", it) }
             token?.let { header("Authorization", "Bearer $it") }
         }.build()
-        val repeatable = method != "POST" || key != null // a read may always be repeated, and a POST has its key
+        val repeatable = method != "POST" || key != null // a read may always be repeated, and so may a POST with a key
         for (pause in listOf(1L, 2L, 4L, 0L)) {
             val last = !repeatable || pause == 0L
             try {
@@ -132,17 +133,17 @@ class Frontdesk(private val base: String = "http://10.0.2.2:8080") { // the emul
                 if (answer.ok) return answer.text
                 val problem = json.decodeFromString<Problem>(answer.text)
                 val wait = answer.retryAfter ?: pause
-                if (last || problem.retry == "never" || wait > 15) throw Refused(problem) // longer than a user watches a spinner
+                if (last || problem.retry == "never" || wait > 15) throw Refused(problem) // too long for a spinner
                 delay(1000 * maxOf(wait, pause))
             } catch (lost: IOException) {
                 if (last) throw lost
-                delay(1000 * pause) // no answer came: the same request with the same key
+                delay(1000 * pause) // no response: send the same request with the same key
             }
         }
         throw IOException("no answer")
     }
 
-    /** The registration at each change, as server-sent events. It ends with the connection: read it again then. */
+    /** Returns the registration at each change (server-sent events). The stream ends with the connection; read the registration again then. */
     fun follow(id: String, token: String): Flow<Registration> = callbackFlow {
         val request = Request.Builder().url("$base/v1/registrations/$id/events").header("Authorization", "Bearer $token").build()
         val source = EventSources.createFactory(streams).newEventSource(request, object : EventSourceListener() {
@@ -158,7 +159,7 @@ class Frontdesk(private val base: String = "http://10.0.2.2:8080") { // the emul
     }
 }
 
-/** What survives a crash, a reboot and an update: sealed with a key that does not leave the device's key store. */
+/** Stores data that survives a crash, a reboot and an update, sealed with a key that does not leave the device's key store. */
 class Vault(context: Context) {
     private val kept = context.getSharedPreferences("frontdesk", Context.MODE_PRIVATE)
 
@@ -175,7 +176,7 @@ class Vault(context: Context) {
             cipher.init(Cipher.ENCRYPT_MODE, key())
             Base64.encodeToString(cipher.iv + cipher.doFinal(it.toByteArray()), Base64.NO_WRAP)
         }
-        check(kept.edit().putString(name, sealed).commit()) { "not written" } // commit: on the disk before anything is sent
+        check(kept.edit().putString(name, sealed).commit()) { "not written" } // commit writes to disk before anything is sent
     }
 
     private fun key(): SecretKey {
@@ -189,16 +190,16 @@ class Vault(context: Context) {
 
     private companion object {
         const val SCHEME = "AES/GCM/NoPadding"
-        const val IV = 12 // bytes, as the key store makes them
+        const val IV = 12 // bytes, the length that the key store uses
     }
 }
 
-/** Whose registration it is. */
+/** The registration and the token that proves it. */
 @Serializable data class Session(val id: String, val token: String)
 
 /**
- * Something that the buyer wants: a request with its key, kept from before it is first sent until its definitive answer
- * has come. After a crash in between the same request goes out again, and is carried out once.
+ * An action of the buyer: a request with its key. It is stored before it is first sent, and deleted after a definitive
+ * response. After a crash in between, the same request is sent again and carried out once.
  */
 @Serializable data class Intention(val path: String, val body: String?, val key: String)
 
@@ -210,17 +211,17 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
     private val session: Session? get() = vault.read("session")?.let { json.decodeFromString(it) }
     private val id: String get() = session!!.id
 
-    /** Call it first, and whenever the app returns to the foreground: continues where it was. */
+    /** Continues where the app stopped. Call it first, and whenever the app returns to the foreground. */
     suspend fun open() = attempt {
         vault.read("intention")?.let { carryOut(json.decodeFromString(it)) }
         refresh()
     }
 
-    /** One call makes the contact and the cart, adds the item, and checks it. */
+    /** Creates the contact and the cart, adds the item and checks the cart, with one call. */
     suspend fun start(club: String, offer: String, day: String, person: Person) =
         want("/v1/registrations", json.encodeToString(StartRegistration(club, person, listOf(NewItem(offer, day)))))
 
-    /** Direct debit: the code comes by SMS; see the SMS User Consent API for reading it. */
+    /** Direct debit. The code arrives by SMS; the SMS User Consent API can read it. */
     suspend fun giveMandate(holder: String, iban: String) =
         want("/v1/registrations/$id/mandate", json.encodeToString(NewMandate(holder, iban)))
 
@@ -228,15 +229,15 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
 
     suspend fun resendCode() = want("/v1/registrations/$id/mandate/signature/resend", null)
 
-    /** Where the registration was begun on another device: from the link https://signup.club.example/?resume=… */
+    /** Resumes a registration from another device, by the link https://signup.club.example/?resume=… */
     suspend fun resume(link: Uri) {
         val resume = link.getQueryParameter("resume") ?: return
         want("/v1/resumptions", json.encodeToString(Resumption(resume)))
     }
 
     /**
-     * Pays by card, on the processor's page. Obeys payAgain: no second payment is started while one is in progress. The page
-     * leads back to an App Link of the app, one of FRONTDESK_ALLOWED_ORIGINS; how it ended is not in the way back, so
+     * Pays by card, on the processor's page. Follows payAgain, so it starts no second payment while one is in progress. The
+     * page leads back to an App Link of the app, which FRONTDESK_ALLOWED_ORIGINS must allow. The return proves nothing, so
      * onNewIntent calls open() and followToTheEnd().
      */
     suspend fun pay(context: Context) {
@@ -247,7 +248,7 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
         CustomTabsIntent.Builder().build().launchUrl(context, Uri.parse(page))
     }
 
-    /** Waits for the end, on one stream of events after the other. */
+    /** Follows the registration until it is final, reconnecting when a stream ends. */
     suspend fun followToTheEnd() {
         while (true) {
             val held = session ?: return
@@ -261,7 +262,7 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
         }
     }
 
-    /** Keeps what is wanted, then has it carried out. */
+    /** Stores the intention, then sends it. */
     private suspend fun want(path: String, body: String?) = attempt {
         val intention = Intention(path, body, UUID.randomUUID().toString())
         vault.write("intention", json.encodeToString(intention)) // before it is sent
@@ -270,17 +271,17 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
     }
 
     private suspend fun carryOut(intention: Intention) {
-        // The token is that of one registration: it has no business where another one begins.
+        // The token belongs to one registration, so it is not sent when another one starts.
         val token = if (intention.path.startsWith("/v1/registrations/")) session?.token else null
         try {
             val answer = api.send("POST", intention.path, intention.body, intention.key, token)
             if (!intention.path.endsWith("/payment")) {
-                val started = json.decodeFromString<Registration>(answer)
+                val started = json.decodeFromString<StartedRegistration>(answer) // without a token where none was started
                 started.token?.let { vault.write("session", json.encodeToString(Session(started.id, it))) }
             }
         } catch (refused: Refused) {
             if (refused.problem.retry == "never") vault.write("intention", null)
-            throw refused // anything else leaves the intention where it is: open() sends it again
+            throw refused // any other error keeps the intention: open() sends it again
         }
         vault.write("intention", null)
     }

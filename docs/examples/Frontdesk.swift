@@ -1,12 +1,12 @@
-// Frontdesk for iOS 17.4 and later: models, client, keys that survive a crash, and a signup from the first request to the
-// last. Copy the file; it needs nothing but the system's own frameworks.
+// Frontdesk for iOS 17.4 and later: models, client, keys that survive a crash, and a complete signup. Copy the file; it
+// needs only the system's own frameworks.
 
 import AuthenticationServices
 import Combine
 import Foundation
 import Security
 
-// MARK: - What the API says, as far as a signup needs it. Names and optionals are those of openapi.yaml.
+// MARK: - The API's types that a signup needs. Names and optionals are those of openapi.yaml.
 
 struct Money: Codable { let amount: Int; let currency: String } // amount in cents
 
@@ -29,9 +29,10 @@ struct StartCardPayment: Codable { var method = "card"; var cart: String?; var r
 
 struct Resumption: Codable { let resume: String }
 
+struct StartedRegistration: Decodable { let id: String; let token: String? } // of which only the session is needed
+
 struct Registration: Decodable {
     let id: String
-    let token: String? // only where it was started or resumed
     let state: String
     let message: String?
     let cart: Cart
@@ -39,7 +40,7 @@ struct Registration: Decodable {
     let payment: Payment?
     let next: [Action]
 
-    /// Whether an action is possible now, that is, whether to show its button.
+    /// Whether an action is possible now. If not, hide its button.
     func can(_ action: String) -> Bool { next.contains { $0.action == action } }
 
     /// Whether the state is final.
@@ -56,9 +57,9 @@ struct Action: Decodable { let action, method, href: String }
 
 struct Mandate: Decodable { let state, iban: String; let message: String?; let attemptsLeft: Int?; let resendAfter: String? }
 
-struct Payment: Decodable { let id, state, payAgain: String; let message: String?; let amount: Money; let card: CardPayment? }
+struct Payment: Decodable { let id, state, payAgain: String; let message: String?; let amount: Money; let card: CardDetails? }
 
-struct CardPayment: Decodable { let redirectUrl: String?; let declineCode: String? }
+struct CardDetails: Decodable { let presentation: String; let redirectUrl: String?; let declineCode: String? }
 
 struct FieldProblem: Decodable { let pointer, message: String }
 
@@ -73,7 +74,7 @@ struct Problem: Decodable, Error {
 struct Frontdesk {
     var base = URL(string: "http://localhost:8080")! // the simulator's localhost is the Mac's; allow local networking in Info.plist
 
-    /// Sends a request, again while the answer says that this is safe and may help.
+    /// Sends a request, and repeats it while that is safe and may help.
     func send<Answer: Decodable>(
         _ method: String, _ path: String, body: Data? = nil, key: String? = nil, token: String? = nil
     ) async throws -> Answer {
@@ -83,7 +84,7 @@ struct Frontdesk {
         if body != nil { request.setValue("application/json", forHTTPHeaderField: "Content-Type") }
         if let key { request.setValue(key, forHTTPHeaderField: "Idempotency-Key") }
         if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
-        // A read may always be repeated, and a POST has its key; without one it is sent once.
+        // A read may always be repeated, and so may a POST with a key. A POST without a key is sent once.
         let repeatable = method != "POST" || key != nil
         for pause in [1, 2, 4, 0] {
             do {
@@ -93,17 +94,18 @@ struct Frontdesk {
                 let problem = try JSONDecoder().decode(Problem.self, from: data)
                 guard repeatable, pause > 0, problem.retry != "never" else { throw problem }
                 let wait = Int(http.value(forHTTPHeaderField: "Retry-After") ?? "") ?? pause
-                guard wait <= 15 else { throw problem } // longer than a user watches a spinner: offer to try again later
+                guard wait <= 15 else { throw problem } // too long for a spinner: offer to try again later
                 try await Task.sleep(for: .seconds(max(wait, pause)))
             } catch let lost as URLError where repeatable && pause > 0 {
                 if lost.code == .cancelled { throw lost }
-                try await Task.sleep(for: .seconds(pause)) // no answer came: the same request with the same key
+                try await Task.sleep(for: .seconds(pause)) // no response: send the same request with the same key
             }
         }
         throw URLError(.cannotConnectToHost)
     }
 
-    /// The registration at each change, as server-sent events. It ends with the connection: read it again then.
+    /// Returns the registration at each change (server-sent events). The stream ends with the connection; read the
+    /// registration again then.
     func follow(_ id: String, token: String) -> AsyncThrowingStream<Registration, Error> {
         AsyncThrowingStream { continuation in
             let task = Task {
@@ -127,7 +129,7 @@ struct Frontdesk {
     }
 }
 
-// MARK: - What survives a crash, a reboot and an update: in the Keychain, on this device alone
+// MARK: - Data that survives a crash, a reboot and an update: in the Keychain, on this device only
 
 enum Vault {
     static func read<Value: Decodable>(_ name: String) -> Value? {
@@ -153,11 +155,11 @@ enum Vault {
     }
 }
 
-/// Whose registration it is.
+/// The registration and the token that proves it.
 struct Session: Codable { let id, token: String }
 
-/// Something that the buyer wants: a request with its key, kept from before it is first sent until its definitive answer
-/// has come. After a crash in between the same request goes out again, and is carried out once.
+/// An action of the buyer: a request with its key. It is stored before it is first sent, and deleted after a definitive
+/// response. After a crash in between, the same request is sent again and carried out once.
 struct Intention: Codable { let path: String; let body: Data?; let key: String }
 
 // MARK: - The signup
@@ -171,7 +173,7 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
     private var session: Session? { Vault.read("session") }
     private let returnHost = "signup.club.example" // a universal link of the app, and one of FRONTDESK_ALLOWED_ORIGINS
 
-    /// Call it first: continues where the app was when it ended.
+    /// Continues where the app stopped. Call it first.
     func open() async {
         await attempt {
             if let pending: Intention = Vault.read("intention") { try await self.carryOut(pending) }
@@ -179,12 +181,12 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
         }
     }
 
-    /// One call makes the contact and the cart, adds the item, and checks it.
+    /// Creates the contact and the cart, adds the item and checks the cart, with one call.
     func start(club: String, offer: String, from day: String, person: Person) async {
         await want("/v1/registrations", StartRegistration(clubId: club, person: person, items: [NewItem(offerId: offer, startDate: day)]))
     }
 
-    /// Direct debit: the code comes by SMS. Put it into a field with .textContentType(.oneTimeCode).
+    /// Direct debit. The code arrives by SMS; enter it in a field with .textContentType(.oneTimeCode).
     func giveMandate(holder: String, iban: String) async {
         guard let id = session?.id else { return }
         await want("/v1/registrations/\(id)/mandate", NewMandate(holder: holder, iban: iban))
@@ -200,14 +202,14 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
         await want("/v1/registrations/\(id)/mandate/signature/resend", nil as Signature?)
     }
 
-    /// Where the registration was begun on another device: from the link https://signup.club.example/?resume=…
+    /// Resumes a registration from another device, by the link https://signup.club.example/?resume=…
     func resume(link: URL) async {
         let items = URLComponents(url: link, resolvingAgainstBaseURL: false)?.queryItems
         guard let resume = items?.first(where: { $0.name == "resume" })?.value else { return }
         await want("/v1/resumptions", Resumption(resume: resume))
     }
 
-    /// Pays by card, on the processor's page. Obeys payAgain: no second payment is started while one is in progress.
+    /// Pays by card, on the processor's page. Follows payAgain, so it starts no second payment while one is in progress.
     func pay() async {
         guard let id = session?.id, let now = registration, now.can("pay"), now.payment?.payAgain != "no" else { return }
         await want("/v1/registrations/\(id)/payment", StartCardPayment(cart: now.cart.revision, returnUrl: "https://\(returnHost)/?registration=\(id)"))
@@ -215,7 +217,7 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
         await followToTheEnd()
     }
 
-    /// Shows the processor's page, if the buyer has something to do there. How it ended is not in the way back: read it.
+    /// Shows the processor's page if the buyer must act there. The return proves nothing: read the registration afterwards.
     func showPaymentPage() async {
         guard let address = registration?.payment?.card?.redirectUrl, let page = URL(string: address) else { return }
         await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
@@ -225,7 +227,7 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
         }
     }
 
-    /// Waits for the end, on one stream of events after the other.
+    /// Follows the registration until it is final, reconnecting when a stream ends.
     func followToTheEnd() async {
         while let session, registration?.isOver != true, registration?.payment?.state != "declined", !Task.isCancelled {
             do {
@@ -242,9 +244,9 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
 
     func presentationAnchor(for session: ASWebAuthenticationSession) -> ASPresentationAnchor { ASPresentationAnchor() }
 
-    // MARK: How
+    // MARK: Internals
 
-    /// Keeps what is wanted, then has it carried out.
+    /// Stores the intention, then sends it.
     private func want<Body: Encodable>(_ path: String, _ body: Body?) async {
         await attempt {
             let intention = Intention(path: path, body: try body.map { try JSONEncoder().encode($0) }, key: UUID().uuidString)
@@ -255,19 +257,19 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
     }
 
     private func carryOut(_ intention: Intention) async throws {
-        // The token is that of one registration: it has no business where another one begins.
+        // The token belongs to one registration, so it is not sent when another one starts.
         let token = intention.path.hasPrefix("/v1/registrations/") ? session?.token : nil
         do {
             if intention.path.hasSuffix("/payment") {
                 let _: Payment = try await api.send("POST", intention.path, body: intention.body, key: intention.key, token: token)
             } else {
-                let answer: Registration = try await api.send("POST", intention.path, body: intention.body, key: intention.key, token: token)
+                let answer: StartedRegistration = try await api.send("POST", intention.path, body: intention.body, key: intention.key, token: token)
                 if let token = answer.token { try Vault.write(Session(id: answer.id, token: token), "session") }
             }
         } catch let definitive as Problem where definitive.retry == "never" {
             try Vault.write(nil as Intention?, "intention")
             throw definitive
-        } // anything else leaves the intention where it is: open() sends it again
+        } // any other error keeps the intention: open() sends it again
         try Vault.write(nil as Intention?, "intention")
     }
 

@@ -1,8 +1,8 @@
-// The typed client. The guide "Build a website" has the commands that make frontdesk.d.ts.
+// The typed client. The guide "Build a website" has the commands that generate frontdesk.d.ts.
 import createClient from "openapi-fetch";
 import type { paths } from "./frontdesk.d.ts";
 
 export const api = createClient<paths>({ baseUrl: "http://localhost:8080" });
 
-/** The key of one intention: make it once for what the visitor wants, and send it again with the same request. */
+/** Returns the key of one intention. Make it once for each action of the visitor, and send it again with the same request. */
 export const intention = () => ({ "Idempotency-Key": crypto.randomUUID() });

@@ -1,5 +1,5 @@
-// Twenty people sign up against one process, each in a world of their own: no test sees the data of another, and none
-// waits for another one. Start the mock (go run .), then:
+// Twenty visitors sign up against one process, each in a separate world: no test sees another's data or waits for another
+// test. Start the mock back end (go run .), then:
 //
 //   npm install --save-dev playwright-core
 //   node parallel-signups.mjs [http://localhost:8080] [/usr/bin/chromium]
@@ -9,15 +9,15 @@ import { chromium } from "playwright-core";
 
 const [site = "http://localhost:8080", executablePath = "/usr/bin/chromium"] = process.argv.slice(2);
 const SIGNUPS = 20;
-const AT_ONCE = availableParallelism(); // browsers that work at the same time: more of them only wait for a core
-const PATIENCE = 300_000; // milliseconds for a page or a field: a machine that is busy with other tests is no failure
+const AT_ONCE = availableParallelism(); // signups that run at the same time; more of them would only wait for a core
+const PATIENCE = 300_000; // milliseconds for a page or a field; long, because a busy machine is not a failure
 
 const person = {
   givenName: "Ada", familyName: "Martin", birthDate: "1990-05-17", email: "ada@example.com", mobile: "+33612345678",
   street: "12 rue des Lilas", postalCode: "75011", city: "Paris",
 };
 
-/** A visitor with a browser context of their own signs up in a world, which is made when it is first named. */
+/** Signs up a visitor in a world, with a separate browser context. The world is created when it is first named. */
 async function signUp(browser, world) {
   // Every request of the context carries the header: pages, fetch, server-sent events, and the way back from the processor.
   const context = await browser.newContext({ extraHTTPHeaders: { "X-Frontdesk-World": world } });
@@ -36,7 +36,7 @@ async function signUp(browser, world) {
   }
 }
 
-/** What the club recorded, which is what counts, whatever the page says. */
+/** Asserts on the club's records, whatever the page says. */
 async function expectOnePayment(world) {
   const read = async (name) => (await fetch(`${site}/sim/${world}/_control/${name}`)).json();
   const { items } = await read("ledger");
@@ -44,7 +44,7 @@ async function expectOnePayment(world) {
   assert.ok((await read("audit")).ok, `the audit of ${world}`);
 }
 
-const run = Date.now().toString(36); // so that a second run has worlds of its own
+const run = Date.now().toString(36); // gives a second run other worlds
 const waiting = Array.from({ length: SIGNUPS }, (_, i) => `demo-${run}-${i + 1}`);
 const browser = await chromium.launch({ executablePath, timeout: PATIENCE });
 try {

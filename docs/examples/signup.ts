@@ -1,8 +1,9 @@
-// A whole signup with the typed client: node runs it once tsc has compiled it, and so does a browser.
+// A complete signup with the typed client. Compile it with tsc; it runs in node and in a browser.
 import { api, intention } from "./client.js";
+import { screen } from "./screens.js";
 
 const { data: started, error } = await api.POST("/v1/registrations", {
-  params: { header: intention() }, // for the web add "X-Frontdesk-Session": "cookie", and no token comes within a script's reach
+  params: { header: intention() }, // on a web page, add "X-Frontdesk-Session": "cookie" so that no script can read the token
   body: {
     clubId: "11",
     items: [{ offerId: "201", startDate: "2030-01-15" }],
@@ -17,23 +18,26 @@ if (error) throw new Error(`${error.code} (${error.retry}): ${error.errors?.map(
 const id = started.id;
 const headers = { Authorization: `Bearer ${started.token}` };
 const path = { id };
-console.log(`${started.cart.dueNow.amount} cents are due; one can ${started.next.map(({ action }) => action)}`);
+console.log(`${started.cart.dueNow.amount} cents are due; possible actions: ${started.next.map(({ action }) => action)}`);
+console.log(screen(started));
 
-// One key for this wish to pay: whatever happens to the answer, the same request with the same key is the same wish.
-const wish = intention();
+// One key for this payment. If the response is lost, the same request with the same key is carried out once.
+const key = intention();
 let payment;
 for (let tries = 0; !payment; tries++) {
-  const answer = await api.POST("/v1/registrations/{id}/payment", { params: { path, header: wish }, headers, body: { method: "card", cart: started.cart.revision } });
-  payment = answer.data;
-  if (!answer.error) continue;
-  if (answer.error.retry === "never" || tries === 3) throw new Error(answer.error.code);
-  await pause(Number(answer.response.headers.get("Retry-After") ?? 1));
+  const { data, error, response } = await api.POST("/v1/registrations/{id}/payment", { params: { path, header: key }, headers, body: { method: "card", cart: started.cart.revision } });
+  payment = data;
+  if (!error) continue;
+  if (error.retry === "never" || tries === 3) throw new Error(error.code);
+  await pause(Number(response.headers.get("Retry-After") ?? 1));
 }
 
-// A page would go to payment.card.redirectUrl; here the program is the buyer.
-await fetch(`${payment.card?.redirectUrl}/confirm`, {
-  method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ card: "4242424242424242" }),
-});
+// A page would send the buyer to card.redirectUrl, or show the processor's fields; here the program acts as the buyer.
+if (payment.method === "card" && payment.card.presentation === "redirect") {
+  await fetch(`${payment.card.redirectUrl}/confirm`, {
+    method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ card: "4242424242424242" }),
+  });
+}
 
 for (let tries = 0; ; tries++) {
   const { data: registration } = await api.GET("/v1/registrations/{id}", { params: { path }, headers });

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// buyersAtOnce keep one core busy, although each of them waits for the disk of Redis.
+	// buyersAtOnce is enough to keep one core busy, although each buyer waits for the disk of Redis.
 	buyersAtOnce = 16
 	// oneOffOffer is an offer that needs only money from the buyer.
 	oneOffOffer = "2501"
 )
 
-// buyers walk card journeys at a gateway, each from an address of their own.
+// buyers complete card journeys at a gateway, each from its own address.
 type buyers struct {
 	*harness
 	gateway   string
@@ -30,7 +30,6 @@ func (h *harness) buyers(gateway string, upstreams *countingUpstreams) *buyers {
 	return &buyers{harness: h, gateway: gateway, upstreams: upstreams, http: http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 2 * buyersAtOnce}}}
 }
 
-// register starts a registration, with a person and an item.
 func (b *buyers) register(item api.NewItem) *frontdesktest.Buyer {
 	header := http.Header{"X-Forwarded-For": {callerAddress(int(b.started.Add(1)))}}
 	buyer := &frontdesktest.Buyer{Gateway: b.gateway, HTTP: &b.http, Header: header}
@@ -62,7 +61,7 @@ func (b *buyers) pay(buyer *frontdesktest.Buyer) (confirm, await func()) {
 	return confirm, await
 }
 
-// journey walks a whole journey.
+// journey completes a card journey.
 func (b *buyers) journey() {
 	buyer := b.register(api.NewItem{OfferId: oneOffOffer})
 	b.read(buyer)
@@ -74,8 +73,8 @@ func (b *buyers) journey() {
 	}
 }
 
-// recording walks a journey, and returns the time from the processor's confirmation until
-// the buyer, who follows the registration, is notified that the payment is recorded.
+// recording completes a journey, and returns the time from the processor's confirmation until the
+// buyer, who follows the registration, is notified that the payment is recorded.
 func (b *buyers) recording() time.Duration {
 	buyer := b.register(api.NewItem{OfferId: oneOffOffer})
 	confirm, await := b.pay(buyer)
@@ -95,7 +94,7 @@ func (b *buyers) recording() time.Duration {
 	return took
 }
 
-// get sends a GET request that no registration is needed for.
+// get sends a GET request that needs no registration.
 func (b *buyers) get(url string) {
 	b.must((&frontdesktest.Buyer{HTTP: &b.http}).Do(b.Context(), http.MethodGet, url, nil, nil))
 }

@@ -11,21 +11,21 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// The first measurements, before anything was made faster. The thresholds are half of them.
+// The first measurements, before any optimisation. The thresholds are half of these.
 const (
 	firstTrips = 54.4 // round trips to Redis in a card journey
-	firstCPU   = 47.9 // processor time of a journey, in requests that a bare server forwards
+	firstCPU   = 47.9 // CPU time of a journey, as a multiple of a request that a bare server forwards
 )
 
 const (
-	// upstreamCall is how long each upstream call takes where buyers wait: about as long as
-	// between two data centres of a country, including the work at its end.
+	// upstreamCall is the duration of each upstream call that a buyer waits for: about as long as between
+	// two data centres in one country, including the upstream's work.
 	upstreamCall = 50 * time.Millisecond
-	// countedJourneys are walked one after another, so that counts can be divided by them.
+	// countedJourneys is how many journeys run one after another; counts are divided by it.
 	countedJourneys = 20
-	// batch and forwardedBatch are how many journeys, and how many forwarded requests, are
-	// one round of processor time: half a second each. All rounds are then over before the
-	// gateway's first reconciliation of Redis with the processor, 15 seconds after its start.
+	// batch and forwardedBatch are the journeys and the forwarded requests in one round of CPU time: half
+	// a second each. All rounds then end before the gateway's first reconciliation of Redis with the
+	// processor, 15 seconds after its start.
 	batch, forwardedBatch = 150, 4000
 )
 
@@ -64,7 +64,6 @@ func (u *countingUpstreams) lastCall(payment string) <-chan struct{} {
 	return done
 }
 
-// cardEnv runs upstreams, and a gateway that has its catalogue.
 func (h *harness) cardEnv(redisURL string, environment ...string) (*countingUpstreams, *gateway, *buyers) {
 	upstreams := h.countingUpstreams()
 	g := h.gateway(upstreams.proxy.URL, redisURL, environment...)
@@ -124,7 +123,7 @@ func loadCard(h *harness) []row {
 		fmt.Sprintf("a request that bare net/http forwards: %.3f ms", requests.median()*1e3), journeys.ratioTo(requests), threshold{atMost: firstCPU / 2}}}
 }
 
-// cpuOf is a contender: the processor time of a process for each of n pieces of work, in seconds.
+// cpuOf returns a contender: the CPU time of a process for each of n pieces of work, in seconds.
 func (h *harness) cpuOf(p *frontdesktest.Process, n int, work func()) func() float64 {
 	return func() float64 {
 		before := h.cpu(p.PID())
@@ -133,7 +132,6 @@ func (h *harness) cpuOf(p *frontdesktest.Process, n int, work func()) func() flo
 	}
 }
 
-// timeCard measures what a buyer waits for, in upstream calls.
 func timeCard(h *harness) []row {
 	upstreams, _, b := h.cardEnv(frontdesktest.NewDurableRedis(h))
 	b.journey()

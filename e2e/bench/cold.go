@@ -14,9 +14,9 @@ const (
 	upstreamTime = 50 * time.Millisecond
 	// coldProducts are three pages of the club system, each product with its offers.
 	coldProducts = 90
-	// ownProducts are those that visitors of the website see in club 11 of a new world.
+	// ownProducts is how many products visitors of the website see in club 11 of a new world.
 	ownProducts = 41
-	// coldReaders request a catalogue at the same moment that is in no cache.
+	// coldReaders is how many visitors request an uncached catalogue at the same moment.
 	coldReaders = 1000
 )
 
@@ -36,8 +36,8 @@ func measureCold(h *harness) []row {
 	}}
 }
 
-// measureColdReaders has many visitors ask three gateways at once. Each gateway may read
-// the catalogue once.
+// measureColdReaders sends many visitors to three gateways at once. Each gateway may read the catalogue
+// once.
 func measureColdReaders(h *harness) []row {
 	club, gateways := h.coldGateways(3)
 	began := time.Now()
@@ -64,7 +64,7 @@ func (h *harness) coldGateways(n int) (club *frontdesktest.Client, gateways []*g
 	return club, gateways
 }
 
-// delayClub has every response of the club system take so long.
+// delayClub delays every response of the club system.
 func (h *harness) delayClub(club *frontdesktest.Client, by time.Duration) {
 	fault := clubsim.Fault{Kind: "delay", DelayMs: int(by.Milliseconds())}
 	club.Control(http.MethodPut, "faults", []clubsim.Fault{fault}).Into(http.StatusOK, nil)

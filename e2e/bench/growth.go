@@ -23,13 +23,13 @@ import (
 )
 
 const (
-	// few and many are how many registrations are open in the two Redis that are compared.
+	// few and many are the numbers of open registrations in the two Redis that are compared.
 	few, many = 1_000, 100_000
-	// readRegistrations are so many that no processor cache has them all.
+	// readRegistrations is large enough that no CPU cache holds them all.
 	readRegistrations = 1_000
-	// sealKey seals the registrations that are made here as the gateway's own are.
+	// sealKey seals the registrations made here, as the gateway seals its own.
 	sealKey = "YmVuY2gtYmVuY2gtYmVuY2gtYmVuY2gtYmVuY2gtYmVuY2g="
-	// writers store registrations at once. Redis has one core anyway.
+	// writers is how many goroutines store registrations at once. Redis uses one core anyway.
 	writers = 32
 	// idlePeriod is how long the commands of idle gateways are counted: two or three sweeps.
 	idlePeriod = 40 * time.Second
@@ -40,14 +40,14 @@ type population struct {
 	*gateway
 	redis   *redis.Client
 	targets []target // registrations, with the tokens of their holders
-	bytes   float64  // of Redis for each registration
+	bytes   float64  // in Redis, for each registration
 }
 
 // measureGrowth reads a registration among few and among many.
 func measureGrowth(h *harness) []row {
 	upstreams := h.upstreams()
 	small, large := h.population(upstreams, few), h.population(upstreams, many)
-	// One connection: the latency counts, and not how many requests fit in parallel.
+	// One connection: this measures latency, not throughput.
 	reads := func(p *population) func() float64 {
 		return h.contender(load{url: p.url, targets: p.targets[:readRegistrations], addresses: callers, connections: 1}, medianLatency)
 	}
@@ -66,10 +66,10 @@ func measureGrowth(h *harness) []row {
 	}
 }
 
-// population starts a gateway, and stores open registrations in its Redis. They are copies
-// of one that a visitor has started.
+// population starts a gateway, and fills its Redis with open registrations. They are copies of one that
+// a visitor has started.
 func (h *harness) population(upstreams string, size int) *population {
-	server := frontdesktest.NewRedis(h, "--appendonly", "yes", "--appendfsync", "everysec") // filled sooner than with "always"
+	server := frontdesktest.NewRedis(h, "--appendonly", "yes", "--appendfsync", "everysec") // filled faster than with "always"
 	p := &population{gateway: h.gateway(upstreams, server, "FRONTDESK_SEAL_KEYS="+sealKey), targets: make([]target, size)}
 	options, err := redis.ParseURL(server)
 	h.must(err)
@@ -98,7 +98,6 @@ func (h *harness) population(upstreams string, size int) *population {
 	return p
 }
 
-// copyOf returns a registration of another person, and its token.
 func copyOf(one *flows.Registration, i int) (_ *flows.Registration, token string) {
 	token = uuid.NewString() + uuid.NewString()
 	digest := sha256.Sum256([]byte(token))
@@ -114,7 +113,7 @@ func copyOf(one *flows.Registration, i int) (_ *flows.Registration, token string
 	return &r, token
 }
 
-// commands is how many commands a Redis has carried out.
+// commands returns how many commands a Redis has executed.
 func (h *harness) commands(p *population) float64 { return h.info(p, "total_commands_processed") }
 
 // info reads a number from Redis's INFO.

@@ -47,7 +47,7 @@ func newHarness(ctx context.Context, pinned bool) (*harness, error) {
 
 func (h *harness) close() { os.RemoveAll(h.dir) }
 
-// measure runs one part of a measurement, and ends what it has started.
+// measure runs one part of a measurement, and stops everything it started.
 func (h *harness) measure(part func(*harness) []row) (rows []row, err error) {
 	err = h.Run(func() { rows = part(h) })
 	h.End()
@@ -61,8 +61,8 @@ func (h *harness) must(err error) {
 	}
 }
 
-// concurrently calls do with 0 to n-1, at most so many at once, and ends the measurement when one
-// of them failed.
+// concurrently calls do with 0 to n-1, at most atOnce at a time, and ends the measurement when a call
+// fails.
 func (h *harness) concurrently(n, atOnce int, do func(i int)) {
 	var workers sync.WaitGroup
 	slots := make(chan struct{}, atOnce)
@@ -90,10 +90,10 @@ func (h *harness) sleep(d time.Duration) {
 	}
 }
 
-// serverCore is the server's. Everything else has the others.
+// serverCore is reserved for the server. Everything else runs on the other cores.
 const serverCore = "0"
 
-// pinnedArg is this program's own first argument where it leaves the server's core alone.
+// pinnedArg is this program's first argument when it leaves the server's core free.
 const pinnedArg = "pinned"
 
 // reexecPinned runs this program again on the other cores. It returns only with an error.

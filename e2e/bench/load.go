@@ -19,11 +19,11 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// load sends requests to a server, one after another on each bare connection: a client of net/http takes
-// more processor time than the servers that are measured.
+// load sends requests to a server, one after another on each bare connection: a client of net/http
+// takes more CPU time than the measured servers.
 type load struct {
 	url         string
-	process     *frontdesktest.Process // the server; nil when its processor time does not count
+	process     *frontdesktest.Process // the server; nil when its CPU time does not count
 	header      http.Header            // of every request
 	connections int                    // zero: 32
 	status      int                    // of the response; zero: 200
@@ -31,7 +31,7 @@ type load struct {
 	addresses   int                    // the number of callers, each with an address in X-Forwarded-For; zero: no such header
 }
 
-// target is what one of the callers requests.
+// target is the request of one caller.
 type target struct {
 	path   string
 	header http.Header
@@ -40,17 +40,17 @@ type target struct {
 // duration is how long one load lasts.
 const duration = time.Second
 
-// result is what a load has measured.
+// result is the result of a load.
 type result struct {
 	requests  float64
 	perSecond float64
 	p50       float64 // milliseconds
-	cpu       float64 // processor time of the server, in seconds
+	cpu       float64 // CPU time of the server, in seconds
 }
 
 func medianLatency(r result) float64 { return r.p50 }
 
-// cpuPer10k is the processor time of ten thousand responses, in seconds.
+// cpuPer10k is the CPU time of ten thousand responses, in seconds.
 func cpuPer10k(r result) float64 { return r.cpu / r.requests * 10_000 }
 
 // contender is one side of a comparison: a figure of a load.
@@ -58,14 +58,14 @@ func (h *harness) contender(l load, figure func(result) float64) func() float64 
 	return func() float64 { return figure(h.send(l)) }
 }
 
-// side is one side of a comparison of servers, and what it did in all rounds.
+// side is one side of a comparison of servers, with its totals over all rounds.
 type side struct {
 	perSecond series
 	requests  float64
 	cpu       float64 // seconds
 }
 
-// String describes how much the server did, and the processor time of one response.
+// String describes how much the server did, and the CPU time of one response.
 func (s *side) String() string {
 	return fmt.Sprintf("%.0f/s, %.1f µs each", s.perSecond.median(), s.cpu/s.requests*1e6)
 }
@@ -89,12 +89,12 @@ func (h *harness) compare(loads ...load) []*side {
 	return sides
 }
 
-// compared is the row of two sides, by their requests in a second.
+// compared returns the row that compares the requests per second of two sides.
 func compared(work string, of *side, name string, than *side, threshold threshold) row {
 	return row{work, of.String(), name + ": " + than.String(), of.perSecond.ratioTo(than.perSecond), threshold}
 }
 
-// send sends a load. Any response but the expected one is a failure.
+// send runs a load. Any response but the expected one is a failure.
 func (h *harness) send(l load) result {
 	l.connections, l.status = cmp.Or(l.connections, 32), cmp.Or(l.status, http.StatusOK)
 	to, err := url.Parse(l.url)
@@ -132,7 +132,7 @@ func (h *harness) send(l load) result {
 	return result{requests: n, perSecond: n / elapsed.Seconds(), p50: float64(sorted[len(sorted)/2].Microseconds()) / 1000, cpu: after - before}
 }
 
-// requests are the requests as they go over the wire, one for each caller.
+// requests returns the requests as they go over the wire, one for each caller.
 func (l load) requests(to *url.URL) (all [][]byte) {
 	for i := range max(1, l.addresses) {
 		at := target{to.RequestURI(), l.header}
@@ -151,7 +151,6 @@ func (l load) requests(to *url.URL) (all [][]byte) {
 	return all
 }
 
-// callerAddress is the address of the n-th caller.
 func callerAddress(n int) string { return fmt.Sprintf("10.%d.%d.%d", n>>16&255, n>>8&255, n&255) }
 
 // connection sends one request after another until the time is over.
@@ -180,7 +179,6 @@ func (l load) connection(ctx context.Context, host string, requests [][]byte, at
 	return times, nil
 }
 
-// readResponse reads a response to its end, and keeps only the status.
 func readResponse(r *bufio.Reader) (status int, err error) {
 	length, chunked := 0, false
 	for first := true; ; first = false {

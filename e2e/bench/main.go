@@ -5,6 +5,7 @@
 //	go run ./e2e/bench warm cold    some measurements
 //	go run ./e2e/bench list         the measurements
 //	go run ./e2e/bench trace        where the time goes in one card journey, as a picture (SVG)
+//	go run ./e2e/bench crowd        what is completed before, during and after a crowd, as a picture (SVG)
 //
 // It prints one table, and exits with 1 when a threshold is missed. Machines differ and
 // are noisy, so only ratios are judged. Both sides of a comparison run in turn, several
@@ -32,7 +33,7 @@ type measurement struct {
 	parts       parts
 }
 
-// parts run one after another. What one has started ends with it.
+// parts run one after another. Each stops what it started.
 type parts []func(*harness) []row
 
 // measurements are in the order of the table. Those with many connections come last, because they slow
@@ -44,7 +45,7 @@ var measurements = []measurement{
 	{"start", "the first response of mock mode, and its memory", parts{measureStart, measureMemory}},
 	{"me", "two reads of 5 ms merged, and a server that does no more", parts{measureMe}},
 	{"card", "a whole card journey: its calls, its processor time, and the buyer's waiting time", parts{countCard, loadCard, timeCard}},
-	{"overload", "visitors at a fixed rate: as many as can be served, and three times as many", parts{measureOverload}},
+	{"overload", "visitors at a fixed rate: as many as can be served, three and ten times as many; a slow club system", parts{measureOverload, measureBrownout}},
 	{"growth", "registrations among 1,000 and among 100,000", parts{measureGrowth}},
 	{"streams", "10,000 event streams on one gateway", parts{measureStreams}},
 }
@@ -83,9 +84,12 @@ func run(ctx context.Context, args []string) error {
 	return measure(ctx, args, false)
 }
 
-// measure runs the named measurements, or all, and prints their table. Pinned: this
-// process leaves one core to the server.
+// measure runs the named measurements, or all, and prints their table; or it draws the picture of a crowd.
+// If pinned, this process leaves one core to the server.
 func measure(ctx context.Context, names []string, pinned bool) error {
+	if slices.Equal(names, []string{"crowd"}) {
+		return drawCrowd(ctx, os.Stdout, pinned)
+	}
 	chosen := slices.Clone(measurements)
 	if len(names) > 0 {
 		chosen = slices.DeleteFunc(chosen, func(m measurement) bool { return !slices.Contains(names, m.name) })

@@ -23,16 +23,16 @@ import (
 const (
 	// meUpstream is how long the club system takes for each of the two reads.
 	meUpstream = 5 * time.Millisecond
-	// meConnections send requests at once where processor time is measured.
+	// meConnections send requests at once where CPU time is measured.
 	meConnections = 64
-	// latencyConnections is one: several that wait for reads of the same length come back
+	// latencyConnections is one: several connections that wait for reads of the same length return
 	// together, and queue for the one core.
 	latencyConnections = 1
-	// verifications of one token are a round of the identity check.
+	// verifications is how often one round of the identity check verifies a token.
 	verifications = 5000
 )
 
-// measureMe merges two reads of a contact, and compares with a server that does no more.
+// measureMe compares the merge of two reads of a contact with a server that does nothing else.
 func measureMe(h *harness) []row {
 	upstreams := h.upstreams()
 	g := h.gateway(upstreams, frontdesktest.NewDurableRedis(h))
@@ -79,7 +79,7 @@ func meRows(used, took []series) []row {
 	}
 }
 
-// identityCheck is a contender: the processor time of ten thousand checks of a token, in seconds.
+// identityCheck returns a contender: the CPU time of ten thousand checks of a token, in seconds.
 func (h *harness) identityCheck(keys, token string) func() float64 {
 	login := identity.New(identity.Config{JWKSURL: keys, Now: time.Now})
 	verify := func() {
@@ -102,7 +102,7 @@ type reads struct {
 	Header           http.Header
 }
 
-// bareMerger sends both reads at once and answers with one document, at /.
+// bareMerger sends both reads at once and responds with one document, at /.
 func bareMerger(path string, merge func(contact, account []byte) (any, error)) (http.Handler, error) {
 	body, err := os.ReadFile(path)
 	if err != nil {
@@ -148,7 +148,7 @@ func (of reads) read(ctx context.Context, client *http.Client, url string) ([]by
 	return io.ReadAll(response.Body)
 }
 
-// merged is one document with all members of both, for a server that does not know them.
+// merged returns one document with all members of both, for a server that does not know them.
 func merged(contact, account []byte) (any, error) {
 	var all, more map[string]any
 	if err := errors.Join(json.Unmarshal(contact, &all), json.Unmarshal(account, &more)); err != nil {
@@ -158,12 +158,12 @@ func merged(contact, account []byte) (any, error) {
 	return all, nil
 }
 
-// spliced has both unchanged.
+// spliced returns one document that holds both unchanged.
 func spliced(contact, account []byte) (any, error) {
 	return map[string]json.RawMessage{"contact": contact, "account": account}, nil
 }
 
-// picked has the members of GET /v1/me. Nothing else is decoded, and nothing checked.
+// picked returns the members of GET /v1/me. It decodes nothing else, and checks nothing.
 func picked(contactJSON, accountJSON []byte) (any, error) {
 	var contact struct {
 		ClubID string `json:"clubId"`

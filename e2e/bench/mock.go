@@ -38,8 +38,8 @@ func measureMock(h *harness) []row {
 	return []row{compared(work, sides[0], "bare net/http", sides[1], threshold{atLeast: 0.5})}
 }
 
-// clubHeader is the header of business requests to the simulator at an address, with an
-// access token.
+// clubHeader returns the header of business requests to the simulator at an address, with an access
+// token.
 func (h *harness) clubHeader(upstreams string) http.Header {
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {clubsim.DemoClientID}, "client_secret": {clubsim.DemoClientSecret}}
 	request, err := http.NewRequestWithContext(h.Context(), http.MethodPost, upstreams+"/sim/oauth/v2/token", strings.NewReader(form.Encode()))
@@ -62,7 +62,6 @@ func (h *harness) clubHeader(upstreams string) http.Header {
 	return header
 }
 
-// productPage is a page of products as the club system sends it.
 type productPage struct {
 	Context string            `json:"@context"`
 	ID      string            `json:"@id"`
@@ -91,7 +90,7 @@ type productBehavior struct {
 	} `json:"configuration"`
 }
 
-// bareEncoder encodes the products of a file again for each request, at /.
+// bareEncoder serves the products of a file at /, and encodes them again for each request.
 func bareEncoder(path string) (http.Handler, error) {
 	body, err := os.ReadFile(path)
 	if err != nil {

@@ -1,119 +1,92 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net/http"
-	"slices"
-	"sync"
+	"strings"
 	"time"
 
-	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
 )
 
 const (
-	// patience is how long a visitor waits for the end of a journey, from when it was meant to start.
-	patience = 30 * time.Second
-	// crowdTime is how long visitors arrive: many times what the queues in the gateway hold.
-	crowdTime = 10 * time.Second
+	// crowdTime is how long a crowd arrives: many times what queues in the gateway could hold.
+	crowdTime = 60 * time.Second
+	// rampTime is how long each rate is tried. usualTime is how long visitors arrive at capacity before
+	// and after each crowd, because a neighbour on the machine slows both sides.
+	rampTime, usualTime = 10 * time.Second, 20 * time.Second
+	// troubleTime is how long the club system is slow and fails; recoveryTime is how long after that
+	// journeys may still be slow.
+	troubleTime, recoveryTime = 30 * time.Second, 10 * time.Second
+	// refusalTime is the time within which a refusal must arrive.
+	refusalTime = 100 * time.Millisecond
 )
 
-// arrivals is what became of visitors who arrived at a fixed rate.
-type arrivals struct {
-	completed  []time.Duration // from the intended start
-	turnedAway []time.Duration // how long the refusal took, likewise
-	perSecond  float64         // journeys completed in time, from the first arrival to the last
+// overloadEnv runs a gateway with upstreams in a process of their own.
+func (h *harness) overloadEnv() (g *gateway, b *buyers, upstreams string) {
+	upstreams = h.upstreams()
+	g = h.gateway(upstreams, frontdesktest.NewDurableRedis(h))
+	h.fetch(g.url+catalogue, nil)
+	b = h.buyers(g.url, nil)
+	b.http = http.Client{Transport: &bareTransport{idle: map[string][]*bareConnection{}}}
+	return g, b, upstreams
 }
 
-// arrive sends visitors at a fixed rate, whether or not the earlier ones were served.
-func (b *buyers) arrive(perSecond float64, lasting time.Duration) (a arrivals) {
-	var lock sync.Mutex
-	var all sync.WaitGroup
-	began := time.Now()
-	for n := range int(perSecond * lasting.Seconds()) {
-		intended := began.Add(time.Duration(float64(n) / perSecond * float64(time.Second)))
-		if pause := time.Until(intended); pause > 0 {
-			b.sleep(pause)
+// capacity returns the most journeys a second that the gateway completes at any arrival rate. The rate
+// grows until a quarter more visitors complete no more journeys.
+func (b *buyers) capacity(g *gateway) (most float64) {
+	const first, growth = 50, 1.25
+	b.arrive(g, first, rampTime) // opens connections
+	for rate := float64(first); ; rate *= growth {
+		completed := b.arrive(g, rate, rampTime).completed()
+		if completed < most {
+			return most
 		}
-		all.Go(func() {
-			ctx, cancel := context.WithDeadline(b.Context(), intended.Add(patience))
-			defer cancel()
-			err := b.visit(ctx)
-			took := time.Since(intended)
-			lock.Lock()
-			defer lock.Unlock()
-			if refusal, ok := errors.AsType[*frontdesktest.StatusError](err); ok && refusal.Status == http.StatusServiceUnavailable {
-				a.turnedAway = append(a.turnedAway, took)
-			} else if err == nil {
-				a.completed = append(a.completed, took)
-				if time.Since(began) <= lasting {
-					a.perSecond += 1 / lasting.Seconds()
-				}
-			}
-		})
-	}
-	all.Wait()
-	slices.Sort(a.completed)
-	slices.Sort(a.turnedAway)
-	return a
-}
-
-// visit walks a card journey to its end, or returns the first error.
-func (b *buyers) visit(ctx context.Context) error {
-	buyer := &frontdesktest.Buyer{Gateway: b.gateway, HTTP: &b.http, Header: http.Header{"X-Forwarded-For": {callerAddress(int(b.started.Add(1)))}}}
-	_, err := buyer.Register(ctx, api.StartRegistration{ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: oneOffOffer}}})
-	if err != nil {
-		return err
-	}
-	page, err := buyer.Pay(ctx)
-	if err != nil {
-		return err
-	}
-	if err := buyer.Confirm(ctx, page, frontdesktest.ApprovedCard); err != nil {
-		return err
-	}
-	for {
-		registration, err := buyer.Read(ctx)
-		if err != nil || registration.State == api.Completed {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(500 * time.Millisecond): // a browser would be notified
-		}
+		most = completed
 	}
 }
 
-// quantile is the share q of sorted times; 0 without any.
-func quantile(sorted []time.Duration, q float64) time.Duration {
-	if len(sorted) == 0 {
-		return 0
-	}
-	return sorted[int(q*float64(len(sorted)-1))]
-}
-
-// measureOverload compares what the gateway completes for three times as many visitors as it can serve
-// with what it completes for as many as it can. Right after the crowd the gateway must
-// serve all visitors again.
+// measureOverload compares the journeys completed at three and at ten times the gateway's capacity with
+// those completed at capacity.
 func measureOverload(h *harness) []row {
-	_, _, b := h.cardEnv(frontdesktest.NewDurableRedis(h))
-	b.journey() // loads scripts, opens connections
-	began := time.Now()
-	const journeys, atOnce = 1000, 100 // enough to keep the gateway busy while they wait for their next look
-	h.concurrently(journeys, atOnce, func(int) { b.must(b.visit(b.Context())) })
-	capacity := journeys / time.Since(began).Seconds()
-	at := b.arrive(capacity, crowdTime)
-	above := b.arrive(3*capacity, crowdTime)
-	after := b.arrive(capacity/4, crowdTime)
-	text := func(a arrivals) string {
-		return fmt.Sprintf("%.0f/s; p50 %.2f s, p99 %.2f s; %d turned away in p99 %.0f ms", a.perSecond, quantile(a.completed, .5).Seconds(),
-			quantile(a.completed, .99).Seconds(), len(a.turnedAway), float64(quantile(a.turnedAway, .99).Microseconds())/1000)
+	g, b, _ := h.overloadEnv()
+	capacity := b.capacity(g)
+	usual := func() *crowd { return b.arrive(g, capacity, usualTime) }
+	first := usual()
+	rows := []row{{"Card journeys, as many visitors as can be served", first.String(), fmt.Sprintf("the most at any rate: %.0f/s", capacity), first.completed() / capacity, threshold{}}}
+	before := first
+	for _, times := range []float64{3, 10} {
+		crowd := b.arrive(g, times*capacity, crowdTime)
+		after := usual()
+		around := (before.completed() + after.completed()) / 2
+		name := fmt.Sprintf("%.0f times as many visitors", times)
+		rows = append(rows,
+			row{name + ": journeys completed", crowd.String(), fmt.Sprintf("as many as can be served, before and after: %.0f/s", around), crowd.completed() / around, threshold{atLeast: 0.9}},
+			row{name + ": a refusal, p99", fmt.Sprintf("%.0f ms", 1000*quantile(crowd.turnedAway, 99)), "100 ms", quantile(crowd.turnedAway, 99) / refusalTime.Seconds(), threshold{atMost: 1}},
+			row{name + ": memory", fmt.Sprintf("%d MB", crowd.memory>>20), fmt.Sprintf("as many as can be served: %d MB", first.memory>>20), float64(crowd.memory) / float64(first.memory), threshold{atMost: 1.5}})
+		before = after
 	}
+	return rows
+}
+
+// measureBrownout compares journeys before the club system was slow and failed with journeys ten
+// seconds after.
+func measureBrownout(h *harness) []row {
+	g, b, upstreams := h.overloadEnv()
+	few := b.capacity(g) / 4
+	trouble := func(faults string) {
+		request, err := http.NewRequestWithContext(h.Context(), http.MethodPut, upstreams+"/sim/demo/_control/faults", strings.NewReader(faults))
+		h.must(err)
+		h.do(request)
+	}
+	before := b.arrive(g, few, usualTime)
+	trouble(`[{"kind":"error_before","probability":0.2},{"kind":"delay","delayMs":1000}]`)
+	during := b.arrive(g, few, troubleTime)
+	trouble(`[]`)
+	b.sleep(recoveryTime)
+	after := b.arrive(g, few, usualTime)
 	return []row{
-		{"Card journeys at 3 times the capacity, completed in time", text(above), fmt.Sprintf("at the capacity of %.0f/s: %s", capacity, text(at)), above.perSecond / at.perSecond, threshold{atLeast: 0.9}},
-		{"The same at a quarter of the capacity, right after", text(after), "as many as arrive", after.perSecond / (capacity / 4), threshold{atLeast: 0.9}},
+		{"A quarter of the capacity, club system +1 s and 20% errors", during.String(), "before: " + before.String(), during.completed() / before.completed(), threshold{}},
+		{"Ten seconds after that: p99.9 of a journey", after.String(), fmt.Sprintf("before: %.2f s", quantile(before.journeys, 99.9)), quantile(after.journeys, 99.9) / quantile(before.journeys, 99.9), threshold{atMost: 1.5}},
 	}
 }

@@ -24,7 +24,6 @@ func (h *harness) start(ready string, environment []string, path string, args ..
 	return p
 }
 
-// startServer runs a program on the server's core.
 func (h *harness) startServer(ready string, environment []string, path string, args ...string) *frontdesktest.Process {
 	if h.pinned {
 		path, args = "taskset", append([]string{"-c", serverCore, path}, args...)
@@ -32,8 +31,8 @@ func (h *harness) startServer(ready string, environment []string, path string, a
 	return h.start(ready, environment, path, args...)
 }
 
-// onAllCores is a program that may use every core, although this one may not. CPU numbers
-// start at 0, and taskset ignores the one too many.
+// onAllCores returns a program that may use every core, although this one may not. CPU numbers start at
+// 0; taskset ignores the one too many.
 func (h *harness) onAllCores(path string) *exec.Cmd {
 	if !h.pinned {
 		return exec.CommandContext(h.Context(), path)
@@ -41,10 +40,8 @@ func (h *harness) onAllCores(path string) *exec.Cmd {
 	return exec.CommandContext(h.Context(), "taskset", "-c", "0-"+strconv.Itoa(runtime.NumCPU()), path)
 }
 
-// freeAddress returns a free address of this machine.
 func (h *harness) freeAddress() string { return fmt.Sprintf("127.0.0.1:%d", frontdesktest.FreePort(h)) }
 
-// serveHTTP serves a handler in this process, and returns its address.
 func (h *harness) serveHTTP(handler http.Handler) (url string) {
 	server := httptest.NewServer(handler)
 	h.Cleanup(func() { server.CloseClientConnections(); server.Close() })
@@ -94,15 +91,14 @@ func (h *harness) reference(name string, args ...string) (*frontdesktest.Process
 	return p, "http://" + at
 }
 
-// file writes a file, and returns its path.
 func (h *harness) file(name string, content []byte) string {
 	path := filepath.Join(h.dir, name)
 	h.must(os.WriteFile(path, content, 0o600))
 	return path
 }
 
-// cpu returns the processor time of a process in seconds. It adds up the nanoseconds of all threads,
-// because the process's own sum counts hundredths of a second (proc(5)).
+// cpu returns the CPU time of a process in seconds. It adds up the nanoseconds of all threads, because
+// the process's own sum counts hundredths of a second (proc(5)).
 func (h *harness) cpu(pid int) (sum float64) {
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	h.must(err)
@@ -143,7 +139,7 @@ func (h *harness) fetch(url string, header http.Header) (http.Header, []byte) {
 	return h.do(request)
 }
 
-// client uses a connection for one request alone, and takes responses as they are.
+// client opens a connection for each request, and decompresses no responses.
 var client = http.Client{Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}
 
 // do sends a request, and reads its response, which must be a success.

@@ -8,8 +8,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// redisCounter counts commands and round trips between a gateway and its Redis. A round trip is what
-// is written before a response is awaited: a pipeline of ten commands is one.
+// redisCounter counts commands and round trips between a gateway and its Redis. A round trip is
+// everything written before a response is awaited: a pipeline of ten commands is one.
 type redisCounter struct {
 	url             string
 	commands, trips atomic.Int64

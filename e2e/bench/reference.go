@@ -15,8 +15,8 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// references are the servers to compare with, made of the standard library and Echo alone.
-// Each takes the argument of its measurement: a file or a URL.
+// references are the servers to compare with, built from the standard library and Echo alone. Each
+// takes the argument of its measurement: a file or a URL.
 var references = map[string]func(arg string) (http.Handler, error){
 	"bytes":       bareBytes,
 	"echo-bytes":  bareEcho,
@@ -47,7 +47,6 @@ func serveReference(ctx context.Context, args []string) error {
 	return server.Serve(listener)
 }
 
-// bareBytes writes the bytes of a file, and a 304 to a request with If-None-Match.
 func bareBytes(file string) (http.Handler, error) {
 	body, err := os.ReadFile(file)
 	length := strconv.Itoa(len(body))
@@ -89,7 +88,7 @@ func bareEcho(file string) (http.Handler, error) {
 	return e, err
 }
 
-// bareForward requests another server for each request, and passes its response on.
+// bareForward forwards each request to another server, and passes the response on.
 func bareForward(url string) (http.Handler, error) {
 	client := http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

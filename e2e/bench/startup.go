@@ -21,7 +21,7 @@ func mockEnvironment(at string) []string {
 	return []string{"FRONTDESK_ADDR=" + at, "FRONTDESK_OPS_ADDR=off"}
 }
 
-// measureStart starts mock mode with nothing configured but where it listens.
+// measureStart starts mock mode with nothing configured but the listen address.
 func measureStart(h *harness) []row {
 	var times series
 	for range starts {
@@ -57,7 +57,7 @@ func (h *harness) firstResponse() float64 {
 	return 0
 }
 
-// measureMemory looks at the memory of mock mode after a thousand requests.
+// measureMemory measures the memory of mock mode after a thousand requests.
 func measureMemory(h *harness) []row {
 	at := h.freeAddress()
 	mock := h.start(frontdesktest.GatewayReady, mockEnvironment(at), h.binary)

@@ -17,7 +17,6 @@ const (
 	settleTime = 20 * time.Second
 )
 
-// measureStreams holds event streams open.
 func measureStreams(h *harness) []row {
 	p := h.population(h.upstreams(), streams)
 	before := h.memory(p.Process)

@@ -13,10 +13,10 @@ type row struct {
 	measured  string // its figure in words, with units
 	reference string // what it is compared with, and the figure of that
 	ratio     float64
-	threshold threshold // zero: the row is shown, and not judged
+	threshold threshold // zero: the row is shown, but not judged
 }
 
-// threshold is what a ratio must reach. Zero fields ask for nothing.
+// threshold bounds a ratio. Zero fields set no bound.
 type threshold struct{ atLeast, atMost float64 }
 
 // String renders a threshold as the table shows it.
@@ -34,7 +34,6 @@ func (t threshold) met(ratio float64) bool {
 	return (t.atLeast == 0 || ratio >= t.atLeast) && (t.atMost == 0 || ratio <= t.atMost)
 }
 
-// printTable writes the rows as Markdown.
 func printTable(to io.Writer, rows []row) {
 	fmt.Fprint(to, "| Work | Measured | Compared with | Ratio | Threshold | |\n|---|---|---|---|---|---|\n")
 	for _, r := range rows {
@@ -64,11 +63,11 @@ func missed(rows []row) error {
 	return errors.Join(all...)
 }
 
-// rounds is how often each side of a comparison is measured: seven, so that two bad rounds
-// at either end do not move the median.
+// rounds is how often each side of a comparison is measured. With seven rounds, two bad ones at either
+// end do not move the median.
 const rounds = 7
 
-// series is what was measured of one contender, round by round.
+// series holds the measurements of one contender, round by round.
 type series []float64
 
 func (s series) median() float64 {
@@ -91,8 +90,8 @@ func (s series) ratioTo(other series) float64 {
 	return s.combine(other, func(a, b float64) float64 { return a / b }).median()
 }
 
-// interleave measures contenders in turn, rounds times, each in another place every time.
-// It returns a series for each.
+// interleave measures contenders in turn, rounds times, in rotating order. It returns a series for
+// each.
 func interleave(contenders ...func() float64) []series {
 	all := make([]series, len(contenders))
 	for round := range rounds {

@@ -36,7 +36,6 @@ func drawTrace(ctx context.Context, to io.Writer) error {
 	return err
 }
 
-// traceJourney returns the spans of one journey, in the order in which they began.
 func (h *harness) traceJourney() []*spans.Span {
 	collector := frontdesktest.NewCollector(h)
 	upstreams, g, b := h.cardEnv(frontdesktest.NewDurableRedis(h), "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL)
@@ -71,7 +70,6 @@ const pictureStyle = `<style>
 </style>
 `
 
-// drawSpans draws spans as bars over time, each below its parent.
 func drawSpans(found []*spans.Span) string {
 	begin, end := found[0].StartTimeUnixNano, found[0].EndTimeUnixNano
 	for _, s := range found {
@@ -102,7 +100,6 @@ func drawSpans(found []*spans.Span) string {
 	return out.String()
 }
 
-// nestedSpan is a span and its depth below the top.
 type nestedSpan struct {
 	*spans.Span
 	depth int

@@ -19,7 +19,7 @@ import (
 // catalogue is the page of products that visitors see first.
 const catalogue = "/v1/clubs/11/products"
 
-// callers are so many that none of them reaches a rate limit while a measurement runs.
+// callers is large enough that no caller reaches a rate limit during a measurement.
 const callers = 1 << 14
 
 // measureWarm requests a catalogue that is in the cache. All servers receive the same requests.
@@ -92,8 +92,8 @@ func (h *harness) record(url string) recordedResponse {
 	return recordedResponse{header, unchanged.Header, body}
 }
 
-// longDescription is what a club writes about a product on its website. The simulator
-// writes a sentence, with which a page of 30 products has 12 KB; real pages have 30 KB.
+// longDescription is as long as a real club's product description. The simulator writes one sentence,
+// which makes a page of 30 products 12 KB; real pages have 30 KB.
 const longDescription = " Train when it suits you: the club is open every day of the year, and a coach is always on the floor to answer your questions. " +
 	"In the price: a first appointment with a trainer who sets up your plan, every class of the timetable that is not marked as a workshop, the sauna, " +
 	"showers with everything that you have forgotten, a locker for the time of your visit, and water from the dispensers. Bring a towel and clean shoes. " +
@@ -127,8 +127,8 @@ func lengthen(response *http.Response) error {
 	return err
 }
 
-// nginxConfig has nginx keep responses as their Cache-Control says. One process cannot leave others
-// behind. It logs no requests, because the gateway logs none that it answers from the cache.
+// nginxConfig makes nginx cache responses as their Cache-Control says. A single process leaves no
+// orphaned workers. It logs no requests, because the gateway logs none that it answers from the cache.
 const nginxConfig = `daemon off;
 master_process off;
 worker_processes 1;

@@ -1,5 +1,5 @@
-// Package campaign is the frame of the long tests. Each drives many journeys while faults are injected,
-// and judges the money by the club system's ledger and the card processor's payments.
+// Package campaign is the framework of the fault campaigns. Each drives many journeys while faults are
+// injected, and judges the money by the club system's ledger and the card processor's payments.
 //
 // A run counts only if its faults happened, which Report.Err checks, and if a build with a mistake fails
 // it, which Kill tries. Mistakes are in mutations.go, invariants in invariants.go.
@@ -18,18 +18,17 @@ type Campaign struct {
 	Description string   // for the record: one sentence that says what is done to which part
 	Faults      []string // the kinds that must have happened, each at least once, for a run to count
 	Mutations   []string // the names of those that the campaign must find
-	// InProcess tells that the campaign runs the gateway's code itself, so that a mutation is built
-	// into the command. Otherwise it is built into the gateway, which is given as Options.Gateway.
+	// InProcess means that the campaign runs the gateway's code itself, so that a mutation is built into
+	// the command. Otherwise the mutation is built into the gateway, which is passed as Options.Gateway.
 	InProcess bool
-	Short     Options // has the count of a run that is given none
+	Short     Options // supplies the count of a run that has none
 	Long      Options // the run for the record; its seed is the command line's
 	Drive     func(context.Context, Options, *Recorder) error
 }
 
-// Options say how much is done. Zero values of Count and Duration mean no bound; a run
-// needs one of them.
+// Options bound a run. Zero Count or Duration means no bound; a run needs one of them.
 type Options struct {
-	Seed     uint64        // decides everything that the campaign decides
+	Seed     uint64        // determines every choice of the campaign
 	Count    int           // journeys to drive
 	Duration time.Duration // no new journey is started after this
 	// MinFaults is how often each kind of fault must happen at least, where once is not enough. A

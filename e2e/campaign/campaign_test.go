@@ -11,7 +11,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestMutationsApply: a mistake that no longer fits the code would not be found.
+// TestMutationsApply checks that each mutation still fits the code.
 func TestMutationsApply(t *testing.T) {
 	t.Parallel()
 	for _, w := range campaign.Mutations {
@@ -23,7 +23,7 @@ func TestMutationsApply(t *testing.T) {
 	}
 }
 
-// TestInvariants gives each of them a journey that breaks it and no other.
+// TestInvariants judges, for each invariant, a journey that breaks this one and no other.
 func TestInvariants(t *testing.T) {
 	t.Parallel()
 	held := func(captured, refunded int64) []campaign.CardPayment {
@@ -73,7 +73,7 @@ func TestInvariants(t *testing.T) {
 	}
 }
 
-// TestFaultsMustHappen: a run that met no fault proves nothing.
+// TestFaultsMustHappen checks that a run without faults does not count.
 func TestFaultsMustHappen(t *testing.T) {
 	t.Parallel()
 	c := campaign.Campaign{Name: "test", Faults: []string{"answer lost"}}
@@ -99,7 +99,8 @@ func TestFaultsMustHappen(t *testing.T) {
 	}
 }
 
-// TestCanary: a person's details are found wherever they are, and different people are distinguished.
+// TestCanary checks that a person's details are found anywhere, and that different people are
+// distinguished.
 func TestCanary(t *testing.T) {
 	t.Parallel()
 	ada, bob := campaign.NewCanary(1234567), campaign.NewCanary(1234568)
@@ -127,8 +128,8 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// TestNetworkFaultsKillAMutation: the test of the one POST must fail where a POST without a response
-// counts as not sent.
+// TestNetworkFaultsKillAMutation checks that the test of the single POST fails for a mutation that
+// treats a POST without a response as not sent.
 func TestNetworkFaultsKillAMutation(t *testing.T) {
 	t.Parallel()
 	mutation, err := campaign.MutationNamed("no-answer-no-effect")

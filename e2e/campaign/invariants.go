@@ -12,30 +12,30 @@ const (
 	AppliedTwice           = "the club system booked the sale more than once"
 	RecordedNotApplied     = "recorded, but the club system did not book it exactly once"
 	RecordedWrongAmount    = "recorded, but what was booked, taken and due is not the same amount"
-	ChargedAndForgotten    = "money is taken and not given back, and the payment is neither recorded nor in doubt"
-	RefundedButApplied     = "the money went back for a sale that the club system booked"
+	ChargedAndForgotten    = "money was taken and not refunded, and the payment is neither recorded nor in doubt"
+	RefundedButApplied     = "a payment that the club system booked was refunded"
 	ChargedTwice           = "money was taken more than once for a sale and kept"
 	SettledByAnotherMethod = "a card was charged for a sale that was settled in another way"
 	SettledAtDesk          = "money is kept for a sale that staff settled"
 	RetryWhileCharged      = "the buyer was asked to try again while money was taken"
 	RetryAfterAuthorising  = "the buyer was asked to pay again after an authorisation"
-	StrangerServed         = "a stranger was given what is the holder's alone"
+	StrangerServed         = "a stranger got the holder's data"
 	VersionShrank          = "a version did not grow"
 	DoubtUnlisted          = "a payment waits for an operator, and no list shows it"
-	NeverSettles           = "the journey comes to no rest"
-	PersonalDataInPlain    = "personal data stands somewhere in plain"
+	NeverSettles           = "the journey does not end"
+	PersonalDataInPlain    = "personal data is in plain text"
 )
 
 // QuietPeriod is how long after the last fault money may be neither recorded nor in doubt: the alert fires
 // after five minutes, and the operator needs time to act.
 const QuietPeriod = 10 * time.Minute
 
-// SameMinute is how long after the club's staff a request may leave to settle the same sale, because it was
-// seen as agreed within the last minute.
+// SameMinute is how long after staff settled a sale a request to settle it may still leave, because the
+// gateway saw the sale as agreed within the last minute.
 const SameMinute = time.Minute
 
-// Evidence is what is known of one sale when its journey has come to an end: the
-// club system's ledger, the processor's list, and what the gateway said.
+// Evidence is what is known of one sale when its journey has ended: the club system's ledger, the
+// processor's list, and what the gateway said.
 type Evidence struct {
 	Registration string
 	Sale         string // IRI
@@ -44,14 +44,14 @@ type Evidence struct {
 	Booked       []int64       // what the club system booked for the sale, a payment each, minor units
 	CardPayments []CardPayment // the processor's payments of the sale, any order
 
-	// Desk is what the club's staff booked for the sale by themselves, minor units.
+	// Desk is what the club's staff booked for the sale, minor units.
 	Desk          []int64
-	SentAfterDesk time.Duration // how long after them a request to settle the sale left, at the latest
-	// ByRule says that evidence decided the state. A rule decides within a minute of the attempt, and what staff
-	// do in that minute looks the same to it.
+	SentAfterDesk time.Duration // how long after staff the last request to settle the sale left
+	// ByRule means that evidence decided the state. A rule decides within a minute of the attempt, and
+	// cannot distinguish what staff do in that minute.
 	ByRule bool
 
-	State          string            // of the latest payment in the public API's words; empty: none that the gateway knows
+	State          string            // of the latest payment, as in the public API; empty: none that the gateway knows
 	Method         string            // how that payment settles the sale without a processor; empty: by card
 	ProcessorID    string            // of the payment that State is about; empty: unknown
 	StateByPayment map[string]string // of earlier payments, by the processor's id; may be nil
@@ -62,8 +62,8 @@ type Evidence struct {
 
 	Responses       []Response
 	StrangersServed []string // requests without the holder's token that were not refused
-	// Versions of each record in the order in which they were committed, by its id. A Redis
-	// that forgot begins a new list.
+	// Versions of each record by its id, in the order in which they were committed. A Redis that lost
+	// data begins a new list.
 	Versions map[string][]int64
 }
 
@@ -81,13 +81,14 @@ func (h CardPayment) Net() int64 { return h.Captured - h.Refunded }
 type Response struct {
 	State string // of the payment; for a failed request, the problem's code
 	Retry string // never, same_key, new, after
-	// Charged says that money was taken and not given back, from before the request until after the answer.
+	// Charged says that money was taken and not given back, from before the request until after the
+	// response.
 	Charged bool
 	// Authorised says the same of money that the buyer authorised, whether it was taken or not.
 	Authorised bool
 }
 
-// Attempted tells whether a payment's journal holds an attempt to record it that was not released: only
+// Attempted reports whether a payment's journal holds an attempt to record it that was not released: only
 // its lost response leaves room for what staff did within the same minute.
 func Attempted(journal map[string]string) bool {
 	for key, attempt := range journal {
@@ -110,7 +111,7 @@ func (e Evidence) Violations() (found []Violation) {
 	return found
 }
 
-// checkLedger holds the club system against the processor; the gateway is not asked.
+// checkLedger compares the club system with the processor; the gateway is not asked.
 func (e Evidence) checkLedger(broken func(string, string, ...any)) {
 	ours := len(e.Booked) + len(e.SettledBy)
 	switch {
@@ -140,7 +141,7 @@ func (e Evidence) checkLedger(broken func(string, string, ...any)) {
 	}
 }
 
-// checkReportedState holds the gateway's last word against both.
+// checkReportedState compares the gateway's last response with both.
 func (e Evidence) checkReportedState(broken func(string, string, ...any)) {
 	switch e.State {
 	case "recorded":
@@ -187,7 +188,7 @@ func (e Evidence) checkRecorded(broken func(string, string, ...any)) {
 	}
 }
 
-// accountsFor tells whether the gateway's words cover money that the processor keeps.
+// accountsFor reports whether the gateway's responses cover money that the processor holds.
 func (e Evidence) accountsFor(held CardPayment) bool {
 	covers := func(state string) bool { return state == "recorded" || state == "in_doubt" }
 	if e.Method == "" && (e.ProcessorID == "" || e.ProcessorID == held.ID) {
@@ -196,7 +197,7 @@ func (e Evidence) accountsFor(held CardPayment) bool {
 	return covers(e.StateByPayment[held.ID])
 }
 
-// inDoubt tells whether an operator has been called.
+// inDoubt reports whether an operator has been called.
 func (e Evidence) inDoubt() bool {
 	if e.State == "in_doubt" {
 		return true
@@ -216,7 +217,6 @@ func (e Evidence) net() (kept int64) {
 	return kept
 }
 
-// checkResponses checks every response of the journey.
 func (e Evidence) checkResponses(broken func(string, string, ...any)) {
 	if len(e.StrangersServed) > 0 {
 		broken(StrangerServed, "%v", e.StrangersServed)
@@ -241,12 +241,11 @@ func (e Evidence) checkResponses(broken func(string, string, ...any)) {
 	}
 }
 
-// Canary makes values of personal data that can be recognised wherever they turn
-// up, different for each tag.
+// Canary holds personal data that is recognisable wherever it appears, different for each tag.
 type Canary struct{ GivenName, FamilyName, Email, Mobile, Street string }
 
-// NewCanary makes a person whose every detail carries the tag, at least six
-// digits long; digits only, as a mobile number is made of it.
+// NewCanary returns a person whose every detail carries the tag. The tag has at least six digits and
+// nothing else, because a mobile number contains it.
 func NewCanary(tag uint64) Canary {
 	digits := fmt.Sprintf("%08d", tag%100_000_000)
 	letters := strings.Map(func(r rune) rune { return 'a' + (r - '0') }, digits)
@@ -256,7 +255,7 @@ func NewCanary(tag uint64) Canary {
 	}
 }
 
-// FoundIn finds the details that stand in a text, whatever wrote it.
+// FoundIn returns the details that a text contains.
 func (c Canary) FoundIn(text string) (found []string) {
 	for _, detail := range []string{c.GivenName, c.FamilyName, c.Email, c.Mobile, c.Street} {
 		if strings.Contains(text, detail) {

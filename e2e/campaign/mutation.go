@@ -31,7 +31,7 @@ type Edit struct {
 	New  string
 }
 
-// MutationNamed finds one in Weaknesses.
+// MutationNamed finds a mutation by its name.
 func MutationNamed(name string) (Mutation, error) {
 	for _, w := range Mutations {
 		if w.Name == name {
@@ -41,8 +41,8 @@ func MutationNamed(name string) (Mutation, error) {
 	return Mutation{}, fmt.Errorf("unknown mutation %q", name)
 }
 
-// ChangedFiles gives the files of the tree that the mutation changes, as they read then. It fails when the
-// code has moved on and an edit finds no place, or more than one.
+// ChangedFiles returns the files of the tree that the mutation changes, with their new text. It fails
+// when an edit's text no longer occurs exactly once in the code.
 func (m Mutation) ChangedFiles() (map[string]string, error) {
 	changed := map[string]string{}
 	for _, edit := range m.Edits {
@@ -62,8 +62,8 @@ func (m Mutation) ChangedFiles() (map[string]string, error) {
 	return changed, nil
 }
 
-// WriteOverlay writes the changed files into a folder and gives the path of the list
-// for the compiler's -overlay.
+// WriteOverlay writes the changed files into a folder and returns the path of the list for the
+// compiler's -overlay.
 func (m Mutation) WriteOverlay(dir string) (string, error) {
 	changed, err := m.ChangedFiles()
 	if err != nil {
@@ -81,11 +81,11 @@ func (m Mutation) WriteOverlay(dir string) (string, error) {
 	return path, errors.Join(err, os.WriteFile(path, list, 0o600))
 }
 
-// Builds makes binaries, each once, in a folder of its own. They are built without
-// the race detector: it costs most of the speed that a campaign lives on.
+// Builds makes binaries, each once, in a folder of its own. They are built without the race detector,
+// which costs a campaign most of its speed.
 type Builds struct {
 	dir string
-	mu  sync.Mutex // builds come one after the other: each uses all cores
+	mu  sync.Mutex // builds run one after another: each uses all cores
 }
 
 // NewBuilds makes the folder.
@@ -97,7 +97,7 @@ func NewBuilds() (*Builds, error) {
 // Close removes everything that was built.
 func (b *Builds) Close() error { return os.RemoveAll(b.dir) }
 
-// Gateway builds the gateway with a mutation; with none for the empty name.
+// Gateway builds the gateway with a mutation; an empty name means none.
 func (b *Builds) Gateway(ctx context.Context, mutation string) (string, error) {
 	return b.build(ctx, "frontdesk", mutation)
 }
@@ -138,12 +138,12 @@ func (b *Builds) build(ctx context.Context, pkg, mutation string) (string, error
 	return path, nil
 }
 
-// KillTimeout is how long a campaign may take to find a mutation. One that needs
-// longer would miss a mistake of that kind in everyday runs.
+// KillTimeout is how long a campaign may take to find a mutation. A campaign that needs longer would
+// miss such a mistake in everyday runs.
 const KillTimeout = 2 * time.Minute
 
-// Kill runs a campaign against a build with a mutation until it finds a
-// violation. It is an error when it finds none.
+// Kill runs a campaign against a build with a mutation until it finds a violation. It fails when the
+// campaign finds none.
 func Kill(ctx context.Context, b *Builds, c Campaign, mutation string, o Options) (*Report, error) {
 	if o.Duration == 0 {
 		o.Duration = KillTimeout

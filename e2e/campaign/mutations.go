@@ -5,16 +5,16 @@ package campaign
 var Mutations = []Mutation{
 	{Name: "retry-unknown", Description: "the gateway repeats a POST whose outcome is unknown", Edits: []Edit{{
 		File: "flows/payment/record.go",
-		Old:  `			return outcome{step: step{to: flows.InDoubt, reason: "the answer of the club system is not known"}}`,
+		Old:  `			return outcome{step: step{to: flows.InDoubt, reason: "the outcome at the club system is unknown"}}`,
 		New: `			if try < triesPerClaim {
 				continue
 			}
-			return outcome{step: step{to: flows.InDoubt, reason: "the answer of the club system is not known"}}`,
+			return outcome{step: step{to: flows.InDoubt, reason: "the outcome at the club system is unknown"}}`,
 	}}},
 	{Name: "take-over", Description: "any gateway sends a payment in sending whose owner is silent", Edits: []Edit{{
 		File: "flows/payment/advance.go",
-		Old:  `return step{to: flows.InDoubt, reason: "the process that was recording it is gone", leaseExpiredFor: leaseGrace}, nil`,
-		New:  `return step{to: flows.Captured, reason: "the process that was recording it is gone", leaseExpiredFor: leaseGrace, edit: func(p *flows.Payment) { p.ReleasePending = true }}, nil`,
+		Old:  `return step{to: flows.InDoubt, reason: "the process that was recording it ended", leaseExpiredFor: leaseGrace}, nil`,
+		New:  `return step{to: flows.Captured, reason: "the process that was recording it ended", leaseExpiredFor: leaseGrace, edit: func(p *flows.Payment) { p.ReleasePending = true }}, nil`,
 	}}},
 	{Name: "overwritable-claim", Description: "the claim is read and then written, without a key that admits only one winner", Edits: []Edit{{
 		File: "flows/payment/record.go",
@@ -38,13 +38,13 @@ var Mutations = []Mutation{
 	}}},
 	{Name: "refund-in-doubt", Description: "the gateway refunds a payment that may have been recorded", Edits: []Edit{{
 		File: "flows/payment/record.go",
-		Old:  `return outcome{step: step{to: flows.InDoubt, reason: "the answer of the club system is not known"}}`,
-		New:  `return outcome{step: step{to: flows.RefundDue, reason: "the answer of the club system is not known"}, journalEntry: "release"}`,
+		Old:  `return outcome{step: step{to: flows.InDoubt, reason: "the outcome at the club system is unknown"}}`,
+		New:  `return outcome{step: step{to: flows.RefundDue, reason: "the outcome at the club system is unknown"}, journalEntry: "release"}`,
 	}}},
 	{Name: "release-although-sent", Description: "an unknown outcome counts as not sent, and the claim is released", Edits: []Edit{{
 		File: "flows/payment/record.go",
-		Old:  `			return outcome{step: step{to: flows.InDoubt, reason: "the answer of the club system is not known"}}`,
-		New:  `			return m.notSent(p, "the answer of the club system is not known")`,
+		Old:  `			return outcome{step: step{to: flows.InDoubt, reason: "the outcome at the club system is unknown"}}`,
+		New:  `			return m.notSent(p, "the outcome at the club system is unknown")`,
 	}}},
 	{Name: "blind-cancel", Description: "a payment counts as cancelled once requested, not once read back", Edits: []Edit{{
 		File: "flows/payment/step.go",
@@ -164,5 +164,28 @@ var Mutations = []Mutation{
 		File: "flows/store/idempotency.go",
 		Old:  `if not same then return {'reused'} end`,
 		New:  ``,
+	}}},
+	{Name: "no-priority", Description: "buyers who have begun to pay are turned away like newcomers", Edits: []Edit{{
+		File: "handlers/admission.go",
+		Old:  `	share, limited := shares[kind]`,
+		New:  `	share, limited := shares[newcomers]`,
+	}, {
+		File: "handlers/admission.go",
+		Old:  `	if _, limited := shares[kind]; !limited {`,
+		New:  `	if _, limited := shares[newcomers]; !limited {`,
+	}}},
+	{Name: "no-deadline", Description: "calls of the club system have no time limit of their own", Edits: []Edit{{
+		File: "upstream/club/retry.go",
+		Old:  `	ctx, cancel := context.WithTimeout(ctx, total)`,
+		New:  `	ctx, cancel := context.WithTimeout(ctx, 100*total)`,
+	}, {
+		File: "upstream/club/retry.go",
+		Old:  `context.WithTimeout(ctx, each)`,
+		New:  `context.WithTimeout(ctx, 100*each)`,
+	}}},
+	{Name: "no-retry-budget", Description: "calls of the club system are repeated whatever share of them fails", Edits: []Edit{{
+		File: "upstream/club/retry.go",
+		Old:  `pause >= total || !b.budget.spend(b.reserve) {`,
+		New:  `pause >= total {`,
 	}}},
 }

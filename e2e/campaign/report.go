@@ -12,30 +12,30 @@ import (
 	"time"
 )
 
-// Report is what came of a run.
+// Report is the result of a run.
 type Report struct {
 	Campaign       string         `json:"campaign"`
 	Seed           uint64         `json:"seed"`
 	Mutation       string         `json:"mutation,omitempty"` // of the build; empty: none
 	Journeys       int            `json:"journeys"`           // journeys driven to their end
-	Faults         map[string]int `json:"faults"`             // that happened, by kind
-	States         map[string]int `json:"states"`             // in which the journeys ended
+	Faults         map[string]int `json:"faults"`             // faults that happened, by kind
+	States         map[string]int `json:"states"`             // states in which the journeys ended
 	Violations     []Violation    `json:"violations,omitempty"`
-	ViolationCount int            `json:"violationCount"` // violations in all, also those that are not kept above
+	ViolationCount int            `json:"violationCount"` // all violations, including those not kept above
 	Duration       time.Duration  `json:"duration"`       // nanoseconds
 	Notes          []string       `json:"notes,omitempty"`
 }
 
 // Violation is an invariant that was broken, and enough to see it again.
 type Violation struct {
-	Invariant    string   `json:"invariant"` // one of invariant.go
+	Invariant    string   `json:"invariant"` // one of invariants.go
 	Detail       string   `json:"detail"`
-	Seed         uint64   `json:"seed"`         // of the one journey where it has its own; else of the run
+	Seed         uint64   `json:"seed"`         // of the journey, where it has its own; else of the run
 	Registration string   `json:"registration"` // the registration
 	Trace        []string `json:"trace"`
 }
 
-// maxViolations: the first ones tell the cause, the hundredth tells nothing new.
+// maxViolations: the first ones show the cause, the hundredth adds nothing.
 const maxViolations = 20
 
 // PerSecond is how many journeys were driven in a second.
@@ -46,8 +46,8 @@ func (r *Report) PerSecond() float64 {
 	return float64(r.Journeys) / r.Duration.Seconds()
 }
 
-// Err says why the run proves nothing, or what it has found; nil for a run that
-// counts and found nothing.
+// Err returns why the run proves nothing, or what it found; nil for a run that counts and found
+// nothing.
 func (r *Report) Err(c Campaign, o Options) error {
 	var errs []error
 	if r.ViolationCount > 0 {
@@ -144,14 +144,14 @@ func (r *Recorder) AddViolations(violations ...Violation) {
 	r.report.Violations = append(r.report.Violations, violations[:min(room, len(violations))]...)
 }
 
-// ViolationCount tells how many violations were noted.
+// ViolationCount returns how many violations were noted.
 func (r *Recorder) ViolationCount() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.report.ViolationCount
 }
 
-// EnoughFaults tells whether every kind of fault happened as often as the options ask for.
+// EnoughFaults reports whether every kind of fault happened as often as the options ask for.
 func (r *Recorder) EnoughFaults(o Options) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

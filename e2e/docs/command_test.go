@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// errSilent is how a command ends that has written nothing for frontdesktest.Patience.
+// errSilent is the error of a command that has written nothing for frontdesktest.Patience.
 var errSilent = errors.New("the command wrote nothing for " + frontdesktest.Patience.String())
 
 // runCommand runs a command for as long as it makes progress, which shows in what it writes to

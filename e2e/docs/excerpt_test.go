@@ -14,7 +14,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestExcerptsMatchFiles: what a guide shows of an example file stands there.
+// TestExcerptsMatchFiles checks that an excerpt in a guide matches its example file.
 func TestExcerptsMatchFiles(t *testing.T) {
 	t.Parallel()
 	excerpts := 0
@@ -34,7 +34,7 @@ func TestExcerptsMatchFiles(t *testing.T) {
 	}
 }
 
-// language says how a language writes what the contract knows.
+// language holds the patterns that find the contract's elements in a language.
 type language struct {
 	file string
 	// model finds a type and its members, member one of them.
@@ -69,10 +69,9 @@ var languages = map[string]language{
 	},
 }
 
-// TestAppExamplesMatchContract holds the files for app developers, which nothing
-// here can compile, against the contract: every path with its method, every
-// field with whether it may be missing, every header, and every word that is
-// compared with.
+// TestAppExamplesMatchContract compares the files for app developers, which nothing here can compile,
+// with the contract: every path with its method, every field and whether it may be missing, every
+// header, and every value that the code compares with.
 func TestAppExamplesMatchContract(t *testing.T) {
 	t.Parallel()
 	document, err := openapi3.NewLoader().LoadFromData(frontdesktest.Contract(t))
@@ -99,7 +98,7 @@ func (l language) checkModels(t *testing.T, text string, document *openapi3.T) {
 		if !ok {
 			continue // the app's own
 		}
-		schema := reference.Value
+		schema := merged(reference.Value)
 		for _, member := range l.member.FindAllStringSubmatch(model[2], -1) {
 			for field := range strings.SplitSeq(member[1], ",") {
 				field = strings.TrimSpace(field)
@@ -124,6 +123,27 @@ func (l language) checkModels(t *testing.T, text string, document *openapi3.T) {
 			t.Errorf("%s: of %s only %d fields were found", l.file, needed, held[needed])
 		}
 	}
+}
+
+// merged is a schema with the members of its branches: those of all parts of an allOf, and of any
+// alternative of a oneOf. A oneOf requires what each alternative requires.
+func merged(schema *openapi3.Schema) *openapi3.Schema {
+	all := &openapi3.Schema{Properties: maps.Clone(schema.Properties), Required: schema.Required, AdditionalProperties: schema.AdditionalProperties}
+	if all.Properties == nil {
+		all.Properties = openapi3.Schemas{}
+	}
+	for _, part := range schema.AllOf {
+		maps.Copy(all.Properties, merged(part.Value).Properties)
+		all.Required = append(all.Required, merged(part.Value).Required...)
+	}
+	for i, branch := range schema.OneOf {
+		maps.Copy(all.Properties, branch.Value.Properties)
+		if i == 0 {
+			all.Required = slices.Clone(branch.Value.Required)
+		}
+		all.Required = slices.DeleteFunc(all.Required, func(name string) bool { return !slices.Contains(branch.Value.Required, name) })
+	}
+	return all
 }
 
 // interpolated is a value in a path.
@@ -178,7 +198,7 @@ func (l language) checkHeaders(t *testing.T, text string, document *openapi3.T) 
 // checkValues compares states, codes, actions and the like with all that the contract lists.
 func (l language) checkValues(t *testing.T, text string, document *openapi3.T) {
 	t.Helper()
-	known := map[string]bool{"offline": true} // the file's own, where no answer came
+	known := map[string]bool{"offline": true} // the file's own, when no response arrived
 	for _, schema := range document.Components.Schemas {
 		collectValues(known, schema.Value)
 		for name, property := range schema.Value.Properties {

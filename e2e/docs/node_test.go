@@ -15,14 +15,15 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// nodeProject is a folder as a web developer has it: a package with what npm has installed, and copies of examples.
+// nodeProject is a web developer's folder: a package with what npm has installed, and copies of
+// examples.
 type nodeProject struct {
 	t       *testing.T
 	dir     string
 	gateway string
 }
 
-// newNodeProject copies examples. They ask the gateway of the test instead of the one at the usual address.
+// newNodeProject copies examples. They call the test's gateway instead of the one at the usual address.
 func newNodeProject(t *testing.T, gateway string, examples ...string) nodeProject {
 	t.Helper()
 	w := nodeProject{t, t.TempDir(), gateway}
@@ -53,7 +54,7 @@ func (w nodeProject) write(name, text string) {
 	}
 }
 
-// run runs a program in the folder, and gives what it says.
+// run runs a program in the folder, and returns its output.
 func (w nodeProject) run(name string, args ...string) (string, error) {
 	w.t.Helper()
 	if tool := filepath.Join(w.dir, "node_modules", ".bin", name); name != "node" && name != "sh" {
@@ -76,7 +77,7 @@ func (w nodeProject) must(name string, args ...string) string {
 	return out
 }
 
-// compile is tsc with the options of the page.
+// compile runs tsc with the page's options.
 func (w nodeProject) compile(args ...string) (string, error) {
 	return w.run("tsc", append([]string{"--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom"}, args...)...)
 }
@@ -84,7 +85,7 @@ func (w nodeProject) compile(args ...string) (string, error) {
 // installs is a command of a page that installs packages.
 var installs = regexp.MustCompile(`(?m)^npm install (.*)$`)
 
-// TestTypedClient runs the page's commands as they stand: they make the types from the contract that the
+// TestTypedClient runs the page's commands unchanged: they make the types from the contract that the
 // gateway serves, compile the examples with them, and sign up. The packages are installed already; the
 // page must name their versions.
 func TestTypedClient(t *testing.T) {
@@ -110,10 +111,10 @@ func TestTypedClient(t *testing.T) {
 	}
 	w.must("sh", "-ec", strings.ReplaceAll(installs.ReplaceAllString(commands[0], "ln -sfn '"+nodeModules(t)+"' node_modules"), "http://localhost:8080", w.gateway))
 	w.dir = filepath.Join(w.dir, "signup")
-	for _, name := range []string{"client.ts", "signup.ts", "tsconfig.json"} {
+	for _, name := range []string{"client.ts", "signup.ts", "screens.ts", "tsconfig.json"} {
 		w.write(name, read(t, filepath.Join("docs", "examples", name)))
 	}
-	if said := w.must("sh", "-ec", commands[1]); !strings.Contains(said, "14900 cents are due; one can pay") || !strings.Contains(said, "completed: recorded, member 11-") {
+	if said := w.must("sh", "-ec", commands[1]); !strings.Contains(said, "14900 cents are due; possible actions: pay") || !strings.Contains(said, "completed: recorded, member 11-") {
 		t.Errorf("the example says:\n%s", said)
 	}
 	expectOnePayment(t, c)
@@ -147,7 +148,7 @@ func (w nodeProject) expectTypeErrors(example string) {
 	}
 }
 
-// TestTenLines: the client is as short as the guide says.
+// TestTenLines checks that the client is as short as the guide says.
 func TestTenLines(t *testing.T) {
 	t.Parallel()
 	if lines := strings.Count(read(t, "docs/examples/client.ts"), "\n"); lines > 10 {
@@ -155,11 +156,11 @@ func TestTenLines(t *testing.T) {
 	}
 }
 
-// signedUp is what the example says of each signup.
+// signedUp matches the example's output for each signup.
 var signedUp = regexp.MustCompile(`(?m)^(demo-\S+): member (11-\d+)$`)
 
-// TestParallelSignups runs the example of twenty signups in twenty worlds of one
-// process, in a real Chromium, and asks each world what it holds.
+// TestParallelSignups runs the example of twenty signups in twenty worlds of one process, in a real
+// Chromium, and checks what each world holds.
 func TestParallelSignups(t *testing.T) {
 	t.Parallel()
 	chromium := frontdesktest.Chromium(t)

@@ -2,6 +2,7 @@ package docs_test
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"regexp"
 	"slices"
@@ -14,7 +15,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// operation is one of the contract, with the status that it promises first.
+// operation is an operation of the contract, with its first success status.
 type operation struct {
 	*openapi3.Operation
 	Method, Path string
@@ -44,7 +45,7 @@ func operationsOf(t *testing.T) (operations []operation) {
 	return operations
 }
 
-// successStatus is the first status of success.
+// successStatus returns the first success status.
 func successStatus(op *openapi3.Operation) int {
 	for _, status := range slices.Sorted(func(yield func(string) bool) {
 		for status := range op.Responses.Map() {
@@ -71,7 +72,8 @@ func (op operation) findRequest(all []exchange) (exchange, bool) {
 	return exchange{}, false
 }
 
-// TestEveryOperationHasExamples: of what is sent, of what is answered, and as lines to paste.
+// TestEveryOperationHasExamples checks for an example of the request, of the response, and of lines to
+// paste.
 func TestEveryOperationHasExamples(t *testing.T) {
 	t.Parallel()
 	for _, op := range operationsOf(t) {
@@ -86,13 +88,48 @@ func TestEveryOperationHasExamples(t *testing.T) {
 		if answer := op.Responses.Status(op.Status); answer == nil || len(answer.Value.Content) > 0 && !hasExample(answer.Value.Content) {
 			t.Errorf("%s: the answer %d has no example", op.OperationID, op.Status)
 		}
-		if len(shellBlocks(op)) != 1 {
-			t.Errorf("%s: its description has %d blocks of shell, not one", op.OperationID, len(shellBlocks(op)))
+		if len(op.samples(t)) != 1 {
+			t.Errorf("%s has %d code samples, not one", op.OperationID, len(op.samples(t)))
 		}
 	}
 }
 
-// hasExample tells whether content comes with an example, its own or its schema's. A page or a document is its own.
+// TestResponsesMayGrow checks that no response forbids members, so that a validating client reads those
+// of a newer gateway.
+func TestResponsesMayGrow(t *testing.T) {
+	t.Parallel()
+	seen := map[*openapi3.Schema]bool{}
+	var walk func(at string, ref *openapi3.SchemaRef)
+	walk = func(at string, ref *openapi3.SchemaRef) {
+		if ref == nil || seen[ref.Value] {
+			return
+		}
+		schema := ref.Value
+		seen[schema] = true
+		if allowed := schema.AdditionalProperties.Has; allowed != nil && !*allowed {
+			t.Errorf("%s has additionalProperties: false", at)
+		}
+		for name, property := range schema.Properties {
+			walk(at+"."+name, property)
+		}
+		for _, part := range slices.Concat(schema.OneOf, schema.AllOf, openapi3.SchemaRefs{schema.Items, schema.AdditionalProperties.Schema}) {
+			walk(at, part)
+		}
+	}
+	for _, op := range operationsOf(t) {
+		for status, response := range op.Responses.Map() {
+			for _, media := range response.Value.Content {
+				walk(op.OperationID+" "+status, media.Schema)
+			}
+		}
+	}
+	if len(seen) < 50 {
+		t.Errorf("only %d schemas were found", len(seen))
+	}
+}
+
+// hasExample reports whether content comes with an example, its own or its schema's. A page or a
+// document is its own.
 func hasExample(content openapi3.Content) bool {
 	for kind, media := range content {
 		page := kind == "text/html" || kind == "application/yaml"
@@ -103,21 +140,29 @@ func hasExample(content openapi3.Content) bool {
 	return len(content) > 0
 }
 
-// shellBlocks are the blocks of shell in an operation's description.
-func shellBlocks(op operation) []block {
-	return slices.DeleteFunc(parseBlocks(op.Description), func(b block) bool { return b.Language != "sh" })
+// samples returns the operation's lines of shell, as documentation tools read them.
+func (op operation) samples(t *testing.T) (all []struct{ Lang, Source string }) {
+	t.Helper()
+	text, err := json.Marshal(op.Extensions["x-codeSamples"])
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	if err != nil || slices.ContainsFunc(all, func(sample struct{ Lang, Source string }) bool { return sample.Lang != "Shell" }) {
+		t.Errorf("%s: the code samples are %s: %v", op.OperationID, text, err)
+	}
+	return all
 }
 
-// TestOperationExamplesRun runs each operation's lines by themselves, as
-// a reader without other knowledge does. Its own request has to be answered
-// as the contract promises, and every other one without an error.
+// TestOperationExamplesRun runs each operation's lines by themselves, as a reader without other
+// knowledge does. Its own request must get the response that the contract promises, and every other one
+// must succeed.
 func TestOperationExamplesRun(t *testing.T) {
 	t.Parallel()
 	gateway := localhost(frontdesktest.NewMock(t).URL)
 	for _, op := range operationsOf(t) {
 		t.Run(op.OperationID, func(t *testing.T) {
-			for _, lines := range shellBlocks(op) {
-				printed, made := paste(t, gateway, lines.Text)
+			for _, sample := range op.samples(t) {
+				printed, made := paste(t, gateway, sample.Source)
 				if own, ok := op.findRequest(made); !ok || own.Status != op.Status {
 					t.Errorf("%s %s has to be answered with %d; made was %+v", op.Method, op.Path, op.Status, made)
 				}

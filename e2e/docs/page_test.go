@@ -35,7 +35,7 @@ func TestPageExamplesRun(t *testing.T) {
 		}
 		var session []string
 		for _, b := range parseBlocks(string(text)) {
-			if b.Language == "sh" && strings.Contains(b.Text, "curl ") {
+			if b.Language == "sh" && strings.Contains(b.Text, "curl ") && !strings.Contains(b.Text, "npx ") { // TestTypedClient runs those
 				session = append(session, b.Text)
 			}
 		}
@@ -62,7 +62,7 @@ func TestPageExamplesRun(t *testing.T) {
 }
 
 var (
-	linked      = regexp.MustCompile(`\]\(([^)#:\s]*)(?:#([^)\s]+))?\)`) // what stands in this repository; other addresses have a colon
+	linked      = regexp.MustCompile(`\]\(([^)#:\s]*)(?:#([^)\s]+))?\)`) // links within this repository; other addresses have a colon
 	heading     = regexp.MustCompile("(?m)^#+ (.+)$")
 	anchorOmits = regexp.MustCompile(`[^\p{L}\p{N} _-]`) // what an anchor leaves out of its heading
 )
@@ -99,7 +99,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// pageAnchors gives the anchors that GitHub makes of a page's headings.
+// pageAnchors returns the anchors that GitHub makes of a page's headings.
 func pageAnchors(markdown string) (anchors []string) {
 	for _, found := range heading.FindAllStringSubmatch(markdown, -1) {
 		anchors = append(anchors, strings.ReplaceAll(anchorOmits.ReplaceAllString(strings.ToLower(found[1]), ""), " ", "-"))
@@ -107,9 +107,8 @@ func pageAnchors(markdown string) (anchors []string) {
 	return anchors
 }
 
-// TestTryItOut presses Execute for every operation on the contract's page, with
-// the example as it stands, in a real browser. The page may log no error, and
-// send no other request.
+// TestTryItOut presses Execute for every operation on the contract's page, with the unchanged example,
+// in a real browser. The page may log no error, and send no other request.
 func TestTryItOut(t *testing.T) {
 	t.Parallel()
 	gateway := localhost(frontdesktest.NewMock(t).URL)
@@ -125,6 +124,9 @@ func TestTryItOut(t *testing.T) {
 		b.Click(place + " .opblock-summary-control")
 		b.Click(place + " .execute")
 		b.WaitVisible(place + " .live-responses-table .response-col_status")
+		if op.OperationID == "getTransfer" {
+			op.Status = http.StatusNoContent // the persona of the page has requested no move
+		}
 		if shown := b.TextOf(place + " .live-responses-table .response .response-col_status"); !strings.HasPrefix(shown, fmt.Sprint(op.Status)) {
 			t.Errorf("%s: the page shows %q instead of %d: %s", op.OperationID, shown, op.Status, b.TextOf(place+" .live-responses-table"))
 		}
@@ -157,7 +159,8 @@ func TestReferenceFromTheIndex(t *testing.T) {
 	}
 }
 
-// TestTryItOutCurl pastes the command that the page shows after Execute: it is the request that was sent.
+// TestTryItOutCurl pastes the command that the page shows after Execute: it must be the request that
+// was sent.
 func TestTryItOutCurl(t *testing.T) {
 	t.Parallel()
 	gateway := localhost(frontdesktest.NewMock(t).URL)
@@ -173,7 +176,7 @@ func TestTryItOutCurl(t *testing.T) {
 	}
 }
 
-// TestAuthorize: what the developer authorises is sent, instead of what the page would have put in.
+// TestAuthorize checks that the page sends the developer's credentials instead of its own.
 func TestAuthorize(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)

@@ -1,8 +1,8 @@
-// Package docs_test holds what developers of front ends read and copy: every
+// Package docs_test tests what front-end developers read and copy: it runs every
 // example of the contract, every curl command, every snippet and every example
-// file is run against a fresh mock gateway, or held against the contract.
+// file against a fresh mock gateway, or compares it with the contract.
 //
-// Start reading at paste in shell_test.go, which does what a reader does.
+// Start reading at paste in shell_test.go, which runs a page as a reader does.
 package docs_test
 
 import (
@@ -32,9 +32,8 @@ const journal = "#!/bin/sh\nexec %CURL% -s -w '%{stderr}EXCHANGE %{method} %{htt
 // exchanged is a line of the journal.
 var exchanged = regexp.MustCompile(`^EXCHANGE (\S+) (\d+) https?://[^/]+([^?#\s]*)`)
 
-// paste runs lines of shell as a reader with the gateway at its usual
-// address, and gives what they print and what they asked for. A complaint of
-// any command fails the test.
+// paste runs lines of shell as a reader with the gateway at its usual address, and returns their output
+// and their requests. An error of any command fails the test.
 func paste(t *testing.T, gateway, lines string) (printed string, made []exchange) {
 	t.Helper()
 	tools := map[string]string{}
@@ -51,6 +50,7 @@ func paste(t *testing.T, gateway, lines string) (printed string, made []exchange
 	}
 	lines = strings.NewReplacer("http://localhost:8080", gateway, "http://127.0.0.1:8081", gateway).Replace(lines)
 	command := exec.CommandContext(t.Context(), tools["bash"], "-c", "PATH="+bin+":$PATH\n"+lines)
+	command.Dir = t.TempDir()
 	var out, complaints strings.Builder
 	command.Stdout, command.Stderr = &out, &complaints
 	if err := runCommand(command); errors.Is(err, errSilent) {
@@ -83,7 +83,7 @@ func parseBlocks(markdown string) (blocks []block) {
 	return blocks
 }
 
-// read gives a file of the project as text.
+// read returns a file of the project as text.
 func read(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(frontdesktest.Root(), path))

@@ -34,12 +34,12 @@ type Browser struct {
 // defaultLanguage is the browser's until SetLanguage.
 const defaultLanguage = "en-GB"
 
-// phoneWidth is the widest window, in CSS pixels, that is taken for a phone's:
-// the widest phones have less, the narrowest tablets more.
+// phoneWidth is the widest window, in CSS pixels, that counts as a phone's: the widest phones have
+// less, the narrowest tablets more.
 const phoneWidth = 500
 
-// NewBrowser opens an English browser with a fresh profile and a window of a size. A phone's window
-// is a touch screen.
+// NewBrowser opens an English browser with a fresh profile and a window of the given size. A phone's
+// window is a touch screen.
 func NewBrowser(t testing.TB, width, height int) *Browser {
 	t.Helper()
 	b := &Browser{
@@ -51,7 +51,7 @@ func NewBrowser(t testing.TB, width, height int) *Browser {
 	return b
 }
 
-// UseWorld sends the world of a front end with every request; none where that is empty.
+// UseWorld sends the world of a front end with every request; none if it is empty.
 func (b *Browser) UseWorld(c *Client) *Browser {
 	b.t.Helper()
 	b.world = c.World
@@ -94,7 +94,7 @@ func (b *Browser) open(parent context.Context, options ...chromedp.ContextOption
 	if err := chromedp.Listen(ctx, b.console.handle); err != nil {
 		b.t.Fatal(err)
 	}
-	// A page in the background has no focus, and all but one of several are there.
+	// A page in the background has no focus, and only one of several pages is in front.
 	Command(b, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	b.Resize(b.width, b.height)
 	b.SetLanguage(b.language)
@@ -128,10 +128,10 @@ func (b *Browser) start() {
 	}
 }
 
-// Context is the tab's, for listeners.
+// Context returns the tab's context, for listeners.
 func (b *Browser) Context() context.Context { return b.ctx }
 
-// act runs one step in the page, which may take Patience.
+// act runs one step in the page, within Patience.
 func act[T any](b *Browser, step func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(b.ctx, Patience)
 	defer cancel()
@@ -166,14 +166,14 @@ func Eval[T any](b *Browser, expression string) T {
 	return value
 }
 
-// tryEval is Eval for a page that may be on its way to another, which is an error.
+// tryEval is Eval for a page that may be navigating, which is an error.
 func tryEval[T any](b *Browser, expression string) (T, error) {
 	return act(b, func(ctx context.Context) (T, error) {
 		return chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	})
 }
 
-// Await waits for an expression of the page to be true, also while one page follows another.
+// Await waits for an expression of the page to be true, even across a navigation.
 func (b *Browser) Await(what, expression string) {
 	b.t.Helper()
 	held := false
@@ -222,7 +222,7 @@ func (b *Browser) WaitVisible(selector string) {
 	b.Await(selector+" is visible", visible)
 }
 
-// Screenshot keeps a picture of the page under artefacts/, for people to look at.
+// Screenshot saves a picture of the page under artefacts/, for people to look at.
 func (b *Browser) Screenshot(name string) {
 	picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
 	if err == nil {
@@ -235,7 +235,7 @@ func (b *Browser) Screenshot(name string) {
 	}
 }
 
-// Count tells how many elements a selector finds.
+// Count returns how many elements a selector finds.
 func (b *Browser) Count(selector string) int {
 	b.t.Helper()
 	return Eval[int](b, `document.querySelectorAll(`+Quote(selector)+`).length`)
@@ -251,7 +251,7 @@ func (b *Browser) TextOf(selector string) string {
 func Quote(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // a mistake of the test itself
+		panic(err) // a mistake in the test
 	}
 	return string(text)
 }

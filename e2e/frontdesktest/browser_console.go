@@ -94,7 +94,6 @@ func exceptionText(e *runtime.ExceptionDetails) string {
 	return e.Text
 }
 
-// argumentText are the arguments of a line of the console.
 func argumentText(arguments []*runtime.RemoteObject) string {
 	var line []string
 	for _, argument := range arguments {

@@ -9,8 +9,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Click waits for an element that rests uncovered, and clicks it; on a phone it is touched. The click is the
-// element's own, because a page that scrolls slowly would miss coordinates.
+// Click waits until an element is still and uncovered, then clicks it, or taps it on a phone. The click
+// is the element's own, because a slowly scrolling page would miss coordinates.
 func (b *Browser) Click(selector string) {
 	b.t.Helper()
 	x, y := b.WaitClickable(selector)
@@ -21,13 +21,13 @@ func (b *Browser) Click(selector string) {
 	Eval[bool](b, `(() => { const e = document.querySelector(`+Quote(selector)+`); e.focus(); e.click(); return true })()`)
 }
 
-// tap touches an element, and again where the touch was lost with an element that was replaced. Where
-// Chromium delivers none to one of several windows, it clicks the element itself.
+// tap touches an element, and again if the touch was lost because the element was replaced. If Chromium
+// delivers no touch to one of several windows, tap clicks the element itself.
 func (b *Browser) tap(selector string, x, y float64) {
 	b.t.Helper()
 	Eval[bool](b, `(() => { window.frontdeskTouched = false;
 		addEventListener("click", ({target}) => window.frontdeskTouched ||= !!target.closest(`+Quote(selector)+`), {capture: true}); return true })()`)
-	const usual = time.Second // that a touch takes to become a click
+	const usual = time.Second // the time in which a touch becomes a click
 	noticed := func() bool {
 		is, err := tryEval[bool](b, `window.frontdeskTouched !== false`) // another page does not have it
 		return err != nil || is
@@ -42,11 +42,11 @@ func (b *Browser) tap(selector string, x, y float64) {
 	Eval[bool](b, `document.querySelector(`+Quote(selector)+`)?.click() ?? true`)
 }
 
-// maxTaps is how often a touch is tried: once more for an element that was replaced.
+// maxTaps is how often a touch is tried, because an element may be replaced.
 const maxTaps = 2
 
-// WaitClickable waits until an element has stayed where it is for a moment, since what loads late
-// may move it away under the pointer, and until a pointer reaches it there. It gives the place.
+// WaitClickable waits until an element has stayed in place for a moment and a pointer reaches it there,
+// because content that loads late may move it away. It returns the place.
 func (b *Browser) WaitClickable(selector string) (x, y float64) {
 	b.t.Helper()
 	b.WaitVisible(selector)
@@ -74,7 +74,7 @@ func (b *Browser) WaitClickable(selector string) (x, y float64) {
 	return x, y
 }
 
-// Fill types into a field of a form, or sets what cannot be typed.
+// Fill types into a field of a form, or sets the value where typing is not possible.
 func (b *Browser) Fill(selector, value string) {
 	b.t.Helper()
 	b.WaitVisible(selector)
@@ -82,7 +82,7 @@ func (b *Browser) Fill(selector, value string) {
 		f.dispatchEvent(new Event("input", {bubbles: true})); f.dispatchEvent(new Event("change", {bubbles: true})); return true })()`)
 }
 
-// Type enters text key by key, for pages that take no notice of anything less.
+// Type enters text key by key, for pages that react to nothing less.
 func (b *Browser) Type(selector, text string) {
 	b.t.Helper()
 	b.WaitVisible(selector)

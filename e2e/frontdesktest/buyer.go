@@ -7,7 +7,9 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -20,8 +22,8 @@ const (
 	DeclinedCard = "4000000000000002"
 )
 
-// Buyer walks a card journey over HTTP, for campaigns and benchmarks: their requests may fail, where
-// a Client fails its test.
+// Buyer completes a card journey over HTTP, for campaigns and benchmarks. Its requests may fail,
+// whereas a Client fails its test.
 type Buyer struct {
 	Gateway string // address; a buyer may continue at another one
 	HTTP    *http.Client
@@ -32,9 +34,15 @@ type Buyer struct {
 
 // StatusError is a response other than 2xx.
 type StatusError struct {
-	Request string // method and path
-	Status  int
-	Body    string
+	Request    string // method and path
+	Status     int
+	Body       string
+	RetryAfter time.Duration // zero: the response has none
+}
+
+// Code is the code of the problem document.
+func (e *StatusError) Code() string {
+	return (&Response{Status: e.Status, Body: []byte(e.Body)}).Code()
 }
 
 // Error names the request and its response.
@@ -42,7 +50,7 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("%s: status %d: %s", e.Request, e.Status, e.Body)
 }
 
-// Path is the path below which the registration is.
+// Path is the path of the registration.
 func (b *Buyer) Path() string { return "/v1/registrations/" + b.ID }
 
 // Register starts a registration, which the buyer holds from then on.
@@ -58,7 +66,7 @@ func (b *Buyer) Read(ctx context.Context) (registration api.Registration, err er
 	return registration, b.Do(ctx, http.MethodGet, b.Gateway+b.Path(), nil, &registration)
 }
 
-// Pay asks to pay by card, and gives the address of the processor's page.
+// Pay requests the payment by card, and returns the address of the processor's page.
 func (b *Buyer) Pay(ctx context.Context) (page string, err error) {
 	var payment api.Payment
 	err = b.Do(ctx, http.MethodPost, b.Gateway+b.Path()+"/payment", map[string]string{"method": "card"}, &payment)
@@ -85,14 +93,14 @@ func (b *Buyer) Do(ctx context.Context, method, url string, body, into any) erro
 	case err != nil:
 		return err
 	case response.Status > 299:
-		return &StatusError{method + " " + url, response.Status, string(response.Body)}
+		return &StatusError{method + " " + url, response.Status, string(response.Body), response.RetryAfter()}
 	case into == nil:
 		return nil
 	}
 	return json.Unmarshal(response.Body, into)
 }
 
-// Send sends a request with an idempotency key, or with none. An error says that no whole response
+// Send sends a request with an idempotency key, or with none. An error means that no whole response
 // arrived.
 func (b *Buyer) Send(ctx context.Context, method, url, key string, body any) (*Response, error) {
 	request, err := newRequest(ctx, method, url, b.Token, body)
@@ -135,6 +143,12 @@ func newRequest(ctx context.Context, method, url, token string, body any) (*http
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
 	return request, nil
+}
+
+// RetryAfter is when the request may be sent again; zero without the header.
+func (r *Response) RetryAfter() time.Duration {
+	seconds, _ := strconv.Atoi(r.Header.Get("Retry-After"))
+	return time.Duration(seconds) * time.Second
 }
 
 // Code is the code of a problem; empty for a success.

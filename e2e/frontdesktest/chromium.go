@@ -8,13 +8,13 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// chromiumNames are where the systems keep it.
+// chromiumNames are Chromium's names on the supported systems.
 var chromiumNames = []string{"chromium", "chromium-browser", "google-chrome"}
 
-// chromium is the one process of all browsers of a package's tests: each has a profile of its own in it.
+// chromium is the one process of all browsers of a package's tests: each has its own profile in it.
 var chromium = shared(startChromium)
 
-// Chromium gives the path of the browser, for tests that run it in their own way.
+// Chromium returns the path of the browser, for tests that run it in their own way.
 func Chromium(t testing.TB) string {
 	t.Helper()
 	for _, name := range chromiumNames {

@@ -8,7 +8,10 @@ import (
 	"io"
 	"net/http"
 	"os"
+	pathpkg "path"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -23,34 +26,34 @@ import (
 	"frontdesk/api"
 )
 
-// Client is a front end: it speaks HTTP to a gateway, and fails the test when an
-// answer is not what openapi.yaml says.
+// Client is a front end: it sends HTTP requests to a gateway, and fails the test when a response does
+// not match openapi.yaml.
 type Client struct {
 	URL   string
-	Token string // of a registration; empty for a visitor who holds none
+	Token string // of a registration; empty for a visitor without one
 	World string // of the simulator, in mock mode; empty for demo
-	// SimulatorURL is where the simulator is; empty: in the gateway's own process.
+	// SimulatorURL is the simulator's address; empty: in the gateway's own process.
 	SimulatorURL string
 	t            testing.TB
 	http         http.Client
 }
 
-// NewClient makes a front end of a gateway.
+// NewClient returns a front end of a gateway.
 func NewClient(t testing.TB, url string) *Client {
 	return &Client{URL: url, t: t, http: http.Client{Timeout: Patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
-// UseTransport has the front end speak over a connection of the test's own.
+// UseTransport makes the front end use the test's own transport.
 func (c *Client) UseTransport(transport http.RoundTripper) { c.http.Transport = transport }
 
-// WithT gives the same front end to a subtest.
+// WithT returns the same front end for a subtest.
 func (c *Client) WithT(t testing.TB) *Client {
 	other := *c
 	other.t = t
 	return &other
 }
 
-// Response is an answer with its whole body.
+// Response is a response with its whole body.
 type Response struct {
 	Status int
 	Header http.Header
@@ -66,11 +69,11 @@ func Key(key string) [2]string {
 	return [2]string{"Idempotency-Key", key}
 }
 
-// OperatorToken is the public token of the operator demo, who acts where none is configured.
+// OperatorToken is the public token of the demo operator, who is used when none is configured.
 const OperatorToken = "demo-operator-token"
 
-// Do sends a request. A body of another type than string is sent as its JSON. A request to the operators'
-// listener has OperatorToken, unless a header says otherwise.
+// Do sends a request. A body that is not a string is sent as JSON. A request to the operators' listener
+// carries OperatorToken, unless a header says otherwise.
 func (c *Client) Do(method, path string, body any, headers ...[2]string) *Response {
 	c.t.Helper()
 	response, err := c.Try(method, path, body, headers...)
@@ -80,7 +83,7 @@ func (c *Client) Do(method, path string, body any, headers ...[2]string) *Respon
 	return response
 }
 
-// Try is Do for a gateway that may be gone: it gives the network's error back.
+// Try is Do for a gateway that may be gone: it returns the network's error.
 func (c *Client) Try(method, path string, body any, headers ...[2]string) (*Response, error) {
 	c.t.Helper()
 	request := c.request(method, path, body, headers)
@@ -122,7 +125,7 @@ func (c *Client) request(method, path string, body any, headers [][2]string) *ht
 	return request
 }
 
-// Into decodes the body, after it was found to have the status.
+// Into checks the status, and decodes the body.
 func (r *Response) Into(status int, into any) {
 	r.t.Helper()
 	if r.Status != status {
@@ -156,7 +159,7 @@ var contract = sync.OnceValues(func() (routers.Router, error) {
 	return legacy.NewRouter(document)
 })
 
-// Contract gives openapi.yaml as text.
+// Contract returns openapi.yaml as text.
 func Contract(t testing.TB) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(Root(), "openapi.yaml"))
@@ -166,12 +169,12 @@ func Contract(t testing.TB) []byte {
 	return text
 }
 
-// validateResponse checks an answer against openapi.yaml. A path or a method
+// validateResponse checks a response against openapi.yaml. A path or a method
 // that the document does not have breaks the contract.
 func (c *Client) validateResponse(request *http.Request, response *Response) {
 	c.t.Helper()
 	if response.Status == http.StatusRequestHeaderFieldsTooLarge {
-		return // said by the Go library, before there is a route
+		return // sent by the Go library, before there is a route
 	}
 	router, err := contract()
 	if err != nil {
@@ -182,7 +185,7 @@ func (c *Client) validateResponse(request *http.Request, response *Response) {
 		return
 	}
 	body := io.Reader(bytes.NewReader(response.Body))
-	if response.Header.Get("Content-Encoding") == "gzip" { // the test asked for it, and so gets the bytes as they came
+	if response.Header.Get("Content-Encoding") == "gzip" { // the test asked for gzip, and so gets the raw bytes
 		if body, err = gzip.NewReader(body); err != nil {
 			c.t.Fatal(err)
 		}
@@ -196,6 +199,61 @@ func (c *Client) validateResponse(request *http.Request, response *Response) {
 	if err != nil {
 		c.t.Errorf("%s %s: the answer is not what openapi.yaml says: %v", request.Method, request.URL.Path, err)
 	}
+	c.checkScreen(response)
+	var problem api.Problem
+	if response.Header.Get("Content-Type") != "application/problem+json" || json.Unmarshal(response.Body, &problem) != nil {
+		return
+	}
+	if problem.Code == api.MethodNotAllowed || request.URL.Path != pathpkg.Clean(request.URL.Path) {
+		return // the gateway has no such route, although the router of this test finds one
+	}
+	if listed, _ := route.Operation.Extensions["x-problem-codes"].([]any); !slices.Contains(listed, any(string(problem.Code))) {
+		c.t.Errorf("%s answers with the problem %s, which its x-problem-codes in openapi.yaml do not list", route.Operation.OperationID, problem.Code)
+	}
+}
+
+// stepRow is a row of the contract's table of steps: the step, the screen, and the first action of next, which
+// names actions.
+var (
+	stepRow    = regexp.MustCompile("(?m)^ *\\| `([a-z_]+)` \\| [^|]+ \\| ([^|]*)\\|$")
+	actionName = regexp.MustCompile("`([a-z_]+)`")
+)
+
+// Steps reads the contract's table of steps: by step, the actions that may be the main button.
+func Steps(t testing.TB) map[api.Step][]api.ActionAction {
+	t.Helper()
+	_, rows, _ := strings.Cut(string(Contract(t)), "| step | screen | first of `next` |")
+	rows, _, _ = strings.Cut(rows, "    ResumeLink:")
+	table := map[api.Step][]api.ActionAction{}
+	for _, row := range stepRow.FindAllStringSubmatch(rows, -1) {
+		table[api.Step(row[1])] = []api.ActionAction{}
+		for _, found := range actionName.FindAllStringSubmatch(row[2], -1) {
+			table[api.Step(row[1])] = append(table[api.Step(row[1])], api.ActionAction(found[1]))
+		}
+	}
+	return table
+}
+
+// checkScreen compares the first action of a registration with the contract's table of steps.
+func (c *Client) checkScreen(response *Response) {
+	c.t.Helper()
+	var r api.Registration
+	if response.Header.Get("Content-Type") != "application/json" || json.Unmarshal(response.Body, &r) != nil || r.Step == "" {
+		return
+	}
+	mains := Steps(c.t)[r.Step]
+	switch {
+	case len(r.Next) == 0 && (len(mains) == 0 || r.Step == api.StepWithStaff):
+	case len(r.Next) == 0 || !slices.Contains(mains, r.Next[0].Action):
+		c.t.Errorf("%s has the actions %v, but the contract's table allows only these as the first: %v", r.Step, r.Next, mains)
+	case r.Next[0].Action == api.ActionActionPay && len(Value(r.Next[0].Methods)) == 0:
+		c.t.Errorf("%s can be paid by no method: %v", r.Step, r.Next)
+	}
+	for _, soon := range Value(r.Upcoming) {
+		if soon.NotBefore == nil || slices.ContainsFunc(r.Next, func(now api.Action) bool { return now.Action == soon.Action }) {
+			c.t.Errorf("%s is upcoming, next has %v", soon.Action, r.Next)
+		}
+	}
 }
 
 // Person is a person that can register at every club.
@@ -206,7 +264,7 @@ func Person() *api.Person {
 	}
 }
 
-// What a buyer enters, and offers of the simulator.
+// What a buyer enters, and the simulator's offers.
 const (
 	GoodIBAN    = "fr14 2004 1010 0505 0001 3M02 606"
 	FreeTrial   = "3801" // costs nothing
@@ -225,7 +283,7 @@ func WrongCode(code string) string {
 	return string(digit) + code[1:]
 }
 
-// Value is what a member of an answer points to; the zero value for nil.
+// Value returns what a member of a response points to; the zero value for nil.
 func Value[T any](member *T) (v T) {
 	if member != nil {
 		v = *member
@@ -249,7 +307,7 @@ func (c *Client) CardOffer(club string) api.Offer {
 	return api.Offer{}
 }
 
-// Club gives the first club's id.
+// Club returns the first club's id.
 func (c *Client) Club() string {
 	c.t.Helper()
 	var clubs api.ClubList
@@ -257,7 +315,8 @@ func (c *Client) Club() string {
 	return clubs.Items[0].Id
 }
 
-// Register starts a registration with a person and an offer that can be paid by card, and takes its token.
+// Register starts a registration with a person and an offer that can be paid by card, and keeps its
+// token.
 func (c *Client) Register() api.Registration {
 	c.t.Helper()
 	tomorrow := time.Now().AddDate(0, 0, 1).Format(time.DateOnly)
@@ -265,7 +324,7 @@ func (c *Client) Register() api.Registration {
 	return c.RegisterWith(club, Person(), api.NewItem{OfferId: c.CardOffer(club).Id, StartDate: &tomorrow})
 }
 
-// RegisterWith starts a registration of a person with items, and takes its token.
+// RegisterWith starts a registration of a person with items, and keeps its token.
 func (c *Client) RegisterWith(club string, person *api.Person, items ...api.NewItem) (registration api.Registration) {
 	c.t.Helper()
 	body := api.StartRegistration{ClubId: club, Person: person}
@@ -280,7 +339,7 @@ func (c *Client) RegisterWith(club string, person *api.Person, items ...api.NewI
 	return registration
 }
 
-// Pay asks for the payment of a registration by card.
+// Pay requests the payment of a registration by card.
 func (c *Client) Pay(registration string) api.Payment {
 	c.t.Helper()
 	var payment api.Payment
@@ -288,10 +347,19 @@ func (c *Client) Pay(registration string) api.Payment {
 	return payment
 }
 
-// RequestPayment asks for the payment of a registration in any way, with any headers.
+// RequestPayment requests the payment of a registration with any body and any headers.
 func (c *Client) RequestPayment(registration string, body any, headers ...[2]string) *Response {
 	c.t.Helper()
 	return c.Do("POST", "/v1/registrations/"+registration+"/payment", body, append(headers, Key(""))...)
+}
+
+// Day is a day at the demo clubs, the given number of days from today.
+func Day(ahead int) string {
+	paris, err := time.LoadLocation("Europe/Paris")
+	if err != nil {
+		panic(err) // the machine has no time zones
+	}
+	return time.Now().In(paris).AddDate(0, 0, ahead).Format(time.DateOnly)
 }
 
 // StaffKey is the header of the demo organisation's staff.

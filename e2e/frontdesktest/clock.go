@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// Clock is a clock that a test moves. It stands still in between, so that what
-// depends on time happens when the test says so.
+// Clock is a clock that a test moves. It does not advance on its own, so that whatever depends on time
+// happens when the test says so.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
-// NewClock makes a clock that shows the present.
+// NewClock returns a clock that shows the current time.
 func NewClock() *Clock { return &Clock{now: time.Now()} }
 
-// Now is what the clock shows.
+// Now returns the clock's time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Collector takes the spans that gateways hand over, as OTLP over HTTP has it.
+// Collector receives the spans that gateways export, as OTLP over HTTP.
 type Collector struct {
 	URL string // for OTEL_EXPORTER_OTLP_ENDPOINT
 
@@ -53,7 +53,7 @@ func (c *Collector) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	w.Header().Set("Content-Type", "application/x-protobuf")
 }
 
-// decompressed is a body as it was before it was made smaller.
+// decompressed returns the body after decompression.
 func decompressed(request *http.Request) ([]byte, error) {
 	var body io.Reader = request.Body
 	if request.Header.Get("Content-Encoding") == "gzip" {
@@ -66,21 +66,21 @@ func decompressed(request *http.Request) ([]byte, error) {
 	return io.ReadAll(body)
 }
 
-// Spans are those that came so far.
+// Spans returns the spans received so far.
 func (c *Collector) Spans() []*spans.Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.spans)
 }
 
-// Raw is all that came so far, with every name, attribute and event as it stands there.
+// Raw returns everything received so far as text, with every name, attribute and event.
 func (c *Collector) Raw() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return string(c.raw)
 }
 
-// Find are a trace's spans with a name.
+// Find returns a trace's spans with a name.
 func (c *Collector) Find(trace []byte, name string) (found []*spans.Span) {
 	for _, span := range c.Spans() {
 		if bytes.Equal(span.TraceId, trace) && span.Name == name {

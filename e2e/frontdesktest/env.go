@@ -21,8 +21,8 @@ func NewEnv(t testing.TB) Env {
 	return Env{NewUpstreams(t), NewRedis(t)}
 }
 
-// Gateway starts a gateway in test mode, with more in its environment if there is any,
-// and returns a front end of it.
+// Gateway starts a gateway in test mode, with additional environment variables if there are any, and
+// returns a front end of it.
 func (e Env) Gateway(t testing.TB, environment ...string) (*Process, *Client) {
 	t.Helper()
 	p := Start(t, append([]string{"FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL=" + e.Upstreams.URL + "/sim",
@@ -32,8 +32,8 @@ func (e Env) Gateway(t testing.TB, environment ...string) (*Process, *Client) {
 	return p, c
 }
 
-// StripeGateway starts a gateway in test mode that takes cards by the adapter of Stripe, before a double
-// of that processor, which sends its webhooks there.
+// StripeGateway starts a gateway in test mode that takes cards through the Stripe adapter, in front of
+// a double of that processor, which sends its webhooks there.
 func (e Env) StripeGateway(t testing.TB, processor *stripetest.Server, webhooks stripetest.WebhookMode) (*Process, *Client) {
 	t.Helper()
 	p, c := e.Gateway(t, "FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_STRIPE_URL="+processor.URL,
@@ -43,7 +43,7 @@ func (e Env) StripeGateway(t testing.TB, processor *stripetest.Server, webhooks 
 	return p, c
 }
 
-// SetFaults makes the club system fail; no fault repairs it.
+// SetFaults makes the club system fail; without faults it works again.
 func (e Env) SetFaults(t testing.TB, faults ...clubsim.Fault) {
 	t.Helper()
 	if err := e.Upstreams.Sim.SetFaults(faults); err != nil {
@@ -77,7 +77,8 @@ func FlushRedis(t testing.TB, url string) {
 	}
 }
 
-// ExpireLease ends the lease of a registration's payment, as if its gateway had been silent for too long.
+// ExpireLease ends the lease of a registration's payment, as if its gateway had been silent for too
+// long.
 func ExpireLease(t testing.TB, redisURL, registration string) {
 	t.Helper()
 	if err := RedisClient(t, redisURL).HSet(t.Context(), "fd:{"+registration+"}:payment:1", "lease", 0).Err(); err != nil {

@@ -46,7 +46,7 @@ func (o Operation) matches(r *http.Request, body []byte) bool {
 	return ok && err == nil && r.Method == o.Method && bytes.Contains(body, []byte(o.Body))
 }
 
-// Phase is how far a request has come when a breakpoint is hit.
+// Phase is how far a request has come when it hits a breakpoint.
 type Phase string
 
 // The phases.
@@ -65,12 +65,12 @@ var KillPhases = []Phase{BeforeRequest, AfterEffect, AfterResponse}
 type Breakpoint struct {
 	Operation Operation
 	Phase     Phase
-	OnHit     func() // is called at the hit; the request waits for it
-	Every     bool   // every request hits, and not the first alone
+	OnHit     func() // is called at the hit, while the request waits
+	Every     bool   // every request hits, not just the first
 	once      sync.Once
 }
 
-// hit runs the breakpoint in a phase, and tells whether it did.
+// hit runs the breakpoint in a phase, and reports whether it did.
 func (b *Breakpoint) hit(phase Phase) (here bool) {
 	if b == nil || b.Phase != phase {
 		return false
@@ -86,12 +86,12 @@ func (b *Breakpoint) hit(phase Phase) (here bool) {
 	return here
 }
 
-// FaultProxy is an address of HTTP upstreams at which requests meet breakpoints. What meets none is
-// passed on as it is.
+// FaultProxy is an address of HTTP upstreams at which requests hit breakpoints. Other requests pass
+// unchanged.
 type FaultProxy struct {
 	URL       string
-	OnRequest func(*http.Request) // is called before each request, where it is set
-	OnSuccess func(*http.Request) // is called after the effect of each request that succeeded, where it is set
+	OnRequest func(*http.Request) // is called before each request, unless nil
+	OnSuccess func(*http.Request) // is called after the effect of each successful request, unless nil
 	upstream  http.Handler
 	server    *httptest.Server
 
@@ -120,14 +120,14 @@ func (p *FaultProxy) Add(b *Breakpoint) {
 	p.breakpoints = append(p.breakpoints, b)
 }
 
-// Remove takes a breakpoint away, if it is there.
+// Remove removes a breakpoint, if it is there.
 func (p *FaultProxy) Remove(b *Breakpoint) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.breakpoints = slices.DeleteFunc(p.breakpoints, func(other *Breakpoint) bool { return other == b })
 }
 
-// breakpoint finds the first that a request meets; nil for none.
+// breakpoint returns the first breakpoint that a request hits; nil for none.
 func (p *FaultProxy) breakpoint(r *http.Request, body []byte) *Breakpoint {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -139,7 +139,7 @@ func (p *FaultProxy) breakpoint(r *http.Request, body []byte) *Breakpoint {
 	return nil
 }
 
-// serve passes one request on. The death of its sender does not take it back.
+// serve passes one request on, even if its sender dies meanwhile.
 func (p *FaultProxy) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -174,8 +174,8 @@ func (p *FaultProxy) serve(w http.ResponseWriter, r *http.Request) {
 	b.hit(AfterResponse)
 }
 
-// TCPProxy is the network between a gateway and one server, which a test can cut, slow down and
-// restore as a whole. A MessageProxy breaks at one message.
+// TCPProxy is the network between a gateway and one server. A test can cut it, slow it down and restore
+// it as a whole; a MessageProxy breaks at one message.
 type TCPProxy struct {
 	t     testing.TB
 	proxy *toxiproxy.Proxy
@@ -211,8 +211,8 @@ func (l *TCPProxy) AddToxic(kind, stream string, attributes map[string]int) {
 	}
 }
 
-// Trickle sends every response byte by byte. Each byte comes before any idle timeout, and no
-// response of any server is complete within any deadline.
+// Trickle sends every response byte by byte. Each byte arrives before any idle timeout, and no response
+// of any server is complete within any deadline.
 func (l *TCPProxy) Trickle() {
 	l.t.Helper()
 	const interval = 300 * time.Millisecond
@@ -238,7 +238,7 @@ type Fault struct {
 // MessageProxy is the network between a client and its servers, which breaks at one message. A
 // message is what the client writes at once: one request, for clients that wait for each response.
 type MessageProxy struct {
-	OnMessage func([]byte) // is called with each message, where it is set
+	OnMessage func([]byte) // is called with each message, unless nil
 	t         testing.TB
 
 	mu    sync.Mutex
@@ -253,7 +253,7 @@ func NewMessageProxy(t testing.TB, plan Fault) *MessageProxy {
 	return &MessageProxy{t: t, plan: plan, conns: map[net.Conn]bool{}}
 }
 
-// Forward listens for connections to a server's address, and gives the address to connect to.
+// Forward listens for connections to a server's address, and returns the address to connect to.
 func (p *MessageProxy) Forward(server string) string {
 	p.t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -278,21 +278,21 @@ func (p *MessageProxy) Forward(server string) string {
 	return listener.Addr().String()
 }
 
-// Sent is how many messages were sent, lost ones included.
+// Sent returns how many messages were sent, lost ones included.
 func (p *MessageProxy) Sent() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.sent
 }
 
-// Triggered tells whether the fault happened.
+// Triggered reports whether the fault happened.
 func (p *MessageProxy) Triggered() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.plan.Message > 0 && p.sent >= p.plan.Message
 }
 
-// Cut ends every connection, and lets nothing pass any more.
+// Cut ends every connection, and lets nothing pass from then on.
 func (p *MessageProxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -302,7 +302,7 @@ func (p *MessageProxy) Cut() {
 	}
 }
 
-// next counts a message, and tells whether it passes and whether its response does.
+// next counts a message, and reports whether it passes and whether its response does.
 func (p *MessageProxy) next() (pass, respond bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -313,8 +313,8 @@ func (p *MessageProxy) next() (pass, respond bool) {
 	return pass, !struck
 }
 
-// serve forwards one connection until either side or the fault ends it. It waits for a response that
-// it drops, so that the effect has happened.
+// serve forwards one connection until either side or the fault ends it. Before it drops a response, it
+// waits for it, so that the effect has happened.
 func (p *MessageProxy) serve(client net.Conn, address string) {
 	defer client.Close()
 	server, err := net.Dial("tcp", address)
@@ -355,7 +355,7 @@ func (p *MessageProxy) serve(client net.Conn, address string) {
 	responses.Wait()
 }
 
-// relay forwards what is read at once, for as long as pass allows it.
+// relay forwards each chunk that it reads, for as long as pass allows it.
 func relay(to, from net.Conn, pass func([]byte) bool) {
 	const maxMessage = 64 << 10 // several times the largest request of the tests, so that none is counted twice
 	buffer := make([]byte, maxMessage)

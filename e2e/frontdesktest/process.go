@@ -1,5 +1,5 @@
-// Package frontdesktest is the test kit: it runs the real binary, the upstreams that it depends on,
-// and a real Redis, and speaks HTTP to them as a front end would. Its Client validates every
+// Package frontdesktest is the test kit: it runs the real binary, the upstreams that it depends on, and
+// a real Redis, and sends HTTP requests to them as a front end would. Its Client validates every
 // response against openapi.yaml.
 //
 // Start reading at NewGateway for several gateways on one Redis, and at NewMock for the one process
@@ -18,7 +18,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,8 +26,8 @@ import (
 	"time"
 )
 
-// firstPort and ports are a range from which no system assigns ports automatically, so that a
-// process that was killed finds its port free.
+// firstPort and ports are a range from which no system assigns ports automatically, so that a killed
+// process finds its port free again.
 const firstPort, ports = 12_000, 20_000
 
 // built is the folder of the binary, once there is one.
@@ -65,7 +64,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Binary gives the path of the binary, for tests that run it in their own way.
+// Binary returns the path of the binary, for tests that run it in their own way.
 func Binary(t testing.TB) string {
 	t.Helper()
 	path, err := binary()
@@ -75,17 +74,25 @@ func Binary(t testing.TB) string {
 	return path
 }
 
-// Root is the folder of the project.
+// Root is the folder of the project: the nearest one with a go.mod, from the working folder upwards.
 func Root() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
+	folder, err := os.Getwd()
+	if err != nil {
+		panic(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil || folder == filepath.Dir(folder) {
+			return folder
+		}
+		folder = filepath.Dir(folder)
+	}
 }
 
 // Process is a program that was started, until it is killed or ends.
 type Process struct {
 	URL string // where a gateway listens, as it printed itself; empty for other programs
 
-	t        testing.TB // nil outside tests
+	t        testing.TB // nil outside of tests
 	cmd      *exec.Cmd
 	out, log *output
 	stopping atomic.Bool // whether the test has asked the process to end
@@ -94,7 +101,8 @@ type Process struct {
 }
 
 // Launch starts a program in a process group, and waits until its output matches ready, a regular
-// expression. A nil environment is this program's. A program that ends early is an error with its output.
+// expression. A nil environment means this program's own. If the program ends early, the error contains
+// its output.
 func Launch(ctx context.Context, ready string, environment []string, path string, args ...string) (*Process, error) {
 	p := &Process{cmd: exec.Command(path, args...), out: &output{}, log: &output{}, ended: make(chan struct{})}
 	p.cmd.Env = environment
@@ -127,7 +135,8 @@ func Launch(ctx context.Context, ready string, environment []string, path string
 // GatewayReady matches the address that the binary prints when it listens.
 const GatewayReady = `http://localhost:\d+|listens on 127\.0\.0\.1:\d+`
 
-// gatewayURL finds the address in the line that has it. Where a line has two, the first is a proxy's.
+// gatewayURL returns the address in the line that contains it. If a line contains two, the first is a
+// proxy's.
 func gatewayURL(out string) string {
 	address := regexp.MustCompile(GatewayReady)
 	for line := range strings.Lines(out) {
@@ -154,11 +163,11 @@ func Start(t testing.TB, environment ...string) *Process {
 }
 
 // TryStart is Start for a binary that may refuse to start: then the process has no URL, and its log
-// says why.
+// gives the reason.
 func TryStart(t testing.TB, environment ...string) *Process {
 	t.Helper()
 	environment = append([]string{"FRONTDESK_ADDR=127.0.0.1:0", "FRONTDESK_OPS_ADDR=127.0.0.1:0"}, environment...)
-	p, _ := Launch(t.Context(), GatewayReady, environment, Binary(t)) // why it failed is in its log
+	p, _ := Launch(t.Context(), GatewayReady, environment, Binary(t)) // the log has the reason of a failure
 	p.URL = gatewayURL(p.out.String())
 	p.EndWith(t)
 	return p
@@ -175,25 +184,24 @@ func (p *Process) EndWith(t testing.TB) {
 	})
 }
 
-// opsAddress is where operators are served, in the log.
+// opsAddress finds the operators' address in the log.
 var opsAddress = regexp.MustCompile(`operators are served",? ?"?address"?[=:]"?([^\s",}]+)`)
 
-// OpsAddress gives the address at which the process serves operators.
+// OpsAddress returns the address at which the process serves operators.
 func (p *Process) OpsAddress() string {
 	p.t.Helper()
 	return p.inLog("operators", opsAddress)
 }
 
-// metricsAddress is where metrics are served, in the log.
+// metricsAddress finds the metrics' address in the log.
 var metricsAddress = regexp.MustCompile(`"metrics are served","address":"([^"]+)"`)
 
-// MetricsAddress gives the address at which a process in live mode serves metrics.
+// MetricsAddress returns the address at which a process in live mode serves metrics.
 func (p *Process) MetricsAddress() string {
 	p.t.Helper()
 	return p.inLog("metrics", metricsAddress)
 }
 
-// inLog finds the address in the log at which the process serves something.
 func (p *Process) inLog(served string, address *regexp.Regexp) string {
 	p.t.Helper()
 	found := address.FindStringSubmatch(p.Log())
@@ -213,8 +221,8 @@ func NewGateway(t testing.TB, upstreams *Upstreams, redisURL string) *Process {
 	return p
 }
 
-// Kill ends the process and its children as a power cut would, and waits until it is gone. A nil
-// process is gone already.
+// Kill ends the process and its children as a power cut would, and waits until they are gone. It does
+// nothing for a nil process.
 func (p *Process) Kill() {
 	if p == nil {
 		return
@@ -226,7 +234,7 @@ func (p *Process) Kill() {
 	<-p.ended
 }
 
-// Terminate asks the process to end, and waits for nothing.
+// Terminate asks the process to end, and does not wait.
 func (p *Process) Terminate() {
 	p.stopping.Store(true)
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -234,13 +242,13 @@ func (p *Process) Terminate() {
 	}
 }
 
-// Stop asks the process to end, and returns how it did.
+// Stop asks the process to end, and returns how it ended.
 func (p *Process) Stop() error {
 	p.Terminate()
 	return p.Wait()
 }
 
-// Wait returns how the process ended, once it did.
+// Wait waits until the process ends, and returns how it ended.
 func (p *Process) Wait() error {
 	<-p.ended
 	return p.err
@@ -258,7 +266,7 @@ func (p *Process) hasEnded() bool {
 	}
 }
 
-// PID is the process's number in the system.
+// PID is the process's id in the system.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // State is how the process ended; nil before the end.
@@ -317,7 +325,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return o.text.Write(p)
 }
 
-// String is everything that was written.
+// String returns everything that was written.
 func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -23,7 +23,7 @@ type RedisServer struct {
 	process *Process
 }
 
-// How a Redis keeps what it acknowledges.
+// How Redis persists what it acknowledges.
 const (
 	FsyncAlways   = "always"   // every write is on the disk before it is acknowledged
 	FsyncEverySec = "everysec" // a second of acknowledged writes may be lost with the machine
@@ -44,11 +44,11 @@ func launchRedis(ctx context.Context, dir string, options ...string) (*RedisServ
 	return r, r.Start(ctx)
 }
 
-// ignoreXFSZ runs a program that sees an error when it may not write, as on a full disk, where a
-// signal would end it.
+// ignoreXFSZ runs a program that gets an error when it may not write, as on a full disk, instead of a
+// signal that would end it.
 const ignoreXFSZ = `trap "" XFSZ; exec "$0" "$@"`
 
-// Start starts the server on what its files hold, with more options if there are any.
+// Start starts the server on the contents of its files, with more options if there are any.
 func (r *RedisServer) Start(ctx context.Context, more ...string) error {
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		return errors.New("redis-server is missing: apt-get install redis-server, or the like")
@@ -63,16 +63,16 @@ func (r *RedisServer) Start(ctx context.Context, more ...string) error {
 	return err
 }
 
-// PID is the present process's number in the system.
+// PID is the current process's id in the system.
 func (r *RedisServer) PID() int { return r.process.PID() }
 
-// Ended is closed when the present process is gone.
+// Ended is closed when the current process is gone.
 func (r *RedisServer) Ended() <-chan struct{} { return r.process.Ended() }
 
-// Log is what the present or last process has written.
+// Log returns what the current or last process has written.
 func (r *RedisServer) Log() string { return r.process.Output() }
 
-// Kill ends it as a power cut would, but for what the system still writes of its files.
+// Kill ends it as a power cut would, except that the system still writes its files.
 func (r *RedisServer) Kill() {
 	if r != nil {
 		r.process.Kill()
@@ -87,7 +87,7 @@ func (r *RedisServer) Copy() error {
 	return os.CopyFS(r.copy(), os.DirFS(r.files()))
 }
 
-// Restore puts the copy in the place of the files. The server must be dead.
+// Restore replaces the files with the copy. The server must be dead.
 func (r *RedisServer) Restore() error {
 	if err := r.Empty(); err != nil {
 		return err
@@ -103,17 +103,17 @@ func (r *RedisServer) Client() redis.UniversalClient {
 	return redis.NewClient(&redis.Options{Addr: r.Address(), DialTimeout: time.Second, ReadTimeout: 2 * time.Second, MaxRetries: -1})
 }
 
-// URL is its address for gateways.
+// URL returns its address for gateways.
 func (r *RedisServer) URL() string { return "redis://" + r.Address() }
 
-// Address is its host and port.
+// Address returns its host and port.
 func (r *RedisServer) Address() string { return fmt.Sprintf("127.0.0.1:%d", r.Port) }
 
 func (r *RedisServer) files() string { return filepath.Join(r.dir, "now") }
 func (r *RedisServer) copy() string  { return filepath.Join(r.dir, "copy") }
 
-// NewRedis runs a real Redis until the test ends, and gives its address. It
-// forgets everything at its end, unless options of redis-server say otherwise.
+// NewRedis runs a real Redis until the test ends, and returns its address. It persists nothing, unless
+// options of redis-server say otherwise.
 func NewRedis(t testing.TB, options ...string) string {
 	t.Helper()
 	r, err := launchRedis(t.Context(), t.TempDir(), options...)
@@ -130,7 +130,7 @@ func NewDurableRedis(t testing.TB, options ...string) string {
 	return NewRedis(t, append([]string{"--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction"}, options...)...)
 }
 
-// StopRedis ends a Redis without a word to its clients.
+// StopRedis ends a Redis without notifying its clients.
 func StopRedis(t testing.TB, url string) {
 	t.Helper()
 	options, err := redis.ParseURL(url)
@@ -143,8 +143,8 @@ func StopRedis(t testing.TB, url string) {
 	Eventually(t, "Redis is gone", func() bool { return client.Ping(t.Context()).Err() != nil })
 }
 
-// Redis is a real Redis for all tests of a package. Each test takes a database
-// of its own, which costs nothing.
+// Redis is a real Redis for all tests of a package. Each test uses its own database, which costs
+// nothing.
 type Redis struct {
 	server    *RedisServer
 	databases atomic.Int64
@@ -157,7 +157,7 @@ func StartRedis() (*Redis, error) {
 	return &Redis{server: server}, err
 }
 
-// Database gives the address of a database that no test has used.
+// Database returns the address of a database that no test has used.
 func (r *Redis) Database() string { return fmt.Sprintf("%s/%d", r.server.URL(), r.databases.Add(1)) }
 
 // Stop ends the server.

@@ -48,7 +48,7 @@ func (s *Scope) End() {
 // Context implements testing.TB, as the methods below do.
 func (s *Scope) Context() context.Context { return s.ctx }
 
-// Name is empty: the scope is of no one test.
+// Name is empty: the scope belongs to no single test.
 func (s *Scope) Name() string { return "" }
 
 // Helper does nothing.

@@ -11,7 +11,7 @@ import (
 // packageScope owns what the tests of a package share, until the last one ends.
 var packageScope = NewScope(context.Background())
 
-// shared makes something once for all tests of a package, when the first of them asks.
+// shared makes something once for all tests of a package, when the first one asks for it.
 func shared[T any](start func(testing.TB) T) func(testing.TB) T {
 	once := sync.OnceValues(func() (made T, err error) {
 		err = packageScope.Run(func() { made = start(packageScope) })
@@ -29,9 +29,9 @@ func shared[T any](start func(testing.TB) T) func(testing.TB) T {
 
 var sharedMock = shared(NewMock)
 
-// NewWorld gives a front end of a world of its own, in the one process in mock
-// mode that the tests of a package share. Its world is as the simulator makes it;
-// the sandbox card processor and its settings are everybody's.
+// NewWorld returns a front end of its own world, in the one mock mode process that the tests of a
+// package share. Its world starts as the simulator makes it. All worlds share the sandbox card
+// processor and its settings.
 func NewWorld(t testing.TB) (*Client, *Process) {
 	t.Helper()
 	process := *sharedMock(t)

@@ -23,7 +23,7 @@ func (c *Client) Persona(key string) clubsim.Persona {
 			return persona
 		}
 	}
-	c.t.Fatalf("there is no persona %q", key)
+	c.t.Fatalf("unknown persona %q", key)
 	return clubsim.Persona{}
 }
 
@@ -35,7 +35,7 @@ func (c *Client) As(key string) *Client {
 	return &other
 }
 
-// Calls lists what the club system was asked so far, tokens left out.
+// Calls lists the requests that the club system has received, without those for tokens.
 func (c *Client) Calls() []clubsim.Request {
 	c.t.Helper()
 	var list clubsim.Items[clubsim.Request]
@@ -49,7 +49,7 @@ func (c *Client) Calls() []clubsim.Request {
 	return calls
 }
 
-// Control speaks to the control endpoints of the simulator's world.
+// Control sends a request to the control endpoints of the simulator's world.
 func (c *Client) Control(method, name string, body any) *Response {
 	c.t.Helper()
 	world := c.World
@@ -64,7 +64,7 @@ func (c *Client) Control(method, name string, body any) *Response {
 	return plain.Do(method, "/sim/"+world+"/_control/"+name, body)
 }
 
-// Operations lists the names of the club system's calls after the first ones.
+// Operations lists the names of the club system's calls, without the first ones.
 func (c *Client) Operations(skip int) (names []string) {
 	c.t.Helper()
 	for _, call := range c.Calls()[skip:] {
@@ -81,7 +81,7 @@ func (c *Client) SMS() []clubsim.SMS {
 	return outbox.Items
 }
 
-// LatestCode returns the code of the last message.
+// LatestCode returns the code in the latest message.
 func (c *Client) LatestCode() string {
 	c.t.Helper()
 	sent := c.SMS()

@@ -25,8 +25,8 @@ type Event struct {
 	End          string // the reason of the last event
 }
 
-// Follow opens the event stream of a registration until the test ends. An empty last
-// starts with the present state, another one continues after the event of that id.
+// Follow opens the event stream of a registration until the test ends. An empty last starts with the
+// current state, another one continues after the event with that id.
 func (c *Client) Follow(id, last string) *Stream {
 	c.t.Helper()
 	request := c.request(http.MethodGet, "/v1/registrations/"+id+"/events", nil, nil).WithContext(c.t.Context())
@@ -47,7 +47,7 @@ func (c *Client) Follow(id, last string) *Stream {
 // Close ends the stream from the front end's side.
 func (s *Stream) Close() { s.body.Close() }
 
-// Next reads the next event; nil for a comment. It reports whether the stream has ended.
+// Next reads the next event, or nil for a comment. It also reports whether the stream has ended.
 func (s *Stream) Next() (e *Event, ended bool) {
 	s.t.Helper()
 	last := false
@@ -59,8 +59,10 @@ func (s *Stream) Next() (e *Event, ended bool) {
 		case name == "id":
 			e.ID = value
 		case name == "data" && last:
+			ValidateEvent(s.t, "end", []byte(value), nil)
 			e.End = value
 		case name == "data":
+			ValidateEvent(s.t, "registration", []byte(value), nil)
 			if err := json.Unmarshal([]byte(value), &e.Registration); err != nil {
 				s.t.Fatal(err)
 			}

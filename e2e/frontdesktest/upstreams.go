@@ -51,10 +51,10 @@ func (u *Upstreams) Close() {
 	u.proxy.Close()
 }
 
-// Proxy gives the upstreams another address, with breakpoints of its own.
+// Proxy gives the upstreams another address, with its own breakpoints.
 func (u *Upstreams) Proxy() *FaultProxy { return NewFaultProxy(u.proxy.upstream) }
 
-// Hold keeps responses of the simulator back after their effect: the moment in which a caller cannot
+// Hold holds back responses of the simulator after their effect: the moment in which a caller cannot
 // know what happened.
 type Hold struct {
 	Reached    chan struct{} // closed when the first response is held
@@ -74,7 +74,7 @@ func (u *Upstreams) HoldResponses(method, pattern string) *Hold {
 	return h
 }
 
-// Release lets held responses go.
+// Release sends the held responses.
 func (u *Upstreams) Release() {
 	if u.hold != nil {
 		u.proxy.Remove(u.hold.breakpoint)

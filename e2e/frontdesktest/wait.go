@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Patience is how long a test waits for something before it fails. It only ends hangs: a busy
-// machine makes everything slower by a factor, and no test asserts how long something takes.
+// Patience is how long a test waits for something before it fails. It only ends hangs: a busy machine
+// slows everything down by a factor, and no test asserts how long something takes.
 const Patience = 5 * time.Minute
 
 // Eventually waits until a condition holds. It fails the test after Patience, or as soon
@@ -32,7 +32,7 @@ func Eventually(t testing.TB, what string, condition func() bool) {
 	}
 }
 
-// Within waits for a condition. It is an error when the condition does not come within the limit.
+// Within waits for a condition. It returns an error if the condition does not hold within the limit.
 func Within(ctx context.Context, what string, limit time.Duration, condition func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -42,9 +42,8 @@ func Within(ctx context.Context, what string, limit time.Duration, condition fun
 	return nil
 }
 
-// waitUntil waits for a condition until the context ends.
 func waitUntil(ctx context.Context, condition func() bool) error {
-	const interval = 10 * time.Millisecond // soon enough, and cheap for what is asked
+	const interval = 10 * time.Millisecond // soon enough, and cheap
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for !condition() {
@@ -64,7 +63,7 @@ func Context(t testing.TB) context.Context {
 	return ctx
 }
 
-// crashes are the tests whose gateways ended although nothing had asked them to.
+// crashes are the tests whose gateways ended unasked.
 var crashes crashList
 
 type crashList struct {

@@ -1,5 +1,5 @@
-// Package image_test builds the image of the Dockerfile and runs it: without a
-// registry, without a network, and with what is compiled here already.
+// Package image_test builds the image of the Dockerfile and runs it, without a
+// registry and without a network, from packages that are already compiled here.
 package image_test
 
 import (
@@ -16,13 +16,12 @@ import (
 // version is stamped into the image that is tested.
 const version = "v1.2.3-test"
 
-// largest bounds what is unpacked from the image, in bytes. The binary is twice as
-// large once anything that can be reached looks methods up by name (html/template, or
-// reflect's MethodByName): the linker keeps every exported method then. The cause
-// stands before <ReflectMethod> in: go build -ldflags=-dumpdep .
+// largest bounds the unpacked image, in bytes. The binary becomes twice as large once any reachable
+// code looks methods up by name (html/template, or reflect's MethodByName): the linker then keeps every
+// exported method. To find the cause, look before <ReflectMethod> in: go build -ldflags=-dumpdep .
 const largest = 31_000_000
 
-// TestImage builds the image once and looks at it from all sides.
+// TestImage builds the image once and checks all of it.
 func TestImage(t *testing.T) {
 	b := newBuilder(t)
 	b.buildah("bud", "--isolation", "chroot", "--format", "docker", "--build-context", "golang:1.26=container-image://"+b.golang(),
@@ -44,7 +43,7 @@ func TestImage(t *testing.T) {
 	t.Run("runs", func(t *testing.T) { checkRuns(t, image) })
 }
 
-// checkConfiguration holds what an orchestrator reads of the image.
+// checkConfiguration checks what an orchestrator reads of the image.
 func checkConfiguration(t *testing.T, inspected string) {
 	var image struct {
 		Docker struct {
@@ -79,8 +78,8 @@ func checkConfiguration(t *testing.T, inspected string) {
 	}
 }
 
-// checkFiles finds the binary and the certificates, and nothing else: no shell,
-// no tool, no file that was sent to the build by mistake.
+// checkFiles expects the binary and the certificates, and nothing else: no shell, no tool, no file that
+// was sent to the build by mistake.
 func checkFiles(t *testing.T, image image) {
 	var size int64
 	found := map[string]bool{}
@@ -107,7 +106,7 @@ func checkFiles(t *testing.T, image image) {
 	}
 }
 
-// checkRuns starts mock mode as the user nobody, where nothing can be written.
+// checkRuns starts mock mode as the user nobody, on a read-only file system.
 func checkRuns(t *testing.T, image image) {
 	gateway := image.start(t)
 	var clubs, products struct {

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// builder runs buildah on a storage of its own, of which nothing stays.
+// builder runs buildah on its own storage, which is removed afterwards.
 type builder struct {
 	t       *testing.T
 	storage string
@@ -51,9 +51,9 @@ func (b *builder) buildah(args ...string) string {
 	return string(out)
 }
 
-// golang makes a replacement for the official image, from what is on this
-// machine: a shell and certificates. The Go tool itself, the modules and what is
-// compiled already are mounted when the build runs.
+// golang makes a replacement for the official image, from what is on this machine: a shell and
+// certificates. The Go tool itself, the modules and the compiled packages are mounted when the build
+// runs.
 func (b *builder) golang() string {
 	b.t.Helper()
 	content := b.t.TempDir()
@@ -113,8 +113,8 @@ func readOnly(t *testing.T, folder string) image {
 	return image{at}
 }
 
-// command runs the binary of the image as a container would: nothing else is
-// there, nothing can be written, and the user is nobody.
+// command runs the binary of the image as a container would: there is nothing else, nothing can be
+// written, and the user is nobody.
 func (i image) command(args ...string) *exec.Cmd {
 	cmd := exec.Command("/frontdesk", args...)
 	cmd.Dir, cmd.Env = "/", []string{"FRONTDESK_ADDR=:0", "FRONTDESK_OPS_ADDR=127.0.0.1:0"}
@@ -126,7 +126,7 @@ func (i image) command(args ...string) *exec.Cmd {
 type gateway struct {
 	cmd  *exec.Cmd
 	log  bytes.Buffer
-	said chan struct{} // closed when it says no more
+	said chan struct{} // closed at the end of its output
 	port string
 }
 
@@ -161,7 +161,7 @@ func (i image) start(t *testing.T) *gateway {
 	return g
 }
 
-// stop asks it to end, and holds it to ending well.
+// stop asks the gateway to end, and fails the test unless it ends well.
 func (g *gateway) stop(t *testing.T) {
 	t.Helper()
 	if err := g.cmd.Process.Signal(syscall.SIGTERM); err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// checkMaterials holds the bill of materials against what is linked.
+// checkMaterials compares the bill of materials with the linked modules.
 func checkMaterials(t *testing.T, binary string) {
 	write := exec.Command("go", "run", "./e2e/sbom", binary)
 	write.Dir = root(t)

@@ -10,10 +10,10 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// longCatalogue is what these worlds show: three pages of the club system.
+// longCatalogue is how many products these worlds show: three pages of the club system.
 const longCatalogue = 90
 
-// countCalls counts the calls of the club system by operation, tokens apart.
+// countCalls counts the calls of the club system by operation, without those for tokens.
 func countCalls(s frontdesktest.Env) map[string]int {
 	counts := map[string]int{}
 	for _, request := range s.Upstreams.Sim.Requests() {
@@ -24,7 +24,7 @@ func countCalls(s frontdesktest.Env) map[string]int {
 	return counts
 }
 
-// lengthen gives the world a catalogue of three pages, and lets every answer take its time.
+// lengthen gives the world a catalogue of three pages, and delays every response.
 func lengthen(t *testing.T, s frontdesktest.Env) {
 	t.Helper()
 	own := 41 // products that a visitor of the website is shown in club 11
@@ -36,10 +36,10 @@ func lengthen(t *testing.T, s frontdesktest.Env) {
 	}
 }
 
-// catalogueCalls are the calls of one whole reading.
+// catalogueCalls are the calls of one complete reading.
 var catalogueCalls = map[string]int{"listNetworkNodes": 1, "getClub": 1, "listProducts": 3, "listOffers": longCatalogue}
 
-// expectReadings requires at least one whole reading, and at most so many.
+// expectReadings requires at least one complete reading, and at most the given number.
 func expectReadings(t *testing.T, s frontdesktest.Env, most int) {
 	t.Helper()
 	calls := countCalls(s)
@@ -50,8 +50,8 @@ func expectReadings(t *testing.T, s frontdesktest.Env, most int) {
 	}
 }
 
-// concurrently has many visitors ask gateways for the same catalogue at the same moment, and
-// gives how many products each was shown; -1 for who got no answer.
+// concurrently sends many visitors to gateways for the same catalogue at the same moment. It returns
+// how many products each one got; -1 for no response.
 func concurrently(visitors int, clients ...*frontdesktest.Client) []int {
 	shown := make([]int, visitors)
 	var all sync.WaitGroup
@@ -71,9 +71,9 @@ func concurrently(visitors int, clients ...*frontdesktest.Client) []int {
 	return shown
 }
 
-// TestColdCatalogueOnThreeGateways: visitors who ask three gateways at once for a catalogue
-// that none has read cause one reading at each gateway at most, since gateways do not wait
-// for each other. A gateway that comes later takes the shared copy.
+// TestColdCatalogueOnThreeGateways checks that visitors who ask three gateways at once for an unread
+// catalogue cause at most one reading per gateway, because gateways do not wait for each other. A
+// gateway that comes later takes the shared copy.
 func TestColdCatalogueOnThreeGateways(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -105,8 +105,8 @@ func TestColdCatalogueOnThreeGateways(t *testing.T) {
 	}
 }
 
-// TestCatalogueReaderDies: when a gateway dies while it reads, visitors of the others still
-// see the catalogue.
+// TestCatalogueReaderDies checks that visitors of the other gateways still see the catalogue when a
+// gateway dies while it reads.
 func TestCatalogueReaderDies(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -128,10 +128,10 @@ func TestCatalogueReaderDies(t *testing.T) {
 	reader.Kill()
 	s.Upstreams.Release()
 	left.Wait()
-	expectReadings(t, s, 3) // one at each gateway at most, with the one that died
+	expectReadings(t, s, 3) // at most one at each gateway, including the one that died
 }
 
-// TestColdCatalogueWithoutRedis: each gateway reads on its own, once.
+// TestColdCatalogueWithoutRedis checks that each gateway reads once on its own.
 func TestColdCatalogueWithoutRedis(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -149,21 +149,21 @@ func TestColdCatalogueWithoutRedis(t *testing.T) {
 	}
 }
 
-// TestCatalogueCacheHeaders: shared caches may keep public responses, and no personal ones.
+// TestCatalogueCacheHeaders checks that shared caches may keep public responses, but no personal ones.
 func TestCatalogueCacheHeaders(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
 	_, c := s.Gateway(t)
 	c.SimulatorURL = s.Upstreams.URL
 	const everybodys = "public, max-age=60, s-maxage=60, stale-while-revalidate=60, stale-if-error=600"
-	for _, path := range []string{"/v1/clubs", "/v1/clubs/11/products", "/v1/clubs/11/debit-days"} {
+	for _, path := range []string{"/v1/clubs", "/v1/clubs/11", "/v1/clubs/11/products", "/v1/clubs/11/offers/901", "/v1/clubs/11/debit-days"} {
 		for range 2 { // from memory, too
 			if got := c.Do("GET", path, nil).Header.Get("Cache-Control"); got != everybodys {
 				t.Errorf("%s may be kept by %q", path, got)
 			}
 		}
 		own := c.WithT(t)
-		own.Token = c.Persona("debtor").IdentityToken
+		own.Token = c.Persona("customer").IdentityToken
 		if got := own.Do("GET", path, nil).Header.Get("Cache-Control"); got != "private, no-cache" {
 			t.Errorf("a personal %s may be cached by %q", path, got)
 		}
@@ -175,8 +175,8 @@ func TestCatalogueCacheHeaders(t *testing.T) {
 	}
 }
 
-// TestMockChangesShowImmediately: in mock mode what a developer changes by hand is there with
-// the next request.
+// TestMockChangesShowImmediately checks that in mock mode a developer's change shows with the next
+// request.
 func TestMockChangesShowImmediately(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)

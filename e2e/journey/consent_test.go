@@ -2,6 +2,7 @@ package journey_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -69,7 +70,7 @@ func TestConsents(t *testing.T) {
 		t.Errorf("another contact changed: %+v", foreign)
 	}
 
-	// One that fails leaves the other; one whose answer got lost is read again.
+	// A change that fails leaves the other; one whose response is lost is read again.
 	c.Control("PUT", "faults", `[{"match":{"method":"PUT","path":"/optins/`+partners+`"},"kind":"error_before","status":500},
 		{"match":{"method":"PUT","path":"/optins/`+news+`"},"kind":"drop_after"}]`).Into(http.StatusOK, nil)
 	customer.Do("PATCH", "/v1/me/consents", api.ChangeConsents{Items: []api.ConsentWish{
@@ -87,4 +88,104 @@ func TestConsents(t *testing.T) {
 	customer.Do("PATCH", "/v1/me/consents", api.ChangeConsents{Items: []api.ConsentWish{{Id: news, Authorized: true}, {Id: news, Authorized: false}}}).Problem(api.InvalidRequest)
 	customer.Do("PATCH", "/v1/me/consents", `{"items":[]}`).Problem(api.InvalidRequest)
 	customer.Do("PATCH", "/v1/me/consents", `{"items":[{"id":"1","authorized":true,"type":"news"}]}`).Problem(api.InvalidRequest)
+}
+
+// TestConsentsAtSignup checks that a new member chooses what the club may send, through the
+// registration, and can withdraw it.
+func TestConsentsAtSignup(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	c.World = "demo-consents-at-signup"
+	empty := *c
+	var started api.Registration
+	empty.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key("")).Into(http.StatusCreated, &started)
+	empty.Token = *started.Token
+	empty.Do("GET", "/v1/registrations/"+started.Id+"/consents", nil).Problem(api.PersonRequired)
+	if offersConsents(started) {
+		t.Error("consents are offered without a contact")
+	}
+
+	r := c.Register()
+	path := "/v1/registrations/" + r.Id + "/consents"
+	if !offersConsents(r) {
+		t.Errorf("the consents are not offered: %+v", r.Next)
+	}
+	read := func() (list api.ConsentList) {
+		c.Do("GET", path, nil).Into(http.StatusOK, &list)
+		return list
+	}
+	news := newsByMail(t, read())
+	change := func(authorized bool) (done api.ConsentChanges) {
+		wording := "signup-2026-11"
+		c.Do("PATCH", path, api.ChangeConsents{Wording: &wording, Items: []api.ConsentWish{{Id: news, Authorized: authorized}}}).Into(http.StatusOK, &done)
+		return done
+	}
+	if done := change(true); done.Items[0].Code != api.ConsentChanged || done.Receipt == nil || frontdesktest.Value(done.Receipt.Wording) != "signup-2026-11" {
+		t.Errorf("given: %+v", done)
+	}
+	if calls := c.Operations(0); calls[len(calls)-1] != "updateOptin" {
+		t.Errorf("the club system was asked last for %s", calls[len(calls)-1])
+	}
+	if list := read(); len(list.Receipts) != 1 || newsGiven(list) != 1 {
+		t.Errorf("kept: %+v", list)
+	}
+	stranger := *c
+	stranger.Token = ""
+	stranger.Do("GET", path, nil).Problem(api.NotFound)
+	stranger.Do("PATCH", path, `{"items":[{"id":"`+news+`","authorized":false}]}`).Problem(api.NotFound)
+	c.Do("PATCH", path, `{"items":[]}`).Problem(api.InvalidRequest)
+
+	payment := c.Pay(r.Id)
+	c.Confirm(payment, "4242424242424242")
+	if r = c.Await(r.Id, api.Completed); offersConsents(r) {
+		t.Error("a final registration has an action")
+	}
+	if done := change(false); done.Items[0].Code != api.ConsentChanged || newsGiven(read()) != 0 {
+		t.Errorf("taken back: %+v", done)
+	}
+
+	// Another person is another contact, who has given no consent.
+	other := *c
+	second := other.Register()
+	other.Token = *second.Token
+	path = "/v1/registrations/" + second.Id + "/consents"
+	before := newsByMail(t, readConsents(&other, path))
+	other.Do("PATCH", path, `{"items":[{"id":"`+before+`","authorized":true}]}`).Into(http.StatusOK, nil)
+	other.Do("PATCH", "/v1/registrations/"+second.Id+"/person", `{"email":"someone.else@example.org"}`).Into(http.StatusOK, nil)
+	if list := readConsents(&other, path); newsByMail(t, list) == before || newsGiven(list) != 0 || len(list.Receipts) != 0 {
+		t.Errorf("another person's: %+v", list)
+	}
+	other.Do("DELETE", "/v1/registrations/"+second.Id, nil).Into(http.StatusOK, nil)
+	readConsents(&other, path) // can still be withdrawn
+}
+
+func readConsents(c *frontdesktest.Client, path string) (list api.ConsentList) {
+	c.Do("GET", path, nil).Into(http.StatusOK, &list)
+	return list
+}
+
+func offersConsents(r api.Registration) bool {
+	return slices.ContainsFunc(r.Next, func(next api.Action) bool { return next.Action == api.ActionActionConsents && next.Method == api.PATCH })
+}
+
+// newsByMail returns the id of that consent.
+func newsByMail(t *testing.T, list api.ConsentList) string {
+	t.Helper()
+	for _, consent := range list.Items {
+		if consent.Type == "news" && consent.Channel == "email" {
+			return consent.Id
+		}
+	}
+	t.Fatalf("no consent to news by e-mail: %+v", list)
+	return ""
+}
+
+// newsGiven counts the consents that are given, besides the mandatory ones.
+func newsGiven(list api.ConsentList) (given int) {
+	for _, consent := range list.Items {
+		if consent.Authorized && !consent.Locked {
+			given++
+		}
+	}
+	return given
 }

@@ -9,7 +9,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestEvents follows a journey at another gateway than the one that moves it.
+// TestEvents follows a journey at a gateway other than the one that advances it.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -40,8 +40,8 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestRegistrationVersion: a poll with the version that the front end has gets 304 until something changes,
-// for this reader: a text in another language is another version.
+// TestRegistrationVersion checks that a poll with the front end's version gets 304 until something
+// changes for this reader: a text in another language is another version.
 func TestRegistrationVersion(t *testing.T) {
 	t.Parallel()
 	_, c := frontdesktest.NewEnv(t).Gateway(t)
@@ -73,7 +73,8 @@ func TestRegistrationVersion(t *testing.T) {
 	}
 }
 
-// TestEventStreamOutlivesTimeouts while nothing happens, and beyond the time limits of other requests.
+// TestEventStreamOutlivesTimeouts checks that a stream stays open while nothing happens, beyond the
+// time limits of other requests.
 func TestEventStreamOutlivesTimeouts(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -83,7 +84,7 @@ func TestEventStreamOutlivesTimeouts(t *testing.T) {
 	if e, _ := events.Next(); e == nil {
 		t.Fatal("the present state did not come")
 	}
-	for range 2 { // more than the 15 s in which a request has to be read
+	for range 2 { // more than the 15 s in which a request must be read
 		if e, ended := events.Next(); ended || e != nil {
 			t.Fatalf("instead of a heartbeat came %+v (ended: %v)", e, ended)
 		}
@@ -92,7 +93,8 @@ func TestEventStreamOutlivesTimeouts(t *testing.T) {
 	events.UntilState(api.Abandoned)
 }
 
-// TestEventStreamEndsWithGateway at once, so that the front end goes to another one.
+// TestEventStreamEndsWithGateway checks that the stream ends at once with its gateway, so that the
+// front end goes to another one.
 func TestEventStreamEndsWithGateway(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -117,7 +119,7 @@ func TestEventStreamEndsWithGateway(t *testing.T) {
 	}
 }
 
-// TestEventStreamRequiresToken alone.
+// TestEventStreamRequiresToken checks that only the registration's own token opens its stream.
 func TestEventStreamRequiresToken(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -134,8 +136,8 @@ func TestEventStreamRequiresToken(t *testing.T) {
 	}
 }
 
-// TestEventsOfTheClock: a new code can be requested a minute after the last one. Nothing is written then, and the
-// front end still gets the event.
+// TestEventsOfTheClock checks that the front end gets an event when a new code can be requested, a
+// minute after the last one, although nothing is written then.
 func TestEventsOfTheClock(t *testing.T) {
 	t.Parallel()
 	d := newDebtor(t)

@@ -18,7 +18,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// startAs starts a registration as a persona, with an offer where one is given.
+// startAs starts a registration as a persona, with an offer if one is given.
 func startAs(c *frontdesktest.Client, club, offer string) *frontdesktest.Response {
 	body := api.StartRegistration{ClubId: club}
 	if offer != "" {
@@ -28,7 +28,7 @@ func startAs(c *frontdesktest.Client, club, offer string) *frontdesktest.Respons
 	return c.Do("POST", "/v1/registrations", body, frontdesktest.Key(""))
 }
 
-// TestPersonasBuy starts a registration as each persona, in a world of its own.
+// TestPersonasBuy starts a registration as each persona, each in its own world.
 func TestPersonasBuy(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
@@ -92,7 +92,7 @@ func TestCustomerBuysOnce(t *testing.T) {
 	c.Token = *r.Token
 	path := "/v1/registrations/" + r.Id
 	c.Do("PUT", path+"/person", frontdesktest.Person()).Problem(api.PersonKnown)
-	c.As("customer").Do("GET", path, nil).Problem(api.NotFound) // the registration is its token's
+	c.As("customer").Do("GET", path, nil).Problem(api.NotFound) // only its own token gives access to the registration
 	c.Do("POST", path+"/items", `{"offerId":"2501"}`, frontdesktest.Key("")).Into(http.StatusCreated, &r)
 	payment := c.Pay(r.Id)
 	c.Confirm(payment, "4242424242424242")
@@ -142,7 +142,7 @@ func TestRefusedStarts(t *testing.T) {
 	}
 }
 
-// TestIdentifiedStartFails lets each call fail that an identified contact causes.
+// TestIdentifiedStartFails makes each call fail that an identified contact causes.
 func TestIdentifiedStartFails(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
@@ -202,8 +202,8 @@ func TestMe(t *testing.T) {
 	}
 }
 
-// TestPersonalCatalogue: a club's offers depend on the caller, and no caller sees the
-// offers of another one.
+// TestPersonalCatalogue checks that a club's offers depend on the caller, and that no caller sees
+// another one's offers.
 func TestPersonalCatalogue(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
@@ -243,8 +243,8 @@ func TestPersonalCatalogue(t *testing.T) {
 	}
 }
 
-// TestKnownAndUnknownPeopleGetSameResponses: neither a response nor the calls to the club
-// system for it reveal whether a person is known.
+// TestKnownAndUnknownPeopleGetSameResponses checks that neither a response nor its calls to the club
+// system reveal whether a person is known.
 func TestKnownAndUnknownPeopleGetSameResponses(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
@@ -252,7 +252,7 @@ func TestKnownAndUnknownPeopleGetSameResponses(t *testing.T) {
 	known := frontdesktest.Person()
 	known.GivenName, known.FamilyName, known.BirthDate, known.Mobile = "Camille", "Laurent", "1988-04-12", "+33601020301"
 	known.Email = "customer@example.com"
-	// alike is everything in which an answer could differ, ids and times left out.
+	// alike is everything in which a response could differ, ids and times left out.
 	type alike struct {
 		calls, shape string
 		header       []string
@@ -278,8 +278,8 @@ func TestKnownAndUnknownPeopleGetSameResponses(t *testing.T) {
 	}
 }
 
-// shapeOf is what is left of a document when its texts are taken out, but for
-// those that every answer of its kind shares: members, lengths of lists, numbers, truths.
+// shapeOf returns a document without its texts, except those that every response of its kind shares:
+// members, lengths of lists, numbers, booleans.
 func shapeOf(t *testing.T, document []byte) string {
 	t.Helper()
 	var value any
@@ -311,13 +311,13 @@ func shapeOf(t *testing.T, document []byte) string {
 	return string(text)
 }
 
-// sorted: calls that are made side by side come in either order.
+// sorted: concurrent calls come in any order.
 func sorted(names []string) []string {
 	slices.Sort(names)
 	return names
 }
 
-// TestClubLoginKinds runs gateways before logins of other kinds than the simulator's.
+// TestClubLoginKinds runs gateways with kinds of logins other than the simulator's.
 func TestClubLoginKinds(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)

@@ -20,7 +20,7 @@ import (
 	"frontdesk/flows"
 )
 
-// invitationEnv is the club's own: it makes links and knows a front end that gets them.
+// invitationEnv makes links as the club does, and has a front end that receives them.
 type invitationEnv struct {
 	*frontdesktest.Client
 	t       *testing.T
@@ -37,7 +37,7 @@ func newInvitationEnv(t *testing.T) *invitationEnv {
 	return p
 }
 
-// invite runs the command, and gives what it printed.
+// invite runs the command, and returns its output.
 func (p *invitationEnv) invite(args ...string) (string, error) {
 	cmd := exec.CommandContext(p.t.Context(), frontdesktest.Binary(p.t), append([]string{"invite"}, args...)...)
 	cmd.Env = []string{"FRONTDESK_OPS_ADDR=" + p.gateway.OpsAddress()}
@@ -45,7 +45,7 @@ func (p *invitationEnv) invite(args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// invitation makes a link, and gives what it holds.
+// invitation makes a link, and returns its invitation.
 func (p *invitationEnv) invitation(args ...string) string {
 	p.t.Helper()
 	link, err := p.invite(args...)
@@ -64,7 +64,7 @@ func (p *invitationEnv) site() string {
 	return strings.Replace(p.gateway.URL, "127.0.0.1", "localhost", 1)
 }
 
-// use sends an invitation as the page does that the link leads to.
+// use sends an invitation as the link's page does.
 func (p *invitationEnv) use(invitation string, body api.StartRegistration, key [2]string) *frontdesktest.Response {
 	p.t.Helper()
 	body.Invitation = &invitation
@@ -76,7 +76,7 @@ func TestInvitationIsSingleUse(t *testing.T) {
 	p := newInvitationEnv(t)
 	debtor := p.invitation("--contact", "1002", "--club", "11")
 
-	// What goes wrong on the way leaves the invitation good.
+	// An earlier failure leaves the invitation valid.
 	p.use(debtor, api.StartRegistration{ClubId: "12"}, frontdesktest.Key("")).Problem(api.OtherClub)
 	p.use(debtor, api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "999999"}}}, frontdesktest.Key("")).Problem(api.OfferNotAvailable)
 	p.Control("PUT", "faults", `[{"match":{"method":"POST","path":"/sales"},"kind":"error_before","status":500}]`).Into(http.StatusOK, nil)
@@ -156,7 +156,7 @@ func TestInvitationRefused(t *testing.T) {
 	}
 }
 
-// TestInvitationInMockMode: the gateway that runs makes it, in whichever world.
+// TestInvitationInMockMode checks that the running gateway makes the invitation, in any world.
 func TestInvitationInMockMode(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
@@ -177,7 +177,7 @@ func TestInvitationInMockMode(t *testing.T) {
 	}
 }
 
-// TestInvitationsAreAudited: every new link leaves an audit line, without the contact.
+// TestInvitationsAreAudited checks that every new link leaves an audit line, without the contact.
 func TestInvitationsAreAudited(t *testing.T) {
 	t.Parallel()
 	p := newInvitationEnv(t)

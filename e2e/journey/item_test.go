@@ -10,7 +10,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestRemoveItem: one of several items is removed with what the club system added because of it. The
+// TestRemoveItem removes one of several items, with what the club system added because of it. The
 // others keep their ids, and the sale at the club system holds no more than the cart.
 func TestRemoveItem(t *testing.T) {
 	t.Parallel()
@@ -28,28 +28,28 @@ func TestRemoveItem(t *testing.T) {
 		t.Fatalf("the cart holds %+v", items)
 	}
 	for _, item := range items {
-		parent := slices.IndexFunc(items, func(other api.CartItem) bool { return *other.Id == frontdesktest.Value(item.ParentId) })
+		parent := slices.IndexFunc(items, func(other api.CartItem) bool { return other.Id == frontdesktest.Value(item.ParentId) })
 		if (item.Origin == api.Chosen) != (parent < 0) || (item.Origin == api.Adjustment) != (item.OfferId == nil) {
 			t.Errorf("%+v is in the cart", item)
 		}
 		if item.Origin != api.Chosen {
-			c.Do("DELETE", path+*item.Id, nil).Problem(api.NotFound)
+			c.Do("DELETE", path+item.Id, nil).Problem(api.NotFound)
 		}
 	}
 	for _, change := range registration.Cart.Changes {
 		if !slices.ContainsFunc(items, func(item api.CartItem) bool {
-			return *item.Id == frontdesktest.Value(change.ItemId) && item.Name == change.Name
+			return item.Id == frontdesktest.Value(change.ItemId) && item.Name == change.Name
 		}) {
 			t.Errorf("%+v is about no item of the cart", change)
 		}
 	}
 	stranger := frontdesktest.NewClient(t, c.URL)
-	stranger.Do("DELETE", path+*chosen[0].Id, nil).Problem(api.NotFound)
+	stranger.Do("DELETE", path+chosen[0].Id, nil).Problem(api.NotFound)
 
 	var left api.Registration
-	c.Do("DELETE", path+*chosen[0].Id, nil).Into(http.StatusOK, &left)
+	c.Do("DELETE", path+chosen[0].Id, nil).Into(http.StatusOK, &left)
 	for _, item := range left.Cart.Items {
-		if item.Origin == api.Chosen && *item.Id != *chosen[1].Id && *item.Id != *chosen[2].Id || frontdesktest.Value(item.ParentId) == *chosen[0].Id {
+		if item.Origin == api.Chosen && item.Id != chosen[1].Id && item.Id != chosen[2].Id || frontdesktest.Value(item.ParentId) == chosen[0].Id {
 			t.Errorf("%+v is left", item)
 		}
 	}
@@ -57,15 +57,15 @@ func TestRemoveItem(t *testing.T) {
 	if sale := sales[len(sales)-1]; len(sale.Lines) != len(left.Cart.Items) || int64(sale.Total) != left.Cart.DueNow.Amount {
 		t.Errorf("the sale is %+v, the cart %+v", sale, left.Cart)
 	}
-	c.Do("DELETE", path+*chosen[0].Id, nil).Problem(api.NotFound)
-	c.Do("DELETE", path+*chosen[1].Id, nil).Into(http.StatusOK, &left)
+	c.Do("DELETE", path+chosen[0].Id, nil).Problem(api.NotFound)
+	c.Do("DELETE", path+chosen[1].Id, nil).Into(http.StatusOK, &left)
 	c.Confirm(c.Pay(registration.Id), frontdesktest.ApprovedCard)
 	c.Await(registration.Id, api.Completed)
 	s.ExpectOnePayment(t, left.Cart.DueNow.Amount)
-	c.Do("DELETE", path+*chosen[2].Id, nil).Problem(api.RegistrationClosed)
+	c.Do("DELETE", path+chosen[2].Id, nil).Problem(api.RegistrationClosed)
 }
 
-// TestProblemNamesItsItem: a front end can show what is wrong at the line that it is about.
+// TestProblemNamesItsItem checks that a front end can show an error at the item that it is about.
 func TestProblemNamesItsItem(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
@@ -78,7 +78,7 @@ func TestProblemNamesItsItem(t *testing.T) {
 			continue
 		}
 		if !slices.ContainsFunc(registration.Cart.Items, func(item api.CartItem) bool {
-			return *item.Id == frontdesktest.Value(problem.ItemId) && frontdesktest.Value(item.OfferId) == adults
+			return item.Id == frontdesktest.Value(problem.ItemId) && frontdesktest.Value(item.OfferId) == adults
 		}) {
 			t.Errorf("%+v in %+v", problem, registration.Cart.Items)
 		}
@@ -87,8 +87,8 @@ func TestProblemNamesItsItem(t *testing.T) {
 	t.Errorf("the problems are %+v", registration.Cart.Problems)
 }
 
-// TestStoppedWhileReplacing: the gateway is killed, or Redis hangs, while the new sale of a removal is filled.
-// The cart stays as it was, the removal can be sent again, and the buyer pays once.
+// TestStoppedWhileReplacing kills the gateway, or hangs Redis, while the new sale of a removal is
+// filled. The cart stays as it was, the removal can be sent again, and the buyer pays once.
 func TestStoppedWhileReplacing(t *testing.T) {
 	t.Parallel()
 	for name, stop := range map[string]func(*frontdesktest.Process, frontdesktest.Env){
@@ -108,7 +108,7 @@ func TestStoppedWhileReplacing(t *testing.T) {
 			path := "/v1/registrations/" + registration.Id
 			proxy.Add(&frontdesktest.Breakpoint{Operation: frontdesktest.Operation{Name: "article", Method: http.MethodPost, Path: "/sim/demo/sales/*/articles"},
 				Phase: frontdesktest.BeforeResponse, OnHit: func() { stop(gateway, s) }})
-			if answer, err := c.Try("DELETE", path+"/items/"+*registration.Cart.Items[1].Id, nil); err == nil {
+			if answer, err := c.Try("DELETE", path+"/items/"+registration.Cart.Items[1].Id, nil); err == nil {
 				answer.Problem(api.StorageUnavailable)
 			}
 			_, survivor := s.Gateway(t)
@@ -119,7 +119,7 @@ func TestStoppedWhileReplacing(t *testing.T) {
 			if left.Cart.Revision != registration.Cart.Revision || len(left.Cart.Items) != 2 {
 				t.Errorf("the cart became %+v", left.Cart)
 			}
-			survivor.Do("DELETE", path+"/items/"+*registration.Cart.Items[1].Id, nil).Into(http.StatusOK, &left)
+			survivor.Do("DELETE", path+"/items/"+registration.Cart.Items[1].Id, nil).Into(http.StatusOK, &left)
 			survivor.Confirm(survivor.Pay(registration.Id), frontdesktest.ApprovedCard)
 			survivor.Await(registration.Id, api.Completed)
 			s.ExpectOnePayment(t, left.Cart.DueNow.Amount)

@@ -72,7 +72,8 @@ func TestDeclinedCardThenChallenge(t *testing.T) {
 	c.Records().ExpectOnePayment(t, payment.Amount.Amount)
 }
 
-// TestSecondCardAfterDecline: once the buyer has paid with another card, no response calls the card declined.
+// TestSecondCardAfterDecline checks that no response calls the card declined once the buyer has paid
+// with another card.
 func TestSecondCardAfterDecline(t *testing.T) {
 	t.Parallel()
 	for name, asks := range map[string]bool{"asked for": true, "on the processor's own page": false} {

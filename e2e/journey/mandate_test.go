@@ -19,7 +19,7 @@ import (
 
 const refusedIBAN = "FR40 9999 9000 0000 0000 0000 099"
 
-// debtor is a visitor whose cart needs a mandate, before a gateway in test mode.
+// debtor is a visitor whose cart needs a mandate, at a gateway in test mode.
 type debtor struct {
 	*frontdesktest.Client
 	t         *testing.T
@@ -63,7 +63,7 @@ func (d *debtor) post(path string, body any, key ...string) *frontdesktest.Respo
 
 func (d *debtor) read() api.Registration { return d.Registration(d.id) }
 
-// mandate asks for the mandate, which has to have a state then.
+// mandate requests the mandate, which must then have the given state.
 func (d *debtor) mandate(state api.SignatureState) api.Registration {
 	d.t.Helper()
 	return d.answered(d.post("/mandate", api.NewMandate{Holder: "Ada Martin", Iban: frontdesktest.GoodIBAN}), state)
@@ -78,7 +78,7 @@ func (d *debtor) answered(response *frontdesktest.Response, state api.SignatureS
 	return registration
 }
 
-// code is the latest that the club system sent.
+// code returns the latest code that the club system sent.
 func (d *debtor) code() string {
 	d.t.Helper()
 	messages := d.upstreams.Sim.SMS()
@@ -101,7 +101,7 @@ func (d *debtor) sent(want int) {
 	}
 }
 
-// later lets the caps on codes be forgotten: their clock is the gateway's, which is real.
+// later resets the caps on codes: their clock is the gateway's, which is real.
 func (d *debtor) later() {
 	d.t.Helper()
 	client := d.redisClient()
@@ -136,8 +136,8 @@ func actions(r api.Registration) string {
 	return strings.Join(names, " ")
 }
 
-// TestDirectDebit walks from the cart over the signature to the first payment.
-// Nothing that is secret stands in Redis, in the log or in an answer.
+// TestDirectDebit covers the journey from the cart over the signature to the first payment. Redis, the
+// log and the responses contain no secret.
 func TestDirectDebit(t *testing.T) {
 	t.Parallel()
 	d := newDebtor(t)
@@ -148,7 +148,7 @@ func TestDirectDebit(t *testing.T) {
 	}
 	d.post("/payment", `{"method":"card"}`).Problem(api.MandateRequired)
 	body, _ := json.Marshal(api.NewMandate{Holder: "Grace Hopper", Iban: frontdesktest.GoodIBAN})
-	for _, guess := range []string{frontdesktest.GoodIBAN, "FR1420041010050500013M02606", string(body), "\n" + string(body)} { // a plain hash is found by trying
+	for _, guess := range []string{frontdesktest.GoodIBAN, "FR1420041010050500013M02606", string(body), "\n" + string(body)} { // guessing finds the text of a plain hash
 		sum := sha256.Sum256([]byte(guess))
 		secrets = append(secrets, hex.EncodeToString(sum[:]), string(sum[:]))
 	}
@@ -166,7 +166,7 @@ func TestDirectDebit(t *testing.T) {
 
 	wrongAnswer := d.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(code)}, "wrong")
 	wrongAnswer.Problem(api.CodeWrong)
-	d.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(code)}, "wrong").Problem(api.CodeWrong) // a repetition does not count as an attempt
+	d.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(code)}, "wrong").Problem(api.CodeWrong) // a repeated request does not count as an attempt
 	if m := d.read().Mandate; frontdesktest.Value(m.AttemptsLeft) != 4 {
 		t.Errorf("after a wrong code: %+v", m)
 	}
@@ -185,7 +185,7 @@ func TestDirectDebit(t *testing.T) {
 	d.expectNoSecrets(secrets)
 }
 
-// expectNoSecrets looks for secrets in everything that Redis holds, in the log, and in answers.
+// expectNoSecrets looks for secrets in all of Redis, in the log, and in responses.
 func (d *debtor) expectNoSecrets(secrets []string, answers ...[]byte) {
 	d.t.Helper()
 	client := d.redisClient()
@@ -217,7 +217,7 @@ func (d *debtor) expectNoSecrets(secrets []string, answers ...[]byte) {
 	}
 }
 
-// TestMandateRefused tells everything that is wrong at once, and what cannot be.
+// TestMandateRefused checks that a refusal names every error at once, and what is impossible.
 func TestMandateRefused(t *testing.T) {
 	t.Parallel()
 	d := newDebtor(t)
@@ -244,7 +244,7 @@ func TestMandateRefused(t *testing.T) {
 	d.post("/mandate/signature", api.Signature{Code: "123456"}).Problem(api.NoCode)
 	d.post("/mandate/signature/resend", nil).Problem(api.NoCode)
 	d.Do("DELETE", d.path+"/mandate/signature", nil).Problem(api.NoCode)
-	d.mandate(api.SignatureAwaitingCode) // what was refused was not counted
+	d.mandate(api.SignatureAwaitingCode) // refused requests were not counted
 	d.sent(1)
 
 	var plain api.Registration
@@ -255,7 +255,7 @@ func TestMandateRefused(t *testing.T) {
 	other.Do("POST", d.path+"/mandate", api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}, frontdesktest.Key("")).Problem(api.NotFound)
 }
 
-// TestCodes: five wrong ones, one that is too old, one that was given up, and how often one is sent.
+// TestCodes covers five wrong codes, an expired one, an abandoned one, and how often one is sent.
 func TestCodes(t *testing.T) {
 	t.Parallel()
 	d := newDebtor(t)
@@ -269,6 +269,10 @@ func TestCodes(t *testing.T) {
 		t.Errorf("after five wrong codes: %+v, %s", r.Mandate, actions(r))
 	}
 	d.post("/mandate/signature", api.Signature{Code: d.code()}).Problem(api.NoCode)
+	r := d.read()
+	if soon := frontdesktest.Value(r.Upcoming); strings.Contains(actions(r), "resend ") || len(soon) != 1 || soon[0].Action != "resend" || !soon[0].NotBefore.Equal(*r.Mandate.ResendAfter) {
+		t.Errorf("a new code is possible later: %+v, upcoming %+v, %s", r.Mandate, soon, actions(r))
+	}
 
 	limited := d.post("/mandate/signature/resend", nil)
 	limited.Problem(api.SmsLimited)
@@ -300,8 +304,8 @@ func TestCodes(t *testing.T) {
 	d.post("/mandate/signature/resend", nil).Problem(api.NoCode)
 }
 
-// TestCodesPerPhone: a phone gets no more codes by being used in several registrations.
-// The national form, with a leading 0, is not accepted.
+// TestCodesPerPhone checks that using a phone in several registrations gets it no more codes. The
+// national form, with a leading 0, is not accepted.
 func TestCodesPerPhone(t *testing.T) {
 	t.Parallel()
 	d := newDebtor(t)
@@ -340,7 +344,7 @@ func TestSignatureCalls(t *testing.T) {
 	}
 }
 
-// failed expects that the club system is said to have failed.
+// failed expects the response to say that the club system failed.
 func (d *debtor) failed(response *frontdesktest.Response) {
 	d.t.Helper()
 	if !strings.Contains(string(response.Body), `"club_system_`) || response.Status < http.StatusInternalServerError {
@@ -348,11 +352,12 @@ func (d *debtor) failed(response *frontdesktest.Response) {
 	}
 }
 
-// loseMandate: no code is sent while it is unknown whether the mandate exists. The same request continues.
+// loseMandate: no code is sent while it is unknown whether the mandate exists. The same request
+// continues the signature.
 func loseMandate(d *debtor, kind string) {
 	wish, codes := api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}, len(d.upstreams.Sim.SMS())
 	d.fault(kind, "POST", "/mandates")
-	if response := d.post("/mandate", wish, "lost "+d.id); kind != "unauthorized_once" { // which is asked again
+	if response := d.post("/mandate", wish, "lost "+d.id); kind != "unauthorized_once" { // this call is repeated
 		d.failed(response)
 		d.sent(codes)
 		d.answered(d.post("/mandate", wish, "lost "+d.id), api.SignatureAwaitingCode)
@@ -378,7 +383,7 @@ func loseCode(d *debtor, kind string) {
 	d.expectRecovery()
 }
 
-// loseSignature: the mandate itself tells whether it was signed.
+// loseSignature: the mandate itself shows whether it is signed.
 func loseSignature(d *debtor, kind string) {
 	d.mandate(api.SignatureAwaitingCode)
 	d.fault(kind, "POST", "/signature_requests/*/transitions")
@@ -394,9 +399,9 @@ func loseSignature(d *debtor, kind string) {
 	d.answered(response, api.SignatureSigned)
 }
 
-// TestRepeatedCode: while the club system fails, a code is one attempt however
-// often it is entered, by the same request or by another one; another code is
-// another attempt. The last one can be entered until it is known what it did.
+// TestRepeatedCode checks that while the club system fails, a code is one attempt, however often and by
+// whichever request it is entered. Another code is another attempt. The last one can be entered again
+// until its effect is known.
 func TestRepeatedCode(t *testing.T) {
 	t.Parallel()
 	d := newDebtor(t)
@@ -426,7 +431,8 @@ func TestRepeatedCode(t *testing.T) {
 	d.sent(1)
 }
 
-// TestLastCodeRepeated: the right code signs though its first answer was lost, and four wrong ones came before.
+// TestLastCodeRepeated checks that the right code signs, although its first response was lost and four
+// wrong ones came before.
 func TestLastCodeRepeated(t *testing.T) {
 	t.Parallel()
 	d := newDebtor(t)
@@ -440,7 +446,7 @@ func TestLastCodeRepeated(t *testing.T) {
 	d.sent(1)
 }
 
-// faults sets what goes wrong at the club system; nothing, without any.
+// faults sets the faults of the club system; none without arguments.
 func (d *debtor) faults(faults ...clubsim.Fault) {
 	d.t.Helper()
 	if err := d.upstreams.Sim.SetFaults(faults); err != nil {
@@ -448,7 +454,7 @@ func (d *debtor) faults(faults ...clubsim.Fault) {
 	}
 }
 
-// loseCancel: the code signs nothing any more, whatever the club system knows of it.
+// loseCancel: the code no longer signs anything, whatever the club system knows of it.
 func loseCancel(d *debtor, kind string) {
 	d.mandate(api.SignatureAwaitingCode)
 	d.fault(kind, "POST", "/signature_requests/*/transitions")
@@ -459,8 +465,8 @@ func loseCancel(d *debtor, kind string) {
 	d.post("/mandate/signature", api.Signature{Code: d.code()}).Problem(api.NoCode)
 }
 
-// TestUnconfirmedSignature: while it is unknown whether a code signed, the cart
-// cannot be paid. Reading the registration checks it once that is possible.
+// TestUnconfirmedSignature checks that the cart cannot be paid while it is unknown whether a code
+// signed. Reading the registration checks the code once that is possible.
 func TestUnconfirmedSignature(t *testing.T) {
 	t.Parallel()
 	d := newDebtor(t)
@@ -481,7 +487,7 @@ func TestUnconfirmedSignature(t *testing.T) {
 	}
 }
 
-// TestMandateReuse: other items, the same mandate; another buyer, another one.
+// TestMandateReuse checks that other items keep the mandate, and that another buyer needs another one.
 func TestMandateReuse(t *testing.T) {
 	t.Parallel()
 	d := newDebtor(t)
@@ -508,8 +514,8 @@ func TestMandateReuse(t *testing.T) {
 	}
 }
 
-// TestMandateWhereTheClubAsksForIt: the club system's own check requires the mandate,
-// and a contact without a valid phone gets an error that says so.
+// TestMandateWhereTheClubAsksForIt checks that the club system's own check requires the mandate, and
+// that a contact without a valid phone gets a clear error.
 func TestMandateWhereTheClubAsksForIt(t *testing.T) {
 	t.Parallel()
 	d := newDebtor(t)
@@ -532,7 +538,8 @@ func TestMandateWhereTheClubAsksForIt(t *testing.T) {
 	}
 }
 
-// TestDebitDays: a wish for a day becomes the date of the first debit, or is refused with the days that there are.
+// TestDebitDays checks that a requested day becomes the date of the first debit, or is refused with the
+// available days.
 func TestDebitDays(t *testing.T) {
 	t.Parallel()
 	d := newDebtor(t)
@@ -560,7 +567,7 @@ func TestDebitDays(t *testing.T) {
 	}
 }
 
-// expectRecovery holds the mandate to saying what can be done.
+// expectRecovery expects the mandate to say what the visitor can do.
 func (d *debtor) expectRecovery() {
 	d.t.Helper()
 	if m := d.read().Mandate; m.ResendAfter == nil || frontdesktest.Value(m.Message) == "" {
@@ -568,7 +575,7 @@ func (d *debtor) expectRecovery() {
 	}
 }
 
-// again is another visitor of the same gateway, with the caps forgotten.
+// again returns another visitor of the same gateway, with the caps reset.
 func (d *debtor) again(t *testing.T) *debtor {
 	t.Helper()
 	other := *d

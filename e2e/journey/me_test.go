@@ -9,8 +9,8 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// TestMeFailsFast: the gateway reads a contact in two places in parallel. If one
-// reports that it does not exist, the gateway does not wait for the other.
+// TestMeFailsFast: the gateway sends two reads of a contact in parallel. If one reports that the
+// contact does not exist, the gateway does not wait for the other.
 func TestMeFailsFast(t *testing.T) {
 	t.Parallel()
 	const contact, account = "/contacts/*", "/stats/accounts/contacts/*"

@@ -19,7 +19,7 @@ type storedContact struct {
 	Address                                         map[string]string
 }
 
-// visitors are the contacts that registrations created, oldest first.
+// visitors returns the contacts that registrations created, oldest first.
 func visitors(t *testing.T, s frontdesktest.Env) []storedContact {
 	t.Helper()
 	var snapshot struct {
@@ -33,7 +33,7 @@ func visitors(t *testing.T, s frontdesktest.Env) []storedContact {
 	return slices.DeleteFunc(snapshot.State.Contacts.Rows, func(c storedContact) bool { return c.Email != frontdesktest.Person().Email })
 }
 
-// TestCorrectPerson: a buyer corrects one field and types no other again.
+// TestCorrectPerson checks that a buyer can correct one field without typing any other again.
 func TestCorrectPerson(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -75,7 +75,7 @@ func TestCorrectPerson(t *testing.T) {
 	s.ExpectOnePayment(t, registration.Cart.DueNow.Amount)
 }
 
-// TestBadCorrections: what is wrong is refused at its own field, and creates nothing.
+// TestBadCorrections checks that each invalid value is refused at its own field, and creates nothing.
 func TestBadCorrections(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)

@@ -9,7 +9,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// accessTokenPattern is a persona's own access token of the club system.
+// accessToken returns a persona's own access token of the club system.
 func (d *debtor) accessToken(key string) string {
 	d.t.Helper()
 	for _, persona := range d.upstreams.Sim.Personas() {
@@ -21,8 +21,8 @@ func (d *debtor) accessToken(key string) string {
 	return ""
 }
 
-// TestProspectSignsAndPays brings an account in and signs a mandate with the
-// phone of that account; the access token is to be read nowhere.
+// TestProspectSignsAndPays brings an account in and signs a mandate with the phone of that account. The
+// access token appears nowhere.
 func TestProspectSignsAndPays(t *testing.T) {
 	t.Parallel()
 	d := newDebtor(t)
@@ -56,7 +56,8 @@ func TestProspectSignsAndPays(t *testing.T) {
 	}
 }
 
-// TestSignedMandateSurvivesProspect: who brings their account in after they signed has signed.
+// TestSignedMandateSurvivesProspect checks that a signature stays valid when the visitor brings an
+// account in afterwards.
 func TestSignedMandateSurvivesProspect(t *testing.T) {
 	t.Parallel()
 	d := newDebtor(t)
@@ -69,7 +70,7 @@ func TestSignedMandateSurvivesProspect(t *testing.T) {
 	d.sent(1)
 }
 
-// TestProspectHangs: the club system does not answer at all, first here and then there.
+// TestProspectHangs checks a club system that does not respond, first to one call and then to another.
 func TestProspectHangs(t *testing.T) {
 	t.Parallel()
 	d := newDebtor(t)

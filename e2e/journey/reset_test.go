@@ -8,8 +8,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestPaymentAfterReset: after a reset, a world reuses the numbers of its sales,
-// which the card processor has seen before.
+// TestPaymentAfterReset pays after a reset, when a world reuses sale numbers that the card processor
+// has seen before.
 func TestPaymentAfterReset(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)

@@ -15,7 +15,7 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// resumeCode makes a link as the registration's holder, and gives what it holds.
+// resumeCode makes a link as the registration's holder, and returns its code.
 func resumeCode(t *testing.T, c *frontdesktest.Client, id string) string {
 	t.Helper()
 	var link api.ResumeLink
@@ -31,7 +31,7 @@ func resumeCode(t *testing.T, c *frontdesktest.Client, id string) string {
 	return code
 }
 
-// exchange sends a code as the page does that the link leads to.
+// exchange sends a code as the link's page does.
 func exchange(c *frontdesktest.Client, code string, headers ...[2]string) *frontdesktest.Response {
 	return c.Do("POST", "/v1/resumptions", api.Resumption{Resume: code}, append(headers, frontdesktest.Key(""))...)
 }
@@ -65,7 +65,7 @@ func TestResumeOnAnotherDevice(t *testing.T) {
 	body := api.Resumption{Resume: code}
 	var seen, replayed api.Registration
 	stranger.Do("POST", "/v1/resumptions", body, key).Into(http.StatusCreated, &seen)
-	stranger.Do("POST", "/v1/resumptions", body, key).Into(http.StatusCreated, &replayed) // the answer had got lost
+	stranger.Do("POST", "/v1/resumptions", body, key).Into(http.StatusCreated, &replayed) // the response was lost
 	if seen.Id != r.Id || seen.State != api.Open || seen.Cart.DueNow != r.Cart.DueNow || frontdesktest.Value(replayed.Token) != *seen.Token {
 		t.Errorf("resumed as %+v, again as %+v", seen, replayed)
 	}
@@ -131,7 +131,7 @@ func TestBadInputForResumptions(t *testing.T) {
 	c.Do("GET", "/v1/resumptions", nil).Problem(api.MethodNotAllowed)
 }
 
-// TestConcurrentResumption: one link, many devices, two gateways.
+// TestConcurrentResumption has many devices follow one link, at two gateways.
 func TestConcurrentResumption(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -170,7 +170,7 @@ func TestResumeOnlyInItsWorld(t *testing.T) {
 	exchange(other, code).Into(http.StatusCreated, nil)
 }
 
-// reprice makes the line of the one sale cost something else at the club system.
+// reprice changes the price of the only sale's line at the club system.
 func reprice(t *testing.T, world *clubsim.World, from, to int64) {
 	t.Helper()
 	old, changed := fmt.Sprintf(`"price":%d,`, from), fmt.Sprintf(`"price":%d,`, to)
@@ -183,7 +183,8 @@ func reprice(t *testing.T, world *clubsim.World, from, to int64) {
 	}
 }
 
-// TestResumeReportsChanges: the cart is as the club system has it now, or says that it is not.
+// TestResumeReportsChanges checks that the cart matches the club system's current state, or says that
+// it does not.
 func TestResumeReportsChanges(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -229,7 +230,8 @@ func TestResumeReportsChanges(t *testing.T) {
 	phone.Do("POST", "/v1/registrations/"+r.Id+"/payment", `{"method":"card"}`, frontdesktest.Key("")).Problem(api.CartInvalid)
 }
 
-// TestResumeSignature: the other device sees the state of the code, and continues from there.
+// TestResumeSignature checks that the other device sees the state of the code, and continues from
+// there.
 func TestResumeSignature(t *testing.T) {
 	t.Parallel()
 	d := newDebtor(t)
@@ -254,7 +256,7 @@ func TestResumeSignature(t *testing.T) {
 	}
 }
 
-// TestResumeWhilePaying: two devices, one payment, and what came of it for both.
+// TestResumeWhilePaying checks that two devices make one payment, and both see its outcome.
 func TestResumeWhilePaying(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -285,7 +287,7 @@ func TestResumeWhilePaying(t *testing.T) {
 	}
 }
 
-// TestResumeEndedRegistration: it can be looked at, and no more.
+// TestResumeEndedRegistration checks that an ended registration can be read, but not changed.
 func TestResumeEndedRegistration(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
@@ -310,8 +312,8 @@ func TestResumeEndedRegistration(t *testing.T) {
 	}
 }
 
-// TestResumeAfterRedisLoss: a link is gone with what it led to; who resumed before
-// is a holder still, since every token is signed.
+// TestResumeAfterRedisLoss checks that a link is lost with its registration. A visitor who resumed
+// before still holds the registration, because every token is signed.
 func TestResumeAfterRedisLoss(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)

@@ -14,7 +14,7 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// simOffer is an offer as the simulator records it, as far as money goes.
+// simOffer holds the amounts of an offer as the simulator records it.
 type simOffer struct {
 	ID         int    `json:"id"`
 	Name       string `json:"name"`
@@ -40,7 +40,7 @@ func (e simEntry) loops() int64 {
 	return int64(e.Loop)
 }
 
-// sim asks the club system behind the gateway's back.
+// sim asks the club system directly, without the gateway.
 func sim(c *frontdesktest.Client, path string) *frontdesktest.Response {
 	key := [2]string{"x-gateway-api-key", clubsim.DemoGatewayKey}
 	var token struct {
@@ -64,8 +64,8 @@ func catalogue(c *frontdesktest.Client, club string) (products []api.Product) {
 	}
 }
 
-// TestScheduleOfEveryOffer holds what every offer is said to cost against the
-// simulator's records of it, and against the cart that it makes.
+// TestScheduleOfEveryOffer compares the stated cost of every offer with the simulator's records of it,
+// and with the cart that it makes.
 func TestScheduleOfEveryOffer(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
@@ -92,7 +92,7 @@ func TestScheduleOfEveryOffer(t *testing.T) {
 	}
 }
 
-// holdCart: what is due now is what the cart asks for, but for what the club adds of its own.
+// holdCart checks that the amount due now is the cart's, with what the club adds.
 func holdCart(t *testing.T, c *frontdesktest.Client, club string, offer api.Offer, s api.Schedule) {
 	t.Helper()
 	start := s.StartDate
@@ -100,18 +100,13 @@ func holdCart(t *testing.T, c *frontdesktest.Client, club string, offer api.Offe
 	c.Do("POST", "/v1/registrations", api.StartRegistration{
 		ClubId: club, Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: offer.Id, StartDate: &start}},
 	}, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
-	due := int64(0)
-	for _, line := range registration.Cart.Items {
-		if id := frontdesktest.Value(line.OfferId); id == offer.Id || id == "" { // a prorata line has no offer
-			due += line.Price.Amount
-		}
-	}
-	if s.DueNow.Amount.Amount != due {
-		t.Errorf("%s: due now %d, in the cart %d", offer.Name, s.DueNow.Amount.Amount, due)
+	if due := registration.Cart.DueNow; s.DueNow.Amount != due {
+		t.Errorf("%s: due now %d, in the cart %d", offer.Name, s.DueNow.Amount.Amount, due.Amount)
 	}
 }
 
-// holdTotal: all of it costs the fee and every billing period; what never ends has no total.
+// holdTotal checks that the total is the fee and every billing period, and that an endless offer has no
+// total.
 func holdTotal(t *testing.T, offer api.Offer, s api.Schedule, records simOffer) {
 	t.Helper()
 	want := records.Total
@@ -125,6 +120,9 @@ func holdTotal(t *testing.T, offer api.Offer, s api.Schedule, records simOffer) 
 		if part.Kind == api.SchedulePartKindProrata {
 			want += part.Amount.Amount
 		}
+	}
+	for _, extra := range frontdesktest.Value(s.DueNow.Extras) {
+		want += extra.Price.Amount
 	}
 	endless := len(records.Repayments.Recurrences) > 0
 	if (s.Recurrence != nil) != endless || (s.Total == nil) != endless || !endless && s.Total.Amount != want {
@@ -144,9 +142,8 @@ func holdTotal(t *testing.T, offer api.Offer, s api.Schedule, records simOffer) 
 	}
 }
 
-// TestScheduleMatchesClubSystem follows a direct debit offer from the preview
-// into the club system: the article there holds the day and the date that the
-// visitor was shown.
+// TestScheduleMatchesClubSystem follows a direct debit offer from the preview into the club system: the
+// article there holds the day and the date that the visitor saw.
 func TestScheduleMatchesClubSystem(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
@@ -188,7 +185,7 @@ func TestScheduleMatchesClubSystem(t *testing.T) {
 	}
 }
 
-// saleOf finds the world's only sale by the calls that filled it.
+// saleOf finds the world's only sale through the calls that filled it.
 func saleOf(t *testing.T, c *frontdesktest.Client) string {
 	t.Helper()
 	var calls struct{ Items []clubsim.Request }
@@ -205,7 +202,8 @@ func saleOf(t *testing.T, c *frontdesktest.Client) string {
 	return ""
 }
 
-// TestScheduleWithoutDebitDay shows the club's next debit day, and says that it was not chosen.
+// TestScheduleWithoutDebitDay checks that the schedule shows the club's next debit day, and says that
+// it was not chosen.
 func TestScheduleWithoutDebitDay(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)

@@ -15,7 +15,7 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// TestPaymentMethods walks each way, well and with each failure of the club system.
+// TestPaymentMethods tries each method, without faults and with each failure of the club system.
 func TestPaymentMethods(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -80,7 +80,7 @@ func TestPaymentMethods(t *testing.T) {
 	}
 }
 
-// TestPaymentExamples: what openapi.yaml shows can be pasted.
+// TestPaymentExamples checks that the examples of openapi.yaml can be pasted.
 func TestPaymentExamples(t *testing.T) {
 	t.Parallel()
 	document, err := openapi3.NewLoader().LoadFromData(frontdesktest.Contract(t))
@@ -98,7 +98,7 @@ func TestPaymentExamples(t *testing.T) {
 		if name == "later" { // no date in the contract stays within the bound
 			example.Value.Value.(map[string]any)["dueDate"] = due
 		}
-		offer := "201" // it costs what the examples' cards and cheques add up to
+		offer := "201" // it costs the sum of the examples' cards and cheques
 		if name == "free" {
 			offer = frontdesktest.FreeTrial
 		}
@@ -113,8 +113,8 @@ func TestPaymentExamples(t *testing.T) {
 	}
 }
 
-// TestClosedRegistrationIsNotRetried: a client that follows "retry" is not sent to a
-// closed registration.
+// TestClosedRegistrationIsNotRetried checks that a client that follows "retry" is not sent to a closed
+// registration.
 func TestClosedRegistrationIsNotRetried(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
@@ -141,7 +141,7 @@ func TestClosedRegistrationIsNotRetried(t *testing.T) {
 	c.RequestPayment(registration.Id, map[string]string{"method": "card"}).Problem(api.RegistrationClosed)
 }
 
-// TestRefusedPaymentMethods: what does not fit the amount, and what is staff's alone.
+// TestRefusedPaymentMethods covers methods that do not fit the amount, and those reserved for staff.
 func TestRefusedPaymentMethods(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
@@ -177,7 +177,8 @@ func TestRefusedPaymentMethods(t *testing.T) {
 	}
 }
 
-// TestConcurrentPaymentMethods: many ask at once, to pay later and at the desk; one settles.
+// TestConcurrentPaymentMethods has many callers request to pay later and at the desk at once; one
+// settles.
 func TestConcurrentPaymentMethods(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -209,7 +210,8 @@ func TestConcurrentPaymentMethods(t *testing.T) {
 	}
 }
 
-// TestDueDateIsBounded: a payment cannot be deferred for years, and every offered date is accepted.
+// TestDueDateIsBounded checks that a payment cannot be deferred for years, and that every offered date
+// is accepted.
 func TestDueDateIsBounded(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -224,16 +226,15 @@ func TestDueDateIsBounded(t *testing.T) {
 		before := len(s.Upstreams.Sim.Requests())
 		registration := c.Register()
 		later := func(dueDate string) any { return map[string]string{"method": "later", "dueDate": dueDate} }
-		in := func(days int) string { return time.Now().UTC().AddDate(0, 0, days).Format(time.DateOnly) }
-		for _, day := range []string{time.Now().AddDate(5, 0, -1).Format(time.DateOnly), in(test.days + 2)} {
+		for _, day := range []string{"2020-01-31", time.Now().AddDate(5, 0, -1).Format(time.DateOnly), frontdesktest.Day(test.days + 2)} {
 			problem := c.RequestPayment(registration.Id, later(day), frontdesktest.StaffKey()).Problem(api.InvalidRequest)
 			if (*problem.Errors)[0].Pointer != "/dueDate" {
 				t.Errorf("%s: %+v", name, problem.Errors)
 			}
 		}
 		latest := registration.Next[0].LatestDueDate
-		if latest == nil || *latest != in(test.days) && *latest != in(test.days-1) {
-			t.Fatalf("%s: the latest due date is %v, want %s", name, frontdesktest.Value(latest), in(test.days))
+		if latest == nil || *latest != frontdesktest.Day(test.days) && *latest != frontdesktest.Day(test.days-1) {
+			t.Fatalf("%s: the latest due date is %v, want %s", name, frontdesktest.Value(latest), frontdesktest.Day(test.days))
 		}
 		if calls := postponed(s, before); calls != 0 {
 			t.Errorf("%s: %d sales were deferred", name, calls)
@@ -255,7 +256,7 @@ func postponed(s frontdesktest.Env, since int) (n int) {
 	return n
 }
 
-// TestMethodsByCaller: each kind of caller is offered, and may use, the methods that are configured for it.
+// TestMethodsByCaller checks that each kind of caller is offered, and may use, its configured methods.
 func TestMethodsByCaller(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)

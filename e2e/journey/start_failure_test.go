@@ -10,28 +10,28 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestStartFails lets each call of a start fail in each way. The answer says
-// which part failed, the same key can be sent again and then succeeds, and what
-// the first try has left behind is never paid.
+// TestStartFails makes each call of a start fail in each way. The response says which part failed, the
+// same key can be sent again and then succeeds, and nothing that the first try left behind is ever
+// paid.
 func TestStartFails(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
 	for name, call := range map[string]struct {
 		persona      string // who starts; empty: a new person
 		method, path string
-		passes       int  // calls that go well before
-		read         bool // it is repeated, so that it has to fail each time
+		passes       int  // calls that succeed before
+		read         bool // it is retried, so it must fail each time
 		words        string
 		pointer      string
 	}{
 		"clubs":       {"", "GET", "/network_nodes", 0, true, "clubs of the chain", ""},
 		"club":        {"", "GET", "/clubs/*", 0, true, "club could not be read", ""},
 		"catalogue":   {"", "GET", "/products", 0, true, "catalogue", ""},
-		"offers":      {"", "GET", "/offers", 0, true, "catalogue", ""}, // many that fail keep the next page of products from being asked for
+		"offers":      {"", "GET", "/offers", 0, true, "catalogue", ""}, // many failures keep the next page of products from being requested
 		"person":      {"", "POST", "/contacts", 0, false, "buyer's details", ""},
 		"contact":     {"customer", "GET", "/contacts/*", 0, true, "contact could not be read", ""},
 		"account":     {"customer", "GET", "/stats/accounts/contacts/*", 0, true, "account could not be read", ""},
-		"cart":        {"", "POST", "/sales", 0, false, "cart could not be made", ""},
+		"cart":        {"", "POST", "/sales", 0, false, "cart could not be created", ""},
 		"first item":  {"", "POST", "/sales/*/articles", 0, false, "Item 1", "/items/0"},
 		"second item": {"", "POST", "/sales/*/articles", 1, false, "Item 2", "/items/1"},
 		"sale":        {"", "GET", "/sales/*", 0, true, "cart could not be read", ""},
@@ -60,7 +60,7 @@ func TestStartFails(t *testing.T) {
 				first := starter.Do("POST", "/v1/registrations", body, key)
 				c.Control("PUT", "faults", "[]").Into(http.StatusOK, nil)
 
-				// What became of an item can be looked up; a check needs no more of its answer than the status.
+				// What became of an item can be looked up; a check needs no more of its response than the status.
 				healed := call.pointer != "" && (kind == `"drop_after"` || kind == `"malformed"`) || name == "check" && kind == `"malformed"`
 				if !healed {
 					expectPart(t, first, call.words, call.pointer)
@@ -86,8 +86,8 @@ func TestStartFails(t *testing.T) {
 	}
 }
 
-// expectPart holds a failure to what it has to say: which part failed, that the
-// same request may be sent again, and nothing of the club system's own words.
+// expectPart checks what a failure must say: which part failed, that the same request may be sent
+// again, and nothing in the club system's own words.
 func expectPart(t *testing.T, response *frontdesktest.Response, words, pointer string) {
 	t.Helper()
 	var problem api.Problem

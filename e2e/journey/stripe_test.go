@@ -9,8 +9,8 @@ import (
 	"frontdesk/upstream/cards/stripe/stripetest"
 )
 
-// TestPaymentThroughStripe runs the journey with the real adapter and the real
-// library of that processor, before a stateful double of its API.
+// TestPaymentThroughStripe runs the journey with the real adapter and the real library of that
+// processor, against a stateful double of its API.
 func TestPaymentThroughStripe(t *testing.T) {
 	t.Parallel()
 	for name, webhooks := range map[string]stripetest.WebhookMode{"webhook arrives": stripetest.Normal, "webhook lost": stripetest.Drop} {
@@ -39,7 +39,7 @@ func TestPaymentThroughStripe(t *testing.T) {
 	}
 }
 
-// newStripe starts a gateway with the real adapter, before a double of the processor.
+// newStripe starts a gateway with the real adapter, against a double of the processor.
 func newStripe(t *testing.T, webhooks stripetest.WebhookMode) (frontdesktest.Env, *stripetest.Server, *frontdesktest.Process, *frontdesktest.Client) {
 	t.Helper()
 	s := frontdesktest.NewEnv(t)
@@ -49,8 +49,9 @@ func newStripe(t *testing.T, webhooks stripetest.WebhookMode) (frontdesktest.Env
 	return s, processor, gateway, c
 }
 
-// TestOtherMethodAtStripe: whatever the processor's dashboard offers, only cards pay. What was authorised
-// in another way is given back before it is taken, and what was taken at once when an operator says so.
+// TestOtherMethodAtStripe checks that only cards pay, whatever the processor's dashboard offers.
+// Another method's authorisation is cancelled before capture; money that was taken at once is refunded
+// when an operator says so.
 func TestOtherMethodAtStripe(t *testing.T) {
 	t.Parallel()
 	s, processor, gateway, c := newStripe(t, stripetest.Normal)
@@ -94,8 +95,8 @@ func TestOtherMethodAtStripe(t *testing.T) {
 	}
 }
 
-// TestCardsAreTriedOutAtStripe: the processor's script on the buyer's page makes attempts without asking the
-// gateway. The fifth one that the bank declines ends the payment.
+// TestCardsAreTriedOutAtStripe: the processor's script on the buyer's page makes attempts without
+// asking the gateway. The fifth one that the bank declines ends the payment.
 func TestCardsAreTriedOutAtStripe(t *testing.T) {
 	t.Parallel()
 	s, processor, _, c := newStripe(t, stripetest.Normal)

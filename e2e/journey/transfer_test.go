@@ -56,7 +56,7 @@ func (m *transferVisitor) expectClub(club string) {
 	}
 }
 
-// expectCodesSent expects so many codes in the simulator's outbox.
+// expectCodesSent expects the given number of codes in the simulator's outbox.
 func (m *transferVisitor) expectCodesSent(want int) {
 	m.t.Helper()
 	var list clubsim.Items[clubsim.SMS]
@@ -66,7 +66,7 @@ func (m *transferVisitor) expectCodesSent(want int) {
 	}
 }
 
-// expectSMSLimited expects that no code is sent yet, and that it is said when one can be.
+// expectSMSLimited expects that no code is sent yet, and that the response says when one can be.
 func (m *transferVisitor) expectSMSLimited(response *frontdesktest.Response) {
 	m.t.Helper()
 	response.Problem(api.SmsLimited)
@@ -92,6 +92,7 @@ func TestTransfer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newTransferVisitor(t, mock, strings.ReplaceAll(name, " ", "-"), test.persona)
+			m.Do("GET", "/v1/me/transfer", nil).Into(http.StatusNoContent, nil)
 			started := m.expectTransfer(m.start(test.to, "one"), api.SignatureAwaitingCode, test.from)
 			if started.ClubId != test.to || frontdesktest.Value(started.AttemptsLeft) != 5 || started.ResendAfter == nil {
 				t.Errorf("it is %+v", started)
@@ -101,9 +102,17 @@ func TestTransfer(t *testing.T) {
 			}
 			m.expectSMSLimited(m.start(test.to)) // the previous SMS may still arrive
 			m.sign(frontdesktest.WrongCode(m.code())).Problem(api.CodeWrong)
+			var seen api.Transfer
+			m.Do("GET", "/v1/me/transfer", nil).Into(http.StatusOK, &seen)
+			if seen.State != api.SignatureAwaitingCode || seen.ClubId != test.to || frontdesktest.Value(seen.AttemptsLeft) != 4 || seen.ResendAfter == nil {
+				t.Errorf("read again: %+v", seen)
+			}
 			m.expectClub(test.from)
 			done := m.sign(m.code(), "two")
 			m.expectTransfer(done, api.SignatureSigned, test.to)
+			if m.Do("GET", "/v1/me/transfer", nil).Into(http.StatusOK, &seen); seen.State != api.SignatureSigned {
+				t.Errorf("in the end: %+v", seen)
+			}
 			if again := m.sign(m.code(), "two"); string(again.Body) != string(done.Body) {
 				t.Errorf("the repetition is answered by %s", again.Body)
 			}
@@ -131,7 +140,7 @@ func TestTransfer(t *testing.T) {
 	}
 }
 
-// TestTransferRefused: no code is sent to anybody who cannot move.
+// TestTransferRefused checks that contacts who cannot move get no code.
 func TestTransferRefused(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
@@ -157,7 +166,7 @@ func TestTransferRefused(t *testing.T) {
 	anybody.Do("POST", "/v1/me/transfer", api.NewTransfer{ClubId: "11"}, frontdesktest.Key("")).Problem(api.NotIdentified)
 }
 
-// TestTransferCodes: five wrong ones, and one that is too old.
+// TestTransferCodes covers five wrong codes, and an expired one.
 func TestTransferCodes(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
@@ -181,8 +190,8 @@ func TestTransferCodes(t *testing.T) {
 	}
 }
 
-// TestTransferCallsFail lets each call of a move fail. A contact who may have got
-// an SMS gets no second one for it, and the move can be finished.
+// TestTransferCallsFail makes each call of a move fail. A contact who may have got an SMS gets no
+// second one for it, and the move can be finished.
 func TestTransferCallsFail(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
@@ -204,7 +213,7 @@ func TestTransferCallsFail(t *testing.T) {
 			m := newTransferVisitor(t, mock, "code-"+kind, "former")
 			m.fault(once(request))
 			m.expectTransfer(m.start("13", "same"), api.SignatureNoCode, "12")
-			m.start("13", "same").Into(http.StatusCreated, nil) // a repetition asks for nothing
+			m.start("13", "same").Into(http.StatusCreated, nil) // a repeated request does nothing
 			m.expectSMSLimited(m.start("13"))
 			m.sign("123456").Problem(api.NoCode)
 			m.expectCodesSent(map[bool]int{true: 1}[done])

@@ -18,18 +18,18 @@ import (
 )
 
 const (
-	// slow is how long each answer of the club system takes while calls are counted: far
-	// longer than it takes to begin calls that do not wait for each other.
+	// slow is how long each response of the club system takes while calls are counted: far longer than it
+	// takes to start concurrent calls.
 	slow = 80 * time.Millisecond
-	// measurements: a busy machine can part calls that belong to one round, or put one of
-	// them into the next, and can never put two rounds into one. So the fewest rounds of
-	// several measurements are right, each with answers that take twice as long.
+	// measurements: a busy machine can split a round of calls or shift a call into the next round, but
+	// can never merge two rounds. So the fewest rounds of several measurements are right. Each
+	// measurement takes twice as long per response as the one before.
 	measurements = 7
-	// cardOnlyOffer is an offer that needs nothing of the buyer but the money.
+	// cardOnlyOffer is an offer that needs only money from the buyer.
 	cardOnlyOffer = "2501"
 )
 
-// measured is what an endpoint asks of the club system.
+// measured is the set of calls that an endpoint makes to the club system.
 type measured struct {
 	text          string // round after round
 	calls, rounds int
@@ -39,14 +39,18 @@ func (m measured) row(function, endpoint string) string {
 	return fmt.Sprintf("| %s | %s | %s | %d | %d |", function, endpoint, m.text, m.calls, m.rounds)
 }
 
-// endpoints are the rows of docs/reference/simulator.md's table, by their second column. Each
-// makes everything ready, and gives the request that is measured.
+// endpoints are the rows of docs/reference/simulator.md's table, by their second column. Each prepares
+// the world, and returns the request to measure.
 var endpoints = map[string]struct {
-	cold    bool // nothing was asked of the gateway before
+	cold    bool // the gateway has received no request before
 	prepare func(v *visitor) func()
 }{
 	"`GET /v1/clubs`, at first": {true, func(v *visitor) func() { return v.get("/v1/clubs") }},
-	"`GET /v1/clubs`":           {false, func(v *visitor) func() { return v.get("/v1/clubs") }},
+	"`GET /v1/clubs`": {true, func(v *visitor) func() {
+		v.get("/v1/clubs")()
+		return v.get("/v1/clubs")
+	}},
+	"`GET /v1/clubs/{clubId}`, at first": {true, func(v *visitor) func() { return v.get("/v1/clubs/11") }},
 
 	"`GET …/products`, at first": {true, func(v *visitor) func() { return v.get("/v1/clubs/11/products") }},
 	"`GET …/products`":           {false, func(v *visitor) func() { return v.get("/v1/clubs/11/products") }},
@@ -179,7 +183,7 @@ var endpoints = map[string]struct {
 		return v.do("PATCH", "/v1/me/consents", wish, http.StatusOK)
 	}},
 	"`POST /v1/me/transfer`": {false, func(v *visitor) func() {
-		v.get("/v1/clubs/13/debit-days")() // the club that they move to was looked at before
+		v.get("/v1/clubs/13/debit-days")() // their new club was read before
 		v.logInAs("former")
 		return v.post("/v1/me/transfer", api.NewTransfer{ClubId: "13"}, http.StatusCreated)
 	}},
@@ -219,7 +223,7 @@ func (v *visitor) pay(body any) func() {
 	return v.do("POST", v.path+"/payment", body, http.StatusCreated, frontdesktest.Key(""), frontdesktest.StaffKey())
 }
 
-// start begins a registration with offers, and keeps its token.
+// start starts a registration with offers, and keeps its token.
 func (v *visitor) start(offers ...string) func() {
 	items := make([]api.NewItem, len(offers))
 	for i, offer := range offers {
@@ -229,7 +233,7 @@ func (v *visitor) start(offers ...string) func() {
 }
 
 func (v *visitor) startDebited() func() {
-	// When the club debits is on the page on which the buyer chooses the day.
+	// The page on which the buyer chooses the day shows when the club debits.
 	v.get("/v1/clubs/11/debit-days?startDate=2031-03-01")()
 	return v.startWith([]api.NewItem{frontdesktest.DebitItem("2031-03-01")})
 }
@@ -252,7 +256,7 @@ func (v *visitor) mandate() func() {
 	return v.post(v.path+"/mandate", api.NewMandate{Holder: "Ada Martin", Iban: frontdesktest.GoodIBAN}, http.StatusCreated)
 }
 
-// code is the latest that the club system sent.
+// code returns the latest code that the club system sent.
 func (v *visitor) code() string {
 	v.t.Helper()
 	var list clubsim.Items[clubsim.SMS]
@@ -263,8 +267,8 @@ func (v *visitor) code() string {
 	return list.Items[len(list.Items)-1].Code
 }
 
-// TestUpstreamCalls holds docs/reference/simulator.md's table of what each endpoint asks of the
-// club system against the simulator's journal of calls.
+// TestUpstreamCalls compares docs/reference/simulator.md's table of each endpoint's calls to the club
+// system with the simulator's journal of calls.
 func TestUpstreamCalls(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
@@ -292,7 +296,7 @@ func TestUpstreamCalls(t *testing.T) {
 			t.Errorf("the page says\n%s\nand it is\n%s", row, best.row(cmp.Or(functionOf(row), "which function?"), endpoint))
 		})
 	}
-	// Client.Calls leaves the requests of tokens out: all of the above were served by one token.
+	// Client.Calls omits the token requests: one token served all of the above.
 	var journal clubsim.Items[clubsim.Request]
 	frontdesktest.NewClient(t, mock.URL).Control("GET", "requests", nil).Into(http.StatusOK, &journal)
 	if len(journal.Items) != 1 || journal.Items[0].Operation != "token" {
@@ -300,10 +304,10 @@ func TestUpstreamCalls(t *testing.T) {
 	}
 }
 
-// measure runs one request while each answer of the club system takes a while.
+// measure runs one request while each response of the club system is slow.
 func measure(v *visitor, endpoint string, slow time.Duration) measured {
 	v.t.Helper()
-	v.Control("PUT", "settings", `{"webhookUrl": ""}`).Into(http.StatusOK, nil) // what events lead to is not the endpoint's
+	v.Control("PUT", "settings", `{"webhookUrl": ""}`).Into(http.StatusOK, nil) // calls caused by events are not the endpoint's
 	if !endpoints[endpoint].cold {
 		v.Do("GET", "/v1/clubs/11/products", nil).Into(http.StatusOK, nil)
 	}
@@ -339,8 +343,8 @@ func measureCalls(calls []clubsim.Request) measured {
 	return measured{text: roundsText(rounds), calls: len(calls), rounds: len(rounds)}
 }
 
-// roundsText writes rounds down; those of one operation alone, such as the offers
-// of a whole catalogue, become one number.
+// roundsText formats rounds; consecutive rounds of one operation, such as the offers of a whole
+// catalogue, become one number.
 func roundsText(rounds []map[string]int) string {
 	var merged []map[string]int
 	for _, round := range rounds {

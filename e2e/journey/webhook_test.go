@@ -34,7 +34,7 @@ func (d delivery) to(c *frontdesktest.Client) *frontdesktest.Response {
 	return c.Do("POST", "/v1/webhooks/card", d.body, [2]string{"Content-Type", "application/json"}, [2]string{sandbox.SignatureHeader, d.signature})
 }
 
-// paymentEvent is an event that says of a payment whatever its sender likes.
+// paymentEvent is an event that claims anything about a payment.
 func paymentEvent(t *testing.T, id string, payment sandbox.Payment) string {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{
@@ -46,7 +46,7 @@ func paymentEvent(t *testing.T, id string, payment sandbox.Payment) string {
 	return string(body)
 }
 
-// TestForgedWebhooks are refused, whatever they claim, and change nothing.
+// TestForgedWebhooks checks that forged webhooks are refused, whatever they claim, and change nothing.
 func TestForgedWebhooks(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -82,8 +82,8 @@ func TestForgedWebhooks(t *testing.T) {
 	expectUntouched(t, s)
 }
 
-// TestLyingWebhooks: events with a valid signature and wrong contents, or of other
-// accounts, are accepted, so that they are not repeated, and have no effect.
+// TestLyingWebhooks checks that correctly signed events with wrong contents, or of other accounts, are
+// accepted, so that they are not repeated, and have no effect.
 func TestLyingWebhooks(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -111,17 +111,17 @@ func TestLyingWebhooks(t *testing.T) {
 		"an invalid generation":   meddle(func(p *sandbox.Payment) { p.Metadata["fd_generation"] = "-1" }),
 		"unexpected fields":       meddle(func(p *sandbox.Payment) { p.Metadata["fd_post_1"] = "claimed" }),
 	} {
-		for range 2 { // and is repeated
+		for range 2 { // and is sent again
 			signed(time.Now(), sandbox.DemoWebhookSecret, paymentEvent(t, "evt_"+strings.ReplaceAll(name, " ", "_"), lie)).to(c).Into(http.StatusNoContent, nil)
 		}
 	}
-	// The true event that follows finds everything in place.
+	// The true event that follows is processed normally.
 	c.Confirm(*before.Payment, "4242424242424242")
 	c.Await(registration.Id, api.Completed)
 	s.ExpectOnePayment(t, before.Payment.Amount.Amount)
 }
 
-// payment is the one that the processor holds.
+// payment returns the payment that the processor holds.
 func payment(t *testing.T, s frontdesktest.Env) sandbox.Payment {
 	t.Helper()
 	held := s.Upstreams.Cards.Payments()
@@ -131,7 +131,7 @@ func payment(t *testing.T, s frontdesktest.Env) sandbox.Payment {
 	return held[0]
 }
 
-// expectUntouched says that no money moved anywhere.
+// expectUntouched checks that no money moved anywhere.
 func expectUntouched(t *testing.T, s frontdesktest.Env) {
 	t.Helper()
 	if held := payment(t, s); held.State != cards.RequiresAction || held.Captured != 0 || held.Metadata["fd_post_1"] != "" {

@@ -30,7 +30,7 @@ func sortByRank[T interface{ rank() uint64 }](list *[3]T) {
 	}
 }
 
-// rank orders records by all but their attempt id.
+// rank orders records by everything but their attempt id.
 func (r record) rank() (rank uint64) {
 	for _, flag := range []bool{r.exists, r.releasePending, r.declined, r.rebuilt, r.seen, r.refundFailed} {
 		rank <<= 1
@@ -44,7 +44,7 @@ func (r record) rank() (rank uint64) {
 	return rank
 }
 
-// rank orders processes by all but their attempt id.
+// rank orders processes by everything but their attempt id.
 func (p process) rank() uint64 {
 	rank := p.rec.rank() | uint64(p.at)<<56
 	if p.stale {
@@ -53,7 +53,7 @@ func (p process) rank() uint64 {
 	return rank
 }
 
-// sameAs tells whether a world in its canonical form is w in another order.
+// sameAs reports whether a world in its canonical form is w in another order.
 func (w world) sameAs(form world) bool {
 	for _, p := range orders {
 		for _, b := range orders {

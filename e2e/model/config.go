@@ -2,41 +2,41 @@ package model
 
 import "slices"
 
-// Config says what is explored.
+// Config defines what is explored.
 type Config struct {
 	Replicas int // gateways that work at the same time; zero: 2, at most 3
 	Claims   int // flows' maxClaims; zero: 2, at most 2
 	Payments int // payments of the sale, one after the other; zero: 1, at most 2
 
-	// The budgets: how often each fault may happen. Zero: never. Any: any number of
-	// times. Messages and answers get lost, late or refused without a budget.
+	// The budgets: how often each fault may happen. Zero: never. Any: any number of times. Messages and
+	// responses get lost, late or refused without a budget.
 	Crashes   int // a replica dies inside record, in a rebuild or in a command, and forgets everything; at most 6, or Any
 	Sleeps    int // a process becomes a zombie: it sleeps inside record for longer than its deadlines, and continues; at most 6, or Any
-	Rollbacks int // Redis falls back to an earlier content; at most 3
+	Rollbacks int // Redis falls back to an earlier state; at most 3
 	Wipes     int // Redis loses everything; at most 6, or Any
 	Days      int // 24 h pass, and the processor forgets its idempotency keys; at most 6
 	Operator  int // commands of an operator on a payment in doubt; at most 6, or Any
 
-	Desk        bool // the club's staff may settle the sale themselves while it is open, once, at any step
-	RefundsFail int  // a refund is pending at first, and the processor may turn it down so often; at most 3. Zero: refunds are immediate
-	Strangers   bool // others than the holder ask for the payment to be given up
+	Desk        bool // the club's staff may settle the sale while it is open, once, at any step
+	RefundsFail int  // how often the processor may fail a refund that was pending at first; at most 3. Zero: refunds are immediate
+	Strangers   bool // callers other than the holder ask to give up the payment
 
 	Declines bool     // the first card that a buyer tries may be declined
-	Methods  []Method // what can be chosen each time a payment is started; empty: ByCard
+	Methods  []Method // the methods to choose from when a payment is started; empty: ByCard
 
-	Mutation Mutation // what is left out of the protocol; zero: nothing
-	Except   []string // invariants that are not looked at; empty: all are
+	Mutation Mutation // mistakes that are built into the protocol; zero: none
+	Except   []string // invariants that are not checked; empty: all are
 	Limit    int      // worlds after which the search gives up; zero: 20 million, which take about 1.5 GB
 }
 
-// Any is a budget without an end.
+// Any is an unlimited budget.
 const Any = 7
 
 // Method is a way to settle a sale.
 type Method uint8
 
-// The ways. A deferral (postpone_due) and a free sale (transitions) are one to
-// the model: the club system itself refuses both on a sale that is recorded.
+// The methods. A deferral (postpone_due) and a free sale (transitions) are the same to the model: the
+// club system itself refuses both on a recorded sale.
 const (
 	ByCard    Method = iota // a card processor that keeps claims in its metadata
 	ByCapture               // a card processor that cannot: its capture is the claim
@@ -44,7 +44,7 @@ const (
 	InPerson                // without a processor: cash, cheque or a card at the desk, which the club system books every time
 )
 
-// hasProcessor tells whether a processor holds a payment for it.
+// hasProcessor reports whether a processor holds a payment for it.
 func (w Method) hasProcessor() bool { return w == ByCard || w == ByCapture }
 
 func (c Config) withDefaults() Config {
@@ -69,7 +69,7 @@ func orDefault(v, otherwise int) int {
 	return v
 }
 
-// start is the world before anything happened: a registration without a payment.
+// start is the initial world: a registration without a payment.
 func (c Config) start() world {
 	w := world{redis: record{exists: true}, left: budget{
 		crashes: uint8(c.Crashes), rollbacks: uint8(c.Rollbacks), wipes: uint8(c.Wipes),

@@ -1,22 +1,21 @@
-// Package model explores the payment protocol exhaustively: every order in which the gateways'
-// steps, the buyer, an operator and a list of faults can follow each other, within budgets, until
-// an invariant breaks or nothing new is left. It is not the code and runs none of it. It tells
-// flows/payment/step.go, flows/payment/record.go and the compare-and-set of flows/store a second
-// time, short enough to be compared side by side. The functions have the same names. Start reading
-// at Check, then at next in step.go with flows/payment/step.go open.
+// Package model explores the payment protocol exhaustively: every order in which the gateways' steps,
+// the buyer, an operator and a list of faults can follow each other, within budgets, until an invariant
+// breaks or nothing new is left. It does not run the code. It restates flows/payment/step.go,
+// flows/payment/record.go and the compare-and-set of flows/store, briefly enough to be compared side by
+// side. The functions have the same names. Start reading at Check, then at next in step.go with
+// flows/payment/step.go open.
 //
 // # Worlds and steps
 //
-// A world is all that decides what can happen: what Redis holds and what it will fall back to, what
-// each replica is doing and remembers, the processor's payments with their journals of claims, the
-// POSTs that the club system booked or may still book, and what is left of the budgets. A step is
-// one remote effect of one replica, or one event outside. The search is breadth first over worlds,
-// so that the first violation has a shortest trace; it runs on one goroutine and finds the same
-// every time.
+// A world is everything that decides what can happen: what Redis holds and what it will fall back to,
+// what each replica is doing and remembers, the processor's payments with their journals of claims, the
+// POSTs that the club system booked or may still book, and what is left of the budgets. A step is one
+// remote effect of one replica, or one event outside. The search is breadth first over worlds, so that
+// the first violation has a shortest trace. It runs on one goroutine and is deterministic.
 //
 //	here                                there, in flows/payment unless said otherwise
 //	next, createIntent … resolveDoubt   Machine.next and the functions of that name
-//	prepareSettlement, created          the function of that name, notCreated
+//	prepareSettlement, findCreated      the functions of that name; created is its list
 //	takeOver, prepareRefund             the cases Sending (with StateChange.LeaseExpiredFor) and RefundDue of next
 //	prepareRecord, releaseLate          the functions of that name
 //	record, look, trust, claim          record, claimAndSend, claim
@@ -64,16 +63,17 @@
 //
 // Two invariants are about the end of a fault-free run. From every world the search also
 // follows the way on which nothing fails, with late requests arriving after
-// everything else: it has to come to rest, and at rest all money that is captured
+// everything else: it must come to rest, and at rest all money that is captured
 // and not refunded is recorded, in doubt, or blocked.
 //
 // # What is not covered
 //
-// The gate and the first byte are one step; a process that sleeps between the two posts late. An operator
-// who says "not recorded" is right, and nothing arrives after the operator's wait. Evidence of the same minute
-// may be wrong where staff act in it. The processor is linearizable, keeps its keys for a day, and forgets no metadata.
-// The list of open payments is complete. A second payment of one generation cannot occur, so settling
-// duplicates is not modelled. Carts, prices and everything before the payment are left out. After a
-// rollback a plain read can be as old as Redis, see StaleDecline. Methods without a processor have no
-// witness: TestWhatRestsOnRedisAlone shows what a single rollback does to them.
+// The gate and the first byte are one step; a process that sleeps between the two posts late. An
+// operator who says "not recorded" is right, and nothing arrives after the operator's wait. Evidence of
+// the same minute may be wrong where staff act in it. The processor is linearizable, keeps its keys for
+// a day, and forgets no metadata. The list of open payments is complete. A second payment of one
+// generation cannot occur, so settling duplicates is not modelled. Carts, prices and everything before
+// the payment are left out. After a rollback a plain read can be as old as Redis, see StaleDecline.
+// Methods without a processor have no witness: TestWhatRestsOnRedisAlone shows what a single rollback
+// does to them.
 package model

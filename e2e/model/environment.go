@@ -24,7 +24,7 @@ func (m *machine) buyer(w *world) {
 	}
 }
 
-// staff settle the sale in the club system's own screens, where it has to be open.
+// staff settle the sale in the club system's own screens, if it is open there.
 func (m *machine) staff(w *world) {
 	if w.left.desk == 0 || w.settled() {
 		return
@@ -35,7 +35,7 @@ func (m *machine) staff(w *world) {
 	m.fault(next, "The club's staff settle the sale")
 }
 
-// minute lets time pass, so that no reading is from the last minute any more. An attempt at work ends
+// minute lets time pass, so that no reading is from the last minute any more. A running attempt ends
 // before, or its process sleeps.
 func (m *machine) minute(w *world) {
 	next, changes := *w, w.desk == justNow
@@ -68,14 +68,14 @@ func (w *world) records() (all [1 + maxReplicas + maxBackups]*record) {
 	return all
 }
 
-// stranger asks to give up the buyer's payment, as the buyer may: every gateway asks for the token.
+// stranger asks to give up the buyer's payment, as the buyer may: every gateway requires the token.
 func (m *machine) stranger(w *world) {
 	if m.cfg.Strangers && w.redis.state == intent && m.mutated(AnyHolder) {
 		m.wrong(*w, "A stranger gives the payment up", StrangerActs)
 	}
 }
 
-// arrivals applies what was sent and never answered.
+// arrivals applies requests that were sent but never answered.
 func (m *machine) arrivals(w *world) {
 	for i := range w.slot {
 		m.atProcessor(w, i)
@@ -136,7 +136,7 @@ func (m *machine) atProcessor(w *world, i int) {
 	}
 }
 
-// asked is what a payment is at the processor as soon as a refund was asked for.
+// asked is the state of a payment at the processor once a refund was requested.
 func (m *machine) asked() held {
 	if m.cfg.RefundsFail > 0 {
 		return refundPendingThere
@@ -144,7 +144,7 @@ func (m *machine) asked() held {
 	return refundedThere
 }
 
-// tidy drops what can no longer happen: a request on its way that will be refused when it arrives.
+// tidy drops what can no longer happen: a request in transit that will be refused when it arrives.
 func (s *slot) tidy() {
 	s.lateCapture = s.lateCapture && s.held == authorisedThere
 	s.lateCancel = s.lateCancel && s.held.open()
@@ -156,7 +156,7 @@ func (s *slot) tidy() {
 	}
 }
 
-// faults are what the budgets allow.
+// faults are the faults that the budgets allow.
 func (m *machine) faults(w *world) {
 	for i := range w.process {
 		p := &w.process[i]
@@ -179,8 +179,8 @@ func (m *machine) faults(w *world) {
 	m.day(w)
 }
 
-// day lets the processor forget its keys. By then every call outside record has
-// met its deadline, and what was on its way has arrived or never will.
+// day makes the processor forget its keys. By then every call outside record has reached its deadline,
+// and every request in transit has arrived or never will.
 func (m *machine) day(w *world) {
 	for i := range w.process {
 		if p := &w.process[i]; p.at != idle && !p.stale {
@@ -204,5 +204,5 @@ func (m *machine) day(w *world) {
 	m.fault(next, "A day passes: the processor forgets its idempotency keys")
 }
 
-// dayPassed tells whether the registration is too old to be paid.
+// dayPassed reports whether the registration is too old to be paid.
 func (m *machine) dayPassed(w *world) bool { return int(w.left.days) < m.cfg.Days }

@@ -56,9 +56,9 @@ func (w *world) refundedBooked() bool {
 	return false
 }
 
-// forgotten tells whether a world at rest holds money that no machine and no operator
-// will look at again: captured, not refunded, and not in Redis as recorded, in
-// doubt or blocked (which the buyer is shown as in doubt).
+// forgotten reports whether a world at rest holds money that no machine and no operator will check
+// again: captured, not refunded, and not in Redis as recorded, in doubt or blocked (which the buyer is
+// shown as in doubt).
 func (w *world) forgotten() bool {
 	for i := range w.slot {
 		if s := &w.slot[i]; s.held == capturedThere && !w.redis.tellsOf(uint8(i+1), s.generation) {
@@ -68,8 +68,8 @@ func (w *world) forgotten() bool {
 	return false
 }
 
-// keptForDesk tells whether a world at rest holds money for a sale that staff settled, and no operator sees it.
-// Evidence within the same minute cannot tell them from an attempt.
+// keptForDesk reports whether a world at rest holds money for a sale that staff settled, and no
+// operator sees it. Evidence within the same minute cannot distinguish staff from an attempt.
 func (w *world) keptForDesk() bool {
 	for i := range w.slot {
 		if s := &w.slot[i]; w.desk != never && !w.collided && s.held == capturedThere && s.club.applied == 0 && w.redis.state == recorded {
@@ -79,7 +79,7 @@ func (w *world) keptForDesk() bool {
 	return false
 }
 
-// tellsOf tells whether the record represents a payment at the processor. One
+// tellsOf reports whether the record represents a payment at the processor. One
 // that was blocked before it had the processor's id represents its generation.
 func (r record) tellsOf(slot, generation uint8) bool {
 	switch r.state {

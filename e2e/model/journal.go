@@ -2,7 +2,7 @@ package model
 
 import "slices"
 
-// This file is how flows/record.go reads the processor's journal.
+// This file mirrors how flows/record.go reads the processor's journal.
 
 // claimAvailable mirrors flows' function: the n-th claim is available to an attempt (0: to the
 // first).
@@ -21,13 +21,12 @@ func (m *machine) claimAvailable(s *slot, n uint8, p attemptID) bool {
 	return true
 }
 
-// released tells whether a claim was given up by its holder, whose post the
-// release names; or before any attempt won it, after which none can use it.
+// released reports whether a claim was given up by its holder, whose post the release names. A claim
+// may also be released before any attempt won it; then none can use it.
 func (m *machine) released(e entry) bool {
 	return e.release != 0 && (e.attempt == 0 || e.attempt == e.release || m.mutated(TrustAnyRelease))
 }
 
-// acceptanceJournaled tells whether an acceptance was journaled under any claim.
 func (s *slot) acceptanceJournaled() bool {
 	for _, e := range s.journal {
 		if e.done {
@@ -37,7 +36,7 @@ func (s *slot) acceptanceJournaled() bool {
 	return false
 }
 
-// allReleased tells whether no attempt can have sent anything under any claim, and none
+// allReleased reports whether no attempt can have sent anything under any claim, and none
 // ever will under these.
 func (s *slot) allReleased(last uint8) bool {
 	for _, e := range s.journal {
@@ -48,7 +47,7 @@ func (s *slot) allReleased(last uint8) bool {
 	return s.journal[last-1].release != 0
 }
 
-// untouched tells that no attempt can have recorded the payment: every claim was given up.
+// untouched reports that no attempt can have recorded the payment: every claim was given up.
 func (s *slot) untouched() bool {
 	for _, e := range s.journal {
 		if e.done || e.attempt != 0 && e.release != e.attempt {
@@ -58,12 +57,11 @@ func (s *slot) untouched() bool {
 	return true
 }
 
-// refundClaimed tells whether a refund won a claim.
 func (s *slot) refundClaimed() bool {
 	return slices.ContainsFunc(s.journal[:], func(e entry) bool { return e.attempt.refund() })
 }
 
-// lastClaim is the highest claim that the journal speaks of, 0 for none, and whose it is.
+// lastClaim returns the highest claim in the journal, 0 for none, and its holder.
 func (s *slot) lastClaim() (n uint8, p attemptID) {
 	for n := uint8(maxClaims); n > 0; n-- {
 		switch e := s.journal[n-1]; {
@@ -76,7 +74,7 @@ func (s *slot) lastClaim() (n uint8, p attemptID) {
 	return 0, 0
 }
 
-// maybeSent tells whether the latest claim is one to record that was not released.
+// maybeSent reports whether the latest claim is a claim to record that was not released.
 func (m *machine) maybeSent(s *slot) bool {
 	n, _ := s.lastClaim()
 	return n > 0 && s.journal[n-1].attempt != 0 && !m.released(s.journal[n-1])

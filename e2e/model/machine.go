@@ -1,6 +1,6 @@
 package model
 
-// machine gives the steps that lead on from a world.
+// machine returns the steps that follow from a world.
 type machine struct {
 	cfg          Config
 	replica      int // the replica whose step it is, or noReplica
@@ -8,19 +8,19 @@ type machine struct {
 	stateChanges [states][states]bool // the transitions that were committed
 }
 
-// noReplica takes the steps of the world outside.
+// noReplica takes the steps of the environment.
 const noReplica = -1
 
-// kind tells steps apart by what has to happen for them.
+// kind distinguishes steps by what they require.
 type kind uint8
 
 const (
 	normal  kind = iota // nothing: a gateway does its work
-	delayed             // what was on its way arrives
+	delayed             // a request in transit arrives
 	fault               // something fails, or people do something
 )
 
-// step is one way on.
+// step is one transition to another world.
 type step struct {
 	to      world
 	replica int
@@ -29,8 +29,8 @@ type step struct {
 	broken  string // the invariant that the step itself breaks
 }
 
-// successors lists every step from w. Gateways come first, those that are at work
-// before the idle ones, and of a gateway's steps the first is that of a fault-free run.
+// successors lists every step from w. Gateways come first, busy ones before idle ones. The first step
+// of a gateway is that of a fault-free run.
 func (m *machine) successors(w *world) []step {
 	m.steps = m.steps[:0]
 	free := noReplica
@@ -42,7 +42,7 @@ func (m *machine) successors(w *world) []step {
 		m.replica = i
 		m.proceed(w, i)
 	}
-	if free != noReplica { // one of them speaks for all
+	if free != noReplica { // one idle replica stands for all
 		m.replica = free
 		m.rebuild(w, free)
 		m.next(w)
@@ -109,5 +109,5 @@ func (m *machine) wrong(to world, what, invariant string) {
 	m.steps = append(m.steps, step{to: to, replica: m.replica, what: what, kind: fault, broken: invariant})
 }
 
-// mutated tells whether any of the mutations is built in.
+// mutated reports whether any of the mutations is built in.
 func (m *machine) mutated(of Mutation) bool { return m.cfg.Mutation&of != 0 }

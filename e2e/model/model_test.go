@@ -10,7 +10,7 @@ import (
 	"frontdesk/flows"
 )
 
-// unlimited is a budget without an end.
+// unlimited is a budget without a limit.
 const unlimited = model.Any
 
 var (
@@ -20,9 +20,9 @@ var (
 	everyWay  = []model.Method{model.ByCard, model.Deferred, model.InPerson}
 )
 
-// The budgets here are what a crowded machine does within a minute with the race
-// detector, which makes a search several times as long. Where all at once would
-// be too much for one search, there are several, with one claim instead of two.
+// A busy machine explores the budgets here within a minute with the race detector, which slows a search
+// down several times. Where one search would be too large, there are several, with one claim instead of
+// two.
 func TestProtocolHolds(t *testing.T) {
 	t.Parallel()
 	for name, config := range map[string]model.Config{
@@ -60,8 +60,8 @@ func TestProtocolHolds(t *testing.T) {
 	}
 }
 
-// counterexample is what has to be found, and in how many steps: a shortest trace that
-// gets longer or shorter says that the model changed.
+// counterexample is what must be found, and in how many steps: a shortest trace that gets longer or
+// shorter means that the model changed.
 type counterexample struct {
 	config model.Config
 	breaks string
@@ -124,9 +124,9 @@ func TestMutationsAreFound(t *testing.T) {
 	}
 }
 
-// TestWhatRestsOnRedisAlone shows the limit of the ways that have no witness. They
-// are right for as long as Redis keeps what it acknowledged, and no longer. The model has one record, which
-// the deferral takes here; the code rebuilds the card payment under another id, which the simulation covers.
+// TestWhatRestsOnRedisAlone shows the limit of the methods without a witness. They are correct only as
+// long as Redis keeps what it acknowledged. The model has one record, which the deferral takes here;
+// the code rebuilds the card payment under another id, which the simulation covers.
 func TestWhatRestsOnRedisAlone(t *testing.T) {
 	t.Parallel()
 	for name, f := range map[string]counterexample{
@@ -140,8 +140,8 @@ func TestWhatRestsOnRedisAlone(t *testing.T) {
 	}
 }
 
-// TestTransitionsAreThoseOfTheCode holds the table in flows and the model equal,
-// but for what the model has and the code does without: a claim by capture.
+// TestTransitionsAreThoseOfTheCode compares the table in flows with the model, except for what only the
+// model has: a claim by capture.
 func TestTransitionsAreThoseOfTheCode(t *testing.T) {
 	t.Parallel()
 	moves := model.Check(model.Config{Crashes: unlimited, Sleeps: unlimited, Declines: true}).StateChanges
@@ -160,8 +160,8 @@ func TestTransitionsAreThoseOfTheCode(t *testing.T) {
 	moves = append(moves, model.Check(model.Config{Crashes: 1, Rollbacks: 1, Claims: 1, Desk: true}).StateChanges...)
 	for _, from := range flows.PaymentStates {
 		for _, to := range flows.PaymentStates {
-			// The code blocks a payment where something does not match, and in the model everything does.
-			// It also blocks one whose refund failed; the model marks it and leaves it in refunding.
+			// The code blocks a payment where something does not match, which never happens in the model. It
+			// also blocks one whose refund failed; the model marks it and leaves it in refunding.
 			if from.CanBecome(to) && to != flows.Blocked && from != flows.Blocked && !slices.Contains(moves, model.StateChange{From: string(from), To: string(to)}) {
 				t.Errorf("the code goes from %s to %s, and the model does not", from, to)
 			}

@@ -3,8 +3,8 @@ package model
 // This file is an operator's commands on a payment in doubt: confirm-recorded, and
 // confirm-not-recorded with --send-again or --refund.
 
-// operator is a person with access to the club system who says the truth. "Not recorded" needs a claim so
-// old that nothing can arrive, by the journal's age, as Redis may hold an older record.
+// operator is a person with access to the club system who tells the truth. "Not recorded" needs a claim
+// so old that nothing can arrive. The journal gives the age, because Redis may hold an older record.
 func (m *machine) operator(w *world, i int) {
 	r, s := w.redis, w.of(w.redis)
 	if w.left.operator == 0 || r.state != inDoubt && !r.refundFailed {
@@ -33,7 +33,7 @@ func (m *machine) operator(w *world, i int) {
 	}
 }
 
-// notRecorded offers what can follow from "it was not recorded".
+// notRecorded adds the steps that can follow from "it was not recorded".
 func (m *machine) notRecorded(w *world, i int, r record, again, back state, at at) {
 	m.fault(w.end(i, r, back, at), "gets an operator's decision: not recorded, give the money back")
 	if int(r.claim) < m.cfg.Claims && r.method != ByCapture && w.desk == never {
@@ -41,8 +41,8 @@ func (m *machine) notRecorded(w *world, i int, r record, again, back state, at a
 	}
 }
 
-// claimsExpired tells whether every claim that an operator can know of is old: the attempt that
-// holds it has found the gate closed, and no POST under it is still on its way.
+// claimsExpired reports whether every claim that an operator can know of is old: the attempt that holds
+// it has found the gate closed, and no POST under it is still in transit.
 func (m *machine) claimsExpired(w *world, r record) bool {
 	if w.booked(r).late > 0 {
 		return false
@@ -56,7 +56,7 @@ func (m *machine) claimsExpired(w *world, r record) bool {
 	return true
 }
 
-// knows tells whether the journal holds a claim of the post.
+// knows reports whether the journal holds a claim of the post.
 func (s *slot) knows(p attemptID) bool {
 	if s == nil {
 		return false
@@ -69,7 +69,7 @@ func (s *slot) knows(p attemptID) bool {
 	return false
 }
 
-// settle releases the claim on the operator's word; then the decision is committed.
+// settle releases the claim by the operator's decision, which is then committed.
 func (m *machine) settle(w *world, i int) {
 	there, r := *w, w.process[i].rec
 	e := &there.of(r).journal[r.claim-1]

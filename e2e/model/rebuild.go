@@ -1,6 +1,6 @@
 package model
 
-// This file is flows/rebuild.go: what Redis lost is brought back from the processor.
+// This file mirrors flows/rebuild.go: what Redis lost is restored from the processor.
 
 // rebuild lists the processor's payments and describes the latest one that Redis
 // does not know, from its metadata.
@@ -21,8 +21,8 @@ func (m *machine) rebuild(w *world, i int) {
 	}
 }
 
-// derivePayment is the record that the processor's own account of a payment allows. What was not
-// captured is looked at again, or given up; what was captured is as far as the journal says.
+// derivePayment is the record that the processor's own data of a payment allows. A payment without a
+// capture is polled again, or given up; a captured one is as far as the journal says.
 func (m *machine) derivePayment(w *world, n int) record {
 	s := &w.slot[n-1]
 	r := record{exists: true, generation: s.generation, method: m.cardWay(), slot: uint8(n), version: 1, state: intent, rebuilt: true}
@@ -52,8 +52,8 @@ func (m *machine) derivePayment(w *world, n int) record {
 	return r
 }
 
-// rebuiltRefunded is the state of a payment whose money went back: by a refund of
-// ours, or by a hand that came between.
+// rebuiltRefunded is the state of a payment whose money was returned: by a refund of ours, or by
+// another party.
 func (m *machine) rebuiltRefunded(s *slot, r record) state {
 	if r.claim > 0 && !r.attempt.refund() && !m.released(s.journal[r.claim-1]) {
 		return inDoubt
@@ -61,7 +61,7 @@ func (m *machine) rebuiltRefunded(s *slot, r record) state {
 	return refunded
 }
 
-// cardWay is the way of every payment that the processor holds.
+// cardWay is the method of every payment that the processor holds.
 func (m *machine) cardWay() Method {
 	for _, way := range m.cfg.Methods {
 		if way.hasProcessor() {
@@ -71,7 +71,6 @@ func (m *machine) cardWay() Method {
 	return ByCard
 }
 
-// storeRebuilt stores the record if it is still missing.
 func (m *machine) storeRebuilt(w *world, i int) {
 	r, done := w.process[i].rec, w.idle(i)
 	if w.redis.exists && w.redis.generation >= r.generation {

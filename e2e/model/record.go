@@ -1,7 +1,7 @@
 package model
 
-// This file is flows/record.go: from the captured money to the one POST, and to
-// what came of it. Inside record, each remote effect is a step of its own.
+// This file mirrors flows/record.go: from the captured money to the single POST and its outcome. Inside
+// record, each remote effect is a step of its own.
 
 // prepareRecord moves a captured payment on to its next claim. The pause before
 // it (Payment.NotBefore) may be over at any time.
@@ -26,8 +26,8 @@ func (m *machine) prepareRecord(w *world) {
 	m.nextClaim(w, "will record")
 }
 
-// prepareSettlement is prepareRecord for a way without a processor: the sale is
-// read just before, and one that is settled already is not settled again.
+// prepareSettlement is prepareRecord for a method without a processor: the sale is read just before,
+// and one that is already settled is not settled again.
 func (m *machine) prepareSettlement(w *world) {
 	if w.settled() {
 		m.move(w, inDoubt, normal, "finds the sale settled already")
@@ -47,8 +47,8 @@ func (m *machine) nextClaim(w *world, what string) {
 	m.commit(*w, r, normal, what)
 }
 
-// releaseLate writes the release that could not be written with its outcome.
-// Where another one is, the next claim or the refund finds out what that means.
+// releaseLate writes the release that could not be written with its outcome. If another release is
+// there, the next claim or the refund resolves it.
 func (m *machine) releaseLate(w *world) {
 	there, r := *w, w.redis
 	e := &there.of(r).journal[r.claim-1]
@@ -67,14 +67,14 @@ func (m *machine) releaseLate(w *world) {
 	}
 }
 
-// preparing is the world in which the replica that captured has found that committed, and
-// continues with the claim.
+// preparing is the world in which the replica that captured has committed the capture, and continues
+// with the claim.
 func (w *world) preparing(i int, r record) world {
 	r.claim, r.attempt = r.claim+1, w.newAttemptID(forPost)
 	return w.end(i, r, sending, toPrepare)
 }
 
-// record is what follows the move to sending, in the same call, depending on what the process did before.
+// record follows the move to sending, in the same call, depending on what the process did before.
 func (m *machine) record(r record, before process) process {
 	p := process{at: toLook, rec: r}
 	switch {
@@ -99,9 +99,9 @@ func (m *machine) trust(w *world, i int) {
 	m.claim(w, i)
 }
 
-// look is the first half of claimAndSend: what another attempt holds, or what
-// must not be had yet, is not asked for. The processor's key has to make one
-// winner only among those that look at about the same time.
+// look is the first half of claimAndSend: a claim that another attempt holds, or that is not available
+// yet, is not requested. The processor's key must ensure a single winner only among attempts that read
+// at about the same time.
 func (m *machine) look(w *world, i int) {
 	r := w.process[i].rec
 	s := w.of(r)
@@ -114,7 +114,7 @@ func (m *machine) look(w *world, i int) {
 }
 
 // claim is the second half: Cards.Annotate under the claim's key, again while
-// the answer is lost and the gate is open.
+// the response is lost and the gate is open.
 func (m *machine) claim(w *world, i int) {
 	p := &w.process[i]
 	there, r := *w, p.rec
@@ -148,8 +148,8 @@ func (m *machine) claim(w *world, i int) {
 	m.fault(m.notSent(&there, i), "asks for the claim, which stays on its way")
 }
 
-// claimByCapture takes the money under a key of this attempt alone. Its success
-// is the claim; no other response tells which attempt won.
+// claimByCapture takes the money under a key of this attempt alone. Its success is the claim; no other
+// response shows which attempt won.
 func (m *machine) claimByCapture(w *world, i int) {
 	there, p := *w, &w.process[i]
 	s := there.of(p.rec)
@@ -171,7 +171,7 @@ func (m *machine) claimByCapture(w *world, i int) {
 	m.fault(there.outcome(i, inDoubt), "asks for the capture, which stays on its way")
 }
 
-// send is the POST, with every outcome that the club system's client tells apart.
+// send is the POST, with every outcome that the club system's client distinguishes.
 func (m *machine) send(w *world, i int) {
 	p := &w.process[i]
 	if p.stale && !m.mutated(NoGate) {
@@ -195,8 +195,8 @@ func (m *machine) send(w *world, i int) {
 	m.fault(m.unknown(w, i), "posts; the request is lost, without a response")
 }
 
-// maxLate is how many POSTs of a kind may be on their way without a response: one more than
-// the protocol ever has.
+// maxLate is how many POSTs of a kind may be in transit without a response: one more than the protocol
+// ever has.
 const maxLate = 2
 
 func (m *machine) sendLate(w *world, i int) {
@@ -207,8 +207,8 @@ func (m *machine) sendLate(w *world, i int) {
 	}
 }
 
-// post carries a POST out at the club system, which refuses to defer or to
-// validate a sale that is recorded, and never refuses a payment.
+// post executes a POST at the club system, which refuses to defer or to validate a recorded sale, and
+// never refuses a payment.
 func (m *machine) post(w *world, r record) (taken bool) {
 	if r.method == Deferred && w.settled() {
 		return false
@@ -220,7 +220,7 @@ func (m *machine) post(w *world, r record) (taken bool) {
 // add counts one more POST; two is one too many, and more are not distinguished.
 func (b *booked) add() { b.applied = min(b.applied+1, 2) }
 
-// unknown is the outcome of a POST of which a byte left and no answer came.
+// unknown is the outcome of a POST that sent at least a byte and got no response.
 func (m *machine) unknown(w *world, i int) world {
 	switch {
 	case m.mutated(RetryAmbiguous):
@@ -232,7 +232,7 @@ func (m *machine) unknown(w *world, i int) world {
 	}
 }
 
-// notSent is for an attempt of which it is certain that nothing happened: the claim is given up.
+// notSent is the outcome of an attempt that certainly had no effect: the claim is given up.
 func (m *machine) notSent(w *world, i int) world {
 	r := w.process[i].rec
 	last := int(r.claim) == m.cfg.Claims
@@ -248,7 +248,7 @@ func (m *machine) notSent(w *world, i int) world {
 	}
 }
 
-// giveUp is an outcome with the mark "release", where there is a journal for it.
+// giveUp is an outcome with the mark "release", if there is a journal for it.
 func (m *machine) giveUp(w *world, i int, to state) world {
 	if !w.process[i].rec.method.hasProcessor() || m.mutated(RedisAlone) {
 		return w.outcome(i, to)
@@ -270,8 +270,8 @@ func (m *machine) inquire(w *world, i int) {
 	m.fault(w.outcome(i, inDoubt), "cannot read the sale")
 }
 
-// release writes fd_release_n before the outcome is committed. When that fails,
-// the record says that it is pending; where another release is, that one stays.
+// release writes fd_release_n before the outcome is committed. If that fails, the record says that it
+// is pending; if another release is there, that one stays.
 func (m *machine) release(w *world, i int) {
 	there, r := *w, w.process[i].rec
 	owed := r
@@ -290,7 +290,7 @@ func (m *machine) release(w *world, i int) {
 	m.fault(w.then(i, toEnd, owed), "cannot reach the processor: the release is owed")
 }
 
-// journal writes fd_done_n, after the commit and whether that worked or not.
+// journal writes fd_done_n after the commit, whether or not the commit succeeded.
 func (m *machine) journal(w *world, i int) {
 	there, r := *w, w.process[i].rec
 	there.of(r).journal[r.claim-1].done = true

@@ -4,14 +4,14 @@ import "slices"
 
 // Result is what a search found.
 type Result struct {
-	States       int           // different worlds
+	States       int           // distinct worlds
 	Depth        int           // steps to the farthest of them
-	Complete     bool          // every world within the budgets was seen
+	Complete     bool          // every world within the budgets was explored
 	Violation    *Violation    // the first one, nil for none
 	StateChanges []StateChange // the transitions of payments that were committed
 }
 
-// StateChange is a transition of a payment, in the names of flows.PaymentState.
+// StateChange is a transition of a payment, as flows.PaymentState names the states.
 type StateChange struct{ From, To string }
 
 // Check explores every reachable world, breadth first, until one breaks an invariant, so that its trace is
@@ -40,7 +40,7 @@ type search struct {
 	numbers   map[world]uint32 // by canonical form
 	worlds    []world
 	parents   []uint32
-	next      []uint32 // where a fault-free run leads; none for a world at rest
+	next      []uint32 // the successor in a fault-free run; none for a world at rest
 	violation *Violation
 }
 
@@ -86,8 +86,8 @@ func (s *search) add(w world, parent uint32) (number uint32, isNew bool) {
 	return number, true
 }
 
-// checkLiveness follows the fault-free run from every world, on which delayed requests arrive last. A run
-// without an end is a payment that never settles. Ends were checked when they were expanded.
+// checkLiveness follows the fault-free run from every world, in which delayed requests arrive last. An
+// endless run is a payment that never settles. Ends were checked when they were expanded.
 func (s *search) checkLiveness() {
 	const unseen, running, ends = 0, 1, 2
 	marks := make([]uint8, len(s.worlds))

@@ -28,25 +28,25 @@ var stateNames = [states]string{"no payment", "priced", "intent", "authorised", 
 
 func (s state) String() string { return stateNames[s] }
 
-// over tells whether no machine touches the payment any more.
+// over reports whether no machine touches the payment any more.
 func (s state) over() bool { return s == recorded || s == cancelled || s == refunded || s == blocked }
 
-// attemptID is the random id of a claim (flows.Payment.AttemptID). Only equality means anything, so ids are
+// attemptID is the random id of a claim (flows.Payment.AttemptID). Only equality matters, so ids are
 // reused. The highest bit marks a refund's claim. 0: no attempt.
 type attemptID uint8
 
-// What a claim is asked for.
+// The purposes of a claim.
 const (
 	forPost       attemptID = 0
 	forRefund     attemptID = 8
-	maxAttemptIDs attemptID = 7 // of either kind
+	maxAttemptIDs attemptID = 7 // of either purpose
 )
 
 func (p attemptID) refund() bool { return p > forRefund }
 
-// record is what Redis holds of the registration: flows.Registration and its
-// latest flows.Payment, as far as they decide anything. The earlier payments of
-// a registration are over before the next one begins (Registrations.begin).
+// record is what Redis holds of the registration: flows.Registration and its latest flows.Payment, as
+// far as they affect anything. The earlier payments of a registration are over before the next one
+// begins (Registrations.begin).
 type record struct {
 	exists         bool // the registration is there; false after Redis was wiped
 	generation     uint8
@@ -59,11 +59,11 @@ type record struct {
 	releasePending bool      // Payment.Unrelease
 	declined       bool      // Payment.DeclineCode is set
 	seen           bool      // the sale was read as agreed within the last minute (Payer.ReadAt); kept only where staff may act
-	refundFailed   bool      // the processor turned the refund down, which operators are shown
+	refundFailed   bool      // the processor failed the refund, which operators are shown
 	rebuilt        bool      // from the processor, which knows neither buyer nor cart, so that no further payment can be started
 }
 
-// maxVersion is what five bits can hold, and twice what is ever reached.
+// maxVersion is the largest five-bit number, and twice the highest version ever reached.
 const maxVersion = 31
 
 // live mirrors flows.Payment.Live.
@@ -71,8 +71,8 @@ func (r record) live() bool {
 	return r.state != noPayment && r.state != cancelled && r.state != refunded
 }
 
-// at is the remote effect that a replica is about to cause. A turn of the loop in
-// Advance is one step, so that only what takes several is here.
+// at is the remote effect that a replica is about to cause. A turn of the loop in Advance is one step,
+// so only the effects of work that takes several are listed.
 type at uint8
 
 const (
@@ -83,7 +83,7 @@ const (
 	// The replica that captured continues with the capture's response at hand.
 	toKeep    // the commit of the capture
 	toPrepare // prepareRecord: the commit that moves on to sending
-	// From here on it is inside record, and owns the payment.
+	// From here on the process is inside record, and owns the payment.
 	toTrust   // claimAndSend, with the capture's answer for the journal's
 	toLook    // claimAndSend: the journal is about to be read
 	toClaim   // claim: Cards.Annotate with fd_post_n
@@ -92,26 +92,25 @@ const (
 	toRelease // record: the release
 	toEnd     // record: the commit of the outcome
 	toAccept  // record: the commit of an acceptance, to be journaled afterwards
-	toJournal // record: annotate "done"; the lease does not matter any more
+	toJournal // record: annotate "done"; the lease no longer matters
 )
 
-// process is what a replica is doing, and what it remembers. One that
-// dies or is idle remembers nothing.
+// process is what a replica is doing, and what it remembers. A dead or idle one remembers nothing.
 type process struct {
 	at at
-	// stale says that much time went by since it captured or entered record: more than
-	// claimLife, than the lease with its grace, and than an operator has to wait.
+	// stale means that much time has passed since it captured or entered record: more than claimLife,
+	// than the lease with its grace, and than an operator must wait.
 	stale bool
 	rec   record // what it will commit; the version is still the one that it expects to find
 }
 
-// recording tells whether the process is inside record and its lease is not over.
+// recording reports whether the process is inside record and its lease is not over.
 func (p *process) recording() bool { return p.at >= toTrust && p.at <= toAccept && !p.stale }
 
-// timed tells whether the process is at work on what time spoils.
+// timed reports whether the process is doing work that can expire.
 func (p *process) timed() bool { return p.at >= toKeep && p.at <= toAccept && !p.stale }
 
-// entry is what the processor's journal holds under one claim's number.
+// entry is the processor's journal under one claim's number.
 type entry struct {
 	attempt attemptID // fd_post_n
 	release attemptID // fd_release_n
@@ -136,14 +135,13 @@ const (
 
 var heldNames = [...]string{"nothing", "requires_action", "declined", "authorised", "captured", "cancelled", "refund pending", "refunded"}
 
-// open tells whether the payment can still be cancelled there.
+// open reports whether the payment can still be cancelled there.
 func (h held) open() bool { return h == requiresAction || h == declinedThere || h == authorisedThere }
 
-// maxClaims is the most claims that a state has room for, that of a refund included.
+// maxClaims is the largest number of claims that a world has room for, a refund's included.
 const maxClaims = 3
 
-// slot is one payment at the card processor, and what the club system made of
-// the POSTs that were sent for it.
+// slot is one payment at the card processor, and what the club system did with the POSTs sent for it.
 type slot struct {
 	generation  uint8 // metadata fd_generation
 	held        held
@@ -168,10 +166,10 @@ const (
 	slots       = 2
 )
 
-// refusedKey says that the processor will never create the payment of a generation.
+// refusedKey means that the processor will never create the payment of a generation.
 const refusedKey = slots + 1
 
-// budget is what may still go wrong, and how often an operator may still act.
+// budget is how often each fault may still happen, and how often an operator may still act.
 type budget struct {
 	crashes, rollbacks, wipes, sleeps, days, operator, refundsFail, desk uint8
 }
@@ -179,7 +177,7 @@ type budget struct {
 // world is one state of everything: Redis, the replicas, the processor, the club system.
 type world struct {
 	redis    record
-	backups  [maxBackups]record // earlier contents that Redis will fall back to
+	backups  [maxBackups]record // earlier states that Redis will fall back to
 	process  [maxReplicas]process
 	slot     [slots]slot
 	key      [slots]uint8 // by generation: the slot that the key of Cards.Create leads to, or refusedKey; 0 when the processor knows no such key
@@ -200,7 +198,7 @@ const (
 	longAgo
 )
 
-// settled tells whether the sale reads as settled, by any payer.
+// settled reports whether the sale reads as settled, by any payer.
 func (w *world) settled() bool { return w.applied() > 0 || w.desk != never }
 
 // of returns the processor's payment of a record, nil when it has none.
@@ -223,7 +221,7 @@ func (w *world) booked(r record) *booked {
 	}
 }
 
-// applied is how many POSTs the club system carried out for the sale.
+// applied returns how many POSTs the club system executed for the sale.
 func (w *world) applied() uint8 {
 	n := w.inPerson.applied + w.deferred.applied
 	for i := range w.slot {
@@ -232,7 +230,7 @@ func (w *world) applied() uint8 {
 	return n
 }
 
-// owned tells whether the lease of a payment in sending still runs.
+// owned reports whether the lease of a payment in sending is still valid.
 func (w *world) owned(p attemptID) bool {
 	for i := range w.process {
 		if w.process[i].recording() && w.process[i].rec.attempt == p {
@@ -242,7 +240,8 @@ func (w *world) owned(p attemptID) bool {
 	return false
 }
 
-// attemptIDs points at every attempt id of the world, in an order that depends on the world alone.
+// attemptIDs returns pointers to every attempt id of the world, in an order that depends on the world
+// alone.
 func (w *world) attemptIDs() (ids [1 + slots*maxClaims*3 + maxReplicas + maxBackups]*attemptID) {
 	ids[0] = &w.redis.attempt
 	at := 1
@@ -283,13 +282,13 @@ func (w *world) then(i int, at at, r record) world {
 	return next
 }
 
-// end is the world with a process about to commit a state, or to do what comes before that.
+// end is the world with a process about to commit a state, or to take the step before it.
 func (w *world) end(i int, r record, to state, at at) world {
 	r.state = to
 	return w.then(i, at, r)
 }
 
-// outcome is the world with a process in record about to commit how its attempt ended.
+// outcome is the world with a process in record about to commit its attempt's outcome.
 func (w *world) outcome(i int, to state) world { return w.end(i, w.process[i].rec, to, toEnd) }
 
 // idle is the world in which a process has ended.

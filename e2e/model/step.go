@@ -2,10 +2,10 @@ package model
 
 import "slices"
 
-// This file is flows/step.go, and next of flows/advance.go: one function here for each one there, under
-// the same name. A turn of the loop in Machine.Advance is one step, see the package comment.
+// This file mirrors flows/step.go, and next of flows/advance.go: each function there has one here,
+// under the same name. A turn of the loop in Machine.Advance is one step, see the package comment.
 
-// next is what a replica does that has nothing else to do.
+// next is what an idle replica does.
 func (m *machine) next(w *world) {
 	switch w.redis.state {
 	case priced:
@@ -31,15 +31,15 @@ func (m *machine) next(w *world) {
 	}
 }
 
-// createIntent makes the payment known to the processor. Its key leads every
-// retry to the same payment, for as long as the processor knows the key.
+// createIntent creates the payment at the processor. Its key leads every retry to the same payment, for
+// as long as the processor knows the key.
 func (m *machine) createIntent(w *world) {
 	switch {
 	case !w.redis.method.hasProcessor():
 		m.prepareSettlement(w)
 		return
 	case m.dayPassed(w) && !m.mutated(CreateAtAnyAge):
-		m.move(w, blocked, normal, "finds the payment too old to be created at the processor")
+		m.findCreated(w)
 		return
 	}
 	if w.key[w.redis.generation-1] == refusedKey {
@@ -65,7 +65,22 @@ func (m *machine) createIntent(w *world) {
 	m.fault(there, "creates the payment at the processor, and does not commit it")
 }
 
-// created tells whether the processor holds a payment of a generation.
+// findCreated continues with the processor's payment if ours is too old to be created, or ends it.
+func (m *machine) findCreated(w *world) {
+	r := w.redis
+	if !w.created(r.generation) {
+		m.move(w, cancelled, normal, "finds the payment too old to be created, and reads that none exists")
+		return
+	}
+	for i := range w.slot {
+		if s := &w.slot[i]; s.held != unknownThere && s.generation == r.generation {
+			r.slot, r.state = uint8(i+1), intent
+			m.commit(*w, r, normal, "finds the payment, which was created before its response was lost")
+		}
+	}
+}
+
+// created reports whether the processor holds a payment of a generation.
 func (w *world) created(generation uint8) bool {
 	return slices.ContainsFunc(w.slot[:], func(s slot) bool { return s.held != unknownThere && s.generation == generation })
 }
@@ -101,7 +116,7 @@ func (m *machine) awaitBuyer(w *world) {
 	}
 }
 
-// checkSale reads the sale again, unless the money was taken before: no check could undo that.
+// checkSale reads the sale again, unless the money was already taken: no check could undo that.
 func (m *machine) checkSale(w *world) {
 	switch s := w.of(w.redis); {
 	case s.held != authorisedThere && s.held != capturedThere:
@@ -122,14 +137,14 @@ func (m *machine) checkSale(w *world) {
 	}
 }
 
-// unseen tells whether the sale was not read as agreed within the last minute. Without staff it does not
+// unseen reports whether the sale was not read as agreed within the last minute. Without staff it does not
 // change, and needs no second reading.
 func (m *machine) unseen(r record, mistake Mutation) bool {
 	return m.cfg.Desk && !r.seen && !m.mutated(mistake)
 }
 
-// capture takes the money, of a sale that was as agreed within the last minute. Its key makes it harmless
-// to ask twice; on a payment that was refunded since, it replays the success that it once had. Only an
+// capture takes the money of a sale that was as agreed within the last minute. Its key makes it
+// harmless to retry; on a payment that was refunded since, it replays its earlier success. Only a
 // response that is not a replay is passed on.
 func (m *machine) capture(w *world) {
 	there := *w
@@ -161,7 +176,7 @@ func (m *machine) capture(w *world) {
 	}
 }
 
-// cancel gives the payment up at the processor, and believes only what it reads back.
+// cancel gives the payment up at the processor, and trusts only what it reads back.
 func (m *machine) cancel(w *world) {
 	there := *w
 	s := there.of(w.redis)
@@ -185,8 +200,8 @@ func (m *machine) cancel(w *world) {
 	}
 }
 
-// prepareRefund moves on to refunding. A refund takes the claim after the last, and never releases it: no
-// attempt can post after it, and one that might still post has not released its claim.
+// prepareRefund moves on to refunding. A refund takes the claim after the last, and never releases it:
+// no attempt can post after it, and one that might still post has not released its claim.
 func (m *machine) prepareRefund(w *world) {
 	r := w.redis
 	r.state = refunding
@@ -202,14 +217,14 @@ func (m *machine) prepareRefund(w *world) {
 	m.commit(*w, r, normal, "will refund")
 }
 
-// refund gives the money back, once the claim for that is won. Every
-// replica that finds the payment in refunding may do so: the attempt id in it is the refund's.
+// refund returns the money once its claim is won. Every replica that finds the payment in refunding may
+// do so: the attempt id in it is the refund's.
 func (m *machine) refund(w *world) {
 	r, s := w.redis, w.of(w.redis)
 	switch {
 	case s.acceptanceJournaled():
 		m.move(w, blocked, normal, "reads that it was recorded: no refund is due")
-	case s.held == refundedThere:
+	case s.held == refundedThere && (s.refundClaimed() || r.method == ByCapture || m.mutated(RefundUnclaimed|RefundUnread)):
 		m.move(w, refunded, normal, "reads that it is refunded")
 	case s.held == refundPendingThere: // it may still fail
 	case s.turnedDown:
@@ -228,7 +243,7 @@ func (m *machine) refund(w *world) {
 	}
 }
 
-// refundUnclaimed trusts that no attempt will claim after all gave up.
+// refundUnclaimed assumes that no attempt will claim after all gave up.
 func (m *machine) refundUnclaimed(w *world) {
 	switch {
 	case w.redis.releasePending:
@@ -267,7 +282,7 @@ func (m *machine) giveBack(w *world) {
 	m.fault(there, "asks for the refund, which stays on its way")
 }
 
-// resolveDoubt resolves a doubt for which an acceptance was journaled, or for which the evidence speaks.
+// resolveDoubt resolves a doubt if an acceptance was journaled, or if the evidence is sufficient.
 func (m *machine) resolveDoubt(w *world) {
 	s := w.of(w.redis)
 	if s == nil {
@@ -287,7 +302,7 @@ func (m *machine) resolveDoubt(w *world) {
 	}
 }
 
-// readEvidence takes a sale that is settled now for recorded, if the attempt was within the last minute.
+// readEvidence takes a sale that is now settled as recorded, if the attempt was within the last minute.
 func (m *machine) readEvidence(w *world) {
 	if !m.cfg.Desk || !w.settled() || !w.redis.seen && !m.mutated(TrustAnyEvidence) {
 		return
@@ -302,8 +317,8 @@ func (m *machine) readEvidence(w *world) {
 	m.move(&there, recorded, normal, "takes the evidence for that of a recorded payment")
 }
 
-// takeOver is what next decides for a payment in sending: nothing while its
-// owner is at work, else that the owner took the outcome along.
+// takeOver is what next decides for a payment in sending: nothing while its owner is at work, else that
+// the outcome was lost with its owner.
 func (m *machine) takeOver(w *world) {
 	switch {
 	case w.owned(w.redis.attempt):

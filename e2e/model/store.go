@@ -1,10 +1,10 @@
 package model
 
-// This file is flows/store, with commit of flows/advance.go: the compare-and-set,
-// and what Redis may do on its own.
+// This file mirrors flows/store, with commit of flows/advance.go: the compare-and-set, and what Redis
+// may do on its own.
 
-// commit puts a payment into Redis that is what the caller read. The replica that moves it
-// to sending continues with record, unless the answer is lost.
+// commit stores a payment in Redis, if Redis still holds what the caller read. The replica that moves
+// it to sending continues with record, unless the response is lost.
 func (m *machine) commit(w world, r record, how kind, what string) {
 	m.stateChanges[w.redis.state][r.state] = true
 	if r.version = w.redis.version + 1; r.version > maxVersion {
@@ -19,7 +19,7 @@ func (m *machine) commit(w world, r record, how kind, what string) {
 	m.store(w, r, how, what)
 }
 
-// move is a commit that changes nothing but the state.
+// move is a commit that changes only the state.
 func (m *machine) move(w *world, to state, how kind, what string) {
 	if to == refundDue {
 		m.wrong(*w, what, RefundUnbidden) // only record, which knows the outcome, and an operator say so
@@ -29,8 +29,8 @@ func (m *machine) move(w *world, to state, how kind, what string) {
 	m.commit(*w, r, how, what)
 }
 
-// finish is the commit of a process that read the payment a while ago. The compare-and-set cannot tell
-// histories apart that reach the same state and version after Redis fell back.
+// finish is the commit of a process that read the payment a while ago. The compare-and-set cannot
+// distinguish histories that reach the same state and version after Redis fell back.
 func (m *machine) finish(w *world, i int, from state) {
 	p := w.process[i]
 	done := w.idle(i)
@@ -57,14 +57,14 @@ func (m *machine) finish(w *world, i int, from state) {
 	m.fault(done, "cannot reach Redis, so that nothing is committed")
 }
 
-// store puts a content into Redis. The one before may be found again in a backup,
-// or on a replica of Redis that is promoted; whether it will be is guessed now.
+// store puts a state into Redis. The previous one may reappear from a backup, or on a promoted replica
+// of Redis; whether it will is guessed now.
 func (m *machine) store(w world, r record, how kind, what string) {
 	before := w.redis
 	if r.exists && before.exists && r.generation == before.generation && r.version <= before.version {
 		m.wrong(w, what, VersionShrank)
 	}
-	if r.state.over() { // the rest is not read any more
+	if r.state.over() { // the rest is no longer read
 		r = record{exists: true, generation: r.generation, method: r.method, state: r.state, slot: r.slot, rebuilt: r.rebuilt}
 	}
 	w.redis = r
@@ -74,7 +74,7 @@ func (m *machine) store(w world, r record, how kind, what string) {
 	}
 }
 
-// keep puts a content where a rollback will find it, if one is left that has none yet.
+// keep puts a state where a rollback will find it, if there is a free place.
 func (w *world) keep(r record) bool {
 	free, used := -1, uint8(0)
 	for i := range w.backups {
@@ -91,8 +91,8 @@ func (w *world) keep(r record) bool {
 	return true
 }
 
-// rollback lets Redis fall back to an earlier content. That one, and the one that
-// is given up, may be found once more: Redis can fail over there and back again.
+// rollback lets Redis fall back to an earlier state. That state and the one it replaces may both
+// reappear: Redis can fail over and back again.
 func (m *machine) rollback(w *world) {
 	const what = "Redis falls back to an earlier content"
 	for i, b := range w.backups {
@@ -116,7 +116,6 @@ func (m *machine) rollback(w *world) {
 	}
 }
 
-// wipe empties Redis.
 func (m *machine) wipe(w *world) {
 	if w.left.wipes == 0 || !w.redis.exists {
 		return

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Violation is an invariant that was broken, and a shortest way there.
+// Violation is an invariant that was broken, and a shortest trace that leads there.
 type Violation struct {
 	Invariant string
-	Steps     []string // what happens, and in brackets what came of it
+	Steps     []string // what happens, and in brackets the result
 }
 
 // String prints the trace, a line for each step.
@@ -22,8 +22,8 @@ func (v *Violation) String() string {
 	return text.String()
 }
 
-// explain repeats the way to a world, and then its n-th step unless n is negative. Worlds are known in
-// canonical form only, so the walk follows steps to the same world in any order of the replicas.
+// explain repeats the steps to a world, and then its n-th step unless n is negative. Worlds are known
+// in canonical form only, so explain follows steps to the same world in any order of the replicas.
 func (s *search) explain(invariant string, to uint32, n int) *Violation {
 	var way []world
 	if n >= 0 {
@@ -43,7 +43,7 @@ func (s *search) explain(invariant string, to uint32, n int) *Violation {
 	return v
 }
 
-// String tells which replica does what, and the resulting world.
+// String says which replica does what, and describes the resulting world.
 func (st step) String() string {
 	who := ""
 	if st.replica != noReplica {
@@ -52,7 +52,7 @@ func (st step) String() string {
 	return who + st.what + ".  [" + st.to.String() + "]"
 }
 
-// String sums a world up.
+// String summarises a world.
 func (w world) String() string {
 	parts := []string{"Redis: " + w.redis.String()}
 	for i := range w.slot {
@@ -99,7 +99,7 @@ func (s *slot) String() string {
 	return text
 }
 
-// String names an attempt id by a letter, that of a refund by a capital one.
+// String names an attempt id by a letter, a refund's by a capital letter.
 func (p attemptID) String() string {
 	if p.refund() {
 		return string(rune('A' + p - forRefund - 1))

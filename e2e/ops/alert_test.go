@@ -1,6 +1,7 @@
 package ops_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,7 +16,7 @@ import (
 	"frontdesk/flows"
 )
 
-// alert is a rule as Prometheus reads it.
+// alert is an alerting rule, as Prometheus reads it.
 type alert struct {
 	Alert       string
 	Expr        string
@@ -24,7 +25,7 @@ type alert struct {
 	Annotations map[string]string
 }
 
-// alerts reads the file that operators load; a member that it does not know is a mistake.
+// alerts reads the file that operators load; an unknown member is an error.
 func alerts(t *testing.T) (all []alert) {
 	t.Helper()
 	file, err := os.Open(filepath.Join(frontdesktest.Root(), "docs", "alerts.yaml"))
@@ -52,9 +53,8 @@ func alerts(t *testing.T) (all []alert) {
 	return all
 }
 
-// selector is a metric in an expression, with its matchers: as much of the language
-// as the rules need, since its own parser brings a hundred modules along. Whatever
-// else looks like a name has to be among words.
+// selector is a metric in an expression, with its matchers. It covers only what the rules use, because
+// the language's own parser brings a hundred modules along. Any other name must be one of words.
 var (
 	selector = regexp.MustCompile(`(frontdesk_[a-z_]+)(?:\{([^}]*)\})?`)
 	matcher  = regexp.MustCompile(`^([a-z_]+)(=~|!~|!=|=)"([^"]*)"$`)
@@ -64,8 +64,8 @@ var (
 		"by": true, "histogram_quantile": true, "m": true}
 )
 
-// TestAlertRulesMatchMetrics holds the rules, the metrics of a running gateway
-// and the runbook together.
+// TestAlertRulesMatchMetrics compares the rules, the dashboard, the metrics of a running gateway and
+// the runbook.
 func TestAlertRulesMatchMetrics(t *testing.T) {
 	t.Parallel()
 	outside := frontdesktest.NewUpstreams(t)
@@ -88,6 +88,13 @@ func TestAlertRulesMatchMetrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for title, expressions := range dashboard(t) {
+		t.Run(title, func(t *testing.T) {
+			for _, expr := range expressions {
+				checkExpression(t, expr, exposed)
+			}
+		})
+	}
 	for _, a := range alerts(t) {
 		t.Run(a.Alert, func(t *testing.T) {
 			checkExpression(t, a.Expr, exposed)
@@ -106,7 +113,35 @@ func TestAlertRulesMatchMetrics(t *testing.T) {
 	}
 }
 
-// checkExpression looks for each metric, label and value among what is exposed.
+// dashboard reads the titles and expressions of the Grafana dashboard's panels.
+func dashboard(t *testing.T) map[string][]string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "docs", "grafana", "frontdesk.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var board struct {
+		Panels []struct {
+			Title   string
+			Targets []struct{ Expr string }
+		}
+	}
+	if err := json.Unmarshal(text, &board); err != nil {
+		t.Fatal(err)
+	}
+	panels := map[string][]string{}
+	for _, p := range board.Panels {
+		for _, target := range p.Targets {
+			panels[p.Title] = append(panels[p.Title], target.Expr)
+		}
+	}
+	if len(panels) < 10 || len(panels) != len(board.Panels) {
+		t.Fatalf("%d panels have a title of their own and expressions, of %d", len(panels), len(board.Panels))
+	}
+	return panels
+}
+
+// checkExpression checks that each metric, label and value of an expression is exposed.
 func checkExpression(t *testing.T, expr string, exposed map[string]*dto.MetricFamily) {
 	t.Helper()
 	if strings.Count(expr, "(") != strings.Count(expr, ")") || strings.Count(expr, "{") != strings.Count(expr, "}") {
@@ -158,10 +193,9 @@ func valuesOf(family *dto.MetricFamily) map[string][]string {
 }
 
 // rareValues are values that a gateway shows only when something is wrong.
-var rareValues = map[string]bool{"5..": true}
+var rareValues = map[string]bool{"5..": true, "overloaded": true}
 
-// checkMatcher holds a matcher against values that exist: one that matches nothing
-// alerts on nothing.
+// checkMatcher compares a matcher with existing values: one that matches nothing never alerts.
 func checkMatcher(t *testing.T, name, text string, values map[string][]string) {
 	t.Helper()
 	m := matcher.FindStringSubmatch(text)
@@ -181,7 +215,7 @@ func checkMatcher(t *testing.T, name, text string, values map[string][]string) {
 	}
 }
 
-// TestMetricsCoverEveryState: a state that is added later is among the metrics.
+// TestMetricsCoverEveryState checks that the metrics include every state, also one that is added later.
 func TestMetricsCoverEveryState(t *testing.T) {
 	t.Parallel()
 	seen := scrape(t, frontdesktest.NewMock(t))

@@ -17,7 +17,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// backgroundEnv is a gateway that hands its spans to a collector and relays to a subscriber.
+// backgroundEnv is a gateway that exports its spans to a collector and relays to a subscriber.
 type backgroundEnv struct {
 	frontdesktest.Env
 	t          *testing.T
@@ -35,15 +35,15 @@ func newBackgroundEnv(t *testing.T) *backgroundEnv {
 	return b
 }
 
-// TestBackgroundTraces: what the gateway does in the background is in the trace of
-// who caused it, or in one of its own, and so are the calls that it makes.
+// TestBackgroundTraces checks that background work, and the calls that it makes, are in the trace of
+// their cause or in one of their own.
 func TestBackgroundTraces(t *testing.T) {
 	t.Parallel()
 	b := newBackgroundEnv(t)
 	event := b.sendEventOfOpenRegistration()
 	b.payWithoutWebhook()
 	b.enqueueOldJob()
-	if err := b.gateway.Stop(); err != nil { // hands over the last spans
+	if err := b.gateway.Stop(); err != nil { // exports the last spans
 		t.Fatal(err)
 	}
 	t.Run("event", func(t *testing.T) {
@@ -79,9 +79,9 @@ func TestBackgroundTraces(t *testing.T) {
 	})
 }
 
-// sendEventOfOpenRegistration sends an event about a contact whose registration is open, and gives
-// its trace. The look that follows may be taken by a sweep that is due in the same
-// moment, and is that sweep's then; the next event has a look of its own.
+// sendEventOfOpenRegistration sends an event about a contact whose registration is open, and returns
+// the trace. A sweep that is due in the same moment may take the refresh that follows, which is then in
+// the sweep's trace; the next event causes its own refresh.
 func (b *backgroundEnv) sendEventOfOpenRegistration() []byte {
 	b.t.Helper()
 	b.c.Register()
@@ -111,7 +111,7 @@ func (b *backgroundEnv) payWithoutWebhook() {
 	frontdesktest.Eventually(b.t, "a sweep has found the payment", func() bool { return len(b.Upstreams.Sim.Ledger()) == 1 })
 }
 
-// enqueueOldJob enqueues what a version did that knew of no traces.
+// enqueueOldJob enqueues a job as a version without traces did.
 func (b *backgroundEnv) enqueueOldJob() {
 	b.t.Helper()
 	options, err := redis.ParseURL(b.Redis)
@@ -139,7 +139,7 @@ func (b *backgroundEnv) named(name string) (found []*spans.Span) {
 	return found
 }
 
-// one is the span of a trace with a name and, unless that is nil, a parent.
+// one returns the span of a trace with a name and, unless nil, a parent.
 func (b *backgroundEnv) one(t *testing.T, trace []byte, name string, parent *spans.Span) *spans.Span {
 	t.Helper()
 	for _, span := range b.collector.Find(trace, name) {
@@ -157,8 +157,7 @@ func (b *backgroundEnv) one(t *testing.T, trace []byte, name string, parent *spa
 	return nil
 }
 
-// anyUnder tells whether some trace begins with a span, which caused the next one,
-// and so on down.
+// anyUnder reports whether a trace begins with the root span, which caused the next one, and so on.
 func (b *backgroundEnv) anyUnder(root string, below ...string) bool {
 	under := map[string]bool{}
 	for _, span := range b.named(root) {
@@ -178,7 +177,7 @@ func (b *backgroundEnv) anyUnder(root string, below ...string) bool {
 	return len(under) > 0
 }
 
-// attributes are those of a span, as text.
+// attributes returns a span's attributes, as text.
 func attributes(span *spans.Span) map[string]string {
 	said := map[string]string{}
 	for _, a := range span.Attributes {
@@ -190,11 +189,11 @@ func attributes(span *spans.Span) map[string]string {
 	return said
 }
 
-// untracedLines are the lines that are about no work: of the start and of the end.
+// untracedLines are the lines that belong to no work: those of the start and of the end.
 var untracedLines = regexp.MustCompile(`msg="(operators are served|FRONTDESK_[^"]*)"`)
 
-// TestLogLinesCarryTraceIDs walks a journey that leads into every corner of the
-// background, and looks at all that is logged meanwhile, at the finest level.
+// TestLogLinesCarryTraceIDs runs a journey that reaches all background work, and checks everything that
+// is logged meanwhile, at the most detailed level.
 func TestLogLinesCarryTraceIDs(t *testing.T) {
 	t.Parallel()
 	b := newBackgroundEnv(t)

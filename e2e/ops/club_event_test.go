@@ -27,7 +27,7 @@ func webhooks(t *testing.T, s frontdesktest.Env, to *frontdesktest.Process, mode
 	}
 }
 
-// payInPerson has the club's staff take the money for a sale, past Frontdesk.
+// payInPerson has the club's staff take the money for a sale, without Frontdesk.
 func payInPerson(t *testing.T, s frontdesktest.Env, iri club.IRI) {
 	t.Helper()
 	client := club.New(club.Config{BaseURL: s.Upstreams.URL + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret,
@@ -46,8 +46,8 @@ func payInPerson(t *testing.T, s frontdesktest.Env, iri club.IRI) {
 	}
 }
 
-// TestClubWebhookIntake: the secret in the path is all that is asked of the sender,
-// and JSON of the body.
+// TestClubWebhookIntake checks that the sender needs only the secret in the path, and the body only
+// needs to be JSON.
 func TestClubWebhookIntake(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -100,8 +100,8 @@ func members(n int) string {
 	return strings.Join(all, ",")
 }
 
-// TestInPersonPaymentReachesVisitor: what staff does in the club system reaches the page of the
-// visitor without a request, in whatever order the events arrive.
+// TestInPersonPaymentReachesVisitor checks that what staff do in the club system reaches the visitor's
+// page without a request, in whatever order the events arrive.
 func TestInPersonPaymentReachesVisitor(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"normal", "duplicate", "reorder", "late"} {
@@ -130,7 +130,7 @@ func TestInPersonPaymentReachesVisitor(t *testing.T) {
 	}
 }
 
-// TestMockShowsEvents: with nothing configured, the simulator's events come in.
+// TestMockShowsEvents checks that the simulator's events arrive without any configuration.
 func TestMockShowsEvents(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)

@@ -20,12 +20,12 @@ type redisCluster struct {
 }
 
 const (
-	// primaries is the least that a cluster can have, and replicas one for each.
+	// primaries is the minimum of a cluster. clusterReplicas is one for each.
 	primaries, clusterReplicas = 3, 3
 	// clusterSlots is how many there are, in every cluster.
 	clusterSlots = 16384
-	// nodeSilence, in ms, after which a node counts as gone: far less than in production,
-	// because tests wait for it, and more than a busy machine's pauses.
+	// nodeSilence, in ms, after which a node counts as failed: far less than in production, because tests
+	// wait for it, and more than a busy machine's pauses.
 	nodeSilence = 2000
 )
 
@@ -47,7 +47,8 @@ func newRedisCluster(ctx context.Context, dir string) (*redisCluster, error) {
 	return c, c.join(ctx)
 }
 
-// join has the first three share the slots, and one of the others follow each.
+// join distributes the slots over the first three nodes, and makes each of the others a replica of one
+// of them.
 func (c *redisCluster) join(ctx context.Context) error {
 	for i, node := range c.nodes {
 		if err := c.do(ctx, node, "CLUSTER", "SET-CONFIG-EPOCH", i+1); err != nil {
@@ -84,8 +85,7 @@ func (c *redisCluster) do(ctx context.Context, node *frontdesktest.RedisServer, 
 	return client.Do(ctx, command...).Err()
 }
 
-// Healthy tells whether every slot is served, in the eyes of every node, and each
-// replica has what its primary has.
+// Healthy reports whether every node sees every slot served, and each replica has its primary's data.
 func (c *redisCluster) Healthy(ctx context.Context) bool {
 	return !slices.ContainsFunc(c.nodes, func(node *frontdesktest.RedisServer) bool {
 		client := node.Client()
@@ -96,7 +96,7 @@ func (c *redisCluster) Healthy(ctx context.Context) bool {
 	})
 }
 
-// PrimaryFor is the primary that has a key.
+// PrimaryFor returns the primary that has a key.
 func (c *redisCluster) PrimaryFor(ctx context.Context, key string) *frontdesktest.RedisServer {
 	for _, node := range c.nodes {
 		client := node.Client()
@@ -139,7 +139,7 @@ func (c *redisCluster) Migrate(ctx context.Context, key string) error {
 			return err
 		}
 	}
-	for _, client := range []redis.UniversalClient{target, source} { // the new holder first, so that no node is left without one
+	for _, client := range []redis.UniversalClient{target, source} { // the new owner first, so that no node is left without an owner
 		if err := client.Do(ctx, "CLUSTER", "SETSLOT", slot, "NODE", targetID).Err(); err != nil {
 			return err
 		}
@@ -167,15 +167,15 @@ func (c *redisCluster) Client() redis.UniversalClient {
 	return redis.NewClusterClient(&redis.ClusterOptions{Addrs: addresses, DialTimeout: time.Second, ReadTimeout: 2 * time.Second})
 }
 
-// Nodes are its servers, the primaries of the beginning first.
+// Nodes returns its servers, the original primaries first.
 func (c *redisCluster) Nodes() []*frontdesktest.RedisServer { return c.nodes }
 
-// URL is its address for gateways: two nodes, which lead to the others.
+// URL returns its address for gateways: two nodes, which lead to the others.
 func (c *redisCluster) URL() string {
 	return fmt.Sprintf("redis+cluster://%s,%s", c.nodes[0].Address(), c.nodes[primaries+1].Address())
 }
 
-// Kill ends all of it.
+// Kill ends the whole cluster.
 func (c *redisCluster) Kill() {
 	for _, node := range c.nodes {
 		node.Kill()

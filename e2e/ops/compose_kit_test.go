@@ -22,7 +22,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// composition is compose.yaml, as far as it is used here.
+// composition is the part of compose.yaml that is used here.
 type composition struct {
 	Services map[string]container
 	Networks map[string]struct {
@@ -38,7 +38,7 @@ type container struct {
 	Volumes     []string
 	Ports       []string
 	Tmpfs       []string
-	Networks    yaml.Node // a list of names, or what is said of each
+	Networks    yaml.Node // a list of names, or a mapping by name
 	NetworkMode string    `yaml:"network_mode"`
 	ReadOnly    bool      `yaml:"read_only"`
 	CapDrop     []string  `yaml:"cap_drop"`
@@ -77,8 +77,8 @@ func compose(t *testing.T) (c composition) {
 	return whole.composition
 }
 
-// replicas is what compose.yaml describes, in processes of this machine: the same
-// configuration of each part, but for addresses and folders.
+// replicas runs the parts of compose.yaml as processes of this machine: with the same configuration,
+// except for addresses and folders.
 type replicas struct {
 	*frontdesktest.Client // a front end before the proxy
 	t                     *testing.T
@@ -89,7 +89,7 @@ type replicas struct {
 	redis                 string
 }
 
-// The parts of compose.yaml's addresses, as they stand there.
+// The gateways' names in compose.yaml's addresses.
 const gatewayA, gatewayB = "gateway-a", "gateway-b"
 
 func newReplicas(t *testing.T) *replicas {
@@ -117,7 +117,7 @@ func newReplicas(t *testing.T) *replicas {
 	}
 	r.startProxy(folder, proxy)
 	r.Client = frontdesktest.NewClient(t, "http://"+proxy)
-	r.SimulatorURL = r.URL // the proxy leads there
+	r.SimulatorURL = r.URL // the proxy forwards to it
 	frontdesktest.Eventually(t, "the proxy leads to a gateway", func() bool {
 		answer, err := r.Try("GET", "/healthz", nil)
 		return err == nil && answer.Status == http.StatusOK
@@ -125,7 +125,7 @@ func newReplicas(t *testing.T) *replicas {
 	return r
 }
 
-// writeConfig writes one of the configuration files where this machine may have it.
+// writeConfig writes one of the configuration files to a folder of this machine.
 func (r *replicas) writeConfig(folder, name string) string {
 	r.t.Helper()
 	text, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "docs/compose", name))
@@ -154,7 +154,7 @@ func (r *replicas) startRedis(folder string) {
 func (r *replicas) startUpstreams(at string) {
 	r.t.Helper()
 	c := r.file.Services["outside"]
-	environment := append(r.environment(c), "FRONTDESK_SIM_ADDR="+at) // every address of its own container, there
+	environment := append(r.environment(c), "FRONTDESK_SIM_ADDR="+at) // there, every address of its own container
 	outside := startProgram(r.t, "frontdesk", environment, frontdesktest.Binary(r.t), c.Command...)
 	frontdesktest.Eventually(r.t, "the outside world is there", func() bool { return strings.Contains(outside.Output(), "sandbox card processor at") })
 }
@@ -181,7 +181,7 @@ func (r *replicas) startProxy(folder, at string) {
 	r.t.Helper()
 	more := "daemon off;"
 	if os.Geteuid() == 0 {
-		more += " user root;" // its workers would not be let into the test's folder
+		more += " user root;" // its workers could not enter the test's folder
 	}
 	r.proxy = startProgram(r.t, "nginx", nil, "nginx", "-c", r.writeConfig(folder, "nginx.conf"), "-p", folder, "-e", "stderr", "-g", more)
 	r.runHealthCheck("http://" + at + "/readyz")
@@ -190,8 +190,8 @@ func (r *replicas) startProxy(folder, at string) {
 // healthCheckLoop finds how often the health check asks, in the list of its loop.
 var healthCheckLoop = regexp.MustCompile(`^for i in ((?:\d+ ?)+);`)
 
-// runHealthCheck does as the health check of the proxy's container, by which nginx learns
-// which replica is ready.
+// runHealthCheck does what the health check of the proxy's container does, which tells nginx which
+// replica is ready.
 func (r *replicas) runHealthCheck(address string) {
 	r.t.Helper()
 	check := r.file.Services["proxy"].Healthcheck
@@ -235,8 +235,8 @@ func (r *replicas) administrator() *redis.Client {
 
 const administratorPassword = "of this test alone"
 
-// startProgram runs a program, and whatever it starts itself, until the test ends.
-// install names the package that has it.
+// startProgram runs a program, and everything that it starts, until the test ends. install names the
+// package that has it.
 func startProgram(t testing.TB, install string, environment []string, name string, args ...string) *frontdesktest.Process {
 	t.Helper()
 	path, err := exec.LookPath(name)

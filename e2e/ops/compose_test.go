@@ -16,9 +16,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestComposeFile holds compose.yaml against what it starts: every variable and
-// command is the binary's, every file is there, ports and addresses agree, and no
-// container may more than it has to.
+// TestComposeFile compares compose.yaml with what it starts: every variable and command exists in the
+// binary, every file exists, ports and addresses agree, and no container has more rights than it needs.
 func TestComposeFile(t *testing.T) {
 	t.Parallel()
 	file := compose(t)
@@ -57,7 +56,7 @@ func TestComposeFile(t *testing.T) {
 	}
 }
 
-// expectKnown holds a container's command and variables against the binary's help.
+// expectKnown compares a container's command and variables with the binary's help.
 func expectKnown(t *testing.T, name string, c container) {
 	t.Helper()
 	if c.Image != "frontdesk" {
@@ -79,7 +78,7 @@ func expectKnown(t *testing.T, name string, c container) {
 	}
 }
 
-// fixedAddress is the one that a container has in the network; empty: any.
+// fixedAddress returns a container's fixed address in the network; empty: any.
 func fixedAddress(t *testing.T, c container) string {
 	t.Helper()
 	var networks map[string]struct {
@@ -91,9 +90,9 @@ func fixedAddress(t *testing.T, c container) string {
 	return networks["frontdesk"].Address
 }
 
-// TestComposeJourneys walks through everything that visitors do, before the proxy of
-// compose.yaml. The gateways get along with the rights that their user has in Redis, and with
-// a proxy in between: events arrive when they happen, and no answer is the proxy's own.
+// TestComposeJourneys runs everything that visitors do, through the proxy of compose.yaml. The gateways
+// work with the rights of their Redis user and behind a proxy: events arrive at once, and no response
+// is the proxy's own.
 func TestComposeJourneys(t *testing.T) {
 	t.Parallel()
 	r := newReplicas(t)
@@ -106,7 +105,7 @@ func TestComposeJourneys(t *testing.T) {
 	r.Confirm(payment, "4242424242424242")
 	frontdesktest.Eventually(t, "an event of the completed registration", func() bool { return strings.Contains(<-events, `"state":"completed"`) })
 	expectRecorded(t, r.Client, append(runJourneys(t, r.Client, r.gateways[gatewayA]), payment.Amount.Amount))
-	for _, command := range [][]string{{"queue"}, {"payments", "list"}, {"webhooks", "list"}} { // operators read in Redis, too
+	for _, command := range [][]string{{"queue"}, {"payments", "list"}, {"webhooks", "list"}} { // operators' commands read from Redis, too
 		look := exec.CommandContext(t.Context(), frontdesktest.Binary(t), command...)
 		look.Env = []string{"FRONTDESK_OPS_ADDR=" + r.gateways[gatewayB].OpsAddress()}
 		if said, err := look.CombinedOutput(); err != nil {

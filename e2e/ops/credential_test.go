@@ -15,15 +15,15 @@ import (
 	"frontdesk/flows/payment"
 )
 
-// operatorRoutes are the routes of operators, as requests.
+// operatorRoutes are the operators' routes, as requests.
 var operatorRoutes = []string{
 	"GET payments", "GET payments/a-1", "POST payments/a-1/confirm-recorded", "POST payments/a-1/confirm-not-recorded",
 	"POST payments/a-1/notes", "POST payments/calibrate", "POST invitations", "POST erasures", "GET webhooks", "GET webhooks/a",
 	"POST webhooks/a/replay", "POST subscribers/a/replay", "POST subscribers/a/enable", "GET queue",
 }
 
-// TestOperatorsAreIdentified: no route below /ops serves a caller without an operator's token, and a
-// typed name decides nothing.
+// TestOperatorsAreIdentified checks that no route below /ops serves a caller without an operator's
+// token, and that a name in the request has no effect.
 func TestOperatorsAreIdentified(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
@@ -53,8 +53,8 @@ func TestOperatorsAreIdentified(t *testing.T) {
 	c.Do("GET", "http://"+mock.OpsAddress()+"/metrics", nil).Into(http.StatusOK, nil)
 }
 
-// TestAuditNamesTheOperator: a token from frontdesk operators add decides, under the name that the
-// configuration gives it. The demo token no longer does.
+// TestAuditNamesTheOperator checks that a decision with a token from frontdesk operators add is audited
+// under the configured name, and that the demo token is no longer accepted.
 func TestAuditNamesTheOperator(t *testing.T) {
 	t.Parallel()
 	tokens, entries := map[string]string{}, []string{}

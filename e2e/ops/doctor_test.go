@@ -10,7 +10,7 @@ import (
 	"frontdesk/upstream/cards/stripe/stripetest"
 )
 
-// doctor runs the check with an environment, and gives what it printed and whether it was content.
+// doctor runs the check with an environment, and returns its output and whether it passed.
 func doctor(t *testing.T, environment []string, args ...string) (printed string, content bool) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), frontdesktest.Binary(t), append([]string{"doctor"}, args...)...)
@@ -19,7 +19,7 @@ func doctor(t *testing.T, environment []string, args ...string) (printed string,
 	return string(out), err == nil
 }
 
-// verdicts gives the word in front of each part: FAIL if anything of it failed, else ok.
+// verdicts returns the verdict of each part: FAIL if any of its checks failed, else ok.
 func verdicts(printed string) map[string]string {
 	said := map[string]string{}
 	for _, part := range []string{"configuration", "redis", "club system", "card processor", "login", "claim"} {
@@ -92,7 +92,8 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// TestDoctorRefusesClaimCheckWithLiveKeys with live keys.
+// TestDoctorRefusesClaimCheckWithLiveKeys checks that doctor refuses the check of claims with live
+// keys.
 func TestDoctorRefusesClaimCheckWithLiveKeys(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)

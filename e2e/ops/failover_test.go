@@ -14,10 +14,10 @@ import (
 const (
 	// buyers is how many people are in a journey at any moment of a failover.
 	buyers = 8
-	// minPaid is how many of them have paid before, and again after it: a gateway that
-	// never came back to Redis would complete nothing.
+	// minPaid is how many of them have paid before it, and again after it: a gateway that never returned
+	// to Redis would complete nothing.
 	minPaid = buyers
-	// watchTimeout is how long a buyer looks on before they come back later.
+	// watchTimeout is how long a buyer waits before coming back later.
 	watchTimeout = 20 * time.Second
 )
 
@@ -32,8 +32,8 @@ func TestSentinelFailsOverUnderLoad(t *testing.T) {
 	failOverUnderLoad(t, watched, func(ctx context.Context, _ string) error { return watched.FailOver(ctx) })
 }
 
-// TestClusterFailsOverUnderLoad kills the primary of a cluster on whose slot a payment is, while
-// a crowd pays. It stays dead: the replica that takes its place is at another address.
+// TestClusterFailsOverUnderLoad kills the primary of a payment's slot in a cluster while a crowd pays.
+// It stays dead: the replica that takes its place has another address.
 func TestClusterFailsOverUnderLoad(t *testing.T) {
 	t.Parallel()
 	cluster, err := newRedisCluster(t.Context(), t.TempDir())
@@ -46,7 +46,7 @@ func TestClusterFailsOverUnderLoad(t *testing.T) {
 	})
 }
 
-// TestClusterAcknowledgesUnderLoad has a replica acknowledge what is written in a cluster, while a
+// TestClusterAcknowledgesUnderLoad requires a replica's acknowledgement of writes in a cluster, while a
 // crowd pays and the slot of a payment moves.
 func TestClusterAcknowledgesUnderLoad(t *testing.T) {
 	t.Parallel()
@@ -62,8 +62,8 @@ func TestClusterAcknowledgesUnderLoad(t *testing.T) {
 	})
 }
 
-// failOverUnderLoad has Redis fail over in the moment in which a payment of the crowd is sent to
-// the club system. The one buyer's is recorded nevertheless.
+// failOverUnderLoad makes Redis fail over in the moment in which one buyer's payment is sent to the
+// club system. That payment is recorded nevertheless.
 func failOverUnderLoad(t *testing.T, storage harness.Storage, failOver func(ctx context.Context, registration string) error) {
 	t.Helper()
 	r, registration, state := failUnderLoad(t, harness.Config{Storage: storage}, func(r *harness.Harness, registration string) {
@@ -84,9 +84,10 @@ func failOverUnderLoad(t *testing.T, storage harness.Storage, failOver func(ctx 
 	}
 }
 
-// failUnderLoad has something befall Redis while a crowd pays at two gateways, and between one buyer's
-// wish to pay and their card. In the end the crowd pays again, and every captured payment is
-// recorded once or in doubt. It returns the one buyer's registration, and the payment's state as that buyer saw it.
+// failUnderLoad calls befall, which disturbs Redis, while a crowd pays at two gateways, between one
+// buyer's request to pay and their card. In the end the crowd pays again, and every captured payment is
+// recorded once or in doubt. It returns the one buyer's registration, and the payment's state as that
+// buyer saw it.
 func failUnderLoad(t *testing.T, of harness.Config, befall func(r *harness.Harness, registration string)) (r *harness.Harness, registration, state string) {
 	t.Helper()
 	of.Gateway, of.Replicas = frontdesktest.Binary(t), 2
@@ -115,7 +116,7 @@ func failUnderLoad(t *testing.T, of harness.Config, befall func(r *harness.Harne
 	return r, one.Registration(), state
 }
 
-// expectConsistentLedgers holds everybody's books against each other, once all have come to their end.
+// expectConsistentLedgers compares all ledgers with each other, once all journeys have ended.
 func expectConsistentLedgers(t *testing.T, r *harness.Harness, journeys []*harness.Journey) {
 	t.Helper()
 	if err := r.Settle(t.Context(), journeys); err != nil {
@@ -139,7 +140,7 @@ type paymentLoad struct {
 
 	mu        sync.Mutex
 	journeys  []*harness.Journey
-	endStates []string // how those ended who have left
+	endStates []string // how the finished journeys ended
 }
 
 func (s *paymentLoad) start(ctx context.Context) {
@@ -164,7 +165,7 @@ func (s *paymentLoad) start(ctx context.Context) {
 	}
 }
 
-// paid is how many journeys ended with a recorded payment.
+// paid returns how many journeys ended with a recorded payment.
 func (s *paymentLoad) paid() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -49,19 +49,20 @@ var imports = map[string]string{
 	"flows/redact":       "",
 
 	"upstream/club":                    "",
-	"upstream/clubsim":                 "",
+	"upstream/clubsim":                 "upstream/inspector",
 	"upstream/cards":                   "",
-	"upstream/cards/sandbox":           "upstream/cards",
+	"upstream/cards/sandbox":           "upstream/cards upstream/inspector",
 	"upstream/cards/stripe":            "upstream/cards",
 	"upstream/cards/stripe/stripetest": "",
 	"upstream/identity":                "",
 	"upstream/captcha":                 "",
 	"upstream/collector":               "",
+	"upstream/inspector":               "",
 	"upstream/mock":                    "upstream/clubsim upstream/cards/sandbox",
 }
 
-// TestImportsPointOneWay holds every import of the product against the table, and the
-// table against the packages that there are.
+// TestImportsPointOneWay compares every import of the product with the table, and the table with the
+// existing packages.
 func TestImportsPointOneWay(t *testing.T) {
 	t.Parallel()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...")
@@ -93,7 +94,7 @@ func TestImportsPointOneWay(t *testing.T) {
 	}
 }
 
-// mayImport tells whether a row of the table allows a package.
+// mayImport reports whether a row of the table allows a package.
 func mayImport(allowed, imported string) bool {
 	return slices.ContainsFunc(strings.Fields(allowed), func(each string) bool {
 		below, pattern := strings.CutSuffix(each, "...")
@@ -101,7 +102,8 @@ func mayImport(allowed, imported string) bool {
 	})
 }
 
-// TestFileSizesAndDocs holds sizes and documentation where a reader can follow.
+// TestFileSizesAndDocs checks that files and functions are short enough to read, and exported functions
+// documented.
 func TestFileSizesAndDocs(t *testing.T) {
 	t.Parallel()
 	const mostLines, mostFunction, documentedPercent = 600, 80, 90
@@ -143,7 +145,7 @@ func TestFileSizesAndDocs(t *testing.T) {
 	}
 }
 
-// TestEveryVariableIsDocumented checks that the reference has each variable of the commands' help.
+// TestEveryVariableIsDocumented checks that the reference has each variable in the commands' help.
 func TestEveryVariableIsDocumented(t *testing.T) {
 	t.Parallel()
 	reference, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "docs", "reference", "configuration.md"))
@@ -164,7 +166,7 @@ func TestEveryVariableIsDocumented(t *testing.T) {
 				continue
 			}
 			found++
-			if !strings.Contains(string(reference), "`"+name+"`") {
+			if !strings.Contains(string(reference), "`"+strings.TrimSuffix(name, "_FILE")+"`") { // the page has one rule for _FILE
 				t.Errorf("%s is not in the reference", name)
 			}
 		}

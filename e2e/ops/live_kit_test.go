@@ -27,7 +27,7 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// The credentials of an organisation other than the demo's, which live mode refuses.
+// Credentials of an organisation other than the demo's, which live mode refuses.
 const (
 	liveToken      = "gym-4711"
 	liveClientID   = "gym-4711-signup"
@@ -35,8 +35,8 @@ const (
 	liveGatewayKey = "gk_5Nq8sYp3Lr"
 )
 
-// liveEnv is the world of a gateway in live mode: everything is reached by https, as
-// live mode demands, and is what it demands. Doubles stand behind it.
+// liveEnv is the environment of a gateway in live mode. As live mode demands, everything is reached by
+// https and is safe. Doubles stand in for the upstreams.
 type liveEnv struct {
 	upstreams *frontdesktest.Upstreams
 	processor *stripetest.Server
@@ -48,7 +48,7 @@ type liveEnv struct {
 	gateway *url.URL // behind front
 }
 
-// newLive makes a world in which live mode starts. options are for its Redis.
+// newLive makes an environment in which live mode starts. options are for its Redis.
 func newLive(t *testing.T, options ...string) *liveEnv {
 	t.Helper()
 	l := &liveEnv{upstreams: frontdesktest.NewUpstreams(t), redis: frontdesktest.NewDurableRedis(t, options...)}
@@ -66,6 +66,7 @@ func newLive(t *testing.T, options ...string) *liveEnv {
 		"FRONTDESK_STRIPE_PUBLISHABLE_KEY": l.processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET": l.processor.WebhookSecret,
 		"FRONTDESK_IDENTITY_SECRET": rand.Text() + rand.Text(), "FRONTDESK_IDENTITY_AUDIENCE": "signup", "FRONTDESK_IDENTITY_ISSUER": "https://login.gym-4711.fr",
 		"FRONTDESK_OPERATORS": "ada:" + tokenHash(rand.Text()),
+		"FRONTDESK_CLUBS":     `{"defaults":{"timeZone":"Europe/Paris"}}`,
 		"FRONTDESK_SEAL_KEYS": sealKey(), "FRONTDESK_STAFF_KEYS": rand.Text(),
 		"FRONTDESK_ALLOWED_ORIGINS": "https://www.gym-4711.fr", "FRONTDESK_DRAIN_DELAY": "1s", "FRONTDESK_METRICS_ADDR": "127.0.0.1:0",
 	}
@@ -81,7 +82,7 @@ func sealKey() string {
 	return base64.StdEncoding.EncodeToString(key)
 }
 
-// newTLSServer serves a handler by https.
+// newTLSServer serves a handler over https.
 func newTLSServer(t *testing.T, handler http.Handler) *httptest.Server {
 	t.Helper()
 	server := httptest.NewTLSServer(handler)
@@ -103,8 +104,8 @@ func certificateFile(t *testing.T, server *httptest.Server) string {
 	return path
 }
 
-// clubSystem is the simulator's demo organisation under another name and with
-// other credentials: whatever passes is put into the words of either side.
+// clubSystem is the simulator's demo organisation under another name and with other credentials: it
+// translates requests and responses.
 func (l *liveEnv) clubSystem(w http.ResponseWriter, r *http.Request) {
 	in := strings.NewReplacer(liveClientID, clubsim.DemoClientID, liveToken, clubsim.DemoClientToken, liveSecret, clubsim.DemoClientSecret, liveGatewayKey, clubsim.DemoGatewayKey)
 	out := strings.NewReplacer("/"+clubsim.DemoClientToken+"/", "/"+liveToken+"/", `\/`+clubsim.DemoClientToken+`\/`, `\/`+liveToken+`\/`)
@@ -135,7 +136,7 @@ func (l *liveEnv) clubSystem(w http.ResponseWriter, r *http.Request) {
 	io.Copy(w, bytes.NewReader([]byte(out.Replace(string(text)))))
 }
 
-// proxy ends TLS before the gateway.
+// proxy terminates TLS in front of the gateway.
 func (l *liveEnv) proxy(w http.ResponseWriter, r *http.Request) {
 	l.mu.Lock()
 	at := l.gateway
@@ -147,7 +148,7 @@ func (l *liveEnv) proxy(w http.ResponseWriter, r *http.Request) {
 	httputil.NewSingleHostReverseProxy(at).ServeHTTP(w, r)
 }
 
-// environment is the environment with changes; an empty value takes a variable out.
+// environment returns the environment with changes; an empty value removes a variable.
 func (l *liveEnv) environment(changes map[string]string) (environment []string) {
 	env := maps.Clone(l.env)
 	maps.Copy(env, changes)
@@ -159,11 +160,11 @@ func (l *liveEnv) environment(changes map[string]string) (environment []string) 
 	return environment
 }
 
-// start runs a gateway behind the front, and gives a visitor of it.
+// start runs a gateway behind the front, and returns a visitor of it.
 func (l *liveEnv) start(t *testing.T) (*frontdesktest.Process, *frontdesktest.Client) {
 	t.Helper()
-	// A disk that is busy with other tests keeps Redis from answering in time, now and
-	// then, and then a gateway refuses to start, as it should.
+	// A disk that is busy with other tests sometimes keeps Redis from answering in time. The gateway then
+	// refuses to start, as it should.
 	var process *frontdesktest.Process
 	frontdesktest.Eventually(t, "a gateway in live mode starts", func() bool {
 		process = frontdesktest.TryStart(t, l.environment(nil)...)

@@ -19,8 +19,8 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// TestLive runs the journey in live mode: a visitor comes by https, pays through
-// the processor's adapter, and the club system has the payment once.
+// TestLive runs the journey in live mode: a visitor connects over https and pays through the
+// processor's adapter, and the club system has the payment once.
 func TestLive(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)
@@ -48,7 +48,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestLiveEdge: what only live mode, or only https, does at the edge.
+// TestLiveEdge checks what only live mode, or only https, does at the edge.
 func TestLiveEdge(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)
@@ -83,11 +83,11 @@ func TestLiveEdge(t *testing.T) {
 	}
 	c.Do("GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-Staff-Key", "demo-staff-key-1"}).Problem(api.StaffKeyUnknown)
 	var all api.ClubList
-	c.Do("GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-World", "demo-other"}).Into(http.StatusOK, &all) // means nothing here
+	c.Do("GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-World", "demo-other"}).Into(http.StatusOK, &all) // has no meaning in live mode
 }
 
-// TestMetricsListener: in live mode a scraper reaches the metrics and nothing else, and
-// operators' tools find no metrics.
+// TestMetricsListener checks that in live mode a scraper reaches only the metrics, and operators' tools
+// find no metrics.
 func TestMetricsListener(t *testing.T) {
 	t.Parallel()
 	process, c := newLive(t).start(t)
@@ -105,8 +105,8 @@ func TestMetricsListener(t *testing.T) {
 	}
 }
 
-// TestDoctorInLiveMode finds nothing to say against it; and says what is wrong
-// once something is.
+// TestDoctorInLiveMode checks that doctor finds no fault in the environment, and names a fault once
+// there is one.
 func TestDoctorInLiveMode(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)
@@ -137,7 +137,7 @@ func TestDoctorInLiveMode(t *testing.T) {
 	}
 }
 
-// TestReadinessWatchesRedis: its settings change while gateways run.
+// TestReadinessWatchesRedis changes the settings of Redis while gateways run.
 func TestReadinessWatchesRedis(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)
@@ -166,7 +166,7 @@ func TestReadinessWatchesRedis(t *testing.T) {
 	expectLogged(t, process, "everysec", "volatile-lru", "NOREPLICAS", "ready again")
 }
 
-// TestReadinessWithoutTheClubSystem: no gateway leaves service for it.
+// TestReadinessWithoutTheClubSystem checks that gateways stay ready without the club system.
 func TestReadinessWithoutTheClubSystem(t *testing.T) {
 	t.Parallel()
 	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL="+frontdesktest.NewRedis(t), "FRONTDESK_CLUB_URL=http://127.0.0.1:1/sim", "FRONTDESK_SANDBOX_URL=http://127.0.0.1:1/sandbox")
@@ -191,8 +191,8 @@ func configure(t *testing.T, address, name, value string) {
 	}
 }
 
-// complaints gives the lines of a refusal to start, without its heading. A busy Redis can need longer than
-// the gateway waits, which is not what is tested: the gateway is started again until it does not.
+// complaints returns the lines of a refusal to start, without its heading. A busy Redis can take longer
+// than the gateway waits, which is not tested here: the gateway is then started again.
 func complaints(t *testing.T, environment []string) (lines []string) {
 	t.Helper()
 	frontdesktest.Eventually(t, "a start while Redis answers in time", func() bool {
@@ -207,7 +207,7 @@ func complaints(t *testing.T, environment []string) (lines []string) {
 	return lines
 }
 
-// liveRefusals change one variable each, and say what the refusal must contain.
+// liveRefusals change one variable each, and give the text that the refusal must contain.
 var liveRefusals = map[string]struct{ variable, value, says string }{
 	"no Redis":                {"FRONTDESK_REDIS_URL", "", "is missing"},
 	"no club system":          {"FRONTDESK_CLUB_URL", "", "is missing"},
@@ -287,8 +287,8 @@ var liveRefusals = map[string]struct{ variable, value, says string }{
 	"cluster in plain":        {"FRONTDESK_REDIS_URL", "redis+cluster://127.0.0.1:1,10.1.2.3", "rediss+cluster://"},
 }
 
-// TestLiveRefuses changes one thing at a time in a world in which live mode
-// starts. There is one line then, which names it and says what to do.
+// TestLiveRefuses changes one thing at a time in an environment in which live mode starts. The refusal
+// is then one line, which names the fault and the remedy.
 func TestLiveRefuses(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)
@@ -306,7 +306,7 @@ func TestLiveRefuses(t *testing.T) {
 	}
 }
 
-// TestLiveRefusesHiddenCaptcha: visitors would be asked for a captcha that no page can show.
+// TestLiveRefusesHiddenCaptcha: the gateway would require a captcha that no page can show.
 func TestLiveRefusesHiddenCaptcha(t *testing.T) {
 	t.Parallel()
 	lines := complaints(t, newLive(t).environment(map[string]string{
@@ -317,7 +317,7 @@ func TestLiveRefusesHiddenCaptcha(t *testing.T) {
 	}
 }
 
-// TestLiveRefusesLogin apart, since the login by secret has to go for it.
+// TestLiveRefusesLogin is separate because the login by secret must be removed for it.
 func TestLiveRefusesLogin(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)
@@ -329,7 +329,7 @@ func TestLiveRefusesLogin(t *testing.T) {
 	}
 }
 
-// TestLiveRefusesUnsafeRedis starts the gateway before a real Redis that is not safe.
+// TestLiveRefusesUnsafeRedis starts the gateway on a real Redis that is not safe.
 func TestLiveRefusesUnsafeRedis(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -377,7 +377,7 @@ func TestLiveRefusesUnsafeRedis(t *testing.T) {
 		frontdesktest.Eventually(t, "the replica follows", func() bool {
 			doctor := exec.CommandContext(t.Context(), frontdesktest.Binary(t), "doctor")
 			doctor.Env = l.environment(nil)
-			said, _ := doctor.CombinedOutput() // it finds fault with what is not there yet
+			said, _ := doctor.CombinedOutput() // it reports what is not there yet
 			return strings.Contains(string(said), "each is acknowledged by 1")
 		})
 		process, c := l.start(t)
@@ -389,14 +389,14 @@ func TestLiveRefusesUnsafeRedis(t *testing.T) {
 		c.Token = *registration.Token
 		frontdesktest.StopRedis(t, replica)
 		c.RequestPayment(registration.Id, `{"method":"card"}`).Problem(api.StorageUnavailable)
-		c.Registration(registration.Id) // who only looks is served
+		c.Registration(registration.Id) // reads are still served
 		expectOneLogLine(t, process, []string{"redis writes is failed: refused: fewer than 1 of its replicas", "start the replica", "FRONTDESK_REDIS_WAIT"})
 		expectReady(t, c, "redis unavailable")
 	})
 }
 
-// TestAPI8LiveMode: what is for developers alone is not there for the public, and
-// no header leads to it.
+// TestAPI8LiveMode checks that what is only for developers is not available to the public, and that no
+// header enables it.
 func TestAPI8LiveMode(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)
@@ -411,7 +411,7 @@ func TestAPI8LiveMode(t *testing.T) {
 	if strings.Contains(string(site.Body), "/panel/") || strings.Contains(site.Header.Get("Content-Security-Policy"), "unsafe") {
 		t.Errorf("the site comes with %s", site.Header.Get("Content-Security-Policy"))
 	}
-	docs := c.Do("GET", "/docs/api", nil) // the contract is public; its page may ask this origin alone, and no page may frame it
+	docs := c.Do("GET", "/docs/api", nil) // the contract is public; its page may call only this origin, and no page may frame it
 	if policy := docs.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'self'") || !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "http") {
 		t.Errorf("the documentation has the policy %q", policy)
 	}
@@ -444,7 +444,8 @@ func TestAPI8LiveMode(t *testing.T) {
 	}
 }
 
-// TestLiveLaterNeedsIdentity: live mode lets identified contacts and staff pay later, and no visitor.
+// TestLiveLaterNeedsIdentity checks that in live mode identified contacts and staff can pay later, and
+// visitors cannot.
 func TestLiveLaterNeedsIdentity(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)

@@ -13,8 +13,8 @@ import (
 	"frontdesk/flows/relay"
 )
 
-// TestLiveLog: machines can read it, each request has its line and its
-// trace, and names no visitor.
+// TestLiveLog checks that the log is machine-readable, has a line with a trace for each request, and
+// names no visitor.
 func TestLiveLog(t *testing.T) {
 	t.Parallel()
 	process, c := newLive(t).start(t)
@@ -50,14 +50,14 @@ func TestLiveLog(t *testing.T) {
 	}
 }
 
-// TestLibraryLogs: what libraries say when Redis is gone is for
-// machines too, at a level that operators read, and does not bury the rest.
+// TestLibraryLogs checks that the libraries' messages while Redis is down are machine-readable, at a
+// level that operators read, and do not bury the rest.
 func TestLibraryLogs(t *testing.T) {
 	t.Parallel()
 	live := newLive(t)
 	process, _ := live.start(t)
 	frontdesktest.StopRedis(t, live.redis)
-	of := map[string]int{} // lines by who said them
+	of := map[string]int{} // lines by source
 	frontdesktest.Eventually(t, "the queue, the Redis client and the gateway itself complain", func() bool {
 		clear(of)
 		for line := range strings.Lines(process.Log()) {
@@ -78,8 +78,8 @@ func TestLibraryLogs(t *testing.T) {
 	}
 }
 
-// TestUnsolicitedResponsesAreRedacted: Go's HTTP client tells the log of the standard library what
-// a server says unasked, word by word. In the gateway's log the words are left out.
+// TestUnsolicitedResponsesAreRedacted: Go's HTTP client logs unsolicited responses word for word to the
+// standard logger. The gateway's log omits their text.
 func TestUnsolicitedResponsesAreRedacted(t *testing.T) {
 	t.Parallel()
 	talkative := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -22,8 +22,7 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// metricEnv is a gateway at which something of every kind happens, and what its metrics
-// say before and after each.
+// metricEnv is a gateway at which something of every kind happens, with its metrics before and after.
 type metricEnv struct {
 	frontdesktest.Env
 	t        *testing.T
@@ -32,12 +31,12 @@ type metricEnv struct {
 	crm      *subscriber
 	client   *redis.Client
 	started  map[string]*dto.MetricFamily
-	moved    map[string]bool // the metrics that were seen to change
+	moved    map[string]bool // the metrics that have changed
 	followed *frontdesktest.Stream
 }
 
-// TestEveryMetricMoves has everything happen that a metric tells of. What is exposed,
-// what the runbook explains and what moved have to be the same.
+// TestEveryMetricMoves causes everything that a metric counts. The exposed metrics, those in the
+// runbook and those that moved must be the same.
 func TestEveryMetricMoves(t *testing.T) {
 	t.Parallel()
 	m := newMetricEnv(t)
@@ -45,6 +44,7 @@ func TestEveryMetricMoves(t *testing.T) {
 	m.expectMoves("", nil, "frontdesk_http_request_duration_seconds", "route", "/v1/registrations")
 	m.expectMoves("", nil, "frontdesk_admissions_total", "class", "new", "outcome", "admitted")
 	m.expectMoves("", nil, "frontdesk_admission_limit")
+	m.expectMoves("", nil, "frontdesk_admission_in_progress")
 	m.expectMoves("", nil, "frontdesk_upstream_calls_total", "upstream", "club", "operation", "CreatePayment", "outcome", "accepted")
 	m.expectMoves("", nil, "frontdesk_upstream_calls_total", "upstream", "cards", "operation", "create", "outcome", "accepted")
 	m.expectMoves("", nil, "frontdesk_upstream_call_duration_seconds", "upstream", "cards", "operation", "create")
@@ -54,7 +54,7 @@ func TestEveryMetricMoves(t *testing.T) {
 	m.expectMoves("", nil, "frontdesk_redis_calls_total", "outcome", "answered")
 	m.expectMoves("", nil, "frontdesk_redis_call_duration_seconds")
 	m.expectMoves("", nil, "frontdesk_redis_used_memory_bytes")
-	m.expectPresent("frontdesk_redis_connections") // the first ones may be enough for all that follows
+	m.expectPresent("frontdesk_redis_connections") // the first ones may be enough for the whole test
 	m.expectPresent("frontdesk_rebuild_timestamp_seconds")
 	m.expectMoves("a sweep", nil, "frontdesk_worker_sweep_timestamp_seconds")
 	m.expectMoves("a code that is sent", m.sign, "frontdesk_sms_codes_total", "what", "sent")
@@ -91,7 +91,7 @@ func TestEveryMetricMoves(t *testing.T) {
 	})
 	m.expectMoves("a Redis that is gone", func() { frontdesktest.StopRedis(t, m.Redis) }, "frontdesk_redis_up")
 
-	// These three never change; they say how the gateway was started.
+	// These three never change; they describe how the gateway was started.
 	if v, _ := sum(m.started, "frontdesk_build_info", "mode", "test"); v != 1 {
 		t.Errorf("the build is %g", v)
 	}
@@ -114,7 +114,7 @@ func newMetricEnv(t *testing.T) *metricEnv {
 	return m
 }
 
-// expectPresent is for a gauge that has no need to change: it is there, and above zero.
+// expectPresent is for a gauge that need not change: it is there, and above zero.
 func (m *metricEnv) expectPresent(name string) {
 	m.t.Helper()
 	if now, found := sum(scrape(m.t, m.gateway), name); !found || now <= 0 {
@@ -123,8 +123,8 @@ func (m *metricEnv) expectPresent(name string) {
 	m.moved[name] = true
 }
 
-// expectMoves has something happen, and waits until a metric says something else than it did
-// before it; with nothing happening, than it did in the beginning.
+// expectMoves runs happens, and waits until a metric differs from its value before; if happens is nil,
+// from its value at the start.
 func (m *metricEnv) expectMoves(what string, happens func(), name string, labels ...string) {
 	m.t.Helper()
 	before := m.started
@@ -140,7 +140,7 @@ func (m *metricEnv) expectMoves(what string, happens func(), name string, labels
 	m.moved[name] = true
 }
 
-// expectDocumented compares what is exposed and has moved with the runbook's table.
+// expectDocumented compares the exposed and moved metrics with the runbook's table.
 func (m *metricEnv) expectDocumented() {
 	m.t.Helper()
 	runbook, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "docs", "runbook.md"))
@@ -177,7 +177,7 @@ func (m *metricEnv) payByCard() {
 	m.c.AwaitPayment(registration.Id, api.Recorded)
 }
 
-// mandate asks for a code for a new person, from an address of their own.
+// mandate requests a code for a new person, from an address of their own.
 func (m *metricEnv) mandate(n int) (registration string, answer *frontdesktest.Response) {
 	person, from := frontdesktest.Person(), [2]string{"X-Forwarded-For", fmt.Sprintf("203.0.113.%d", n)}
 	person.Mobile = fmt.Sprintf("+3361111111%d", n)
@@ -214,7 +214,7 @@ func (m *metricEnv) exceedRateLimit() {
 	}
 }
 
-// pauseQueue has the background work stand still, as an operator can, while an event comes.
+// pauseQueue pauses the background work, as an operator can, while an event arrives.
 func (m *metricEnv) pauseQueue() {
 	if err := asynq.NewInspectorFromRedisClient(m.client).PauseQueue("default"); err != nil {
 		m.t.Fatal(err)
@@ -246,7 +246,7 @@ func (m *metricEnv) limitMemory() {
 	}
 }
 
-// refuseToken has the club system take the token for none, and give no other.
+// refuseToken makes the club system reject the token, and issue no other.
 func (m *metricEnv) refuseToken() {
 	if err := m.Upstreams.Sim.SetFaults([]clubsim.Fault{{Match: clubsim.FaultMatch{Path: "/contacts"}, Kind: "unauthorized_once"},
 		{Match: clubsim.FaultMatch{Path: "/oauth/v2/token"}, Kind: "error_before", Status: http.StatusUnauthorized}}); err != nil {
@@ -262,7 +262,7 @@ func (m *metricEnv) pauseRedis() {
 		m.t.Fatal(err)
 	}
 	var all sync.WaitGroup
-	for n := range 300 { // several times as many as there are connections
+	for n := range 300 { // several times the number of connections
 		all.Go(func() {
 			request, _ := http.NewRequestWithContext(m.t.Context(), http.MethodGet, m.gateway.URL+"/v1/registrations/00000000-0000-4000-8000-000000000000", nil)
 			request.Header.Set("Authorization", "Bearer unknown")

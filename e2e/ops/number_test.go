@@ -15,14 +15,14 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// TestAnotherMethodTakesTheNumber: Redis falls back to before a card payment, and the sale is
-// settled in another way under the same number. The card payment is not forgotten.
+// TestAnotherMethodTakesTheNumber rolls Redis back to before a card payment, and the sale is settled by
+// another method under the same number. The card payment is not lost.
 func TestAnotherMethodTakesTheNumber(t *testing.T) {
 	t.Parallel()
 	later := map[string]string{"method": "later", "dueDate": time.Now().AddDate(0, 1, 0).Format(time.DateOnly)}
 	desk := map[string]string{"method": "desk", "mean": "cash"}
 	for name, test := range map[string]struct {
-		fault   *clubsim.Fault // of the recording, before the fall; nil: the buyer pays after it
+		fault   *clubsim.Fault // of the recording, before the rollback; nil: the buyer pays after it
 		journal map[string]string
 		other   map[string]string
 		money   cards.State

@@ -16,8 +16,8 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// runCLI runs the command as an operator does, next to a gateway that serves
-// operators at an address, and gives what it says.
+// runCLI runs the command as an operator does, with the address of a gateway's operators' listener, and
+// returns its output.
 func runCLI(t *testing.T, at string, words ...string) (said string, ok bool) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), frontdesktest.Binary(t), append([]string{"payments"}, words...)...)
@@ -35,8 +35,8 @@ func mustRunCLI(t *testing.T, at string, words ...string) string {
 	return said
 }
 
-// inDoubtPayment brings a registration's payment into doubt: the club system fails before
-// it does anything, and does not say so.
+// inDoubtPayment brings a registration's payment into doubt: the club system fails before any effect,
+// and does not say so.
 func inDoubtPayment(t *testing.T, c *frontdesktest.Client) (registration api.Registration, payment string) {
 	t.Helper()
 	registration = c.Register()
@@ -52,13 +52,13 @@ func TestOperatorAtTheTerminal(t *testing.T) {
 	mock := frontdesktest.NewMock(t)
 	c := frontdesktest.NewClient(t, mock.URL)
 	at := mock.OpsAddress()
-	expectAll(t, mustRunCLI(t, at, "list"), "No payment waits for a person.")
+	expectAll(t, mustRunCLI(t, at, "list"), "No payment waits for an operator.")
 	registration, id := inDoubtPayment(t, c)
 
 	expectAll(t, mustRunCLI(t, at, "list"), "PAYMENT", id, "in_doubt", registration.Contact.Number, "/demo/sales/")
-	expectAll(t, mustRunCLI(t, at, "list", "--state", "recorded"), "There is no such payment.")
+	expectAll(t, mustRunCLI(t, at, "list", "--state", "recorded"), "No payment is in state recorded.")
 	expectAll(t, mustRunCLI(t, at, "show", id), "in_doubt since", "captured", "fd_post_1", "before the capture", "building", "temp",
-		"What it means", "frontdesk payments confirm-recorded "+id, "can be said from")
+		"What it means", "frontdesk payments confirm-recorded "+id, "can be decided from")
 	var listed payment.Page
 	if err := json.Unmarshal([]byte(mustRunCLI(t, at, "--json", "list", "--all")), &listed); err != nil || len(listed.Items) != 1 || string(listed.Items[0].ID) != id {
 		t.Errorf("listed: %+v, %v", listed, err)
@@ -69,16 +69,16 @@ func TestOperatorAtTheTerminal(t *testing.T) {
 		words []string
 		said  string
 	}{
-		{[]string{"confirm-not-recorded", id, "--send-again"}, "Possible from"},
-		{[]string{"confirm-not-recorded", id, "--cancel"}, "money is taken"},
+		{[]string{"confirm-not-recorded", id, "--send-again"}, "possible from"},
+		{[]string{"confirm-not-recorded", id, "--cancel"}, "cannot be cancelled"},
 		{[]string{"confirm-not-recorded", id}, "at least one of the flags in the group [send-again refund cancel] is required"},
 		{[]string{"confirm-not-recorded", id, "--send-again", "--refund"}, "none of the others can be"},
 		{[]string{"confirm-recorded", id, "--operator-token", "guessed"}, "The operator's token is not known here"},
 		{[]string{"list", "--operator-token="}, "FRONTDESK_OPERATOR_TOKEN"},
-		{[]string{"confirm-recorded", "nothing-1"}, "There is no such payment"},
+		{[]string{"confirm-recorded", "nothing-1"}, "No such payment"},
 		{[]string{"show", "../../healthz"}, "Invalid payment id"},
 		{[]string{"show"}, "<id>"},
-		{[]string{"list", "--state", "lost"}, "There is no such state"},
+		{[]string{"list", "--state", "lost"}, "must be one of priced, intent, "},
 	} {
 		if said, ok := runCLI(t, at, wrong.words...); ok || !strings.Contains(said, wrong.said) {
 			t.Errorf("payments %s: %t, %s", strings.Join(wrong.words, " "), ok, said)
@@ -90,7 +90,7 @@ func TestOperatorAtTheTerminal(t *testing.T) {
 		t.Errorf("the visitor sees %+v", done)
 	}
 	expectAll(t, mustRunCLI(t, at, "show", id), "(demo: seen on the sale)", "fd_done_1", "fd_op_1", "confirm-recorded by demo", "called the club")
-	if said, ok := runCLI(t, at, "confirm-recorded", id); ok || !strings.Contains(said, "not in doubt, it is recorded") {
+	if said, ok := runCLI(t, at, "confirm-recorded", id); ok || !strings.Contains(said, "is recorded, not in_doubt") {
 		t.Errorf("decided twice: %s", said)
 	}
 	expectAll(t, mustRunCLI(t, at, "calibrate"), "Too few known payments: 0 recorded of at least 20")
@@ -103,7 +103,7 @@ func TestOperatorWithoutGateway(t *testing.T) {
 			t.Errorf("%s: %s", at, said)
 		}
 	}
-	// Another server there, such as the gateway's own public side.
+	// Another server at the address, such as the gateway's own public listener.
 	mock := frontdesktest.NewMock(t)
 	if said, ok := runCLI(t, strings.TrimPrefix(mock.URL, "http://"), "list"); ok {
 		t.Errorf("the public side serves operators: %s", said)
@@ -118,7 +118,7 @@ func TestOperatorsListener(t *testing.T) {
 	}
 	defer taken.Close()
 	expectAll(t, expectStartRefused(t, nil, "FRONTDESK_OPS_ADDR="+taken.Addr().String()), "FRONTDESK_OPS_ADDR", "in use")
-	if standard, err := net.Listen("tcp", "127.0.0.1:9090"); err == nil { // otherwise another process has the port
+	if standard, err := net.Listen("tcp", "127.0.0.1:9090"); err == nil { // otherwise another process uses the port
 		defer standard.Close()
 	}
 	several := frontdesktest.Start(t, "FRONTDESK_OPS_ADDR=127.0.0.1:9090")
@@ -200,7 +200,8 @@ func TestBadInputOfOperators(t *testing.T) {
 	}
 }
 
-// TestOperatorsListenerRefusesHostnames: a name that a web page has made to lead here is refused.
+// TestOperatorsListenerRefusesHostnames checks that a name that a web page points at this address is
+// refused.
 func TestOperatorsListenerRefusesHostnames(t *testing.T) {
 	t.Parallel()
 	at := frontdesktest.NewMock(t).OpsAddress()
@@ -219,7 +220,7 @@ func TestOperatorsListenerRefusesHostnames(t *testing.T) {
 	}
 }
 
-// TestOperatorsShareDecisions: what was decided at one gateway counts at the other.
+// TestOperatorsShareDecisions checks that a decision at one gateway applies at the other.
 func TestOperatorsShareDecisions(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -232,7 +233,7 @@ func TestOperatorsShareDecisions(t *testing.T) {
 	c.AwaitPayment(registration.Id, api.InDoubt)
 	id := registration.Id + "-1"
 	expectAll(t, mustRunCLI(t, one.OpsAddress(), "confirm-recorded", id), "is recorded")
-	if said, ok := runCLI(t, other.OpsAddress(), "confirm-not-recorded", id, "--refund"); ok || !strings.Contains(said, "not in doubt, it is recorded") {
+	if said, ok := runCLI(t, other.OpsAddress(), "confirm-not-recorded", id, "--refund"); ok || !strings.Contains(said, "is recorded, not in_doubt") {
 		t.Errorf("decided at both: %s", said)
 	}
 	if held := s.Upstreams.Cards.Payments()[0]; held.Metadata["fd_done_1"] == "" || !strings.HasSuffix(held.Metadata["fd_op_1"], "by demo") {

@@ -15,26 +15,26 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// outage is something that happens to what a gateway stands on, and what is to be seen of it.
+// outage is a failure of something that a gateway depends on, with its visible effects.
 type outage struct {
 	fsync   string // how Redis syncs writes; empty: at every write, as live mode demands
 	start   func(*outageEnv)
 	end     func(*outageEnv)
 	code    api.ProblemCode // of the problem for a visitor's payment meanwhile
-	ready   string          // the one part of which /readyz says that it is not well, and how; empty: all is
-	log     []string        // what one line of the log says, once: what is wrong, and where it is ours to mend, what to do
-	unsaved bool            // what came of a payment that was just being sent is not stored by its sender
-	inDoubt bool            // nor known to anybody
+	ready   string          // the one part that /readyz reports as not well, with its state; empty: all is well
+	log     []string        // the parts of the one line in the log: the fault and, where it is ours to fix, the remedy
+	unsaved bool            // the sender cannot store the outcome of a payment that was just being sent
+	inDoubt bool            // and the outcome is unknown to everyone
 }
 
-// redisDown and full are what Redis is found to be.
+// redisDown and full are the findings about Redis.
 var (
 	redisDown = []string{"redis is failed: does not answer", "see that it runs and that FRONTDESK_REDIS_URL leads to it", "when its disk is full"}
 	diskFull  = []string{"redis writes is failed: refused, since its disk is full", "make room on its disk"}
 )
 
-// outages are the ways in which a dependency fails. Each is reported to the operator in one clear line
-// of the log and to the visitor in one clear problem document, and no money is lost.
+// outages are the ways in which a dependency fails. Each gives the operator one clear log line and the
+// visitor one clear problem document, and no money is lost.
 var outages = map[string]outage{
 	"bad configuration": {
 		start: func(s *outageEnv) { s.restart("FRONTDESK_CLUB_CLIENT_SECRET=wrong") }, end: func(s *outageEnv) { s.restart() },
@@ -49,8 +49,8 @@ var outages = map[string]outage{
 		start: func(s *outageEnv) { s.redis.Trickle() }, end: func(s *outageEnv) { s.redis.Restore() },
 		code: api.StorageUnavailable, ready: "redis unavailable", log: redisDown, unsaved: true,
 	},
-	// A Redis that syncs at every write ends itself when it cannot: it has acknowledged what it did
-	// in memory, or is about to.
+	// A Redis that syncs at every write ends itself when it cannot: it has acknowledged writes that are
+	// only in memory, or is about to.
 	"full disk": {
 		start: func(s *outageEnv) { s.must(limitFiles(s.storage, "1:")) },
 		end:   func(s *outageEnv) { <-s.storage.Ended(); s.must(s.storage.Start(s.t.Context())) },
@@ -80,9 +80,9 @@ var outages = map[string]outage{
 	},
 }
 
-// TestOutages lets each outage meet three visitors: one is about to ask to pay, one to enter the
-// card, and the money of one is taken and on its way to the club system's books. When it is over,
-// the first continues with the same key, and each is booked once.
+// TestOutages has three visitors meet each outage: one is about to request payment, one to enter the
+// card, and one's money is taken and being booked at the club system. When it is over, the first
+// continues with the same key, and each is booked once.
 func TestOutages(t *testing.T) {
 	t.Parallel()
 	for name, o := range outages {
@@ -95,7 +95,7 @@ func TestOutages(t *testing.T) {
 			sending.Confirm(sending.Pay(sending.registration.Id), frontdesktest.ApprovedCard)
 			<-held.Reached
 			o.start(s)
-			const key = "the key of a buyer with patience" // which gets a response while the outage lasts
+			const key = "the key of a buyer with patience" // gets a response while the outage lasts
 			expectHelpfulProblem(t, shopping.ask(key), o.code)
 			expectOneLogLine(t, s.gateway, o.log)
 			expectReady(t, shopping.Client, o.ready)
@@ -121,7 +121,7 @@ func TestOutages(t *testing.T) {
 	}
 }
 
-// expectHelpfulProblem holds the answer to a visitor to what helps one, and tells nothing else.
+// expectHelpfulProblem checks that the response to a visitor is helpful, and reveals nothing else.
 func expectHelpfulProblem(t *testing.T, answer *frontdesktest.Response, code api.ProblemCode) {
 	t.Helper()
 	problem := answer.Problem(code)
@@ -136,7 +136,7 @@ func expectHelpfulProblem(t *testing.T, answer *frontdesktest.Response, code api
 	}
 }
 
-// expectOneLogLine looks for the one line of a log that says all parts.
+// expectOneLogLine expects exactly one log line that contains all parts.
 func expectOneLogLine(t *testing.T, of *frontdesktest.Process, parts []string) {
 	t.Helper()
 	found := 0
@@ -154,7 +154,7 @@ func expectOneLogLine(t *testing.T, of *frontdesktest.Process, parts []string) {
 	}
 }
 
-// expectReady holds /readyz to all being well but for one part.
+// expectReady expects /readyz to report all parts well except one.
 func expectReady(t *testing.T, c *frontdesktest.Client, but string) {
 	t.Helper()
 	want, status := map[string]string{"redis": "ok", "club_system": "ok"}, http.StatusOK
@@ -171,7 +171,7 @@ func expectReady(t *testing.T, c *frontdesktest.Client, but string) {
 	}
 }
 
-// outageEnv is a gateway with a line to each thing that it stands on.
+// outageEnv is a gateway with a proxy to each thing that it depends on.
 type outageEnv struct {
 	t                  *testing.T
 	upstreams          *frontdesktest.Upstreams
@@ -204,7 +204,7 @@ func (s *outageEnv) must(err error) {
 	}
 }
 
-// restart starts the gateway, in the place of the one that ran, with more variables than usual if there are any.
+// restart replaces the gateway by a new one, with additional variables if there are any.
 func (s *outageEnv) restart(more ...string) {
 	s.t.Helper()
 	if s.gateway != nil {
@@ -214,7 +214,7 @@ func (s *outageEnv) restart(more ...string) {
 		"FRONTDESK_CLUB_URL=http://" + s.club.Address() + "/sim", "FRONTDESK_SANDBOX_URL=http://" + s.cards.Address() + "/sandbox"}, more...)...)
 }
 
-// awaitWriteFailure has Redis notice that it cannot write: until then it acknowledges writes.
+// awaitWriteFailure waits until Redis notices that it cannot write: until then it acknowledges writes.
 func (s *outageEnv) awaitWriteFailure() {
 	s.t.Helper()
 	client := s.storage.Client()
@@ -236,14 +236,14 @@ func (s *outageEnv) buyer() *buyer {
 	return b
 }
 
-// ask asks to pay, at the gateway that is there.
+// ask requests the payment, at the current gateway.
 func (b *buyer) ask(key string) *frontdesktest.Response {
 	b.s.t.Helper()
 	b.URL = b.s.gateway.URL
 	return b.RequestPayment(b.registration.Id, `{"method":"card"}`, frontdesktest.Key(key))
 }
 
-// payUntil completes the payment, repeating it as people do, and paying again when the response says so.
+// payUntil completes the payment, retrying it as people do, and paying again when the response says so.
 func (b *buyer) payUntil(ends ...api.PaymentState) {
 	b.s.t.Helper()
 	b.URL = b.s.gateway.URL
@@ -260,7 +260,7 @@ func (b *buyer) payUntil(ends ...api.PaymentState) {
 	})
 }
 
-// acceptanceJournaled tells whether the processor holds that a buyer's payment was booked.
+// acceptanceJournaled reports whether the processor's journal says that a buyer's payment was booked.
 func (s *outageEnv) acceptanceJournaled(b *buyer) bool {
 	for _, held := range s.upstreams.Cards.Payments() {
 		if held.Metadata["fd_registration"] == b.registration.Id && held.Metadata["fd_done_1"] != "" {
@@ -270,7 +270,7 @@ func (s *outageEnv) acceptanceJournaled(b *buyer) bool {
 	return false
 }
 
-// expectNoLoss holds the books of the club system and of the processor against what the buyers owed.
+// expectNoLoss compares the ledgers of the club system and of the processor with what the buyers owed.
 func (s *outageEnv) expectNoLoss(buyers ...*buyer) {
 	s.t.Helper()
 	owed, booked, captured := int64(0), int64(0), int64(0)

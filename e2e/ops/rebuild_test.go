@@ -11,9 +11,8 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// TestRestartWithEmptyRedis: the gateway is killed with the money taken, and
-// comes back before a Redis that never heard of it. Whether the club system booked
-// the payment decides what becomes of it.
+// TestRestartWithEmptyRedis kills the gateway after the money was taken, and starts it on an empty
+// Redis. The payment's outcome depends on whether the club system booked it.
 func TestRestartWithEmptyRedis(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -67,7 +66,8 @@ func TestRestartWithEmptyRedis(t *testing.T) {
 	}
 }
 
-// TestRedisFlushedWhileRunning under a gateway that runs, and the buyer just looks again.
+// TestRedisFlushedWhileRunning empties Redis under a running gateway. The buyer only needs to read
+// again.
 func TestRedisFlushedWhileRunning(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)

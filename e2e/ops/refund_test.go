@@ -14,15 +14,15 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// TestRefundThatFails: a refund counts once the processor has made it. One that is refused, or fails at
-// once or days later, is noticed, and an operator has it made again.
+// TestRefundThatFails checks that a refund counts once the processor has made it. A refund that is
+// refused, or fails at once or days later, is noticed, and an operator can have it made again.
 func TestRefundThatFails(t *testing.T) {
 	t.Parallel()
 	const pending, refused, normal = sandbox.RefundsPending, sandbox.RefundsRefused, sandbox.RefundsNormal
 	for name, test := range map[string]struct {
 		refunds  sandbox.RefundMode
 		webhooks sandbox.WebhookMode
-		restart  bool // the failure is found by comparing
+		restart  bool // a comparison finds the failure
 	}{
 		"refused":                    {refused, sandbox.WebhooksNormal, false},
 		"pending, then failed":       {pending, sandbox.WebhooksNormal, false},

@@ -26,7 +26,7 @@ import (
 
 const subscriberSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" //nolint:gosec // the example of the Standard Webhooks specification
 
-// delivered is what a subscriber got, once.
+// delivered is one delivery to a subscriber.
 type delivered struct {
 	id   string
 	Type string
@@ -53,7 +53,7 @@ func newSubscriber(t *testing.T, name string, status int) *subscriber {
 	return s
 }
 
-// ServeHTTP takes a delivery if it is signed, and responds as configured.
+// ServeHTTP accepts a delivery if it is signed, and responds as configured.
 func (s *subscriber) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	text, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -63,6 +63,7 @@ func (s *subscriber) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil || verifier.Verify(text, r.Header) != nil || r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/json" {
 		s.t.Errorf("%s got %s %v %s", s.name, r.Method, r.Header, text)
 	}
+	frontdesktest.ValidateEvent(s.t, "clubEvent", text, r.Header)
 	delivery := delivered{id: r.Header.Get("webhook-id"), text: string(text)}
 	if err := json.Unmarshal(text, &delivery); err != nil {
 		s.t.Errorf("%s got %s", s.name, text)
@@ -86,7 +87,7 @@ func (s *subscriber) deliveries() []delivered {
 	return slices.Clone(s.got)
 }
 
-// ids are those of the events that came, each once.
+// ids returns the distinct ids of the received events.
 func (s *subscriber) ids() map[string]bool {
 	ids := map[string]bool{}
 	for _, d := range s.deliveries() {
@@ -100,7 +101,7 @@ func (s *subscriber) await(what string, is func([]delivered) bool) {
 	frontdesktest.Eventually(s.t, s.name+": "+what, func() bool { return is(s.deliveries()) })
 }
 
-// subscribe is the environment of a gateway that relays to subscribers.
+// subscribe returns the environment of a gateway that relays to subscribers.
 func subscribe(t *testing.T, to ...relay.Subscriber) string {
 	t.Helper()
 	text, err := json.Marshal(to)
@@ -138,8 +139,8 @@ func mustCommand(t *testing.T, at string, words ...string) string {
 	return said
 }
 
-// TestRelay: subscribers get every event that they want, signed, and no more of it
-// than identifiers as the public API has them.
+// TestRelay checks that subscribers get every event that they subscribe to, signed, with no more than
+// the public API's identifiers.
 func TestRelay(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -187,8 +188,8 @@ func TestRelay(t *testing.T) {
 	}
 }
 
-// TestRelaySurvivesKill: a gateway is killed while events come in; each that was
-// answered is delivered by another one.
+// TestRelaySurvivesKill kills a gateway while events come in. Another gateway delivers each event that
+// was acknowledged.
 func TestRelaySurvivesKill(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -205,7 +206,7 @@ func TestRelaySurvivesKill(t *testing.T) {
 	t.Logf("%d events were delivered before the kill", early)
 }
 
-// TestSlowSubscriberDoesNotDelayOthers.
+// TestSlowSubscriberDoesNotDelayOthers checks that a slow subscriber delays no other.
 func TestSlowSubscriberDoesNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -235,7 +236,7 @@ func TestSlowSubscriberDoesNotDelayOthers(t *testing.T) {
 	}
 }
 
-// exhaustRetries lets all tries of deliveries be made at once.
+// exhaustRetries makes all attempts of deliveries at once.
 func exhaustRetries(t *testing.T, s frontdesktest.Env, queue string) {
 	t.Helper()
 	options, err := asynq.ParseRedisURI(s.Redis)
@@ -253,7 +254,7 @@ func exhaustRetries(t *testing.T, s frontdesktest.Env, queue string) {
 	})
 }
 
-// TestDeadLetters: a subscriber that was away too long is delivered to by hand.
+// TestDeadLetters replays deliveries by hand to a subscriber that was away too long.
 func TestDeadLetters(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -294,14 +295,14 @@ func TestDeadLetters(t *testing.T) {
 	})
 	expectAll(t, mustCommand(t, process.OpsAddress(), "webhooks", "replay", "--dead", "crm"), "2 deliveries to crm")
 	to.await("the other two", func(got []delivered) bool { return len(got) == before+3 })
-	mustCommand(t, process.OpsAddress(), "webhooks", "replay", delivery) // what was delivered can be sent once more, too
+	mustCommand(t, process.OpsAddress(), "webhooks", "replay", delivery) // completed deliveries can be sent again, too
 	to.await("the first once more", func(got []delivered) bool { return len(got) == before+4 })
 	if len(to.ids()) != 3 {
 		t.Errorf("three events have %d ids", len(to.ids()))
 	}
 	for words, want := range map[string]string{
 		"replay": "name either", "replay x --dead crm": "name either", "replay unknown": "no such delivery", "replay " + id + "@erp": "no such delivery",
-		"show evt_1@crm": "no such delivery", "replay --dead erp": "no such subscriber", "enable erp": "no such subscriber", "list --state lost": "no such state",
+		"show evt_1@crm": "no such delivery", "replay --dead erp": "no such subscriber", "enable erp": "no such subscriber", "list --state lost": "waiting, retrying, dead or delivered",
 		"enable crm --operator-token guessed": "is not known here", "replay " + delivery + " --operator-token guessed": "is not known here",
 	} {
 		if said, ok := command(t, process.OpsAddress(), append([]string{"webhooks"}, strings.Fields(words)...)...); ok || !strings.Contains(said, want) {
@@ -310,7 +311,7 @@ func TestDeadLetters(t *testing.T) {
 	}
 }
 
-// TestSubscriberGone: nothing more is sent after a 410, until an operator says so.
+// TestSubscriberGone checks that a subscriber gets nothing after a 410, until an operator says so.
 func TestSubscriberGone(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -330,7 +331,7 @@ func TestSubscriberGone(t *testing.T) {
 	expectAll(t, mustCommand(t, process.OpsAddress(), "webhooks", "list"), "status 410") // the first one is dead, and can be replayed
 }
 
-// TestRedirectsAreNotFollowed: a subscriber cannot redirect a delivery.
+// TestRedirectsAreNotFollowed checks that a subscriber cannot redirect a delivery.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)

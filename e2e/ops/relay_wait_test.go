@@ -16,8 +16,8 @@ import (
 	"frontdesk/flows/relay"
 )
 
-// TestSubscriberRetryAfter: a subscriber that says when to come again is not asked
-// before, within an hour; said with another status, or unreadably, it counts for nothing.
+// TestSubscriberRetryAfter checks that a subscriber's Retry-After is respected, up to an hour. With
+// another status, or unreadable, it is ignored.
 func TestSubscriberRetryAfter(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -69,8 +69,8 @@ func TestSubscriberRetryAfter(t *testing.T) {
 	}
 }
 
-// TestSubscriberSecretRotation: while two secrets are configured, a subscriber with
-// either of them can verify a delivery, and no other.
+// TestSubscriberSecretRotation checks that while two secrets are configured, a subscriber with either
+// one can verify a delivery, and one with another secret cannot.
 func TestSubscriberSecretRotation(t *testing.T) {
 	t.Parallel()
 	const fresh, foreign = "whsec_bmV3LXNlY3JldC1vZi1hLXN1YnNjcmliZXItMDE=", "whsec_Zm9yZWlnbi1zZWNyZXQtb2Ytc29tZWJvZHktMDE=" //nolint:gosec // of this test alone

@@ -9,14 +9,14 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestSlowCatalogueReader: a client that requests what is in memory again and again, and reads
-// nothing, loses the connection like any other; other clients are served meanwhile.
+// TestSlowCatalogueReader checks that a client that requests a cached response again and again, and
+// reads nothing, loses the connection like any other. Other clients are served meanwhile.
 func TestSlowCatalogueReader(t *testing.T) {
 	t.Parallel()
 	gateway := frontdesktest.NewGateway(t, frontdesktest.NewUpstreams(t), frontdesktest.NewRedis(t))
 	c := frontdesktest.NewClient(t, gateway.URL)
 	c.Do("GET", "/v1/clubs/11/products", nil).Into(http.StatusOK, nil)
-	const more = 400 // than the buffers of both sides hold
+	const more = 400 // more than the buffers of both sides hold
 	if _, err := io.WriteString(slowly(t, gateway.URL), strings.Repeat("GET /v1/clubs/11/products HTTP/1.1\r\nHost: x\r\n\r\n", more)); err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,8 @@ func TestSlowCatalogueReader(t *testing.T) {
 	frontdesktest.Eventually(t, "no goroutine works for the slow client any more", func() bool { return working(t, gateway, "cachedResponse.write") == 0 })
 }
 
-// TestCachedResponsesAreLogged: in live mode a response from the cache has its line like any other.
+// TestCachedResponsesAreLogged checks that in live mode a response from the cache is logged like any
+// other.
 func TestCachedResponsesAreLogged(t *testing.T) {
 	t.Parallel()
 	process, c := newLive(t).start(t)

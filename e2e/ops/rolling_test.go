@@ -9,13 +9,13 @@ import (
 	"frontdesk/api"
 )
 
-// concurrentVisitors is how many visitors are in a journey at any moment: enough for requests to be under
-// way whenever a gateway goes, on a machine that is shared.
+// concurrentVisitors is how many visitors are in a journey at any moment: enough for requests to be in
+// progress whenever a gateway stops, on a shared machine.
 const concurrentVisitors = 4
 
-// TestRollingRestart restarts each gateway of compose.yaml twice, as an upgrade does,
-// while visitors register and pay. No visitor sees that: no request fails, nothing is sent
-// a second time, and each payment is recorded once.
+// TestRollingRestart restarts each gateway of compose.yaml twice, as an upgrade does, while visitors
+// register and pay. No visitor notices: no request fails, nothing is sent twice, and each payment is
+// recorded once.
 func TestRollingRestart(t *testing.T) {
 	t.Parallel()
 	r := newReplicas(t)
@@ -79,8 +79,8 @@ func (a *paidAmounts) all() []int64 {
 	return a.cents
 }
 
-// noRetryTransport is a front end's wire that repeats no request, unlike Go's
-// does with what bears an Idempotency-Key, and counts what fails.
+// noRetryTransport is a front end's transport that never retries, unlike Go's with an Idempotency-Key.
+// It counts failures.
 type noRetryTransport struct {
 	*http.Transport
 	sent, failed atomic.Int64

@@ -14,22 +14,22 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// slowClient is a client that takes its time. It says a character now and then, and comes to no end.
+// slowClient is a slow client. It sends a character now and then, and never finishes.
 type slowClient struct {
-	says   string // at once
-	reads  bool   // what it is answered, until the connection ends; else nothing at all
-	answer string // how that has to begin
+	says   string // sent at once
+	reads  bool   // the response, until the connection ends; else nothing
+	answer string // how the response must begin
 }
 
 const (
-	// pace is how often a client that trickles says something: often enough for no limit of silence.
+	// pace is how often a trickling client sends a character: often enough for every idle timeout.
 	pace = 200 * time.Millisecond
-	// smallWindow is how much a client takes in that does not read, in bytes.
+	// smallWindow is how much a client that does not read accepts, in bytes.
 	smallWindow = 4 << 10
 )
 
-// TestSlowClients: who says or reads something slower than anybody has to loses the connection,
-// and leaves nothing behind; other clients are served meanwhile.
+// TestSlowClients checks that a client that sends or reads too slowly loses the connection and leaves
+// nothing behind. Other clients are served meanwhile.
 func TestSlowClients(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
@@ -60,7 +60,7 @@ func TestSlowClients(t *testing.T) {
 			if said != "" {
 				t.Error(said)
 			}
-		case <-turns.C: // the stream has something to tell
+		case <-turns.C: // the stream has an event
 			person := *frontdesktest.Person()
 			person.Address.Street = fmt.Sprint(n, " rue des Lilas")
 			c.Do("PUT", "/v1/registrations/"+registration.Id+"/person", person).Into(http.StatusOK, nil)
@@ -79,7 +79,7 @@ func TestSlowClients(t *testing.T) {
 	}
 }
 
-// slowly opens a connection that takes little in.
+// slowly opens a connection with a small receive window.
 func slowly(t *testing.T, url string) net.Conn {
 	t.Helper()
 	dialer := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
@@ -93,7 +93,7 @@ func slowly(t *testing.T, url string) net.Conn {
 	return connection
 }
 
-// run takes its time until the connection is ended, and says what is wrong with how it was.
+// run sends slowly until the connection ends, and returns what is wrong with how it ended.
 func (l slowClient) run(connection net.Conn, name string) (wrong string) {
 	if _, err := io.WriteString(connection, l.says); err != nil {
 		return fmt.Sprintf("%s: %v", name, err)
@@ -103,7 +103,7 @@ func (l slowClient) run(connection net.Conn, name string) (wrong string) {
 	answers := make(chan string, 1)
 	if l.reads {
 		go func() {
-			answer, _ := io.ReadAll(connection) // a connection that is reset has said what it said
+			answer, _ := io.ReadAll(connection) // a reset connection has sent all that it will
 			answers <- string(answer)
 		}()
 	}
@@ -122,7 +122,7 @@ func (l slowClient) run(connection net.Conn, name string) (wrong string) {
 	}
 }
 
-// working counts the goroutines of a gateway that are at work in a function.
+// working counts the goroutines of a gateway that are running a function.
 func working(t *testing.T, gateway *frontdesktest.Process, function string) (n int) {
 	for stack := range strings.SplitSeq(opsGet(t, gateway, "/debug/pprof/goroutine?debug=2"), "\n\n") {
 		if strings.Contains(stack, function) {

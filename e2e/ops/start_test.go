@@ -11,11 +11,10 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// expectStartRefused starts the binary with an environment that it must not accept, and
-// gives what it says.
+// expectStartRefused starts the binary with an environment that it must refuse, and returns its output.
 func expectStartRefused(t *testing.T, arguments []string, environment ...string) string {
 	t.Helper()
-	ctx := frontdesktest.Context(t) // it might run
+	ctx := frontdesktest.Context(t) // it might start
 	cmd := exec.CommandContext(ctx, frontdesktest.Binary(t), arguments...)
 	cmd.Env = append([]string{"FRONTDESK_ADDR=127.0.0.1:0"}, environment...)
 	out, err := cmd.CombinedOutput()
@@ -34,8 +33,8 @@ func expectAll(t *testing.T, said string, parts ...string) {
 	}
 }
 
-// expectLogged is expectAll for the log of a process that runs: a line comes when its
-// request may be answered already.
+// expectLogged is expectAll for the log of a running process: a request's line may appear after its
+// response.
 func expectLogged(t *testing.T, process *frontdesktest.Process, parts ...string) {
 	t.Helper()
 	for _, part := range parts {

@@ -15,9 +15,8 @@ import (
 	"frontdesk/flows/keyring"
 )
 
-// TestStopDuringPayment tells a gateway to end while the club system keeps it
-// waiting for the answer to a payment: it leaves service, has the answer recorded,
-// and only then ends.
+// TestStopDuringPayment asks a gateway to end while it waits for the club system's response to a
+// payment: it leaves service, has the response recorded, and only then ends.
 func TestStopDuringPayment(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -53,8 +52,8 @@ func TestStopDuringPayment(t *testing.T) {
 	s.ExpectOnePayment(t, payment.Amount.Amount)
 }
 
-// TestMockStopDuringPayment: the simulator in the same process answers until the payment
-// that it keeps waiting is recorded; a call that hangs keeps nothing from ending.
+// TestMockStopDuringPayment checks that the simulator in the same process answers until the payment
+// that it delays is recorded, and that a hanging call does not keep the process from ending.
 func TestMockStopDuringPayment(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.Start(t, "FRONTDESK_REDIS_URL=redis://127.0.0.1:1")
@@ -72,8 +71,8 @@ func TestMockStopDuringPayment(t *testing.T) {
 	}
 }
 
-// TestRegistrationOfNewerVersion: an older gateway next to newer ones asks the
-// visitor for a moment's patience, and touches nothing.
+// TestRegistrationOfNewerVersion checks that an older gateway next to newer ones asks the visitor to
+// wait a moment, and changes nothing.
 func TestRegistrationOfNewerVersion(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)

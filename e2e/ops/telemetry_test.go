@@ -2,6 +2,7 @@ package ops_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -30,7 +31,7 @@ func opsGet(t *testing.T, process *frontdesktest.Process, path string) string {
 	return string(text)
 }
 
-// scrape is what Prometheus reads.
+// scrape returns what Prometheus reads.
 func scrape(t *testing.T, process *frontdesktest.Process) map[string]*dto.MetricFamily {
 	t.Helper()
 	parser := expfmt.NewTextParser(model.LegacyValidation)
@@ -41,8 +42,8 @@ func scrape(t *testing.T, process *frontdesktest.Process) map[string]*dto.Metric
 	return families
 }
 
-// sum adds up the series of a metric that have certain labels, given in pairs;
-// false when there are none.
+// sum adds up the series of a metric that have the given labels, in pairs. It reports false if there
+// are none.
 func sum(families map[string]*dto.MetricFamily, name string, pairs ...string) (total float64, found bool) {
 	for _, metric := range families[name].GetMetric() {
 		labels := map[string]string{}
@@ -61,7 +62,7 @@ func sum(families map[string]*dto.MetricFamily, name string, pairs ...string) (t
 	return total, found
 }
 
-// TestJourneyCounters pays by card, and looks for it among the metrics.
+// TestJourneyCounters pays by card, and checks the metrics for it.
 func TestJourneyCounters(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
@@ -72,7 +73,7 @@ func TestJourneyCounters(t *testing.T) {
 	c.AwaitPayment(registration.Id, api.Recorded)
 	c.Do("GET", "/v1/registrations/"+registration.Id+"-x/payment", nil).Problem(api.NotFound)
 	c.Do("BREW", "/v1/nowhere/"+registration.Id, nil)
-	after := scrape(t, mock)
+	var after map[string]*dto.MetricFamily
 	for _, is := range []struct {
 		name  string
 		pairs []string
@@ -87,12 +88,14 @@ func TestJourneyCounters(t *testing.T) {
 		{"frontdesk_payment_transitions_total", []string{"from", "sending", "to", "in_doubt"}, 0},
 	} {
 		was, _ := sum(before, is.name, is.pairs...)
-		now, _ := sum(after, is.name, is.pairs...)
-		if now-was != is.want {
-			t.Errorf("%s%v went from %g to %g", is.name, is.pairs, was, now)
-		}
+		// A response can arrive before the gateway has counted what led to it.
+		frontdesktest.Eventually(t, fmt.Sprintf("%s%v grows by %g", is.name, is.pairs, is.want), func() bool {
+			after = scrape(t, mock)
+			now, _ := sum(after, is.name, is.pairs...)
+			return now-was == is.want
+		})
 	}
-	// The buyer's look and the webhook's job may both capture: the same request, by its key.
+	// The buyer's read and the webhook's job may both capture: the same request, by its key.
 	if captures, _ := sum(after, "frontdesk_upstream_calls_total", "upstream", "cards", "operation", "capture", "outcome", "accepted"); captures < 1 {
 		t.Error("no capture was counted")
 	}
@@ -102,7 +105,7 @@ func TestJourneyCounters(t *testing.T) {
 	if index := opsGet(t, mock, "/debug/pprof/"); !strings.Contains(index, "goroutine") {
 		t.Errorf("no profiles: %s", index)
 	}
-	for _, path := range []string{"/metrics", "/debug/pprof/"} { // on the public listener there is nothing of it
+	for _, path := range []string{"/metrics", "/debug/pprof/"} { // the public listener has none of these
 		answer, err := http.Get(mock.URL + path)
 		if err != nil || answer.StatusCode != http.StatusNotFound {
 			t.Errorf("%s is served to everybody: %v, %v", path, answer, err)
@@ -111,7 +114,7 @@ func TestJourneyCounters(t *testing.T) {
 	}
 }
 
-// TestInDoubtAgeMetric: operators see that a payment waits, and since when.
+// TestInDoubtAgeMetric checks that operators see that a payment waits, and since when.
 func TestInDoubtAgeMetric(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
@@ -125,7 +128,7 @@ func TestInDoubtAgeMetric(t *testing.T) {
 	})
 }
 
-// TestMetricsWithoutRedis: when Redis is gone the counters are still served, in time.
+// TestMetricsWithoutRedis checks that the counters are still served, in time, when Redis is down.
 func TestMetricsWithoutRedis(t *testing.T) {
 	t.Parallel()
 	address := frontdesktest.NewRedis(t)
@@ -143,8 +146,8 @@ func TestMetricsWithoutRedis(t *testing.T) {
 	})
 }
 
-// TestJourneyIsOneTrace follows a start from the browser to the club system, and
-// a webhook into the background, through a collector.
+// TestJourneyIsOneTrace follows a start from the browser to the club system, and a webhook into the
+// background, through a collector.
 func TestJourneyIsOneTrace(t *testing.T) {
 	t.Parallel()
 	taken := frontdesktest.NewCollector(t)
@@ -154,7 +157,7 @@ func TestJourneyIsOneTrace(t *testing.T) {
 	registration := c.Register()
 	c.Confirm(c.Pay(registration.Id), "4242424242424242")
 	c.AwaitPayment(registration.Id, api.Recorded)
-	if err := mock.Stop(); err != nil { // hands over the last spans
+	if err := mock.Stop(); err != nil { // exports the last spans
 		t.Fatal(err)
 	}
 	id, parent := []byte("\x4b\xf9\x2f\x35\x77\xb3\x4d\xa6\xa3\xce\x92\x9d\x0e\x0e\x47\x36"), []byte("\x00\xf0\x67\xaa\x0b\xa9\x02\xb7")
@@ -167,7 +170,7 @@ func TestJourneyIsOneTrace(t *testing.T) {
 	case !bytes.Equal(call[0].ParentSpanId, request[0].SpanId):
 		t.Errorf("the call's parent is %x, the request is %x", call[0].ParentSpanId, request[0].SpanId)
 	}
-	events := map[string]bool{} // transitions, by what they led to
+	events := map[string]bool{} // transitions, by their new state
 	jobs := 0
 	for _, span := range taken.Spans() {
 		if span.Name == "job payment:advance" {

@@ -27,7 +27,7 @@ func onTopology(t *testing.T, storage harness.Storage) (gateways []*frontdesktes
 	return gateways, c
 }
 
-// payThrough pays for a registration, while trouble happens between the wish to pay and the card.
+// payThrough pays for a registration, and causes trouble between the request to pay and the card.
 func payThrough(t *testing.T, c *frontdesktest.Client, trouble func(registration string)) int64 {
 	t.Helper()
 	c = c.WithT(t)
@@ -43,7 +43,7 @@ func payThrough(t *testing.T, c *frontdesktest.Client, trouble func(registration
 	return payment.Amount.Amount
 }
 
-// expectSafe holds a topology to what live mode demands.
+// expectSafe checks that a topology meets the demands of live mode.
 func expectSafe(t *testing.T, storage harness.Storage, unsafe string) {
 	t.Helper()
 	connection, err := store.Connect(storage.URL())
@@ -58,8 +58,9 @@ func expectSafe(t *testing.T, storage harness.Storage, unsafe string) {
 	}
 }
 
-// expectOneSlot looks for what a cluster answers to clients that do not know it. While a slot
-// moves, the queue may be sent back and forth: it then retries, or looks for work again a second later.
+// expectOneSlot looks for the errors that a cluster returns to clients without cluster support. While a
+// slot moves, the queue may be redirected back and forth: it then retries, or polls again a second
+// later.
 func expectOneSlot(t *testing.T, gateways []*frontdesktest.Process, moving bool) {
 	t.Helper()
 	for _, gateway := range gateways {
@@ -73,8 +74,8 @@ func expectOneSlot(t *testing.T, gateways []*frontdesktest.Process, moving bool)
 	}
 }
 
-// TestRedisCluster goes through all journeys on a cluster of six nodes. Slots that move in
-// the middle of a payment change nothing for buyers.
+// TestRedisCluster runs all journeys on a cluster of six nodes. Slots that move in the middle of a
+// payment change nothing for buyers.
 func TestRedisCluster(t *testing.T) {
 	t.Parallel()
 	cluster, err := newRedisCluster(t.Context(), t.TempDir())
@@ -125,7 +126,7 @@ func TestRedisSentinel(t *testing.T) {
 	expectSafe(t, watched, "redis persistence")
 }
 
-// TestClusterWithUnsafeNode: one primary that may forget makes the cluster unfit for
+// TestClusterWithUnsafeNode checks that one primary that may lose writes makes the cluster unfit for
 // real payments.
 func TestClusterWithUnsafeNode(t *testing.T) {
 	t.Parallel()

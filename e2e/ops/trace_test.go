@@ -21,7 +21,7 @@ const (
 // traceparent is the header of a browser that traces its requests.
 func traceparent(value string) [2]string { return [2]string{"traceparent", value} }
 
-// answersOf are the requests that the panel knows of a world.
+// answersOf returns the requests that the panel knows of a world.
 func answersOf(c *frontdesktest.Client, world string) []handlers.RequestInfo {
 	var list struct{ Items []handlers.RequestInfo }
 	c.Do("GET", "/panel/requests?world="+world, nil).Into(http.StatusOK, &list)
@@ -35,7 +35,7 @@ func TestTraceReachesTheClubSystem(t *testing.T) {
 	c.Do("GET", "/v1/clubs", nil, traceparent("00-"+browserTrace+"-"+browserSpan+"-01")).Into(http.StatusOK, nil)
 	var all clubsim.Items[clubsim.Request]
 	c.Control("GET", "requests", nil).Into(http.StatusOK, &all)
-	if len(all.Items) < 2 { // the token, and what it was fetched for
+	if len(all.Items) < 2 { // the token, and the request that needed it
 		t.Errorf("the club system was asked %+v", all.Items)
 	}
 	for _, call := range all.Items {
@@ -63,7 +63,7 @@ func TestTraceReachesTheClubSystem(t *testing.T) {
 	}
 }
 
-// expectCalls looks for operations among the calls of a trace.
+// expectCalls expects operations among the calls of a trace.
 func expectCalls(t *testing.T, c *frontdesktest.Client, trace string, operations ...string) {
 	t.Helper()
 	var calls clubsim.Items[clubsim.Request]
@@ -79,13 +79,13 @@ func expectCalls(t *testing.T, c *frontdesktest.Client, trace string, operations
 	}
 }
 
-// TestTraceContinuesInBackground: what a webhook sets off is the webhook's doing.
+// TestTraceContinuesInBackground checks that work caused by a webhook is in the webhook's trace.
 func TestTraceContinuesInBackground(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 	registration := c.Register()
 	c.Confirm(c.Pay(registration.Id), "4242424242424242")
-	recorded := func() (trace string) { // the visitor does not ask: only the webhook drives it
+	recorded := func() (trace string) { // the visitor does not poll: only the webhook advances it
 		for _, call := range c.Calls() {
 			if call.Operation == "createPayment" {
 				trace = call.TraceID

@@ -12,10 +12,10 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// runJourneys runs each kind of journey once: a direct debit with a
-// signed mandate, a prospect who brings an account in, a registration that continues
-// on another device, an invited contact, a move to another club, an event of the club
-// system. It gives what was paid, in cents: each of it by one payment.
+// runJourneys runs each kind of journey once: a direct debit with a signed mandate, a prospect who
+// brings an account in, a registration that continues on another device, an invited contact, a move to
+// another club, an event of the club system. It returns the amounts paid, in cents, one for each
+// payment.
 func runJourneys(t *testing.T, c *frontdesktest.Client, at *frontdesktest.Process) (paid []int64) {
 	t.Helper()
 	c = c.WithT(t)
@@ -69,7 +69,7 @@ func runJourneys(t *testing.T, c *frontdesktest.Client, at *frontdesktest.Proces
 	return paid
 }
 
-// expectRecorded holds the club system's books against what was paid.
+// expectRecorded compares the club system's ledger with what was paid.
 func expectRecorded(t *testing.T, c *frontdesktest.Client, paid []int64) {
 	t.Helper()
 	r := c.Records()

@@ -15,12 +15,12 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// minLines is how much the gateways have to say before the absence of personal data proves anything.
+// minLines is how many lines the gateways must log before the absence of personal data proves anything.
 const minLines = 10_000
 
 const (
 	canaryIBAN  = "DE89370400440532013000"
-	wrongIBAN   = "GB33BUKB20201555555556" // its check digits do not fit
+	wrongIBAN   = "GB33BUKB20201555555556" // its check digits are wrong
 	refusedCard = "4000000000000002"
 	foreignCard = "5555555555554444"
 )
@@ -29,18 +29,18 @@ const (
 type canaryRun struct {
 	*testEnv
 	c         *frontdesktest.Client
-	gateway   *frontdesktest.Process   // that of most journeys
+	gateway   *frontdesktest.Process   // the gateway of most journeys
 	gateways  []*frontdesktest.Process // all of them
-	spans     *frontdesktest.Collector // what they hand over
+	spans     *frontdesktest.Collector // the spans that they export
 	secrets   secrets
-	redisText strings.Builder // all that Redis ever held where it was looked at
+	redisText strings.Builder // all contents of Redis that were recorded
 	persons   uint64
 }
 
-// TestCanaries walks every kind of journey, with a failing club system and bad
-// input too, and then looks for what people gave in all that was logged, in all of
-// Redis, queues included, in the metrics and in the spans of all traces. What was
-// planted, the name of a subscriber, is found in each of them by the same means.
+// TestCanaries runs every kind of journey, also with a failing club system and bad input. It then
+// searches all logs, all of Redis including queues, the metrics and the spans of all traces for what
+// people entered. A planted text, the name of a subscriber, must be found in each of them by the same
+// means.
 func TestCanaries(t *testing.T) {
 	t.Parallel()
 	w := &canaryRun{testEnv: newTestEnv(t), spans: frontdesktest.NewCollector(t)}
@@ -75,8 +75,8 @@ func TestCanaries(t *testing.T) {
 	w.search(w.collectOutput())
 }
 
-// collectOutput returns every place in which personal data could have been left. The gateways
-// have ended then, so that nothing is on its way any more.
+// collectOutput returns every place in which personal data could have been left. The gateways have
+// already ended, so all output is complete.
 func (w *canaryRun) collectOutput() map[string]string {
 	scraped := ""
 	for _, gateway := range w.gateways {
@@ -100,7 +100,7 @@ func (w *canaryRun) collectOutput() map[string]string {
 	return map[string]string{"the logs": w.logs(), "Redis": w.redisText.String(), "the metrics": scraped, "the spans": w.spans.Raw()}
 }
 
-// search looks for everybody's secrets in places, and for what has to be there.
+// search looks for every person's secrets in places, and for what must be there.
 func (w *canaryRun) search(places map[string]string) {
 	var planted secrets
 	planted.add("the subscriber's name", "zqplanted")
@@ -121,12 +121,11 @@ func (w *canaryRun) logs() (all string) {
 	return all
 }
 
-// minSpans: each of the requests that make the gateways talk has one, and a few are
-// dropped when a collector is slow.
+// minSpans: each of the requests that fill the logs has a span, and a slow collector drops a few.
 const minSpans = 1_000
 
-// tracedJobs are the names of spans of all that a gateway does, so that the absence of
-// personal data proves something.
+// tracedJobs are the names of the spans of all of a gateway's work. All must appear, so that the
+// absence of personal data proves something.
 var tracedJobs = []string{
 	"POST /v1/registrations", "POST /v1/registrations/:id/payment", "POST /v1/registrations/:id/mandate", "POST /v1/registrations/:id/mandate/signature",
 	"POST /v1/registrations/:id/prospect", "GET /v1/me", "POST /v1/me/transfer", "POST /v1/webhooks/card", "POST /v1/webhooks/club/:secret", "page",
@@ -135,7 +134,7 @@ var tracedJobs = []string{
 	"job payment:advance", "job club:events", "job registration:due", "job registration:look", "job webhook:deliver", "sweep", "rebuild",
 }
 
-// missingSpans are the kinds of work of which no span has arrived yet.
+// missingSpans returns the kinds of work that have no span yet.
 func (w *canaryRun) missingSpans() (missing []string) {
 	named := map[string]bool{}
 	for _, span := range w.spans.Spans() {
@@ -149,7 +148,7 @@ func (w *canaryRun) missingSpans() (missing []string) {
 	return missing
 }
 
-// expectSpans looks at what has arrived in the end.
+// expectSpans checks the spans that have arrived in the end.
 func (w *canaryRun) expectSpans() {
 	if n := len(w.spans.Spans()); n < minSpans {
 		w.t.Errorf("only %d spans arrived", n)
@@ -159,7 +158,7 @@ func (w *canaryRun) expectSpans() {
 	}
 }
 
-// newPerson returns a new person, whose details are secrets from now on.
+// newPerson returns a new person, whose details are secrets from then on.
 func (w *canaryRun) newPerson() *api.Person { return person(w.newCanary()) }
 
 func (w *canaryRun) newCanary() campaign.Canary {
@@ -331,7 +330,7 @@ func (w *canaryRun) badInput() {
 	w.recordRedis()
 }
 
-// withFailingClub has the club system answer with nonsense and errors, to people who give their data.
+// withFailingClub makes the club system respond with nonsense and errors to people who give their data.
 func (w *canaryRun) withFailingClub() {
 	for _, kind := range []string{"malformed", "error_after", "error_before", "drop_after", "too_many"} {
 		for _, path := range []string{"/contacts", "/sales", "/sales/*", "/sales/*/payments"} {
@@ -350,7 +349,7 @@ func (w *canaryRun) withFailingClub() {
 
 func times(n int) *int { return &n }
 
-// exceedRateLimit has one address ask until it is refused.
+// exceedRateLimit sends requests from one address until one is refused.
 func (w *canaryRun) exceedRateLimit(c *frontdesktest.Client) {
 	w.secrets.add("an address", "203.0.113.77")
 	for range 25 {
@@ -389,7 +388,7 @@ func (w *canaryRun) fillLogs() {
 	all.Wait()
 }
 
-// metrics is what a gateway tells of itself, where it does.
+// metrics returns the metrics that a gateway exposes, if it does.
 func metrics(gateway *frontdesktest.Process) string {
 	answer, err := http.Get("http://" + gateway.OpsAddress() + "/metrics")
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"frontdesk/flows/erasure"
 )
 
-// TestErasure has two people register, one of them three times, and erases her:
-// what money still needs waits, the rest is gone, and no other person loses anything.
+// TestErasure registers two people, one of them three times, and erases her: what is still needed for
+// money waits, the rest is gone, and the other person loses nothing.
 func TestErasure(t *testing.T) {
 	t.Parallel()
 	s := newTestEnv(t)
@@ -42,7 +42,8 @@ func TestErasure(t *testing.T) {
 		t.Errorf("again: erased %+v, kept %+v", again.Erased, again.Kept)
 	}
 
-	// What was deferred is paid as if nothing had been, and goes then, by the phone written in another way.
+	// The deferred registration can still be paid, and is erased then, even with the phone number in
+	// another format.
 	c.Token = payingToken
 	c.Confirm(payment, goodCard)
 	c.Await(paying.Id, api.Completed)
@@ -80,7 +81,7 @@ func (s *testEnv) erase(gateway *frontdesktest.Process, args ...string) erasure.
 	return decoded[erasure.Report](s.t, out)
 }
 
-// deferred is the one registration that was left for later.
+// deferred returns the only registration that was left for later.
 func deferred(report erasure.Report) (id string) {
 	for _, kept := range report.Kept {
 		if kept.Deferred {
@@ -90,8 +91,8 @@ func deferred(report erasure.Report) (id string) {
 	return id
 }
 
-// TestErasureRefused: a person without a clear name is not searched for, and
-// nothing is written.
+// TestErasureRefused checks that a person without a clear name is not searched for, and nothing is
+// written.
 func TestErasureRefused(t *testing.T) {
 	t.Parallel()
 	s := newTestEnv(t)

@@ -1,6 +1,6 @@
-// Package privacy_test looks at what is left of people: in logs, in Redis, in
-// metrics, after keys were rotated and after a person was erased. It runs real
-// gateways on a real Redis. Start reading at TestCanaries.
+// Package privacy_test searches logs, Redis and metrics for personal data, also after a rotation of
+// keys and after the erasure of a person. It runs real gateways on a real Redis. Start reading at
+// TestCanaries.
 package privacy_test
 
 import (
@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { frontdesktest.Main(m) }
 
-// testEnv is an outside world and a Redis, before which gateways are put.
+// testEnv holds the upstreams and a Redis for gateways.
 type testEnv struct {
 	t         *testing.T
 	upstreams *frontdesktest.Upstreams
@@ -43,7 +43,7 @@ func newTestEnv(t *testing.T) *testEnv {
 	return s
 }
 
-// gateway starts a gateway with more in its environment.
+// gateway starts a gateway with additional environment variables.
 func (s *testEnv) gateway(environment ...string) (*frontdesktest.Process, *frontdesktest.Client) {
 	s.t.Helper()
 	process := frontdesktest.Start(s.t, append([]string{"FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL=" + s.upstreams.URL + "/sim",
@@ -53,7 +53,7 @@ func (s *testEnv) gateway(environment ...string) (*frontdesktest.Process, *front
 	return process, client
 }
 
-// person has details that can all be recognised.
+// person returns a person whose details are all recognisable.
 func person(who campaign.Canary) *api.Person {
 	p := frontdesktest.Person()
 	p.GivenName, p.FamilyName, p.Email, p.Mobile, p.Address.Street = who.GivenName, who.FamilyName, who.Email, who.Mobile, who.Street
@@ -69,13 +69,13 @@ func register(c *frontdesktest.Client, who *api.Person, item api.NewItem) (regis
 	return registration
 }
 
-// cardItem is an offer that is paid by card at once.
+// cardItem is an item that is paid by card at once.
 func cardItem() api.NewItem {
 	tomorrow := time.Now().AddDate(0, 0, 1).Format(time.DateOnly)
 	return api.NewItem{OfferId: "101", StartDate: &tomorrow}
 }
 
-// debitItem is an offer that needs a mandate.
+// debitItem is an item that needs a mandate.
 func debitItem() api.NewItem {
 	start, day := time.Now().AddDate(0, 2, 0).Format(time.DateOnly), 10
 	return api.NewItem{OfferId: "901", StartDate: &start, Debit: &api.Debit{Day: &day}}
@@ -89,7 +89,7 @@ func pay(c *frontdesktest.Client, registration string) {
 	c.Await(registration, api.Completed)
 }
 
-// latestCode is what the club system sent last.
+// latestCode returns the latest code that the club system sent.
 func (s *testEnv) latestCode() string {
 	s.t.Helper()
 	sent := s.upstreams.Sim.SMS()
@@ -118,7 +118,7 @@ func (s *testEnv) redisContents() map[string]string {
 			all[key] = fmt.Sprint(s.redis.XRange(ctx, key, "-", "+").Val())
 		case "string":
 			all[key] = s.redis.Get(ctx, key).Val()
-		case "none": // its time is over
+		case "none": // it has expired
 		default:
 			s.t.Errorf("%s is a %s, which is not looked into", key, kind)
 		}
@@ -126,7 +126,7 @@ func (s *testEnv) redisContents() map[string]string {
 	return all
 }
 
-// runCLI runs the binary as an operator does, who speaks to a gateway.
+// runCLI runs the binary as an operator of a gateway does.
 func (s *testEnv) runCLI(gateway *frontdesktest.Process, args ...string) (string, error) {
 	s.t.Helper()
 	cmd := exec.CommandContext(s.t.Context(), frontdesktest.Binary(s.t), args...)
@@ -135,7 +135,7 @@ func (s *testEnv) runCLI(gateway *frontdesktest.Process, args ...string) (string
 	return strings.TrimSpace(string(out)), err
 }
 
-// setFaults breaks the club system; an empty list mends it.
+// setFaults sets the faults of the club system; an empty list ends them.
 func (s *testEnv) setFaults(faults ...clubsim.Fault) {
 	s.t.Helper()
 	if err := s.upstreams.Sim.SetFaults(faults); err != nil {
@@ -143,7 +143,7 @@ func (s *testEnv) setFaults(faults ...clubsim.Fault) {
 	}
 }
 
-// decoded reads JSON that has to be some.
+// decoded decodes text that must be JSON.
 func decoded[T any](t *testing.T, text string) (into T) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), &into); err != nil {

@@ -13,13 +13,14 @@ import (
 
 const day = 24 * time.Hour
 
-// lifetimes is every key that Redis may hold, and how long at most; zero: for ever,
-// since it holds nothing of anybody, or is worked off. docs/reference/personal-data.md has the same rows.
+// lifetimes lists every key that Redis may hold, with its longest lifetime. Zero means unlimited: the
+// key holds no personal data, or is processed and removed. docs/reference/personal-data.md has the same
+// rows.
 var lifetimes = []struct {
-	row  string // as that table has it
+	row  string // as in that table
 	form *regexp.Regexp
 	most time.Duration
-	open bool // for ever while the payment of the registration has not ended
+	open bool // unlimited while the payment of the registration has not ended
 }{
 	{"fd:{…}:registration", regexp.MustCompile(`^fd:\{[0-9a-f-]{36}\}:registration$`), 2 * day, true},
 	{"fd:{…}:payment:…", regexp.MustCompile(`^fd:\{[0-9a-f-]{36}\}:payment:\d+$`), 30 * day, true},
@@ -45,7 +46,7 @@ var lifetimes = []struct {
 	{"asynq:…", regexp.MustCompile(`^asynq:`), 0, false},
 }
 
-// expectLifetimes holds every key in Redis against the table.
+// expectLifetimes compares every key in Redis with the table.
 func (s *testEnv) expectLifetimes() {
 	s.t.Helper()
 	open := strings.Join(s.redis.ZRange(s.t.Context(), "fd:payments:open", 0, -1).Val(), " ")
@@ -72,7 +73,7 @@ func (s *testEnv) expectLifetimes() {
 	}
 }
 
-// TestLifetimesAreDocumented holds the operators' table and this one equal.
+// TestLifetimesAreDocumented compares the operators' table with this one.
 func TestLifetimesAreDocumented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "docs", "reference", "personal-data.md"))

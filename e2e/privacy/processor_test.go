@@ -21,18 +21,18 @@ import (
 	"frontdesk/upstream/cards/stripe/stripetest"
 )
 
-// webhookProxy stands between a card processor and a gateway, and has each webhook say of
-// the buyer what real ones send: their billing details, in the processor's
-// own words, in metadata and in the texts of refusals. It signs as the processor does.
+// webhookProxy is between a card processor and a gateway. It adds to each webhook what real ones say
+// about the buyer: billing details, in the processor's own words, in metadata and in the texts of
+// refusals. It signs as the processor does.
 type webhookProxy struct {
 	*httptest.Server
 	t      *testing.T
 	to     string // the gateway
 	header string // of signatures
-	secret string // with which they are made
-	member string // where an event's data has its payment
+	secret string // key of the signatures
+	member string // member of an event's data that holds the payment
 	who    campaign.Canary
-	taken  atomic.Int64 // by the gateway, signed
+	taken  atomic.Int64 // accepted by the gateway, signed
 }
 
 func (w *canaryRun) newWebhookProxy(gateway *frontdesktest.Process, header, secret, member string) *webhookProxy {
@@ -42,7 +42,7 @@ func (w *canaryRun) newWebhookProxy(gateway *frontdesktest.Process, header, secr
 	return b
 }
 
-// ServeHTTP passes a webhook on, and before it an unsigned one.
+// ServeHTTP forwards a webhook, and an unsigned one before it.
 func (b *webhookProxy) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	var event map[string]any
 	if err := json.NewDecoder(r.Body).Decode(&event); err != nil {
@@ -88,22 +88,22 @@ func (b *webhookProxy) post(body []byte, secret string) int {
 	request.Header.Set("Content-Type", "application/json")
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return http.StatusBadGateway // it has stopped
+		return http.StatusBadGateway // the gateway has stopped
 	}
 	defer answer.Body.Close()
 	io.Copy(io.Discard, answer.Body)
 	return answer.StatusCode
 }
 
-// throughSandbox has the sandbox processor's webhooks say everything of a buyer.
+// throughSandbox makes the sandbox processor's webhooks say everything about a buyer.
 func (w *canaryRun) throughSandbox() *webhookProxy {
 	b := w.newWebhookProxy(w.gateways[0], sandbox.SignatureHeader, sandbox.DemoWebhookSecret, "payment")
 	w.c.Do("PUT", w.upstreams.URL+"/sandbox/settings", map[string]string{"webhooks": "duplicate", "webhookUrl": b.URL}).Into(http.StatusOK, nil)
 	return b
 }
 
-// byStripe pays through the other processor, after a decline, in a world of its own:
-// gateways that share a Redis have one processor.
+// byStripe pays through the other processor, after a decline, in an environment of its own: gateways
+// that share a Redis have one processor.
 func (w *canaryRun) byStripe(environment ...string) *webhookProxy {
 	processor := stripetest.New(stripetest.Config{})
 	w.t.Cleanup(processor.Close)

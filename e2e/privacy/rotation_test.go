@@ -13,9 +13,9 @@ import (
 	"frontdesk/flows/keyring"
 )
 
-// TestRotation changes the keys in the middle of journeys, gateway by gateway: a
-// payment that was begun under the old key is the same payment under the new one,
-// and a journey that began during the rotation ends after the old key was dropped.
+// TestRotation changes the keys in the middle of journeys, gateway by gateway: a payment that began
+// under the old key is the same payment under the new one. A journey that began during the rotation
+// ends after the old key is removed.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	s := newTestEnv(t)
@@ -64,7 +64,7 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// consents has a contact change its mind, and gives the receipt.
+// consents changes a contact's consent, and returns the receipt.
 func (s *testEnv) consents(c *frontdesktest.Client) string {
 	s.t.Helper()
 	own := *c
@@ -82,7 +82,7 @@ func (s *testEnv) consents(c *frontdesktest.Client) string {
 	return ""
 }
 
-// receipts is what the contact has said so far.
+// receipts returns the contact's receipts so far.
 func (s *testEnv) receipts(c *frontdesktest.Client) []api.ConsentReceipt {
 	s.t.Helper()
 	own := *c
@@ -92,7 +92,7 @@ func (s *testEnv) receipts(c *frontdesktest.Client) []api.ConsentReceipt {
 	return list.Receipts
 }
 
-// renewed waits until every receipt is sealed with a key alone.
+// renewed waits until every receipt is sealed with one key.
 func (s *testEnv) renewed(encoded string) {
 	s.t.Helper()
 	secret, err := base64.StdEncoding.DecodeString(encoded)

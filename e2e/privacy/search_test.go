@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// secrets are texts that may stand nowhere, in any of the forms in which they could.
+// secrets are texts that may appear nowhere, in any encoding.
 type secrets struct {
-	forms map[string]string // what is looked for, and its meaning
-	codes []string          // so short that they have to stand alone to be meant
+	forms map[string]string // the encoded texts, and what each one is
+	codes []string          // so short that only a separate word counts
 }
 
-// add has a text looked for: as it is, escaped for an address or for JSON, in hex,
-// and in base64, wherever in a longer text it stood.
+// add adds a text to the search: as it is, escaped for an address or for JSON, in hex, and in base64 at
+// any offset of a longer text.
 func (s *secrets) add(what, text string) {
 	if s.forms == nil {
 		s.forms = map[string]string{}
@@ -37,7 +37,7 @@ func (s *secrets) add(what, text string) {
 	}
 }
 
-// in names the secrets that stand in a text.
+// in names the secrets that a text contains.
 func (s *secrets) in(text string) (found []string) {
 	lower := strings.ToLower(text)
 	for form, what := range s.forms {
@@ -53,8 +53,8 @@ func (s *secrets) in(text string) (found []string) {
 	return found
 }
 
-// TestSearchFindsEncodings: what is looked for would be found in every form, so that finding
-// nothing means something.
+// TestSearchFindsEncodings checks that the search finds a text in every encoding, so that finding
+// nothing proves something.
 func TestSearchFindsEncodings(t *testing.T) {
 	t.Parallel()
 	var s secrets

@@ -15,11 +15,11 @@ import (
 // attribution.
 var permissive = map[string]bool{"Apache-2.0": true, "MIT": true, "BSD-2-Clause": true, "BSD-3-Clause": true, "ISC": true}
 
-// minMatchPercent is the least part of a file, in percent, that must be a known licence.
+// minMatchPercent is the smallest part of a file, in percent, that must match a known licence.
 // Copyright lines and titles are the rest.
 const minMatchPercent = 75
 
-// TestLicences checks the licence of every module of which something is linked.
+// TestLicences checks the licence of every module with linked code.
 func TestLicences(t *testing.T) {
 	t.Parallel()
 	list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Dir}}{{end}}{{end}}", "frontdesk")

@@ -1,5 +1,5 @@
 // Command sbom writes the bill of materials of a binary (CycloneDX, JSON). It lists the modules
-// that the Go tool has recorded in the binary: those that were linked, and not all of go.mod.
+// that the Go tool has recorded in the binary: only those that were linked, not all of go.mod.
 //
 //	go run ./e2e/sbom BINARY >frontdesk.cdx.json
 package main
@@ -26,7 +26,6 @@ func main() {
 	}
 }
 
-// write writes the bill of one binary.
 func write(to io.Writer, binary string) error {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {
@@ -47,7 +46,7 @@ func write(to io.Writer, binary string) error {
 	return cdx.NewBOMEncoder(to, cdx.BOMFileFormatJSON).SetPretty(true).Encode(bill)
 }
 
-// effective returns the module that was linked in the place of a module.
+// effective returns the module that was linked in place of a module.
 func effective(module *debug.Module) *debug.Module {
 	if module.Replace != nil {
 		return module.Replace

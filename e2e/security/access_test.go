@@ -16,8 +16,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestAPI1BrokenObjectLevelAuthorization: knowing every id of another visitor's
-// registration gives no access, on any route and with any credentials of one's own.
+// TestAPI1BrokenObjectLevelAuthorization checks that knowing every id of another visitor's registration
+// gives no access, on any route and with any credentials of one's own.
 func TestAPI1BrokenObjectLevelAuthorization(t *testing.T) {
 	t.Parallel()
 	victim, _ := frontdesktest.NewWorld(t)
@@ -64,8 +64,8 @@ func TestAPI1BrokenObjectLevelAuthorization(t *testing.T) {
 	victim.Records().ExpectOnePayment(t, payment.Amount.Amount)
 }
 
-// TestAPI1ForeignCode: a code moves only the person that it was sent to, and only
-// its contact can change a consent.
+// TestAPI1ForeignCode checks that a code moves only the person it was sent to, and that only its own
+// contact can change a consent.
 func TestAPI1ForeignCode(t *testing.T) {
 	t.Parallel()
 	_, mock := frontdesktest.NewWorld(t)
@@ -96,7 +96,7 @@ func TestAPI1ForeignCode(t *testing.T) {
 	}
 }
 
-// tampered are what can be made of a genuine token without the login's key.
+// tampered returns forgeries of a genuine token, made without the login's key.
 func tampered(t *testing.T, genuine, lure string) map[string]string {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -153,8 +153,8 @@ func tampered(t *testing.T, genuine, lure string) map[string]string {
 	return tokens
 }
 
-// TestAPI2BrokenAuthentication: no token but the login's own counts, and counts
-// nowhere but in the header; a session is never the visitor's to choose.
+// TestAPI2BrokenAuthentication checks that only the login's own tokens count, and only in the header,
+// and that a visitor cannot choose a session.
 func TestAPI2BrokenAuthentication(t *testing.T) {
 	t.Parallel()
 	c, _ := frontdesktest.NewWorld(t)
@@ -166,7 +166,7 @@ func TestAPI2BrokenAuthentication(t *testing.T) {
 	tokens := tampered(t, customer.IdentityToken, lure.URL)
 	var keys struct{ Keys []struct{ N, X, Y string } }
 	attacker(c).Do("GET", "/sim/demo/_control/jwks", nil).Into(http.StatusOK, &keys)
-	for _, key := range keys.Keys { // what is published, passed off as a secret
+	for _, key := range keys.Keys { // the public key, used as a shared secret
 		claims := jwt.MapClaims{"sub": "1002", "club": "11", "exp": time.Now().Add(time.Minute).Unix()}
 		for i, secret := range []string{key.N, key.X, key.X + key.Y} {
 			signed, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(secret))
@@ -184,7 +184,7 @@ func TestAPI2BrokenAuthentication(t *testing.T) {
 			}
 			answer := attacker(c).Do(r.method, r.path, body, bearerHeader(token), frontdesktest.Key(""))
 			if answer.Status == http.StatusRequestHeaderFieldsTooLarge {
-				continue // refused before it was looked at
+				continue // refused before it was checked
 			}
 			if problem := answer.Problem(api.NotIdentified); strings.Contains(string(answer.Body), "signature") {
 				t.Errorf("%s: the response reveals what is wrong: %+v", name, problem)
@@ -203,8 +203,8 @@ func TestAPI2BrokenAuthentication(t *testing.T) {
 	}
 }
 
-// TestAPI2LoginClaims: a token that the login has signed is valid only for its contact,
-// audience and time, and never for longer than ten minutes.
+// TestAPI2LoginClaims checks that a signed token is valid only for its contact, audience and time, and
+// never for longer than ten minutes.
 func TestAPI2LoginClaims(t *testing.T) {
 	t.Parallel()
 	const secret = "what-the-login-and-the-gateway-share-alone"
@@ -249,7 +249,7 @@ func TestAPI2LoginClaims(t *testing.T) {
 	}
 }
 
-// TestAPI2SessionFixation: an attacker cannot choose a session for a visitor, and a
+// TestAPI2SessionFixation checks that an attacker cannot choose a session for a visitor, and that a
 // resume link works once.
 func TestAPI2SessionFixation(t *testing.T) {
 	t.Parallel()
@@ -270,7 +270,7 @@ func TestAPI2SessionFixation(t *testing.T) {
 	}
 	attacker(c).Do("GET", path+"?token="+*registration.Token+"&access_token="+*registration.Token, nil).Problem(api.InvalidRequest)
 	elsewhere := attacker(c)
-	elsewhere.World += "-other" // an organisation does not hold another one's registrations
+	elsewhere.World += "-other" // another organisation does not hold the registration
 	elsewhere.Do("POST", "/v1/resumptions", api.Resumption{Resume: resumeCode(c, registration.Id)}, frontdesktest.Key("")).Problem(api.ResumptionInvalid)
 
 	code := resumeCode(c, registration.Id)
@@ -295,8 +295,8 @@ func exchange(c *frontdesktest.Client, code string, headers ...[2]string) *front
 	return attacker(c).Do("POST", "/v1/resumptions", api.Resumption{Resume: code}, append(headers, frontdesktest.Key(""))...)
 }
 
-// TestAPI5BrokenFunctionLevelAuthorization: what staff and operators do is theirs,
-// and no header or method makes a visitor one of them.
+// TestAPI5BrokenFunctionLevelAuthorization checks that only staff and operators can act as such, and
+// that no header or method makes a visitor one of them.
 func TestAPI5BrokenFunctionLevelAuthorization(t *testing.T) {
 	t.Parallel()
 	c, mock := frontdesktest.NewWorld(t)

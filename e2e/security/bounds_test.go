@@ -19,7 +19,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// oversizedText is what a club system says that knows no bounds, by the member that says it.
+// oversizedText holds oversized texts of a club system, by member.
 var oversizedText = map[string]any{
 	"name": strings.Repeat("é\n\x01", 600), "description": strings.Repeat("é\r\n\t\x7f", 4_000), "alias": strings.Repeat("a", 501),
 	"registrationFeeName": strings.Repeat("f", 501), "number": strings.Repeat("1\n", 400), "channel": strings.Repeat("c", 600),
@@ -29,7 +29,7 @@ var oversizedText = map[string]any{
 // renamed lists records whose new ids no route accepts, and a product of an unknown kind.
 var renamed = map[string]string{"/demo/clubs/21": "/demo/clubs/a.b", "/demo/offers/201": "/demo/offers/" + strings.Repeat("9", 65), "/demo/optins/12012": "/demo/optins/~", "badge": "amulet"}
 
-// oversizing gives what JSON says with the members of boast in the place of its own.
+// oversizing returns JSON with the members of boast in place of its own.
 func oversizing(said any) any {
 	switch v := said.(type) {
 	case []any:
@@ -88,8 +88,8 @@ func newRewrittenClub(t *testing.T, club string, rewrite func(any) any) string {
 	return server.URL
 }
 
-// TestAPI10OversizedTexts: whatever the club system calls things, an answer keeps
-// the bounds of the contract, to which the client holds each of them.
+// TestAPI10OversizedTexts checks that responses keep the bounds of the contract, which the client
+// enforces, however long the club system's texts are.
 func TestAPI10OversizedTexts(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -138,8 +138,8 @@ func TestAPI10OversizedTexts(t *testing.T) {
 	oneLine("a channel", consents.Items[0].Channel)
 }
 
-// TestAPI10NameOfAClub: whatever the club system calls a club, the processor takes the payment, and its page
-// shows as much of the name as a line holds.
+// TestAPI10NameOfAClub checks that the processor accepts the payment for any name of a club, and that
+// its page shows as much of the name as a line holds.
 func TestAPI10NameOfAClub(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -171,8 +171,8 @@ func TestAPI10NameOfAClub(t *testing.T) {
 	c.AwaitPayment(registration.Id, api.Recorded)
 }
 
-// TestAPI10ImplausibleNumbers: what can be no amount, no cart and no catalogue is
-// taken for the mistake that it is, and days that no month has are left out.
+// TestAPI10ImplausibleNumbers checks that impossible amounts, carts and catalogues are treated as
+// errors, and that days that no month has are left out.
 func TestAPI10ImplausibleNumbers(t *testing.T) {
 	t.Parallel()
 	tr, _, c := newMaliciousClubGateway(t)
@@ -229,7 +229,7 @@ func TestAPI10ImplausibleNumbers(t *testing.T) {
 	}
 }
 
-// numbered lists so many records.
+// numbered returns a list of n records.
 func numbered(collection string, n int) string {
 	all := make([]string, n)
 	for i := range all {

@@ -14,7 +14,8 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// internal are fields that the gateway, the club system or a library knows, and a visitor may not set.
+// internal are fields that the gateway, the club system or a library knows, and that a visitor may not
+// set.
 var internal = map[string]any{
 	"@id": "/demo/contacts/1001", "contactId": "/demo/contacts/1001", "contact": map[string]any{"status": "customer"}, "clientToken": "demo-other",
 	"token": "chosen", "tokenHash": "00", "state": "completed", "status": "customer", "valid": true, "dueNow": map[string]any{"amount": 0, "currency": "EUR"},
@@ -22,8 +23,8 @@ var internal = map[string]any{
 	"captured": 4990, "recorded": true, "debt": nil, "__proto__": map[string]any{"staff": true}, "constructor": map[string]any{}, "ClubId": "12", "club_id": "12",
 }
 
-// TestAPI3MassAssignment: a field that is not the caller's to set is an error in
-// every body, at every depth, and nothing of the body is done.
+// TestAPI3MassAssignment checks that a field that the caller may not set is an error in every body, at
+// every depth, and that the request then has no effect.
 func TestAPI3MassAssignment(t *testing.T) {
 	t.Parallel()
 	c, _ := frontdesktest.NewWorld(t)
@@ -59,7 +60,8 @@ func TestAPI3MassAssignment(t *testing.T) {
 	quiet("a body with more than is asked for")
 }
 
-// assigned puts a member into a body, once into each of its objects; by the member's pointer.
+// assigned returns copies of a body with a member added to one of its objects each, by the member's
+// pointer.
 func assigned(t *testing.T, text, name string, value any) map[string]string {
 	t.Helper()
 	bodies := map[string]string{}
@@ -100,8 +102,8 @@ func assigned(t *testing.T, text, name string, value any) map[string]string {
 	return bodies
 }
 
-// TestAPI3ExcessiveData: responses contain only what the contract defines. The club
-// system's names never leave the gateway.
+// TestAPI3ExcessiveData checks that responses contain only what the contract defines. The club system's
+// names never leave the gateway.
 func TestAPI3ExcessiveData(t *testing.T) {
 	t.Parallel()
 	c, _ := frontdesktest.NewWorld(t)

@@ -10,8 +10,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestAPI7ServerSideRequestForgery: no address that a visitor, a token or a redirect
-// names is ever called, and buyers are sent to the club's own pages alone.
+// TestAPI7ServerSideRequestForgery checks that the gateway never calls an address from a visitor, a
+// token or a redirect, and sends buyers only to the club's own pages.
 func TestAPI7ServerSideRequestForgery(t *testing.T) {
 	t.Parallel()
 	lure := newTrapServer(t)
@@ -45,7 +45,7 @@ func TestAPI7ServerSideRequestForgery(t *testing.T) {
 	c.Do("POST", path, `{"method":"card","returnUrl":"https://signup.club.example/?registration=mine"}`, frontdesktest.Key("")).Into(http.StatusCreated, &payment)
 }
 
-// TestAPI8SecurityMisconfiguration: every response has its headers, no error shows
+// TestAPI8SecurityMisconfiguration checks that every response has its headers, no error shows
 // internals, and no developer page shows a secret.
 func TestAPI8SecurityMisconfiguration(t *testing.T) {
 	t.Parallel()
@@ -95,8 +95,8 @@ func TestAPI8SecurityMisconfiguration(t *testing.T) {
 	}
 }
 
-// TestAPI9ImproperInventoryManagement: what the contract does not list does not
-// answer, under no spelling and in no other version.
+// TestAPI9ImproperInventoryManagement checks that paths outside the contract are not served, in any
+// spelling or version.
 func TestAPI9ImproperInventoryManagement(t *testing.T) {
 	t.Parallel()
 	c, _ := frontdesktest.NewWorld(t)

@@ -1,6 +1,5 @@
-// Package security_test attacks a gateway as docs/explanation/security.md lists it: each item of
-// the OWASP API Security Top 10, and what threatens a site. Start reading at
-// TestSecurityPage.
+// Package security_test carries out the attacks that docs/explanation/security.md lists: each item
+// of the OWASP API Security Top 10, and the threats to a website. Start reading at TestSecurityPage.
 package security_test
 
 import (

@@ -16,19 +16,19 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// newLimitedGateway gives a front end of a mock gateway that counts requests, behind a
-// proxy that is trusted: from lets a request come from any address.
+// newLimitedGateway returns a front end of a mock gateway that enforces rate limits behind a trusted
+// proxy: forwardedFor lets a request come from any address.
 func newLimitedGateway(t *testing.T) (*frontdesktest.Client, *frontdesktest.Process) {
 	t.Helper()
 	process := frontdesktest.Start(t, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1")
 	return frontdesktest.NewClient(t, process.URL), process
 }
 
-// forwardedFor is the header by which the trusted proxy says where a request comes from.
+// forwardedFor is the header in which the trusted proxy gives a request's origin.
 func forwardedFor(address string) [2]string { return [2]string{"X-Forwarded-For", address} }
 
-// TestAPI4UnrestrictedResourceConsumption: bodies, depths, headers, pages and
-// requests end somewhere, and others are served meanwhile.
+// TestAPI4UnrestrictedResourceConsumption checks that bodies, depths, headers, pages and requests are
+// bounded, and others are served meanwhile.
 func TestAPI4UnrestrictedResourceConsumption(t *testing.T) {
 	t.Parallel()
 	c, _ := newLimitedGateway(t)
@@ -95,7 +95,7 @@ func many(n int) string {
 	return text.String()
 }
 
-// TestAPI4Slowloris: a slow request is cut off, and delays no other request.
+// TestAPI4Slowloris checks that a slow request is cut off, and delays no other request.
 func TestAPI4Slowloris(t *testing.T) {
 	t.Parallel()
 	c, _ := frontdesktest.NewWorld(t)
@@ -126,8 +126,8 @@ func TestAPI4Slowloris(t *testing.T) {
 	}
 }
 
-// TestAPI4EventStreams: a registration and an address have so many streams and no
-// more, and one that is closed makes room.
+// TestAPI4EventStreams checks that streams are limited for each registration and address, and that a
+// closed one makes room.
 func TestAPI4EventStreams(t *testing.T) {
 	t.Parallel()
 	c, _ := newLimitedGateway(t)
@@ -190,7 +190,7 @@ func TestAPI4EventStreams(t *testing.T) {
 	})
 }
 
-// TestAPI4UnlistedProxy: a forwarded address from an unlisted proxy is ignored, and the
+// TestAPI4UnlistedProxy checks that a forwarded address from an unlisted proxy is ignored, and that the
 // log says so once.
 func TestAPI4UnlistedProxy(t *testing.T) {
 	t.Parallel()
@@ -207,8 +207,8 @@ func TestAPI4UnlistedProxy(t *testing.T) {
 	}
 }
 
-// TestAPI6SensitiveBusinessFlows: requests that cost the club money or disturb people
-// are limited, whatever varies in the request.
+// TestAPI6SensitiveBusinessFlows checks that requests that cost the club money or disturb people are
+// limited, whatever varies in the request.
 func TestAPI6SensitiveBusinessFlows(t *testing.T) {
 	t.Parallel()
 	c, _ := newLimitedGateway(t)

@@ -21,9 +21,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// The files owasp_*_test.go attack a running gateway in the order of the OWASP API
-// Security Top 10 (2023): a test for each item, by its name. docs/explanation/security.md says
-// what stands against each.
+// The tests TestAPI1… to TestAPI10… attack a running gateway, in the order of the OWASP API Security
+// Top 10 (2023). docs/explanation/security.md describes the defence against each attack.
 
 // route is an operation of the contract.
 type route struct {
@@ -31,7 +30,7 @@ type route struct {
 	op           *openapi3.Operation
 }
 
-// routes lists what the contract has.
+// routes returns the operations of the contract.
 func routes(t *testing.T) (all []route) {
 	t.Helper()
 	document, err := openapi3.NewLoader().LoadFromData(frontdesktest.Contract(t))
@@ -47,20 +46,21 @@ func routes(t *testing.T) (all []route) {
 	return all
 }
 
-// requestBodies are bodies that are right, by operation.
+// requestBodies are valid bodies, by operation.
 var requestBodies = map[string]string{
-	"startRegistration":  `{"clubId":"11","person":{"givenName":"Eve","familyName":"Martin","birthDate":"1990-05-17","email":"eve@example.com","mobile":"+33612345678","address":{"street":"1 rue","postalCode":"75011","city":"Paris","country":"FR"}},"items":[{"offerId":"2501"}]}`,
-	"resumeRegistration": `{"resume":"no such code"}`,
-	"putPerson":          `{"givenName":"Eve","familyName":"Martin","birthDate":"1990-05-17","email":"eve@example.com","mobile":"+33612345678","address":{"street":"1 rue","postalCode":"75011","city":"Paris","country":"FR"}}`,
-	"correctPerson":      `{"email":"eve@example.org"}`,
-	"addItem":            `{"offerId":"2501"}`,
-	"startPayment":       `{"method":"card"}`,
-	"createMandate":      `{"holder":"Eve Martin","iban":"FR7630006000011234567890189"}`,
-	"signMandate":        `{"code":"123456"}`,
-	"migrateProspect":    `{"accessToken":"no such token"}`,
-	"startTransfer":      `{"clubId":"13"}`,
-	"signTransfer":       `{"code":"123456"}`,
-	"changeConsents":     `{"items":[{"id":"12012","authorized":true}]}`,
+	"startRegistration":    `{"clubId":"11","person":{"givenName":"Eve","familyName":"Martin","birthDate":"1990-05-17","email":"eve@example.com","mobile":"+33612345678","address":{"street":"1 rue","postalCode":"75011","city":"Paris","country":"FR"}},"items":[{"offerId":"2501"}]}`,
+	"resumeRegistration":   `{"resume":"no such code"}`,
+	"putPerson":            `{"givenName":"Eve","familyName":"Martin","birthDate":"1990-05-17","email":"eve@example.com","mobile":"+33612345678","address":{"street":"1 rue","postalCode":"75011","city":"Paris","country":"FR"}}`,
+	"correctPerson":        `{"email":"eve@example.org"}`,
+	"addItem":              `{"offerId":"2501"}`,
+	"startPayment":         `{"method":"card"}`,
+	"createMandate":        `{"holder":"Eve Martin","iban":"FR7630006000011234567890189"}`,
+	"signMandate":          `{"code":"123456"}`,
+	"migrateProspect":      `{"accessToken":"no such token"}`,
+	"startTransfer":        `{"clubId":"13"}`,
+	"signTransfer":         `{"code":"123456"}`,
+	"changeBuyersConsents": `{"items":[{"id":"12012","authorized":true}]}`,
+	"changeConsents":       `{"items":[{"id":"12012","authorized":true}]}`,
 }
 
 // pathFor fills in a route's path.
@@ -79,14 +79,15 @@ func (r route) body() any {
 // bearerHeader is the header of a bearer token.
 func bearerHeader(token string) [2]string { return [2]string{"Authorization", "Bearer " + token} }
 
-// attacker is a front end in the same world, with nothing in its hands.
+// attacker returns a front end in the same world, without any credentials.
 func attacker(c *frontdesktest.Client) *frontdesktest.Client {
 	other := *c
 	other.Token = ""
 	return &other
 }
 
-// expectUnchanged gives a check that the club system was asked for nothing since, and that the ledger is as it was.
+// expectUnchanged returns a check that the club system has received no request since, and that the
+// ledger is unchanged.
 func expectUnchanged(t *testing.T, c *frontdesktest.Client) func(what string) {
 	t.Helper()
 	calls, held := len(c.Calls()), len(c.Records().Ledger)
@@ -101,7 +102,7 @@ func expectUnchanged(t *testing.T, c *frontdesktest.Client) func(what string) {
 	}
 }
 
-// trapServer is a server of the attacker's that counts who comes.
+// trapServer is the attacker's server, which counts its visitors.
 type trapServer struct {
 	*httptest.Server
 	requests atomic.Int64
@@ -118,7 +119,8 @@ func newTrapServer(t *testing.T) *trapServer {
 	return l
 }
 
-// dial speaks to a gateway without the manners of an HTTP library, and gives all that comes back until it hangs up.
+// dial sends raw text to a gateway, without an HTTP library, and returns everything that comes back
+// until it closes the connection.
 func dial(t *testing.T, c *frontdesktest.Client, text string) string {
 	t.Helper()
 	connection, err := net.Dial("tcp", strings.TrimPrefix(c.URL, "http://"))
@@ -130,21 +132,21 @@ func dial(t *testing.T, c *frontdesktest.Client, text string) string {
 		t.Fatal(err)
 	}
 	if _, err := io.WriteString(connection, text); err != nil {
-		return "" // it hung up before it had heard everything
+		return "" // it closed the connection before it had read everything
 	}
 	connection.(*net.TCPConn).CloseWrite()
-	answer, _ := io.ReadAll(bufio.NewReader(connection)) // a connection that is reset has said what it said
+	answer, _ := io.ReadAll(bufio.NewReader(connection)) // a reset connection has sent all that it will
 	return string(answer)
 }
 
-// startIn starts a registration with nothing in it.
+// startIn starts an empty registration.
 func startIn(t *testing.T, c *frontdesktest.Client, headers ...[2]string) (registration api.Registration) {
 	t.Helper()
 	attacker(c).Do("POST", "/v1/registrations", `{"clubId":"11"}`, append(headers, frontdesktest.Key(""))...).Into(http.StatusCreated, &registration)
 	return registration
 }
 
-// TestSecurityPage: the page names every attack, and no test that is not there.
+// TestSecurityPage checks that the page names every attack, and only tests that exist.
 func TestSecurityPage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "docs", "explanation", "security.md"))

@@ -9,8 +9,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestCrossSiteRequestForgery: what a page elsewhere can send with the visitor's
-// cookie, without asking first, changes nothing.
+// TestCrossSiteRequestForgery checks that a page of another site can change nothing with the visitor's
+// cookie and without a preflight.
 func TestCrossSiteRequestForgery(t *testing.T) {
 	t.Parallel()
 	c, _ := frontdesktest.NewWorld(t)
@@ -43,8 +43,8 @@ func TestCrossSiteRequestForgery(t *testing.T) {
 	}
 }
 
-// TestHostHeader: the host that a request names is believed in nothing, be it by
-// a name that leads here (DNS rebinding), a poisoned cache, or a proxy's header.
+// TestHostHeader checks that the gateway does not trust a request's host: a name that points at it (DNS
+// rebinding), a poisoned cache, or a proxy's header.
 func TestHostHeader(t *testing.T) {
 	t.Parallel()
 	c, _ := frontdesktest.NewWorld(t)
@@ -69,8 +69,8 @@ func TestHostHeader(t *testing.T) {
 	}
 }
 
-// TestCachePolicy: personal responses are never stored, and Vary names what the
-// others depend on.
+// TestCachePolicy checks that personal responses are never stored, and that Vary names what the others
+// depend on.
 func TestCachePolicy(t *testing.T) {
 	t.Parallel()
 	c, _ := frontdesktest.NewWorld(t)
@@ -89,8 +89,8 @@ func TestCachePolicy(t *testing.T) {
 	}
 }
 
-// TestRequestSmuggling: a message that two servers could read in two ways is
-// refused, and what follows on the connection is never read as a request.
+// TestRequestSmuggling checks that a message that two servers could read differently is refused, and
+// that what follows on the connection is never read as a request.
 func TestRequestSmuggling(t *testing.T) {
 	t.Parallel()
 	c, _ := frontdesktest.NewWorld(t)
@@ -126,8 +126,8 @@ func TestRequestSmuggling(t *testing.T) {
 	}
 }
 
-// TestHeaderInjection: nothing that a visitor sends becomes a header of an answer,
-// or of a request to the club system.
+// TestHeaderInjection checks that a visitor's input never becomes a header of a response, or of a
+// request to the club system.
 func TestHeaderInjection(t *testing.T) {
 	t.Parallel()
 	c, _ := frontdesktest.NewWorld(t)

@@ -19,12 +19,12 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// maliciousClub stands where the club system is: it passes everything on to the
-// simulator, but for the operations that it answers in its own way.
+// maliciousClub replaces the club system: it passes everything on to the simulator, except the
+// operations that it answers itself.
 type maliciousClub struct {
 	*httptest.Server
 	mu      sync.Mutex
-	suffix  string // the end of the paths that it answers itself
+	suffix  string // the end of the paths that it answers
 	handler http.HandlerFunc
 	calls   atomic.Int64
 }
@@ -38,7 +38,7 @@ func newMaliciousClubGateway(t *testing.T) (*maliciousClub, *frontdesktest.Proce
 	return tr, gateway, c
 }
 
-// gatewayWithClub is one that takes another address for the club system's.
+// gatewayWithClub returns a gateway that uses another address for the club system.
 func gatewayWithClub(t *testing.T, s frontdesktest.Env, club string) (*frontdesktest.Process, *frontdesktest.Client) {
 	t.Helper()
 	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+club, "FRONTDESK_SANDBOX_URL="+s.Upstreams.URL+"/sandbox",
@@ -71,7 +71,7 @@ func newMaliciousClub(t *testing.T, club string) *maliciousClub {
 	return tr
 }
 
-// respond answers paths with an end in another way from now on.
+// respond sets the response to paths with a given end.
 func (tr *maliciousClub) respond(on string, answer http.HandlerFunc) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
@@ -79,7 +79,7 @@ func (tr *maliciousClub) respond(on string, answer http.HandlerFunc) {
 	tr.calls.Store(0)
 }
 
-// says is an answer with a body.
+// says returns a response with a body.
 func says(status int, media, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", media)
@@ -88,9 +88,9 @@ func says(status int, media, body string) http.HandlerFunc {
 	}
 }
 
-// TestAPI10UnsafeConsumptionOfAPIs: whatever the club system answers, a visitor
-// gets a problem document of ours, nothing of it passes, and it costs no more
-// memory than an answer may have.
+// TestAPI10UnsafeConsumptionOfAPIs checks that whatever the club system responds, a visitor gets one of
+// our problem documents. None of the response is passed on, and it costs no more memory than a response
+// may have.
 func TestAPI10UnsafeConsumptionOfAPIs(t *testing.T) {
 	t.Parallel()
 	lure := newTrapServer(t)
@@ -152,7 +152,7 @@ func TestAPI10UnsafeConsumptionOfAPIs(t *testing.T) {
 	}
 }
 
-// flood answers with JSON without an end, or with the few bytes that become it.
+// flood responds with endless JSON, or with the few bytes that decompress to it.
 func flood(packed bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/ld+json")
@@ -166,21 +166,21 @@ func flood(packed bool) http.HandlerFunc {
 		io.WriteString(to, `{"number":"`)
 		for block := strings.Repeat("A", 1<<20); ; {
 			if _, err := io.WriteString(to, block); err != nil {
-				return // the gateway has had enough
+				return // the gateway has closed the connection
 			}
 		}
 	}
 }
 
-// TestAPI10EndlessPages: a list that never ends is given up, and a name that is a
-// script arrives as the text that it is.
+// TestAPI10EndlessPages checks that the gateway gives up on an endless list, and that a name that is a
+// script arrives as text.
 func TestAPI10EndlessPages(t *testing.T) {
 	t.Parallel()
 	tr, _, c := newMaliciousClubGateway(t)
 	customer := c.As("customer")
 	tr.respond("/optins", func(w http.ResponseWriter, r *http.Request) {
 		says(200, "application/ld+json", fmt.Sprintf(`{"hydra:member":[{"@id":"/demo/optins/9%s","name":"x"}],"hydra:totalItems":1000000000,"hydra:view":{"hydra:next":"/demo/optins?page=next"}}`,
-			r.URL.Query().Get("page")))(w, r) // pages are asked for side by side
+			r.URL.Query().Get("page")))(w, r) // pages are requested concurrently
 	})
 	customer.Do("GET", "/v1/me/consents", nil).Problem(api.ClubSystemFailed)
 	if asked := tr.calls.Load(); asked < 2 || asked > 500 {
@@ -194,8 +194,8 @@ func TestAPI10EndlessPages(t *testing.T) {
 	}
 }
 
-// peakMemory is the most memory, in bytes, that a process held until it ended, as the system has
-// counted it; 0 where the system does not count, or before the end.
+// peakMemory returns the most memory, in bytes, that a process used until it ended, as the system
+// counted it; 0 if the system does not count, or before the end.
 func peakMemory(p *frontdesktest.Process) int64 {
 	if p.State() == nil {
 		return 0

@@ -7,8 +7,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestKeyboardOnly walks from the first page to the welcome with Tab, Enter, Space
-// and the arrows, and the focus can be seen all the way.
+// TestKeyboardOnly goes from the first page to the welcome with Tab, Enter, Space and the arrows, with
+// the focus always visible.
 func TestKeyboardOnly(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, desktop)
@@ -26,7 +26,7 @@ func TestKeyboardOnly(t *testing.T) {
 
 	g.WaitVisible(`form[data-form="person"]`)
 	person := frontdesktest.Person()
-	person.BirthDate = "1990-05-05" // typed alike wherever the day or the month comes first
+	person.BirthDate = "1990-05-05" // typed the same whether the day or the month comes first
 	for _, field := range [][2]string{
 		{"givenName", person.GivenName}, {"familyName", person.FamilyName}, {"birthDate", "05051990"}, {"email", person.Email},
 		{"mobile", person.Mobile}, {"street", person.Address.Street}, {"postalCode", person.Address.PostalCode}, {"city", person.Address.City},
@@ -55,8 +55,8 @@ func (g *siteVisitor) press(selector, keys string) {
 	g.Press(keys)
 }
 
-// TestWithoutScript: without JavaScript the page says what to do, and warns the
-// visitor not to pay again.
+// TestWithoutScript checks that without JavaScript the page says what to do, and warns the visitor not
+// to pay again.
 func TestWithoutScript(t *testing.T) {
 	t.Parallel()
 	for kind, device := range devices {

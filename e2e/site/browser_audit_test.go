@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 )
 
-// SetColorScheme makes the visitor one who prefers dark pages, or light ones.
+// SetColorScheme makes the visitor prefer dark or light pages.
 func (b browser) SetColorScheme(dark bool) {
 	b.t.Helper()
 	scheme := "light"
@@ -20,30 +20,29 @@ func (b browser) SetColorScheme(dark bool) {
 	frontdesktest.Command(b.Browser, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 }
 
-// axe is the script that holds pages against the rules of accessibility.
+// axe is the script that checks pages against the rules of accessibility.
 var axe = sync.OnceValues(func() (string, error) {
 	script, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "e2e", "web", "node_modules", "axe-core", "axe.min.js"))
 	return string(script), err
 })
 
-// violations tells what a part of the page does not keep to, of some rules, when
-// everything on it has come to rest. Without preloading, since axe would put style
-// sheets of its own together, which the site's content security policy forbids, for
-// rules that are not asked for here.
+// violations returns the violations of some rules in a part of the page, after all animations. It does
+// not preload, because axe would then build style sheets of its own for rules that are not used here,
+// which the site's content security policy forbids.
 const violations = `(async (part, rules) => {
 	for (const one of document.getAnimations()) if (one.effect.getComputedTiming().endTime !== Infinity) one.finish();
 	const found = await axe.run(part, {runOnly: rules, resultTypes: ["violations"], preload: false});
 	return found.violations.flatMap(({id, nodes}) => nodes.map((node) => id + ": " + node.target.join(" ") + ": " + node.failureSummary));
 })`
 
-// Every rule of WCAG 2.0 to 2.2, A and AA, and of good practice; and those of
-// them that depend on colours, which is all that differs in the dark.
+// Every rule of WCAG 2.0 to 2.2, A and AA, and of good practice; and the rules about colours, which are
+// all that differs in the dark.
 const (
 	everyRule   = `{type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}`
 	colourRules = `{type: "rule", values: ["color-contrast", "link-in-text-block"]}`
 )
 
-// auditDark fails the test for colours of the page that cannot be distinguished in the dark.
+// auditDark fails the test for colours of the page that are indistinguishable in the dark.
 func (b browser) auditDark(name string) {
 	b.t.Helper()
 	b.SetColorScheme(true)
@@ -51,7 +50,7 @@ func (b browser) auditDark(name string) {
 	b.SetColorScheme(false)
 }
 
-// expectNoViolations fails the test for what a part of the page, an expression of it, does not keep to.
+// expectNoViolations fails the test for violations in a part of the page, given as an expression.
 func (b browser) expectNoViolations(name, part, rules string) {
 	b.t.Helper()
 	if !frontdesktest.Eval[bool](b.Browser, `typeof axe === "object"`) {
@@ -66,14 +65,14 @@ func (b browser) expectNoViolations(name, part, rules string) {
 	}
 }
 
-// viewportWidths are those at which every page is looked at: of a phone, and of a desk.
+// viewportWidths are the widths at which every page is checked: a phone's and a desktop's.
 var viewportWidths = []int64{390, 1280}
 
 // reflowWidth is the width that WCAG 2.1 asks pages to fit, in CSS pixels (1.4.10, Reflow).
 const reflowWidth = 320
 
-// Inspect checks what every page must be: accessible at all usual widths, and no wider
-// than the smallest phone. It saves screenshots of failures.
+// Inspect checks that the page is accessible at all usual widths, and no wider than the smallest phone.
+// It saves screenshots of failures.
 func (b browser) Inspect(name string) {
 	b.t.Helper()
 	for _, width := range viewportWidths {

@@ -11,7 +11,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// recorder is a test that notes what it is failed with.
+// recorder is a test that records its failures.
 type recorder struct {
 	testing.TB
 	failures []string
@@ -24,8 +24,8 @@ func (r *recorder) Errorf(format string, args ...any) {
 	r.failures = append(r.failures, fmt.Sprintf(format, args...))
 }
 
-// TestBrowserChecksFail: every check that browser tests get for nothing fails for
-// a page that is wrong in just that way, and for no other reason.
+// TestBrowserChecksFail checks that every built-in check of browser tests fails for a page that is
+// wrong in just that way, and for no other reason.
 func TestBrowserChecksFail(t *testing.T) {
 	t.Parallel()
 	const good = `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>Page</title><link rel="icon" href="data:,"><main><h1>Page</h1>%s</main>`

@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// The keys that one gets everywhere with.
+// The keys of keyboard navigation.
 const (
 	tabKey   = kb.Tab
 	enterKey = kb.Enter
@@ -21,17 +21,17 @@ const (
 	endKey   = kb.End
 )
 
-// Press presses keys, one after the other, wherever the focus is.
+// Press presses keys, one after the other, at the current focus.
 func (b browser) Press(keys string) {
 	b.t.Helper()
 	b.Do(chromedp.KeyEvent(keys))
 }
 
-// maxTabs is more than the elements of any page that can have the focus.
+// maxTabs is more than the focusable elements of any page.
 const maxTabs = 150
 
-// TabTo presses Tab until the focus is on an element, and fails the test where
-// the focus is not to be seen on the way.
+// TabTo presses Tab until the focus is on an element, and fails the test if the focus is invisible on
+// the way.
 func (b browser) TabTo(selector string) {
 	b.t.Helper()
 	b.WaitVisible(selector)
@@ -57,13 +57,13 @@ const invisibleFocus = `(() => {
 	return marked ? "" : element.outerHTML.slice(0, 200);
 })()`
 
-// Focused tells whether the focus is on an element.
+// Focused reports whether the focus is on an element.
 func (b browser) Focused(selector string) bool {
 	b.t.Helper()
 	return frontdesktest.Eval[bool](b.Browser, `!!document.activeElement?.matches(`+frontdesktest.Quote(strings.TrimSpace(selector))+`)`)
 }
 
-// secondTouch is how long DoubleClick waits for the second touch, which may lead nowhere.
+// secondTouch is how long DoubleClick waits for the second touch, which may have no effect.
 const secondTouch = 5 * time.Second
 
 // DoubleClick clicks or taps twice, as impatient people do.

@@ -3,10 +3,11 @@ package site_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
-	"frontdesk/e2e/frontdesktest"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"sync"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -15,6 +16,9 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
 )
 
 // WithoutScript switches JavaScript off for pages that are opened from now on.
@@ -24,27 +28,27 @@ func (b browser) WithoutScript() browser {
 	return b
 }
 
-// SlowNetwork makes the network of a train: every answer takes 300 ms, and 100 kB take a second.
+// SlowNetwork emulates the network of a train: every response takes 300 ms, and 100 kB take a second.
 func (b browser) SlowNetwork() {
 	b.t.Helper()
 	const latency, throughput = 300, 100_000
 	b.emulateNetwork(network.Conditions{Latency: latency, DownloadThroughput: throughput, UploadThroughput: throughput})
 }
 
-// Offline takes the network away. What the page asks for meanwhile fails.
+// Offline disconnects the network. The page's requests fail meanwhile.
 func (b browser) Offline() {
 	b.t.Helper()
 	b.AllowConsole("ERR_INTERNET_DISCONNECTED")
 	b.emulateNetwork(network.Conditions{Offline: true, DownloadThroughput: -1, UploadThroughput: -1})
 }
 
-// Online brings the network back.
+// Online reconnects the network.
 func (b browser) Online() {
 	b.t.Helper()
 	b.emulateNetwork(network.Conditions{DownloadThroughput: -1, UploadThroughput: -1})
 }
 
-// Sleep is the laptop being closed: the network is gone, and the page stands still.
+// Sleep emulates a closed laptop: the network is gone, and the page is frozen.
 func (b browser) Sleep() {
 	b.t.Helper()
 	b.Offline()
@@ -58,7 +62,7 @@ func (b browser) Wake() {
 	b.Online()
 }
 
-// emulateNetwork sets the network conditions, and whether the page believes that it is online.
+// emulateNetwork sets the network conditions, and whether the page considers itself online.
 func (b browser) emulateNetwork(conditions network.Conditions) {
 	b.t.Helper()
 	frontdesktest.Command(b.Browser, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{&conditions}})
@@ -68,7 +72,7 @@ func (b browser) emulateNetwork(conditions network.Conditions) {
 	})
 }
 
-// Interception holds requests of a page up, or their answers.
+// Interception holds back requests of a page, or their responses.
 type Interception struct {
 	b    browser
 	stop context.CancelFunc
@@ -77,13 +81,13 @@ type Interception struct {
 	paused []fetch.RequestID
 }
 
-// HoldRequests holds what the page asks for before it leaves, until it is released.
-// A pattern may have asterisks, such as "*/v1/*".
+// HoldRequests holds back the page's requests before they leave, until it is released. A pattern may
+// have asterisks, such as "*/v1/*".
 func (b browser) HoldRequests(pattern string) *Interception {
 	return b.hold(pattern, fetch.RequestStageRequest)
 }
 
-// HoldResponses holds what the page is answered after the effect was done, until it is released or lost.
+// HoldResponses holds back responses after their effect, until they are released or dropped.
 func (b browser) HoldResponses(pattern string) *Interception {
 	return b.hold(pattern, fetch.RequestStageResponse)
 }
@@ -125,6 +129,23 @@ func (i *Interception) Release() {
 	frontdesktest.Command(i.b.Browser, fetch.Disable, cdp.Empty{})
 }
 
+// Refuse answers the next held request in place of the gateway with a problem document, and a
+// Retry-After in seconds.
+func (i *Interception) Refuse(code api.ProblemCode, status, retryAfter int) {
+	i.b.t.Helper()
+	i.Await()
+	i.mu.Lock()
+	next := i.paused[0]
+	i.paused = i.paused[1:]
+	i.mu.Unlock()
+	body, err := json.Marshal(api.Problem{Type: "/docs/problems#" + string(code), Title: string(code), Status: status, Code: code, Retry: api.ProblemRetryAfter})
+	if err != nil {
+		i.b.t.Fatal(err)
+	}
+	frontdesktest.Command(i.b.Browser, fetch.FulfillRequest, fetch.FulfillRequestParams{RequestID: next, ResponseCode: int64(status), Body: body,
+		ResponseHeaders: []*fetch.HeaderEntry{{Name: "Content-Type", Value: "application/problem+json"}, {Name: "Retry-After", Value: strconv.Itoa(retryAfter)}}})
+}
+
 // Drop breaks the connections of the held requests, and continues all others.
 func (i *Interception) Drop() {
 	i.b.t.Helper()
@@ -135,9 +156,9 @@ func (i *Interception) Drop() {
 	i.Release()
 }
 
-// InterceptHosts puts doubles in the place of other hosts: what the page asks of them by
-// https is answered here, and nothing of it leaves the machine. A page asks by
-// name, so the test says with Expect that it is meant to.
+// InterceptHosts replaces other hosts by doubles: the page's https requests to them are answered here,
+// and none leaves the machine. A page may request another host only by name, and the test must Expect
+// it.
 func (b browser) InterceptHosts(doubles map[string]http.Handler) {
 	b.t.Helper()
 	var patterns []*fetch.RequestPattern
@@ -146,7 +167,7 @@ func (b browser) InterceptHosts(doubles map[string]http.Handler) {
 	}
 	err := chromedp.Listen(b.Context(), func(event any) {
 		if e, ok := event.(*fetch.EventRequestPaused); ok {
-			go b.fulfill(e, doubles) // a listener may not ask the browser anything itself
+			go b.fulfill(e, doubles) // a listener may not send commands to the browser itself
 		}
 	})
 	if err == nil {
@@ -157,7 +178,7 @@ func (b browser) InterceptHosts(doubles map[string]http.Handler) {
 	}
 }
 
-// fulfill lets a double answer a request that the browser has held up.
+// fulfill lets a double answer a request that the browser has held back.
 func (b browser) fulfill(e *fetch.EventRequestPaused, doubles map[string]http.Handler) {
 	var body bytes.Buffer
 	for _, entry := range e.Request.PostDataEntries {

@@ -8,7 +8,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// browser is the kit's browser, with what only the site's tests do and check.
+// browser is the kit's browser, with the site tests' own actions and checks.
 type browser struct {
 	*frontdesktest.Browser
 	device
@@ -35,13 +35,13 @@ func (b browser) Text() string {
 	return frontdesktest.Eval[string](b.Browser, `document.body.innerText`)
 }
 
-// Value reads what stands in a field.
+// Value reads the value of a field.
 func (b browser) Value(selector string) string {
 	b.t.Helper()
 	return frontdesktest.Eval[string](b.Browser, `document.querySelector(`+frontdesktest.Quote(selector)+`)?.value ?? ""`)
 }
 
-// URL is where the browser is.
+// URL returns the browser's address.
 func (b browser) URL() string {
 	b.t.Helper()
 	return frontdesktest.Eval[string](b.Browser, `location.href`)
@@ -57,14 +57,14 @@ func (b browser) Registration() string {
 	return id
 }
 
-// Overflow tells by how many pixels the page is wider than the window.
+// Overflow returns by how many pixels the page is wider than the window.
 func (b browser) Overflow() int {
 	b.t.Helper()
 	return frontdesktest.Eval[int](b.Browser, `document.documentElement.scrollWidth - document.documentElement.clientWidth`)
 }
 
-// layoutShiftObserver notes, in every page, which of its parts jumped by how much without
-// the visitor's doing: what https://web.dev/articles/cls adds up, over the page's whole life.
+// layoutShiftObserver records, in every page, which of its parts jumped by how much without the
+// visitor's input: the sum of https://web.dev/articles/cls, over the page's whole life.
 const layoutShiftObserver = `(() => {
 	const jumps = window.frontdesktestJumps = [];
 	const part = (node) => node?.outerHTML?.slice(0, 80) ?? "a part that is gone";
@@ -80,15 +80,15 @@ func (b browser) observeLayoutShifts() {
 	frontdesktest.Command(b.Browser, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: layoutShiftObserver})
 }
 
-// LayoutShift tells by how much the parts of the page have jumped since it was loaded, in
-// thousandths of its size, and which.
+// LayoutShift returns how far the parts of the page have jumped since it was loaded, in thousandths of
+// its size, and which parts.
 func (b browser) LayoutShift() (thousandths int, parts string) {
 	b.t.Helper()
 	thousandths = frontdesktest.Eval[int](b.Browser, `Math.round(1000 * frontdesktestJumps.reduce((sum, {value}) => sum + value, 0))`)
 	return thousandths, frontdesktest.Eval[string](b.Browser, `frontdesktestJumps.flatMap(({parts}) => parts).join("\n")`)
 }
 
-// Fetch sends a request as the page, with its session, and gives the status of the answer.
+// Fetch sends a request as the page, with its session, and returns the status of the response.
 func (b browser) Fetch(method, path string, body any, headers ...[2]string) int {
 	b.t.Helper()
 	all := map[string]string{"Content-Type": "application/json"}
@@ -98,7 +98,7 @@ func (b browser) Fetch(method, path string, body any, headers ...[2]string) int 
 	return frontdesktest.Eval[int](b.Browser, `fetch(`+frontdesktest.Quote(path)+`, {method: `+frontdesktest.Quote(method)+`, headers: `+frontdesktest.Quote(all)+`, body: `+frontdesktest.Quote(frontdesktest.Quote(body))+`}).then((answer) => answer.status)`)
 }
 
-// Eval evaluates an expression of the page's own scripts that gives a string, or a promise of one.
+// Eval evaluates an expression of the page's own scripts that returns a string, or a promise of one.
 func (b browser) Eval(expression string) string {
 	b.t.Helper()
 	return frontdesktest.Eval[string](b.Browser, expression)

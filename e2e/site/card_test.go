@@ -10,7 +10,7 @@ import (
 	"frontdesk/upstream/cards/stripe/stripetest"
 )
 
-// contentPolicy is what the site's first page may load.
+// contentPolicy returns the content security policy of the site's first page.
 func contentPolicy(t *testing.T, c *frontdesktest.Client) string {
 	t.Helper()
 	answer, err := http.Get(c.URL + "/")
@@ -21,7 +21,7 @@ func contentPolicy(t *testing.T, c *frontdesktest.Client) string {
 	return answer.Header.Get("Content-Security-Policy")
 }
 
-// awayOnce lets the first request fail, as a network does.
+// awayOnce makes the first request fail, as a network does.
 func awayOnce(next http.Handler) http.Handler {
 	var asked atomic.Bool
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -34,9 +34,8 @@ func awayOnce(next http.Handler) http.Handler {
 	})
 }
 
-// newCardFieldsVisitor gives a guest of a gateway whose payments are made with the
-// processor's own card fields on the page: the library of that processor, before
-// doubles of its script and of its API.
+// newCardFieldsVisitor returns a guest of a gateway with the processor's own card fields on the page:
+// the real library of that processor, with doubles of its script and of its API.
 func newCardFieldsVisitor(t *testing.T, with device) (*siteVisitor, frontdesktest.Env, *stripetest.Server) {
 	t.Helper()
 	s := frontdesktest.NewEnv(t)
@@ -51,8 +50,8 @@ func newCardFieldsVisitor(t *testing.T, with device) (*siteVisitor, frontdesktes
 	return g, s, processor
 }
 
-// TestCardFieldsInBrowser pays with the processor's own card fields on the page,
-// which come late; the first card is declined, and the second one's bank asks.
+// TestCardFieldsInBrowser pays with the processor's own card fields on the page, which load late. The
+// first card is declined, and the second one's bank asks.
 func TestCardFieldsInBrowser(t *testing.T) {
 	t.Parallel()
 	for kind, device := range devices {
@@ -101,8 +100,8 @@ func TestCardFieldsInBrowser(t *testing.T) {
 	}
 }
 
-// TestContentPolicyAllowsProcessorOnlyForCardFields: a page with card fields may load from the
-// processor, and other pages from no other host.
+// TestContentPolicyAllowsProcessorOnlyForCardFields checks that a page with card fields may load from
+// the processor, and other pages from no other host.
 func TestContentPolicyAllowsProcessorOnlyForCardFields(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)

@@ -26,8 +26,8 @@ const ready = new URL(document.currentScript.src).searchParams.get("onload");
 setTimeout(() => window[ready]());
 `
 
-// TestChallengeInBrowser: where the operator has configured a captcha, the page shows its widget, sends
-// the visitor's response, and carries on with what the visitor wanted. The script fails to load once.
+// TestChallengeInBrowser checks that with a configured captcha, the page shows its widget, sends the
+// visitor's response, and continues the visitor's action. The script fails to load once.
 func TestChallengeInBrowser(t *testing.T) {
 	t.Parallel()
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

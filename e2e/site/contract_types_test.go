@@ -13,7 +13,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// npmTool gives a program that checks the site, from the pinned packages of e2e/web.
+// npmTool returns a program that checks the site, from the pinned packages of e2e/web.
 func npmTool(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join(frontdesktest.Root(), "e2e", "web", "node_modules", ".bin", name)
@@ -23,7 +23,7 @@ func npmTool(t *testing.T, name string) string {
 	return path
 }
 
-// TestTypesMatchContract holds the types that the site is written in equal to openapi.yaml.
+// TestTypesMatchContract compares the site's types with openapi.yaml.
 func TestTypesMatchContract(t *testing.T) {
 	t.Parallel()
 	generate := exec.CommandContext(t.Context(), npmTool(t, "openapi-typescript"), "openapi.yaml", "--default-non-nullable=false")
@@ -41,7 +41,7 @@ func TestTypesMatchContract(t *testing.T) {
 	}
 }
 
-// TestSiteTypechecks has the compiler check every file of the site, which it never builds.
+// TestSiteTypechecks has the compiler check every file of the site, which has no build step.
 func TestSiteTypechecks(t *testing.T) {
 	t.Parallel()
 	check := exec.CommandContext(t.Context(), npmTool(t, "tsc"), "-p", filepath.Join(frontdesktest.Root(), "web-example", "jsconfig.json"))

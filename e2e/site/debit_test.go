@@ -12,8 +12,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestDebitDayInBrowser chooses the day of the debits with the start, and sees the
-// exact dates from then on: before the signature, after a reload, and on another device.
+// TestDebitDayInBrowser chooses the debit day together with the start, and sees the exact dates from
+// then on: before the signature, after a reload, and on another device.
 func TestDebitDayInBrowser(t *testing.T) {
 	t.Parallel()
 	for kind, device := range devices {
@@ -57,7 +57,8 @@ func TestDebitDayInBrowser(t *testing.T) {
 	}
 }
 
-// TestWeeklyDebits: the chosen day is that of the first debit, and the others do not follow the month.
+// TestWeeklyDebits checks that the chosen day is that of the first debit, and that the others do not
+// follow the month.
 func TestWeeklyDebits(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
@@ -88,7 +89,7 @@ func TestWeeklyDebits(t *testing.T) {
 	}
 }
 
-// TestLiveUpdatesInBrowser: a change on one device shows on the other at once, without a
+// TestLiveUpdatesInBrowser checks that a change on one device shows on the other at once, without a
 // reload, and keeps what the visitor is typing.
 func TestLiveUpdatesInBrowser(t *testing.T) {
 	t.Parallel()
@@ -129,7 +130,7 @@ func TestLiveUpdatesInBrowser(t *testing.T) {
 	desk.expectRecords(registration, expectedRecords{recorded: due, captured: due, codes: 1})
 }
 
-// removeLastArticle lets the club's staff take the last article out of the only sale.
+// removeLastArticle makes the club's staff remove the last article from the only sale.
 func (g *siteVisitor) removeLastArticle() {
 	g.t.Helper()
 	state := g.c.Control("GET", "state", nil).Body
@@ -140,8 +141,8 @@ func (g *siteVisitor) removeLastArticle() {
 	g.c.Control("PUT", "state", string(changed)).Into(http.StatusNoContent, nil)
 }
 
-// changed goes to a cart of two offers of which, before it is paid, the club makes
-// one dearer by seven euros and takes the other out.
+// changed goes to a cart of two offers. Before it is paid, the club makes one of them seven euros
+// dearer and removes the other.
 func (g *siteVisitor) changed() (due int64) {
 	g.t.Helper()
 	g.fillCart()
@@ -158,7 +159,7 @@ func (g *siteVisitor) changed() (due int64) {
 	return due + 700
 }
 
-// TestRemoveItemInBrowser: of two offers in the cart, the visitor removes one and pays for the other.
+// TestRemoveItemInBrowser removes one of two offers in the cart, and pays for the other.
 func TestRemoveItemInBrowser(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
@@ -175,8 +176,8 @@ func TestRemoveItemInBrowser(t *testing.T) {
 	g.expectRecords(g.Registration(), expectedRecords{recorded: due, captured: due})
 }
 
-// TestChangedCartInBrowser: a visitor about to pay another amount than the page showed
-// sees which price has changed and which line is gone. They pay only by confirming.
+// TestChangedCartInBrowser checks that a visitor about to pay another amount than the page showed sees
+// which price has changed and which line is gone. They pay only by confirming.
 func TestChangedCartInBrowser(t *testing.T) {
 	t.Parallel()
 	for kind, device := range devices {
@@ -187,7 +188,7 @@ func TestChangedCartInBrowser(t *testing.T) {
 			g.WaitVisible(`[data-change="removed"]`)
 			g.WaitVisible(`[data-due="` + strconv.FormatInt(due, 10) + `"]`)
 			registration := g.Registration()
-			g.expectRecords(registration, expectedRecords{}) // before the new amount was agreed to
+			g.expectRecords(registration, expectedRecords{}) // before the visitor agreed to the new amount
 			g.payByCard()
 			g.expectMember()
 			g.expectRecords(registration, expectedRecords{recorded: due, captured: due})

@@ -2,14 +2,16 @@ package site_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
 )
 
-// journeys are the ways through the signup site, each from its first page to its end,
-// with the records that it leaves in the club system and at the processor.
+// journeys are the journeys through the signup site, each from its first page to its end, with the
+// records that it leaves in the club system and at the processor.
 var journeys = map[string]func(*siteVisitor){
 	"a new member pays by card": func(g *siteVisitor) {
 		g.goTo("/")
@@ -88,6 +90,34 @@ var journeys = map[string]func(*siteVisitor){
 		g.expectMember()
 		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
+	"a new member stays in touch, and leaves a shared computer": func(g *siteVisitor) {
+		g.fillCart()
+		g.payByCard()
+		g.expectMember()
+		byMail := `[data-consents-offer] [data-consents="news"] [data-channel="email"]`
+		g.WaitVisible(byMail)
+		if given := g.Count(`[data-consents-offer] input:checked`); given != 0 {
+			g.t.Errorf("%d consents are ticked", given)
+		}
+		optin := g.Attribute(byMail, "data-consent")
+		g.Click(byMail)
+		g.Click(`[data-form="consents"] [data-continue]`)
+		g.WaitVisible(`#consent-` + optin + `-answer[data-answer="changed"]`)
+		written := slices.ContainsFunc(g.c.Calls(), func(call clubsim.Request) bool {
+			return call.Method == "PUT" && strings.HasSuffix(call.Path, "/optins/"+optin)
+		})
+		if !written {
+			g.t.Error("the club system did not receive the consent")
+		}
+		g.Reload()
+		g.WaitVisible(byMail + `:checked`)
+		address := g.URL()
+		g.Click(`[data-sign-off]`)
+		g.WaitVisible(`main[data-step="club"]`)
+		g.ExpectConsole("status of 404")
+		g.Open(address)
+		g.WaitVisible(`main[data-state="missing"]`)
+	},
 	"a member is invited by the club": func(g *siteVisitor) {
 		link := g.invited("1001")
 		g.Open(link)
@@ -111,7 +141,7 @@ var journeys = map[string]func(*siteVisitor){
 	},
 }
 
-// TestJourneys walks every way through the site, with a phone and at a desk.
+// TestJourneys runs every journey through the site, on a phone and on a desktop.
 func TestJourneys(t *testing.T) {
 	t.Parallel()
 	for name, walk := range journeys {
@@ -124,7 +154,7 @@ func TestJourneys(t *testing.T) {
 	}
 }
 
-// settled holds the page to say how the registration was settled.
+// settled checks that the page says how the registration was settled.
 func (g *siteVisitor) settled(method string) {
 	g.t.Helper()
 	if how := g.Attribute(`[data-settled]`, "data-settled"); how != method {
@@ -132,7 +162,7 @@ func (g *siteVisitor) settled(method string) {
 	}
 }
 
-// invited gives the link that the club's staff make for a contact.
+// invited returns the link that the club's staff make for a contact.
 func (g *siteVisitor) invited(contact string) string {
 	g.t.Helper()
 	var made struct{ URL string }

@@ -7,8 +7,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestTermsBeforePayingAndSigning: the club's terms are in the footer, and stand before the
-// buttons that sign and pay; what the club has no address for is not linked.
+// TestTermsBeforePayingAndSigning checks that the club's terms are in the footer, and above the buttons
+// that sign and pay. A document without a configured address has no link.
 func TestTermsBeforePayingAndSigning(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
@@ -28,7 +28,8 @@ func TestTermsBeforePayingAndSigning(t *testing.T) {
 	g.WaitVisible(`[data-accept="pay"] [data-legal="terms"]`)
 }
 
-// TestUnknownClubInBrowser: trying again would not bring it back, so the way leads to the clubs.
+// TestUnknownClubInBrowser checks that the page leads to the list of clubs, because trying again would
+// not help.
 func TestUnknownClubInBrowser(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
@@ -42,7 +43,8 @@ func TestUnknownClubInBrowser(t *testing.T) {
 	g.WaitVisible(`[data-club="11"]`)
 }
 
-// TestInvitationReopened: following the link again leads to the registration that it began.
+// TestInvitationReopened checks that following the link again leads to the registration that it
+// started.
 func TestInvitationReopened(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
@@ -53,7 +55,7 @@ func TestInvitationReopened(t *testing.T) {
 	g.Open(link)
 	g.WaitVisible(`[data-error="invitation_invalid"]`)
 	g.WaitVisible(`a.button[href*="registration="]`)
-	if says := g.TextOf(`[data-error]`); !strings.Contains(says, "continue there") {
+	if says := g.TextOf(`[data-error]`); !strings.Contains(says, "continue it below") || strings.Contains(says, "no longer valid") {
 		t.Errorf("it says %q", says)
 	}
 }

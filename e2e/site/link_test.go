@@ -3,16 +3,29 @@ package site_test
 import (
 	"strings"
 	"testing"
+
+	"frontdesk/e2e/frontdesktest"
 )
 
-// TestLinkToAnOffer: a link that names an offer without its start asks for that
-// first; then the cart shows the details as they were given, until a reload.
+// TestLinkToAnOffer checks that a link to an offer without a start shows that offer, without reading
+// the others. The cart then shows the details as given, until a reload.
 func TestLinkToAnOffer(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
 	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=2020-01-01")
-	g.WaitVisible(`dialog [data-field="startDate"]`)
+	g.WaitVisible(`[data-linked] [data-offer="` + cardOffer + `"]`)
+	for _, words := range []string{"Your offer", "Year Pass", "€459.00", "Twelve months of training"} {
+		if text := g.Text(); !strings.Contains(text, words) {
+			t.Errorf("%q is not there, but:\n%s", words, text)
+		}
+	}
+	g.Screenshot("linked")
+	g.Click(`[data-linked] [data-choose]`)
 	g.Click(`dialog [data-continue]`)
+	g.WaitVisible(`form[data-form="person"]`)
+	if frontdesktest.Eval[bool](g.Browser, `performance.getEntriesByType("resource").some(({ name }) => name.includes("/products"))`) {
+		t.Error("the whole catalogue was read for one offer")
+	}
 	g.giveDetails()
 	g.WaitVisible(`[data-details="known"]`)
 	if text := g.Text(); !strings.Contains(text, "+33612345678") {
@@ -27,14 +40,14 @@ func TestLinkToAnOffer(t *testing.T) {
 	g.expectRecords(g.Registration(), expectedRecords{})
 }
 
-// TestInvalidLinks: for an invalid link the page says so, and how to continue.
+// TestInvalidLinks checks that the page says that a link is invalid, and how to continue.
 func TestInvalidLinks(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
 	g.ExpectConsole("status of 4")
 	g.goTo("/?club=11&invitation=rubbish")
 	g.WaitVisible(`[data-error]:not([hidden])`)
-	if text := g.Text(); !strings.Contains(text, "This link is not valid") || strings.Contains(text, "is not valid\n") {
+	if text := g.Text(); strings.Count(text, "This link is no longer valid") != 1 || strings.Contains(text, "no longer valid.\n") {
 		t.Errorf("of the invitation it says:\n%s", text)
 	}
 	g.goTo("/?me#identityToken=rubbish")

@@ -7,7 +7,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// goToMandate goes to a cart whose offer is debited later, and asks to set that up.
+// goToMandate goes to a cart whose offer is debited later, and starts the mandate.
 func (g *siteVisitor) goToMandate() {
 	g.t.Helper()
 	g.goTo("/?club=11&offer=" + frontdesktest.DirectDebit + "&startDate=2031-03-01")
@@ -16,8 +16,8 @@ func (g *siteVisitor) goToMandate() {
 	g.WaitVisible(`form[data-form="mandate"]`)
 }
 
-// TestMandateInputErrorsInBrowser: an account number and a code with a slip in them are
-// corrected where they stand, and the account is never shown in full again.
+// TestMandateInputErrorsInBrowser checks that errors in the account number and the code are corrected
+// in place, and that the account is never shown in full again.
 func TestMandateInputErrorsInBrowser(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
@@ -46,7 +46,7 @@ func TestMandateInputErrorsInBrowser(t *testing.T) {
 	g.expectRecords(g.Registration(), expectedRecords{codes: 1})
 }
 
-// TestReplaceAccountInBrowser gives an account up for another one, sooner than one may ask for a code again.
+// TestReplaceAccountInBrowser replaces the account by another one, before a new code may be requested.
 func TestReplaceAccountInBrowser(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)

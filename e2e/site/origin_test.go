@@ -11,30 +11,30 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// crossOriginVisitor is a visitor of a front end that stands on another origin.
+// crossOriginVisitor is a visitor of a front end on another origin.
 type crossOriginVisitor struct {
 	*siteVisitor
 	site string // the front end's address
 }
 
-// newCrossOriginVisitor serves a front end below a name of this machine, on a port of its own.
+// newCrossOriginVisitor serves a front end under a name of this machine, on its own port.
 func newCrossOriginVisitor(t *testing.T, host string) *crossOriginVisitor {
 	t.Helper()
 	server := httptest.NewServer(http.FileServer(http.Dir("testdata/front_end")))
 	t.Cleanup(server.Close)
 	c, gateway := frontdesktest.NewWorld(t)
 	f := &crossOriginVisitor{newSiteVisitorAt(t, desktop, c, gateway), strings.Replace(server.URL, "127.0.0.1", host, 1) + "/"}
-	f.UseWorld(&frontdesktest.Client{}) // the front end names its world itself
+	f.UseWorld(&frontdesktest.Client{}) // the front end sets its world itself
 	f.Open(f.site)
 	return f
 }
 
-// ask sends a request as the front end does. A token that is nil makes the session a cookie.
+// ask sends a request as the front end does. A nil token makes the session a cookie.
 func (f *crossOriginVisitor) ask(token *string, method, path string, body any) (answer struct {
 	api.Registration
 	Status int
 	Valid  bool
-	Card   api.CardPayment
+	Card   api.CardDetails
 }) {
 	f.t.Helper()
 	arguments, err := json.Marshal([]any{f.home, f.c.World, token, method, path, body})
@@ -48,8 +48,8 @@ func (f *crossOriginVisitor) ask(token *string, method, path string, body any) (
 	return answer
 }
 
-// TestCrossOriginJourney signs a visitor up on a front end of another origin, with a
-// cookie and with a bearer token, and returns the buyer there.
+// TestCrossOriginJourney signs a visitor up on a front end of another origin, with a cookie and with a
+// bearer token, and returns the buyer there.
 func TestCrossOriginJourney(t *testing.T) {
 	t.Parallel()
 	for name, token := range map[string]*string{"cookie": nil, "bearer": new(string)} {
@@ -89,15 +89,15 @@ func TestCrossOriginJourney(t *testing.T) {
 	}
 }
 
-// TestForbiddenOrigin: a page of an origin that is not allowed does nothing here,
-// whether it asks before or not.
+// TestForbiddenOrigin checks that a page of a forbidden origin has no effect, with or without a
+// preflight.
 func TestForbiddenOrigin(t *testing.T) {
 	t.Parallel()
 	f := newCrossOriginVisitor(t, "elsewhere.localhost")
 	f.ExpectConsole("asked elsewhere.localhost")
 	f.ExpectConsole("blocked by CORS policy")
 	f.ExpectConsole("ERR_FAILED")
-	f.ExpectConsole("ERR_BLOCKED_BY_RESPONSE") // what is not asked before has no key, and its refusal may not be read
+	f.ExpectConsole("ERR_BLOCKED_BY_RESPONSE") // without a preflight there is no key, and the page may not read the refusal
 	for _, request := range []string{
 		`frontEnd("` + f.home + `", "` + f.c.World + `")("GET", "/v1/clubs")`,
 		`frontEnd("` + f.home + `", "` + f.c.World + `")("POST", "/v1/registrations", {clubId: "11"})`,

@@ -8,7 +8,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestPagesOfTheirOwn: the terms, and the page at an unknown address, show their words in both languages.
+// TestPagesOfTheirOwn checks that the terms and the page at an unknown address show their texts in both
+// languages.
 func TestPagesOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
@@ -24,7 +25,7 @@ func TestPagesOfTheirOwn(t *testing.T) {
 			g.WaitVisible(`main ` + selector)
 		}
 		for _, word := range words {
-			if !strings.Contains(g.Text(), word) { // what is hidden is not in it
+			if !strings.Contains(g.Text(), word) { // hidden text is not in it
 				t.Errorf("%s shows %q, without %q", address, g.Text(), word)
 			}
 		}
@@ -35,8 +36,8 @@ func TestPagesOfTheirOwn(t *testing.T) {
 	g.WaitVisible(`[data-club="11"]`)
 }
 
-// TestScreensStartAtTheirHeading: a new screen begins at its top, with the focus on its heading or on the field
-// that is filled in next.
+// TestScreensStartAtTheirHeading checks that a new screen starts at its top, with the focus on its
+// heading or on the next field to fill in.
 func TestScreensStartAtTheirHeading(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
@@ -58,8 +59,8 @@ func TestScreensStartAtTheirHeading(t *testing.T) {
 	begins("the welcome", `[data-heading], body`)
 }
 
-// TestCorrectOneField: after a reload the page knows none of the details. The visitor types only what changes, and
-// is asked about a slip in the domain of the e-mail address.
+// TestCorrectOneField checks that after a reload, when the page knows none of the details, the visitor
+// types only what changes. The page asks about a typo in the domain of the e-mail address.
 func TestCorrectOneField(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
@@ -103,4 +104,69 @@ func TestCorrectOneField(t *testing.T) {
 	g.payByCard()
 	g.expectMember()
 	g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+}
+
+// TestAgeIsJudgedAtTheBirthDate checks that the page says at the birth date, and at the top of the
+// cart, that an offer is not for the buyer's age.
+func TestAgeIsJudgedAtTheBirthDate(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.goTo("/?club=11&offer=501&startDate=" + today()) // from 60 years on
+	g.fillDetails()
+	stopped := func(step, place string) {
+		t.Helper()
+		g.Click(`form[data-form="person"] [data-continue]`)
+		g.Await("the "+step+" is stopped at the birth date", `(new URLSearchParams(location.search).get("step") ?? "") === "`+place+`" && document.activeElement.name === "birthDate"`)
+		if said := g.TextOf(`[data-field-error="birthDate"]`); !strings.Contains(said, "not for your age") {
+			t.Errorf("%q is said at the birth date after the %s", said, step)
+		}
+		g.Screenshot("age-" + step)
+	}
+	stopped("form", "")
+	if g.calls("createContact") != 0 {
+		t.Error("the club got a contact whose age does not suit the offer")
+	}
+	g.Fill(`[data-field="birthDate"]`, "1950-01-01")
+	g.Click(`form[data-form="person"] [data-continue]`)
+	g.WaitVisible(`main[data-step="cart"] [data-pay]`)
+	g.Click(`[data-correct]`)
+	g.Fill(`[data-field="birthDate"]`, "1999-01-01")
+	stopped("correction", "person")
+	g.WaitVisible(`[data-clear]`)
+	g.Click(`.back`)
+	g.Await("the cart begins with what is wrong", `document.querySelector('[data-problem="age_restricted"]').getBoundingClientRect().bottom < innerHeight`)
+	g.Click(`[data-cart-problems] a`)
+	g.Fill(`[data-field="birthDate"]`, "1950-01-01")
+	g.Click(`form[data-form="person"] [data-continue]`)
+	g.WaitVisible(`main[data-step="cart"] [data-pay]`)
+}
+
+// TestCartExplainsItsAmounts checks that a line that the club adds says why it is there, and that
+// paying later says how much and when.
+func TestCartExplainsItsAmounts(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	says := func(words ...string) {
+		t.Helper()
+		for _, word := range words {
+			if text := g.Text(); !strings.Contains(text, word) {
+				t.Errorf("the cart does not say %q, but:\n%s", word, text)
+			}
+		}
+	}
+	g.goTo("/?club=11&offer=1301&startDate=2031-03-10&debitDay=5")
+	g.giveDetails()
+	g.WaitVisible(`[data-prorata]`)
+	says("Part of March (", "you pay only for these days")
+	g.goTo("/?club=11&offer=1401&startDate=2031-03-10&debitDay=5")
+	g.giveDetails()
+	g.WaitVisible(`[data-prorata]`)
+	says("Deducted for March (", "you do not pay for these days")
+	g.goTo("/?club=11&offer=301&startDate=" + today())
+	g.giveDetails()
+	g.WaitVisible(`[data-added]`)
+	says("Required with your plan")
+	g.Click(`[data-later] summary`)
+	g.Fill(`[data-field="dueDate"]`, today())
+	says("Join now and pay €704.00 at the club by ")
 }

@@ -50,7 +50,7 @@ func (p panel) OpenTab(name string) {
 	p.WaitVisible(`[data-pane="` + name + `"]`)
 }
 
-// Count tells how many elements a selector finds in the panel.
+// Count returns how many elements a selector finds in the panel.
 func (p panel) Count(selector string) int {
 	p.b.t.Helper()
 	return frontdesktest.Eval[int](p.b.Browser, `document.querySelector("frontdesk-panel")?.shadowRoot.querySelectorAll(`+frontdesktest.Quote(selector)+`).length ?? 0`)
@@ -62,15 +62,14 @@ func (p panel) Text() string {
 	return frontdesktest.Eval[string](p.b.Browser, p.first("aside")+`?.innerText ?? ""`)
 }
 
-// AwaitLoadedAt waits for a page that was loaded at an address with this text, with the fragment that the
-// page may have taken out of it since.
+// AwaitLoadedAt waits for a page that was loaded at an address with this text. The text may include the
+// fragment, which the page may have removed since.
 func (p panel) AwaitLoadedAt(text string) {
 	p.b.t.Helper()
 	p.b.Await("a page loaded at "+text, `performance.getEntriesByType("navigation")[0].name.includes(`+strconv.Quote(text)+`)`)
 }
 
-// Audit fails the test for everything in the panel that keeps people with a
-// disability from using it.
+// Audit fails the test for every accessibility error in the panel.
 func (p panel) Audit(name string) {
 	p.b.t.Helper()
 	p.b.expectNoViolations(name, `"frontdesk-panel"`, everyRule)

@@ -18,8 +18,8 @@ func mockSite(t *testing.T, width, height int) (*siteVisitor, panel) {
 	return g, panel{g.browser}
 }
 
-// TestPanelInBrowser signs a mandate with the code that the panel's phone shows,
-// loses the answer of the payment by one of its switches, and begins again.
+// TestPanelInBrowser signs a mandate with the code that the panel's phone shows, drops the response of
+// the payment with one of its switches, and starts again.
 func TestPanelInBrowser(t *testing.T) {
 	t.Parallel()
 	for name, size := range map[string][2]int{"desktop": {1280, 900}, "phone": {390, 844}} {
@@ -39,7 +39,7 @@ func TestPanelInBrowser(t *testing.T) {
 			})
 			g.Screenshot("values")
 			g.Click(`form[data-form="mandate"] [data-continue]`)
-			panel.WaitVisible(`[data-latest] [data-code]`) // on whatever tab
+			panel.WaitVisible(`[data-latest] [data-code]`) // on any tab
 			panel.OpenTab("phone")
 			panel.WaitVisible(`.pane [data-code="` + g.code() + `"]`)
 			g.Screenshot("phone")
@@ -66,7 +66,7 @@ func TestPanelInBrowser(t *testing.T) {
 			g.Screenshot("world")
 			panel.Click(`[data-reset]`)
 			g.WaitVisible(`[data-step="club"] [data-club]`)
-			panel.WaitVisible(`[data-pane="world"]`) // it was open, and is
+			panel.WaitVisible(`[data-pane="world"]`) // it stayed open
 			if g.Count(`[data-resume]`) != 0 {
 				t.Error("after the reset the page still knows its registration")
 			}
@@ -77,7 +77,8 @@ func TestPanelInBrowser(t *testing.T) {
 	}
 }
 
-// TestPanelShowsRequests opens the panel by its key, and follows a request to what was asked of the club system.
+// TestPanelShowsRequests opens the panel with its key, and follows a request to its calls to the club
+// system.
 func TestPanelShowsRequests(t *testing.T) {
 	t.Parallel()
 	g, panel := mockSite(t, 1440, 900)
@@ -107,7 +108,7 @@ func TestPanelShowsRequests(t *testing.T) {
 	}
 	g.Screenshot("requests")
 
-	g.c.Do("POST", "/v1/registrations", `{"clubId": "11", "person": {}}`, frontdesktest.Key("")).Problem(api.InvalidRequest) // from elsewhere, in the same world
+	g.c.Do("POST", "/v1/registrations", `{"clubId": "11", "person": {}}`, frontdesktest.Key("")).Problem(api.InvalidRequest) // from outside the page, in the same world
 	panel.WaitVisible(`summary .code`)
 	if text := panel.Text(); !strings.Contains(text, "invalid_request") {
 		t.Errorf("the panel says\n%s", text)
@@ -122,7 +123,7 @@ func TestPanelShowsRequests(t *testing.T) {
 	panel.WaitHidden(`.panel`)
 }
 
-// TestPanelKeyIgnoredInFields: typing the panel's key in a field does not open the panel.
+// TestPanelKeyIgnoredInFields checks that typing the panel's key in a field does not open the panel.
 func TestPanelKeyIgnoredInFields(t *testing.T) {
 	t.Parallel()
 	g, panel := mockSite(t, 1280, 900)
@@ -136,7 +137,8 @@ func TestPanelKeyIgnoredInFields(t *testing.T) {
 	panel.WaitHidden(`.panel`)
 }
 
-// TestPanelSwitchesWebhooksAndFaults: what it sends is what its curl lines say, and it mends all of it.
+// TestPanelSwitchesWebhooksAndFaults checks that the panel's requests match its curl lines, and that it
+// can undo all of them.
 func TestPanelSwitchesWebhooksAndFaults(t *testing.T) {
 	t.Parallel()
 	g, panel := mockSite(t, 1280, 900)
@@ -160,7 +162,7 @@ func TestPanelSwitchesWebhooksAndFaults(t *testing.T) {
 	for _, fault := range faults().Items {
 		kinds = append(kinds, fault.Kind)
 	}
-	// What is for every call comes last, or the others would never hit.
+	// The fault of every call comes last, or the others would never hit.
 	if got := strings.Join(kinds, " "); got != "malformed error_before error_before drop_after delay" {
 		t.Errorf("switched on: %s", got)
 	}
@@ -171,7 +173,7 @@ func TestPanelSwitchesWebhooksAndFaults(t *testing.T) {
 	}
 	panel.Click(`input[value="late"]`)
 	frontdesktest.Eventually(t, "webhooks are late", func() bool { return webhooks().Webhooks == "late" })
-	g.c.Do("PUT", "/sandbox/settings", map[string]string{"webhooks": "drop"}).Into(http.StatusOK, nil) // by curl
+	g.c.Do("PUT", "/sandbox/settings", map[string]string{"webhooks": "drop"}).Into(http.StatusOK, nil) // with curl
 	panel.WaitVisible(`input[value="drop"]:checked`)
 	panel.Click(`[data-mend]`)
 	panel.WaitHidden(`[data-mend]`)
@@ -180,7 +182,8 @@ func TestPanelSwitchesWebhooksAndFaults(t *testing.T) {
 	}
 }
 
-// TestPanelSwitchesWorld: the page works in the world that the panel has chosen, after a reload too.
+// TestPanelSwitchesWorld checks that the page works in the world chosen in the panel, also after a
+// reload.
 func TestPanelSwitchesWorld(t *testing.T) {
 	t.Parallel()
 	g, panel := mockSite(t, 1280, 900)
@@ -196,7 +199,8 @@ func TestPanelSwitchesWorld(t *testing.T) {
 	panel.Click(`[data-enter]`)
 	elsewhere := *g.c
 	elsewhere.World = "demo-elsewhere"
-	// The page that is left shows clubs, too, so that only what is asked of the new world tells that it is there.
+	// The old page shows clubs, too, so only the requests to the new world show that the new page is
+	// there.
 	frontdesktest.Eventually(t, "the page works in the world that was chosen", func() bool { return len(elsewhere.Calls()) > 0 })
 	g.WaitVisible(`[data-club]`)
 	g.Reload()
@@ -228,17 +232,17 @@ func TestPanelPersonas(t *testing.T) {
 	}
 	panel.Click(`[data-sign-in="debtor"]`)
 	g.WaitVisible(`main[data-step]`)
-	panel.AwaitLoadedAt("/?me#identityToken=eyJ") // the login leads back
+	panel.AwaitLoadedAt("/?me#identityToken=eyJ") // the club's login redirects back
 
 	g.goTo("/?club=11&offer=201&startDate=2031-03-01")
 	g.giveDetails()
 	g.WaitVisible(`[data-pay]`)
 	registration := g.Registration()
 	panel.Click(`[data-bring="prospect"]`)
-	panel.AwaitLoadedAt("/?registration=" + registration + "&step=prospect#accessToken=") // the club system's login leads back
+	panel.AwaitLoadedAt("/?registration=" + registration + "&step=prospect#accessToken=") // the club system's login redirects back
 }
 
-// TestPanelAccessibility holds each of its tabs against the rules of accessibility.
+// TestPanelAccessibility checks each tab against the rules of accessibility.
 func TestPanelAccessibility(t *testing.T) {
 	t.Parallel()
 	for name, size := range map[string][2]int{"desktop": {1280, 900}, "phone": {390, 844}} {

@@ -9,8 +9,8 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// interruptions are what happens to people in the middle of a payment. Each ends
-// with one payment, or with the page saying that there is a doubt.
+// interruptions are events in the middle of a payment. Each ends with one payment, or with the page
+// saying that there is a doubt.
 var interruptions = map[string]func(*siteVisitor){
 	"they press pay twice": func(g *siteVisitor) {
 		due, registration := g.due(), g.Registration()
@@ -51,14 +51,15 @@ var interruptions = map[string]func(*siteVisitor){
 		g.enterCard(frontdesktest.ApprovedCard)
 		g.expectMember()
 		g.Back()
-		g.Back()
-		g.WaitVisible(`[data-member], [data-action="return"], main[data-step="offer"]`)
+		g.WaitVisible(`[data-action="return"]`) // the processor's page, which says that all is paid
+		g.Click(`[data-action="return"]`)
+		g.expectMember()
 		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
 	"they have two tabs": func(g *siteVisitor) {
 		due, registration := g.due(), g.Registration()
 		other := g.inAnotherTab()
-		other.HoldRequests("*/v1/registrations/*/events*") // or it would see the payment begin, and its button would be gone
+		other.HoldRequests("*/v1/registrations/*/events*") // otherwise it would see the payment start, and its button would be gone
 		other.Open(g.URL())
 		other.WaitVisible(`[data-pay]`)
 		g.Click(`[data-pay]`)
@@ -117,7 +118,8 @@ var interruptions = map[string]func(*siteVisitor){
 	},
 }
 
-// TestInterruptedPayment: no interruption makes a visitor pay twice or without a membership.
+// TestInterruptedPayment checks that no interruption makes a visitor pay twice or without getting a
+// membership.
 func TestInterruptedPayment(t *testing.T) {
 	t.Parallel()
 	for name, happens := range interruptions {
@@ -132,8 +134,8 @@ func TestInterruptedPayment(t *testing.T) {
 	}
 }
 
-// TestSecondCard: a visitor whose card was declined pays with another one and comes back. The page does
-// not call the card declined any more, though no webhook arrives and the club system is slow.
+// TestSecondCard checks that after a decline, a visitor who pays with another card and comes back no
+// longer sees the decline, although no webhook arrives and the club system is slow.
 func TestSecondCard(t *testing.T) {
 	t.Parallel()
 	gateway := frontdesktest.NewMock(t)
@@ -172,7 +174,7 @@ func newDeclinedVisitor(t *testing.T) (g *siteVisitor, registration string) {
 	return g, registration
 }
 
-// TestAnotherWayAfterDecline: after a decline the visitor goes back to the cart and pays at the club instead.
+// TestAnotherWayAfterDecline returns to the cart after a decline, and pays at the club instead.
 func TestAnotherWayAfterDecline(t *testing.T) {
 	t.Parallel()
 	g, registration := newDeclinedVisitor(t)
@@ -185,7 +187,8 @@ func TestAnotherWayAfterDecline(t *testing.T) {
 	g.expectRecords(registration, expectedRecords{deferred: 1, unfinished: 1})
 }
 
-// TestPendingRefundInBrowser: while a refund is pending, which can take days, the page does not promise seconds.
+// TestPendingRefundInBrowser checks that the page does not promise seconds while a refund is pending,
+// which can take days.
 func TestPendingRefundInBrowser(t *testing.T) {
 	t.Parallel()
 	gateway := frontdesktest.NewMock(t)
@@ -201,7 +204,8 @@ func TestPendingRefundInBrowser(t *testing.T) {
 	}
 }
 
-// TestCardsAreTriedOutInBrowser: after the fifth decline the page says so and offers the other ways to pay.
+// TestCardsAreTriedOutInBrowser checks that after the fifth decline the page says so and offers the
+// other payment methods.
 func TestCardsAreTriedOutInBrowser(t *testing.T) {
 	t.Parallel()
 	g, registration := newDeclinedVisitor(t)
@@ -211,7 +215,7 @@ func TestCardsAreTriedOutInBrowser(t *testing.T) {
 	g.goTo("/?registration=" + registration)
 	g.WaitVisible(`main[data-step="cart"] [data-payment="cancelled"]`)
 	g.Inspect("declined-too-often")
-	if text := g.Text(); !strings.Contains(text, "Your card was declined too often") || g.Count(`[data-pay]`) != 0 || g.Count(`[data-later]`) == 0 {
+	if text := g.Text(); !strings.Contains(text, "Your card was declined too many times") || g.Count(`[data-pay]`) != 0 || g.Count(`[data-later]`) == 0 {
 		t.Errorf("the page says:\n%s", text)
 	}
 }
@@ -223,12 +227,12 @@ func (g *siteVisitor) processor() string {
 	return g.Attribute(`a[data-continue]`, "href")
 }
 
-// maxLayoutShift is how far the parts of a page may move on their own, in thousandths of
-// its size: half of what is called good, since people press buttons that cost money.
+// maxLayoutShift is how far the parts of a page may move on their own, in thousandths of its size: half
+// of what is considered good, because people press buttons that cost money.
 const maxLayoutShift = 50
 
-// TestSlowNetwork: on a slow network the shape of what comes is shown first, and
-// nothing jumps when it has come.
+// TestSlowNetwork checks that on a slow network placeholders are shown first, and nothing jumps when
+// the content arrives.
 func TestSlowNetwork(t *testing.T) {
 	t.Parallel()
 	for kind, device := range devices {

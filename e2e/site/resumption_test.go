@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestResumeInBrowser: a visitor who continues on another device sees what has changed,
-// and the link works once.
+// TestResumeInBrowser checks that a visitor who continues on another device sees what has changed, and
+// that the link works once.
 func TestResumeInBrowser(t *testing.T) {
 	t.Parallel()
 	desk := newSiteVisitor(t, desktop)
@@ -42,7 +42,7 @@ func TestResumeInBrowser(t *testing.T) {
 	}
 }
 
-// reprices changes what the one article costs that has a price, in cents.
+// reprices changes the price of the only article that has one, in cents.
 func (g *siteVisitor) reprices(from, to int64) {
 	g.t.Helper()
 	old, changed := fmt.Sprintf(`"price":%d,`, from), fmt.Sprintf(`"price":%d,`, to)

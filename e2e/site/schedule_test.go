@@ -11,8 +11,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestScheduleInBrowser looks at what an offer costs, and when, on the smallest
-// phone and at a desk, and holds it against the API.
+// TestScheduleInBrowser checks the displayed cost of an offer, and its dates, on the smallest phone and
+// on a desktop, against the API.
 func TestScheduleInBrowser(t *testing.T) {
 	t.Parallel()
 	for name, device := range map[string]device{"desktop": desktop, "small phone": {320, 640}} {
@@ -70,7 +70,7 @@ func TestScheduleInBrowser(t *testing.T) {
 	}
 }
 
-// dueToday returns what the API says is due today for an offer.
+// dueToday returns the amount that is due today for an offer, from the API.
 func (g *siteVisitor) dueToday(id string) string {
 	g.t.Helper()
 	var page api.ProductList
@@ -86,7 +86,7 @@ func (g *siteVisitor) dueToday(id string) string {
 	return ""
 }
 
-// expectFits holds the page to be no wider than its window.
+// expectFits checks that the page is no wider than its window.
 func (g *siteVisitor) expectFits() {
 	g.t.Helper()
 	if over := g.Overflow(); over > 0 {
@@ -94,7 +94,7 @@ func (g *siteVisitor) expectFits() {
 	}
 }
 
-// expectSchedule holds the lines on the page against the first statement of the API.
+// expectSchedule compares the lines on the page with the first statement of the API.
 func (g *siteVisitor) expectSchedule(path string) {
 	g.t.Helper()
 	var s api.Schedule
@@ -113,8 +113,8 @@ func (g *siteVisitor) expectSchedule(path string) {
 	}
 }
 
-// TestScheduleInCart: the cart shows when later debits are due, before anything is paid
-// and after a reload.
+// TestScheduleInCart checks that the cart shows when later debits are due, before anything is paid and
+// after a reload.
 func TestScheduleInCart(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)

@@ -10,15 +10,14 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// screen is something that a visitor can come to see.
+// screen is a screen that a visitor can reach.
 type screen struct {
 	name     string
 	open     func(*siteVisitor) // goes there
-	selector string             // what shows that one is there
+	selector string             // shows that the screen is reached
 }
 
-// allScreens are all screens of the site, in the order of one visit. Each group is a visit
-// of its own.
+// allScreens are all screens of the site, in the order of a visit. Each group is its own visit.
 var allScreens = map[string][]screen{
 	"before there is a registration": {
 		{"clubs", at("/"), `[data-club]`},
@@ -38,7 +37,10 @@ var allScreens = map[string][]screen{
 		}, `dialog [data-estimated]`},
 		{"person", at("/?club=11&offer=" + frontdesktest.DirectDebit + "&startDate=2031-03-01"), `[data-side] [data-movement]`},
 		{"person-wrong", click(`form[data-form="person"] [data-continue]`), `[data-field="email"][aria-invalid="true"]`},
-		{"offer-gone", at("/?club=11&offer=999999"), `[data-heading] + a`},
+		{"offer-gone", func(g *siteVisitor) {
+			g.ExpectConsole("status of 404")
+			g.goTo("/?club=11&offer=999999")
+		}, `[data-heading] + a`},
 		{"missing", func(g *siteVisitor) {
 			g.ExpectConsole("status of 404")
 			g.goTo("/?registration=7a0f2c1e-0000-4000-8000-000000000000")
@@ -71,7 +73,7 @@ var allScreens = map[string][]screen{
 		{"given-up", click(`dialog [data-confirm]`), `main[data-state="abandoned"]`},
 		{"cart-changed", func(g *siteVisitor) {
 			g.goTo("/?registration=" + g.createRegistration("301", frontdesktest.Person()).Id)
-		}, `[data-change="added"]`},
+		}, `[data-added]`},
 		{"cart-invalid", func(g *siteVisitor) {
 			young := frontdesktest.Person()
 			young.BirthDate = "2015-05-17"
@@ -190,7 +192,7 @@ var allScreens = map[string][]screen{
 	},
 }
 
-// at is the usual way to a screen: its address.
+// at opens a screen by its address.
 func at(place string) func(*siteVisitor) {
 	return func(g *siteVisitor) { g.goTo(place) }
 }
@@ -200,12 +202,12 @@ func loggedIn(place, persona string) func(*siteVisitor) {
 	return func(g *siteVisitor) { g.logIn(place, persona) }
 }
 
-// click does one thing more on the screen before.
+// click clicks an element on the previous screen.
 func click(selector string) func(*siteVisitor) {
 	return func(g *siteVisitor) { g.Click(selector) }
 }
 
-// paid is a registration whose payment the buyer has made while the club system fails in a way.
+// paid is a registration that the buyer has paid while the club system has a fault.
 func paid(fault clubsim.Fault) func(*siteVisitor) {
 	return func(g *siteVisitor) {
 		r := g.createRegistration(cardOffer, frontdesktest.Person())
@@ -221,8 +223,8 @@ func paid(fault clubsim.Fault) func(*siteVisitor) {
 	}
 }
 
-// TestScreenAccessibility holds all that a visitor can come to see against the rules of
-// accessibility, in light and dark, and against the smallest phone.
+// TestScreenAccessibility checks all screens against the rules of accessibility, in light and dark, and
+// on the smallest phone.
 func TestScreenAccessibility(t *testing.T) {
 	t.Parallel()
 	for name, screens := range allScreens {
@@ -238,8 +240,8 @@ func TestScreenAccessibility(t *testing.T) {
 	}
 }
 
-// TestExpiredScreen: when the payment was cancelled and the registration has expired in
-// Redis, the page says that nothing was charged.
+// TestExpiredScreen checks that the page says that nothing was charged when the payment was cancelled
+// and the registration has expired in Redis.
 func TestExpiredScreen(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)

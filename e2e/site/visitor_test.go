@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
@@ -23,8 +22,7 @@ var (
 	devices = map[string]device{"phone": phone, "desktop": desktop}
 )
 
-// Cards that make a known thing happen, and offers with which one comes to know
-// the whole site.
+// Cards with a known effect, and offers that lead through the whole site.
 const (
 	declinedCard  = "4000000000000002"
 	challengeCard = "4000002500003155" // the bank asks first
@@ -32,8 +30,8 @@ const (
 	cardOffer = "101" // a year, paid by card
 )
 
-// siteVisitor is a visitor of the signup site, in a world of their own. Their steps
-// are named as one would tell of them; each waits for what it leads to.
+// siteVisitor is a visitor of the signup site, in a world of their own. Its methods are named after the
+// visitor's actions; each waits for its effect.
 type siteVisitor struct {
 	browser
 	t       *testing.T
@@ -48,7 +46,7 @@ func newSiteVisitor(t *testing.T, with device) *siteVisitor {
 	return newSiteVisitorAt(t, with, c, gateway)
 }
 
-// newSiteVisitorAt gives a guest of a gateway's site, in the world of a front end.
+// newSiteVisitorAt returns a guest of a gateway's site, in the world of a front end.
 func newSiteVisitorAt(t *testing.T, with device, c *frontdesktest.Client, gateway *frontdesktest.Process) *siteVisitor {
 	t.Helper()
 	return &siteVisitor{
@@ -57,7 +55,7 @@ func newSiteVisitorAt(t *testing.T, with device, c *frontdesktest.Client, gatewa
 	}
 }
 
-// onAnotherDevice gives the same guest with another device.
+// onAnotherDevice returns the same guest on another device.
 func (g *siteVisitor) onAnotherDevice(with device) *siteVisitor {
 	g.t.Helper()
 	other := *g
@@ -65,7 +63,7 @@ func (g *siteVisitor) onAnotherDevice(with device) *siteVisitor {
 	return &other
 }
 
-// inAnotherTab gives the same guest with another tab of the same browser.
+// inAnotherTab returns the same guest in another tab of the same browser.
 func (g *siteVisitor) inAnotherTab() *siteVisitor {
 	g.t.Helper()
 	other := *g
@@ -86,7 +84,7 @@ func (g *siteVisitor) chooseClub() {
 	g.WaitVisible(`main[data-step="offer"] [data-offer]`)
 }
 
-// chooseOffer looks for an offer among those of its kind, and chooses it from today on.
+// chooseOffer finds an offer among those of its kind, and chooses it from today on.
 func (g *siteVisitor) chooseOffer(kind, offer string) {
 	g.t.Helper()
 	g.Click(`label:has([data-category="` + kind + `"])`)
@@ -104,7 +102,7 @@ func (g *siteVisitor) showVariant(offer string) {
 	g.WaitVisible(`[data-offer="` + offer + `"]`)
 }
 
-// fillDetails fills in the form of who registers.
+// fillDetails fills in the form of personal details.
 func (g *siteVisitor) fillDetails() {
 	g.t.Helper()
 	person := frontdesktest.Person()
@@ -116,7 +114,7 @@ func (g *siteVisitor) fillDetails() {
 	}
 }
 
-// giveDetails says who registers.
+// giveDetails submits personal details.
 func (g *siteVisitor) giveDetails() {
 	g.t.Helper()
 	g.fillDetails()
@@ -124,7 +122,7 @@ func (g *siteVisitor) giveDetails() {
 	g.WaitVisible(`main[data-step="cart"] [data-due]`)
 }
 
-// fillCart goes the shortest way to a cart that can be paid by card.
+// fillCart takes the shortest way to a cart that can be paid by card.
 func (g *siteVisitor) fillCart() {
 	g.t.Helper()
 	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + today())
@@ -152,7 +150,7 @@ func (g *siteVisitor) payByCard() {
 	g.enterCard(frontdesktest.ApprovedCard)
 }
 
-// setUpDirectDebit gives a bank account, and signs with the code from the SMS.
+// setUpDirectDebit enters a bank account, and signs with the code from the SMS.
 func (g *siteVisitor) setUpDirectDebit() {
 	g.t.Helper()
 	g.Click(`a[data-mandate]`)
@@ -175,7 +173,7 @@ func (g *siteVisitor) enterCode(code string) {
 	g.Click(`form[data-form="signature"] [data-continue]`)
 }
 
-// code is the latest that was sent to anybody's phone.
+// code returns the latest code that was sent to any phone.
 func (g *siteVisitor) code() string {
 	g.t.Helper()
 	sent := g.messages()
@@ -185,7 +183,7 @@ func (g *siteVisitor) code() string {
 	return sent[len(sent)-1].Code
 }
 
-// expectMember waits for the welcome, which has to outlive a reload, and gives the member's number.
+// expectMember waits for the welcome, which must survive a reload, and returns the member's number.
 func (g *siteVisitor) expectMember() string {
 	g.t.Helper()
 	g.WaitVisible(`main[data-state="completed"] [data-member]`)
@@ -201,18 +199,18 @@ func (g *siteVisitor) expectMember() string {
 	return number
 }
 
-// due is what the cart says is due now, in cents.
+// due returns the amount that the cart shows as due now, in cents.
 func (g *siteVisitor) due() int64 {
 	g.t.Helper()
 	due, _ := strconv.ParseInt(g.Attribute(`[data-due]`, "data-due"), 10, 64)
 	return due
 }
 
-// expectedRecords is what a journey leaves in the records outside.
+// expectedRecords is what a journey leaves in the club system and at the processor.
 type expectedRecords struct {
 	recorded   int64 // cents that the club system holds, of one payment of the sale
 	captured   int64 // cents that the card processor took, in one payment
-	deferred   int   // sales whose payment the club system has put off
+	deferred   int   // sales whose payment the club system has deferred
 	validated  int   // sales that cost nothing, and were validated
 	codes      int   // SMS
 	unfinished int   // payments at the card processor whose money was not taken
@@ -241,7 +239,7 @@ func (g *siteVisitor) expectRecords(registration string, want expectedRecords) {
 	}
 }
 
-// messages are the SMS that were sent in the visitor's world.
+// messages returns the SMS that were sent in the visitor's world.
 func (g *siteVisitor) messages() []clubsim.SMS {
 	g.t.Helper()
 	var outbox clubsim.Items[clubsim.SMS]
@@ -249,7 +247,7 @@ func (g *siteVisitor) messages() []clubsim.SMS {
 	return outbox.Items
 }
 
-// calls counts how often the club system has done something in the visitor's world.
+// calls counts how often the club system has carried out an operation in the visitor's world.
 func (g *siteVisitor) calls(operation string) (n int) {
 	g.t.Helper()
 	for _, call := range g.c.Calls() {
@@ -260,7 +258,7 @@ func (g *siteVisitor) calls(operation string) (n int) {
 	return n
 }
 
-// payments are what the card processor holds of a registration.
+// payments returns the card processor's payments of a registration.
 func (g *siteVisitor) payments(registration string) (own []sandbox.Payment) {
 	g.t.Helper()
 	var list struct{ Items []sandbox.Payment }
@@ -282,9 +280,9 @@ func (g *siteVisitor) setFault(fault clubsim.Fault) {
 	g.c.Control("PUT", "faults", []clubsim.Fault{fault}).Into(http.StatusOK, nil)
 }
 
-func today() string { return time.Now().Format(time.DateOnly) }
+func today() string { return frontdesktest.Day(0) }
 
-// createRegistration makes a registration without the site, and gives it to the visitor's browser.
+// createRegistration makes a registration without the site, and opens it in the visitor's browser.
 func (g *siteVisitor) createRegistration(offer string, person *api.Person) api.Registration {
 	g.t.Helper()
 	start := today()
@@ -297,5 +295,5 @@ func (g *siteVisitor) createRegistration(offer string, person *api.Person) api.R
 	return r
 }
 
-// money writes an amount of cents as it stands on an English page.
+// money formats an amount in cents as on an English page.
 func money(cents int64) string { return fmt.Sprintf("%d.%02d", cents/100, cents%100) }

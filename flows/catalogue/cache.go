@@ -58,6 +58,20 @@ type Version struct {
 // Fresh reports whether the value may be shown without reading a newer one.
 func (v *Version) Fresh(now time.Time) bool { return now.Sub(v.At) < freshFor }
 
+// Stale reports whether a newer value should have been read, and was not: the club system fails or is
+// slow, or there is more to do than the gateway can do.
+func (v *Version) Stale(now time.Time) bool {
+	return now.Sub(v.At) >= usableFor || !v.Fresh(now) && v.lastFailure.Load() != 0
+}
+
+type cachedOnlyKey struct{}
+
+// CachedOnly returns a context in which nothing is read from the club system. What is not cached is
+// refused with this error.
+func CachedOnly(ctx context.Context, refusal error) context.Context {
+	return context.WithValue(ctx, cachedOnlyKey{}, refusal)
+}
+
 // inBackoff reports whether reading a newer value failed a moment ago.
 func (v *Version) inBackoff(now time.Time) bool {
 	return now.Sub(time.UnixMilli(v.lastFailure.Load())) < backoff
@@ -96,6 +110,12 @@ func (c *cache[K, V]) entry(ctx context.Context, key K, read func(context.Contex
 	now := c.cfg.Now()
 	ok = ok && now.Sub(cached.At) < keptFor
 	if ok && (cached.Fresh(now) || cached.inBackoff(now)) {
+		return cached, nil
+	}
+	if refusal, only := ctx.Value(cachedOnlyKey{}).(error); only {
+		if !ok {
+			return nil, refusal
+		}
 		return cached, nil
 	}
 	refreshed := c.refresh(ctx, key, read)
@@ -170,7 +190,7 @@ func (c *cache[K, V]) load(ctx context.Context, name string, cached *entry[V], r
 	return newest, nil
 }
 
-var errNotShared = errors.New("catalogue: gateways share no copies")
+var errNotShared = errors.New("catalogue: sharing between gateways is off")
 
 // readCopy returns the copy in Redis; nil without a copy that this version can decode.
 func (c *cache[K, V]) readCopy(ctx context.Context, name string) (*entry[V], error) {

@@ -1,15 +1,19 @@
 // Package catalogue reads clubs, products, offers and prices from the club system and caches
 // them: in this process, and as a sealed copy in Redis for the other gateways. Start reading
-// at Catalogue. Package schedule computes when an offer costs how much.
+// at Catalogue. Package schedule computes what an offer costs, and when.
 package catalogue
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"frontdesk/flows"
 	"frontdesk/upstream/club"
@@ -22,9 +26,11 @@ const (
 	// maxOfferEntries: the offers of a product are about 2 KB, and a hundred clubs have
 	// about 5,000 products.
 	maxOfferEntries = 5000
-	// maxOfferReads bounds concurrent reads, each of one product's offers: half of
-	// club.Limits.Concurrency. The other half is for visitors who have chosen.
+	// maxOfferReads bounds concurrent reads, each of one product's offers, to the permits of
+	// club.Browsers.
 	maxOfferReads = 32
+	// maxClubReads bounds the concurrent reads of clubs for their list.
+	maxClubReads = 8
 )
 
 // Catalogue returns the clubs and what they sell. Its cache is in cache.go.
@@ -32,6 +38,7 @@ type Catalogue struct {
 	cfg         Config
 	networks    *cache[organisation, *club.Network]
 	terms       *cache[clubKey, clubTerms]
+	allTerms    *cache[organisation, map[string]clubTerms] // by the clubs' public ids
 	products    *cache[productsKey, []Product]
 	days        *cache[daysKey, []DebitDay]
 	offers      localCache[offersKey, []club.Offer]
@@ -39,10 +46,11 @@ type Catalogue struct {
 	generations sync.Map      // generation by client token
 }
 
-// Config is what a catalogue needs. Every field is required except Shared.
+// Config is what a catalogue needs. Every field is required except Shared and Clubs.
 type Config struct {
 	Club   *club.Client
 	Shared CacheStore // nil: gateways share no copies
+	Clubs  *Directory // what the operator tells about the clubs; nil: nothing
 	Now    func() time.Time
 	After  func(time.Duration) <-chan time.Time
 	Log    *slog.Logger
@@ -67,26 +75,28 @@ type clubKey struct {
 }
 
 // clubTerms is the part of a club that the network does not contain.
-type clubTerms struct{ Code, Currency, Country string }
+type clubTerms struct {
+	Code, Currency, Phone, Email string
+	Address                      Address
+}
 
-// productsKey has the day, since today's catalogue is not tomorrow's. Days are in UTC:
-// at a club's own midnight a catalogue may be as old as any other.
+// productsKey has the club's day, since today's catalogue is not tomorrow's.
 type productsKey struct {
 	of    organisation
 	today string // YYYY-MM-DD; empty when the query has a date
 	ProductQuery
 }
 
-// Club is a club of the chain.
+// Club is a club of the chain. Its details are the operator's, and from Catalogue.Clubs and Catalogue.Club
+// first of all the club system's.
 type Club struct {
-	IRI      club.IRI
-	Name     string
-	Alias    string
-	Path     []string // names of the parent nodes, outermost first; only from Catalogue.Clubs
-	Code     string   // the club system's code, needed for sales; only from Catalogue.Club
-	Currency string   // ISO 4217; only from Catalogue.Club
-	Country  string   // ISO 3166-1 alpha-2, may be empty; only from Catalogue.Club
-	Scope    club.Scope
+	IRI   club.IRI
+	Name  string
+	Alias string
+	Path  []string // names of the parent nodes, outermost first
+	Code  string   // the club system's code, needed for sales; only from Catalogue.Club
+	Scope club.Scope
+	Details
 }
 
 // ProductQuery selects a catalogue. It is part of the cache key, so it has everything
@@ -106,7 +116,6 @@ type Product struct {
 	Offers []Offer
 }
 
-// productRecord is a product as the shared copy has it.
 type productRecord struct {
 	Product club.Product `json:"product"`
 	Offers  []club.Offer `json:"offers"`
@@ -139,10 +148,14 @@ func newProduct(product club.Product, listed []club.Offer) Product {
 
 // New returns a catalogue with an empty cache.
 func New(cfg Config) *Catalogue {
+	if cfg.Clubs == nil {
+		cfg.Clubs = &Directory{}
+	}
 	c := &Catalogue{cfg: cfg, slots: make(chan struct{}, maxOfferReads)}
 	c.offers = newLocalCache[offersKey, []club.Offer](maxOfferEntries, offersFreshFor, cfg.Now)
 	c.networks = newCache[organisation, *club.Network]("network", &c.cfg)
 	c.terms = newCache[clubKey, clubTerms]("club", &c.cfg)
+	c.allTerms = newCache[organisation, map[string]clubTerms]("all clubs", &c.cfg)
 	c.products = newCache[productsKey, []Product]("products", &c.cfg)
 	c.days = newCache[daysKey, []DebitDay]("days", &c.cfg)
 	return c
@@ -184,43 +197,94 @@ func (c *Catalogue) organisation(clientToken string) organisation {
 	return organisation{clientToken, c.generation(clientToken).number}
 }
 
-// Clubs lists the clubs of the chain.
+// Clubs lists the clubs of the chain. A club that cannot be read has the operator's details alone.
 func (c *Catalogue) Clubs(ctx context.Context, clientToken string) ([]Club, *Version, error) {
-	network, version, err := c.network(ctx, clientToken)
+	network, _, err := c.network(ctx, clientToken)
+	if err != nil {
+		return nil, nil, err
+	}
+	terms, version, err := c.allTerms.get(ctx, c.organisation(clientToken), func(ctx context.Context) (map[string]clubTerms, error) {
+		return c.readAllTerms(ctx, clientToken)
+	})
 	if err != nil {
 		return nil, nil, err
 	}
 	var clubs []Club
 	for _, node := range network.Clubs() {
-		found := clubOf(clientToken, node)
-		for _, parent := range network.Path(node.Club) {
-			if parent.IRI != node.IRI {
-				found.Path = append(found.Path, parent.Name)
-			}
-		}
-		clubs = append(clubs, found)
+		clubs = append(clubs, c.clubOf(clientToken, network, node).with(terms[node.Club.ID()]))
 	}
 	return clubs, version, nil
 }
 
-// Club finds a club by its public id. NotFound when the chain has none.
-func (c *Catalogue) Club(ctx context.Context, clientToken, id string) (Club, error) {
-	found, err := c.Locate(ctx, clientToken, id)
+// readAllTerms reads every club, because the network has only names. Those that cannot be read in time are
+// left out.
+func (c *Catalogue) readAllTerms(ctx context.Context, clientToken string) (map[string]clubTerms, error) {
+	network, _, err := c.network(ctx, clientToken)
 	if err != nil {
-		return Club{}, err
+		return nil, err
 	}
-	terms, _, err := c.terms.get(ctx, clubKey{c.organisation(clientToken), id}, func(ctx context.Context) (clubTerms, error) {
-		read, err := c.cfg.Club.GetClub(ctx, found.Scope, found.IRI)
-		return clubTerms{read.Code, read.Currency, read.Country}, flows.ClubFailed(err, "The club could not be read.")
-	})
-	if err != nil {
-		return Club{}, err
+	ctx, cancel := context.WithTimeout(ctx, maxWait)
+	defer cancel()
+	var (
+		reads errgroup.Group
+		mu    sync.Mutex
+		all   = map[string]clubTerms{}
+	)
+	reads.SetLimit(maxClubReads)
+	for _, node := range network.Clubs() {
+		reads.Go(func() error {
+			terms, _, err := c.readTerms(ctx, c.clubOf(clientToken, network, node))
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				all[node.Club.ID()] = terms
+			}
+			return nil
+		})
 	}
-	found.Code, found.Currency, found.Country = terms.Code, terms.Currency, terms.Country
-	return found, nil
+	if err := reads.Wait(); err == nil && len(all) < len(network.Clubs()) {
+		c.cfg.Log.WarnContext(ctx, "clubs listed without their addresses", "found", len(all), "left", len(network.Clubs())-len(all))
+	}
+	return all, nil
 }
 
-// Locate is Club without Code and Currency, for which the club itself must be read.
+// Club finds a club by its public id. NotFound when the chain has none.
+func (c *Catalogue) Club(ctx context.Context, clientToken, id string) (Club, error) {
+	found, _, err := c.Describe(ctx, clientToken, id)
+	return found, err
+}
+
+// Describe is Club with the version of its details.
+func (c *Catalogue) Describe(ctx context.Context, clientToken, id string) (Club, *Version, error) {
+	found, err := c.Locate(ctx, clientToken, id)
+	if err != nil {
+		return Club{}, nil, err
+	}
+	terms, version, err := c.readTerms(ctx, found)
+	if err != nil {
+		return Club{}, nil, err
+	}
+	return found.with(terms), version, nil
+}
+
+func (c *Catalogue) readTerms(ctx context.Context, at Club) (clubTerms, *Version, error) {
+	return c.terms.get(ctx, clubKey{c.organisation(at.Scope.ClientToken), at.IRI.ID()}, func(ctx context.Context) (clubTerms, error) {
+		read, err := c.cfg.Club.GetClub(ctx, at.Scope, at.IRI)
+		return clubTerms{
+			Code: read.Code, Currency: read.Currency, Phone: read.Telephone, Email: read.Email,
+			Address: Address{Street: read.Street, PostalCode: read.PostalCode, City: read.Locality, Country: read.Country},
+		}, flows.ClubFailed(err, "The club could not be read.")
+	})
+}
+
+// with returns the club with what the club system tells about it.
+func (at Club) with(terms clubTerms) Club {
+	at.Code = terms.Code
+	at.Details = Details{Currency: terms.Currency, Address: terms.Address, Phone: terms.Phone, Email: terms.Email}.or(at.Details)
+	return at
+}
+
+// Locate is Club without what the club itself must be read for: its code, and the club system's details.
 func (c *Catalogue) Locate(ctx context.Context, clientToken, id string) (Club, error) {
 	network, _, err := c.network(ctx, clientToken)
 	if err != nil {
@@ -228,9 +292,9 @@ func (c *Catalogue) Locate(ctx context.Context, clientToken, id string) (Club, e
 	}
 	node, ok := network.NodeOf(club.NewIRI(clientToken, "clubs", id))
 	if !ok {
-		return Club{}, &flows.Error{Code: flows.NotFound, Detail: "There is no such club."}
+		return Club{}, &flows.Error{Code: flows.NotFound, Detail: "This club does not exist."}
 	}
-	return clubOf(clientToken, node), nil
+	return c.clubOf(clientToken, network, node), nil
 }
 
 func (c *Catalogue) network(ctx context.Context, clientToken string) (*club.Network, *Version, error) {
@@ -240,10 +304,22 @@ func (c *Catalogue) network(ctx context.Context, clientToken string) (*club.Netw
 	})
 }
 
-func clubOf(clientToken string, node club.NetworkNode) Club {
-	return Club{IRI: node.Club, Name: node.Name, Alias: node.Alias,
+func (c *Catalogue) clubOf(clientToken string, network *club.Network, node club.NetworkNode) Club {
+	found := Club{IRI: node.Club, Name: node.Name, Alias: node.Alias, Details: c.cfg.Clubs.Details(node.Club.ID()),
 		Scope: club.Scope{ClientToken: clientToken, Club: node.Club, Node: node.IRI}}
+	for _, parent := range network.Path(node.Club) {
+		if parent.IRI != node.IRI {
+			found.Path = append(found.Path, parent.Name)
+		}
+	}
+	return found
 }
+
+// ImageOrigins lists the origins of the operator's images.
+func (c *Catalogue) ImageOrigins() []string { return c.cfg.Clubs.ImageOrigins() }
+
+// Details returns what the operator tells about a club.
+func (c *Catalogue) Details(clubID string) Details { return c.cfg.Clubs.Details(clubID) }
 
 // Products returns a club's catalogue with all offers. Callers share it, so they must not
 // change it.
@@ -252,11 +328,66 @@ func (c *Catalogue) Products(ctx context.Context, query ProductQuery) ([]Product
 	if err != nil {
 		return nil, nil, err
 	}
+	if query.Type != "" && at.hasExtras() { // which are of any type
+		return c.productsOfType(ctx, query)
+	}
 	key := productsKey{of: c.organisation(query.ClientToken), ProductQuery: query}
 	if query.Date == "" {
-		key.today = dayOf(c.cfg.Now().UTC()).Format(time.DateOnly)
+		key.today = at.Today(c.cfg.Now()).Format(time.DateOnly)
+	} else if problem := at.StartDateProblem("query/date", query.Date, c.cfg.Now(), ""); problem != nil {
+		return nil, nil, flows.Invalid(*problem)
 	}
-	return c.products.get(ctx, key, func(ctx context.Context) ([]Product, error) { return c.readProducts(ctx, at, query) })
+	products, version, err := c.products.get(ctx, key, func(ctx context.Context) ([]Product, error) {
+		return c.readProducts(club.WithLane(ctx, club.Browsers), at, query)
+	})
+	return at.withExtras(products), version, err
+}
+
+// productsOfType selects the products of a type from the whole catalogue.
+func (c *Catalogue) productsOfType(ctx context.Context, query ProductQuery) (selected []Product, version *Version, err error) {
+	wanted := query.Type
+	query.Type = ""
+	products, version, err := c.Products(ctx, query)
+	for _, product := range products {
+		if product.Type == wanted {
+			selected = append(selected, product)
+		}
+	}
+	return selected, version, err
+}
+
+func (d Details) hasExtras() bool {
+	for _, offer := range d.Offers {
+		if len(offer.Extras) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// withExtras returns products whose offers have their extras, as far as they are in the same catalogue.
+func (d Details) withExtras(products []Product) []Product {
+	if !d.hasExtras() {
+		return products
+	}
+	byID := map[string]Offer{}
+	for _, product := range products {
+		for _, offer := range product.Offers {
+			byID[offer.IRI.ID()] = offer
+		}
+	}
+	products = slices.Clone(products) // the cache's
+	for i, product := range products {
+		products[i].Offers = slices.Clone(product.Offers)
+		for k, offer := range product.Offers {
+			for _, id := range d.Offers[offer.IRI.ID()].Extras {
+				if extra, ok := byID[id]; ok {
+					products[i].Offers[k].Extras = append(products[i].Offers[k].Extras, extra)
+				}
+			}
+		}
+	}
+	return products
 }
 
 // readProducts reads a catalogue from the club system. The offers of one page are read
@@ -293,7 +424,6 @@ func (c *Catalogue) readProducts(ctx context.Context, at Club, query ProductQuer
 	return products, nil
 }
 
-// offersOf returns the offers of a product, read once for all catalogues of the club.
 func (c *Catalogue) offersOf(ctx context.Context, at Club, product club.IRI) ([]club.Offer, error) {
 	key := offersKey{c.organisation(at.Scope.ClientToken), at.IRI, product}
 	return c.offers.get(ctx, key, func(ctx context.Context) ([]club.Offer, error) {
@@ -337,24 +467,34 @@ func (c *Catalogue) saleQuery(ctx context.Context, at Club, query ProductQuery) 
 // Offer finds an offer in a catalogue. OfferNotAvailable when it is not there: a channel
 // sells only what its catalogue shows.
 func (c *Catalogue) Offer(ctx context.Context, query ProductQuery, id string) (Offer, error) {
-	offer, found, err := c.findOffer(ctx, query, id)
-	if err == nil && !found {
-		err = &flows.Error{Code: flows.OfferNotAvailable, Detail: "The club does not offer this."}
+	product, _, err := c.ProductOf(ctx, query, id)
+	if errors.Is(err, errNoOffer) {
+		return Offer{}, &flows.Error{Code: flows.OfferNotAvailable, Detail: "The club does not offer this."}
 	}
-	return offer, err
+	if err != nil {
+		return Offer{}, err
+	}
+	return product.Offers[0], nil
 }
 
-func (c *Catalogue) findOffer(ctx context.Context, query ProductQuery, id string) (offer Offer, found bool, err error) {
-	products, _, err := c.Products(ctx, query)
+// ProductOf finds an offer in a catalogue and returns its product with this offer alone. NotFound when the
+// offer is not there.
+func (c *Catalogue) ProductOf(ctx context.Context, query ProductQuery, id string) (Product, *Version, error) {
+	products, version, err := c.Products(ctx, query)
+	if err != nil {
+		return Product{}, nil, err
+	}
 	for _, product := range products {
-		for _, offer := range product.Offers {
+		for i, offer := range product.Offers {
 			if offer.IRI.ID() == id {
-				return offer, true, nil
+				return Product{product.Product, product.Offers[i : i+1 : i+1]}, version, nil
 			}
 		}
 	}
-	return Offer{}, false, err
+	return Product{}, nil, errNoOffer
 }
+
+var errNoOffer = &flows.Error{Code: flows.NotFound, Detail: "This offer does not exist."}
 
 // ScopeAbove returns the scope of a call that involves another club too: the club's own
 // scope, sent from the nearest node above both. MigrationClub without one.

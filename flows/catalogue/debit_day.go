@@ -34,9 +34,9 @@ func (c *Catalogue) DebitDays(ctx context.Context, query DebitDaysQuery) ([]Debi
 	if err != nil {
 		return nil, nil, err
 	}
-	start, problem := startOf(query.StartDate, query.Now)
+	start, problem := at.startOf(query.StartDate, "", query.Now)
 	if problem != nil {
-		return nil, nil, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{*problem}}
+		return nil, nil, flows.Invalid(*problem)
 	}
 	return c.NextDebitDays(ctx, at, start)
 }
@@ -54,37 +54,14 @@ func (c *Catalogue) NextDebitDays(ctx context.Context, at Club, from time.Time) 
 	})
 }
 
-const (
-	// startHorizon is in years. No membership is booked further ahead.
-	startHorizon = 5
-	// lastTimeZone is the largest distance behind UTC, so that today is not in the past
-	// in any time zone.
-	lastTimeZone = 12 * time.Hour
-)
-
-// StartDates returns the first and the last start date that are accepted, YYYY-MM-DD.
-func StartDates(now time.Time) (earliest, latest string) {
-	return now.UTC().Add(-lastTimeZone).Format(time.DateOnly), now.UTC().AddDate(startHorizon, 0, 0).Format(time.DateOnly)
-}
-
-// StartDateProblem returns what is wrong with a start date; nil if it is valid.
-func StartDateProblem(pointer, date string, now time.Time) *flows.FieldProblem {
-	earliest, latest := StartDates(now)
-	return flows.DateProblem(pointer, date, earliest, latest)
-}
-
-// startOf parses a start date; an empty one is today.
-func startOf(date string, now time.Time) (time.Time, *flows.FieldProblem) {
-	today := dayOf(now.UTC())
+// startOf parses a start date, of an offer if one is named; an empty one is the earliest.
+func (at Club) startOf(date, offerID string, now time.Time) (time.Time, *flows.FieldProblem) {
 	if date == "" {
-		return today, nil
+		return at.FirstStart(now, offerID), nil
 	}
-	if problem := StartDateProblem("query/startDate", date, now); problem != nil {
-		return today, problem
+	if problem := at.StartDateProblem("query/startDate", date, now, offerID); problem != nil {
+		return at.Today(now), problem
 	}
 	start, _ := time.Parse(time.DateOnly, date) // StartDateProblem has parsed it
 	return start, nil
 }
-
-// dayOf returns the start of the day of an instant in UTC.
-func dayOf(t time.Time) time.Time { return t.Truncate(24 * time.Hour) }

@@ -9,7 +9,7 @@ import (
 )
 
 // localCache keeps values in this process. All of them share one instance of the library's
-// generic type, since each further one adds a quarter of a megabyte to the program.
+// generic type, because each further one adds a quarter of a megabyte to the program.
 type localCache[K comparable, V any] struct {
 	values *otter.Cache[any, any]
 }

@@ -20,6 +20,7 @@ type Offer struct {
 	Commitment      string   // ISO 8601 duration; empty without one
 	Prorated        bool
 	Needs           []string   // NeedsStartDate and so on
+	Extras          []Offer    // what the club system adds to a cart with it, as far as the operator tells
 	Listed          club.Offer // the same offer, as the club system has it
 }
 
@@ -37,6 +38,44 @@ type BillingEntry struct {
 	Every string // ISO 8601 duration
 	Price int64  // minor units
 	Times int    // how many periods; 0 when it never ends or cannot be counted
+	Tax   *Tax   // nil if the club system tells none, or one that does not add up
+}
+
+// Tax is the tax that a price includes.
+type Tax struct {
+	Percent int64
+	Amount  int64 // minor units
+	Net     int64 // the price without it, in minor units
+}
+
+// taxOf returns the tax of an entry.
+func taxOf(entry club.ScheduleEntry) *Tax {
+	if entry.PriceTE+entry.Tax != entry.PriceTI || entry.PriceTE*entry.Tax < 0 || entry.TaxRate < 0 || entry.TaxRate > 100 {
+		return nil
+	}
+	return &Tax{Percent: entry.TaxRate, Amount: entry.Tax, Net: entry.PriceTE}
+}
+
+// The days that a buyer can choose for debits.
+const (
+	ChooseMonthDay = "month_day"
+	ChooseWeekDay  = "week_day"
+	ChooseNone     = "none"
+)
+
+// DebitChoice returns which day the buyer of an offer can choose: debits by months fall on a day of the
+// month, and those by weeks on a day of the week.
+func (o Offer) DebitChoice() string {
+	if o.Billing == nil {
+		return ChooseNone
+	}
+	switch n, unit := period(o.Billing.Rhythm); {
+	case unit == 'M' && n > 0:
+		return ChooseMonthDay
+	case unit == 'D' && n > 0 && n%7 == 0:
+		return ChooseWeekDay
+	}
+	return ChooseNone
 }
 
 // The needs of an offer.
@@ -48,6 +87,15 @@ const (
 
 // Requires reports whether the buyer must provide a need.
 func (o Offer) Requires(need string) bool { return slices.Contains(o.Needs, need) }
+
+// ExtraPrices returns what is due for the extras.
+func (o Offer) ExtraPrices() []int64 {
+	prices := make([]int64, len(o.Extras))
+	for i, extra := range o.Extras {
+		prices[i] = extra.DueNow
+	}
+	return prices
+}
 
 func offerOf(product club.Product, offer club.Offer) Offer {
 	out := Offer{
@@ -74,10 +122,10 @@ func billingOf(offer club.Offer) *Billing {
 	}
 	billing := &Billing{Rhythm: cmp.Or(rhythms[offer.RhythmBilling], offer.RhythmBilling), Endless: len(schedule.Recurrences) > 0, FirstPaid: offer.IsFirstMonthPayed}
 	for _, entry := range schedule.Occurrences {
-		billing.Entries = append(billing.Entries, BillingEntry{Every: entry.Interval, Price: entry.PriceTI, Times: repetitions(entry)})
+		billing.Entries = append(billing.Entries, BillingEntry{Every: entry.Interval, Price: entry.PriceTI, Times: repetitions(entry), Tax: taxOf(entry)})
 	}
 	for _, entry := range schedule.Recurrences {
-		billing.Entries = append(billing.Entries, BillingEntry{Every: entry.Interval, Price: entry.PriceTI})
+		billing.Entries = append(billing.Entries, BillingEntry{Every: entry.Interval, Price: entry.PriceTI, Tax: taxOf(entry)})
 	}
 	return billing
 }

@@ -35,15 +35,12 @@ func (c *Catalogue) ScheduleTerms(ctx context.Context, query ScheduleQuery) (Sch
 	if err != nil {
 		return ScheduleTerms{}, err
 	}
-	offer, found, err := c.findOffer(ctx, query.ProductQuery, query.OfferID)
+	product, _, err := c.ProductOf(ctx, query.ProductQuery, query.OfferID)
 	if err != nil {
 		return ScheduleTerms{}, err
 	}
-	if !found {
-		return ScheduleTerms{}, &flows.Error{Code: flows.NotFound, Detail: "There is no such offer."}
-	}
-	start, startProblem := startOf(query.StartDate, query.Now)
-	terms := ScheduleTerms{Offer: offer, Today: dayOf(query.Now.UTC()), Start: start}
+	start, startProblem := at.startOf(query.StartDate, query.OfferID, query.Now)
+	terms := ScheduleTerms{Offer: product.Offers[0], Today: at.Today(query.Now), Start: start}
 	dayProblem, err := c.chooseDebitDay(ctx, at, query.DebitDay, &terms)
 	if err != nil {
 		return ScheduleTerms{}, err

@@ -1,6 +1,6 @@
-// Package clubevent takes in the club system's events. They come once, unsigned, in any
-// order or not at all, so their contents are not trusted: an event only causes the
-// registrations of its contact to be read again, and is relayed to subscribers.
+// Package clubevent receives the club system's events. They arrive at most once, unsigned
+// and in any order, so their contents are not trusted: an event only triggers a re-read of
+// its contact's registrations, and is relayed to subscribers.
 package clubevent
 
 import (

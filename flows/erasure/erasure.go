@@ -19,11 +19,11 @@ import (
 
 // Request names the person whose data is erased, by exactly one identifier.
 type Request struct {
-	ClientToken  string
-	Email        string
-	Mobile       string
-	Registration string // an id
-	Contact      string // public id
+	ClientToken  string `json:"-"`
+	Email        string `json:"email"`
+	Mobile       string `json:"mobile"`
+	Registration string `json:"registration"` // an id
+	Contact      string `json:"contact"`      // public id
 }
 
 // Report lists what was erased and kept. It holds no personal data.
@@ -145,7 +145,7 @@ func (r Request) validate(by string) error {
 		}
 	}
 	if named != 1 {
-		fields = append(fields, flows.FieldProblem{Pointer: "", Message: "Say who it is by exactly one of email, mobile, registration and contact."})
+		fields = append(fields, flows.FieldProblem{Pointer: "", Message: "must have exactly one of email, mobile, registration and contact"})
 	}
 	return flows.Invalid(fields...)
 }
@@ -177,7 +177,7 @@ func (e *Eraser) eraseOne(ctx context.Context, clientToken, id string, report *R
 			return "", flows.StorageFailed(err)
 		case p != nil && !p.State.Final():
 			report.Kept = append(report.Kept, KeptItem{Registration: id, Payment: p.ID, What: "the registration and its payment", Deferred: true,
-				Why: "the payment is " + string(p.State) + ": its money needs the buyer until it has ended"})
+				Why: "the payment is " + string(p.State) + "; the buyer's data is needed until it has ended"})
 			return "", nil
 		}
 		before := *r
@@ -204,7 +204,6 @@ func (e *Eraser) eraseOne(ctx context.Context, clientToken, id string, report *R
 	return "", flows.StorageFailed(flows.ErrConflict)
 }
 
-// eraseContact erases what a contact has besides its registrations.
 func (e *Eraser) eraseContact(ctx context.Context, contact club.IRI, report *Report) error {
 	erased, err := e.cfg.Store.EraseTransfer(ctx, contact)
 	if err != nil {
@@ -223,10 +222,9 @@ func (e *Eraser) eraseContact(ctx context.Context, contact club.IRI, report *Rep
 	return nil
 }
 
-// expiringData cannot be found by person, and expires.
 func expiringData() KeptItem {
 	return KeptItem{What: "answers to repeated requests (sealed, 24 h), counts of SMS codes (keyed hashes, 24 h), unused invitations (sealed, 30 days at most), events on their way to subscribers (sealed, about a day)",
-		Why: "nothing in them tells whose they are until they are opened; they go by themselves"}
+		Why: "without the keys, they name no person; they expire automatically"}
 }
 
 func thirdPartyHolders() []string {

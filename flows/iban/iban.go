@@ -52,11 +52,11 @@ func (i IBAN) String() string { return i.Masked() }
 // GoString is Masked, so that %#v does not show the number either.
 func (i IBAN) GoString() string { return i.Masked() }
 
-// MarshalText is Masked, which is what a record or an answer gets.
+// MarshalText is Masked, which is what a record or a response gets.
 func (i IBAN) MarshalText() ([]byte, error) { return []byte(i.Masked()), nil }
 
 // checkDigitsFit divides the number by 97, its first four characters moved to
-// the end and letters read as 10 to 35: the rest has to be 1 (ISO 7064).
+// the end and letters read as 10 to 35: the rest must be 1 (ISO 7064).
 func checkDigitsFit(number string) bool {
 	rest := 0
 	for _, r := range number[4:] + number[:4] {
@@ -92,7 +92,7 @@ func (f accountForm) length() (n int) {
 	return n
 }
 
-// matches holds an account of the right length against the form.
+// matches compares an account of the right length with the form.
 func (f accountForm) matches(account string) bool {
 	fits, at := true, 0
 	f.parts(func(count int, kind byte) {

@@ -43,6 +43,13 @@ func (q *Queue) begin(id flows.PaymentID) bool {
 // Requests delivers this process's requests to its worker, which calls Finish after each.
 func (q *Queue) Requests() <-chan AdvanceRequest { return q.requests }
 
+// InProgress counts the payments that this process advances.
+func (q *Queue) InProgress() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.busy)
+}
+
 // Finish ends the work on a payment. It returns true, and keeps the payment in progress,
 // if another request came meanwhile.
 func (q *Queue) Finish(id flows.PaymentID) (again bool) {

@@ -71,7 +71,7 @@ func (h *Hub) notify(registration string) {
 	for hint := range h.subscribers[registration] {
 		select {
 		case hint <- struct{}{}:
-		default: // the subscriber has not read the last one yet
+		default: // the subscriber has not read the previous notification yet
 		}
 	}
 }

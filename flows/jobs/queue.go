@@ -1,6 +1,6 @@
-// Package jobs says what is to be done in the background: the client of the queue that
-// gateways share, the dispatcher that advances a payment in this process at once, and the
-// hub that tells event streams of changed registrations. Package worker does the work.
+// Package jobs requests background work: it has the client of the queue that gateways
+// share, the dispatcher that advances a payment in this process immediately, and the hub
+// that notifies event streams of changed registrations. Package worker does the work.
 package jobs
 
 import (

@@ -1,5 +1,5 @@
-// Package keyring seals what is stored, signs what is handed out, and makes pseudonyms of
-// what may not be stored, with keys that can be rotated.
+// Package keyring seals stored records, signs tokens and metadata, and derives pseudonyms
+// for data that must not be stored, with keys that can be rotated.
 package keyring
 
 import (
@@ -33,7 +33,7 @@ type Keyring struct {
 	keys []macKeys
 }
 
-// macKeys are what one secret signs with and makes pseudonyms with.
+// macKeys are the keys that one secret derives for signatures and for pseudonyms.
 type macKeys struct {
 	id        []byte // begins each pseudonym, and identifies the secret
 	signing   []byte
@@ -48,12 +48,12 @@ const (
 )
 
 // ErrSealed reports that no key of the ring sealed the text, or that it was altered.
-var ErrSealed = errors.New("flows: not sealed by a known key")
+var ErrSealed = errors.New("flows: sealed by an unknown key")
 
 // New returns a ring of secrets of at least 32 bytes each, the current one first.
 func New(secrets ...[]byte) (*Keyring, error) {
 	if len(secrets) == 0 {
-		return nil, errors.New("at least one key is needed")
+		return nil, errors.New("at least one key is required")
 	}
 	ring, sealing := &Keyring{}, keyset.NewManager()
 	for i, secret := range secrets {
@@ -80,7 +80,6 @@ func New(secrets ...[]byte) (*Keyring, error) {
 	return ring, err
 }
 
-// addSealingKey adds a key whose sealed texts begin with its id.
 func addSealingKey(ring *keyset.Manager, id, secret []byte) error {
 	// 12 and 16 bytes are the nonce and the tag of every AES-GCM.
 	parameters, err := aesgcm.NewParameters(aesgcm.ParametersOpts{KeySizeInBytes: keySize, IVSizeInBytes: 12, TagSizeInBytes: 16, Variant: aesgcm.VariantTink})

@@ -11,8 +11,8 @@ import (
 	"frontdesk/flows/keyring"
 )
 
-// A key is rotated by putting the new one in front: what the old one sealed can
-// still be opened, and what is sealed from now on needs the new one.
+// To rotate a key, put the new one first: what the old key sealed can still be opened, and new records need
+// the new key.
 func ExampleKeyring() {
 	oldKey, newKey := bytes.Repeat([]byte("old "), 8), bytes.Repeat([]byte("new "), 8)
 	before, _ := keyring.New(oldKey)
@@ -28,7 +28,7 @@ func ExampleKeyring() {
 	fmt.Println("sealed again:", string(text))
 	// Output:
 	// during the rotation: content
-	// after it: flows: not sealed by a known key
+	// after it: flows: sealed by an unknown key
 	// sealed again: content
 }
 
@@ -100,7 +100,7 @@ func TestSign(t *testing.T) {
 	}
 }
 
-// TestStoredFormats: signatures and pseudonyms outlive the version that made them.
+// TestStoredFormats: signatures and pseudonyms remain valid in later versions.
 func TestStoredFormats(t *testing.T) {
 	t.Parallel()
 	ring, err := keyring.New(bytes.Repeat([]byte{7}, 32), bytes.Repeat([]byte{9}, 40))

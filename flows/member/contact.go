@@ -92,7 +92,6 @@ func ReadProfile(ctx context.Context, client *club.Client, clubs *catalogue.Cata
 	return known, nil
 }
 
-// homeClub is the club that an identified contact belongs to.
 func homeClub(ctx context.Context, clubs *catalogue.Catalogue, identity flows.ContactIdentity) (catalogue.Club, error) {
 	at, err := clubs.Club(ctx, identity.ClientToken, identity.ClubID)
 	if err != nil && flows.CodeOf(err) == flows.NotFound {
@@ -113,7 +112,7 @@ func notIdentified(err error, part string) error {
 
 // Buyer is the part of a profile that decides what the contact can buy now.
 func (p Profile) Buyer(now time.Time) flows.Buyer {
-	day := now.UTC().Format(time.DateOnly)
+	day := p.HomeClub.Today(now).Format(time.DateOnly)
 	var tags []string
 	for _, tag := range p.Tags {
 		if tag.ValidFrom <= day && (tag.ValidThrough == "" || day <= tag.ValidThrough) {

@@ -41,12 +41,11 @@ func (c *Contacts) Invite(ctx context.Context, identity flows.ContactIdentity, l
 	return token, now.Add(life), flows.StorageFailed(err)
 }
 
-// mayInvite validates a request for an invitation.
 func mayInvite(identity flows.ContactIdentity, life time.Duration, by string) error {
 	fields := flows.OperatorProblems(by)
 	for _, field := range []struct{ pointer, id string }{{"/contactId", identity.ContactID}, {"/clubId", identity.ClubID}} {
 		if !flows.PublicIDPattern.MatchString(field.id) {
-			fields = append(fields, flows.FieldProblem{Pointer: field.pointer, Message: "An id of the club system, such as 11."})
+			fields = append(fields, flows.FieldProblem{Pointer: field.pointer, Message: "must be an id of the club system, such as 11"})
 		}
 	}
 	if life <= 0 || life > maxInvitationLife {

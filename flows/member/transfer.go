@@ -44,6 +44,15 @@ type TransfersConfig struct {
 // NewTransfers returns the service for transfers.
 func NewTransfers(cfg TransfersConfig) *Transfers { return &Transfers{cfg: cfg} }
 
+// Get returns the contact's latest transfer; nil without one.
+func (t *Transfers) Get(ctx context.Context, identity flows.ContactIdentity) (*flows.Transfer, error) {
+	move, err := t.load(ctx, identity)
+	if err != nil || move.ClubID == "" {
+		return nil, err
+	}
+	return move, nil
+}
+
 // Start requests the transfer and sends a code. A repetition cancels that code and sends another one.
 func (t *Transfers) Start(ctx context.Context, identity flows.ContactIdentity, clubID string) (*flows.Transfer, error) {
 	to, err := t.cfg.Catalogue.Locate(ctx, identity.ClientToken, clubID)
@@ -141,7 +150,7 @@ func (t *Transfers) load(ctx context.Context, identity flows.ContactIdentity) (*
 func (t *Transfers) save(ctx context.Context, identity flows.ContactIdentity, move *flows.Transfer) error {
 	err := t.cfg.Store.SaveTransfer(ctx, identity.IRI(), move, keepTransfer)
 	if errors.Is(err, flows.ErrConflict) {
-		return &flows.Error{Code: flows.Conflict, Detail: "The move was asked for twice at the same moment.", Err: err}
+		return &flows.Error{Code: flows.Conflict, Detail: "The move was requested twice at the same time.", Err: err}
 	}
 	return flows.StorageFailed(err)
 }

@@ -122,7 +122,7 @@ func (m *Machine) Poll(ctx context.Context, p *flows.Payment) *flows.Payment {
 	return &unread
 }
 
-// maxPolls is how often Poll begins again because the payment moved.
+// maxPolls is how often Poll starts again because the payment changed meanwhile.
 const maxPolls = 3
 
 func (m *Machine) poll(ctx context.Context, p *flows.Payment) (*flows.Payment, error) {
@@ -147,8 +147,8 @@ func (m *Machine) poll(ctx context.Context, p *flows.Payment) (*flows.Payment, e
 		case !errors.Is(err, flows.ErrConflict):
 			return nil, err
 		}
-		// Another process was faster, perhaps with an older answer of the processor: a decline that it
-		// stored has to be read again.
+		// Another process was faster, perhaps with an older response of the processor: a decline that it
+		// stored must be read again.
 		p, err = m.cfg.Store.Payment(ctx, p.ID)
 		if err != nil || p.State != flows.Intent {
 			return p, err
@@ -227,7 +227,7 @@ func (m *Machine) stepFrom(ctx context.Context, p *flows.Payment, remote *cards.
 		return m.prepareRecord(ctx, p, remote)
 	case flows.Sending:
 		// Its owner is sending now, or is gone and the outcome with it.
-		return step{to: flows.InDoubt, reason: "the process that was recording it is gone", leaseExpiredFor: leaseGrace}, nil
+		return step{to: flows.InDoubt, reason: "the process that was recording it ended", leaseExpiredFor: leaseGrace}, nil
 	case flows.Cancelling:
 		return m.cancel(ctx, p)
 	case flows.RefundDue:

@@ -27,7 +27,7 @@ const (
 	calibrateTimeout = 75 * time.Second
 )
 
-// Finding tells whether one signal separates recorded from unpaid payments.
+// Finding reports whether one signal separates recorded from unpaid payments.
 type Finding struct {
 	Signal        flows.Signal `json:"what"`
 	Discriminates bool         `json:"separates"`
@@ -143,7 +143,7 @@ func (m *Machine) samples(ctx context.Context, state flows.PaymentState) (read [
 	return read, failed, group.Wait()
 }
 
-// endIsCertain tells whether the end of a payment proves something: the club system itself
+// endIsCertain reports whether the end of a payment proves something: the club system itself
 // accepted it, or nothing was ever sent and, as far as Frontdesk knows, the sale was not
 // paid in another way. What an operator or a rule decided proves nothing.
 func (m *Machine) endIsCertain(ctx context.Context, p *flows.Payment) (bool, error) {
@@ -164,7 +164,7 @@ func (m *Machine) endIsCertain(ctx context.Context, p *flows.Payment) (bool, err
 	return false, err
 }
 
-// compareSamples tells whether a signal changed in the same way for all recorded payments,
+// compareSamples reports whether a signal changed in the same way for all recorded payments,
 // and has its new value for no unpaid one.
 func compareSamples(signal flows.Signal, recorded, unpaid []sample) (flows.Condition, Finding) {
 	found := func(discriminates bool, text string, of ...any) Finding {

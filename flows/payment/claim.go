@@ -18,7 +18,7 @@ func claimKey(what string, n int) string { return "fd_" + what + "_" + strconv.I
 // release by the process that held the claim.
 const releasedByOperator = "fd_released_by"
 
-// claimAvailable tells whether claim n is open to an attempt (empty: to the first one): no
+// claimAvailable reports whether claim n is open to an attempt (empty: to the first one): no
 // acceptance is journaled, every earlier claim is released, and no other attempt or
 // release has this number.
 func claimAvailable(remote cards.Payment, n int, attempt string) bool {
@@ -30,14 +30,14 @@ func claimAvailable(remote cards.Payment, n int, attempt string) bool {
 	return remote.Metadata[claimKey("post", n)] == attempt && remote.Metadata[claimKey("release", n)] == "" && !acceptanceJournaled(remote)
 }
 
-// released tells whether a claim was released by its holder, whose attempt the release
+// released reports whether a claim was released by its holder, whose attempt the release
 // names, or before it had one, which closes it to all.
 func released(remote cards.Payment, n int) bool {
 	post, release := remote.Metadata[claimKey("post", n)], remote.Metadata[claimKey("release", n)]
 	return release != "" && (post == "" || post == release)
 }
 
-// acceptanceJournaled tells whether an acceptance is journaled under any claim.
+// acceptanceJournaled reports whether an acceptance is journaled under any claim.
 func acceptanceJournaled(remote cards.Payment) bool {
 	for key, attempt := range remote.Metadata {
 		if attempt != "" && strings.HasPrefix(key, "fd_done_") {
@@ -76,10 +76,10 @@ func attemptStart(attempt string) (time.Time, bool) {
 	return time.UnixMilli(ms), err == nil
 }
 
-// isRefundAttempt tells whether a claim was made for a refund.
+// isRefundAttempt reports whether a claim was made for a refund.
 func isRefundAttempt(attempt string) bool { return strings.HasPrefix(attempt, refundPrefix) }
 
-// refundClaimed tells whether the latest claim is a refund's: the money is going back, or went.
+// refundClaimed reports whether the latest claim is a refund's: the money is going back, or went.
 func refundClaimed(remote cards.Payment) bool {
 	_, attempt := lastClaim(remote)
 	return isRefundAttempt(attempt)

@@ -13,11 +13,13 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/upstream/cards"
+	"frontdesk/upstream/club"
 )
 
-// Detail is all that is known of a payment, for an operator's decision.
+// Detail is everything known about a payment, for an operator's decision.
 type Detail struct {
 	Summary
+	Attribution *flows.Attribution `json:"attribution,omitempty"` // of the registration, as given at its start
 	History     []flows.Transition `json:"history"`
 	AtProcessor *AtProcessor       `json:"atProcessor,omitempty"` // nil if it could not be read; Problem says why
 	Problem     string             `json:"problem,omitempty"`
@@ -56,7 +58,7 @@ func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (Detail, error) 
 	if err != nil {
 		return Detail{}, flows.StorageFailed(err)
 	}
-	d := Detail{Summary: summary(p), History: p.History, Journal: []JournalEntry{}, Snapshot: p.Snapshot, Readings: p.Readings, Notes: notes}
+	d := Detail{Summary: summary(p), Attribution: p.Attribution, History: p.History, Journal: []JournalEntry{}, Snapshot: p.Snapshot, Readings: p.Readings, Notes: notes}
 	if len(d.History) == 0 {
 		d.History = []flows.Transition{{State: p.State, At: p.UpdatedAt, Reason: p.Reason}}
 	}
@@ -71,7 +73,7 @@ func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (Detail, error) 
 		remote, err = m.cfg.Cards.Get(ctx, p.ProcessorID)
 		switch {
 		case errors.Is(err, cards.ErrNotFound):
-			d.Problem = "the processor does not know the payment"
+			d.Problem = unknownThere
 		case err != nil:
 			d.Problem = "the processor could not be asked"
 		default:
@@ -83,7 +85,7 @@ func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (Detail, error) 
 	d.advise(p, remote, m.cfg.Now())
 	if n := len(p.Readings); p.State == flows.InDoubt && n > 0 {
 		if rule := m.rule(ctx); rule.Matches(p, p.Readings[n-1].Evidence) {
-			d.say("The latest reading is that of recorded payments (%s), but it came too late after the attempt to decide: staff may have settled the sale since.", rule)
+			d.say("The latest reading matches recorded payments (%s), but it is too long after the attempt to decide: staff may have settled the sale since.", rule)
 		}
 	}
 	return d, nil
@@ -125,11 +127,15 @@ func (d *Detail) advise(p *flows.Payment, remote cards.Payment, now time.Time) {
 	case flows.Recorded:
 		d.adviseRecorded(p)
 	case flows.Cancelled:
-		d.say("Nothing was taken from the buyer. There is nothing to do.")
+		if p.Method == flows.InPerson {
+			d.say("It was given up, and the club system does not know. What the club took at the desk, it has to settle by hand or give back.")
+		} else {
+			d.say("Nothing was taken from the buyer. There is nothing to do.")
+		}
 	case flows.Refunded:
-		d.say("The buyer's money went back. There is nothing to do.")
+		d.say("The buyer was refunded. There is nothing to do.")
 	case flows.Refunding:
-		d.say("The refund is asked for, and %s is pending at the processor. It is read again every few minutes, for as long as that takes.", Price(remote.Refunding, p.Currency))
+		d.say("The refund was requested, and %s is pending at the processor. Frontdesk reads it every few minutes until it ends.", Price(remote.Refunding, p.Currency))
 	default:
 		d.say("It is in progress and continues automatically; Frontdesk checks it again within minutes.")
 	}
@@ -151,56 +157,84 @@ func (d *Detail) adviseRecorded(p *flows.Payment) {
 	}
 	d.say("The club system holds the payment, and something else seems to have paid the same sale: the contact owed %s before and %s afterwards.",
 		Price(*p.Snapshot.Debt, p.Currency), Price(*p.DebtAfter, p.Currency))
-	d.say("In the club system, open the account of the contact of %s. If a member of staff took money for this sale too, give one of the two payments back: theirs at the desk, or this one at the processor. If the contact paid another debt, nothing is wrong.", d.sale())
+	d.say("In the club system, open the account of the contact of %s. If a member of staff took money for this sale too, give one of the two payments back, theirs at the desk or this one at the processor, and undo the same one in the club system. If the contact paid another debt, nothing is wrong.", d.sale())
 	d.allow("confirm-recorded", "")
 }
 
 func (d *Detail) adviseDoubt(p *flows.Payment, remote cards.Payment, now time.Time) {
-	taken := "The buyer's money is taken, and"
+	taken := "The card payment was captured, but"
 	if !p.HasProcessor() {
-		taken = "The sale was to be settled without a card, and"
+		taken = "The sale was being settled without a card, but"
 	}
-	d.say("%s whether the club system knows of it cannot be seen from here. The buyer was asked not to pay again. Nothing is sent again and nothing is refunded unless you say so.", taken)
-	d.say("In the club system, open %s and %s", d.sale(), whatToLookFor(p, d.History[0].At))
+	d.say("%s Frontdesk cannot tell whether the club system holds the payment. The buyer was asked not to pay again. Nothing is sent again or refunded until you decide.", taken)
+	d.say("In the club system, open %s and %s", d.sale(), whatToLookFor(p))
 	switch {
 	case p.HasProcessor() && d.AtProcessor == nil, d.Problem != "":
 		d.say("Nothing can be decided now: %s.", d.Problem)
 		return
 	case refundClaimed(remote):
-		d.say("A refund was begun: nothing can be decided here any more. See at the processor whether the money went back, and finish it there.")
+		d.say("A refund has begun, so no decision is possible here. Check at the processor whether the buyer was refunded, and finish it there.")
 		return
 	case p.HasProcessor() && !holdsWholeAmount(remote) && remote.State != cards.Refunded:
 		d.say("The processor no longer holds the whole amount. Refund the rest there, then decide here.")
 		return
 	case remote.State == cards.Refunded:
-		d.say("All of the money was given back at the processor. If the club system holds the payment, undo it there, then decide here; nothing more is refunded.")
+		d.say("The payment was refunded in full at the processor. If the club system holds it, undo it there, then decide here; nothing more is refunded.")
 	default:
 		d.allow("confirm-recorded", "")
 	}
 	if at := latestAttempt(p, remote).Add(decideAfter); now.Before(at) {
-		d.say("That it was not recorded can be said from %s: until then, what was sent may still arrive.", at.UTC().Format(timeFormat))
+		d.say("\"Not recorded\" can be decided from %s: until then, the request may still arrive.", at.UTC().Format(timeFormat))
 		return
 	}
-	if n, _ := lastClaim(remote); max(n, p.Claim) < maxClaims && remote.State != cards.Refunded {
+	override := ""
+	if saleSeenSettled(p) {
+		d.say("The sale is settled. Only if something else certainly settled it, such as cash at the desk, is the payment not recorded.")
+		override = " --override"
+	} else if n, _ := lastClaim(remote); max(n, p.Claim) < maxClaims && remote.State != cards.Refunded {
 		d.allow("confirm-not-recorded", "--send-again")
 	}
 	if p.HasProcessor() {
-		d.allow("confirm-not-recorded", "--refund")
+		d.allow("confirm-not-recorded", "--refund"+override)
 	} else {
-		d.allow("confirm-not-recorded", "--cancel")
+		d.allow("confirm-not-recorded", "--cancel"+override)
 	}
 }
 
-// whatToLookFor describes what the club system shows of a recorded payment.
-func whatToLookFor(p *flows.Payment, since time.Time) string {
-	price, from := Price(p.Amount, p.Currency), since.UTC().Format(timeFormat)
+// saleSeenSettled reports whether the latest evidence that could be read is that of a settled sale, which
+// refuses what does not override it.
+func saleSeenSettled(p *flows.Payment) bool {
+	for _, reading := range slices.Backward(p.Readings) {
+		if reading.SaleState != nil {
+			return *reading.SaleState != p.SaleState
+		}
+	}
+	return false
+}
+
+// whatToLookFor describes what the club system shows of a recorded payment, since the payment was made:
+// the history of a rebuilt one begins only after what was sent.
+func whatToLookFor(p *flows.Payment) string {
+	price, from := Price(p.Amount, p.Currency), p.CreatedAt.UTC().Format(timeFormat)
 	switch p.Method {
 	case flows.Deferred:
 		return fmt.Sprintf("see whether it was deferred to %s since %s, and whether the contact owes %s for it. A deferral makes no payment: do not look for one.", p.DueDate, from, price)
 	case flows.Free:
 		return fmt.Sprintf("see whether it was validated since %s, and whether its products are with the contact. Nothing was due, so there is no payment.", from)
 	default:
-		return fmt.Sprintf("look for exactly one payment of %s made since %s. Look at the person's account as well: a payment may lie there without settling the sale.", price, from)
+		return fmt.Sprintf("look for exactly one payment of %s %s, made since %s; one by any other means is not this payment. Look at the person's account as well: a payment may lie there without settling the sale.", price, by(p), from)
+	}
+}
+
+// by says how the club system shows that a payment was made.
+func by(p *flows.Payment) string {
+	switch {
+	case p.HasProcessor():
+		return "by card online (" + club.MeanCBWeb + ")"
+	case p.Desk == nil:
+		return "at the desk"
+	default:
+		return "at the desk (" + p.Desk.Mean + ")"
 	}
 }
 
@@ -208,36 +242,53 @@ func whatToLookFor(p *flows.Payment, since time.Time) string {
 const timeFormat = "2006-01-02 15:04:05Z"
 
 func (d *Detail) adviseBlocked(p *flows.Payment, remote cards.Payment) {
-	d.say("Something does not match, so no machine touches this payment any more: %s. The buyer was asked not to pay again.", p.Reason)
-	if !p.HasProcessor() {
-		d.say("No card processor took part. In the club system, open %s and %s", d.sale(), whatToLookFor(p, p.CreatedAt))
-		d.say("Another hand may have settled the sale in another way. If nothing has settled it, settle it there by hand. Then tell the buyer, and leave a note here.")
-		return
-	}
+	d.say("Frontdesk has stopped working on this payment: %s. The buyer was asked not to pay again.", p.Reason)
 	switch {
+	case !p.HasProcessor():
+		d.say("No card processor took part. In the club system, open %s and %s", d.sale(), whatToLookFor(p))
+		d.say("Something else may have settled the sale. If nothing has, settle it there by hand. Then tell the buyer, and end the payment here.")
+		d.allowEnd(p, remote)
+		return
 	case p.ProcessorID == "":
-		d.say("The payment was never made at the processor as far as is known here. Search there for registration %s in the metadata; if nothing is found, nothing was taken.", p.Registration)
+		d.say("As far as Frontdesk knows, the payment was never created at the processor. Search there for registration %s in the metadata; if nothing is found, nothing was captured.", p.Registration)
 	case d.AtProcessor == nil:
-		d.say("At the processor: %s. Find %s there, and see whether money was taken.", d.Problem, p.ProcessorID)
+		d.say("At the processor: %s. Find %s there, and check whether money was captured.", d.Problem, p.ProcessorID)
 	default:
 		differs := ""
 		if d.Problem != "" {
 			differs = " Also now " + d.Problem + "."
 		}
-		d.say("At the processor, payment %s is %s: %s taken, %s given back, where %s was agreed.%s", p.ProcessorID, remote.State,
+		d.say("At the processor, payment %s is %s: %s captured, %s refunded, where %s was agreed.%s", p.ProcessorID, remote.State,
 			Price(remote.Captured, remote.Currency), Price(remote.Refunded, remote.Currency), Price(p.Amount, p.Currency), differs)
 	}
 	if d.AtProcessor != nil && d.Problem == "" && refundable(remote) {
 		if remote.State == cards.Refunded {
 			d.say("If the club system holds the payment, undo it there. Then end the payment here; nothing more is refunded.")
 		} else {
-			d.say("The club system does not hold the payment, and the money has to go back. Once the processor's balance and the key's permissions allow it, have it refunded.")
+			d.say("The club system does not hold the payment, so the buyer must be refunded. Once the processor's balance and the key's permissions allow it, request the refund.")
 		}
 		d.allow("confirm-not-recorded", "--refund")
 		return
 	}
-	d.say("In the club system, look whether %s is settled, and by what.", d.sale())
-	d.say("If money is kept and the sale is not settled: either record the payment by hand in the club system, or give the money back at the processor; not both. If the sale is settled and no money is kept: the club has to collect it or undo the sale. Then tell the buyer, and leave a note here.")
+	d.say("In the club system, check whether %s is settled, and by what.", d.sale())
+	d.say("If the money was kept and the sale is not settled: either record the payment by hand in the club system, or refund it at the processor; not both. If the sale is settled and no money was kept: the club must collect it or undo the sale. Then tell the buyer, and end the payment here.")
+	if d.AtProcessor != nil || p.ProcessorID == "" || d.Problem == unknownThere {
+		d.allowEnd(p, remote)
+	}
+}
+
+// unknownThere is the problem of a payment that the processor does not have.
+const unknownThere = "the processor does not know the payment"
+
+// allowEnd adds the commands that end a blocked payment that was settled by hand.
+func (d *Detail) allowEnd(p *flows.Payment, remote cards.Payment) {
+	if _, possible := blockedEnd(p, remote, true); possible {
+		d.allow("confirm-recorded", "")
+	}
+	if _, possible := blockedEnd(p, remote, false); possible {
+		d.say("Without a payment at the club and without money kept, end it as not recorded; if something else settled the sale, add --override.")
+		d.allow("confirm-not-recorded", "--cancel")
+	}
 }
 
 // sale names the sale for an operator.

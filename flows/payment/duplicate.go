@@ -57,7 +57,7 @@ func duplicateStep(before []candidate, a candidate) step {
 	to := undo(a.derived.State)
 	for _, other := range before {
 		if to != "" && other.derived.Sale == a.derived.Sale && other.rank() >= rankCaptured {
-			return step{to: to, reason: "another payment of the sale counts: " + other.derived.ProcessorID}
+			return step{to: to, reason: "another payment of the sale takes precedence: " + other.derived.ProcessorID}
 		}
 	}
 	return step{}
@@ -73,7 +73,7 @@ func (m *Machine) storeDuplicate(ctx context.Context, a candidate, s step) error
 	case p.State == flows.Recorded && a.other.Live() && !a.other.HasProcessor():
 		s = step{to: flows.Blocked, reason: "rebuilt: recorded, and the sale may be settled by another payment too: " + string(a.other.Method)}
 	default:
-		s = step{to: undo(p.State), reason: "rebuilt: a later payment of the registration is known"}
+		s = step{to: undo(p.State), reason: "rebuilt: the registration has a later payment"}
 	}
 	if s.to != "" {
 		p.State, p.Reason = s.to, s.reason

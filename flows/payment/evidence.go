@@ -138,7 +138,7 @@ func (m *Machine) readEvidence(ctx context.Context, p *flows.Payment, remote car
 	attempt, maybeSent := openAttempt(p, remote)
 	early := maybeSent && reading.At.Sub(attempt) <= ruleWithin
 	if rule := m.rule(ctx); err == nil && moneyHeld && early && rule.Matches(p, reading.Evidence) {
-		return step{to: flows.Recorded, reason: "the evidence is that of recorded payments: " + rule.String(), decision: flows.Decision{Operator: flows.ByRule}, edit: edit}, nil
+		return step{to: flows.Recorded, reason: "the evidence matches recorded payments: " + rule.String(), decision: flows.Decision{Operator: flows.ByRule}, edit: edit}, nil
 	}
 	return step{to: flows.InDoubt, reason: p.Reason, edit: edit}, nil
 }
@@ -157,7 +157,7 @@ func openAttempt(p *flows.Payment, remote cards.Payment) (time.Time, bool) {
 	return attemptStart(remote.Metadata[claimKey("post", n)])
 }
 
-// needsVerification tells whether verifyRecorded still has to read the contact's debt.
+// needsVerification reports whether verifyRecorded still must read the contact's debt.
 func (m *Machine) needsVerification(p *flows.Payment) bool {
 	after := verifyAfter
 	if !p.DoubtSince.IsZero() {
@@ -184,8 +184,8 @@ func (m *Machine) verifyRecorded(ctx context.Context, p *flows.Payment) (step, e
 	usual := flows.SignalValue(flows.SignalDebt, p, seen) == m.rule(ctx).After(flows.SignalDebt)
 	twice, reason := *seen.Debt < *p.Snapshot.Debt && !usual, p.Reason
 	if twice {
-		reason = "recorded, and perhaps paid twice: the contact owes less than before"
-		m.cfg.Log.WarnContext(ctx, "payment perhaps paid twice", "payment", p.ID, "debtBefore", *p.Snapshot.Debt, "debtAfter", *seen.Debt)
+		reason = "recorded, and possibly paid twice: the contact owes less than before"
+		m.cfg.Log.WarnContext(ctx, "payment perhaps paid twice", "payment", p.ID)
 	}
 	return step{to: flows.Recorded, reason: reason, edit: func(next *flows.Payment) { next.DebtAfter, next.PaidTwice = seen.Debt, twice }}, nil
 }

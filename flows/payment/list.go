@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"frontdesk/flows"
@@ -57,10 +58,12 @@ func (in ListOptions) matches(state flows.PaymentState) bool {
 // maxListed is what an operator can look through, and what is read of one state.
 const maxListed = 200
 
-// Page holds payments; More tells whether there may be others.
+// Page holds payments; More reports whether there may be others.
 type Page struct {
 	Items []Summary `json:"items"`
 	More  bool      `json:"more"`
+	// Incomplete: Redis lost everything or is new, and was not compared with the processor yet.
+	Incomplete bool `json:"incomplete,omitempty"`
 }
 
 // attention lists the states in the order in which a listing fills: first those that wait for
@@ -73,15 +76,28 @@ var attention = []flows.PaymentState{
 // List lists open payments, the longest waiting first, then final ones, latest first.
 func (m *Machine) List(ctx context.Context, in ListOptions) (Page, error) {
 	if in.State != "" && in.State != flows.PaidTwice && !slices.Contains(flows.PaymentStates, in.State) {
-		return Page{}, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/state", Message: "There is no such state."}}}
+		return Page{}, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/state", Message: "must be one of " + stateNames()}}}
 	}
-	listed := Page{Items: []Summary{}}
+	compared, err := m.LastComparison(ctx) // first: what is missing below may be rebuilt meanwhile
+	if err != nil {
+		return Page{}, err
+	}
+	listed := Page{Items: []Summary{}, Incomplete: compared.IsZero()}
 	if err := m.list(ctx, in, attention, m.cfg.Store.PaymentsIn, &listed); err != nil {
 		return Page{}, flows.StorageFailed(err)
 	}
 	slices.SortStableFunc(listed.Items, func(a, b Summary) int { return a.Since.Compare(b.Since) })
 	final := []flows.PaymentState{flows.PaidTwice, flows.Recorded, flows.Cancelled, flows.Refunded}
 	return listed, flows.StorageFailed(m.list(ctx, in, final, m.cfg.Store.FinishedPayments, &listed))
+}
+
+// stateNames returns the states by which payments can be listed, for a message.
+func stateNames() string {
+	var names []string
+	for _, state := range append(slices.Clone(flows.PaymentStates), flows.PaidTwice) {
+		names = append(names, string(state))
+	}
+	return strings.Join(names, ", ")
 }
 
 // list adds the payments of some states that match, until the page is full.
@@ -112,6 +128,11 @@ func (m *Machine) list(ctx context.Context, in ListOptions, states []flows.Payme
 				continue // it expired, or its start was not completed
 			case err != nil:
 				return err
+			case state == flows.PaidTwice && !p.PaidTwice:
+				// An operator settled it, and the gateway ended before it left the list.
+				if err := m.cfg.Store.MarkFinished(ctx, p); err != nil {
+					return err
+				}
 			}
 			if in.matches(p.State) || p.PaidTwice && in.matches(flows.PaidTwice) {
 				to.Items = append(to.Items, summary(p))
@@ -121,7 +142,7 @@ func (m *Machine) list(ctx context.Context, in ListOptions, states []flows.Payme
 	return nil
 }
 
-// unreadable tells whether a record is there that this version cannot read.
+// unreadable reports whether a record is there that this version cannot read.
 func unreadable(err error) bool {
 	return errors.Is(err, flows.ErrDamaged) || errors.Is(err, flows.ErrNewer) || errors.Is(err, keyring.ErrSealed)
 }
@@ -137,8 +158,12 @@ type StateCount struct {
 	Oldest   time.Time // when the oldest of them entered the state
 }
 
-// Counts counts the open payments by state. StorageUnavailable if Redis does not answer.
+// Counts counts the open payments by state. StorageUnavailable if Redis does not respond.
 func (m *Machine) Counts(ctx context.Context) (map[flows.PaymentState]StateCount, error) {
+	// A gateway may have ended between a decision and the list of payments paid twice, which listing corrects.
+	if err := m.list(ctx, ListOptions{State: flows.PaidTwice}, []flows.PaymentState{flows.PaidTwice}, m.cfg.Store.FinishedPayments, &Page{}); err != nil {
+		return nil, flows.StorageFailed(err)
+	}
 	counts, err := m.cfg.Store.CountPayments(ctx, m.cfg.Now().Add(-keepFinal))
 	return counts, flows.StorageFailed(err)
 }

@@ -1,5 +1,5 @@
-// Package payment is the payment machine: it takes a payment from its price to its end, so
-// that a card payment becomes exactly one payment at the club system, or a visible doubt.
+// Package payment is the payment machine: it moves a payment from state to state until its
+// end. A card payment becomes exactly one payment at the club system, or a visible doubt.
 // Only this package changes a payment's state.
 //
 // Requests, webhooks, sweeps and operators all call Machine.Advance, which takes one step
@@ -71,7 +71,7 @@ type Store interface {
 	Commit(ctx context.Context, move flows.StateChange) error
 	// Rebuild stores a missing payment and, unless nil, its registration as SaveRegistration
 	// does, both or neither. keep is for a final payment. ErrConflict if the payment exists.
-	// ErrNotFound if it has a number of a registration that is neither given nor in Redis.
+	// ErrNotFound if p is not a duplicate and its registration is neither given nor in Redis.
 	Rebuild(ctx context.Context, r *flows.Registration, p *flows.Payment, keep time.Duration) error
 	// ScheduleNext sets when an open payment is advanced next, and lists it under its state.
 	ScheduleNext(ctx context.Context, p *flows.Payment, at time.Time) error
@@ -89,7 +89,7 @@ type Store interface {
 	Registration(ctx context.Context, id string) (*flows.Registration, *flows.Payment, error)
 	// SaveRegistration replaces the registration if its version is still r.Version, and increments it.
 	SaveRegistration(ctx context.Context, r *flows.Registration) error
-	// Once tells whether this is the first call with this name within the period.
+	// Once reports whether this is the first call with this name within the period.
 	Once(ctx context.Context, name string, period time.Duration) (bool, error)
 	// Rule reads an environment's calibrated rule. ErrNotFound.
 	Rule(ctx context.Context, environment string) (*flows.Rule, error)
@@ -137,8 +137,8 @@ func New(cfg Config) *Machine { return &Machine{cfg: cfg} }
 // HandleEvent requests an Advance for an event of the processor; the event's content is not
 // trusted. An event without metadata, as of a refund, has the payment read at the processor. It ignores
 // events of other systems and environments. A payment of ours that Redis
-// lacks is enqueued, so that the worker rebuilds it. The event is remembered only after the
-// request: two advances are better than none.
+// lacks is enqueued, so that the worker rebuilds it. A refund that failed is handled at once. The event is
+// remembered only afterwards: two advances are better than none.
 func (m *Machine) HandleEvent(ctx context.Context, event cards.Event) error {
 	if event.Metadata == nil && event.PaymentID != "" {
 		remote, err := m.cfg.Cards.Get(ctx, event.PaymentID)
@@ -156,22 +156,33 @@ func (m *Machine) HandleEvent(ctx context.Context, event cards.Event) error {
 	name := "event:" + m.cfg.Cards.Name() + ":" + event.ID
 	id := flows.NewPaymentID(registration, generation)
 	p, seen, err := m.cfg.Store.PaymentUnlessSeen(ctx, id, name)
-	if err == nil && !seen && !isOf(p, event.PaymentID) { // another payment has its number
-		id = duplicateID(registration, event.PaymentID)
-		p, err = m.cfg.Store.Payment(ctx, id)
+	if seen {
+		return nil
+	}
+	if missing := errors.Is(err, flows.ErrNotFound); missing || err == nil && (p.ProcessorID == "" || !isOf(p, event.PaymentID)) {
+		// It may be of a payment whose number another one has, or had.
+		other := duplicateID(registration, event.PaymentID)
+		duplicate, notFound := m.cfg.Store.Payment(ctx, other)
+		if notFound == nil || !missing && !isOf(p, event.PaymentID) {
+			id, p, err = other, duplicate, notFound
+		}
 	}
 	missing := errors.Is(err, flows.ErrNotFound)
 	switch {
-	case seen:
-		return nil
 	case missing && !m.signed(event.Metadata):
 		m.cfg.Log.WarnContext(ctx, "event of an unknown payment ignored: we did not sign it", "event", event.ID, "type", event.Type)
 		return nil
-	case missing, errors.Is(err, flows.ErrDamaged), errors.Is(err, flows.ErrNewer):
+	case missing:
+		if err = m.restoreFailedRefund(ctx, event.PaymentID); err == nil {
+			err = m.cfg.Queue.EnqueueAdvance(ctx, id)
+		}
+	case errors.Is(err, flows.ErrDamaged), errors.Is(err, flows.ErrNewer):
 		err = m.cfg.Queue.EnqueueAdvance(ctx, id)
 	case err != nil:
 		err = flows.StorageFailed(err)
-	case !p.State.Final(), p.State == flows.Refunded:
+	case p.State == flows.Refunded:
+		_, err = m.AdvanceLoaded(ctx, p) // no sweep would repeat it; after an error, the processor sends the event again
+	case !p.State.Final():
 		err = m.cfg.Queue.AdvanceSoon(ctx, p)
 	}
 	if err != nil {

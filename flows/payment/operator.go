@@ -11,6 +11,7 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/upstream/cards"
+	"frontdesk/upstream/club"
 )
 
 const (
@@ -33,26 +34,29 @@ const (
 	GiveUp    Resolution = "cancel"     // without a processor: there is nothing to give back
 )
 
-// ResolutionResult is a payment after a decision. Warnings say which records of the decision failed.
+// ResolutionResult is a payment after a decision. Warnings say which records of the decision failed,
+// and what contradicts it.
 type ResolutionResult struct {
 	Payment  Summary  `json:"payment"`
 	Warnings []string `json:"warnings,omitempty"`
 }
 
 // ConfirmRecorded ends a doubt: an operator has seen the payment in the club system. For a payment
-// that was perhaps paid twice, it means that only one payment of the sale is left.
-// NotDecidable if the payment is neither, or the processor does not hold all of a doubtful payment's money.
+// that was perhaps paid twice, it means that only one payment of the sale is left. For a blocked one, see
+// blockedEnd. NotDecidable in other states, or if the processor does not hold all of a doubtful payment's money.
 func (m *Machine) ConfirmRecorded(ctx context.Context, id flows.PaymentID, decision flows.Decision) (ResolutionResult, error) {
 	p, err := m.decidable(ctx, id, decision)
 	switch {
 	case err != nil:
 		return ResolutionResult{}, err
 	case p.PaidTwice:
-		moved, err := m.decide(ctx, p, step{to: flows.Recorded, reason: "an operator saw it recorded once", decision: decision, edit: func(next *flows.Payment) { next.PaidTwice = false }})
+		moved, err := m.decide(ctx, p, step{to: flows.Recorded, reason: "an operator found it recorded once", decision: decision, edit: func(next *flows.Payment) { next.PaidTwice = false }})
 		if err != nil {
 			return ResolutionResult{}, err
 		}
 		return ResolutionResult{summary(moved), m.recordDecision(context.WithoutCancel(ctx), p.State, moved, "confirm-recorded", " once", decision)}, nil
+	case p.State == flows.Blocked:
+		return m.endBlocked(ctx, p, true, decision)
 	case p.State != flows.InDoubt:
 		return ResolutionResult{}, notInDoubt(p)
 	}
@@ -61,10 +65,10 @@ func (m *Machine) ConfirmRecorded(ctx context.Context, id flows.PaymentID, decis
 		case err != nil:
 			return ResolutionResult{}, err
 		case remote.State == cards.Refunded:
-			return ResolutionResult{}, notDecidable("All of the money was given back at the processor. Undo the payment in the club system, then decide that it is not recorded, with --refund.")
+			return ResolutionResult{}, notDecidable("The payment was refunded in full at the processor. Undo it in the club system, then run confirm-not-recorded with --refund.")
 		}
 	}
-	moved, err := m.decide(ctx, p, step{to: flows.Recorded, reason: "an operator saw it recorded", decision: decision, edit: func(next *flows.Payment) {
+	moved, err := m.decide(ctx, p, step{to: flows.Recorded, reason: "an operator confirmed that it is recorded", decision: decision, edit: func(next *flows.Payment) {
 		next.Claim, next.AttemptID, next.ReleasePending = p.Claim, p.AttemptID, false
 	}})
 	if err != nil {
@@ -73,9 +77,27 @@ func (m *Machine) ConfirmRecorded(ctx context.Context, id flows.PaymentID, decis
 	ctx = context.WithoutCancel(ctx)
 	var warnings []string
 	if moved.HasProcessor() && !m.journalRecorded(ctx, moved) {
-		warnings = append(warnings, "The decision could not be written to the processor's journal: if Redis loses its latest writes, the doubt comes back.")
+		warnings = append(warnings, "The decision could not be written to the processor's journal: if Redis loses its latest writes, the payment will be in doubt again.")
 	}
-	return ResolutionResult{summary(moved), append(warnings, m.recordDecision(ctx, p.State, moved, "confirm-recorded", "", decision)...)}, nil
+	warnings = append(warnings, m.recordDecision(ctx, p.State, moved, "confirm-recorded", "", decision)...)
+	return ResolutionResult{summary(moved), append(warnings, m.unsettledSale(ctx, moved)...)}, nil
+}
+
+// unsettledSale returns a warning if the sale of a card payment that an operator confirmed is not settled, or cannot
+// be read. The decision may have been about another payment, and it is final. The club system can be slow, so this
+// comes after everything that records the decision.
+func (m *Machine) unsettledSale(ctx context.Context, p *flows.Payment) []string {
+	if !p.HasProcessor() {
+		return nil
+	}
+	sale, _, err := m.cfg.Club.GetCheckedSale(ctx, p.Scope(), p.Sale)
+	switch {
+	case err != nil:
+		return []string{fmt.Sprintf("Sale %s could not be read at the club system. Look there whether it is settled.", p.Sale)}
+	case sale.State != p.SaleState:
+		return nil
+	}
+	return []string{fmt.Sprintf("The club system shows sale %s as not settled. If the payment is on the contact's account, settle the sale with it there. If it is not, the buyer has paid and is not a member: refund them in the processor's pages, and leave a note here.", p.Sale)}
 }
 
 // journalRecorded writes a decision to the journal so that it outlives a loss in Redis. It
@@ -92,7 +114,7 @@ func (m *Machine) journalRecorded(ctx context.Context, p *flows.Payment) bool {
 // hold the payment. TooEarly until the latest claim is 15 min old. NotDecidable if the
 // payment is not in doubt, the resolution is not possible, or the journal or the sale
 // contradicts it; the decision may override the sale for a refund or a cancellation. A blocked
-// payment whose refund was refused, or failed, can be refunded again.
+// payment whose refund was refused, or failed, can be refunded again; others can be ended, see blockedEnd.
 func (m *Machine) ConfirmNotRecorded(ctx context.Context, id flows.PaymentID, resolution Resolution, decision flows.Decision) (ResolutionResult, error) {
 	p, err := m.decidable(ctx, id, decision)
 	switch {
@@ -100,6 +122,8 @@ func (m *Machine) ConfirmNotRecorded(ctx context.Context, id flows.PaymentID, re
 		return ResolutionResult{}, err
 	case p.State == flows.Blocked && resolution == Refund:
 		return m.refundBlocked(ctx, p, decision)
+	case p.State == flows.Blocked && resolution == GiveUp:
+		return m.endBlocked(ctx, p, false, decision)
 	case p.State != flows.InDoubt:
 		return ResolutionResult{}, notInDoubt(p)
 	}
@@ -116,9 +140,9 @@ func (m *Machine) ConfirmNotRecorded(ctx context.Context, id flows.PaymentID, re
 		return ResolutionResult{}, err
 	}
 	ctx = context.WithoutCancel(ctx) // the claim is released, so the rest must be committed
-	moved, err := m.decide(ctx, p, step{to: to, reason: "an operator saw it not recorded", decision: decision, edit: func(next *flows.Payment) {
+	moved, err := m.decide(ctx, p, step{to: to, reason: "an operator confirmed that it is not recorded", decision: decision, edit: func(next *flows.Payment) {
 		next.Claim, next.AttemptID, next.ReleasePending, next.NotBefore = p.Claim, p.AttemptID, false, time.Time{}
-		next.Payer = nil // the sale is read again before the next claim
+		next.Payer = p.Payer.Outdated() // the sale is read again before the next claim
 	}})
 	if err != nil {
 		return ResolutionResult{}, err
@@ -144,11 +168,11 @@ func (t Resolution) target(p *flows.Payment) (flows.PaymentState, error) {
 	case t == GiveUp && !p.HasProcessor():
 		return flows.Cancelled, nil
 	case t == Refund:
-		return "", notDecidable("No card processor holds money of this payment, so there is nothing to refund. To give it up, cancel it.")
+		return "", notDecidable("This payment has no card processor, so there is nothing to refund. Use --cancel.")
 	case t == GiveUp:
-		return "", notDecidable("The buyer's money is taken: it can be recorded again or refunded, and not just given up.")
+		return "", notDecidable("The card payment was captured, so it cannot be cancelled. Use --send-again or --refund.")
 	default:
-		return "", &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/then", Message: "One of send_again, refund and cancel."}}}
+		return "", &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/then", Message: "must be send_again, refund or cancel"}}}
 	}
 }
 
@@ -174,7 +198,7 @@ func (m *Machine) refundBlocked(ctx context.Context, p *flows.Payment, decision 
 	if !refundClaimed(remote) {
 		claim, attempt = claim+1, refundPrefix+newAttemptID(m.cfg.Now())
 	}
-	moved, err := m.decide(ctx, p, step{to: flows.Refunding, reason: "an operator had it refunded", decision: decision, edit: func(next *flows.Payment) {
+	moved, err := m.decide(ctx, p, step{to: flows.Refunding, reason: "an operator requested the refund", decision: decision, edit: func(next *flows.Payment) {
 		next.Claim, next.AttemptID = claim, attempt
 		next.RefundRetry, next.FailedRefunds = newAttemptID(m.cfg.Now()), remote.FailedRefunds
 	}})
@@ -186,7 +210,7 @@ func (m *Machine) refundBlocked(ctx context.Context, p *flows.Payment, decision 
 	return ResolutionResult{summary(moved), warnings}, nil
 }
 
-// refundable tells whether an operator may have a blocked payment refunded: a refund has the last claim,
+// refundable reports whether an operator may have a blocked payment refunded: a refund has the last claim,
 // or no claim is open, and the buyer did not pay by card or has the money back already.
 func refundable(remote cards.Payment) bool {
 	if refundClaimed(remote) {
@@ -196,29 +220,87 @@ func refundable(remote cards.Payment) bool {
 	return (remote.OtherMethod != "" && holdsWholeAmount(remote) || remote.State == cards.Refunded) && claimAvailable(remote, last+1, "")
 }
 
-func notInDoubt(p *flows.Payment) error {
-	return notDecidable("The payment is not in doubt, it is %s: %s.", p.State, p.Reason)
+// blockedEnd returns the state in which an operator can end a blocked payment that was settled by hand: recorded
+// by the club system once, or not and nothing is kept. remote is zero if the processor does not have it.
+func blockedEnd(p *flows.Payment, remote cards.Payment, recorded bool) (to flows.PaymentState, possible bool) {
+	kept := remote.State == cards.Captured && remote.Refunding == 0 && (!refundClaimed(remote) || acceptanceJournaled(remote))
+	switch {
+	case recorded:
+		return flows.Recorded, kept || !p.HasProcessor()
+	case remote.State == cards.Refunded:
+		return flows.Refunded, true
+	default:
+		return flows.Cancelled, remote.State == "" || remote.State == cards.Cancelled
+	}
 }
 
-// decidable reads a payment that an operator wants to decide on.
+// endBlocked ends a blocked payment as blockedEnd says. NotDecidable while the processor contradicts that or, for
+// one that was not recorded, the sale does.
+func (m *Machine) endBlocked(ctx context.Context, p *flows.Payment, recorded bool, decision flows.Decision) (ResolutionResult, error) {
+	var remote cards.Payment
+	if p.ProcessorID != "" {
+		read, err := m.cfg.Cards.Get(ctx, p.ProcessorID)
+		if err != nil && !errors.Is(err, cards.ErrNotFound) {
+			return ResolutionResult{}, processorFailed(err)
+		}
+		remote = read
+	}
+	to, possible := blockedEnd(p, remote, recorded)
+	switch {
+	case !possible && remote.State == "":
+		return ResolutionResult{}, notDecidable("The processor does not have this payment, so there is no money to keep. Use confirm-not-recorded --cancel.")
+	case !possible:
+		return ResolutionResult{}, notDecidable("The payment is blocked, and %s at the processor, with %s of %s refunded. Look at what show offers.", remote.State,
+			Price(remote.Refunded, remote.Currency), Price(remote.Captured, remote.Currency))
+	case !recorded:
+		if err := m.saleAllows(ctx, p, GiveUp, decision); err != nil {
+			return ResolutionResult{}, err
+		}
+	}
+	moved, err := m.decide(ctx, p, step{to: to, reason: "an operator settled it by hand", decision: decision, edit: func(next *flows.Payment) {
+		if next.AttemptID == "" { // the journal's entry needs one
+			next.AttemptID = newAttemptID(m.cfg.Now())
+		}
+	}})
+	if err != nil {
+		return ResolutionResult{}, err
+	}
+	ctx = context.WithoutCancel(ctx)
+	action, suffix := "confirm-recorded", " by hand"
+	if recorded && moved.HasProcessor() {
+		m.journalRecorded(ctx, moved)
+	} else if !recorded {
+		action, suffix = "confirm-not-recorded", " cancel"
+	}
+	if decision.Override {
+		action += "-override"
+	}
+	return ResolutionResult{summary(moved), m.recordDecision(ctx, p.State, moved, action, suffix, decision)}, nil
+}
+
+func notInDoubt(p *flows.Payment) error {
+	return notDecidable("The payment is %s, not in_doubt: %s.", p.State, p.Reason)
+}
+
+// decidable reads a payment on which an operator can decide.
 func (m *Machine) decidable(ctx context.Context, id flows.PaymentID, decision flows.Decision) (*flows.Payment, error) {
 	if err := decision.Validate(); err != nil {
 		return nil, err
 	}
 	p, err := m.payment(ctx, id)
 	if err == nil && p.Schema > flows.PaymentSchema {
-		err = notDecidable("The payment was written by a newer Frontdesk: use that one.")
+		err = notDecidable("A newer version of Frontdesk wrote this payment. Decide with that version.")
 	}
 	return p, err
 }
 
 func (m *Machine) payment(ctx context.Context, id flows.PaymentID) (*flows.Payment, error) {
 	if registration, _ := id.Split(); registration == "" {
-		return nil, &flows.Error{Code: flows.NotFound, Detail: "Invalid payment id."}
+		return nil, &flows.Error{Code: flows.NotFound, Detail: "Invalid payment id. frontdesk payments list shows the ids."}
 	}
 	p, err := m.cfg.Store.Payment(ctx, id)
 	if errors.Is(err, flows.ErrNotFound) {
-		return nil, &flows.Error{Code: flows.NotFound, Detail: "There is no such payment, or it ended more than 30 days ago.", Err: err}
+		return nil, &flows.Error{Code: flows.NotFound, Detail: "No such payment, or it ended more than 30 days ago.", Err: err}
 	}
 	return p, flows.StorageFailed(err)
 }
@@ -234,9 +316,10 @@ func (m *Machine) claimInDoubt(ctx context.Context, p *flows.Payment) (cards.Pay
 	case err != nil:
 		return remote, err
 	case refundClaimed(remote):
-		return remote, notDecidable("A refund of this payment was begun: the journal at the processor holds its claim. See there whether the money went back, and leave a note here.")
+		return remote, notDecidable("A refund has begun: the journal at the processor holds its claim. Check there whether the buyer was refunded, and leave a note here.")
 	case !holdsWholeAmount(remote) && remote.State != cards.Refunded:
-		return remote, notDecidable("The processor says %s, with %d of %d given back. Refund the rest there first.", remote.State, remote.Refunded, remote.Captured)
+		return remote, notDecidable("At the processor the payment is %s, with %s of %s refunded. Refund the rest there first.", remote.State,
+			Price(remote.Refunded, remote.Currency), Price(remote.Captured, remote.Currency))
 	}
 	if n, attempt := lastClaim(remote); n >= p.Claim {
 		p.Claim, p.AttemptID = n, attempt
@@ -255,9 +338,9 @@ func (m *Machine) settleClaim(ctx context.Context, p *flows.Payment, resolution 
 	case acceptanceJournaled(remote):
 		return m.acceptedAfterAll(ctx, p)
 	case resolution == SendAgain && remote.State == cards.Refunded:
-		return notDecidable("All of the money was given back at the processor, so nothing can be recorded. Decide with --refund.")
+		return notDecidable("The payment was refunded in full at the processor, so it cannot be recorded. Decide with --refund.")
 	case resolution == SendAgain && p.Claim >= maxClaims:
-		return notDecidable("All %d tries to record it are used up. The money can go back: refund it.", maxClaims)
+		return notDecidable("All %d attempts to record it are used up. Use --refund.", maxClaims)
 	}
 	if err := m.oldEnough(latestAttempt(&own, remote)); err != nil {
 		return err
@@ -289,22 +372,27 @@ func (m *Machine) saleAllows(ctx context.Context, p *flows.Payment, resolution R
 		return nil
 	}
 	sale, check, err := m.cfg.Club.GetCheckedSale(ctx, p.Scope(), p.Sale)
-	if err != nil {
+	switch {
+	case errors.Is(err, club.ErrNotFound) && resolution == SendAgain:
+		return notDecidable("It cannot be sent again: the club system does not find the sale.")
+	case errors.Is(err, club.ErrNotFound):
+		return notDecidable("The club system does not find the sale. If the payment is certainly not on the person's account either, add --override.")
+	case err != nil:
 		return flows.ClubFailed(err, "The sale could not be read, so nothing was decided.")
 	}
 	reason := p.ChangedSinceAgreed(sale, check)
 	switch {
 	case resolution == SendAgain && p.HasProcessor() && reason != "":
-		return notDecidable("It cannot be sent again: %s. If that was by this payment, confirm it as recorded; else refund it.", reason)
+		return notDecidable("It cannot be sent again: %s. If this payment did that, run confirm-recorded; otherwise use --refund.", reason)
 	case resolution != SendAgain && sale.State != p.SaleState:
-		return notDecidable("The sale has been settled. If that was by this payment, confirm it as recorded. If it certainly was not, decide again with --override.")
+		return notDecidable("The sale has been settled. If this payment settled it, run confirm-recorded. If it certainly did not, add --override.")
 	}
 	return nil
 }
 
 func (m *Machine) acceptedAfterAll(ctx context.Context, p *flows.Payment) error {
 	m.enqueue(ctx, p.ID)
-	return notDecidable("The club system's acceptance is in the journal at the processor: the payment is recorded, and will say so in a moment.")
+	return notDecidable("The journal at the processor holds the club system's acceptance. The payment will be recorded in a moment.")
 }
 
 // enqueue requests an Advance. A failure is only logged, because the sweep finds the payment.
@@ -316,8 +404,8 @@ func (m *Machine) enqueue(ctx context.Context, id flows.PaymentID) {
 
 func (m *Machine) oldEnough(claimed time.Time) error {
 	if early := decideAfter - m.cfg.Now().Sub(claimed); early > 0 {
-		return &flows.Error{Code: flows.TooEarly, RetryAfter: early, Detail: fmt.Sprintf("Too early to say that it was not recorded: what was sent may still arrive. Possible from %s.",
-			claimed.Add(decideAfter).UTC().Format(time.RFC3339))}
+		return &flows.Error{Code: flows.TooEarly, RetryAfter: early, Detail: fmt.Sprintf("The request may still arrive. This decision is possible from %s.",
+			claimed.Add(decideAfter).UTC().Format(timeFormat))}
 	}
 	return nil
 }
@@ -341,7 +429,7 @@ func latestAttempt(p *flows.Payment, remote cards.Payment) time.Time {
 func (m *Machine) decide(ctx context.Context, p *flows.Payment, s step) (*flows.Payment, error) {
 	moved, err := m.commit(ctx, p, s)
 	if errors.Is(err, flows.ErrConflict) {
-		return nil, &flows.Error{Code: flows.Conflict, Detail: "Another operator decided, or the payment changed, at the same moment. Look at it again.", Err: err}
+		return nil, &flows.Error{Code: flows.Conflict, Detail: "Another operator decided, or the payment changed, at the same moment. Read it again.", Err: err}
 	}
 	return moved, flows.StorageFailed(err)
 }
@@ -364,7 +452,7 @@ func (m *Machine) recordDecision(ctx context.Context, from flows.PaymentState, m
 		m.cfg.Log.WarnContext(ctx, "decision not in the audit stream", "payment", moved.ID, "error", err)
 		warnings = append(warnings, "The decision could not be written to the audit stream.")
 	}
-	if !moved.HasProcessor() {
+	if !moved.HasProcessor() || moved.ProcessorID == "" {
 		return warnings
 	}
 	if err := m.writeToProcessor(ctx, moved, action+suffix+" by "+decision.Operator); err != nil {
@@ -394,7 +482,7 @@ func (m *Machine) writeToProcessor(ctx context.Context, p *flows.Payment, text s
 			return err
 		}
 	}
-	return errors.New("there is no room for another decision")
+	return errors.New("the payment has the maximum number of decisions")
 }
 
 // AddNote stores an operator's note. It works in every state and does not change the
@@ -404,7 +492,7 @@ func (m *Machine) AddNote(ctx context.Context, id flows.PaymentID, by, text stri
 		return flows.Note{}, err
 	}
 	if text = strings.TrimSpace(text); text == "" || len(text) > flows.MaxReasonLength || strings.ContainsFunc(text, unicode.IsControl) {
-		return flows.Note{}, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/text", Message: fmt.Sprintf("One line of 1 to %d bytes.", flows.MaxReasonLength)}}}
+		return flows.Note{}, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/text", Message: fmt.Sprintf("Must be one line of 1 to %d bytes.", flows.MaxReasonLength)}}}
 	}
 	p, err := m.payment(ctx, id)
 	if err != nil {

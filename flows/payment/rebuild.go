@@ -123,7 +123,7 @@ func (m *Machine) rebuildSince(ctx context.Context, since time.Time) (oldest tim
 type onDemandRebuild struct {
 	flight singleflight.Group
 	last   time.Time   // of the latest rebuild; used only inside flight
-	owed   atomic.Bool // the latest rebuild failed, so the worker has to complete it
+	owed   atomic.Bool // the latest rebuild failed, so the worker must complete it
 }
 
 // RebuildOnDemand rebuilds everything for a caller with our signature for a record that Redis
@@ -133,7 +133,7 @@ func (m *Machine) RebuildOnDemand(ctx context.Context) error {
 	_, err, _ := m.onDemand.flight.Do("", func() (any, error) {
 		now := m.cfg.Now()
 		if wait := m.onDemand.last.Add(onDemandEvery).Sub(now); wait > 0 {
-			return nil, &flows.Error{Code: flows.StorageUnavailable, Detail: "This is being looked for; please ask again in a moment.", RetryAfter: wait}
+			return nil, &flows.Error{Code: flows.StorageUnavailable, Detail: "The payments are being looked up. Please try again in a moment.", RetryAfter: wait}
 		}
 		m.onDemand.last = now
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), onDemandTimeout)
@@ -150,8 +150,24 @@ func (m *Machine) RebuildOnDemand(ctx context.Context) error {
 	return err
 }
 
-// TakeOwedRebuild tells, once, whether a rebuild on demand failed, so that the worker has to do it.
+// TakeOwedRebuild tells, once, whether a rebuild on demand failed, so that the worker must do it.
 func (m *Machine) TakeOwedRebuild() bool { return m.onDemand.owed.Swap(false) }
+
+// restoreFailedRefund stores a payment again whose refund failed after Redis had dropped the record of its end:
+// a comparison does not reach back so far.
+func (m *Machine) restoreFailedRefund(ctx context.Context, processorID string) error {
+	remote, err := m.cfg.Cards.Get(ctx, processorID)
+	switch p := m.derivePayment(remote); {
+	case errors.Is(err, cards.ErrNotFound):
+		return nil
+	case err != nil:
+		return processorFailed(err)
+	case p == nil || p.State != flows.Refunding || remote.FailedRefunds == 0:
+		return nil
+	default:
+		return m.restore(ctx, []candidate{{derived: p, remote: remote.State}})
+	}
+}
 
 // candidate is a payment of the processor with the record in Redis.
 type candidate struct {
@@ -163,18 +179,18 @@ type candidate struct {
 
 func (a candidate) lost() bool { return a.stored == nil }
 
-// duplicate tells whether Redis has the payment as a duplicate of the one that counts.
+// duplicate reports whether Redis has the payment as a duplicate of the one that counts.
 func (a candidate) duplicate() bool {
 	return a.stored != nil && a.stored.ID != flows.NewPaymentID(a.stored.Registration, a.stored.Generation)
 }
 
-// agrees tells whether Redis and the processor have the same state, so that a step for the
+// agrees reports whether Redis and the processor have the same state, so that a step for the
 // derived record fits the stored one.
 func (a candidate) agrees() bool {
 	return a.stored.State == a.derived.State || a.stored.State == flows.Authorised && a.derived.State == flows.Intent
 }
 
-// settled tells whether the payment ended so long ago that it is not rebuilt.
+// settled reports whether the payment ended so long ago that it is not rebuilt.
 func (m *Machine) settled(a candidate) bool {
 	return a.derived.State.Final() && m.cfg.Now().Sub(a.derived.CreatedAt) > keepRebuilt
 }
@@ -244,13 +260,13 @@ func (m *Machine) derivePayment(remote cards.Payment) *flows.Payment {
 func (m *Machine) deriveState(p *flows.Payment, remote cards.Payment) (flows.PaymentState, string) {
 	switch remote.State {
 	case cards.Cancelled:
-		return flows.Cancelled, "rebuilt: nothing was taken"
+		return flows.Cancelled, "rebuilt: nothing was captured"
 	case cards.Captured, cards.Refunded:
 	default:
 		if m.cfg.Now().Sub(remote.CreatedAt) > maxBuyerWait {
-			return flows.Cancelling, "rebuilt: no buyer waits for it any more"
+			return flows.Cancelling, "rebuilt: the buyer has left"
 		}
-		return flows.Intent, "rebuilt: nothing is taken yet"
+		return flows.Intent, "rebuilt: nothing captured yet"
 	}
 	if mismatch := m.compare(p, remote); mismatch != "" {
 		return flows.Blocked, "rebuilt: " + mismatch
@@ -263,19 +279,19 @@ func (m *Machine) deriveState(p *flows.Payment, remote cards.Payment) (flows.Pay
 	case remote.State == cards.Refunded && open && !isRefundAttempt(p.AttemptID):
 		return flows.InDoubt, "rebuilt: it was refunded while it was being recorded"
 	case remote.State == cards.Refunded:
-		return flows.Refunded, "rebuilt: the money went back"
+		return flows.Refunded, "rebuilt: refunded"
 	case isRefundAttempt(p.AttemptID):
-		return flows.Refunding, "rebuilt: the last claim is that of a refund"
+		return flows.Refunding, "rebuilt: a refund holds the last claim"
 	case open:
 		return flows.InDoubt, "rebuilt: a gateway was recording it"
 	case p.Claim >= maxClaims:
-		return flows.RefundDue, "rebuilt: all claims are given up"
+		return flows.RefundDue, "rebuilt: every claim was released"
 	default:
-		return flows.Captured, "rebuilt: the money is taken"
+		return flows.Captured, "rebuilt: captured by the processor"
 	}
 }
 
-// anyLost tells whether Redis lacks a payment, or a registration is behind its payments.
+// anyLost reports whether Redis lacks a payment, or a registration is behind its payments.
 func (m *Machine) anyLost(ctx context.Context, since time.Time) (bool, error) {
 	for group, err := range m.groups(ctx, since) {
 		if err != nil {
@@ -328,7 +344,7 @@ func (m *Machine) loadStored(ctx context.Context, group []candidate) error {
 		if !a.lost() && (a.stored.State == flows.Refunded && a.remote != cards.Refunded || m.needsVerification(a.stored) || a.stored.PaidTwice) {
 			m.enqueue(ctx, a.stored.ID)
 		}
-		// The gateway that recorded it ended before the journal held that, or the processor did not answer.
+		// The gateway that recorded it ended before the journal held that, or the processor did not respond.
 		if !a.lost() && a.stored.State == flows.Recorded && a.derived.State != flows.Recorded {
 			m.journalRecorded(ctx, a.stored)
 		}
@@ -364,7 +380,7 @@ func (m *Machine) findStored(ctx context.Context, a *candidate) error {
 	return nil
 }
 
-// isOf tells whether a record is of a processor's payment. One that is still being created
+// isOf reports whether a record is of a processor's payment. One that is still being created
 // there has no processor's id yet. Another method's record is of none.
 func isOf(p *flows.Payment, processorID string) bool {
 	return p.HasProcessor() && (p.ProcessorID == processorID || p.State == flows.Priced && p.ProcessorID == "")

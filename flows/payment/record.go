@@ -88,7 +88,7 @@ type outcome struct {
 
 // record sends the POST under a one-shot claim, commits the outcome and returns the
 // payment. captured is the processor's response to a capture within claimLife; nil: the
-// payment has to be read. It must run in the call that moved the payment to sending. A
+// payment must be read. It must run in the call that moved the payment to sending. A
 // caller that cancels does not stop it, because a POST that began must finish.
 func (m *Machine) record(ctx context.Context, p *flows.Payment, captured *cards.Payment) (*flows.Payment, error) {
 	ctx = context.WithoutCancel(ctx)
@@ -132,7 +132,7 @@ func (m *Machine) record(ctx context.Context, p *flows.Payment, captured *cards.
 	return moved, nil
 }
 
-// expired tells whether more time than life has passed by either clock. The wall clock
+// expired reports whether more time than life has passed by either clock. The wall clock
 // sees a suspended machine, the monotonic one a clock that was set.
 func expired(now, since time.Time, life time.Duration) bool {
 	return now.Sub(since) > life || now.Round(0).Sub(since.Round(0)) > life
@@ -153,7 +153,7 @@ func (m *Machine) claimAndSend(ctx context.Context, p *flows.Payment, captured *
 		refused, _ := refuseOtherMethod(remote)
 		return outcome{step: refused}
 	case !claimAvailable(remote, p.Claim, ""):
-		return outcome{step: step{to: flows.InDoubt, reason: "the processor's journal tells of another attempt"}}
+		return outcome{step: step{to: flows.InDoubt, reason: "the processor's journal holds another attempt"}}
 	}
 	remote, err = m.claim(ctx, p, gate)
 	switch {
@@ -162,9 +162,9 @@ func (m *Machine) claimAndSend(ctx context.Context, p *flows.Payment, captured *
 	case err != nil:
 		return m.notSent(p, "the claim was not confirmed by the processor")
 	case !claimAvailable(remote, p.Claim, p.AttemptID):
-		return outcome{step: step{to: flows.InDoubt, reason: "the processor's journal tells of another attempt"}}
+		return outcome{step: step{to: flows.InDoubt, reason: "the processor's journal holds another attempt"}}
 	case !holdsWholeAmount(remote):
-		return outcome{journalEntry: "release", step: step{to: flows.Blocked, reason: "to be recorded, and the processor says " + string(remote.State)}}
+		return outcome{journalEntry: "release", step: step{to: flows.Blocked, reason: "not recordable: at the processor it is " + string(remote.State)}}
 	}
 	return m.send(ctx, p, gate)
 }
@@ -211,7 +211,7 @@ func (m *Machine) send(ctx context.Context, p *flows.Payment, gate club.Gate) ou
 		case club.Rejected:
 			return m.rejected(ctx, p)
 		default:
-			return outcome{step: step{to: flows.InDoubt, reason: "the answer of the club system is not known"}}
+			return outcome{step: step{to: flows.InDoubt, reason: "the outcome at the club system is unknown"}}
 		}
 	}
 }
@@ -223,11 +223,11 @@ func (m *Machine) notSent(p *flows.Payment, reason string) outcome {
 		before, giveUp, tries = flows.Priced, flows.Cancelled, maxSettlements
 	}
 	if p.Claim >= tries {
-		return outcome{step: step{to: giveUp, reason: reason + ", for the last time"}, journalEntry: "release"}
+		return outcome{step: step{to: giveUp, reason: reason + "; no attempt is left"}, journalEntry: "release"}
 	}
 	return outcome{journalEntry: "release", step: step{to: before, reason: reason, edit: func(next *flows.Payment) {
 		next.NotBefore = m.cfg.Now().Add(claimPause(p.Claim))
-		next.Payer = nil // staff may act in the pause, so the sale is read again
+		next.Payer = p.Payer.Outdated() // staff may act in the pause, so the sale is read again
 	}}}
 }
 
@@ -275,7 +275,7 @@ func (m *Machine) releaseLate(ctx context.Context, p *flows.Payment) (step, erro
 
 // FixRequest sets what the processor will receive with a new payment, and signs it.
 func (m *Machine) FixRequest(p *flows.Payment) {
-	p.Processor, p.WebhookURL = m.cfg.Cards.Name(), m.cfg.WebhookURL
+	p.Schema, p.Processor, p.WebhookURL = flows.DescribedRequest, m.cfg.Cards.Name(), m.cfg.WebhookURL
 	p.Description = flows.SingleLine(p.Description, cards.MaxDescription)
 	p.Signature = hex.EncodeToString(m.cfg.Keys.Sign(signedText(m.metadata(p))))
 }
@@ -312,7 +312,7 @@ func schemaOf(metadata map[string]string) (schema int, known bool) {
 	return 0, false
 }
 
-// metadataMatches tells whether the metadata agrees with the record and is signed by us.
+// metadataMatches reports whether the metadata agrees with the record and is signed by us.
 func (m *Machine) metadataMatches(p *flows.Payment, remote map[string]string) bool {
 	for key, want := range m.metadata(p) {
 		if key != "fd_mac" && remote[key] != want {
@@ -322,7 +322,7 @@ func (m *Machine) metadataMatches(p *flows.Payment, remote map[string]string) bo
 	return m.signed(remote)
 }
 
-// signed tells whether the metadata is signed by us.
+// signed reports whether the metadata is signed by us.
 func (m *Machine) signed(remote map[string]string) bool {
 	signature, err := hex.DecodeString(remote["fd_mac"])
 	return err == nil && m.cfg.Keys.Verify(signedText(remote), signature)

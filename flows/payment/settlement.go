@@ -32,7 +32,7 @@ func (m *Machine) prepareSettlement(ctx context.Context, p *flows.Payment) (step
 		return step{}, flows.ClubFailed(err, "The sale could not be read.")
 	}
 	if sale.State != p.SaleState {
-		// By the club's staff, or by this payment before Redis lost it: an operator has to find out.
+		// By the club's staff, or by this payment before Redis lost it: an operator must find out.
 		return step{to: flows.InDoubt, reason: "the sale is settled already", edit: func(next *flows.Payment) { next.AttemptID = "" }}, nil
 	}
 	if reason := p.ChangedSinceAgreed(sale, check); reason != "" {

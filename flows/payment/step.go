@@ -18,38 +18,51 @@ import (
 // is part of it because a club system restored from a backup reuses the numbers of sales.
 func (m *Machine) createIntent(ctx context.Context, p *flows.Payment) (step, error) {
 	if m.cfg.Now().Sub(p.CreatedAt) > createWithin {
-		return step{to: flows.Blocked, reason: "too old to be made at the processor"}, nil
+		return m.findCreated(ctx, p, p.CreatedAt.Add(-clockSkew), step{to: flows.Cancelled, reason: "too old to be created at the processor"})
 	}
 	created, err := m.cfg.Cards.Create(ctx, fmt.Sprintf("payment:%s:%s:%d", p.Registration, p.Sale, p.Generation), cards.NewPayment{
 		Amount: p.Amount, Currency: p.Currency, Metadata: m.metadata(p), Description: p.Description, ReturnURL: p.ReturnURL, WebhookURL: p.WebhookURL,
 	})
 	switch {
 	case errors.Is(err, cards.ErrKeyReused):
-		return step{to: flows.Blocked, reason: "the processor holds another payment for this sale and generation"}, nil
+		return m.findCreated(ctx, p, p.CreatedAt.Add(-groupSpan), step{to: flows.Blocked, reason: "the processor holds another payment for this sale and generation"})
 	case errors.Is(err, cards.ErrRefused):
-		return m.notCreated(ctx, p)
+		return m.findCreated(ctx, p, p.CreatedAt.Add(-clockSkew), step{to: flows.Cancelled, reason: "the processor refused to create it"})
 	case err != nil:
 		return step{}, processorFailed(err)
 	}
-	return step{to: flows.Intent, reason: "the processor waits for the buyer", remote: m.fresh(p, created), edit: func(next *flows.Payment) {
-		next.ProcessorID, next.RedirectURL, next.ClientSecret = created.ID, created.RedirectURL, created.ClientSecret
-	}}, nil
+	return createdStep(created, m.fresh(p, created)), nil
 }
 
-// notCreated is the step for a payment that the processor refuses to create. Redis may have
-// lost an earlier creation, so the processor's list decides whether there is one.
-func (m *Machine) notCreated(ctx context.Context, p *flows.Payment) (step, error) {
-	const clockSkew = 5 * time.Minute // between ours and the processor's, at most
+// clockSkew is between our clock and the processor's, at most.
+const clockSkew = 5 * time.Minute
+
+// findCreated is the step for a payment that cannot be created now. It may have been before a response, or
+// Redis' record of it, was lost: then it continues if it is the agreed one, whatever its description. Without
+// one in the processor's list, absent is the step.
+func (m *Machine) findCreated(ctx context.Context, p *flows.Payment, since time.Time, absent step) (step, error) {
 	generation := strconv.Itoa(p.Generation)
-	for each, err := range cards.All(ctx, m.cfg.Cards, p.CreatedAt.Add(-clockSkew)) {
-		if err != nil {
+	for each, err := range cards.All(ctx, m.cfg.Cards, since) {
+		switch {
+		case err != nil:
 			return step{}, processorFailed(err)
+		case each.Metadata["fd_registration"] != p.Registration || each.Metadata["fd_generation"] != generation:
+			continue
 		}
-		if each.Metadata["fd_registration"] == p.Registration && each.Metadata["fd_generation"] == generation {
-			return step{to: flows.Blocked, reason: "the processor refuses to make it, and holds it already"}, nil
+		if differs := m.compare(p, each); differs != "" {
+			return step{to: flows.Blocked, reason: "created before, and " + differs}, nil
 		}
+		return createdStep(each, nil), nil
 	}
-	return step{to: flows.Cancelled, reason: "the processor refused to make it"}, nil
+	return absent, nil
+}
+
+// createdStep is the step for a payment that the processor has created.
+func createdStep(created cards.Payment, fresh *cards.Payment) step {
+	return step{to: flows.Intent, reason: "waiting for the buyer at the processor", remote: fresh, edit: func(next *flows.Payment) {
+		next.ProcessorID, next.RedirectURL, next.ClientSecret = created.ID, created.RedirectURL, created.ClientSecret
+		next.Schema = min(next.Schema, flows.SignedCart) // no request of it depends on Description any more
+	}}
 }
 
 // awaitBuyer follows what the buyer did at the processor.
@@ -94,7 +107,7 @@ func tryAgain() step {
 }
 
 // checkSale reads the sale again before any money is taken. The authorisation is cancelled
-// if the sale is not as the buyer agreed, or if the club system does not answer. A fresh
+// if the sale is not as the buyer agreed, or if the club system does not respond. A fresh
 // payment needs no second read, because the capture fails without an authorisation.
 func (m *Machine) checkSale(ctx context.Context, p *flows.Payment, fresh *cards.Payment) (step, error) {
 	remote, err := m.read(ctx, p, fresh)
@@ -108,7 +121,7 @@ func (m *Machine) checkSale(ctx context.Context, p *flows.Payment, fresh *cards.
 	case remote.State == cards.Captured:
 		// Redis lost the capture. The sale was checked before it, and a check that fails
 		// now could not undo it.
-		return step{to: flows.Capturing, reason: "the money was taken before", remote: &remote}, nil
+		return step{to: flows.Capturing, reason: "captured before", remote: &remote}, nil
 	case remote.State != cards.Authorised:
 		return step{to: flows.Cancelling, reason: "the processor no longer holds the authorisation: " + string(remote.State)}, nil
 	case m.cfg.Now().Sub(p.UpdatedAt) > idleAuthorisation:
@@ -123,7 +136,7 @@ func (m *Machine) agreeToCapture(ctx context.Context, p *flows.Payment) step {
 	reason := p.ChangedSinceAgreed(sale, check)
 	if err != nil {
 		m.cfg.Log.WarnContext(ctx, "sale not readable before capture", "payment", p.ID, "error", err)
-		reason = "the club system could not be asked before the capture"
+		reason = "the club system was unreachable before the capture"
 	}
 	if reason != "" {
 		return step{to: flows.Cancelling, reason: reason, edit: func(next *flows.Payment) { next.Snapshot = seen }}
@@ -137,7 +150,7 @@ func payerOf(sale club.Sale, readAt time.Time) *flows.Payer {
 		ClubCode: sale.ClubCode, Checkout: sale.Checkout, ReadAt: readAt.Round(0)}
 }
 
-// agreedLately tells whether the sale was seen as agreed so recently that money may move.
+// agreedLately reports whether the sale was seen as agreed so recently that money may move.
 func (m *Machine) agreedLately(p *flows.Payment) bool {
 	return p.Payer != nil && m.cfg.Now().Sub(p.Payer.ReadAt).Abs() <= freshSale
 }
@@ -156,7 +169,7 @@ func (m *Machine) capture(ctx context.Context, p *flows.Payment, fresh *cards.Pa
 	}
 	taken, err := m.cfg.Cards.Capture(ctx, "capture:"+string(p.ID), p.ProcessorID, p.Amount)
 	if err == nil {
-		return step{to: flows.Captured, reason: "the money is taken", remote: m.fresh(p, taken)}, nil
+		return step{to: flows.Captured, reason: "captured by the processor", remote: m.fresh(p, taken)}, nil
 	}
 	if !isFinalRefusal(err) {
 		return step{}, processorFailed(err)
@@ -166,7 +179,7 @@ func (m *Machine) capture(ctx context.Context, p *flows.Payment, fresh *cards.Pa
 	case err != nil:
 		return step{}, err
 	case remote.State == cards.Captured:
-		return step{to: flows.Captured, reason: "the money is taken"}, nil
+		return step{to: flows.Captured, reason: "captured by the processor"}, nil
 	case remote.State == cards.Refunded:
 		return step{to: flows.Blocked, reason: "it was refunded at the processor"}, nil
 	default:
@@ -174,8 +187,8 @@ func (m *Machine) capture(ctx context.Context, p *flows.Payment, fresh *cards.Pa
 	}
 }
 
-// isFinalRefusal tells whether a repetition of the call would be refused as well, so that
-// the payment has to be read instead.
+// isFinalRefusal reports whether a repetition of the call would be refused as well, so that
+// the payment must be read instead.
 func isFinalRefusal(err error) bool {
 	return errors.Is(err, cards.ErrState) || errors.Is(err, cards.ErrRefused) || errors.Is(err, cards.ErrNotFound)
 }
@@ -192,7 +205,7 @@ func (m *Machine) cancel(ctx context.Context, p *flows.Payment) (step, error) {
 	case remote.State == cards.Cancelled:
 		return step{to: flows.Cancelled, reason: p.Reason}, nil
 	default:
-		return step{to: flows.Blocked, reason: "cannot be cancelled: the processor says " + string(remote.State)}, nil
+		return step{to: flows.Blocked, reason: "cannot be cancelled: at the processor it is " + string(remote.State)}, nil
 	}
 }
 
@@ -217,22 +230,24 @@ func (m *Machine) refund(ctx context.Context, p *flows.Payment) (step, error) {
 		return step{}, err
 	case acceptanceJournaled(remote):
 		return step{to: flows.Blocked, reason: "a refund is due for a payment that was recorded"}, nil
-	case remote.State == cards.Refunded:
+	case remote.State == cards.Refunded && refundClaimed(remote):
 		return step{to: flows.Refunded, reason: p.Reason}, nil
 	case remote.Refunding > 0:
 		return wait(doubtPollEvery), nil
 	case remote.Metadata[claimKey("post", p.Claim)] != p.AttemptID && !claimAvailable(remote, p.Claim, ""):
-		return step{to: flows.Blocked, reason: "a refund is due, and the journal tells of another attempt"}, nil
+		return step{to: flows.Blocked, reason: "a refund is due, but the journal holds another attempt"}, nil
 	}
-	failed := remote.FailedRefunds > p.FailedRefunds
-	remote, err = m.claim(ctx, p, func() error { return nil }) // a refund may leave at any time
+	failed, byHand := remote.FailedRefunds > p.FailedRefunds, remote.State == cards.Refunded // a replayed claim shows what was
+	remote, err = m.claim(ctx, p, func() error { return nil })                               // a refund may leave at any time
 	switch {
 	case errors.Is(err, cards.ErrKeyReused):
-		return step{to: flows.Blocked, reason: "a refund is due, and another attempt holds the claim"}, nil
+		return step{to: flows.Blocked, reason: "a refund is due, but another attempt holds the claim"}, nil
 	case err != nil:
 		return step{}, processorFailed(err)
 	case !claimAvailable(remote, p.Claim, p.AttemptID):
-		return step{to: flows.Blocked, reason: "a refund is due, and the journal tells of another attempt"}, nil
+		return step{to: flows.Blocked, reason: "a refund is due, but the journal holds another attempt"}, nil
+	case byHand: // with the claim, an operator can act if the bank returns the money
+		return step{to: flows.Refunded, reason: p.Reason}, nil
 	case failed:
 		return step{to: flows.Blocked, reason: refundFailed}, nil
 	}
@@ -280,7 +295,7 @@ func (m *Machine) read(ctx context.Context, p *flows.Payment, fresh *cards.Payme
 	}
 	remote, err := m.cfg.Cards.Get(ctx, p.ProcessorID)
 	if errors.Is(err, cards.ErrNotFound) {
-		return remote, mismatch("the processor does not know the payment")
+		return remote, mismatch(unknownThere)
 	}
 	if err != nil {
 		return remote, processorFailed(err)
@@ -291,7 +306,7 @@ func (m *Machine) read(ctx context.Context, p *flows.Payment, fresh *cards.Payme
 	return remote, nil
 }
 
-// fresh returns the payment from a call that changed it; nil if it has to be read instead,
+// fresh returns the payment from a call that changed it; nil if it must be read instead,
 // because it does not match or is a replayed response, which may be outdated.
 func (m *Machine) fresh(p *flows.Payment, changed cards.Payment) *cards.Payment {
 	if changed.Replayed || m.compare(p, changed) != "" {
@@ -323,13 +338,13 @@ func refuseOtherMethod(remote cards.Payment) (refused step, other bool) {
 	return step{to: flows.Cancelling, reason: reason}, remote.OtherMethod != ""
 }
 
-// holdsWholeAmount tells whether the money is captured and none of it was refunded, or is
+// holdsWholeAmount reports whether the money is captured and none of it was refunded, or is
 // about to be.
 func holdsWholeAmount(remote cards.Payment) bool {
 	return remote.State == cards.Captured && remote.Refunded == 0 && remote.Refunding == 0
 }
 
-// processorFailed is the error for a processor that did not answer as expected.
+// processorFailed is the error for a processor that did not respond as expected.
 func processorFailed(err error) error {
-	return &flows.Error{Code: flows.ProcessorUnavailable, Detail: "The card processor did not answer as expected.", Err: err}
+	return &flows.Error{Code: flows.ProcessorUnavailable, Detail: "The card processor did not respond as expected.", Err: err}
 }

@@ -1,9 +1,9 @@
-// Package redact keeps personal data out of logs. Its Handler stands in front of
-// the one that writes: it lets attributes through whose keys are in a list, puts
-// the key in place of every other value, and takes out of every text what could
-// be personal. It decides what may be logged, not how or where.
+// Package redact keeps personal data out of logs. Its Handler wraps the one that
+// writes: it passes attributes whose keys are in a list, replaces every other
+// value by its key, and removes from every text what could be personal. It
+// decides what may be logged, not how or where.
 //
-// Start reading at New for what a log may hold, and at Text for what is taken out.
+// Start reading at New for what a log may contain, and at Text for what is removed.
 package redact
 
 import (
@@ -14,24 +14,24 @@ import (
 	"strings"
 )
 
-// allowed are the keys of attributes that may be logged. What is under them is an
-// identifier that Frontdesk made, a word from a closed list, a number, or an error;
-// a key that could hold a name, an address, a token or a code is not among them.
+// allowed lists the keys of attributes that may be logged. Their values are
+// identifiers made by Frontdesk, words from a closed list, numbers and errors.
+// Keys that could hold a name, an address, a token or a code are not in the list.
 var allowed = map[string]bool{
 	// the request
 	"traceId": true, "method": true, "route": true, "path": true, "status": true,
-	"code": true, "ms": true, "error": true, "look": true,
+	"code": true, "ms": true, "error": true, "readError": true, "kind": true, "tokenSent": true,
 	// the journey
 	"registration": true, "payment": true, "from": true, "to": true, "reason": true, "outcome": true, "state": true,
 	"event": true, "type": true, "subscriber": true, "erased": true, "kept": true,
-	// what the gateway stands on
+	// dependencies
 	"operation": true, "took": true, "found": true, "left": true, "says": true, "club": true, "why": true, "address": true,
 	"sent": true, "validated": true, "hourly": true, "daily": true,
 	// the simulators, which hold no real person
 	"cause": true, "stack": true, "attempt": true,
 }
 
-// Handler lets through what may be logged.
+// Handler passes only what may be logged.
 type Handler struct {
 	next slog.Handler
 }
@@ -68,7 +68,6 @@ func (h *Handler) WithAttrs(attrs []slog.Attr) slog.Handler {
 // WithGroup implements slog.Handler.
 func (h *Handler) WithGroup(name string) slog.Handler { return &Handler{h.next.WithGroup(name)} }
 
-// redacted is what may be logged of an attribute.
 func redacted(attr slog.Attr) slog.Attr {
 	value := attr.Value.Resolve()
 	if value.Kind() == slog.KindGroup {
@@ -105,7 +104,7 @@ var forms = []struct {
 	{":", regexp.MustCompile(`([a-z][a-z0-9+.-]*)://(?:[^\s/@]*@)?([^\s/?#]*)[^\s]*`), "$1://$2/[path]"},
 	{"@", regexp.MustCompile(`[^\s@<>=:,;(]+@[^\s@<>,;)]+`), "[e-mail]"},
 	{"ABCDEFGHIJKLMNOPQRSTUVWXYZ", regexp.MustCompile(`\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?\b`), "[account]"},
-	// Records of the club system, in which an organisation's token stands.
+	// Records of the club system, which contain an organisation's token.
 	{"/", regexp.MustCompile(`/[A-Za-z0-9._-]+/(contacts|sales|mandates|signature_requests|optins)/[A-Za-z0-9_-]+`), "[$1]"},
 }
 
@@ -114,13 +113,13 @@ var forms = []struct {
 var (
 	words  = regexp.MustCompile(`[A-Za-z0-9_+.-]{24,}`)
 	digits = regexp.MustCompile(`\+?\d(?:[ -]?\d){7,}`)
-	// id is what Frontdesk, the processor or a trace names something with.
+	// id matches identifiers of Frontdesk, the processor and traces.
 	id = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9a-f]{32}\b|\b(?:pi|pay|evt|req)_[A-Za-z0-9_]{1,40}\b|\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}:\d+\b`)
 )
 
 // Text removes from a text what could be personal: quotations, addresses of all
 // kinds, account, card and telephone numbers, and what is as long as a token. The
-// identifiers of registrations, payments and traces stay, since people look for them.
+// identifiers of registrations, payments and traces stay, because people look for them.
 func Text(text string) string {
 	for _, f := range forms {
 		if strings.ContainsAny(text, f.signs) {

@@ -10,8 +10,7 @@ import (
 	"frontdesk/flows/redact"
 )
 
-// TestAttributes: a key that is not in the list says only that it was there,
-// wherever it stands.
+// TestAttributes: of an attribute whose key is not in the list, only the key is logged, at any depth.
 func TestAttributes(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

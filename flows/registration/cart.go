@@ -23,7 +23,7 @@ const maxItems = 20
 func (s *Service) AddItem(ctx context.Context, id, token string, item flows.NewItem) (flows.View, error) {
 	return s.change(ctx, id, token, func(r *flows.Registration, at catalogue.Club) error {
 		if r.Contact == nil {
-			return &flows.Error{Code: flows.PersonRequired, Detail: "The buyer's details come before the items."}
+			return &flows.Error{Code: flows.PersonRequired, Detail: "Enter the buyer's details before adding items."}
 		}
 		if len(r.Items) >= maxItems {
 			return flows.Invalid(flows.FieldProblem{Pointer: "/offerId", Code: flows.FieldCartFull, Params: map[string]string{"max": strconv.Itoa(maxItems)}})
@@ -110,7 +110,7 @@ func (s *Service) fillSale(ctx context.Context, r *flows.Registration, at catalo
 	return s.readCart(ctx, r, at)
 }
 
-// itemFailed adds to an error that it is about the i-th of several items.
+// itemFailed adds to an error which of several items it is about.
 func itemFailed(err error, pointer string, i int) error {
 	var failure *flows.Error
 	if pointer == "" || !errors.As(err, &failure) {
@@ -152,7 +152,7 @@ func (s *Service) RemoveItem(ctx context.Context, id, token, item string) (flows
 	return s.change(ctx, id, token, func(r *flows.Registration, at catalogue.Club) error {
 		kept := slices.DeleteFunc(r.RequestedItems(), func(requested flows.NewItem) bool { return requested.ID == item })
 		if len(kept) == len(r.Items) {
-			return &flows.Error{Code: flows.NotFound, Detail: "The buyer chose no such item, or it was removed before."}
+			return &flows.Error{Code: flows.NotFound, Detail: "The buyer did not choose this item, or it was already removed."}
 		}
 		if err := s.replaceable(ctx, r, at); err != nil {
 			return err
@@ -202,14 +202,17 @@ func (s *Service) offers(ctx context.Context, r *flows.Registration, seller cata
 		offer, err := s.cfg.Catalogue.Offer(ctx, query, item.OfferID)
 		switch {
 		case flows.CodeOf(err) == flows.OfferNotAvailable:
-			failure.Code, failure.Detail = flows.OfferNotAvailable, "GET /v1/clubs/{clubId}/products lists what this visitor can buy."
-			failure.Params = map[string]string{"clubId": query.ClubID}
+			failure.Code, failure.Detail = flows.OfferNotAvailable, "Club {clubId} has no offer {offerId} for this visitor; see GET /v1/clubs/{clubId}/products."
+			failure.Params = map[string]string{"clubId": query.ClubID, "offerId": item.OfferID}
 			failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: at + "/offerId", Code: flows.FieldNotOffered})
 		case err != nil:
 			return nil, err
 		case offer.Requires(catalogue.NeedsStartDate) && item.StartDate == "":
 			failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: at + "/startDate", Code: flows.FieldRequired})
-		case item.Debit != nil:
+		}
+		wrongDates := s.dateProblems(seller, item, at)
+		failure.Fields = append(failure.Fields, wrongDates...)
+		if item.Debit != nil && err == nil && len(wrongDates) == 0 {
 			debit, wrong, err := s.completeDebit(ctx, seller, item, offer, at+"/debit")
 			if err != nil {
 				return nil, err
@@ -224,14 +227,31 @@ func (s *Service) offers(ctx context.Context, r *flows.Registration, seller cata
 	return offers, nil
 }
 
-// createSale creates the sale of the cart.
+// dateProblems returns what is wrong with the dates of a new item. An item in the cart keeps its own, which
+// may have come since.
+func (s *Service) dateProblems(seller catalogue.Club, item flows.NewItem, at string) (problems []flows.FieldProblem) {
+	check := func(pointer, date, offerID string) {
+		if date == "" || item.ID != "" {
+			return
+		}
+		if problem := seller.StartDateProblem(at+pointer, date, s.cfg.Now(), offerID); problem != nil {
+			problems = append(problems, *problem)
+		}
+	}
+	check("/startDate", item.StartDate, item.OfferID)
+	if item.Debit != nil {
+		check("/debit/from", item.Debit.From, "")
+	}
+	return problems
+}
+
 func (s *Service) createSale(ctx context.Context, r *flows.Registration, at catalogue.Club, contact club.Contact) error {
 	sale, err := s.cfg.Club.CreateSale(ctx, at.Scope, club.NewSale{
 		Contact: contact.IRI, Club: at.IRI, ClubCode: at.Code,
 		FamilyName: contact.FamilyName, GivenName: contact.GivenName, Number: contact.Number, Address: contact.Address,
 	})
 	if err != nil {
-		return flows.ClubFailed(err, "The cart could not be made.")
+		return flows.ClubFailed(err, "The cart could not be created.")
 	}
 	r.Sale, r.SaleState = sale.IRI, sale.State
 	// The processor keeps the payment's idempotency key for a limited time, per sale.

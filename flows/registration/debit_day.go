@@ -24,7 +24,7 @@ func (s *Service) completeDebit(ctx context.Context, at catalogue.Club, item flo
 	case request == flows.Debit{}:
 		return nil, nil, nil // the club chooses
 	}
-	from := max(request.From, item.StartDate, s.cfg.Now().UTC().Format(time.DateOnly))
+	from := max(request.From, item.StartDate, at.Today(s.cfg.Now()).Format(time.DateOnly))
 	switch {
 	case request.WeekDay != nil:
 		request.From = nextWeekDay(from, *request.WeekDay)

@@ -20,11 +20,12 @@ const notProvided = "NOTPROVIDED"
 // mandate's state says whether a code was sent. An error means that no mandate was created, or that
 // no code can reach the contact.
 func (s *Service) CreateMandate(ctx context.Context, id, token string, in flows.NewMandate) (flows.View, error) {
+	ctx = club.WithLane(ctx, club.Payers)
 	r, p, at, err := s.editable(ctx, id, token)
 	if err != nil {
 		return flows.View{}, err
 	}
-	account, err := s.acceptMandate(r, &in)
+	account, err := s.acceptMandate(r, at, &in)
 	if err != nil {
 		return flows.View{}, err
 	}
@@ -33,7 +34,7 @@ func (s *Service) CreateMandate(ctx context.Context, id, token string, in flows.
 		return flows.View{}, flows.ClubFailed(err, "The contact could not be read.")
 	}
 	if !r.HasKnownBuyer() { // otherwise the number is the club's own record
-		if err := s.cfg.Codes.CheckCountry(ctx, contact.Mobile, at.Country); err != nil {
+		if err := s.cfg.Codes.CheckCountry(ctx, contact.Mobile, at.Address.Country); err != nil {
 			return flows.View{}, err
 		}
 	}
@@ -56,8 +57,7 @@ func (s *Service) CreateMandate(ctx context.Context, id, token string, in flows.
 	return s.sendCode(ctx, r, p, at, allowed)
 }
 
-// acceptMandate validates a request for a mandate and fills in the defaults.
-func (s *Service) acceptMandate(r *flows.Registration, in *flows.NewMandate) (iban.IBAN, error) {
+func (s *Service) acceptMandate(r *flows.Registration, at catalogue.Club, in *flows.NewMandate) (iban.IBAN, error) {
 	var fields []flows.FieldProblem
 	wrong := func(pointer string, code flows.FieldCode, params map[string]string) {
 		fields = append(fields, flows.FieldProblem{Pointer: pointer, Code: code, Params: params})
@@ -70,13 +70,12 @@ func (s *Service) acceptMandate(r *flows.Registration, in *flows.NewMandate) (ib
 	if in.BIC != "" && !iban.BICForm.MatchString(in.BIC) {
 		wrong("/bic", flows.FieldBIC, nil)
 	}
-	now := s.cfg.Now().UTC()
-	yesterday := now.AddDate(0, 0, -1).Format(time.DateOnly) // it may still be yesterday where the visitor is
+	earliest, _ := at.StartDates(s.cfg.Now(), "")
 	switch {
 	case in.ValidFrom == "":
-		in.ValidFrom = now.Format(time.DateOnly)
-	case in.ValidFrom < yesterday:
-		wrong("/validFrom", flows.FieldDateTooEarly, map[string]string{"earliest": yesterday})
+		in.ValidFrom = at.Today(s.cfg.Now()).Format(time.DateOnly)
+	case in.ValidFrom < earliest:
+		wrong("/validFrom", flows.FieldDateTooEarly, map[string]string{"earliest": earliest})
 	case r.FirstDebit() != "" && in.ValidFrom > r.FirstDebit():
 		wrong("/validFrom", flows.FieldDateTooLate, map[string]string{"latest": r.FirstDebit()})
 	}
@@ -84,11 +83,11 @@ func (s *Service) acceptMandate(r *flows.Registration, in *flows.NewMandate) (ib
 	case len(fields) > 0:
 		return account, flows.Invalid(fields...)
 	case r.Contact == nil:
-		return account, &flows.Error{Code: flows.PersonRequired, Detail: "The buyer's details come before the mandate."}
+		return account, &flows.Error{Code: flows.PersonRequired, Detail: "Enter the buyer's details before the mandate."}
 	case !r.AsksForMandate():
 		return account, &flows.Error{Code: flows.MandateNotNeeded, Detail: "Nothing in the cart is paid by direct debit."}
 	case !r.NeedsMandate():
-		return account, &flows.Error{Code: flows.MandateSigned, Detail: "The mandate is signed already."}
+		return account, &flows.Error{Code: flows.MandateSigned, Detail: "The mandate is already signed."}
 	}
 	return account, nil
 }
@@ -118,7 +117,7 @@ var mandateFields = map[string]string{
 func mandateRejected(err error) error {
 	var upstream *club.Error
 	if !errors.As(err, &upstream) || upstream.Outcome != club.Rejected {
-		return flows.ClubFailed(err, "The mandate could not be made.")
+		return flows.ClubFailed(err, "The mandate could not be created.")
 	}
 	failure := &flows.Error{Code: flows.InvalidRequest, Err: err}
 	for _, v := range upstream.Violations {
@@ -131,7 +130,7 @@ func mandateRejected(err error) error {
 		}
 	}
 	if len(failure.Fields) == 0 {
-		return flows.ClubFailed(err, "The mandate could not be made.")
+		return flows.ClubFailed(err, "The mandate could not be created.")
 	}
 	return failure
 }

@@ -38,6 +38,7 @@ func (s *Service) sendCode(ctx context.Context, r *flows.Registration, p *flows.
 
 // SignMandate enters the code from the SMS.
 func (s *Service) SignMandate(ctx context.Context, id, token, code string) (flows.View, error) {
+	ctx = club.WithLane(ctx, club.Payers)
 	r, p, at, err := s.editable(ctx, id, token)
 	switch {
 	case err != nil:
@@ -131,7 +132,7 @@ func (s *Service) CancelSignature(ctx context.Context, id, token string) (flows.
 		r = s.refreshMandate(ctx, r, at)
 	}
 	if r.Mandate.State == flows.SignatureSigned {
-		return flows.View{}, &flows.Error{Code: flows.MandateSigned, Detail: "The mandate is signed already. Please ask the club to revoke it."}
+		return flows.View{}, &flows.Error{Code: flows.MandateSigned, Detail: "The mandate is already signed. Please ask the club to revoke it."}
 	}
 	s.cfg.Codes.Cancel(ctx, at.Scope, r.Mandate.Signature)
 	signature := r.Mandate.Signature
@@ -144,6 +145,7 @@ func (s *Service) CancelSignature(ctx context.Context, id, token string) (flows.
 
 // ResendCode cancels the mandate's code and sends another one.
 func (s *Service) ResendCode(ctx context.Context, id, token string) (flows.View, error) {
+	ctx = club.WithLane(ctx, club.Payers)
 	r, p, at, err := s.editable(ctx, id, token)
 	if err != nil {
 		return flows.View{}, err
@@ -158,7 +160,7 @@ func (s *Service) ResendCode(ctx context.Context, id, token string) (flows.View,
 	case r.Mandate.State == flows.SignatureSigned:
 		return s.view(r, p), nil
 	case !r.Mandate.Resendable():
-		return flows.View{}, &flows.Error{Code: flows.NoCode, Detail: "The signature was cancelled. Please give the bank account again."}
+		return flows.View{}, &flows.Error{Code: flows.NoCode, Detail: "The signature was cancelled. Please enter the bank account again."}
 	case now.Before(r.Mandate.ResendAfter):
 		return flows.View{}, &flows.Error{Code: flows.SMSLimited, RetryAfter: r.Mandate.ResendAfter.Sub(now), Detail: "The last code was sent a moment ago."}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
+	"frontdesk/upstream/club"
 )
 
 // Pay starts the registration's payment, or continues the live one: a sale has one payment, however
@@ -16,6 +17,7 @@ import (
 // Any other error means that the buyer cannot pay yet; a repetition continues from there. Once money
 // may have been taken, a failure returns the payment as it is, never "failed, try again".
 func (s *Service) Pay(ctx context.Context, id, token string, in flows.StartPayment) (*flows.Payment, error) {
+	ctx = club.WithLane(ctx, club.Payers)
 	r, p, err := s.load(ctx, id, token)
 	if err != nil {
 		return nil, err
@@ -69,6 +71,11 @@ func (s *Service) begin(ctx context.Context, r *flows.Registration, last *flows.
 	if err != nil {
 		return nil, false, err
 	}
+	if in.Method == flows.Deferred {
+		if problem := at.DueDateProblem("/dueDate", in.DueDate, s.cfg.Now(), s.cfg.Methods); problem != nil {
+			return nil, false, flows.Invalid(*problem)
+		}
+	}
 	known := r.Cart.Settled()
 	err = s.reprice(ctx, r, at, in)
 	if r.Cart.Settled() && !known {
@@ -82,7 +89,7 @@ func (s *Service) begin(ctx context.Context, r *flows.Registration, last *flows.
 		return nil, false, err
 	}
 	if in.Method == flows.ByCard && last.DeclinedTooOften() {
-		return nil, false, &flows.Error{Code: flows.MethodNotOffered, Detail: "Cards were declined too often. Choose another way to pay, or ask the club's staff."}
+		return nil, false, &flows.Error{Code: flows.MethodNotOffered, Detail: "Too many cards were declined. Choose another way to pay, or ask the club's staff."}
 	}
 	if in.Desk != nil {
 		if err := in.Desk.Validate(r.Cart.Total); err != nil {
@@ -92,10 +99,10 @@ func (s *Service) begin(ctx context.Context, r *flows.Registration, last *flows.
 	r.Generation++
 	now := s.cfg.Now().Round(0) // as it will be read
 	p = &flows.Payment{
-		ID: flows.NewPaymentID(r.ID, r.Generation), Schema: flows.PaymentSchema, State: flows.Priced, Reason: "asked for by the buyer", Method: in.Method,
+		ID: flows.NewPaymentID(r.ID, r.Generation), Schema: flows.SignedCart, State: flows.Priced, Reason: "requested by the buyer", Method: in.Method,
 		Registration: r.ID, Generation: r.Generation, ClientToken: r.ClientToken, Sale: r.Sale, Club: at.IRI, Node: at.Scope.Node,
 		Amount: r.Cart.Total, Currency: r.Cart.Currency, Cart: r.Cart.Agreed(), CartRevision: r.Cart.Revision(), SaleState: r.SaleState, Contact: r.Contact.IRI,
-		EndsAt: r.ExpiresAt, DueDate: in.DueDate, Desk: in.Desk, RequestDigest: in.RequestDigest(), CreatedAt: now, UpdatedAt: now,
+		EndsAt: r.ExpiresAt, DueDate: in.DueDate, Desk: in.Desk, RequestDigest: in.RequestDigest(), Attribution: r.Attribution, CreatedAt: now, UpdatedAt: now,
 	}
 	if last != nil {
 		p.EarlierDeclines = last.EarlierDeclines + last.Declines
@@ -172,7 +179,7 @@ func (s *Service) Payment(ctx context.Context, id, token string) (*flows.Payment
 		return nil, err
 	}
 	if view.Payment == nil {
-		return nil, &flows.Error{Code: flows.NotFound, Detail: "No payment was asked for yet."}
+		return nil, &flows.Error{Code: flows.NotFound, Detail: "No payment has been requested yet."}
 	}
 	return view.Payment, nil
 }
@@ -221,7 +228,6 @@ func (s *Service) settledExternally(ctx context.Context, r *flows.Registration) 
 	return nil, flows.SettledError()
 }
 
-// livePayment reads a registration's live payment; nil if there is none.
 func (s *Service) livePayment(ctx context.Context, id string) (*flows.Payment, error) {
 	_, p, err := s.cfg.Store.Registration(ctx, id)
 	if err != nil || !p.Live() {

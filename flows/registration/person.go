@@ -24,10 +24,9 @@ func (s *Service) createContact(ctx context.Context, at catalogue.Club, p flows.
 		return contact, personRejected(upstream, pointer)
 	}
 	contact.GivenName, contact.Mobile = p.GivenName, p.Mobile // not every installation repeats them
-	return contact, flows.ClubFailed(err, "The buyer's details could not be given to the club system.")
+	return contact, flows.ClubFailed(err, "The buyer's details could not be sent to the club system.")
 }
 
-// storedPerson returns a contact's details as the buyer gave them.
 func storedPerson(contact club.Contact) flows.Person {
 	p := flows.Person{GivenName: contact.GivenName, FamilyName: contact.FamilyName, BirthDate: contact.BirthDate, Email: contact.Email, Mobile: contact.Mobile, Gender: contact.Gender}
 	if at := contact.Address; at != nil {
@@ -54,7 +53,7 @@ func personRejected(err *club.Error, at string) error {
 		}
 	}
 	if len(failure.Fields) == 0 {
-		return flows.ClubFailed(err, "The buyer's details could not be given to the club system.")
+		return flows.ClubFailed(err, "The buyer's details could not be sent to the club system.")
 	}
 	return failure
 }
@@ -70,7 +69,7 @@ func (s *Service) attachContact(ctx context.Context, r *flows.Registration, iden
 		return club.Contact{}, err
 	}
 	if profile.Status == club.StatusBanned {
-		return club.Contact{}, &flows.Error{Code: flows.ContactBanned, Detail: "The club does not sell to you. Please ask its staff."}
+		return club.Contact{}, &flows.Error{Code: flows.ContactBanned, Detail: "The club cannot sell to you. Please ask its staff."}
 	}
 	buyer := profile.Buyer(s.cfg.Now())
 	r.Contact = flows.ContactOf(profile.Contact)

@@ -18,7 +18,7 @@ func (s *Service) Migrate(ctx context.Context, id, token, accessToken string) (f
 	case err != nil:
 		return flows.View{}, err
 	case r.Contact == nil:
-		return flows.View{}, &flows.Error{Code: flows.PersonRequired, Detail: "The buyer's details come first."}
+		return flows.View{}, &flows.Error{Code: flows.PersonRequired, Detail: "Enter the buyer's details first."}
 	case r.Sale == "":
 		return flows.View{}, &flows.Error{Code: flows.CartEmpty, Detail: "Please choose an offer first."}
 	case r.Prospect != nil && r.Prospect.Done:
@@ -76,7 +76,7 @@ func (s *Service) migrate(ctx context.Context, r *flows.Registration, at catalog
 		return tookErr
 	}
 	if !arrived {
-		return flows.ClubFailed(err, "Your account could not be brought into this registration.")
+		return flows.ClubFailed(err, "Your account could not be imported into this registration.")
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ func (s *Service) migrate(ctx context.Context, r *flows.Registration, at catalog
 // takeOver gives the sale the remaining contact, and reads both. False when that is still the
 // temporary contact: then nothing was migrated.
 func (s *Service) takeOver(ctx context.Context, r *flows.Registration, at catalogue.Club) (bool, error) {
-	const part = "Your account was found, and this registration could not be brought up to date yet."
+	const part = "Your account was found, but this registration could not be updated yet."
 	if err := s.cfg.Club.UpdateSaleContact(ctx, at.Scope, r.Sale); err != nil {
 		return false, flows.ClubFailed(err, part)
 	}
@@ -124,7 +124,6 @@ func (s *Service) followContact(ctx context.Context, r *flows.Registration, at c
 	s.dropMandate(ctx, r, at)
 }
 
-// accessTokenFailed translates a failed migration for the visitor.
 func accessTokenFailed(err error) error {
 	if failure := flows.MigrationFailed(err); failure != nil {
 		return failure
@@ -132,8 +131,8 @@ func accessTokenFailed(err error) error {
 	var upstream *club.Error
 	refused := errors.As(err, &upstream) && upstream.Status == 403 && upstream.Outcome == club.Rejected // not the source contact's
 	if refused || errors.Is(err, club.ErrUnauthorized) || errors.Is(err, club.ErrBadToken) || errors.Is(err, club.ErrNoContactToken) {
-		return &flows.Error{Code: flows.AccessTokenRefused, Err: err, Detail: "The club system does not accept this access. Please sign in to your account again.",
+		return &flows.Error{Code: flows.AccessTokenRefused, Err: err, Detail: "The club system does not accept this access token. Please log in to your account again.",
 			Fields: []flows.FieldProblem{{Pointer: "/accessToken", Code: flows.FieldAccessToken}}}
 	}
-	return flows.ClubFailed(err, "Your account could not be brought into this registration.")
+	return flows.ClubFailed(err, "Your account could not be imported into this registration.")
 }

@@ -1,6 +1,6 @@
-// Package registration is the visitor's journey: starting, filling and resuming a registration, its
-// cart and mandate, migrating a known person, and requesting its payment. Service has a method for
-// each operation of the public API. Package payment moves the money.
+// Package registration is the visitor's journey: starting, completing and resuming a registration,
+// its cart and mandate, migrating a known person, and requesting its payment. Service has a method
+// for each operation of the public API. Package payment moves the money.
 //
 // A failure leaves no incomplete registration: contact, sale and items are created first, and the
 // record is saved last, by compare-and-set.
@@ -19,6 +19,7 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
 	"frontdesk/flows/keyring"
+	"frontdesk/flows/member"
 	"frontdesk/flows/payment"
 	"frontdesk/flows/signature"
 	"frontdesk/upstream/club"
@@ -75,6 +76,7 @@ type Config struct {
 	Club      *club.Client
 	Catalogue *catalogue.Catalogue
 	Payments  *payment.Machine
+	Contacts  *member.Contacts
 	Keys      *keyring.Keyring
 	Codes     *signature.CodeSender
 	Methods   flows.MethodPolicy // the zero value allows all methods
@@ -97,14 +99,16 @@ type StartRequest struct {
 	Contact     *flows.ContactIdentity
 	Invitation  string
 	Items       []flows.NewItem
+	Attribution *flows.Attribution
 }
 
 // Start creates a registration and returns it with its holder's token, which is stored nowhere.
 func (s *Service) Start(ctx context.Context, in StartRequest) (flows.View, string, error) {
+	ctx = club.WithLane(ctx, club.Newcomers)
 	known := in.Contact != nil || in.Invitation != ""
 	switch {
 	case in.Channel != club.ChannelWeb && !in.Staff:
-		return flows.View{}, "", &flows.Error{Code: flows.StaffOnly, Detail: "Only the club's staff can say that the visitor is at the club.",
+		return flows.View{}, "", &flows.Error{Code: flows.StaffOnly, Detail: "Only the club's staff can start a registration at the club.",
 			Fields: []flows.FieldProblem{{Pointer: "/channel", Code: flows.FieldStaffKey}}}
 	case in.Contact != nil && in.Invitation != "":
 		return flows.View{}, "", flows.Invalid(flows.FieldProblem{Pointer: "/invitation", Code: flows.FieldLoggedIn})
@@ -119,7 +123,7 @@ func (s *Service) Start(ctx context.Context, in StartRequest) (flows.View, strin
 }
 
 func personKnown() error {
-	return &flows.Error{Code: flows.PersonKnown, Detail: "The club knows you: your details are changed there, not here."}
+	return &flows.Error{Code: flows.PersonKnown, Detail: "The club already has your details. Please ask the club to change them."}
 }
 
 func (s *Service) start(ctx context.Context, in StartRequest) (flows.View, string, error) {
@@ -128,7 +132,7 @@ func (s *Service) start(ctx context.Context, in StartRequest) (flows.View, strin
 	token, hash := newToken(s.cfg.Keys, id, now)
 	r := &flows.Registration{
 		ID: id, State: flows.Open, ClientToken: in.ClientToken, TokenHash: hash, ClubID: in.ClubID,
-		Channel: in.Channel, CreatedAt: now, ExpiresAt: now.Add(flows.PayableFor),
+		Channel: in.Channel, Attribution: in.Attribution, CreatedAt: now, ExpiresAt: now.Add(flows.PayableFor),
 	}
 	at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
 	if err != nil {
@@ -182,7 +186,6 @@ func (s *Service) createContactAndSale(ctx context.Context, r *flows.Registratio
 	return s.fillSale(ctx, r, at, contact, items, offers, itemPointer)
 }
 
-// indexPerson adds the pseudonyms by which a person's registrations are found.
 func (s *Service) indexPerson(r *flows.Registration, email, mobile string) {
 	names := append(r.PersonPseudonyms, s.cfg.Keys.CurrentPersonPseudonyms(r.ClientToken, email, mobile)...)
 	slices.Sort(names)
@@ -348,7 +351,6 @@ func (s *Service) Abandon(ctx context.Context, id, token string) (flows.View, er
 	return s.saved(ctx, r, p)
 }
 
-// saved saves a registration and returns its view.
 func (s *Service) saved(ctx context.Context, r *flows.Registration, p *flows.Payment) (flows.View, error) {
 	if err := s.save(ctx, r); err != nil {
 		return flows.View{}, err
@@ -360,12 +362,10 @@ func (s *Service) save(ctx context.Context, r *flows.Registration) error {
 	return flows.StorageFailed(s.cfg.Store.SaveRegistration(ctx, r))
 }
 
-// view is the registration as its visitor sees it now.
 func (s *Service) view(r *flows.Registration, p *flows.Payment) flows.View {
 	return r.View(p, s.cfg.Now())
 }
 
-// change edits an open registration and saves it.
 func (s *Service) change(ctx context.Context, id, token string, edit func(*flows.Registration, catalogue.Club) error) (flows.View, error) {
 	r, p, at, err := s.editable(ctx, id, token)
 	if err != nil {
@@ -377,7 +377,6 @@ func (s *Service) change(ctx context.Context, id, token string, edit func(*flows
 	return s.saved(ctx, r, p)
 }
 
-// editable reads an open registration with its club.
 func (s *Service) editable(ctx context.Context, id, token string) (*flows.Registration, *flows.Payment, catalogue.Club, error) {
 	r, p, err := s.load(ctx, id, token)
 	if err != nil {

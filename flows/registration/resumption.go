@@ -83,8 +83,26 @@ func (s *Service) takeLink(ctx context.Context, clientToken, code string) (*flow
 	return nil, nil, "", flows.StorageFailed(flows.ErrConflict)
 }
 
+// EndSession revokes one of the registration's tokens. A token that was revoked before changes nothing.
+func (s *Service) EndSession(ctx context.Context, id, token string) error {
+	for range maxSaveAttempts {
+		r, _, err := s.load(ctx, id, token)
+		if flows.CodeOf(err) == flows.NotFound && s.TokenIssued(id, token) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		r.EndSession(token)
+		if err = s.cfg.Store.AmendRegistration(ctx, r); !errors.Is(err, flows.ErrConflict) {
+			return flows.StorageFailed(err)
+		}
+	}
+	return flows.StorageFailed(flows.ErrConflict)
+}
+
 func notResumable(err error) error {
-	return &flows.Error{Code: flows.ResumptionInvalid, Detail: "Please make a new link on the device on which you began, or start again.",
+	return &flows.Error{Code: flows.ResumptionInvalid, Detail: "Please create a new link on the device where you started, or start again.",
 		Fields: []flows.FieldProblem{{Pointer: "/resume", Code: flows.FieldLinkEnded}}, Err: err}
 }
 

@@ -69,7 +69,7 @@ func (r *Relay) Deliveries(ctx context.Context, state DeliveryState) (Deliveries
 		states = []DeliveryState{DeliveryRetrying, DeliveryDead}
 	case DeliveryWaiting, DeliveryRetrying, DeliveryDead, DeliveryDelivered:
 	default:
-		return Deliveries{}, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/state", Message: "There is no such state."}}}
+		return Deliveries{}, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/state", Message: "must be waiting, retrying, dead or delivered"}}}
 	}
 	all, err := r.deliveries(ctx, states)
 	return all, flows.StorageFailed(err)
@@ -179,7 +179,7 @@ func deliveryFailed(err error) error {
 	return flows.StorageFailed(err)
 }
 
-// Replay makes a delivery again, now, in whichever state it is, and records the operator.
+// Replay sends a delivery again, now, whatever its state, and records the operator.
 // It fails with NotFound, and with NotDecidable while the delivery is in progress.
 func (r *Relay) Replay(ctx context.Context, id, by string) (Delivery, error) {
 	if err := (flows.Decision{Operator: by}).Validate(); err != nil {
@@ -236,7 +236,6 @@ func (r *Relay) Enable(ctx context.Context, subscriber, by string) (Subscription
 	return view, flows.StorageFailed(err)
 }
 
-// operate records an operator's action, and returns the subscriber of that name.
 func (r *Relay) operate(ctx context.Context, action, subscriber, by string) (Subscriber, error) {
 	s, err := r.subscriber(subscriber)
 	if err == nil {

@@ -25,7 +25,7 @@ type EgressPolicy struct {
 }
 
 // ErrDestination reports that a subscriber's name resolves to an address that is refused.
-var ErrDestination = errors.New("the address is inside a network, or none of the public internet")
+var ErrDestination = errors.New("the address is not on the public internet")
 
 // notPublic are the ranges outside the public internet that net/netip does not name (IANA
 // special-purpose address registries). Those that carry an IPv4 address inside an IPv6

@@ -12,7 +12,7 @@ import (
 	"frontdesk/flows/relay"
 )
 
-// goodSecret signs for the subscribers of the tests.
+// goodSecret is the signing secret of the tests' subscribers.
 const goodSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" //nolint:gosec // the example of the Standard Webhooks specification
 
 // TestEgressPolicy: addresses of private networks, and unassigned addresses, are refused as destinations.
@@ -40,7 +40,7 @@ func TestEgressPolicy(t *testing.T) {
 	}
 }
 
-// TestEgressPolicyAppliesWhenDialling: it counts where a name leads, not how it looks.
+// TestEgressPolicyAppliesWhenDialling: the policy checks the address that a name resolves to, not the name.
 func TestEgressPolicyAppliesWhenDialling(t *testing.T) {
 	t.Parallel()
 	called := false
@@ -105,7 +105,7 @@ func TestSubscribersAreChecked(t *testing.T) {
 	}
 }
 
-// TestRetrySchedule grows to more than a day.
+// TestRetrySchedule: the pauses grow, and together exceed a day.
 func TestRetrySchedule(t *testing.T) {
 	t.Parallel()
 	var last, sum time.Duration

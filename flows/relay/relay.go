@@ -36,7 +36,6 @@ type Subscriber struct {
 	Events []string `json:"events,omitempty"` // patterns such as contact.*; empty: every event
 }
 
-// matches reports whether the subscriber receives an event.
 func (s Subscriber) matches(event string) bool {
 	for _, pattern := range s.Events {
 		if match, _ := path.Match(pattern, event); match {
@@ -184,7 +183,7 @@ func (r *Relay) deliver(ctx context.Context, s Subscriber, job *asynq.Task) erro
 	span.SetAttributes(attribute.String("subscriber", s.Name), attribute.Int("attempt", failures+1))
 	text, err := r.cfg.Keys.Open(deliveryID(event, s.Name), job.Payload())
 	if err != nil {
-		return fmt.Errorf("sealed by a key that is gone: %w", asynq.SkipRetry)
+		return fmt.Errorf("sealed by an unknown key: %w", asynq.SkipRetry)
 	}
 	response, err := r.post(ctx, s, event, text)
 	span.SetAttributes(attribute.Int("status", response.status))
@@ -196,7 +195,7 @@ func (r *Relay) deliver(ctx context.Context, s Subscriber, job *asynq.Task) erro
 		if err := r.inspector.PauseQueue(s.queue()); err != nil {
 			r.cfg.Log.DebugContext(ctx, "deliveries already paused", "subscriber", s.Name, "error", err)
 		}
-		return fmt.Errorf("status 410, so that nothing more is sent: %w", asynq.SkipRetry)
+		return fmt.Errorf("status 410, no more events are sent: %w", asynq.SkipRetry)
 	case response.status < 200 || response.status > 299:
 		return response
 	}
@@ -212,7 +211,7 @@ func (r *Relay) post(ctx context.Context, s Subscriber, event string, text []byt
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL, bytes.NewReader(text))
 	if err != nil {
-		return deliveryResponse{}, errors.New("the address is not one")
+		return deliveryResponse{}, errors.New("the address is invalid")
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", "Frontdesk")
@@ -224,10 +223,10 @@ func (r *Relay) post(ctx context.Context, s Subscriber, event string, text []byt
 	case errors.Is(err, ErrDestination):
 		return deliveryResponse{}, ErrDestination
 	case err != nil && ctx.Err() != nil:
-		return deliveryResponse{}, errors.New("no answer in time")
+		return deliveryResponse{}, errors.New("no response in time")
 	case err != nil:
 		r.cfg.Log.DebugContext(ctx, "delivery failed", "subscriber", s.Name, "error", err)
-		return deliveryResponse{}, errors.New("it could not be reached, or gave no answer")
+		return deliveryResponse{}, errors.New("the subscriber could not be reached or did not respond")
 	}
 	defer response.Body.Close()
 	_, _ = io.CopyN(io.Discard, response.Body, maxResponse) // so that the connection can be used again

@@ -61,11 +61,11 @@ func (s Subscriber) sign(event string, at time.Time, text []byte) (string, error
 	for _, secret := range s.secrets() {
 		signer, err := standardwebhooks.NewWebhook(secret)
 		if err != nil {
-			return "", errors.New("the secret is not one")
+			return "", errors.New("the secret is invalid")
 		}
 		signature, err := signer.Sign(event, at, text)
 		if err != nil {
-			return "", errors.New("it could not be signed")
+			return "", errors.New("the delivery could not be signed")
 		}
 		signatures = append(signatures, signature)
 	}

@@ -2,43 +2,43 @@ package schedule
 
 import "slices"
 
-// Basis says how far an amount and its date can be trusted.
+// Basis says how reliable an amount and its date are.
 type Basis string
 
 // The bases, from the best to the worst.
 const (
-	Exact     Basis = "exact"     // follows from what the club system says, to the cent
-	Estimated Basis = "estimated" // a rule filled a gap; it is named
-	Unknown   Basis = "unknown"   // nothing honest can be said; the rule says why
+	Exact     Basis = "exact"     // derived from the club system's data, to the cent
+	Estimated Basis = "estimated" // a rule filled a gap; Rules names it
+	Unknown   Basis = "unknown"   // the data allows no estimate; Rules says why
 )
 
 // Rule names why something is not exact.
 type Rule string
 
-// Rules of an estimate: each says what was taken for granted.
+// Rules of an estimate: each names an assumption.
 const (
-	// MonthsAsWeeks: months meet weeks, so 12 months are taken for 52 weeks.
+	// MonthsAsWeeks: the offer mixes months and weeks, so 12 months count as 52 weeks.
 	MonthsAsWeeks Rule = "months_as_weeks"
 	// Rounded: the price of a debit has a fraction of a cent. It is rounded,
 	// half a cent up, and for a limited time so that the sum is right.
 	Rounded Rule = "rounded"
-	// Remainder: the periods do not fill the last debit, which takes those that are left.
+	// Remainder: the periods do not divide evenly, so the last debit covers the remaining ones.
 	Remainder Rule = "remainder"
-	// EntriesInTurn: nothing tells whether several entries run side by side, so
-	// they are taken to follow each other.
+	// EntriesInTurn: nothing in the offer shows whether several entries run in
+	// parallel, so they are assumed to follow each other.
 	EntriesInTurn Rule = "entries_in_turn"
-	// LoopOverOffset: loop and offset tell different numbers; the loop counts.
+	// LoopOverOffset: loop and offset give different numbers; the loop counts.
 	LoopOverOffset Rule = "loop_over_offset"
-	// FirstInstalmentAssumed: what is paid at once is not the fee and the first
-	// instalment, though it is said to hold it; the first debit is left out anyway.
+	// FirstInstalmentAssumed: the amount due now should include the first instalment, but
+	// is not the fee plus that instalment; the first debit is omitted anyway.
 	FirstInstalmentAssumed Rule = "first_instalment_assumed"
 	// DebitDayOpen: no debit day was chosen, and the club may choose another.
 	DebitDayOpen Rule = "debit_day_open"
-	// CalendarMonths: a prorated offer is taken to be billed by calendar months
-	// once the month in which it starts is over.
+	// CalendarMonths: a prorated offer is assumed to be billed by calendar months
+	// after the month in which it starts.
 	CalendarMonths Rule = "calendar_months"
-	// ProrataByDays: the first month costs its share of days, the first day
-	// included, half a cent up.
+	// ProrataByDays: the first month is charged by its days, including the first
+	// day, with half a cent rounded up.
 	ProrataByDays Rule = "prorata_by_days"
 )
 
@@ -46,11 +46,11 @@ const (
 const (
 	// PeriodUnreadable: a rhythm, an interval or an offset is not a duration.
 	PeriodUnreadable Rule = "period_unreadable"
-	// CountUnknown: how often an entry repeats is not known.
+	// CountUnknown: the number of an entry's repetitions is unknown.
 	CountUnknown Rule = "count_unknown"
 	// ProrataUnknown: the prorated first instalment is not a month.
 	ProrataUnknown Rule = "prorata_unknown"
-	// OutOfRange: amounts, debits or dates are beyond what an offer can mean.
+	// OutOfRange: amounts, debits or dates are outside the range of a plausible offer.
 	OutOfRange Rule = "out_of_range"
 )
 

@@ -7,8 +7,8 @@ import (
 	"frontdesk/flows/schedule"
 )
 
-// BenchmarkOf is the schedule of an endless subscription whose first month is paid at once,
-// as a page of the catalogue asks for it for each of its offers.
+// BenchmarkOf measures the schedule of an endless subscription whose first month is paid at once, as a
+// catalogue page needs it for each of its offers.
 func BenchmarkOf(b *testing.B) {
 	terms := schedule.Terms{
 		Offer: schedule.Offer{

@@ -51,7 +51,6 @@ func (d Date) onDay(day int) Date {
 	return d
 }
 
-// daysOfMonth is 28 to 31.
 func (d Date) daysOfMonth() int {
 	return time.Date(d.Year, d.Month+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }

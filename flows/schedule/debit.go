@@ -37,7 +37,7 @@ func calendarOf(t Terms, p plan) calendar {
 	return c
 }
 
-// prorates tells whether the first month is shortened: a start on the first needs nothing.
+// prorates reports whether the first month is shortened: a start on the first needs nothing.
 func (t Terms) prorates() bool { return t.Prorated && t.Start.Day != 1 }
 
 func (c calendar) date(n int) Date {
@@ -87,11 +87,17 @@ func dueNow(t Terms, p plan) DueNow {
 	if max(t.DueNow, t.RegistrationFee, -t.DueNow, -t.RegistrationFee) > maxAmount {
 		due.Verdict = verdict(OutOfRange)
 	}
-	rest := Part{Price, t.DueNow - t.RegistrationFee}
+	rest := Part{Kind: Price, Amount: t.DueNow - t.RegistrationFee}
 	if p.paid > 0 {
 		rest.Kind = FirstInstalment
 	}
-	due.add(Part{Fee, t.RegistrationFee}, rest)
+	due.add(Part{Kind: Fee, Amount: t.RegistrationFee}, rest)
+	for _, price := range t.Extras {
+		due.Amount += price
+		if max(price, -price) > maxAmount {
+			due.Verdict = due.and(verdict(OutOfRange))
+		}
+	}
 	if !t.prorates() {
 		return due
 	}
@@ -105,7 +111,7 @@ func dueNow(t Terms, p plan) DueNow {
 		share -= first
 	}
 	due.Amount += share
-	due.add(Part{Prorata, share})
+	due.add(Part{Kind: Prorata, Amount: share})
 	due.Verdict = due.and(verdict(ProrataByDays))
 	return due
 }

@@ -55,7 +55,7 @@ func ExampleOf_weeks() {
 	// in all 10180
 }
 
-// Where months meet weeks, twelve months are taken for 52 weeks, and the line says so.
+// Where months meet weeks, twelve months count as 52 weeks, and the line says so.
 func ExampleOf_estimated() {
 	s := schedule.Of(schedule.Terms{
 		Offer: schedule.Offer{
@@ -69,7 +69,7 @@ func ExampleOf_estimated() {
 	// Output: 2557 estimated [months_as_weeks rounded]
 }
 
-// The first bank statement, which people take for a double charge.
+// The first bank statement, which looks like a double charge.
 func ExampleOf_firstStatement() {
 	s := schedule.Of(schedule.Terms{
 		Offer: schedule.Offer{
@@ -100,7 +100,7 @@ func ExampleOfferOf() {
 	// Output: [{Offset:P0W Interval:P1M Loop:3 Price:2990}]
 }
 
-// Debits on the 31st take the last day of a shorter month, and go back to the 31st.
+// Debits on the 31st fall on the last day of a shorter month, then on the 31st again.
 func ExampleRecurrence_At() {
 	r := schedule.Recurrence{From: schedule.Date{Year: 2028, Month: time.January, Day: 31}, Every: "P1M", Day: 31}
 	fmt.Println(r.At(0), r.At(1), r.At(2))

@@ -21,16 +21,15 @@ type golden struct {
 	Offer     string   `json:"offer"`
 	Name      string   `json:"name"`
 	Basis     string   `json:"basis"`
-	Now       []string `json:"now"` // the parts of what is due now
+	Now       []string `json:"now"` // the parts of the amount due now
 	Debits    []string `json:"debits,omitempty"`
 	Endless   string   `json:"endless,omitempty"`
 	Total     *int64   `json:"total,omitempty"`
 	Statement []string `json:"statement,omitempty"`
 }
 
-// TestEveryOfferOfTheSimulator reads all offers with the real client, and compares
-// their schedules with testdata. `go test ./flows/schedule -rewrite` rewrites it;
-// read the difference before you keep it.
+// TestEveryOfferOfTheSimulator reads all offers with the real client and compares their schedules with
+// testdata. `go test ./flows/schedule -rewrite` rewrites it; read the difference before you keep it.
 func TestEveryOfferOfTheSimulator(t *testing.T) {
 	t.Parallel()
 	today := time.Date(2026, time.November, 21, 9, 0, 0, 0, time.UTC)
@@ -41,7 +40,7 @@ func TestEveryOfferOfTheSimulator(t *testing.T) {
 		GatewayKey: clubsim.DemoGatewayKey, Now: time.Now})
 	seen := map[club.IRI]bool{}
 	var all []golden
-	// Two clubs of different chains sell between them all that there is.
+	// Two clubs of different chains together sell every offer.
 	for _, scope := range []club.Scope{
 		{ClientToken: "demo", Club: "/demo/clubs/12", Node: "/demo/network_nodes/1"},
 		{ClientToken: "demo", Club: "/demo/clubs/21", Node: "/demo/network_nodes/6"},
@@ -60,7 +59,7 @@ func TestEveryOfferOfTheSimulator(t *testing.T) {
 	holdGolden(t, all)
 }
 
-// goldenOf is an offer that starts in the middle of a month, with debits on the fifth.
+// goldenOf returns the schedule of an offer that starts in the middle of a month, with debits on the fifth.
 func goldenOf(offer club.Offer, today time.Time) golden {
 	commitment := ""
 	for _, behavior := range offer.Product.Behaviors {

@@ -49,7 +49,7 @@ func (p period) String() string {
 
 func (p period) isZero() bool { return p == period{} }
 
-// sameUnit tells whether one period can be counted in the other by the calendar.
+// sameUnit reports whether one period can be counted in the other by the calendar.
 func (p period) sameUnit(other period) bool { return (p.months == 0) == (other.months == 0) }
 
 // Where months meet weeks, 12 months are taken for 52 weeks, which are 364 days:

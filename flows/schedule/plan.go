@@ -189,10 +189,10 @@ func pricing(price int64, interval, rhythm period) (rules []Rule) {
 	return rules
 }
 
-// inTurn tells whether several entries follow each other, or run side by side
-// from the start, and whether that is known. Rule 3 of the API's section
-// Schedule entry only says that they add up; what is paid at once shows the
-// first debit, and the commitment how long all of them last.
+// inTurn reports whether several entries follow each other or run in parallel, and
+// whether that is known. They add up: rule 3 of the API's section Schedule entry says
+// no more. The evidence is the amount due now, which shows the first debit, and the
+// commitment, which shows how long all of them last.
 func (o Offer) inTurn(limited []series, endless *instalment) (inTurn, known bool) {
 	if len(limited) == 0 || len(limited) == 1 && endless == nil {
 		return true, true
@@ -215,8 +215,8 @@ func (o Offer) inTurn(limited []series, endless *instalment) (inTurn, known bool
 	return inTurnBy(o.Commitment, limited)
 }
 
-// inTurnBy compares a commitment with the time that entries last one after the
-// other, and side by side.
+// inTurnBy compares a commitment with the duration of the entries in sequence and
+// in parallel.
 func inTurnBy(commitment string, limited []series) (inTurn, known bool) {
 	length, ok := parsePeriod(commitment)
 	if !ok || length.isZero() {
@@ -237,7 +237,7 @@ func inTurnBy(commitment string, limited []series) (inTurn, known bool) {
 	return longest.Cmp(whole) != 0, sum.Cmp(whole) == 0 || longest.Cmp(whole) == 0
 }
 
-// addedUp puts series one after the other, or on top of each other.
+// addedUp joins series in sequence, or adds their debits in parallel.
 func addedUp(all []series, inTurn bool) (debits []instalment) {
 	for _, one := range all {
 		if inTurn {

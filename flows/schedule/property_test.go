@@ -9,7 +9,7 @@ import (
 	"frontdesk/flows/schedule"
 )
 
-// drawDay draws a day of the next years, often one at the end of a month or in a leap year.
+// drawDay draws a day of the coming years, often one at the end of a month or in a leap year.
 func drawDay(t *rapid.T, label string) schedule.Date {
 	if rapid.Bool().Draw(t, label+" at a month's end") {
 		first := schedule.Date{Year: rapid.IntRange(2026, 2032).Draw(t, label+" year"), Month: time.Month(rapid.IntRange(1, 12).Draw(t, label+" month")), Day: 1}
@@ -42,15 +42,15 @@ func drawTerms(t *rapid.T) schedule.Terms {
 	return terms
 }
 
-// payFirst makes the first instalment part of what is paid at once.
+// payFirst includes the first instalment in the amount paid at once.
 func payFirst(terms schedule.Terms, amount int64) schedule.Terms {
 	terms.FirstInstalmentPaid = true
 	terms.DueNow += amount
 	return terms
 }
 
-// TestSumsAreExact: a limited entry costs its price times its periods, to the
-// cent, however it is split into debits and whether or not the first is paid.
+// TestSumsAreExact: a limited entry costs exactly its price times its periods, however it is split into debits
+// and whether or not the first is paid at once.
 func TestSumsAreExact(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -59,7 +59,7 @@ func TestSumsAreExact(t *testing.T) {
 		entry := schedule.Entry{Offset: "P0W", Interval: intervals.Draw(t, "the interval"), Price: rapid.Int64Range(100, 100_000).Draw(t, "the price")}
 		longest := 60
 		if entry.Interval == "P1Y" {
-			longest = 10 // no offer is weekly for more years
+			longest = 10 // no weekly offer runs for more years
 		}
 		entry.Loop = rapid.IntRange(1, longest).Draw(t, "times")
 		terms.Occurrences = []schedule.Entry{entry}
@@ -80,7 +80,7 @@ func TestSumsAreExact(t *testing.T) {
 	})
 }
 
-// TestEveryScheduleHolds walks what must be true of any schedule at all.
+// TestEveryScheduleHolds checks the properties that every schedule has.
 func TestEveryScheduleHolds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -118,8 +118,8 @@ func TestEveryScheduleHolds(t *testing.T) {
 	})
 }
 
-// holdDates: each date is one of the calendar, after the one before, and on the
-// debit day or the last day of a month that is too short for it.
+// holdDates: each date exists in the calendar, is later than the one before, and is the debit day or the last
+// day of a shorter month.
 func holdDates(t *rapid.T, terms schedule.Terms, dates []schedule.Date) {
 	for i, date := range dates {
 		if again, err := time.Parse(time.DateOnly, date.String()); err != nil || schedule.DateOf(again) != date {
@@ -161,7 +161,7 @@ func holdStatement(t *rapid.T, s schedule.Schedule) {
 	}
 }
 
-// holdVerdicts: the whole is never more certain than a part, and names its rules.
+// holdVerdicts: the whole is never more certain than its parts, and names its rules.
 func holdVerdicts(t *rapid.T, s schedule.Schedule) {
 	verdicts := []schedule.Verdict{s.DueNow.Verdict}
 	for _, debit := range s.Debits {
@@ -180,8 +180,8 @@ func holdVerdicts(t *rapid.T, s schedule.Schedule) {
 	}
 }
 
-// TestMonthsAgreeWithTheCalendar holds the dates against the standard library's
-// own, which normalises where this package keeps to the month.
+// TestMonthsAgreeWithTheCalendar compares the dates with those of the standard library, which overflows into
+// the next month where this package stays in the month.
 func TestMonthsAgreeWithTheCalendar(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -197,7 +197,7 @@ func TestMonthsAgreeWithTheCalendar(t *testing.T) {
 	})
 }
 
-// FuzzOf: nothing that a club system may send makes it fail, or pass for exact what cannot be read.
+// FuzzOf: no data of a club system causes a panic, or yields an exact schedule from unreadable entries.
 func FuzzOf(f *testing.F) {
 	f.Add("monthly", "P0W", "P1M", "P12M", 12, int64(2990), int64(4890), int64(1900), true, true, 5, 9000)
 	f.Add("P9999Y", "P9999M", "P9999D", "", -1, int64(-1)<<62, int64(1)<<62, int64(-1)<<63, true, false, 31, 0)

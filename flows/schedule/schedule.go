@@ -1,16 +1,15 @@
-// Package schedule says when an offer of the club system costs how much: what
-// is due now, every debit with its date, or the debit that never ends.
+// Package schedule computes what an offer of the club system costs, and when: the
+// amount due now, every debit with its date, or the debit that never ends.
 //
-// It computes, and does nothing else: no clock, no requests, no floating point;
-// of the club system's client it knows one type, in offer.go. It does not decide which offers or debit
-// days there are (that is the catalogue in the parent package), and what it says
-// is a preview: the amount that a visitor pays is always that of their cart.
+// It only computes: no clock, no requests, no floating point. It uses one type of
+// the club system's client, in offer.go. Package catalogue knows the offers and
+// debit days. A schedule is a preview: a visitor always pays the cart's amount.
 //
-// The club system describes billing periods, and says in which rhythm they are
+// The club system describes billing periods, and the rhythm in which they are
 // debited (club system API, sections Offer and Schedule entry). One debit is the
-// price of an entry times the number of its intervals in one rhythm. Where that
-// does not follow from what the club system says, a line carries the rule that
-// filled the gap; it never looks more exact than it is.
+// price of an entry times the number of its intervals in one rhythm. Where the
+// club system's data leaves a gap, a line names the rule that filled it; it never
+// looks more exact than it is.
 //
 // Start reading at Of. The amounts come from plan.go, the dates from debit.go.
 package schedule
@@ -40,8 +39,9 @@ type Entry struct {
 // Terms is an offer with the buyer's choices.
 type Terms struct {
 	Offer
-	Today Date
-	Start Date // one before Today counts as Today
+	Extras []int64 // prices of what is sold with the offer, and paid at once
+	Today  Date
+	Start  Date // one before Today counts as Today
 	// DebitDay is a day of the month; 0: debits keep the day of the start.
 	DebitDay int
 	// DebitDayOpen: DebitDay was not chosen, so every date is an estimate. A
@@ -64,7 +64,7 @@ type Schedule struct {
 type DueNow struct {
 	Date   Date
 	Amount int64
-	Parts  []Part // add up to Amount
+	Parts  []Part // add up to Amount, with the extras
 	Verdict
 }
 

@@ -22,7 +22,7 @@ func day(t testing.TB, text string) schedule.Date {
 	return schedule.DateOf(d)
 }
 
-// lines writes a schedule as a line per debit, for comparison.
+// lines formats a schedule as one line per debit, for comparison.
 func lines(s schedule.Schedule) string {
 	var all []string
 	for _, d := range s.Debits {
@@ -53,7 +53,7 @@ func weeks(loop int, price int64) schedule.Entry {
 
 type entries = []schedule.Entry
 
-// ruleCase is an offer from 2026-12-01 with debits on the fifth, unless said otherwise.
+// ruleCase is an offer from 2026-12-01 with debits on the fifth, unless stated otherwise.
 type ruleCase struct {
 	offer schedule.Offer
 	start string
@@ -73,7 +73,7 @@ func (c ruleCase) schedule(t *testing.T) schedule.Schedule {
 	return schedule.Of(terms)
 }
 
-// TestRules walks the rules that the simulator's catalogue has no case for.
+// TestRules covers the rules that no offer of the simulator's catalogue needs.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]ruleCase{
@@ -135,7 +135,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeTold: where nothing honest can be said, nothing is.
+// TestWhatCannotBeTold: without a reliable estimate, the schedule is unknown.
 func TestWhatCannotBeTold(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]ruleCase{
@@ -162,7 +162,7 @@ func TestWhatCannotBeTold(t *testing.T) {
 	}
 }
 
-// TestProrata: the first month costs its days, and no instalment is asked for twice.
+// TestProrata: the first month costs its days, and no instalment is charged twice.
 func TestProrata(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -184,8 +184,8 @@ func TestProrata(t *testing.T) {
 	}
 }
 
-// TestPure holds the package to what it says of itself: money without floating
-// point, no clock, no input or output.
+// TestPure checks that the package is pure, as documented: money without floating point, no clock, no input or
+// output.
 func TestPure(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.go")

@@ -65,5 +65,5 @@ func (b *SMSBudget) checkCountry(mobile, home string) error {
 	if mobile == "" || allowed[0] == "" || slices.ContainsFunc(countriesOf(mobile, home), func(country string) bool { return slices.Contains(allowed, country) }) {
 		return nil
 	}
-	return &flows.Error{Code: flows.MobileUnreachable, Detail: "The club sends no codes to mobile numbers of this country. Please give another number, or ask its staff."}
+	return &flows.Error{Code: flows.MobileUnreachable, Detail: "The club sends no codes to mobile numbers of this country. Please enter another number, or ask its staff."}
 }

@@ -58,12 +58,12 @@ func (c *CodeSender) Send(ctx context.Context, s *flows.Signature, a Reservation
 	case club.Unknown:
 		c.cfg.Budget.countSent()
 		// An SMS may arrive, with a code that cannot be used.
-		c.cfg.Log.WarnContext(ctx, "whether a code was sent is not known", "error", err)
+		c.cfg.Log.WarnContext(ctx, "sms code delivery unknown", "error", err)
 		return nil
 	}
 	c.Release(ctx, a)
 	s.ResendAfter = c.cfg.Now()
-	c.cfg.Log.WarnContext(ctx, "no code was sent", "error", err)
+	c.cfg.Log.WarnContext(ctx, "sms code not sent", "error", err)
 	if club.OutcomeOf(err) == club.Rejected {
 		return notSendable(err)
 	}
@@ -77,7 +77,7 @@ func notSendable(err error) error {
 	}
 	var upstream *club.Error
 	if errors.As(err, &upstream) && (upstream.Status == 400 || upstream.Status == 422) {
-		return &flows.Error{Code: flows.MobileUnreachable, Detail: "The club system sends no code to this mobile number. Please correct it.", Err: err}
+		return &flows.Error{Code: flows.MobileUnreachable, Detail: "The club system cannot send a code to this mobile number. Please correct it.", Err: err}
 	}
 	return flows.ClubFailed(err, "The code could not be sent.")
 }
@@ -121,7 +121,6 @@ func (c *CodeSender) Check(ctx context.Context, scope club.Scope, s *flows.Signa
 	return c.rejected(ctx, scope, s, err, signed)
 }
 
-// rejected translates the rejection of a code.
 func (c *CodeSender) rejected(ctx context.Context, scope club.Scope, s *flows.Signature, err error, signed func(context.Context) (bool, error)) error {
 	var upstream *club.Error
 	errors.As(err, &upstream)
@@ -134,12 +133,12 @@ func (c *CodeSender) rejected(ctx context.Context, scope club.Scope, s *flows.Si
 		return &flows.Error{Code: flows.CodeExpired, Detail: "The code is too old. Please ask for a new one.", Err: err}
 	case upstream.Code == codeNotPending, errors.Is(err, club.ErrNotFound):
 		// Either the response "signed" was lost, or the code ended at the club system.
-		if done, lookErr := signed(ctx); lookErr == nil && done {
+		if done, readErr := signed(ctx); readErr == nil && done {
 			s.State = flows.SignatureSigned
 			return nil
 		}
 		s.State = flows.SignatureExpired
-		return &flows.Error{Code: flows.CodeExpired, Detail: "The code cannot be used any more. Please ask for a new one.", Err: err}
+		return &flows.Error{Code: flows.CodeExpired, Detail: "The code is no longer valid. Please ask for a new one.", Err: err}
 	case upstream.Status != 400 && upstream.Status != 422:
 		return flows.ClubFailed(err, "The code could not be checked.")
 	case upstream.Code == codeTooMany, s.Attempts >= flows.MaxAttempts:
@@ -147,7 +146,7 @@ func (c *CodeSender) rejected(ctx context.Context, scope club.Scope, s *flows.Si
 			c.Cancel(ctx, scope, *s)
 		}
 		s.State = flows.SignatureBlocked
-		return &flows.Error{Code: flows.CodeBlocked, Detail: "The code was wrong too often, so it signs nothing any more. Please ask for a new one.", Err: err}
+		return &flows.Error{Code: flows.CodeBlocked, Detail: "Too many wrong codes were entered. Please ask for a new code.", Err: err}
 	}
 	s.PendingCode = ""
 	return &flows.Error{Code: flows.CodeWrong, Detail: "The code is wrong. Attempts left: {left}.", Params: map[string]string{"left": strconv.Itoa(s.AttemptsLeft())},
@@ -156,11 +155,11 @@ func (c *CodeSender) rejected(ctx context.Context, scope club.Scope, s *flows.Si
 
 // resolveUnknown finds out the result of a code whose response was lost.
 func (c *CodeSender) resolveUnknown(ctx context.Context, s *flows.Signature, err error, signed func(context.Context) (bool, error)) error {
-	done, lookErr := signed(ctx)
+	done, readErr := signed(ctx)
 	switch {
-	case lookErr != nil:
+	case readErr != nil:
 		s.State = flows.SignatureUnconfirmed
-		c.cfg.Log.WarnContext(ctx, "whether a code signed is not known", "error", err, "look", lookErr)
+		c.cfg.Log.WarnContext(ctx, "signature outcome unknown", "error", err, "readError", readErr)
 		return nil
 	case done:
 		s.State = flows.SignatureSigned

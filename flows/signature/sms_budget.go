@@ -16,11 +16,11 @@ import (
 // Codes that are not entered indicate SMS fraud or harassment. They are found by these figures.
 const (
 	smsWindow      = time.Hour        // observed: long enough for a club's quiet hours, short enough to show an attack
-	smsGrace       = 2 * time.Minute  // before a code must be entered; with the phone at hand it takes less than one
+	smsGrace       = 2 * time.Minute  // for entering a code; with the phone in hand it takes less than one
 	smsSample      = 20               // codes, at least: of fewer, slow visitors are a large share; an attack gets as many per hour
 	codesPerSample = 3                // of them, at most, from one network: else two addresses could silence a club by themselves
 	networkSample  = 5                // codes to one address, at least, before it is refused for those that were not entered
-	smsPause       = 15 * time.Minute // returned as the time to wait: by then staff may have reacted, or the codes left the window
+	smsPause       = 15 * time.Minute // the time to wait in the error: staff may have reacted by then, or the codes left the window
 	smsAlarmEvery  = 10 * time.Minute // often enough for an alert, rare enough for a readable log
 	unlimited      = 1 << 30          // a limit that is never reached, for codes that are only counted
 )
@@ -84,7 +84,6 @@ func (b *SMSBudget) limits() []flows.SMSLimit {
 	return []flows.SMSLimit{{Codes: b.cfg.Hourly, Period: time.Hour}, {Codes: b.cfg.Daily, Period: 24 * time.Hour}}
 }
 
-// organisationLimits are limits for all clubs of an organisation together.
 func (b *SMSBudget) organisationLimits() []flows.SMSLimit {
 	return []flows.SMSLimit{{Codes: cmp.Or(b.cfg.OrganisationHourly, clubsPerBudget*b.cfg.Hourly), Period: time.Hour},
 		{Codes: cmp.Or(b.cfg.OrganisationDaily, clubsPerBudget*b.cfg.Daily), Period: 24 * time.Hour}}
@@ -125,7 +124,6 @@ func (b *SMSBudget) suspicious(ctx context.Context, network flows.ClientNetwork,
 	return &flows.Error{Code: flows.SMSLimited, RetryAfter: smsPause, Detail: "Too few of the codes that were sent for your network were entered. Try again later, or ask the club's staff."}
 }
 
-// exhausted is the error for a code beyond the budget of a club or of its organisation.
 func (b *SMSBudget) exhausted(ctx context.Context, at club.IRI, why string, limits []flows.SMSLimit, wait time.Duration) error {
 	b.overBudget.Add(1)
 	b.alarm(ctx, at, why, "hourly", limits[0].Codes, "daily", limits[1].Codes)
@@ -144,7 +142,6 @@ func (b *SMSBudget) alarm(ctx context.Context, at club.IRI, why string, figures 
 	b.cfg.Log.ErrorContext(ctx, "sms codes paused for a club", append([]any{"club", at, "why", why}, figures...)...)
 }
 
-// countSent counts a code requested from the club system.
 func (b *SMSBudget) countSent() {
 	if b != nil {
 		b.sent.Add(1)

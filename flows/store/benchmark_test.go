@@ -6,8 +6,8 @@ import (
 	"frontdesk/flows"
 )
 
-// BenchmarkCommit is one compare-and-set of a payment on a real Redis: encoded, sealed,
-// sent and answered.
+// BenchmarkCommit measures one compare-and-set of a payment on a real Redis: encoded, sealed, sent and
+// answered.
 func BenchmarkCommit(b *testing.B) {
 	on := newFixture(b, realRedis.Database())
 	_, p := on.started()
@@ -18,7 +18,7 @@ func BenchmarkCommit(b *testing.B) {
 	}
 }
 
-// BenchmarkRegistration is the read of a registration with its payment.
+// BenchmarkRegistration measures the read of a registration with its payment.
 func BenchmarkRegistration(b *testing.B) {
 	on := newFixture(b, realRedis.Database())
 	r, _ := on.started()

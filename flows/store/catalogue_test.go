@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestCatalogueCopies: a newer copy stays, a copy ends with its life, and Redis reveals
-// neither the name nor the text.
+// TestCatalogueCopies: an older copy does not replace a newer one, copies expire, and Redis reveals neither
+// the name nor the text.
 func TestCatalogueCopies(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		const name = "products of /demo/contacts/1002"

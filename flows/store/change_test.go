@@ -6,7 +6,7 @@ import (
 	"frontdesk/flows"
 )
 
-// TestSilentStateChange stores a change that shows the buyer nothing new, and expects no notification of it.
+// TestSilentStateChange stores a change that shows the buyer nothing new, and expects no notification.
 func TestSilentStateChange(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		silentRegistration, silent := b.started()

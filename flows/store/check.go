@@ -19,7 +19,7 @@ import (
 const (
 	// minVersion is the oldest Redis that the scripts are tested on.
 	minVersion = 7
-	// fullAt is the share of the memory limit that is reported: at the limit Redis refuses every
+	// fullAt is the share of the memory limit from which the check warns: at the limit Redis refuses every
 	// write, payments included, because it may not evict anything.
 	fullAt = 0.9
 	// maxSkew: leases use the clock of Redis, sweeps those of the gateways. They may differ by far
@@ -69,7 +69,6 @@ func refusal(err error, other flows.Check) flows.Check {
 		"make room on its disk; everything then continues, and no payment is lost meanwhile")
 }
 
-// redisCheck collects the worst check of each aspect.
 type redisCheck struct {
 	options CheckOptions
 	now     func() time.Time
@@ -105,7 +104,7 @@ func (c *redisCheck) checkPrimary(ctx context.Context, node *redis.Client) error
 	if err != nil {
 		return err
 	}
-	info := parseInfo(text)
+	info := ParseInfo(text)
 	c.add(info.version())
 	c.add(info.role())
 	c.add(info.eviction())
@@ -134,11 +133,12 @@ func (c *redisCheck) add(d flows.Check) {
 	}
 }
 
-// information holds the fields of INFO.
-type information map[string]string
+// Information holds the fields of INFO.
+type Information map[string]string
 
-func parseInfo(text string) information {
-	info := information{}
+// ParseInfo reads the reply of INFO.
+func ParseInfo(text string) Information {
+	info := Information{}
 	for line := range strings.Lines(text) {
 		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
 			info[name] = value
@@ -147,7 +147,7 @@ func parseInfo(text string) information {
 	return info
 }
 
-func (i information) version() flows.Check {
+func (i Information) version() flows.Check {
 	d := check("", flows.OK, "version "+i["redis_version"]+", "+i["redis_mode"], "")
 	major, _, _ := strings.Cut(i["redis_version"], ".")
 	if n, err := strconv.Atoi(major); err != nil || n < minVersion {
@@ -156,7 +156,7 @@ func (i information) version() flows.Check {
 	return d
 }
 
-func (i information) role() flows.Check {
+func (i Information) role() flows.Check {
 	if i["role"] != "master" {
 		return check("role", flows.Failed, "a replica", "name the primary, or the Sentinels who know it (redis+sentinel://)")
 	}
@@ -167,7 +167,7 @@ func (i information) role() flows.Check {
 	return d
 }
 
-func (i information) eviction() flows.Check {
+func (i Information) eviction() flows.Check {
 	d := check("eviction", flows.OK, "maxmemory-policy "+i["maxmemory_policy"], "")
 	if i["maxmemory_policy"] != "noeviction" {
 		d.Verdict, d.Fix = flows.Unsafe, "CONFIG SET maxmemory-policy noeviction, and in redis.conf: it may drop payments when memory is short"
@@ -177,7 +177,7 @@ func (i information) eviction() flows.Check {
 
 // persistence requires every write to be on the disk before it is acknowledged. INFO says whether
 // there is a file, but only the configuration, which providers hide, says how it is synced.
-func (c *redisCheck) persistence(ctx context.Context, node *redis.Client, info information) flows.Check {
+func (c *redisCheck) persistence(ctx context.Context, node *redis.Client, info Information) flows.Check {
 	configured, err := node.ConfigGet(ctx, "appendfsync").Result()
 	synced := configured["appendfsync"]
 	ok := func(found string) flows.Check { return check("persistence", flows.OK, found, "") }
@@ -207,7 +207,7 @@ func (c *redisCheck) persistence(ctx context.Context, node *redis.Client, info i
 		"allow CONFIG GET; or have the provider confirm appendfsync always, and vouch for it with FRONTDESK_REDIS_ASSUME_DURABLE=true")
 }
 
-func (i information) memory() flows.Check {
+func (i Information) memory() flows.Check {
 	used, _ := strconv.ParseFloat(i["used_memory"], 64)
 	limit, _ := strconv.ParseFloat(i["maxmemory"], 64)
 	if limit <= 0 {
@@ -230,7 +230,6 @@ func clock(before, theirs, after time.Time) flows.Check {
 	return check("clock", flows.OK, fmt.Sprintf("within %s of ours", maxSkew), "")
 }
 
-// copies checks whether enough replicas acknowledge what a primary writes.
 func copies(ctx context.Context, node *redis.Client, replicas int) flows.Check {
 	err := repeat(ctx, func() error { return acknowledged(ctx, node, replicas) }) // as often as a write would
 	switch {

@@ -10,15 +10,14 @@ import (
 	"frontdesk/flows/store"
 )
 
-// TestCheckRedis changes one setting of a safe Redis at a time, as an administrator may
-// do while gateways run.
+// TestCheckRedis changes one setting of a safe Redis at a time, as an administrator may while gateways run.
 func TestCheckRedis(t *testing.T) {
 	t.Parallel()
 	set := func(name, value string) []any { return []any{"CONFIG", "SET", name, value} }
 	for name, test := range map[string]struct {
-		change  []any // a command, as the administrator
+		change  []any // the administrator's command
 		vouched bool
-		off     time.Duration // of our own clock
+		off     time.Duration // of the gateway's clock
 		wrong   map[string]flows.Verdict
 		says    string
 	}{
@@ -68,7 +67,7 @@ func TestCheckRedisUnreachable(t *testing.T) {
 	}
 }
 
-// expectChecks holds what was found to what is wrong, and to nothing else.
+// expectChecks expects the verdicts in wrong, and OK from all other checks.
 func expectChecks(t *testing.T, found []flows.Check, wrong map[string]flows.Verdict, says string) {
 	t.Helper()
 	said, bad := "", 0

@@ -49,7 +49,7 @@ func TestClubEvents(t *testing.T) {
 	})
 }
 
-// TestClubEventsAreBounded: the oldest go, and it shows.
+// TestClubEventsAreBounded: the oldest events are dropped and counted.
 func TestClubEventsAreBounded(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		ctx := b.Context()
@@ -95,7 +95,7 @@ func TestRefreshes(t *testing.T) {
 			}
 		}
 		hint(now, "a", "b")
-		hint(later, "a") // puts nothing off
+		hint(later, "a") // does not postpone the earlier hint
 		hint(later, "c")
 		if got := due(now); !slices.Equal(got, []string{"a", "b"}) {
 			b.Errorf("due: %v", got)
@@ -103,7 +103,7 @@ func TestRefreshes(t *testing.T) {
 		if got := due(now); len(got) != 0 {
 			b.Errorf("taken twice: %v", got)
 		}
-		// a is done, for b another hint came meanwhile.
+		// a is done; meanwhile another hint for b arrived.
 		hint(now.Add(time.Second), "b")
 		for _, id := range []string{"a", "b"} {
 			if err := b.FinishRefresh(ctx, id, later, time.Time{}); err != nil {
@@ -113,7 +113,7 @@ func TestRefreshes(t *testing.T) {
 		if got := due(now.Add(time.Second)); !slices.Equal(got, []string{"b"}) {
 			b.Errorf("after the hint: %v", got)
 		}
-		// b was not finished: the gateway that refreshed it died.
+		// b was not finished, because its gateway died.
 		if got := due(now.Add(2 * time.Minute)); !slices.Equal(got, []string{"b", "c"}) {
 			b.Errorf("after a death: %v", got)
 		}
@@ -127,7 +127,7 @@ func TestRefreshes(t *testing.T) {
 	})
 }
 
-// TestRefreshRate: a burst at once, then one per interval, shared by all callers.
+// TestRefreshRate: a burst at once, then one refresh per interval, shared by all callers.
 func TestRefreshRate(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		ctx, now := b.Context(), time.Now().Truncate(time.Millisecond)

@@ -107,13 +107,13 @@ func parse(address string) (*redis.UniversalOptions, error) {
 	case "cluster":
 		o.IsClusterMode = true // also with one host
 		if database = strings.Trim(path, "/"); database != "" {
-			return nil, errors.New("a cluster has no databases: nothing follows its hosts")
+			return nil, errors.New("a cluster has no databases: remove what follows the hosts")
 		}
 	default:
-		return nil, fmt.Errorf("%s+%s:// is not known: it is sentinel, cluster or nothing that follows the plus", security, kind)
+		return nil, fmt.Errorf("%s+%s:// is unknown: after the plus, use sentinel or cluster", security, kind)
 	}
 	if o.DB, err = strconv.Atoi(cmp.Or(database, "0")); err != nil || o.DB < 0 {
-		return nil, errors.New("the database is not a number")
+		return nil, errors.New("the database must be a number")
 	}
 	if err := refuseUnknown(parts.RawQuery, known); err != nil {
 		return nil, err
@@ -131,42 +131,40 @@ func split(rest string) (hosts []string, parts *url.URL, err error) {
 	at := strings.LastIndexByte(authority, '@') + 1
 	parts, err = url.Parse("redis://" + authority[:at] + "host" + path)
 	if err != nil {
-		return nil, nil, errors.New("the user, the password or what follows the hosts cannot be read: special characters have to be percent-encoded")
+		return nil, nil, errors.New("the user, the password or the part after the hosts cannot be read: special characters must be percent-encoded")
 	}
 	if parts.Fragment != "" {
-		return nil, nil, errors.New("what follows a # means nothing here; in a password it is written %23")
+		return nil, nil, errors.New("# must be written %23 in a password, and is not allowed elsewhere")
 	}
 	return strings.Split(authority[at:], ","), parts, nil
 }
 
-// refuseUnknown returns an error for parameters other than the known ones.
 func refuseUnknown(raw string, known []string) error {
 	query, err := url.ParseQuery(raw)
 	if err != nil {
-		return errors.New("what follows the question mark cannot be read")
+		return errors.New("the parameters after the question mark cannot be read")
 	}
 	for _, name := range known {
 		query.Del(name)
 	}
 	if len(query) > 0 {
-		return fmt.Errorf("only these parameters are known here: %q", known)
+		return fmt.Errorf("unknown parameter: the known ones are %q", known)
 	}
 	return nil
 }
 
-// addresses completes hosts with the usual port.
 func addresses(hosts []string, usual string) (addrs []string, err error) {
 	for _, host := range hosts {
 		name, port, err := net.SplitHostPort(host)
 		if err != nil {
 			name, port = strings.Trim(host, "[]"), usual
 			if strings.Contains(name, ":") && !strings.HasPrefix(host, "[") {
-				return nil, errors.New("a host cannot be read: it is host:port, and an IPv6 address stands in brackets")
+				return nil, errors.New("a host cannot be read: it must be host:port, with an IPv6 address in brackets")
 			}
 		}
 		number, err := strconv.ParseUint(port, 10, 16)
 		if name == "" || err != nil || number == 0 {
-			return nil, errors.New("a host is missing, or its port is not a number from 1 to 65535")
+			return nil, errors.New("a host is missing, or its port is not between 1 and 65535")
 		}
 		addrs = append(addrs, net.JoinHostPort(name, port))
 	}

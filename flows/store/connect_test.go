@@ -51,8 +51,7 @@ func TestConnect(t *testing.T) {
 	}
 }
 
-// TestManyAtOnce: as many steps are at work in Redis together as visitors take, on
-// however few cores.
+// TestManyAtOnce: Redis runs as many commands at once as visitors need, however few cores there are.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
 	const many = 60
@@ -88,16 +87,16 @@ func TestConnectRefuses(t *testing.T) {
 		"secret:6379":                          "not a redis://",
 		"http://secret":                        "not a redis://",
 		"sentinel://secret/main":               "not a redis://",
-		"redis+ring://secret":                  "is not known",
+		"redis+ring://secret":                  "is unknown",
 		"redis://":                             "host is missing",
-		"redis://secret:0":                     "from 1 to 65535",
-		"redis://secret:70000":                 "from 1 to 65535",
-		"redis://secret:x":                     "from 1 to 65535",
+		"redis://secret:0":                     "between 1 and 65535",
+		"redis://secret:70000":                 "between 1 and 65535",
+		"redis://secret:x":                     "between 1 and 65535",
 		"redis://::1":                          "in brackets",
 		"redis://a,secret":                     "several hosts",
 		"redis://secret/x":                     "database",
 		"redis://secret/-1":                    "database",
-		"redis://secret?db=1":                  "parameters",
+		"redis://secret?db=1":                  "parameter",
 		"redis://:sec%ret@a":                   "percent-encoded",
 		"redis://:sec#ret@a":                   "written %23",
 		"redis+sentinel://secret":              "primary's name",
@@ -105,10 +104,10 @@ func TestConnectRefuses(t *testing.T) {
 		"redis+sentinel://secret/a/b":          "primary's name",
 		"redis+sentinel://secret,/main":        "host is missing",
 		"redis+sentinel://secret/main?db=x":    "database",
-		"redis+sentinel://secret/main?dbs=1":   "parameters",
+		"redis+sentinel://secret/main?dbs=1":   "parameter",
 		"redis+cluster://secret/1":             "no databases",
 		"redis+cluster://secret,,b":            "host is missing",
-		"redis+cluster://secret?max_retries=3": "parameters",
+		"redis+cluster://secret?max_retries=3": "parameter",
 	} {
 		_, err := store.Connect(address)
 		if err == nil || !strings.Contains(err.Error(), why) {
@@ -119,8 +118,8 @@ func TestConnectRefuses(t *testing.T) {
 	}
 }
 
-// TestCluster runs the store on a cluster of one node, which refuses every script
-// and every command whose keys do not belong together.
+// TestCluster runs the store on a cluster of one node, which refuses every script and every command whose keys
+// are in different slots.
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	b := newClusterFixture(t)

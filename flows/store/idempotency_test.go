@@ -20,7 +20,7 @@ func (b *fixture) begin(a attempt) (store.RequestStatus, store.Response) {
 	return begun, answer
 }
 
-// created is the answer that starts a registration.
+// created is the response that starts a registration.
 var created = store.Response{Status: 201, Header: map[string]string{"Location": "/v1/registrations/1"}, Body: []byte(`{"token":"secret"}`)}
 
 func (b *fixture) keep(a attempt) {
@@ -37,7 +37,7 @@ func (b *fixture) drop(a attempt) {
 	}
 }
 
-// exhaustRetries lets the reservation, or the answer, be forgotten.
+// runOut makes Redis forget the reservation or the response.
 func (b *fixture) runOut() {
 	b.Helper()
 	for _, key := range b.redis.Keys(b.Context(), "fd:answer:*").Val() {
@@ -82,7 +82,7 @@ func TestIdempotency(t *testing.T) {
 	}
 }
 
-// TestIdempotencyScopes: the same key of another holder, or on another route, is another key.
+// TestIdempotencyScopes: the same key of another holder, or on another route, is a different key.
 func TestIdempotencyScopes(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		for _, at := range [][2]string{{"a", "b"}, {"ab", ""}, {"", "ab"}, {"a\n", "b"}, {"a", "\nb"}} {
@@ -94,7 +94,7 @@ func TestIdempotencyScopes(t *testing.T) {
 	})
 }
 
-// TestOneFirst: of many requests that come at once, one is carried out.
+// TestOneFirst: of many simultaneous requests, one is processed.
 func TestOneFirst(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		counts := map[store.RequestStatus]int{}

@@ -16,7 +16,7 @@ func TestInvitationIsForOneUse(t *testing.T) {
 		if err := b.SaveInvitation(ctx, "hash", invitation, time.Hour); err != nil {
 			b.Fatal(err)
 		}
-		for _, use := range []string{"one", "one"} { // whose answer got lost
+		for _, use := range []string{"one", "one"} { // repeated because its response was lost
 			if got, err := b.ClaimInvitation(ctx, "hash", use); err != nil || got != invitation {
 				b.Errorf("%s: %+v, %v", use, got, err)
 			}

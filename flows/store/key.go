@@ -45,10 +45,8 @@ const stateSpan = 1e13
 // comparisonKey is a hash with the latest complete comparison with a processor: at, oldest, in ms.
 func comparisonKey(processor string) string { return "fd:comparison:" + processor }
 
-// ruleKey holds the calibrated rule of an environment.
 func ruleKey(environment string) string { return "fd:rule:" + environment }
 
-// notesKey is the list of operators' notes about a payment.
 func notesKey(id flows.PaymentID) string {
 	registration, _ := id.Split()
 	return "fd:{" + registration + "}:notes:" + number(id)
@@ -73,7 +71,6 @@ func number(id flows.PaymentID) string {
 // probeKey is written and read back by the check of Redis.
 func probeKey(name string) string { return "fd:probe:" + name }
 
-// heartbeatKey holds the last heartbeat of a gateway.
 func heartbeatKey(gateway string) string { return "fd:beat:" + gateway }
 
 // onceKey marks that something happened.
@@ -98,7 +95,6 @@ func (s *Store) transferKey(contact club.IRI) string {
 	return "fd:transfer:" + s.keys.Pseudonym("transfer", string(contact))
 }
 
-// invitationKey holds an invitation, by the hash of its token.
 func invitationKey(hash string) string { return "fd:invitation:" + hash }
 
 // contactKeys hold the registrations of a contact, hashed as in smsKey. The first key is the one

@@ -20,16 +20,16 @@ import (
 	"frontdesk/flows/store"
 )
 
-// fixture is a store on a Redis, and the test's own hand in it.
+// fixture is a store on a Redis, with the test's own access to that Redis.
 type fixture struct {
 	testing.TB
 	*store.Store
 	url    string
 	redis  *redis.Client
-	expire func(key string) // lets a key's time run out
+	expire func(key string) // makes a key expire
 }
 
-// realRedis is the Redis of all tests; each bench has a database of its own in it.
+// realRedis is the Redis of all tests; each fixture has its own database in it.
 var realRedis *frontdesktest.Redis
 
 func TestMain(m *testing.M) {
@@ -72,7 +72,7 @@ func newFixture(t testing.TB, address string) *fixture {
 	return b
 }
 
-// patientClient returns a client that waits for a busy machine, and sends nothing a second time.
+// patientClient returns a client that waits for a busy machine and never retries.
 func patientClient(t testing.TB, address string) *redis.Client {
 	t.Helper()
 	options, err := redis.ParseURL(address)
@@ -86,13 +86,13 @@ func patientClient(t testing.TB, address string) *redis.Client {
 	return client
 }
 
-// open makes another store on a Redis, with the keys of these names.
+// open makes another store on a Redis, with a keyring of these names.
 func (b *fixture) open(address string, names ...string) *store.Store {
 	b.Helper()
 	return store.New(store.Config{Redis: patientClient(b, address), Keys: keysOf(b, names...)})
 }
 
-// keysOf makes the keys of these names.
+// keysOf makes a keyring with one key per name.
 func keysOf(t testing.TB, names ...string) *keyring.Keyring {
 	t.Helper()
 	secrets := make([][]byte, len(names))
@@ -107,7 +107,7 @@ func keysOf(t testing.TB, names ...string) *keyring.Keyring {
 	return keys
 }
 
-// behind makes a store whose wire to Redis loses the answer to a message.
+// behind makes a store whose connection to Redis loses the response to one message.
 func (b *fixture) behind(message int) (*store.Store, *frontdesktest.MessageProxy) {
 	b.Helper()
 	wire := frontdesktest.NewMessageProxy(b, frontdesktest.Fault{Message: message, DropResponse: true})
@@ -118,7 +118,7 @@ func (b *fixture) behind(message int) (*store.Store, *frontdesktest.MessageProxy
 	return b.open("redis://"+wire.Forward(far.Host)+far.Path, "one"), wire
 }
 
-// everything is the whole of Redis, to be compared.
+// everything returns all of Redis, for comparison.
 func (b *fixture) everything() map[string]string {
 	b.Helper()
 	all := map[string]string{}
@@ -135,7 +135,7 @@ func (b *fixture) everything() map[string]string {
 	return all
 }
 
-// unchanged runs something that must not change anything in Redis.
+// unchanged runs a function that must not change Redis.
 func (b *fixture) unchanged(what string, do func()) {
 	b.Helper()
 	before := b.everything()
@@ -171,7 +171,7 @@ func (b *fixture) started() (*flows.Registration, *flows.Payment) {
 	return r, p
 }
 
-// next makes the next payment of a registration, which is not stored yet.
+// next makes the next payment of a registration without storing it.
 func (b *fixture) next(r *flows.Registration) *flows.Payment {
 	r.Generation++
 	return &flows.Payment{
@@ -181,14 +181,14 @@ func (b *fixture) next(r *flows.Registration) *flows.Payment {
 	}
 }
 
-// to is the move of a payment to a state.
+// to returns the change of a payment to a state.
 func to(p *flows.Payment, state flows.PaymentState) flows.StateChange {
 	next := *p
 	next.State = state
 	return flows.StateChange{From: p.State, Version: p.Version, Next: &next, Operation: uuid.NewString()}
 }
 
-// commit makes a move that has to work, and gives the payment as it is then.
+// commit makes a change that must succeed, and returns the changed payment.
 func (b *fixture) commit(move flows.StateChange) *flows.Payment {
 	b.Helper()
 	if err := b.Commit(b.Context(), move); err != nil {
@@ -203,7 +203,7 @@ func paymentKey(p *flows.Payment) string {
 	return fmt.Sprintf("fd:{%s}:payment:%d", p.Registration, p.Generation)
 }
 
-// lives holds how long a key still lives, within ten seconds; 0: for ever.
+// lives checks the remaining lifetime of a key, within ten seconds; 0 means no expiry.
 func (b *fixture) lives(key string, want time.Duration) {
 	b.Helper()
 	left := b.redis.PTTL(b.Context(), key).Val()

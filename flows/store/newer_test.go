@@ -10,7 +10,8 @@ import (
 	"frontdesk/flows/keyring"
 )
 
-// TestRecordsOfANewerVersion: an older gateway leaves them alone, and says so.
+// TestRecordsOfANewerVersion: an older gateway does not touch them, and reports ErrNewer for what it cannot
+// read.
 func TestRecordsOfANewerVersion(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		r, p := b.started()

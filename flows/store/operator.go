@@ -28,30 +28,19 @@ redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -ARGV[3] - 1)
 return 1
 `)
 
-// dropFinished removes a payment from the list of a state.
+// drop removes a payment from lists, which share a slot.
 //
-// KEYS  1 finished payments of the state
+// KEYS  lists of payments
 // ARGV  1 id
 // Returns 1.
-var dropFinished = redis.NewScript(`
-redis.call('ZREM', KEYS[1], ARGV[1])
+var drop = redis.NewScript(`
+for _, list in ipairs(KEYS) do redis.call('ZREM', list, ARGV[1]) end
 return 1
 `)
 
-// dropOpen removes a payment from the open ones.
-//
-// KEYS  1 open payments  2 payments by state
-// ARGV  1 id
-// Returns 1.
-var dropOpen = redis.NewScript(`
-redis.call('ZREM', KEYS[1], ARGV[1])
-redis.call('ZREM', KEYS[2], ARGV[1])
-return 1
-`)
-
-// dropping is the call that removes a payment from the open ones.
+// dropping removes a payment from the open ones.
 func dropping(id flows.PaymentID) call {
-	return call{dropOpen, []string{openPayments, paymentStates}, []any{string(id)}}
+	return call{drop, []string{openPayments, paymentStates}, []any{string(id)}}
 }
 
 // MarkFinished implements payment.Store. The lists are on different slots. A failure between the
@@ -65,7 +54,7 @@ func (s *Store) MarkFinished(ctx context.Context, p *flows.Payment) error {
 	case p.PaidTwice:
 		calls = append(calls, listing(flows.PaidTwice))
 	case p.DebtAfter != nil: // an operator may have settled it
-		calls = append(calls, call{dropFinished, []string{finishedPayments(flows.PaidTwice)}, []any{string(p.ID)}})
+		calls = append(calls, call{drop, []string{finishedPayments(flows.PaidTwice)}, []any{string(p.ID)}})
 	}
 	return s.runAll(ctx, calls...)
 }

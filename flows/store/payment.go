@@ -89,7 +89,6 @@ redis.call('ZADD', KEYS[2], 'NX', ARGV[3], ARGV[1])
 return 1
 `)
 
-// opening is the call that lists a payment as open.
 func opening(p *flows.Payment, at time.Time, flag string) call {
 	return call{keepOpen, []string{openPayments, paymentStates}, []any{string(p.ID), at.UnixMilli(), stateScore(p.State, p.StateSince()), flag}}
 }
@@ -213,7 +212,6 @@ func (s *Store) ScheduleNext(ctx context.Context, p *flows.Payment, at time.Time
 	return err
 }
 
-// stateEntry is a payment's entry among the payments by state.
 func stateEntry(p *flows.Payment) redis.Z {
 	return redis.Z{Score: float64(stateScore(p.State, p.StateSince())), Member: string(p.ID)}
 }
@@ -259,7 +257,6 @@ func (s *Store) CountPayments(ctx context.Context, since time.Time) (map[flows.P
 	return counts, nil
 }
 
-// stateRange returns the scores of a state.
 func stateRange(state flows.PaymentState) (from, to string) {
 	first := stateScore(state, time.UnixMilli(0))
 	return strconv.FormatInt(first, 10), strconv.FormatInt(first+stateSpan-1, 10)

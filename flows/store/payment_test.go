@@ -32,8 +32,8 @@ func TestStartPayment(t *testing.T) {
 	})
 }
 
-// TestStartPaymentIsBothOrNeither starts a payment of a registration that was
-// changed, and one that exists already.
+// TestStartPaymentIsBothOrNeither starts a payment of a registration that has changed, and a payment that
+// already exists.
 func TestStartPaymentIsBothOrNeither(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		r, p := b.started()
@@ -44,7 +44,7 @@ func TestStartPaymentIsBothOrNeither(t *testing.T) {
 			p *flows.Payment
 		}{"registration changed": {&stale, b.next(&stale)}, "payment exists": {r, p}} {
 			before := b.everything()
-			forgetOpen(before) // a start that was not completed is dropped by the sweeper
+			forgetOpen(before) // the sweeper drops a start that was not completed
 			if err := b.StartPayment(b.Context(), start.r, start.p); !errors.Is(err, flows.ErrConflict) {
 				b.Errorf("%s: %v", what, err)
 			}
@@ -93,8 +93,8 @@ func TestCommit(t *testing.T) {
 	})
 }
 
-// TestRepeatedOperation: a move that is asked for again gets its first answer,
-// whatever has happened since, and does nothing more.
+// TestRepeatedOperation: a repeated change gets its first response, whatever has happened since, and changes
+// nothing more.
 func TestRepeatedOperation(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		_, p := b.started()
@@ -138,7 +138,7 @@ func TestLease(t *testing.T) {
 			})
 		}
 		owned("under the lease")
-		// The lease is over by the clock of Redis, but not for as long as the grace.
+		// The lease has ended by the clock of Redis, but the grace period has not.
 		b.redis.HSet(b.Context(), paymentKey(p), "lease", time.Now().UnixMilli())
 		takeOver.LeaseExpiredFor = time.Minute
 		owned("within the grace")
@@ -156,8 +156,8 @@ func TestLease(t *testing.T) {
 	})
 }
 
-// TestEnd: a payment that is final is kept for a while, and so is its
-// registration; the next payment keeps the registration again.
+// TestEnd: a final payment and its registration expire after a while. The next payment makes the registration
+// permanent again.
 func TestEnd(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		r, p := b.started()
@@ -180,7 +180,7 @@ func TestEnd(t *testing.T) {
 	})
 }
 
-// TestDuePayments shares a list of payments between callers that ask at once.
+// TestDuePayments shares a list of due payments between concurrent callers.
 func TestDuePayments(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		now := time.Now()
@@ -198,7 +198,7 @@ func TestDuePayments(t *testing.T) {
 		var group sync.WaitGroup
 		for range 4 {
 			group.Go(func() {
-				for range payments { // at least one each time, or there are none left
+				for range payments { // each call takes at least one, or none are left
 					due, err := b.DuePayments(b.Context(), now, 30*time.Second, limit)
 					if err != nil || len(due) == 0 {
 						if err != nil {
@@ -235,8 +235,8 @@ func TestDuePayments(t *testing.T) {
 	})
 }
 
-// TestStartIsNotSweptAtOnce: between the entry in the list and the payment
-// itself a sweeper finds nothing, and would drop the entry for good.
+// TestStartIsNotSweptAtOnce: a sweeper that runs after the list entry but before the payment is written would
+// find no payment, and drop the entry for good.
 func TestStartIsNotSweptAtOnce(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		_, p := b.started()

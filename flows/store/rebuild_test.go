@@ -14,7 +14,7 @@ import (
 	"frontdesk/flows"
 )
 
-// lost is a registration and its payment that Redis knows nothing of.
+// lost is a registration and its payment that are unknown to Redis.
 func (b *fixture) lost(state flows.PaymentState) (*flows.Registration, *flows.Payment) {
 	b.Helper()
 	now := time.Now().UTC().Truncate(time.Millisecond)
@@ -54,7 +54,7 @@ func TestRebuild(t *testing.T) {
 	})
 }
 
-// TestRebuildFinal: what has ended is kept as long as any payment that has.
+// TestRebuildFinal: a final payment that is rebuilt expires like any other.
 func TestRebuildFinal(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		r, p := b.lost(flows.Recorded)
@@ -88,7 +88,7 @@ func TestRebuildBehind(t *testing.T) {
 		if err != nil || p.ID != next.ID || got.Version != r.Version+1 {
 			b.Errorf("%+v with %+v (%v)", got, p, err)
 		}
-		// The end of the earlier payment leaves the registration to the later one.
+		// When the earlier payment ends, the registration stays with the later one.
 		move := to(first, flows.Cancelled)
 		move.Keep = time.Hour
 		if err := b.Commit(b.Context(), move); err != nil {
@@ -104,6 +104,24 @@ func TestRebuildBehind(t *testing.T) {
 		}
 		if after, p, _ := b.Registration(b.Context(), r.ID); after.Version != got.Version || p.ID != next.ID {
 			b.Errorf("another payment made it %+v with %s", after, p.ID)
+		}
+	})
+}
+
+// TestRebuildWithoutRegistration: only a duplicate is stored without its registration.
+func TestRebuildWithoutRegistration(t *testing.T) {
+	onEach(t, func(b *fixture) {
+		r, p := b.lost(flows.Captured)
+		if err := b.Rebuild(b.Context(), nil, p, 0); !errors.Is(err, flows.ErrNotFound) {
+			b.Errorf("under its number: %v", err)
+		}
+		if _, err := b.Payment(b.Context(), p.ID); !errors.Is(err, flows.ErrNotFound) {
+			b.Errorf("it was stored: %v", err)
+		}
+		duplicate := *p
+		duplicate.ID = flows.NewPaymentID(r.ID, 1<<20)
+		if err := b.Rebuild(b.Context(), nil, &duplicate, 0); err != nil {
+			b.Errorf("under an id of its own: %v", err)
 		}
 	})
 }
@@ -131,7 +149,7 @@ func TestOneRebuilds(t *testing.T) {
 	})
 }
 
-// TestRebuildAnswerLost: the script is sent again and finds itself done.
+// TestRebuildAnswerLost: the script is sent again and finds its work done.
 func TestRebuildAnswerLost(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		for message := 1; ; message++ {
@@ -189,8 +207,8 @@ func TestEnsureOpen(t *testing.T) {
 	})
 }
 
-// TestDamagedFields: a field that contradicts its sealed record is an error that
-// names the key, and changes nothing.
+// TestDamagedFields: a field that contradicts its sealed record causes an error that names the key, and
+// changes nothing.
 func TestDamagedFields(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		for name, test := range map[string]struct {

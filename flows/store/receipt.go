@@ -57,7 +57,6 @@ func (s *Store) RenewReceipts(ctx context.Context) error {
 	return s.renewReceiptsOn(ctx, s.redis)
 }
 
-// renewReceiptsOn renews the receipts of one node.
 func (s *Store) renewReceiptsOn(ctx context.Context, node redis.Cmdable) error {
 	found := node.Scan(ctx, 0, receiptsPrefix+"*", receiptBatch).Iterator()
 	for found.Next(ctx) {

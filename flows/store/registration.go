@@ -3,7 +3,9 @@ package store
 import (
 	"context"
 	"fmt"
+	"iter"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -119,7 +121,6 @@ func (s *Store) Registration(ctx context.Context, id string) (*flows.Registratio
 	return r, p, err
 }
 
-// record opens a body and reads its plain version.
 func (s *Store) record(key string, version, body, record any) (int64, error) {
 	digits, okVersion := version.(string)
 	sealed, okBody := body.(string)
@@ -139,4 +140,31 @@ func (s *Store) record(key string, version, body, record any) (int64, error) {
 // Once implements payment.Store.
 func (s *Store) Once(ctx context.Context, name string, period time.Duration) (bool, error) {
 	return s.redis.SetNX(ctx, onceKey(name), 1, period).Result()
+}
+
+// changes is the channel to which scripts publish the key of the registration they changed.
+const changes = "fd:changes"
+
+// Changes implements jobs.ChangeSource. The client subscribes again after a lost connection;
+// what is published in between is lost.
+func (s *Store) Changes(ctx context.Context) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		subscription := s.redis.Subscribe(ctx, changes)
+		defer subscription.Close()
+		messages := subscription.Channel()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case message, ok := <-messages:
+				if !ok || !yield(registrationOf(message.Payload)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func registrationOf(key string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(key, "fd:{"), "}:registration")
 }

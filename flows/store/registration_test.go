@@ -65,8 +65,8 @@ func TestRegistrationCompareAndSet(t *testing.T) {
 	})
 }
 
-// TestAnswersOfRedisGetLost loses the answer to each message of each write in
-// turn: the write is sent again and finds itself done.
+// TestAnswersOfRedisGetLost loses the response to each message of each write in turn: the write is sent again
+// and finds its work done.
 func TestAnswersOfRedisGetLost(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		for name, write := range map[string]func(*store.Store) error{
@@ -97,7 +97,7 @@ func TestAnswersOfRedisGetLost(t *testing.T) {
 				if !wire.Triggered() {
 					break
 				}
-				// A poll that could not be scheduled is an error, and nothing has begun then.
+				// A poll that could not be scheduled is an error, and then no payment was started.
 				if err != nil && (name != "start" || errors.Is(err, flows.ErrConflict)) {
 					b.Errorf("%s, message %d: %v", name, message, err)
 				}
@@ -106,8 +106,8 @@ func TestAnswersOfRedisGetLost(t *testing.T) {
 	})
 }
 
-// TestAmendLists: a registration is listed again when its lifetime restarts, or under
-// another contact. Otherwise its entry is unchanged.
+// TestAmendLists: a registration is listed again when its lifetime restarts or its contact changes. Otherwise
+// its entry is unchanged.
 func TestAmendLists(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		r := b.registered()

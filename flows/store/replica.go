@@ -15,7 +15,7 @@ const waitTime = 200 * time.Millisecond
 
 // errUnacknowledged: too few replicas have what the primary has. The write may survive the
 // primary or be lost with it.
-var errUnacknowledged = errors.New("store: too few replicas acknowledge what is written")
+var errUnacknowledged = errors.New("store: too few replicas acknowledged the write")
 
 // errMoved: the key is on another node of the cluster than the one asked.
 var errMoved = errors.New("store: the key has moved in the cluster")

@@ -15,9 +15,9 @@ import (
 	"frontdesk/flows/store"
 )
 
-// acknowledging is a bench on a primary whose replica has to acknowledge what is written.
+// acknowledging is a fixture on a primary whose replica must acknowledge writes.
 type acknowledging struct {
-	*fixture // whose own store asks no replica
+	*fixture // whose own store waits for no replica
 	waiting  *store.Store
 	replica  *redis.Client
 }
@@ -36,7 +36,7 @@ func newAcknowledging(t *testing.T) *acknowledging {
 	return a
 }
 
-// follow has the replica follow the primary, and waits until it does.
+// follow makes the replica follow the primary, and waits until it does.
 func (a *acknowledging) follow() {
 	a.Helper()
 	host, port, _ := strings.Cut(strings.TrimPrefix(a.url, "redis://"), ":")
@@ -46,16 +46,16 @@ func (a *acknowledging) follow() {
 	frontdesktest.Eventually(a, "the replica follows", func() bool { return a.redis.Do(a.Context(), "WAIT", 1, 100).Val() == int64(1) })
 }
 
-// move retries a state change for as long as the store says that it may not have been applied,
-// as the gateway does: on a busy machine a replica is slow.
+// move retries a state change while the store says that it may not have been applied, as the gateway does: on
+// a busy machine a replica is slow.
 func (a *acknowledging) move(by *store.Store, move flows.StateChange) *flows.Payment {
 	a.Helper()
 	frontdesktest.Eventually(a, "a replica acknowledges", func() bool { return by.Commit(a.Context(), move) == nil })
 	return move.Next
 }
 
-// TestReplicasAcknowledge: what the store says is written, a replica has; and without one,
-// nothing is written.
+// TestReplicasAcknowledge: a write that the store confirms is on a replica; without a replica, no write is
+// confirmed.
 func TestReplicasAcknowledge(t *testing.T) {
 	t.Parallel()
 	a := newAcknowledging(t)
@@ -95,7 +95,7 @@ func TestReplicasAcknowledge(t *testing.T) {
 	}
 }
 
-// TestReplicasAndALostAnswer loses the answer to each message of a move: it is made once.
+// TestReplicasAndALostAnswer loses the response to each message of a change: the change is made once.
 func TestReplicasAndALostAnswer(t *testing.T) {
 	t.Parallel()
 	a := newAcknowledging(t)

@@ -9,8 +9,8 @@ import (
 	"frontdesk/flows/store"
 )
 
-// TestUnreadableRecords breaks what Redis holds: every read is an error then,
-// never an empty record, and changes nothing.
+// TestUnreadableRecords damages the records in Redis: every read then returns an error, never an empty record,
+// and changes nothing.
 func TestUnreadableRecords(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		r, p := b.started()
@@ -56,13 +56,13 @@ func TestUnreadableRecords(t *testing.T) {
 
 func (b *fixture) set(key, body string) { b.redis.HSet(b.Context(), key, "body", body) }
 
-// flip alters the last bit.
+// flip inverts the last bit.
 func flip(sealed string) string {
 	last := len(sealed) - 1
 	return sealed[:last] + string([]byte{sealed[last] ^ 1})
 }
 
-// TestUnreadableResponse: an answer that cannot be opened is an error, never an empty answer.
+// TestUnreadableResponse: a response that cannot be opened is an error, never an empty answer.
 func TestUnreadableResponse(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		first := attempt{"body", "first"}
@@ -75,7 +75,7 @@ func TestUnreadableResponse(t *testing.T) {
 	})
 }
 
-// TestRotation puts a new key in front, and later drops the old one.
+// TestRotation puts a new key first, and later drops the old one.
 func TestRotation(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		r, p := b.started()
@@ -103,8 +103,8 @@ func TestRotation(t *testing.T) {
 	})
 }
 
-// TestNothingIsReadable: Redis holds no name, no reference of the club system,
-// and nothing of an answer, under any key and in any value.
+// TestNothingIsReadable: no key or value in Redis shows a name, a reference of the club system or any part of
+// a response.
 func TestNothingIsReadable(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		b.started()

@@ -9,7 +9,7 @@ import (
 	"frontdesk/flows"
 )
 
-// TestSMSLimits counts codes by each limit at once, one subject apart from another.
+// TestSMSLimits counts codes against all limits at once, separately for each subject.
 func TestSMSLimits(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		limits := []flows.SMSLimit{{Codes: 1, Period: time.Minute}, {Codes: 3, Period: 10 * time.Minute}}
@@ -29,7 +29,7 @@ func TestSMSLimits(t *testing.T) {
 			next        time.Duration
 		}{
 			{"/demo/contacts/7", "a", 0, true, time.Minute},
-			{"/demo/contacts/7", "a", time.Second, true, time.Minute}, // its own repetition
+			{"/demo/contacts/7", "a", time.Second, true, time.Minute}, // a repetition of the same request
 			{"/demo/contacts/7", "b", 59 * time.Second, false, time.Minute},
 			{"/demo/contacts/8", "b", 59 * time.Second, true, 119 * time.Second},
 			{"/demo/contacts/7", "b", time.Minute, true, 2 * time.Minute},
@@ -55,7 +55,7 @@ func TestSMSLimits(t *testing.T) {
 	})
 }
 
-// TestTransfers: a move is stored by compare-and-set, sealed, one for each contact.
+// TestTransfers: a transfer is stored by compare-and-set, sealed, one per contact.
 func TestTransfers(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		if _, err := b.Transfer(b.Context(), "/demo/contacts/7"); !errors.Is(err, flows.ErrNotFound) {
@@ -81,8 +81,8 @@ func TestTransfers(t *testing.T) {
 	})
 }
 
-// TestRequestsAfterRotation: a repetition is recognised with the key that its
-// fingerprint was made with, and another request is not.
+// TestRequestsAfterRotation: a repeated request is recognised with the key that made its fingerprint, and a
+// different request is not.
 func TestRequestsAfterRotation(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		first := attempt{"body", "first"}

@@ -3,11 +3,11 @@
 // requests for handlers.
 //
 // A record is a hash: its version, the sealed body, and for payments the state, the lease and
-// the operations applied. Redis sees nothing that can be read without the keys. All keys of a
+// the operations applied. Redis holds nothing readable without the keys. All keys of a
 // registration share its hash tag, so that each script works on one slot of a cluster.
 //
-// Redis coordinates the gateways; it never authorises money to be recorded. That right is
-// claimed at the card processor, because Redis may forget.
+// Redis coordinates the gateways; it never authorises the recording of money. That right is
+// claimed at the card processor, because Redis may lose writes.
 package store
 
 import (
@@ -111,7 +111,6 @@ type call struct {
 	args   []any
 }
 
-// enqueue adds calls to a pipeline.
 func enqueue(ctx context.Context, pipe redis.Pipeliner, calls ...call) (replies []*redis.Cmd) {
 	for _, c := range calls {
 		replies = append(replies, c.script.EvalSha(ctx, pipe, c.keys, c.args...))
@@ -152,7 +151,6 @@ func (s *Store) runAfter(ctx context.Context, before []call, last call) *redis.C
 	return s.run(ctx, last.script, last.keys, last.args...)
 }
 
-// seal encodes a record and seals it for a key.
 func (s *Store) seal(key string, record any) ([]byte, error) {
 	text, err := json.Marshal(record)
 	if err != nil {
@@ -180,7 +178,6 @@ func (s *Store) open(key string, sealed string, record any) error {
 	return nil // a readable payment of a newer version may be shown; the machine does not advance it
 }
 
-// isNewer reports whether a newer version wrote a record that cannot be read.
 func isNewer(text []byte, record any) bool {
 	var layout struct {
 		Schema int `json:"schema"`
@@ -197,7 +194,6 @@ func isNewer(text []byte, record any) bool {
 	return false
 }
 
-// sealRegistration seals a registration in this version's layout.
 func (s *Store) sealRegistration(r *flows.Registration) ([]byte, error) {
 	r.Schema = flows.RegistrationSchema
 	return s.seal(registrationKey(r.ID), r)

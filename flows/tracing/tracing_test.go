@@ -16,7 +16,7 @@ const (
 	browserSpan  = "00f067aa0ba902b7"
 )
 
-// traced is the context of a request with a header.
+// traced returns the context of a request with a header.
 func traced(t *testing.T, header string) context.Context {
 	ctx, span := tracing.StartTrace(t.Context(), tracing.IDOnlyProvider(), header, "GET /v1/clubs", trace.SpanKindServer)
 	t.Cleanup(func() { span.End() })

@@ -1,6 +1,6 @@
-// Package worker does the background work of one gateway: jobs of the queue, payments
-// dispatched in this process, sweeps over what is due, and the heartbeat that notices
-// when Redis has lost something and has it rebuilt from the card processor.
+// Package worker does the background work of one gateway: the queue's jobs, payments
+// dispatched in this process, sweeps over payments and registrations, and the heartbeat
+// that detects lost writes of Redis and triggers a rebuild from the card processor.
 package worker
 
 import (
@@ -26,7 +26,7 @@ const (
 	// when every worker is busy, and then the workers do not poll.
 	pollQueue = 250 * time.Millisecond
 	// concurrency is not bounded by the processor: jobs wait for other systems.
-	concurrency = 20
+	concurrency = 40
 	// drainTimeout is above the 30 s that a POST in progress takes at most.
 	drainTimeout = 35 * time.Second
 	// sweepEvery, within a fifth either way, is how often payments without an event are found.

@@ -1,11 +1,11 @@
-// Package devtools is the developer's panel of mock mode: a custom element in the signup site that
-// shows what the simulator knows (messages, personas, calls) and controls it (faults, clock, reset).
+// Package devtools is the developer panel of mock mode: a custom element in the signup site that
+// shows the simulator's data (messages, personas, calls) and controls it (faults, clock, reset).
 //
-// Live and test mode have no panel. It is not part of web-example, so that a copy of that folder is
-// a club's site without it. Nothing here imports the simulator: the page uses its HTTP interface,
-// and finds the calls of a request by their trace id.
+// Live and test mode have no panel. It is not part of web-example, so a copy of that folder is a
+// site without it. Nothing here imports the simulator: the page uses its HTTP interface, and finds
+// the calls of a request by their trace id.
 //
-// Start reading at New for what is served, and at web/panel.js for the page.
+// Start reading at New for the routes, and at web/panel.js for the page.
 package devtools
 
 import (
@@ -92,10 +92,9 @@ func serveFile(w http.ResponseWriter, r *http.Request) {
 	http.ServeFileFS(w, r, web, "web/"+r.PathValue("file")) // #nosec G703 -- what is embedded is public
 }
 
-// requestList is the response of GET /panel/requests.
 type requestList struct {
 	Items  []handlers.RequestInfo `json:"items"`  // of one world, newest last
-	Worlds []string               `json:"worlds"` // that have had requests, in alphabetical order
+	Worlds []string               `json:"worlds"` // worlds with requests, in alphabetical order
 }
 
 func (p *Panel) listRequests(w http.ResponseWriter, r *http.Request) {
@@ -138,7 +137,6 @@ type changeHub struct {
 	change chan struct{} // closed by the next change
 }
 
-// next returns a channel that the next change closes.
 func (h *changeHub) next() <-chan struct{} {
 	h.mu.Lock()
 	defer h.mu.Unlock()

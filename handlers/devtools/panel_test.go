@@ -16,7 +16,7 @@ import (
 	"frontdesk/handlers/devtools"
 )
 
-// newPanel serves a panel, before a site that answers nothing.
+// newPanel serves a panel in front of a site with empty responses.
 func newPanel(t *testing.T) (*devtools.Panel, string) {
 	t.Helper()
 	p := devtools.New(devtools.Config{Now: time.Now})
@@ -127,8 +127,8 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
-// TestChangesAreTold follows changes: one event for what may have changed
-// something, and none for what the panels read themselves.
+// TestChangesAreTold follows changes: one event for a request that may have changed something, and none for
+// the panel's own reads.
 func TestChangesAreTold(t *testing.T) {
 	p, address := newPanel(t)
 	request, err := http.NewRequestWithContext(t.Context(), "GET", address+"/panel/changes", nil)

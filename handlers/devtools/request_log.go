@@ -35,7 +35,6 @@ func (l *requestLog) add(request handlers.RequestInfo) {
 	}
 }
 
-// leastRecent returns the world whose last request is the oldest.
 func (l *requestLog) leastRecent() string {
 	latest := func(world string) handlers.RequestInfo { list := l.byWorld[world]; return list[len(list)-1] }
 	return slices.MinFunc(slices.Collect(maps.Keys(l.byWorld)), func(one, other string) int {

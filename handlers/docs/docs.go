@@ -1,8 +1,7 @@
-// Package docs serves the pages below /docs: the guides for developers of front ends with their
-// examples, behind the index of docs/README.md; the API reference, to browse and to call from,
-// at /docs/api; and every problem in one table.
+// Package docs serves the pages below /docs: the index of docs/README.md, the guides with their
+// example files, the API reference with try-it-out at /docs/api, and a table of all problems.
 //
-// Start reading at Pages. What is written as Markdown is made into HTML by generate.
+// Start reading at Pages. Package generate renders the pages that are written in Markdown.
 package docs
 
 import (
@@ -22,6 +21,7 @@ import (
 
 // Config configures the pages. Every field is required.
 type Config struct {
+	Events    []byte // asyncapi.yaml
 	Examples  fs.FS  // code that the guides link
 	PublicURL string // where browsers reach Frontdesk
 	Mock      bool   // the contract's page fills in examples; see try.js
@@ -43,6 +43,7 @@ var files embed.FS
 func Pages(cfg Config) (map[string]http.Handler, error) {
 	pages := map[string]http.Handler{
 		"/docs/api":      page(swaggerPolicy, "text/html; charset=utf-8", cfg.contractPage),
+		"/asyncapi.yaml": page(pagePolicy, "application/yaml", func() ([]byte, error) { return cfg.Events, nil }),
 		"/docs/problems": article("When a request fails", "problems.html"),
 		"/docs/session.sh": page(pagePolicy, "text/plain; charset=utf-8", func() ([]byte, error) {
 			text, err := files.ReadFile("session.sh")
@@ -80,7 +81,7 @@ func walk(files fs.FS, each func(path string)) error {
 	})
 }
 
-// page serves a text that is made for its first reader, since few processes have one.
+// page serves a text that is rendered at its first request, because few processes serve one.
 func page(policy, contentType string, text func() ([]byte, error)) http.Handler {
 	made := sync.OnceValues(text)
 	return withPolicy(policy, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -100,7 +101,6 @@ func withPolicy(policy string, next http.Handler) http.Handler {
 	})
 }
 
-// contractPage shows the contract with Swagger UI.
 func (cfg Config) contractPage() ([]byte, error) {
 	return render("API reference - Frontdesk", g.Group{
 		html.Link(html.Rel("stylesheet"), html.Href("/docs/swagger-ui.css")),
@@ -132,7 +132,7 @@ func render(title string, head, body g.Node) ([]byte, error) {
 			html.Link(html.Rel("stylesheet"), html.Href("/docs/page.css")),
 		),
 		html.Body(html.Nav(html.Class("docs-nav"),
-			link("/docs", "Documentation"), link("/docs/api", "API reference"), link("/docs/problems", "Errors"), link("/openapi.yaml", "openapi.yaml")), body),
+			link("/docs", "Documentation"), link("/docs/api", "API reference"), link("/docs/problems", "Errors"), link("/openapi.yaml", "openapi.yaml"), link("/asyncapi.yaml", "asyncapi.yaml")), body),
 	)).Render(&page)
 	return page.Bytes(), err
 }

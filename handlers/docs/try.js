@@ -22,7 +22,7 @@ const PAID_BY_CARD = "201", DIRECT_DEBIT = "901", FREE_TRIAL = "3801";
 const ACTIONS = {
   "PUT /person": "person", "PATCH /person": "person", "POST /items": "add_item", "DELETE /items": "clear_items", "POST /check": "check",
   "POST /mandate": "mandate", "POST /mandate/signature": "sign", "DELETE /mandate/signature": "cancel_signature",
-  "POST /mandate/signature/resend": "resend", "POST /prospect": "prospect", "POST /payment": "pay", "DELETE ": "abandon",
+  "POST /mandate/signature/resend": "resend", "POST /prospect": "prospect", "POST /payment": "pay", "PATCH /consents": "consents", "DELETE ": "abandon",
 };
 
 /** The registration that this page used last, and how to get at it. @type {{ id: string, token: string, world: string } | undefined} */
@@ -62,6 +62,7 @@ async function putRegistration(request, path, ui) {
   if (body.code === EXAMPLE.code) setBody(request, { ...body, code: await lastCode(latest.world) });
   if (body.accessToken === EXAMPLE.accessToken) setBody(request, { ...body, accessToken: (await persona("prospect", latest.world)).accessToken });
   if (body.method === "desk") request.headers["X-Frontdesk-Staff-Key"] ??= "demo-staff-key-1";
+  if (operation === "DELETE /session") latest = undefined; // its token is invalid from now on
 }
 
 const REMOVE = "DELETE /items/{itemId}";

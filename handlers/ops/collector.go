@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -19,6 +18,7 @@ import (
 	"frontdesk/flows/payment"
 	"frontdesk/flows/relay"
 	"frontdesk/flows/signature"
+	"frontdesk/flows/store"
 	"frontdesk/flows/tracing"
 	"frontdesk/flows/worker"
 	"frontdesk/upstream/club"
@@ -104,7 +104,6 @@ func (c *collector) refresh() metrics {
 
 const upHelp = "1 when Redis answered all that a scrape asks of it."
 
-// oneIf is a boolean as a gauge.
 func oneIf(yes bool) float64 {
 	if yes {
 		return 1
@@ -152,7 +151,7 @@ func (c *collector) checks(ctx context.Context, to *metrics) {
 		fine[of] = d.Verdict == flows.OK && (before || !known)
 	}
 	for of, ok := range fine {
-		to.gauge("frontdesk_check_ok", "1 when a check of what the gateway stands on was fine; see frontdesk doctor.", oneIf(ok), "part", of.part, "aspect", of.aspect)
+		to.gauge("frontdesk_check_ok", "1 if a check of the gateway's dependencies passed; see frontdesk doctor.", oneIf(ok), "part", of.part, "aspect", of.aspect)
 	}
 }
 
@@ -188,8 +187,9 @@ func (c *collector) read(ctx context.Context, to *metrics) error {
 	c.relay(to, deliveries)
 	memory, err := c.s.Redis.Info(ctx, "memory").Result()
 	if err == nil {
+		fields := store.ParseInfo(memory)
 		for name, help := range map[string]string{"used_memory": "Memory that Redis uses.", "maxmemory": "Memory that Redis may use; 0: no limit."} {
-			if bytes, ok := infoField(memory, name); ok {
+			if bytes, err := strconv.ParseFloat(fields[name], 64); err == nil {
 				to.gauge("frontdesk_redis_"+name+"_bytes", help, bytes)
 			}
 		}
@@ -247,17 +247,6 @@ func (c *collector) relay(to *metrics, deliveries relay.Deliveries) {
 		}
 		to.gauge("frontdesk_relay_gone", "1 when a subscriber refused all further events.", oneIf(s.Gone), "subscriber", s.Name)
 	}
-}
-
-// infoField reads a figure of Redis's INFO.
-func infoField(info, name string) (float64, bool) {
-	for line := range strings.Lines(info) {
-		if value, ok := strings.CutPrefix(line, name+":"); ok {
-			figure, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-			return figure, err == nil
-		}
-	}
-	return 0, false
 }
 
 // metrics are made at the time of a scrape.

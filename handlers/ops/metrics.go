@@ -44,6 +44,7 @@ type Metrics struct {
 	streams     prometheus.Gauge
 	admissions  *prometheus.CounterVec
 	places      prometheus.Gauge
+	placesTaken prometheus.Gauge
 }
 
 // requestBuckets, in seconds: a response from memory takes a millisecond, one from the club
@@ -75,12 +76,13 @@ func NewMetrics(cfg MetricsConfig) *Metrics {
 		redisCalls:  counter("frontdesk_redis_calls_total", "Calls of Redis: answered, refused by it, or failed.", "outcome"),
 		redisTimes:  prometheus.NewHistogram(prometheus.HistogramOpts{Name: "frontdesk_redis_call_duration_seconds", Help: "How long calls of Redis took.", Buckets: redisBuckets}),
 		streams:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "frontdesk_event_streams_open", Help: "Streams of events that front ends hold open."}),
-		admissions:  counter("frontdesk_admissions_total", "Requests that may be turned away, by what was decided.", "class", "outcome"),
-		places:      prometheus.NewGauge(prometheus.GaugeOpts{Name: "frontdesk_admission_limit", Help: "How many of them are worked on at once, as of the latest decision."}),
+		admissions:  counter("frontdesk_admissions_total", "Requests by class, and whether they were admitted, queued first, or turned away and why.", "class", "outcome"),
+		places:      prometheus.NewGauge(prometheus.GaugeOpts{Name: "frontdesk_admission_limit", Help: "How many requests are worked on at once before others are turned away."}),
+		placesTaken: prometheus.NewGauge(prometheus.GaugeOpts{Name: "frontdesk_admission_in_progress", Help: "How many of these places were taken at the latest decision."}),
 	}
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "frontdesk_build_info", Help: "What runs; always 1."}, []string{"version", "mode"})
 	info.WithLabelValues(cfg.Version, cfg.Mode).Set(1)
-	m.registry.MustRegister(m.requests, m.durations, m.calls, m.waits, m.transitions, m.redisCalls, m.redisTimes, m.streams, m.admissions, m.places, info,
+	m.registry.MustRegister(m.requests, m.durations, m.calls, m.waits, m.transitions, m.redisCalls, m.redisTimes, m.streams, m.admissions, m.places, m.placesTaken, info,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.served = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
 	m.openSeries()
@@ -97,8 +99,8 @@ func (m *Metrics) openSeries() {
 	for _, outcome := range []string{"answered", "refused", "failed"} {
 		m.redisCalls.WithLabelValues(outcome)
 	}
-	for _, class := range handlers.AdmissionClasses {
-		for _, outcome := range []string{handlers.Admitted, handlers.TurnedAway, handlers.CallerLeft} {
+	for class, outcomes := range handlers.Admissions {
+		for _, outcome := range outcomes {
 			m.admissions.WithLabelValues(class, outcome)
 		}
 	}
@@ -139,6 +141,7 @@ func (m *Metrics) CountStream(by int) { m.streams.Add(float64(by)) }
 func (m *Metrics) CountAdmission(a handlers.Admission) {
 	m.admissions.WithLabelValues(a.Class, a.Outcome).Inc()
 	m.places.Set(float64(a.Limit))
+	m.placesTaken.Set(float64(a.Places))
 }
 
 // CountClubCall counts a request to the club system.

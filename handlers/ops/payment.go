@@ -14,7 +14,7 @@ func (s *Server) listPayments(r *http.Request, _ string) (any, error) {
 	if all := query.Get("all"); all != "" {
 		var err error
 		if options.All, err = strconv.ParseBool(all); err != nil {
-			return nil, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/all", Message: "true or false."}}}
+			return nil, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/all", Message: "must be true or false"}}}
 		}
 	}
 	return s.cfg.Payments.List(r.Context(), options)
@@ -42,7 +42,7 @@ type rejection struct {
 
 func (s *Server) confirmNotRecorded(r *http.Request, operator string, in rejection) (any, error) {
 	if in.Override != "" && in.Override != "sale" {
-		return nil, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/override", Message: "sale, or nothing."}}}
+		return nil, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/override", Message: "must be sale, or absent"}}}
 	}
 	return s.cfg.Payments.ConfirmNotRecorded(r.Context(), paymentID(r), in.Then, flows.Decision{Operator: operator, Reason: in.Why, Override: in.Override == "sale"})
 }

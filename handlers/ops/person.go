@@ -37,22 +37,11 @@ func (s *Server) invite(r *http.Request, operator string, in invitationRequest) 
 	return invitation{URL: s.cfg.PublicURL + "/?invitation=" + token + "&club=" + url.QueryEscape(in.ClubID), ExpiresAt: end.UTC()}, err
 }
 
-type erasureRequest struct {
-	Email        string `json:"email"`
-	Mobile       string `json:"mobile"`
-	Registration string `json:"registration"`
-	Contact      string `json:"contact"`
-}
-
-// erase serves POST /ops/erasures.
-func (s *Server) erase(r *http.Request, operator string, in erasureRequest) (any, error) {
-	clientToken, err := s.organisation(r)
-	if err != nil {
+func (s *Server) erase(r *http.Request, operator string, in erasure.Request) (_ any, err error) {
+	if in.ClientToken, err = s.organisation(r); err != nil {
 		return nil, err
 	}
-	return s.cfg.Eraser.Erase(r.Context(), erasure.Request{
-		ClientToken: clientToken, Email: in.Email, Mobile: in.Mobile, Registration: in.Registration, Contact: in.Contact,
-	}, operator)
+	return s.cfg.Eraser.Erase(r.Context(), in, operator)
 }
 
 // organisation returns the client token that a request is for. Outside mock mode a world is refused,
@@ -64,7 +53,7 @@ func (s *Server) organisation(r *http.Request) (string, error) {
 		return s.cfg.ClientToken, nil
 	case !s.cfg.Worlds || !handlers.IsWorld(world):
 		return "", &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "header/X-Frontdesk-World",
-			Message: "Worlds are of mock mode alone: demo, or demo- and letters, digits, dots, underscores and hyphens."}}}
+			Message: "Worlds exist only in mock mode; the name must be demo, or demo- followed by letters, digits, dots, underscores and hyphens."}}}
 	}
 	return world, nil
 }

@@ -3,8 +3,8 @@
 // request needs an operator's token, because it decides something or reads personal data. In live
 // mode /metrics has a listener of its own, so that a scraper reaches nothing else.
 //
-// Start reading at New for the routes, and at NewMetrics for what is counted. The rules that
-// alert on the metrics are docs/alerts.yaml; what each alert means is docs/runbook.md.
+// Start reading at New for the routes, and at NewMetrics for the metrics. The alert rules are in
+// docs/alerts.yaml; docs/runbook.md explains each alert.
 package ops
 
 import (
@@ -63,7 +63,7 @@ type Server struct {
 const maxBody = 4 << 10
 
 // redisDown is for operators alone: visitors do not learn of Redis.
-const redisDown = "Redis does not answer; frontdesk doctor says more, and FRONTDESK_REDIS_URL says where it should be."
+const redisDown = "Redis does not answer or refuses to write; frontdesk doctor says which, and FRONTDESK_REDIS_URL says where it should be."
 
 // NewMetricsServer returns a server of /metrics alone. It needs PublicURL, Metrics, Traces and Log.
 func NewMetricsServer(cfg Config) *Server {

@@ -12,7 +12,8 @@ import (
 	"frontdesk/upstream/captcha"
 )
 
-// service is the other side: it gives one answer to everything, and keeps what it was asked.
+// service is the captcha service: it gives the same response to every request, and keeps the last request's
+// form.
 type service struct {
 	*httptest.Server
 	asked url.Values

@@ -10,8 +10,8 @@ import (
 	"frontdesk/upstream/captcha"
 )
 
-// TestSecretGoesNowhereElse: a redirect that keeps the method would take the secret
-// and the visitor's address along.
+// TestSecretGoesNowhereElse: following a redirect that keeps the method would send the secret and the
+// visitor's address elsewhere.
 func TestSecretGoesNowhereElse(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64

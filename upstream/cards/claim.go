@@ -60,7 +60,6 @@ func CheckClaim(ctx context.Context, p Processor, rounds, racers int) (ClaimRepo
 	return report, nil
 }
 
-// claimRound is one payment and one claim on it.
 type claimRound struct {
 	processor Processor
 	key       string
@@ -130,7 +129,6 @@ func (r *claimRound) race(ctx context.Context, racers int) ([]claimResult, error
 	return results, running.Wait()
 }
 
-// claim claims with the given entry.
 func (r *claimRound) claim(ctx context.Context, entry string) (claimResult, error) {
 	held, retried, err := retryIdempotent(ctx, func() (Payment, error) {
 		return r.processor.UpdateMetadata(ctx, r.key, r.payment, map[string]string{claimEntry: entry})

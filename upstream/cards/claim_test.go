@@ -41,9 +41,9 @@ func ownSandbox(t *testing.T) *sandbox.Client {
 func TestCheckClaimHolds(t *testing.T) {
 	t.Parallel()
 	server, client := double(t, stripetest.Config{})
-	// The first call of each round is slow, so that the others meet its key in use.
+	// The first call of each round is slow, so that the others find its key in use.
 	slow := server.Inject(stripetest.Fault{Param: "metadata[fd_claim_check]", Stage: stripetest.During, Times: 40, Delay: 5 * time.Millisecond})
-	// A processor that is busy for a moment is asked again, whatever the call.
+	// A call to a processor that is briefly busy is retried, whatever the call.
 	busy := []*stripetest.Injected{
 		server.Inject(stripetest.Fault{Path: "/v1/payment_intents", Status: http.StatusTooManyRequests}),
 		server.Inject(stripetest.Fault{Method: http.MethodGet, Path: "/v1/payment_intents/*", Status: http.StatusTooManyRequests}),
@@ -87,7 +87,7 @@ func (w weakened) UpdateMetadata(ctx context.Context, key, id string, metadata m
 	return w.updateMetadata(w.Processor, ctx, key, id, metadata)
 }
 
-// TestCheckClaimCatches processors that no claim can rest on.
+// TestCheckClaimCatches processors whose claims are unsafe.
 func TestCheckClaimCatches(t *testing.T) {
 	t.Parallel()
 	_, forgetful := double(t, stripetest.Config{ForgetKeys: true})
@@ -133,7 +133,7 @@ func TestCheckClaimCatches(t *testing.T) {
 	}
 }
 
-// TestCheckClaimThatCannotBeMade says nothing about the claim, and cleans up.
+// TestCheckClaimThatCannotBeMade: a check that fails makes no statement about the claim, and cleans up.
 func TestCheckClaimThatCannotBeMade(t *testing.T) {
 	t.Parallel()
 	server, client := double(t, stripetest.Config{})

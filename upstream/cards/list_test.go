@@ -15,8 +15,8 @@ import (
 type longList struct {
 	cards.Processor
 	pages int
-	fails int // the page that cannot be read
-	stuck int // the page that leads to itself
+	fails int // the page that fails
+	stuck int // the page whose next page is itself
 }
 
 func (l longList) List(_ context.Context, _ time.Time, before string) (page cards.Page, err error) {
@@ -35,7 +35,7 @@ func (l longList) List(_ context.Context, _ time.Time, before string) (page card
 	return page, nil
 }
 
-// TestAll: a list has no limit, and one that is cut off is an error.
+// TestAll: a list has no limit, and a list that breaks off is an error.
 func TestAll(t *testing.T) {
 	for name, test := range map[string]struct {
 		list longList

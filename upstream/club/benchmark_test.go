@@ -11,8 +11,8 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// BenchmarkGetContact is a read of a record from the call to the decoded answer, over
-// HTTP; the server's part writes bytes that it has.
+// BenchmarkGetContact measures the read of a record from the call to the decoded response, over HTTP. The
+// server writes fixed bytes.
 func BenchmarkGetContact(b *testing.B) {
 	const token = `{"access_token":"a","token_type":"Bearer","expires_in":3600}`
 	const contact = `{"@context":"/contexts/Contact","@id":"/demo/contacts/1001","@type":"Person","number":"11-001001","status":"customer",` +

@@ -11,21 +11,44 @@ import (
 	"github.com/failsafe-go/failsafe-go/circuitbreaker"
 )
 
-// bulkheadKey selects a bulkhead: one per organisation, and a separate one for its
-// payments. One organisation's outage or rush never affects another organisation or a
-// payment.
-type bulkheadKey struct {
-	clientToken string
-	money       bool
+// Lane is a priority of calls. Each lane of an organisation has its own permits and breaker, so
+// that one organisation's outage or rush never affects another organisation, and newcomers never
+// delay a payment.
+type Lane string
+
+const (
+	// Visitors is the lane of calls for registrations that were started, and of all others.
+	Visitors Lane = ""
+	// Newcomers is the lane of calls that start a registration. It has half the permits, and leaves
+	// others half of the saved retries, because they have done more that would be wasted.
+	Newcomers Lane = "newcomers"
+	// Browsers is the lane of calls that read a catalogue. It has the same bounds as Newcomers.
+	Browsers Lane = "browsers"
+	// Payers is the lane of calls that a payment or a signature waits for.
+	Payers Lane = "payers"
+)
+
+type laneContextKey struct{}
+
+// WithLane returns a context whose calls use a lane.
+func WithLane(ctx context.Context, lane Lane) context.Context {
+	return context.WithValue(ctx, laneContextKey{}, lane)
 }
 
-// bulkhead limits a group of calls: parallel calls, retries, and all calls while the breaker
-// is open.
+// bulkheadKey selects a bulkhead.
+type bulkheadKey struct {
+	clientToken string
+	lane        Lane
+}
+
+// bulkhead limits the calls of a lane: parallel calls, and all calls while the breaker is open. The
+// budget of retries is shared by the lanes of an organisation, because its system is one.
 type bulkhead struct {
 	permits failsafebulkhead.Bulkhead[any]
 	maxWait time.Duration
 	breaker circuitbreaker.CircuitBreaker[any]
-	budget  budget
+	budget  *budget
+	reserve int // retries that it leaves to others
 }
 
 const (
@@ -39,29 +62,41 @@ const (
 	breakerTrials = 2
 )
 
-// bulkhead returns the bulkhead for the calls of an organisation.
-func (c *Client) bulkhead(clientToken string) *bulkhead {
-	key := bulkheadKey{clientToken, c.money}
+// bulkhead returns the bulkhead for the calls of an organisation in the context's lane.
+func (c *Client) bulkhead(ctx context.Context, clientToken string) *bulkhead {
+	lane, _ := ctx.Value(laneContextKey{}).(Lane)
+	if c.money {
+		lane = Payers
+	}
+	key := bulkheadKey{clientToken, lane}
 	b, ok := c.bulkheads.Load(key)
 	if !ok {
-		b, _ = c.bulkheads.LoadOrStore(key, newBulkhead(c.cfg.Limits))
+		shared, _ := c.budgets.LoadOrStore(clientToken, &budget{tenths: budgetBurst * 10})
+		b, _ = c.bulkheads.LoadOrStore(key, newBulkhead(c.cfg.Limits, lane, shared.(*budget)))
 	}
 	return b.(*bulkhead)
 }
 
-func newBulkhead(limits Limits) *bulkhead {
+func newBulkhead(limits Limits, lane Lane, shared *budget) *bulkhead {
+	concurrency, reserve := limits.Concurrency, 0
+	if lane == Newcomers || lane == Browsers {
+		concurrency, reserve = max(1, concurrency/2), budgetBurst/2
+	}
 	return &bulkhead{
-		permits: failsafebulkhead.New[any](uint(limits.Concurrency)), // #nosec G115 -- a constant of the program
+		permits: failsafebulkhead.New[any](uint(concurrency)), // #nosec G115 -- a constant of the program
 		maxWait: limits.Queue,
 		breaker: circuitbreaker.NewBuilder[any]().
 			WithFailureRateThreshold(breakerRate, uint(limits.BreakerCalls), breakerWindow). // #nosec G115 -- as above
 			WithDelay(limits.BreakerPause).WithSuccessThreshold(breakerTrials).Build(),
-		budget: budget{tenths: budgetBurst * 10},
+		budget: shared, reserve: reserve,
 	}
 }
 
 // acquire takes a permit; each success must be followed by one release.
 func (b *bulkhead) acquire(ctx context.Context) error {
+	if ctx.Err() != nil { // the caller has left
+		return ctx.Err()
+	}
 	err := b.permits.AcquirePermitWithMaxWait(ctx, b.maxWait)
 	if errors.Is(err, failsafebulkhead.ErrFull) {
 		return ErrBusy
@@ -99,7 +134,7 @@ type budget struct {
 	tenths int
 }
 
-// budgetBurst is how many retries a bulkhead may save up: about the calls of one visitor.
+// budgetBurst is how many retries an organisation may save up: about the calls of one visitor.
 const budgetBurst = 10
 
 // earn counts a call.
@@ -109,11 +144,11 @@ func (b *budget) earn() {
 	b.tenths = min(b.tenths+1, budgetBurst*10)
 }
 
-// spend takes one retry, if there is one left.
-func (b *budget) spend() bool {
+// spend takes one retry, if more than reserve are left.
+func (b *budget) spend(reserve int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.tenths < 10 {
+	if b.tenths < (reserve+1)*10 {
 		return false
 	}
 	b.tenths -= 10

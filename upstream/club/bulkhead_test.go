@@ -12,25 +12,30 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// breaking is a client whose breaker opens after four attempts, two of them
-// failed, for a moment, and which repeats nothing.
+// breaking returns a client that never retries; its breaker opens briefly after four attempts if two of them
+// failed.
 func breaking(u *recordingServer) *club.Client {
 	cfg := configured(u.URL)
 	cfg.Limits = club.Limits{Attempts: 1, BreakerCalls: 4, BreakerPause: time.Second}
 	return club.New(cfg)
 }
 
-// TestBreaker: calls are held back after half of them failed, then two are let
-// through to see, and a failure of either holds the rest back again.
-func TestBreaker(t *testing.T) {
-	var failing atomic.Bool
-	u := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+// serveSale serves a sale, or 503 while failing.
+func serveSale(t *testing.T, failing *atomic.Bool) *recordingServer {
+	return serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		if failing.Load() {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
 		io.WriteString(w, saleJSON)
 	})
+}
+
+// TestBreaker: after half of the calls failed, further calls are held back. Then two trial calls are let
+// through, and if either fails, the rest are held back again.
+func TestBreaker(t *testing.T) {
+	var failing atomic.Bool
+	u := serveSale(t, &failing)
 	c := breaking(u)
 	read := func() error {
 		_, err := c.GetSale(t.Context(), demo, sale)
@@ -62,7 +67,7 @@ func TestBreaker(t *testing.T) {
 	held()
 	failing.Store(false)
 	letThrough(club.Accepted)
-	wantOutcome(t, read(), club.Accepted) // the second trial succeeds as well
+	wantOutcome(t, read(), club.Accepted) // the second trial also succeeds
 	failing.Store(true)
 	for range 4 {
 		wantOutcome(t, read(), club.Unknown) // the count starts again
@@ -70,7 +75,7 @@ func TestBreaker(t *testing.T) {
 	held()
 }
 
-// TestAnswersDoNotBreak: a club system that says no is well.
+// TestAnswersDoNotBreak: a club system that refuses a request is healthy.
 func TestAnswersDoNotBreak(t *testing.T) {
 	for _, status := range []int{400, 403, 404, 409, 422, 429, 501} {
 		u := serve(t, answering(status, ""))
@@ -84,8 +89,8 @@ func TestAnswersDoNotBreak(t *testing.T) {
 	}
 }
 
-// TestLanesAreApart: neither an organisation that fails nor a full catalogue
-// holds up another organisation or a payment.
+// TestLanesAreApart: neither a failing organisation nor a full catalogue lane delays another organisation or a
+// payment.
 func TestLanesAreApart(t *testing.T) {
 	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/demo/products" {
@@ -112,7 +117,7 @@ func TestLanesAreApart(t *testing.T) {
 	}
 }
 
-// TestFullLane: the places are taken, so the next one waits its turn and leaves.
+// TestFullLane: all places are taken, so the next call waits its turn and gives up.
 func TestFullLane(t *testing.T) {
 	arrived, held := make(chan struct{}), make(chan struct{})
 	release := sync.OnceFunc(func() { close(held) })
@@ -125,7 +130,7 @@ func TestFullLane(t *testing.T) {
 		}
 		io.WriteString(w, saleJSON)
 	})
-	t.Cleanup(release) // also when the test fails half-way
+	t.Cleanup(release) // also if the test fails half-way
 	cfg := configured(u.URL)
 	cfg.Limits.Concurrency, cfg.Limits.Queue = 2, 20*time.Millisecond
 	c := club.New(cfg)

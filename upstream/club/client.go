@@ -76,6 +76,7 @@ type Client struct {
 	cfg       Config
 	tokens    *tokens
 	bulkheads *sync.Map // bulkheadKey → *bulkhead
+	budgets   *sync.Map // client token → *budget
 	money     bool
 }
 
@@ -97,14 +98,12 @@ func New(cfg Config) *Client {
 	if cfg.Transport == nil {
 		cfg.Transport = newTransport(cfg.TLS, cfg.Limits)
 	}
-	c := &Client{cfg: cfg, bulkheads: new(sync.Map)}
+	c := &Client{cfg: cfg, bulkheads: new(sync.Map), budgets: new(sync.Map)}
 	c.tokens = &tokens{fetch: c.fetchToken, now: cfg.Now}
 	return c
 }
 
-// Money returns a view of the client for calls that a payment waits for. They have their
-// own permits, breaker and retry budget, so that a busy or failing catalogue never delays a
-// payment.
+// Money returns a view of the client whose calls are all in the lane Payers.
 func (c *Client) Money() *Client {
 	view := *c
 	view.money = true

@@ -13,13 +13,12 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// pager serves a number of products in pages. Pagers differ in how they mark the
-// end of the list.
+// pager serves a number of products in pages. Pagers differ in how they mark the end of the list.
 type pager struct {
 	total   int
 	size    int
 	render  func(p pager, members string, page int) string
-	ignores bool // the page number, and always sends the first page
+	ignores bool // ignores the page number and always sends the first page
 }
 
 func (p pager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -113,15 +112,14 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestPagesSideBySide: once the first page shows how long the list is, the others are
-// read in parallel.
+// TestPagesSideBySide: once the first page shows how long the list is, the other pages are read in parallel.
 func TestPagesSideBySide(t *testing.T) {
 	var together sync.WaitGroup
 	together.Add(4)
 	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("page") != "" {
 			together.Done()
-			together.Wait() // one after the other, they would wait here for ever
+			together.Wait() // sequential requests would wait here for ever
 		}
 		pager{145, 30, withTotal, false}.ServeHTTP(w, r)
 	})
@@ -132,8 +130,7 @@ func TestPagesSideBySide(t *testing.T) {
 	}
 }
 
-// TestShiftingList: a record that moves to the next page while the list is read
-// is in the result once.
+// TestShiftingList: a record that moves to the next page while the list is read appears once in the result.
 func TestShiftingList(t *testing.T) {
 	pages := map[string]string{"": `[{"@id": "/demo/products/1"}, {"@id": "/demo/products/2"}]`, "2": `[{"@id": "/demo/products/2"}, {"@id": "/demo/products/3"}]`}
 	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -146,7 +143,7 @@ func TestShiftingList(t *testing.T) {
 	}
 }
 
-// TestEndlessList: a list that never ends is an error, not half an answer.
+// TestEndlessList: an endless list is an error, not a partial result.
 func TestEndlessList(t *testing.T) {
 	u := serve(t, pager{1 << 30, 1, withView, false}.ServeHTTP)
 	got, err := club.New(configured(u.URL)).ListProducts(t.Context(), demo, club.ProductQuery{})
@@ -156,7 +153,7 @@ func TestEndlessList(t *testing.T) {
 	}
 }
 
-// TestListFailsAsAWhole: a page that cannot be read leaves no half of a list.
+// TestListFailsAsAWhole: if a page cannot be read, no part of the list is returned.
 func TestListFailsAsAWhole(t *testing.T) {
 	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("page") == "2" {

@@ -55,7 +55,6 @@ func requireIRI(iri IRI) error { return require("@id", iri != "") }
 // such amounts stay exact in every reader of JSON.
 const maxAmount = 1_000_000_000_000
 
-// checkAmount refuses a number that cannot be an amount of money.
 func checkAmount(field string, n int64) error {
 	if n < -maxAmount || n > maxAmount {
 		return &DecodeError{Field: field, Want: "an amount of money"}
@@ -98,7 +97,7 @@ func decode[T any](op string, a response) (T, *Error) {
 	return result, nil
 }
 
-// unmarshal takes half the time of encoding/json. Like that, it accepts duplicate names and
+// unmarshal takes half the time of encoding/json. Like encoding/json, it accepts duplicate names and
 // invalid UTF-8; unlike that, it matches names exactly.
 func unmarshal(data []byte, into any) error {
 	return json.Unmarshal(data, into, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -125,7 +124,6 @@ func decodeError(err error) error {
 	return malformed
 }
 
-// jsonType names the JSON type for a Go type.
 func jsonType(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Struct, reflect.Map:

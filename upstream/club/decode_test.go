@@ -9,7 +9,7 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// reading is a client whose club system gives one answer to everything.
+// reading returns a client whose club system gives the same response to every request.
 func reading(t *testing.T, body string) *club.Client {
 	cfg := configured(serve(t, answering(200, body)).URL)
 	cfg.Limits.Attempts = 1
@@ -85,8 +85,8 @@ func TestOtherFields(t *testing.T) {
 		[]club.Optin{{IRI: "/demo/optins/1", Authorized: true, Channel: "email", Type: club.OptinLegal, Contact: "/demo/contacts/7"}})
 }
 
-// TestUnreadableAnswers names the operation and the field, and nothing that
-// stood in it.
+// TestUnreadableAnswers: the error names the operation and the field, and contains nothing of the response's
+// content.
 func TestUnreadableAnswers(t *testing.T) {
 	readSale := func(c *club.Client) error { return result(c.GetSale(t.Context(), demo, sale)) }
 	tests := []struct {
@@ -141,7 +141,7 @@ func TestUnreadableAnswers(t *testing.T) {
 	}
 }
 
-// TestOddAnswers: what is not as it should be and yet tells all that is needed is read.
+// TestOddAnswers: an irregular response is accepted if everything needed can be read from it.
 func TestOddAnswers(t *testing.T) {
 	for _, body := range []string{
 		`{"@id": "/demo/sales/1", "totalTI": 1, "totalTI": 2, "state": "building", "articles": []}`,
@@ -160,7 +160,7 @@ func equal(t *testing.T, got, want any) {
 	}
 }
 
-// TestWhatShowsASettledSale: each setting of Config.SaleState reads another member.
+// TestWhatShowsASettledSale: each setting of Config.SaleState reads a different member.
 func TestWhatShowsASettledSale(t *testing.T) {
 	for _, test := range []struct{ setting, body, state string }{
 		{"", `"state": "building"`, "building"},

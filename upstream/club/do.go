@@ -38,7 +38,6 @@ func put(op string, s Scope, path string, record IRI, body any) request {
 	return request{op: op, method: http.MethodPut, scope: s, path: s.path(path, record), body: body}
 }
 
-// withToken returns the request with a contact's access token.
 func (r request) withToken(token string) request {
 	r.token = &token
 	return r
@@ -69,7 +68,7 @@ type noContent struct{}
 // response into a T.
 func do[T any](ctx context.Context, c *Client, r request) (T, error) {
 	var result T
-	b := c.bulkhead(r.scope.ClientToken)
+	b := c.bulkhead(ctx, r.scope.ClientToken)
 	e := c.retry(ctx, b, &r, func(ctx context.Context) *Error {
 		a, e := c.authorised(ctx, b, &r)
 		if e == nil {
@@ -109,7 +108,6 @@ func (c *Client) authorised(ctx context.Context, b *bulkhead, r *request) (respo
 // have any form, and must be checked before it becomes a header.
 var accessTokenPattern = regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`)
 
-// bearer returns the access token for a request.
 func (c *Client) bearer(ctx context.Context, r *request) (string, error) {
 	if r.token == nil {
 		return c.tokens.get(ctx)
@@ -122,11 +120,16 @@ func (c *Client) bearer(ctx context.Context, r *request) (string, error) {
 
 // send sends a request once, with a permit of the bulkhead.
 func (c *Client) send(ctx context.Context, b *bulkhead, r *request, token string) (response, *Error) {
-	if err := b.acquire(ctx); err != nil {
+	if err := b.acquire(ctx); err != nil { // also when the caller has left
 		return response{}, notSent(r.op, err)
 	}
 	ctx, span := startSpan(ctx, r.op)
 	defer span.End()
+	if !r.isRead() { // a write that was begun is finished, because its outcome would be unknown
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), c.cfg.Limits.Write)
+		defer cancel()
+	}
 	start := c.cfg.Now()
 	a, e := c.exchange(ctx, r, token)
 	b.release(e)
@@ -193,7 +196,6 @@ func (c *Client) newRequest(ctx context.Context, r *request, token string) (*htt
 	return req, nil
 }
 
-// readResponse reads and closes the response.
 func (c *Client) readResponse(resp *http.Response) response {
 	defer resp.Body.Close()
 	a := response{status: resp.StatusCode, retryAfter: RetryAfter(resp.Header, c.cfg.Now)}

@@ -121,7 +121,6 @@ type Violation struct {
 // characters.
 var codePattern = regexp.MustCompile(`api\.error\.[a-z0-9._-]{0,80}[a-z0-9]`)
 
-// newError returns the error of a response that is not 2xx.
 func newError(op string, sent int64, a response) *Error {
 	var body struct { // its form is not documented, so that every part is optional
 		Code       any         `json:"code"`
@@ -145,7 +144,6 @@ func newError(op string, sent int64, a response) *Error {
 // the acting node. It has no code, only a sentence with the contact's IRI.
 var outOfReachPattern = regexp.MustCompile(`contacts\\?/[^"\s]*"?\s+does not exist`)
 
-// documentedError returns the documented meaning of a response; nil: none.
 func documentedError(a response, code string) error {
 	switch {
 	case a.status == 401:

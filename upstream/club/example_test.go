@@ -52,7 +52,7 @@ func Example() {
 		return
 	}
 	money := client.Money()
-	cart, err = money.GetSale(ctx, scope, cart.IRI) // again: articles may have come along
+	cart, err = money.GetSale(ctx, scope, cart.IRI) // again, because articles may have been added
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -9,16 +9,16 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// impatient is a client of the world that waits a second for a response: long enough on a busy
-// machine, and less than the longer delay of faults.
+// impatient returns a client that waits a second for a response: long enough on a busy machine, and shorter
+// than the longer delay in faults.
 func (w *world) impatient() *club.Client {
 	cfg := w.config()
 	cfg.Limits = club.Limits{Attempt: time.Second, Read: 15 * time.Second, Write: time.Second, Payment: time.Second}
 	return club.New(cfg)
 }
 
-// faults are all kinds of faults, each with what it does to a payment and to a
-// write like any other, and whether the club system did what it was asked.
+// faults are all kinds of faults, each with the outcome for a payment or another write, and whether the club
+// system carried out the request.
 var faults = []struct {
 	fault   clubsim.Fault
 	outcome club.Outcome
@@ -39,15 +39,14 @@ var faults = []struct {
 	{clubsim.Fault{Kind: "too_many"}, club.Unknown, false},
 }
 
-// hit aims a fault at the next call of an operation, which is then hit once.
+// hit makes the next matching call fail once with a fault.
 func (w *world) hit(f clubsim.Fault, method, path string) {
 	w.t.Helper()
 	f.Match, f.Times = clubsim.FaultMatch{Method: method, Path: path}, ptr(1)
 	w.fault(f)
 }
 
-// TestPaymentUnderFaults: whatever happens, the outcome is what the ledger can
-// bear out, and there is one POST.
+// TestPaymentUnderFaults: under any fault, the outcome agrees with the ledger, and the client sends one POST.
 func TestPaymentUnderFaults(t *testing.T) {
 	for _, tt := range faults {
 		t.Run(name(tt.fault), func(t *testing.T) {
@@ -55,7 +54,7 @@ func TestPaymentUnderFaults(t *testing.T) {
 			w := newWorld(t, "payment-faults")
 			cart := w.cart(w.visitor().IRI, "101")
 			c := w.impatient()
-			must[club.Sale](t)(c.GetSale(t.Context(), w.bastille, cart.IRI)) // the token is there
+			must[club.Sale](t)(c.GetSale(t.Context(), w.bastille, cart.IRI)) // fetches the token
 			w.hit(tt.fault, "POST", "/sales/*/payments")
 			_, err := c.CreatePayment(t.Context(), w.bastille, cart.IRI, w.paying(cart), pass)
 			wantOutcome(t, err, tt.outcome)
@@ -68,7 +67,7 @@ func TestPaymentUnderFaults(t *testing.T) {
 	}
 }
 
-// TestWriteUnderFaults: the same for a write like any other: sent once.
+// TestWriteUnderFaults: other writes are sent once, too.
 func TestWriteUnderFaults(t *testing.T) {
 	for _, tt := range faults {
 		t.Run(name(tt.fault), func(t *testing.T) {
@@ -89,7 +88,7 @@ func TestWriteUnderFaults(t *testing.T) {
 	}
 }
 
-// TestReadUnderFaults: a read survives what may pass, and takes a no for a no.
+// TestReadUnderFaults: a read survives transient faults and accepts a refusal.
 func TestReadUnderFaults(t *testing.T) {
 	for _, tt := range faults {
 		t.Run(name(tt.fault), func(t *testing.T) {
@@ -111,8 +110,8 @@ func TestReadUnderFaults(t *testing.T) {
 	}
 }
 
-// TestUnauthorizedOnce: a token that is refused is replaced, and the call made
-// again; a payment leaves that to its caller.
+// TestUnauthorizedOnce: a refused token is replaced and the call retried; after a payment, the retry is up to
+// the caller.
 func TestUnauthorizedOnce(t *testing.T) {
 	w := newWorld(t, "unauthorized")
 	cart := w.cart(w.visitor().IRI, "101")
@@ -141,7 +140,7 @@ func TestUnauthorizedOnce(t *testing.T) {
 	}
 }
 
-// TestTokenUnderFaults: the token request has its faults, too.
+// TestTokenUnderFaults: every fault hits the token request.
 func TestTokenUnderFaults(t *testing.T) {
 	for _, tt := range faults {
 		t.Run(name(tt.fault), func(t *testing.T) {
@@ -151,7 +150,7 @@ func TestTokenUnderFaults(t *testing.T) {
 			cfg.Limits = club.Limits{Read: time.Second, Write: 15 * time.Second}
 			w.hit(tt.fault, "POST", "/oauth/v2/token")
 			_, err := club.New(cfg).CreateSale(t.Context(), w.bastille, club.NewSale{Contact: club.IRI(w.persona("customer").ContactID), Club: w.bastille.Club, ClubCode: "PARIS11"})
-			want := club.Accepted // at the second attempt: nothing had been sent
+			want := club.Accepted // at the second attempt, because nothing had been sent
 			if status := tt.fault.Status; status == 400 || status == 409 || status == 421 {
 				want = club.NotSent
 			}
@@ -160,8 +159,8 @@ func TestTokenUnderFaults(t *testing.T) {
 	}
 }
 
-// TestExpiredToken: the club system's clock is ahead, so that it takes for
-// expired what the client takes for good.
+// TestExpiredToken: the club system's clock is ahead, so that it rejects a token that the client considers
+// valid.
 func TestExpiredToken(t *testing.T) {
 	w := newWorld(t, "expired")
 	cart := w.cart(w.visitor().IRI, "101")

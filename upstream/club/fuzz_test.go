@@ -12,8 +12,8 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// cannedResponse answers every business request with one body, without a network: a
-// fuzzer's thousands of runs a second leave no time for one.
+// cannedResponse answers every business request with one body, without a network, which would be too slow for
+// thousands of runs a second.
 type cannedResponse struct {
 	status int
 	body   []byte
@@ -27,14 +27,14 @@ func (c cannedResponse) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// tasting is a client that gets one answer to everything and repeats nothing.
+// tasting returns a client that gets the same response to every request and never retries.
 func tasting(status int, body []byte) *club.Client {
 	cfg := configured("http://club.invalid")
 	cfg.Transport, cfg.Limits.Attempts = cannedResponse{status, body}, 1
 	return club.New(cfg)
 }
 
-// seeds are answers of every kind, whole and broken.
+// seeds are responses of every kind, intact and broken.
 var seeds = []string{
 	``, `null`, `0`, `"x"`, `[]`, `{}`, `[null]`, `[[]]`, `{"hydra:member": null}`, `{"hydra:member": [1, "a", null, {}]}`, `{"member": [{"@id": {"@id": 1}}]}`,
 	everything, saleJSON, `{"@id": "/demo/sales/1", "totalTI": 1, "state": "building", "articles": [null, {"priceTI": 1, "parent": {"@id": "/demo/articles/1"}}]}`,
@@ -46,8 +46,8 @@ var seeds = []string{
 	`{"code": 7, "violations": {}, "message": "Resource /demo/contacts/1 does not exist"}`, strings.Repeat(`[`, 10000), strings.Repeat(`{"children":[`, 5000),
 }
 
-// FuzzAnswers feeds any answer to every operation: each ends in a value or in an
-// error that names the operation and quotes nothing.
+// FuzzAnswers feeds arbitrary responses to every operation: each returns a value, or an error that names the
+// operation and quotes nothing.
 func FuzzAnswers(f *testing.F) {
 	for _, seed := range seeds {
 		for _, status := range []int{200, 400, 403, 404, 500} {
@@ -69,7 +69,7 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
-// sentOnce are the operations that settle a sale; they have a transport of their own.
+// sentOnce are the operations that settle a sale; they have their own transport.
 var sentOnce = []string{"CreatePayment", "PostponeDue", "ValidateSale"}
 
 func checkAnswer(t *testing.T, op string, status int, err error) {
@@ -89,9 +89,8 @@ func checkAnswer(t *testing.T, op string, status int, err error) {
 	}
 }
 
-// FuzzNetwork builds a network from anything: whatever the nodes say of each
-// other, every path ends, begins with a node that has no parent, and ends with
-// the club's own.
+// FuzzNetwork builds a network from arbitrary data: whatever the nodes say about each other, every path is
+// finite, begins at a node without a parent, and ends at the club's own.
 func FuzzNetwork(f *testing.F) {
 	for _, seed := range seeds {
 		f.Add([]byte(seed))
@@ -116,7 +115,7 @@ func FuzzNetwork(f *testing.F) {
 	})
 }
 
-// FuzzErrorCode: whatever the body of an error, its code is one or empty.
+// FuzzErrorCode: for any body of an error, the code is well-formed or empty.
 func FuzzErrorCode(f *testing.F) {
 	for _, seed := range seeds {
 		f.Add([]byte(seed))

@@ -57,8 +57,7 @@ func TestCardJourney(t *testing.T) {
 	}
 }
 
-// TestDebitJourney adds the mandate and its signature by SMS, and lines that the
-// club system adds on its own.
+// TestDebitJourney adds the mandate, its signature by SMS, and lines that the club system adds automatically.
 func TestDebitJourney(t *testing.T) {
 	w := newWorld(t, "debit")
 	c, ctx, s := w.client, t.Context(), w.bastille
@@ -131,7 +130,7 @@ func hasCode(violations []club.Violation, code string) bool {
 	return slices.ContainsFunc(violations, func(v club.Violation) bool { return v.Code == code })
 }
 
-// TestOtherWaysToSettle: later, free, at the desk.
+// TestOtherWaysToSettle covers deferred, free and in-person settlement.
 func TestOtherWaysToSettle(t *testing.T) {
 	w := newWorld(t, "settle")
 	c, ctx, s := w.client, t.Context(), w.bastille
@@ -334,8 +333,7 @@ func TestCatalogue(t *testing.T) {
 	w.checkOffers(all)
 }
 
-// checkOffers reads the offers of all products and looks for each form that
-// they can have.
+// checkOffers reads the offers of all products and looks for each form that they can have.
 func (w *world) checkOffers(products []club.Product) {
 	w.t.Helper()
 	rhythms := map[string]bool{}

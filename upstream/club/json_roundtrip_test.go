@@ -8,8 +8,7 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// TestRemembered: what was read of a catalogue and of a chain is the same after it was
-// written down and read again.
+// TestRemembered: a catalogue and a chain stay the same when they are encoded and decoded.
 func TestRemembered(t *testing.T) {
 	w := newWorld(t, "remembered")
 	products := must[[]club.Product](t)(w.client.ListProducts(t.Context(), w.bastille, club.ProductQuery{Club: w.bastille.Club}))
@@ -23,7 +22,7 @@ func TestRemembered(t *testing.T) {
 	again(t, network)
 }
 
-// again writes a value down and reads it.
+// again encodes a value and decodes it.
 func again[T any](t *testing.T, value T) {
 	t.Helper()
 	text, err := json.Marshal(value)

@@ -40,7 +40,6 @@ type Limits struct {
 	Body int64
 }
 
-// withDefaults returns the limits with the defaults of zero fields.
 func (l Limits) withDefaults() Limits {
 	return Limits{
 		Read:         cmp.Or(l.Read, 8*time.Second),

@@ -24,21 +24,21 @@ import (
 )
 
 const (
-	// networkWorkers mostly wait for responses that never come.
+	// networkWorkers can be many: they mostly wait for responses that never come.
 	networkWorkers = 24
-	// networkPosts are those of each worker: together, each kind of fault happens about 25 times.
+	// networkPosts is per worker: together, each kind of fault happens about 25 times.
 	networkPosts = 48
-	// networkTimeout replaces the 30 s of a payment, which a test cannot wait for.
+	// networkTimeout replaces the 30 s of a payment, which would be too long for a test.
 	networkTimeout = 250 * time.Millisecond
-	// settleTimeout is how long the simulator may work on a request that was cut off.
+	// settleTimeout limits how long the simulator may work on a request that was cut off.
 	settleTimeout = 5 * time.Second
 )
 
-// patientLimits cut off the POST alone. The reads before it may take as long as a busy machine makes them.
+// patientLimits cut off only the POST. The reads before it may take as long as they need on a busy machine.
 var patientLimits = club.Limits{Read: frontdesktest.Patience, Attempt: frontdesktest.Patience, Write: frontdesktest.Patience, Payment: networkTimeout}
 
-// TestPaymentUnderNetworkFaults breaks the connection of the one POST at any byte and in any way that
-// a network can, with TLS and without, and compares what the client says with the club system's ledger.
+// TestPaymentUnderNetworkFaults breaks the connection of the one POST at any byte and in any way that a
+// network can, with and without TLS. It compares the client's outcome with the club system's ledger.
 func TestPaymentUnderNetworkFaults(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
@@ -68,20 +68,20 @@ func (c *faultCount) add(kind string) {
 	c.times[kind]++
 }
 
-// How far into a direction a fault can happen: a little further than its messages are long, so that
-// the last byte is among them. A TLS handshake comes before that.
+// The byte of a direction at which a fault can happen: up to a little more than the messages' length, so that
+// the last byte is included. A TLS handshake comes first.
 const messageBytes, handshakeBytes = 1300, 1600
 
-// connFault is what happens to a connection after a number of bytes in one direction.
+// connFault happens to a connection after a number of bytes in one direction.
 type connFault struct {
 	kind     string
-	response bool // in the response; else in the request
+	response bool // in the response; otherwise in the request
 	within   int  // bytes
 	strike   func(*net.TCPConn)
-	drain    bool          // the rest is read or written without effect; else the connection is at its end
-	piece    int           // bytes that pass at once; zero: any
+	drain    bool          // the rest is read or written without effect; otherwise the connection ends
+	piece    int           // bytes that pass at once; zero: any number
 	pause    time.Duration // before each piece
-	garbage  string        // stands before the request
+	garbage  string        // precedes the request
 }
 
 func reset(c *net.TCPConn)     { c.SetLinger(0); c.Close() }
@@ -113,8 +113,8 @@ var connFaults = []connFault{
 	{kind: "response too slow", response: true, piece: 96, pause: 40 * time.Millisecond},
 }
 
-// toxics are Toxiproxy's, of which some end within networkTimeout and some do not. They were not
-// written by the authors of connFaults.
+// toxics are Toxiproxy's; some of them end within networkTimeout. They were not written by the authors of
+// connFaults.
 var toxics = map[string]func(*rand.Rand) map[string]int{
 	"latency":    func(r *rand.Rand) map[string]int { return map[string]int{"latency": r.IntN(400), "jitter": 10} },
 	"bandwidth":  func(r *rand.Rand) map[string]int { return map[string]int{"rate": 1 + r.IntN(20)} }, // KB/s
@@ -155,7 +155,7 @@ func networkFaultKinds() []string {
 	return kinds
 }
 
-// faultyListener gives the next connection the fault that is planned.
+// faultyListener gives the planned fault to the next connection.
 type faultyListener struct {
 	net.Listener
 	planned atomic.Pointer[faultyConn]
@@ -170,7 +170,7 @@ func (l *faultyListener) Accept() (net.Conn, error) {
 	return conn, err
 }
 
-// faultyConn is a server's end of a connection with a fault.
+// faultyConn is the server's end of a connection with a fault.
 type faultyConn struct {
 	*net.TCPConn
 	connFault
@@ -260,7 +260,7 @@ func newNetworkEnv(t *testing.T, random *rand.Rand, secure bool) *networkEnv {
 		defer e.busy.Add(-1)
 		sim.ServeHTTP(w, r)
 	}))
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // each fault would be logged
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // otherwise each fault would be logged
 	e.listener = &faultyListener{Listener: server.Listener}
 	server.Listener = e.listener
 	scheme, roots := "http://", (*tls.Config)(nil)
@@ -285,7 +285,7 @@ func newNetworkEnv(t *testing.T, random *rand.Rand, secure bool) *networkEnv {
 	return e
 }
 
-// createSale makes a sale whose cart stays empty, so that no payment settles it and each is booked.
+// createSale makes a sale whose cart stays empty, so that no payment settles it and each one is booked.
 func (e *networkEnv) createSale(t *testing.T) {
 	t.Helper()
 	iri := func(kind, id string) club.IRI { return club.IRI(path.Join("/", clubsim.DemoClientToken, kind, id)) }
@@ -307,16 +307,16 @@ func (e *networkEnv) createSale(t *testing.T) {
 		Mean: club.MeanCBWeb, Club: e.scope.Club, ClubCode: sale.ClubCode, Checkout: sale.Checkout}
 }
 
-// attempt is one POST and what the client said of it.
+// attempt is one POST and the client's outcome.
 type attempt struct {
-	amount   int64 // names it in the ledger
+	amount   int64 // identifies it in the ledger
 	fault    string
 	outcome  club.Outcome
 	err      error
-	received int64 // bytes of the request that arrived; without TLS only
+	received int64 // bytes of the request that arrived; only without TLS
 }
 
-// run sends all posts, and compares them with the ledger.
+// run sends all POSTs and compares them with the ledger.
 func (e *networkEnv) run(t *testing.T, happened *faultCount) {
 	var attempts []attempt
 	for amount := int64(1); amount <= networkPosts; amount++ {
@@ -334,7 +334,7 @@ func (e *networkEnv) run(t *testing.T, happened *faultCount) {
 	}
 }
 
-// wrong says what the client must not say of a post that was booked so many times; empty for nothing.
+// wrong describes an outcome that contradicts the number of bookings; empty if there is none.
 func (a attempt) wrong(booked int) string {
 	switch {
 	case booked > 1:
@@ -352,7 +352,7 @@ func (a attempt) wrong(booked int) string {
 // settledLedger counts the bookings by amount once the simulator has finished every request.
 func (e *networkEnv) settledLedger() map[int64]int {
 	before := -1
-	frontdesktest.Within(context.Background(), "", settleTimeout, func() bool { // what hangs longer is judged as it is
+	frontdesktest.Within(context.Background(), "", settleTimeout, func() bool { // a request that hangs longer is judged by its state then
 		quiet := len(e.sim.Ledger()) == before && e.busy.Load() == 0
 		before = len(e.sim.Ledger())
 		return quiet
@@ -364,7 +364,7 @@ func (e *networkEnv) settledLedger() map[int64]int {
 	return times
 }
 
-// post sends one POST into a random fault, and tells whether the fault happened.
+// post sends one POST into a random fault, and reports whether the fault happened.
 func (e *networkEnv) post(t *testing.T, a *attempt) (struck bool) {
 	kinds := networkFaultKinds()
 	n := e.random.IntN(len(kinds))
@@ -379,7 +379,7 @@ func (e *networkEnv) post(t *testing.T, a *attempt) (struck bool) {
 		if c.within > 0 {
 			c.left = e.random.IntN(c.within + 1)
 		}
-		if e.secure && c.within > 0 && e.random.IntN(4) > 0 { // the handshake alone is longer
+		if e.secure && c.within > 0 && e.random.IntN(4) > 0 { // longer than the handshake
 			c.left += handshakeBytes
 		}
 		e.send(t, e.direct, a, func() { e.listener.planned.Store(c) })
@@ -399,14 +399,14 @@ func (e *networkEnv) post(t *testing.T, a *attempt) (struck bool) {
 	default:
 		kind, stream, _ := strings.Cut(a.fault, " ")
 		proxy := frontdesktest.NewTCPProxy(t, e.listener.Addr().String())
-		defer proxy.Cut() // Toxiproxy can hang where a toxic is removed from open connections
+		defer proxy.Cut() // Toxiproxy can hang when a toxic is removed from open connections
 		e.send(t, e.client(proxy.Address()), a, func() { proxy.AddToxic(kind, stream, toxics[kind](e.random)) })
 		return kind != "limit_data" || a.err != nil // a limit beyond the last byte has no effect
 	}
 }
 
-// send sends the POST after the fault was prepared. The token is used just before, so that the POST's
-// connection is the next one.
+// send sends the POST after the fault has been prepared. The read just before it uses the token, so that the
+// POST opens the next connection.
 func (e *networkEnv) send(t *testing.T, client *club.Client, a *attempt, prepare func()) {
 	if _, err := client.GetSale(context.Background(), e.scope, e.sale); err != nil {
 		t.Error(err)

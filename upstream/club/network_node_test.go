@@ -9,7 +9,7 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// node writes a network node; children are IRIs' numbers or nodes written out.
+// node encodes a network node; children are the numbers of IRIs, or encoded nodes.
 func node(id int, kind string, children ...any) string {
 	var parts []string
 	for _, child := range children {
@@ -32,7 +32,7 @@ func members(nodes ...string) string { return `{"hydra:member": [` + strings.Joi
 
 func clubIRI(id int) club.IRI { return club.NewIRI("demo", "clubs", strconv.Itoa(id)) }
 
-// shape renders a network: its clubs in order, each with the ids from the root down.
+// shape formats a network: its clubs in order, each with the ids from the root down.
 func shape(n *club.Network) string {
 	var lines []string
 	for _, own := range n.Clubs() {

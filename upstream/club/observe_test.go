@@ -14,8 +14,8 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// TestLogAndErrors runs every operation, successful and not, and looks through
-// all that is written for what must not be there.
+// TestLogAndErrors runs every operation, successful and not, and checks that neither logs nor errors contain
+// private data.
 func TestLogAndErrors(t *testing.T) {
 	private := []string{"Testeur", "Ada", "ada@", "+3360", "FR76", "rue de la Paix", "\"C7\"", "tok-1", "own-token", "secret", "Bearer", "127.0.0.1", "/demo/"}
 	const named = `{"message": "ada@example.org, Testeur"}`

@@ -23,7 +23,7 @@ var paris = club.Address{Country: "FR", Locality: "Paris", PostalCode: "75011", 
 
 const parisJSON = `{"addressCountry":"FR","addressLocality":"Paris","postalCode":"75011","streetAddress":"1 rue de la Paix"}`
 
-// operations are all methods of the client.
+// operations lists all methods of the client.
 var operations = []operation{
 	{"CreateContact", func(ctx context.Context, c *club.Client) error {
 		return result(c.CreateContact(ctx, demo, club.NewContact{FamilyName: "Testeur", GivenName: "Ada", Gender: "female", Club: "/demo/clubs/11",
@@ -121,7 +121,7 @@ var operations = []operation{
 	}, `PUT /demo/optins/1 {"isAuthorized":false}`},
 }
 
-// everything is an answer that every operation is content with.
+// everything is a response that every operation accepts.
 const everything = `{"@id": "/demo/things/1", "totalTI": 0, "state": "building", "articles": [], "totalRealDebt": 0, "hydra:member": []}`
 
 func ptr[T any](v T) *T { return &v }
@@ -129,7 +129,7 @@ func ptr[T any](v T) *T { return &v }
 // result drops the value of a call.
 func result[T any](_ T, err error) error { return err }
 
-// TestRequests looks at the request of each operation.
+// TestRequests checks the request of each operation.
 func TestRequests(t *testing.T) {
 	for _, op := range operations {
 		t.Run(op.name, func(t *testing.T) {
@@ -159,8 +159,8 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestErrorsOfEveryOperation has each operation name itself in its errors, show
-// nothing of the body, and pass on what the club system said.
+// TestErrorsOfEveryOperation: an operation's error names the operation, shows nothing of the body, and has the
+// club system's code and violations.
 func TestErrorsOfEveryOperation(t *testing.T) {
 	const body = `{"hydra:description": "email: ada@example.org is taken", "code": "api.error.contact.email-taken",
 		"violations": [{"propertyPath": "email", "message": "ada@example.org is taken", "code": "api.error.contact.email-taken"}]}`
@@ -185,8 +185,7 @@ func TestErrorsOfEveryOperation(t *testing.T) {
 	}
 }
 
-// TestDocumentedErrors has a sentinel for each documented error, whatever the
-// shape of its body.
+// TestDocumentedErrors: each documented error has a sentinel, whatever the shape of its body.
 func TestDocumentedErrors(t *testing.T) {
 	tests := []struct {
 		status int
@@ -233,8 +232,7 @@ func TestConfiguredNames(t *testing.T) {
 	}
 }
 
-// TestScope sends no header for what is not given, and nothing at all for a
-// scope that is not one.
+// TestScope: an empty club or node sends no header, and an invalid scope sends no request.
 func TestScope(t *testing.T) {
 	u := serve(t, answering(200, saleJSON))
 	c := club.New(configured(u.URL))
@@ -286,7 +284,7 @@ func TestCheckSale(t *testing.T) {
 	}
 }
 
-// TestLongAnswers: what is longer than the limit is not read.
+// TestLongAnswers: a response beyond the size limit is not read.
 func TestLongAnswers(t *testing.T) {
 	long := func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, `{"@id": "/demo/sales/1", "totalTI": 1, "state": "building", "articles": [], "padding": "`)

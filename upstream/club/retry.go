@@ -29,7 +29,7 @@ func (c *Client) retry(ctx context.Context, b *bulkhead, r *request, attempt fun
 			return e
 		}
 		pause := backoff(n+1, e.RetryAfter)
-		if c.cfg.Now().Sub(start)+pause >= total || !b.budget.spend() {
+		if c.cfg.Now().Sub(start)+pause >= total || !b.budget.spend(b.reserve) {
 			return e
 		}
 		select {

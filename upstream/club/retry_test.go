@@ -15,7 +15,7 @@ import (
 
 const saleJSON = `{"@id": "/demo/sales/1", "totalTI": 4990, "state": "building", "articles": []}`
 
-// failing answers the first n requests by fail and the rest with a sale.
+// failing answers the first n requests with fail and the rest with a sale.
 func failing(n int64, fail http.HandlerFunc) http.HandlerFunc {
 	var count atomic.Int64
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -27,23 +27,23 @@ func failing(n int64, fail http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// cut closes the connection without an answer.
+// cut closes the connection without a response.
 func cut(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
-// cutInBody closes the connection in the middle of an answer.
+// cutInBody closes the connection in the middle of a response.
 func cutInBody(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Length", "500")
 	io.WriteString(w, `{"@id": "/demo/`)
 	panic(http.ErrAbortHandler)
 }
 
-// TestRepetition has two failures of each kind before a success: what a read
-// survives, and what a write does not repeat.
+// TestRepetition: two failures of each kind before a success show what a read survives and a write does not
+// retry.
 func TestRepetition(t *testing.T) {
 	tests := map[string]struct {
 		fail     http.HandlerFunc
-		repeated bool         // by a read; a write that was sent never is
-		outcome  club.Outcome // of a single one
+		repeated bool         // for a read; a write that was sent is never repeated
+		outcome  club.Outcome // of a single attempt
 	}{
 		"500":           {answering(500, ""), true, club.Unknown},
 		"502":           {answering(502, ""), true, club.Unknown},
@@ -84,7 +84,7 @@ func TestRepetition(t *testing.T) {
 	}
 }
 
-// TestLastFailureIsReported: three attempts, and the third one's failure comes back.
+// TestLastFailureIsReported: after three attempts, the third one's failure is returned.
 func TestLastFailureIsReported(t *testing.T) {
 	t.Parallel()
 	u := serve(t, failing(2, answering(500, "")))
@@ -95,7 +95,7 @@ func TestLastFailureIsReported(t *testing.T) {
 	}
 }
 
-// dialling is a transport that makes a connection for each request, or fails to.
+// dialling is a transport that opens a connection for each request, or fails to.
 func dialling(fails func(dial int64) bool) http.RoundTripper {
 	var count atomic.Int64
 	return &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -107,7 +107,7 @@ func dialling(fails func(dial int64) bool) http.RoundTripper {
 	}}
 }
 
-// TestWriteIsRepeatedWhenNotSent: no connection, no byte, so it may go again.
+// TestWriteIsRepeatedWhenNotSent: without a connection nothing was sent, so the write may be retried.
 func TestWriteIsRepeatedWhenNotSent(t *testing.T) {
 	tests := map[string]struct {
 		fails func(dial int64) bool
@@ -133,13 +133,13 @@ func TestWriteIsRepeatedWhenNotSent(t *testing.T) {
 	}
 }
 
-// TestStaleConnection: a write over a kept connection that the other side has
-// given up is not repeated by Go's transport behind our back.
+// TestStaleConnection: Go's transport does not silently retry a write over a kept connection that the server
+// has closed.
 func TestStaleConnection(t *testing.T) {
 	u := serve(t, failing(0, nil))
 	c := club.New(configured(u.URL))
 	must[club.Sale](t)(c.GetSale(t.Context(), demo, sale))
-	u.Config.Handler = u.with(cut) // takes the request over the kept connection, then cuts it
+	u.Config.Handler = u.with(cut) // accepts the request over the kept connection, then cuts it
 	_, err := c.CreateSale(t.Context(), demo, club.NewSale{})
 	wantOutcome(t, err, club.Unknown)
 	if n := len(u.seen()); n != 2 {
@@ -147,14 +147,14 @@ func TestStaleConnection(t *testing.T) {
 	}
 }
 
-// silentTransport is a transport that does not report what it does.
+// silentTransport does not report what it does.
 type silentTransport struct{}
 
 func (silentTransport) RoundTrip(*http.Request) (*http.Response, error) {
 	return nil, io.ErrUnexpectedEOF
 }
 
-// TestMuteTransport: a transport that does not report that nothing was sent may have sent it.
+// TestMuteTransport: if a transport does not report whether anything was sent, something may have been sent.
 func TestMuteTransport(t *testing.T) {
 	t.Parallel()
 	cfg := configured("http://club.invalid")
@@ -165,8 +165,8 @@ func TestMuteTransport(t *testing.T) {
 	}
 }
 
-// TestTooMany: the pause that the club system asks for is kept, unless it is
-// longer than the caller's patience; then the answer says how long it is.
+// TestTooMany: the client waits as long as the club system asks, unless that exceeds its time limit. Then the
+// error says how long to wait.
 func TestTooMany(t *testing.T) {
 	t.Parallel()
 	tooMany := func(after string) http.HandlerFunc {
@@ -196,7 +196,7 @@ func TestTooMany(t *testing.T) {
 	}
 }
 
-// TestTooManyUntil reads the header as a date.
+// TestTooManyUntil sends the header as a date.
 func TestTooManyUntil(t *testing.T) {
 	now := newClock()
 	u := serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -211,9 +211,9 @@ func TestTooManyUntil(t *testing.T) {
 	}
 }
 
-// TestHang: an attempt that hangs leaves time for another one. Where all of them hang, a read
-// ends when its time is up, and a write after one attempt. A second is enough for an attempt
-// that does not hang, even on a busy machine; one that takes longer is repeated.
+// TestHang: an attempt that hangs leaves time for another one. If all of them hang, a read ends when its time
+// is up, and a write after one attempt. A second is enough for an attempt that does not hang, even on a busy
+// machine; a slower one is retried.
 func TestHang(t *testing.T) {
 	t.Parallel()
 	hang := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
@@ -232,7 +232,7 @@ func TestHang(t *testing.T) {
 	wantOutcome(t, err, club.Unknown)
 }
 
-// TestCallerLeaves: an attempt ends with its caller and is not repeated.
+// TestCallerLeaves: an attempt ends when its caller leaves, and is not retried.
 func TestCallerLeaves(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	u := serve(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -246,13 +246,12 @@ func TestCallerLeaves(t *testing.T) {
 	}
 }
 
-// TestRefreshRate: in the long run there is one repetition for ten calls, besides the
-// ten that a quiet lane has in hand.
+// TestBudget: in the long run there is one retry per ten calls, plus the ten that a quiet lane has saved up.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	u := serve(t, failing(1<<30, answering(503, "")))
 	cfg := configured(u.URL)
-	cfg.Limits.BreakerCalls = 1 << 20 // out of the way
+	cfg.Limits.BreakerCalls = 1 << 20 // keeps the breaker closed
 	c := club.New(cfg)
 	const calls = 40
 	for range calls {

@@ -33,8 +33,7 @@ func TestNetworkInTheSimulator(t *testing.T) {
 	}
 }
 
-// TestOtherForms runs a journey against a club system that answers in other
-// forms than the usual ones.
+// TestOtherForms runs a journey against a club system that responds in unusual forms.
 func TestOtherForms(t *testing.T) {
 	for name, change := range map[string]func(*clubsim.Settings){
 		"without prefix":  func(s *clubsim.Settings) { s.HydraPrefix = false },
@@ -67,8 +66,8 @@ func TestOtherForms(t *testing.T) {
 	}
 }
 
-// TestWritesWithoutBodies: an answer without a body is enough where nothing in
-// it is needed, and a lost one where it is.
+// TestWritesWithoutBodies: a response without a body is enough where its content is not needed; otherwise it
+// counts as lost.
 func TestWritesWithoutBodies(t *testing.T) {
 	w := newWorld(t, "bodies")
 	c, ctx, s := w.client, t.Context(), w.bastille
@@ -87,7 +86,7 @@ func TestWritesWithoutBodies(t *testing.T) {
 	}
 }
 
-// TestProductionMode refuses what is not granted, to every operation.
+// TestProductionMode: every operation is refused unless its endpoint is granted.
 func TestProductionMode(t *testing.T) {
 	w := newWorld(t, "production")
 	cart := w.cart(w.visitor().IRI, "101")
@@ -115,7 +114,7 @@ func TestProductionMode(t *testing.T) {
 	}
 }
 
-// TestCredentials: the gateway's key, the client's secret, the organisation.
+// TestCredentials checks the gateway's key, the client's secret and the organisation.
 func TestCredentials(t *testing.T) {
 	w := newWorld(t, "credentials")
 	read := func(change func(*club.Config), s club.Scope) error {
@@ -148,7 +147,7 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// TestScopeRules: whose data is read depends on the club and the node.
+// TestScopeRules: the club and the node determine whose data can be read.
 func TestScopeRules(t *testing.T) {
 	w := newWorld(t, "scope")
 	c, ctx := w.client, t.Context()
@@ -178,7 +177,7 @@ func TestScopeRules(t *testing.T) {
 	}
 }
 
-// TestRejections: each rule of the club system that a request can break.
+// TestRejections covers each rule of the club system that a request can break.
 func TestRejections(t *testing.T) {
 	w := newWorld(t, "rules")
 	c, s := w.client, w.bastille
@@ -232,7 +231,7 @@ func TestRejections(t *testing.T) {
 	}
 }
 
-// TestNotFound: everything that names a record that is not there.
+// TestNotFound covers every operation that names a record that does not exist.
 func TestNotFound(t *testing.T) {
 	w := newWorld(t, "missing")
 	c, s := w.client, w.bastille

@@ -13,13 +13,13 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// world is a simulated club system of a test's own, and a client of it.
+// world is a test's own simulated club system, with a client.
 type world struct {
 	*clubsim.World
 	t      *testing.T
 	url    string
 	client *club.Client
-	// bastille, batignolles and lyon act for clubs of one chain, lille for one of another.
+	// bastille, batignolles and lyon act for clubs of one chain, lille for a club of another.
 	bastille, batignolles, lyon, lille club.Scope
 	// lumen acts for the first club from the top of its chain.
 	lumen club.Scope
@@ -73,7 +73,7 @@ func (w *world) visitor() club.Contact {
 		Email: "ada@example.org", Mobile: "+33600000000", Address: &paris, Status: club.StatusTemp}))
 }
 
-// cart opens a sale for a contact in the first club and puts offers into it.
+// cart opens a sale for a contact in the first club and adds offers to it.
 func (w *world) cart(buyer club.IRI, offers ...string) club.Sale {
 	w.t.Helper()
 	ctx := w.t.Context()
@@ -87,7 +87,7 @@ func (w *world) cart(buyer club.IRI, offers ...string) club.Sale {
 	return must[club.Sale](w.t)(w.client.GetSale(ctx, w.bastille, made.IRI))
 }
 
-// day is a date some days from now by the world's clock.
+// day is the date that many days from now by the world's clock.
 func (w *world) day(from int) string { return w.Now().AddDate(0, 0, from).Format(time.DateOnly) }
 
 // paying is the payment that settles a sale by card.
@@ -104,7 +104,7 @@ func (w *world) configure(change func(*clubsim.Settings)) {
 	}
 }
 
-// fault replaces the world's faults by one.
+// fault replaces the world's faults with one.
 func (w *world) fault(f clubsim.Fault) {
 	w.t.Helper()
 	if err := w.SetFaults([]clubsim.Fault{f}); err != nil {
@@ -112,8 +112,8 @@ func (w *world) fault(f clubsim.Fault) {
 	}
 }
 
-// calls counts what arrived of an operation, by the simulator's own journal.
-// What hit no answer is written down a moment later, so that counts are waited for.
+// calls counts the requests of an operation in the simulator's journal. A request without a response is
+// recorded a moment later, so tests wait for the count.
 func (w *world) calls(operation string) int {
 	n := 0
 	for _, r := range w.Requests() {
@@ -133,7 +133,7 @@ func wantViolation(t *testing.T, err error, field string) {
 	}
 }
 
-// wantCode fails the test unless err is a rejection with a code, its own or a violation's.
+// wantCode fails the test unless err is a rejection with that code, its own or a violation's.
 func wantCode(t *testing.T, err error, code string) {
 	t.Helper()
 	e := asError(t, err)

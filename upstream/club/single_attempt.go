@@ -40,7 +40,6 @@ func (c *Client) sendOnce(ctx context.Context, r request, gate Gate) (response, 
 	return a, nil
 }
 
-// roundTrip makes the connection, sends the request and reads the response.
 func (c *Client) roundTrip(req *http.Request, op string, s *attempt) (response, *Error) {
 	conn, err := c.singleUseTransport(s).NewClientConn(req.Context(), req.URL.Scheme,
 		net.JoinHostPort(req.URL.Hostname(), req.URL.Port()))
@@ -149,7 +148,6 @@ func (a *attempt) seal() (int64, error) {
 	return a.sent, a.refused
 }
 
-// attemptConn is a connection whose writes the attempt decides.
 type attemptConn struct {
 	net.Conn
 	attempt *attempt

@@ -20,8 +20,8 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// TestPaymentStatuses sends a payment to a server that answers each status there
-// is, and compares with the outcome table of a payment.
+// TestPaymentStatuses sends a payment to a server that returns each possible status, and compares the outcomes
+// with the table for payments.
 func TestPaymentStatuses(t *testing.T) {
 	want := map[int]club.Outcome{}
 	for status := 200; status <= 599; status++ {
@@ -58,7 +58,7 @@ func TestPaymentStatuses(t *testing.T) {
 	}
 }
 
-// TestPaymentCodes has the one code that makes a 403 a refusal, in any shape.
+// TestPaymentCodes: only one code turns a 403 into a refusal, whatever the error's shape.
 func TestPaymentCodes(t *testing.T) {
 	for body, want := range map[string]club.Outcome{
 		`{"code": "api.error.scope.unauthorized-endpoint"}`:                           club.Refused,
@@ -78,7 +78,7 @@ func TestPaymentCodes(t *testing.T) {
 	}
 }
 
-// TestPaymentRequest looks at every byte of the request that goes out.
+// TestPaymentRequest checks every byte of the request.
 func TestPaymentRequest(t *testing.T) {
 	raw := make(chan string, 1)
 	address := listen(t, func(conn net.Conn) {
@@ -116,8 +116,8 @@ func TestPaymentRequest(t *testing.T) {
 	}
 }
 
-// TestPaymentConnectionFailures breaks the connection in every way and at every
-// moment, and counts what arrived.
+// TestPaymentConnectionFailures breaks the connection in every way and at every moment, and counts what
+// arrived.
 func TestPaymentConnectionFailures(t *testing.T) {
 	tests := map[string]struct {
 		serve func(net.Conn)
@@ -218,7 +218,7 @@ func TestPaymentNotSent(t *testing.T) {
 			tokens := serve(t, nil)
 			cfg.Transport, cfg.Limits.Payment = elsewhere(tokens.Server), 3*time.Second
 			c := club.New(cfg)
-			if tt.reason != "transport failure" { // those addresses are not good for a token either
+			if tt.reason != "transport failure" { // those addresses cannot serve a token either
 				authorise(t, c)
 			}
 			_, err := c.CreatePayment(t.Context(), demo, sale, payment, pass)
@@ -230,7 +230,7 @@ func TestPaymentNotSent(t *testing.T) {
 	}
 }
 
-// TestPaymentOfForeignSale keeps another organisation's sale from being paid.
+// TestPaymentOfForeignSale: another organisation's sale cannot be paid.
 func TestPaymentOfForeignSale(t *testing.T) {
 	u := serve(t, answering(201, "{}"))
 	c := club.New(configured(u.URL))
@@ -246,10 +246,10 @@ func TestPaymentOfForeignSale(t *testing.T) {
 	}
 }
 
-// pass is a gate that lets everything pass.
+// pass is a gate that is always open.
 func pass() error { return nil }
 
-// TestGateRefuses: the connection is made, and not a byte comes out of it.
+// TestGateRefuses: the connection is open, and no byte is sent over it.
 func TestGateRefuses(t *testing.T) {
 	stale := errors.New("the claim is too old")
 	for _, scheme := range []string{"http", "https"} {
@@ -280,8 +280,8 @@ func TestGateRefuses(t *testing.T) {
 	}
 }
 
-// TestGateIsAskedLast: by the time of the question the connection stands, its
-// handshake included, and nothing was sent.
+// TestGateIsAskedLast: when the gate is asked, the connection and its TLS handshake are complete, and nothing
+// has been sent.
 func TestGateIsAskedLast(t *testing.T) {
 	shaken, first := make(chan struct{}), make(chan struct{})
 	var before atomic.Bool
@@ -314,8 +314,8 @@ func TestGateIsAskedLast(t *testing.T) {
 	}
 }
 
-// TestNothingLeavesAfterTheVerdict: the time runs out while the gate thinks, and the
-// connection is closed; what the gate says afterwards lets nothing pass.
+// TestNothingLeavesAfterTheVerdict: the time runs out before the gate decides, and the connection is closed. A
+// later decision sends nothing.
 func TestNothingLeavesAfterTheVerdict(t *testing.T) {
 	var arrived []byte
 	closed := make(chan struct{})
@@ -338,7 +338,7 @@ func TestNothingLeavesAfterTheVerdict(t *testing.T) {
 	}
 }
 
-// TestPaymentOutlivesItsCaller: the browser disconnects, the payment continues.
+// TestPaymentOutlivesItsCaller: the browser disconnects, and the payment continues.
 func TestPaymentOutlivesItsCaller(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -351,7 +351,7 @@ func TestPaymentOutlivesItsCaller(t *testing.T) {
 	wantOutcome(t, err, club.Accepted)
 }
 
-// TestPaymentSpeaksHTTP1 to a server that would rather have HTTP/2.
+// TestPaymentSpeaksHTTP1 to a server that prefers HTTP/2.
 func TestPaymentSpeaksHTTP1(t *testing.T) {
 	u := &recordingServer{}
 	u.Server = httptest.NewUnstartedServer(u.with(answering(201, `{"@id": "/demo/payments/1"}`)))
@@ -380,8 +380,8 @@ func TestPaymentSpeaksHTTP1(t *testing.T) {
 	}
 }
 
-// TestPaymentToken: a payment goes out with a token that is known to be good,
-// and a 401 makes the next one fetch a new token.
+// TestPaymentToken: a payment uses a token that is known to be valid, and after a 401 the next one fetches a
+// new token.
 func TestPaymentToken(t *testing.T) {
 	now := newClock()
 	u := newIssuer(t, 3600)
@@ -397,7 +397,7 @@ func TestPaymentToken(t *testing.T) {
 	}
 	pay("tok-1")
 	now.add(59 * time.Second)
-	pay("tok-1") // the payment of a minute ago proved it
+	pay("tok-1") // the payment a minute ago proved it
 	now.add(61 * time.Second)
 	pay("tok-2") // nothing proved it within the minute
 	now.add(50 * time.Second)
@@ -405,7 +405,7 @@ func TestPaymentToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	now.add(50 * time.Second)
-	pay("tok-2") // reading the sale proved it
+	pay("tok-2") // the read of the sale proved it
 	u.revoke("tok-2")
 	_, err := c.CreatePayment(t.Context(), demo, sale, payment, nil)
 	wantOutcome(t, err, club.Refused)
@@ -424,7 +424,7 @@ func TestPaymentWithoutToken(t *testing.T) {
 	}
 }
 
-// listen serves each connection to a port and closes it afterwards.
+// listen serves each connection to a port, then closes it.
 func listen(t *testing.T, serve func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -447,7 +447,7 @@ func listen(t *testing.T, serve func(net.Conn)) string {
 	return l.Addr().String()
 }
 
-// unused returns the address of a port on which nothing listens.
+// unused returns an address on which nothing listens.
 func unused(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -30,10 +30,10 @@ func configured(baseURL string) club.Config {
 	return club.Config{BaseURL: baseURL, ClientID: "id", ClientSecret: "secret", GatewayKey: "key", Now: time.Now}
 }
 
-// tokenJSON is the usual answer to a token request.
+// tokenJSON is the usual response to a token request.
 const tokenJSON = `{"access_token": "tok-1", "token_type": "Bearer", "expires_in": 3600}`
 
-// recordingServer is a small club system whose business answers a test writes itself.
+// recordingServer is a small club system whose business responses the test supplies.
 type recordingServer struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -41,7 +41,7 @@ type recordingServer struct {
 	bodies   []string
 }
 
-// serve starts a club system that hands out tokens and leaves the rest to handle.
+// serve starts a club system that issues tokens and passes all other requests to handle.
 func serve(t *testing.T, handle http.HandlerFunc) *recordingServer {
 	t.Helper()
 	u := &recordingServer{}
@@ -71,7 +71,7 @@ func (u *recordingServer) seen() []*http.Request {
 	return u.requests
 }
 
-// answering returns a handler that always gives one answer.
+// answering returns a handler that always gives the same response.
 func answering(status int, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
@@ -79,8 +79,8 @@ func answering(status int, body string) http.HandlerFunc {
 	}
 }
 
-// elsewhere is a transport that brings every request to a server, whatever
-// address it is for: it serves tokens while the payment goes to a broken place.
+// elsewhere returns a transport that sends every request to one server, whatever its address: it serves tokens
+// while the payment goes to a broken address.
 func elsewhere(server *httptest.Server) http.RoundTripper {
 	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
 		var d net.Dialer
@@ -89,13 +89,13 @@ func elsewhere(server *httptest.Server) http.RoundTripper {
 	return &http.Transport{DialContext: dial, DialTLSContext: dial}
 }
 
-// authorise fetches the token ahead, so that a short limit of the call that follows is not used up by it.
+// authorise fetches the token in advance, so that it does not use up a short limit of the next call.
 func authorise(t *testing.T, c *club.Client) {
 	t.Helper()
 	eventually(t, func() bool { return c.Authorise(t.Context()) == nil })
 }
 
-// asError returns the *Error in err, and fails the test without one.
+// asError returns the *Error in err, and fails the test if there is none.
 func asError(t *testing.T, err error) *club.Error {
 	t.Helper()
 	var e *club.Error
@@ -105,7 +105,7 @@ func asError(t *testing.T, err error) *club.Error {
 	return e
 }
 
-// wantOutcome fails the test when err is not of an outcome.
+// wantOutcome fails the test unless err has this outcome.
 func wantOutcome(t *testing.T, err error, want club.Outcome) {
 	t.Helper()
 	if got := club.OutcomeOf(err); got != want {

@@ -16,7 +16,7 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// clock is a clock that a test moves.
+// clock is a clock that a test sets.
 type clock struct{ at atomic.Pointer[time.Time] }
 
 func newClock() *clock {
@@ -33,14 +33,14 @@ func (c *clock) add(d time.Duration) {
 	c.at.Store(&next)
 }
 
-// issuer is a club system that hands out tokens tok-1, tok-2 and so on and
-// accepts those that were not revoked.
+// issuer is a club system that issues the tokens tok-1, tok-2 and so on, and accepts those that were not
+// revoked.
 type issuer struct {
 	*recordingServer
 	mu      sync.Mutex
 	issued  int
 	revoked map[string]bool
-	expires any // expires_in; nil leaves it out
+	expires any // expires_in; nil omits it
 	asked   []*http.Request
 }
 
@@ -95,7 +95,7 @@ func (i *issuer) count() int {
 	return i.issued
 }
 
-// lastToken is the token of the last business request.
+// lastToken returns the token of the last business request.
 func (i *issuer) lastToken() string {
 	seen := i.seen()
 	return strings.TrimPrefix(seen[len(seen)-1].Header.Get("Authorization"), "Bearer ")
@@ -122,7 +122,7 @@ func TestTokenRequest(t *testing.T) {
 func TestTokenLifetime(t *testing.T) {
 	tests := map[string]struct {
 		expires     any
-		due, expiry time.Duration // when it is replaced ahead of time, and when it is of no more use
+		due, expiry time.Duration // when it is replaced ahead of time, and when it stops being used
 	}{
 		"an hour":        {3600, 59 * time.Minute, time.Hour},
 		"a short one":    {100, 90 * time.Second, 100 * time.Second},
@@ -164,7 +164,7 @@ func TestTokenLifetime(t *testing.T) {
 	}
 }
 
-// TestTokenOnceForAll: a hundred calls at once fetch one token.
+// TestTokenOnceForAll: a hundred concurrent calls fetch one token.
 func TestTokenOnceForAll(t *testing.T) {
 	u := newIssuer(t, 3600)
 	c := club.New(configured(u.URL))
@@ -182,8 +182,8 @@ func TestTokenOnceForAll(t *testing.T) {
 	}
 }
 
-// TestTokenAfter401: reads and writes are repeated once with a new token, a
-// request with the contact's own token never.
+// TestTokenAfter401: reads and writes are retried once with a new token; a request with the contact's own
+// token never is.
 func TestTokenAfter401(t *testing.T) {
 	u := newIssuer(t, 3600)
 	c := club.New(configured(u.URL))
@@ -210,8 +210,8 @@ func TestTokenAfter401(t *testing.T) {
 	}
 }
 
-// TestForeignToken: what a visitor gives as an access token does not become a
-// header unless it has the form of one, and none never means the client's own.
+// TestForeignToken: a visitor's access token is put into a header only if it has the form of a token, and an
+// empty one is never replaced by the client's own.
 func TestForeignToken(t *testing.T) {
 	u := newIssuer(t, 3600)
 	c := club.New(configured(u.URL))
@@ -226,7 +226,7 @@ func TestForeignToken(t *testing.T) {
 	}
 }
 
-// TestTokenTrouble: what a token request can fail with, and what callers see of it.
+// TestTokenTrouble covers the failures of a token request and what callers see of them.
 func TestTokenTrouble(t *testing.T) {
 	tests := map[string]struct {
 		status int
@@ -257,8 +257,8 @@ func TestTokenTrouble(t *testing.T) {
 	}
 }
 
-// TestTokenFetchOutlivesItsCaller: the caller who began the fetch leaves, those
-// who wait for it are served.
+// TestTokenFetchOutlivesItsCaller: the caller that started the fetch leaves, and the callers that wait for it
+// are served.
 func TestTokenFetchOutlivesItsCaller(t *testing.T) {
 	asked, release := make(chan struct{}), make(chan struct{})
 	u := &recordingServer{}
@@ -304,8 +304,7 @@ func eventually(t *testing.T, holds func() bool) {
 	}
 }
 
-// TestLateRejection: a 401 for the old token that comes after the new one was
-// fetched does not throw the new one away.
+// TestLateRejection: a late 401 for the old token does not discard the new one.
 func TestLateRejection(t *testing.T) {
 	waiting, late := make(chan struct{}), make(chan struct{})
 	i := newIssuer(t, 3600)

@@ -126,8 +126,7 @@ func TestPathsAndMethods(t *testing.T) {
 	d.send(r).want(400).wantText("not a JSON object")
 }
 
-// A first caller knows neither a club nor a node, or only one of them. What it
-// does send has to be right.
+// A first caller knows no club and no node, or only one of them. What it does send must be right.
 func TestNetworkNodesNeedNoScope(t *testing.T) {
 	d := newTestClient(t, "demo-first")
 	club, node := d.iri("clubs", 11), d.iri("network_nodes", 1)
@@ -171,7 +170,7 @@ func TestProductionMode(t *testing.T) {
 		wantText("GET /nonsense").wantText("getContact (GET /contacts/{id})")
 }
 
-// Endpoints are granted in whatever way people write them.
+// Endpoints can be granted in each of these notations.
 func TestGrantedEndpointsInAnyForm(t *testing.T) {
 	d := newTestClient(t, "demo-granted")
 	d.control("PUT", "settings", body{"productionMode": true}).want(200)
@@ -190,7 +189,7 @@ func TestGrantedEndpointsInAnyForm(t *testing.T) {
 	}
 }
 
-// The names that a world can have.
+// Valid and invalid names of a world.
 func TestWorldNames(t *testing.T) {
 	sim := clubsim.New(clubsim.Config{Now: time.Now})
 	defer sim.Close()
@@ -226,7 +225,7 @@ func TestTokenLifetime(t *testing.T) {
 	}
 }
 
-// The organisation's client enters every demo world, and worlds do not see each other.
+// The organisation's client can use every demo world, and worlds do not see each other.
 func TestWorldsAreApart(t *testing.T) {
 	d := newTestClient(t, "demo")
 	other := *d
@@ -243,8 +242,8 @@ func TestWorldsAreApart(t *testing.T) {
 	other.get(d.relative(contact)).want(200)
 }
 
-// Who calls as a contact need not know clubs and nodes: the contact's own club
-// is meant, seen from the top of its chain.
+// A caller with a contact's token needs no club and no node: the scope is the contact's own club, seen from
+// the top of its chain.
 func TestContactTokenNeedsNoScope(t *testing.T) {
 	d := newTestClient(t, "demo-own-scope")
 	temp := d.newContact(nil)
@@ -266,7 +265,7 @@ func TestContactTokenNeedsNoScope(t *testing.T) {
 	d.put("contacts/1003/migrate", body{"targetContactId": temp, "targetClubId": d.iri("clubs", 11)}).want(204)
 }
 
-// A contact's own token shows only that contact.
+// A contact's own token gives access to that contact only.
 func TestContactToken(t *testing.T) {
 	d := newTestClient(t, "demo-contact")
 	for _, p := range d.world.Personas() {
@@ -302,7 +301,7 @@ func TestStartAndResetAreFast(t *testing.T) {
 		{"a reset", 5, 10 * time.Millisecond, world.Reset},
 	} {
 		fastest := time.Hour
-		for range c.times { // the machine may be busy; what counts is what the call itself needs
+		for range c.times { // the machine may be busy, so the fastest call counts
 			began := time.Now()
 			c.function()
 			fastest = min(fastest, time.Since(began))

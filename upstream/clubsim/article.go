@@ -44,7 +44,6 @@ func (w *World) articleRecord(a *article) record {
 
 func (w *World) articles(s *sale) []*article { return records(s.Articles, w.state.Articles.get) }
 
-// articleAt returns an article of a sale that the request may see.
 func (c *request) articleAt(id int) (*article, error) {
 	return visible(c.w.state.Articles.get(id), func(a *article) bool { return c.sees(c.w.state.Sales.get(a.SaleID).ClubID) })
 }
@@ -80,7 +79,6 @@ func addArticle(c *request, s *sale) (response, error) {
 	return c.created(c.w.articleRecord(added))
 }
 
-// append adds a line to a sale.
 func (w *World) append(s *sale, a article) *article {
 	added := w.state.Articles.add(func(id int) article { a.ID, a.SaleID = id, s.ID; return a })
 	s.Articles = append(s.Articles, added.ID)

@@ -11,7 +11,7 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// The register of assumptions names settings that exist, and its numbers follow each other.
+// The register of assumptions names existing settings, and its numbers are consecutive.
 func TestRegisterOfAssumptions(t *testing.T) {
 	text, err := os.ReadFile("../ASSUMPTIONS.md")
 	if err != nil {

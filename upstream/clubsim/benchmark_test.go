@@ -11,7 +11,7 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// discardResponse is an answer that goes nowhere, so that only the simulator's own work is counted.
+// discardResponse discards a response, so that only the simulator's own work is measured.
 type discardResponse struct {
 	header http.Header
 	status int
@@ -22,10 +22,10 @@ func (u *discardResponse) Header() http.Header         { return u.header }
 func (u *discardResponse) WriteHeader(status int)      { u.status = status }
 func (u *discardResponse) Write(p []byte) (int, error) { u.length += len(p); return len(p), nil }
 
-// BenchmarkListProducts is a page of the catalogue, from the request to the encoded answer.
+// BenchmarkListProducts measures a page of the catalogue, from the request to the encoded response.
 func BenchmarkListProducts(b *testing.B) { benchmarkRead(b, "/demo/products") }
 
-// BenchmarkGetContact is a record with its tags.
+// BenchmarkGetContact measures a record with its tags.
 func BenchmarkGetContact(b *testing.B) { benchmarkRead(b, "/demo/contacts/1001") }
 
 func benchmarkRead(b *testing.B, path string) {

@@ -106,7 +106,6 @@ func (o *offer) first() int {
 	return sum
 }
 
-// has reports whether one of the product's behaviours is of a kind.
 func (p *product) has(kind string) bool {
 	return slices.ContainsFunc(p.Behaviors, func(b behavior) bool { return b.Kind == kind })
 }
@@ -121,7 +120,6 @@ type shopper struct {
 	contact *contact // nil: unknown
 }
 
-// available reports whether the catalogue shows a product to a shopper.
 func (p *product) available(s shopper) bool {
 	r := p.Rule
 	switch {
@@ -216,7 +214,6 @@ func (e extras) products() []*product {
 	return products
 }
 
-// soldAt reports whether a club sells the product at all.
 func (w *World) soldAt(p *product, c *club) bool {
 	return p.extra <= w.settings.ExtraProducts && (len(p.Rule.Clubs) == 0 || slices.Contains(p.Rule.Clubs, c.id))
 }

@@ -60,7 +60,7 @@ func TestCatalogueByContext(t *testing.T) {
 	d.get("products?context[club]=" + d.iri("clubs", 21)).want(404)
 }
 
-// What the demo organisation promises to have on offer, in each of its clubs.
+// Each club of the demo organisation sells what the organisation promises.
 func TestCatalogueIsComplete(t *testing.T) {
 	for club, node := range map[int]int{11: 1, 12: 1, 13: 1, 21: 6, 22: 6} {
 		d := newTestClient(t, fmt.Sprintf("demo-club-%d", club))
@@ -102,7 +102,7 @@ func verifyOffer(t *testing.T, o body) {
 	first := 0.0
 	for _, list := range []string{"occurrences", "recurrences"} {
 		for i, e := range bodies(schedule[list].([]any)) {
-			if i == 0 || list == "recurrences" { // occurrences follow each other, recurrences run side by side
+			if i == 0 || list == "recurrences" { // occurrences follow each other, recurrences run in parallel
 				first += e["priceTI"].(float64)
 			}
 			if e["priceTE"].(float64)+e["tax"].(float64) != e["priceTI"].(float64) || e["priceCurrency"] != "EUR" || e["taxRate"] != 20.0 {
@@ -146,7 +146,7 @@ func TestOffers(t *testing.T) {
 	}
 }
 
-// A mandatory option comes along, whether it is a badge or an option of the subscription.
+// A mandatory option is added automatically, whether it is a badge or an option of the subscription.
 func TestMandatoryOptions(t *testing.T) {
 	d := newTestClient(t, "demo-mandatory")
 	for offer, c := range map[int]struct{ option, total int }{301: {2501, 69900 + 500}, 1501: {2501, 8890 + 500}, 4901: {1901, 42900 + 9900}} {
@@ -161,7 +161,8 @@ func TestMandatoryOptions(t *testing.T) {
 	}
 }
 
-// TestExtraProducts: a long catalogue is there when a world's settings say so, can be bought from, and is gone again.
+// TestExtraProducts: a world's settings can add a long catalogue, its products can be bought, and a reset
+// removes it.
 func TestExtraProducts(t *testing.T) {
 	d := newTestClient(t, "demo-long")
 	own := len(d.names(""))

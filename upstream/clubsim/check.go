@@ -53,7 +53,6 @@ func (w *World) check(s *sale, now time.Time) []violation {
 	return found
 }
 
-// missingFields returns the missing particulars of the buyer.
 func (s *sale) missingFields() []violation {
 	var found []violation
 	for _, field := range []struct{ name, value string }{
@@ -68,7 +67,6 @@ func (s *sale) missingFields() []violation {
 	return found
 }
 
-// checkArticle returns what is wrong with one line.
 func (w *World) checkArticle(s *sale, k *contact, a *article, path string, now time.Time) []violation {
 	o := w.catalogue.offers[a.OfferID]
 	if o == nil {
@@ -118,7 +116,6 @@ func (a *article) checkDates(o *offer, at *club, path string) []violation {
 	return found
 }
 
-// debited reports whether an article of the sale continues by direct debit.
 func (w *World) debited(s *sale) bool {
 	return slices.ContainsFunc(s.Articles, func(id int) bool {
 		o := w.catalogue.offers[w.state.Articles.get(id).OfferID]

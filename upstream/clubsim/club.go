@@ -7,6 +7,7 @@ type club struct {
 	name      string
 	node      int // zero: the club belongs to no chain
 	address   address
+	telephone string
 	debitDays []int // NextDebitDays are the days of the month on which the club collects
 	// debtLimit is the debt in cents above which the club sells no
 	// subscription; zero: debts do not matter.
@@ -25,21 +26,20 @@ type address struct {
 // chain does not restrict debtors, as only "some clubs" do. The last one has no network
 // node.
 var clubs = []club{
-	{id: 11, code: "PARIS11", name: "Lumen Bastille", node: 3, debitDays: []int{5, 10, 20}, debtLimit: 5000,
+	{id: 11, code: "PARIS11", name: "Lumen Bastille", node: 3, debitDays: []int{5, 10, 20}, debtLimit: 5000, telephone: "+33199000011",
 		address: address{"FR", "Paris", "75011", "14 rue de la Roquette"}},
-	{id: 12, code: "PARIS17", name: "Lumen Batignolles", node: 4, debitDays: []int{5, 10, 20}, debtLimit: 5000,
+	{id: 12, code: "PARIS17", name: "Lumen Batignolles", node: 4, debitDays: []int{5, 10, 20}, debtLimit: 5000, telephone: "+33199000012",
 		address: address{"FR", "Paris", "75017", "88 rue des Dames"}},
-	{id: 13, code: "LYON02", name: "Lumen Lyon Confluence", node: 5, debitDays: []int{1, 15},
+	{id: 13, code: "LYON02", name: "Lumen Lyon Confluence", node: 5, debitDays: []int{1, 15}, telephone: "+33499000013",
 		address: address{"FR", "Lyon", "69002", "5 quai Rambaud"}},
-	{id: 21, code: "LILLE01", name: "Nordlicht Lille", node: 7, debitDays: []int{3, 28}, debtLimit: 10000,
+	{id: 21, code: "LILLE01", name: "Nordlicht Lille", node: 7, debitDays: []int{3, 28}, debtLimit: 10000, telephone: "+33399000021",
 		address: address{"FR", "Lille", "59000", "27 rue de Béthune"}},
-	{id: 22, code: "NANTES01", name: "Nordlicht Nantes", node: 8, debitDays: []int{3, 28},
+	{id: 22, code: "NANTES01", name: "Nordlicht Nantes", node: 8, debitDays: []int{3, 28}, telephone: "+33299000022",
 		address: address{"FR", "Nantes", "44000", "3 quai de la Fosse"}},
-	{id: 31, code: "SOLO31", name: "Studio Solo", debitDays: []int{8},
+	{id: 31, code: "SOLO31", name: "Studio Solo", debitDays: []int{8}, telephone: "+33299000031",
 		address: address{"FR", "Rennes", "35000", "11 rue Saint-Michel"}},
 }
 
-// clubByID returns a club, or nil.
 func clubByID(id int) *club {
 	for i := range clubs {
 		if clubs[i].id == id {
@@ -55,7 +55,6 @@ func (c *club) checkout() int { return c.id*10 + 1 }
 // studio is the number of the room in which the club's classes take place.
 func (c *club) studio() int { return c.id*10 + 1 }
 
-// sameChain reports whether two clubs belong to one chain.
 func (c *club) sameChain(other *club) bool {
 	return c.node != 0 && other.node != 0 && nodeByID(c.node).top() == nodeByID(other.node).top()
 }
@@ -64,7 +63,7 @@ func (w *World) clubRecord(c *club) record {
 	return w.record("Club", "clubs", c.id, record{
 		"id": c.id, "code": c.code, "name": c.name, "currency": currency,
 		"addressCountry": c.address.Country, "addressLocality": c.address.Locality,
-		"postalCode": c.address.Postal, "streetAddress": c.address.Street,
+		"postalCode": c.address.Postal, "streetAddress": c.address.Street, "telephone": textOrNil(c.telephone),
 		"networkNode": w.iriOrNil("network_nodes", c.node), "checkoutId": w.iri("checkouts", c.checkout()),
 	})
 }

@@ -59,7 +59,6 @@ var controls = map[string]control{
 	"PUT state":       func(w *World, req *httpRequest) (any, error) { return nil, w.Restore(req.body) },
 }
 
-// serveControl handles /{client_token}/_control/….
 func (s *Server) serveControl(rw http.ResponseWriter, req *httpRequest) {
 	w := s.World(req.path[0])
 	if w == nil {

@@ -37,7 +37,7 @@ func TestCredentialsAndPersonas(t *testing.T) {
 	}
 }
 
-// verifyIdentity reads the identity token as the gateway would.
+// verifyIdentity verifies the identity token as the gateway does.
 func verifyIdentity(t *testing.T, d *testClient, p body) {
 	t.Helper()
 	claims := jwt.MapClaims{}
@@ -227,7 +227,7 @@ func TestInspector(t *testing.T) {
 		t.Error("another site reset the world")
 	}
 	for _, preset := range []string{"", "x", "-1", "99"} {
-		press(map[string]string{"do": "preset", "preset": preset}).want(200).wantText("there is no preset")
+		press(map[string]string{"do": "preset", "preset": preset}).want(200).wantText("unknown preset")
 	}
 	press(map[string]string{"do": "dance"}).wantText("dance")
 	press(map[string]string{"do": "reset"}, "Sec-Fetch-Site", "same-origin", "Origin", strings.TrimSuffix(d.url, "/sim")).want(200)
@@ -238,7 +238,7 @@ func TestInspector(t *testing.T) {
 	d.send(r).want(200).wantText("demo-inspector")
 }
 
-// A page of another site cannot use the control endpoints; tools can, and so can reading.
+// Pages of other sites cannot change anything through the control endpoints. Tools can, and reads are allowed.
 func TestControlRefusesOtherSites(t *testing.T) {
 	d := newTestClient(t, "demo-sites")
 	for _, endpoint := range []string{"POST reset", "PUT faults", "PUT settings", "PUT clock", "POST events", "PUT state"} {

@@ -14,7 +14,7 @@ func TestEventsOfOperations(t *testing.T) {
 	d.control("PUT", "settings", body{"webhookUrl": receiver.URL}).want(200)
 	contact := d.newContact(nil)
 	d.put(d.relative(contact), body{"email": "new@example.com"}).want(200)
-	d.put(d.relative(contact), body{"email": "new@example.com"}).want(200) // nothing changes, nothing happens
+	d.put(d.relative(contact), body{"email": "new@example.com"}).want(200) // no change, no event
 	consent := d.get("optins?contactId=" + contact).members()[0]["@id"].(string)
 	d.put(d.relative(consent), body{"isAuthorized": true}).want(200)
 	sale := d.filledSale(contact, 2501)
@@ -82,7 +82,7 @@ func TestEveryEventByHand(t *testing.T) {
 	d.control("POST", "events", body{"event": "contact.updated", "object": body{"saleId": "x"}}).want(400).wantText("saleId")
 }
 
-// The world becomes what an event by hand says.
+// A manually sent event also changes the world accordingly.
 func TestEventsByHandAreTrue(t *testing.T) {
 	d := newTestClient(t, "demo-true")
 	d.pay(d.filledSale(d.iri("contacts", 1001), 1901), d.iri("contacts", 1001), 9900).want(201) // an option
@@ -193,7 +193,7 @@ func TestWebhooksMisbehave(t *testing.T) {
 				d.world.Emit(name, nil)
 			}
 			names := receiver.wait(t, len(want))
-			if mode == "late" { // nothing orders what is late
+			if mode == "late" { // late events come in any order
 				slices.Sort(names)
 				want = slices.Sorted(slices.Values(want))
 			}

@@ -19,9 +19,9 @@ type Fault struct {
 	//
 	//	error_before       an error status (503 unless Status says otherwise), nothing done
 	//	error_after        everything done, then an error status (500)
-	//	drop_after         everything done, then the connection is cut without an answer
-	//	delay              everything done, then DelayMs of waiting before the answer
-	//	hang               no answer and nothing done until the client gives up
+	//	drop_after         everything done, then the connection is cut without a response
+	//	delay              everything done, then DelayMs of waiting before the response
+	//	hang               no response and nothing done until the client gives up
 	//	malformed          everything done, then status 200 with a body that is not JSON; a refusal
 	//	                   keeps its status
 	//	unauthorized_once  401, once
@@ -155,7 +155,6 @@ func (f *Fault) exhausted() bool {
 	return f.Kind == "unauthorized_once" && f.Hits > 0
 }
 
-// drawFault decides whether a fault with a probability hits this time.
 func (w *World) drawFault(f *Fault) bool {
 	if f.Probability == nil {
 		return true
@@ -211,7 +210,6 @@ func (f *Fault) statusOrDefault() int {
 	return faultKinds[f.Kind]
 }
 
-// refusal is the error response of a fault.
 func (f *Fault) refusal() httpResponse {
 	e := failure(f.statusOrDefault(), "", http.StatusText(f.statusOrDefault()))
 	if f.Kind == "too_many" {

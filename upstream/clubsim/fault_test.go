@@ -176,7 +176,7 @@ func TestFaultsAreChecked(t *testing.T) {
 	}
 }
 
-// Close ends hangs too, and does not mind being called by several, or during requests.
+// Close also ends hangs. It may be called several times, concurrently and during requests.
 func TestCloseTwiceDuringRequests(t *testing.T) {
 	receiver := newReceiver(t)
 	d := newTestClient(t, "demo-close-twice")

@@ -24,7 +24,6 @@ type form struct {
 	errors *formErrors
 }
 
-// formErrors is what a form and the forms nested in it found.
 type formErrors struct {
 	notObject  bool // the body is not one JSON object
 	badIRI     bool // a value in the place of an identifier is not one
@@ -98,7 +97,6 @@ func (f *form) text(name string, required bool) string {
 	return s
 }
 
-// matching reads a string that must match a pattern.
 func (f *form) matching(name string, required bool, pattern *regexp.Regexp) string {
 	s := f.text(name, required)
 	if s != "" && !pattern.MatchString(s) {
@@ -107,7 +105,6 @@ func (f *form) matching(name string, required bool, pattern *regexp.Regexp) stri
 	return s
 }
 
-// choice reads one of a list of words.
 func (f *form) choice(name string, required bool, words ...string) string {
 	s := f.text(name, required)
 	if s != "" && !slices.Contains(words, s) {

@@ -19,7 +19,6 @@ const (
 	maxSnapshot = 64 << 20
 )
 
-// httpRequest is a request that was read completely.
 type httpRequest struct {
 	*http.Request
 	path  []string // segments below the mount point
@@ -116,7 +115,6 @@ func (s *Server) serveOperation(rw http.ResponseWriter, req *httpRequest) {
 	s.respond(rw, req, fault, effect, note)
 }
 
-// runOperation authenticates the caller and runs the operation in its world.
 func (s *Server) runOperation(req *httpRequest, op *operation, ids []int, allowed []string) (*World, httpResponse) {
 	caller, err := s.authenticate(req.Request)
 	if err != nil {

@@ -39,7 +39,7 @@ type Sale struct {
 	Buyer     string // the contact's name
 	ClubCode  string
 	Total     int    // cents
-	DueFrom   string // deferred: overdue from this date
+	DueFrom   string // of a deferred sale; overdue after this date
 	Lines     []Line
 	Problems  []string // building: the codes of what its check finds
 	CreatedAt time.Time

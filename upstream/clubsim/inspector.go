@@ -8,12 +8,13 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"frontdesk/upstream/inspector"
 )
 
 // inspectorRows is how many rows of a list the page shows, newest first.
 const inspectorRows = 60
 
-// inspectorView is the content of the page.
 type inspectorView struct {
 	World       string
 	Now         time.Time
@@ -55,7 +56,6 @@ func presets() []preset {
 	}
 }
 
-// serveInspector shows the world as a page, and runs the actions of its buttons.
 func (w *World) serveInspector(rw http.ResponseWriter, req *httpRequest) {
 	if len(req.path) == 2 { // the page's links are relative to the directory
 		writeResponse(rw, httpResponse{status: http.StatusFound, header: http.Header{"Location": {"_control/"}}})
@@ -81,11 +81,10 @@ func (w *World) serveInspector(rw http.ResponseWriter, req *httpRequest) {
 	}
 	writeResponse(rw, httpResponse{status: http.StatusOK, body: page.Bytes(), header: http.Header{
 		"Content-Type":            {"text/html; charset=utf-8"},
-		"Content-Security-Policy": {"default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'"},
+		"Content-Security-Policy": {inspector.ContentSecurityPolicy},
 	}})
 }
 
-// runAction runs the action of a button.
 func (w *World) runAction(req *httpRequest) error {
 	fields, err := url.ParseQuery(string(req.body))
 	if err != nil {
@@ -102,7 +101,7 @@ func (w *World) runAction(req *httpRequest) error {
 		if list := presets(); err == nil && n >= 0 && n < len(list) {
 			return w.SetFaults(append(w.Faults(), list[n].fault))
 		}
-		return fmt.Errorf("there is no preset %q", fields.Get("preset"))
+		return fmt.Errorf("unknown preset %q", fields.Get("preset"))
 	case "fault":
 		return w.addFault(fields)
 	case "advance":
@@ -118,7 +117,6 @@ func (w *World) runAction(req *httpRequest) error {
 	return fmt.Errorf("unknown action %q", fields.Get("do"))
 }
 
-// addFault adds the fault of the page's form.
 func (w *World) addFault(fields url.Values) error {
 	f := Fault{Match: FaultMatch{Method: fields.Get("method"), Path: fields.Get("path")}, Kind: fields.Get("kind")}
 	for name, to := range map[string]func(int){

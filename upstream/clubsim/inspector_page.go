@@ -1,7 +1,6 @@
 package clubsim
 
 import (
-	_ "embed"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,25 +8,18 @@ import (
 
 	g "maragu.dev/gomponents"
 	"maragu.dev/gomponents/html"
+
+	"frontdesk/upstream/inspector"
 )
 
 // This file draws the inspector: from the whole page down to a cell.
 
-//go:embed inspector.css
-var inspectorStyle string
-
 func (i inspectorView) page() g.Node {
-	return html.Doctype(html.HTML(html.Lang("en"),
-		html.Head(
-			html.Meta(html.Charset("utf-8")), html.Meta(html.Name("viewport"), html.Content("width=device-width, initial-scale=1")),
-			html.TitleEl(g.Text(i.World+" · club system simulator")), html.StyleEl(g.Raw(inspectorStyle)),
-		),
-		html.Body(i.head(), html.Main(
-			g.If(i.Problem != "", html.Section(html.Class("problem"), g.Text(i.Problem))),
-			g.Iff(!i.Audit.OK, i.audit),
-			i.sales(), i.contacts(), i.ledger(), i.messages(), i.faults(), i.settings(), i.personas(), i.events(), i.requests(),
-		)),
-	))
+	return inspector.Page(i.World+" · club system simulator", i.head(),
+		g.If(i.Problem != "", html.Section(html.Class("problem"), g.Text(i.Problem))),
+		g.Iff(!i.Audit.OK, i.audit),
+		i.sales(), i.contacts(), i.ledger(), i.messages(), i.faults(), i.settings(), i.personas(), i.events(), i.requests(),
+	)
 }
 
 func (i inspectorView) head() g.Node {
@@ -39,7 +31,7 @@ func (i inspectorView) head() g.Node {
 		return html.Button(html.Name("by"), html.Value(span), g.Text(label))
 	}
 	return html.Header(
-		html.H1(g.Text(i.World), html.Small(g.Text("club system simulator · "+formatTime(i.Now)+" UTC"))),
+		html.H1(g.Text(i.World), html.Small(g.Text("club system simulator · "+inspector.FormatTime(i.Now)+" UTC"))),
 		html.Div(books),
 		html.Div(html.Class("soft mono"), g.Textf("client %s · secret %s · key %s", i.Credentials.ClientID, i.Credentials.ClientSecret, i.Credentials.GatewayKey)),
 		html.Div(html.Class("fill")),
@@ -63,7 +55,7 @@ func (i inspectorView) audit() g.Node {
 			return warn(fmt.Sprintf("Payment %s of %s for sale %s settled nothing.", lastSegment(p.PaymentID), euros(p.Amount), lastSegment(p.SaleID)))
 		}),
 		g.Map(i.Audit.UndeliverableSMS, func(m UndeliverableSMS) g.Node {
-			return warn(fmt.Sprintf("An SMS to contact %s went nowhere (number “%s”).", lastSegment(m.ContactID), m.To))
+			return warn(fmt.Sprintf("An SMS to contact %s could not be delivered (number “%s”).", lastSegment(m.ContactID), m.To))
 		}),
 		g.Map(i.Audit.Unbalanced, bad),
 	))
@@ -71,44 +63,44 @@ func (i inspectorView) audit() g.Node {
 
 func (i inspectorView) sales() g.Node {
 	line := func(l Line) g.Node {
-		return html.Li(g.If(l.Parent != "", g.Group{soft("↳"), g.Text(" ")}), g.Text(l.Name+" "), html.Span(html.Class("soft n"), g.Text(euros(l.Price))))
+		return html.Li(g.If(l.Parent != "", g.Group{inspector.Soft("↳"), g.Text(" ")}), g.Text(l.Name+" "), html.Span(html.Class("soft n"), g.Text(euros(l.Price))))
 	}
 	problem := func(code string) g.Node { return html.Div(html.Class("warn"), g.Text(code)) }
-	return section("wide", "Sales", strconv.Itoa(len(i.Sales)), dataTable("No sale yet.", []string{"Sale", "Buyer", "State", "Lines", "#Total", "Check"}, i.Sales, func(s Sale) g.Node {
+	return inspector.Section("wide", "Sales", strconv.Itoa(len(i.Sales)), inspector.DataTable("No sale yet.", []string{"Sale", "Buyer", "State", "Lines", "#Total", "Check"}, i.Sales, func(s Sale) g.Node {
 		return g.Group{
-			cell("mono", "sale", g.Text(lastSegment(s.ID))),
-			html.Td(g.Text(s.Buyer), html.Div(html.Class("soft"), g.Text(s.ClubCode+" · "), timeText(formatTime(s.CreatedAt)))),
-			html.Td(pill(s.State, s.State), g.If(s.DueFrom != "", html.Div(html.Class("soft"), g.Text("due "+s.DueFrom)))),
-			html.Td(html.Ul(html.Class("lines"), listOr(s.Lines, line, html.Li(html.Class("empty"), g.Text("empty"))))),
-			cell("n", "total", g.Text(euros(s.Total))),
-			cell("", "check", listOr(s.Problems, problem, html.Span(html.Class("good"), g.Text("valid")))),
+			inspector.Cell("mono", "sale", g.Text(lastSegment(s.ID))),
+			html.Td(g.Text(s.Buyer), html.Div(html.Class("soft"), g.Text(s.ClubCode+" · "), inspector.When(inspector.FormatTime(s.CreatedAt)))),
+			html.Td(inspector.Pill(s.State, s.State), g.If(s.DueFrom != "", html.Div(html.Class("soft"), g.Text("due "+s.DueFrom)))),
+			html.Td(html.Ul(html.Class("lines"), inspector.ListOr(s.Lines, line, html.Li(html.Class("empty"), g.Text("empty"))))),
+			inspector.Cell("n", "total", g.Text(euros(s.Total))),
+			inspector.Cell("", "check", inspector.ListOr(s.Problems, problem, html.Span(html.Class("good"), g.Text("valid")))),
 		}
 	}))
 }
 
 func (i inspectorView) contacts() g.Node {
-	return section("wide", "Contacts", strconv.Itoa(len(i.Contacts)), dataTable("No contact yet.", []string{"Contact", "Name", "Status", "Club", "Has", "#Owes", "#On account"}, i.Contacts, func(c Contact) g.Node {
+	return inspector.Section("wide", "Contacts", strconv.Itoa(len(i.Contacts)), inspector.DataTable("No contact yet.", []string{"Contact", "Name", "Status", "Club", "Has", "#Owes", "#On account"}, i.Contacts, func(c Contact) g.Node {
 		status := c.Status
 		if c.Deleted {
 			status = "migrated"
 		}
 		return g.Group{
 			g.If(c.Deleted, html.Class("soft")),
-			cell("mono", "contact", g.Text(lastSegment(c.ID))),
+			inspector.Cell("mono", "contact", g.Text(lastSegment(c.ID))),
 			html.Td(g.Text(c.GivenName+" "+c.FamilyName), html.Div(html.Class("soft"), g.Text(c.Mobile))),
-			html.Td(pill(c.Status, status)),
-			cell("mono", "club", g.Text(lastSegment(c.ClubID))),
-			html.Td(g.Map(c.Benefits, benefitOf), g.Map(c.Tags, func(tag string) g.Node { return g.Group{pill("", tag), g.Text(" ")} })),
-			cell(classIf("n", "bad", c.Debt != 0), "owes", g.Text(euros(c.Debt))),
-			cell("n", "on account", g.Text(euros(c.Credit))),
+			html.Td(inspector.Pill(c.Status, status)),
+			inspector.Cell("mono", "club", g.Text(lastSegment(c.ClubID))),
+			html.Td(g.Map(c.Benefits, benefitOf), g.Map(c.Tags, func(tag string) g.Node { return g.Group{inspector.Pill("", tag), g.Text(" ")} })),
+			inspector.Cell(inspector.ClassIf("n", "bad", c.Debt != 0), "owes", g.Text(euros(c.Debt))),
+			inspector.Cell("n", "on account", g.Text(euros(c.Credit))),
 		}
 	}))
 }
 
 func benefitOf(b Benefit) g.Node {
 	return html.Div(g.Text(b.Name+" "),
-		html.Span(html.Class("soft"), g.Text(b.Kind), g.If(b.Quantity != 0, g.Textf(" × %d", b.Quantity)), g.Text(", from "), timeText(b.ValidFrom),
-			g.If(b.ValidThrough != "", g.Group{g.Text(" through "), timeText(b.ValidThrough)})),
+		html.Span(html.Class("soft"), g.Text(b.Kind), g.If(b.Quantity != 0, g.Textf(" × %d", b.Quantity)), g.Text(", from "), inspector.When(b.ValidFrom),
+			g.If(b.ValidThrough != "", g.Group{g.Text(" through "), inspector.When(b.ValidThrough)})),
 		g.If(b.State != "", g.Group{g.Text(" "), html.Span(html.Class("bad"), g.Text(b.State))}))
 }
 
@@ -116,32 +108,32 @@ func (i inspectorView) ledger() g.Node {
 	settled := func(s Settlement) g.Node {
 		return html.Div(g.Textf("sale %s: %s", lastSegment(s.SaleID), euros(s.Amount)))
 	}
-	return section("", "Ledger", "payments, newest first", dataTable("No payment yet.", []string{"Payment", "Sale", "Mean", "#Amount", "Paid for", "#On account"}, i.Ledger, func(p LedgerEntry) g.Node {
+	return inspector.Section("", "Ledger", "payments, newest first", inspector.DataTable("No payment yet.", []string{"Payment", "Sale", "Mean", "#Amount", "Paid for", "#On account"}, i.Ledger, func(p LedgerEntry) g.Node {
 		return g.Group{
-			cell("mono", "payment", g.Text(lastSegment(p.ID)), html.Div(html.Class("soft when"), g.Text(formatTime(p.At)))),
-			cell("mono", "sale", g.Text(lastSegment(p.SaleID))),
-			cell("", "mean", g.Text(p.Mean)),
-			cell("n", "amount", g.Text(euros(p.Amount))),
-			cell("", "paid for", listOr(p.Settled, settled, html.Span(html.Class("warn"), g.Text("nothing")))),
-			cell(classIf("n", "warn", p.OnAccount != 0), "on account", g.Text(euros(p.OnAccount))),
+			inspector.Cell("mono", "payment", g.Text(lastSegment(p.ID)), html.Div(html.Class("soft when"), g.Text(inspector.FormatTime(p.At)))),
+			inspector.Cell("mono", "sale", g.Text(lastSegment(p.SaleID))),
+			inspector.Cell("", "mean", g.Text(p.Mean)),
+			inspector.Cell("n", "amount", g.Text(euros(p.Amount))),
+			inspector.Cell("", "paid for", inspector.ListOr(p.Settled, settled, html.Span(html.Class("warn"), g.Text("nothing")))),
+			inspector.Cell(inspector.ClassIf("n", "warn", p.OnAccount != 0), "on account", g.Text(euros(p.OnAccount))),
 		}
 	}))
 }
 
 func (i inspectorView) messages() g.Node {
-	return section("", "SMS outbox", "", dataTable("No message yet.", []string{"Code", "To", "Contact", "Signature request", "Sent"}, i.SMS, func(m SMS) g.Node {
+	return inspector.Section("", "SMS outbox", "", inspector.DataTable("No message yet.", []string{"Code", "To", "Contact", "Signature request", "Sent"}, i.SMS, func(m SMS) g.Node {
 		return g.Group{
-			cell("mono", "code", html.B(g.Text(m.Code))),
-			cell("", "to", g.Text(m.To)),
-			cell("mono", "contact", g.Text(lastSegment(m.ContactID))),
-			cell("mono", "signature request", g.Text(lastSegment(m.SignatureRequestID))),
-			cell("soft when", "sent", g.Text(formatTime(m.SentAt))),
+			inspector.Cell("mono", "code", html.B(g.Text(m.Code))),
+			inspector.Cell("", "to", g.Text(m.To)),
+			inspector.Cell("mono", "contact", g.Text(lastSegment(m.ContactID))),
+			inspector.Cell("mono", "signature request", g.Text(lastSegment(m.SignatureRequestID))),
+			inspector.Cell("soft when", "sent", g.Text(inspector.FormatTime(m.SentAt))),
 		}
 	}))
 }
 
 func (i inspectorView) personas() g.Node {
-	return section("", "Personas", "", dataTable("", []string{"Key", "Who"}, i.Personas, func(p Persona) g.Node {
+	return inspector.Section("", "Personas", "", inspector.DataTable("", []string{"Key", "Who"}, i.Personas, func(p Persona) g.Node {
 		return g.Group{
 			html.Td(html.Class("mono"), g.Text(p.Key)),
 			html.Td(g.Text(p.GivenName+" "+p.FamilyName+" "), html.Span(html.Class("soft mono"), g.Text(lastSegment(p.ContactID))), html.Div(html.Class("soft"), g.Text(p.Description))),
@@ -150,7 +142,7 @@ func (i inspectorView) personas() g.Node {
 }
 
 func (i inspectorView) events() g.Node {
-	return section("", "Events", "", dataTable("No event yet.", []string{"Event", "Object", "Delivery"}, i.Events, func(e Event) g.Node {
+	return inspector.Section("", "Events", "", inspector.DataTable("No event yet.", []string{"Event", "Object", "Delivery"}, i.Events, func(e Event) g.Node {
 		var object g.Group
 		for _, name := range slices.Sorted(maps.Keys(e.Object)) {
 			object = append(object, html.Div(g.Text(name+" "+lastSegment(e.Object[name]))))
@@ -160,9 +152,9 @@ func (i inspectorView) events() g.Node {
 			unsent = "no URL"
 		}
 		return g.Group{
-			html.Td(g.Text(e.Event), html.Div(html.Class("soft when"), g.Text(formatTime(e.At)))),
+			html.Td(g.Text(e.Event), html.Div(html.Class("soft when"), g.Text(inspector.FormatTime(e.At)))),
 			html.Td(html.Class("mono"), object),
-			html.Td(html.Style("overflow-wrap:anywhere"), listOr(e.Deliveries, delivery, soft(unsent))),
+			html.Td(html.Style("overflow-wrap:anywhere"), inspector.ListOr(e.Deliveries, delivery, inspector.Soft(unsent))),
 		}
 	}))
 }
@@ -180,23 +172,23 @@ func delivery(d Delivery) g.Node {
 
 func (i inspectorView) requests() g.Node {
 	heads := []string{"At", "Call", "Operation", "Club", "Node", "#Status", "Fault", "Trace", "#ms"}
-	return section("wide", "Requests", "newest first", dataTable("No request yet.", heads, i.Requests, func(r Request) g.Node {
+	return inspector.Section("wide", "Requests", "newest first", inspector.DataTable("No request yet.", heads, i.Requests, func(r Request) g.Node {
 		status := "none"
 		if r.Status != 0 {
 			status = strconv.Itoa(r.Status)
 		}
 		return g.Group{
-			html.Td(html.Class("soft when"), g.Text(formatTime(r.At))),
+			html.Td(html.Class("soft when"), g.Text(inspector.FormatTime(r.At))),
 			html.Td(html.Class("mono"), g.Text(r.Method+" "+r.Path)),
 			html.Td(g.Text(r.Operation)),
-			cell("mono", "club", g.Text(lastSegment(r.ClubID))),
-			cell("mono", "node", g.Text(lastSegment(r.NetworkNodeID))),
-			cell(classIf(classIf("n", "warn", r.Status >= 400 && r.Status < 500), "bad", r.Status >= 500), "status", g.Text(status)),
+			inspector.Cell("mono", "club", g.Text(lastSegment(r.ClubID))),
+			inspector.Cell("mono", "node", g.Text(lastSegment(r.NetworkNodeID))),
+			inspector.Cell(inspector.ClassIf(inspector.ClassIf("n", "warn", r.Status >= 400 && r.Status < 500), "bad", r.Status >= 500), "status", g.Text(status)),
 			html.Td(html.Class("bad"), g.Text(r.Fault)),
-			cell("mono", "trace", g.Iff(r.TraceID != "", func() g.Node {
+			inspector.Cell("mono", "trace", g.Iff(r.TraceID != "", func() g.Node {
 				return html.A(html.Href("requests?traceId="+r.TraceID), html.Title(r.TraceID), g.Text(r.TraceID[:8]))
 			})),
-			cell("n", "ms", g.Textf("%.1f", r.DurationMs)),
+			inspector.Cell("n", "ms", g.Textf("%.1f", r.DurationMs)),
 		}
 	}))
 }

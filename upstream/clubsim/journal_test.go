@@ -29,7 +29,7 @@ func TestJournalKnowsTraces(t *testing.T) {
 	}
 }
 
-// TestJournalIsReadOn reads what came after what was read before, over a reset as well.
+// TestJournalIsReadOn reads the entries after those that were already read, even across a reset.
 func TestJournalIsReadOn(t *testing.T) {
 	d := newTestClient(t, "demo-journal")
 	d.get("clubs/11").want(200)

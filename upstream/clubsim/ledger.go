@@ -38,7 +38,6 @@ func tillAccount(clubID int, mean string) string {
 	return "club:" + itoa(clubID) + ":till:" + mean
 }
 
-// postEntry records an entry that moves an amount from one account to another.
 func (w *World) postEntry(e entry, debit, credit string, amount int, now time.Time) {
 	if amount == 0 {
 		return
@@ -107,13 +106,11 @@ func (c *request) recordSale(s *sale, state string) {
 	c.updateDebtTag(s.ContactID)
 }
 
-// updateDebtTag sets or removes the accounting tag of a debtor.
 func (c *request) updateDebtTag(contactID int) {
 	owes := slices.ContainsFunc(c.w.state.Dues.Rows, func(d *due) bool { return d.ContactID == contactID && d.Left > 0 })
 	c.setAccountingTag(contactID, tagInDebt, owes)
 }
 
-// applyToDue uses what is left of a payment for a due.
 func (c *request) applyToDue(p *payment, d *due) {
 	amount := min(p.Left, d.Left)
 	if amount == 0 {

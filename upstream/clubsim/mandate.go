@@ -69,7 +69,6 @@ func createMandate(c *request) (response, error) {
 	return response{201, c.w.mandateRecord(made)}, nil
 }
 
-// mandateAt returns a mandate that the request may see.
 func (c *request) mandateAt(id int) (*mandate, error) {
 	return visible(c.w.state.Mandates.get(id), func(m *mandate) bool { return c.sees(m.ClubID) && c.caller.maySee(m.ContactID) })
 }
@@ -111,7 +110,6 @@ func validIBAN(number string) bool {
 	return new(big.Int).Mod(n, big.NewInt(97)).Int64() == 1
 }
 
-// signedMandate reports whether a contact has a signed mandate for a club.
 func (st *state) signedMandate(contactID, clubID int) bool {
 	return slices.ContainsFunc(st.Mandates.Rows, func(m *mandate) bool {
 		return m.ContactID == contactID && m.ClubID == clubID && !m.SignedAt.IsZero()

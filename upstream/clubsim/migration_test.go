@@ -15,8 +15,8 @@ func (d *testClient) persona(key string) (contact, accessToken string) {
 	return "", ""
 }
 
-// A prospect of Lyon registers in Paris: the prospect replaces the temporary contact
-// of the registration, and takes over the sale.
+// A prospect of Lyon registers in Paris: the prospect replaces the registration's temporary contact and takes
+// over the sale.
 func TestKnownProspectRegisters(t *testing.T) {
 	d := newTestClient(t, "demo-known")
 	prospect, token := d.persona("prospect")
@@ -33,7 +33,7 @@ func TestKnownProspectRegisters(t *testing.T) {
 		wantCode("api.error.contact.migration.club-not-valid")
 	d.put(d.relative(prospect)+"/migrate", body{"targetContactId": d.iri("contacts", 1001), "targetClubId": d.club}).want(400).
 		wantCode("api.error.contact.migration.contact-not-valid")
-	d.node = d.iri("network_nodes", 2) // Paris alone: no right to Lyon's contacts
+	d.node = d.iri("network_nodes", 2) // Paris alone has no access to Lyon's contacts
 	d.put(d.relative(prospect)+"/migrate", target).want(400).wantText("resource " + prospect + " does not exist")
 	d.node = d.iri("network_nodes", 1)
 	if r := d.put(d.relative(prospect)+"/migrate", target).want(204); r.raw != "" {
@@ -60,7 +60,7 @@ func TestKnownProspectRegisters(t *testing.T) {
 	d.put("sale/1/update_contact", nil).want(404)
 }
 
-// What the temporary contact owns follows it: mandate, dues and money on account.
+// What the temporary contact owns moves with it: mandate, debts and credit.
 func TestMigrationMovesTheAccount(t *testing.T) {
 	d := newTestClient(t, "demo-account")
 	prospect, token := d.persona("prospect")

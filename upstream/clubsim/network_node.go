@@ -28,7 +28,6 @@ func (c *request) nodeAt(id int) (*networkNode, error) {
 	return visible(nodeByID(id), func(*networkNode) bool { return true })
 }
 
-// nodeByID returns a node, or nil.
 func nodeByID(id int) *networkNode {
 	for i := range networkNodes {
 		if networkNodes[i].id == id {
@@ -38,7 +37,6 @@ func nodeByID(id int) *networkNode {
 	return nil
 }
 
-// covers reports whether a club belongs to the node or to one below it.
 func (n *networkNode) covers(c *club) bool {
 	for at := nodeByID(c.node); at != nil; at = nodeByID(at.parent) {
 		if at.id == n.id {

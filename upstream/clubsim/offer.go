@@ -58,12 +58,10 @@ func listOffers(c *request) (response, error) {
 	return paginate(c, "Offer", found, c.w.offerRecord)
 }
 
-// sells reports whether a club sells an offer at all.
 func (w *World) sells(o *offer, at *club) bool {
 	return w.soldAt(o.product, at) && !slices.Contains(w.settings.WithdrawnOffers, o.ID)
 }
 
-// offerAt returns an offer that the acting club sells.
 func (c *request) offerAt(id int) (*offer, error) {
 	return visible(c.w.catalogue.offers[id], func(o *offer) bool { return c.w.sells(o, c.club) })
 }

@@ -3,7 +3,7 @@ package clubsim
 import "encoding/json"
 
 // optinTypes and optinChannels make the consents of every contact: each type on each channel. The
-// order gives them their numbers.
+// order returns them their numbers.
 var optinTypes = [...]string{"news", "legal", "advertising", "partners"}
 var optinChannels = [...]string{"email", "text_message", "postal_mail"}
 
@@ -57,7 +57,6 @@ func listOptins(c *request) (response, error) {
 	return paginate(c, "Optin", found, c.w.optinRecord)
 }
 
-// optinAt returns a consent of a contact that the request may see.
 func (c *request) optinAt(id int) (optin, error) {
 	k, err := c.contactAt(id / optinCount)
 	return optin{k, id % optinCount}, err

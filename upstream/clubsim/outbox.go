@@ -116,6 +116,7 @@ func (w *World) deliver(e *eventRecord) Delivery {
 		return d
 	}
 	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("X-Frontdesk-World", w.clientToken) // so that developer tools know whose event it is
 	response, err := w.server.events.Do(r)
 	if err != nil {
 		d.Error = err.Error()

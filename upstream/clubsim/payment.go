@@ -80,13 +80,12 @@ func createPayment(c *request, s *sale) (response, error) {
 	if p.CheckoutID != at.checkout() {
 		return response{}, itemNotFound()
 	}
-	p.fillFrom(payer)
+	fillBlank(map[*string]string{&p.FamilyName: payer.FamilyName, &p.GivenName: payer.GivenName, &p.Number: payer.Number})
 	made := c.w.state.Payments.add(func(id int) payment { p.ID = id; return p })
 	c.receivePayment(made, s)
 	return c.created(c.w.paymentRecord(made))
 }
 
-// readPayment reads the body of a payment.
 func (c *request) readPayment(f *form, s *sale) payment {
 	p := payment{
 		SaleID: s.ID, At: c.now,
@@ -152,9 +151,4 @@ func (f *form) entriesFor(name string, due bool) []*form {
 		f.addViolation(name, "This field does not go with the mean of payment.")
 	}
 	return entries
-}
-
-// fillFrom names the payer where the request does not.
-func (p *payment) fillFrom(k *contact) {
-	fillBlank(map[*string]string{&p.FamilyName: k.FamilyName, &p.GivenName: k.GivenName, &p.Number: k.Number})
 }

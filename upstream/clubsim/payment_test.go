@@ -53,7 +53,7 @@ func TestPaymentBodies(t *testing.T) {
 	d.post(sale+"/payments", with(body{"mean": "card", "paymentCards": []body{{"amount": 9900, "network": "External"}}})).want(400).wantField("paymentCards[0].network")
 }
 
-// A second payment is an overpayment: it settles other debts, oldest first, and the rest stays.
+// A second payment is an overpayment: it settles other debts, oldest first, and the rest is kept as credit.
 func TestOverpaymentSettlesDebts(t *testing.T) {
 	d := newTestClient(t, "demo-overpaid")
 	debtor := d.iri("contacts", 1002)
@@ -103,7 +103,8 @@ func TestIncompatibleSaleKeepsMoneyOnAccount(t *testing.T) {
 	if len(audit.PaymentsSettlingNothing) != 1 || audit.PaymentsSettlingNothing[0].Amount != 39900 || d.world.Ledger()[0].OnAccount != 39900 {
 		t.Errorf("audit: %+v", audit)
 	}
-	// Two years later the offer suits, and the next payment settles the sale with the oldest money.
+	// Two years later the buyer is old enough for the offer, and the next payment settles the sale with the
+	// oldest money.
 	d.control("PUT", "clock", body{"advance": "P2Y"}).want(200)
 	d.bearer = d.login(d.token)
 	d.control("PUT", "state", d.agedState(minor)).want(204)
@@ -168,7 +169,7 @@ func TestDeferral(t *testing.T) {
 	}
 }
 
-// An overpayment that is on the account pays for what is deferred later.
+// The credit of an overpayment settles a sale that is deferred later.
 func TestCreditPaysALaterDue(t *testing.T) {
 	d := newTestClient(t, "demo-credit")
 	contact := d.newContact(nil)

@@ -32,7 +32,6 @@ func listProducts(c *request) (response, error) {
 	return paginate(c, "Product", found, c.w.productRecord)
 }
 
-// productAt returns a product that the acting club sells.
 func (c *request) productAt(id int) (*product, error) {
 	return visible(c.w.catalogue.byID[id], func(p *product) bool { return c.w.soldAt(p, c.club) })
 }

@@ -16,8 +16,7 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// saleModel drives a world with random sales and payments, and keeps its own,
-// simpler books to compare with.
+// saleModel drives a world with random sales and payments, and keeps its own simpler books for comparison.
 type saleModel struct {
 	world    *clubsim.World
 	server   *clubsim.Server
@@ -43,7 +42,7 @@ func newSaleModel(t *rapid.T) *saleModel {
 	return s
 }
 
-// call speaks HTTP to the simulator without a network in between.
+// call sends HTTP requests to the simulator without a network.
 func (s *saleModel) call(t *rapid.T, method, path string, b any) (int, body) {
 	encoded, _ := json.Marshal(b)
 	r := httptest.NewRequest(method, "/demo/"+path, bytes.NewReader(encoded))
@@ -78,7 +77,7 @@ func (s *saleModel) token(t interface{ Fatalf(string, ...any) }) string {
 	return s.bearer
 }
 
-// anySale picks a sale, by name so that a run can be repeated.
+// anySale picks a sale from the sorted paths, so that a run can be repeated.
 func (s *saleModel) anySale(t *rapid.T) string {
 	if len(s.sales) == 0 {
 		t.Skip("no sale yet")
@@ -86,7 +85,7 @@ func (s *saleModel) anySale(t *rapid.T) string {
 	return rapid.SampledFrom(slices.Sorted(maps.Keys(s.sales))).Draw(t, "sale")
 }
 
-// NewSale makes a sale with a few articles; some suit their buyer and some do not.
+// NewSale makes a sale with a few articles, some of which do not suit their buyer.
 func (s *saleModel) NewSale(t *rapid.T) {
 	buyer := rapid.SampledFrom(s.contacts).Draw(t, "buyer")
 	status, answer := s.call(t, "POST", "sales", body{
@@ -123,7 +122,7 @@ func (s *saleModel) Pay(t *rapid.T) {
 	s.paid += amount
 }
 
-// Postpone defers a sale where that is possible.
+// Postpone defers a sale if that is possible.
 func (s *saleModel) Postpone(t *rapid.T) {
 	path := s.anySale(t)
 	checked, _ := s.call(t, "GET", path+"/check", nil)
@@ -146,7 +145,7 @@ func (s *saleModel) Validate(t *rapid.T) {
 // Wait lets time pass.
 func (s *saleModel) Wait(t *rapid.T) { s.world.Advance(time.Minute) }
 
-// Check compares the world's books with the shop's after every step.
+// Check compares the world's books with the model's after every step.
 func (s *saleModel) Check(t *rapid.T) {
 	audit := s.world.Audit()
 	if len(audit.Unbalanced) != 0 {
@@ -172,7 +171,8 @@ func (s *saleModel) Check(t *rapid.T) {
 	s.checkTwice(t, audit)
 }
 
-// checkSales holds the rules of every sale: settled means paid in full, never more.
+// checkSales checks the rules of every sale: a settled sale is paid in full, and no sale receives more than
+// its total.
 func (s *saleModel) checkSales(t *rapid.T, settled map[string]int) {
 	owed := map[string]int{}
 	for path, sold := range s.sales {
@@ -204,7 +204,7 @@ func (s *saleModel) checkSales(t *rapid.T, settled map[string]int) {
 	}
 }
 
-// checkTwice: no sale gets its money twice without the audit saying so, and no other one is accused.
+// checkTwice: the audit reports every sale that was paid twice, and no other.
 func (s *saleModel) checkTwice(t *rapid.T, audit clubsim.Audit) {
 	named := map[string]bool{}
 	for _, twice := range audit.SalesPaidTwice {

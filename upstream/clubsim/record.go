@@ -60,7 +60,6 @@ func (w *World) timestamp(t time.Time) string {
 	return t.UTC().Format("2006-01-02T15:04:05")
 }
 
-// timestampOrNil is null for the zero time.
 func (w *World) timestampOrNil(t time.Time) *string {
 	if t.IsZero() {
 		return nil

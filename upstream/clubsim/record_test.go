@@ -191,7 +191,7 @@ func TestAttendeesAndClassEvents(t *testing.T) {
 	}
 }
 
-// A moment is in whole seconds and carries a zone when the settings say so.
+// A timestamp is in whole seconds, and has a zone if the settings say so.
 func TestDateTimes(t *testing.T) {
 	d := newTestClient(t, "demo-moments")
 	if at := d.get("contacts/1001").text("createdAt"); at != "2026-11-21T09:00:00" {
@@ -206,7 +206,7 @@ func TestDateTimes(t *testing.T) {
 	}
 }
 
-// A known contact is found by email, within the acting club.
+// A known contact can be found by email within the acting club.
 func TestContactsAreFound(t *testing.T) {
 	d := newTestClient(t, "demo-found")
 	find := func(query string) []body { return d.get("contacts" + query).want(200).members() }
@@ -232,7 +232,7 @@ func TestContactsAreFound(t *testing.T) {
 	}
 }
 
-// Whatever has an @id and is not secret can be read by it.
+// Every record with an @id can be read by it, unless it is secret.
 func TestRecordsAreReadByTheirIdentifier(t *testing.T) {
 	d := newTestClient(t, "demo-by-id")
 	contact := d.iri("contacts", 1001)
@@ -262,7 +262,7 @@ func TestRecordsAreReadByTheirIdentifier(t *testing.T) {
 		t.Errorf("the request is %s", state)
 	}
 	payment := d.pay(sale, contact, 6890).want(201).text("@id")
-	d.get(d.relative(payment)).want(404) // what was paid is not read back
+	d.get(d.relative(payment)).want(404) // payments cannot be read
 	d.get("contact_tags/3").want(404)    // an accounting tag
 	d.get("products/24").want(404)       // not sold in this club
 	d.get("offers/2401").want(404)

@@ -87,13 +87,11 @@ func (c *request) defaultScope() {
 // are meant. A club outside any chain, and a client with a single club, need none.
 func (c *request) nodeRequired() bool { return c.club.node != 0 && len(c.w.settings.ClientClubs) != 1 }
 
-// inScope reports whether a club exists and belongs to the scope of the client.
 func (w *World) inScope(of *club) bool {
 	scope := w.settings.ClientClubs
 	return of != nil && (len(scope) == 0 || slices.Contains(scope, of.id))
 }
 
-// nodeInScope reports whether a node exists and has a club of the client's scope below it.
 func (w *World) nodeInScope(n *networkNode) bool {
 	return n != nil && slices.ContainsFunc(clubs, func(of club) bool { return n.covers(&of) && w.inScope(&of) })
 }
@@ -119,7 +117,6 @@ func visible[T any](found *T, seen func(*T) bool) (*T, error) {
 	return found, nil
 }
 
-// clubAt returns a club that the request may see.
 func (c *request) clubAt(id int) (*club, error) {
 	return visible(clubByID(id), func(*club) bool { return c.sees(id) })
 }
@@ -130,7 +127,6 @@ func (c *request) contactAt(id int) (*contact, error) {
 	return visible(c.w.state.Contacts.get(id), func(k *contact) bool { return !k.Deleted && c.sees(k.ClubID) && c.caller.maySee(id) })
 }
 
-// saleAt returns a sale that the request may see.
 func (c *request) saleAt(id int) (*sale, error) {
 	return visible(c.w.state.Sales.get(id), func(s *sale) bool { return c.sees(s.ClubID) })
 }

@@ -29,10 +29,8 @@ func (r response) encode() httpResponse {
 	return httpResponse{status: r.status, body: encode(r.body)}
 }
 
-// ok responds 200 with a body.
 func ok(body any) (response, error) { return response{http.StatusOK, body}, nil }
 
-// noContent responds 204.
 func noContent() (response, error) { return response{status: http.StatusNoContent}, nil }
 
 // created responds 201 with a body, or as the settings of the world say: the API's

@@ -155,7 +155,6 @@ func (o *operation) isNamed(name string) bool {
 	return strings.Join(segments, "/") == o.pattern
 }
 
-// operationNamed reports whether there is an operation of that name, in any of its forms.
 func operationNamed(name string) bool {
 	return slices.ContainsFunc(operations, func(o *operation) bool { return o.isNamed(name) })
 }

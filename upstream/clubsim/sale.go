@@ -86,7 +86,6 @@ func (s *sale) readBuyer(f *form) {
 	}
 }
 
-// fillFrom copies what is missing from the contact.
 func (s *sale) fillFrom(k *contact) {
 	fillBlank(map[*string]string{&s.FamilyName: k.FamilyName, &s.GivenName: k.GivenName, &s.Number: k.Number})
 	if s.Address == (address{}) {
@@ -108,7 +107,6 @@ func updateSale(c *request, s *sale) (response, error) {
 	return ok(c.w.saleRecord(s))
 }
 
-// openSaleAt returns a sale that can still be changed.
 func (c *request) openSaleAt(id int) (*sale, error) {
 	s, err := c.saleAt(id)
 	if err != nil {
@@ -157,7 +155,6 @@ func transitionSale(c *request, s *sale) (response, error) {
 	return c.created(c.w.saleRecord(s))
 }
 
-// validForRecording refuses a sale that its check finds wrong.
 func (c *request) validForRecording(s *sale) error {
 	if wrong := c.w.check(s, c.now); len(wrong) > 0 {
 		return invalid(wrong...)

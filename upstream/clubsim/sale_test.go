@@ -116,7 +116,7 @@ func TestPackageTakesItsStartDateFromImplementations(t *testing.T) {
 	d.post(sale+"/articles", body{"offerId": d.iri("offers", 3201), "implementations": body{"subscription": 7}}).want(400)
 }
 
-// Articles that do not suit are taken, and found by the check.
+// A sale accepts articles that do not suit the buyer, and the check finds them.
 func TestCheckFindsWhatIsWrong(t *testing.T) {
 	d := newTestClient(t, "demo-check")
 	d.control("PUT", "settings", body{"mandateRequired": true}).want(200)
@@ -146,7 +146,8 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestWithdrawnOffer: it is gone from the catalogue, and what is in a sale already fails its check.
+// TestWithdrawnOffer: a withdrawn offer disappears from the catalogue, and a sale that contains it fails its
+// check.
 func TestWithdrawnOffer(t *testing.T) {
 	d := newTestClient(t, "demo-withdrawn")
 	sale := d.filledSale(d.iri("contacts", 1001), 2901)
@@ -183,7 +184,7 @@ func TestFreeSale(t *testing.T) {
 	d.post(d.filledSale(contact, 101)+"/transitions", body{"transition": "validate"}).want(400).wantCode("api.error.sale.transition-not-allowed")
 }
 
-// Every category leaves its record and makes a customer of the buyer.
+// Each category creates its record and makes the buyer a customer.
 func TestBehaviors(t *testing.T) {
 	receiver := newReceiver(t)
 	for name, c := range map[string]struct {
@@ -236,7 +237,7 @@ func TestBehaviors(t *testing.T) {
 	}
 }
 
-// An article shows the start and the debits that were requested.
+// An article shows the requested start and debits.
 func TestArticlesTellWhatWasAskedFor(t *testing.T) {
 	d := newTestClient(t, "demo-wish")
 	sale := d.newSale(d.newContact(nil), "PARIS11")

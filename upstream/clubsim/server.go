@@ -1,6 +1,6 @@
 // Package clubsim simulates the club system: every operation, rule, error, header check and
-// event of the club system API. It has state, is strict on its input, deterministic from
-// its seed, and fails on request.
+// event of the club system API. It is stateful, strict about its input, deterministic for a
+// given seed, and fails on request.
 //
 // It returns no canned responses and does not know its callers. A settled sale has
 // double-entry bookings, and a second payment really is an overpayment.

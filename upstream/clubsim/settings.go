@@ -103,12 +103,12 @@ func (s Settings) verify() error {
 	}
 	for _, name := range s.GrantedEndpoints {
 		if !operationNamed(name) {
-			return fmt.Errorf("grantedEndpoints: there is no operation %q; there are %s", name, operationNames())
+			return fmt.Errorf("grantedEndpoints: unknown operation %q; known: %s", name, operationNames())
 		}
 	}
 	for _, id := range s.ClientClubs {
 		if clubByID(id) == nil {
-			return fmt.Errorf("clientClubs: there is no club %d", id)
+			return fmt.Errorf("clientClubs: unknown club %d", id)
 		}
 	}
 	return s.verifyNumbers()
@@ -162,7 +162,6 @@ func (w *World) Configure(change func(*Settings)) error {
 	return nil
 }
 
-// mergeSettings changes the settings that a JSON object names.
 func (w *World) mergeSettings(body []byte) error {
 	var failed error
 	err := w.Configure(func(s *Settings) { failed = decodeStrict(body, s) })

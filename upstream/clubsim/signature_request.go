@@ -62,10 +62,9 @@ func (c *request) signatureAt(id int) (*signatureRequest, error) {
 	})
 }
 
-// requestSignature sends the code and answers with the new request.
 func (c *request) requestSignature(k *contact, q signatureRequest) (response, error) {
 	q.ContactID, q.ClubID, q.State, q.CreatedAt = k.ID, c.club.id, signaturePending, c.now
-	if !k.hasMobile() {
+	if !mobilePattern.MatchString(k.Mobile) {
 		c.w.state.SMS.add(func(id int) sms { return sms{ID: id, To: k.Mobile, ContactID: k.ID, SentAt: c.now} })
 		return response{}, invalid(violation{"contactId", "The contact has no valid mobile phone number.", "api.error.signature-request.mobile-not-valid"})
 	}

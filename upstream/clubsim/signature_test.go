@@ -15,7 +15,7 @@ func (d *testClient) mandateBody(contact string) body {
 	}
 }
 
-// signing makes a mandate and asks for its signature; it returns the path of the request.
+// signing makes a mandate, requests its signature, and returns the path of the signature request.
 func (d *testClient) signing(contact string) string {
 	d.t.Helper()
 	mandate := d.post("mandates", d.mandateBody(contact)).want(201).text("@id")

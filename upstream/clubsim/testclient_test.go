@@ -19,10 +19,10 @@ import (
 // body is a JSON object.
 type body = map[string]any
 
-// today is the day on which every test's world is made, a Saturday.
+// today is the day on which every test's world starts, a Saturday.
 var today = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 
-// testClient is a client of one world: what a test needs to work at the club's desk.
+// testClient is a client of one world, with what a test needs to act as the club's desk.
 type testClient struct {
 	t      *testing.T
 	server *clubsim.Server
@@ -68,7 +68,7 @@ func (d *testClient) iri(collection string, id int) string {
 	return fmt.Sprintf("/%s/%s/%d", d.token, collection, id)
 }
 
-// relative is an IRI relative to the client token, as paths of this desk are.
+// relative returns the path of an IRI relative to the client token, as the client's methods expect it.
 func (d *testClient) relative(iri string) string { return strings.TrimPrefix(iri, "/"+d.token+"/") }
 
 func (d *testClient) get(path string) *result         { d.t.Helper(); return d.call("GET", path, nil) }
@@ -119,7 +119,7 @@ func (d *testClient) send(r *http.Request) *result {
 	return res
 }
 
-// result is an answer, with the questions that tests ask it.
+// result is a response, with the checks that tests need.
 type result struct {
 	t      *testing.T
 	name   string
@@ -141,7 +141,7 @@ func (r *result) want(status int) *result {
 	return r
 }
 
-// wantCode asks for an error code, of the whole answer or of one of its violations.
+// wantCode expects an error code, of the whole response or of one of its violations.
 func (r *result) wantCode(code string) *result {
 	r.t.Helper()
 	if !strings.Contains(r.raw, `"code":"`+code+`"`) {
@@ -150,7 +150,7 @@ func (r *result) wantCode(code string) *result {
 	return r
 }
 
-// wantField asks for a violation of a field.
+// wantField expects a violation of each field.
 func (r *result) wantField(names ...string) *result {
 	r.t.Helper()
 	for _, name := range names {
@@ -229,7 +229,7 @@ func (d *testClient) saleBody(contact, clubCode string) body {
 	}
 }
 
-// filledSale is a sale with the given offers, starting on the first of next month.
+// filledSale makes a sale with the given offers, starting on the first of next month, and returns its path.
 func (d *testClient) filledSale(contact string, offers ...int) string {
 	d.t.Helper()
 	sale := d.newSale(contact, "PARIS11")
@@ -252,7 +252,7 @@ func (d *testClient) paymentBody(contact string, amount int) body {
 	}
 }
 
-// receiver is a webhook endpoint that keeps what it gets.
+// receiver is a webhook endpoint that keeps what it receives.
 type receiver struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -276,7 +276,7 @@ func newReceiver(t *testing.T) *receiver {
 	return r
 }
 
-// wait returns the names of the first n events once they have come.
+// wait returns the names of the first n events once they have arrived.
 func (r *receiver) wait(t *testing.T, n int) []string {
 	t.Helper()
 	for range n {

@@ -19,8 +19,7 @@ import (
 	"frontdesk/upstream/collector"
 )
 
-// receiver is a collector: it sends the given responses in order, and accepts
-// every later request.
+// receiver is a collector: it sends the given responses in order, and accepts every later request.
 type receiver struct {
 	*httptest.Server
 	mu      sync.Mutex
@@ -28,7 +27,7 @@ type receiver struct {
 	came    []came
 }
 
-// came is a request that came.
+// came is a received request.
 type came struct {
 	header http.Header
 	spans  []string
@@ -42,7 +41,7 @@ func newReceiver(t *testing.T, answers ...func(http.ResponseWriter)) *receiver {
 	return r
 }
 
-// ServeHTTP decodes a request with the messages that the specification publishes.
+// ServeHTTP decodes a request with the specification's published messages.
 func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	var body io.Reader = q.Body
 	if q.Header.Get("Content-Encoding") == "gzip" {
@@ -89,7 +88,7 @@ func status(code int, header ...string) func(http.ResponseWriter) {
 
 func hangUp(http.ResponseWriter) { panic(http.ErrAbortHandler) }
 
-// export hands over one span as the gateway does, and returns what became of it.
+// export exports one span as the gateway does, and returns the exporter's error.
 func export(t *testing.T, cfg collector.Config) error {
 	t.Helper()
 	cfg.Now = time.Now
@@ -110,7 +109,7 @@ func export(t *testing.T, cfg collector.Config) error {
 	return failed
 }
 
-// keep keeps an exporter's error, which the library only tells the whole process.
+// keep captures an exporter's error, which the library otherwise reports only to the global error handler.
 type keep struct {
 	sdk.SpanExporter
 	failed *error
@@ -121,7 +120,7 @@ func (k keep) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	return *k.failed
 }
 
-// TestSpansArrive in either form, with the headers.
+// TestSpansArrive: spans arrive with the headers, compressed or not.
 func TestSpansArrive(t *testing.T) {
 	t.Parallel()
 	for _, packed := range []bool{false, true} {
@@ -138,7 +137,7 @@ func TestSpansArrive(t *testing.T) {
 	}
 }
 
-// TestRepeats what the specification calls transient, a few times, and nothing else.
+// TestRepeats: errors that the specification calls transient are retried a few times, others never.
 func TestRepeats(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -173,7 +172,7 @@ func partial(w http.ResponseWriter) {
 	_, _ = w.Write(text)
 }
 
-// TestComesBackWhenAsked: after as long as the collector says, in either of its two ways.
+// TestComesBackWhenAsked: the client waits as long as the collector says, in either format.
 func TestComesBackWhenAsked(t *testing.T) {
 	t.Parallel()
 	for name, said := range map[string]func() string{
@@ -193,7 +192,7 @@ func TestComesBackWhenAsked(t *testing.T) {
 	}
 }
 
-// TestStopsWaiting when the caller does, or when it was stopped.
+// TestStopsWaiting: the client stops waiting when its caller leaves or when it is stopped.
 func TestStopsWaiting(t *testing.T) {
 	t.Parallel()
 	asked := make(chan struct{}, 2)
@@ -218,7 +217,7 @@ func TestStopsWaiting(t *testing.T) {
 	}
 }
 
-// TestSlowCollector: an attempt ends in time.
+// TestSlowCollector: an attempt ends at its timeout.
 func TestSlowCollector(t *testing.T) {
 	t.Parallel()
 	over := make(chan struct{})

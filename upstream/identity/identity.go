@@ -72,7 +72,7 @@ func New(cfg Config) *Verifier {
 	return v
 }
 
-// Configured tells whether any token can be accepted.
+// Configured reports whether any token can be accepted.
 func (v *Verifier) Configured() bool { return v.keys != nil || v.cfg.Secret != "" }
 
 func (cfg Config) parser() *jwt.Parser {
@@ -120,7 +120,6 @@ func (v *Verifier) Verify(ctx context.Context, token, organisation string) (Cont
 	return Contact{ID: said.Subject, Club: said.Club}, nil
 }
 
-// keyFor returns the key that must have signed a token.
 func (v *Verifier) keyFor(ctx context.Context) jwt.Keyfunc {
 	return func(token *jwt.Token) (any, error) {
 		shared := token.Method.Alg() == sharedMethod

@@ -28,7 +28,7 @@ import (
 
 const secret = "a-secret-of-the-club's-login-and-frontdesk"
 
-// login is a club's own login: it signs, and publishes its keys over HTTP.
+// login is a club's own login: it signs tokens and publishes its keys over HTTP.
 type login struct {
 	*testing.T
 	url     string
@@ -38,9 +38,9 @@ type login struct {
 
 	mu      sync.Mutex
 	now     time.Time
-	kids    map[string]crypto.PublicKey // what is published
+	kids    map[string]crypto.PublicKey // the published keys
 	fetches int
-	status  int // of the answer
+	status  int // of the response
 }
 
 func newLogin(t *testing.T) *login {
@@ -95,7 +95,7 @@ func (l *login) clock() time.Time {
 	return l.now
 }
 
-// set changes what the login does.
+// set changes the login's behaviour.
 func (l *login) set(change func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -108,7 +108,7 @@ func (l *login) asked() int {
 	return l.fetches
 }
 
-// claims are good ones; changes replace them, nil takes one out.
+// claims returns valid claims with changes; nil removes a claim.
 func (l *login) claims(changes jwt.MapClaims) jwt.MapClaims {
 	now := l.clock()
 	claims := jwt.MapClaims{"sub": "1001", "club": "11", "iat": now.Unix(), "exp": now.Add(5 * time.Minute).Unix()}
@@ -120,7 +120,7 @@ func (l *login) claims(changes jwt.MapClaims) jwt.MapClaims {
 	return claims
 }
 
-// sign makes a token; an empty kid names no key.
+// sign makes a token; an empty kid is left out.
 func (l *login) sign(method jwt.SigningMethod, key any, kid string, claims jwt.MapClaims) string {
 	l.Helper()
 	token := jwt.NewWithClaims(method, claims)
@@ -269,7 +269,7 @@ func TestKeysAreReadSeldomAndFollowTheLogin(t *testing.T) {
 	group.Wait()
 	fetched(1)
 
-	// A key that the login does not publish is asked for once in a while, not at every token.
+	// The gateway requests an unpublished key only once in a while, not for every token.
 	for range 5 {
 		if err := verify(l.sign(jwt.SigningMethodEdDSA, next, "next", l.claims(nil))); !errors.Is(err, identity.ErrInvalid) {
 			t.Error(err)
@@ -288,7 +288,7 @@ func TestKeysAreReadSeldomAndFollowTheLogin(t *testing.T) {
 		t.Errorf("a withdrawn key: %v", err)
 	}
 
-	// An outage of the login does not lock members out for a day.
+	// An outage of the login of up to a day does not lock members out.
 	l.set(func() { l.status = http.StatusBadGateway })
 	for _, outage := range []time.Duration{time.Hour, 22 * time.Hour} {
 		wait(outage)

@@ -80,7 +80,6 @@ func (k *keySet) lookup(ctx context.Context, token *jwt.Token) (any, error) {
 	return key, k.checkAge(age, err)
 }
 
-// checkAge refuses keys that are too old to be trusted.
 func (k *keySet) checkAge(age time.Duration, err error) error {
 	if age > usableFor {
 		return ErrUnavailable

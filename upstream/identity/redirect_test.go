@@ -10,8 +10,8 @@ import (
 	"frontdesk/upstream/identity"
 )
 
-// TestKeysAreNotFetchedElsewhere: an attacker that makes the login's host redirect, for
-// example by an open redirect, must not choose the keys.
+// TestKeysAreNotFetchedElsewhere: an attacker that makes the login's host redirect, for example through an
+// open redirect, must not be able to choose the keys.
 func TestKeysAreNotFetchedElsewhere(t *testing.T) {
 	t.Parallel()
 	elsewhere := newLogin(t)

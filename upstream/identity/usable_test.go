@@ -8,8 +8,7 @@ import (
 	"frontdesk/upstream/identity"
 )
 
-// TestUsableKeys counts the keys that can have signed a token, and says when they
-// cannot be read.
+// TestUsableKeys counts the keys that can have signed a token, and returns an error if they cannot be read.
 func TestUsableKeys(t *testing.T) {
 	t.Parallel()
 	l := newLogin(t)

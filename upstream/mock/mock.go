@@ -7,6 +7,7 @@ package mock
 
 import (
 	"context"
+	_ "embed"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -19,6 +20,11 @@ import (
 	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/clubsim"
 )
+
+// Clubs is what the operator of the demo clubs would tell about them: FRONTDESK_CLUBS of mock and test mode.
+//
+//go:embed clubs.yaml
+var Clubs string
 
 // Config is what a World is made from.
 type Config struct {

@@ -13,8 +13,8 @@ import (
 	"frontdesk/upstream/mock"
 )
 
-// TestWrap: the simulator and the sandbox have their paths, all others are the next
-// handler's, and a control request names the world that it changed.
+// TestWrap: the simulator and the sandbox serve their paths, the next handler serves all others, and a control
+// request reports the world that it changed.
 func TestWrap(t *testing.T) {
 	t.Parallel()
 	world := mock.New(mock.Config{Now: time.Now, PublicURL: "http://localhost"})

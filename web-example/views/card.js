@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The processor's own card fields on this page, where the gateway answers with a `clientSecret` in the place of a page to
+ * The processor's own card fields on this page, where the gateway responds with a `clientSecret` instead of a page to
  * go to: Stripe's Payment Element. What is typed there is in frames of the processor; this page never has it. The fields
  * stand in a place of their own below the step, since a frame that is moved reloads: they stay while the step above
  * changes. Start reading at `showCard`.
@@ -11,7 +11,7 @@
 import { button, h, icon } from "../dom.js";
 import { money } from "../format.js";
 import { confirmCard } from "../journey.js";
-import { returnUrl } from "../route.js";
+import { embeddedCard, returnUrl } from "../route.js";
 import { get, set } from "../store.js";
 import { language, text } from "../text.js";
 import { waysOut } from "./abandon.js";
@@ -40,13 +40,6 @@ let shown = "";
 let script;
 
 /**
- * Whether the card is entered on this page.
- * @param {Payment | undefined} payment
- */
-export const isEmbedded = (payment) =>
-  !!payment?.card?.clientSecret && !!payment.card.publishableKey && !payment.card.redirectUrl && ["requires_action", "declined"].includes(payment.state);
-
-/**
  * Shows the fields while the payment wants a card, and takes them away when it does not.
  * @param {HTMLElement} place
  * @param {import("../route.js").Step} step
@@ -54,23 +47,24 @@ export const isEmbedded = (payment) =>
  */
 export function showCard(place, step, { registration, confirmed, readings, busy }) {
   const payment = registration?.payment;
-  const secret = payment?.card?.clientSecret ?? "";
+  const card = embeddedCard(payment);
+  const secret = card?.clientSecret ?? "";
   const isBehind = readings < READINGS_TO_BELIEVE && secret !== shown;
-  const wanted = step === "payment" && isEmbedded(payment) && confirmed !== secret && !isBehind ? secret : "";
+  const wanted = step === "payment" && confirmed !== secret && !isBehind ? secret : "";
   if (wanted === shown || busy) return;
   shown = wanted;
   place.hidden = !wanted;
   place.replaceChildren();
-  if (registration && payment && wanted) begin(place, registration, payment);
+  if (registration && payment && card && wanted) begin(place, registration, payment, card);
 }
 
 /**
  * @param {HTMLElement} place
  * @param {import("../contract").Registration} registration
  * @param {Payment} payment
+ * @param {import("../contract").CardEmbedded} card
  */
-async function begin(place, registration, { card, amount }) {
-  const secret = card?.clientSecret ?? "";
+async function begin(place, registration, { amount }, { clientSecret: secret, publishableKey }) {
   const fields = h("div", { class: "card-fields", "data-card-fields": "loading" }, h("i", { class: "bone bone-box", "aria-hidden": true }));
   const error = h("p", { class: "field-error", role: "alert", "data-card-error": "" });
   const pay = h("button", { class: "button button-wide", id: "pay-card", "data-pay-card": true, hidden: true }, icon("lock"),
@@ -80,7 +74,7 @@ async function begin(place, registration, { card, amount }) {
   /** @param {string} [words] */
   const refuse = (words) => error.replaceChildren(...(words ? [icon("alert"), words] : []));
   try {
-    const stripe = await loadProcessor(card?.publishableKey ?? "");
+    const stripe = await loadProcessor(publishableKey);
     const { paymentIntent } = await stripe.retrievePaymentIntent(secret);
     if (shown !== secret) return;
     if (paymentIntent && !WANTS_CARD.includes(paymentIntent.status)) return set({ confirmed: secret });
@@ -107,7 +101,7 @@ async function begin(place, registration, { card, amount }) {
 
 /**
  * Has the processor confirm the card. A bank that wants to ask the buyer may take the browser away, and back to the
- * registration. After any failure that is not the card's own, the processor is asked how the payment stands: it may have
+ * registration. After any failure that is not the card's own, the processor is asked for the payment's state: it may have
  * been the response that got lost.
  * @param {any} stripe
  * @param {any} elements

@@ -1,7 +1,7 @@
 // @ts-check
 /** The fourth step: see the cart as the club system holds it, with what is due now and what follows, then pay. */
 import { button, h, heading, icon, price, ticks } from "../dom.js";
-import { date, moment, money } from "../format.js";
+import { date, dayRange, moment, money, monthOf } from "../format.js";
 import { canLogIn } from "../identity.js";
 import { cartSchedules, checkAgain, clear, removeItem } from "../journey.js";
 import { can, linkTo, needsMandate, ways } from "../route.js";
@@ -9,8 +9,9 @@ import { get } from "../store.js";
 import { findOffer } from "../terms.js";
 import { text } from "../text.js";
 import { abandonButton } from "./abandon.js";
+import { contact } from "./contact.js";
 import { debitOf } from "./debit.js";
-import { elsewhere } from "./elsewhere.js";
+import { elsewhere, leaveHere } from "./elsewhere.js";
 import { laterForm } from "./later.js";
 import { accepting } from "./legal.js";
 import { outcome, payButton } from "./payment.js";
@@ -22,7 +23,7 @@ import { follows } from "./plan.js";
  */
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ registration, catalogue, schedules, link, given, brought }) => [registration, catalogue?.complete, schedules, link, given, brought];
+export const reads = ({ registration, details, catalogue, schedules, link, given, brought }) => [registration, details, catalogue?.complete && catalogue.products, schedules, link, given, brought];
 
 export function show() {
   const { registration } = get();
@@ -31,6 +32,7 @@ export function show() {
   return h("div", { class: "review" },
     h("div", { class: "step-head" }, heading(title(registration)), !payment && h("p", { class: "lead" }, text.cart.lead)),
     payment && outcome(payment),
+    problems(registration),
     get().brought === registration.id && h("p", { class: "notice is-good", role: "status", "data-brought": true }, icon("tick"), text.brought),
     h("div", { class: "review-columns" },
       h("div", { class: "review-main" }, items(registration), stale(cart), changes(cart), afterToday(cart), details(registration)),
@@ -61,12 +63,36 @@ function items(registration) {
 const line = (item, removable) =>
   h("li", { "data-item": item.offerId ?? "" },
     h("div", {},
-      h("strong", {}, item.name),
-      item.startDate && h("small", {}, text.terms.starts(date(item.startDate))),
+      h("strong", {}, nameOf(item)),
+      item.origin === "chosen" && item.startDate && h("small", {}, text.terms.starts(date(item.startDate))),
       debitOf(item, findOffer(get().catalogue, item.offerId)?.offer.billing?.rhythm),
-      item.origin !== "chosen" && h("small", { class: "tag" }, text.cart.added),
+      item.origin !== "chosen" && (isProrata(item) ? h("small", { "data-prorata": true }, prorata(item).why) : h("small", { class: "tag", "data-added": true }, item.price.amount ? text.cart.added : text.cart.included)),
       removable && item.origin === "chosen" && remover(item)),
     h("span", { class: "amount" }, money(item.price)));
+
+/** @param {Cart["items"][number]} item */
+const nameOf = (item) => (isProrata(item) ? prorata(item).name : item.name);
+
+/** @param {Cart["items"][number]} item the item that the club system added this one for */
+const parentOf = ({ parentId }) => get().registration?.cart.items.find(({ id }) => id && id === parentId);
+
+/**
+ * Whether a line pays for the part of the first month that is left, or takes off what is over.
+ * @param {Cart["items"][number]} item
+ */
+function isProrata(item) {
+  const parent = item.origin === "adjustment" ? parentOf(item) : undefined;
+  return !!parent?.startDate && !parent.startDate.endsWith("-01") && !!findOffer(get().catalogue, parent.offerId)?.offer.prorated;
+}
+
+/** @param {Cart["items"][number]} item */
+function prorata(item) {
+  const start = parentOf(item)?.startDate ?? "";
+  const [year, month, day] = start.split("-").map(Number);
+  const words = item.price.amount < 0 ? text.cart.deducted : text.cart.prorata;
+  const days = item.price.amount < 0 ? dayRange(`${start.slice(0, 8)}01`, day - 1) : dayRange(start, new Date(Date.UTC(year, month, 0)).getUTCDate() - day + 1);
+  return { name: words.name(monthOf(start), days), why: words.why };
+}
 
 /** @param {Cart["items"][number]} item */
 const remover = ({ id = "", name }) =>
@@ -78,15 +104,16 @@ const stale = (cart) =>
 
 /** @param {Cart["changes"][number]} change */
 const changed = ({ kind, name, price, was }) =>
-  kind === "removed" ? text.changes.removed(name, money(price)) : was ? text.cart.repriced(name, money(was), money(price)) : text.cart.change(name, money(price));
+  kind === "removed" || !was ? text.changes.removed(name, money(price)) : text.cart.repriced(name, money(was), money(price));
 
-/** @param {Cart} cart */
-const changes = ({ changes: all }) =>
-  all.length > 0 &&
-  h("section", { class: "notice notice-block", "data-changes": true },
-    icon("info"),
-    h("div", {}, h("h2", {}, all.every(({ kind }) => kind === "added") ? text.cart.included : text.cart.changesHeading),
-      all.map((change) => h("p", { "data-change": change.kind }, changed(change)))));
+/** @param {Cart} cart what was added is said at its line */
+function changes(cart) {
+  const all = cart.changes.filter(({ kind }) => kind !== "added");
+  return all.length > 0 &&
+    h("section", { class: "notice notice-block", "data-changes": true },
+      icon("info"),
+      h("div", {}, h("h2", {}, text.cart.changesHeading), all.map((change) => h("p", { "data-change": change.kind }, changed(change)))));
+}
 
 /** @param {Cart} cart */
 function afterToday(cart) {
@@ -102,7 +129,7 @@ function afterToday(cart) {
 }
 
 /**
- * The details as they were given, so that a slip shows; the gateway gives none back, so after a reload nothing is known.
+ * The details as entered, so that the visitor sees typos. The gateway does not return them, so they are unknown after a reload.
  * @param {Registration} registration
  */
 function details(registration) {
@@ -127,6 +154,7 @@ const more = (registration) =>
     h("summary", {}, text.cart.other, icon("down")),
     h("ul", { class: "edits" },
       h("li", {}, elsewhere(registration)),
+      h("li", {}, leaveHere()),
       can(registration, "abandon") && h("li", {}, abandonButton())));
 
 /** @param {Registration} registration */
@@ -153,12 +181,10 @@ function toPay(registration) {
       accepting("pay"),
       offered.includes("card") && payButton(text.cart.pay(money(registration.cart.dueNow))),
       offered.includes("card") && h("p", { class: "fine pay-note" }, text.cart.payNote),
-      latest && laterForm(latest));
+      latest && laterForm(latest, registration.cart.dueNow));
   }
-  const mandateAlone = registration.cart.problems.every(({ code }) => code === "mandate_required");
-  if (needsMandate(registration) && mandateAlone) return toSign(registration);
-  if (!registration.cart.valid) return problems(registration);
-  return h("p", { class: "notice", "data-at-club": true }, icon("info"), text.cart.notHere);
+  if (needsMandate(registration) && mandateAlone(registration)) return toSign(registration);
+  return registration.cart.valid && h("div", { class: "notice", "data-at-club": true }, icon("info"), h("div", {}, h("p", {}, text.cart.notHere), contact(registration.clubId)));
 }
 
 /** @param {Registration} registration */
@@ -173,14 +199,27 @@ const toSign = (registration) =>
     h("a", { class: "button button-wide", "data-mandate": registration.mandate?.state ?? "", href: linkTo({ registration: registration.id, step: "mandate" }) },
       can(registration, "sign") ? text.mandate.enter : text.mandate.open));
 
-/** @param {Registration} registration */
-function problems({ cart }) {
+/** Problems that other details can solve. */
+const ABOUT_THE_PERSON = ["age_restricted", "person_incomplete"];
+
+/** @param {Registration} registration whose cart lacks at most the mandate */
+const mandateAlone = ({ cart }) => cart.problems.every(({ code }) => code === "mandate_required");
+
+/**
+ * What keeps the cart from being paid, before anything else.
+ * @param {Registration} registration
+ */
+function problems(registration) {
+  const { cart } = registration;
+  if (cart.valid || (needsMandate(registration) && mandateAlone(registration))) return null;
   const words = /** @type {Record<string, string>} */ (text.cart.problems);
   return h("div", { class: "cart-problems", "data-cart-problems": true },
-    h("h3", {}, text.cart.invalid),
+    h("h2", {}, text.cart.invalid),
     h("ul", {}, cart.problems.map(({ code, message }) => h("li", { "data-problem": code }, words[code] ?? message ?? words.other))),
     h("p", {}, text.cart.invalidHelp),
-    button({ class: "button button-quiet", id: "check", "data-check": true, onclick: checkAgain }, text.cart.checkAgain));
+    h("div", { class: "actions actions-row" },
+      cart.problems.some(({ code }) => ABOUT_THE_PERSON.includes(code)) && can(registration, "person") && h("a", { class: "button", href: linkTo({ registration: registration.id, step: "person" }) }, text.cart.correct),
+      button({ class: "button button-quiet", id: "check", "data-check": true, onclick: checkAgain }, text.cart.checkAgain)));
 }
 
 const skeleton = () =>

@@ -62,8 +62,11 @@ const card = (club) =>
   h("li", {},
     h("a", { class: "club-card", href: linkTo({ club: club.id }), id: `club-${club.id}`, "data-club": club.id },
       h("span", { class: "club-pin" }, icon("pin")),
-      h("strong", {}, club.name),
+      h("span", { class: "club-name" }, h("strong", {}, club.name), club.address && h("small", {}, place(club.address))),
       icon("arrow")));
+
+/** @param {NonNullable<import("../contract").Club["address"]>} address */
+const place = ({ street, postalCode, city }) => [street, [postalCode, city].filter(Boolean).join("\u00a0")].filter(Boolean).join(", ");
 
 /**
  * @param {import("../contract").Club} club
@@ -71,7 +74,7 @@ const card = (club) =>
  */
 function matches(club, words) {
   const plain = (/** @type {string} */ name) => name.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
-  const names = plain([club.name, club.alias, ...club.path].join(" "));
+  const names = plain([club.name, club.alias, ...club.path, club.address && place(club.address)].join(" "));
   return plain(words).split(/\s+/).every((word) => names.includes(word));
 }
 

@@ -23,6 +23,15 @@ export function show() {
     consents && receipts(consents.receipts));
 }
 
+/** What a new member may allow, unticked and as an option; absent until it has been read. */
+export function offered() {
+  const choices = get().consents?.items.filter(({ locked }) => !locked);
+  return choices?.length
+    ? h("section", { class: "keep-in-touch", "data-consents-offer": true, "aria-labelledby": "in-touch" },
+        h("h2", { id: "in-touch" }, text.consents.offer), h("p", { class: "fine" }, text.consents.newcomer), form(choices))
+    : null;
+}
+
 /** @param {Consent[]} all */
 function form(all) {
   const asked = Object.keys(get().consentRequests).length;
@@ -104,7 +113,3 @@ function said({ type, channel, authorized }) {
   const channels = /** @type {Record<string, string>} */ (text.consents.channels);
   return text.consents.said(types[type]?.name ?? type, channels[channel] ?? channel, authorized);
 }
-
-/** The link to the consents for a new member: none are given yet. */
-export const consentsLink = (/** @type {string} */ href) =>
-  h("p", { class: "fine", "data-consents-link": true }, icon("shield"), h("span", {}, `${text.consents.newcomer} `, h("a", { href }, text.consents.open)));

@@ -7,7 +7,7 @@ import { text } from "../text.js";
 import { choices } from "./plan.js";
 
 /**
- * The days to choose from; the one that comes first is chosen. Where they cannot be read, the club chooses.
+ * The days to choose from; the first one is selected. If they cannot be read, the club chooses.
  * @param {string} club
  * @param {HTMLInputElement} start the field with the start date
  * @param {string} [rhythm] of the debits

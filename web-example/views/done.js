@@ -2,19 +2,20 @@
 /** Where a registration ends: one is a member, or the staff look into it, or it was closed, or it is not to be found. */
 import { button, h, heading, icon, price, ticks } from "../dom.js";
 import { date, money } from "../format.js";
-import { canLogIn } from "../identity.js";
-import { cartSchedules } from "../journey.js";
+import { cartSchedules, signOff } from "../journey.js";
 import { linkTo } from "../route.js";
 import { get } from "../store.js";
 import { findOffer } from "../terms.js";
 import { text } from "../text.js";
-import { consentsLink } from "./consents.js";
+import { offered } from "./consents.js";
+import { contact } from "./contact.js";
 import { coming } from "./plan.js";
 
 /** @typedef {import("../contract").Registration} Registration */
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ registration, clubs, missing, catalogue, schedules }) => [registration, clubs, missing, catalogue?.complete, schedules];
+export const reads = ({ registration, clubs, details, missing, catalogue, schedules, consents, consentRequests, consentResults }) =>
+  [registration, clubs, details, missing, catalogue?.complete && catalogue.products, schedules, consents, consentRequests, consentResults];
 
 export function show() {
   const { registration, missing } = get();
@@ -38,16 +39,17 @@ function welcome(registration) {
       payment?.method === "card" && h("p", { class: "receipt", "data-paid": payment.amount.amount },
         h("span", {}, text.done.completed.paid), price(payment.amount)),
       h("h2", {}, text.done.completed.next),
-      ticks(text.done.completed.points),
-      canLogIn() && consentsLink(linkTo({ me: true, step: "consents" }))),
+      ticks(text.done.completed.points)),
+    offered(),
     h("div", { class: "actions actions-row" },
       button({ class: "button button-quiet", "data-print": true, onclick: () => print() }, text.done.completed.print),
-      h("a", { class: "button button-quiet", href: linkTo({}), "data-restart": true }, text.done.completed.another)));
+      h("a", { class: "button button-quiet", href: linkTo({}), "data-restart": true }, text.done.completed.another),
+      button({ class: "link", "data-sign-off": true, onclick: signOff }, text.elsewhere.leave)));
 }
 
 /** @param {Registration} registration */
 function welcomeWords({ payment }) {
-  if (payment?.dueDate) return text.done.completed.owed(money(payment.amount), date(payment.dueDate));
+  if (payment?.method === "later") return text.done.completed.owed(money(payment.amount), date(payment.dueDate));
   return text.done.completed.settled[payment?.method ?? "card"];
 }
 
@@ -78,11 +80,12 @@ function ending(how, picture) {
     isClosed && registration && h("p", { "data-charged": true }, charged(registration)),
     how === "attention" && registration?.message && h("p", { class: "notice", "data-message": true }, icon("info"), registration?.message),
     how === "attention" && registration?.contact && h("p", { class: "fine" }, text.done.reference(registration.contact.number)),
+    how === "attention" && contact(registration?.clubId),
     how !== "attention" && h("div", { class: "actions" }, h("a", { class: "button", href: linkTo({}), "data-restart": true }, text.done.restart)));
 }
 
 /**
- * What became of the money; nothing is claimed of a payment whose state does not say it.
+ * Whether money was charged or refunded; nothing if the payment's state does not show it.
  * @param {Registration} registration
  */
 function charged({ payment }) {

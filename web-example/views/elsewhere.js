@@ -1,8 +1,8 @@
 // @ts-check
 /** The way to continue the registration on another device: a single-use link to copy. */
-import { button, h } from "../dom.js";
+import { ask, button, h } from "../dom.js";
 import { moment } from "../format.js";
-import { makeLink } from "../journey.js";
+import { makeLink, signOff } from "../journey.js";
 import { get } from "../store.js";
 import { text } from "../text.js";
 
@@ -14,13 +14,30 @@ import { text } from "../text.js";
 export function elsewhere({ id, expiresAt }) {
   const { link } = get();
   if (!link || link.registration !== id) {
-    return button({ class: "link", "data-elsewhere": true, onclick: makeLink }, text.elsewhere.open);
+    return button({ class: "link", "data-elsewhere": true, onclick: make }, text.elsewhere.open);
   }
   return h("section", { class: "elsewhere", "data-elsewhere": "made" },
     h("label", { for: "resume-link" }, text.elsewhere.label),
     h("input", { id: "resume-link", readonly: true, value: link.url, "data-resume-link": true, onfocus: select }),
     button({ class: "button button-quiet", "data-copy": "", onclick: copy }, text.elsewhere.copy),
     h("p", { class: "fine" }, text.elsewhere.lead(moment(Date.parse(link.expiresAt) < Date.parse(expiresAt) ? link.expiresAt : expiresAt))));
+}
+
+/** The way out on a shared computer: it is asked first, since only a link from another device leads back. */
+export const leaveHere = () => button({ class: "link", "data-sign-off": true, onclick: askLeave }, text.elsewhere.leave);
+
+function askLeave() {
+  const dialog = ask(text.elsewhere.leaveAsk,
+    h("p", { class: "dialog-about" }, text.elsewhere.leaveWhy),
+    h("form", { method: "dialog", class: "dialog-actions", onsubmit: () => signOff() },
+      button({ class: "button-quiet", autofocus: true, onclick: () => dialog.close() }, text.elsewhere.stay),
+      h("button", { class: "button", "data-confirm": true }, text.elsewhere.leave)));
+}
+
+/** Makes the link, and goes to it. */
+async function make() {
+  await makeLink();
+  document.getElementById("resume-link")?.focus();
 }
 
 /** @param {FocusEvent} event */

@@ -18,7 +18,7 @@ export function field(name, words, attributes) {
 }
 
 /**
- * Says what is wrong with a field, and goes there.
+ * Shows what is wrong with a field, and focuses it.
  * @param {HTMLFormElement} form
  * @param {Record<string, string>} errors by the field's name; empty: nothing is wrong
  */

@@ -45,7 +45,7 @@ function change(code, sayAgain) {
 }
 
 /**
- * Notes what was typed, ticked and unfolded on the page.
+ * Stores the page's input, ticks and open sections.
  * @returns {() => void} puts it back, once the same elements are there again
  */
 export function keepTyped() {

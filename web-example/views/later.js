@@ -1,22 +1,32 @@
 // @ts-check
 /** The offer to pay at the club instead, until a day that the visitor chooses. */
 import { h, icon } from "../dom.js";
-import { inDays, today } from "../format.js";
+import { date, inDays, money, today } from "../format.js";
 import { payLater } from "../journey.js";
+import { get } from "../store.js";
 import { text } from "../text.js";
 import { field } from "./field.js";
 
 /** What clubs usually grant, in days. */
 const USUAL = 14;
 
-/** @param {string} latest the last day that the gateway accepts */
-export const laterForm = (latest) =>
-  h("details", { class: "later", "data-later": true },
+/**
+ * @param {string} latest the last day that the gateway accepts
+ * @param {import("../contract").Money} amount
+ */
+export function laterForm(latest, amount) {
+  const usual = inDays(USUAL) < latest ? inDays(USUAL) : latest;
+  const words = (/** @type {string} */ day) => text.cart.later.lead(money(amount), date(day));
+  const lead = h("p", { class: "fine" }, words(usual));
+  /** @param {Event & { currentTarget: HTMLInputElement }} event */
+  const choose = ({ currentTarget: input }) => input.value && (lead.textContent = words(input.value));
+  return h("details", { class: "later", "data-later": true },
     h("summary", {}, text.cart.later.summary, icon("down")),
     h("form", { "data-form": "later", onsubmit: submit },
-      h("p", { class: "fine" }, text.cart.later.lead),
-      field("dueDate", { label: text.cart.later.dueDate }, { type: "date", required: true, min: today(), max: latest, value: inDays(USUAL) < latest ? inDays(USUAL) : latest }),
+      lead,
+      field("dueDate", { label: text.cart.later.dueDate }, { type: "date", required: true, min: get().details?.startDates.earliest ?? today(), max: latest, value: usual, oninput: choose }),
       h("button", { class: "button button-quiet button-wide", "data-pay-later": true }, icon("calendar"), text.cart.later.go)));
+}
 
 /** @param {SubmitEvent} event */
 function submit(event) {

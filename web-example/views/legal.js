@@ -17,7 +17,7 @@ function addressOf(page) {
 }
 
 /**
- * Links to those of the pages that the club has, each in a tab of its own: what is typed here stays.
+ * Links to the club's legal pages, each in a new tab, so that the input here is kept.
  * @param {Page[]} pages
  */
 export const legalLinks = (...pages) =>
@@ -33,7 +33,7 @@ export const accepting = (by) =>
     legalLinks("terms", "privacy").flatMap((link, at) => (at ? [" · ", link] : [link])));
 
 /**
- * Which club may debit the account, and what the bank gives back. The code from the SMS signs this.
+ * The consent: which club may debit the account, and the right to a refund. The code from the SMS signs this.
  * @param {import("../contract").Registration} registration
  */
 export const debitConsent = ({ clubId }) =>

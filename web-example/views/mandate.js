@@ -15,7 +15,7 @@ const FIELDS = text.mandate.fields;
 
 /** @param {import("../store.js").State} state */
 export const reads = ({ registration, clubs, catalogue, schedules, given, problem }) =>
-  [registration?.mandate, registration?.next.map(({ action }) => action).join(), clubs, catalogue?.complete, schedules, given, problem?.code === "mobile_unreachable"];
+  [registration?.mandate, registration?.next.map(({ action }) => action).join(), clubs, catalogue?.complete && catalogue.products, schedules, given, problem?.code === "mobile_unreachable"];
 
 export function show() {
   const { registration } = get();
@@ -28,7 +28,7 @@ export function show() {
 /** @param {import("../contract").Registration} registration */
 function account(registration) {
   return h("div", {},
-    h("div", { class: "step-head" }, backToCart(registration), heading(text.mandate.heading), h("p", { class: "lead" }, text.mandate.lead)),
+    h("div", { class: "step-head" }, backToCart(registration), heading(text.mandate.heading), h("p", { class: "lead" }, text.mandate.lead(registration.contact?.mobileEnding ?? ""))),
     h("form", { class: "person", novalidate: true, "data-form": "mandate", onsubmit: submit },
       h("fieldset", { class: "group" }, h("legend", {}, text.mandate.account),
         field("holder", FIELDS.holder, { autocomplete: "name", maxlength: 140, required: true }),

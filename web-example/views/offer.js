@@ -1,14 +1,15 @@
 // @ts-check
 /** The second step: choose an offer. With a registration in the address, the offer is added to its cart. */
 import { ask, button, h, heading, price, termList } from "../dom.js";
-import { money, per, today } from "../format.js";
+import { money, per } from "../format.js";
 import { add } from "../journey.js";
 import { startKnown } from "../member.js";
 import { go } from "../route.js";
 import { get, set } from "../store.js";
-import { nameOf, recurring, soldHere, terms } from "../terms.js";
+import { facts, findOffer, nameOf, recurring, soldHere, startDates, terms } from "../terms.js";
 import { text } from "../text.js";
 import { backTo, backToMe } from "./back.js";
+import { about } from "./contact.js";
 import { debitDays } from "./debit.js";
 import { askPlan } from "./plan.js";
 import { resume } from "./resume.js";
@@ -19,16 +20,29 @@ import { resume } from "./resume.js";
  */
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ clubs, catalogue, category, variants, inProgress, place, isStuck }) => [clubs, catalogue, category, variants, inProgress, place, isStuck];
+export const reads = ({ clubs, details, catalogue, category, variants, inProgress, place, isStuck }) => [clubs, details, catalogue, category, variants, inProgress, place, isStuck];
 
 export function show() {
   const { place, catalogue, isStuck } = get();
+  if (place.offer && !place.registration) return linked();
   const products = catalogue?.products ?? [];
   return h("div", { class: "offers" },
     h("div", { class: "step-head" }, back(), heading(place.registration ? text.offer.adding : text.offer.heading), lead()),
     resume(),
     products.length > 0 && categories(products),
-    products.length || catalogue?.complete ? cards(products, !!catalogue?.complete) : !isStuck && skeleton());
+    products.length || catalogue?.complete ? cards(products, !!catalogue?.complete) : !isStuck && skeleton(),
+    catalogue?.complete && about(catalogue.clubId));
+}
+
+/** The offer of a link alone. */
+function linked() {
+  const { place, catalogue, isStuck } = get();
+  const found = findOffer(catalogue, place.offer);
+  return h("div", { class: "offers", "data-linked": place.offer },
+    h("div", { class: "step-head" }, backTo({ club: place.club }, text.offer.all), heading(text.offer.linked), lead()),
+    resume(),
+    found ? h("ul", { class: "offer-list is-alone" }, h("li", {}, card(found.product, [found.offer]))) : !isStuck && h("i", { class: "bone bone-box", "aria-hidden": true }),
+    found && about(place.club));
 }
 
 function back() {
@@ -41,7 +55,7 @@ function back() {
 function lead() {
   const { place, clubs, registration, catalogue } = get();
   const club = clubs?.find((one) => one.id === (registration?.clubId ?? place.club));
-  const words = catalogue?.whose ? text.me.own : text.offer.lead;
+  const words = catalogue?.whose ? text.me.own : catalogue?.only ? text.offer.linkedLead : text.offer.lead;
   return h("p", { class: "lead", "data-own": !!catalogue?.whose }, club ? words(club.name) : " ");
 }
 
@@ -92,15 +106,48 @@ function list(products, here) {
   const shown = products.flatMap((product) => {
     const offers = product.offers.filter((offer) => soldHere(offer) === here);
     return offers.length ? [{ product, offers }] : [];
-  });
+  }).sort((one, other) => Number(isRecommended(other)) - Number(isRecommended(one)));
   if (!shown.length) return null;
   if (!here) return group(text.offer.atClubHeading, shown, text.offer.atClubLead);
+  if (shown.some(({ offers }) => offers[0].group)) return clubsGroups(shown);
   const groups = Map.groupBy(shown, ({ offers }) => commitment(offers[0]));
   if (groups.size === 1) return group(text.offer.onlineHeading, shown);
-  return COMMITMENTS.map((kind) => group(text.offer.groups[kind], groups.get(kind) ?? []));
+  const kinds = COMMITMENTS.filter((kind) => groups.has(kind));
+  return [jumps(kinds.map((kind) => text.offer.groups[kind])), ...kinds.map((kind) => group(text.offer.groups[kind], groups.get(kind) ?? []))];
 }
 
-/** The groups of offers, in the order in which they are shown. */
+/**
+ * The groups that the club has made, in its order; what is in none comes last.
+ * @param {{ product: Product, offers: Offer[] }[]} shown
+ */
+function clubsGroups(shown) {
+  const order = (/** @type {{ offers: Offer[] }} */ { offers }) => Math.min(...offers.map((offer) => offer.order ?? Infinity));
+  const sorted = [...shown].sort((one, other) => (order(one) === order(other) ? 0 : order(one) - order(other)));
+  const groups = Map.groupBy(sorted, ({ offers }) => offers[0].group?.name ?? text.offer.others);
+  const others = groups.get(text.offer.others) ?? [];
+  groups.delete(text.offer.others);
+  if (others.length) groups.set(text.offer.others, others);
+  return [jumps([...groups.keys()]), ...[...groups].map(([name, members]) => group(name, members))];
+}
+
+/**
+ * On a phone, the way to a group without scrolling past the others.
+ * @param {string[]} names of the groups
+ */
+const jumps = (names) =>
+  h("ul", { class: "jumps" }, names.map((name) => h("li", {}, button({ class: "link", "data-jump": true, onclick: () => jump(name) }, name))));
+
+/** @param {string} name of the group */
+function jump(name) {
+  const heading = [...document.querySelectorAll("h2")].find((one) => one.textContent === name);
+  heading?.scrollIntoView();
+  heading?.focus({ preventScroll: true });
+}
+
+/** @param {{ offers: Offer[] }} product whose offer the club recommends */
+const isRecommended = ({ offers }) => offers.some(({ highlight }) => highlight);
+
+/** The groups of offers without the club's own, in the order in which they are shown. */
 const COMMITMENTS = /** @type {const} */ (["none", "term", "once"]);
 
 /** @param {Offer} offer */
@@ -114,7 +161,7 @@ const commitment = ({ billing, commitment: term }) => (!billing ? "once" : billi
 const group = (name, shown, words) =>
   shown.length > 0 &&
   h("section", { class: words ? "offers-at-club" : "" },
-    h("h2", { class: name === text.offer.onlineHeading ? "sr-only" : "" }, name),
+    h("h2", { class: name === text.offer.onlineHeading ? "sr-only" : "", tabindex: "-1" }, name),
     words && h("p", { class: "lead" }, words),
     h("ul", { class: "offer-list" }, shown.map(({ product, offers }) => h("li", {}, card(product, offers)))));
 
@@ -130,13 +177,14 @@ function card(product, offers) {
   return h("article", { class: here ? "offer" : "offer is-at-club", "data-offer": offer.id },
     h("header", {},
       h("h3", {}, name),
+      isRecommended({ offers }) && here && h("p", { class: "recommended", "data-recommended": true }, text.offer.recommended),
       offers.length === 1 && variant && h("p", { class: "offer-name" }, variant)),
-    h("div", { class: "offer-about" }, h("p", {}, product.description), offers.length > 1 && variants(product, offers, offer)),
+    h("div", { class: "offer-about" }, factsOf(offer), h("p", {}, product.description), offers.length > 1 && variants(product, offers, offer)),
     due(offer),
     h("div", { class: "offer-terms" }, termList(further(offer)), planLink(product, offer)),
     here
       ? button({
-          class: "button button-soft",
+          class: isRecommended({ offers }) || get().catalogue?.only ? "button" : "button button-soft",
           id: `choose-${offer.id}`,
           "data-choose": true,
           "aria-label": text.offer.chooseNamed([name, variant].join(" ")),
@@ -145,6 +193,9 @@ function card(product, offers) {
       : h("div", { class: "at-club", "data-at-club": true },
           h("strong", {}, text.offer.atClub), h("p", {}, text.offer.atClubWhy)));
 }
+
+/** @param {Offer} offer */
+const factsOf = (offer) => facts(offer).length > 0 && h("ul", { class: "facts", "data-facts": true }, facts(offer).map((fact) => h("li", {}, fact)));
 
 /**
  * The terms that a card does not show by its group and price.
@@ -186,7 +237,7 @@ const planLink = (product, offer) =>
     text.plan.show, h("span", { class: "sr-only" }, ` – ${offer.name}`));
 
 /**
- * The recurring price and what is due today; of an offer without one, what is due today.
+ * The recurring price, if any, and the amount due today.
  * @param {Offer} offer
  */
 function due(offer) {
@@ -220,14 +271,14 @@ function take(item) {
 }
 
 /**
- * Asks when the offer shall start, and takes it.
+ * Asks for the start date, and adds the offer.
  * @param {Product} product
  * @param {Offer} offer
  */
-export function askStart(product, offer) {
+function askStart(product, offer) {
   const input = h("input", {
     type: "date", id: "start-date", name: "startDate", "data-field": "startDate",
-    required: true, min: today(), value: today(), "aria-describedby": "start-hint start-error",
+    required: true, ...startDates(offer), "aria-describedby": "start-hint start-error",
   });
   const error = h("p", { class: "field-error", id: "start-error", role: "alert" });
   const days = offer.needs.includes("debit") && debitDays(get().registration?.clubId ?? get().place.club ?? "", input, offer.billing?.rhythm);

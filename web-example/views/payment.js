@@ -6,11 +6,12 @@
 import { button, h, heading, icon, ticks } from "../dom.js";
 import { money } from "../format.js";
 import { pay } from "../journey.js";
-import { canPay } from "../route.js";
+import { canPay, cardOf, embeddedCard } from "../route.js";
 import { get } from "../store.js";
 import { text } from "../text.js";
 import { waysOut } from "./abandon.js";
-import { isEmbedded, READINGS_TO_BELIEVE } from "./card.js";
+import { READINGS_TO_BELIEVE } from "./card.js";
+import { contact } from "./contact.js";
 
 /**
  * @typedef {import("../contract").Payment} Payment
@@ -29,7 +30,7 @@ const PICTURES = {
 };
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ registration, readings, confirmed }) => [registration, readings < READINGS_TO_BELIEVE, confirmed];
+export const reads = ({ registration, details, readings, confirmed }) => [registration, details, readings < READINGS_TO_BELIEVE, confirmed];
 
 export function show() {
   const { registration } = get();
@@ -41,6 +42,7 @@ export function show() {
     h("p", { class: "lead" }, lead(state, registration)),
     state === "declined" && reason(registration.payment),
     state === "in_doubt" && ticks(words(registration.payment, state).points ?? []),
+    (state === "in_doubt" || (state === "declined" && !canPay(registration))) && contact(registration.clubId),
     state !== "checking" && actions(registration, registration.payment));
 }
 
@@ -50,21 +52,23 @@ export function show() {
  * @param {State} state
  * @returns {{ heading: string, lead: string, closed?: string, points?: string[] }}
  */
-function words({ method, card }, state) {
-  if (state === "cancelled" && card?.declineCode) return text.payment.declinedTooOften;
+function words(payment, state) {
+  if (state === "cancelled" && cardOf(payment)?.declineCode) return text.payment.declinedTooOften;
   const others = /** @type {Record<string, any>} */ (text.settlement);
-  return (method !== "card" && others[state]) || text.payment[state];
+  return (payment.method !== "card" && others[state]) || text.payment[state];
 }
 
 /**
  * @param {Payment} payment
  * @returns {State}
  */
-function stateOf({ state, payAgain, card }) {
-  if (card?.refunding) return "refunding";
+function stateOf(payment) {
+  const { state, payAgain } = payment;
+  const card = cardOf(payment);
+  if (card?.presentation === "none" && card.refunding) return "refunding";
   if (state === "processing" && payAgain === "same_request") return "preparing";
   const canBeBehind = state === "requires_action" || state === "declined";
-  if (canBeBehind && card?.clientSecret && card.clientSecret === get().confirmed) return "processing";
+  if (card?.presentation === "embedded" && card.clientSecret === get().confirmed) return "processing";
   return canBeBehind && get().readings < READINGS_TO_BELIEVE ? "checking" : state;
 }
 
@@ -94,15 +98,16 @@ export function outcome(payment) {
  */
 function lead(state, registration) {
   const said = words(/** @type {Payment} */ (registration.payment), state);
-  if (state === "requires_action" && isEmbedded(registration.payment)) return text.card.lead;
+  if (state === "requires_action" && embeddedCard(registration.payment)) return text.card.lead;
   return (!canPay(registration) && said.closed) || said.lead;
 }
 
 /** @param {Payment} payment why the bank said no, if it said */
-function reason({ state, card }) {
+function reason(payment) {
+  const code = cardOf(payment)?.declineCode;
   const reasons = /** @type {Record<string, string>} */ (text.payment.declined.reasons);
-  const why = state === "declined" && reasons[card?.declineCode ?? ""];
-  return why && h("p", { "data-decline": card?.declineCode }, why);
+  const why = payment.state === "declined" && reasons[code ?? ""];
+  return why && h("p", { "data-decline": code }, why);
 }
 
 /**
@@ -111,16 +116,17 @@ function reason({ state, card }) {
  */
 const actions = (registration, payment) =>
   h("div", { class: "actions" },
-    isEmbedded(payment) ? null : canPay(registration) ? payButton(payment.method === "card" ? text.payment.again(money(payment.amount)) : text.settlement.again) : processorLink(payment),
-    !isEmbedded(payment) && waysOut(registration));
+    embeddedCard(payment) ? null : canPay(registration) ? payButton(payment.method === "card" ? text.payment.again(money(payment.amount)) : text.settlement.again) : processorLink(payment),
+    !embeddedCard(payment) && waysOut(registration));
 
 /**
  * The way back to a payment that waits at the processor: the same payment, so it is not a second one.
  * @param {Payment} payment
  */
-function processorLink({ state, card }) {
-  if (card?.redirectUrl) {
+function processorLink(payment) {
+  const card = cardOf(payment);
+  if (card?.presentation === "redirect") {
     return h("a", { class: "button button-wide", href: card.redirectUrl, "data-continue": true }, icon("lock"), text.payment.requires_action.go);
   }
-  return state === "requires_action" && h("p", { class: "notice" }, icon("info"), text.payment.requires_action.embedded);
+  return payment.state === "requires_action" && h("p", { class: "notice" }, icon("info"), text.payment.requires_action.embedded);
 }

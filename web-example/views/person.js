@@ -4,10 +4,10 @@ import { countries, homeCountry, internationalNumber, isInternational, isPostalC
 import { button, h, heading, icon } from "../dom.js";
 import { meantAddress } from "../email.js";
 import { today } from "../format.js";
-import { correct, correctSome, leave, start, unconfirmedPerson } from "../journey.js";
-import { linkTo } from "../route.js";
+import { clear, correct, correctSome, leave, start, unconfirmedPerson } from "../journey.js";
+import { can, isTooYoungOrOld, linkTo } from "../route.js";
 import { get, set } from "../store.js";
-import { findOffer, soldHere } from "../terms.js";
+import { agesOf, findOffer, isOfAge, soldHere } from "../terms.js";
 import { text } from "../text.js";
 import { backTo } from "./back.js";
 import { fieldOf, fieldText } from "./problem.js";
@@ -27,7 +27,10 @@ const isCorrection = () => {
 };
 
 /** @param {import("../store.js").State} state */
-export const reads = (state) => [state.place, isGone(state), state.inProgress];
+export const reads = (state) => [state.place, isGone(state), state.inProgress, wrongAge(state)];
+
+/** @param {import("../store.js").State} state */
+const wrongAge = ({ place, registration }) => !!place.registration && isTooYoungOrOld(registration);
 
 export function show() {
   const { place } = get();
@@ -35,9 +38,9 @@ export function show() {
   const form = h("form", { class: "person", novalidate: true, "data-form": "person", onsubmit: submit, oninput: keep },
     group(text.person.about,
       row(field("givenName", { autocomplete: "given-name", maxlength: 100 }), field("familyName", { autocomplete: "family-name", maxlength: 100 })),
-      row(field("birthDate", { type: "date", autocomplete: "bday", min: EARLIEST_BIRTH, max: today() }), choice("gender", genders(), "sex"))),
+      row(field("birthDate", { type: "date", autocomplete: "bday", min: EARLIEST_BIRTH, max: today(), onblur: (/** @type {any} */ event) => askAge(event.currentTarget) }), choice("gender", genders(), "sex"))),
     group(text.person.reach,
-      field("email", { type: "email", autocomplete: "email", maxlength: 254, onchange: askDomain }),
+      field("email", { type: "email", autocomplete: "email", maxlength: 254, onchange: (/** @type {any} */ event) => askDomain(event.currentTarget) }),
       field("mobile", { type: "tel", autocomplete: "tel", maxlength: 30, onchange: readNumber })),
     group(text.person.live,
       field("street", { autocomplete: "address-line1", maxlength: 200 }),
@@ -48,6 +51,7 @@ export function show() {
         h("span", { class: "when-idle" }, place.registration ? text.person.save : text.person.continue), h("span", { class: "when-busy" }, text.cart.paying)),
       h("p", { class: "fine" }, icon("lock"), text.person.privacy)));
   fill(form);
+  markAge(form);
   return h("div", {}, head(), resume(), form);
 }
 
@@ -55,9 +59,9 @@ const genders = () => Object.entries(isCorrection() ? { ...text.person.gender, "
 
 /** @param {import("../store.js").State} state whether the offer that the address names cannot be bought */
 function isGone({ place, catalogue }) {
-  if (place.registration || !catalogue?.complete) return false;
+  if (place.registration) return false;
   const found = findOffer(catalogue, place.offer);
-  return !found || !soldHere(found.offer);
+  return found ? !soldHere(found.offer) : !!catalogue?.complete;
 }
 
 const gone = () =>
@@ -72,7 +76,8 @@ function head() {
     backTo(place.registration ? { registration: place.registration } : { club: place.club }),
     heading(place.registration ? text.person.correcting : text.person.heading),
     !isCorrection() && h("p", { class: "lead" }, text.person.lead),
-    notice && h("p", { class: "notice", "data-notice": true }, icon("info"), notice));
+    notice && h("p", { class: "notice", "data-notice": true }, icon("info"), notice),
+    wrongAge(get()) && can(get().registration, "clear_items") && button({ class: "link", "data-clear": true, onclick: clear }, text.cart.clear));
 }
 
 /**
@@ -121,7 +126,7 @@ function wrap(name, control) {
 }
 
 /**
- * Fills the form with what was typed before: in this page, or in the attempt that had no response.
+ * Fills the form with earlier input: from this page, or from an attempt without a response.
  * @param {HTMLFormElement} form
  */
 function fill(form) {
@@ -173,11 +178,11 @@ function readNumber({ currentTarget: input }) {
 
 /**
  * Asks about an e-mail address whose domain is a slip away from a common one.
- * @param {Event & { currentTarget: HTMLInputElement }} event
+ * @param {HTMLInputElement} input
  */
-function askDomain({ currentTarget: input }) {
+function askDomain(input) {
   const meant = meantAddress(input.value.trim());
-  const place = document.getElementById("email-error");
+  const place = errorOf(input);
   if (!meant || !place) return;
   place.replaceChildren(icon("info"), button({ class: "link", "data-meant": meant, onclick: take }, text.person.meant(meant)));
 
@@ -187,6 +192,17 @@ function askDomain({ currentTarget: input }) {
     place?.replaceChildren();
     input.focus();
   }
+}
+
+/**
+ * Says whether the offer that the address names is for another age, where the club tells for which it is.
+ * @param {HTMLInputElement} input
+ */
+function askAge(input) {
+  const { place, catalogue } = get();
+  const found = !place.registration && findOffer(catalogue, place.offer);
+  if (!found || !input.value || !input.checkValidity()) return;
+  if (!isOfAge(found.offer, input.value, place.startDate ?? today())) mark(input, text.person.age(agesOf(found.offer)));
 }
 
 /** @param {Person} person as it was typed, perhaps in part */
@@ -203,6 +219,8 @@ async function submit(event) {
   const form = event.currentTarget;
   const controls = [...form.querySelectorAll(/** @type {"input"} */ ("[data-field]"))];
   for (const control of controls) mark(control, isRight(control, form) ? "" : fieldText({ pointer: control.name, message: "" }));
+  askDomain(/** @type {HTMLInputElement} */ (form.elements.namedItem("email")));
+  askAge(/** @type {HTMLInputElement} */ (form.elements.namedItem("birthDate")));
   if (focusFirstWrong(form)) return;
   const person = personOf(form);
   set({ person });
@@ -211,7 +229,19 @@ async function submit(event) {
     const control = controls.find((one) => one.name === fieldOf(error.pointer));
     if (control) mark(control, fieldText(error));
   }
-  focusFirstWrong(form);
+  const shown = /** @type {HTMLFormElement | null} */ (document.querySelector('[data-form="person"]')); // another one, once the registration has begun
+  if (!shown) return;
+  markAge(shown);
+  focusFirstWrong(shown);
+}
+
+/**
+ * Says at the birth date that an offer in the cart is not for that age.
+ * @param {HTMLFormElement} form
+ */
+function markAge(form) {
+  const birthDate = /** @type {HTMLInputElement} */ (form.elements.namedItem("birthDate"));
+  if (wrongAge(get())) mark(birthDate, text.cart.problems.age_restricted);
 }
 
 /**
@@ -231,9 +261,11 @@ function isRight(control, form) {
  */
 function mark(control, error) {
   control.setAttribute("aria-invalid", String(!!error));
-  const place = document.getElementById(`${control.name}-error`);
-  if (place) place.replaceChildren(...(error ? [icon("alert"), error] : []));
+  errorOf(control)?.replaceChildren(...(error ? [icon("alert"), error] : []));
 }
+
+/** @param {HTMLElement} control */
+const errorOf = (control) => control.closest(".field")?.querySelector(".field-error");
 
 /** @param {HTMLFormElement} form */
 function focusFirstWrong(form) {

@@ -1,10 +1,10 @@
 // @ts-check
 /** What an offer costs, and when: the first lines of the bank statement, then how it continues. Start reading at `plan`. */
 import { ask, button, h, icon, termList, ticks } from "../dom.js";
-import { date, every, keepsDay, money, today } from "../format.js";
+import { date, every, keepsDay, money } from "../format.js";
 import { loadSchedule, readDebitDays, scheduleKey } from "../journey.js";
 import { get } from "../store.js";
-import { terms } from "../terms.js";
+import { startDates, terms } from "../terms.js";
 import { text } from "../text.js";
 
 /**
@@ -13,7 +13,7 @@ import { text } from "../text.js";
  */
 
 /**
- * What follows after today: the schedule, with what it leaves unsaid; without one, the terms.
+ * The payments after today: the schedule with its gaps, or else the terms.
  * @param {import("../contract").Offer} offer
  * @param {import("../journey.js").ScheduleRequest} [request] left out for what has no schedule
  */
@@ -71,16 +71,16 @@ const line = ({ dueNow }, movement) =>
   h("li", { "data-movement": movement.date, "data-kind": movement.kind },
     h("div", {},
       h("strong", {}, movement.kind === "due_now" ? text.plan.today : date(movement.date)),
-      h("small", {}, movement.kind === "due_now" ? parts(dueNow.parts) : text.plan.debit, estimated(movement))),
+      h("small", {}, movement.kind === "due_now" ? parts(dueNow) : text.plan.debit, estimated(movement))),
     h("span", { class: "amount" }, money(movement.amount)));
 
 /** @param {Debit} debit */
 const estimated = ({ basis }) => basis === "estimated" && h("span", { class: "tag tag-estimated", "data-estimated": true }, text.plan.estimated);
 
-/** @param {Schedule["dueNow"]["parts"]} all */
-function parts(all) {
-  if (all.length < 2 && all[0]?.kind === "price") return "";
-  const words = all.map(({ kind, amount, name }) => text.plan.parts[kind](money(amount), name)).join(", ");
+/** @param {Schedule["dueNow"]} dueNow */
+function parts({ parts: all, extras = [] }) {
+  if (all.length + extras.length < 2 && all[0]?.kind === "price") return "";
+  const words = [...all.map(({ kind, amount, name }) => text.plan.parts[kind](money(amount), name)), ...extras.map(({ name, price }) => `${name} ${money(price)}`)].join(", ");
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
@@ -155,7 +155,7 @@ function rules({ rules: names, basis }) {
  */
 export function askPlan(product, offer, join) {
   const club = get().registration?.clubId ?? get().place.club ?? "";
-  const start = h("input", { type: "date", id: "plan-start", "data-field": "startDate", required: true, min: today(), value: today(), "aria-describedby": "plan-error", onchange: update });
+  const start = h("input", { type: "date", id: "plan-start", "data-field": "startDate", required: true, ...startDates(offer), "aria-describedby": "plan-error", onchange: update });
   const error = h("p", { class: "field-error", id: "plan-error", role: "alert" });
   const days = h("fieldset", { class: "plan-days", onchange: update });
   const place = h("div", { class: "plan-place", "aria-live": "polite" });

@@ -31,7 +31,7 @@ export function problemContent(problem, again) {
 const IN_LINKS = /** @type {Record<string, string>} */ ({ invitation: "invitation_invalid", resume: "resumption_invalid" });
 
 /** @param {import("../api.js").Problem} problem */
-const linkOf = ({ code, errors }) => (code === "invalid_request" ? errors.map(({ pointer }) => IN_LINKS[fieldOf(pointer)]).find(Boolean) : undefined);
+const linkOf = ({ code, errors }) => errors.map(({ pointer }) => IN_LINKS[fieldOf(pointer)]).find((known) => known && ["invalid_request", known].includes(code));
 
 /**
  * Whether an invitation was refused in a browser that has a sign-up, which that invitation may have begun.

@@ -6,8 +6,8 @@ import { get } from "../store.js";
 import { text } from "../text.js";
 
 export function resume() {
-  const { inProgress } = get();
-  if (!inProgress) return null;
+  const { inProgress, place } = get();
+  if (!inProgress || inProgress.id === place.registration) return null;
   return h("section", { class: "resume", "data-resume": true },
     icon("clock"),
     h("p", {}, inProgress.state === "open" ? text.resume.open : text.resume.paying),

@@ -85,7 +85,7 @@ async function submit(event, take) {
 }
 
 /**
- * The button for a new code, which says how long it takes until it works.
+ * The button for a new code, with the time until it can be pressed.
  * @param {object} code
  * @param {string} [code.resendAfter]
  * @param {boolean} [code.ready] whether the gateway says that it works now; left out where nothing but the time says it

@@ -31,7 +31,7 @@ const head = (title, lead) => h("div", { class: "step-head" }, backToMe(), headi
 const atClub = () => h("p", { class: "notice", "data-at-club": true }, icon("info"), WORDS.member);
 
 /**
- * The clubs that one can move to: those under the same roof.
+ * The possible clubs: those of the same group.
  * @param {import("../contract").Club[]} clubs
  * @param {string} own
  */

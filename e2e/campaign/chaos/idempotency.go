@@ -20,17 +20,17 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// notLinearizable: calls at several gateways look as if they had come one after the other.
-const notLinearizable = "no order of the calls explains the answers"
+// notLinearizable: calls at several gateways must look as if they came one after the other.
+const notLinearizable = "no order of the calls explains the responses"
 
 const (
 	// historiesShort and historiesLong are the histories of the short form and of the long form.
 	historiesShort, historiesLong = 24, 400
 	// concurrentHistories is how many histories are made at the same time.
 	concurrentHistories = 4
-	// historyCallers and callsPerCaller are those of a history: few enough to be ordered by search.
+	// historyCallers and callsPerCaller bound a history: small enough to search its orders.
 	historyCallers, callsPerCaller = 6, 4
-	// checkTimeout is how long an order may be searched for.
+	// checkTimeout bounds the search for an order.
 	checkTimeout = 20 * time.Second
 	// maxFaultPause is the longest time between two faults.
 	maxFaultPause = 300 * time.Millisecond
@@ -41,8 +41,8 @@ const (
 func Idempotency() campaign.Campaign {
 	return campaign.Campaign{
 		Name: "idempotency",
-		Description: "Idempotency keys and the lock of a sale are held to be linearizable: recorded histories of concurrent calls over three gateways, " +
-			"with gateways and Redis killed in between, have to be explained by one order.",
+		Description: "Idempotency keys and the lock of a sale are linearizable: one order must explain each recorded history of concurrent calls " +
+			"over three gateways, with gateways and Redis killed in between.",
 		Faults:    []string{killedOne, redisKilledAlways},
 		Mutations: []string{"key-any-body"},
 		Short:     campaign.Options{Count: historiesShort}, Long: campaign.Options{Count: historiesLong}, Drive: checkIdempotency,
@@ -98,7 +98,7 @@ func (r *run) injectFaults(ctx context.Context) error {
 	return nil
 }
 
-// history is what several callers did at the same time to a few keys, or to one sale.
+// history is what several callers did at the same time with a few keys, or with one sale.
 type history struct {
 	*run
 	random *rand.Rand
@@ -108,7 +108,6 @@ type history struct {
 	operations []porcupine.Operation
 }
 
-// callInput is a call.
 type callInput struct {
 	key    string // what the history is split by
 	body   string // that came with the key; for a sale, always the same
@@ -116,16 +115,15 @@ type callInput struct {
 	forget bool   // no call: the gateway may have freed the key of a call that failed
 }
 
-// callOutcome is its response.
 type callOutcome struct {
-	id      string // of what was made
+	id      string // of the created object
 	running bool   // 409: the first call is in progress
 	reused  bool   // 422: the key came with another body
 	nothing bool   // a read found nothing
 	unknown bool   // no response, or one that says nothing about what was done
 }
 
-// make lets all callers make their calls.
+// make runs the calls of all callers.
 func (h *history) make(ctx context.Context, ofSale bool) {
 	keys := []string{uuid.NewString(), uuid.NewString()}
 	var j *harness.Journey
@@ -152,7 +150,6 @@ func (h *history) make(ctx context.Context, ofSale bool) {
 	all.Wait()
 }
 
-// register starts a registration under a key.
 func (h *history) register(ctx context.Context, caller int, g *harness.Gateway, key, channel string) {
 	body := map[string]string{"clubId": h.Club}
 	if channel != "" {
@@ -163,7 +160,7 @@ func (h *history) register(ctx context.Context, caller int, g *harness.Gateway, 
 	})
 }
 
-// pay asks for the payment of a sale, or reads it.
+// pay requests the payment of a sale, or reads it.
 func (h *history) pay(ctx context.Context, caller int, j *harness.Journey, g *harness.Gateway, read bool) {
 	h.call(caller, callInput{key: j.Registration(), read: read}, func() (*frontdesktest.Response, error) {
 		if read {
@@ -173,8 +170,8 @@ func (h *history) pay(ctx context.Context, caller int, j *harness.Journey, g *ha
 	})
 }
 
-// call makes a call and keeps it. One whose outcome is unknown may take effect at any time after it
-// was made, and may then free its key again.
+// call makes a call and records it. A call with an unknown outcome may take effect at any later time,
+// and may then free its key again.
 func (h *history) call(caller int, in callInput, send func() (*frontdesktest.Response, error)) {
 	called := int64(time.Since(h.began))
 	out := outcomeOf(send())
@@ -194,7 +191,6 @@ func (h *history) call(caller int, in callInput, send func() (*frontdesktest.Res
 	h.operations = append(h.operations, porcupine.Operation{ClientId: caller, Input: in, Output: out, Call: called, Return: returned})
 }
 
-// outcomeOf says what a response means.
 func outcomeOf(response *frontdesktest.Response, err error) callOutcome {
 	if err != nil || response.Status >= 500 {
 		return callOutcome{unknown: true}
@@ -210,7 +206,7 @@ func outcomeOf(response *frontdesktest.Response, err error) callOutcome {
 	case response.Status < 300 && json.Unmarshal(response.Body, &made) == nil && made.ID != "":
 		return callOutcome{id: made.ID}
 	default:
-		return callOutcome{unknown: true} // such as a conflict: as far as one can know, it was not carried out
+		return callOutcome{unknown: true} // such as a conflict: as far as a caller can know, it was not carried out
 	}
 }
 

@@ -6,12 +6,12 @@ import "github.com/anishathalye/porcupine"
 type keyState struct {
 	taken bool
 	body  string // that came first
-	id    string // of what was made; empty while no response had it
+	id    string // of the created object; empty while no response had it
 }
 
-// idempotencyModel says what may be answered. The first call takes a key when it is reserved. The same
-// body then gets the same response, or "still running" before there is one; another body is refused.
-// A sale is a key that all callers use with the same body.
+// idempotencyModel defines the allowed responses. The first call takes a key by reserving it. The same
+// body then gets the same response, or "still running" until there is one; another body is refused. A
+// sale is a key that all callers use with the same body.
 var idempotencyModel = (&porcupine.NondeterministicModel{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		parts := map[string][]porcupine.Operation{}
@@ -34,7 +34,7 @@ var idempotencyModel = (&porcupine.NondeterministicModel{
 	},
 }).ToModel()
 
-// after gives the states that a call with this answer may lead to; none when the answer
+// after returns the states that a call with this response may lead to; none when the response
 // is not possible here.
 func (s keyState) after(in callInput, out callOutcome) []keyState {
 	mine := s.taken && s.body == in.body
@@ -48,7 +48,7 @@ func (s keyState) after(in callInput, out callOutcome) []keyState {
 	case out.unknown:
 		return []keyState{s}
 	case out.nothing:
-		return stateIf(!s.taken || s.id == "", s) // reserved is not yet made
+		return stateIf(!s.taken || s.id == "", s) // reserved, but not yet created
 	case out.running:
 		return stateIf(mine, s)
 	case out.reused:

@@ -22,8 +22,8 @@ const (
 	// killBuyers is how many buyers there are at once: enough for every operation to happen within a
 	// fraction of a second, on two cores.
 	killBuyers = 24
-	// operationTime is how long an operation is waited for. One that does not happen is tried again
-	// in the next round.
+	// operationTime is how long a kill waits for its operation. An operation that does not happen is
+	// tried again in the next round.
 	operationTime = 3 * time.Second
 	// maxPause is the longest time before a kill at any moment: about as long as a payment takes from
 	// the card to the record.
@@ -47,7 +47,7 @@ func Kill() campaign.Campaign {
 		long.MinFaults[kind] = killsLong/len(kinds) + 1
 	}
 	return campaign.Campaign{
-		Name: "kill", Description: "Gateways are killed with kill -9 at any moment and at chosen ones, and started again, while buyers continue at the others, strangers ask for one registration in five, and staff settle open sales.",
+		Name: "kill", Description: "Gateways are killed with kill -9, at random and at chosen moments, and restarted. Meanwhile buyers continue at the others, strangers request one registration in five, and staff settle open sales.",
 		Faults: append(kinds, strangerAsked, deskSettled), Mutations: []string{"take-over"}, Long: long, Drive: kill,
 	}
 }
@@ -71,8 +71,8 @@ func kill(ctx context.Context, o campaign.Options, record *campaign.Recorder) er
 	return r.settleAndCheck(ctx, false)
 }
 
-// killInRounds repeats all kinds until each has happened as often as it must, and at least
-// once, or until the time is over. One round finds a mutation or none does.
+// killInRounds repeats all kinds until each has happened as often as required, and at least once, or
+// until the time is over. One round finds a mutation or none does.
 func (r *run) killInRounds(ctx context.Context) error {
 	ctx, cancel := r.options.Context(ctx)
 	defer cancel()
@@ -92,7 +92,6 @@ func (r *run) killInRounds(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// killAt kills the gateway that reaches an operation first.
 func (r *run) killAt(ctx context.Context, operation frontdesktest.Operation, phase frontdesktest.Phase) error {
 	victim := r.BreakAt(ctx, operation, phase, operationTime, (*harness.Gateway).Kill)
 	if victim == nil {

@@ -20,7 +20,7 @@ import (
 
 // All are the campaigns of this package.
 func All() []campaign.Campaign {
-	return []campaign.Campaign{Kill(), Redis(), Webhook(), Race(), Idempotency()}
+	return []campaign.Campaign{Kill(), Redis(), Webhook(), Race(), Idempotency(), Overload()}
 }
 
 const (
@@ -65,7 +65,7 @@ func newRun(ctx context.Context, o campaign.Options, record *campaign.Recorder, 
 	return r, nil
 }
 
-// newDurableRun starts a harness on a Redis that forgets nothing that it acknowledged.
+// newDurableRun starts a harness on a Redis that keeps everything it acknowledged.
 func newDurableRun(ctx context.Context, o campaign.Options, record *campaign.Recorder, replicas int) (*run, *frontdesktest.RedisServer, error) {
 	var redis *frontdesktest.RedisServer
 	r, err := newRun(ctx, o, record, replicas, func(ctx context.Context, dir string) (_ harness.Storage, err error) {
@@ -80,8 +80,8 @@ func (r *run) close() {
 	os.RemoveAll(r.dir)
 }
 
-// startLoad lets buyers in, so many at once, until stopLoad or until as many came as the options ask
-// for (0: any number).
+// startLoad runs atOnce buyers at a time, until stopLoad or until as many came as the options ask for
+// (0: any number).
 func (r *run) startLoad(ctx context.Context, atOnce int) {
 	ctx, r.stop = context.WithCancel(ctx)
 	for range atOnce {
@@ -98,13 +98,13 @@ func (r *run) startLoad(ctx context.Context, atOnce int) {
 	}
 }
 
-// stopLoad ends what the buyers are doing.
+// stopLoad stops the buyers.
 func (r *run) stopLoad() {
 	r.stop()
 	r.buyers.Wait()
 }
 
-// nextJourney is the next buyer's; nil when enough have come.
+// nextJourney returns the next buyer's journey; nil when enough have come.
 func (r *run) nextJourney() *harness.Journey {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -116,8 +116,8 @@ func (r *run) nextJourney() *harness.Journey {
 	return j
 }
 
-// settleAndCheck brings all journeys to their ends, and reports what became of them. Where Redis may
-// lose what it acknowledged, a plain read may be as old as what it remembers.
+// settleAndCheck brings all journeys to their ends, and reports their outcomes. Where Redis may lose
+// what it acknowledged, a plain read may be as old as the state of Redis.
 func (r *run) settleAndCheck(ctx context.Context, mayLose bool) error {
 	if err := r.Settle(ctx, r.journeys); err != nil {
 		return err
@@ -157,28 +157,27 @@ func (r *run) settleAndCheck(ctx context.Context, mayLose bool) error {
 		r.record.AddNote("%d buyers had to repeat the request with the same key, by a Redis that had forgotten their payment's progress.", stale)
 	}
 	if unfinished > 0 {
-		r.record.AddNote("%d buyers never got as far as a registration.", unfinished)
+		r.record.AddNote("%d buyers could not start a registration.", unfinished)
 	}
 	return nil
 }
 
-// strangerAsked is the kind of "fault" that others ask for a registration; one in five meets them.
+// strangerAsked is the "fault" that a stranger asks for a registration; one in five meets it.
 const strangerAsked = "a stranger asked for a registration"
 
-// deskSettled is the kind of "fault" that the club's staff settle the sale that a buyer pays; one in five meets it.
+// deskSettled is the "fault" that the club's staff settle the sale that a buyer pays; one in five meets
+// it.
 const deskSettled = "staff settled the sale"
 
-// staleResponse describes a payment that is not at the processor yet. A Redis that went back in time
-// gives it for one that is paid, because a plain read is as old as Redis. A buyer who obeys it finds
-// the payment that there is.
+// staleResponse describes a payment that is not at the processor yet. A Redis that was rolled back
+// gives it even for a paid payment, because a plain read is as old as Redis. A buyer who follows it
+// finds the existing payment.
 const staleResponse = "processing, retry same_key"
 
-// waitUpTo waits for a random time.
 func (r *run) waitUpTo(ctx context.Context, limit time.Duration) {
 	harness.Sleep(ctx, time.Duration(r.random.Int64N(int64(limit))))
 }
 
-// unlessEnded drops the error of a context that is over.
 func unlessEnded(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return nil

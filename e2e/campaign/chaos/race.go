@@ -17,11 +17,10 @@ import (
 	"frontdesk/upstream/cards/sandbox"
 )
 
-// differentPayments: every caller, at any gateway and with any key, is led to
-// the one payment that there is.
+// differentPayments: every caller, at any gateway and with any key, must get the same payment.
 const differentPayments = "simultaneous callers received different payments"
 
-// What callers do at the same moment.
+// The actions of simultaneous callers.
 const (
 	sameKey          = "payment asked for with one key"
 	freshKey         = "payment asked for with a key of one's own"
@@ -32,18 +31,18 @@ const (
 )
 
 const (
-	// callers at the same moment, over all gateways.
+	// callers is how many callers act at the same moment, over all gateways.
 	callers = 64
 	// racesShort and racesLong are the registrations that are raced for.
 	racesShort, racesLong = 12, 400
 )
 
-// Race lets 64 callers at once do everything to one payment, over three gateways: twice
-// for each registration, when it is created and when its card was entered.
+// Race has 64 callers at once do everything to one payment, over three gateways: twice for each
+// registration, when it is created and after its card was entered.
 func Race() campaign.Campaign {
 	return campaign.Campaign{
 		Name:        "race",
-		Description: "64 callers at once, over three gateways, ask for one payment with the same key and with others, look at it, send its webhooks, enter the card and abandon it.",
+		Description: "64 concurrent callers, over three gateways, request one payment with the same key and with others, read it, send its webhooks, enter the card and abandon it.",
 		Faults:      []string{sameKey, freshKey, registrationRead, webhookSent, abandoned, cardEntered},
 		Mutations:   []string{"key-per-attempt"},
 		Short:       campaign.Options{Count: racesShort},
@@ -103,7 +102,7 @@ func (c *contention) race(ctx context.Context, n int) {
 	c.startCallers(ctx, second)
 }
 
-// startCallers starts all callers at the same moment, and waits until they have their responses.
+// startCallers starts all callers at the same moment, and waits for their responses.
 func (c *contention) startCallers(ctx context.Context, actions []string) {
 	start := make(chan struct{})
 	var all sync.WaitGroup
@@ -120,7 +119,7 @@ func (c *contention) startCallers(ctx context.Context, actions []string) {
 	all.Wait()
 }
 
-// act does what one caller does. It is an error when no response comes.
+// act does what one caller does. It fails when no response comes.
 func (c *contention) act(ctx context.Context, action string, g *harness.Gateway) error {
 	switch action {
 	case registrationRead:

@@ -11,7 +11,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// What is done to Redis.
+// The faults of Redis.
 const (
 	redisKilledAlways   = "Redis killed, appendfsync always"
 	redisKilledEverySec = "Redis killed, appendfsync everysec"
@@ -33,8 +33,8 @@ const (
 	maxCopyAge = 800 * time.Millisecond
 )
 
-// Redis takes away what the gateways share: it is killed, failed over, wiped, and
-// rolled back to an older state, while buyers continue.
+// Redis breaks the state that the gateways share: Redis is killed, failed over, wiped, and rolled back
+// to an older state, while buyers continue.
 func Redis() campaign.Campaign {
 	return campaign.Campaign{
 		Name:        "redis",
@@ -47,7 +47,6 @@ func Redis() campaign.Campaign {
 	}
 }
 
-// redisFault is one fault of a Redis.
 type redisFault struct {
 	kind   string
 	inject func(context.Context) error
@@ -57,7 +56,7 @@ type redisFault struct {
 type redisSetup struct {
 	start   func(ctx context.Context, dir string) (harness.Storage, error)
 	faults  func(*run) []redisFault
-	mayLose bool // what it acknowledged
+	mayLose bool // acknowledged writes
 }
 
 var (
@@ -114,7 +113,6 @@ func breakRedis(ctx context.Context, o campaign.Options, record *campaign.Record
 	return group.Wait()
 }
 
-// injectRedisFaults repeats the faults until each has happened often enough.
 func (r *run) injectRedisFaults(ctx context.Context, faults []redisFault) error {
 	ctx, cancel := r.options.Context(ctx)
 	defer cancel()
@@ -131,7 +129,7 @@ func (r *run) injectRedisFaults(ctx context.Context, faults []redisFault) error 
 	return ctx.Err()
 }
 
-// enoughRounds tells whether this Redis has had as many faults of each kind as it must. It counts
+// enoughRounds reports whether this Redis has had as many faults of each kind as required. It counts
 // rounds, because the three share the recorder.
 func enoughRounds(rounds int, faults []redisFault, o campaign.Options) bool {
 	perRound := map[string]int{}
@@ -170,8 +168,8 @@ func (r *run) flushRedis(ctx context.Context) error {
 	return client.FlushAll(ctx).Err()
 }
 
-// rollBackRedis copies the files while a payment is about to be captured, and returns to them a
-// moment later, when that payment is most likely recorded.
+// rollBackRedis copies the files while a payment is about to be captured. It restores the copy a moment
+// later, when that payment is most likely recorded.
 func (r *run) rollBackRedis(ctx context.Context) error {
 	server := r.redisServer()
 	var err error

@@ -17,31 +17,31 @@ import (
 	"frontdesk/upstream/cards/sandbox"
 )
 
-// completedLate: a webhook only makes things faster.
+// completedLate: payments must be completed without webhooks, which only save time.
 const completedLate = "a paid registration was not completed within a minute, although only the webhooks failed"
 
-// forgeryAccepted: what is not signed by the processor, just now, is not taken.
+// forgeryAccepted: a delivery without a recent signature of the processor must be refused.
 const forgeryAccepted = "a forged or stale delivery was taken"
 
 const (
-	// webhookBuyers is how many buyers are there at once.
+	// webhookBuyers is the number of concurrent buyers.
 	webhookBuyers = 8
-	// webhookShort and webhookLong are how many buyers come.
+	// webhookShort and webhookLong are the total numbers of buyers.
 	webhookShort, webhookLong = 60, 1500
 	// completionTime is how long a paid registration may take when its webhook got lost.
 	completionTime = time.Minute
-	// lookEvery is how often the books are looked at, which is added to what is allowed.
+	// lookEvery is how often the ledger is read. It is added to the allowed time.
 	lookEvery = time.Second
 	// foreignPayments is how many payments of other merchants are at the same processor.
 	foreignPayments = 10
 )
 
 // Webhook drops, doubles, delays and reorders the processor's webhooks, and sends the gateways false
-// ones, while buyers pay and leave without looking back: what is paid must still be completed.
+// ones, while buyers pay and leave for good. Every paid registration must still be completed.
 func Webhook() campaign.Campaign {
 	return campaign.Campaign{
 		Name:        "webhook",
-		Description: "The processor's webhooks are dropped, doubled, late, overtaken, replayed, forged, lying, of foreign payments and far too long, and buyers leave once they have paid.",
+		Description: "The processor's webhooks are dropped, duplicated, late, reordered, replayed, forged, untrue, about foreign payments and far too long, and buyers leave once they have paid.",
 		Faults:      slices.Concat(deliveryFaults, attacks),
 		Mutations:   []string{"no-sweep", "trusted-webhook", "unsigned-webhook"},
 		Short:       campaign.Options{Count: webhookShort},
@@ -88,7 +88,7 @@ func breakWebhooks(ctx context.Context, o campaign.Options, record *campaign.Rec
 	return r.settleAndCheck(ctx, false)
 }
 
-// departingBuyers pay and never look back.
+// departingBuyers pay and never return.
 type departingBuyers struct {
 	*run
 	mu   sync.Mutex
@@ -101,8 +101,8 @@ func (d *departingBuyers) add(registration string) {
 	d.paid[registration] = time.Now()
 }
 
-// awaitCompletion reads the ledger until everything that was paid is booked, or has been missing
-// for too long, after the last buyer left.
+// awaitCompletion reads the ledger until the last buyer has left and every paid registration is booked
+// or overdue.
 func (d *departingBuyers) awaitCompletion(ctx context.Context, left <-chan struct{}) error {
 	for ctx.Err() == nil {
 		harness.Sleep(ctx, lookEvery)
@@ -118,8 +118,8 @@ func (d *departingBuyers) awaitCompletion(ctx context.Context, left <-chan struc
 	return ctx.Err()
 }
 
-// missing counts the paid registrations that are not booked yet. What is missing for too long is a
-// violation, and forgotten.
+// missing counts the paid registrations that are not booked yet. An overdue one is reported as a
+// violation and then dropped.
 func (d *departingBuyers) missing() int {
 	booked := d.Booked()
 	d.mu.Lock()

@@ -24,7 +24,7 @@ import (
 	"frontdesk/upstream/cards/sandbox"
 )
 
-// What the post does to a delivery.
+// The faults of a delivery.
 const (
 	dropped   = "delivery dropped"
 	doubled   = "delivery doubled"
@@ -33,7 +33,7 @@ const (
 	replayed  = "delivery replayed"
 )
 
-// What the gateways are sent that the processor never said.
+// False and foreign deliveries.
 const (
 	forged       = "forged delivery"
 	unsigned     = "unsigned delivery"
@@ -48,11 +48,11 @@ var (
 	attacks        = []string{forged, unsigned, stale, falseEvent, foreignEvent, oversized}
 )
 
-// maxDelay is how long a late delivery takes at most; longer than a payment does, and
-// shorter than the patience of a test.
+// maxDelay is the longest delay of a late delivery: longer than a payment takes, and shorter than a
+// test waits.
 const maxDelay = 3 * time.Second
 
-// webhookFaults takes the processor's webhooks and delivers them badly to the gateways.
+// webhookFaults receives the processor's webhooks and delivers them to the gateways with faults.
 type webhookFaults struct {
 	*run
 	server *httptest.Server
@@ -138,7 +138,7 @@ func (f *webhookFaults) deliver(kind string, d *delivery, limit time.Duration) {
 	})
 }
 
-// reorder keeps a delivery until the next one was posted before it.
+// reorder holds a delivery back until the next one has been posted.
 func (f *webhookFaults) reorder(d *delivery) {
 	f.mu.Lock()
 	first := f.held
@@ -157,7 +157,7 @@ func (f *webhookFaults) reorder(d *delivery) {
 	})
 }
 
-// attack makes false deliveries of a true one. None of them may be accepted.
+// attack derives false deliveries from a true one. None of them may be accepted.
 func (f *webhookFaults) attack(d *delivery) {
 	now := time.Now()
 	for kind, false_ := range map[string]*delivery{
@@ -179,8 +179,8 @@ func (f *webhookFaults) attack(d *delivery) {
 	}
 }
 
-// sendFalseEvents tells the gateways, with the processor's own signature, that a payment is captured,
-// cancelled and refunded before the buyer has done anything.
+// sendFalseEvents sends the gateways events with the processor's own signature, which say that a
+// payment is captured, cancelled and refunded before the buyer has done anything.
 func (f *webhookFaults) sendFalseEvents(ctx context.Context, j *harness.Journey) {
 	if f.intN(4) != 0 {
 		return
@@ -194,7 +194,6 @@ func (f *webhookFaults) sendFalseEvents(ctx context.Context, j *harness.Journey)
 	}
 }
 
-// post sends a delivery to some gateway, and gives the status of its response; 0 for none.
 func (f *webhookFaults) post(d *delivery) int {
 	status, err := post(f.ctx, &f.client, f.Gateways[f.intN(len(f.Gateways))], d)
 	if err != nil {
@@ -203,7 +202,6 @@ func (f *webhookFaults) post(d *delivery) int {
 	return status
 }
 
-// post sends a delivery to a gateway, and gives the status of its response.
 func post(ctx context.Context, client *http.Client, g *harness.Gateway, d *delivery) (status int, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, g.URL+"/v1/webhooks/card", bytes.NewReader(d.body))
 	if err != nil {
@@ -220,7 +218,6 @@ func post(ctx context.Context, client *http.Client, g *harness.Gateway, d *deliv
 	return response.StatusCode, response.Body.Close()
 }
 
-// sendEvent sends an event about a payment to a gateway, signed as the processor does.
 func sendEvent(ctx context.Context, client *http.Client, g *harness.Gateway, kind string, payment any) (status int, err error) {
 	body, err := json.Marshal(map[string]any{"id": "evt_" + uuid.NewString(), "type": kind, "createdAt": time.Now(), "data": map[string]any{"payment": payment}})
 	if err != nil {
@@ -229,7 +226,7 @@ func sendEvent(ctx context.Context, client *http.Client, g *harness.Gateway, kin
 	return post(ctx, client, g, &delivery{signature(sandbox.DemoWebhookSecret, time.Now(), body), body})
 }
 
-// signature is the processor's for a body.
+// signature returns the processor's signature of a body.
 func signature(secret string, at time.Time, body []byte) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	fmt.Fprintf(mac, "%d.", at.Unix())

@@ -42,7 +42,7 @@ type Harness struct {
 // Storage is a Redis of any topology.
 type Storage interface {
 	URL() string                   // for gateways
-	Client() redis.UniversalClient // of the present primary
+	Client() redis.UniversalClient // of the current primary
 	Kill()
 }
 
@@ -63,7 +63,7 @@ func New(ctx context.Context, cfg Config) (h *Harness, err error) {
 	if cfg.Replicas == 0 {
 		cfg.Replicas = 3
 	}
-	h = &Harness{Storage: cfg.Storage, Upstreams: frontdesktest.StartUpstreams(), charges: newChargeLog(),
+	h = &Harness{Storage: cfg.Storage, Upstreams: frontdesktest.StartUpstreams(), charges: &chargeLog{captured: map[string]time.Time{}, refunded: map[string]bool{}},
 		HTTP: http.Client{Timeout: callTime, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
 	for range cfg.Replicas {
 		var g *Gateway
@@ -88,6 +88,7 @@ func New(ctx context.Context, cfg Config) (h *Harness, err error) {
 
 // Close kills everything that was started.
 func (h *Harness) Close() {
+	h.Upstreams.Club.Release() // hanging requests, which the proxies wait for
 	for _, g := range h.Gateways {
 		g.Kill()
 		g.proxy.Close()
@@ -136,7 +137,7 @@ func (g *Gateway) Start(ctx context.Context) error {
 // Kill ends the gateway in the middle of its work, with kill -9.
 func (g *Gateway) Kill() { g.current().Kill() }
 
-// Log is what the present or last process has logged.
+// Log returns the log of the current or last process.
 func (g *Gateway) Log() string { return g.current().Log() }
 
 func (g *Gateway) current() *frontdesktest.Process {
@@ -146,7 +147,7 @@ func (g *Gateway) current() *frontdesktest.Process {
 }
 
 // BreakAt sets a breakpoint before all gateways and waits until one hits it. It returns that gateway,
-// or nil when none does within the limit. act is called at the hit, while the request waits.
+// or nil when none does within the limit. BreakAt calls act at the hit, while the request waits.
 func (h *Harness) BreakAt(ctx context.Context, operation frontdesktest.Operation, phase frontdesktest.Phase, limit time.Duration, act func(*Gateway)) *Gateway {
 	hits := make(chan *Gateway, 1)
 	var first sync.Once
@@ -181,7 +182,7 @@ func (h *Harness) chooseOffer(ctx context.Context) error {
 	})
 }
 
-// openDesk connects the club's staff to the club system, past every fault.
+// openDesk connects the club's staff to the club system, bypassing every fault.
 func (h *Harness) openDesk(ctx context.Context) error {
 	h.desk = club.New(club.Config{BaseURL: h.Upstreams.URL + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret,
 		GatewayKey: clubsim.DemoGatewayKey, Now: time.Now})
@@ -206,9 +207,9 @@ func (h *Harness) randomGateway(random *rand.Rand) *Gateway {
 	return h.Gateways[random.IntN(len(h.Gateways))]
 }
 
-// newRegistration is what a buyer sends first, with a person whose details can be recognised
+// NewRegistration is what a buyer sends first, with a person whose details can be recognised
 // wherever they appear.
-func (h *Harness) newRegistration() map[string]any {
+func (h *Harness) NewRegistration() map[string]any {
 	c := campaign.NewCanary(h.persons.Add(1))
 	return map[string]any{"clubId": h.Club,
 		"person": map[string]any{"givenName": c.GivenName, "familyName": c.FamilyName, "email": c.Email, "mobile": c.Mobile, "birthDate": "1990-05-17",
@@ -222,10 +223,6 @@ type chargeLog struct {
 	mu       sync.Mutex
 	captured map[string]time.Time // when a capture had succeeded, by the processor's id
 	refunded map[string]bool      // whether a refund was requested
-}
-
-func newChargeLog() *chargeLog {
-	return &chargeLog{captured: map[string]time.Time{}, refunded: map[string]bool{}}
 }
 
 func (l *chargeLog) refundRequested(r *http.Request) {
@@ -246,7 +243,7 @@ func (l *chargeLog) captureAnswered(r *http.Request) {
 	}
 }
 
-// charged tells whether the payment was captured before an instant, and no refund was requested
+// charged reports whether the payment was captured before an instant, and no refund was requested
 // until now.
 func (l *chargeLog) charged(id string, before time.Time) bool {
 	l.mu.Lock()

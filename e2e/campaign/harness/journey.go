@@ -24,7 +24,7 @@ import (
 // same key, opens a second tab, changes gateways, and pays again only when asked to.
 type Journey struct {
 	Due       int64  // of the cart that the buyer saw, minor units
-	State     string // of the payment, in the last response; empty: of none
+	State     string // of the payment, in the last response; empty: no payment
 	Forgotten bool   // the gateway no longer knows the registration
 	Done      bool   // the state is an end
 
@@ -42,21 +42,23 @@ type Journey struct {
 	settledAtDesk bool
 	strangers     int      // requests of strangers that were answered
 	served        []string // those that were not refused
+	slowest       time.Duration
+	turnedAway    int
 }
 
 const (
 	// maxAttempts is how often a buyer retries: half a minute of a service that does not respond.
 	maxAttempts = 60
-	// maxKeyInUse is how often a buyer reads that the first request is in progress until a reload of
-	// the page makes a new key.
+	// maxKeyInUse is how many "in progress" responses a buyer accepts before a reload of the page makes a
+	// new key.
 	maxKeyInUse = 3
 	// maxPayments is how many payments a buyer starts when asked to try again.
 	maxPayments = 3
-	// maxTraceLines and maxResponses bound the memory of a buyer who waits for long.
+	// maxTraceLines and maxResponses bound the memory of a buyer who waits a long time.
 	maxTraceLines, maxResponses = 60, 200
 )
 
-// NewJourney makes a buyer at the start. The seed decides what they do.
+// NewJourney returns a buyer at the start. The seed determines what the buyer does.
 func (h *Harness) NewJourney(seed uint64) *Journey {
 	return &Journey{harness: h, buyer: h.newBuyer(h.Gateways[0]), random: rand.New(rand.NewPCG(seed, 1)), began: time.Now()}
 }
@@ -77,9 +79,9 @@ func (j *Journey) Run(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// Register starts the registration, and tells whether that worked.
+// Register starts the registration, and reports whether that worked.
 func (j *Journey) Register(ctx context.Context) bool {
-	response, ok := j.submit(ctx, "/v1/registrations", j.harness.newRegistration())
+	response, ok := j.submit(ctx, "/v1/registrations", j.harness.NewRegistration())
 	var registration api.Registration
 	if !ok || json.Unmarshal(response.Body, &registration) != nil || registration.Token == nil {
 		return false
@@ -91,7 +93,7 @@ func (j *Journey) Register(ctx context.Context) bool {
 // byCard is the body of a request to pay.
 var byCard = map[string]string{"method": "card"}
 
-// Pay asks for the payment, sometimes in two tabs, and tells whether the buyer may go
+// Pay asks for the payment, sometimes in two tabs, and reports whether the buyer may go
 // to the processor.
 func (j *Journey) Pay(ctx context.Context) bool {
 	if j.random.IntN(4) == 0 {
@@ -115,7 +117,7 @@ func (j *Journey) ProcessorID() string {
 }
 
 // submit sends a request until there is a final response, each time at some gateway, and
-// tells whether it is a success.
+// reports whether it is a success.
 func (j *Journey) submit(ctx context.Context, path string, body any) (*frontdesktest.Response, bool) {
 	key, inUse := uuid.NewString(), 0
 	for range maxAttempts {
@@ -131,7 +133,11 @@ func (j *Journey) submit(ctx context.Context, path string, body any) (*frontdesk
 		case response.Status < 500 && response.Code() != string(api.Conflict):
 			return nil, false
 		}
-		if !Sleep(ctx, time.Duration(50+j.random.IntN(200))*time.Millisecond) {
+		pause := time.Duration(50+j.random.IntN(200)) * time.Millisecond
+		if err == nil && response.Code() == string(api.Overloaded) {
+			pause += response.RetryAfter()
+		}
+		if !Sleep(ctx, pause) {
 			break
 		}
 	}
@@ -149,12 +155,30 @@ func (j *Journey) send(ctx context.Context, g *Gateway, method, path, key string
 	response, err := j.buyer.Send(ctx, method, g.URL+path, key, body)
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.slowest = max(j.slowest, time.Since(began))
 	result := "no response"
 	if err == nil {
 		result = j.record(began, path, response)
+		if j.buyer.ID != "" && response.Code() == string(api.Overloaded) {
+			j.turnedAway++
+		}
 	}
 	j.note(fmt.Sprintf("%s %s at %s: %s", method, path, g.URL, result))
 	return response, err
+}
+
+// Slowest is the longest time that a response, or its absence, took.
+func (j *Journey) Slowest() time.Duration {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.slowest
+}
+
+// TurnedAway counts the requests about the registration that were refused because of others.
+func (j *Journey) TurnedAway() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.turnedAway
 }
 
 // record keeps what a response says of the payment, and gives a line for the trace.
@@ -182,7 +206,6 @@ func (j *Journey) note(line string) {
 	}
 }
 
-// paymentIn finds the payment in a response; nil if there is none.
 func paymentIn(where string, response *frontdesktest.Response) *api.Payment {
 	var registration api.Registration
 	switch {
@@ -199,8 +222,8 @@ func paymentIn(where string, response *frontdesktest.Response) *api.Payment {
 	return registration.Payment
 }
 
-// Confirm enters a card at the processor, sometimes a bad one first, sometimes twice. What the
-// processor's page refuses, the following responses show.
+// Confirm enters a card at the processor, sometimes a bad one first, sometimes twice. The following
+// responses show what the processor's page refused.
 func (j *Journey) Confirm(ctx context.Context) {
 	switch j.random.IntN(10) {
 	case 0:
@@ -224,8 +247,8 @@ func (j *Journey) EnterCard(ctx context.Context, card string) error {
 // ends are the states after which a buyer stops reloading.
 var ends = []string{"recorded", "in_doubt", "refunded"}
 
-// Watch reloads until the payment has come to its end, or for so long. A payment that
-// was cancelled is started again.
+// Watch reloads until the payment has ended, or until the wait is over. It starts a cancelled payment
+// again.
 func (j *Journey) Watch(ctx context.Context, wait time.Duration) {
 	until := time.Now().Add(wait)
 	for !j.Done && !j.Forgotten && time.Now().Before(until) {
@@ -258,7 +281,7 @@ func (j *Journey) reload(ctx context.Context) {
 	j.Forgotten = j.Forgotten || err == nil && response.Status == http.StatusNotFound
 }
 
-// Sleep waits, or less when the context ends, and tells whether it did not.
+// Sleep waits, and reports false if the context ended first.
 func Sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():

@@ -13,14 +13,15 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// The invariants that only a look at all journeys together can hold.
+// The invariants that need all journeys together.
 const (
-	// SecondPayment: pressing again, at whichever gateway, finds the payment that there is.
+	// SecondPayment: paying again, at any gateway, must find the existing payment.
 	SecondPayment = "the processor holds several payments of one sale and generation"
-	// BookedWithoutPayment: what the club system booked belongs to a payment of the processor.
+	// BookedWithoutPayment: every payment that the club system booked must belong to a payment of the
+	// processor.
 	BookedWithoutPayment = "the club system booked a sale for which the processor holds no payment"
-	// AuditFailed: the club system's own audit has something to say.
-	AuditFailed = "the club system's audit finds fault"
+	// AuditFailed: the club system's own audit must report no error.
+	AuditFailed = "the club system's audit reports an error"
 )
 
 // canaryDomain is in the address of every buyer, see campaign.NewCanary.
@@ -30,8 +31,8 @@ const canaryDomain = "@canary.example"
 type accounts struct {
 	booked       map[string][]int64           // minor units, by sale; without what staff booked
 	desk         map[string][]int64           // what staff booked, likewise
-	deskAt       map[string]time.Time         // when they did, by sale
-	sentAfter    map[string]time.Duration     // how long after that Frontdesk's was booked, by sale
+	deskAt       map[string]time.Time         // when staff booked, by sale
+	sentAfter    map[string]time.Duration     // how long after staff Frontdesk booked, by sale
 	cardPayments map[string][]sandbox.Payment // by registration, the latest generation last
 	states       map[string]string            // in Redis, see Harness.paymentStates
 }
@@ -90,7 +91,7 @@ func (h *Harness) Booked() map[string]bool {
 	return booked
 }
 
-// checkAcrossJourneys finds what belongs to no single journey.
+// checkAcrossJourneys finds violations that belong to no single journey.
 func (h *Harness) checkAcrossJourneys(a accounts) (found []campaign.Violation) {
 	paid := map[string]bool{}
 	for registration, held := range a.cardPayments {
@@ -116,7 +117,7 @@ func (h *Harness) checkAcrossJourneys(a accounts) (found []campaign.Violation) {
 		}
 	}
 	audit := h.Upstreams.Sim.Audit()
-	// What staff settled too is judged by its journey, which knows the order.
+	// A sale that staff settled too is judged by its journey, which knows the order.
 	byStaff := func(sale string) bool { return a.desk[sale] != nil }
 	twice := slices.DeleteFunc(audit.SalesPaidTwice, func(p clubsim.PaidTwice) bool { return byStaff(p.SaleID) })
 	idle := slices.DeleteFunc(audit.PaymentsSettlingNothing, func(p clubsim.UnallocatedPayment) bool { return byStaff(p.SaleID) })
@@ -126,7 +127,6 @@ func (h *Harness) checkAcrossJourneys(a accounts) (found []campaign.Violation) {
 	return found
 }
 
-// evidence is all that is known of one journey.
 func (j *Journey) evidence(a accounts) campaign.Evidence {
 	e := campaign.Evidence{Registration: j.Registration(), Due: j.Due, State: j.State, Responses: j.responses, StrangersServed: j.served, QuietFor: campaign.QuietPeriod, StateByPayment: map[string]string{}}
 	for _, p := range a.cardPayments[j.Registration()] {
@@ -143,8 +143,7 @@ func (j *Journey) evidence(a accounts) campaign.Evidence {
 	return e
 }
 
-// publicState puts a state that Redis holds into the words of the public API, as far as an
-// end is concerned.
+// publicState translates a state in Redis into the public API's, as far as an end is concerned.
 func publicState(state string) string {
 	if state == "blocked" {
 		return "in_doubt"
@@ -152,7 +151,7 @@ func publicState(state string) string {
 	return state
 }
 
-// traced is what there is to tell about a journey.
+// traced returns a journey's trace, with its payments at the processor.
 func (j *Journey) traced(a accounts) []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -12,16 +12,18 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// In one of so many registrations a stranger asks for it, and in as many the club's staff settle the sale.
+// A stranger asks for one in strangers registrations. The club's staff settle the sale of one in staff.
 const strangers, staff = 5, 5
 
 // othersTime is how long others take until they act: about as long as a payment takes.
 const othersTime = 3 * time.Second
 
-// deskTime is how long after the registration staff act: most buyers have not paid by then, and some have.
+// deskTime is how long after the registration staff act: by then most buyers have not paid, and some
+// have.
 const deskTime = 300 * time.Millisecond
 
-// Others starts those who also act on the registration, and returns the wait for them.
+// Others starts the stranger and the staff of the registration, and returns a function that waits for
+// them.
 func (j *Journey) Others(ctx context.Context) (wait func()) {
 	var others sync.WaitGroup
 	if j.random.IntN(strangers) == 0 {
@@ -74,7 +76,7 @@ func (j *Journey) settleAtDesk(ctx context.Context) {
 	j.note(fmt.Sprintf("the desk settles %s: %v", sale, err))
 }
 
-// SettledAtDesk tells whether staff settled the sale.
+// SettledAtDesk reports whether staff settled the sale.
 func (j *Journey) SettledAtDesk() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -25,15 +25,16 @@ type SentinelRedis struct {
 const (
 	// primaryName is what the Sentinel calls the primary.
 	primaryName = "frontdesk"
-	// silence after which a primary is down: far less than in production, because a campaign
-	// waits for each.
+	// silence after which a primary is down: far less than in production, because a campaign waits for
+	// each failover.
 	silence = 400 * time.Millisecond
-	// failoverTime: a Sentinel begins the next failover after twice as long at the earliest.
+	// failoverTime is the Sentinel's timeout: its next failover begins after twice as long at the
+	// earliest.
 	failoverTime = 500 * time.Millisecond
 	// promotion is how long a failover may take.
 	promotion = 20 * time.Second
 	// retryAfter is when a replica that does not follow is reconfigured, and the Sentinel restarted: each
-	// may have believed outdated state of the other.
+	// may hold outdated state of the other.
 	retryAfter = 10 * time.Second
 )
 
@@ -57,7 +58,7 @@ func NewSentinelRedis(ctx context.Context, dir string) (*SentinelRedis, error) {
 	return w, w.awaitReplication(ctx)
 }
 
-// startSentinel starts a Sentinel that knows nothing but the primary.
+// startSentinel starts a Sentinel that knows only the primary.
 func (w *SentinelRedis) startSentinel(ctx context.Context) (err error) {
 	file := filepath.Join(w.dir, "sentinel.conf")
 	text := fmt.Sprintf("port %d\nbind 127.0.0.1\ndir %s\nsentinel monitor %s 127.0.0.1 %d 1\nsentinel down-after-milliseconds %s %d\nsentinel failover-timeout %s %d\n",
@@ -137,7 +138,7 @@ func (w *SentinelRedis) FailOver(ctx context.Context) (err error) {
 	return fmt.Errorf("%w\n%s", err, w.sentinel.Output())
 }
 
-// promoted tells whether the Sentinel calls the replica the primary.
+// promoted reports whether the Sentinel calls the replica the primary.
 func (w *SentinelRedis) promoted(ctx context.Context) bool {
 	sentinel := w.client()
 	defer sentinel.Close()
@@ -154,7 +155,7 @@ func (w *SentinelRedis) Client() redis.UniversalClient {
 	return redis.NewFailoverClient(&redis.FailoverOptions{MasterName: primaryName, SentinelAddrs: []string{fmt.Sprintf("127.0.0.1:%d", w.port)}})
 }
 
-// URL is its address for gateways.
+// URL returns the address for gateways.
 func (w *SentinelRedis) URL() string {
 	return fmt.Sprintf("redis+sentinel://127.0.0.1:%d/%s", w.port, primaryName)
 }

@@ -19,24 +19,34 @@ const (
 	paymentPattern = "fd:{*}:payment:*"
 )
 
-// settleTime is how long everything may take to come to its end once the faults are over. It is far
-// below the ten minutes of the invariants, because no lease must be waited for.
-const settleTime = 3 * time.Minute
+// settleTime is how long one payment may take to end once the faults are over. It is far below the ten
+// minutes of the invariants, because no lease has to expire first. settleEach is added for each
+// journey: thousands of buyers come back in turns.
+const (
+	settleTime = 3 * time.Minute
+	settleEach = 100 * time.Millisecond
+)
 
 // returning is how many buyers come back at the same time.
 const returning = 32
 
 // Settle ends all faults: it restarts every gateway, expires the leases of dead processes, and has all
-// buyers come back until they see an end. What is not at its end after settleTime is judged as it is.
-// The tests of the payment machine cover the duration of a lease, for which no campaign can wait.
+// buyers come back until they see an end. Journeys that have not ended by then are judged as they are.
+// The tests of the payment machine cover the duration of a lease, which is too long for a campaign.
 func (h *Harness) Settle(ctx context.Context, journeys []*Journey) error {
-	ctx, cancel := context.WithTimeout(ctx, settleTime)
+	ctx, cancel := context.WithTimeout(ctx, settleTime+time.Duration(len(journeys))*settleEach)
 	defer cancel()
 	for _, g := range h.Gateways {
 		g.Kill()
 	}
-	if err := h.expireLeases(ctx); err != nil {
-		return err
+	for {
+		err := h.expireLeases(ctx)
+		if err == nil {
+			break
+		}
+		if !redis.IsReadOnlyError(err) || !Sleep(ctx, 100*time.Millisecond) { // of a primary that has just become a replica
+			return err
+		}
 	}
 	for _, g := range h.Gateways {
 		if err := g.Start(ctx); err != nil {
@@ -86,13 +96,13 @@ func (h *Harness) awaitSweeper(ctx context.Context) error {
 	for {
 		waiting, err := h.unsettled(ctx)
 		if err != nil || waiting == 0 || !Sleep(ctx, 500*time.Millisecond) {
-			return err // what is unsettled when the time is over is judged as it is
+			return err // unsettled payments are judged as they are
 		}
 	}
 }
 
-// unsettled counts the payments that a gateway must still advance. Those that wait for a buyer who
-// has already paid are among them.
+// unsettled counts the payments that a gateway must still advance. They include those that wait for a
+// buyer who has already paid.
 func (h *Harness) unsettled(ctx context.Context) (n int, err error) {
 	states, err := h.paymentStates(ctx)
 	if err != nil {
@@ -116,7 +126,6 @@ func (h *Harness) unsettled(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-// paymentStates reads the state of each payment from Redis, by paymentName.
 func (h *Harness) paymentStates(ctx context.Context) (map[string]string, error) {
 	ctx = context.WithoutCancel(ctx)
 	client := h.Storage.Client()
@@ -141,7 +150,6 @@ func (h *Harness) paymentStates(ctx context.Context) (map[string]string, error) 
 	return states, nil
 }
 
-// paymentName identifies a payment.
 func paymentName(registration, generation string) string { return registration + "-g" + generation }
 
 func paymentKeys(ctx context.Context, client redis.UniversalClient) (keys []string, err error) {
@@ -156,7 +164,7 @@ func paymentKeys(ctx context.Context, client redis.UniversalClient) (keys []stri
 		})
 		return keys, err
 	}
-	const batch = 1000 // keeps Redis from being silent to the others
+	const batch = 1000 // keeps Redis responsive to other clients
 	all := client.Scan(ctx, 0, paymentPattern, batch).Iterator()
 	for all.Next(ctx) {
 		keys = append(keys, all.Val())

@@ -31,13 +31,13 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// campaigns are all there are, in the order of the page.
+// campaigns returns all campaigns, in the order of the page.
 func campaigns() []campaign.Campaign {
 	return append([]campaign.Campaign{simulation.Campaign()}, chaos.All()...)
 }
 
 func main() {
-	debug.SetGCPercent(400) // journeys leave much behind and keep little: memory for time
+	debug.SetGCPercent(400) // journeys allocate much and keep little: trades memory for time
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := newCommand().ExecuteContext(ctx); err != nil {
@@ -63,7 +63,6 @@ func newCommand() *cobra.Command {
 	return root
 }
 
-// newCampaignCommand runs one campaign alone.
 func newCampaignCommand(c campaign.Campaign) *cobra.Command {
 	var o campaign.Options
 	var long, asJSON bool
@@ -115,8 +114,8 @@ func runOne(ctx context.Context, c campaign.Campaign, mutation string, o campaig
 	return campaign.Kill(ctx, builds, c, mutation, o)
 }
 
-// runAll runs every campaign, and each against its mutations, also when one fails. The simulation needs
-// processors and the others mostly wait, so they run at the same time. The record is written after each.
+// runAll runs every campaign, and each against its mutations, even when one fails. The simulation is
+// CPU-bound and the others mostly wait, so they run at the same time. The record is written after each.
 func runAll(ctx context.Context, out string, seed uint64) error {
 	builds, err := campaign.NewBuilds()
 	if err != nil {
@@ -178,7 +177,7 @@ func runLong(ctx context.Context, builds *campaign.Builds, c campaign.Campaign, 
 	return result, err
 }
 
-// machine says on what the campaigns run.
+// machine describes the machine that the campaigns run on.
 func machine() string {
 	text := fmt.Sprintf("%d cores, %s/%s, %s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 	about, err := os.ReadFile("/proc/cpuinfo")
@@ -216,7 +215,7 @@ func document(_ *cobra.Command, args []string) error {
 	return results.Document(os.Stdout)
 }
 
-// version is what git calls the tree; the record of a tree without git says so.
+// version is git's description of the tree, or "unknown" for a tree without git.
 func version() string {
 	cmd := exec.Command("git", "describe", "--always", "--dirty")
 	cmd.Dir = frontdesktest.Root()

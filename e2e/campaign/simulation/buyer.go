@@ -19,7 +19,6 @@ const (
 	bankAsks     = "4000002500003155"
 )
 
-// scheduleBuyer begins what the buyer does.
 func (f *journey) scheduleBuyer() {
 	f.pay(0)
 	if f.chance(0.3) {
@@ -46,13 +45,13 @@ func (f *journey) scheduleBuyer() {
 // maxRetries is how often a buyer retries after an error.
 const maxRetries = 4
 
-// pay asks for the payment.
+// pay requests the payment.
 func (f *journey) pay(d time.Duration) {
 	f.spawn(d, f.anyGateway(), "pay", func(ctx context.Context, t *task) {
 		before := f.held()
 		p, err := t.gateway.registrations.Pay(ctx, f.registration, f.token, f.startPayment())
 		if t.dead.Load() {
-			return // no answer arrives
+			return // no response arrives
 		}
 		f.recordResponse(t, "pay", p, err, before)
 		if err != nil && f.retries < maxRetries {
@@ -85,7 +84,7 @@ func (f *journey) startPayment() flows.StartPayment {
 	}
 }
 
-// read reads the registration, as the page does that waits.
+// read reads the registration, as the waiting page does.
 func (f *journey) read(d time.Duration) {
 	f.spawn(d, f.anyGateway(), "look", func(ctx context.Context, t *task) {
 		before := f.held()
@@ -106,13 +105,12 @@ func (f *journey) abandon(d time.Duration) {
 	})
 }
 
-// recordResponse notes an answer.
 func (f *journey) recordResponse(t *task, what string, p *flows.Payment, err error, before held) {
 	now := f.held()
 	answer := campaign.Response{Charged: overlap(before.charged, now.charged), Authorised: overlap(before.authorised, now.authorised)}
 	if err != nil {
-		// Which errors come with which advice is decided at the edge; the only one
-		// that speaks of the payment itself says "again" with the same key.
+		// The edge decides which advice comes with which error. The only one about the payment itself says
+		// "again" with the same key.
 		f.tracef("%s: %s: error %s", t.gateway.name, what, flows.CodeOf(err))
 		if f.epochs > 0 || flows.CodeOf(err) != flows.ProcessorUnavailable && flows.CodeOf(err) != flows.ClubSystemFailed {
 			return
@@ -129,7 +127,6 @@ func (f *journey) recordResponse(t *task, what string, p *flows.Payment, err err
 	f.responses = append(f.responses, answer)
 }
 
-// payOnPage is what the buyer does on the processor's page.
 func (f *journey) payOnPage(payment string) {
 	d := f.between(500*time.Millisecond, 10*time.Second)
 	confirm := func(card string) {
@@ -180,8 +177,8 @@ func (f *journey) payOnPage(payment string) {
 	f.read(d + f.between(0, 10*time.Second))
 }
 
-// callProcessorPage does something at the processor that only the buyer can do. What is not
-// possible any more is refused there, and no concern of ours.
+// callProcessorPage does something at the processor that only the buyer can do. The processor refuses
+// what is no longer possible, and the simulation ignores that.
 func (f *journey) callProcessorPage(payment, what, body string) {
 	r, err := http.NewRequest(http.MethodPost, processorURL+"/payments/"+payment+"/"+what, bytes.NewReader([]byte(body)))
 	if err != nil {

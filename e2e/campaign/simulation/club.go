@@ -14,15 +14,15 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// cancelledContext is the context of a caller that has given up: what hangs ends at once, and
-// the time that it would have taken is added to the clock.
+// cancelledContext is the context of a caller that has given up: a hanging call ends at once, and the
+// time that it would have taken is added to the clock.
 var cancelledContext = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
 }()
 
-// clubTransport carries everything to the club system but payments.
+// clubTransport carries all requests to the club system except payments.
 type clubTransport struct{ *env }
 
 // RoundTrip implements http.RoundTripper.
@@ -33,7 +33,7 @@ func (c clubTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errDead
 	case t == nil || strings.HasSuffix(r.URL.Path, "/oauth/v2/token") || r.Method != http.MethodGet:
 		return c.simulate(r, nil)
-	case strings.Contains(r.URL.Path, "/contacts/"): // read aside, and left alone when something else fails: no seed could decide which comes first
+	case strings.Contains(r.URL.Path, "/contacts/"): // read concurrently, and dropped when something else fails: no seed could decide which comes first
 		return c.simulate(r, nil)
 	}
 	f := t.journey
@@ -54,7 +54,7 @@ func (c clubTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.simulate(r, &fault)
 }
 
-// simulate has the simulator answer, bent by a fault.
+// simulate returns the simulator's response, changed by a fault.
 func (c clubTransport) simulate(r *http.Request, fault *clubsim.Fault) (*http.Response, error) {
 	recorder := httptest.NewRecorder()
 	if !c.answer(recorder, r, fault) {
@@ -63,8 +63,8 @@ func (c clubTransport) simulate(r *http.Request, fault *clubsim.Fault) (*http.Re
 	return recorder.Result(), nil
 }
 
-// answer has the simulator answer, and tells whether it did. Calls side by side
-// wait for each other, so that a fault meets the call that it is for.
+// answer writes the simulator's response, and reports whether there was one. Concurrent calls wait for
+// each other, so that a fault hits the right call.
 func (s *env) answer(w http.ResponseWriter, r *http.Request, fault *clubsim.Fault) (answered bool) {
 	inner := r.Clone(r.Context())
 	inner.URL.Path = strings.TrimPrefix(r.URL.Path, "/sim")
@@ -79,7 +79,7 @@ func (s *env) answer(w http.ResponseWriter, r *http.Request, fault *clubsim.Faul
 	_, below, _ := strings.Cut(strings.TrimPrefix(inner.URL.Path, "/"), "/") // the client token
 	fault.Match = clubsim.FaultMatch{Method: r.Method, Path: "/" + below}
 	if err := s.sim.SetFaults([]clubsim.Fault{*fault}); err != nil {
-		panic(err) // the simulation's own mistake
+		panic(err) // a bug in the simulation
 	}
 	defer s.sim.SetFaults(nil)
 	switch fault.Kind {
@@ -92,7 +92,7 @@ func (s *env) answer(w http.ResponseWriter, r *http.Request, fault *clubsim.Faul
 	return s.deliver(w, inner)
 }
 
-// deliver hands a request to the simulator; one that cuts the connection has not answered.
+// deliver passes a request to the simulator, and reports false if the simulator cut the connection.
 func (s *env) deliver(w http.ResponseWriter, r *http.Request) (answered bool) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -127,8 +127,8 @@ func (f *journey) noteSettlement(r *http.Request) func() {
 	}
 }
 
-// serveConnection answers what comes by a connection of its own: the payments.
-// The task that sends one is blocked in it, so the handler acts on its behalf.
+// serveConnection serves the requests that have their own connection: the payments. The task that sends
+// one is blocked in it, so the handler acts on its behalf.
 func (s *env) serveConnection(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	f := s.current
@@ -155,7 +155,7 @@ func (s *env) serveConnection(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// post plays one payment's way to the club system, and tells whether an answer came back.
+// post carries one payment to the club system, and reports whether a response came back.
 func (s *env) post(w http.ResponseWriter, r *http.Request, body []byte, t *task) bool {
 	f := t.journey
 	if f.chance(f.plan.crashes) {
@@ -173,7 +173,7 @@ func (s *env) post(w http.ResponseWriter, r *http.Request, body []byte, t *task)
 	case len(clubKinds), len(clubKinds) + 1:
 		f.fault(postLate)
 		later := r.Clone(context.Background())
-		// Nothing arrives after an operator may say that it never will.
+		// A payment arrives before an operator may say that it never will.
 		f.after(f.between(time.Second, 10*time.Minute), func() {
 			later.Body = io.NopCloser(bytes.NewReader(body))
 			f.tracef("a late POST arrives")

@@ -24,7 +24,7 @@ func (f *journey) settleAtDesk() {
 	client, scope := f.clubClient(), f.scope()
 	sale, err := client.GetSale(context.Background(), scope, club.IRI(f.sale))
 	if err != nil {
-		panic(err) // the simulation's own mistake: nothing fails for staff
+		panic(err) // a bug in the simulation: nothing fails for staff
 	}
 	before := f.entries()
 	_, err = client.CreatePayment(context.Background(), scope, club.IRI(f.sale), club.NewPayment{
@@ -43,7 +43,7 @@ func (f *journey) settleAtDesk() {
 	f.fault(deskSettled)
 }
 
-// sellOnCredit has staff sell the buyer something else before, which the buyer then owes.
+// sellOnCredit has staff sell the buyer something else on credit first.
 func (f *journey) sellOnCredit() error {
 	ctx, client, scope := context.Background(), f.clubClient(), f.scope()
 	cart, err := client.GetSale(ctx, scope, club.IRI(f.sale))
@@ -61,7 +61,7 @@ func (f *journey) sellOnCredit() error {
 	return err
 }
 
-// entries are the ids of all payments in the club system's books.
+// entries returns the ids of all payments in the club system's ledger.
 func (f *journey) entries() (ids []string) {
 	for _, entry := range f.sim.Ledger() {
 		ids = append(ids, entry.ID)

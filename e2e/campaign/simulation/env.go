@@ -28,34 +28,33 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// env is where journeys are played, one after the other: a club system, a card
-// processor and a Redis, all real, all in this process, and all on the stage's clock.
+// env runs journeys one after the other: a club system, a card processor and a Redis, all real, all in
+// this process, and all on its clock.
 type env struct {
 	simulator *clubsim.Server
 	sim       *clubsim.World
 	sandbox   *sandbox.Server
 	redis     *miniredis.Miniredis
-	client    redis.UniversalClient // of all gateways; what goes wrong depends on the task that calls
+	client    redis.UniversalClient // of all gateways; the calling task determines the faults
 	keys      *keyring.Keyring
 	scripts   sync.Map    // the hashes of the scripts that Redis knows
-	learning  atomic.Bool // the journey being played sent something that only the first one here sends
+	learning  atomic.Bool // the journey sent something that only the first one here sends
 	store     *store.Store
 	queue     *jobs.Queue
 	catalogue *catalogue.Catalogue
-	server    *httptest.Server // the club system's address: payments leave by a connection of their own
+	server    *httptest.Server // the club system's address: payments use their own connection
 	webhooks  chan delivery    // webhooks, as the processor sent them
 
 	oneFault sync.Mutex // held while the club system's simulator is set up to fail at one call
 
 	mu      sync.Mutex
 	now     time.Time
-	current *journey // being played
+	current *journey // in progress
 }
 
-// startTime is when every journey begins: seeds repeat, so the time does.
+// startTime is when every journey begins: a repeated seed needs the same time.
 var startTime = time.Date(2027, time.March, 1, 10, 0, 0, 0, time.UTC)
 
-// newEnv makes a stage.
 func newEnv() (*env, error) {
 	s := &env{now: startTime, webhooks: make(chan delivery, 1000)}
 	secret := sha256.Sum256([]byte("simulation"))
@@ -73,7 +72,7 @@ func newEnv() (*env, error) {
 	if err := s.redis.Start(); err != nil {
 		return nil, err
 	}
-	// No deadlines: nothing here is slow but the machine.
+	// No deadlines: only the machine can be slow here.
 	s.client = redis.NewClient(&redis.Options{MaxRetries: -1, ReadTimeout: -1, WriteTimeout: -1,
 		Dialer: func(context.Context, string, string) (net.Conn, error) { return s.redis.Dial() }})
 	s.client.AddHook(redisHook{s})
@@ -87,7 +86,7 @@ func newEnv() (*env, error) {
 	return s, nil
 }
 
-// close takes the stage down.
+// close shuts everything down.
 func (s *env) close() {
 	s.client.Close()
 	s.redis.Close()
@@ -97,7 +96,7 @@ func (s *env) close() {
 	s.sandbox.Close()
 }
 
-// Now is the stage's time.
+// Now returns the time of the env's clock.
 func (s *env) Now() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,7 +112,7 @@ func (s *env) setNow(now time.Time) {
 	}
 }
 
-// reset makes the stage as new.
+// reset restores the initial state.
 func (s *env) reset() {
 	s.mu.Lock()
 	s.now, s.current = startTime, nil
@@ -127,8 +126,8 @@ func (s *env) reset() {
 	}
 }
 
-// clubClient makes a client of the club system. Repetitions and the breaker run on
-// real time and are tested elsewhere; here a call fails or it does not.
+// clubClient makes a client of the club system. Retries and the breaker run on real time and are tested
+// elsewhere; here a call fails or it does not.
 func (s *env) clubClient() *club.Client {
 	return club.New(club.Config{
 		BaseURL: s.server.URL + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret, GatewayKey: clubsim.DemoGatewayKey,
@@ -159,7 +158,7 @@ func simulatorRule() *flows.Rule {
 	return &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalSaleState, Before: "building", After: "settled"}}}
 }
 
-// fresh is the same replica with its code as new.
+// fresh returns the same replica with new services.
 func (g *gateway) fresh() *gateway {
 	s, other := g.env, *g
 	other.processor = sandbox.New(sandbox.Config{URL: processorURL, Now: s.Now, HTTPClient: &http.Client{Transport: processorTransport{s}}})

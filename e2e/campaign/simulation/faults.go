@@ -51,7 +51,7 @@ const (
 // clubKinds are what the simulator can do to a call.
 var clubKinds = []string{"error_before", "error_after", "drop_after", "delay", "hang", "malformed", "unauthorized_once", "too_many"}
 
-// faultKinds are all that have to happen in a run that counts.
+// faultKinds returns all faults that must happen for a run to count.
 func faultKinds() []string {
 	kinds := []string{
 		redisRefused, redisLost, redisRollback, redisWiped, cardsError, cardsLost, cardsSlow, cardsLate, cardsForgot, postLate, postSlow, crashed, slept,
@@ -79,8 +79,8 @@ type plan struct {
 	faultWindow                          time.Duration
 }
 
-// newPlan draws a journey's plan. Most journeys meet few kinds of faults, since
-// many at once mostly end in the same early way.
+// newPlan draws a journey's plan. Most journeys meet few kinds of faults, because many at once mostly
+// end them early in the same way.
 func newPlan(rng *rand.Rand) plan {
 	some := func(often, least, most float64) float64 {
 		if rng.Float64() >= often {
@@ -100,14 +100,14 @@ func newPlan(rng *rand.Rand) plan {
 	if n := rng.IntN(20); n < len(methodsWithoutProcessor) {
 		p.method = methodsWithoutProcessor[n]
 	}
-	// Staff of one in two find the sale still open in about one in five.
+	// Staff act in one of two journeys, and find the sale still open in about one of five.
 	p.desk, p.stranger, p.debtor = rng.IntN(2) == 0, rng.IntN(5) == 0, rng.IntN(2) == 0
 	if rng.IntN(4) == 0 {
 		p.refunds = []sandbox.RefundMode{sandbox.RefundsPending, sandbox.RefundsRefused}[rng.IntN(2)]
 	}
 	p.mixed = p.method != flows.Free && rng.IntN(8) == 0
 	if p.method != flows.ByCard {
-		p.rollbacks = 0 // without a processor nothing is journaled: what Redis acknowledged has to stay
+		p.rollbacks = 0 // without a processor nothing is journaled: what Redis acknowledged must stay
 	}
 	return p
 }
@@ -115,28 +115,27 @@ func newPlan(rng *rand.Rand) plan {
 // methodsWithoutProcessor are those without a processor.
 var methodsWithoutProcessor = []flows.Method{flows.Deferred, flows.Free, flows.InPerson}
 
-// withoutFaults is the plan of a journey in which nothing goes wrong any more.
+// withoutFaults returns the plan of a journey without further faults.
 func (p plan) withoutFaults() plan { return plan{faultWindow: p.faultWindow, method: p.method} }
 
-// chance draws whether something of a probability happens. What has none draws nothing.
+// chance reports whether an event of a given probability happens. It draws nothing for zero.
 func (f *journey) chance(p float64) bool { return p > 0 && f.rng.Float64() < p }
 
 // oneOf draws one of several.
 func oneOf[T any](f *journey, all ...T) T { return all[f.rng.IntN(len(all))] }
 
-// between draws a duration.
 func (f *journey) between(least, most time.Duration) time.Duration {
 	return least + time.Duration(f.rng.Int64N(int64(most-least)))
 }
 
-// drawRead draws for concurrent reads. Only one of two can be hit, and the other leaves no trace, so that
-// the seed repeats whichever comes first.
+// drawRead draws for concurrent reads. Only one of two can be hit, and the other leaves no trace, so
+// that the seed repeats in either order.
 func (f *journey) drawRead(check bool) (rng *rand.Rand, hit bool) {
 	rng = rand.New(rand.NewPCG(f.seed, uint64(f.orders))) // the order changes with each step that the task takes
 	return rng, (rng.IntN(2) == 0) == check
 }
 
-// fault counts one that happens.
+// fault counts a fault.
 func (f *journey) fault(kind string) {
 	f.mu.Lock()
 	f.faults[kind]++
@@ -144,19 +143,17 @@ func (f *journey) fault(kind string) {
 	f.tracef("fault: %s", kind)
 }
 
-// The statuses with which the simulator refuses. After an effect none is sent that
-// means "certainly not done": no honest server does that, and no client could cope.
+// The statuses with which the simulator refuses. After an effect it sends none that means "certainly
+// not done": no honest server does that, and no client could cope.
 var (
 	statusesBefore = []int{400, 401, 403, 404, 405, 408, 409, 413, 415, 421, 422, 423, 425, 428, 429, 431, 500, 502, 503, 504, 307}
 	statusesAfter  = []int{400, 404, 408, 409, 422, 429, 500, 502, 503, 504, 307}
 )
 
-// clubFault draws what happens to one call to the club system.
 func clubFault(rng *rand.Rand) clubsim.Fault {
 	return clubFaultOf(rng, clubKinds[rng.IntN(len(clubKinds))])
 }
 
-// clubFaultOf draws the rest of a fault of a kind.
 func clubFaultOf(rng *rand.Rand, kind string) clubsim.Fault {
 	once := 1
 	fault := clubsim.Fault{Kind: kind, Times: &once}

@@ -48,14 +48,14 @@ type journey struct {
 	settlements  []string        // ways without a payment in which the club system settled the sale, in order
 	desk         []string        // ids of the payments that staff entered in the club system
 	deskAt       time.Time       // when they did
-	sentLate     time.Duration   // how long after that a request left that would settle the sale, the longest
+	sentLate     time.Duration   // the longest time after that until a request left that would settle the sale
 	byRule       bool            // the log says that evidence decided a doubt; Redis may have forgotten it since
 	returned     map[string]bool // the processor's payments whose refund the bank returned
 	served       []string        // what strangers were given
 	retries      int             // how often the buyer pressed again after an error
 
 	snapshots []snapshot
-	epochs    int               // how often Redis forgot
+	epochs    int               // how often Redis lost data
 	bodies    map[string]string // what each record last read, sealed
 	versions  map[string][]int64
 
@@ -67,7 +67,6 @@ type journey struct {
 // replicas is how many gateways share the work: enough to be in each other's way.
 const replicas = 3
 
-// newJourney begins a journey on a cleared stage.
 func newJourney(s *env, seed uint64) *journey {
 	s.reset()
 	f := &journey{
@@ -85,7 +84,7 @@ func newJourney(s *env, seed uint64) *journey {
 	return f
 }
 
-// result is what came of a journey.
+// result is the outcome of a journey.
 type result struct {
 	state      string
 	faults     map[string]int
@@ -106,12 +105,12 @@ func (f *journey) run() (result, error) {
 	f.rebuilds(f.plan.faultWindow)
 	f.play(startTime.Add(f.plan.faultWindow))
 	f.plan = f.plan.withoutFaults()
-	f.play(time.Time{}) // what is late arrives before things are calm
+	f.play(time.Time{}) // late deliveries arrive before the quiet period
 	f.quietPeriod()
 	return f.check()
 }
 
-// register fills a cart; nothing goes wrong with that.
+// register fills a cart, without faults.
 func (f *journey) register() error {
 	start := f.Now().AddDate(0, 0, 1).Format(time.DateOnly)
 	offer := "201" // costs something, and can be paid by card at once
@@ -137,7 +136,7 @@ func (f *journey) register() error {
 
 func (f *journey) anyGateway() *gateway { return f.gateways[f.rng.IntN(len(f.gateways))] }
 
-// advance has a gateway look at a payment, as its worker does.
+// advance has a gateway process a payment, as its worker does.
 func (f *journey) advance(d time.Duration, id flows.PaymentID) {
 	f.spawn(d, f.anyGateway(), "advance", func(ctx context.Context, t *task) {
 		_, err := t.gateway.payments.Advance(ctx, id)
@@ -155,7 +154,7 @@ func (f *journey) advance(d time.Duration, id flows.PaymentID) {
 	})
 }
 
-// sweeps has the gateways find payments whose webhooks were lost, less and less often.
+// sweeps has the gateways find payments whose webhooks were lost, at growing intervals.
 func (f *journey) sweeps() {
 	pause := 12 * time.Second
 	for at := pause; at < f.plan.faultWindow; at += pause {
@@ -163,7 +162,7 @@ func (f *journey) sweeps() {
 		pause = pause * 5 / 4
 	}
 	if f.plan.dayPasses {
-		// So long that the processor forgets its idempotency keys.
+		// Long enough for the processor to forget its idempotency keys.
 		f.after(f.between(0, f.plan.faultWindow), func() {
 			f.fault(cardsForgot)
 			f.setNow(f.Now().Add(25 * time.Hour))
@@ -171,7 +170,7 @@ func (f *journey) sweeps() {
 	}
 }
 
-// sweep has one gateway work off the list, unless there is nothing in it.
+// sweep has one gateway process the list, unless it is empty.
 func (f *journey) sweep() {
 	scores, err := f.redis.SortedSet(openPayments)
 	if err != nil {
@@ -195,15 +194,16 @@ func (f *journey) sweepTask(ctx context.Context, t *task) {
 	}
 }
 
-// quietSweeps times quietPause is campaign.QuietPeriod and two minutes: what becomes due in the last of the ten is looked at as well.
+// quietSweeps times quietPause is campaign.QuietPeriod and two minutes: what becomes due in the last of
+// the ten is processed as well.
 const (
 	quietSweeps = 12
 	quietPause  = time.Minute
-	// othersSweeps outlast the fifteen minutes after which what others did shows in a comparison.
+	// othersSweeps outlast the fifteen minutes after which a comparison shows what others did.
 	othersSweeps = 22
 )
 
-// quietPeriod lets ten minutes pass in which nothing goes wrong, or fewer when nothing can change any more.
+// quietPeriod lets ten minutes pass without faults, or fewer when nothing can change any more.
 func (f *journey) quietPeriod() {
 	for n := range othersSweeps {
 		if n%int(rebuildEvery/quietPause) == 0 && (n > 0 || f.epochs > 0) {
@@ -211,7 +211,7 @@ func (f *journey) quietPeriod() {
 		}
 		f.sweep()
 		f.play(f.Now().Add(quietPause))
-		othersActed := len(f.desk) > 0 || len(f.returned) > 0 // which a comparison finds out
+		othersActed := len(f.desk) > 0 || len(f.returned) > 0 // a comparison finds it out
 		if n+1 >= quietSweeps && !othersActed {
 			return
 		}
@@ -221,7 +221,6 @@ func (f *journey) quietPeriod() {
 	}
 }
 
-// latestPayment returns the latest stored payment; nil if there is none.
 func (f *journey) latestPayment() *flows.Payment {
 	_, p, err := f.store.Registration(context.Background(), f.registration)
 	if err != nil {
@@ -230,7 +229,6 @@ func (f *journey) latestPayment() *flows.Payment {
 	return p
 }
 
-// storedPayments are all payments of the registration that Redis holds.
 func (f *journey) storedPayments() (all []*flows.Payment) {
 	for _, key := range f.redis.Keys() {
 		_, generation, ok := strings.Cut(key, "}:payment:")
@@ -297,15 +295,16 @@ func (f *journey) check() (result, error) {
 	return out, nil
 }
 
-// unlisted are the payments that wait for an operator, and that a listing for operators lacks. One that staff
-// paid too is among them if the club system shows it: by the debt that the overpayment settled.
+// unlisted returns the payments that wait for an operator but are missing from the operators' list. One
+// that staff paid too is among them if the club system shows it: by the debt that the overpayment
+// settled.
 func (f *journey) unlisted() (ids []string, err error) {
 	listed, err := f.gateways[0].payments.List(context.Background(), payment.ListOptions{})
 	for _, p := range f.storedPayments() {
 		paidTwice := p.State == flows.Recorded && p.HasProcessor() && len(f.desk) > 0 && len(f.booked()) > 0 && p.Snapshot != nil && p.Snapshot.Debt != nil && *p.Snapshot.Debt > 0
 		waits := p.State == flows.InDoubt || p.State == flows.Blocked || paidTwice
 		if !p.HasProcessor() && f.epochs > 0 {
-			continue // no processor helps to find what Redis forgot; the next look at the registration lists it
+			continue // no processor helps to find what Redis forgot; the next read of the registration lists it
 		}
 		if waits && !slices.ContainsFunc(listed.Items, func(s payment.Summary) bool { return s.ID == p.ID && s.State == p.State }) {
 			ids = append(ids, string(p.ID))
@@ -322,7 +321,7 @@ func (f *journey) tracef(format string, args ...any) {
 	f.trace = append(f.trace, fmt.Sprintf("%9.3fs  %s", at.Seconds(), fmt.Sprintf(format, args...)))
 }
 
-// epoch names a record between two occasions on which Redis forgot.
+// epoch names a record between two losses of Redis.
 func (f *journey) epoch(key string) string { return key + "#" + strconv.Itoa(f.epochs) }
 
 func number(digits string) int64 {
@@ -330,7 +329,7 @@ func number(digits string) int64 {
 	return n
 }
 
-// logHandler takes a gateway's log into the trace, where it is searched for personal data, too.
+// logHandler adds a gateway's log to the trace, which is also searched for personal data.
 type logHandler struct {
 	slog.Handler // which no gateway derives from
 	journey      *journey
@@ -347,7 +346,7 @@ func (h logHandler) Handle(ctx context.Context, line slog.Record) error {
 	}
 	text := line.Message
 	line.Attrs(func(a slog.Attr) bool { text += " " + a.Key + "=" + a.Value.String(); return true })
-	if strings.Contains(text, "the evidence is that of recorded payments") {
+	if strings.Contains(text, "the evidence matches recorded payments") {
 		h.journey.mu.Lock()
 		h.journey.byRule = true
 		h.journey.mu.Unlock()
@@ -357,7 +356,7 @@ func (h logHandler) Handle(ctx context.Context, line slog.Record) error {
 }
 
 // interleave is what may happen to a task before it continues: other tasks run, or its
-// process sleeps. It tells whether the process is still alive.
+// process sleeps. It reports whether the process is still alive.
 func (t *task) interleave() bool {
 	f := t.journey
 	if t.dead.Load() {
@@ -368,7 +367,7 @@ func (t *task) interleave() bool {
 		f.fault(slept)
 		d = f.between(5*time.Second, 4*time.Minute)
 		if f.chance(0.15) {
-			d = f.between(15*time.Minute, 45*time.Minute) // others have drawn their conclusions meanwhile, operators too
+			d = f.between(15*time.Minute, 45*time.Minute) // meanwhile the others have decided, operators too
 		}
 	}
 	t.yield(d)
@@ -382,7 +381,7 @@ func (f *journey) changeCart() {
 	}
 	for _, p := range f.cardPayments() {
 		if p.State == cards.Authorised || p.State == cards.Captured {
-			return // the cart is read for the last time before the capture; what changes after that is the club's to mend
+			return // the cart is read for the last time before the capture; the club must correct later changes
 		}
 	}
 	f.fault(clubChanged)

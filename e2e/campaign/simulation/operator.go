@@ -9,14 +9,14 @@ import (
 	"frontdesk/flows/payment"
 )
 
-// Operators look at what is in doubt once they may decide, or well after.
+// Operators look at payments in doubt as soon as they may decide, or well after.
 const (
 	operatorsEarliest = 15 * time.Minute
 	operatorsLatest   = 50 * time.Minute
 )
 
-// operate has an operator decide on whatever is in doubt or blocked, by what the club system's
-// books say at that moment: the one thing that an operator can see and the gateways cannot.
+// operate has an operator decide on payments in doubt or blocked, by the club system's ledger at that
+// moment: the one thing that an operator can see and the gateways cannot.
 func (f *journey) operate() {
 	for _, p := range f.storedPayments() {
 		switch p.State {
@@ -63,21 +63,21 @@ func (f *journey) decide(ctx context.Context, t *task, p *flows.Payment) {
 	}
 }
 
-// applied tells whether the club system has settled the sale, for any payer and by any method.
+// applied reports whether the club system has settled the sale, for any payer and by any method.
 func (f *journey) applied() bool {
 	sale, ok := f.sim.Sale(f.sale)
 	return ok && sale.State != "building" || len(f.booked()) > 0
 }
 
-// settledByUs tells whether that was by Frontdesk.
+// settledByUs reports whether Frontdesk settled the sale.
 func (f *journey) settledByUs() bool {
 	return len(f.booked())+len(f.settlements) > 0 || f.applied() && len(f.desk) == 0
 }
 
-// booked are the payments that the club system booked for the sale, but for those of its staff.
+// booked returns the payments that the club system booked for the sale, except those of its staff.
 func (f *journey) booked() []int64 { return f.amounts(false) }
 
-// atDesk are the payments that staff entered.
+// atDesk returns the payments that staff entered.
 func (f *journey) atDesk() []int64 { return f.amounts(true) }
 
 func (f *journey) amounts(byStaff bool) (amounts []int64) {

@@ -19,10 +19,9 @@ import (
 // processorURL has no listener: requests are handed over without a network.
 const processorURL = "http://processor.example/sandbox"
 
-// errNoAnswer is a request whose answer does not come.
+// errNoAnswer is the error of a request without a response.
 var errNoAnswer = errors.New("simulation: no answer")
 
-// processorTransport carries the gateways' requests to the processor.
 type processorTransport struct{ *env }
 
 // RoundTrip implements http.RoundTripper.
@@ -44,13 +43,13 @@ func (p processorTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errDead
 	}
 	answer, err := p.withFaults(r, t)
-	if !t.interleave() { // between the answer and what follows from it anything may happen as well
+	if !t.interleave() { // anything may also happen between the response and its consequences
 		return nil, errDead
 	}
 	return answer, err
 }
 
-// withFaults plays one request's way.
+// withFaults sends one request, with faults.
 func (p processorTransport) withFaults(r *http.Request, t *task) (*http.Response, error) {
 	f := t.journey
 	if !f.chance(f.plan.cards) {
@@ -81,7 +80,7 @@ func (p processorTransport) withFaults(r *http.Request, t *task) (*http.Response
 	}
 }
 
-// process has the processor answer, and waits until it has posted what it has to tell about it.
+// process returns the processor's response, once the processor has posted the webhook for it.
 func (s *env) process(r *http.Request) *http.Response {
 	inner := r.Clone(r.Context())
 	inner.URL.Path = strings.TrimPrefix(r.URL.Path, "/sandbox")
@@ -99,16 +98,16 @@ func (s *env) process(r *http.Request) *http.Response {
 		case letter := <-s.webhooks: // each change of a payment has one webhook
 			f.deliveries = append(f.deliveries, letter)
 		case <-time.After(deliveryTimeout):
-			panic("the processor tells nothing of a change") // the simulation's own mistake
+			panic("the processor tells nothing of a change") // a bug in the simulation
 		}
 	}
 	return recorder.Result()
 }
 
-// deliveryTimeout is far more than a letter takes on a busy machine.
+// deliveryTimeout is far more than a webhook takes on a busy machine.
 const deliveryTimeout = time.Minute
 
-// paymentsFingerprint says in one value how all payments stand, as far as events tell of it.
+// paymentsFingerprint returns one value for the state of all payments, as far as events report it.
 func (s *env) paymentsFingerprint() (all string) {
 	for _, p := range s.sandbox.Payments() {
 		if p.State == "requires_action" {
@@ -125,7 +124,6 @@ type delivery struct {
 	body   []byte
 }
 
-// webhookRecorder takes the processor's webhooks.
 type webhookRecorder chan delivery
 
 // RoundTrip implements http.RoundTripper.
@@ -138,7 +136,7 @@ func (b webhookRecorder) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: r}, nil
 }
 
-// sendDeliveries sends the webhooks of what has just happened on their way.
+// sendDeliveries schedules the webhooks of the latest changes.
 func (f *journey) sendDeliveries() {
 	for _, letter := range f.deliveries {
 		send := func(d time.Duration) {
@@ -167,13 +165,12 @@ func (f *journey) sendDeliveries() {
 	f.deliveries = nil
 }
 
-// cardPayments are the processor's payments.
 func (s *env) cardPayments() []sandbox.Payment { return s.sandbox.Payments() }
 
-// held is what the buyer has parted with at one moment.
+// held is the buyer's money that is charged or authorised at one moment.
 type held struct {
 	// charged names what was taken and not given back: the processor's payments, and the sale itself once
-	// Frontdesk settled it in whatever way.
+	// Frontdesk settled it by any method.
 	charged    []string
 	authorised []string // the processor's payments that the buyer authorised, and that were not cancelled since
 }
@@ -194,7 +191,7 @@ func (f *journey) held() (now held) {
 	return now
 }
 
-// overlap tells whether two lists share an entry.
+// overlap reports whether two lists share an entry.
 func overlap(before, now []string) bool {
 	return slices.ContainsFunc(before, func(id string) bool { return slices.Contains(now, id) })
 }

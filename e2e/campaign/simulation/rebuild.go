@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The rebuilds, as the gateways' watch over Redis has them.
+// The timing of the rebuilds, as in the gateways' watch over Redis.
 const (
 	rebuildWindow = 8 * 24 * time.Hour // of everything
 	rebuildSoon   = 20 * time.Second   // a loss is noticed by the next sweep, or the one after it
@@ -13,7 +13,7 @@ const (
 	rebuildEvery  = 4 * time.Minute    // whether a loss was noticed or not
 )
 
-// rebuild has a gateway bring back what Redis lost, and again until it is done.
+// rebuild has a gateway restore what Redis lost, and repeats until it is done.
 func (f *journey) rebuild(d time.Duration) {
 	f.spawn(d, f.anyGateway(), "rebuild", func(ctx context.Context, t *task) {
 		if err := t.gateway.payments.Rebuild(ctx, rebuildWindow); err != nil || t.dead.Load() {
@@ -23,8 +23,8 @@ func (f *journey) rebuild(d time.Duration) {
 	})
 }
 
-// rebuilds has the gateways compare Redis with the processor now and then until an
-// instant of the journey, in journeys where there may be something to find.
+// rebuilds has the gateways occasionally compare Redis with the processor until an instant of the
+// journey, in journeys where there may be something to find.
 func (f *journey) rebuilds(until time.Duration) {
 	if f.plan.rollbacks == 0 && f.plan.cards == 0 {
 		return

@@ -21,7 +21,6 @@ var (
 	errLost    = &net.OpError{Op: "read", Net: "tcp", Err: errors.New("connection reset by peer")}
 )
 
-// redisHook injects faults between the gateways and Redis.
 type redisHook struct{ *env }
 
 // DialHook implements redis.Hook.
@@ -38,8 +37,12 @@ func (h redisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 func (h redisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		err := h.process(ctx, cmds, func() error { return next(ctx, cmds) })
+		var reply redis.Error
+		if err == nil || errors.As(err, &reply) {
+			return err // Redis answered each command
+		}
 		for _, cmd := range cmds {
-			if err != nil && cmd.Err() == nil {
+			if cmd.Err() == nil {
 				cmd.SetErr(err)
 			}
 		}
@@ -47,11 +50,11 @@ func (h redisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 	}
 }
 
-// process makes one round trip to Redis, with whatever the plan of the journey adds to it.
+// process makes one round trip to Redis, with the faults of the journey's plan.
 func (h redisHook) process(ctx context.Context, cmds []redis.Cmder, next func() error) error {
 	t := taskOf(ctx)
 	if t != nil && t.dead.Load() {
-		return errDead // before it could learn anything
+		return errDead // sends nothing, so that nothing is new to Redis because of it
 	}
 	h.redis.SetTime(h.Now())
 	if once := h.onlyOnce(cmds); once || t == nil {
@@ -108,7 +111,10 @@ func (h redisHook) onlyOnce(cmds []redis.Cmder) bool {
 				return true
 			}
 		case "eval":
-			h.scripts.Store(redis.NewScript(fmt.Sprint(args[1])).Hash(), true)
+			if _, known := h.scripts.LoadOrStore(redis.NewScript(fmt.Sprint(args[1])).Hash(), true); !known {
+				h.learning.Store(true)
+				return true
+			}
 		case "sadd":
 			if args[1] == "asynq:queues" {
 				h.learning.Store(true)
@@ -132,7 +138,7 @@ func normaliseSchedule(cmds []redis.Cmder, now time.Time) {
 	}
 }
 
-// openPayments is the list that the sweeper works off, and paymentStates what operators see of it.
+// openPayments is the list that the sweeper processes. paymentStates is what operators see of it.
 const (
 	openPayments  = "fd:payments:open"
 	paymentStates = "fd:{" + openPayments + "}:states"
@@ -141,7 +147,6 @@ const (
 // sortedSets are the lists that Redis forgets together with the records.
 var sortedSets = []string{openPayments, paymentStates}
 
-// watchVersions notes the versions of the records that scripts have changed.
 func (f *journey) watchVersions(cmds []redis.Cmder) {
 	for _, cmd := range cmds {
 		if !strings.HasPrefix(cmd.Name(), "eval") {
@@ -169,7 +174,7 @@ type snapshot struct {
 	strings map[string]storedString
 }
 
-// storedString is a value with the rest of its time.
+// storedString is a value with its remaining time to live.
 type storedString struct {
 	value string
 	left  time.Duration
@@ -239,7 +244,7 @@ const pendingJobs = "asynq:{default}:pending"
 // paymentName finds the payment in a job.
 var paymentName = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}-[0-9]+`)
 
-// takeJobs has the gateways run what was queued: at least once, at any time, anywhere.
+// takeJobs has the gateways run the queued jobs: at least once, at any time, anywhere.
 func (f *journey) takeJobs() {
 	jobs, err := f.redis.List(pendingJobs)
 	if err != nil {

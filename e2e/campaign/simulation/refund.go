@@ -31,7 +31,7 @@ func (f *journey) scheduleRefunds() {
 	})
 }
 
-// settleRefunds has the banks settle each refund, and returns how it likely ends well.
+// settleRefunds has the banks settle each refund. It succeeds with the given probability.
 func (f *journey) settleRefunds(likely float64) {
 	for _, p := range f.cardPayments() {
 		succeeded := f.chance(likely)
@@ -46,7 +46,6 @@ func (f *journey) settleRefunds(likely float64) {
 	}
 }
 
-// refundAgain has an operator ask for the refund of a blocked payment.
 func (f *journey) refundAgain(ctx context.Context, t *task, p *flows.Payment) {
 	_, err := t.gateway.payments.ConfirmNotRecorded(ctx, p.ID, payment.Refund, flows.Decision{Operator: "op", Reason: "the balance suffices now"})
 	if t.dead.Load() {
@@ -58,7 +57,7 @@ func (f *journey) refundAgain(ctx context.Context, t *task, p *flows.Payment) {
 	}
 }
 
-// atProcessor does something at the processor that is neither the gateway's nor the buyer's.
+// atProcessor does something at the processor for neither the gateway nor the buyer.
 func (f *journey) atProcessor(method, path, body string) {
 	r, err := http.NewRequest(method, processorURL+path, bytes.NewReader([]byte(body)))
 	if err != nil {

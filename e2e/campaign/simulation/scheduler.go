@@ -14,7 +14,7 @@ type event struct {
 	do func()
 }
 
-// after has something happen after a time, behind everything else of that instant.
+// after schedules do after a time, behind all other events of that instant.
 func (f *journey) after(d time.Duration, do func()) {
 	f.orders++
 	e := event{f.Now().Add(d), do}
@@ -26,7 +26,7 @@ func (f *journey) after(d time.Duration, do func()) {
 // a journey that gets there never ends.
 const maxEvents = 100_000
 
-// play lets everything happen that is still to happen until an instant, the zero one for all.
+// play runs all events until an instant; zero means all.
 func (f *journey) play(until time.Time) {
 	for len(f.pending) > 0 && (until.IsZero() || !f.pending[0].at.After(until)) {
 		e := f.pending[0]
@@ -52,24 +52,24 @@ type task struct {
 	gateway *gateway
 	name    string
 	resume  chan struct{}
-	dead    atomic.Bool // its process is gone: nothing that it still does reaches anybody
+	dead    atomic.Bool // its process is dead: its calls reach nothing
 }
 
-// errDead is what the remains of a dead process see of the world.
+// errDead is the error of every call of a dead process.
 var errDead = errors.New("simulation: the process is gone")
 
 type taskKey struct{}
 
-// taskOf finds whose call it is; nil for the simulation's own.
+// taskOf returns the task of a call; nil for the simulation's own calls.
 func taskOf(ctx context.Context) *task {
 	t, _ := ctx.Value(taskKey{}).(*task)
 	return t
 }
 
-// gaveUp tells whether the journey was stopped because it did not end.
+// gaveUp reports whether the journey was stopped because it did not end.
 func (f *journey) gaveUp() bool { return f.events >= maxEvents }
 
-// giveUp kills all gateways, so that a journey without an end comes to one.
+// giveUp kills all gateways, so that an endless journey ends.
 func (f *journey) giveUp() {
 	for _, g := range f.gateways {
 		f.crash(g)
@@ -96,7 +96,7 @@ func (f *journey) spawn(d time.Duration, g *gateway, name string, body func(cont
 	})
 }
 
-// resumeTask lets a task run until it gives way or ends.
+// resumeTask lets a task run until it yields or ends.
 func (f *journey) resumeTask(t *task, start func()) {
 	f.running.Store(t)
 	start()
@@ -117,7 +117,7 @@ func (t *task) yield(d time.Duration) {
 	f.fence.Add(1)
 }
 
-// crash ends a gateway's process: none of its tasks reaches anybody any more.
+// crash ends a gateway's process: the calls of its tasks no longer reach anything.
 func (f *journey) crash(g *gateway) {
 	f.tracef("%s: the process is killed", g.name)
 	for t := range f.tasks {

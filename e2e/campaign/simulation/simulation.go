@@ -6,9 +6,9 @@
 //
 //	go run ./e2e/campaign/run simulation --only SEED
 //
-// Unlike e2e/model, which explores every order of an abstraction, this runs the code on random ways.
-// Other campaigns cover the HTTP edge, processes and networks. Start reading at journey.run, then task,
-// then faults.go.
+// Unlike e2e/model, which explores every order of an abstraction, this runs the code along random
+// paths. Other campaigns cover the HTTP edge, processes and networks. Start reading at journey.run,
+// then task, then faults.go.
 package simulation
 
 import (
@@ -28,9 +28,10 @@ import (
 func Campaign() campaign.Campaign {
 	return campaign.Campaign{
 		Name: "simulation",
-		Description: "The gateway's own code plays single journeys in virtual time, three replicas on each, while every call to the club system, " +
-			"the card processor and Redis fails in every way, processes die and sleep, Redis forgets, webhooks and buyers do as they please. " +
-			"One in seven pays later, at the desk or nothing, staff settle one in five themselves, strangers ask for one in five, refunds are refused, pending or returned by the bank in one of four, and operators decide what is in doubt by the club system's books.",
+		Description: "The gateway's own code runs single journeys in virtual time, with three replicas for each. Every call to the club system, " +
+			"the card processor and Redis fails in every way, processes die and sleep, Redis loses writes, and webhooks and buyers are unpredictable. " +
+			"One in seven pays later, at the desk or nothing. Staff settle one sale in five themselves, and strangers request one registration in five. " +
+			"One refund in four is refused, pending or returned by the bank. Operators decide doubts by the club system's books.",
 		Faults: faultKinds(), InProcess: true, Drive: play,
 		Mutations: []string{"retry-unknown", "release-although-sent", "take-over", "overwritable-claim", "no-compare-and-set", "key-per-attempt",
 			"refund-in-doubt", "cart-unchecked", "trust-any-release", "claim-unread", "no-write-gate", "no-rebuild", "no-answer-no-effect", "any-record-matches", "rebuilt-for-all", "state-unlisted", "stored-decline", "sale-unseen", "evidence-without-claim", "paid-twice-unseen", "refund-believed"},
@@ -39,7 +40,7 @@ func Campaign() campaign.Campaign {
 }
 
 const (
-	// progressEvery: often enough to see that it lives.
+	// progressEvery: often enough to see that the run makes progress.
 	progressEvery = 5000
 	// renewEvery: miniredis remembers the name of every key that it has ever had.
 	renewEvery = 1000
@@ -67,7 +68,7 @@ func work(ctx context.Context, o campaign.Options, recorder *campaign.Recorder, 
 	}
 }
 
-// workInOneEnv plays at most renewEvery journeys, and tells whether there are enough.
+// workInOneEnv plays at most renewEvery journeys, and reports whether there are enough.
 func workInOneEnv(ctx context.Context, o campaign.Options, recorder *campaign.Recorder, next *atomic.Int64) (enough bool, err error) {
 	s, err := newEnv()
 	if err != nil {
@@ -98,10 +99,10 @@ func workInOneEnv(ctx context.Context, o campaign.Options, recorder *campaign.Re
 	return false, nil
 }
 
-// maxTries: a journey calls on fewer scripts, and each try teaches it one at least.
+// maxTries: a journey uses fewer scripts, and each try loads at least one.
 const maxTries = 50
 
-// play plays the journey of a seed, until nothing in it depends on having been the first here.
+// play repeats the journey of a seed until nothing in it depends on being the first here.
 func (s *env) play(seed uint64) (result, error) {
 	for range maxTries {
 		s.learning.Store(false)

@@ -25,7 +25,7 @@ func TestJourneys(t *testing.T) {
 	}
 }
 
-// TestSeedsRepeat: a violation that cannot be seen again is a rumour.
+// TestSeedsRepeat checks that every seed can be repeated, so that a violation can be seen again.
 func TestSeedsRepeat(t *testing.T) {
 	t.Parallel()
 	var first *campaign.Report
@@ -43,8 +43,7 @@ func TestSeedsRepeat(t *testing.T) {
 	}
 }
 
-// TestMutationIsKilled: a simulation that finds nothing in a gateway that sends
-// twice would find nothing in any.
+// TestMutationIsKilled checks that the simulation finds the mistake in a gateway that sends twice.
 func TestMutationIsKilled(t *testing.T) {
 	t.Parallel()
 	builds, err := campaign.NewBuilds()

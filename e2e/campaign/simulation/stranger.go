@@ -16,7 +16,7 @@ func (f *journey) scheduleStranger() {
 	}
 }
 
-// askAsStranger asks with a token that was never issued, for what only the holder may have.
+// askAsStranger sends requests for what only the holder may have, with a token that was never issued.
 func (f *journey) askAsStranger(ctx context.Context, t *task) {
 	forged := "x" + f.token[1:]
 	if forged == f.token {

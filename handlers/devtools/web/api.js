@@ -65,7 +65,7 @@ export const reset = () => request("POST", controlPath("reset"));
 /** @param {number} after @returns {Promise<Call[]>} the calls after that number; all, if there never was one */
 export const calls = async (after) => (await request("GET", controlPath(`requests?after=${after}`))).items;
 
-/** @returns {Promise<SandboxSettings>} of all worlds */
+/** @returns {Promise<SandboxSettings>} of this world */
 export const sandboxSettings = () => request("GET", "/sandbox/settings");
 
 /** @param {SandboxSettings} settings replaces them */
@@ -84,9 +84,10 @@ export const forgetAnswers = () => request("DELETE", `/panel/requests?world=${en
  */
 async function request(method, path, body) {
   const answer = await fetch(path, {
-    method, ...(body !== undefined && { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
+    method, headers: { "X-Frontdesk-World": world(), ...(body !== undefined && { "Content-Type": "application/json" }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
   }).catch(() => {
-    throw new Error("The mock does not answer. Is it running?");
+    throw new Error("The mock back end does not respond. Is it running?");
   });
   if (answer.status === 204) return undefined;
   if (answer.ok) return answer.json();

@@ -11,7 +11,7 @@ const PAYMENT = { method: "POST", path: "/sales/*/payments" };
  * @type {{ name: string, title: string, what: string, faults: api.Fault[] }[]}
  */
 const SWITCHES = [
-  { name: "lost", title: "The next payment's answer gets lost", what: "It is recorded, but the response is lost: the payment is in doubt.",
+  { name: "lost", title: "The response to the next payment is lost", what: "It is recorded, but the response is lost: the payment is in doubt.",
     faults: [{ match: PAYMENT, kind: "drop_after", times: 1 }] },
   { name: "refused", title: "The next payment is not recorded", what: "503, nothing done: in doubt as well, because the outcome is unknown.",
     faults: [{ match: PAYMENT, kind: "error_before", status: 503, times: 1 }] },
@@ -21,7 +21,7 @@ const SWITCHES = [
       { match: { method: "POST", path: "/contact_migration_requests" }, kind: "error_before", status: 503 },
     ] },
   { name: "down", title: "The club system is down", what: "Every call: 503, nothing done.", faults: [{ match: {}, kind: "error_before", status: 503 }] },
-  { name: "slow", title: "The club system is slow", what: "Every answer takes two seconds.", faults: [{ match: {}, kind: "delay", delayMs: 2_000 }] },
+  { name: "slow", title: "The club system is slow", what: "Every response takes two seconds.", faults: [{ match: {}, kind: "delay", delayMs: 2_000 }] },
 ];
 
 /** What the processor can do with its webhooks, by its own words. */
@@ -45,14 +45,14 @@ function show({ faults, sandbox }, act) {
     heading("The club system", isAnything && button("mend", { class: "quiet", "data-mend": true, onclick: () => act(async () => {
       await Promise.all([api.setFaults([]), api.setSandboxSettings({ ...sandbox, webhooks: "normal" })]);
       return "Everything works again.";
-    }) }, "Mend everything")),
+    }) }, "Remove all faults")),
     h("ul", { class: "switches" }, SWITCHES.map((one) => h("li", {}, toggle(one, faults, act)))),
-    others.length > 0 && h("p", { class: "soft" }, "Also switched on, elsewhere: ", others.map((fault) => `${fault.kind} ${fault.match.method ?? ""} ${fault.match.path ?? "every call"}`).join(", "), "."),
+    others.length > 0 && h("p", { class: "soft" }, "Also active: ", others.map((fault) => `${fault.kind} ${fault.match.method ?? ""} ${fault.match.path ?? "every call"}`).join(", "), "."),
     heading("The processor's webhooks"),
     h("div", { class: "choices", role: "radiogroup", "aria-label": "The processor's webhooks" }, WEBHOOKS.map(([value, words]) =>
       h("label", {}, h("input", { type: "radio", name: "webhooks", value, "data-key": `webhooks-${value}`, checked: sandbox.webhooks === value,
         onchange: () => act(async () => void (await api.setSandboxSettings({ ...sandbox, webhooks: value }))) }), words))),
-    h("p", { class: "soft" }, "For all worlds, as the processor is one. ", asCurl("webhooks", "PUT", "/sandbox/settings", { webhooks: sandbox.webhooks }, act)),
+    h("p", { class: "soft" }, "Of this world. ", asCurl("webhooks", "PUT", `/sandbox/settings?world=${api.world()}`, { webhooks: sandbox.webhooks }, act)),
   ];
 }
 

@@ -24,7 +24,7 @@ export async function copy(text) {
     const copied = document.execCommand("copy");
     field.remove();
     if (before instanceof HTMLElement) before.focus({ preventScroll: true });
-    return copied ? COPIED : `The browser does not let it be copied: ${text}`;
+    return copied ? COPIED : `The browser does not allow copying: ${text}`;
   }
 }
 

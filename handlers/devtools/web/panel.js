@@ -74,8 +74,8 @@ class Panel extends HTMLElement {
       type: "button", role: "tab", id: `tab-${tab.name}`, "data-tab": tab.name, "aria-controls": "pane",
       onclick: () => this.#choose(tab),
     }, tab.title));
-    return h("aside", { "aria-label": "Developer's panel", "data-panel": true },
-      button("handle", { class: "handle", "aria-expanded": "false", "aria-label": "mock: open the developer's panel", title: "Developer's panel: the key ` (left of 1)", onclick: () => this.#toggle() }, "mock"),
+    return h("aside", { "aria-label": "Developer panel", "data-panel": true },
+      button("handle", { class: "handle", "aria-expanded": "false", "aria-label": "mock: open the developer's panel", title: "Developer panel: key ` (left of 1)", onclick: () => this.#toggle() }, "mock"),
       h("div", { class: "panel", id: "panel", hidden: true },
         h("header", {},
           h("h2", {}, "Frontdesk ", h("span", { class: "mock" }, "mock")),
@@ -163,7 +163,7 @@ class Panel extends HTMLElement {
     this.#changes = undefined;
     if (!isWanted) return;
     this.#changes = new EventSource("/panel/changes");
-    this.#changes.onerror = () => this.#say("The mock does not answer. Is it running?", "trouble");
+    this.#changes.onerror = () => this.#say("The mock back end does not respond. Is it running?", "trouble");
     this.#changes.onmessage = () => {
       clearTimeout(this.#reading);
       this.#reading = setTimeout(() => this.#read(), SETTLE);

@@ -13,7 +13,7 @@ const read = async () => (await api.personas()).map(({ identityToken, accessToke
  */
 async function fresh(key) {
   const found = (await api.personas()).find((one) => one.key === key);
-  if (!found) throw new Error(`There is no persona ${key}.`);
+  if (!found) throw new Error(`The persona ${key} does not exist.`);
   return found;
 }
 
@@ -23,8 +23,8 @@ async function fresh(key) {
  */
 const show = (list, act) => [
   heading("People that the club knows"),
-  h("p", { class: "soft" }, "Sign in as one of them: the panel comes back to the site as the club's own login would. ",
-    page.registration() ? "Or bring their account into this registration." : "In a registration, their account can be brought along."),
+  h("p", { class: "soft" }, "Log in as one of them: the panel returns to the site as the club's own login would. ",
+    page.registration() ? "Or use their account in this registration." : "In a registration, you can use their account."),
   h("ul", { class: "people" }, list.map((one) => h("li", { "data-persona": one.key }, card(one, act)))),
 ];
 
@@ -42,7 +42,7 @@ const card = ({ key, givenName, familyName, status, clubId, contactId, descripti
     h("p", {}, description),
     h("div", { class: "row" },
       button(`in-${key}`, { class: "strong", "data-sign-in": key, onclick: () => act(async () => page.signIn((await fresh(key)).identityToken)) }, "Sign in"),
-      page.registration() && button(`bring-${key}`, { "data-bring": key, onclick: () => act(async () => page.bringAccount((await fresh(key)).accessToken)) }, "Bring this account")),
+      page.registration() && button(`bring-${key}`, { "data-bring": key, onclick: () => act(async () => page.bringAccount((await fresh(key)).accessToken)) }, "Use this account")),
     h("div", { class: "row soft" }, "Copy",
       copier(key, "identityToken", "as the club's own login signs it, for ten minutes", act, async () => (await fresh(key)).identityToken),
       copier(key, "accessToken", "of the club system", act, async () => (await fresh(key)).accessToken),

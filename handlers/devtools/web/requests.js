@@ -77,7 +77,7 @@ function show(list, act) {
     heading("Requests", list.length > 0 && button("clear", { class: "quiet", onclick: () => act(async () => void (await api.forgetAnswers())) }, "Clear")),
     list.length > 0
       ? h("ul", { class: "requests" }, list.map((row) => h("li", {}, details(row, act))))
-      : h("p", { class: "empty" }, "No request yet. Whatever this page asks of the API appears here, with what the gateway asks of the club system for it."),
+      : h("p", { class: "empty" }, "No request yet. The page's API requests appear here, each with the gateway's calls to the club system."),
   ];
 }
 
@@ -98,7 +98,7 @@ function details(row, act) {
       h("span", { class: "figures" }, calls.length > 0 && h("span", { title: "calls of the club system" }, `${calls.length}↑`), answer && time(answer.durationMs))),
     h("div", { class: "inside" },
       h("p", { class: "soft" }, new Date(row.at).toLocaleTimeString(), " · trace ", button(`trace-${traceId}`, { class: "copy mono", title: "Copy the trace id", onclick: () => act(() => copy(traceId)) }, traceId)),
-      calls.length > 0 ? table(calls) : h("p", { class: "soft" }, "The club system was asked nothing.")));
+      calls.length > 0 ? table(calls) : h("p", { class: "soft" }, "No calls to the club system.")));
   element.addEventListener("toggle", () => (element.open ? opened.add(traceId) : opened.delete(traceId)));
   return element;
 }

@@ -44,14 +44,14 @@ function show({ minute, isSet, worlds }, act) {
 
     heading("Look elsewhere"),
     h("ul", { class: "links" },
-      [[`/sim/${api.world()}/_control/`, "The club system: contacts, sales, ledger, audit"], ["/sandbox/payments", "The sandbox processor's payments"], ["/docs", "The API's documentation"], ["/openapi.yaml", "The contract"]]
+      [[`/sim/${api.world()}/_control/`, "The club system: contacts, sales, ledger, audit"], [`/sandbox/payments?world=${api.world()}`, "The sandbox processor's payments"], ["/docs", "The API's documentation"], ["/openapi.yaml", "The contract"]]
         .map(([href, words]) => h("li", {}, h("a", { href, target: "_blank", rel: "noopener", "data-key": href }, words)))),
   ];
 }
 
 /** @param {string} name */
 function enter(name) {
-  if (!api.WORLD_NAME.test(name)) throw new Error("A world is demo, or demo- and letters, digits, dots, underscores and hyphens.");
+  if (!api.WORLD_NAME.test(name)) throw new Error("A world must be demo, or demo- followed by letters, digits, dots, underscores and hyphens.");
   page.remember({ worlds: [...new Set([...(page.settings().worlds ?? []), name])] });
   api.enterWorld(name);
   page.startAgain();

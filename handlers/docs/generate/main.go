@@ -75,7 +75,7 @@ var link = regexp.MustCompile(`<a href="([^"#:]+)(#[^"]*)?">(.*?)</a>`)
 // unlinkedRow is a row of the index whose page the gateway does not serve.
 var unlinkedRow = regexp.MustCompile(`(?s)<tr>\n<td>[^<]*</td>\n<td>.*?</td>\n</tr>\n`)
 
-// resolveLinks makes links absolute, since the index has two addresses. Of a link to a file that
+// resolveLinks makes links absolute, because the index has two addresses. Of a link to a file that
 // the gateway does not serve only the text is left, and of its row in the index nothing.
 func resolveLinks(guide string, body []byte) []byte {
 	body = link.ReplaceAllFunc(body, func(whole []byte) []byte {

@@ -25,7 +25,6 @@ type amountRequest struct {
 	Amount int64 `json:"amount"` // minor units
 }
 
-// metadataRequest is the body of POST /payments/{id}/metadata.
 type metadataRequest struct {
 	Metadata map[string]string `json:"metadata"`
 }
@@ -33,7 +32,6 @@ type metadataRequest struct {
 // cancelRequest is the body of POST /payments/{id}/cancel, and may be left out.
 type cancelRequest struct{}
 
-// paymentList is the response of GET /payments.
 type paymentList struct {
 	Items []Payment `json:"items"`          // newest first
 	Next  string    `json:"next,omitempty"` // the value of before for the next page; absent on the last one
@@ -43,7 +41,6 @@ type paymentList struct {
 // it.
 type write func(world *world, now time.Time) storedResponse
 
-// validator makes the write of a request.
 type validator func(r *http.Request, body []byte) (write, error)
 
 // serveWrite handles a write of the merchant, and runs it once for its idempotency key.
@@ -142,7 +139,9 @@ func readCapture(in amountRequest) (transition, error) {
 }
 
 func (s *Server) readRefund(in amountRequest) (transition, error) {
-	return refund(in.Amount, s.world().webhooks.settings.Load().Refunds), checkAmount(in.Amount)
+	return func(p Payment) (Payment, string, error) {
+		return refund(in.Amount, s.world().webhooks.settingsOf(worldOf(p)).Refunds)(p)
+	}, checkAmount(in.Amount)
 }
 
 // settleRequest is the body of POST /payments/{id}/settle-refund.
@@ -173,10 +172,19 @@ func readMetadata(in metadataRequest) (transition, error) {
 	return updateMetadata(in.Metadata), checkMetadata(in.Metadata)
 }
 
-// list responds with the payments, newest first. The optional parameters are since, an
-// instant, and for paging limit and before (the next of the previous page).
+// list responds with the payments, newest first: a page for a browser, JSON for a program. The
+// optional parameters are since, an instant, and for paging limit and before (the next of the
+// previous page). A request that names a demo world gets its payments alone.
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Vary", "Accept, Cookie, "+worldHeader)
 	selected, err := readListing(r)
+	if err == nil {
+		selected.world, err = requestedWorld(r)
+	}
+	if err == nil && wantsPage(r) {
+		s.showOverview(w, cmp.Or(selected.world, defaultWorld), "")
+		return
+	}
 	var out paymentList
 	if err == nil {
 		var more bool
@@ -200,6 +208,7 @@ func readListing(r *http.Request) (l listing, err error) {
 			}
 		case "before":
 			l.before = value
+		case "world": // see requestedWorld
 		default:
 			err = strconv.ErrSyntax
 		}

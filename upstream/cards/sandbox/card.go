@@ -13,7 +13,6 @@ const (
 	declineAuthentication = "authentication_failed"
 )
 
-// testCard is a card number with a known effect.
 type testCard struct {
 	Number       string
 	Effect, Tone string // text and colour on the hosted page
@@ -27,7 +26,6 @@ func (c testCard) Spaced() string {
 	return c.Number[:4] + " " + c.Number[4:8] + " " + c.Number[8:12] + " " + c.Number[12:]
 }
 
-// testCards returns all test cards in the order of the hosted page.
 func testCards() []testCard {
 	return []testCard{
 		{Number: "4242424242424242", Effect: "Succeeds", Tone: "good"},

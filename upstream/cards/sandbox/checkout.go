@@ -10,12 +10,10 @@ import (
 // a parameter, because the payment does not record it.
 const codeInvalidNumber = "invalid_number"
 
-// confirmRequest is the body of POST /payments/{id}/confirm.
 type confirmRequest struct {
 	Card string `json:"card"`
 }
 
-// challengeRequest is the body of POST /payments/{id}/challenge.
 type challengeRequest struct {
 	Approve *bool `json:"approve"`
 }

@@ -33,12 +33,11 @@ type view struct {
 	Cards     []testCard
 }
 
-// showPage responds with the page of a payment, or of one that does not exist.
 func showPage(w http.ResponseWriter, r *http.Request, p Payment, err error) {
 	v, status := viewOf(p, visitorLanguage(r), r.URL.Query().Get("problem")), http.StatusOK
 	if err != nil {
 		v, status = view{Step: "missing", Headline: "No such payment"}, http.StatusNotFound
-		v.Text = "The link may be incomplete, or the sandbox was restarted and forgot its payments."
+		v.Text = "The link may be incomplete, or the sandbox was restarted and lost its payments."
 	}
 	var body bytes.Buffer
 	_ = v.page().Render(&body) // a buffer accepts everything
@@ -82,9 +81,9 @@ func viewOf(p Payment, visitor language.Tag, problem string) view {
 		v.Problem = problemText(p.DeclineCode, problem)
 	case p.State == cards.Cancelled:
 		v.Step, v.Headline = "cancelled", "Payment cancelled"
-		v.Text = "Nothing was taken, and nothing will be."
+		v.Text = "Nothing was charged, and nothing will be."
 	case p.State == cards.Refunded:
-		v.Headline, v.Text = "Payment refunded", "All of it was given back."
+		v.Headline, v.Text = "Payment refunded", "The full amount was refunded."
 	case p.Refunded > 0:
 		v.Headline, v.Text = "Payment complete", "Of this, "+formatAmount(p.Refunded, p.Currency, visitor)+" was given back."
 	case p.State == cards.Captured:
@@ -100,9 +99,9 @@ func problemText(declineCode, problem string) string {
 		return "That is not a complete card number. Check the digits, or choose a test card."
 	}
 	return map[string]string{
-		declineCard:           "Your card was declined. Nothing was taken. Try another card.",
-		declineFunds:          "There is not enough money on this card. Nothing was taken. Try another card.",
-		declineAuthentication: "Your bank did not confirm the payment. Nothing was taken. Try again, or use another card.",
+		declineCard:           "Your card was declined. Nothing was charged. Try another card.",
+		declineFunds:          "This card has insufficient funds. Nothing was charged. Try another card.",
+		declineAuthentication: "Your bank did not confirm the payment. Nothing was charged. Try again, or use another card.",
 	}[declineCode]
 }
 

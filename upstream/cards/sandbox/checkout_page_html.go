@@ -76,7 +76,6 @@ func (v view) pay() g.Node {
 	}
 }
 
-// testCards are buttons of the form.
 func (v view) testCards() g.Node {
 	card := func(c testCard) g.Node {
 		return html.Li(html.Button(html.Type("submit"), html.FormAttr("pay"), g.Attr("formnovalidate"), html.Name("card"), html.Value(c.Number),

@@ -15,8 +15,7 @@ import (
 // browser is the Accept header of a browser's navigation.
 var browser = header{"Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
 
-// page reads the hosted page as a browser does, and returns its text with the
-// entities resolved.
+// page reads the hosted page as a browser does, and returns its text with the entities decoded.
 func (b *testEnv) page(path string, headers ...header) (reply, string) {
 	b.Helper()
 	r := b.send(http.MethodGet, path, "", append([]header{browser}, headers...)...)
@@ -26,7 +25,7 @@ func (b *testEnv) page(path string, headers ...header) (reply, string) {
 	return r, html.UnescapeString(string(r.body))
 }
 
-// form posts as the page's form does without its script.
+// form posts what the page's form posts without JavaScript.
 func (b *testEnv) form(path string, values url.Values) reply {
 	b.Helper()
 	return b.send(http.MethodPost, path, values.Encode(), browser, header{"Content-Type", "application/x-www-form-urlencoded"})
@@ -36,7 +35,7 @@ func TestPageInEachState(t *testing.T) {
 	b := newTestEnv(t)
 	for state, words := range map[string][]string{
 		"requires_action": {`data-step="pay"`, "Card number", "Pay to", "Club Riverside", "Pay <bdi", "Cancel and go back"},
-		"declined":        {`data-step="pay"`, `role="alert"`, "Your card was declined. Nothing was taken.", `aria-invalid="true"`},
+		"declined":        {`data-step="pay"`, `role="alert"`, "Your card was declined. Nothing was charged.", `aria-invalid="true"`},
 		"challenge":       {`data-step="challenge"`, "Your bank asks you to confirm", `value="true"`, `value="false"`},
 		"authorised":      {`data-step="done"`, "Payment authorised", "Back to Club Riverside"},
 		"captured":        {`data-step="done"`, "Payment complete", "There is nothing more to pay."},
@@ -67,7 +66,7 @@ func TestPageInEachState(t *testing.T) {
 
 func TestDeclineMessages(t *testing.T) {
 	b := newTestEnv(t)
-	for card, message := range map[string]string{emptyCard: "not enough money", declinedCard: "was declined"} {
+	for card, message := range map[string]string{emptyCard: "insufficient funds", declinedCard: "was declined"} {
 		p := b.create()
 		b.confirm(p.ID, card)
 		if _, text := b.page("/payments/" + p.ID); !strings.Contains(text, message) {
@@ -81,8 +80,8 @@ func TestDeclineMessages(t *testing.T) {
 	}
 }
 
-// Where a form leads: to the merchant when the payment is made, else back to the
-// page, by an address that holds wherever the sandbox is mounted.
+// A form leads to the merchant once the payment is made, and otherwise back to the page, by an address that
+// works wherever the sandbox is mounted.
 func TestForms(t *testing.T) {
 	b := newTestEnv(t)
 	card := func(number ...string) url.Values { return url.Values{"card": number} }
@@ -136,8 +135,8 @@ func TestPageWithoutReturnURL(t *testing.T) {
 	}
 }
 
-// A strict policy holds only when nothing on the page is inline, and the forms
-// may lead to the merchant only when the policy names it.
+// A strict policy works only if nothing on the page is inline, and the forms can lead to the merchant only if
+// the policy names it.
 func TestContentSecurityPolicy(t *testing.T) {
 	b := newTestEnv(t)
 	inline := regexp.MustCompile(`(?i)<style|\sstyle=|\son[a-z]+=|<script[^>]*>[^<]`)
@@ -155,7 +154,7 @@ func TestContentSecurityPolicy(t *testing.T) {
 	}
 }
 
-// Every file that the page names is there, with its type.
+// Every file that the page names exists and has its type.
 func TestAssets(t *testing.T) {
 	b := newTestEnv(t)
 	_, text := b.page("/payments/" + b.create().ID)
@@ -198,7 +197,7 @@ func TestAmountInTheVisitorsLanguage(t *testing.T) {
 	}
 }
 
-// Nothing that a merchant sends becomes markup.
+// Nothing that a merchant sends is rendered as markup.
 func TestPageEscapes(t *testing.T) {
 	b := newTestEnv(t)
 	p := b.merchant("/payments", b.key(), `{"amount":1,"currency":"EUR","returnUrl":"https://club.example/?a=\"><script>alert(1)</script>"}`).payment()

@@ -87,7 +87,7 @@ func (c *Client) Cancel(ctx context.Context, key, id string) (cards.Payment, err
 	return c.onPayment(ctx, id, call{method: http.MethodPost, path: "/cancel", key: key, in: struct{}{}})
 }
 
-// Refund gives captured money back, at once or in parts.
+// Refund returns captured money, at once or in parts.
 func (c *Client) Refund(ctx context.Context, key, id string, amount int64) (cards.Payment, error) {
 	return c.onPayment(ctx, id, call{method: http.MethodPost, path: "/refund", key: key, in: amountRequest{amount}})
 }
@@ -114,7 +114,6 @@ func (c *Client) List(ctx context.Context, since time.Time, before string) (card
 	return list, nil
 }
 
-// onPayment makes a call below a payment's path.
 func (c *Client) onPayment(ctx context.Context, id string, rq call) (cards.Payment, error) {
 	if id == "" {
 		return cards.Payment{}, cards.ErrNotFound

@@ -15,7 +15,7 @@ import (
 	"frontdesk/upstream/cards/sandbox"
 )
 
-// everyCall is each call of the client that speaks to the server.
+// everyCall returns each call of the client that reaches the server.
 func everyCall() map[string]verb {
 	calls := verbs()
 	calls["create"] = func(ctx context.Context, c *sandbox.Client, key, _ string) (cards.Payment, error) {
@@ -119,8 +119,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// Answers that do not come from the sandbox prove nothing, least of all that a
-// payment does not exist.
+// A response that does not come from the sandbox proves nothing, least of all that a payment does not exist.
 func TestForeignAnswersProveNothing(t *testing.T) {
 	answers := map[string]http.HandlerFunc{
 		"a proxy's 404":       answerWith(404, "<html>404 page not found</html>"),
@@ -195,8 +194,7 @@ func answerWith(status int, body string) http.HandlerFunc {
 	}
 }
 
-// A processor that hangs costs 10 s, in a capture 25 s; then the outcome is
-// unknown.
+// A call to a processor that hangs ends after 10 s, a capture after 25 s; then the outcome is unknown.
 func TestTimeouts(t *testing.T) {
 	for name, call := range everyCall() {
 		t.Run(name, func(t *testing.T) {

@@ -16,7 +16,6 @@ const (
 	typeUnavailable    = "unavailable"          // the sandbox is full
 )
 
-// apiError is an error as it is sent, and its HTTP status.
 type apiError struct {
 	Type        string `json:"type"`
 	Code        string `json:"code"`
@@ -26,7 +25,6 @@ type apiError struct {
 	status int
 }
 
-// errorBody is the body of an error.
 type errorBody struct {
 	Error *apiError `json:"error"`
 }

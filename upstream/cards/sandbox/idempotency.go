@@ -50,10 +50,6 @@ type keyUse struct {
 	response    *storedResponse // nil while the first request runs
 }
 
-func newIdempotencyKeys(size int) *idempotencyKeys {
-	return &idempotencyKeys{max: size, byKey: make(map[string]*keyUse)}
-}
-
 // run runs a write under a key, or replays the response of the first request with the key.
 // It fails when that was another request, or when it is still running.
 func (k *idempotencyKeys) run(key string, print fingerprint, now time.Time, run func() storedResponse) storedResponse {

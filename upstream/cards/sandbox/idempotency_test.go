@@ -33,8 +33,7 @@ func TestSameKeyAndRequestReplays(t *testing.T) {
 	}
 }
 
-// A replay does nothing: a second capture or refund under the same key moves no
-// money.
+// A replay has no effect: a second capture or refund under the same key moves no money.
 func TestReplaysMoveNothing(t *testing.T) {
 	b := newTestEnv(t)
 	p := b.in("authorised")
@@ -74,8 +73,7 @@ func TestSameKeyAndAnotherRequestIsRefused(t *testing.T) {
 	}
 }
 
-// The answer that is kept is that of the first request, also when it was a
-// refusal that would not come today.
+// The stored response is that of the first request, even a refusal that would no longer be given.
 func TestRefusedByStateIsKept(t *testing.T) {
 	b := newTestEnv(t)
 	p := b.create()
@@ -144,8 +142,7 @@ func TestKeysAreRememberedFor24Hours(t *testing.T) {
 	}
 }
 
-// blockingLog holds the request that logs first until it is let go, which is
-// while the request runs.
+// blockingLog blocks the first request that logs, while it is in progress, until it is released.
 type blockingLog struct {
 	slog.Handler
 	once             sync.Once
@@ -185,8 +182,8 @@ func TestKeyInUse(t *testing.T) {
 	}
 }
 
-// The claim: of any number of racers with one key and different bodies, one wins. All
-// others get a permanent error, and the winner's body is kept.
+// Of any number of concurrent claims with one key and different bodies, one wins. All others get a permanent
+// error, and the winner's body is kept.
 func TestOneClaimHasOneWinner(t *testing.T) {
 	const rounds, racers = 20, 16
 	b := newTestEnv(t)
@@ -211,7 +208,7 @@ func TestOneClaimHasOneWinner(t *testing.T) {
 	}
 }
 
-// A crowd with the same key and body makes one payment.
+// Concurrent requests with the same key and body create one payment.
 func TestOneKeyMakesOnePayment(t *testing.T) {
 	b := newTestEnv(t)
 	race(32, func(int) error {
@@ -223,7 +220,7 @@ func TestOneKeyMakesOnePayment(t *testing.T) {
 	}
 }
 
-// Captures under different keys: the money is taken once.
+// Concurrent captures under different keys take the money once.
 func TestOneCaptureWins(t *testing.T) {
 	b := newTestEnv(t)
 	p := b.in("authorised")

@@ -24,7 +24,6 @@ const (
 	maxURL = 2048
 )
 
-// readBody reads a request's body, at most maxBody.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
@@ -36,7 +35,6 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// readJSON reads a request's body as decodeJSON does.
 func readJSON(w http.ResponseWriter, r *http.Request, into any) error {
 	body, err := readBody(w, r)
 	if err != nil {
@@ -53,7 +51,7 @@ func decodeJSON(r *http.Request, body []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(into); err != nil {
-		return errInvalid("invalid_body", "The body does not fit this path: "+strings.TrimPrefix(err.Error(), "json: ")+".")
+		return errInvalid("invalid_body", "The body does not match this endpoint: "+strings.TrimPrefix(err.Error(), "json: ")+".")
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return errInvalid("invalid_body", "The body holds more than one JSON value.")
@@ -72,7 +70,6 @@ func wantsPage(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-// respond writes a value, or else an error.
 func respond(w http.ResponseWriter, status int, value any, err error) {
 	if err != nil {
 		writeError(w, err)

@@ -16,9 +16,8 @@ import (
 	"frontdesk/upstream/cards/sandbox"
 )
 
-// network carries real HTTP between hosts of a test over pipes, without sockets,
-// so that a test about time runs in a synctest bubble, where minutes pass at
-// once.
+// network carries real HTTP between a test's hosts over pipes, without sockets, so that tests about time can
+// run in a synctest bubble, where minutes pass at once.
 type network struct {
 	mu    sync.Mutex
 	hosts map[string]*host
@@ -99,17 +98,17 @@ type webhookEnv struct {
 
 	mu     sync.Mutex
 	got    []arrival
-	answer func(n int) int // status of the n-th arrival, from 1; nil: 204
+	answer func(n int) int // returns the status for the n-th arrival, from 1; nil: 204
 }
 
 // arrival is a delivery as the receiver saw it.
 type arrival struct {
-	after  time.Duration // since the bench was made
+	after  time.Duration // since the start of the test
 	path   string
 	header http.Header
 	body   []byte
 	event  cards.Event // as the client verified it on arrival
-	state  cards.State // of the payment in it
+	state  cards.State // of the event's payment
 }
 
 func inBubble(t *testing.T, test func(b *webhookEnv)) {
@@ -129,7 +128,7 @@ func inBubble(t *testing.T, test func(b *webhookEnv)) {
 	})
 }
 
-// pass lets time go by until everything that happens in it has happened.
+// pass lets time pass until everything due in it has happened.
 func (b *webhookEnv) pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()

@@ -184,7 +184,7 @@ func cancel(p Payment) (Payment, string, error) {
 	return p, EventCancelled, nil
 }
 
-// refund gives captured money back, at once or in parts, as the settings say.
+// refund returns captured money, at once or in parts, as the settings say.
 func refund(amount int64, mode RefundMode) transition {
 	return func(p Payment) (Payment, string, error) {
 		if err := p.allows(actionRefund); err != nil {

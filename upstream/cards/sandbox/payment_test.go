@@ -31,8 +31,7 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// Every state against every call: what is not in the table is refused, and a
-// refusal changes nothing.
+// Every call in every state: calls that the table does not allow are refused, and a refusal changes nothing.
 func TestStatesAndCalls(t *testing.T) {
 	allowed := map[string][]string{
 		"requires_action": {"cancel", "annotate", "confirm"},
@@ -69,7 +68,7 @@ func TestStatesAndCalls(t *testing.T) {
 	}
 }
 
-// asError says a buyer's answer as the client would.
+// asError returns the response to a buyer as the error that the client would return.
 func asError(r reply) error {
 	switch {
 	case r.status == http.StatusOK:
@@ -92,7 +91,7 @@ func TestCards(t *testing.T) {
 		{card: declinedCard, state: cards.Declined, declineCode: "card_declined"},
 		{card: emptyCard, state: cards.Declined, declineCode: "insufficient_funds"},
 		{card: challengeCard, state: cards.RequiresAction, challenge: true},
-		{card: "5555555555554444", state: cards.Declined, declineCode: "card_declined"}, // right digits, no test card
+		{card: "5555555555554444", state: cards.Declined, declineCode: "card_declined"}, // a valid number, but no test card
 	} {
 		p := b.create()
 		r := b.confirm(p.ID, c.card)

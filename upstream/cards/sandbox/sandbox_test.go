@@ -26,7 +26,7 @@ const (
 	returnURL     = "https://club.example/thanks?registration=1"
 )
 
-// clock is a clock that a test turns by hand.
+// clock is a clock that a test sets.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -44,8 +44,8 @@ func (c *clock) advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// testEnv is a sandbox on a real listener, below /sandbox as in production, with a
-// client that knows its address alone.
+// testEnv is a sandbox on a real listener, below /sandbox as in production, with a client that knows only its
+// address.
 type testEnv struct {
 	*testing.T
 	url    string
@@ -72,7 +72,7 @@ func newTestEnv(t *testing.T, change ...func(*sandbox.ServerConfig)) *testEnv {
 	return b
 }
 
-// key returns an idempotency key that was not used before.
+// key returns an unused idempotency key.
 func (b *testEnv) key() string {
 	b.keys++
 	return fmt.Sprintf("key-%d", b.keys)
@@ -98,7 +98,7 @@ func (b *testEnv) get(id string) cards.Payment {
 	return p
 }
 
-// in brings a new payment into a state, by the calls that lead there.
+// in brings a new payment into a state by the calls that lead there.
 func (b *testEnv) in(state string) cards.Payment {
 	b.Helper()
 	p := b.create()
@@ -144,7 +144,7 @@ func (b *testEnv) challenge(id string, approve bool) reply {
 	return b.send(http.MethodPost, "/payments/"+id+"/challenge", fmt.Sprintf(`{"approve":%t}`, approve))
 }
 
-// reply is an answer as it came over the wire.
+// reply is a response as sent over the wire.
 type reply struct {
 	status int
 	header http.Header
@@ -166,11 +166,11 @@ func (r reply) payment() sandbox.Payment {
 	return p
 }
 
-// header is a pair for send; a later one of the same name replaces an earlier.
+// header is a header for send; a later one replaces an earlier one of the same name.
 type header struct{ name, value string }
 
-// send makes a request without the client. The default headers are those of a
-// program that sends JSON without a key.
+// send makes a request without the client. By default it has the headers of a program that sends JSON without
+// a key.
 func (b *testEnv) send(method, path, body string, headers ...header) reply {
 	b.Helper()
 	req, err := http.NewRequestWithContext(b.Context(), method, b.url+path, strings.NewReader(body))
@@ -194,7 +194,7 @@ func (b *testEnv) send(method, path, body string, headers ...header) reply {
 	return reply{status: resp.StatusCode, header: resp.Header, body: read.Bytes()}
 }
 
-// merchant makes a write of the merchant with a key of the test's choice.
+// merchant makes a merchant's write with the given key.
 func (b *testEnv) merchant(path, key, body string) reply {
 	b.Helper()
 	return b.send(http.MethodPost, path, body, header{"Authorization", "Bearer " + sandbox.DemoSecretKey}, header{"Idempotency-Key", key})
@@ -207,7 +207,7 @@ func wantErr(t *testing.T, what string, got, want error) {
 	}
 }
 
-// wantUnknown holds an error to prove nothing.
+// wantUnknown expects an error that leaves the outcome unknown.
 func wantUnknown(t *testing.T, what string, err error) {
 	t.Helper()
 	if err == nil {

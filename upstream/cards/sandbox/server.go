@@ -101,6 +101,7 @@ func (s *Server) routes() {
 	s.mux.HandleFunc("POST /payments/{id}/settle-refund", s.settleRefund)
 	s.mux.HandleFunc("GET /settings", s.getSettings)
 	s.mux.HandleFunc("PUT /settings", s.putSettings)
+	s.mux.HandleFunc("POST /settings", s.saveSettings) // the overview's form
 	s.mux.HandleFunc("POST /reset", s.reset)
 }
 
@@ -146,8 +147,8 @@ func (s *Server) world() *world {
 
 func newWorld(cfg ServerConfig) *world {
 	return &world{
-		payments: newStore(cfg.MaxPayments),
-		keys:     newIdempotencyKeys(cfg.MaxPayments * keysPerPayment),
+		payments: &store{max: cfg.MaxPayments, byID: map[string]Payment{}},
+		keys:     &idempotencyKeys{max: cfg.MaxPayments * keysPerPayment, byKey: map[string]*keyUse{}},
 		webhooks: newWebhookSender(cfg),
 	}
 }

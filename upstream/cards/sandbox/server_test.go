@@ -68,7 +68,7 @@ func TestListNewestFirst(t *testing.T) {
 	}
 }
 
-// What developers and auditors read of a payment, member by member.
+// A payment's JSON for developers and auditors, member by member.
 func TestPaymentOnTheWire(t *testing.T) {
 	b := newTestEnv(t)
 	p := b.in("partly refunded")
@@ -149,6 +149,76 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// TestWorldsApart: a demo world has its own payments and settings; a request without a world refers to all of
+// them.
+func TestWorldsApart(t *testing.T) {
+	b := newTestEnv(t)
+	in := func(world string) header { return header{"X-Frontdesk-World", world} }
+	for key, sale := range map[string]string{"one": "/demo-one/sales/1", "two": "/demo-two/sales/1", "none": ""} {
+		if r := b.merchant("/payments", key, `{"amount":1490,"currency":"EUR","metadata":{"fd_sale":"`+sale+`"}}`); r.status != http.StatusCreated {
+			t.Fatalf("%s: %d %s", key, r.status, r.body)
+		}
+	}
+	for world, want := range map[string]int{"demo-one": 1, "demo-two": 1, "demo": 1, "demo-three": 0} {
+		r := b.send(http.MethodGet, "/payments", "", in(world))
+		if items, _ := b.list("?world=" + world); len(items) != want || strings.Count(string(r.body), `"id"`) != want {
+			t.Errorf("%s lists %d, and by header %s", world, len(items), r.body)
+		}
+	}
+	if all, _ := b.list(""); len(all) != 3 {
+		t.Errorf("without a world there are %d", len(all))
+	}
+
+	read := func(world string) string { return string(b.send(http.MethodGet, "/settings", "", in(world)).body) }
+	b.send(http.MethodPut, "/settings", `{"webhooks":"drop"}`, in("demo-one"))
+	b.send(http.MethodPut, "/settings", `{"webhooks":"late"}`)
+	if !strings.Contains(read("demo-one"), "drop") || !strings.Contains(read("demo-two"), "late") {
+		t.Errorf("settings: %s, %s", read("demo-one"), read("demo-two"))
+	}
+	for _, path := range []string{"/payments", "/settings"} {
+		if r := b.send(http.MethodGet, path, "", in("acme")); r.status != http.StatusBadRequest || r.wireError().Code != "invalid_world" {
+			t.Errorf("%s of acme: %d %s", path, r.status, r.body)
+		}
+	}
+}
+
+// TestOverview: a browser gets a page of its world, with a form that changes that world's settings.
+func TestOverview(t *testing.T) {
+	b := newTestEnv(t)
+	b.merchant("/payments", "one", `{"amount":1490,"currency":"EUR","metadata":{"fd_sale":"/demo-one/sales/4711","note":"<script>"}}`)
+	b.merchant("/payments", "two", `{"amount":99,"currency":"EUR","metadata":{"fd_sale":"/demo-two/sales/4712"}}`)
+	page := func(path string, headers ...header) string {
+		r := b.send(http.MethodGet, path, "", append(headers, header{"Accept", "text/html"})...)
+		if r.status != http.StatusOK || !strings.HasPrefix(r.header.Get("Content-Type"), "text/html") {
+			t.Fatalf("%s: %d %s", path, r.status, r.body)
+		}
+		return string(r.body)
+	}
+	one := page("/payments?world=demo-one")
+	if !strings.Contains(one, "4711") || strings.Contains(one, "4712") || strings.Contains(one, "<script>") || !strings.Contains(one, `href="payments?world=demo-two"`) {
+		t.Errorf("the page of demo-one: %s", one)
+	}
+	if two := page("/payments", header{"Cookie", "frontdesk-world=demo-two"}); !strings.Contains(two, "4712") {
+		t.Errorf("by cookie: %s", two)
+	}
+	if none := page("/payments"); !strings.Contains(none, "No payment yet.") {
+		t.Errorf("of demo: %s", none)
+	}
+	form := header{"Content-Type", "application/x-www-form-urlencoded"}
+	if r := b.send(http.MethodPost, "/settings", "world=demo-one&webhooks=drop&refunds=pending&webhookUrl=", form); r.status != http.StatusSeeOther || !strings.HasSuffix(r.header.Get("Location"), "/payments?world=demo-one") {
+		t.Errorf("saved: %d %s", r.status, r.body)
+	}
+	if r := b.send(http.MethodGet, "/settings?world=demo-one", ""); !strings.Contains(string(r.body), `"drop"`) || !strings.Contains(string(r.body), `"pending"`) {
+		t.Errorf("then: %s", r.body)
+	}
+	if r := b.send(http.MethodPost, "/settings", "world=demo-one&webhooks=sometimes", form); r.status != http.StatusBadRequest || !strings.Contains(string(r.body), "webhooks must be one of") {
+		t.Errorf("a wrong mode: %d %s", r.status, r.body)
+	}
+	if r := b.send(http.MethodPost, "/settings", "world=acme", form); r.status != http.StatusBadRequest {
+		t.Errorf("a wrong world: %d %s", r.status, r.body)
+	}
+}
+
 func TestResetForgetsEverything(t *testing.T) {
 	b := newTestEnv(t)
 	first := b.merchant("/payments", "create", createBody).payment()
@@ -182,7 +252,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// A full keyring refuses what is new and still knows what is old.
+// When no more keys fit, new ones are refused and the existing ones are kept.
 func TestKeysAreNeverForgottenEarly(t *testing.T) {
 	b := newTestEnv(t, func(cfg *sandbox.ServerConfig) { cfg.MaxPayments = 1 })
 	p := b.create()

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -47,19 +48,24 @@ type Settings struct {
 	Refunds    RefundMode `json:"refunds,omitempty"` // zero: normal
 }
 
-func (s *Server) getSettings(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, *s.world().webhooks.settings.Load())
+func (s *Server) getSettings(w http.ResponseWriter, r *http.Request) {
+	world, err := requestedWorld(r)
+	respond(w, http.StatusOK, s.world().webhooks.settingsOf(cmp.Or(world, defaultWorld)), err)
 }
 
-// putSettings replaces the settings: a member that is left out gets its default.
+// putSettings replaces the settings of the request's demo world, or else of the default world, which
+// are also those of every world without its own. A member that is left out gets its default.
 func (s *Server) putSettings(w http.ResponseWriter, r *http.Request) {
 	var in Settings
-	err := readJSON(w, r, &in)
+	world, err := requestedWorld(r)
+	if err == nil {
+		err = readJSON(w, r, &in)
+	}
 	if err == nil {
 		err = in.check()
 	}
 	if err == nil {
-		s.world().webhooks.settings.Store(&in)
+		s.world().webhooks.configure(cmp.Or(world, defaultWorld), in)
 	}
 	respond(w, http.StatusOK, in, err)
 }

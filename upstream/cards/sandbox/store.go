@@ -15,10 +15,6 @@ type store struct {
 	order []string // ids, oldest first
 }
 
-func newStore(size int) *store {
-	return &store{max: size, byID: make(map[string]Payment)}
-}
-
 // add stores a new payment. When the store is full, it drops old final ones.
 func (s *store) add(p Payment) error {
 	s.mu.Lock()
@@ -83,6 +79,7 @@ type listing struct {
 	since  time.Time // when the oldest was created
 	before string    // the payment after which the list begins; empty: it begins with the newest
 	limit  int       // zero: none
+	world  string    // the demo world of the payments; empty: any
 }
 
 // list returns the payments newest first, and whether there are more. An unknown before is
@@ -100,7 +97,7 @@ func (s *store) list(l listing) (items []Payment, more bool, err error) {
 	for _, id := range slices.Backward(s.order[:end]) {
 		p := s.byID[id]
 		switch {
-		case p.CreatedAt.Before(l.since):
+		case p.CreatedAt.Before(l.since), l.world != "" && l.world != worldOf(p):
 		case l.limit > 0 && len(items) == l.limit:
 			return items, true, nil
 		default:

@@ -12,7 +12,6 @@ import (
 	"io"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -50,10 +49,9 @@ type event struct {
 	} `json:"data"`
 }
 
-// outgoingEvent is an event on its way to one address.
 type outgoingEvent struct {
-	id, kind, payment, url string
-	body                   []byte
+	id, kind, payment, url, world string
+	body                          []byte
 }
 
 // webhookSender delivers events. It owns a goroutine for each event in progress and waits
@@ -64,18 +62,40 @@ type webhookSender struct {
 	cancel   context.CancelFunc
 	inFlight errgroup.Group // limited to maxPending
 	slots    chan struct{}
-	settings atomic.Pointer[Settings]
-	held     atomic.Pointer[outgoingEvent] // waits to be overtaken (WebhooksReorder)
 
-	mu sync.Mutex // held while an event starts, so that close waits for its deliveries
+	mu       sync.Mutex                // held while an event starts, so that close waits for its deliveries
+	settings map[string]Settings       // by demo world; those of defaultWorld are for worlds without their own
+	held     map[string]*outgoingEvent // by demo world; waits to be overtaken (WebhooksReorder)
 }
 
 func newWebhookSender(cfg ServerConfig) *webhookSender {
 	ctx, cancel := context.WithCancel(context.Background())
-	c := &webhookSender{cfg: cfg, ctx: ctx, cancel: cancel, slots: make(chan struct{}, maxDeliveries)}
-	c.settings.Store(&Settings{Webhooks: WebhooksNormal})
+	c := &webhookSender{
+		cfg: cfg, ctx: ctx, cancel: cancel, slots: make(chan struct{}, maxDeliveries),
+		settings: map[string]Settings{defaultWorld: {Webhooks: WebhooksNormal}}, held: map[string]*outgoingEvent{},
+	}
 	c.inFlight.SetLimit(maxPending)
 	return c
+}
+
+// settingsOf returns the settings of a demo world, or without its own those of the default world.
+func (c *webhookSender) settingsOf(world string) Settings {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if own, ok := c.settings[world]; ok {
+		return own
+	}
+	return c.settings[defaultWorld]
+}
+
+// configure replaces a demo world's settings.
+func (c *webhookSender) configure(world string, settings Settings) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.settings) > maxWorlds {
+		c.settings = map[string]Settings{defaultWorld: c.settings[defaultWorld]}
+	}
+	c.settings[world] = settings
 }
 
 // close stops the deliveries in progress and waits for them.
@@ -88,7 +108,8 @@ func (c *webhookSender) close() {
 
 // send makes an event of a payment and sends it as the settings say, without waiting.
 func (c *webhookSender) send(p Payment, eventType string) {
-	settings := c.settings.Load()
+	world := worldOf(p)
+	settings := c.settingsOf(world)
 	address := cmp.Or(settings.WebhookURL, p.WebhookURL)
 	if address == "" {
 		return
@@ -98,7 +119,7 @@ func (c *webhookSender) send(p Payment, eventType string) {
 	body, _ := json.Marshal(e) // a payment can always be encoded
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.dispatch(&outgoingEvent{id: e.ID, kind: eventType, payment: p.ID, url: address, body: body}, settings.Webhooks)
+	c.dispatch(&outgoingEvent{id: e.ID, kind: eventType, payment: p.ID, url: address, world: world, body: body}, settings.Webhooks)
 }
 
 // dispatch starts the deliveries of a mode; c.mu is held.
@@ -125,16 +146,28 @@ func (c *webhookSender) dispatch(out *outgoingEvent, mode WebhookMode) {
 // reorder holds an event until the next one has overtaken it, or for ReorderHold; c.mu is
 // held.
 func (c *webhookSender) reorder(out *outgoingEvent) {
-	if first := c.held.Swap(nil); first != nil {
+	if first := c.held[out.world]; first != nil {
+		delete(c.held, out.world)
 		c.start(out, func() { c.deliver(out); c.deliver(first) })
 		return
 	}
-	c.held.Store(out)
+	c.held[out.world] = out
 	c.start(out, func() {
-		if c.sleep(ReorderHold) && c.held.CompareAndSwap(out, nil) {
+		if c.sleep(ReorderHold) && c.release(out) {
 			c.deliver(out)
 		}
 	})
+}
+
+// release takes an event back that nothing has overtaken, and reports whether it was still held.
+func (c *webhookSender) release(out *outgoingEvent) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held[out.world] != out {
+		return false
+	}
+	delete(c.held, out.world)
+	return true
 }
 
 // start runs the delivery of an event in its own goroutine; c.mu is held.
@@ -144,7 +177,6 @@ func (c *webhookSender) start(out *outgoingEvent, run func()) {
 	}
 }
 
-// deliver sends an event until it is accepted or the attempts are used up.
 func (c *webhookSender) deliver(out *outgoingEvent) {
 	for attempt := 1; ; attempt++ {
 		if c.attempt(out, attempt) || attempt == deliveryAttempts || !c.sleep(retryDelay(attempt)) {
@@ -175,7 +207,6 @@ func (c *webhookSender) log(out *outgoingEvent, attempt, status int, outcome str
 		"attempt", attempt, "status", status, "outcome", outcome, "error", err)
 }
 
-// post posts an event, signed now.
 func (c *webhookSender) post(out *outgoingEvent) (status int, err error) {
 	ctx, cancel := context.WithTimeout(c.ctx, deliveryTimeout)
 	defer cancel()
@@ -186,6 +217,7 @@ func (c *webhookSender) post(out *outgoingEvent) (status int, err error) {
 	at := c.cfg.Now()
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "Frontdesk-Sandbox/1")
+	req.Header.Set(worldHeader, out.world) // so that developer tools know whose event it is
 	req.Header.Set(SignatureHeader, fmt.Sprintf("t=%d,v1=%x", at.Unix(), sign(at, out.body)))
 	resp, err := c.cfg.HTTPClient.Do(req)
 	if err != nil {
@@ -207,7 +239,6 @@ func (c *webhookSender) sleep(d time.Duration) bool {
 	}
 }
 
-// sign returns the signature of a body that is sent at a time.
 func sign(at time.Time, body []byte) []byte {
 	mac := hmac.New(sha256.New, []byte(DemoWebhookSecret))
 	fmt.Fprintf(mac, "%d.", at.Unix())

@@ -53,7 +53,7 @@ func (b *webhookEnv) receive(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(status)
 }
 
-// arrivals waits until nothing moves any more at this moment.
+// arrivals waits until all goroutines are idle, and returns the deliveries so far.
 func (b *webhookEnv) arrivals() []arrival {
 	synctest.Wait()
 	b.mu.Lock()
@@ -89,7 +89,7 @@ func (b *webhookEnv) set(settings string) {
 	b.act(http.MethodPut, "/settings", settings)
 }
 
-// pay makes a payment whose card is accepted, and returns its id.
+// pay makes a payment with an accepted card, and returns its id.
 func (b *webhookEnv) pay() string {
 	b.Helper()
 	id := b.create(hooks)
@@ -142,7 +142,7 @@ func TestEventsOfAPayment(t *testing.T) {
 	})
 }
 
-// The signature, computed here on its own: t=<unix>,v1=<hex hmac-sha256>.
+// The signature, computed independently: t=<unix>,v1=<hex hmac-sha256>.
 func TestSignature(t *testing.T) {
 	inBubble(t, func(b *webhookEnv) {
 		b.pay()
@@ -189,7 +189,7 @@ func seconds(figures ...int) (out []time.Duration) {
 	return out
 }
 
-// wantTimes compares when deliveries came.
+// wantTimes compares the times of the deliveries.
 func (b *webhookEnv) wantTimes(want ...time.Duration) {
 	b.Helper()
 	var got []time.Duration
@@ -201,7 +201,7 @@ func (b *webhookEnv) wantTimes(want ...time.Duration) {
 	}
 }
 
-// A receiver that hangs is given five seconds.
+// A delivery to a receiver that hangs ends after five seconds.
 func TestDeliveryTimeout(t *testing.T) {
 	inBubble(t, func(b *webhookEnv) {
 		b.answer = func(n int) int {

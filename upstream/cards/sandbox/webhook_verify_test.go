@@ -14,7 +14,7 @@ import (
 	"frontdesk/upstream/cards/sandbox"
 )
 
-// signed computes a signature header on its own.
+// signed computes a signature header independently.
 func signed(secret string, at time.Time, body string) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	fmt.Fprintf(mac, "%d.%s", at.Unix(), body)

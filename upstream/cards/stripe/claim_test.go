@@ -12,8 +12,8 @@ import (
 	"frontdesk/upstream/cards/stripe/stripetest"
 )
 
-// TestOneWinnerOfAClaim lets racers write their own entry under one key, all at
-// once, while the first of them is slow enough for the others to meet it.
+// TestOneWinnerOfAClaim lets racers write their own entries under one key at the same time. The first one is
+// slow, so that the others find the key in use.
 func TestOneWinnerOfAClaim(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
@@ -61,13 +61,13 @@ func TestOneWinnerOfAClaim(t *testing.T) {
 		}
 		met += unknown.Load()
 	}
-	if met == 0 { // on a busy machine that may be so in one round, and not in all
+	if met == 0 { // a busy machine may cause that in one round, but not in all
 		t.Error("there was no race: no claim met the key in use")
 	}
 }
 
-// TestRepeatedClaimIsOnesOwn: the winner's repetition replays, also after others
-// wrote; a day later the key means nothing any more.
+// TestRepeatedClaimIsOnesOwn: the winner's repeated call is replayed, even after others tried to write; a day
+// later the key is forgotten.
 func TestRepeatedClaimIsOnesOwn(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
@@ -92,7 +92,7 @@ func TestRepeatedClaimIsOnesOwn(t *testing.T) {
 	}
 }
 
-// TestRefusedClaimLeavesTheKeyFree: parameters that are wrong are no use of a key.
+// TestRefusedClaimLeavesTheKeyFree: a call with invalid parameters does not use up its key.
 func TestRefusedClaimLeavesTheKeyFree(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)

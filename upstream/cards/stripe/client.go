@@ -211,7 +211,7 @@ func (c *Client) UpdateMetadata(ctx context.Context, key, id string, metadata ma
 	})
 }
 
-// Refund gives captured money back, at once or in parts. It reads the payment afterwards,
+// Refund returns captured money, at once or in parts. It reads the payment afterwards,
 // because a refund is a separate object. When that read fails, the outcome is unknown to the
 // caller, and a retry with the key is harmless.
 func (c *Client) Refund(ctx context.Context, key, id string, amount int64) (cards.Payment, error) {
@@ -290,5 +290,4 @@ func send[T any](ctx context.Context, verb, key string, params *stripego.Params,
 	return response, toCardsError(verb, err)
 }
 
-// expand requests the charge and its refunds.
 func expand() []*string { return []*string{stripego.String("latest_charge.refunds")} }

@@ -191,7 +191,7 @@ func TestRefundInParts(t *testing.T) {
 	}
 }
 
-// TestRefundThatFailsLater: a pending refund gives nothing back, and one that failed gave nothing back.
+// TestRefundThatFailsLater: a pending or failed refund has returned no money.
 func TestRefundThatFailsLater(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
@@ -236,7 +236,7 @@ func TestAnnotateMerges(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// A payment is annotated in every state: what came of it is written last.
+	// A payment can be annotated in every state, because its result is written last.
 	if _, err := p.Cancel(t.Context(), "x", made.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -290,7 +290,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestListThatNeverEnds: a list that is cut off is an error.
+// TestListThatNeverEnds: an endless list is an error.
 func TestListThatNeverEnds(t *testing.T) {
 	t.Parallel()
 	const one = `{"id":"pi_1","object":"payment_intent","status":"canceled"}`
@@ -314,7 +314,7 @@ func TestAccount(t *testing.T) {
 	}
 }
 
-// deadlines is a transport that notes how long each call may take.
+// deadlines is a transport that records the time limit of each call.
 type deadlines struct {
 	http.RoundTripper
 	seen map[string]time.Duration

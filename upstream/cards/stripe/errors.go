@@ -81,7 +81,6 @@ func replayedFailure(e *stripego.Error) bool {
 
 func isReplay(header http.Header) bool { return header.Get("Idempotent-Replayed") == "true" }
 
-// isStateCode reports whether a code means that the payment's state has changed.
 func isStateCode(code stripego.ErrorCode) bool {
 	switch code {
 	case stripego.ErrorCodePaymentIntentUnexpectedState, stripego.ErrorCodeIntentInvalidState,

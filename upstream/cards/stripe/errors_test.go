@@ -13,7 +13,7 @@ import (
 	"frontdesk/upstream/cards/stripe/stripetest"
 )
 
-// isOutcome tells whether an error claims to know what happened.
+// isOutcome reports whether an error states an outcome.
 func isOutcome(err error) bool {
 	for _, known := range []error{cards.ErrKeyReused, cards.ErrNotFound, cards.ErrState, cards.ErrRefused, cards.ErrSignature} {
 		if errors.Is(err, known) {
@@ -49,7 +49,7 @@ func TestOutcomes(t *testing.T) {
 		{503, "invalid_request_error", "payment_intent_unexpected_state", nil},
 		{404, "invalid_request_error", "resource_missing", cards.ErrNotFound},
 		{400, "invalid_request_error", "resource_missing", cards.ErrNotFound},
-		{404, "invalid_request_error", "", nil}, // an address that is not the API's
+		{404, "invalid_request_error", "", nil}, // an address outside the API
 		{405, "invalid_request_error", "", nil},
 		{400, "invalid_request_error", "payment_intent_unexpected_state", cards.ErrState},
 		{400, "invalid_request_error", "charge_already_captured", cards.ErrState},
@@ -81,7 +81,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestErrorTextsTellNoSecrets sends what must never stand in a log.
+// TestErrorTextsTellNoSecrets sends secrets that must never be logged.
 func TestErrorTextsTellNoSecrets(t *testing.T) {
 	t.Parallel()
 	secrets := []string{"4242424242424242", "pi_1_secret_x", "sk_test_x", "Ada"}
@@ -126,10 +126,10 @@ func TestLostCalls(t *testing.T) {
 			"a gateway's error":   {Stage: stage, Status: http.StatusBadGateway},
 		} {
 			if stage == stripetest.During && fault.Status != 0 {
-				continue // such an answer is kept: see TestServerErrorThatIsKept
+				continue // such a response is kept: see TestServerErrorThatIsKept
 			}
-			// A repetition by Go's transport is not ours: it knows the key, and only
-			// sends again on a connection that was used before.
+			// Go's transport may also retry. It recognises the idempotency key, and retries only on a reused
+			// connection.
 			p := newPair(t)
 			made := p.confirmed("c", goodCard)
 			fault.Path, fault.Times = "/v1/payment_intents/*/capture", -1
@@ -152,8 +152,8 @@ func TestLostCalls(t *testing.T) {
 	}
 }
 
-// TestServerErrorThatIsKept: the processor keeps even a server error under the
-// key, so the second call learns that asking is of no use.
+// TestServerErrorThatIsKept: the processor stores even a server error under the key, so the second call shows
+// that retrying is useless.
 func TestServerErrorThatIsKept(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
@@ -222,7 +222,7 @@ func TestVerbsInTheWrongState(t *testing.T) {
 	}
 }
 
-// again captures under another key than the first time.
+// again captures under a different key.
 func (p *pair) again(id string) error {
 	_, err := p.Capture(p.t.Context(), "again", id, 4990)
 	return err

@@ -21,7 +21,7 @@ const (
 	expiredCard   = "4000000000000069"
 )
 
-// clock is a time that a test moves.
+// clock is a clock that a test sets.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -41,7 +41,7 @@ func (c *clock) advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// pair is a double of the processor and a client of it.
+// pair is a double of the processor and its client.
 type pair struct {
 	*stripe.Client
 	t      *testing.T
@@ -73,7 +73,7 @@ func newClient(t *testing.T, cfg stripe.Config) *stripe.Client {
 	return client
 }
 
-// canned is a client of a processor that always gives one answer.
+// canned returns a client of a processor that always gives the same response.
 func canned(t *testing.T, status int, body string) *stripe.Client {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -126,7 +126,7 @@ func (p *pair) get(id string) cards.Payment {
 	return held
 }
 
-// ledger is what the double says of a payment.
+// ledger returns the double's record of a payment.
 func (p *pair) ledger(id string) stripetest.Payment {
 	p.t.Helper()
 	held, ok := p.double.Payment(id)

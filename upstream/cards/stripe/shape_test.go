@@ -17,11 +17,10 @@ import (
 	"frontdesk/upstream/cards/stripe"
 )
 
-// mockModule is the company's own mock: it holds requests against the company's
-// description of the API, and knows nothing else.
+// mockModule is the company's own mock: it checks requests only against the company's description of the API.
 const mockModule = "github.com/stripe/stripe-mock@v0.203.0"
 
-// mockBinary is an installed mock, or one that is built now.
+// mockBinary returns the installed mock, or builds it.
 func mockBinary(t *testing.T) string {
 	t.Helper()
 	if installed, err := exec.LookPath("stripe-mock"); err == nil {
@@ -36,11 +35,11 @@ func mockBinary(t *testing.T) string {
 	return filepath.Join(dir, "stripe-mock")
 }
 
-// startMock runs the mock on a socket of its own and returns a client for it.
+// startMock runs the mock on its own socket and returns a client for it.
 func startMock(t *testing.T) *http.Client {
 	t.Helper()
 	binary := mockBinary(t)
-	// A path of t.TempDir can be longer than a socket's name may be.
+	// The path of t.TempDir can exceed the maximum length of a socket's path.
 	dir, err := os.MkdirTemp("", "mock")
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +75,7 @@ func dialWhenUp(ctx context.Context, socket string) (net.Conn, error) {
 	}
 }
 
-// TestShapes holds requests and renderings against the company's description.
+// TestShapes compares requests and responses with the company's description.
 func TestShapes(t *testing.T) {
 	t.Parallel()
 	mock := startMock(t)
@@ -84,8 +83,8 @@ func TestShapes(t *testing.T) {
 	t.Run("double", func(t *testing.T) { doubleInventsNothing(t, mock) })
 }
 
-// requestsAreUnderstood sends every call to the mock, which refuses unknown and
-// missing parameters and wrong types. Its answers are in no sensible state.
+// requestsAreUnderstood sends every call to the mock, which refuses unknown and missing parameters and wrong
+// types. The states in its responses are meaningless.
 func requestsAreUnderstood(t *testing.T, mock *http.Client) {
 	client := newClient(t, stripe.Config{SecretKey: "sk_test_123", URL: "http://mock", HTTPClient: mock})
 	ctx := t.Context()
@@ -117,8 +116,7 @@ func requestsAreUnderstood(t *testing.T, mock *http.Client) {
 	}
 }
 
-// doubleInventsNothing compares the double's objects with the company's: every
-// field has to exist there.
+// doubleInventsNothing compares the double's objects with the company's: every field must exist in both.
 func doubleInventsNothing(t *testing.T, mock *http.Client) {
 	p := newPair(t)
 	made := p.captured("c")

@@ -74,7 +74,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestOtherStatuses are those that only other ways to pay come through.
+// TestOtherStatuses covers the statuses that occur only with other payment methods.
 func TestOtherStatuses(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]cards.State{

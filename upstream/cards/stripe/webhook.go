@@ -26,7 +26,6 @@ type event struct {
 	} `json:"data"`
 }
 
-// eventObject is the payment intent, the charge or the refund of an event.
 type eventObject struct {
 	ID            string            `json:"id"`
 	PaymentIntent string            `json:"payment_intent"`

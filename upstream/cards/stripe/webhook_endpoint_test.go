@@ -9,7 +9,7 @@ import (
 	"frontdesk/upstream/cards/stripe/stripetest"
 )
 
-// TestWebhookEndpoints reads where the processor reports, and what it leaves out.
+// TestWebhookEndpoints reads where the processor sends its events, and which events it leaves out.
 func TestWebhookEndpoints(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)

@@ -39,7 +39,7 @@ func (p *pair) receiver() <-chan cards.Event {
 	return events
 }
 
-// TestDeliveries verifies what the processor sends over the life of a payment.
+// TestDeliveries verifies what the processor sends during the life of a payment.
 func TestDeliveries(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
@@ -96,7 +96,7 @@ type delivery struct {
 	body   []byte
 }
 
-// signed makes a delivery as the processor signs it, with the library's own code.
+// signed returns a delivery signed as by the processor, with the library's own code.
 func signed(at time.Time, body string, secrets ...string) delivery {
 	signature := fmt.Sprintf("t=%d", at.Unix())
 	for _, secret := range secrets {
@@ -157,7 +157,7 @@ func TestWebhookThatCannotBeTrusted(t *testing.T) {
 	}
 }
 
-// FuzzWebhook: whatever arrives, nothing is believed that is not signed.
+// FuzzWebhook: no delivery without a valid signature is accepted.
 func FuzzWebhook(f *testing.F) {
 	good := signed(newClock().Now(), `{"id":"evt_1","object":"event"}`, "whsec_a")
 	f.Add(good.header.Get(stripe.SignatureHeader), string(good.body))

@@ -14,7 +14,7 @@ const (
 	typeInvalid     = "invalid_request_error"
 )
 
-// apiError is an error as it stands on the wire, and its HTTP status.
+// apiError is an error in its wire format, with its HTTP status.
 type apiError struct {
 	Type          string `json:"type"`
 	Code          string `json:"code,omitempty"`

@@ -56,7 +56,7 @@ func (s *Server) addRoutes() {
 	}
 }
 
-// response is an answer as it goes over the wire.
+// response is a response as it goes over the wire.
 type response struct {
 	status   int
 	body     []byte

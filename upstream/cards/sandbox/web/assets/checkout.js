@@ -47,7 +47,7 @@ for (const form of document.querySelectorAll('form')) {
   });
 }
 
-// A page that comes back from the browser's cache has no pending request any more.
-window.addEventListener('pageshow', () => {
-  for (const form of document.querySelectorAll('form')) form.removeAttribute('aria-busy');
+// A page that comes back from the browser's cache may show a form for a payment that is paid by now.
+window.addEventListener('pageshow', (event) => {
+  if (event.persisted) location.reload();
 });

@@ -1,0 +1,87 @@
+// What to show, from the types alone. Each switch names every case: without one of them, this file does not compile.
+import type { components } from "./frontdesk.d.ts";
+import type { ProblemCodes } from "./problem-codes.d.ts";
+
+type Schemas = components["schemas"];
+
+/** The screen of a registration. */
+export function screen(r: Schemas["Registration"]): string {
+  switch (r.step) {
+    case "person": return "the form for the buyer's details";
+    case "items": return "the offers";
+    case "fix_cart": return r.cart.problems.map(({ message }) => message).join(" ");
+    case "mandate": return "the form for the bank account";
+    case "code": return `the code for the number that ends in ${r.contact?.mobileEnding}, ${r.mandate?.attemptsLeft} attempts left`;
+    case "ready": return `${r.cart.items.map(line).join(", ")}: ${r.cart.dueNow.amount} cents, ${buttons(r)}`;
+    case "at_processor":
+    case "declined": return `${r.message} ${r.payment && entry(r.payment)}`;
+    case "waiting":
+    case "done":
+    case "with_staff":
+    case "abandoned":
+    case "expired": return r.message ?? r.step;
+    default: return never(r.step);
+  }
+}
+
+/** The buttons that pay. */
+function buttons(r: Schemas["Registration"]): string {
+  const pay = r.next.find(({ action }) => action === "pay");
+  return (pay?.methods ?? []).map((method) => {
+    switch (method) {
+      case "card": return "pay by card";
+      case "later": return `pay by ${pay?.latestDueDate}`;
+      case "free": return "book";
+      case "desk": return "paid at the desk";
+      default: return never(method);
+    }
+  }).join(" or ");
+}
+
+/** How the buyer pays a payment that exists. */
+function entry(payment: Schemas["Payment"]): string {
+  switch (payment.method) {
+    case "later": return `due on ${payment.dueDate}`;
+    case "free":
+    case "desk": return "";
+    case "card": break;
+    default: return never(payment);
+  }
+  switch (payment.card.presentation) {
+    case "redirect": return `go to ${payment.card.redirectUrl}`;
+    case "embedded": return `card fields with ${payment.card.publishableKey}`;
+    case "none": return payment.card.refunding ? "on its way back" : "";
+    default: return never(payment.card);
+  }
+}
+
+/** A line of the cart, with a button where it can be removed. */
+function line(item: Schemas["CartItem"]): string {
+  switch (item.origin) {
+    case "chosen": return `${item.name} [remove ${item.id}]`;
+    case "required": return `${item.name} (needed)`;
+    case "adjustment": return item.name;
+    default: return never(item.origin);
+  }
+}
+
+/** What the page does next when a payment is refused. */
+export function refused(code: ProblemCodes["startPayment"]): "fix the page" | "send it again" | "show the registration" | "start again" {
+  switch (code) {
+    case "malformed_request": case "invalid_request": case "card_number_refused": case "too_large": case "unsupported_media_type": case "key_reused":
+    case "forbidden_origin": case "staff_key_unknown": case "staff_only":
+      return "fix the page";
+    case "rate_limited": case "key_in_use": case "conflict": case "club_system_failed": case "club_system_unavailable": case "processor_unavailable":
+    case "storage_unavailable": case "internal":
+      return "send it again";
+    case "cart_changed": case "cart_empty": case "cart_invalid": case "mandate_required": case "nothing_due": case "amount_due": case "method_not_offered":
+    case "payment_exists": case "person_required": case "registration_closed":
+      return "show the registration";
+    case "not_found": return "start again";
+    default: return never(code);
+  }
+}
+
+function never(value: never): never {
+  throw new Error(`a value of a later contract: ${JSON.stringify(value)}`);
+}

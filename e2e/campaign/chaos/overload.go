@@ -1,0 +1,194 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/api"
+	"frontdesk/e2e/campaign"
+	"frontdesk/e2e/campaign/harness"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
+)
+
+// The kinds of trouble of the campaign overload.
+const (
+	newcomerTurnedAway = "a newcomer turned away"
+	clubSlow           = "the club system slow, with errors"
+	clubSilent         = "a read of a sale without a response"
+	overloadKilled     = "a gateway killed in a crowd"
+	overloadFailedOver = "Redis failed over in a crowd"
+)
+
+// Violations that only this campaign checks.
+const (
+	PayerTurnedAway = "a buyer who had begun to pay was turned away for a newcomer"
+	ResponseTooLate = "a response came later than any deadline allows"
+	TooManyRetries  = "the gateways repeated more calls of the club system than the budget of retries allows"
+)
+
+const (
+	// overloadBuyers is the number of concurrent buyers. overloadCrowd is the number of concurrent
+	// newcomers who only start a registration: several times what two gateways have places for.
+	overloadBuyers, overloadCrowd = 8, 150
+	// overloadPause is the pause between a newcomer's response and the next newcomer.
+	overloadPause = 500 * time.Millisecond
+	// overloadPhase is how long each kind of trouble lasts.
+	overloadPhase = 5 * time.Second
+	// latestResponse is above four reads of 8 s each in a row, and below the time of a whole request.
+	latestResponse = 35 * time.Second
+	// retryWindow is above the pauses between the attempts of a call. retryShare is the budget.
+	// retryBurst is what two gateways may have saved up, one of them twice because it restarts.
+	retryWindow            = 2 * time.Second
+	retryShare, retryBurst = 0.1, 30
+)
+
+// Overload sends more newcomers than can be served while the club system is slow, fails or is silent, a
+// gateway is killed and Redis fails over. It must never turn away buyers who have begun to pay.
+func Overload() campaign.Campaign {
+	return campaign.Campaign{
+		Name:        "overload",
+		Description: "Many more newcomers come than can be served, while the club system is slow, fails or is silent, gateways are killed, and Redis fails over.",
+		Faults:      []string{newcomerTurnedAway, clubSlow, clubSilent, overloadKilled, overloadFailedOver},
+		Mutations:   []string{"no-priority", "no-deadline", "no-retry-budget"},
+		Long:        campaign.Options{MinFaults: map[string]int{overloadFailedOver: 5, overloadKilled: 5}},
+		Drive:       overload,
+	}
+}
+
+func overload(ctx context.Context, o campaign.Options, record *campaign.Recorder) error {
+	r, err := newRun(ctx, o, record, redisReplicas, sentinelRedis.start)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	r.startLoad(ctx, overloadBuyers)
+	leave := r.startCrowd(ctx)
+	err = r.overloadInRounds(ctx)
+	leave()
+	r.stopLoad()
+	if err := unlessEnded(err); err != nil {
+		return err
+	}
+	if err := r.Upstreams.Sim.SetFaults(nil); err != nil {
+		return err
+	}
+	r.checkResponses()
+	return r.settleAndCheck(ctx, true)
+}
+
+// startCrowd sends newcomers until the returned function is called. Each of them comes once.
+func (r *run) startCrowd(ctx context.Context) (leave func()) {
+	ctx, stop := context.WithCancel(ctx)
+	var crowd sync.WaitGroup
+	var turnedAway atomic.Int64
+	client := &http.Client{Timeout: latestResponse, Transport: &http.Transport{MaxIdleConnsPerHost: overloadCrowd}}
+	for i := range overloadCrowd {
+		crowd.Go(func() {
+			for n := i; ctx.Err() == nil; n++ {
+				response, err := (&frontdesktest.Buyer{HTTP: client}).Send(ctx, http.MethodPost, r.Gateways[n%len(r.Gateways)].URL+"/v1/registrations", uuid.NewString(), r.NewRegistration())
+				if err == nil && response.Code() == string(api.Overloaded) {
+					turnedAway.Add(1)
+				}
+				harness.Sleep(ctx, overloadPause)
+			}
+		})
+	}
+	return func() {
+		stop()
+		crowd.Wait()
+		client.CloseIdleConnections()
+		if n := turnedAway.Load(); n > 0 {
+			r.record.AddFaults(map[string]int{newcomerTurnedAway: int(n)})
+		}
+	}
+}
+
+// overloadInRounds repeats all kinds of trouble.
+func (r *run) overloadInRounds(ctx context.Context) error {
+	ctx, cancel := r.options.Context(ctx)
+	defer cancel()
+	share := func(p float64) *float64 { return &p }
+	slow := []clubsim.Fault{ // half of the reads of a sale fail, which are calls that may be repeated
+		{Match: clubsim.FaultMatch{Method: http.MethodGet, Path: "/sales/*"}, Kind: "error_before", Probability: share(0.5)},
+		{Kind: "error_before", Probability: share(0.2)}, {Kind: "delay", DelayMs: 200},
+	}
+	silent := []clubsim.Fault{{Match: clubsim.FaultMatch{Method: http.MethodGet, Path: "/sales/*"}, Kind: "hang", Probability: share(0.1)}}
+	for round := 0; ctx.Err() == nil && (round == 0 || !r.options.StopAtViolation && (r.options.Duration > 0 || !r.record.EnoughFaults(r.options))); round++ {
+		for kind, faults := range map[string][]clubsim.Fault{clubSlow: slow, clubSilent: silent} {
+			if err := r.Upstreams.Sim.SetFaults(faults); err != nil {
+				return err
+			}
+			harness.Sleep(ctx, overloadPhase)
+			victim := r.Gateways[r.random.IntN(len(r.Gateways))]
+			victim.Kill()
+			if err := victim.Start(context.WithoutCancel(ctx)); err != nil {
+				return err
+			}
+			r.record.AddFault(overloadKilled)
+			if err := r.Storage.(*harness.SentinelRedis).FailOver(context.WithoutCancel(ctx)); err != nil {
+				return err
+			}
+			r.record.AddFault(overloadFailedOver)
+			rest := overloadPhase
+			if kind == clubSilent && round == 0 {
+				rest += latestResponse // so that a buyer who waits too long is seen to do so
+			}
+			harness.Sleep(ctx, rest)
+			if kind == clubSlow {
+				r.checkRetries()
+			}
+			for _, f := range r.Upstreams.Sim.Faults() {
+				if f.Hits > 0 {
+					r.record.AddFaults(map[string]int{kind: f.Hits})
+				}
+			}
+		}
+		r.options.Logf("overload: round %d is over", round+1)
+	}
+	return ctx.Err()
+}
+
+// checkRetries judges the latest calls of the club system. A read of a sale that follows a failed one, for the
+// same request of a visitor, is a retry.
+func (r *run) checkRetries() {
+	type call struct{ trace, path string }
+	failed := map[call]time.Time{}
+	calls, retries := 0, 0
+	for _, request := range r.Upstreams.Sim.Requests() {
+		this := call{request.TraceID, request.Path}
+		if at, repeated := failed[this]; repeated && request.At.Sub(at) < retryWindow {
+			retries++
+		} else {
+			calls++
+		}
+		delete(failed, this)
+		if request.Method == http.MethodGet && strings.HasPrefix(request.Path, "/sales/") && request.Status >= http.StatusInternalServerError {
+			failed[this] = request.At
+		}
+	}
+	r.options.Logf("overload: %d calls, %d retries", calls, retries)
+	if float64(retries) > retryShare*float64(calls)+retryBurst {
+		r.record.AddViolations(campaign.Violation{Invariant: TooManyRetries, Seed: r.options.Seed, Detail: fmt.Sprintf("%d retries of %d calls", retries, calls)})
+	}
+}
+
+// checkResponses judges the responses that the buyers received.
+func (r *run) checkResponses() {
+	for _, j := range r.journeys {
+		late, refused := j.Slowest(), j.TurnedAway()
+		if refused > 0 {
+			r.record.AddViolations(campaign.Violation{Invariant: PayerTurnedAway, Seed: r.options.Seed, Registration: j.Registration(), Detail: fmt.Sprintf("%d times", refused)})
+		}
+		if late > latestResponse {
+			r.record.AddViolations(campaign.Violation{Invariant: ResponseTooLate, Seed: r.options.Seed, Registration: j.Registration(), Detail: late.String()})
+		}
+	}
+}

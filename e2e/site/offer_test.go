@@ -1,0 +1,127 @@
+package site_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+)
+
+// says checks that each text is visible on the page.
+func (g *siteVisitor) says(texts ...string) {
+	g.t.Helper()
+	for _, text := range texts {
+		if all := strings.ReplaceAll(g.Text(), "\u00a0", " "); !strings.Contains(all, text) {
+			g.t.Errorf("%q cannot be seen, but:\n%s", text, all)
+		}
+	}
+}
+
+// TestOffersOnAPhone checks that the offers are grouped as the operator configured, with a link to each
+// group, one recommendation, the most important terms, and a picture of the club, in the visitor's
+// language.
+func TestOffersOnAPhone(t *testing.T) {
+	t.Parallel()
+	for language, words := range map[string]struct {
+		groups    []string
+		about     []string
+		recommend string
+	}{
+		"en-GB": {
+			[]string{"No commitment", "Fixed term", "Paid once"},
+			[]string{"Ages 60 and over", "Weekday mornings with a coach", "Ages 14 to 17", "Monday to Friday, 9:00 to 17:00", "€93.90 due today", "€704.00", "Access Badge, €5.00"}, "Recommended",
+		},
+		"fr-FR": {
+			[]string{"Sans engagement", "Avec engagement", "Payé en une fois"},
+			[]string{"Dès 60 ans", "De 14 à 17 ans", "Heures creuses", "Engagement 12", "Noctambule annuel", "93,90 € à payer aujourd’hui", "Badge d’accès, 5,00 €", "Frais d’inscription"}, "Recommandée",
+		},
+	} {
+		t.Run(language, func(t *testing.T) {
+			t.Parallel()
+			g := newSiteVisitor(t, phone)
+			g.SetLanguage(language)
+			g.goTo("/?club=11")
+			g.WaitVisible(`[data-about]`)
+			g.says(append(words.groups, words.about...)...)
+			if n, said := g.Count(`[data-recommended]`), g.TextOf(`.offer-list:first-of-type > :first-child [data-recommended]`); n != 1 || said != words.recommend {
+				t.Errorf("%d offers are recommended; the first one says %q", n, said)
+			}
+			for i, name := range words.groups {
+				g.Eval(`(document.querySelectorAll("[data-jump]")[` + string(rune('0'+i)) + `].click(), "")`)
+				g.Await("the group "+name+" is at the top", `document.activeElement.matches("h2") && document.activeElement.innerText === "`+name+`" && document.activeElement.getBoundingClientRect().top < innerHeight / 3`)
+			}
+			g.Screenshot("group")
+			g.Eval(`(document.querySelector("[data-image]").scrollIntoView(), "")`)
+			g.Await("the club's picture is shown", `document.querySelector("[data-image]").naturalWidth > 0`)
+			g.Screenshot("club")
+			g.expectFits()
+		})
+	}
+}
+
+// TestConsentsOnTheLastPage checks that a new member can allow what the club may send, and that the
+// club has the consent.
+func TestConsentsOnTheLastPage(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.fillCart()
+	g.payByCard()
+	g.WaitVisible(`[data-consents-offer]`)
+	g.says("You are in.", "Stay in touch", "News", "Nothing to save")
+	if n := g.Count(`[data-consents-offer] input:checked`); n != 0 {
+		t.Errorf("%d consents are ticked before the visitor has said anything", n)
+	}
+	registration := g.Registration()
+	id := g.Attribute(`[data-consents="news"] input[data-channel="email"]`, "data-consent")
+	g.Click(`label[for="consent-` + id + `"]`)
+	g.Await("one change can be saved", `document.querySelector("#save").innerText === "Save 1 change"`)
+	g.Click(`#save`)
+	g.WaitVisible(`[data-saved="1"]`)
+	g.says("Your choice is saved.")
+	g.Screenshot("saved")
+	var allowed struct{ Items []api.Consent }
+	answer := g.Eval(`fetch("/v1/registrations/` + registration + `/consents").then((response) => response.text())`)
+	if err := json.Unmarshal([]byte(answer), &allowed); err != nil {
+		t.Fatal(err)
+	}
+	for _, consent := range allowed.Items {
+		if !consent.Locked && consent.Authorized != (consent.Id == id) {
+			t.Errorf("the club has %+v", consent)
+		}
+	}
+	if g.calls("updateOptin") != 1 {
+		t.Errorf("%d consents were changed at the club", g.calls("updateOptin"))
+	}
+}
+
+// TestSandboxPage checks that a developer sees the payments of one world, and can change its settings.
+func TestSandboxPage(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, desktop)
+	g.fillCart()
+	g.payByCard()
+	g.expectMember()
+	g.goTo("/sandbox/payments")
+	g.says(g.c.World, "1, newest first", "€459.00", "captured", "of this world")
+	g.Screenshot("payments")
+	g.Eval(`(document.querySelector("[name=webhooks]").value = "late", "")`)
+	g.Click(`form[action="settings"] button`)
+	g.Await("the page of the server has the setting", `document.querySelector("[name=webhooks] option[selected]")?.text === "late"`)
+	var settings struct{ Webhooks string }
+	g.c.Do("GET", "/sandbox/settings", nil, [2]string{"Authorization", "Bearer sk_sandbox_demo"}).Into(http.StatusOK, &settings)
+	if settings.Webhooks != "late" {
+		t.Errorf("the world's webhooks are %q", settings.Webhooks)
+	}
+	other := g.c.WithT(t)
+	other.World = "demo-of-another-test"
+	other.Do("GET", "/sandbox/settings", nil, [2]string{"Authorization", "Bearer sk_sandbox_demo"}).Into(http.StatusOK, &settings)
+	if settings.Webhooks != "normal" {
+		t.Errorf("another world's webhooks are %q", settings.Webhooks)
+	}
+	g.UseWorld(&frontdesktest.Client{})
+	g.goTo("/sandbox/payments?world=" + other.World)
+	g.says("No payment yet.")
+}

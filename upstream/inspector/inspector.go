@@ -1,0 +1,99 @@
+// Package inspector draws the plain pages on which developers see what the simulator and the sandbox hold.
+package inspector
+
+import (
+	_ "embed"
+	"strings"
+	"time"
+
+	g "maragu.dev/gomponents"
+	"maragu.dev/gomponents/html"
+)
+
+//go:embed inspector.css
+var style string
+
+// ContentSecurityPolicy allows the pages their own style and forms, and nothing else.
+const ContentSecurityPolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'"
+
+// Page is a whole page.
+func Page(title string, head g.Node, parts ...g.Node) g.Node {
+	return html.Doctype(html.HTML(html.Lang("en"),
+		html.Head(
+			html.Meta(html.Charset("utf-8")), html.Meta(html.Name("viewport"), html.Content("width=device-width, initial-scale=1")),
+			html.TitleEl(g.Text(title)), html.StyleEl(g.Raw(style)),
+		),
+		html.Body(head, html.Main(parts...)),
+	))
+}
+
+// Row lays content out in a line.
+func Row(content ...g.Node) g.Node { return html.Div(html.Class("row"), g.Group(content)) }
+
+// Options are the options of a select element, one of them chosen.
+func Options(chosen string, all ...string) g.Node {
+	return g.Map(all, func(one string) g.Node { return html.Option(g.If(one == chosen, html.Selected()), g.Text(one)) })
+}
+
+// Section is a part of the page with its heading.
+func Section(class, title, note string, content ...g.Node) g.Node {
+	return html.Section(g.If(class != "", html.Class(class)), html.H2(g.Text(title), g.If(note != "", g.Group{g.Text(" "), html.Span(g.Text(note))})), g.Group(content))
+}
+
+// DataTable renders a row for each element of a list, or the text none. A heading that
+// begins with # is above numbers.
+func DataTable[T any](none string, heads []string, list []T, cells func(T) g.Node) g.Node {
+	rows := make([]g.Node, len(list))
+	for i, one := range list {
+		rows[i] = cells(one)
+	}
+	return rawTable(none, heads, rows)
+}
+
+// rawTable is DataTable for finished rows, without a type parameter: one copy in the
+// binary.
+func rawTable(none string, heads []string, rows []g.Node) g.Node {
+	if len(rows) == 0 {
+		return html.P(html.Class("empty"), g.Text(none))
+	}
+	head := func(title string) g.Node {
+		title, figures := strings.CutPrefix(title, "#")
+		return html.Th(g.If(figures, html.Class("n")), g.Text(title))
+	}
+	return html.Table(html.Tr(g.Map(heads, head)), g.Map(rows, func(cells g.Node) g.Node { return html.Tr(cells) }))
+}
+
+// Cell is a table cell that narrow screens show with its column's name.
+func Cell(class, of string, content ...g.Node) g.Node {
+	return html.Td(g.If(class != "", html.Class(class)), html.Data("of", of), g.Group(content))
+}
+
+// ListOr renders a list, or a placeholder for an empty one.
+func ListOr[T any](list []T, one func(T) g.Node, none g.Node) g.Node {
+	if len(list) == 0 {
+		return none
+	}
+	return g.Map(list, one)
+}
+
+// Soft is secondary text.
+func Soft(text string) g.Node { return html.Span(html.Class("soft"), g.Text(text)) }
+
+// When is an instant, on one line.
+func When(text string) g.Node { return html.Span(html.Class("when"), g.Text(text)) }
+
+// Pill is a state; the class colours it.
+func Pill(class, text string) g.Node {
+	return html.Span(html.Class(ClassIf("pill", class, class != "")), g.Text(text))
+}
+
+// ClassIf adds a class.
+func ClassIf(class, more string, is bool) string {
+	if is {
+		return class + " " + more
+	}
+	return class
+}
+
+// FormatTime formats an instant to the second.
+func FormatTime(t time.Time) string { return t.Format("2006-01-02 15:04:05") }

@@ -1,0 +1,50 @@
+// @ts-check
+/** How to reach a club, and who sells there. */
+import { h } from "../dom.js";
+import { weekDays } from "../format.js";
+import { get } from "../store.js";
+import { text } from "../text.js";
+
+/** @typedef {import("../contract").ClubDetails} ClubDetails */
+
+/** @param {string | undefined} clubId the details of a club, once they are read */
+const detailsOf = (clubId) => {
+  const { details } = get();
+  return details?.id === clubId ? details : undefined;
+};
+
+/**
+ * Ways to reach a club: shown where the visitor is asked to. Nothing where the club tells none.
+ * @param {string | undefined} clubId
+ */
+export function contact(clubId) {
+  const club = detailsOf(clubId);
+  if (!club || !(club.phone || club.email || club.url)) return null;
+  return h("address", { class: "contact", "data-contact": club.id }, h("strong", {}, club.name), ways(club));
+}
+
+/** @param {ClubDetails} club */
+const ways = ({ address, phone, email, url }) =>
+  h("ul", {},
+    address && h("li", {}, [address.street, [address.postalCode, address.city].filter(Boolean).join("\u00a0")].filter(Boolean).join(", ")),
+    phone && h("li", {}, h("a", { href: `tel:${phone}` }, phone)),
+    email && h("li", {}, h("a", { href: `mailto:${email}` }, email)),
+    url && h("li", {}, h("a", { href: url, target: "_blank", rel: "noopener" }, new URL(url).host, h("span", { class: "sr-only" }, ` ${text.legal.tab}`))));
+
+/**
+ * The club at the foot of its offers: where it is, when it is open, who sells.
+ * @param {string | undefined} clubId
+ */
+export function about(clubId) {
+  const club = detailsOf(clubId);
+  if (!club) return null;
+  const { openingHours, trader, images } = club;
+  return h("section", { class: "about-club", "data-about": club.id },
+    images.length > 0 && h("div", { class: "club-images" }, images.map(({ url, alt }) => h("img", { src: url, alt, loading: "lazy", width: 16, height: 9, "data-image": true }))),
+    h("h2", {}, club.name),
+    h("address", {}, ways(club)),
+    openingHours.length > 0 && h("dl", {}, openingHours.map(({ days, opens, closes }) =>
+      h("div", {}, h("dt", {}, weekDays(days)), h("dd", {}, `${opens} – ${closes}`)))),
+    trader && h("p", { class: "fine", "data-trader": true },
+      text.contact.seller([trader.name, trader.legalForm, trader.registrationNumber, trader.vatId].filter(Boolean).join(" · "))));
+}
