@@ -52,8 +52,15 @@ let shownBeside = /** @type {unknown[]} */ ([]);
 /** Whether the visitor went back or forward, so that the browser restores the scroll position. */
 let isRestored = false;
 
+/**
+ * Whether the mouse button is down. The page then stays as it is: browsers report no click on a button that was
+ * replaced between press and release.
+ */
+let isPressed = false;
+
 /** Updates the page from the store. */
 function update() {
+  if (isPressed) return;
   const state = get();
   const step = stepOf(state.place, state);
   main.dataset.step = step;
@@ -250,6 +257,16 @@ addEventListener("online", () => {
   if (get().isStuck) arriveAgain();
 });
 document.addEventListener("visibilitychange", member.watchEnd);
+
+addEventListener("pointerdown", ({ pointerType, button }) => (isPressed = pointerType === "mouse" && button === 0));
+addEventListener("click", () => (isPressed = false), { capture: true });
+for (const end of ["pointerup", "pointercancel", "blur"]) addEventListener(end, () => setTimeout(release));
+
+/** Shows what has changed while the mouse button was down, after the click. */
+function release() {
+  isPressed = false;
+  update();
+}
 
 /** Follows links to a place without loading the page again. */
 document.addEventListener("click", (event) => {
