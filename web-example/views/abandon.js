@@ -1,5 +1,5 @@
 // @ts-check
-/** The ways out of a registration: it is given up after a question, its payment without one. */
+/** Ways to give up: the registration after a question, its payment without one. */
 import { ask, button, h } from "../dom.js";
 import { abandon, stepBack } from "../journey.js";
 import { can } from "../route.js";
@@ -13,7 +13,7 @@ export function askAbandon() {
       h("button", { class: "button button-danger", "data-confirm": true }, text.abandon.yes)));
 }
 
-/** What leads there. */
+/** The link that asks whether to give up the registration. */
 export const abandonButton = () => button({ class: "link", "data-abandon": true, onclick: askAbandon }, text.abandon.open);
 
 /**

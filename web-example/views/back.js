@@ -13,5 +13,5 @@ export const backTo = (place, words = text.back) => h("a", { class: "back", href
 /** @param {import("../contract").Registration} registration */
 export const backToCart = (registration) => backTo({ registration: registration.id });
 
-/** The way back from a step of a member's own page. */
+/** The link back from a step of the member's page. */
 export const backToMe = () => backTo({ me: true });

@@ -1,12 +1,12 @@
 // @ts-check
 /**
- * The processor's own card fields on this page, where the gateway responds with a `clientSecret` instead of a page to
- * go to: Stripe's Payment Element. What is typed there is in frames of the processor; this page never has it. The fields
- * stand in a place of their own below the step, since a frame that is moved reloads: they stay while the step above
- * changes. Start reading at `showCard`.
+ * The processor's card fields (Stripe's Payment Element), embedded where the gateway responds with a `clientSecret`
+ * instead of a redirect. They are frames of the processor, so this page never sees the card. A frame reloads when it is
+ * moved; therefore the fields have a place of their own below the step, where they stay while the step changes. Start
+ * reading at `showCard`.
  *
- * The script has to come from the processor itself, which is why this file loads one: it is the only one of the site, and
- * it is asked for only when a payment needs it. The gateway's Content-Security-Policy allows it just then.
+ * The processor requires its script to be loaded from its own servers. It is the site's only foreign script, loaded only
+ * when a payment needs it; the gateway's Content-Security-Policy allows it only then.
  */
 import { button, h, icon } from "../dom.js";
 import { money } from "../format.js";
@@ -18,29 +18,30 @@ import { waysOut } from "./abandon.js";
 
 /** @typedef {import("../contract").Payment} Payment */
 
-/** Where the processor's script is. Others may not serve it. */
+/** The address of the processor's script, which nobody else may serve. */
 const SCRIPT = "https://js.stripe.com/v3/";
 
 /**
- * Who comes back from the processor's page has just paid, or has not. The gateway's first responses can still be those from
- * before; to say "not charged, try again" then would be wrong. The third reading comes 1.25 s after the first.
+ * The number of readings after which a payment's state is believed. Right after the buyer returns from the processor's
+ * page, the gateway may not know the result yet, and "not charged, try again" could be wrong. The third reading comes
+ * 1.25 s after the first.
  */
 export const READINGS_TO_BELIEVE = 3;
 
-/** States of a payment at the processor in which a card is wanted. In any other one the buyer has done their part. */
+/** States of a payment at the processor in which it needs a card. In all others the buyer has nothing left to do. */
 const WANTS_CARD = ["requires_payment_method", "requires_confirmation", "requires_action"];
 
-/** Refusals whose words are for the buyer; those of others are for developers. */
+/** Types of errors whose messages are meant for the buyer. All others are meant for developers. */
 const FOR_BUYERS = ["card_error", "validation_error"];
 
-/** The payment whose fields are on the page, by its client secret. */
+/** The client secret of the payment whose fields are shown. */
 let shown = "";
 
 /** @type {Promise<any> | undefined} */
 let script;
 
 /**
- * Shows the fields while the payment wants a card, and takes them away when it does not.
+ * Shows the fields while the payment needs a card, and removes them afterwards.
  * @param {HTMLElement} place
  * @param {import("../route.js").Step} step
  * @param {import("../store.js").State} state
@@ -100,9 +101,9 @@ async function begin(place, registration, { amount }, { clientSecret: secret, pu
 }
 
 /**
- * Has the processor confirm the card. A bank that wants to ask the buyer may take the browser away, and back to the
- * registration. After any failure that is not the card's own, the processor is asked for the payment's state: it may have
- * been the response that got lost.
+ * Confirms the payment at the processor. A bank that authenticates the buyer may redirect the browser to its own page and
+ * back to the registration. After any error that is not about the card, this reads the payment's state from the processor,
+ * because only the response may have been lost.
  * @param {any} stripe
  * @param {any} elements
  * @param {string} secret
@@ -117,11 +118,11 @@ async function confirm(stripe, elements, secret, id) {
   return paymentIntent && !WANTS_CARD.includes(paymentIntent.status) ? undefined : text.card.failed;
 }
 
-/** The processor's script did not come. */
+/** The processor's script could not be loaded. */
 class ProcessorAway extends Error {}
 
 /**
- * The processor's library for a key, from its script.
+ * Loads the processor's script, and creates its library with a publishable key.
  * @param {string} publishableKey
  */
 async function loadProcessor(publishableKey) {
@@ -139,7 +140,7 @@ async function loadProcessor(publishableKey) {
 }
 
 /**
- * Says that the fields did not come, and offers to try again.
+ * Says that the fields could not be loaded, and offers to try again.
  * @param {HTMLElement} place
  * @param {HTMLElement} form
  */
@@ -154,7 +155,7 @@ function unloaded(place, form) {
     button({ class: "button button-quiet", "data-card-again": true, onclick: again }, text.retry));
 }
 
-/** The site's own looks, for the frames that its style sheets do not reach. */
+/** The site's colours and fonts, for the frames, which its style sheets do not reach. */
 function looks() {
   const probe = document.body.appendChild(h("button", { class: "button", hidden: false }));
   const brand = getComputedStyle(probe).backgroundColor;

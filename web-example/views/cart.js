@@ -1,5 +1,5 @@
 // @ts-check
-/** The fourth step: see the cart as the club system holds it, with what is due now and what follows, then pay. */
+/** The fourth step: review the cart from the club system, with what is due today and later, and pay. */
 import { button, h, heading, icon, price, ticks } from "../dom.js";
 import { date, dayRange, moment, money, monthOf } from "../format.js";
 import { canLogIn } from "../identity.js";
@@ -77,7 +77,7 @@ const nameOf = (item) => (isProrata(item) ? prorata(item).name : item.name);
 const parentOf = ({ parentId }) => get().registration?.cart.items.find(({ id }) => id && id === parentId);
 
 /**
- * Whether a line pays for the part of the first month that is left, or takes off what is over.
+ * Whether a line is the first month's prorata: a charge for the days left, or a credit for the days gone.
  * @param {Cart["items"][number]} item
  */
 function isProrata(item) {
@@ -199,14 +199,14 @@ const toSign = (registration) =>
     h("a", { class: "button button-wide", "data-mandate": registration.mandate?.state ?? "", href: linkTo({ registration: registration.id, step: "mandate" }) },
       can(registration, "sign") ? text.mandate.enter : text.mandate.open));
 
-/** Problems that other details can solve. */
+/** Problems that correcting the buyer's details can solve. */
 const ABOUT_THE_PERSON = ["age_restricted", "person_incomplete"];
 
 /** @param {Registration} registration whose cart lacks at most the mandate */
 const mandateAlone = ({ cart }) => cart.problems.every(({ code }) => code === "mandate_required");
 
 /**
- * What keeps the cart from being paid, before anything else.
+ * What prevents the payment, shown above everything else.
  * @param {Registration} registration
  */
 function problems(registration) {

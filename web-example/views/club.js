@@ -7,7 +7,7 @@ import { get } from "../store.js";
 import { text } from "../text.js";
 import { resume } from "./resume.js";
 
-/** A list that is longer than this gets a search field; a shorter one is read at a glance. */
+/** A longer list gets a search field. */
 const AT_A_GLANCE = 6;
 
 /** @param {import("../store.js").State} state */

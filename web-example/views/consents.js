@@ -1,5 +1,5 @@
 // @ts-check
-/** What the club may send, and on which channel: each can be given and taken back, and each has a result of its own. */
+/** What the club may send, by channel. Each consent can be given and withdrawn, and each change has its own result. */
 import { h, heading, icon } from "../dom.js";
 import { moment } from "../format.js";
 import { requestConsent, saveConsents } from "../member.js";
@@ -23,7 +23,7 @@ export function show() {
     consents && receipts(consents.receipts));
 }
 
-/** What a new member may allow, unticked and as an option; absent until it has been read. */
+/** The consents that a new member may give, all unticked; nothing until they have been read. */
 export function offered() {
   const choices = get().consents?.items.filter(({ locked }) => !locked);
   return choices?.length

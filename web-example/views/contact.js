@@ -1,5 +1,5 @@
 // @ts-check
-/** How to reach a club, and who sells there. */
+/** How to reach a club, and the trader behind it. */
 import { h } from "../dom.js";
 import { weekDays } from "../format.js";
 import { get } from "../store.js";
@@ -14,7 +14,7 @@ const detailsOf = (clubId) => {
 };
 
 /**
- * Ways to reach a club: shown where the visitor is asked to. Nothing where the club tells none.
+ * A club's phone number and e-mail address, for texts that tell the visitor to contact it; nothing if it has neither.
  * @param {string | undefined} clubId
  */
 export function contact(clubId) {
@@ -32,7 +32,7 @@ const ways = ({ address, phone, email, url }) =>
     url && h("li", {}, h("a", { href: url, target: "_blank", rel: "noopener" }, new URL(url).host, h("span", { class: "sr-only" }, ` ${text.legal.tab}`))));
 
 /**
- * The club at the foot of its offers: where it is, when it is open, who sells.
+ * The club's address, opening hours and trader, below its offers.
  * @param {string | undefined} clubId
  */
 export function about(clubId) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** The day on which a club debits: chosen together with the start, since which days there are depends on it. */
+/** The day of the direct debits, chosen together with the start date, on which the possible days depend. */
 import { h } from "../dom.js";
 import { every, keepsDay } from "../format.js";
 import { readDebitDays } from "../journey.js";
@@ -22,7 +22,7 @@ export function debitDays(club, start, rhythm) {
   async function update() {
     const mine = ++asked;
     const days = start.checkValidity() ? ((await readDebitDays(club, start.value)) ?? []) : [];
-    if (mine !== asked) return; // another start was chosen meanwhile
+    if (mine !== asked) return; // another start date was chosen meanwhile
     const before = picked();
     const day = days.some((one) => one.day === before) ? before : days[0]?.day;
     element.dataset.debitDays = String(days.length);
@@ -36,7 +36,7 @@ export function debitDays(club, start, rhythm) {
 }
 
 /**
- * The day of an item's debits, where the buyer has chosen one.
+ * The day of an item's debits, if the buyer has chosen one.
  * @param {import("../contract").Cart["items"][number]} item
  * @param {string} [rhythm] of the debits, once it is read
  */

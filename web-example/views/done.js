@@ -1,5 +1,5 @@
 // @ts-check
-/** Where a registration ends: one is a member, or the staff look into it, or it was closed, or it is not to be found. */
+/** The last step: the buyer is a member, the staff look into it, or the registration is closed or not found. */
 import { button, h, heading, icon, price, ticks } from "../dom.js";
 import { date, money } from "../format.js";
 import { cartSchedules, signOff } from "../journey.js";

@@ -1,5 +1,5 @@
 // @ts-check
-/** The way to continue the registration on another device: a single-use link to copy. */
+/** Continues the registration on another device, by a single-use link to copy. */
 import { ask, button, h } from "../dom.js";
 import { moment } from "../format.js";
 import { makeLink, signOff } from "../journey.js";
@@ -7,8 +7,8 @@ import { get } from "../store.js";
 import { text } from "../text.js";
 
 /**
- * The link can be opened for longer than the cart can be paid, and then shows a sign-up that is closed: the page says
- * until when it is of use.
+ * The link can be opened for longer than the cart can be paid, but then shows a closed sign-up. The page therefore says how
+ * long it is useful.
  * @param {import("../contract").Registration} registration
  */
 export function elsewhere({ id, expiresAt }) {
@@ -23,7 +23,7 @@ export function elsewhere({ id, expiresAt }) {
     h("p", { class: "fine" }, text.elsewhere.lead(moment(Date.parse(link.expiresAt) < Date.parse(expiresAt) ? link.expiresAt : expiresAt))));
 }
 
-/** The way out on a shared computer: it is asked first, since only a link from another device leads back. */
+/** Ends the session, for shared computers. This asks first, because only a link from another device leads back. */
 export const leaveHere = () => button({ class: "link", "data-sign-off": true, onclick: askLeave }, text.elsewhere.leave);
 
 function askLeave() {
@@ -34,7 +34,7 @@ function askLeave() {
       h("button", { class: "button", "data-confirm": true }, text.elsewhere.leave)));
 }
 
-/** Makes the link, and goes to it. */
+/** Creates the link and selects it. */
 async function make() {
   await makeLink();
   document.getElementById("resume-link")?.focus();
@@ -44,7 +44,7 @@ async function make() {
 const select = (event) => /** @type {HTMLInputElement} */ (event.currentTarget).select();
 
 /**
- * Copies the link. Where the browser forbids it, the link is selected, so that the visitor can.
+ * Copies the link, or selects it for the visitor to copy if the browser forbids it.
  * @param {MouseEvent} event
  */
 async function copy(event) {

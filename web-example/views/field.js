@@ -1,5 +1,5 @@
 // @ts-check
-/** A labelled field with its hint and the place for what is wrong with it. */
+/** A labelled field with its hint and the place for its error. */
 import { h, icon } from "../dom.js";
 
 /**
@@ -18,7 +18,7 @@ export function field(name, words, attributes) {
 }
 
 /**
- * Shows what is wrong with a field, and focuses it.
+ * Shows a field's error, and focuses the field.
  * @param {HTMLFormElement} form
  * @param {Record<string, string>} errors by the field's name; empty: nothing is wrong
  */

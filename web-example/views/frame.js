@@ -1,5 +1,5 @@
 // @ts-check
-/** What stands around the step: the parts of index.html in the visitor's language, and the way to another language. */
+/** Everything around the step: the parts of index.html in the visitor's language, and the choice of language. */
 import { button, icon } from "../dom.js";
 import { choose, language, LANGUAGES, text } from "../text.js";
 import { legalLinks } from "./legal.js";

@@ -1,5 +1,5 @@
 // @ts-check
-/** The offer to pay at the club instead, until a day that the visitor chooses. */
+/** The choice to pay at the club instead, by a day that the visitor chooses. */
 import { h, icon } from "../dom.js";
 import { date, inDays, money, today } from "../format.js";
 import { payLater } from "../journey.js";
@@ -7,7 +7,7 @@ import { get } from "../store.js";
 import { text } from "../text.js";
 import { field } from "./field.js";
 
-/** What clubs usually grant, in days. */
+/** The suggested number of days until the payment. */
 const USUAL = 14;
 
 /**

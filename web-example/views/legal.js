@@ -25,7 +25,7 @@ export const legalLinks = (...pages) =>
     text.legal[page], h("span", { class: "sr-only" }, ` ${text.legal.tab}`)));
 
 /**
- * What the visitor accepts by the button that follows; nothing where the club has no terms.
+ * What the visitor accepts with the button below; nothing if the club has no terms.
  * @param {"pay" | "sign"} by
  */
 export const accepting = (by) =>
@@ -33,7 +33,7 @@ export const accepting = (by) =>
     legalLinks("terms", "privacy").flatMap((link, at) => (at ? [" · ", link] : [link])));
 
 /**
- * The consent: which club may debit the account, and the right to a refund. The code from the SMS signs this.
+ * The text that the SMS code signs: which club may debit the account, and the right to a refund.
  * @param {import("../contract").Registration} registration
  */
 export const debitConsent = ({ clubId }) =>

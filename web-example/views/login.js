@@ -1,5 +1,5 @@
 // @ts-check
-/** The way to the club's own login; where none is configured, what it would hand over can be entered by hand. */
+/** The link to the club's login. If none is configured, its tokens can be entered by hand. */
 import { h, icon } from "../dom.js";
 import { loginAddress } from "../identity.js";
 import { addressOf } from "../route.js";

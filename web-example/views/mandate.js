@@ -1,5 +1,5 @@
 // @ts-check
-/** Between cart and payment: give the bank account, then sign with the code from the SMS (signature.js). */
+/** The step between cart and payment: enter the bank account, then sign with the SMS code (signature.js). */
 import { h, heading, icon } from "../dom.js";
 import { cartSchedules, giveAccount } from "../journey.js";
 import { get } from "../store.js";
@@ -43,14 +43,14 @@ function account(registration) {
         h("p", { class: "fine" }, icon("lock"), text.mandate.privacy))));
 }
 
-/** What will be debited, and when: it stands before the signature. */
+/** What will be debited, and when, shown before the signature. */
 function debits() {
   const planned = cartSchedules(get()).map(planFor);
   return planned.length > 0 && h("section", { class: "panel", "data-debits": planned.length }, h("h2", {}, text.plan.heading), planned);
 }
 
 /**
- * Shows the number in groups of four, as cards and statements do.
+ * Shows the IBAN in groups of four, as bank cards and statements do.
  * @param {Event & { currentTarget: HTMLInputElement }} event
  */
 function group({ currentTarget: input }) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** The member's own page: number, status, tags, debt, and links to what they can do. Without a login, the way to it. */
+/** The member's own page: number, status, tags, debt, and links to what they can do. Without a login, a link to it. */
 import { button, h, heading, icon } from "../dom.js";
 import { date, money } from "../format.js";
 import { linkTo } from "../route.js";
@@ -39,7 +39,7 @@ function loggedOut() {
 }
 
 /**
- * What is said once a move is done. The login's word from before names the old club, so it counts no more.
+ * What is shown after a move. Tokens issued before it name the old club and are no longer used.
  * @param {string} clubId
  */
 const moved = (clubId) =>
@@ -67,7 +67,7 @@ function about({ number, status, tags, debt, clubId }) {
  */
 const fact = (name, ...what) => h("div", {}, h("dt", {}, name), h("dd", {}, ...what));
 
-/** Years after which an end is what a system writes for none. */
+/** Club systems write "no end" as a date at least this many years ahead. */
 const ENDLESS = 20;
 
 /** @param {string} day YYYY-MM-DD */

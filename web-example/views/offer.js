@@ -34,7 +34,7 @@ export function show() {
     catalogue?.complete && about(catalogue.clubId));
 }
 
-/** The offer of a link alone. */
+/** The one offer that a link names. */
 function linked() {
   const { place, catalogue, isStuck } = get();
   const found = findOffer(catalogue, place.offer);
@@ -98,7 +98,7 @@ function cards(products, complete) {
 }
 
 /**
- * The products of which offers are sold here, grouped by what they commit to, or those that are sold at the club.
+ * The products with offers that are sold online, grouped by commitment, or those that are sold only at the club.
  * @param {Product[]} products
  * @param {boolean} here
  */
@@ -117,7 +117,7 @@ function list(products, here) {
 }
 
 /**
- * The groups that the club has made, in its order; what is in none comes last.
+ * The club's own groups, in its order; offers without a group come last.
  * @param {{ product: Product, offers: Offer[] }[]} shown
  */
 function clubsGroups(shown) {
@@ -131,7 +131,7 @@ function clubsGroups(shown) {
 }
 
 /**
- * On a phone, the way to a group without scrolling past the others.
+ * Links to the groups, for phones.
  * @param {string[]} names of the groups
  */
 const jumps = (names) =>
@@ -147,7 +147,7 @@ function jump(name) {
 /** @param {{ offers: Offer[] }} product whose offer the club recommends */
 const isRecommended = ({ offers }) => offers.some(({ highlight }) => highlight);
 
-/** The groups of offers without the club's own, in the order in which they are shown. */
+/** The groups where the club has made none, in the order in which they are shown. */
 const COMMITMENTS = /** @type {const} */ (["none", "term", "once"]);
 
 /** @param {Offer} offer */
@@ -166,7 +166,7 @@ const group = (name, shown, words) =>
     h("ul", { class: "offer-list" }, shown.map(({ product, offers }) => h("li", {}, card(product, offers)))));
 
 /**
- * A product with one of its offers, and a switch if there are more.
+ * A product with one of its offers, and a choice if there are more.
  * @param {Product} product
  * @param {Offer[]} offers
  */
@@ -198,7 +198,7 @@ function card(product, offers) {
 const factsOf = (offer) => facts(offer).length > 0 && h("ul", { class: "facts", "data-facts": true }, facts(offer).map((fact) => h("li", {}, fact)));
 
 /**
- * The terms that a card does not show by its group and price.
+ * The terms that the card's group and price do not already tell.
  * @param {Offer} offer
  */
 function further(offer) {
@@ -271,7 +271,7 @@ function take(item) {
 }
 
 /**
- * Asks for the start date, and adds the offer.
+ * Asks for the start date, and adds the offer to the cart.
  * @param {Product} product
  * @param {Offer} offer
  */

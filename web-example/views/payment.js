@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The fifth step: a payment in progress. What is said and what can be done follows from the payment's state and `payAgain`
- * alone; in doubt it has no button at all.
+ * The fifth step: a payment in progress. Its texts and buttons follow from the payment's state and `payAgain` alone. A payment
+ * in doubt has no button.
  */
 import { button, h, heading, icon, ticks } from "../dom.js";
 import { money } from "../format.js";
@@ -47,7 +47,7 @@ export function show() {
 }
 
 /**
- * What is said of a state: not the same where no card was charged.
+ * The texts for a state, which differ if no card was charged.
  * @param {Payment} payment
  * @param {State} state
  * @returns {{ heading: string, lead: string, closed?: string, points?: string[] }}
@@ -81,7 +81,7 @@ export const payButton = (label, picture = "lock") =>
     h("span", { class: "when-idle" }, label), h("span", { class: "when-busy" }, text.cart.paying));
 
 /**
- * How a payment ended, for the cart to which the visitor has come back.
+ * How the last payment ended, for visitors who are back at the cart.
  * @param {Payment} payment
  */
 export function outcome(payment) {
@@ -120,7 +120,7 @@ const actions = (registration, payment) =>
     !embeddedCard(payment) && waysOut(registration));
 
 /**
- * The way back to a payment that waits at the processor: the same payment, so it is not a second one.
+ * The link back to a payment that waits at the processor. It is the same payment, not a second one.
  * @param {Payment} payment
  */
 function processorLink(payment) {

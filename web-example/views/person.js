@@ -1,5 +1,5 @@
 // @ts-check
-/** The third step: give one's details, or correct them. */
+/** The third step: enter the buyer's details, or correct them. */
 import { countries, homeCountry, internationalNumber, isInternational, isPostalCode } from "../countries.js";
 import { button, h, heading, icon } from "../dom.js";
 import { meantAddress } from "../email.js";
@@ -20,7 +20,7 @@ const FIELDS = text.person.fields;
 /** The earliest birth date that the form accepts. */
 const EARLIEST_BIRTH = "1900-01-01";
 
-/** Whether the club has the details and this page does not: then only what changes is typed. */
+/** Whether the club has the details and this page does not: the form then sends only what is changed. */
 const isCorrection = () => {
   const { place, registration, given } = get();
   return !!place.registration && !!registration?.contact && given?.registration !== place.registration;
@@ -167,7 +167,7 @@ function keep({ currentTarget, target }) {
 }
 
 /**
- * Shows a number the way it will be sent, so that one sees whether it was understood.
+ * Shows a phone number as it will be sent, so that the visitor can check it.
  * @param {Event & { currentTarget: HTMLInputElement }} event
  */
 function readNumber({ currentTarget: input }) {
@@ -177,7 +177,7 @@ function readNumber({ currentTarget: input }) {
 }
 
 /**
- * Asks about an e-mail address whose domain is a slip away from a common one.
+ * Asks about an e-mail address whose domain looks like a misspelt common one.
  * @param {HTMLInputElement} input
  */
 function askDomain(input) {
@@ -195,7 +195,7 @@ function askDomain(input) {
 }
 
 /**
- * Says whether the offer that the address names is for another age, where the club tells for which it is.
+ * Says whether the offer in the address is for another age, if the club has set its ages.
  * @param {HTMLInputElement} input
  */
 function askAge(input) {
@@ -236,7 +236,7 @@ async function submit(event) {
 }
 
 /**
- * Says at the birth date that an offer in the cart is not for that age.
+ * Shows at the birth date that an offer in the cart is not for that age.
  * @param {HTMLFormElement} form
  */
 function markAge(form) {
@@ -249,7 +249,7 @@ function markAge(form) {
  * @param {HTMLFormElement} form
  */
 function isRight(control, form) {
-  if (isCorrection() && control.value.trim() === "") return true; // it stays as it is
+  if (isCorrection() && control.value.trim() === "") return true; // it stays unchanged
   if (control.name === "mobile") return isInternational(personOf(form).mobile);
   if (control.name === "postalCode") return isPostalCode(control.value.trim(), personOf(form).address.country || homeCountry);
   return control.checkValidity() && (!control.required || control.value.trim() !== "");

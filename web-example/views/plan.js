@@ -1,5 +1,5 @@
 // @ts-check
-/** What an offer costs, and when: the first lines of the bank statement, then how it continues. Start reading at `plan`. */
+/** What an offer costs, and when: the first debits, then how they continue. Start reading at `plan`. */
 import { ask, button, h, icon, termList, ticks } from "../dom.js";
 import { date, every, keepsDay, money } from "../format.js";
 import { loadSchedule, readDebitDays, scheduleKey } from "../journey.js";
@@ -13,7 +13,7 @@ import { text } from "../text.js";
  */
 
 /**
- * The payments after today: the schedule with its gaps, or else the terms.
+ * The payments after today, from the schedule or, without one, from the offer's terms.
  * @param {import("../contract").Offer} offer
  * @param {import("../journey.js").ScheduleRequest} [request] left out for what has no schedule
  */
@@ -24,7 +24,7 @@ export function follows(offer, request) {
 }
 
 /**
- * A schedule from the store, or its shape while it is read.
+ * A schedule from the store, or a placeholder while it is read.
  * @param {import("../journey.js").ScheduleRequest} request
  */
 export function planFor(request) {
@@ -36,7 +36,7 @@ export function planFor(request) {
 const failed = () => h("p", { class: "fine", "data-plan-failed": true }, icon("info"), text.plan.failed);
 
 /**
- * The debits to come, once today's payment is made; nothing where they are not known.
+ * The debits after today's payment; nothing if they are unknown.
  * @param {import("../journey.js").ScheduleRequest} request
  */
 export function coming(request) {
@@ -85,7 +85,7 @@ function parts({ parts: all, extras = [] }) {
 }
 
 /**
- * How it continues after the lines that are shown.
+ * How the debits continue after those that are shown.
  * @param {Schedule} schedule
  * @param {number} shown how many debits these are
  */
@@ -100,7 +100,7 @@ function then({ basis, recurrence, debits, total, firstStatement }, shown) {
 }
 
 /**
- * Debits that follow one another and are alike.
+ * A run of equal debits.
  * @param {Debit[]} debits
  * @returns {Debit[][]}
  */
@@ -126,7 +126,7 @@ function run(alike, at, all) {
   return words(alike.length, roughly(alike[0]), until);
 }
 
-/** Rules by which an amount is estimated, and not only its date. */
+/** Rules of the schedule by which the amount is estimated, and not only the date. */
 const ROUGH = ["months_as_weeks", "rounded"];
 
 /** @param {{ amount: import("../contract").Money, rules?: string[] }} debit */
@@ -148,7 +148,7 @@ function rules({ rules: names, basis }) {
 }
 
 /**
- * Shows an offer's schedule before it is chosen, for a start and a debit day that the visitor tries out.
+ * Shows an offer's schedule before it is chosen, for a start date and debit day that the visitor can try.
  * @param {import("../contract").Product} product
  * @param {import("../contract").Offer} offer
  * @param {false | ((item: import("../contract").NewItem) => void)} join takes the offer with what was tried out; false: it is not sold here
@@ -194,7 +194,7 @@ export function askPlan(product, offer, join) {
     const listed = (await readDebitDays(club, startDate)) ?? [];
     const debitDay = listed.some(({ day }) => day === before) ? before : listed[0]?.day;
     const schedule = await loadSchedule({ club, offer: offer.id, startDate, debitDay });
-    if (mine !== asked) return; // the visitor has asked for something else meanwhile
+    if (mine !== asked) return; // the visitor has made another choice meanwhile
     if (!days.childElementCount) days.replaceChildren(...choices(listed, debitDay, offer.billing?.rhythm));
     place.replaceChildren(schedule ? plan(schedule) : failed());
   }

@@ -1,5 +1,5 @@
 // @ts-check
-/** What went wrong, in the visitor's words, and what can be done: shown above the step. */
+/** What went wrong and what the visitor can do, shown above the step. */
 import { button, h, icon } from "../dom.js";
 import { linkTo } from "../route.js";
 import { get } from "../store.js";
@@ -27,26 +27,26 @@ export function problemContent(problem, again) {
       problem.code === "not_found" && again ? h("a", { href: linkTo({}), "data-to-clubs": true }, text.toClubs) : again && button({ class: "button-quiet", "data-retry": true, onclick: again }, text.retry)));
 }
 
-/** Fields that come from a link, not from typing, with the text for a malformed one. */
+/** Fields that come from a link and are not typed, with the text if one is malformed. */
 const IN_LINKS = /** @type {Record<string, string>} */ ({ invitation: "invitation_invalid", resume: "resumption_invalid" });
 
 /** @param {import("../api.js").Problem} problem */
 const linkOf = ({ code, errors }) => errors.map(({ pointer }) => IN_LINKS[fieldOf(pointer)]).find((known) => known && ["invalid_request", known].includes(code));
 
 /**
- * Whether an invitation was refused in a browser that has a sign-up, which that invitation may have begun.
+ * Whether an invitation was refused in a browser with a sign-up in progress, which the invitation may have started.
  * @param {import("../api.js").Problem} problem
  */
 const begun = (problem) => problem.code === "invitation_invalid" && !!get().inProgress;
 
 /**
- * The field that a JSON pointer means: its last part, such as email in /person/email.
+ * The name of the field that a JSON pointer names: its last part, such as email in /person/email.
  * @param {string} pointer
  */
 export const fieldOf = (pointer) => pointer.split("/").at(-1) ?? "";
 
 /**
- * What is wrong with a field, in our words or the gateway's.
+ * A field's error, in the site's words or the gateway's.
  * @param {{ pointer: string, message: string }} error
  */
 export function fieldText({ pointer, message }) {

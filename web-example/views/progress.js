@@ -1,5 +1,5 @@
 // @ts-check
-/** The progress bar of steps; the ones behind are links where one can go back to them. */
+/** The progress bar. Earlier steps are links if the visitor can go back to them. */
 import { h, icon } from "../dom.js";
 import { can, linkTo, needsMandate } from "../route.js";
 import { findOffer } from "../terms.js";
@@ -8,7 +8,7 @@ import { text } from "../text.js";
 const ALL = /** @type {const} */ (["club", "offer", "person", "mandate", "cart", "payment"]);
 
 /**
- * The steps that are counted: the direct debit is one where there will be one.
+ * The steps in the progress bar. The direct debit is one of them only if the cart needs it.
  * @param {import("../store.js").State} state
  */
 function stepsOf({ place, registration, catalogue }) {

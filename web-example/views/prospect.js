@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Bring in the account that another club of the chain has already: log in to it, and come back. The visitor then
- * confirms, so that a link alone never brings an account into a registration.
+ * Uses an account that the visitor already has at another club of the chain: log in there, come back, and confirm, so
+ * that a link alone cannot bring an account into a registration.
  */
 import { button, h, heading, icon } from "../dom.js";
 import { bringAccount } from "../journey.js";

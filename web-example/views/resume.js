@@ -1,5 +1,5 @@
 // @ts-check
-/** Shown before a new registration is started, when this browser is in the middle of one already. */
+/** The question before a new registration is started while this browser has one in progress. */
 import { h, icon } from "../dom.js";
 import { linkTo } from "../route.js";
 import { get } from "../store.js";

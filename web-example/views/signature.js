@@ -1,5 +1,5 @@
 // @ts-check
-/** Sign with the code from the SMS: enter it, have a new one sent, or use another account. */
+/** Signs with the SMS code: enter it, request a new one, or use another account. */
 import { button, h, heading, icon } from "../dom.js";
 import { cancelSignature, refresh, resend, sign } from "../journey.js";
 import { can, linkTo } from "../route.js";
@@ -17,7 +17,7 @@ import { accepting, debitConsent } from "./legal.js";
 
 const WORDS = text.mandate.code;
 
-/** How long to wait before asking again whether a new code may be sent. */
+/** The pause before asking again whether a new code can be sent. */
 const ASK_AGAIN = 3_000;
 
 /**
@@ -40,7 +40,7 @@ export function signature(registration, mandate) {
 }
 
 /**
- * The way to another mobile number, for a code that could not be sent to this one.
+ * The link to change the mobile number if no code could be sent to it.
  * @param {Registration} registration
  * @param {boolean} isUnreachable
  */
@@ -48,7 +48,7 @@ const correction = (registration, isUnreachable) =>
   can(registration, "person") &&
   h("a", { class: isUnreachable ? "button button-wide" : "link", href: linkTo({ registration: registration.id, step: "person" }), "data-correct": true }, WORDS.correct);
 
-/** Where a developer finds the code. */
+/** Tells developers where to find the code. */
 export const outbox = () =>
   isLocal() && h("p", { class: "notice" }, icon("info"), h("span", {}, `${WORDS.mock} `,
     h("a", { href: controlPage("sms"), target: "_blank", rel: "noopener" }, WORDS.outbox)));
@@ -77,7 +77,7 @@ async function submit(event, take) {
   mark(form, wrong ? { code: WORDS.error } : {});
   if (wrong) return;
   const problem = await take(code);
-  if (problem?.code === "code_wrong") set({ problem: undefined }); // it is shown at the field
+  if (problem?.code === "code_wrong") set({ problem: undefined }); // the field shows it
   const again = /** @type {HTMLFormElement | null} */ (document.querySelector('[data-form="signature"]'));
   if (!again) return;
   if (problem?.code === "code_wrong") mark(again, { code: text.problems.code_wrong });
@@ -85,7 +85,7 @@ async function submit(event, take) {
 }
 
 /**
- * The button for a new code, with the time until it can be pressed.
+ * The button for a new code, with the time until it is enabled.
  * @param {object} code
  * @param {string} [code.resendAfter]
  * @param {boolean} [code.ready] whether the gateway says that it works now; left out where nothing but the time says it

@@ -1,5 +1,5 @@
 // @ts-check
-/** The choice so far, next to the step: always open on a wide page, folded to one line on a phone. */
+/** The choice so far, beside the step: always open on wide screens, folded to one line on phones. */
 import { h, icon, price } from "../dom.js";
 import { date, money, per } from "../format.js";
 import { offerSchedules, scheduleKey } from "../journey.js";
@@ -21,7 +21,7 @@ export function show() {
   return step === "payment" || step === "mandate" || step === "prospect" ? ofCart() : null;
 }
 
-/** Before there is a cart: the offer as the catalogue has it. */
+/** Before there is a cart, the offer from the catalogue. */
 function ofOffer() {
   const { place, catalogue } = get();
   const found = findOffer(catalogue, place.offer);
@@ -38,7 +38,7 @@ function ofOffer() {
     ...follows(offer, request));
 }
 
-/** The cart as the club system holds it. */
+/** The cart from the club system. */
 function ofCart() {
   const { registration } = get();
   if (!registration) return null;

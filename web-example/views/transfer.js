@@ -1,5 +1,5 @@
 // @ts-check
-/** Move to another club of the chain, with a code from an SMS; one stays who one is. */
+/** Moves the member to another club of the chain, with an SMS code. The account stays the same. */
 import { button, h, heading, icon } from "../dom.js";
 import { chooseAgain, confirmMove, moveTo } from "../member.js";
 import { get } from "../store.js";
@@ -9,7 +9,7 @@ import { codeForm, outbox, resendButton } from "./signature.js";
 
 const WORDS = text.transfer;
 
-/** Those that the club moves itself, with all that they have bought. */
+/** The status of contacts whom only the staff can move, with all that they have bought. */
 const MEMBER = "customer";
 
 /** @param {import("../store.js").State} state */
@@ -31,7 +31,7 @@ const head = (title, lead) => h("div", { class: "step-head" }, backToMe(), headi
 const atClub = () => h("p", { class: "notice", "data-at-club": true }, icon("info"), WORDS.member);
 
 /**
- * The possible clubs: those of the same group.
+ * The clubs to which the member can move: those of the same group.
  * @param {import("../contract").Club[]} clubs
  * @param {string} own
  */
