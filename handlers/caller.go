@@ -25,7 +25,7 @@ type caller struct {
 	token       string                 // of a registration; may be empty
 	clientToken string                 // the organisation at the club system
 	staff       bool                   // with a staff key
-	contact     *flows.ContactIdentity // by a token of the club's own login; nil if there is none
+	contact     *flows.ContactIdentity // by a token of the club's own login; nil without one
 }
 
 type callerKey struct{}

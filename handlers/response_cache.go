@@ -107,7 +107,7 @@ func (s *Server) serveCached(next http.Handler) http.Handler {
 	})
 }
 
-// cachedFor returns the current entry for an anonymous read; nil if there is none.
+// cachedFor returns the current entry for an anonymous read; nil without one.
 func (s *Server) cachedFor(r *http.Request) *cacheEntry {
 	if r.Method != http.MethodGet || !isAnonymous(r) || r.Header["Origin"] != nil {
 		return nil

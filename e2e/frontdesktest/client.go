@@ -69,7 +69,7 @@ func Key(key string) [2]string {
 	return [2]string{"Idempotency-Key", key}
 }
 
-// OperatorToken is the public token of the demo operator, who is used when none is configured.
+// OperatorToken is the public token of the demo operator, the default without configured operators.
 const OperatorToken = "demo-operator-token"
 
 // Do sends a request. A body that is not a string is sent as JSON. A request to the operators' listener

@@ -106,7 +106,7 @@ func checkFiles(t *testing.T, image image) {
 	}
 }
 
-// checkRuns starts mock mode as the user nobody, on a read-only file system.
+// checkRuns starts mock mode without root, on a read-only file system.
 func checkRuns(t *testing.T, image image) {
 	gateway := image.start(t)
 	var clubs, products struct {

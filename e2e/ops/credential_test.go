@@ -54,7 +54,7 @@ func TestOperatorsAreIdentified(t *testing.T) {
 }
 
 // TestAuditNamesTheOperator checks that a decision with a token from frontdesk operators add is audited
-// under the configured name, and that the demo token is no longer accepted.
+// under the configured name, and that the demo token is refused.
 func TestAuditNamesTheOperator(t *testing.T) {
 	t.Parallel()
 	tokens, entries := map[string]string{}, []string{}

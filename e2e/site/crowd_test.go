@@ -8,7 +8,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestTurnedAwayVisitorContinues checks that a visitor who is turned away twice sees why, and becomes a
+// TestTurnedAwayVisitorContinues checks that a visitor refused twice sees why, and becomes a
 // member without typing or clicking again.
 func TestTurnedAwayVisitorContinues(t *testing.T) {
 	t.Parallel()

@@ -86,7 +86,7 @@ func (g *siteVisitor) dueToday(id string) string {
 	return ""
 }
 
-// expectFits checks that the page is no wider than its window.
+// expectFits checks that the page fits its window's width.
 func (g *siteVisitor) expectFits() {
 	g.t.Helper()
 	if over := g.Overflow(); over > 0 {

@@ -42,7 +42,7 @@ const (
 // CacheStore keeps the copies that gateways share. When it fails, each gateway reads the
 // club system itself.
 type CacheStore interface {
-	// ReadCopy returns a copy and when it was read from the club system; nil if there is none.
+	// ReadCopy returns a copy and when it was read from the club system; nil without one.
 	ReadCopy(ctx context.Context, name string) (text []byte, at time.Time, err error)
 	// PublishCopy keeps a copy for a time, unless the store has a newer one.
 	PublishCopy(ctx context.Context, name string, text []byte, at time.Time, life time.Duration) error

@@ -25,7 +25,7 @@ type ConsentRequest struct {
 type ConsentChange struct {
 	ID      string
 	Code    string         // one of the Consent… codes
-	Consent *flows.Consent // current; nil if there is none
+	Consent *flows.Consent // current; nil without one
 }
 
 // The results of a request.

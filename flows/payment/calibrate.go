@@ -40,7 +40,7 @@ type Calibration struct {
 	Unpaid   int         `json:"unpaid"`
 	Failed   int         `json:"failed"` // samples that could not be read
 	Findings []Finding   `json:"findings,omitempty"`
-	Rule     *flows.Rule `json:"rule,omitempty"` // the new rule; nil if there is none, or if nothing was changed
+	Rule     *flows.Rule `json:"rule,omitempty"` // the new rule; nil without one, or if nothing was changed
 	Verdict  string      `json:"verdict"`
 }
 

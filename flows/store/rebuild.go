@@ -20,7 +20,7 @@ import (
 //
 //	5 body of the registration, empty to keep it  6 its expected version (0: it must not exist)
 //	7 generation  8 its time to live if the payment is final, ms
-//	9 "1" if the payment is no duplicate, so that its registration must exist, else "0"
+//	9 "1" if the payment is not a duplicate, so that its registration must exist, else "0"
 //
 // Returns 1 when done (also by this operation before), 0 when the payment exists or the registration
 // was changed, -1 when the registration to keep is gone.

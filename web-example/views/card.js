@@ -18,7 +18,7 @@ import { waysOut } from "./abandon.js";
 
 /** @typedef {import("../contract").Payment} Payment */
 
-/** The address of the processor's script, which nobody else may serve. */
+/** The address of the processor's script, which only the processor may serve. */
 const SCRIPT = "https://js.stripe.com/v3/";
 
 /**

@@ -1,5 +1,5 @@
 // @ts-check
-/** The choice so far, beside the step: always open on wide screens, folded to one line on phones. */
+/** The choice so far, next to the step: always open on wide screens, folded to one line on phones. */
 import { h, icon, price } from "../dom.js";
 import { date, money, per } from "../format.js";
 import { offerSchedules, scheduleKey } from "../journey.js";

@@ -9,7 +9,7 @@ import { codeForm, outbox, resendButton } from "./signature.js";
 
 const WORDS = text.transfer;
 
-/** The status of contacts whom only the staff can move, with all that they have bought. */
+/** The status of contacts that only the staff can move, with all that they have bought. */
 const MEMBER = "customer";
 
 /** @param {import("../store.js").State} state */

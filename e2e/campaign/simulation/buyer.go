@@ -178,7 +178,7 @@ func (f *journey) payOnPage(payment string) {
 }
 
 // callProcessorPage does something at the processor that only the buyer can do. The processor refuses
-// what is no longer possible, and the simulation ignores that.
+// what has become impossible, and the simulation ignores that.
 func (f *journey) callProcessorPage(payment, what, body string) {
 	r, err := http.NewRequest(http.MethodPost, processorURL+"/payments/"+payment+"/"+what, bytes.NewReader([]byte(body)))
 	if err != nil {
