@@ -80,7 +80,7 @@ function update() {
  */
 function showStep(step, state) {
   const { registration } = state;
-  const next = [step, state.missing, !state.identity, registration?.state, registration?.mandate?.state, registration?.payment?.state].join();
+  const next = [step, state.missing, !state.identity, registration?.state, registration?.mandate?.state, registration?.payment?.state, step === "transfer" && state.transfer?.state].join();
   const reads = VIEWS[step].reads(state);
   if (next === screen && same(reads, shown)) return;
   const isNew = next !== screen;
@@ -169,12 +169,19 @@ function showProblem({ problem, isStuck, inProgress }) {
   if (problem) place.scrollIntoView({ block: "nearest" });
 }
 
+/** What had the focus when the visitor's action began: its id, or "" without one. @type {string | undefined} */
+let focusedBefore;
+
 /** @param {import("./store.js").State} state */
 function showBusy({ busy }) {
+  if (busy && !main.dataset.busy) focusedBefore = main.contains(document.activeElement) ? document.activeElement?.id : undefined;
+  const isOver = !busy && !!main.dataset.busy;
   main.dataset.busy = busy ?? "";
   main.setAttribute("aria-busy", String(!!busy));
   find("[data-announce]").textContent = busy ? text.busy : "";
   for (const element of main.querySelectorAll("button, fieldset")) element.toggleAttribute("disabled", !!busy);
+  // A button loses the focus while it is disabled, and with it a keyboard its place on the page.
+  if (isOver && focusedBefore !== undefined && document.activeElement === document.body) (document.getElementById(focusedBefore) ?? find("[data-heading]")).focus({ preventScroll: true });
 }
 
 /**

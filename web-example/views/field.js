@@ -11,10 +11,19 @@ export function field(name, words, attributes) {
   return h("div", { class: "field" },
     h("label", { for: name }, words.label),
     h("input", {
-      type: "text", id: name, name, "data-field": name, "aria-describedby": words.hint ? `${name}-hint ${name}-error` : `${name}-error`, ...attributes,
+      type: "text", id: name, name, "data-field": name, "aria-describedby": words.hint ? `${name}-hint ${name}-error` : `${name}-error`, oninput: unmark, ...attributes,
     }),
     words.hint && h("p", { class: "hint", id: `${name}-hint` }, words.hint),
     h("p", { class: "field-error", id: `${name}-error`, "data-field-error": name }));
+}
+
+/**
+ * Removes a field's error as soon as the visitor corrects it.
+ * @param {Event & { currentTarget: HTMLInputElement }} event
+ */
+function unmark({ currentTarget: control }) {
+  control.setAttribute("aria-invalid", "false");
+  document.getElementById(`${control.name}-error`)?.replaceChildren();
 }
 
 /**
