@@ -31,7 +31,7 @@ function account(registration) {
     h("div", { class: "step-head" }, backToCart(registration), heading(text.mandate.heading), h("p", { class: "lead" }, text.mandate.lead(registration.contact?.mobileEnding ?? ""))),
     h("form", { class: "person", novalidate: true, "data-form": "mandate", onsubmit: submit },
       h("fieldset", { class: "group" }, h("legend", {}, text.mandate.account),
-        field("holder", FIELDS.holder, { autocomplete: "name", maxlength: 140, required: true }),
+        field("holder", FIELDS.holder, { autocomplete: "name", maxlength: 140, required: true, value: buyersName(registration) }),
         field("iban", FIELDS.iban, { autocomplete: "off", autocapitalize: "characters", spellcheck: "false", maxlength: 50, required: true, class: "account-number", onchange: group }),
         field("bic", FIELDS.bic, { autocomplete: "off", autocapitalize: "characters", spellcheck: "false", maxlength: 11, class: "account-number" })),
       debits(),
@@ -41,6 +41,15 @@ function account(registration) {
         h("button", { class: "button button-wide", id: "send-code", "data-continue": true },
           h("span", { class: "when-idle" }, text.mandate.send), h("span", { class: "when-busy" }, text.mandate.sending)),
         h("p", { class: "fine" }, icon("lock"), text.mandate.privacy))));
+}
+
+/**
+ * The buyer's name if this page knows it: most people pay from an account of their own.
+ * @param {import("../contract").Registration} registration
+ */
+function buyersName({ id }) {
+  const { given } = get();
+  return given?.registration === id ? `${given.person.givenName} ${given.person.familyName}` : "";
 }
 
 /** What will be debited, and when, shown before the signature. */
