@@ -77,6 +77,7 @@ function head() {
     heading(place.registration ? text.person.correcting : text.person.heading),
     !isCorrection() && h("p", { class: "lead" }, text.person.lead),
     notice && h("p", { class: "notice", "data-notice": true }, icon("info"), notice),
+    get().registration?.mandate?.state === "signed" && place.registration && h("p", { class: "notice", "data-signs-again": true }, icon("repeat"), text.person.signsAgain),
     wrongAge(get()) && can(get().registration, "clear_items") && button({ class: "link", "data-clear": true, onclick: clear }, text.cart.clear));
 }
 
