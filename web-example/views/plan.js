@@ -30,7 +30,26 @@ export function follows(offer, request) {
 export function planFor(request) {
   const schedule = get().schedules[scheduleKey(request)];
   if (schedule === undefined) return h("i", { class: "bone bone-plan", "aria-hidden": true });
-  return schedule ? plan(schedule) : failed();
+  return schedule ? plan(isWhole(schedule) ? schedule : { ...schedule, firstStatement: schedule.firstStatement.filter(({ kind }) => kind !== "due_now") }) : failed();
+}
+
+/**
+ * Whether a schedule is shown with what is due today.
+ * @param {import("../journey.js").ScheduleRequest} request
+ */
+export function saysToday(request) {
+  const schedule = get().schedules[scheduleKey(request)];
+  return !!schedule && isWhole(schedule);
+}
+
+/**
+ * Whether what is due now for this offer is all that is due now. A cart with more is paid in one payment, so a bank
+ * statement shows their sum.
+ * @param {Schedule} schedule
+ */
+function isWhole({ dueNow }) {
+  const { registration } = get();
+  return !registration || registration.cart.dueNow.amount === dueNow.amount.amount;
 }
 
 const failed = () => h("p", { class: "fine", "data-plan-failed": true }, icon("info"), text.plan.failed);
