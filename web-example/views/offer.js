@@ -81,7 +81,10 @@ function categories(products) {
           id: `category-${type}`,
           "data-category": type,
           checked: type === chosen(products),
-          onchange: () => set({ category: type }),
+          onchange: () => {
+            set({ category: type });
+            document.getElementById(`category-${type}`)?.closest("label")?.scrollIntoView({ block: "nearest", inline: "center" });
+          },
         }),
         h("span", {}, text.offer.category[type]))));
 }
