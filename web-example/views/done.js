@@ -56,7 +56,7 @@ function welcomeWords({ payment }) {
 /** @param {Registration} registration */
 function memberCard({ contact, cart, clubId }) {
   const club = get().clubs?.find((one) => one.id === clubId);
-  const bought = cart.items.filter(({ origin }) => origin === "chosen");
+  const bought = cart.items.filter(({ origin }) => origin !== "adjustment");
   const isTrial = bought.every(({ offerId }) => findOffer(get().catalogue, offerId)?.product.type === "test_session");
   return h("div", { class: "member-card", "data-member": contact?.number },
     icon("lanes"),
