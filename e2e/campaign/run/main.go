@@ -161,6 +161,9 @@ func runLong(ctx context.Context, builds *campaign.Builds, c campaign.Campaign, 
 	report, err := c.Run(ctx, o)
 	report.Print(os.Stdout)
 	failures := []error{err, report.Err(c, o)}
+	if err := errors.Join(failures...); err != nil {
+		progress("campaign %s: %v", c.Name, err) // the mutations take long
+	}
 	result := campaign.Result{Report: report, Description: c.Description}
 	for _, mutation := range c.Mutations {
 		killed, err := campaign.Kill(ctx, builds, c, mutation, campaign.Options{Seed: seed, Log: progress})

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -48,7 +49,7 @@ func (f *journey) sellOnCredit() error {
 	ctx, client, scope := context.Background(), f.clubClient(), f.scope()
 	cart, err := client.GetSale(ctx, scope, club.IRI(f.sale))
 	if err != nil {
-		return err
+		return fmt.Errorf("the sale was not read: %w", err)
 	}
 	sale, err := client.CreateSale(ctx, scope, club.NewSale{Contact: cart.Contact, Club: cart.Club, ClubCode: cart.ClubCode,
 		FamilyName: cart.FamilyName, GivenName: cart.GivenName, Number: cart.Number, Address: cart.Address})
@@ -58,7 +59,10 @@ func (f *journey) sellOnCredit() error {
 	if err == nil {
 		err = client.PostponeDue(ctx, scope, sale.IRI, f.Now().AddDate(0, 0, 14).Format(time.DateOnly), nil)
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("nothing was sold on credit: %w", err)
+	}
+	return nil
 }
 
 // entries returns the ids of all payments in the club system's ledger.

@@ -52,6 +52,9 @@ type env struct {
 	current *journey // in progress
 }
 
+// never is longer than a run.
+const never = 24 * time.Hour
+
 // startTime is when every journey begins: a repeated seed needs the same time.
 var startTime = time.Date(2027, time.March, 1, 10, 0, 0, 0, time.UTC)
 
@@ -126,12 +129,12 @@ func (s *env) reset() {
 	}
 }
 
-// clubClient makes a client of the club system. Retries and the breaker run on real time and are tested
-// elsewhere; here a call fails or it does not.
+// clubClient makes a client of the club system. Its limits run on real time and are tested elsewhere: here
+// a call fails or it does not, however slow the machine is.
 func (s *env) clubClient() *club.Client {
 	return club.New(club.Config{
 		BaseURL: s.server.URL + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret, GatewayKey: clubsim.DemoGatewayKey,
-		Now: s.Now, Transport: clubTransport{s}, Limits: club.Limits{Attempts: 1, BreakerCalls: 1 << 20},
+		Now: s.Now, Transport: clubTransport{s}, Limits: club.Limits{Attempts: 1, BreakerCalls: 1 << 20, Read: never, Attempt: never, Write: never, Payment: never, Queue: never},
 	})
 }
 

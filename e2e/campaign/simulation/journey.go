@@ -277,7 +277,7 @@ func (f *journey) check() (result, error) {
 	}
 	var err error
 	if e.Unlisted, err = f.unlisted(); err != nil {
-		return result{}, err
+		return result{}, fmt.Errorf("the payments were not listed: %w", err)
 	}
 	f.tracef("ended as %s; booked %v, the processor holds %+v", out.state, e.Booked, e.CardPayments)
 	out.violations, out.trace = e.Violations(), f.trace

@@ -80,9 +80,10 @@ func workInOneEnv(ctx context.Context, o campaign.Options, recorder *campaign.Re
 		if ctx.Err() != nil || o.Count > 0 && n > o.Count && recorder.EnoughFaults(o) || o.OnlySeed != 0 && n > 1 || o.StopAtViolation && recorder.ViolationCount() > 0 {
 			return true, nil
 		}
-		result, err := s.play(seedOf(o, n))
+		seed := seedOf(o, n)
+		result, err := s.play(seed)
 		if err != nil {
-			return true, err
+			return true, fmt.Errorf("simulation: the journey of seed %d: %w", seed, err)
 		}
 		recorder.AddFaults(result.faults)
 		recorder.AddViolations(result.violations...)
@@ -111,7 +112,7 @@ func (s *env) play(seed uint64) (result, error) {
 			return result, err
 		}
 	}
-	return result{}, fmt.Errorf("simulation: the journey of seed %d still sends Redis something new after %d tries", seed, maxTries)
+	return result{}, fmt.Errorf("it still sends Redis something new after %d tries", maxTries)
 }
 
 // seedOf is the seed of the n-th journey of a run, never zero.
