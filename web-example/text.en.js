@@ -278,7 +278,7 @@ export default {
       go: "Join now and pay later",
     },
     paying: "One moment…",
-    invalid: "This cart cannot be paid as it is",
+    invalid: "You cannot pay for this cart as it is",
     invalidHelp: "Correct your details, or choose something else instead.",
     checkAgain: "Check again",
     problems: {
@@ -294,7 +294,7 @@ export default {
       age_restricted: "One of these offers is not for your age. Check your date of birth, or choose another offer.",
       settled: "This cart has already been settled at the club, so there is nothing more to pay. If that was not you, please ask the club’s staff.",
     },
-    notHere: "This cart cannot be paid by card online. Please finish your sign-up at the club: the team can see your cart.",
+    notHere: "You cannot pay for this cart by card online. Please finish your sign-up at the club: the team can see your cart.",
   },
 
   mandate: {
@@ -522,7 +522,7 @@ export default {
     not_found: "This no longer exists.",
     forbidden_origin: "Your browser’s settings keep this page from working. Please open it in a normal window.",
     challenge_required: "Please confirm that you are a person, then try again.",
-    rate_limited: "That was too much in a short time. Please wait a moment, then try again.",
+    rate_limited: "Too many requests in a short time. Please wait a moment, then try again.",
     key_in_use: "Your last attempt is still being processed. Wait a moment, then try again.",
     conflict: "Something changed at the same time. This is the current state.",
     cart_frozen: "A payment is in progress, so the cart can no longer change.",

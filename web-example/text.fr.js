@@ -87,7 +87,7 @@ export default {
     leaveAsk: "Vous déconnecter sur cet appareil ?",
     leaveWhy: "Pour les ordinateurs partagés. Votre inscription est conservée, mais vous ne pourrez la poursuivre ici qu’avec un lien d’un autre appareil.",
     stay: "Rester connecté",
-    lead: (moment) => `Il fonctionne une seule fois, jusqu’au ${moment}. Ne l’envoyez qu’à vous-même : quiconque l’ouvre poursuit votre inscription.`,
+    lead: (moment) => `Il fonctionne une seule fois, jusqu’au ${moment}. Ne l’envoyez qu’à vous-même : toute personne qui l’ouvre peut poursuivre votre inscription.`,
   },
 
   contact: { seller: (trader) => `Vendu par ${trader}` },
@@ -201,7 +201,7 @@ export default {
       calendar_months: "Après le premier mois, le prélèvement suit les mois civils.",
       prorata_by_days: "Le premier mois est facturé au prorata des jours restants.",
     },
-    otherRule: "Le système du club laisse ici un point ouvert ; pour en être sûr, demandez à l’équipe.",
+    otherRule: "Le système du club ne précise pas ce point ; pour en être sûr, demandez à l’équipe.",
   },
 
   person: {
@@ -219,7 +219,7 @@ export default {
     continue: "Continuer",
     save: "Enregistrer et continuer",
     privacy: "Vos coordonnées ne sont transmises qu’au club.",
-    age: (ages) => `Cette offre n’est pas pour votre âge (${ages.charAt(0).toLowerCase()}${ages.slice(1)}). Vérifiez votre date de naissance, ou choisissez une autre offre.`,
+    age: (ages) => `Cette offre ne correspond pas à votre âge (${ages.charAt(0).toLowerCase()}${ages.slice(1)}). Vérifiez votre date de naissance, ou choisissez une autre offre.`,
     gone: "Cette offre n’est plus disponible. Choisissez-en une autre.",
     fields: {
       givenName: { label: "Prénom", error: "Saisissez votre prénom." },
@@ -353,7 +353,7 @@ export default {
       states: {
         no_code: { heading: "Pas encore de code", lead: "Nous n’avons pas pu confirmer l’envoi d’un code. Si un SMS arrive tout de même, son code ne fonctionnera pas. Demandez-en un nouveau." },
         unconfirmed: { heading: "Vérification de votre signature…", lead: "Votre code a été transmis et n’est pas encore confirmé. Nous vérifions. Si l’attente se prolonge, saisissez à nouveau le même code." },
-        expired: { heading: "Ce code est trop ancien", lead: "Un code ne vaut que quelques minutes. Demandez-en un nouveau." },
+        expired: { heading: "Ce code est trop ancien", lead: "Un code n’est valable que quelques minutes. Demandez-en un nouveau." },
         blocked: { heading: "Trop de codes erronés", lead: "Pour votre sécurité, ce code ne fonctionne plus. Demandez-en un nouveau." },
       },
     },
@@ -365,7 +365,7 @@ export default {
     lead: "Si un autre de nos clubs vous connaît déjà, votre compte remplace les coordonnées que vous avez saisies ici.",
     label: "Jeton d’accès de votre compte",
     hint: "Sur le site d’un club, il vient de la connexion au compte et personne ne le voit. Ici, vous jouez le rôle de la connexion.",
-    mock: "Dans la simulation, le personnage « prospect » a un tel compte : copiez son accessToken dans la liste des personnages. Un jeton vaut une heure.",
+    mock: "Dans la simulation, le personnage « prospect » a un tel compte : copiez son accessToken dans la liste des personnages. Un jeton est valable une heure.",
     personas: "Ouvrir la liste des personnages",
     error: "Collez le jeton d’accès.",
     continue: "Utiliser mon compte",
@@ -465,7 +465,7 @@ export default {
     },
     in_doubt: {
       heading: "Enregistrement en cours. Ne vous inscrivez pas à nouveau.",
-      lead: "Le système du club n’a pas encore confirmé avoir enregistré votre inscription : nous nous en assurons. Merci de ne pas payer ni vous inscrire à nouveau.",
+      lead: "Le système du club n’a pas encore confirmé avoir enregistré votre inscription : nous nous en assurons. Merci de ne pas payer et de ne pas vous inscrire à nouveau.",
       points: ["Vous pouvez fermer cette page et y revenir à tout moment.", "Si l’attente se prolonge, l’équipe du club s’en occupe pour vous."],
     },
     again: "Réessayer",
@@ -475,10 +475,10 @@ export default {
     completed: {
       heading: "C’est fait : votre inscription est terminée.",
       settled: {
-        card: "Bienvenue ! Votre paiement est enregistré, ainsi que tout ce que vous avez choisi. Au plaisir de vous voir.",
+        card: "Bienvenue ! Votre paiement est enregistré, ainsi que tout ce que vous avez choisi. À bientôt au club !",
         later: "Bienvenue ! Votre inscription est faite ; vous réglez au club.",
-        free: "Bienvenue ! C’est réservé, et il n’y a rien à payer. Au plaisir de vous voir.",
-        desk: "Bienvenue ! Votre paiement au club est enregistré. Au plaisir de vous voir.",
+        free: "Bienvenue ! C’est réservé, et il n’y a rien à payer. À bientôt au club !",
+        desk: "Bienvenue ! Votre paiement au club est enregistré. À bientôt au club !",
       },
       owed: (price, day) => `Bienvenue ! Votre inscription est faite. Vous réglez ${price} au club, au plus tard le ${day}.`,
       chosen: "Votre offre",
@@ -507,7 +507,7 @@ export default {
     },
     missing: {
       heading: "Nous ne pouvons pas afficher cette inscription ici",
-      lead: "Elle appartient au navigateur dans lequel elle a été commencée, ou elle a été supprimée au bout d’un certain temps. Si vous avez déjà payé, ne payez pas une seconde fois : votre inscription est en sécurité au club.",
+      lead: "Elle appartient au navigateur dans lequel elle a été commencée, ou elle a été supprimée au bout d’un certain temps. Si vous avez déjà payé, ne payez pas une seconde fois : votre inscription n’est pas perdue.",
     },
     uncharged: "Rien n’a été débité.",
     refunded: "La totalité du montant est remboursée sur votre carte.",
