@@ -17,7 +17,7 @@ func newPaymentsCommand() *cobra.Command {
 	group := newGroup("payments", "Review payments that are in doubt and decide on them, through a running gateway.",
 		newListPayments(client),
 		&cobra.Command{
-			Use: "show <id>", Short: "Show everything known of a payment, and the possible decisions.", Args: exactArgs("id"),
+			Use: "show <id>", Short: "Show everything known about a payment, and the possible decisions.", Args: exactArgs("id"),
 			RunE: read(client, "/ops/payments/%s", printPayment),
 		},
 		newConfirmRecorded(client),

@@ -194,7 +194,7 @@ func (e *Eraser) eraseOne(ctx context.Context, clientToken, id string, report *R
 		report.Erased = append(report.Erased, ErasedItem{id, "buyer, cart, mandate, devices and links of the registration"})
 		if p != nil {
 			report.Kept = append(report.Kept, KeptItem{Registration: id, Payment: p.ID, What: "the payment: sale, amount, states",
-				Why: "books need it for 30 days; who paid was dropped when it ended"})
+				Why: "the accounts need it for 30 days; the payer was dropped when it ended"})
 		}
 		if before.Contact == nil {
 			return "", nil
@@ -217,7 +217,7 @@ func (e *Eraser) eraseContact(ctx context.Context, contact club.IRI, report *Rep
 		return flows.StorageFailed(err)
 	}
 	if len(receipts) > 0 {
-		report.Kept = append(report.Kept, KeptItem{What: "receipts of consents, sealed", Why: "the club has to be able to show for three years that the contact agreed"})
+		report.Kept = append(report.Kept, KeptItem{What: "receipts of consents, sealed", Why: "the club must be able to prove for three years that the contact agreed"})
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func (w *World) check(s *sale, now time.Time) []violation {
 		found = append(found, w.checkArticle(s, k, w.state.Articles.get(id), fmt.Sprintf("articles[%d]", i), now)...)
 	}
 	if w.settings.MandateRequired && w.debited(s) && !w.state.signedMandate(s.ContactID, s.ClubID) {
-		found = append(found, violation{"mandate", "A direct debit mandate has to be signed first.", codeMandate})
+		found = append(found, violation{"mandate", "A direct debit mandate must be signed first.", codeMandate})
 	}
 	return found
 }
