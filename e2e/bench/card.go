@@ -29,7 +29,7 @@ const (
 	batch, forwardedBatch = 150, 4000
 )
 
-// countingUpstreams counts the gateway's calls of the upstreams, and delays them. Buyers
+// countingUpstreams counts the gateway's calls to the upstreams, and delays them. Buyers
 // enter their cards at the embedded ones, where nothing is counted or delayed.
 type countingUpstreams struct {
 	*frontdesktest.Upstreams
@@ -92,8 +92,8 @@ func countCard(h *harness) []row {
 	each := func(n int) float64 { return float64(n) / countedJourneys }
 	trips := each(counted) - each(idle)*took.Seconds()/idleTime.Seconds()
 	return []row{
-		{"A card journey: calls of the club system", fmt.Sprintf("%.3g", each(club)), "", 0, threshold{}},
-		{"A card journey: calls of the card processor", fmt.Sprintf("%.3g", each(processor)), "", 0, threshold{}},
+		{"A card journey: calls to the club system", fmt.Sprintf("%.3g", each(club)), "", 0, threshold{}},
+		{"A card journey: calls to the card processor", fmt.Sprintf("%.3g", each(processor)), "", 0, threshold{}},
 		{"A card journey: round trips to Redis, requests counted", fmt.Sprintf("%.1f, with %.1f commands; %d/s when idle", trips, each(commands), idle),
 			fmt.Sprintf("first measurement: %.1f", firstTrips), trips / firstTrips, threshold{atMost: 0.5}},
 	}
@@ -119,7 +119,7 @@ func loadCard(h *harness) []row {
 	}
 	all := interleave(h.cpuOf(g.Process, batch, walk), h.cpuOf(forwarder, forwardedBatch, forward))
 	journeys, requests := all[0], all[1]
-	return []row{{"A card journey: processor time of the gateway", fmt.Sprintf("%.2f ms: a core has time for %.0f/s, and buyers walked %.0f/s", journeys.median()*1e3, 1/journeys.median(), perSecond.median()),
+	return []row{{"A card journey: processor time of the gateway", fmt.Sprintf("%.2f ms: a core has time for %.0f/s, and buyers completed %.0f/s", journeys.median()*1e3, 1/journeys.median(), perSecond.median()),
 		fmt.Sprintf("a request that bare net/http forwards: %.3f ms", requests.median()*1e3), journeys.ratioTo(requests), threshold{atMost: firstCPU / 2}}}
 }
 

@@ -120,8 +120,8 @@ func nest(found []*spans.Span, parent []byte, depth int, into []nestedSpan) []ne
 // classes are the colours, by the prefix of a span's name. The first one is the default.
 var classes = []struct{ prefix, class, means string }{
 	{"", "request", "a request to the gateway"},
-	{"club ", "club", "a call of the club system"},
-	{"cards ", "cards", "a call of the card processor"},
+	{"club ", "club", "a call to the club system"},
+	{"cards ", "cards", "a call to the card processor"},
 	{"job ", "own", "a job that a webhook triggers"},
 }
 

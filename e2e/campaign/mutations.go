@@ -174,7 +174,7 @@ var Mutations = []Mutation{
 		Old:  `	if _, limited := shares[kind]; !limited {`,
 		New:  `	if _, limited := shares[newcomers]; !limited {`,
 	}}},
-	{Name: "no-deadline", Description: "calls of the club system have no time limit of their own", Edits: []Edit{{
+	{Name: "no-deadline", Description: "calls to the club system have no time limit of their own", Edits: []Edit{{
 		File: "upstream/club/retry.go",
 		Old:  `	ctx, cancel := context.WithTimeout(ctx, total)`,
 		New:  `	ctx, cancel := context.WithTimeout(ctx, 100*total)`,
@@ -183,7 +183,7 @@ var Mutations = []Mutation{
 		Old:  `context.WithTimeout(ctx, each)`,
 		New:  `context.WithTimeout(ctx, 100*each)`,
 	}}},
-	{Name: "no-retry-budget", Description: "calls of the club system are repeated whatever share of them fails", Edits: []Edit{{
+	{Name: "no-retry-budget", Description: "calls to the club system are repeated, however many of them fail", Edits: []Edit{{
 		File: "upstream/club/retry.go",
 		Old:  `pause >= total || !b.budget.spend(b.reserve) {`,
 		New:  `pause >= total {`,

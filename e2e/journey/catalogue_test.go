@@ -13,7 +13,7 @@ import (
 // longCatalogue is how many products these worlds show: three pages of the club system.
 const longCatalogue = 90
 
-// countCalls counts the calls of the club system by operation, without those for tokens.
+// countCalls counts the calls to the club system by operation, without those for tokens.
 func countCalls(s frontdesktest.Env) map[string]int {
 	counts := map[string]int{}
 	for _, request := range s.Upstreams.Sim.Requests() {

@@ -35,7 +35,7 @@ const (
 	backoff = 5 * time.Second
 	// maxEntries bounds the memory: a club's catalogue is about 100 KB.
 	maxEntries = 500
-	// sharedTimeout bounds each call of Redis.
+	// sharedTimeout bounds each call to Redis.
 	sharedTimeout = 500 * time.Millisecond
 )
 

@@ -74,7 +74,7 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 // redisMetrics returns what Redis knows, at most cacheTTL old, or only that Redis does not
 // answer in time.
 func (c *collector) redisMetrics() metrics {
-	found := c.flight.DoChan("", func() (any, error) { return c.refresh(), nil }) // it ends: every call of Redis has its limit
+	found := c.flight.DoChan("", func() (any, error) { return c.refresh(), nil }) // it ends: every call to Redis has its limit
 	select {
 	case result := <-found:
 		return result.Val.(metrics)
@@ -217,7 +217,7 @@ func (c *collector) budget(ctx context.Context, to *metrics) error {
 }
 
 func (c *collector) payments(to *metrics, counts map[flows.PaymentState]payment.StateCount) {
-	const help = "Payments that are not over, and those that were perhaps paid twice."
+	const help = "Payments that have not ended, and those that were perhaps paid twice."
 	to.gauge("frontdesk_payments", help, float64(counts[flows.PaidTwice].Payments), "state", string(flows.PaidTwice))
 	for _, state := range flows.PaymentStates {
 		if state.Final() {

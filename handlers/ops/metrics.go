@@ -70,11 +70,11 @@ func NewMetrics(cfg MetricsConfig) *Metrics {
 		registry:    prometheus.NewRegistry(),
 		requests:    counter("frontdesk_http_requests_total", "Requests that were answered; code is that of the problem document, or none.", "method", "route", "status", "code"),
 		durations:   histogram("frontdesk_http_request_duration_seconds", "How long answers took; those that stream events are left out.", requestBuckets, "method", "route"),
-		calls:       counter("frontdesk_upstream_calls_total", "Requests to the club system and calls of the card processor, by what came of them.", "upstream", "operation", "outcome"),
+		calls:       counter("frontdesk_upstream_calls_total", "Calls to the club system and the card processor, by outcome.", "upstream", "operation", "outcome"),
 		waits:       histogram("frontdesk_upstream_call_duration_seconds", "How long they took.", callBuckets, "upstream", "operation"),
 		transitions: counter("frontdesk_payment_transitions_total", "Transitions of payments.", "from", "to"),
 		redisCalls:  counter("frontdesk_redis_calls_total", "Calls of Redis: answered, refused by it, or failed.", "outcome"),
-		redisTimes:  prometheus.NewHistogram(prometheus.HistogramOpts{Name: "frontdesk_redis_call_duration_seconds", Help: "How long calls of Redis took.", Buckets: redisBuckets}),
+		redisTimes:  prometheus.NewHistogram(prometheus.HistogramOpts{Name: "frontdesk_redis_call_duration_seconds", Help: "How long calls to Redis took.", Buckets: redisBuckets}),
 		streams:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "frontdesk_event_streams_open", Help: "Streams of events that front ends hold open."}),
 		admissions:  counter("frontdesk_admissions_total", "Requests by class, and whether they were admitted, queued first, or turned away and why.", "class", "outcome"),
 		places:      prometheus.NewGauge(prometheus.GaugeOpts{Name: "frontdesk_admission_limit", Help: "How many requests are worked on at once before others are turned away."}),
@@ -149,7 +149,7 @@ func (m *Metrics) CountClubCall(a club.Attempt) {
 	m.countCall("club", a.Operation, string(a.Outcome), a.Took)
 }
 
-// CountCardCall counts a call of the card processor.
+// CountCardCall counts a call to the card processor.
 func (m *Metrics) CountCardCall(a cards.Call) {
 	m.countCall("cards", a.Operation, a.Outcome, a.Took)
 }

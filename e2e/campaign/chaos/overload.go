@@ -31,7 +31,7 @@ const (
 const (
 	PayerTurnedAway = "a buyer who had begun to pay was turned away for a newcomer"
 	ResponseTooLate = "a response came later than any deadline allows"
-	TooManyRetries  = "the gateways repeated more calls of the club system than the budget of retries allows"
+	TooManyRetries  = "the gateways repeated more calls to the club system than the retry budget allows"
 )
 
 const (
@@ -156,7 +156,7 @@ func (r *run) overloadInRounds(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// checkRetries judges the latest calls of the club system. A read of a sale that follows a failed one, for the
+// checkRetries judges the latest calls to the club system. A read of a sale that follows a failed one, for the
 // same request of a visitor, is a retry.
 func (r *run) checkRetries() {
 	type call struct{ trace, path string }

@@ -22,8 +22,8 @@ const differentPayments = "simultaneous callers received different payments"
 
 // The actions of simultaneous callers.
 const (
-	sameKey          = "payment asked for with one key"
-	freshKey         = "payment asked for with a key of one's own"
+	sameKey          = "payment requested with one key"
+	freshKey         = "payment requested with a separate key"
 	registrationRead = "registration looked at"
 	webhookSent      = "webhook about the payment"
 	abandoned        = "registration abandoned"

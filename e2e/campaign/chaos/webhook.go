@@ -21,7 +21,7 @@ import (
 const completedLate = "a paid registration was not completed within a minute, although only the webhooks failed"
 
 // forgeryAccepted: a delivery without a recent signature of the processor must be refused.
-const forgeryAccepted = "a forged or stale delivery was taken"
+const forgeryAccepted = "a forged or stale delivery was accepted"
 
 const (
 	// webhookBuyers is the number of concurrent buyers.

@@ -95,7 +95,7 @@ function details(row, act) {
         answer?.code && h("span", { class: "code" }, answer.code),
         answer?.replayed && h("span", { class: "pill" }, "replayed")),
       calls.some((call) => call.fault) && h("span", { class: "pill bad" }, "fault"),
-      h("span", { class: "figures" }, calls.length > 0 && h("span", { title: "calls of the club system" }, `${calls.length}↑`), answer && time(answer.durationMs))),
+      h("span", { class: "figures" }, calls.length > 0 && h("span", { title: "calls to the club system" }, `${calls.length}↑`), answer && time(answer.durationMs))),
     h("div", { class: "inside" },
       h("p", { class: "soft" }, new Date(row.at).toLocaleTimeString(), " · trace ", button(`trace-${traceId}`, { class: "copy mono", title: "Copy the trace id", onclick: () => act(() => copy(traceId)) }, traceId)),
       calls.length > 0 ? table(calls) : h("p", { class: "soft" }, "No calls to the club system.")));

@@ -26,7 +26,7 @@ type request struct {
 	intent      *intent // the payment intent of the path
 }
 
-// endpoint is a call of the API. Run holds the lock of the Server and checks its
+// endpoint is one operation of the API. Run holds the lock of the Server and checks its
 // parameters before it changes anything.
 type endpoint struct {
 	pattern string
