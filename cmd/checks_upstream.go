@@ -33,7 +33,7 @@ func (cfg Config) checkProcessor(ctx context.Context, processor cards.Processor)
 	return finding(partProcessor, "", flows.OK, processor.Name()+" answers; it takes no real money", "")
 }
 
-// checkAccount checks whose money the keys move, and that the account may take payments.
+// checkAccount reports which account the keys belong to, and checks that it may take payments.
 func (cfg Config) checkAccount(ctx context.Context, processor *stripe.Client) []flows.Check {
 	account, err := processor.Account(ctx)
 	if err != nil {

@@ -11,7 +11,7 @@ const (
 	headerTimeout = 5 * time.Second  // slowloris protection
 	readTimeout   = 15 * time.Second // bodies are small
 	writeTimeout  = 90 * time.Second // above the longest request
-	idleTimeout   = 2 * time.Minute  // above what the usual proxies keep a connection
+	idleTimeout   = 2 * time.Minute  // longer than the usual proxies keep a connection
 	maxHeader     = 32 << 10         // four times a browser's cookies and a token
 	// sendBuffer is what the system buffers for a client that does not read, instead of
 	// megabytes: enough for a megabyte a second to a distant client, and soon full.

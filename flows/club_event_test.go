@@ -207,7 +207,7 @@ func TestStoredEventsAreNotLost(t *testing.T) {
 	o.awaitCart(r.ID, "the cart is settled", settled)
 }
 
-// TestEventsWithoutRedis are refused, so that the sender sees the failure.
+// TestEventsWithoutRedis: without Redis, events are refused, so that the sender sees the failure.
 func TestEventsWithoutRedis(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -51,8 +51,8 @@ func (id PaymentID) Split() (registration string, generation int) {
 // An operator can decide that a payment in doubt was not recorded. It then becomes captured, to
 // be sent again, or refund_due; without a processor, priced or cancelled.
 //
-// A payment that does not match at the processor becomes blocked, and no machine changes it. So
-// does one whose refund is refused or fails, also after it was refunded, and one that was not paid by
+// A payment that does not match at the processor becomes blocked, and no gateway changes it. So
+// does one whose refund is refused or fails, even after it was refunded, and one that was not paid by
 // card, or whose refund Redis lost. An operator has it refunded, or settles it by hand and ends it.
 type PaymentState string
 

@@ -54,7 +54,7 @@ func TestProspect(t *testing.T) {
 		t.Errorf("they can %s", got)
 	}
 	if again, err := w.migrate(g, r, "another"); err != nil || again.Contact.IRI != view.Contact.IRI {
-		t.Errorf("once more: %v", err)
+		t.Errorf("again: %v", err)
 	}
 	if _, err := g.registrations.PutPerson(t.Context(), r.ID, holderToken, visitor); flows.CodeOf(err) != flows.PersonKnown {
 		t.Errorf("their details are changed: %v", err)
@@ -69,7 +69,7 @@ func TestProspect(t *testing.T) {
 		t.Errorf("in the end they are a %s", done.Contact.Status)
 	}
 	if strings.Contains(w.log.String(), "eyJ") {
-		t.Error("a token stands in the log")
+		t.Error("a token is in the log")
 	}
 }
 

@@ -187,7 +187,7 @@ func TestOldToken(t *testing.T) {
 	bits := []byte("thirty-two bytes that are random")
 	for name, test := range map[string]struct {
 		age    time.Duration
-		older  bool // the token is of a version without a time
+		older  bool // the token is from a version without a time
 		recall bool
 	}{
 		"young":               {43 * time.Hour, false, true},
@@ -419,7 +419,7 @@ func TestRegistrationBehindItsPayment(t *testing.T) {
 					t.Errorf("Redis has %+v, %+v, %v", stored, latest, err)
 				}
 				if again, err := g.pay(t.Context(), r.ID); err == nil && again.ID != p.ID || len(w.sandbox.Payments()) != 1 {
-					t.Errorf("paid once more: %+v, %v", again, err)
+					t.Errorf("paid again: %+v, %v", again, err)
 				}
 			})
 		}

@@ -40,7 +40,7 @@ func TestNothingIsReadableInRedis(t *testing.T) {
 		for key, value := range all {
 			for _, secret := range secrets {
 				if strings.Contains(key+"\n"+value, secret) {
-					t.Errorf("%s %q stands in %s: %q", when, secret, key, value)
+					t.Errorf("%s %q is in %s: %q", when, secret, key, value)
 				}
 			}
 		}
@@ -84,7 +84,7 @@ func TestNothingIsReadableInRedis(t *testing.T) {
 	text := w.log.String()
 	for _, secret := range []string{visitor.FamilyName, visitor.Email, token, "/demo/"} {
 		if strings.Contains(text, secret) {
-			t.Errorf("%q stands in the log", secret)
+			t.Errorf("%q is in the log", secret)
 		}
 	}
 }

@@ -52,10 +52,10 @@ func classOf(method, route string) class {
 // The limit of requests that are worked on at once. It follows the time that newcomers' requests take,
 // since these are all alike.
 const (
-	// minPlaces are what thirty newcomers find free at once, also on a machine that completes thirty
+	// minPlaces leaves room for thirty newcomers at once, even on a machine that completes thirty
 	// journeys a second: then each step takes a second.
 	minPlaces = 48
-	// initialPlaces are a burst of visitors that is served without refusals after a start.
+	// initialPlaces is enough to serve a burst of visitors without refusals after a start.
 	initialPlaces = 64
 	// maxPlaces keep the permits of club.Newcomers busy. More would only wait for them.
 	maxPlaces = 160
@@ -68,8 +68,8 @@ const (
 	// maxAdmissionWait is short enough that a refusal arrives within 100 ms. In so short a queue the
 	// order does not matter.
 	maxAdmissionWait = 60 * time.Millisecond
-	// minTurnedAway and turnedAwaySpread are when those turned away return: not all at once, and
-	// after some hundred others were served.
+	// minTurnedAway and turnedAwaySpread say when visitors who were turned away return: not all at
+	// once, and after a few hundred others were served.
 	minTurnedAway    = 2 * time.Second
 	turnedAwaySpread = 8 * time.Second
 )

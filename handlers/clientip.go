@@ -74,7 +74,7 @@ func (s *Server) clientNetworks(r *http.Request) []flows.ClientNetwork {
 	return networks
 }
 
-// checkProxy warns once of an untrusted X-Forwarded-For: behind a proxy that is not listed, all
+// checkProxy warns once about an untrusted X-Forwarded-For: behind a proxy that is not listed, all
 // visitors share the proxy's limits. The warning names no address, because any visitor can cause it.
 func (s *Server) checkProxy(r *http.Request) {
 	if strings.Join(r.Header[echo.HeaderXForwardedFor], "") == "" {

@@ -135,7 +135,7 @@ func (s *eventStream) write(text string) error {
 	return s.control.Flush()
 }
 
-// A stream costs a connection, a goroutine and some forty kilobytes while it is open, so a limit on
+// A stream costs a connection, a goroutine and about forty kilobytes while it is open, so a limit on
 // how often one is opened is not enough.
 const (
 	maxStreams           = 15  // of a registration: five devices with three tabs each

@@ -73,7 +73,7 @@ func seconds(d time.Duration) string {
 	return strconv.Itoa(int(math.Ceil(max(0, d.Seconds()))))
 }
 
-// maxAddresses bounds the buckets of this process to some megabytes. Counting does not stop an
+// maxAddresses limits the buckets of this process to a few megabytes. Counting does not stop an
 // attacker with more addresses at once.
 const maxAddresses = 1 << 16
 

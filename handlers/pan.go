@@ -32,7 +32,7 @@ const (
 // containsPAN reports whether the text of a member has 13 to 19 digits that pass the check of card
 // numbers (Luhn) and begin like a card of one of the main networks.
 //
-// These are never cards: an IBAN, in the member iban also one with a typing error; a phone number
+// These are never cards: an IBAN, in the member iban even one with a typing error; a phone number
 // with its plus; a UUID; a number inside a token or hash of 32 characters or more. A French SIRET
 // (14 digits, which pass Luhn too) that begins like a card of Diners counts as a card: refusing one
 // number too many costs less than keeping a card's.

@@ -96,7 +96,7 @@ func (s *Server) PutPerson(ctx context.Context, request api.PutPersonRequestObje
 	return api.PutPerson200JSONResponse(s.registrationOf(ctx, view)), err
 }
 
-// CorrectPerson serves PATCH /v1/registrations/{id}/person. The corrected person is compared with the
+// CorrectPerson serves PATCH /v1/registrations/{id}/person. The corrected person is checked by the
 // same rules as a new one.
 func (s *Server) CorrectPerson(ctx context.Context, request api.CorrectPersonRequestObject) (api.CorrectPersonResponseObject, error) {
 	view, err := s.cfg.Registrations.CorrectPerson(ctx, request.Id, callerOf(ctx).token, func(p flows.Person) (flows.Person, error) {

@@ -140,7 +140,7 @@ func TestTextsComplete(t *testing.T) {
 	for kind, of := range map[string]struct{ schema, constants string }{"fields": {"FieldCode", "FieldCode"}, "messages": {"MessageCode", "MessageCode"}, "titles": {"", "Code"}} {
 		var en, fr map[string]string
 		if json.Unmarshal(english[kind], &en) != nil || json.Unmarshal(french[kind], &fr) != nil {
-			t.Fatalf("%s are no texts", kind)
+			t.Fatalf("%s are not texts", kind)
 		}
 		want := constants(t, of.constants)
 		listed := want

@@ -45,8 +45,8 @@ func timeoutOf(method, route string) time.Duration {
 	}
 }
 
-// writeTimeout is for some hundred kilobytes, the most that is written at once, on the slowest of
-// mobile networks. A client that takes nothing for so long is gone.
+// writeTimeout is enough for a few hundred kilobytes, the most that is written at once, on the
+// slowest mobile networks. A client that reads nothing for that long is gone.
 const writeTimeout = 10 * time.Second
 
 // responseWriter keeps the status, and gives each write its own deadline. The server's own limit is

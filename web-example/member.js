@@ -32,7 +32,7 @@ export function signOut(why) {
   set({ identity: undefined, ended: why, me: undefined, consents: undefined, consentResults: undefined, consentRequests: {}, transfer });
 }
 
-/** Ends the identity when it expires, also after a sleep in which no timer ran. */
+/** Ends the identity when it expires, even after a sleep in which no timer ran. */
 export function watchEnd() {
   clearTimeout(end);
   const { identity } = get();

@@ -11,7 +11,7 @@ import (
 type row struct {
 	work      string // what is measured
 	measured  string // its figure in words, with units
-	reference string // what it is compared with, and the figure of that
+	reference string // what it is compared with, and its figure
 	ratio     float64
 	threshold threshold // zero: the row is shown, but not judged
 }

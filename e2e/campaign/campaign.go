@@ -40,7 +40,7 @@ type Options struct {
 	Log             func(format string, args ...any) // receives progress; may be nil
 }
 
-// Run runs the campaign, and returns its report, also with an error.
+// Run runs the campaign, and returns its report, even with an error.
 func (c Campaign) Run(ctx context.Context, o Options) (*Report, error) {
 	record := NewRecorder(c.Name, o)
 	if o.Count == 0 {

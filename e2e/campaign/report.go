@@ -62,11 +62,11 @@ func (r *Report) Err(c Campaign, o Options) error {
 		return errors.Join(errs...) // one journey does not meet every fault
 	}
 	if o.Count > 0 && o.Duration > 0 && !o.StopAtViolation && r.Journeys < o.Count { // the time was over first
-		errs = append(errs, fmt.Errorf("%d journeys came to their end, and %d have to for the run to count", r.Journeys, o.Count))
+		errs = append(errs, fmt.Errorf("%d journeys ended; the run counts only with %d", r.Journeys, o.Count))
 	}
 	for _, kind := range c.Faults {
 		if least := max(1, o.MinFaults[kind]); r.Faults[kind] < least {
-			errs = append(errs, fmt.Errorf("the fault %q happened %d times, and has to happen %d times for the run to count", kind, r.Faults[kind], least))
+			errs = append(errs, fmt.Errorf("the fault %q happened %d times; the run counts only with %d", kind, r.Faults[kind], least))
 		}
 	}
 	return errors.Join(errs...)

@@ -164,7 +164,7 @@ func TestOperationExamplesRun(t *testing.T) {
 			for _, sample := range op.samples(t) {
 				printed, made := paste(t, gateway, sample.Source)
 				if own, ok := op.findRequest(made); !ok || own.Status != op.Status {
-					t.Errorf("%s %s has to be answered with %d; made was %+v", op.Method, op.Path, op.Status, made)
+					t.Errorf("%s %s must be answered with %d; the requests were %+v", op.Method, op.Path, op.Status, made)
 				}
 				for _, e := range made {
 					if e.Status == 0 || e.Status >= http.StatusBadRequest {

@@ -69,7 +69,7 @@ func paste(t *testing.T, gateway, lines string) (printed string, made []exchange
 
 // block is a fenced piece of a page, and the words behind its fence.
 type block struct {
-	Language, File string // File: of which it is an excerpt; empty: of none
+	Language, File string // File: the file that the block quotes; empty: none
 	Text           string
 }
 

@@ -269,7 +269,7 @@ func (p *Process) hasEnded() bool {
 // PID is the process's id in the system.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// State is how the process ended; nil before the end.
+// State is how the process ended; nil while it runs.
 func (p *Process) State() *os.ProcessState { return p.cmd.ProcessState }
 
 // Log is what the process has written to stderr so far.

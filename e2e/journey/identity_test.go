@@ -62,7 +62,7 @@ func TestPersonasBuy(t *testing.T) {
 			t.Errorf("%s: %s", key, response.Body)
 		}
 		if slices.Contains(c.Operations(before), "createContact") {
-			t.Errorf("%s was made known to the club once more", key)
+			t.Errorf("%s was created at the club again", key)
 		}
 		for _, action := range r.Next {
 			if action.Action == "person" {

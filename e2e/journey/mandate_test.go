@@ -212,7 +212,7 @@ func (d *debtor) expectNoSecrets(secrets []string, answers ...[]byte) {
 	}
 	for _, secret := range secrets {
 		if strings.Contains(text, secret) {
-			d.t.Errorf("%q is to be read in Redis, the log or an answer", secret)
+			d.t.Errorf("%q is readable in Redis, the log or a response", secret)
 		}
 	}
 }

@@ -84,7 +84,7 @@ const (
 	toKeep    // the commit of the capture
 	toPrepare // prepareRecord: the commit that moves on to sending
 	// From here on the process is inside record, and owns the payment.
-	toTrust   // claimAndSend, with the capture's answer for the journal's
+	toTrust   // claimAndSend, with the journal from the capture's response
 	toLook    // claimAndSend: the journal is about to be read
 	toClaim   // claim: Cards.Annotate with fd_post_n
 	toSend    // send: Club.CreatePayment

@@ -215,7 +215,7 @@ func checkMatcher(t *testing.T, name, text string, values map[string][]string) {
 	}
 }
 
-// TestMetricsCoverEveryState checks that the metrics include every state, also one that is added later.
+// TestMetricsCoverEveryState checks that the metrics include every state, including one that is added later.
 func TestMetricsCoverEveryState(t *testing.T) {
 	t.Parallel()
 	seen := scrape(t, frontdesktest.NewMock(t))

@@ -73,7 +73,7 @@ func expectKnown(t *testing.T, name string, c container) {
 	known := regexp.MustCompile(`FRONTDESK_[A-Z_]+`).FindAllString(string(help), -1)
 	for variable := range c.Environment {
 		if !slices.Contains(known, variable) {
-			t.Errorf("%s: %s is nothing that frontdesk %v knows", name, variable, command)
+			t.Errorf("%s: %s is unknown to frontdesk %v", name, variable, command)
 		}
 	}
 }

@@ -62,8 +62,8 @@ func TestClusterAcknowledgesUnderLoad(t *testing.T) {
 	})
 }
 
-// failOverUnderLoad makes Redis fail over in the moment in which one buyer's payment is sent to the
-// club system. That payment is recorded nevertheless.
+// failOverUnderLoad makes Redis fail over at the moment when one buyer's payment is sent to the club
+// system. That payment is recorded nevertheless.
 func failOverUnderLoad(t *testing.T, storage harness.Storage, failOver func(ctx context.Context, registration string) error) {
 	t.Helper()
 	r, registration, state := failUnderLoad(t, harness.Config{Storage: storage}, func(r *harness.Harness, registration string) {
@@ -132,7 +132,7 @@ func expectConsistentLedgers(t *testing.T, r *harness.Harness, journeys []*harne
 	t.Logf("%d journeys", len(journeys))
 }
 
-// paymentLoad are buyers who come one after the other, several at a time.
+// paymentLoad sends buyers one after another, several at a time.
 type paymentLoad struct {
 	harness *harness.Harness
 	done    chan struct{}

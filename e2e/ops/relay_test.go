@@ -296,7 +296,7 @@ func TestDeadLetters(t *testing.T) {
 	expectAll(t, mustCommand(t, process.OpsAddress(), "webhooks", "replay", "--dead", "crm"), "2 deliveries to crm")
 	to.await("the other two", func(got []delivered) bool { return len(got) == before+3 })
 	mustCommand(t, process.OpsAddress(), "webhooks", "replay", delivery) // completed deliveries can be sent again, too
-	to.await("the first once more", func(got []delivered) bool { return len(got) == before+4 })
+	to.await("the first again", func(got []delivered) bool { return len(got) == before+4 })
 	if len(to.ids()) != 3 {
 		t.Errorf("three events have %d ids", len(to.ids()))
 	}

@@ -37,7 +37,7 @@ type canaryRun struct {
 	persons   uint64
 }
 
-// TestCanaries runs every kind of journey, also with a failing club system and bad input. It then
+// TestCanaries runs every kind of journey, including some with a failing club system and bad input. It then
 // searches all logs, all of Redis including queues, the metrics and the spans of all traces for what
 // people entered. A planted text, the name of a subscriber, must be found in each of them by the same
 // means.

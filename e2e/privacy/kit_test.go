@@ -1,4 +1,4 @@
-// Package privacy_test searches logs, Redis and metrics for personal data, also after a rotation of
+// Package privacy_test searches logs, Redis and metrics for personal data, even after a rotation of
 // keys and after the erasure of a person. It runs real gateways on a real Redis. Start reading at
 // TestCanaries.
 package privacy_test

@@ -132,7 +132,7 @@ func TestPanelKeyIgnoredInFields(t *testing.T) {
 	g.Click(`[data-field="givenName"]`)
 	panel.PressKey()
 	if name := g.Value(`[data-field="givenName"]`); name != "`" {
-		t.Errorf("in the field stands %q", name)
+		t.Errorf("the field contains %q", name)
 	}
 	panel.WaitHidden(`.panel`)
 }
@@ -182,7 +182,7 @@ func TestPanelSwitchesWebhooksAndFaults(t *testing.T) {
 	}
 }
 
-// TestPanelSwitchesWorld checks that the page works in the world chosen in the panel, also after a
+// TestPanelSwitchesWorld checks that the page works in the world chosen in the panel, even after a
 // reload.
 func TestPanelSwitchesWorld(t *testing.T) {
 	t.Parallel()

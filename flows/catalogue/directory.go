@@ -272,7 +272,7 @@ func (d Details) StartDateProblem(pointer, date string, now time.Time, offerID s
 	return flows.DateProblem(pointer, date, earliest, latest)
 }
 
-// DueDateProblem returns what is wrong with a day by which the buyer shall pay; nil if it is valid.
+// DueDateProblem returns what is wrong with a day by which the buyer must pay; nil if it is valid.
 func (d Details) DueDateProblem(pointer, date string, now time.Time, methods flows.MethodPolicy) *flows.FieldProblem {
 	first, last := d.days(now)
 	return flows.DateProblem(pointer, date, first.Format(time.DateOnly), methods.LatestDueDate(last))

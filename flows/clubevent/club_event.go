@@ -39,7 +39,7 @@ type Intake struct {
 	cfg Config
 }
 
-// Store is what the club system's events need of Redis.
+// Store is what the club system's events need from Redis.
 type Store interface {
 	// SaveClubEvent appends an event, counts it, and returns how many events wait then.
 	// Beyond a limit it drops the oldest.

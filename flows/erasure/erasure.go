@@ -56,7 +56,7 @@ type Eraser struct {
 	cfg Config
 }
 
-// Store is what erasing needs of Redis.
+// Store is what erasing needs from Redis.
 type Store interface {
 	// Registration reads a registration and its latest payment (nil: none). ErrNotFound.
 	Registration(ctx context.Context, id string) (*flows.Registration, *flows.Payment, error)

@@ -38,7 +38,7 @@ func Parse(text string) (iban IBAN, problem string, params map[string]string) {
 }
 
 // Masked is what may be shown and stored: the country and the last four
-// characters, which are enough for its holder to know it again.
+// characters, which are enough for its holder to recognise it.
 func (i IBAN) Masked() string {
 	if len(i.Number) < 8 {
 		return "****"
@@ -56,7 +56,7 @@ func (i IBAN) GoString() string { return i.Masked() }
 func (i IBAN) MarshalText() ([]byte, error) { return []byte(i.Masked()), nil }
 
 // checkDigitsFit divides the number by 97, its first four characters moved to
-// the end and letters read as 10 to 35: the rest must be 1 (ISO 7064).
+// the end and letters read as 10 to 35: the remainder must be 1 (ISO 7064).
 func checkDigitsFit(number string) bool {
 	rest := 0
 	for _, r := range number[4:] + number[:4] {

@@ -27,7 +27,7 @@ type Contacts struct {
 	cfg ContactsConfig
 }
 
-// Store is what identified contacts need of Redis.
+// Store is what identified contacts need from Redis.
 type Store interface {
 	// SaveInvitation keeps an invitation under the hash of its token.
 	SaveInvitation(ctx context.Context, hash string, invitation flows.Invitation, life time.Duration) error

@@ -22,7 +22,7 @@ type Transfers struct {
 	cfg TransfersConfig
 }
 
-// TransferStore is what transfers need of Redis.
+// TransferStore is what transfers need from Redis.
 type TransferStore interface {
 	// Transfer reads a contact's transfer. ErrNotFound.
 	Transfer(ctx context.Context, contact club.IRI) (*flows.Transfer, error)

@@ -166,8 +166,8 @@ func (m *Machine) needsVerification(p *flows.Payment) bool {
 	return p.State == flows.Recorded && p.DebtAfter == nil && p.Snapshot != nil && p.Snapshot.Debt != nil && m.cfg.Now().Sub(p.UpdatedAt) >= after
 }
 
-// verifyRecorded finds out whether staff settled the sale too, in the moment of the POST. The club
-// system lists no payments, but an overpayment settles what else the contact owes: the debt falls.
+// verifyRecorded finds out whether staff settled the sale too, at the moment of the POST. The club
+// system lists no payments, but an overpayment settles the contact's other debts: the debt falls.
 func (m *Machine) verifyRecorded(ctx context.Context, p *flows.Payment) (step, error) {
 	if !m.needsVerification(p) {
 		return wait(0), nil

@@ -142,7 +142,7 @@ func (m *Machine) list(ctx context.Context, in ListOptions, states []flows.Payme
 	return nil
 }
 
-// unreadable reports whether a record is there that this version cannot read.
+// unreadable reports whether there is a record that this version cannot read.
 func unreadable(err error) bool {
 	return errors.Is(err, flows.ErrDamaged) || errors.Is(err, flows.ErrNewer) || errors.Is(err, keyring.ErrSealed)
 }

@@ -60,7 +60,7 @@ type Machine struct {
 	onDemand onDemandRebuild
 }
 
-// Store is what the machine needs of Redis. Each write is one atomic script. A write that
+// Store is what the machine needs from Redis. Each write is one atomic script. A write that
 // loses a race returns ErrConflict and changes nothing.
 type Store interface {
 	// Payment reads a payment. ErrNotFound.
@@ -107,7 +107,7 @@ type Store interface {
 	Audit(ctx context.Context, entry flows.AuditEntry) error
 }
 
-// Queue is what the machine needs of the background work.
+// Queue is what the machine needs from the background work.
 type Queue interface {
 	// EnqueueAdvance requests one Advance of a payment on any gateway.
 	EnqueueAdvance(ctx context.Context, id flows.PaymentID) error

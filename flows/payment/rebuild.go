@@ -94,8 +94,8 @@ func (m *Machine) LastComparison(ctx context.Context) (time.Time, error) {
 	return last.At, flows.StorageFailed(err)
 }
 
-// rebuildSince rebuilds what the processor created since an instant. It returns when the oldest
-// payment among them was created that is not over; the present without one.
+// rebuildSince rebuilds what the processor created since an instant. It returns when the oldest of
+// these payments that has not ended was created, or the present if all have ended.
 func (m *Machine) rebuildSince(ctx context.Context, since time.Time) (oldest time.Time, err error) {
 	oldest = m.cfg.Now()
 	for group, err := range m.groups(ctx, since) {
@@ -150,7 +150,7 @@ func (m *Machine) RebuildOnDemand(ctx context.Context) error {
 	return err
 }
 
-// TakeOwedRebuild tells, once, whether a rebuild on demand failed, so that the worker must do it.
+// TakeOwedRebuild reports, once, whether a rebuild on demand failed, so that the worker must do it.
 func (m *Machine) TakeOwedRebuild() bool { return m.onDemand.owed.Swap(false) }
 
 // restoreFailedRefund stores a payment again whose refund failed after Redis had dropped the record of its end:

@@ -40,7 +40,8 @@ func (s *Service) buyer(ctx context.Context, id, token string) (flows.ContactIde
 	return flows.ContactIdentity{ClientToken: r.ClientToken, ContactID: r.Contact.IRI.ID(), ClubID: r.ClubID}, nil
 }
 
-// withoutLogin reports a contact that the club system no longer has. The buyer has no login to renew.
+// withoutLogin replaces NotIdentified, for a contact that the club system no longer has: a buyer has
+// no login to renew.
 func withoutLogin(err error) error {
 	if flows.CodeOf(err) == flows.NotIdentified {
 		return &flows.Error{Code: flows.ClubSystemFailed, Detail: "The club system does not know the buyer any more.", Err: err}

@@ -87,8 +87,8 @@ func (s *Service) settleSignature(ctx context.Context, r *flows.Registration, at
 	return r, nil
 }
 
-// keepSignature stores the signature of a registration's mandate, also over a concurrent change of
-// the registration. Conflict when that change has another mandate or another code.
+// keepSignature stores the signature of a registration's mandate, even if the registration was
+// changed concurrently. It fails with Conflict if that change has another mandate or another code.
 func (s *Service) keepSignature(ctx context.Context, r *flows.Registration, signature flows.Signature) (*flows.Registration, error) {
 	mandate := r.Mandate.IRI
 	if signature.State == flows.SignatureSigned {

@@ -184,7 +184,7 @@ func (s *Service) Payment(ctx context.Context, id, token string) (*flows.Payment
 	return view.Payment, nil
 }
 
-// PaymentByID returns one of the registration's payments, also one cancelled before the latest.
+// PaymentByID returns one of the registration's payments, even one cancelled before the latest.
 func (s *Service) PaymentByID(ctx context.Context, id, token string, payment flows.PaymentID) (*flows.Payment, error) {
 	r, latest, err := s.load(ctx, id, token)
 	if err != nil {

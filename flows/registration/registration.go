@@ -42,7 +42,7 @@ type Service struct {
 	cfg Config
 }
 
-// Store is what the journey needs of Redis. Each write is atomic. One that lost a race returns
+// Store is what the journey needs from Redis. Each write is atomic. One that lost a race returns
 // ErrConflict and changes nothing.
 type Store interface {
 	// Registration reads a registration and its latest payment (nil: none). ErrNotFound.

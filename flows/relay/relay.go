@@ -51,8 +51,8 @@ func (s Subscriber) queue() string { return "relay-" + s.Name }
 const (
 	// deliveryTimeout bounds one delivery. Subscribers respond first and work then.
 	deliveryTimeout = 15 * time.Second
-	// deliveryConcurrency is that of one subscriber: one request that hangs does not stop the
-	// others, and the subscriber gets no load test.
+	// deliveryConcurrency is per subscriber: one request that hangs does not stop the others, and
+	// the subscriber is not flooded.
 	deliveryConcurrency = 4
 	// pollRelay is how long a delivery waits for an idle worker; no page waits for it.
 	pollRelay = 500 * time.Millisecond
@@ -75,7 +75,7 @@ type Relay struct {
 	servers   []*asynq.Server
 }
 
-// Store is what the relay needs of Redis.
+// Store is what the relay needs from Redis.
 type Store interface {
 	// ClubEventCounts returns how many events were received of each kind, and how many "dropped".
 	ClubEventCounts(ctx context.Context) (map[string]string, error)

@@ -71,7 +71,7 @@ func (p period) asDays() *big.Rat {
 	return big.NewRat(int64(p.months*yearDays+p.days*yearMonths), yearMonths)
 }
 
-// after is the date that lies n periods after another.
+// after is the date n periods after another.
 func (p period) after(first Date, n int) Date {
 	if p.months > 0 {
 		return first.AddMonths(n * p.months)

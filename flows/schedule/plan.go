@@ -255,7 +255,7 @@ func addedUp(all []series, inTurn bool) (debits []instalment) {
 	return debits
 }
 
-// with is what two instalments take in one debit.
+// with adds up two instalments that are collected in one debit.
 func (i instalment) with(other instalment) instalment {
 	return instalment{i.amount + other.amount, i.and(other.Verdict)}
 }

@@ -20,7 +20,7 @@ type CodeSender struct {
 	cfg CodeSenderConfig
 }
 
-// Store is what codes by SMS need of Redis.
+// Store is what codes by SMS need from Redis.
 type Store interface {
 	// ReserveSMS counts a code for a subject unless a limit is reached, and returns when the next
 	// one is allowed. A repeated id counts once.

@@ -108,7 +108,7 @@ func (b *SMSBudget) lowConversion(ctx context.Context, at club.IRI, now time.Tim
 }
 
 // suspicious returns SMSLimited while a network enters too few of the codes that it asked for, so that
-// its codes neither use up a club's budget nor silence it.
+// its codes neither use up a club's budget nor pause it.
 func (b *SMSBudget) suspicious(ctx context.Context, network flows.ClientNetwork, now time.Time) error {
 	if b == nil || b.cfg.MinConversion == 0 {
 		return nil

@@ -105,7 +105,7 @@ func parse(address string) (*redis.UniversalOptions, error) {
 		o.MasterName, o.SentinelUsername, o.SentinelPassword = path, query.Get("sentinel_username"), query.Get("sentinel_password")
 		database, port, known = query.Get("db"), sentinelPort, []string{"db", "sentinel_username", "sentinel_password"}
 	case "cluster":
-		o.IsClusterMode = true // also with one host
+		o.IsClusterMode = true // even with one host
 		if database = strings.Trim(path, "/"); database != "" {
 			return nil, errors.New("a cluster has no databases: remove what follows the hosts")
 		}

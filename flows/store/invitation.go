@@ -25,7 +25,7 @@ return 1
 //
 // KEYS  1 invitation
 // ARGV  1 use
-// Returns its body, also when this use repeats; false without one, or if another use has it.
+// Returns its body, even if this use repeats; false without one, or if another use has it.
 var claimInvitation = redis.NewScript(`
 local held = redis.call('HMGET', KEYS[1], 'body', 'use')
 if not held[1] or (held[2] and held[2] ~= ARGV[1]) then return false end

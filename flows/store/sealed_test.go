@@ -118,7 +118,7 @@ func TestNothingIsReadable(t *testing.T) {
 		for key, value := range all {
 			for _, secret := range []string{"/demo/", "Martin", "Ada", "C-0007", "the-hash-of-a-token", "secret", "a holder and a route", "the key", "4990"} {
 				if strings.Contains(key+value, secret) {
-					b.Errorf("%q stands in %s: %q", secret, key, value)
+					b.Errorf("%q is in %s: %q", secret, key, value)
 				}
 			}
 		}

@@ -14,7 +14,7 @@ import (
 //
 // KEYS  1 codes of a subject: their ids, scored by the millisecond at which they were counted
 // ARGV  1 now, ms  2 id  3 number of limits, then for each: how many codes, within how many ms; the longest last
-// Returns {1 when counted (also when this id was counted before), when the next one is allowed, ms}.
+// Returns {1 when counted (even if this id was counted before), when the next one is allowed, ms}.
 var reserveSMS = redis.NewScript(`
 local now = tonumber(ARGV[1])
 local longest = ARGV[#ARGV]

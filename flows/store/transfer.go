@@ -15,7 +15,7 @@ import (
 //
 // KEYS  1 transfer
 // ARGV  1 expected version (0: it must not exist)  2 operation  3 body  4 time to live, ms
-// Returns 1 when it is saved (also when this very operation saved it before), 0 when it was changed.
+// Returns 1 when it is saved (even if this same operation saved it before), 0 when it was changed.
 var saveTransfer = redis.NewScript(`
 local held = redis.call('HMGET', KEYS[1], 'version', 'operation')
 if held[2] == ARGV[2] then return 1 end

@@ -42,7 +42,7 @@ type Worker struct {
 	heartbeat heartbeat
 }
 
-// Store is what a worker needs of Redis.
+// Store is what a worker needs from Redis.
 type Store interface {
 	// DuePayments returns at most limit payments whose next poll is due, and postpones
 	// each by pause, so that several gateways share the work.

@@ -98,7 +98,7 @@ type Payment struct {
 	FailedRefunds int               // refunds that failed or were cancelled
 	DeclineCode   string            // why the last attempt was declined, such as "card_declined"; empty when it was not
 	Declines      int               // attempts that the bank declined, as far as they are counted; Get counts them until one is authorised
-	Decline       string            // names that decline: a later one of the payment has another name
+	Decline       string            // identifies that decline; a later decline of the payment has another id
 	OtherMethod   string            // how the buyer paid, such as "klarna", if it was not by card
 	Metadata      map[string]string // as given and updated
 	RedirectURL   string            // the hosted page; empty when the processor has none

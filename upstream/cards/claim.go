@@ -33,8 +33,8 @@ type ClaimReport struct {
 	Broken  []string // each way in which the processor broke a claim
 }
 
-// Holds reports whether the processor supports claims: at least one round, and nothing
-// broken.
+// Holds reports whether the processor supports claims: at least one round, and no
+// broken claim.
 func (r ClaimReport) Holds() bool { return r.Rounds > 0 && len(r.Broken) == 0 }
 
 // CheckClaim lets callers race for claims, on which the payment machine depends. Each claim

@@ -51,8 +51,8 @@ func require(field string, present bool) error {
 
 func requireIRI(iri IRI) error { return require("@id", iri != "") }
 
-// maxAmount in cents, positive or negative: ten thousand million. Sums of some hundred
-// such amounts stay exact in every reader of JSON.
+// maxAmount in cents, positive or negative: ten billion. Sums of a few hundred
+// such amounts stay exact in every JSON parser.
 const maxAmount = 1_000_000_000_000
 
 func checkAmount(field string, n int64) error {

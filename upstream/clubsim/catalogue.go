@@ -163,7 +163,7 @@ type catalogue struct {
 	offers   map[int]*offer
 }
 
-// extras are clothes of which each world sells as many as Settings.ExtraProducts.
+// extras describes the clothes in a long catalogue. A world sells Settings.ExtraProducts of them.
 type extras struct {
 	Things []struct {
 		Name, Description string

@@ -71,7 +71,7 @@ func createSale(c *request) (response, error) {
 	return c.created(c.w.saleRecord(made))
 }
 
-// readBuyer takes over the buyer's particulars, all of them optional.
+// readBuyer reads the buyer's details, all of them optional.
 func (s *sale) readBuyer(f *form) {
 	take := func(field *string, name string) {
 		if value := f.text(name, false); value != "" {

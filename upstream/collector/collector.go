@@ -31,7 +31,7 @@ const (
 	attempts = 4
 	// defaultPause comes before the second attempt, and doubles for each further one.
 	defaultPause = time.Second
-	// maxResponse limits what is read of a response; a collector's own has a few dozen bytes.
+	// maxResponse limits how much of a response is read; a collector's has a few dozen bytes.
 	maxResponse = 64 << 10
 )
 

@@ -33,7 +33,7 @@ const (
 const (
 	// callers is how many callers act at the same moment, over all gateways.
 	callers = 64
-	// racesShort and racesLong are the registrations that are raced for.
+	// racesShort and racesLong are how many registrations are raced for.
 	racesShort, racesLong = 12, 400
 )
 

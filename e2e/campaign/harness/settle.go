@@ -21,7 +21,7 @@ const (
 
 // settleTime is how long one payment may take to end once the faults are over. It is far below the ten
 // minutes of the invariants, because no lease has to expire first. settleEach is added for each
-// journey: thousands of buyers come back in turns.
+// journey: thousands of buyers take turns coming back.
 const (
 	settleTime = 3 * time.Minute
 	settleEach = 100 * time.Millisecond

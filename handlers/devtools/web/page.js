@@ -5,7 +5,7 @@
  */
 
 /**
- * Copies text, also where the browser has no clipboard for pages (plain http on another address than localhost).
+ * Copies text, even where the browser has no clipboard for pages (plain http on another address than localhost).
  * @param {string} text
  * @returns {Promise<string>} what came of it, in words
  */

@@ -7,7 +7,8 @@ import (
 	"maragu.dev/gomponents/html"
 )
 
-// longAmount needs smaller letters to stay on one line of a narrow phone, in characters.
+// longAmount is the length, in characters, of an amount that needs smaller letters to fit on one
+// line of a narrow phone.
 const longAmount = 10
 
 // page draws the hosted page. Nothing on it is inline, as its security policy demands.

@@ -103,7 +103,7 @@ func New(cfg Config) (*Client, error) {
 		// The payment machine retries with the same key where that is useful.
 		MaxNetworkRetries: stripego.Int64(0),
 		EnableTelemetry:   stripego.Bool(false),
-		// The library would write parts of responses to the standard error.
+		// The library would write parts of responses to standard error.
 		LeveledLogger: &stripego.LeveledLogger{Level: stripego.LevelNull},
 	}
 	if backend.HTTPClient == nil {
