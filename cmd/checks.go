@@ -147,7 +147,7 @@ func (cfg Config) checkRedis(ctx context.Context, connection redis.UniversalClie
 		if err := connection.Ping(ctx).Err(); err != nil {
 			return finding("redis", "", flows.Failed, err.Error(), "")
 		}
-		return finding("redis", "", flows.OK, "embedded, forgets everything when the process ends", "")
+		return finding("redis", "", flows.OK, "embedded; its data is lost when the process ends", "")
 	}
 	checks := store.CheckRedis(ctx, connection, store.CheckOptions{AssumeDurable: cfg.RedisAssumeDurable, Replicas: cfg.RedisWait}, time.Now)
 	if strings.Contains(cfg.RedisURL, "+sentinel://") {
@@ -245,7 +245,7 @@ func (cfg Config) checkGrants(ctx context.Context, client *club.Client, at club.
 	}
 	if len(refused) > 0 {
 		return finding(partClub, "grants", flows.Failed, "not granted: "+strings.Join(refused, ", "),
-			"ask the club system's provider to grant the OAuth client these, and those that the journeys write")
+			"ask the club system's provider to grant the OAuth client these, and the endpoints that the journeys write to")
 	}
-	return finding(partClub, "grants", flows.OK, fmt.Sprintf("all %d endpoints that are read are granted; those that are written are not tried", len(reads)), "")
+	return finding(partClub, "grants", flows.OK, fmt.Sprintf("all %d read endpoints are granted; write endpoints are not tried", len(reads)), "")
 }

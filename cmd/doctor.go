@@ -124,7 +124,7 @@ func (d *doctor) checkClaims(ctx context.Context, processor cards.Processor) []f
 	case err != nil:
 		return finding("claim", "", flows.Failed, err.Error(), "")
 	case !result.Holds():
-		return finding("claim", "", flows.Failed, "no claim can rest on this processor: "+strings.Join(result.Broken, "; "), "")
+		return finding("claim", "", flows.Failed, "this processor does not support claims: "+strings.Join(result.Broken, "; "), "")
 	}
 	return finding("claim", "", flows.OK, fmt.Sprintf("%d rounds of %d callers, %d winners; %d calls lost, %d had to ask again",
 		result.Rounds, result.Racers, result.Won, result.Lost, result.Retried), "")

@@ -123,9 +123,9 @@ func (cfg Config) validateLogin(found *problems) {
 	found.refuse(cfg.IdentityJWKSURL == "" && cfg.IdentitySecret == "",
 		"FRONTDESK_IDENTITY_JWKS_URL", "is missing: where the club's login publishes its keys; or set FRONTDESK_IDENTITY_SECRET, if it signs with a shared secret")
 	found.refuse(cfg.IdentityJWKSURL != "" && cfg.IdentitySecret != "",
-		"FRONTDESK_IDENTITY_SECRET", "is set together with FRONTDESK_IDENTITY_JWKS_URL: either could speak for any contact; keep the one that the login uses")
+		"FRONTDESK_IDENTITY_SECRET", "is set together with FRONTDESK_IDENTITY_JWKS_URL: either could identify any contact; keep the one that the login uses")
 	found.refuse(strings.HasSuffix(cfg.IdentityJWKSURL, "/_control/jwks"),
-		"FRONTDESK_IDENTITY_JWKS_URL", "is the simulator's login, which speaks for any contact: set the club's own")
+		"FRONTDESK_IDENTITY_JWKS_URL", "is the simulator's login, which can identify any contact: set the club's own")
 }
 
 // placeholders are values that examples contain instead of a secret.
@@ -180,5 +180,5 @@ func validateInternal(found *problems, variable, address, usual string) {
 	found.refuse(err != nil, variable, "must be host:port, such as %s, or off", usual)
 	at, notAddress := netip.ParseAddr(host)
 	private := host == "localhost" || notAddress == nil && (at.IsLoopback() || at.IsPrivate() || at.IsLinkLocalUnicast())
-	found.refuse(err == nil && !private, variable, "may be reachable from everywhere, and not all of it has authentication: set it to %s, to an address of a private network, or to off", usual)
+	found.refuse(err == nil && !private, variable, "may be reachable from anywhere, and not all of it has authentication: set it to %s, to an address of a private network, or to off", usual)
 }

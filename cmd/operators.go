@@ -67,7 +67,7 @@ func (cfg Config) validateOperators(found *problems) {
 	if cfg.Mode != "live" {
 		return
 	}
-	found.refuse(len(cfg.Operators) == 0 && cfg.OpsAddr != "off", variable, "is missing: who resolves payments in doubt; create an entry with frontdesk operators add")
+	found.refuse(len(cfg.Operators) == 0 && cfg.OpsAddr != "off", variable, "is missing: only operators can resolve payments in doubt; create an entry with frontdesk operators add")
 	demo := sha256.Sum256([]byte(demoOperatorToken))
 	found.refuse(slices.ContainsFunc(operators, func(o ops.Operator) bool { return o.TokenHash == demo }),
 		variable, "has the demo token, which is public: create one with frontdesk operators add")

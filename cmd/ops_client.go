@@ -112,7 +112,7 @@ func (o *opsClient) request(ctx context.Context, method, path string, body any) 
 	response, err := (&http.Client{Transport: &http.Transport{Proxy: nil}}).Do(request)
 	if err != nil {
 		if method == http.MethodGet || errors.Is(err, syscall.ECONNREFUSED) {
-			return nil, fmt.Errorf("no Frontdesk at %s: is it running? (FRONTDESK_OPS_ADDR or --ops-addr says where)", o.addr)
+			return nil, fmt.Errorf("no Frontdesk at %s: is it running? Set FRONTDESK_OPS_ADDR or --ops-addr if it is elsewhere", o.addr)
 		}
 		return nil, fmt.Errorf("no response from Frontdesk at %s: check whether the operation took effect before you repeat it", o.addr)
 	}
@@ -120,7 +120,7 @@ func (o *opsClient) request(ctx context.Context, method, path string, body any) 
 	content, err = io.ReadAll(response.Body)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("the response of Frontdesk at %s broke off", o.addr)
+		return nil, fmt.Errorf("the response from Frontdesk at %s is incomplete", o.addr)
 	case response.StatusCode != http.StatusOK:
 		return nil, o.problem(content)
 	}

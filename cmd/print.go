@@ -32,7 +32,7 @@ func instant(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05Z
 
 func printPayments(w io.Writer, page payment.Page, state string, all bool) {
 	if page.Incomplete {
-		defer fmt.Fprintln(w, "Warning: Redis was not compared with the card processor yet. Payments that it lost are missing here until then.")
+		defer fmt.Fprintln(w, "Warning: Redis has not been compared with the card processor yet. Until then, payments that it lost are missing here.")
 	}
 	if len(page.Items) == 0 {
 		switch {

@@ -155,7 +155,7 @@ func (cfg Config) validateMethods(found *problems) {
 	}{{"FRONTDESK_METHODS_VISITOR", policy.Visitor, false}, {"FRONTDESK_METHODS_CONTACT", policy.Contact, false}, {"FRONTDESK_METHODS_STAFF", policy.Staff, true}} {
 		for _, method := range of.methods {
 			found.refuse(!slices.Contains(flows.Methods(), method), of.variable, "has %q, which is not a method: it must be card, later, free or desk", method)
-			found.refuse(method == flows.InPerson && !of.staff, of.variable, "has desk, which is for staff alone: set it in FRONTDESK_METHODS_STAFF")
+			found.refuse(method == flows.InPerson && !of.staff, of.variable, "has desk, which is for staff only: set it in FRONTDESK_METHODS_STAFF")
 		}
 	}
 	found.refuse(cfg.LaterDays < 1 || cfg.LaterDays > maxLaterDays, "FRONTDESK_LATER_DAYS", "must be from 1 to %d", maxLaterDays)

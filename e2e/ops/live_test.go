@@ -117,7 +117,7 @@ func TestDoctorInLiveMode(t *testing.T) {
 	if !content || strings.Contains(printed, "FAIL") || strings.Contains(printed, "warning") {
 		t.Errorf("content: %t\n%s", content, printed)
 	}
-	expectAll(t, printed, "appendfsync always", "noeviction", "5 clubs", "endpoints that are read are granted", "live keys", "API version", "shared secret", "leads to a gateway of this version", "is served")
+	expectAll(t, printed, "appendfsync always", "noeviction", "5 clubs", "read endpoints are granted", "live keys", "API version", "shared secret", "leads to a gateway of this version", "is served")
 
 	configure(t, l.redis, "maxmemory-policy", "allkeys-lru")
 	l.processor.SetWebhooks(stripetest.Drop, "https://elsewhere.fr/v1/webhooks/card")
@@ -223,7 +223,7 @@ var liveRefusals = map[string]struct{ variable, value, says string }{
 	"no login":                {"FRONTDESK_IDENTITY_SECRET", "", "or set FRONTDESK_IDENTITY_SECRET"},
 	"any audience":            {"FRONTDESK_IDENTITY_AUDIENCE", "", "is missing: the aud"},
 	"any issuer":              {"FRONTDESK_IDENTITY_ISSUER", "", "is missing: the iss"},
-	"two logins":              {"FRONTDESK_IDENTITY_JWKS_URL", "https://login.gym-4711.fr/jwks", "either could speak"},
+	"two logins":              {"FRONTDESK_IDENTITY_JWKS_URL", "https://login.gym-4711.fr/jwks", "either could identify"},
 	"demo organisation":       {"FRONTDESK_CLUB_TOKEN", "demo", "is an example"},
 	"demo world":              {"FRONTDESK_CLUB_TOKEN", "demo-lilas", "is an example"},
 	"demo client":             {"FRONTDESK_CLUB_CLIENT_ID", "demo", "is an example"},

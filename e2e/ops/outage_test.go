@@ -29,7 +29,7 @@ type outage struct {
 
 // redisDown and full are the findings about Redis.
 var (
-	redisDown = []string{"redis is failed: does not answer", "see that it runs and that FRONTDESK_REDIS_URL leads to it", "when its disk is full"}
+	redisDown = []string{"redis is failed: does not answer", "check that it runs, and that FRONTDESK_REDIS_URL leads to it", "when its disk is full"}
 	diskFull  = []string{"redis writes is failed: refused, since its disk is full", "make room on its disk"}
 )
 

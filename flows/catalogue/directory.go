@@ -10,7 +10,7 @@ import (
 	"frontdesk/flows"
 )
 
-// Directory is the operator's file about the clubs: what the club system does not tell. Its zero value
+// Directory is the operator's file about the clubs: what the club system does not provide. Its zero value
 // knows nothing. ParseDirectory reads it.
 type Directory struct {
 	defaults Details

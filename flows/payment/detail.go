@@ -128,7 +128,7 @@ func (d *Detail) advise(p *flows.Payment, remote cards.Payment, now time.Time) {
 		d.adviseRecorded(p)
 	case flows.Cancelled:
 		if p.Method == flows.InPerson {
-			d.say("It was given up, and the club system does not know. What the club took at the desk, it has to settle by hand or give back.")
+			d.say("It was given up, and the club system does not have it. The club must settle by hand what it took at the desk, or return it.")
 		} else {
 			d.say("Nothing was taken from the buyer. There is nothing to do.")
 		}
@@ -157,7 +157,7 @@ func (d *Detail) adviseRecorded(p *flows.Payment) {
 	}
 	d.say("The club system holds the payment, and something else seems to have paid the same sale: the contact owed %s before and %s afterwards.",
 		Price(*p.Snapshot.Debt, p.Currency), Price(*p.DebtAfter, p.Currency))
-	d.say("In the club system, open the account of the contact of %s. If a member of staff took money for this sale too, give one of the two payments back, theirs at the desk or this one at the processor, and undo the same one in the club system. If the contact paid another debt, nothing is wrong.", d.sale())
+	d.say("In the club system, open the account of the contact of %s. If a member of staff took money for this sale too, return one of the two payments, theirs at the desk or this one at the processor, and undo the same one in the club system. If the contact paid another debt, nothing is wrong.", d.sale())
 	d.allow("confirm-recorded", "")
 }
 
@@ -222,7 +222,7 @@ func whatToLookFor(p *flows.Payment) string {
 	case flows.Free:
 		return fmt.Sprintf("see whether it was validated since %s, and whether its products are with the contact. Nothing was due, so there is no payment.", from)
 	default:
-		return fmt.Sprintf("look for exactly one payment of %s %s, made since %s; one by any other means is not this payment. Look at the person's account as well: a payment may lie there without settling the sale.", price, by(p), from)
+		return fmt.Sprintf("look for exactly one payment of %s %s, made since %s; one by any other means is not this payment. Look at the person's account as well: a payment can be there without settling the sale.", price, by(p), from)
 	}
 }
 

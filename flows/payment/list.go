@@ -62,7 +62,7 @@ const maxListed = 200
 type Page struct {
 	Items []Summary `json:"items"`
 	More  bool      `json:"more"`
-	// Incomplete: Redis lost everything or is new, and was not compared with the processor yet.
+	// Incomplete: Redis lost everything or is new, and has not been compared with the processor yet.
 	Incomplete bool `json:"incomplete,omitempty"`
 }
 

@@ -44,11 +44,11 @@ type CheckOptions struct {
 func CheckRedis(ctx context.Context, connection redis.UniversalClient, options CheckOptions, now func() time.Time) []flows.Check {
 	if err := connection.Ping(ctx).Err(); err != nil {
 		return []flows.Check{refusal(err, check("", flows.Failed, "does not answer: "+err.Error(),
-			"see that it runs and that FRONTDESK_REDIS_URL leads to it, with the right password; its log says why it ended: one that syncs every write does when its disk is full"))}
+			"check that it runs, and that FRONTDESK_REDIS_URL leads to it with the right password; its log says why it stopped: with appendfsync always, it stops when its disk is full"))}
 	}
 	c := &redisCheck{options: options, now: now}
 	if err := c.checkPrimaries(ctx, connection); err != nil {
-		return []flows.Check{check("", flows.Failed, "does not answer: "+err.Error(), "see that every primary of the cluster can be reached")}
+		return []flows.Check{check("", flows.Failed, "does not answer: "+err.Error(), "check that every primary of the cluster can be reached")}
 	}
 	c.add(writable(ctx, connection))
 	return c.checks
@@ -65,7 +65,7 @@ func refusal(err error, other flows.Check) flows.Check {
 	if !redis.HasErrorPrefix(err, "MISCONF") {
 		return other
 	}
-	return check("writes", flows.Failed, "refused, since its disk is full or cannot be written to: "+err.Error(),
+	return check("writes", flows.Failed, "refused, because its disk is full or cannot be written to: "+err.Error(),
 		"make room on its disk; everything then continues, and no payment is lost meanwhile")
 }
 
@@ -98,7 +98,7 @@ func (c *redisCheck) checkPrimary(ctx context.Context, node *redis.Client) error
 	text, err := node.Info(ctx).Result()
 	var refused redis.Error
 	if errors.As(err, &refused) {
-		c.add(check("", flows.Unsafe, "does not tell what it is (INFO is refused)", "allow INFO to the user of FRONTDESK_REDIS_URL"))
+		c.add(check("", flows.Unsafe, "does not report its state (INFO is refused)", "allow INFO to the user of FRONTDESK_REDIS_URL"))
 		return nil
 	}
 	if err != nil {
@@ -158,7 +158,7 @@ func (i Information) version() flows.Check {
 
 func (i Information) role() flows.Check {
 	if i["role"] != "master" {
-		return check("role", flows.Failed, "a replica", "name the primary, or the Sentinels who know it (redis+sentinel://)")
+		return check("role", flows.Failed, "a replica", "name the primary, or the Sentinels that know it (redis+sentinel://)")
 	}
 	d := check("role", flows.OK, "primary, "+i["connected_slaves"]+" replicas", "")
 	if i["connected_slaves"] != "0" {
@@ -170,7 +170,7 @@ func (i Information) role() flows.Check {
 func (i Information) eviction() flows.Check {
 	d := check("eviction", flows.OK, "maxmemory-policy "+i["maxmemory_policy"], "")
 	if i["maxmemory_policy"] != "noeviction" {
-		d.Verdict, d.Fix = flows.Unsafe, "CONFIG SET maxmemory-policy noeviction, and in redis.conf: it may drop payments when memory is short"
+		d.Verdict, d.Fix = flows.Unsafe, "CONFIG SET maxmemory-policy noeviction, and in redis.conf: it may evict payments when memory is short"
 	}
 	return d
 }
@@ -183,7 +183,7 @@ func (c *redisCheck) persistence(ctx context.Context, node *redis.Client, info I
 	ok := func(found string) flows.Check { return check("persistence", flows.OK, found, "") }
 	unsafe := func(found string) flows.Check {
 		return check("persistence", flows.Unsafe, found,
-			"CONFIG SET appendonly yes and appendfsync always, and in redis.conf: what it acknowledged may be gone after a restart")
+			"CONFIG SET appendonly yes and appendfsync always, and in redis.conf: acknowledged writes may be lost at a restart")
 	}
 	switch {
 	case info["aof_enabled"] != "1":
@@ -197,14 +197,14 @@ func (c *redisCheck) persistence(ctx context.Context, node *redis.Client, info I
 	case synced != "":
 		return unsafe("appendonly yes, appendfsync " + synced)
 	case c.options.AssumeDurable:
-		return ok("appendonly yes; that every write is synced is the operator's word")
+		return ok("appendonly yes; whether every write is synced is not checked (FRONTDESK_REDIS_ASSUME_DURABLE)")
 	}
-	found := "appendonly yes, and it does not tell how that is synced"
+	found := "appendonly yes; how it is synced is not known"
 	if err != nil {
 		found += " (CONFIG is refused)"
 	}
 	return check("persistence", flows.Unsafe, found,
-		"allow CONFIG GET; or have the provider confirm appendfsync always, and vouch for it with FRONTDESK_REDIS_ASSUME_DURABLE=true")
+		"allow CONFIG GET; or, if the provider guarantees appendfsync always, set FRONTDESK_REDIS_ASSUME_DURABLE=true")
 }
 
 func (i Information) memory() flows.Check {
@@ -225,7 +225,7 @@ func clock(before, theirs, after time.Time) flows.Check {
 	skew := max(before.Sub(theirs), theirs.Sub(after))
 	if skew > maxSkew {
 		return check("clock", flows.Unsafe, fmt.Sprintf("%s from ours", skew.Round(time.Millisecond)),
-			"synchronise the clocks (NTP): the gateways agree by time which one may continue a payment")
+			"synchronise the clocks (NTP): leases, which say which gateway may continue a payment, depend on time")
 	}
 	return check("clock", flows.OK, fmt.Sprintf("within %s of ours", maxSkew), "")
 }
@@ -235,9 +235,9 @@ func copies(ctx context.Context, node *redis.Client, replicas int) flows.Check {
 	switch {
 	case errors.Is(err, errUnacknowledged):
 		return check("writes", flows.Failed, fmt.Sprintf("refused: fewer than %d of its replicas acknowledge them", replicas),
-			"start the replica, or see why it lags behind; FRONTDESK_REDIS_WAIT wants it to have whatever is written")
+			"start the replica, or find out why it lags behind; FRONTDESK_REDIS_WAIT requires it to acknowledge every write")
 	case err != nil:
-		return check("writes", flows.Failed, "cannot be waited for: "+err.Error(), "allow WAIT to the user of FRONTDESK_REDIS_URL")
+		return check("writes", flows.Failed, "acknowledgements cannot be read: "+err.Error(), "allow WAIT to the user of FRONTDESK_REDIS_URL")
 	}
 	return check("writes", flows.OK, fmt.Sprintf("each is acknowledged by %d of its replicas", replicas), "")
 }
@@ -256,7 +256,7 @@ func writable(ctx context.Context, connection redis.UniversalClient) flows.Check
 	case err != nil:
 		return refusal(err, check("writes", flows.Failed, "refused: "+err.Error(), "look at its memory, disk, role and the rights of the user of FRONTDESK_REDIS_URL"))
 	case read != wrote:
-		return check("writes", flows.Failed, "another value was read than was written", "see that FRONTDESK_REDIS_URL leads to one Redis, without a cache in between")
+		return check("writes", flows.Failed, "a value was read back differently than it was written", "check that FRONTDESK_REDIS_URL leads to one Redis, without a cache in between")
 	}
 	return check("writes", flows.OK, "written and read back", "")
 }

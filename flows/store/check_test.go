@@ -31,7 +31,7 @@ func TestCheckRedis(t *testing.T) {
 		"a replica":                {[]any{"REPLICAOF", "127.0.0.1", "1"}, false, 0, map[string]flows.Verdict{"redis role": flows.Failed, "redis writes": flows.Failed}, "READONLY"},
 		"without its replicas":     {set("min-replicas-to-write", "1"), false, 0, map[string]flows.Verdict{"redis writes": flows.Failed}, "NOREPLICAS"},
 		"CONFIG is forbidden":      {[]any{"ACL", "SETUSER", "default", "-config"}, false, 0, map[string]flows.Verdict{"redis persistence": flows.Unsafe}, "FRONTDESK_REDIS_ASSUME_DURABLE"},
-		"CONFIG is vouched for":    {[]any{"ACL", "SETUSER", "default", "-config"}, true, 0, nil, "the operator's word"},
+		"durability is assumed":    {[]any{"ACL", "SETUSER", "default", "-config"}, true, 0, nil, "is not checked (FRONTDESK_REDIS_ASSUME_DURABLE)"},
 		"INFO is forbidden":        {[]any{"ACL", "SETUSER", "default", "-info"}, true, 0, map[string]flows.Verdict{"redis": flows.Unsafe}, "allow INFO"},
 		"writing is forbidden":     {[]any{"ACL", "SETUSER", "default", "-set"}, false, 0, map[string]flows.Verdict{"redis writes": flows.Failed}, "NOPERM"},
 		"a clock that is slow":     {nil, false, -6 * time.Second, map[string]flows.Verdict{"redis clock": flows.Unsafe}, "NTP"},

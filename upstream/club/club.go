@@ -9,7 +9,7 @@ type Club struct {
 	Name     string `json:"name"`
 	Currency string `json:"currency"`    // ISO 4217
 	Node     IRI    `json:"networkNode"` // the club's own network node; empty without a chain
-	// Telephone and Email are how visitors reach the club; empty if the club system does not tell.
+	// Telephone and Email are how visitors reach the club; empty if the club system has none.
 	Telephone string `json:"telephone"`
 	Email     string `json:"email"`
 	Address
