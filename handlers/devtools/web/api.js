@@ -9,29 +9,29 @@
  * @typedef {{ match: { method?: string, path?: string }, kind: string, status?: number, delayMs?: number, times?: number,
  *   probability?: number, hits?: number }} Fault
  * @typedef {{ number: number, at: string, method: string, path: string, operation: string, status: number, clubId: string,
- *   networkNodeId: string, fault: string, durationMs: number, traceId: string }} Call what the club system was asked
+ *   networkNodeId: string, fault: string, durationMs: number, traceId: string }} Call a call to the club system
  * @typedef {{ at: string, method: string, path: string, status: number, code: string, replayed: boolean,
- *   durationMs: number, traceId: string }} Answer what the gateway answered
+ *   durationMs: number, traceId: string }} Answer a response of the gateway
  * @typedef {{ webhooks: string, webhookUrl: string }} SandboxSettings
  */
 
 const COOKIE = "frontdesk-world";
 
-/** What the simulator takes as the name of a world. */
+/** The names of worlds that the simulator accepts. */
 export const WORLD_NAME = /^demo(-[A-Za-z0-9._-]{1,123})?$/;
 
-/** A year: a developer's world is still theirs after the holidays. */
+/** A year, so that developers keep their world over the holidays. */
 const COOKIE_AGE = 365 * 24 * 3600;
 
-/** The world that this browser's requests are of. */
+/** The world that this browser's requests use. */
 export function world() {
   const cookie = document.cookie.split("; ").find((one) => one.startsWith(`${COOKIE}=`));
   return cookie?.slice(COOKIE.length + 1) || "demo";
 }
 
 /**
- * Makes this browser's requests be of another world. The gateway takes the cookie in mock mode, so that nothing on the
- * page has to know: not its requests, and not its EventSource.
+ * Moves this browser's requests to another world. In mock mode the gateway reads the world from the cookie, so the page's
+ * requests and its EventSource need no change.
  * @param {string} name
  */
 export function enterWorld(name) {
@@ -59,7 +59,7 @@ export const clock = () => request("GET", controlPath("clock"));
 /** @param {{ now: string } | { advance: string }} to */
 export const setClock = (to) => request("PUT", controlPath("clock"), to);
 
-/** The world, as it was made. */
+/** Resets the world to its initial state. */
 export const reset = () => request("POST", controlPath("reset"));
 
 /** @param {number} after @returns {Promise<Call[]>} the calls after that number; all, if there never was one */
@@ -95,7 +95,7 @@ async function request(method, path, body) {
 }
 
 /**
- * What an answer says is wrong, in the forms in which the simulator, the sandbox and the panel say it.
+ * Returns the error text of a response, in the formats of the simulator, the sandbox and the panel.
  * @param {string} text
  */
 function said(text) {
@@ -108,7 +108,7 @@ function said(text) {
 }
 
 /**
- * The same request for a terminal.
+ * Returns the same request as a curl command.
  * @param {string} method
  * @param {string} path
  * @param {unknown} [body]

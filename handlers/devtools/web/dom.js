@@ -1,5 +1,5 @@
 // @ts-check
-/** Making elements. Text only ever enters as text, never as markup. */
+/** Creates elements. Text is always inserted as text, never as markup. */
 
 /**
  * @typedef {Node | string | number | false | null | undefined} Child
@@ -27,7 +27,7 @@ export function h(tag, attributes = {}, ...children) {
 }
 
 /**
- * A button. Its key is what the focus comes back to when its surroundings are rendered again.
+ * A button. Its key lets the focus return to it after its surroundings are rendered again.
  * @param {string} key
  * @param {Attributes & { onclick: (event: any) => void }} attributes
  * @param {...(Child | Child[])} children

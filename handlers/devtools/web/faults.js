@@ -1,5 +1,5 @@
 // @ts-check
-/** Switches for what can go wrong outside. Each says the request that it sends, for terminals and tests. */
+/** Switches for faults of other systems. Each shows the request that it sends, for terminals and tests. */
 import * as api from "./api.js";
 import { button, h, heading } from "./dom.js";
 import { copy } from "./page.js";
@@ -7,7 +7,7 @@ import { copy } from "./page.js";
 const PAYMENT = { method: "POST", path: "/sales/*/payments" };
 
 /**
- * The faults of the club system, those for one call first: the simulator takes the first that fits.
+ * The faults of the club system, those for one call first: the simulator applies the first one that matches.
  * @type {{ name: string, title: string, what: string, faults: api.Fault[] }[]}
  */
 const SWITCHES = [
@@ -24,7 +24,7 @@ const SWITCHES = [
   { name: "slow", title: "The club system is slow", what: "Every response takes two seconds.", faults: [{ match: {}, kind: "delay", delayMs: 2_000 }] },
 ];
 
-/** What the processor can do with its webhooks, by its own words. */
+/** The processor's settings for its webhooks, with a label for each. */
 const WEBHOOKS = [
   ["normal", "arrive"], ["late", "are late"], ["drop", "get lost"], ["duplicate", "arrive twice"], ["reorder", "change their order"],
 ];
@@ -82,7 +82,7 @@ async function turn(one, on) {
   await api.setFaults(wanted.map(({ hits, ...fault }) => fault).sort((a, b) => rank(a) - rank(b)));
 }
 
-/** @param {api.Fault} fault those for one path come before those for every call */
+/** @param {api.Fault} fault faults for one path come before those for every call */
 const rank = (fault) => (fault.match.path ? 0 : 1);
 
 /** @param {api.Fault} fault whether it still has a call to hit */

@@ -1,13 +1,13 @@
 // @ts-check
 /**
- * What the panel does with the page it is shown on. It knows no more of it than any visitor's browser does: its
- * address, and fields that say what belongs into them.
+ * What the panel does with the page it is shown on. It knows no more about the page than a visitor's browser does: its
+ * address, and what each field is for.
  */
 
 /**
  * Copies text, even where the browser has no clipboard for pages (plain http on another address than localhost).
  * @param {string} text
- * @returns {Promise<string>} what came of it, in words
+ * @returns {Promise<string>} the result, in words
  */
 export async function copy(text) {
   try {
@@ -30,7 +30,7 @@ export async function copy(text) {
 
 const COPIED = "Copied.";
 
-/** How a page marks the field that a value belongs into, by what browsers and password managers go by. */
+/** How a page marks the field for a value: the attributes that browsers and password managers use. */
 const FIELDS = {
   code: "input[autocomplete~='one-time-code']",
   iban: "input[name='iban']",
@@ -45,7 +45,7 @@ const FIELDS = {
 export function fill(kind, value) {
   const field = /** @type {HTMLInputElement | null} */ (document.querySelector(FIELDS[kind]));
   if (!field || field.disabled || !field.checkVisibility()) return false;
-  // The prototype's own setter, since frameworks put theirs in front of it and would not notice.
+  // The prototype's own setter: frameworks override it, and would otherwise miss the change.
   Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value")?.set?.call(field, value);
   field.dispatchEvent(new Event("input", { bubbles: true }));
   field.dispatchEvent(new Event("change", { bubbles: true }));
@@ -63,7 +63,7 @@ export const registration = () => new URLSearchParams(location.search).get("regi
 export const signIn = (identityToken) => go(`/?me#identityToken=${encodeURIComponent(identityToken)}`);
 
 /**
- * Comes back from the club system's login with one's own access, into the registration that the address names.
+ * Returns from the club system's login with a persona's own access token, to the registration that the address names.
  * @param {string} accessToken
  */
 export function bringAccount(accessToken) {
@@ -72,7 +72,7 @@ export function bringAccount(accessToken) {
   go(`${location.pathname}?${query}#accessToken=${encodeURIComponent(accessToken)}`);
 }
 
-/** Goes to the start as a browser that was never here, but for its cookies, which scripts cannot see. */
+/** Goes to the start like a new browser, except for its cookies, which scripts cannot see. */
 export function startAgain() {
   for (const storage of [localStorage, sessionStorage]) {
     for (const name of Object.keys(storage)) if (name !== SETTINGS) storage.removeItem(name);
@@ -81,7 +81,7 @@ export function startAgain() {
 }
 
 /**
- * Loads an address again, even if it differs from this one in its fragment alone.
+ * Loads an address again, even if it differs from the current one only in its fragment.
  * @param {string} address
  */
 function go(address) {
@@ -111,6 +111,6 @@ export function remember(change) {
   try {
     localStorage.setItem(SETTINGS, JSON.stringify({ ...settings(), ...change }));
   } catch {
-    // Storage is forbidden: the panel then opens as it does the first time.
+    // Storage is forbidden: the panel then opens as if for the first time.
   }
 }

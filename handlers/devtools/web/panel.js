@@ -1,10 +1,10 @@
 // @ts-check
 /**
- * The developer's panel: a custom element at the end of the page, with a look and a tree of its own, so that the page
- * knows nothing of it. This file is its frame: opening and closing, tabs, reading again when something has changed. What
- * a tab shows is in the file of its name.
+ * The developer panel: a custom element at the end of the page, with its own styles and shadow tree, so that the page
+ * does not depend on it. This file is its frame: opening and closing, tabs, reading again when something has changed. What
+ * a tab shows is in the file with the tab's name.
  *
- * It reads only while it is open and looked at. One event stream tells when; it is quiet while nothing happens, so that
+ * It reads only while it is open and visible. One event stream says when; it is quiet while nothing happens, so that
  * the browser's own list of requests stays readable.
  */
 import * as api from "./api.js";
@@ -24,28 +24,28 @@ import { world } from "./world.js";
  * @property {() => Promise<any>} read what it shows
  * @property {(data: any, act: Act) => import("./dom.js").Child[]} show
  *
- * @callback Act does something for the developer, says what came of it, and renders the tab again
- * @param {() => Promise<string | void> | string | void} action what to say is its result
+ * @callback Act runs the developer's action, shows its result, and renders the tab again
+ * @param {() => Promise<string | void> | string | void} action returns the text to show
  * @returns {Promise<void>}
  */
 
 /** @type {Tab[]} */
 const TABS = [requests, people, phone, values, faults, world];
 
-/** Changes come in bursts; what is read after one of them shows all of them. */
+/** Changes come in bursts; one read after a burst shows all of them. */
 const SETTLE = 150;
 
-/** How wide a window must be for the page to make room, so that what is left is still a desktop's page. */
+/** How wide a window must be for the page to make room and still keep its desktop layout. */
 const ROOM = matchMedia("(min-width: 75rem)");
 
-/** Below it the panel is a sheet at the bottom. */
+/** In narrower windows the panel is a sheet at the bottom. */
 const NARROW = matchMedia("(max-width: 40rem)");
 
 /** As in panel.css. */
 const WIDTH = "27rem";
 const HEIGHT = "min(62dvh, 32rem)";
 
-/** How long a word about what was done can be read. */
+/** How long the result of an action is shown. */
 const SAID = 4_000;
 
 class Panel extends HTMLElement {
@@ -75,13 +75,13 @@ class Panel extends HTMLElement {
       onclick: () => this.#choose(tab),
     }, tab.title));
     return h("aside", { "aria-label": "Developer panel", "data-panel": true },
-      button("handle", { class: "handle", "aria-expanded": "false", "aria-label": "mock: open the developer's panel", title: "Developer panel: key ` (left of 1)", onclick: () => this.#toggle() }, "mock"),
+      button("handle", { class: "handle", "aria-expanded": "false", "aria-label": "mock: open the developer panel", title: "Developer panel: key ` (left of 1)", onclick: () => this.#toggle() }, "mock"),
       h("div", { class: "panel", id: "panel", hidden: true },
         h("header", {},
           h("h2", {}, "Frontdesk ", h("span", { class: "mock" }, "mock")),
           button("world", { class: "quiet", "data-world": true, title: "The world that this page works in", onclick: () => this.#choose(world, { focus: true }) }),
           h("span", { class: "fill" }),
-          h("kbd", { title: "opens and closes the panel; with Ctrl, also while a field has the focus" }, "`"),
+          h("kbd", { title: "opens and closes the panel; with Ctrl, even while a field has the focus" }, "`"),
           button("close", { class: "quiet", "aria-label": "Close the panel", onclick: () => this.#toggle() }, "✕")),
         h("div", { "data-latest": true }),
         h("div", { role: "tablist", "aria-label": "Parts of the panel", onkeydown: (/** @type {KeyboardEvent} */ event) => this.#onTabKey(event) }, tabs),
@@ -92,7 +92,7 @@ class Panel extends HTMLElement {
   /** @param {string} selector */
   #find = (selector) => /** @type {HTMLElement} */ (this.#root.querySelector(selector));
 
-  /** The physical key left of 1, whatever the keyboard writes with it. While a field has the focus it belongs to the field. */
+  /** The physical key left of 1, whatever the layout types with it. While a field has the focus, the key types into the field. */
   #onKey = (/** @type {KeyboardEvent} */ event) => {
     const isKey = event.code === "Backquote" || event.key === "`";
     if (!isKey || event.shiftKey || event.altKey || event.metaKey || event.repeat || event.isComposing) return;
@@ -122,7 +122,7 @@ class Panel extends HTMLElement {
     if (focus) this.#find(`[data-tab='${tab.name}']`).focus();
   }
 
-  /** Arrow keys walk through the tabs, as the ARIA practices have it. */
+  /** Arrow keys move through the tabs, as the ARIA practices describe. */
   #onTabKey(/** @type {KeyboardEvent} */ event) {
     const at = TABS.indexOf(this.#tab);
     const to = /** @type {Record<string, number>} */ ({ ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 })[event.key];
@@ -148,7 +148,7 @@ class Panel extends HTMLElement {
 
   /**
    * Where there is room for both, the page moves aside, as with the browser's own tools; otherwise the panel covers it. Above a
-   * sheet it can be scrolled to its end.
+   * sheet, the page can be scrolled to its end.
    */
   #makeRoom() {
     const { style } = document.documentElement;
@@ -200,7 +200,7 @@ class Panel extends HTMLElement {
   }
 
   /**
-   * Shows a tab, and puts the focus back to where it was.
+   * Shows a tab, and puts the focus back where it was.
    * @param {Tab} tab
    * @param {any} data
    */

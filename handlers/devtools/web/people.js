@@ -1,10 +1,10 @@
 // @ts-check
-/** Who am I: the simulator plays the club's own login, so one click logs in as a contact of the club. */
+/** The login: the simulator acts as the club's own login, so one click logs in as a contact of the club. */
 import * as api from "./api.js";
 import { button, h, heading } from "./dom.js";
 import * as page from "./page.js";
 
-/** The tokens change with every reading, and are read again when they are needed. */
+/** The tokens change at every read, so they are read again when they are needed. */
 const read = async () => (await api.personas()).map(({ identityToken, accessToken, ...rest }) => rest);
 
 /**
@@ -59,7 +59,7 @@ const copier = (key, name, title, act, text) =>
   button(`${name}-${key}`, { class: "copy", title, "aria-label": `${name} of ${key}: copy`, onclick: () => act(async () => page.copy(await text())) }, name);
 
 /**
- * Links are made where operators are served, which no page can reach: so this is a command.
+ * Only the operators' listener creates links, and no page can reach it, so this is a command.
  * @param {string} contactId
  * @param {string} clubId
  */

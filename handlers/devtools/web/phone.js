@@ -29,7 +29,7 @@ const show = (messages, act) => [
 ];
 
 /**
- * The newest message, for those who are looking at something else.
+ * The newest message, shown while another tab is open.
  * @param {api.SMS[]} messages newest first
  * @param {import("./panel.js").Act} act
  * @returns {Node[]}

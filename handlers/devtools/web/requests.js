@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The latest requests to the gateway, each with what it asked of the club system. The gateway's list and the simulator's
- * journal know nothing of each other; what they have in common is the trace id, which every problem document has too.
+ * The latest requests to the gateway, each with its calls to the club system. The gateway's list and the simulator's
+ * journal are separate; only the trace id, which every problem document has too, connects them.
  */
 import * as api from "./api.js";
 import { button, h, heading } from "./dom.js";
@@ -15,10 +15,10 @@ import { copy } from "./page.js";
  * @property {api.Call[]} calls
  */
 
-/** What was read of the journal so far, since it is read in pieces. */
+/** The part of the journal that was read so far: it is read in pieces. */
 const journal = { world: "", calls: /** @type {api.Call[]} */ ([]) };
 
-/** As much as the simulator keeps itself. */
+/** As many as the simulator itself keeps. */
 const KEPT = 2_000;
 
 /** The traces that the developer has opened. */
@@ -29,7 +29,7 @@ async function read() {
   return rows(items, journal.calls, Math.round((Date.parse(now) - Date.now()) / ROUGHLY) * ROUGHLY);
 }
 
-/** The clocks are compared to within 10 s: what reading them takes is not to show as a change. */
+/** The clocks are compared to within 10 s, so that the time that a read takes does not look like a change. */
 const ROUGHLY = 10_000;
 
 async function readJournal() {
@@ -44,7 +44,7 @@ async function readJournal() {
 /**
  * @param {api.Answer[]} answers
  * @param {api.Call[]} calls
- * @param {number} ahead by how much the world's clock, which the journal goes by, is ahead of ours, in ms
+ * @param {number} ahead how far the world's clock, which the journal uses, is ahead of ours, in ms
  * @returns {Row[]} newest first
  */
 function rows(answers, calls, ahead) {
@@ -58,7 +58,7 @@ function rows(answers, calls, ahead) {
     const at = Date.parse(call.at) - ahead;
     let row = latest.get(call.traceId);
     if (!row) {
-      if (at < since) continue; // of a request that is not kept any more
+      if (at < since) continue; // of a request that is no longer kept
       row = { traceId: call.traceId, at, answer: undefined, calls: [] };
       latest.set(call.traceId, row);
       byTrace.set(call.traceId, row);
@@ -120,7 +120,7 @@ const scope = ({ clubId, networkNodeId }) =>
 /** @param {string} iri */
 const last = (iri) => iri.slice(iri.lastIndexOf("/") + 1);
 
-/** @param {api.Answer} answer its path without what all have, ids cut to what tells them apart */
+/** @param {api.Answer} answer its path without the common prefix, and ids shortened to what distinguishes them */
 const brief = ({ path }) =>
   path ? path.replace(/^\/v1/, "").replace(/[^/]{13,}/g, (id) => (/\d/.test(id) ? `${id.slice(0, 6)}…` : id)) : "no such path";
 

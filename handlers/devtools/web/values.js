@@ -1,5 +1,5 @@
 // @ts-check
-/** Values that make a known thing happen, to click instead of typing. */
+/** Values with a known effect, to click instead of typing. */
 import { button, h, heading } from "./dom.js";
 import { copy, fill } from "./page.js";
 
@@ -22,7 +22,7 @@ const ACCOUNTS = [
  */
 const show = (_, act) => [
   heading("Test cards"),
-  h("p", { class: "soft" }, "For the processor's page, which has them to click as well."),
+  h("p", { class: "soft" }, "For the processor's page, where they can be clicked as well."),
   list(CARDS, act, copy),
   heading("Accounts for direct debit"),
   list(ACCOUNTS, act, async (value) => {

@@ -1,19 +1,19 @@
 // @ts-check
-/** The world: which one, what time it is in it, its beginning again, and where else to look at it. */
+/** The world: its name, its clock, its reset, and links to other views of it. */
 import * as api from "./api.js";
 import { button, h, heading } from "./dom.js";
 import * as page from "./page.js";
 
 const LEAPS = [["PT10M", "+ 10 min"], ["PT1H", "+ 1 h"], ["P1D", "+ 1 day"], ["P1M", "+ 1 month"]];
 
-/** What the two clocks may differ by, in ms, without anybody having set one: the time that reading it takes. */
+/** How far the two clocks may differ, in ms, if neither was set: the time that a read takes. */
 const TOLERANCE = 10_000;
 
 async function read() {
   const [{ now }, { worlds }] = await Promise.all([api.clock(), api.answers()]);
   const ahead = Date.parse(now) - Date.now();
   const known = new Set(["demo", api.world(), ...(page.settings().worlds ?? []), ...worlds]);
-  // To the minute, so that it is not rendered again at every reading.
+  // To the minute, so that it is not rendered again at every read.
   return { minute: now.slice(0, 16), isSet: Math.abs(ahead) > TOLERANCE, worlds: [...known].sort() };
 }
 
