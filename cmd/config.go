@@ -16,7 +16,7 @@ import (
 	"frontdesk/upstream/mock"
 )
 
-// Config is everything that can be configured of the gateway. Its fields are described
+// Config is everything that can be configured in the gateway. Its fields are described
 // in options. The zero value of a field means the default of the mode, which
 // setDefaults fills in.
 type Config struct {
@@ -56,7 +56,7 @@ type Config struct {
 	assets Assets
 }
 
-// options is the table of everything that can be configured of the gateway.
+// options is the table of everything that can be configured in the gateway.
 // docs/reference/configuration.md is generated from it.
 func (cfg *Config) options() []option {
 	return []option{

@@ -148,7 +148,7 @@ type openStreams struct {
 	count map[string]int // by registration and by address; never zero
 }
 
-// enter counts one more stream, unless the most are open.
+// enter counts one more stream, unless the limit is reached.
 func (o *openStreams) enter(key string, most int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

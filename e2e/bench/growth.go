@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	// few and many are the numbers of open registrations in the two Redis that are compared.
+	// few and many are the numbers of open registrations in the two Redis servers that are compared.
 	few, many = 1_000, 100_000
 	// readRegistrations is large enough that no CPU cache holds them all.
 	readRegistrations = 1_000

@@ -54,7 +54,7 @@ func (u *Upstreams) Close() {
 // Proxy gives the upstreams another address, with its own breakpoints.
 func (u *Upstreams) Proxy() *FaultProxy { return NewFaultProxy(u.proxy.upstream) }
 
-// Hold holds back responses of the simulator after their effect: the moment in which a caller cannot
+// Hold holds back responses of the simulator after their effect: the moment at which a caller cannot
 // know what happened.
 type Hold struct {
 	Reached    chan struct{} // closed when the first response is held

@@ -318,7 +318,7 @@ func (c *Catalogue) clubOf(clientToken string, network *club.Network, node club.
 // ImageOrigins lists the origins of the operator's images.
 func (c *Catalogue) ImageOrigins() []string { return c.cfg.Clubs.ImageOrigins() }
 
-// Details returns what the operator tells about a club.
+// Details returns what the operator's file says about a club.
 func (c *Catalogue) Details(clubID string) Details { return c.cfg.Clubs.Details(clubID) }
 
 // Products returns a club's catalogue with all offers. Callers share it, so they must not

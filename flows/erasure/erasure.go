@@ -48,7 +48,8 @@ type KeptItem struct {
 	Deferred     bool            `json:"deferred"` // ask again once the payment has ended
 }
 
-// eraseTries of a change that lost a race; only a client in a loop wins more in a row.
+// eraseTries is how often an erasure that loses a race is tried again; only a client in a loop wins
+// more races in a row.
 const eraseTries = 4
 
 // Eraser erases people's data.
@@ -58,7 +59,7 @@ type Eraser struct {
 
 // Store is what erasing needs from Redis.
 type Store interface {
-	// Registration reads a registration and its latest payment (nil: none). ErrNotFound.
+	// Registration reads a registration and its latest payment (nil: none); ErrNotFound if there is none.
 	Registration(ctx context.Context, id string) (*flows.Registration, *flows.Payment, error)
 	// AmendRegistration replaces a registration by compare-and-set, and keeps its expiry.
 	AmendRegistration(ctx context.Context, r *flows.Registration) error

@@ -63,7 +63,7 @@ type Machine struct {
 // Store is what the machine needs from Redis. Each write is one atomic script. A write that
 // loses a race returns ErrConflict and changes nothing.
 type Store interface {
-	// Payment reads a payment. ErrNotFound.
+	// Payment reads a payment; ErrNotFound if there is none.
 	Payment(ctx context.Context, id flows.PaymentID) (*flows.Payment, error)
 	// PaymentUnlessSeen is Payment, unless Once was called with this name within its period.
 	PaymentUnlessSeen(ctx context.Context, id flows.PaymentID, name string) (p *flows.Payment, seen bool, err error)
@@ -85,13 +85,13 @@ type Store interface {
 	CountPayments(ctx context.Context, since time.Time) (map[flows.PaymentState]StateCount, error)
 	// FinishedPayments lists payments that ended in a state, or were paid twice, latest first.
 	FinishedPayments(ctx context.Context, state flows.PaymentState, limit int) ([]flows.PaymentID, error)
-	// Registration reads a registration and its latest payment (nil: none). ErrNotFound.
+	// Registration reads a registration and its latest payment (nil: none); ErrNotFound if there is none.
 	Registration(ctx context.Context, id string) (*flows.Registration, *flows.Payment, error)
 	// SaveRegistration replaces the registration if its version is still r.Version, and increments it.
 	SaveRegistration(ctx context.Context, r *flows.Registration) error
 	// Once reports whether this is the first call with this name within the period.
 	Once(ctx context.Context, name string, period time.Duration) (bool, error)
-	// Rule reads an environment's calibrated rule. ErrNotFound.
+	// Rule reads an environment's calibrated rule; ErrNotFound if there is none.
 	Rule(ctx context.Context, environment string) (*flows.Rule, error)
 	// SaveRule replaces an environment's rule.
 	SaveRule(ctx context.Context, environment string, rule *flows.Rule) error

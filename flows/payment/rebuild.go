@@ -21,7 +21,7 @@ import (
 
 // Limits and periods of the rebuild.
 const (
-	// Everything reaches back to the oldest payment that was not over, however old.
+	// Everything reaches back to the oldest payment that had not ended, however old.
 	Everything = time.Duration(math.MaxInt64)
 	// WholeWindow is the window of the hourly rebuilds: an authorisation lives for seven days.
 	WholeWindow = 8 * 24 * time.Hour
@@ -31,7 +31,7 @@ const (
 	// keepRebuilt is the age from which a final payment is not rebuilt. Its registration
 	// has expired too: a sale is payable for 20 h, and a registration is kept for 24 h more.
 	keepRebuilt = 3 * 24 * time.Hour
-	// groupSpan is longer than the payments of one registration lie apart: a sale is payable
+	// groupSpan is longer than the time between the payments of one registration: a sale is payable
 	// for 20 h, and the processor repeats a creation for 24 h.
 	groupSpan = 3 * 24 * time.Hour
 	// maxBuyerWait is the age from which a lost payment is cancelled instead of captured.

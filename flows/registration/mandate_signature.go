@@ -14,7 +14,8 @@ import (
 const (
 	// mandateRefreshEvery is how often a waiting visitor may trigger a read of an unconfirmed mandate.
 	mandateRefreshEvery = 2 * time.Second
-	// maxSaveAttempts of a change that lost a race; only a client in a loop loses more in a row.
+	// maxSaveAttempts is how often a change that loses a race is saved again; only a client in a loop
+	// causes more losses in a row.
 	maxSaveAttempts = 4
 )
 

@@ -45,7 +45,7 @@ type Service struct {
 // Store is what the journey needs from Redis. Each write is atomic. One that lost a race returns
 // ErrConflict and changes nothing.
 type Store interface {
-	// Registration reads a registration and its latest payment (nil: none). ErrNotFound.
+	// Registration reads a registration and its latest payment (nil: none); ErrNotFound if there is none.
 	Registration(ctx context.Context, id string) (*flows.Registration, *flows.Payment, error)
 	// SaveRegistration creates the registration (version 0), or replaces it if its version is still
 	// r.Version, and increments the version.
@@ -54,7 +54,7 @@ type Store interface {
 	AmendRegistration(ctx context.Context, r *flows.Registration) error
 	// StartPayment saves the registration and creates its next payment, both or neither.
 	StartPayment(ctx context.Context, r *flows.Registration, p *flows.Payment) error
-	// Payment reads a payment. ErrNotFound.
+	// Payment reads a payment; ErrNotFound if there is none.
 	Payment(ctx context.Context, id flows.PaymentID) (*flows.Payment, error)
 	// Once reports whether this is the first call with this name within the period.
 	Once(ctx context.Context, name string, period time.Duration) (bool, error)

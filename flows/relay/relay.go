@@ -202,7 +202,7 @@ func (r *Relay) deliver(ctx context.Context, s Subscriber, job *asynq.Task) erro
 	return nil
 }
 
-// post sends a signed delivery. Network errors name addresses, so that only the log gets them.
+// post sends a signed delivery. Network errors name addresses, so only the log gets them.
 func (r *Relay) post(ctx context.Context, s Subscriber, event string, text []byte) (deliveryResponse, error) {
 	now := r.cfg.Now()
 	signature, err := s.sign(event, now, text)

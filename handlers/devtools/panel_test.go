@@ -127,9 +127,9 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
-// TestChangesAreTold follows changes: one event for a request that may have changed something, and none for
+// TestChangesAreAnnounced follows changes: one event for a request that may have changed something, and none for
 // the panel's own reads.
-func TestChangesAreTold(t *testing.T) {
+func TestChangesAreAnnounced(t *testing.T) {
 	p, address := newPanel(t)
 	request, err := http.NewRequestWithContext(t.Context(), "GET", address+"/panel/changes", nil)
 	if err != nil {

@@ -122,7 +122,7 @@ type Violation struct {
 var codePattern = regexp.MustCompile(`api\.error\.[a-z0-9._-]{0,80}[a-z0-9]`)
 
 func newError(op string, sent int64, a response) *Error {
-	var body struct { // its form is not documented, so that every part is optional
+	var body struct { // its form is not documented, so every part is optional
 		Code       any         `json:"code"`
 		Violations []Violation `json:"violations"`
 	}

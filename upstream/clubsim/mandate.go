@@ -92,7 +92,7 @@ func (f *form) iban(name string) string {
 }
 
 // validIBAN checks shape and check digits (ISO 13616): with the first four
-// characters moved to the end and letters read as 10 to 35, the rest of the
+// characters moved to the end and letters read as 10 to 35, the remainder of the
 // division by 97 is 1.
 func validIBAN(number string) bool {
 	if !ibanPattern.MatchString(number) {

@@ -46,7 +46,7 @@ func (c *request) serve() (response, error) {
 
 // readScope reads the club and the network node that the caller acts for. A header that
 // was sent must be right. A missing one has a default where a contact calls with its own
-// token. The network nodes can be read without, because they are where a caller learns
+// token. The network nodes can be read without them, because they are where a caller learns
 // of clubs.
 func (c *request) readScope() error {
 	clubIRI, nodeIRI := c.req.Header.Get(clubHeader), c.req.Header.Get(nodeHeader)

@@ -182,7 +182,7 @@ func (c *Client) declines(ctx context.Context, id string) (count int, err error)
 	return count, nil
 }
 
-// Capture takes the authorised money. It sends the amount, so that never more is taken than
+// Capture takes the authorised money. It sends the amount, so that no more is taken than
 // was agreed. It must be all of it, because the processor releases the rest.
 func (c *Client) Capture(ctx context.Context, key, id string, amount int64) (cards.Payment, error) {
 	params := &stripego.PaymentIntentCaptureParams{AmountToCapture: stripego.Int64(amount), Expand: expand()}
