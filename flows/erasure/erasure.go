@@ -59,7 +59,7 @@ type Eraser struct {
 
 // Store is what erasing needs from Redis.
 type Store interface {
-	// Registration reads a registration and its latest payment (nil: none); ErrNotFound if there is none.
+	// Registration reads a registration and its latest payment (nil: none); ErrNotFound without a registration.
 	Registration(ctx context.Context, id string) (*flows.Registration, *flows.Payment, error)
 	// AmendRegistration replaces a registration by compare-and-set, and keeps its expiry.
 	AmendRegistration(ctx context.Context, r *flows.Registration) error

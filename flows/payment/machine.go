@@ -85,7 +85,7 @@ type Store interface {
 	CountPayments(ctx context.Context, since time.Time) (map[flows.PaymentState]StateCount, error)
 	// FinishedPayments lists payments that ended in a state, or were paid twice, latest first.
 	FinishedPayments(ctx context.Context, state flows.PaymentState, limit int) ([]flows.PaymentID, error)
-	// Registration reads a registration and its latest payment (nil: none); ErrNotFound if there is none.
+	// Registration reads a registration and its latest payment (nil: none); ErrNotFound without a registration.
 	Registration(ctx context.Context, id string) (*flows.Registration, *flows.Payment, error)
 	// SaveRegistration replaces the registration if its version is still r.Version, and increments it.
 	SaveRegistration(ctx context.Context, r *flows.Registration) error

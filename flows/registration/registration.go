@@ -45,7 +45,7 @@ type Service struct {
 // Store is what the journey needs from Redis. Each write is atomic. One that lost a race returns
 // ErrConflict and changes nothing.
 type Store interface {
-	// Registration reads a registration and its latest payment (nil: none); ErrNotFound if there is none.
+	// Registration reads a registration and its latest payment (nil: none); ErrNotFound without a registration.
 	Registration(ctx context.Context, id string) (*flows.Registration, *flows.Payment, error)
 	// SaveRegistration creates the registration (version 0), or replaces it if its version is still
 	// r.Version, and increments the version.
