@@ -24,7 +24,7 @@ func TestComposeFile(t *testing.T) {
 	proxy := fixedAddress(t, file.Services["proxy"])
 	for name, c := range file.Services {
 		if !c.ReadOnly || !slices.Equal(c.CapDrop, []string{"ALL"}) || !slices.Equal(c.SecurityOpt, []string{"no-new-privileges:true"}) || c.Restart == "" {
-			t.Errorf("%s may more than it has to: %+v", name, c)
+			t.Errorf("%s may do more than it needs to: %+v", name, c)
 		}
 		if c.Image != "frontdesk" && c.User == "" {
 			t.Errorf("%s runs as root", name)

@@ -30,7 +30,7 @@ type outage struct {
 // redisDown and full are the findings about Redis.
 var (
 	redisDown = []string{"redis is failed: does not answer", "check that it runs, and that FRONTDESK_REDIS_URL leads to it", "when its disk is full"}
-	diskFull  = []string{"redis writes is failed: refused, since its disk is full", "make room on its disk"}
+	diskFull  = []string{"redis writes is failed: refused, because its disk is full", "make room on its disk"}
 )
 
 // outages are the ways in which a dependency fails. Each gives the operator one clear log line and the
