@@ -24,7 +24,7 @@ type Transfers struct {
 
 // TransferStore is what transfers need from Redis.
 type TransferStore interface {
-	// Transfer reads a contact's transfer; ErrNotFound if there is none.
+	// Transfer reads a contact's transfer; ErrNotFound if it is not stored.
 	Transfer(ctx context.Context, contact club.IRI) (*flows.Transfer, error)
 	// SaveTransfer stores a contact's move if its version is still move.Version, and counts the version up.
 	SaveTransfer(ctx context.Context, contact club.IRI, move *flows.Transfer, keep time.Duration) error

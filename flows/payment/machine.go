@@ -63,7 +63,7 @@ type Machine struct {
 // Store is what the machine needs from Redis. Each write is one atomic script. A write that
 // loses a race returns ErrConflict and changes nothing.
 type Store interface {
-	// Payment reads a payment; ErrNotFound if there is none.
+	// Payment reads a payment; ErrNotFound if it is not stored.
 	Payment(ctx context.Context, id flows.PaymentID) (*flows.Payment, error)
 	// PaymentUnlessSeen is Payment, unless Once was called with this name within its period.
 	PaymentUnlessSeen(ctx context.Context, id flows.PaymentID, name string) (p *flows.Payment, seen bool, err error)
@@ -91,7 +91,7 @@ type Store interface {
 	SaveRegistration(ctx context.Context, r *flows.Registration) error
 	// Once reports whether this is the first call with this name within the period.
 	Once(ctx context.Context, name string, period time.Duration) (bool, error)
-	// Rule reads an environment's calibrated rule; ErrNotFound if there is none.
+	// Rule reads an environment's calibrated rule; ErrNotFound if it has no rule.
 	Rule(ctx context.Context, environment string) (*flows.Rule, error)
 	// SaveRule replaces an environment's rule.
 	SaveRule(ctx context.Context, environment string, rule *flows.Rule) error

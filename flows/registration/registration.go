@@ -54,7 +54,7 @@ type Store interface {
 	AmendRegistration(ctx context.Context, r *flows.Registration) error
 	// StartPayment saves the registration and creates its next payment, both or neither.
 	StartPayment(ctx context.Context, r *flows.Registration, p *flows.Payment) error
-	// Payment reads a payment; ErrNotFound if there is none.
+	// Payment reads a payment; ErrNotFound if it is not stored.
 	Payment(ctx context.Context, id flows.PaymentID) (*flows.Payment, error)
 	// Once reports whether this is the first call with this name within the period.
 	Once(ctx context.Context, name string, period time.Duration) (bool, error)

@@ -58,7 +58,7 @@ function rows(answers, calls, ahead) {
     const at = Date.parse(call.at) - ahead;
     let row = latest.get(call.traceId);
     if (!row) {
-      if (at < since) continue; // of a request that is no longer kept
+      if (at < since) continue; // its request was dropped from the list
       row = { traceId: call.traceId, at, answer: undefined, calls: [] };
       latest.set(call.traceId, row);
       byTrace.set(call.traceId, row);
