@@ -256,8 +256,8 @@ func TestCachedOnly(t *testing.T) {
 	}
 }
 
-// TestTheDayIsPartOfIt: the cached catalogue of one day is not shown on the next.
-func TestTheDayIsPartOfIt(t *testing.T) {
+// TestCatalogueOfAnotherDay: the cached catalogue of one day is not shown on the next.
+func TestCatalogueOfAnotherDay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.gateway()

@@ -146,8 +146,8 @@ func TestCalibrateInseparable(t *testing.T) {
 	}
 }
 
-// TestCalibrateKnowsWhatItKnows: payments with an uncertain outcome are not samples.
-func TestCalibrateKnowsWhatItKnows(t *testing.T) {
+// TestCalibrateSkipsUncertainOutcomes: payments with an uncertain outcome are not samples.
+func TestCalibrateSkipsUncertainOutcomes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.gateway()

@@ -42,9 +42,9 @@ func TestSnapshotBeforeCapture(t *testing.T) {
 	}
 }
 
-// TestSnapshotIsNoCondition: apart from the sale, no read of the snapshot keeps a payment from being captured
+// TestSnapshotIsOptional: apart from the sale, no read of the snapshot keeps a payment from being captured
 // and recorded, however it fails.
-func TestSnapshotIsNoCondition(t *testing.T) {
+func TestSnapshotIsOptional(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]clubsim.Fault{
 		"refused": {Kind: "error_before", Status: 403}, "down": {Kind: "error_before", Status: 503}, "silent": {Kind: "hang"}, "garbage": {Kind: "malformed"},

@@ -80,9 +80,9 @@ func (w *world) shortTokens() {
 	w.clock.Advance(2 * time.Hour) // the cached token has the longer lifetime
 }
 
-// TestClaimThatSomethingIsWrongWith changes the processor's journal between the gateway's read and its claim:
+// TestTamperedClaim changes the processor's journal between the gateway's read and its claim:
 // nothing is sent.
-func TestClaimThatSomethingIsWrongWith(t *testing.T) {
+func TestTamperedClaim(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*world, *flows.Payment){
 		"another attempt wins the claim": func(w *world, p *flows.Payment) {
@@ -138,9 +138,9 @@ func TestReleaseIsOwed(t *testing.T) {
 	}
 }
 
-// TestRejectionOfAMuteClubSystem: if the sale does not show whether it was settled, a rejection does not prove
+// TestRejectionWithoutASaleState: if the sale does not show whether it was settled, a rejection does not prove
 // that nothing was booked.
-func TestRejectionOfAMuteClubSystem(t *testing.T) {
+func TestRejectionWithoutASaleState(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.mute = true

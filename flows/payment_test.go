@@ -288,9 +288,9 @@ func TestPollConcurrently(t *testing.T) {
 	}
 }
 
-// TestCaptureTellsOfTheClaims: the gateway that captured knows that no other can have claimed the recording
+// TestCaptureShowsTheClaims: the gateway that captured knows that no other can have claimed the recording
 // before. As long as that knowledge is fresh, it does not read the claims again.
-func TestCaptureTellsOfTheClaims(t *testing.T) {
+func TestCaptureShowsTheClaims(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		before func(w *world, p *flows.Payment)

@@ -67,8 +67,8 @@ func (w *world) loseInside(back, wiped int, bringBack func(*world, *gateway, *fl
 	return true
 }
 
-// TestLossBesideAPricedPayment: Redis lost an earlier payment, and the latest one is not yet at the processor.
-func TestLossBesideAPricedPayment(t *testing.T) {
+// TestLossWithAPricedPayment: Redis lost an earlier payment, and the latest one is not yet at the processor.
+func TestLossWithAPricedPayment(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.gateway()

@@ -118,9 +118,9 @@ func TestLowConversion(t *testing.T) {
 	}
 }
 
-// TestOneNetworkDoesNotSilenceAClub: codes that two addresses do not enter do not count against other
+// TestOneNetworkDoesNotPauseAClub: codes that two addresses do not enter do not count against other
 // visitors.
-func TestOneNetworkDoesNotSilenceAClub(t *testing.T) {
+func TestOneNetworkDoesNotPauseAClub(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.gateway(gatewayOptions{sms: signature.SMSBudgetConfig{Hourly: 1000, Daily: 1000, MinConversion: 25}})

@@ -67,8 +67,8 @@ func TestStrangersKeys(t *testing.T) {
 	c.Do("POST", "/v1/registrations/"+registration.Id+"/items", `{"offerId":"2501"}`, frontdesktest.Key("1")).Into(http.StatusCreated, nil)
 }
 
-// TestChannelIsStaffs: only staff can state that a visitor is at the club.
-func TestChannelIsStaffs(t *testing.T) {
+// TestChannelNeedsStaff: only staff can state that a visitor is at the club.
+func TestChannelNeedsStaff(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
 	for _, channel := range []string{"club", "terminal"} {

@@ -11,10 +11,10 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestBodiesWhereNoneIsTaken: a route without a body refuses one before it does anything, so that callers do
+// TestUnexpectedBodies: a route without a body refuses one before it does anything, so that callers do
 // not assume it was read. An empty body, which intermediaries may add, and an empty object, which common
 // clients send, count as no body.
-func TestBodiesWhereNoneIsTaken(t *testing.T) {
+func TestUnexpectedBodies(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
 	document, err := openapi3.NewLoader().LoadFromData(frontdesktest.Contract(t))

@@ -50,8 +50,8 @@ func TestForwardedFor(t *testing.T) {
 	}
 }
 
-// TestForwardedForByAnybody: the gateway ignores X-Forwarded-For unless a trusted proxy sent it.
-func TestForwardedForByAnybody(t *testing.T) {
+// TestUntrustedForwardedFor: the gateway ignores X-Forwarded-For unless a trusted proxy sent it.
+func TestUntrustedForwardedFor(t *testing.T) {
 	t.Parallel()
 	for _, trusted := range []string{"", "10.0.0.0/8,2001:db8::/32"} {
 		c := newLimited(t, "FRONTDESK_TRUSTED_PROXIES="+trusted)

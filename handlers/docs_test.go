@@ -65,8 +65,8 @@ func TestDocsPages(t *testing.T) {
 	}
 }
 
-// TestPagesAreOfTheirTexts: the served pages match their sources and the contract's table of problems.
-func TestPagesAreOfTheirTexts(t *testing.T) {
+// TestPagesMatchTheirSources: the served pages match their sources and the contract's table of problems.
+func TestPagesMatchTheirSources(t *testing.T) {
 	t.Parallel()
 	made := t.TempDir()
 	if out, err := exec.CommandContext(t.Context(), "go", "run", "frontdesk/handlers/docs/generate", frontdesktest.Root(), made).CombinedOutput(); err != nil {

@@ -411,9 +411,9 @@ func value[T any](member *T) (v T) {
 	return v
 }
 
-// TestTheBetterWords: where the contract can only say that a text does not match a pattern, the message says
+// TestPatternMessages: where the contract can only say that a text does not match a pattern, the message says
 // what would be valid.
-func TestTheBetterWords(t *testing.T) {
+func TestPatternMessages(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
 	answer := c.Do("PUT", unknownRegistration+"/person", strings.NewReplacer("+33612345678", "06 12 34 56 78", "75011", "75_11", `"FR"`, `"fr"`, "Ada", `A\tda`).Replace(person))

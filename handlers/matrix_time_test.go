@@ -16,10 +16,10 @@ import (
 // expired is the holder of a registration that is too old to be paid.
 const expired = "holder, expired"
 
-// TestAuthorisationMatrixOfOldAndForeign walks the matrix as callers whose credentials are valid but for an
+// TestAuthorisationMatrixOfExpiredAndForeign walks the matrix as callers whose credentials are valid but for an
 // expired registration, another club or another organisation. It needs a Redis in which registrations can be
 // made older, and the secret of the club's login.
-func TestAuthorisationMatrixOfOldAndForeign(t *testing.T) {
+func TestAuthorisationMatrixOfExpiredAndForeign(t *testing.T) {
 	t.Parallel()
 	outside, redisURL, secret := frontdesktest.NewUpstreams(t), frontdesktest.NewRedis(t), bytes.Repeat([]byte("s"), 32)
 	c := frontdesktest.NewClient(t, frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+outside.URL+"/sim", "FRONTDESK_SANDBOX_URL="+outside.URL+"/sandbox",

@@ -325,9 +325,9 @@ func decline(c *frontdesktest.Client, payment api.Payment, shown api.PaymentStat
 	return c.AwaitPayment(registration, shown)
 }
 
-// TestCardsAreTriedOut checks that a registration allows five declined attempts, whether or not the
+// TestCardTesting checks that a registration allows five declined attempts, whether or not the
 // visitor steps back in between. Then cards are no longer offered, but another method is.
-func TestCardsAreTriedOut(t *testing.T) {
+func TestCardTesting(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
 	_, c := s.Gateway(t)

@@ -95,9 +95,9 @@ func TestOtherMethodAtStripe(t *testing.T) {
 	}
 }
 
-// TestCardsAreTriedOutAtStripe: the processor's script on the buyer's page makes attempts without
+// TestCardTestingAtStripe: the processor's script on the buyer's page makes attempts without
 // asking the gateway. The fifth one that the bank declines ends the payment.
-func TestCardsAreTriedOutAtStripe(t *testing.T) {
+func TestCardTestingAtStripe(t *testing.T) {
 	t.Parallel()
 	s, processor, _, c := newStripe(t, stripetest.Normal)
 	registration := c.Register()

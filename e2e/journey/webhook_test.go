@@ -82,9 +82,9 @@ func TestForgedWebhooks(t *testing.T) {
 	expectUntouched(t, s)
 }
 
-// TestLyingWebhooks checks that correctly signed events with wrong contents, or of other accounts, are
+// TestFalseWebhooks checks that correctly signed events with wrong contents, or of other accounts, are
 // accepted, so that they are not repeated, and have no effect.
-func TestLyingWebhooks(t *testing.T) {
+func TestFalseWebhooks(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
 	_, c := s.Gateway(t)

@@ -204,9 +204,9 @@ func TestPendingRefundInBrowser(t *testing.T) {
 	}
 }
 
-// TestCardsAreTriedOutInBrowser checks that after the fifth decline the page says so and offers the
+// TestCardTestingInBrowser checks that after the fifth decline the page says so and offers the
 // other payment methods.
-func TestCardsAreTriedOutInBrowser(t *testing.T) {
+func TestCardTestingInBrowser(t *testing.T) {
 	t.Parallel()
 	g, registration := newDeclinedVisitor(t)
 	for range 4 {

@@ -135,8 +135,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeTold: without a reliable estimate, the schedule is unknown.
-func TestWhatCannotBeTold(t *testing.T) {
+// TestUnknownSchedules: without a reliable estimate, the schedule is unknown.
+func TestUnknownSchedules(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]ruleCase{
 		"prorated in weeks":              {offer: schedule.Offer{Prorated: true, Rhythm: "week4", Occurrences: entries{weeks(4, 3000)}}, start: "2026-12-16"},

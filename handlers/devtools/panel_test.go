@@ -171,7 +171,7 @@ func TestChangesAreAnnounced(t *testing.T) {
 	}
 }
 
-func TestSiteHasOneLineMore(t *testing.T) {
+func TestSiteHasOneExtraLine(t *testing.T) {
 	plain := fstest.MapFS{
 		"index.html": {Data: []byte("<html><head><title>Join</title>\n</head><body>…</body></html>")},
 		"main.js":    {Data: []byte("// </head>")},

@@ -154,8 +154,8 @@ func (silentTransport) RoundTrip(*http.Request) (*http.Response, error) {
 	return nil, io.ErrUnexpectedEOF
 }
 
-// TestMuteTransport: if a transport does not report whether anything was sent, something may have been sent.
-func TestMuteTransport(t *testing.T) {
+// TestTransportWithoutReport: if a transport does not report whether anything was sent, something may have been sent.
+func TestTransportWithoutReport(t *testing.T) {
 	t.Parallel()
 	cfg := configured("http://club.invalid")
 	cfg.Transport = silentTransport{}

@@ -186,7 +186,7 @@ func TestCreditPaysALaterDue(t *testing.T) {
 	}
 }
 
-func TestSomebodyElsePays(t *testing.T) {
+func TestAnotherPersonPays(t *testing.T) {
 	d := newTestClient(t, "demo-payer")
 	buyer, payer := d.newContact(nil), d.newContact(body{"familyName": "Payer"})
 	sale := d.filledSale(buyer, 2801)

@@ -238,7 +238,7 @@ func TestBehaviors(t *testing.T) {
 }
 
 // An article shows the requested start and debits.
-func TestArticlesTellWhatWasAskedFor(t *testing.T) {
+func TestArticlesShowTheRequest(t *testing.T) {
 	d := newTestClient(t, "demo-wish")
 	sale := d.newSale(d.newContact(nil), "PARIS11")
 	d.post(sale+"/articles", body{"offerId": d.iri("offers", 901), "implementation": body{"startDate": "2026-12-01"},

@@ -86,7 +86,7 @@ func TestPaymentOnTheWire(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotThere(t *testing.T) {
+func TestMissingPaths(t *testing.T) {
 	b := newTestEnv(t)
 	id := b.create().ID
 	for _, c := range []struct {

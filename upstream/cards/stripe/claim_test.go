@@ -66,9 +66,9 @@ func TestOneWinnerOfAClaim(t *testing.T) {
 	}
 }
 
-// TestRepeatedClaimIsOnesOwn: the winner's repeated call is replayed, even after others tried to write; a day
+// TestRepeatedClaim: the winner's repeated call is replayed, even after others tried to write; a day
 // later the key is forgotten.
-func TestRepeatedClaimIsOnesOwn(t *testing.T) {
+func TestRepeatedClaim(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
 	ctx := t.Context()

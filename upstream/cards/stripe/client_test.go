@@ -129,7 +129,7 @@ func TestWritesSendTheirKeysAsGiven(t *testing.T) {
 	}
 }
 
-func TestEveryVerbOfAPaymentThatIsNotThere(t *testing.T) {
+func TestCallsForAMissingPayment(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
 	ctx := t.Context()
@@ -148,7 +148,7 @@ func TestEveryVerbOfAPaymentThatIsNotThere(t *testing.T) {
 	}
 }
 
-func TestCaptureTakesNeverMoreThanAgreed(t *testing.T) {
+func TestCaptureNeverTakesMoreThanAgreed(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
 	made := p.confirmed("c", goodCard)

@@ -81,8 +81,8 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestErrorTextsTellNoSecrets sends secrets that must never be logged.
-func TestErrorTextsTellNoSecrets(t *testing.T) {
+// TestErrorTextsRevealNoSecrets sends secrets that must never be logged.
+func TestErrorTextsRevealNoSecrets(t *testing.T) {
 	t.Parallel()
 	secrets := []string{"4242424242424242", "pi_1_secret_x", "sk_test_x", "Ada"}
 	said := strings.Join(secrets, " ")
