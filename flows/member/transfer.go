@@ -30,7 +30,7 @@ type TransferStore interface {
 	SaveTransfer(ctx context.Context, contact club.IRI, move *flows.Transfer, keep time.Duration) error
 }
 
-// TransfersConfig is what moves need; every field is required unless said.
+// TransfersConfig is what moves need; every field is required unless noted.
 type TransfersConfig struct {
 	Store     TransferStore
 	Club      *club.Client

@@ -69,7 +69,7 @@ type Queue interface {
 	AdvanceSoon(ctx context.Context, p *flows.Payment) error
 }
 
-// Config is what the journeys need; every field is required unless said.
+// Config is what the journeys need; every field is required unless noted.
 type Config struct {
 	Store     Store
 	Queue     Queue

@@ -85,7 +85,7 @@ type Store interface {
 	Audit(ctx context.Context, entry flows.AuditEntry) error
 }
 
-// Config is what a relay needs; every field is required unless said.
+// Config is what a relay needs; every field is required unless noted.
 type Config struct {
 	Queue       *jobs.Queue
 	Keys        *keyring.Keyring

@@ -43,7 +43,7 @@ func (t Terms) prorates() bool { return t.Prorated && t.Start.Day != 1 }
 func (c calendar) date(n int) Date {
 	date := c.rhythm.after(c.first, n)
 	if c.rhythm.months > 0 {
-		return date.onDay(c.day) // a short month before must not shorten this one
+		return date.onDay(c.day) // an earlier, shorter month must not move this date
 	}
 	return date
 }

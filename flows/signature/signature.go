@@ -33,7 +33,7 @@ type Store interface {
 	Once(ctx context.Context, name string, period time.Duration) (bool, error)
 }
 
-// CodeSenderConfig is what a sender of codes needs; every field is required unless said.
+// CodeSenderConfig is what a sender of codes needs; every field is required unless noted.
 type CodeSenderConfig struct {
 	Store  Store
 	Club   *club.Client

@@ -36,7 +36,7 @@ type SMSBudget struct {
 	activeClubs                                 sync.Map // clubs with recent codes, by club.IRI
 }
 
-// SMSBudgetConfig is what a budget needs; every field is required unless said.
+// SMSBudgetConfig is what a budget needs; every field is required unless noted.
 type SMSBudgetConfig struct {
 	Store         Store
 	Hourly        int // codes for a club's visitors in any hour

@@ -24,7 +24,7 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// CollectorConfig lists the sources of the gauges. Every field is required unless said.
+// CollectorConfig lists the sources of the gauges. Every field is required unless noted.
 type CollectorConfig struct {
 	Payments  *payment.Machine
 	Worker    *worker.Worker

@@ -34,7 +34,7 @@ import (
 	"frontdesk/handlers"
 )
 
-// Config is what the operators' listener needs; every field is required unless said.
+// Config is what the operators' listener needs; every field is required unless noted.
 type Config struct {
 	Payments    *payment.Machine
 	Contacts    *member.Contacts
