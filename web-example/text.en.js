@@ -199,7 +199,7 @@ export default {
     correcting: "Correct your details",
     lead: "The club needs this for your membership. All fields are required unless marked otherwise.",
     partly: "Fill in only what you want to change. Everything else stays as it is.",
-    signsAgain: "You have already set up direct debit. After a change you sign it again, with a new code.",
+    signsAgain: "You have already set up direct debit. If you change your details, you sign the mandate again, with a new code.",
     unchanged: "No change",
     unconfirmed: "We do not know whether your details arrived. Press Continue to send them again; nothing is done twice.",
     about: "About you",

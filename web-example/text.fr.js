@@ -210,7 +210,7 @@ export default {
     correcting: "Corriger vos coordonnées",
     lead: "Le club en a besoin pour votre inscription. Tous les champs sont obligatoires, sauf mention contraire.",
     partly: "Remplissez seulement ce que vous voulez modifier. Le reste ne change pas.",
-    signsAgain: "Le prélèvement est déjà en place. Après une modification, vous le signez à nouveau, avec un nouveau code.",
+    signsAgain: "Le prélèvement est déjà en place. Si vous modifiez vos coordonnées, vous signez à nouveau le mandat, avec un nouveau code.",
     unchanged: "Sans changement",
     unconfirmed: "Nous ne savons pas si vos coordonnées sont bien arrivées. Appuyez sur Continuer pour les renvoyer ; rien ne sera fait deux fois.",
     about: "Vous",
