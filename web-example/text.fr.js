@@ -233,7 +233,7 @@ export default {
         error: "Saisissez un numéro de mobile, comme +33 6 12 34 56 78.",
       },
       street: { label: "Numéro et rue", error: "Saisissez votre numéro et votre rue." },
-      postalCode: { label: "Code postal", error: "Saisissez votre code postal, tel qu’il s’écrit dans votre pays." },
+      postalCode: { label: "Code postal", error: "Saisissez un code postal valable." },
       city: { label: "Ville", error: "Saisissez votre ville." },
       country: { label: "Pays", error: "Choisissez votre pays." },
       startDate: { label: "Date de début", error: "Choisissez aujourd’hui ou une date ultérieure." },

@@ -171,6 +171,7 @@ func TestRemoveItemInBrowser(t *testing.T) {
 	g.Click(`[data-item="2501"] [data-remove]`)
 	g.WaitVisible(`[data-due="` + strconv.FormatInt(due, 10) + `"]`)
 	g.Await("the only item cannot be removed", `!document.querySelector("[data-remove]")`)
+	g.Await("the keyboard keeps its place", `document.activeElement !== document.body`)
 	g.payByCard()
 	g.expectMember()
 	g.expectRecords(g.Registration(), expectedRecords{recorded: due, captured: due})

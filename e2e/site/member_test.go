@@ -54,6 +54,7 @@ var memberJourneys = map[string]func(*siteVisitor){
 		}
 		g.Click(`[data-form="transfer"] [data-continue]`)
 		g.WaitVisible(`[data-transfer="awaiting_code"] [data-attempts="5"]`)
+		g.Await("the code can be typed at once", `document.activeElement.dataset.field === "code"`)
 		g.WaitVisible(`[data-resend="later"]`)
 		g.ExpectConsole("status of 422")
 		g.enterCode(frontdesktest.WrongCode(g.code()))

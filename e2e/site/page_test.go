@@ -158,6 +158,14 @@ func TestCartExplainsItsAmounts(t *testing.T) {
 	g.giveDetails()
 	g.WaitVisible(`[data-prorata]`)
 	says("Part of March (", "you pay only for these days")
+	g.WaitVisible(`[data-kind="due_now"]`)
+	g.Click(`[data-add]`)
+	g.chooseOffer("badge", "2501")
+	g.WaitVisible(`[data-item="2501"]`)
+	g.WaitVisible(`[data-movement]`)
+	if g.Count(`[data-kind="due_now"]`) != 0 {
+		t.Errorf("one item's part of today's payment is shown as what the bank will show:\n%s", g.Text())
+	}
 	g.goTo("/?club=11&offer=1401&startDate=2031-03-10&debitDay=5")
 	g.giveDetails()
 	g.WaitVisible(`[data-prorata]`)

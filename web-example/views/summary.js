@@ -30,7 +30,7 @@ function ofOffer() {
   const { name, variant } = nameOf(product, offer);
   const request = offerSchedules(get())[0];
   const due = (request && get().schedules[scheduleKey(request)]?.dueNow.amount) ?? offer.dueToday;
-  return fold(text.summary.dueNow, due, recurring(offer),
+  return fold(text.summary.dueNow, due, debited(offer),
     h("div", { class: "side-lines" },
       h("p", { class: "side-club" }, icon("pin"), clubName(place.club)),
       h("p", { class: "side-offer" }, h("span", {}, h("strong", {}, name), variant && h("small", {}, variant)), h("a", { href: linkTo({ club: place.club }) }, text.summary.change)),
@@ -43,13 +43,22 @@ function ofCart() {
   const { registration } = get();
   if (!registration) return null;
   const { payment, cart } = registration;
-  const repeated = cart.items.flatMap(({ offerId }) => findOffer(get().catalogue, offerId) ?? []).flatMap(({ offer }) => recurring(offer) ?? []);
+  const repeated = cart.items.flatMap(({ offerId }) => findOffer(get().catalogue, offerId) ?? []).flatMap(({ offer }) => debited(offer) ?? []);
   return fold(payment ? text.summary.amount : text.summary.dueNow, payment?.amount ?? cart.dueNow, repeated.length === 1 ? repeated[0] : undefined,
     h("div", { class: "side-lines" },
       h("p", { class: "side-club" }, icon("pin"), clubName(registration.clubId)),
       h("ul", { class: "lines" }, cart.items.map((item) =>
         h("li", {}, h("div", {}, item.name, item.startDate && h("small", {}, text.terms.starts(date(item.startDate)))),
           h("span", { class: "amount" }, money(item.price)))))));
+}
+
+/**
+ * What each later debit is, if there is only one such amount: a price per week that is debited once a month is none.
+ * @param {import("../contract").Offer} offer
+ */
+function debited(offer) {
+  const entry = recurring(offer);
+  return entry?.every === offer.billing?.rhythm ? entry : undefined;
 }
 
 /** @param {string | undefined} id */
