@@ -253,7 +253,7 @@ export default {
     repriced: (/** @type {string} */ name, /** @type {string} */ was, /** @type {string} */ price) =>
       `The club changed the price of ${name} from ${was} to ${price}.`,
     stale: "We cannot reach the club’s system right now. This is your cart as you last saw it; it is checked again before you pay.",
-    follows: "After today",
+    follows: "Your payments",
     details: "Your details",
     detailsKept: "The club has them. For your privacy, they are not shown here. You can correct any of them.",
     edit: "Edit",

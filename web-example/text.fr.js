@@ -128,7 +128,7 @@ export default {
     once: "en une fois",
     others: "Autres offres",
     groups: { none: "Sans engagement", term: "Avec engagement", once: "Payé en une fois" },
-    variants: (/** @type {string} */ name) => `Mode de paiement de ${name}`,
+    variants: (/** @type {string} */ name) => `Mode de paiement : ${name}`,
     onlineHeading: "En ligne, tout de suite",
     atClubHeading: "Au club",
     atClubLead: "Pour ces offres, parlez à l’équipe : passez au club ou appelez. Voici leurs prix.",
@@ -263,7 +263,7 @@ export default {
     repriced: (name, was, price) =>
       `Le club a modifié le prix de « ${name} » : ${price} au lieu de ${was}.`,
     stale: "Le système du club est injoignable pour le moment. Voici votre panier tel que vous l’avez vu la dernière fois ; il sera revérifié avant tout paiement.",
-    follows: "Après aujourd’hui",
+    follows: "Vos paiements",
     details: "Vos coordonnées",
     detailsKept: "Le club en dispose. Pour protéger votre vie privée, elles ne sont pas affichées ici. Vous pouvez corriger chacune d’elles.",
     edit: "Modifier",

@@ -2,6 +2,7 @@ package site_test
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,7 +23,7 @@ func TestScheduleInBrowser(t *testing.T) {
 			g.goTo("/?club=11")
 			g.Click(`[data-offer="901"] [data-show-plan]`)
 			g.WaitVisible(`dialog [data-plan="901"]`)
-			g.expectSchedule("/v1/clubs/11/offers/901/schedule?debitDay=" + g.Attribute(`dialog input:checked`, "data-debit-day"))
+			g.expectSchedule("/v1/clubs/11/offers/901/schedule?debitDay="+g.Attribute(`dialog input:checked`, "data-debit-day"), false)
 			later := time.Now().AddDate(0, 2, 0).Format(time.DateOnly)
 			g.Fill(`dialog [data-field="startDate"]`, later)
 			g.Click(`dialog label:has([data-debit-day="20"])`)
@@ -30,7 +31,7 @@ func TestScheduleInBrowser(t *testing.T) {
 			path := "/v1/clubs/11/offers/901/schedule?debitDay=20&startDate=" + later
 			g.c.Do("GET", path, nil).Into(http.StatusOK, &s)
 			g.WaitVisible(`dialog [data-movement="` + s.Recurrence.From + `"]`)
-			g.expectSchedule(path)
+			g.expectSchedule(path, false)
 			g.Fill(`dialog [data-field="startDate"]`, "2020-01-01")
 			if g.Attribute(`dialog [data-field="startDate"]`, "aria-invalid") != "true" {
 				t.Error("a start in the past is taken")
@@ -94,11 +95,15 @@ func (g *siteVisitor) expectFits() {
 	}
 }
 
-// expectSchedule compares the lines on the page with the first statement of the API.
-func (g *siteVisitor) expectSchedule(path string) {
+// expectSchedule compares the lines on the page with the first statement of the API. In a cart with
+// other items, today's line is missing, because the bank shows one payment for all of them.
+func (g *siteVisitor) expectSchedule(path string, inCart bool) {
 	g.t.Helper()
 	var s api.Schedule
 	g.c.Do("GET", path, nil).Into(http.StatusOK, &s)
+	if inCart {
+		s.FirstStatement = slices.DeleteFunc(s.FirstStatement, func(m api.ScheduleMovement) bool { return m.Kind == api.ScheduleMovementKindDueNow })
+	}
 	if n := g.Count(`[data-plan="` + s.OfferId + `"] [data-movement]`); n != len(s.FirstStatement) {
 		g.t.Errorf("%s: %d lines, want %d", path, n, len(s.FirstStatement))
 	}
@@ -128,7 +133,7 @@ func TestScheduleInCart(t *testing.T) {
 	for range 2 {
 		g.Reload()
 		g.WaitVisible(`main[data-step="cart"] [data-plan="1101"]`)
-		g.expectSchedule("/v1/clubs/11/offers/1101/schedule?startDate=" + start)
+		g.expectSchedule("/v1/clubs/11/offers/1101/schedule?startDate="+start, true)
 	}
 	if n := g.Count(`[data-plan-then]`); n != 1 {
 		t.Errorf("the cart shows %d schedules", n)

@@ -15,7 +15,7 @@ import { elsewhere, leaveHere } from "./elsewhere.js";
 import { laterForm } from "./later.js";
 import { accepting } from "./legal.js";
 import { outcome, payButton } from "./payment.js";
-import { follows, saysToday } from "./plan.js";
+import { follows } from "./plan.js";
 
 /**
  * @typedef {import("../contract").Registration} Registration
@@ -122,7 +122,7 @@ function afterToday(cart) {
   const bought = cart.items.flatMap((item) => findOffer(catalogue, item.offerId) ?? []);
   const lasting = bought.filter(({ offer }) => offer.billing || offer.commitment);
   return h("section", { class: "panel", "aria-labelledby": "follows-heading" },
-    h("h2", { id: "follows-heading" }, cartSchedules(get()).some(saysToday) ? text.plan.heading : text.cart.follows),
+    h("h2", { id: "follows-heading" }, text.cart.follows),
     !lasting.length && ticks([text.terms.nothingFollows]),
     lasting.map(({ product, offer }) =>
       h("div", { class: "follows" }, h("h3", {}, product.name), follows(offer, cartSchedules(get()).find((request) => request.offer === offer.id)))));

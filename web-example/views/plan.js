@@ -34,15 +34,6 @@ export function planFor(request) {
 }
 
 /**
- * Whether a schedule is shown with what is due today.
- * @param {import("../journey.js").ScheduleRequest} request
- */
-export function saysToday(request) {
-  const schedule = get().schedules[scheduleKey(request)];
-  return !!schedule && isWhole(schedule);
-}
-
-/**
  * Whether what is due now for this offer is all that is due now. A cart with more is paid in one payment, so a bank
  * statement shows their sum.
  * @param {Schedule} schedule
