@@ -112,13 +112,16 @@ func (b *bulkhead) acquire(ctx context.Context) error {
 }
 
 // release returns the permit and tells the breaker how the call ended. A refusal or a
-// rejection is a normal response, a 429 shows that the club system is up, and a caller that
-// left says nothing about it.
+// rejection is a normal response, and a 429 shows that the club system is up. A caller that
+// left says nothing about it; after a pause, where each call is a trial, that is not enough.
 func (b *bulkhead) release(e *Error) {
 	b.permits.ReleasePermit()
-	if e != nil && e.transient && e.Status != http.StatusTooManyRequests && !errors.Is(e, context.Canceled) {
+	failed := e != nil && e.transient && e.Status != http.StatusTooManyRequests
+	switch {
+	case failed && errors.Is(e, context.Canceled) && b.breaker.IsClosed():
+	case failed:
 		b.breaker.RecordFailure()
-	} else {
+	default:
 		b.breaker.RecordSuccess()
 	}
 }

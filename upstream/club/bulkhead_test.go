@@ -1,6 +1,7 @@
 package club_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -73,6 +74,37 @@ func TestBreaker(t *testing.T) {
 		wantOutcome(t, read(), club.Unknown) // the count starts again
 	}
 	held()
+}
+
+// TestBreakerIgnoresCallersWhoLeave: callers who leave do not make a failing club system look healthy.
+func TestBreakerIgnoresCallersWhoLeave(t *testing.T) {
+	var failing atomic.Bool
+	arrived := make(chan struct{}, 1)
+	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if failing.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		arrived <- struct{}{}
+		<-r.Context().Done()
+	})
+	c := breaking(u)
+	for range 8 {
+		ctx, leave := context.WithCancel(t.Context())
+		go func() {
+			<-arrived
+			leave()
+		}()
+		c.GetSale(ctx, demo, sale)
+	}
+	failing.Store(true)
+	for range 4 {
+		_, err := c.GetSale(t.Context(), demo, sale)
+		wantOutcome(t, err, club.Unknown)
+	}
+	if _, err := c.GetSale(t.Context(), demo, sale); !errors.Is(err, club.ErrUnavailable) {
+		t.Errorf("%v, want ErrUnavailable", err)
+	}
 }
 
 // TestAnswersDoNotBreak: a club system that refuses a request is healthy.

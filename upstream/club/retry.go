@@ -45,12 +45,9 @@ func (r *request) retryable(e *Error) bool {
 	return e.transient && (r.isRead() || e.Outcome == NotSent)
 }
 
-// backoff is the pause before the n-th attempt: what the club system asked for, or a
-// doubling pause with jitter, so that many gateways do not return at the same time.
+// backoff is the pause before the n-th attempt: a doubling one, or at least what the club
+// system asked for. Jitter keeps many gateways from returning at the same time.
 func backoff(n int, asked time.Duration) time.Duration {
-	if asked > 0 {
-		return asked
-	}
 	pause := initialBackoff << (n - 2)
-	return pause/2 + rand.N(pause) // #nosec G404 -- it hides nothing
+	return max(asked, pause/2) + rand.N(pause) // #nosec G404 -- it hides nothing
 }
