@@ -1465,6 +1465,9 @@ type Contact struct {
 	// GivenName Absent if the club system does not provide it.
 	GivenName *Words `json:"givenName,omitempty"`
 
+	// Masked The buyer's other details, masked, for a form that corrects some of them with `PATCH`. Present while the action `person` is possible; an unknown detail is absent.
+	Masked *MaskedPerson `json:"masked,omitempty"`
+
 	// MobileEnding The mobile number's last two digits, so that the buyer recognises where codes go.
 	//
 	// Example: 78
@@ -1795,6 +1798,29 @@ type Mandate struct {
 	// result; the same code can be entered again. `signed`: done. `cancelled`: the signature was cancelled. `expired`: the
 	// code is too old. `blocked`: too many wrong codes. After `expired` and `blocked`, request a new code.
 	State SignatureState `json:"state"`
+}
+
+// MaskedPerson The buyer's other details, masked, for a form that corrects some of them with `PATCH`. Present while the action `person` is possible; an unknown detail is absent.
+type MaskedPerson struct {
+	// BirthYear Example: 1990
+	BirthYear *string `json:"birthYear,omitempty"`
+
+	// City Example: P•••
+	City *Words `json:"city,omitempty"`
+
+	// Email With its domain.
+	//
+	// Example: a•••@example.org
+	Email *Words `json:"email,omitempty"`
+
+	// FamilyName Example: M•••
+	FamilyName *Words `json:"familyName,omitempty"`
+
+	// PostalCode Example: 7•••
+	PostalCode *Words `json:"postalCode,omitempty"`
+
+	// Street Example: 1•••
+	Street *Words `json:"street,omitempty"`
 }
 
 // Me defines model for Me.

@@ -1,6 +1,7 @@
 package flows
 
 import (
+	"strings"
 	"time"
 
 	"frontdesk/upstream/club"
@@ -18,6 +19,39 @@ type Person struct {
 	PostalCode string
 	City       string
 	Country    string // ISO 3166-1 alpha-2
+}
+
+// Masked is what a form for corrections shows of a buyer's details: enough to recognise them. Unknown
+// ones are empty.
+type Masked struct {
+	FamilyName string `json:"familyName,omitempty"`
+	BirthYear  string `json:"birthYear,omitempty"`
+	Email      string `json:"email,omitempty"` // with its domain, where most typos are
+	Street     string `json:"street,omitempty"`
+	PostalCode string `json:"postalCode,omitempty"`
+	City       string `json:"city,omitempty"`
+}
+
+func maskedOf(contact club.Contact) Masked {
+	m := Masked{FamilyName: mask(contact.FamilyName), Email: mask(contact.Email)}
+	if born, err := time.Parse(time.DateOnly, contact.BirthDate); err == nil {
+		m.BirthYear = born.Format("2006")
+	}
+	if _, domain, ok := strings.Cut(contact.Email, "@"); ok {
+		m.Email += "@" + domain
+	}
+	if at := contact.Address; at != nil {
+		m.Street, m.PostalCode, m.City = mask(at.Street), mask(at.PostalCode), mask(at.Locality)
+	}
+	return m
+}
+
+// mask leaves a text's first character.
+func mask(text string) string {
+	for _, first := range text {
+		return string(first) + "•••"
+	}
+	return ""
 }
 
 // StatusTemp is the club system's status of a contact that is being registered.

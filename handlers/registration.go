@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"slices"
 
 	"frontdesk/api"
 	"frontdesk/flows"
@@ -175,6 +176,9 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 	if view.Contact != nil {
 		out.Contact = &api.Contact{Number: singleLine(view.Contact.Number), Status: singleLine(view.Contact.Status),
 			GivenName: optional(singleLine(view.Contact.GivenName)), MobileEnding: optional(view.Contact.MobileEnding)}
+		if slices.Contains(view.Actions, "person") {
+			out.Contact.Masked = maskedOf(view.Contact.Masked)
+		}
 		if buyer := view.Contact.Buyer; buyer != nil {
 			out.Contact.Debt = new(money(buyer.Debt, view.Cart.Currency))
 		}
@@ -200,6 +204,13 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 	}
 	out.Version = versionOf(out)
 	return out
+}
+
+func maskedOf(m flows.Masked) *api.MaskedPerson {
+	return &api.MaskedPerson{
+		FamilyName: optional(singleLine(m.FamilyName)), BirthYear: optional(m.BirthYear), Email: optional(singleLine(m.Email)),
+		Street: optional(singleLine(m.Street)), PostalCode: optional(singleLine(m.PostalCode)), City: optional(singleLine(m.City)),
+	}
 }
 
 func actionOf(id, action string) api.Action {

@@ -1766,8 +1766,27 @@ export interface components {
              * @example 78
              */
             mobileEnding?: string;
+            masked?: components["schemas"]["MaskedPerson"];
             /** @description An identified contact's debt when the registration started; absent for visitors. */
             debt?: components["schemas"]["Money"];
+        };
+        /** @description The buyer's other details, masked, for a form that corrects some of them with `PATCH`. Present while the action `person` is possible; an unknown detail is absent. */
+        MaskedPerson: {
+            /** @example M••• */
+            familyName?: components["schemas"]["Words"];
+            /** @example 1990 */
+            birthYear?: string;
+            /**
+             * @description With its domain.
+             * @example a•••@example.org
+             */
+            email?: components["schemas"]["Words"];
+            /** @example 1••• */
+            street?: components["schemas"]["Words"];
+            /** @example 7••• */
+            postalCode?: components["schemas"]["Words"];
+            /** @example P••• */
+            city?: components["schemas"]["Words"];
         };
         Me: {
             clubId: components["schemas"]["Id"];

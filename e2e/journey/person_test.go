@@ -43,6 +43,10 @@ func TestCorrectPerson(t *testing.T) {
 	if contact := registration.Contact; frontdesktest.Value(contact.GivenName) != "Ada" || frontdesktest.Value(contact.MobileEnding) != "78" {
 		t.Errorf("the contact is %+v", contact)
 	}
+	if masked := registration.Contact.Masked; masked == nil || frontdesktest.Value(masked.FamilyName) != "M•••" || frontdesktest.Value(masked.BirthYear) != "1990" ||
+		frontdesktest.Value(masked.Email) != "a•••@example.com" || frontdesktest.Value(masked.PostalCode) != "7•••" {
+		t.Errorf("the masked details are %+v", masked)
+	}
 	var corrected api.Registration
 	c.Do("PATCH", path, `{"mobile":"+33687654321","address":{"street":"14 rue des Lilas"}}`).Into(http.StatusOK, &corrected)
 	if corrected.Contact.Number == registration.Contact.Number || frontdesktest.Value(corrected.Contact.MobileEnding) != "21" ||

@@ -27,14 +27,14 @@ func TestLinkToAnOffer(t *testing.T) {
 		t.Error("the whole catalogue was read for one offer")
 	}
 	g.giveDetails()
-	g.WaitVisible(`[data-details="known"]`)
+	g.WaitVisible(`[data-details="entered"]`)
 	if text := g.Text(); !strings.Contains(text, "+33612345678") {
 		t.Errorf("the mobile number is not shown:\n%s", text)
 	}
 	g.Reload()
-	g.WaitVisible(`[data-details="unknown"]`)
-	if text := g.Text(); strings.Contains(text, "+33612345678") {
-		t.Errorf("the mobile number outlives the page:\n%s", text)
+	g.WaitVisible(`[data-details="masked"]`)
+	if text := g.Text(); strings.Contains(text, "+33612345678") || !strings.Contains(text, "••• 78") {
+		t.Errorf("after a reload, the page shows:\n%s", text)
 	}
 	g.expectFits()
 	g.expectRecords(g.Registration(), expectedRecords{})

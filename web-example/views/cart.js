@@ -129,24 +129,28 @@ function afterToday(cart) {
 }
 
 /**
- * The details as entered, so that the visitor sees typos. The gateway does not return them, so they are unknown after a reload.
+ * The details as entered, so that the visitor sees typos. The gateway returns them only masked, so after a reload they are.
  * @param {Registration} registration
  */
 function details(registration) {
   if (!registration.contact || !can(registration, "person")) return null;
   const { given } = get();
   const person = given?.registration === registration.id ? given.person : undefined;
-  return h("section", { class: "panel", "aria-labelledby": "details-heading", "data-details": person ? "known" : "unknown" },
+  return h("section", { class: "panel", "aria-labelledby": "details-heading", "data-details": person ? "entered" : "masked" },
     h("div", { class: "panel-head" },
       h("h2", { id: "details-heading" }, text.cart.details),
       h("a", { href: linkTo({ registration: registration.id, step: "person" }), "data-correct": true, "aria-label": text.cart.correct }, text.cart.edit)),
-    person ? h("p", {}, lines(person).flatMap((line) => [line, h("br")])) : h("p", { class: "fine" }, icon("info"), h("span", {}, text.cart.detailsKept)),
+    h("p", {}, (person ? lines(person) : maskedLines(registration.contact)).flatMap((line) => [line, h("br")])),
     can(registration, "prospect") && canLogIn() && h("a", { href: linkTo({ registration: registration.id, step: "prospect" }), "data-prospect": true }, text.prospect.open));
 }
 
 /** @param {import("../contract").Person} person */
 const lines = ({ givenName, familyName, birthDate, email, mobile, address: { street, postalCode, city } }) =>
   [`${givenName} ${familyName}`, date(birthDate), email, mobile, street, `${postalCode} ${city}`];
+
+/** @param {NonNullable<Registration["contact"]>} contact */
+const maskedLines = ({ givenName = "", mobileEnding, masked: { familyName = "", birthYear, email, street, postalCode = "", city = "" } = {} }) =>
+  [`${givenName} ${familyName}`, birthYear, email, mobileEnding && `••• ${mobileEnding}`, street, `${postalCode} ${city}`].filter((line) => line?.trim());
 
 /** @param {Registration} registration what is rarely wanted */
 const more = (registration) =>

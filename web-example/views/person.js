@@ -110,19 +110,32 @@ function choice(name, options, autocomplete) {
 /** @param {keyof typeof FIELDS} name */
 const common = (name) => ({
   id: name, name, "data-field": name,
-  "aria-describedby": "hint" in FIELDS[name] ? `${name}-hint ${name}-error` : `${name}-error`,
+  "aria-describedby": hintOf(name) ? `${name}-hint ${name}-error` : `${name}-error`,
 });
+
+/** @param {keyof typeof FIELDS} name */
+function hintOf(name) {
+  const known = isCorrection() && saved()[name];
+  if (known) return text.person.saved(known);
+  return /** @type {{ hint?: string }} */ (FIELDS[name]).hint;
+}
+
+/** What the club has of the details, masked. @returns {Partial<Record<keyof typeof FIELDS, string>>} */
+function saved() {
+  const { givenName, mobileEnding, masked } = get().registration?.contact ?? {};
+  return { givenName, mobile: mobileEnding && `••• ${mobileEnding}`, birthDate: masked?.birthYear, ...masked };
+}
 
 /**
  * @param {keyof typeof FIELDS} name
  * @param {HTMLElement} control
  */
 function wrap(name, control) {
-  const words = /** @type {{ label: string, hint?: string }} */ (FIELDS[name]);
+  const hint = hintOf(name);
   return h("div", { class: "field" },
-    h("label", { for: name }, words.label),
+    h("label", { for: name }, FIELDS[name].label),
     control,
-    words.hint && h("p", { class: "hint", id: `${name}-hint` }, words.hint),
+    hint && h("p", { class: "hint", id: `${name}-hint` }, hint),
     h("p", { class: "field-error", id: `${name}-error`, "data-field-error": name }));
 }
 
