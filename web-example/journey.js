@@ -430,7 +430,7 @@ export const add = (item) =>
   attempt("item", async () => {
     const id = get().place.registration ?? "";
     show(await carryOut(intend(`item.${id}`, item), (intention) => api.addItem(id, intention)));
-    go({ registration: id });
+    go({ registration: id, step: "cart" });
   });
 
 /**
@@ -473,7 +473,7 @@ export async function bringAccount(accessToken) {
     const body = { accessToken };
     show(await carryOut(intend(`prospect.${id}`, body, undefined, { secret: true }), (intention) => api.migrateProspect(id, intention)));
     set({ accessToken: undefined, person: {}, given: undefined, brought: id }); // the account replaces what was typed
-    go({ registration: id }, { replace: true });
+    go({ registration: id, step: "cart" }, { replace: true });
   });
   if (problem?.code === "access_token_refused") set({ accessToken: undefined });
   return problem;

@@ -10,10 +10,10 @@
  *     /?club=11&offer=2&startDate=2026-12-01     enter personal details (and &debitDay=5, for direct debit)
  *     /?resume=…                                 continue a registration of another device; see takeResume
  *     /?registration=…                           the current step of that registration
+ *     /?registration=…&step=cart                 see the order before signing the mandate
  *     /?registration=…&step=offer                add an offer to its cart
  *     /?registration=…&step=person               correct personal details
  *     /?registration=…&step=prospect             bring in an existing account
- *     /?registration=…&step=mandate              set up direct debit
  *     /?me                                       the visitor's membership, after the club's login; see identity.js
  *     /?me&step=consents                         what the club may send
  *     /?me&step=transfer                         move to another club
@@ -164,15 +164,14 @@ function stepOfRegistration(place, registration) {
   if (!registration.cart.items.length && can(registration, "add_item")) return "offer";
   if (!registration.contact && can(registration, "person")) return "person";
   if (place.step === "prospect" && can(registration, "prospect")) return "prospect";
-  if (place.step === "mandate" && needsMandate(registration)) return "mandate";
-  return "cart";
+  return place.step !== "cart" && signsNext(registration) ? "mandate" : "cart";
 }
 
 /**
- * Whether a direct debit mandate must be signed before the cart can be paid.
+ * Whether only the mandate is missing before the cart can be paid.
  * @param {import("./contract").Registration} registration
  */
-export const needsMandate = (registration) => can(registration, "mandate");
+export const signsNext = ({ step }) => step === "mandate" || step === "code";
 
 /**
  * Whether an offer in the cart is not for the buyer's age. The club system reports it only when it checks the cart.

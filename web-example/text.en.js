@@ -242,7 +242,7 @@ export default {
   cart: {
     heading: "Review and pay",
     headingFree: "Review and confirm",
-    headingMandate: "Your order",
+    headingOrder: "Your order",
     lead: "Review your order. Nothing has been charged yet.",
     items: "Your cart",
     added: "Required with your plan",
@@ -291,7 +291,7 @@ export default {
       debt: "You have an unpaid balance with the club. Please settle it at the club first.",
       not_accepted: "The club does not accept this cart. Choose another offer, or ask the club.",
       cart_empty: "Your cart is empty.",
-      age_restricted: "One of these offers is not for your age. Check your date of birth, or choose another offer.",
+      age_restricted: "Your cart has an offer that is not for your age. Check your date of birth, or choose another offer.",
       settled: "This cart has already been settled at the club, so there is nothing more to pay. If that was not you, please ask the club’s staff.",
     },
     notHere: "You cannot pay for this cart by card online. Please finish your sign-up at the club: the team can see your cart.",

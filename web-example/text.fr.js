@@ -253,7 +253,7 @@ export default {
   cart: {
     heading: "Vérification et paiement",
     headingFree: "Vérification et confirmation",
-    headingMandate: "Votre commande",
+    headingOrder: "Votre commande",
     lead: "Vérifiez votre commande. Rien n’a encore été débité.",
     items: "Votre panier",
     added: "Obligatoire avec votre formule",
@@ -301,7 +301,7 @@ export default {
       debt: "Il vous reste une somme à régler au club. Réglez-la d’abord, sur place.",
       not_accepted: "Le club n’accepte pas ce panier. Choisissez une autre offre, ou demandez au club.",
       cart_empty: "Votre panier est vide.",
-      age_restricted: "L’une de ces offres ne correspond pas à votre âge. Vérifiez votre date de naissance, ou choisissez une autre offre.",
+      age_restricted: "Votre panier contient une offre qui ne correspond pas à votre âge. Vérifiez votre date de naissance, ou choisissez une autre offre.",
       settled: "Ce panier a déjà été réglé au club : il n’y a plus rien à payer. Si ce n’était pas vous, adressez-vous à l’équipe du club.",
     },
     notHere: "Ce panier ne peut pas être payé par carte en ligne. Terminez votre inscription au club : l’équipe voit votre panier.",

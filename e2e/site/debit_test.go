@@ -27,7 +27,8 @@ func TestDebitDayInBrowser(t *testing.T) {
 			g.Click(`dialog label:has([data-debit-day="20"])`)
 			g.Click(`dialog [data-continue]`)
 			g.giveDetails()
-			g.WaitVisible(`a[data-mandate]`)
+			g.WaitVisible(`[data-form="mandate"]`)
+			g.Click(`.back`)
 
 			var schedule api.Schedule
 			g.c.Do("GET", "/v1/clubs/11/offers/901/schedule?startDate=2031-03-01&debitDay=20", nil).Into(http.StatusOK, &schedule)
@@ -39,6 +40,8 @@ func TestDebitDayInBrowser(t *testing.T) {
 			}
 			g.WaitVisible(plan) // it arrives after the page, and moves what is below it
 			g.Click(`a[data-mandate]`)
+			g.WaitVisible(`[data-form="mandate"] ` + plan)
+			g.Reload()
 			g.WaitVisible(`[data-form="mandate"] ` + plan)
 			state := string(g.c.Control("GET", "state", nil).Body)
 			if !strings.Contains(state, `"specificDay":true,"debitDay":20,`) || !strings.Contains(state, `"startDate":"2031-03-20"`) {
@@ -83,6 +86,7 @@ func TestWeeklyDebits(t *testing.T) {
 	g.Click(`dialog label:has([data-debit-day="20"])`)
 	g.Click(`dialog [data-join]`)
 	g.giveDetails()
+	g.Click(`.back`)
 	g.WaitVisible(`[data-debits-on="20"]`)
 	if wanted := "First debit on the 20th, then every 4 weeks"; !strings.Contains(g.Text(), wanted) {
 		t.Errorf("the cart does not say %q:\n%s", wanted, g.Text())
@@ -97,12 +101,12 @@ func TestLiveUpdatesInBrowser(t *testing.T) {
 	desk.goTo("/?club=11&offer=" + frontdesktest.DirectDebit + "&startDate=2031-03-01")
 	desk.giveDetails()
 	due, registration := desk.due(), desk.Registration()
+	desk.Click(`.back`)
 	desk.Click(`[data-more] summary`)
 	desk.Click(`[data-elsewhere]`)
 	desk.WaitVisible(`[data-resume-link]`)
 	mobile := desk.onAnotherDevice(phone)
 	mobile.Open(desk.Value(`[data-resume-link]`))
-	mobile.Click(`a[data-mandate]`)
 	mobile.giveAccount(frontdesktest.GoodIBAN)
 	mobile.WaitVisible(`[data-attempts="5"]`)
 

@@ -7,13 +7,11 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// goToMandate goes to a cart whose offer is debited later, and starts the mandate.
+// goToMandate chooses an offer that is debited later, and goes to the mandate.
 func (g *siteVisitor) goToMandate() {
 	g.t.Helper()
 	g.goTo("/?club=11&offer=" + frontdesktest.DirectDebit + "&startDate=2031-03-01")
 	g.giveDetails()
-	g.Click(`a[data-mandate]`)
-	g.WaitVisible(`form[data-form="mandate"]`)
 }
 
 // TestMandateInputErrorsInBrowser checks that errors in the account number and the code are corrected

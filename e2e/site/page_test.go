@@ -161,6 +161,7 @@ func TestCartExplainsItsAmounts(t *testing.T) {
 	}
 	g.goTo("/?club=11&offer=1301&startDate=2031-03-10&debitDay=5")
 	g.giveDetails()
+	g.Click(`.back`)
 	g.WaitVisible(`[data-prorata]`)
 	says("Part of March (", "you pay only for these days")
 	g.WaitVisible(`[data-kind="due_now"]`)
@@ -173,6 +174,7 @@ func TestCartExplainsItsAmounts(t *testing.T) {
 	}
 	g.goTo("/?club=11&offer=1401&startDate=2031-03-10&debitDay=5")
 	g.giveDetails()
+	g.Click(`.back`)
 	g.WaitVisible(`[data-prorata]`)
 	says("Deducted for March (", "you do not pay for these days")
 	g.goTo("/?club=11&offer=301&startDate=" + today())

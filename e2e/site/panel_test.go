@@ -28,7 +28,6 @@ func TestPanelInBrowser(t *testing.T) {
 			g, panel := mockSite(t, size[0], size[1])
 			g.goTo("/?club=11&offer=" + frontdesktest.DirectDebit + "&startDate=2031-03-01")
 			g.giveDetails()
-			g.Click(`a[data-mandate]`)
 			g.Fill(`[data-field="holder"]`, "Ada Martin")
 			panel.WaitVisible(`.handle`)
 			panel.Click(`.handle`)

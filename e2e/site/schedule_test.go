@@ -131,7 +131,7 @@ func TestScheduleInCart(t *testing.T) {
 		t.Fatalf("status %d", status)
 	}
 	for range 2 {
-		g.Reload()
+		g.goTo("/?registration=" + id + "&step=cart")
 		g.WaitVisible(`main[data-step="cart"] [data-plan="1101"]`)
 		g.expectSchedule("/v1/clubs/11/offers/1101/schedule?startDate="+start, true)
 	}

@@ -93,7 +93,10 @@ var allScreens = map[string][]screen{
 			g.Click(`[data-offer="901"] [data-choose]`)
 		}, `dialog [data-debit-days="3"]`},
 		{"person-debit-day", click(`dialog [data-continue]`), `form[data-form="person"]`},
-		{"cart-debit-day", (*siteVisitor).giveDetails, `[data-debits-on]`},
+		{"cart-debit-day", func(g *siteVisitor) {
+			g.giveDetails()
+			g.Click(`.back`)
+		}, `[data-debits-on]`},
 	},
 	"a member": {
 		{"log-in", at("/?me"), `[data-form="login"]`},
@@ -145,7 +148,7 @@ var allScreens = map[string][]screen{
 	},
 	"a mandate": {
 		{"cart-to-sign", func(g *siteVisitor) {
-			g.goTo("/?registration=" + g.createRegistration(frontdesktest.DirectDebit, frontdesktest.Person()).Id)
+			g.goTo("/?registration=" + g.createRegistration(frontdesktest.DirectDebit, frontdesktest.Person()).Id + "&step=cart")
 			g.WaitVisible(`[data-plan]`)
 		}, `a[data-mandate]`},
 		{"account", click(`a[data-mandate]`), `form[data-form="mandate"]`},

@@ -114,12 +114,12 @@ func (g *siteVisitor) fillDetails() {
 	}
 }
 
-// giveDetails submits personal details.
+// giveDetails submits personal details, and waits for the next step: the mandate, or the cart.
 func (g *siteVisitor) giveDetails() {
 	g.t.Helper()
 	g.fillDetails()
 	g.Click(`form[data-form="person"] [data-continue]`)
-	g.WaitVisible(`main[data-step="cart"] [data-due]`)
+	g.WaitVisible(`main[data-step="cart"] [data-due], form[data-form="mandate"]`)
 }
 
 // fillCart takes the shortest way to a cart that can be paid by card.
@@ -153,7 +153,6 @@ func (g *siteVisitor) payByCard() {
 // setUpDirectDebit enters a bank account, and signs with the code from the SMS.
 func (g *siteVisitor) setUpDirectDebit() {
 	g.t.Helper()
-	g.Click(`a[data-mandate]`)
 	g.giveAccount(frontdesktest.GoodIBAN)
 	g.WaitVisible(`[data-attempts="5"]`)
 	g.enterCode(g.code())

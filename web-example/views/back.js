@@ -11,7 +11,7 @@ import { text } from "../text.js";
 export const backTo = (place, words = text.back) => h("a", { class: "back", href: linkTo(place) }, icon("back"), words);
 
 /** @param {import("../contract").Registration} registration */
-export const backToCart = (registration) => backTo({ registration: registration.id });
+export const backToCart = (registration) => backTo({ registration: registration.id, step: "cart" }, text.cart.headingOrder);
 
 /** The link back from a step of the member's page. */
 export const backToMe = () => backTo({ me: true });

@@ -2,9 +2,8 @@
 /** The fourth step: review the cart from the club system, with what is due today and later, and pay. */
 import { button, h, heading, icon, price, ticks } from "../dom.js";
 import { date, dayRange, moment, money, monthOf } from "../format.js";
-import { canLogIn } from "../identity.js";
 import { cartSchedules, checkAgain, clear, removeItem } from "../journey.js";
-import { can, linkTo, needsMandate, ways } from "../route.js";
+import { can, linkTo, signsNext, ways } from "../route.js";
 import { get } from "../store.js";
 import { findOffer } from "../terms.js";
 import { text } from "../text.js";
@@ -16,6 +15,7 @@ import { laterForm } from "./later.js";
 import { accepting } from "./legal.js";
 import { outcome, payButton } from "./payment.js";
 import { follows } from "./plan.js";
+import { prospectLink } from "./prospect.js";
 
 /**
  * @typedef {import("../contract").Registration} Registration
@@ -35,14 +35,18 @@ export function show() {
     problems(registration),
     get().brought === registration.id && h("p", { class: "notice is-good", role: "status", "data-brought": true }, icon("tick"), text.brought),
     h("div", { class: "review-columns" },
-      h("div", { class: "review-main" }, items(registration), stale(cart), changes(cart), afterToday(cart), details(registration)),
+      h("div", { class: "review-main" }, items(registration), stale(cart), changes(cart), afterToday(cart)),
       due(registration),
+      details(registration),
       more(registration)));
 }
 
 /** @param {Registration} registration */
-const title = (registration) =>
-  ways(registration).includes("free") ? text.cart.headingFree : needsMandate(registration) ? text.cart.headingMandate : text.cart.heading;
+function title(registration) {
+  const offered = ways(registration);
+  if (offered.includes("free")) return text.cart.headingFree;
+  return offered.length ? text.cart.heading : text.cart.headingOrder;
+}
 
 /** @param {Registration} registration */
 function items(registration) {
@@ -141,7 +145,7 @@ function details(registration) {
       h("h2", { id: "details-heading" }, text.cart.details),
       h("a", { href: linkTo({ registration: registration.id, step: "person" }), "data-correct": true, "aria-label": text.cart.correct }, text.cart.edit)),
     h("p", {}, (person ? lines(person) : maskedLines(registration.contact)).flatMap((line) => [line, h("br")])),
-    can(registration, "prospect") && canLogIn() && h("a", { href: linkTo({ registration: registration.id, step: "prospect" }), "data-prospect": true }, text.prospect.open));
+    prospectLink(registration));
 }
 
 /** @param {import("../contract").Person} person */
@@ -187,7 +191,7 @@ function toPay(registration) {
       offered.includes("card") && h("p", { class: "fine pay-note" }, text.cart.payNote),
       latest && laterForm(latest, registration.cart.dueNow));
   }
-  if (needsMandate(registration) && mandateAlone(registration)) return toSign(registration);
+  if (signsNext(registration)) return toSign(registration);
   return registration.cart.valid && h("div", { class: "notice", "data-at-club": true }, icon("info"), h("div", {}, h("p", {}, text.cart.notHere), contact(registration.clubId)));
 }
 
@@ -200,14 +204,11 @@ const signedMandate = ({ mandate }) =>
 const toSign = (registration) =>
   h("div", { class: "to-sign" },
     h("p", { class: "notice" }, icon("repeat"), text.mandate.due),
-    h("a", { class: "button button-wide", "data-mandate": registration.mandate?.state ?? "", href: linkTo({ registration: registration.id, step: "mandate" }) },
+    h("a", { class: "button button-wide", "data-mandate": registration.mandate?.state ?? "", href: linkTo({ registration: registration.id }) },
       can(registration, "sign") ? text.mandate.enter : text.mandate.open));
 
 /** Problems that correcting the buyer's details can solve. */
 const ABOUT_THE_PERSON = ["age_restricted", "person_incomplete"];
-
-/** @param {Registration} registration whose cart lacks at most the mandate */
-const mandateAlone = ({ cart }) => cart.problems.every(({ code }) => code === "mandate_required");
 
 /**
  * What prevents the payment, shown above everything else.
@@ -215,7 +216,7 @@ const mandateAlone = ({ cart }) => cart.problems.every(({ code }) => code === "m
  */
 function problems(registration) {
   const { cart } = registration;
-  if (cart.valid || (needsMandate(registration) && mandateAlone(registration))) return null;
+  if (cart.valid || signsNext(registration)) return null;
   const words = /** @type {Record<string, string>} */ (text.cart.problems);
   return h("div", { class: "cart-problems", "data-cart-problems": true },
     h("h2", {}, text.cart.invalid),

@@ -9,6 +9,7 @@ import { field, mark } from "./field.js";
 import { accepting, debitConsent } from "./legal.js";
 import { planFor } from "./plan.js";
 import { fieldOf, fieldText } from "./problem.js";
+import { prospectLink } from "./prospect.js";
 import { signature } from "./signature.js";
 
 const FIELDS = text.mandate.fields;
@@ -40,7 +41,8 @@ function account(registration) {
       h("div", { class: "actions" },
         h("button", { class: "button button-wide", id: "send-code", "data-continue": true },
           h("span", { class: "when-idle" }, text.mandate.send), h("span", { class: "when-busy" }, text.mandate.sending)),
-        h("p", { class: "fine" }, icon("lock"), text.mandate.privacy))));
+        h("p", { class: "fine" }, icon("lock"), text.mandate.privacy))),
+    prospectLink(registration));
 }
 
 /**

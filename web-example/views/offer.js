@@ -47,7 +47,7 @@ function linked() {
 
 function back() {
   const { place } = get();
-  if (place.registration) return backTo({ registration: place.registration });
+  if (place.registration) return backTo({ registration: place.registration, step: "cart" });
   if (place.me) return backToMe();
   return backTo({}, text.offer.another);
 }

@@ -73,7 +73,7 @@ function head() {
   const { place } = get();
   const notice = place.registration ? isCorrection() && text.person.partly : unconfirmedPerson() && text.person.unconfirmed;
   return h("div", { class: "step-head" },
-    backTo(place.registration ? { registration: place.registration } : { club: place.club }),
+    backTo(place.registration ? { registration: place.registration, step: "cart" } : { club: place.club }),
     heading(place.registration ? text.person.correcting : text.person.heading),
     !isCorrection() && h("p", { class: "lead" }, text.person.lead),
     notice && h("p", { class: "notice", "data-notice": true }, icon("info"), notice),

@@ -1,7 +1,7 @@
 // @ts-check
 /** The progress bar. Earlier steps are links if the visitor can go back to them. */
 import { h, icon } from "../dom.js";
-import { can, linkTo, needsMandate } from "../route.js";
+import { can, linkTo, signsNext } from "../route.js";
 import { findOffer } from "../terms.js";
 import { text } from "../text.js";
 
@@ -12,7 +12,7 @@ const ALL = /** @type {const} */ (["club", "offer", "person", "mandate", "cart",
  * @param {import("../store.js").State} state
  */
 function stepsOf({ place, registration, catalogue }) {
-  const debited = registration ? registration.mandate || needsMandate(registration) : findOffer(catalogue, place.offer)?.offer.needs.includes("mandate");
+  const debited = registration ? registration.mandate || can(registration, "mandate") : findOffer(catalogue, place.offer)?.offer.needs.includes("mandate");
   return debited ? ALL : ALL.filter((step) => step !== "mandate");
 }
 
@@ -23,7 +23,7 @@ function stepsOf({ place, registration, catalogue }) {
 export function progress(step, state) {
   const finished = state.registration?.state === "completed";
   const steps = stepsOf(state);
-  const signs = (step === "cart" || step === "prospect") && state.registration && needsMandate(state.registration);
+  const signs = (step === "cart" || step === "prospect") && state.registration && signsNext(state.registration);
   const counted = signs ? "mandate" : step === "prospect" ? "cart" : step;
   const at = finished ? steps.length : steps.findIndex((one) => one === counted);
   if (at < 0) return h("div");

@@ -4,12 +4,18 @@
  * that a link alone cannot bring an account into a registration.
  */
 import { button, h, heading, icon } from "../dom.js";
+import { canLogIn } from "../identity.js";
 import { bringAccount } from "../journey.js";
+import { can, linkTo } from "../route.js";
 import { get, set } from "../store.js";
 import { text } from "../text.js";
 import { backToCart } from "./back.js";
 import { mark } from "./field.js";
 import { login } from "./login.js";
+
+/** @param {import("../contract").Registration} registration */
+export const prospectLink = (registration) =>
+  can(registration, "prospect") && canLogIn() && h("a", { href: linkTo({ registration: registration.id, step: "prospect" }), "data-prospect": true }, text.prospect.open);
 
 /** @param {import("../store.js").State} state */
 export const reads = ({ registration, accessToken }) => [registration?.id, accessToken];

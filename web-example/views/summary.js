@@ -73,7 +73,7 @@ const clubName = (id) => get().clubs?.find((club) => club.id === id)?.name;
  */
 function fold(label, amount, then, choice, ...rest) {
   return h("details", { class: "summary", "data-summary": true, open: wide.matches },
-    h("summary", {}, h("span", { class: "summary-title" }, text.summary.heading), icon("down"), h("span", { class: "summary-due" }, money(amount), then && h("small", {}, text.summary.then(money(then.price), per(then.every))))),
+    h("summary", {}, h("span", { class: "summary-title" }, text.summary.heading), icon("down"), h("span", { class: "summary-due", "data-due": amount.amount }, money(amount), then && h("small", {}, text.summary.then(money(then.price), per(then.every))))),
     h("div", { class: "summary-content" }, choice,
       h("p", { class: "summary-total" }, h("span", {}, label), price(amount)),
       rest.some((part) => part) && h("div", { class: "tear" }),
