@@ -30,17 +30,20 @@ export function follows(offer, request) {
 export function planFor(request) {
   const schedule = get().schedules[scheduleKey(request)];
   if (schedule === undefined) return h("i", { class: "bone bone-plan", "aria-hidden": true });
-  return schedule ? plan(isWhole(schedule) ? schedule : { ...schedule, firstStatement: schedule.firstStatement.filter(({ kind }) => kind !== "due_now") }) : failed();
+  return schedule ? plan(asInCart(schedule)) : failed();
 }
 
 /**
- * Whether what is due now for this offer is all that is due now. A cart with more is paid in one payment, so a bank
- * statement shows their sum.
+ * A schedule as the cart has it: the club system has calculated what is due now. A cart with more items is paid in one
+ * payment, so a bank statement shows their sum, and the line for today is left out.
  * @param {Schedule} schedule
+ * @returns {Schedule}
  */
-function isWhole({ dueNow }) {
-  const { registration } = get();
-  return !registration || registration.cart.dueNow.amount === dueNow.amount.amount;
+function asInCart(schedule) {
+  const due = get().registration?.cart.dueNow.amount;
+  if (due === undefined) return schedule;
+  const today = due === schedule.dueNow.amount.amount;
+  return { ...schedule, firstStatement: schedule.firstStatement.flatMap((line) => (line.kind !== "due_now" ? line : today ? { ...line, basis: "exact" } : [])) };
 }
 
 const failed = () => h("p", { class: "fine", "data-plan-failed": true }, icon("info"), text.plan.failed);
