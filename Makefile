@@ -1,12 +1,12 @@
 # make run: the mock back end on http://localhost:8080.
 # make test: what to run on every change: vet, the tests of all packages with the race detector (but for one that
 #   repeats a payment 1,200 times), and the main journeys through the real binary, a real Redis and a real Chromium.
-#   About four minutes on two cores.
+#   About seven minutes on two cores.
 # make check: the rest: linters, linters of the contract, every journey, screen and attack, executed documentation,
-#   the image, licences, and short fault campaigns. About ten minutes on two cores.
+#   the image, licences, and short fault campaigns. About thirteen minutes on two cores.
 # make image: the image frontdesk, with docker, podman or buildah, and artefacts/frontdesk.cdx.json, what is in it.
 # make bench: Frontdesk compared with reference servers, in one table; fails when a threshold of docs/explanation/performance.md is missed.
-# make campaign: the long form of the fault campaigns, about an hour, for docs/explanation/reliability.md.
+# make campaign: the long form of the fault campaigns, two to three hours on two cores, for docs/explanation/reliability.md.
 
 # golangci-lint includes gosec. On its own, gosec finds nothing more and takes as long again:
 # go run github.com/securego/gosec/v2/cmd/gosec@v2.24.7 -exclude-generated -exclude-dir=e2e ./...
