@@ -35,7 +35,7 @@ func Campaign() campaign.Campaign {
 		Faults: faultKinds(), InProcess: true, Drive: play,
 		Mutations: []string{"retry-unknown", "release-although-sent", "take-over", "overwritable-claim", "no-compare-and-set", "key-per-attempt",
 			"refund-in-doubt", "cart-unchecked", "trust-any-release", "claim-unread", "no-write-gate", "no-rebuild", "no-answer-no-effect", "any-record-matches", "rebuilt-for-all", "state-unlisted", "stored-decline", "sale-unseen", "evidence-without-claim", "paid-twice-unseen", "refund-believed"},
-		Long: campaign.Options{Count: 500_000, Duration: 150 * time.Minute},
+		Long: campaign.Options{Count: 500_000, Duration: 4 * time.Hour},
 	}
 }
 
