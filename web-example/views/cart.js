@@ -153,8 +153,8 @@ const lines = ({ givenName, familyName, birthDate, email, mobile, address: { str
   [`${givenName} ${familyName}`, date(birthDate), email, mobile, street, `${postalCode} ${city}`];
 
 /** @param {NonNullable<Registration["contact"]>} contact */
-const maskedLines = ({ givenName = "", mobileEnding, masked: { familyName = "", birthYear, email, street, postalCode = "", city = "" } = {} }) =>
-  [`${givenName} ${familyName}`, birthYear, email, mobileEnding && `••• ${mobileEnding}`, street, `${postalCode} ${city}`].filter((line) => line?.trim());
+const maskedLines = ({ givenName = "", mobileEnding, masked: { familyName = "", email } = {} }) =>
+  [`${givenName} ${familyName}`, email, mobileEnding && `••• ${mobileEnding}`].filter((line) => line?.trim());
 
 /** @param {Registration} registration what is rarely wanted */
 const more = (registration) =>

@@ -41,8 +41,8 @@ function account(registration) {
       h("div", { class: "actions" },
         h("button", { class: "button button-wide", id: "send-code", "data-continue": true },
           h("span", { class: "when-idle" }, text.mandate.send), h("span", { class: "when-busy" }, text.mandate.sending)),
-        h("p", { class: "fine" }, icon("lock"), text.mandate.privacy))),
-    prospectLink(registration));
+        h("p", { class: "fine" }, icon("lock"), text.mandate.privacy),
+        prospectLink(registration))));
 }
 
 /**
