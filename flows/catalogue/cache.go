@@ -35,8 +35,10 @@ const (
 	backoff = 5 * time.Second
 	// maxEntries bounds the memory: a club's catalogue is about 100 KB.
 	maxEntries = 500
-	// sharedTimeout bounds each call to Redis.
-	sharedTimeout = 500 * time.Millisecond
+	// sharedTimeout bounds reading a copy from Redis, and publishTimeout writing one: that follows
+	// a reading of the club system, which took longer and which other gateways are spared.
+	sharedTimeout  = 500 * time.Millisecond
+	publishTimeout = 5 * time.Second
 )
 
 // CacheStore keeps the copies that gateways share. When it fails, each gateway reads the
@@ -213,7 +215,7 @@ func (c *cache[K, V]) readCopy(ctx context.Context, name string) (*entry[V], err
 
 // publishCopy gives other gateways what this one has read. A failure costs them a reading.
 func (c *cache[K, V]) publishCopy(ctx context.Context, name string, loaded *entry[V]) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sharedTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishTimeout)
 	defer cancel()
 	text, err := compress(loaded.value)
 	if err == nil {
