@@ -111,14 +111,14 @@ func (b *bulkhead) acquire(ctx context.Context) error {
 	return nil
 }
 
-// release returns the permit and tells the breaker how the call ended. A refusal or a
+// release returns the permit and tells the breaker how the call in ctx ended. A refusal or a
 // rejection is a normal response, and a 429 shows that the club system is up. A caller that
 // left says nothing about it; after a pause, where each call is a trial, that is not enough.
-func (b *bulkhead) release(e *Error) {
+func (b *bulkhead) release(ctx context.Context, e *Error) {
 	b.permits.ReleasePermit()
 	failed := e != nil && e.transient && e.Status != http.StatusTooManyRequests
 	switch {
-	case failed && errors.Is(e, context.Canceled) && b.breaker.IsClosed():
+	case failed && errors.Is(ctx.Err(), context.Canceled) && b.breaker.IsClosed():
 	case failed:
 		b.breaker.RecordFailure()
 	default:

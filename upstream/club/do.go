@@ -132,7 +132,7 @@ func (c *Client) send(ctx context.Context, b *bulkhead, r *request, token string
 	}
 	start := c.cfg.Now()
 	a, e := c.exchange(ctx, r, token)
-	b.release(e)
+	b.release(ctx, e)
 	c.observe(ctx, r.op, a.status, e, c.cfg.Now().Sub(start))
 	if r.token == nil {
 		c.tokens.report(token, a.status)

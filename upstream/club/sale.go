@@ -136,9 +136,10 @@ func (c *Client) CheckSale(ctx context.Context, s Scope, sale IRI) (SaleCheck, e
 	return SaleCheck{Valid: err == nil}, err
 }
 
-// GetCheckedSale reads a sale and its check in parallel.
+// GetCheckedSale reads a sale and its check in parallel. Neither ends the other: to the breaker, that
+// would look like a failure.
 func (c *Client) GetCheckedSale(ctx context.Context, s Scope, id IRI) (sale Sale, check SaleCheck, err error) {
-	reads, ctx := errgroup.WithContext(ctx)
+	var reads errgroup.Group
 	reads.Go(func() (err error) {
 		sale, err = c.GetSale(ctx, s, id)
 		return err
