@@ -356,6 +356,9 @@ func TestContactMergedElsewhere(t *testing.T) {
 	if now.Contact.Status != "prospect" || !now.Cart.Valid {
 		t.Errorf("it is %+v's, with %+v", now.Contact, now.Cart)
 	}
+	if r.Contact.Masked == (flows.Masked{}) || now.Contact.Masked != (flows.Masked{}) {
+		t.Errorf("the visitor sees %+v of the other contact, after %+v of their own", now.Contact.Masked, r.Contact.Masked)
+	}
 	found := must(t, func() ([]string, error) { return g.store.RegistrationsOf(t.Context(), club.IRI(known.ContactID)) })
 	if len(found) != 1 || found[0] != r.ID {
 		t.Errorf("events of the contact lead to %v", found)

@@ -3,6 +3,7 @@ package flows
 import (
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"frontdesk/upstream/club"
 )
@@ -21,8 +22,8 @@ type Person struct {
 	Country    string // ISO 3166-1 alpha-2
 }
 
-// Masked is what a form for corrections shows of a buyer's details: enough to recognise them. Unknown
-// ones are empty.
+// Masked is what a form for corrections shows of the details that a visitor entered: enough to
+// recognise them. Unknown ones are empty.
 type Masked struct {
 	FamilyName string `json:"familyName,omitempty"`
 	BirthYear  string `json:"birthYear,omitempty"`
@@ -32,26 +33,21 @@ type Masked struct {
 	City       string `json:"city,omitempty"`
 }
 
-func maskedOf(contact club.Contact) Masked {
-	m := Masked{FamilyName: mask(contact.FamilyName), Email: mask(contact.Email)}
-	if born, err := time.Parse(time.DateOnly, contact.BirthDate); err == nil {
-		m.BirthYear = born.Format("2006")
-	}
-	if _, domain, ok := strings.Cut(contact.Email, "@"); ok {
-		m.Email += "@" + domain
-	}
-	if at := contact.Address; at != nil {
-		m.Street, m.PostalCode, m.City = mask(at.Street), mask(at.PostalCode), mask(at.Locality)
-	}
-	return m
+// Masked returns the details masked.
+func (p Person) Masked() Masked {
+	name, domain, _ := strings.Cut(p.Email, "@")
+	year, _, _ := strings.Cut(p.BirthDate, "-")
+	return Masked{FamilyName: mask(p.FamilyName), BirthYear: year, Email: mask(name) + "@" + domain,
+		Street: mask(p.Street), PostalCode: mask(p.PostalCode), City: mask(p.City)}
 }
 
-// mask leaves a text's first character.
+// mask leaves the first character of a text that has more of them.
 func mask(text string) string {
-	for _, first := range text {
-		return string(first) + "•••"
+	first, size := utf8.DecodeRuneInString(text)
+	if size == len(text) {
+		return "•••"
 	}
-	return ""
+	return string(first) + "•••"
 }
 
 // StatusTemp is the club system's status of a contact that is being registered.

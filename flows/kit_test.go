@@ -268,7 +268,7 @@ func (w *world) registeredFor(g *gateway, offer club.IRI, price int64) *flows.Re
 	now := w.clock.Now()
 	r := &flows.Registration{
 		ID: uuid.NewString(), State: flows.Open, ClientToken: "demo", TokenHash: hex.EncodeToString(hash[:]), ClubID: "11", Channel: "web",
-		Contact: &flows.Contact{IRI: contact.IRI, Number: contact.Number, Status: contact.Status}, Sale: sale.IRI, SaleState: sale.State,
+		Contact: &flows.Contact{IRI: contact.IRI, Number: contact.Number, Status: contact.Status, Masked: visitor.Masked()}, Sale: sale.IRI, SaleState: sale.State,
 		Items:     []flows.Item{{NewItem: flows.NewItem{ID: uuid.NewString(), OfferID: offer.ID(), StartDate: start}, Offer: offer}},
 		Cart:      flows.Cart{Currency: "EUR", Total: price, Valid: true, Lines: []flows.Line{{Offer: offer, Price: price}}},
 		CreatedAt: now, ExpiresAt: now.Add(20 * time.Hour),

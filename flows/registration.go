@@ -130,13 +130,13 @@ type Contact struct {
 
 	GivenName    string `json:"givenName,omitempty"`
 	MobileEnding string `json:"mobileEnding,omitempty"` // the number's last two digits
-	Masked       Masked `json:"masked,omitzero"`
+	Masked       Masked `json:"masked,omitzero"`        // only what the visitor entered
 }
 
 // ContactOf returns what a registration keeps of a contact.
 func ContactOf(contact club.Contact) *Contact {
 	return &Contact{IRI: contact.IRI, Number: contact.Number, Status: contact.Status, GivenName: contact.GivenName,
-		MobileEnding: twoDigits.FindString(contact.Mobile), Masked: maskedOf(contact)}
+		MobileEnding: twoDigits.FindString(contact.Mobile)}
 }
 
 // twoDigits is the end of a phone number.

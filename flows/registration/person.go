@@ -14,18 +14,16 @@ import (
 // createContact creates the buyer at the club system, with the status of a registration in progress.
 // pointer is where the person is in the request's body.
 func (s *Service) createContact(ctx context.Context, at catalogue.Club, p flows.Person, pointer string) (club.Contact, error) {
-	address := &club.Address{Street: p.Street, PostalCode: p.PostalCode, Locality: p.City, Country: strings.ToUpper(p.Country)}
 	contact, err := s.cfg.Club.CreateContact(ctx, at.Scope, club.NewContact{
 		FamilyName: p.FamilyName, GivenName: p.GivenName, Gender: p.Gender, BirthDate: p.BirthDate,
-		Email: p.Email, Mobile: p.Mobile, Club: at.IRI, Status: flows.StatusTemp, Address: address,
+		Email: p.Email, Mobile: p.Mobile, Club: at.IRI, Status: flows.StatusTemp,
+		Address: &club.Address{Street: p.Street, PostalCode: p.PostalCode, Locality: p.City, Country: strings.ToUpper(p.Country)},
 	})
 	var upstream *club.Error
 	if errors.As(err, &upstream) && upstream.Outcome == club.Rejected {
 		return contact, personRejected(upstream, pointer)
 	}
-	// Not every installation repeats them.
-	contact.GivenName, contact.FamilyName, contact.BirthDate = p.GivenName, p.FamilyName, p.BirthDate
-	contact.Email, contact.Mobile, contact.Address = p.Email, p.Mobile, address
+	contact.GivenName, contact.Mobile = p.GivenName, p.Mobile // not every installation repeats them
 	return contact, flows.ClubFailed(err, "The buyer's details could not be sent to the club system.")
 }
 

@@ -90,6 +90,9 @@ func (s *Service) rereadContact(ctx context.Context, r *flows.Registration, at c
 		next.Buyer = &buyer
 	}
 	moved := r.Contact.IRI != next.IRI
+	if !moved {
+		next.Masked = r.Contact.Masked
+	}
 	r.Contact = next
 	if moved {
 		s.followContact(ctx, r, at)

@@ -178,6 +178,7 @@ func (s *Service) createContactAndSale(ctx context.Context, r *flows.Registratio
 		return err
 	}
 	r.Contact = flows.ContactOf(contact)
+	r.Contact.Masked = person.Masked()
 	s.indexPerson(r, person.Email, person.Mobile)
 	itemPointer := ""
 	if pointer != "" {
