@@ -183,14 +183,22 @@ func (c Cart) Revision() string {
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
-// Equal compares two carts without the marks of MarkChanges.
-func (c Cart) Equal(before Cart) bool {
-	sameLine := func(a, b Line) bool {
+// hasLinesOf compares the lines of two carts without their marks.
+func (c Cart) hasLinesOf(before Cart) bool {
+	return slices.EqualFunc(c.Lines, before.Lines, func(a, b Line) bool {
 		a.Was, b.Was = nil, nil
 		return reflect.DeepEqual(a, b)
+	})
+}
+
+// KeepMarks keeps the marks of a cart that the visitor may not have seen yet; if its lines have changed
+// since, it marks these changes.
+func (c *Cart) KeepMarks(before Cart) {
+	if c.hasLinesOf(before) {
+		c.Lines, c.Gone = before.Lines, before.Gone
+	} else {
+		c.MarkChanges(before)
 	}
-	return c.Total == before.Total && c.Currency == before.Currency && c.Valid == before.Valid &&
-		slices.Equal(c.Problems, before.Problems) && slices.EqualFunc(c.Lines, before.Lines, sameLine)
 }
 
 // MarkChanges marks changed prices and removed lines since the cart was shown before.

@@ -419,11 +419,11 @@ export const correctSome = (changes) =>
  * @param {string} id
  */
 function showCart(id) {
-  if (!isTooYoungOrOld(get().registration)) go({ registration: id });
+  if (!isTooYoungOrOld(get().registration)) go({ registration: id, step: "cart" });
 }
 
 /** Back to the cart, with the details as they are. */
-export const leave = () => go({ registration: get().place.registration });
+export const leave = () => go({ registration: get().place.registration, step: "cart" });
 
 /** @param {import("./contract").NewItem} item */
 export const add = (item) =>
@@ -493,7 +493,9 @@ export const clear = () =>
  */
 export const removeItem = (item) =>
   attempt("remove", async () => {
-    show(await api.removeItem(get().place.registration ?? "", item));
+    const id = get().place.registration ?? "";
+    show(await api.removeItem(id, item));
+    go({ registration: id, step: "cart" }, { replace: true });
   });
 
 /** Makes the club system check the cart again. */
@@ -504,6 +506,7 @@ export const checkAgain = () =>
     const { registration } = get();
     if (registration) show({ ...registration, cart: { ...registration.cart, valid, problems } });
     await refresh(id);
+    go({ registration: id, step: "cart" }, { replace: true });
   });
 
 /** Does what the cart's button says: pays by card, or confirms a free cart. */

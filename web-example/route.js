@@ -164,7 +164,9 @@ function stepOfRegistration(place, registration) {
   if (!registration.cart.items.length && can(registration, "add_item")) return "offer";
   if (!registration.contact && can(registration, "person")) return "person";
   if (place.step === "prospect" && can(registration, "prospect")) return "prospect";
-  return place.step !== "cart" && signsNext(registration) ? "mandate" : "cart";
+  if (place.step === "cart") return "cart";
+  if (registration.step === "person" && can(registration, "prospect")) return "prospect"; // the account was brought in halfway
+  return signsNext(registration) ? "mandate" : "cart";
 }
 
 /**

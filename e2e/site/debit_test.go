@@ -200,3 +200,25 @@ func TestChangedCartInBrowser(t *testing.T) {
 		})
 	}
 }
+
+// TestChangedCartAtTheMandate checks that a visitor who continues on another device sees what the club has
+// changed before they sign, and again before they pay.
+func TestChangedCartAtTheMandate(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, desktop)
+	g.goToMandate()
+	g.Click(`.back`)
+	g.Click(`[data-add]`)
+	g.chooseOffer("badge", "2501")
+	g.WaitVisible(`[data-item="2501"]`)
+	g.Click(`[data-more] summary`)
+	g.Click(`[data-elsewhere]`)
+	g.WaitVisible(`[data-resume-link]`)
+	g.removeLastArticle()
+	other := g.onAnotherDevice(phone)
+	other.Open(g.Value(`[data-resume-link]`))
+	other.WaitVisible(`[data-change="removed"]`)
+	other.Screenshot("changed")
+	other.setUpDirectDebit()
+	other.WaitVisible(`main[data-step="cart"] [data-change="removed"]`)
+}

@@ -81,6 +81,7 @@ func (s *Service) settleSignature(ctx context.Context, r *flows.Registration, at
 		s.cfg.Log.WarnContext(ctx, "cart not read after the signature", "error", err)
 		return &stored, nil
 	}
+	r.Cart.KeepMarks(stored.Cart)
 	if err := s.cfg.Store.SaveRegistration(ctx, r); err != nil {
 		s.cfg.Log.WarnContext(ctx, "cart not saved after the signature", "error", err)
 		return &stored, nil // the signature is stored, and the cart is read again before it is paid

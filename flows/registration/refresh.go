@@ -52,11 +52,7 @@ func (s *Service) reread(ctx context.Context, r *flows.Registration, at catalogu
 			return false, flows.ClubFailed(err, "The cart could not be read.")
 		}
 		r.ApplySale(at.Currency, sale, check)
-		if r.Cart.Equal(before.Cart) {
-			r.Cart = before.Cart // with the changes that it marks
-		} else {
-			r.Cart.MarkChanges(before.Cart)
-		}
+		r.Cart.KeepMarks(before.Cart)
 		if sale.Contact != "" {
 			owner = sale.Contact
 		}

@@ -8,6 +8,7 @@ import { get } from "../store.js";
 import { findOffer } from "../terms.js";
 import { text } from "../text.js";
 import { abandonButton } from "./abandon.js";
+import { changes } from "./changes.js";
 import { contact } from "./contact.js";
 import { debitOf } from "./debit.js";
 import { elsewhere, leaveHere } from "./elsewhere.js";
@@ -35,7 +36,7 @@ export function show() {
     problems(registration),
     get().brought === registration.id && h("p", { class: "notice is-good", role: "status", "data-brought": true }, icon("tick"), text.brought),
     h("div", { class: "review-columns" },
-      h("div", { class: "review-main" }, items(registration), stale(cart), changes(cart), afterToday(cart)),
+      h("div", { class: "review-main" }, items(registration), changes(cart), afterToday(cart)),
       due(registration),
       details(registration),
       more(registration)));
@@ -101,23 +102,6 @@ function prorata(item) {
 /** @param {Cart["items"][number]} item */
 const remover = ({ id = "", name }) =>
   h("div", {}, button({ class: "link", "data-remove": id, "aria-label": text.cart.removeItem(name), onclick: () => removeItem(id) }, text.cart.remove));
-
-/** @param {Cart} cart */
-const stale = (cart) =>
-  cart.stale && h("p", { class: "notice", "data-stale": true }, icon("info"), text.cart.stale);
-
-/** @param {Cart["changes"][number]} change */
-const changed = ({ kind, name, price, was }) =>
-  kind === "removed" || !was ? text.changes.removed(name, money(price)) : text.cart.repriced(name, money(was), money(price));
-
-/** @param {Cart} cart what was added is said at its line */
-function changes(cart) {
-  const all = cart.changes.filter(({ kind }) => kind !== "added");
-  return all.length > 0 &&
-    h("section", { class: "notice notice-block", "data-changes": true },
-      icon("info"),
-      h("div", {}, h("h2", {}, text.cart.changesHeading), all.map((change) => h("p", { "data-change": change.kind }, changed(change)))));
-}
 
 /** @param {Cart} cart */
 function afterToday(cart) {

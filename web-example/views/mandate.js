@@ -5,18 +5,25 @@ import { cartSchedules, giveAccount } from "../journey.js";
 import { get } from "../store.js";
 import { text } from "../text.js";
 import { backToCart } from "./back.js";
+import { changes } from "./changes.js";
 import { field, mark } from "./field.js";
 import { accepting, debitConsent } from "./legal.js";
 import { planFor } from "./plan.js";
 import { fieldOf, fieldText } from "./problem.js";
 import { prospectLink } from "./prospect.js";
-import { signature } from "./signature.js";
+import { correction, signature } from "./signature.js";
 
 const FIELDS = text.mandate.fields;
 
 /** @param {import("../store.js").State} state */
 export const reads = ({ registration, clubs, catalogue, schedules, given, problem }) =>
-  [registration?.mandate, registration?.next.map(({ action }) => action).join(), clubs, catalogue?.complete && catalogue.products, schedules, given, problem?.code === "mobile_unreachable"];
+  [registration?.mandate, shownOf(registration), registration?.next.map(({ action }) => action).join(), clubs, catalogue?.complete && catalogue.products, schedules, given, problem?.code === "mobile_unreachable"];
+
+/**
+ * What the page shows of the cart and the contact, compared by value: a new object alone must not replace a form.
+ * @param {import("../contract").Registration} [registration]
+ */
+const shownOf = (registration) => JSON.stringify([registration?.cart.changes, registration?.cart.stale, registration?.contact?.mobileEnding]);
 
 export function show() {
   const { registration } = get();
@@ -30,6 +37,8 @@ export function show() {
 function account(registration) {
   return h("div", {},
     h("div", { class: "step-head" }, backToCart(registration), heading(text.mandate.heading), h("p", { class: "lead" }, text.mandate.lead(registration.contact?.mobileEnding ?? ""))),
+    changes(registration.cart),
+    get().problem?.code === "mobile_unreachable" && correction(registration, true),
     h("form", { class: "person", novalidate: true, "data-form": "mandate", onsubmit: submit },
       h("fieldset", { class: "group" }, h("legend", {}, text.mandate.account),
         field("holder", FIELDS.holder, { autocomplete: "name", maxlength: 140, required: true, value: buyersName(registration) }),
@@ -78,5 +87,6 @@ async function submit(event) {
   mark(form, errors);
   if (Object.keys(errors).length) return;
   const problem = await giveAccount({ holder, iban, ...(bic && { bic }) });
-  if (form.isConnected) mark(form, Object.fromEntries((problem?.errors ?? []).map((error) => [fieldOf(error.pointer), fieldText(error)])));
+  const shown = /** @type {HTMLFormElement | null} */ (document.querySelector('[data-form="mandate"]')); // another one if the page has changed meanwhile
+  if (shown) mark(shown, Object.fromEntries((problem?.errors ?? []).map((error) => [fieldOf(error.pointer), fieldText(error)])));
 }

@@ -116,8 +116,8 @@ const common = (name) => ({
 /** @param {keyof typeof FIELDS} name */
 function hintOf(name) {
   const known = isCorrection() && saved()[name];
-  if (known) return text.person.saved(known);
-  return /** @type {{ hint?: string }} */ (FIELDS[name]).hint;
+  const { hint } = /** @type {{ hint?: string }} */ (FIELDS[name]);
+  return [known && text.person.saved(known), hint].filter(Boolean).join(" · ");
 }
 
 /** What the club has of the details, masked. @returns {Partial<Record<keyof typeof FIELDS, string>>} */

@@ -7,6 +7,7 @@ import { controlPage, isLocal } from "../simulator.js";
 import { get, set } from "../store.js";
 import { text } from "../text.js";
 import { backToCart } from "./back.js";
+import { changes } from "./changes.js";
 import { field, mark } from "./field.js";
 import { accepting, debitConsent } from "./legal.js";
 
@@ -30,6 +31,7 @@ export function signature(registration, mandate) {
   const words = isUnreachable ? WORDS.unreachable : states[mandate.state] ?? { heading: WORDS.heading, lead: WORDS.lead(mandate.iban, registration.contact?.mobileEnding ?? "") };
   return h("div", { class: "signature", "data-signature": mandate.state },
     h("div", { class: "step-head" }, backToCart(registration), heading(words.heading), h("p", { class: "lead" }, words.lead)),
+    changes(registration.cart),
     mandate.state === "no_code" && correction(registration, isUnreachable),
     can(registration, "sign") && [debitConsent(registration), accepting("sign")],
     can(registration, "sign") && codeForm(mandate, sign),
@@ -44,7 +46,7 @@ export function signature(registration, mandate) {
  * @param {Registration} registration
  * @param {boolean} isUnreachable
  */
-const correction = (registration, isUnreachable) =>
+export const correction = (registration, isUnreachable) =>
   can(registration, "person") &&
   h("a", { class: isUnreachable ? "button button-wide" : "link", href: linkTo({ registration: registration.id, step: "person" }), "data-correct": true }, WORDS.correct);
 

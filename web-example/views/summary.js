@@ -42,7 +42,8 @@ function ofOffer() {
 function ofCart() {
   const { registration } = get();
   if (!registration) return null;
-  const { payment, cart } = registration;
+  const { cart } = registration;
+  const payment = stepOf(get().place, get()) === "payment" ? registration.payment : undefined; // an ended one was for another cart
   const repeated = cart.items.flatMap(({ offerId }) => findOffer(get().catalogue, offerId) ?? []).flatMap(({ offer }) => debited(offer) ?? []);
   return fold(payment ? text.summary.amount : text.summary.dueNow, payment?.amount ?? cart.dueNow, repeated.length === 1 ? repeated[0] : undefined,
     h("div", { class: "side-lines" },
