@@ -122,8 +122,11 @@ func TestCardNumbersAreRefused(t *testing.T) {
 	}
 	c.Do("GET", "/v1/clubs/4242424242424242/products?cursor=4242424242424242", nil)
 	c.Do("GET", "/v1/registrations/4242424242424242", nil, bearer(*own.Token))
-	if log := gateway.Log(); strings.Contains(log, "4242") || strings.Contains(log, "5555") {
-		t.Errorf("the log holds it:\n%s", log)
+	log := strings.NewReplacer(" ", "", "-", "").Replace(gateway.Log())
+	for _, digits := range []string{"42424242", "55555555", "37828224"} { // longer than a port
+		if strings.Contains(log, digits) {
+			t.Errorf("the log holds %s:\n%s", digits, log)
+		}
 	}
 }
 
