@@ -20,10 +20,10 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
+	lua "github.com/yuin/gopher-lua"
 
 	"frontdesk/e2e/campaign"
 	"frontdesk/e2e/campaign/chaos"
@@ -37,7 +37,8 @@ func campaigns() []campaign.Campaign {
 }
 
 func main() {
-	debug.SetGCPercent(400) // journeys allocate much and keep little: trades memory for time
+	debug.SetGCPercent(2000)                      // journeys allocate much and keep little: trades memory for time
+	lua.RegistrySize, lua.CallStackSize = 512, 64 // miniredis makes a Lua state for every script, and clears all of it
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := newCommand().ExecuteContext(ctx); err != nil {
@@ -114,36 +115,22 @@ func runOne(ctx context.Context, c campaign.Campaign, mutation string, o campaig
 	return campaign.Kill(ctx, builds, c, mutation, o)
 }
 
-// runAll runs every campaign, and each against its mutations, even when one fails. The simulation is
-// CPU-bound and the others mostly wait, so they run at the same time. The record is written after each.
+// runAll runs every campaign, and each against its mutations, even when one fails. One runs after the other,
+// because the buyers of each use all cores. The record is written after each.
 func runAll(ctx context.Context, out string, seed uint64) error {
 	builds, err := campaign.NewBuilds()
 	if err != nil {
 		return err
 	}
 	defer builds.Close()
-	all := campaigns()
 	results := campaign.Results{At: time.Now(), Version: version(), Machine: machine()}
-	done, failures := make([]*campaign.Result, len(all)), make([]error, len(all))
-	var mu sync.Mutex
-	attempt := func(i int) {
-		result, err := runLong(ctx, builds, all[i], seed)
-		mu.Lock()
-		defer mu.Unlock()
-		done[i], results.Duration, results.Reports = &result, time.Since(results.At), nil
-		for _, result := range done {
-			if result != nil {
-				results.Reports = append(results.Reports, *result)
-			}
-		}
-		failures[i] = errors.Join(err, writeResults(out, results))
+	var failures []error
+	for _, c := range campaigns() {
+		result, err := runLong(ctx, builds, c, seed)
+		results.Reports = append(results.Reports, result)
+		results.Duration = time.Since(results.At)
+		failures = append(failures, err, writeResults(out, results))
 	}
-	var side sync.WaitGroup
-	side.Go(func() { attempt(0) })
-	for i := 1; i < len(all); i++ {
-		attempt(i)
-	}
-	side.Wait()
 	return errors.Join(failures...)
 }
 

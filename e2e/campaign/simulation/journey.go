@@ -215,7 +215,10 @@ func (f *journey) quietPeriod() {
 		if n+1 >= quietSweeps && !othersActed {
 			return
 		}
-		if p := f.latestPayment(); p != nil && (p.State.Final() || p.State == flows.Blocked) && f.epochs == 0 && !othersActed {
+		if f.epochs > 0 || othersActed {
+			continue
+		}
+		if p := f.latestPayment(); p != nil && (p.State.Final() || p.State == flows.Blocked) {
 			return
 		}
 	}
