@@ -1,10 +1,10 @@
 # make run: the mock back end on http://localhost:8080.
-# make test: what to run on every change: vet, the tests of all packages with the race detector (but for one that
+# make test: what to run on every change: vet, all tests outside e2e with the race detector (except one that
 #   repeats a payment 1,200 times), and the main journeys through the real binary, a real Redis and a real Chromium.
 #   About seven minutes on two cores.
 # make check: the rest: linters, linters of the contract, every journey, screen and attack, executed documentation,
 #   the image, licences, and short fault campaigns. About thirteen minutes on two cores.
-# make image: the image frontdesk, with docker, podman or buildah, and artefacts/frontdesk.cdx.json, what is in it.
+# make image: the image frontdesk, with docker, podman or buildah, and its bill of materials, artefacts/frontdesk.cdx.json.
 # make bench: Frontdesk compared with reference servers, in one table; fails when a threshold of docs/explanation/performance.md is missed.
 # make campaign: the long form of the fault campaigns, two to three hours on two cores, for docs/explanation/reliability.md.
 
@@ -34,7 +34,7 @@ check: tools contract
 	$(LINT) run
 	$(E2E) -p 3 -parallel 4 -skip '$(MAIN)' ./e2e/... # these mostly wait: more of them than cores
 
-contract: tools # linters of openapi.yaml and asyncapi.yaml, with the exceptions of e2e/web/spectral*.yaml; what breaks the contract that was released last
+contract: tools # linters of openapi.yaml and asyncapi.yaml, with the exceptions of e2e/web/spectral*.yaml, and a comparison with the contract that was released last
 	REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true e2e/web/node_modules/.bin/redocly lint openapi.yaml
 	e2e/web/node_modules/.bin/spectral lint openapi.yaml --ruleset e2e/web/spectral.yaml --fail-severity hint
 	e2e/web/node_modules/.bin/spectral lint asyncapi.yaml --ruleset e2e/web/spectral-asyncapi.yaml --fail-severity hint
@@ -52,7 +52,7 @@ image:
 tools: # what the tests need and the machine may lack
 	@.ci/tools
 
-generate: tools # from openapi.yaml: the contract in Go, what requests are held against, and types of the signup site; the pages below /docs; docs/reference/{configuration,cli,problems}.md
+generate: tools # from openapi.yaml: the contract in Go, the schema that validates requests, and the types of the signup site; the pages below /docs; docs/reference/{configuration,cli,problems}.md
 	go generate ./api ./handlers ./handlers/docs ./cmd
 	e2e/web/node_modules/.bin/openapi-typescript openapi.yaml --default-non-nullable=false --output web-example/openapi.d.ts
 

@@ -34,7 +34,7 @@ var lifetimes = []struct {
 	{"fd:transfer:…", regexp.MustCompile(`^fd:transfer:[0-9a-f]{72}$`), day, false},
 	{"fd:invitation:…", regexp.MustCompile(`^fd:invitation:[0-9a-f]{64}$`), 30 * day, false},
 	{"fd:receipts:…", regexp.MustCompile(`^fd:receipts:[0-9a-f]{64}$`), 3 * 365 * day, false},
-	{"fd:{…}:reading…", regexp.MustCompile(`^fd:\{[0-9a-f]{72}\}:reading(:lease)?$`), 10 * time.Minute, false},
+	{"fd:{…}:reading", regexp.MustCompile(`^fd:\{[0-9a-f]{72}\}:reading$`), 10 * time.Minute, false},
 	{"fd:{club}:…", regexp.MustCompile(`^fd:\{club\}:(events|counts)$`), 0, false},
 	{"fd:{looks}:…", regexp.MustCompile(`^fd:\{looks\}:(registrations|budget)$`), 0, false},
 	{"fd:once:…", regexp.MustCompile(`^fd:once:[0-9a-f]{64}$`), 7 * day, false},
