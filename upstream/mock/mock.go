@@ -78,7 +78,8 @@ func (w *World) Wrap(next http.Handler, changed func(clientToken string)) http.H
 // changedWorld returns the client token of the demo world that a request changed, or "".
 func changedWorld(r *http.Request) string {
 	parts := strings.Split(r.URL.Path, "/")
-	if r.Method == http.MethodGet || len(parts) != 5 || parts[3] != "_control" || !slices.Contains([]string{"settings", "clock", "state", "reset"}, parts[4]) {
+	changing := []string{"settings", "clock", "state", "reset", ""} // "" is the inspector's forms
+	if r.Method == http.MethodGet || len(parts) != 5 || parts[3] != "_control" || !slices.Contains(changing, parts[4]) {
 		return ""
 	}
 	return parts[2]
@@ -87,7 +88,7 @@ func changedWorld(r *http.Request) string {
 // Release ends the requests that a fault of the simulator keeps waiting.
 func (w *World) Release() { w.club.Release() }
 
-// Close waits for the webhooks that are being sent.
+// Close waits for the club events that are being sent, and stops the processor's webhooks.
 func (w *World) Close() {
 	w.club.Close()
 	w.cards.Close()

@@ -29,6 +29,7 @@ func TestWrap(t *testing.T) {
 		{"GET", "/sim/demo/_control/settings", "", http.StatusOK},
 		{"PUT", "/sim/demo-a/_control/settings", `{"pageSize":10}`, http.StatusOK},
 		{"POST", "/sim/demo-b/_control/reset", "", http.StatusNoContent},
+		{"POST", "/sim/demo-c/_control/", "do=reset", http.StatusSeeOther},
 		{"GET", "/sandbox/payments", "", http.StatusOK},
 		{"GET", "/sandboxes", "", http.StatusTeapot},
 		{"GET", "//sim/demo", "", http.StatusTeapot},
@@ -39,7 +40,7 @@ func TestWrap(t *testing.T) {
 			t.Errorf("%s %s: status %d, want %d", c.method, c.path, recorder.Code, c.status)
 		}
 	}
-	if got := strings.Join(changed, " "); got != "demo-a demo-b" {
+	if got := strings.Join(changed, " "); got != "demo-a demo-b demo-c" {
 		t.Errorf("changed worlds: %s", got)
 	}
 }
