@@ -1,6 +1,6 @@
 // Package handlers is the public HTTP edge: it binds and validates a request, makes one call of
-// flows, and translates the result into the public contract. It has no business rules and calls
-// no other system.
+// flows, and translates the result into the public contract. It has no business rules. The
+// only other systems that it calls are the captcha service and the club's login, for its keys.
 //
 // Start reading at New, which lists the middleware in the order in which a request passes it,
 // at routes.go, and at the file of a noun for its routes: registration.go, cart.go, payment.go.
@@ -90,7 +90,7 @@ type Config struct {
 	Log   *slog.Logger
 }
 
-const maxBody = "64K" // fits every request of the contract
+const maxBody = "64KiB" // fits every request of the contract
 
 // Server is the public edge as an http.Handler.
 type Server struct {
