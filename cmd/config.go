@@ -131,7 +131,7 @@ const (
 	demoOperatorToken = "demo-operator-token" // #nosec G101 -- public on purpose
 )
 
-// setDefaults fills in what mock and test mode may leave out. port is the gateway's,
+// setDefaults fills in what the mode may leave out. port is the gateway's,
 // mockPort that of the simulator and the sandbox in mock mode.
 func (cfg *Config) setDefaults(port, mockPort string) {
 	live := cfg.Mode == "live"

@@ -88,7 +88,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 		return g, err
 	}
 	worker := worker.New(worker.Config{Store: records, Queue: queue, Payments: payments, Changes: hub, Events: events, Traces: seen.traces, Now: time.Now, After: time.After, Log: log})
-	transfers := member.NewTransfers(member.TransfersConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Keys: keys, Codes: codes, Now: time.Now, Log: log})
+	transfers := member.NewTransfers(member.TransfersConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Keys: keys, Codes: codes})
 	ready := cfg.ready(clients)
 	seen.metrics.RegisterCollector(ops.CollectorConfig{
 		Payments: payments, Worker: worker, Catalogue: catalogue, Relay: relay, Queue: queue, SMS: budget, Club: clubSystem,

@@ -26,7 +26,7 @@ import (
 )
 
 const (
-	// exportTimeout is for one batch; a collector that needs longer is down.
+	// exportTimeout is for one attempt, and for all spans that are left at the end; a collector that needs longer is down.
 	exportTimeout = 5 * time.Second
 	// maxQueuedSpans is the number of spans that wait for a collector; each is about a
 	// kilobyte. Further spans are dropped, so that no request waits for a collector.

@@ -54,7 +54,7 @@ type Line struct {
 	StartDate string   `json:"startDate,omitempty"`
 	Debit     *Debit   `json:"debit,omitempty"` // as requested; nil if the club chooses
 	Added     bool     `json:"added,omitempty"` // by the club system
-	Was       *int64   `json:"was,omitempty"`   // the price before the registration was resumed; nil if it is the same
+	Was       *int64   `json:"was,omitempty"`   // the price when the cart was shown before; nil if it is the same
 }
 
 // CartProblem is a reason why the club system does not accept the cart.

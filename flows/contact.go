@@ -8,7 +8,8 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// Person is the buyer's details as given. They go to the club system and are stored nowhere else.
+// Person is the buyer's details as given. They go to the club system. A registration keeps only the given name,
+// the mobile number's last two digits, and the other details masked.
 type Person struct {
 	GivenName  string
 	FamilyName string

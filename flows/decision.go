@@ -49,8 +49,8 @@ type Note struct {
 type AuditEntry struct {
 	At       time.Time
 	Operator string
-	Action   string    // confirm-recorded, confirm-not-recorded (with -override), note, calibrate, invite, replay, replay-all, enable, erase
-	Payment  PaymentID // of the first three
+	Action   string    // confirm-recorded, confirm-not-recorded (also with -override), refund, note, calibrate, invite, replay, replay-all, enable, erase
+	Payment  PaymentID // of the first four; else empty
 	From     PaymentState
 	To       PaymentState
 }

@@ -24,7 +24,7 @@ type Reading struct {
 	Failures int `json:"failures,omitempty"` // consecutive failed readings up to At; 0: a successful one
 }
 
-// ReadSince reports whether evidence was read or tried within a time.
+// ReadSince reports whether evidence was read or tried, or the payment changed its state, within a time.
 func (p *Payment) ReadSince(now time.Time, span time.Duration) bool {
 	last := p.UpdatedAt
 	for _, reading := range p.Readings {

@@ -45,8 +45,8 @@ func (r *Registration) CheckPayable(method Method) error {
 }
 
 // Method is a way to settle a sale. A card payment has a journal at the processor. The others
-// have only Redis, so that each record sends at most one request, and an unknown outcome
-// stays in doubt.
+// have only Redis: a request is repeated only if the one before certainly had no effect, and an
+// unknown outcome stays in doubt.
 type Method string
 
 // The methods, as the public API calls them.

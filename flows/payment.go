@@ -39,7 +39,7 @@ func (id PaymentID) Split() (registration string, generation int) {
 //	            └────────────┴─→ cancelling            sending ─ not sent or refused, tries left
 //	                                 ↓                 │
 //	                             cancelled             ├─→ recorded ←──────┐
-//	                                                   ├─→ in_doubt ── journalled answer, rule, or operator
+//	                                                   ├─→ in_doubt ── journaled acceptance, rule, or operator
 //	                                                   └─→ refund_due ─→ refunding ─→ refunded
 //
 // A captured payment whose sale differs from what was agreed becomes refund_due, or in_doubt.
@@ -71,7 +71,7 @@ const (
 	Refunding  PaymentState = "refunding"  // the money is being refunded
 	Refunded   PaymentState = "refunded"   // final, unless the bank returns the money: it went back
 	InDoubt    PaymentState = "in_doubt"   // it is not known whether the club system recorded it
-	Blocked    PaymentState = "blocked"    // amount, currency, metadata or signature does not match
+	Blocked    PaymentState = "blocked"    // it does not match at the processor, or its refund needs an operator
 )
 
 // PaymentStates lists every state, in the usual order.
@@ -81,7 +81,7 @@ var PaymentStates = []PaymentState{
 }
 
 // transitions is the complete table. recorded is final. A refund starts from sending only after
-// a clear rejection, from in_doubt only by an operator, and from captured when another payment of
+// a clear rejection, or when the last attempt certainly had no effect; from in_doubt only by an operator, and from captured when another payment of
 // the sale counts or the sale differs from what was agreed. priced leads to in_doubt only without a processor, when
 // the sale is settled already. in_doubt never leads back to sending; a
 // machine leads it only to recorded and blocked. A machine leads from refunded only to blocked,
@@ -215,7 +215,7 @@ const PaymentSchema = DescribedRequest
 // unsettled state, and the club's node.
 const SignedCart = 2
 
-// DescribedRequest is the layout of a payment that has to be created with a Description. Older gateways do not
+// DescribedRequest is the layout of a payment that must be created with a Description. Older gateways do not
 // know it, and would create the payment without one.
 const DescribedRequest = 3
 
@@ -271,8 +271,8 @@ var cardViews = map[PaymentState]PaymentView{
 
 var refundingView = PaymentView{State: "processing", Retry: "never", Refunding: true, Message: MessagePaymentRefunding}
 
-// View returns what the buyer sees. Retry is never while money may move or have moved, so a
-// front end that obeys it cannot charge anybody twice.
+// View returns what the buyer sees. Retry is never once money may have moved; after a decline, a retry continues
+// the same payment. So a front end that obeys Retry cannot charge a buyer twice.
 func (p *Payment) View() PaymentView {
 	if !p.HasProcessor() {
 		return p.settlementView()

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// TokenBits is the number of random bytes in a token; the signature follows them.
-const TokenBits = 32
+// TokenBytes is the number of random bytes at the beginning of a token.
+const TokenBytes = 32
 
 // RandomToken returns 256 random bits and the hash to store.
 func RandomToken() (token, hash string) {
-	bits := make([]byte, TokenBits)
+	bits := make([]byte, TokenBytes)
 	rand.Read(bits)
 	token = base64.RawURLEncoding.EncodeToString(bits)
 	return token, HashToken(token)

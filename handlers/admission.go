@@ -20,15 +20,15 @@ import (
 type class string
 
 const (
-	// recording requests are never turned away: webhooks and health. Event streams do no work.
+	// recording requests are never turned away: webhooks, health, and everything outside /v1.
 	recording class = "recording"
-	// paying requests pay, sign, or read a registration. They are never turned away: their senders
+	// paying requests pay, sign, or read anything but the catalogue. They are never turned away: their senders
 	// were admitted before, and the limits by address bound the number of others.
 	paying class = "paying"
-	// openWrites change a registration that was started. They wait shortly for a place.
+	// openWrites are all other writes. They wait briefly for a place.
 	openWrites class = "open"
-	// newcomers start a registration. They get a place while newcomerShare of all places is free, so
-	// that a visitor who was admitted can finish.
+	// newcomers start a registration. They get a place while less than their share of all places is
+	// taken, so that a visitor who was admitted can finish.
 	newcomers class = "new"
 	// browsing reads a catalogue that is not fresh. While its share is taken, an older one is shown.
 	browsing class = "catalogue"

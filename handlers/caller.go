@@ -103,7 +103,7 @@ func (s *Server) fromFrontEnd(r *http.Request) bool {
 }
 
 // allowedOrigin reports whether an origin is one of the configured front ends. "*" means every
-// page on this machine, where front ends are developed, and for no other page.
+// page on this machine, where front ends are developed, and no other page.
 func (s *Server) allowedOrigin(origin string) bool {
 	if origin != "*" && slices.Contains(s.cfg.AllowedOrigins, origin) {
 		return true

@@ -9,8 +9,8 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// deprecation is what the contract says of an operation or a parameter that is to go: x-deprecated, the day since
-// when it should not be used, and x-sunset, the day from which it can be gone.
+// deprecation is what the contract says about a deprecated operation or parameter: x-deprecated, the day since
+// when it should not be used, and x-sunset, the day from which it may be removed.
 type deprecation struct {
 	header, query string // the name of the parameter; neither for the operation
 	since, sunset time.Time

@@ -125,7 +125,7 @@ func (s *Server) cachedFor(r *http.Request) *cacheEntry {
 }
 
 // limitCached counts a read against its address. It is false when the limit is exhausted, and then
-// counts nothing: the router's middleware refuses the request.
+// counts it for no address: the router's middleware refuses the request.
 func (s *Server) limitCached(w http.ResponseWriter, r *http.Request) bool {
 	if s.buckets == nil {
 		return true

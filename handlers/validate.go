@@ -60,7 +60,7 @@ func problemCodes(op *openapi3.Operation) (codes []flows.Code) {
 	return each(listed, func(code any) flows.Code { return flows.Code(fmt.Sprint(code)) })
 }
 
-// hasHeader tells whether the successful responses of an operation have a header.
+// hasHeader reports whether the successful responses of an operation have a header.
 func hasHeader(op *openapi3.Operation, name string) bool {
 	for status, response := range op.Responses.Map() {
 		if strings.HasPrefix(status, "2") && response.Value.Headers[name] != nil {

@@ -10,7 +10,7 @@
 
 import { language } from "./text.js";
 
-/** Longer than the gateway's longest request, so that a timeout here means that the response is lost. */
+/** As long as the gateway's longest read, in ms. A write may take longer there; the retry with its key gets its response. */
 const TIMEOUT = 40_000;
 
 /** Pauses before retries, in ms: three retries within seven seconds, then the page asks the visitor. */

@@ -1,6 +1,6 @@
 /**
  * Names for what this site uses of the contract. The types themselves are in openapi.d.ts, which is generated from
- * /openapi.yaml (make generate), so that they cannot be anything else than what the gateway sends and takes.
+ * /openapi.yaml (make generate), so that they always match what the gateway sends and accepts.
  */
 import type { components } from "./openapi";
 

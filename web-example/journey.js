@@ -20,7 +20,7 @@ const BEHIND = ["conflict", "cart_frozen", "cart_empty", "cart_invalid", "cart_c
   "mandate_not_needed", "no_code", "code_wrong", "code_expired", "code_blocked", "mobile_unreachable", "nothing_due", "amount_due", "method_not_offered", "payment_exists",
   "person_required", "registration_closed", "payment_under_way", "not_found"];
 
-/** Reads after which a response certainly has the payment's current state: no newer one can follow. */
+/** A value of `readings` that is certainly enough to believe a payment's state at once: after the visitor's own request. */
 const FRESH = 100;
 
 /** Where this browser keeps its registration in progress; the id is public, the cookie is secret. */

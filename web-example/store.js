@@ -12,7 +12,7 @@
  * @property {import("./contract").ProductType} [category] the displayed part of the catalogue; absent: the first
  * @property {Record<string, string>} variants the displayed offer of a product, by the product's id; absent: the first
  * @property {import("./contract").Registration} [registration] as it was last read
- * @property {number} readings how often it was read since the visitor opened it
+ * @property {number} readings how often it was read since the visitor opened it; FRESH of journey.js once a payment's state is certain
  * @property {number} attempts how often this page has requested a payment
  * @property {import("./contract").Registration} [inProgress] a registration of this browser that the address does not name
  * @property {string} [resume] the secret of a link that resumes a registration, until it is exchanged; never in the address
@@ -20,7 +20,7 @@
  * @property {import("./identity.js").Identity} [identity] the visitor's identity, from the club's login; absent without one, or after it expired
  * @property {import("./identity.js").Ending} [ended] why the visitor is no longer logged in
  * @property {import("./contract").Me} [me] what the club knows of the logged-in visitor
- * @property {import("./contract").ConsentList} [consents] of the logged-in visitor
+ * @property {import("./contract").ConsentList} [consents] of the logged-in visitor, or those that a new member is offered
  * @property {Record<string, boolean>} consentRequests consents that the visitor has changed on this page and not saved, by id
  * @property {import("./contract").ConsentChange[]} [consentResults] the results of the last save
  * @property {import("./contract").Transfer} [transfer] the visitor's move to another club

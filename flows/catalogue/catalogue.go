@@ -94,7 +94,7 @@ type Club struct {
 	Name  string
 	Alias string
 	Path  []string // names of the parent nodes, outermost first
-	Code  string   // the club system's code, needed for sales; only from Catalogue.Club
+	Code  string   // the club system's code, needed for sales; not from Locate
 	Scope club.Scope
 	Details
 }

@@ -14,7 +14,7 @@ import (
 type ScheduleQuery struct {
 	ProductQuery
 	OfferID   string
-	StartDate string    // YYYY-MM-DD; empty: today
+	StartDate string    // YYYY-MM-DD; empty: today, or the offer's earliest start
 	DebitDay  *int      // of the month; nil: not chosen yet
 	Now       time.Time // what StartDate is compared with
 }

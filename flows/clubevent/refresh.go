@@ -16,7 +16,7 @@ import (
 
 const (
 	// refreshBurst and refreshInterval are the budget of all gateways that share a Redis,
-	// and so of their organisation. A refresh makes six calls at most, so that a burst
+	// and so of their organisation. A refresh makes eight calls at most, and usually four, so that a burst
 	// of events asks less of the club system than the signup of one visitor a second.
 	refreshBurst    = 20
 	refreshInterval = time.Second

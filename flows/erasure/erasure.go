@@ -224,7 +224,7 @@ func (e *Eraser) eraseContact(ctx context.Context, contact club.IRI, report *Rep
 }
 
 func expiringData() KeptItem {
-	return KeptItem{What: "answers to repeated requests (sealed, 24 h), counts of SMS codes (keyed hashes, 24 h), unused invitations (sealed, 30 days at most), events on their way to subscribers (sealed, about a day)",
+	return KeptItem{What: "responses to repeated requests (sealed, 24 h), counts of SMS codes (keyed hashes, 24 h), invitations (sealed, 30 days at most), events for subscribers (sealed; undelivered ones 90 days)",
 		Why: "without the keys, they name no person; they expire automatically"}
 }
 

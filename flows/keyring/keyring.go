@@ -48,7 +48,7 @@ const (
 )
 
 // ErrSealed reports that no key of the ring sealed the text, or that it was altered.
-var ErrSealed = errors.New("flows: sealed by an unknown key")
+var ErrSealed = errors.New("keyring: sealed by an unknown key")
 
 // New returns a ring of secrets of at least 32 bytes each, the current one first.
 func New(secrets ...[]byte) (*Keyring, error) {

@@ -28,7 +28,7 @@ func ExampleKeyring() {
 	fmt.Println("sealed again:", string(text))
 	// Output:
 	// during the rotation: content
-	// after it: flows: sealed by an unknown key
+	// after it: keyring: sealed by an unknown key
 	// sealed again: content
 }
 

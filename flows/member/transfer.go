@@ -3,7 +3,6 @@ package member
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"time"
 
 	"frontdesk/flows"
@@ -13,7 +12,7 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// keepTransfer outlives the code of a move by far.
+// keepTransfer outlives the code of a transfer by far.
 const keepTransfer = 24 * time.Hour
 
 // Transfers move identified contacts to other clubs; club system API, section
@@ -26,19 +25,17 @@ type Transfers struct {
 type TransferStore interface {
 	// Transfer reads a contact's transfer; ErrNotFound if it is not stored.
 	Transfer(ctx context.Context, contact club.IRI) (*flows.Transfer, error)
-	// SaveTransfer stores a contact's move if its version is still move.Version, and counts the version up.
-	SaveTransfer(ctx context.Context, contact club.IRI, move *flows.Transfer, keep time.Duration) error
+	// SaveTransfer stores a contact's transfer if its version is still t.Version, and increments it.
+	SaveTransfer(ctx context.Context, contact club.IRI, t *flows.Transfer, keep time.Duration) error
 }
 
-// TransfersConfig is what moves need; every field is required unless noted.
+// TransfersConfig is what transfers need; every field is required.
 type TransfersConfig struct {
 	Store     TransferStore
 	Club      *club.Client
 	Catalogue *catalogue.Catalogue
 	Keys      *keyring.Keyring
 	Codes     *signature.CodeSender
-	Now       func() time.Time
-	Log       *slog.Logger
 }
 
 // NewTransfers returns the service for transfers.

@@ -245,7 +245,7 @@ func (m *Machine) stepFrom(ctx context.Context, p *flows.Payment, remote *cards.
 	}
 }
 
-// commit is the one place that assigns a payment's state.
+// commit is the only place that changes a stored payment's state; a rebuild stores missing payments.
 func (m *Machine) commit(ctx context.Context, p *flows.Payment, s step) (*flows.Payment, error) {
 	if p.Schema > flows.PaymentSchema {
 		return nil, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("payment %s was written by a newer version", p.ID)}

@@ -21,7 +21,7 @@ type Detail struct {
 	Summary
 	Attribution *flows.Attribution `json:"attribution,omitempty"` // of the registration, as given at its start
 	History     []flows.Transition `json:"history"`
-	AtProcessor *AtProcessor       `json:"atProcessor,omitempty"` // nil if it could not be read; Problem says why
+	AtProcessor *AtProcessor       `json:"atProcessor,omitempty"` // nil without a processor, or if it could not be read; then Problem says why
 	Problem     string             `json:"problem,omitempty"`
 	Journal     []JournalEntry     `json:"journal"`
 	Snapshot    *flows.Evidence    `json:"snapshot,omitempty"`

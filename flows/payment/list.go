@@ -152,13 +152,13 @@ func (m *Machine) unreadable(id flows.PaymentID) *flows.Payment {
 	return &flows.Payment{ID: id, State: flows.Blocked, Reason: "this version of Frontdesk cannot read its record", UpdatedAt: m.cfg.Now()}
 }
 
-// StateCount is the number of open payments in one state.
+// StateCount is the number of payments in one state that is not final, or under PaidTwice.
 type StateCount struct {
 	Payments int
 	Oldest   time.Time // when the oldest of them entered the state
 }
 
-// Counts counts the open payments by state. StorageUnavailable if Redis does not respond.
+// Counts counts the open payments by state, and those that were paid twice lately. StorageUnavailable if Redis does not respond.
 func (m *Machine) Counts(ctx context.Context) (map[flows.PaymentState]StateCount, error) {
 	// A gateway may have ended between a decision and the list of payments paid twice, which listing corrects.
 	if err := m.list(ctx, ListOptions{State: flows.PaidTwice}, []flows.PaymentState{flows.PaidTwice}, m.cfg.Store.FinishedPayments, &Page{}); err != nil {

@@ -60,10 +60,12 @@ type Machine struct {
 	onDemand onDemandRebuild
 }
 
-// Store is what the machine needs from Redis. Each write is one atomic script. A write that
-// loses a race returns ErrConflict and changes nothing.
+// Store is what the machine needs from Redis. Commit, Rebuild and SaveRegistration change records atomically:
+// one that loses a race returns ErrConflict and changes no record. The lists of payments may lag behind the
+// records; polls and rebuilds correct them.
 type Store interface {
-	// Payment reads a payment; ErrNotFound if it is not stored.
+	// Payment reads a payment. ErrNotFound if it is not stored; ErrDamaged, ErrNewer or keyring.ErrSealed if
+	// this version cannot read it.
 	Payment(ctx context.Context, id flows.PaymentID) (*flows.Payment, error)
 	// PaymentUnlessSeen is Payment, unless Once was called with this name within its period.
 	PaymentUnlessSeen(ctx context.Context, id flows.PaymentID, name string) (p *flows.Payment, seen bool, err error)
@@ -85,7 +87,8 @@ type Store interface {
 	CountPayments(ctx context.Context, since time.Time) (map[flows.PaymentState]StateCount, error)
 	// FinishedPayments lists payments that ended in a state, or were paid twice, latest first.
 	FinishedPayments(ctx context.Context, state flows.PaymentState, limit int) ([]flows.PaymentID, error)
-	// Registration reads a registration and its latest payment (nil: none); ErrNotFound without a registration.
+	// Registration reads a registration and its latest payment (nil: none); ErrNotFound without a registration,
+	// else the errors of Payment.
 	Registration(ctx context.Context, id string) (*flows.Registration, *flows.Payment, error)
 	// SaveRegistration replaces the registration if its version is still r.Version, and increments it.
 	SaveRegistration(ctx context.Context, r *flows.Registration) error

@@ -31,7 +31,7 @@ type Resolution string
 const (
 	SendAgain Resolution = "send_again" // under the next claim
 	Refund    Resolution = "refund"     // by card: the buyer gets the money back
-	GiveUp    Resolution = "cancel"     // without a processor: there is nothing to give back
+	GiveUp    Resolution = "cancel"     // without a processor, or blocked and settled by hand: there is nothing to give back
 )
 
 // ResolutionResult is a payment after a decision. Warnings say which records of the decision failed,
@@ -100,12 +100,12 @@ func (m *Machine) unsettledSale(ctx context.Context, p *flows.Payment) []string 
 	return []string{fmt.Sprintf("The club system shows sale %s as not settled. If the payment is on the contact's account, settle the sale with it there. If it is not, the buyer has paid and is not a member: refund them in the processor's pages, and leave a note here.", p.Sale)}
 }
 
-// journalRecorded writes a decision to the journal so that it outlives a loss in Redis. It
-// must follow the commit, so that only the decision that won is written.
+// journalRecorded journals that a payment is recorded, so that this outlives a loss in Redis. It must follow the
+// commit, so that only what was committed is written.
 func (m *Machine) journalRecorded(ctx context.Context, p *flows.Payment) bool {
 	err := retryIdempotent(func() error { _, err := m.updateMetadata(ctx, p, "done", p.AttemptID); return err })
 	if err != nil {
-		m.cfg.Log.WarnContext(ctx, "decision not journaled at the processor", "payment", p.ID, "error", err)
+		m.cfg.Log.WarnContext(ctx, "acceptance not journaled at the processor", "payment", p.ID, "error", err)
 	}
 	return err == nil
 }

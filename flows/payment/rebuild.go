@@ -126,9 +126,9 @@ type onDemandRebuild struct {
 	owed   atomic.Bool // the latest rebuild failed, so the worker must complete it
 }
 
-// RebuildOnDemand rebuilds everything for a caller with our signature for a record that Redis
-// lacks. After nil, what Redis still lacks does not exist at the processor either. It takes
-// no lease in Redis, because Redis has lost data.
+// RebuildOnDemand rebuilds what the processor created within WholeWindow, for a record that Redis lacks. After
+// nil, a payment that Redis still lacks is older or does not exist at the processor. StorageUnavailable if
+// another rebuild began within onDemandEvery. It takes no lease in Redis, because Redis has lost data.
 func (m *Machine) RebuildOnDemand(ctx context.Context) error {
 	_, err, _ := m.onDemand.flight.Do("", func() (any, error) {
 		now := m.cfg.Now()
@@ -332,8 +332,8 @@ func (m *Machine) registrationOf(ctx context.Context, group []candidate) (r *flo
 	return r, latest, behind, nil
 }
 
-// loadStored reads each payment's record from Redis, and returns open payments to the list
-// of open ones.
+// loadStored reads each payment's record from Redis, and returns open payments to the list of open ones. It
+// also enqueues payments that need another look, and journals acceptances that the journal lacks.
 func (m *Machine) loadStored(ctx context.Context, group []candidate) error {
 	for i := range group {
 		a := &group[i]

@@ -19,7 +19,7 @@ const (
 	claimLife = 10 * time.Second
 	// triesPerClaim: a request of which no byte left may be repeated at once.
 	triesPerClaim = 3
-	// maxClaims: with claimPause about 25 minutes of a club system that can be read and
+	// maxClaims: with claimPause about 28 minutes of a club system that can be read and
 	// accepts no payment; then the buyer gets the money back. Two metadata entries for each
 	// claim stay below the processors' limit of 50.
 	maxClaims = 10

@@ -18,8 +18,8 @@ const (
 )
 
 // prepareSettlement moves a payment without a processor from priced to sending, owned by
-// this process, if the sale is as agreed. Otherwise the payment can end without harm,
-// because nothing was sent yet.
+// this process, if the sale is as agreed. Otherwise the payment is cancelled, or in
+// doubt if the sale is settled already.
 func (m *Machine) prepareSettlement(ctx context.Context, p *flows.Payment) (step, error) {
 	if m.cfg.Now().Sub(p.UpdatedAt) > settleWithin {
 		return step{to: flows.Cancelled, reason: "it could not be sent in time"}, nil

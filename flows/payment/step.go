@@ -37,9 +37,9 @@ func (m *Machine) createIntent(ctx context.Context, p *flows.Payment) (step, err
 // clockSkew is between our clock and the processor's, at most.
 const clockSkew = 5 * time.Minute
 
-// findCreated is the step for a payment that cannot be created now. It may have been before a response, or
-// Redis' record of it, was lost: then it continues if it is the agreed one, whatever its description. Without
-// one in the processor's list, absent is the step.
+// findCreated is the step for a payment that cannot be created now. The processor may have created it although
+// the response, or Redis' record of it, was lost: if its list has the agreed payment, whatever the description,
+// that one continues. If it has none, absent is the step.
 func (m *Machine) findCreated(ctx context.Context, p *flows.Payment, since time.Time, absent step) (step, error) {
 	generation := strconv.Itoa(p.Generation)
 	for each, err := range cards.All(ctx, m.cfg.Cards, since) {

@@ -25,9 +25,9 @@ var allowed = map[string]bool{
 	"registration": true, "payment": true, "from": true, "to": true, "reason": true, "outcome": true, "state": true,
 	"event": true, "type": true, "subscriber": true, "erased": true, "kept": true,
 	// dependencies
-	"operation": true, "took": true, "found": true, "left": true, "says": true, "club": true, "why": true, "address": true,
+	"operation": true, "took": true, "found": true, "left": true, "club": true, "why": true, "address": true,
 	"sent": true, "validated": true, "hourly": true, "daily": true,
-	// the simulators, which hold no real person
+	// panics, and the simulators, which hold no real person
 	"cause": true, "stack": true, "attempt": true,
 }
 
@@ -108,10 +108,10 @@ var forms = []struct {
 	{"/", regexp.MustCompile(`/[A-Za-z0-9._-]+/(contacts|sales|mandates|signature_requests|optins)/[A-Za-z0-9_-]+`), "[$1]"},
 }
 
-// words is everything between spaces and marks that is as long as a token, or has
-// as many digits as a telephone number; whole decides on each.
 var (
-	words  = regexp.MustCompile(`[A-Za-z0-9_+.-]{24,}`)
+	// words matches what is as long as a token; tokenless keeps those without digits.
+	words = regexp.MustCompile(`[A-Za-z0-9_+.-]{24,}`)
+	// digits matches what has as many digits as a telephone number.
 	digits = regexp.MustCompile(`\+?\d(?:[ -]?\d){7,}`)
 	// id matches identifiers of Frontdesk, the processor and traces.
 	id = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9a-f]{32}\b|\b(?:pi|pay|evt|req)_[A-Za-z0-9_]{1,40}\b|\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}:\d+\b`)

@@ -227,8 +227,8 @@ func (s *Service) offers(ctx context.Context, r *flows.Registration, seller cata
 	return offers, nil
 }
 
-// dateProblems returns what is wrong with the dates of a new item. An item in the cart keeps its own, which
-// may have come since.
+// dateProblems returns what is wrong with the dates of a new item. An item in the cart keeps its own, which may
+// have passed since.
 func (s *Service) dateProblems(seller catalogue.Club, item flows.NewItem, at string) (problems []flows.FieldProblem) {
 	check := func(pointer, date, offerID string) {
 		if date == "" || item.ID != "" {
@@ -278,7 +278,8 @@ func (s *Service) addArticle(ctx context.Context, r *flows.Registration, at cata
 	return nil
 }
 
-// articleArrived reports whether the sale has more articles of the offer than the registration.
+// articleArrived reports whether the sale has more articles of the offer than the registration. It also marks
+// the cart if the sale was settled.
 func (s *Service) articleArrived(ctx context.Context, r *flows.Registration, at catalogue.Club, offer club.IRI) bool {
 	sale, err := s.cfg.Club.GetSale(ctx, at.Scope, r.Sale)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 const notProvided = "NOTPROVIDED"
 
 // CreateMandate creates the mandate, replacing an existing one, and sends the code that signs it. The
-// mandate's state says whether a code was sent. An error means that no mandate was created, or that
-// no code can reach the contact.
+// mandate's state says whether a code was sent. An error means that no mandate was created, that no
+// code can reach the contact, or that the result was not stored; then the club system may have an unsigned mandate.
 func (s *Service) CreateMandate(ctx context.Context, id, token string, in flows.NewMandate) (flows.View, error) {
 	ctx = club.WithLane(ctx, club.Payers)
 	r, p, at, err := s.editable(ctx, id, token)

@@ -207,7 +207,7 @@ func (s *Service) confirmMandate(ctx context.Context, r *flows.Registration) *fl
 	return s.refreshMandate(ctx, r, at)
 }
 
-// dropMandate drops the mandate of a contact other than the present buyer.
+// dropMandate cancels and drops the mandate after the buyer has changed.
 func (s *Service) dropMandate(ctx context.Context, r *flows.Registration, at catalogue.Club) {
 	if r.Mandate != nil {
 		s.cfg.Codes.Cancel(ctx, at.Scope, r.Mandate.Signature)

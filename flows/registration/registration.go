@@ -102,7 +102,7 @@ type StartRequest struct {
 	Attribution *flows.Attribution
 }
 
-// Start creates a registration and returns it with its holder's token, which is stored nowhere.
+// Start creates a registration and returns it with its holder's token, of which the record has only the hash.
 func (s *Service) Start(ctx context.Context, in StartRequest) (flows.View, string, error) {
 	ctx = club.WithLane(ctx, club.Newcomers)
 	known := in.Contact != nil || in.Invitation != ""

@@ -135,7 +135,7 @@ func (s *Service) refreshCart(ctx context.Context, r *flows.Registration, p *flo
 // newToken returns a token for a registration's holder, and its hash. The token is 256 random
 // bits and the time of issue in seconds, signed.
 func newToken(keys *keyring.Keyring, registration string, now time.Time) (token, hash string) {
-	bits := make([]byte, flows.TokenBits)
+	bits := make([]byte, flows.TokenBytes)
 	rand.Read(bits)
 	bits = binary.BigEndian.AppendUint64(bits, uint64(now.Unix())) // #nosec G115 -- after 1970
 	token = base64.RawURLEncoding.EncodeToString(append(bits, keys.Sign(tokenText(registration, bits))...))
@@ -151,16 +151,16 @@ func tokenText(registration string, bits []byte) []byte {
 // tokenIssued reports whether we issued a token for a registration, and when: zero for a token of
 // an older version, which has no time. No storage is needed.
 func tokenIssued(keys *keyring.Keyring, registration, token string) (at time.Time, signed bool) {
-	const timed = flows.TokenBits + 8
+	const timed = flows.TokenBytes + 8
 	all, err := base64.RawURLEncoding.DecodeString(token)
 	verify := func(n int) bool { return len(all) > n && keys.Verify(tokenText(registration, all[:n]), all[n:]) }
 	switch {
 	case err != nil:
 		return at, false
 	case verify(timed):
-		return time.Unix(int64(binary.BigEndian.Uint64(all[flows.TokenBits:timed])), 0), true // #nosec G115 -- we signed it
+		return time.Unix(int64(binary.BigEndian.Uint64(all[flows.TokenBytes:timed])), 0), true // #nosec G115 -- we signed it
 	default:
-		return at, verify(flows.TokenBits)
+		return at, verify(flows.TokenBytes)
 	}
 }
 
@@ -170,8 +170,9 @@ func (s *Service) TokenIssued(id, token string) bool {
 	return signed
 }
 
-// CheckHolder returns NotFound unless the token is one of the registration's. It reads Redis only for a
-// token without a valid signature, such as one that a retired key signed.
+// CheckHolder returns NotFound for a token that was not issued for the registration. A revoked token passes, so
+// callers that return data must load the registration too. It reads Redis only for a token without a valid
+// signature, such as one that a retired key signed.
 func (s *Service) CheckHolder(ctx context.Context, id, token string) error {
 	if s.TokenIssued(id, token) {
 		return nil

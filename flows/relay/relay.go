@@ -28,7 +28,7 @@ import (
 	"frontdesk/flows/tracing"
 )
 
-// Subscriber receives the club system's events, which knows one address only.
+// Subscriber receives the club system's events. The club system itself sends them to one address only.
 type Subscriber struct {
 	Name   string   `json:"name"`             // for operators: lower-case letters, digits, hyphens
 	URL    string   `json:"url"`              // where deliveries go

@@ -14,14 +14,14 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// retryPauses are the pauses after each failure of a delivery: eleven attempts within 26
+// retryPauses are the pauses after each failure of a delivery: eleven attempts in about 26
 // hours. The first outlast a restart, the last a night; then the delivery is dead until an
 // operator replays it.
 var retryPauses = [...]time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute,
 	time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 10 * time.Hour}
 
 // maxWait bounds the Retry-After of a subscriber. If it replaces every shorter pause, the
-// attempts take 31 hours.
+// attempts take about 30 hours, 35 at most.
 const maxWait = time.Hour
 
 // deliveryResponse is a subscriber's response. As an error it is one other than 2xx.

@@ -10,7 +10,7 @@ import (
 // number of the other. A year is twelve months, a week seven days.
 type period struct{ months, days int }
 
-// periodPattern takes up to four digits a part: more than any contract lasts, and
+// periodShape allows up to four digits a part: more than any contract lasts, and
 // too few to overflow.
 var periodShape = regexp.MustCompile(`^P(?:(\d{1,4})Y)?(?:(\d{1,4})M)?(?:(\d{1,4})W)?(?:(\d{1,4})D)?$`)
 

@@ -1,7 +1,7 @@
 // Package schedule computes what an offer of the club system costs, and when: the
 // amount due now, every debit with its date, or the debit that never ends.
 //
-// It only computes: no clock, no requests, no floating point. It uses one type of
+// It only computes: no clock, no requests, no floating point. It uses two types of
 // the club system's client, in offer.go. Package catalogue knows the offers and
 // debit days. A schedule is a preview: a visitor always pays the cart's amount.
 //

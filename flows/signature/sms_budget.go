@@ -54,9 +54,9 @@ func NewSMSBudget(cfg SMSBudgetConfig) *SMSBudget { return &SMSBudget{cfg: cfg} 
 
 // SMSCounts counts the SMS codes of this gateway since its start.
 type SMSCounts struct {
-	Sent          int64 // requested from the club system, whatever the result
+	Sent          int64 // accepted by the club system, or the response was lost
 	Validated     int64 // that were entered, and signed
-	OverBudget    int64 // refused, because a club's budget was used up
+	OverBudget    int64 // refused, because a club's or its organisation's budget was used up
 	LowConversion int64 // refused, because too few of a club's codes were entered
 }
 

@@ -175,7 +175,8 @@ func (i Information) eviction() flows.Check {
 	return d
 }
 
-// persistence requires every write to be on the disk before it is acknowledged. INFO says whether
+// persistence requires every write to be on the disk before it is acknowledged; where replicas acknowledge
+// writes, within a second. INFO says whether
 // there is a file, but only the configuration, which providers hide, says how it is synced.
 func (c *redisCheck) persistence(ctx context.Context, node *redis.Client, info Information) flows.Check {
 	configured, err := node.ConfigGet(ctx, "appendfsync").Result()

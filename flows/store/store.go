@@ -3,8 +3,8 @@
 // requests for handlers.
 //
 // A record is a hash: its version, the sealed body, and for payments the state, the lease and
-// the operations applied. Redis holds nothing readable without the keys. All keys of a
-// registration share its hash tag, so that each script works on one slot of a cluster.
+// the operations applied. Personal data is readable only with the keys of package
+// keyring; ids, states, times, counts and the audit stream are plain. All keys of a registration share its hash tag, so that each script works on one slot of a cluster.
 //
 // Redis coordinates the gateways; it never authorises the recording of money. That right is
 // claimed at the card processor, because Redis may lose writes.
@@ -59,7 +59,7 @@ type Store struct {
 type Config struct {
 	Redis    redis.UniversalClient // required; made by Connect
 	Keys     *keyring.Keyring      // required; seals what is stored
-	Replicas int                   // how many must acknowledge each write; zero: none is asked
+	Replicas int                   // how many must acknowledge each write of a record; zero: none is asked
 }
 
 // resends is how often a script is sent again when its reply was lost. That is safe for scripts,

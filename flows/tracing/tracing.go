@@ -13,7 +13,7 @@ import (
 )
 
 // TraceHeader is the header that identifies a request's trace (W3C Trace Context). Only
-// this file reads and writes it.
+// this package interprets its value.
 const TraceHeader = "traceparent"
 
 // IDOnlyProvider returns a provider of traces that have ids and no spans, for gateways

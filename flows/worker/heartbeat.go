@@ -28,7 +28,7 @@ type heartbeat struct {
 	gateway     string                    // identifies this run of the gateway in Redis
 	count       int64                     // of heartbeats so far
 	rebuildOwed atomic.Bool               // this gateway must compare everything, whatever the turns
-	lastSweep   atomic.Pointer[time.Time] // the latest tick without a failure; zero: none yet
+	lastSweep   atomic.Pointer[time.Time] // the latest tick in which the sweep and the heartbeat succeeded; zero: none yet
 	wake        chan struct{}             // tells runRebuilds that Redis can be reached
 }
 
@@ -130,6 +130,6 @@ func (w *Worker) dueWindow(ctx context.Context) (due time.Duration) {
 	return due
 }
 
-// LastSweep returns the time of this worker's latest sweep in which Redis had lost
-// nothing; zero if there was none yet.
+// LastSweep returns the time of this worker's latest sweep in which Redis responded, even if it had lost
+// writes; zero if there was none yet.
 func (w *Worker) LastSweep() time.Time { return *w.heartbeat.lastSweep.Load() }

@@ -132,7 +132,7 @@ func (w *Worker) advance(ctx context.Context, id flows.PaymentID) {
 		}
 	}
 	failed := "payment not advanced"
-	if flows.CodeOf(err) == flows.NotFound { // the processor does not know it either
+	if flows.CodeOf(err) == flows.NotFound { // nor did the processor create it within payment.WholeWindow
 		err, failed = w.cfg.Store.DropOpen(ctx, id), "payment not dropped from the open ones"
 	}
 	if err != nil {

@@ -186,7 +186,7 @@ const holder = (token) => ({ Authorization: `Bearer ${token}` });
 
 const world = () => `demo-docs-${random().slice(0, 8)}`;
 
-/** 128 random bits; a page that was not loaded from this machine by plain http has no randomUUID. */
+/** 128 random bits; a page that was loaded by plain http from another machine has no randomUUID. */
 const random = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 const setBody = (request, body) => (request.body = JSON.stringify(body, null, 2));

@@ -30,7 +30,7 @@ type MetricsConfig struct {
 // Metrics counts what passes through the gateway, and serves the counters and the gauges of
 // collector.go to Prometheus. Every label comes from a list in the code, such as routes,
 // operations, states and codes: never from a path, an id, an address or a visitor's text. Nil
-// counts nothing.
+// counts no calls and no connections to Redis, for commands without metrics.
 type Metrics struct {
 	registry    *prometheus.Registry
 	served      http.Handler
@@ -68,8 +68,8 @@ func NewMetrics(cfg MetricsConfig) *Metrics {
 	}
 	m := &Metrics{
 		registry:    prometheus.NewRegistry(),
-		requests:    counter("frontdesk_http_requests_total", "Requests that were answered; code is that of the problem document, or none.", "method", "route", "status", "code"),
-		durations:   histogram("frontdesk_http_request_duration_seconds", "How long answers took; those that stream events are left out.", requestBuckets, "method", "route"),
+		requests:    counter("frontdesk_http_requests_total", "Requests with a response; code is that of the problem document, or none.", "method", "route", "status", "code"),
+		durations:   histogram("frontdesk_http_request_duration_seconds", "How long responses took, without event streams.", requestBuckets, "method", "route"),
 		calls:       counter("frontdesk_upstream_calls_total", "Calls to the club system and the card processor, by outcome.", "upstream", "operation", "outcome"),
 		waits:       histogram("frontdesk_upstream_call_duration_seconds", "How long they took.", callBuckets, "upstream", "operation"),
 		transitions: counter("frontdesk_payment_transitions_total", "Transitions of payments.", "from", "to"),

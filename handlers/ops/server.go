@@ -132,7 +132,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = r.WithContext(ctx)
 	// A page can send a POST without a preflight, but not one of JSON.
 	if !isAddress(r.Host) || r.Header.Get("Origin") != "" || r.Method == http.MethodPost && !isJSON(r) {
-		s.writeProblem(w, r, &flows.Error{Code: flows.ForbiddenOrigin, Detail: "This is for operators' tools, which call it by address or localhost and send application/json; a page in a browser does not."})
+		s.writeProblem(w, r, &flows.Error{Code: flows.ForbiddenOrigin, Detail: "Only operators' tools may call this listener: by IP address or localhost, without an Origin header, and with application/json in a POST."})
 		return
 	}
 	if pattern != "" {
@@ -184,7 +184,7 @@ func withBody[T any](handle func(r *http.Request, operator string, in T) (any, e
 		var in T
 		body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
 		if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return nil, &flows.Error{Code: flows.TooLarge, Detail: "At most 4 KiB are taken.", Err: tooLarge}
+			return nil, &flows.Error{Code: flows.TooLarge, Detail: "The body must not exceed 4 KiB.", Err: tooLarge}
 		}
 		if err != nil {
 			return nil, &flows.Error{Code: flows.MalformedRequest, Err: err}

@@ -29,7 +29,7 @@ const (
 // The outcomes of Verify.
 var (
 	// ErrRefused: the response is wrong, too old, or was used before.
-	ErrRefused = errors.New("captcha: not a valid answer")
+	ErrRefused = errors.New("captcha: not a valid response")
 	// ErrUnavailable: the service gave no verdict, or does not know our secret.
 	ErrUnavailable = errors.New("captcha: no verdict")
 )

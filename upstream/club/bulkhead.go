@@ -111,7 +111,7 @@ func (b *bulkhead) acquire(ctx context.Context) error {
 	return nil
 }
 
-// release returns the permit and tells the breaker how the call in ctx ended. A refusal or a
+// release returns the permit and reports to the breaker how the call in ctx ended. A refusal or a
 // rejection is a normal response, and a 429 shows that the club system is up. A caller that
 // left says nothing about it; after a pause, where each call is a trial, that is not enough.
 func (b *bulkhead) release(ctx context.Context, e *Error) {

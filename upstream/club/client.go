@@ -10,8 +10,8 @@
 //   - Each failure is an *Error with an Outcome, which says what the club system did, as far
 //     as that can be known. A read is retried within a budget; a write is retried only when
 //     it provably was not sent.
-//   - CreatePayment is different. Every call of it books money, so the request is sent at most
-//     once, over its own connection; see single_attempt.go.
+//   - CreatePayment, PostponeDue and ValidateSale are different. Each call of them settles a
+//     sale, so the request is sent at most once, over its own connection; see single_attempt.go.
 //
 // Start reading at Client, then do (do.go), then any resource, such as sale.go.
 package club
@@ -52,11 +52,11 @@ type Config struct {
 
 	// Now is the clock. Required: New panics without it.
 	Now func() time.Time
-	// Transport carries every request except CreatePayment. Nil: the client's own. The client
+	// Transport carries every request that may be sent again. Nil: the client's own. The client
 	// learns from net/http/httptrace whether a request was sent; over a transport that does
 	// not support it, each failure counts as possibly sent.
 	Transport http.RoundTripper
-	// TLS is used by CreatePayment and by the default Transport. Nil: Go's defaults.
+	// TLS is used by the requests that are sent at most once, and by the default Transport. Nil: Go's defaults.
 	TLS *tls.Config
 	// Traceparent returns the W3C trace context to send with a request; empty: none. Nil:
 	// none.

@@ -19,7 +19,7 @@ const (
 	maxPages   = 200
 	maxRecords = maxPages * pageSize
 	// concurrentPages are read in parallel once the first page shows the length of the
-	// list: 240 records, more than any known catalogue, and an eighth of a bulkhead's permits.
+	// list: 240 records, more than any known catalogue, and a quarter of the permits of the lane Browsers.
 	concurrentPages = 8
 )
 

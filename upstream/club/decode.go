@@ -14,7 +14,7 @@ const (
 	// errUnboundedList: a list has not ended after maxPages.
 	errUnboundedList = cause("list without end")
 	// errTooLong: a response is longer than Limits.Body.
-	errTooLong = cause("answer too long")
+	errTooLong = cause("response too long")
 )
 
 // DecodeError is a response without the expected form. It names the field and never its
@@ -31,11 +31,11 @@ type DecodeError struct {
 func (e *DecodeError) Error() string {
 	switch {
 	case e.Want == "":
-		return "answer is not JSON"
+		return "response is not JSON"
 	case e.Field == "":
-		return "answer is not " + e.Want
+		return "response is not " + e.Want
 	}
-	return fmt.Sprintf("answer unreadable: field %s is not %s", e.Field, e.Want)
+	return fmt.Sprintf("response unreadable: field %s is not %s", e.Field, e.Want)
 }
 
 // checker is a result with required or bounded fields. check returns a DecodeError.

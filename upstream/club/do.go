@@ -64,8 +64,8 @@ func (r *response) ok() bool { return r.status >= 200 && r.status <= 299 }
 // noContent is the result of an operation whose response is not needed.
 type noContent struct{}
 
-// do makes every request to the club system except the payment: it retries and decodes the
-// response into a T.
+// do makes every request to the club system except those of single_attempt.go: it retries and decodes
+// the response into a T.
 func do[T any](ctx context.Context, c *Client, r request) (T, error) {
 	var result T
 	b := c.bulkhead(ctx, r.scope.ClientToken)

@@ -41,14 +41,16 @@ const (
 	ErrMigrationContact = cause("contact not valid for migration")
 )
 
+// ErrNoContactToken is OwnContact's error for an access token that the club system accepts, but that is not the
+// token of one contact. It is no *Error, and has no outcome.
+const ErrNoContactToken = cause("not the access token of a contact")
+
 // The reasons for which a call is not even tried. Their outcome is NotSent.
 const (
 	// ErrBadIRI: an identifier is malformed, or of another organisation or kind of record.
 	ErrBadIRI = cause("identifier does not fit the call")
 	// ErrBadToken: a contact's access token is malformed.
 	ErrBadToken = cause("not an access token")
-	// ErrNoContactToken: the access token is accepted, but is not the token of one contact.
-	ErrNoContactToken = cause("not the access token of a contact")
 	// ErrUnavailable: the breaker is open, because the club system failed too often.
 	ErrUnavailable = cause("held back after repeated failures")
 	// ErrBusy: too many calls are in progress.

@@ -17,7 +17,7 @@ type Limits struct {
 	// Write is the time for a write. Zero: 15 s, longer than a read because a write is not
 	// retried once it was sent.
 	Write time.Duration
-	// Payment is the time for CreatePayment, from dialling to the last byte of the
+	// Payment is the time for a request that settles a sale, from dialling to the last byte of the
 	// response. Zero: 30 s, because its unknown outcome costs most.
 	Payment time.Duration
 	// Attempts is the maximum number of attempts of a call. Zero: 3; what fails three times

@@ -17,7 +17,7 @@ const (
 	Refused Outcome = "refused"
 	// Rejected: the application refused the request, and would refuse it again.
 	Rejected Outcome = "rejected"
-	// Unknown: a byte was sent, and no response tells the result.
+	// Unknown: a byte was sent, and no response shows the result.
 	Unknown Outcome = "unknown"
 )
 

@@ -21,14 +21,14 @@ const (
 	maxHeaderBytes = 1 << 20
 )
 
-// newTransport returns the pooled transport of every request but CreatePayment. A nil
+// newTransport returns the pooled transport of every request but those of single_attempt.go. A nil
 // tlsConfig means Go's defaults. It ignores the proxy variables of the environment.
 //
 // It uses only HTTP/1.1. With HTTP/2, Go's transport repeats requests by its own rules
 // after GOAWAY and refused streams; with HTTP/1.1 it repeats only safe requests, and a
 // request without GetBody only when nothing was sent.
 func newTransport(tlsConfig *tls.Config, limits Limits) *http.Transport {
-	idle := 2 * limits.Concurrency // calls for payments and all others
+	idle := 2 * limits.Concurrency // enough for two of the four lanes; the others share them
 	return &http.Transport{
 		Protocols:              http11(),
 		DialContext:            (&net.Dialer{Timeout: dialTimeout}).DialContext,

@@ -8,7 +8,7 @@ type club struct {
 	node      int // zero: the club belongs to no chain
 	address   address
 	telephone string
-	debitDays []int // NextDebitDays are the days of the month on which the club collects
+	debitDays []int // the days of the month on which the club collects
 	// debtLimit is the debt in cents above which the club sells no
 	// subscription; zero: debts do not matter.
 	debtLimit int

@@ -2,8 +2,8 @@ package clubsim
 
 import "encoding/json"
 
-// optinTypes and optinChannels make the consents of every contact: each type on each channel. The
-// order returns them their numbers.
+// optinTypes and optinChannels make the consents of every contact: each type on each channel. Their
+// order determines their numbers.
 var optinTypes = [...]string{"news", "legal", "advertising", "partners"}
 var optinChannels = [...]string{"email", "text_message", "postal_mail"}
 

@@ -120,7 +120,7 @@ func (s Settings) verifyNumbers() error {
 	case s.WebhookURL != "" && (err != nil || address.Host == ""):
 		return errors.New("webhookUrl: not an absolute URL")
 	case s.TokenLifetime < 1 || s.WebhookDelay < 0 || s.SMSCode.Validity < 1 || s.SMSCode.Attempts < 1:
-		return errors.New("tokenLifetime, webhookDelay, smsCode.validity and smsCode.attempts must not be that small")
+		return errors.New("tokenLifetime, smsCode.validity and smsCode.attempts must be at least 1, and webhookDelay at least 0")
 	case s.ExtraProducts < 0 || s.ExtraProducts > maxExtraProducts:
 		return fmt.Errorf("extraProducts: 0 to %d", maxExtraProducts)
 	case s.PageSize < 1 || s.MaxPageSize < s.PageSize:

@@ -5,7 +5,7 @@
  * moved; therefore the fields have a place of their own below the step, where they stay while the step changes. Start
  * reading at `showCard`.
  *
- * The processor requires its script to be loaded from its own servers. It is the site's only foreign script, loaded only
+ * The processor requires its script to be loaded from its own servers. Besides that of a captcha, it is the site's only foreign script, loaded only
  * when a payment needs it; the gateway's Content-Security-Policy allows it only then.
  */
 import { button, h, icon } from "../dom.js";

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The only file that makes requests: to the control endpoints of the simulator, to the sandbox processor, and to the
+ * The only file that makes requests, apart from the event stream in panel.js: to the control endpoints of the simulator, to the sandbox processor, and to the
  * panel's own two. All of them can be sent by curl as well; see `curl`.
  *
  * @typedef {{ key: string, contactId: string, clubId: string, status: string, givenName: string, familyName: string,

@@ -41,7 +41,7 @@ const card = ({ key, givenName, familyName, status, clubId, contactId, descripti
         h("p", { class: "soft" }, `${status.replaceAll("_", " ")} · club ${last(clubId)} · contact ${last(contactId)}`))),
     h("p", {}, description),
     h("div", { class: "row" },
-      button(`in-${key}`, { class: "strong", "data-sign-in": key, onclick: () => act(async () => page.signIn((await fresh(key)).identityToken)) }, "Sign in"),
+      button(`in-${key}`, { class: "strong", "data-sign-in": key, onclick: () => act(async () => page.signIn((await fresh(key)).identityToken)) }, "Log in"),
       page.registration() && button(`bring-${key}`, { "data-bring": key, onclick: () => act(async () => page.bringAccount((await fresh(key)).accessToken)) }, "Use this account")),
     h("div", { class: "row soft" }, "Copy",
       copier(key, "identityToken", "as the club's own login signs it, for ten minutes", act, async () => (await fresh(key)).identityToken),

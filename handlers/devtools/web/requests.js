@@ -110,7 +110,7 @@ const table = (calls) =>
     h("tbody", {}, calls.map((call) => h("tr", { "data-operation": call.operation },
       h("td", { title: `${call.method} ${call.path}` }, call.operation || `${call.method} ${call.path}`, call.fault && h("span", { class: "pill bad" }, call.fault)),
       h("td", { class: "soft", title: `club ${call.clubId || "none"}, network node ${call.networkNodeId || "none"}` }, scope(call)),
-      h("td", { class: tone(call.status) }, call.status || "no answer"),
+      h("td", { class: tone(call.status) }, call.status || "no response"),
       h("td", { class: "n" }, call.durationMs.toFixed(1))))));
 
 /** @param {api.Call} call */

@@ -1,6 +1,6 @@
 // Generate makes the pages below /docs that are written as Markdown: run `go generate
 // ./handlers/docs` after one of the texts or the contract's table of problems has changed. The
-// library for Markdown would be a fiftieth of the binary, so that it is not part of it.
+// library for Markdown would be a fiftieth of the binary, so it is not linked in.
 package main
 
 import (
@@ -21,7 +21,7 @@ import (
 
 func main() {
 	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "generate: it takes two arguments: the root of the project, and the folder of the pages")
+		fmt.Fprintln(os.Stderr, "generate: two arguments are required: the root of the project, and the folder of the pages")
 		os.Exit(2)
 	}
 	if err := write(os.Args[1], os.Args[2]); err != nil {

@@ -130,7 +130,7 @@ func (c *Client) payment(ctx context.Context, id string, rq call) (cards.Payment
 		return cards.Payment{}, err
 	}
 	if p.ID == "" || p.State == "" || id != "" && p.ID != id {
-		return cards.Payment{}, fmt.Errorf("sandbox: %s %s answered another payment, or none", rq.method, rq.path)
+		return cards.Payment{}, fmt.Errorf("sandbox: %s %s returned another payment, or none", rq.method, rq.path)
 	}
 	held := p.toCards()
 	held.Replayed = header.Get("Idempotent-Replayed") == "true"
@@ -191,7 +191,7 @@ func (c *Client) roundTrip(ctx context.Context, rq call, out any) (http.Header, 
 		return nil, fmt.Errorf("sandbox: %s %s: %w", rq.method, req.URL.Path, readError(resp.StatusCode, answer))
 	}
 	if err := jsonv2.UnmarshalRead(answer, out); err != nil {
-		return nil, fmt.Errorf("sandbox: %s %s: reading the answer: %w", rq.method, req.URL.Path, err)
+		return nil, fmt.Errorf("sandbox: %s %s: reading the response: %w", rq.method, req.URL.Path, err)
 	}
 	return resp.Header, nil
 }

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// The types of errors. A client branches on the type; the code is for a person.
+// The types of errors. A client branches on the type, and on the code only for a key in use; other codes are for people.
 const (
 	typeInvalid        = "invalid_request"      // the request will never be accepted
 	typeAuthentication = "authentication_error" // the secret key is missing or wrong

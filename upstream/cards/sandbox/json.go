@@ -65,7 +65,7 @@ func mediaType(r *http.Request) string {
 	return kind
 }
 
-// wantsPage tells a browser from a program: only browsers accept text/html.
+// wantsPage reports whether the caller is a browser: only browsers accept text/html.
 func wantsPage(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/html")
 }

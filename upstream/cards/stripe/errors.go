@@ -30,7 +30,7 @@ func toCardsError(verb string, err error) error {
 	case errors.As(err, &transport), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return fmt.Errorf("stripe: %s: %w", verb, err)
 	default:
-		return fmt.Errorf("stripe: %s: the answer is not one of the processor's API", verb)
+		return fmt.Errorf("stripe: %s: the response is not one of the processor's API", verb)
 	}
 }
 

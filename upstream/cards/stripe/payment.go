@@ -22,7 +22,7 @@ func toPayment(verb, id string, pi *stripego.PaymentIntent, err error) (cards.Pa
 	case err != nil:
 		return cards.Payment{}, fmt.Errorf("stripe: %s: %w", verb, err)
 	case p.ID == "" || id != "" && p.ID != id:
-		return cards.Payment{}, fmt.Errorf("stripe: %s: answered another payment", verb)
+		return cards.Payment{}, fmt.Errorf("stripe: %s: returned another payment", verb)
 	}
 	return p, nil
 }
