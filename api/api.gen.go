@@ -1123,7 +1123,7 @@ type Billing struct {
 	Rhythm Duration `json:"rhythm"`
 }
 
-// BillingEntry A billing period and its price. All entries add up.
+// BillingEntry A billing period and its price. Entries are cumulative.
 type BillingEntry struct {
 	// Every The billing period, as an ISO 8601 duration.
 	Every Duration `json:"every"`
@@ -1178,7 +1178,7 @@ type Cart struct {
 	// Stale Present and true if the club system did not respond when the cart should have been read again.
 	Stale *bool `json:"stale,omitempty"`
 
-	// Valid True if the club system's check passes, no mandate is missing, and the caller can pay by a method. Only a valid cart can be paid.
+	// Valid True if the club system's check passes, no mandate is missing, and at least one payment method is available to the caller. Only a valid cart can be paid.
 	Valid bool `json:"valid"`
 }
 
@@ -1214,7 +1214,7 @@ type CartItem struct {
 	Name    Words `json:"name"`
 	OfferId *Id   `json:"offerId,omitempty"`
 
-	// Origin `chosen`: requested, and can be removed. `required`: an offer that the club system added, such as a compulsory badge. `adjustment`: a line without an offer that the club system added, such as a prorata.
+	// Origin `chosen`: requested, and can be removed. `required`: an offer that the club system added, such as a compulsory badge. `adjustment`: a line without an offer that the club system added, such as a pro rata amount.
 	Origin CartItemOrigin `json:"origin"`
 
 	// ParentId The item because of which this one was added.
@@ -1223,7 +1223,7 @@ type CartItem struct {
 	StartDate *Date `json:"startDate,omitempty"`
 }
 
-// CartItemOrigin `chosen`: requested, and can be removed. `required`: an offer that the club system added, such as a compulsory badge. `adjustment`: a line without an offer that the club system added, such as a prorata.
+// CartItemOrigin `chosen`: requested, and can be removed. `required`: an offer that the club system added, such as a compulsory badge. `adjustment`: a line without an offer that the club system added, such as a pro rata amount.
 type CartItemOrigin string
 
 // CartProblem defines model for CartProblem.
@@ -1506,8 +1506,8 @@ type Debit struct {
 	WeekDay *int `json:"weekDay,omitempty"`
 }
 
-// DebitChoice Which day of the debits the buyer can choose, with the item's `debit`: `month_day` is its `day`, one of the club's
-// debit days; `week_day` is its `weekDay`. `none`: there are no debits, or no choice.
+// DebitChoice Which debit day the buyer can choose in the item's `debit`. `month_day`: a `day`, one of the club's debit days.
+// `week_day`: a `weekDay`. `none`: there are no debits, or no choice.
 type DebitChoice string
 
 // DebitDay defines model for DebitDay.
@@ -1868,7 +1868,7 @@ type MonthDay = int
 
 // NewAttribution The campaign that brought the visitor, for the club's statistics. Names of campaigns only, never data about a person:
 // a value has letters, digits, `.`, `_` and `-`, with at least one letter, so that neither an e-mail address nor a phone
-// number fits. Drop a value that does not. The registration and the operators' view of its payment show it; it is not
+// number fits. Omit any value that does not have this form. The registration and the operators' view of its payment show it; it is not
 // sent to the club system.
 //
 // Example: {"campaign":"new-year-2030","medium":"email","source":"newsletter"}
@@ -1925,8 +1925,8 @@ type Offer struct {
 	// Example: P52W
 	Commitment *Duration `json:"commitment,omitempty"`
 
-	// DebitChoice Which day of the debits the buyer can choose, with the item's `debit`: `month_day` is its `day`, one of the club's
-	// debit days; `week_day` is its `weekDay`. `none`: there are no debits, or no choice.
+	// DebitChoice Which debit day the buyer can choose in the item's `debit`. `month_day`: a `day`, one of the club's debit days.
+	// `week_day`: a `weekDay`. `none`: there are no debits, or no choice.
 	DebitChoice DebitChoice `json:"debitChoice"`
 
 	// DueNow The price as the club system lists it, for a start on the first of a month.
@@ -1967,7 +1967,7 @@ type Offer struct {
 	// RegistrationFee Already included in `dueNow`.
 	RegistrationFee *RegistrationFee `json:"registrationFee,omitempty"`
 
-	// StartDates Only if the operator limits them more than the club's.
+	// StartDates Present only if the operator allows fewer start dates than the club.
 	StartDates *DateRange `json:"startDates,omitempty"`
 }
 
@@ -2323,7 +2323,7 @@ type Registration struct {
 	// Final The registration can no longer change. `with_staff` is not final, because staff can still complete it.
 	Final bool `json:"final"`
 
-	// ForgottenAt Until then the registration can be read at least; a payment in progress keeps it longer. Afterwards it is deleted, and `not_found`.
+	// ForgottenAt The registration can be read at least until then; a payment in progress keeps it longer. Afterwards it is deleted, and `not_found`.
 	ForgottenAt Instant `json:"forgottenAt"`
 	Id          Id      `json:"id"`
 
@@ -2372,7 +2372,7 @@ type Registration struct {
 	Step  Step    `json:"step"`
 	Token *string `json:"token,omitempty"`
 
-	// Upcoming The actions that time alone makes possible, each with its `notBefore`, such as `resend`. Then they are in `next`. Absent without any.
+	// Upcoming The actions that become possible later without a request, each with its `notBefore`, such as `resend`. From then on they are in `next`. Absent if there are none.
 	Upcoming *[]Action `json:"upcoming,omitempty"`
 
 	// Version Identifies the content of this response. Different content has another version, even if only time or the language
@@ -2438,7 +2438,7 @@ type Schedule struct {
 
 	// Rules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
 	//
-	// Several entries of an offer add up. The club system does not say whether they run in parallel or follow each other.
+	// The entries of an offer are cumulative. The club system does not say whether they run in parallel or follow each other.
 	// Entries that follow each other are recognised only from evidence in the offer: from the amount due now, or from the
 	// commitment. Without such evidence the schedule is estimated (`entries_in_turn`).
 	//
@@ -2450,7 +2450,7 @@ type Schedule struct {
 	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because nothing in the offer shows whether they do or run in parallel |
 	// | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
 	// | `first_instalment_assumed` | estimated | the offer says that the amount due now includes the first instalment, but the amount is not the sum of the fee and the first instalment |
-	// | `debit_day_open` | estimated | no debit day was chosen, and the club may choose another one |
+	// | `debit_day_open` | estimated | no debit day was chosen; the next one is assumed, and the club may choose another |
 	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
 	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
 	// | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
@@ -2479,7 +2479,7 @@ type ScheduleDebit struct {
 
 	// Rules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
 	//
-	// Several entries of an offer add up. The club system does not say whether they run in parallel or follow each other.
+	// The entries of an offer are cumulative. The club system does not say whether they run in parallel or follow each other.
 	// Entries that follow each other are recognised only from evidence in the offer: from the amount due now, or from the
 	// commitment. Without such evidence the schedule is estimated (`entries_in_turn`).
 	//
@@ -2491,7 +2491,7 @@ type ScheduleDebit struct {
 	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because nothing in the offer shows whether they do or run in parallel |
 	// | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
 	// | `first_instalment_assumed` | estimated | the offer says that the amount due now includes the first instalment, but the amount is not the sum of the fee and the first instalment |
-	// | `debit_day_open` | estimated | no debit day was chosen, and the club may choose another one |
+	// | `debit_day_open` | estimated | no debit day was chosen; the next one is assumed, and the club may choose another |
 	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
 	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
 	// | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
@@ -2521,7 +2521,7 @@ type ScheduleDueNow struct {
 
 	// Rules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
 	//
-	// Several entries of an offer add up. The club system does not say whether they run in parallel or follow each other.
+	// The entries of an offer are cumulative. The club system does not say whether they run in parallel or follow each other.
 	// Entries that follow each other are recognised only from evidence in the offer: from the amount due now, or from the
 	// commitment. Without such evidence the schedule is estimated (`entries_in_turn`).
 	//
@@ -2533,7 +2533,7 @@ type ScheduleDueNow struct {
 	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because nothing in the offer shows whether they do or run in parallel |
 	// | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
 	// | `first_instalment_assumed` | estimated | the offer says that the amount due now includes the first instalment, but the amount is not the sum of the fee and the first instalment |
-	// | `debit_day_open` | estimated | no debit day was chosen, and the club may choose another one |
+	// | `debit_day_open` | estimated | no debit day was chosen; the next one is assumed, and the club may choose another |
 	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
 	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
 	// | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
@@ -2556,7 +2556,7 @@ type ScheduleMovement struct {
 
 	// Rules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
 	//
-	// Several entries of an offer add up. The club system does not say whether they run in parallel or follow each other.
+	// The entries of an offer are cumulative. The club system does not say whether they run in parallel or follow each other.
 	// Entries that follow each other are recognised only from evidence in the offer: from the amount due now, or from the
 	// commitment. Without such evidence the schedule is estimated (`entries_in_turn`).
 	//
@@ -2568,7 +2568,7 @@ type ScheduleMovement struct {
 	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because nothing in the offer shows whether they do or run in parallel |
 	// | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
 	// | `first_instalment_assumed` | estimated | the offer says that the amount due now includes the first instalment, but the amount is not the sum of the fee and the first instalment |
-	// | `debit_day_open` | estimated | no debit day was chosen, and the club may choose another one |
+	// | `debit_day_open` | estimated | no debit day was chosen; the next one is assumed, and the club may choose another |
 	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
 	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
 	// | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
@@ -2615,7 +2615,7 @@ type ScheduleRecurrence struct {
 
 	// Rules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
 	//
-	// Several entries of an offer add up. The club system does not say whether they run in parallel or follow each other.
+	// The entries of an offer are cumulative. The club system does not say whether they run in parallel or follow each other.
 	// Entries that follow each other are recognised only from evidence in the offer: from the amount due now, or from the
 	// commitment. Without such evidence the schedule is estimated (`entries_in_turn`).
 	//
@@ -2627,7 +2627,7 @@ type ScheduleRecurrence struct {
 	// | `entries_in_turn` | estimated | several entries are assumed to follow each other, because nothing in the offer shows whether they do or run in parallel |
 	// | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
 	// | `first_instalment_assumed` | estimated | the offer says that the amount due now includes the first instalment, but the amount is not the sum of the fee and the first instalment |
-	// | `debit_day_open` | estimated | no debit day was chosen, and the club may choose another one |
+	// | `debit_day_open` | estimated | no debit day was chosen; the next one is assumed, and the club may choose another |
 	// | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
 	// | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
 	// | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
@@ -2639,7 +2639,7 @@ type ScheduleRecurrence struct {
 
 // ScheduleRules Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
 //
-// Several entries of an offer add up. The club system does not say whether they run in parallel or follow each other.
+// The entries of an offer are cumulative. The club system does not say whether they run in parallel or follow each other.
 // Entries that follow each other are recognised only from evidence in the offer: from the amount due now, or from the
 // commitment. Without such evidence the schedule is estimated (`entries_in_turn`).
 //
@@ -2651,7 +2651,7 @@ type ScheduleRecurrence struct {
 // | `entries_in_turn` | estimated | several entries are assumed to follow each other, because nothing in the offer shows whether they do or run in parallel |
 // | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
 // | `first_instalment_assumed` | estimated | the offer says that the amount due now includes the first instalment, but the amount is not the sum of the fee and the first instalment |
-// | `debit_day_open` | estimated | no debit day was chosen, and the club may choose another one |
+// | `debit_day_open` | estimated | no debit day was chosen; the next one is assumed, and the club may choose another |
 // | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
 // | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
 // | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
@@ -2687,8 +2687,8 @@ type StartCardPayment struct {
 	Cart   *CartRevision `json:"cart,omitempty"`
 	Method PaymentMethod `json:"method"`
 
-	// ReturnUrl Where the buyer's browser returns from the processor: after a payment, a decline that the buyer gives up on, and a
-	// cancellation alike. An absolute `http` or `https` URL whose origin is the gateway's own or listed in
+	// ReturnUrl Where the buyer's browser returns from the processor: whether the buyer paid, gave up after a decline, or
+	// cancelled. An absolute `http` or `https` URL whose origin is the gateway's own or listed in
 	// `FRONTDESK_ALLOWED_ORIGINS`, such as an app's universal link; mock mode accepts every origin.
 	// Another origin gets 422 with the field code `origin`. Defaults to the signup site, with `?registration={id}`.
 	//
@@ -2700,7 +2700,7 @@ type StartCardPayment struct {
 
 // StartDeskPayment defines model for StartDeskPayment.
 type StartDeskPayment struct {
-	// Cards Required with the mean `card`, not allowed otherwise. The amounts must add up to the amount due.
+	// Cards Required if `mean` is `card`, not allowed otherwise. The amounts must add up to the amount due.
 	Cards *[]DeskCard `json:"cards,omitempty" validate:"required_if=Mean card,excluded_unless=Mean card"`
 
 	// Cart Identifies the lines of a cart with their prices, start dates and debits, and the amount. In the payment's `cart`, send
@@ -2711,7 +2711,7 @@ type StartDeskPayment struct {
 	// Example: q0WDkV3nUf7s2aYH
 	Cart *CartRevision `json:"cart,omitempty"`
 
-	// Cheques Required with the mean `cheque`, not allowed otherwise. The amounts must add up to the amount due.
+	// Cheques Required if `mean` is `cheque`, not allowed otherwise. The amounts must add up to the amount due.
 	Cheques *[]DeskCheque        `json:"cheques,omitempty" validate:"required_if=Mean cheque,excluded_unless=Mean cheque,omitempty,dive"`
 	Mean    StartDeskPaymentMean `json:"mean"`
 	Method  PaymentMethod        `json:"method"`
@@ -2756,7 +2756,7 @@ type StartPayment struct {
 type StartRegistration struct {
 	// Attribution The campaign that brought the visitor, for the club's statistics. Names of campaigns only, never data about a person:
 	// a value has letters, digits, `.`, `_` and `-`, with at least one letter, so that neither an e-mail address nor a phone
-	// number fits. Drop a value that does not. The registration and the operators' view of its payment show it; it is not
+	// number fits. Omit any value that does not have this form. The registration and the operators' view of its payment show it; it is not
 	// sent to the club system.
 	//
 	//
@@ -2994,7 +2994,7 @@ type StartRegistrationParamsXFrontdeskSession string
 
 // GetRegistrationParams defines parameters for GetRegistration.
 type GetRegistrationParams struct {
-	// IfNoneMatch The `ETag` of the last response, or `"` and its `version` and `"`.
+	// IfNoneMatch The `ETag` of the last response, which is its `version` in double quotes.
 	IfNoneMatch *string `json:"If-None-Match,omitempty"`
 }
 

@@ -94,7 +94,7 @@ func newConfirmNotRecorded(client *opsClient) *cobra.Command {
 	c.Flags().StringVar(&reason, "reason", "", reasonHelp)
 	c.Flags().BoolVar(&sendAgain, "send-again", false, "Record it again, under a new claim.")
 	c.Flags().BoolVar(&refund, "refund", false, "Refund the buyer.")
-	c.Flags().BoolVar(&cancel, "cancel", false, "Cancel it; for payments without a card processor, and for blocked ones of which no money is kept.")
+	c.Flags().BoolVar(&cancel, "cancel", false, "Cancel it; for payments without a card processor, and for blocked payments of which the processor holds no money.")
 	c.Flags().BoolVar(&override, "override", false, "Refund or cancel although the sale is settled, because something else certainly settled it. Audited.")
 	c.MarkFlagsOneRequired("send-again", "refund", "cancel")
 	c.MarkFlagsMutuallyExclusive("send-again", "refund", "cancel")

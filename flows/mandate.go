@@ -45,7 +45,7 @@ func (r *Registration) NeedsMandate() bool {
 	return r.AsksForMandate() && !r.MandateCovers()
 }
 
-// MandateCovers reports whether a mandate is signed that is the buyer's and starts by the first debit.
+// MandateCovers reports whether the mandate is signed, is the buyer's, and starts no later than the first debit.
 func (r *Registration) MandateCovers() bool {
 	m, first := r.Mandate, r.FirstDebit()
 	return m != nil && m.State == SignatureSigned && r.Contact != nil && m.Contact == r.Contact.IRI && (first == "" || first >= m.ValidFrom)

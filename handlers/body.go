@@ -95,7 +95,7 @@ func inspectJSON(body []byte) error {
 		return nil
 	}
 	return &flows.Error{Code: flows.CardNumberRefused, Fields: cards,
-		Detail: "Card numbers are not accepted here, and nothing of this request was stored. Cards are entered only on the card processor's own page."}
+		Detail: "Card numbers are not accepted here, and nothing from this request was stored. Cards are entered only on the card processor's own page."}
 }
 
 // longestEmpty is longer than any client's form of an empty object.

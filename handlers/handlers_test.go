@@ -423,7 +423,7 @@ func TestPatternMessages(t *testing.T) {
 		messages[e.Pointer] = e.Message
 	}
 	for pointer, words := range map[string]string{
-		"/mobile": "must be an international number such as +33612345678", "/address/postalCode": "must be a valid postal code of the country",
+		"/mobile": "must be an international number such as +33612345678", "/address/postalCode": "must be a valid postal code for the country",
 		"/address/country": "must be a two-letter country code such as FR", "/givenName": "is not valid",
 	} {
 		if messages[pointer] != words {

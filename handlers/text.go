@@ -90,7 +90,7 @@ func (l *texts) fill(text string, params map[string]string) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// announce names the language of a response. Another visitor's may be in another one.
+// announce names the language of a response. Vary says to caches that another visitor's may be in another one.
 func (l *texts) announce(header http.Header) {
 	header.Set("Content-Language", l.Tag)
 	if !slices.Contains(header.Values("Vary"), "Accept-Language") {

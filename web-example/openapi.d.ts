@@ -195,7 +195,7 @@ export interface paths {
         post?: never;
         /**
          * Abandon a registration
-         * @description Cancels the payment if nothing of it was captured or sent to the club system. Once money may have moved, the request
+         * @description Cancels the payment if none of it was captured or sent to the club system. Once money may have moved, the request
          *     fails with `payment_under_way`.
          */
         delete: operations["abandonRegistration"];
@@ -246,7 +246,8 @@ export interface paths {
          * End this device's session
          * @description For shared computers and lost phones. Revokes the token or the cookie that the request was sent with, and deletes the
          *     cookie. Other devices keep theirs, and the registration and its payment continue. To resume here, this device needs
-         *     a link from another device; after the last device, none can resume. Repeating the request is safe.
+         *     a link from another device; once the sessions of all devices have ended, the
+         *     registration cannot be resumed. Repeating the request is safe.
          */
         delete: operations["endSession"];
         options?: never;
@@ -293,8 +294,8 @@ export interface paths {
          * Stream the changes of a registration
          * @description Streams server-sent events. An event named `registration` has the whole registration as JSON on its `data` line
          *     (`Registration`); its `id` is the registration's `version`. The first event is sent immediately, unless
-         *     `Last-Event-ID` names the current version. Another event follows each change, on any gateway. Changes that only
-         *     time causes, such as `expired` or the next possible `resend`, follow within 15 seconds. A comment every 15 seconds
+         *     `Last-Event-ID` names the current version. Another event follows each change, on any gateway. Changes caused
+         *     only by the passage of time, such as `expired` or the next possible `resend`, follow within 15 seconds. A comment every 15 seconds
          *     keeps proxies from closing the stream. A browser's `EventSource` sends the session cookie. With a bearer token, read
          *     the stream with `fetch`.
          *
@@ -306,8 +307,8 @@ export interface paths {
          *         event: end
          *         data: {"reason":"final"}
          *
-         *     The last event is named `end`, and its data is a `StreamEnd`. After a stream that breaks without `end`, reconnect. The field `retry` of each event says after how many milliseconds: 2 to 4 seconds,
-         *     and 10 to 20 while Frontdesk has more visitors than it can serve. An `EventSource` obeys it.
+         *     The last event is named `end`, and its data is a `StreamEnd`. If the stream breaks off without `end`, reconnect. The
+         *     `retry` field of each event gives the delay in milliseconds: 2 to 4 seconds, and 10 to 20 while Frontdesk has more visitors than it can serve. An `EventSource` obeys it.
          *
          *     Where rate limits apply, each gateway allows 15 open streams per registration and 100 per address. A further stream
          *     gets a 429 with `Retry-After`.
@@ -365,7 +366,7 @@ export interface paths {
         };
         /**
          * List the buyer's consents
-         * @description The buyer of a registration can choose what the club may send, also after the payment. New contacts have given no
+         * @description The buyer of a registration can choose what the club may send, even after the payment. New contacts have given no
          *     consent: offer each one unticked, as an option, and never as a condition. Without a buyer, the request fails with
          *     `person_required`. Replacing the person makes a new contact, whose consents have other ids and are not given.
          */
@@ -427,7 +428,7 @@ export interface paths {
         /**
          * Remove one item from the cart
          * @description Removes an item of `origin: chosen`, and what the club system added because of it. The others keep their `id`. Any other
-         *     item is a 404, also one that was removed before.
+         *     item is a 404, including one that was already removed.
          */
         delete: operations["removeItem"];
         options?: never;
@@ -604,7 +605,7 @@ export interface paths {
         post: operations["startPayment"];
         /**
          * Cancel the payment
-         * @description Cancels a payment of which nothing was captured, and keeps the cart. The cart can then be changed again and paid by any
+         * @description Cancels a payment that has not been captured, and keeps the cart. The cart can then be changed again and paid by any
          *     method. `next` lists `cancel_payment` while this is possible. Once money may have moved, the request fails with 409
          *     `payment_under_way`. Without a payment, or if it ended without a charge, nothing changes.
          */
@@ -669,7 +670,7 @@ export interface paths {
         };
         /**
          * Get the contact's move
-         * @description Returns the latest move of the last 24 hours, such as after a reload: its state, the attempts left and when a new code
+         * @description Returns the contact's latest move within the last 24 hours, for example after a reload: its state, the attempts left and when a new code
          *     can be requested. Without one, the response is 204.
          */
         get: operations["getTransfer"];
@@ -1315,7 +1316,7 @@ export interface components {
             /** @description The operator recommends it. */
             highlight?: boolean;
             image?: components["schemas"]["Image"];
-            /** @description Only if the operator limits them more than the club's. */
+            /** @description Present only if the operator allows fewer start dates than the club. */
             startDates?: components["schemas"]["DateRange"];
             ages?: components["schemas"]["AgeRange"];
             /**
@@ -1353,8 +1354,8 @@ export interface components {
             name: components["schemas"]["Words"];
         };
         /**
-         * @description Which day of the debits the buyer can choose, with the item's `debit`: `month_day` is its `day`, one of the club's
-         *     debit days; `week_day` is its `weekDay`. `none`: there are no debits, or no choice.
+         * @description Which debit day the buyer can choose in the item's `debit`. `month_day`: a `day`, one of the club's debit days.
+         *     `week_day`: a `weekDay`. `none`: there are no debits, or no choice.
          * @enum {string}
          */
         DebitChoice: "month_day" | "week_day" | "none";
@@ -1388,7 +1389,7 @@ export interface components {
             firstInstalmentPaid: boolean;
             entries: components["schemas"]["BillingEntry"][];
         };
-        /** @description A billing period and its price. All entries add up. */
+        /** @description A billing period and its price. Entries are cumulative. */
         BillingEntry: {
             /** @description The billing period, as an ISO 8601 duration. */
             every: components["schemas"]["Duration"];
@@ -1450,7 +1451,7 @@ export interface components {
         /**
          * @description Why a value is not exact; absent if it is exact. New rules may be added: go by `basis` for one that you do not know.
          *
-         *     Several entries of an offer add up. The club system does not say whether they run in parallel or follow each other.
+         *     The entries of an offer are cumulative. The club system does not say whether they run in parallel or follow each other.
          *     Entries that follow each other are recognised only from evidence in the offer: from the amount due now, or from the
          *     commitment. Without such evidence the schedule is estimated (`entries_in_turn`).
          *
@@ -1462,7 +1463,7 @@ export interface components {
          *     | `entries_in_turn` | estimated | several entries are assumed to follow each other, because nothing in the offer shows whether they do or run in parallel |
          *     | `loop_over_offset` | estimated | the club system gives two numbers of periods; its `loop` is used |
          *     | `first_instalment_assumed` | estimated | the offer says that the amount due now includes the first instalment, but the amount is not the sum of the fee and the first instalment |
-         *     | `debit_day_open` | estimated | no debit day was chosen, and the club may choose another one |
+         *     | `debit_day_open` | estimated | no debit day was chosen; the next one is assumed, and the club may choose another |
          *     | `calendar_months` | estimated | a prorated offer is assumed to follow calendar months after its first month |
          *     | `prorata_by_days` | estimated | the first month is charged by days, including the first day, with half a cent rounded up |
          *     | `period_unreadable` | unknown | a rhythm or a period is not a valid duration |
@@ -1532,7 +1533,7 @@ export interface components {
         /**
          * @description The campaign that brought the visitor, for the club's statistics. Names of campaigns only, never data about a person:
          *     a value has letters, digits, `.`, `_` and `-`, with at least one letter, so that neither an e-mail address nor a phone
-         *     number fits. Drop a value that does not. The registration and the operators' view of its payment show it; it is not
+         *     number fits. Omit any value that does not have this form. The registration and the operators' view of its payment show it; it is not
          *     sent to the club system.
          * @example {
          *       "source": "newsletter",
@@ -1668,10 +1669,10 @@ export interface components {
             payment?: components["schemas"]["Payment"];
             /** @description The actions that are possible now. The first is the main button of the step. */
             next: components["schemas"]["Action"][];
-            /** @description The actions that time alone makes possible, each with its `notBefore`, such as `resend`. Then they are in `next`. Absent without any. */
+            /** @description The actions that become possible later without a request, each with its `notBefore`, such as `resend`. From then on they are in `next`. Absent if there are none. */
             upcoming?: components["schemas"]["Action"][];
             expiresAt: components["schemas"]["Instant"];
-            /** @description Until then the registration can be read at least; a payment in progress keeps it longer. Afterwards it is deleted, and `not_found`. */
+            /** @description The registration can be read at least until then; a payment in progress keeps it longer. Afterwards it is deleted, and `not_found`. */
             forgottenAt: components["schemas"]["Instant"];
         };
         /**
@@ -1859,7 +1860,7 @@ export interface components {
             revision: components["schemas"]["CartRevision"];
             items: components["schemas"]["CartItem"][];
             dueNow: components["schemas"]["Money"];
-            /** @description True if the club system's check passes, no mandate is missing, and the caller can pay by a method. Only a valid cart can be paid. */
+            /** @description True if the club system's check passes, no mandate is missing, and at least one payment method is available to the caller. Only a valid cart can be paid. */
             valid: boolean;
             problems: components["schemas"]["CartProblem"][];
             /** @description Changes made by the club system: lines that it added or removed, and prices that it changed. */
@@ -1871,7 +1872,7 @@ export interface components {
         CartItem: {
             id: components["schemas"]["Id"];
             /**
-             * @description `chosen`: requested, and can be removed. `required`: an offer that the club system added, such as a compulsory badge. `adjustment`: a line without an offer that the club system added, such as a prorata.
+             * @description `chosen`: requested, and can be removed. `required`: an offer that the club system added, such as a compulsory badge. `adjustment`: a line without an offer that the club system added, such as a pro rata amount.
              * @enum {string}
              */
             origin: "chosen" | "required" | "adjustment";
@@ -2058,8 +2059,8 @@ export interface components {
             cart?: components["schemas"]["CartRevision"];
             /**
              * Format: uri
-             * @description Where the buyer's browser returns from the processor: after a payment, a decline that the buyer gives up on, and a
-             *     cancellation alike. An absolute `http` or `https` URL whose origin is the gateway's own or listed in
+             * @description Where the buyer's browser returns from the processor: whether the buyer paid, gave up after a decline, or
+             *     cancelled. An absolute `http` or `https` URL whose origin is the gateway's own or listed in
              *     `FRONTDESK_ALLOWED_ORIGINS`, such as an app's universal link; mock mode accepts every origin.
              *     Another origin gets 422 with the field code `origin`. Defaults to the signup site, with `?registration={id}`.
              *
@@ -2099,9 +2100,9 @@ export interface components {
             cart?: components["schemas"]["CartRevision"];
             /** @enum {string} */
             mean: "cash" | "cheque" | "card";
-            /** @description Required with the mean `card`, not allowed otherwise. The amounts must add up to the amount due. */
+            /** @description Required if `mean` is `card`, not allowed otherwise. The amounts must add up to the amount due. */
             cards?: components["schemas"]["DeskCard"][];
-            /** @description Required with the mean `cheque`, not allowed otherwise. The amounts must add up to the amount due. */
+            /** @description Required if `mean` is `cheque`, not allowed otherwise. The amounts must add up to the amount due. */
             cheques?: components["schemas"]["DeskCheque"][];
         };
         DeskCard: {
@@ -3191,7 +3192,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the last response, or `"` and its `version` and `"`.
+                 * @description The `ETag` of the last response, which is its `version` in double quotes.
                  * @example "k2l9Jx0mQe7rTn4c"
                  */
                 "If-None-Match"?: string;
@@ -3404,7 +3405,7 @@ export interface operations {
     followRegistration: {
         parameters: {
             query?: {
-                /** @description The language of the texts, before `Accept-Language`, which an `EventSource` cannot set. */
+                /** @description The language of the texts. It takes precedence over `Accept-Language`, which an `EventSource` cannot set. */
                 lang?: string;
             };
             header?: {

@@ -36,8 +36,8 @@ export default {
 
   loading: "Loading…",
   busy: "One moment, please…",
-  crowded: "Many people are signing up at the moment. We continue in a few seconds; you need not type anything again.",
-  waiting: "The connection is slow or lost. We keep trying – nothing will be done twice.",
+  crowded: "Many people are signing up at the moment. We will continue in a few seconds; you do not need to type anything again.",
+  waiting: "The connection is slow or lost. We will keep trying – nothing will be done twice.",
   back: "Back",
   retry: "Try again",
   cancel: "Cancel",
@@ -118,7 +118,7 @@ export default {
     onlineHeading: "Online, right now",
     others: "More offers",
     groups: { none: "No commitment", term: "Fixed term", once: "Paid once" },
-    variants: (/** @type {string} */ name) => `Billing of ${name}`,
+    variants: (/** @type {string} */ name) => `Billing options for ${name}`,
     atClubHeading: "At the club",
     atClubLead: "These need a word with the team. Drop by or call; this is what they cost.",
     atClub: "Sign up at the club",
@@ -186,7 +186,7 @@ export default {
       months_as_weeks: "Priced by the week and collected by the month: twelve months count as 52 weeks.",
       rounded: "Amounts are rounded to the cent.",
       remainder: "The last debit covers the rest of the term.",
-      debit_day_open: "No debit day has been chosen; the club may choose another one.",
+      debit_day_open: "No debit day has been chosen: these dates assume the next one, and the club may choose another.",
       calendar_months: "After the first month, debits follow calendar months.",
       prorata_by_days: "The first month is charged by its remaining days.",
     },
@@ -358,7 +358,7 @@ export default {
   },
 
   challenge: {
-    heading: "Please confirm that you are a person",
+    heading: "Please confirm that you are not a robot",
     lead: "This keeps automated sign-ups out. Nothing that you entered is lost.",
     unavailable: "The check did not load. Check your connection or your ad blocker, then try again.",
     cancel: "Cancel",
@@ -382,7 +382,7 @@ export default {
     },
     preparing: {
       heading: "Preparing your payment…",
-      lead: "Nothing has been charged so far. If this takes longer than a few seconds, continue yourself.",
+      lead: "Nothing has been charged so far. If this takes longer than a few seconds, press “Try again”.",
     },
     checking: {
       heading: "Checking your payment…",
@@ -441,7 +441,7 @@ export default {
 
   /** Texts for a payment without a card. Where one is missing, the text for a card is used. */
   settlement: {
-    preparing: { heading: "Notifying the club…", lead: "Nothing is settled yet. If this takes longer than a few seconds, continue yourself." },
+    preparing: { heading: "Notifying the club…", lead: "Nothing is settled yet. If this takes longer than a few seconds, press “Try again”." },
     processing: { heading: "Notifying the club…", lead: "This usually takes a few seconds. You can leave this page open, reload it or close it." },
     recorded: { heading: "Done. Finishing your sign-up…", lead: "We are taking care of the last formalities." },
     cancelled: {
@@ -519,7 +519,7 @@ export default {
     other_club: "This is for members of another club.",
     not_found: "This no longer exists.",
     forbidden_origin: "Your browser’s settings keep this page from working. Please open it in a normal window.",
-    challenge_required: "Please confirm that you are a person, then try again.",
+    challenge_required: "Please confirm that you are not a robot, then try again.",
     rate_limited: "Too many requests in a short time. Please wait a moment, then try again.",
     key_in_use: "Your last attempt is still being processed. Wait a moment, then try again.",
     conflict: "Something changed at the same time. This is the current state.",
@@ -594,17 +594,17 @@ export default {
     is: "Status",
     status: {
       customer: "Member",
-      prospect: "Prospect",
+      prospect: "Not a member yet",
       former_customer: "Former member",
       temp: "Sign-up in progress",
       banned: "Online purchases are not available for your account. Please contact your club.",
     },
-    tags: "Tags",
+    tags: "Your categories",
     until: (/** @type {string} */ day) => `until ${day}`,
     debt: "Balance",
     debtWhy: "Some offers become available again once this is settled. Please settle it at the club.",
     buy: (/** @type {string} */ club) => `Offers for you at ${club}`,
-    own: (/** @type {string} */ club) => `What ${club} offers you, at your own prices, including all taxes.`,
+    own: (/** @type {string} */ club) => `What ${club} offers you, at your prices, including all taxes.`,
     consents: "What the club may send you",
     transfer: "Move to another club",
     leave: "Log out here",
@@ -617,9 +617,9 @@ export default {
 
   consents: {
     heading: "What the club may send you",
-    lead: "Nothing is sent to you that you have not allowed, except what the club must tell you. You can change your mind at any time.",
+    lead: "The club sends you only what you allow, except what it must tell you. You can change your mind at any time.",
     /** The version of the consent text. It goes into the receipt, so change it with the text. */
-    wording: "site-2026-11b-en",
+    wording: "site-2026-11c-en",
     types: {
       news: { name: "News", about: "What happens at your club: classes, opening hours, events." },
       legal: { name: "What you need to know", about: "Such as changes to your contract, and payments." },
@@ -630,7 +630,7 @@ export default {
     locked: "Mandatory, so it cannot be switched off",
     unsaved: "Not saved yet",
     answers: {
-      changed: (/** @type {boolean} */ allowed) => (allowed ? "Saved: allowed" : "Saved: no more"),
+      changed: (/** @type {boolean} */ allowed) => (allowed ? "Saved: allowed" : "Saved: not allowed"),
       unchanged: (/** @type {boolean} */ allowed) => (allowed ? "It was allowed already" : "It was not allowed before"),
       unknown: () => "The club no longer has this consent",
       failed: () => "Not saved: the club’s system did not accept it. Save again",
@@ -658,12 +658,12 @@ export default {
     member: "Your membership belongs to your club. Please ask its team to move it, with everything that you have paid.",
     done: {
       heading: (/** @type {string} */ club) => `Your club is now ${club}`,
-      lead: "Your club’s login does not know this yet. Log in again to see your offers there.",
+      lead: "Log in again to see the offers of your new club.",
     },
   },
 
   invitationUsed: "This link has been used. You have started a sign-up in this browser: continue it below.",
-  brought: "Your account is in use: the club has your details.",
+  brought: "We are using your account: the club has your details.",
   toClubs: "See all clubs",
 
   legal: {

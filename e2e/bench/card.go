@@ -99,7 +99,7 @@ func countCard(h *harness) []row {
 	}
 }
 
-// loadCard compares the processor time of a journey with that of a request that a bare
+// loadCard compares the CPU time of a journey with that of a request that a bare
 // server forwards.
 func loadCard(h *harness) []row {
 	upstreams, g, b := h.cardEnv(frontdesktest.NewDurableRedis(h))
@@ -119,7 +119,7 @@ func loadCard(h *harness) []row {
 	}
 	all := interleave(h.cpuOf(g.Process, batch, walk), h.cpuOf(forwarder, forwardedBatch, forward))
 	journeys, requests := all[0], all[1]
-	return []row{{"A card journey: processor time of the gateway", fmt.Sprintf("%.2f ms: a core has time for %.0f/s, and buyers completed %.0f/s", journeys.median()*1e3, 1/journeys.median(), perSecond.median()),
+	return []row{{"A card journey: CPU time of the gateway", fmt.Sprintf("%.2f ms: a core has time for %.0f/s, and buyers completed %.0f/s", journeys.median()*1e3, 1/journeys.median(), perSecond.median()),
 		fmt.Sprintf("a request that bare net/http forwards: %.3f ms", requests.median()*1e3), journeys.ratioTo(requests), threshold{atMost: firstCPU / 2}}}
 }
 

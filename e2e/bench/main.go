@@ -44,7 +44,7 @@ var measurements = []measurement{
 	{"mock", "the simulator and mock mode, and servers that write the same", parts{measureSimulator, measureMock}},
 	{"start", "the first response of mock mode, and its memory", parts{measureStart, measureMemory}},
 	{"me", "two reads of 5 ms merged, and a server that does no more", parts{measureMe}},
-	{"card", "a whole card journey: its calls, its processor time, and the buyer's waiting time", parts{countCard, loadCard, timeCard}},
+	{"card", "a whole card journey: its calls, its CPU time, and the buyer's waiting time", parts{countCard, loadCard, timeCard}},
 	{"overload", "visitors at a fixed rate: as many as can be served, three and ten times as many; a slow club system", parts{measureOverload, measureBrownout}},
 	{"growth", "registrations among 1,000 and among 100,000", parts{measureGrowth}},
 	{"streams", "10,000 event streams on one gateway", parts{measureStreams}},

@@ -68,7 +68,7 @@ func meRows(used, took []series) []row {
 	seconds := func(s series) string { return fmt.Sprintf("%.2f s", s.median()) }
 	merge := "bare Echo that decodes and merges: " + seconds(merging)
 	return []row{
-		{"GET /v1/me, two reads of 5 ms merged: processor time for 10,000, without the identity check", seconds(without),
+		{"GET /v1/me, two reads of 5 ms merged: CPU time for 10,000, without the identity check", seconds(without),
 			merge, without.ratioTo(merging), threshold{atMost: 1.1}},
 		{"Bare Echo that decodes only the few fields of GET /v1/me", seconds(used[3]), merge, used[3].ratioTo(merging), threshold{}},
 		{"Bare Echo that passes both on unchanged", seconds(used[4]), merge, used[4].ratioTo(merging), threshold{}},

@@ -23,7 +23,7 @@ func measureSimulator(h *harness) []row {
 	bare, bareURL := h.reference("echo-encode", h.file("products.json", page))
 	sides := h.compare(products, load{url: bareURL + "/", process: bare})
 	r := compared(fmt.Sprintf("Simulator, a page of products, %d bytes", len(page)), sides[0], "bare Echo that encodes the same", sides[1], threshold{atLeast: 0.9})
-	r.measured += fmt.Sprintf("; %d MB then", h.memory(simulator)>>20)
+	r.measured += fmt.Sprintf("; %d MB of memory", h.memory(simulator)>>20)
 	return []row{r}
 }
 

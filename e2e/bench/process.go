@@ -114,7 +114,7 @@ func (h *harness) cpu(pid int) (sum float64) {
 		sum += n / 1e9
 	}
 	if sum == 0 {
-		h.Fatalf("/proc/%d/task has no processor time", pid)
+		h.Fatalf("/proc/%d/task has no CPU time", pid)
 	}
 	return sum
 }

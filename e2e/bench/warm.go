@@ -58,7 +58,7 @@ func measureWarm(h *harness) []row {
 		compared("Catalogue, warm, with If-None-Match", sides[4], "bare net/http, a 304", sides[5], threshold{atLeast: 0.9}),
 		compared("Catalogue, warm, with If-None-Match", sides[4], sameHeaders+", a 304", sides[6], threshold{}),
 	}
-	rows[0].measured += fmt.Sprintf("; %d MB then", h.memory(g.Process)>>20)
+	rows[0].measured += fmt.Sprintf("; %d MB of memory", h.memory(g.Process)>>20)
 	if len(sides) > 7 {
 		rows[4] = compared(rows[4].work, sides[7], netHTTP, sides[1], threshold{})
 	}

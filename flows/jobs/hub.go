@@ -14,7 +14,7 @@ type ChangeSource interface {
 }
 
 // Hub hints to subscribers that a registration may have changed, on any gateway. Hints
-// may get lost, so that subscribers also read the registration now and then without one.
+// may get lost, so subscribers also read the registration now and then without one.
 type Hub struct {
 	store ChangeSource
 

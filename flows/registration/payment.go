@@ -152,7 +152,7 @@ func (s *Service) reprice(ctx context.Context, r *flows.Registration, at catalog
 	return flows.CartChangedError()
 }
 
-// CancelPayment gives up a payment of which nothing was captured, and keeps the cart. PaymentUnderWay once
+// CancelPayment gives up a payment that has not been captured, and keeps the cart. PaymentUnderWay once
 // money may have moved. Without a live payment it changes nothing.
 func (s *Service) CancelPayment(ctx context.Context, id, token string) (flows.View, error) {
 	r, p, err := s.load(ctx, id, token)

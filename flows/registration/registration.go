@@ -30,7 +30,7 @@ const (
 	advanceTriggerEvery = 2 * time.Second
 	// advanceWait is how long that poll may delay the response; a sweep polls again anyway.
 	advanceWait = 2 * time.Second
-	// tokenRecalls is the age up to which a token lets a missing registration be looked for at the
+	// tokenRecalls is the maximum age of a token for which a missing registration is looked up at the
 	// processor. Redis keeps every registration for so long; an older one has expired.
 	tokenRecalls = flows.PayableFor + flows.KeepRegistration
 	// eachItem is the pointer to an item in a request with several.

@@ -13,9 +13,9 @@ type calendar struct {
 	Verdict
 }
 
-// calendarOf finds the first debit: no debit comes before the time that it pays
-// for begins, so it falls on the first debit day from the start on, or from the
-// end of what is paid today. One debit follows the other by the rhythm.
+// calendarOf finds the first debit. A debit never precedes the period that it pays
+// for, so the first one falls on the first debit day on or after the start, or on or
+// after the end of what is paid today. The others follow by the rhythm.
 func calendarOf(t Terms, p plan) calendar {
 	c := calendar{rhythm: p.rhythm, day: t.DebitDay, Verdict: verdict()}
 	if t.DebitDay == 0 || t.DebitDayOpen {
@@ -37,7 +37,7 @@ func calendarOf(t Terms, p plan) calendar {
 	return c
 }
 
-// prorates reports whether the first month is shortened: a start on the first needs nothing.
+// prorates reports whether the first month is shortened: a start on the first of a month is not prorated.
 func (t Terms) prorates() bool { return t.Prorated && t.Start.Day != 1 }
 
 func (c calendar) date(n int) Date {

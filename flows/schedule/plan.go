@@ -190,7 +190,7 @@ func pricing(price int64, interval, rhythm period) (rules []Rule) {
 }
 
 // inTurn reports whether several entries follow each other or run in parallel, and
-// whether that is known. They add up: rule 3 of the API's section Schedule entry says
+// whether that is known. They are cumulative: rule 3 of the API's section Schedule entry says
 // no more. The evidence is the amount due now, which shows the first debit, and the
 // commitment, which shows how long all of them last.
 func (o Offer) inTurn(limited []series, endless *instalment) (inTurn, known bool) {

@@ -29,8 +29,8 @@ type Reservation struct {
 }
 
 // Reserve counts a code for each subject: a contact, its phone, and what stays the same when a visitor
-// creates further contacts. An empty subject is unknown and not counted. SMSLimited with the time to
-// wait when a subject's limit is reached, SMSPaused when the budget of the paying club is.
+// creates further contacts. An empty subject is unknown and not counted. It fails with SMSLimited
+// and the time to wait when a subject's limit is reached, and with SMSPaused when the paying club's budget is.
 func (c *CodeSender) Reserve(ctx context.Context, at club.IRI, subjects ...string) (Reservation, error) {
 	now := c.cfg.Now()
 	networks, _ := ctx.Value(networksKey{}).([]flows.ClientNetwork)

@@ -17,7 +17,7 @@ import (
 const (
 	smsWindow      = time.Hour        // observed: long enough for a club's quiet hours, short enough to show an attack
 	smsGrace       = 2 * time.Minute  // for entering a code; with the phone in hand it takes less than one
-	smsSample      = 20               // codes, at least: of fewer, slow visitors are a large share; an attack gets as many per hour
+	smsSample      = 20               // minimum number of codes: among fewer, slow visitors weigh too much; an attack gets as many per hour
 	codesPerSample = 3                // of them, at most, from one network: else two addresses could silence a club by themselves
 	networkSample  = 5                // codes to one address, at least, before it is refused for those that were not entered
 	smsPause       = 15 * time.Minute // the time to wait in the error: staff may have reacted by then, or the codes left the window

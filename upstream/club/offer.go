@@ -27,7 +27,7 @@ type Offer struct {
 }
 
 // RepaymentSchedule is how a price is spread. Entries are billing periods, not
-// debits: the offer's rhythm says how they are debited. All entries add up.
+// debits: the offer's rhythm says how they are debited. Entries are cumulative.
 type RepaymentSchedule struct {
 	Occurrences []ScheduleEntry `json:"occurrences"` // of limited duration
 	Recurrences []ScheduleEntry `json:"recurrences"` // without end; empty for a fixed term
