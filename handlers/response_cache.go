@@ -124,8 +124,8 @@ func (s *Server) cachedFor(r *http.Request) *cacheEntry {
 	return entry
 }
 
-// limitCached counts a read against its address. It is false when the limit is exhausted, and then
-// counts it for no address: the router's middleware refuses the request.
+// limitCached counts a read against its address. It is false when the limit is exhausted; then the
+// router's middleware refuses the request.
 func (s *Server) limitCached(w http.ResponseWriter, r *http.Request) bool {
 	if s.buckets == nil {
 		return true
