@@ -7,6 +7,7 @@
 # make image: the image frontdesk, with docker, podman or buildah, and its bill of materials, artefacts/frontdesk.cdx.json.
 # make bench: Frontdesk compared with reference servers, in one table; fails when a threshold of docs/explanation/performance.md is missed.
 # make campaign: the long form of the fault campaigns, two to three hours on two cores, for docs/explanation/reliability.md.
+#   It continues a run of the same commit that was interrupted.
 
 # golangci-lint includes gosec. On its own, gosec finds nothing more and takes as long again:
 # go run github.com/securego/gosec/v2/cmd/gosec@v2.24.7 -exclude-generated -exclude-dir=e2e ./...

@@ -27,7 +27,7 @@ func TestMutationsApply(t *testing.T) {
 func TestInvariants(t *testing.T) {
 	t.Parallel()
 	held := func(captured, refunded int64) []campaign.CardPayment {
-		return []campaign.CardPayment{{ID: "pay_1", Captured: captured, Refunded: refunded}}
+		return []campaign.CardPayment{{ID: "pay_1", Generation: "1", Captured: captured, Refunded: refunded}}
 	}
 	for name, test := range map[string]struct {
 		evidence campaign.Evidence
@@ -50,7 +50,8 @@ func TestInvariants(t *testing.T) {
 		"of another payment":  {campaign.Evidence{State: "in_doubt", ProcessorID: "pay_2", Due: 5, CardPayments: held(5, 0)}, campaign.ChargedAndForgotten},
 		"refunded and booked": {campaign.Evidence{State: "in_doubt", Due: 5, Booked: []int64{5}, CardPayments: held(5, 5)}, campaign.RefundedButApplied},
 		"charged twice": {campaign.Evidence{State: "recorded", ProcessorID: "pay_1", Due: 5, Booked: []int64{5},
-			StateByPayment: map[string]string{"pay_2": "recorded"}, CardPayments: append(held(5, 0), campaign.CardPayment{ID: "pay_2", Captured: 5})}, campaign.ChargedTwice},
+			StateByPayment: map[string]string{"pay_2": "recorded"}, CardPayments: append(held(5, 0), campaign.CardPayment{ID: "pay_2", Generation: "2", Captured: 5})}, campaign.ChargedTwice},
+		"created twice":         {campaign.Evidence{State: "recorded", ProcessorID: "pay_1", Due: 5, Booked: []int64{5}, CardPayments: append(held(5, 0), campaign.CardPayment{ID: "pay_2", Generation: "1"})}, campaign.SecondPayment},
 		"asked to pay again":    {campaign.Evidence{State: "in_doubt", Responses: []campaign.Response{{State: "declined", Retry: "new", Charged: true}}}, campaign.RetryWhileCharged},
 		"to pay again":          {campaign.Evidence{Responses: []campaign.Response{{State: "declined", Retry: "new", Authorised: true}}}, campaign.RetryAfterAuthorising},
 		"declined, no charge":   {campaign.Evidence{Responses: []campaign.Response{{State: "declined", Retry: "new"}}}, ""},

@@ -17,7 +17,7 @@ type Results struct {
 	At       time.Time     `json:"at"`
 	Version  string        `json:"version"` // of the tree, as git names it
 	Machine  string        `json:"machine"`
-	Duration time.Duration `json:"duration"` // nanoseconds, until the latest report
+	Duration time.Duration `json:"duration"` // nanoseconds, of all campaigns
 	Reports  []Result      `json:"reports"`
 }
 
@@ -27,6 +27,11 @@ type Result struct {
 	Killed      []*Report `json:"killed"`
 	Description string    `json:"description"`
 	Failed      string    `json:"failed,omitempty"` // why it does not count, or what it found
+}
+
+// Has reports whether the record has a campaign.
+func (r Results) Has(name string) bool {
+	return slices.ContainsFunc(r.Reports, func(result Result) bool { return result.Report.Campaign == name })
 }
 
 // ReadResults reads what Write wrote.

@@ -15,6 +15,7 @@ const (
 	ChargedAndForgotten    = "money was taken and not refunded, and the payment is neither recorded nor in doubt"
 	RefundedButApplied     = "a payment that the club system booked was refunded"
 	ChargedTwice           = "money was taken more than once for a sale and kept"
+	SecondPayment          = "the processor holds several payments of one sale and generation"
 	SettledByAnotherMethod = "a card was charged for a sale that was settled in another way"
 	SettledAtDesk          = "money is kept for a sale that staff settled"
 	RetryWhileCharged      = "the buyer was asked to try again while money was taken"
@@ -69,9 +70,10 @@ type Evidence struct {
 
 // CardPayment is a payment at the processor.
 type CardPayment struct {
-	ID       string
-	Captured int64 // minor units
-	Refunded int64 // minor units
+	ID         string
+	Generation string // of the registration's payments, as its metadata says
+	Captured   int64  // minor units
+	Refunded   int64  // minor units
 }
 
 // Net is what the processor took and did not give back.
@@ -120,8 +122,12 @@ func (e Evidence) checkLedger(broken func(string, string, ...any)) {
 	case ours == 1 && len(e.Desk) > 0 && e.SentAfterDesk > SameMinute:
 		broken(AppliedTwice, "booked %v for %s, or settled as %v, %s after staff had booked %v", e.Booked, e.Sale, e.SettledBy, e.SentAfterDesk, e.Desk)
 	}
-	keeping := 0
+	keeping, generations := 0, map[string]string{}
 	for _, held := range e.CardPayments {
+		if other, double := generations[held.Generation]; double {
+			broken(SecondPayment, "%s and %s of generation %s", other, held.ID, held.Generation)
+		}
+		generations[held.Generation] = held.ID
 		if held.Net() > 0 {
 			keeping++
 		}

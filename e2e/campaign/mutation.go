@@ -140,7 +140,7 @@ func (b *Builds) build(ctx context.Context, pkg, mutation string) (string, error
 
 // KillTimeout is how long a campaign may take to find a mutation. A campaign that needs longer would
 // miss such a mistake in everyday runs.
-const KillTimeout = 2 * time.Minute
+const KillTimeout = 5 * time.Minute
 
 // Kill runs a campaign against a build with a mutation until it finds a violation. It fails when the
 // campaign finds none.

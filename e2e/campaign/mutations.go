@@ -61,15 +61,6 @@ var Mutations = []Mutation{
 		Old:  `	return release != "" && (post == "" || post == release)`,
 		New:  `	return release != "" || post == "never"`,
 	}}},
-	{Name: "claim-unread", Description: "the journal is not read before a claim, so only the processor's memory of keys admits one winner", Edits: []Edit{{
-		File: "flows/payment/record.go",
-		Old:  `	case !claimAvailable(remote, p.Claim, ""):`,
-		New:  `	case remote.ID == "":`,
-	}, {
-		File: "flows/payment/record.go",
-		Old:  `	case !claimAvailable(remote, p.Claim, p.AttemptID):`,
-		New:  `	case remote.Metadata[claimKey("post", p.Claim)] != p.AttemptID:`,
-	}}},
 	{Name: "trusted-webhook", Description: "an event is trusted without reading the payment", Edits: []Edit{{
 		File: "flows/payment/machine.go",
 		Old:  `	name := "event:" + m.cfg.Cards.Name() + ":" + event.ID`,

@@ -19,6 +19,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,10 +32,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// campaigns returns all campaigns, in the order of the page.
-func campaigns() []campaign.Campaign {
-	return append([]campaign.Campaign{simulation.Campaign()}, chaos.All()...)
-}
+// campaigns returns all campaigns, in the order of the page. The longest is the last.
+func campaigns() []campaign.Campaign { return append(chaos.All(), simulation.Campaign()) }
 
 func main() {
 	debug.SetGCPercent(2000)                      // journeys allocate much and keep little: trades memory for time
@@ -116,22 +115,52 @@ func runOne(ctx context.Context, c campaign.Campaign, mutation string, o campaig
 }
 
 // runAll runs every campaign, and each against its mutations, even when one fails. One runs after the other,
-// because the buyers of each use all cores. The record is written after each.
+// because the buyers of each use all cores. The record is written after each; a run that was interrupted
+// continues behind it.
 func runAll(ctx context.Context, out string, seed uint64) error {
 	builds, err := campaign.NewBuilds()
 	if err != nil {
 		return err
 	}
 	defer builds.Close()
-	results := campaign.Results{At: time.Now(), Version: version(), Machine: machine()}
+	results := continuedResults(out, seed, campaign.Results{At: time.Now(), Version: version(), Machine: machine()})
 	var failures []error
 	for _, c := range campaigns() {
+		if results.Has(c.Name) {
+			progress("campaign %s: in the record already", c.Name)
+			continue
+		}
+		started := time.Now()
 		result, err := runLong(ctx, builds, c, seed)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		results.Reports = append(results.Reports, result)
-		results.Duration = time.Since(results.At)
+		results.Duration += time.Since(started)
 		failures = append(failures, err, writeResults(out, results))
 	}
 	return errors.Join(failures...)
+}
+
+// continuedResults returns the record of an interrupted run of the same tree on the same machine, without the
+// campaigns that failed or had another seed; fresh if there is none. A tree with uncommitted changes is never
+// the same.
+func continuedResults(path string, seed uint64, fresh campaign.Results) campaign.Results {
+	earlier, err := readResults(path)
+	if err != nil || earlier.Version != fresh.Version || earlier.Machine != fresh.Machine || strings.HasSuffix(fresh.Version, "-dirty") || fresh.Version == unknownVersion {
+		return fresh
+	}
+	earlier.Reports = slices.DeleteFunc(earlier.Reports, func(r campaign.Result) bool { return r.Failed != "" || r.Report.Seed != seed })
+	return earlier
+}
+
+func readResults(path string) (campaign.Results, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return campaign.Results{}, err
+	}
+	defer file.Close()
+	return campaign.ReadResults(file)
 }
 
 func writeResults(out string, results campaign.Results) error {
@@ -193,25 +222,23 @@ func list(*cobra.Command, []string) {
 }
 
 func document(_ *cobra.Command, args []string) error {
-	file, err := os.Open(args[0])
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	results, err := campaign.ReadResults(file)
+	results, err := readResults(args[0])
 	if err != nil {
 		return err
 	}
 	return results.Document(os.Stdout)
 }
 
-// version is git's description of the tree, or "unknown" for a tree without git.
+// unknownVersion is the version of a tree without git.
+const unknownVersion = "unknown"
+
+// version is git's description of the tree.
 func version() string {
 	cmd := exec.Command("git", "describe", "--always", "--dirty")
 	cmd.Dir = frontdesktest.Root()
 	out, err := cmd.Output()
 	if err != nil {
-		return "unknown"
+		return unknownVersion
 	}
 	return strings.TrimSpace(string(out))
 }

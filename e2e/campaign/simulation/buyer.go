@@ -70,7 +70,7 @@ func (f *journey) startPayment() flows.StartPayment {
 	way := f.plan.method
 	if f.plan.mixed && f.chance(0.5) {
 		way = oneOf(f, flows.ByCard, flows.Deferred, flows.InPerson)
-		if f.plan.rollbacks > 0 { // the club system refuses a second deferral, and books money at the desk every time
+		if f.plan.rollbacks > 0 || f.plan.choosesAgain { // the club system refuses a second deferral, and books money at the desk every time
 			way = oneOf(f, flows.ByCard, flows.Deferred)
 		}
 	}
@@ -124,6 +124,9 @@ func (f *journey) recordResponse(t *task, what string, p *flows.Payment, err err
 		answer.State, answer.Retry = view.State, view.Retry
 		f.tracef("%s: %s: the buyer sees %s, retry %s (%s)", t.gateway.name, what, view.State, view.Retry, p.State)
 	}
+	if f.plan.desk && answer.State == string(flows.InDoubt) && f.chance(0.7) {
+		f.after(f.between(0, 20*time.Second), f.settleAtDesk) // the buyer shows it to staff
+	}
 	f.responses = append(f.responses, answer)
 }
 
@@ -175,6 +178,7 @@ func (f *journey) payOnPage(payment string) {
 	}
 	f.read(d)
 	f.read(d + f.between(0, 10*time.Second))
+	f.read(d + f.between(10*time.Second, time.Minute))
 }
 
 // callProcessorPage does something at the processor that only the buyer can do. The processor refuses

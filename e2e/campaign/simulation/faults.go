@@ -72,6 +72,7 @@ type plan struct {
 	dayPasses                            bool    // a day passes in between
 	method                               flows.Method
 	mixed                                bool // a buyer without success tries another method
+	choosesAgain                         bool // Redis forgets the payment, and the buyer chooses a method again
 	desk                                 bool // staff settle the sale, too
 	debtor                               bool // the buyer owes the club something else
 	refunds                              sandbox.RefundMode
@@ -94,20 +95,25 @@ func newPlan(rng *rand.Rand) plan {
 		dayPasses:   rng.Float64() < 0.06,
 		faultWindow: time.Minute + time.Duration(rng.Int64N(int64(14*time.Minute))),
 	}
-	if rng.IntN(8) == 0 { // only Redis fails, again and again: the way to two owners of one claim
+	switch rng.IntN(8) {
+	case 0: // only Redis fails, again and again: the way to two owners of one claim
 		p = plan{method: flows.ByCard, rollbacks: some(1, 0.1, 0.25), dayPasses: p.dayPasses, faultWindow: p.faultWindow}
+	case 1: // Redis falls back once, before the money is recorded: the way to two methods with one number
+		p = plan{method: flows.ByCard, crashes: some(1, 0.05, 0.2), choosesAgain: true, mixed: true, faultWindow: p.faultWindow}
+	case 2, 3: // Redis falls back while a POST is late and the processor fails: the way to a release by another than the holder
+		p = plan{method: flows.ByCard, rollbacks: some(1, 0.01, 0.06), cards: some(1, 0.1, 0.4), posts: some(1, 0.5, 1), desk: true, faultWindow: p.faultWindow}
 	}
 	if n := rng.IntN(20); n < len(methodsWithoutProcessor) {
 		p.method = methodsWithoutProcessor[n]
 	}
-	// Staff act in one of two journeys, and find the sale still open in about one of five.
-	p.desk, p.stranger, p.debtor = rng.IntN(2) == 0, rng.IntN(5) == 0, rng.IntN(2) == 0
+	// Staff act in more than half of the journeys, and find the sale still open in about one of four.
+	p.desk, p.stranger, p.debtor = p.desk || rng.IntN(2) == 0, rng.IntN(5) == 0, rng.IntN(2) == 0
 	if rng.IntN(4) == 0 {
 		p.refunds = []sandbox.RefundMode{sandbox.RefundsPending, sandbox.RefundsRefused}[rng.IntN(2)]
 	}
-	p.mixed = p.method != flows.Free && rng.IntN(8) == 0
+	p.mixed = p.method != flows.Free && (p.mixed || rng.IntN(8) == 0)
 	if p.method != flows.ByCard {
-		p.rollbacks = 0 // without a processor nothing is journaled: what Redis acknowledged must stay
+		p.rollbacks, p.choosesAgain = 0, false // without a processor nothing is journaled: what Redis acknowledged must stay
 	}
 	return p
 }

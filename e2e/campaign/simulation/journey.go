@@ -98,6 +98,7 @@ func (f *journey) run() (result, error) {
 		return result{}, err
 	}
 	f.scheduleBuyer()
+	f.scheduleFallBack()
 	f.scheduleDesk()
 	f.scheduleRefunds()
 	f.scheduleStranger()
@@ -260,7 +261,11 @@ func (f *journey) check() (result, error) {
 	attempted := map[string]bool{} // by the processor's id
 	for _, p := range f.cardPayments() {
 		attempted[p.ID] = campaign.Attempted(p.Metadata)
-		e.CardPayments = append(e.CardPayments, campaign.CardPayment{ID: p.ID, Captured: p.Captured, Refunded: p.Refunded})
+		generation := p.Metadata["fd_generation"]
+		if f.faults[cardsForgot] > 0 {
+			generation = p.ID // a process that slept meanwhile may create a second payment, which the next comparison cancels
+		}
+		e.CardPayments = append(e.CardPayments, campaign.CardPayment{ID: p.ID, Generation: generation, Captured: p.Captured, Refunded: p.Refunded})
 	}
 	out := result{state: "no payment", faults: f.faults}
 	if p := f.latestPayment(); p != nil {

@@ -34,6 +34,18 @@ func (f *journey) rebuilds(until time.Duration) {
 	}
 }
 
+// scheduleFallBack has Redis forget the payment, and the buyer choose a method again, in journeys whose plan
+// says so.
+func (f *journey) scheduleFallBack() {
+	if !f.plan.choosesAgain {
+		return
+	}
+	f.after(f.between(time.Second, time.Minute), func() {
+		f.rollBackTo(0)
+		f.pay(f.between(0, rebuildSoon))
+	})
+}
+
 // wipe makes Redis forget everything.
 func (f *journey) wipe() {
 	f.fault(redisWiped)

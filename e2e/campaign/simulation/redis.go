@@ -96,7 +96,9 @@ func (h redisHook) process(ctx context.Context, cmds []redis.Cmder, next func() 
 	}
 	normaliseSchedule(cmds, h.Now())
 	err := send()
-	f.takeSnapshot()
+	if f.plan.rollbacks > 0 && f.chance(0.4) {
+		f.takeSnapshot()
+	}
 	return err
 }
 
@@ -183,11 +185,8 @@ type storedString struct {
 // maxSnapshots: a rollback can go back some way, not to every moment.
 const maxSnapshots = 12
 
-// takeSnapshot remembers what Redis holds now, in journeys where it will forget.
+// takeSnapshot remembers what Redis holds now.
 func (f *journey) takeSnapshot() {
-	if f.plan.rollbacks == 0 || !f.chance(0.4) {
-		return
-	}
 	s := snapshot{hashes: map[string]map[string]string{}, strings: map[string]storedString{}, scores: map[string]map[string]float64{}}
 	for _, key := range f.redis.Keys() {
 		switch {
@@ -211,10 +210,13 @@ func (f *journey) takeSnapshot() {
 
 // rollBack makes Redis forget, as a failover or an old backup would.
 func (f *journey) rollBack() {
-	if len(f.snapshots) == 0 {
-		return
+	if len(f.snapshots) > 0 {
+		f.rollBackTo(f.rng.IntN(len(f.snapshots)))
 	}
-	n := f.rng.IntN(len(f.snapshots))
+}
+
+// rollBackTo restores a snapshot, and forgets the later ones.
+func (f *journey) rollBackTo(n int) {
 	s := f.snapshots[n]
 	f.snapshots = f.snapshots[:n+1]
 	f.fault(redisRollback)
