@@ -363,11 +363,14 @@ func TestBrokenBodies(t *testing.T) {
 	}
 }
 
-// TestHeadOfHealth: load balancers and caches send HEAD requests.
-func TestHeadOfHealth(t *testing.T) {
+// TestHead: load balancers, caches and link checkers send HEAD requests.
+func TestHead(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
-	for path, want := range map[string]int{"/healthz": http.StatusOK, "/readyz": http.StatusOK, "/v1/clubs": http.StatusOK, "/v1/me": http.StatusMethodNotAllowed} {
+	for path, want := range map[string]int{
+		"/healthz": http.StatusOK, "/readyz": http.StatusOK, "/docs": http.StatusOK, "/openapi.json": http.StatusOK, "/v1/config": http.StatusOK,
+		"/v1/clubs": http.StatusOK, "/v1/clubs/99": http.StatusNotFound, "/v1/me": http.StatusMethodNotAllowed,
+	} {
 		if response := c.Do("HEAD", path, nil); response.Status != want || len(response.Body) != 0 {
 			t.Errorf("%s: status %d, %q", path, response.Status, response.Body)
 		}

@@ -3,6 +3,7 @@ package handlers
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,10 +16,13 @@ import (
 // lost Redis shows within two probes.
 const readyTTL = 5 * time.Second
 
-// headAsGet routes HEAD as GET where load balancers and caches use it. The router gets a copy,
-// because the server leaves out the body by the method of its own request.
+// public are the beginnings of the paths whose responses are the same for everybody.
+var public = []string{"/healthz", "/readyz", "/docs", "/openapi.", "/v1/config", "/v1/clubs"}
+
+// headAsGet routes HEAD as GET where load balancers, caches and link checkers use it (RFC 9110, section 9.3.2).
+// The router gets a copy, because the server leaves out the body by the method of its own request.
 func headAsGet(r *http.Request) *http.Request {
-	if r.Method != http.MethodHead || r.URL.Path != "/healthz" && r.URL.Path != "/readyz" && !strings.HasPrefix(r.URL.Path, "/v1/clubs") {
+	if r.Method != http.MethodHead || !slices.ContainsFunc(public, func(prefix string) bool { return strings.HasPrefix(r.URL.Path, prefix) }) {
 		return r
 	}
 	get := r.WithContext(r.Context())
