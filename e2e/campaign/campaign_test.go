@@ -38,6 +38,7 @@ func TestInvariants(t *testing.T) {
 		"in doubt":            {campaign.Evidence{State: "in_doubt", ProcessorID: "pay_1", Due: 5, Booked: []int64{5}, CardPayments: held(5, 0)}, ""},
 		"deferred":            {campaign.Evidence{State: "recorded", Due: 5, SettledBy: []string{"later"}}, ""},
 		"at the desk":         {campaign.Evidence{State: "recorded", Method: "desk", Due: 5, Booked: []int64{5}, CardPayments: held(0, 0)}, ""},
+		"card after all":      {campaign.Evidence{State: "cancelled", Method: "later", Due: 5, Booked: []int64{5}, StateByPayment: map[string]string{"pay_1": "recorded"}, CardPayments: held(5, 0)}, ""},
 		"desk and card":       {campaign.Evidence{State: "recorded", Method: "desk", Due: 5, Booked: []int64{5}, StateByPayment: map[string]string{"pay_1": "recorded"}, CardPayments: held(5, 0)}, campaign.SettledByAnotherMethod},
 		"desk, too little":    {campaign.Evidence{State: "recorded", Due: 5, Booked: []int64{4}}, campaign.RecordedWrongAmount},
 		"deferred and booked": {campaign.Evidence{State: "in_doubt", Due: 5, SettledBy: []string{"later"}, Booked: []int64{5}}, campaign.AppliedTwice},

@@ -135,7 +135,7 @@ func (e Evidence) checkLedger(broken func(string, string, ...any)) {
 	if keeping > 1 && e.QuietFor >= QuietPeriod && !e.inDoubt() {
 		broken(ChargedTwice, "%+v", e.CardPayments)
 	}
-	if keeping > 0 && (len(e.SettledBy) > 0 || e.Method != "" && len(e.Booked) > 0) && e.QuietFor >= QuietPeriod && !e.inDoubt() {
+	if keeping > 0 && (len(e.SettledBy) > 0 || e.Method != "" && e.State != "cancelled" && len(e.Booked) > 0) && e.QuietFor >= QuietPeriod && !e.inDoubt() {
 		broken(SettledByAnotherMethod, "settled as %v, booked %v, and the processor holds %+v", e.SettledBy, e.Booked, e.CardPayments)
 	}
 	if keeping > 0 && len(e.Desk) > 0 && ours == 0 && !e.ByRule && e.QuietFor >= QuietPeriod && !e.inDoubt() {
