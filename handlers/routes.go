@@ -36,7 +36,7 @@ var routes = map[string]route{
 	"POST /v1/registrations/:id/items":                    {holder | staff, []limit{requests, writes}},
 	"DELETE /v1/registrations/:id/items":                  {holder | staff, []limit{requests, writes}},
 	"DELETE /v1/registrations/:id/items/:itemId":          {holder | staff, []limit{requests, writes}},
-	"POST /v1/registrations/:id/check":                    {holder, []limit{requests, writes}}, // no write, but as expensive for the club system
+	"POST /v1/registrations/:id/check":                    {holder, []limit{requests, writes}}, // writes nothing there, but is as expensive for the club system
 	"POST /v1/registrations/:id/resume-link":              {holder, []limit{requests, writes}},
 	"POST /v1/resumptions":                                {anyone | staff, []limit{requests, starts}},
 	"DELETE /v1/registrations/:id/session":                {holder, []limit{requests, writes}},

@@ -450,7 +450,8 @@ export interface paths {
         put?: never;
         /**
          * Check the cart
-         * @description Reads the cart again from the club system and returns whether it is valid, and if not, why. Changes nothing, so no
+         * @description Reads the cart again from the club system and returns whether it is valid, and if not, why. The registration shows
+         *     the same from then on, for example after staff have solved a problem. Repeating it is harmless, so no
          *     `Idempotency-Key` is needed.
          */
         post: operations["checkCart"];

@@ -3,12 +3,37 @@ package journey_test
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
 )
+
+// TestCheckIsStored checks that the registration shows what a check found: a new problem, and later that it is
+// over.
+func TestCheckIsStored(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	_, c := s.Gateway(t)
+	withdrawn, err := strconv.Atoi(cardOnlyOffer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := "/v1/registrations/" + c.RegisterWith("11", frontdesktest.Person(), api.NewItem{OfferId: cardOnlyOffer}).Id
+	for _, withdrawals := range [][]int{{withdrawn}, {}} {
+		s.Upstreams.Sim.Configure(func(s *clubsim.Settings) { s.WithdrawnOffers = withdrawals })
+		var check api.Check
+		var r api.Registration
+		c.Do("POST", path+"/check", nil).Into(http.StatusOK, &check)
+		c.Do("GET", path, nil).Into(http.StatusOK, &r)
+		if want := len(withdrawals) == 0; check.Valid != want || r.Cart.Valid != want || len(r.Cart.Problems) != len(withdrawals) {
+			t.Errorf("offers %v are withdrawn, and the check says %+v, the cart %+v", withdrawals, check, r.Cart)
+		}
+	}
+}
 
 // TestRemoveItem removes one of several items, with what the club system added because of it. The
 // others keep their ids, and the sale at the club system holds no more than the cart.

@@ -161,7 +161,8 @@ func (s *Service) RemoveItem(ctx context.Context, id, token, item string) (flows
 	})
 }
 
-// Check asks the club system whether the cart is valid.
+// Check asks the club system whether the cart is valid, and stores what it says, so that a problem that staff
+// solved is over everywhere.
 func (s *Service) Check(ctx context.Context, id, token string) (flows.Cart, error) {
 	r, p, err := s.load(ctx, id, token)
 	switch {
@@ -176,13 +177,15 @@ func (s *Service) Check(ctx context.Context, id, token string) (flows.Cart, erro
 	if err != nil {
 		return flows.Cart{}, err
 	}
-	err = s.readCart(ctx, r, at)
-	if err == nil && r.Cart.Settled() {
-		if err := s.cfg.Store.AmendRegistration(ctx, r); err != nil {
-			s.cfg.Log.WarnContext(ctx, "externally settled cart not saved", "error", err)
-		}
+	stored := r.Cart
+	if err := s.readCart(ctx, r, at); err != nil {
+		return flows.Cart{}, err
 	}
-	return r.Cart, err
+	r.Cart.KeepMarks(stored)
+	if err := s.cfg.Store.AmendRegistration(ctx, r); err != nil {
+		s.cfg.Log.WarnContext(ctx, "checked cart not saved", "error", err)
+	}
+	return r.Cart, nil
 }
 
 // offers finds the offers of items and completes their debits. The error lists everything that is
