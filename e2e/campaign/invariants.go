@@ -90,12 +90,12 @@ type Response struct {
 	Authorised bool
 }
 
-// Attempted reports whether a payment's journal holds an attempt to record it that was not released: only
-// its lost response leaves room for what staff did within the same minute.
+// Attempted reports whether a payment's journal holds an attempt to record it that its own gateway did not
+// release: only its lost response leaves room for what staff did within the same minute.
 func Attempted(journal map[string]string) bool {
 	for key, attempt := range journal {
 		n, found := strings.CutPrefix(key, "fd_post_")
-		if found && !strings.HasPrefix(attempt, "refund-") && journal["fd_release_"+n] == "" {
+		if found && !strings.HasPrefix(attempt, "refund-") && journal["fd_release_"+n] != attempt {
 			return true
 		}
 	}
