@@ -46,6 +46,7 @@ func TestDocsPages(t *testing.T) {
 		"/docs/examples/Frontdesk.kt":         {"text/plain", "class Frontdesk"},
 		"/docs/examples/signup.ts":            {"text/plain", "import"},
 		"/docs/examples/parallel-signups.mjs": {"text/plain", "import"},
+		"/docs/tutorials/direct-debit.md":     {"text/html", strings.Replace(c.URL, "127.0.0.1", "localhost", 1)},
 		"/docs/session.sh":                    {"text/plain", "base=" + strings.Replace(c.URL, "127.0.0.1", "localhost", 1) + "\n"},
 	} {
 		response := c.Do("GET", path, nil)
@@ -101,7 +102,7 @@ func TestLinksOfThePages(t *testing.T) {
 			t.Errorf("%s has %d links", page, len(found))
 		}
 		for _, link := range found {
-			address := strings.Replace(link[1], "http://localhost:8080", "", 1)
+			address := strings.Replace(link[1], strings.Replace(c.URL, "127.0.0.1", "localhost", 1), "", 1)
 			path, _, _ := strings.Cut(address, "#")
 			switch {
 			case path == "":

@@ -29,7 +29,7 @@ func TestMistakesGetAnAnswer(t *testing.T) {
 		"another's token":    {frontdesktest.NewClient(t, c.URL).Do("GET", own, nil, bearer(strings.Repeat("A", 43))), api.NotFound, "neither its token nor its session cookie"},
 		"a date of a form":   {c.Do("POST", own+"/items", `{"offerId":"201","startDate":"15/01/2030"}`, frontdesktest.Key("")), api.InvalidRequest, "YYYY-MM-DD, such as 2030-01-15"},
 		"an unknown offer":   {c.Do("POST", own+"/items", `{"offerId":"99999","startDate":"`+tomorrow+`"}`, frontdesktest.Key("")), api.OfferNotAvailable, "Club " + registration.ClubId + " has no offer 99999 for this visitor; see GET /v1/clubs/" + registration.ClubId + "/products."},
-		"an unknown address": {c.Do("GET", "/clubs", nil, [2]string{"Accept", "application/json"}), api.NotFound, "The API is under /v1."},
+		"an unknown address": {c.Do("GET", "/clubs", nil, [2]string{"Accept", "application/json"}), api.NotFound, "its reference at /docs/api"},
 		"broken JSON":        {c.Do("POST", "/v1/registrations", `{"clubId":"11",}`, key), api.MalformedRequest, `unexpected \"}\" at byte 16`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -183,7 +183,7 @@ func (l *texts) fieldProblem(of flows.FieldProblem) api.FieldProblem {
 
 // routerErrors translate the errors of Echo.
 var routerErrors = map[int]flows.Error{
-	http.StatusNotFound:              {Code: flows.NotFound, Detail: "There is nothing at this address. The API is under /v1."},
+	http.StatusNotFound:              {Code: flows.NotFound, Detail: "There is nothing at this address. The API is under /v1, and its reference at /docs/api."},
 	http.StatusMethodNotAllowed:      {Code: flows.MethodNotAllowed},
 	http.StatusRequestEntityTooLarge: {Code: flows.TooLarge, Detail: "The body must not exceed 64 KiB."},
 	http.StatusBadRequest:            {Code: flows.MalformedRequest},

@@ -30,13 +30,17 @@ export async function solve({ provider, siteKey }) {
   const dialog = ask(text.challenge.heading, h("p", { class: "dialog-about" }, text.challenge.lead), place,
     h("div", { class: "dialog-actions" }, button({ class: "button-quiet", onclick: () => dialog.close() }, text.challenge.cancel)));
   const closed = new Promise((resolve) => dialog.addEventListener("close", () => resolve(undefined)));
-  const solved = load(PROVIDERS[provider]).then(
+  /** @returns {Promise<string>} */
+  const show = () => load(PROVIDERS[provider]).then(
     (widgets) => new Promise((resolve) => widgets.render(place, { sitekey: siteKey, callback: resolve })),
-    () => {
-      place.replaceChildren(h("p", { class: "field-error", role: "alert" }, text.challenge.unavailable));
-      return closed;
-    });
-  const response = await Promise.race([solved, closed]);
+    () => new Promise((resolve) => {
+      const again = () => {
+        place.replaceChildren();
+        resolve(show());
+      };
+      place.replaceChildren(h("p", { class: "field-error", role: "alert" }, text.challenge.unavailable), button({ class: "button", "data-again": true, onclick: again }, text.retry));
+    }));
+  const response = await Promise.race([show(), closed]);
   dialog.close();
   return response;
 }

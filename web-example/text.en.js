@@ -62,7 +62,7 @@ export default {
   },
 
   resume: {
-    open: "You have an unfinished sign-up. Your cart is saved.",
+    open: "You have an unfinished sign-up.",
     paying: "You have a payment in progress here. Please check it before you start again.",
     go: "Resume",
   },
@@ -275,6 +275,7 @@ export default {
       summary: "Pay at the club instead",
       lead: (/** @type {string} */ price, /** @type {string} */ day) => `Join now and pay ${price} at the club by ${day}.`,
       dueDate: "I will pay by",
+      until: (/** @type {string} */ day) => `Choose a day from today to ${day}.`,
       go: "Join now and pay later",
     },
     paying: "One moment…",
@@ -360,7 +361,7 @@ export default {
   challenge: {
     heading: "Please confirm that you are not a robot",
     lead: "This keeps automated sign-ups out. Nothing that you entered is lost.",
-    unavailable: "The check did not load. Check your connection or your ad blocker, then try again.",
+    unavailable: "The check did not load. Check your connection or your ad blocker, then try again, or join at the club.",
     cancel: "Cancel",
   },
 
@@ -398,11 +399,11 @@ export default {
     },
     declined: {
       heading: "Your card was declined",
-      lead: "Nothing was charged. You can try again with the same card or another one.",
+      lead: "Nothing was charged. You can try again.",
       closed: "Nothing was charged.",
       reasons: {
-        insufficient_funds: "The bank says that there are not enough funds on this card.",
-        expired_card: "The bank says that this card has expired.",
+        insufficient_funds: "The bank says that there are not enough funds on this card. Another card may work.",
+        expired_card: "The bank says that this card has expired. Please use another one.",
         incorrect_cvc: "The security code was wrong.",
         card_declined: "Your bank gave no reason. Try another card or contact your bank.",
         authentication_failed: "The bank asked you to confirm the payment, but it was not confirmed.",

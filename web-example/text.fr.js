@@ -73,7 +73,7 @@ export default {
   },
 
   resume: {
-    open: "Vous avez une inscription en cours. Votre panier est conservé.",
+    open: "Vous avez une inscription en cours.",
     paying: "Un paiement est en cours ici. Avant de recommencer, voyez d’abord où il en est.",
     go: "Reprendre mon inscription",
   },
@@ -285,6 +285,7 @@ export default {
       summary: "Payer plutôt au club",
       lead: (price, day) => `Inscrivez-vous maintenant et payez ${price} au club au plus tard le ${day}.`,
       dueDate: "Je paierai au plus tard le",
+      until: (day) => `Choisissez un jour entre aujourd’hui et le ${day}.`,
       go: "M’inscrire et payer plus tard",
     },
     paying: "Un instant…",
@@ -373,7 +374,7 @@ export default {
   challenge: {
     heading: "Confirmez que vous n’êtes pas un robot",
     lead: "Cette vérification écarte les inscriptions automatiques. Rien de ce que vous avez saisi n’est perdu.",
-    unavailable: "La vérification n’a pas pu être chargée. Vérifiez votre connexion ou votre bloqueur de publicité, puis réessayez.",
+    unavailable: "La vérification n’a pas pu être chargée. Vérifiez votre connexion ou votre bloqueur de publicité, puis réessayez, ou inscrivez-vous au club.",
     cancel: "Annuler",
   },
 
@@ -411,11 +412,11 @@ export default {
     },
     declined: {
       heading: "Votre carte a été refusée",
-      lead: "Rien n’a été débité. Vous pouvez réessayer avec la même carte ou avec une autre.",
+      lead: "Rien n’a été débité. Vous pouvez réessayer.",
       closed: "Rien n’a été débité.",
       reasons: {
-        insufficient_funds: "La banque indique que la provision de cette carte est insuffisante.",
-        expired_card: "La banque indique que cette carte a expiré.",
+        insufficient_funds: "La banque indique que la provision de cette carte est insuffisante. Essayez avec une autre.",
+        expired_card: "La banque indique que cette carte a expiré. Utilisez-en une autre.",
         incorrect_cvc: "Le cryptogramme est incorrect.",
         card_declined: "Votre banque n’a donné aucun motif. Essayez une autre carte ou contactez votre banque.",
         authentication_failed: "La banque vous a demandé de confirmer le paiement, mais il n’a pas été confirmé.",

@@ -23,6 +23,14 @@ func TestInFrench(t *testing.T) {
 				t.Errorf("%s is not there, but:\n%s", amount, g.Text())
 			}
 			g.Screenshot("cart")
+			g.goTo("/?club=12")
+			g.WaitVisible(`[data-resume]`)
+			if wide := g.Overflow(); wide > 0 {
+				t.Errorf("the offers below an unfinished sign-up are %d pixels wider than the screen", wide)
+			}
+			g.Screenshot("unfinished")
+			g.Click(`[data-resume] a`)
+			g.WaitVisible(`[data-pay]`)
 			g.payByCard()
 			g.expectMember()
 			g.expectRecords(registration, expectedRecords{recorded: due, captured: due})

@@ -58,6 +58,10 @@ var allScreens = map[string][]screen{
 			g.goTo("/?registration=" + g.createRegistration(cardOffer, frontdesktest.Person()).Id)
 		}, `[data-pay]`},
 		{"cart-later", click(`[data-later] summary`), `[data-pay-later]`},
+		{"cart-too-late", func(g *siteVisitor) {
+			g.Fill(`[data-field="dueDate"]`, "2099-01-01")
+			g.Click(`[data-pay-later]`)
+		}, `[data-field="dueDate"][aria-invalid="true"]`},
 		{"cart-link", func(g *siteVisitor) {
 			g.Click(`[data-more] summary`)
 			g.Click(`[data-elsewhere]`)

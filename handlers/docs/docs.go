@@ -44,10 +44,10 @@ func Pages(cfg Config) (map[string]http.Handler, error) {
 	pages := map[string]http.Handler{
 		"/docs/api":      page(swaggerPolicy, "text/html; charset=utf-8", cfg.contractPage),
 		"/asyncapi.yaml": page(pagePolicy, "application/yaml", func() ([]byte, error) { return cfg.Events, nil }),
-		"/docs/problems": article("When a request fails", "problems.html"),
+		"/docs/problems": cfg.article("When a request fails", "problems.html"),
 		"/docs/session.sh": page(pagePolicy, "text/plain; charset=utf-8", func() ([]byte, error) {
 			text, err := files.ReadFile("session.sh")
-			return bytes.ReplaceAll(text, []byte("http://localhost:8080"), []byte(cfg.PublicURL)), err
+			return cfg.addressed(text), err
 		}),
 	}
 	for name, kind := range map[string]string{"contract.js": "text/javascript", "try.js": "text/javascript", "page.css": "text/css"} {
@@ -55,7 +55,7 @@ func Pages(cfg Config) (map[string]http.Handler, error) {
 	}
 	err := walk(files, func(path string) { // the guides, where their links to each other expect them
 		if guide, ok := strings.CutPrefix(path, "pages/"); ok {
-			pages["/docs/"+strings.TrimSuffix(guide, ".html")+".md"] = article("Documentation", path)
+			pages["/docs/"+strings.TrimSuffix(guide, ".html")+".md"] = cfg.article("Documentation", path)
 		}
 	})
 	if err != nil {
@@ -109,14 +109,19 @@ func (cfg Config) contractPage() ([]byte, error) {
 	}, html.Div(html.ID("swagger-ui"), html.Data("mock", strconv.FormatBool(cfg.Mock))))
 }
 
+// addressed replaces the usual address of a gateway in a text by that of this one, so that examples work as they are.
+func (cfg Config) addressed(text []byte) []byte {
+	return bytes.ReplaceAll(text, []byte("http://localhost:8080"), []byte(cfg.PublicURL))
+}
+
 // article serves a page that was generated from Markdown.
-func article(title, name string) http.Handler {
+func (cfg Config) article(title, name string) http.Handler {
 	return page(pagePolicy, "text/html; charset=utf-8", func() ([]byte, error) {
 		text, err := files.ReadFile(name)
 		if err != nil {
 			return nil, err
 		}
-		return render(title+" - Frontdesk", nil, html.Main(html.Class("docs-page"), g.Raw(string(text))))
+		return render(title+" - Frontdesk", nil, html.Main(html.Class("docs-page"), g.Raw(string(cfg.addressed(text)))))
 	})
 }
 

@@ -214,6 +214,13 @@ func TestInspector(t *testing.T) {
 	if faults := d.world.Faults(); len(faults) != 2 || faults[0].Kind != "drop_after" || *faults[1].Times != 3 || faults[1].DelayMs != 5 {
 		t.Errorf("faults: %+v", faults)
 	}
+	d.get("products")
+	d.get("products")
+	d.get("products")
+	press(map[string]string{"do": "fault", "kind": "hang", "path": "/sales"})
+	if faults := d.world.Faults(); len(faults) != 2 || faults[1].Kind != "hang" {
+		t.Errorf("after one has hit all that it should: %+v", faults)
+	}
 	press(map[string]string{"do": "fault", "kind": "delay", "times": "x"}).wantText("is not a number")
 	press(map[string]string{"do": "clear"})
 	press(map[string]string{"do": "advance", "by": "P1D"})

@@ -99,7 +99,7 @@ func (w *World) runAction(req *httpRequest) error {
 	case "preset":
 		n, err := strconv.Atoi(fields.Get("preset"))
 		if list := presets(); err == nil && n >= 0 && n < len(list) {
-			return w.SetFaults(append(w.Faults(), list[n].fault))
+			return w.appendFault(list[n].fault)
 		}
 		return fmt.Errorf("unknown preset %q", fields.Get("preset"))
 	case "fault":
@@ -132,7 +132,13 @@ func (w *World) addFault(fields url.Values) error {
 		}
 		to(n)
 	}
-	return w.SetFaults(append(w.Faults(), f))
+	return w.appendFault(f)
+}
+
+// appendFault sets one more fault. Those that have hit what they should are over.
+func (w *World) appendFault(f Fault) error {
+	active := slices.DeleteFunc(w.Faults(), func(f Fault) bool { return f.exhausted() })
+	return w.SetFaults(append(active, f))
 }
 
 // inspectorView collects the content of the page, newest first.

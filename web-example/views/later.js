@@ -5,7 +5,7 @@ import { date, inDays, money, today } from "../format.js";
 import { payLater } from "../journey.js";
 import { get } from "../store.js";
 import { text } from "../text.js";
-import { field } from "./field.js";
+import { field, mark } from "./field.js";
 
 /** The suggested number of days until the payment. */
 const USUAL = 14;
@@ -19,12 +19,12 @@ export function laterForm(latest, amount) {
   const words = (/** @type {string} */ day) => text.cart.later.lead(money(amount), date(day));
   const lead = h("p", { class: "fine" }, words(usual));
   /** @param {Event & { currentTarget: HTMLInputElement }} event */
-  const choose = ({ currentTarget: input }) => input.value && (lead.textContent = words(input.value));
+  const choose = ({ currentTarget: input }) => input.checkValidity() && (lead.textContent = words(input.value));
   return h("details", { class: "later", "data-later": true },
     h("summary", {}, text.cart.later.summary, icon("down")),
-    h("form", { "data-form": "later", onsubmit: submit },
+    h("form", { "data-form": "later", novalidate: true, onsubmit: submit },
       lead,
-      field("dueDate", { label: text.cart.later.dueDate }, { type: "date", required: true, min: get().details?.startDates.earliest ?? today(), max: latest, value: usual, oninput: choose }),
+      field("dueDate", { label: text.cart.later.dueDate, hint: text.cart.later.until(date(latest)) }, { type: "date", required: true, min: get().details?.startDates.earliest ?? today(), max: latest, value: usual, onchange: choose }),
       h("button", { class: "button button-quiet button-wide", "data-pay-later": true }, icon("calendar"), text.cart.later.go)));
 }
 
@@ -32,5 +32,7 @@ export function laterForm(latest, amount) {
 function submit(event) {
   event.preventDefault();
   const form = /** @type {HTMLFormElement} */ (event.currentTarget);
-  payLater(String(new FormData(form).get("dueDate")));
+  const day = /** @type {HTMLInputElement} */ (form.elements.namedItem("dueDate"));
+  mark(form, day.checkValidity() ? {} : { dueDate: text.cart.later.until(date(day.max)) });
+  if (day.checkValidity()) payLater(day.value);
 }

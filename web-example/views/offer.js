@@ -23,11 +23,11 @@ import { resume } from "./resume.js";
 export const reads = ({ clubs, details, catalogue, category, variants, inProgress, place, isStuck }) => [clubs, details, catalogue, category, variants, inProgress, place, isStuck];
 
 export function show() {
-  const { place, catalogue, isStuck } = get();
+  const { place, catalogue, registration, isStuck } = get();
   if (place.offer && !place.registration) return linked();
   const products = catalogue?.products ?? [];
   return h("div", { class: "offers" },
-    h("div", { class: "step-head" }, back(), heading(place.registration ? text.offer.adding : text.offer.heading), lead()),
+    h("div", { class: "step-head" }, back(), heading(place.registration && registration?.cart.items.length ? text.offer.adding : text.offer.heading), lead()),
     resume(),
     products.length > 0 && categories(products),
     products.length || catalogue?.complete ? cards(products, !!catalogue?.complete) : !isStuck && skeleton(),

@@ -37,12 +37,13 @@ export function signature(registration, mandate) {
     can(registration, "sign") && codeForm(mandate, sign),
     h("div", { class: "signature-others" },
       resendButton({ resendAfter: mandate.resendAfter, ready: can(registration, "resend"), resend, again: () => refresh(registration.id) }),
+      mandate.state !== "no_code" && correction(registration, false),
       can(registration, "cancel_signature") && button({ class: "link", "data-cancel": true, onclick: cancelSignature }, WORDS.cancel)),
-    outbox());
+    can(registration, "sign") && outbox());
 }
 
 /**
- * The link to change the mobile number if no code could be sent to it.
+ * The link to change the mobile number: a button if no code can be sent to it.
  * @param {Registration} registration
  * @param {boolean} isUnreachable
  */

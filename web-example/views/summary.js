@@ -2,7 +2,7 @@
 /** The choice so far, next to the step: always open on wide screens, folded to one line on phones. */
 import { h, icon, price } from "../dom.js";
 import { date, money, per } from "../format.js";
-import { offerSchedules, scheduleKey } from "../journey.js";
+import { cartSchedules, offerSchedules, scheduleKey } from "../journey.js";
 import { linkTo, stepOf } from "../route.js";
 import { get } from "../store.js";
 import { findOffer, nameOf, recurring } from "../terms.js";
@@ -30,7 +30,7 @@ function ofOffer() {
   const { name, variant } = nameOf(product, offer);
   const request = offerSchedules(get())[0];
   const due = (request && get().schedules[scheduleKey(request)]?.dueNow.amount) ?? offer.dueToday;
-  return fold(text.summary.dueNow, due, debited(offer),
+  return fold(text.summary.dueNow, due, debited(offer, request),
     h("div", { class: "side-lines" },
       h("p", { class: "side-club" }, icon("pin"), clubName(place.club)),
       h("p", { class: "side-offer" }, h("span", {}, h("strong", {}, name), variant && h("small", {}, variant)), h("a", { href: linkTo({ club: place.club }) }, text.summary.change)),
@@ -44,7 +44,7 @@ function ofCart() {
   if (!registration) return null;
   const { cart } = registration;
   const payment = stepOf(get().place, get()) === "payment" ? registration.payment : undefined; // an ended one was for another cart
-  const repeated = cart.items.flatMap(({ offerId }) => findOffer(get().catalogue, offerId) ?? []).flatMap(({ offer }) => debited(offer) ?? []);
+  const repeated = cart.items.flatMap(({ offerId }) => findOffer(get().catalogue, offerId) ?? []).flatMap(({ offer }) => debited(offer, cartSchedules(get()).find((one) => one.offer === offer.id)) ?? []);
   return fold(payment ? text.summary.amount : text.summary.dueNow, payment?.amount ?? cart.dueNow, repeated.length === 1 ? repeated[0] : undefined,
     h("div", { class: "side-lines" },
       h("p", { class: "side-club" }, icon("pin"), clubName(registration.clubId)),
@@ -54,12 +54,16 @@ function ofCart() {
 }
 
 /**
- * What each later debit is, if there is only one such amount: a price per week that is debited once a month is none.
+ * What each later debit is. A price per week that is debited once a month is none: there it comes from the schedule.
  * @param {import("../contract").Offer} offer
+ * @param {import("../journey.js").ScheduleRequest} [request]
  */
-function debited(offer) {
+function debited(offer, request) {
   const entry = recurring(offer);
-  return entry?.every === offer.billing?.rhythm ? entry : undefined;
+  if (!offer.billing || entry?.every === offer.billing.rhythm) return entry;
+  const schedule = request && get().schedules[scheduleKey(request)];
+  const regular = schedule?.recurrence ?? schedule?.debits.at(-1);
+  return regular && { price: regular.amount, every: offer.billing.rhythm };
 }
 
 /** @param {string | undefined} id */
@@ -68,7 +72,7 @@ const clubName = (id) => get().clubs?.find((club) => club.id === id)?.name;
 /**
  * @param {string} label
  * @param {import("../contract").Money} amount
- * @param {ReturnType<typeof recurring>} then what is debited later, where there is one such price
+ * @param {ReturnType<typeof debited>} then what is debited later, where there is one such price
  * @param {HTMLElement} choice
  * @param {...import("../dom.js").Child} rest what follows after today
  */

@@ -44,7 +44,7 @@ function show({ faults, sandbox }, act) {
   return [
     heading("The club system", isAnything && button("mend", { class: "quiet", "data-mend": true, onclick: () => act(async () => {
       await Promise.all([api.setFaults([]), api.setSandboxSettings({ ...sandbox, webhooks: "normal" })]);
-      return "Everything works again.";
+      return "The faults are removed.";
     }) }, "Remove all faults")),
     h("ul", { class: "switches" }, SWITCHES.map((one) => h("li", {}, toggle(one, faults, act)))),
     others.length > 0 && h("p", { class: "soft" }, "Also active: ", others.map((fault) => `${fault.kind} ${fault.match.method ?? ""} ${fault.match.path ?? "every call"}`).join(", "), "."),
