@@ -17,6 +17,7 @@ import (
 	"frontdesk/flows/payment"
 	"frontdesk/flows/registration"
 	"frontdesk/upstream/cards"
+	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/club"
 )
 
@@ -50,6 +51,7 @@ type journey struct {
 	deskAt       time.Time       // when they did
 	sentLate     time.Duration   // the longest time after that until a request left that would settle the sale
 	byRule       bool            // the log says that evidence decided a doubt; Redis may have forgotten it since
+	attempted    bool            // the journal held an open attempt then; its release may have arrived later
 	returned     map[string]bool // the processor's payments whose refund the bank returned
 	served       []string        // what strangers were given
 	retries      int             // how often the buyer pressed again after an error
@@ -258,9 +260,7 @@ func (f *journey) check() (result, error) {
 	if sale, ok := f.sim.Sale(f.sale); ok && len(e.Booked)+len(e.SettledBy)+len(e.Desk) == 0 && sale.State != "building" {
 		e.SettledBy = []string{sale.State} // by a request whose connection was cut before its end could be noted
 	}
-	attempted := map[string]bool{} // by the processor's id
 	for _, p := range f.cardPayments() {
-		attempted[p.ID] = campaign.Attempted(p.Metadata)
 		generation := p.Metadata["fd_generation"]
 		if f.faults[cardsForgot] > 0 {
 			generation = p.ID // a process that slept meanwhile may create a second payment, which the next comparison cancels
@@ -272,7 +272,7 @@ func (f *journey) check() (result, error) {
 		out.state, e.State, e.ProcessorID = string(p.State), p.View().State, p.ProcessorID
 		e.ByRule = f.byRule || slices.ContainsFunc(p.History, func(moved flows.Transition) bool { return moved.Operator == flows.ByRule })
 		if p.HasProcessor() {
-			e.ByRule = e.ByRule && attempted[p.ProcessorID]
+			e.ByRule = e.ByRule && f.attempted
 		} else {
 			e.Method = string(p.Method)
 			out.state = e.Method + ": " + out.state
@@ -357,6 +357,7 @@ func (h logHandler) Handle(ctx context.Context, line slog.Record) error {
 	if strings.Contains(text, "the evidence matches recorded payments") {
 		h.journey.mu.Lock()
 		h.journey.byRule = true
+		h.journey.attempted = h.journey.attempted || slices.ContainsFunc(h.journey.cardPayments(), func(p sandbox.Payment) bool { return campaign.Attempted(p.Metadata) })
 		h.journey.mu.Unlock()
 	}
 	h.journey.tracef("%s: %s", h.gateway, text)
