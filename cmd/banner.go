@@ -17,9 +17,9 @@ func (cfg Config) printBanner(w io.Writer, at net.Addr) {
 	fmt.Fprintf(w, `Frontdesk, mock mode: nothing here is real, and everything is gone when you stop it.
 
   Signup site         %[1]s/
-  API                 %[1]s/v1        documentation: %[1]s/docs
-  Club system         %[1]s/sim       (simulated)    control: %[1]s/sim/demo/_control/
-  Card processor      %[1]s/sandbox   (sandbox)      payments: %[1]s/sandbox/payments
+  Documentation       %[1]s/docs                  for the API below %[1]s/v1
+  Club system         %[1]s/sim/demo/_control/    what the simulator holds
+  Card processor      %[1]s/sandbox/payments      what the sandbox holds
 
 `, cfg.PublicURL)
 	printDemoCredentials(w)

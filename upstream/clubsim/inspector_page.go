@@ -136,9 +136,14 @@ func (i inspectorView) personas() g.Node {
 	return inspector.Section("", "Personas", "", inspector.DataTable("", []string{"Key", "Who"}, i.Personas, func(p Persona) g.Node {
 		return g.Group{
 			html.Td(html.Class("mono"), g.Text(p.Key)),
-			html.Td(g.Text(p.GivenName+" "+p.FamilyName+" "), html.Span(html.Class("soft mono"), g.Text(lastSegment(p.ContactID))), html.Div(html.Class("soft"), g.Text(p.Description))),
+			html.Td(g.Text(p.GivenName+" "+p.FamilyName+" "), html.Span(html.Class("soft mono"), g.Text(lastSegment(p.ContactID))), html.Div(html.Class("soft"), g.Text(p.Description)),
+				html.Details(html.Summary(g.Text("Tokens")), token("identity token", p.IdentityToken), token("access token", p.AccessToken))),
 		}
 	}))
+}
+
+func token(of, value string) g.Node {
+	return html.Div(html.Class("mono"), html.Style("overflow-wrap:anywhere"), inspector.Soft(of+" "), g.Text(value))
 }
 
 func (i inspectorView) events() g.Node {

@@ -3,7 +3,7 @@
 import { h, icon } from "../dom.js";
 import { loginAddress } from "../identity.js";
 import { addressOf } from "../route.js";
-import { controlPage, isLocal } from "../simulator.js";
+import { inspector, isLocal } from "../simulator.js";
 import { get } from "../store.js";
 import { text } from "../text.js";
 import { field, mark } from "./field.js";
@@ -31,7 +31,7 @@ function byHand(name, take, words) {
   return h("form", { class: "person", novalidate: true, "data-form": name === "accessToken" ? "prospect" : "login", onsubmit: submit },
     field(name, words, { autocomplete: "off", spellcheck: "false", required: true, maxlength: 8192, class: "account-number" }),
     isLocal() && h("p", { class: "notice" }, icon("info"), h("span", {}, `${text.login.mock} `,
-      h("a", { href: controlPage("personas"), target: "_blank", rel: "noopener" }, text.prospect.personas))),
+      h("a", { href: inspector("personas"), target: "_blank", rel: "noopener" }, text.prospect.personas))),
     h("div", { class: "actions" },
       h("button", { class: "button button-wide", id: "bring", "data-continue": true },
         h("span", { class: "when-idle" }, words.continue), h("span", { class: "when-busy" }, words.doing))));

@@ -3,7 +3,7 @@
 import { button, h, heading, icon } from "../dom.js";
 import { cancelSignature, refresh, resend, sign } from "../journey.js";
 import { can, linkTo } from "../route.js";
-import { controlPage, isLocal } from "../simulator.js";
+import { inspector, isLocal } from "../simulator.js";
 import { get, set } from "../store.js";
 import { text } from "../text.js";
 import { backToCart } from "./back.js";
@@ -54,7 +54,7 @@ export const correction = (registration, isUnreachable) =>
 /** Tells developers where to find the code. */
 export const outbox = () =>
   isLocal() && h("p", { class: "notice" }, icon("info"), h("span", {}, `${WORDS.mock} `,
-    h("a", { href: controlPage("sms"), target: "_blank", rel: "noopener" }, WORDS.outbox)));
+    h("a", { href: inspector("sms-outbox"), target: "_blank", rel: "noopener" }, WORDS.outbox)));
 
 /**
  * @param {{ attemptsLeft?: number }} signature

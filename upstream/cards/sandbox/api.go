@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/subtle"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -149,18 +150,19 @@ type settleRequest struct {
 	Succeeded *bool `json:"succeeded"`
 }
 
-// settleRefund ends a refund, as the buyer's bank does.
-func (s *Server) settleRefund(w http.ResponseWriter, r *http.Request) {
-	var in settleRequest
-	err := readJSON(w, r, &in)
-	if err == nil && in.Succeeded == nil {
-		err = errInvalid("invalid_body", "succeeded must be true or false.")
+func settleForm(form url.Values) (in settleRequest) {
+	if succeeded, err := strconv.ParseBool(form.Get("succeeded")); err == nil {
+		in.Succeeded = &succeeded
 	}
-	var p Payment
-	if err == nil {
-		p, err = s.apply(r, r.PathValue("id"), settleRefund(*in.Succeeded))
+	return in
+}
+
+// readSettle ends a refund, as the buyer's bank does.
+func readSettle(in settleRequest) (transition, error) {
+	if in.Succeeded == nil {
+		return nil, errInvalid("invalid_body", "succeeded must be true or false.")
 	}
-	respond(w, http.StatusOK, p, err)
+	return settleRefund(*in.Succeeded), nil
 }
 
 func readCancel(cancelRequest) (transition, error) { return cancel, nil }

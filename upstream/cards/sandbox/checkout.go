@@ -55,9 +55,9 @@ func (s *Server) showPayment(w http.ResponseWriter, r *http.Request) {
 	respond(w, http.StatusOK, p, err)
 }
 
-// serveAction handles an action of the buyer, sent as JSON or by the hosted page's form. A
-// form always gets a 303, so that going back or reloading never sends it again.
-func serveAction[T any](s *Server, fromForm func(url.Values) T, read func(T) (transition, error)) http.HandlerFunc {
+// serveAction handles an action of the buyer or of the bank, sent as JSON or by a page's form. A
+// form always gets a 303 to what next returns, so that going back or reloading never sends it again.
+func serveAction[T any](s *Server, fromForm func(url.Values) T, read func(T) (transition, error), next func(id string, p Payment, err error) string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, isForm := r.PathValue("id"), mediaType(r) == "application/x-www-form-urlencoded"
 		var in T
@@ -80,7 +80,7 @@ func serveAction[T any](s *Server, fromForm func(url.Values) T, read func(T) (tr
 			p, err = s.apply(r, id, t)
 		}
 		if isForm {
-			w.Header().Set("Location", formTarget(id, p, err))
+			w.Header().Set("Location", next(id, p, err))
 			w.WriteHeader(http.StatusSeeOther)
 			return
 		}
@@ -95,10 +95,10 @@ func (s *Server) apply(r *http.Request, id string, t transition) (Payment, error
 	return p, err
 }
 
-// formTarget is where a form redirects: to the merchant once the buyer has paid, else to the
+// afterCheckout is where the hosted page's forms redirect: to the merchant once the buyer has paid, else to the
 // hosted page. That address is relative because only the browser knows where the sandbox is
 // mounted.
-func formTarget(id string, p Payment, err error) string {
+func afterCheckout(id string, p Payment, err error) string {
 	if p.paid() && p.ReturnURL != "" {
 		return p.ReturnURL
 	}

@@ -98,7 +98,7 @@ func (o overview) payments() g.Node {
 		return g.Group{
 			inspector.Cell("mono", "payment", html.A(html.Href("payments/"+p.ID), g.Text(p.ID)),
 				html.Div(html.Class("soft when"), g.Text(inspector.FormatTime(p.CreatedAt)))),
-			html.Td(inspector.Pill(string(p.State), string(p.State)), html.Div(html.Class("warn"), g.Text(standing(p)))),
+			html.Td(inspector.Pill(string(p.State), string(p.State)), html.Div(html.Class("warn"), g.Text(standing(p))), bank(p)),
 			inspector.Cell("n", "amount", money(p.Amount)),
 			inspector.Cell("n", "captured", money(p.Captured)),
 			inspector.Cell("n", "refunded", money(p.Refunded)),
@@ -119,6 +119,26 @@ func standing(p Payment) string {
 		return fmt.Sprintf("%d refunds failed", p.FailedRefunds)
 	}
 	return p.DeclineCode
+}
+
+// bank is what the buyer's bank can do with a refund: let it arrive or fail, even after it has arrived.
+func bank(p Payment) g.Node {
+	settle := func(label, succeeded string) g.Node {
+		return html.Form(html.Method("post"), html.Action("payments/"+p.ID+"/settle-refund"),
+			html.Button(html.Name("succeeded"), html.Value(succeeded), g.Text(label)))
+	}
+	switch {
+	case p.Refunding > 0:
+		return inspector.Row(settle("Let the refund arrive", "true"), settle("Let it fail", "false"))
+	case p.Refunded > 0:
+		return inspector.Row(settle("Let the refund fail after all", "false"))
+	}
+	return nil
+}
+
+// toOverview is the overview of a payment's world, from an address below the payment.
+func toOverview(_ string, p Payment, _ error) string {
+	return "../../payments?world=" + url.QueryEscape(worldOf(p))
 }
 
 func metadata(p Payment) g.Node {

@@ -219,6 +219,45 @@ func TestOverview(t *testing.T) {
 	}
 }
 
+// TestOverviewSettlesRefunds checks that the overview's forms let a pending refund arrive, and an
+// arrived one fail after all.
+func TestOverviewSettlesRefunds(t *testing.T) {
+	b := newTestEnv(t)
+	b.send(http.MethodPut, "/settings", `{"webhooks":"drop","refunds":"pending"}`)
+	p := b.in("captured")
+	settle, form := "payments/"+p.ID+"/settle-refund", header{"Content-Type", "application/x-www-form-urlencoded"}
+	offers := func(succeeded string) bool {
+		_, page := b.page("/payments")
+		return strings.Contains(page, `action="`+settle+`"`) && strings.Contains(page, `value="`+succeeded+`"`)
+	}
+	if offers("true") || offers("false") {
+		t.Error("without a refund, the page offers to settle one")
+	}
+	b.merchant("/payments/"+p.ID+"/refund", "refund", `{"amount":4990}`)
+	if !offers("true") || !offers("false") {
+		t.Error("a pending refund cannot be settled")
+	}
+	for _, succeeded := range []string{"", "perhaps"} {
+		b.send(http.MethodPost, "/"+settle, "succeeded="+succeeded, form)
+		if got := b.send(http.MethodGet, "/payments/"+p.ID, "").payment(); got.State != cards.Captured || got.Refunding != 4990 {
+			t.Errorf("after %q: %+v", succeeded, got)
+		}
+	}
+	if r := b.send(http.MethodPost, "/"+settle, "succeeded=true", form); r.status != http.StatusSeeOther || r.header.Get("Location") != "../../payments?world=demo" {
+		t.Errorf("settled: %d to %s", r.status, r.header.Get("Location"))
+	}
+	if got := b.send(http.MethodGet, "/payments/"+p.ID, "").payment(); got.State != cards.Refunded {
+		t.Errorf("then: %+v", got)
+	}
+	if offers("true") || !offers("false") {
+		t.Error("a refund that has arrived can only fail")
+	}
+	b.send(http.MethodPost, "/"+settle, "succeeded=false", form)
+	if got := b.send(http.MethodGet, "/payments/"+p.ID, "").payment(); got.State != cards.Captured || got.FailedRefunds != 1 {
+		t.Errorf("in the end: %+v", got)
+	}
+}
+
 func TestResetForgetsEverything(t *testing.T) {
 	b := newTestEnv(t)
 	first := b.merchant("/payments", "create", createBody).payment()
