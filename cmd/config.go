@@ -112,7 +112,7 @@ func (cfg *Config) options() []option {
 		{"methods-staff", "FRONTDESK_METHODS_STAFF", list(&cfg.MethodsStaff), "", "Payment methods for staff: card, later, free, desk. Default: all four."},
 		{"later-days", "FRONTDESK_LATER_DAYS", number(&cfg.LaterDays), "90", "How many days ahead a payment by the method later may be due, from 1 to 366."},
 		{"cart-revision", "FRONTDESK_CART_REVISION", oneOf(&cfg.CartRevision, "required", "optional", ""), "", "Whether a payment must name the revision of the cart that the buyer saw: required or optional. Default: required in live mode, otherwise optional."},
-		{"log-level", "FRONTDESK_LOG_LEVEL", word(&cfg.LogLevel), "info", "debug (a line for every request and every call), info, warn or error."},
+		{"log-level", "FRONTDESK_LOG_LEVEL", word(&cfg.LogLevel), "info", "debug (also a line for every call and, outside live mode, for every request), info (in live mode with a line for every request), warn or error."},
 		{"otlp-endpoint", "OTEL_EXPORTER_OTLP_ENDPOINT", text(&cfg.TracesURL), "", "Base address of a trace collector (OTLP over HTTP), such as http://127.0.0.1:4318. Empty: no spans are exported."},
 		{"otlp-headers", "OTEL_EXPORTER_OTLP_TRACES_HEADERS OTEL_EXPORTER_OTLP_HEADERS", list(&cfg.TracesHeaders), "", "Headers for the collector, such as api-key=secret."},
 		{"otlp-compression", "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION OTEL_EXPORTER_OTLP_COMPRESSION", oneOf(&cfg.TracesCompression, "gzip", "none", ""), "", "Compression of exported spans: gzip or none."},

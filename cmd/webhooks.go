@@ -43,7 +43,7 @@ func newListDeliveries(client *opsClient) *cobra.Command {
 			return callOps(c.Context(), client, http.MethodGet, "/ops/webhooks?state="+url.QueryEscape(state), nil, printDeliveries)
 		},
 	}
-	c.Flags().StringVar(&state, "state", "", "Only deliveries that are waiting, retrying, dead or delivered.")
+	c.Flags().StringVar(&state, "state", "", "Only deliveries in this state: waiting, retrying, dead or delivered.")
 	return c
 }
 

@@ -33,7 +33,7 @@ func OperatorProblems(name string) []FieldProblem {
 func (d Decision) Validate() error {
 	fields := OperatorProblems(d.Operator)
 	if len(d.Reason) > MaxReasonLength || strings.ContainsFunc(d.Reason, unicode.IsControl) {
-		fields = append(fields, FieldProblem{Pointer: "/why", Message: fmt.Sprintf("One line of at most %d bytes.", MaxReasonLength)})
+		fields = append(fields, FieldProblem{Pointer: "/why", Message: fmt.Sprintf("must be one line of at most %d bytes", MaxReasonLength)})
 	}
 	return Invalid(fields...)
 }

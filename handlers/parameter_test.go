@@ -19,7 +19,7 @@ func TestParametersAreNamed(t *testing.T) {
 		t.Errorf("%q, %+v", value(one.Detail), first)
 	}
 	two := c.Do("POST", "/v1/registrations?dry=run", `{"clubId":"11"}`).Problem(api.MalformedRequest)
-	if both := value(two.Errors); len(both) != 2 || value(both[0].Header) != "Idempotency-Key" || value(both[1].Parameter) != "dry" || !strings.HasPrefix(value(two.Detail), "2 things are wrong") {
+	if both := value(two.Errors); len(both) != 2 || value(both[0].Header) != "Idempotency-Key" || value(both[1].Parameter) != "dry" || !strings.HasPrefix(value(two.Detail), "2 fields are wrong") {
 		t.Errorf("%q, %+v", value(two.Detail), both)
 	}
 	c.Do("GET", "/healthz?at=7", nil).Into(http.StatusOK, nil)

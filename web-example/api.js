@@ -302,8 +302,8 @@ export const signTransfer = (identity, { key, body }) =>
   request("POST", "/v1/me/transfer/signature", { key, body, headers: as(identity) });
 
 /**
- * Follows a registration and reports each state. The browser reconnects after a lost connection, but
- * not after an invalid response, when `closed` is called.
+ * Follows a registration and reports each state. The browser reconnects after a lost connection. After an invalid
+ * response it does not, and `closed` is called.
  * @param {string} id
  * @param {{ changed: (registration: Registration) => void, closed: () => void }} listener
  * @returns {() => void} stops it

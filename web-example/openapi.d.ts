@@ -2481,7 +2481,7 @@ export interface components {
          *     | `too_small` | `min` | the number is smaller |
          *     | `too_large` | `max` | the number is larger |
          *     | `date` | | the value is not a date, or not one that exists |
-         *     | `date_too_early` | `earliest` | the date is in the past |
+         *     | `date_too_early` | `earliest` | the date is too early, such as in the past |
          *     | `date_too_late` | `latest` | the date is after the latest one |
          *     | `birth_date` | | the date is not a possible birth date |
          *     | `email` | | the value is not an e-mail address |

@@ -87,8 +87,8 @@ type productsKey struct {
 	ProductQuery
 }
 
-// Club is a club of the chain. Its details are the operator's, and from Catalogue.Clubs and Catalogue.Club
-// first of all the club system's.
+// Club is a club of the chain. Its details come from the operator's file; Catalogue.Clubs and Catalogue.Club
+// prefer the club system's values.
 type Club struct {
 	IRI   club.IRI
 	Name  string

@@ -89,7 +89,7 @@ func New(cfg Config) *Intake { return &Intake{cfg: cfg} }
 func (i *Intake) Receive(ctx context.Context, body []byte) error {
 	switch {
 	case len(body) > maxEvent:
-		return &flows.Error{Code: flows.TooLarge, Detail: "At most 16 KiB are taken."}
+		return &flows.Error{Code: flows.TooLarge, Detail: "The body must not exceed 16 KiB."}
 	case !json.Valid(body):
 		return &flows.Error{Code: flows.MalformedRequest, Detail: "The body is not JSON."}
 	}

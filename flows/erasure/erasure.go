@@ -132,10 +132,10 @@ func (r Request) validate(by string) error {
 		pointer, value, form string
 		wrong                bool
 	}{
-		{"/email", r.Email, "An e-mail address.", !strings.Contains(r.Email, "@")},
-		{"/mobile", r.Mobile, "A mobile number, such as +33612345678.", !keyring.IsPhone(r.Mobile)},
-		{"/registration", r.Registration, "The id of a registration.", uuid.Validate(r.Registration) != nil},
-		{"/contact", r.Contact, "A contact's id at the club system, such as 1001.", !flows.PublicIDPattern.MatchString(r.Contact)},
+		{"/email", r.Email, "must be an e-mail address", !strings.Contains(r.Email, "@")},
+		{"/mobile", r.Mobile, "must be a mobile number, such as +33612345678", !keyring.IsPhone(r.Mobile)},
+		{"/registration", r.Registration, "must be the id of a registration", uuid.Validate(r.Registration) != nil},
+		{"/contact", r.Contact, "must be a contact's id at the club system, such as 1001", !flows.PublicIDPattern.MatchString(r.Contact)},
 	} {
 		if field.value == "" {
 			continue

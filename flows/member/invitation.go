@@ -49,7 +49,7 @@ func mayInvite(identity flows.ContactIdentity, life time.Duration, by string) er
 		}
 	}
 	if life <= 0 || life > maxInvitationLife {
-		fields = append(fields, flows.FieldProblem{Pointer: "/ttl", Message: fmt.Sprintf("A time such as 72h, more than nothing and at most %s.", maxInvitationLife)})
+		fields = append(fields, flows.FieldProblem{Pointer: "/ttl", Message: fmt.Sprintf("must be a duration such as 72h, greater than zero and at most %s", maxInvitationLife)})
 	}
 	return flows.Invalid(fields...)
 }

@@ -30,8 +30,8 @@ func claimAvailable(remote cards.Payment, n int, attempt string) bool {
 	return remote.Metadata[claimKey("post", n)] == attempt && remote.Metadata[claimKey("release", n)] == "" && !acceptanceJournaled(remote)
 }
 
-// released reports whether a claim was released by its holder, whose attempt the release
-// names, or before it had one, which closes it to all.
+// released reports whether a claim was released by its holder: the release names the holder's attempt. A claim that
+// was released before anyone held it is closed to everyone.
 func released(remote cards.Payment, n int) bool {
 	post, release := remote.Metadata[claimKey("post", n)], remote.Metadata[claimKey("release", n)]
 	return release != "" && (post == "" || post == release)

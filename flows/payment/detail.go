@@ -201,8 +201,8 @@ func (d *Detail) adviseDoubt(p *flows.Payment, remote cards.Payment, now time.Ti
 	}
 }
 
-// saleSeenSettled reports whether the latest evidence that could be read is that of a settled sale, which
-// refuses what does not override it.
+// saleSeenSettled reports whether the latest evidence that could be read shows a settled sale. Decisions that
+// contradict it then need an override.
 func saleSeenSettled(p *flows.Payment) bool {
 	for _, reading := range slices.Backward(p.Readings) {
 		if reading.SaleState != nil {

@@ -250,7 +250,7 @@ func (m *Machine) endBlocked(ctx context.Context, p *flows.Payment, recorded boo
 	case !possible && remote.State == "":
 		return ResolutionResult{}, notDecidable("The processor does not have this payment, so there is no money to keep. Use confirm-not-recorded --cancel.")
 	case !possible:
-		return ResolutionResult{}, notDecidable("The payment is blocked, and %s at the processor, with %s of %s refunded. Look at what show offers.", remote.State,
+		return ResolutionResult{}, notDecidable("The payment is blocked. At the processor it is %s, with %s of %s refunded. Run frontdesk payments show for the possible decisions.", remote.State,
 			Price(remote.Refunded, remote.Currency), Price(remote.Captured, remote.Currency))
 	case !recorded:
 		if err := m.saleAllows(ctx, p, GiveUp, decision); err != nil {
@@ -492,7 +492,7 @@ func (m *Machine) AddNote(ctx context.Context, id flows.PaymentID, by, text stri
 		return flows.Note{}, err
 	}
 	if text = strings.TrimSpace(text); text == "" || len(text) > flows.MaxReasonLength || strings.ContainsFunc(text, unicode.IsControl) {
-		return flows.Note{}, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/text", Message: fmt.Sprintf("Must be one line of 1 to %d bytes.", flows.MaxReasonLength)}}}
+		return flows.Note{}, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/text", Message: fmt.Sprintf("must be one line of 1 to %d bytes", flows.MaxReasonLength)}}}
 	}
 	p, err := m.payment(ctx, id)
 	if err != nil {

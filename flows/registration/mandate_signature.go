@@ -164,7 +164,7 @@ func (s *Service) ResendCode(ctx context.Context, id, token string) (flows.View,
 	case !r.Mandate.Resendable():
 		return flows.View{}, &flows.Error{Code: flows.NoCode, Detail: "The signature was cancelled. Please enter the bank account again."}
 	case now.Before(r.Mandate.ResendAfter):
-		return flows.View{}, &flows.Error{Code: flows.SMSLimited, RetryAfter: r.Mandate.ResendAfter.Sub(now), Detail: "The last code was sent a moment ago."}
+		return flows.View{}, &flows.Error{Code: flows.SMSLimited, RetryAfter: r.Mandate.ResendAfter.Sub(now), Detail: "The last code was sent a moment ago. Please wait before you ask for another one."}
 	}
 	allowed, err := s.cfg.Codes.Reserve(ctx, at.IRI, smsSubjects(r, r.Mandate.Phone)...)
 	if err != nil {

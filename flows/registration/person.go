@@ -62,7 +62,7 @@ func personRejected(err *club.Error, at string) error {
 // is refused before anything is created at the club system.
 func (s *Service) attachContact(ctx context.Context, r *flows.Registration, identity flows.ContactIdentity) (club.Contact, error) {
 	if identity.ClubID != r.ClubID {
-		return club.Contact{}, &flows.Error{Code: flows.OtherClub, Detail: "You belong to another club. Please register there, or move to this club first."}
+		return club.Contact{}, &flows.Error{Code: flows.OtherClub, Detail: "Your account is at another club. Please register there, or move to this club first."}
 	}
 	profile, err := member.ReadProfile(ctx, s.cfg.Club, s.cfg.Catalogue, identity)
 	if err != nil {

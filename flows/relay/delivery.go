@@ -190,7 +190,7 @@ func (r *Relay) Replay(ctx context.Context, id, by string) (Delivery, error) {
 	case err != nil:
 		return Delivery{}, err
 	case job.State == asynq.TaskStatePending || job.State == asynq.TaskStateActive:
-		return Delivery{}, &flows.Error{Code: flows.NotDecidable, Detail: "It is on its way already."}
+		return Delivery{}, &flows.Error{Code: flows.NotDecidable, Detail: "The delivery is already queued; wait for its result."}
 	}
 	if err := r.audit(ctx, "replay", by); err != nil {
 		return Delivery{}, err

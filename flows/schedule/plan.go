@@ -9,7 +9,7 @@ import (
 const (
 	// maxDebits is weekly for more than ten years.
 	maxDebits = 600
-	// maxAmount is ten million in minor units of a hundred; sums of so many stay far from overflow.
+	// maxAmount is 10,000,000.00 in a currency with cents; the sum of maxDebits such amounts does not overflow.
 	maxAmount = 1_000_000_000
 )
 

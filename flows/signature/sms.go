@@ -126,7 +126,7 @@ func (c *CodeSender) reserveFor(ctx context.Context, a *Reservation, now time.Ti
 		return flows.StorageFailed(err)
 	case !allowed:
 		c.Release(ctx, *a)
-		return &flows.Error{Code: flows.SMSLimited, RetryAfter: next.Sub(now), Detail: "Codes are sent at most once a minute, and a few times a day."}
+		return &flows.Error{Code: flows.SMSLimited, RetryAfter: next.Sub(now), Detail: "A code was sent recently. Please wait before you ask for another one: at most one a minute and a few a day are sent."}
 	}
 	a.subjects = append(a.subjects, subject)
 	if next.After(a.ResendAfter) {

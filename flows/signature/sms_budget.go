@@ -121,7 +121,7 @@ func (b *SMSBudget) suspicious(ctx context.Context, network flows.ClientNetwork,
 	if err != nil || validated*100 >= sent*b.cfg.MinConversion {
 		return flows.StorageFailed(err)
 	}
-	return &flows.Error{Code: flows.SMSLimited, RetryAfter: smsPause, Detail: "Too few of the codes that were sent for your network were entered. Try again later, or ask the club's staff."}
+	return &flows.Error{Code: flows.SMSLimited, RetryAfter: smsPause, Detail: "Many codes requested from your network were never entered, so it gets no more for now. Try again later, or ask the club's staff."}
 }
 
 func (b *SMSBudget) exhausted(ctx context.Context, at club.IRI, why string, limits []flows.SMSLimit, wait time.Duration) error {

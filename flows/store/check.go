@@ -22,8 +22,8 @@ const (
 	// fullAt is the share of the memory limit from which the check warns: at the limit Redis refuses every
 	// write, payments included, because it may not evict anything.
 	fullAt = 0.9
-	// maxSkew: leases use the clock of Redis, sweeps those of the gateways. They may differ by far
-	// less than the 30 s that a lease is waited for beyond its end.
+	// maxSkew: leases use the clock of Redis, sweeps those of the gateways. The difference must stay well
+	// below the 30 s of grace after a lease ends.
 	maxSkew = 5 * time.Second
 	// keepProbe outlives the check that wrote it, in case the check ends early.
 	keepProbe = time.Minute

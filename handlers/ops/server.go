@@ -192,10 +192,10 @@ func withBody[T any](handle func(r *http.Request, operator string, in T) (any, e
 		decoder := json.NewDecoder(bytes.NewReader(body))
 		decoder.DisallowUnknownFields()
 		if err := decoder.Decode(&in); err != nil {
-			return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body is not a JSON object with the members that are known here.", Err: err}
+			return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body must be a JSON object with known members only.", Err: err}
 		}
 		if decoder.More() {
-			return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body continues after its object."}
+			return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body must end after its JSON object."}
 		}
 		return handle(r, operator, in)
 	}

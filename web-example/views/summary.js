@@ -54,7 +54,7 @@ function ofCart() {
 }
 
 /**
- * What each later debit is. A price per week that is debited once a month is none: there it comes from the schedule.
+ * The amount of each later debit. A weekly price that is debited monthly is not that amount: the schedule has it.
  * @param {import("../contract").Offer} offer
  * @param {import("../journey.js").ScheduleRequest} [request]
  */
