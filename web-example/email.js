@@ -29,3 +29,6 @@ function isSlip(typed, word) {
   const [left, right] = [typed.slice(start, typed.length - end), word.slice(start, word.length - end)];
   return Math.max(left.length, right.length) <= 1 || (left.length === 2 && left === [...right].reverse().join(""));
 }
+
+/** @param {string} address whether its domain can be reached: unlike browsers, mail needs a name with a dot */
+export const isAddress = (address) => /@[^@\s]+\.[^@.\s]+$/.test(address.trim());

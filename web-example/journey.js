@@ -4,15 +4,16 @@
  * store. Start reading at `attempt`, which runs every change.
  */
 import * as api from "./api.js";
+import { dropDraft } from "./draft.js";
 import { intend, pending, settle } from "./intentions.js";
-import { attributed, canPay, cardOf, embeddedCard, go, isFinal, isTooYoungOrOld, returnUrl, ways } from "./route.js";
+import { attributed, canPay, cardOf, embeddedCard, go, isFinal, isPaying, isTooYoungOrOld, returnUrl, ways } from "./route.js";
 import { get, set } from "./store.js";
 import { findOffer } from "./terms.js";
 
 /**
  * @typedef {import("./contract").Registration} Registration
  * @typedef {import("./contract").Person} Person
- * @typedef {"start" | "continue" | "link" | "person" | "item" | "remove" | "clear" | "check" | "mandate" | "sign" | "resend" | "cancel" | "prospect" | "pay" | "card" | "back" | "abandon" | "leave" | "consents" | "transfer"} Doing what `busy` and `data-busy` name
+ * @typedef {"start" | "continue" | "link" | "person" | "item" | "remove" | "check" | "mandate" | "sign" | "resend" | "cancel" | "prospect" | "pay" | "card" | "back" | "abandon" | "leave" | "consents" | "transfer"} Doing what `busy` and `data-busy` name
  */
 
 /** Problems that show that the page is outdated: the registration is read again. */
@@ -23,8 +24,11 @@ const BEHIND = ["conflict", "cart_frozen", "cart_empty", "cart_invalid", "cart_c
 /** A value of `readings` that is certainly enough to believe a payment's state at once: after the visitor's own request. */
 const FRESH = 100;
 
-/** Where this browser keeps its registration in progress; the id is public, the cookie is secret. */
-const IN_PROGRESS = "frontdesk.registration";
+/** Where this browser keeps its registrations in progress, the newest first; the ids are public, the cookies are secret. */
+const IN_PROGRESS = "frontdesk.registrations";
+
+/** How many of them it keeps at most. */
+const KEPT = 3;
 
 /**
  * Runs one action at a time for the visitor: while it is in progress, nothing else can be requested. A problem that ends
@@ -241,17 +245,26 @@ async function quietly(read) {
   }
 }
 
-/** Finds a registration of this browser that is in progress and that the address does not name. */
+/** Reads this browser's registrations in progress. */
 export async function findInProgress() {
-  const id = remembered();
-  if (!id || get().inProgress) return;
+  const found = (await Promise.all(remembered().map(readInProgress))).filter((one) => one !== undefined);
+  const inProgress = [...found.filter(isPaying), ...found.filter((one) => !isPaying(one))];
+  if (JSON.stringify(inProgress) !== JSON.stringify(get().inProgress)) set({ inProgress });
+}
+
+/**
+ * @param {string} id
+ * @returns {Promise<Registration | undefined>} nothing if it is over; as it was last read if it cannot be read
+ */
+async function readInProgress(id) {
   try {
     const registration = await api.getRegistration(id, { once: true });
-    if (isFinal(registration)) forget(id);
-    else set({ inProgress: registration });
+    if (!isFinal(registration)) return registration;
   } catch (error) {
-    if (error instanceof api.Problem && error.code === "not_found") forget(id);
+    if (!(error instanceof api.Problem) || error.code !== "not_found") return get().inProgress.find((one) => one.id === id);
   }
+  forget(id);
+  return undefined;
 }
 
 /**
@@ -318,6 +331,7 @@ function show(registration) {
   if (isFinal(registration)) {
     forget(registration.id);
     settle(`pay.${registration.id}`);
+    dropDraft();
     set({ person: {}, given: undefined });
   }
   const named = get().place.registration;
@@ -346,7 +360,8 @@ export const start = (person) =>
  */
 export function begun(registration) {
   remember(registration.id);
-  set({ registration, inProgress: undefined, missing: false });
+  dropDraft();
+  set({ registration, inProgress: [], missing: false });
   go({ registration: registration.id }, { replace: true });
 }
 
@@ -479,12 +494,17 @@ export async function bringAccount(accessToken) {
   return problem;
 }
 
-/** Empties the cart, to choose something else. */
-export const clear = () =>
-  attempt("clear", async () => {
+/**
+ * Puts an offer into the cart instead of what is in it.
+ * @param {import("./contract").NewItem} item
+ */
+export const replace = (item) =>
+  attempt("item", async () => {
     const id = get().place.registration ?? "";
+    settle(`item.${id}`); // the response to an earlier attempt would show what is cleared now
     show(await api.clearItems(id));
-    go({ registration: id, step: "offer" });
+    show(await carryOut(intend(`item.${id}`, item), (intention) => api.addItem(id, intention)));
+    go({ registration: id, step: "cart" });
   });
 
 /**
@@ -610,13 +630,16 @@ export const abandon = () =>
     show(await api.abandonRegistration(id));
   });
 
-/** Ends this browser's session, such as on a shared computer: the registration continues only on other devices. */
+/** Ends this browser's sessions, such as on a shared computer: the registrations continue only on other devices. */
 export const signOff = () =>
   attempt("leave", async () => {
     const id = get().place.registration ?? "";
     await api.endSession(id);
-    forget(id);
-    set({ person: {}, given: undefined });
+    await Promise.allSettled(remembered().filter((other) => other !== id).map(api.endSession));
+    keep([]);
+    settle("start"); // its body has the details
+    dropDraft();
+    set({ person: {}, given: undefined, link: undefined, inProgress: [] });
     go({}, { replace: true });
   });
 
@@ -636,26 +659,31 @@ function leaveFor(url) {
   return true;
 }
 
+/** @returns {string[]} */
 function remembered() {
   try {
-    return localStorage.getItem(IN_PROGRESS);
+    const ids = JSON.parse(localStorage.getItem(IN_PROGRESS) ?? "[]");
+    return Array.isArray(ids) ? ids.filter((id) => typeof id === "string").slice(0, KEPT) : [];
   } catch {
-    return null;
+    return [];
   }
 }
 
 /** @param {string} id */
-function remember(id) {
-  try {
-    localStorage.setItem(IN_PROGRESS, id);
-  } catch {
-    // Storage is forbidden: then only the address knows the registration.
-  }
-}
+const remember = (id) => keep([id, ...remembered().filter((one) => one !== id)].slice(0, KEPT));
 
 /** @param {string} id */
 function forget(id) {
-  if (remembered() !== id) return;
-  localStorage.removeItem(IN_PROGRESS);
-  set({ inProgress: undefined });
+  keep(remembered().filter((one) => one !== id));
+  const inProgress = get().inProgress.filter((one) => one.id !== id);
+  if (inProgress.length < get().inProgress.length) set({ inProgress });
+}
+
+/** @param {string[]} ids */
+function keep(ids) {
+  try {
+    localStorage.setItem(IN_PROGRESS, JSON.stringify(ids));
+  } catch {
+    // Storage is forbidden: then only the address knows the registration.
+  }
 }

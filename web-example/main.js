@@ -213,7 +213,7 @@ async function arrive() {
 
 /** @param {import("./route.js").Place} place */
 async function arriveAsMember({ club, step }) {
-  await Promise.all([journey.loadClubs(), member.loadMe(), step === "consents" && member.loadConsents(), step === "transfer" && member.loadTransfer(), club && journey.loadCatalogue(club), journey.loadDetails(club ?? get().me?.clubId)]);
+  await Promise.all([journey.loadClubs(), member.loadMe(), step === "consents" && member.loadConsents(), step === "transfer" && member.loadTransfer(), club && journey.loadCatalogue(club), club && journey.findInProgress(), journey.loadDetails(club ?? get().me?.clubId)]);
 }
 
 function arriveAgain() {
@@ -245,6 +245,7 @@ onTrouble((problem) => {
 });
 
 addEventListener("popstate", () => {
+  for (const dialog of document.querySelectorAll("dialog")) dialog.close(); // it is about the place that was left
   isRestored = true;
   set({ place: here() });
 });

@@ -5,6 +5,7 @@
  * considers the identity expired, so does the page.
  */
 import * as api from "./api.js";
+import { dropDraft } from "./draft.js";
 import { dropIdentity, keepIdentity } from "./identity.js";
 import { intend } from "./intentions.js";
 import { attempt, begun, carryOut } from "./journey.js";
@@ -28,6 +29,7 @@ export function signIn(token) {
 export function signOut(why) {
   clearTimeout(end);
   dropIdentity();
+  if (why === "left") dropDraft();
   const transfer = why === "moved" ? get().transfer : undefined;
   set({ identity: undefined, ended: why, me: undefined, consents: undefined, consentResults: undefined, consentRequests: {}, transfer });
 }

@@ -12,6 +12,7 @@
  *     /?registration=…                           the current step of that registration
  *     /?registration=…&step=cart                 see the order before signing the mandate
  *     /?registration=…&step=offer                add an offer to its cart
+ *     /?registration=…&step=instead              choose an offer instead of what is in its cart
  *     /?registration=…&step=person               correct personal details
  *     /?registration=…&step=prospect             bring in an existing account
  *     /?me                                       the visitor's membership, after the club's login; see identity.js
@@ -160,6 +161,7 @@ function stepOfRegistration(place, registration) {
   if (registration.state === "paying" || registration.payment?.state === "in_doubt") return "payment";
   if (registration.state !== "open") return "done";
   if (place.step === "offer" && can(registration, "add_item")) return "offer";
+  if (place.step === "instead" && can(registration, "clear_items")) return "offer";
   if (place.step === "person" && can(registration, "person")) return "person";
   if (!registration.cart.items.length && can(registration, "add_item")) return "offer";
   if (!registration.contact && can(registration, "person")) return "person";
@@ -186,6 +188,12 @@ export const isTooYoungOrOld = (registration) => !!registration?.cart.problems.s
  * @param {import("./contract").Registration} registration
  */
 export const isFinal = ({ final }) => final;
+
+/**
+ * Whether money of the registration may be on its way, the club has it already, or staff are looking into it.
+ * @param {import("./contract").Registration} registration
+ */
+export const isPaying = ({ state, step }) => state !== "open" || step === "with_staff";
 
 /**
  * Whether the gateway allows the visitor an action now.

@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * The page's state, in one place. Views read it, and main.js shows them again when what they read changes. What must
- * survive a reload is in the address (see route.js) and in intentions.js instead.
+ * survive a reload is in the address (see route.js), in intentions.js and in draft.js instead.
  *
  * @typedef {object} State
  * @property {import("./route.js").Place} place what the address names
@@ -14,7 +14,7 @@
  * @property {import("./contract").Registration} [registration] as it was last read
  * @property {number} readings how often it was read since the visitor opened it; FRESH of journey.js once a payment's state is certain
  * @property {number} attempts how often this page has requested a payment
- * @property {import("./contract").Registration} [inProgress] a registration of this browser that the address does not name
+ * @property {import("./contract").Registration[]} inProgress this browser's registrations: those with a payment under way first, then the newest
  * @property {string} [resume] the secret of a link that resumes a registration, until it is exchanged; never in the address
  * @property {import("./contract").ResumeLink & { registration: string }} [link] made by the visitor, to continue elsewhere
  * @property {import("./identity.js").Identity} [identity] the visitor's identity, from the club's login; absent without one, or after it expired
@@ -26,8 +26,8 @@
  * @property {import("./contract").Transfer} [transfer] the visitor's move to another club
  * @property {string} [accessToken] the visitor's own at the club system; never leaves the memory of this page
  * @property {string} [confirmed] the card payment whose confirmation the processor has accepted, by its client secret
- * @property {Partial<import("./contract").Person>} person the input so far; kept only in this page's memory
- * @property {{ registration: string, person: import("./contract").Person }} [given] the details as the club has them; like `person`, only in this page's memory
+ * @property {Partial<import("./contract").Person>} person the input so far; also kept in draft.js, until the registration begins
+ * @property {{ registration: string, person: import("./contract").Person }} [given] the details as the club has them; only in this page's memory
  * @property {string} [brought] the registration into which this page has brought an account
  * @property {boolean} missing the address names a registration that does not exist, or is not this browser's
  * @property {import("./api.js").Problem} [problem] shown above the step
@@ -45,7 +45,7 @@
  */
 
 /** @type {State} */
-let state = { place: {}, person: {}, schedules: {}, variants: {}, consentRequests: {}, readings: 0, attempts: 0, missing: false, waiting: false, crowded: false, isStuck: false };
+let state = { place: {}, person: {}, schedules: {}, variants: {}, inProgress: [], consentRequests: {}, readings: 0, attempts: 0, missing: false, waiting: false, crowded: false, isStuck: false };
 
 /** @type {() => void} */
 let changed = () => {};

@@ -48,12 +48,12 @@ export default {
     every: (/** @type {number} */ count, /** @type {string} */ unit) =>
       count === 1 ? `every ${UNITS[unit][0]}` : `every ${span(count, unit)}`,
     per: (/** @type {number} */ count, /** @type {string} */ unit) =>
-      count === 1 ? `per ${UNITS[unit][0]}` : `per ${span(count, unit)}`,
+      count === 1 ? `per ${UNITS[unit][0]}` : `every ${span(count, unit)}`,
   },
 
   club: {
     heading: "Find your club. Start today.",
-    lead: "Choose a club and an offer, pay by card, and you are in. It takes a few minutes.",
+    lead: "Choose a club and an offer, pay by card, and you’re in. It takes a few minutes.",
     points: ["Every price in plain words, before you pay", "No paperwork", "Paid once, never twice"],
     list: "Choose your club",
     search: "Search by name or place",
@@ -65,6 +65,10 @@ export default {
     open: "You have an unfinished sign-up.",
     paying: "You have a payment in progress here. Please check it before you start again.",
     go: "Resume",
+    ask: "Start another sign-up?",
+    why: "You have a payment in progress here. If it is for the same person, check it first, so that you do not pay twice.",
+    another: "Start another one",
+    check: "Check my payment",
   },
 
   elsewhere: {
@@ -85,6 +89,7 @@ export default {
     heading: "Choose what suits you",
     lead: (/** @type {string} */ club) => `Everything that ${club} offers. Prices include all taxes.`,
     adding: "Add to your cart",
+    replaces: "What you choose replaces everything in your cart.",
     linked: "Your offer",
     linkedLead: (/** @type {string} */ club) => `At ${club}. The price includes all taxes.`,
     all: "All offers",
@@ -214,7 +219,7 @@ export default {
     fields: {
       givenName: { label: "First name", error: "Enter your first name." },
       familyName: { label: "Last name", error: "Enter your last name." },
-      birthDate: { label: "Date of birth", error: "Enter your date of birth." },
+      birthDate: { label: "Date of birth", error: "Enter your date of birth.", future: "This date is in the future. Check the year." },
       gender: { label: "Gender (optional)", error: "Choose from the list, or leave it blank." },
       email: { label: "Email", error: "Enter an email address, such as name@example.com." },
       mobile: {
@@ -257,10 +262,11 @@ export default {
     follows: "Your payments",
     details: "Your details",
     edit: "Edit",
+    masked: "Partly hidden: your details are shown in full only on the page where you typed them.",
     correct: "Edit your details",
     other: "More",
     more: "Add another offer",
-    clear: "Choose something else instead",
+    instead: "Choose something else instead",
     remove: "Remove",
     /** @param {string} name */
     removeItem: (name) => `Remove ${name}`,
@@ -275,7 +281,8 @@ export default {
       summary: "Pay at the club instead",
       lead: (/** @type {string} */ price, /** @type {string} */ day) => `Join now and pay ${price} at the club by ${day}.`,
       dueDate: "I will pay by",
-      until: (/** @type {string} */ day) => `Choose a day from today to ${day}.`,
+      until: (/** @type {string} */ day) => `By ${day} at the latest.`,
+      wrong: "This day is too early or too late. Choose another one.",
       go: "Join now and pay later",
     },
     paying: "One moment…",
@@ -340,7 +347,7 @@ export default {
       outbox: "Open the outbox",
       states: {
         no_code: { heading: "No code yet", lead: "We could not confirm that a code was sent. If an SMS still arrives, its code will not work. Ask for a new one." },
-        unconfirmed: { heading: "Checking your signature…", lead: "Your code was passed on but is not confirmed yet. We are checking. If this takes long, enter the same code again." },
+        unconfirmed: { heading: "Checking your signature…", lead: "Your code was passed on but is not confirmed yet. We are checking. If this takes too long, enter the same code again." },
         expired: { heading: "This code is too old", lead: "Codes work for a few minutes only. Ask for a new one." },
         blocked: { heading: "Too many wrong codes", lead: "For your safety, this code no longer works. Ask for a new one." },
       },
@@ -422,11 +429,11 @@ export default {
     },
     in_doubt: {
       heading: "Paid – being recorded. Do not pay again.",
-      lead: "Your payment has gone through. The club’s system has not confirmed yet that it recorded it, so we are making sure. There is nothing for you to do.",
+      lead: "Your payment has gone through. The club’s system has not confirmed it yet, and we are checking. There is nothing you need to do.",
       points: [
         "You will not be charged again.",
         "You can close this page; come back to it at any time.",
-        "If it takes long, the club’s staff will sort it out for you.",
+        "If it takes a while, the club’s staff will sort it out for you.",
       ],
     },
     refunding: {
@@ -452,15 +459,15 @@ export default {
     },
     in_doubt: {
       heading: "Being recorded. Please do not sign up again.",
-      lead: "The club’s system has not confirmed yet that it recorded your sign-up, so we are making sure. Please do not pay or sign up again.",
-      points: ["You can close this page; come back to it at any time.", "If it takes long, the club’s staff will sort it out for you."],
+      lead: "The club’s system has not confirmed your sign-up yet, and we are checking. Please do not pay or sign up again.",
+      points: ["You can close this page; come back to it at any time.", "If it takes a while, the club’s staff will sort it out for you."],
     },
     again: "Try again",
   },
 
   done: {
     completed: {
-      heading: "You are in.",
+      heading: "You’re in!",
       /** By payment method. */
       settled: {
         card: "Welcome! Your payment is recorded, and so is everything that you chose. We look forward to seeing you.",
@@ -474,6 +481,7 @@ export default {
       customerNumber: "Your number",
       paid: "Paid",
       next: "What’s next",
+      owe: (/** @type {string} */ price, /** @type {string} */ day) => `Pay ${price} at the club by ${day}.`,
       points: [
         "Keep your number: the club uses it to find you.",
         "Show this page at the front desk on your first visit.",
@@ -517,7 +525,7 @@ export default {
     not_identified: "You have been logged out. Please log in again.",
     identity_unavailable: "The club’s login is not reachable at the moment. Please try again soon.",
     contact_banned: "Online purchases are not available for your account. Please contact your club.",
-    other_club: "This is for members of another club.",
+    other_club: "Your account is at another club. Sign up at that club, or move to this one first.",
     not_found: "This no longer exists.",
     forbidden_origin: "Your browser’s settings keep this page from working. Please open it in a normal window.",
     challenge_required: "Please confirm that you are not a robot, then try again.",
@@ -538,7 +546,7 @@ export default {
     sms_limited: "You have already been sent several codes. Please wait a little before you ask for another.",
     sms_paused: "We cannot send codes at the moment. Please try again later, or ask the club’s staff.",
     mobile_unreachable: "We cannot send an SMS to your mobile number. Please correct it in your details.",
-    access_token_refused: "We could not open your account with that. Please log in to it again.",
+    access_token_refused: "We could not access your account. Please log in again.",
     migration_club: "Your account already belongs to this club, or to a club of another chain. Continue without it, or ask the club.",
     migration_contact: "Only an account without a membership can be used here. Please ask the club.",
     migration_not_shared: "The two clubs do not share your details. Continue without your account, or ask the club.",
@@ -579,7 +587,7 @@ export default {
   },
 
   login: {
-    go: "Log in at the club",
+    go: "Log in with your club account",
     byHand: "Enter it by hand",
     empty: "Paste the token.",
     mock: "Nothing is real here, and you act as the login: copy a token from the list of personas.",
@@ -603,13 +611,14 @@ export default {
     tags: "Your categories",
     until: (/** @type {string} */ day) => `until ${day}`,
     debt: "Balance",
+    owed: (/** @type {string} */ price) => `${price} to pay`,
     debtWhy: "Some offers become available again once this is settled. Please settle it at the club.",
     buy: (/** @type {string} */ club) => `Offers for you at ${club}`,
     own: (/** @type {string} */ club) => `What ${club} offers you, at your prices, including all taxes.`,
     consents: "What the club may send you",
     transfer: "Move to another club",
     leave: "Log out here",
-    login: { heading: "Log in to your club", lead: "Your number, your consents and a move to another club are private, so the club’s login must confirm who you are." },
+    login: { heading: "Log in to your club", lead: "Your member number and your consents are private, and only you can move to another club, so please log in first." },
     expired: { heading: "You have been logged out", lead: "For your safety, a login lasts ten minutes at most. Log in again to continue; nothing is lost." },
     refused: { heading: "That login did not work", lead: "The club’s login was not accepted, so we do not know who you are. Please log in again." },
     left: { heading: "You are logged out", lead: "This page keeps none of your data." },
@@ -620,10 +629,10 @@ export default {
     heading: "What the club may send you",
     lead: "The club sends you only what you allow, except what it must tell you. You can change your mind at any time.",
     /** The version of the consent text. It goes into the receipt, so change it with the text. */
-    wording: "site-2026-11c-en",
+    wording: "site-2026-11d-en",
     types: {
       news: { name: "News", about: "What happens at your club: classes, opening hours, events." },
-      legal: { name: "What you need to know", about: "Such as changes to your contract, and payments." },
+      legal: { name: "What you need to know", about: "Changes to your contract, for example, and information about payments." },
       advertising: { name: "Offers from the club", about: "Advertising for what the club sells." },
       partners: { name: "Offers from partners", about: "Advertising from companies that the club works with." },
     },
@@ -666,6 +675,7 @@ export default {
   invitationUsed: "This link has been used. You have started a sign-up in this browser: continue it below.",
   brought: "We are using your account: the club has your details.",
   toClubs: "See all clubs",
+  noClub: "We do not know this club. Choose one from the list.",
 
   legal: {
     label: "Terms and notices",

@@ -137,7 +137,7 @@ func TestAgeIsJudgedAtTheBirthDate(t *testing.T) {
 	g.Click(`[data-correct]`)
 	g.Fill(`[data-field="birthDate"]`, "1999-01-01")
 	stopped("correction", "person")
-	g.WaitVisible(`[data-clear]`)
+	g.WaitVisible(`[data-instead]`)
 	g.Click(`.back`)
 	g.Await("the cart begins with what is wrong", `document.querySelector('[data-problem="age_restricted"]').getBoundingClientRect().bottom < innerHeight`)
 	g.Click(`[data-cart-problems] a`)

@@ -181,7 +181,7 @@ func TestAnotherWayAfterDecline(t *testing.T) {
 	g.Click(`[data-action="cancel"]`)
 	g.Click(`[data-payment="declined"] [data-step-back]`)
 	g.WaitVisible(`[data-step="cart"] [data-payment="cancelled"]`)
-	g.Click(`[data-later] summary`)
+	g.WaitVisible(`[data-later][open]`) // without a click
 	g.Click(`[data-pay-later]`)
 	g.expectMember()
 	g.expectRecords(registration, expectedRecords{deferred: 1, unfinished: 1})

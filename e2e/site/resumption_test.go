@@ -5,6 +5,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
 )
 
 // TestResumeInBrowser checks that a visitor who continues on another device sees what has changed, and
@@ -40,6 +43,92 @@ func TestResumeInBrowser(t *testing.T) {
 	if strings.Contains(mobile.URL(), "resume") {
 		t.Errorf("the phone is at %s", mobile.URL())
 	}
+}
+
+// TestNewSignupBesideAPayment checks that a browser with a payment in doubt asks before it starts another
+// sign-up, wherever that begins, that it shows both afterwards, and that signing out forgets both.
+func TestNewSignupBesideAPayment(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.fillCart()
+	due, registration := g.due(), g.Registration()
+	g.goTo("/")
+	g.Click(`[data-resume] a`) // from here on, the page knows it as unfinished
+	g.setFault(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: http.StatusServiceUnavailable})
+	g.payByCard()
+	g.WaitVisible(`main[data-state="attention"]`)
+
+	g.Click(`.brand`)
+	g.chooseClub()
+	g.chooseOffer("subscription", cardOffer)
+	g.WaitVisible(`[data-check-first]`)
+	g.Screenshot("another")
+	g.Click(`[data-check-first]`)
+	g.WaitVisible(`main[data-state="attention"]`)
+	if g.Registration() != registration {
+		t.Errorf("the page shows %s", g.URL())
+	}
+
+	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + today())
+	g.fillDetails()
+	g.Click(`form[data-form="person"] [data-continue]`)
+	g.Click(`dialog [data-confirm]`)
+	g.WaitVisible(`[data-pay]`)
+	another := g.Registration()
+	if another == registration {
+		t.Error("no other registration was started")
+	}
+
+	g.Click(`.brand`)
+	g.WaitVisible(`[data-resume="` + another + `"]`)
+	if first := g.Attribute(`[data-resume]`, "data-resume"); first != registration {
+		t.Errorf("the first is %s", first)
+	}
+	g.Click(`[data-resume="` + registration + `"] a`)
+	g.Click(`[data-sign-off]`)
+	g.Click(`dialog [data-confirm]`)
+	g.WaitVisible(`[data-club]`)
+	g.Reload()
+	g.WaitVisible(`[data-club]`)
+	if g.Count(`[data-resume]`) != 0 {
+		t.Error("after signing out, the next visitor is offered somebody's sign-up")
+	}
+	g.ExpectConsole("status of 404")
+	g.goTo("/?registration=" + another)
+	g.WaitVisible(`main[data-state="missing"]`)
+	g.expectRecords(registration, expectedRecords{captured: due})
+}
+
+// TestAnotherOfferInstead checks that the cart keeps its offer until another one has been chosen.
+func TestAnotherOfferInstead(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.fillCart()
+	g.Click(`[data-instead]`)
+	g.WaitVisible(`main[data-step="offer"] [data-offer]`)
+	g.Click(`.back`)
+	g.WaitVisible(`[data-item="` + cardOffer + `"]`)
+	g.Click(`[data-instead]`)
+	g.WaitVisible(`main[data-step="offer"] [data-offer]`)
+	g.chooseOffer("subscription", "201")
+	g.WaitVisible(`[data-item="201"]`)
+	if g.Count(`[data-item="`+cardOffer+`"]`) != 0 {
+		t.Error("the cart holds the old offer, too")
+	}
+}
+
+// TestReloadKeepsDetails checks that a reload of the form loses nothing, and that nothing personal is kept once
+// it has been sent.
+func TestReloadKeepsDetails(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + today())
+	g.fillDetails()
+	g.Reload()
+	g.WaitVisible(`form[data-form="person"] [data-continue]`)
+	g.Click(`form[data-form="person"] [data-continue]`)
+	g.WaitVisible(`[data-pay]`)
+	g.Await("nothing personal is kept", `!JSON.stringify(sessionStorage).includes("`+frontdesktest.Person().Email+`")`)
 }
 
 // reprices changes the price of the only article that has one, in cents.

@@ -68,6 +68,7 @@ var allScreens = map[string][]screen{
 		}, `[data-resume-link]`},
 		{"correct", click(`[data-correct]`), `form[data-form="person"]`},
 		{"add", func(g *siteVisitor) { g.goTo("/?registration=" + g.Registration() + "&step=offer") }, `[data-offer]`},
+		{"instead", func(g *siteVisitor) { g.goTo("/?registration=" + g.Registration() + "&step=instead") }, `[data-offer]`},
 		{"prospect", func(g *siteVisitor) { g.goTo("/?registration=" + g.Registration() + "&step=prospect") }, `[data-field="accessToken"]`},
 		{"give-up", func(g *siteVisitor) {
 			g.goTo("/?registration=" + g.Registration())

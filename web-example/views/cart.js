@@ -2,7 +2,7 @@
 /** The fourth step: review the cart from the club system, with what is due today and later, and pay. */
 import { button, h, heading, icon, price, ticks } from "../dom.js";
 import { date, dayRange, moment, money, monthOf } from "../format.js";
-import { cartSchedules, checkAgain, clear, removeItem } from "../journey.js";
+import { cartSchedules, checkAgain, removeItem } from "../journey.js";
 import { can, linkTo, signsNext, ways } from "../route.js";
 import { get } from "../store.js";
 import { findOffer } from "../terms.js";
@@ -58,7 +58,7 @@ function items(registration) {
     h("ul", { class: "lines" }, items.map((item) => line(item, several && can(registration, "clear_items")))),
     h("ul", { class: "edits" },
       can(registration, "add_item") && h("li", {}, h("a", { href: linkTo({ registration: registration.id, step: "offer" }), "data-add": true }, text.cart.more)),
-      can(registration, "clear_items") && h("li", {}, button({ class: "link", "data-clear": true, onclick: clear }, text.cart.clear))));
+      can(registration, "clear_items") && h("li", {}, h("a", { href: linkTo({ registration: registration.id, step: "instead" }), "data-instead": true }, text.cart.instead))));
 }
 
 /**
@@ -117,7 +117,7 @@ function afterToday(cart) {
 }
 
 /**
- * The details as entered, so that the visitor sees typos. The gateway returns them only masked, so after a reload they are.
+ * The details as entered, so that the visitor sees typos. The gateway returns them masked, and so they are shown after a reload.
  * @param {Registration} registration
  */
 function details(registration) {
@@ -129,6 +129,7 @@ function details(registration) {
       h("h2", { id: "details-heading" }, text.cart.details),
       h("a", { href: linkTo({ registration: registration.id, step: "person" }), "data-correct": true, "aria-label": text.cart.correct }, text.cart.edit)),
     h("p", {}, (person ? lines(person) : maskedLines(registration.contact)).flatMap((line) => [line, h("br")])),
+    !person && h("p", { class: "fine" }, text.cart.masked),
     prospectLink(registration));
 }
 
@@ -173,7 +174,7 @@ function toPay(registration) {
       accepting("pay"),
       offered.includes("card") && payButton(text.cart.pay(money(registration.cart.dueNow))),
       offered.includes("card") && h("p", { class: "fine pay-note" }, text.cart.payNote),
-      latest && laterForm(latest, registration.cart.dueNow));
+      latest && laterForm(latest, registration.cart.dueNow, !!registration.payment));
   }
   if (signsNext(registration)) return toSign(registration);
   return registration.cart.valid && h("div", { class: "notice", "data-at-club": true }, icon("info"), h("div", {}, h("p", {}, text.cart.notHere), contact(registration.clubId)));

@@ -15,16 +15,19 @@ import { choices } from "./plan.js";
 export function debitDays(club, start, rhythm) {
   const element = h("fieldset", { class: "plan-days", "data-debit-days": 0 });
   let asked = 0;
+  /** @type {number | undefined} */
+  let wanted;
   let read = update();
   start.addEventListener("change", () => (read = update()));
   return { element, chosen: () => read.then(picked) };
 
   async function update() {
     const mine = ++asked;
-    const days = start.checkValidity() ? ((await readDebitDays(club, start.value)) ?? []) : [];
+    wanted = picked() ?? wanted;
+    if (!start.checkValidity()) return void element.replaceChildren(); // the start date says what is wrong
+    const days = (await readDebitDays(club, start.value)) ?? [];
     if (mine !== asked) return; // another start date was chosen meanwhile
-    const before = picked();
-    const day = days.some((one) => one.day === before) ? before : days[0]?.day;
+    const day = days.some((one) => one.day === wanted) ? wanted : days[0]?.day;
     element.dataset.debitDays = String(days.length);
     element.replaceChildren(...(days.length ? choices(days, day, rhythm) : [h("p", { class: "hint" }, text.debit.open)]));
   }

@@ -3,12 +3,14 @@
 import { button, h, heading, icon, price, ticks } from "../dom.js";
 import { date, money } from "../format.js";
 import { cartSchedules, signOff } from "../journey.js";
+import { canLogIn } from "../identity.js";
 import { linkTo } from "../route.js";
 import { get } from "../store.js";
 import { findOffer } from "../terms.js";
 import { text } from "../text.js";
 import { offered } from "./consents.js";
 import { contact } from "./contact.js";
+import { leaveHere } from "./elsewhere.js";
 import { coming } from "./plan.js";
 
 /** @typedef {import("../contract").Registration} Registration */
@@ -39,11 +41,13 @@ function welcome(registration) {
       payment?.method === "card" && h("p", { class: "receipt", "data-paid": payment.amount.amount },
         h("span", {}, text.done.completed.paid), price(payment.amount)),
       h("h2", {}, text.done.completed.next),
-      ticks(text.done.completed.points)),
+      ticks([...owed(registration), ...text.done.completed.points]),
+      contact(registration.clubId)),
     offered(),
     h("div", { class: "actions actions-row" },
       button({ class: "button button-quiet", "data-print": true, onclick: () => print() }, text.done.completed.print),
       h("a", { class: "button button-quiet", href: linkTo({}), "data-restart": true }, text.done.completed.another),
+      canLogIn() && h("a", { href: linkTo({ me: true }) }, text.me.heading),
       button({ class: "link", "data-sign-off": true, onclick: signOff }, text.elsewhere.leave)));
 }
 
@@ -52,6 +56,9 @@ function welcomeWords({ payment }) {
   if (payment?.method === "later") return text.done.completed.owed(money(payment.amount), date(payment.dueDate));
   return text.done.completed.settled[payment?.method ?? "card"];
 }
+
+/** @param {Registration} registration */
+const owed = ({ payment }) => (payment?.method === "later" ? [text.done.completed.owe(money(payment.amount), date(payment.dueDate))] : []);
 
 /** @param {Registration} registration */
 function memberCard({ contact, cart, clubId }) {
@@ -80,7 +87,7 @@ function ending(how, picture) {
     isClosed && registration && h("p", { "data-charged": true }, charged(registration)),
     how === "attention" && registration?.message && h("p", { class: "notice", "data-message": true }, icon("info"), registration?.message),
     how === "attention" && registration?.contact && h("p", { class: "fine" }, text.done.reference(registration.contact.number)),
-    how === "attention" && contact(registration?.clubId),
+    how === "attention" && [contact(registration?.clubId), leaveHere()],
     how !== "attention" && h("div", { class: "actions" }, h("a", { class: "button", href: linkTo({}), "data-restart": true }, text.done.restart)));
 }
 

@@ -13,14 +13,15 @@ const USUAL = 14;
 /**
  * @param {string} latest the last day that the gateway accepts
  * @param {import("../contract").Money} amount
+ * @param {boolean} open whether it is shown at once, after a payment by card that did not succeed
  */
-export function laterForm(latest, amount) {
+export function laterForm(latest, amount, open) {
   const usual = inDays(USUAL) < latest ? inDays(USUAL) : latest;
   const words = (/** @type {string} */ day) => text.cart.later.lead(money(amount), date(day));
   const lead = h("p", { class: "fine" }, words(usual));
   /** @param {Event & { currentTarget: HTMLInputElement }} event */
   const choose = ({ currentTarget: input }) => input.checkValidity() && (lead.textContent = words(input.value));
-  return h("details", { class: "later", "data-later": true },
+  return h("details", { class: "later", "data-later": true, open },
     h("summary", {}, text.cart.later.summary, icon("down")),
     h("form", { "data-form": "later", novalidate: true, onsubmit: submit },
       lead,
@@ -33,6 +34,6 @@ function submit(event) {
   event.preventDefault();
   const form = /** @type {HTMLFormElement} */ (event.currentTarget);
   const day = /** @type {HTMLInputElement} */ (form.elements.namedItem("dueDate"));
-  mark(form, day.checkValidity() ? {} : { dueDate: text.cart.later.until(date(day.max)) });
+  mark(form, day.checkValidity() ? {} : { dueDate: text.cart.later.wrong });
   if (day.checkValidity()) payLater(day.value);
 }

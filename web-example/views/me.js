@@ -57,7 +57,7 @@ function about({ number, status, tags, debt, clubId }) {
       fact(text.me.club, clubName(clubId)),
       fact(text.me.is, h("span", { "data-status-of-me": status }, statuses[status] ?? status)),
       tags.length > 0 && fact(text.me.tags, h("ul", { class: "tags" }, tags.map(tag))),
-      fact(text.me.debt, h("strong", { class: "amount", "data-debt": debt.amount }, money(debt)))),
+      fact(text.me.debt, h("strong", { class: "amount", "data-debt": debt.amount }, debt.amount > 0 ? text.me.owed(money(debt)) : money(debt)))),
     debt.amount > 0 && h("p", { class: "notice" }, icon("info"), text.me.debtWhy));
 }
 

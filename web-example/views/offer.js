@@ -2,7 +2,7 @@
 /** The second step: choose an offer. With a registration in the address, the offer is added to its cart. */
 import { ask, button, h, heading, price, termList } from "../dom.js";
 import { money, per } from "../format.js";
-import { add } from "../journey.js";
+import { add, replace } from "../journey.js";
 import { startKnown } from "../member.js";
 import { go } from "../route.js";
 import { get, set } from "../store.js";
@@ -12,7 +12,7 @@ import { backTo, backToMe } from "./back.js";
 import { about } from "./contact.js";
 import { debitDays } from "./debit.js";
 import { askPlan } from "./plan.js";
-import { resume } from "./resume.js";
+import { mayStart, resume } from "./resume.js";
 
 /**
  * @typedef {import("../contract").Product} Product
@@ -27,7 +27,7 @@ export function show() {
   if (place.offer && !place.registration) return linked();
   const products = catalogue?.products ?? [];
   return h("div", { class: "offers" },
-    h("div", { class: "step-head" }, back(), heading(place.registration && registration?.cart.items.length ? text.offer.adding : text.offer.heading), lead()),
+    h("div", { class: "step-head" }, back(), heading(place.step === "offer" && registration?.cart.items.length ? text.offer.adding : text.offer.heading), lead()),
     resume(),
     products.length > 0 && categories(products),
     products.length || catalogue?.complete ? cards(products, !!catalogue?.complete) : !isStuck && skeleton(),
@@ -55,6 +55,7 @@ function back() {
 function lead() {
   const { place, clubs, registration, catalogue } = get();
   const club = clubs?.find((one) => one.id === (registration?.clubId ?? place.club));
+  if (place.step === "instead" && registration?.cart.items.length) return h("p", { class: "lead" }, text.offer.replaces);
   const words = catalogue?.whose ? text.me.own : catalogue?.only ? text.offer.linkedLead : text.offer.lead;
   return h("p", { class: "lead", "data-own": !!catalogue?.whose }, club ? words(club.name) : " ");
 }
@@ -264,9 +265,16 @@ function choose(product, offer) {
 }
 
 /** @param {import("../contract").NewItem} item */
-function take(item) {
+async function take(item) {
+  const { place, registration } = get();
+  if (!place.registration) return void ((await mayStart()) && get().place === place && begin(item));
+  if (place.step === "instead" && registration?.cart.items.length) replace(item);
+  else add(item);
+}
+
+/** @param {import("../contract").NewItem} item */
+function begin(item) {
   const { place } = get();
-  if (place.registration) return void add(item);
   if (place.me) return void startKnown(item);
   const { offerId: offer, startDate, debit } = item;
   go({ club: place.club, offer, startDate, debitDay: debit?.day ? String(debit.day) : undefined });
@@ -281,7 +289,7 @@ function take(item) {
 function askStart(product, offer) {
   const input = h("input", {
     type: "date", id: "start-date", name: "startDate", "data-field": "startDate",
-    required: true, ...startDates(offer), "aria-describedby": "start-hint start-error",
+    required: true, ...startDates(offer), "aria-describedby": "start-hint start-error", onchange: () => judge(),
   });
   const error = h("p", { class: "field-error", id: "start-error", role: "alert" });
   const days = offer.needs.includes("debit") && debitDays(get().registration?.clubId ?? get().place.club ?? "", input, offer.billing?.rhythm);
@@ -298,13 +306,18 @@ function askStart(product, offer) {
         h("button", { class: "button", "data-continue": true }, text.offer.start.continue))));
   input.focus();
 
+  /** Says whether the date is possible. */
+  function judge() {
+    const isRight = input.checkValidity();
+    input.setAttribute("aria-invalid", String(!isRight));
+    error.textContent = isRight ? "" : text.person.fields.startDate.error;
+    return isRight;
+  }
+
   /** @param {SubmitEvent} event */
   async function onsubmit(event) {
-    const wrong = !input.checkValidity();
-    input.setAttribute("aria-invalid", String(wrong));
-    error.textContent = wrong ? text.person.fields.startDate.error : "";
     event.preventDefault();
-    if (wrong) return input.focus();
+    if (!judge()) return input.focus();
     const day = days ? await days.chosen() : undefined;
     if (!dialog.open) return;
     dialog.close();

@@ -12,6 +12,7 @@ import { text } from "../text.js";
 import { waysOut } from "./abandon.js";
 import { READINGS_TO_BELIEVE } from "./card.js";
 import { contact } from "./contact.js";
+import { leaveHere } from "./elsewhere.js";
 
 /**
  * @typedef {import("../contract").Payment} Payment
@@ -22,6 +23,9 @@ import { contact } from "./contact.js";
 
 /** States in which the page waits for others. */
 const WAITING = ["preparing", "checking", "processing", "recorded", "in_doubt"];
+
+/** States of money that has moved and is not yet where it belongs: the visitor may want to ask the club about it. */
+const UNSETTLED = ["in_doubt", "refunding"];
 
 /** @type {Record<State, string>} */
 const PICTURES = {
@@ -42,8 +46,10 @@ export function show() {
     h("p", { class: "lead" }, lead(state, registration)),
     state === "declined" && reason(registration.payment),
     state === "in_doubt" && ticks(words(registration.payment, state).points ?? []),
-    (state === "in_doubt" || (state === "declined" && !canPay(registration))) && contact(registration.clubId),
-    state !== "checking" && actions(registration, registration.payment));
+    UNSETTLED.includes(state) && registration.contact && h("p", { class: "fine", "data-reference": true }, text.done.reference(registration.contact.number)),
+    (UNSETTLED.includes(state) || (state === "declined" && !canPay(registration))) && contact(registration.clubId),
+    state !== "checking" && actions(registration, registration.payment),
+    UNSETTLED.includes(state) && leaveHere());
 }
 
 /**

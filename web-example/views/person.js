@@ -2,16 +2,17 @@
 /** The third step: enter the buyer's details, or correct them. */
 import { countries, homeCountry, internationalNumber, isInternational, isPostalCode } from "../countries.js";
 import { button, h, heading, icon } from "../dom.js";
-import { meantAddress } from "../email.js";
+import { draft, keepDraft } from "../draft.js";
+import { isAddress, meantAddress } from "../email.js";
 import { today } from "../format.js";
-import { clear, correct, correctSome, leave, start, unconfirmedPerson } from "../journey.js";
+import { correct, correctSome, leave, start, unconfirmedPerson } from "../journey.js";
 import { can, isTooYoungOrOld, linkTo } from "../route.js";
 import { get, set } from "../store.js";
 import { agesOf, findOffer, isOfAge, soldHere } from "../terms.js";
 import { text } from "../text.js";
 import { backTo } from "./back.js";
 import { fieldOf, fieldText } from "./problem.js";
-import { resume } from "./resume.js";
+import { mayStart, resume } from "./resume.js";
 
 /** @typedef {import("../contract").Person} Person */
 
@@ -78,7 +79,7 @@ function head() {
     !isCorrection() && h("p", { class: "lead" }, text.person.lead),
     notice && h("p", { class: "notice", "data-notice": true }, icon("info"), notice),
     get().registration?.mandate?.state === "signed" && place.registration && h("p", { class: "notice", "data-signs-again": true }, icon("repeat"), text.person.signsAgain),
-    wrongAge(get()) && can(get().registration, "clear_items") && button({ class: "link", "data-clear": true, onclick: clear }, text.cart.clear));
+    wrongAge(get()) && can(get().registration, "clear_items") && h("a", { href: linkTo({ registration: place.registration, step: "instead" }), "data-instead": true }, text.cart.instead));
 }
 
 /**
@@ -140,11 +141,11 @@ function wrap(name, control) {
 }
 
 /**
- * Fills the form with earlier input: from this page, or from an attempt without a response.
+ * Fills the form with earlier input: from this page, from before a reload, or from an attempt without a response.
  * @param {HTMLFormElement} form
  */
 function fill(form) {
-  const { address, ...known } = { ...unconfirmedPerson(), ...get().person };
+  const { address, ...known } = { ...unconfirmedPerson(), ...(!get().place.registration && draft()), ...get().person };
   const values = Object.entries({ country: isCorrection() ? "" : homeCountry, ...known, ...address });
   for (const [name, value] of values) {
     const control = form.elements.namedItem(name);
@@ -176,7 +177,9 @@ function filled({ address, ...person }) {
 
 /** @param {Event & { currentTarget: HTMLFormElement, target: HTMLElement }} event */
 function keep({ currentTarget, target }) {
-  set({ person: personOf(currentTarget) });
+  const person = personOf(currentTarget);
+  set({ person });
+  if (!get().place.registration) keepDraft(person);
   if (target.getAttribute("aria-invalid") === "true") mark(/** @type {HTMLInputElement} */ (target), "");
 }
 
@@ -232,19 +235,21 @@ async function submit(event) {
   event.preventDefault();
   const form = event.currentTarget;
   const controls = [...form.querySelectorAll(/** @type {"input"} */ ("[data-field]"))];
-  for (const control of controls) mark(control, isRight(control, form) ? "" : fieldText({ pointer: control.name, message: "" }));
+  for (const control of controls) mark(control, isRight(control, form) ? "" : errorFor(control));
   askDomain(/** @type {HTMLInputElement} */ (form.elements.namedItem("email")));
   askAge(/** @type {HTMLInputElement} */ (form.elements.namedItem("birthDate")));
   if (focusFirstWrong(form)) return;
   const person = personOf(form);
   set({ person });
+  const { place } = get();
+  if (!place.registration && !((await mayStart()) && get().place === place)) return;
   const problem = await send(person);
+  const shown = /** @type {HTMLFormElement | null} */ (document.querySelector('[data-form="person"]')); // perhaps another one meanwhile
+  if (!shown) return;
   for (const error of problem?.errors ?? []) {
-    const control = controls.find((one) => one.name === fieldOf(error.pointer));
+    const control = shown.querySelector(/** @type {"input"} */ (`[data-field="${CSS.escape(fieldOf(error.pointer))}"]`));
     if (control) mark(control, fieldText(error));
   }
-  const shown = /** @type {HTMLFormElement | null} */ (document.querySelector('[data-form="person"]')); // another one, once the registration has begun
-  if (!shown) return;
   markAge(shown);
   focusFirstWrong(shown);
 }
@@ -265,9 +270,14 @@ function markAge(form) {
 function isRight(control, form) {
   if (isCorrection() && control.value.trim() === "") return true; // it stays unchanged
   if (control.name === "mobile") return isInternational(personOf(form).mobile);
+  if (control.name === "email") return control.checkValidity() && isAddress(control.value);
   if (control.name === "postalCode") return isPostalCode(control.value.trim(), personOf(form).address.country || homeCountry);
   return control.checkValidity() && (!control.required || control.value.trim() !== "");
 }
+
+/** @param {HTMLInputElement} control */
+const errorFor = ({ name, validity }) =>
+  name === "birthDate" && validity.rangeOverflow ? FIELDS.birthDate.future : fieldText({ pointer: name, message: "" });
 
 /**
  * @param {HTMLInputElement} control

@@ -21,10 +21,18 @@ const OURS = ["internal", "club_system_failed", "malformed_request"];
 export function problemContent(problem, again) {
   return h("div", { class: "problem-content" }, icon("alert"),
     h("div", {},
-      h("p", {}, begun(problem) ? text.invitationUsed : BY_CODE[linkOf(problem) ?? problem.code] ?? text.problems.other),
+      h("p", {}, wordsFor(problem)),
       h("ul", {}, problem.errors.filter((error) => !linkOf(problem) && !onPage(error.pointer)).map((error) => h("li", {}, fieldText(error)))),
       OURS.includes(problem.code) && problem.traceId && h("p", { class: "fine" }, text.reference(problem.traceId)),
       problem.code === "not_found" && again ? h("a", { href: linkTo({}), "data-to-clubs": true }, text.toClubs) : again && button({ class: "button-quiet", "data-retry": true, onclick: again }, text.retry)));
+}
+
+/** @param {import("../api.js").Problem} problem */
+function wordsFor(problem) {
+  const { club, registration } = get().place;
+  if (begun(problem)) return text.invitationUsed;
+  if (problem.code === "not_found" && club && !registration) return text.noClub;
+  return BY_CODE[linkOf(problem) ?? problem.code] ?? text.problems.other;
 }
 
 /** Fields that come from a link and are not typed, with the text if one is malformed. */
@@ -37,7 +45,7 @@ const linkOf = ({ code, errors }) => errors.map(({ pointer }) => IN_LINKS[fieldO
  * Whether an invitation was refused in a browser with a sign-up in progress, which the invitation may have started.
  * @param {import("../api.js").Problem} problem
  */
-const begun = (problem) => problem.code === "invitation_invalid" && !!get().inProgress;
+const begun = (problem) => problem.code === "invitation_invalid" && get().inProgress.length > 0;
 
 /**
  * The name of the field that a JSON pointer names: its last part, such as email in /person/email.

@@ -1,15 +1,40 @@
 // @ts-check
-/** The question before a new registration is started while this browser has one in progress. */
-import { h, icon } from "../dom.js";
-import { linkTo } from "../route.js";
+/** The notice, or the question, that a visitor sees before starting a new registration while this browser has one in progress. */
+import { ask, h, icon } from "../dom.js";
+import { findInProgress } from "../journey.js";
+import { isPaying, linkTo } from "../route.js";
 import { get } from "../store.js";
 import { text } from "../text.js";
 
 export function resume() {
   const { inProgress, place } = get();
-  if (!inProgress || inProgress.id === place.registration) return null;
-  return h("section", { class: "resume", "data-resume": true },
-    icon("clock"),
-    h("p", {}, inProgress.state === "open" ? text.resume.open : text.resume.paying),
-    h("a", { class: "button", href: linkTo({ registration: inProgress.id }) }, text.resume.go));
+  return inProgress.filter(({ id }) => id !== place.registration).map((registration) =>
+    h("section", { class: "resume", "data-resume": registration.id },
+      icon("clock"),
+      h("p", {}, isPaying(registration) ? text.resume.paying : text.resume.open),
+      h("a", { class: "button", href: linkTo({ registration: registration.id }) }, text.resume.go)));
+}
+
+/** The registration with a payment in progress beside which the visitor wants another one: they are asked once. */
+let agreed = "";
+
+/** @type {Promise<boolean> | undefined} */
+let asking;
+
+/** Whether to start a new registration: while a payment of this browser is in progress, the visitor decides. */
+export const mayStart = () => (asking ??= decide().finally(() => (asking = undefined)));
+
+/** @returns {Promise<boolean>} */
+async function decide() {
+  await findInProgress(); // what the page knows may be old, or not read yet
+  const paying = get().inProgress.find(isPaying);
+  if (!paying || paying.id === agreed) return true;
+  return new Promise((resolve) => {
+    const dialog = ask(text.resume.ask,
+      h("p", { class: "dialog-about" }, text.resume.why),
+      h("form", { method: "dialog", class: "dialog-actions", onsubmit: () => (agreed = paying.id) },
+        h("button", { class: "button-quiet", "data-confirm": true }, text.resume.another),
+        h("a", { class: "button", href: linkTo({ registration: paying.id }), autofocus: true, "data-check-first": true, onclick: () => dialog.close() }, text.resume.check)));
+    dialog.addEventListener("close", () => resolve(paying.id === agreed)); // only then can the next step get the focus
+  });
 }
