@@ -154,10 +154,10 @@ func (r *run) settleAndCheck(ctx context.Context, mayLose bool) error {
 		}
 	}
 	if stale > 0 {
-		r.record.AddNote("%d buyers had to repeat the request with the same key, by a Redis that had forgotten their payment's progress.", stale)
+		r.record.AddNote("Buyers who had to repeat the request with the same key, because Redis had forgotten their payment's progress: %d.", stale)
 	}
 	if unfinished > 0 {
-		r.record.AddNote("%d buyers could not start a registration.", unfinished)
+		r.record.AddNote("Buyers who could not start a registration: %d.", unfinished)
 	}
 	return nil
 }
