@@ -14,7 +14,7 @@
  * @property {import("./contract").Registration} [registration] as it was last read
  * @property {number} readings how often it was read since the visitor opened it; FRESH of journey.js once a payment's state is certain
  * @property {number} attempts how often this page has requested a payment
- * @property {import("./contract").Registration[]} inProgress this browser's registrations: those with a payment under way first, then the newest
+ * @property {import("./contract").Registration[]} inProgress this browser's registrations: those with a payment in progress first, then the newest
  * @property {string} [resume] the secret of a link that resumes a registration, until it is exchanged; never in the address
  * @property {import("./contract").ResumeLink & { registration: string }} [link] made by the visitor, to continue elsewhere
  * @property {import("./identity.js").Identity} [identity] the visitor's identity, from the club's login; absent without one, or after it expired

@@ -15,7 +15,7 @@ export function resume() {
       h("a", { class: "button", href: linkTo({ registration: registration.id }) }, text.resume.go)));
 }
 
-/** The registration with a payment in progress beside which the visitor wants another one: they are asked once. */
+/** The registration with a payment in progress, after the visitor chose to start another one: they are asked once. */
 let agreed = "";
 
 /** @type {Promise<boolean> | undefined} */
