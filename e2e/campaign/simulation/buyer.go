@@ -118,8 +118,12 @@ func (f *journey) recordResponse(t *task, what string, p *flows.Payment, err err
 		answer.State, answer.Retry = string(flows.CodeOf(err)), "same_key"
 	} else {
 		view := p.View()
-		if f.epochs > 0 && (what == "look" || !p.HasProcessor()) {
-			answer.Charged, answer.Authorised = false, false // as old as what Redis remembers; a request to pay by card asks the processor
+		switch {
+		case f.epochs > 0 && (what == "look" || !p.HasProcessor()): // as old as what Redis remembers
+			answer.Charged, answer.Authorised = false, false
+		case f.epochs > 0: // a request to pay by card asks the processor, about this payment; paying again leads to a later one by its key
+			before, now = before.of(p.ProcessorID, f.sale), now.of(p.ProcessorID, f.sale)
+			answer.Charged, answer.Authorised = overlap(before.charged, now.charged), overlap(before.authorised, now.authorised)
 		}
 		answer.State, answer.Retry = view.State, view.Retry
 		f.tracef("%s: %s: the buyer sees %s, retry %s (%s)", t.gateway.name, what, view.State, view.Retry, p.State)

@@ -191,6 +191,12 @@ func (f *journey) held() (now held) {
 	return now
 }
 
+// of is what is held of some payments or of the sale.
+func (h held) of(ids ...string) held {
+	isOther := func(id string) bool { return !slices.Contains(ids, id) }
+	return held{charged: slices.DeleteFunc(slices.Clone(h.charged), isOther), authorised: slices.DeleteFunc(slices.Clone(h.authorised), isOther)}
+}
+
 // overlap reports whether two lists share an entry.
 func overlap(before, now []string) bool {
 	return slices.ContainsFunc(before, func(id string) bool { return slices.Contains(now, id) })
