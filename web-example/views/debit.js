@@ -13,17 +13,16 @@ import { choices } from "./plan.js";
  * @param {string} [rhythm] of the debits
  */
 export function debitDays(club, start, rhythm) {
-  const element = h("fieldset", { class: "plan-days", "data-debit-days": 0 });
-  let asked = 0;
-  /** @type {number | undefined} */
+  /** @type {number | undefined} what the visitor chose, perhaps while the days are read again */
   let wanted;
+  const element = h("fieldset", { class: "plan-days", "data-debit-days": 0, onchange: () => (wanted = picked()) });
+  let asked = 0;
   let read = update();
   start.addEventListener("change", () => (read = update()));
   return { element, chosen: () => read.then(picked) };
 
   async function update() {
     const mine = ++asked;
-    wanted = picked() ?? wanted;
     if (!start.checkValidity()) return void element.replaceChildren(); // the start date says what is wrong
     const days = (await readDebitDays(club, start.value)) ?? [];
     if (mine !== asked) return; // another start date was chosen meanwhile
