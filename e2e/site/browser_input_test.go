@@ -3,12 +3,15 @@ package site_test
 import (
 	"context"
 	"errors"
-	"frontdesk/e2e/frontdesktest"
 	"strings"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"frontdesk/e2e/frontdesktest"
 )
 
 // The keys of keyboard navigation.
@@ -21,9 +24,11 @@ const (
 	endKey   = kb.End
 )
 
-// Press presses keys, one after the other, at the current focus.
+// Press presses keys, one after the other, at the current focus. Chromium can lose a key in a window that
+// another test's window covers.
 func (b browser) Press(keys string) {
 	b.t.Helper()
+	frontdesktest.Command(b.Browser, page.BringToFront, cdp.Empty{})
 	b.Do(chromedp.KeyEvent(keys))
 }
 
