@@ -1,8 +1,9 @@
 // @ts-check
 /**
  * The personal details that the visitor has typed and not sent, so that a reload loses nothing. Kept in sessionStorage, so
- * in this tab alone, for half an hour at most.
+ * in this tab alone, for half an hour at most. Where that is forbidden or full, a reload loses what was typed.
  */
+import { tab } from "./storage.js";
 
 /** @typedef {Partial<import("./contract").Person>} Details */
 
@@ -16,31 +17,16 @@ const CARD_NUMBER = /(?:\d[ -]?){14}/;
 
 /** @param {Details} details */
 export function keepDraft(details) {
-  const kept = JSON.stringify({ at: Date.now(), details });
-  try {
-    if (!CARD_NUMBER.test(JSON.stringify(details))) sessionStorage.setItem(DRAFT, kept);
-    else dropDraft();
-  } catch {
-    // Storage is forbidden or full: a reload then loses what was typed.
-  }
+  if (CARD_NUMBER.test(JSON.stringify(details))) dropDraft();
+  else tab.keep(DRAFT, { at: Date.now(), details });
 }
 
 /** @returns {Details} */
 export function draft() {
-  try {
-    const { at, details } = JSON.parse(sessionStorage.getItem(DRAFT) ?? "{}");
-    if (Date.now() - at < KEPT_FOR) return details ?? {};
-  } catch {
-    // Storage is forbidden, or holds something else.
-  }
+  const { at, details } = tab.kept(DRAFT) ?? {};
+  if (Date.now() - at < KEPT_FOR) return details ?? {};
   dropDraft();
   return {};
 }
 
-export function dropDraft() {
-  try {
-    sessionStorage.removeItem(DRAFT);
-  } catch {
-    // Storage is forbidden: nothing is kept.
-  }
-}
+export const dropDraft = () => tab.drop(DRAFT);

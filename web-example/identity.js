@@ -6,8 +6,8 @@
  *     #accessToken=…     the visitor's own access to the club system, to bring in an account (views/prospect.js)
  *
  * Both are immediately removed from the address, and so from the history. The identity token is kept in sessionStorage
- * while it can be valid, so that a reload needs no new login; the access token only in this page's memory. The page
- * does not check them: the gateway does.
+ * while it can be valid, so that a reload needs no new login, unless the browser forbids that; the access token only in
+ * this page's memory. The page does not check them: the gateway does.
  *
  * @typedef {object} Identity
  * @property {string} token
@@ -16,6 +16,7 @@
  * @typedef {"expired" | "refused" | "left" | "moved"} Ending `refused`: the gateway never accepted it on this page
  */
 import { isLocal } from "./simulator.js";
+import { tab } from "./storage.js";
 
 /** The longest lifetime of an identity token that the gateway accepts, in ms. */
 const LONGEST = 600_000;
@@ -58,33 +59,19 @@ export function takeHandover() {
  */
 export function keepIdentity(token) {
   const identity = { token, until: Date.now() + lifetime(token) };
-  try {
-    sessionStorage.setItem(KEPT, JSON.stringify(identity));
-  } catch {
-    // Storage is forbidden, so the identity is lost with the page.
-  }
+  tab.keep(KEPT, identity);
   return identity;
 }
 
 /** @returns {Identity | undefined} the identity from before the reload, while it can be valid */
 export function keptIdentity() {
-  try {
-    const identity = JSON.parse(sessionStorage.getItem(KEPT) ?? "null");
-    if (identity?.until > Date.now()) return identity;
-  } catch {
-    return undefined;
-  }
+  const identity = tab.kept(KEPT);
+  if (identity?.until > Date.now()) return identity;
   dropIdentity();
   return undefined;
 }
 
-export function dropIdentity() {
-  try {
-    sessionStorage.removeItem(KEPT);
-  } catch {
-    // Storage is forbidden: there is nothing to forget.
-  }
-}
+export const dropIdentity = () => tab.drop(KEPT);
 
 /**
  * A token's lifetime, from `iat` to `exp`, because a visitor's clock may be hours wrong. The gateway judges a token

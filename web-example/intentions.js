@@ -6,6 +6,7 @@
  *
  * Kept in sessionStorage, so each tab has its own; where the browser forbids that, in memory.
  */
+import { tab } from "./storage.js";
 
 /**
  * @template Body
@@ -18,7 +19,7 @@
 
 const PREFIX = "frontdesk.intention.";
 
-/** @type {Map<string, string>} */
+/** @type {Map<string, Intention<any>>} */
 const memory = new Map();
 
 /**
@@ -35,7 +36,8 @@ export function intend(name, body, after, { secret = false } = {}) {
   const same = kept && JSON.stringify(kept.body) === JSON.stringify(body) && (after ?? kept.after) === kept.after;
   if (same) return kept;
   const fresh = { name, key: randomKey(), body, after: after ?? "" };
-  write(name, JSON.stringify(fresh), secret);
+  memory.set(name, fresh);
+  if (!secret) tab.keep(PREFIX + name, fresh);
   return fresh;
 }
 
@@ -44,10 +46,7 @@ export function intend(name, body, after, { secret = false } = {}) {
  * @param {string} name
  * @returns {Intention<any> | null}
  */
-export function pending(name) {
-  const text = read(name);
-  return text ? JSON.parse(text) : null;
-}
+export const pending = (name) => tab.kept(PREFIX + name) ?? memory.get(name) ?? null;
 
 /**
  * Deletes an intention after its definitive response.
@@ -55,35 +54,7 @@ export function pending(name) {
  */
 export function settle(name) {
   memory.delete(name);
-  try {
-    sessionStorage.removeItem(PREFIX + name);
-  } catch {
-    // Storage is forbidden: the only copy was in memory.
-  }
-}
-
-/** @param {string} name */
-function read(name) {
-  try {
-    return sessionStorage.getItem(PREFIX + name) ?? memory.get(name);
-  } catch {
-    return memory.get(name);
-  }
-}
-
-/**
- * @param {string} name
- * @param {string} text
- * @param {boolean} secret
- */
-function write(name, text, secret) {
-  memory.set(name, text);
-  if (secret) return;
-  try {
-    sessionStorage.setItem(PREFIX + name, text);
-  } catch {
-    // Storage is forbidden or full, so the key is lost with the page.
-  }
+  tab.drop(PREFIX + name);
 }
 
 /** 128 random bits; `crypto.randomUUID` is missing on plain http, as when testing with a phone on the local network. */

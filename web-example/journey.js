@@ -7,6 +7,7 @@ import * as api from "./api.js";
 import { dropDraft } from "./draft.js";
 import { intend, pending, settle } from "./intentions.js";
 import { attributed, canPay, cardOf, embeddedCard, go, isFinal, isPaying, isTooYoungOrOld, returnUrl, ways } from "./route.js";
+import { browser } from "./storage.js";
 import { get, set } from "./store.js";
 import { findOffer } from "./terms.js";
 
@@ -661,12 +662,8 @@ function leaveFor(url) {
 
 /** @returns {string[]} */
 function remembered() {
-  try {
-    const ids = JSON.parse(localStorage.getItem(IN_PROGRESS) ?? "[]");
-    return Array.isArray(ids) ? ids.filter((id) => typeof id === "string").slice(0, KEPT) : [];
-  } catch {
-    return [];
-  }
+  const ids = browser.kept(IN_PROGRESS);
+  return Array.isArray(ids) ? ids.filter((id) => typeof id === "string").slice(0, KEPT) : [];
 }
 
 /** @param {string} id */
@@ -679,11 +676,5 @@ function forget(id) {
   if (inProgress.length < get().inProgress.length) set({ inProgress });
 }
 
-/** @param {string[]} ids */
-function keep(ids) {
-  try {
-    localStorage.setItem(IN_PROGRESS, JSON.stringify(ids));
-  } catch {
-    // Storage is forbidden: then only the address knows the registration.
-  }
-}
+/** @param {string[]} ids where this is forbidden, only the address knows the registration */
+const keep = (ids) => browser.keep(IN_PROGRESS, ids);

@@ -34,6 +34,7 @@
  */
 
 import { today } from "./format.js";
+import { tab } from "./storage.js";
 import { set } from "./store.js";
 import { findOffer, soldHere, startDates } from "./terms.js";
 
@@ -64,25 +65,17 @@ const CAMPAIGN = { source: "utm_source", medium: "utm_medium", campaign: "utm_ca
 const CAMPAIGN_NAME = /^(?=.*[A-Za-z])[A-Za-z0-9._-]{1,64}$/;
 const ATTRIBUTION = "frontdesk.attribution";
 
-/** Remembers, for this visit, the campaign that the address names. */
+/** Remembers, for this visit, the campaign that the address names; where storage is forbidden, the visit has none. */
 export function keepAttribution() {
   const query = new URLSearchParams(location.search);
   const names = Object.entries(CAMPAIGN).flatMap(([name, parameter]) => (CAMPAIGN_NAME.test(query.get(parameter) ?? "") ? [[name, query.get(parameter)]] : []));
-  try {
-    if (names.length) sessionStorage.setItem(ATTRIBUTION, JSON.stringify(Object.fromEntries(names)));
-  } catch {
-    // Storage is forbidden: then the visit has no campaign.
-  }
+  if (names.length) tab.keep(ATTRIBUTION, Object.fromEntries(names));
 }
 
 /** @returns {{ attribution?: import("./contract").StartRegistration["attribution"] }} the campaign of this visit, for the start of a registration */
 export function attributed() {
-  try {
-    const kept = sessionStorage.getItem(ATTRIBUTION);
-    return kept ? { attribution: JSON.parse(kept) } : {};
-  } catch {
-    return {};
-  }
+  const attribution = tab.kept(ATTRIBUTION);
+  return attribution ? { attribution } : {};
 }
 
 /** Also removes what the card processor adds to the address when it sends the browser back: it opens the payment there. */
