@@ -59,6 +59,9 @@ export function set(patch) {
   changed();
 }
 
+/** A club's name; empty until the clubs are read. @param {string | undefined} id */
+export const clubName = (id) => state.clubs?.find((club) => club.id === id)?.name ?? "";
+
 /** @param {() => void} listener called after each change */
 export function onChange(listener) {
   changed = listener;

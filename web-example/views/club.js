@@ -5,6 +5,7 @@ import { canLogIn } from "../identity.js";
 import { linkTo } from "../route.js";
 import { get } from "../store.js";
 import { text } from "../text.js";
+import { addressLine } from "./contact.js";
 import { resume } from "./resume.js";
 
 /** A longer list gets a search field. */
@@ -62,11 +63,8 @@ const card = (club) =>
   h("li", {},
     h("a", { class: "club-card", href: linkTo({ club: club.id }), id: `club-${club.id}`, "data-club": club.id },
       h("span", { class: "club-pin" }, icon("pin")),
-      h("span", { class: "club-name" }, h("strong", {}, club.name), club.address && h("small", {}, place(club.address))),
+      h("span", { class: "club-name" }, h("strong", {}, club.name), club.address && h("small", {}, addressLine(club.address))),
       icon("arrow")));
-
-/** @param {NonNullable<import("../contract").Club["address"]>} address */
-const place = ({ street, postalCode, city }) => [street, [postalCode, city].filter(Boolean).join("\u00a0")].filter(Boolean).join(", ");
 
 /**
  * @param {import("../contract").Club} club
@@ -74,7 +72,7 @@ const place = ({ street, postalCode, city }) => [street, [postalCode, city].filt
  */
 function matches(club, words) {
   const plain = (/** @type {string} */ name) => name.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
-  const names = plain([club.name, club.alias, ...club.path, club.address && place(club.address)].join(" "));
+  const names = plain([club.name, club.alias, ...club.path, club.address && addressLine(club.address)].join(" "));
   return plain(words).split(/\s+/).every((word) => names.includes(word));
 }
 

@@ -23,10 +23,13 @@ export function contact(clubId) {
   return h("address", { class: "contact", "data-contact": club.id }, h("strong", {}, club.name), ways(club));
 }
 
+/** @param {NonNullable<import("../contract").Club["address"]>} address */
+export const addressLine = ({ street, postalCode, city }) => [street, [postalCode, city].filter(Boolean).join("\u00a0")].filter(Boolean).join(", ");
+
 /** @param {ClubDetails} club */
 const ways = ({ address, phone, email, url }) =>
   h("ul", {},
-    address && h("li", {}, [address.street, [address.postalCode, address.city].filter(Boolean).join("\u00a0")].filter(Boolean).join(", ")),
+    address && h("li", {}, addressLine(address)),
     phone && h("li", {}, h("a", { href: `tel:${phone}` }, phone)),
     email && h("li", {}, h("a", { href: `mailto:${email}` }, email)),
     url && h("li", {}, h("a", { href: url, target: "_blank", rel: "noopener" }, new URL(url).host, h("span", { class: "sr-only" }, ` ${text.legal.tab}`))));

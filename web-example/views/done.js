@@ -5,7 +5,7 @@ import { date, money } from "../format.js";
 import { cartSchedules, signOff } from "../journey.js";
 import { canLogIn } from "../identity.js";
 import { linkTo } from "../route.js";
-import { get } from "../store.js";
+import { clubName, get } from "../store.js";
 import { findOffer } from "../terms.js";
 import { text } from "../text.js";
 import { offered } from "./consents.js";
@@ -62,12 +62,11 @@ const owed = ({ payment }) => (payment?.method === "later" ? [text.done.complete
 
 /** @param {Registration} registration */
 function memberCard({ contact, cart, clubId }) {
-  const club = get().clubs?.find((one) => one.id === clubId);
   const bought = cart.items.filter(({ origin }) => origin !== "adjustment");
   const isTrial = bought.every(({ offerId }) => findOffer(get().catalogue, offerId)?.product.type === "test_session");
   return h("div", { class: "member-card", "data-member": contact?.number },
     icon("lanes"),
-    h("p", { class: "member-club" }, h("span", { class: "logo", "aria-hidden": true }), club?.name ?? text.brand),
+    h("p", { class: "member-club" }, h("span", { class: "logo", "aria-hidden": true }), clubName(clubId) || text.brand),
     h("div", { class: "member-offer" }, h("small", {}, text.done.completed.chosen), bought.map(({ name, startDate }) =>
       h("p", {}, name, startDate && h("small", {}, text.terms.starts(date(startDate)))))),
     contact && h("p", { class: "member-number" }, h("small", {}, isTrial ? text.done.completed.customerNumber : text.done.completed.number), contact.number));

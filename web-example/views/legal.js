@@ -4,7 +4,7 @@
  * index.html, in the lines `frontdesk:terms`, `frontdesk:privacy` and `frontdesk:legal`; without an address, no link.
  */
 import { h } from "../dom.js";
-import { get } from "../store.js";
+import { clubName } from "../store.js";
 import { text } from "../text.js";
 
 /** @typedef {"terms" | "privacy" | "legal"} Page */
@@ -37,4 +37,4 @@ export const accepting = (by) =>
  * @param {import("../contract").Registration} registration
  */
 export const debitConsent = ({ clubId }) =>
-  h("p", { class: "fine", "data-consent-to-debit": true }, text.mandate.consent(get().clubs?.find((one) => one.id === clubId)?.name ?? text.brand));
+  h("p", { class: "fine", "data-consent-to-debit": true }, text.mandate.consent(clubName(clubId) || text.brand));

@@ -3,7 +3,7 @@
 import { button, h, heading, icon } from "../dom.js";
 import { date, money } from "../format.js";
 import { linkTo } from "../route.js";
-import { get } from "../store.js";
+import { clubName, get } from "../store.js";
 import { signIn, signOut } from "../member.js";
 import { text } from "../text.js";
 import { login } from "./login.js";
@@ -25,9 +25,6 @@ export function show() {
     me && waysOn(me),
     button({ class: "link", "data-log-out": true, onclick: () => signOut("left") }, text.me.leave));
 }
-
-/** @param {string | undefined} id */
-const clubName = (id) => get().clubs?.find((club) => club.id === id)?.name ?? "";
 
 function loggedOut() {
   const { ended, transfer } = get();

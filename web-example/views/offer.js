@@ -5,7 +5,7 @@ import { money, per } from "../format.js";
 import { add, replace } from "../journey.js";
 import { startKnown } from "../member.js";
 import { go } from "../route.js";
-import { get, set } from "../store.js";
+import { clubName, get, set } from "../store.js";
 import { facts, findOffer, nameOf, recurring, soldHere, startDates, terms } from "../terms.js";
 import { text } from "../text.js";
 import { backTo, backToMe } from "./back.js";
@@ -53,11 +53,11 @@ function back() {
 }
 
 function lead() {
-  const { place, clubs, registration, catalogue } = get();
-  const club = clubs?.find((one) => one.id === (registration?.clubId ?? place.club));
+  const { place, registration, catalogue } = get();
+  const club = clubName(registration?.clubId ?? place.club);
   if (place.step === "instead" && registration?.cart.items.length) return h("p", { class: "lead" }, text.offer.replaces);
   const words = catalogue?.whose ? text.me.own : catalogue?.only ? text.offer.linkedLead : text.offer.lead;
-  return h("p", { class: "lead", "data-own": !!catalogue?.whose }, club ? words(club.name) : " ");
+  return h("p", { class: "lead", "data-own": !!catalogue?.whose }, club ? words(club) : " ");
 }
 
 /** @param {Product[]} products */

@@ -4,7 +4,7 @@ import { h, icon, price } from "../dom.js";
 import { date, money, per } from "../format.js";
 import { cartSchedules, offerSchedules, scheduleKey } from "../journey.js";
 import { linkTo, stepOf } from "../route.js";
-import { get } from "../store.js";
+import { clubName, get } from "../store.js";
 import { findOffer, nameOf, recurring } from "../terms.js";
 import { text } from "../text.js";
 import { follows } from "./plan.js";
@@ -65,9 +65,6 @@ function debited(offer, request) {
   const regular = schedule?.recurrence ?? schedule?.debits.at(-1);
   return regular && { price: regular.amount, every: offer.billing.rhythm };
 }
-
-/** @param {string | undefined} id */
-const clubName = (id) => get().clubs?.find((club) => club.id === id)?.name;
 
 /**
  * @param {string} label

@@ -2,7 +2,7 @@
 /** Moves the member to another club of the chain, with an SMS code. The account stays the same. */
 import { button, h, heading, icon } from "../dom.js";
 import { chooseAgain, confirmMove, moveTo } from "../member.js";
-import { get } from "../store.js";
+import { clubName, get } from "../store.js";
 import { text } from "../text.js";
 import { backToMe } from "./back.js";
 import { codeForm, outbox, resendButton } from "./signature.js";
@@ -63,9 +63,8 @@ function submit(event) {
 
 /** @param {import("../contract").Transfer} transfer */
 function signature(transfer) {
-  const club = get().clubs?.find(({ id }) => id === transfer.clubId)?.name ?? "";
   const states = /** @type {Record<string, { heading: string, lead: string }>} */ (text.mandate.code.states);
-  const words = states[transfer.state] ?? { heading: text.mandate.code.heading, lead: WORDS.codeLead(club) };
+  const words = states[transfer.state] ?? { heading: text.mandate.code.heading, lead: WORDS.codeLead(clubName(transfer.clubId)) };
   const takesCode = transfer.state === "awaiting_code" || transfer.state === "unconfirmed";
   return h("div", { class: "member signature", "data-transfer": transfer.state },
     head(words.heading, words.lead),
