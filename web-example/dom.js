@@ -82,9 +82,16 @@ export const price = (amount) =>
 /**
  * A button. While something is in progress for the visitor, main.js disables every button of the step.
  * @param {Attributes} attributes
- * @param {...Child} children
+ * @param {...(Child | Child[])} children
  */
 export const button = (attributes, ...children) => h("button", { type: "button", ...attributes }, ...children);
+
+/**
+ * A button's words, and others while it is at work: the style sheets show one of them.
+ * @param {string} idle
+ * @param {string} busy
+ */
+export const working = (idle, busy) => [h("span", { class: "when-idle" }, idle), h("span", { class: "when-busy" }, busy)];
 
 /**
  * A modal dialog. It closes when one of its forms is submitted.

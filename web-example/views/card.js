@@ -8,7 +8,7 @@
  * The processor requires its script to be loaded from its own servers. Besides that of a captcha, it is the site's only foreign script, loaded only
  * when a payment needs it; the gateway's Content-Security-Policy allows it only then.
  */
-import { button, h, icon } from "../dom.js";
+import { button, h, icon, working } from "../dom.js";
 import { money } from "../format.js";
 import { confirmCard } from "../journey.js";
 import { embeddedCard, returnUrl } from "../route.js";
@@ -68,8 +68,8 @@ export function showCard(place, step, { registration, confirmed, readings, busy 
 async function begin(place, registration, { amount }, { clientSecret: secret, publishableKey }) {
   const fields = h("div", { class: "card-fields", "data-card-fields": "loading" }, h("i", { class: "bone bone-box", "aria-hidden": true }));
   const error = h("p", { class: "field-error", role: "alert", "data-card-error": "" });
-  const pay = h("button", { class: "button button-wide", id: "pay-card", "data-pay-card": true, hidden: true }, icon("lock"),
-    h("span", { class: "when-idle" }, text.cart.pay(money(amount))), h("span", { class: "when-busy" }, text.cart.paying));
+  const pay = h("button", { class: "button button-wide", id: "pay-card", "data-pay-card": true, hidden: true },
+    icon("lock"), working(text.cart.pay(money(amount)), text.cart.paying));
   const form = h("form", { class: "panel card-form", novalidate: true, "data-form": "card", "aria-label": text.card.label }, fields, error, pay);
   place.append(form, h("div", { class: "actions" }, waysOut(registration)));
   /** @param {string} [words] */

@@ -1,6 +1,6 @@
 // @ts-check
 /** What the club may send, by channel. Each consent can be given and withdrawn, and each change has its own result. */
-import { h, heading, icon } from "../dom.js";
+import { h, heading, icon, working } from "../dom.js";
 import { moment } from "../format.js";
 import { requestConsent, saveConsents } from "../member.js";
 import { get } from "../store.js";
@@ -40,7 +40,7 @@ function form(all) {
     verdict(),
     h("div", { class: "actions" },
       h("button", { class: "button button-wide", id: "save", "data-continue": true, "aria-disabled": String(!asked) },
-        h("span", { class: "when-idle" }, text.consents.save(asked)), h("span", { class: "when-busy" }, text.consents.saving)),
+        working(text.consents.save(asked), text.consents.saving)),
       h("p", { class: "fine" }, text.consents.kept)));
 }
 

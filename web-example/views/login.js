@@ -1,6 +1,6 @@
 // @ts-check
 /** The link to the club's login. If none is configured, its tokens can be entered by hand. */
-import { h, icon } from "../dom.js";
+import { h, icon, working } from "../dom.js";
 import { loginAddress } from "../identity.js";
 import { addressOf } from "../route.js";
 import { inspector, isLocal } from "../simulator.js";
@@ -33,8 +33,7 @@ function byHand(name, take, words) {
     isLocal() && h("p", { class: "notice" }, icon("info"), h("span", {}, `${text.login.mock} `,
       h("a", { href: inspector("personas"), target: "_blank", rel: "noopener" }, text.prospect.personas))),
     h("div", { class: "actions" },
-      h("button", { class: "button button-wide", id: "bring", "data-continue": true },
-        h("span", { class: "when-idle" }, words.continue), h("span", { class: "when-busy" }, words.doing))));
+      h("button", { class: "button button-wide", id: "bring", "data-continue": true }, working(words.continue, words.doing))));
 
   /** @param {SubmitEvent & { currentTarget: HTMLFormElement }} event */
   function submit(event) {

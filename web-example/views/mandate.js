@@ -1,6 +1,6 @@
 // @ts-check
 /** The step between cart and payment: enter the bank account, then sign with the SMS code (signature.js). */
-import { h, heading, icon } from "../dom.js";
+import { h, heading, icon, working } from "../dom.js";
 import { cartSchedules, giveAccount } from "../journey.js";
 import { get } from "../store.js";
 import { text } from "../text.js";
@@ -48,8 +48,7 @@ function account(registration) {
       debitConsent(registration),
       accepting("sign"),
       h("div", { class: "actions" },
-        h("button", { class: "button button-wide", id: "send-code", "data-continue": true },
-          h("span", { class: "when-idle" }, text.mandate.send), h("span", { class: "when-busy" }, text.mandate.sending)),
+        h("button", { class: "button button-wide", id: "send-code", "data-continue": true }, working(text.mandate.send, text.mandate.sending)),
         h("p", { class: "fine" }, icon("lock"), text.mandate.privacy),
         prospectLink(registration))));
 }

@@ -3,7 +3,7 @@
  * The fifth step: a payment in progress. Its texts and buttons follow from the payment's state and `payAgain` alone. A payment
  * in doubt has no button.
  */
-import { button, h, heading, icon, ticks } from "../dom.js";
+import { button, h, heading, icon, ticks, working } from "../dom.js";
 import { money } from "../format.js";
 import { pay } from "../journey.js";
 import { canPay, cardOf, embeddedCard } from "../route.js";
@@ -83,8 +83,7 @@ function stateOf(payment) {
  * @param {string} label
  */
 export const payButton = (label, picture = "lock") =>
-  button({ class: "button button-wide", id: "pay", "data-pay": true, onclick: pay }, icon(picture),
-    h("span", { class: "when-idle" }, label), h("span", { class: "when-busy" }, text.cart.paying));
+  button({ class: "button button-wide", id: "pay", "data-pay": true, onclick: pay }, icon(picture), working(label, text.cart.paying));
 
 /**
  * How the last payment ended, for visitors who are back at the cart.

@@ -3,7 +3,7 @@
  * Uses an account that the visitor already has at another club of the chain: log in there, come back, and confirm, so
  * that a link alone cannot bring an account into a registration.
  */
-import { button, h, heading, icon } from "../dom.js";
+import { button, h, heading, icon, working } from "../dom.js";
 import { canLogIn } from "../identity.js";
 import { bringAccount } from "../journey.js";
 import { can, linkTo } from "../route.js";
@@ -33,7 +33,7 @@ const loggedIn = (accessToken) =>
   h("div", { class: "login", "data-logged-in": true },
     h("p", { class: "notice is-good" }, icon("tick"), text.login.account),
     button({ class: "button button-wide", id: "bring", "data-bring": true, onclick: () => bringAccount(accessToken) },
-      h("span", { class: "when-idle" }, text.prospect.continue), h("span", { class: "when-busy" }, text.prospect.doing)),
+      working(text.prospect.continue, text.prospect.doing)),
     button({ class: "link", "data-other": true, onclick: () => set({ accessToken: undefined }) }, text.login.other));
 
 /** @param {string} accessToken as it was entered by hand */

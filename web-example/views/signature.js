@@ -1,6 +1,6 @@
 // @ts-check
 /** Signs with the SMS code: enter it, request a new one, or use another account. */
-import { button, h, heading, icon } from "../dom.js";
+import { button, h, heading, icon, working } from "../dom.js";
 import { cancelSignature, refresh, resend, sign } from "../journey.js";
 import { can, linkTo } from "../route.js";
 import { inspector, isLocal } from "../simulator.js";
@@ -65,8 +65,7 @@ export const codeForm = ({ attemptsLeft = 0 }, take, label = WORDS.sign) =>
   h("form", { class: "code-form", novalidate: true, "data-form": "signature", onsubmit: (/** @type {any} */ event) => submit(event, take) },
     field("code", { label: WORDS.label }, { class: "code", inputmode: "numeric", enterkeyhint: "done", autocomplete: "one-time-code", maxlength: 12, required: true }),
     h("p", { class: "hint attempts", "data-attempts": attemptsLeft, role: "status" }, WORDS.left(attemptsLeft)),
-    h("button", { class: "button button-wide", id: "sign", "data-continue": true },
-      h("span", { class: "when-idle" }, label), h("span", { class: "when-busy" }, WORDS.signing)));
+    h("button", { class: "button button-wide", id: "sign", "data-continue": true }, working(label, WORDS.signing)));
 
 /**
  * @param {SubmitEvent & { currentTarget: HTMLFormElement }} event

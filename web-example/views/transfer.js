@@ -1,6 +1,6 @@
 // @ts-check
 /** Moves the member to another club of the chain, with an SMS code. The account stays the same. */
-import { button, h, heading, icon } from "../dom.js";
+import { button, h, heading, icon, working } from "../dom.js";
 import { chooseAgain, confirmMove, moveTo } from "../member.js";
 import { clubName, get } from "../store.js";
 import { text } from "../text.js";
@@ -52,8 +52,7 @@ const choice = (clubs, own) =>
           h("input", { type: "radio", name: "club", value: id, id: `to-${id}`, required: true, "data-to": id }),
           h("span", {}, h("strong", {}, name), h("small", {}, path.join(" · "))))))),
     h("div", { class: "actions" },
-      h("button", { class: "button button-wide", id: "move", "data-continue": true },
-        h("span", { class: "when-idle" }, WORDS.send), h("span", { class: "when-busy" }, text.mandate.sending))));
+      h("button", { class: "button button-wide", id: "move", "data-continue": true }, working(WORDS.send, text.mandate.sending))));
 
 /** @param {SubmitEvent & { currentTarget: HTMLFormElement }} event */
 function submit(event) {
