@@ -1,7 +1,7 @@
 // @ts-check
 /** The third step: enter the buyer's details, or correct them. */
 import { countries, homeCountry, internationalNumber, isInternational, isPostalCode } from "../countries.js";
-import { button, h, heading, icon } from "../dom.js";
+import { button, h, heading, icon, working } from "../dom.js";
 import { draft, keepDraft } from "../draft.js";
 import { isAddress, meantAddress } from "../email.js";
 import { today } from "../format.js";
@@ -11,6 +11,7 @@ import { get, set } from "../store.js";
 import { agesOf, findOffer, isOfAge, soldHere } from "../terms.js";
 import { text } from "../text.js";
 import { backTo } from "./back.js";
+import { errorOf, labelled, markOne } from "./field.js";
 import { fieldOf, fieldText } from "./problem.js";
 import { mayStart, resume } from "./resume.js";
 
@@ -49,7 +50,7 @@ export function show() {
       choice("country", isCorrection() ? [["", text.person.unchanged], ...countries()] : countries(), "country")),
     h("div", { class: "actions" },
       h("button", { class: "button button-wide", id: "continue", "data-continue": true },
-        h("span", { class: "when-idle" }, place.registration ? text.person.save : text.person.continue), h("span", { class: "when-busy" }, text.cart.paying)),
+        working(place.registration ? text.person.save : text.person.continue, text.cart.paying)),
       h("p", { class: "fine" }, icon("lock"), text.person.privacy)));
   fill(form);
   markAge(form);
@@ -95,49 +96,28 @@ const row = (...fields) => h("div", { class: "row" }, ...fields);
  * @param {keyof typeof FIELDS} name
  * @param {import("../dom.js").Attributes} attributes
  */
-function field(name, attributes) {
-  return wrap(name, h("input", { type: "text", required: true, enterkeyhint: "next", ...common(name), ...attributes }));
-}
+const field = (name, attributes) =>
+  labelled(name, wordsOf(name), (common) => h("input", { type: "text", required: true, enterkeyhint: "next", ...common, ...attributes }));
 
 /**
  * @param {keyof typeof FIELDS} name
  * @param {[value: string, label: string][]} options
  * @param {string} autocomplete
  */
-function choice(name, options, autocomplete) {
-  return wrap(name, h("select", { ...common(name), autocomplete }, options.map(([value, label]) => h("option", { value }, label))));
-}
+const choice = (name, options, autocomplete) =>
+  labelled(name, wordsOf(name), (common) => h("select", { ...common, autocomplete }, options.map(([value, label]) => h("option", { value }, label))));
 
 /** @param {keyof typeof FIELDS} name */
-const common = (name) => ({
-  id: name, name, "data-field": name,
-  "aria-describedby": hintOf(name) ? `${name}-hint ${name}-error` : `${name}-error`,
-});
-
-/** @param {keyof typeof FIELDS} name */
-function hintOf(name) {
+function wordsOf(name) {
   const known = isCorrection() && saved()[name];
-  const { hint } = /** @type {{ hint?: string }} */ (FIELDS[name]);
-  return [known && text.person.saved(known), hint].filter(Boolean).join(" · ");
+  const { label, hint } = /** @type {import("./field.js").Words} */ (FIELDS[name]);
+  return { label, hint: [known && text.person.saved(known), hint].filter(Boolean).join(" · ") };
 }
 
 /** What the club has of the details, masked. @returns {Partial<Record<keyof typeof FIELDS, string>>} */
 function saved() {
   const { givenName, mobileEnding, masked } = get().registration?.contact ?? {};
   return { givenName, mobile: mobileEnding && `••• ${mobileEnding}`, birthDate: masked?.birthYear, ...masked };
-}
-
-/**
- * @param {keyof typeof FIELDS} name
- * @param {HTMLElement} control
- */
-function wrap(name, control) {
-  const hint = hintOf(name);
-  return h("div", { class: "field" },
-    h("label", { for: name }, FIELDS[name].label),
-    control,
-    hint && h("p", { class: "hint", id: `${name}-hint` }, hint),
-    h("p", { class: "field-error", id: `${name}-error`, "data-field-error": name }));
 }
 
 /**
@@ -180,7 +160,7 @@ function keep({ currentTarget, target }) {
   const person = personOf(currentTarget);
   set({ person });
   if (!get().place.registration) keepDraft(person);
-  if (target.getAttribute("aria-invalid") === "true") mark(/** @type {HTMLInputElement} */ (target), "");
+  if (target.getAttribute("aria-invalid") === "true") markOne(/** @type {HTMLInputElement} */ (target), "");
 }
 
 /**
@@ -219,7 +199,7 @@ function askAge(input) {
   const { place, catalogue } = get();
   const found = !place.registration && findOffer(catalogue, place.offer);
   if (!found || !input.value || !input.checkValidity()) return;
-  if (!isOfAge(found.offer, input.value, place.startDate ?? today())) mark(input, text.person.age(agesOf(found.offer)));
+  if (!isOfAge(found.offer, input.value, place.startDate ?? today())) markOne(input, text.person.age(agesOf(found.offer)));
 }
 
 /** @param {Person} person as it was typed, perhaps in part */
@@ -235,7 +215,7 @@ async function submit(event) {
   event.preventDefault();
   const form = event.currentTarget;
   const controls = [...form.querySelectorAll(/** @type {"input"} */ ("[data-field]"))];
-  for (const control of controls) mark(control, isRight(control, form) ? "" : errorFor(control));
+  for (const control of controls) markOne(control, isRight(control, form) ? "" : errorFor(control));
   askDomain(/** @type {HTMLInputElement} */ (form.elements.namedItem("email")));
   askAge(/** @type {HTMLInputElement} */ (form.elements.namedItem("birthDate")));
   if (focusFirstWrong(form)) return;
@@ -248,7 +228,7 @@ async function submit(event) {
   if (!shown) return;
   for (const error of problem?.errors ?? []) {
     const control = shown.querySelector(/** @type {"input"} */ (`[data-field="${CSS.escape(fieldOf(error.pointer))}"]`));
-    if (control) mark(control, fieldText(error));
+    if (control) markOne(control, fieldText(error));
   }
   markAge(shown);
   focusFirstWrong(shown);
@@ -260,7 +240,7 @@ async function submit(event) {
  */
 function markAge(form) {
   const birthDate = /** @type {HTMLInputElement} */ (form.elements.namedItem("birthDate"));
-  if (wrongAge(get())) mark(birthDate, text.cart.problems.age_restricted);
+  if (wrongAge(get())) markOne(birthDate, text.cart.problems.age_restricted);
 }
 
 /**
@@ -278,18 +258,6 @@ function isRight(control, form) {
 /** @param {HTMLInputElement} control */
 const errorFor = ({ name, validity }) =>
   name === "birthDate" && validity.rangeOverflow ? FIELDS.birthDate.future : fieldText({ pointer: name, message: "" });
-
-/**
- * @param {HTMLInputElement} control
- * @param {string} error empty when it is right
- */
-function mark(control, error) {
-  control.setAttribute("aria-invalid", String(!!error));
-  errorOf(control)?.replaceChildren(...(error ? [icon("alert"), error] : []));
-}
-
-/** @param {HTMLElement} control */
-const errorOf = (control) => control.closest(".field")?.querySelector(".field-error");
 
 /** @param {HTMLFormElement} form */
 function focusFirstWrong(form) {
