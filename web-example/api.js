@@ -3,9 +3,11 @@
  * The only file that makes requests. One function per operation of /openapi.yaml, in its order. Start reading at
  * `request`.
  *
- * @typedef {import("./contract").Registration} Registration
- * @typedef {import("./contract").Payment} Payment
- * @typedef {import("./contract").ProblemDocument} ProblemDocument
+ * @import { Intention } from "./intentions.js"
+ * @import {
+ *   ChallengeWidget, ChangeConsents, Check, Club, ClubDetails, ConsentChanges, ConsentList, DebitDay, Me, NewItem, NewMandate, Payment,
+ *   Person, PersonCorrection, ProblemDocument, Product, Registration, ResumeLink, Schedule, StartPayment, StartRegistration, Transfer
+ * } from "./contract"
  */
 
 import { language } from "./text.js";
@@ -67,7 +69,7 @@ export function onTrouble(listener) {
   report = listener;
 }
 
-/** @type {(challenge: import("./contract").ChallengeWidget) => Promise<string | undefined>} */
+/** @type {(challenge: ChallengeWidget) => Promise<string | undefined>} */
 let solve = async () => undefined;
 
 /**
@@ -78,20 +80,17 @@ export function onChallenge(solver) {
   solve = solver;
 }
 
-/** @returns {Promise<{ items: import("./contract").Club[] }>} */
+/** @returns {Promise<{ items: Club[] }>} */
 export const listClubs = () => request("GET", "/v1/clubs");
 
-/**
- * @param {string} clubId
- * @returns {Promise<import("./contract").ClubDetails>}
- */
+/** @type {(clubId: string) => Promise<ClubDetails>} */
 export const getClub = (clubId) => request("GET", `/v1/clubs/${encodeURIComponent(clubId)}`);
 
 /**
  * @param {string} clubId
  * @param {string} [cursor]
  * @param {string} [identity] the identity token of the contact whose catalogue to read
- * @returns {Promise<{ items: import("./contract").Product[], next?: string }>}
+ * @returns {Promise<{ items: Product[], next?: string }>}
  */
 export const listProducts = (clubId, cursor, identity) =>
   request("GET", `/v1/clubs/${encodeURIComponent(clubId)}/products${query({ cursor })}`, { headers: as(identity) });
@@ -99,46 +98,30 @@ export const listProducts = (clubId, cursor, identity) =>
 /**
  * @param {string} clubId
  * @param {string} offerId
- * @returns {Promise<import("./contract").Product>} its product, with only this offer
+ * @returns {Promise<Product>} its product, with only this offer
  */
 export const getOffer = (clubId, offerId) => request("GET", `/v1/clubs/${encodeURIComponent(clubId)}/offers/${encodeURIComponent(offerId)}`);
 
-/**
- * @param {string} clubId
- * @param {string} offerId
- * @param {{ startDate?: string, debitDay?: number }} terms
- * @returns {Promise<import("./contract").Schedule>}
- */
+/** @type {(clubId: string, offerId: string, terms: { startDate?: string, debitDay?: number }) => Promise<Schedule>} */
 export const getSchedule = (clubId, offerId, { startDate, debitDay }) =>
   request("GET", `/v1/clubs/${encodeURIComponent(clubId)}/offers/${encodeURIComponent(offerId)}/schedule${query({ startDate, debitDay })}`);
 
-/**
- * @param {string} clubId
- * @param {string} startDate
- * @returns {Promise<{ items: import("./contract").DebitDay[] }>}
- */
+/** @type {(clubId: string, startDate: string) => Promise<{ items: DebitDay[] }>} */
 export const listDebitDays = (clubId, startDate) =>
   request("GET", `/v1/clubs/${encodeURIComponent(clubId)}/debit-days${query({ startDate })}`);
 
 /**
- * @param {import("./intentions.js").Intention<import("./contract").StartRegistration>} intention
+ * @param {Intention<StartRegistration>} intention
  * @param {string} [identity] the identity token of the person who registers, after a login at the club
  * @returns {Promise<Registration>}
  */
 export const startRegistration = ({ key, body }, identity) =>
   request("POST", "/v1/registrations", { key, body, headers: { "X-Frontdesk-Session": "cookie", ...as(identity) } });
 
-/**
- * @param {string} id
- * @param {import("./intentions.js").Intention<undefined>} intention
- * @returns {Promise<import("./contract").ResumeLink>}
- */
+/** @type {(id: string, intention: Intention<undefined>) => Promise<ResumeLink>} */
 export const createResumeLink = (id, { key }) => request("POST", `${registration(id)}/resume-link`, { key });
 
-/**
- * @param {import("./intentions.js").Intention<{ resume: string }>} intention
- * @returns {Promise<Registration>}
- */
+/** @type {(intention: Intention<{ resume: string }>) => Promise<Registration>} */
 export const resumeRegistration = ({ key, body }) =>
   request("POST", "/v1/resumptions", { key, body, headers: { "X-Frontdesk-Session": "cookie" } });
 
@@ -155,149 +138,70 @@ export const getRegistration = (id, options) => request("GET", registration(id),
  */
 export const endSession = (id) => request("DELETE", `${registration(id)}/session`);
 
-/**
- * @param {string} id
- * @returns {Promise<import("./contract").ConsentList>}
- */
+/** @type {(id: string) => Promise<ConsentList>} */
 export const listBuyersConsents = (id) => request("GET", `${registration(id)}/consents`, { once: true });
 
-/**
- * @param {string} id
- * @param {import("./contract").ChangeConsents} body
- * @returns {Promise<import("./contract").ConsentChanges>}
- */
+/** @type {(id: string, body: ChangeConsents) => Promise<ConsentChanges>} */
 export const changeBuyersConsents = (id, body) => request("PATCH", `${registration(id)}/consents`, { body });
 
-/**
- * @param {string} id
- * @returns {Promise<Registration>}
- */
+/** @type {(id: string) => Promise<Registration>} */
 export const abandonRegistration = (id) => request("DELETE", registration(id));
 
-/**
- * @param {string} id
- * @param {import("./contract").Person} body
- * @returns {Promise<Registration>}
- */
+/** @type {(id: string, body: Person) => Promise<Registration>} */
 export const putPerson = (id, body) => request("PUT", `${registration(id)}/person`, { body });
 
-/**
- * @param {string} id
- * @param {import("./contract").PersonCorrection} body
- * @returns {Promise<Registration>}
- */
+/** @type {(id: string, body: PersonCorrection) => Promise<Registration>} */
 export const correctPerson = (id, body) => request("PATCH", `${registration(id)}/person`, { body });
 
-/**
- * @param {string} id
- * @param {import("./intentions.js").Intention<import("./contract").NewItem>} intention
- * @returns {Promise<Registration>}
- */
+/** @type {(id: string, intention: Intention<NewItem>) => Promise<Registration>} */
 export const addItem = (id, { key, body }) => request("POST", `${registration(id)}/items`, { key, body });
 
-/**
- * @param {string} id
- * @returns {Promise<Registration>}
- */
+/** @type {(id: string) => Promise<Registration>} */
 export const clearItems = (id) => request("DELETE", `${registration(id)}/items`);
 
-/**
- * @param {string} id
- * @param {string} item
- * @returns {Promise<Registration>}
- */
+/** @type {(id: string, item: string) => Promise<Registration>} */
 export const removeItem = (id, item) => request("DELETE", `${registration(id)}/items/${item}`);
 
-/**
- * @param {string} id
- * @returns {Promise<import("./contract").Check>}
- */
+/** @type {(id: string) => Promise<Check>} */
 export const checkCart = (id) => request("POST", `${registration(id)}/check`);
 
-/**
- * @param {string} id
- * @param {import("./intentions.js").Intention<import("./contract").NewMandate>} intention
- * @returns {Promise<Registration>}
- */
+/** @type {(id: string, intention: Intention<NewMandate>) => Promise<Registration>} */
 export const createMandate = (id, { key, body }) => request("POST", `${registration(id)}/mandate`, { key, body });
 
-/**
- * @param {string} id
- * @param {import("./intentions.js").Intention<{ code: string }>} intention
- * @returns {Promise<Registration>}
- */
+/** @type {(id: string, intention: Intention<{ code: string }>) => Promise<Registration>} */
 export const signMandate = (id, { key, body }) => request("POST", `${registration(id)}/mandate/signature`, { key, body });
 
-/**
- * @param {string} id
- * @returns {Promise<Registration>}
- */
+/** @type {(id: string) => Promise<Registration>} */
 export const cancelSignature = (id) => request("DELETE", `${registration(id)}/mandate/signature`);
 
-/**
- * @param {string} id
- * @param {import("./intentions.js").Intention<undefined>} intention
- * @returns {Promise<Registration>}
- */
+/** @type {(id: string, intention: Intention<undefined>) => Promise<Registration>} */
 export const resendCode = (id, { key }) => request("POST", `${registration(id)}/mandate/signature/resend`, { key });
 
-/**
- * @param {string} id
- * @param {import("./intentions.js").Intention<{ accessToken: string }>} intention
- * @returns {Promise<Registration>}
- */
+/** @type {(id: string, intention: Intention<{ accessToken: string }>) => Promise<Registration>} */
 export const migrateProspect = (id, { key, body }) => request("POST", `${registration(id)}/prospect`, { key, body });
 
-/**
- * @param {string} id
- * @param {import("./intentions.js").Intention<import("./contract").StartPayment>} intention
- * @returns {Promise<Payment>}
- */
+/** @type {(id: string, intention: Intention<StartPayment>) => Promise<Payment>} */
 export const startPayment = (id, { key, body }) => request("POST", `${registration(id)}/payment`, { key, body });
 
-/**
- * @param {string} id
- * @returns {Promise<Registration>}
- */
+/** @type {(id: string) => Promise<Registration>} */
 export const cancelPayment = (id) => request("DELETE", `${registration(id)}/payment`);
 
-/**
- * @param {string} identity
- * @returns {Promise<import("./contract").Me>}
- */
+/** @type {(identity: string) => Promise<Me>} */
 export const getMe = (identity) => request("GET", "/v1/me", { headers: as(identity) });
 
-/**
- * @param {string} identity
- * @returns {Promise<import("./contract").ConsentList>}
- */
+/** @type {(identity: string) => Promise<ConsentList>} */
 export const listConsents = (identity) => request("GET", "/v1/me/consents", { headers: as(identity) });
 
-/**
- * @param {string} identity
- * @param {import("./contract").ChangeConsents} body
- * @returns {Promise<import("./contract").ConsentChanges>}
- */
+/** @type {(identity: string, body: ChangeConsents) => Promise<ConsentChanges>} */
 export const changeConsents = (identity, body) => request("PATCH", "/v1/me/consents", { body, headers: as(identity) });
 
-/**
- * @param {string} identity
- * @returns {Promise<import("./contract").Transfer | undefined>}
- */
+/** @type {(identity: string) => Promise<Transfer | undefined>} */
 export const getTransfer = (identity) => request("GET", "/v1/me/transfer", { headers: as(identity) });
 
-/**
- * @param {string} identity
- * @param {import("./intentions.js").Intention<{ clubId: string }>} intention
- * @returns {Promise<import("./contract").Transfer>}
- */
+/** @type {(identity: string, intention: Intention<{ clubId: string }>) => Promise<Transfer>} */
 export const startTransfer = (identity, { key, body }) => request("POST", "/v1/me/transfer", { key, body, headers: as(identity) });
 
-/**
- * @param {string} identity
- * @param {import("./intentions.js").Intention<{ code: string }>} intention
- * @returns {Promise<import("./contract").Transfer>}
- */
+/** @type {(identity: string, intention: Intention<{ code: string }>) => Promise<Transfer>} */
 export const signTransfer = (identity, { key, body }) =>
   request("POST", "/v1/me/transfer/signature", { key, body, headers: as(identity) });
 
