@@ -125,7 +125,7 @@ export function stepOf(place, state) {
  * @param {Place} place
  * @param {Pick<import("./store.js").State, "catalogue">} state
  */
-export function lacksStart({ offer, startDate }, { catalogue }) {
+function lacksStart({ offer, startDate }, { catalogue }) {
   const found = findOffer(catalogue, offer);
   if (startDate && startDate >= (found ? startDates(found.offer).min : today())) return false;
   if (!found) return !catalogue?.complete;

@@ -43,7 +43,7 @@ export const text = /** @type {typeof english & { brand: string }} */ ({ brand: 
  * Switches the language. The caller must then show the page again.
  * @param {string} wanted one of LANGUAGES
  */
-export function speak(wanted) {
+function speak(wanted) {
   language = wanted;
   const { texts, typeset: finish, ...chosen } = LANGUAGES[wanted];
   locale = navigator.languages.find((tag) => tag.startsWith(`${wanted}-`)) ?? chosen.locale;

@@ -5,7 +5,7 @@ import { abandon, stepBack } from "../journey.js";
 import { can } from "../route.js";
 import { text } from "../text.js";
 
-export function askAbandon() {
+function askAbandon() {
   const dialog = ask(text.abandon.ask,
     h("p", { class: "dialog-about" }, text.abandon.why),
     h("form", { method: "dialog", class: "dialog-actions", onsubmit: () => abandon() },

@@ -117,3 +117,6 @@ export function curl(method, path, body) {
   const data = body === undefined ? "" : ` -H 'Content-Type: application/json' -d '${JSON.stringify(body).replaceAll("'", `'\\''`)}'`;
   return `curl -X ${method} ${location.origin}${path}${data}`;
 }
+
+/** The id at the end of an IRI. @param {string} iri */
+export const last = (iri) => iri.slice(iri.lastIndexOf("/") + 1);

@@ -38,7 +38,7 @@ const card = ({ key, givenName, familyName, status, clubId, contactId, descripti
       h("span", { class: "avatar", "aria-hidden": "true" }, givenName.slice(0, 1) + familyName.slice(0, 1)),
       h("div", {},
         h("h4", {}, `${givenName} ${familyName}`, h("span", { class: "pill" }, key)),
-        h("p", { class: "soft" }, `${status.replaceAll("_", " ")} · club ${last(clubId)} · contact ${last(contactId)}`))),
+        h("p", { class: "soft" }, `${status.replaceAll("_", " ")} · club ${api.last(clubId)} · contact ${api.last(contactId)}`))),
     h("p", {}, description),
     h("div", { class: "row" },
       button(`in-${key}`, { class: "strong", "data-sign-in": key, onclick: () => act(async () => page.signIn((await fresh(key)).identityToken)) }, "Log in"),
@@ -64,10 +64,7 @@ const copier = (key, name, title, act, text) =>
  * @param {string} clubId
  */
 const invite = (contactId, clubId) =>
-  `go run . invite --contact ${last(contactId)} --club ${last(clubId)}${api.world() === "demo" ? "" : ` --world ${api.world()}`}`;
-
-/** @param {string} iri */
-const last = (iri) => iri.slice(iri.lastIndexOf("/") + 1);
+  `go run . invite --contact ${api.last(contactId)} --club ${api.last(clubId)}${api.world() === "demo" ? "" : ` --world ${api.world()}`}`;
 
 /** @type {import("./panel.js").Tab} */
 export const people = { name: "people", title: "People", read, show };

@@ -115,10 +115,7 @@ const table = (calls) =>
 
 /** @param {api.Call} call */
 const scope = ({ clubId, networkNodeId }) =>
-  [clubId && `club ${last(clubId)}`, networkNodeId && `node ${last(networkNodeId)}`].filter(Boolean).join(" · ") || "–";
-
-/** @param {string} iri */
-const last = (iri) => iri.slice(iri.lastIndexOf("/") + 1);
+  [clubId && `club ${api.last(clubId)}`, networkNodeId && `node ${api.last(networkNodeId)}`].filter(Boolean).join(" · ") || "–";
 
 /** @param {api.Answer} answer its path without the common prefix, and ids shortened to what distinguishes them */
 const brief = ({ path }) =>
