@@ -52,6 +52,13 @@ export async function attempt(doing, action) {
   }
 }
 
+/**
+ * Runs an action on the registration that the address names.
+ * @param {Doing} doing
+ * @param {(id: string) => Promise<boolean | void>} action
+ */
+const attemptHere = (doing, action) => attempt(doing, () => action(get().place.registration ?? ""));
+
 /** @param {unknown} error */
 async function failed(error) {
   if (!(error instanceof api.Problem)) throw error;
@@ -397,8 +404,7 @@ export async function resume() {
 
 /** Makes a link to continue the registration on another device. */
 export const makeLink = () =>
-  attempt("link", async () => {
-    const id = get().place.registration ?? "";
+  attemptHere("link", async (id) => {
     const made = await carryOut(intend(`link.${id}`, undefined), (intention) => api.createResumeLink(id, intention));
     set({ link: { ...made, registration: id } });
   });
@@ -411,8 +417,7 @@ export const unconfirmedPerson = () => pending("start")?.body.person;
 
 /** @param {Person} person */
 export const correct = (person) =>
-  attempt("person", async () => {
-    const id = get().place.registration ?? "";
+  attemptHere("person", async (id) => {
     show(await api.putPerson(id, person));
     set({ given: { registration: id, person } });
     showCart(id);
@@ -423,8 +428,7 @@ export const correct = (person) =>
  * @param {import("./contract").PersonCorrection} changes
  */
 export const correctSome = (changes) =>
-  attempt("person", async () => {
-    const id = get().place.registration ?? "";
+  attemptHere("person", async (id) => {
     show(await api.correctPerson(id, changes));
     set({ person: {} });
     showCart(id);
@@ -443,8 +447,7 @@ export const leave = () => go({ registration: get().place.registration, step: "c
 
 /** @param {import("./contract").NewItem} item */
 export const add = (item) =>
-  attempt("item", async () => {
-    const id = get().place.registration ?? "";
+  attemptHere("item", async (id) => {
     show(await carryOut(intend(`item.${id}`, item), (intention) => api.addItem(id, intention)));
     go({ registration: id, step: "cart" });
   });
@@ -454,15 +457,12 @@ export const add = (item) =>
  * @param {import("./contract").NewMandate} mandate
  */
 export const giveAccount = (mandate) =>
-  attempt("mandate", async () => {
-    const id = get().place.registration ?? "";
-    show(await carryOut(intend(`mandate.${id}`, mandate, undefined, { secret: true }), (intention) => api.createMandate(id, intention)));
-  });
+  attemptHere("mandate", async (id) =>
+    show(await carryOut(intend(`mandate.${id}`, mandate, undefined, { secret: true }), (intention) => api.createMandate(id, intention))));
 
 /** @param {string} code from the SMS */
 export const sign = (code) =>
-  attempt("sign", async () => {
-    const id = get().place.registration ?? "";
+  attemptHere("sign", async (id) => {
     const registration = await carryOut(intend(`sign.${id}`, { code }, undefined, { secret: true }), (intention) => api.signMandate(id, intention));
     show(registration);
     if (registration.mandate?.state === "signed") go({ registration: id }, { replace: true });
@@ -470,22 +470,15 @@ export const sign = (code) =>
 
 /** Requests a new code. */
 export const resend = () =>
-  attempt("resend", async () => {
-    const id = get().place.registration ?? "";
-    show(await carryOut(intend(`resend.${id}`, undefined), (intention) => api.resendCode(id, intention)));
-  });
+  attemptHere("resend", async (id) => show(await carryOut(intend(`resend.${id}`, undefined), (intention) => api.resendCode(id, intention))));
 
 /** Cancels the signature, to enter another account. */
 export const cancelSignature = () =>
-  attempt("cancel", async () => {
-    const id = get().place.registration ?? "";
-    show(await api.cancelSignature(id));
-  });
+  attemptHere("cancel", async (id) => show(await api.cancelSignature(id)));
 
 /** @param {string} accessToken the visitor's own at the club system; not stored */
 export async function bringAccount(accessToken) {
-  const problem = await attempt("prospect", async () => {
-    const id = get().place.registration ?? "";
+  const problem = await attemptHere("prospect", async (id) => {
     const body = { accessToken };
     show(await carryOut(intend(`prospect.${id}`, body, undefined, { secret: true }), (intention) => api.migrateProspect(id, intention)));
     set({ accessToken: undefined, person: {}, given: undefined, brought: id }); // the account replaces what was typed
@@ -500,8 +493,7 @@ export async function bringAccount(accessToken) {
  * @param {import("./contract").NewItem} item
  */
 export const replace = (item) =>
-  attempt("item", async () => {
-    const id = get().place.registration ?? "";
+  attemptHere("item", async (id) => {
     settle(`item.${id}`); // the response to an earlier attempt would show what is cleared now
     show(await api.clearItems(id));
     show(await carryOut(intend(`item.${id}`, item), (intention) => api.addItem(id, intention)));
@@ -513,16 +505,14 @@ export const replace = (item) =>
  * @param {string} item
  */
 export const removeItem = (item) =>
-  attempt("remove", async () => {
-    const id = get().place.registration ?? "";
+  attemptHere("remove", async (id) => {
     show(await api.removeItem(id, item));
     go({ registration: id, step: "cart" }, { replace: true });
   });
 
 /** Makes the club system check the cart again. */
 export const checkAgain = () =>
-  attempt("check", async () => {
-    const id = get().place.registration ?? "";
+  attemptHere("check", async (id) => {
     const { valid, problems } = await api.checkCart(id);
     const { registration } = get();
     if (registration) show({ ...registration, cart: { ...registration.cart, valid, problems } });
@@ -619,22 +609,15 @@ export async function confirmCard(confirm) {
 
 /** Cancels the payment and returns to the cart, to change it or to pay in another way. */
 export const stepBack = () =>
-  attempt("back", async () => {
-    const id = get().place.registration ?? "";
-    show(await api.cancelPayment(id));
-  });
+  attemptHere("back", async (id) => show(await api.cancelPayment(id)));
 
 /** Abandons the registration. */
 export const abandon = () =>
-  attempt("abandon", async () => {
-    const id = get().place.registration ?? "";
-    show(await api.abandonRegistration(id));
-  });
+  attemptHere("abandon", async (id) => show(await api.abandonRegistration(id)));
 
 /** Ends this browser's sessions, such as on a shared computer: the registrations continue only on other devices. */
 export const signOff = () =>
-  attempt("leave", async () => {
-    const id = get().place.registration ?? "";
+  attemptHere("leave", async (id) => {
     await api.endSession(id);
     await Promise.allSettled(remembered().filter((other) => other !== id).map(api.endSession));
     keep([]);
