@@ -92,8 +92,7 @@ func awaitRedis(ctx context.Context, connection redis.UniversalClient) {
 	defer cancel()
 	for {
 		err := connection.Ping(ctx).Err()
-		var reply redis.Error
-		if err == nil || errors.As(err, &reply) && !redis.HasErrorPrefix(err, "LOADING") {
+		if _, replied := errors.AsType[redis.Error](err); err == nil || replied && !redis.HasErrorPrefix(err, "LOADING") {
 			return
 		}
 		select {

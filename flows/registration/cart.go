@@ -112,8 +112,8 @@ func (s *Service) fillSale(ctx context.Context, r *flows.Registration, at catalo
 
 // itemFailed adds to an error which of several items it is about.
 func itemFailed(err error, pointer string, i int) error {
-	var failure *flows.Error
-	if pointer == "" || !errors.As(err, &failure) {
+	failure, ok := errors.AsType[*flows.Error](err)
+	if pointer == "" || !ok {
 		return err
 	}
 	located := *failure
@@ -269,8 +269,7 @@ func (s *Service) addArticle(ctx context.Context, r *flows.Registration, at cata
 	if club.OutcomeOf(err) == club.Unknown && s.articleArrived(ctx, r, at, offer.IRI) {
 		err = nil
 	}
-	var upstream *club.Error
-	if errors.As(err, &upstream) && (upstream.Status == 400 || upstream.Status == 422) {
+	if upstream, ok := errors.AsType[*club.Error](err); ok && (upstream.Status == 400 || upstream.Status == 422) {
 		return &flows.Error{Code: flows.OfferNotAvailable, Detail: "The club does not offer this to you.", Err: err}
 	}
 	if err != nil {

@@ -115,8 +115,8 @@ var mandateFields = map[string]string{
 
 // mandateRejected points at the fields that the club system, or its bank, rejects.
 func mandateRejected(err error) error {
-	var upstream *club.Error
-	if !errors.As(err, &upstream) || upstream.Outcome != club.Rejected {
+	upstream, ok := errors.AsType[*club.Error](err)
+	if !ok || upstream.Outcome != club.Rejected {
 		return flows.ClubFailed(err, "The mandate could not be created.")
 	}
 	failure := &flows.Error{Code: flows.InvalidRequest, Err: err}

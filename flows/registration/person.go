@@ -19,8 +19,7 @@ func (s *Service) createContact(ctx context.Context, at catalogue.Club, p flows.
 		Email: p.Email, Mobile: p.Mobile, Club: at.IRI, Status: flows.StatusTemp,
 		Address: &club.Address{Street: p.Street, PostalCode: p.PostalCode, Locality: p.City, Country: strings.ToUpper(p.Country)},
 	})
-	var upstream *club.Error
-	if errors.As(err, &upstream) && upstream.Outcome == club.Rejected {
+	if upstream, ok := errors.AsType[*club.Error](err); ok && upstream.Outcome == club.Rejected {
 		return contact, personRejected(upstream, pointer)
 	}
 	contact.GivenName, contact.Mobile = p.GivenName, p.Mobile // not every installation repeats them
@@ -71,9 +70,8 @@ func (s *Service) attachContact(ctx context.Context, r *flows.Registration, iden
 	if profile.Status == club.StatusBanned {
 		return club.Contact{}, &flows.Error{Code: flows.ContactBanned, Detail: "The club cannot sell to you. Please ask its staff."}
 	}
-	buyer := profile.Buyer(s.cfg.Now())
 	r.Contact = flows.ContactOf(profile.Contact)
-	r.Contact.Buyer = &buyer
+	r.Contact.Buyer = new(profile.Buyer(s.cfg.Now()))
 	s.indexPerson(r, profile.Email, profile.Mobile)
 	return profile.Contact, nil
 }

@@ -128,8 +128,8 @@ func accessTokenFailed(err error) error {
 	if failure := flows.MigrationFailed(err); failure != nil {
 		return failure
 	}
-	var upstream *club.Error
-	refused := errors.As(err, &upstream) && upstream.Status == 403 && upstream.Outcome == club.Rejected // not the source contact's
+	upstream, ok := errors.AsType[*club.Error](err)
+	refused := ok && upstream.Status == 403 && upstream.Outcome == club.Rejected // not the source contact's
 	if refused || errors.Is(err, club.ErrUnauthorized) || errors.Is(err, club.ErrBadToken) || errors.Is(err, club.ErrNoContactToken) {
 		return &flows.Error{Code: flows.AccessTokenRefused, Err: err, Detail: "The club system does not accept this access token. Please log in to your account again.",
 			Fields: []flows.FieldProblem{{Pointer: "/accessToken", Code: flows.FieldAccessToken}}}

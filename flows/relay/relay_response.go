@@ -46,7 +46,7 @@ func readResponse(response *http.Response, now func() time.Time) deliveryRespons
 // pauseAfter returns the pause after the n-th failure (from 0) of a delivery.
 func pauseAfter(n int, failure error, _ *asynq.Task) time.Duration {
 	pause := flows.Jitter(retryPauses[min(n, len(retryPauses)-1)])
-	if response := (deliveryResponse{}); errors.As(failure, &response) {
+	if response, ok := errors.AsType[deliveryResponse](failure); ok {
 		return max(pause, response.wait)
 	}
 	return pause

@@ -75,8 +75,7 @@ func notSendable(err error) error {
 	if failure := flows.MigrationFailed(err); failure != nil {
 		return failure
 	}
-	var upstream *club.Error
-	if errors.As(err, &upstream) && (upstream.Status == 400 || upstream.Status == 422) {
+	if upstream, ok := errors.AsType[*club.Error](err); ok && (upstream.Status == 400 || upstream.Status == 422) {
 		return &flows.Error{Code: flows.MobileUnreachable, Detail: "The club system cannot send a code to this mobile number. Please correct it.", Err: err}
 	}
 	return flows.ClubFailed(err, "The code could not be sent.")
@@ -122,8 +121,7 @@ func (c *CodeSender) Check(ctx context.Context, scope club.Scope, s *flows.Signa
 }
 
 func (c *CodeSender) rejected(ctx context.Context, scope club.Scope, s *flows.Signature, err error, signed func(context.Context) (bool, error)) error {
-	var upstream *club.Error
-	errors.As(err, &upstream)
+	upstream, _ := errors.AsType[*club.Error](err)
 	if failure := flows.MigrationFailed(err); failure != nil {
 		return failure
 	}

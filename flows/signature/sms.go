@@ -94,8 +94,7 @@ func (c *CodeSender) reserveBudget(ctx context.Context, a *Reservation, now time
 		{sentByAll(at), c.cfg.Budget.organisationLimits(), "the organisation's budget is used up"},
 	} {
 		err := c.reserveFor(ctx, a, now, of.subject, of.limits)
-		var full *flows.Error
-		if errors.As(err, &full) && full.Code == flows.SMSLimited {
+		if full, ok := errors.AsType[*flows.Error](err); ok && full.Code == flows.SMSLimited {
 			return c.cfg.Budget.exhausted(ctx, at, of.why, of.limits, full.RetryAfter)
 		}
 		if err != nil {

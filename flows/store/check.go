@@ -96,8 +96,7 @@ func (c *redisCheck) checkPrimary(ctx context.Context, node *redis.Client) error
 	}
 	after := c.now()
 	text, err := node.Info(ctx).Result()
-	var refused redis.Error
-	if errors.As(err, &refused) {
+	if _, refused := errors.AsType[redis.Error](err); refused {
 		c.add(check("", flows.Unsafe, "does not report its state (INFO is refused)", "allow INFO to the user of FRONTDESK_REDIS_URL"))
 		return nil
 	}

@@ -87,8 +87,7 @@ func (s *Store) run(ctx context.Context, script *redis.Script, keys []string, ar
 func repeat(ctx context.Context, send func() error) (err error) {
 	for range 1 + resends {
 		err = send()
-		var refused redis.Error
-		if err == nil || errors.As(err, &refused) || ctx.Err() != nil {
+		if _, refused := errors.AsType[redis.Error](err); err == nil || refused || ctx.Err() != nil {
 			break
 		}
 	}
