@@ -82,8 +82,7 @@ func (s *Service) rereadContact(ctx context.Context, r *flows.Registration, at c
 		if err != nil {
 			return flows.ClubFailed(err, "The contact's account could not be read.")
 		}
-		buyer := member.Profile{Contact: contact, HomeClub: at, Debt: statistics.TotalRealDebt}.Buyer(s.cfg.Now())
-		next.Buyer = &buyer
+		next.Buyer = new(member.Profile{Contact: contact, HomeClub: at, Debt: statistics.TotalRealDebt}.Buyer(s.cfg.Now()))
 	}
 	moved := r.Contact.IRI != next.IRI
 	if !moved {

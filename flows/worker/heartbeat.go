@@ -50,8 +50,7 @@ func (w *Worker) tick(ctx context.Context) {
 		w.heartbeat.rebuildOwed.Store(true) // Redis was away, and may come back with less
 		return
 	}
-	now := w.cfg.Now()
-	w.heartbeat.lastSweep.Store(&now)
+	w.heartbeat.lastSweep.Store(new(w.cfg.Now()))
 	select {
 	case w.heartbeat.wake <- struct{}{}:
 	default: // a comparison is in progress

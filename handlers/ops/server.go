@@ -205,8 +205,7 @@ func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error)
 	problem, retryAfter := handlers.ProblemOf(err, tracing.TraceID(r.Context()))
 	problem.Type = s.cfg.PublicURL + problem.Type // this listener has no such page
 	if string(problem.Code) == string(flows.StorageUnavailable) && problem.Detail == nil {
-		detail := redisDown
-		problem.Detail = &detail
+		problem.Detail = new(redisDown)
 	}
 	if problem.Status >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
 		s.cfg.Log.ErrorContext(r.Context(), "operator's request failed", "path", r.Pattern, "code", problem.Code, "error", err)

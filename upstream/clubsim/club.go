@@ -63,7 +63,7 @@ func (w *World) clubRecord(c *club) record {
 	return w.record("Club", "clubs", c.id, record{
 		"id": c.id, "code": c.code, "name": c.name, "currency": currency,
 		"addressCountry": c.address.Country, "addressLocality": c.address.Locality,
-		"postalCode": c.address.Postal, "streetAddress": c.address.Street, "telephone": textOrNil(c.telephone),
+		"postalCode": c.address.Postal, "streetAddress": c.address.Street, "telephone": orNil(c.telephone),
 		"networkNode": w.iriOrNil("network_nodes", c.node), "checkoutId": w.iri("checkouts", c.checkout()),
 	})
 }

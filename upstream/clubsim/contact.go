@@ -69,7 +69,7 @@ func (w *World) status(k *contact) string {
 func (w *World) contactRecord(k *contact) record {
 	r := record{
 		"number": k.Number, "status": w.status(k), "familyName": k.FamilyName, "givenName": k.GivenName,
-		"gender": textOrNil(k.Gender), "email": textOrNil(k.Email), "mobile": textOrNil(k.Mobile), "address": k.Address.orNil(),
+		"gender": orNil(k.Gender), "email": orNil(k.Email), "mobile": orNil(k.Mobile), "address": orNil(k.Address),
 		"clubId": w.iri("clubs", k.ClubID), "tags": w.tagRecords(k.ID), "createdAt": w.timestamp(k.CreatedAt),
 	}
 	if k.BirthDate != "" { // a date or nothing
@@ -84,20 +84,6 @@ func fillBlank(values map[*string]string) {
 			*field = value
 		}
 	}
-}
-
-func textOrNil(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-func (a address) orNil() *address {
-	if a == (address{}) {
-		return nil
-	}
-	return &a
 }
 
 // listContacts: GET contacts of the acting club, with the filters email and

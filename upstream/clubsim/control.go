@@ -137,10 +137,7 @@ func putSettings(w *World, req *httpRequest) (any, error) {
 	return w.Settings(), nil
 }
 
-func (w *World) clock() Clock {
-	now := w.Now()
-	return Clock{Now: &now}
-}
+func (w *World) clock() Clock { return Clock{Now: new(w.Now())} }
 
 func putClock(w *World, req *httpRequest) (any, error) {
 	var to Clock
@@ -155,8 +152,7 @@ func putClock(w *World, req *httpRequest) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		then := p.after(w.Now())
-		to.Now = &then
+		to.Now = new(p.after(w.Now()))
 	}
 	if offset := to.Now.Sub(w.server.cfg.Now()); offset.Abs() > maxOffset {
 		return nil, errors.New("the clock must stay within a hundred years from today")

@@ -130,8 +130,7 @@ func (w *World) takeFault(method, callPath string) *Fault {
 	for _, f := range w.faults {
 		if f.matches(method, callPath) && !f.exhausted() && w.drawFault(f) {
 			f.Hits++
-			taken := *f
-			return &taken
+			return new(*f)
 		}
 	}
 	return nil

@@ -76,7 +76,7 @@ func (w *World) networkNodeRecord(n *networkNode) record {
 		}
 	}
 	return w.record("NetworkNode", "network_nodes", n.id, record{
-		"id": n.id, "name": n.name, "alias": textOrNil(n.alias), "type": n.kind, "clubId": w.iriOrNil("clubs", n.club), "children": children,
+		"id": n.id, "name": n.name, "alias": orNil(n.alias), "type": n.kind, "clubId": w.iriOrNil("clubs", n.club), "children": children,
 	})
 }
 

@@ -25,8 +25,16 @@ func (w *World) iriOrNil(collection string, id int) *string {
 	if id == 0 {
 		return nil
 	}
-	s := w.iri(collection, id)
-	return &s
+	return new(w.iri(collection, id))
+}
+
+// orNil is a value that may be missing (zero).
+func orNil[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
 }
 
 // parseIRI reads the number out of an identifier of this world and collection. A bare
@@ -64,6 +72,5 @@ func (w *World) timestampOrNil(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}
-	s := w.timestamp(t)
-	return &s
+	return new(w.timestamp(t))
 }

@@ -41,10 +41,10 @@ func (st *state) total(s *sale) int {
 func (w *World) saleRecord(s *sale) record {
 	return w.record("Sale", "sales", s.ID, record{
 		"state": s.State, "contactId": w.iri("contacts", s.ContactID), "clubId": w.iri("clubs", s.ClubID), "clubCode": s.ClubCode,
-		"contactFamilyName": textOrNil(s.FamilyName), "contactGivenName": textOrNil(s.GivenName), "contactNumber": textOrNil(s.Number),
-		"address": s.Address.orNil(), "checkoutId": w.iri("checkouts", clubByID(s.ClubID).checkout()),
+		"contactFamilyName": orNil(s.FamilyName), "contactGivenName": orNil(s.GivenName), "contactNumber": orNil(s.Number),
+		"address": orNil(s.Address), "checkoutId": w.iri("checkouts", clubByID(s.ClubID).checkout()),
 		"totalTI": w.state.total(s), "priceCurrency": currency, "invoice": w.iriOrNil("invoices", s.Invoice),
-		"postponedTo": textOrNil(s.OverdueAt), "articles": records(w.articles(s), w.articleRecord), "createdAt": w.timestamp(s.CreatedAt),
+		"postponedTo": orNil(s.OverdueAt), "articles": records(w.articles(s), w.articleRecord), "createdAt": w.timestamp(s.CreatedAt),
 	})
 }
 
