@@ -89,18 +89,25 @@ func (b *SMSBudget) organisationLimits() []flows.SMSLimit {
 		{Codes: cmp.Or(b.cfg.OrganisationDaily, clubsPerBudget*b.cfg.Daily), Period: 24 * time.Hour}}
 }
 
+// conversion counts the recent codes of a subject and those of them that were entered. Fewer than a
+// sample are enough, whatever their share.
+func (b *SMSBudget) conversion(ctx context.Context, of, validatedOf string, sample int, now time.Time) (sent, validated int, enough bool, err error) {
+	if b.cfg.MinConversion == 0 {
+		return 0, 0, true, nil
+	}
+	sent, err = b.cfg.Store.CountSMS(ctx, of, now.Add(-smsWindow), now.Add(-smsGrace))
+	if err != nil || sent < sample {
+		return sent, 0, true, flows.StorageFailed(err)
+	}
+	validated, err = b.cfg.Store.CountSMS(ctx, validatedOf, now.Add(-smsWindow), now)
+	return sent, validated, validated*100 >= sent*b.cfg.MinConversion, flows.StorageFailed(err)
+}
+
 // lowConversion returns SMSPaused while too few of a club's recent codes were entered.
 func (b *SMSBudget) lowConversion(ctx context.Context, at club.IRI, now time.Time) error {
-	if b.cfg.MinConversion == 0 {
-		return nil
-	}
-	sent, err := b.cfg.Store.CountSMS(ctx, sampleOf(at), now.Add(-smsWindow), now.Add(-smsGrace))
-	if err != nil || sent < smsSample {
-		return flows.StorageFailed(err)
-	}
-	validated, err := b.cfg.Store.CountSMS(ctx, validatedBy(at), now.Add(-smsWindow), now)
-	if err != nil || validated*100 >= sent*b.cfg.MinConversion {
-		return flows.StorageFailed(err)
+	sent, validated, enough, err := b.conversion(ctx, sampleOf(at), validatedBy(at), smsSample, now)
+	if err != nil || enough {
+		return err
 	}
 	b.lowConversions.Add(1)
 	b.alarm(ctx, at, "too few of the codes are entered", "sent", sent, "validated", validated)
@@ -110,16 +117,12 @@ func (b *SMSBudget) lowConversion(ctx context.Context, at club.IRI, now time.Tim
 // suspicious returns SMSLimited while a network enters too few of the codes that it asked for, so that
 // its codes neither use up a club's budget nor pause it.
 func (b *SMSBudget) suspicious(ctx context.Context, network flows.ClientNetwork, now time.Time) error {
-	if b == nil || b.cfg.MinConversion == 0 {
+	if b == nil {
 		return nil
 	}
-	sent, err := b.cfg.Store.CountSMS(ctx, "address "+network.Name, now.Add(-smsWindow), now.Add(-smsGrace))
-	if err != nil || sent < networkSample*network.Share {
-		return flows.StorageFailed(err)
-	}
-	validated, err := b.cfg.Store.CountSMS(ctx, validatedFrom(network), now.Add(-smsWindow), now)
-	if err != nil || validated*100 >= sent*b.cfg.MinConversion {
-		return flows.StorageFailed(err)
+	_, _, enough, err := b.conversion(ctx, "address "+network.Name, validatedFrom(network), networkSample*network.Share, now)
+	if err != nil || enough {
+		return err
 	}
 	return &flows.Error{Code: flows.SMSLimited, RetryAfter: smsPause, Detail: "Many codes requested from your network were never entered, so it gets no more for now. Try again later, or ask the club's staff."}
 }
@@ -148,14 +151,10 @@ func (b *SMSBudget) countSent() {
 	}
 }
 
-// Entered counts a code that signed.
+// Entered counts a code that signed, once per code sent. A failure lowers the share, which errs on the
+// side of an alarm.
 func (c *CodeSender) Entered(ctx context.Context, at club.IRI, s flows.Signature) {
-	c.cfg.Budget.countValidated(ctx, at, s)
-}
-
-// countValidated counts a code that signed, once per code sent. A failure lowers the share, which errs
-// on the side of an alarm.
-func (b *SMSBudget) countValidated(ctx context.Context, at club.IRI, s flows.Signature) {
+	b := c.cfg.Budget
 	if b == nil || s.SMS == "" {
 		return
 	}
@@ -166,10 +165,9 @@ func (b *SMSBudget) countValidated(ctx context.Context, at club.IRI, s flows.Sig
 			b.count(ctx, validatedFrom(network), s)
 		}
 	}
-	if strings.HasSuffix(s.SMS, unsampled) {
-		return
+	if !strings.HasSuffix(s.SMS, unsampled) {
+		b.count(ctx, validatedBy(at), s)
 	}
-	b.count(ctx, validatedBy(at), s)
 }
 
 func (b *SMSBudget) count(ctx context.Context, subject string, s flows.Signature) {
