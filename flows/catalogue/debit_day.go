@@ -2,6 +2,8 @@ package catalogue
 
 import (
 	"context"
+	"strconv"
+	"strings"
 	"time"
 
 	"frontdesk/flows"
@@ -11,6 +13,15 @@ import (
 type DebitDay struct {
 	Day  int
 	Date string // the next such day, YYYY-MM-DD
+}
+
+// NoDebitDay is the problem of a day that is none of the club's.
+func NoDebitDay(pointer string, days []DebitDay) flows.FieldProblem {
+	allowed := make([]string, len(days))
+	for i, day := range days {
+		allowed[i] = strconv.Itoa(day.Day)
+	}
+	return flows.FieldProblem{Pointer: pointer, Code: flows.FieldDebitDay, Params: map[string]string{"allowed": strings.Join(allowed, ", ")}}
 }
 
 // daysKey identifies a club's debit days from a date on.

@@ -3,8 +3,6 @@ package catalogue
 import (
 	"context"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"frontdesk/flows"
@@ -45,16 +43,13 @@ func (c *Catalogue) ScheduleTerms(ctx context.Context, query ScheduleQuery) (Sch
 	if err != nil {
 		return ScheduleTerms{}, err
 	}
-	failure := &flows.Error{Code: flows.InvalidRequest}
+	var wrong []flows.FieldProblem
 	for _, problem := range []*flows.FieldProblem{startProblem, dayProblem} {
 		if problem != nil {
-			failure.Fields = append(failure.Fields, *problem)
+			wrong = append(wrong, *problem)
 		}
 	}
-	if len(failure.Fields) > 0 {
-		return ScheduleTerms{}, failure
-	}
-	return terms, nil
+	return terms, flows.Invalid(wrong...)
 }
 
 // chooseDebitDay checks the chosen day against the club's debit days. Without a choice it
@@ -75,11 +70,7 @@ func (c *Catalogue) chooseDebitDay(ctx context.Context, at Club, chosen *int, te
 		return nil, nil
 	}
 	if !slices.ContainsFunc(days, func(day DebitDay) bool { return day.Day == *chosen }) {
-		allowed := make([]string, len(days))
-		for i, day := range days {
-			allowed[i] = strconv.Itoa(day.Day)
-		}
-		return &flows.FieldProblem{Pointer: "query/debitDay", Code: flows.FieldDebitDay, Params: map[string]string{"allowed": strings.Join(allowed, ", ")}}, nil
+		return new(NoDebitDay("query/debitDay", days)), nil
 	}
 	if terms.Offer.Billing != nil {
 		terms.DebitDay = *chosen

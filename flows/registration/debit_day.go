@@ -2,8 +2,6 @@ package registration
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	"frontdesk/flows"
@@ -41,15 +39,13 @@ func (s *Service) completeDebit(ctx context.Context, at catalogue.Club, item flo
 	if err != nil {
 		return nil, nil, err
 	}
-	allowed := make([]string, len(days))
-	for i, day := range days {
+	for _, day := range days {
 		if day.Day == *request.Day {
 			request.From = day.Date
 			return &request, nil, nil
 		}
-		allowed[i] = fmt.Sprint(day.Day)
 	}
-	return nil, []flows.FieldProblem{{Pointer: pointer + "/day", Code: flows.FieldDebitDay, Params: map[string]string{"allowed": strings.Join(allowed, ", ")}}}, nil
+	return nil, []flows.FieldProblem{catalogue.NoDebitDay(pointer+"/day", days)}, nil
 }
 
 // nextWeekDay is the first date from a date on with that day of the week, 1 for Monday.
