@@ -59,7 +59,7 @@ type Invitation struct {
 	ClubID    string `json:"clubId"`
 }
 
-// PublicIDPattern matches the club system's ids without their path.
+// PublicIDPattern matches the club system's ids without their path, as routes accept them.
 var PublicIDPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // InvitationHash returns the hash that is stored of an invitation's token. It covers the

@@ -60,12 +60,9 @@ func currencyCode(text string) string {
 // countryCode is the form of ISO 3166-1 alpha-2.
 var countryCode = regexp.MustCompile(`^[A-Z]{2}$`)
 
-// publicIDPattern is an id as routes accept it.
-var publicIDPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-
 // isPublicID reports whether a record can be requested by its id. Responses leave out those that
 // cannot.
-func isPublicID(id string) bool { return publicIDPattern.MatchString(id) }
+func isPublicID(id string) bool { return flows.PublicIDPattern.MatchString(id) }
 
 // firstN returns at most so many of a list.
 func firstN[T any](list []T, most int) []T { return list[:min(len(list), most)] }

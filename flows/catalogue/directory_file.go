@@ -14,6 +14,8 @@ import (
 	"time"
 
 	yaml "github.com/oasdiff/yaml3" // which the reader of the contract brings along
+
+	"frontdesk/flows"
 )
 
 // directoryFile is the form of the operator's file.
@@ -45,7 +47,7 @@ func ParseDirectory(file []byte) (*Directory, error) {
 	found.checkDetails("defaults", read.Defaults)
 	found.checkOffers("defaults", read.Defaults, read.Defaults.Groups)
 	for id, own := range read.Clubs {
-		found.refuse(!publicID.MatchString(id), "clubs."+id, "is not a club's id, which has only letters, digits, hyphens and underscores")
+		found.refuse(!flows.PublicIDPattern.MatchString(id), "clubs."+id, "is not a club's id, which has only letters, digits, hyphens and underscores")
 		found.checkDetails("clubs."+id, own)
 		d.clubs[id] = own.located().or(d.defaults)
 		found.checkOffers("clubs."+id, own, d.clubs[id].Groups)
@@ -68,7 +70,6 @@ func (d Details) located() Details {
 // The decoder's message, and the forms of values.
 var (
 	unknownKey = regexp.MustCompile(`^(line \d+): field (.*) not found in type .*$`)
-	publicID   = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 	currencies = regexp.MustCompile(`^[A-Z]{3}$`)
 	countries  = regexp.MustCompile(`^[A-Z]{2}$`)
 	phones     = regexp.MustCompile(`^\+[1-9][0-9]{4,14}$`)
@@ -197,7 +198,7 @@ func (p *problems) checkNames(at string, text Text) {
 func (p *problems) checkProducts(at string, d Details) {
 	for _, id := range slices.Sorted(maps.Keys(d.Products)) {
 		at := at + ".products." + id
-		p.refuse(!publicID.MatchString(id), at, "must have only letters, digits, hyphens and underscores as its id")
+		p.refuse(!flows.PublicIDPattern.MatchString(id), at, "must have only letters, digits, hyphens and underscores as its id")
 		p.checkNames(at+".name", d.Products[id].Name)
 		for tag, text := range d.Products[id].Description {
 			p.refuse(!tags.MatchString(tag), at+".description", "%q must be a language such as en", tag)
@@ -212,7 +213,7 @@ func (p *problems) checkProducts(at string, d Details) {
 // checkOffers checks how a club shows its offers. groups are its own and those of the defaults.
 func (p *problems) checkOffers(at string, d Details, groups map[string]Text) {
 	for _, id := range slices.Sorted(maps.Keys(d.Groups)) {
-		p.refuse(!publicID.MatchString(id), at+".groups."+id, "must have only letters, digits, hyphens and underscores as its id")
+		p.refuse(!flows.PublicIDPattern.MatchString(id), at+".groups."+id, "must have only letters, digits, hyphens and underscores as its id")
 		p.refuse(d.Groups[id].In("en") == "", at+".groups."+id, "must have a name")
 		p.checkTranslations(at+".groups."+id, d.Groups[id])
 	}
@@ -230,7 +231,7 @@ func (p *problems) checkOffers(at string, d Details, groups map[string]Text) {
 		}
 		p.refuse(len(offer.Extras) > maxExtras, at+".extras", "must have at most %d entries", maxExtras)
 		for _, extra := range offer.Extras {
-			p.refuse(!publicID.MatchString(extra) || extra == id, at+".extras", "%q must be the id of another offer", extra)
+			p.refuse(!flows.PublicIDPattern.MatchString(extra) || extra == id, at+".extras", "%q must be the id of another offer", extra)
 		}
 		_, grouped := groups[offer.Group]
 		p.refuse(offer.Group != "" && !grouped, at+".group", "%q is not one of the groups", offer.Group)
