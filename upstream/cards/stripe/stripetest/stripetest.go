@@ -40,9 +40,6 @@ type Config struct {
 	// ForgetKeys ignores idempotency keys: every request is carried out. Claims
 	// cannot rely on such a processor, and a check of claims must notice.
 	ForgetKeys bool
-	// LateDelay is how long late webhooks wait, and the longest that a webhook waits
-	// to be overtaken. Zero is five seconds.
-	LateDelay time.Duration
 }
 
 // Server is the double: one account with its payments.
@@ -78,10 +75,9 @@ func New(cfg Config) *Server {
 		SecretKey:      cmp.Or(cfg.SecretKey, "sk_test_double"),
 		PublishableKey: cmp.Or(cfg.PublishableKey, "pk_test_double"),
 		WebhookSecret:  cmp.Or(cfg.WebhookSecret, "whsec_double"),
-		cfg:            cfg, closed: make(chan struct{}),
+		cfg:            cfg, closed: make(chan struct{}), byID: make(map[string]*intent), keys: make(map[string]*idempotencyRecord),
 	}
-	s.webhooks = newWebhookSender(cfg.Now, s.WebhookSecret, cmp.Or(cfg.LateDelay, 5*time.Second))
-	s.Reset()
+	s.webhooks = newWebhookSender(cfg.Now, s.WebhookSecret)
 	s.addRoutes()
 	s.http = httptest.NewServer(s)
 	s.URL = s.http.URL
@@ -91,14 +87,6 @@ func New(cfg Config) *Server {
 // ServeHTTP serves the API, for tests that also mount it elsewhere, such as behind a
 // fault proxy.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
-
-// Reset forgets all payments, keys and requests, as if the account were another.
-func (s *Server) Reset() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.intents, s.journal = nil, nil
-	s.byID, s.keys = make(map[string]*intent), make(map[string]*idempotencyRecord)
-}
 
 // Close breaks the calls in progress, stops the webhooks and waits for both.
 func (s *Server) Close() {
