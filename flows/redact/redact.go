@@ -58,24 +58,24 @@ func (h *Handler) Handle(ctx context.Context, record slog.Record) error {
 
 // WithAttrs implements slog.Handler.
 func (h *Handler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	kept := make([]slog.Attr, len(attrs))
-	for i, attr := range attrs {
-		kept[i] = redacted(attr)
-	}
-	return &Handler{h.next.WithAttrs(kept)}
+	return &Handler{h.next.WithAttrs(eachRedacted(attrs))}
 }
 
 // WithGroup implements slog.Handler.
 func (h *Handler) WithGroup(name string) slog.Handler { return &Handler{h.next.WithGroup(name)} }
 
+func eachRedacted(attrs []slog.Attr) []slog.Attr {
+	kept := make([]slog.Attr, len(attrs))
+	for i, attr := range attrs {
+		kept[i] = redacted(attr)
+	}
+	return kept
+}
+
 func redacted(attr slog.Attr) slog.Attr {
 	value := attr.Value.Resolve()
 	if value.Kind() == slog.KindGroup {
-		members := make([]slog.Attr, len(value.Group()))
-		for i, member := range value.Group() {
-			members[i] = redacted(member)
-		}
-		return slog.Attr{Key: attr.Key, Value: slog.GroupValue(members...)}
+		return slog.GroupAttrs(attr.Key, eachRedacted(value.Group())...)
 	}
 	if !allowed[attr.Key] {
 		return slog.String(attr.Key, "["+attr.Key+"]")
