@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	g "maragu.dev/gomponents"
 	"maragu.dev/gomponents/html"
@@ -31,7 +32,7 @@ func (i inspectorView) head() g.Node {
 		return html.Button(html.Name("by"), html.Value(span), g.Text(label))
 	}
 	return html.Header(
-		html.H1(g.Text(i.World), html.Small(g.Text("club system simulator · "+inspector.FormatTime(i.Now)+" UTC"))),
+		html.H1(g.Text(i.World), html.Small(g.Text("club system simulator · "+i.Now.Format(time.DateTime)+" UTC"))),
 		html.Div(books),
 		html.Div(html.Class("soft mono"), g.Textf("client %s · secret %s · key %s", i.Credentials.ClientID, i.Credentials.ClientSecret, i.Credentials.GatewayKey)),
 		html.Div(html.Class("fill")),
@@ -69,7 +70,7 @@ func (i inspectorView) sales() g.Node {
 	return inspector.Section("wide", "Sales", strconv.Itoa(len(i.Sales)), inspector.DataTable("No sale yet.", []string{"Sale", "Buyer", "State", "Lines", "#Total", "Check"}, i.Sales, func(s Sale) g.Node {
 		return g.Group{
 			inspector.Cell("mono", "sale", g.Text(lastSegment(s.ID))),
-			html.Td(g.Text(s.Buyer), html.Div(html.Class("soft"), g.Text(s.ClubCode+" · "), inspector.When(inspector.FormatTime(s.CreatedAt)))),
+			html.Td(g.Text(s.Buyer), html.Div(html.Class("soft"), g.Text(s.ClubCode+" · "), inspector.When(s.CreatedAt.Format(time.DateTime)))),
 			html.Td(inspector.Pill(s.State, s.State), g.If(s.DueFrom != "", html.Div(html.Class("soft"), g.Text("due "+s.DueFrom)))),
 			html.Td(html.Ul(html.Class("lines"), inspector.ListOr(s.Lines, line, html.Li(html.Class("empty"), g.Text("empty"))))),
 			inspector.Cell("n", "total", g.Text(euros(s.Total))),
@@ -110,7 +111,7 @@ func (i inspectorView) ledger() g.Node {
 	}
 	return inspector.Section("", "Ledger", "payments, newest first", inspector.DataTable("No payment yet.", []string{"Payment", "Sale", "Mean", "#Amount", "Paid for", "#On account"}, i.Ledger, func(p LedgerEntry) g.Node {
 		return g.Group{
-			inspector.Cell("mono", "payment", g.Text(lastSegment(p.ID)), html.Div(html.Class("soft when"), g.Text(inspector.FormatTime(p.At)))),
+			inspector.Cell("mono", "payment", g.Text(lastSegment(p.ID)), html.Div(html.Class("soft when"), g.Text(p.At.Format(time.DateTime)))),
 			inspector.Cell("mono", "sale", g.Text(lastSegment(p.SaleID))),
 			inspector.Cell("", "mean", g.Text(p.Mean)),
 			inspector.Cell("n", "amount", g.Text(euros(p.Amount))),
@@ -127,7 +128,7 @@ func (i inspectorView) messages() g.Node {
 			inspector.Cell("", "to", g.Text(m.To)),
 			inspector.Cell("mono", "contact", g.Text(lastSegment(m.ContactID))),
 			inspector.Cell("mono", "signature request", g.Text(lastSegment(m.SignatureRequestID))),
-			inspector.Cell("soft when", "sent", g.Text(inspector.FormatTime(m.SentAt))),
+			inspector.Cell("soft when", "sent", g.Text(m.SentAt.Format(time.DateTime))),
 		}
 	}))
 }
@@ -157,7 +158,7 @@ func (i inspectorView) events() g.Node {
 			unsent = "no URL"
 		}
 		return g.Group{
-			html.Td(g.Text(e.Event), html.Div(html.Class("soft when"), g.Text(inspector.FormatTime(e.At)))),
+			html.Td(g.Text(e.Event), html.Div(html.Class("soft when"), g.Text(e.At.Format(time.DateTime)))),
 			html.Td(html.Class("mono"), object),
 			html.Td(html.Style("overflow-wrap:anywhere"), inspector.ListOr(e.Deliveries, delivery, inspector.Soft(unsent))),
 		}
@@ -183,7 +184,7 @@ func (i inspectorView) requests() g.Node {
 			status = strconv.Itoa(r.Status)
 		}
 		return g.Group{
-			html.Td(html.Class("soft when"), g.Text(inspector.FormatTime(r.At))),
+			html.Td(html.Class("soft when"), g.Text(r.At.Format(time.DateTime))),
 			html.Td(html.Class("mono"), g.Text(r.Method+" "+r.Path)),
 			html.Td(g.Text(r.Operation)),
 			inspector.Cell("mono", "club", g.Text(lastSegment(r.ClubID))),

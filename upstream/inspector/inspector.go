@@ -4,7 +4,6 @@ package inspector
 import (
 	_ "embed"
 	"strings"
-	"time"
 
 	g "maragu.dev/gomponents"
 	"maragu.dev/gomponents/html"
@@ -43,11 +42,7 @@ func Section(class, title, note string, content ...g.Node) g.Node {
 // DataTable renders a row for each element of a list, or the text none. A heading that
 // begins with # is above numbers.
 func DataTable[T any](none string, heads []string, list []T, cells func(T) g.Node) g.Node {
-	rows := make([]g.Node, len(list))
-	for i, one := range list {
-		rows[i] = cells(one)
-	}
-	return rawTable(none, heads, rows)
+	return rawTable(none, heads, g.Map(list, cells))
 }
 
 // rawTable is DataTable for finished rows, without a type parameter: one copy in the
@@ -94,6 +89,3 @@ func ClassIf(class, more string, is bool) string {
 	}
 	return class
 }
-
-// FormatTime formats an instant to the second.
-func FormatTime(t time.Time) string { return t.Format("2006-01-02 15:04:05") }

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/text/language"
 	g "maragu.dev/gomponents"
@@ -97,7 +98,7 @@ func (o overview) payments() g.Node {
 		money := func(amount int64) g.Node { return g.Text(formatAmount(amount, p.Currency, language.English)) }
 		return g.Group{
 			inspector.Cell("mono", "payment", html.A(html.Href("payments/"+p.ID), g.Text(p.ID)),
-				html.Div(html.Class("soft when"), g.Text(inspector.FormatTime(p.CreatedAt)))),
+				html.Div(html.Class("soft when"), g.Text(p.CreatedAt.Format(time.DateTime)))),
 			html.Td(inspector.Pill(string(p.State), string(p.State)), html.Div(html.Class("warn"), g.Text(standing(p))), bank(p)),
 			inspector.Cell("n", "amount", money(p.Amount)),
 			inspector.Cell("n", "captured", money(p.Captured)),
