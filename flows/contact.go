@@ -51,9 +51,6 @@ func mask(text string) string {
 	return string(first) + "•••"
 }
 
-// StatusTemp is the club system's status of a contact that is being registered.
-const StatusTemp = club.StatusTemp
-
 // Prospect is a person that the chain knows already. First the two contacts become one, then
 // the sale gets the remaining contact (club system API, section Contacts).
 type Prospect struct {

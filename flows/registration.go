@@ -236,7 +236,7 @@ func openActions(r *Registration, payable bool, now time.Time) []string {
 		actions = []string{"consents", "abandon"} // the club has the details
 	case r.Prospect != nil && r.Prospect.Migrated:
 		actions = []string{"prospect", "consents", "abandon"}
-	case r.Sale != "" && r.Contact.Status == StatusTemp:
+	case r.Sale != "" && r.Contact.Status == club.StatusTemp:
 		actions = []string{"person", "prospect", "consents", "abandon"}
 	}
 	if len(r.Items) == 0 {

@@ -16,7 +16,7 @@ import (
 func (s *Service) createContact(ctx context.Context, at catalogue.Club, p flows.Person, pointer string) (club.Contact, error) {
 	contact, err := s.cfg.Club.CreateContact(ctx, at.Scope, club.NewContact{
 		FamilyName: p.FamilyName, GivenName: p.GivenName, Gender: p.Gender, BirthDate: p.BirthDate,
-		Email: p.Email, Mobile: p.Mobile, Club: at.IRI, Status: flows.StatusTemp,
+		Email: p.Email, Mobile: p.Mobile, Club: at.IRI, Status: club.StatusTemp,
 		Address: &club.Address{Street: p.Street, PostalCode: p.PostalCode, Locality: p.City, Country: strings.ToUpper(p.Country)},
 	})
 	if upstream, ok := errors.AsType[*club.Error](err); ok && upstream.Outcome == club.Rejected {

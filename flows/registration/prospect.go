@@ -96,7 +96,7 @@ func (s *Service) takeOver(ctx context.Context, r *flows.Registration, at catalo
 	if err != nil {
 		return false, flows.ClubFailed(err, part)
 	}
-	if contact.Status == flows.StatusTemp {
+	if contact.Status == club.StatusTemp {
 		if r.Prospect.Migrated {
 			return false, &flows.Error{Code: flows.ClubSystemFailed, Detail: part}
 		}

@@ -14,19 +14,11 @@ type Article struct {
 
 // NewArticle is an offer to put into a cart; club system API, section Article.
 type NewArticle struct {
-	Offer  IRI `json:"offerId"`
-	Parent IRI `json:"-"` // the article that this one belongs to; empty: none
+	Offer IRI `json:"offerId"`
 	// StartDate is the first day of a subscription, YYYY-MM-DD. Other products have none.
 	StartDate string `json:"-"`
-	// Implementations are the details of each behavior of a package.
-	Implementations []Implementation `json:"implementations,omitempty"`
 	// RepaymentSchedule says when to debit; nil: paid at once.
 	RepaymentSchedule *RepaymentScheduleRequest `json:"repaymentSchedule,omitempty"`
-}
-
-// Implementation is the buyer's choice for one behavior of a product.
-type Implementation struct {
-	StartDate string `json:"startDate,omitempty"` // YYYY-MM-DD
 }
 
 // RepaymentScheduleRequest says when to debit; club system API, section RepaymentSchedule.
@@ -41,16 +33,16 @@ type RepaymentScheduleRequest struct {
 // contact may not buy is accepted, and CheckSale reports it. Read the sale again afterwards:
 // the club system may add other articles.
 func (c *Client) AddArticle(ctx context.Context, s Scope, sale IRI, in NewArticle) error {
+	type implementation struct { // the buyer's choice
+		StartDate string `json:"startDate"`
+	}
 	body := struct {
 		NewArticle
-		Parent         *IRI            `json:"parent"` // null without one, as the API describes it
-		Implementation *Implementation `json:"implementation,omitempty"`
+		Parent         *IRI            `json:"parent"` // null: the article belongs to no other, as the API describes it
+		Implementation *implementation `json:"implementation,omitempty"`
 	}{NewArticle: in}
-	if in.Parent != "" {
-		body.Parent = &in.Parent
-	}
 	if in.StartDate != "" {
-		body.Implementation = &Implementation{in.StartDate}
+		body.Implementation = &implementation{in.StartDate}
 	}
 	return c.write(ctx, post("AddArticle", s, "sales/{id}/articles", sale, body))
 }

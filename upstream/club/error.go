@@ -107,16 +107,13 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Violation is one violation, in the club system's own words.
+// Violation is one violation. The club system's text of it is not read: it may quote personal data.
 type Violation struct {
 	// Field is the path of the field in the request, such as "clubCode"; empty when the
 	// violation concerns the whole record.
 	Field string `json:"propertyPath"`
 	// Code is the club system's code for it, "api.error…"; empty when it gave none.
 	Code string `json:"code"`
-	// Message is the club system's text, in an unknown language. It may quote personal
-	// data: show it to operators, never to visitors.
-	Message string `json:"message"`
 }
 
 // codePattern finds a code anywhere in the body. The longest documented code has 45

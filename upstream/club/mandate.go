@@ -10,7 +10,6 @@ type Mandate struct {
 	IRI     IRI    `json:"@id"`
 	State   string `json:"state"` // created, signed
 	Contact IRI    `json:"contactId"`
-	Club    IRI    `json:"clubId"`
 }
 
 // Signed reports whether the contact has signed the mandate.

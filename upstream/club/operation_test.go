@@ -75,12 +75,11 @@ var operations = []operation{
 			RepaymentSchedule: &club.RepaymentScheduleRequest{SpecificDay: true, DebitDay: ptr(5), StartDate: "2026-04-05"}})
 	}, `POST /demo/sales/1/articles {"offerId":"/demo/offers/1","repaymentSchedule":{"specificDay":true,"debitDay":5,"startDate":"2026-04-05"},` +
 		`"parent":null,"implementation":{"startDate":"2026-03-15"}}`},
-	{"AddArticle of a package", func(ctx context.Context, c *club.Client) error {
-		return c.AddArticle(ctx, demo, sale, club.NewArticle{Offer: "/demo/offers/1", Parent: "/demo/articles/3",
-			Implementations:   []club.Implementation{{StartDate: "2026-03-15"}, {}},
+	{"AddArticle by the week", func(ctx context.Context, c *club.Client) error {
+		return c.AddArticle(ctx, demo, sale, club.NewArticle{Offer: "/demo/offers/1",
 			RepaymentSchedule: &club.RepaymentScheduleRequest{DebitWeekDay: ptr(6)}})
-	}, `POST /demo/sales/1/articles {"offerId":"/demo/offers/1","implementations":[{"startDate":"2026-03-15"},{}],` +
-		`"repaymentSchedule":{"specificDay":false,"debitDay":null,"debitWeekDay":6},"parent":"/demo/articles/3"}`},
+	}, `POST /demo/sales/1/articles {"offerId":"/demo/offers/1",` +
+		`"repaymentSchedule":{"specificDay":false,"debitDay":null,"debitWeekDay":6},"parent":null}`},
 	{"CheckSale", func(ctx context.Context, c *club.Client) error {
 		return result(c.CheckSale(ctx, demo, sale))
 	}, `GET /demo/sales/1/check `},
