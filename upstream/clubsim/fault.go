@@ -75,11 +75,7 @@ func (w *World) SetFaults(faults []Fault) error {
 func (w *World) Faults() []Fault {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	faults := make([]Fault, len(w.faults))
-	for i, f := range w.faults {
-		faults[i] = *f
-	}
-	return faults
+	return records(w.faults, func(f *Fault) Fault { return *f })
 }
 
 func (f Fault) verify() error {

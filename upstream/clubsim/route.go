@@ -161,9 +161,5 @@ func operationNamed(name string) bool {
 
 // operationNames lists what can be granted, for an error message.
 func operationNames() string {
-	names := make([]string, len(operations))
-	for i, o := range operations {
-		names[i] = o.name + " (" + o.endpoint() + ")"
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(records(operations, func(o *operation) string { return o.name + " (" + o.endpoint() + ")" }), ", ")
 }
