@@ -48,12 +48,9 @@ func (m *machine) violated(w *world) string {
 }
 
 func (w *world) refundedBooked() bool {
-	for i := range w.slot {
-		if h := w.slot[i].held; (h == refundedThere || h == refundPendingThere) && w.slot[i].club.applied > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.slot[:], func(s slot) bool {
+		return (s.held == refundedThere || s.held == refundPendingThere) && s.club.applied > 0
+	})
 }
 
 // forgotten reports whether a world at rest holds money that no machine and no operator will check
@@ -71,12 +68,8 @@ func (w *world) forgotten() bool {
 // keptForDesk reports whether a world at rest holds money for a sale that staff settled, and no
 // operator sees it. Evidence within the same minute cannot distinguish staff from an attempt.
 func (w *world) keptForDesk() bool {
-	for i := range w.slot {
-		if s := &w.slot[i]; w.desk != never && !w.collided && s.held == capturedThere && s.club.applied == 0 && w.redis.state == recorded {
-			return true
-		}
-	}
-	return false
+	return w.desk != never && !w.collided && w.redis.state == recorded &&
+		slices.ContainsFunc(w.slot[:], func(s slot) bool { return s.held == capturedThere && s.club.applied == 0 })
 }
 
 // tellsOf reports whether the record represents a payment at the processor. One

@@ -13,12 +13,7 @@ func (m *machine) claimAvailable(s *slot, n uint8, p attemptID) bool {
 	if m.mutated(ClaimWithoutRelease) {
 		return true
 	}
-	for _, e := range s.journal[:n-1] {
-		if !m.released(e) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.journal[:n-1], func(e entry) bool { return !m.released(e) })
 }
 
 // released reports whether a claim was given up by its holder, whose post the release names. A claim
@@ -28,33 +23,12 @@ func (m *machine) released(e entry) bool {
 }
 
 func (s *slot) acceptanceJournaled() bool {
-	for _, e := range s.journal {
-		if e.done {
-			return true
-		}
-	}
-	return false
-}
-
-// allReleased reports whether no attempt can have sent anything under any claim, and none
-// ever will under these.
-func (s *slot) allReleased(last uint8) bool {
-	for _, e := range s.journal {
-		if e.attempt != 0 && e.release != e.attempt {
-			return false
-		}
-	}
-	return s.journal[last-1].release != 0
+	return slices.ContainsFunc(s.journal[:], func(e entry) bool { return e.done })
 }
 
 // untouched reports that no attempt can have recorded the payment: every claim was given up.
 func (s *slot) untouched() bool {
-	for _, e := range s.journal {
-		if e.done || e.attempt != 0 && e.release != e.attempt {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.journal[:], func(e entry) bool { return e.done || e.attempt != 0 && e.release != e.attempt })
 }
 
 func (s *slot) refundClaimed() bool {

@@ -211,7 +211,4 @@ func TestTraceIsReadable(t *testing.T) {
 			t.Errorf("the trace lacks %q:\n%s", line, text)
 		}
 	}
-	if name := (model.NoGate | model.StaleDecline).String(); name != "NoGate+StaleDecline" {
-		t.Errorf("the mutations are called %s", name)
-	}
 }

@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // This file is an operator's commands on a payment in doubt: confirm-recorded, and
 // confirm-not-recorded with --send-again or --refund.
 
@@ -58,15 +60,7 @@ func (m *machine) claimsExpired(w *world, r record) bool {
 
 // knows reports whether the journal holds a claim of the post.
 func (s *slot) knows(p attemptID) bool {
-	if s == nil {
-		return false
-	}
-	for _, e := range s.journal {
-		if e.attempt == p {
-			return true
-		}
-	}
-	return false
+	return s != nil && slices.ContainsFunc(s.journal[:], func(e entry) bool { return e.attempt == p })
 }
 
 // settle releases the claim by the operator's decision, which is then committed.

@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // This file mirrors flows/rebuild.go: what Redis lost is restored from the processor.
 
 // rebuild lists the processor's payments and describes the latest one that Redis
@@ -63,10 +65,8 @@ func (m *machine) rebuiltRefunded(s *slot, r record) state {
 
 // cardWay is the method of every payment that the processor holds.
 func (m *machine) cardWay() Method {
-	for _, way := range m.cfg.Methods {
-		if way.hasProcessor() {
-			return way
-		}
+	if slices.Contains(m.cfg.Methods, ByCapture) {
+		return ByCapture
 	}
 	return ByCard
 }

@@ -188,7 +188,11 @@ func (m *machine) send(w *world, i int) {
 		m.normal(there.end(i, p.rec, recorded, toAccept), "posts; the club system accepts it")
 		m.fault(there.then(i, toInquire, p.rec), "posts; the club system books it, and answers with a rejection")
 		m.fault(m.unknown(&there, i), "posts; the club system books it, the answer is lost")
-		m.sendLate(w, i)
+		late := *w
+		if b := late.booked(p.rec); b.late < maxLate {
+			b.late++
+			m.fault(m.unknown(&late, i), "posts; the request stays on its way, without a response")
+		}
 	}
 	m.emit(w.then(i, toInquire, p.rec), "posts; the club system rejects it", rejection)
 	m.fault(m.notSent(w, i), "is not let through, or sends nothing: refused, or not sent")
@@ -198,14 +202,6 @@ func (m *machine) send(w *world, i int) {
 // maxLate is how many POSTs of a kind may be in transit without a response: one more than the protocol
 // ever has.
 const maxLate = 2
-
-func (m *machine) sendLate(w *world, i int) {
-	there := *w
-	if b := there.booked(w.process[i].rec); b.late < maxLate {
-		b.late++
-		m.fault(m.unknown(&there, i), "posts; the request stays on its way, without a response")
-	}
-}
 
 // post executes a POST at the club system, which refuses to defer or to validate a recorded sale, and
 // never refuses a payment.

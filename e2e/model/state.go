@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // state is the state of a payment in Redis. The names are those of
 // flows.PaymentState; the zero value means no payment.
 type state uint8
@@ -232,12 +234,7 @@ func (w *world) applied() uint8 {
 
 // owned reports whether the lease of a payment in sending is still valid.
 func (w *world) owned(p attemptID) bool {
-	for i := range w.process {
-		if w.process[i].recording() && w.process[i].rec.attempt == p {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.process[:], func(other process) bool { return other.recording() && other.rec.attempt == p })
 }
 
 // attemptIDs returns pointers to every attempt id of the world, in an order that depends on the world
