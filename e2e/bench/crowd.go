@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -114,7 +113,7 @@ func (c *crowd) count(intended time.Time, admitted bool, err error) {
 	case err == nil:
 		_ = c.journeys.RecordValue(took)
 		c.finished = append(c.finished, now)
-	case refused && !admitted && strings.Contains(refusal.Body, string(api.Overloaded)):
+	case refused && !admitted && refusal.Code() == string(api.Overloaded):
 		_ = c.turnedAway.RecordValue(took)
 	case refused:
 		c.givenUp[fmt.Sprint(refusal.Status, " ", refusal.Code())]++
@@ -155,7 +154,7 @@ func insist(ctx context.Context, do func() error) error {
 	for {
 		err := do()
 		refusal, refused := errors.AsType[*frontdesktest.StatusError](err)
-		if !refused || refusal.RetryAfter == 0 || !pause(ctx, refusal.RetryAfter) {
+		if !refused || refusal.RetryAfter() == 0 || !pause(ctx, refusal.RetryAfter()) {
 			return err
 		}
 	}

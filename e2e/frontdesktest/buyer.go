@@ -34,15 +34,8 @@ type Buyer struct {
 
 // StatusError is a response other than 2xx.
 type StatusError struct {
-	Request    string // method and path
-	Status     int
-	Body       string
-	RetryAfter time.Duration // zero: the response has none
-}
-
-// Code is the code of the problem document.
-func (e *StatusError) Code() string {
-	return (&Response{Status: e.Status, Body: []byte(e.Body)}).Code()
+	*Response
+	Request string // method and path
 }
 
 // Error names the request and its response.
@@ -93,7 +86,7 @@ func (b *Buyer) Do(ctx context.Context, method, url string, body, into any) erro
 	case err != nil:
 		return err
 	case response.Status > 299:
-		return &StatusError{method + " " + url, response.Status, string(response.Body), response.RetryAfter()}
+		return &StatusError{response, method + " " + url}
 	case into == nil:
 		return nil
 	}
@@ -112,13 +105,18 @@ func (b *Buyer) Send(ctx context.Context, method, url, key string, body any) (*R
 		request.Header.Set("Idempotency-Key", key)
 		request.GetBody = nil // otherwise Go's client repeats the request when a gateway dies
 	}
-	answer, err := b.HTTP.Do(request)
+	return roundTrip(b.HTTP, request)
+}
+
+// roundTrip sends a request, and reads its whole response.
+func roundTrip(client *http.Client, request *http.Request) (*Response, error) {
+	answer, err := client.Do(request)
 	if err != nil {
 		return nil, err
 	}
 	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	return &Response{Status: answer.StatusCode, Header: answer.Header, Body: text}, err
+	body, err := io.ReadAll(answer.Body)
+	return &Response{Status: answer.StatusCode, Header: answer.Header, Body: body}, err
 }
 
 // newRequest makes a request with the token of a registration, unless that is empty. The body is sent

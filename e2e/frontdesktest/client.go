@@ -87,16 +87,11 @@ func (c *Client) Do(method, path string, body any, headers ...[2]string) *Respon
 func (c *Client) Try(method, path string, body any, headers ...[2]string) (*Response, error) {
 	c.t.Helper()
 	request := c.request(method, path, body, headers)
-	answer, err := c.http.Do(request)
+	response, err := roundTrip(&c.http, request)
 	if err != nil {
 		return nil, err
 	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		return nil, err
-	}
-	response := &Response{Status: answer.StatusCode, Header: answer.Header, Body: text, t: c.t}
+	response.t = c.t
 	if strings.HasPrefix(path, "/") {
 		c.validateResponse(request, response)
 	}
@@ -343,7 +338,7 @@ func (c *Client) RegisterWith(club string, person *api.Person, items ...api.NewI
 func (c *Client) Pay(registration string) api.Payment {
 	c.t.Helper()
 	var payment api.Payment
-	c.Do("POST", "/v1/registrations/"+registration+"/payment", map[string]string{"method": "card"}, Key("")).Into(http.StatusCreated, &payment)
+	c.RequestPayment(registration, map[string]string{"method": "card"}).Into(http.StatusCreated, &payment)
 	return payment
 }
 

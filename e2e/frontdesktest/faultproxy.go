@@ -245,12 +245,12 @@ type MessageProxy struct {
 	plan  Fault
 	sent  int
 	dead  bool
-	conns map[net.Conn]bool
+	conns []net.Conn // all that were ever open
 }
 
 // NewMessageProxy returns a proxy that breaks as planned. It ends with the test.
 func NewMessageProxy(t testing.TB, plan Fault) *MessageProxy {
-	return &MessageProxy{t: t, plan: plan, conns: map[net.Conn]bool{}}
+	return &MessageProxy{t: t, plan: plan}
 }
 
 // Forward listens for connections to a server's address, and returns the address to connect to.
@@ -297,7 +297,7 @@ func (p *MessageProxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.dead = true
-	for conn := range p.conns {
+	for _, conn := range p.conns {
 		conn.Close()
 	}
 }
@@ -323,15 +323,9 @@ func (p *MessageProxy) serve(client net.Conn, address string) {
 	}
 	defer server.Close()
 	p.mu.Lock()
-	p.conns[client], p.conns[server] = true, true
+	p.conns = append(p.conns, client, server) // to close one again does no harm
 	dead := p.dead
 	p.mu.Unlock()
-	defer func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		delete(p.conns, client)
-		delete(p.conns, server)
-	}()
 	if dead {
 		return
 	}

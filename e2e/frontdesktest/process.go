@@ -30,27 +30,20 @@ import (
 // process finds its port free again.
 const firstPort, ports = 12_000, 20_000
 
-// built is the folder of the binary, once there is one.
-var built string
-
-// binary builds Frontdesk once for all tests of a package, with the race
+// Binary returns the path of Frontdesk, which is built once for all tests of a package, with the race
 // detector where the tests have it.
-var binary = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "frontdesk")
-	if err != nil {
-		return "", err
-	}
-	built = dir
-	args := []string{"build", "-o", dir + "/frontdesk"}
+var Binary = shared(func(t testing.TB) string {
+	path := filepath.Join(t.TempDir(), "frontdesk")
+	args := []string{"build", "-o", path}
 	if raceEnabled {
 		args = append(args, "-race")
 	}
 	build := exec.Command("go", append(args, "frontdesk")...)
 	build.Dir = Root()
 	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, out)
+		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	return dir + "/frontdesk", nil
+	return path
 })
 
 // Main runs the tests of a package that uses the kit, and removes what the kit
@@ -58,20 +51,7 @@ var binary = sync.OnceValues(func() (string, error) {
 func Main(m *testing.M) {
 	code := m.Run()
 	packageScope.End()
-	if built != "" {
-		os.RemoveAll(built)
-	}
 	os.Exit(code)
-}
-
-// Binary returns the path of the binary, for tests that run it in their own way.
-func Binary(t testing.TB) string {
-	t.Helper()
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 // Root is the folder of the project: the nearest one with a go.mod, from the working folder upwards.
@@ -184,27 +164,17 @@ func (p *Process) EndWith(t testing.TB) {
 	})
 }
 
-// opsAddress finds the operators' address in the log.
-var opsAddress = regexp.MustCompile(`operators are served",? ?"?address"?[=:]"?([^\s",}]+)`)
-
 // OpsAddress returns the address at which the process serves operators.
 func (p *Process) OpsAddress() string {
 	p.t.Helper()
-	return p.inLog("operators", opsAddress)
+	return p.AddressOf("operators")
 }
 
-// metricsAddress finds the metrics' address in the log.
-var metricsAddress = regexp.MustCompile(`"metrics are served","address":"([^"]+)"`)
-
-// MetricsAddress returns the address at which a process in live mode serves metrics.
-func (p *Process) MetricsAddress() string {
+// AddressOf returns the address at which the process serves operators or, in live mode, metrics. The log
+// has it, as text or as JSON.
+func (p *Process) AddressOf(served string) string {
 	p.t.Helper()
-	return p.inLog("metrics", metricsAddress)
-}
-
-func (p *Process) inLog(served string, address *regexp.Regexp) string {
-	p.t.Helper()
-	found := address.FindStringSubmatch(p.Log())
+	found := regexp.MustCompile(served + ` are served",? ?"?address"?[=:]"?([^\s",}]+)`).FindStringSubmatch(p.Log())
 	if found == nil {
 		p.t.Fatalf("%s serves no %s:\n%s", p.URL, served, p.Log())
 	}

@@ -17,10 +17,10 @@ import (
 
 // RedisServer is a redis-server with its files, which outlive it.
 type RedisServer struct {
-	Port    int
-	dir     string // of this server; its files are below
-	options []string
-	process *Process
+	*Process // the current or the last one
+	Port     int
+	dir      string // of this server; its files are below
+	options  []string
 }
 
 // How Redis persists what it acknowledges.
@@ -59,23 +59,14 @@ func (r *RedisServer) Start(ctx context.Context, more ...string) error {
 	args := slices.Concat([]string{"-c", ignoreXFSZ, "redis-server", "--port", fmt.Sprint(r.Port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
 		"--dir", r.files(), "--repl-diskless-sync-delay", "0"}, r.options, more)
 	var err error
-	r.process, err = Launch(ctx, "Ready to accept connections", nil, "sh", args...)
+	r.Process, err = Launch(ctx, "Ready to accept connections", nil, "sh", args...)
 	return err
 }
-
-// PID is the current process's id in the system.
-func (r *RedisServer) PID() int { return r.process.PID() }
-
-// Ended is closed when the current process is gone.
-func (r *RedisServer) Ended() <-chan struct{} { return r.process.Ended() }
-
-// Log returns what the current or last process has written.
-func (r *RedisServer) Log() string { return r.process.Output() }
 
 // Kill ends it as a power cut would, except that the system still writes its files.
 func (r *RedisServer) Kill() {
 	if r != nil {
-		r.process.Kill()
+		r.Process.Kill()
 	}
 }
 
@@ -130,15 +121,39 @@ func NewDurableRedis(t testing.TB, options ...string) string {
 	return NewRedis(t, append([]string{"--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction"}, options...)...)
 }
 
-// StopRedis ends a Redis without notifying its clients.
-func StopRedis(t testing.TB, url string) {
+// RedisClient connects to a Redis until the test ends.
+func RedisClient(t testing.TB, url string) *redis.Client {
 	t.Helper()
 	options, err := redis.ParseURL(url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	client := redis.NewClient(options)
-	defer client.Close()
+	t.Cleanup(func() { client.Close() })
+	return client
+}
+
+// FlushRedis makes a Redis forget everything.
+func FlushRedis(t testing.TB, url string) {
+	t.Helper()
+	if err := RedisClient(t, url).FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ExpireLease ends the lease of a registration's payment, as if its gateway had been silent for too
+// long.
+func ExpireLease(t testing.TB, redisURL, registration string) {
+	t.Helper()
+	if err := RedisClient(t, redisURL).HSet(t.Context(), "fd:{"+registration+"}:payment:1", "lease", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// StopRedis ends a Redis without notifying its clients.
+func StopRedis(t testing.TB, url string) {
+	t.Helper()
+	client := RedisClient(t, url)
 	client.ShutdownNoSave(t.Context()) // answered by closing the connection
 	Eventually(t, "Redis is gone", func() bool { return client.Ping(t.Context()).Err() != nil })
 }

@@ -2,6 +2,7 @@ package frontdesktest
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 
 	"frontdesk/upstream/clubsim"
@@ -16,9 +17,7 @@ func Times(n int) *int { return &n }
 // Persona returns a persona of the simulator, with fresh tokens.
 func (c *Client) Persona(key string) clubsim.Persona {
 	c.t.Helper()
-	var list clubsim.Items[clubsim.Persona]
-	c.Control("GET", "personas", nil).Into(http.StatusOK, &list)
-	for _, persona := range list.Items {
+	for _, persona := range list[clubsim.Persona](c, "personas") {
 		if persona.Key == key {
 			return persona
 		}
@@ -38,15 +37,7 @@ func (c *Client) As(key string) *Client {
 // Calls lists the requests that the club system has received, without those for tokens.
 func (c *Client) Calls() []clubsim.Request {
 	c.t.Helper()
-	var list clubsim.Items[clubsim.Request]
-	c.Control("GET", "requests", nil).Into(http.StatusOK, &list)
-	calls := list.Items[:0]
-	for _, call := range list.Items {
-		if call.Operation != "token" {
-			calls = append(calls, call)
-		}
-	}
-	return calls
+	return slices.DeleteFunc(list[clubsim.Request](c, "requests"), func(call clubsim.Request) bool { return call.Operation == "token" })
 }
 
 // Control sends a request to the control endpoints of the simulator's world.
@@ -64,6 +55,14 @@ func (c *Client) Control(method, name string, body any) *Response {
 	return plain.Do(method, "/sim/"+world+"/_control/"+name, body)
 }
 
+// list reads a list from the control endpoints.
+func list[T any](c *Client, name string) []T {
+	c.t.Helper()
+	var read clubsim.Items[T]
+	c.Control("GET", name, nil).Into(http.StatusOK, &read)
+	return read.Items
+}
+
 // Operations lists the names of the club system's calls, without the first ones.
 func (c *Client) Operations(skip int) (names []string) {
 	c.t.Helper()
@@ -76,9 +75,7 @@ func (c *Client) Operations(skip int) (names []string) {
 // SMS lists the messages that the club system has sent.
 func (c *Client) SMS() []clubsim.SMS {
 	c.t.Helper()
-	var outbox clubsim.Items[clubsim.SMS]
-	c.Control("GET", "sms", nil).Into(http.StatusOK, &outbox)
-	return outbox.Items
+	return list[clubsim.SMS](c, "sms")
 }
 
 // LatestCode returns the code in the latest message.
@@ -100,10 +97,8 @@ type Records struct {
 // Records reads the records of the front end's world.
 func (c *Client) Records() (r Records) {
 	c.t.Helper()
-	var ledger clubsim.Items[clubsim.LedgerEntry]
-	c.Control("GET", "ledger", nil).Into(http.StatusOK, &ledger)
+	r.Ledger = list[clubsim.LedgerEntry](c, "ledger")
 	c.Control("GET", "audit", nil).Into(http.StatusOK, &r.Audit)
-	r.Ledger = ledger.Items
 	return r
 }
 

@@ -91,7 +91,7 @@ func TestLiveEdge(t *testing.T) {
 func TestMetricsListener(t *testing.T) {
 	t.Parallel()
 	process, c := newLive(t).start(t)
-	operators, metrics := "http://"+process.OpsAddress(), "http://"+process.MetricsAddress()
+	operators, metrics := "http://"+process.OpsAddress(), "http://"+process.AddressOf("metrics")
 	if scraped := c.Do("GET", metrics+"/metrics", nil); scraped.Status != http.StatusOK || !strings.Contains(string(scraped.Body), "frontdesk_build_info") {
 		t.Errorf("a scrape: %d %s", scraped.Status, scraped.Body)
 	}
