@@ -143,7 +143,7 @@ func (b *buyers) visit(ctx context.Context) (admitted bool, err error) {
 		if err != nil || registration.State == api.Completed {
 			return true, err
 		}
-		if !pause(ctx, look) { // a browser would also be notified
+		if !frontdesktest.Sleep(ctx, look) { // a browser would also be notified
 			return true, ctx.Err()
 		}
 	}
@@ -154,18 +154,8 @@ func insist(ctx context.Context, do func() error) error {
 	for {
 		err := do()
 		refusal, refused := errors.AsType[*frontdesktest.StatusError](err)
-		if !refused || refusal.RetryAfter() == 0 || !pause(ctx, refusal.RetryAfter()) {
+		if !refused || refusal.RetryAfter() == 0 || !frontdesktest.Sleep(ctx, refusal.RetryAfter()) {
 			return err
 		}
-	}
-}
-
-// pause waits, and reports false if the context ended first.
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
 	}
 }

@@ -83,10 +83,8 @@ func (h *harness) concurrently(n, atOnce int, do func(i int)) {
 
 // sleep waits, unless the run is interrupted.
 func (h *harness) sleep(d time.Duration) {
-	select {
-	case <-h.Context().Done():
+	if !frontdesktest.Sleep(h.Context(), d) {
 		h.Fatal(h.Context().Err())
-	case <-time.After(d):
 	}
 }
 

@@ -56,6 +56,16 @@ func waitUntil(ctx context.Context, condition func() bool) error {
 	return nil
 }
 
+// Sleep waits, and reports false if the context ended first.
+func Sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
 // Context returns a context for one step of a test. It ends with the test, or after Patience.
 func Context(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), Patience)

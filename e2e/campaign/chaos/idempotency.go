@@ -8,11 +8,11 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/anishathalye/porcupine"
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
 	"frontdesk/api"
 	"frontdesk/e2e/campaign"
@@ -45,44 +45,33 @@ func Idempotency() campaign.Campaign {
 			"over three gateways, with gateways and Redis killed in between.",
 		Faults:    []string{killedOne, redisKilledAlways},
 		Mutations: []string{"key-any-body"},
-		Short:     campaign.Options{Count: historiesShort}, Long: campaign.Options{Count: historiesLong}, Drive: checkIdempotency,
+		Short:     campaign.Options{Count: historiesShort}, Long: campaign.Options{Count: historiesLong}, Drive: onHarness(3, durableRedis, checkIdempotency),
 	}
 }
 
-func checkIdempotency(ctx context.Context, o campaign.Options, record *campaign.Recorder) error {
-	r, _, err := newDurableRun(ctx, o, record, 3)
-	if err != nil {
-		return err
-	}
-	defer r.close()
+func checkIdempotency(ctx context.Context, r *run) error {
 	faults, stop := context.WithCancel(ctx)
-	var failed error
-	var injecting, histories sync.WaitGroup
-	injecting.Go(func() { failed = r.injectFaults(faults) })
-	limited, cancel := o.Context(ctx)
+	defer stop()
+	var injecting, histories errgroup.Group
+	injecting.Go(func() error { return r.killGatewaysAndRedis(faults) })
+	limited, cancel := r.options.Context(ctx)
 	defer cancel()
-	var rounds atomic.Int64
-	for range concurrentHistories {
-		histories.Go(func() {
-			for limited.Err() == nil && (!o.StopAtViolation || record.ViolationCount() == 0) {
-				n := rounds.Add(1)
-				if n > int64(o.Count) {
-					return
-				}
-				h := &history{run: r, random: rand.New(rand.NewPCG(o.Seed, uint64(n))), began: time.Now()}
-				h.make(ctx, n%3 == 0)
-				h.check()
-			}
+	histories.SetLimit(concurrentHistories)
+	for n := 1; n <= r.options.Count && limited.Err() == nil && (!r.options.StopAtViolation || r.record.ViolationCount() == 0); n++ {
+		histories.Go(func() error {
+			h := &history{run: r, random: rand.New(rand.NewPCG(r.options.Seed, uint64(n))), began: time.Now()}
+			h.make(ctx, n%3 == 0)
+			h.check()
+			return nil
 		})
 	}
 	histories.Wait()
 	stop()
-	injecting.Wait()
-	return unlessEnded(failed)
+	return unlessEnded(injecting.Wait())
 }
 
-// injectFaults kills gateways and Redis until the context ends.
-func (r *run) injectFaults(ctx context.Context) error {
+// killGatewaysAndRedis goes on until the context ends.
+func (r *run) killGatewaysAndRedis(ctx context.Context) error {
 	whole := context.WithoutCancel(ctx)
 	for ctx.Err() == nil {
 		r.waitUpTo(ctx, maxFaultPause)
@@ -137,13 +126,13 @@ func (h *history) make(ctx context.Context, ofSale bool) {
 		random := rand.New(rand.NewPCG(h.random.Uint64(), 0))
 		all.Go(func() {
 			for range callsPerCaller {
-				g := h.Gateways[random.IntN(len(h.Gateways))]
+				g := h.RandomGateway(random)
 				if ofSale {
 					h.pay(ctx, i, j, g, random.IntN(2) == 0)
 				} else {
 					h.register(ctx, i, g, keys[random.IntN(len(keys))], []string{"", "web"}[random.IntN(5)/4])
 				}
-				harness.Sleep(ctx, time.Duration(random.Int64N(int64(maxFaultPause/4))))
+				frontdesktest.Sleep(ctx, time.Duration(random.Int64N(int64(maxFaultPause/4))))
 			}
 		})
 	}
@@ -225,4 +214,71 @@ func (h *history) check() {
 	default:
 		h.record.AddJourney("explained")
 	}
+}
+
+// keyState is what one process without faults would know about a key, or about a sale.
+type keyState struct {
+	taken bool
+	body  string // that came first
+	id    string // of the created object; empty while no response had it
+}
+
+// idempotencyModel defines the allowed responses. The first call takes a key by reserving it. The same
+// body then gets the same response, or "still running" until there is one; another body is refused. A
+// sale is a key that all callers use with the same body.
+var idempotencyModel = (&porcupine.NondeterministicModel{
+	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
+		parts := map[string][]porcupine.Operation{}
+		for _, op := range history {
+			parts[op.Input.(callInput).key] = append(parts[op.Input.(callInput).key], op)
+		}
+		var all [][]porcupine.Operation
+		for _, part := range parts {
+			all = append(all, part)
+		}
+		return all
+	},
+	Init: func() []any { return []any{keyState{}} },
+	Step: func(state, input, output any) []any {
+		var next []any
+		for _, s := range state.(keyState).after(input.(callInput), output.(callOutcome)) {
+			next = append(next, s)
+		}
+		return next
+	},
+}).ToModel()
+
+// after returns the states that a call with this response may lead to; none when the response
+// is not possible here.
+func (s keyState) after(in callInput, out callOutcome) []keyState {
+	mine := s.taken && s.body == in.body
+	switch {
+	case in.forget && mine && s.id == "":
+		return []keyState{s, {}}
+	case in.forget:
+		return []keyState{s}
+	case out.unknown && !s.taken:
+		return []keyState{s, {taken: true, body: in.body}}
+	case out.unknown:
+		return []keyState{s}
+	case out.nothing:
+		return stateIf(!s.taken || s.id == "", s) // reserved, but not yet created
+	case out.running:
+		return stateIf(mine, s)
+	case out.reused:
+		return stateIf(s.taken && !mine, s)
+	case !s.taken:
+		return stateIf(!in.read, keyState{taken: true, body: in.body, id: out.id})
+	case mine && s.id == "":
+		return []keyState{{taken: true, body: in.body, id: out.id}}
+	default:
+		return stateIf(mine && s.id == out.id, s)
+	}
+}
+
+func stateIf(possible bool, s keyState) []keyState {
+	if possible {
+		return []keyState{s}
+	}
+	return nil
 }

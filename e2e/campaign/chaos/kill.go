@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"frontdesk/e2e/campaign"
 	"frontdesk/e2e/campaign/harness"
@@ -48,7 +49,7 @@ func Kill() campaign.Campaign {
 	}
 	return campaign.Campaign{
 		Name: "kill", Description: "Gateways are killed with kill -9, at random and at chosen moments, and restarted. Meanwhile buyers continue at the others, strangers request one registration in five, and staff settle open sales.",
-		Faults: append(kinds, strangerAsked, deskSettled), Mutations: []string{"take-over"}, Long: long, Drive: kill,
+		Faults: append(kinds, strangerAsked, deskSettled), Mutations: []string{"take-over"}, Long: long, Drive: onHarness(3, durableRedis, kill),
 	}
 }
 
@@ -56,40 +57,27 @@ func killed(operation frontdesktest.Operation, phase frontdesktest.Phase) string
 	return fmt.Sprintf("killed %s the %s", phase, operation.Name)
 }
 
-func kill(ctx context.Context, o campaign.Options, record *campaign.Recorder) error {
-	r, _, err := newDurableRun(ctx, o, record, 3)
-	if err != nil {
+func kill(ctx context.Context, r *run) error {
+	if err := r.injectUnderLoad(ctx, killBuyers, 1, r.enoughFaults, r.killInEveryWay); err != nil {
 		return err
 	}
-	defer r.close()
-	r.startLoad(ctx, killBuyers)
-	err = r.killInRounds(ctx)
-	r.stopLoad()
-	if err := unlessEnded(err); err != nil {
-		return err
-	}
-	return r.settleAndCheck(ctx, false)
+	return r.settleAndCheck(ctx)
 }
 
-// killInRounds repeats all kinds until each has happened as often as required, and at least once, or
-// until the time is over. One round finds a mutation or none does.
-func (r *run) killInRounds(ctx context.Context) error {
-	ctx, cancel := r.options.Context(ctx)
-	defer cancel()
-	for round := 0; ctx.Err() == nil && (round == 0 || !r.options.StopAtViolation && (r.options.Duration > 0 || !r.record.EnoughFaults(r.options))); round++ {
-		for _, operation := range frontdesktest.Operations {
-			for _, phase := range frontdesktest.KillPhases {
-				if err := r.killAt(ctx, operation, phase); err != nil {
-					return err
-				}
+// killInEveryWay is one round of all kinds.
+func (r *run) killInEveryWay(ctx context.Context, round int) error {
+	for _, operation := range frontdesktest.Operations {
+		for _, phase := range frontdesktest.KillPhases {
+			if err := r.killAt(ctx, operation, phase); err != nil {
+				return err
 			}
 		}
-		if err := errors.Join(r.killOne(ctx), r.killAll(ctx)); err != nil {
-			return err
-		}
-		r.options.Logf("kill: round %d is over", round+1)
 	}
-	return ctx.Err()
+	if err := errors.Join(r.killOne(ctx), r.killAll(ctx)); err != nil {
+		return err
+	}
+	r.options.Logf("kill: round %d is over", round+1)
+	return nil
 }
 
 func (r *run) killAt(ctx context.Context, operation frontdesktest.Operation, phase frontdesktest.Phase) error {
@@ -103,7 +91,7 @@ func (r *run) killAt(ctx context.Context, operation frontdesktest.Operation, pha
 
 func (r *run) killOne(ctx context.Context) error {
 	r.waitUpTo(ctx, maxPause)
-	victim := r.Gateways[r.random.IntN(len(r.Gateways))]
+	victim := r.RandomGateway(r.random)
 	victim.Kill()
 	r.record.AddFault(killedOne)
 	return victim.Start(ctx)
@@ -111,15 +99,13 @@ func (r *run) killOne(ctx context.Context) error {
 
 func (r *run) killAll(ctx context.Context) error {
 	r.waitUpTo(ctx, maxPause)
-	var all sync.WaitGroup
-	errs := make([]error, len(r.Gateways))
-	for i, victim := range r.Gateways {
-		all.Go(func() {
+	var all errgroup.Group
+	for _, victim := range r.Gateways {
+		all.Go(func() error {
 			victim.Kill()
-			errs[i] = victim.Start(ctx)
+			return victim.Start(ctx)
 		})
 	}
-	all.Wait()
 	r.record.AddFault(killedAll)
-	return errors.Join(errs...)
+	return all.Wait()
 }

@@ -37,72 +37,69 @@ type run struct {
 	options campaign.Options
 	record  *campaign.Recorder
 	random  *rand.Rand // of the goroutine that injects faults
-	dir     string
+	mayLose bool       // Redis may lose what it acknowledged, and a plain read may be as old as its state
 
 	mu       sync.Mutex
 	journeys []*harness.Journey
-	stop     context.CancelFunc
-	buyers   sync.WaitGroup
 }
 
-// newRun starts a harness. storage starts its Redis, whose files are below dir.
-func newRun(ctx context.Context, o campaign.Options, record *campaign.Recorder, replicas int, storage func(ctx context.Context, dir string) (harness.Storage, error)) (*run, error) {
-	dir, err := os.MkdirTemp("", "frontdesk-campaign")
-	if err != nil {
-		return nil, err
-	}
-	r := &run{options: o, record: record, random: rand.New(rand.NewPCG(o.Seed, 2)), dir: dir, stop: func() {}}
-	s, err := storage(ctx, dir)
-	if err == nil {
-		r.Harness, err = harness.New(ctx, harness.Config{Gateway: o.Gateway, Replicas: replicas, Storage: s})
-	}
-	if err != nil {
-		if s != nil {
-			s.Kill()
+// onHarness makes a campaign's Drive: it calls drive with a run on a Redis and gateways of its own.
+func onHarness(replicas int, redis redisSetup, drive func(context.Context, *run) error) func(context.Context, campaign.Options, *campaign.Recorder) error {
+	return func(ctx context.Context, o campaign.Options, record *campaign.Recorder) error {
+		dir, err := os.MkdirTemp("", "frontdesk-campaign")
+		if err != nil {
+			return err
 		}
-		return nil, errors.Join(err, os.RemoveAll(dir))
+		defer os.RemoveAll(dir)
+		storage, err := redis.start(ctx, dir)
+		defer storage.Kill() // a part of it may run in spite of an error
+		if err != nil {
+			return err
+		}
+		h, err := harness.New(ctx, harness.Config{Gateway: o.Gateway, Replicas: replicas, Storage: storage})
+		if err != nil {
+			return err
+		}
+		defer h.Close()
+		return drive(ctx, &run{Harness: h, options: o, record: record, random: rand.New(rand.NewPCG(o.Seed, 2)), mayLose: redis.mayLose})
 	}
-	return r, nil
 }
 
-// newDurableRun starts a harness on a Redis that keeps everything it acknowledged.
-func newDurableRun(ctx context.Context, o campaign.Options, record *campaign.Recorder, replicas int) (*run, *frontdesktest.RedisServer, error) {
-	var redis *frontdesktest.RedisServer
-	r, err := newRun(ctx, o, record, replicas, func(ctx context.Context, dir string) (_ harness.Storage, err error) {
-		redis, err = frontdesktest.NewRedisServer(ctx, dir, frontdesktest.FsyncAlways)
-		return redis, err
-	})
-	return r, redis, err
-}
-
-func (r *run) close() {
-	r.Close()
-	os.RemoveAll(r.dir)
-}
-
-// startLoad runs atOnce buyers at a time, until stopLoad or until as many came as the options ask for
-// (0: any number).
-func (r *run) startLoad(ctx context.Context, atOnce int) {
-	ctx, r.stop = context.WithCancel(ctx)
+// injectUnderLoad injects rounds of faults while buyers come, atOnce at a time: at least some rounds, and
+// more until they are enough or the time is over. A mutation is found within the least number of rounds, or
+// not at all.
+func (r *run) injectUnderLoad(ctx context.Context, atOnce, least int, enough func(rounds int) bool, inject func(context.Context, int) error) error {
+	load, stop := context.WithCancel(ctx)
+	var buyers sync.WaitGroup
+	defer buyers.Wait()
+	defer stop()
 	for range atOnce {
-		r.buyers.Go(func() {
-			for ctx.Err() == nil {
+		buyers.Go(func() {
+			for load.Err() == nil {
 				j := r.nextJourney()
 				if j == nil {
 					return
 				}
-				j.Run(ctx, patience)
-				harness.Sleep(ctx, pauseBetweenBuyers)
+				j.Run(load, patience)
+				frontdesktest.Sleep(load, pauseBetweenBuyers)
 			}
 		})
 	}
+	limited, cancel := r.options.Context(ctx)
+	defer cancel()
+	for round := 0; limited.Err() == nil; round++ {
+		if round >= least && (r.options.StopAtViolation || r.options.Duration == 0 && enough(round)) {
+			return nil
+		}
+		if err := inject(limited, round); err != nil {
+			return unlessEnded(err)
+		}
+	}
+	return nil
 }
 
-// stopLoad stops the buyers.
-func (r *run) stopLoad() {
-	r.stop()
-	r.buyers.Wait()
-}
+// enoughFaults reports whether every kind of fault happened as often as required.
+func (r *run) enoughFaults(int) bool { return r.record.EnoughFaults(r.options) }
 
 // nextJourney returns the next buyer's journey; nil when enough have come.
 func (r *run) nextJourney() *harness.Journey {
@@ -116,9 +113,8 @@ func (r *run) nextJourney() *harness.Journey {
 	return j
 }
 
-// settleAndCheck brings all journeys to their ends, and reports their outcomes. Where Redis may lose
-// what it acknowledged, a plain read may be as old as the state of Redis.
-func (r *run) settleAndCheck(ctx context.Context, mayLose bool) error {
+// settleAndCheck brings all journeys to their ends, and reports their outcomes.
+func (r *run) settleAndCheck(ctx context.Context) error {
 	if err := r.Settle(ctx, r.journeys); err != nil {
 		return err
 	}
@@ -129,18 +125,16 @@ func (r *run) settleAndCheck(ctx context.Context, mayLose bool) error {
 	unfinished, stale := 0, 0
 	for _, v := range found {
 		v.Seed = r.options.Seed
-		if mayLose && v.Invariant == campaign.RetryWhileCharged && strings.HasSuffix(v.Detail, staleResponse) {
+		if r.mayLose && v.Invariant == campaign.RetryWhileCharged && strings.HasSuffix(v.Detail, staleResponse) {
 			stale++
 		} else {
 			r.record.AddViolations(v)
 		}
 	}
 	for _, j := range r.journeys {
-		if n := j.Strangers(); n > 0 {
-			r.record.AddFaults(map[string]int{strangerAsked: n})
-		}
-		if j.SettledAtDesk() {
-			r.record.AddFaults(map[string]int{deskSettled: 1})
+		r.record.AddFaults(strangerAsked, j.Strangers)
+		if j.SettledAtDesk {
+			r.record.AddFault(deskSettled)
 		}
 		switch {
 		case j.Registration() == "":
@@ -175,7 +169,7 @@ const deskSettled = "staff settled the sale"
 const staleResponse = "processing, retry same_key"
 
 func (r *run) waitUpTo(ctx context.Context, limit time.Duration) {
-	harness.Sleep(ctx, time.Duration(r.random.Int64N(int64(limit))))
+	frontdesktest.Sleep(ctx, time.Duration(r.random.Int64N(int64(limit))))
 }
 
 func unlessEnded(err error) error {

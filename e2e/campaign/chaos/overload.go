@@ -59,29 +59,22 @@ func Overload() campaign.Campaign {
 		Faults:      []string{newcomerTurnedAway, clubSlow, clubSilent, overloadKilled, overloadFailedOver},
 		Mutations:   []string{"no-priority", "no-deadline", "no-retry-budget"},
 		Long:        campaign.Options{MinFaults: map[string]int{overloadFailedOver: 5, overloadKilled: 5}},
-		Drive:       overload,
+		Drive:       onHarness(redisReplicas, sentinelRedis, overload),
 	}
 }
 
-func overload(ctx context.Context, o campaign.Options, record *campaign.Recorder) error {
-	r, err := newRun(ctx, o, record, redisReplicas, sentinelRedis.start)
+func overload(ctx context.Context, r *run) error {
+	leave := r.startCrowd(ctx)
+	err := r.injectUnderLoad(ctx, overloadBuyers, 1, r.enoughFaults, r.troubleClub)
+	leave()
+	if err == nil {
+		err = r.Upstreams.Sim.SetFaults(nil)
+	}
 	if err != nil {
 		return err
 	}
-	defer r.close()
-	r.startLoad(ctx, overloadBuyers)
-	leave := r.startCrowd(ctx)
-	err = r.overloadInRounds(ctx)
-	leave()
-	r.stopLoad()
-	if err := unlessEnded(err); err != nil {
-		return err
-	}
-	if err := r.Upstreams.Sim.SetFaults(nil); err != nil {
-		return err
-	}
 	r.checkResponses()
-	return r.settleAndCheck(ctx, true)
+	return r.settleAndCheck(ctx)
 }
 
 // startCrowd sends newcomers until the returned function is called. Each of them comes once.
@@ -97,7 +90,7 @@ func (r *run) startCrowd(ctx context.Context) (leave func()) {
 				if err == nil && response.Code() == string(api.Overloaded) {
 					turnedAway.Add(1)
 				}
-				harness.Sleep(ctx, overloadPause)
+				frontdesktest.Sleep(ctx, overloadPause)
 			}
 		})
 	}
@@ -105,55 +98,48 @@ func (r *run) startCrowd(ctx context.Context) (leave func()) {
 		stop()
 		crowd.Wait()
 		client.CloseIdleConnections()
-		if n := turnedAway.Load(); n > 0 {
-			r.record.AddFaults(map[string]int{newcomerTurnedAway: int(n)})
-		}
+		r.record.AddFaults(newcomerTurnedAway, int(turnedAway.Load()))
 	}
 }
 
-// overloadInRounds repeats all kinds of trouble.
-func (r *run) overloadInRounds(ctx context.Context) error {
-	ctx, cancel := r.options.Context(ctx)
-	defer cancel()
+// troubleClub has the club system be slow and silent for a while. In the middle of each, a gateway is killed and
+// Redis fails over.
+func (r *run) troubleClub(ctx context.Context, round int) error {
 	share := func(p float64) *float64 { return &p }
 	slow := []clubsim.Fault{ // half of the reads of a sale fail, which are calls that may be repeated
 		{Match: clubsim.FaultMatch{Method: http.MethodGet, Path: "/sales/*"}, Kind: "error_before", Probability: share(0.5)},
 		{Kind: "error_before", Probability: share(0.2)}, {Kind: "delay", DelayMs: 200},
 	}
 	silent := []clubsim.Fault{{Match: clubsim.FaultMatch{Method: http.MethodGet, Path: "/sales/*"}, Kind: "hang", Probability: share(0.1)}}
-	for round := 0; ctx.Err() == nil && (round == 0 || !r.options.StopAtViolation && (r.options.Duration > 0 || !r.record.EnoughFaults(r.options))); round++ {
-		for kind, faults := range map[string][]clubsim.Fault{clubSlow: slow, clubSilent: silent} {
-			if err := r.Upstreams.Sim.SetFaults(faults); err != nil {
-				return err
-			}
-			harness.Sleep(ctx, overloadPhase)
-			victim := r.Gateways[r.random.IntN(len(r.Gateways))]
-			victim.Kill()
-			if err := victim.Start(context.WithoutCancel(ctx)); err != nil {
-				return err
-			}
-			r.record.AddFault(overloadKilled)
-			if err := r.Storage.(*harness.SentinelRedis).FailOver(context.WithoutCancel(ctx)); err != nil {
-				return err
-			}
-			r.record.AddFault(overloadFailedOver)
-			rest := overloadPhase
-			if kind == clubSilent && round == 0 {
-				rest += latestResponse // so that a buyer who waits too long is seen to do so
-			}
-			harness.Sleep(ctx, rest)
-			if kind == clubSlow {
-				r.checkRetries()
-			}
-			for _, f := range r.Upstreams.Sim.Faults() {
-				if f.Hits > 0 {
-					r.record.AddFaults(map[string]int{kind: f.Hits})
-				}
-			}
+	for kind, faults := range map[string][]clubsim.Fault{clubSlow: slow, clubSilent: silent} {
+		if err := r.Upstreams.Sim.SetFaults(faults); err != nil {
+			return err
 		}
-		r.options.Logf("overload: round %d is over", round+1)
+		frontdesktest.Sleep(ctx, overloadPhase)
+		victim := r.RandomGateway(r.random)
+		victim.Kill()
+		if err := victim.Start(context.WithoutCancel(ctx)); err != nil {
+			return err
+		}
+		r.record.AddFault(overloadKilled)
+		if err := r.Storage.(*harness.SentinelRedis).FailOver(context.WithoutCancel(ctx)); err != nil {
+			return err
+		}
+		r.record.AddFault(overloadFailedOver)
+		rest := overloadPhase
+		if kind == clubSilent && round == 0 {
+			rest += latestResponse // so that a buyer who waits too long is seen to do so
+		}
+		frontdesktest.Sleep(ctx, rest)
+		if kind == clubSlow {
+			r.checkRetries()
+		}
+		for _, f := range r.Upstreams.Sim.Faults() {
+			r.record.AddFaults(kind, f.Hits)
+		}
 	}
-	return ctx.Err()
+	r.options.Logf("overload: round %d is over", round+1)
+	return nil
 }
 
 // checkRetries judges the latest calls to the club system. A read of a sale that follows a failed one, for the
@@ -183,12 +169,11 @@ func (r *run) checkRetries() {
 // checkResponses judges the responses that the buyers received.
 func (r *run) checkResponses() {
 	for _, j := range r.journeys {
-		late, refused := j.Slowest(), j.TurnedAway()
-		if refused > 0 {
-			r.record.AddViolations(campaign.Violation{Invariant: PayerTurnedAway, Seed: r.options.Seed, Registration: j.Registration(), Detail: fmt.Sprintf("%d times", refused)})
+		if j.TurnedAway > 0 {
+			r.record.AddViolations(campaign.Violation{Invariant: PayerTurnedAway, Seed: r.options.Seed, Registration: j.Registration(), Detail: fmt.Sprintf("%d times", j.TurnedAway)})
 		}
-		if late > latestResponse {
-			r.record.AddViolations(campaign.Violation{Invariant: ResponseTooLate, Seed: r.options.Seed, Registration: j.Registration(), Detail: late.String()})
+		if j.Slowest > latestResponse {
+			r.record.AddViolations(campaign.Violation{Invariant: ResponseTooLate, Seed: r.options.Seed, Registration: j.Registration(), Detail: j.Slowest.String()})
 		}
 	}
 }

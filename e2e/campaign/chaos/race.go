@@ -47,17 +47,12 @@ func Race() campaign.Campaign {
 		Mutations:   []string{"key-per-attempt"},
 		Short:       campaign.Options{Count: racesShort},
 		Long:        campaign.Options{Count: racesLong},
-		Drive:       race,
+		Drive:       onHarness(3, durableRedis, race),
 	}
 }
 
-func race(ctx context.Context, o campaign.Options, record *campaign.Recorder) error {
-	r, _, err := newDurableRun(ctx, o, record, 3)
-	if err != nil {
-		return err
-	}
-	defer r.close()
-	limited, cancel := o.Context(ctx)
+func race(ctx context.Context, r *run) error {
+	limited, cancel := r.options.Context(ctx)
 	defer cancel()
 	for i := 0; limited.Err() == nil; i++ {
 		j := r.nextJourney()
@@ -69,7 +64,7 @@ func race(ctx context.Context, o campaign.Options, record *campaign.Recorder) er
 			c.race(ctx, i)
 		}
 	}
-	return r.settleAndCheck(ctx, false)
+	return r.settleAndCheck(ctx)
 }
 
 // contention is the race for one registration.
@@ -107,7 +102,7 @@ func (c *contention) startCallers(ctx context.Context, actions []string) {
 	start := make(chan struct{})
 	var all sync.WaitGroup
 	for i := range callers {
-		action, g := actions[i%len(actions)], c.Gateways[c.random.IntN(len(c.Gateways))]
+		action, g := actions[i%len(actions)], c.RandomGateway(c.random)
 		all.Go(func() {
 			<-start
 			if c.act(ctx, action, g) == nil {

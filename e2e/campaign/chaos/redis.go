@@ -93,30 +93,17 @@ var (
 func breakRedis(ctx context.Context, o campaign.Options, record *campaign.Recorder) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for i, setup := range []redisSetup{durableRedis, lossyRedis, sentinelRedis} {
-		o := o
-		o.Seed += uint64(i) << 32
-		group.Go(func() error {
-			r, err := newRun(ctx, o, record, redisReplicas, setup.start)
-			if err != nil {
-				return err
-			}
-			defer r.close()
-			r.startLoad(ctx, redisBuyers)
-			err = r.injectRedisFaults(ctx, setup.faults(r))
-			r.stopLoad()
-			if err := unlessEnded(err); err != nil {
-				return err
-			}
-			return r.settleAndCheck(ctx, setup.mayLose)
-		})
+		own := o
+		own.Seed += uint64(i) << 32
+		group.Go(func() error { return onHarness(redisReplicas, setup, setup.breakIt)(ctx, own, record) })
 	}
 	return group.Wait()
 }
 
-func (r *run) injectRedisFaults(ctx context.Context, faults []redisFault) error {
-	ctx, cancel := r.options.Context(ctx)
-	defer cancel()
-	for round := 0; ctx.Err() == nil && (round < 2 || !r.options.StopAtViolation && (r.options.Duration > 0 || !enoughRounds(round, faults, r.options))); round++ {
+func (s redisSetup) breakIt(ctx context.Context, r *run) error {
+	faults := s.faults(r)
+	enough := func(rounds int) bool { return enoughRounds(rounds, faults, r.options) }
+	if err := r.injectUnderLoad(ctx, redisBuyers, 2, enough, func(ctx context.Context, round int) error {
 		for _, fault := range faults {
 			r.waitUpTo(ctx, maxRedisPause)
 			if err := fault.inject(ctx); err != nil {
@@ -125,8 +112,11 @@ func (r *run) injectRedisFaults(ctx context.Context, faults []redisFault) error 
 			r.record.AddFault(fault.kind)
 		}
 		r.options.Logf("redis: round %d of %s is over", round+1, faults[0].kind)
+		return nil
+	}); err != nil {
+		return err
 	}
-	return ctx.Err()
+	return r.settleAndCheck(ctx)
 }
 
 // enoughRounds reports whether this Redis has had as many faults of each kind as required. It counts

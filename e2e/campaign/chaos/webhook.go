@@ -6,12 +6,12 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
 
 	"frontdesk/e2e/campaign"
-	"frontdesk/e2e/campaign/harness"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
@@ -46,16 +46,11 @@ func Webhook() campaign.Campaign {
 		Mutations:   []string{"no-sweep", "trusted-webhook", "unsigned-webhook"},
 		Short:       campaign.Options{Count: webhookShort},
 		Long:        campaign.Options{Count: webhookLong},
-		Drive:       breakWebhooks,
+		Drive:       onHarness(2, durableRedis, breakWebhooks),
 	}
 }
 
-func breakWebhooks(ctx context.Context, o campaign.Options, record *campaign.Recorder) error {
-	r, _, err := newDurableRun(ctx, o, record, 2)
-	if err != nil {
-		return err
-	}
-	defer r.close()
+func breakWebhooks(ctx context.Context, r *run) error {
 	faults := startWebhookFaults(r)
 	defer faults.close()
 	operator := frontdesktest.Buyer{HTTP: http.DefaultClient}
@@ -65,37 +60,36 @@ func breakWebhooks(ctx context.Context, o campaign.Options, record *campaign.Rec
 	if err := r.createForeignPayments(ctx, &operator); err != nil {
 		return err
 	}
-	limited, cancel := o.Context(ctx)
+	limited, cancel := r.options.Context(ctx)
 	defer cancel()
 	d := &departingBuyers{run: r, paid: map[string]time.Time{}}
 	for range webhookBuyers {
-		r.buyers.Go(func() {
+		d.paying.Go(func() {
 			for j := r.nextJourney(); j != nil && limited.Err() == nil; j = r.nextJourney() {
 				if !j.Register(ctx) || !j.Pay(ctx) {
 					continue
 				}
 				faults.sendFalseEvents(ctx, j)
 				j.Confirm(ctx)
-				d.add(j.Registration())
+				d.leave(j.Registration())
 			}
 		})
 	}
-	done := make(chan struct{})
-	go func() { r.buyers.Wait(); close(done) }()
-	if err := d.awaitCompletion(ctx, done); err != nil {
+	if err := d.awaitCompletion(ctx); err != nil {
 		return err
 	}
-	return r.settleAndCheck(ctx, false)
+	return r.settleAndCheck(ctx)
 }
 
 // departingBuyers pay and never return.
 type departingBuyers struct {
 	*run
-	mu   sync.Mutex
-	paid map[string]time.Time // by registration
+	paying sync.WaitGroup
+	mu     sync.Mutex
+	paid   map[string]time.Time // by registration
 }
 
-func (d *departingBuyers) add(registration string) {
+func (d *departingBuyers) leave(registration string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.paid[registration] = time.Now()
@@ -103,16 +97,15 @@ func (d *departingBuyers) add(registration string) {
 
 // awaitCompletion reads the ledger until the last buyer has left and every paid registration is booked
 // or overdue.
-func (d *departingBuyers) awaitCompletion(ctx context.Context, left <-chan struct{}) error {
-	for ctx.Err() == nil {
-		harness.Sleep(ctx, lookEvery)
-		select {
-		case <-left:
-			if d.missing() == 0 {
-				return nil
-			}
-		default:
-			d.missing()
+func (d *departingBuyers) awaitCompletion(ctx context.Context) error {
+	var allLeft atomic.Bool
+	go func() {
+		d.paying.Wait()
+		allLeft.Store(true)
+	}()
+	for frontdesktest.Sleep(ctx, lookEvery) {
+		if last := allLeft.Load(); d.missing() == 0 && last {
+			return nil
 		}
 	}
 	return ctx.Err()

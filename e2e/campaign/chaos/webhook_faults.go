@@ -3,9 +3,6 @@ package chaos
 import (
 	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,9 +15,11 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stripe/stripe-go/v85/webhook"
 
 	"frontdesk/e2e/campaign"
 	"frontdesk/e2e/campaign/harness"
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/cards/sandbox"
 )
 
@@ -93,6 +92,12 @@ func (f *webhookFaults) intN(n int) int {
 	return f.rng.IntN(n)
 }
 
+func (f *webhookFaults) anyGateway() *harness.Gateway {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.RandomGateway(f.rng)
+}
+
 // accept takes a delivery, whatever becomes of it.
 func (f *webhookFaults) accept(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
@@ -131,7 +136,7 @@ func (f *webhookFaults) accept(w http.ResponseWriter, r *http.Request) {
 func (f *webhookFaults) deliver(kind string, d *delivery, limit time.Duration) {
 	delay := time.Duration(f.intN(int(limit) + 1))
 	f.deliveries.Go(func() {
-		harness.Sleep(f.ctx, delay)
+		frontdesktest.Sleep(f.ctx, delay)
 		if status := f.post(d); kind != "" && status != 0 {
 			f.record.AddFault(kind)
 		}
@@ -188,14 +193,14 @@ func (f *webhookFaults) sendFalseEvents(ctx context.Context, j *harness.Journey)
 	payments := f.Upstreams.Cards.Payments()
 	i := slices.IndexFunc(payments, func(p sandbox.Payment) bool { return p.ID == j.ProcessorID() })
 	for _, event := range []string{sandbox.EventCaptured, sandbox.EventCancelled, sandbox.EventRefunded} {
-		if _, err := sendEvent(ctx, &f.client, f.Gateways[f.intN(len(f.Gateways))], event, payments[i]); err == nil {
+		if _, err := sendEvent(ctx, &f.client, f.anyGateway(), event, payments[i]); err == nil {
 			f.record.AddFault(falseEvent)
 		}
 	}
 }
 
 func (f *webhookFaults) post(d *delivery) int {
-	status, err := post(f.ctx, &f.client, f.Gateways[f.intN(len(f.Gateways))], d)
+	status, err := post(f.ctx, &f.client, f.anyGateway(), d)
 	if err != nil {
 		return 0
 	}
@@ -226,10 +231,7 @@ func sendEvent(ctx context.Context, client *http.Client, g *harness.Gateway, kin
 	return post(ctx, client, g, &delivery{signature(sandbox.DemoWebhookSecret, time.Now(), body), body})
 }
 
-// signature returns the processor's signature of a body.
+// signature returns the processor's signature of a body. It signs as Stripe does.
 func signature(secret string, at time.Time, body []byte) string {
-	mac := hmac.New(sha256.New, []byte(secret))
-	fmt.Fprintf(mac, "%d.", at.Unix())
-	mac.Write(body)
-	return fmt.Sprintf("t=%d,v1=%s", at.Unix(), hex.EncodeToString(mac.Sum(nil)))
+	return fmt.Sprintf("t=%d,v1=%x", at.Unix(), webhook.ComputeSignature(at, body, secret))
 }

@@ -5,6 +5,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,30 +61,22 @@ const callTime = 40 * time.Second
 
 // New starts the upstreams and the gateways.
 func New(ctx context.Context, cfg Config) (h *Harness, err error) {
-	if cfg.Replicas == 0 {
-		cfg.Replicas = 3
-	}
 	h = &Harness{Storage: cfg.Storage, Upstreams: frontdesktest.StartUpstreams(), charges: &chargeLog{captured: map[string]time.Time{}, refunded: map[string]bool{}},
 		HTTP: http.Client{Timeout: callTime, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
-	for range cfg.Replicas {
-		var g *Gateway
-		if g, err = h.newGateway(cfg); err == nil {
-			err = g.Start(ctx)
-		}
+	defer func() {
 		if err != nil {
-			break
+			h.Close()
+		}
+	}()
+	for range cmp.Or(cfg.Replicas, 3) {
+		if err := h.startGateway(ctx, cfg); err != nil {
+			return h, err
 		}
 	}
-	if err == nil {
-		err = h.chooseOffer(ctx)
+	if err := h.chooseOffer(ctx); err != nil {
+		return h, err
 	}
-	if err == nil {
-		err = h.openDesk(ctx)
-	}
-	if err != nil {
-		h.Close()
-	}
-	return h, err
+	return h, h.openDesk(ctx)
 }
 
 // Close kills everything that was started.
@@ -110,10 +103,10 @@ type Gateway struct {
 	process *frontdesktest.Process
 }
 
-func (h *Harness) newGateway(cfg Config) (*Gateway, error) {
+func (h *Harness) startGateway(ctx context.Context, cfg Config) error {
 	port, err := frontdesktest.FindPort()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	address, proxy := fmt.Sprintf("127.0.0.1:%d", port), h.Upstreams.Proxy()
 	proxy.OnRequest, proxy.OnSuccess = h.charges.refundRequested, h.charges.captureAnswered
@@ -122,7 +115,7 @@ func (h *Harness) newGateway(cfg Config) (*Gateway, error) {
 		"FRONTDESK_CLUB_URL=" + proxy.URL + "/sim", "FRONTDESK_SANDBOX_URL=" + proxy.URL + "/sandbox", "FRONTDESK_RATE_LIMITS=off", "FRONTDESK_OPS_ADDR=off",
 	}, cfg.Environment...)}
 	h.Gateways = append(h.Gateways, g)
-	return g, nil
+	return g.Start(ctx)
 }
 
 // Start starts the gateway, and waits until it listens.
@@ -203,7 +196,8 @@ func (h *Harness) newBuyer(g *Gateway) *frontdesktest.Buyer {
 	return &frontdesktest.Buyer{Gateway: g.URL, HTTP: &h.HTTP}
 }
 
-func (h *Harness) randomGateway(random *rand.Rand) *Gateway {
+// RandomGateway draws a gateway.
+func (h *Harness) RandomGateway(random *rand.Rand) *Gateway {
 	return h.Gateways[random.IntN(len(h.Gateways))]
 }
 

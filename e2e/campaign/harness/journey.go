@@ -28,6 +28,12 @@ type Journey struct {
 	Forgotten bool   // the gateway no longer knows the registration
 	Done      bool   // the state is an end
 
+	// What else happened, to be read when the journey is over.
+	Strangers     int           // requests of strangers that were answered
+	SettledAtDesk bool          // staff settled the sale
+	Slowest       time.Duration // the longest time that a response, or its absence, took
+	TurnedAway    int           // requests about the registration that were refused because of others
+
 	buyer   *frontdesktest.Buyer
 	harness *Harness
 	random  *rand.Rand
@@ -38,12 +44,7 @@ type Journey struct {
 	trace       []string
 	began       time.Time
 	generations int
-	// settledAtDesk: staff settled the sale.
-	settledAtDesk bool
-	strangers     int      // requests of strangers that were answered
-	served        []string // those that were not refused
-	slowest       time.Duration
-	turnedAway    int
+	served      []string // requests of strangers that were not refused
 }
 
 const (
@@ -98,7 +99,7 @@ var byCard = map[string]string{"method": "card"}
 func (j *Journey) Pay(ctx context.Context) bool {
 	if j.random.IntN(4) == 0 {
 		var other sync.WaitGroup
-		g, key := j.harness.randomGateway(j.random), uuid.NewString()
+		g, key := j.harness.RandomGateway(j.random), uuid.NewString()
 		other.Go(func() { j.Ask(ctx, g, http.MethodPost, "/payment", key, byCard) })
 		defer other.Wait()
 	}
@@ -121,7 +122,7 @@ func (j *Journey) ProcessorID() string {
 func (j *Journey) submit(ctx context.Context, path string, body any) (*frontdesktest.Response, bool) {
 	key, inUse := uuid.NewString(), 0
 	for range maxAttempts {
-		response, err := j.send(ctx, j.harness.randomGateway(j.random), http.MethodPost, path, key, body)
+		response, err := j.send(ctx, j.harness.RandomGateway(j.random), http.MethodPost, path, key, body)
 		switch {
 		case err != nil:
 		case response.Status < 300:
@@ -137,7 +138,7 @@ func (j *Journey) submit(ctx context.Context, path string, body any) (*frontdesk
 		if err == nil && response.Code() == string(api.Overloaded) {
 			pause += response.RetryAfter()
 		}
-		if !Sleep(ctx, pause) {
+		if !frontdesktest.Sleep(ctx, pause) {
 			break
 		}
 	}
@@ -155,30 +156,16 @@ func (j *Journey) send(ctx context.Context, g *Gateway, method, path, key string
 	response, err := j.buyer.Send(ctx, method, g.URL+path, key, body)
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.slowest = max(j.slowest, time.Since(began))
+	j.Slowest = max(j.Slowest, time.Since(began))
 	result := "no response"
 	if err == nil {
 		result = j.record(began, path, response)
 		if j.buyer.ID != "" && response.Code() == string(api.Overloaded) {
-			j.turnedAway++
+			j.TurnedAway++
 		}
 	}
 	j.note(fmt.Sprintf("%s %s at %s: %s", method, path, g.URL, result))
 	return response, err
-}
-
-// Slowest is the longest time that a response, or its absence, took.
-func (j *Journey) Slowest() time.Duration {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.slowest
-}
-
-// TurnedAway counts the requests about the registration that were refused because of others.
-func (j *Journey) TurnedAway() int {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.turnedAway
 }
 
 // record keeps what a response says of the payment, and gives a line for the trace.
@@ -266,7 +253,7 @@ func (j *Journey) Watch(ctx context.Context, wait time.Duration) {
 		case j.State == "requires_action" || j.State == "declined":
 			j.Confirm(ctx)
 		}
-		if !Sleep(ctx, time.Duration(100+j.random.IntN(200))*time.Millisecond) {
+		if !frontdesktest.Sleep(ctx, time.Duration(100+j.random.IntN(200))*time.Millisecond) {
 			return
 		}
 	}
@@ -277,16 +264,6 @@ func (j *Journey) reload(ctx context.Context) {
 	if j.buyer.ID == "" {
 		return
 	}
-	response, err := j.Ask(ctx, j.harness.randomGateway(j.random), http.MethodGet, "", "", nil)
+	response, err := j.Ask(ctx, j.harness.RandomGateway(j.random), http.MethodGet, "", "", nil)
 	j.Forgotten = j.Forgotten || err == nil && response.Status == http.StatusNotFound
-}
-
-// Sleep waits, and reports false if the context ended first.
-func Sleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
-	}
 }

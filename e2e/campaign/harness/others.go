@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/club"
 )
 
@@ -28,9 +29,9 @@ func (j *Journey) Others(ctx context.Context) (wait func()) {
 	var others sync.WaitGroup
 	if j.random.IntN(strangers) == 0 {
 		pause := time.Duration(j.random.Int64N(int64(othersTime)))
-		g := j.harness.randomGateway(j.random)
+		g := j.harness.RandomGateway(j.random)
 		others.Go(func() {
-			if Sleep(ctx, pause) {
+			if frontdesktest.Sleep(ctx, pause) {
 				j.askAsStranger(ctx, g)
 			}
 		})
@@ -38,7 +39,7 @@ func (j *Journey) Others(ctx context.Context) (wait func()) {
 	if j.random.IntN(staff) == 0 {
 		pause := time.Duration(j.random.Int64N(int64(deskTime)))
 		others.Go(func() {
-			if Sleep(ctx, pause) {
+			if frontdesktest.Sleep(ctx, pause) {
 				j.settleAtDesk(ctx)
 			}
 		})
@@ -71,16 +72,9 @@ func (j *Journey) settleAtDesk(ctx context.Context) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if err == nil {
-		j.settledAtDesk = true
+		j.SettledAtDesk = true
 	}
 	j.note(fmt.Sprintf("the desk settles %s: %v", sale, err))
-}
-
-// SettledAtDesk reports whether staff settled the sale.
-func (j *Journey) SettledAtDesk() bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.settledAtDesk
 }
 
 // askAsStranger sends the requests of a stranger with the registration's address and a token of
@@ -104,17 +98,10 @@ func (j *Journey) askAsStranger(ctx context.Context, g *Gateway) {
 			continue
 		}
 		j.mu.Lock()
-		j.strangers++
+		j.Strangers++
 		if response.Status < 300 {
 			j.served = append(j.served, request.method+" "+request.below)
 		}
 		j.mu.Unlock()
 	}
-}
-
-// Strangers is how many requests of strangers were answered.
-func (j *Journey) Strangers() int {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.strangers
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/cards"
 )
 
@@ -44,7 +45,7 @@ func (h *Harness) Settle(ctx context.Context, journeys []*Journey) error {
 		if err == nil {
 			break
 		}
-		if !redis.IsReadOnlyError(err) || !Sleep(ctx, 100*time.Millisecond) { // of a primary that has just become a replica
+		if !redis.IsReadOnlyError(err) || !frontdesktest.Sleep(ctx, 100*time.Millisecond) { // of a primary that has just become a replica
 			return err
 		}
 	}
@@ -95,7 +96,7 @@ func (h *Harness) expireLeases(ctx context.Context) error {
 func (h *Harness) awaitSweeper(ctx context.Context) error {
 	for {
 		waiting, err := h.unsettled(ctx)
-		if err != nil || waiting == 0 || !Sleep(ctx, 500*time.Millisecond) {
+		if err != nil || waiting == 0 || !frontdesktest.Sleep(ctx, 500*time.Millisecond) {
 			return err // unsettled payments are judged as they are
 		}
 	}

@@ -85,7 +85,9 @@ func workInOneEnv(ctx context.Context, o campaign.Options, recorder *campaign.Re
 		if err != nil {
 			return true, fmt.Errorf("simulation: the journey of seed %d: %w", seed, err)
 		}
-		recorder.AddFaults(result.faults)
+		for kind, n := range result.faults {
+			recorder.AddFaults(kind, n)
+		}
 		recorder.AddViolations(result.violations...)
 		recorder.AddJourney(result.state)
 		if o.OnlySeed != 0 {
