@@ -55,11 +55,7 @@ func (h *harness) measure(part func(*harness) []row) (rows []row, err error) {
 }
 
 // must ends the measurement when there is an error.
-func (h *harness) must(err error) {
-	if err != nil {
-		h.Fatalf("%w", err)
-	}
-}
+func (h *harness) must(err error) { frontdesktest.Must(h, err) }
 
 // concurrently calls do with 0 to n-1, at most atOnce at a time, and ends the measurement when a call
 // fails.

@@ -91,10 +91,8 @@ func (b *Browser) open(parent context.Context, options ...chromedp.ContextOption
 		}
 		stop()
 	})
-	b.start()
-	if err := chromedp.Listen(ctx, b.console.handle); err != nil {
-		b.t.Fatal(err)
-	}
+	Must(b.t, chromedp.Do(ctx)) // makes the tab, whose first command must not have a context that ends before it
+	Must(b.t, chromedp.Listen(ctx, b.console.handle))
 	// A page in the background has no focus, and only one of several pages is in front.
 	Command(b, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	b.Resize(b.width, b.height)
@@ -121,14 +119,6 @@ func (b *Browser) Resize(width, height int64) {
 	b.Do(chromedp.EmulateViewport(width, height, viewport...))
 }
 
-// start makes the tab. Its first command must not have a context that ends before the tab does.
-func (b *Browser) start() {
-	b.t.Helper()
-	if err := chromedp.Do(b.ctx); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
 // Context returns the tab's context, for listeners.
 func (b *Browser) Context() context.Context { return b.ctx }
 
@@ -142,9 +132,8 @@ func act[T any](b *Browser, step func(context.Context) (T, error)) (T, error) {
 // Do runs actions in the page.
 func (b *Browser) Do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	if _, err := act(b, func(ctx context.Context) (any, error) { return nil, chromedp.Do(ctx, steps...) }); err != nil {
-		b.t.Fatal(err)
-	}
+	_, err := act(b, func(ctx context.Context) (any, error) { return nil, chromedp.Do(ctx, steps...) })
+	Must(b.t, err)
 }
 
 // Command sends a command of the DevTools protocol to the page.

@@ -105,9 +105,7 @@ func (c *Client) request(method, path string, body any, headers [][2]string) *ht
 		url = c.URL + path
 	}
 	request, err := newRequest(context.Background(), method, url, c.Token, body)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	Must(c.t, err)
 	if strings.Contains(url, "/ops/") && url == path {
 		request.Header.Set("Authorization", "Bearer "+OperatorToken)
 	}
@@ -158,9 +156,7 @@ var contract = sync.OnceValues(func() (routers.Router, error) {
 func Contract(t testing.TB) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(Root(), "openapi.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	return text
 }
 
@@ -172,18 +168,15 @@ func (c *Client) validateResponse(request *http.Request, response *Response) {
 		return // sent by the Go library, before there is a route
 	}
 	router, err := contract()
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	Must(c.t, err)
 	route, path, err := router.FindRoute(request)
 	if err != nil {
 		return
 	}
 	body := io.Reader(bytes.NewReader(response.Body))
 	if response.Header.Get("Content-Encoding") == "gzip" { // the test asked for gzip, and so gets the raw bytes
-		if body, err = gzip.NewReader(body); err != nil {
-			c.t.Fatal(err)
-		}
+		body, err = gzip.NewReader(body)
+		Must(c.t, err)
 	}
 	err = openapi3filter.ValidateResponse(request.Context(), &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: request, PathParams: path, Route: route},

@@ -48,9 +48,7 @@ func (e Env) StripeGateway(t testing.TB, processor *stripetest.Server, webhooks 
 // SetFaults makes the club system fail; without faults it works again.
 func (e Env) SetFaults(t testing.TB, faults ...clubsim.Fault) {
 	t.Helper()
-	if err := e.Upstreams.Sim.SetFaults(faults); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, e.Upstreams.Sim.SetFaults(faults))
 }
 
 // ExpectOnePayment fails the test unless the ledger holds one payment of an amount in cents.
@@ -71,8 +69,9 @@ type Upstreams struct {
 	hold  *Hold
 }
 
-// StartUpstreams starts upstreams that run until Close.
-func StartUpstreams() *Upstreams {
+// NewUpstreams starts upstreams until the test ends.
+func NewUpstreams(t testing.TB) *Upstreams {
+	t.Helper()
 	mux := http.NewServeMux()
 	proxy := NewFaultProxy(mux)
 	u := &Upstreams{URL: proxy.URL, proxy: proxy, Club: clubsim.New(clubsim.Config{Now: time.Now})}
@@ -80,13 +79,6 @@ func StartUpstreams() *Upstreams {
 	u.Cards = sandbox.NewServer(sandbox.ServerConfig{Now: time.Now, BaseURL: proxy.URL + "/sandbox"})
 	mux.Handle("/sim/", http.StripPrefix("/sim", u.Club))
 	mux.Handle("/sandbox/", http.StripPrefix("/sandbox", u.Cards))
-	return u
-}
-
-// NewUpstreams starts upstreams for one test.
-func NewUpstreams(t testing.TB) *Upstreams {
-	t.Helper()
-	u := StartUpstreams()
 	t.Cleanup(u.Close)
 	return u
 }

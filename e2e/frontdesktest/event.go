@@ -61,9 +61,7 @@ var messages = sync.OnceValues(func() (openapi3.Schemas, error) {
 func ValidateEvent(t testing.TB, name string, payload []byte, headers http.Header) {
 	t.Helper()
 	schemas, err := messages()
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	if schemas[name] == nil {
 		t.Fatalf("asyncapi.yaml has no message %s", name)
 	}
@@ -110,9 +108,7 @@ func (c *Client) Follow(id, last string) *Stream {
 		request.Header.Set("Last-Event-ID", last)
 	}
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	Must(c.t, err)
 	c.t.Cleanup(func() { response.Body.Close() })
 	if kind := response.Header.Get("Content-Type"); response.StatusCode != http.StatusOK || kind != "text/event-stream" {
 		c.t.Fatalf("status %d, %s", response.StatusCode, kind)
@@ -139,9 +135,7 @@ func (s *Stream) Next() (e *Event, ended bool) {
 			e.End = value
 		case name == "data":
 			ValidateEvent(s.t, "registration", []byte(value), nil)
-			if err := json.Unmarshal([]byte(value), &e.Registration); err != nil {
-				s.t.Fatal(err)
-			}
+			Must(s.t, json.Unmarshal([]byte(value), &e.Registration))
 		case s.lines.Text() == "":
 			return e, false
 		}

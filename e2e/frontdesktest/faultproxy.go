@@ -185,9 +185,7 @@ type TCPProxy struct {
 func NewTCPProxy(t testing.TB, server string) *TCPProxy {
 	t.Helper()
 	l := &TCPProxy{t: t, proxy: toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()), "proxy", "127.0.0.1:0", server)}
-	if err := l.proxy.Start(); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, l.proxy.Start())
 	t.Cleanup(l.proxy.Stop)
 	return l
 }
@@ -206,9 +204,7 @@ func (l *TCPProxy) AddToxic(kind, stream string, attributes map[string]int) {
 	if err == nil {
 		_, err = l.proxy.Toxics.AddToxicJson(bytes.NewReader(text))
 	}
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	Must(l.t, err)
 }
 
 // Trickle sends every response byte by byte. Each byte arrives before any idle timeout, and no response
@@ -257,9 +253,7 @@ func NewMessageProxy(t testing.TB, plan Fault) *MessageProxy {
 func (p *MessageProxy) Forward(server string) string {
 	p.t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	Must(p.t, err)
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		for {

@@ -3,8 +3,8 @@
 // response against openapi.yaml.
 //
 // Start reading at NewGateway for several gateways on one Redis, and at NewMock for the one process
-// that front-end developers run. Benchmarks and campaigns, which have no test, use Launch,
-// StartUpstreams, FaultProxy and Buyer.
+// that front-end developers run. Benchmarks and campaigns, which have no test, use a Scope instead, and a
+// Buyer instead of a Client.
 package frontdesktest
 
 import (
@@ -248,12 +248,13 @@ func (p *Process) Log() string { return p.log.String() }
 // Output is what the process has written to stdout so far.
 func (p *Process) Output() string { return p.out.String() }
 
-// claimedPorts keeps the UDP sockets of FindPort open for as long as this program runs.
+// claimedPorts keeps the UDP sockets of FreePort open for as long as this program runs.
 var claimedPorts sync.Map
 
-// FindPort returns a free port of a range from which no system assigns ports. A UDP socket on the same
+// FreePort returns a free port of a range from which no system assigns ports. A UDP socket on the same
 // number marks it as taken until this program ends.
-func FindPort() (int, error) {
+func FreePort(t testing.TB) int {
+	t.Helper()
 	for {
 		port := firstPort + rand.IntN(ports)
 		address := fmt.Sprintf("127.0.0.1:%d", port)
@@ -262,24 +263,15 @@ func FindPort() (int, error) {
 			var listener net.Listener
 			if listener, err = net.Listen("tcp", address); err == nil {
 				claimedPorts.Store(port, claim)
-				return port, listener.Close()
+				Must(t, listener.Close())
+				return port
 			}
 			claim.Close()
 		}
 		if !errors.Is(err, syscall.EADDRINUSE) {
-			return 0, err
+			t.Fatal(err)
 		}
 	}
-}
-
-// FreePort is FindPort for a test.
-func FreePort(t testing.TB) int {
-	t.Helper()
-	port, err := FindPort()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
 }
 
 // output collects what a process writes while a test reads it.

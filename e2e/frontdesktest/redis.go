@@ -2,7 +2,6 @@ package frontdesktest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,10 +14,12 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// RedisServer is a redis-server with its files, which outlive it.
+// RedisServer is a redis-server with its files, which outlive its processes. It ends with the test. To kill
+// it is like a power cut, except that the system still writes its files.
 type RedisServer struct {
 	*Process // the current or the last one
 	Port     int
+	t        testing.TB
 	dir      string // of this server; its files are below
 	options  []string
 }
@@ -29,19 +30,19 @@ const (
 	FsyncEverySec = "everysec" // a second of acknowledged writes may be lost with the machine
 )
 
-// NewRedisServer starts a redis-server whose files are in a folder of its own below dir, with options
-// of redis-server if there are any.
-func NewRedisServer(ctx context.Context, dir, fsync string, options ...string) (*RedisServer, error) {
-	return launchRedis(ctx, dir, append([]string{"--appendonly", "yes", "--appendfsync", fsync}, options...)...)
+// NewRedisServer starts a redis-server that keeps its files, with options of redis-server if there are
+// any.
+func NewRedisServer(t testing.TB, fsync string, options ...string) *RedisServer {
+	t.Helper()
+	return launchRedis(t, append([]string{"--appendonly", "yes", "--appendfsync", fsync}, options...)...)
 }
 
-func launchRedis(ctx context.Context, dir string, options ...string) (*RedisServer, error) {
-	port, err := FindPort()
-	if err != nil {
-		return nil, err
-	}
-	r := &RedisServer{Port: port, dir: filepath.Join(dir, fmt.Sprintf("redis-%d", port)), options: options}
-	return r, r.Start(ctx)
+func launchRedis(t testing.TB, options ...string) *RedisServer {
+	t.Helper()
+	r := &RedisServer{Port: FreePort(t), t: t, dir: t.TempDir(), options: options}
+	t.Cleanup(func() { r.Kill() }) // the process at that time
+	r.Start()
+	return r
 }
 
 // ignoreXFSZ runs a program that gets an error when it may not write, as on a full disk, instead of a
@@ -49,25 +50,17 @@ func launchRedis(ctx context.Context, dir string, options ...string) (*RedisServ
 const ignoreXFSZ = `trap "" XFSZ; exec "$0" "$@"`
 
 // Start starts the server on the contents of its files, with more options if there are any.
-func (r *RedisServer) Start(ctx context.Context, more ...string) error {
+func (r *RedisServer) Start(more ...string) {
+	r.t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
-		return errors.New("redis-server is missing: apt-get install redis-server, or the like")
+		r.t.Fatal("redis-server is missing: apt-get install redis-server, or the like")
 	}
-	if err := os.MkdirAll(r.files(), 0o700); err != nil {
-		return err
-	}
+	Must(r.t, os.MkdirAll(r.files(), 0o700))
 	args := slices.Concat([]string{"-c", ignoreXFSZ, "redis-server", "--port", fmt.Sprint(r.Port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
 		"--dir", r.files(), "--repl-diskless-sync-delay", "0"}, r.options, more)
 	var err error
-	r.Process, err = Launch(ctx, "Ready to accept connections", nil, "sh", args...)
-	return err
-}
-
-// Kill ends it as a power cut would, except that the system still writes its files.
-func (r *RedisServer) Kill() {
-	if r != nil {
-		r.Process.Kill()
-	}
+	r.Process, err = Launch(r.t.Context(), "Ready to accept connections", nil, "sh", args...)
+	Must(r.t, err)
 }
 
 // Copy keeps a copy of its files as they are now.
@@ -107,12 +100,7 @@ func (r *RedisServer) copy() string  { return filepath.Join(r.dir, "copy") }
 // options of redis-server say otherwise.
 func NewRedis(t testing.TB, options ...string) string {
 	t.Helper()
-	r, err := launchRedis(t.Context(), t.TempDir(), options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(r.Kill)
-	return r.URL()
+	return launchRedis(t, options...).URL()
 }
 
 // NewDurableRedis runs a real Redis that is durable enough for live mode.
@@ -125,9 +113,7 @@ func NewDurableRedis(t testing.TB, options ...string) string {
 func RedisClient(t testing.TB, url string) *redis.Client {
 	t.Helper()
 	options, err := redis.ParseURL(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	client := redis.NewClient(options)
 	t.Cleanup(func() { client.Close() })
 	return client
@@ -136,18 +122,14 @@ func RedisClient(t testing.TB, url string) *redis.Client {
 // FlushRedis makes a Redis forget everything.
 func FlushRedis(t testing.TB, url string) {
 	t.Helper()
-	if err := RedisClient(t, url).FlushAll(t.Context()).Err(); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, RedisClient(t, url).FlushAll(t.Context()).Err())
 }
 
 // ExpireLease ends the lease of a registration's payment, as if its gateway had been silent for too
 // long.
 func ExpireLease(t testing.TB, redisURL, registration string) {
 	t.Helper()
-	if err := RedisClient(t, redisURL).HSet(t.Context(), "fd:{"+registration+"}:payment:1", "lease", 0).Err(); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, RedisClient(t, redisURL).HSet(t.Context(), "fd:{"+registration+"}:payment:1", "lease", 0).Err())
 }
 
 // StopRedis ends a Redis without notifying its clients.
@@ -161,6 +143,7 @@ func StopRedis(t testing.TB, url string) {
 // Redis is a real Redis for all tests of a package. Each test uses its own database, which costs
 // nothing.
 type Redis struct {
+	scope     *Scope
 	server    *RedisServer
 	databases atomic.Int64
 }
@@ -168,15 +151,12 @@ type Redis struct {
 // StartRedis runs a Redis until Stop, for TestMain.
 func StartRedis() (*Redis, error) {
 	const databases = "10000" // far more than any package has tests
-	server, err := launchRedis(context.Background(), os.TempDir(), "--databases", databases)
-	return &Redis{server: server}, err
+	r := &Redis{scope: NewScope(context.Background())}
+	return r, r.scope.Run(func() { r.server = launchRedis(r.scope, "--databases", databases) })
 }
 
 // Database returns the address of a database that no test has used.
 func (r *Redis) Database() string { return fmt.Sprintf("%s/%d", r.server.URL(), r.databases.Add(1)) }
 
 // Stop ends the server.
-func (r *Redis) Stop() {
-	r.server.Kill()
-	os.RemoveAll(r.server.dir)
-}
+func (r *Redis) Stop() { r.scope.End() }

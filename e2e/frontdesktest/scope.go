@@ -27,6 +27,14 @@ type Scope struct {
 // NewScope opens a scope until End.
 func NewScope(ctx context.Context) *Scope { return &Scope{ctx: ctx} }
 
+// Must fails the test on an error.
+func Must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Run runs a function that uses the scope as a test uses its testing.TB, and returns its failures.
 func (s *Scope) Run(do func()) error {
 	var running sync.WaitGroup
@@ -73,9 +81,7 @@ func (s *Scope) Cleanup(end func()) {
 // TempDir creates a folder that is removed at the end.
 func (s *Scope) TempDir() string {
 	dir, err := os.MkdirTemp("", "frontdesk")
-	if err != nil {
-		s.Fatal(err)
-	}
+	Must(s, err)
 	s.Cleanup(func() { os.RemoveAll(dir) })
 	return dir
 }
@@ -111,9 +117,7 @@ func shared[T any](start func(testing.TB) T) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()
 		made, err := once()
-		if err != nil {
-			t.Fatal(err)
-		}
+		Must(t, err)
 		return made
 	}
 }

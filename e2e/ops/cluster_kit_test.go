@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -29,22 +30,18 @@ const (
 	nodeSilence = 2000
 )
 
-// newRedisCluster starts six nodes below dir, and waits until they are a cluster.
-func newRedisCluster(ctx context.Context, dir string) (*redisCluster, error) {
+// newRedisCluster starts six nodes until the test ends, and waits until they are a cluster.
+func newRedisCluster(t *testing.T) *redisCluster {
+	t.Helper()
 	c := &redisCluster{}
 	for range primaries + clusterReplicas {
-		bus, err := frontdesktest.FindPort() // by default it would be 10,000 above the port
-		if err != nil {
-			return c, err
-		}
-		node, err := frontdesktest.NewRedisServer(ctx, dir, frontdesktest.FsyncAlways, "--maxmemory-policy", "noeviction", "--cluster-enabled", "yes", "--cluster-port", fmt.Sprint(bus),
+		bus := frontdesktest.FreePort(t) // by default it would be 10,000 above the port
+		node := frontdesktest.NewRedisServer(t, frontdesktest.FsyncAlways, "--maxmemory-policy", "noeviction", "--cluster-enabled", "yes", "--cluster-port", fmt.Sprint(bus),
 			"--cluster-node-timeout", fmt.Sprint(nodeSilence), "--cluster-replica-validity-factor", "0")
 		c.nodes, c.buses = append(c.nodes, node), append(c.buses, bus)
-		if err != nil {
-			return c, err
-		}
 	}
-	return c, c.join(ctx)
+	frontdesktest.Must(t, c.join(t.Context()))
+	return c
 }
 
 // join distributes the slots over the first three nodes, and makes each of the others a replica of one
@@ -173,13 +170,6 @@ func (c *redisCluster) Nodes() []*frontdesktest.RedisServer { return c.nodes }
 // URL returns its address for gateways: two nodes, which lead to the others.
 func (c *redisCluster) URL() string {
 	return fmt.Sprintf("redis+cluster://%s,%s", c.nodes[0].Address(), c.nodes[primaries+1].Address())
-}
-
-// Kill ends the whole cluster.
-func (c *redisCluster) Kill() {
-	for _, node := range c.nodes {
-		node.Kill()
-	}
 }
 
 var _ harness.Storage = (*redisCluster)(nil)

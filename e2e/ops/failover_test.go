@@ -24,25 +24,19 @@ const (
 // TestSentinelFailsOverUnderLoad kills the primary that Sentinels watch while a crowd pays.
 func TestSentinelFailsOverUnderLoad(t *testing.T) {
 	t.Parallel()
-	watched, err := harness.NewSentinelRedis(t.Context(), t.TempDir())
-	t.Cleanup(watched.Kill)
-	if err != nil {
-		t.Fatal(err)
-	}
-	failOverUnderLoad(t, watched, func(ctx context.Context, _ string) error { return watched.FailOver(ctx) })
+	watched := harness.NewSentinelRedis(t)
+	failOverUnderLoad(t, watched, func(string) { watched.FailOver() })
 }
 
 // TestClusterFailsOverUnderLoad kills the primary of a payment's slot in a cluster while a crowd pays.
 // It stays dead: the replica that takes its place has another address.
 func TestClusterFailsOverUnderLoad(t *testing.T) {
 	t.Parallel()
-	cluster, err := newRedisCluster(t.Context(), t.TempDir())
-	t.Cleanup(cluster.Kill)
-	if err != nil {
-		t.Fatal(err)
-	}
-	failOverUnderLoad(t, cluster, func(ctx context.Context, registration string) error {
-		return cluster.FailOver(ctx, "fd:{"+registration+"}:registration")
+	cluster := newRedisCluster(t)
+	failOverUnderLoad(t, cluster, func(registration string) {
+		if err := cluster.FailOver(t.Context(), "fd:{"+registration+"}:registration"); err != nil {
+			t.Error(err)
+		}
 	})
 }
 
@@ -50,11 +44,7 @@ func TestClusterFailsOverUnderLoad(t *testing.T) {
 // crowd pays and the slot of a payment moves.
 func TestClusterAcknowledgesUnderLoad(t *testing.T) {
 	t.Parallel()
-	cluster, err := newRedisCluster(t.Context(), t.TempDir())
-	t.Cleanup(cluster.Kill)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cluster := newRedisCluster(t)
 	failUnderLoad(t, harness.Config{Storage: cluster, Environment: []string{"FRONTDESK_REDIS_WAIT=1"}}, func(_ *harness.Harness, registration string) {
 		if err := cluster.Migrate(t.Context(), "fd:{"+registration+"}:registration"); err != nil {
 			t.Error(err)
@@ -64,14 +54,10 @@ func TestClusterAcknowledgesUnderLoad(t *testing.T) {
 
 // failOverUnderLoad makes Redis fail over at the moment when one buyer's payment is sent to the club
 // system. That payment is recorded nevertheless.
-func failOverUnderLoad(t *testing.T, storage harness.Storage, failOver func(ctx context.Context, registration string) error) {
+func failOverUnderLoad(t *testing.T, storage harness.Storage, failOver func(registration string)) {
 	t.Helper()
 	r, registration, state := failUnderLoad(t, harness.Config{Storage: storage}, func(r *harness.Harness, registration string) {
-		struck := r.BreakAt(t.Context(), frontdesktest.PostPayment, frontdesktest.DuringRequest, frontdesktest.Patience, func(*harness.Gateway) {
-			if err := failOver(t.Context(), registration); err != nil {
-				t.Error(err)
-			}
-		})
+		struck := r.BreakAt(t.Context(), frontdesktest.PostPayment, frontdesktest.DuringRequest, frontdesktest.Patience, func(*harness.Gateway) { failOver(registration) })
 		if struck == nil {
 			t.Fatal("nothing was sent to the club system")
 		}
@@ -91,11 +77,7 @@ func failOverUnderLoad(t *testing.T, storage harness.Storage, failOver func(ctx 
 func failUnderLoad(t *testing.T, of harness.Config, befall func(r *harness.Harness, registration string)) (r *harness.Harness, registration, state string) {
 	t.Helper()
 	of.Gateway, of.Replicas = frontdesktest.Binary(t), 2
-	r, err := harness.New(t.Context(), of)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(r.Close)
+	r = harness.New(t, of)
 	one := r.NewJourney(0)
 	if !one.Register(t.Context()) || !one.Pay(t.Context()) {
 		t.Fatal("no payment succeeds")
@@ -119,14 +101,8 @@ func failUnderLoad(t *testing.T, of harness.Config, befall func(r *harness.Harne
 // expectConsistentLedgers compares all ledgers with each other, once all journeys have ended.
 func expectConsistentLedgers(t *testing.T, r *harness.Harness, journeys []*harness.Journey) {
 	t.Helper()
-	if err := r.Settle(t.Context(), journeys); err != nil {
-		t.Fatal(err)
-	}
-	found, err := r.Check(t.Context(), journeys)
-	if err != nil {
-		t.Error(err)
-	}
-	for _, v := range found {
+	r.Settle(t.Context(), journeys)
+	for _, v := range r.Check(journeys) {
 		t.Errorf("%s: %s %s\n%s", v.Invariant, v.Registration, v.Detail, v.Trace)
 	}
 	t.Logf("%d journeys", len(journeys))

@@ -53,7 +53,7 @@ var outages = map[string]outage{
 	// only in memory, or is about to.
 	"full disk": {
 		start: func(s *outageEnv) { s.must(limitFiles(s.storage, "1:")) },
-		end:   func(s *outageEnv) { <-s.storage.Ended(); s.must(s.storage.Start(s.t.Context())) },
+		end:   func(s *outageEnv) { <-s.storage.Ended(); s.storage.Start() },
 		code:  api.StorageUnavailable, ready: "redis unavailable", log: redisDown, unsaved: true,
 	},
 	"full disk, synced each second": {
@@ -185,11 +185,7 @@ func newOutageEnv(t *testing.T, fsync string) *outageEnv {
 	if fsync == "" {
 		fsync = frontdesktest.FsyncAlways
 	}
-	s := &outageEnv{t: t, upstreams: frontdesktest.NewUpstreams(t)}
-	var err error
-	s.storage, err = frontdesktest.NewRedisServer(t.Context(), t.TempDir(), fsync)
-	s.must(err)
-	t.Cleanup(func() { s.storage.Kill() })
+	s := &outageEnv{t: t, upstreams: frontdesktest.NewUpstreams(t), storage: frontdesktest.NewRedisServer(t, fsync)}
 	at := strings.TrimPrefix(s.upstreams.URL, "http://")
 	s.redis = frontdesktest.NewTCPProxy(t, strings.TrimPrefix(s.storage.URL(), "redis://"))
 	s.club, s.cards = frontdesktest.NewTCPProxy(t, at), frontdesktest.NewTCPProxy(t, at)

@@ -78,11 +78,7 @@ func expectOneSlot(t *testing.T, gateways []*frontdesktest.Process, moving bool)
 // payment change nothing for buyers.
 func TestRedisCluster(t *testing.T) {
 	t.Parallel()
-	cluster, err := newRedisCluster(t.Context(), t.TempDir())
-	t.Cleanup(cluster.Kill)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cluster := newRedisCluster(t)
 	expectSafe(t, cluster, "")
 	gateways, c := onTopology(t, cluster)
 	paid := runJourneys(t, c, gateways[0])
@@ -103,19 +99,11 @@ func TestRedisCluster(t *testing.T) {
 // TestRedisSentinel kills the primary that Sentinels watch in the middle of a payment.
 func TestRedisSentinel(t *testing.T) {
 	t.Parallel()
-	watched, err := harness.NewSentinelRedis(t.Context(), t.TempDir())
-	t.Cleanup(watched.Kill)
-	if err != nil {
-		t.Fatal(err)
-	}
+	watched := harness.NewSentinelRedis(t)
 	expectSafe(t, watched, "")
 	gateways, c := onTopology(t, watched)
 	paid := runJourneys(t, c, gateways[1])
-	paid = append(paid, payThrough(t, c, func(string) {
-		if err := watched.FailOver(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}))
+	paid = append(paid, payThrough(t, c, func(string) { watched.FailOver() }))
 	frontdesktest.Eventually(t, "the gateways are ready", func() bool { return c.Do("GET", "/readyz", nil).Status == http.StatusOK })
 	expectRecorded(t, c, paid)
 	promoted := watched.Client()
@@ -130,11 +118,7 @@ func TestRedisSentinel(t *testing.T) {
 // real payments.
 func TestClusterWithUnsafeNode(t *testing.T) {
 	t.Parallel()
-	cluster, err := newRedisCluster(t.Context(), t.TempDir())
-	t.Cleanup(cluster.Kill)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cluster := newRedisCluster(t)
 	odd := cluster.Nodes()[1].Client()
 	defer odd.Close()
 	if err := odd.ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err(); err != nil {

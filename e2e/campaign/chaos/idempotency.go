@@ -49,42 +49,36 @@ func Idempotency() campaign.Campaign {
 	}
 }
 
-func checkIdempotency(ctx context.Context, r *run) error {
-	faults, stop := context.WithCancel(ctx)
-	defer stop()
-	var injecting, histories errgroup.Group
-	injecting.Go(func() error { return r.killGatewaysAndRedis(faults) })
-	limited, cancel := r.options.Context(ctx)
+func checkIdempotency(r *run) {
+	limited, cancel := r.options.Context(r.Context())
 	defer cancel()
+	faults, stop := context.WithCancel(r.Context())
+	var injecting sync.WaitGroup
+	injecting.Go(func() { r.killGatewaysAndRedis(faults) })
+	defer injecting.Wait()
+	defer stop()
+	var histories errgroup.Group
 	histories.SetLimit(concurrentHistories)
 	for n := 1; n <= r.options.Count && limited.Err() == nil && (!r.options.StopAtViolation || r.record.ViolationCount() == 0); n++ {
 		histories.Go(func() error {
 			h := &history{run: r, random: rand.New(rand.NewPCG(r.options.Seed, uint64(n))), began: time.Now()}
-			h.make(ctx, n%3 == 0)
+			h.make(r.Context(), n%3 == 0)
 			h.check()
 			return nil
 		})
 	}
 	histories.Wait()
-	stop()
-	return unlessEnded(injecting.Wait())
 }
 
 // killGatewaysAndRedis goes on until the context ends.
-func (r *run) killGatewaysAndRedis(ctx context.Context) error {
-	whole := context.WithoutCancel(ctx)
+func (r *run) killGatewaysAndRedis(ctx context.Context) {
 	for ctx.Err() == nil {
 		r.waitUpTo(ctx, maxFaultPause)
-		if err := r.killOne(whole); err != nil {
-			return err
-		}
+		r.killOne(ctx)
 		r.waitUpTo(ctx, maxFaultPause)
-		if err := r.restartRedis(nil)(whole); err != nil {
-			return err
-		}
+		r.restartRedis(nil)(ctx)
 		r.record.AddFault(redisKilledAlways)
 	}
-	return nil
 }
 
 // history is what several callers did at the same time with a few keys, or with one sale.

@@ -2,11 +2,9 @@ package chaos
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"frontdesk/e2e/campaign"
 	"frontdesk/e2e/campaign/harness"
@@ -57,55 +55,44 @@ func killed(operation frontdesktest.Operation, phase frontdesktest.Phase) string
 	return fmt.Sprintf("killed %s the %s", phase, operation.Name)
 }
 
-func kill(ctx context.Context, r *run) error {
-	if err := r.injectUnderLoad(ctx, killBuyers, 1, r.enoughFaults, r.killInEveryWay); err != nil {
-		return err
-	}
-	return r.settleAndCheck(ctx)
+func kill(r *run) {
+	r.injectUnderLoad(killBuyers, 1, r.enoughFaults, r.killInEveryWay)
+	r.settleAndCheck()
 }
 
 // killInEveryWay is one round of all kinds.
-func (r *run) killInEveryWay(ctx context.Context, round int) error {
+func (r *run) killInEveryWay(ctx context.Context, round int) {
 	for _, operation := range frontdesktest.Operations {
 		for _, phase := range frontdesktest.KillPhases {
-			if err := r.killAt(ctx, operation, phase); err != nil {
-				return err
+			if victim := r.BreakAt(ctx, operation, phase, operationTime, (*harness.Gateway).Kill); victim != nil {
+				r.record.AddFault(killed(operation, phase))
+				victim.Start()
 			}
 		}
 	}
-	if err := errors.Join(r.killOne(ctx), r.killAll(ctx)); err != nil {
-		return err
-	}
+	r.killOne(ctx)
+	r.killAll(ctx)
 	r.options.Logf("kill: round %d is over", round+1)
-	return nil
 }
 
-func (r *run) killAt(ctx context.Context, operation frontdesktest.Operation, phase frontdesktest.Phase) error {
-	victim := r.BreakAt(ctx, operation, phase, operationTime, (*harness.Gateway).Kill)
-	if victim == nil {
-		return ctx.Err()
-	}
-	r.record.AddFault(killed(operation, phase))
-	return victim.Start(ctx)
-}
-
-func (r *run) killOne(ctx context.Context) error {
+func (r *run) killOne(ctx context.Context) {
 	r.waitUpTo(ctx, maxPause)
-	victim := r.RandomGateway(r.random)
-	victim.Kill()
+	r.restart(r.RandomGateway(r.random))
 	r.record.AddFault(killedOne)
-	return victim.Start(ctx)
 }
 
-func (r *run) killAll(ctx context.Context) error {
+func (r *run) killAll(ctx context.Context) {
 	r.waitUpTo(ctx, maxPause)
-	var all errgroup.Group
+	var all sync.WaitGroup
 	for _, victim := range r.Gateways {
-		all.Go(func() error {
-			victim.Kill()
-			return victim.Start(ctx)
-		})
+		all.Go(func() { r.restart(victim) })
 	}
+	all.Wait()
 	r.record.AddFault(killedAll)
-	return all.Wait()
+}
+
+// restart kills a gateway and starts it again.
+func (r *run) restart(victim *harness.Gateway) {
+	victim.Kill()
+	victim.Start()
 }

@@ -6,9 +6,7 @@ package chaos
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -44,32 +42,22 @@ type run struct {
 }
 
 // onHarness makes a campaign's Drive: it calls drive with a run on a Redis and gateways of its own.
-func onHarness(replicas int, redis redisSetup, drive func(context.Context, *run) error) func(context.Context, campaign.Options, *campaign.Recorder) error {
+func onHarness(replicas int, redis redisSetup, drive func(*run)) func(context.Context, campaign.Options, *campaign.Recorder) error {
 	return func(ctx context.Context, o campaign.Options, record *campaign.Recorder) error {
-		dir, err := os.MkdirTemp("", "frontdesk-campaign")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(dir)
-		storage, err := redis.start(ctx, dir)
-		defer storage.Kill() // a part of it may run in spite of an error
-		if err != nil {
-			return err
-		}
-		h, err := harness.New(ctx, harness.Config{Gateway: o.Gateway, Replicas: replicas, Storage: storage})
-		if err != nil {
-			return err
-		}
-		defer h.Close()
-		return drive(ctx, &run{Harness: h, options: o, record: record, random: rand.New(rand.NewPCG(o.Seed, 2)), mayLose: redis.mayLose})
+		scope := frontdesktest.NewScope(ctx)
+		defer scope.End()
+		return scope.Run(func() {
+			h := harness.New(scope, harness.Config{Gateway: o.Gateway, Replicas: replicas, Storage: redis.start(scope)})
+			drive(&run{Harness: h, options: o, record: record, random: rand.New(rand.NewPCG(o.Seed, 2)), mayLose: redis.mayLose})
+		})
 	}
 }
 
 // injectUnderLoad injects rounds of faults while buyers come, atOnce at a time: at least some rounds, and
 // more until they are enough or the time is over. A mutation is found within the least number of rounds, or
 // not at all.
-func (r *run) injectUnderLoad(ctx context.Context, atOnce, least int, enough func(rounds int) bool, inject func(context.Context, int) error) error {
-	load, stop := context.WithCancel(ctx)
+func (r *run) injectUnderLoad(atOnce, least int, enough func(rounds int) bool, inject func(ctx context.Context, round int)) {
+	load, stop := context.WithCancel(r.Context())
 	var buyers sync.WaitGroup
 	defer buyers.Wait()
 	defer stop()
@@ -85,17 +73,14 @@ func (r *run) injectUnderLoad(ctx context.Context, atOnce, least int, enough fun
 			}
 		})
 	}
-	limited, cancel := r.options.Context(ctx)
+	ctx, cancel := r.options.Context(r.Context())
 	defer cancel()
-	for round := 0; limited.Err() == nil; round++ {
+	for round := 0; ctx.Err() == nil && !r.Failed(); round++ {
 		if round >= least && (r.options.StopAtViolation || r.options.Duration == 0 && enough(round)) {
-			return nil
+			return
 		}
-		if err := inject(limited, round); err != nil {
-			return unlessEnded(err)
-		}
+		inject(ctx, round)
 	}
-	return nil
 }
 
 // enoughFaults reports whether every kind of fault happened as often as required.
@@ -114,16 +99,10 @@ func (r *run) nextJourney() *harness.Journey {
 }
 
 // settleAndCheck brings all journeys to their ends, and reports their outcomes.
-func (r *run) settleAndCheck(ctx context.Context) error {
-	if err := r.Settle(ctx, r.journeys); err != nil {
-		return err
-	}
-	found, err := r.Check(ctx, r.journeys)
-	if err != nil {
-		return err
-	}
+func (r *run) settleAndCheck() {
+	r.Settle(r.Context(), r.journeys)
 	unfinished, stale := 0, 0
-	for _, v := range found {
+	for _, v := range r.Check(r.journeys) {
 		v.Seed = r.options.Seed
 		if r.mayLose && v.Invariant == campaign.RetryWhileCharged && strings.HasSuffix(v.Detail, staleResponse) {
 			stale++
@@ -153,7 +132,6 @@ func (r *run) settleAndCheck(ctx context.Context) error {
 	if unfinished > 0 {
 		r.record.AddNote("Buyers who could not start a registration: %d.", unfinished)
 	}
-	return nil
 }
 
 // strangerAsked is the "fault" that a stranger asks for a registration; one in five meets it.
@@ -170,11 +148,4 @@ const staleResponse = "processing, retry same_key"
 
 func (r *run) waitUpTo(ctx context.Context, limit time.Duration) {
 	frontdesktest.Sleep(ctx, time.Duration(r.random.Int64N(int64(limit))))
-}
-
-func unlessEnded(err error) error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return nil
-	}
-	return err
 }

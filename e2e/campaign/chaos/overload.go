@@ -13,7 +13,6 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/e2e/campaign"
-	"frontdesk/e2e/campaign/harness"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/clubsim"
 )
@@ -63,23 +62,19 @@ func Overload() campaign.Campaign {
 	}
 }
 
-func overload(ctx context.Context, r *run) error {
-	leave := r.startCrowd(ctx)
-	err := r.injectUnderLoad(ctx, overloadBuyers, 1, r.enoughFaults, r.troubleClub)
+func overload(r *run) {
+	leave := sync.OnceFunc(r.startCrowd())
+	defer leave() // even if a fault cannot be injected
+	r.injectUnderLoad(overloadBuyers, 1, r.enoughFaults, r.troubleClub)
 	leave()
-	if err == nil {
-		err = r.Upstreams.Sim.SetFaults(nil)
-	}
-	if err != nil {
-		return err
-	}
+	frontdesktest.Must(r, r.Upstreams.Sim.SetFaults(nil))
 	r.checkResponses()
-	return r.settleAndCheck(ctx)
+	r.settleAndCheck()
 }
 
 // startCrowd sends newcomers until the returned function is called. Each of them comes once.
-func (r *run) startCrowd(ctx context.Context) (leave func()) {
-	ctx, stop := context.WithCancel(ctx)
+func (r *run) startCrowd() (leave func()) {
+	ctx, stop := context.WithCancel(r.Context())
 	var crowd sync.WaitGroup
 	var turnedAway atomic.Int64
 	client := &http.Client{Timeout: latestResponse, Transport: &http.Transport{MaxIdleConnsPerHost: overloadCrowd}}
@@ -104,7 +99,7 @@ func (r *run) startCrowd(ctx context.Context) (leave func()) {
 
 // troubleClub has the club system be slow and silent for a while. In the middle of each, a gateway is killed and
 // Redis fails over.
-func (r *run) troubleClub(ctx context.Context, round int) error {
+func (r *run) troubleClub(ctx context.Context, round int) {
 	share := func(p float64) *float64 { return &p }
 	slow := []clubsim.Fault{ // half of the reads of a sale fail, which are calls that may be repeated
 		{Match: clubsim.FaultMatch{Method: http.MethodGet, Path: "/sales/*"}, Kind: "error_before", Probability: share(0.5)},
@@ -112,19 +107,11 @@ func (r *run) troubleClub(ctx context.Context, round int) error {
 	}
 	silent := []clubsim.Fault{{Match: clubsim.FaultMatch{Method: http.MethodGet, Path: "/sales/*"}, Kind: "hang", Probability: share(0.1)}}
 	for kind, faults := range map[string][]clubsim.Fault{clubSlow: slow, clubSilent: silent} {
-		if err := r.Upstreams.Sim.SetFaults(faults); err != nil {
-			return err
-		}
+		frontdesktest.Must(r, r.Upstreams.Sim.SetFaults(faults))
 		frontdesktest.Sleep(ctx, overloadPhase)
-		victim := r.RandomGateway(r.random)
-		victim.Kill()
-		if err := victim.Start(context.WithoutCancel(ctx)); err != nil {
-			return err
-		}
+		r.restart(r.RandomGateway(r.random))
 		r.record.AddFault(overloadKilled)
-		if err := r.Storage.(*harness.SentinelRedis).FailOver(context.WithoutCancel(ctx)); err != nil {
-			return err
-		}
+		r.failRedisOver(ctx)
 		r.record.AddFault(overloadFailedOver)
 		rest := overloadPhase
 		if kind == clubSilent && round == 0 {
@@ -139,7 +126,6 @@ func (r *run) troubleClub(ctx context.Context, round int) error {
 		}
 	}
 	r.options.Logf("overload: round %d is over", round+1)
-	return nil
 }
 
 // checkRetries judges the latest calls to the club system. A read of a sale that follows a failed one, for the

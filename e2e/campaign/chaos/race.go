@@ -51,7 +51,8 @@ func Race() campaign.Campaign {
 	}
 }
 
-func race(ctx context.Context, r *run) error {
+func race(r *run) {
+	ctx := r.Context()
 	limited, cancel := r.options.Context(ctx)
 	defer cancel()
 	for i := 0; limited.Err() == nil; i++ {
@@ -64,7 +65,7 @@ func race(ctx context.Context, r *run) error {
 			c.race(ctx, i)
 		}
 	}
-	return r.settleAndCheck(ctx)
+	r.settleAndCheck()
 }
 
 // contention is the race for one registration.

@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"context"
+	"testing"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -49,26 +50,24 @@ func Redis() campaign.Campaign {
 
 type redisFault struct {
 	kind   string
-	inject func(context.Context) error
+	inject func(context.Context)
 }
 
 // redisSetup is a kind of Redis with its faults, in the order in which they are injected.
 type redisSetup struct {
-	start   func(ctx context.Context, dir string) (harness.Storage, error)
+	start   func(testing.TB) harness.Storage
 	faults  func(*run) []redisFault
 	mayLose bool // acknowledged writes
 }
 
 var (
 	durableRedis = redisSetup{
-		start: func(ctx context.Context, dir string) (harness.Storage, error) {
-			return frontdesktest.NewRedisServer(ctx, dir, frontdesktest.FsyncAlways)
-		},
+		start:  func(t testing.TB) harness.Storage { return frontdesktest.NewRedisServer(t, frontdesktest.FsyncAlways) },
 		faults: func(r *run) []redisFault { return []redisFault{{redisKilledAlways, r.restartRedis(nil)}} },
 	}
 	lossyRedis = redisSetup{
-		start: func(ctx context.Context, dir string) (harness.Storage, error) {
-			return frontdesktest.NewRedisServer(ctx, dir, frontdesktest.FsyncEverySec)
+		start: func(t testing.TB) harness.Storage {
+			return frontdesktest.NewRedisServer(t, frontdesktest.FsyncEverySec)
 		},
 		faults: func(r *run) []redisFault {
 			server := r.redisServer()
@@ -79,12 +78,8 @@ var (
 	}
 	// sentinelRedis loses, with the primary's process, what the replica has not received yet.
 	sentinelRedis = redisSetup{
-		start: func(ctx context.Context, dir string) (harness.Storage, error) {
-			return harness.NewSentinelRedis(ctx, dir)
-		},
-		faults: func(r *run) []redisFault {
-			return []redisFault{{redisFailedOver, r.Storage.(*harness.SentinelRedis).FailOver}}
-		},
+		start:   func(t testing.TB) harness.Storage { return harness.NewSentinelRedis(t) },
+		faults:  func(r *run) []redisFault { return []redisFault{{redisFailedOver, r.failRedisOver}} },
 		mayLose: true,
 	}
 )
@@ -100,23 +95,18 @@ func breakRedis(ctx context.Context, o campaign.Options, record *campaign.Record
 	return group.Wait()
 }
 
-func (s redisSetup) breakIt(ctx context.Context, r *run) error {
+func (s redisSetup) breakIt(r *run) {
 	faults := s.faults(r)
 	enough := func(rounds int) bool { return enoughRounds(rounds, faults, r.options) }
-	if err := r.injectUnderLoad(ctx, redisBuyers, 2, enough, func(ctx context.Context, round int) error {
+	r.injectUnderLoad(redisBuyers, 2, enough, func(ctx context.Context, round int) {
 		for _, fault := range faults {
 			r.waitUpTo(ctx, maxRedisPause)
-			if err := fault.inject(ctx); err != nil {
-				return err
-			}
+			fault.inject(ctx)
 			r.record.AddFault(fault.kind)
 		}
 		r.options.Logf("redis: round %d of %s is over", round+1, faults[0].kind)
-		return nil
-	}); err != nil {
-		return err
-	}
-	return r.settleAndCheck(ctx)
+	})
+	r.settleAndCheck()
 }
 
 // enoughRounds reports whether this Redis has had as many faults of each kind as required. It counts
@@ -137,38 +127,32 @@ func enoughRounds(rounds int, faults []redisFault, o campaign.Options) bool {
 func (r *run) redisServer() *frontdesktest.RedisServer { return r.Storage.(*frontdesktest.RedisServer) }
 
 // restartRedis kills the server, changes its files, and starts it a moment later.
-func (r *run) restartRedis(change func() error) func(context.Context) error {
-	return func(ctx context.Context) error {
+func (r *run) restartRedis(change func() error) func(context.Context) {
+	return func(ctx context.Context) {
 		server := r.redisServer()
 		server.Kill()
 		if change != nil {
-			if err := change(); err != nil {
-				return err
-			}
+			frontdesktest.Must(r, change())
 		}
 		const down = 100 * time.Millisecond // long enough for calls to find no server
 		r.waitUpTo(ctx, down)
-		return server.Start(context.WithoutCancel(ctx))
+		server.Start()
 	}
 }
 
-func (r *run) flushRedis(ctx context.Context) error {
-	client := r.Storage.Client()
-	defer client.Close()
-	return client.FlushAll(ctx).Err()
-}
+func (r *run) failRedisOver(context.Context) { r.Storage.(*harness.SentinelRedis).FailOver() }
+
+func (r *run) flushRedis(context.Context) { frontdesktest.FlushRedis(r, r.Storage.URL()) }
 
 // rollBackRedis copies the files while a payment is about to be captured. It restores the copy a moment
 // later, when that payment is most likely recorded.
-func (r *run) rollBackRedis(ctx context.Context) error {
+func (r *run) rollBackRedis(ctx context.Context) {
 	server := r.redisServer()
 	var err error
 	if r.BreakAt(ctx, frontdesktest.Capture, frontdesktest.DuringRequest, operationTime, func(*harness.Gateway) { err = server.Copy() }) == nil {
 		err = server.Copy()
 	}
-	if err != nil {
-		return err
-	}
+	frontdesktest.Must(r, err)
 	r.waitUpTo(ctx, maxCopyAge)
-	return r.restartRedis(server.Restore)(ctx)
+	r.restartRedis(server.Restore)(ctx)
 }

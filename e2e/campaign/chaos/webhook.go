@@ -1,7 +1,6 @@
 package chaos
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -50,16 +49,12 @@ func Webhook() campaign.Campaign {
 	}
 }
 
-func breakWebhooks(ctx context.Context, r *run) error {
-	faults := startWebhookFaults(r)
+func breakWebhooks(r *run) {
+	ctx, faults := r.Context(), startWebhookFaults(r)
 	defer faults.close()
 	operator := frontdesktest.Buyer{HTTP: http.DefaultClient}
-	if err := operator.Do(ctx, http.MethodPut, r.Upstreams.URL+"/sandbox/settings", sandbox.Settings{WebhookURL: faults.server.URL}, nil); err != nil {
-		return err
-	}
-	if err := r.createForeignPayments(ctx, &operator); err != nil {
-		return err
-	}
+	frontdesktest.Must(r, operator.Do(ctx, http.MethodPut, r.Upstreams.URL+"/sandbox/settings", sandbox.Settings{WebhookURL: faults.server.URL}, nil))
+	r.createForeignPayments(&operator)
 	limited, cancel := r.options.Context(ctx)
 	defer cancel()
 	d := &departingBuyers{run: r, paid: map[string]time.Time{}}
@@ -75,10 +70,8 @@ func breakWebhooks(ctx context.Context, r *run) error {
 			}
 		})
 	}
-	if err := d.awaitCompletion(ctx); err != nil {
-		return err
-	}
-	return r.settleAndCheck(ctx)
+	d.awaitCompletion()
+	r.settleAndCheck()
 }
 
 // departingBuyers pay and never return.
@@ -97,18 +90,17 @@ func (d *departingBuyers) leave(registration string) {
 
 // awaitCompletion reads the ledger until the last buyer has left and every paid registration is booked
 // or overdue.
-func (d *departingBuyers) awaitCompletion(ctx context.Context) error {
+func (d *departingBuyers) awaitCompletion() {
 	var allLeft atomic.Bool
 	go func() {
 		d.paying.Wait()
 		allLeft.Store(true)
 	}()
-	for frontdesktest.Sleep(ctx, lookEvery) {
+	for frontdesktest.Sleep(d.Context(), lookEvery) {
 		if last := allLeft.Load(); d.missing() == 0 && last {
-			return nil
+			return
 		}
 	}
-	return ctx.Err()
 }
 
 // missing counts the paid registrations that are not booked yet. An overdue one is reported as a
@@ -131,7 +123,7 @@ func (d *departingBuyers) missing() int {
 }
 
 // createForeignPayments pays other merchants at the same processor, whose events arrive here as well.
-func (r *run) createForeignPayments(ctx context.Context, buyer *frontdesktest.Buyer) error {
+func (r *run) createForeignPayments(buyer *frontdesktest.Buyer) {
 	url := r.Upstreams.URL + "/sandbox"
 	processor := sandbox.New(sandbox.Config{URL: url, Now: time.Now})
 	for i := range foreignPayments {
@@ -139,13 +131,8 @@ func (r *run) createForeignPayments(ctx context.Context, buyer *frontdesktest.Bu
 		if i%2 == 0 { // the same account, another environment
 			metadata = map[string]string{"fd_registration": uuid.NewString(), "fd_generation": "1", "fd_environment": "live"}
 		}
-		p, err := processor.Create(ctx, uuid.NewString(), cards.NewPayment{Amount: 100, Currency: "EUR", Metadata: metadata})
-		if err != nil {
-			return err
-		}
-		if err := buyer.Confirm(ctx, url+"/payments/"+p.ID, frontdesktest.ApprovedCard); err != nil {
-			return err
-		}
+		p, err := processor.Create(r.Context(), uuid.NewString(), cards.NewPayment{Amount: 100, Currency: "EUR", Metadata: metadata})
+		frontdesktest.Must(r, err)
+		frontdesktest.Must(r, buyer.Confirm(r.Context(), url+"/payments/"+p.ID, frontdesktest.ApprovedCard))
 	}
-	return nil
 }

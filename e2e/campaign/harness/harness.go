@@ -7,13 +7,13 @@ package harness
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -25,8 +25,10 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// Harness is a running Frontdesk with everything around it.
+// Harness is a running Frontdesk with everything around it. It ends with its test or Scope, and fails it when
+// a part does not start.
 type Harness struct {
+	testing.TB
 	Gateways  []*Gateway
 	Upstreams *frontdesktest.Upstreams // never killed: their ledgers are the truth
 	Storage   Storage
@@ -44,14 +46,13 @@ type Harness struct {
 type Storage interface {
 	URL() string                   // for gateways
 	Client() redis.UniversalClient // of the current primary
-	Kill()
 }
 
 // Config is what a harness needs.
 type Config struct {
 	Gateway     string   // path of the binary
 	Replicas    int      // zero: 3
-	Storage     Storage  // running; Close ends it
+	Storage     Storage  // running
 	Environment []string // more variables of the gateways
 }
 
@@ -60,34 +61,28 @@ type Config struct {
 const callTime = 40 * time.Second
 
 // New starts the upstreams and the gateways.
-func New(ctx context.Context, cfg Config) (h *Harness, err error) {
-	h = &Harness{Storage: cfg.Storage, Upstreams: frontdesktest.StartUpstreams(), charges: &chargeLog{captured: map[string]time.Time{}, refunded: map[string]bool{}},
+func New(t testing.TB, cfg Config) *Harness {
+	t.Helper()
+	h := &Harness{TB: t, Storage: cfg.Storage, Upstreams: frontdesktest.NewUpstreams(t), charges: &chargeLog{captured: map[string]time.Time{}, refunded: map[string]bool{}},
 		HTTP: http.Client{Timeout: callTime, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
-	defer func() {
-		if err != nil {
-			h.Close()
-		}
-	}()
+	t.Cleanup(h.close)
 	for range cmp.Or(cfg.Replicas, 3) {
-		if err := h.startGateway(ctx, cfg); err != nil {
-			return h, err
-		}
+		h.startGateway(cfg)
 	}
-	if err := h.chooseOffer(ctx); err != nil {
-		return h, err
-	}
-	return h, h.openDesk(ctx)
+	c := frontdesktest.NewClient(t, h.Gateways[0].URL)
+	h.Club = c.Club()
+	h.offer = c.CardOffer(h.Club)
+	h.openDesk()
+	return h
 }
 
-// Close kills everything that was started.
-func (h *Harness) Close() {
+// close kills the gateways.
+func (h *Harness) close() {
 	h.Upstreams.Club.Release() // hanging requests, which the proxies wait for
 	for _, g := range h.Gateways {
 		g.Kill()
 		g.proxy.Close()
 	}
-	h.Upstreams.Close()
-	h.Storage.Kill()
 	h.HTTP.CloseIdleConnections()
 }
 
@@ -98,33 +93,30 @@ type Gateway struct {
 	path        string
 	environment []string
 	proxy       *frontdesktest.FaultProxy
+	t           testing.TB
 
 	mu      sync.Mutex
 	process *frontdesktest.Process
 }
 
-func (h *Harness) startGateway(ctx context.Context, cfg Config) error {
-	port, err := frontdesktest.FindPort()
-	if err != nil {
-		return err
-	}
-	address, proxy := fmt.Sprintf("127.0.0.1:%d", port), h.Upstreams.Proxy()
+func (h *Harness) startGateway(cfg Config) {
+	address, proxy := fmt.Sprintf("127.0.0.1:%d", frontdesktest.FreePort(h)), h.Upstreams.Proxy()
 	proxy.OnRequest, proxy.OnSuccess = h.charges.refundRequested, h.charges.captureAnswered
-	g := &Gateway{URL: "http://" + address, path: cfg.Gateway, proxy: proxy, environment: append([]string{
+	g := &Gateway{URL: "http://" + address, path: cfg.Gateway, proxy: proxy, t: h, environment: append([]string{
 		"FRONTDESK_MODE=test", "FRONTDESK_ADDR=" + address, "FRONTDESK_PUBLIC_URL=http://" + address, "FRONTDESK_REDIS_URL=" + cfg.Storage.URL(),
 		"FRONTDESK_CLUB_URL=" + proxy.URL + "/sim", "FRONTDESK_SANDBOX_URL=" + proxy.URL + "/sandbox", "FRONTDESK_RATE_LIMITS=off", "FRONTDESK_OPS_ADDR=off",
 	}, cfg.Environment...)}
 	h.Gateways = append(h.Gateways, g)
-	return g.Start(ctx)
+	g.Start()
 }
 
 // Start starts the gateway, and waits until it listens.
-func (g *Gateway) Start(ctx context.Context) error {
-	process, err := frontdesktest.Launch(ctx, frontdesktest.GatewayReady, g.environment, g.path)
+func (g *Gateway) Start() {
+	process, err := frontdesktest.Launch(g.t.Context(), frontdesktest.GatewayReady, g.environment, g.path)
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	g.process = process
-	return err
+	g.mu.Unlock()
+	frontdesktest.Must(g.t, err)
 }
 
 // Kill ends the gateway in the middle of its work, with kill -9.
@@ -147,8 +139,8 @@ func (h *Harness) BreakAt(ctx context.Context, operation frontdesktest.Operation
 	for _, g := range h.Gateways {
 		b := &frontdesktest.Breakpoint{Operation: operation, Phase: phase, OnHit: func() {
 			first.Do(func() {
+				defer func() { hits <- g }() // even if act fails the test
 				act(g)
-				hits <- g
 			})
 		}}
 		g.proxy.Add(b)
@@ -165,31 +157,18 @@ func (h *Harness) BreakAt(ctx context.Context, operation frontdesktest.Operation
 	}
 }
 
-// chooseOffer finds a club and an offer that can be paid by card at once.
-func (h *Harness) chooseOffer(ctx context.Context) error {
-	scope := frontdesktest.NewScope(ctx)
-	return scope.Run(func() {
-		c := frontdesktest.NewClient(scope, h.Gateways[0].URL)
-		h.Club = c.Club()
-		h.offer = c.CardOffer(h.Club)
-	})
-}
-
 // openDesk connects the club's staff to the club system, bypassing every fault.
-func (h *Harness) openDesk(ctx context.Context) error {
+func (h *Harness) openDesk() {
 	h.desk = club.New(club.Config{BaseURL: h.Upstreams.URL + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret,
 		GatewayKey: clubsim.DemoGatewayKey, Now: time.Now})
 	h.scope = club.Scope{ClientToken: clubsim.DemoClientToken, Club: club.NewIRI(clubsim.DemoClientToken, "clubs", h.Club)}
-	network, err := h.desk.NetworkNodes(ctx, h.scope)
-	if err != nil {
-		return err
-	}
+	network, err := h.desk.NetworkNodes(h.Context(), h.scope)
+	frontdesktest.Must(h, err)
 	node, found := network.NodeOf(h.scope.Club)
 	if !found {
-		return errors.New("the club has no node")
+		h.Fatal("the club has no node")
 	}
 	h.scope.Node = node.IRI
-	return nil
 }
 
 func (h *Harness) newBuyer(g *Gateway) *frontdesktest.Buyer {

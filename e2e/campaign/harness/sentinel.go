@@ -1,11 +1,12 @@
 package harness
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -20,6 +21,7 @@ type SentinelRedis struct {
 	port             int // of the Sentinel
 	dir              string
 	sentinel         *frontdesktest.Process
+	t                testing.TB
 }
 
 const (
@@ -38,63 +40,51 @@ const (
 	retryAfter = 10 * time.Second
 )
 
-// NewSentinelRedis starts all three, below dir.
-func NewSentinelRedis(ctx context.Context, dir string) (*SentinelRedis, error) {
-	w := &SentinelRedis{}
-	var err error
-	if w.primary, err = frontdesktest.NewRedisServer(ctx, dir, frontdesktest.FsyncAlways); err != nil {
-		return w, err
-	}
-	if w.replica, err = frontdesktest.NewRedisServer(ctx, dir, frontdesktest.FsyncAlways); err != nil {
-		return w, err
-	}
-	if w.port, err = frontdesktest.FindPort(); err != nil {
-		return w, err
-	}
-	w.dir = dir
-	if err := w.startSentinel(ctx); err != nil {
-		return w, err
-	}
-	return w, w.awaitReplication(ctx)
+// NewSentinelRedis starts all three, until the test ends.
+func NewSentinelRedis(t testing.TB) *SentinelRedis {
+	t.Helper()
+	w := &SentinelRedis{t: t, port: frontdesktest.FreePort(t), dir: t.TempDir(),
+		primary: frontdesktest.NewRedisServer(t, frontdesktest.FsyncAlways), replica: frontdesktest.NewRedisServer(t, frontdesktest.FsyncAlways)}
+	t.Cleanup(func() { w.sentinel.Kill() })
+	frontdesktest.Must(t, w.startSentinel())
+	w.awaitReplication()
+	return w
 }
 
-// startSentinel starts a Sentinel that knows only the primary.
-func (w *SentinelRedis) startSentinel(ctx context.Context) (err error) {
+// startSentinel starts a Sentinel that knows only the primary. It polls several times a second instead of
+// every ten seconds, because a campaign waits for it. Its ping stays slow enough for the replica not to
+// count as silent during a failover.
+func (w *SentinelRedis) startSentinel() (err error) {
 	file := filepath.Join(w.dir, "sentinel.conf")
 	text := fmt.Sprintf("port %d\nbind 127.0.0.1\ndir %s\nsentinel monitor %s 127.0.0.1 %d 1\nsentinel down-after-milliseconds %s %d\nsentinel failover-timeout %s %d\n",
 		w.port, w.dir, primaryName, w.primary.Port, primaryName, silence.Milliseconds(), primaryName, failoverTime.Milliseconds())
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return err
 	}
+	ctx := w.t.Context()
 	if w.sentinel, err = frontdesktest.Launch(ctx, `\+monitor`, nil, "redis-server", file, "--sentinel"); err != nil {
 		return err
 	}
-	return w.speedUp(ctx)
-}
-
-// speedUp makes the Sentinel poll several times a second instead of every ten seconds, because a campaign
-// waits for it. Its ping stays slow enough for the replica not to count as silent during a failover.
-func (w *SentinelRedis) speedUp(ctx context.Context) error {
-	sentinel := w.client()
-	defer sentinel.Close()
-	periods := redis.NewStatusCmd(ctx, "sentinel", "debug", "info-period", 100, "ping-period", 250, "ask-period", 100, "publish-period", 200,
-		"min-link-reconnect-period", 500, "slave-reconf-timeout", 1000, "election-timeout", 1000, "tilt-trigger", 10_000, "tilt-period", 1000)
-	return sentinel.Process(ctx, periods)
+	client := w.client()
+	defer client.Close()
+	return client.Process(ctx, redis.NewStatusCmd(ctx, "sentinel", "debug", "info-period", 100, "ping-period", 250, "ask-period", 100, "publish-period", 200,
+		"min-link-reconnect-period", 500, "slave-reconf-timeout", 1000, "election-timeout", 1000, "tilt-trigger", 10_000, "tilt-period", 1000))
 }
 
 // awaitReplication makes the replica follow the primary, and waits until it does and the
 // Sentinel knows of it.
-func (w *SentinelRedis) awaitReplication(ctx context.Context) error {
+func (w *SentinelRedis) awaitReplication() {
 	replica, primary, sentinel := w.replica.Client(), w.primary.Client(), w.client()
 	defer replica.Close()
 	defer primary.Close()
 	defer sentinel.Close()
+	ctx := w.t.Context()
 	var asked time.Time
-	return frontdesktest.Within(ctx, "the replica follows the primary and the Sentinel sees it", frontdesktest.Patience, func() bool {
+	frontdesktest.Eventually(w.t, "the replica follows the primary and the Sentinel sees it", func() bool {
 		if time.Since(asked) > retryAfter {
 			if !asked.IsZero() {
 				w.sentinel.Kill()
-				if w.startSentinel(ctx) != nil {
+				if w.startSentinel() != nil {
 					return false
 				}
 			}
@@ -102,11 +92,10 @@ func (w *SentinelRedis) awaitReplication(ctx context.Context) error {
 			asked = time.Now()
 		}
 		known, err := sentinel.Replicas(ctx, primaryName).Result()
-		usable := false
-		for _, one := range known {
-			usable = usable || one["port"] == fmt.Sprint(w.replica.Port) && one["flags"] == "slave" && one["master-link-status"] == "ok" &&
+		usable := slices.ContainsFunc(known, func(one map[string]string) bool {
+			return one["port"] == fmt.Sprint(w.replica.Port) && one["flags"] == "slave" && one["master-link-status"] == "ok" &&
 				one["master-port"] == fmt.Sprint(w.primary.Port)
-		}
+		})
 		return err == nil && usable && strings.Contains(primary.Info(ctx, "replication").Val(), "state=online")
 	})
 }
@@ -116,33 +105,33 @@ const maxFailovers = 3
 
 // FailOver kills the primary, waits for the promotion, and restarts the old primary as a replica. Without
 // a promotion the primary is started as it was, and killed again.
-func (w *SentinelRedis) FailOver(ctx context.Context) (err error) {
+func (w *SentinelRedis) FailOver() {
+	var err error
 	for range maxFailovers {
 		w.primary.Kill()
-		err = frontdesktest.Within(ctx, "the replica is promoted", promotion, func() bool { return w.promoted(ctx) })
+		err = frontdesktest.Within(w.t.Context(), "the replica is promoted", promotion, w.promoted)
 		var as []string
 		if err == nil {
 			as = []string{"--replicaof", "127.0.0.1", fmt.Sprint(w.replica.Port)}
 		}
-		if failed := w.primary.Start(ctx, as...); failed != nil {
-			return failed
-		}
-		if err == nil || w.promoted(ctx) {
+		w.primary.Start(as...)
+		failedOver := err == nil || w.promoted()
+		if failedOver {
 			w.primary, w.replica = w.replica, w.primary
-			return w.awaitReplication(ctx)
 		}
-		if failed := w.awaitReplication(ctx); failed != nil {
-			return failed
+		w.awaitReplication()
+		if failedOver {
+			return
 		}
 	}
-	return fmt.Errorf("%w\n%s", err, w.sentinel.Output())
+	w.t.Fatalf("%v\n%s", err, w.sentinel.Output())
 }
 
 // promoted reports whether the Sentinel calls the replica the primary.
-func (w *SentinelRedis) promoted(ctx context.Context) bool {
+func (w *SentinelRedis) promoted() bool {
 	sentinel := w.client()
 	defer sentinel.Close()
-	now, err := sentinel.GetMasterAddrByName(ctx, primaryName).Result()
+	now, err := sentinel.GetMasterAddrByName(w.t.Context(), primaryName).Result()
 	return err == nil && len(now) == 2 && now[1] == fmt.Sprint(w.replica.Port)
 }
 
@@ -158,11 +147,4 @@ func (w *SentinelRedis) Client() redis.UniversalClient {
 // URL returns the address for gateways.
 func (w *SentinelRedis) URL() string {
 	return fmt.Sprintf("redis+sentinel://127.0.0.1:%d/%s", w.port, primaryName)
-}
-
-// Kill ends all three.
-func (w *SentinelRedis) Kill() {
-	w.sentinel.Kill()
-	w.primary.Kill()
-	w.replica.Kill()
 }

@@ -34,25 +34,19 @@ const returning = 32
 // Settle ends all faults: it restarts every gateway, expires the leases of dead processes, and has all
 // buyers come back until they see an end. Journeys that have not ended by then are judged as they are.
 // The tests of the payment machine cover the duration of a lease, which is too long for a campaign.
-func (h *Harness) Settle(ctx context.Context, journeys []*Journey) error {
+func (h *Harness) Settle(ctx context.Context, journeys []*Journey) {
 	ctx, cancel := context.WithTimeout(ctx, settleTime+time.Duration(len(journeys))*settleEach)
 	defer cancel()
 	for _, g := range h.Gateways {
 		g.Kill()
 	}
-	for {
-		err := h.expireLeases(ctx)
-		if err == nil {
-			break
-		}
+	for err := h.expireLeases(ctx); err != nil; err = h.expireLeases(ctx) {
 		if !redis.IsReadOnlyError(err) || !frontdesktest.Sleep(ctx, 100*time.Millisecond) { // of a primary that has just become a replica
-			return err
+			h.Fatal(err)
 		}
 	}
 	for _, g := range h.Gateways {
-		if err := g.Start(ctx); err != nil {
-			return err
-		}
+		g.Start()
 	}
 	var back errgroup.Group
 	back.SetLimit(returning)
@@ -62,10 +56,11 @@ func (h *Harness) Settle(ctx context.Context, journeys []*Journey) error {
 		}
 		back.Go(func() error { j.Watch(ctx, settleTime); return nil })
 	}
-	if err := back.Wait(); err != nil {
-		return err
+	back.Wait()
+	// Some payments are advanced only by the sweeper: their buyers saw an end before Redis forgot it, or their
+	// registration is gone. Those that are not settled in time are judged as they are.
+	for h.unsettled() > 0 && frontdesktest.Sleep(ctx, 500*time.Millisecond) {
 	}
-	return h.awaitSweeper(ctx)
 }
 
 // expireLeases ends all leases, and makes every open payment due for the sweeper. Every owner must be
@@ -91,24 +86,10 @@ func (h *Harness) expireLeases(ctx context.Context) error {
 	return err
 }
 
-// awaitSweeper waits for the payments that only the sweeper advances: their buyers saw an end before
-// Redis forgot it, or their registration is gone.
-func (h *Harness) awaitSweeper(ctx context.Context) error {
-	for {
-		waiting, err := h.unsettled(ctx)
-		if err != nil || waiting == 0 || !frontdesktest.Sleep(ctx, 500*time.Millisecond) {
-			return err // unsettled payments are judged as they are
-		}
-	}
-}
-
 // unsettled counts the payments that a gateway must still advance. They include those that wait for a
 // buyer who has already paid.
-func (h *Harness) unsettled(ctx context.Context) (n int, err error) {
-	states, err := h.paymentStates(ctx)
-	if err != nil {
-		return 0, err
-	}
+func (h *Harness) unsettled() (n int) {
+	states := h.paymentStates()
 	for _, p := range h.Upstreams.Cards.Payments() {
 		switch states[paymentName(p.Metadata["fd_registration"], p.Metadata["fd_generation"])] {
 		case "recorded", "in_doubt", "refunded", "cancelled", "blocked":
@@ -124,31 +105,28 @@ func (h *Harness) unsettled(ctx context.Context) (n int, err error) {
 			n++
 		}
 	}
-	return n, nil
+	return n
 }
 
-func (h *Harness) paymentStates(ctx context.Context) (map[string]string, error) {
-	ctx = context.WithoutCancel(ctx)
-	client := h.Storage.Client()
+func (h *Harness) paymentStates() map[string]string {
+	ctx, client := h.Context(), h.Storage.Client()
 	defer client.Close()
 	keys, err := paymentKeys(ctx, client)
-	if err != nil {
-		return nil, err
-	}
+	frontdesktest.Must(h, err)
 	pipe := client.Pipeline()
 	replies := map[string]*redis.StringCmd{}
 	for _, key := range keys {
 		registration, generation, _ := strings.Cut(strings.TrimPrefix(key, "fd:{"), "}:payment:")
 		replies[paymentName(registration, generation)] = pipe.HGet(ctx, key, "state")
 	}
-	if _, err := pipe.Exec(ctx); err != nil && len(keys) > 0 {
-		return nil, err
+	if _, err := pipe.Exec(ctx); len(keys) > 0 {
+		frontdesktest.Must(h, err)
 	}
 	states := map[string]string{}
 	for key, reply := range replies {
 		states[key] = reply.Val()
 	}
-	return states, nil
+	return states
 }
 
 func paymentName(registration, generation string) string { return registration + "-g" + generation }
