@@ -9,6 +9,7 @@ package campaign
 
 import (
 	"context"
+	"os"
 	"time"
 )
 
@@ -19,7 +20,7 @@ type Campaign struct {
 	Faults      []string // the kinds that must have happened, each at least once, for a run to count
 	Mutations   []string // the names of those that the campaign must find
 	// InProcess means that the campaign runs the gateway's code itself, so that a mutation is built into
-	// the command. Otherwise the mutation is built into the gateway, which is passed as Options.Gateway.
+	// the command. Otherwise the mutation is built into the gateway.
 	InProcess bool
 	Short     Options // supplies the count of a run that has none
 	Long      Options // the run for the record; its seed is the command line's
@@ -37,6 +38,7 @@ type Options struct {
 	OnlySeed        uint64 // unless zero, drives the one journey of this seed, to repeat a violation
 	StopAtViolation bool
 	Gateway         string                           // the gateway's binary, for campaigns that run processes; empty: built from the tree
+	Mutation        string                           // its name, if the binary is built with one; see Kill
 	Log             func(format string, args ...any) // receives progress; may be nil
 }
 
@@ -47,12 +49,12 @@ func (c Campaign) Run(ctx context.Context, o Options) (*Report, error) {
 		o.Count = c.Short.Count
 	}
 	if o.Gateway == "" && !c.InProcess {
-		builds, err := NewBuilds()
+		dir, err := os.MkdirTemp("", "frontdesk-campaign")
 		if err != nil {
 			return record.Report(), err
 		}
-		defer builds.Close()
-		if o.Gateway, err = builds.Gateway(ctx, ""); err != nil {
+		defer os.RemoveAll(dir)
+		if o.Gateway, err = build(ctx, dir, "frontdesk", o.Mutation); err != nil {
 			return record.Report(), err
 		}
 	}

@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -205,15 +206,7 @@ func (e Evidence) accountsFor(held CardPayment) bool {
 
 // inDoubt reports whether an operator has been called.
 func (e Evidence) inDoubt() bool {
-	if e.State == "in_doubt" {
-		return true
-	}
-	for _, state := range e.StateByPayment {
-		if state == "in_doubt" {
-			return true
-		}
-	}
-	return false
+	return e.State == "in_doubt" || slices.Contains(slices.Collect(maps.Values(e.StateByPayment)), "in_doubt")
 }
 
 func (e Evidence) net() (kept int64) {

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"frontdesk/e2e/frontdesktest"
@@ -81,46 +80,13 @@ func (m Mutation) WriteOverlay(dir string) (string, error) {
 	return path, errors.Join(err, os.WriteFile(path, list, 0o600))
 }
 
-// Builds makes binaries, each once, in a folder of its own. They are built without the race detector,
-// which costs a campaign most of its speed.
-type Builds struct {
-	dir string
-	mu  sync.Mutex // builds run one after another: each uses all cores
-}
-
-// NewBuilds makes the folder.
-func NewBuilds() (*Builds, error) {
-	dir, err := os.MkdirTemp("", "frontdesk-campaign")
-	return &Builds{dir: dir}, err
-}
-
-// Close removes everything that was built.
-func (b *Builds) Close() error { return os.RemoveAll(b.dir) }
-
-// Gateway builds the gateway with a mutation; an empty name means none.
-func (b *Builds) Gateway(ctx context.Context, mutation string) (string, error) {
-	return b.build(ctx, "frontdesk", mutation)
-}
-
-// Command builds the campaigns' command with a mutation in the code that it runs.
-func (b *Builds) Command(ctx context.Context, mutation string) (string, error) {
-	return b.build(ctx, "frontdesk/e2e/campaign/run", mutation)
-}
-
-func (b *Builds) build(ctx context.Context, pkg, mutation string) (string, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	path := filepath.Join(b.dir, filepath.Base(pkg)+"-"+mutation)
-	if _, err := os.Stat(path); err == nil {
-		return path, nil
-	}
+// build compiles a package into a folder, with a mutation unless its name is empty. The race detector is
+// left out, because it costs a campaign most of its speed.
+func build(ctx context.Context, dir, pkg, mutation string) (string, error) {
+	path := filepath.Join(dir, filepath.Base(pkg))
 	args := []string{"build", "-o", path}
 	if mutation != "" {
 		m, err := MutationNamed(mutation)
-		if err != nil {
-			return "", err
-		}
-		dir, err := os.MkdirTemp(b.dir, "overlay")
 		if err != nil {
 			return "", err
 		}
@@ -142,33 +108,37 @@ func (b *Builds) build(ctx context.Context, pkg, mutation string) (string, error
 // miss such a mistake in everyday runs.
 const KillTimeout = 5 * time.Minute
 
-// Kill runs a campaign against a build with a mutation until it finds a violation. It fails when the
-// campaign finds none.
-func Kill(ctx context.Context, b *Builds, c Campaign, mutation string, o Options) (*Report, error) {
+// Kill runs a campaign against a build with the mutation of the options until it finds a violation. It
+// fails when the campaign finds none.
+func Kill(ctx context.Context, c Campaign, o Options) (*Report, error) {
 	if o.Duration == 0 {
 		o.Duration = KillTimeout
 	}
 	o.StopAtViolation = true
-	report, err := runMutated(ctx, b, c, mutation, o)
+	run := c.Run
+	if c.InProcess {
+		run = c.runCommand
+	}
+	report, err := run(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	report.Mutation = mutation
+	report.Mutation = o.Mutation
 	if report.ViolationCount == 0 {
 		return report, fmt.Errorf("campaign %s drove %d journeys in %s against the mutation %s and found nothing",
-			c.Name, report.Journeys, report.Duration.Round(time.Second), mutation)
+			c.Name, report.Journeys, report.Duration.Round(time.Second), o.Mutation)
 	}
 	return report, nil
 }
 
-func runMutated(ctx context.Context, b *Builds, c Campaign, mutation string, o Options) (report *Report, err error) {
-	if !c.InProcess {
-		if o.Gateway, err = b.Gateway(ctx, mutation); err != nil {
-			return nil, err
-		}
-		return c.Run(ctx, o)
+// runCommand builds the campaigns' command with the mutation in the code that it runs, and runs it.
+func (c Campaign) runCommand(ctx context.Context, o Options) (report *Report, err error) {
+	dir, err := os.MkdirTemp("", "frontdesk-campaign")
+	if err != nil {
+		return nil, err
 	}
-	command, err := b.Command(ctx, mutation)
+	defer os.RemoveAll(dir)
+	command, err := build(ctx, dir, "frontdesk/e2e/campaign/run", o.Mutation)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +147,7 @@ func runMutated(ctx context.Context, b *Builds, c Campaign, mutation string, o O
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if jsonErr := json.Unmarshal(out, &report); jsonErr != nil { // the exit code says that there is a violation
-		return nil, fmt.Errorf("the command with the mutation %s gave no report: %w, %w", mutation, jsonErr, err)
+		return nil, fmt.Errorf("the command with the mutation %s gave no report: %w, %w", o.Mutation, jsonErr, err)
 	}
 	return report, nil
 }

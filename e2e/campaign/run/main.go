@@ -66,17 +66,15 @@ func newCommand() *cobra.Command {
 func newCampaignCommand(c campaign.Campaign) *cobra.Command {
 	var o campaign.Options
 	var long, asJSON bool
-	var mutation string
 	cmd := &cobra.Command{Use: c.Name, Short: "run this campaign alone; list says what it does", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 		if long {
-			seed := o.Seed
+			c.Long.Seed, c.Long.Mutation = o.Seed, o.Mutation
 			o = c.Long
-			o.Seed = seed
 		} else if o.Count == 0 && o.Duration == 0 {
 			o.Duration = 30 * time.Second // long enough to see something, short enough to wait for
 		}
 		o.Log = progress
-		report, err := runOne(cmd.Context(), c, mutation, o)
+		report, err := runOne(cmd.Context(), c, o)
 		switch {
 		case report == nil:
 			return err
@@ -92,52 +90,42 @@ func newCampaignCommand(c campaign.Campaign) *cobra.Command {
 	f.DurationVar(&o.Duration, "for", 0, "start no journey after this time")
 	f.Uint64Var(&o.OnlySeed, "only", 0, "drive the one journey of this seed, and print its trace")
 	f.BoolVar(&long, "long", false, "the form for the record")
-	f.StringVar(&mutation, "mutation", "", "build this mutation in, and expect a violation")
+	f.StringVar(&o.Mutation, "mutation", "", "build this mutation in, and expect a violation")
 	f.BoolVar(&o.StopAtViolation, "until-violation", false, "stop at the first violation")
 	f.BoolVar(&asJSON, "json", false, "print the report as JSON")
 	return cmd
 }
 
-func runOne(ctx context.Context, c campaign.Campaign, mutation string, o campaign.Options) (*campaign.Report, error) {
-	if mutation == "" {
-		report, err := c.Run(ctx, o)
-		if err == nil {
-			err = report.Err(c, o)
-		}
-		return report, err
+func runOne(ctx context.Context, c campaign.Campaign, o campaign.Options) (*campaign.Report, error) {
+	if o.Mutation != "" {
+		return campaign.Kill(ctx, c, o)
 	}
-	builds, err := campaign.NewBuilds()
-	if err != nil {
-		return nil, err
+	report, err := c.Run(ctx, o)
+	if err == nil {
+		err = report.Err(c, o)
 	}
-	defer builds.Close()
-	return campaign.Kill(ctx, builds, c, mutation, o)
+	return report, err
 }
 
 // runAll runs every campaign, and each against its mutations, even when one fails. One runs after the other,
 // because the buyers of each use all cores. The record is written after each; a run that was interrupted
 // continues behind it.
 func runAll(ctx context.Context, out string, seed uint64) error {
-	builds, err := campaign.NewBuilds()
-	if err != nil {
-		return err
-	}
-	defer builds.Close()
 	results := continuedResults(out, seed, campaign.Results{At: time.Now(), Version: version(), Machine: machine()})
 	var failures []error
 	for _, c := range campaigns() {
-		if results.Has(c.Name) {
+		if slices.ContainsFunc(results.Reports, func(r campaign.Result) bool { return r.Report.Campaign == c.Name }) {
 			progress("campaign %s: in the record already", c.Name)
 			continue
 		}
 		started := time.Now()
-		result, err := runLong(ctx, builds, c, seed)
+		result, err := runLong(ctx, c, seed)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		results.Reports = append(results.Reports, result)
 		results.Duration += time.Since(started)
-		failures = append(failures, err, writeResults(out, results))
+		failures = append(failures, err, results.Write(out))
 	}
 	return errors.Join(failures...)
 }
@@ -146,7 +134,7 @@ func runAll(ctx context.Context, out string, seed uint64) error {
 // campaigns that failed or had another seed; fresh if there is none. A tree with uncommitted changes is never
 // the same.
 func continuedResults(path string, seed uint64, fresh campaign.Results) campaign.Results {
-	earlier, err := readResults(path)
+	earlier, err := campaign.ReadResults(path)
 	if err != nil || earlier.Version != fresh.Version || earlier.Machine != fresh.Machine || strings.HasSuffix(fresh.Version, "-dirty") || fresh.Version == unknownVersion {
 		return fresh
 	}
@@ -154,24 +142,7 @@ func continuedResults(path string, seed uint64, fresh campaign.Results) campaign
 	return earlier
 }
 
-func readResults(path string) (campaign.Results, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return campaign.Results{}, err
-	}
-	defer file.Close()
-	return campaign.ReadResults(file)
-}
-
-func writeResults(out string, results campaign.Results) error {
-	file, err := os.Create(out)
-	if err != nil {
-		return err
-	}
-	return errors.Join(results.Write(file), file.Close())
-}
-
-func runLong(ctx context.Context, builds *campaign.Builds, c campaign.Campaign, seed uint64) (campaign.Result, error) {
+func runLong(ctx context.Context, c campaign.Campaign, seed uint64) (campaign.Result, error) {
 	o := c.Long
 	o.Seed, o.Log = seed, progress
 	report, err := c.Run(ctx, o)
@@ -182,7 +153,7 @@ func runLong(ctx context.Context, builds *campaign.Builds, c campaign.Campaign, 
 	}
 	result := campaign.Result{Report: report, Description: c.Description}
 	for _, mutation := range c.Mutations {
-		killed, err := campaign.Kill(ctx, builds, c, mutation, campaign.Options{Seed: seed, Log: progress})
+		killed, err := campaign.Kill(ctx, c, campaign.Options{Seed: seed, Mutation: mutation, Log: progress})
 		failures = append(failures, err)
 		if killed != nil {
 			fmt.Printf("%s: %s: %d violations after %d journeys, %s\n", c.Name, mutation, killed.ViolationCount, killed.Journeys, killed.Duration.Round(time.Millisecond))
@@ -222,7 +193,7 @@ func list(*cobra.Command, []string) {
 }
 
 func document(_ *cobra.Command, args []string) error {
-	results, err := readResults(args[0])
+	results, err := campaign.ReadResults(args[0])
 	if err != nil {
 		return err
 	}

@@ -46,12 +46,7 @@ func TestSeedsRepeat(t *testing.T) {
 // TestMutationIsKilled checks that the simulation finds the mistake in a gateway that sends twice.
 func TestMutationIsKilled(t *testing.T) {
 	t.Parallel()
-	builds, err := campaign.NewBuilds()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { builds.Close() })
-	report, err := campaign.Kill(t.Context(), builds, simulation.Campaign(), "retry-unknown", campaign.Options{Seed: 1})
+	report, err := campaign.Kill(t.Context(), simulation.Campaign(), campaign.Options{Seed: 1, Mutation: "retry-unknown"})
 	if err != nil {
 		t.Fatal(err)
 	}
