@@ -100,12 +100,11 @@ func (r *run) startCrowd() (leave func()) {
 // troubleClub has the club system be slow and silent for a while. In the middle of each, a gateway is killed and
 // Redis fails over.
 func (r *run) troubleClub(ctx context.Context, round int) {
-	share := func(p float64) *float64 { return &p }
 	slow := []clubsim.Fault{ // half of the reads of a sale fail, which are calls that may be repeated
-		{Match: clubsim.FaultMatch{Method: http.MethodGet, Path: "/sales/*"}, Kind: "error_before", Probability: share(0.5)},
-		{Kind: "error_before", Probability: share(0.2)}, {Kind: "delay", DelayMs: 200},
+		{Match: clubsim.FaultMatch{Method: http.MethodGet, Path: "/sales/*"}, Kind: "error_before", Probability: new(0.5)},
+		{Kind: "error_before", Probability: new(0.2)}, {Kind: "delay", DelayMs: 200},
 	}
-	silent := []clubsim.Fault{{Match: clubsim.FaultMatch{Method: http.MethodGet, Path: "/sales/*"}, Kind: "hang", Probability: share(0.1)}}
+	silent := []clubsim.Fault{{Match: clubsim.FaultMatch{Method: http.MethodGet, Path: "/sales/*"}, Kind: "hang", Probability: new(0.1)}}
 	for kind, faults := range map[string][]clubsim.Fault{clubSlow: slow, clubSilent: silent} {
 		frontdesktest.Must(r, r.Upstreams.Sim.SetFaults(faults))
 		frontdesktest.Sleep(ctx, overloadPhase)

@@ -1,7 +1,6 @@
 package simulation
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -136,14 +135,12 @@ func (f *journey) recordResponse(t *task, what string, p *flows.Payment, err err
 
 func (f *journey) payOnPage(payment string) {
 	d := f.between(500*time.Millisecond, 10*time.Second)
-	confirm := func(card string) {
-		f.after(d, func() { f.callProcessorPage(payment, "confirm", fmt.Sprintf(`{"card":%q}`, card)) })
+	act := func(what, body string) {
+		f.after(d, func() { f.atProcessor("the buyer", http.MethodPost, "/payments/"+payment+"/"+what, body) })
 		d += f.between(time.Second, 20*time.Second)
 	}
-	challenge := func(approve bool) {
-		f.after(d, func() { f.callProcessorPage(payment, "challenge", fmt.Sprintf(`{"approve":%t}`, approve)) })
-		d += f.between(time.Second, 20*time.Second)
-	}
+	confirm := func(card string) { act("confirm", fmt.Sprintf(`{"card":%q}`, card)) }
+	challenge := func(approve bool) { act("challenge", fmt.Sprintf(`{"approve":%t}`, approve)) }
 	switch n := f.rng.IntN(20); {
 	case n < 11:
 		confirm(goodCard)
@@ -183,16 +180,4 @@ func (f *journey) payOnPage(payment string) {
 	f.read(d)
 	f.read(d + f.between(0, 10*time.Second))
 	f.read(d + f.between(10*time.Second, time.Minute))
-}
-
-// callProcessorPage does something at the processor that only the buyer can do. The processor refuses
-// what has become impossible, and the simulation ignores that.
-func (f *journey) callProcessorPage(payment, what, body string) {
-	r, err := http.NewRequest(http.MethodPost, processorURL+"/payments/"+payment+"/"+what, bytes.NewReader([]byte(body)))
-	if err != nil {
-		panic(err)
-	}
-	r.Header.Set("Content-Type", "application/json")
-	answer := f.process(r)
-	f.tracef("the buyer: %s %s: %d", what, body, answer.StatusCode)
 }

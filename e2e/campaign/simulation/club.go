@@ -49,7 +49,7 @@ func (c clubTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if f.plan.reads == 0 || rng.Float64() >= f.plan.reads {
 		return c.simulate(r, nil)
 	}
-	fault := clubFault(rng)
+	fault := clubFault(rng, clubKinds[rng.IntN(len(clubKinds))])
 	f.fault(reading + fault.Kind)
 	return c.simulate(r, &fault)
 }
@@ -102,10 +102,7 @@ func (s *env) deliver(w http.ResponseWriter, r *http.Request) (answered bool) {
 			answered = false
 		}
 	}()
-	s.mu.Lock()
-	f := s.current
-	s.mu.Unlock()
-	if f != nil {
+	if f := s.current.Load(); f != nil {
 		defer f.noteSettlement(r)()
 	}
 	s.simulator.ServeHTTP(w, r)
@@ -130,9 +127,7 @@ func (f *journey) noteSettlement(r *http.Request) func() {
 // serveConnection serves the requests that have their own connection: the payments. The task that sends
 // one is blocked in it, so the handler acts on its behalf.
 func (s *env) serveConnection(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	f := s.current
-	s.mu.Unlock()
+	f := s.current.Load()
 	body, err := io.ReadAll(r.Body)
 	if err == nil && f != nil && f.running.Load() == nil { // staff, between the tasks
 		r.Body = io.NopCloser(bytes.NewReader(body))
@@ -158,12 +153,7 @@ func (s *env) serveConnection(w http.ResponseWriter, r *http.Request) {
 // post carries one payment to the club system, and reports whether a response came back.
 func (s *env) post(w http.ResponseWriter, r *http.Request, body []byte, t *task) bool {
 	f := t.journey
-	if f.chance(f.plan.crashes) {
-		f.fault(crashed)
-		if f.chance(0.5) {
-			s.answer(httptest.NewRecorder(), r, nil)
-		}
-		f.crash(t.gateway)
+	if t.dies(func() { s.answer(httptest.NewRecorder(), r, nil) }) {
 		return false
 	}
 	if !f.chance(f.plan.posts) {
@@ -190,7 +180,7 @@ func (s *env) post(w http.ResponseWriter, r *http.Request, body []byte, t *task)
 		t.yield(f.between(time.Second, 29*time.Second))
 		return s.answer(w, r, nil) && !t.dead.Load()
 	default:
-		fault := clubFaultOf(f.rng, clubKinds[which])
+		fault := clubFault(f.rng, clubKinds[which])
 		f.fault(posting + fault.Kind)
 		return s.answer(w, r, &fault)
 	}

@@ -47,9 +47,10 @@ type env struct {
 
 	oneFault sync.Mutex // held while the club system's simulator is set up to fail at one call
 
-	mu      sync.Mutex
-	now     time.Time
-	current *journey // in progress
+	current atomic.Pointer[journey] // in progress
+
+	mu  sync.Mutex
+	now time.Time
 }
 
 // never is longer than a run.
@@ -117,8 +118,9 @@ func (s *env) setNow(now time.Time) {
 
 // reset restores the initial state.
 func (s *env) reset() {
+	s.current.Store(nil)
 	s.mu.Lock()
-	s.now, s.current = startTime, nil
+	s.now = startTime
 	s.mu.Unlock()
 	s.redis.SetTime(startTime)
 	s.redis.FlushAll()

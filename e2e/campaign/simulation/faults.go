@@ -156,13 +156,8 @@ var (
 	statusesAfter  = []int{400, 404, 408, 409, 422, 429, 500, 502, 503, 504, 307}
 )
 
-func clubFault(rng *rand.Rand) clubsim.Fault {
-	return clubFaultOf(rng, clubKinds[rng.IntN(len(clubKinds))])
-}
-
-func clubFaultOf(rng *rand.Rand, kind string) clubsim.Fault {
-	once := 1
-	fault := clubsim.Fault{Kind: kind, Times: &once}
+func clubFault(rng *rand.Rand, kind string) clubsim.Fault {
+	fault := clubsim.Fault{Kind: kind, Times: new(1)}
 	switch kind {
 	case "error_before":
 		fault.Status = statusesBefore[rng.IntN(len(statusesBefore))]

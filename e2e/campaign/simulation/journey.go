@@ -80,9 +80,7 @@ func newJourney(s *env, seed uint64) *journey {
 	for n := range replicas {
 		f.gateways = append(f.gateways, s.gateway(n+1, f))
 	}
-	s.mu.Lock()
-	s.current = f
-	s.mu.Unlock()
+	s.current.Store(f)
 	return f
 }
 
@@ -256,8 +254,8 @@ func (f *journey) check() (result, error) {
 	}
 	e := campaign.Evidence{Registration: f.registration, Sale: f.sale, Due: int64(sale.Total), QuietFor: campaign.QuietPeriod,
 		Responses: f.responses, StrangersServed: f.served, Versions: f.versions, StateByPayment: map[string]string{}}
-	e.Booked, e.SettledBy, e.Desk, e.SentAfterDesk = f.booked(), f.settlements, f.atDesk(), f.sentLate
-	if sale, ok := f.sim.Sale(f.sale); ok && len(e.Booked)+len(e.SettledBy)+len(e.Desk) == 0 && sale.State != "building" {
+	e.Booked, e.SettledBy, e.Desk, e.SentAfterDesk = f.booked(), f.settlements, f.amounts(true), f.sentLate
+	if len(e.Booked)+len(e.SettledBy)+len(e.Desk) == 0 && sale.State != "building" {
 		e.SettledBy = []string{sale.State} // by a request whose connection was cut before its end could be noted
 	}
 	for _, p := range f.cardPayments() {

@@ -63,6 +63,17 @@ func (f *journey) decide(ctx context.Context, t *task, p *flows.Payment) {
 	}
 }
 
+func (f *journey) refundAgain(ctx context.Context, t *task, p *flows.Payment) {
+	_, err := t.gateway.payments.ConfirmNotRecorded(ctx, p.ID, payment.Refund, flows.Decision{Operator: "op", Reason: "the balance suffices now"})
+	if t.dead.Load() {
+		return
+	}
+	f.tracef("%s: %s %s: %v", t.gateway.name, opRefundAgain, p.ID, err)
+	if err == nil {
+		f.fault(opRefundAgain)
+	}
+}
+
 // applied reports whether the club system has settled the sale, for any payer and by any method.
 func (f *journey) applied() bool {
 	sale, ok := f.sim.Sale(f.sale)
@@ -76,9 +87,6 @@ func (f *journey) settledByUs() bool {
 
 // booked returns the payments that the club system booked for the sale, except those of its staff.
 func (f *journey) booked() []int64 { return f.amounts(false) }
-
-// atDesk returns the payments that staff entered.
-func (f *journey) atDesk() []int64 { return f.amounts(true) }
 
 func (f *journey) amounts(byStaff bool) (amounts []int64) {
 	for _, entry := range f.sim.Ledger() {

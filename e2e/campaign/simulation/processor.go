@@ -30,16 +30,10 @@ func (p processorTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if t == nil {
 		return p.process(r), nil
 	}
-	f := t.journey
 	if !t.interleave() {
 		return nil, errDead
 	}
-	if f.chance(f.plan.crashes) {
-		f.fault(crashed)
-		if f.chance(0.5) {
-			p.process(r)
-		}
-		f.crash(t.gateway)
+	if t.dies(func() { p.process(r) }) {
 		return nil, errDead
 	}
 	answer, err := p.withFaults(r, t)
@@ -91,11 +85,9 @@ func (s *env) process(r *http.Request) *http.Response {
 	recorder := httptest.NewRecorder()
 	s.sandbox.ServeHTTP(recorder, inner)
 	if r.Method != http.MethodGet && s.paymentsFingerprint() != before {
-		s.mu.Lock()
-		f := s.current
-		s.mu.Unlock()
 		select {
 		case letter := <-s.webhooks: // each change of a payment has one webhook
+			f := s.current.Load()
 			f.deliveries = append(f.deliveries, letter)
 		case <-time.After(deliveryTimeout):
 			panic("the processor tells nothing of a change") // a bug in the simulation
@@ -200,4 +192,51 @@ func (h held) of(ids ...string) held {
 // overlap reports whether two lists share an entry.
 func overlap(before, now []string) bool {
 	return slices.ContainsFunc(before, func(id string) bool { return slices.Contains(now, id) })
+}
+
+// scheduleRefunds has the processor refuse refunds, or keep them pending, for some time. Afterwards the banks
+// settle what is pending, and return some of the money that had arrived.
+func (f *journey) scheduleRefunds() {
+	if f.plan.refunds == sandbox.RefundsNormal {
+		return
+	}
+	f.atProcessor("the processor", http.MethodPut, "/settings", fmt.Sprintf(`{"refunds":%q}`, f.plan.refunds))
+	for range 4 {
+		f.after(f.between(0, 2*operatorsLatest), func() { f.settleRefunds(0.5) })
+	}
+	f.after(operatorsLatest, func() {
+		f.atProcessor("the processor", http.MethodPut, "/settings", `{}`)
+		f.operate()
+	})
+	f.after(2*operatorsLatest, func() {
+		f.settleRefunds(1)
+		f.operate()
+	})
+}
+
+// settleRefunds has the banks settle each refund. It succeeds with the given probability.
+func (f *journey) settleRefunds(likely float64) {
+	for _, p := range f.cardPayments() {
+		succeeded := f.chance(likely)
+		switch {
+		case p.Refunding == 0 && (succeeded || p.Refunded == 0):
+			continue
+		case !succeeded:
+			f.fault(refundFailed)
+			f.returned[p.ID] = p.Refunded > 0 // no gateway can know before the processor tells it
+		}
+		f.atProcessor("the processor", http.MethodPost, "/payments/"+p.ID+"/settle-refund", fmt.Sprintf(`{"succeeded":%t}`, succeeded))
+	}
+}
+
+// atProcessor has the buyer or the processor itself do what no gateway can do. The processor refuses what
+// has become impossible, and the simulation ignores that.
+func (f *journey) atProcessor(who, method, path, body string) {
+	r, err := http.NewRequest(method, processorURL+path, strings.NewReader(body))
+	if err != nil {
+		panic(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	answer := f.process(r)
+	f.tracef("%s: %s %s: %d", who, path, body, answer.StatusCode)
 }

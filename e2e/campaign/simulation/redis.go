@@ -70,12 +70,7 @@ func (h redisHook) process(ctx context.Context, cmds []redis.Cmder, next func() 
 		return errDead
 	}
 	h.redis.SetTime(h.Now())
-	if f.chance(f.plan.crashes) {
-		f.fault(crashed)
-		if f.chance(0.5) {
-			_ = send()
-		}
-		f.crash(t.gateway)
+	if t.dies(func() { _ = send() }) {
 		return errDead
 	}
 	if f.chance(f.plan.rollbacks) {

@@ -117,6 +117,20 @@ func (t *task) yield(d time.Duration) {
 	f.fence.Add(1)
 }
 
+// dies reports whether the process is killed at a call, before the call has its effect or afterwards.
+func (t *task) dies(effect func()) bool {
+	f := t.journey
+	if !f.chance(f.plan.crashes) {
+		return false
+	}
+	f.fault(crashed)
+	if f.chance(0.5) {
+		effect()
+	}
+	f.crash(t.gateway)
+	return true
+}
+
 // crash ends a gateway's process: the calls of its tasks no longer reach anything.
 func (f *journey) crash(g *gateway) {
 	f.tracef("%s: the process is killed", g.name)

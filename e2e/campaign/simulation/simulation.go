@@ -53,19 +53,15 @@ func play(ctx context.Context, o campaign.Options, recorder *campaign.Recorder) 
 	var next atomic.Int64
 	workers, ctx := errgroup.WithContext(ctx)
 	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() error { return work(ctx, o, recorder, &next) })
+		workers.Go(func() error {
+			for {
+				if enough, err := workInOneEnv(ctx, o, recorder, &next); enough || err != nil {
+					return err
+				}
+			}
+		})
 	}
 	return workers.Wait()
-}
-
-// work plays journeys, one after the other, until there are enough.
-func work(ctx context.Context, o campaign.Options, recorder *campaign.Recorder, next *atomic.Int64) error {
-	for {
-		enough, err := workInOneEnv(ctx, o, recorder, next)
-		if enough || err != nil {
-			return err
-		}
-	}
 }
 
 // workInOneEnv plays at most renewEvery journeys, and reports whether there are enough.

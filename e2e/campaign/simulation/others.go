@@ -3,9 +3,9 @@ package simulation
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
+	"frontdesk/flows"
 	"frontdesk/upstream/club"
 )
 
@@ -27,20 +27,15 @@ func (f *journey) settleAtDesk() {
 	if err != nil {
 		panic(err) // a bug in the simulation: nothing fails for staff
 	}
-	before := f.entries()
-	_, err = client.CreatePayment(context.Background(), scope, club.IRI(f.sale), club.NewPayment{
+	receipt, err := client.CreatePayment(context.Background(), scope, club.IRI(f.sale), club.NewPayment{
 		Contact: sale.Contact, FamilyName: sale.FamilyName, GivenName: sale.GivenName, Number: sale.Number,
 		Amount: sale.TotalTI, Mean: club.MeanCash, Club: scope.Club, ClubCode: sale.ClubCode, Checkout: sale.Checkout,
-	}, func() error { return nil })
+	}, nil)
 	if err != nil {
 		f.tracef("the desk: %v", err)
 		return
 	}
-	for _, id := range f.entries() {
-		if !slices.Contains(before, id) {
-			f.desk, f.deskAt = append(f.desk, id), f.Now()
-		}
-	}
+	f.desk, f.deskAt = append(f.desk, string(receipt.Payment)), f.Now()
 	f.fault(deskSettled)
 }
 
@@ -65,14 +60,39 @@ func (f *journey) sellOnCredit() error {
 	return nil
 }
 
-// entries returns the ids of all payments in the club system's ledger.
-func (f *journey) entries() (ids []string) {
-	for _, entry := range f.sim.Ledger() {
-		ids = append(ids, entry.ID)
-	}
-	return ids
-}
-
 func (f *journey) scope() club.Scope {
 	return club.Scope{ClientToken: "demo", Club: "/demo/clubs/11", Node: "/demo/network_nodes/3"}
+}
+
+// scheduleStranger has a stranger with the registration's address request it repeatedly.
+func (f *journey) scheduleStranger() {
+	if !f.plan.stranger {
+		return
+	}
+	for range 1 + f.rng.IntN(5) {
+		f.spawn(f.between(0, f.plan.faultWindow), f.anyGateway(), "stranger", f.askAsStranger)
+	}
+}
+
+// askAsStranger sends requests for what only the holder may have, with a token that was never issued.
+func (f *journey) askAsStranger(ctx context.Context, t *task) {
+	forged := "x" + f.token[1:]
+	if forged == f.token {
+		forged = "y" + f.token[1:]
+	}
+	what := oneOf(f, "pay", "abandon", "look")
+	f.fault(strangerAsked)
+	var err error
+	switch what {
+	case "pay":
+		_, err = t.gateway.registrations.Pay(ctx, f.registration, forged, flows.StartPayment{Method: flows.ByCard})
+	case "abandon":
+		_, err = t.gateway.registrations.Abandon(ctx, f.registration, forged)
+	default:
+		_, err = t.gateway.registrations.Get(ctx, f.registration, forged)
+	}
+	f.tracef("%s: a stranger: %s: %v", t.gateway.name, what, err)
+	if err == nil {
+		f.served = append(f.served, what)
+	}
 }
