@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"net"
@@ -12,7 +13,7 @@ import (
 
 // bareTransport is an http.RoundTripper without goroutines: a refusal costs net/http's transport more
 // CPU time than it costs the gateway. A request ends at its context's deadline, but not when the
-// context is cancelled.
+// context is cancelled. Responses are read whole.
 type bareTransport struct {
 	mu   sync.Mutex
 	idle map[string][]*bareConnection // by host, the most recently used one last
@@ -24,7 +25,6 @@ const maxIdle = 20 * time.Second
 type bareConnection struct {
 	net.Conn
 	reader *bufio.Reader
-	writer *bufio.Writer
 	used   time.Time
 }
 
@@ -34,18 +34,32 @@ func (t *bareTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	deadline, _ := r.Context().Deadline() // none: no limit
-	err = errors.Join(c.SetDeadline(deadline), r.Write(c.writer), c.writer.Flush())
-	if err != nil {
+	response, err := c.send(r)
+	if err != nil || response.Close {
 		_ = c.Close()
+		return response, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c.used = time.Now()
+	t.idle[r.URL.Host] = append(t.idle[r.URL.Host], c)
+	return response, nil
+}
+
+func (c *bareConnection) send(r *http.Request) (*http.Response, error) {
+	deadline, _ := r.Context().Deadline() // none: no limit
+	if err := errors.Join(c.SetDeadline(deadline), r.Write(c)); err != nil {
 		return nil, err
 	}
 	response, err := http.ReadResponse(c.reader, r)
 	if err != nil {
-		_ = c.Close()
 		return nil, err
 	}
-	response.Body = &bareBody{ReadCloser: response.Body, transport: t, connection: c, host: r.URL.Host, last: response.Close}
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, err
+	}
+	response.Body = io.NopCloser(bytes.NewReader(body))
 	return response, nil
 }
 
@@ -53,39 +67,12 @@ func (t *bareTransport) take(host string) (*bareConnection, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if free := t.idle[host]; len(free) > 0 && time.Since(free[len(free)-1].used) < maxIdle {
-		c := free[len(free)-1]
 		t.idle[host] = free[:len(free)-1]
-		return c, nil
+		return free[len(free)-1], nil
 	}
 	c, err := net.Dial("tcp", host)
 	if err != nil {
 		return nil, err
 	}
-	return &bareConnection{Conn: c, reader: bufio.NewReader(c), writer: bufio.NewWriter(c)}, nil
-}
-
-// bareBody returns its connection after it was read to its end.
-type bareBody struct {
-	io.ReadCloser
-	transport  *bareTransport
-	connection *bareConnection
-	host       string
-	last, read bool // the server closes the connection; all was read
-}
-
-func (b *bareBody) Read(p []byte) (n int, err error) {
-	n, err = b.ReadCloser.Read(p)
-	b.read = b.read || err == io.EOF
-	return n, err
-}
-
-func (b *bareBody) Close() error {
-	if b.last || !b.read {
-		return b.connection.Close()
-	}
-	b.transport.mu.Lock()
-	defer b.transport.mu.Unlock()
-	b.connection.used = time.Now()
-	b.transport.idle[b.host] = append(b.transport.idle[b.host], b.connection)
-	return nil
+	return &bareConnection{Conn: c, reader: bufio.NewReader(c)}, nil
 }

@@ -60,12 +60,16 @@ func (h *harness) coldGateways(n int) (club *frontdesktest.Client, gateways []*g
 	}
 	club = frontdesktest.NewClient(h, upstreams)
 	club.Control(http.MethodPut, "settings", map[string]int{"extraProducts": coldProducts - ownProducts}).Into(http.StatusOK, nil)
-	h.delayClub(club, upstreamTime)
+	setFaults(club, slow(upstreamTime))
 	return club, gateways
 }
 
-// delayClub delays every response of the club system.
-func (h *harness) delayClub(club *frontdesktest.Client, by time.Duration) {
-	fault := clubsim.Fault{Kind: "delay", DelayMs: int(by.Milliseconds())}
-	club.Control(http.MethodPut, "faults", []clubsim.Fault{fault}).Into(http.StatusOK, nil)
+// setFaults makes the club system fail; without faults it works again.
+func setFaults(club *frontdesktest.Client, faults ...clubsim.Fault) {
+	club.Control(http.MethodPut, "faults", append([]clubsim.Fault{}, faults...)).Into(http.StatusOK, nil)
+}
+
+// slow delays every response of the club system.
+func slow(by time.Duration) clubsim.Fault {
+	return clubsim.Fault{Kind: "delay", DelayMs: int(by.Milliseconds())}
 }

@@ -4,14 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"sync"
+	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"frontdesk/e2e/frontdesktest"
 )
@@ -60,15 +65,14 @@ func (h *harness) must(err error) { frontdesktest.Must(h, err) }
 // concurrently calls do with 0 to n-1, at most atOnce at a time, and ends the measurement when a call
 // fails.
 func (h *harness) concurrently(n, atOnce int, do func(i int)) {
-	var workers sync.WaitGroup
-	slots := make(chan struct{}, atOnce)
+	var workers errgroup.Group
+	workers.SetLimit(atOnce)
 	for i := range n {
-		slots <- struct{}{}
-		workers.Go(func() {
-			defer func() { <-slots }()
+		workers.Go(func() error {
 			if !h.Failed() {
 				do(i)
 			}
+			return nil
 		})
 	}
 	workers.Wait()
@@ -105,4 +109,143 @@ func reexecPinned(args []string) error {
 		return errors.New("there is one core")
 	}
 	return syscall.Exec(taskset, append([]string{"taskset", "-c", "1-" + strconv.Itoa(last), self, pinnedArg}, args...), os.Environ())
+}
+
+// start runs a program until the measurement ends, and waits until its output matches ready.
+func (h *harness) start(ready string, environment []string, path string, args ...string) *frontdesktest.Process {
+	p, err := frontdesktest.Launch(h.Context(), ready, environment, path, args...)
+	h.must(err)
+	h.Cleanup(p.Kill)
+	return p
+}
+
+func (h *harness) startServer(ready string, environment []string, path string, args ...string) *frontdesktest.Process {
+	if h.pinned {
+		path, args = "taskset", append([]string{"-c", serverCore, path}, args...)
+	}
+	return h.start(ready, environment, path, args...)
+}
+
+// onAllCores returns a program that may use every core, although this one may not. CPU numbers start at
+// 0; taskset ignores the one too many.
+func (h *harness) onAllCores(path string) *exec.Cmd {
+	if !h.pinned {
+		return exec.CommandContext(h.Context(), path)
+	}
+	return exec.CommandContext(h.Context(), "taskset", "-c", "0-"+strconv.Itoa(runtime.NumCPU()), path)
+}
+
+func (h *harness) freeAddress() string { return fmt.Sprintf("127.0.0.1:%d", frontdesktest.FreePort(h)) }
+
+func (h *harness) serveHTTP(handler http.Handler) (url string) {
+	server := httptest.NewServer(handler)
+	h.Cleanup(func() { server.CloseClientConnections(); server.Close() })
+	return server.URL
+}
+
+// simulatorReady is what the simulator prints when it listens.
+const simulatorReady = "card processor at"
+
+// upstreams runs the simulator of the club system, which is below /sim, and the sandbox
+// processor, and returns their address.
+func (h *harness) upstreams() (url string) {
+	at := h.freeAddress()
+	h.start(simulatorReady, nil, h.binary, "sim", "--addr", at)
+	return "http://" + at
+}
+
+// gateway is a gateway under measurement.
+type gateway struct {
+	*frontdesktest.Process
+	url string // of the API, without /v1
+}
+
+// gateway runs a gateway in test mode on the server's core, with the middleware of live
+// mode: rate limits apply, and this machine is a trusted proxy that names the caller.
+func (h *harness) gateway(upstreams, redisURL string, environment ...string) *gateway {
+	at := h.freeAddress()
+	log := filepath.Join(h.dir, "gateway.log")
+	defer func() {
+		if said, err := os.ReadFile(log); err == nil && h.Failed() {
+			h.Logf("%s", said)
+		}
+	}()
+	p := h.startServer(frontdesktest.GatewayReady, append([]string{
+		"FRONTDESK_MODE=test", "FRONTDESK_ADDR=" + at, "FRONTDESK_OPS_ADDR=127.0.0.1:0", "FRONTDESK_PUBLIC_URL=http://" + at,
+		"FRONTDESK_CLUB_URL=" + upstreams + "/sim", "FRONTDESK_SANDBOX_URL=" + upstreams + "/sandbox", "FRONTDESK_REDIS_URL=" + redisURL,
+		"FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1",
+	}, environment...), "sh", "-c", `exec "$@" 2>>"$0"`, log, h.binary) // a file needs no reader, which would take time from the load
+	return &gateway{Process: p, url: "http://" + at}
+}
+
+// reference runs a reference server on the server's core, and returns its address. See
+// reference.go for the names.
+func (h *harness) reference(name string, args ...string) (*frontdesktest.Process, string) {
+	at := h.freeAddress()
+	p := h.startServer("reference is at", nil, h.self, append([]string{"reference", name, at}, args...)...)
+	return p, "http://" + at
+}
+
+func (h *harness) file(name string, content []byte) string {
+	path := filepath.Join(h.dir, name)
+	h.must(os.WriteFile(path, content, 0o600))
+	return path
+}
+
+// cpu returns the CPU time of a process in seconds. It adds up the nanoseconds of all threads, because
+// the process's own sum counts hundredths of a second (proc(5)).
+func (h *harness) cpu(pid int) (sum float64) {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	h.must(err)
+	for _, thread := range threads {
+		text, err := os.ReadFile(thread)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // the thread has ended
+		}
+		h.must(err)
+		ran, _, _ := strings.Cut(string(text), " ")
+		n, err := strconv.ParseFloat(ran, 64)
+		h.must(err)
+		sum += n / 1e9
+	}
+	if sum == 0 {
+		h.Fatalf("/proc/%d/task has no CPU time", pid)
+	}
+	return sum
+}
+
+// memory returns what a process has in memory now (RSS), in bytes.
+func (h *harness) memory(p *frontdesktest.Process) int64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
+	h.must(err)
+	_, after, _ := strings.Cut(string(text), "VmRSS:")
+	var kilobytes int64
+	if _, err := fmt.Sscan(after, &kilobytes); err != nil {
+		h.Fatalf("/proc/%d/status has no VmRSS: %v", p.PID(), err)
+	}
+	return kilobytes << 10
+}
+
+// fetch sends a GET request, and returns its successful response.
+func (h *harness) fetch(url string, header http.Header) (http.Header, []byte) {
+	request, err := http.NewRequestWithContext(h.Context(), http.MethodGet, url, nil)
+	h.must(err)
+	request.Header = header
+	return h.do(request)
+}
+
+// client opens a connection for each request, and decompresses no responses.
+var client = http.Client{Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}
+
+// do sends a request, and reads its response, which must not be an error.
+func (h *harness) do(request *http.Request) (http.Header, []byte) {
+	response, err := client.Do(request)
+	h.must(err)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	h.must(err)
+	if response.StatusCode >= http.StatusBadRequest {
+		h.Fatalf("%s %s: status %d: %s", request.Method, request.URL, response.StatusCode, body)
+	}
+	return response.Header, body
 }

@@ -12,9 +12,9 @@
 // times, and the median of the ratios counts. With two cores and taskset, the server has
 // one core to itself, and the load and everything else have the others.
 //
-// Start reading at measurements, below. Each of them has a file of its own. They share
-// harness.go (processes), load.go (requests), table.go (figures and thresholds) and
-// reference.go (the servers to compare with).
+// Start reading at measurements, below. Each of them is in the file of its name; start is in mock.go, and
+// streams is in growth.go. They share harness.go (processes), load.go (requests), table.go (figures and
+// thresholds) and reference.go (the servers to compare with).
 package main
 
 import (
@@ -69,7 +69,7 @@ func run(ctx context.Context, args []string) error {
 	case "reference":
 		return serveReference(ctx, args[1:])
 	case "trace":
-		return drawTrace(ctx, os.Stdout)
+		return draw(ctx, false, drawTrace)
 	case "list":
 		for _, m := range measurements {
 			fmt.Printf("%-10s %s\n", m.name, m.about)
@@ -88,7 +88,7 @@ func run(ctx context.Context, args []string) error {
 // If pinned, this process leaves one core to the server.
 func measure(ctx context.Context, names []string, pinned bool) error {
 	if slices.Equal(names, []string{"crowd"}) {
-		return drawCrowd(ctx, os.Stdout, pinned)
+		return draw(ctx, pinned, drawCrowd)
 	}
 	chosen := slices.Clone(measurements)
 	if len(names) > 0 {

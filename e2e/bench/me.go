@@ -48,7 +48,7 @@ func measureMe(h *harness) []row {
 		bare = append(bare, load{url: url + "/", process: p, connections: meConnections})
 	}
 	check := h.identityCheck(world+"/_control/jwks", customer.IdentityToken)
-	h.delayClub(club, meUpstream)
+	setFaults(club, slow(meUpstream))
 
 	me := load{url: g.url + "/v1/me", process: g.Process, header: http.Header{"Authorization": {"Bearer " + customer.IdentityToken}}, addresses: callers, connections: meConnections}
 	used := interleave(h.contender(me, cpuPer10k), check,

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -51,15 +52,11 @@ func (h *harness) clubHeader(upstreams string) http.Header {
 		Token string `json:"access_token"`
 	}
 	h.must(json.Unmarshal(body, &granted))
-	header := http.Header{}
-	for name, value := range map[string]string{
-		"X-Gateway-Api-Key": clubsim.DemoGatewayKey, "Authorization": "Bearer " + granted.Token,
-		"X-User-Club-Id": "/demo/clubs/11", "X-User-Network-Node-Id": "/demo/network_nodes/3",
-		"Accept": "application/ld+json, application/json",
-	} {
-		header.Set(name, value)
+	return http.Header{
+		"X-Gateway-Api-Key": {clubsim.DemoGatewayKey}, "Authorization": {"Bearer " + granted.Token},
+		"X-User-Club-Id": {"/demo/clubs/11"}, "X-User-Network-Node-Id": {"/demo/network_nodes/3"},
+		"Accept": {"application/ld+json, application/json"},
 	}
-	return header
 }
 
 type productPage struct {
@@ -103,4 +100,65 @@ func bareEncoder(path string) (http.Handler, error) {
 	e := echo.New()
 	e.GET("/", func(c echo.Context) error { return c.JSON(http.StatusOK, page) })
 	return e, nil
+}
+
+const (
+	// starts is how often the binary is started. The median counts.
+	starts = 15
+	// firstPath is a read that goes through the gateway to the simulator and back.
+	firstPath = "/v1/clubs"
+)
+
+// mockEnvironment starts mock mode at an address, without the operators' listener, whose
+// port may be taken.
+func mockEnvironment(at string) []string {
+	return []string{"FRONTDESK_ADDR=" + at, "FRONTDESK_OPS_ADDR=off"}
+}
+
+// measureStart starts mock mode with nothing configured but the listen address.
+func measureStart(h *harness) []row {
+	var times series
+	for range starts {
+		times = append(times, h.firstResponse())
+	}
+	const most = 50
+	return []row{{"Mock mode, from the start of the built binary to the first response of " + firstPath,
+		fmt.Sprintf("%.0f ms", times.median()), "50 ms", times.median() / most, threshold{atMost: 1}}}
+}
+
+// firstResponse starts the binary, sends requests until it responds, and returns the time in
+// milliseconds. It does not wait for a line that the process prints, because callers do not either.
+func (h *harness) firstResponse() float64 {
+	at := h.freeAddress()
+	cmd := h.onAllCores(h.binary)
+	cmd.Env = mockEnvironment(at)
+	request, err := http.NewRequestWithContext(h.Context(), http.MethodGet, "http://"+at+firstPath, nil)
+	h.must(err)
+	began := time.Now()
+	h.must(cmd.Start())
+	defer func() { cmd.Process.Kill(); cmd.Wait() }()
+	for time.Since(began) < 10*time.Second {
+		if response, err := client.Do(request); err == nil {
+			response.Body.Close()
+			if response.StatusCode != http.StatusOK {
+				h.Fatalf("the first response is %s", response.Status)
+			}
+			return float64(time.Since(began).Microseconds()) / 1000
+		}
+		h.sleep(500 * time.Microsecond)
+	}
+	h.Fatalf("no response at %s within ten seconds", at)
+	return 0
+}
+
+// measureMemory measures the memory of mock mode after a thousand requests.
+func measureMemory(h *harness) []row {
+	at := h.freeAddress()
+	mock := h.start(frontdesktest.GatewayReady, mockEnvironment(at), h.binary)
+	for range 1000 {
+		h.fetch("http://"+at+catalogue, nil)
+	}
+	held := float64(h.memory(mock))
+	const most = 40 << 20
+	return []row{{"Mock mode, memory after 1,000 requests", fmt.Sprintf("%.1f MB", held/(1<<20)), "40 MB", held / most, threshold{atMost: 1}}}
 }

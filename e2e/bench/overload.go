@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
 )
 
 const (
@@ -73,16 +73,11 @@ func measureOverload(h *harness) []row {
 // seconds after.
 func measureBrownout(h *harness) []row {
 	g, b, upstreams := h.overloadEnv()
-	few := b.capacity(g) / 4
-	trouble := func(faults string) {
-		request, err := http.NewRequestWithContext(h.Context(), http.MethodPut, upstreams+"/sim/demo/_control/faults", strings.NewReader(faults))
-		h.must(err)
-		h.do(request)
-	}
+	few, club := b.capacity(g)/4, frontdesktest.NewClient(h, upstreams)
 	before := b.arrive(g, few, usualTime)
-	trouble(`[{"kind":"error_before","probability":0.2},{"kind":"delay","delayMs":1000}]`)
+	setFaults(club, clubsim.Fault{Kind: "error_before", Probability: new(0.2)}, slow(time.Second))
 	during := b.arrive(g, few, troubleTime)
-	trouble(`[]`)
+	setFaults(club)
 	b.sleep(recoveryTime)
 	after := b.arrive(g, few, usualTime)
 	return []row{

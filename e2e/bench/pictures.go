@@ -1,0 +1,219 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"html"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	spans "go.opentelemetry.io/proto/otlp/trace/v1"
+
+	"frontdesk/e2e/frontdesktest"
+)
+
+// draw prints the picture that a measurement makes.
+func draw(ctx context.Context, pinned bool, picture func(*harness) string) error {
+	h, err := newHarness(ctx, pinned)
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	drawn := ""
+	if _, err := h.measure(func(h *harness) []row { drawn = picture(h); return nil }); err != nil {
+		return err
+	}
+	fmt.Print(drawn)
+	return nil
+}
+
+// svg is a picture with a title.
+func svg(height int, title, content string) string {
+	return fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"title\">\n<title id=\"title\">%s</title>\n%s%s</svg>\n",
+		pictureWidth, height, title, pictureStyle, content)
+}
+
+// drawTrace walks one card journey, with every upstream call as long as upstreamCall, and
+// draws the gateway's own spans.
+func drawTrace(h *harness) string {
+	collector := frontdesktest.NewCollector(h)
+	upstreams, g, b := h.cardEnv(frontdesktest.NewDurableRedis(h), "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL)
+	b.journey()
+	h.sleep(time.Second) // the events of that one are over
+	upstreams.delay.Store(int64(upstreamCall))
+	began := uint64(time.Now().UnixNano())
+	b.journey()
+	h.must(g.Stop()) // the gateway exports its last spans when it stops
+	found := slices.DeleteFunc(collector.Spans(), func(s *spans.Span) bool { return s.StartTimeUnixNano < began })
+	if len(found) == 0 {
+		h.Fatal("the gateway has exported no spans")
+	}
+	slices.SortFunc(found, func(a, b *spans.Span) int { return cmp.Compare(a.StartTimeUnixNano, b.StartTimeUnixNano) })
+	return drawSpans(found)
+}
+
+// The measures of the picture, in its units.
+const (
+	pictureWidth, nameWidth = 960, 330
+	lineHeight, topMargin   = 20, 64
+	rulerEvery              = 100 // milliseconds between two lines of the ruler
+)
+
+// pictureStyle suits a light page and a dark one.
+const pictureStyle = `<style>
+  text { font: 12px system-ui, sans-serif; fill: #1f2328 }
+  .small { font-size: 11px; fill: #59636e }
+  .ruler { stroke: #d1d9e0; stroke-width: 1 }
+  .request { fill: #8250df } .club { fill: #1a7f37 } .cards { fill: #0969da } .own { fill: #bf8700 }
+  @media (prefers-color-scheme: dark) {
+    text { fill: #e6edf3 } .small { fill: #9198a1 } .ruler { stroke: #3d444d }
+    .request { fill: #ab7df8 } .club { fill: #3fb950 } .cards { fill: #4493f8 } .own { fill: #d29922 }
+  }
+</style>
+`
+
+func drawSpans(found []*spans.Span) string {
+	begin, end := found[0].StartTimeUnixNano, found[0].EndTimeUnixNano
+	for _, s := range found {
+		end = max(end, s.EndTimeUnixNano)
+	}
+	ms := func(at uint64) float64 { return float64(at-begin) / 1e6 }
+	x := func(at uint64) float64 { return nameWidth + ms(at)/ms(end)*(pictureWidth-nameWidth-60) }
+	var out strings.Builder
+	height := topMargin + lineHeight*len(found) + 12
+	for i, c := range classes {
+		left := 8 + i*235
+		fmt.Fprintf(&out, "<rect class=\"%s\" x=\"%d\" y=\"10\" width=\"12\" height=\"12\" rx=\"2\"/><text x=\"%d\" y=\"20\">%s</text>\n", c.class, left, left+18, c.means)
+	}
+	for at := 0; float64(at) <= ms(end); at += rulerEvery {
+		left := x(begin + uint64(at)*1e6)
+		fmt.Fprintf(&out, "<path class=\"ruler\" d=\"M%.1f %dV%d\"/><text class=\"small\" x=\"%.1f\" y=\"%d\">%d ms</text>\n", left, topMargin-8, height-8, left+3, topMargin-12, at)
+	}
+	for i, s := range nest(found, nil, 0, nil) {
+		top, left, right := topMargin+lineHeight*i, x(s.StartTimeUnixNano), x(s.EndTimeUnixNano)
+		fmt.Fprintf(&out, "<text x=\"%d\" y=\"%d\">%s</text>", 8+14*s.depth, top+14, html.EscapeString(s.Name))
+		fmt.Fprintf(&out, "<rect class=\"%s\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" rx=\"2\"/>", classOf(s.Name), left, top+4, max(1, right-left), lineHeight-8)
+		fmt.Fprintf(&out, "<text class=\"small\" x=\"%.1f\" y=\"%d\">%.0f</text>\n", right+4, top+14, float64(s.EndTimeUnixNano-s.StartTimeUnixNano)/1e6)
+	}
+	return svg(height, fmt.Sprintf("One card journey: %.0f ms of spans, every upstream call %d ms", ms(end), upstreamCall.Milliseconds()), out.String())
+}
+
+type nestedSpan struct {
+	*spans.Span
+	depth int
+}
+
+// nest appends the children of a parent, each followed by its own children. A span whose
+// parent is missing, such as one that a browser began, is at the top.
+func nest(found []*spans.Span, parent []byte, depth int, into []nestedSpan) []nestedSpan {
+	for _, s := range found {
+		top := !slices.ContainsFunc(found, func(other *spans.Span) bool { return bytes.Equal(other.SpanId, s.ParentSpanId) })
+		if parent == nil && top || parent != nil && bytes.Equal(s.ParentSpanId, parent) {
+			into = nest(found, s.SpanId, depth+1, append(into, nestedSpan{s, depth}))
+		}
+	}
+	return into
+}
+
+// classes are the colours, by the prefix of a span's name. The first one is the default.
+var classes = []struct{ prefix, class, means string }{
+	{"", "request", "a request to the gateway"},
+	{"club ", "club", "a call to the club system"},
+	{"cards ", "cards", "a call to the card processor"},
+	{"job ", "own", "a job that a webhook triggers"},
+}
+
+func classOf(name string) string {
+	for _, c := range slices.Backward(classes) {
+		if strings.HasPrefix(name, c.prefix) {
+			return c.class
+		}
+	}
+	return ""
+}
+
+// phases show a crowd and its aftermath.
+var phases = []struct {
+	name    string
+	times   float64 // multiple of the capacity
+	lasting time.Duration
+}{
+	{"before", 0.8, 15 * time.Second}, {"three times the capacity", 3, 30 * time.Second}, {"after", 0.8, 20 * time.Second},
+	{"ten times the capacity", 10, 30 * time.Second}, {"after", 0.8, 20 * time.Second},
+}
+
+// drawCrowd draws how many visitors arrive and how many journeys are completed, before, during and after
+// two crowds.
+func drawCrowd(h *harness) string {
+	g, b, _ := h.overloadEnv()
+	capacity := b.capacity(g)
+	var crowds []*crowd
+	for _, p := range phases {
+		crowds = append(crowds, b.startCrowd(g, p.times*capacity, p.lasting))
+	}
+	for _, c := range crowds {
+		c.arrived.Wait()
+	}
+	return drawCrowds(crowds, capacity)
+}
+
+// The measures of the picture of crowds, in its units.
+const (
+	crowdHeight, crowdLeft, crowdTop, crowdBottom = 380, 60, 60, 30
+	leastPerSecond                                = 10.0 // at the bottom; the scale is logarithmic
+)
+
+// crowdStyle colours the lines.
+const crowdStyle = `<style>
+  polyline { fill: none; stroke-width: 2 }
+  .offered { stroke: #59636e; fill: #59636e } .completed { stroke: #1a7f37; fill: #1a7f37 }
+  polyline.offered, polyline.completed { fill: none }
+</style>
+`
+
+func drawCrowds(crowds []*crowd, capacity float64) string {
+	began, last := crowds[0].began, crowds[len(crowds)-1]
+	seconds := last.began.Add(last.lasting).Sub(began).Seconds()
+	completed := make([]float64, int(seconds))
+	most := capacity
+	for _, c := range crowds {
+		most = max(most, c.offered)
+		for _, at := range c.finished {
+			if second := int(at.Sub(began).Seconds()); second < len(completed) {
+				completed[second]++
+			}
+		}
+	}
+	x := func(second float64) float64 { return crowdLeft + second/seconds*(pictureWidth-crowdLeft-20) }
+	y := func(perSecond float64) float64 {
+		share := math.Log(max(perSecond, leastPerSecond)/leastPerSecond) / math.Log(most/leastPerSecond)
+		return crowdHeight - crowdBottom - share*(crowdHeight-crowdBottom-crowdTop)
+	}
+	var out strings.Builder
+	out.WriteString(crowdStyle)
+	fmt.Fprintf(&out, "<rect class=\"offered\" x=\"8\" y=\"10\" width=\"12\" height=\"3\"/><text x=\"26\" y=\"17\">visitors who arrive in a second</text>\n")
+	fmt.Fprintf(&out, "<rect class=\"completed\" x=\"243\" y=\"10\" width=\"12\" height=\"3\"/><text x=\"261\" y=\"17\">journeys completed in a second</text>\n")
+	for _, perSecond := range []float64{10, 20, 50, 100, 200, 500, 1000, 2000} {
+		if perSecond <= most {
+			fmt.Fprintf(&out, "<path class=\"ruler\" d=\"M%d %.1fH%d\"/><text class=\"small\" x=\"8\" y=\"%.1f\">%.0f/s</text>\n", crowdLeft, y(perSecond), pictureWidth-20, y(perSecond)+4, perSecond)
+		}
+	}
+	var offered, done strings.Builder
+	for i, c := range crowds {
+		from := c.began.Sub(began).Seconds()
+		fmt.Fprintf(&offered, "%.1f,%.1f %.1f,%.1f ", x(from), y(c.offered), x(from+c.lasting.Seconds()), y(c.offered))
+		fmt.Fprintf(&out, "<path class=\"ruler\" d=\"M%.1f %dV%d\"/><text class=\"small\" x=\"%.1f\" y=\"%d\">%s</text>\n", x(from), crowdTop-14, crowdHeight-crowdBottom, x(from)+4, crowdTop-18, phases[i].name)
+	}
+	for second, n := range completed {
+		fmt.Fprintf(&done, "%.1f,%.1f ", x(float64(second)+0.5), y(n))
+	}
+	fmt.Fprintf(&out, "<polyline class=\"offered\" points=\"%s\"/>\n<polyline class=\"completed\" points=\"%s\"/>\n", strings.TrimSpace(offered.String()), strings.TrimSpace(done.String()))
+	for second := 0.0; second < seconds; second += 10 {
+		fmt.Fprintf(&out, "<text class=\"small\" x=\"%.1f\" y=\"%d\">%.0f s</text>\n", x(second), crowdHeight-10, second)
+	}
+	return svg(crowdHeight, fmt.Sprintf("Visitors a second, and journeys completed a second, with a capacity of %.0f a second", capacity), out.String())
+}
