@@ -99,9 +99,7 @@ func Launch(ctx context.Context, ready string, environment []string, path string
 	}()
 	expression := regexp.MustCompile(ready)
 	isReady := func() bool { return expression.MatchString(p.out.String()) || expression.MatchString(p.log.String()) }
-	ctx, cancel := context.WithTimeout(ctx, Patience)
-	defer cancel()
-	err := waitUntil(ctx, func() bool { return isReady() || p.hasEnded() })
+	err := Within(ctx, "it is ready", Patience, func() bool { return isReady() || p.hasEnded() })
 	if err == nil && !isReady() {
 		err = errors.New("it ended")
 	}

@@ -34,23 +34,12 @@ func Eventually(t testing.TB, what string, condition func() bool) {
 
 // Within waits for a condition. It returns an error if the condition does not hold within the limit.
 func Within(ctx context.Context, what string, limit time.Duration, condition func() bool) error {
+	const interval = 10 * time.Millisecond // soon enough, and cheap
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	if err := waitUntil(ctx, condition); err != nil {
-		return fmt.Errorf("did not happen within %s: %s: %w", limit, what, err)
-	}
-	return nil
-}
-
-func waitUntil(ctx context.Context, condition func() bool) error {
-	const interval = 10 * time.Millisecond // soon enough, and cheap
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
 	for !condition() {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-ticker.C:
+		if !Sleep(ctx, interval) {
+			return fmt.Errorf("did not happen within %s: %s: %w", limit, what, ctx.Err())
 		}
 	}
 	return nil

@@ -40,7 +40,7 @@ func (m *machine) successors(w *world) []step {
 			continue
 		}
 		m.replica = i
-		m.proceed(w, i)
+		effects[w.process[i].at](m, w, i)
 	}
 	if free != noReplica { // one idle replica stands for all
 		m.replica = free
@@ -58,40 +58,22 @@ func (m *machine) successors(w *world) []step {
 	return m.steps
 }
 
-// proceed lets a process cause its next effect.
-func (m *machine) proceed(w *world, i int) {
-	switch w.process[i].at {
-	case toRebuild:
-		m.storeRebuilt(w, i)
-	case toSettle:
-		m.settle(w, i)
-	case toDecide:
-		m.finish(w, i, inDoubt)
-	case toKeep:
-		m.finish(w, i, capturing)
-	case toPrepare:
-		if m.unseen(w.process[i].rec, PostUnseen) {
-			m.normal(w.idle(i), "finds its reading of the sale too old, and begins again")
-			return
-		}
-		m.finish(w, i, captured)
-	case toTrust:
-		m.trust(w, i)
-	case toLook:
-		m.look(w, i)
-	case toClaim:
-		m.claim(w, i)
-	case toSend:
-		m.send(w, i)
-	case toInquire:
-		m.inquire(w, i)
-	case toRelease:
-		m.release(w, i)
-	case toEnd, toAccept:
-		m.finish(w, i, sending)
-	case toJournal:
-		m.journal(w, i)
-	}
+// effects are what processes do next, by where they are.
+var effects = [...]func(*machine, *world, int){
+	toRebuild: (*machine).storeRebuilt,
+	toSettle:  (*machine).settle,
+	toDecide:  func(m *machine, w *world, i int) { m.finish(w, i, inDoubt) },
+	toKeep:    func(m *machine, w *world, i int) { m.finish(w, i, capturing) },
+	toPrepare: (*machine).prepare,
+	toTrust:   (*machine).trust,
+	toLook:    (*machine).look,
+	toClaim:   (*machine).claim,
+	toSend:    (*machine).send,
+	toInquire: (*machine).inquire,
+	toRelease: (*machine).release,
+	toEnd:     func(m *machine, w *world, i int) { m.finish(w, i, sending) },
+	toAccept:  func(m *machine, w *world, i int) { m.finish(w, i, sending) },
+	toJournal: (*machine).journal,
 }
 
 func (m *machine) normal(to world, what string) { m.emit(to, what, normal) }

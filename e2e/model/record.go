@@ -74,6 +74,15 @@ func (w *world) preparing(i int, r record) world {
 	return w.end(i, r, sending, toPrepare)
 }
 
+// prepare commits the move to sending right after a capture, whose reading of the sale must still count.
+func (m *machine) prepare(w *world, i int) {
+	if m.unseen(w.process[i].rec, PostUnseen) {
+		m.normal(w.idle(i), "finds its reading of the sale too old, and begins again")
+		return
+	}
+	m.finish(w, i, captured)
+}
+
 // record follows the move to sending, in the same call, depending on what the process did before.
 func (m *machine) record(r record, before process) process {
 	p := process{at: toLook, rec: r}

@@ -14,14 +14,6 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// cancelledContext is the context of a caller that has given up: a hanging call ends at once, and the
-// time that it would have taken is added to the clock.
-var cancelledContext = func() context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	return ctx
-}()
-
 // clubTransport carries all requests to the club system except payments.
 type clubTransport struct{ *env }
 
@@ -85,9 +77,11 @@ func (s *env) answer(w http.ResponseWriter, r *http.Request, fault *clubsim.Faul
 	switch fault.Kind {
 	case "delay":
 		s.setNow(s.Now().Add(4 * time.Second))
-	case "hang":
+	case "hang": // ends at once if its caller has given up, so the clock advances instead
 		s.setNow(s.Now().Add(8 * time.Second))
-		inner = inner.WithContext(cancelledContext)
+		gone, giveUp := context.WithCancel(context.Background())
+		giveUp()
+		inner = inner.WithContext(gone)
 	}
 	return s.deliver(w, inner)
 }
