@@ -1,6 +1,7 @@
 package frontdesktest
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -15,33 +16,30 @@ import (
 
 // consoleMonitor records what the pages of a browser must not do.
 type consoleMonitor struct {
-	mu       sync.Mutex
-	findings []string
 	expected []string
 	allowed  []string // need not be found
+
+	mu       sync.Mutex
+	findings []string
 }
 
 // ExpectConsole requires a finding with a text, such as "status of 422" for a refusal that the test
 // provokes.
-func (b *Browser) ExpectConsole(part string) {
-	b.console.mu.Lock()
-	defer b.console.mu.Unlock()
-	b.console.expected = append(b.console.expected, part)
-}
+func (b *Browser) ExpectConsole(part string) { b.console.expected = append(b.console.expected, part) }
 
 // AllowConsole permits findings with a text.
-func (b *Browser) AllowConsole(part string) {
-	b.console.mu.Lock()
-	defer b.console.mu.Unlock()
-	b.console.allowed = append(b.console.allowed, part)
-}
+func (b *Browser) AllowConsole(part string) { b.console.allowed = append(b.console.allowed, part) }
 
 // handle records the browser's events. Violations of the content security policy and failed requests
 // are entries of the browser's own log.
 func (c *consoleMonitor) handle(event any) {
 	switch e := event.(type) {
 	case *runtime.EventExceptionThrown:
-		c.record("uncaught: " + exceptionText(e.ExceptionDetails))
+		text := "uncaught: " + e.ExceptionDetails.Text
+		if e.ExceptionDetails.Exception != nil {
+			text += " " + e.ExceptionDetails.Exception.Description
+		}
+		c.record(text)
 	case *runtime.EventConsoleAPICalled:
 		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning || e.Type == runtime.ConsoleAPICalledTypeAssert {
 			c.record(fmt.Sprintf("console.%s: %s", e.Type, argumentText(e.Args)))
@@ -70,15 +68,11 @@ func (c *consoleMonitor) report(t testing.TB) {
 	met := map[string]bool{}
 	for _, finding := range c.findings {
 		within := func(part string) bool { return strings.Contains(finding, part) }
-		at := slices.IndexFunc(c.expected, within)
-		if at < 0 && slices.ContainsFunc(c.allowed, within) {
-			continue
-		}
-		if at < 0 {
+		if at := slices.IndexFunc(c.expected, within); at >= 0 {
+			met[c.expected[at]] = true
+		} else if !slices.ContainsFunc(c.allowed, within) {
 			t.Errorf("the page: %s", finding)
-			continue
 		}
-		met[c.expected[at]] = true
 	}
 	for _, part := range c.expected {
 		if !met[part] && !t.Failed() {
@@ -87,21 +81,10 @@ func (c *consoleMonitor) report(t testing.TB) {
 	}
 }
 
-func exceptionText(e *runtime.ExceptionDetails) string {
-	if e.Exception != nil {
-		return e.Text + " " + e.Exception.Description
-	}
-	return e.Text
-}
-
 func argumentText(arguments []*runtime.RemoteObject) string {
 	var line []string
 	for _, argument := range arguments {
-		if argument.Description != "" {
-			line = append(line, argument.Description)
-		} else {
-			line = append(line, string(argument.Value))
-		}
+		line = append(line, cmp.Or(argument.Description, string(argument.Value)))
 	}
 	return strings.Join(line, " ")
 }
