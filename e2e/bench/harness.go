@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -136,12 +135,6 @@ func (h *harness) onAllCores(path string) *exec.Cmd {
 }
 
 func (h *harness) freeAddress() string { return fmt.Sprintf("127.0.0.1:%d", frontdesktest.FreePort(h)) }
-
-func (h *harness) serveHTTP(handler http.Handler) (url string) {
-	server := httptest.NewServer(handler)
-	h.Cleanup(func() { server.CloseClientConnections(); server.Close() })
-	return server.URL
-}
 
 // simulatorReady is what the simulator prints when it listens.
 const simulatorReady = "card processor at"

@@ -193,7 +193,11 @@ func readResponse(r *bufio.Reader) (status int, err error) {
 				return 0, err
 			}
 		case len(line) == 0 && chunked:
-			return status, discardChunks(r)
+			if _, err := io.Copy(io.Discard, httputil.NewChunkedReader(r)); err != nil {
+				return 0, err
+			}
+			_, err := r.Discard(len("\r\n"))
+			return status, err
 		case len(line) == 0:
 			_, err := r.Discard(length)
 			return status, err
@@ -205,12 +209,4 @@ func readResponse(r *bufio.Reader) (status int, err error) {
 			chunked = true
 		}
 	}
-}
-
-func discardChunks(r *bufio.Reader) error {
-	if _, err := io.Copy(io.Discard, httputil.NewChunkedReader(r)); err != nil {
-		return err
-	}
-	_, err := r.Discard(len("\r\n"))
-	return err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"os"
@@ -97,7 +98,9 @@ const longDescription = " Train when it suits you: the club is open every day of
 func (h *harness) verboseUpstreams() string {
 	to, err := url.Parse(h.upstreams())
 	h.must(err)
-	return h.serveHTTP(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }, ModifyResponse: lengthen})
+	server := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }, ModifyResponse: lengthen})
+	h.Cleanup(func() { server.CloseClientConnections(); server.Close() })
+	return server.URL
 }
 
 // lengthen adds to each product of a page. Other responses stay as they are.

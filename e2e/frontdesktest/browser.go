@@ -246,16 +246,13 @@ func Quote(value any) string {
 	return string(text)
 }
 
-// chromiumNames are Chromium's names on the supported systems.
-var chromiumNames = []string{"chromium", "chromium-browser", "google-chrome"}
-
 // chromium is the one process of all browsers of a package's tests: each has its own profile in it.
 var chromium = shared(startChromium)
 
 // Chromium returns the path of the browser, for tests that run it in their own way.
 func Chromium(t testing.TB) string {
 	t.Helper()
-	for _, name := range chromiumNames {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} { // by system
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}

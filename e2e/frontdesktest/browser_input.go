@@ -28,6 +28,7 @@ func (b *Browser) tap(selector string, x, y float64) {
 	Eval[bool](b, `(() => { window.frontdeskTouched = false;
 		addEventListener("click", ({target}) => window.frontdeskTouched ||= !!target.closest(`+Quote(selector)+`), {capture: true}); return true })()`)
 	const usual = time.Second // the time in which a touch becomes a click
+	const maxTaps = 2         // because an element may be replaced
 	noticed := func() bool {
 		is, err := tryEval[bool](b, `window.frontdeskTouched !== false`) // another page does not have it
 		return err != nil || is
@@ -41,9 +42,6 @@ func (b *Browser) tap(selector string, x, y float64) {
 	}
 	Eval[bool](b, `document.querySelector(`+Quote(selector)+`)?.click() ?? true`)
 }
-
-// maxTaps is how often a touch is tried, because an element may be replaced.
-const maxTaps = 2
 
 // WaitClickable waits until an element has stayed in place for a moment and a pointer reaches it there,
 // because content that loads late may move it away. It returns the place.

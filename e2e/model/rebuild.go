@@ -40,8 +40,8 @@ func (m *machine) derivePayment(w *world, n int) record {
 	switch {
 	case s.acceptanceJournaled():
 		r.state = recorded
-	case s.held == refundedThere:
-		r.state = m.rebuiltRefunded(s, r)
+	case s.held == refundedThere && (r.claim == 0 || r.attempt.refund() || m.released(s.journal[r.claim-1])): // by a refund of ours, or by another party
+		r.state = refunded
 	case r.attempt.refund():
 		r.state = refunding
 	case r.method == ByCapture || r.claim > 0 && !m.released(s.journal[r.claim-1]):
@@ -52,15 +52,6 @@ func (m *machine) derivePayment(w *world, n int) record {
 		r.state = captured
 	}
 	return r
-}
-
-// rebuiltRefunded is the state of a payment whose money was returned: by a refund of ours, or by
-// another party.
-func (m *machine) rebuiltRefunded(s *slot, r record) state {
-	if r.claim > 0 && !r.attempt.refund() && !m.released(s.journal[r.claim-1]) {
-		return inDoubt
-	}
-	return refunded
 }
 
 // cardWay is the method of every payment that the processor holds.

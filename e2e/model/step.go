@@ -86,12 +86,7 @@ func (w *world) created(generation uint8) bool {
 }
 
 func (w *world) freeSlot() uint8 {
-	for i := range w.slot {
-		if w.slot[i].held == unknownThere {
-			return uint8(i + 1)
-		}
-	}
-	return 0
+	return uint8(slices.IndexFunc(w.slot[:], func(s slot) bool { return s.held == unknownThere }) + 1)
 }
 
 func (m *machine) awaitBuyer(w *world) {

@@ -171,10 +171,6 @@ func (h *Harness) openDesk() {
 	h.scope.Node = node.IRI
 }
 
-func (h *Harness) newBuyer(g *Gateway) *frontdesktest.Buyer {
-	return &frontdesktest.Buyer{Gateway: g.URL, HTTP: &h.HTTP}
-}
-
 // RandomGateway draws a gateway.
 func (h *Harness) RandomGateway(random *rand.Rand) *Gateway {
 	return h.Gateways[random.IntN(len(h.Gateways))]

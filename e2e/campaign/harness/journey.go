@@ -61,7 +61,7 @@ const (
 
 // NewJourney returns a buyer at the start. The seed determines what the buyer does.
 func (h *Harness) NewJourney(seed uint64) *Journey {
-	return &Journey{harness: h, buyer: h.newBuyer(h.Gateways[0]), random: rand.New(rand.NewPCG(seed, 1)), began: time.Now()}
+	return &Journey{harness: h, buyer: &frontdesktest.Buyer{HTTP: &h.HTTP}, random: rand.New(rand.NewPCG(seed, 1)), began: time.Now()}
 }
 
 // Registration is the id of the registration; empty before there is one.

@@ -119,7 +119,10 @@ func (j *Journey) evidence(a accounts) campaign.Evidence {
 	for _, p := range a.cardPayments[j.Registration()] {
 		e.Sale = p.Metadata["fd_sale"]
 		e.CardPayments = append(e.CardPayments, campaign.CardPayment{ID: p.ID, Generation: p.Metadata["fd_generation"], Captured: p.Captured, Refunded: p.Refunded})
-		e.StateByPayment[p.ID] = publicState(a.states[paymentName(j.Registration(), p.Metadata["fd_generation"])])
+		e.StateByPayment[p.ID] = a.states[paymentName(j.Registration(), p.Metadata["fd_generation"])]
+		if e.StateByPayment[p.ID] == "blocked" { // the public API has the same word for both
+			e.StateByPayment[p.ID] = "in_doubt"
+		}
 		e.ProcessorID = p.ID
 		e.ByRule = e.ByRule || campaign.Attempted(p.Metadata) // the rule's decisions are sealed in Redis; it needs an attempt to decide on
 	}
@@ -128,14 +131,6 @@ func (j *Journey) evidence(a accounts) campaign.Evidence {
 		e.State = e.StateByPayment[e.ProcessorID]
 	}
 	return e
-}
-
-// publicState translates a state in Redis into the public API's, as far as an end is concerned.
-func publicState(state string) string {
-	if state == "blocked" {
-		return "in_doubt"
-	}
-	return state
 }
 
 // traced returns a journey's trace, with its payments at the processor.

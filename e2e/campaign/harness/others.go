@@ -80,8 +80,7 @@ func (j *Journey) settleAtDesk(ctx context.Context) {
 // askAsStranger sends the requests of a stranger with the registration's address and a token of
 // their own.
 func (j *Journey) askAsStranger(ctx context.Context, g *Gateway) {
-	stranger := j.harness.newBuyer(g)
-	stranger.ID, stranger.Token = j.buyer.ID, "x"+j.buyer.Token[1:]
+	stranger := frontdesktest.Buyer{HTTP: &j.harness.HTTP, ID: j.buyer.ID, Token: "x" + j.buyer.Token[1:]}
 	if stranger.Token == j.buyer.Token {
 		stranger.Token = "y" + j.buyer.Token[1:]
 	}

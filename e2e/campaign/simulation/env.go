@@ -157,18 +157,14 @@ func (s *env) gateway(n int, f *journey) *gateway {
 	return (&gateway{name: name, env: s, client: s.clubClient(), log: slog.New(logHandler{slog.DiscardHandler, f, name})}).fresh()
 }
 
-// simulatorRule is how the simulator's sales show that they were paid, as in every
-// environment but the live one.
-func simulatorRule() *flows.Rule {
-	return &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalSaleState, Before: "building", After: "settled"}}}
-}
-
 // fresh returns the same replica with new services.
 func (g *gateway) fresh() *gateway {
 	s, other := g.env, *g
 	other.processor = sandbox.New(sandbox.Config{URL: processorURL, Now: s.Now, HTTPClient: &http.Client{Transport: processorTransport{s}}})
 	other.payments = payment.New(payment.Config{
-		Store: s.store, Queue: s.queue, Club: g.client.Money(), BackgroundClub: g.client, Cards: other.processor, Keys: s.keys, Environment: "test", Rule: simulatorRule(),
+		Store: s.store, Queue: s.queue, Club: g.client.Money(), BackgroundClub: g.client, Cards: other.processor, Keys: s.keys, Environment: "test",
+		// The simulator's sales show in this way that they were paid, as in every environment but the live one.
+		Rule:       &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalSaleState, Before: "building", After: "settled"}}},
 		WebhookURL: "http://gateway.example/v1/webhooks/card", Now: s.Now, Log: g.log,
 	})
 	other.registrations = registration.New(registration.Config{

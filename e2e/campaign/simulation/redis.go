@@ -76,8 +76,8 @@ func (h redisHook) process(ctx context.Context, cmds []redis.Cmder, next func() 
 	if f.chance(f.plan.rollbacks) {
 		if f.chance(0.2) {
 			f.wipe()
-		} else {
-			f.rollBack()
+		} else if len(f.snapshots) > 0 {
+			f.rollBackTo(f.rng.IntN(len(f.snapshots)))
 		}
 	}
 	if f.chance(f.plan.redis) {
@@ -203,14 +203,8 @@ func (f *journey) takeSnapshot() {
 	}
 }
 
-// rollBack makes Redis forget, as a failover or an old backup would.
-func (f *journey) rollBack() {
-	if len(f.snapshots) > 0 {
-		f.rollBackTo(f.rng.IntN(len(f.snapshots)))
-	}
-}
-
-// rollBackTo restores a snapshot, and forgets the later ones.
+// rollBackTo makes Redis forget, as a failover or an old backup would: it restores a snapshot, and forgets
+// the later ones.
 func (f *journey) rollBackTo(n int) {
 	s := f.snapshots[n]
 	f.snapshots = f.snapshots[:n+1]
