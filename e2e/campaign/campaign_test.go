@@ -63,7 +63,6 @@ func TestInvariants(t *testing.T) {
 		"a version that shrank": {campaign.Evidence{Versions: map[string][]int64{"payment": {1, 2, 2}}}, campaign.VersionShrank},
 	} {
 		t.Run(name, func(t *testing.T) {
-			test.evidence.QuietFor = campaign.QuietPeriod
 			var found []string
 			for _, v := range test.evidence.Violations() {
 				found = append(found, v.Invariant)

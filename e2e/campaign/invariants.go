@@ -36,8 +36,8 @@ const QuietPeriod = 10 * time.Minute
 // gateway saw the sale as agreed within the last minute.
 const SameMinute = time.Minute
 
-// Evidence is what is known of one sale when its journey has ended: the club system's ledger, the
-// processor's list, and what the gateway said.
+// Evidence is what is known of one sale when its journey has ended and the QuietPeriod is over: the club
+// system's ledger, the processor's list, and what the gateway said.
 type Evidence struct {
 	Registration string
 	Sale         string // IRI
@@ -58,7 +58,6 @@ type Evidence struct {
 	ProcessorID    string            // of the payment that State is about; empty: unknown
 	StateByPayment map[string]string // of earlier payments, by the processor's id; may be nil
 	SettledBy      []string          // how the club system settled the sale without a payment; with Booked at most one
-	QuietFor       time.Duration     // since the last fault
 
 	Unlisted []string // payments that wait for an operator and that no list shows
 
@@ -133,13 +132,13 @@ func (e Evidence) checkLedger(broken func(string, string, ...any)) {
 			keeping++
 		}
 	}
-	if keeping > 1 && e.QuietFor >= QuietPeriod && !e.inDoubt() {
+	if keeping > 1 && !e.inDoubt() {
 		broken(ChargedTwice, "%+v", e.CardPayments)
 	}
-	if keeping > 0 && (len(e.SettledBy) > 0 || e.Method != "" && e.State != "cancelled" && len(e.Booked) > 0) && e.QuietFor >= QuietPeriod && !e.inDoubt() {
+	if keeping > 0 && (len(e.SettledBy) > 0 || e.Method != "" && e.State != "cancelled" && len(e.Booked) > 0) && !e.inDoubt() {
 		broken(SettledByAnotherMethod, "settled as %v, booked %v, and the processor holds %+v", e.SettledBy, e.Booked, e.CardPayments)
 	}
-	if keeping > 0 && len(e.Desk) > 0 && ours == 0 && !e.ByRule && e.QuietFor >= QuietPeriod && !e.inDoubt() {
+	if keeping > 0 && len(e.Desk) > 0 && ours == 0 && !e.ByRule && !e.inDoubt() {
 		broken(SettledAtDesk, "staff booked %v, and the processor holds %+v", e.Desk, e.CardPayments)
 	}
 	refunded := slices.ContainsFunc(e.CardPayments, func(h CardPayment) bool { return h.Refunded > 0 })
@@ -162,7 +161,7 @@ func (e Evidence) checkReportedState(broken func(string, string, ...any)) {
 		broken(DoubtUnlisted, "%v", e.Unlisted)
 	}
 	for _, held := range e.CardPayments {
-		if held.Net() > 0 && e.QuietFor >= QuietPeriod && !e.accountsFor(held) {
+		if held.Net() > 0 && !e.accountsFor(held) {
 			broken(ChargedAndForgotten, "the processor keeps %d of %s, the gateway says %q about %q", held.Net(), held.ID, e.State, e.ProcessorID)
 		}
 	}

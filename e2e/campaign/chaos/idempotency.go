@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -226,11 +228,7 @@ var idempotencyModel = (&porcupine.NondeterministicModel{
 		for _, op := range history {
 			parts[op.Input.(callInput).key] = append(parts[op.Input.(callInput).key], op)
 		}
-		var all [][]porcupine.Operation
-		for _, part := range parts {
-			all = append(all, part)
-		}
-		return all
+		return slices.Collect(maps.Values(parts))
 	},
 	Init: func() []any { return []any{keyState{}} },
 	Step: func(state, input, output any) []any {

@@ -115,7 +115,7 @@ func (h *Harness) checkAcrossJourneys(a accounts) (found []campaign.Violation) {
 }
 
 func (j *Journey) evidence(a accounts) campaign.Evidence {
-	e := campaign.Evidence{Registration: j.Registration(), Due: j.Due, State: j.State, Responses: j.responses, StrangersServed: j.served, QuietFor: campaign.QuietPeriod, StateByPayment: map[string]string{}}
+	e := campaign.Evidence{Registration: j.Registration(), Due: j.Due, State: j.State, Responses: j.responses, StrangersServed: j.served, StateByPayment: map[string]string{}}
 	for _, p := range a.cardPayments[j.Registration()] {
 		e.Sale = p.Metadata["fd_sale"]
 		e.CardPayments = append(e.CardPayments, campaign.CardPayment{ID: p.ID, Generation: p.Metadata["fd_generation"], Captured: p.Captured, Refunded: p.Refunded})

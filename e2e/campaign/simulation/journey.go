@@ -195,11 +195,10 @@ func (f *journey) sweepTask(ctx context.Context, t *task) {
 	}
 }
 
-// quietSweeps times quietPause is campaign.QuietPeriod and two minutes: what becomes due in the last of
-// the ten is processed as well.
 const (
-	quietSweeps = 12
-	quietPause  = time.Minute
+	quietPause = time.Minute
+	// quietSweeps are two more than the period has pauses: what becomes due in its last one is processed as well.
+	quietSweeps = int(campaign.QuietPeriod/quietPause) + 2
 	// othersSweeps outlast the fifteen minutes after which a comparison shows what others did.
 	othersSweeps = 22
 )
@@ -252,7 +251,7 @@ func (f *journey) check() (result, error) {
 	if !ok {
 		return result{}, fmt.Errorf("the club system has no sale %s", f.sale)
 	}
-	e := campaign.Evidence{Registration: f.registration, Sale: f.sale, Due: int64(sale.Total), QuietFor: campaign.QuietPeriod,
+	e := campaign.Evidence{Registration: f.registration, Sale: f.sale, Due: int64(sale.Total),
 		Responses: f.responses, StrangersServed: f.served, Versions: f.versions, StateByPayment: map[string]string{}}
 	e.Booked, e.SettledBy, e.Desk, e.SentAfterDesk = f.booked(), f.settlements, f.amounts(true), f.sentLate
 	if len(e.Booked)+len(e.SettledBy)+len(e.Desk) == 0 && sale.State != "building" {
