@@ -35,7 +35,7 @@ type Harness struct {
 	Club      string      // where every buyer registers
 	HTTP      http.Client // every buyer's
 
-	charges *chargeLog
+	charges chargeLog
 	offer   api.Offer // what every buyer buys
 	desk    *club.Client
 	scope   club.Scope // of the desk
@@ -63,7 +63,7 @@ const callTime = 40 * time.Second
 // New starts the upstreams and the gateways.
 func New(t testing.TB, cfg Config) *Harness {
 	t.Helper()
-	h := &Harness{TB: t, Storage: cfg.Storage, Upstreams: frontdesktest.NewUpstreams(t), charges: &chargeLog{captured: map[string]time.Time{}, refunded: map[string]bool{}},
+	h := &Harness{TB: t, Storage: cfg.Storage, Upstreams: frontdesktest.NewUpstreams(t),
 		HTTP: http.Client{Timeout: callTime, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
 	t.Cleanup(h.close)
 	for range cmp.Or(cfg.Replicas, 3) {
@@ -94,9 +94,7 @@ type Gateway struct {
 	environment []string
 	proxy       *frontdesktest.FaultProxy
 	t           testing.TB
-
-	mu      sync.Mutex
-	process *frontdesktest.Process
+	process     atomic.Pointer[frontdesktest.Process] // the current or the last one
 }
 
 func (h *Harness) startGateway(cfg Config) {
@@ -113,23 +111,15 @@ func (h *Harness) startGateway(cfg Config) {
 // Start starts the gateway, and waits until it listens.
 func (g *Gateway) Start() {
 	process, err := frontdesktest.Launch(g.t.Context(), frontdesktest.GatewayReady, g.environment, g.path)
-	g.mu.Lock()
-	g.process = process
-	g.mu.Unlock()
+	g.process.Store(process)
 	frontdesktest.Must(g.t, err)
 }
 
 // Kill ends the gateway in the middle of its work, with kill -9.
-func (g *Gateway) Kill() { g.current().Kill() }
+func (g *Gateway) Kill() { g.process.Load().Kill() }
 
 // Log returns the log of the current or last process.
-func (g *Gateway) Log() string { return g.current().Log() }
-
-func (g *Gateway) current() *frontdesktest.Process {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.process
-}
+func (g *Gateway) Log() string { return g.process.Load().Log() }
 
 // BreakAt sets a breakpoint before all gateways and waits until one hits it. It returns that gateway,
 // or nil when none does within the limit. BreakAt calls act at the hit, while the request waits.
@@ -186,37 +176,26 @@ func (h *Harness) NewRegistration() map[string]any {
 		"items": []map[string]string{{"offerId": h.offer.Id, "startDate": time.Now().AddDate(0, 0, 1).Format(time.DateOnly)}}}
 }
 
-// chargeLog remembers when each of the processor's payments was captured, and since when
-// it may have been refunded.
-type chargeLog struct {
-	mu       sync.Mutex
-	captured map[string]time.Time // when a capture had succeeded, by the processor's id
-	refunded map[string]bool      // whether a refund was requested
-}
+// chargeLog remembers, by the processor's ids of the payments, when a capture had succeeded, and whether a
+// refund was requested.
+type chargeLog struct{ captured, refunded sync.Map }
 
 func (l *chargeLog) refundRequested(r *http.Request) {
 	if id, ok := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, "/sandbox/payments/"), "/refund"); ok {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.refunded[id] = true
+		l.refunded.Store(id, true)
 	}
 }
 
 func (l *chargeLog) captureAnswered(r *http.Request) {
 	if id, ok := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, "/sandbox/payments/"), "/capture"); ok {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if _, known := l.captured[id]; !known {
-			l.captured[id] = time.Now()
-		}
+		l.captured.LoadOrStore(id, time.Now())
 	}
 }
 
 // charged reports whether the payment was captured before an instant, and no refund was requested
 // until now.
 func (l *chargeLog) charged(id string, before time.Time) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	at, captured := l.captured[id]
-	return captured && at.Before(before) && !l.refunded[id]
+	at, captured := l.captured.Load(id)
+	_, refunded := l.refunded.Load(id)
+	return captured && at.(time.Time).Before(before) && !refunded
 }
