@@ -55,13 +55,6 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Context returns a context for one step of a test. It ends with the test, or after Patience.
-func Context(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), Patience)
-	t.Cleanup(cancel)
-	return ctx
-}
-
 // crashes are the tests whose gateways ended unasked.
 var crashes crashList
 

@@ -1,6 +1,7 @@
 package ops_test
 
 import (
+	"context"
 	"net/http"
 	"os"
 	"os/exec"
@@ -14,7 +15,8 @@ import (
 // expectStartRefused starts the binary with an environment that it must refuse, and returns its output.
 func expectStartRefused(t *testing.T, arguments []string, environment ...string) string {
 	t.Helper()
-	ctx := frontdesktest.Context(t) // it might start
+	ctx, stop := context.WithTimeout(t.Context(), frontdesktest.Patience) // it might start
+	defer stop()
 	cmd := exec.CommandContext(ctx, frontdesktest.Binary(t), arguments...)
 	cmd.Env = append([]string{"FRONTDESK_ADDR=127.0.0.1:0"}, environment...)
 	out, err := cmd.CombinedOutput()
