@@ -24,12 +24,9 @@ const (
 // canaryDomain is in the address of every buyer, see campaign.NewCanary.
 const canaryDomain = "@canary.example"
 
-// accounts are everyone's ledgers, by registration or by sale.
+// accounts are everyone's records when all journeys are over.
 type accounts struct {
-	booked       map[string][]int64           // minor units, by sale; without what staff booked
-	desk         map[string][]int64           // what staff booked, likewise
-	deskAt       map[string]time.Time         // when staff booked, by sale
-	sentAfter    map[string]time.Duration     // how long after staff Frontdesk booked, by sale
+	ledger       []clubsim.LedgerEntry        // the club system's, oldest first
 	cardPayments map[string][]sandbox.Payment // by registration, the latest generation last
 	states       map[string]string            // in Redis, see Harness.paymentStates
 }
@@ -52,18 +49,7 @@ func (h *Harness) Check(journeys []*Journey) []campaign.Violation {
 }
 
 func (h *Harness) collectAccounts() accounts {
-	a := accounts{booked: map[string][]int64{}, desk: map[string][]int64{}, deskAt: map[string]time.Time{}, sentAfter: map[string]time.Duration{},
-		cardPayments: map[string][]sandbox.Payment{}, states: h.paymentStates()}
-	for _, entry := range h.Upstreams.Sim.Ledger() {
-		if entry.Mean == deskMean {
-			a.desk[entry.SaleID], a.deskAt[entry.SaleID] = append(a.desk[entry.SaleID], int64(entry.Amount)), entry.At
-			continue
-		}
-		a.booked[entry.SaleID] = append(a.booked[entry.SaleID], int64(entry.Amount))
-		if desk, ok := a.deskAt[entry.SaleID]; ok {
-			a.sentAfter[entry.SaleID] = entry.At.Sub(desk)
-		}
-	}
+	a := accounts{ledger: h.Upstreams.Sim.Ledger(), cardPayments: map[string][]sandbox.Payment{}, states: h.paymentStates()}
 	for _, p := range slices.Backward(h.Upstreams.Cards.Payments()) {
 		if p.Metadata["fd_environment"] == "test" { // others are not ours
 			registration := p.Metadata["fd_registration"]
@@ -93,9 +79,12 @@ func (h *Harness) checkAcrossJourneys(a accounts) (found []campaign.Violation) {
 			paid[p.Metadata["fd_sale"]] = true
 		}
 	}
-	for sale, amounts := range a.booked {
-		if !paid[sale] {
-			found = append(found, campaign.Violation{Invariant: BookedWithoutPayment, Detail: fmt.Sprintf("%s with %v", sale, amounts)})
+	byStaff := map[string]bool{}
+	for _, entry := range a.ledger {
+		if entry.Mean == deskMean {
+			byStaff[entry.SaleID] = true
+		} else if !paid[entry.SaleID] {
+			found = append(found, campaign.Violation{Invariant: BookedWithoutPayment, Detail: fmt.Sprintf("%s with %d", entry.SaleID, entry.Amount)})
 		}
 	}
 	for _, g := range h.Gateways {
@@ -105,9 +94,8 @@ func (h *Harness) checkAcrossJourneys(a accounts) (found []campaign.Violation) {
 	}
 	audit := h.Upstreams.Sim.Audit()
 	// A sale that staff settled too is judged by its journey, which knows the order.
-	byStaff := func(sale string) bool { return a.desk[sale] != nil }
-	twice := slices.DeleteFunc(audit.SalesPaidTwice, func(p clubsim.PaidTwice) bool { return byStaff(p.SaleID) })
-	idle := slices.DeleteFunc(audit.PaymentsSettlingNothing, func(p clubsim.UnallocatedPayment) bool { return byStaff(p.SaleID) })
+	twice := slices.DeleteFunc(audit.SalesPaidTwice, func(p clubsim.PaidTwice) bool { return byStaff[p.SaleID] })
+	idle := slices.DeleteFunc(audit.PaymentsSettlingNothing, func(p clubsim.UnallocatedPayment) bool { return byStaff[p.SaleID] })
 	if len(twice)+len(idle)+len(audit.UndeliverableSMS)+len(audit.Unbalanced) > 0 {
 		found = append(found, campaign.Violation{Invariant: AuditFailed, Detail: fmt.Sprintf("%+v", audit)})
 	}
@@ -126,7 +114,19 @@ func (j *Journey) evidence(a accounts) campaign.Evidence {
 		e.ProcessorID = p.ID
 		e.ByRule = e.ByRule || campaign.Attempted(p.Metadata) // the rule's decisions are sealed in Redis; it needs an attempt to decide on
 	}
-	e.Booked, e.Desk, e.SentAfterDesk = a.booked[e.Sale], a.desk[e.Sale], a.sentAfter[e.Sale]
+	var deskAt time.Time
+	for _, entry := range a.ledger {
+		switch amount := int64(entry.Amount); {
+		case entry.SaleID != e.Sale:
+		case entry.Mean == deskMean:
+			e.Desk, deskAt = append(e.Desk, amount), entry.At
+		default:
+			e.Booked = append(e.Booked, amount)
+			if len(e.Desk) > 0 {
+				e.SentAfterDesk = entry.At.Sub(deskAt)
+			}
+		}
+	}
 	if j.Forgotten || e.State == "" {
 		e.State = e.StateByPayment[e.ProcessorID]
 	}
