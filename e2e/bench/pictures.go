@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	_ "embed"
 	"fmt"
 	"html"
 	"math"
@@ -33,7 +34,7 @@ func draw(ctx context.Context, pinned bool, picture func(*harness) string) error
 
 // svg is a picture with a title.
 func svg(height int, title, content string) string {
-	return fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"title\">\n<title id=\"title\">%s</title>\n%s%s</svg>\n",
+	return fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"title\">\n<title id=\"title\">%s</title>\n<style>\n%s</style>\n%s</svg>\n",
 		pictureWidth, height, title, pictureStyle, content)
 }
 
@@ -64,17 +65,9 @@ const (
 )
 
 // pictureStyle suits a light page and a dark one.
-const pictureStyle = `<style>
-  text { font: 12px system-ui, sans-serif; fill: #1f2328 }
-  .small { font-size: 11px; fill: #59636e }
-  .ruler { stroke: #d1d9e0; stroke-width: 1 }
-  .request { fill: #8250df } .club { fill: #1a7f37 } .cards { fill: #0969da } .own { fill: #bf8700 }
-  @media (prefers-color-scheme: dark) {
-    text { fill: #e6edf3 } .small { fill: #9198a1 } .ruler { stroke: #3d444d }
-    .request { fill: #ab7df8 } .club { fill: #3fb950 } .cards { fill: #4493f8 } .own { fill: #d29922 }
-  }
-</style>
-`
+//
+//go:embed pictures.css
+var pictureStyle string
 
 func drawSpans(found []*spans.Span) string {
 	begin, end := found[0].StartTimeUnixNano, found[0].EndTimeUnixNano
@@ -167,14 +160,6 @@ const (
 	leastPerSecond                                = 10.0 // at the bottom; the scale is logarithmic
 )
 
-// crowdStyle colours the lines.
-const crowdStyle = `<style>
-  polyline { fill: none; stroke-width: 2 }
-  .offered { stroke: #59636e; fill: #59636e } .completed { stroke: #1a7f37; fill: #1a7f37 }
-  polyline.offered, polyline.completed { fill: none }
-</style>
-`
-
 func drawCrowds(crowds []*crowd, capacity float64) string {
 	began, last := crowds[0].began, crowds[len(crowds)-1]
 	seconds := last.began.Add(last.lasting).Sub(began).Seconds()
@@ -194,7 +179,6 @@ func drawCrowds(crowds []*crowd, capacity float64) string {
 		return crowdHeight - crowdBottom - share*(crowdHeight-crowdBottom-crowdTop)
 	}
 	var out strings.Builder
-	out.WriteString(crowdStyle)
 	fmt.Fprintf(&out, "<rect class=\"offered\" x=\"8\" y=\"10\" width=\"12\" height=\"3\"/><text x=\"26\" y=\"17\">visitors who arrive in a second</text>\n")
 	fmt.Fprintf(&out, "<rect class=\"completed\" x=\"243\" y=\"10\" width=\"12\" height=\"3\"/><text x=\"261\" y=\"17\">journeys completed in a second</text>\n")
 	for _, perSecond := range []float64{10, 20, 50, 100, 200, 500, 1000, 2000} {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -124,31 +125,10 @@ func lengthen(response *http.Response) error {
 	return err
 }
 
-// nginxConfig makes nginx cache responses as their Cache-Control says. A single process leaves no
-// orphaned workers. It logs no requests, because the gateway logs none that it answers from the cache.
-const nginxConfig = `daemon off;
-master_process off;
-worker_processes 1;
-pid %[1]s/nginx.pid;
-error_log stderr notice;
-events { worker_connections 1024; }
-http {
-	access_log off;
-	sendfile on;
-	tcp_nopush on;
-	keepalive_requests 100000000;
-	client_body_temp_path %[1]s/body;
-	proxy_temp_path %[1]s/proxy;
-	fastcgi_temp_path %[1]s/fastcgi;
-	uwsgi_temp_path %[1]s/uwsgi;
-	scgi_temp_path %[1]s/scgi;
-	proxy_cache_path %[1]s/cache keys_zone=pages:1m;
-	server {
-		listen %[2]s;
-		location / { proxy_pass %[3]s; proxy_cache pages; proxy_cache_lock on; }
-	}
-}
-`
+// nginxConfig makes nginx cache responses as their Cache-Control says.
+//
+//go:embed nginx.conf.tmpl
+var nginxConfig string
 
 // nginx runs nginx as a caching proxy on the server's core, and returns its address. The
 // process is nil where nginx is not installed.
@@ -159,6 +139,6 @@ func (h *harness) nginx(upstream string) (*frontdesktest.Process, string) {
 	}
 	at, dir := h.freeAddress(), h.dir+"/nginx"
 	h.must(os.MkdirAll(dir, 0o700))
-	config := h.file("nginx/nginx.conf", fmt.Appendf(nil, nginxConfig, dir, at, upstream))
-	return h.startServer("getrlimit", nil, path, "-p", dir, "-c", config), "http://" + at
+	config := strings.NewReplacer("{{dir}}", dir, "{{address}}", at, "{{upstream}}", upstream).Replace(nginxConfig)
+	return h.startServer("getrlimit", nil, path, "-p", dir, "-c", h.file("nginx/nginx.conf", []byte(config))), "http://" + at
 }
