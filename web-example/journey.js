@@ -445,10 +445,16 @@ function showCart(id) {
 /** Back to the cart, with the details as they are. */
 export const leave = () => go({ registration: get().place.registration, step: "cart" });
 
+/**
+ * @param {string} id
+ * @param {import("./contract").NewItem} item
+ */
+const putIn = async (id, item) => show(await carryOut(intend(`item.${id}`, item), (intention) => api.addItem(id, intention)));
+
 /** @param {import("./contract").NewItem} item */
 export const add = (item) =>
   attemptHere("item", async (id) => {
-    show(await carryOut(intend(`item.${id}`, item), (intention) => api.addItem(id, intention)));
+    await putIn(id, item);
     go({ registration: id, step: "cart" });
   });
 
@@ -489,14 +495,21 @@ export async function bringAccount(accessToken) {
 }
 
 /**
- * Puts an offer into the cart instead of what is in it.
+ * Puts an offer into the cart instead of what is in it. If it is refused, what was chosen before is put back.
  * @param {import("./contract").NewItem} item
  */
 export const replace = (item) =>
   attemptHere("item", async (id) => {
+    const before = get().registration?.cart.items.filter(({ origin }) => origin === "chosen") ?? [];
     settle(`item.${id}`); // the response to an earlier attempt would show what is cleared now
     show(await api.clearItems(id));
-    show(await carryOut(intend(`item.${id}`, item), (intention) => api.addItem(id, intention)));
+    try {
+      await putIn(id, item);
+    } catch (error) {
+      const isRefused = error instanceof api.Problem && !error.passing;
+      if (isRefused) for (const { offerId = "", startDate, debit } of before) await quietly(() => putIn(id, { offerId, startDate, debit }));
+      throw error;
+    }
     go({ registration: id, step: "cart" });
   });
 

@@ -19,6 +19,7 @@ import * as consents from "./views/consents.js";
 import * as mandate from "./views/mandate.js";
 import * as me from "./views/me.js";
 import * as prospect from "./views/prospect.js";
+import { mayStart } from "./views/resume.js";
 import * as done from "./views/done.js";
 import { frame, keepTyped } from "./views/frame.js";
 import * as offer from "./views/offer.js";
@@ -203,7 +204,12 @@ async function arrive() {
     return;
   }
   if (place.me) return arriveAsMember(place);
-  if (place.invitation && (await journey.accept(place)) === undefined) return; // the address names the registration now
+  if (place.invitation) {
+    const isWanted = await mayStart();
+    if (get().place !== place) return;
+    if (!isWanted) return go({ club: place.club }, { replace: true });
+    if ((await journey.accept(place)) === undefined) return; // the address names the registration now
+  }
   const offers = place.club && (place.offer ? journey.loadOffer(place) : journey.loadCatalogue(place.club));
   await Promise.all([journey.loadClubs(), offers, journey.loadDetails(place.club), journey.findInProgress()]);
   await Promise.all(journey.offerSchedules(get()).map(journey.loadSchedule));

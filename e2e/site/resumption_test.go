@@ -69,6 +69,10 @@ func TestNewSignupBesideAPayment(t *testing.T) {
 		t.Errorf("the page shows %s", g.URL())
 	}
 
+	g.Open(g.invited("1001"))
+	g.Click(`[data-check-first]`)
+	g.WaitVisible(`main[data-state="attention"]`)
+
 	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + today())
 	g.fillDetails()
 	g.Click(`form[data-form="person"] [data-continue]`)
@@ -99,7 +103,7 @@ func TestNewSignupBesideAPayment(t *testing.T) {
 	g.expectRecords(registration, expectedRecords{captured: due})
 }
 
-// TestAnotherOfferInstead checks that the cart keeps its offer until another one has been chosen.
+// TestAnotherOfferInstead checks that the cart keeps its offer until another one has been chosen and accepted.
 func TestAnotherOfferInstead(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
@@ -108,6 +112,15 @@ func TestAnotherOfferInstead(t *testing.T) {
 	g.WaitVisible(`main[data-step="offer"] [data-offer]`)
 	g.Click(`.back`)
 	g.WaitVisible(`[data-item="` + cardOffer + `"]`)
+	g.Click(`[data-instead]`)
+	g.WaitVisible(`main[data-step="offer"] [data-offer]`)
+	g.setFault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/sales/*/articles"}, Kind: "error_before", Status: http.StatusUnprocessableEntity})
+	g.ExpectConsole("status of 422")
+	g.chooseOffer("subscription", "201")
+	g.WaitVisible(`[data-error="offer_not_available"]`)
+	g.Click(`.back`)
+	g.WaitVisible(`[data-item="` + cardOffer + `"]`)
+
 	g.Click(`[data-instead]`)
 	g.WaitVisible(`main[data-step="offer"] [data-offer]`)
 	g.chooseOffer("subscription", "201")
