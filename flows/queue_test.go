@@ -2,6 +2,7 @@ package flows_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -51,6 +52,29 @@ func (w *world) awaitState(g *gateway, id flows.PaymentID, state flows.PaymentSt
 func event(p *flows.Payment) cards.Event {
 	generation := map[string]string{"fd_registration": p.Registration, "fd_generation": "1", "fd_environment": "test"}
 	return cards.Event{ID: uuid.NewString(), Type: "payment.authorised", PaymentID: p.ProcessorID, Metadata: generation}
+}
+
+// TestNoIdleWorker checks that a payment that no worker of the process took is not in progress there,
+// however many callers ask at once.
+func TestNoIdleWorker(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.started(g)
+	left, leave := context.WithCancel(t.Context())
+	leave() // the shared queue is not what this is about
+	var callers sync.WaitGroup
+	for range 8 {
+		callers.Go(func() {
+			for range 1000 {
+				_ = g.queue.AdvanceSoon(left, p)
+			}
+		})
+	}
+	callers.Wait()
+	if n := g.queue.InProgress(); n != 0 {
+		t.Errorf("%d payments are in progress without a worker", n)
+	}
 }
 
 func TestEventFinishesPayment(t *testing.T) {

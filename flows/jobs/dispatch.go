@@ -18,26 +18,29 @@ type AdvanceRequest struct {
 // worker is idle, because a buyer waits, otherwise as EnqueueAdvance does. If the process
 // dies, the sweep finds the payment.
 func (q *Queue) AdvanceSoon(ctx context.Context, p *flows.Payment) error {
-	if !q.begin(p.ID) {
+	if q.offer(AdvanceRequest{p, tracing.Traceparent(ctx)}) {
 		return nil
 	}
-	select {
-	case q.requests <- AdvanceRequest{p, tracing.Traceparent(ctx)}:
-		return nil
-	default:
-		q.Finish(p.ID)
-		return q.EnqueueAdvance(ctx, p.ID)
-	}
+	return q.EnqueueAdvance(ctx, p.ID)
 }
 
-// begin marks a payment as in progress. It returns false if it already was; then it is
-// advanced again afterwards.
-func (q *Queue) begin(id flows.PaymentID) bool {
+// offer hands a request to an idle worker, and returns false without one. A payment that
+// is already in progress here is advanced again afterwards.
+func (q *Queue) offer(request AdvanceRequest) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	_, busy := q.busy[id]
-	q.busy[id] = busy
-	return !busy
+	id := request.Payment.ID
+	if _, busy := q.busy[id]; busy {
+		q.busy[id] = true
+		return true
+	}
+	select {
+	case q.requests <- request:
+		q.busy[id] = false // before the worker's Finish, which waits for the lock
+		return true
+	default:
+		return false
+	}
 }
 
 // Requests delivers this process's requests to its worker, which calls Finish after each.
