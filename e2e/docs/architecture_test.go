@@ -18,9 +18,10 @@ import (
 const architecture = "docs/explanation/architecture.md"
 
 var (
-	code   = regexp.MustCompile("`([^`]+)`")
-	goFile = regexp.MustCompile(`^[\w/]+\.go$`)
-	goName = regexp.MustCompile(`^[A-Za-z]\w*(\.[A-Za-z]\w*)?$`)
+	code    = regexp.MustCompile("`([^`]+)`")
+	goFile  = regexp.MustCompile(`^[\w/]+\.go$`)
+	ownFile = regexp.MustCompile(`\b(cmd|flows|handlers|upstream|e2e)/[\w/]+\.go\b`)
+	goName  = regexp.MustCompile(`^[A-Za-z]\w*(\.[A-Za-z]\w*)?$`)
 )
 
 // TestArchitectureNamesExist checks that each Go file on the page exists, and
@@ -45,6 +46,33 @@ func TestArchitectureNamesExist(t *testing.T) {
 	}
 	if files < 20 || names < 30 {
 		t.Errorf("the page names only %d files and %d functions", files, names)
+	}
+}
+
+// TestCommentsNameExistingFiles checks that each Go file of the project that the code names exists.
+func TestCommentsNameExistingFiles(t *testing.T) {
+	t.Parallel()
+	named := 0
+	for _, folder := range []string{"cmd", "flows", "handlers", "upstream", "e2e"} {
+		err := filepath.WalkDir(filepath.Join(frontdesktest.Root(), folder), func(path string, _ os.DirEntry, err error) error {
+			if err != nil || filepath.Ext(path) != ".go" {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			for _, name := range ownFile.FindAllString(string(text), -1) {
+				named++
+				if _, err := os.Stat(filepath.Join(frontdesktest.Root(), name)); err != nil {
+					t.Errorf("%s names %s: %v", path, name, err)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if named < 10 {
+		t.Errorf("the code names only %d files", named)
 	}
 }
 

@@ -14,10 +14,13 @@
 // the first violation has a shortest trace. It runs on one goroutine and is deterministic.
 //
 //	here                                there, in flows/payment unless said otherwise
-//	next, createIntent … resolveDoubt   Machine.next and the functions of that name
+//	next, createIntent … resolveDoubt   Machine.stepFrom and the functions of that name
 //	prepareSettlement, findCreated      the functions of that name; created is its list
-//	takeOver, prepareRefund             the cases Sending (with StateChange.LeaseExpiredFor) and RefundDue of next
+//	takeOver                            the case Sending of stepFrom, with StateChange.LeaseExpiredFor
 //	prepareRecord, releaseLate          the functions of that name
+//	prepareRefund                       the function of that name
+//	secure, giveBack                    the claim, and Cards.Refund, in Machine.refund
+//	refundUnclaimed                     nothing: only a mutation takes it
 //	record, look, trust, claim          record, claimAndSend, claim
 //	preparing                           the turns of Machine.Advance after a capture, with its response at hand
 //	send, post, unknown, notSent        send with club.Client.CreatePayment and each Outcome, notSent
@@ -26,11 +29,11 @@
 //	claimAvailable, released            the functions of that name
 //	acceptanceJournaled                 the function of that name
 //	commit, move, finish                Machine.commit, and Store.Commit in flows/store
-//	buyer                               Registrations.Pay in flows/registration, and the processor's page
+//	buyer                               Service.Pay in flows/registration, and the processor's page
 //	violated, for the responses         Payment.View in flows
 //	rebuild, derivePayment              Machine.Rebuild with restore, derivePayment with deriveState
 //	storeRebuilt                        Machine.storeRebuilt, and Store.Rebuild in flows/store
-//	unseen, untouched                   the reading of the sale before every capture and POST, and what it finds
+//	unseen, untouched                   Machine.agreedLately before every capture and POST, and what it finds
 //	readEvidence                        the function of that name, with Rule.Matches in flows
 //	operator, notRecorded               Machine.ConfirmRecorded, ConfirmNotRecorded
 //	claimsExpired, settle               oldEnough, settleClaim

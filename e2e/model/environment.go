@@ -2,7 +2,7 @@ package model
 
 // This file is the world outside: the buyer, what arrives late, and the faults.
 
-// buyer starts payments (Registrations.begin) and uses the processor's page.
+// buyer starts payments (registration.Service.begin) and uses the processor's page.
 func (m *machine) buyer(w *world) {
 	r := w.redis
 	if r.exists && !r.rebuilt && !r.live() && int(r.generation) < m.cfg.Payments && !m.dayPassed(w) {

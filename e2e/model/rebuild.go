@@ -2,7 +2,7 @@ package model
 
 import "slices"
 
-// This file mirrors flows/rebuild.go: what Redis lost is restored from the processor.
+// This file mirrors flows/payment/rebuild.go: what Redis lost is restored from the processor.
 
 // rebuild lists the processor's payments and describes the latest one that Redis
 // does not know, from its metadata.

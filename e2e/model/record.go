@@ -1,6 +1,6 @@
 package model
 
-// This file mirrors flows/record.go: from the captured money to the single POST and its outcome. Inside
+// This file mirrors flows/payment/record.go, and prepareSettlement of settlement.go: from the captured money to the single POST and its outcome. Inside
 // record, each remote effect is a step of its own.
 
 // prepareRecord moves a captured payment on to its next claim. The pause before

@@ -48,7 +48,7 @@ func (p attemptID) refund() bool { return p > forRefund }
 
 // record is what Redis holds of the registration: flows.Registration and its latest flows.Payment, as
 // far as they affect anything. The earlier payments of a registration are over before the next one
-// begins (Registrations.begin).
+// begins (registration.Service.begin).
 type record struct {
 	exists         bool // the registration is there; false after Redis was wiped
 	generation     uint8
@@ -58,7 +58,7 @@ type record struct {
 	slot           uint8     // Payment.ProcessorID: 1 or 2, 0 for none
 	claim          uint8     // Payment.Claim
 	attempt        attemptID // Payment.AttemptID
-	releasePending bool      // Payment.Unrelease
+	releasePending bool      // Payment.ReleasePending
 	declined       bool      // Payment.DeclineCode is set
 	seen           bool      // the sale was read as agreed within the last minute (Payer.ReadAt); kept only where staff may act
 	refundFailed   bool      // the processor failed the refund, which operators are shown
@@ -88,13 +88,13 @@ const (
 	// From here on the process is inside record, and owns the payment.
 	toTrust   // claimAndSend, with the journal from the capture's response
 	toLook    // claimAndSend: the journal is about to be read
-	toClaim   // claim: Cards.Annotate with fd_post_n
-	toSend    // send: Club.CreatePayment
-	toInquire // rejected: readSale
+	toClaim   // claim: Cards.UpdateMetadata with fd_post_n
+	toSend    // send: Client.CreatePayment
+	toInquire // rejected: Client.GetCheckedSale
 	toRelease // record: the release
 	toEnd     // record: the commit of the outcome
 	toAccept  // record: the commit of an acceptance, to be journaled afterwards
-	toJournal // record: annotate "done"; the lease no longer matters
+	toJournal // record: updateMetadata "done"; the lease no longer matters
 )
 
 // process is what a replica is doing, and what it remembers. A dead or idle one remembers nothing.

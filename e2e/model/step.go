@@ -2,8 +2,9 @@ package model
 
 import "slices"
 
-// This file mirrors flows/step.go, and next of flows/advance.go: each function there has one here,
-// under the same name. A turn of the loop in Machine.Advance is one step, see the package comment.
+// This file mirrors flows/payment/step.go, stepFrom in advance.go, and resolveDoubt and readEvidence in
+// evidence.go; the table in doc.go pairs the functions. A turn of the loop in Machine.AdvanceLoaded is one
+// step, see the package comment.
 
 // next is what an idle replica does.
 func (m *machine) next(w *world) {

@@ -1,7 +1,7 @@
 package model
 
-// This file mirrors flows/store, with commit of flows/advance.go: the compare-and-set, and what Redis
-// may do on its own.
+// This file mirrors Store.Commit of flows/store/payment.go, with Machine.commit of flows/payment/advance.go:
+// the compare-and-set, and what Redis may do on its own.
 
 // commit stores a payment in Redis, if Redis still holds what the caller read. The replica that moves
 // it to sending continues with record, unless the response is lost.
