@@ -1,9 +1,7 @@
 package flows
 
 import (
-	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -80,33 +78,9 @@ var PaymentStates = []PaymentState{
 	Cancelling, Cancelled, RefundDue, Refunding, Refunded, InDoubt, Blocked,
 }
 
-// transitions is the complete table. recorded is final. A refund starts from sending only after
-// a clear rejection, or when the last attempt certainly had no effect; from in_doubt only by an operator, and from captured when another payment of
-// the sale counts or the sale differs from what was agreed. priced leads to in_doubt only without a processor, when
-// the sale is settled already. in_doubt never leads back to sending. Without an operator, in_doubt leads only to
-// recorded or blocked, and refunded only to blocked, when the processor reports that the refund failed. Only an operator
-// ends a blocked payment: by refunding it, or in the state in which it was settled by hand.
-var transitions = map[PaymentState][]PaymentState{
-	Priced:     {Intent, Sending, Cancelled, InDoubt, Blocked},
-	Intent:     {Authorised, Cancelling, Blocked},
-	Authorised: {Capturing, Cancelling, Blocked},
-	Capturing:  {Captured, Cancelling, Blocked},
-	Captured:   {Sending, RefundDue, InDoubt, Blocked},
-	Sending:    {Recorded, Captured, Priced, Cancelled, RefundDue, InDoubt, Blocked},
-	Cancelling: {Cancelled, Blocked},
-	RefundDue:  {Refunding},
-	Refunding:  {Refunded, Blocked},
-	Refunded:   {Blocked},
-	Blocked:    {Refunding, Recorded, Cancelled, Refunded},
-	InDoubt:    {Recorded, Captured, Priced, RefundDue, Cancelled, Blocked},
-}
-
 // PaidTwice is not a state: recorded payments whose sale seems to have been paid by something else too
 // are listed and counted under it, until an operator confirms that this is settled.
 const PaidTwice PaymentState = "paid_twice"
-
-// CanBecome reports whether the table has the transition.
-func (s PaymentState) CanBecome(to PaymentState) bool { return slices.Contains(transitions[s], to) }
 
 // Final reports whether the payment has ended, as far as it depends on this gateway.
 func (s PaymentState) Final() bool { return s == Recorded || s == Cancelled || s == Refunded }
@@ -229,21 +203,6 @@ func (p *Payment) HasProcessor() bool { return p.Method.hasProcessor() }
 // Live reports whether the payment still locks its sale.
 func (p *Payment) Live() bool { return p != nil && p.State != Cancelled && p.State != Refunded }
 
-// StateChange is a transition, or a change of the record in the same state.
-type StateChange struct {
-	From            PaymentState  // expected
-	Version         int64         // expected
-	Next            *Payment      // with the new state; Commit sets its version to Version+1
-	Operation       string        // unique: a call repeated by the Redis client returns its first result
-	Lease           time.Duration // how long the caller owns the payment afterwards; zero: not at all
-	LeaseExpiredFor time.Duration // ErrOwned until the lease has been over for so long, by Redis' clock; zero: not checked
-	Keep            time.Duration // how long a final payment is kept; zero for others
-	Silent          bool          // the buyer's view is unchanged, so followers are not notified
-}
-
-// ErrOwned is the error for a payment that is leased to the process that sends it.
-var ErrOwned = fmt.Errorf("%w: it is leased to another process", ErrConflict)
-
 // PaymentView is a payment as shown to its buyer.
 type PaymentView struct {
 	State        string      // requires_action, processing, recorded, declined, cancelled, in_doubt, refunded
@@ -343,33 +302,4 @@ var restartMessages = map[MessageCode]MessageCode{
 // synchronous.
 func Jitter(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64())) // #nosec G404 -- it hides nothing
-}
-
-// Transition is one transition in a payment's history.
-type Transition struct {
-	State          PaymentState `json:"state"`
-	At             time.Time    `json:"at"`
-	Reason         string       `json:"reason"`
-	Operator       string       `json:"by,omitempty"`  // or ByRule; empty: the machine
-	OperatorReason string       `json:"why,omitempty"` // the operator's text
-}
-
-// ByRule is the operator of a transition that a calibrated rule decided.
-const ByRule = "rule"
-
-// MaxHistory exceeds the longest life, with ten claims and some decisions. The oldest
-// transitions beyond it are dropped.
-const MaxHistory = 60
-
-// DecisionOperator returns the operator of the latest transition; empty for the machine.
-func (p *Payment) DecisionOperator() string {
-	if len(p.History) == 0 {
-		return ""
-	}
-	return p.History[len(p.History)-1].Operator
-}
-
-// HasBeen reports whether the payment was ever in a state.
-func (p *Payment) HasBeen(state PaymentState) bool {
-	return slices.ContainsFunc(p.History, func(t Transition) bool { return t.State == state })
 }

@@ -18,7 +18,7 @@ var Mutations = []Mutation{
 	}}},
 	{Name: "overwritable-claim", Description: "the claim is read and then written, without a key that admits only one winner", Edits: []Edit{{
 		File: "flows/payment/record.go",
-		Old:  `	key := fmt.Sprintf("claim:%s:%d", p.ProcessorID, p.Claim) // the processor's id, because Redis may know the payment under two names`,
+		Old:  `	key := journalKey("claim", p, p.Claim)`,
 		New:  `	key := "claim:" + newAttemptID(m.cfg.Now())`,
 	}}},
 	{Name: "no-compare-and-set", Description: "a commit does not check that the payment is still the version that was read", Edits: []Edit{{
@@ -33,8 +33,8 @@ var Mutations = []Mutation{
 	}}},
 	{Name: "key-per-attempt", Description: "the idempotency key of a new payment derives from the attempt, not from the sale", Edits: []Edit{{
 		File: "flows/payment/step.go",
-		Old:  `fmt.Sprintf("payment:%s:%s:%d", p.Registration, p.Sale, p.Generation)`,
-		New:  `fmt.Sprintf("payment:%s:%s:%d:%s", p.Registration, p.Sale, p.Generation, newAttemptID(m.cfg.Now()))`,
+		Old:  `creationKey(p), cards`,
+		New:  `creationKey(p)+newAttemptID(m.cfg.Now()), cards`,
 	}}},
 	{Name: "refund-in-doubt", Description: "the gateway refunds a payment that may have been recorded", Edits: []Edit{{
 		File: "flows/payment/record.go",

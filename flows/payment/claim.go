@@ -11,8 +11,8 @@ import (
 	"frontdesk/upstream/cards"
 )
 
-// claimKey names a journal entry: fd_post_1, fd_release_1, fd_done_1.
-func claimKey(what string, n int) string { return "fd_" + what + "_" + strconv.Itoa(n) }
+// entryName names the n-th entry of a kind in the journal: fd_post_1, fd_release_1, fd_done_1, fd_op_1.
+func entryName(kind string, n int) string { return "fd_" + kind + "_" + strconv.Itoa(n) }
 
 // releasedByOperator is the journal's entry that an operator released a claim. That proves less than a
 // release by the process that held the claim.
@@ -27,13 +27,13 @@ func claimAvailable(remote cards.Payment, n int, attempt string) bool {
 			return false
 		}
 	}
-	return remote.Metadata[claimKey("post", n)] == attempt && remote.Metadata[claimKey("release", n)] == "" && !acceptanceJournaled(remote)
+	return remote.Metadata[entryName("post", n)] == attempt && remote.Metadata[entryName("release", n)] == "" && !acceptanceJournaled(remote)
 }
 
 // released reports whether a claim was released by its holder: the release names the holder's attempt. A claim that
 // was released before anyone held it is closed to everyone.
 func released(remote cards.Payment, n int) bool {
-	post, release := remote.Metadata[claimKey("post", n)], remote.Metadata[claimKey("release", n)]
+	post, release := remote.Metadata[entryName("post", n)], remote.Metadata[entryName("release", n)]
 	return release != "" && (post == "" || post == release)
 }
 
@@ -50,7 +50,7 @@ func acceptanceJournaled(remote cards.Payment) bool {
 // lastClaim returns the journal's latest claim with its attempt; 0 before the first.
 func lastClaim(remote cards.Payment) (n int, attempt string) {
 	for n := maxClaims + 1; n > 0; n-- {
-		if attempt := cmp.Or(remote.Metadata[claimKey("post", n)], remote.Metadata[claimKey("release", n)]); attempt != "" {
+		if attempt := cmp.Or(remote.Metadata[entryName("post", n)], remote.Metadata[entryName("release", n)]); attempt != "" {
 			return n, attempt
 		}
 	}

@@ -91,14 +91,14 @@ func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (Detail, error) 
 	return d, nil
 }
 
-// journalKey matches the keys of claims and of operators' decisions, such as fd_post_1.
-var journalKey = regexp.MustCompile(`^fd_(?:post|release|done|op)_\d+$`)
+// journalEntries matches the keys of claims and of operators' decisions, such as fd_post_1.
+var journalEntries = regexp.MustCompile(`^fd_(?:post|release|done|op)_\d+$`)
 
 // journalOf lists what is journaled about claims and decisions, by number.
 func journalOf(remote cards.Payment) []JournalEntry {
 	entries := []JournalEntry{}
 	for key, value := range remote.Metadata {
-		if !journalKey.MatchString(key) {
+		if !journalEntries.MatchString(key) {
 			continue
 		}
 		entry := JournalEntry{Key: key, Value: value}

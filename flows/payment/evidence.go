@@ -154,7 +154,7 @@ func openAttempt(p *flows.Payment, remote cards.Payment) (time.Time, bool) {
 	if released(remote, n) {
 		return time.Time{}, false
 	}
-	return attemptStart(remote.Metadata[claimKey("post", n)])
+	return attemptStart(remote.Metadata[entryName("post", n)])
 }
 
 // needsVerification reports whether verifyRecorded still must read the contact's debt.

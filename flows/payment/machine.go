@@ -5,7 +5,8 @@
 // Requests, webhooks, sweeps and operators all call Machine.Advance, which takes one step
 // after another: step.go has the steps up to the capture, record.go the one POST under a
 // claim (claim.go), evidence.go the resolution of a doubt. rebuild.go restores payments that
-// Redis lost, and operator.go carries out operators' decisions.
+// Redis lost, from what metadata.go let the processor keep, and operator.go carries out
+// operators' decisions. key.go has the idempotency keys.
 //
 // Redis coordinates and never authorises: the right to send the POST is a claim in the
 // payment's metadata at the card processor. For states and transitions see flows.PaymentState.

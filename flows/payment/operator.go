@@ -348,9 +348,9 @@ func (m *Machine) settleClaim(ctx context.Context, p *flows.Payment, resolution 
 	if err := m.saleAllows(ctx, p, resolution, decision); err != nil {
 		return err
 	}
-	key := claimKey("release", p.Claim)
+	key := entryName("release", p.Claim)
 	if remote.Metadata[key] == "" {
-		remote, err = m.cfg.Cards.UpdateMetadata(ctx, fmt.Sprintf("release:%s:%d", p.ProcessorID, p.Claim), p.ProcessorID,
+		remote, err = m.cfg.Cards.UpdateMetadata(ctx, journalKey("release", p, p.Claim), p.ProcessorID,
 			map[string]string{key: p.AttemptID, releasedByOperator: "operator"})
 	}
 	switch {
@@ -418,7 +418,7 @@ func latestAttempt(p *flows.Payment, remote cards.Payment) time.Time {
 		latest = p.InDoubtSince()
 	}
 	for n := 1; n <= maxClaims+1; n++ {
-		if at, ok := attemptStart(remote.Metadata[claimKey("post", n)]); ok && at.After(latest) {
+		if at, ok := attemptStart(remote.Metadata[entryName("post", n)]); ok && at.After(latest) {
 			latest = at
 		}
 	}
@@ -470,12 +470,12 @@ func (m *Machine) writeToProcessor(ctx context.Context, p *flows.Payment, text s
 		return err
 	}
 	for n := 1; n <= maxRecordedDecisions; n++ {
-		key := claimKey("op", n)
+		key := entryName("op", n)
 		if remote.Metadata[key] != "" {
 			continue
 		}
 		err = retryIdempotent(func() error {
-			_, err := m.cfg.Cards.UpdateMetadata(ctx, fmt.Sprintf("op:%s:%d", p.ProcessorID, n), p.ProcessorID, map[string]string{key: text})
+			_, err := m.cfg.Cards.UpdateMetadata(ctx, journalKey("op", p, n), p.ProcessorID, map[string]string{key: text})
 			return err
 		})
 		if !errors.Is(err, cards.ErrKeyReused) {

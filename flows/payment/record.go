@@ -2,7 +2,6 @@ package payment
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strconv"
@@ -172,8 +171,8 @@ func (m *Machine) claimAndSend(ctx context.Context, p *flows.Payment, captured *
 // claim writes our attempt's id under the claim's number while the gate is open. The key
 // makes one winner: our own repetition replays the success, another process gets ErrKeyReused.
 func (m *Machine) claim(ctx context.Context, p *flows.Payment, gate club.Gate) (remote cards.Payment, err error) {
-	key := fmt.Sprintf("claim:%s:%d", p.ProcessorID, p.Claim) // the processor's id, because Redis may know the payment under two names
-	entry := map[string]string{claimKey("post", p.Claim): p.AttemptID}
+	key := journalKey("claim", p, p.Claim)
+	entry := map[string]string{entryName("post", p.Claim): p.AttemptID}
 	for range triesPerClaim {
 		if closed := gate(); closed != nil {
 			return remote, errors.Join(err, closed)
@@ -250,9 +249,9 @@ func (m *Machine) rejected(ctx context.Context, p *flows.Payment) outcome {
 
 // updateMetadata appends an entry about the current claim to the processor's journal.
 // The claim's number in the key keeps entries from being overwritten.
-func (m *Machine) updateMetadata(ctx context.Context, p *flows.Payment, what, value string) (cards.Payment, error) {
-	return m.cfg.Cards.UpdateMetadata(ctx, fmt.Sprintf("%s:%s:%d", what, p.ProcessorID, p.Claim), p.ProcessorID,
-		map[string]string{claimKey(what, p.Claim): value})
+func (m *Machine) updateMetadata(ctx context.Context, p *flows.Payment, kind, value string) (cards.Payment, error) {
+	return m.cfg.Cards.UpdateMetadata(ctx, journalKey(kind, p, p.Claim), p.ProcessorID,
+		map[string]string{entryName(kind, p.Claim): value})
 }
 
 // release releases the current claim. A release by another process stays: it names another
@@ -271,76 +270,4 @@ func (m *Machine) releaseLate(ctx context.Context, p *flows.Payment) (step, erro
 		return step{}, processorFailed(err)
 	}
 	return step{to: p.State, reason: p.Reason, edit: func(next *flows.Payment) { next.ReleasePending = false }}, nil
-}
-
-// FixRequest sets what the processor will receive with a new payment, and signs it.
-func (m *Machine) FixRequest(p *flows.Payment) {
-	p.Schema, p.Processor, p.WebhookURL = flows.DescribedRequest, m.cfg.Cards.Name(), m.cfg.WebhookURL
-	p.Description = flows.SingleLine(p.Description, cards.MaxDescription)
-	p.Signature = hex.EncodeToString(m.cfg.Keys.Sign(signedText(m.metadata(p))))
-}
-
-// metadata is what the processor keeps of a payment: enough to rebuild it without Redis,
-// signed, and without personal data.
-func (m *Machine) metadata(p *flows.Payment) map[string]string {
-	entries := map[string]string{
-		"fd_version":      "1",
-		"fd_environment":  m.cfg.Environment,
-		"fd_registration": p.Registration,
-		"fd_sale":         string(p.Sale),
-		"fd_amount":       strconv.FormatInt(p.Amount, 10),
-		"fd_currency":     p.Currency,
-		"fd_club":         string(p.Club),
-		"fd_generation":   strconv.Itoa(p.Generation),
-		"fd_mac":          p.Signature,
-	}
-	if p.Schema >= flows.SignedCart {
-		entries["fd_version"] = "2"
-		entries["fd_node"], entries["fd_sale_state"], entries["fd_cart"] = string(p.Node), p.SaleState, p.AgreedDigest()
-	}
-	return entries
-}
-
-// schemaOf returns the record layout that wrote the metadata.
-func schemaOf(metadata map[string]string) (schema int, known bool) {
-	switch metadata["fd_version"] {
-	case "1":
-		return flows.SignedCart - 1, true
-	case "2":
-		return flows.SignedCart, true
-	}
-	return 0, false
-}
-
-// metadataMatches reports whether the metadata agrees with the record and is signed by us.
-func (m *Machine) metadataMatches(p *flows.Payment, remote map[string]string) bool {
-	for key, want := range m.metadata(p) {
-		if key != "fd_mac" && remote[key] != want {
-			return false
-		}
-	}
-	return m.signed(remote)
-}
-
-// signed reports whether the metadata is signed by us.
-func (m *Machine) signed(remote map[string]string) bool {
-	signature, err := hex.DecodeString(remote["fd_mac"])
-	return err == nil && m.cfg.Keys.Verify(signedText(remote), signature)
-}
-
-// signedKeys are the entries that the signature covers; the last three since flows.SignedCart.
-var signedKeys = []string{"fd_version", "fd_environment", "fd_registration", "fd_sale", "fd_amount", "fd_currency", "fd_club", "fd_generation",
-	"fd_node", "fd_sale_state", "fd_cart"}
-
-// signedText joins the signed entries, each on a line of its own.
-func signedText(entries map[string]string) []byte {
-	keys := signedKeys
-	if schema, _ := schemaOf(entries); schema < flows.SignedCart {
-		keys = signedKeys[:8]
-	}
-	var text []byte
-	for _, key := range keys {
-		text = fmt.Appendf(text, "%s=%s\n", key, entries[key])
-	}
-	return text
 }

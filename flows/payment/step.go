@@ -1,10 +1,8 @@
 package payment
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -13,14 +11,12 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// createIntent creates the payment at the processor. The key derives from the registration,
-// the sale and the generation, so that a repetition returns the same payment. The registration
-// is part of it because a club system restored from a backup reuses the numbers of sales.
+// createIntent creates the payment at the processor. A repetition returns the same payment.
 func (m *Machine) createIntent(ctx context.Context, p *flows.Payment) (step, error) {
 	if m.cfg.Now().Sub(p.CreatedAt) > createWithin {
 		return m.findCreated(ctx, p, p.CreatedAt.Add(-clockSkew), step{to: flows.Cancelled, reason: "too old to be created at the processor"})
 	}
-	created, err := m.cfg.Cards.Create(ctx, fmt.Sprintf("payment:%s:%s:%d", p.Registration, p.Sale, p.Generation), cards.NewPayment{
+	created, err := m.cfg.Cards.Create(ctx, creationKey(p), cards.NewPayment{
 		Amount: p.Amount, Currency: p.Currency, Metadata: m.metadata(p), Description: p.Description, ReturnURL: p.ReturnURL, WebhookURL: p.WebhookURL,
 	})
 	switch {
@@ -167,7 +163,7 @@ func (m *Machine) capture(ctx context.Context, p *flows.Payment, fresh *cards.Pa
 			return m.agreeToCapture(ctx, p), nil
 		}
 	}
-	taken, err := m.cfg.Cards.Capture(ctx, "capture:"+string(p.ID), p.ProcessorID, p.Amount)
+	taken, err := m.cfg.Cards.Capture(ctx, captureKey(p), p.ProcessorID, p.Amount)
 	if err == nil {
 		return step{to: flows.Captured, reason: "captured by the processor", remote: m.fresh(p, taken)}, nil
 	}
@@ -195,7 +191,7 @@ func isFinalRefusal(err error) bool {
 
 // cancel cancels the payment at the processor and trusts only what it reads back.
 func (m *Machine) cancel(ctx context.Context, p *flows.Payment) (step, error) {
-	if _, err := m.cfg.Cards.Cancel(ctx, "cancel:"+string(p.ID), p.ProcessorID); err != nil && !isFinalRefusal(err) {
+	if _, err := m.cfg.Cards.Cancel(ctx, cancelKey(p), p.ProcessorID); err != nil && !isFinalRefusal(err) {
 		return step{}, processorFailed(err)
 	}
 	remote, err := m.read(ctx, p, nil)
@@ -234,7 +230,7 @@ func (m *Machine) refund(ctx context.Context, p *flows.Payment) (step, error) {
 		return step{to: flows.Refunded, reason: p.Reason}, nil
 	case remote.Refunding > 0:
 		return wait(doubtPollEvery), nil
-	case remote.Metadata[claimKey("post", p.Claim)] != p.AttemptID && !claimAvailable(remote, p.Claim, ""):
+	case remote.Metadata[entryName("post", p.Claim)] != p.AttemptID && !claimAvailable(remote, p.Claim, ""):
 		return step{to: flows.Blocked, reason: "a refund is due, but the journal holds another attempt"}, nil
 	}
 	failed, byHand := remote.FailedRefunds > p.FailedRefunds, remote.State == cards.Refunded // a replayed claim shows what was
@@ -251,7 +247,7 @@ func (m *Machine) refund(ctx context.Context, p *flows.Payment) (step, error) {
 	case failed:
 		return step{to: flows.Blocked, reason: refundFailed}, nil
 	}
-	remote, err = m.cfg.Cards.Refund(ctx, "refund:"+cmp.Or(p.RefundRetry, string(p.ID)), p.ProcessorID, p.Amount)
+	remote, err = m.cfg.Cards.Refund(ctx, refundKey(p), p.ProcessorID, p.Amount)
 	switch {
 	case err == nil && remote.State == cards.Refunded:
 		return step{to: flows.Refunded, reason: p.Reason}, nil

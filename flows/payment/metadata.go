@@ -1,0 +1,82 @@
+package payment
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strconv"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/cards"
+)
+
+// FixRequest sets what the processor will receive with a new payment, and signs it.
+func (m *Machine) FixRequest(p *flows.Payment) {
+	p.Schema, p.Processor, p.WebhookURL = flows.DescribedRequest, m.cfg.Cards.Name(), m.cfg.WebhookURL
+	p.Description = flows.SingleLine(p.Description, cards.MaxDescription)
+	p.Signature = hex.EncodeToString(m.cfg.Keys.Sign(signedText(m.metadata(p))))
+}
+
+// metadata is what the processor keeps of a payment: enough to rebuild it without Redis,
+// signed, and without personal data.
+func (m *Machine) metadata(p *flows.Payment) map[string]string {
+	entries := map[string]string{
+		"fd_version":      "1",
+		"fd_environment":  m.cfg.Environment,
+		"fd_registration": p.Registration,
+		"fd_sale":         string(p.Sale),
+		"fd_amount":       strconv.FormatInt(p.Amount, 10),
+		"fd_currency":     p.Currency,
+		"fd_club":         string(p.Club),
+		"fd_generation":   strconv.Itoa(p.Generation),
+		"fd_mac":          p.Signature,
+	}
+	if p.Schema >= flows.SignedCart {
+		entries["fd_version"] = "2"
+		entries["fd_node"], entries["fd_sale_state"], entries["fd_cart"] = string(p.Node), p.SaleState, p.AgreedDigest()
+	}
+	return entries
+}
+
+// schemaOf returns the record layout that wrote the metadata.
+func schemaOf(metadata map[string]string) (schema int, known bool) {
+	switch metadata["fd_version"] {
+	case "1":
+		return flows.SignedCart - 1, true
+	case "2":
+		return flows.SignedCart, true
+	}
+	return 0, false
+}
+
+// metadataMatches reports whether the metadata agrees with the record and is signed by us.
+func (m *Machine) metadataMatches(p *flows.Payment, remote map[string]string) bool {
+	for key, want := range m.metadata(p) {
+		if key != "fd_mac" && remote[key] != want {
+			return false
+		}
+	}
+	return m.signed(remote)
+}
+
+// signed reports whether the metadata is signed by us.
+func (m *Machine) signed(remote map[string]string) bool {
+	signature, err := hex.DecodeString(remote["fd_mac"])
+	return err == nil && m.cfg.Keys.Verify(signedText(remote), signature)
+}
+
+// signedKeys are the entries that the signature covers; the last three since flows.SignedCart.
+var signedKeys = []string{"fd_version", "fd_environment", "fd_registration", "fd_sale", "fd_amount", "fd_currency", "fd_club", "fd_generation",
+	"fd_node", "fd_sale_state", "fd_cart"}
+
+// signedText joins the signed entries, each on a line of its own.
+func signedText(entries map[string]string) []byte {
+	keys := signedKeys
+	if schema, _ := schemaOf(entries); schema < flows.SignedCart {
+		keys = signedKeys[:8]
+	}
+	var text []byte
+	for _, key := range keys {
+		text = fmt.Appendf(text, "%s=%s\n", key, entries[key])
+	}
+	return text
+}

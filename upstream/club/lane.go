@@ -1,0 +1,27 @@
+package club
+
+import "context"
+
+// Lane is a priority of calls. Each lane of an organisation has its own permits and breaker, so
+// that one organisation's outage or rush never affects another organisation, and newcomers never
+// delay a payment.
+type Lane string
+
+const (
+	// Visitors is the lane of calls for registrations that were started, and of all others.
+	Visitors Lane = ""
+	// Newcomers is the lane of calls that start a registration. It has half the permits, and leaves
+	// others half of the saved retries, because they have done more that would be wasted.
+	Newcomers Lane = "newcomers"
+	// Browsers is the lane of calls that read a catalogue. It has the same bounds as Newcomers.
+	Browsers Lane = "browsers"
+	// Payers is the lane of calls that a payment or a signature waits for.
+	Payers Lane = "payers"
+)
+
+type laneContextKey struct{}
+
+// WithLane returns a context whose calls use a lane.
+func WithLane(ctx context.Context, lane Lane) context.Context {
+	return context.WithValue(ctx, laneContextKey{}, lane)
+}
