@@ -9,6 +9,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// Serve is serve.
+var Serve = serve
+
 // WriteConfiguration writes docs/reference/configuration.md from the tables of options, for
 // TestReference.
 //

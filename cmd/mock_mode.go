@@ -45,7 +45,11 @@ func (cfg *Config) startMock(ctx context.Context, group *errgroup.Group, port st
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // #nosec G118 -- stop calls it
 	var serving sync.WaitGroup
-	serving.Go(func() { _ = serve(ctx, internal, m.devtools.Wrap(m.world.Handler()), m.world.Close) }) // the process ends in any case
+	serving.Go(func() {
+		if err := serve(ctx, internal, m.devtools.Wrap(m.world.Handler()), m.world.Close); err != nil {
+			log.Error("simulator stopped with an error", "error", err)
+		}
+	})
 	m.stop = func() { cancel(); serving.Wait() }
 	return m, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -23,8 +24,8 @@ const (
 	shutdownTimeout = 45 * time.Second
 )
 
-// serve serves until the context ends, and then waits for the requests in progress.
-// stopping ends those that are kept waiting on purpose.
+// serve serves until the context ends. It then calls stopping, which ends the requests that
+// are kept waiting on purpose, and waits for it and for the requests in progress.
 func serve(ctx context.Context, listener net.Listener, handler http.Handler, stopping func()) error {
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
@@ -36,7 +37,6 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler, sto
 			return ctx
 		},
 	}
-	server.RegisterOnShutdown(stopping)
 	stopped := make(chan error, 1)
 	go func() { stopped <- server.Serve(listener) }()
 	select {
@@ -46,6 +46,9 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler, sto
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
+	var end sync.WaitGroup // unlike RegisterOnShutdown, it can be waited for
+	end.Go(stopping)
+	defer end.Wait()
 	return server.Shutdown(ctx)
 }
 

@@ -116,8 +116,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// Close stops the webhooks in progress and waits for them. The server must no longer
-// be serving.
+// Close stops the webhooks in progress and waits for them. A server that still serves sends
+// no more.
 func (s *Server) Close() {
 	s.world().webhooks.close()
 	s.cfg.HTTPClient.CloseIdleConnections()
