@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"sync"
@@ -19,13 +20,15 @@ const (
 	sendBuffer = 64 << 10
 	// drainDelay in live mode: a proxy that requests /readyz every five seconds has done so twice.
 	drainDelay = 10 * time.Second
-	// shutdownTimeout is for requests in progress; a payment's POST takes 30 s at most.
-	// With drainDelay before it a stop takes 55 s: grant the process 75 s.
+	// shutdownTimeout is for requests in progress; a payment's POST takes 30 s at most. A
+	// request that takes longer is cut off, which is safe at any point. With drainDelay before
+	// it a stop takes 55 s: grant the process 75 s.
 	shutdownTimeout = 45 * time.Second
 )
 
 // serve serves until the context ends. It then calls stopping, which ends the requests that
-// are kept waiting on purpose, and waits for it and for the requests in progress.
+// are kept waiting on purpose, and waits for it and for the requests in progress. It fails if
+// requests are still in progress after shutdownTimeout; their connections are closed then.
 func serve(ctx context.Context, listener net.Listener, handler http.Handler, stopping func()) error {
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
@@ -49,10 +52,14 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler, sto
 	var end sync.WaitGroup // unlike RegisterOnShutdown, it can be waited for
 	end.Go(stopping)
 	defer end.Wait()
-	return server.Shutdown(ctx)
+	if err := server.Shutdown(ctx); err != nil {
+		_ = server.Close() // before the caller closes what the requests use
+		return fmt.Errorf("requests were still in progress after %s: %w", shutdownTimeout, err)
+	}
+	return nil
 }
 
-// drain returns a context that ends so long after another one.
+// drain returns a context that ends delay after ctx.
 func drain(ctx context.Context, delay time.Duration) context.Context {
 	drained, end := context.WithCancel(context.WithoutCancel(ctx)) // #nosec G118 -- the timer calls it
 	context.AfterFunc(ctx, func() { time.AfterFunc(delay, end) })

@@ -2,8 +2,11 @@ package cmd_test
 
 import (
 	"context"
+	"errors"
+	"io"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,6 +40,28 @@ func TestServeWaitsForStopping(t *testing.T) {
 		}
 		if !closed {
 			t.Error("serve returned before stopping had")
+		}
+	})
+}
+
+// TestRequestOutlastsShutdown: the error names the reason, and the connection is closed.
+func TestRequestOutlastsShutdown(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		end := make(chan struct{})
+		defer close(end)
+		client, server := net.Pipe()
+		listener := make(pipes, 1)
+		listener <- server
+		go func() { _, _ = io.WriteString(client, "GET / HTTP/1.1\r\nHost: gateway\r\n\r\n") }()
+		err := cmd.Serve(ctx, listener, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { stop(); <-end }), func() {})
+		if err == nil || !strings.Contains(err.Error(), "requests were still in progress after 45s") {
+			t.Errorf("it returned %v", err)
+		}
+		_ = client.SetReadDeadline(time.Now().Add(time.Minute))
+		if _, err := client.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+			t.Errorf("the connection is still open: %v", err)
 		}
 	})
 }
