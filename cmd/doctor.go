@@ -76,7 +76,7 @@ func (d *doctor) examine(ctx context.Context, group *errgroup.Group) (failed int
 	if err != nil {
 		return 0, fmt.Errorf("FRONTDESK_ADDR: %w", err)
 	}
-	world, err := d.startMock(ctx, group, port, slog.New(slog.DiscardHandler)) // what mock mode checks
+	world, err := d.complete(ctx, group, port, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return 0, err
 	}

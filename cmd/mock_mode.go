@@ -21,25 +21,31 @@ type mockMode struct {
 	stop     func() // stops the internal server and waits for it
 }
 
-// startMock fills in the defaults for a gateway on the given port. In mock mode it also
-// starts the outside world. The gateway calls it on a listener of its own: the public one
-// closes first, while a payment may still be recorded.
-func (cfg *Config) startMock(ctx context.Context, group *errgroup.Group, port string, log *slog.Logger) (*mockMode, error) {
-	m := &mockMode{stop: func() {}}
-	if cfg.Mode != "mock" {
-		cfg.setDefaults(port, port)
-		return m, nil
+// complete fills in the defaults for a gateway on the given port. In mock mode it also starts
+// the outside world, whose address is one of them.
+func (cfg *Config) complete(ctx context.Context, group *errgroup.Group, port string, log *slog.Logger) (*mockMode, error) {
+	if cfg.Mode == "mock" {
+		return cfg.startMock(ctx, group, port, log)
 	}
+	cfg.setDefaults(port, port)
+	return &mockMode{stop: func() {}}, nil
+}
+
+// startMock fills in the defaults of mock mode and starts the outside world. The gateway calls
+// it on a listener of its own: the public one closes first, while a payment may still be recorded.
+func (cfg *Config) startMock(ctx context.Context, group *errgroup.Group, port string, log *slog.Logger) (*mockMode, error) {
 	internal, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
 	cfg.setDefaults(port, portOf(internal))
-	m.devtools = devtools.New(devtools.Config{Now: time.Now})
-	m.world = mock.New(mock.Config{
-		Now: time.Now, After: time.After, PublicURL: cfg.PublicURL, Log: log,
-		WebhookURL: "http://127.0.0.1:" + port + "/v1/webhooks/club/" + cfg.WebhookSecret[0],
-	})
+	m := &mockMode{
+		devtools: devtools.New(devtools.Config{Now: time.Now}),
+		world: mock.New(mock.Config{
+			Now: time.Now, After: time.After, PublicURL: cfg.PublicURL, Log: log,
+			WebhookURL: "http://127.0.0.1:" + port + "/v1/webhooks/club/" + cfg.WebhookSecret[0],
+		}),
+	}
 	if cfg.RedisURL, err = m.world.StartRedis(ctx, group); err != nil {
 		return nil, err
 	}

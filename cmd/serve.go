@@ -38,7 +38,7 @@ func run(ctx context.Context, cfg Config) error {
 		return fmt.Errorf("FRONTDESK_ADDR: %w", err)
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	world, err := cfg.startMock(ctx, group, portOf(listener), log)
+	world, err := cfg.complete(ctx, group, portOf(listener), log)
 	if err != nil {
 		return err
 	}
