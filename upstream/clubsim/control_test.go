@@ -215,13 +215,18 @@ func TestInspector(t *testing.T) {
 		t.Errorf("faults: %+v", faults)
 	}
 	d.get("products")
-	d.get("products")
-	d.get("products")
 	press(map[string]string{"do": "fault", "kind": "hang", "path": "/sales"})
-	if faults := d.world.Faults(); len(faults) != 2 || faults[1].Kind != "hang" {
+	if faults := d.world.Faults(); len(faults) != 3 || faults[1].Hits != 1 {
+		t.Errorf("a new fault changed the others: %+v", faults)
+	}
+	d.get("products")
+	d.get("products")
+	press(map[string]string{"do": "fault", "kind": "malformed", "path": "/sales"})
+	if faults := d.world.Faults(); len(faults) != 3 || faults[1].Kind != "hang" {
 		t.Errorf("after one has hit all that it should: %+v", faults)
 	}
 	press(map[string]string{"do": "fault", "kind": "delay", "times": "x"}).wantText("is not a number")
+	press(map[string]string{"do": "fault", "kind": "dance"}).wantText(`class="problem">kind: `)
 	press(map[string]string{"do": "clear"})
 	press(map[string]string{"do": "advance", "by": "P1D"})
 	press(map[string]string{"do": "settings", "productionMode": "on", "networkNodeShape": "flat", "webhooks": "drop", "webhookUrl": ""})

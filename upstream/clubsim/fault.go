@@ -71,6 +71,17 @@ func (w *World) SetFaults(faults []Fault) error {
 	return nil
 }
 
+// addFault adds a fault and drops the exhausted ones. The others keep their hits.
+func (w *World) addFault(f Fault) error {
+	if err := f.verify(); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.faults = append(slices.DeleteFunc(w.faults, (*Fault).exhausted), &f)
+	return nil
+}
+
 // Faults returns the faults of the world with their hits.
 func (w *World) Faults() []Fault {
 	w.mu.Lock()

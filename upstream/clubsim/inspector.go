@@ -31,7 +31,6 @@ type inspectorView struct {
 	Faults      []Fault
 	Kinds       []string
 	Presets     []preset
-	Webhooks    []string
 	Problem     string
 }
 
@@ -57,7 +56,7 @@ func presets() []preset {
 }
 
 func (w *World) serveInspector(rw http.ResponseWriter, req *httpRequest) {
-	if len(req.path) == 2 { // the page's links are relative to the directory
+	if len(req.path) == 2 { // /{world}/_control: the page's links are relative to the directory
 		writeResponse(rw, httpResponse{status: http.StatusFound, header: http.Header{"Location": {"_control/"}}})
 		return
 	}
@@ -77,7 +76,7 @@ func (w *World) serveInspector(rw http.ResponseWriter, req *httpRequest) {
 	}
 	var page bytes.Buffer
 	if err := w.inspectorView(problem).page().Render(&page); err != nil {
-		panic(err)
+		panic(err) // a buffer accepts every write
 	}
 	writeResponse(rw, httpResponse{status: http.StatusOK, body: page.Bytes(), header: http.Header{
 		"Content-Type":            {"text/html; charset=utf-8"},
@@ -99,11 +98,15 @@ func (w *World) runAction(req *httpRequest) error {
 	case "preset":
 		n, err := strconv.Atoi(fields.Get("preset"))
 		if list := presets(); err == nil && n >= 0 && n < len(list) {
-			return w.appendFault(list[n].fault)
+			return w.addFault(list[n].fault)
 		}
 		return fmt.Errorf("unknown preset %q", fields.Get("preset"))
 	case "fault":
-		return w.addFault(fields)
+		f, err := parseFault(fields)
+		if err != nil {
+			return err
+		}
+		return w.addFault(f)
 	case "advance":
 		_, err := putClock(w, &httpRequest{body: encode(Clock{Advance: fields.Get("by")})})
 		return err
@@ -117,28 +120,27 @@ func (w *World) runAction(req *httpRequest) error {
 	return fmt.Errorf("unknown action %q", fields.Get("do"))
 }
 
-func (w *World) addFault(fields url.Values) error {
+// parseFault reads the form of a fault.
+func parseFault(fields url.Values) (Fault, error) {
 	f := Fault{Match: FaultMatch{Method: fields.Get("method"), Path: fields.Get("path")}, Kind: fields.Get("kind")}
-	for name, to := range map[string]func(int){
-		"status": func(n int) { f.Status = n }, "delayMs": func(n int) { f.DelayMs = n }, "times": func(n int) { f.Times = &n },
-	} {
-		text := fields.Get(name)
+	if fields.Get("times") != "" {
+		f.Times = new(int)
+	}
+	for _, number := range []struct {
+		name string
+		to   *int
+	}{{"status", &f.Status}, {"delayMs", &f.DelayMs}, {"times", f.Times}} {
+		text := fields.Get(number.name)
 		if text == "" {
 			continue
 		}
 		n, err := strconv.Atoi(text)
 		if err != nil {
-			return fmt.Errorf("%s: %q is not a number", name, text)
+			return Fault{}, fmt.Errorf("%s: %q is not a number", number.name, text)
 		}
-		to(n)
+		*number.to = n
 	}
-	return w.appendFault(f)
-}
-
-// appendFault sets one more fault. Those that have hit what they should are over.
-func (w *World) appendFault(f Fault) error {
-	active := slices.DeleteFunc(w.Faults(), func(f Fault) bool { return f.exhausted() })
-	return w.SetFaults(append(active, f))
+	return f, nil
 }
 
 // inspectorView collects the content of the page, newest first.
@@ -147,7 +149,6 @@ func (w *World) inspectorView(problem string) inspectorView {
 		World: w.clientToken, Now: w.Now(), Settings: w.Settings(), Credentials: w.Credentials(), Audit: w.Audit(), Personas: w.Personas(),
 		Contacts: newest(w.Contacts()), Sales: newest(w.Sales()), Ledger: newest(w.Ledger()), SMS: newest(w.SMS()), Events: newest(w.Events()), Requests: newest(w.Requests()),
 		Faults: w.Faults(), Kinds: FaultKinds(), Presets: presets(), Problem: problem,
-		Webhooks: []string{"normal", "drop", "duplicate", "late", "reorder"},
 	}
 }
 

@@ -50,7 +50,7 @@ func (i inspectorView) settings() g.Node {
 		inspector.Row(html.Label(html.Input(html.Type("checkbox"), html.Name("productionMode"), g.If(s.ProductionMode, html.Checked())), g.Text(" production mode "),
 			inspector.Soft(fmt.Sprintf("(%d endpoints granted)", len(s.GrantedEndpoints))))),
 		inspector.Row(html.Label(g.Text("network nodes "), html.Select(html.Name("networkNodeShape"), inspector.Options(s.NetworkNodeShape, "nested", "flat"))),
-			html.Label(g.Text("webhooks "), html.Select(html.Name("webhooks"), inspector.Options(s.Webhooks, i.Webhooks...)))),
+			html.Label(g.Text("webhooks "), html.Select(html.Name("webhooks"), inspector.Options(s.Webhooks, webhookModes...)))),
 		inspector.Row(html.Label(g.Text("webhook URL "), html.Input(html.Type("url"), html.Name("webhookUrl"), html.Value(s.WebhookURL), g.Attr("size", "40"))), html.Button(g.Text("Save"))),
 	), html.P(html.Class("soft"), g.Text("All settings: "), html.A(html.Href("settings"), g.Text("settings")), g.Text(". As JSON: "), others, g.Text(".")))
 }

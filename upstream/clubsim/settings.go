@@ -12,6 +12,9 @@ import (
 	"time"
 )
 
+// webhookModes are the values of Settings.Webhooks.
+var webhookModes = []string{"normal", "drop", "duplicate", "late", "reorder"}
+
 // Settings of a world: what the club system's description leaves open or makes depend on
 // the installation. GET and PUT _control/settings carry them; PUT changes only the members
 // that it names.
@@ -91,7 +94,7 @@ func (s Settings) verify() error {
 		words       []string
 	}{
 		{"networkNodeShape", s.NetworkNodeShape, []string{"nested", "flat"}},
-		{"webhooks", s.Webhooks, []string{"normal", "drop", "duplicate", "late", "reorder"}},
+		{"webhooks", s.Webhooks, webhookModes},
 		{"errorShape", s.ErrorShape, []string{"hydra", "plain"}},
 		{"debtCounts", s.DebtCounts, []string{"owed", "overdue"}},
 		{"migrationKeeps", s.MigrationKeeps, []string{"source", "target"}},
