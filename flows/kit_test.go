@@ -131,7 +131,7 @@ func (w *world) clubClient(address string) *club.Client {
 	}
 	return club.New(club.Config{
 		BaseURL: "http://" + address + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret,
-		GatewayKey: clubsim.DemoGatewayKey, SaleState: saleState, Now: w.clock.Now, Limits: club.Limits{Attempts: 1}, // faults must show, not be retried away
+		GatewayKey: clubsim.DemoGatewayKey, SaleState: saleState, Now: w.clock.Now, Limits: club.Limits{MaxAttempts: 1}, // faults must show, not be retried away
 	})
 }
 

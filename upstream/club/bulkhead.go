@@ -54,13 +54,13 @@ func (c *Client) bulkhead(ctx context.Context, clientToken string) *bulkhead {
 }
 
 func newBulkhead(limits Limits, lane Lane, shared *budget) *bulkhead {
-	concurrency, reserve := limits.Concurrency, 0
+	concurrency, reserve := limits.MaxConcurrency, 0
 	if lane == Newcomers || lane == Browsers {
 		concurrency, reserve = max(1, concurrency/2), budgetBurst/2
 	}
 	return &bulkhead{
 		permits: failsafebulkhead.New[any](uint(concurrency)), // #nosec G115 -- a constant of the program
-		maxWait: limits.Queue,
+		maxWait: limits.QueueTimeout,
 		breaker: circuitbreaker.NewBuilder[any]().
 			WithFailureRateThreshold(breakerRate, uint(limits.BreakerCalls), breakerWindow). // #nosec G115 -- as above
 			WithDelay(limits.BreakerPause).WithSuccessThreshold(breakerTrials).Build(),

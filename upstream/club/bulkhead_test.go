@@ -17,7 +17,7 @@ import (
 // failed.
 func breaking(u *recordingServer) *club.Client {
 	cfg := configured(u.URL)
-	cfg.Limits = club.Limits{Attempts: 1, BreakerCalls: 4, BreakerPause: time.Second}
+	cfg.Limits = club.Limits{MaxAttempts: 1, BreakerCalls: 4, BreakerPause: time.Second}
 	return club.New(cfg)
 }
 
@@ -164,7 +164,7 @@ func TestFullLane(t *testing.T) {
 	})
 	t.Cleanup(release) // also if the test fails half-way
 	cfg := configured(u.URL)
-	cfg.Limits.Concurrency, cfg.Limits.Queue = 2, 20*time.Millisecond
+	cfg.Limits.MaxConcurrency, cfg.Limits.QueueTimeout = 2, 20*time.Millisecond
 	c := club.New(cfg)
 	var catalogue sync.WaitGroup
 	for range 2 {

@@ -13,7 +13,7 @@ import (
 const (
 	// errUnboundedList: a list has not ended after maxPages.
 	errUnboundedList = cause("list without end")
-	// errTooLong: a response is longer than Limits.Body.
+	// errTooLong: a response is longer than Limits.MaxBody.
 	errTooLong = cause("response too long")
 )
 

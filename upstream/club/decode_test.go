@@ -12,7 +12,7 @@ import (
 // reading returns a client whose club system gives the same response to every request.
 func reading(t *testing.T, body string) *club.Client {
 	cfg := configured(serve(t, answering(200, body)).URL)
-	cfg.Limits.Attempts = 1
+	cfg.Limits.MaxAttempts = 1
 	return club.New(cfg)
 }
 

@@ -127,7 +127,7 @@ func (c *Client) send(ctx context.Context, b *bulkhead, r *request, token string
 	defer span.End()
 	if !r.isRead() { // a write that was begun is finished, because its outcome would be unknown
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), c.cfg.Limits.Write)
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), c.cfg.Limits.WriteTimeout)
 		defer cancel()
 	}
 	start := c.cfg.Now()
@@ -199,8 +199,8 @@ func (c *Client) newRequest(ctx context.Context, r *request, token string) (*htt
 func (c *Client) readResponse(resp *http.Response) response {
 	defer resp.Body.Close()
 	a := response{status: resp.StatusCode, retryAfter: RetryAfter(resp.Header, c.cfg.Now)}
-	a.body, a.bodyErr = io.ReadAll(io.LimitReader(resp.Body, c.cfg.Limits.Body+1))
-	if int64(len(a.body)) > c.cfg.Limits.Body {
+	a.body, a.bodyErr = io.ReadAll(io.LimitReader(resp.Body, c.cfg.Limits.MaxBody+1))
+	if int64(len(a.body)) > c.cfg.Limits.MaxBody {
 		a.body, a.bodyErr = nil, errTooLong
 	}
 	return a

@@ -13,7 +13,7 @@ import (
 // than the longer delay in faults.
 func (w *world) impatient() *club.Client {
 	cfg := w.config()
-	cfg.Limits = club.Limits{Attempt: time.Second, Read: 15 * time.Second, Write: time.Second, Payment: time.Second}
+	cfg.Limits = club.Limits{AttemptTimeout: time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: time.Second, PaymentTimeout: time.Second}
 	return club.New(cfg)
 }
 
@@ -147,7 +147,7 @@ func TestTokenUnderFaults(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, "token-faults")
 			cfg := w.config()
-			cfg.Limits = club.Limits{Read: time.Second, Write: 15 * time.Second}
+			cfg.Limits = club.Limits{ReadTimeout: time.Second, WriteTimeout: 15 * time.Second}
 			w.hit(tt.fault, "POST", "/oauth/v2/token")
 			_, err := club.New(cfg).CreateSale(t.Context(), w.bastille, club.NewSale{Contact: club.IRI(w.persona("customer").ContactID), Club: w.bastille.Club, ClubCode: "PARIS11"})
 			want := club.Accepted // at the second attempt, because nothing had been sent

@@ -30,7 +30,7 @@ func (c cannedResponse) RoundTrip(r *http.Request) (*http.Response, error) {
 // tasting returns a client that gets the same response to every request and never retries.
 func tasting(status int, body []byte) *club.Client {
 	cfg := configured("http://club.invalid")
-	cfg.Transport, cfg.Limits.Attempts = cannedResponse{status, body}, 1
+	cfg.Transport, cfg.Limits.MaxAttempts = cannedResponse{status, body}, 1
 	return club.New(cfg)
 }
 

@@ -35,7 +35,7 @@ const (
 )
 
 // patientLimits cut off only the POST. The reads before it may take as long as they need on a busy machine.
-var patientLimits = club.Limits{Read: frontdesktest.Patience, Attempt: frontdesktest.Patience, Write: frontdesktest.Patience, Payment: networkTimeout}
+var patientLimits = club.Limits{ReadTimeout: frontdesktest.Patience, AttemptTimeout: frontdesktest.Patience, WriteTimeout: frontdesktest.Patience, PaymentTimeout: networkTimeout}
 
 // TestPaymentUnderNetworkFaults breaks the connection of the one POST at any byte and in any way that a
 // network can, with and without TLS. It compares the client's outcome with the club system's ledger.

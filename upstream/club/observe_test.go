@@ -24,7 +24,7 @@ func TestLogAndErrors(t *testing.T) {
 		u := serve(t, answering(status, body))
 		cfg := configured(u.URL)
 		cfg.Logger = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-		cfg.Limits.Attempts = 1
+		cfg.Limits.MaxAttempts = 1
 		c := club.New(cfg)
 		var written strings.Builder
 		for _, op := range operations {

@@ -294,7 +294,7 @@ func TestLongAnswers(t *testing.T) {
 	}
 	u := serve(t, long)
 	cfg := configured(u.URL)
-	cfg.Limits.Body, cfg.Limits.Attempts = 64<<10, 1
+	cfg.Limits.MaxBody, cfg.Limits.MaxAttempts = 64<<10, 1
 	c := club.New(cfg)
 	_, err := c.GetSale(t.Context(), demo, sale)
 	wantOutcome(t, err, club.Unknown)

@@ -69,7 +69,7 @@ type Receipt struct {
 //   - Rejected: the application refused it.
 //   - Unknown: it may have been booked. It must not be sent again.
 //
-// The end of ctx does not end the call, which takes at most Limits.Payment: a buyer who
+// The end of ctx does not end the call, which takes at most Limits.PaymentTimeout: a buyer who
 // closes the page does not make the outcome any clearer. The access token was fetched, or
 // accepted by the club system, less than a minute ago. A nil gate allows everything.
 func (c *Client) CreatePayment(ctx context.Context, s Scope, sale IRI, in NewPayment, gate Gate) (Receipt, error) {

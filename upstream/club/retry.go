@@ -14,9 +14,9 @@ const initialBackoff = 150 * time.Millisecond
 // attempts, budget or time are used up. It returns the last failure.
 func (c *Client) retry(ctx context.Context, b *bulkhead, r *request, attempt func(context.Context) *Error) *Error {
 	limits, start := &c.cfg.Limits, c.cfg.Now()
-	total, each := limits.Write, limits.Write
+	total, each := limits.WriteTimeout, limits.WriteTimeout
 	if r.isRead() {
-		total, each = limits.Read, limits.Attempt
+		total, each = limits.ReadTimeout, limits.AttemptTimeout
 	}
 	b.budget.earn()
 	ctx, cancel := context.WithTimeout(ctx, total)
@@ -25,7 +25,7 @@ func (c *Client) retry(ctx context.Context, b *bulkhead, r *request, attempt fun
 		attemptCtx, end := context.WithTimeout(ctx, each)
 		e := attempt(attemptCtx)
 		end()
-		if e == nil || n == limits.Attempts || !r.retryable(e) || ctx.Err() != nil {
+		if e == nil || n == limits.MaxAttempts || !r.retryable(e) || ctx.Err() != nil {
 			return e
 		}
 		pause := backoff(n+1, e.RetryAfter)

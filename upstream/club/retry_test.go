@@ -219,11 +219,11 @@ func TestHang(t *testing.T) {
 	hang := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	u := serve(t, failing(1, hang))
 	cfg := configured(u.URL)
-	cfg.Limits.Attempts, cfg.Limits.Attempt, cfg.Limits.Read = 10, time.Second, time.Minute
+	cfg.Limits.MaxAttempts, cfg.Limits.AttemptTimeout, cfg.Limits.ReadTimeout = 10, time.Second, time.Minute
 	must[club.Sale](t)(club.New(cfg).GetSale(t.Context(), demo, sale))
 
 	u = serve(t, hang)
-	cfg.BaseURL, cfg.Limits.Read, cfg.Limits.Write = u.URL, 2*time.Second, time.Second
+	cfg.BaseURL, cfg.Limits.ReadTimeout, cfg.Limits.WriteTimeout = u.URL, 2*time.Second, time.Second
 	c := club.New(cfg)
 	authorise(t, c)
 	_, err := c.GetSale(t.Context(), demo, sale)

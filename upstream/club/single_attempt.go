@@ -18,7 +18,7 @@ import (
 // header. Here each request has its own HTTP/1.1 connection. net/http's ClientConn has no
 // second connection to repeat anything on, and follows no redirects.
 func (c *Client) sendOnce(ctx context.Context, r request, gate Gate) (response, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.cfg.Limits.Payment)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.cfg.Limits.PaymentTimeout)
 	defer cancel()
 	token, err := c.tokens.proven(ctx)
 	if err != nil {

@@ -184,7 +184,7 @@ func TestPaymentConnectionFailures(t *testing.T) {
 			})
 			cfg := configured("http://" + address)
 			cfg.Transport = elsewhere(serve(t, nil).Server)
-			cfg.Limits.Payment = time.Second
+			cfg.Limits.PaymentTimeout = time.Second
 			c := club.New(cfg)
 			authorise(t, c)
 			_, err := c.CreatePayment(t.Context(), demo, sale, payment, nil)
@@ -216,7 +216,7 @@ func TestPaymentNotSent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg := configured(tt.baseURL)
 			tokens := serve(t, nil)
-			cfg.Transport, cfg.Limits.Payment = elsewhere(tokens.Server), 3*time.Second
+			cfg.Transport, cfg.Limits.PaymentTimeout = elsewhere(tokens.Server), 3*time.Second
 			c := club.New(cfg)
 			if tt.reason != "transport failure" { // those addresses cannot serve a token either
 				authorise(t, c)
@@ -324,7 +324,7 @@ func TestNothingLeavesAfterTheVerdict(t *testing.T) {
 		close(closed)
 	})
 	cfg := configured("http://" + address)
-	cfg.Transport, cfg.Limits.Payment = elsewhere(serve(t, nil).Server), time.Second
+	cfg.Transport, cfg.Limits.PaymentTimeout = elsewhere(serve(t, nil).Server), time.Second
 	c := club.New(cfg)
 	authorise(t, c)
 	asked := false

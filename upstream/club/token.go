@@ -144,7 +144,7 @@ func (c *Client) Authorise(ctx context.Context) error {
 // fetchToken requests a token with the client's credentials; club system API, section
 // Token. The token's life counts from before the request.
 func (c *Client) fetchToken(ctx context.Context) (token, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.Limits.Read)
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Limits.ReadTimeout)
 	defer cancel()
 	ctx, span := startSpan(ctx, "Token")
 	defer span.End()
