@@ -27,7 +27,7 @@ const (
 	paying class = "paying"
 	// openWrites are all other writes. They wait briefly for a place.
 	openWrites class = "open"
-	// newcomers start a registration. They get a place while less than their share of all places is
+	// newcomers start or resume a registration. They get a place while less than their share of all places is
 	// taken, so that a visitor who was admitted can finish.
 	newcomers class = "new"
 	// browsing reads a catalogue that is not fresh. While its share is taken, an older one is shown.
