@@ -36,9 +36,11 @@ var webhookSecret = regexp.MustCompile(`^[A-Za-z0-9_-]{16,128}$`)
 // problems is everything that is wrong with a configuration, a line each.
 type problems []error
 
-func (p *problems) refuse(condition bool, variable, text string, args ...any) {
+// refuse adds a problem of a variable if the condition holds. format is as of fmt.Sprintf, and
+// go vet checks it.
+func (p *problems) refuse(condition bool, variable, format string, args ...any) {
 	if condition {
-		*p = append(*p, fmt.Errorf(variable+" "+text, args...))
+		*p = append(*p, errors.New(variable+" "+fmt.Sprintf(format, args...)))
 	}
 }
 
@@ -107,9 +109,9 @@ func (cfg Config) validateUpstreams(found *problems) {
 // validateKeys checks the form of the keys of staff, of the club's login and of the store.
 func (cfg Config) validateKeys(found *problems) {
 	for i, key := range cfg.StaffKeys {
-		found.refuse(len(strings.TrimSpace(key)) < minStaffKeyLength, "FRONTDESK_STAFF_KEYS", "has a key of fewer than %d characters: key %d", minStaffKeyLength, i+1)
+		found.refuse(len(strings.TrimSpace(key)) < minStaffKeyLength, "FRONTDESK_STAFF_KEYS", "must have keys of at least %d characters: key %d is shorter", minStaffKeyLength, i+1)
 	}
-	found.refuse(cfg.IdentitySecret != "" && len(cfg.IdentitySecret) < minSecretBytes, "FRONTDESK_IDENTITY_SECRET", "is shorter than %d bytes", minSecretBytes)
+	found.refuse(cfg.IdentitySecret != "" && len(cfg.IdentitySecret) < minSecretBytes, "FRONTDESK_IDENTITY_SECRET", "must have at least %d bytes", minSecretBytes)
 	found.refuse(cfg.IdentityJWKSURL != "" && webAddress(cfg.IdentityJWKSURL) == nil, "FRONTDESK_IDENTITY_JWKS_URL", "must be an http or https address")
 	_, err := cfg.newKeyring()
 	found.refuse(err != nil && len(cfg.SealKeys) > 0, "FRONTDESK_SEAL_KEYS", "cannot be used: %v", err)
@@ -117,11 +119,11 @@ func (cfg Config) validateKeys(found *problems) {
 
 // validateWebhooks checks what club events need on their way in and out.
 func (cfg Config) validateWebhooks(found *problems) {
-	const variable = "FRONTDESK_WEBHOOK_SECRET:"
-	found.refuse(len(cfg.WebhookSecret) > maxWebhookSecrets, variable, "at most %d secrets, the current one and the previous one", maxWebhookSecrets)
+	const variable = "FRONTDESK_WEBHOOK_SECRET"
+	found.refuse(len(cfg.WebhookSecret) > maxWebhookSecrets, variable, "must have at most %d secrets, the current one and the previous one", maxWebhookSecrets)
 	for i, secret := range cfg.WebhookSecret {
-		found.refuse(!webhookSecret.MatchString(secret), variable, "secret %d is not 16 to 128 letters, digits, hyphens and underscores, such as from: openssl rand -hex 24", i+1)
-		found.refuse(secret == demoWebhookSecret && cfg.Mode == "live", variable, "secret %d is the demo secret, which is public", i+1)
+		found.refuse(!webhookSecret.MatchString(secret), variable, "has a secret that is not 16 to 128 letters, digits, hyphens and underscores (secret %d): create one with openssl rand -hex 24", i+1)
+		found.refuse(secret == demoWebhookSecret && cfg.Mode == "live", variable, "has the demo secret, which is public (secret %d): create one with openssl rand -hex 24", i+1)
 	}
 	subscribers, err := cfg.subscribers()
 	found.refuse(err != nil, "FRONTDESK_SUBSCRIBERS", "%v", err)
@@ -162,25 +164,25 @@ func (cfg Config) validateMethods(found *problems) {
 }
 
 func (cfg Config) validateLimits(found *problems) {
-	found.refuse(cfg.RateLimits == "off" && cfg.Mode == "live", "FRONTDESK_RATE_LIMITS=off:", "live mode requires limits")
+	found.refuse(cfg.RateLimits == "off" && cfg.Mode == "live", "FRONTDESK_RATE_LIMITS", "must not be off in live mode")
 	_, err := handlers.ParseProxies(cfg.TrustedProxies)
 	found.refuse(err != nil, "FRONTDESK_TRUSTED_PROXIES:", "%v", err)
-	found.refuse(cfg.SMSHourly < 1 || cfg.SMSDaily < cfg.SMSHourly, "FRONTDESK_SMS_HOURLY, FRONTDESK_SMS_DAILY:", "at least one code an hour, and no fewer in a day than in an hour")
-	found.refuse(cfg.SMSOrganisationHourly < 0 || cfg.SMSOrganisationDaily < 0, "FRONTDESK_SMS_ORGANISATION_HOURLY, FRONTDESK_SMS_ORGANISATION_DAILY:", "must not be negative")
+	found.refuse(cfg.SMSHourly < 1 || cfg.SMSDaily < cfg.SMSHourly, "FRONTDESK_SMS_HOURLY, FRONTDESK_SMS_DAILY", "must allow at least one code an hour, and no fewer in a day than in an hour")
+	found.refuse(cfg.SMSOrganisationHourly < 0 || cfg.SMSOrganisationDaily < 0, "FRONTDESK_SMS_ORGANISATION_HOURLY, FRONTDESK_SMS_ORGANISATION_DAILY", "must not be negative")
 	for _, country := range cfg.SMSCountries {
 		found.refuse(!signature.IsCountry(country), "FRONTDESK_SMS_COUNTRIES", "has %q, which is not a country: it must be two capital letters, such as FR", country)
 	}
 	found.refuse(cfg.SMSMinConversion < 0 || cfg.SMSMinConversion > 100, "FRONTDESK_SMS_MIN_CONVERSION", "must be a percentage, from 0 to 100")
-	found.refuse((cfg.CaptchaURL == "") != (cfg.CaptchaSecret == ""), "FRONTDESK_CAPTCHA_URL, FRONTDESK_CAPTCHA_SECRET:", "set both or neither")
+	found.refuse((cfg.CaptchaURL == "") != (cfg.CaptchaSecret == ""), "FRONTDESK_CAPTCHA_URL, FRONTDESK_CAPTCHA_SECRET", "must be set together")
 	if cfg.CaptchaURL == "" {
-		found.refuse(cfg.CaptchaSiteKey != "" || cfg.CaptchaProvider != "", "FRONTDESK_CAPTCHA_SITE_KEY, FRONTDESK_CAPTCHA_PROVIDER:", "set FRONTDESK_CAPTCHA_URL too")
+		found.refuse(cfg.CaptchaSiteKey != "" || cfg.CaptchaProvider != "", "FRONTDESK_CAPTCHA_SITE_KEY, FRONTDESK_CAPTCHA_PROVIDER", "have no effect alone: set FRONTDESK_CAPTCHA_URL too")
 		return
 	}
-	found.refuse(cfg.CaptchaSiteKey == "" && cfg.Mode == "live", "FRONTDESK_CAPTCHA_SITE_KEY:", "live mode requires it with FRONTDESK_CAPTCHA_URL, because no page can show the captcha without it")
+	found.refuse(cfg.CaptchaSiteKey == "" && cfg.Mode == "live", "FRONTDESK_CAPTCHA_SITE_KEY", "is missing: without it no page can show the captcha of FRONTDESK_CAPTCHA_URL")
 	address := webAddress(cfg.CaptchaURL)
 	found.refuse(address == nil, "FRONTDESK_CAPTCHA_URL", "is not an address such as https://challenges.cloudflare.com/turnstile/v0/siteverify")
 	found.refuse(address != nil && address.Scheme == "http" && (cfg.Mode == "live" || !net.ParseIP(address.Hostname()).IsLoopback() && address.Hostname() != "localhost"),
-		"FRONTDESK_CAPTCHA_URL:", "the secret must be sent over https, except to this machine in mock and test mode")
+		"FRONTDESK_CAPTCHA_URL", "must begin with https://, because it receives the secret; in mock and test mode http:// to this machine is allowed")
 }
 
 // validateTraces checks the trace collector. It is in the operators' network, so http is allowed.

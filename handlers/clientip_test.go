@@ -76,10 +76,10 @@ func TestUnsafeLimits(t *testing.T) {
 		"FRONTDESK_TRUSTED_PROXIES=::ffff:0:0/96":                                              "write it as IPv4",
 		"FRONTDESK_TRUSTED_PROXIES=::/0":                                                       "any caller could forge its own",
 		"FRONTDESK_TRUSTED_PROXIES=10.1.0.0/8":                                                 "did you mean 10.0.0.0/8?",
-		"FRONTDESK_CAPTCHA_URL=https://challenge.example/":                                     "set both or neither",
-		"FRONTDESK_CAPTCHA_SECRET=s":                                                           "set both or neither",
+		"FRONTDESK_CAPTCHA_URL=https://challenge.example/":                                     "must be set together",
+		"FRONTDESK_CAPTCHA_SECRET=s":                                                           "must be set together",
 		"FRONTDESK_CAPTCHA_SECRET=s FRONTDESK_CAPTCHA_URL=challenge.example":                   "FRONTDESK_CAPTCHA_URL is not an address",
-		"FRONTDESK_CAPTCHA_SECRET=s FRONTDESK_CAPTCHA_URL=http://challenge.example/siteverify": "the secret must be sent over https",
+		"FRONTDESK_CAPTCHA_SECRET=s FRONTDESK_CAPTCHA_URL=http://challenge.example/siteverify": "FRONTDESK_CAPTCHA_URL must begin with https://",
 		"FRONTDESK_SMS_HOURLY=0":                                                               "at least one code an hour",
 		"FRONTDESK_SMS_DAILY=99":                                                               "no fewer in a day than in an hour",
 		"FRONTDESK_SMS_COUNTRIES=FR,France":                                                    "FRONTDESK_SMS_COUNTRIES has \"France\", which is not a country",
@@ -88,7 +88,7 @@ func TestUnsafeLimits(t *testing.T) {
 		"FRONTDESK_LATER_DAYS=0":                                                               "FRONTDESK_LATER_DAYS must be from 1",
 		"FRONTDESK_SMS_MIN_CONVERSION=101":                                                     "must be a percentage",
 		"FRONTDESK_RATE_LIMITS=perhaps":                                                        "FRONTDESK_RATE_LIMITS",
-		"FRONTDESK_RATE_LIMITS=off FRONTDESK_MODE=live":                                        "FRONTDESK_RATE_LIMITS=off",
+		"FRONTDESK_RATE_LIMITS=off FRONTDESK_MODE=live":                                        "FRONTDESK_RATE_LIMITS must not be off",
 	} {
 		cmd := exec.CommandContext(t.Context(), frontdesktest.Binary(t))
 		cmd.Env = append(strings.Fields(environment), "FRONTDESK_ADDR=127.0.0.1:0", "FRONTDESK_OPS_ADDR=off")

@@ -154,10 +154,10 @@ func TestWebhookConfiguration(t *testing.T) {
 		environment []string
 		said        string
 	}{
-		"short secret":      {[]string{"FRONTDESK_WEBHOOK_SECRET=tiny-hidden"}, "secret 1 is not 16 to 128"},
+		"short secret":      {[]string{"FRONTDESK_WEBHOOK_SECRET=tiny-hidden"}, "FRONTDESK_WEBHOOK_SECRET has a secret that is not 16 to 128"},
 		"a slash":           {[]string{"FRONTDESK_WEBHOOK_SECRET=hidden/hidden/hidden"}, "secret 1"},
 		"three secrets":     {[]string{"FRONTDESK_WEBHOOK_SECRET=hidden-0000000001,hidden-0000000002,hidden-0000000003"}, "at most 2"},
-		"demo secret, live": {[]string{"FRONTDESK_MODE=live", "FRONTDESK_WEBHOOK_SECRET=demo-webhook-secret"}, "FRONTDESK_WEBHOOK_SECRET: secret 1 is the demo secret"},
+		"demo secret, live": {[]string{"FRONTDESK_MODE=live", "FRONTDESK_WEBHOOK_SECRET=demo-webhook-secret"}, "FRONTDESK_WEBHOOK_SECRET has the demo secret"},
 		"no JSON":           {[]string{"FRONTDESK_SUBSCRIBERS=hidden"}, "not a JSON array"},
 		"unknown member":    {[]string{subscriber(`"name":"crm","hidden":true`)}, "not a JSON array"},
 		"wrong name":        {[]string{subscriber(`"name":"C R M"`)}, `subscriber 1 ("C R M"): name`},
