@@ -63,6 +63,7 @@ func (cfg Config) problems() (found problems) {
 		}
 	}
 	cfg.validateLimits(&found)
+	cfg.validateCaptcha(&found)
 	cfg.validateTraces(&found)
 	if cfg.Mode == "live" {
 		cfg.validateLive(&found)
@@ -173,6 +174,9 @@ func (cfg Config) validateLimits(found *problems) {
 		found.refuse(!signature.IsCountry(country), "FRONTDESK_SMS_COUNTRIES", "has %q, which is not a country: it must be two capital letters, such as FR", country)
 	}
 	found.refuse(cfg.SMSMinConversion < 0 || cfg.SMSMinConversion > 100, "FRONTDESK_SMS_MIN_CONVERSION", "must be a percentage, from 0 to 100")
+}
+
+func (cfg Config) validateCaptcha(found *problems) {
 	found.refuse((cfg.CaptchaURL == "") != (cfg.CaptchaSecret == ""), "FRONTDESK_CAPTCHA_URL, FRONTDESK_CAPTCHA_SECRET", "must be set together")
 	if cfg.CaptchaURL == "" {
 		found.refuse(cfg.CaptchaSiteKey != "" || cfg.CaptchaProvider != "", "FRONTDESK_CAPTCHA_SITE_KEY, FRONTDESK_CAPTCHA_PROVIDER", "have no effect alone: set FRONTDESK_CAPTCHA_URL too")
