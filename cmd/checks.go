@@ -71,7 +71,11 @@ func (cfg Config) checks(c Clients) []func(context.Context) []flows.Check {
 func (cfg Config) preflight(ctx context.Context) error {
 	lines := cfg.problems()
 	// An unprotected Redis is not dialled: the password would be readable on the way.
-	if connection, err := store.Connect(cfg.RedisURL); cfg.Mode == "live" && err == nil && store.IsProtected(cfg.RedisURL) {
+	if cfg.Mode == "live" && store.IsProtected(cfg.RedisURL) {
+		connection, err := store.Connect(cfg.RedisURL)
+		if err != nil {
+			return fmt.Errorf("FRONTDESK_REDIS_URL: %w", err)
+		}
 		defer connection.Close()
 		awaitRedis(ctx, connection)
 		ctx, cancel := context.WithTimeout(ctx, checkTimeout)

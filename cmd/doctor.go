@@ -66,7 +66,7 @@ func (d *doctor) run(ctx context.Context) error {
 func (d *doctor) examine(ctx context.Context, group *errgroup.Group) (failed int, err error) {
 	if len(d.problems()) > 0 {
 		failed = printChecks(ctx, checkTimeout, d.checkConfiguration)
-		if connection, err := store.Connect(d.RedisURL); d.RedisURL != "" && err == nil {
+		if connection, err := store.Connect(d.RedisURL); err == nil {
 			defer connection.Close()
 			failed += printChecks(ctx, checkTimeout, func(ctx context.Context) []flows.Check { return d.checkRedis(ctx, connection) })
 		}

@@ -77,7 +77,7 @@ func (cfg Config) validateRedis(found *problems) {
 	if cfg.Mode != "mock" {
 		found.need(cfg.RedisURL, "FRONTDESK_REDIS_URL", "the Redis that the gateways share, such as redis://127.0.0.1:6379")
 	}
-	_, err := store.Connect(cfg.RedisURL)
+	err := store.CheckURL(cfg.RedisURL)
 	found.refuse(err != nil && cfg.RedisURL != "", "FRONTDESK_REDIS_URL", "cannot be used: %v", err)
 	found.refuse(cfg.Mode == "live" && err == nil && !store.IsProtected(cfg.RedisURL), "FRONTDESK_REDIS_URL",
 		"must use TLS, because strangers could read the password and change payments: set rediss://, rediss+sentinel:// or rediss+cluster://; only one server on loopback can go without")

@@ -62,6 +62,12 @@ func Connect(address string) (redis.UniversalClient, error) {
 	return redis.NewClusterClient(clustered), nil
 }
 
+// CheckURL returns what is wrong with the URL of a Redis; nil if Connect accepts it.
+func CheckURL(address string) error {
+	_, err := parse(address)
+	return err
+}
+
 // IsProtected reports whether strangers on the network cannot read and change what a client of the
 // URL sends: it uses TLS, or its one server is on this machine. Sentinels and cluster nodes name
 // other hosts, so that their own address proves nothing.
