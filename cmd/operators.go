@@ -18,8 +18,8 @@ func newOperatorsCommand() *cobra.Command {
 	return newGroup("operators", "Create the tokens with which operators call a gateway.", &cobra.Command{
 		Use: "add <name>", Short: "Print a new token for an operator, once, and the entry for FRONTDESK_OPERATORS. It changes no gateway.", Args: exactArgs("name"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(flows.OperatorProblems(args[0])) > 0 {
-				return fmt.Errorf("name: %s", operatorNameRule)
+			if !flows.IsOperatorName(args[0]) {
+				return fmt.Errorf("name: %s", flows.OperatorNameRule)
 			}
 			secret := make([]byte, sha256.Size)
 			_, _ = rand.Read(secret) // never fails
@@ -29,8 +29,6 @@ func newOperatorsCommand() *cobra.Command {
 		},
 	})
 }
-
-const operatorNameRule = "must be a login name of at most 40 letters, digits, dots, hyphens and underscores, which begins with a letter or a digit"
 
 func operatorEntry(name, token string) string {
 	return fmt.Sprintf("%s:%x", name, sha256.Sum256([]byte(token)))
@@ -46,8 +44,8 @@ func (cfg Config) operators() (operators []ops.Operator, err error) {
 		switch {
 		case !found:
 			return nil, fmt.Errorf("entry %d must be name:hash, as frontdesk operators add prints it", i+1)
-		case len(flows.OperatorProblems(name)) > 0:
-			return nil, fmt.Errorf("entry %d: the name %s", i+1, operatorNameRule)
+		case !flows.IsOperatorName(name):
+			return nil, fmt.Errorf("entry %d: the name %s", i+1, flows.OperatorNameRule)
 		case err != nil || copy(operator.TokenHash[:], hash) != sha256.Size || len(hash) != sha256.Size:
 			return nil, fmt.Errorf("entry %d must have the SHA-256 of a token, 64 hexadecimal digits: create one with frontdesk operators add", i+1)
 		case slices.ContainsFunc(operators, func(o ops.Operator) bool { return o.Name == name || o.TokenHash == operator.TokenHash }):

@@ -8,28 +8,35 @@ import (
 	"unicode"
 )
 
-// MaxReasonLength bounds an operator's text to a paragraph, in bytes.
+// MaxReasonLength bounds an operator's line of text, in bytes.
 const MaxReasonLength = 500
 
 // Decision says which operator decided, and why.
 type Decision struct {
 	Operator string // a login name, which is stored in plain
 	Reason   string // may be empty
-	Override bool   // of what the sale shows: something else settled it
+	Override bool   // decide although the sale is settled, because something else settled it
 }
 
-// operatorName matches names for the audit stream and the processor.
+// operatorName matches login names. They are stored in plain text, so an e-mail address is not allowed.
 var operatorName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`)
+
+// OperatorNameRule says what operatorName matches.
+const OperatorNameRule = "must be a login name of at most 40 letters, digits, dots, hyphens and underscores, which begins with a letter or a digit"
+
+// IsOperatorName reports whether a name can be an operator's.
+func IsOperatorName(name string) bool { return operatorName.MatchString(name) }
 
 // OperatorProblems returns what is wrong with an operator's name.
 func OperatorProblems(name string) []FieldProblem {
-	if operatorName.MatchString(name) {
+	if IsOperatorName(name) {
 		return nil
 	}
-	return []FieldProblem{{Pointer: "/by", Message: "must be a login name of at most 40 letters, digits, dots, hyphens and underscores"}}
+	return []FieldProblem{{Pointer: "/by", Message: OperatorNameRule}}
 }
 
-// Validate returns InvalidRequest with everything that is wrong with operator and reason.
+// Validate returns InvalidRequest with everything that is wrong with operator and reason; nil
+// if nothing is.
 func (d Decision) Validate() error {
 	fields := OperatorProblems(d.Operator)
 	if len(d.Reason) > MaxReasonLength || strings.ContainsFunc(d.Reason, unicode.IsControl) {
