@@ -39,10 +39,15 @@ func OperatorProblems(name string) []FieldProblem {
 // if nothing is.
 func (d Decision) Validate() error {
 	fields := OperatorProblems(d.Operator)
-	if len(d.Reason) > MaxReasonLength || strings.ContainsFunc(d.Reason, unicode.IsControl) {
+	if !IsReason(d.Reason) {
 		fields = append(fields, FieldProblem{Pointer: "/why", Message: fmt.Sprintf("must be one line of at most %d bytes", MaxReasonLength)})
 	}
 	return Invalid(fields...)
+}
+
+// IsReason reports whether an operator's text is one line of at most MaxReasonLength bytes.
+func IsReason(text string) bool {
+	return len(text) <= MaxReasonLength && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
 // Note is an operator's note about a payment.
@@ -52,12 +57,30 @@ type Note struct {
 	Text     string    `json:"text"`
 }
 
+// AuditAction is what an operator did.
+type AuditAction string
+
+// The actions. AuditOverride follows AuditConfirmNotRecorded if the operator overrode the sale.
+const (
+	AuditConfirmRecorded    AuditAction = "confirm-recorded"
+	AuditConfirmNotRecorded AuditAction = "confirm-not-recorded"
+	AuditOverride           AuditAction = "-override"
+	AuditRefund             AuditAction = "refund"
+	AuditNote               AuditAction = "note"
+	AuditCalibrate          AuditAction = "calibrate"
+	AuditInvite             AuditAction = "invite"
+	AuditReplay             AuditAction = "replay"
+	AuditReplayAll          AuditAction = "replay-all"
+	AuditEnable             AuditAction = "enable"
+	AuditErase              AuditAction = "erase"
+)
+
 // AuditEntry is one line of the audit stream. It holds no personal data and no free text.
 type AuditEntry struct {
 	At       time.Time
 	Operator string
-	Action   string    // confirm-recorded, confirm-not-recorded (also with -override), refund, note, calibrate, invite, replay, replay-all, enable, erase
-	Payment  PaymentID // of the first four; else empty
+	Action   AuditAction
+	Payment  PaymentID // the payment that the action is about; empty: none
 	From     PaymentState
 	To       PaymentState
 }

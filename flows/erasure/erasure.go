@@ -97,7 +97,7 @@ func (e *Eraser) Erase(ctx context.Context, request Request, by string) (Report,
 	if err := request.validate(by); err != nil {
 		return Report{}, err
 	}
-	if err := e.cfg.Store.Audit(ctx, flows.AuditEntry{At: e.cfg.Now(), Operator: by, Action: "erase"}); err != nil {
+	if err := e.cfg.Store.Audit(ctx, flows.AuditEntry{At: e.cfg.Now(), Operator: by, Action: flows.AuditErase}); err != nil {
 		return Report{}, flows.StorageFailed(err)
 	}
 	report := Report{Erased: []ErasedItem{}, Kept: []KeptItem{}, Elsewhere: thirdPartyHolders()}

@@ -33,7 +33,7 @@ func (c *Contacts) Invite(ctx context.Context, identity flows.ContactIdentity, l
 		return "", end, &flows.Error{Code: flows.ContactBanned, Detail: "The club has banned this contact."}
 	}
 	now := c.cfg.Now()
-	if err := c.cfg.Store.Audit(ctx, flows.AuditEntry{At: now, Operator: by, Action: "invite"}); err != nil {
+	if err := c.cfg.Store.Audit(ctx, flows.AuditEntry{At: now, Operator: by, Action: flows.AuditInvite}); err != nil {
 		return "", end, flows.StorageFailed(err)
 	}
 	token, _ = flows.RandomToken()

@@ -95,7 +95,7 @@ func (m *Machine) Calibrate(ctx context.Context, by string) (Calibration, error)
 	if err := m.cfg.Store.SaveRule(ctx, m.cfg.Environment, rule); err != nil {
 		return Calibration{}, flows.StorageFailed(err)
 	}
-	return c, flows.StorageFailed(m.cfg.Store.Audit(ctx, flows.AuditEntry{At: rule.CalibratedAt, Operator: by, Action: "calibrate"}))
+	return c, flows.StorageFailed(m.cfg.Store.Audit(ctx, flows.AuditEntry{At: rule.CalibratedAt, Operator: by, Action: flows.AuditCalibrate}))
 }
 
 // samples reads the sales of the latest payments that ended in a state, if their end is certain.

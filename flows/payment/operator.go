@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 
 	"frontdesk/flows"
 	"frontdesk/upstream/cards"
@@ -54,7 +53,7 @@ func (m *Machine) ConfirmRecorded(ctx context.Context, id flows.PaymentID, decis
 		if err != nil {
 			return ResolutionResult{}, err
 		}
-		return ResolutionResult{summary(moved), m.recordDecision(context.WithoutCancel(ctx), p.State, moved, "confirm-recorded", " once", decision)}, nil
+		return ResolutionResult{summary(moved), m.recordDecision(context.WithoutCancel(ctx), p.State, moved, flows.AuditConfirmRecorded, " once", decision)}, nil
 	case p.State == flows.Blocked:
 		return m.endBlocked(ctx, p, true, decision)
 	case p.State != flows.InDoubt:
@@ -79,7 +78,7 @@ func (m *Machine) ConfirmRecorded(ctx context.Context, id flows.PaymentID, decis
 	if moved.HasProcessor() && !m.journalRecorded(ctx, moved) {
 		warnings = append(warnings, "The decision could not be written to the processor's journal: if Redis loses its latest writes, the payment will be in doubt again.")
 	}
-	warnings = append(warnings, m.recordDecision(ctx, p.State, moved, "confirm-recorded", "", decision)...)
+	warnings = append(warnings, m.recordDecision(ctx, p.State, moved, flows.AuditConfirmRecorded, "", decision)...)
 	return ResolutionResult{summary(moved), append(warnings, m.unsettledSale(ctx, moved)...)}, nil
 }
 
@@ -147,9 +146,9 @@ func (m *Machine) ConfirmNotRecorded(ctx context.Context, id flows.PaymentID, re
 	if err != nil {
 		return ResolutionResult{}, err
 	}
-	action := "confirm-not-recorded"
+	action := flows.AuditConfirmNotRecorded
 	if decision.Override {
-		action += "-override"
+		action += flows.AuditOverride
 	}
 	warnings := m.recordDecision(ctx, p.State, moved, action, " "+string(resolution), decision)
 	m.enqueue(ctx, id)
@@ -205,7 +204,7 @@ func (m *Machine) refundBlocked(ctx context.Context, p *flows.Payment, decision 
 	if err != nil {
 		return ResolutionResult{}, err
 	}
-	warnings := m.recordDecision(ctx, p.State, moved, "refund", "", decision)
+	warnings := m.recordDecision(ctx, p.State, moved, flows.AuditRefund, "", decision)
 	m.enqueue(ctx, p.ID)
 	return ResolutionResult{summary(moved), warnings}, nil
 }
@@ -266,14 +265,14 @@ func (m *Machine) endBlocked(ctx context.Context, p *flows.Payment, recorded boo
 		return ResolutionResult{}, err
 	}
 	ctx = context.WithoutCancel(ctx)
-	action, suffix := "confirm-recorded", " by hand"
+	action, suffix := flows.AuditConfirmRecorded, " by hand"
 	if recorded && moved.HasProcessor() {
 		m.journalRecorded(ctx, moved)
 	} else if !recorded {
-		action, suffix = "confirm-not-recorded", " cancel"
+		action, suffix = flows.AuditConfirmNotRecorded, " cancel"
 	}
 	if decision.Override {
-		action += "-override"
+		action += flows.AuditOverride
 	}
 	return ResolutionResult{summary(moved), m.recordDecision(ctx, p.State, moved, action, suffix, decision)}, nil
 }
@@ -446,7 +445,7 @@ func retryIdempotent(do func() error) (err error) {
 
 // recordDecision appends a decision to the audit stream and, with its suffix, to the
 // processor's metadata. It returns a warning for each failure; the decision holds anyway.
-func (m *Machine) recordDecision(ctx context.Context, from flows.PaymentState, moved *flows.Payment, action, suffix string, decision flows.Decision) (warnings []string) {
+func (m *Machine) recordDecision(ctx context.Context, from flows.PaymentState, moved *flows.Payment, action flows.AuditAction, suffix string, decision flows.Decision) (warnings []string) {
 	entry := flows.AuditEntry{At: moved.UpdatedAt, Operator: decision.Operator, Action: action, Payment: moved.ID, From: from, To: moved.State}
 	if err := m.cfg.Store.Audit(ctx, entry); err != nil {
 		m.cfg.Log.WarnContext(ctx, "decision not in the audit stream", "payment", moved.ID, "error", err)
@@ -455,7 +454,7 @@ func (m *Machine) recordDecision(ctx context.Context, from flows.PaymentState, m
 	if !moved.HasProcessor() || moved.ProcessorID == "" {
 		return warnings
 	}
-	if err := m.writeToProcessor(ctx, moved, action+suffix+" by "+decision.Operator); err != nil {
+	if err := m.writeToProcessor(ctx, moved, string(action)+suffix+" by "+decision.Operator); err != nil {
 		m.cfg.Log.WarnContext(ctx, "decision not written to the processor", "payment", moved.ID, "error", err)
 		warnings = append(warnings, "The decision could not be written to the processor's metadata.")
 	}
@@ -491,7 +490,7 @@ func (m *Machine) AddNote(ctx context.Context, id flows.PaymentID, by, text stri
 	if err := (flows.Decision{Operator: by}).Validate(); err != nil {
 		return flows.Note{}, err
 	}
-	if text = strings.TrimSpace(text); text == "" || len(text) > flows.MaxReasonLength || strings.ContainsFunc(text, unicode.IsControl) {
+	if text = strings.TrimSpace(text); text == "" || !flows.IsReason(text) {
 		return flows.Note{}, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/text", Message: fmt.Sprintf("must be one line of 1 to %d bytes", flows.MaxReasonLength)}}}
 	}
 	p, err := m.payment(ctx, id)
@@ -502,6 +501,6 @@ func (m *Machine) AddNote(ctx context.Context, id flows.PaymentID, by, text stri
 	if err := m.cfg.Store.AddNote(ctx, id, note); err != nil {
 		return flows.Note{}, flows.StorageFailed(err)
 	}
-	err = m.cfg.Store.Audit(ctx, flows.AuditEntry{At: note.At, Operator: by, Action: "note", Payment: id, From: p.State, To: p.State})
+	err = m.cfg.Store.Audit(ctx, flows.AuditEntry{At: note.At, Operator: by, Action: flows.AuditNote, Payment: id, From: p.State, To: p.State})
 	return note, flows.StorageFailed(err)
 }

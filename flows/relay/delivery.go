@@ -192,7 +192,7 @@ func (r *Relay) Replay(ctx context.Context, id, by string) (Delivery, error) {
 	case job.State == asynq.TaskStatePending || job.State == asynq.TaskStateActive:
 		return Delivery{}, &flows.Error{Code: flows.NotDecidable, Detail: "The delivery is already queued; wait for its result."}
 	}
-	if err := r.audit(ctx, "replay", by); err != nil {
+	if err := r.audit(ctx, flows.AuditReplay, by); err != nil {
 		return Delivery{}, err
 	}
 	if err := r.inspector.RunTask(s.queue(), id); err != nil {
@@ -209,7 +209,7 @@ type Replayed struct {
 
 // ReplayAll makes all dead deliveries of a subscriber again.
 func (r *Relay) ReplayAll(ctx context.Context, subscriber, by string) (Replayed, error) {
-	s, err := r.operate(ctx, "replay-all", subscriber, by)
+	s, err := r.operate(ctx, flows.AuditReplayAll, subscriber, by)
 	if err != nil {
 		return Replayed{}, err
 	}
@@ -223,7 +223,7 @@ func (r *Relay) ReplayAll(ctx context.Context, subscriber, by string) (Replayed,
 
 // Enable delivers again to a subscriber that returned 410 (Gone).
 func (r *Relay) Enable(ctx context.Context, subscriber, by string) (Subscription, error) {
-	s, err := r.operate(ctx, "enable", subscriber, by)
+	s, err := r.operate(ctx, flows.AuditEnable, subscriber, by)
 	if err != nil {
 		return Subscription{}, err
 	}
@@ -236,7 +236,7 @@ func (r *Relay) Enable(ctx context.Context, subscriber, by string) (Subscription
 	return view, flows.StorageFailed(err)
 }
 
-func (r *Relay) operate(ctx context.Context, action, subscriber, by string) (Subscriber, error) {
+func (r *Relay) operate(ctx context.Context, action flows.AuditAction, subscriber, by string) (Subscriber, error) {
 	s, err := r.subscriber(subscriber)
 	if err == nil {
 		err = (flows.Decision{Operator: by}).Validate()
@@ -247,7 +247,7 @@ func (r *Relay) operate(ctx context.Context, action, subscriber, by string) (Sub
 	return s, err
 }
 
-func (r *Relay) audit(ctx context.Context, action, by string) error {
+func (r *Relay) audit(ctx context.Context, action flows.AuditAction, by string) error {
 	return flows.StorageFailed(r.cfg.Store.Audit(ctx, flows.AuditEntry{At: r.cfg.Now(), Operator: by, Action: action}))
 }
 
