@@ -99,7 +99,7 @@ type problems []error
 // refuse adds a problem of a value if it is wrong.
 func (p *problems) refuse(wrong bool, at, format string, args ...any) {
 	if wrong {
-		*p = append(*p, fmt.Errorf(at+": "+format, args...))
+		*p = append(*p, errors.New(at+": "+fmt.Sprintf(format, args...)))
 	}
 }
 
