@@ -39,7 +39,7 @@ const (
 
 // Consents lists what a contact has consented to, and its latest receipts.
 func (c *Contacts) Consents(ctx context.Context, identity flows.ContactIdentity) ([]flows.Consent, []flows.Receipt, error) {
-	at, err := homeClub(ctx, c.cfg.Catalogue, identity)
+	at, err := c.homeClub(ctx, identity)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -57,7 +57,7 @@ func (c *Contacts) ChangeConsents(ctx context.Context, identity flows.ContactIde
 	if err := checkDistinct(requests); err != nil {
 		return nil, nil, err
 	}
-	at, err := homeClub(ctx, c.cfg.Catalogue, identity)
+	at, err := c.homeClub(ctx, identity)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -31,7 +31,7 @@ type Contacts struct {
 type Store interface {
 	// SaveInvitation keeps an invitation under the hash of its token.
 	SaveInvitation(ctx context.Context, hash string, invitation flows.Invitation, life time.Duration) error
-	// Audit appends to the audit stream, which is bounded and in plain.
+	// Audit appends to the audit stream, which is bounded and not encrypted.
 	Audit(ctx context.Context, entry flows.AuditEntry) error
 	// SaveReceipt keeps what a contact said about its consents.
 	SaveReceipt(ctx context.Context, contact club.IRI, receipt flows.Receipt) error
@@ -50,36 +50,22 @@ type ContactsConfig struct {
 // NewContacts returns the service for identified contacts.
 func NewContacts(cfg ContactsConfig) *Contacts { return &Contacts{cfg: cfg} }
 
-// Me reads a contact with its tags and debt. NotIdentified when the club does not know it; a new login
-// token then has the current identity.
+// Me reads a contact and its account concurrently, at the club of its identity. It fails with
+// NotIdentified if that club does not have the contact, as after a move; a new login token then
+// has the current identity.
 func (c *Contacts) Me(ctx context.Context, identity flows.ContactIdentity) (Profile, error) {
-	return ReadProfile(ctx, c.cfg.Club, c.cfg.Catalogue, identity)
-}
-
-// Buyer is Me for the catalogue.
-func (c *Contacts) Buyer(ctx context.Context, identity flows.ContactIdentity) (flows.Buyer, error) {
-	known, err := c.Me(ctx, identity)
-	if err != nil {
-		return flows.Buyer{}, err
-	}
-	return known.Buyer(c.cfg.Now()), nil
-}
-
-// ReadProfile reads the contact and its account concurrently, from its own club, which cannot read a
-// contact that has moved.
-func ReadProfile(ctx context.Context, client *club.Client, clubs *catalogue.Catalogue, identity flows.ContactIdentity) (Profile, error) {
-	at, err := homeClub(ctx, clubs, identity)
+	at, err := c.homeClub(ctx, identity)
 	if err != nil {
 		return Profile{}, err
 	}
 	known := Profile{HomeClub: at}
 	reads, ctx := errgroup.WithContext(ctx)
 	reads.Go(func() (err error) {
-		known.Contact, err = client.GetContact(ctx, at.Scope, identity.IRI())
+		known.Contact, err = c.cfg.Club.GetContact(ctx, at.Scope, identity.IRI())
 		return notIdentified(err, "The contact could not be read.")
 	})
 	reads.Go(func() error {
-		statistics, err := client.GetAccountStatistics(ctx, at.Scope, identity.IRI())
+		statistics, err := c.cfg.Club.GetAccountStatistics(ctx, at.Scope, identity.IRI())
 		known.Debt = statistics.TotalRealDebt
 		return notIdentified(err, "The contact's account could not be read.")
 	})
@@ -92,8 +78,17 @@ func ReadProfile(ctx context.Context, client *club.Client, clubs *catalogue.Cata
 	return known, nil
 }
 
-func homeClub(ctx context.Context, clubs *catalogue.Catalogue, identity flows.ContactIdentity) (catalogue.Club, error) {
-	at, err := clubs.Club(ctx, identity.ClientToken, identity.ClubID)
+// Buyer reads what decides on the contact's offers. It fails as Me does.
+func (c *Contacts) Buyer(ctx context.Context, identity flows.ContactIdentity) (flows.Buyer, error) {
+	known, err := c.Me(ctx, identity)
+	if err != nil {
+		return flows.Buyer{}, err
+	}
+	return known.Buyer(c.cfg.Now()), nil
+}
+
+func (c *Contacts) homeClub(ctx context.Context, identity flows.ContactIdentity) (catalogue.Club, error) {
+	at, err := c.cfg.Catalogue.Club(ctx, identity.ClientToken, identity.ClubID)
 	if err != nil && flows.CodeOf(err) == flows.NotFound {
 		return catalogue.Club{}, &flows.Error{Code: flows.NotIdentified, Detail: unknownContact, Err: err}
 	}

@@ -7,7 +7,6 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
-	"frontdesk/flows/member"
 	"frontdesk/upstream/club"
 )
 
@@ -63,7 +62,7 @@ func (s *Service) attachContact(ctx context.Context, r *flows.Registration, iden
 	if identity.ClubID != r.ClubID {
 		return club.Contact{}, &flows.Error{Code: flows.OtherClub, Detail: "Your account is at another club. Please register there, or move to this club first."}
 	}
-	profile, err := member.ReadProfile(ctx, s.cfg.Club, s.cfg.Catalogue, identity)
+	profile, err := s.cfg.Contacts.Me(ctx, identity)
 	if err != nil {
 		return club.Contact{}, err
 	}
