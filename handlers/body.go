@@ -26,7 +26,10 @@ func readAll(from io.Reader) ([]byte, error) {
 	return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body did not arrive completely, or not in time."}
 }
 
-// readBody reads a body that must be JSON, and leaves it to be read again.
+// readBody reads the JSON body of an operation and checks everything but the schema. Without a body
+// in the contract it returns nil, see rejectBody. It leaves a copy in the request, and sets the
+// Content-Type of a merge patch to the only one in the contract, application/json. It fails with
+// MalformedRequest, UnsupportedMediaType or CardNumberRefused, and as readAll does.
 func readBody(c echo.Context, op operation) ([]byte, error) {
 	r := c.Request()
 	if op.Operation.RequestBody == nil {
@@ -78,7 +81,7 @@ func inspectJSON(body []byte) error {
 			break
 		}
 		if err != nil {
-			return unreadable(err)
+			return ambiguous(err)
 		}
 		if kind := token.Kind(); kind != '"' && kind != '0' {
 			continue
@@ -132,8 +135,9 @@ func pointerOf(reader *jsontext.Decoder) string {
 	return string(at)
 }
 
-// unreadable says what two readers may read differently.
-func unreadable(err error) error {
+// ambiguous returns the error for JSON that two readers may read differently: a duplicate member, or
+// invalid characters.
+func ambiguous(err error) error {
 	syntax, ok := errors.AsType[*jsontext.SyntacticError](err)
 	if !ok {
 		return &flows.Error{Code: flows.MalformedRequest, Detail: "The body is not JSON.", Err: err}
