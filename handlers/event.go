@@ -64,7 +64,7 @@ const (
 // reload reads the registration again and sends what changed. It returns why the stream ends; empty if it
 // continues.
 func (s *Server) reload(ctx context.Context, stream *eventStream, id string) (end string) {
-	within, cancel := context.WithTimeout(ctx, readTimeout)
+	within, cancel := context.WithTimeout(ctx, getTimeout)
 	defer cancel()
 	view, refreshed, err := s.cfg.Registrations.Load(within, id, callerOf(ctx).token)
 	switch {

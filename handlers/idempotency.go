@@ -18,9 +18,6 @@ import (
 	"frontdesk/flows/store"
 )
 
-// requestTimeout bounds a request that continues after its client has left.
-const requestTimeout = 60 * time.Second
-
 // replayedHeaders are stored with a response.
 var replayedHeaders = []string{"Content-Type", "Content-Language", "Location", "Set-Cookie"}
 

@@ -10,9 +10,10 @@ import (
 )
 
 // The time for a request is below the server's write timeout, so that the caller still gets a
-// response. A request with an Idempotency-Key continues without its client, for requestTimeout.
+// response.
 const (
-	readTimeout    = 40 * time.Second // the longest read, a whole catalogue, takes 30 s
+	getTimeout     = 40 * time.Second // the longest read, a whole catalogue, takes 30 s
+	requestTimeout = 60 * time.Second // of all others; with an Idempotency-Key also after the client has left
 	webhookTimeout = 10 * time.Second // other systems give up sooner, and send the event again
 )
 
@@ -39,15 +40,15 @@ func timeoutOf(method, route string) time.Duration {
 	case strings.HasPrefix(route, webhookPrefix):
 		return webhookTimeout
 	case method == http.MethodGet || method == http.MethodHead:
-		return readTimeout
+		return getTimeout
 	default:
 		return requestTimeout
 	}
 }
 
-// writeTimeout is enough for a few hundred kilobytes, the most that is written at once, on the
+// socketTimeout is enough for a few hundred kilobytes, the most that is written at once, on the
 // slowest mobile networks. A client that reads nothing for that long is gone.
-const writeTimeout = 10 * time.Second
+const socketTimeout = 10 * time.Second
 
 // responseWriter keeps the status, and gives each write its own deadline. The server's own limit is
 // for whole requests: a client that reads nothing would hold a connection and its buffers for long.
@@ -70,7 +71,7 @@ func (w *responseWriter) Write(p []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(w.now().Add(writeTimeout)) // a writer in memory has no deadlines
+	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(w.now().Add(socketTimeout)) // a writer in memory has no deadlines
 	return w.ResponseWriter.Write(p)
 }
 
