@@ -57,11 +57,12 @@ func extensible(schema *openapi3.SchemaRef) (codes []string) {
 	return codes
 }
 
-// inspectFlows visits each node of the product's Go files in package flows, in the packages below it and in
-// handlers, except operators' files.
-func inspectFlows(t *testing.T, visit func(ast.Node)) {
+// inspectFlows visits each node of the product's Go files in package flows, in the packages below it, in
+// handlers and in more, except operators' files.
+func inspectFlows(t *testing.T, visit func(ast.Node), more ...string) {
 	t.Helper()
-	for _, pattern := range []string{"*.go", "../flows/*.go", "../flows/registration/*.go", "../flows/catalogue/*.go", "../flows/signature/*.go", "../flows/member/*.go"} {
+	patterns := []string{"*.go", "../flows/*.go", "../flows/registration/*.go", "../flows/catalogue/*.go", "../flows/signature/*.go", "../flows/member/*.go"}
+	for _, pattern := range append(patterns, more...) {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatal(pattern, err)
@@ -183,7 +184,9 @@ func TestCartProblemsInFrench(t *testing.T) {
 	}
 }
 
-// TestDetailsInFrench: each detail of a visitor's problem has a French text with the same parameters.
+// TestDetailsInFrench: each detail of a visitor's problem has a French text with the same parameters, and each
+// French text has a detail. Only the second finds a changed detail that is a constant or an argument, or is in
+// payment, whose other details are operators' and in English only.
 func TestDetailsInFrench(t *testing.T) {
 	t.Parallel()
 	var french map[string]string
@@ -197,6 +200,17 @@ func TestDetailsInFrench(t *testing.T) {
 	for _, detail := range all {
 		if text := french[detail]; text == "" || !slices.Equal(parameter.FindAllString(detail, -1), parameter.FindAllString(text, -1)) {
 			t.Errorf("%q is %q", detail, text)
+		}
+	}
+	sent := map[string]bool{}
+	inspectFlows(t, func(node ast.Node) {
+		if expression, ok := node.(ast.Expr); ok {
+			sent[text(expression)] = true
+		}
+	}, "../flows/payment/*.go")
+	for detail := range french {
+		if !sent[detail] {
+			t.Errorf("the code does not have the detail %q", detail)
 		}
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// smsLimits of one person and one phone: a code a minute, because the last SMS may still arrive; few
-// in ten minutes and an hour, because more codes do not help; eight a day, to limit the nuisance to
-// the owner of an entered number.
+// smsLimits of one person and one phone, which the text in reserveFor describes: a code a minute,
+// because the last SMS may still arrive; few in ten minutes and an hour, because more codes do not
+// help; eight a day, to limit the nuisance to the owner of an entered number.
 var smsLimits = []flows.SMSLimit{{Codes: 1, Period: time.Minute}, {Codes: 3, Period: 10 * time.Minute}, {Codes: 5, Period: time.Hour}, {Codes: 8, Period: 24 * time.Hour}}
 
 // codesPerAddress is the limit of one IP address in an hour: more than a household needs, too few for
