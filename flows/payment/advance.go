@@ -157,8 +157,8 @@ func (m *Machine) poll(ctx context.Context, p *flows.Payment) (*flows.Payment, e
 	return nil, flows.ErrConflict
 }
 
-// Retry notes that the buyer asks for another attempt after a decline.
-func (m *Machine) Retry(ctx context.Context, p *flows.Payment) (*flows.Payment, error) {
+// TryAgain clears a decline, because the buyer asks for another attempt.
+func (m *Machine) TryAgain(ctx context.Context, p *flows.Payment) (*flows.Payment, error) {
 	for p.Declined() {
 		moved, err := m.commit(ctx, p, tryAgain())
 		if errors.Is(err, flows.ErrConflict) {

@@ -16,7 +16,8 @@ import (
 const (
 	// claimLife: a process that slept longer must not send, because others may have acted.
 	claimLife = 10 * time.Second
-	// triesPerClaim: a request of which no byte left may be repeated at once.
+	// triesPerClaim is how often a call is made in a row if it is safe to repeat: a POST of which
+	// no byte left, or a write to the processor, whose key replays the first response.
 	triesPerClaim = 3
 	// maxClaims: with claimPause about 28 minutes of a club system that can be read and
 	// accepts no payment; then the buyer gets the money back. Two metadata entries for each

@@ -51,7 +51,7 @@ func (s *Service) Pay(ctx context.Context, id, token string, in flows.StartPayme
 	}
 	// A request after a decline is a retry: the buyer goes to the processor again, with the same
 	// payment.
-	if p, err = s.cfg.Payments.Retry(ctx, p); err != nil {
+	if p, err = s.cfg.Payments.TryAgain(ctx, p); err != nil {
 		return nil, err
 	}
 	p.Closed = r.Closed(p, s.cfg.Now())
