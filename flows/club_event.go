@@ -1,28 +1,23 @@
 package flows
 
 import (
+	"maps"
 	"slices"
 	"time"
 
 	"frontdesk/upstream/club"
 )
 
-// RateLimit allows Burst times at once, and one more after each Interval.
-type RateLimit struct {
-	Burst    int
-	Interval time.Duration
-}
-
 // StoredEvent is an event that waits to be processed.
 type StoredEvent struct {
-	Entry string    `json:"-"` // in the stream
+	Entry string    `json:"-"` // id of its entry in the stream of Redis
 	ID    string    `json:"id"`
 	At    time.Time `json:"at"` // when it arrived
 	Body  []byte    `json:"body"`
 	Trace string    `json:"trace,omitempty"` // the request's trace header; empty from older versions
 }
 
-// EventsAboutContacts are the events of the club system (club system API, section Events) that
+// eventsAboutContacts are the events of the club system (club system API, section Events) that
 // can change a registration, with the member that names its contact. They cause a new read of
 // the contact's open registrations, and of the evidence of those in doubt.
 //
@@ -31,7 +26,7 @@ type StoredEvent struct {
 // subscription.deleted, subscription_option.deleted: they name no contact.
 // identificator.updated, .deleted, .disabled: badges of members. No event reports a change of
 // a product or an offer.
-var EventsAboutContacts = map[string]string{
+var eventsAboutContacts = map[string]string{
 	"contact.updated":                "contactId", // status, such as banned, or customer after a settlement at the desk
 	"contact.deleted":                "contactId", // merged or migrated: the sale names the other contact
 	"contact_tag.created":            "contactId", // tags decide on the offers
@@ -43,13 +38,18 @@ var EventsAboutContacts = map[string]string{
 	"identificator.created":          "targetId", // may result from a settled sale
 }
 
-// RelayOnlyEvents are the other documented events.
-var RelayOnlyEvents = []string{"contact.created", "optin.updated", "attendee.booked", "attendee.canceled", "class_event.updated", "class_event.canceled",
+// relayOnlyEvents are the other documented events.
+var relayOnlyEvents = []string{"contact.created", "optin.updated", "attendee.booked", "attendee.canceled", "class_event.updated", "class_event.canceled",
 	"subscription.deleted", "subscription_option.deleted", "identificator.updated", "identificator.deleted", "identificator.disabled"}
 
 // IsKnownEvent reports whether the club system documents the event.
 func IsKnownEvent(event string) bool {
-	return EventsAboutContacts[event] != "" || slices.Contains(RelayOnlyEvents, event)
+	return eventsAboutContacts[event] != "" || slices.Contains(relayOnlyEvents, event)
+}
+
+// KnownEvents returns the events that the club system documents.
+func KnownEvents() []string {
+	return slices.AppendSeq(slices.Clone(relayOnlyEvents), maps.Keys(eventsAboutContacts))
 }
 
 // Event is the part of an event that the gateway uses.
@@ -57,6 +57,14 @@ type Event struct {
 	ID     string
 	At     time.Time
 	Type   string
-	Object map[string]club.IRI
-	Trace  string // see StoredEvent
+	Object map[string]club.IRI // the ids in its object, by member, such as contactId
+	Trace  string              // see StoredEvent
+}
+
+// Contact returns the contact that the event can change; empty: none.
+func (e Event) Contact() club.IRI {
+	if iri := e.Object[eventsAboutContacts[e.Type]]; iri.Collection() == "contacts" {
+		return iri
+	}
+	return ""
 }

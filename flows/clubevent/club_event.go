@@ -54,9 +54,9 @@ type Store interface {
 	RegistrationsOf(ctx context.Context, contacts ...club.IRI) ([]string, error)
 	// RequestRefresh brings the next refresh of registrations forward to at.
 	RequestRefresh(ctx context.Context, ids []string, at time.Time) error
-	// DueRefreshes returns the registrations whose refresh is due, within the budget of all
-	// gateways, and postpones each to next.
-	DueRefreshes(ctx context.Context, now, next time.Time, budget flows.RateLimit) ([]string, error)
+	// DueRefreshes returns the registrations whose refresh is due, and postpones each to next.
+	// All gateways together get burst at once, and one more after each interval.
+	DueRefreshes(ctx context.Context, now, next time.Time, burst int, interval time.Duration) ([]string, error)
 	// FinishRefresh sets the next refresh of a registration that was postponed to taken (zero:
 	// never), unless an event has requested one since.
 	FinishRefresh(ctx context.Context, id string, taken, next time.Time) error
@@ -188,7 +188,7 @@ func (i *Intake) process(ctx context.Context, batch []flows.StoredEvent) error {
 			continue
 		}
 		events = append(events, event)
-		if contact := event.Object[flows.EventsAboutContacts[event.Type]]; contact.Collection() == "contacts" {
+		if contact := event.Contact(); contact != "" {
 			contacts[contact] = true
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/hibiken/asynq"
 	"go.opentelemetry.io/otel/trace"
 
-	"frontdesk/flows"
 	"frontdesk/flows/jobs"
 )
 
@@ -55,7 +54,7 @@ func (i *Intake) Sweep(ctx context.Context) error {
 func (i *Intake) enqueueDue(ctx context.Context) error {
 	now := i.cfg.Now()
 	taken := now.Add(refreshRetry)
-	due, err := i.cfg.Store.DueRefreshes(ctx, now, taken, flows.RateLimit{Burst: refreshBurst, Interval: refreshInterval})
+	due, err := i.cfg.Store.DueRefreshes(ctx, now, taken, refreshBurst, refreshInterval)
 	for _, id := range due {
 		if err := i.cfg.Queue.EnqueueRefresh(ctx, id, taken); err != nil {
 			return err

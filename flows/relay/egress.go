@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -87,7 +86,7 @@ var subscriberName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
 
 // Check returns everything that is wrong with the subscribers.
 func (p EgressPolicy) Check(subscribers []Subscriber) (problems []error) {
-	events := slices.AppendSeq(slices.Clone(flows.RelayOnlyEvents), maps.Keys(flows.EventsAboutContacts))
+	events := flows.KnownEvents()
 	seen := map[string]bool{}
 	for i, s := range subscribers {
 		wrong := func(format string, args ...any) {

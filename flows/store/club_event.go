@@ -114,8 +114,8 @@ return due
 `)
 
 // DueRefreshes implements clubevent.Store.
-func (s *Store) DueRefreshes(ctx context.Context, now, next time.Time, budget flows.RateLimit) ([]string, error) {
-	return dueRefreshes.Run(ctx, s.redis, []string{refreshes, refreshRate}, now.UnixMilli(), next.UnixMilli(), budget.Burst, budget.Interval.Milliseconds()).StringSlice()
+func (s *Store) DueRefreshes(ctx context.Context, now, next time.Time, burst int, interval time.Duration) ([]string, error) {
+	return dueRefreshes.Run(ctx, s.redis, []string{refreshes, refreshRate}, now.UnixMilli(), next.UnixMilli(), burst, interval.Milliseconds()).StringSlice()
 }
 
 // finishRefresh ends a refresh, unless another one was requested since it was taken.

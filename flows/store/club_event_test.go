@@ -77,11 +77,10 @@ func TestClubEventsAreBounded(t *testing.T) {
 func TestRefreshes(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		ctx, now := b.Context(), time.Now().Truncate(time.Millisecond)
-		plenty := flows.RateLimit{Burst: 100, Interval: time.Second}
 		later := now.Add(time.Minute)
 		due := func(at time.Time) []string {
 			b.Helper()
-			ids, err := b.DueRefreshes(ctx, at, at.Add(time.Minute), plenty)
+			ids, err := b.DueRefreshes(ctx, at, at.Add(time.Minute), 100, time.Second)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -146,7 +145,7 @@ func TestRefreshRate(t *testing.T) {
 			if i%2 == 1 {
 				asked = other
 			}
-			ids, err := asked.DueRefreshes(ctx, at, at.Add(24*time.Hour), flows.RateLimit{Burst: 5, Interval: time.Second})
+			ids, err := asked.DueRefreshes(ctx, at, at.Add(24*time.Hour), 5, time.Second)
 			if err != nil || len(ids) != step.want {
 				b.Errorf("step %d: %d looks instead of %d, %v", i, len(ids), step.want, err)
 			}
