@@ -1,5 +1,5 @@
 // Package chaos holds the campaigns with real processes. Each runs a harness under the load of many
-// buyers, injects one kind of fault, and then compares all ledgers. One file is one campaign.
+// buyers, injects one kind of fault, and then compares all ledgers. A campaign is in the file of its name.
 //
 // Start reading at All, then at kill.go. Mutations and reports are in e2e/campaign.
 package chaos
@@ -48,15 +48,15 @@ func onHarness(replicas int, redis redisSetup, drive func(*run)) func(context.Co
 		defer scope.End()
 		return scope.Run(func() {
 			h := harness.New(scope, harness.Config{Gateway: o.Gateway, Replicas: replicas, Storage: redis.start(scope)})
-			drive(&run{Harness: h, options: o, record: record, random: rand.New(rand.NewPCG(o.Seed, 2)), mayLose: redis.mayLose})
+			drive(&run{Harness: h, options: o, record: record, random: rand.New(rand.NewPCG(o.Seed, 2)), mayLose: redis.mayLose}) // the journeys have stream 1
 		})
 	}
 }
 
-// injectUnderLoad injects rounds of faults while buyers come, atOnce at a time: at least some rounds, and
-// more until they are enough or the time is over. A mutation is found within the least number of rounds, or
-// not at all.
-func (r *run) injectUnderLoad(atOnce, least int, enough func(rounds int) bool, inject func(ctx context.Context, round int)) {
+// injectUnderLoad injects rounds of faults while atOnce buyers register and pay. It ends early when the
+// test has failed or the time is over. After minRounds rounds it ends at once if a mutation is to be found,
+// otherwise, without a duration, when enough reports true.
+func (r *run) injectUnderLoad(atOnce, minRounds int, enough func(rounds int) bool, inject func(ctx context.Context, round int)) {
 	load, stop := context.WithCancel(r.Context())
 	var buyers sync.WaitGroup
 	defer buyers.Wait()
@@ -76,7 +76,7 @@ func (r *run) injectUnderLoad(atOnce, least int, enough func(rounds int) bool, i
 	ctx, cancel := r.options.Context(r.Context())
 	defer cancel()
 	for round := 0; ctx.Err() == nil && !r.Failed(); round++ {
-		if round >= least && (r.options.StopAtViolation || r.options.Duration == 0 && enough(round)) {
+		if round >= minRounds && (r.options.StopAtViolation || r.options.Duration == 0 && enough(round)) {
 			return
 		}
 		inject(ctx, round)
