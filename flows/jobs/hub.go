@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// ChangeSource is where changes come from.
+// ChangeSource reports changed registrations.
 type ChangeSource interface {
 	// Changes returns the ids of registrations that any gateway writes, payments included,
 	// until the context ends. Some may get lost.
@@ -16,7 +16,7 @@ type ChangeSource interface {
 // Hub hints to subscribers that a registration may have changed, on any gateway. Hints
 // may get lost, so subscribers also read the registration now and then without one.
 type Hub struct {
-	store ChangeSource
+	source ChangeSource
 
 	mu          sync.Mutex
 	closed      bool
@@ -25,12 +25,13 @@ type Hub struct {
 }
 
 // NewHub returns a hub. It delivers nothing until Run is called.
-func NewHub(store ChangeSource) *Hub {
-	return &Hub{store: store, subscribers: map[string]map[chan struct{}]struct{}{}}
+func NewHub(source ChangeSource) *Hub {
+	return &Hub{source: source, subscribers: map[string]map[chan struct{}]struct{}{}}
 }
 
 // Subscribe returns a channel that holds at most one hint, however many changes there
-// were, and is closed when the gateway stops. The caller calls stop once.
+// were, and is closed when the gateway stops. The caller must call stop once, and Run
+// waits for it.
 func (h *Hub) Subscribe(registration string) (hints <-chan struct{}, stop func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -58,7 +59,7 @@ func (h *Hub) Subscribe(registration string) (hints <-chan struct{}, stop func()
 // Run delivers hints until the context ends. Then it closes the channels, and waits for
 // the subscribers to stop.
 func (h *Hub) Run(ctx context.Context) {
-	for registration := range h.store.Changes(ctx) {
+	for registration := range h.source.Changes(ctx) {
 		h.notify(registration)
 	}
 	h.close()

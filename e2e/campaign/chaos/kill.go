@@ -27,7 +27,7 @@ const (
 	// maxPause is the longest time before a kill at any moment: about as long as a payment takes from
 	// the card to the record.
 	maxPause = 60 * time.Millisecond
-	// killsLong are those of the long form, of all kinds.
+	// killsLong is how many kills the long form makes, of all kinds together.
 	killsLong = 2000
 )
 
