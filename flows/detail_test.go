@@ -61,7 +61,7 @@ func TestShowDoubt(t *testing.T) {
 	}
 }
 
-// TestShowRebuiltDoubt: operators are told to look for a booking since the payment was made, not since it was
+// TestShowRebuiltDoubt: operators look for a booking since the payment was made, not since it was
 // rebuilt.
 func TestShowRebuiltDoubt(t *testing.T) {
 	t.Parallel()

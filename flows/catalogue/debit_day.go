@@ -15,7 +15,7 @@ type DebitDay struct {
 	Date string // the next such day, YYYY-MM-DD
 }
 
-// NoDebitDay is the problem of a day that is none of the club's.
+// NoDebitDay is the problem of a day on which the club does not debit.
 func NoDebitDay(pointer string, days []DebitDay) flows.FieldProblem {
 	allowed := make([]string, len(days))
 	for i, day := range days {

@@ -42,7 +42,7 @@ const (
 )
 
 // ErrNoContactToken is OwnContact's error for an access token that the club system accepts, but that is not the
-// token of one contact. It is no *Error, and has no outcome.
+// token of one contact. It is not an *Error, and has no outcome.
 const ErrNoContactToken = cause("not the access token of a contact")
 
 // The reasons for which a call is not even tried. Their outcome is NotSent.

@@ -72,7 +72,7 @@ func checkIdempotency(r *run) {
 	histories.Wait()
 }
 
-// killGatewaysAndRedis goes on until the context ends.
+// killGatewaysAndRedis continues until the context ends.
 func (r *run) killGatewaysAndRedis(ctx context.Context) {
 	for ctx.Err() == nil {
 		r.waitUpTo(ctx, maxFaultPause)
