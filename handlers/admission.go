@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/failsafe-go/failsafe-go/adaptivelimiter"
@@ -22,12 +23,13 @@ type class string
 const (
 	// recording requests are never turned away: webhooks, health, and everything outside /v1.
 	recording class = "recording"
-	// paying requests pay, sign, or read anything but the catalogue. They are never turned away: their senders
-	// were admitted before, and the limits by address bound the number of others.
+	// paying requests pay or sign, or read a registration. They are never turned away: their senders were
+	// admitted before, and the limits by address bound the number of others.
 	paying class = "paying"
-	// openWrites are all other writes. They wait briefly for a place.
-	openWrites class = "open"
-	// newcomers start or resume a registration. They get a place while less than their share of all places is
+	// open requests are all others of visitors who have a registration or an account. They wait briefly for
+	// a place.
+	open class = "open"
+	// newcomers start a registration. They get a place while less than their share of all places is
 	// taken, so that a visitor who was admitted can finish.
 	newcomers class = "new"
 	// browsing reads a catalogue that is not fresh. While its share is taken, an older one is shown.
@@ -37,16 +39,18 @@ const (
 // classOf returns the class of a route.
 func classOf(method, route string) class {
 	switch {
-	case route == "/v1/registrations" || route == "/v1/resumptions":
+	case route == "/v1/registrations":
 		return newcomers
 	case strings.HasPrefix(route, "/v1/clubs"):
 		return browsing
 	case strings.HasPrefix(route, webhookPrefix) || !strings.HasPrefix(route, "/v1/"):
 		return recording
+	case strings.HasPrefix(route, "/v1/me"):
+		return open
 	case method == http.MethodGet || strings.Contains(route, "/payment") || strings.Contains(route, "/mandate"):
 		return paying
 	}
-	return openWrites
+	return open
 }
 
 // The limit of requests that are worked on at once. It follows the time that newcomers' requests take,
@@ -62,14 +66,13 @@ const (
 )
 
 // shares are the parts of the places that a class may fill. What is left is for those above it.
-var shares = map[class]float64{openWrites: 1, newcomers: 0.6, browsing: 0.5}
+var shares = map[class]float64{open: 1, newcomers: 0.6, browsing: 0.5}
 
 const (
 	// maxAdmissionWait is short enough that a refusal arrives within 100 ms. In so short a queue the
 	// order does not matter.
 	maxAdmissionWait = 60 * time.Millisecond
-	// minTurnedAway and turnedAwaySpread say when visitors who were turned away return: not all at
-	// once, and after a few hundred others were served.
+	// minTurnedAway and turnedAwaySpread say when others than newcomers return: not all at once.
 	minTurnedAway    = 2 * time.Second
 	turnedAwaySpread = 8 * time.Second
 )
@@ -93,7 +96,7 @@ type Admission struct {
 
 // Admissions are the outcomes that are possible for each class.
 var Admissions = map[string][]string{
-	string(recording): {Admitted}, string(paying): {Admitted}, string(openWrites): {Admitted, Queued, OverLimit, CallerLeft},
+	string(recording): {Admitted}, string(paying): {Admitted}, string(open): {Admitted, Queued, OverLimit, CallerLeft},
 	string(newcomers): {Admitted, OverShare, OverLimit, CallerLeft}, string(browsing): {Admitted, OverShare, OverLimit, CallerLeft},
 }
 
@@ -145,7 +148,7 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 			s.cfg.OnAdmission(Admission{string(kind), outcome, s.places.Limit(), s.inProgress()})
 		}
 		if outcome != Admitted && outcome != Queued {
-			refusal := &flows.Error{Code: flows.Overloaded, RetryAfter: minTurnedAway + rand.N(turnedAwaySpread)} // #nosec G404 -- it hides nothing
+			refusal := &flows.Error{Code: flows.Overloaded, RetryAfter: s.returnAfter(kind)}
 			if kind != browsing || !isAnonymous(c.Request()) {
 				return refusal
 			}
@@ -157,14 +160,33 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 		if permit == nil {
 			return next(c)
 		}
-		took := permit.Drop // a failure says nothing about how long requests take
-		defer func() { took() }()
-		err := next(c)
-		if err == nil && kind == newcomers {
-			took = permit.Record
+		if kind == newcomers {
+			s.crowd.admit()
 		}
-		return err
+		// The place is free once the response begins, so that a client that reads slowly does not hold it.
+		response, succeeded := c.Response(), false
+		release := sync.OnceFunc(func() {
+			if succeeded && kind == newcomers {
+				permit.Record()
+			} else {
+				permit.Drop() // a failure says nothing about how long requests take
+			}
+		})
+		response.Before(func() {
+			succeeded = response.Status < http.StatusBadRequest
+			release()
+		})
+		defer release()
+		return next(c)
 	}
+}
+
+// returnAfter is when a caller who was turned away should return.
+func (s *Server) returnAfter(kind class) time.Duration {
+	if kind == newcomers {
+		return s.crowd.turnAway(s.cfg.Now())
+	}
+	return minTurnedAway + rand.N(turnedAwaySpread) // #nosec G404 -- it hides nothing
 }
 
 // inProgress counts what is worked on: requests, and payments that are advanced in the background.
@@ -189,7 +211,7 @@ func (s *Server) place(ctx context.Context, kind class) (adaptivelimiter.Permit,
 	}
 	if permit, free := s.places.TryAcquirePermit(); free {
 		return permit, Admitted
-	} else if kind != openWrites {
+	} else if kind != open {
 		return nil, OverLimit
 	}
 	permit, err := s.places.AcquirePermitWithMaxWait(ctx, maxAdmissionWait)

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
+	"frontdesk/flows"
 	"frontdesk/flows/tracing"
 )
 
@@ -70,7 +71,11 @@ func (s *Server) observe(next http.Handler) http.Handler {
 // allow-list: the route, never the path, the query or a header.
 func (s *Server) record(ctx context.Context, span trace.Span, x *exchange) {
 	x.DurationMs = float64(s.cfg.Now().Sub(x.At).Microseconds()) / 1000
-	s.cfg.Log.LogAttrs(ctx, s.cfg.AccessLevel, "request", slog.String("method", x.Method), slog.String("route", x.Route),
+	level := s.cfg.AccessLevel
+	if x.Code == string(flows.Overloaded) {
+		level = slog.LevelDebug // a crowd would fill the log; the metrics count it
+	}
+	s.cfg.Log.LogAttrs(ctx, level, "request", slog.String("method", x.Method), slog.String("route", x.Route),
 		slog.Int("status", x.Status), slog.String("code", x.Code), slog.Int64("ms", int64(x.DurationMs)))
 	if span.IsRecording() {
 		span.SetAttributes(attribute.Int("status", x.Status), attribute.String("code", x.Code))

@@ -104,6 +104,7 @@ type Server struct {
 	responses    responseCache
 	buckets      *buckets                             // nil: there are no limits
 	places       adaptivelimiter.AdaptiveLimiter[any] // of the requests that admit counts
+	crowd        crowd
 	streams      openStreams
 	proxyWarning sync.Once // see checkProxy
 }

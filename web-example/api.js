@@ -21,8 +21,8 @@ const PAUSES = [1_000, 2_000, 4_000];
 /** The longest Retry-After, in seconds, that the page waits for without asking the visitor. */
 const PATIENCE = 15;
 
-/** How often a request is retried while the service is overloaded: for about three minutes. */
-const CROWD_TRIES = 30;
+/** How long a request is retried while the service is overloaded, in ms. */
+const CROWD_PATIENCE = 300_000;
 
 /** Jitter: waits are up to this much longer than requested, so that refused visitors do not return together. */
 const JITTER = 0.3;
@@ -252,6 +252,7 @@ const registration = (id) => `/v1/registrations/${encodeURIComponent(id)}`;
  * @returns {Promise<any>}
  */
 async function request(method, path, options = {}) {
+  const begun = Date.now();
   for (let attempt = 0; ; attempt++) {
     try {
       const response = await send(method, path, options);
@@ -265,9 +266,9 @@ async function request(method, path, options = {}) {
         options = { ...options, headers: { ...options.headers, "X-Frontdesk-Challenge": answer } };
         continue;
       }
-      const patient = (error.retryAfter ?? 0) <= PATIENCE;
-      const tries = error.code === "overloaded" ? CROWD_TRIES : PAUSES.length;
-      if (!error.passing || !patient || options.once || attempt >= tries) throw error;
+      const isCrowd = error.code === "overloaded";
+      const isPatient = isCrowd ? Date.now() - begun < CROWD_PATIENCE : (error.retryAfter ?? 0) <= PATIENCE && attempt < PAUSES.length;
+      if (!error.passing || !isPatient || options.once) throw error;
       report(error);
       await pause(Math.max(PAUSES[attempt] ?? 0, 1_000 * (error.retryAfter ?? 0)) * (1 + JITTER * Math.random()));
     }

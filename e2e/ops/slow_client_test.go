@@ -79,6 +79,21 @@ func TestSlowClients(t *testing.T) {
 	}
 }
 
+// TestSlowReadersHoldNoPlace checks that nobody is turned away because others do not read their responses.
+func TestSlowReadersHoldNoPlace(t *testing.T) {
+	t.Parallel()
+	mock := frontdesktest.NewMock(t)
+	c := frontdesktest.NewClient(t, mock.URL)
+	const readers, places = 100, 64 // more than a gateway works on at once
+	for range readers {
+		if _, err := io.WriteString(slowly(t, mock.URL), strings.Repeat("GET /openapi.yaml HTTP/1.1\r\nHost: x\r\n\r\n", 10)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	frontdesktest.Eventually(t, "responses wait for their readers", func() bool { return working(t, mock, "handlers.(*Server)") > places })
+	c.Register()
+}
+
 // slowly opens a connection with a small receive window.
 func slowly(t *testing.T, url string) net.Conn {
 	t.Helper()
