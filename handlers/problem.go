@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strconv"
@@ -100,7 +101,8 @@ func StatusOf(code flows.Code) int {
 }
 
 const (
-	defaultRetryAfter = 2            // seconds; where the error has none
+	defaultRetryAfter = 2 // seconds, and up to retryAfterSpread more; where the error has none
+	retryAfterSpread  = 3
 	maxRetryAfter     = 24 * 60 * 60 // seconds; no limit counts for longer
 	// maxFields is several times what any form has. Without it, the response to a body of nothing but
 	// mistakes would be many times its length.
@@ -143,6 +145,9 @@ func (l *texts) problemOf(err error, traceID string) (api.Problem, int) {
 	retryAfter := 0
 	if m.retry == api.ProblemRetryAfter {
 		retryAfter = min(max(defaultRetryAfter, int(math.Ceil(failure.RetryAfter.Seconds()))), maxRetryAfter)
+		if failure.RetryAfter == 0 {
+			retryAfter = defaultRetryAfter + rand.N(retryAfterSpread+1) // #nosec G404 -- so that callers do not return together
+		}
 		problem.RetryAfter = new(retryAfter)
 	}
 	return problem, retryAfter

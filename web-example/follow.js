@@ -130,7 +130,7 @@ function refused(id) {
     if (streamed !== id) return;
     streamed = "";
     stream(id);
-  }, STREAM_AGAIN);
+  }, STREAM_AGAIN * (1 + Math.random())); // pages that lost a gateway do not return together
 }
 
 /** Opens a new stream and polls, because the previous stream may be dead. */
