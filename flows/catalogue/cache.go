@@ -68,8 +68,8 @@ func (v *Version) Stale(now time.Time) bool {
 
 type cachedOnlyKey struct{}
 
-// CachedOnly returns a context in which nothing is read from the club system. What is not cached is
-// refused with this error.
+// CachedOnly returns a context in which no caller waits for the club system: a cached value is shown, and
+// refreshed once for all callers. What no gateway has cached is refused with this error.
 func CachedOnly(ctx context.Context, refusal error) context.Context {
 	return context.WithValue(ctx, cachedOnlyKey{}, refusal)
 }
@@ -114,13 +114,14 @@ func (c *cache[K, V]) entry(ctx context.Context, key K, read func(context.Contex
 	if ok && (cached.Fresh(now) || cached.inBackoff(now)) {
 		return cached, nil
 	}
-	if refusal, only := ctx.Value(cachedOnlyKey{}).(error); only {
-		if !ok {
-			return nil, refusal
-		}
-		return cached, nil
+	refusal, only := ctx.Value(cachedOnlyKey{}).(error)
+	if only && !ok {
+		return c.copied(ctx, key, refusal)
 	}
 	refreshed := c.refresh(ctx, key, read)
+	if only {
+		return cached, nil
+	}
 	var timeout <-chan time.Time // never without an older value
 	if ok {
 		if now.Sub(cached.At) < usableFor {
@@ -142,10 +143,30 @@ func (c *cache[K, V]) entry(ctx context.Context, key K, read func(context.Contex
 	}
 }
 
+// copied returns the copy in Redis of a value that this process does not have, or else the refusal.
+func (c *cache[K, V]) copied(ctx context.Context, key K, refusal error) (*entry[V], error) {
+	name := c.name(key)
+	found, err, _ := c.flight.Do("copy of "+name, func() (any, error) {
+		shared, err := c.readCopy(context.WithoutCancel(ctx), name)
+		if shared == nil || c.cfg.Now().Sub(shared.At) >= keptFor {
+			return nil, errors.Join(refusal, err)
+		}
+		c.local.set(key, shared)
+		return shared, nil
+	})
+	if err != nil {
+		return nil, refusal
+	}
+	return found.(*entry[V]), nil
+}
+
+// name names a value in the flight group and in Redis.
+func (c *cache[K, V]) name(key K) string { return fmt.Sprintf("%s %#v", c.kind, key) }
+
 // refresh begins to load a newer value, or joins the load in progress. A load outlives the
 // caller that began it, because others wait for it too.
 func (c *cache[K, V]) refresh(ctx context.Context, key K, read func(context.Context) (V, error)) <-chan singleflight.Result {
-	name := fmt.Sprintf("%s %#v", c.kind, key)
+	name := c.name(key)
 	return c.flight.DoChan(name, func() (any, error) {
 		cached, ok := c.local.lookup(key)
 		if ok && cached.Fresh(c.cfg.Now()) {
