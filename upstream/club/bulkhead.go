@@ -68,30 +68,35 @@ func newBulkhead(limits Limits, lane Lane, shared *budget) *bulkhead {
 	}
 }
 
-// acquire takes a permit; each success must be followed by one release.
-func (b *bulkhead) acquire(ctx context.Context) error {
+// acquire takes a permit; each success must be followed by one release. The call is a trial if
+// the breaker has not closed again.
+func (b *bulkhead) acquire(ctx context.Context) (trial bool, err error) {
 	if ctx.Err() != nil { // the caller has left
-		return ctx.Err()
+		return false, ctx.Err()
 	}
-	err := b.permits.AcquirePermitWithMaxWait(ctx, b.maxWait)
+	err = b.permits.AcquirePermitWithMaxWait(ctx, b.maxWait)
 	if errors.Is(err, failsafebulkhead.ErrFull) {
-		return ErrBusy
+		return false, ErrBusy
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
-	if !b.breaker.TryAcquirePermit() {
+	if trial = !b.breaker.IsClosed(); !b.breaker.TryAcquirePermit() {
 		b.permits.ReleasePermit()
-		return ErrUnavailable
+		return false, ErrUnavailable
 	}
-	return nil
+	return trial, nil
 }
 
 // release returns the permit and reports to the breaker how the call in ctx ended. A refusal or a
 // rejection is a normal response, and a 429 shows that the club system is up. A caller that
-// left says nothing about it; after a pause, where each call is a trial, that is not enough.
-func (b *bulkhead) release(ctx context.Context, e *Error) {
+// left says nothing about it; after a pause, where each call is a trial, that is not enough. Nor
+// does a call that began before the breaker opened say anything about the club system after it.
+func (b *bulkhead) release(ctx context.Context, trial bool, e *Error) {
 	b.permits.ReleasePermit()
+	if !trial && !b.breaker.IsClosed() {
+		return
+	}
 	failed := e != nil && e.transient && e.Status != http.StatusTooManyRequests
 	switch {
 	case failed && errors.Is(ctx.Err(), context.Canceled) && b.breaker.IsClosed():

@@ -120,7 +120,8 @@ func (c *Client) bearer(ctx context.Context, r *request) (string, error) {
 
 // send sends a request once, with a permit of the bulkhead.
 func (c *Client) send(ctx context.Context, b *bulkhead, r *request, token string) (response, *Error) {
-	if err := b.acquire(ctx); err != nil { // also when the caller has left
+	trial, err := b.acquire(ctx)
+	if err != nil { // also when the caller has left
 		return response{}, notSent(r.op, err)
 	}
 	ctx, span := startSpan(ctx, r.op)
@@ -132,7 +133,7 @@ func (c *Client) send(ctx context.Context, b *bulkhead, r *request, token string
 	}
 	start := c.cfg.Now()
 	a, e := c.exchange(ctx, r, token)
-	b.release(ctx, e)
+	b.release(ctx, trial, e)
 	c.observe(ctx, r.op, a.status, e, c.cfg.Now().Sub(start))
 	if r.token == nil {
 		c.tokens.report(token, a.status)
