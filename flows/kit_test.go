@@ -103,7 +103,7 @@ func newWorld(t *testing.T) *world {
 	mux.Handle("/sim/", http.StripPrefix("/sim", simulator))
 	mux.Handle("/sandbox/", http.StripPrefix("/sandbox", w.sandbox))
 	w.processor = sandbox.New(sandbox.Config{URL: own.URL + "/sandbox", Now: w.clock.Now})
-	w.club = w.clubClient(own.Listener.Addr().String())
+	w.club = w.clubClient(own.Listener.Addr().String(), oneAttempt)
 	options, err := redis.ParseURL(w.redisURL)
 	if err != nil {
 		t.Fatal(err)
@@ -124,14 +124,17 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) clubClient(address string) *club.Client {
+// oneAttempt shows faults instead of retrying them away.
+var oneAttempt = club.Limits{MaxAttempts: 1}
+
+func (w *world) clubClient(address string, limits club.Limits) *club.Client {
 	saleState := club.SaleStateMember
 	if w.mute {
 		saleState = club.SaleStateCheck
 	}
 	return club.New(club.Config{
 		BaseURL: "http://" + address + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret,
-		GatewayKey: clubsim.DemoGatewayKey, SaleState: saleState, Now: w.clock.Now, Limits: club.Limits{MaxAttempts: 1}, // faults must show, not be retried away
+		GatewayKey: clubsim.DemoGatewayKey, SaleState: saleState, Now: w.clock.Now, Limits: limits,
 	})
 }
 
@@ -168,6 +171,7 @@ type gatewayOptions struct {
 	redisURL   string
 	webhookURL string
 	keys       *keyring.Keyring
+	limits     club.Limits
 	rule       *flows.Rule
 	sms        signature.SMSBudgetConfig // no hourly budget: no guard
 }
@@ -187,7 +191,7 @@ func (w *world) gateway(how ...gatewayOptions) *gateway {
 	}
 	connection := w.connect(in.redisURL)
 	g := &gateway{store: store.New(store.Config{Redis: connection, Keys: in.keys}), queue: jobs.NewQueue(connection), log: slog.New(w.log)}
-	client := w.clubClient(in.outside)
+	client := w.clubClient(in.outside, cmp.Or(in.limits, oneAttempt))
 	processor := sandbox.New(sandbox.Config{URL: "http://" + in.outside + "/sandbox", Now: w.clock.Now})
 	g.catalogue = catalogue.New(catalogue.Config{Club: client, Shared: g.store, Now: w.clock.Now, After: time.After, Log: g.log})
 	g.Machine = payment.New(payment.Config{

@@ -12,6 +12,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/upstream/cards"
+	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -343,5 +344,31 @@ func TestAgreedAmount(t *testing.T) {
 	}
 	if metadata["fd_done_1"] != p.AttemptID || metadata["fd_post_1"] != p.AttemptID || !instantAndUUID(p.AttemptID) {
 		t.Errorf("the journal is %v", metadata)
+	}
+}
+
+// TestOwnQueueCancelsNothing: a read that only waited for another call of the gateway does not cancel an
+// authorised payment.
+func TestOwnQueueCancelsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g, crowded := w.gateway(), w.gateway(gatewayOptions{limits: club.Limits{MaxAttempts: 1, MaxConcurrency: 1, QueueTimeout: time.Nanosecond}})
+	p := w.started(g)
+	w.confirm(p, goodCard)
+	slow := clubsim.Fault{Kind: "delay", DelayMs: 2000} // the sale and its check are read at once, with one permit
+	if err := w.sim.SetFaults([]clubsim.Fault{slow}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := crowded.Advance(t.Context(), p.ID); flows.CodeOf(err) != flows.ClubSystemUnavailable {
+		t.Errorf("it was advanced: %v", err)
+	}
+	if kept := w.stored(g, p.ID); kept.State != flows.Authorised {
+		t.Errorf("%s (%s)", kept.State, kept.Reason)
+	}
+	if err := w.sim.SetFaults(nil); err != nil {
+		t.Fatal(err)
+	}
+	if end := w.settle(g, p); end.State != flows.Recorded {
+		t.Errorf("%s (%s)", end.State, end.Reason)
 	}
 }

@@ -14,7 +14,7 @@ import (
 var former = flows.ContactIdentity{ClientToken: "demo", ContactID: "1004", ClubID: "12"}
 
 func (w *world) transfers(g *gateway) *member.Transfers {
-	return member.NewTransfers(member.TransfersConfig{Store: g.store, Club: w.clubClient(w.address), Catalogue: g.catalogue, Keys: newKeyring(w, "one"), Codes: g.codes})
+	return member.NewTransfers(member.TransfersConfig{Store: g.store, Club: w.clubClient(w.address, oneAttempt), Catalogue: g.catalogue, Keys: newKeyring(w, "one"), Codes: g.codes})
 }
 
 func (w *world) lastCode() string {

@@ -123,22 +123,26 @@ func (m *Machine) checkSale(ctx context.Context, p *flows.Payment, fresh *cards.
 	case m.cfg.Now().Sub(p.UpdatedAt) > idleAuthorisation:
 		return step{to: flows.Cancelling, reason: "the authorisation is too old"}, nil
 	}
-	return m.agreeToCapture(ctx, p), nil
+	return m.agreeToCapture(ctx, p)
 }
 
-// agreeToCapture moves the payment to capturing if its sale is as agreed, else to cancelling.
-func (m *Machine) agreeToCapture(ctx context.Context, p *flows.Payment) step {
+// agreeToCapture moves the payment to capturing if its sale is as agreed, else to cancelling. A call that
+// only waited for others of this gateway says nothing about the club system, and is repeated later.
+func (m *Machine) agreeToCapture(ctx context.Context, p *flows.Payment) (step, error) {
 	sale, check, seen, err := m.observe(ctx, m.cfg.Club, p)
 	reason := p.ChangedSinceAgreed(sale, check)
-	if err != nil {
+	switch {
+	case errors.Is(err, club.ErrBusy):
+		return step{}, flows.ClubFailed(err, "The sale could not be read.")
+	case err != nil:
 		m.cfg.Log.WarnContext(ctx, "sale not readable before capture", "payment", p.ID, "error", err)
 		reason = "the club system was unreachable before the capture"
 	}
 	if reason != "" {
-		return step{to: flows.Cancelling, reason: reason, edit: func(next *flows.Payment) { next.Snapshot = seen }}
+		return step{to: flows.Cancelling, reason: reason, edit: func(next *flows.Payment) { next.Snapshot = seen }}, nil
 	}
 	payer := payerOf(sale, seen.At)
-	return step{to: flows.Capturing, reason: "the sale is as agreed", edit: func(next *flows.Payment) { next.Payer, next.Snapshot = payer, seen }}
+	return step{to: flows.Capturing, reason: "the sale is as agreed", edit: func(next *flows.Payment) { next.Payer, next.Snapshot = payer, seen }}, nil
 }
 
 func payerOf(sale club.Sale, readAt time.Time) *flows.Payer {
@@ -160,7 +164,7 @@ func (m *Machine) capture(ctx context.Context, p *flows.Payment, fresh *cards.Pa
 		case err != nil:
 			return step{}, err
 		case remote.State == cards.Authorised:
-			return m.agreeToCapture(ctx, p), nil
+			return m.agreeToCapture(ctx, p)
 		}
 	}
 	taken, err := m.cfg.Cards.Capture(ctx, captureKey(p), p.ProcessorID, p.Amount)
