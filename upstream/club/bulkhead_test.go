@@ -76,6 +76,43 @@ func TestBreaker(t *testing.T) {
 	held()
 }
 
+// TestBreakerIgnoresEarlierCalls: a call that began before the breaker opened, and fails when the club system has
+// recovered, does not hold calls back again.
+func TestBreakerIgnoresEarlierCalls(t *testing.T) {
+	var failing atomic.Bool
+	arrived, held := make(chan struct{}), make(chan struct{})
+	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/demo/products" {
+			arrived <- struct{}{}
+			<-held
+			w.WriteHeader(http.StatusServiceUnavailable)
+		} else if failing.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		} else {
+			io.WriteString(w, saleJSON)
+		}
+	})
+	release := sync.OnceFunc(func() { close(held) })
+	t.Cleanup(release) // also if the test fails half-way
+	c := breaking(u)
+	read := func() error {
+		_, err := c.GetSale(t.Context(), demo, sale)
+		return err
+	}
+	var earlier sync.WaitGroup
+	earlier.Go(func() { c.ListProducts(t.Context(), demo, club.ProductQuery{}) })
+	<-arrived
+	failing.Store(true)
+	for !errors.Is(read(), club.ErrUnavailable) { // until the breaker opens
+	}
+	failing.Store(false)
+	eventually(t, func() bool { return read() == nil }) // the first trial
+	release()
+	earlier.Wait()
+	wantOutcome(t, read(), club.Accepted) // the second
+	wantOutcome(t, read(), club.Accepted)
+}
+
 // TestBreakerIgnoresCallersWhoLeave: callers who leave do not make a failing club system look healthy.
 func TestBreakerIgnoresCallersWhoLeave(t *testing.T) {
 	var failing atomic.Bool
