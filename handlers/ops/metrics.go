@@ -159,7 +159,9 @@ func (m *Metrics) countCall(upstream, operation, outcome string, took time.Durat
 		return
 	}
 	m.calls.WithLabelValues(upstream, operation, outcome).Inc()
-	m.waits.WithLabelValues(upstream, operation).Observe(took.Seconds())
+	if took > 0 { // zero: it was held back
+		m.waits.WithLabelValues(upstream, operation).Observe(took.Seconds())
+	}
 }
 
 // label replaces the spaces in a label's value.

@@ -202,6 +202,12 @@ func TestFullLane(t *testing.T) {
 	t.Cleanup(release) // also if the test fails half-way
 	cfg := configured(u.URL)
 	cfg.Limits.MaxConcurrency, cfg.Limits.QueueTimeout = 2, 20*time.Millisecond
+	var heldBack atomic.Int32
+	cfg.OnAttempt = func(a club.Attempt) {
+		if a.Operation == "GetSale" && a.Outcome == club.NotSent {
+			heldBack.Add(1)
+		}
+	}
 	c := club.New(cfg)
 	var catalogue sync.WaitGroup
 	for range 2 {
@@ -212,6 +218,9 @@ func TestFullLane(t *testing.T) {
 	wantOutcome(t, err, club.NotSent)
 	if !errors.Is(err, club.ErrBusy) {
 		t.Errorf("%v, want ErrBusy", err)
+	}
+	if heldBack.Load() == 0 {
+		t.Error("no metric shows the call that was held back")
 	}
 	must[club.Sale](t)(c.Money().GetSale(t.Context(), demo, sale))
 	must[club.Receipt](t)(c.CreatePayment(t.Context(), demo, sale, payment, nil))

@@ -120,12 +120,16 @@ func (c *Client) bearer(ctx context.Context, r *request) (string, error) {
 
 // send sends a request once, with a permit of the bulkhead.
 func (c *Client) send(ctx context.Context, b *bulkhead, r *request, token string) (response, *Error) {
-	trial, err := b.acquire(ctx)
-	if err != nil { // also when the caller has left
-		return response{}, notSent(r.op, err)
-	}
 	ctx, span := startSpan(ctx, r.op)
 	defer span.End()
+	trial, err := b.acquire(ctx)
+	if err != nil {
+		held := notSent(r.op, err)
+		if ctx.Err() == nil { // otherwise the caller has left
+			c.observe(ctx, r.op, 0, held, 0)
+		}
+		return response{}, held
+	}
 	if !r.isRead() { // a write that was begun is finished, because its outcome would be unknown
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), c.cfg.Limits.WriteTimeout)

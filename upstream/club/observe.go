@@ -9,7 +9,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Attempt describes one request to the club system without personal data.
+// Attempt describes one request to the club system without personal data. It is NotSent and took no time
+// if all permits were taken or the breaker was open.
 type Attempt struct {
 	Operation string // the method's name, or Token
 	Outcome   Outcome
