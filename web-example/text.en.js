@@ -563,7 +563,7 @@ export default {
     club_system_unavailable: "The club’s system is not reachable at the moment. Please try again soon.",
     processor_unavailable: "The payment provider is not reachable at the moment. Nothing was charged; please try again soon.",
     storage_unavailable: "Our service is taking a short break. Please try again in a moment.",
-    overloaded: "Many people are signing up at the moment. Please try again in a few seconds.",
+    overloaded: "Many people are signing up at the moment. Please try again in a minute.",
   },
   reference: (/** @type {string} */ traceId) => `If you call the club about it, mention: ${traceId}`,
 

@@ -572,7 +572,7 @@ export default {
     club_system_unavailable: "Le système du club est injoignable pour le moment. Réessayez bientôt.",
     processor_unavailable: "Le prestataire de paiement est injoignable pour le moment. Rien n’a été débité ; réessayez bientôt.",
     storage_unavailable: "Notre service fait une courte pause. Réessayez dans un instant.",
-    overloaded: "Beaucoup de personnes s’inscrivent en ce moment. Réessayez dans quelques secondes.",
+    overloaded: "Beaucoup de personnes s’inscrivent en ce moment. Réessayez dans une minute.",
   },
   reference: (traceId) => `Si vous appelez le club à ce sujet, mentionnez : ${traceId}`,
 
