@@ -21,12 +21,12 @@ export function keepDraft(details) {
   else tab.keep(DRAFT, { at: Date.now(), details });
 }
 
-/** @returns {Details} */
+/** @returns {Details | undefined} */
 export function draft() {
   const { at, details } = tab.kept(DRAFT) ?? {};
-  if (Date.now() - at < KEPT_FOR) return details ?? {};
+  if (Date.now() - at < KEPT_FOR) return details;
   dropDraft();
-  return {};
+  return undefined;
 }
 
 export const dropDraft = () => tab.drop(DRAFT);

@@ -234,12 +234,16 @@ let arrived;
 let arrivedAs;
 
 onChange(() => {
-  const { place, registration, identity } = get();
+  const { place, registration, identity, given } = get();
   if (place === arrived && (!place.me || identity === arrivedAs)) return update();
   arrived = place;
   arrivedAs = identity;
   const left = place.registration !== registration?.id;
-  set({ problem: undefined, isStuck: false, missing: false, ...(left && { registration: undefined, readings: 0, consents: undefined, consentRequests: {}, consentResults: undefined }) });
+  set({
+    problem: undefined, isStuck: false, missing: false,
+    ...(left && { registration: undefined, readings: 0, consents: undefined, consentRequests: {}, consentResults: undefined }),
+    ...(left && place.registration && { person: given?.registration === place.registration ? given.person : {} }), // not what was typed for another one
+  });
   arrive();
 });
 

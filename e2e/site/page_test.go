@@ -111,6 +111,45 @@ func TestCorrectOneField(t *testing.T) {
 	g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 }
 
+// TestDetailsOfTwoSignUps checks that the details of one sign-up never fill the form of another one that this page
+// has begun as well.
+func TestDetailsOfTwoSignUps(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, desktop)
+	g.fillCart()
+	first := g.Registration()
+	g.Click(`.brand`)
+	g.chooseClub()
+	g.chooseOffer("subscription", cardOffer)
+	g.fillDetails()
+	for field, text := range map[string]string{"givenName": "Bea", "email": "bea@example.com", "mobile": "+33687654321"} {
+		g.Fill(`[data-field="`+field+`"]`, text)
+	}
+	g.Click(`form[data-form="person"] [data-continue]`)
+	g.WaitVisible(`[data-pay]`)
+	second := g.Registration()
+
+	g.Click(`.brand`)
+	g.Click(`[data-resume="` + first + `"] a`)
+	g.WaitVisible(`[data-details="masked"]`)
+	g.Click(`[data-correct]`)
+	g.WaitVisible(`[data-notice]`)
+	for _, field := range []string{"givenName", "familyName", "birthDate", "email", "mobile", "street", "postalCode", "city", "country"} {
+		if typed := g.Value(`[data-field="` + field + `"]`); typed != "" {
+			t.Errorf("%s of the first sign-up is filled with %q", field, typed)
+		}
+	}
+
+	g.Click(`.brand`)
+	g.Click(`[data-resume="` + second + `"] a`)
+	g.WaitVisible(`[data-details="entered"]`)
+	g.Click(`[data-correct]`)
+	g.WaitVisible(`form[data-form="person"]`)
+	if typed := g.Value(`[data-field="givenName"]`); typed != "Bea" {
+		t.Errorf("the form of the second sign-up has the name %q", typed)
+	}
+}
+
 // TestAgeIsJudgedAtTheBirthDate checks that the page says at the birth date, and at the top of the
 // cart, that an offer is not for the buyer's age.
 func TestAgeIsJudgedAtTheBirthDate(t *testing.T) {

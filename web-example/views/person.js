@@ -121,11 +121,13 @@ function saved() {
 }
 
 /**
- * Fills the form with earlier input: from this page, from before a reload, or from an attempt without a response.
+ * Fills the form with earlier input: from this page or, for a new sign-up, from before a reload or from an attempt without
+ * a response.
  * @param {HTMLFormElement} form
  */
 function fill(form) {
-  const { address, ...known } = { ...unconfirmedPerson(), ...(!get().place.registration && draft()), ...get().person };
+  const { place, person } = get();
+  const { address, ...known } = place.registration ? person : { ...unconfirmedPerson(), ...(draft() ?? person) };
   const values = Object.entries({ country: isCorrection() ? "" : homeCountry, ...known, ...address });
   for (const [name, value] of values) {
     const control = form.elements.namedItem(name);
