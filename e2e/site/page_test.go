@@ -85,6 +85,9 @@ func TestCorrectOneField(t *testing.T) {
 	g.Click(`form[data-form="person"] [data-continue]`)
 	g.WaitVisible(`[data-field-error="mobile"]:not(:empty)`)
 	g.Fill(`[data-field="mobile"]`, "06 87 65 43 21")
+	if typed := g.Value(`[data-field="mobile"]`); typed != "+33687654321" {
+		t.Errorf("the number is shown as %q before it is sent", typed)
+	}
 	g.Click(`form[data-form="person"] [data-continue]`)
 	g.WaitVisible(`main[data-step="cart"] [data-due]`)
 	registration := g.Registration()
@@ -109,6 +112,26 @@ func TestCorrectOneField(t *testing.T) {
 	g.payByCard()
 	g.expectMember()
 	g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+}
+
+// TestNumberOfAnotherCountry checks that a number in national form is read as one of the country that is chosen
+// after it, and that one in international form stays as it is.
+func TestNumberOfAnotherCountry(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + today())
+	for _, step := range []struct{ field, value, number string }{
+		{"mobile", "621 123 456", "+33621123456"},
+		{"country", "LU", "+352621123456"},
+		{"country", "CH", "+41621123456"},
+		{"mobile", "+33612345678", "+33612345678"},
+		{"country", "LU", "+33612345678"},
+	} {
+		g.Fill(`[data-field="`+step.field+`"]`, step.value)
+		if number := g.Value(`[data-field="mobile"]`); number != step.number {
+			t.Errorf("after %s in %s, the number is %q", step.value, step.field, number)
+		}
+	}
 }
 
 // TestDetailsOfTwoSignUps checks that the details of one sign-up never fill the form of another one that this page

@@ -37,13 +37,13 @@ const wrongAge = ({ place, registration }) => !!place.registration && isTooYoung
 export function show() {
   const { place } = get();
   if (isGone(get())) return gone();
-  const form = h("form", { class: "person", novalidate: true, "data-form": "person", onsubmit: submit, oninput: keep },
+  const form = h("form", { class: "person", novalidate: true, "data-form": "person", onsubmit: submit, oninput: keep, onchange: readNumber },
     group(text.person.about,
       row(field("givenName", { autocomplete: "given-name", maxlength: 100 }), field("familyName", { autocomplete: "family-name", maxlength: 100 })),
       row(field("birthDate", { type: "date", autocomplete: "bday", min: EARLIEST_BIRTH, max: today(), onblur: (/** @type {any} */ event) => askAge(event.currentTarget) }), choice("gender", genders(), "sex"))),
     group(text.person.reach,
       field("email", { type: "email", autocomplete: "email", maxlength: 254, onchange: (/** @type {any} */ event) => askDomain(event.currentTarget) }),
-      field("mobile", { type: "tel", autocomplete: "tel", maxlength: 30, onchange: readNumber })),
+      field("mobile", { type: "tel", autocomplete: "tel", maxlength: 30 })),
     group(text.person.live,
       field("street", { autocomplete: "address-line1", maxlength: 200 }),
       row(field("postalCode", { autocomplete: "postal-code", maxlength: 20 }), field("city", { autocomplete: "address-level2", maxlength: 100 })),
@@ -166,13 +166,19 @@ function keep({ currentTarget, target }) {
 }
 
 /**
- * Shows a phone number as it will be sent, so that the visitor can check it.
- * @param {Event & { currentTarget: HTMLInputElement }} event
+ * Shows a phone number as it will be sent, so that the visitor can check it. The country is chosen after it, and says how
+ * to read a number in national form: the number as it was typed is then read again.
+ * @param {Event & { currentTarget: HTMLFormElement, target: HTMLElement }} event
  */
-function readNumber({ currentTarget: input }) {
-  const country = /** @type {HTMLSelectElement} */ (input.form?.elements.namedItem("country")).value;
-  const number = internationalNumber(input.value, country);
-  if (isInternational(number)) input.value = number;
+function readNumber({ currentTarget: form, target }) {
+  const mobile = /** @type {HTMLInputElement} */ (form.elements.namedItem("mobile"));
+  const country = /** @type {HTMLSelectElement} */ (form.elements.namedItem("country"));
+  if (target === mobile) mobile.dataset.typed = mobile.value;
+  const { typed } = mobile.dataset;
+  if (!typed || (target !== mobile && target !== country)) return;
+  const number = internationalNumber(typed, country.value || homeCountry);
+  mobile.value = isInternational(number) ? number : typed;
+  mobile.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
 /**
