@@ -102,9 +102,15 @@ export const listProducts = (clubId, cursor, identity) =>
  */
 export const getOffer = (clubId, offerId) => request("GET", `/v1/clubs/${encodeURIComponent(clubId)}/offers/${encodeURIComponent(offerId)}`);
 
-/** @type {(clubId: string, offerId: string, terms: { startDate?: string, debitDay?: number }) => Promise<Schedule>} */
-export const getSchedule = (clubId, offerId, { startDate, debitDay }) =>
-  request("GET", `/v1/clubs/${encodeURIComponent(clubId)}/offers/${encodeURIComponent(offerId)}/schedule${query({ startDate, debitDay })}`);
+/**
+ * @param {string} clubId
+ * @param {string} offerId
+ * @param {{ startDate?: string, debitDay?: number }} terms
+ * @param {string} [identity] the identity token of the contact whose offer it is
+ * @returns {Promise<Schedule>}
+ */
+export const getSchedule = (clubId, offerId, { startDate, debitDay }, identity) =>
+  request("GET", `/v1/clubs/${encodeURIComponent(clubId)}/offers/${encodeURIComponent(offerId)}/schedule${query({ startDate, debitDay })}`, { headers: as(identity) });
 
 /** @type {(clubId: string, startDate: string) => Promise<{ items: DebitDay[] }>} */
 export const listDebitDays = (clubId, startDate) =>

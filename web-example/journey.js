@@ -224,9 +224,10 @@ export const offerSchedules = ({ place: { registration, club, offer, startDate, 
  */
 export async function loadSchedule(request) {
   const key = scheduleKey(request);
-  const known = get().schedules[key];
+  const { schedules, catalogue, identity } = get();
+  const known = schedules[key];
   if (known) return known;
-  const schedule = await quietly(() => api.getSchedule(request.club, request.offer, request));
+  const schedule = await quietly(() => api.getSchedule(request.club, request.offer, request, identity && catalogue?.whose));
   set({ schedules: { ...get().schedules, [key]: schedule } });
   return schedule;
 }

@@ -276,7 +276,9 @@ export default {
     pay: (/** @type {string} */ price) => `Pay ${price} by card`,
     payNote: "Next, you enter your card details with the payment provider. Nothing is charged before that.",
     confirm: "Confirm",
-    confirmNote: "There is nothing to pay.",
+    /** The button if nothing is due today and debits follow: in France it must say that the order obliges the buyer to pay. */
+    order: "Order with obligation to pay",
+    confirmNote: "There is nothing to pay today.",
     later: {
       summary: "Pay at the club instead",
       lead: (/** @type {string} */ price, /** @type {string} */ day) => `Join now and pay ${price} at the club by ${day}.`,
@@ -309,7 +311,7 @@ export default {
     heading: "Set up direct debit",
     lead: (/** @type {string} */ ending) =>
       `Later payments are collected by direct debit. Confirm your mandate with a code sent to ${ending ? `your mobile number ending in ${ending}` : "your phone"}.`,
-    due: "Later payments are collected by direct debit. Set it up first, then pay today’s amount by card.",
+    due: "Later payments are collected by direct debit. Set it up first, then complete your order.",
     open: "Set up direct debit",
     enter: "Enter the code",
     account: "The account",
@@ -472,7 +474,7 @@ export default {
       settled: {
         card: "Welcome! Your payment is recorded, and so is everything that you chose. We look forward to seeing you.",
         later: "Welcome! You are signed up, and you pay at the club.",
-        free: "Welcome! It is booked, and there is nothing to pay. We look forward to seeing you.",
+        free: "Welcome! Everything is booked, and there is nothing to pay today. We look forward to seeing you.",
         desk: "Welcome! Your payment at the club is recorded. We look forward to seeing you.",
       },
       owed: (/** @type {string} */ price, /** @type {string} */ day) => `Welcome! You are signed up. You pay at the club by ${day}: ${price}.`,

@@ -286,7 +286,8 @@ export default {
     pay: (price) => `Payer ${price} par carte`,
     payNote: "Ensuite, vous saisissez les coordonnées de votre carte auprès du prestataire de paiement. Rien n’est débité avant.",
     confirm: "Confirmer",
-    confirmNote: "Il n’y a rien à payer.",
+    order: "Commander avec obligation de paiement",
+    confirmNote: "Il n’y a rien à payer aujourd’hui.",
     later: {
       summary: "Payer plutôt au club",
       lead: (price, day) => `Inscrivez-vous maintenant et payez ${price} au club au plus tard le ${day}.`,
@@ -319,7 +320,7 @@ export default {
     heading: "Mettre en place le prélèvement",
     lead: (ending) =>
       `Vos prochaines échéances seront prélevées sur votre compte. Confirmez votre mandat avec un code envoyé ${ending ? `au numéro de mobile qui se termine par ${ending}` : "sur votre téléphone"}.`,
-    due: "Vos prochaines échéances seront prélevées sur votre compte. Mettez d’abord le prélèvement en place, puis payez par carte le montant dû aujourd’hui.",
+    due: "Vos prochaines échéances seront prélevées sur votre compte. Mettez d’abord le prélèvement en place, puis finalisez votre commande.",
     open: "Mettre en place le prélèvement",
     enter: "Saisir le code",
     account: "Le compte",
@@ -483,7 +484,7 @@ export default {
       settled: {
         card: "Bienvenue ! Votre paiement est enregistré, ainsi que tout ce que vous avez choisi. À bientôt au club !",
         later: "Bienvenue ! Votre inscription est faite ; vous réglez au club.",
-        free: "Bienvenue ! C’est réservé, et il n’y a rien à payer. À bientôt au club !",
+        free: "Bienvenue ! Tout est en place, et vous n’avez rien à payer aujourd’hui. À bientôt au club !",
         desk: "Bienvenue ! Votre paiement au club est enregistré. À bientôt au club !",
       },
       owed: (price, day) => `Bienvenue ! Votre inscription est faite. Vous réglez ${price} au club, au plus tard le ${day}.`,

@@ -159,6 +159,31 @@ func TestMemberJourneys(t *testing.T) {
 	}
 }
 
+// TestDebitsOfAMembersOwnOffer checks that an offer of the member's own price list shows its debits while the login
+// lasts, and that without it the page says neither that nothing follows nor that there is nothing to pay at all.
+func TestDebitsOfAMembersOwnOffer(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.logIn("/?me&club=11", "customer")
+	g.WaitVisible(`[data-own]`)
+	g.chooseOffer("subscription", "1601")
+	g.WaitVisible(`form[data-form="mandate"] [data-plan="1601"]`)
+	cart := "/?registration=" + g.Registration() + "&step=cart"
+	g.Eval(`(sessionStorage.clear(), "")`) // as after ten minutes
+	g.goTo(cart)
+	g.WaitVisible(`[data-plan-failed]`)
+	g.Click(`a[data-mandate]`)
+	g.setUpDirectDebit()
+	g.WaitVisible(`[data-plan-failed]`)
+	g.says("There is nothing to pay today.")
+	if text := g.Text(); strings.Contains(text, "Nothing more to pay later") {
+		t.Errorf("the cart says:\n%s", text)
+	}
+	if says := g.TextOf(`[data-pay]`); says != "Order with obligation to pay" {
+		t.Errorf("the button says %q", says)
+	}
+}
+
 // TestMemberInBrowser checks that a logged-in member sees the club's data about them, until they log
 // out.
 func TestMemberInBrowser(t *testing.T) {

@@ -15,7 +15,7 @@ import { elsewhere, leaveHere } from "./elsewhere.js";
 import { laterForm } from "./later.js";
 import { accepting } from "./legal.js";
 import { outcome, payButton } from "./payment.js";
-import { follows } from "./plan.js";
+import { failed, follows } from "./plan.js";
 import { prospectLink } from "./prospect.js";
 
 /**
@@ -109,9 +109,11 @@ function afterToday(cart) {
   if (!catalogue?.complete) return h("i", { class: "bone bone-follows", "aria-hidden": true });
   const bought = cart.items.flatMap((item) => findOffer(catalogue, item.offerId) ?? []);
   const lasting = bought.filter(({ offer }) => offer.billing || offer.commitment);
+  const isKnown = cart.items.every(({ origin, offerId }) => origin !== "chosen" || findOffer(catalogue, offerId)); // the public list lacks a member's own offers
   return h("section", { class: "panel", "aria-labelledby": "follows-heading" },
     h("h2", { id: "follows-heading" }, text.cart.follows),
-    !lasting.length && ticks([text.terms.nothingFollows]),
+    !isKnown && failed(),
+    isKnown && !lasting.length && ticks([text.terms.nothingFollows]),
     lasting.map(({ product, offer }) =>
       h("div", { class: "follows" }, h("h3", {}, product.name), follows(offer, cartSchedules(get()).find((request) => request.offer === offer.id)))));
 }
@@ -166,7 +168,7 @@ function toPay(registration) {
   const offered = ways(registration);
   const latest = registration.next.find((one) => one.action === "pay")?.latestDueDate;
   if (offered.includes("free")) {
-    return h("div", {}, signedMandate(registration), accepting("pay"), payButton(text.cart.confirm, "tick"), h("p", { class: "fine pay-note" }, text.cart.confirmNote));
+    return h("div", {}, signedMandate(registration), accepting("pay"), payButton(registration.mandate?.state === "signed" ? text.cart.order : text.cart.confirm, "tick"), h("p", { class: "fine pay-note" }, text.cart.confirmNote));
   }
   if (offered.length) {
     return h("div", {},

@@ -46,7 +46,8 @@ function asInCart(schedule) {
   return { ...schedule, firstStatement: schedule.firstStatement.flatMap((line) => (line.kind !== "due_now" ? line : today ? { ...line, basis: "exact" } : [])) };
 }
 
-const failed = () => h("p", { class: "fine", "data-plan-failed": true }, icon("info"), text.plan.failed);
+/** What is said where the later payments cannot be read. */
+export const failed = () => h("p", { class: "fine", "data-plan-failed": true }, icon("info"), text.plan.failed);
 
 /**
  * The debits after today's payment; nothing if they are unknown.
