@@ -5,6 +5,7 @@
  */
 import * as api from "./api.js";
 import { dropDraft } from "./draft.js";
+import { dropIdentity } from "./identity.js";
 import { intend, pending, settle } from "./intentions.js";
 import { attributed, canPay, cardOf, embeddedCard, go, isFinal, isPaying, isTooYoungOrOld, returnUrl, ways } from "./route.js";
 import { browser } from "./storage.js";
@@ -629,7 +630,7 @@ export const stepBack = () =>
 export const abandon = () =>
   attemptHere("abandon", async (id) => show(await api.abandonRegistration(id)));
 
-/** Ends this browser's sessions, such as on a shared computer: the registrations continue only on other devices. */
+/** Ends this browser's sessions and the login, such as on a shared computer: the registrations continue only on other devices. */
 export const signOff = () =>
   attemptHere("leave", async (id) => {
     await api.endSession(id);
@@ -637,7 +638,8 @@ export const signOff = () =>
     keep([]);
     settle("start"); // its body has the details
     dropDraft();
-    set({ person: {}, given: undefined, link: undefined, inProgress: [] });
+    dropIdentity();
+    set({ person: {}, given: undefined, link: undefined, inProgress: [], identity: undefined, me: undefined, transfer: undefined, accessToken: undefined });
     go({}, { replace: true });
   });
 

@@ -44,6 +44,9 @@ var memberJourneys = map[string]func(*siteVisitor){
 			g.t.Errorf("the member is %s, not who logged in", number)
 		}
 		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+		g.Click(`[data-sign-off]`)
+		g.Click(`main[data-step="club"] [data-log-in]`)
+		g.WaitVisible(`[data-logged-out=""]`)
 	},
 	"a former member moves to another club": func(g *siteVisitor) {
 		g.logIn("/?me", "former")
