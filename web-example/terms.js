@@ -16,12 +16,14 @@ const ASKED = ["startDate", "debit", "mandate"];
 export const soldHere = (offer) => offer.needs.every((need) => ASKED.includes(need));
 
 /**
- * The days on which an offer can start: from the club's own today, or as the club limits them.
+ * The days on which an offer can start: from the club's own today, or as the club limits them. The earliest day can be
+ * yesterday where the club's time zone is not known, so the visitor's today is suggested there.
  * @param {Offer} offer
  */
 export function startDates({ startDates: limits }) {
-  const { earliest = today(), latest } = limits ?? get().details?.startDates ?? {};
-  return { min: earliest, max: latest, value: earliest };
+  const { details } = get();
+  const { earliest = today(), latest } = limits ?? details?.startDates ?? {};
+  return { min: earliest, max: latest, value: details?.timeZone || earliest > today() ? earliest : today() };
 }
 
 /**
