@@ -38,8 +38,11 @@ export function agesOf({ ages: { min, max } = {} }) {
   return min ? text.offer.ages.from(min) : max ? text.offer.ages.upTo(max) : "";
 }
 
-/** @param {Offer} offer */
-function starts({ startDates: limits }) {
+/**
+ * When an offer can start; empty if the club does not limit it.
+ * @param {Offer} offer
+ */
+export function starts({ startDates: limits }) {
   if (!limits) return "";
   return text.offer.startsBetween(date(limits.earliest), date(limits.latest));
 }

@@ -10,10 +10,10 @@ import (
 )
 
 // TestStartDates checks that the suggested start is today, and not yesterday, although a club whose time zone is not
-// known still accepts that.
+// known still accepts that. For an offer with limits of its own, the dialogs name these.
 func TestStartDates(t *testing.T) {
 	t.Parallel()
-	gateway := frontdesktest.Start(t, `FRONTDESK_CLUBS={"defaults": {"currency": "EUR"}}`)
+	gateway := frontdesktest.Start(t, `FRONTDESK_CLUBS={"defaults": {"offers": {"901": {"earliestStart": "2031-06-01", "latestStart": "2031-08-31"}}}}`)
 	g := newSiteVisitorAt(t, phone, frontdesktest.NewClient(t, gateway.URL), gateway)
 	const zone, hoursAhead = "Pacific/Kiritimati", 14 // where every day begins first
 	frontdesktest.Command(g.Browser, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: zone})
@@ -25,5 +25,23 @@ func TestStartDates(t *testing.T) {
 	earliest, suggested := g.Attribute(`dialog [data-field="startDate"]`, "min"), g.Value(`dialog [data-field="startDate"]`)
 	if earliest >= today || suggested != today {
 		t.Errorf("on %s, a start from %s on is accepted, and %s is suggested", today, earliest, suggested)
+	}
+	g.Click(`dialog .dialog-actions button`)
+
+	const limits = "Starts between 1 June 2031 and 31 August 2031"
+	g.Click(`[data-offer="901"] [data-choose]`)
+	g.WaitVisible(`dialog [data-debit-days="3"]`)
+	if hint := g.TextOf(`#start-hint`); hint != limits {
+		t.Errorf("the hint is %q", hint)
+	}
+	g.Fill(`dialog [data-field="startDate"]`, "2031-09-01")
+	if said := g.TextOf(`#start-error`); said != limits {
+		t.Errorf("of a start that is too late, the dialog says %q", said)
+	}
+	g.Click(`dialog .dialog-actions button`)
+	g.Click(`[data-offer="901"] [data-show-plan]`)
+	g.Fill(`dialog [data-field="startDate"]`, "2031-09-01")
+	if said := g.TextOf(`#plan-error`); said != limits {
+		t.Errorf("of a start that is too late, the plan says %q", said)
 	}
 }

@@ -6,7 +6,7 @@ import { add, replace } from "../journey.js";
 import { startKnown } from "../member.js";
 import { go } from "../route.js";
 import { clubName, get, set } from "../store.js";
-import { facts, findOffer, nameOf, recurring, soldHere, startDates, terms } from "../terms.js";
+import { facts, findOffer, nameOf, recurring, soldHere, startDates, starts, terms } from "../terms.js";
 import { text } from "../text.js";
 import { backTo, backToMe } from "./back.js";
 import { about } from "./contact.js";
@@ -297,7 +297,7 @@ function askStart(product, offer) {
     h("p", { class: "dialog-about" }, product.name),
     h("form", { method: "dialog", novalidate: true, onsubmit },
       h("label", { for: "start-date" }, text.offer.start.label),
-      h("p", { class: "hint", id: "start-hint" }, text.offer.start.hint),
+      h("p", { class: "hint", id: "start-hint" }, starts(offer) || text.offer.start.hint),
       input,
       error,
       days && days.element,
@@ -310,7 +310,7 @@ function askStart(product, offer) {
   function judge() {
     const isRight = input.checkValidity();
     input.setAttribute("aria-invalid", String(!isRight));
-    error.textContent = isRight ? "" : text.person.fields.startDate.error;
+    error.textContent = isRight ? "" : starts(offer) || text.person.fields.startDate.error;
     return isRight;
   }
 

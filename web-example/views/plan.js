@@ -4,7 +4,7 @@ import { ask, button, h, icon, termList, ticks } from "../dom.js";
 import { date, every, keepsDay, money } from "../format.js";
 import { loadSchedule, readDebitDays, scheduleKey } from "../journey.js";
 import { get } from "../store.js";
-import { startDates, terms } from "../terms.js";
+import { startDates, starts, terms } from "../terms.js";
 import { text } from "../text.js";
 
 /**
@@ -200,7 +200,7 @@ export function askPlan(product, offer, join) {
   async function update() {
     const wrong = !start.checkValidity();
     start.setAttribute("aria-invalid", String(wrong));
-    error.textContent = wrong ? text.person.fields.startDate.error : "";
+    error.textContent = wrong ? starts(offer) || text.person.fields.startDate.error : "";
     if (wrong) return;
     const mine = ++asked;
     const before = picked();
