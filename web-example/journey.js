@@ -314,7 +314,7 @@ async function read(id, options) {
   } catch (error) {
     if (!(error instanceof api.Problem) || error.code !== "not_found") throw error;
     forget(id);
-    set({ missing: true });
+    if (get().place.registration === id) set({ missing: true });
   }
 }
 
@@ -337,15 +337,14 @@ export function receive(registration) {
  * @param {Registration} registration
  */
 function show(registration) {
-  const known = get().registration;
+  const { place, registration: known } = get();
+  if (place.registration !== registration.id) return;
   if (isFinal(registration)) {
     forget(registration.id);
     settle(`pay.${registration.id}`);
     dropDraft();
     set({ person: {}, given: undefined });
   }
-  const named = get().place.registration;
-  if (named && named !== registration.id) return;
   if (JSON.stringify(known) !== JSON.stringify(registration)) set({ registration });
   if (registration.step === "done" && known?.step !== "done") offerConsents(registration.id);
 }

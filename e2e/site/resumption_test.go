@@ -103,6 +103,28 @@ func TestNewSignupBesideAPayment(t *testing.T) {
 	g.expectRecords(registration, expectedRecords{captured: due})
 }
 
+// TestLeftBeforeItWasRead checks that a response about a sign-up that the visitor has left meanwhile changes nothing
+// on the page of another club.
+func TestLeftBeforeItWasRead(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, desktop)
+	g.fillCart() // at club 11
+	registration := g.Registration()
+	g.goTo("/?club=12")
+	g.WaitVisible(`[data-offer]`)
+	response := g.HoldResponses("*/v1/registrations/" + registration)
+	g.Click(`[data-resume] a`)
+	response.Await()
+	g.Back()
+	g.WaitVisible(`main[data-step="offer"] [data-offer]`)
+	response.Release()
+	g.Await("the response has arrived", `performance.getEntriesByType("resource").filter(({name, responseEnd}) => name.endsWith("`+registration+`") && responseEnd > 0).length > 2`) // after those about the notice
+	g.Eval(`new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(""))))`)
+	if state, lead := g.Attribute(`main`, "data-state"), g.TextOf(`[data-view] .lead`); state != "" || !strings.Contains(lead, "Batignolles") {
+		t.Errorf("the page of club 12 is about a registration that is %q, and says %q", state, lead)
+	}
+}
+
 // TestAnotherOfferInstead checks that the cart keeps its offer until another one has been chosen and accepted.
 func TestAnotherOfferInstead(t *testing.T) {
 	t.Parallel()
