@@ -475,13 +475,17 @@ export const sign = (code) =>
     if (registration.mandate?.state === "signed") go({ registration: id }, { replace: true });
   });
 
-/** Requests a new code. */
+/** Requests a new code. Once another code has been sent, this is a new request, even if the response was lost. */
 export const resend = () =>
-  attemptHere("resend", async (id) => show(await carryOut(intend(`resend.${id}`, undefined), (intention) => api.resendCode(id, intention))));
+  attemptHere("resend", async (id) =>
+    show(await carryOut(intend(`resend.${id}`, undefined, get().registration?.mandate?.resendAfter), (intention) => api.resendCode(id, intention))));
 
 /** Cancels the signature, to enter another account. */
 export const cancelSignature = () =>
-  attemptHere("cancel", async (id) => show(await api.cancelSignature(id)));
+  attemptHere("cancel", async (id) => {
+    settle(`mandate.${id}`); // the response to an earlier attempt would show what is cancelled now
+    show(await api.cancelSignature(id));
+  });
 
 /** @param {string} accessToken the visitor's own at the club system; not stored */
 export async function bringAccount(accessToken) {
@@ -520,6 +524,7 @@ export const replace = (item) =>
  */
 export const removeItem = (item) =>
   attemptHere("remove", async (id) => {
+    settle(`item.${id}`); // the response to an earlier attempt would show what is removed now
     show(await api.removeItem(id, item));
     go({ registration: id, step: "cart" }, { replace: true });
   });

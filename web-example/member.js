@@ -139,7 +139,7 @@ async function save(send) {
  */
 export const moveTo = (clubId) =>
   change("transfer", async (token) => {
-    set({ transfer: await carryOut(intend("transfer", { clubId }), (one) => api.startTransfer(token, one)) });
+    set({ transfer: await carryOut(intend("transfer", { clubId }, get().transfer?.resendAfter), (one) => api.startTransfer(token, one)) });
   });
 
 /** Goes back to the choice of a club. The code that was sent is void as soon as another one is requested. */

@@ -181,6 +181,35 @@ func TestRemoveItemInBrowser(t *testing.T) {
 	g.expectRecords(g.Registration(), expectedRecords{recorded: due, captured: due})
 }
 
+// TestAddAgain checks that an offer is in the club's cart after it was added without a response, removed, and added
+// again.
+func TestAddAgain(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, desktop)
+	g.fillCart()
+	g.AllowConsole("ERR_CONNECTION_RESET")
+	g.Click(`[data-add]`)
+	response := g.HoldResponses("*/items")
+	g.Click(`label:has([data-category="badge"])`)
+	g.Click(`[data-offer="2501"] [data-choose]`)
+	response.Await()
+	g.Offline()
+	response.Drop()
+	g.WaitVisible(`[data-error="offline"]`)
+	g.Online()
+	g.Click(`.back`)
+	g.Click(`[data-item="2501"] [data-remove]`)
+	g.Await("the offer is removed", `document.querySelector("[data-item]") && !document.querySelector('[data-item="2501"]')`)
+
+	added := g.calls("addArticle")
+	g.Click(`[data-add]`)
+	g.chooseOffer("badge", "2501")
+	g.WaitVisible(`[data-item="2501"]`)
+	if n := g.calls("addArticle") - added; n != 1 {
+		t.Errorf("the offer was added %d times at the club", n)
+	}
+}
+
 // TestChangedCartInBrowser checks that a visitor about to pay another amount than the page showed sees
 // which price has changed and which line is gone. They pay only by confirming.
 func TestChangedCartInBrowser(t *testing.T) {
