@@ -26,6 +26,9 @@ const BEHIND = ["conflict", "cart_frozen", "cart_empty", "cart_invalid", "cart_c
 /** A value of `readings` that is certainly enough to believe a payment's state at once: after the visitor's own request. */
 const FRESH = 100;
 
+/** In ms: if the browser has not left the page by then, the visitor has stopped it. */
+const LEAVES_WITHIN = 10_000;
+
 /** Where this browser keeps its registrations in progress, the newest first; the ids are public, the cookies are secret. */
 const IN_PROGRESS = "frontdesk.registrations";
 
@@ -36,7 +39,7 @@ const KEPT = 3;
  * Runs one action at a time for the visitor: while it is in progress, nothing else can be requested. A problem that ends
  * it is shown above the step, and returned.
  * @param {Doing} doing
- * @param {() => Promise<boolean | void>} action true: the browser is leaving the page, so stay busy
+ * @param {() => Promise<boolean | void>} action true: the browser is leaving the page, so stay busy for a while
  * @returns {Promise<api.Problem | undefined>}
  */
 export async function attempt(doing, action) {
@@ -49,7 +52,9 @@ export async function attempt(doing, action) {
   } catch (error) {
     return await failed(error);
   } finally {
-    if (!leaving) set({ busy: undefined, waiting: false });
+    const end = () => get().busy === doing && set({ busy: undefined, waiting: false });
+    if (leaving) setTimeout(end, LEAVES_WITHIN);
+    else end();
   }
 }
 

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
+
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/clubsim"
 )
@@ -53,6 +56,18 @@ var interruptions = map[string]func(*siteVisitor){
 		g.Back()
 		g.WaitVisible(`[data-action="return"]`) // the processor's page, which says that all is paid
 		g.Click(`[data-action="return"]`)
+		g.expectMember()
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+	},
+	"they stop the browser on its way to the processor": func(g *siteVisitor) {
+		due, registration := g.due(), g.Registration()
+		way := g.HoldRequests("*/sandbox/payments/*")
+		g.Click(`[data-pay]`)
+		way.Await()
+		frontdesktest.Command(g.Browser, page.StopLoading, cdp.Empty{})
+		way.Release()
+		g.Click(`[data-payment="requires_action"] a[data-continue]`)
+		g.enterCard(frontdesktest.ApprovedCard)
 		g.expectMember()
 		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
