@@ -350,8 +350,19 @@ function show(registration) {
     dropDraft();
     set({ person: {}, given: undefined });
   }
-  if (JSON.stringify(known) !== JSON.stringify(registration)) set({ registration });
+  const [before, now] = [known, registration].map(detailsOf);
+  const isCorrected = before && now && before !== now; // perhaps on another device: this page no longer knows the details
+  if (JSON.stringify(known) !== JSON.stringify(registration)) set({ registration, ...(isCorrected && { given: undefined, person: {} }) });
   if (registration.step === "done" && known?.step !== "done") offerConsents(registration.id);
+}
+
+/**
+ * What shows that the buyer's details have changed; nothing while they cannot be corrected.
+ * @param {Registration} [registration]
+ */
+function detailsOf(registration) {
+  const { givenName, mobileEnding, masked } = registration?.contact ?? {};
+  return masked && JSON.stringify([givenName, mobileEnding, masked]);
 }
 
 /**
@@ -425,7 +436,7 @@ export const unconfirmedPerson = () => pending("start")?.body.person;
 export const correct = (person) =>
   attemptHere("person", async (id) => {
     show(await api.putPerson(id, person));
-    set({ given: { registration: id, person } });
+    set({ given: { registration: id, person }, person });
     showCart(id);
   });
 

@@ -103,6 +103,33 @@ func TestNewSignupBesideAPayment(t *testing.T) {
 	g.expectRecords(registration, expectedRecords{captured: due})
 }
 
+// TestCorrectedOnAnotherDevice checks that a page no longer shows, and never sends back, details that were corrected
+// on another device, even if its form is open.
+func TestCorrectedOnAnotherDevice(t *testing.T) {
+	t.Parallel()
+	desk := newSiteVisitor(t, desktop)
+	desk.fillCart()
+	desk.WaitVisible(`[data-details="entered"]`)
+	desk.Click(`[data-more] summary`)
+	desk.Click(`[data-elsewhere]`)
+	desk.WaitVisible(`[data-resume-link]`)
+	mobile := desk.onAnotherDevice(phone)
+	mobile.Open(desk.Value(`[data-resume-link]`))
+	desk.Click(`[data-correct]`)
+	desk.Fill(`[data-field="city"]`, "Lyon")
+	mobile.Click(`[data-correct]`)
+	mobile.Fill(`[data-field="mobile"]`, "+33687654321")
+	mobile.Click(`form[data-form="person"] [data-continue]`)
+	desk.WaitVisible(`[data-notice]`)
+	if number, city := desk.Value(`[data-field="mobile"]`), desk.Value(`[data-field="city"]`); number != "" || city != "Lyon" {
+		t.Errorf("the open form has the number %q and the city %q", number, city)
+	}
+	desk.Click(`form[data-form="person"] [data-continue]`)
+	desk.WaitVisible(`[data-details="masked"]`)
+	desk.says("••• 21")
+	desk.expectRecords(desk.Registration(), expectedRecords{})
+}
+
 // TestLeftBeforeItWasRead checks that a response about a sign-up that the visitor has left meanwhile changes nothing
 // on the page of another club.
 func TestLeftBeforeItWasRead(t *testing.T) {

@@ -29,7 +29,7 @@ const isCorrection = () => {
 };
 
 /** @param {import("../store.js").State} state */
-export const reads = (state) => [state.place, isGone(state), state.inProgress, wrongAge(state)];
+export const reads = (state) => [state.place, isGone(state), state.inProgress, wrongAge(state), isCorrection()];
 
 /** @param {import("../store.js").State} state */
 const wrongAge = ({ place, registration }) => !!place.registration && isTooYoungOrOld(registration);
@@ -131,7 +131,8 @@ function fill(form) {
   const values = Object.entries({ country: isCorrection() ? "" : homeCountry, ...known, ...address });
   for (const [name, value] of values) {
     const control = form.elements.namedItem(name);
-    if (control instanceof HTMLInputElement || control instanceof HTMLSelectElement) control.value = value ?? "";
+    if (control instanceof HTMLInputElement) control.defaultValue = value ?? ""; // it is not what the visitor is typing
+    if (control instanceof HTMLSelectElement) control.value = value ?? "";
   }
 }
 
