@@ -315,7 +315,7 @@ async function read(id, options) {
     // A response to the visitor's action has overtaken this one, or may have: it is newer.
     if (get().registration !== known || get().attempts !== attempts) return;
     set({ readings: get().readings + 1 });
-    show(response);
+    showChange(response);
   } catch (error) {
     if (!(error instanceof api.Problem) || error.code !== "not_found") throw error;
     forget(id);
@@ -333,8 +333,18 @@ export function receive(registration) {
   if (known?.id !== registration.id) return;
   const { stale, ...cart } = known.cart;
   const isSame = stale && JSON.stringify(cart) === JSON.stringify(registration.cart);
-  show(isSame ? { ...registration, cart: known.cart, message: registration.message ?? known.message } : registration);
+  showChange(isSame ? { ...registration, cart: known.cart, message: registration.message ?? known.message } : registration);
   if (get().waiting) set({ waiting: false });
+}
+
+/**
+ * Shows a registration that may have changed elsewhere, and reads the schedules of what is new in its cart.
+ * @param {Registration} registration
+ */
+function showChange(registration) {
+  const known = get().registration && cartSchedules(get()).map(scheduleKey);
+  show(registration);
+  if (known) cartSchedules(get()).filter((one) => !known.includes(scheduleKey(one))).forEach(loadSchedule);
 }
 
 /**

@@ -119,7 +119,7 @@ func (g *siteVisitor) expectSchedule(path string, inCart bool) {
 }
 
 // TestScheduleInCart checks that the cart shows when later debits are due, before anything is paid and
-// after a reload.
+// after a reload, even if the offer was added elsewhere.
 func TestScheduleInCart(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
@@ -130,6 +130,8 @@ func TestScheduleInCart(t *testing.T) {
 	if status := g.Fetch("POST", "/v1/registrations/"+id+"/items", item, frontdesktest.Key("")); status != http.StatusCreated {
 		t.Fatalf("status %d", status)
 	}
+	g.WaitVisible(`main[data-step="mandate"] [data-plan="1101"]`)
+	g.WaitVisible(`.foot [data-legal="terms"]`) // hidden while something is read
 	for range 2 {
 		g.goTo("/?registration=" + id + "&step=cart")
 		g.WaitVisible(`main[data-step="cart"] [data-plan="1101"]`)
