@@ -100,7 +100,6 @@ function showStep(step, state) {
   document.title = `${heading.textContent} – ${text.brand}`;
   if (isNew && !first) {
     if (!isRestored) scrollTo(0, 0);
-    isRestored = false;
     (document.querySelector(/** @type {"input"} */ ("main [autocomplete=one-time-code]")) ?? heading).focus({ preventScroll: true });
   } else if (focused !== undefined) (document.getElementById(focused) ?? heading).focus({ preventScroll: true });
 }
@@ -259,6 +258,7 @@ addEventListener("popstate", () => {
   for (const dialog of document.querySelectorAll("dialog")) dialog.close(); // it is about the place that was left
   isRestored = true;
   set({ place: here() });
+  isRestored = false; // only for the screen that this has shown, if it is a new one
 });
 
 /** The club's login can return to a page that is already open. */
@@ -294,7 +294,6 @@ document.addEventListener("click", (event) => {
   if (!link || !plain || link.hash || link.origin + link.pathname !== location.origin + location.pathname) return;
   event.preventDefault();
   history.pushState(null, "", link.href);
-  isRestored = false;
   set({ place: here() });
   scrollTo(0, 0);
 });

@@ -59,6 +59,20 @@ func TestScreensStartAtTheirHeading(t *testing.T) {
 	begins("the welcome", `[data-heading], body`)
 }
 
+// TestScreensStartAtTheirTopAfterASkip checks that a new screen starts at its top even if the visitor has just used
+// the link to the content, which is a step in the browser's history.
+func TestScreensStartAtTheirTopAfterASkip(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, device{320, 640}) // where every screen has to be scrolled
+	g.goToMandate()
+	g.WaitVisible(`[data-plan]`)
+	g.Eval(`(document.querySelector(".skip").click(), "")`)
+	g.Await("the skip is over", `location.hash === "#main"`)
+	g.giveAccount(frontdesktest.GoodIBAN)
+	g.WaitVisible(`form[data-form="signature"]`)
+	g.Await("the code begins at its top", `scrollY === 0 && document.documentElement.scrollHeight > innerHeight`)
+}
+
 // TestCorrectOneField checks that after a reload, when the page knows none of the details, the visitor
 // types only what changes. The page asks about a typo in the domain of the e-mail address.
 func TestCorrectOneField(t *testing.T) {
