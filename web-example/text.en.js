@@ -289,7 +289,6 @@ export default {
     },
     paying: "One moment…",
     invalid: "You cannot pay for this cart as it is",
-    invalidHelp: "Correct your details, or choose something else instead.",
     checkAgain: "Check again",
     problems: {
       other: "The club does not accept this cart. Choose another offer, or ask the club.",

@@ -298,7 +298,6 @@ export default {
     },
     paying: "Un instant…",
     invalid: "Ce panier ne peut pas être payé tel quel",
-    invalidHelp: "Corrigez vos coordonnées, ou choisissez autre chose.",
     checkAgain: "Vérifier à nouveau",
     problems: {
       other: "Le club n’accepte pas ce panier. Choisissez une autre offre, ou adressez-vous au club.",

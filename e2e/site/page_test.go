@@ -222,6 +222,27 @@ func TestAgeIsJudgedAtTheBirthDate(t *testing.T) {
 	g.WaitVisible(`main[data-step="cart"] [data-pay]`)
 }
 
+// TestCartSettledAtTheClub checks that the page of a cart that staff have settled meanwhile offers nothing that is
+// not possible any more.
+func TestCartSettledAtTheClub(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.fillCart()
+	state := string(g.c.Control("GET", "state", nil).Body)
+	open, settled := `"state":"building"`, `"state":"settled"`
+	if n := strings.Count(state, open); n != 1 {
+		t.Fatalf("%d sales are open", n)
+	}
+	g.c.Control("PUT", "state", strings.Replace(state, open, settled, 1)).Into(http.StatusNoContent, nil)
+	g.ExpectConsole("status of 409")
+	g.Click(`[data-pay]`)
+	g.WaitVisible(`[data-problem="settled"]`)
+	g.Screenshot("settled")
+	if text := g.Text(); g.Count(`[data-check], [data-correct], [data-pay]`) != 0 || strings.Contains(text, "Correct your details") {
+		t.Errorf("the page says:\n%s", text)
+	}
+}
+
 // TestCartExplainsItsAmounts checks that a line that the club adds says why it is there, and that
 // paying later says how much and when.
 func TestCartExplainsItsAmounts(t *testing.T) {

@@ -208,10 +208,9 @@ function problems(registration) {
   return h("div", { class: "cart-problems", "data-cart-problems": true },
     h("h2", {}, text.cart.invalid),
     h("ul", {}, cart.problems.map(({ code, message }) => h("li", { "data-problem": code }, words[code] ?? message ?? words.other))),
-    h("p", {}, text.cart.invalidHelp),
     h("div", { class: "actions actions-row" },
       cart.problems.some(({ code }) => ABOUT_THE_PERSON.includes(code)) && can(registration, "person") && h("a", { class: "button", href: linkTo({ registration: registration.id, step: "person" }) }, text.cart.correct),
-      button({ class: "button button-quiet", id: "check", "data-check": true, onclick: checkAgain }, text.cart.checkAgain)));
+      can(registration, "check") && button({ class: "button button-quiet", id: "check", "data-check": true, onclick: checkAgain }, text.cart.checkAgain)));
 }
 
 const skeleton = () =>
