@@ -60,6 +60,23 @@ func TestDebitDayInBrowser(t *testing.T) {
 	}
 }
 
+// TestJoinBeforeTheDaysAreRead checks that a visitor who joins from the plan at once has the debit day that it
+// suggests.
+func TestJoinBeforeTheDaysAreRead(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, desktop)
+	g.goTo("/?club=11")
+	days := g.HoldRequests("*/debit-days*")
+	g.Click(`[data-offer="901"] [data-show-plan]`)
+	days.Await()
+	g.Click(`dialog [data-join]`)
+	days.Release()
+	g.WaitVisible(`form[data-form="person"]`)
+	if address := g.URL(); !strings.Contains(address, "debitDay=") {
+		t.Errorf("the visitor joins at %s", address)
+	}
+}
+
 // TestWeeklyDebits checks that the chosen day is that of the first debit, and that the others do not
 // follow the month.
 func TestWeeklyDebits(t *testing.T) {

@@ -4,7 +4,6 @@ import { h } from "../dom.js";
 import { every, keepsDay } from "../format.js";
 import { readDebitDays } from "../journey.js";
 import { text } from "../text.js";
-import { choices } from "./plan.js";
 
 /**
  * The days to choose from; the first one is selected. If they cannot be read, the club chooses.
@@ -36,6 +35,19 @@ export function debitDays(club, start, rhythm) {
     return input ? Number(input.value) : undefined;
   }
 }
+
+/**
+ * @param {import("../contract").DebitDay[]} listed
+ * @param {number | undefined} chosen
+ * @param {string} [rhythm] of the debits
+ */
+const choices = (listed, chosen, rhythm = "") => [
+  h("legend", {}, keepsDay(rhythm) ? text.plan.day : text.plan.firstDay),
+  h("div", { class: "plan-choices" }, [...listed].sort((one, other) => one.day - other.day).map(({ day }) =>
+    h("label", { class: "chip" },
+      h("input", { type: "radio", name: "debitDay", value: day, checked: day === chosen, "data-debit-day": day }),
+      h("span", {}, text.plan.dayOf(day))))),
+];
 
 /**
  * The day of an item's debits, if the buyer has chosen one.

@@ -1,11 +1,12 @@
 // @ts-check
 /** What an offer costs, and when: the first debits, then how they continue. Start reading at `plan`. */
 import { ask, button, h, icon, termList, ticks } from "../dom.js";
-import { date, every, keepsDay, money } from "../format.js";
-import { loadSchedule, readDebitDays, scheduleKey } from "../journey.js";
+import { date, every, money } from "../format.js";
+import { loadSchedule, scheduleKey } from "../journey.js";
 import { get } from "../store.js";
 import { startDates, starts, terms } from "../terms.js";
 import { text } from "../text.js";
+import { debitDays } from "./debit.js";
 
 /**
  * @typedef {import("../contract").Schedule} Schedule
@@ -169,60 +170,41 @@ function rules({ rules: names, basis }) {
  */
 export function askPlan(product, offer, join) {
   const club = get().registration?.clubId ?? get().place.club ?? "";
-  const start = h("input", { type: "date", id: "plan-start", "data-field": "startDate", required: true, ...startDates(offer), "aria-describedby": "plan-error", onchange: update });
+  const start = h("input", { type: "date", id: "plan-start", "data-field": "startDate", required: true, ...startDates(offer), "aria-describedby": "plan-error" });
   const error = h("p", { class: "field-error", id: "plan-error", role: "alert" });
-  const days = h("fieldset", { class: "plan-days", onchange: update });
+  const days = debitDays(club, start, offer.billing?.rhythm);
   const place = h("div", { class: "plan-place", "aria-live": "polite" });
   const dialog = ask(text.plan.heading,
     h("p", { class: "dialog-about" }, offer.name),
     h("form", { method: "dialog", novalidate: true, onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
-      h("label", { for: "plan-start" }, text.offer.start.label), start, error, days),
+      h("label", { for: "plan-start" }, text.offer.start.label), start, error, days.element),
     place,
     h("div", { class: "dialog-actions" }, 
       button({ class: "button-quiet", "data-close": true, onclick: () => dialog.close() }, text.plan.close),
       join && button({ class: "button", "data-join": true, onclick: () => choose(join) }, text.plan.join)));
   dialog.classList.add("dialog-plan");
+  for (const control of [start, days.element]) control.addEventListener("change", update);
   let asked = 0;
   update();
 
-  function picked() {
-    return Number(/** @type {HTMLInputElement | null} */ (days.querySelector("input:checked"))?.value) || undefined;
-  }
-
   /** @param {(item: import("../contract").NewItem) => void} join */
-  function choose(join) {
+  async function choose(join) {
     if (!start.checkValidity()) return start.focus();
-    const day = offer.needs.includes("debit") ? picked() : undefined;
+    const day = offer.needs.includes("debit") ? await days.chosen() : undefined;
+    if (!dialog.open) return;
     dialog.close();
     join({ offerId: offer.id, ...(offer.needs.includes("startDate") && { startDate: start.value }), ...(day && { debit: { day } }) });
   }
 
   async function update() {
+    const mine = ++asked;
     const wrong = !start.checkValidity();
     start.setAttribute("aria-invalid", String(wrong));
     error.textContent = wrong ? starts(offer) || text.person.fields.startDate.error : "";
     if (wrong) return;
-    const mine = ++asked;
-    const before = picked();
-    const startDate = start.value;
-    const listed = (await readDebitDays(club, startDate)) ?? [];
-    const debitDay = listed.some(({ day }) => day === before) ? before : listed[0]?.day;
-    const schedule = await loadSchedule({ club, offer: offer.id, startDate, debitDay });
+    const debitDay = await days.chosen();
     if (mine !== asked) return; // the visitor has made another choice meanwhile
-    if (!days.childElementCount) days.replaceChildren(...choices(listed, debitDay, offer.billing?.rhythm));
-    place.replaceChildren(schedule ? plan(schedule) : failed());
+    const schedule = await loadSchedule({ club, offer: offer.id, startDate: start.value, debitDay });
+    if (mine === asked) place.replaceChildren(schedule ? plan(schedule) : failed());
   }
 }
-
-/**
- * @param {import("../contract").DebitDay[]} listed
- * @param {number | undefined} chosen
- * @param {string} [rhythm] of the debits
- */
-export const choices = (listed, chosen, rhythm = "") => [
-  h("legend", {}, keepsDay(rhythm) ? text.plan.day : text.plan.firstDay),
-  h("div", { class: "plan-choices" }, [...listed].sort((one, other) => one.day - other.day).map(({ day }) =>
-    h("label", { class: "chip" },
-      h("input", { type: "radio", name: "debitDay", value: day, checked: day === chosen, "data-debit-day": day }),
-      h("span", {}, text.plan.dayOf(day))))),
-];
