@@ -120,6 +120,7 @@ function typeAgain(typed) {
     if (!control || control.readOnly) continue;
     control.value = value;
     if (from !== null) control.setSelectionRange(from, to);
+    control.dispatchEvent(new Event("input")); // for what the field's own listener shows; the form has the input already
   }
 }
 

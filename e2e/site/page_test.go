@@ -281,4 +281,11 @@ func TestCartExplainsItsAmounts(t *testing.T) {
 	g.Click(`[data-later] summary`)
 	g.Fill(`[data-field="dueDate"]`, today())
 	says("Join now and pay €704.00 at the club by ")
+	lead := g.TextOf(`[data-form="later"] .fine`)
+	g.Click(`[data-language="fr"]`)
+	g.Click(`[data-language="en"]`)
+	g.WaitVisible(`[data-language="fr"]`)
+	if again := g.TextOf(`[data-form="later"] .fine`); again != lead {
+		t.Errorf("shown again, the cart says %q", again)
+	}
 }

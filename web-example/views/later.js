@@ -5,7 +5,7 @@ import { date, inDays, money, today } from "../format.js";
 import { payLater } from "../journey.js";
 import { get } from "../store.js";
 import { text } from "../text.js";
-import { field, mark } from "./field.js";
+import { field, mark, markOne } from "./field.js";
 
 /** The suggested number of days until the payment. */
 const USUAL = 14;
@@ -20,12 +20,15 @@ export function laterForm(latest, amount, open) {
   const words = (/** @type {string} */ day) => text.cart.later.lead(money(amount), date(day));
   const lead = h("p", { class: "fine" }, words(usual));
   /** @param {Event & { currentTarget: HTMLInputElement }} event */
-  const choose = ({ currentTarget: input }) => input.checkValidity() && (lead.textContent = words(input.value));
+  const choose = ({ currentTarget: input }) => {
+    markOne(input, "");
+    if (input.checkValidity()) lead.textContent = words(input.value);
+  };
   return h("details", { class: "later", "data-later": true, open },
     h("summary", {}, text.cart.later.summary, icon("down")),
     h("form", { "data-form": "later", novalidate: true, onsubmit: submit },
       lead,
-      field("dueDate", { label: text.cart.later.dueDate, hint: text.cart.later.until(date(latest)) }, { type: "date", required: true, min: get().details?.startDates.earliest ?? today(), max: latest, value: usual, onchange: choose }),
+      field("dueDate", { label: text.cart.later.dueDate, hint: text.cart.later.until(date(latest)) }, { type: "date", required: true, min: get().details?.startDates.earliest ?? today(), max: latest, value: usual, oninput: choose }),
       h("button", { class: "button button-quiet button-wide", "data-pay-later": true }, icon("calendar"), text.cart.later.go)));
 }
 
