@@ -133,8 +133,8 @@ function refused(id) {
   }, STREAM_AGAIN * (1 + Math.random())); // pages that lost a gateway do not return together
 }
 
-/** Opens a new stream and polls, because the previous stream may be dead. */
-function restart() {
+/** Opens a new stream and polls, because the previous stream may be dead or in another language. */
+export function restart() {
   stop();
   streamed = "";
   wait = FIRST;

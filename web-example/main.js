@@ -5,7 +5,7 @@
  */
 import { onChallenge, onTrouble } from "./api.js";
 import { solve } from "./challenge.js";
-import { follow } from "./follow.js";
+import { follow, restart } from "./follow.js";
 import { keepIdentity, keptIdentity, takeHandover } from "./identity.js";
 import * as journey from "./journey.js";
 import * as member from "./member.js";
@@ -315,7 +315,8 @@ function sayAgain() {
   putBack();
   const { registration } = get();
   journey.readTextsAgain();
-  if (registration) journey.refresh(registration.id); // for its message and its cart's names in that language
+  restart(); // for its message and its cart's names in that language
+  if (registration?.final) journey.refresh(registration.id); // it is not followed
 }
 
 frame(sayAgain);

@@ -2,8 +2,12 @@ package site_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
 )
 
 // TestInFrench runs whole journeys in French.
@@ -71,6 +75,23 @@ func TestEveryScreenInFrench(t *testing.T) {
 				g.Screenshot(screen.name)
 			}
 		})
+	}
+}
+
+// TestLanguageOfPushes checks that a change made elsewhere arrives in the language that the visitor has chosen
+// meanwhile.
+func TestLanguageOfPushes(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, desktop)
+	g.fillCart()
+	g.Click(`[data-language="fr"]`)
+	g.WaitVisible(`html[lang="fr"] [data-pay]`)
+	if status := g.Fetch("POST", "/v1/registrations/"+g.Registration()+"/items", api.NewItem{OfferId: "2501"}, frontdesktest.Key("")); status != http.StatusCreated {
+		t.Fatalf("status %d", status)
+	}
+	g.WaitVisible(`[data-item="2501"]`)
+	if name := g.TextOf(`[data-item="2501"] strong`); name != "Badge d’accès" {
+		t.Errorf("the new item is named %q", name)
 	}
 }
 
