@@ -10,7 +10,7 @@ import { tab } from "./storage.js";
 const DRAFT = "frontdesk.details";
 
 /** In ms, since the last change: the next person at a shared computer must not find them. */
-const KEPT_FOR = 30 * 60_000;
+export const KEPT_FOR = 30 * 60_000;
 
 /** More digits than a phone number has: perhaps a card number, which is never kept. */
 const CARD_NUMBER = /(?:\d[ -]?){14}/;

@@ -15,6 +15,7 @@ import { tab } from "./storage.js";
  * @property {string} key the Idempotency-Key
  * @property {Body} body the request's body: a key belongs to one body
  * @property {string} after what the intention follows, such as the id of the declined payment before it
+ * @property {number} at when it was made, in ms
  */
 
 const PREFIX = "frontdesk.intention.";
@@ -35,7 +36,7 @@ export function intend(name, body, after, { secret = false } = {}) {
   const kept = /** @type {Intention<Body> | null} */ (pending(name));
   const same = kept && JSON.stringify(kept.body) === JSON.stringify(body) && (after ?? kept.after) === kept.after;
   if (same) return kept;
-  const fresh = { name, key: randomKey(), body, after: after ?? "" };
+  const fresh = { name, key: randomKey(), body, after: after ?? "", at: Date.now() };
   memory.set(name, fresh);
   if (!secret) tab.keep(PREFIX + name, fresh);
   return fresh;

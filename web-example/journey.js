@@ -4,7 +4,7 @@
  * store. Start reading at `attempt`, which runs every change.
  */
 import * as api from "./api.js";
-import { dropDraft } from "./draft.js";
+import { dropDraft, KEPT_FOR } from "./draft.js";
 import { dropIdentity } from "./identity.js";
 import { intend, pending, settle } from "./intentions.js";
 import { attributed, canPay, cardOf, embeddedCard, go, isFinal, isPaying, isTooYoungOrOld, returnUrl, ways } from "./route.js";
@@ -437,10 +437,16 @@ export const makeLink = () =>
   });
 
 /**
- * The person of a registration whose start got no response: after a reload it can be sent again unchanged.
+ * The person of a registration whose start got no response: after a reload it can be sent again unchanged, for as long as
+ * details that are not sent are kept.
  * @returns {Person | undefined}
  */
-export const unconfirmedPerson = () => pending("start")?.body.person;
+export function unconfirmedPerson() {
+  const start = pending("start");
+  if (start && Date.now() - start.at < KEPT_FOR) return start.body.person;
+  settle("start");
+  return undefined;
+}
 
 /** @param {Person} person */
 export const correct = (person) =>

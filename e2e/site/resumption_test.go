@@ -193,6 +193,39 @@ func TestReloadKeepsDetails(t *testing.T) {
 	g.Await("nothing personal is kept", `!JSON.stringify(sessionStorage).includes("`+frontdesktest.Person().Email+`")`)
 }
 
+// TestUnsentDetailsExpire checks that details whose sending got no response are in the form after a reload, and half an
+// hour later neither there nor in the browser.
+func TestUnsentDetailsExpire(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	form := "/?club=11&offer=" + cardOffer + "&startDate=" + today()
+	g.goTo(form)
+	g.fillDetails()
+	start := g.HoldRequests("*/v1/registrations")
+	g.Click(`form[data-form="person"] [data-continue]`)
+	start.Await()
+	g.Reload()
+	start.Release()
+	g.WaitVisible(`[data-notice]`)
+	email := frontdesktest.Person().Email
+	if typed := g.Value(`[data-field="email"]`); typed != email {
+		t.Errorf("after a reload the form has the address %q", typed)
+	}
+	g.Eval(`(() => {
+		for (const name of ["frontdesk.details", "frontdesk.intention.start"]) {
+			const kept = JSON.parse(sessionStorage.getItem(name));
+			sessionStorage.setItem(name, JSON.stringify({...kept, at: Date.now() - 31 * 60_000}));
+		}
+		return "";
+	})()`)
+	g.goTo(form)
+	g.WaitVisible(`form[data-form="person"] [data-continue]`)
+	if typed, notices := g.Value(`[data-field="email"]`), g.Count(`[data-notice]`); typed != "" || notices != 0 {
+		t.Errorf("half an hour later the form has the address %q and %d notices", typed, notices)
+	}
+	g.Await("nothing personal is kept", `!JSON.stringify(sessionStorage).includes("`+email+`")`)
+}
+
 // reprices changes the price of the only article that has one, in cents.
 func (g *siteVisitor) reprices(from, to int64) {
 	g.t.Helper()
