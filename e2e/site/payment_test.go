@@ -202,6 +202,22 @@ func TestAnotherWayAfterDecline(t *testing.T) {
 	g.expectRecords(registration, expectedRecords{deferred: 1, unfinished: 1})
 }
 
+// TestNoCardInBrowser checks that a visitor who is offered no card finds the only way to pay open.
+func TestNoCardInBrowser(t *testing.T) {
+	t.Parallel()
+	gateway := frontdesktest.Start(t, "FRONTDESK_METHODS_VISITOR=later")
+	g := newSiteVisitorAt(t, phone, frontdesktest.NewClient(t, gateway.URL), gateway)
+	registration := g.createRegistration(cardOffer, frontdesktest.Person()).Id
+	g.goTo("/?registration=" + registration)
+	g.WaitVisible(`[data-later][open]`)
+	if g.Count(`[data-pay]`) != 0 {
+		t.Errorf("a card is accepted:\n%s", g.Text())
+	}
+	g.Click(`[data-pay-later]`)
+	g.expectMember()
+	g.expectRecords(registration, expectedRecords{deferred: 1})
+}
+
 // TestPendingRefundInBrowser checks that the page does not promise seconds while a refund is pending,
 // which can take days.
 func TestPendingRefundInBrowser(t *testing.T) {

@@ -176,7 +176,7 @@ function toPay(registration) {
       accepting("pay"),
       offered.includes("card") && payButton(text.cart.pay(money(registration.cart.dueNow))),
       offered.includes("card") && h("p", { class: "fine pay-note" }, text.cart.payNote),
-      latest && laterForm(latest, registration.cart.dueNow, !!registration.payment));
+      latest && laterForm(latest, registration.cart.dueNow, !!registration.payment || !offered.includes("card")));
   }
   if (signsNext(registration)) return toSign(registration);
   return registration.cart.valid && h("div", { class: "notice", "data-at-club": true }, icon("info"), h("div", {}, h("p", {}, text.cart.notHere), contact(registration.clubId)));

@@ -13,7 +13,7 @@ const USUAL = 14;
 /**
  * @param {string} latest the last day that the gateway accepts
  * @param {import("../contract").Money} amount
- * @param {boolean} open whether it is shown at once, after a payment by card that did not succeed
+ * @param {boolean} open whether it is shown at once: after a payment by card that did not succeed, or if no card is accepted
  */
 export function laterForm(latest, amount, open) {
   const usual = inDays(USUAL) < latest ? inDays(USUAL) : latest;
