@@ -128,6 +128,21 @@ func TestCorrectOneField(t *testing.T) {
 	g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 }
 
+// TestNextOnAPhone checks that the key of a phone's keyboard that says "next" goes to the next empty field, and does
+// not send the form.
+func TestNextOnAPhone(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + today())
+	g.Fill(`[data-field="familyName"]`, "Martin")
+	g.Fill(`[data-field="givenName"]`, "Ada") // and has the focus
+	g.Press(enterKey)
+	g.WaitVisible(`[data-field="birthDate"]:focus`)
+	if wrong := g.Count(`[aria-invalid="true"]`); wrong != 0 {
+		t.Errorf("%d fields are called wrong before the visitor has come to them", wrong)
+	}
+}
+
 // TestNumberOfAnotherCountry checks that a number in national form is read as one of the country that is chosen
 // after it, and that one in international form stays as it is.
 func TestNumberOfAnotherCountry(t *testing.T) {

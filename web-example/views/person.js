@@ -37,7 +37,7 @@ const wrongAge = ({ place, registration }) => !!place.registration && isTooYoung
 export function show() {
   const { place } = get();
   if (isGone(get())) return gone();
-  const form = h("form", { class: "person", novalidate: true, "data-form": "person", onsubmit: submit, oninput: keep, onchange: readNumber },
+  const form = h("form", { class: "person", novalidate: true, "data-form": "person", onsubmit: submit, oninput: keep, onchange: readNumber, onkeydown: toNextField },
     group(text.person.about,
       row(field("givenName", { autocomplete: "given-name", maxlength: 100 }), field("familyName", { autocomplete: "family-name", maxlength: 100 })),
       row(field("birthDate", { type: "date", autocomplete: "bday", min: EARLIEST_BIRTH, max: today(), onblur: (/** @type {any} */ event) => askAge(event.currentTarget) }), choice("gender", genders(), "sex"))),
@@ -97,7 +97,7 @@ const row = (...fields) => h("div", { class: "row" }, ...fields);
  * @param {import("../dom.js").Attributes} attributes
  */
 const field = (name, attributes) =>
-  labelled(name, wordsOf(name), (common) => h("input", { type: "text", required: true, enterkeyhint: "next", ...common, ...attributes }));
+  labelled(name, wordsOf(name), (common) => h("input", { type: "text", required: true, enterkeyhint: isCorrection() ? "go" : "next", ...common, ...attributes }));
 
 /**
  * @param {keyof typeof FIELDS} name
@@ -164,6 +164,20 @@ function keep({ currentTarget, target }) {
   set({ person });
   if (!get().place.registration) keepDraft(person);
   if (target.getAttribute("aria-invalid") === "true") markOne(/** @type {HTMLInputElement} */ (target), "");
+}
+
+/**
+ * On a touch screen, Enter goes to the next empty field, as its key says. Without one, it sends the form, as everywhere else.
+ * @param {KeyboardEvent & { currentTarget: HTMLFormElement }} event
+ */
+function toNextField(event) {
+  const { key, isComposing, target, currentTarget: form } = event;
+  if (key !== "Enter" || isComposing || isCorrection() || !matchMedia("(pointer: coarse)").matches) return;
+  const inputs = [...form.querySelectorAll("input")];
+  const next = target instanceof HTMLInputElement && inputs.slice(inputs.indexOf(target) + 1).find(({ value }) => !value);
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
 }
 
 /**
