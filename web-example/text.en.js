@@ -127,7 +127,7 @@ export default {
     atClubHeading: "At the club",
     atClubLead: "These need a word with the team. Drop by or call; this is what they cost.",
     atClub: "Sign up at the club",
-    atClubWhy: "It needs information that we cannot ask for here; the team sets it up with you.",
+    atClubWhy: "This offer needs details that we cannot collect online. The team will set it up with you.",
     start: {
       heading: "When would you like to start?",
       label: "Start date",
@@ -164,7 +164,7 @@ export default {
       price: (/** @type {string} */ price) => `${price} for the offer`,
       registration_fee: (/** @type {string} */ price, /** @type {string | undefined} */ name) => `${name ?? "Registration"} ${price}`,
       first_instalment: (/** @type {string} */ price) => `first instalment ${price}`,
-      prorata: (/** @type {string} */ price) => `for the days of the first month ${price}`,
+      prorata: (/** @type {string} */ price) => `part of the first month ${price}`,
     },
     debit: "Direct debit",
     coming: "Your next debits",
@@ -202,9 +202,9 @@ export default {
     meant: (/** @type {string} */ address) => `Did you mean ${address}?`,
     heading: "Tell us who you are",
     correcting: "Correct your details",
-    lead: "The club needs this for your membership. All fields are required unless marked otherwise.",
+    lead: "The club needs these details to sign you up. All fields are required unless marked optional.",
     partly: "Fill in only what you want to change. Everything else stays as it is.",
-    signsAgain: "You have already set up direct debit. If you change your details, you sign the mandate again, with a new code.",
+    signsAgain: "You have already set up direct debit. If you change your details, you will need to sign the mandate again with a new code.",
     saved: (/** @type {string} */ known) => `Saved: ${known}`,
     unchanged: "No change",
     unconfirmed: "We do not know whether your details arrived. Press Continue to send them again; nothing is done twice.",
@@ -233,7 +233,7 @@ export default {
       country: { label: "Country", error: "Choose your country." },
       startDate: { label: "Start date", error: "Choose today or a later day." },
     },
-    gender: { "": "I prefer not to say", female: "Female", male: "Male", other: "Other" },
+    gender: { "": "Prefer not to say", female: "Female", male: "Male", other: "Other" },
   },
 
   summary: {
@@ -471,7 +471,7 @@ export default {
       heading: "You’re in!",
       /** By payment method. */
       settled: {
-        card: "Welcome! Your payment is recorded, and so is everything that you chose. We look forward to seeing you.",
+        card: "Welcome! Your payment and your order are confirmed. We look forward to seeing you.",
         later: "Welcome! You are signed up, and you pay at the club.",
         free: "Welcome! Everything is booked, and there is nothing to pay today. We look forward to seeing you.",
         desk: "Welcome! Your payment at the club is recorded. We look forward to seeing you.",
@@ -653,7 +653,7 @@ export default {
       `${failed === 1 ? "One change was" : `${failed} changes were`} not saved${done ? `, ${done} ${done === 1 ? "was" : "were"}` : ""}. Please save again.`,
     kept: "The club keeps a record of your choices and their dates, so that both of you can look them up.",
     receipts: (/** @type {number} */ count) => (count === 1 ? "Your earlier choice" : `Your earlier choices (${count})`),
-    said: (/** @type {string} */ type, /** @type {string} */ channel, /** @type {boolean} */ allowed) => `${type} by ${channel}: ${allowed ? "yes" : "no"}`,
+    said: (/** @type {string} */ type, /** @type {string} */ channel, /** @type {boolean} */ allowed) => `${type} (${channel}): ${allowed ? "yes" : "no"}`,
     offer: "Stay in touch (optional)",
     newcomer: "The club sends you no advertising unless you allow it. You can change your mind at any time.",
   },
@@ -684,6 +684,6 @@ export default {
     privacy: "Privacy notice",
     legal: "Legal notice",
     tab: "(opens in a new tab)",
-    by: { pay: "By confirming you accept the club’s terms:", sign: "By signing you accept the club’s terms:" },
+    by: { pay: "By placing this order, you accept the club’s terms:", sign: "By signing, you accept the club’s terms:" },
   },
 };
