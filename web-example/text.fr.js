@@ -132,13 +132,13 @@ export default {
     dueIfToday: (/** @type {string} */ price) => `${price} à payer aujourd’hui si vous commencez aujourd’hui`,
     once: "en une fois",
     others: "Autres offres",
-    groups: { none: "Sans engagement", term: "Avec engagement", once: "Payé en une fois" },
+    groups: { none: "Sans engagement", term: "Avec engagement", once: "Paiement en une fois" },
     variants: (/** @type {string} */ name) => `Rythme de paiement : ${name}`,
     onlineHeading: "En ligne, tout de suite",
     atClubHeading: "Au club",
     atClubLead: "Pour ces offres, parlez à l’équipe : passez au club ou appelez. Voici leurs prix.",
     atClub: "Inscription au club",
-    atClubWhy: "Il faut une information que nous ne pouvons pas demander ici ; l’équipe s’en occupe avec vous.",
+    atClubWhy: "Cette offre demande des informations que nous ne pouvons pas recueillir en ligne. L’équipe s’en occupe avec vous.",
     start: {
       heading: "Quand souhaitez-vous commencer ?",
       label: "Date de début",
@@ -169,13 +169,13 @@ export default {
   plan: {
     show: "Voir ce que vous payez, et quand",
     heading: "Ce que vous payez, et quand",
-    list: "Ce que montreront vos relevés de compte",
+    list: "Ce que vous verrez sur vos relevés bancaires",
     today: "Aujourd’hui",
     parts: {
       price: (price) => `${price} pour l’offre`,
       registration_fee: (price, name) => `${name ?? "frais d’inscription"} ${price}`,
       first_instalment: (price) => `première échéance ${price}`,
-      prorata: (price) => `prorata des jours du premier mois ${price}`,
+      prorata: (price) => `prorata du premier mois ${price}`,
     },
     debit: "Prélèvement",
     coming: "Vos prochains prélèvements",
@@ -213,9 +213,9 @@ export default {
     meant: (address) => `Vouliez-vous dire ${address} ?`,
     heading: "Faisons connaissance",
     correcting: "Corriger vos coordonnées",
-    lead: "Le club en a besoin pour votre inscription. Tous les champs sont obligatoires, sauf mention contraire.",
+    lead: "Le club a besoin de ces informations pour vous inscrire. Tous les champs sont obligatoires, sauf mention contraire.",
     partly: "Remplissez seulement ce que vous voulez modifier. Le reste ne change pas.",
-    signsAgain: "Le prélèvement est déjà en place. Si vous modifiez vos coordonnées, vous signez à nouveau le mandat, avec un nouveau code.",
+    signsAgain: "Le prélèvement est déjà en place. Si vous modifiez vos coordonnées, vous devrez signer à nouveau le mandat, avec un nouveau code.",
     saved: (known) => `Enregistré : ${known}`,
     unchanged: "Sans changement",
     unconfirmed: "Nous ne savons pas si vos coordonnées sont bien arrivées. Appuyez sur Continuer pour les renvoyer ; rien ne sera fait deux fois.",
@@ -244,7 +244,7 @@ export default {
       country: { label: "Pays", error: "Choisissez votre pays." },
       startDate: { label: "Date de début", error: "Choisissez aujourd’hui ou une date ultérieure." },
     },
-    gender: { "": "Je préfère ne pas le dire", female: "Femme", male: "Homme", other: "Autre" },
+    gender: { "": "Je préfère ne pas répondre", female: "Femme", male: "Homme", other: "Autre" },
   },
 
   summary: {
@@ -479,9 +479,9 @@ export default {
 
   done: {
     completed: {
-      heading: "C’est fait : votre inscription est terminée.",
+      heading: "C’est fait : votre inscription est confirmée.",
       settled: {
-        card: "Bienvenue ! Votre paiement est enregistré, ainsi que tout ce que vous avez choisi. À bientôt au club !",
+        card: "Bienvenue ! Votre paiement et votre commande sont enregistrés. À bientôt au club !",
         later: "Bienvenue ! Votre inscription est faite ; vous réglez au club.",
         free: "Bienvenue ! Tout est en place, et vous n’avez rien à payer aujourd’hui. À bientôt au club !",
         desk: "Bienvenue ! Votre paiement au club est enregistré. À bientôt au club !",
@@ -506,7 +506,7 @@ export default {
     },
     expired: {
       heading: "Cette inscription a expiré",
-      lead: "Elle est restée ouverte trop longtemps, elle a donc été fermée.",
+      lead: "Elle est restée inachevée trop longtemps et a donc été fermée.",
     },
     abandoned: {
       heading: "Vous avez annulé cette inscription",
@@ -659,7 +659,7 @@ export default {
       `${failed === 1 ? "Un changement n’a pas été enregistré" : `${failed} changements n’ont pas été enregistrés`}${done ? `, ${done} ${done === 1 ? "l’a été" : "l’ont été"}` : ""}. Enregistrez à nouveau.`,
     kept: "Le club conserve vos choix et leur date, pour que vous puissiez tous deux vous y reporter.",
     receipts: (count) => (count === 1 ? "Votre choix précédent" : `Vos choix précédents (${count})`),
-    said: (type, channel, allowed) => `${type} par ${channel} : ${allowed ? "oui" : "non"}`,
+    said: (type, channel, allowed) => `${type} (${channel}) : ${allowed ? "oui" : "non"}`,
     offer: "Restons en contact (facultatif)",
     newcomer: "Le club ne vous envoie aucune publicité sans votre accord. Vous pouvez changer d’avis à tout moment.",
   },
@@ -690,6 +690,6 @@ export default {
     privacy: "Protection des données",
     legal: "Mentions légales",
     tab: "(s’ouvre dans un nouvel onglet)",
-    by: { pay: "En confirmant, vous acceptez les conditions du club :", sign: "En signant, vous acceptez les conditions du club :" },
+    by: { pay: "En validant votre commande, vous acceptez les conditions du club :", sign: "En signant, vous acceptez les conditions du club :" },
   },
 };

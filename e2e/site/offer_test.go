@@ -35,7 +35,7 @@ func TestOffersOnAPhone(t *testing.T) {
 			[]string{"Ages 60 and over", "Weekday mornings with a coach", "Ages 14 to 17", "Monday to Friday, 9:00 to 17:00", "€93.90 due today", "€704.00", "Access Badge, €5.00"}, "Recommended",
 		},
 		"fr-FR": {
-			[]string{"Sans engagement", "Avec engagement", "Payé en une fois"},
+			[]string{"Sans engagement", "Avec engagement", "Paiement en une fois"},
 			[]string{"Dès 60 ans", "De 14 à 17 ans", "Heures creuses", "Engagement 12", "Noctambule annuel", "93,90 € à payer aujourd’hui", "Badge d’accès, 5,00 €", "Frais d’inscription"}, "Recommandée",
 		},
 	} {
