@@ -149,8 +149,8 @@ func TestInterruptedPayment(t *testing.T) {
 	}
 }
 
-// TestSecondCard checks that after a decline, a visitor who pays with another card and comes back no
-// longer sees the decline, although no webhook arrives and the club system is slow.
+// TestSecondCard checks that the decline of a first card is not shown after the visitor has paid with another
+// one and comes back, although no webhook arrives and the club system is slow.
 func TestSecondCard(t *testing.T) {
 	t.Parallel()
 	gateway := frontdesktest.NewMock(t)
@@ -202,7 +202,7 @@ func TestAnotherWayAfterDecline(t *testing.T) {
 	g.expectRecords(registration, expectedRecords{deferred: 1, unfinished: 1})
 }
 
-// TestNoCardInBrowser checks that a visitor who is offered no card finds the only way to pay open.
+// TestNoCardInBrowser checks that where no card is accepted, the only way to pay is open.
 func TestNoCardInBrowser(t *testing.T) {
 	t.Parallel()
 	gateway := frontdesktest.Start(t, "FRONTDESK_METHODS_VISITOR=later")

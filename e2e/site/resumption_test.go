@@ -95,7 +95,7 @@ func TestNewSignupBesideAPayment(t *testing.T) {
 	g.Reload()
 	g.WaitVisible(`[data-club]`)
 	if g.Count(`[data-resume]`) != 0 {
-		t.Error("after signing out, the next visitor is offered somebody's sign-up")
+		t.Error("after signing out, the next visitor is offered another one's sign-up")
 	}
 	g.ExpectConsole("status of 404")
 	g.goTo("/?registration=" + another)
