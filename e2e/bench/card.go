@@ -19,9 +19,6 @@ const (
 )
 
 const (
-	// upstreamCall is the duration of each upstream call that a buyer waits for: about as long as between
-	// two data centres in one country, including the upstream's work.
-	upstreamCall = 50 * time.Millisecond
 	// countedJourneys is how many journeys run one after another; counts are divided by it.
 	countedJourneys = 20
 	// batch and forwardedBatch are the journeys and the forwarded requests in one round of CPU time: half
@@ -118,25 +115,25 @@ func loadCard(h *harness) []row {
 			b.get(at + "/")
 		}
 	}
-	all := interleave(h.cpuOf(g.Process, batch, walk), h.cpuOf(forwarder, forwardedBatch, forward))
+	all := interleave(h.cpuOf(g.PID(), batch, walk), h.cpuOf(forwarder.PID(), forwardedBatch, forward))
 	journeys, requests := all[0], all[1]
 	return []row{{"A card journey: CPU time of the gateway", fmt.Sprintf("%.2f ms: a core has time for %.0f/s, and buyers completed %.0f/s", journeys.median()*1e3, 1/journeys.median(), perSecond.median()),
 		fmt.Sprintf("a request that bare net/http forwards: %.3f ms", requests.median()*1e3), journeys.ratioTo(requests), threshold{atMost: firstCPU / 2}}}
 }
 
 // cpuOf returns a contender: the CPU time of a process for each of n pieces of work, in seconds.
-func (h *harness) cpuOf(p *frontdesktest.Process, n int, work func()) func() float64 {
+func (h *harness) cpuOf(pid, n int, work func()) func() float64 {
 	return func() float64 {
-		before := h.cpu(p.PID())
+		before := h.cpu(pid)
 		work()
-		return (h.cpu(p.PID()) - before) / float64(n)
+		return (h.cpu(pid) - before) / float64(n)
 	}
 }
 
 func timeCard(h *harness) []row {
 	upstreams, _, b := h.cardEnv(frontdesktest.NewDurableRedis(h))
 	b.journey()
-	upstreams.delay.Store(int64(upstreamCall))
+	upstreams.delay.Store(int64(upstreamTime))
 	timed := func(work func()) func() float64 {
 		return func() float64 {
 			began := time.Now()

@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	// upstreamTime is how long each response of the club system takes.
+	// upstreamTime is how long each upstream call takes: about as long as between two data centres in one
+	// country, including the upstream's work.
 	upstreamTime = 50 * time.Millisecond
 	// coldProducts are three pages of the club system, each product with its offers.
 	coldProducts = 90

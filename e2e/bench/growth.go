@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -32,8 +31,6 @@ const (
 	readRegistrations = 1_000
 	// sealKey seals the registrations made here, as the gateway seals its own.
 	sealKey = "YmVuY2gtYmVuY2gtYmVuY2gtYmVuY2gtYmVuY2gtYmVuY2g="
-	// writers is how many goroutines store registrations at once. Redis uses one core anyway.
-	writers = 32
 	// idlePeriod is how long the commands of idle gateways are counted: two or three sweeps.
 	idlePeriod = 40 * time.Second
 )
@@ -55,10 +52,11 @@ func measureGrowth(h *harness) []row {
 		return h.contender(load{url: p.url, targets: p.targets[:readRegistrations], addresses: callers, connections: 1}, medianLatency)
 	}
 	took := interleave(reads(large), reads(small))
-	before := []float64{h.commands(large), h.commands(small)}
+	commands := func(p *population) float64 { return h.info(p.redis, "Stats", "total_commands_processed") }
+	before := []float64{commands(large), commands(small)}
 	h.sleep(idlePeriod)
 	rate := func(after, before float64) float64 { return (after - before) / idlePeriod.Seconds() }
-	idle := []float64{rate(h.commands(large), before[0]), rate(h.commands(small), before[1])}
+	idle := []float64{rate(commands(large), before[0]), rate(commands(small), before[1])}
 	const mostBytes, slower, more = 4096, 1.1, 1.1
 	return []row{
 		{"GET /v1/registrations/{id} among 100,000 that are open", fmt.Sprintf("%.2f ms", took[0].median()),
@@ -86,13 +84,13 @@ func (h *harness) population(upstreams string, size int) *population {
 	started := h.buyers(p.url, nil).register(api.NewItem{OfferId: "901", StartDate: &begins, Debit: &api.Debit{Day: &day}})
 	one, _, err := records.Registration(h.Context(), started.ID)
 	h.must(err)
-	before := h.info(p, "used_memory")
-	h.concurrently(size, writers, func(i int) {
+	before := h.info(p.redis, "Memory", "used_memory")
+	h.concurrently(size, 32, func(i int) {
 		r, token := copyOf(one, i)
 		h.must(records.SaveRegistration(h.Context(), r))
 		p.targets[i] = target{"/v1/registrations/" + r.ID, http.Header{"Authorization": {"Bearer " + token}}}
 	})
-	p.bytes = (h.info(p, "used_memory") - before) / float64(size)
+	p.bytes = (h.info(p.redis, "Memory", "used_memory") - before) / float64(size)
 	rand.Shuffle(size, func(i, j int) { p.targets[i], p.targets[j] = p.targets[j], p.targets[i] })
 	return p
 }
@@ -112,36 +110,21 @@ func copyOf(one *flows.Registration, i int) (_ *flows.Registration, token string
 	return &r, token
 }
 
-// commands returns how many commands a Redis has executed.
-func (h *harness) commands(p *population) float64 { return h.info(p, "total_commands_processed") }
-
 // info reads a number from Redis's INFO.
-func (h *harness) info(p *population, name string) float64 {
-	text, err := p.redis.Info(h.Context(), "everything").Result()
-	h.must(err)
-	found := regexp.MustCompile(name + `:(\d+)`).FindStringSubmatch(text)
-	if found == nil {
-		h.Fatalf("redis has no %s", name)
-	}
-	n, err := strconv.ParseFloat(found[1], 64)
+func (h *harness) info(of *redis.Client, section, name string) float64 {
+	n, err := strconv.ParseFloat(of.InfoMap(h.Context(), section).Item(section, name), 64)
 	h.must(err)
 	return n
 }
 
-const (
-	// streams is how many visitors follow their registrations on one gateway.
-	streams = 10_000
-	// opening is how many of them connect at once.
-	opening = 64
-	// settleTime is more than one heartbeat after the last stream was opened.
-	settleTime = 20 * time.Second
-)
+// streams is how many visitors follow their registrations on one gateway.
+const streams = 10_000
 
 func measureStreams(h *harness) []row {
 	p := h.population(h.upstreams(), streams)
 	before := h.memory(p.Process)
-	h.concurrently(streams, opening, func(i int) { h.openStream(p.url, p.targets[i], i) })
-	h.sleep(settleTime)
+	h.concurrently(streams, 64, func(i int) { h.openStream(p.url, p.targets[i], i) })
+	h.sleep(20 * time.Second) // more than one heartbeat after the last stream was opened
 	held := h.memory(p.Process)
 	const most = 450 << 20
 	return []row{{

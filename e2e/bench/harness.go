@@ -95,12 +95,9 @@ const pinnedArg = "pinned"
 
 // reexecPinned runs this program again on the other cores. It returns only with an error.
 func reexecPinned(args []string) error {
-	taskset, err := exec.LookPath("taskset")
-	if err != nil {
-		return err
-	}
-	self, err := os.Executable()
-	if err != nil {
+	taskset, notInstalled := exec.LookPath("taskset")
+	self, unknown := os.Executable()
+	if err := errors.Join(notInstalled, unknown); err != nil {
 		return err
 	}
 	last := runtime.NumCPU() - 1
@@ -208,15 +205,12 @@ func (h *harness) cpu(pid int) (sum float64) {
 }
 
 // memory returns what a process has in memory now (RSS), in bytes.
-func (h *harness) memory(p *frontdesktest.Process) int64 {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
+func (h *harness) memory(p *frontdesktest.Process) (pages int64) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.PID()))
 	h.must(err)
-	_, after, _ := strings.Cut(string(text), "VmRSS:")
-	var kilobytes int64
-	if _, err := fmt.Sscan(after, &kilobytes); err != nil {
-		h.Fatalf("/proc/%d/status has no VmRSS: %v", p.PID(), err)
-	}
-	return kilobytes << 10
+	_, err = fmt.Sscan(string(text), new(string), &pages) // after those of its whole address space
+	h.must(err)
+	return pages * int64(os.Getpagesize())
 }
 
 // fetch sends a GET request, and returns its successful response.

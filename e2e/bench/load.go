@@ -13,8 +13,9 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"frontdesk/e2e/frontdesktest"
 )
@@ -107,21 +108,18 @@ func (h *harness) send(l load) result {
 	ctx, cancel := context.WithTimeout(h.Context(), duration)
 	defer cancel()
 	times := make([][]time.Duration, l.connections)
-	failures := make([]error, l.connections)
 	began := time.Now()
-	var all sync.WaitGroup
+	var all errgroup.Group
 	for i := range l.connections {
-		all.Go(func() { times[i], failures[i] = l.connection(ctx, to.Host, requests, i) })
+		all.Go(func() (err error) { times[i], err = l.connection(ctx, to.Host, requests, i); return err })
 	}
-	all.Wait()
+	err = all.Wait()
 	elapsed := time.Since(began)
 	if l.process != nil {
 		after = h.cpu(l.process.PID())
 	}
-	for _, err := range failures {
-		if err != nil {
-			h.Fatalf("%s: %w", l.url, err)
-		}
+	if err != nil {
+		h.Fatalf("%s: %w", l.url, err)
 	}
 	sorted := slices.Concat(times...)
 	if len(sorted) == 0 {

@@ -38,14 +38,14 @@ func svg(height int, title, content string) string {
 		pictureWidth, height, title, pictureStyle, content)
 }
 
-// drawTrace walks one card journey, with every upstream call as long as upstreamCall, and
+// drawTrace walks one card journey, with every upstream call as long as upstreamTime, and
 // draws the gateway's own spans.
 func drawTrace(h *harness) string {
 	collector := frontdesktest.NewCollector(h)
 	upstreams, g, b := h.cardEnv(frontdesktest.NewDurableRedis(h), "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL)
 	b.journey()
 	h.sleep(time.Second) // the events of that one are over
-	upstreams.delay.Store(int64(upstreamCall))
+	upstreams.delay.Store(int64(upstreamTime))
 	began := uint64(time.Now().UnixNano())
 	b.journey()
 	h.must(g.Stop()) // the gateway exports its last spans when it stops
@@ -92,7 +92,7 @@ func drawSpans(found []*spans.Span) string {
 		fmt.Fprintf(&out, "<rect class=\"%s\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" rx=\"2\"/>", classOf(s.Name), left, top+4, max(1, right-left), lineHeight-8)
 		fmt.Fprintf(&out, "<text class=\"small\" x=\"%.1f\" y=\"%d\">%.0f</text>\n", right+4, top+14, float64(s.EndTimeUnixNano-s.StartTimeUnixNano)/1e6)
 	}
-	return svg(height, fmt.Sprintf("One card journey: %.0f ms of spans, every upstream call %d ms", ms(end), upstreamCall.Milliseconds()), out.String())
+	return svg(height, fmt.Sprintf("One card journey: %.0f ms of spans, every upstream call %d ms", ms(end), upstreamTime.Milliseconds()), out.String())
 }
 
 type nestedSpan struct {
