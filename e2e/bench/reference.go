@@ -11,20 +11,15 @@ import (
 	"os"
 	"strconv"
 	"time"
-
-	"github.com/labstack/echo/v4"
 )
 
 // references are the servers to compare with, built from the standard library and Echo alone. Each
 // takes the argument of its measurement: a file or a URL.
 var references = map[string]func(arg string) (http.Handler, error){
 	"bytes":       bareBytes,
-	"echo-bytes":  bareEcho,
 	"replay":      bareReplay,
 	"echo-encode": bareEncoder,
-	"echo-merge":  func(file string) (http.Handler, error) { return bareMerger(file, merged) },
-	"echo-pick":   func(file string) (http.Handler, error) { return bareMerger(file, picked) },
-	"echo-splice": func(file string) (http.Handler, error) { return bareMerger(file, spliced) },
+	"echo-merge":  bareMerger,
 	"forward":     bareForward,
 }
 
@@ -78,14 +73,6 @@ func bareReplay(file string) (http.Handler, error) {
 		maps.Copy(w.Header(), recorded.Header)
 		w.Write(recorded.Body)
 	}), err
-}
-
-// bareEcho does the same as bareBytes with Echo, at the path of the catalogue.
-func bareEcho(file string) (http.Handler, error) {
-	body, err := os.ReadFile(file)
-	e := echo.New()
-	e.GET(catalogue, func(c echo.Context) error { return c.JSONBlob(http.StatusOK, body) })
-	return e, err
 }
 
 // bareForward forwards each request to another server, and passes the response on.

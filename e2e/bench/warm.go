@@ -44,8 +44,8 @@ func measureWarm(h *harness) []row {
 		return l
 	}
 	gateway, bare := whole(g.Process, g.url), whole(h.reference("bytes", bodyFile))
-	replay, echo := whole(h.reference("replay", recording)), whole(h.reference("echo-bytes", bodyFile))
-	loads := []load{gateway, bare, replay, echo, unchanged(gateway), unchanged(bare), unchanged(replay)}
+	replay := whole(h.reference("replay", recording))
+	loads := []load{gateway, bare, replay, unchanged(gateway), unchanged(bare), unchanged(replay)}
 	if p, url := h.nginx(g.url); p != nil {
 		loads = append(loads, whole(p, url))
 	}
@@ -55,14 +55,13 @@ func measureWarm(h *harness) []row {
 		compared("Catalogue, warm"+size, sides[0], netHTTP, sides[1], threshold{atLeast: 0.6}),
 		compared("Catalogue, warm"+size, sides[0], sameHeaders, sides[2], threshold{atLeast: 0.85}),
 		compared("Bare net/http with the same headers"+size, sides[2], netHTTP, sides[1], threshold{}),
-		compared("Bare Echo"+size, sides[3], netHTTP, sides[1], threshold{}),
 		{work: "nginx that caches the gateway's response" + size, measured: "nginx is not installed"},
-		compared("Catalogue, warm, with If-None-Match", sides[4], "bare net/http, a 304", sides[5], threshold{atLeast: 0.9}),
-		compared("Catalogue, warm, with If-None-Match", sides[4], sameHeaders+", a 304", sides[6], threshold{}),
+		compared("Catalogue, warm, with If-None-Match", sides[3], "bare net/http, a 304", sides[4], threshold{atLeast: 0.9}),
+		compared("Catalogue, warm, with If-None-Match", sides[3], sameHeaders+", a 304", sides[5], threshold{}),
 	}
 	rows[0].measured += fmt.Sprintf("; %d MB of memory", h.memory(g.Process)>>20)
-	if len(sides) > 7 {
-		rows[4] = compared(rows[4].work, sides[7], netHTTP, sides[1], threshold{})
+	if len(sides) > 6 {
+		rows[3] = compared(rows[3].work, sides[6], netHTTP, sides[1], threshold{})
 	}
 	return rows
 }
