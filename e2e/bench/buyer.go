@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"path"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -107,45 +106,45 @@ func (b *buyers) get(url string) {
 
 // bareTransport is an http.RoundTripper without goroutines: a refusal costs net/http's transport more
 // CPU time than it costs the gateway. A request ends at its context's deadline, but not when the
-// context is cancelled. Responses are read whole.
-type bareTransport struct {
-	mu   sync.Mutex
-	idle map[string][]*bareConnection // by host, the most recently used one last
-}
-
-// maxIdle is below the gateway's own limit for idle connections.
-const maxIdle = 20 * time.Second
+// context is cancelled. Responses are read whole. It holds the idle connections of each host, the one used
+// longest ago first, so that none is idle for as long as servers allow.
+type bareTransport map[string]chan *bareConnection
 
 type bareConnection struct {
 	net.Conn
-	reader *bufio.Reader
-	used   time.Time
+	buffered *bufio.ReadWriter
 }
 
 // RoundTrip implements http.RoundTripper.
-func (t *bareTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	c, err := t.take(r.URL.Host)
-	if err != nil {
-		return nil, err
+func (t bareTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	var c *bareConnection
+	select {
+	case c = <-t[r.URL.Host]:
+	default:
+		opened, err := net.Dial("tcp", r.URL.Host)
+		if err != nil {
+			return nil, err
+		}
+		c = &bareConnection{opened, bufio.NewReadWriter(bufio.NewReader(opened), bufio.NewWriter(opened))}
 	}
 	response, err := c.send(r)
-	if err != nil || response.Close {
-		_ = c.Close()
-		return response, err
+	if err == nil && !response.Close {
+		select {
+		case t[r.URL.Host] <- c:
+			return response, nil
+		default: // enough are idle
+		}
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	c.used = time.Now()
-	t.idle[r.URL.Host] = append(t.idle[r.URL.Host], c)
-	return response, nil
+	_ = c.Close()
+	return response, err
 }
 
 func (c *bareConnection) send(r *http.Request) (*http.Response, error) {
 	deadline, _ := r.Context().Deadline() // none: no limit
-	if err := errors.Join(c.SetDeadline(deadline), r.Write(c)); err != nil {
+	if err := errors.Join(c.SetDeadline(deadline), r.Write(c.buffered), c.buffered.Flush()); err != nil {
 		return nil, err
 	}
-	response, err := http.ReadResponse(c.reader, r)
+	response, err := http.ReadResponse(c.buffered.Reader, r)
 	if err != nil {
 		return nil, err
 	}
@@ -155,18 +154,4 @@ func (c *bareConnection) send(r *http.Request) (*http.Response, error) {
 	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
 	return response, nil
-}
-
-func (t *bareTransport) take(host string) (*bareConnection, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if free := t.idle[host]; len(free) > 0 && time.Since(free[len(free)-1].used) < maxIdle {
-		t.idle[host] = free[:len(free)-1]
-		return free[len(free)-1], nil
-	}
-	c, err := net.Dial("tcp", host)
-	if err != nil {
-		return nil, err
-	}
-	return &bareConnection{Conn: c, reader: bufio.NewReader(c)}, nil
 }

@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
-	"slices"
+	"os"
+	"runtime/debug"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -17,34 +20,37 @@ import (
 )
 
 const (
-	// patience is how long a visitor waits for a journey to end, counted from its intended start.
-	patience = 30 * time.Second
-	// settling is how long a crowd arrives before completed journeys count: until the first ones are
-	// completed.
-	settling = 2 * time.Second
+	// patience is how long a visitor who is turned away returns, counted from the intended arrival.
+	// journeyTime is how long a journey may last, counted from the request that is not turned away.
+	patience, journeyTime = 2 * time.Minute, 30 * time.Second
 	// firstLook is the pause before a visitor's first read of the registration. Each later pause is half
 	// as long again, as on the signup site, up to longestLook.
 	firstLook, longestLook = 500 * time.Millisecond, 5 * time.Second
+	// tooLate is how late the load may send a request to start. A block in which more than mostLate of them are
+	// later says nothing about the gateway, and is repeated.
+	tooLate, mostLate, repeats = 50 * time.Millisecond, 0.01, 3
 )
 
-// crowd is the outcome of visitors who arrived at a fixed rate, whether or not earlier ones were
-// served. Times count from the intended arrival, so that a late load generator hides none.
-type crowd struct {
-	offered    float64 // arrivals a second
-	lasting    time.Duration
-	began      time.Time
-	arrived    sync.WaitGroup
-	mu         sync.Mutex
-	finished   []time.Time             // the ends of completed journeys
-	journeys   *hdrhistogram.Histogram // of the completed ones, in µs
-	turnedAway *hdrhistogram.Histogram // refusals of visitors who had no registration yet, in µs
-	givenUp    map[string]int          // other visitors, by their last refusal
-	memory     int64                   // the gateway's peak, in bytes
+// plan is how long visitors arrive at one rate, in seconds.
+type plan struct {
+	settling, counted int // journeys count after settling
+	stay              int // how much longer visitors who were turned away may return
 }
 
-// newHistogram counts up to a minute, with three digits.
-func newHistogram() *hdrhistogram.Histogram {
-	return hdrhistogram.New(1, time.Minute.Microseconds(), 3)
+// block is the outcome of visitors who arrived as planned, whether or not earlier ones were served. Times
+// count from the intended moment, so that a late load generator hides none.
+type block struct {
+	plan
+	offered, perSecond float64 // arrivals, and completed journeys
+	late               float64 // the share of requests to start that the load sent too late
+	began              time.Time
+	completed, asked   series // in each second: completed journeys, and requests to start
+	memory             int64  // the gateway's peak, in bytes
+	cpu                string // how much of a core each process used
+
+	mu                   sync.Mutex
+	journeys, turnedAway *hdrhistogram.Histogram // begun after settling; refused; in µs, up to a minute
+	givenUp              map[string]int          // visitors, by the last refusal
 }
 
 // quantile returns a quantile in seconds.
@@ -52,109 +58,166 @@ func quantile(of *hdrhistogram.Histogram, percent float64) float64 {
 	return float64(of.ValueAtPercentile(percent)) / 1e6
 }
 
-// completed is how many journeys a second were completed while visitors arrived.
-func (c *crowd) completed() float64 {
-	n := 0
-	for _, at := range c.finished {
-		if at.After(c.began.Add(settling)) && at.Before(c.began.Add(c.lasting)) {
-			n++
+// at is the moment some seconds after the block began.
+func (b *block) at(seconds float64) time.Time {
+	return b.began.Add(time.Duration(seconds * float64(time.Second)))
+}
+
+func (b *block) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	text := fmt.Sprintf("%.0f/s of %.0f/s; p50 %.2f s, p99 %.2f s, p99.9 %.2f s", b.perSecond, b.offered, quantile(b.journeys, 50), quantile(b.journeys, 99), quantile(b.journeys, 99.9))
+	if n := b.turnedAway.TotalCount(); n > 0 {
+		text += fmt.Sprintf("; %d refusals, p99 %.0f ms", n, 1000*quantile(b.turnedAway, 99))
+	}
+	if len(b.givenUp) > 0 {
+		text += "; gave up: " + strings.TrimPrefix(fmt.Sprint(b.givenUp), "map")
+	}
+	return fmt.Sprintf("%s; %s, %.1f%% of its requests late", text, b.cpu, 100*b.late)
+}
+
+// visitors arrive at a gateway. Each completes a card journey or gives up.
+type visitors struct {
+	*buyers
+	process   *frontdesktest.Process // the gateway
+	simulator string                 // address
+	pids      []int                  // of the gateway, the upstreams, Redis and the load
+	start     string                 // the request to start a registration
+	now       atomic.Pointer[block]
+	present   sync.WaitGroup
+
+	completed, asked, late atomic.Int64 // in this second
+}
+
+// visitors runs a gateway with upstreams in a process of their own.
+func (h *harness) visitors() *visitors {
+	at, redis := h.freeAddress(), frontdesktest.NewDurableRedis(h, "--auto-aof-rewrite-percentage", "0") // a rewrite would slow one block
+	simulator := h.start(simulatorReady, nil, h.binary, "sim", "--addr", at)
+	g := h.gateway("http://"+at, redis)
+	h.fetch(g.url+catalogue, nil)
+	start, err := json.Marshal(api.StartRegistration{ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: oneOffOffer}}})
+	h.must(err)
+	v := &visitors{buyers: h.buyers(g.url, nil), process: g.Process, simulator: "http://" + at, start: string(start)}
+	v.http = http.Client{Transport: bareTransport{at: make(chan *bareConnection, 1000), strings.TrimPrefix(g.url, "http://"): make(chan *bareConnection, 1000)}}
+	h.concurrently(100, 100, func(int) { v.get(g.url + catalogue) }) // opens connections, because none is in use yet
+	v.pids = []int{g.PID(), simulator.PID(), int(h.info(frontdesktest.RedisClient(h, redis), "Server", "process_id")), os.Getpid()}
+	percent := debug.SetGCPercent(800) // the load has little garbage, and shares its core
+	h.Cleanup(func() { debug.SetGCPercent(percent) })
+	return v
+}
+
+// block carries out a plan, and repeats it while the load was too late.
+func (v *visitors) block(perSecond float64, of plan) (b *block) {
+	for range 1 + repeats {
+		b = v.send(perSecond, of)
+		if v.Logf("  %s", b); b.late <= mostLate {
+			break
 		}
 	}
-	return float64(n) / (c.lasting - settling).Seconds()
+	return b
 }
 
-func (c *crowd) String() string {
-	text := fmt.Sprintf("%.0f/s of %.0f/s; p50 %.2f s, p99 %.2f s, p99.9 %.2f s", c.completed(), c.offered, quantile(c.journeys, 50), quantile(c.journeys, 99), quantile(c.journeys, 99.9))
-	if n := c.turnedAway.TotalCount(); n > 0 {
-		text += fmt.Sprintf("; %d turned away, p99 %.0f ms", n, 1000*quantile(c.turnedAway, 99))
-	}
-	for _, why := range slices.Sorted(maps.Keys(c.givenUp)) {
-		text += fmt.Sprintf("; %d gave up: %s", c.givenUp[why], why)
-	}
-	return text
-}
-
-// arrive sends visitors at a fixed rate, and returns when each of them has left.
-func (b *buyers) arrive(g *gateway, perSecond float64, lasting time.Duration) *crowd {
-	c := b.startCrowd(g, perSecond, lasting)
-	c.arrived.Wait()
-	return c
-}
-
-// startCrowd sends visitors at a fixed rate, and returns when the last one has arrived.
-func (b *buyers) startCrowd(g *gateway, perSecond float64, lasting time.Duration) *crowd {
-	c := &crowd{offered: perSecond, lasting: lasting, began: time.Now(), journeys: newHistogram(), turnedAway: newHistogram(), givenUp: map[string]int{}}
-	for n := range int(perSecond * lasting.Seconds()) {
-		intended := c.began.Add(time.Duration(float64(n) / perSecond * float64(time.Second)))
-		if early := time.Until(intended); early > 0 {
-			b.sleep(early)
+func (v *visitors) send(perSecond float64, of plan) *block {
+	before, minute := v.used(), time.Minute.Microseconds()
+	b := &block{plan: of, offered: perSecond, began: time.Now(), journeys: hdrhistogram.New(1, minute, 3), turnedAway: hdrhistogram.New(1, minute, 3), givenUp: map[string]int{}}
+	v.now.Store(b)
+	n, last := 0.0, float64(of.settling+of.counted+of.stay)
+	for second := range of.settling + of.counted {
+		for ; n < perSecond*float64(second+1); n++ {
+			intended, number := b.at(n/perSecond), int(v.started.Add(1))
+			v.sleep(time.Until(intended))
+			v.present.Add(1)
+			go v.visit(number, intended, b.at(min(n/perSecond+patience.Seconds(), last)))
 		}
-		if n%int(perSecond) == 0 { // once a second
-			c.memory = max(c.memory, b.memory(g.Process))
-		}
-		c.arrived.Go(func() {
-			ctx, cancel := context.WithDeadline(b.Context(), intended.Add(patience))
-			defer cancel()
-			admitted, err := b.visit(ctx)
-			c.count(intended, admitted, err)
-		})
+		v.sleep(time.Until(b.at(float64(second + 1))))
+		b.completed, b.asked = append(b.completed, float64(v.completed.Swap(0))), append(b.asked, float64(v.asked.Swap(0)))
+		b.memory = max(b.memory, v.memory(v.process))
 	}
-	return c
+	b.perSecond, b.late = b.completed[of.settling:].sum()/float64(of.counted), float64(v.late.Swap(0))/b.asked.sum()
+	share := v.used().combine(before, func(after, before float64) float64 { return 100 * (after - before) / time.Since(b.began).Seconds() })
+	b.cpu = fmt.Sprintf("CPU: gateway %.0f%%, upstreams %.0f%%, Redis %.0f%%, load %.0f%%", share[0], share[1], share[2], share[3])
+	return b
 }
 
-// count adds a visitor who has left.
-func (c *crowd) count(intended time.Time, admitted bool, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	now := time.Now()
-	took := now.Sub(intended).Microseconds() // below the minute that histograms count
-	refusal, refused := errors.AsType[*frontdesktest.StatusError](err)
-	switch {
-	case err == nil:
-		_ = c.journeys.RecordValue(took)
-		c.finished = append(c.finished, now)
-	case refused && !admitted && refusal.Code() == string(api.Overloaded):
-		_ = c.turnedAway.RecordValue(took)
+// used returns the CPU time of each process, in seconds.
+func (v *visitors) used() (all series) {
+	for _, pid := range v.pids {
+		all = append(all, v.cpu(pid))
+	}
+	return all
+}
+
+// visit is made by a visitor who arrives, or who was turned away and returns when the gateway says so.
+func (v *visitors) visit(number int, intended, leaves time.Time) {
+	b := v.now.Load()
+	if time.Since(intended) > tooLate {
+		v.late.Add(1)
+	}
+	ctx, cancel := context.WithDeadline(v.Context(), intended.Add(journeyTime))
+	defer cancel()
+	err := v.journey(ctx, number)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	took := time.Since(intended).Microseconds()
+	switch refusal, refused := errors.AsType[*frontdesktest.StatusError](err); {
+	case refused && refusal.Code() == string(api.Overloaded):
+		_ = b.turnedAway.RecordValue(took)
+		if next := time.Now().Add(refusal.RetryAfter()); next.Before(leaves) {
+			time.AfterFunc(refusal.RetryAfter(), func() { v.visit(number, next, leaves) })
+			return
+		}
 	case refused:
-		c.givenUp[fmt.Sprint(refusal.Status, " ", refusal.Code())]++
+		b.givenUp[fmt.Sprint(refusal.Status, " ", refusal.Code())]++
+	case err != nil:
+		b.givenUp["no response in time"]++
 	default:
-		c.givenUp["no response in time"]++
+		v.completed.Add(1)
+		if !intended.Before(b.at(float64(b.settling))) {
+			_ = b.journeys.RecordValue(took)
+		}
 	}
+	v.present.Done()
 }
 
-// visit completes a card journey or returns the last error, and reports whether the visitor had a
-// registration. A visitor who has one retries temporary refusals when the gateway says so.
-func (b *buyers) visit(ctx context.Context) (admitted bool, err error) {
-	buyer := &frontdesktest.Buyer{Gateway: b.gateway, HTTP: &b.http, Header: http.Header{"X-Forwarded-For": {callerAddress(int(b.started.Add(1)))}}}
-	_, err = buyer.Register(ctx, api.StartRegistration{ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: oneOffOffer}}})
-	if err != nil {
-		return false, err
-	}
+// journey completes a card journey or returns the last error. Only its first request may be turned away.
+func (v *visitors) journey(ctx context.Context, number int) error {
+	buyer := &frontdesktest.Buyer{Gateway: v.gateway, HTTP: &v.http, Header: http.Header{"X-Forwarded-For": {callerAddress(number)}}}
+	var registration api.Registration
 	page := ""
-	if err := insist(ctx, func() (err error) { page, err = buyer.Pay(ctx); return err }); err != nil {
-		return true, err
-	}
-	if err := buyer.Confirm(ctx, page, frontdesktest.ApprovedCard); err != nil {
-		return true, err
+	for _, step := range []func() error{
+		func() error {
+			v.asked.Add(1)
+			return buyer.Do(ctx, http.MethodPost, v.gateway+"/v1/registrations", v.start, &registration)
+		},
+		func() (err error) {
+			buyer.ID, buyer.Token = registration.Id, *registration.Token
+			page, err = buyer.Pay(ctx)
+			return err
+		},
+		func() error { return buyer.Confirm(ctx, page, frontdesktest.ApprovedCard) },
+	} {
+		if err := insist(ctx, step); err != nil {
+			return err
+		}
 	}
 	for look := firstLook; ; look = min(look*3/2, longestLook) {
-		var registration api.Registration
 		err := insist(ctx, func() (err error) { registration, err = buyer.Read(ctx); return err })
 		if err != nil || registration.State == api.Completed {
-			return true, err
+			return err
 		}
 		if !frontdesktest.Sleep(ctx, look) { // a browser would also be notified
-			return true, ctx.Err()
+			return ctx.Err()
 		}
 	}
 }
 
-// insist retries requests that were refused with a Retry-After, no sooner than it says.
+// insist retries requests that were refused with a Retry-After, no sooner than it says, unless the gateway is
+// overloaded.
 func insist(ctx context.Context, do func() error) error {
 	for {
 		err := do()
 		refusal, refused := errors.AsType[*frontdesktest.StatusError](err)
-		if !refused || refusal.RetryAfter() == 0 || !frontdesktest.Sleep(ctx, refusal.RetryAfter()) {
+		if !refused || refusal.Code() == string(api.Overloaded) || refusal.RetryAfter() == 0 || !frontdesktest.Sleep(ctx, refusal.RetryAfter()) {
 			return err
 		}
 	}

@@ -24,10 +24,11 @@ import (
 // tests use a testing.TB: a failure ends the measurement, and what it has started ends with it.
 type harness struct {
 	*frontdesktest.Scope
-	dir    string // of all files
-	binary string // Frontdesk
-	self   string // this program, which is also the reference servers
-	pinned bool   // the server has a core to itself
+	dir      string  // of all files
+	binary   string  // Frontdesk
+	self     string  // this program, which is also the reference servers
+	pinned   bool    // the server has a core to itself
+	capacity float64 // the most journeys a second; zero: not measured yet
 }
 
 // newHarness builds Frontdesk as the Dockerfile does.

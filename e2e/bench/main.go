@@ -45,7 +45,7 @@ var measurements = []measurement{
 	{"start", "the first response of mock mode, and its memory", parts{measureStart, measureMemory}},
 	{"me", "two reads of 5 ms merged, and a server that does no more", parts{measureMe}},
 	{"card", "a whole card journey: its calls, its CPU time, and the buyer's waiting time", parts{countCard, loadCard, timeCard}},
-	{"overload", "visitors at a fixed rate: as many as can be served, three and ten times as many; a slow club system", parts{measureOverload, measureBrownout}},
+	{"overload", "visitors at a fixed rate: three and ten times as many as can be served; a slow club system", parts{measureCrowd(3), measureCrowd(10), measureBrownout}},
 	{"growth", "registrations among 1,000 and among 100,000", parts{measureGrowth}},
 	{"streams", "10,000 event streams on one gateway", parts{measureStreams}},
 }

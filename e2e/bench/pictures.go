@@ -129,75 +129,60 @@ func classOf(name string) string {
 	return ""
 }
 
-// phases show a crowd and its aftermath.
-var phases = []struct {
-	name    string
-	times   float64 // multiple of the capacity
-	lasting time.Duration
-}{
-	{"before", 0.8, 15 * time.Second}, {"three times the capacity", 3, 30 * time.Second}, {"after", 0.8, 20 * time.Second},
-	{"ten times the capacity", 10, 30 * time.Second}, {"after", 0.8, 20 * time.Second},
-}
-
-// drawCrowd draws how many visitors arrive and how many journeys are completed, before, during and after
-// two crowds.
-func drawCrowd(h *harness) string {
-	g, b, _ := h.overloadEnv()
-	capacity := b.capacity(g)
-	var crowds []*crowd
-	for _, p := range phases {
-		crowds = append(crowds, b.startCrowd(g, p.times*capacity, p.lasting))
-	}
-	for _, c := range crowds {
-		c.arrived.Wait()
-	}
-	return drawCrowds(crowds, capacity)
-}
-
 // The measures of the picture of crowds, in its units.
 const (
 	crowdHeight, crowdLeft, crowdTop, crowdBottom = 380, 60, 60, 30
 	leastPerSecond                                = 10.0 // at the bottom; the scale is logarithmic
 )
 
-func drawCrowds(crowds []*crowd, capacity float64) string {
-	began, last := crowds[0].began, crowds[len(crowds)-1]
-	seconds := last.began.Add(last.lasting).Sub(began).Seconds()
-	completed := make([]float64, int(seconds))
-	most := capacity
-	for _, c := range crowds {
-		most = max(most, c.offered)
-		for _, at := range c.finished {
-			if second := int(at.Sub(began).Seconds()); second < len(completed) {
-				completed[second]++
-			}
-		}
+// drawCrowd draws how many visitors ask to start and how many journeys are completed, before, during and after
+// two crowds.
+func drawCrowd(h *harness) string {
+	v := h.visitors()
+	capacity := v.capacity()
+	phases := []struct {
+		name  string
+		times float64 // multiple of the capacity
+		plan
+	}{
+		{"before", 0.8, plan{counted: 15}}, {"three times the capacity", 3, plan{counted: 30, stay: 20}}, {"after", 0.8, plan{counted: 20}},
+		{"ten times the capacity", 10, plan{counted: 30, stay: 20}}, {"after", 0.8, plan{counted: 20}},
 	}
-	x := func(second float64) float64 { return crowdLeft + second/seconds*(pictureWidth-crowdLeft-20) }
+	var asked, completed series
+	for _, p := range phases {
+		b := v.send(p.times*capacity, p.plan)
+		asked, completed = append(asked, b.asked...), append(completed, b.completed...)
+	}
+	var out strings.Builder
+	most, from := max(capacity, slices.Max(asked)), 0
+	x := func(second float64) float64 {
+		return crowdLeft + second/float64(len(asked))*(pictureWidth-crowdLeft-20)
+	}
 	y := func(perSecond float64) float64 {
 		share := math.Log(max(perSecond, leastPerSecond)/leastPerSecond) / math.Log(most/leastPerSecond)
 		return crowdHeight - crowdBottom - share*(crowdHeight-crowdBottom-crowdTop)
 	}
-	var out strings.Builder
-	fmt.Fprintf(&out, "<rect class=\"offered\" x=\"8\" y=\"10\" width=\"12\" height=\"3\"/><text x=\"26\" y=\"17\">visitors who arrive in a second</text>\n")
-	fmt.Fprintf(&out, "<rect class=\"completed\" x=\"243\" y=\"10\" width=\"12\" height=\"3\"/><text x=\"261\" y=\"17\">journeys completed in a second</text>\n")
-	for _, perSecond := range []float64{10, 20, 50, 100, 200, 500, 1000, 2000} {
+	for _, perSecond := range []float64{10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000} {
 		if perSecond <= most {
 			fmt.Fprintf(&out, "<path class=\"ruler\" d=\"M%d %.1fH%d\"/><text class=\"small\" x=\"8\" y=\"%.1f\">%.0f/s</text>\n", crowdLeft, y(perSecond), pictureWidth-20, y(perSecond)+4, perSecond)
 		}
 	}
-	var offered, done strings.Builder
-	for i, c := range crowds {
-		from := c.began.Sub(began).Seconds()
-		fmt.Fprintf(&offered, "%.1f,%.1f %.1f,%.1f ", x(from), y(c.offered), x(from+c.lasting.Seconds()), y(c.offered))
-		fmt.Fprintf(&out, "<path class=\"ruler\" d=\"M%.1f %dV%d\"/><text class=\"small\" x=\"%.1f\" y=\"%d\">%s</text>\n", x(from), crowdTop-14, crowdHeight-crowdBottom, x(from)+4, crowdTop-18, phases[i].name)
+	for _, p := range phases {
+		left := x(float64(from))
+		fmt.Fprintf(&out, "<path class=\"ruler\" d=\"M%.1f %dV%d\"/><text class=\"small\" x=\"%.1f\" y=\"%d\">%s</text>\n", left, crowdTop-14, crowdHeight-crowdBottom, left+4, crowdTop-18, p.name)
+		from += p.counted
 	}
-	for second, n := range completed {
-		fmt.Fprintf(&done, "%.1f,%.1f ", x(float64(second)+0.5), y(n))
+	for second := 0; second < len(asked); second += 10 {
+		fmt.Fprintf(&out, "<text class=\"small\" x=\"%.1f\" y=\"%d\">%d s</text>\n", x(float64(second)), crowdHeight-10, second)
 	}
-	fmt.Fprintf(&out, "<polyline class=\"offered\" points=\"%s\"/>\n<polyline class=\"completed\" points=\"%s\"/>\n", strings.TrimSpace(offered.String()), strings.TrimSpace(done.String()))
-	for second := 0.0; second < seconds; second += 10 {
-		fmt.Fprintf(&out, "<text class=\"small\" x=\"%.1f\" y=\"%d\">%.0f s</text>\n", x(second), crowdHeight-10, second)
+	line := func(class string, left int, means string, of series) {
+		fmt.Fprintf(&out, "<rect class=\"%s\" x=\"%d\" y=\"10\" width=\"12\" height=\"3\"/><text x=\"%d\" y=\"17\">%s</text>\n<polyline class=\"%s\" points=\"", class, left, left+18, means, class)
+		for second, n := range of {
+			fmt.Fprintf(&out, "%.1f,%.1f ", x(float64(second)+0.5), y(n))
+		}
+		out.WriteString("\"/>\n")
 	}
-	return svg(crowdHeight, fmt.Sprintf("Visitors a second, and journeys completed a second, with a capacity of %.0f a second", capacity), out.String())
+	line("offered", 8, "requests to start in a second", asked)
+	line("completed", 243, "journeys completed in a second", completed)
+	return svg(crowdHeight, fmt.Sprintf("Requests to start a second, and journeys completed a second, with a capacity of %.0f a second", capacity), out.String())
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 )
 
@@ -43,6 +44,8 @@ func printTable(to io.Writer, rows []row) {
 		}
 		switch {
 		case r.threshold == threshold{}:
+		case math.IsNaN(r.ratio):
+			verdict = "**not measurable**"
 		case r.threshold.met(r.ratio):
 			verdict = "reached"
 		default:
@@ -73,6 +76,13 @@ type series []float64
 func (s series) median() float64 {
 	sorted := slices.Sorted(slices.Values(s))
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+}
+
+func (s series) sum() (all float64) {
+	for _, one := range s {
+		all += one
+	}
+	return all
 }
 
 // combine applies a function to two series, round by round.

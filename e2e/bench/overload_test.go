@@ -1,0 +1,32 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+func TestACrowdIsComparedWithItsBetterNeighbour(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		before, crowd, after, late float64
+		goodput, recovery          bool
+	}{
+		"a neighbour of the machine slows the first": {before: 45, crowd: 82, after: 90, goodput: true, recovery: true},
+		"the crowd costs too much":                   {before: 90, crowd: 80, after: 90, recovery: true},
+		"no recovery":                                {before: 90, crowd: 85, after: 80, goodput: true},
+		"a collapse that lasts":                      {before: 90, crowd: 45, after: 10},
+		"the load was late":                          {before: 90, crowd: 90, after: 90, late: 0.02},
+	} {
+		var blocks []*block
+		for _, perSecond := range []float64{test.before, test.crowd, test.after} {
+			h := hdrhistogram.New(1, 1000, 3)
+			blocks = append(blocks, &block{perSecond: perSecond, late: test.late, asked: make(series, 10), journeys: h, turnedAway: h})
+		}
+		rows := round{blocks[0], blocks[1], blocks[2]}.rows("", 0.9)
+		goodput, recovery := rows[0], rows[len(rows)-1]
+		if goodput.threshold.met(goodput.ratio) != test.goodput || recovery.threshold.met(recovery.ratio) != test.recovery {
+			t.Errorf("%s: ratios %.2f and %.2f", name, goodput.ratio, recovery.ratio)
+		}
+	}
+}
