@@ -232,7 +232,7 @@ func (h *harness) do(request *http.Request) (http.Header, []byte) {
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	h.must(err)
-	if response.StatusCode >= http.StatusBadRequest {
+	if response.StatusCode > 299 && (response.StatusCode != http.StatusNotModified || request.Header.Get("If-None-Match") == "") {
 		h.Fatalf("%s %s: status %d: %s", request.Method, request.URL, response.StatusCode, body)
 	}
 	return response.Header, body

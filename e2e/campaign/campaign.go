@@ -57,6 +57,7 @@ func (c Campaign) Run(ctx context.Context, o Options) (*Report, error) {
 		if o.Gateway, err = build(ctx, dir, "frontdesk", o.Mutation); err != nil {
 			return record.Report(), err
 		}
+		record = NewRecorder(c.Name, o) // the build is not part of the campaign
 	}
 	err := c.Drive(ctx, o, record)
 	return record.Report(), err

@@ -38,7 +38,15 @@ func Must(t testing.TB, err error) {
 // Run runs a function that uses the scope as a test uses its testing.TB, and returns its failures.
 func (s *Scope) Run(do func()) error {
 	var running sync.WaitGroup
-	running.Go(do)
+	running.Go(func() {
+		defer func() {
+			if mistake := recover(); mistake != nil {
+				s.End() // the program ends now
+				panic(mistake)
+			}
+		}()
+		do()
+	})
 	running.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,7 +119,9 @@ var packageScope = NewScope(context.Background())
 // shared makes something once for all tests of a package, when the first one asks for it.
 func shared[T any](start func(testing.TB) T) func(testing.TB) T {
 	once := sync.OnceValues(func() (made T, err error) {
-		err = packageScope.Run(func() { made = start(packageScope) })
+		own := NewScope(packageScope.Context()) // with failures of its own
+		err = own.Run(func() { made = start(own) })
+		packageScope.Cleanup(own.End)
 		return made, err
 	})
 	return func(t testing.TB) T {

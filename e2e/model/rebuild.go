@@ -40,7 +40,7 @@ func (m *machine) derivePayment(w *world, n int) record {
 	switch {
 	case s.acceptanceJournaled():
 		r.state = recorded
-	case s.held == refundedThere && (r.claim == 0 || r.attempt.refund() || m.released(s.journal[r.claim-1])): // by a refund of ours, or by another party
+	case s.held == refundedThere && (r.claim == 0 || r.attempt.refund() || m.released(s.journal[r.claim-1])): // else the open claim may have been sent, see below
 		r.state = refunded
 	case r.attempt.refund():
 		r.state = refunding

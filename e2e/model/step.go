@@ -244,7 +244,7 @@ func (m *machine) refundUnclaimed(w *world) {
 	switch {
 	case w.redis.releasePending:
 		m.releaseLate(w)
-	case w.of(w.redis).untouched() && w.of(w.redis).journal[w.redis.claim-1].release != 0: // and none ever can
+	case w.of(w.redis).untouched() && w.of(w.redis).journal[w.redis.claim-1].release != 0: // so no attempt was sent, or ever will be
 		m.giveBack(w)
 	default:
 		m.move(w, blocked, normal, "reads of a claim that was not given up: no refund is safe")

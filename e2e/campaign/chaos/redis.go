@@ -101,6 +101,9 @@ func (s redisSetup) breakIt(r *run) {
 	r.injectUnderLoad(redisBuyers, 2, enough, func(ctx context.Context, round int) {
 		for _, fault := range faults {
 			r.waitUpTo(ctx, maxRedisPause)
+			if ctx.Err() != nil {
+				return
+			}
 			fault.inject(ctx)
 			r.record.AddFault(fault.kind)
 		}

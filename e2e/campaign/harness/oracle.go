@@ -116,15 +116,16 @@ func (j *Journey) evidence(a accounts) campaign.Evidence {
 	}
 	var deskAt time.Time
 	for _, entry := range a.ledger {
-		switch amount := int64(entry.Amount); {
-		case entry.SaleID != e.Sale:
-		case entry.Mean == deskMean:
-			e.Desk, deskAt = append(e.Desk, amount), entry.At
-		default:
-			e.Booked = append(e.Booked, amount)
-			if len(e.Desk) > 0 {
-				e.SentAfterDesk = entry.At.Sub(deskAt)
-			}
+		if entry.SaleID != e.Sale {
+			continue
+		}
+		if entry.Mean == deskMean {
+			e.Desk, deskAt = append(e.Desk, int64(entry.Amount)), entry.At
+			continue
+		}
+		e.Booked = append(e.Booked, int64(entry.Amount))
+		if len(e.Desk) > 0 {
+			e.SentAfterDesk = entry.At.Sub(deskAt) // the last of ours after the last of theirs
 		}
 	}
 	if j.Forgotten || e.State == "" {

@@ -80,7 +80,7 @@ func (w *SentinelRedis) awaitReplication() {
 	defer sentinel.Close()
 	ctx := w.t.Context()
 	var asked time.Time
-	frontdesktest.Eventually(w.t, "the replica follows the primary and the Sentinel sees it", func() bool {
+	frontdesktest.Must(w.t, frontdesktest.Within(ctx, "the replica follows the primary and the Sentinel sees it", frontdesktest.Patience, func() bool {
 		if time.Since(asked) > retryAfter {
 			if !asked.IsZero() {
 				w.sentinel.Kill()
@@ -97,7 +97,7 @@ func (w *SentinelRedis) awaitReplication() {
 				one["master-port"] == fmt.Sprint(w.primary.Port)
 		})
 		return err == nil && usable && strings.Contains(primary.Info(ctx, "replication").Val(), "state=online")
-	})
+	}))
 }
 
 // maxFailovers: on a machine that is too busy, a Sentinel can miss an election.

@@ -59,7 +59,10 @@ func (h *Harness) Settle(ctx context.Context, journeys []*Journey) {
 	back.Wait()
 	// Some payments are advanced only by the sweeper: their buyers saw an end before Redis forgot it, or their
 	// registration is gone. Those that are not settled in time are judged as they are.
-	for h.unsettled() > 0 && frontdesktest.Sleep(ctx, 500*time.Millisecond) {
+	for h.unsettled() > 0 {
+		if !frontdesktest.Sleep(ctx, 500*time.Millisecond) {
+			break
+		}
 	}
 }
 
