@@ -53,7 +53,7 @@ func (cfg *Config) startMock(ctx context.Context, group *errgroup.Group, port st
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		if err := serve(ctx, internal, m.devtools.Wrap(m.world.Handler()), m.world.Close); err != nil {
-			log.Error("simulator stopped with an error", "error", err)
+			log.ErrorContext(ctx, "simulator stopped with an error", "error", err)
 		}
 	})
 	m.stop = func() { cancel(); serving.Wait() }

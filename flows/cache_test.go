@@ -252,13 +252,13 @@ func TestCachedOnly(t *testing.T) {
 		_, version, err := g.catalogue.Products(ctx, web)
 		return err == nil && version.Fresh(w.clock.Now())
 	})
-	before := len(w.sim.Requests())
+	before := w.asked()["listProducts"]
 	other := web
 	other.Date = w.clock.Now().AddDate(0, 0, 9).Format(time.DateOnly)
 	if _, _, err := g.catalogue.Products(ctx, other); flows.CodeOf(err) != flows.Overloaded {
 		t.Errorf("a catalogue that is not cached: %v", err)
 	}
-	if more := len(w.sim.Requests()) - before; more > 0 {
+	if more := w.asked()["listProducts"] - before; more > 0 {
 		t.Errorf("%d calls", more)
 	}
 }

@@ -355,8 +355,10 @@ func TestOwnQueueCancelsNothing(t *testing.T) {
 	g, crowded := w.gateway(), w.gateway(gatewayOptions{limits: club.Limits{MaxAttempts: 1, MaxConcurrency: 1, QueueTimeout: time.Nanosecond}})
 	p := w.started(g)
 	w.confirm(p, goodCard)
-	slow := clubsim.Fault{Kind: "delay", DelayMs: 2000} // the sale and its check are read at once, with one permit
-	if err := w.sim.SetFaults([]clubsim.Fault{slow}); err != nil {
+	slow := func(path string) clubsim.Fault {
+		return clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: path}, Kind: "delay", DelayMs: 3000}
+	}
+	if err := w.sim.SetFaults([]clubsim.Fault{slow("/sales/*"), slow("/sales/*/check")}); err != nil { // both are read at once, with one permit
 		t.Fatal(err)
 	}
 	if _, err := crowded.Advance(t.Context(), p.ID); flows.CodeOf(err) != flows.ClubSystemUnavailable {

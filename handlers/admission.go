@@ -30,7 +30,7 @@ const (
 	// a place.
 	open class = "open"
 	// newcomers start a registration. They get a place while less than their share of all places is
-	// taken, so that a visitor who was admitted can finish.
+	// taken, so that admitted visitors can finish.
 	newcomers class = "new"
 	// browsing reads a catalogue that is not fresh. While its share is taken, an older one is shown.
 	browsing class = "catalogue"
@@ -148,7 +148,7 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 			s.cfg.OnAdmission(Admission{string(kind), outcome, s.places.Limit(), s.inProgress()})
 		}
 		if outcome != Admitted && outcome != Queued {
-			refusal := &flows.Error{Code: flows.Overloaded, RetryAfter: s.returnAfter(kind)}
+			refusal := &flows.Error{Code: flows.Overloaded, RetryAfter: s.returnAfter(kind, outcome)}
 			if kind != browsing || !isAnonymous(c.Request()) {
 				return refusal
 			}
@@ -181,9 +181,9 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// returnAfter is when a caller who was turned away should return.
-func (s *Server) returnAfter(kind class) time.Duration {
-	if kind == newcomers {
+// returnAfter is when a refused caller should return.
+func (s *Server) returnAfter(kind class, outcome string) time.Duration {
+	if kind == newcomers && outcome != CallerLeft {
 		return s.crowd.turnAway(s.cfg.Now())
 	}
 	return minTurnedAway + rand.N(turnedAwaySpread) // #nosec G404 -- it hides nothing

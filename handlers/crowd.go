@@ -13,11 +13,11 @@ type crowd struct {
 	mu                 sync.Mutex
 	since              time.Time // of the counts
 	admitted, refusals float64
-	pause              time.Duration // on average; zero: nobody was turned away yet
+	pause              time.Duration // on average; zero before the first refusal
 }
 
 const (
-	// minCrowdPause and maxCrowdPause bound the average pause. Nobody watches a page for much longer.
+	// minCrowdPause and maxCrowdPause bound the average pause. Few visitors watch a page for much longer.
 	minCrowdPause = 6 * time.Second
 	maxCrowdPause = time.Minute
 	// minAdmitted a second is assumed while a burst has filled all places and none is free yet.

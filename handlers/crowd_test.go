@@ -14,7 +14,7 @@ func TestCrowdReturnsAsFastAsItIsServed(t *testing.T) {
 		pause            time.Duration // on average at the end of the minute, at most
 		returns          int           // in the last second of the minute, at most
 	}{
-		"a small crowd": {arrivals: 60, places: 50, pause: minCrowdPause, returns: 150},
+		"a small crowd": {arrivals: 55, places: 50, pause: minCrowdPause, returns: 100},
 		"a large crowd": {arrivals: 400, places: 50, pause: maxCrowdPause, returns: 400},
 	} {
 		var c crowd

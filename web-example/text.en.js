@@ -36,7 +36,7 @@ export default {
 
   loading: "Loading…",
   busy: "One moment, please…",
-  crowded: "Many people are signing up at the moment. Your sign-up will continue by itself; you do not need to type anything again.",
+  crowded: "Many people are signing up at the moment. Your sign-up will continue automatically; you do not need to type anything again.",
   waiting: "The connection is slow or lost. We will keep trying – nothing will be done twice.",
   back: "Back",
   retry: "Try again",

@@ -151,6 +151,9 @@ func (c *cache[K, V]) copied(ctx context.Context, key K, refusal error) (*entry[
 		if shared == nil || c.cfg.Now().Sub(shared.At) >= keptFor {
 			return nil, errors.Join(refusal, err)
 		}
+		if newer, ok := c.local.lookup(key); ok && newer.At.After(shared.At) {
+			return newer, nil
+		}
 		c.local.set(key, shared)
 		return shared, nil
 	})
@@ -172,7 +175,8 @@ func (c *cache[K, V]) refresh(ctx context.Context, key K, read func(context.Cont
 		if ok && cached.Fresh(c.cfg.Now()) {
 			return cached, nil // another load has just ended
 		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
+		ctx = context.WithValue(context.WithoutCancel(ctx), cachedOnlyKey{}, nil) // others wait for it too
+		ctx, cancel := context.WithTimeout(ctx, readTimeout)
 		defer cancel()
 		loaded, err := c.load(ctx, name, cached, read)
 		if err != nil {

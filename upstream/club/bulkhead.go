@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	failsafebulkhead "github.com/failsafe-go/failsafe-go/bulkhead"
@@ -23,6 +24,7 @@ type bulkhead struct {
 	permits failsafebulkhead.Bulkhead[any]
 	maxWait time.Duration
 	breaker circuitbreaker.CircuitBreaker[any]
+	opened  atomic.Int64 // how often the breaker has opened
 	budget  *budget
 	reserve int // retries that it leaves to others
 }
@@ -58,43 +60,44 @@ func newBulkhead(limits Limits, lane Lane, shared *budget) *bulkhead {
 	if lane == Newcomers || lane == Browsers {
 		concurrency, reserve = max(1, concurrency/2), budgetBurst/2
 	}
-	return &bulkhead{
+	b := &bulkhead{
 		permits: failsafebulkhead.New[any](uint(concurrency)), // #nosec G115 -- a constant of the program
-		maxWait: limits.QueueTimeout,
-		breaker: circuitbreaker.NewBuilder[any]().
-			WithFailureRateThreshold(breakerRate, uint(limits.BreakerCalls), breakerWindow). // #nosec G115 -- as above
-			WithDelay(limits.BreakerPause).WithSuccessThreshold(breakerTrials).Build(),
-		budget: shared, reserve: reserve,
+		maxWait: limits.QueueTimeout, budget: shared, reserve: reserve,
 	}
+	b.breaker = circuitbreaker.NewBuilder[any]().
+		WithFailureRateThreshold(breakerRate, uint(limits.BreakerCalls), breakerWindow). // #nosec G115 -- as above
+		WithDelay(limits.BreakerPause).WithSuccessThreshold(breakerTrials).
+		OnOpen(func(circuitbreaker.StateChangedEvent) { b.opened.Add(1) }).Build()
+	return b
 }
 
-// acquire takes a permit; each success must be followed by one release. The call is a trial if
-// the breaker has not closed again.
-func (b *bulkhead) acquire(ctx context.Context) (trial bool, err error) {
+// acquire takes a permit; each success must be followed by one release. It returns how often the
+// breaker had opened.
+func (b *bulkhead) acquire(ctx context.Context) (opened int64, err error) {
 	if ctx.Err() != nil { // the caller has left
-		return false, ctx.Err()
+		return 0, ctx.Err()
 	}
 	err = b.permits.AcquirePermitWithMaxWait(ctx, b.maxWait)
 	if errors.Is(err, failsafebulkhead.ErrFull) {
-		return false, ErrBusy
+		return 0, ErrBusy
 	}
 	if err != nil {
-		return false, err
+		return 0, err
 	}
-	if trial = !b.breaker.IsClosed(); !b.breaker.TryAcquirePermit() {
+	if opened = b.opened.Load(); !b.breaker.TryAcquirePermit() {
 		b.permits.ReleasePermit()
-		return false, ErrUnavailable
+		return 0, ErrUnavailable
 	}
-	return trial, nil
+	return opened, nil
 }
 
 // release returns the permit and reports to the breaker how the call in ctx ended. A refusal or a
 // rejection is a normal response, and a 429 shows that the club system is up. A caller that
 // left says nothing about it; after a pause, where each call is a trial, that is not enough. Nor
-// does a call that began before the breaker opened say anything about the club system after it.
-func (b *bulkhead) release(ctx context.Context, trial bool, e *Error) {
+// does a call that began before the breaker last opened say anything about the club system now.
+func (b *bulkhead) release(ctx context.Context, opened int64, e *Error) {
 	b.permits.ReleasePermit()
-	if !trial && !b.breaker.IsClosed() {
+	if opened != b.opened.Load() {
 		return
 	}
 	failed := e != nil && e.transient && e.Status != http.StatusTooManyRequests

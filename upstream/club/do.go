@@ -122,7 +122,7 @@ func (c *Client) bearer(ctx context.Context, r *request) (string, error) {
 func (c *Client) send(ctx context.Context, b *bulkhead, r *request, token string) (response, *Error) {
 	ctx, span := startSpan(ctx, r.op)
 	defer span.End()
-	trial, err := b.acquire(ctx)
+	opened, err := b.acquire(ctx)
 	if err != nil {
 		held := notSent(r.op, err)
 		if ctx.Err() == nil { // otherwise the caller has left
@@ -137,7 +137,7 @@ func (c *Client) send(ctx context.Context, b *bulkhead, r *request, token string
 	}
 	start := c.cfg.Now()
 	a, e := c.exchange(ctx, r, token)
-	b.release(ctx, trial, e)
+	b.release(ctx, opened, e)
 	c.observe(ctx, r.op, a.status, e, c.cfg.Now().Sub(start))
 	if r.token == nil {
 		c.tokens.report(token, a.status)
