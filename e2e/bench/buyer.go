@@ -121,7 +121,8 @@ func (t bareTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	select {
 	case c = <-t[r.URL.Host]:
 	default:
-		opened, err := net.Dial("tcp", r.URL.Host)
+		deadline, _ := r.Context().Deadline()
+		opened, err := (&net.Dialer{Deadline: deadline}).Dial("tcp", r.URL.Host)
 		if err != nil {
 			return nil, err
 		}

@@ -49,7 +49,7 @@ type block struct {
 	cpu                string // how much of a core each process used
 
 	mu                   sync.Mutex
-	journeys, turnedAway *hdrhistogram.Histogram // begun after settling; refused; in µs, up to a minute
+	journeys, turnedAway *hdrhistogram.Histogram // begun after settling, those given up with journeyTime; refused; in µs
 	givenUp              map[string]int          // visitors, by the last refusal
 }
 
@@ -86,7 +86,9 @@ type visitors struct {
 	now       atomic.Pointer[block]
 	present   sync.WaitGroup
 
-	completed, asked, late atomic.Int64 // in this second
+	completed, asked atomic.Int64 // in this second
+	visits, late     atomic.Int64 // in this block
+	over             context.Context
 }
 
 // visitors runs a gateway with upstreams in a process of their own.
@@ -103,6 +105,9 @@ func (h *harness) visitors() *visitors {
 	v.pids = []int{g.PID(), simulator.PID(), int(h.info(frontdesktest.RedisClient(h, redis), "Server", "process_id")), os.Getpid()}
 	percent := debug.SetGCPercent(800) // the load has little garbage, and shares its core
 	h.Cleanup(func() { debug.SetGCPercent(percent) })
+	var stop context.CancelFunc
+	v.over, stop = context.WithCancel(h.Context())
+	h.Cleanup(stop)
 	return v
 }
 
@@ -133,7 +138,7 @@ func (v *visitors) send(perSecond float64, of plan) *block {
 		b.completed, b.asked = append(b.completed, float64(v.completed.Swap(0))), append(b.asked, float64(v.asked.Swap(0)))
 		b.memory = max(b.memory, v.memory(v.process))
 	}
-	b.perSecond, b.late = b.completed[of.settling:].sum()/float64(of.counted), float64(v.late.Swap(0))/b.asked.sum()
+	b.perSecond, b.late = b.completed[of.settling:].sum()/float64(of.counted), float64(v.late.Swap(0))/float64(v.visits.Swap(0))
 	share := v.used().combine(before, func(after, before float64) float64 { return 100 * (after - before) / time.Since(b.began).Seconds() })
 	b.cpu = fmt.Sprintf("CPU: gateway %.0f%%, upstreams %.0f%%, Redis %.0f%%, load %.0f%%", share[0], share[1], share[2], share[3])
 	return b
@@ -149,32 +154,44 @@ func (v *visitors) used() (all series) {
 
 // visit is made by a visitor who arrives, or who was turned away and returns when the gateway says so.
 func (v *visitors) visit(number int, intended, leaves time.Time) {
+	if v.over.Err() != nil { // the measurement has failed
+		v.present.Done()
+		return
+	}
 	b := v.now.Load()
+	v.visits.Add(1)
 	if time.Since(intended) > tooLate {
 		v.late.Add(1)
 	}
-	ctx, cancel := context.WithDeadline(v.Context(), intended.Add(journeyTime))
+	ctx, cancel := context.WithDeadline(v.over, intended.Add(journeyTime))
 	defer cancel()
 	err := v.journey(ctx, number)
+	took := time.Since(intended)
+	refusal, refused := errors.AsType[*frontdesktest.StatusError](err)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	took := time.Since(intended).Microseconds()
-	switch refusal, refused := errors.AsType[*frontdesktest.StatusError](err); {
-	case refused && refusal.Code() == string(api.Overloaded):
-		_ = b.turnedAway.RecordValue(took)
+	if refused && refusal.Code() == string(api.Overloaded) {
+		_ = b.turnedAway.RecordValue(took.Microseconds())
 		if next := time.Now().Add(refusal.RetryAfter()); next.Before(leaves) {
 			time.AfterFunc(refusal.RetryAfter(), func() { v.visit(number, next, leaves) })
 			return
 		}
+		b.givenUp["turned away for too long"]++
+		v.present.Done()
+		return
+	}
+	switch {
 	case refused:
 		b.givenUp[fmt.Sprint(refusal.Status, " ", refusal.Code())]++
+		took = journeyTime
 	case err != nil:
-		b.givenUp["no response in time"]++
+		b.givenUp["no response"]++
+		took = journeyTime
 	default:
 		v.completed.Add(1)
-		if !intended.Before(b.at(float64(b.settling))) {
-			_ = b.journeys.RecordValue(took)
-		}
+	}
+	if !intended.Before(b.at(float64(b.settling))) {
+		_ = b.journeys.RecordValue(took.Microseconds())
 	}
 	v.present.Done()
 }

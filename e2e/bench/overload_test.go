@@ -21,12 +21,29 @@ func TestACrowdIsComparedWithItsBetterNeighbour(t *testing.T) {
 		var blocks []*block
 		for _, perSecond := range []float64{test.before, test.crowd, test.after} {
 			h := hdrhistogram.New(1, 1000, 3)
-			blocks = append(blocks, &block{perSecond: perSecond, late: test.late, asked: make(series, 10), journeys: h, turnedAway: h})
+			blocks = append(blocks, &block{perSecond: perSecond, offered: 100, late: test.late, asked: make(series, 10), journeys: h, turnedAway: h})
 		}
-		rows := round{blocks[0], blocks[1], blocks[2]}.rows("", 0.9)
+		rows := round{blocks[0], blocks[1], blocks[2]}.rows("", threshold{atLeast: 0.9}, threshold{})
 		goodput, recovery := rows[0], rows[len(rows)-1]
 		if goodput.threshold.met(goodput.ratio) != test.goodput || recovery.threshold.met(recovery.ratio) != test.recovery {
 			t.Errorf("%s: ratios %.2f and %.2f", name, goodput.ratio, recovery.ratio)
 		}
+	}
+}
+
+func TestACollapseThatLastsMisses(t *testing.T) {
+	t.Parallel()
+	at := func(perSecond float64) *block {
+		h := hdrhistogram.New(1, 1000, 3)
+		return &block{perSecond: perSecond, offered: 100, memory: 1, asked: make(series, 10), journeys: h, turnedAway: h}
+	}
+	long := round{at(90), at(90), at(90)}
+	short := []round{{at(90), at(10), at(10)}}
+	for range rounds - 1 {
+		short = append(short, round{at(10), at(10), at(10)})
+	}
+	rows := crowdRows("", 100, long, short)
+	if last := rows[len(rows)-1]; last.threshold.met(last.ratio) {
+		t.Errorf("%s: %.2f", last.work, last.ratio)
 	}
 }
