@@ -15,18 +15,25 @@ export const KEPT_FOR = 30 * 60_000;
 /** More digits than a phone number has: perhaps a card number, which is never kept. */
 const CARD_NUMBER = /(?:\d[ -]?){14}/;
 
+/** The same, where the browser forbids storage. @type {{ at: number, details: Details } | undefined} */
+let memory;
+
 /** @param {Details} details */
 export function keepDraft(details) {
-  if (CARD_NUMBER.test(JSON.stringify(details))) dropDraft();
-  else tab.keep(DRAFT, { at: Date.now(), details });
+  memory = { at: Date.now(), details };
+  if (CARD_NUMBER.test(JSON.stringify(details))) tab.drop(DRAFT);
+  else tab.keep(DRAFT, memory);
 }
 
 /** @returns {Details | undefined} */
 export function draft() {
-  const { at, details } = tab.kept(DRAFT) ?? {};
+  const { at, details } = tab.kept(DRAFT) ?? memory ?? {};
   if (Date.now() - at < KEPT_FOR) return details;
   dropDraft();
   return undefined;
 }
 
-export const dropDraft = () => tab.drop(DRAFT);
+export function dropDraft() {
+  memory = undefined;
+  tab.drop(DRAFT);
+}

@@ -35,6 +35,9 @@ const IN_PROGRESS = "frontdesk.registrations";
 /** How many of them it keeps at most. */
 const KEPT = 3;
 
+/** Counts the actions: what ends one does not end the next. */
+let turn = 0;
+
 /**
  * Runs one action at a time for the visitor: while it is in progress, nothing else can be requested. A problem that ends
  * it is shown above the step, and returned.
@@ -44,6 +47,7 @@ const KEPT = 3;
  */
 export async function attempt(doing, action) {
   if (get().busy) return undefined;
+  const mine = ++turn;
   set({ busy: doing, problem: undefined, isStuck: false });
   let leaving = false;
   try {
@@ -52,7 +56,7 @@ export async function attempt(doing, action) {
   } catch (error) {
     return await failed(error);
   } finally {
-    const end = () => get().busy === doing && set({ busy: undefined, waiting: false });
+    const end = () => mine === turn && get().busy === doing && set({ busy: undefined, waiting: false });
     if (leaving) setTimeout(end, LEAVES_WITHIN);
     else end();
   }
@@ -64,6 +68,15 @@ export async function attempt(doing, action) {
  * @param {(id: string) => Promise<boolean | void>} action
  */
 const attemptHere = (doing, action) => attempt(doing, () => action(get().place.registration ?? ""));
+
+/**
+ * Goes to a step of a registration, unless the visitor has left it meanwhile.
+ * @param {import("./route.js").Place} place
+ * @param {{ replace?: boolean }} [options]
+ */
+const goOn = (place, options) => {
+  if (get().place.registration === place.registration) go(place, options);
+};
 
 /** @param {unknown} error */
 async function failed(error) {
@@ -352,11 +365,13 @@ function showChange(registration) {
  * @param {Registration} registration
  */
 function show(registration) {
-  const { place, registration: known } = get();
-  if (place.registration !== registration.id) return;
   if (isFinal(registration)) {
     forget(registration.id);
     settle(`pay.${registration.id}`);
+  }
+  const { place, registration: known } = get();
+  if (place.registration !== registration.id) return;
+  if (isFinal(registration)) {
     dropDraft();
     set({ person: {}, given: undefined });
   }
@@ -371,8 +386,8 @@ function show(registration) {
  * @param {Registration} [registration]
  */
 function detailsOf(registration) {
-  const { givenName, mobileEnding, masked } = registration?.contact ?? {};
-  return masked && JSON.stringify([givenName, mobileEnding, masked]);
+  const { number, givenName, mobileEnding, masked } = registration?.contact ?? {}; // each correction makes a new contact
+  return masked && JSON.stringify([number, givenName, mobileEnding, masked]);
 }
 
 /**
@@ -452,7 +467,7 @@ export function unconfirmedPerson() {
 export const correct = (person) =>
   attemptHere("person", async (id) => {
     show(await api.putPerson(id, person));
-    set({ given: { registration: id, person }, person });
+    set({ given: { registration: id, person }, ...(get().place.registration === id && { person }) });
     showCart(id);
   });
 
@@ -463,7 +478,7 @@ export const correct = (person) =>
 export const correctSome = (changes) =>
   attemptHere("person", async (id) => {
     show(await api.correctPerson(id, changes));
-    set({ person: {} });
+    if (get().place.registration === id) set({ person: {} });
     showCart(id);
   });
 
@@ -472,7 +487,7 @@ export const correctSome = (changes) =>
  * @param {string} id
  */
 function showCart(id) {
-  if (!isTooYoungOrOld(get().registration)) go({ registration: id, step: "cart" });
+  if (!isTooYoungOrOld(get().registration)) goOn({ registration: id, step: "cart" });
 }
 
 /** Back to the cart, with the details as they are. */
@@ -488,7 +503,7 @@ const putIn = async (id, item) => show(await carryOut(intend(`item.${id}`, item)
 export const add = (item) =>
   attemptHere("item", async (id) => {
     await putIn(id, item);
-    go({ registration: id, step: "cart" });
+    goOn({ registration: id, step: "cart" });
   });
 
 /**
@@ -504,7 +519,7 @@ export const sign = (code) =>
   attemptHere("sign", async (id) => {
     const registration = await carryOut(intend(`sign.${id}`, { code }, undefined, { secret: true }), (intention) => api.signMandate(id, intention));
     show(registration);
-    if (registration.mandate?.state === "signed") go({ registration: id }, { replace: true });
+    if (registration.mandate?.state === "signed") goOn({ registration: id }, { replace: true });
   });
 
 /** Requests a new code. Once another code has been sent, this is a new request, even if the response was lost. */
@@ -525,7 +540,7 @@ export async function bringAccount(accessToken) {
     const body = { accessToken };
     show(await carryOut(intend(`prospect.${id}`, body, undefined, { secret: true }), (intention) => api.migrateProspect(id, intention)));
     set({ accessToken: undefined, person: {}, given: undefined, brought: id }); // the account replaces what was typed
-    go({ registration: id, step: "cart" }, { replace: true });
+    goOn({ registration: id, step: "cart" }, { replace: true });
   });
   if (problem?.code === "access_token_refused") set({ accessToken: undefined });
   return problem;
@@ -547,7 +562,7 @@ export const replace = (item) =>
       if (isRefused) for (const { offerId = "", startDate, debit } of before) await quietly(() => putIn(id, { offerId, startDate, debit }));
       throw error;
     }
-    go({ registration: id, step: "cart" });
+    goOn({ registration: id, step: "cart" });
   });
 
 /**
@@ -558,7 +573,7 @@ export const removeItem = (item) =>
   attemptHere("remove", async (id) => {
     settle(`item.${id}`); // the response to an earlier attempt would show what is removed now
     show(await api.removeItem(id, item));
-    go({ registration: id, step: "cart" }, { replace: true });
+    goOn({ registration: id, step: "cart" }, { replace: true });
   });
 
 /** Makes the club system check the cart again. */
@@ -566,9 +581,9 @@ export const checkAgain = () =>
   attemptHere("check", async (id) => {
     const { valid, problems } = await api.checkCart(id);
     const { registration } = get();
-    if (registration) show({ ...registration, cart: { ...registration.cart, valid, problems } });
+    if (registration?.id === id) show({ ...registration, cart: { ...registration.cart, valid, problems } });
     await refresh(id);
-    go({ registration: id, step: "cart" }, { replace: true });
+    goOn({ registration: id, step: "cart" }, { replace: true });
   });
 
 /** Does what the cart's button says: pays by card, or confirms a free cart. */
@@ -675,7 +690,7 @@ export const signOff = () =>
     settle("start"); // its body has the details
     dropDraft();
     dropIdentity();
-    set({ person: {}, given: undefined, link: undefined, inProgress: [], identity: undefined, me: undefined, transfer: undefined, accessToken: undefined });
+    set({ person: {}, given: undefined, link: undefined, inProgress: [], identity: undefined, me: undefined, transfer: undefined, accessToken: undefined, catalogue: undefined });
     go({}, { replace: true });
   });
 

@@ -243,7 +243,7 @@ onChange(() => {
   set({
     problem: undefined, isStuck: false, missing: false,
     ...(left && { registration: undefined, readings: 0, consents: undefined, consentRequests: {}, consentResults: undefined }),
-    ...(left && place.registration && { person: given?.registration === place.registration ? given.person : {} }), // not what was typed for another one
+    ...(left && { person: given && given.registration === place.registration ? given.person : {} }), // not what was typed for another one
   });
   arrive();
 });

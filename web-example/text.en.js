@@ -280,7 +280,7 @@ export default {
     order: "Order with obligation to pay",
     confirmNote: "There is nothing to pay today.",
     later: {
-      summary: "Pay at the club instead",
+      summary: "Pay at the club",
       lead: (/** @type {string} */ price, /** @type {string} */ day) => `Join now and pay ${price} at the club by ${day}.`,
       dueDate: "I will pay by",
       until: (/** @type {string} */ day) => `By ${day} at the latest.`,

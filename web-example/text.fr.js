@@ -289,7 +289,7 @@ export default {
     order: "Commander avec obligation de paiement",
     confirmNote: "Il n’y a rien à payer aujourd’hui.",
     later: {
-      summary: "Payer plutôt au club",
+      summary: "Payer au club",
       lead: (price, day) => `Inscrivez-vous maintenant et payez ${price} au club au plus tard le ${day}.`,
       dueDate: "Je paierai au plus tard le",
       until: (day) => `Au plus tard le ${day}.`,

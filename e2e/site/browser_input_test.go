@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -30,6 +31,17 @@ func (b browser) Press(keys string) {
 	b.t.Helper()
 	frontdesktest.Command(b.Browser, page.BringToFront, cdp.Empty{})
 	b.Do(chromedp.KeyEvent(keys))
+}
+
+// PressEnter presses Enter as a keyboard does: if the page prevents the key, no character follows. Press sends the
+// character in an event of its own.
+func (b browser) PressEnter() {
+	b.t.Helper()
+	frontdesktest.Command(b.Browser, page.BringToFront, cdp.Empty{})
+	frontdesktest.Command(b.Browser, input.DispatchKeyEvent, input.DispatchKeyEventParams{
+		Type: input.DispatchKeyEventTypeKeyDown, Key: "Enter", Code: "Enter", Text: enterKey, UnmodifiedText: enterKey,
+		WindowsVirtualKeyCode: '\r', NativeVirtualKeyCode: '\r',
+	})
 }
 
 // maxTabs is more than the focusable elements of any page.

@@ -136,7 +136,7 @@ func TestNextOnAPhone(t *testing.T) {
 	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + today())
 	g.Fill(`[data-field="familyName"]`, "Martin")
 	g.Fill(`[data-field="givenName"]`, "Ada") // and has the focus
-	g.Press(enterKey)
+	g.PressEnter()
 	g.WaitVisible(`[data-field="birthDate"]:focus`)
 	if wrong := g.Count(`[aria-invalid="true"]`); wrong != 0 {
 		t.Errorf("%d fields are called wrong before the visitor has come to them", wrong)
@@ -173,6 +173,10 @@ func TestDetailsOfTwoSignUps(t *testing.T) {
 	g.Click(`.brand`)
 	g.chooseClub()
 	g.chooseOffer("subscription", cardOffer)
+	g.WaitVisible(`form[data-form="person"]`)
+	if typed := g.Value(`[data-field="email"]`); typed != "" {
+		t.Errorf("the form of a new sign-up is filled with %q", typed)
+	}
 	g.fillDetails()
 	for field, text := range map[string]string{"givenName": "Bea", "email": "bea@example.com", "mobile": "+33687654321"} {
 		g.Fill(`[data-field="`+field+`"]`, text)

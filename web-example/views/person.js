@@ -127,7 +127,7 @@ function saved() {
  */
 function fill(form) {
   const { place, person } = get();
-  const { address, ...known } = place.registration ? person : { ...unconfirmedPerson(), ...(draft() ?? person) };
+  const { address, ...known } = place.registration ? person : { ...unconfirmedPerson(), ...draft() };
   const values = Object.entries({ country: isCorrection() ? "" : homeCountry, ...known, ...address });
   for (const [name, value] of values) {
     const control = form.elements.namedItem(name);
@@ -180,6 +180,9 @@ function toNextField(event) {
   next.focus();
 }
 
+/** How the numbers that this page shows in international form were typed. @type {Map<string, string>} */
+const asTyped = new Map();
+
 /**
  * Shows a phone number as it will be sent, so that the visitor can check it. The country is chosen after it, and says how
  * to read a number in national form: the number as it was typed is then read again.
@@ -188,11 +191,11 @@ function toNextField(event) {
 function readNumber({ currentTarget: form, target }) {
   const mobile = /** @type {HTMLInputElement} */ (form.elements.namedItem("mobile"));
   const country = /** @type {HTMLSelectElement} */ (form.elements.namedItem("country"));
-  if (target === mobile) mobile.dataset.typed = mobile.value;
-  const { typed } = mobile.dataset;
-  if (!typed || (target !== mobile && target !== country)) return;
+  const typed = target === mobile ? mobile.value : target === country && asTyped.get(mobile.value);
+  if (!typed) return;
   const number = internationalNumber(typed, country.value || homeCountry);
   mobile.value = isInternational(number) ? number : typed;
+  asTyped.set(mobile.value, typed);
   mobile.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
