@@ -466,7 +466,8 @@ func loseCancel(d *debtor, kind string) {
 }
 
 // TestUnconfirmedSignature checks that the cart cannot be paid while it is unknown whether a code
-// signed. Reading the registration checks the code once that is possible.
+// signed, and that the mandate is neither cancelled nor replaced. Reading the registration checks the code once
+// that is possible.
 func TestUnconfirmedSignature(t *testing.T) {
 	t.Parallel()
 	d := newDebtor(t)
@@ -479,6 +480,9 @@ func TestUnconfirmedSignature(t *testing.T) {
 	}
 	d.answered(d.post("/mandate/signature", api.Signature{Code: d.code()}), api.SignatureUnconfirmed)
 	d.post("/payment", `{"method":"card"}`).Problem(api.MandateRequired)
+	d.Do("DELETE", d.path+"/mandate/signature", nil).Problem(api.ClubSystemUnavailable)
+	d.post("/mandate/signature/resend", nil).Problem(api.ClubSystemUnavailable)
+	d.post("/mandate", api.NewMandate{Holder: "Ada Martin", Iban: frontdesktest.GoodIBAN}).Problem(api.ClubSystemUnavailable)
 	d.upstreams.Sim.SetFaults(nil)
 	frontdesktest.Eventually(t, "the signature is known", func() bool { return d.read().Mandate.State == api.SignatureSigned })
 	d.sent(1)

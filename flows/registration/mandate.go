@@ -29,6 +29,12 @@ func (s *Service) CreateMandate(ctx context.Context, id, token string, in flows.
 	if err != nil {
 		return flows.View{}, err
 	}
+	if r, err = s.confirmed(ctx, r, at); err != nil {
+		return flows.View{}, err
+	}
+	if r.MandateCovers() {
+		return flows.View{}, alreadySigned()
+	}
 	contact, err := s.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
 	if err != nil {
 		return flows.View{}, flows.ClubFailed(err, "The contact could not be read.")
@@ -87,9 +93,13 @@ func (s *Service) acceptMandate(r *flows.Registration, at catalogue.Club, in *fl
 	case !r.AsksForMandate():
 		return account, &flows.Error{Code: flows.MandateNotNeeded, Detail: "Nothing in the cart is paid by direct debit."}
 	case !r.NeedsMandate():
-		return account, &flows.Error{Code: flows.MandateSigned, Detail: "The mandate is already signed."}
+		return account, alreadySigned()
 	}
 	return account, nil
+}
+
+func alreadySigned() error {
+	return &flows.Error{Code: flows.MandateSigned, Detail: "The mandate is already signed."}
 }
 
 func wireMandate(at catalogue.Club, contact club.Contact, in flows.NewMandate, account iban.IBAN) club.NewMandate {

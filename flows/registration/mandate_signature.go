@@ -130,8 +130,8 @@ func (s *Service) CancelSignature(ctx context.Context, id, token string) (flows.
 	case r.Mandate.State == flows.SignatureCancelled:
 		return s.view(r, p), nil
 	}
-	if r.Mandate.State == flows.SignatureUnconfirmed {
-		r = s.refreshMandate(ctx, r, at)
+	if r, err = s.confirmed(ctx, r, at); err != nil {
+		return flows.View{}, err
 	}
 	if r.Mandate.State == flows.SignatureSigned {
 		return flows.View{}, &flows.Error{Code: flows.MandateSigned, Detail: "The mandate is already signed. Please ask the club to revoke it."}
@@ -155,8 +155,8 @@ func (s *Service) ResendCode(ctx context.Context, id, token string) (flows.View,
 	if r.Mandate == nil {
 		return flows.View{}, flows.Signature{}.NoCodeError()
 	}
-	if r.Mandate.State == flows.SignatureUnconfirmed {
-		r = s.refreshMandate(ctx, r, at)
+	if r, err = s.confirmed(ctx, r, at); err != nil {
+		return flows.View{}, err
 	}
 	switch now := s.cfg.Now(); {
 	case r.Mandate.State == flows.SignatureSigned:
@@ -172,6 +172,18 @@ func (s *Service) ResendCode(ctx context.Context, id, token string) (flows.View,
 	}
 	s.cfg.Codes.Cancel(ctx, at.Scope, r.Mandate.Signature)
 	return s.sendCode(ctx, r, p, at, allowed)
+}
+
+// confirmed finds out whether an unconfirmed signature was made before anything replaces it: a second
+// mandate would leave the first one signed. It fails with ClubSystemUnavailable while that is not known.
+func (s *Service) confirmed(ctx context.Context, r *flows.Registration, at catalogue.Club) (*flows.Registration, error) {
+	if r.Mandate == nil || r.Mandate.State != flows.SignatureUnconfirmed {
+		return r, nil
+	}
+	if r = s.refreshMandate(ctx, r, at); r.Mandate != nil && r.Mandate.State == flows.SignatureUnconfirmed {
+		return r, &flows.Error{Code: flows.ClubSystemUnavailable, Detail: "It is not known yet whether your mandate is signed. Please try again in a moment, or ask the club's staff."}
+	}
+	return r, nil
 }
 
 // refreshMandate finds out whether an unconfirmed signature was made.

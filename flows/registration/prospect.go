@@ -3,6 +3,8 @@ package registration
 import (
 	"context"
 	"errors"
+	"net/http"
+	"slices"
 
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
@@ -104,24 +106,40 @@ func (s *Service) takeOver(ctx context.Context, r *flows.Registration, at catalo
 	}
 	r.Contact = flows.ContactOf(contact)
 	r.Prospect.Migrated, r.Prospect.Done = true, true
-	s.followContact(ctx, r, at)
+	if err := s.followContact(ctx, r, at); err != nil {
+		return false, flows.ClubFailed(err, part)
+	}
 	r.ApplySale(at.Currency, sale, check)
 	return true, nil
 }
 
-// followContact keeps a signed mandate that moved to the remaining contact, and drops any other.
-func (s *Service) followContact(ctx context.Context, r *flows.Registration, at catalogue.Club) {
+// followContact keeps a mandate that is signed, or may be, if it moved to the remaining contact, and drops any
+// other. Its error means that the club system does not say at the moment.
+func (s *Service) followContact(ctx context.Context, r *flows.Registration, at catalogue.Club) error {
 	if r.Mandate == nil || r.Mandate.Contact == r.Contact.IRI {
-		return
+		return nil
 	}
-	if r.Mandate.State == flows.SignatureSigned {
+	if state := r.Mandate.State; state == flows.SignatureSigned || state == flows.SignatureUnconfirmed {
 		mandate, err := s.cfg.Club.GetMandate(ctx, at.Scope, r.Mandate.IRI)
-		if err == nil && mandate.Contact == r.Contact.IRI {
+		switch {
+		case err != nil && isTemporary(err):
+			return err
+		case err == nil && mandate.Contact == r.Contact.IRI:
 			r.Mandate.Contact = r.Contact.IRI
-			return
+			return nil
 		}
 	}
 	s.dropMandate(ctx, r, at)
+	return nil
+}
+
+// isTemporary reports whether the same read may succeed later. Some installations cannot read a mandate at all.
+func isTemporary(err error) bool {
+	upstream, ok := errors.AsType[*club.Error](err)
+	if !ok || upstream.Status == 0 || upstream.Status >= http.StatusInternalServerError {
+		return true
+	}
+	return slices.Contains([]int{http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusTooManyRequests}, upstream.Status)
 }
 
 func accessTokenFailed(err error) error {

@@ -90,7 +90,7 @@ func (s *Service) rereadContact(ctx context.Context, r *flows.Registration, at c
 	}
 	r.Contact = next
 	if moved {
-		s.followContact(ctx, r, at)
+		return s.followContact(ctx, r, at)
 	}
 	return nil
 }

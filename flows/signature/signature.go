@@ -131,8 +131,7 @@ func (c *CodeSender) rejected(ctx context.Context, scope club.Scope, s *flows.Si
 		return &flows.Error{Code: flows.CodeExpired, Detail: "The code is too old. Please ask for a new one.", Err: err}
 	case upstream.Code == codeNotPending, errors.Is(err, club.ErrNotFound):
 		// Either the response "signed" was lost, or the code ended at the club system.
-		if done, readErr := signed(ctx); readErr == nil && done {
-			s.State = flows.SignatureSigned
+		if c.resolveUnknown(ctx, s, err, signed) == nil {
 			return nil
 		}
 		s.State = flows.SignatureExpired
@@ -151,7 +150,7 @@ func (c *CodeSender) rejected(ctx context.Context, scope club.Scope, s *flows.Si
 		Fields: []flows.FieldProblem{{Pointer: "/code", Code: flows.FieldCodeWrong}}, Err: err}
 }
 
-// resolveUnknown finds out the result of a code whose response was lost.
+// resolveUnknown finds out the result of a code whose response was lost. Its error means that the code has not signed.
 func (c *CodeSender) resolveUnknown(ctx context.Context, s *flows.Signature, err error, signed func(context.Context) (bool, error)) error {
 	done, readErr := signed(ctx)
 	switch {
