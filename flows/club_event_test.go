@@ -332,7 +332,8 @@ func TestEventsInADoubt(t *testing.T) {
 	}
 }
 
-// TestContactMergedElsewhere: the registration follows its sale to the contact that was kept.
+// TestContactMergedElsewhere: the registration follows its sale to the contact that was kept and can be paid, but its
+// visitor learns nothing about that contact and changes nothing of it.
 func TestContactMergedElsewhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -353,15 +354,56 @@ func TestContactMergedElsewhere(t *testing.T) {
 	o.idle()
 	o.allowRefresh(3 * time.Second)
 	now := o.awaitCart(r.ID, "the contact is the one that stayed", func(r *flows.Registration) bool { return string(r.Contact.IRI) == known.ContactID })
-	if now.Contact.Status != "prospect" || !now.Cart.Valid {
+	want := &flows.Contact{IRI: club.IRI(known.ContactID), Number: r.Contact.Number, Status: "temp", GivenName: r.Contact.GivenName, Merged: true}
+	if *now.Contact != *want || !now.Cart.Valid {
 		t.Errorf("it is %+v's, with %+v", now.Contact, now.Cart)
 	}
-	if r.Contact.Masked == (flows.Masked{}) || now.Contact.Masked != (flows.Masked{}) {
-		t.Errorf("the visitor sees %+v of the other contact, after %+v of their own", now.Contact.Masked, r.Contact.Masked)
-	}
+	w.expectNothingOfMerged(g, r.ID)
 	found := must(t, func() ([]string, error) { return g.store.RegistrationsOf(t.Context(), club.IRI(known.ContactID)) })
 	if len(found) != 1 || found[0] != r.ID {
 		t.Errorf("events of the contact lead to %v", found)
+	}
+	p := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), r.ID) })
+	w.confirm(p, goodCard)
+	if p = w.advance(g, p); p.State != flows.Recorded {
+		t.Fatalf("%s (%s)", p.State, p.Reason)
+	}
+	done := must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), r.ID, holderToken) })
+	if *done.Contact != *want {
+		t.Errorf("in the end it is %+v's", done.Contact)
+	}
+	if _, _, err := g.registrations.Consents(t.Context(), r.ID, holderToken); flows.CodeOf(err) != flows.PersonKnown {
+		t.Errorf("in the end the consents are read: %v", err)
+	}
+}
+
+// expectNothingOfMerged checks that the visitor of a merged contact can neither read nor change details or consents.
+func (w *world) expectNothingOfMerged(g *gateway, id string) {
+	w.Helper()
+	ctx, s := w.Context(), g.registrations
+	for name, do := range map[string]func() error{
+		"replace the person": func() error { _, err := s.PutPerson(ctx, id, holderToken, visitor); return err },
+		"correct the person": func() error {
+			_, err := s.CorrectPerson(ctx, id, holderToken, func(p flows.Person) (flows.Person, error) {
+				w.Errorf("a correction reads %+v", p)
+				return p, nil
+			})
+			return err
+		},
+		"read the consents":   func() error { _, _, err := s.Consents(ctx, id, holderToken); return err },
+		"change the consents": func() error { _, _, err := s.ChangeConsents(ctx, id, holderToken, nil, ""); return err },
+		"import an account": func() error {
+			_, err := s.Migrate(ctx, id, holderToken, w.persona("former").AccessToken)
+			return err
+		},
+	} {
+		if err := do(); flows.CodeOf(err) != flows.PersonKnown {
+			w.Errorf("%s: %v", name, err)
+		}
+	}
+	view := must(w, func() (flows.View, error) { return s.Get(ctx, id, holderToken) })
+	if got := strings.Join(view.Actions, " "); got != "pay check add_item clear_items abandon" {
+		w.Errorf("the visitor can %s", got)
 	}
 }
 

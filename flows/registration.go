@@ -131,6 +131,10 @@ type Contact struct {
 	GivenName    string `json:"givenName,omitempty"`
 	MobileEnding string `json:"mobileEnding,omitempty"` // the number's last two digits
 	Masked       Masked `json:"masked,omitzero"`        // only what the visitor entered
+
+	// Merged: the club merged the visitor's contact into this one, of which the visitor has proved nothing. Number,
+	// Status and GivenName are still those of the visitor's own.
+	Merged bool `json:"merged,omitempty"`
 }
 
 // ContactOf returns what a registration keeps of a contact.
@@ -144,6 +148,9 @@ var twoDigits = regexp.MustCompile(`[0-9]{2}$`)
 
 // Identified reports whether the club knew the buyer before.
 func (r *Registration) Identified() bool { return r.Contact != nil && r.Contact.Buyer != nil }
+
+// IsMerged reports whether the buyer is a contact that the visitor is not known to be; see Contact.
+func (r *Registration) IsMerged() bool { return r.Contact != nil && r.Contact.Merged }
 
 // HasKnownBuyer reports whether the buyer proved to be a contact of the club, at the start or since.
 func (r *Registration) HasKnownBuyer() bool {
@@ -232,6 +239,8 @@ func openActions(r *Registration, payable bool, now time.Time) []string {
 		return []string{"person", "abandon"}
 	case r.Cart.Settled():
 		return []string{"abandon"}
+	case r.IsMerged():
+		actions = []string{"abandon"} // details and consents may be another person's
 	case r.HasKnownBuyer():
 		actions = []string{"consents", "abandon"} // the club has the details
 	case r.Prospect != nil && r.Prospect.Migrated:

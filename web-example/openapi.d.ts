@@ -369,6 +369,7 @@ export interface paths {
          * @description The buyer of a registration can choose what the club may send, even after the payment. New contacts have given no
          *     consent: offer each one unticked, as an option, and never as a condition. Without a buyer, the request fails with
          *     `person_required`. Replacing the person makes a new contact, whose consents have other ids and are not given.
+         *     After the club's staff merged the buyer into another contact, it fails with `person_known`.
          */
         get: operations["listBuyersConsents"];
         put?: never;

@@ -28,14 +28,16 @@ func (s *Service) ChangeConsents(ctx context.Context, id, token string, requests
 	return changes, receipt, withoutLogin(err)
 }
 
-// buyer returns the contact of a registration.
+// buyer returns the contact of a registration, unless it may be another person's.
 func (s *Service) buyer(ctx context.Context, id, token string) (flows.ContactIdentity, error) {
 	r, _, err := s.load(ctx, id, token)
-	if err == nil && r.Contact == nil {
-		err = &flows.Error{Code: flows.PersonRequired, Detail: "Enter the buyer's details first."}
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return flows.ContactIdentity{}, err
+	case r.Contact == nil:
+		return flows.ContactIdentity{}, &flows.Error{Code: flows.PersonRequired, Detail: "Enter the buyer's details first."}
+	case r.IsMerged():
+		return flows.ContactIdentity{}, personKnown()
 	}
 	return flows.ContactIdentity{ClientToken: r.ClientToken, ContactID: r.Contact.IRI.ID(), ClubID: r.ClubID}, nil
 }

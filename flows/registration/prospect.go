@@ -25,6 +25,8 @@ func (s *Service) Migrate(ctx context.Context, id, token, accessToken string) (f
 		return flows.View{}, &flows.Error{Code: flows.CartEmpty, Detail: "Please choose an offer first."}
 	case r.Prospect != nil && r.Prospect.Done:
 		return s.view(r, p), nil
+	case r.IsMerged():
+		return flows.View{}, personKnown() // the sale is a member's already, whoever asks
 	}
 	arrived := false
 	if r.Prospect != nil { // an earlier call got somewhere

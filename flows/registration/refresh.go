@@ -66,8 +66,8 @@ func (s *Service) reread(ctx context.Context, r *flows.Registration, at catalogu
 }
 
 // rereadContact reads the cart's contact. After the club merged it into another one, the cart is that
-// one's, and a mandate follows where the club system says so. A deleted contact is kept as it was: the
-// cart's check shows the consequences.
+// one's, but the visitor learns nothing about it. A mandate follows where the club system says so. A deleted
+// contact is kept as it was: the cart's check shows the consequences.
 func (s *Service) rereadContact(ctx context.Context, r *flows.Registration, at catalogue.Club, owner club.IRI) error {
 	contact, err := s.cfg.Club.GetContact(ctx, at.Scope, owner)
 	switch {
@@ -87,6 +87,10 @@ func (s *Service) rereadContact(ctx context.Context, r *flows.Registration, at c
 	moved := r.Contact.IRI != next.IRI
 	if !moved {
 		next.Masked = r.Contact.Masked
+	}
+	if next.Merged = !r.HasKnownBuyer() && (moved || r.Contact.Merged); next.Merged {
+		// The visitor may be anyone who entered a member's name, so that only the sale is shared.
+		next.Number, next.Status, next.GivenName, next.MobileEnding = r.Contact.Number, r.Contact.Status, r.Contact.GivenName, ""
 	}
 	r.Contact = next
 	if moved {

@@ -223,7 +223,7 @@ func (s *Service) refreshView(ctx context.Context, r *flows.Registration, p *flo
 	if p != nil && !p.State.Final() && !p.Declined() && r.Phase(p, s.cfg.Now()) != flows.Attention {
 		p = s.triggerAdvance(ctx, p)
 	}
-	if p != nil && p.State == flows.Recorded && r.Contact != nil && r.Contact.Status != club.StatusCustomer {
+	if p != nil && p.State == flows.Recorded && r.Contact != nil && r.Contact.Status != club.StatusCustomer && !r.IsMerged() {
 		s.refreshContact(ctx, r)
 	}
 	if r.Mandate != nil && r.Mandate.State == flows.SignatureUnconfirmed {
@@ -308,7 +308,7 @@ func (s *Service) CorrectPerson(ctx context.Context, id, token string, correct f
 // changePerson replaces contact and sale by new ones; nil details change nothing.
 func (s *Service) changePerson(ctx context.Context, id, token string, details func(*flows.Registration, catalogue.Club) (*flows.Person, error)) (flows.View, error) {
 	return s.change(ctx, id, token, func(r *flows.Registration, at catalogue.Club) error {
-		if r.Identified() || r.Prospect != nil && r.Prospect.Migrated {
+		if r.Identified() || r.IsMerged() || r.Prospect != nil && r.Prospect.Migrated {
 			return personKnown()
 		}
 		person, err := details(r, at)
