@@ -363,6 +363,9 @@ func TestContactMergedElsewhere(t *testing.T) {
 	if len(found) != 1 || found[0] != r.ID {
 		t.Errorf("events of the contact lead to %v", found)
 	}
+	if found = w.foundByEmail(g, known); len(found) != 1 || found[0] != r.ID {
+		t.Errorf("their e-mail address leads to %v", found)
+	}
 	p := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), r.ID) })
 	w.confirm(p, goodCard)
 	if p = w.advance(g, p); p.State != flows.Recorded {

@@ -25,6 +25,19 @@ func (w *world) migrate(g *gateway, r *flows.Registration, accessToken string) (
 	return g.registrations.Migrate(w.Context(), r.ID, holderToken, accessToken)
 }
 
+// foundByEmail lists the registrations that an erasure finds by a known contact's e-mail address at the club.
+func (w *world) foundByEmail(g *gateway, known clubsim.Persona) []string {
+	w.Helper()
+	contact := must(w, func() (club.Contact, error) {
+		return w.club.GetContact(w.Context(), bastille, club.IRI(known.ContactID))
+	})
+	if contact.Email == "" || contact.Email == "ada@example.com" {
+		w.Fatalf("%s has the e-mail address %q", known.Key, contact.Email)
+	}
+	names := newKeyring(w, "one").PersonPseudonyms("demo", contact.Email, "")
+	return must(w, func() ([]string, error) { return g.store.RegistrationsOfPerson(w.Context(), names...) })
+}
+
 // expectProspect checks that the registration and the sale belong to the known contact.
 func (w *world) expectProspect(view flows.View) {
 	w.Helper()
@@ -52,6 +65,9 @@ func TestProspect(t *testing.T) {
 	w.expectProspect(view)
 	if got := strings.Join(view.Actions, " "); got != "pay check add_item clear_items consents abandon" {
 		t.Errorf("they can %s", got)
+	}
+	if found := w.foundByEmail(g, w.persona("prospect")); len(found) != 1 || found[0] != r.ID {
+		t.Errorf("an erasure by the account's e-mail address finds %v", found)
 	}
 	if again, err := w.migrate(g, r, "another"); err != nil || again.Contact.IRI != view.Contact.IRI {
 		t.Errorf("again: %v", err)

@@ -107,6 +107,7 @@ func (s *Service) takeOver(ctx context.Context, r *flows.Registration, at catalo
 		return false, nil
 	}
 	r.Contact = flows.ContactOf(contact)
+	s.indexPerson(r, contact.Email, contact.Mobile)
 	r.Prospect.Migrated, r.Prospect.Done = true, true
 	if err := s.followContact(ctx, r, at); err != nil {
 		return false, flows.ClubFailed(err, part)

@@ -93,8 +93,9 @@ func (s *Service) rereadContact(ctx context.Context, r *flows.Registration, at c
 		next.Number, next.Status, next.GivenName, next.MobileEnding = r.Contact.Number, r.Contact.Status, r.Contact.GivenName, ""
 	}
 	r.Contact = next
-	if moved {
-		return s.followContact(ctx, r, at)
+	if !moved {
+		return nil
 	}
-	return nil
+	s.indexPerson(r, contact.Email, contact.Mobile)
+	return s.followContact(ctx, r, at)
 }

@@ -187,6 +187,7 @@ func (s *Service) createContactAndSale(ctx context.Context, r *flows.Registratio
 	return s.fillSale(ctx, r, at, contact, items, offers, itemPointer)
 }
 
+// indexPerson makes a registration found for an erasure by the e-mail address and phone of its contact.
 func (s *Service) indexPerson(r *flows.Registration, email, mobile string) {
 	names := append(r.PersonPseudonyms, s.cfg.Keys.CurrentPersonPseudonyms(r.ClientToken, email, mobile)...)
 	slices.Sort(names)
