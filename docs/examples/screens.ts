@@ -75,7 +75,7 @@ export function refused(code: ProblemCodes["startPayment"]): "fix the page" | "s
     case "storage_unavailable": case "internal":
       return "send it again";
     case "cart_changed": case "cart_empty": case "cart_invalid": case "mandate_required": case "nothing_due": case "amount_due": case "method_not_offered":
-    case "payment_exists": case "person_required": case "registration_closed":
+    case "payment_exists": case "person_required": case "registration_closed": case "offer_not_available":
       return "show the registration";
     case "not_found": return "start again";
     default: return never(code);

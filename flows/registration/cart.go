@@ -34,14 +34,17 @@ func (s *Service) AddItem(ctx context.Context, id, token string, item flows.NewI
 			return err
 		}
 		item := items[0]
-		replace := r.Sale == "" || s.articleArrived(ctx, r, at, offers[0].IRI)
+		arrived, gone := false, r.Sale == ""
+		if !gone {
+			arrived, gone = s.articleArrived(ctx, r, at, offers[0].IRI)
+		}
 		if r.Cart.Settled() {
 			if err := s.save(ctx, r); err != nil {
 				return err
 			}
 			return flows.SettledError()
 		}
-		if replace {
+		if arrived || gone {
 			return s.rebuild(ctx, r, at, append(r.RequestedItems(), item))
 		}
 		if err := s.addArticle(ctx, r, at, item, offers[0]); err != nil {
@@ -177,12 +180,15 @@ func (s *Service) Check(ctx context.Context, id, token string) (flows.Cart, erro
 	if err != nil {
 		return flows.Cart{}, err
 	}
-	stored := r.Cart
-	if err := s.readCart(ctx, r, at); err != nil {
+	stored, sale, save := r.Cart, r.Sale, s.cfg.Store.AmendRegistration
+	if err := s.currentCart(ctx, r, p, at); err != nil {
 		return flows.Cart{}, err
 	}
 	r.Cart.KeepMarks(stored)
-	if err := s.cfg.Store.AmendRegistration(ctx, r); err != nil {
+	if r.Sale != sale {
+		save = s.cfg.Store.SaveRegistration // which keeps it for as long as the new sale can be paid
+	}
+	if err := save(ctx, r); err != nil {
 		s.cfg.Log.WarnContext(ctx, "checked cart not saved", "error", err)
 	}
 	return r.Cart, nil
@@ -266,8 +272,10 @@ func (s *Service) createSale(ctx context.Context, r *flows.Registration, at cata
 func (s *Service) addArticle(ctx context.Context, r *flows.Registration, at catalogue.Club, item flows.NewItem, offer catalogue.Offer) error {
 	article := club.NewArticle{Offer: offer.IRI, StartDate: item.StartDate, RepaymentSchedule: item.Debit.Wire()}
 	err := s.cfg.Club.AddArticle(ctx, at.Scope, r.Sale, article)
-	if club.OutcomeOf(err) == club.Unknown && s.articleArrived(ctx, r, at, offer.IRI) {
-		err = nil
+	if club.OutcomeOf(err) == club.Unknown {
+		if arrived, _ := s.articleArrived(ctx, r, at, offer.IRI); arrived {
+			err = nil
+		}
 	}
 	if upstream, ok := errors.AsType[*club.Error](err); ok && (upstream.Status == 400 || upstream.Status == 422) {
 		return &flows.Error{Code: flows.OfferNotAvailable, Detail: "The club does not offer this to you.", Err: err}
@@ -280,12 +288,12 @@ func (s *Service) addArticle(ctx context.Context, r *flows.Registration, at cata
 	return nil
 }
 
-// articleArrived reports whether the sale has more articles of the offer than the registration. It also marks
-// the cart if the sale was settled.
-func (s *Service) articleArrived(ctx context.Context, r *flows.Registration, at catalogue.Club, offer club.IRI) bool {
+// articleArrived reports whether the sale has more articles of the offer than the registration, or is gone from
+// the club system. It also marks the cart if the sale was settled.
+func (s *Service) articleArrived(ctx context.Context, r *flows.Registration, at catalogue.Club, offer club.IRI) (arrived, gone bool) {
 	sale, err := s.cfg.Club.GetSale(ctx, at.Scope, r.Sale)
 	if err != nil {
-		return false
+		return false, errors.Is(err, club.ErrNotFound)
 	}
 	r.MarkIfSettled(sale.State, r.SaleState)
 	remote := 0
@@ -300,7 +308,20 @@ func (s *Service) articleArrived(ctx context.Context, r *flows.Registration, at 
 			asked++
 		}
 	}
-	return remote > asked
+	return remote > asked, false
+}
+
+// currentCart reads the cart. A sale that the club system has removed is replaced by a new one of the same items,
+// if the registration can still be paid.
+func (s *Service) currentCart(ctx context.Context, r *flows.Registration, p *flows.Payment, at catalogue.Club) error {
+	err := s.readCart(ctx, r, at)
+	if !errors.Is(err, club.ErrNotFound) || r.Closed(p, s.cfg.Now()) {
+		return err
+	}
+	if _, again := s.cfg.Club.GetSale(ctx, at.Scope, r.Sale); !errors.Is(again, club.ErrNotFound) {
+		return err // only the check was not found
+	}
+	return withoutFields(s.rebuild(ctx, r, at, r.RequestedItems()))
 }
 
 // readCart reads the cart from the club system, which adds lines of its own.

@@ -77,7 +77,7 @@ func (s *Service) begin(ctx context.Context, r *flows.Registration, last *flows.
 		}
 	}
 	known := r.Cart.Settled()
-	err = s.reprice(ctx, r, at, in)
+	err = s.reprice(ctx, r, last, at, in)
 	if r.Cart.Settled() && !known {
 		p, err = s.settledExternally(ctx, r)
 		return p, false, err
@@ -131,9 +131,9 @@ func (s *Service) advance(ctx context.Context, p *flows.Payment, created bool) (
 
 // reprice reads the cart before it is paid. The buyer must have seen the amount: a cart that has
 // changed is stored, and returned as CartChanged.
-func (s *Service) reprice(ctx context.Context, r *flows.Registration, at catalogue.Club, in flows.StartPayment) error {
+func (s *Service) reprice(ctx context.Context, r *flows.Registration, last *flows.Payment, at catalogue.Club, in flows.StartPayment) error {
 	shown := r.Cart
-	if err := s.readCart(ctx, r, at); err != nil {
+	if err := s.currentCart(ctx, r, last, at); err != nil {
 		return err
 	}
 	if r.Cart.Settled() && !shown.Settled() {

@@ -1,6 +1,7 @@
 package registration
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"reflect"
@@ -48,13 +49,14 @@ func (s *Service) reread(ctx context.Context, r *flows.Registration, at catalogu
 	owner := r.Contact.IRI
 	if r.Sale != "" {
 		sale, check, err := s.cfg.Club.GetCheckedSale(ctx, at.Scope, r.Sale)
-		if err != nil {
+		switch {
+		case errors.Is(err, club.ErrNotFound): // a visitor who continues gets a new sale
+		case err != nil:
 			return false, flows.ClubFailed(err, "The cart could not be read.")
-		}
-		r.ApplySale(at.Currency, sale, check)
-		r.Cart.KeepMarks(before.Cart)
-		if sale.Contact != "" {
-			owner = sale.Contact
+		default:
+			r.ApplySale(at.Currency, sale, check)
+			r.Cart.KeepMarks(before.Cart)
+			owner = cmp.Or(sale.Contact, owner)
 		}
 	}
 	if r.Prospect == nil || r.Prospect.Done { // else the visitor is migrating
