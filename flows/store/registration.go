@@ -15,12 +15,13 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// saveRegistration replaces a registration by compare-and-set.
+// saveRegistration replaces a registration by compare-and-set. It does not expire while its latest payment
+// does not, because that one is open.
 //
 // KEYS  1 registration
 // ARGV  1 expected version (0: it must not exist)  2 operation  3 body  4 payment generation
 //
-//	5 time to live, ms, 0 to keep it
+//	5 time to live, ms, 0 to keep it  6 prefix of its payments' keys
 //
 // Returns 1 when saved (also by this operation before), 0 when it was changed.
 var saveRegistration = redis.NewScript(`
@@ -28,7 +29,11 @@ local held = redis.call('HMGET', KEYS[1], 'version', 'operation')
 if held[2] == ARGV[2] then return 1 end
 if (held[1] or '0') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'version', ARGV[1] + 1, 'operation', ARGV[2], 'body', ARGV[3], 'generation', ARGV[4])
-if ARGV[5] ~= '0' then redis.call('PEXPIRE', KEYS[1], ARGV[5]) end
+if redis.call('PTTL', ARGV[6] .. ARGV[4]) == -1 then
+  redis.call('PERSIST', KEYS[1])
+elseif ARGV[5] ~= '0' then
+  redis.call('PEXPIRE', KEYS[1], ARGV[5])
+end
 redis.call('PUBLISH', '` + changes + `', KEYS[1])
 return 1
 `)
@@ -69,7 +74,7 @@ func (s *Store) replace(ctx context.Context, r *flows.Registration, keep time.Du
 	if keep > 0 || listed(r) != r.Listed { // else it is indexed for as long as it is kept
 		index = s.index(r)
 	}
-	save := call{saveRegistration, []string{key}, []any{r.Version, uuid.NewString(), body, r.Generation, keep.Milliseconds()}}
+	save := call{saveRegistration, []string{key}, []any{r.Version, uuid.NewString(), body, r.Generation, keep.Milliseconds(), paymentPrefix(r.ID)}}
 	if err := committed(s.runAfter(ctx, index, save)); err != nil {
 		return err
 	}

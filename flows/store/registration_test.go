@@ -106,6 +106,30 @@ func TestAnswersOfRedisGetLost(t *testing.T) {
 	})
 }
 
+// TestSaveKeepsOpenPayment: a registration does not expire while its latest payment is open, even if Redis has fallen
+// back to a registration that did. After the payment's end it expires with every save.
+func TestSaveKeepsOpenPayment(t *testing.T) {
+	onEach(t, func(b *fixture) {
+		r, p := b.started()
+		save := func() {
+			if err := b.SaveRegistration(b.Context(), r); err != nil {
+				b.Fatal(err)
+			}
+		}
+		save()
+		b.lives(registrationKey(r), 0)
+		b.redis.Expire(b.Context(), registrationKey(r), time.Hour)
+		save()
+		b.lives(registrationKey(r), 0)
+		end := to(p, flows.Cancelled)
+		end.Keep = 30 * 24 * time.Hour
+		b.commit(end)
+		b.lives(registrationKey(r), 48*time.Hour)
+		save()
+		b.lives(registrationKey(r), 44*time.Hour)
+	})
+}
+
 // TestAmendLists: a registration is listed again when its lifetime restarts or its contact changes. Otherwise
 // its entry is unchanged.
 func TestAmendLists(t *testing.T) {
