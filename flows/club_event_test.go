@@ -259,6 +259,28 @@ func TestPolling(t *testing.T) {
 	}
 }
 
+// TestPollingAfterAPayment: a poll during a payment is followed by others, which find that a buyer who gave the payment
+// up has paid at the desk.
+func TestPollingAfterAPayment(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	o := w.eventHarness(g)
+	p := w.started(g)
+	o.open()
+	o.allowRefresh(16 * time.Minute)
+	frontdesktest.Eventually(t, "the next look is due after 32 minutes", func() bool {
+		return w.redis.ZScore(t.Context(), "fd:{looks}:registrations", p.Registration).Val() == float64(p.CreatedAt.Add(32*time.Minute).UnixMilli())
+	})
+	must(t, func() (flows.View, error) {
+		return g.registrations.CancelPayment(t.Context(), p.Registration, holderToken)
+	})
+	w.awaitState(g, p.ID, flows.Cancelled)
+	w.payAtDesk(p)
+	o.allowRefresh(17 * time.Minute)
+	o.awaitCart(p.Registration, "the cart is settled", settled)
+}
+
 // TestEventStorm: two thousand events about sixty registrations cause no more reads than the budget allows.
 func TestEventStorm(t *testing.T) {
 	t.Parallel()

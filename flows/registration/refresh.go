@@ -24,7 +24,7 @@ func (s *Service) Refresh(ctx context.Context, id string) (next time.Time, err e
 		return next, flows.StorageFailed(err)
 	}
 	if p != nil && !p.State.Final() {
-		return next, s.cfg.Payments.RereadEvidence(ctx, p)
+		return r.NextPoll(s.cfg.Now()), s.cfg.Payments.RereadEvidence(ctx, p) // its buyer may pay at the desk instead
 	}
 	if r.Phase(p, s.cfg.Now()) != flows.Open || r.Contact == nil {
 		return next, nil
