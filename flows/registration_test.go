@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"frontdesk/flows"
 	"frontdesk/flows/registration"
@@ -52,6 +53,33 @@ func TestPhases(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestContactIsReadSeldom: after the payment, a visitor who polls triggers a read of the contact only once in a while.
+func TestContactIsReadSeldom(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.authorised(g)
+	if p = w.advance(g, p); p.State != flows.Recorded {
+		t.Fatalf("%s (%s)", p.State, p.Reason)
+	}
+	if first := must(t, func() (bool, error) { return g.store.Once(t.Context(), "contact:"+p.Registration, time.Hour) }); !first {
+		t.Fatal("the contact was read before the visitor returned")
+	}
+	before := w.calls("/contacts/*")
+	get := func() flows.View {
+		return must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), p.Registration, holderToken) })
+	}
+	if view := get(); view.Contact.Status != "temp" || w.calls("/contacts/*") != before {
+		t.Errorf("a moment later: %s after %d reads", view.Contact.Status, w.calls("/contacts/*")-before)
+	}
+	for _, key := range w.redis.Keys(t.Context(), "fd:once:*").Val() {
+		w.redis.Del(t.Context(), key)
+	}
+	if view := get(); view.Contact.Status != "customer" || w.calls("/contacts/*") != before+1 {
+		t.Errorf("later: %s after %d reads", view.Contact.Status, w.calls("/contacts/*")-before)
 	}
 }
 

@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	// mandateRefreshEvery is how often a waiting visitor may trigger a read of an unconfirmed mandate.
-	mandateRefreshEvery = 2 * time.Second
+	// visitorRefreshEvery is how often a visitor who polls may trigger a read of an unconfirmed mandate, or of the
+	// contact after the payment.
+	visitorRefreshEvery = 2 * time.Second
 	// maxSaveAttempts is how often a change that loses a race is saved again; only a client in a loop
 	// causes more losses in a row.
 	maxSaveAttempts = 4
@@ -206,7 +207,7 @@ func (s *Service) refreshMandate(ctx context.Context, r *flows.Registration, at 
 
 // confirmMandate is refreshMandate for a waiting visitor: bounded in time and rate, without errors.
 func (s *Service) confirmMandate(ctx context.Context, r *flows.Registration) *flows.Registration {
-	first, err := s.cfg.Store.Once(ctx, "mandate:"+r.ID, mandateRefreshEvery)
+	first, err := s.cfg.Store.Once(ctx, "mandate:"+r.ID, visitorRefreshEvery)
 	if err != nil || !first {
 		return r
 	}

@@ -233,9 +233,15 @@ func (s *Service) refreshView(ctx context.Context, r *flows.Registration, p *flo
 	return s.view(r, p)
 }
 
-// refreshContact reads the contact's status after the recorded payment. A failure is left to the
-// next request.
+// refreshContact reads the contact's status after the recorded payment, bounded in time and rate: a buyer of
+// goods alone never becomes a customer. A failure is left to a later request.
 func (s *Service) refreshContact(ctx context.Context, r *flows.Registration) {
+	first, err := s.cfg.Store.Once(ctx, "contact:"+r.ID, visitorRefreshEvery)
+	if err != nil || !first {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, advanceWait)
+	defer cancel()
 	at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
 	if err != nil {
 		return
