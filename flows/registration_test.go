@@ -2,6 +2,7 @@ package flows_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -148,5 +149,34 @@ func TestCodeOf(t *testing.T) {
 	}
 	if !errors.Is(flows.ErrOwned, flows.ErrConflict) {
 		t.Error("ErrOwned does not match ErrConflict")
+	}
+}
+
+// TestPersonInIndex: a registration is found by the latest details only, however often they change, and the same
+// details again change nothing.
+func TestPersonInIndex(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	view, token := w.visited(g)
+	put := func(person flows.Person) flows.View {
+		return must(t, func() (flows.View, error) { return g.registrations.PutPerson(t.Context(), view.ID, token, person) })
+	}
+	if same := put(visitor); same.Contact.IRI != view.Contact.IRI || same.Sale != view.Sale {
+		t.Errorf("the same details lead to %s with %s", same.Contact.IRI, same.Sale)
+	}
+	other := visitor
+	for i := range 3 {
+		other.Email, other.Mobile = fmt.Sprintf("visitor%d@example.com", i), fmt.Sprintf("+3369876540%d", i)
+		put(other)
+	}
+	r, _, err := g.store.Registration(t.Context(), view.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := newKeyring(t, "one").PersonPseudonyms("demo", other.Email, other.Mobile)
+	slices.Sort(want)
+	if len(want) != 2 || !slices.Equal(r.PersonPseudonyms, want) {
+		t.Errorf("the record has %v, want %v", r.PersonPseudonyms, want)
 	}
 }

@@ -52,6 +52,9 @@ var (
 	// writes: ten a minute is a visitor who changes their mind at every step; each is up to six
 	// calls to the club system.
 	writes = limit{"writes", store.Rate{Requests: 10, Period: time.Minute}, perHolder}
+	// people: other details of a buyer are another contact at the club, which is never deleted; 30 an hour is more than
+	// anyone corrects.
+	people = limit{"people", store.Rate{Requests: 30, Period: time.Hour}, perHolder}
 	// payments: five in ten minutes are three declined cards and two slips; trying out stolen
 	// cards takes many more.
 	payments = limit{"payments", store.Rate{Requests: 5, Period: 10 * time.Minute}, perHolder}

@@ -2608,6 +2608,7 @@ export interface components {
          *     | `requests` | requests from one address (for IPv6, one /64 network), on each gateway separately | `"requests";q=120;w=120` |
          *     | `starts` | registrations started or resumed from one address, except by staff | `"starts";q=20;w=3600` |
          *     | `writes` | changes by the holder of a registration or by an identified contact | `"writes";q=10;w=60` |
+         *     | `people` | changes of the buyer's details in one registration | `"people";q=30;w=3600` |
          *     | `payments` | requests to pay for one registration | `"payments";q=5;w=600` |
          *
          *     A caller can send `q` requests at once. They become available again one by one, at an even pace, and all of them after

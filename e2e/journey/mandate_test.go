@@ -280,7 +280,7 @@ func TestCodes(t *testing.T) {
 		t.Errorf("Retry-After is %d", after)
 	}
 	d.post("/mandate", api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}).Problem(api.SmsLimited) // nor by another mandate
-	d.Do("PUT", d.path+"/person", frontdesktest.Person()).Into(http.StatusOK, nil)
+	d.Do("PUT", d.path+"/person", another()).Into(http.StatusOK, nil)
 	d.post("/mandate", api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}).Problem(api.SmsLimited) // nor by another contact
 	d.sent(1)
 
@@ -512,7 +512,7 @@ func TestMandateReuse(t *testing.T) {
 	}
 	d.Do("DELETE", d.path+"/items", nil).Into(http.StatusOK, &r)
 	d.post("/items", frontdesktest.DebitItem("2031-05-01")).Into(http.StatusCreated, &r)
-	d.Do("PUT", d.path+"/person", frontdesktest.Person()).Into(http.StatusOK, nil)
+	d.Do("PUT", d.path+"/person", another()).Into(http.StatusOK, nil)
 	if r := d.read(); !strings.HasPrefix(actions(r), "mandate ") || r.Mandate != nil {
 		t.Errorf("another contact: %s with %+v", actions(r), r.Mandate)
 	}

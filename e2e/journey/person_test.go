@@ -33,6 +33,13 @@ func visitors(t *testing.T, s frontdesktest.Env) []storedContact {
 	return slices.DeleteFunc(snapshot.State.Contacts.Rows, func(c storedContact) bool { return c.Email != frontdesktest.Person().Email })
 }
 
+// another returns a person with the same phone and another name.
+func another() *api.Person {
+	person := frontdesktest.Person()
+	person.GivenName = "Grace"
+	return person
+}
+
 // TestCorrectPerson checks that a buyer can correct one field without typing any other again.
 func TestCorrectPerson(t *testing.T) {
 	t.Parallel()
@@ -124,5 +131,29 @@ func TestBadCorrections(t *testing.T) {
 	c.Do("PATCH", path, `{"givenName":"Grace"}`).Problem(api.CartFrozen)
 	if n := len(visitors(t, s)); n != before {
 		t.Errorf("%d contacts were created", n-before)
+	}
+}
+
+// TestSamePerson checks that details which the club has already create no contact, and that others are limited.
+func TestSamePerson(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	_, c := s.Gateway(t, "FRONTDESK_RATE_LIMITS=on")
+	registration := c.Register()
+	path := "/v1/registrations/" + registration.Id + "/person"
+	var same api.Registration
+	for range 2 {
+		response := c.Do("PUT", path, frontdesktest.Person())
+		response.Into(http.StatusOK, &same)
+		if policies := response.Header.Values("RateLimit-Policy"); len(policies) != 3 || policies[2] != `"people";q=30;w=3600` {
+			t.Errorf("the limits are %v", policies)
+		}
+	}
+	if n := len(visitors(t, s)); n != 1 || same.Contact.Number != registration.Contact.Number {
+		t.Errorf("%d contacts were created; the registration is %+v's", n, same.Contact)
+	}
+	c.Do("PUT", path, another()).Into(http.StatusOK, &same)
+	if n := len(visitors(t, s)); n != 2 || same.Contact.Number == registration.Contact.Number {
+		t.Errorf("another person: %d contacts were created; the registration is %+v's", n, same.Contact)
 	}
 }

@@ -99,7 +99,7 @@ var endpoints = map[string]struct {
 	}},
 	"`PUT …/person` with an item in the cart": {false, func(v *visitor) func() {
 		v.registered(cardOnlyOffer)
-		return v.do("PUT", v.path+"/person", frontdesktest.Person(), http.StatusOK)
+		return v.do("PUT", v.path+"/person", another(), http.StatusOK)
 	}},
 	"`GET /v1/registrations/{id}`": {false, func(v *visitor) func() {
 		v.registered(cardOnlyOffer)

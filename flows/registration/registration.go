@@ -179,6 +179,7 @@ func (s *Service) createContactAndSale(ctx context.Context, r *flows.Registratio
 	}
 	r.Contact = flows.ContactOf(contact)
 	r.Contact.Masked = person.Masked()
+	r.PersonPseudonyms = nil // the record has nothing of a former buyer
 	s.indexPerson(r, person.Email, person.Mobile)
 	itemPointer := ""
 	if pointer != "" {
@@ -289,9 +290,18 @@ func (s *Service) verifyDecline(ctx context.Context, p *flows.Payment) *flows.Pa
 }
 
 // PutPerson sets the buyer's details, with a new contact and a new sale of the same items, because
-// the club system changes neither.
+// the club system changes neither. Details that it has already change nothing.
 func (s *Service) PutPerson(ctx context.Context, id, token string, person flows.Person) (flows.View, error) {
-	return s.changePerson(ctx, id, token, func(*flows.Registration, catalogue.Club) (*flows.Person, error) { return &person, nil })
+	return s.changePerson(ctx, id, token, func(r *flows.Registration, at catalogue.Club) (*flows.Person, error) {
+		if r.Contact == nil || r.Prospect != nil { // a prospect's contact may be half migrated
+			return &person, nil
+		}
+		contact, err := s.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
+		if err == nil && storedPerson(contact) == person {
+			return nil, nil
+		}
+		return &person, nil // also if the contact cannot be read, because it was deleted
+	})
 }
 
 // CorrectPerson is PutPerson with details that correct returns, given those that the club system has.
