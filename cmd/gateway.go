@@ -73,7 +73,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 	catalogue := catalogue.New(catalogue.Config{Clubs: clubs, Club: clubSystem, Shared: records, Now: time.Now, After: time.After, Log: log})
 	payments := payment.New(payment.Config{
 		Store: records, Queue: queue, Club: clubSystem.Money(), BackgroundClub: clubSystem, Cards: processor, Keys: keys,
-		Environment: cfg.Mode, Rule: cfg.rule(), WebhookURL: cfg.PublicURL + "/v1/webhooks/card", OnTransition: seen.metrics.CountTransition, Now: time.Now, Log: log,
+		Environment: cfg.Mode, Organisation: cfg.organisation(), Rule: cfg.rule(), WebhookURL: cfg.PublicURL + "/v1/webhooks/card", OnTransition: seen.metrics.CountTransition, Now: time.Now, Log: log,
 	})
 	budget := cfg.smsBudget(records, log)
 	codes := signature.NewCodeSender(signature.CodeSenderConfig{Store: records, Club: clubSystem, Keys: keys, Budget: budget, Now: time.Now, Log: log})
@@ -130,6 +130,15 @@ func (cfg Config) clubSystem(log *slog.Logger, seen *ops.Metrics) *club.Client {
 		SaleState: cfg.ClubSaleState, SaleWithoutArticles: cfg.ClubSaleWithoutArticles,
 		Traceparent: tracing.Traceparent, OnAttempt: seen.CountClubCall, Now: time.Now, Logger: log,
 	})
+}
+
+// organisation is the one whose payments the gateway handles. In mock mode it is empty: each world is an
+// organisation of its own.
+func (cfg Config) organisation() string {
+	if cfg.Mode == "mock" {
+		return ""
+	}
+	return cfg.ClubToken
 }
 
 // rule is how a sale of the simulator shows that it is paid. For the real club system

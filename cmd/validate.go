@@ -97,6 +97,8 @@ func (cfg Config) validateUpstreams(found *problems) {
 		}
 		found.refuse(cfg.CardProcessor == "stripe" && cfg.StripeSecretKey != "" && !strings.Contains(cfg.StripeSecretKey, "_test_"),
 			"FRONTDESK_STRIPE_SECRET_KEY", "is a live key: test mode takes no real money")
+		found.refuse(cfg.CardProcessor == "stripe" && cfg.hasDemoSealKey(), "FRONTDESK_SEAL_KEYS",
+			"must have your own keys with stripe, because gateways of other developers with the same account and the demo key would take over your payments: create one with openssl rand -base64 32")
 	case "live":
 		found.need(cfg.ClubURL, "FRONTDESK_CLUB_URL", "the club system's https address")
 	}
@@ -105,6 +107,11 @@ func (cfg Config) validateUpstreams(found *problems) {
 		found.need(cfg.StripePublicKey, "FRONTDESK_STRIPE_PUBLISHABLE_KEY", "the publishable key of the same account")
 		found.need(cfg.StripeHookSecret, "FRONTDESK_STRIPE_WEBHOOK_SECRET", "the signing secret of the webhook endpoint /v1/webhooks/card")
 	}
+}
+
+// hasDemoSealKey reports whether records and payments are signed with the public key, or accepted with it.
+func (cfg Config) hasDemoSealKey() bool {
+	return len(cfg.SealKeys) == 0 || slices.ContainsFunc(cfg.SealKeys, func(key string) bool { return strings.TrimSpace(key) == demoSealKey })
 }
 
 // validateKeys checks the form of the keys of staff, of the club's login and of the store.

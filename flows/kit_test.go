@@ -167,13 +167,14 @@ func (w *world) connect(address string) redis.UniversalClient {
 
 // gatewayOptions says how a gateway reaches the world; zero values mean directly, with the default settings.
 type gatewayOptions struct {
-	outside    string // address of the club system and the processor
-	redisURL   string
-	webhookURL string
-	keys       *keyring.Keyring
-	limits     club.Limits
-	rule       *flows.Rule
-	sms        signature.SMSBudgetConfig // no hourly budget: no guard
+	outside      string // address of the club system and the processor
+	redisURL     string
+	webhookURL   string
+	keys         *keyring.Keyring
+	limits       club.Limits
+	organisation string
+	rule         *flows.Rule
+	sms          signature.SMSBudgetConfig // no hourly budget: no guard
 }
 
 // gateway starts a gateway; options make it differ from the others.
@@ -196,7 +197,7 @@ func (w *world) gateway(how ...gatewayOptions) *gateway {
 	g.catalogue = catalogue.New(catalogue.Config{Club: client, Shared: g.store, Now: w.clock.Now, After: time.After, Log: g.log})
 	g.Machine = payment.New(payment.Config{
 		Store: g.store, Queue: g.queue, Club: client.Money(), BackgroundClub: client, Cards: processor, Keys: in.keys, Environment: "test",
-		Rule: in.rule, WebhookURL: in.webhookURL, Now: w.clock.Now, Log: g.log,
+		Organisation: cmp.Or(in.organisation, "demo"), Rule: in.rule, WebhookURL: in.webhookURL, Now: w.clock.Now, Log: g.log,
 	})
 	if in.sms.Hourly > 0 {
 		in.sms.Store, in.sms.Now, in.sms.Log = g.store, w.clock.Now, g.log

@@ -50,7 +50,7 @@ func (w *world) awaitState(g *gateway, id flows.PaymentID, state flows.PaymentSt
 
 // event is the processor's event about a payment.
 func event(p *flows.Payment) cards.Event {
-	generation := map[string]string{"fd_registration": p.Registration, "fd_generation": "1", "fd_environment": "test"}
+	generation := map[string]string{"fd_registration": p.Registration, "fd_generation": "1", "fd_environment": "test", "fd_sale": string(p.Sale)}
 	return cards.Event{ID: uuid.NewString(), Type: "payment.authorised", PaymentID: p.ProcessorID, Metadata: generation}
 }
 
@@ -100,9 +100,11 @@ func TestEventsThatAreNotOurs(t *testing.T) {
 	g := w.gateway()
 	p := w.authorised(g)
 	for name, change := range map[string]func(map[string]string){
-		"no metadata":         func(m map[string]string) { clear(m) },
-		"another environment": func(m map[string]string) { m["fd_environment"] = "live" },
-		"no generation":       func(m map[string]string) { m["fd_generation"] = "first" },
+		"no metadata":          func(m map[string]string) { clear(m) },
+		"another environment":  func(m map[string]string) { m["fd_environment"] = "live" },
+		"another organisation": func(m map[string]string) { m["fd_sale"] = "/other/sales/1" },
+		"no sale":              func(m map[string]string) { delete(m, "fd_sale") },
+		"no generation":        func(m map[string]string) { m["fd_generation"] = "first" },
 	} {
 		foreign := event(p)
 		change(foreign.Metadata)

@@ -34,11 +34,14 @@ func (e Env) Gateway(t testing.TB, environment ...string) (*Process, *Client) {
 	return p, c
 }
 
+// SealKey is a seal key for gateways that take cards through Stripe: in test mode they refuse the demo key.
+const SealKey = "dGVzdHMtbmVlZC1hLWtleS1vZi10aGVpci1vd24tMTI=" // #nosec G101 -- of the tests alone
+
 // StripeGateway starts a gateway in test mode that takes cards through the Stripe adapter, in front of
 // a double of that processor, which sends its webhooks there.
 func (e Env) StripeGateway(t testing.TB, processor *stripetest.Server, webhooks stripetest.WebhookMode) (*Process, *Client) {
 	t.Helper()
-	p, c := e.Gateway(t, "FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_STRIPE_URL="+processor.URL,
+	p, c := e.Gateway(t, "FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_SEAL_KEYS="+SealKey, "FRONTDESK_STRIPE_URL="+processor.URL,
 		"FRONTDESK_STRIPE_SECRET_KEY="+processor.SecretKey, "FRONTDESK_STRIPE_PUBLISHABLE_KEY="+processor.PublishableKey,
 		"FRONTDESK_STRIPE_WEBHOOK_SECRET="+processor.WebhookSecret)
 	processor.SetWebhooks(webhooks, p.URL+"/v1/webhooks/card")

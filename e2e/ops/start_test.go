@@ -60,6 +60,14 @@ func TestBadConfiguration(t *testing.T) {
 	t.Run("short key", func(t *testing.T) {
 		expectAll(t, expectStartRefused(t, nil, "FRONTDESK_SEAL_KEYS=c2hvcnQ="), "FRONTDESK_SEAL_KEYS", "at least 32")
 	})
+	t.Run("the demo key with a shared account", func(t *testing.T) {
+		const stripe, complaint = "FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_SEAL_KEYS must have your own keys with stripe"
+		expectAll(t, expectStartRefused(t, nil, "FRONTDESK_MODE=test", stripe), complaint)
+		expectAll(t, expectStartRefused(t, nil, "FRONTDESK_MODE=test", stripe, "FRONTDESK_SEAL_KEYS="+sealKey()+",ZnJvbnRkZXNrLWRlbW8tc2VhbC1rZXktMDEyMzQ1Njc="), complaint)
+		if said := expectStartRefused(t, nil, "FRONTDESK_MODE=test", stripe, "FRONTDESK_SEAL_KEYS="+sealKey()); strings.Contains(said, complaint) {
+			t.Errorf("a key of its own is refused: %s", said)
+		}
+	})
 	t.Run("not a Redis", func(t *testing.T) {
 		said := expectStartRefused(t, nil, "FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=http://secret@host", "FRONTDESK_CLUB_URL=http://127.0.0.1:1/sim", "FRONTDESK_SANDBOX_URL=http://127.0.0.1:1/sandbox")
 		expectAll(t, said, "FRONTDESK_REDIS_URL", "redis://")

@@ -108,7 +108,7 @@ func (w *canaryRun) byStripe(environment ...string) *webhookProxy {
 	processor := stripetest.New(stripetest.Config{})
 	w.t.Cleanup(processor.Close)
 	s := newTestEnv(w.t)
-	gateway, c := s.gateway(append(environment, "FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_STRIPE_URL="+processor.URL, "FRONTDESK_STRIPE_SECRET_KEY="+processor.SecretKey,
+	gateway, c := s.gateway(append(environment, "FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_SEAL_KEYS="+frontdesktest.SealKey, "FRONTDESK_STRIPE_URL="+processor.URL, "FRONTDESK_STRIPE_SECRET_KEY="+processor.SecretKey,
 		"FRONTDESK_STRIPE_PUBLISHABLE_KEY="+processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET="+processor.WebhookSecret)...)
 	w.gateways = append(w.gateways, gateway)
 	b := w.newWebhookProxy(gateway, "Stripe-Signature", processor.WebhookSecret, "object")

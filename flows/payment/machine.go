@@ -128,6 +128,7 @@ type Config struct {
 	Cards          cards.Processor
 	Keys           *keyring.Keyring
 	Environment    string                            // in the processor's metadata, so that test and live payments are never mixed up
+	Organisation   string                            // the client token of the organisation whose payments are handled; empty: every one's
 	WebhookURL     string                            // for processors that accept one per payment
 	Rule           *flows.Rule                       // of the evidence, until one is calibrated; nil: none
 	OnTransition   func(from, to flows.PaymentState) // called for every transition; nil: not called
@@ -140,7 +141,7 @@ func New(cfg Config) *Machine { return &Machine{cfg: cfg} }
 
 // HandleEvent requests an Advance for an event of the processor; the event's content is not
 // trusted. An event without metadata, as of a refund, has the payment read at the processor. It ignores
-// events of other systems and environments. A payment of ours that Redis
+// events of other systems, environments and organisations. A payment of ours that Redis
 // lacks is enqueued, so that the worker rebuilds it. A refund that failed is handled at once. The event is
 // remembered only afterwards: two advances are better than none.
 func (m *Machine) HandleEvent(ctx context.Context, event cards.Event) error {
@@ -153,7 +154,7 @@ func (m *Machine) HandleEvent(ctx context.Context, event cards.Event) error {
 	}
 	generation, err := strconv.Atoi(event.Metadata["fd_generation"])
 	registration := event.Metadata["fd_registration"]
-	if err != nil || registration == "" || event.Metadata["fd_environment"] != m.cfg.Environment {
+	if err != nil || registration == "" || !m.ours(event.Metadata) {
 		m.cfg.Log.InfoContext(ctx, "event of another payment ignored", "event", event.ID, "type", event.Type)
 		return nil
 	}

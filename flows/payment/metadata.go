@@ -7,6 +7,7 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/upstream/cards"
+	"frontdesk/upstream/club"
 )
 
 // FixRequest sets what the processor will receive with a new payment, and signs it.
@@ -62,6 +63,13 @@ func (m *Machine) metadataMatches(p *flows.Payment, remote map[string]string) bo
 func (m *Machine) signed(remote map[string]string) bool {
 	signature, err := hex.DecodeString(remote["fd_mac"])
 	return err == nil && m.cfg.Keys.Verify(signedText(remote), signature)
+}
+
+// ours reports whether metadata is of this environment and organisation. Other gateways may share the
+// processor's account, and even the keys.
+func (m *Machine) ours(metadata map[string]string) bool {
+	organisation := club.IRI(metadata["fd_sale"]).ClientToken()
+	return metadata["fd_environment"] == m.cfg.Environment && (m.cfg.Organisation == "" || organisation == m.cfg.Organisation)
 }
 
 // signedKeys are the entries that the signature covers; the last three since flows.SignedCart.

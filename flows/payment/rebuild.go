@@ -55,7 +55,7 @@ type Comparison struct {
 // Rebuild compares the payments that the processor created within the window with those in
 // Redis. It stores the missing ones with the state that the processor and its journal prove,
 // and overwrites nothing. It may run late or repeatedly, because no step trusts Redis alone.
-// Payments without our signature and environment are ignored. A window of WholeWindow or more
+// Payments without our signature, environment and organisation are ignored. A window of WholeWindow or more
 // has no end if Redis knows of no comparison, because it may have lost payments of any age.
 func (m *Machine) Rebuild(ctx context.Context, window time.Duration) error {
 	now, processor := m.cfg.Now(), m.cfg.Cards.Name()
@@ -240,7 +240,7 @@ func (m *Machine) derivePayment(remote cards.Payment) *flows.Payment {
 	amount, err := strconv.ParseInt(entries["fd_amount"], 10, 64)
 	sale := club.IRI(entries["fd_sale"])
 	schema, known := schemaOf(entries)
-	if !known || err != nil || generation < 1 || entries["fd_environment"] != m.cfg.Environment || !m.signed(entries) {
+	if !known || err != nil || generation < 1 || !m.ours(entries) || !m.signed(entries) {
 		return nil
 	}
 	p := &flows.Payment{

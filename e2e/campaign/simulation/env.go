@@ -162,7 +162,7 @@ func (g *gateway) fresh() *gateway {
 	s, other := g.env, *g
 	other.processor = sandbox.New(sandbox.Config{URL: processorURL, Now: s.Now, HTTPClient: &http.Client{Transport: processorTransport{s}}})
 	other.payments = payment.New(payment.Config{
-		Store: s.store, Queue: s.queue, Club: g.client.Money(), BackgroundClub: g.client, Cards: other.processor, Keys: s.keys, Environment: "test",
+		Store: s.store, Queue: s.queue, Club: g.client.Money(), BackgroundClub: g.client, Cards: other.processor, Keys: s.keys, Environment: "test", Organisation: clubsim.DemoClientToken,
 		// The simulator's sales show in this way that they were paid, as in every environment but the live one.
 		Rule:       &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalSaleState, Before: "building", After: "settled"}}},
 		WebhookURL: "http://gateway.example/v1/webhooks/card", Now: s.Now, Log: g.log,
