@@ -1,9 +1,11 @@
 package flows_test
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
@@ -42,6 +44,66 @@ func TestEveryMessageBreaks(t *testing.T) {
 			}
 		})
 	}
+}
+
+// pause passes time at once: no test waits for a gateway that repeats a commit.
+func (w *world) pause(d time.Duration) <-chan time.Time {
+	w.clock.Advance(d)
+	over := make(chan time.Time, 1)
+	over <- w.clock.Now()
+	return over
+}
+
+// TestRedisIsAway: at each message of a whole payment, Redis stops responding for longer than its client tries, with
+// and without having executed that message. Its caller may leave at that moment as well. No payment is in doubt
+// afterwards.
+func TestRedisIsAway(t *testing.T) {
+	t.Parallel()
+	const lost = 8 // messages: the client gives up after three
+	for name, test := range map[string]struct {
+		plan   frontdesktest.Fault
+		leaves bool
+	}{
+		"the messages are lost":                    {frontdesktest.Fault{Times: lost}, false},
+		"the answers are lost":                     {frontdesktest.Fault{Times: lost, DropResponse: true}, false},
+		"the answers are lost to one who has left": {frontdesktest.Fault{Times: lost, DropResponse: true}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for plan := test.plan; ; {
+				plan.Message++
+				broke := false
+				t.Run(fmt.Sprint(plan.Message), func(t *testing.T) { broke = newWorld(t).redisAwayAt(plan, test.leaves) })
+				if !broke {
+					break
+				}
+			}
+		})
+	}
+}
+
+// redisAwayAt advances an authorised payment while Redis is away, and finishes it when Redis is back. It returns
+// false if the payment has fewer messages.
+func (w *world) redisAwayAt(plan frontdesktest.Fault, leaves bool) bool {
+	ctx, leave := context.WithCancel(w.Context())
+	defer leave()
+	wire := frontdesktest.NewMessageProxy(w, plan)
+	wire.OnMessage = func([]byte) {
+		if leaves && wire.Sent() == plan.Message-1 {
+			leave()
+		}
+	}
+	cut, direct := w.gateway(gatewayOptions{redisURL: w.redisOver(wire)}), w.gateway()
+	p := w.authorised(direct)
+	if _, err := cut.Advance(ctx, p.ID); err != nil {
+		w.Logf("advance: %v", err)
+	}
+	end := w.settle(direct, p)
+	if end.State != flows.Recorded || end.HasBeen(flows.InDoubt) || w.posted() != 1 {
+		w.Errorf("%s (%s) after %d calls and %v", end.State, end.Reason, w.posted(), w.log.movesOf(p.ID))
+	}
+	w.expectSound(end)
+	return wire.Triggered()
 }
 
 // breakAt starts a payment with a gateway whose connections break, and finishes it with one whose connections

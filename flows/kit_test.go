@@ -197,7 +197,7 @@ func (w *world) gateway(how ...gatewayOptions) *gateway {
 	g.catalogue = catalogue.New(catalogue.Config{Club: client, Shared: g.store, Now: w.clock.Now, After: time.After, Log: g.log})
 	g.Machine = payment.New(payment.Config{
 		Store: g.store, Queue: g.queue, Club: client.Money(), BackgroundClub: client, Cards: processor, Keys: in.keys, Environment: "test",
-		Organisation: cmp.Or(in.organisation, "demo"), Rule: in.rule, WebhookURL: in.webhookURL, Now: w.clock.Now, Log: g.log,
+		Organisation: cmp.Or(in.organisation, "demo"), Rule: in.rule, WebhookURL: in.webhookURL, Now: w.clock.Now, After: w.pause, Log: g.log,
 	})
 	if in.sms.Hourly > 0 {
 		in.sms.Store, in.sms.Now, in.sms.Log = g.store, w.clock.Now, g.log

@@ -224,9 +224,10 @@ func (l *TCPProxy) Restore() {
 	}
 }
 
-// Fault is what a MessageProxy does to one message.
+// Fault is what a MessageProxy does to one message, or to several in a row.
 type Fault struct {
 	Message      int  // its number, counted over all connections from 1; 0: no fault
+	Times        int  // how many messages in a row, from that one; 0: one
 	DropResponse bool // the message arrives and its response is lost; else the message is lost
 	Permanent    bool // nothing passes from then on; else only the message's own connection breaks
 }
@@ -301,7 +302,7 @@ func (p *MessageProxy) next() (pass, respond bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sent++
-	struck := p.sent == p.plan.Message
+	struck := p.plan.Message > 0 && p.sent >= p.plan.Message && p.sent < p.plan.Message+max(1, p.plan.Times)
 	pass = !p.dead && (!struck || p.plan.DropResponse)
 	p.dead = p.dead || struck && p.plan.Permanent
 	return pass, !struck

@@ -26,6 +26,7 @@ type step struct {
 	lease           time.Duration        // see flows.StateChange
 	leaseExpiredFor time.Duration        // see flows.StateChange
 	retryAfter      time.Duration        // without a change: until the next step
+	unconfirmed     func()               // called before an owner's commit is repeated; nil: not called
 	remote          *cards.Payment       // the processor's payment, known to match, for the next step; nil: the next step reads it
 }
 
@@ -263,7 +264,7 @@ func (m *Machine) commit(ctx context.Context, p *flows.Payment, s step) (*flows.
 		move.Keep = keepFinal
 		next.Payer, next.Desk, next.Contact = nil, nil, "" // a final record holds nothing that leads to a person
 	}
-	if err := m.cfg.Store.Commit(ctx, move); err != nil {
+	if err := m.store(ctx, move, s.unconfirmed); err != nil {
 		return nil, err
 	}
 	if next.State.Final() {
@@ -276,6 +277,28 @@ func (m *Machine) commit(ctx context.Context, p *flows.Payment, s step) (*flows.
 	}
 	m.cfg.Log.Log(ctx, level, "payment moved", "registration", p.Registration, "payment", string(p.ID), "from", string(p.State), "to", string(next.State), "reason", s.reason)
 	return &next, nil
+}
+
+// store stores a change. An owner repeats one that Redis does not confirm, as the same operation. Until it is
+// stored, no other process may send, or knows the outcome: a Redis that is away for seconds would cost a
+// doubt. So would a caller that leaves meanwhile.
+func (m *Machine) store(ctx context.Context, move flows.StateChange, unconfirmed func()) error {
+	owner := move.Lease > 0 || move.From == flows.Sending && move.LeaseExpiredFor == 0
+	if !owner || ctx.Err() != nil {
+		return m.cfg.Store.Commit(ctx, move)
+	}
+	ctx = context.WithoutCancel(ctx)
+	began := m.cfg.Now()
+	for try := 1; ; try++ {
+		err := m.cfg.Store.Commit(ctx, move)
+		if err == nil || errors.Is(err, flows.ErrConflict) || try == maxCommits || expired(m.cfg.Now(), began, claimLife) {
+			return err
+		}
+		if try == 1 && unconfirmed != nil {
+			unconfirmed()
+		}
+		<-m.cfg.After(commitPause)
+	}
 }
 
 // reschedule schedules the next step of an open payment and closes a final one. A

@@ -133,6 +133,7 @@ type Config struct {
 	Rule           *flows.Rule                       // of the evidence, until one is calibrated; nil: none
 	OnTransition   func(from, to flows.PaymentState) // called for every transition; nil: not called
 	Now            func() time.Time
+	After          func(time.Duration) <-chan time.Time
 	Log            *slog.Logger
 }
 

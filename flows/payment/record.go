@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 	"time"
 
 	"frontdesk/flows"
@@ -23,6 +24,10 @@ const (
 	// accepts no payment; then the buyer gets the money back. Two metadata entries for each
 	// claim stay below the processors' limit of 50.
 	maxClaims = 10
+	// commitPause is short for a buyer who waits, and spares a Redis that restarts.
+	commitPause = 250 * time.Millisecond
+	// maxCommits fill the life of a claim: an older one cannot be used.
+	maxCommits = int(claimLife / commitPause)
 	// saleGoneAfter: a club system that is misconfigured for a moment does not find its sales either.
 	saleGoneAfter = 30 * time.Minute
 )
@@ -118,14 +123,19 @@ func (m *Machine) record(ctx context.Context, p *flows.Payment, captured *cards.
 			}
 		}
 	}
-	moved, err := m.commit(ctx, p, result.step)
+	journal := func() {}
 	if result.journalEntry == "done" {
-		// After the commit, so that the buyer does not wait. Also after a failed commit,
-		// because the entry resolves the doubt that follows.
-		if _, journalErr := m.updateMetadata(ctx, p, "done", p.AttemptID); journalErr != nil {
-			m.cfg.Log.WarnContext(ctx, "acceptance not journaled at the processor", "payment", p.ID, "error", journalErr)
-		}
+		journal = sync.OnceFunc(func() {
+			if _, err := m.updateMetadata(ctx, p, "done", p.AttemptID); err != nil {
+				m.cfg.Log.WarnContext(ctx, "acceptance not journaled at the processor", "payment", p.ID, "error", err)
+			}
+		})
 	}
+	// After the commit, so that the buyer does not wait. But before an unconfirmed commit is repeated and after
+	// a failed one, because the entry resolves the doubt that may follow.
+	result.unconfirmed = journal
+	moved, err := m.commit(ctx, p, result.step)
+	journal()
 	if err != nil {
 		return p, flows.StorageFailed(err)
 	}

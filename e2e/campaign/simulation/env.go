@@ -116,6 +116,18 @@ func (s *env) setNow(now time.Time) {
 	}
 }
 
+// pause has the running task wait on the env's clock, while other tasks run.
+func (s *env) pause(d time.Duration) <-chan time.Time {
+	if f := s.current.Load(); f != nil {
+		if t := f.running.Load(); t != nil {
+			t.yield(d)
+		}
+	}
+	over := make(chan time.Time, 1)
+	over <- s.Now()
+	return over
+}
+
 // reset restores the initial state.
 func (s *env) reset() {
 	s.current.Store(nil)
@@ -165,7 +177,7 @@ func (g *gateway) fresh() *gateway {
 		Store: s.store, Queue: s.queue, Club: g.client.Money(), BackgroundClub: g.client, Cards: other.processor, Keys: s.keys, Environment: "test", Organisation: clubsim.DemoClientToken,
 		// The simulator's sales show in this way that they were paid, as in every environment but the live one.
 		Rule:       &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalSaleState, Before: "building", After: "settled"}}},
-		WebhookURL: "http://gateway.example/v1/webhooks/card", Now: s.Now, Log: g.log,
+		WebhookURL: "http://gateway.example/v1/webhooks/card", Now: s.Now, After: s.pause, Log: g.log,
 	})
 	other.registrations = registration.New(registration.Config{
 		Store: s.store, Queue: s.queue, Club: g.client, Catalogue: s.catalogue, Payments: other.payments, Keys: s.keys,
