@@ -87,7 +87,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 	if err != nil {
 		return g, err
 	}
-	worker := worker.New(worker.Config{Store: records, Queue: queue, Payments: payments, Changes: hub, Events: events, Traces: seen.traces, Now: time.Now, After: time.After, Log: log})
+	worker := worker.New(worker.Config{Store: records, Queue: queue, Payments: payments, Changes: hub, Events: events, Traces: seen.traces, ClocksAgree: records.ClocksAgree, Now: time.Now, After: time.After, Log: log})
 	transfers := member.NewTransfers(member.TransfersConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Keys: keys, Codes: codes})
 	ready := cfg.ready(clients)
 	seen.metrics.RegisterCollector(ops.CollectorConfig{

@@ -1,6 +1,7 @@
 package flows_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"path"
@@ -23,6 +24,7 @@ type eventHarness struct {
 	w      *world
 	g      *gateway
 	sweeps chan<- time.Time
+	clocks func(context.Context, func() time.Time) (bool, error) // of worker.Config
 }
 
 // eventHarness returns a gateway's intake of events. Nothing processes them yet.

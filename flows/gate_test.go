@@ -138,6 +138,25 @@ func TestReleaseIsOwed(t *testing.T) {
 	}
 }
 
+// TestPauseOfAClockThatWasAhead: a gateway whose clock was a day ahead set the pause before the next claim. The payment does
+// not wait for that day.
+func TestPauseOfAClockThatWasAhead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.authorised(g)
+	w.fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 401, Times: times(2)})
+	p = w.advance(g, p)
+	if p.State != flows.Captured || !p.NotBefore.After(w.clock.Now()) {
+		t.Fatalf("%s (%s), not before %s", p.State, p.Reason, p.NotBefore)
+	}
+	p = w.put(g, p.ID, flows.Captured, func(p *flows.Payment) { p.NotBefore = p.NotBefore.Add(24 * time.Hour) })
+	w.expectSound(w.advance(g, p))
+	if end := w.stored(g, p.ID); end.State != flows.Recorded {
+		t.Errorf("%s (%s)", end.State, end.Reason)
+	}
+}
+
 // TestRejectionWithoutASaleState: if the sale does not show whether it was settled, a rejection does not prove
 // that nothing was booked.
 func TestRejectionWithoutASaleState(t *testing.T) {

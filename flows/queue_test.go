@@ -2,7 +2,9 @@ package flows_test
 
 import (
 	"context"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,7 +31,7 @@ func (o *eventHarness) run() chan<- time.Time {
 	w, g, sweeps := o.w, o.g, make(chan time.Time)
 	background := worker.New(worker.Config{
 		Store: g.store, Queue: g.queue, Payments: g.Machine, Changes: jobs.NewHub(g.store), Events: o.Intake, Traces: tracing.IDOnlyProvider(),
-		Now: w.clock.Now, After: func(time.Duration) <-chan time.Time { return sweeps }, Log: g.log,
+		Now: w.clock.Now, After: func(time.Duration) <-chan time.Time { return sweeps }, Log: g.log, ClocksAgree: o.clocks,
 	})
 	ctx, stop := context.WithCancel(w.Context())
 	ended := make(chan error, 1)
@@ -139,6 +141,29 @@ func TestSweep(t *testing.T) {
 	sweeps <- w.clock.Now()
 	w.awaitState(g, second.ID, flows.Recorded)
 	w.expectSound(w.stored(g, second.ID))
+}
+
+// TestClockIsWrong: a gateway whose clock jumped ahead neither sweeps nor postpones what is due. Once the clock is
+// right, it does.
+func TestClockIsWrong(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.authorised(g)
+	due := func() float64 { return w.redis.ZScore(t.Context(), "fd:payments:open", string(p.ID)).Val() }
+	before := due()
+	w.clock.Advance(time.Minute)
+	var right atomic.Bool
+	o := w.eventHarness(g)
+	o.clocks = func(context.Context, func() time.Time) (bool, error) { return right.Load(), nil }
+	sweeps := o.run()
+	sweeps <- w.clock.Now() // the first sweep, at the start, is over
+	if due() != before || !strings.Contains(w.log.String(), "the clock differs") {
+		t.Errorf("the next poll was at %f, and is at %f", before, due())
+	}
+	right.Store(true)
+	sweeps <- w.clock.Now()
+	w.awaitState(g, p.ID, flows.Recorded)
 }
 
 // TestVisitorComesBack: reading the registration is enough to finish a payment whose webhook was lost.

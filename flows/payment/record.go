@@ -32,15 +32,28 @@ const (
 	saleGoneAfter = 30 * time.Minute
 )
 
+// maxClaimPause is the longest pause between two claims.
+const maxClaimPause = 5 * time.Minute
+
 // claimPause is the pause before the next claim after n were released.
 func claimPause(n int) time.Duration {
-	return min(15*time.Second<<(n-1), 5*time.Minute)
+	return min(15*time.Second<<(n-1), maxClaimPause)
+}
+
+// pauseLeft returns what is left of the pause before the next claim. A longer pause was set by a gateway whose
+// clock was ahead, and is over.
+func (m *Machine) pauseLeft(p *flows.Payment) time.Duration {
+	left := p.NotBefore.Sub(m.cfg.Now())
+	if left > maxClaimPause {
+		return 0
+	}
+	return max(0, left)
 }
 
 // prepareRecord moves a captured payment to sending, owned by this process. Only record,
 // called right after the commit, may then send the POST.
 func (m *Machine) prepareRecord(ctx context.Context, p *flows.Payment, captured *cards.Payment) (step, error) {
-	if early := p.NotBefore.Sub(m.cfg.Now()); early > 0 {
+	if early := m.pauseLeft(p); early > 0 {
 		return wait(early), nil
 	}
 	if p.ReleasePending {

@@ -24,7 +24,7 @@ func (m *Machine) prepareSettlement(ctx context.Context, p *flows.Payment) (step
 	if m.cfg.Now().Sub(p.UpdatedAt) > settleWithin {
 		return step{to: flows.Cancelled, reason: "it could not be sent in time"}, nil
 	}
-	if early := p.NotBefore.Sub(m.cfg.Now()); early > 0 {
+	if early := m.pauseLeft(p); early > 0 {
 		return wait(early), nil
 	}
 	sale, check, seen, err := m.observe(ctx, m.cfg.Club, p)

@@ -230,6 +230,13 @@ func clock(before, theirs, after time.Time) flows.Check {
 	return check("clock", flows.OK, fmt.Sprintf("within %s of ours", maxSkew), "")
 }
 
+// ClocksAgree reports whether a clock shows the time of Redis, and so that of the other gateways.
+func (s *Store) ClocksAgree(ctx context.Context, now func() time.Time) (bool, error) {
+	before := now()
+	theirs, err := s.redis.Time(ctx).Result()
+	return err == nil && clock(before, theirs, now()).Safe(), err
+}
+
 func copies(ctx context.Context, node *redis.Client, replicas int) flows.Check {
 	err := repeat(ctx, func() error { return acknowledged(ctx, node, replicas) }) // as often as a write would
 	switch {

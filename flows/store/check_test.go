@@ -51,6 +51,16 @@ func TestCheckRedis(t *testing.T) {
 	}
 }
 
+func TestClocksAgree(t *testing.T) {
+	onEach(t, func(b *fixture) {
+		for off, want := range map[time.Duration]bool{0: true, 4 * time.Second: true, 24 * time.Hour: false, -24 * time.Hour: false} {
+			if agree, err := b.ClocksAgree(b.Context(), func() time.Time { return time.Now().Add(off) }); agree != want || err != nil {
+				b.Errorf("%s off: %t, %v", off, agree, err)
+			}
+		}
+	})
+}
+
 // TestCheckRedisUnreachable: the error for an unreachable Redis is one line without the password.
 func TestCheckRedisUnreachable(t *testing.T) {
 	t.Parallel()

@@ -96,7 +96,8 @@ func (s *Store) RequestRefresh(ctx context.Context, ids []string, at time.Time) 
 }
 
 // dueRefreshes takes due registrations, as many as the budget allows, and postpones each, so that
-// concurrent gateways get different ones. The budget is a token bucket.
+// concurrent gateways get different ones. The budget is a token bucket. A bucket from later than the time that fills it
+// is of a gateway whose clock was ahead.
 //
 // KEYS  1 refreshes  2 budget
 // ARGV  1 now, ms  2 the next refresh, ms  3 size of the bucket  4 ms per token
@@ -105,6 +106,7 @@ var dueRefreshes = redis.NewScript(`
 local now = tonumber(ARGV[1])
 local held = redis.call('HMGET', KEYS[2], 'left', 'at')
 local left, at = tonumber(held[1] or ARGV[3]), tonumber(held[2] or now)
+if at - now > ARGV[3] * ARGV[4] then at = now end
 left = math.min(tonumber(ARGV[3]), left + math.max(0, now - at) / ARGV[4])
 local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, math.floor(left))
 for _, id in ipairs(due) do redis.call('ZADD', KEYS[1], ARGV[2], id) end

@@ -131,7 +131,7 @@ func TestRefreshRate(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		ctx, now := b.Context(), time.Now().Truncate(time.Millisecond)
 		other := b.open(b.url, "one")
-		for i := range 40 {
+		for i := range 60 {
 			if err := b.RequestRefresh(ctx, []string{fmt.Sprint(i)}, now); err != nil {
 				b.Fatal(err)
 			}
@@ -139,7 +139,8 @@ func TestRefreshRate(t *testing.T) {
 		for i, step := range []struct {
 			after time.Duration
 			want  int
-		}{{0, 5}, {0, 0}, {900 * time.Millisecond, 0}, {time.Second, 1}, {4 * time.Second, 3}, {3 * time.Second, 0}, {time.Hour, 5}} {
+		}{{0, 5}, {0, 0}, {900 * time.Millisecond, 0}, {time.Second, 1}, {4 * time.Second, 3}, {3 * time.Second, 0}, {time.Hour, 5},
+			{24 * time.Hour, 5}, {time.Hour + 6*time.Second, 0}, {time.Hour + 8*time.Second, 2}} { // as after a clock that was a day ahead
 			at := now.Add(step.after)
 			asked := b.Store
 			if i%2 == 1 {

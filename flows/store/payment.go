@@ -82,18 +82,25 @@ return due
 //
 // KEYS  1 open payments  2 payments by state
 // ARGV  1 id  2 next poll, ms  3 score of its state, unless listed  4 NX to keep a next poll, else CH
+//
+//	5 by how much a kept poll may be later, ms
+//
 // Returns 1.
 var keepOpen = redis.NewScript(`
 redis.call('ZADD', KEYS[1], ARGV[4], ARGV[2], ARGV[1])
+if ARGV[4] == 'NX' then redis.call('ZADD', KEYS[1], 'XX', 'LT', ARGV[2] + ARGV[5], ARGV[1]) end
 redis.call('ZADD', KEYS[2], 'NX', ARGV[3], ARGV[1])
 return 1
 `)
 
 func opening(p *flows.Payment, at time.Time, flag string) call {
-	return call{keepOpen, []string{openPayments, paymentStates}, []any{string(p.ID), at.UnixMilli(), stateScore(p.State, p.StateSince()), flag}}
+	return call{keepOpen, []string{openPayments, paymentStates}, []any{string(p.ID), at.UnixMilli(), stateScore(p.State, p.StateSince()), flag, maxPollPause.Milliseconds()}}
 }
 
 const (
+	// maxPollPause is longer than any pause between two polls. A later poll was scheduled by a gateway whose
+	// clock was ahead.
+	maxPollPause = 10 * time.Minute
 	// firstPoll of a new payment by a sweep: longer than its start takes with all retries, because
 	// an entry without a payment is dropped.
 	firstPoll = 15 * time.Second

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
 
 	"frontdesk/flows"
 )
@@ -195,10 +196,12 @@ func TestEnsureOpen(t *testing.T) {
 			return int64(b.redis.ZScore(b.Context(), "fd:payments:open", string(p.ID)).Val())
 		}
 		planned, now := score(), time.Now()
+		tomorrow := redis.Z{Score: float64(now.Add(24 * time.Hour).UnixMilli()), Member: string(p.ID)}
 		for _, step := range []struct {
 			do   func()
 			want int64
-		}{{func() {}, planned}, {func() { b.redis.Del(b.Context(), "fd:payments:open") }, now.UnixMilli()}} {
+		}{{func() {}, planned}, {func() { b.redis.Del(b.Context(), "fd:payments:open") }, now.UnixMilli()},
+			{func() { b.redis.ZAdd(b.Context(), "fd:payments:open", tomorrow) }, now.Add(10 * time.Minute).UnixMilli()}} { // a clock was ahead
 			step.do()
 			if err := b.EnsureOpen(b.Context(), p, now); err != nil || score() != step.want {
 				b.Errorf("the next look is at %d, want %d (%v)", score(), step.want, err)

@@ -39,10 +39,17 @@ func (w *Worker) startHeartbeat() {
 	w.heartbeat.lastSweep.Store(&time.Time{})
 }
 
-// tick sweeps, and finds out whether Redis lost something since the last tick.
+// tick sweeps, and finds out whether Redis lost something since the last tick. While this machine's clock is
+// wrong it does neither: everything would seem due, or long over, and would be postponed by that clock.
 func (w *Worker) tick(ctx context.Context) {
 	ctx, span := tracing.StartTrace(ctx, w.cfg.Traces, "", "sweep", trace.SpanKindInternal)
 	defer span.End()
+	if w.cfg.ClocksAgree != nil {
+		if agree, err := w.cfg.ClocksAgree(ctx, w.cfg.Now); err == nil && !agree {
+			w.cfg.Log.ErrorContext(ctx, "sweep skipped: the clock differs from that of redis")
+			return
+		}
+	}
 	if err := w.cfg.Events.Sweep(ctx); err != nil && ctx.Err() == nil {
 		w.cfg.Log.WarnContext(ctx, "events and registrations not swept", "error", err)
 	}

@@ -58,7 +58,7 @@ type Store interface {
 	Once(ctx context.Context, name string, period time.Duration) (bool, error)
 }
 
-// Config is what a worker needs; every field is required.
+// Config is what a worker needs; every field is required unless noted.
 type Config struct {
 	Store    Store
 	Queue    *jobs.Queue
@@ -69,6 +69,8 @@ type Config struct {
 	Now      func() time.Time
 	After    func(time.Duration) <-chan time.Time
 	Log      *slog.Logger
+	// ClocksAgree reports whether a clock shows the time of the other gateways; nil: not checked.
+	ClocksAgree func(ctx context.Context, now func() time.Time) (bool, error)
 }
 
 // New returns a worker. It does nothing until Run is called.
