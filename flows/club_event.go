@@ -3,18 +3,27 @@ package flows
 import (
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"frontdesk/upstream/club"
 )
 
-// StoredEvent is an event that waits to be processed.
+// StoredEvent is an event that waits to be processed. Without a body, this gateway lacks the key that sealed it.
 type StoredEvent struct {
 	Entry string    `json:"-"` // id of its entry in the stream of Redis
 	ID    string    `json:"id"`
 	At    time.Time `json:"at"` // when it arrived
 	Body  []byte    `json:"body"`
 	Trace string    `json:"trace,omitempty"` // the request's trace header; empty from older versions
+}
+
+// StoredAt returns when the event was stored, by the clock of Redis. It is known without the key.
+func (e StoredEvent) StoredAt() time.Time {
+	instant, _, _ := strings.Cut(e.Entry, "-")
+	ms, _ := strconv.ParseInt(instant, 10, 64)
+	return time.UnixMilli(ms)
 }
 
 // eventsAboutContacts are the events of the club system (club system API, section Events) that

@@ -14,6 +14,7 @@ import (
 	"frontdesk/flows/clubevent"
 	"frontdesk/flows/relay"
 	"frontdesk/flows/store"
+	"frontdesk/flows/tracing"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 )
@@ -207,6 +208,78 @@ func TestStoredEventsAreNotLost(t *testing.T) {
 	o.idle()
 	o.allowRefresh(3 * time.Second)
 	o.awaitCart(r.ID, "the cart is settled", settled)
+}
+
+// TestEventsOfAnUnknownKey: during a rotation of keys, a gateway finds events that it cannot open. It processes the
+// others and leaves these to a gateway that has the key, for an hour.
+func TestEventsOfAnUnknownKey(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	behind, ahead := w.eventHarness(w.gateway()), w.eventHarness(w.gateway(gatewayOptions{keys: newKeyring(t, "two", "one")}))
+	old, rotated := w.registered(behind.g), w.registered(ahead.g)
+	expect := func(o *eventHarness, left int64) {
+		t.Helper()
+		if err := o.ProcessPending(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if waiting, err := o.g.store.ClubEventsWaiting(t.Context()); err != nil || waiting != left {
+			t.Errorf("%d events wait instead of %d, %v", waiting, left, err)
+		}
+	}
+	requested := func(r *flows.Registration) bool {
+		due := w.redis.ZScore(t.Context(), "fd:{looks}:registrations", r.ID).Val()
+		return due == float64(w.clock.Now().Add(2*time.Second).UnixMilli())
+	}
+	const many = 120 // more than one batch
+	for range many {
+		ahead.send("contact.updated", "contactId", string(rotated.Contact.IRI))
+	}
+	behind.send("contact.updated", "contactId", string(old.Contact.IRI))
+	expect(behind, many)
+	if !requested(old) || requested(rotated) {
+		t.Error("not exactly the event of the known key was processed")
+	}
+	expect(ahead, 0)
+	if !requested(rotated) {
+		t.Error("the events of the new key were not processed")
+	}
+	ahead.send("contact.updated", "contactId", string(rotated.Contact.IRI))
+	w.clock.Advance(2 * time.Hour)
+	expect(behind, 0)
+	if !strings.Contains(w.log.String(), "club events dropped") {
+		t.Error("no log line about a dropped event")
+	}
+}
+
+// TestDeliveryOfAnUnknownKey: a gateway takes a delivery that it cannot open. It is tried again, so that a gateway that
+// has the key can make it.
+func TestDeliveryOfAnUnknownKey(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	with := func(keys ...string) *relay.Relay {
+		return relay.New(relay.Config{
+			Queue: g.queue, Keys: newKeyring(t, keys...), Store: g.store, Client: relay.NewClient(relay.EgressPolicy{Loopback: true}),
+			Subscribers: []relay.Subscriber{{Name: "crm", URL: "http://127.0.0.1:9/events", Secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}}, Now: time.Now, Log: g.log,
+		})
+	}
+	if err := with("two", "one").Enqueue(t.Context(), []flows.Event{{ID: "evt_1", Type: "contact.updated"}}); err != nil {
+		t.Fatal(err)
+	}
+	behind := with("one")
+	if err := behind.Start(tracing.IDOnlyProvider()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(behind.Stop)
+	var failed []relay.Delivery
+	frontdesktest.Eventually(t, "the delivery has failed", func() bool {
+		all, err := behind.Deliveries(t.Context(), "")
+		failed = all.Items
+		return err == nil && len(failed) > 0
+	})
+	if failed[0].State != relay.DeliveryRetrying || !strings.Contains(failed[0].LastError, "unknown key") {
+		t.Errorf("the delivery is %+v", failed[0])
+	}
 }
 
 // TestEventsWithoutRedis: without Redis, events are refused, so that the sender sees the failure.

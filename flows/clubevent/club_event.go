@@ -32,6 +32,9 @@ const (
 	// refreshDelay lets what a visitor or staff is doing finish first, and gives one
 	// refresh for all events meanwhile.
 	refreshDelay = 2 * time.Second
+	// keepUnreadable is how long an event is left to gateways that have its key: longer than a rotation takes
+	// to reach them all.
+	keepUnreadable = time.Hour
 )
 
 // Intake receives and processes the club system's events.
@@ -44,8 +47,8 @@ type Store interface {
 	// SaveClubEvent appends an event, counts it, and returns how many events wait then.
 	// Beyond a limit it drops the oldest.
 	SaveClubEvent(ctx context.Context, event flows.StoredEvent, countsAs string) (waiting int64, err error)
-	// ClubEvents returns the events that wait, the oldest first.
-	ClubEvents(ctx context.Context, limit int) ([]flows.StoredEvent, error)
+	// ClubEvents returns the events that wait after an entry (empty: all), the oldest first.
+	ClubEvents(ctx context.Context, after string, limit int) ([]flows.StoredEvent, error)
 	// DropClubEvents deletes events that were processed.
 	DropClubEvents(ctx context.Context, events []flows.StoredEvent) error
 	// ClubEventsWaiting returns how many events wait.
@@ -162,12 +165,17 @@ func parseEvent(stored flows.StoredEvent) (event flows.Event, ok bool) {
 }
 
 // ProcessPending processes the events that wait. It may run anywhere, at any time and
-// twice at once, because an event has the same effect each time.
+// twice at once, because an event has the same effect each time. It leaves events that another gateway
+// sealed with a newer key to those that have it.
 func (i *Intake) ProcessPending(ctx context.Context) error {
-	for {
-		events, err := i.cfg.Store.ClubEvents(ctx, eventBatch)
+	for after := ""; ; {
+		events, err := i.cfg.Store.ClubEvents(ctx, after, eventBatch)
 		if err != nil || len(events) == 0 {
 			return err
+		}
+		after = events[len(events)-1].Entry
+		if events = slices.DeleteFunc(events, i.leave); len(events) == 0 {
+			continue
 		}
 		if err := i.process(ctx, events); err != nil {
 			return err
@@ -178,11 +186,19 @@ func (i *Intake) ProcessPending(ctx context.Context) error {
 	}
 }
 
+// leave reports whether an event waits for a gateway that has its key.
+func (i *Intake) leave(event flows.StoredEvent) bool {
+	return event.Body == nil && i.cfg.Now().Sub(event.StoredAt()) < keepUnreadable
+}
+
 func (i *Intake) process(ctx context.Context, batch []flows.StoredEvent) error {
 	var events []flows.Event
-	contacts := map[club.IRI]bool{}
+	contacts, unreadable := map[club.IRI]bool{}, 0
 	for _, stored := range batch {
 		tracing.LinkCause(ctx, stored.Trace)
+		if stored.Body == nil {
+			unreadable++
+		}
 		event, ok := parseEvent(stored)
 		if !ok || !i.concernsUs(event) {
 			continue
@@ -191,6 +207,9 @@ func (i *Intake) process(ctx context.Context, batch []flows.StoredEvent) error {
 		if contact := event.Contact(); contact != "" {
 			contacts[contact] = true
 		}
+	}
+	if unreadable > 0 {
+		i.cfg.Log.WarnContext(ctx, "club events dropped: sealed with an unknown key", "found", unreadable)
 	}
 	err := i.cfg.Relay.Enqueue(ctx, events)
 	return errors.Join(err, i.requestRefreshes(ctx, slices.Collect(maps.Keys(contacts))))

@@ -183,7 +183,7 @@ func (r *Relay) deliver(ctx context.Context, s Subscriber, job *asynq.Task) erro
 	span.SetAttributes(attribute.String("subscriber", s.Name), attribute.Int("attempt", failures+1))
 	text, err := r.cfg.Keys.Open(deliveryID(event, s.Name), job.Payload())
 	if err != nil {
-		return fmt.Errorf("sealed by an unknown key: %w", asynq.SkipRetry)
+		return errors.New("sealed by an unknown key; a gateway that has the key can deliver it")
 	}
 	response, err := r.post(ctx, s, event, text)
 	span.SetAttributes(attribute.Int("status", response.status))

@@ -39,15 +39,19 @@ func (s *Store) SaveClubEvent(ctx context.Context, event flows.StoredEvent, coun
 }
 
 // ClubEvents implements clubevent.Store.
-func (s *Store) ClubEvents(ctx context.Context, limit int) ([]flows.StoredEvent, error) {
-	entries, err := s.redis.XRangeN(ctx, clubEvents, "-", "+", int64(limit)).Result()
+func (s *Store) ClubEvents(ctx context.Context, after string, limit int) ([]flows.StoredEvent, error) {
+	from := "-"
+	if after != "" {
+		from = "(" + after
+	}
+	entries, err := s.redis.XRangeN(ctx, clubEvents, from, "+", int64(limit)).Result()
 	if err != nil {
 		return nil, err
 	}
 	events := make([]flows.StoredEvent, len(entries))
 	for i, entry := range entries {
 		if sealed, _ := entry.Values["body"].(string); s.open(clubEvents, sealed, &events[i]) != nil {
-			events[i] = flows.StoredEvent{} // sealed with a key that is gone
+			events[i] = flows.StoredEvent{} // sealed with a key that is gone, or that only other gateways have yet
 		}
 		events[i].Entry = entry.ID
 	}

@@ -31,15 +31,21 @@ func TestClubEvents(t *testing.T) {
 		if strings.Contains(fmt.Sprint(raw), "contacts") {
 			b.Errorf("Redis sees %v", raw)
 		}
-		events, err := b.ClubEvents(ctx, 10)
+		events, err := b.ClubEvents(ctx, "", 10)
 		if err != nil || len(events) != 2 || events[0].ID != "evt_a" || string(events[1].Body) != string(event("").Body) || events[0].At.IsZero() {
 			b.Fatalf("kept: %+v, %v", events, err)
+		}
+		if rest, err := b.ClubEvents(ctx, events[0].Entry, 10); err != nil || len(rest) != 1 || rest[0].ID != "evt_b" {
+			b.Errorf("after the first: %+v, %v", rest, err)
+		}
+		if age := time.Since(events[0].StoredAt()); age < -time.Minute || age > time.Hour {
+			b.Errorf("stored %s ago", age)
 		}
 		if err := b.DropClubEvents(ctx, events[:1]); err != nil {
 			b.Fatal(err)
 		}
 		stranger := b.open(b.url, "another")
-		left, err := stranger.ClubEvents(ctx, 10)
+		left, err := stranger.ClubEvents(ctx, "", 10)
 		if err != nil || len(left) != 1 || left[0].ID != "" || left[0].Entry != events[1].Entry {
 			b.Errorf("without the key: %+v, %v", left, err)
 		}
