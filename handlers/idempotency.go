@@ -21,6 +21,9 @@ import (
 // replayedHeaders are stored with a response.
 var replayedHeaders = []string{"Content-Type", "Content-Language", "Location", "Set-Cookie"}
 
+// storeTimeout is as long as the store tries at most. The client waits for it.
+const storeTimeout = 3 * time.Second
+
 // idempotent executes a request with an Idempotency-Key once, and replays its definitive response
 // (IETF draft: The Idempotency-Key HTTP Header Field). The request continues when its client leaves,
 // because the client will retry.
@@ -31,7 +34,7 @@ func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 		if !ok || !op.takesKey || key == "" {
 			return next(c)
 		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), requestTimeout)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), s.keyedTimeout)
 		defer cancel()
 		c.SetRequest(c.Request().WithContext(ctx))
 
@@ -66,10 +69,12 @@ func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 			return s.replay(c, op, response)
 		}
 		response, keep := s.execute(c, next)
+		storing, stop := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout) // the request's own time may be over
+		defer stop()
 		if keep > 0 {
-			err = s.cfg.Store.SaveResponse(ctx, scope, key, owner, response, keep)
+			err = s.cfg.Store.SaveResponse(storing, scope, key, owner, response, keep)
 		} else {
-			err = s.cfg.Store.AbandonRequest(ctx, scope, key, owner)
+			err = s.cfg.Store.AbandonRequest(storing, scope, key, owner)
 		}
 		if err != nil {
 			s.cfg.Log.WarnContext(c.Request().Context(), "response not stored for its repetition", "error", err)

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,6 +23,7 @@ import (
 	"frontdesk/flows/redact"
 	"frontdesk/flows/store"
 	"frontdesk/handlers"
+	"frontdesk/upstream/captcha"
 	"frontdesk/upstream/cards/sandbox"
 )
 
@@ -56,10 +59,9 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// TestPanicWithKey: a request with an Idempotency-Key whose handler panics also gets a problem, and can be
-// repeated.
-func TestPanicWithKey(t *testing.T) {
-	t.Parallel()
+// newBareEdge returns a server without the services, so that its handlers panic. Its store has a Redis of its own.
+func newBareEdge(t *testing.T, verifier *captcha.Verifier) *handlers.Server {
+	t.Helper()
 	redis, err := store.Connect(frontdesktest.NewRedis(t))
 	if err != nil {
 		t.Fatal(err)
@@ -69,23 +71,57 @@ func TestPanicWithKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	edge, err := handlers.New(handlers.Config{ // without the services, so that the handler panics
+	edge, err := handlers.New(handlers.Config{
 		Catalogue: catalogue.New(catalogue.Config{Now: time.Now, After: time.After, Log: slog.New(slog.DiscardHandler)}), Contract: frontdesktest.Contract(t), Site: os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
-		Store: store.New(store.Config{Redis: redis, Keys: keys}), Cards: sandbox.New(sandbox.Config{URL: "http://127.0.0.1:1", Now: time.Now}),
+		Store: store.New(store.Config{Redis: redis, Keys: keys}), Cards: sandbox.New(sandbox.Config{URL: "http://127.0.0.1:1", Now: time.Now}), Captcha: verifier,
 		Now: time.Now, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return edge
+}
+
+// expectPanicAnswered sends the same request with a key twice. Both are executed, and get a problem.
+func expectPanicAnswered(t *testing.T, edge *handlers.Server) {
+	t.Helper()
 	for range 2 {
 		request := httptest.NewRequest(http.MethodPost, "/v1/registrations", strings.NewReader(`{"clubId":"11"}`))
 		request.Header.Set("Content-Type", "application/json")
 		request.Header.Set("Idempotency-Key", "5f0c8f5e-6a0b-4f0e-9b43-1c5d7e2a9f10")
+		request.Header.Set("X-Frontdesk-Challenge", "solved")
 		answer := httptest.NewRecorder()
 		edge.ServeHTTP(answer, request)
 		var problem api.Problem
 		if err := json.Unmarshal(answer.Body.Bytes(), &problem); err != nil || answer.Code != http.StatusInternalServerError || problem.Code != api.Internal {
 			t.Errorf("answered with %d %q", answer.Code, answer.Body)
 		}
+	}
+}
+
+// TestPanicWithKey: a request with an Idempotency-Key whose handler panics also gets a problem, and can be
+// repeated.
+func TestPanicWithKey(t *testing.T) {
+	t.Parallel()
+	expectPanicAnswered(t, newBareEdge(t, nil))
+}
+
+// TestTimeoutWithKey: a request with an Idempotency-Key that ran out of time can be repeated at once.
+func TestTimeoutWithKey(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.PostFormValue("response")
+		if asked.Add(1) == 1 {
+			<-r.Context().Done() // until the gateway has given up
+		}
+		fmt.Fprint(w, `{"success":true}`)
+	}))
+	t.Cleanup(service.Close)
+	edge := newBareEdge(t, captcha.New(captcha.Config{URL: service.URL, Secret: "the secret"}))
+	edge.SetKeyedTimeout(time.Second)
+	expectPanicAnswered(t, edge)
+	if n := asked.Load(); n != 2 {
+		t.Errorf("%d captchas were verified", n)
 	}
 }

@@ -106,7 +106,8 @@ type Server struct {
 	places       adaptivelimiter.AdaptiveLimiter[any] // of the requests that admit counts
 	crowd        crowd
 	streams      openStreams
-	proxyWarning sync.Once // see checkProxy
+	proxyWarning sync.Once     // see checkProxy
+	keyedTimeout time.Duration // of a request with an Idempotency-Key: requestTimeout, except in tests
 }
 
 // New returns a server. It fails when the contract cannot be read, or differs from the tables of
@@ -127,7 +128,7 @@ func New(cfg Config) (*Server, error) {
 		cfg.Background = func() int { return 0 }
 	}
 	e := echo.New()
-	s := &Server{cfg: cfg, router: e, document: document, operations: operations, tags: newValidator(cfg.Now), responses: newResponseCache(), places: newAdmissionLimiter()}
+	s := &Server{cfg: cfg, router: e, document: document, operations: operations, tags: newValidator(cfg.Now), responses: newResponseCache(), places: newAdmissionLimiter(), keyedTimeout: requestTimeout}
 	s.handler = s.observe(s.setSecurityHeaders(s.serveCached(e)))
 	e.HTTPErrorHandler = s.writeProblem
 	e.IPExtractor = newIPExtractor(cfg.TrustedProxies)
