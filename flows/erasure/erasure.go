@@ -105,17 +105,13 @@ func (e *Eraser) Erase(ctx context.Context, request Request, by string) (Report,
 	if err != nil {
 		return Report{}, err
 	}
-	for _, id := range ids {
-		contact, err := e.eraseOne(ctx, request.ClientToken, id, &report)
-		if err != nil {
-			return Report{}, err
-		}
-		if contact != "" && !slices.Contains(contacts, contact) {
-			contacts = append(contacts, contact)
-		}
-	}
 	for _, contact := range contacts {
 		if err := e.eraseContact(ctx, contact, &report); err != nil {
+			return Report{}, err
+		}
+	}
+	for _, id := range ids {
+		if contacts, err = e.eraseOne(ctx, request.ClientToken, id, contacts, &report); err != nil {
 			return Report{}, err
 		}
 	}
@@ -166,20 +162,27 @@ func (e *Eraser) find(ctx context.Context, request Request) (ids []string, conta
 	return ids, contacts, flows.StorageFailed(err)
 }
 
-// eraseOne erases one registration and returns its contact. It skips one that is gone, erased already
-// or of another organisation.
-func (e *Eraser) eraseOne(ctx context.Context, clientToken, id string, report *Report) (club.IRI, error) {
+// eraseOne erases one registration, and before it what its contact has besides, because an erased registration no longer
+// names the contact to a repetition. It returns the contacts that are erased. It skips a registration that is gone, erased
+// already or of another organisation.
+func (e *Eraser) eraseOne(ctx context.Context, clientToken, id string, contacts []club.IRI, report *Report) ([]club.IRI, error) {
 	for range eraseTries {
 		r, p, err := e.cfg.Store.Registration(ctx, id)
 		switch {
 		case errors.Is(err, flows.ErrNotFound), err == nil && (r.ClientToken != clientToken || r.Erased):
-			return "", nil
+			return contacts, nil
 		case err != nil:
-			return "", flows.StorageFailed(err)
+			return contacts, flows.StorageFailed(err)
 		case p != nil && !p.State.Final():
 			report.Kept = append(report.Kept, KeptItem{Registration: id, Payment: p.ID, What: "the registration and its payment", Deferred: true,
 				Why: "the payment is " + string(p.State) + "; the buyer's data is needed until it has ended"})
-			return "", nil
+			return contacts, nil
+		}
+		if r.Contact != nil && !slices.Contains(contacts, r.Contact.IRI) {
+			if err := e.eraseContact(ctx, r.Contact.IRI, report); err != nil {
+				return contacts, err
+			}
+			contacts = append(contacts, r.Contact.IRI)
 		}
 		before := *r
 		*r = flows.Registration{ID: r.ID, Version: r.Version, State: flows.Abandoned, Erased: true, ClientToken: r.ClientToken, ClubID: r.ClubID,
@@ -187,24 +190,23 @@ func (e *Eraser) eraseOne(ctx context.Context, clientToken, id string, report *R
 		if err := e.cfg.Store.AmendRegistration(ctx, r); errors.Is(err, flows.ErrConflict) {
 			continue
 		} else if err != nil {
-			return "", flows.StorageFailed(err)
+			return contacts, flows.StorageFailed(err)
 		}
 		if err := e.cfg.Store.Unindex(ctx, &before); err != nil {
-			return "", flows.StorageFailed(err)
+			// What is left in the indexes leads to the erased record, and expires with it.
+			e.cfg.Log.WarnContext(ctx, "erased registration still in an index", "registration", id, "error", err)
 		}
 		report.Erased = append(report.Erased, ErasedItem{id, "buyer, cart, mandate, devices and links of the registration"})
 		if p != nil {
-			report.Kept = append(report.Kept, KeptItem{Registration: id, Payment: p.ID, What: "the payment: sale, amount, states",
-				Why: "the accounts need it for 30 days; the payer was dropped when it ended"})
+			report.Kept = append(report.Kept, KeptItem{Registration: id, Payment: p.ID, What: "the payment: sale, amount, states, and what operators wrote about it: reasons for 30 days, notes for 60",
+				Why: "the accounts need it; the payer was dropped when it ended"})
 		}
-		if before.Contact == nil {
-			return "", nil
-		}
-		return before.Contact.IRI, nil
+		return contacts, nil
 	}
-	return "", flows.StorageFailed(flows.ErrConflict)
+	return contacts, flows.StorageFailed(flows.ErrConflict)
 }
 
+// eraseContact erases what a contact has besides its registrations.
 func (e *Eraser) eraseContact(ctx context.Context, contact club.IRI, report *Report) error {
 	erased, err := e.cfg.Store.EraseTransfer(ctx, contact)
 	if err != nil {
