@@ -1,9 +1,11 @@
 package flows_test
 
 import (
+	"context"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -261,6 +263,45 @@ func TestCachedOnly(t *testing.T) {
 	if more := w.asked()["listProducts"] - before; more > 0 {
 		t.Errorf("%d calls", more)
 	}
+}
+
+// TestReaderLeaves: a visitor who leaves while the catalogue is read does not wait for it. The reading continues
+// for the others.
+func TestReaderLeaves(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	hold := func() (reached chan struct{}, release func()) {
+		reached, held := make(chan struct{}), make(chan struct{})
+		release = sync.OnceFunc(func() { close(held) })
+		t.Cleanup(release)
+		w.injectFault("GET", "/sim/demo/products", func() { close(reached); <-held }, nil)
+		return reached, release
+	}
+	reached, release := hold()
+	ctx, leave := context.WithCancel(t.Context())
+	left := make(chan error, 1)
+	go func() {
+		_, _, err := g.catalogue.Products(ctx, web)
+		left <- err
+	}()
+	<-reached
+	leave()
+	if err := <-left; flows.CodeOf(err) != flows.ClubSystemUnavailable {
+		t.Errorf("who left gets %v", err)
+	}
+	release()
+	names, asked := browse(t, g, web), w.asked()["listProducts"]
+	if again := browse(t, w.gateway(), web); !slices.Equal(again, names) || w.asked()["listProducts"] != asked {
+		t.Errorf("the reading was not completed: %v and %v", names, again)
+	}
+
+	w.clock.Advance(3 * time.Minute)
+	_, release = hold()
+	if old, _, err := g.catalogue.Products(ctx, web); err != nil || len(old) != len(names) {
+		t.Errorf("who left gets %d older products, %v", len(old), err)
+	}
+	release()
 }
 
 // TestCatalogueOfAnotherDay: the cached catalogue of one day is not shown on the next.

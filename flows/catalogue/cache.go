@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/singleflight"
+
+	"frontdesk/flows"
 )
 
 // How old a value from the club system may be when it is shown. Prices are always read
@@ -132,6 +134,11 @@ func (c *cache[K, V]) entry(ctx context.Context, key K, read func(context.Contex
 	select {
 	case <-timeout:
 		return cached, nil
+	case <-ctx.Done(): // the caller has left, or its time is over; the reading continues for others
+		if ok {
+			return cached, nil
+		}
+		return nil, &flows.Error{Code: flows.ClubSystemUnavailable, Detail: "The catalogue could not be read in time.", Err: ctx.Err()}
 	case got := <-refreshed:
 		if got.Err == nil {
 			return got.Val.(*entry[V]), nil
