@@ -54,12 +54,12 @@ end
 return r
 `)
 
-// SaveRegistration implements payment.Store.
+// SaveRegistration implements payment.Store. It restarts the record's life.
 func (s *Store) SaveRegistration(ctx context.Context, r *flows.Registration) error {
 	return s.replace(ctx, r, registrationTTL(r))
 }
 
-// AmendRegistration implements registration.Store.
+// AmendRegistration implements registration.Store. It saves a registration without restarting the record's life.
 func (s *Store) AmendRegistration(ctx context.Context, r *flows.Registration) error {
 	return s.replace(ctx, r, 0)
 }

@@ -1,0 +1,93 @@
+package handlers
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v4/middleware"
+
+	"frontdesk/flows"
+)
+
+// fromFrontEnd reports whether a request with a cookie comes from one of our pages. Origin must name
+// one of our front ends, and Fetch Metadata must say "same-origin", or something else only for a
+// listed origin. A GET is not checked, because it changes nothing. A request without either header
+// comes from no browser, so no page of another site can have caused it.
+func (s *Server) fromFrontEnd(r *http.Request) bool {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return true
+	}
+	origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
+	listed := origin != "" && s.allowedOrigin(origin)
+	if origin != "" && origin != originOf(s.cfg.PublicURL) && !listed {
+		return false
+	}
+	return site == "" || site == "same-origin" || listed
+}
+
+// allowedOrigin reports whether an origin is one of the configured front ends. "*" means every
+// page on this machine, where front ends are developed, and no other page.
+func (s *Server) allowedOrigin(origin string) bool {
+	if origin != "*" && slices.Contains(s.cfg.AllowedOrigins, origin) {
+		return true
+	}
+	u, err := url.Parse(origin)
+	if err != nil || !slices.Contains(s.cfg.AllowedOrigins, "*") || u.Scheme != "http" && u.Scheme != "https" {
+		return false
+	}
+	return u.Hostname() == "localhost" || u.Hostname() == "127.0.0.1" || u.Hostname() == "::1"
+}
+
+// cors admits the configured front ends of other origins.
+func (s *Server) cors() echo.MiddlewareFunc {
+	return middleware.CORSWithConfig(middleware.CORSConfig{
+		AllowOriginFunc:  func(origin string) (bool, error) { return s.allowedOrigin(origin), nil },
+		AllowMethods:     []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
+		AllowHeaders:     []string{"Authorization", "Content-Type", "Idempotency-Key", "If-None-Match", "Last-Event-ID", "X-Frontdesk-Session", captchaHeader, staffHeader, "X-Frontdesk-World", "traceparent"},
+		ExposeHeaders:    []string{"ETag", "Location", "Retry-After", "Idempotent-Replayed", "RateLimit", "RateLimit-Policy"},
+		AllowCredentials: true,
+		MaxAge:           600, // seconds; one preflight for a page, and a new configuration soon applies
+	})
+}
+
+// cookieName returns the name for a registration, because a browser may hold several. With the prefix
+// __Host-, browsers refuse the cookie from any other host or path.
+func (s *Server) cookieName(registration string) string {
+	if s.secure() {
+		return "__Host-frontdesk-" + registration
+	}
+	return "frontdesk-" + registration
+}
+
+func (s *Server) secure() bool { return strings.HasPrefix(s.cfg.PublicURL, "https://") }
+
+// sessionCookie hides a registration's token from scripts, for as long as the registration is kept.
+func (s *Server) sessionCookie(view flows.View, token string) string {
+	return s.cookie(view.ID, token, view.ExpiresAt.Add(flows.KeepRegistration))
+}
+
+// expiredCookie makes a browser delete the session cookie of a registration.
+func (s *Server) expiredCookie(registration string) string {
+	return s.cookie(registration, "", time.Unix(0, 0))
+}
+
+func (s *Server) cookie(registration, token string, expires time.Time) string {
+	cookie := http.Cookie{ // #nosec G124 -- without Secure on plain http alone, which live mode refuses
+		Name: s.cookieName(registration), Value: token, Expires: expires,
+		Path: "/", HttpOnly: true, Secure: s.secure(), SameSite: http.SameSiteLaxMode,
+	}
+	return cookie.String()
+}
+
+// originOf returns an address's origin; empty for an address that cannot be parsed.
+func originOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Host)
+}
