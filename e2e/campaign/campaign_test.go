@@ -77,15 +77,15 @@ func TestInvariants(t *testing.T) {
 // TestFaultsMustHappen checks that a run without faults does not count.
 func TestFaultsMustHappen(t *testing.T) {
 	t.Parallel()
-	c := campaign.Campaign{Name: "test", Faults: []string{"answer lost"}}
-	o := campaign.Options{MinFaults: map[string]int{"answer lost": 2}}
+	c := campaign.Campaign{Name: "test", Faults: []string{"response lost"}}
+	o := campaign.Options{MinFaults: map[string]int{"response lost": 2}}
 	r := campaign.NewRecorder("test", o)
 	r.AddJourney("recorded")
-	r.AddFault("answer lost")
+	r.AddFault("response lost")
 	if r.EnoughFaults(o) || r.Report().Err(c, o) == nil {
 		t.Error("one fault instead of two counts")
 	}
-	r.AddFault("answer lost")
+	r.AddFault("response lost")
 	if err := r.Report().Err(c, o); err != nil || !r.EnoughFaults(o) {
 		t.Errorf("a run that met its faults does not count: %v", err)
 	}
@@ -133,7 +133,7 @@ func TestDocument(t *testing.T) {
 // treats a POST without a response as not sent.
 func TestNetworkFaultsKillAMutation(t *testing.T) {
 	t.Parallel()
-	mutation, err := campaign.MutationNamed("no-answer-no-effect")
+	mutation, err := campaign.MutationNamed("no-response-no-effect")
 	if err != nil {
 		t.Fatal(err)
 	}

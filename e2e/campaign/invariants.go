@@ -219,13 +219,13 @@ func (e Evidence) checkResponses(broken func(string, string, ...any)) {
 	if len(e.StrangersServed) > 0 {
 		broken(StrangerServed, "%v", e.StrangersServed)
 	}
-	for i, answer := range e.Responses {
-		if answer.Charged && answer.Retry != "never" {
-			broken(RetryWhileCharged, "answer %d: %s, retry %s", i+1, answer.State, answer.Retry)
+	for i, response := range e.Responses {
+		if response.Charged && response.Retry != "never" {
+			broken(RetryWhileCharged, "response %d: %s, retry %s", i+1, response.State, response.Retry)
 			break
 		}
-		if answer.Authorised && answer.Retry == "new" {
-			broken(RetryAfterAuthorising, "answer %d: %s, retry %s", i+1, answer.State, answer.Retry)
+		if response.Authorised && response.Retry == "new" {
+			broken(RetryAfterAuthorising, "response %d: %s, retry %s", i+1, response.State, response.Retry)
 			break
 		}
 	}

@@ -81,7 +81,7 @@ var Mutations = []Mutation{
 		return m.send(ctx, p, gate)
 	}`,
 	}}},
-	{Name: "no-answer-no-effect", Description: "a POST without a response counts as not sent", Edits: []Edit{{
+	{Name: "no-response-no-effect", Description: "a POST without a response counts as not sent", Edits: []Edit{{
 		File: "upstream/club/outcome.go",
 		Old:  `	case sent == 0:`,
 		New:  `	case sent == 0 || status == 0:`,

@@ -25,9 +25,9 @@ type Report struct {
 	Faults         map[string]int `json:"faults"`             // faults that happened, by kind
 	States         map[string]int `json:"states"`             // states in which the journeys ended
 	Violations     []Violation    `json:"violations,omitempty"`
-	ViolationCount int            `json:"violationCount"` // all violations, including those not kept above
-	Duration       time.Duration  `json:"duration"`       // nanoseconds
-	Notes          []string       `json:"notes,omitempty"`
+	ViolationCount int            `json:"violationCount"`   // all violations, including those not kept above
+	Duration       time.Duration  `json:"duration"`         // nanoseconds
+	Buyers         map[string]int `json:"buyers,omitempty"` // buyers who met something else, by what it was
 }
 
 // Violation is an invariant that was broken, and enough to see it again.
@@ -86,15 +86,12 @@ func (r *Report) Print(w io.Writer) {
 	for _, part := range []struct {
 		title  string
 		counts map[string]int
-	}{{"fault", r.Faults}, {"ended as", r.States}} {
+	}{{"fault", r.Faults}, {"ended as", r.States}, {"buyers who", r.Buyers}} {
 		for _, name := range slices.Sorted(maps.Keys(part.counts)) {
 			fmt.Fprintf(table, "  %s\t%s\t%d\n", part.title, name, part.counts[name])
 		}
 	}
 	table.Flush()
-	for _, note := range r.Notes {
-		fmt.Fprintf(w, "  note: %s\n", note)
-	}
 	for _, v := range r.Violations {
 		fmt.Fprintf(w, "VIOLATION %s: %s\n  seed %d, registration %s\n    %s\n", v.Invariant, v.Detail, v.Seed, v.Registration, strings.Join(v.Trace, "\n    "))
 	}
@@ -109,7 +106,7 @@ type Recorder struct {
 
 // NewRecorder begins a report.
 func NewRecorder(campaign string, o Options) *Recorder {
-	return &Recorder{startedAt: time.Now(), report: Report{Campaign: campaign, Seed: o.Seed, Faults: map[string]int{}, States: map[string]int{}}}
+	return &Recorder{startedAt: time.Now(), report: Report{Campaign: campaign, Seed: o.Seed, Faults: map[string]int{}, States: map[string]int{}, Buyers: map[string]int{}}}
 }
 
 // AddJourney notes a journey that came to its end.
@@ -132,11 +129,13 @@ func (r *Recorder) AddFaults(kind string, times int) {
 	}
 }
 
-// AddNote adds a sentence to the report.
-func (r *Recorder) AddNote(format string, args ...any) {
+// AddBuyers notes how many buyers met something that is neither a fault nor the end of their journey.
+func (r *Recorder) AddBuyers(what string, number int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.report.Notes = append(r.report.Notes, fmt.Sprintf(format, args...))
+	if number > 0 {
+		r.report.Buyers[what] += number
+	}
 }
 
 // AddViolations notes violations.

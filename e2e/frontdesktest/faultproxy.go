@@ -51,11 +51,11 @@ type Phase string
 
 // The phases.
 const (
-	BeforeRequest  Phase = "before"           // the request does not arrive
-	DuringRequest  Phase = "during"           // the request waits, and continues
-	AfterEffect    Phase = "after"            // it had its effect, and its response is lost
-	BeforeResponse Phase = "held after"       // it had its effect, and its response waits
-	AfterResponse  Phase = "at the answer to" // the response was sent
+	BeforeRequest  Phase = "before"             // the request does not arrive
+	DuringRequest  Phase = "during"             // the request waits, and continues
+	AfterEffect    Phase = "after"              // it had its effect, and its response is lost
+	BeforeResponse Phase = "held after"         // it had its effect, and its response waits
+	AfterResponse  Phase = "at the response to" // the response was sent
 )
 
 // KillPhases are the phases in which a gateway's death makes a difference.

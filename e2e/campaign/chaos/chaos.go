@@ -126,12 +126,8 @@ func (r *run) settleAndCheck() {
 			r.record.AddJourney(j.State)
 		}
 	}
-	if stale > 0 {
-		r.record.AddNote("Buyers who had to repeat the request with the same key, because Redis had forgotten their payment's progress: %d.", stale)
-	}
-	if unfinished > 0 {
-		r.record.AddNote("Buyers who could not start a registration: %d.", unfinished)
-	}
+	r.record.AddBuyers("repeated the request with the same key, because Redis had forgotten their payment's progress", stale)
+	r.record.AddBuyers("could not start a registration", unfinished)
 }
 
 // strangerAsked is the "fault" that a stranger asks for a registration; one in five meets it.

@@ -13,11 +13,11 @@ import (
 // calls are the simulator's own, with "reading" or "posting" in front.
 const (
 	redisRefused   = "redis: command refused"
-	redisLost      = "redis: answer lost"
+	redisLost      = "redis: response lost"
 	redisRollback  = "redis: rolled back"
 	redisWiped     = "redis: wiped"
 	cardsError     = "processor: error"
-	cardsLost      = "processor: answer lost"
+	cardsLost      = "processor: response lost"
 	cardsSlow      = "processor: slow"
 	cardsLate      = "processor: request arrives late"
 	cardsForgot    = "processor: keys forgotten"
