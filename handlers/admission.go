@@ -56,12 +56,10 @@ func classOf(method, route string) class {
 // The limit of requests that are worked on at once. It follows the time that newcomers' requests take,
 // since these are all alike.
 const (
-	// minPlaces leaves room for thirty newcomers at once, even on a machine that completes thirty
-	// journeys a second: then each step takes a second.
-	minPlaces = 48
-	// initialPlaces is enough to serve a burst of visitors without refusals after a start.
-	initialPlaces = 64
-	// maxPlaces keep the permits of club.Newcomers busy. More would only wait for them.
+	// minPlaces is what is left of the limit after a quiet hour: enough for the first second of a crowd.
+	minPlaces = 64
+	// maxPlaces is the limit after a start. It keeps the permits of club.Newcomers busy; more newcomers
+	// would only wait for them.
 	maxPlaces = 160
 )
 
@@ -123,7 +121,7 @@ func (s *Server) backoff() time.Duration {
 
 // newAdmissionLimiter returns a limit that follows the time that requests take.
 func newAdmissionLimiter() adaptivelimiter.AdaptiveLimiter[any] {
-	return adaptivelimiter.NewBuilder[any]().WithLimits(minPlaces, maxPlaces, initialPlaces).Build()
+	return adaptivelimiter.NewBuilder[any]().WithLimits(minPlaces, maxPlaces, maxPlaces).Build()
 }
 
 // admit turns requests away, before any work, when more would be done at once than can be done in

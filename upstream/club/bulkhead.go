@@ -58,7 +58,10 @@ func (c *Client) bulkhead(ctx context.Context, clientToken string) *bulkhead {
 func newBulkhead(limits Limits, lane Lane, shared *budget) *bulkhead {
 	concurrency, reserve := limits.MaxConcurrency, 0
 	if lane == Newcomers || lane == Browsers {
-		concurrency, reserve = max(1, concurrency/2), budgetBurst/2
+		reserve = budgetBurst / 2
+	}
+	if lane == Browsers {
+		concurrency = max(1, concurrency/2)
 	}
 	b := &bulkhead{
 		permits: failsafebulkhead.New[any](uint(concurrency)), // #nosec G115 -- a constant of the program

@@ -10,10 +10,11 @@ type Lane string
 const (
 	// Visitors is the lane of calls for registrations that were started, and of all others.
 	Visitors Lane = ""
-	// Newcomers is the lane of calls that start a registration. It has half the permits, and leaves
-	// others half of the saved retries, because they have done more that would be wasted.
+	// Newcomers is the lane of calls that start a registration. It leaves half of the saved
+	// retries to others, because they have done more that would be wasted.
 	Newcomers Lane = "newcomers"
-	// Browsers is the lane of calls that read a catalogue. It has the same bounds as Newcomers.
+	// Browsers is the lane of calls that read a catalogue. It has half the permits of the
+	// others, and leaves as many retries as Newcomers.
 	Browsers Lane = "browsers"
 	// Payers is the lane of calls that a payment or a signature waits for.
 	Payers Lane = "payers"

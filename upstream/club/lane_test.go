@@ -30,7 +30,7 @@ func TestNewcomersHaveHalf(t *testing.T) {
 	})
 	t.Cleanup(release) // also if the test fails half-way
 	cfg := configured(u.URL)
-	cfg.Limits.MaxConcurrency, cfg.Limits.QueueTimeout = 2, 20*time.Millisecond
+	cfg.Limits.MaxConcurrency, cfg.Limits.QueueTimeout = 1, 20*time.Millisecond
 	c := club.New(cfg)
 	newcomer := club.WithLane(t.Context(), club.Newcomers)
 	var first sync.WaitGroup
