@@ -1507,7 +1507,8 @@ type Debit struct {
 }
 
 // DebitChoice Which debit day the buyer can choose in the item's `debit`. `month_day`: a `day`, one of the club's debit days.
-// `week_day`: a `weekDay`. `none`: there are no debits, or no choice.
+// `week_day`: debits recur after weeks, so either a `weekDay`, or a `day` for the first debit, for which the schedule
+// can show the dates. `none`: there are no debits, or no choice.
 type DebitChoice string
 
 // DebitDay defines model for DebitDay.
@@ -1926,7 +1927,8 @@ type Offer struct {
 	Commitment *Duration `json:"commitment,omitempty"`
 
 	// DebitChoice Which debit day the buyer can choose in the item's `debit`. `month_day`: a `day`, one of the club's debit days.
-	// `week_day`: a `weekDay`. `none`: there are no debits, or no choice.
+	// `week_day`: debits recur after weeks, so either a `weekDay`, or a `day` for the first debit, for which the schedule
+	// can show the dates. `none`: there are no debits, or no choice.
 	DebitChoice DebitChoice `json:"debitChoice"`
 
 	// DueNow The price as the club system lists it, for a start on the first of a month.

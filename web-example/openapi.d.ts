@@ -1357,7 +1357,8 @@ export interface components {
         };
         /**
          * @description Which debit day the buyer can choose in the item's `debit`. `month_day`: a `day`, one of the club's debit days.
-         *     `week_day`: a `weekDay`. `none`: there are no debits, or no choice.
+         *     `week_day`: debits recur after weeks, so either a `weekDay`, or a `day` for the first debit, for which the schedule
+         *     can show the dates. `none`: there are no debits, or no choice.
          * @enum {string}
          */
         DebitChoice: "month_day" | "week_day" | "none";
