@@ -46,7 +46,7 @@ type block struct {
 	began              time.Time
 	completed, asked   series // in each second: completed journeys, and requests to start
 	memory             int64  // the gateway's peak, in bytes
-	cpu                string // how much of a core each process used
+	cpu                string // how much of a core each process used, and how much of all cores the machine withheld
 
 	mu                   sync.Mutex
 	journeys, turnedAway *hdrhistogram.Histogram // begun after settling, those given up with journeyTime; refused; in µs
@@ -140,16 +140,16 @@ func (v *visitors) send(perSecond float64, of plan) *block {
 	}
 	b.perSecond, b.late = b.completed[of.settling:].sum()/float64(of.counted), float64(v.late.Swap(0))/float64(v.visits.Swap(0))
 	share := v.used().combine(before, func(after, before float64) float64 { return 100 * (after - before) / time.Since(b.began).Seconds() })
-	b.cpu = fmt.Sprintf("CPU: gateway %.0f%%, upstreams %.0f%%, Redis %.0f%%, load %.0f%%", share[0], share[1], share[2], share[3])
+	b.cpu = fmt.Sprintf("CPU: gateway %.0f%%, upstreams %.0f%%, Redis %.0f%%, load %.0f%%, stolen %.0f%%", share[0], share[1], share[2], share[3], share[4])
 	return b
 }
 
-// used returns the CPU time of each process, in seconds.
+// used returns the CPU time of each process, and what other virtual machines took from this one, in seconds.
 func (v *visitors) used() (all series) {
 	for _, pid := range v.pids {
 		all = append(all, v.cpu(pid))
 	}
-	return all
+	return append(all, v.stolen())
 }
 
 // visit is made by a visitor who arrives, or who was turned away and returns when the gateway says so.
@@ -165,13 +165,14 @@ func (v *visitors) visit(number int, intended, leaves time.Time) {
 	}
 	ctx, cancel := context.WithDeadline(v.over, intended.Add(journeyTime))
 	defer cancel()
-	err := v.journey(ctx, number)
+	sent := intended // the last request to start; earlier ones may have failed at the club system
+	err := v.journey(ctx, number, &sent)
 	took := time.Since(intended)
 	refusal, refused := errors.AsType[*frontdesktest.StatusError](err)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if refused && refusal.Code() == string(api.Overloaded) {
-		_ = b.turnedAway.RecordValue(took.Microseconds())
+		_ = b.turnedAway.RecordValue(time.Since(sent).Microseconds())
 		if next := time.Now().Add(refusal.RetryAfter()); next.Before(leaves) {
 			time.AfterFunc(refusal.RetryAfter(), func() { v.visit(number, next, leaves) })
 			return
@@ -196,14 +197,18 @@ func (v *visitors) visit(number int, intended, leaves time.Time) {
 	v.present.Done()
 }
 
-// journey completes a card journey or returns the last error. Only its first request may be turned away.
-func (v *visitors) journey(ctx context.Context, number int) error {
+// journey completes a card journey or returns the last error. Only a request to start may be turned away; sent is
+// when the last one began.
+func (v *visitors) journey(ctx context.Context, number int, sent *time.Time) error {
 	buyer := &frontdesktest.Buyer{Gateway: v.gateway, HTTP: &v.http, Header: http.Header{"X-Forwarded-For": {callerAddress(number)}}}
 	var registration api.Registration
-	page := ""
+	page, starts := "", 0
 	for _, step := range []func() error{
 		func() error {
 			v.asked.Add(1)
+			if starts++; starts > 1 {
+				*sent = time.Now()
+			}
 			return buyer.Do(ctx, http.MethodPost, v.gateway+"/v1/registrations", v.start, &registration)
 		},
 		func() (err error) {

@@ -205,6 +205,16 @@ func (h *harness) cpu(pid int) (sum float64) {
 	return sum
 }
 
+// stolen returns the CPU time that this machine's cores wanted and did not get, in seconds (proc_stat(5)).
+func (h *harness) stolen() float64 {
+	text, err := os.ReadFile("/proc/stat")
+	h.must(err)
+	const steal, perSecond = 8, 100
+	n, err := strconv.ParseFloat(strings.Fields(string(text))[steal], 64)
+	h.must(err)
+	return n / perSecond
+}
+
 // memory returns what a process has in memory now (RSS), in bytes.
 func (h *harness) memory(p *frontdesktest.Process) (pages int64) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.PID()))
