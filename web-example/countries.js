@@ -48,8 +48,8 @@ export function internationalNumber(typed, country) {
   return `+${code}${KEEP_ZERO.includes(country) ? digits : digits.replace(/^0/, "")}`;
 }
 
-/** @param {string} number with at least eight digits; a French one has nine after its country's code */
-export const isInternational = (number) => /^\+(33[1-9]\d{8}|[124-9]\d{7,14}|3[0-24-9]\d{6,13})$/.test(number);
+/** @param {string} number in international form, with at least eight digits; a French one begins with 6 or 7 and has nine after its country's code */
+export const isMobile = (number) => /^\+(33[67]\d{8}|[124-9]\d{7,14}|3[0-24-9]\d{6,13})$/.test(number);
 
 /**
  * @param {string} code

@@ -163,6 +163,30 @@ func TestNumberOfAnotherCountry(t *testing.T) {
 	}
 }
 
+// TestLandline checks that a French landline, which receives no SMS, is refused as a mobile number: in the details, and
+// in a correction that the page knows none of the details for.
+func TestLandline(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	refused := func(number string) {
+		t.Helper()
+		g.Fill(`[data-field="mobile"]`, number)
+		g.Click(`form[data-form="person"] [data-continue]`)
+		g.WaitVisible(`[data-field="mobile"][aria-invalid="true"]`)
+	}
+	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + today())
+	g.fillDetails()
+	refused("01 42 68 53 00")
+	if g.calls("createContact") != 0 {
+		t.Error("the club got a contact with a landline")
+	}
+	g.giveDetails()
+	g.Reload()
+	g.Click(`[data-correct]`)
+	g.WaitVisible(`[data-notice]`)
+	refused("+33 9 70 00 00 00")
+}
+
 // TestDetailsOfTwoSignUps checks that the details of one sign-up never fill the form of another one that this page
 // has begun as well.
 func TestDetailsOfTwoSignUps(t *testing.T) {

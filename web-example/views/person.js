@@ -1,6 +1,6 @@
 // @ts-check
 /** The third step: enter the buyer's details, or correct them. */
-import { countries, homeCountry, internationalNumber, isInternational, isPostalCode } from "../countries.js";
+import { countries, homeCountry, internationalNumber, isMobile, isPostalCode } from "../countries.js";
 import { button, h, heading, icon, working } from "../dom.js";
 import { draft, keepDraft } from "../draft.js";
 import { isAddress, meantAddress } from "../email.js";
@@ -194,7 +194,7 @@ function readNumber({ currentTarget: form, target }) {
   const typed = target === mobile ? mobile.value : target === country && asTyped.get(mobile.value);
   if (!typed) return;
   const number = internationalNumber(typed, country.value || homeCountry);
-  mobile.value = isInternational(number) ? number : typed;
+  mobile.value = isMobile(number) ? number : typed;
   asTyped.set(mobile.value, typed);
   mobile.dispatchEvent(new Event("input", { bubbles: true }));
 }
@@ -275,7 +275,7 @@ function markAge(form) {
  */
 function isRight(control, form) {
   if (isCorrection() && control.value.trim() === "") return true; // it stays unchanged
-  if (control.name === "mobile") return isInternational(personOf(form).mobile);
+  if (control.name === "mobile") return isMobile(personOf(form).mobile);
   if (control.name === "email") return control.checkValidity() && isAddress(control.value);
   if (control.name === "postalCode") return isPostalCode(control.value.trim(), personOf(form).address.country || homeCountry);
   return control.checkValidity() && (!control.required || control.value.trim() !== "");
