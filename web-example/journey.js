@@ -7,7 +7,7 @@ import * as api from "./api.js";
 import { dropDraft, KEPT_FOR } from "./draft.js";
 import { dropIdentity } from "./identity.js";
 import { intend, pending, settle } from "./intentions.js";
-import { attributed, canPay, cardOf, embeddedCard, go, isFinal, isPaying, isTooYoungOrOld, returnUrl, ways } from "./route.js";
+import { afterCorrection, attributed, canPay, cardOf, embeddedCard, go, isFinal, isPaying, isTooYoungOrOld, returnUrl, ways } from "./route.js";
 import { browser } from "./storage.js";
 import { get, set } from "./store.js";
 import { findOffer } from "./terms.js";
@@ -468,7 +468,7 @@ export const correct = (person) =>
   attemptHere("person", async (id) => {
     show(await api.putPerson(id, person));
     set({ given: { registration: id, person }, ...(get().place.registration === id && { person }) });
-    showCart(id);
+    corrected(id);
   });
 
 /**
@@ -479,19 +479,19 @@ export const correctSome = (changes) =>
   attemptHere("person", async (id) => {
     show(await api.correctPerson(id, changes));
     if (get().place.registration === id) set({ person: {} });
-    showCart(id);
+    corrected(id);
   });
 
 /**
- * Shows the cart, unless the new birth date does not fit it: then the form says so.
+ * Leaves the form, unless the new birth date does not fit the cart: then the form says so.
  * @param {string} id
  */
-function showCart(id) {
-  if (!isTooYoungOrOld(get().registration)) goOn({ registration: id, step: "cart" });
+function corrected(id) {
+  if (!isTooYoungOrOld(get().registration)) goOn(afterCorrection({ ...get().place, registration: id }));
 }
 
-/** Back to the cart, with the details as they are. */
-export const leave = () => go({ registration: get().place.registration, step: "cart" });
+/** Leaves the form, with the details as they are. */
+export const leave = () => go(afterCorrection(get().place));
 
 /**
  * @param {string} id

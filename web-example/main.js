@@ -100,7 +100,8 @@ function showStep(step, state) {
   document.title = `${heading.textContent} – ${text.brand}`;
   if (isNew && !first) {
     if (!isRestored) scrollTo(0, 0);
-    (document.querySelector(/** @type {"input"} */ ("main [autocomplete=one-time-code]")) ?? heading).focus({ preventScroll: true });
+    const field = document.getElementById(state.place.field ?? "");
+    (document.querySelector(/** @type {"input"} */ ("main [autocomplete=one-time-code]")) ?? field ?? heading).focus({ preventScroll: !field });
   } else if (focused !== undefined) (document.getElementById(focused) ?? heading).focus({ preventScroll: true });
 }
 

@@ -13,7 +13,8 @@
  *     /?registration=…&step=cart                 see the order before signing the mandate
  *     /?registration=…&step=offer                add an offer to its cart
  *     /?registration=…&step=instead              choose an offer instead of what is in its cart
- *     /?registration=…&step=person               correct personal details
+ *     /?registration=…&step=person               correct personal details, then see the order
+ *     /?registration=…&step=person&field=mobile  correct one of them, then continue with the registration's current step
  *     /?registration=…&step=prospect             bring in an existing account
  *     /?me                                       the visitor's membership, after the club's login; see identity.js
  *     /?me&step=consents                         what the club may send
@@ -29,6 +30,7 @@
  * @property {string} [debitDay] of the month, if the offer is paid by direct debit
  * @property {string} [registration]
  * @property {string} [step]
+ * @property {string} [field] the field to correct
  * @property {string} [invitation]
  * @property {boolean} [me] the visitor's own place
  */
@@ -39,7 +41,7 @@ import { set } from "./store.js";
 import { findOffer, soldHere, startDates } from "./terms.js";
 
 /** The address's parameter names for the parts of a place. */
-const NAMES = /** @type {const} */ (["club", "offer", "startDate", "debitDay", "registration", "step", "invitation"]);
+const NAMES = /** @type {const} */ (["club", "offer", "startDate", "debitDay", "registration", "step", "field", "invitation"]);
 
 /** @returns {Place} what the address names */
 export function here() {
@@ -89,6 +91,13 @@ export function linkTo(place) {
   const parts = [place.me && "me", String(query)].filter(Boolean);
   return parts.length ? `?${parts.join("&")}` : location.pathname;
 }
+
+/**
+ * Where the visitor continues after correcting details: in the order, or in the step that sent them to one field.
+ * @param {Place} place
+ * @returns {Place}
+ */
+export const afterCorrection = ({ registration, field }) => (field ? { registration } : { registration, step: "cart" });
 
 /** @param {Place} place as an absolute address, for other sites that send the browser back */
 export const addressOf = (place) => new URL(linkTo(place), location.origin + location.pathname).href;

@@ -47,6 +47,24 @@ func TestMandateInputErrorsInBrowser(t *testing.T) {
 	g.expectRecords(g.Registration(), expectedRecords{codes: 1})
 }
 
+// TestCorrectMobileInBrowser corrects the mobile number instead of entering the code: the link leads to that field, and
+// the visitor then continues with the direct debit.
+func TestCorrectMobileInBrowser(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.goToMandate()
+	g.giveAccount(frontdesktest.GoodIBAN)
+	g.WaitVisible(`[data-attempts="5"]`)
+	g.Click(`[data-correct]`)
+	g.WaitVisible(`[data-field="mobile"]:focus`)
+	g.Fill(`[data-field="mobile"]`, "06 87 65 43 21")
+	g.Click(`form[data-form="person"] [data-continue]`)
+	g.WaitVisible(`form[data-form="mandate"]`)
+	if text := g.Text(); !strings.Contains(text, "ending in 21") {
+		t.Errorf("the code goes to another number:\n%s", text)
+	}
+}
+
 // TestReplaceAccountInBrowser replaces the account by another one, before a new code may be requested.
 func TestReplaceAccountInBrowser(t *testing.T) {
 	t.Parallel()

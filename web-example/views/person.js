@@ -6,7 +6,7 @@ import { draft, keepDraft } from "../draft.js";
 import { isAddress, meantAddress } from "../email.js";
 import { today } from "../format.js";
 import { correct, correctSome, leave, start, unconfirmedPerson } from "../journey.js";
-import { can, isTooYoungOrOld, linkTo } from "../route.js";
+import { afterCorrection, can, isTooYoungOrOld, linkTo } from "../route.js";
 import { get, set } from "../store.js";
 import { agesOf, findOffer, isOfAge, soldHere } from "../terms.js";
 import { text } from "../text.js";
@@ -75,7 +75,7 @@ function head() {
   const { place } = get();
   const notice = place.registration ? isCorrection() && text.person.partly : unconfirmedPerson() && text.person.unconfirmed;
   return h("div", { class: "step-head" },
-    backTo(place.registration ? { registration: place.registration, step: "cart" } : { club: place.club }),
+    backTo(place.registration ? afterCorrection(place) : { club: place.club }),
     heading(place.registration ? text.person.correcting : text.person.heading),
     !isCorrection() && h("p", { class: "lead" }, text.person.lead),
     notice && h("p", { class: "notice", "data-notice": true }, icon("info"), notice),

@@ -43,13 +43,13 @@ export function signature(registration, mandate) {
 }
 
 /**
- * The link to change the mobile number: a button if no code can be sent to it.
+ * The link to correct the mobile number: a button if no code can be sent to it.
  * @param {Registration} registration
  * @param {boolean} isUnreachable
  */
 export const correction = (registration, isUnreachable) =>
   can(registration, "person") &&
-  h("a", { class: isUnreachable ? "button button-wide" : "link", href: linkTo({ registration: registration.id, step: "person" }), "data-correct": true }, WORDS.correct);
+  h("a", { class: isUnreachable ? "button button-wide" : "link", href: linkTo({ registration: registration.id, step: "person", field: "mobile" }), "data-correct": true }, WORDS.correct);
 
 /** Tells developers where to find the code. */
 export const outbox = () =>
