@@ -219,7 +219,7 @@ export default {
     fields: {
       givenName: { label: "First name", error: "Enter your first name." },
       familyName: { label: "Last name", error: "Enter your last name." },
-      birthDate: { label: "Date of birth", error: "Enter your date of birth.", future: "This date is in the future. Check the year." },
+      birthDate: { label: "Date of birth", error: "Enter your date of birth.", future: "This date is in the future. Check the year.", past: "Check the year of birth." },
       gender: { label: "Gender (optional)", error: "Choose from the list, or leave it blank." },
       email: { label: "Email", error: "Enter an email address, such as name@example.com." },
       mobile: {

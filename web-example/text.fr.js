@@ -230,7 +230,7 @@ export default {
     fields: {
       givenName: { label: "Prénom", error: "Saisissez votre prénom." },
       familyName: { label: "Nom", error: "Saisissez votre nom." },
-      birthDate: { label: "Date de naissance", error: "Saisissez votre date de naissance.", future: "Cette date est dans le futur. Vérifiez l’année." },
+      birthDate: { label: "Date de naissance", error: "Saisissez votre date de naissance.", future: "Cette date est dans le futur. Vérifiez l’année.", past: "Vérifiez l’année de naissance." },
       gender: { label: "Genre (facultatif)", error: "Choisissez dans la liste, ou ne précisez rien." },
       email: { label: "Adresse e-mail", error: "Saisissez une adresse e-mail, comme nom@exemple.fr." },
       mobile: {

@@ -282,8 +282,11 @@ function isRight(control, form) {
 }
 
 /** @param {HTMLInputElement} control */
-const errorFor = ({ name, validity }) =>
-  name === "birthDate" && validity.rangeOverflow ? FIELDS.birthDate.future : fieldText({ pointer: name, message: "" });
+function errorFor({ name, validity }) {
+  if (name === "birthDate" && validity.rangeOverflow) return FIELDS.birthDate.future;
+  if (name === "birthDate" && validity.rangeUnderflow) return FIELDS.birthDate.past;
+  return fieldText({ pointer: name, message: "" });
+}
 
 /** @param {HTMLFormElement} form */
 function focusFirstWrong(form) {
