@@ -89,6 +89,7 @@ func TestInvalidAccessTokenInBrowser(t *testing.T) {
 	g.Fill(`[data-field="accessToken"]`, "not.mine")
 	g.Click(`form[data-form="prospect"] [data-continue]`)
 	g.WaitVisible(`[data-field="accessToken"][aria-invalid="true"]`)
+	g.Await("the problem is said once", `document.querySelector("[data-error]").hidden`)
 	if g.calls("migrateContact") != 0 {
 		t.Error("a contact was migrated")
 	}

@@ -39,6 +39,8 @@ const loggedIn = (accessToken) =>
 /** @param {string} accessToken as it was entered by hand */
 async function enter(accessToken) {
   const problem = await bringAccount(accessToken);
+  if (problem?.code !== "access_token_refused") return;
+  set({ problem: undefined }); // the field shows it
   const form = /** @type {HTMLFormElement | null} */ (document.querySelector("[data-form='prospect']"));
-  if (problem?.code === "access_token_refused" && form) mark(form, { accessToken: text.problems.access_token_refused });
+  if (form) mark(form, { accessToken: text.problems.access_token_refused });
 }

@@ -81,6 +81,7 @@ async function submit(event, take) {
   const problem = await take(code);
   if (problem?.code === "code_wrong") set({ problem: undefined }); // the field shows it
   const again = /** @type {HTMLFormElement | null} */ (document.querySelector('[data-form="signature"]'));
+  if (!again && problem?.code === "code_blocked") set({ problem: undefined }); // the heading says it
   if (!again) return;
   if (problem?.code === "code_wrong") mark(again, { code: text.problems.code_wrong });
   /** @type {HTMLInputElement} */ (again.elements.namedItem("code")).select(); // the next one takes its place
