@@ -65,14 +65,20 @@ export function choose(wanted) {
 }
 
 /**
+ * Keeps the groups of an account or phone number on one line.
+ * @param {string} words
+ */
+const unbroken = (words) => words.replace(/(?<=[\d*]) (?=[\d*])/g, "\u00a0");
+
+/**
  * @param {any} target
  * @param {any} source
  * @param {(words: string) => string} [finish]
  */
 function fill(target, source, finish = (words) => words) {
   for (const [key, value] of Object.entries(source)) {
-    if (typeof value === "string") target[key] = finish(value);
-    else if (typeof value === "function") target[key] = (/** @type {unknown[]} */ ...facts) => finish(value(...facts));
+    if (typeof value === "string") target[key] = unbroken(finish(value));
+    else if (typeof value === "function") target[key] = (/** @type {unknown[]} */ ...facts) => unbroken(finish(value(...facts)));
     else fill((target[key] ??= Array.isArray(value) ? [] : {}), value, finish);
   }
 }

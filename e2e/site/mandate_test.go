@@ -39,7 +39,7 @@ func TestMandateInputErrorsInBrowser(t *testing.T) {
 	g.WaitVisible(`[data-attempts="4"]`)
 	g.Reload()
 	g.WaitVisible(`[data-attempts="4"]`)
-	if text := g.Text(); strings.Contains(text, "2004 1010") || !strings.Contains(text, "FR** **** 2606") {
+	if text := g.Text(); strings.Contains(text, "2004 1010") || !strings.Contains(text, "FR**\u00a0****\u00a02606") {
 		t.Errorf("the account is shown as:\n%s", text)
 	}
 	g.enterCode(g.code())
