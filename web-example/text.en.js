@@ -343,7 +343,7 @@ export default {
       resend: "Send a new code",
       resendIn: (/** @type {number} */ seconds) =>
         `New code in ${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`,
-      cancel: "Use another account",
+      cancel: "Use another bank account",
       mock: "Nothing is real here, and no SMS is sent: the code is in the simulator’s outbox.",
       outbox: "Open the outbox",
       states: {

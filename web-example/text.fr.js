@@ -355,7 +355,7 @@ export default {
       signing: "Signature…",
       resend: "Recevoir un nouveau code",
       resendIn: (seconds) => `Nouveau code dans ${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`,
-      cancel: "Utiliser un autre compte",
+      cancel: "Utiliser un autre compte bancaire",
       mock: "Rien n’est réel ici et aucun SMS n’est envoyé : le code se trouve dans la boîte d’envoi du simulateur.",
       outbox: "Ouvrir la boîte d’envoi",
       states: {
