@@ -228,7 +228,7 @@ export default {
         error: "Enter a mobile number, such as +33 6 12 34 56 78.",
       },
       street: { label: "Street and number", error: "Enter your street and number." },
-      postalCode: { label: "Postal code", error: "Enter a valid postal code." },
+      postalCode: { label: "Postal code", empty: "Enter your postal code.", error: "Enter a valid postal code." },
       city: { label: "City", error: "Enter your city." },
       country: { label: "Country", error: "Choose your country." },
       startDate: { label: "Start date", error: "Choose today or a later day." },

@@ -239,7 +239,7 @@ export default {
         error: "Saisissez un numéro de mobile, comme +33 6 12 34 56 78.",
       },
       street: { label: "Numéro et rue", error: "Saisissez votre numéro et votre rue." },
-      postalCode: { label: "Code postal", error: "Saisissez un code postal valide." },
+      postalCode: { label: "Code postal", empty: "Saisissez votre code postal.", error: "Saisissez un code postal valide." },
       city: { label: "Ville", error: "Saisissez votre ville." },
       country: { label: "Pays", error: "Choisissez votre pays." },
       startDate: { label: "Date de début", error: "Choisissez aujourd’hui ou une date ultérieure." },

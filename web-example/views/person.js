@@ -285,6 +285,7 @@ function isRight(control, form) {
 function errorFor({ name, validity }) {
   if (name === "birthDate" && validity.rangeOverflow) return FIELDS.birthDate.future;
   if (name === "birthDate" && validity.rangeUnderflow) return FIELDS.birthDate.past;
+  if (name === "postalCode" && validity.valueMissing) return FIELDS.postalCode.empty;
   return fieldText({ pointer: name, message: "" });
 }
 
