@@ -23,7 +23,7 @@ func TestMandateInputErrorsInBrowser(t *testing.T) {
 	g.goToMandate()
 	g.giveAccount(strings.Replace(frontdesktest.GoodIBAN, "606", "607", 1))
 	g.WaitVisible(`[data-field="iban"][aria-invalid="true"]`)
-	g.Await("the error is explained", `document.querySelector('[data-field-error="iban"]').textContent.includes("This IBAN isn't valid")`)
+	g.Await("the error is explained", `document.querySelector('[data-field-error="iban"]').textContent.includes("This IBAN isn’t valid")`)
 	g.Fill(`[data-field="iban"]`, "FR14")
 	g.Await("the error goes while the visitor types", `document.querySelector('[data-field-error="iban"]').textContent === ""`)
 	g.giveAccount(frontdesktest.GoodIBAN)

@@ -59,7 +59,7 @@ export const fieldOf = (pointer) => pointer.split("/").at(-1) ?? "";
  */
 export function fieldText({ pointer, message }) {
   const words = FIELDS[fieldOf(pointer)];
-  return words?.error ?? (message || undefined) ?? words?.wrong ?? text.entry;
+  return words?.error ?? (message.replaceAll("'", "’") || undefined) ?? words?.wrong ?? text.entry;
 }
 
 /** @param {string} pointer */
