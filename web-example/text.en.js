@@ -322,7 +322,7 @@ export default {
         empty: "Enter the IBAN of the account.",
         wrong: "This IBAN isn’t valid. Check it for typos.",
       },
-      bic: { label: "BIC (optional)", hint: "8 or 11 characters; your bank’s app shows it.", wrong: "Check the BIC: it has 8 or 11 characters. You can also leave it out." },
+      bic: { label: "BIC (optional)", hint: "8 or 11 characters; your bank’s app shows it.", error: "Check the BIC: it has 8 or 11 characters. You can also leave it out." },
     },
     consent: (/** @type {string} */ club) =>
       `By entering the code you allow ${club} to collect the amounts that you owe it from this account. You can ask your bank to refund a debit within eight weeks.`,

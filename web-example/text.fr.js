@@ -334,7 +334,7 @@ export default {
       bic: {
         label: "BIC (facultatif)",
         hint: "8 ou 11 caractères ; il figure sur votre RIB.",
-        wrong: "Vérifiez le BIC : il compte 8 ou 11 caractères. Vous pouvez aussi le laisser vide.",
+        error: "Vérifiez le BIC : il compte 8 ou 11 caractères. Vous pouvez aussi le laisser vide.",
       },
     },
     consent: (club) =>
