@@ -71,7 +71,8 @@ function update() {
   showSide(step, state);
   showProblem(state);
   showBusy(state);
-  find("[data-status]").textContent = state.waiting ? (state.crowded ? text.crowded : text.waiting) : "";
+  const crowded = state.busy || state.place.registration ? text.crowded : text.crowdedPage;
+  find("[data-status]").textContent = state.waiting ? (state.crowded ? crowded : text.waiting) : "";
   follow(state.registration, { poll: journey.refresh, changed: journey.receive });
 }
 

@@ -37,6 +37,7 @@ export default {
   loading: "Loading…",
   busy: "One moment, please…",
   crowded: "Many people are signing up at the moment. Your sign-up will continue automatically; you do not need to type anything again.",
+  crowdedPage: "Many people are signing up at the moment. This page will appear by itself.",
   waiting: "The connection is slow or lost. We will keep trying – nothing will be done twice.",
   back: "Back",
   retry: "Try again",

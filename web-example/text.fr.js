@@ -50,6 +50,7 @@ export default {
   loading: "Chargement…",
   busy: "Un instant, s’il vous plaît…",
   crowded: "Beaucoup de personnes s’inscrivent en ce moment. Votre inscription reprendra d’elle-même ; vous n’avez rien à ressaisir.",
+  crowdedPage: "Beaucoup de personnes s’inscrivent en ce moment. Cette page s’affichera d’elle-même.",
   waiting: "La connexion est lente ou interrompue. Nous réessayons – rien ne sera fait deux fois.",
   back: "Retour",
   retry: "Réessayer",
