@@ -14,14 +14,14 @@ func TestPagesOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
 	for address, words := range map[string][]string{
-		"/terms.html":   {"Sample terms", "Conditions d’exemple", "Back to the sign-up"},
+		"/terms.html":   {"Sample terms", "Conditions d’exemple", "Close this tab"},
 		"/no-such-page": {"Page not found", "Page introuvable", "Go to the sign-up"},
 	} {
 		if address != "/terms.html" {
 			g.ExpectConsole("status of 404")
 		}
 		g.goTo(address)
-		for _, selector := range []string{"h1", "h2", "section:first-child a"} {
+		for _, selector := range []string{"h1", "h2", "section:first-child p:last-child"} {
 			g.WaitVisible(`main ` + selector)
 		}
 		for _, word := range words {
@@ -32,7 +32,7 @@ func TestPagesOfTheirOwn(t *testing.T) {
 		g.Screenshot(strings.Trim(strings.TrimSuffix(address, ".html"), "/"))
 		g.Await("the text keeps off the edges", `document.querySelector("main h1").getBoundingClientRect().left >= 12`)
 	}
-	g.Click(`section:first-child a`)
+	g.Click(`.brand`)
 	g.WaitVisible(`[data-club="11"]`)
 }
 
