@@ -31,6 +31,8 @@ if (field) {
     card.addEventListener('click', (event) => {
       event.preventDefault();
       field.value = card.dataset.card;
+      document.querySelector('#problem')?.remove();
+      field.removeAttribute('aria-invalid');
       markChosen();
       document.querySelector('[data-action="pay"]').focus();
     });
