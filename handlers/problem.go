@@ -206,6 +206,18 @@ func domainError(err error) flows.Error {
 	return flows.Error{}
 }
 
+// explain adds to the router's errors what the caller can do at this address.
+func explain(err error, c echo.Context) error {
+	routed, ok := errors.AsType[*echo.HTTPError](err)
+	switch {
+	case ok && routed.Code == http.StatusNotFound && strings.HasPrefix(c.Request().URL.Path, "/v1/"):
+		return &flows.Error{Code: flows.NotFound, Detail: "No operation has this address. Addresses have no trailing slash; see /docs/api."}
+	case ok && routed.Code == http.StatusMethodNotAllowed:
+		return &flows.Error{Code: flows.MethodNotAllowed, Detail: "This address accepts only {methods}.", Params: map[string]string{"methods": c.Response().Header().Get(echo.HeaderAllow)}}
+	}
+	return err
+}
+
 // dependencyCodes are the problems that a broken dependency of the gateway may cause.
 var dependencyCodes = []api.ProblemCode{api.StorageUnavailable, api.ClubSystemFailed, api.ClubSystemUnavailable}
 
@@ -215,7 +227,7 @@ func (s *Server) writeProblem(err error, c echo.Context) {
 		return
 	}
 	texts := languageOf(c.Request())
-	problem, retryAfter := texts.problemOf(err, tracing.TraceID(c.Request().Context()))
+	problem, retryAfter := texts.problemOf(explain(err, c), tracing.TraceID(c.Request().Context()))
 	exchangeOf(c.Request().Context()).Code = string(problem.Code)
 	if problem.Status >= http.StatusInternalServerError && problem.Code != api.Overloaded { // those are counted, because a crowd would fill the log
 		s.cfg.Log.ErrorContext(c.Request().Context(), "request failed", "route", c.Path(), "code", problem.Code, "error", err)
