@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// TestUnknownPage: a browser gets a page in both languages for an unknown address, under the site's policy; a
-// program gets a problem document.
+// TestUnknownPage: a browser gets a page in both languages for an unknown address, under the site's policy, or the
+// developers' page that it means; a program gets a problem document.
 func TestUnknownPage(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
-	for path, page := range map[string]bool{"/membership": true, "/views/none": true, "/v1/nothing": false, "/docs/none": false, "/sim": false} {
+	for path, page := range map[string]bool{"/membership": true, "/views/none": true, "/docs/none": true, "/v1/nothing": false} {
 		answer := c.Do("GET", path, nil, [2]string{"Accept", "text/html,application/xhtml+xml,*/*;q=0.8"})
 		isPage := strings.HasPrefix(answer.Header.Get("Content-Type"), "text/html")
 		if answer.Status != http.StatusNotFound || isPage != page {
@@ -20,6 +20,13 @@ func TestUnknownPage(t *testing.T) {
 		if page && (!strings.Contains(string(answer.Body), `lang="fr"`) || !strings.HasPrefix(answer.Header.Get("Content-Security-Policy"), "default-src 'self'")) {
 			t.Errorf("%s: policy %q, page:\n%s", path, answer.Header.Get("Content-Security-Policy"), answer.Body)
 		}
+	}
+	for path, page := range map[string]string{"/docs/how-to/build-a-website": "/docs/how-to/build-a-website.md", "/sim": "/sim/demo/_control/", "/sandbox": "/sandbox/payments"} {
+		answer := c.Do("GET", path, nil, [2]string{"Accept", "text/html"})
+		if answer.Status != http.StatusFound || answer.Header.Get("Location") != page {
+			t.Errorf("%s: %d to %q", path, answer.Status, answer.Header.Get("Location"))
+		}
+		c.Do("GET", page, nil, [2]string{"Accept", "text/html"}).Into(http.StatusOK, nil)
 	}
 	c.Do("GET", "/membership", nil).Problem("not_found")
 }

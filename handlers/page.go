@@ -90,17 +90,32 @@ func (s *Server) mountSite() error {
 //go:embed notfound.html
 var notFoundPage string
 
-// apiPrefixes are the parts of the gateway for programs and developers. Their unknown paths get a
-// problem document, whatever the request accepts.
-var apiPrefixes = []string{"v1", "sim", "sandbox", "docs", "ops"}
+// apiPrefixes are the parts of the gateway for programs. Their unknown paths get a problem document,
+// whatever the request accepts.
+var apiPrefixes = []string{"v1", "ops"}
 
-// wantsPage reports whether a browser requests a page of the site.
+// wantsPage reports whether a browser requests a page.
 func wantsPage(r *http.Request) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	return r.Method == http.MethodGet && !slices.Contains(apiPrefixes, first) && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
+// meantPage returns the developers' page that an address without one means; empty if there is none.
+func (s *Server) meantPage(path string) string {
+	if s.cfg.Docs[path+".md"] != nil {
+		return path + ".md"
+	}
+	if s.cfg.Worlds { // in mock mode
+		return map[string]string{"/sim": "/sim/demo/_control/", "/sandbox": "/sandbox/payments"}[path]
+	}
+	return ""
+}
+
+// writeNotFoundPage redirects to the page that is meant, if there is one.
 func (s *Server) writeNotFoundPage(c echo.Context) error {
+	if page := s.meantPage(c.Request().URL.Path); page != "" {
+		return c.Redirect(http.StatusFound, page)
+	}
 	c.Response().Header().Set("Content-Security-Policy", s.siteContentPolicy())
 	c.Response().Header().Set("Cache-Control", "no-store")
 	c.Response().Header().Add("Vary", "Accept")
