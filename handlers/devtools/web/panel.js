@@ -97,7 +97,7 @@ class Panel extends HTMLElement {
     const isKey = event.code === "Backquote" || event.key === "`";
     if (!isKey || event.shiftKey || event.altKey || event.metaKey || event.repeat || event.isComposing) return;
     const at = event.composedPath()[0];
-    const isField = at instanceof Element && at.matches("input, textarea, select, [contenteditable]");
+    const isField = at instanceof Element && at.matches("input:not([type='checkbox'], [type='radio']), textarea, select, [contenteditable]");
     if (isField && !event.ctrlKey) return;
     event.preventDefault();
     this.#toggle();
