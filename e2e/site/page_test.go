@@ -265,6 +265,22 @@ func TestAgeIsJudgedAtTheBirthDate(t *testing.T) {
 	g.WaitVisible(`main[data-step="cart"] [data-pay]`)
 }
 
+// TestBirthYearIsAskedAbout checks that the page asks about the birth year of a child who buys an offer for any age, and
+// does not refuse it.
+func TestBirthYearIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + today())
+	g.WaitVisible(`[data-summary]`) // the offer is read
+	g.fillDetails()
+	g.Fill(`[data-field="birthDate"]`, frontdesktest.Day(-400))
+	g.Click(`[data-field="email"]`)
+	g.Await("the year is asked about", `document.querySelector('[data-field-error="birthDate"]').textContent.includes("Check the year")`)
+	g.Screenshot("birth-year")
+	g.Click(`form[data-form="person"] [data-continue]`)
+	g.WaitVisible(`main[data-step="cart"] [data-due]`)
+}
+
 // TestCartSettledAtTheClub checks that the page of a cart that staff have settled meanwhile offers nothing that is
 // not possible any more.
 func TestCartSettledAtTheClub(t *testing.T) {

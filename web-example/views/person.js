@@ -22,6 +22,9 @@ const FIELDS = text.person.fields;
 /** The earliest birth date that the form accepts. */
 const EARLIEST_BIRTH = "1900-01-01";
 
+/** In years: a younger buyer has probably mistyped the year, unless the offer is for certain ages. */
+const YOUNG = 10;
+
 /** Whether the club has the details and this page does not: the form then sends only what is changed. */
 const isCorrection = () => {
   const { place, registration, given } = get();
@@ -163,7 +166,7 @@ function keep({ currentTarget, target }) {
   const person = personOf(currentTarget);
   set({ person });
   if (!get().place.registration) keepDraft(person);
-  if (target.getAttribute("aria-invalid") === "true") markOne(/** @type {HTMLInputElement} */ (target), "");
+  if (errorOf(target)?.hasChildNodes()) markOne(/** @type {HTMLInputElement} */ (target), "");
 }
 
 /**
@@ -218,7 +221,8 @@ function askDomain(input) {
 }
 
 /**
- * Says whether the offer in the address is for another age, if the club has set its ages.
+ * Says whether the offer in the address is for another age, if the club has set its ages; otherwise, asks about the year of
+ * a child's birth.
  * @param {HTMLInputElement} input
  */
 function askAge(input) {
@@ -226,6 +230,7 @@ function askAge(input) {
   const found = !place.registration && findOffer(catalogue, place.offer);
   if (!found || !input.value || !input.checkValidity()) return;
   if (!isOfAge(found.offer, input.value, place.startDate ?? today())) markOne(input, text.person.age(agesOf(found.offer)));
+  else if (!agesOf(found.offer) && Number(today().slice(0, 4)) - Number(input.value.slice(0, 4)) < YOUNG) errorOf(input)?.replaceChildren(icon("info"), FIELDS.birthDate.past);
 }
 
 /** @param {Person} person as it was typed, perhaps in part */
