@@ -7,7 +7,7 @@ import * as api from "./api.js";
 import { dropDraft, KEPT_FOR } from "./draft.js";
 import { dropIdentity } from "./identity.js";
 import { intend, pending, settle } from "./intentions.js";
-import { afterCorrection, attributed, canPay, cardOf, embeddedCard, go, isFinal, isPaying, isTooYoungOrOld, returnUrl, ways } from "./route.js";
+import { afterCorrection, attributed, canPay, cardOf, embeddedCard, go, isFinal, isPaying, isSettled, isTooYoungOrOld, returnUrl, ways } from "./route.js";
 import { browser } from "./storage.js";
 import { get, set } from "./store.js";
 import { findOffer } from "./terms.js";
@@ -83,7 +83,7 @@ async function failed(error) {
   if (!(error instanceof api.Problem)) throw error;
   const id = get().registration?.id;
   if (id && BEHIND.includes(error.code)) await refresh(id);
-  set({ problem: error });
+  if (error.code !== "cart_invalid" || !isSettled(get().registration)) set({ problem: error }); // the cart says itself that it is settled
   return error;
 }
 

@@ -186,6 +186,12 @@ export const signsNext = ({ step }) => step === "mandate" || step === "code";
 export const isTooYoungOrOld = (registration) => !!registration?.cart.problems.some(({ code }) => code === "age_restricted");
 
 /**
+ * Whether the club's staff have settled the cart in the club system: there is nothing more to pay.
+ * @param {import("./contract").Registration} [registration]
+ */
+export const isSettled = (registration) => !!registration?.cart.problems.some(({ code }) => code === "settled");
+
+/**
  * Whether the registration can no longer change. One that staff are checking can still become a membership.
  * @param {import("./contract").Registration} registration
  */

@@ -249,6 +249,7 @@ export default {
     heading: "Review and pay",
     headingFree: "Review and confirm",
     headingOrder: "Your order",
+    headingSettled: "Already settled at the club",
     lead: "Review your order. Nothing has been charged yet.",
     items: "Your cart",
     added: "Required with your plan",

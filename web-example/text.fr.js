@@ -260,6 +260,7 @@ export default {
     heading: "Vérification et paiement",
     headingFree: "Vérification et confirmation",
     headingOrder: "Votre commande",
+    headingSettled: "Déjà réglé au club",
     lead: "Vérifiez votre commande. Rien n’a encore été débité.",
     items: "Votre panier",
     added: "Obligatoire avec votre formule",

@@ -281,8 +281,8 @@ func TestBirthYearIsAskedAbout(t *testing.T) {
 	g.WaitVisible(`main[data-step="cart"] [data-due]`)
 }
 
-// TestCartSettledAtTheClub checks that the page of a cart that staff have settled meanwhile offers nothing that is
-// not possible any more.
+// TestCartSettledAtTheClub checks that the page of a cart that staff have settled meanwhile says only that, and how to
+// reach the club, and offers nothing that is not possible any more.
 func TestCartSettledAtTheClub(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
@@ -295,10 +295,18 @@ func TestCartSettledAtTheClub(t *testing.T) {
 	g.c.Control("PUT", "state", strings.Replace(state, open, settled, 1)).Into(http.StatusNoContent, nil)
 	g.ExpectConsole("status of 409")
 	g.Click(`[data-pay]`)
-	g.WaitVisible(`[data-problem="settled"]`)
+	g.WaitVisible(`main[data-busy=""] [data-problem="settled"]`)
+	g.WaitVisible(`[data-contact="11"]`)
+	g.says("Already settled at the club")
 	g.Screenshot("settled")
-	if text := g.Text(); g.Count(`[data-check], [data-correct], [data-pay]`) != 0 || strings.Contains(text, "Correct your details") {
+	const outdated = `[data-check], [data-correct], [data-pay], [data-due], [data-abandon], [data-cart-problems], [data-error]:not([hidden])`
+	if text := g.Text(); g.Count(outdated) != 0 || strings.Contains(text, "Correct your details") || strings.Contains(text, "charged") {
 		t.Errorf("the page says:\n%s", text)
+	}
+	g.Eval(`fetch("/v1/registrations/` + g.Registration() + `", {method: "DELETE"}).then((response) => response.text())`) // as another client may
+	g.WaitVisible(`main[data-state="abandoned"] [data-charged]`)
+	if says := g.TextOf(`[data-charged]`); !strings.Contains(says, "already been settled") {
+		t.Errorf("a settled sign-up that was cancelled says %q", says)
 	}
 }
 

@@ -3,7 +3,7 @@
 import { button, h, heading, icon, price, ticks } from "../dom.js";
 import { date, dayRange, moment, money, monthOf } from "../format.js";
 import { cartSchedules, checkAgain, removeItem } from "../journey.js";
-import { can, linkTo, signsNext, ways } from "../route.js";
+import { can, isSettled, linkTo, signsNext, ways } from "../route.js";
 import { get } from "../store.js";
 import { findOffer } from "../terms.js";
 import { text } from "../text.js";
@@ -29,24 +29,31 @@ export const reads = ({ registration, details, catalogue, schedules, link, given
 export function show() {
   const { registration } = get();
   if (!registration) return skeleton();
-  const { cart, payment } = registration;
+  const { cart } = registration;
   return h("div", { class: "review" },
-    h("div", { class: "step-head" }, heading(title(registration)), !payment && h("p", { class: "lead" }, text.cart.lead)),
-    payment && outcome(payment),
+    h("div", { class: "step-head" }, heading(title(registration)), lead(registration)),
+    outcome(registration),
     problems(registration),
     get().brought === registration.id && h("p", { class: "notice is-good", role: "status", "data-brought": true }, icon("tick"), text.brought),
     h("div", { class: "review-columns" },
       h("div", { class: "review-main" }, items(registration), changes(cart), afterToday(cart)),
-      due(registration),
+      !isSettled(registration) && due(registration),
       details(registration),
       more(registration)));
 }
 
 /** @param {Registration} registration */
 function title(registration) {
+  if (isSettled(registration)) return text.cart.headingSettled;
   const offered = ways(registration);
   if (offered.includes("free")) return text.cart.headingFree;
   return offered.length ? text.cart.heading : text.cart.headingOrder;
+}
+
+/** @param {Registration} registration */
+function lead(registration) {
+  if (isSettled(registration)) return [h("p", { class: "lead", "data-problem": "settled" }, text.cart.problems.settled), contact(registration.clubId)];
+  return [!registration.payment && h("p", { class: "lead" }, text.cart.lead)];
 }
 
 /** @param {Registration} registration */
@@ -150,7 +157,7 @@ const more = (registration) =>
     h("ul", { class: "edits" },
       h("li", {}, elsewhere(registration)),
       h("li", {}, leaveHere()),
-      can(registration, "abandon") && h("li", {}, abandonButton())));
+      can(registration, "abandon") && !isSettled(registration) && h("li", {}, abandonButton())));
 
 /** @param {Registration} registration */
 const due = (registration) =>
@@ -203,7 +210,7 @@ const ABOUT_THE_PERSON = ["age_restricted", "person_incomplete"];
  */
 function problems(registration) {
   const { cart } = registration;
-  if (cart.valid || signsNext(registration)) return null;
+  if (cart.valid || signsNext(registration) || isSettled(registration)) return null;
   const words = /** @type {Record<string, string>} */ (text.cart.problems);
   return h("div", { class: "cart-problems", "data-cart-problems": true },
     h("h2", {}, text.cart.invalid),

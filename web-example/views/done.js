@@ -4,7 +4,7 @@ import { button, h, heading, icon, price, ticks } from "../dom.js";
 import { date, money } from "../format.js";
 import { cartSchedules, signOff } from "../journey.js";
 import { canLogIn } from "../identity.js";
-import { linkTo } from "../route.js";
+import { isSettled, linkTo } from "../route.js";
 import { clubName, get } from "../store.js";
 import { findOffer } from "../terms.js";
 import { text } from "../text.js";
@@ -94,7 +94,9 @@ function ending(how, picture) {
  * Whether money was charged or refunded; nothing if the payment's state does not show it.
  * @param {Registration} registration
  */
-function charged({ payment }) {
+function charged(registration) {
+  const { payment } = registration;
+  if (isSettled(registration)) return text.cart.problems.settled;
   if (payment?.state === "refunded") return text.done.refunded;
   const isUncharged = !payment || ["declined", "cancelled", "requires_action"].includes(payment.state);
   return isUncharged && text.done.uncharged;

@@ -87,14 +87,15 @@ export const payButton = (label, picture = "lock") =>
 
 /**
  * How the last payment ended, for visitors who are back at the cart.
- * @param {Payment} payment
+ * @param {Registration} registration
  */
-export function outcome(payment) {
+export function outcome(registration) {
+  const { payment } = registration;
+  if (!payment) return null;
   if (payment.state !== "declined" && payment.state !== "cancelled" && payment.state !== "refunded") return null;
-  const said = words(payment, payment.state);
   return h("section", { class: `notice notice-block is-${payment.state}`, "data-payment": payment.state },
     icon(PICTURES[payment.state]),
-    h("div", {}, h("h2", {}, said.heading), h("p", {}, said.lead), reason(payment)));
+    h("div", {}, h("h2", {}, words(payment, payment.state).heading), h("p", {}, lead(payment.state, registration)), reason(payment)));
 }
 
 /**
