@@ -143,3 +143,31 @@ func TestScheduleInCart(t *testing.T) {
 	g.expectFits()
 	g.expectRecords(id, expectedRecords{})
 }
+
+// TestWelcomeWithTwoPlans checks that the last page names the plan of each schedule, and keeps its two columns on a
+// desktop.
+func TestWelcomeWithTwoPlans(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, desktop)
+	g.goTo("/?club=11&offer=902&startDate=" + today())
+	g.giveDetails()
+	item := api.NewItem{OfferId: "1801"}
+	if status := g.Fetch("POST", "/v1/registrations/"+g.Registration()+"/items", item, frontdesktest.Key("")); status != http.StatusCreated {
+		t.Fatalf("status %d", status)
+	}
+	g.WaitVisible(`main[data-step="mandate"] [data-plan="1801"]`)
+	g.setUpDirectDebit()
+	g.Click(`[data-later] summary`)
+	g.Click(`[data-pay-later]`)
+	g.expectMember()
+	for offer, name := range map[string]string{"902": "Flex", "1801": "All Classes"} {
+		plan := `[data-coming="` + offer + `"]`
+		g.WaitVisible(plan)
+		if says := g.TextOf(plan + ` h3`); says != name {
+			t.Errorf("the plan of %s is named %q", offer, says)
+		}
+	}
+	g.Screenshot("welcome")
+	g.Await("the welcome has room", `document.querySelector(".welcome-words").offsetWidth > 300`)
+	g.expectFits()
+}

@@ -4,7 +4,7 @@ import { ask, button, h, icon, termList, ticks } from "../dom.js";
 import { date, every, money } from "../format.js";
 import { loadSchedule, scheduleKey } from "../journey.js";
 import { get } from "../store.js";
-import { startDates, starts, terms } from "../terms.js";
+import { findOffer, startDates, starts, terms } from "../terms.js";
 import { text } from "../text.js";
 import { debitDays } from "./debit.js";
 
@@ -58,8 +58,10 @@ export function coming(request) {
   const schedule = get().schedules[scheduleKey(request)];
   const debited = schedule?.firstStatement.filter(({ kind }) => kind === "debit") ?? [];
   if (!schedule || !debited.length) return null;
-  return h("section", { class: "panel plan", "data-coming": schedule.offerId, "aria-label": text.plan.coming },
+  const name = findOffer(get().catalogue, request.offer)?.product.name;
+  return h("section", { class: "panel plan", "data-coming": schedule.offerId, "aria-label": `${text.plan.coming} – ${name}` },
     h("h2", {}, text.plan.coming),
+    h("h3", {}, name),
     h("ol", { class: "lines" }, debited.map((one) => line(schedule, one))),
     h("p", { class: "plan-then" }, then({ ...schedule, total: undefined }, debited.length)),
     rules(schedule));
