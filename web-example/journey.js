@@ -685,14 +685,21 @@ export const abandon = () =>
 export const signOff = () =>
   attemptHere("leave", async (id) => {
     await api.endSession(id);
-    await Promise.allSettled(remembered().filter((other) => other !== id).map(api.endSession));
-    keep([]);
-    settle("start"); // its body has the details
-    dropDraft();
+    forget(id);
+    await endSessions();
     dropIdentity();
-    set({ person: {}, given: undefined, link: undefined, inProgress: [], identity: undefined, me: undefined, transfer: undefined, accessToken: undefined, catalogue: undefined });
+    set({ identity: undefined, me: undefined, transfer: undefined, catalogue: undefined });
     go({}, { replace: true });
   });
+
+/** Ends this browser's sessions of the registrations in progress, and drops what it knows of their buyers. */
+export async function endSessions() {
+  await Promise.allSettled(remembered().map(api.endSession));
+  keep([]);
+  settle("start"); // its body has the details
+  dropDraft();
+  set({ person: {}, given: undefined, link: undefined, inProgress: [], accessToken: undefined });
+}
 
 /**
  * Reads what a new member may allow the club to send. This is optional: if it fails, the page shows nothing.

@@ -5,10 +5,9 @@
  * considers the identity expired, so does the page.
  */
 import * as api from "./api.js";
-import { dropDraft } from "./draft.js";
 import { dropIdentity, keepIdentity } from "./identity.js";
 import { intend } from "./intentions.js";
-import { attempt, begun, carryOut } from "./journey.js";
+import { attempt, begun, carryOut, endSessions } from "./journey.js";
 import { attributed } from "./route.js";
 import { get, set } from "./store.js";
 import { text } from "./text.js";
@@ -29,10 +28,16 @@ export function signIn(token) {
 export function signOut(why) {
   clearTimeout(end);
   dropIdentity();
-  if (why === "left") dropDraft();
   const transfer = why === "moved" ? get().transfer : undefined;
   set({ identity: undefined, ended: why, me: undefined, consents: undefined, consentResults: undefined, consentRequests: {}, transfer });
 }
+
+/** Logs the visitor out, such as on a shared computer: their registrations continue only on other devices. */
+export const logOut = () =>
+  attempt("leave", async () => {
+    await endSessions();
+    signOut("left");
+  });
 
 /** Ends the identity when it expires, even after a sleep in which no timer ran. */
 export function watchEnd() {

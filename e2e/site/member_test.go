@@ -219,6 +219,31 @@ func TestMemberInBrowser(t *testing.T) {
 	}
 }
 
+// TestLogOutEndsSessions checks that the next person at a browser cannot continue the sign-up of a member who has
+// logged out.
+func TestLogOutEndsSessions(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.logIn("/?me&club=11", "customer")
+	g.WaitVisible(`[data-own]`)
+	g.chooseOffer("subscription", "201")
+	g.WaitVisible(`[data-pay]`)
+	registration := g.Registration()
+	g.goTo("/?me&club=11")
+	g.WaitVisible(`[data-resume="` + registration + `"]`)
+	g.goTo("/?me")
+	g.Click(`[data-log-out]`)
+	g.WaitVisible(`[data-logged-out="left"]`)
+	g.goTo("/?club=11")
+	g.WaitVisible(`main[data-step="offer"] [data-offer]`)
+	if g.Count(`[data-resume]`) != 0 || g.Eval(`localStorage.getItem("frontdesk.registrations")`) != "[]" {
+		t.Error("after the logout, the next visitor is offered the member's sign-up")
+	}
+	g.ExpectConsole("status of 404")
+	g.goTo("/?registration=" + registration)
+	g.WaitVisible(`main[data-state="missing"]`)
+}
+
 // TestLoginEndsInBrowser checks that the page forgets the visitor's identity when the login expires,
 // and says so.
 func TestLoginEndsInBrowser(t *testing.T) {

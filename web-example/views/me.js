@@ -4,7 +4,7 @@ import { button, h, heading, icon } from "../dom.js";
 import { date, money } from "../format.js";
 import { linkTo } from "../route.js";
 import { clubName, get } from "../store.js";
-import { signIn, signOut } from "../member.js";
+import { logOut, signIn } from "../member.js";
 import { text } from "../text.js";
 import { login } from "./login.js";
 
@@ -23,7 +23,7 @@ export function show() {
     h("div", { class: "step-head" }, heading(text.me.heading)),
     me ? about(me) : !isStuck && h("i", { class: "bone bone-box", "aria-hidden": true }),
     me && waysOn(me),
-    button({ class: "link", "data-log-out": true, onclick: () => signOut("left") }, text.me.leave));
+    button({ class: "link", "data-log-out": true, onclick: logOut }, text.me.leave));
 }
 
 function loggedOut() {
