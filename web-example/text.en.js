@@ -131,6 +131,7 @@ export default {
     atClubWhy: "This offer needs details that we cannot collect online. The team will set it up with you.",
     start: {
       heading: "When would you like to start?",
+      debits: "Choose your debit day",
       label: "Start date",
       hint: "Today or any later day.",
       continue: "Continue",

@@ -142,6 +142,7 @@ export default {
     atClubWhy: "Cette offre demande des informations que nous ne pouvons pas recueillir en ligne. L’équipe s’en occupe avec vous.",
     start: {
       heading: "Quand souhaitez-vous commencer ?",
+      debits: "Choisissez votre jour de prélèvement",
       label: "Date de début",
       hint: "Aujourd’hui ou plus tard.",
       continue: "Continuer",

@@ -60,6 +60,26 @@ func TestDebitDayInBrowser(t *testing.T) {
 	}
 }
 
+// TestDebitDayWithoutAStart checks that an extra that is debited and starts with its subscription asks for the debit
+// day alone.
+func TestDebitDayWithoutAStart(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.goTo("/?club=11")
+	g.Click(`label:has([data-category="subscription_option"])`)
+	g.Click(`[data-offer="1801"] [data-choose]`)
+	g.WaitVisible(`dialog [data-debit-days="3"]`)
+	if g.Count(`dialog [data-field="startDate"]`) != 0 {
+		t.Error("an offer without a start date asks for one")
+	}
+	g.Screenshot("day")
+	g.Click(`dialog label:has([data-debit-day="20"])`)
+	g.Click(`dialog [data-continue]`)
+	g.giveDetails()
+	g.Click(`.back`)
+	g.WaitVisible(`[data-item="1801"] [data-debits-on="20"]`)
+}
+
 // TestJoinBeforeTheDaysAreRead checks that a visitor who joins from the plan at once has the debit day that it
 // suggests.
 func TestJoinBeforeTheDaysAreRead(t *testing.T) {

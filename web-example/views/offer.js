@@ -192,7 +192,7 @@ function card(product, offers) {
           id: `choose-${offer.id}`,
           "data-choose": true,
           "aria-label": text.offer.chooseNamed([name, variant].join(" ")),
-          onclick: () => choose(product, offer),
+          onclick: () => choose(offer),
         }, text.offer.choose)
       : h("div", { class: "at-club", "data-at-club": true },
           h("strong", {}, text.offer.atClub), h("p", {}, text.offer.atClubWhy)));
@@ -255,12 +255,9 @@ function due(offer) {
     entry && h("span", { class: "price-today", "data-due-today": dueToday.amount }, words(money(dueToday))));
 }
 
-/**
- * @param {Product} product
- * @param {Offer} offer
- */
-function choose(product, offer) {
-  if (offer.needs.includes("startDate")) askStart(product, offer);
+/** @param {Offer} offer */
+function choose(offer) {
+  if (offer.needs.includes("startDate") || offer.needs.includes("debit")) askDays(offer);
   else take({ offerId: offer.id });
 }
 
@@ -282,24 +279,26 @@ function begin(item) {
 }
 
 /**
- * Asks for the start date, and adds the offer to the cart.
- * @param {Product} product
+ * Asks for the start date and the debit day, as far as the offer needs them, and adds the offer to the cart.
  * @param {Offer} offer
  */
-function askStart(product, offer) {
+function askDays(offer) {
+  const asksStart = offer.needs.includes("startDate");
   const input = h("input", {
     type: "date", id: "start-date", name: "startDate", "data-field": "startDate",
     required: true, ...startDates(offer), "aria-describedby": "start-hint start-error", onchange: () => judge(),
   });
   const error = h("p", { class: "field-error", id: "start-error", role: "alert" });
   const days = offer.needs.includes("debit") && debitDays(get().registration?.clubId ?? get().place.club ?? "", input, offer.billing?.rhythm);
-  const dialog = ask(text.offer.start.heading,
-    h("p", { class: "dialog-about" }, product.name),
+  const dialog = ask(asksStart ? text.offer.start.heading : text.offer.start.debits,
+    h("p", { class: "dialog-about" }, offer.name),
     h("form", { method: "dialog", novalidate: true, onsubmit },
-      h("label", { for: "start-date" }, text.offer.start.label),
-      h("p", { class: "hint", id: "start-hint" }, starts(offer) || text.offer.start.hint),
-      input,
-      error,
+      asksStart && [
+        h("label", { for: "start-date" }, text.offer.start.label),
+        h("p", { class: "hint", id: "start-hint" }, starts(offer) || text.offer.start.hint),
+        input,
+        error,
+      ],
       days && days.element,
       h("div", { class: "dialog-actions" },
         button({ class: "button-quiet", onclick: () => dialog.close() }, text.cancel),
@@ -321,7 +320,7 @@ function askStart(product, offer) {
     const day = days ? await days.chosen() : undefined;
     if (!dialog.open) return;
     dialog.close();
-    take({ offerId: offer.id, startDate: input.value, ...(day && { debit: { day } }) });
+    take({ offerId: offer.id, ...(asksStart && { startDate: input.value }), ...(day && { debit: { day } }) });
   }
 }
 
