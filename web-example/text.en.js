@@ -306,6 +306,7 @@ export default {
       age_restricted: "Your cart has an offer that is not for your age. Check your date of birth, or choose another offer.",
       settled: "This cart has already been settled at the club, so there is nothing more to pay. If that was not you, please ask the club’s staff.",
     },
+    notForAge: "This offer is not for your age. Choose another one, or ask the club.",
     notHere: "You cannot pay for this cart by card online. Please finish your sign-up at the club: the team can see your cart.",
   },
 

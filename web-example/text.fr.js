@@ -315,6 +315,7 @@ export default {
       age_restricted: "Votre panier contient une offre qui ne correspond pas à votre âge. Vérifiez votre date de naissance, ou choisissez une autre offre.",
       settled: "Ce panier a déjà été réglé au club : il n’y a plus rien à payer. Si ce n’était pas vous, adressez-vous à l’équipe du club.",
     },
+    notForAge: "Cette offre ne correspond pas à votre âge. Choisissez-en une autre, ou adressez-vous au club.",
     notHere: "Ce panier ne peut pas être payé par carte en ligne. Terminez votre inscription au club : l’équipe voit votre panier.",
   },
 

@@ -3,7 +3,7 @@
 import { button, h, heading, icon, price, ticks } from "../dom.js";
 import { date, dayRange, moment, money, monthOf } from "../format.js";
 import { cartSchedules, checkAgain, removeItem } from "../journey.js";
-import { can, isSettled, linkTo, signsNext, ways } from "../route.js";
+import { can, isSettled, isTooYoungOrOld, linkTo, signsNext, ways } from "../route.js";
 import { get } from "../store.js";
 import { findOffer } from "../terms.js";
 import { text } from "../text.js";
@@ -201,7 +201,7 @@ const toSign = (registration) =>
     h("a", { class: "button button-wide", "data-mandate": registration.mandate?.state ?? "", href: linkTo({ registration: registration.id }) },
       can(registration, "sign") ? text.mandate.enter : text.mandate.open));
 
-/** Problems that correcting the buyer's details can solve. */
+/** Problems that correcting the buyer's details can solve. The site cannot correct a member's. */
 const ABOUT_THE_PERSON = ["age_restricted", "person_incomplete"];
 
 /**
@@ -211,13 +211,16 @@ const ABOUT_THE_PERSON = ["age_restricted", "person_incomplete"];
 function problems(registration) {
   const { cart } = registration;
   if (cart.valid || signsNext(registration) || isSettled(registration)) return null;
-  const words = /** @type {Record<string, string>} */ (text.cart.problems);
+  const corrects = can(registration, "person");
+  const words = /** @type {Record<string, string>} */ ({ ...text.cart.problems, ...(!corrects && { age_restricted: text.cart.notForAge }) });
+  const isAge = isTooYoungOrOld(registration);
   return h("div", { class: "cart-problems", "data-cart-problems": true },
     h("h2", {}, text.cart.invalid),
     h("ul", {}, cart.problems.map(({ code, message }) => h("li", { "data-problem": code }, words[code] ?? message ?? words.other))),
     h("div", { class: "actions actions-row" },
-      cart.problems.some(({ code }) => ABOUT_THE_PERSON.includes(code)) && can(registration, "person") && h("a", { class: "button", href: linkTo({ registration: registration.id, step: "person" }) }, text.cart.correct),
-      can(registration, "check") && button({ class: "button button-quiet", id: "check", "data-check": true, onclick: checkAgain }, text.cart.checkAgain)));
+      cart.problems.some(({ code }) => ABOUT_THE_PERSON.includes(code)) && corrects && h("a", { class: "button", href: linkTo({ registration: registration.id, step: "person" }) }, text.cart.correct),
+      isAge && !corrects && can(registration, "clear_items") && h("a", { class: "button", href: linkTo({ registration: registration.id, step: "instead" }), "data-instead": true }, text.cart.instead),
+      !(isAge && cart.problems.length === 1) && can(registration, "check") && button({ class: "button button-quiet", id: "check", "data-check": true, onclick: checkAgain }, text.cart.checkAgain)));
 }
 
 const skeleton = () =>
