@@ -161,6 +161,7 @@ export default {
     show: "See what you pay, and when",
     heading: "What you pay, and when",
     list: "What your bank statements will show",
+    after: "After today",
     today: "Today",
     parts: {
       price: (/** @type {string} */ price) => `${price} for the offer`,

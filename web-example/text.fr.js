@@ -172,6 +172,7 @@ export default {
     show: "Voir ce que vous payez, et quand",
     heading: "Ce que vous payez, et quand",
     list: "Ce que vous verrez sur vos relevés bancaires",
+    after: "Après aujourd’hui",
     today: "Aujourd’hui",
     parts: {
       price: (price) => `${price} pour l’offre`,

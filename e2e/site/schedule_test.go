@@ -144,8 +144,8 @@ func TestScheduleInCart(t *testing.T) {
 	g.expectRecords(id, expectedRecords{})
 }
 
-// TestWelcomeWithTwoPlans checks that the last page names the plan of each schedule, and keeps its two columns on a
-// desktop.
+// TestWelcomeWithTwoPlans checks that a cart with two plans says what each price consists of, and that the last page
+// names the plan of each schedule and keeps its two columns on a desktop.
 func TestWelcomeWithTwoPlans(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, desktop)
@@ -157,6 +157,9 @@ func TestWelcomeWithTwoPlans(t *testing.T) {
 	}
 	g.WaitVisible(`main[data-step="mandate"] [data-plan="1801"]`)
 	g.setUpDirectDebit()
+	g.WaitVisible(`main[data-step="cart"] [data-plan="1801"]`)
+	g.WaitVisible(`[data-item="902"] [data-parts]`)
+	g.says("first instalment €36.90", "After today")
 	g.Click(`[data-later] summary`)
 	g.Click(`[data-pay-later]`)
 	g.expectMember()

@@ -15,7 +15,7 @@ import { elsewhere, leaveHere } from "./elsewhere.js";
 import { laterForm } from "./later.js";
 import { accepting } from "./legal.js";
 import { outcome, payButton } from "./payment.js";
-import { failed, follows } from "./plan.js";
+import { failed, follows, partsOf } from "./plan.js";
 import { prospectLink } from "./prospect.js";
 
 /**
@@ -77,6 +77,7 @@ const line = (item, removable) =>
     h("div", {},
       h("strong", {}, nameOf(item)),
       item.origin === "chosen" && item.startDate && h("small", {}, text.terms.starts(date(item.startDate))),
+      item.origin === "chosen" && partsOf(item),
       debitOf(item, findOffer(get().catalogue, item.offerId)?.offer.billing?.rhythm),
       item.origin !== "chosen" && (isProrata(item) ? h("small", { "data-prorata": true }, prorata(item).why) : h("small", { class: "tag", "data-added": true }, item.price.amount ? text.cart.added : text.cart.included)),
       removable && item.origin === "chosen" && remover(item)),

@@ -2,7 +2,7 @@
 /** What an offer costs, and when: the first debits, then how they continue. Start reading at `plan`. */
 import { ask, button, h, icon, termList, ticks } from "../dom.js";
 import { date, every, money } from "../format.js";
-import { loadSchedule, scheduleKey } from "../journey.js";
+import { cartSchedules, loadSchedule, scheduleKey } from "../journey.js";
 import { get } from "../store.js";
 import { findOffer, startDates, starts, terms } from "../terms.js";
 import { text } from "../text.js";
@@ -47,6 +47,18 @@ function asInCart(schedule) {
   return { ...schedule, firstStatement: schedule.firstStatement.flatMap((line) => (line.kind !== "due_now" ? line : today ? { ...line, basis: "exact" } : [])) };
 }
 
+/**
+ * What an item's price consists of, where its schedule has no line for today; nothing if the schedule does not say.
+ * @param {import("../contract").Cart["items"][number]} item
+ */
+export function partsOf({ offerId, price }) {
+  const request = cartSchedules(get()).find(({ offer }) => offer === offerId);
+  const dueNow = request && get().schedules[scheduleKey(request)]?.dueNow;
+  if (!dueNow || dueNow.amount.amount === get().registration?.cart.dueNow.amount) return null;
+  const own = { ...dueNow, extras: [] };
+  return own.parts.reduce((sum, { amount }) => sum + amount.amount, 0) === price.amount && h("small", { "data-parts": true }, parts(own));
+}
+
 /** What is said where the later payments cannot be read. */
 export const failed = () => h("p", { class: "fine", "data-plan-failed": true }, icon("info"), text.plan.failed);
 
@@ -72,7 +84,7 @@ export function plan(schedule) {
   const { firstStatement, debits, basis, offerId } = schedule;
   const debited = firstStatement.filter(({ kind }) => kind === "debit").length;
   return h("section", { class: "plan", "data-plan": offerId, "data-basis": basis, "aria-label": text.plan.heading },
-    firstStatement.length > 0 && h("p", { class: "plan-list" }, text.plan.list),
+    firstStatement.length > 0 && h("p", { class: "plan-list" }, firstStatement.length > debited ? text.plan.list : text.plan.after),
     h("ol", { class: "lines" }, firstStatement.map((one) => line(schedule, one))),
     h("p", { class: "plan-then", "data-plan-then": true }, then(schedule, debited)),
     debited < debits.length && all(debits),
