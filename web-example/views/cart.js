@@ -118,6 +118,7 @@ function afterToday(cart) {
   const bought = cart.items.flatMap((item) => findOffer(catalogue, item.offerId) ?? []);
   const lasting = bought.filter(({ offer }) => offer.billing || offer.commitment);
   const isKnown = cart.items.every(({ origin, offerId }) => origin !== "chosen" || findOffer(catalogue, offerId)); // the public list lacks a member's own offers
+  if (isKnown && !lasting.length && !cart.dueNow.amount) return null;
   return h("section", { class: "panel", "aria-labelledby": "follows-heading" },
     h("h2", { id: "follows-heading" }, text.cart.follows),
     !isKnown && failed(),
