@@ -58,7 +58,7 @@ function welcomeWords({ payment }) {
 }
 
 /** @param {Registration} registration */
-const owed = ({ payment }) => (payment?.method === "later" ? [text.done.completed.owe(money(payment.amount), date(payment.dueDate))] : []);
+const owed = ({ payment }) => (payment?.method === "later" ? [{ words: text.done.completed.owe(money(payment.amount), date(payment.dueDate)), picture: "calendar" }] : []);
 
 /** @param {Registration} registration */
 function memberCard({ contact, cart, clubId }) {
