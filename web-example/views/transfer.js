@@ -5,6 +5,7 @@ import { chooseAgain, confirmMove, moveTo } from "../member.js";
 import { clubName, get } from "../store.js";
 import { text } from "../text.js";
 import { backToMe } from "./back.js";
+import { contact } from "./contact.js";
 import { codeForm, outbox, resendButton } from "./signature.js";
 
 const WORDS = text.transfer;
@@ -13,20 +14,21 @@ const WORDS = text.transfer;
 const MEMBER = "customer";
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ transfer, me, clubs, isStuck }) => [transfer, me, clubs, isStuck];
+export const reads = ({ transfer, me, clubs, details, isStuck }) => [transfer, me, clubs, details, isStuck];
 
 export function show() {
   const { transfer, me, clubs, isStuck } = get();
   if (!me || !clubs) return h("div", { class: "member" }, head(WORDS.heading, WORDS.lead), !isStuck && h("i", { class: "bone bone-box", "aria-hidden": true }));
   if (transfer && transfer.state !== "cancelled") return signature(transfer);
-  return h("div", { class: "member" }, head(WORDS.heading, WORDS.lead), me.status === MEMBER ? atClub() : choice(clubs, me.clubId));
+  if (me.status === MEMBER) return h("div", { class: "member" }, head(WORDS.heading), atClub(), contact(me.clubId));
+  return h("div", { class: "member" }, head(WORDS.heading, WORDS.lead), choice(clubs, me.clubId));
 }
 
 /**
  * @param {string} title
- * @param {string} lead
+ * @param {string} [lead]
  */
-const head = (title, lead) => h("div", { class: "step-head" }, backToMe(), heading(title), h("p", { class: "lead" }, lead));
+const head = (title, lead) => h("div", { class: "step-head" }, backToMe(), heading(title), lead && h("p", { class: "lead" }, lead));
 
 const atClub = () => h("p", { class: "notice", "data-at-club": true }, icon("info"), WORDS.member);
 
