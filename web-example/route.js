@@ -125,7 +125,8 @@ export function stepOf(place, state) {
   if (place.registration) return state.missing ? "done" : stepOfRegistration(place, state.registration);
   if (place.me) return stepOfMember(place, state);
   if (place.club && place.offer) return lacksStart(place, state) ? "offer" : "person";
-  return place.club ? "offer" : "club";
+  const isUnknown = state.isStuck && state.problem?.code === "not_found"; // the club: below the problem, another one can be chosen
+  return place.club && !isUnknown ? "offer" : "club";
 }
 
 /**

@@ -28,14 +28,14 @@ func TestTermsBeforePayingAndSigning(t *testing.T) {
 	g.WaitVisible(`[data-accept="pay"] [data-legal="terms"]`)
 }
 
-// TestUnknownClubInBrowser checks that the page leads to the list of clubs, because trying again would
-// not help.
+// TestUnknownClubInBrowser checks that the page shows the list of clubs, because trying again would not help.
 func TestUnknownClubInBrowser(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
 	g.ExpectConsole("status of 404")
 	g.goTo("/?club=99")
 	g.WaitVisible(`[data-error="not_found"] [data-to-clubs]`)
+	g.WaitVisible(`main[data-step="club"] [data-club="11"]`)
 	if g.Count(`[data-retry]`) != 0 {
 		t.Error("it offers to try again")
 	}
