@@ -72,7 +72,7 @@ function isGone({ place, catalogue }) {
 const gone = () =>
   h("div", { class: "step-head" },
     heading(text.person.gone),
-    h("a", { class: "button", href: linkTo({ club: get().place.club }) }, text.offer.heading));
+    h("div", { class: "actions" }, h("a", { class: "button", href: linkTo({ club: get().place.club }) }, text.offer.all)));
 
 function head() {
   const { place } = get();

@@ -24,7 +24,8 @@ export function progress(step, state) {
   const finished = state.registration?.state === "completed";
   const steps = stepsOf(state);
   const signs = (step === "cart" || step === "prospect") && state.registration && signsNext(state.registration);
-  const counted = signs ? "mandate" : step === "prospect" ? "cart" : step;
+  const isGone = step === "person" && !state.place.registration && state.catalogue?.complete && !findOffer(state.catalogue, state.place.offer);
+  const counted = isGone ? "offer" : signs ? "mandate" : step === "prospect" ? "cart" : step;
   const at = finished ? steps.length : steps.findIndex((one) => one === counted);
   if (at < 0) return h("div");
   const nav = h("div", { class: "progress-content" });
