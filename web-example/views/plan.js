@@ -215,7 +215,7 @@ export function askPlan(product, offer, join) {
     const wrong = !start.checkValidity();
     start.setAttribute("aria-invalid", String(wrong));
     error.textContent = wrong ? starts(offer) || text.person.fields.startDate.error : "";
-    if (wrong) return;
+    if (wrong) return place.replaceChildren();
     const debitDay = await days.chosen();
     if (mine !== asked) return; // the visitor has made another choice meanwhile
     const schedule = await loadSchedule({ club, offer: offer.id, startDate: start.value, debitDay });
