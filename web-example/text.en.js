@@ -141,7 +141,7 @@ export default {
   terms: {
     then: "Then",
     term: "Runs for",
-    part: "Includes",
+    part: "Included today",
     goesOn: (/** @type {string} */ price, /** @type {string} */ every) => `${price} ${every}`,
     instalments: "Instalments",
     total: "Total",

@@ -152,7 +152,7 @@ export default {
   terms: {
     then: "Ensuite",
     term: "Durée",
-    part: "Dont",
+    part: "Inclus aujourd’hui",
     goesOn: (price, every) => `${price} ${every}`,
     instalments: "Échéances",
     total: "Au total",
