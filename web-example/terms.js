@@ -121,7 +121,7 @@ function inTurn({ rhythm, entries, firstInstalmentPaid }, { price, times }) {
   const alike = entries.every((one) => one.times === times);
   const left = firstInstalmentPaid && alike ? times - 1 : times;
   const about = firstInstalmentPaid && !alike ? text.terms.instalments : text.terms.then;
-  return { about, words: left ? text.terms.times(left, money(price), every(rhythm)) : text.terms.nothingFollows };
+  return { about, words: left ? text.terms.times(left, money(price), per(rhythm)) : text.terms.nothingFollows };
 }
 
 /**

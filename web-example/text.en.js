@@ -145,7 +145,7 @@ export default {
     goesOn: (/** @type {string} */ price, /** @type {string} */ every) => `${price} ${every}`,
     instalments: "Instalments",
     total: "Total",
-    times: (/** @type {number} */ times, /** @type {string} */ price, /** @type {string} */ every) => (times === 1 ? `${price}, once` : `${times} × ${price}, one ${every}`),
+    times: (/** @type {number} */ times, /** @type {string} */ price, /** @type {string} */ per) => (times === 1 ? `${price}, once` : `${times} × ${price}, one ${per}`),
     lasts: (/** @type {string} */ sentence, /** @type {string} */ span) => `${sentence} for ${span}`,
     firstToday: "The first instalment is part of what you pay today",
     untilCancelled: (/** @type {string} */ sentence) => `${sentence}, until you cancel`,

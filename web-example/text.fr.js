@@ -156,7 +156,7 @@ export default {
     goesOn: (price, every) => `${price} ${every}`,
     instalments: "Échéances",
     total: "Au total",
-    times: (times, price, every) => (times === 1 ? `${price}, une seule fois` : `${times} × ${price}, un paiement ${every}`),
+    times: (times, price, per) => (times === 1 ? `${price}, une seule fois` : `${times} × ${price}, un ${per}`),
     lasts: (sentence, span) => `${sentence} pendant ${span}`,
     firstToday: "La première échéance est comprise dans ce que vous payez aujourd’hui",
     untilCancelled: (sentence) => `${sentence}, jusqu’à résiliation`,

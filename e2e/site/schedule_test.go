@@ -42,7 +42,7 @@ func TestScheduleInBrowser(t *testing.T) {
 			if shown, due := g.Attribute(`[data-offer="1301"] [data-due-today]`, "data-due-today"), g.dueToday("1301"); shown != due {
 				t.Errorf("the card says that %s is due today, and the API %s", shown, due)
 			}
-			if text := g.Text(); !strings.Contains(text, "11 × €29.90, one every month") || !strings.Contains(text, "€377.80") {
+			if text := g.Text(); !strings.Contains(text, "11 × €29.90, one per month") || !strings.Contains(text, "€377.80") {
 				t.Errorf("the offers do not say how often is debited after today:\n%s", text)
 			}
 			g.Click(`[data-offer="5001"] [data-show-plan]`)
