@@ -125,13 +125,13 @@ function inTurn({ rhythm, entries, firstInstalmentPaid }, { price, times }) {
 }
 
 /**
- * All that an offer costs, where it says so: it ends, every part is an instalment, and none depends on the start.
+ * All that an offer costs, where it says so: it ends, every part is counted in the unit of the debits, and none depends on the start.
  * @param {Offer} offer
  * @returns {import("./contract").Money | undefined}
  */
 function totalOf({ billing, dueNow, registrationFee, prorated, extras = [] }) {
   if (!billing?.entries.length || billing.endless || prorated) return undefined;
-  if (billing.entries.some(({ every: period, times }) => !times || period !== billing.rhythm)) return undefined;
+  if (billing.entries.some(({ every: period, times }) => !times || period.at(-1) !== billing.rhythm.at(-1))) return undefined;
   const instalments = billing.entries.reduce((sum, { price, times = 0 }) => sum + price.amount * times, 0);
   const first = billing.firstInstalmentPaid ? registrationFee?.amount ?? 0 : dueNow.amount;
   return { ...dueNow, amount: first + instalments + extras.reduce((sum, { price }) => sum + price.amount, 0) };

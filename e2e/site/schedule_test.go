@@ -45,6 +45,9 @@ func TestScheduleInBrowser(t *testing.T) {
 			if text := g.Text(); !strings.Contains(text, "11 × €29.90, one per month") || !strings.Contains(text, "€377.80") {
 				t.Errorf("the offers do not say how often is debited after today:\n%s", text)
 			}
+			if terms := g.TextOf(`[data-offer="1201"] .offer-terms`); !strings.Contains(terms, "€377.80") {
+				t.Errorf("the offer that is priced by the week and debited every four weeks has no total:\n%s", terms)
+			}
 			g.Click(`[data-offer="5001"] [data-show-plan]`)
 			g.WaitVisible(`dialog [data-plan="5001"]`)
 			if text := g.Text(); !strings.Contains(text, "Then 9 debits of €29.90 each") {
