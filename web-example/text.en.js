@@ -53,7 +53,7 @@ export default {
   },
 
   club: {
-    heading: "Find your club. Start today.",
+    heading: "Find your club.\nStart today.",
     lead: "Choose a club and an offer, pay by card, and you’re in. It takes a few minutes.",
     points: ["Every price in plain words, before you pay", "No paperwork", "Paid once, never twice"],
     list: "Choose your club",

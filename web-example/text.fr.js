@@ -64,7 +64,7 @@ export default {
   },
 
   club: {
-    heading: "Votre club. Dès aujourd’hui.",
+    heading: "Votre club.\nDès aujourd’hui.",
     lead: "Choisissez un club et une offre, payez par carte : vous voilà adhérent, en quelques minutes.",
     points: ["Tous les prix, clairement, avant de payer", "Aucun papier à remplir", "Payé une fois, jamais deux"],
     list: "Choisissez votre club",
