@@ -12,7 +12,7 @@ export function resume() {
     h("section", { class: "resume", "data-resume": registration.id },
       icon("clock"),
       h("p", {}, isPaying(registration) ? text.resume.paying : text.resume.open),
-      h("a", { class: "button", href: linkTo({ registration: registration.id }) }, text.resume.go)));
+      h("a", { class: "button", href: linkTo({ registration: registration.id }) }, isPaying(registration) ? text.resume.check : text.resume.go)));
 }
 
 /** The registration with a payment in progress, after the visitor chose to start another one: they are asked once. */
