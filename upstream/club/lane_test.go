@@ -13,9 +13,9 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// TestNewcomersHaveHalf: newcomers wait only for each other, and visitors and payers do not wait for
+// TestNewcomersWaitForEachOther: newcomers wait only for each other; readers of a catalogue, visitors and payers do not wait for
 // newcomers.
-func TestNewcomersHaveHalf(t *testing.T) {
+func TestNewcomersWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	arrived, held := make(chan struct{}), make(chan struct{})
 	release := sync.OnceFunc(func() { close(held) })
