@@ -158,6 +158,9 @@ func TestCataloguesAreSeparate(t *testing.T) {
 	}
 }
 
+// never is a time that does not come: a visitor waits for the current catalogue, however busy this machine is.
+func never(time.Duration) <-chan time.Time { return nil }
+
 // TestStaleWhileRefreshing: for two minutes a catalogue is shown at once and refreshed in the background.
 // After that visitors wait for the current one.
 func TestStaleWhileRefreshing(t *testing.T) {
