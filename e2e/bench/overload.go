@@ -28,7 +28,7 @@ func (v *visitors) capacity() float64 {
 		var completed series
 		for range 3 {
 			b := v.block(rate, trial)
-			if b.late > mostLate || b.perSecond == 0 {
+			if !b.counts() || b.perSecond == 0 {
 				v.Fatalf("the capacity cannot be measured: %s", b)
 			}
 			completed = append(completed, b.perSecond)
@@ -44,15 +44,15 @@ func (v *visitors) capacity() float64 {
 type round struct{ before, crowd, after *block }
 
 // share compares with the better neighbour, so that a gateway gains nothing by not recovering, but not with more
-// than arrived there. It is not a number if the load was late.
+// than arrived there. It is not a number unless all its blocks count.
 func (r round) share() float64 {
-	if max(r.before.late, r.crowd.late, r.after.late) > mostLate {
+	if !r.before.counts() || !r.crowd.counts() || !r.after.counts() {
 		return math.NaN()
 	}
 	return r.crowd.perSecond / min(max(r.before.perSecond, r.after.perSecond), r.before.offered)
 }
 
-// rows judge a round. None reaches its threshold if the load was late.
+// rows judge a round. None reaches its threshold unless all blocks count.
 func (r round) rows(name string, goodput, returns threshold) []row {
 	const last, refusalTime = 10, 0.1 // seconds
 	before, crowd, after := r.before, r.crowd, r.after

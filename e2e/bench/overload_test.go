@@ -9,19 +9,20 @@ import (
 func TestACrowdIsComparedWithItsBetterNeighbour(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		before, crowd, after, late float64
-		goodput, recovery          bool
+		before, crowd, after, late, stolen float64
+		goodput, recovery                  bool
 	}{
 		"a neighbour of the machine slows the first": {before: 45, crowd: 82, after: 90, goodput: true, recovery: true},
 		"the crowd costs too much":                   {before: 90, crowd: 80, after: 90, recovery: true},
 		"no recovery":                                {before: 90, crowd: 85, after: 80, goodput: true},
 		"a collapse that lasts":                      {before: 90, crowd: 45, after: 10},
 		"the load was late":                          {before: 90, crowd: 90, after: 90, late: 0.02},
+		"others took the machine":                    {before: 90, crowd: 90, after: 90, stolen: 0.2},
 	} {
 		var blocks []*block
 		for _, perSecond := range []float64{test.before, test.crowd, test.after} {
 			h := hdrhistogram.New(1, 1000, 3)
-			blocks = append(blocks, &block{perSecond: perSecond, offered: 100, late: test.late, asked: make(series, 10), journeys: h, turnedAway: h})
+			blocks = append(blocks, &block{perSecond: perSecond, offered: 100, late: test.late, stolen: test.stolen, asked: make(series, 10), journeys: h, turnedAway: h})
 		}
 		rows := round{blocks[0], blocks[1], blocks[2]}.rows("", threshold{atLeast: 0.9}, threshold{})
 		goodput, recovery := rows[0], rows[len(rows)-1]
