@@ -34,16 +34,14 @@ func TestACrowdIsComparedWithItsBetterNeighbour(t *testing.T) {
 
 func TestACollapseThatLastsMisses(t *testing.T) {
 	t.Parallel()
-	at := func(perSecond float64) *block {
+	at := func(perSecond float64) func() *block {
 		h := hdrhistogram.New(1, 1000, 3)
-		return &block{perSecond: perSecond, offered: 100, memory: 1, asked: make(series, 10), journeys: h, turnedAway: h}
+		return func() *block {
+			return &block{perSecond: perSecond, offered: 100, memory: 1, asked: make(series, 10), journeys: h, turnedAway: h}
+		}
 	}
-	long := round{at(90), at(90), at(90)}
-	short := []round{{at(90), at(10), at(10)}}
-	for range rounds - 1 {
-		short = append(short, round{at(10), at(10), at(10)})
-	}
-	rows := crowdRows("", 100, long, short)
+	short, later := alternate(rounds, at(10), at(10)), alternate(3, at(90), at(10))
+	rows := crowdRows("", 100, alternate(1, at(90), at(90))[0], short, later)
 	if last := rows[len(rows)-1]; last.threshold.met(last.ratio) {
 		t.Errorf("%s: %.2f", last.work, last.ratio)
 	}
