@@ -1,6 +1,6 @@
 # make run: the mock back end on http://localhost:8080.
-# make test: what to run on every change: vet, all tests outside e2e with the race detector (except two that
-#   repeat one thing thousands of times), and the main journeys through the real binary, a real Redis and a real Chromium.
+# make test: what to run on every change: vet, all tests outside e2e with the race detector (except four that
+#   repeat one thing many times), and the main journeys through the real binary, a real Redis and a real Chromium.
 #   About seven minutes on two cores.
 # make check: the rest: linters, linters of the contract, every journey, screen and attack, executed documentation,
 #   the image, licences, and short fault campaigns. About thirteen minutes on two cores.
@@ -17,10 +17,10 @@ LINT = go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 # -count=1: Go caches results without regard to the binary that these tests run.
 # -timeout ends a hang; a busy machine takes several times as long as an idle one.
 E2E = go test -count=1 -timeout 90m
-# LONG tests repeat one thing thousands of times: a payment, with another message broken each time, and a request,
-# from another address each time. The race detector would take ten times as long over them, and sees the same code
-# in other tests.
-LONG = ^(TestWipe|TestManyAddresses)$$
+# LONG tests repeat one thing, often thousands of times: a payment, with another message broken or another event each
+# time, and a request, from another address each time. The race detector would take ten times as long over them, and
+# sees the same code in other tests.
+LONG = ^(TestWipe|TestEveryMessageBreaks|TestStateByEvent|TestManyAddresses)$$
 MAIN = ^(TestJourneys|TestVisitorBecomesMember|TestDirectDebit|TestTwoGatewaysUnderConcurrentPayment)$$
 
 run:

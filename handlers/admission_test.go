@@ -19,7 +19,7 @@ import (
 // system creates anything for them, and a visitor who has begun to pay can finish.
 func TestNewcomersAreTurnedAwayFirst(t *testing.T) {
 	t.Parallel()
-	c := newVisitor(t)
+	c := newGateway(t)
 	registration := c.Register()
 	c.Control("PUT", "faults", `[{"match":{"method":"POST","path":"/contacts"},"kind":"delay","delayMs":10000}]`).Into(http.StatusOK, nil)
 

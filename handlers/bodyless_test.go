@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/getkin/kin-openapi/openapi3"
-
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
 )
@@ -17,10 +15,7 @@ import (
 func TestUnexpectedBodies(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
-	document, err := openapi3.NewLoader().LoadFromData(frontdesktest.Contract(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := frontdesktest.Document(t)
 	customer, tried := c.Persona("customer"), 0
 	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, nil)
 	for route, item := range document.Paths.Map() {

@@ -2,6 +2,7 @@ package handlers_test
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
 	"frontdesk/flows/redact"
 	"frontdesk/handlers"
@@ -47,7 +49,8 @@ func newEdge(t testing.TB, now func() time.Time) *handlers.Server {
 		Contract: contract, Site: os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
 		ClientToken: "demo", PublicURL: "https://club.example", AllowedOrigins: []string{"https://www.club.example"},
 		OnRequestMetric: ops.NewMetrics(ops.MetricsConfig{Version: "test", Mode: "live"}).CountRequest, AccessLevel: slog.LevelDebug,
-		RateLimits: true, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, Now: now, After: time.After, Log: log,
+		RateLimits: true, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, Ready: func(context.Context) []flows.Check { return nil },
+		Now: now, After: time.After, Log: log,
 	})
 	if err != nil {
 		t.Fatal(err)

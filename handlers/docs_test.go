@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/getkin/kin-openapi/openapi3"
-
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/handlers"
@@ -121,10 +119,7 @@ func TestLinksOfThePages(t *testing.T) {
 func TestEveryProblemIsExplained(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
-	document, err := openapi3.NewLoader().LoadFromData(frontdesktest.Contract(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := frontdesktest.Document(t)
 	page := string(c.Do("GET", "/docs/problems", nil).Body)
 	codes := document.Components.Schemas["ProblemCode"].Value.Enum
 	for _, code := range codes {

@@ -21,8 +21,15 @@ import (
 
 func TestMain(m *testing.M) { frontdesktest.Main(m) }
 
-// newVisitor returns a front end of a fresh gateway.
+// newVisitor returns a front end of a world of its own.
 func newVisitor(t *testing.T) *frontdesktest.Client {
+	t.Helper()
+	c, _ := frontdesktest.NewWorld(t)
+	return c
+}
+
+// newGateway returns a front end of a gateway of its own.
+func newGateway(t *testing.T) *frontdesktest.Client {
 	t.Helper()
 	return frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 }
@@ -157,7 +164,7 @@ func TestRegistrationIsItsHoldersAlone(t *testing.T) {
 	registration := c.Register()
 	path := "/v1/registrations/" + registration.Id
 	for _, token := range []string{"", "wrong", strings.ToUpper(c.Token), c.Token + "x", newOther(c)} {
-		stranger := frontdesktest.NewClient(t, c.URL)
+		stranger := *c
 		stranger.Token = token
 		stranger.Do("GET", path, nil).Problem(api.NotFound)
 		stranger.Do("DELETE", path, nil).Problem(api.NotFound)
@@ -236,7 +243,7 @@ func TestFailureIsNotKept(t *testing.T) {
 	c := newVisitor(t)
 	club := c.Club()
 	fault := `[{"match":{"method":"POST","path":"/contacts"},"kind":"error_before","status":503,"times":1}]`
-	c.Do("PUT", "/sim/demo/_control/faults", fault)
+	c.Control("PUT", "faults", fault).Into(http.StatusOK, nil)
 	body := `{"clubId":"` + club + `","person":` + person + `}`
 	key := frontdesktest.Key("")
 	response := c.Do("POST", "/v1/registrations", body, key)
@@ -305,10 +312,7 @@ func TestFrontEndOfAnotherPort(t *testing.T) {
 func TestRoutesAreTheContracts(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
-	document, err := openapi3.NewLoader().LoadFromData(frontdesktest.Contract(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := frontdesktest.Document(t)
 	ids := strings.NewReplacer("{clubId}", "11", "{itemId}", "no-such-item", "{id}", "00000000-0000-4000-8000-000000000000")
 	for path, item := range document.Paths.Map() {
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
@@ -398,12 +402,8 @@ func TestPages(t *testing.T) {
 	if string(c.Do("GET", "/openapi.yaml", nil).Body) != string(served) {
 		t.Error("/openapi.yaml is another document")
 	}
-	document, err := openapi3.NewLoader().LoadFromData(served)
-	if err != nil {
-		t.Fatal(err)
-	}
 	read, err := openapi3.NewLoader().LoadFromData(c.Do("GET", "/openapi.json", nil).Body)
-	if err != nil || read.Validate(t.Context()) != nil || !slices.Equal(read.Paths.InMatchingOrder(), document.Paths.InMatchingOrder()) {
+	if err != nil || read.Validate(t.Context()) != nil || !slices.Equal(read.Paths.InMatchingOrder(), frontdesktest.Document(t).Paths.InMatchingOrder()) {
 		t.Errorf("/openapi.json is another document (%v)", err)
 	}
 }

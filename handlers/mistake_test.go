@@ -15,7 +15,8 @@ import (
 func TestMistakesGetAnAnswer(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
-	registration := c.Register()
+	registration, stranger := c.Register(), *c
+	stranger.Token = ""
 	own, key := "/v1/registrations/"+registration.Id, frontdesktest.Key("")
 	tomorrow := time.Now().AddDate(0, 0, 1).Format(time.DateOnly)
 	for name, test := range map[string]struct {
@@ -25,8 +26,8 @@ func TestMistakesGetAnAnswer(t *testing.T) {
 	}{
 		"no key":             {c.Do("POST", "/v1/registrations", `{"clubId":"11"}`), api.MalformedRequest, "Send the header Idempotency-Key"},
 		"no content type":    {c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, key, [2]string{"Content-Type", ""}), api.UnsupportedMediaType, "Content-Type: application/json"},
-		"no token":           {frontdesktest.NewClient(t, c.URL).Do("GET", own, nil), api.NotFound, "neither its token nor its session cookie"},
-		"another's token":    {frontdesktest.NewClient(t, c.URL).Do("GET", own, nil, bearer(strings.Repeat("A", 43))), api.NotFound, "neither its token nor its session cookie"},
+		"no token":           {stranger.Do("GET", own, nil), api.NotFound, "neither its token nor its session cookie"},
+		"another's token":    {stranger.Do("GET", own, nil, bearer(strings.Repeat("A", 43))), api.NotFound, "neither its token nor its session cookie"},
 		"a date of a form":   {c.Do("POST", own+"/items", `{"offerId":"201","startDate":"15/01/2030"}`, frontdesktest.Key("")), api.InvalidRequest, "YYYY-MM-DD, such as 2030-01-15"},
 		"an unknown offer":   {c.Do("POST", own+"/items", `{"offerId":"99999","startDate":"`+tomorrow+`"}`, frontdesktest.Key("")), api.OfferNotAvailable, "Club " + registration.ClubId + " has no offer 99999 for this visitor; see GET /v1/clubs/" + registration.ClubId + "/products."},
 		"an unknown address": {c.Do("GET", "/clubs", nil, [2]string{"Accept", "application/json"}), api.NotFound, "its reference at /docs/api"},

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/handlers"
 )
@@ -58,7 +59,7 @@ var contractRow = regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| \\d+ \\| `[a-z_]+
 // itself compares status and retry with the contract's table.
 func TestProblemReference(t *testing.T) {
 	t.Parallel()
-	schemas := contract(t).Components.Schemas
+	schemas := frontdesktest.Document(t).Components.Schemas
 	titles := bothLanguages(t, "titles")
 	var problems, operators bytes.Buffer
 	rows := contractRow.FindAllStringSubmatch(schemas["ProblemCode"].Value.Description, -1)

@@ -100,7 +100,7 @@ func TestScheduleWhileTheClubSystemFails(t *testing.T) {
 			path := "/v1/clubs/" + c.Club() + path
 			fail := func(kind string, status string) {
 				fault := `{"match":{"method":"GET","path":"/allowed_debit_days"},"kind":"` + kind + `"` + status + `}`
-				c.Do("PUT", "/sim/demo/_control/faults", "["+fault+"]")
+				c.Control("PUT", "faults", "["+fault+"]")
 			}
 			fail("error_before", `,"status":500`)
 			c.Do("GET", path, nil).Problem(api.ClubSystemFailed)
@@ -108,7 +108,7 @@ func TestScheduleWhileTheClubSystemFails(t *testing.T) {
 			c.Do("GET", path, nil).Problem(api.ClubSystemUnavailable)
 			fail("malformed", ``)
 			c.Do("GET", path, nil).Problem(api.ClubSystemFailed)
-			c.Do("PUT", "/sim/demo/_control/faults", "[]")
+			c.Control("PUT", "faults", "[]")
 			frontdesktest.Eventually(t, "the club system is read again", func() bool { return c.Do("GET", path, nil).Status == 200 })
 		})
 	}

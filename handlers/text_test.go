@@ -38,15 +38,6 @@ func readTexts(t *testing.T, tag string) map[string]json.RawMessage {
 	return all
 }
 
-func contract(t *testing.T) *openapi3.T {
-	t.Helper()
-	document, err := openapi3.NewLoader().LoadFromFile("../openapi.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return document
-}
-
 // extensible returns the codes that a schema of the contract lists.
 func extensible(schema *openapi3.SchemaRef) (codes []string) {
 	list, _ := schema.Value.Extensions["x-extensible-enum"].([]any)
@@ -146,7 +137,7 @@ func TestTextsComplete(t *testing.T) {
 		want := constants(t, of.constants)
 		listed := want
 		if of.schema != "" {
-			listed = extensible(contract(t).Components.Schemas[of.schema])
+			listed = extensible(frontdesktest.Document(t).Components.Schemas[of.schema])
 		}
 		for where, codes := range map[string][]string{"openapi.yaml": listed, "en.json": slices.Sorted(maps.Keys(en)), "fr.json": slices.Sorted(maps.Keys(fr))} {
 			if len(want) == 0 || !slices.Equal(codes, want) {
@@ -178,7 +169,7 @@ func TestCartProblemsInFrench(t *testing.T) {
 	}
 	slices.Sort(sent)
 	sent = slices.Compact(sent)
-	property := contract(t).Components.Schemas["CartProblem"].Value.Properties["code"]
+	property := frontdesktest.Document(t).Components.Schemas["CartProblem"].Value.Properties["code"]
 	if listed, texts := extensible(property), slices.Sorted(maps.Keys(french)); len(sent) < 10 || !slices.Equal(sent, listed) || !slices.Equal(sent, texts) {
 		t.Errorf("sent are %q, the contract lists %q, fr.json has %q", sent, listed, texts)
 	}
@@ -340,6 +331,7 @@ func TestStreamLanguage(t *testing.T) {
 			t.Fatal(err)
 		}
 		request.Header.Set("Authorization", "Bearer "+c.Token)
+		request.Header.Set("X-Frontdesk-World", c.World)
 		request.Header.Set("Accept-Language", "fr")
 		response, err := http.DefaultClient.Do(request)
 		if err != nil {

@@ -74,10 +74,7 @@ var languages = map[string]language{
 // header, and every value that the code compares with.
 func TestAppExamplesMatchContract(t *testing.T) {
 	t.Parallel()
-	document, err := openapi3.NewLoader().LoadFromData(frontdesktest.Contract(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := frontdesktest.Document(t)
 	for name, l := range languages {
 		t.Run(name, func(t *testing.T) {
 			text := read(t, l.file)

@@ -25,10 +25,7 @@ type operation struct {
 // operationsOf lists the contract's operations in a steady order.
 func operationsOf(t *testing.T) (operations []operation) {
 	t.Helper()
-	document, err := openapi3.NewLoader().LoadFromData(frontdesktest.Contract(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := frontdesktest.Document(t)
 	if err := document.Validate(context.Background(), openapi3.EnableExamplesValidation()); err != nil {
 		t.Errorf("an example is not what its schema says: %v", err)
 	}

@@ -13,7 +13,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -142,14 +141,19 @@ func (r *Response) Problem(code api.ProblemCode) api.Problem {
 	return problem
 }
 
-// contract reads openapi.yaml once for all tests of a package.
-var contract = sync.OnceValues(func() (routers.Router, error) {
-	document, err := openapi3.NewLoader().LoadFromFile(filepath.Join(Root(), "openapi.yaml"))
-	if err != nil {
-		return nil, err
-	}
+// Document returns openapi.yaml, which is parsed once for all tests of a package.
+var Document = shared(func(t testing.TB) *openapi3.T {
+	document, err := openapi3.NewLoader().LoadFromData(Contract(t))
+	Must(t, err)
 	document.Servers = nil // any address may be the server's
-	return legacy.NewRouter(document)
+	return document
+})
+
+// contract finds the operation of a request.
+var contract = shared(func(t testing.TB) routers.Router {
+	router, err := legacy.NewRouter(Document(t))
+	Must(t, err)
+	return router
 })
 
 // Contract returns openapi.yaml as text.
@@ -167,9 +171,7 @@ func (c *Client) validateResponse(request *http.Request, response *Response) {
 	if response.Status == http.StatusRequestHeaderFieldsTooLarge {
 		return // sent by the Go library, before there is a route
 	}
-	router, err := contract()
-	Must(c.t, err)
-	route, path, err := router.FindRoute(request)
+	route, path, err := contract(c.t).FindRoute(request)
 	if err != nil {
 		return
 	}

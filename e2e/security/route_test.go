@@ -33,10 +33,7 @@ type route struct {
 // routes returns the operations of the contract.
 func routes(t *testing.T) (all []route) {
 	t.Helper()
-	document, err := openapi3.NewLoader().LoadFromData(frontdesktest.Contract(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := frontdesktest.Document(t)
 	for path, item := range document.Paths.Map() {
 		for method, op := range item.Operations() {
 			all = append(all, route{method, path, op})
