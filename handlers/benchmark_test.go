@@ -54,7 +54,7 @@ func edge(b *testing.B) *handlers.Server {
 	site := os.DirFS(filepath.Join(frontdesktest.Root(), "web-example"))
 	server, err := handlers.New(handlers.Config{
 		Registrations: registrations, Payments: payments, Catalogue: offers, Store: records, Cards: processor, Changes: jobs.NewHub(records),
-		Identity: identity.New(identity.Config{Now: time.Now}), Contract: frontdesktest.Contract(b), Site: site,
+		Identity: identity.New(identity.Config{Now: time.Now}), Site: site,
 		ClientToken: clubsim.DemoClientToken, PublicURL: "https://club.example", RateLimits: true,
 		Ready: func(context.Context) []flows.Check { return nil }, Now: time.Now, After: time.After, Log: log,
 	})

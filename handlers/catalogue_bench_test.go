@@ -36,17 +36,13 @@ func newEdge(t testing.TB, now func() time.Time) *handlers.Server {
 	simulator := clubsim.New(clubsim.Config{Now: time.Now})
 	outside := httptest.NewServer(simulator)
 	t.Cleanup(func() { outside.CloseClientConnections(); simulator.Close(); outside.Close() })
-	contract, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "openapi.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	log := slog.New(redact.New(slog.NewJSONHandler(nowhere{}, nil)))
 	edge, err := handlers.New(handlers.Config{
 		Catalogue: catalogue.New(catalogue.Config{Now: time.Now, After: time.After, Log: log, Club: club.New(club.Config{
 			BaseURL: outside.URL, ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret, GatewayKey: clubsim.DemoGatewayKey, Now: time.Now,
 		})}),
-		Cards:    sandbox.New(sandbox.Config{URL: outside.URL, Now: time.Now}),
-		Contract: contract, Site: os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
+		Cards:       sandbox.New(sandbox.Config{URL: outside.URL, Now: time.Now}),
+		Site:        os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
 		ClientToken: "demo", PublicURL: "https://club.example", AllowedOrigins: []string{"https://www.club.example"},
 		OnRequestMetric: ops.NewMetrics(ops.MetricsConfig{Version: "test", Mode: "live"}).CountRequest, AccessLevel: slog.LevelDebug,
 		RateLimits: true, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, Ready: func(context.Context) []flows.Check { return nil },

@@ -23,10 +23,10 @@ func TestDeprecation(t *testing.T) {
 		operation, operation+"      deprecated: true\n      x-deprecated: \"2030-01-15\"\n      x-sunset: \"2031-01-15\"\n",
 		parameter, parameter+"          deprecated: true\n          x-deprecated: \"2030-02-01\"\n",
 	).Replace(string(frontdesktest.Contract(t)))
-	server, err := handlers.New(handlers.Config{
-		Contract: []byte(contract), Site: os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
+	server, err := handlers.NewServer(handlers.Config{
+		Site:  os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
 		Cards: sandbox.New(sandbox.Config{URL: "http://127.0.0.1:1", Now: time.Now}), Now: time.Now, Log: slog.New(slog.DiscardHandler),
-	})
+	}, []byte(contract))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestDeprecation(t *testing.T) {
 		}
 	}
 	undated := strings.Replace(contract, "      x-deprecated: \"2030-01-15\"\n", "", 1)
-	if _, err := handlers.New(handlers.Config{Contract: []byte(undated)}); err == nil || !strings.Contains(err.Error(), "getContract is deprecated") {
+	if _, err := handlers.NewServer(handlers.Config{}, []byte(undated)); err == nil || !strings.Contains(err.Error(), "getContract is deprecated") {
 		t.Errorf("without a day the edge says %v", err)
 	}
 }

@@ -2,18 +2,16 @@ package handlers_test
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/getkin/kin-openapi/openapi3"
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
@@ -402,9 +400,8 @@ func TestPages(t *testing.T) {
 	if string(c.Do("GET", "/openapi.yaml", nil).Body) != string(served) {
 		t.Error("/openapi.yaml is another document")
 	}
-	read, err := openapi3.NewLoader().LoadFromData(c.Do("GET", "/openapi.json", nil).Body)
-	if err != nil || read.Validate(t.Context()) != nil || !slices.Equal(read.Paths.InMatchingOrder(), frontdesktest.Document(t).Paths.InMatchingOrder()) {
-		t.Errorf("/openapi.json is another document (%v)", err)
+	if !bytes.Equal(c.Do("GET", "/openapi.json", nil).Body, api.JSON) {
+		t.Error("/openapi.json is another document")
 	}
 }
 

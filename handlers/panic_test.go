@@ -31,13 +31,9 @@ import (
 // neither has the panic's value.
 func TestPanic(t *testing.T) {
 	t.Parallel()
-	contract, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "openapi.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var log bytes.Buffer
 	edge, err := handlers.New(handlers.Config{
-		Contract: contract, Site: os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
+		Site:  os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
 		Ready: func(context.Context) []flows.Check { panic(`unexpected "zqada@example.com"`) },
 		Cards: sandbox.New(sandbox.Config{URL: "http://127.0.0.1:1", Now: time.Now}),
 		Now:   time.Now, Log: slog.New(redact.New(slog.NewJSONHandler(&log, nil))),
@@ -72,7 +68,7 @@ func newBareEdge(t *testing.T, verifier *captcha.Verifier) *handlers.Server {
 		t.Fatal(err)
 	}
 	edge, err := handlers.New(handlers.Config{
-		Catalogue: catalogue.New(catalogue.Config{Now: time.Now, After: time.After, Log: slog.New(slog.DiscardHandler)}), Contract: frontdesktest.Contract(t), Site: os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
+		Catalogue: catalogue.New(catalogue.Config{Now: time.Now, After: time.After, Log: slog.New(slog.DiscardHandler)}), Site: os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
 		Store: store.New(store.Config{Redis: redis, Keys: keys}), Cards: sandbox.New(sandbox.Config{URL: "http://127.0.0.1:1", Now: time.Now}), Captcha: verifier,
 		Now: time.Now, Log: slog.New(slog.DiscardHandler),
 	})

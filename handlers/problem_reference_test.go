@@ -15,9 +15,9 @@ import (
 	"frontdesk/handlers"
 )
 
-//go:generate go test -run TestProblemReference -update .
+//go:generate go test -run TestContractAsJSON|TestProblemReference -update .
 
-var update = flag.Bool("update", false, "write docs/reference/problems.md instead of comparing it")
+var update = flag.Bool("update", false, "write the generated file instead of comparing it")
 
 // problemReference is the page without its table rows.
 const problemReference = `# Problems and texts

@@ -54,7 +54,7 @@ type Config struct {
 	Store         *store.Store
 	Cards         cards.Processor
 
-	Contract []byte                  // openapi.yaml
+	Contract []byte                  // openapi.yaml, as it is served
 	Site     fs.FS                   // the signup site
 	Docs     map[string]http.Handler // the pages below /docs, by path; nil: there are none
 
@@ -110,10 +110,12 @@ type Server struct {
 	keyedTimeout time.Duration // of a request with an Idempotency-Key: requestTimeout, except in tests
 }
 
-// New returns a server. It fails when the contract cannot be read, or differs from the tables of
-// routes and problems.
-func New(cfg Config) (*Server, error) {
-	document, err := openapi3.NewLoader().LoadFromData(cfg.Contract)
+// New returns a server. It fails when the contract differs from the tables of routes and problems.
+func New(cfg Config) (*Server, error) { return newServer(cfg, api.JSON) }
+
+// newServer returns a server of this contract, in YAML or JSON.
+func newServer(cfg Config, contract []byte) (*Server, error) {
+	document, err := openapi3.NewLoader().LoadFromData(contract)
 	if err != nil {
 		return nil, fmt.Errorf("contract: %w", err)
 	}
@@ -142,10 +144,6 @@ func New(cfg Config) (*Server, error) {
 	e.POST("/v1/webhooks/card", s.receiveCardWebhook)
 	e.POST("/v1/webhooks/club/:secret", s.receiveClubWebhook)
 	e.GET("/v1/registrations/:id/events", s.followRegistration)
-	contract, err := document.MarshalJSON()
-	if err != nil {
-		return nil, fmt.Errorf("contract: %w", err)
-	}
 	e.GET("/openapi.json", func(c echo.Context) error { return c.JSONBlob(http.StatusOK, contract) })
 	e.GET("/openapi.yaml", func(c echo.Context) error { return c.Blob(http.StatusOK, "application/yaml", cfg.Contract) })
 	const docs = "/docs" // the only page that the contract lists
