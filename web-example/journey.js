@@ -275,7 +275,8 @@ async function quietly(read) {
 
 /** Reads this browser's registrations in progress. */
 export async function findInProgress() {
-  const found = (await Promise.all(remembered().map(readInProgress))).filter((one) => one !== undefined);
+  const read = (await Promise.all(remembered().map(readInProgress))).filter((one) => one !== undefined);
+  const found = read.filter(({ id }) => remembered().includes(id)); // not what was forgotten meanwhile
   const inProgress = [...found.filter(isPaying), ...found.filter((one) => !isPaying(one))];
   if (JSON.stringify(inProgress) !== JSON.stringify(get().inProgress)) set({ inProgress });
 }
@@ -694,11 +695,12 @@ export const signOff = () =>
 
 /** Ends this browser's sessions of the registrations in progress, and drops what it knows of their buyers. */
 export async function endSessions() {
-  await Promise.allSettled(remembered().map(api.endSession));
+  const ended = Promise.allSettled(remembered().map(api.endSession));
   keep([]);
   settle("start"); // its body has the details
   dropDraft();
   set({ person: {}, given: undefined, link: undefined, inProgress: [], accessToken: undefined });
+  await ended;
 }
 
 /**

@@ -6,7 +6,7 @@
 import { onChallenge, onTrouble } from "./api.js";
 import { solve } from "./challenge.js";
 import { follow, restart } from "./follow.js";
-import { keepIdentity, keptIdentity, takeHandover } from "./identity.js";
+import { keptIdentity, takeHandover } from "./identity.js";
 import * as journey from "./journey.js";
 import * as member from "./member.js";
 import { dropProcessorsWords, go, here, keepAttribution, stepOf, takeResume } from "./route.js";
@@ -236,7 +236,8 @@ let arrived;
 /** @type {import("./identity.js").Identity | undefined} */
 let arrivedAs;
 
-onChange(() => {
+/** Updates the page after each change, and reads what a new place or another identity needs. */
+function changed() {
   const { place, registration, identity, given } = get();
   if (place === arrived && (!place.me || identity === arrivedAs)) return update();
   arrived = place;
@@ -248,7 +249,7 @@ onChange(() => {
     ...(left && { person: given && given.registration === place.registration ? given.person : {} }), // not what was typed for another one
   });
   arrive();
-});
+}
 
 onChallenge(solve);
 
@@ -330,7 +331,8 @@ onStart();
 
 /** Loads everything from the address and this browser at once, so that the first step shown is the right one. */
 function onStart() {
-  const identity = identityToken ? keepIdentity(identityToken) : keptIdentity();
-  set({ resume, identity, accessToken, waiting: !navigator.onLine, place: here() });
+  const known = identityToken ? member.recognise(identityToken) : { identity: keptIdentity(), place: here() };
+  onChange(changed);
+  set({ resume, ...known, accessToken, waiting: !navigator.onLine });
   member.watchEnd();
 }

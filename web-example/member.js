@@ -5,10 +5,10 @@
  * considers the identity expired, so does the page.
  */
 import * as api from "./api.js";
-import { dropIdentity, keepIdentity } from "./identity.js";
+import { dropIdentity, isSamePerson, keepIdentity, keptIdentity } from "./identity.js";
 import { intend } from "./intentions.js";
 import { attempt, begun, carryOut, endSessions } from "./journey.js";
-import { attributed } from "./route.js";
+import { attributed, here, linkTo } from "./route.js";
 import { get, set } from "./store.js";
 import { text } from "./text.js";
 
@@ -17,8 +17,21 @@ let end;
 
 /** @param {string} token from the club's login */
 export function signIn(token) {
-  set({ identity: keepIdentity(token), ended: undefined, me: undefined, consents: undefined, consentResults: undefined, consentRequests: {}, transfer: undefined });
+  set({ ...recognise(token), ended: undefined, me: undefined, consents: undefined, consentResults: undefined, consentRequests: {}, transfer: undefined });
   watchEnd();
+}
+
+/**
+ * Keeps the identity from the club's login. If a different person is still logged in, their sessions end as at a logout.
+ * @param {string} token
+ */
+export function recognise(token) {
+  const before = get().identity ?? keptIdentity();
+  if (before && !isSamePerson(before.token, token)) {
+    endSessions();
+    if (here().registration) history.replaceState(null, "", linkTo({ me: true })); // it is the previous person's
+  }
+  return { identity: keepIdentity(token), place: here() };
 }
 
 /**

@@ -245,6 +245,52 @@ func TestLogOutEndsSessions(t *testing.T) {
 	g.WaitVisible(`main[data-state="missing"]`)
 }
 
+// TestAnotherPersonLogsIn checks that the sign-up of a member cannot be continued once another person has logged in, even
+// if the member has not logged out, and that it can after the member's own next login.
+func TestAnotherPersonLogsIn(t *testing.T) {
+	t.Parallel()
+	for name, leave := range map[string]func(*siteVisitor){
+		"on a new page":    func(g *siteVisitor) { g.Open("about:blank") },
+		"on the open page": func(*siteVisitor) {}, // only the fragment changes
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newSiteVisitor(t, phone)
+			g.logIn("/?me&club=11", "customer")
+			g.WaitVisible(`[data-own]`)
+			g.chooseOffer("subscription", "201")
+			g.WaitVisible(`[data-pay]`)
+			registration := g.Registration()
+			g.goTo("/?me")
+			g.WaitVisible(`[data-me="11-001001"]`)
+			leave(g)
+			g.logIn("/?me", "customer")
+			g.Await("the member has logged in again", `location.hash === "" && !!document.querySelector('[data-me="11-001001"]')`)
+			g.goTo("/?me&club=11")
+			g.WaitVisible(`[data-resume="` + registration + `"]`)
+
+			g.goTo("/?me")
+			g.WaitVisible(`[data-me="11-001001"]`)
+			leave(g)
+			g.logIn("/?me", "debtor")
+			g.WaitVisible(`[data-me="11-001002"]`)
+			if kept := g.Eval(`localStorage.getItem("frontdesk.registrations")`); kept != "[]" {
+				t.Fatalf("of the other person's sign-ups the browser keeps %s", kept)
+			}
+			g.Await("the session has ended", `performance.getEntriesByType("resource").some(({name, responseEnd}) => name.endsWith("`+registration+`/session") && responseEnd > 0)`)
+			g.goTo("/?me&club=11")
+			g.WaitVisible(`[data-own]`)
+			g.WaitVisible(`[data-offer]`)
+			if g.Count(`[data-resume]`) != 0 {
+				t.Errorf("one is offered another person's sign-up:\n%s", g.Text())
+			}
+			g.ExpectConsole("status of 404")
+			g.goTo("/?registration=" + registration)
+			g.WaitVisible(`main[data-state="missing"]`)
+		})
+	}
+}
+
 // TestLoginEndsInBrowser checks that the page forgets the visitor's identity when the login expires,
 // and says so.
 func TestLoginEndsInBrowser(t *testing.T) {
