@@ -398,7 +398,7 @@ function detailsOf(registration) {
 export const start = (person) =>
   attempt("start", async () => {
     const { club = "", offer = "", startDate, debitDay } = get().place;
-    const item = { offerId: offer, ...(startDate && { startDate }), ...(debitDay && { debit: { day: Number(debitDay) } }) };
+    const item = { offerId: offer, ...(startDate && { startDate }), ...(Number(debitDay) > 0 && { debit: { day: Number(debitDay) } }) };
     const registration = await carryOut(intend("start", { clubId: club, person, items: [item], ...attributed() }), (one) => api.startRegistration(one));
     set({ given: { registration: registration.id, person } });
     begun(registration);
@@ -693,7 +693,7 @@ export const signOff = () =>
     go({}, { replace: true });
   });
 
-/** Ends this browser's sessions of the registrations in progress, and drops what it knows of their buyers. */
+/** Drops what this browser knows of the buyers of its registrations in progress, at once, and ends its sessions of them. */
 export async function endSessions() {
   const ended = Promise.allSettled(remembered().map(api.endSession));
   keep([]);

@@ -6,8 +6,9 @@
  *     /                                          choose a club
  *     /?invitation=…&club=11                     take the club's invitation, and choose an offer
  *     /?club=11                                  choose an offer
- *     /?club=11&offer=2                          see that offer, and choose when it starts
+ *     /?club=11&offer=2                          see that offer, and choose when it starts or is debited
  *     /?club=11&offer=2&startDate=2026-12-01     enter personal details (and &debitDay=5, for direct debit)
+ *     /?club=11&offer=3&debitDay=5               the same for an offer that needs no start; 0: the club chooses the day
  *     /?resume=…                                 continue a registration of another device; see takeResume
  *     /?registration=…                           the current step of that registration
  *     /?registration=…&step=cart                 see the order before signing the mandate
@@ -27,7 +28,7 @@
  * @property {string} [club]
  * @property {string} [offer]
  * @property {string} [startDate]
- * @property {string} [debitDay] of the month, if the offer is paid by direct debit
+ * @property {string} [debitDay] of the month, if the offer is paid by direct debit; 0: the club chooses
  * @property {string} [registration]
  * @property {string} [step]
  * @property {string} [field] the field to correct
@@ -124,22 +125,24 @@ export const returnUrl = (id) => addressOf({ registration: id });
 export function stepOf(place, state) {
   if (place.registration) return state.missing ? "done" : stepOfRegistration(place, state.registration);
   if (place.me) return stepOfMember(place, state);
-  if (place.club && place.offer) return lacksStart(place, state) ? "offer" : "person";
+  if (place.club && place.offer) return lacksDay(place, state) ? "offer" : "person";
   const isUnknown = state.isStuck && state.problem?.code === "not_found"; // the club: below the problem, another one can be chosen
   return place.club && !isUnknown ? "offer" : "club";
 }
 
 /**
- * Whether the address names an offer without a start date, or with one in the past: the page asks for it first. Until the
- * catalogue says whether the offer needs one, the visitor types nothing in vain.
+ * Whether the address names an offer without a start date, or with one in the past, or without the debit day of an offer
+ * that needs no start date: the page asks for it first. Until the catalogue says what the offer needs, the visitor types
+ * nothing in vain.
  * @param {Place} place
  * @param {Pick<import("./store.js").State, "catalogue">} state
  */
-function lacksStart({ offer, startDate }, { catalogue }) {
+function lacksDay({ offer, startDate, debitDay }, { catalogue }) {
   const found = findOffer(catalogue, offer);
-  if (startDate && startDate >= (found ? startDates(found.offer).min : today())) return false;
-  if (!found) return !catalogue?.complete;
-  return soldHere(found.offer) && found.offer.needs.includes("startDate");
+  const hasStart = !!startDate && startDate >= (found ? startDates(found.offer).min : today());
+  if (!found) return !hasStart && !catalogue?.complete;
+  const { needs } = found.offer;
+  return soldHere(found.offer) && (needs.includes("startDate") ? !hasStart : needs.includes("debit") && !debitDay);
 }
 
 /**

@@ -61,23 +61,59 @@ func TestDebitDayInBrowser(t *testing.T) {
 }
 
 // TestDebitDayWithoutAStart checks that an extra that is debited and starts with its subscription asks for the debit
-// day alone.
+// day alone, whether it is chosen among the offers or a link names it.
 func TestDebitDayWithoutAStart(t *testing.T) {
 	t.Parallel()
-	g := newSiteVisitor(t, phone)
-	g.goTo("/?club=11")
-	g.Click(`label:has([data-category="subscription_option"])`)
-	g.Click(`[data-offer="1801"] [data-choose]`)
-	g.WaitVisible(`dialog [data-debit-days="3"]`)
-	if g.Count(`dialog [data-field="startDate"]`) != 0 {
-		t.Error("an offer without a start date asks for one")
+	for name, open := range map[string]func(*siteVisitor){
+		"among the offers": func(g *siteVisitor) {
+			g.goTo("/?club=11")
+			g.Click(`label:has([data-category="subscription_option"])`)
+		},
+		"by a link": at("/?club=11&offer=1801"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newSiteVisitor(t, phone)
+			open(g)
+			g.WaitVisible(`[data-offer="1801"] [data-choose], form[data-form="person"]`)
+			if g.Count(`form[data-form="person"]`) != 0 {
+				t.Fatal("personal details are asked for before the debit day")
+			}
+			g.Click(`[data-offer="1801"] [data-choose]`)
+			g.WaitVisible(`dialog [data-debit-days="3"]`)
+			if g.Count(`dialog [data-field="startDate"]`) != 0 {
+				t.Error("an offer without a start date asks for one")
+			}
+			g.Screenshot("day")
+			g.Click(`dialog label:has([data-debit-day="20"])`)
+			g.Click(`dialog [data-continue]`)
+			g.giveDetails()
+			g.Click(`.back`)
+			g.WaitVisible(`[data-item="1801"] [data-debits-on="20"]`)
+		})
 	}
-	g.Screenshot("day")
-	g.Click(`dialog label:has([data-debit-day="20"])`)
+}
+
+// TestDebitDayLeftToTheClub checks that a visitor continues without a debit day if the page cannot list any.
+func TestDebitDayLeftToTheClub(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.goTo("/?club=11&offer=1801")
+	days := g.HoldRequests("*/debit-days*")
+	g.Click(`[data-offer="1801"] [data-choose]`)
+	const tooLong = 60 // seconds that the page does not wait
+	g.ExpectConsole("status of 503")
+	days.Refuse(api.ClubSystemUnavailable, http.StatusServiceUnavailable, tooLong)
+	g.WaitVisible(`dialog [data-debit-days="0"] p`)
+	g.says("The club chooses the day of the debits.")
+	days.Release()
 	g.Click(`dialog [data-continue]`)
 	g.giveDetails()
 	g.Click(`.back`)
-	g.WaitVisible(`[data-item="1801"] [data-debits-on="20"]`)
+	g.WaitVisible(`[data-item="1801"]`)
+	if g.Count(`[data-debits-on]`) != 0 {
+		t.Errorf("the cart names a debit day that was not chosen:\n%s", g.Text())
+	}
 }
 
 // TestJoinBeforeTheDaysAreRead checks that a visitor who joins from the plan at once has the debit day that it

@@ -274,7 +274,8 @@ function begin(item) {
   const { place } = get();
   if (place.me) return void startKnown(item);
   const { offerId: offer, startDate, debit } = item;
-  go({ club: place.club, offer, startDate, debitDay: debit?.day ? String(debit.day) : undefined });
+  const clubChooses = !startDate && findOffer(get().catalogue, offer)?.offer.needs.includes("debit");
+  go({ club: place.club, offer, startDate, debitDay: debit?.day ? String(debit.day) : clubChooses ? "0" : undefined });
   scrollTo(0, 0);
 }
 
