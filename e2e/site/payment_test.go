@@ -262,6 +262,39 @@ func (g *siteVisitor) processor() string {
 // of what is considered good, because people press buttons that cost money.
 const maxLayoutShift = 50
 
+// clickablePlaces tells, after all animations, where the headings and links are that do not come with the clubs.
+const clickablePlaces = `(() => {
+	for (const one of document.getAnimations()) if (one.effect.getComputedTiming().endTime !== Infinity) one.finish();
+	return [...document.querySelectorAll("header :is(a, button), main :is(h1, h2, a:not([data-club]))")].map((element) => {
+		const {x, y} = element.getBoundingClientRect();
+		return element.textContent + " at " + Math.round(x) + ", " + Math.round(y);
+	}).join("\n");
+})()`
+
+// TestClubsArriveLate checks that on the first page nothing that can be clicked moves when the clubs arrive.
+func TestClubsArriveLate(t *testing.T) {
+	t.Parallel()
+	for kind, device := range devices {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			g := newSiteVisitor(t, device)
+			clubs := g.HoldRequests("*/v1/clubs")
+			g.goTo("/")
+			clubs.Await()
+			g.WaitVisible(`[data-log-in]`)
+			before := g.Eval(clickablePlaces)
+			clubs.Release()
+			g.WaitVisible(`[data-club]`)
+			if after := g.Eval(clickablePlaces); after != before {
+				t.Errorf("there was\n%s\nand there is\n%s", before, after)
+			}
+			if shift, parts := g.LayoutShift(); shift >= maxLayoutShift {
+				t.Errorf("the page jumps by %d thousandths:\n%s", shift, parts)
+			}
+		})
+	}
+}
+
 // TestSlowNetwork checks that on a slow network placeholders are shown first, and nothing jumps when
 // the content arrives.
 func TestSlowNetwork(t *testing.T) {

@@ -19,9 +19,9 @@ export function show() {
   return h("div", { class: "club" },
     h("section", { class: "hero" },
       icon("lanes"),
-      h("div", { class: "hero-words" }, heading(text.club.heading), h("p", { class: "lead" }, text.club.lead), ticks(text.club.points))),
+      h("div", { class: "hero-words" }, heading(text.club.heading), h("p", { class: "lead" }, text.club.lead), ticks(text.club.points),
+        canLogIn() && h("p", {}, h("a", { href: linkTo({ me: true }), "data-log-in": true }, text.me.open)))),
     resume(),
-    canLogIn() && h("p", { class: "member-way" }, h("a", { href: linkTo({ me: true }), "data-log-in": true }, text.me.open)),
     h("section", { class: "clubs", "aria-labelledby": "clubs-heading" },
       h("h2", { id: "clubs-heading" }, text.club.list),
       clubs ? choice(clubs) : skeleton()));
