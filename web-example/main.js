@@ -244,7 +244,7 @@ function changed() {
   arrivedAs = identity;
   const left = place.registration !== registration?.id;
   set({
-    problem: undefined, isStuck: false, missing: false,
+    problem: undefined, isStuck: false, missing: false, target: undefined,
     ...(left && { registration: undefined, readings: 0, consents: undefined, consentRequests: {}, consentResults: undefined }),
     ...(left && { person: given && given.registration === place.registration ? given.person : {} }), // not what was typed for another one
   });

@@ -161,7 +161,7 @@ export const moveTo = (clubId) =>
   });
 
 /** Goes back to the choice of a club. The code that was sent is void as soon as another one is requested. */
-export const chooseAgain = () => set({ transfer: undefined });
+export const chooseAgain = () => set({ transfer: undefined, target: undefined });
 
 /** @param {string} code from the SMS */
 export async function confirmMove(code) {

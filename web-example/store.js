@@ -24,6 +24,7 @@
  * @property {Record<string, boolean>} consentRequests consents that the visitor has changed on this page and not saved, by id
  * @property {import("./contract").ConsentChange[]} [consentResults] the results of the last save
  * @property {import("./contract").Transfer} [transfer] the visitor's move to another club
+ * @property {string} [target] the club that the visitor has chosen to move to; empty if they have sent the form without one
  * @property {string} [accessToken] the visitor's own at the club system; never leaves the memory of this page
  * @property {string} [confirmed] the card payment whose confirmation the processor has accepted, by its client secret
  * @property {Partial<import("./contract").Person>} person the input so far, for the registration in the address; before there is one, also kept in draft.js

@@ -667,6 +667,7 @@ export default {
     heading: "Move to another club",
     lead: "Your number and your details move with you. You confirm it with a code that we send to your phone.",
     list: "Where to?",
+    missing: "Choose a club.",
     send: "Send me the code",
     codeLead: (/** @type {string} */ club) => `We have sent an SMS with a code to your mobile phone. Entering it moves you to ${club}.`,
     go: "Move now",

@@ -673,6 +673,7 @@ export default {
     heading: "Changer de club",
     lead: "Votre numéro et vos coordonnées vous suivent. Vous confirmez avec un code que nous envoyons sur votre téléphone.",
     list: "Vers quel club ?",
+    missing: "Choisissez un club.",
     send: "M’envoyer le code",
     codeLead: (club) => `Nous avons envoyé un code par SMS sur votre mobile. Avec ce code, vous rejoignez ${club}.`,
     go: "Changer de club",

@@ -219,6 +219,43 @@ func TestMemberInBrowser(t *testing.T) {
 	}
 }
 
+// TestMoveWithoutAClub checks that the page itself says that a member who wants to move has chosen no club, and that
+// neither that nor the choice is lost when the page is drawn again.
+func TestMoveWithoutAClub(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.logIn("/?me", "former")
+	g.WaitVisible(`[data-way="transfer"]`)
+	details := g.HoldRequests("*/v1/clubs/12")
+	g.Click(`[data-way="transfer"]`)
+	details.Await()
+	g.Click(`[data-form="transfer"] [data-continue]`)
+	g.says("Choose a club.")
+	details.Release()
+	g.Await("the club's details have arrived", `performance.getEntriesByType("resource").some(({name, responseEnd}) => name.endsWith("/v1/clubs/12") && responseEnd > 0)`)
+	g.Eval(`new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(""))))`)
+	g.says("Choose a club.")
+	if !g.Focused(`[data-to]`) {
+		t.Error("the focus is not on the clubs")
+	}
+	g.Inspect("transfer-missing")
+	g.Click(`[data-language="fr"]`)
+	g.WaitVisible(`html[lang="fr"]`)
+	g.says("Choisissez un club.")
+	g.Click(`label:has([data-to="13"])`)
+	g.WaitVisible(`[data-to="13"]:checked`)
+	if said := g.TextOf(`[data-field-error="club"]`); said != "" {
+		t.Errorf("although a club is chosen, the page says %q", said)
+	}
+	g.Click(`[data-language="en"]`)
+	g.WaitVisible(`html[lang="en"] [data-to="13"]:checked`)
+	g.Click(`[data-form="transfer"] [data-continue]`)
+	g.WaitVisible(`[data-transfer="awaiting_code"]`)
+	if sent := len(g.messages()); sent != 1 {
+		t.Errorf("%d codes were sent", sent)
+	}
+}
+
 // TestLogOutEndsSessions checks that the next person at a browser cannot continue the sign-up of a member who has
 // logged out.
 func TestLogOutEndsSessions(t *testing.T) {

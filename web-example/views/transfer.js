@@ -2,7 +2,7 @@
 /** Moves the member to another club of the chain, with an SMS code. The account stays the same. */
 import { button, h, heading, icon, working } from "../dom.js";
 import { chooseAgain, confirmMove, moveTo } from "../member.js";
-import { clubName, get } from "../store.js";
+import { clubName, get, set } from "../store.js";
 import { text } from "../text.js";
 import { backToMe } from "./back.js";
 import { contact } from "./contact.js";
@@ -14,7 +14,7 @@ const WORDS = text.transfer;
 const MEMBER = "customer";
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ transfer, me, clubs, details, isStuck }) => [transfer, me, clubs, details, isStuck];
+export const reads = ({ transfer, me, clubs, details, target, isStuck }) => [transfer, me, clubs, details, target, isStuck];
 
 export function show() {
   const { transfer, me, clubs, isStuck } = get();
@@ -46,20 +46,28 @@ function targets(clubs, own) {
  * @param {import("../contract").Club[]} clubs
  * @param {string} own
  */
-const choice = (clubs, own) =>
-  h("form", { class: "person", "data-form": "transfer", onsubmit: submit },
-    h("fieldset", { class: "group" }, h("legend", {}, WORDS.list),
+function choice(clubs, own) {
+  const { target } = get();
+  const isMissing = target === "";
+  return h("form", { class: "person", novalidate: true, "data-form": "transfer", onsubmit: submit },
+    h("fieldset", { class: "group", role: "radiogroup", "aria-required": "true", "aria-invalid": String(isMissing), "aria-describedby": "club-error" },
+      h("legend", {}, WORDS.list),
+      h("p", { class: "field-error", id: "club-error", "data-field-error": "club" }, isMissing && [icon("alert"), WORDS.missing]),
       h("div", { class: "choices" }, targets(clubs, own).map(({ id, name, path }) =>
         h("label", { class: "choice" },
-          h("input", { type: "radio", name: "club", value: id, id: `to-${id}`, required: true, "data-to": id }),
+          h("input", { type: "radio", name: "club", value: id, id: `to-${id}`, checked: id === target, "data-to": id, onchange: () => set({ target: id }) }),
           h("span", {}, h("strong", {}, name), h("small", {}, path.join(" · "))))))),
     h("div", { class: "actions" },
       h("button", { class: "button button-wide", id: "move", "data-continue": true }, working(WORDS.send, text.mandate.sending))));
+}
 
-/** @param {SubmitEvent & { currentTarget: HTMLFormElement }} event */
+/** @param {SubmitEvent} event */
 function submit(event) {
   event.preventDefault();
-  moveTo(String(new FormData(event.currentTarget).get("club")));
+  const { target } = get();
+  if (target) return void moveTo(target);
+  set({ target: "" });
+  /** @type {HTMLElement | null} */ (document.querySelector("[data-to]"))?.focus();
 }
 
 /** @param {import("../contract").Transfer} transfer */
