@@ -614,8 +614,6 @@ export default {
       temp: "Sign-up in progress",
       banned: "Online purchases are not available for your account. Please contact your club.",
     },
-    tags: "Your categories",
-    until: (/** @type {string} */ day) => `until ${day}`,
     debt: "Balance",
     owed: (/** @type {string} */ price) => `${price} to pay`,
     debtWhy: "Some offers become available again once this is settled. Please settle it at the club.",

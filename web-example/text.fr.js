@@ -621,8 +621,6 @@ export default {
       temp: "Inscription en cours",
       banned: "L’achat en ligne n’est pas disponible pour votre compte. Contactez votre club.",
     },
-    tags: "Vos catégories",
-    until: (day) => `jusqu’au ${day}`,
     debt: "Solde",
     owed: (price) => `${price} à régler`,
     debtWhy: "Certaines offres seront de nouveau disponibles une fois cette somme réglée. Réglez-la au club.",

@@ -105,11 +105,10 @@ const leftInEnglish = `(async () => {
 	const only = new Set(texts(english).filter((words) => !spoken.has(words)));
 	const sentence = /\b(the|your|you|with|please|and|this|club’s|year|monthly|every|fee|day|from)\b/i;
 	const elsewhere = "[lang]:not(html), frontdesk-panel, noscript, script, style";
-	const own = "[data-tag]"; // the club's
 	const found = [];
 	const look = (element, words) => {
 		if (!words || element.closest(elsewhere)) return;
-		if (only.has(words) || (sentence.test(words) && !element.closest(own))) found.push(words);
+		if (only.has(words) || sentence.test(words)) found.push(words);
 	};
 	const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 	while (walker.nextNode()) look(walker.currentNode.parentElement, walker.currentNode.data.trim());

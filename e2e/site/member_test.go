@@ -219,6 +219,21 @@ func TestMemberInBrowser(t *testing.T) {
 	}
 }
 
+// TestMyMembership checks that the member's page says the status and the balance in words, and shows no tag of the club
+// system.
+func TestMyMembership(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.logIn("/?me", "customer")
+	g.WaitVisible(`[data-me="11-001001"]`)
+	g.says("My membership", "Status\nMember", "Balance\n€0.00")
+	for _, tag := range []string{"corporate", "member"} {
+		if text := g.TextOf(`[data-me]`); strings.Contains(text, tag) {
+			t.Errorf("the club system's tag %q is shown:\n%s", tag, text)
+		}
+	}
+}
+
 // TestMoveWithoutAClub checks that the page itself says that a member who wants to move has chosen no club, and that
 // neither that nor the choice is lost when the page is drawn again.
 func TestMoveWithoutAClub(t *testing.T) {

@@ -1,7 +1,7 @@
 // @ts-check
-/** The member's own page: number, status, tags, debt, and links to what they can do. Without a login, a link to it. */
+/** The member's own page: number, status, debt, and links to what they can do. Without a login, a link to it. */
 import { button, h, heading, icon } from "../dom.js";
-import { date, money } from "../format.js";
+import { money } from "../format.js";
 import { linkTo } from "../route.js";
 import { clubName, get } from "../store.js";
 import { logOut, signIn } from "../member.js";
@@ -46,14 +46,13 @@ const moved = (clubId) =>
     login("identityToken", signIn, text.me.byHand));
 
 /** @param {Me} me */
-function about({ number, status, tags, debt, clubId }) {
+function about({ number, status, debt, clubId }) {
   const statuses = /** @type {Record<string, string>} */ (text.me.status);
   return h("section", { class: "panel", "data-me": number },
     h("dl", { class: "facts" },
       fact(text.me.number, h("strong", { class: "member-digits" }, number)),
       fact(text.me.club, clubName(clubId)),
-      fact(text.me.is, h("span", { "data-status-of-me": status }, statuses[status] ?? status)),
-      tags.length > 0 && fact(text.me.tags, h("ul", { class: "tags" }, tags.map(tag))),
+      statuses[status] && fact(text.me.is, h("span", { "data-status-of-me": status }, statuses[status])),
       fact(text.me.debt, h("strong", { class: "amount", "data-debt": debt.amount }, debt.amount > 0 ? text.me.owed(money(debt)) : money(debt)))),
     debt.amount > 0 && h("p", { class: "notice" }, icon("info"), text.me.debtWhy));
 }
@@ -63,16 +62,6 @@ function about({ number, status, tags, debt, clubId }) {
  * @param {...(Node | string)} what
  */
 const fact = (name, ...what) => h("div", {}, h("dt", {}, name), h("dd", {}, ...what));
-
-/** Club systems write "no end" as a date at least this many years ahead. */
-const ENDLESS = 20;
-
-/** @param {string} day YYYY-MM-DD */
-const isEnd = (day) => Number(day.slice(0, 4)) < new Date().getFullYear() + ENDLESS;
-
-/** @param {Me["tags"][number]} tag */
-const tag = ({ name, validThrough }) =>
-  h("li", { class: "tag", "data-tag": name }, name, validThrough && isEnd(validThrough) && h("small", {}, text.me.until(date(validThrough))));
 
 /** @param {Me} me */
 const waysOn = (me) =>
