@@ -222,7 +222,8 @@ async function arrive() {
 
 /** @param {import("./route.js").Place} place */
 async function arriveAsMember({ club, step }) {
-  await Promise.all([journey.loadClubs(), member.loadMe(), step === "consents" && member.loadConsents(), step === "transfer" && member.loadTransfer(), club && journey.loadCatalogue(club), club && journey.findInProgress(), journey.loadDetails(club ?? get().me?.clubId)]);
+  const me = member.loadMe().then(() => journey.loadDetails(club ?? get().me?.clubId));
+  await Promise.all([journey.loadClubs(), me, step === "consents" && member.loadConsents(), step === "transfer" && member.loadTransfer(), club && journey.loadCatalogue(club), club && journey.findInProgress()]);
 }
 
 function arriveAgain() {

@@ -239,10 +239,8 @@ func TestMyMembership(t *testing.T) {
 func TestMoveWithoutAClub(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
-	g.logIn("/?me", "former")
-	g.WaitVisible(`[data-way="transfer"]`)
 	details := g.HoldRequests("*/v1/clubs/12")
-	g.Click(`[data-way="transfer"]`)
+	g.logIn("/?me&step=transfer", "former")
 	details.Await()
 	g.Click(`[data-form="transfer"] [data-continue]`)
 	g.says("Choose a club.")

@@ -108,7 +108,7 @@ var allScreens = map[string][]screen{
 		{"me", loggedIn("/?me", "debtor"), `[data-me="11-001002"]`},
 		{"me-former", loggedIn("/?me", "former"), `[data-me="12-001004"]`},
 		{"own-offers", loggedIn("/?me&club=11", "customer"), `[data-own]`},
-		{"transfer-at-club", at("/?me&step=transfer"), `[data-at-club]`},
+		{"transfer-at-club", at("/?me&step=transfer"), `[data-at-club] + [data-contact="11"]`},
 		{"consents", at("/?me&step=consents"), `[data-consents="news"]`},
 		{"consents-wished", click(`[data-consents="news"] [data-channel="email"]`), `[data-consents="news"] :checked`},
 		{"consents-failed", func(g *siteVisitor) {
