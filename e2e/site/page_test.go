@@ -36,6 +36,23 @@ func TestPagesOfTheirOwn(t *testing.T) {
 	g.WaitVisible(`[data-club="11"]`)
 }
 
+// TestSelectedTextInTheDark checks that selected text, such as a wrong code, has the site's own colours, because a
+// browser's own can hide it in the dark.
+func TestSelectedTextInTheDark(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.SetColorScheme(true)
+	g.goTo("/?club=11")
+	g.WaitVisible(`.offer .button`)
+	colours := func(element string) string {
+		return g.Eval(`(({backgroundColor, color}) => color + " on " + backgroundColor)(getComputedStyle(` + element + `))`)
+	}
+	selected, button := colours(`document.body, "::selection"`), colours(`document.querySelector(".offer .button:not(.button-soft)")`)
+	if selected != button {
+		t.Errorf("selected text is %s, unlike a button, %s", selected, button)
+	}
+}
+
 // TestScreensStartAtTheirHeading checks that a new screen starts at its top, with the focus on its
 // heading or on the next field to fill in.
 func TestScreensStartAtTheirHeading(t *testing.T) {
