@@ -261,10 +261,14 @@ func Chromium(t testing.TB) string {
 	return ""
 }
 
+// unusedFeatures are chromedp's own, and the popups of the address bar: pages that each window opens and draws all the
+// time, which takes more of the processor than the tested page does.
+const unusedFeatures = "Translate,BlinkGenPropertyTrees,WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup"
+
 func startChromium(t testing.TB) context.Context {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(Chromium(t)), chromedp.WSURLReadTimeout(Patience),
 		chromedp.Flag("no-sandbox", true), chromedp.Flag("disable-gpu", true), chromedp.Flag("disable-quic", true),
-		chromedp.Flag("disable-component-update", true), chromedp.Flag("lang", defaultLanguage))
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("lang", defaultLanguage), chromedp.Flag("disable-features", unusedFeatures))
 	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, stop := chromedp.NewContext(allocator)
 	t.Cleanup(func() {
