@@ -32,13 +32,14 @@ func Eventually(t testing.TB, what string, condition func() bool) {
 	}
 }
 
-// Within waits for a condition. It returns an error if the condition does not hold within the limit.
+// Within waits for a condition. It returns an error if the condition does not hold within the limit. The longer it
+// has waited, the less often it checks, because each check takes time from what it waits for.
 func Within(ctx context.Context, what string, limit time.Duration, condition func() bool) error {
-	const interval = 10 * time.Millisecond // soon enough, and cheap
+	const shortest, longest = 10 * time.Millisecond, 50 * time.Millisecond
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	for !condition() {
-		if !Sleep(ctx, interval) {
+	for begun := time.Now(); !condition(); {
+		if !Sleep(ctx, min(max(shortest, time.Since(begun)/10), longest)) {
 			return fmt.Errorf("did not happen within %s: %s: %w", limit, what, ctx.Err())
 		}
 	}
