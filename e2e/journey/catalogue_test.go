@@ -179,7 +179,7 @@ func TestCatalogueCacheHeaders(t *testing.T) {
 // request.
 func TestMockChangesShowImmediately(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	c, _ := frontdesktest.NewWorld(t)
 	total := func() (n int) {
 		for cursor := ""; ; {
 			var page api.ProductList

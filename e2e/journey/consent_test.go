@@ -14,8 +14,7 @@ import (
 // TestConsents gives, withdraws and keeps consents, and asserts on what the club system holds.
 func TestConsents(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
-	c.World = "demo-consents"
+	c, _ := frontdesktest.NewWorld(t)
 	customer := c.As("customer")
 	read := func() (list api.ConsentList) {
 		customer.Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &list)
@@ -94,8 +93,7 @@ func TestConsents(t *testing.T) {
 // registration, and can withdraw it.
 func TestConsentsAtSignup(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
-	c.World = "demo-consents-at-signup"
+	c, _ := frontdesktest.NewWorld(t)
 	empty := *c
 	var started api.Registration
 	empty.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key("")).Into(http.StatusCreated, &started)

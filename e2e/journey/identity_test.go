@@ -75,8 +75,7 @@ func TestPersonasBuy(t *testing.T) {
 // TestCustomerBuysOnce follows a logged-in customer's purchase to its end.
 func TestCustomerBuysOnce(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
-	c.World = "demo-customer"
+	c, _ := frontdesktest.NewWorld(t)
 	key := frontdesktest.Key("")
 	start := "2030-01-15"
 	body := api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "201", StartDate: &start}}}
@@ -206,7 +205,7 @@ func TestMe(t *testing.T) {
 // another one's offers.
 func TestPersonalCatalogue(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	c, _ := frontdesktest.NewWorld(t)
 	offers := func(c *frontdesktest.Client, club string) (names []string) {
 		for cursor := ""; ; {
 			var page api.ProductList
@@ -247,8 +246,7 @@ func TestPersonalCatalogue(t *testing.T) {
 // system reveal whether a person is known.
 func TestKnownAndUnknownPeopleGetSameResponses(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
-	c.World = "demo-alike"
+	c, _ := frontdesktest.NewWorld(t)
 	known := frontdesktest.Person()
 	known.GivenName, known.FamilyName, known.BirthDate, known.Mobile = "Camille", "Laurent", "1988-04-12", "+33601020301"
 	known.Email = "customer@example.com"

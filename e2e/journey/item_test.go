@@ -93,7 +93,7 @@ func TestRemoveItem(t *testing.T) {
 // TestProblemNamesItsItem checks that a front end can show an error at the item that it is about.
 func TestProblemNamesItsItem(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	c, _ := frontdesktest.NewWorld(t)
 	child := frontdesktest.Person()
 	child.BirthDate = time.Now().AddDate(-15, 0, 0).Format(time.DateOnly)
 	start, adults := time.Now().AddDate(0, 0, 10).Format(time.DateOnly), "401"

@@ -16,7 +16,7 @@ func TestMain(m *testing.M) { frontdesktest.Main(m) }
 
 func TestVisitorBecomesMember(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	c, _ := frontdesktest.NewWorld(t)
 	registration := c.Register()
 	if !registration.Cart.Valid || len(registration.Cart.Items) != 1 || registration.State != api.Open {
 		t.Fatalf("unexpected registration: %+v", registration)
@@ -54,7 +54,7 @@ func TestWorldsAreIsolated(t *testing.T) {
 
 func TestDeclinedCardThenChallenge(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	c, _ := frontdesktest.NewWorld(t)
 	registration := c.Register()
 	payment := c.Pay(registration.Id)
 	c.Confirm(payment, "4000000000000002")
@@ -113,7 +113,7 @@ func TestSecondCardAfterDecline(t *testing.T) {
 
 func TestStepByStep(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	c, _ := frontdesktest.NewWorld(t)
 	club := c.Club()
 	var registration api.Registration
 	c.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: club}, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
@@ -155,7 +155,7 @@ func TestStepByStep(t *testing.T) {
 
 func TestClubSystemAddsToTheCart(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	c, _ := frontdesktest.NewWorld(t)
 	club := c.Club()
 	var list api.ProductList
 	c.Do("GET", "/v1/clubs/"+club+"/products", nil).Into(http.StatusOK, &list)
@@ -180,7 +180,7 @@ func TestClubSystemAddsToTheCart(t *testing.T) {
 
 func TestAgeRestrictedCartCannotBePaid(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	c, _ := frontdesktest.NewWorld(t)
 	club := c.Club()
 	var list api.ProductList
 	c.Do("GET", "/v1/clubs/"+club+"/products", nil).Into(http.StatusOK, &list)

@@ -102,7 +102,7 @@ func TestResumeOnAnotherDevice(t *testing.T) {
 
 func TestBadInputForResumptions(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	c, _ := frontdesktest.NewWorld(t)
 	r := c.Register()
 	for name, test := range map[string]struct {
 		path, body string

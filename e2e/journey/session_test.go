@@ -14,7 +14,7 @@ import (
 // the payment continues.
 func TestEndSession(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	c, _ := frontdesktest.NewWorld(t)
 	r := c.Register()
 	path := "/v1/registrations/" + r.Id
 	other, _ := resume(t, c, r.Id)
@@ -49,7 +49,7 @@ func TestEndSession(t *testing.T) {
 // TestEndCookieSession checks that the browser deletes its cookie, and that copies of it are void.
 func TestEndCookieSession(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	c, _ := frontdesktest.NewWorld(t)
 	r := c.Register()
 	path := "/v1/registrations/" + r.Id
 	stranger := *c
@@ -77,7 +77,7 @@ func TestEndCookieSession(t *testing.T) {
 // accepted as one.
 func TestAttribution(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	c, _ := frontdesktest.NewWorld(t)
 	start := func(attribution string) *frontdesktest.Response {
 		return c.Do("POST", "/v1/registrations", `{"clubId":"11","attribution":`+attribution+`}`, frontdesktest.Key(""))
 	}

@@ -86,7 +86,7 @@ func TestPaymentExamples(t *testing.T) {
 	if len(examples) < 6 {
 		t.Errorf("there are %d examples", len(examples))
 	}
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	c, _ := frontdesktest.NewWorld(t)
 	tomorrow := time.Now().AddDate(0, 0, 1).Format(time.DateOnly)
 	due := time.Now().AddDate(0, 1, 0).Format(time.DateOnly)
 	for name, example := range examples {
@@ -112,7 +112,7 @@ func TestPaymentExamples(t *testing.T) {
 // registration.
 func TestClosedRegistrationIsNotRetried(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	c, _ := frontdesktest.NewWorld(t)
 	registration := c.Register()
 	path := "/v1/registrations/" + registration.Id
 	started := func(status int) (payment api.Payment) {
@@ -139,7 +139,7 @@ func TestClosedRegistrationIsNotRetried(t *testing.T) {
 // TestRefusedPaymentMethods covers methods that do not fit the amount, and those reserved for staff.
 func TestRefusedPaymentMethods(t *testing.T) {
 	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	c, _ := frontdesktest.NewWorld(t)
 	cash := map[string]string{"method": "desk", "mean": "cash"}
 	wrong := [2]string{"X-Frontdesk-Staff-Key", "not-a-staff-key-1"}
 	registration := c.Register()
