@@ -212,8 +212,12 @@ func (b *Browser) WaitVisible(selector string) {
 	b.Await(selector+" is visible", visible)
 }
 
-// Screenshot saves a picture of the page under artefacts/, for people to look at.
+// Screenshot saves a picture of the page under artefacts/, for people to look at: of a test that has failed, and of every
+// test if FRONTDESK_SCREENSHOTS is set.
 func (b *Browser) Screenshot(name string) {
+	if !b.t.Failed() && os.Getenv("FRONTDESK_SCREENSHOTS") == "" { //nolint:forbidigo // a picture of a long page takes a second
+		return
+	}
 	picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
 	if err == nil {
 		if err = os.MkdirAll(b.screenshots, 0o755); err == nil {
