@@ -31,11 +31,11 @@ test:
 	go vet ./...
 	go test -race -p 3 -parallel 8 -timeout 90m -skip '$(LONG)' $$(go list ./... | grep -v /e2e)
 	go test -parallel 8 -timeout 90m -run '$(LONG)' ./flows ./handlers
-	$(E2E) -run '$(MAIN)' ./e2e/journey ./e2e/site
+	$(E2E) -parallel 4 -run '$(MAIN)' ./e2e/journey ./e2e/site
 
 check: tools contract
 	$(LINT) run
-	$(E2E) -p 3 -parallel 4 -skip '$(MAIN)' ./e2e/... # these mostly wait: more of them than cores
+	$(E2E) -p 3 -parallel 4 -skip '$(MAIN)' ./e2e/site ./e2e/docs ./e2e/... # the longest first, and more of them than cores, because many wait
 
 contract: tools # linters of openapi.yaml and asyncapi.yaml, with the exceptions of e2e/web/spectral*.yaml, and a comparison with the contract that was released last
 	REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true e2e/web/node_modules/.bin/redocly lint openapi.yaml
