@@ -35,6 +35,13 @@ const IN_PROGRESS = "frontdesk.registrations";
 /** How many of them it keeps at most. */
 const KEPT = 3;
 
+/** Where it keeps the registrations whose cookies it may have, also completed ones, the newest first; and how many. */
+const SESSIONS = "frontdesk.sessions";
+const SESSIONS_KEPT = 20;
+
+/** Where it keeps the number of the member who was the last to log in. */
+export const MEMBER = "frontdesk.member";
+
 /** Counts the actions: what ends one does not end the next. */
 let turn = 0;
 
@@ -686,17 +693,19 @@ export const abandon = () =>
 export const signOff = () =>
   attemptHere("leave", async (id) => {
     await api.endSession(id);
-    forget(id);
+    browser.keep(SESSIONS, idsIn(SESSIONS, SESSIONS_KEPT).filter((one) => one !== id));
     await endSessions();
     dropIdentity();
     set({ identity: undefined, me: undefined, transfer: undefined, catalogue: undefined });
     go({}, { replace: true });
   });
 
-/** Drops what this browser knows of the buyers of its registrations in progress, at once, and ends its sessions of them. */
+/** Drops what this browser knows of the buyers of its registrations, at once, and ends its sessions of them. */
 export async function endSessions() {
-  const ended = Promise.allSettled(remembered().map(api.endSession));
+  const ended = Promise.allSettled(idsIn(SESSIONS, SESSIONS_KEPT).map(api.endSession));
   keep([]);
+  browser.drop(SESSIONS);
+  browser.drop(MEMBER);
   settle("start"); // its body has the details
   dropDraft();
   set({ person: {}, given: undefined, link: undefined, inProgress: [], accessToken: undefined });
@@ -719,14 +728,23 @@ function leaveFor(url) {
   return true;
 }
 
-/** @returns {string[]} */
-function remembered() {
-  const ids = browser.kept(IN_PROGRESS);
-  return Array.isArray(ids) ? ids.filter((id) => typeof id === "string").slice(0, KEPT) : [];
+/**
+ * @param {string} list
+ * @param {number} most
+ * @returns {string[]}
+ */
+function idsIn(list, most) {
+  const ids = browser.kept(list);
+  return Array.isArray(ids) ? ids.filter((id) => typeof id === "string").slice(0, most) : [];
 }
 
+const remembered = () => idsIn(IN_PROGRESS, KEPT);
+
 /** @param {string} id */
-const remember = (id) => keep([id, ...remembered().filter((one) => one !== id)].slice(0, KEPT));
+function remember(id) {
+  keep([id, ...remembered().filter((one) => one !== id)].slice(0, KEPT));
+  browser.keep(SESSIONS, [id, ...idsIn(SESSIONS, SESSIONS_KEPT).filter((one) => one !== id)].slice(0, SESSIONS_KEPT));
+}
 
 /** @param {string} id */
 function forget(id) {

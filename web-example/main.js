@@ -6,7 +6,7 @@
 import { onChallenge, onTrouble } from "./api.js";
 import { solve } from "./challenge.js";
 import { follow, restart } from "./follow.js";
-import { keptIdentity, takeHandover } from "./identity.js";
+import { keepIdentity, keptIdentity, takeHandover } from "./identity.js";
 import * as journey from "./journey.js";
 import * as member from "./member.js";
 import { dropProcessorsWords, go, here, keepAttribution, stepOf, takeResume } from "./route.js";
@@ -67,6 +67,7 @@ function update() {
   main.dataset.step = step;
   main.dataset.state = state.missing ? "missing" : state.registration?.state ?? "";
   showStep(step, state);
+  showProgress(step, state);
   showCard(find("[data-card-place]"), step, state);
   showSide(step, state);
   showProblem(state);
@@ -96,7 +97,6 @@ function showStep(step, state) {
   find("[data-view]").replaceChildren(VIEWS[step].show() ?? "");
   typeAgain(typed);
   unfoldAgain(find("[data-view]"), unfolded);
-  find("[data-progress]").replaceChildren(progress(step, state));
   const heading = find("[data-heading]");
   document.title = `${heading.textContent} – ${text.brand}`;
   if (isNew && !first) {
@@ -104,6 +104,15 @@ function showStep(step, state) {
     const field = document.getElementById(state.place.field ?? "");
     (document.querySelector(/** @type {"input"} */ ("main [autocomplete=one-time-code]")) ?? field ?? heading).focus({ preventScroll: !field });
   } else if (focused !== undefined) (document.getElementById(focused) ?? heading).focus({ preventScroll: true });
+}
+
+/**
+ * @param {import("./route.js").Step} step
+ * @param {import("./store.js").State} state
+ */
+function showProgress(step, state) {
+  const [place, bar] = [find("[data-progress]"), progress(step, state)];
+  if (!place.firstChild?.isEqualNode(bar)) place.replaceChildren(bar);
 }
 
 /**
@@ -222,8 +231,8 @@ async function arrive() {
 
 /** @param {import("./route.js").Place} place */
 async function arriveAsMember({ club, step }) {
-  const me = member.loadMe().then(() => journey.loadDetails(club ?? get().me?.clubId));
-  await Promise.all([journey.loadClubs(), me, step === "consents" && member.loadConsents(), step === "transfer" && member.loadTransfer(), club && journey.loadCatalogue(club), club && journey.findInProgress()]);
+  const me = member.loadMe().then(() => Promise.all([journey.loadDetails(club ?? get().me?.clubId), club && journey.findInProgress()])); // not what ends with it
+  await Promise.all([journey.loadClubs(), me, step === "consents" && member.loadConsents(), step === "transfer" && member.loadTransfer(), club && journey.loadCatalogue(club)]);
 }
 
 function arriveAgain() {
@@ -237,8 +246,7 @@ let arrived;
 /** @type {import("./identity.js").Identity | undefined} */
 let arrivedAs;
 
-/** Updates the page after each change, and reads what a new place or another identity needs. */
-function changed() {
+onChange(() => {
   const { place, registration, identity, given } = get();
   if (place === arrived && (!place.me || identity === arrivedAs)) return update();
   arrived = place;
@@ -250,7 +258,7 @@ function changed() {
     ...(left && { person: given && given.registration === place.registration ? given.person : {} }), // not what was typed for another one
   });
   arrive();
-}
+});
 
 onChallenge(solve);
 
@@ -303,9 +311,13 @@ document.addEventListener("click", (event) => {
   scrollTo(0, 0);
 });
 
-/** The back button can restore the page as it was left, with disabled buttons: it then starts from the current state. */
+/**
+ * The back button can restore the page as it was left, with disabled buttons: it then starts from the current state, or
+ * anew if another person has logged in meanwhile.
+ */
 addEventListener("pageshow", (event) => {
   if (!event.persisted) return;
+  if (keptIdentity()?.token !== get().identity?.token) return location.reload();
   const { registration } = get();
   set({ busy: undefined, readings: 0 });
   if (registration) journey.refresh(registration.id);
@@ -332,8 +344,7 @@ onStart();
 
 /** Loads everything from the address and this browser at once, so that the first step shown is the right one. */
 function onStart() {
-  const known = identityToken ? member.recognise(identityToken) : { identity: keptIdentity(), place: here() };
-  onChange(changed);
-  set({ resume, ...known, accessToken, waiting: !navigator.onLine });
+  const identity = identityToken ? keepIdentity(identityToken) : keptIdentity();
+  set({ resume, identity, accessToken, waiting: !navigator.onLine, place: here() });
   member.watchEnd();
 }

@@ -5,10 +5,11 @@
  * considers the identity expired, so does the page.
  */
 import * as api from "./api.js";
-import { dropIdentity, isSamePerson, keepIdentity, keptIdentity } from "./identity.js";
+import { dropIdentity, keepIdentity } from "./identity.js";
 import { intend } from "./intentions.js";
-import { attempt, begun, carryOut, endSessions } from "./journey.js";
-import { attributed, here, linkTo } from "./route.js";
+import { attempt, begun, carryOut, endSessions, MEMBER } from "./journey.js";
+import { attributed } from "./route.js";
+import { browser } from "./storage.js";
 import { get, set } from "./store.js";
 import { text } from "./text.js";
 
@@ -17,21 +18,8 @@ let end;
 
 /** @param {string} token from the club's login */
 export function signIn(token) {
-  set({ ...recognise(token), ended: undefined, me: undefined, consents: undefined, consentResults: undefined, consentRequests: {}, transfer: undefined });
+  set({ identity: keepIdentity(token), inProgress: [], ended: undefined, me: undefined, consents: undefined, consentResults: undefined, consentRequests: {}, transfer: undefined });
   watchEnd();
-}
-
-/**
- * Keeps the identity from the club's login. If a different person is still logged in, their sessions end as at a logout.
- * @param {string} token
- */
-export function recognise(token) {
-  const before = get().identity ?? keptIdentity();
-  if (before && !isSamePerson(before.token, token)) {
-    endSessions();
-    if (here().registration) history.replaceState(null, "", linkTo({ me: true })); // it is the previous person's
-  }
-  return { identity: keepIdentity(token), place: here() };
 }
 
 /**
@@ -79,8 +67,19 @@ async function read(ask) {
   }
 }
 
-/** Reads what the club knows of the visitor, once. */
-export const loadMe = () => read(async (token) => (get().me ? {} : { me: await api.getMe(token) }));
+/**
+ * Reads what the club knows of the visitor, once. If another person was the last to log in, in any tab, the sessions of
+ * that person's sign-ups end as at a logout: only now, because a token in a stranger's link may be nobody's.
+ */
+export const loadMe = () =>
+  read(async (token) => {
+    if (get().me) return {};
+    const me = await api.getMe(token);
+    const last = browser.kept(MEMBER);
+    if (last && last !== me.number) await endSessions();
+    browser.keep(MEMBER, me.number);
+    return { me };
+  });
 
 /** Resumes the visitor's move in progress. */
 export const loadTransfer = () => read(async (token) => (get().transfer ? {} : { transfer: await moveOf(token) }));

@@ -3,6 +3,7 @@ package site_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"frontdesk/e2e/frontdesktest"
 )
@@ -38,6 +39,15 @@ func TestLinkToAnOffer(t *testing.T) {
 	}
 	g.expectFits()
 	g.expectRecords(g.Registration(), expectedRecords{})
+}
+
+// TestStepsOfALinkedOffer: the progress counts the direct debit as soon as the offer has been read.
+func TestStepsOfALinkedOffer(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.goTo("/?club=11&offer=902&startDate=" + time.Now().AddDate(0, 0, 7).Format(time.DateOnly) + "&debitDay=20")
+	g.WaitVisible(`form[data-form="person"]`)
+	g.Await("the steps include the direct debit", `document.querySelector(".progress-position").textContent.includes("Step 3 of 6")`)
 }
 
 // TestInvalidLinks checks that the page says that a link is invalid, and how to continue.

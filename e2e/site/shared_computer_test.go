@@ -1,0 +1,104 @@
+package site_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"frontdesk/e2e/frontdesktest"
+)
+
+// signUpAs starts the sign-up of a member who has just logged in, and returns its id.
+func (g *siteVisitor) signUpAs(persona string) string {
+	g.logIn("/?me&club=11", persona)
+	return g.signUpLoggedIn()
+}
+
+func (g *siteVisitor) signUpLoggedIn() string {
+	g.WaitVisible(`[data-own]`)
+	g.chooseOffer("subscription", "201")
+	g.WaitVisible(`[data-pay]`)
+	return g.Registration()
+}
+
+// expectNothingOf waits until the browser keeps no sign-up, and expects that this one cannot be opened any more.
+func (g *siteVisitor) expectNothingOf(registration string) {
+	g.Await("no sign-up is kept", `(localStorage.getItem("frontdesk.registrations") ?? "[]") === "[]"`)
+	g.AllowConsole("status of 404")
+	g.goTo("/?registration=" + registration)
+	g.WaitVisible(`main[data-state="missing"]`)
+}
+
+// TestAnotherPersonAfterExpiry: the sign-up of a member whose login has expired ends when another person logs in.
+func TestAnotherPersonAfterExpiry(t *testing.T) {
+	t.Parallel()
+	const secret = "a secret that is long enough for anybody"
+	gateway := frontdesktest.Start(t, "FRONTDESK_IDENTITY_SECRET="+secret)
+	g := newSiteVisitorAt(t, phone, frontdesktest.NewClient(t, gateway.URL), gateway)
+	token := func(subject string) string {
+		now := time.Now()
+		token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": subject, "club": "11", "iat": now.Unix(), "exp": now.Add(5 * time.Minute).Unix()}).SignedString([]byte(secret))
+		frontdesktest.Must(t, err)
+		return token
+	}
+	g.goTo("/?me&club=11#identityToken=" + token("1001"))
+	registration := g.signUpLoggedIn()
+	g.Eval(`(sessionStorage.removeItem("frontdesk.identity"), "")`) // as when it expires
+	g.goTo("/?me#identityToken=" + token("1002"))
+	g.WaitVisible(`[data-me="11-001002"]`)
+	g.expectNothingOf(registration)
+}
+
+// TestAnotherPersonInAnotherTab: a login in another tab ends the sign-up of the member who is logged in here.
+func TestAnotherPersonInAnotherTab(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	registration := g.signUpAs("customer")
+	other := g.inAnotherTab()
+	other.logIn("/?me", "debtor")
+	other.WaitVisible(`[data-me="11-001002"]`)
+	other.expectNothingOf(registration)
+}
+
+// TestAnotherPersonAfterAPurchase: a completed sign-up cannot be opened any more, either.
+func TestAnotherPersonAfterAPurchase(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	registration := g.signUpAs("customer")
+	g.payByCard()
+	g.expectMember()
+	g.goTo("/?me")
+	g.WaitVisible(`[data-me="11-001001"]`)
+	g.logIn("/?me", "debtor")
+	g.WaitVisible(`[data-me="11-001002"]`)
+	g.expectNothingOf(registration)
+}
+
+// TestLinkWithAMadeUpToken: a link with a token that nobody has signed ends no sign-up.
+func TestLinkWithAMadeUpToken(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	registration := g.signUpAs("customer")
+	g.AllowConsole("status of 401")
+	for _, token := range []string{"junk", "e30.eyJzdWIiOiJ4In0.x"} {
+		g.Open("about:blank")
+		g.goTo("/?me#identityToken=" + token)
+		g.WaitVisible(`[data-logged-out="refused"]`)
+	}
+	g.goTo("/?registration=" + registration)
+	g.WaitVisible(`[data-pay]`)
+}
+
+// TestBackToAnotherPerson: the back button does not show what the previous person saw.
+func TestBackToAnotherPerson(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.logIn("/?me", "customer")
+	g.WaitVisible(`[data-me="11-001001"]`)
+	g.Open(g.home + "/docs/problems")
+	g.logIn("/?me", "debtor")
+	g.WaitVisible(`[data-me="11-001002"]`)
+	g.Eval(`(window.isLater = true, history.go(-2), "")`)
+	g.Await("the first page is of the second person", `!window.isLater && !!document.querySelector('[data-me="11-001002"]') && !document.querySelector('[data-me="11-001001"]')`)
+}
