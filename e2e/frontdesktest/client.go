@@ -141,20 +141,23 @@ func (r *Response) Problem(code api.ProblemCode) api.Problem {
 	return problem
 }
 
-// Document returns openapi.yaml, which is parsed once for all tests of a package.
-var Document = shared(func(t testing.TB) *openapi3.T {
-	document, err := openapi3.NewLoader().LoadFromData(Contract(t))
-	Must(t, err)
-	document.Servers = nil // any address may be the server's
-	return document
-})
+// Document returns openapi.yaml, which is parsed once for all tests of a package. No test may change it.
+var Document = shared(parseContract)
 
-// contract finds the operation of a request.
+// contract finds the operation of a request, in a document of its own, which it changes.
 var contract = shared(func(t testing.TB) routers.Router {
-	router, err := legacy.NewRouter(Document(t))
+	document := parseContract(t)
+	document.Servers = nil // any address may be the server's
+	router, err := legacy.NewRouter(document)
 	Must(t, err)
 	return router
 })
+
+func parseContract(t testing.TB) *openapi3.T {
+	document, err := openapi3.NewLoader().LoadFromData(Contract(t))
+	Must(t, err)
+	return document
+}
 
 // Contract returns openapi.yaml as text.
 func Contract(t testing.TB) []byte {
