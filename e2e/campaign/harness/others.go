@@ -50,12 +50,15 @@ func (j *Journey) Others(ctx context.Context) (wait func()) {
 // deskMean is how buyers pay at the desk; no gateway books it here.
 const deskMean = club.MeanCash
 
-// settleAtDesk has staff take cash for the sale in the club system's own screens, if it is still open there.
+// settleAtDesk has staff take cash for the sale in the club system's own screens, once its payment has begun and if it
+// is still open there.
 func (j *Journey) settleAtDesk(ctx context.Context) {
 	sale := ""
-	for _, p := range j.harness.Upstreams.Cards.Payments() {
-		if p.Metadata["fd_registration"] == j.buyer.ID {
-			sale = p.Metadata["fd_sale"]
+	for begun := time.Now(); sale == "" && time.Since(begun) < othersTime && frontdesktest.Sleep(ctx, 10*time.Millisecond); { // on a busy machine, the payment begins later
+		for _, p := range j.harness.Upstreams.Cards.Payments() {
+			if p.Metadata["fd_registration"] == j.buyer.ID {
+				sale = p.Metadata["fd_sale"]
+			}
 		}
 	}
 	if seen, ok := j.harness.Upstreams.Sim.Sale(sale); !ok || seen.State != "building" {
