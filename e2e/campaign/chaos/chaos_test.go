@@ -35,7 +35,7 @@ func runShort(t *testing.T, c campaign.Campaign, o campaign.Options) *campaign.R
 
 func TestKill(t *testing.T) {
 	t.Parallel()
-	runShort(t, chaos.Kill(), campaign.Options{})
+	runShort(t, chaos.Kill(), campaign.Options{MinFaults: chaos.KillsOfEachKind(1)})
 }
 
 func TestRedis(t *testing.T) {

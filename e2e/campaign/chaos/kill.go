@@ -35,20 +35,31 @@ const (
 // while buyers continue at the others: at any moment, all of them at once, and before,
 // after and at the response to each operation that moves money.
 func Kill() campaign.Campaign {
+	kinds := kindsOfKills()
+	long := campaign.Options{MinFaults: KillsOfEachKind(killsLong/len(kinds) + 1)}
+	return campaign.Campaign{
+		Name: "kill", Description: "Gateways are killed with kill -9, at random and at chosen moments, and restarted. Meanwhile buyers continue at the others, strangers request one registration in five, and staff settle open sales.",
+		Faults: append(kinds, strangerAsked, deskSettled), Mutations: []string{"take-over"}, Long: long, Drive: onHarness(3, durableRedis, kill),
+	}
+}
+
+func kindsOfKills() []string {
 	kinds := []string{killedOne, killedAll}
 	for _, operation := range frontdesktest.Operations {
 		for _, phase := range frontdesktest.KillPhases {
 			kinds = append(kinds, killed(operation, phase))
 		}
 	}
-	long := campaign.Options{MinFaults: map[string]int{}}
-	for _, kind := range kinds {
-		long.MinFaults[kind] = killsLong/len(kinds) + 1
+	return kinds
+}
+
+// KillsOfEachKind is how many kills of each kind must happen: rounds are repeated until then.
+func KillsOfEachKind(times int) map[string]int {
+	least := map[string]int{}
+	for _, kind := range kindsOfKills() {
+		least[kind] = times
 	}
-	return campaign.Campaign{
-		Name: "kill", Description: "Gateways are killed with kill -9, at random and at chosen moments, and restarted. Meanwhile buyers continue at the others, strangers request one registration in five, and staff settle open sales.",
-		Faults: append(kinds, strangerAsked, deskSettled), Mutations: []string{"take-over"}, Long: long, Drive: onHarness(3, durableRedis, kill),
-	}
+	return least
 }
 
 func killed(operation frontdesktest.Operation, phase frontdesktest.Phase) string {

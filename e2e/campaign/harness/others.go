@@ -54,7 +54,7 @@ const deskMean = club.MeanCash
 // is still open there.
 func (j *Journey) settleAtDesk(ctx context.Context) {
 	sale := ""
-	for begun := time.Now(); sale == "" && time.Since(begun) < othersTime && frontdesktest.Sleep(ctx, 10*time.Millisecond); { // on a busy machine, the payment begins later
+	for begun := time.Now(); sale == "" && time.Since(begun) < othersTime && frontdesktest.Sleep(ctx, 100*time.Millisecond); { // on a busy machine, the payment begins later
 		for _, p := range j.harness.Upstreams.Cards.Payments() {
 			if p.Metadata["fd_registration"] == j.buyer.ID {
 				sale = p.Metadata["fd_sale"]
