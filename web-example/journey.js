@@ -39,7 +39,7 @@ const KEPT = 3;
 const SESSIONS = "frontdesk.sessions";
 const SESSIONS_KEPT = 20;
 
-/** Where it keeps the number of the member who was the last to log in. */
+/** Where it keeps the number of the last member to log in. */
 export const MEMBER = "frontdesk.member";
 
 /** Counts the actions: what ends one does not end the next. */

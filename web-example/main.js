@@ -313,7 +313,7 @@ document.addEventListener("click", (event) => {
 
 /**
  * The back button can restore the page as it was left, with disabled buttons: it then starts from the current state, or
- * anew if another person has logged in meanwhile.
+ * reloads if another person has logged in meanwhile.
  */
 addEventListener("pageshow", (event) => {
   if (!event.persisted) return;

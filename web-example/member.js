@@ -69,7 +69,7 @@ async function read(ask) {
 
 /**
  * Reads what the club knows of the visitor, once. If another person was the last to log in, in any tab, the sessions of
- * that person's sign-ups end as at a logout: only now, because a token in a stranger's link may be nobody's.
+ * that person's sign-ups end as at a logout: only now, because a stranger's link can have a made-up token.
  */
 export const loadMe = () =>
   read(async (token) => {

@@ -9,7 +9,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// signUpAs starts the sign-up of a member who has just logged in, and returns its id.
+// signUpAs starts the sign-up of a member, who logs in first, and returns its id.
 func (g *siteVisitor) signUpAs(persona string) string {
 	g.logIn("/?me&club=11", persona)
 	return g.signUpLoggedIn()
@@ -50,7 +50,7 @@ func TestAnotherPersonAfterExpiry(t *testing.T) {
 	g.expectNothingOf(registration)
 }
 
-// TestAnotherPersonInAnotherTab: a login in another tab ends the sign-up of the member who is logged in here.
+// TestAnotherPersonInAnotherTab: a login in another tab ends the sign-up of the member logged in here.
 func TestAnotherPersonInAnotherTab(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
@@ -75,7 +75,7 @@ func TestAnotherPersonAfterAPurchase(t *testing.T) {
 	g.expectNothingOf(registration)
 }
 
-// TestLinkWithAMadeUpToken: a link with a token that nobody has signed ends no sign-up.
+// TestLinkWithAMadeUpToken: a link with an unsigned token ends no sign-up.
 func TestLinkWithAMadeUpToken(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
