@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -190,8 +191,8 @@ const noEndDate = "2099-12-31"
 
 // tagRecords are the tags that a contact is shown with, never null.
 func (w *World) tagRecords(contactID int) []record {
-	shown := w.state.Tags.where(func(t *contactTag) bool { return t.ContactID == contactID && !t.Accounting && !t.Deleted })
-	return records(shown, w.tagRecord)
+	hidden := func(t *contactTag) bool { return t.Accounting || t.Deleted }
+	return records(slices.DeleteFunc(slices.Clone(w.state.tagsOf(contactID)), hidden), w.tagRecord)
 }
 
 func (w *World) tagRecord(t *contactTag) record {
@@ -212,8 +213,8 @@ func (c *request) tagAt(id int) (*contactTag, error) {
 func (st *state) tagNames(contactID int, on time.Time) []string {
 	var names []string
 	day := on.Format(time.DateOnly)
-	for _, t := range st.Tags.Rows {
-		if t.ContactID == contactID && !t.Deleted && !t.Accounting && t.ValidFrom <= day && day <= t.ValidThrough {
+	for _, t := range st.tagsOf(contactID) {
+		if !t.Deleted && !t.Accounting && t.ValidFrom <= day && day <= t.ValidThrough {
 			names = append(names, t.Name)
 		}
 	}
@@ -221,8 +222,8 @@ func (st *state) tagNames(contactID int, on time.Time) []string {
 }
 
 func (c *request) addTag(contactID int, name, from, through string) {
-	for _, t := range c.w.state.Tags.Rows {
-		if t.ContactID == contactID && t.Name == name && !t.Accounting && !t.Deleted {
+	for _, t := range c.w.state.tagsOf(contactID) {
+		if t.Name == name && !t.Accounting && !t.Deleted {
 			t.ValidThrough = max(t.ValidThrough, through)
 			c.emit("contact_tag.updated", c.w.tagObject(t))
 			return
@@ -235,8 +236,8 @@ func (c *request) addTag(contactID int, name, from, through string) {
 }
 
 func (c *request) setAccountingTag(contactID int, name string, wanted bool) {
-	for _, t := range c.w.state.Tags.Rows {
-		if t.ContactID == contactID && t.Name == name && t.Accounting && !t.Deleted {
+	for _, t := range c.w.state.tagsOf(contactID) {
+		if t.Name == name && t.Accounting && !t.Deleted {
 			if !wanted {
 				t.Deleted = true
 				c.emit("accounting_contact_tag.deleted", c.w.tagObject(t))

@@ -96,15 +96,13 @@ func (w *World) inspectContact(k *contact) Contact {
 		ID: w.iri("contacts", k.ID), Number: k.Number, Status: w.status(k), ClubID: w.iri("clubs", k.ClubID), GivenName: k.GivenName, FamilyName: k.FamilyName,
 		Mobile: k.Mobile, Debt: w.debt(k.ID, w.now()), Deleted: k.Deleted,
 	}
-	for _, t := range w.state.Tags.Rows {
-		if t.ContactID == k.ID && !t.Deleted {
+	for _, t := range w.state.tagsOf(k.ID) {
+		if !t.Deleted {
 			seen.Tags = append(seen.Tags, t.Name)
 		}
 	}
-	for _, p := range w.state.Payments.Rows {
-		if p.ContactID == k.ID {
-			seen.Credit += p.Left
-		}
+	for _, p := range w.state.paymentsOf(k.ID) {
+		seen.Credit += p.Left
 	}
 	for _, b := range w.state.Benefits.Rows {
 		if b.ContactID == k.ID {

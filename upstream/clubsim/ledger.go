@@ -56,15 +56,11 @@ func (c *request) receivePayment(p *payment, s *sale) {
 	if s.State == saleBuilding && !c.settleIfPaid(s) {
 		return
 	}
-	for _, d := range c.w.state.Dues.Rows {
-		if d.SaleID == s.ID {
-			c.applyToDue(p, d)
-		}
+	for _, d := range c.w.state.duesFor(s.ID) {
+		c.applyToDue(p, d)
 	}
-	for _, earlier := range c.w.state.Payments.Rows {
-		if earlier.SaleID == s.ID {
-			c.applyToDues(earlier)
-		}
+	for _, earlier := range c.w.state.paymentsFor(s.ID) {
+		c.applyToDues(earlier)
 	}
 	c.updateDebtTag(s.ContactID)
 	c.updateDebtTag(p.ContactID)
@@ -73,10 +69,8 @@ func (c *request) receivePayment(p *payment, s *sale) {
 // settleIfPaid records a sale as settled if it is valid and its payments cover it.
 func (c *request) settleIfPaid(s *sale) bool {
 	paid := 0
-	for _, p := range c.w.state.Payments.Rows {
-		if p.SaleID == s.ID {
-			paid += p.Left
-		}
+	for _, p := range c.w.state.paymentsFor(s.ID) {
+		paid += p.Left
 	}
 	if paid < c.w.state.total(s) || len(c.w.check(s, c.now)) > 0 {
 		return false
@@ -97,17 +91,15 @@ func (c *request) recordSale(s *sale, state string) {
 			OverdueAt: s.OverdueAt, CreatedAt: c.now}
 	})
 	c.w.postEntry(entry{Kind: "invoice", SaleID: s.ID}, dueAccount(s.ContactID), salesAccount(s.ClubID), amount, c.now)
-	for _, p := range st.Payments.Rows {
-		if p.SaleID == s.ID {
-			c.applyToDue(p, d)
-		}
+	for _, p := range st.paymentsFor(s.ID) {
+		c.applyToDue(p, d)
 	}
 	c.runBehaviors(s)
 	c.updateDebtTag(s.ContactID)
 }
 
 func (c *request) updateDebtTag(contactID int) {
-	owes := slices.ContainsFunc(c.w.state.Dues.Rows, func(d *due) bool { return d.ContactID == contactID && d.Left > 0 })
+	owes := slices.ContainsFunc(c.w.state.duesOf(contactID), func(d *due) bool { return d.Left > 0 })
 	c.setAccountingTag(contactID, tagInDebt, owes)
 }
 
@@ -128,18 +120,16 @@ func (c *request) applyToDue(p *payment, d *due) {
 
 // applyToDues uses what is left of a payment for the payer's dues, oldest first.
 func (c *request) applyToDues(p *payment) {
-	for _, d := range c.w.state.Dues.Rows {
-		if d.ContactID == p.ContactID {
-			c.applyToDue(p, d)
-		}
+	for _, d := range c.w.state.duesOf(p.ContactID) {
+		c.applyToDue(p, d)
 	}
 }
 
 // applyCredit uses a contact's overpayments for its dues. Money that was paid for a sale
 // that is still open is not an overpayment.
 func (c *request) applyCredit(contactID int) {
-	for _, p := range c.w.state.Payments.Rows {
-		if p.ContactID == contactID && p.Left > 0 && c.w.state.Sales.get(p.SaleID).State != saleBuilding {
+	for _, p := range c.w.state.paymentsOf(contactID) {
+		if p.Left > 0 && c.w.state.Sales.get(p.SaleID).State != saleBuilding {
 			c.applyToDues(p)
 		}
 	}
@@ -244,8 +234,8 @@ func getAccountStatistics(c *request, k *contact) (response, error) {
 func (w *World) debt(contactID int, now time.Time) int {
 	total := 0
 	today := now.Format(time.DateOnly)
-	for _, d := range w.state.Dues.Rows {
-		if d.ContactID == contactID && (w.settings.DebtCounts == "owed" || d.OverdueAt <= today) {
+	for _, d := range w.state.duesOf(contactID) {
+		if w.settings.DebtCounts == "owed" || d.OverdueAt <= today {
 			total += d.Left
 		}
 	}

@@ -111,7 +111,7 @@ func validIBAN(number string) bool {
 }
 
 func (st *state) signedMandate(contactID, clubID int) bool {
-	return slices.ContainsFunc(st.Mandates.Rows, func(m *mandate) bool {
-		return m.ContactID == contactID && m.ClubID == clubID && !m.SignedAt.IsZero()
+	return slices.ContainsFunc(st.mandatesOf(contactID), func(m *mandate) bool {
+		return m.ClubID == clubID && !m.SignedAt.IsZero()
 	})
 }

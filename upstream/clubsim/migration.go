@@ -114,11 +114,10 @@ func (c *request) merge(source, target *contact) {
 	kept.ClubID, kept.Status = target.ClubID, statusProspect
 	kept.fillFrom(gone)
 	gone.Deleted, gone.MergedInto = true, kept.ID
-	for _, m := range c.w.state.Mandates.Rows {
-		if m.ContactID == gone.ID {
-			m.ContactID = kept.ID
-		}
+	for _, m := range c.w.state.mandatesOf(gone.ID) {
+		m.ContactID = kept.ID
 	}
+	c.w.state.mandatesByContact = index[mandate]{}
 	c.transferBalances(gone.ID, kept.ID)
 	c.emit("contact.updated", c.w.contactObject(kept))
 	c.emit("contact.deleted", c.w.contactObject(gone))
@@ -137,18 +136,16 @@ func (k *contact) fillFrom(from *contact) {
 
 // transferBalances moves dues and money on account from one contact to another.
 func (c *request) transferBalances(from, to int) {
-	for _, d := range c.w.state.Dues.Rows {
-		if d.ContactID == from {
-			c.w.postEntry(entry{Kind: "transfer", SaleID: d.SaleID}, dueAccount(to), dueAccount(from), d.Left, c.now)
-			d.ContactID = to
-		}
+	st := c.w.state
+	for _, d := range st.duesOf(from) {
+		c.w.postEntry(entry{Kind: "transfer", SaleID: d.SaleID}, dueAccount(to), dueAccount(from), d.Left, c.now)
+		d.ContactID = to
 	}
-	for _, p := range c.w.state.Payments.Rows {
-		if p.ContactID == from {
-			c.w.postEntry(entry{Kind: "transfer", SaleID: p.SaleID, PaymentID: p.ID}, cashAccount(from), cashAccount(to), p.Left, c.now)
-			p.ContactID = to
-		}
+	for _, p := range st.paymentsOf(from) {
+		c.w.postEntry(entry{Kind: "transfer", SaleID: p.SaleID, PaymentID: p.ID}, cashAccount(from), cashAccount(to), p.Left, c.now)
+		p.ContactID = to
 	}
+	st.duesByContact, st.paymentsByPayer = index[due]{}, index[payment]{}
 }
 
 // updateSaleContact: PUT sale/{saleId}/update_contact, after migrateContact.

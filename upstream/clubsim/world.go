@@ -45,6 +45,11 @@ type state struct {
 	Attendees   table[attendee]         `json:"attendees"`
 	ClassEvents table[classEvent]       `json:"classEvents"`
 	Events      table[eventRecord]      `json:"events"`
+
+	tagsByContact                   index[contactTag]
+	mandatesByContact               index[mandate]
+	paymentsBySale, paymentsByPayer index[payment]
+	duesBySale, duesByContact       index[due]
 }
 
 // table holds records with consecutive numbers. Reading one is an index, listing is in
@@ -67,6 +72,49 @@ func (t *table[T]) get(id int) *T {
 		return nil
 	}
 	return t.Rows[id-t.First]
+}
+
+// index finds the records of a table by a number that they hold, such as a contact's, in order. Without it, a
+// request would take the longer, the more people have signed up before. When numbers change, it is discarded.
+type index[T any] struct {
+	rows map[int][]*T
+	read int // how many records of the table it has
+}
+
+// of returns the records that hold a number.
+func (i *index[T]) of(t table[T], number int, held func(*T) int) []*T {
+	if i.rows == nil {
+		i.rows = map[int][]*T{}
+	}
+	for ; i.read < len(t.Rows); i.read++ {
+		row := t.Rows[i.read]
+		i.rows[held(row)] = append(i.rows[held(row)], row)
+	}
+	return i.rows[number]
+}
+
+func (st *state) tagsOf(contactID int) []*contactTag {
+	return st.tagsByContact.of(st.Tags, contactID, func(t *contactTag) int { return t.ContactID })
+}
+
+func (st *state) mandatesOf(contactID int) []*mandate {
+	return st.mandatesByContact.of(st.Mandates, contactID, func(m *mandate) int { return m.ContactID })
+}
+
+func (st *state) paymentsFor(saleID int) []*payment {
+	return st.paymentsBySale.of(st.Payments, saleID, func(p *payment) int { return p.SaleID })
+}
+
+func (st *state) paymentsOf(contactID int) []*payment {
+	return st.paymentsByPayer.of(st.Payments, contactID, func(p *payment) int { return p.ContactID })
+}
+
+func (st *state) duesFor(saleID int) []*due {
+	return st.duesBySale.of(st.Dues, saleID, func(d *due) int { return d.SaleID })
+}
+
+func (st *state) duesOf(contactID int) []*due {
+	return st.duesByContact.of(st.Dues, contactID, func(d *due) int { return d.ContactID })
 }
 
 // where returns the records that match, in order.
