@@ -166,6 +166,14 @@ func (m *Machine) needsVerification(p *flows.Payment) bool {
 	return p.State == flows.Recorded && p.DebtAfter == nil && p.Snapshot != nil && p.Snapshot.Debt != nil && m.cfg.Now().Sub(p.UpdatedAt) >= after
 }
 
+// maxUnverified is how many recorded payments wait to be verified in one gateway: about as many as it verifies until
+// the next comparison, which finds the others.
+const maxUnverified = 2000
+
+// Unverified returns recorded payments that a comparison found unverified, each to be advanced. They are not in the queue
+// that gateways share: a crowd leaves thousands, and payments whose buyers wait must not wait behind them.
+func (m *Machine) Unverified() <-chan flows.PaymentID { return m.unverified }
+
 // verifyRecorded finds out whether staff settled the sale too, at the moment of the POST. The club
 // system lists no payments, but an overpayment settles the contact's other debts: the debt falls.
 func (m *Machine) verifyRecorded(ctx context.Context, p *flows.Payment) (step, error) {

@@ -57,8 +57,9 @@ const (
 
 // Machine moves every payment from its price to its end.
 type Machine struct {
-	cfg      Config
-	onDemand onDemandRebuild
+	cfg        Config
+	onDemand   onDemandRebuild
+	unverified chan flows.PaymentID
 }
 
 // Store is what the machine needs from Redis. Commit, Rebuild and SaveRegistration change records atomically:
@@ -138,7 +139,9 @@ type Config struct {
 }
 
 // New returns the machine.
-func New(cfg Config) *Machine { return &Machine{cfg: cfg} }
+func New(cfg Config) *Machine {
+	return &Machine{cfg: cfg, unverified: make(chan flows.PaymentID, maxUnverified)}
+}
 
 // HandleEvent requests an Advance for an event of the processor; the event's content is not
 // trusted. An event without metadata, as of a refund, has the payment read at the processor. It ignores

@@ -195,6 +195,21 @@ func (m *Machine) settled(a candidate) bool {
 	return a.derived.State.Final() && m.cfg.Now().Sub(a.derived.CreatedAt) > keepRebuilt
 }
 
+// candidates lists our payments that the processor created since an instant, the newest first.
+func (m *Machine) candidates(ctx context.Context, since time.Time) iter.Seq2[candidate, error] {
+	return func(yield func(candidate, error) bool) {
+		for remote, err := range cards.All(ctx, m.cfg.Cards, since) {
+			if err != nil {
+				yield(candidate{}, processorFailed(err))
+				return
+			}
+			if p := m.derivePayment(remote); p != nil && !yield(candidate{derived: p, remote: remote.State}, nil) {
+				return
+			}
+		}
+	}
+}
+
 // groups lists our payments that the processor created since an instant, grouped by
 // registration, without the registrations whose payments are all settled. The processor lists
 // newer payments first, so only the registrations of a groupSpan are in memory.
@@ -208,24 +223,21 @@ func (m *Machine) groups(ctx context.Context, since time.Time) iter.Seq2[[]candi
 			order = order[1:]
 			return !slices.ContainsFunc(group, func(a candidate) bool { return !m.settled(a) }) || yield(group, nil)
 		}
-		for remote, err := range cards.All(ctx, m.cfg.Cards, since) {
+		for a, err := range m.candidates(ctx, since) {
 			if err != nil {
-				yield(nil, processorFailed(err))
+				yield(nil, err)
 				return
 			}
-			for len(order) > 0 && open[order[0]][0].derived.CreatedAt.Sub(remote.CreatedAt) > groupSpan {
+			p := a.derived
+			for len(order) > 0 && open[order[0]][0].derived.CreatedAt.Sub(p.CreatedAt) > groupSpan {
 				if !next() {
 					return
 				}
 			}
-			p := m.derivePayment(remote)
-			if p == nil {
-				continue
-			}
 			if open[p.Registration] == nil {
 				order = append(order, p.Registration)
 			}
-			open[p.Registration] = append(open[p.Registration], candidate{derived: p, remote: remote.State})
+			open[p.Registration] = append(open[p.Registration], a)
 		}
 		for len(order) > 0 && next() {
 		}
@@ -291,12 +303,14 @@ func (m *Machine) deriveState(p *flows.Payment, remote cards.Payment) (flows.Pay
 	}
 }
 
-// anyLost reports whether Redis lacks a payment, or a registration is behind its payments.
+// anyLost reports whether Redis lacks a payment, or a registration is behind its payments. It has one payment in
+// memory at a time: there are many after a crowd.
 func (m *Machine) anyLost(ctx context.Context, since time.Time) (bool, error) {
-	for group, err := range m.groups(ctx, since) {
+	for a, err := range m.candidates(ctx, since) {
 		if err != nil {
 			return false, err
 		}
+		group := []candidate{a}
 		switch err := m.loadStored(ctx, group); {
 		case errors.Is(err, flows.ErrDamaged), errors.Is(err, flows.ErrNewer):
 			continue // Advance reports it
@@ -333,7 +347,7 @@ func (m *Machine) registrationOf(ctx context.Context, group []candidate) (r *flo
 }
 
 // loadStored reads each payment's record from Redis, and returns open payments to the list of open ones. It
-// also enqueues payments that need another look, and journals acceptances that the journal lacks.
+// also enqueues payments that need another look, lists those to verify, and journals acceptances that the journal lacks.
 func (m *Machine) loadStored(ctx context.Context, group []candidate) error {
 	for i := range group {
 		a := &group[i]
@@ -341,8 +355,14 @@ func (m *Machine) loadStored(ctx context.Context, group []candidate) error {
 			return err
 		}
 		// One that was paid twice is listed again, in case its gateway ended before it listed it.
-		if !a.lost() && (a.stored.State == flows.Refunded && a.remote != cards.Refunded || m.needsVerification(a.stored) || a.stored.PaidTwice) {
+		if !a.lost() && (a.stored.State == flows.Refunded && a.remote != cards.Refunded || a.stored.PaidTwice) {
 			m.enqueue(ctx, a.stored.ID)
+		}
+		if !a.lost() && m.needsVerification(a.stored) {
+			select {
+			case m.unverified <- a.stored.ID:
+			default:
+			}
 		}
 		// The gateway that recorded it ended before the journal held that, or the processor did not respond.
 		if !a.lost() && a.stored.State == flows.Recorded && a.derived.State != flows.Recorded {

@@ -31,6 +31,8 @@ const (
 	drainTimeout = 35 * time.Second
 	// sweepEvery, within a fifth either way, is how often payments without an event are found.
 	sweepEvery = 15 * time.Second
+	// verifyPause is how long a gateway rests after it has verified a recorded payment: nobody waits for that.
+	verifyPause = 100 * time.Millisecond
 	// sweepLimit is the number of payments that one sweep enqueues at most.
 	sweepLimit = 500
 )
@@ -99,6 +101,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	loops.Go(func() { w.cfg.Changes.Run(ctx) })
 	loops.Go(func() { w.runRebuilds(ctx) })
 	loops.Go(func() { w.renewReceipts(ctx) })
+	loops.Go(func() { w.verify(ctx) })
 	draining.Go(func() { w.dispatch(ctx) })
 	for {
 		w.tick(ctx)
@@ -139,6 +142,25 @@ func (w *Worker) advance(ctx context.Context, id flows.PaymentID) {
 	}
 	if err != nil {
 		w.cfg.Log.WarnContext(ctx, failed, "payment", id, "error", err)
+	}
+}
+
+// verify advances the recorded payments that comparisons find unverified, one at a time.
+func (w *Worker) verify(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case id := <-w.cfg.Payments.Unverified():
+			ctx, span := tracing.StartTrace(ctx, w.cfg.Traces, "", "verify", trace.SpanKindInternal)
+			w.advance(ctx, id)
+			span.End()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.cfg.After(verifyPause):
+		}
 	}
 }
 
