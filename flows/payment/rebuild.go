@@ -36,6 +36,8 @@ const (
 	groupSpan = 3 * 24 * time.Hour
 	// maxBuyerWait is the age from which a lost payment is cancelled instead of captured.
 	maxBuyerWait = idleIntent + idleAuthorisation
+	// restAfter is how many payments a comparison for losses reads at once. It then rests for rest times as long as that took.
+	restAfter, rest = 100, 4
 	// onDemandEvery bounds the rebuilds on demand of a gateway, however many callers ask.
 	onDemandEvery = time.Minute
 	// onDemandTimeout: callers wait for no longer. The worker completes the rebuild.
@@ -303,12 +305,21 @@ func (m *Machine) deriveState(p *flows.Payment, remote cards.Payment) (flows.Pay
 	}
 }
 
-// anyLost reports whether Redis lacks a payment, or a registration is behind its payments. It has one payment in
-// memory at a time: there are many after a crowd.
+// anyLost reports whether Redis lacks a payment, or a registration is behind its payments. After a crowd there are tens
+// of thousands: it has one in memory at a time, and rests after each restAfter of them, so that visitors do not notice.
 func (m *Machine) anyLost(ctx context.Context, since time.Time) (bool, error) {
+	began, n := m.cfg.Now(), 0
 	for a, err := range m.candidates(ctx, since) {
 		if err != nil {
 			return false, err
+		}
+		if n++; n%restAfter == 0 {
+			select {
+			case <-ctx.Done():
+				return false, ctx.Err()
+			case <-m.cfg.After(rest * m.cfg.Now().Sub(began)):
+			}
+			began = m.cfg.Now()
 		}
 		group := []candidate{a}
 		switch err := m.loadStored(ctx, group); {
