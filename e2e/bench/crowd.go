@@ -85,9 +85,10 @@ func (b *block) counts() bool { return b.late <= mostLate && b.stolen <= mostSto
 type visitors struct {
 	*buyers
 	process   *frontdesktest.Process // the gateway
-	simulator string                 // address
-	pids      []int                  // of the gateway, the upstreams, Redis and the load
-	start     string                 // the request to start a registration
+	upstreams *frontdesktest.Process
+	simulator string // address
+	pids      []int  // of the gateway, the upstreams, Redis and the load
+	start     string // the request to start a registration
 	now       atomic.Pointer[block]
 	present   sync.WaitGroup
 
@@ -104,7 +105,7 @@ func (h *harness) visitors() *visitors {
 	h.fetch(g.url+catalogue, nil)
 	start, err := json.Marshal(api.StartRegistration{ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: oneOffOffer}}})
 	h.must(err)
-	v := &visitors{buyers: h.buyers(g.url, nil), process: g.Process, simulator: "http://" + at, start: string(start)}
+	v := &visitors{buyers: h.buyers(g.url, nil), process: g.Process, upstreams: simulator, simulator: "http://" + at, start: string(start)}
 	v.http = http.Client{Transport: bareTransport{at: make(chan *bareConnection, 1000), strings.TrimPrefix(g.url, "http://"): make(chan *bareConnection, 1000)}}
 	h.concurrently(100, 100, func(int) { v.get(g.url + catalogue) }) // opens connections, because none is in use yet
 	v.pids = []int{g.PID(), simulator.PID(), int(h.info(frontdesktest.RedisClient(h, redis), "Server", "process_id")), os.Getpid()}
@@ -114,6 +115,13 @@ func (h *harness) visitors() *visitors {
 	v.over, stop = context.WithCancel(h.Context())
 	h.Cleanup(stop)
 	return v
+}
+
+// leave waits until all visitors have left, and stops the gateway, which would otherwise go on working for them.
+func (v *visitors) leave() {
+	v.present.Wait()
+	v.harness.must(v.process.Stop())
+	v.harness.must(v.upstreams.Stop())
 }
 
 // block carries out a plan, and repeats it until it counts.

@@ -41,7 +41,7 @@ func TestACollapseThatLastsMisses(t *testing.T) {
 		}
 	}
 	short, later := alternate(rounds, at(10), at(10)), alternate(3, at(90), at(10))
-	rows := crowdRows("", 100, alternate(1, at(90), at(90))[0], short, later)
+	rows := crowdRows("", 100, alternate(1, at(90), at(90)), short, later)
 	if last := rows[len(rows)-1]; last.threshold.met(last.ratio) {
 		t.Errorf("%s: %.2f", last.work, last.ratio)
 	}

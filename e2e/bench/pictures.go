@@ -138,8 +138,7 @@ const (
 // drawCrowd draws how many visitors ask to start and how many journeys are completed, before, during and after
 // two crowds.
 func drawCrowd(h *harness) string {
-	v := h.visitors()
-	capacity := v.capacity()
+	capacity, v := h.mostJourneys(), h.visitors()
 	phases := []struct {
 		name  string
 		times float64 // multiple of the capacity
