@@ -1110,6 +1110,10 @@ type Audience string
 
 // Billing The debits after today's payment.
 type Billing struct {
+	// Debit What each debit takes: a price per week that is debited monthly, for example, as an amount per month. Absent if the debits differ or are
+	// unknown. The schedule has their dates, and a last debit that covers a shorter rest.
+	Debit *RegularDebit `json:"debit,omitempty"`
+
 	// Endless The subscription renews automatically, so it has no total.
 	Endless bool           `json:"endless"`
 	Entries []BillingEntry `json:"entries"`
@@ -2401,6 +2405,23 @@ type RegistrationFee struct {
 
 // RegistrationState `attention`: the club's staff are reviewing the registration; the visitor has nothing more to do.
 type RegistrationState string
+
+// RegularDebit What each debit takes: a price per week that is debited monthly, for example, as an amount per month. Absent if the debits differ or are
+// unknown. The schedule has their dates, and a last debit that covers a shorter rest.
+type RegularDebit struct {
+	// Amount Minor units (cents).
+	Amount Amount `json:"amount"`
+
+	// Basis How reliable an amount and its date are. `exact`: derived from the club system's data, to the cent. `estimated`: a
+	// rule filled a gap in the data. `unknown`: the data allows no estimate, so no value is given. `rules` lists the rules
+	// that were applied. The basis of a whole is the least reliable of its parts.
+	Basis ScheduleBasis `json:"basis"`
+
+	// Currency ISO 4217; `XXX` if the club system gives none.
+	//
+	// Example: EUR
+	Currency Currency `json:"currency"`
+}
 
 // ResumeLink defines model for ResumeLink.
 type ResumeLink struct {

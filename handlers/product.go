@@ -103,7 +103,8 @@ func (s *Server) productOf(ctx context.Context, product catalogue.Product, club 
 
 func (s *Server) offerOf(ctx context.Context, offer catalogue.Offer, club catalogue.Details) api.Offer {
 	id, now, language := offer.IRI.ID(), exchangeOf(ctx).At, textsOf(ctx).Tag
-	due := schedule.Due(schedule.Terms{Offer: schedule.OfferOf(offer.Listed, offer.Commitment),
+	listed := schedule.OfferOf(offer.Listed, offer.Commitment)
+	due := schedule.Due(schedule.Terms{Offer: listed,
 		Extras: offer.ExtraPrices(), Today: schedule.DateOf(club.Today(now)), Start: schedule.DateOf(club.FirstStart(now, id))})
 	out := api.Offer{
 		Id: id, Name: singleLine(club.OfferName(id, language, offer.Name)), DueNow: money(offer.DueNow, offer.Currency), Prorated: offer.Prorated,
@@ -116,6 +117,9 @@ func (s *Server) offerOf(ctx context.Context, offer catalogue.Offer, club catalo
 	}
 	if offer.Billing != nil {
 		out.Billing = billingOf(*offer.Billing, offer.Currency)
+		if amount, basis, ok := schedule.RegularDebit(listed); ok {
+			out.Billing.Debit = &api.RegularDebit{Amount: amount, Currency: currencyCode(offer.Currency), Basis: api.ScheduleBasis(basis)}
+		}
 	}
 	shown := club.Offers[id]
 	out.Order, out.Highlight = optional(shown.Order), optional(shown.Highlight)

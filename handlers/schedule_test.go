@@ -1,7 +1,9 @@
 package handlers_test
 
 import (
+	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -150,5 +152,43 @@ func TestDueToday(t *testing.T) {
 	}
 	if prorated == 0 {
 		t.Error("the catalogue has no prorated offer")
+	}
+}
+
+// TestRegularDebit: what the catalogue says that each debit takes is what the schedules of the offers have, and only
+// an offer whose debits differ says nothing.
+func TestRegularDebit(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	var page api.ProductList
+	c.Do("GET", "/v1/clubs/"+c.Club()+"/products", nil).Into(http.StatusOK, &page)
+	said := map[string]string{}
+	for _, product := range page.Items {
+		for _, offer := range product.Offers {
+			if offer.Billing == nil {
+				continue
+			}
+			var plan api.Schedule
+			c.Do("GET", "/v1/clubs/"+c.Club()+"/offers/"+offer.Id+"/schedule", nil).Into(http.StatusOK, &plan)
+			var amounts []int64
+			for _, debit := range plan.Debits {
+				amounts = append(amounts, debit.Amount.Amount)
+			}
+			if plan.Recurrence != nil {
+				amounts = append(amounts, plan.Recurrence.Amount.Amount)
+			}
+			slices.Sort(amounts)
+			amounts = slices.Compact(amounts)
+			debit := offer.Billing.Debit
+			if len(amounts) == 1 && (debit == nil || debit.Amount != amounts[0] || debit.Currency != "EUR") || len(amounts) > 1 && debit != nil {
+				t.Errorf("%s: its debits take %v, the catalogue says %+v", offer.Name, amounts, debit)
+			}
+			if debit != nil {
+				said[offer.Name] = fmt.Sprint(debit.Amount, " ", debit.Basis)
+			}
+		}
+	}
+	if said["Off-Peak, monthly debit"] != "2557 estimated" || said["Commit 52, every four weeks"] != "2760 exact" || said["Easy Start 12, monthly"] != "" {
+		t.Errorf("the catalogue says %v", said)
 	}
 }

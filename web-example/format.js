@@ -71,6 +71,12 @@ export function inDays(days) {
 /** @param {string} duration such as P52W: "52 weeks" */
 export const span = (duration) => inWords(duration, text.units.span);
 
+/**
+ * @param {string} period such as P1M
+ * @param {number} times how many of them, as in "3 months"
+ */
+export const spanOf = (period, times) => span(period.replace(/\d+/, (count) => String(times * Number(count))));
+
 /** @param {string} duration such as P4W: "every 4 weeks" */
 export const every = (duration) => inWords(duration, text.units.every);
 

@@ -1391,6 +1391,16 @@ export interface components {
             /** @description `dueNow` includes the first instalment, so there is one debit fewer than `entries` add up to. */
             firstInstalmentPaid: boolean;
             entries: components["schemas"]["BillingEntry"][];
+            debit?: components["schemas"]["RegularDebit"];
+        };
+        /**
+         * @description What each debit takes: a price per week that is debited monthly, for example, as an amount per month. Absent if the debits differ or are
+         *     unknown. The schedule has their dates, and a last debit that covers a shorter rest.
+         */
+        RegularDebit: {
+            amount: components["schemas"]["Amount"];
+            currency: components["schemas"]["Currency"];
+            basis: components["schemas"]["ScheduleBasis"];
         };
         /** @description A billing period and its price. Entries are cumulative. */
         BillingEntry: {

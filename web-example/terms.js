@@ -1,6 +1,6 @@
 // @ts-check
 /** What an offer costs and for how long, in plain words. */
-import { date, every, money, per, span, today } from "./format.js";
+import { date, every, money, per, span, spanOf, today } from "./format.js";
 import { get } from "./store.js";
 import { text } from "./text.js";
 
@@ -95,6 +95,19 @@ export function recurring({ billing }) {
 }
 
 /**
+ * The recurring price to show first: the only one or, where the first instalment shows that prices follow each other,
+ * the first of them, with its `times`.
+ * @param {Offer} offer
+ */
+export function leading(offer) {
+  const { billing, dueNow, registrationFee } = offer;
+  const only = recurring(offer);
+  if (only || !billing?.firstInstalmentPaid) return only && { ...only, times: undefined };
+  const [first] = billing.entries;
+  return first.price.amount === dueNow.amount - (registrationFee?.amount ?? 0) ? first : undefined;
+}
+
+/**
  * How the offer is paid over time.
  * @param {Offer} offer
  * @returns {Term[]}
@@ -104,11 +117,20 @@ function follows({ billing }) {
   return addedUp(billing.entries).map(({ every: period, price, times }) => {
     if (times && period === billing.rhythm) return inTurn(billing, { price, times });
     let words = text.terms.goesOn(money(price), period === billing.rhythm ? every(period) : per(period));
-    if (times) words = text.terms.lasts(words, span(period.replace(/\d+/, (count) => String(times * Number(count)))));
+    if (times) words = text.terms.lasts(words, spanOf(period, times));
     else if (billing.endless) words = text.terms.untilCancelled(words);
-    if (period !== billing.rhythm) words = text.terms.debited(words, every(billing.rhythm));
+    if (period !== billing.rhythm) words = text.terms.debited(words, every(billing.rhythm), debitOf(billing));
     return { about: text.terms.then, words };
   });
+}
+
+/**
+ * What each debit takes, where it is not a price of the offer; empty if that is unknown.
+ * @param {import("./contract").Billing} billing
+ */
+function debitOf({ debit }) {
+  if (!debit) return "";
+  return debit.basis === "exact" ? money(debit) : text.plan.about(money(debit));
 }
 
 /**

@@ -149,7 +149,7 @@ export default {
     lasts: (/** @type {string} */ sentence, /** @type {string} */ span) => `${sentence} for ${span}`,
     firstToday: "The first instalment is part of what you pay today",
     untilCancelled: (/** @type {string} */ sentence) => `${sentence}, until you cancel`,
-    debited: (/** @type {string} */ sentence, /** @type {string} */ every) => `${sentence}, debited ${every}`,
+    debited: (/** @type {string} */ sentence, /** @type {string} */ every, /** @type {string} */ amount) => `${sentence}, debited ${every}${amount && ` (${amount})`}`,
     nothingFollows: "Nothing more to pay later",
     runsOn: (/** @type {string} */ duration) => `${duration}, then renews automatically`,
     fee: (/** @type {string} */ price, /** @type {string | undefined} */ name) => `${name ?? "Registration"}, ${price}`,
@@ -168,6 +168,7 @@ export default {
       registration_fee: (/** @type {string} */ price, /** @type {string | undefined} */ name) => `${name ?? "Registration"} ${price}`,
       first_instalment: (/** @type {string} */ price) => `first instalment ${price}`,
       prorata: (/** @type {string} */ price) => `part of the first month ${price}`,
+      deducted: (/** @type {string} */ price) => `less ${price} for the days before you start`,
     },
     debit: "Direct debit",
     coming: "Your next debits",
@@ -266,6 +267,8 @@ export default {
     follows: "Your payments",
     details: "Your details",
     edit: "Edit",
+    /** @param {string} name */
+    editItem: (name) => `Edit the start date or debit day of ${name}`,
     masked: "Partly hidden: your details are shown in full only on the page where you typed them.",
     correct: "Edit your details",
     other: "More",
@@ -626,6 +629,7 @@ export default {
     expired: { heading: "You have been logged out", lead: "For your safety, a login lasts ten minutes at most. Log in again to continue; nothing is lost." },
     refused: { heading: "That login did not work", lead: "The club’s login was not accepted, so we do not know who you are. Please log in again." },
     left: { heading: "You are logged out", lead: "This page keeps none of your data." },
+    unfinished: { heading: "You are not fully logged out", lead: "Your login has ended, but we could not close your sign-ups in this browser. Keep this page open and reload it once the connection is back." },
     byHand: { label: "Identity token", hint: "On a club’s own site this comes from its login, and visitors do not see it.", continue: "Log in", doing: "Logging in…" },
   },
 

@@ -32,7 +32,7 @@ func TestOffersOnAPhone(t *testing.T) {
 	}{
 		"en-GB": {
 			[]string{"No commitment", "Fixed term", "Paid once"},
-			[]string{"Ages 60 and over", "Weekday mornings with a coach", "Ages 14 to 17", "Monday to Friday, 9:00 to 17:00", "€93.90 due today", "€704.00", "Access Badge, €5.00"}, "Recommended",
+			[]string{"Ages 60 and over", "Weekday mornings with a coach", "Ages 14 to 17", "Monday to Friday, 9:00 to 17:00", "€93.90 due today", "€704.00", "Access Badge, €5.00", "€5.90 per week, until you cancel, debited every month (about €25.57)", "per month for 3 months", "debited every 4 weeks (€27.60)"}, "Recommended",
 		},
 		"fr-FR": {
 			[]string{"Sans engagement", "Avec engagement", "Paiement en une fois"},

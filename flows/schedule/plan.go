@@ -71,12 +71,40 @@ func planOf(o Offer) plan {
 	return p.firstPaid(o)
 }
 
-// firstPaid leaves out the first debit where it is paid at once.
-func (p plan) firstPaid(o Offer) plan {
+// all returns every instalment, the endless one once.
+func (p plan) all() []instalment {
 	all := slices.Clone(p.limited)
 	if p.endless != nil {
 		all = append(all, *p.endless)
 	}
+	return all
+}
+
+// RegularDebit returns what each debit of an offer takes, in minor units. ok is false if nothing is debited, or the
+// debits are unknown or differ by more than a rounded cent or a remainder at the end.
+func RegularDebit(o Offer) (amount int64, basis Basis, ok bool) {
+	p := planOf(o)
+	all := p.all()
+	if p.Basis == Unknown || len(all) == 0 {
+		return 0, Unknown, false
+	}
+	first := all[0]
+	for _, other := range all[1:] {
+		allowed := int64(0)
+		if slices.Contains(other.Rules, Rounded) {
+			allowed = 1
+		}
+		differ := max(other.amount, first.amount) - min(other.amount, first.amount)
+		if differ > allowed && !slices.Contains(other.Rules, Remainder) {
+			return 0, Unknown, false
+		}
+	}
+	return first.amount, p.and(first.Verdict).Basis, true
+}
+
+// firstPaid leaves out the first debit where it is paid at once.
+func (p plan) firstPaid(o Offer) plan {
+	all := p.all()
 	if slices.ContainsFunc(all, func(i instalment) bool { return i.amount < 0 || i.amount > maxAmount }) || len(p.limited) > maxDebits {
 		return unknown(OutOfRange)
 	}

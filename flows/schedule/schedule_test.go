@@ -135,6 +135,35 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// TestRegularDebit covers what an offer says about all of its debits at once.
+func TestRegularDebit(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		offer schedule.Offer
+		want  string
+	}{
+		"a price per month":           {schedule.Offer{Rhythm: "monthly", Recurrences: entries{months(0, 3990)}}, "3990 exact"},
+		"several prices":              {schedule.Offer{Rhythm: "monthly", Recurrences: entries{months(0, 4990), months(0, 1000)}}, "5990 exact"},
+		"weeks by the month":          {schedule.Offer{Rhythm: "monthly", Recurrences: entries{weeks(0, 590)}}, "2557 estimated"},
+		"weeks by the month, limited": {schedule.Offer{Rhythm: "monthly", Occurrences: entries{weeks(13, 590)}}, "2557 estimated"},
+		"a remainder at the end":      {schedule.Offer{Rhythm: "week4", Occurrences: entries{weeks(10, 500)}}, "2000 exact"},
+		"the first is paid at once":   {schedule.Offer{DueNow: 999, FirstInstalmentPaid: true, Rhythm: "monthly", Occurrences: entries{months(2, 100)}}, "100 estimated"},
+		"the price rises":             {schedule.Offer{DueNow: 300, FirstInstalmentPaid: true, Rhythm: "monthly", Occurrences: entries{months(2, 300), months(1, 500)}}, ""},
+		"a month for a cent less":     {schedule.Offer{DueNow: 299, FirstInstalmentPaid: true, Rhythm: "monthly", Occurrences: entries{months(1, 299), months(1, 300)}}, ""},
+		"limited, then endless":       {schedule.Offer{DueNow: 100, FirstInstalmentPaid: true, Rhythm: "monthly", Occurrences: entries{months(2, 100)}, Recurrences: entries{months(0, 400)}}, ""},
+		"nothing follows":             {schedule.Offer{DueNow: 45900}, ""},
+		"a rhythm that is no period":  {schedule.Offer{Rhythm: "now and then", Recurrences: entries{months(0, 3990)}}, ""},
+	} {
+		got := ""
+		if amount, basis, ok := schedule.RegularDebit(test.offer); ok {
+			got = fmt.Sprint(amount, " ", basis)
+		}
+		if got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
 // TestUnknownSchedules: without a reliable estimate, the schedule is unknown.
 func TestUnknownSchedules(t *testing.T) {
 	t.Parallel()

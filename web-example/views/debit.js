@@ -10,10 +10,9 @@ import { text } from "../text.js";
  * @param {string} club
  * @param {HTMLInputElement} start the field with the start date
  * @param {string} [rhythm] of the debits
+ * @param {number} [wanted] what the visitor chose, before or while the days are read again
  */
-export function debitDays(club, start, rhythm) {
-  /** @type {number | undefined} what the visitor chose, perhaps while the days are read again */
-  let wanted;
+export function debitDays(club, start, rhythm, wanted) {
   const element = h("fieldset", { class: "plan-days", "data-debit-days": 0, onchange: () => (wanted = picked()) });
   let asked = 0;
   let read = update();

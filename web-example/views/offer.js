@@ -1,16 +1,16 @@
 // @ts-check
 /** The second step: choose an offer. With a registration in the address, the offer is added to its cart. */
-import { ask, button, h, heading, price, termList } from "../dom.js";
-import { money, per } from "../format.js";
+import { button, h, heading, price, termList } from "../dom.js";
+import { money, per, spanOf } from "../format.js";
 import { add, replace } from "../journey.js";
 import { startKnown } from "../member.js";
 import { go } from "../route.js";
 import { clubName, get, set } from "../store.js";
-import { facts, findOffer, nameOf, recurring, soldHere, startDates, starts, terms } from "../terms.js";
+import { facts, findOffer, leading, nameOf, recurring, soldHere, terms } from "../terms.js";
 import { text } from "../text.js";
 import { backTo, backToMe } from "./back.js";
 import { about } from "./contact.js";
-import { debitDays } from "./debit.js";
+import { askDays } from "./days.js";
 import { askPlan } from "./plan.js";
 import { mayStart, resume } from "./resume.js";
 
@@ -246,18 +246,21 @@ const planLink = (product, offer) =>
  */
 function due(offer) {
   const { dueToday, prorated } = offer;
-  const entry = recurring(offer);
+  const entry = leading(offer);
   if (!entry && !offer.billing && !dueToday.amount) return h("p", { class: "price" }, h("strong", { class: "price-tag" }, text.offer.free));
   const words = prorated ? text.offer.dueIfToday : text.offer.dueToday;
   return h("p", { class: "price" },
     price(entry?.price ?? dueToday),
-    h("span", {}, entry ? per(entry.every) : offer.billing ? text.offer.dueNow : text.offer.once),
+    h("span", {}, entry ? rhythmOf(entry) : offer.billing ? text.offer.dueNow : text.offer.once),
     entry && h("span", { class: "price-today", "data-due-today": dueToday.amount }, words(money(dueToday))));
 }
 
+/** @param {{ every: string, times?: number }} entry */
+const rhythmOf = ({ every, times }) => (times ? text.terms.lasts(per(every), spanOf(every, times)) : per(every));
+
 /** @param {Offer} offer */
 function choose(offer) {
-  if (offer.needs.includes("startDate") || offer.needs.includes("debit")) askDays(offer);
+  if (offer.needs.includes("startDate") || offer.needs.includes("debit")) askDays(offer, take);
   else take({ offerId: offer.id });
 }
 
@@ -277,52 +280,6 @@ function begin(item) {
   const clubChooses = !startDate && findOffer(get().catalogue, offer)?.offer.needs.includes("debit");
   go({ club: place.club, offer, startDate, debitDay: debit?.day ? String(debit.day) : clubChooses ? "0" : undefined });
   scrollTo(0, 0);
-}
-
-/**
- * Asks for the start date and the debit day, as far as the offer needs them, and adds the offer to the cart.
- * @param {Offer} offer
- */
-function askDays(offer) {
-  const asksStart = offer.needs.includes("startDate");
-  const input = h("input", {
-    type: "date", id: "start-date", name: "startDate", "data-field": "startDate",
-    required: true, ...startDates(offer), "aria-describedby": "start-hint start-error", onchange: () => judge(),
-  });
-  const error = h("p", { class: "field-error", id: "start-error", role: "alert" });
-  const days = offer.needs.includes("debit") && debitDays(get().registration?.clubId ?? get().place.club ?? "", input, offer.billing?.rhythm);
-  const dialog = ask(asksStart ? text.offer.start.heading : text.offer.start.debits,
-    h("p", { class: "dialog-about" }, offer.name),
-    h("form", { method: "dialog", novalidate: true, onsubmit },
-      asksStart && [
-        h("label", { for: "start-date" }, text.offer.start.label),
-        h("p", { class: "hint", id: "start-hint" }, starts(offer) || text.offer.start.hint),
-        input,
-        error,
-      ],
-      days && days.element,
-      h("div", { class: "dialog-actions" },
-        button({ class: "button-quiet", onclick: () => dialog.close() }, text.cancel),
-        h("button", { class: "button", "data-continue": true }, text.offer.start.continue))));
-  input.focus();
-
-  /** Says whether the date is possible. */
-  function judge() {
-    const isRight = input.checkValidity();
-    input.setAttribute("aria-invalid", String(!isRight));
-    error.textContent = isRight ? "" : starts(offer) || text.person.fields.startDate.error;
-    return isRight;
-  }
-
-  /** @param {SubmitEvent} event */
-  async function onsubmit(event) {
-    event.preventDefault();
-    if (!judge()) return input.focus();
-    const day = days ? await days.chosen() : undefined;
-    if (!dialog.open) return;
-    dialog.close();
-    take({ offerId: offer.id, ...(asksStart && { startDate: input.value }), ...(day && { debit: { day } }) });
-  }
 }
 
 const skeleton = () =>

@@ -109,8 +109,14 @@ const estimated = ({ basis }) => basis === "estimated" && h("span", { class: "ta
 /** @param {Schedule["dueNow"]} dueNow */
 function parts({ parts: all, extras = [] }) {
   if (all.length + extras.length < 2 && all[0]?.kind === "price") return "";
-  const words = [...all.map(({ kind, amount, name }) => text.plan.parts[kind](money(amount), name)), ...extras.map(({ name, price }) => `${name} ${money(price)}`)].join(", ");
+  const words = [...all.map(part), ...extras.map(({ name, price }) => `${name} ${money(price)}`)].join(", ");
   return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** @param {Schedule["dueNow"]["parts"][number]} part */
+function part({ kind, amount, name }) {
+  if (kind === "prorata" && amount.amount < 0) return text.plan.parts.deducted(money({ ...amount, amount: -amount.amount }));
+  return text.plan.parts[kind](money(amount), name);
 }
 
 /**

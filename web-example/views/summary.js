@@ -2,10 +2,10 @@
 /** The choice so far, next to the step: always open on wide screens, folded to one line on phones. */
 import { h, icon, price } from "../dom.js";
 import { date, money, per } from "../format.js";
-import { cartSchedules, offerSchedules, scheduleKey } from "../journey.js";
+import { offerSchedules, scheduleKey } from "../journey.js";
 import { linkTo, stepOf } from "../route.js";
 import { clubName, get } from "../store.js";
-import { findOffer, nameOf, recurring } from "../terms.js";
+import { findOffer, nameOf } from "../terms.js";
 import { text } from "../text.js";
 import { follows } from "./plan.js";
 
@@ -30,7 +30,7 @@ function ofOffer() {
   const { name, variant } = nameOf(product, offer);
   const request = offerSchedules(get())[0];
   const due = (request && get().schedules[scheduleKey(request)]?.dueNow.amount) ?? offer.dueToday;
-  return fold(text.summary.dueNow, due, debited(offer, request),
+  return fold(text.summary.dueNow, due, debited(offer),
     h("div", { class: "side-lines" },
       h("p", { class: "side-club" }, icon("pin"), clubName(place.club)),
       h("p", { class: "side-offer" }, h("span", {}, h("strong", {}, name), variant && h("small", {}, variant)), h("a", { href: linkTo({ club: place.club }) }, text.summary.change)),
@@ -44,7 +44,7 @@ function ofCart() {
   if (!registration) return null;
   const { cart } = registration;
   const payment = stepOf(get().place, get()) === "payment" ? registration.payment : undefined; // an ended one was for another cart
-  const repeated = cart.items.flatMap(({ offerId }) => findOffer(get().catalogue, offerId) ?? []).flatMap(({ offer }) => debited(offer, cartSchedules(get()).find((one) => one.offer === offer.id)) ?? []);
+  const repeated = cart.items.flatMap(({ offerId }) => debited(findOffer(get().catalogue, offerId)?.offer) ?? []);
   return fold(payment ? text.summary.amount : text.summary.dueNow, payment?.amount ?? cart.dueNow, repeated.length === 1 ? repeated[0] : undefined,
     h("div", { class: "side-lines" },
       h("p", { class: "side-club" }, icon("pin"), clubName(registration.clubId)),
@@ -54,17 +54,10 @@ function ofCart() {
 }
 
 /**
- * The amount of each later debit. A weekly price that is debited monthly is not that amount: the schedule has it.
- * @param {import("../contract").Offer} offer
- * @param {import("../journey.js").ScheduleRequest} [request]
+ * What each later debit takes, if they are all alike.
+ * @param {import("../contract").Offer} [offer]
  */
-function debited(offer, request) {
-  const entry = recurring(offer);
-  if (!offer.billing || entry?.every === offer.billing.rhythm) return entry;
-  const schedule = request && get().schedules[scheduleKey(request)];
-  const regular = schedule?.recurrence ?? schedule?.debits.at(-1);
-  return regular && { price: regular.amount, every: offer.billing.rhythm };
-}
+const debited = (offer) => offer?.billing?.debit && { price: offer.billing.debit, every: offer.billing.rhythm };
 
 /**
  * @param {string} label
