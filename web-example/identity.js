@@ -13,7 +13,8 @@
  * @property {string} token
  * @property {number} until when it ends, by this device's clock in ms
  *
- * @typedef {"expired" | "refused" | "left" | "moved"} Ending `refused`: the gateway never accepted it on this page
+ * @typedef {"expired" | "refused" | "left" | "unfinished" | "moved"} Ending `refused`: the gateway never
+ *   accepted it on this page; `unfinished`: logged out, but sessions of registrations could not be ended
  */
 import { isLocal } from "./simulator.js";
 import { tab } from "./storage.js";

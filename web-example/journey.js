@@ -39,6 +39,10 @@ const KEPT = 3;
 const SESSIONS = "frontdesk.sessions";
 const SESSIONS_KEPT = 20;
 
+/** Where it keeps those whose sessions a logout could not end yet, because the gateway was out of reach. */
+const ENDING = "frontdesk.ending";
+const ENDING_KEPT = 2 * SESSIONS_KEPT;
+
 /** Where it keeps the number of the last member to log in. */
 export const MEMBER = "frontdesk.member";
 
@@ -208,7 +212,7 @@ export async function loadCatalogue(clubId) {
   const whose = known ? identity?.token : undefined;
   const isShown = () => get().catalogue?.clubId === clubId && get().catalogue?.whose === whose && !get().catalogue?.only;
   if (isShown()) return;
-  set({ catalogue: { clubId, whose, products: [], complete: false }, category: undefined });
+  set({ catalogue: { clubId, whose, products: [], complete: false }, category: undefined, schedules: {} });
   const isRead = await load(async () => {
     await readProducts(clubId, whose, (products, complete) => {
       if (isShown()) set({ catalogue: { clubId, whose, products, complete } });
@@ -244,7 +248,8 @@ export const offerSchedules = ({ place: { registration, club, offer, startDate, 
   !registration && club && offer && findOffer(catalogue, offer)?.offer.billing ? [{ club, offer, startDate, debitDay: Number(debitDay) || undefined }] : [];
 
 /**
- * Reads what an offer costs and when, once. This is optional: if it fails, the step does without it.
+ * Reads what an offer costs and when, once. This is optional: if it fails, the step does without it. Days in the address
+ * that the club does not have are removed from it, so that the page asks for them.
  * @param {ScheduleRequest} request
  * @returns {Promise<import("./contract").Schedule | null>}
  */
@@ -253,7 +258,9 @@ export async function loadSchedule(request) {
   const { schedules, catalogue, identity } = get();
   const known = schedules[key];
   if (known) return known;
-  const schedule = await quietly(() => api.getSchedule(request.club, request.offer, request, identity && catalogue?.whose));
+  const schedule = await quietly(() => api.getSchedule(request.club, request.offer, request, identity && catalogue?.whose), ({ code }) => {
+    if (code === "invalid_request" && offerSchedules(get()).some((one) => scheduleKey(one) === key)) go({ club: request.club, offer: request.offer }, { replace: true });
+  });
   set({ schedules: { ...get().schedules, [key]: schedule } });
   return schedule;
 }
@@ -269,13 +276,15 @@ export const readDebitDays = (clubId, startDate) => quietly(async () => (await a
 /**
  * @template Response
  * @param {() => Promise<Response>} read
+ * @param {(problem: api.Problem) => void} [refused]
  */
-async function quietly(read) {
+async function quietly(read, refused = () => {}) {
   try {
     return await read();
   } catch (error) {
     if (!(error instanceof api.Problem)) throw error;
     set({ waiting: false });
+    refused(error);
     return null;
   }
 }
@@ -304,11 +313,12 @@ async function readInProgress(id) {
 }
 
 /**
- * Reads the registration that the address names.
+ * Reads the registration that the address names, unless its buyer has logged out in this browser.
  * @param {string} id
  */
 export async function open(id) {
-  await load(() => read(id));
+  if (idsIn(ENDING, ENDING_KEPT).includes(id)) set({ missing: true });
+  else await load(() => read(id));
 }
 
 /**
@@ -555,22 +565,37 @@ export async function bringAccount(accessToken) {
 }
 
 /**
- * Puts an offer into the cart instead of what is in it. If it is refused, what was chosen before is put back.
+ * Puts an offer into the cart instead of what is in it.
  * @param {import("./contract").NewItem} item
  */
-export const replace = (item) =>
+export const replace = (item) => exchange(get().registration?.cart.items.filter(({ origin }) => origin === "chosen") ?? [], api.clearItems, item);
+
+/**
+ * Changes the days of an item.
+ * @param {import("./contract").Cart["items"][number]} item as it is in the cart
+ * @param {import("./contract").NewItem} changed
+ */
+export const changeItem = (item, changed) => exchange([item], (id) => api.removeItem(id, item.id ?? ""), changed);
+
+/**
+ * Puts an offer into the cart instead of others. If it is refused, they are put back.
+ * @param {import("./contract").Cart["items"]} before
+ * @param {(id: string) => Promise<Registration>} remove
+ * @param {import("./contract").NewItem} item
+ */
+const exchange = (before, remove, item) =>
   attemptHere("item", async (id) => {
-    const before = get().registration?.cart.items.filter(({ origin }) => origin === "chosen") ?? [];
-    settle(`item.${id}`); // the response to an earlier attempt would show what is cleared now
-    show(await api.clearItems(id));
+    settle(`item.${id}`); // the response to an earlier attempt would show what is removed now
+    const removed = await remove(id);
     try {
       await putIn(id, item);
     } catch (error) {
+      show(removed);
       const isRefused = error instanceof api.Problem && !error.passing;
       if (isRefused) for (const { offerId = "", startDate, debit } of before) await quietly(() => putIn(id, { offerId, startDate, debit }));
       throw error;
     }
-    goOn({ registration: id, step: "cart" });
+    goOn({ registration: id, step: "cart" }, { replace: get().place.step !== "instead" });
   });
 
 /**
@@ -700,16 +725,36 @@ export const signOff = () =>
     go({}, { replace: true });
   });
 
-/** Drops what this browser knows of the buyers of its registrations, at once, and ends its sessions of them. */
-export async function endSessions() {
-  const ended = Promise.allSettled(idsIn(SESSIONS, SESSIONS_KEPT).map(api.endSession));
+/**
+ * Drops what this browser knows of the buyers of its registrations, at once, and ends its sessions of them.
+ * @returns {Promise<boolean>} whether all have ended; otherwise, `endLeftSessions` tries again
+ */
+export function endSessions() {
+  browser.keep(ENDING, [...new Set([...idsIn(SESSIONS, SESSIONS_KEPT), ...idsIn(ENDING, ENDING_KEPT)])]);
   keep([]);
   browser.drop(SESSIONS);
   browser.drop(MEMBER);
   settle("start"); // its body has the details
   dropDraft();
   set({ person: {}, given: undefined, link: undefined, inProgress: [], accessToken: undefined });
-  await ended;
+  return endLeftSessions();
+}
+
+/**
+ * Ends the sessions that a logout has not ended.
+ * @returns {Promise<boolean>} whether none is left
+ */
+export async function endLeftSessions() {
+  await Promise.all(idsIn(ENDING, ENDING_KEPT).map(async (id) => {
+    try {
+      await api.endSession(id);
+    } catch (error) {
+      if (!(error instanceof api.Problem)) throw error;
+      if (error.code !== "not_found") return; // this browser has no session of it
+    }
+    browser.keep(ENDING, idsIn(ENDING, ENDING_KEPT).filter((one) => one !== id));
+  }));
+  return !idsIn(ENDING, 1).length;
 }
 
 /**
@@ -744,6 +789,7 @@ const remembered = () => idsIn(IN_PROGRESS, KEPT);
 function remember(id) {
   keep([id, ...remembered().filter((one) => one !== id)].slice(0, KEPT));
   browser.keep(SESSIONS, [id, ...idsIn(SESSIONS, SESSIONS_KEPT).filter((one) => one !== id)].slice(0, SESSIONS_KEPT));
+  browser.keep(ENDING, idsIn(ENDING, ENDING_KEPT).filter((one) => one !== id));
 }
 
 /** @param {string} id */

@@ -204,10 +204,12 @@ const same = (one, other) => one.length === other.length && one.every((value, at
 
 /** Reads what the place in the address needs. */
 async function arrive() {
+  const ended = member.finishLogOut(); // of this browser's last visitor
   if (get().resume && (await journey.resume()) === undefined) return; // the address names the registration now
   const { place, registration } = get();
   if (place.registration) {
     const clubs = journey.loadClubs();
+    await ended;
     if (registration?.id !== place.registration) await journey.open(place.registration);
     if (get().place.registration !== place.registration) return; // the visitor has left it meanwhile
     const clubId = get().registration?.clubId;
@@ -287,6 +289,7 @@ addEventListener("offline", () => set({ waiting: true }));
 addEventListener("online", () => {
   set({ waiting: false });
   if (get().isStuck) arriveAgain();
+  else member.finishLogOut();
 });
 document.addEventListener("visibilitychange", member.watchEnd);
 

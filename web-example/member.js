@@ -7,7 +7,7 @@
 import * as api from "./api.js";
 import { dropIdentity, keepIdentity } from "./identity.js";
 import { intend } from "./intentions.js";
-import { attempt, begun, carryOut, endSessions, MEMBER } from "./journey.js";
+import { attempt, begun, carryOut, endLeftSessions, endSessions, MEMBER } from "./journey.js";
 import { attributed } from "./route.js";
 import { browser } from "./storage.js";
 import { get, set } from "./store.js";
@@ -36,9 +36,13 @@ export function signOut(why) {
 /** Logs the visitor out, such as on a shared computer: their registrations continue only on other devices. */
 export const logOut = () =>
   attempt("leave", async () => {
-    await endSessions();
-    signOut("left");
+    signOut((await endSessions()) ? "left" : "unfinished");
   });
+
+/** Ends what a logout could not end, and says so when it has. */
+export async function finishLogOut() {
+  if ((await endLeftSessions()) && get().ended === "unfinished") set({ ended: "left" });
+}
 
 /** Ends the identity when it expires, even after a sleep in which no timer ran. */
 export function watchEnd() {

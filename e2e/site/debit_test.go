@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
@@ -252,6 +253,31 @@ func TestRemoveItemInBrowser(t *testing.T) {
 	g.payByCard()
 	g.expectMember()
 	g.expectRecords(g.Registration(), expectedRecords{recorded: due, captured: due})
+}
+
+// TestEditDaysInBrowser changes the start date and the debit day of an offer in a cart of two, on the review.
+func TestEditDaysInBrowser(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.fillCart()
+	g.Click(`[data-add]`)
+	g.chooseOffer("subscription", "901")
+	g.WaitVisible(`[data-item="901"]`)
+	day := g.Attribute(`[data-item="901"] [data-debits-on]`, "data-debits-on")
+	later := time.Now().AddDate(0, 0, 9)
+	g.Click(`[data-item="901"] [data-edit]`)
+	g.WaitVisible(`dialog [data-debit-day="` + day + `"]:checked`)
+	g.Fill(`dialog [data-field="startDate"]`, later.Format(time.DateOnly))
+	g.Await("another day can be chosen", `!!document.querySelector("dialog [data-debit-day]:not(:checked)")`)
+	other := g.Attribute(`dialog [data-debit-day]:not(:checked)`, "data-debit-day")
+	g.Click(`dialog label:has([data-debit-day="` + other + `"])`)
+	g.Click(`dialog [data-continue]`)
+	g.WaitVisible(`[data-item="901"] [data-debits-on="` + other + `"]`)
+	g.says(later.Format("2 January 2006"), "Year Pass")
+	if n := g.Count(`[data-item]`); n < 2 {
+		t.Errorf("the cart has %d lines", n)
+	}
+	g.expectFits()
 }
 
 // TestAddAgain checks that an offer is in the club's cart after it was added without a response, removed, and added

@@ -50,6 +50,21 @@ func TestStepsOfALinkedOffer(t *testing.T) {
 	g.Await("the steps include the direct debit", `document.querySelector(".progress-position").textContent.includes("Step 3 of 6")`)
 }
 
+// TestLinkWithImpossibleDays: the page asks for the days before the visitor types anything.
+func TestLinkWithImpossibleDays(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.AllowConsole("status of 422")
+	for _, days := range []string{"&startDate=" + time.Now().AddDate(0, 0, 7).Format(time.DateOnly) + "&debitDay=99", "&startDate=2999-01-01&debitDay=5"} {
+		g.goTo("/?club=11&offer=902" + days)
+		g.WaitVisible(`[data-linked] [data-offer="902"] [data-choose]`)
+		g.Await("the address has no days", `!location.search.includes("Da")`)
+	}
+	g.Click(`[data-linked] [data-choose]`)
+	g.Click(`dialog [data-continue]`)
+	g.WaitVisible(`form[data-form="person"]`)
+}
+
 // TestInvalidLinks checks that the page says that a link is invalid, and how to continue.
 func TestInvalidLinks(t *testing.T) {
 	t.Parallel()

@@ -1,11 +1,13 @@
 package site_test
 
 import (
+	"net/http"
 	"testing"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
 )
 
@@ -101,4 +103,28 @@ func TestBackToAnotherPerson(t *testing.T) {
 	g.WaitVisible(`[data-me="11-001002"]`)
 	g.Eval(`(window.isLater = true, history.go(-2), "")`)
 	g.Await("the first page is of the second person", `!window.isLater && !!document.querySelector('[data-me="11-001002"]') && !document.querySelector('[data-me="11-001001"]')`)
+}
+
+// TestLogOutWithoutTheGateway: what a logout cannot end says so, cannot be opened, and ends as soon as that is possible.
+func TestLogOutWithoutTheGateway(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	registration := g.signUpAs("customer")
+	g.goTo("/?me")
+	g.WaitVisible(`[data-me="11-001001"]`)
+	g.AllowConsole("status of 503")
+	ending := g.HoldRequests("*/session")
+	refuse := func() { ending.Refuse(api.StorageUnavailable, http.StatusServiceUnavailable, 60) } // for longer than the page waits
+	g.Click(`[data-log-out]`)
+	refuse()
+	g.WaitVisible(`[data-logged-out="unfinished"]`)
+	g.says("You are not fully logged out")
+	refuse() // it tries again at once
+	g.goTo("/?registration=" + registration)
+	refuse()
+	g.WaitVisible(`main[data-state="missing"]`)
+	ending.Release()
+	g.goTo("/?me")
+	g.Await("the session has ended", `!(localStorage.getItem("frontdesk.ending") ?? "[]").includes("-")`)
+	g.expectNothingOf(registration)
 }

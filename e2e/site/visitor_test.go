@@ -140,6 +140,7 @@ func (g *siteVisitor) pay() {
 // enterCard enters a card on the processor's page.
 func (g *siteVisitor) enterCard(card string) {
 	g.t.Helper()
+	g.Await("the processor's page has loaded", `document.readyState === "complete"`) // what leaves it sooner can replace it in the history
 	g.Fill(`#card`, card)
 	g.Click(`[data-action="pay"]`)
 }

@@ -2,7 +2,7 @@
 /** The fourth step: review the cart from the club system, with what is due today and later, and pay. */
 import { button, h, heading, icon, price, ticks } from "../dom.js";
 import { date, dayRange, moment, money, monthOf } from "../format.js";
-import { cartSchedules, checkAgain, removeItem } from "../journey.js";
+import { cartSchedules, changeItem, checkAgain, removeItem } from "../journey.js";
 import { can, isSettled, isTooYoungOrOld, linkTo, signsNext, ways } from "../route.js";
 import { get } from "../store.js";
 import { findOffer } from "../terms.js";
@@ -10,6 +10,7 @@ import { text } from "../text.js";
 import { abandonButton } from "./abandon.js";
 import { changes } from "./changes.js";
 import { contact } from "./contact.js";
+import { askDays } from "./days.js";
 import { debitOf } from "./debit.js";
 import { elsewhere, leaveHere } from "./elsewhere.js";
 import { laterForm } from "./later.js";
@@ -80,8 +81,20 @@ const line = (item, removable) =>
       item.origin === "chosen" && partsOf(item),
       debitOf(item, findOffer(get().catalogue, item.offerId)?.offer.billing?.rhythm),
       item.origin !== "chosen" && (isProrata(item) ? h("small", { "data-prorata": true }, prorata(item).why) : h("small", { class: "tag", "data-added": true }, item.price.amount ? text.cart.added : text.cart.included)),
-      removable && item.origin === "chosen" && remover(item)),
+      item.origin === "chosen" && h("div", { class: "line-edits" }, editor(item), removable && remover(item))),
     h("span", { class: "amount" }, money(item.price)));
+
+/**
+ * Changes an item's start date and debit day, if its offer has them.
+ * @param {Cart["items"][number]} item
+ */
+function editor(item) {
+  const { registration, catalogue } = get();
+  const offer = findOffer(catalogue, item.offerId)?.offer;
+  if (!offer || !can(registration, "clear_items") || !offer.needs.some((need) => need === "startDate" || need === "debit")) return null;
+  const chosen = { startDate: item.startDate, debitDay: item.debit?.day };
+  return button({ class: "link", id: `edit-${item.id}`, "data-edit": item.id, "aria-label": text.cart.editItem(item.name), onclick: () => askDays(offer, (changed) => changeItem(item, changed), chosen) }, text.cart.edit);
+}
 
 /** @param {Cart["items"][number]} item */
 const nameOf = (item) => (isProrata(item) ? prorata(item).name : item.name);
@@ -109,7 +122,7 @@ function prorata(item) {
 
 /** @param {Cart["items"][number]} item */
 const remover = ({ id = "", name }) =>
-  h("div", {}, button({ class: "link", "data-remove": id, "aria-label": text.cart.removeItem(name), onclick: () => removeItem(id) }, text.cart.remove));
+  button({ class: "link", "data-remove": id, "aria-label": text.cart.removeItem(name), onclick: () => removeItem(id) }, text.cart.remove);
 
 /** @param {Cart} cart */
 function afterToday(cart) {
