@@ -142,8 +142,11 @@ func (s *saleModel) Validate(t *rapid.T) {
 	}
 }
 
-// Wait lets time pass.
-func (s *saleModel) Wait(t *rapid.T) { s.world.Advance(time.Minute) }
+// Wait lets time pass, and with it the access token's life.
+func (s *saleModel) Wait(*rapid.T) {
+	s.world.Advance(time.Minute)
+	s.bearer = ""
+}
 
 // Check compares the world's books with the model's after every step.
 func (s *saleModel) Check(t *rapid.T) {
