@@ -17,6 +17,7 @@ import (
 	"errors"
 	"log/slog"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"frontdesk/flows"
@@ -57,9 +58,10 @@ const (
 
 // Machine moves every payment from its price to its end.
 type Machine struct {
-	cfg        Config
-	onDemand   onDemandRebuild
-	unverified chan flows.PaymentID
+	cfg         Config
+	onDemand    onDemandRebuild
+	rebuildOwed atomic.Bool // the worker must compare everything
+	unverified  chan flows.PaymentID
 }
 
 // Store is what the machine needs from Redis. Commit, Rebuild and SaveRegistration change records atomically:

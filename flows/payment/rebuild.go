@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -36,8 +35,9 @@ const (
 	groupSpan = 3 * 24 * time.Hour
 	// maxBuyerWait is the age from which a lost payment is cancelled instead of captured.
 	maxBuyerWait = idleIntent + idleAuthorisation
-	// restAfter is how many payments a comparison for losses reads at once. It then rests for rest times as long as that took.
-	restAfter, rest = 100, 4
+	// restAfter is how many payments a comparison for losses reads at once. It then rests for rest times as long as that
+	// took, and at most maxRest.
+	restAfter, rest, maxRest = 100, 4, 5 * time.Second
 	// onDemandEvery bounds the rebuilds on demand of a gateway, however many callers ask.
 	onDemandEvery = time.Minute
 	// onDemandTimeout: callers wait for no longer. The worker completes the rebuild.
@@ -124,8 +124,7 @@ func (m *Machine) rebuildSince(ctx context.Context, since time.Time) (oldest tim
 // onDemandRebuild is the state of the rebuilds on demand.
 type onDemandRebuild struct {
 	flight singleflight.Group
-	last   time.Time   // of the latest rebuild; used only inside flight
-	owed   atomic.Bool // the latest rebuild failed, so the worker must complete it
+	last   time.Time // of the latest rebuild; used only inside flight
 }
 
 // RebuildOnDemand rebuilds what the processor created within WholeWindow, for a record that Redis lacks. After
@@ -144,7 +143,7 @@ func (m *Machine) RebuildOnDemand(ctx context.Context) error {
 		defer span.End()
 		_, err := m.rebuildSince(ctx, now.Add(-WholeWindow))
 		if err != nil {
-			m.onDemand.owed.Store(true)
+			m.OweRebuild()
 			m.cfg.Log.WarnContext(ctx, "lost payments not rebuilt", "error", err)
 		}
 		return nil, err
@@ -152,8 +151,11 @@ func (m *Machine) RebuildOnDemand(ctx context.Context) error {
 	return err
 }
 
-// TakeOwedRebuild reports, once, whether a rebuild on demand failed, so that the worker must do it.
-func (m *Machine) TakeOwedRebuild() bool { return m.onDemand.owed.Swap(false) }
+// OweRebuild makes the worker compare everything, whatever its turns. A comparison for losses ends for it when it rests.
+func (m *Machine) OweRebuild() { m.rebuildOwed.Store(true) }
+
+// TakeOwedRebuild reports, once, whether the worker must compare everything.
+func (m *Machine) TakeOwedRebuild() bool { return m.rebuildOwed.Swap(false) }
 
 // restoreFailedRefund stores a payment again whose refund failed after Redis had dropped the record of its end:
 // a comparison does not reach back so far.
@@ -307,6 +309,7 @@ func (m *Machine) deriveState(p *flows.Payment, remote cards.Payment) (flows.Pay
 
 // anyLost reports whether Redis lacks a payment, or a registration is behind its payments. After a crowd there are tens
 // of thousands: it has one in memory at a time, and rests after each restAfter of them, so that visitors do not notice.
+// It ends early if everything must be compared.
 func (m *Machine) anyLost(ctx context.Context, since time.Time) (bool, error) {
 	began, n := m.cfg.Now(), 0
 	for a, err := range m.candidates(ctx, since) {
@@ -317,7 +320,10 @@ func (m *Machine) anyLost(ctx context.Context, since time.Time) (bool, error) {
 			select {
 			case <-ctx.Done():
 				return false, ctx.Err()
-			case <-m.cfg.After(rest * m.cfg.Now().Sub(began)):
+			case <-m.cfg.After(min(rest*m.cfg.Now().Sub(began), maxRest)):
+			}
+			if m.rebuildOwed.Load() {
+				return false, nil
 			}
 			began = m.cfg.Now()
 		}

@@ -25,17 +25,16 @@ const (
 
 // heartbeat notices that Redis lost something.
 type heartbeat struct {
-	gateway     string                    // identifies this run of the gateway in Redis
-	count       int64                     // of heartbeats so far
-	rebuildOwed atomic.Bool               // this gateway must compare everything, whatever the turns
-	lastSweep   atomic.Pointer[time.Time] // the latest tick in which the sweep and the heartbeat succeeded; zero: none yet
-	wake        chan struct{}             // tells runRebuilds that Redis can be reached
+	gateway   string                    // identifies this run of the gateway in Redis
+	count     int64                     // of heartbeats so far
+	lastSweep atomic.Pointer[time.Time] // the latest tick in which the sweep and the heartbeat succeeded; zero: none yet
+	wake      chan struct{}             // tells runRebuilds that Redis can be reached
 }
 
 // startHeartbeat begins with a comparison: Redis may have lost something before the start.
 func (w *Worker) startHeartbeat() {
 	w.heartbeat.gateway, w.heartbeat.wake = uuid.NewString(), make(chan struct{}, 1)
-	w.heartbeat.rebuildOwed.Store(true)
+	w.cfg.Payments.OweRebuild()
 	w.heartbeat.lastSweep.Store(&time.Time{})
 }
 
@@ -54,7 +53,7 @@ func (w *Worker) tick(ctx context.Context) {
 		w.cfg.Log.WarnContext(ctx, "events and registrations not swept", "error", err)
 	}
 	if err := errors.Join(w.sweep(ctx), w.sendHeartbeat(ctx)); err != nil {
-		w.heartbeat.rebuildOwed.Store(true) // Redis was away, and may come back with less
+		w.cfg.Payments.OweRebuild() // Redis was away, and may come back with less
 		return
 	}
 	w.heartbeat.lastSweep.Store(new(w.cfg.Now()))
@@ -72,7 +71,7 @@ func (w *Worker) sendHeartbeat(ctx context.Context) error {
 	}
 	if before != w.heartbeat.count {
 		w.cfg.Log.ErrorContext(ctx, "redis lost writes; rebuilding from the card processor", "left", w.heartbeat.count, "found", before)
-		w.heartbeat.rebuildOwed.Store(true)
+		w.cfg.Payments.OweRebuild()
 	}
 	w.heartbeat.count++
 	return nil
@@ -105,7 +104,7 @@ func (w *Worker) rebuild(ctx context.Context) bool {
 	defer span.End()
 	err := w.cfg.Payments.Rebuild(ctx, window) // each page has a limit; a long list has none
 	if err != nil {
-		w.heartbeat.rebuildOwed.Store(true)
+		w.cfg.Payments.OweRebuild()
 		if ctx.Err() == nil {
 			w.cfg.Log.ErrorContext(ctx, "redis not compared with the card processor", "error", err)
 		}
@@ -116,8 +115,7 @@ func (w *Worker) rebuild(ctx context.Context) bool {
 // dueWindow returns how far back to compare now; 0: not at all. An owed comparison does
 // not depend on the turns, which Redis may have lost, and takes them because it covers them.
 func (w *Worker) dueWindow(ctx context.Context) (due time.Duration) {
-	owed, onDemand := w.heartbeat.rebuildOwed.Swap(false), w.cfg.Payments.TakeOwedRebuild()
-	if owed || onDemand {
+	if w.cfg.Payments.TakeOwedRebuild() {
 		due = payment.Everything
 	}
 	for _, turn := range []struct {
@@ -126,7 +124,7 @@ func (w *Worker) dueWindow(ctx context.Context) (due time.Duration) {
 	}{{"rebuild:whole", wholeEvery, payment.WholeWindow}, {"rebuild:recent", recentEvery, payment.RecentWindow}} {
 		ours, err := w.cfg.Store.Once(ctx, turn.name, turn.every)
 		if err != nil {
-			w.heartbeat.rebuildOwed.Store(true)
+			w.cfg.Payments.OweRebuild()
 			return 0
 		}
 		if ours {
