@@ -1,6 +1,7 @@
 package flows_test
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
+	"frontdesk/flows/payment"
 )
 
 // TestLossInsideARebuild: while a rebuilding gateway sleeps, Redis gets all its data back and loses it again,
@@ -82,5 +84,30 @@ func TestLossWithAPricedPayment(t *testing.T) {
 	w.rebuild(g)
 	if p := w.stored(g, first.ID); p.State != flows.Cancelled {
 		t.Errorf("%s (%s)", p.State, p.Reason)
+	}
+}
+
+// TestOwedRebuildEndsAComparison: a comparison of many payments that rests makes way when everything must be compared.
+func TestOwedRebuildEndsAComparison(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	lost := w.started(g)
+	for range 100 {
+		w.started(g)
+	}
+	w.redis.Del(t.Context(), redisKey(lost))
+	isLost := func() bool {
+		_, err := g.store.Payment(t.Context(), lost.ID)
+		return errors.Is(err, flows.ErrNotFound)
+	}
+	g.OweRebuild()
+	must(t, func() (bool, error) { return true, g.Rebuild(t.Context(), payment.RecentWindow) })
+	if !isLost() || !g.TakeOwedRebuild() {
+		t.Error("the comparison did not make way")
+	}
+	must(t, func() (bool, error) { return true, g.Rebuild(t.Context(), payment.RecentWindow) })
+	if isLost() {
+		t.Error("the comparison did not find the oldest payment after its rest")
 	}
 }
