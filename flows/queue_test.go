@@ -29,9 +29,15 @@ func (w *world) worker(g *gateway) chan<- time.Time {
 // run runs the background work of the harness's gateway, as worker does.
 func (o *eventHarness) run() chan<- time.Time {
 	w, g, sweeps := o.w, o.g, make(chan time.Time)
+	after := func(d time.Duration) <-chan time.Time {
+		if d < time.Second { // between two verifications
+			return time.After(d)
+		}
+		return sweeps
+	}
 	background := worker.New(worker.Config{
 		Store: g.store, Queue: g.queue, Payments: g.Machine, Changes: jobs.NewHub(g.store), Events: o.Intake, Traces: tracing.IDOnlyProvider(),
-		Now: w.clock.Now, After: func(time.Duration) <-chan time.Time { return sweeps }, Log: g.log, ClocksAgree: o.clocks,
+		Now: w.clock.Now, After: after, Log: g.log, ClocksAgree: o.clocks,
 	})
 	ctx, stop := context.WithCancel(w.Context())
 	ended := make(chan error, 1)

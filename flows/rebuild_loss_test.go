@@ -111,3 +111,21 @@ func TestOwedRebuildEndsAComparison(t *testing.T) {
 		t.Error("the comparison did not find the oldest payment after its rest")
 	}
 }
+
+// TestDamagedPaymentHidesNoLoss: the frequent comparison finds a lost payment that is older than a registration whose
+// latest payment is damaged.
+func TestDamagedPaymentHidesNoLoss(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	lost := w.started(g)
+	w.clock.Advance(time.Second)
+	first := w.abandoned(g)
+	w.clock.Advance(time.Minute)
+	second := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), first.Registration) })
+	w.redis.HSet(t.Context(), redisKey(second), "state", "priced")
+	w.forgetKeys("fd:{" + lost.Registration + "}*")
+	if err := g.Rebuild(t.Context(), payment.RecentWindow); err != nil || !w.knows(lost) {
+		t.Errorf("known %t, %v", w.knows(lost), err)
+	}
+}

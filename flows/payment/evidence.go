@@ -166,13 +166,54 @@ func (m *Machine) needsVerification(p *flows.Payment) bool {
 	return p.State == flows.Recorded && p.DebtAfter == nil && p.Snapshot != nil && p.Snapshot.Debt != nil && m.cfg.Now().Sub(p.UpdatedAt) >= after
 }
 
-// maxUnverified is how many recorded payments wait to be verified in one gateway: about as many as it verifies until
-// the next comparison, which finds the others.
-const maxUnverified = 2000
+// unverified lists recorded payments that comparisons found unverified, each once, in this process: the next comparison
+// finds what a gateway leaves behind. They are not in the queue that gateways share: a crowd leaves thousands, and
+// payments whose buyers wait must not wait behind them.
+type unverified struct {
+	mu     sync.Mutex
+	stack  []flows.PaymentID // comparisons read the newest first, so the oldest is on top
+	listed map[flows.PaymentID]bool
+	more   chan struct{} // has a token while the stack may have payments
+}
 
-// Unverified returns recorded payments that a comparison found unverified, each to be advanced. They are not in the queue
-// that gateways share: a crowd leaves thousands, and payments whose buyers wait must not wait behind them.
-func (m *Machine) Unverified() <-chan flows.PaymentID { return m.unverified }
+func (u *unverified) add(id flows.PaymentID) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if !u.listed[id] {
+		u.stack, u.listed[id] = append(u.stack, id), true
+		u.signal()
+	}
+}
+
+func (u *unverified) signal() {
+	select {
+	case u.more <- struct{}{}:
+	default:
+	}
+}
+
+// NextUnverified waits for a recorded payment that is to be advanced, for its verification. It returns false when the
+// context ends.
+func (m *Machine) NextUnverified(ctx context.Context) (id flows.PaymentID, ok bool) {
+	u := &m.unverified
+	for !ok {
+		select {
+		case <-ctx.Done():
+			return "", false
+		case <-u.more:
+		}
+		u.mu.Lock()
+		if n := len(u.stack); n > 0 {
+			id, ok, u.stack = u.stack[n-1], true, u.stack[:n-1]
+			delete(u.listed, id)
+		}
+		if len(u.stack) > 0 {
+			u.signal()
+		}
+		u.mu.Unlock()
+	}
+	return id, true
+}
 
 // verifyRecorded finds out whether staff settled the sale too, at the moment of the POST. The club
 // system lists no payments, but an overpayment settles the contact's other debts: the debt falls.

@@ -61,7 +61,7 @@ type Machine struct {
 	cfg         Config
 	onDemand    onDemandRebuild
 	rebuildOwed atomic.Bool // the worker must compare everything
-	unverified  chan flows.PaymentID
+	unverified  unverified
 }
 
 // Store is what the machine needs from Redis. Commit, Rebuild and SaveRegistration change records atomically:
@@ -142,7 +142,7 @@ type Config struct {
 
 // New returns the machine.
 func New(cfg Config) *Machine {
-	return &Machine{cfg: cfg, unverified: make(chan flows.PaymentID, maxUnverified)}
+	return &Machine{cfg: cfg, unverified: unverified{listed: map[flows.PaymentID]bool{}, more: make(chan struct{}, 1)}}
 }
 
 // HandleEvent requests an Advance for an event of the processor; the event's content is not

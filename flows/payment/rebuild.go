@@ -37,7 +37,7 @@ const (
 	maxBuyerWait = idleIntent + idleAuthorisation
 	// restAfter is how many payments a comparison for losses reads at once. It then rests for rest times as long as that
 	// took, and at most maxRest.
-	restAfter, rest, maxRest = 100, 4, 5 * time.Second
+	restAfter, rest, maxRest = 100, 4, time.Second
 	// onDemandEvery bounds the rebuilds on demand of a gateway, however many callers ask.
 	onDemandEvery = time.Minute
 	// onDemandTimeout: callers wait for no longer. The worker completes the rebuild.
@@ -336,7 +336,9 @@ func (m *Machine) anyLost(ctx context.Context, since time.Time) (bool, error) {
 		case slices.ContainsFunc(group, candidate.lost):
 			return true, nil
 		}
-		if _, _, behind, err := m.registrationOf(ctx, group); behind != nil || err != nil && !errors.Is(err, flows.ErrNewer) {
+		switch _, _, behind, err := m.registrationOf(ctx, group); {
+		case errors.Is(err, flows.ErrDamaged), errors.Is(err, flows.ErrNewer): // another payment of the registration
+		case behind != nil || err != nil:
 			return true, err
 		}
 	}
@@ -376,10 +378,7 @@ func (m *Machine) loadStored(ctx context.Context, group []candidate) error {
 			m.enqueue(ctx, a.stored.ID)
 		}
 		if !a.lost() && m.needsVerification(a.stored) {
-			select {
-			case m.unverified <- a.stored.ID:
-			default:
-			}
+			m.unverified.add(a.stored.ID)
 		}
 		// The gateway that recorded it ended before the journal held that, or the processor did not respond.
 		if !a.lost() && a.stored.State == flows.Recorded && a.derived.State != flows.Recorded {

@@ -80,10 +80,11 @@ func (p plan) all() []instalment {
 	return all
 }
 
-// RegularDebit returns what each debit of an offer takes, in minor units. ok is false if nothing is debited, or the
-// debits are unknown or differ by more than a rounded cent or a remainder at the end.
+// RegularDebit returns what each debit of an offer takes, in minor units, without one that is paid at once. ok is false
+// if nothing is debited, or the debits are unknown or differ by more than a rounded cent or a remainder at the end.
 func RegularDebit(o Offer) (amount int64, basis Basis, ok bool) {
 	p := planOf(o)
+	p.limited = p.limited[min(p.paid, len(p.limited)):]
 	all := p.all()
 	if p.Basis == Unknown || len(all) == 0 {
 		return 0, Unknown, false

@@ -31,8 +31,9 @@ const (
 	drainTimeout = 35 * time.Second
 	// sweepEvery, within a fifth either way, is how often payments without an event are found.
 	sweepEvery = 15 * time.Second
-	// verifyPause is how long a gateway rests after it has verified a recorded payment: nobody waits for that.
-	verifyPause = 100 * time.Millisecond
+	// verifiers verify recorded payments, at most ten a second together, because nobody waits for that; several, so that a
+	// club system that is slow does not keep them from those of another club.
+	verifiers, verifyPause = 4, 400 * time.Millisecond
 	// sweepLimit is the number of payments that one sweep enqueues at most.
 	sweepLimit = 500
 )
@@ -101,8 +102,10 @@ func (w *Worker) Run(ctx context.Context) error {
 	loops.Go(func() { w.cfg.Changes.Run(ctx) })
 	loops.Go(func() { w.runRebuilds(ctx) })
 	loops.Go(func() { w.renewReceipts(ctx) })
-	loops.Go(func() { w.verify(ctx) })
 	draining.Go(func() { w.dispatch(ctx) })
+	for range verifiers {
+		draining.Go(func() { w.verify(ctx) })
+	}
 	for {
 		w.tick(ctx)
 		select {
@@ -145,23 +148,28 @@ func (w *Worker) advance(ctx context.Context, id flows.PaymentID) {
 	}
 }
 
-// verify advances the recorded payments that comparisons find unverified, one at a time.
+// verify advances the recorded payments that comparisons find unverified, one at a time, until the context ends.
 func (w *Worker) verify(ctx context.Context) {
 	for {
-		select {
-		case <-ctx.Done():
+		id, ok := w.cfg.Payments.NextUnverified(ctx)
+		if !ok {
 			return
-		case id := <-w.cfg.Payments.Unverified():
-			ctx, span := tracing.StartTrace(ctx, w.cfg.Traces, "", "verify", trace.SpanKindInternal)
-			w.advance(ctx, id)
-			span.End()
 		}
+		w.verifyOne(context.WithoutCancel(ctx), id)
 		select {
 		case <-ctx.Done():
 			return
 		case <-w.cfg.After(verifyPause):
 		}
 	}
+}
+
+func (w *Worker) verifyOne(ctx context.Context, id flows.PaymentID) {
+	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
+	defer cancel()
+	ctx, span := tracing.StartTrace(ctx, w.cfg.Traces, "", "verify", trace.SpanKindInternal)
+	defer span.End()
+	w.advance(ctx, id)
 }
 
 // sweep enqueues the payments whose next poll is due.
