@@ -259,7 +259,7 @@ export async function loadSchedule(request) {
   const known = schedules[key];
   if (known) return known;
   const schedule = await quietly(() => api.getSchedule(request.club, request.offer, request, identity && catalogue?.whose), ({ code }) => {
-    if (code === "invalid_request" && offerSchedules(get()).some((one) => scheduleKey(one) === key)) go({ club: request.club, offer: request.offer }, { replace: true });
+    if (code === "invalid_request" && (request.startDate || request.debitDay) && offerSchedules(get()).some((one) => scheduleKey(one) === key)) go({ club: request.club, offer: request.offer }, { replace: true });
   });
   set({ schedules: { ...get().schedules, [key]: schedule } });
   return schedule;
@@ -750,7 +750,7 @@ export async function endLeftSessions() {
       await api.endSession(id);
     } catch (error) {
       if (!(error instanceof api.Problem)) throw error;
-      if (error.code !== "not_found") return; // this browser has no session of it
+      if (error.passing) return;
     }
     browser.keep(ENDING, idsIn(ENDING, ENDING_KEPT).filter((one) => one !== id));
   }));

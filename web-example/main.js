@@ -205,6 +205,7 @@ const same = (one, other) => one.length === other.length && one.every((value, at
 /** Reads what the place in the address needs. */
 async function arrive() {
   const ended = member.finishLogOut(); // of this browser's last visitor
+  if (get().resume) await ended; // it may be of the same registration
   if (get().resume && (await journey.resume()) === undefined) return; // the address names the registration now
   const { place, registration } = get();
   if (place.registration) {
