@@ -3,7 +3,7 @@
 import { button, h, heading, icon, price, ticks } from "../dom.js";
 import { date, dayRange, moment, money, monthOf } from "../format.js";
 import { cartSchedules, changeItem, checkAgain, removeItem } from "../journey.js";
-import { can, isSettled, isTooYoungOrOld, linkTo, signsNext, ways } from "../route.js";
+import { can, go, isSettled, isTooYoungOrOld, linkTo, signsNext, ways } from "../route.js";
 import { get } from "../store.js";
 import { findOffer } from "../terms.js";
 import { text } from "../text.js";
@@ -85,15 +85,21 @@ const line = (item, removable) =>
     h("span", { class: "amount" }, money(item.price)));
 
 /**
- * Changes an item's start date and debit day, if its offer has them.
+ * Changes an item's start date and debit day, if it has them.
  * @param {Cart["items"][number]} item
  */
 function editor(item) {
-  const { registration, catalogue } = get();
-  const offer = findOffer(catalogue, item.offerId)?.offer;
-  if (!offer || !can(registration, "clear_items") || !offer.needs.some((need) => need === "startDate" || need === "debit")) return null;
-  const chosen = { startDate: item.startDate, debitDay: item.debit?.day };
-  return button({ class: "link", id: `edit-${item.id}`, "data-edit": item.id, "aria-label": text.cart.editItem(item.name), onclick: () => askDays(offer, (changed) => changeItem(item, changed), chosen) }, text.cart.edit);
+  const { id, name, startDate, debit } = item;
+  if (!(startDate || debit) || !can(get().registration, "clear_items")) return null;
+  return button({ class: "link", id: `edit-${id}`, "data-edit": id, "aria-label": text.cart.editItem(name), onclick: edit }, text.cart.edit);
+
+  /** The catalogue says what to ask for. Without it, as for a member's own offer, the visitor chooses anew. */
+  function edit() {
+    const { registration, catalogue } = get();
+    const found = findOffer(catalogue, item.offerId);
+    if (found) askDays(found.offer, (changed) => changeItem(item, changed), { startDate, debitDay: debit?.day });
+    else go({ registration: registration?.id, step: "instead" });
+  }
 }
 
 /** @param {Cart["items"][number]} item */
