@@ -120,8 +120,8 @@ func (h *harness) visitors() *visitors {
 // leave waits until all visitors have left, and stops the gateway, which would otherwise go on working for them.
 func (v *visitors) leave() {
 	v.present.Wait()
-	v.harness.must(v.process.Stop())
-	v.harness.must(v.upstreams.Stop())
+	v.must(v.process.Stop())
+	v.must(v.upstreams.Stop())
 }
 
 // block carries out a plan, and repeats it until it counts.
