@@ -117,7 +117,7 @@ func (h *harness) visitors() *visitors {
 	return v
 }
 
-// leave waits until all visitors have left, and stops the gateway, which would otherwise go on working for them.
+// leave waits until all visitors have left, and stops the gateway, which would otherwise keep working for them.
 func (v *visitors) leave() {
 	v.present.Wait()
 	v.must(v.process.Stop())
