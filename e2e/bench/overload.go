@@ -128,7 +128,7 @@ func measureCrowd(times float64) func(*harness) []row {
 		short := alternate(rounds, few, many)
 		v.present.Wait()
 		fresh := h.visitors()
-		later := alternate(3, func() *block { return fresh.block(usual, brief) }, few)
+		later := alternate(rounds, func() *block { return fresh.block(usual, brief) }, few)
 		v.present.Wait()
 		fresh.present.Wait()
 		return crowdRows(name, usual, long, short, later)
