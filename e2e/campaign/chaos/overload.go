@@ -36,7 +36,7 @@ const (
 const (
 	// overloadBuyers is the number of concurrent buyers. overloadCrowd is the number of concurrent
 	// newcomers who only start a registration: several times what two gateways have places for.
-	overloadBuyers, overloadCrowd = 8, 150
+	overloadBuyers, overloadCrowd = 8, 400
 	// overloadPause is the pause between a newcomer's response and the next newcomer.
 	overloadPause = 500 * time.Millisecond
 	// overloadPhase is how long each kind of trouble lasts.
