@@ -65,7 +65,7 @@ export async function attempt(doing, action) {
     leaving = (await action()) === true;
     return undefined;
   } catch (error) {
-    return await failed(error);
+    return await failed(error, doing);
   } finally {
     const end = () => mine === turn && get().busy === doing && set({ busy: undefined, waiting: false });
     if (leaving) setTimeout(end, LEAVES_WITHIN);
@@ -89,10 +89,17 @@ const goOn = (place, options) => {
   if (get().place.registration === place.registration) go(place, options);
 };
 
-/** @param {unknown} error */
-async function failed(error) {
+/**
+ * @param {unknown} error
+ * @param {Doing} doing
+ */
+async function failed(error, doing) {
   if (!(error instanceof api.Problem)) throw error;
   const id = get().registration?.id;
+  if (id && doing === "pay" && error.code === "not_found") {
+    gone(id);
+    return error;
+  }
   if (id && BEHIND.includes(error.code)) await refresh(id);
   if (error.code !== "cart_invalid" || !isSettled(get().registration)) set({ problem: error }); // the cart says itself that it is settled
   return error;
@@ -349,9 +356,14 @@ async function read(id, options) {
     showChange(response);
   } catch (error) {
     if (!(error instanceof api.Problem) || error.code !== "not_found") throw error;
-    forget(id);
-    if (get().place.registration === id) set({ missing: true });
+    gone(id);
   }
+}
+
+/** @param {string} id of a registration that the gateway no longer has */
+function gone(id) {
+  forget(id);
+  if (get().place.registration === id) set({ missing: true });
 }
 
 /**

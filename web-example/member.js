@@ -8,7 +8,7 @@ import * as api from "./api.js";
 import { dropIdentity, keepIdentity } from "./identity.js";
 import { intend } from "./intentions.js";
 import { attempt, begun, carryOut, endLeftSessions, endSessions, MEMBER } from "./journey.js";
-import { attributed } from "./route.js";
+import { attributed, go } from "./route.js";
 import { browser } from "./storage.js";
 import { get, set } from "./store.js";
 import { text } from "./text.js";
@@ -171,7 +171,10 @@ export async function confirmMove(code) {
   const problem = await change("sign", async (token) => {
     const transfer = await carryOut(intend("transfer.sign", { code }, undefined, { secret: true }), (one) => api.signTransfer(token, one));
     set({ transfer });
-    if (transfer.state === "signed") signOut("moved");
+    if (transfer.state === "signed") {
+      signOut("moved");
+      go({ me: true }, { replace: true }); // the next login is not for another move
+    }
   });
   if (problem && !problem.passing) await read(async (token) => ({ transfer: await moveOf(token) }));
   return problem;

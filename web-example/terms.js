@@ -48,6 +48,15 @@ export function starts({ startDates: limits }) {
 }
 
 /**
+ * What is wrong with a start date.
+ * @param {Offer} offer
+ * @param {HTMLInputElement} input with the earliest and the latest one
+ */
+export function wrongStart(offer, { validity, max }) {
+  return starts(offer) || (validity.rangeOverflow ? text.offer.start.latest(date(max)) : text.person.fields.startDate.error);
+}
+
+/**
  * Whether a person has the right age for an offer on the day that it starts.
  * @param {Offer} offer
  * @param {string} birthDate YYYY-MM-DD
@@ -186,10 +195,10 @@ export function findOffer(catalogue, offerId) {
  * What to call an offer: the product's name, and what distinguishes the offer from the product's others, such as "monthly".
  * @param {import("./contract").Product} product
  * @param {Offer} offer
- * @returns {{ name: string, variant: string }} `variant` is empty for a product's only offer
+ * @returns {{ name: string, variant: string }} `variant` is empty for a product's only offer, if all are read
  */
 export function nameOf(product, offer) {
-  if (product.offers.length === 1) return { name: product.name, variant: "" };
+  if (product.offers.length === 1 && !get().catalogue?.only) return { name: product.name, variant: "" };
   const rest = offer.name.startsWith(product.name) ? offer.name.slice(product.name.length) : offer.name;
   return { name: product.name, variant: rest.replace(/^[\s,:·–-]+/, "") };
 }

@@ -77,10 +77,10 @@ export default {
     label: "Your link for the other device",
     copy: "Copy the link",
     copied: "Copied",
-    leave: "Sign out on this device",
-    leaveAsk: "Sign out on this device?",
-    leaveWhy: "For shared computers. Your sign-up is kept, but you can only continue it here with a link from another device.",
-    stay: "Stay signed in",
+    leave: "Log out on this device",
+    leaveAsk: "Log out on this device?",
+    leaveWhy: "For shared computers. This browser can then open your sign-up only with a link. If you want to continue it later, first make one with “Continue on another device”.",
+    stay: "Stay logged in",
     lead: (/** @type {string} */ moment) => `It works once, until ${moment}. Send it only to yourself: anyone who opens it can continue your sign-up.`,
   },
 
@@ -135,6 +135,8 @@ export default {
       label: "Start date",
       hint: "Today or any later day.",
       continue: "Continue",
+      save: "Save",
+      latest: (/** @type {string} */ date) => `Choose a day up to ${date}.`,
     },
   },
 
@@ -269,7 +271,7 @@ export default {
     edit: "Edit",
     /** @param {string} name */
     editItem: (name) => `Edit the start date or debit day of ${name}`,
-    masked: "Partly hidden: your details are shown in full only on the page where you typed them.",
+    masked: "Partly hidden for your privacy: your details are shown in full only until the page is reloaded.",
     correct: "Edit your details",
     other: "More",
     more: "Add another offer",
@@ -364,9 +366,9 @@ export default {
   },
 
   prospect: {
-    open: "I already have an account with the club",
+    open: "I already have an account with one of your clubs",
     heading: "Use your existing account",
-    lead: "If you already have an account with another of our clubs, it replaces the details that you entered here.",
+    lead: "If you already have an account with one of our clubs, it replaces the details that you entered here.",
     label: "Access token of your account",
     hint: "On a club’s own site this comes from its login, and visitors do not see it.",
     personas: "Open the list of personas",
@@ -535,7 +537,7 @@ export default {
     identity_unavailable: "The club’s login is not reachable at the moment. Please try again soon.",
     contact_banned: "Online purchases are not available for your account. Please contact your club.",
     other_club: "Your account is at another club. Sign up at that club, or move to this one first.",
-    not_found: "This no longer exists.",
+    not_found: "We cannot find this any more. It may have been changed or removed elsewhere: please reload the page.",
     forbidden_origin: "Your browser’s settings keep this page from working. Please open it in a normal window.",
     challenge_required: "Please confirm that you are not a robot, then try again.",
     rate_limited: "Too many requests in a short time. Please wait a moment, then try again.",
@@ -579,7 +581,7 @@ export default {
   debit: {
     open: "The club chooses the day of the debits.",
     on: (/** @type {number} */ day) => `Debits on the ${ordinal(day)}`,
-    first: (/** @type {number} */ day, /** @type {string} */ every) => `First debit on the ${ordinal(day)}${every && `, then ${every}`}`,
+    first: (/** @type {string} */ date, /** @type {string} */ every) => `First debit on ${date}${every && `, then ${every}`}`,
   },
 
   changes: {
@@ -599,7 +601,7 @@ export default {
     go: "Log in with your club account",
     byHand: "Enter it by hand",
     empty: "Paste the token.",
-    mock: "Nothing is real here, and you act as the login: press the key left of 1 and choose a person under “People”, or copy a token from the list of personas.",
+    mock: "Nothing is real here, and you act as the login: open the developer panel (“mock” at the edge of the page, or the key left of 1) and choose a person under “People”, or copy a token from the list of personas.",
     account: "You are logged in to your account. Should it replace the details that you entered here?",
     other: "No, use another account",
   },
@@ -624,12 +626,12 @@ export default {
     own: (/** @type {string} */ club) => `What ${club} offers you, at your prices, including all taxes.`,
     consents: "What the club may send you",
     transfer: "Move to another club",
-    leave: "Log out here",
+    leave: "Log out on this device",
     login: { heading: "Log in to your club", lead: "Your member number and your consents are private, and only you can move to another club, so please log in first." },
     expired: { heading: "You have been logged out", lead: "For your safety, a login lasts ten minutes at most. Log in again to continue; nothing is lost." },
     refused: { heading: "That login did not work", lead: "The club’s login was not accepted, so we do not know who you are. Please log in again." },
     left: { heading: "You are logged out", lead: "This page keeps none of your data." },
-    unfinished: { heading: "You are not fully logged out", lead: "Your login has ended, but we could not close your sign-ups in this browser. Keep this page open and reload it once the connection is back." },
+    unfinished: { heading: "You are not fully logged out", lead: "Your login has ended, but we could not close your sign-ups in this browser yet. Keep this page open and try again in a minute." },
     byHand: { label: "Identity token", hint: "On a club’s own site this comes from its login, and visitors do not see it.", continue: "Log in", doing: "Logging in…" },
   },
 

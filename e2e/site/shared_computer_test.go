@@ -120,6 +120,9 @@ func TestLogOutWithoutTheGateway(t *testing.T) {
 	g.WaitVisible(`[data-logged-out="unfinished"]`)
 	g.says("You are not fully logged out")
 	refuse() // it tries again at once
+	g.Click(`[data-end-again]`)
+	refuse()
+	g.WaitVisible(`[data-logged-out="unfinished"] [data-end-again]:not(:disabled)`)
 	g.goTo("/?registration=" + registration)
 	refuse()
 	g.WaitVisible(`main[data-state="missing"]`)

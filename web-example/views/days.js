@@ -2,7 +2,7 @@
 /** The dialog that asks when an offer starts and on which day it is debited. */
 import { ask, button, h } from "../dom.js";
 import { get } from "../store.js";
-import { startDates, starts } from "../terms.js";
+import { startDates, starts, wrongStart } from "../terms.js";
 import { text } from "../text.js";
 import { debitDays } from "./debit.js";
 
@@ -33,14 +33,15 @@ export function askDays(offer, take, chosen = {}) {
       days && days.element,
       h("div", { class: "dialog-actions" },
         button({ class: "button-quiet", onclick: () => dialog.close() }, text.cancel),
-        h("button", { class: "button", "data-continue": true }, text.offer.start.continue))));
-  input.focus();
+        h("button", { class: "button", "data-continue": true }, chosen.debitDay || chosen.startDate ? text.offer.start.save : text.offer.start.continue))));
+  if (asksStart) input.focus();
+  else if (days) days.chosen().then(() => /** @type {HTMLElement | null} */ (days.element.querySelector("input:checked"))?.focus());
 
   /** Says whether the date is possible. */
   function judge() {
     const isRight = input.checkValidity();
     input.setAttribute("aria-invalid", String(!isRight));
-    error.textContent = isRight ? "" : starts(offer) || text.person.fields.startDate.error;
+    error.textContent = isRight ? "" : wrongStart(offer, input);
     return isRight;
   }
 

@@ -1,8 +1,9 @@
 // @ts-check
 /** The day of the direct debits, chosen together with the start date, on which the possible days depend. */
 import { h } from "../dom.js";
-import { every, keepsDay } from "../format.js";
-import { readDebitDays } from "../journey.js";
+import { date, every, keepsDay } from "../format.js";
+import { cartSchedules, readDebitDays, scheduleKey } from "../journey.js";
+import { get } from "../store.js";
 import { text } from "../text.js";
 
 /**
@@ -49,9 +50,13 @@ const choices = (listed, chosen, rhythm = "") => [
 ];
 
 /**
- * The day of an item's debits, if the buyer has chosen one.
+ * When an item is debited, if the buyer has chosen a day. For debits by the week, the day is only that of the first one.
  * @param {import("../contract").Cart["items"][number]} item
  * @param {string} [rhythm] of the debits, once it is read
  */
-export const debitOf = ({ debit }, rhythm = "") =>
-  debit?.day && h("small", { "data-debits-on": debit.day }, keepsDay(rhythm) ? text.debit.on(debit.day) : text.debit.first(debit.day, rhythm && every(rhythm)));
+export function debitOf({ offerId, debit }, rhythm = "") {
+  const request = cartSchedules(get()).find(({ offer }) => offer === offerId);
+  const first = request && get().schedules[scheduleKey(request)]?.firstStatement.find(({ kind }) => kind === "debit")?.date;
+  if (!debit?.day || !(keepsDay(rhythm) || first)) return null;
+  return h("small", { "data-debits-on": debit.day }, keepsDay(rhythm) ? text.debit.on(debit.day) : text.debit.first(date(first ?? ""), every(rhythm)));
+}

@@ -32,6 +32,7 @@ function loggedOut() {
   const words = ended && ended !== "moved" ? text.me[ended] : text.me.login;
   return h("div", { class: "member", "data-logged-out": ended ?? "" },
     h("div", { class: "step-head" }, heading(words.heading), h("p", { class: "lead" }, words.lead)),
+    ended === "unfinished" && button({ class: "button button-quiet", id: "end-again", "data-end-again": true, onclick: logOut }, text.retry),
     login("identityToken", signIn, text.me.byHand));
 }
 

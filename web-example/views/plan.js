@@ -4,7 +4,7 @@ import { ask, button, h, icon, termList, ticks } from "../dom.js";
 import { date, every, money } from "../format.js";
 import { cartSchedules, loadSchedule, scheduleKey } from "../journey.js";
 import { get } from "../store.js";
-import { findOffer, startDates, starts, terms } from "../terms.js";
+import { findOffer, startDates, starts, terms, wrongStart } from "../terms.js";
 import { text } from "../text.js";
 import { debitDays } from "./debit.js";
 
@@ -48,15 +48,16 @@ function asInCart(schedule) {
 }
 
 /**
- * What an item's price consists of, where its schedule has no line for today; nothing if the schedule does not say.
+ * What an item's price consists of, unless it is only the price of the first period; nothing if its schedule does not say. A
+ * prorata has a line of its own in most carts.
  * @param {import("../contract").Cart["items"][number]} item
  */
 export function partsOf({ offerId, price }) {
   const request = cartSchedules(get()).find(({ offer }) => offer === offerId);
   const dueNow = request && get().schedules[scheduleKey(request)]?.dueNow;
-  if (!dueNow || dueNow.amount.amount === get().registration?.cart.dueNow.amount) return null;
-  const own = { ...dueNow, extras: [] };
-  return own.parts.reduce((sum, { amount }) => sum + amount.amount, 0) === price.amount && h("small", { "data-parts": true }, parts(own));
+  const own = dueNow && [dueNow.parts, dueNow.parts.filter(({ kind }) => kind !== "prorata")].find((some) => some.reduce((sum, { amount }) => sum + amount.amount, 0) === price.amount);
+  const words = own && parts({ ...dueNow, parts: own, extras: [] });
+  return words && h("small", { "data-parts": true }, words);
 }
 
 /** What is said where the later payments cannot be read. */
@@ -220,7 +221,7 @@ export function askPlan(product, offer, join) {
     const mine = ++asked;
     const wrong = !start.checkValidity();
     start.setAttribute("aria-invalid", String(wrong));
-    error.textContent = wrong ? starts(offer) || text.person.fields.startDate.error : "";
+    error.textContent = wrong ? wrongStart(offer, start) : "";
     if (wrong) return place.replaceChildren();
     const debitDay = await days.chosen();
     if (mine !== asked) return; // the visitor has made another choice meanwhile

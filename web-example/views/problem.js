@@ -39,7 +39,8 @@ function wordsFor(problem) {
 const IN_LINKS = /** @type {Record<string, string>} */ ({ invitation: "invitation_invalid", resume: "resumption_invalid" });
 
 /** @param {import("../api.js").Problem} problem */
-const linkOf = ({ code, errors }) => errors.map(({ pointer }) => IN_LINKS[fieldOf(pointer)]).find((known) => known && ["invalid_request", known].includes(code));
+const linkOf = ({ code, errors }) =>
+  code === "invalid_request" && get().place.invitation ? "invitation_invalid" : errors.map(({ pointer }) => IN_LINKS[fieldOf(pointer)]).find((known) => known && ["invalid_request", known].includes(code));
 
 /**
  * Whether an invitation was refused in a browser with a sign-up in progress, which the invitation may have started.
