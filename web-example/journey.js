@@ -247,6 +247,15 @@ export const cartSchedules = ({ registration, catalogue }) =>
     offerId && findOffer(catalogue, offerId)?.offer.billing ? [{ club: registration.clubId, offer: offerId, startDate, debitDay: debit?.day }] : []) ?? [];
 
 /**
+ * The schedule of an item in the cart, if it has been read.
+ * @param {import("./contract").Cart["items"][number]} item
+ */
+export function scheduleOf({ offerId }) {
+  const request = cartSchedules(get()).find(({ offer }) => offer === offerId);
+  return request && get().schedules[scheduleKey(request)];
+}
+
+/**
  * The schedule of the offer that the address names, if it is billed after today; none once there is a registration.
  * @param {import("./store.js").State} state
  * @returns {ScheduleRequest[]}

@@ -2,8 +2,7 @@
 /** The day of the direct debits, chosen together with the start date, on which the possible days depend. */
 import { h } from "../dom.js";
 import { date, every, keepsDay } from "../format.js";
-import { cartSchedules, readDebitDays, scheduleKey } from "../journey.js";
-import { get } from "../store.js";
+import { readDebitDays, scheduleOf } from "../journey.js";
 import { text } from "../text.js";
 
 /**
@@ -54,9 +53,9 @@ const choices = (listed, chosen, rhythm = "") => [
  * @param {import("../contract").Cart["items"][number]} item
  * @param {string} [rhythm] of the debits, once it is read
  */
-export function debitOf({ offerId, debit }, rhythm = "") {
-  const request = cartSchedules(get()).find(({ offer }) => offer === offerId);
-  const first = request && get().schedules[scheduleKey(request)]?.firstStatement.find(({ kind }) => kind === "debit")?.date;
+export function debitOf(item, rhythm = "") {
+  const { debit } = item;
+  const first = scheduleOf(item)?.firstStatement.find(({ kind }) => kind === "debit")?.date;
   if (!debit?.day || !(keepsDay(rhythm) || first)) return null;
   return h("small", { "data-debits-on": debit.day }, keepsDay(rhythm) ? text.debit.on(debit.day) : text.debit.first(date(first ?? ""), every(rhythm)));
 }

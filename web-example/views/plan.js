@@ -2,7 +2,7 @@
 /** What an offer costs, and when: the first debits, then how they continue. Start reading at `plan`. */
 import { ask, button, h, icon, termList, ticks } from "../dom.js";
 import { date, every, money } from "../format.js";
-import { cartSchedules, loadSchedule, scheduleKey } from "../journey.js";
+import { loadSchedule, scheduleKey, scheduleOf } from "../journey.js";
 import { get } from "../store.js";
 import { findOffer, startDates, starts, terms, wrongStart } from "../terms.js";
 import { text } from "../text.js";
@@ -52,10 +52,10 @@ function asInCart(schedule) {
  * prorata has a line of its own in most carts.
  * @param {import("../contract").Cart["items"][number]} item
  */
-export function partsOf({ offerId, price }) {
-  const request = cartSchedules(get()).find(({ offer }) => offer === offerId);
-  const dueNow = request && get().schedules[scheduleKey(request)]?.dueNow;
-  const own = dueNow && [dueNow.parts, dueNow.parts.filter(({ kind }) => kind !== "prorata")].find((some) => some.reduce((sum, { amount }) => sum + amount.amount, 0) === price.amount);
+export function partsOf(item) {
+  const dueNow = scheduleOf(item)?.dueNow;
+  const isPrice = (/** @type {Schedule["dueNow"]["parts"]} */ some) => some.reduce((sum, { amount }) => sum + amount.amount, 0) === item.price.amount;
+  const own = dueNow && [dueNow.parts, dueNow.parts.filter(({ kind }) => kind !== "prorata")].find(isPrice);
   const words = own && parts({ ...dueNow, parts: own, extras: [] });
   return words && h("small", { "data-parts": true }, words);
 }
