@@ -173,7 +173,7 @@ type unverified struct {
 	mu     sync.Mutex
 	stack  []flows.PaymentID // comparisons read the newest first, so the oldest is on top
 	listed map[flows.PaymentID]bool
-	more   chan struct{} // has a token while the stack may have payments
+	more   chan struct{} // has a token if the stack may have payments
 }
 
 func (u *unverified) add(id flows.PaymentID) {
@@ -181,38 +181,38 @@ func (u *unverified) add(id flows.PaymentID) {
 	defer u.mu.Unlock()
 	if !u.listed[id] {
 		u.stack, u.listed[id] = append(u.stack, id), true
-		u.signal()
+		select {
+		case u.more <- struct{}{}:
+		default:
+		}
 	}
 }
 
-func (u *unverified) signal() {
-	select {
-	case u.more <- struct{}{}:
-	default:
+func (u *unverified) take() (id flows.PaymentID, ok bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	n := len(u.stack)
+	if n == 0 {
+		return "", false
 	}
+	id, u.stack = u.stack[n-1], u.stack[:n-1]
+	delete(u.listed, id)
+	return id, true
 }
 
-// NextUnverified waits for a recorded payment that is to be advanced, for its verification. It returns false when the
-// context ends.
+// NextUnverified returns a recorded payment that is to be advanced, for its verification. Without one, it waits for one; false
+// if the context ends first. One caller at a time.
 func (m *Machine) NextUnverified(ctx context.Context) (id flows.PaymentID, ok bool) {
-	u := &m.unverified
-	for !ok {
+	for {
+		if id, ok = m.unverified.take(); ok {
+			return id, true
+		}
 		select {
 		case <-ctx.Done():
 			return "", false
-		case <-u.more:
+		case <-m.unverified.more:
 		}
-		u.mu.Lock()
-		if n := len(u.stack); n > 0 {
-			id, ok, u.stack = u.stack[n-1], true, u.stack[:n-1]
-			delete(u.listed, id)
-		}
-		if len(u.stack) > 0 {
-			u.signal()
-		}
-		u.mu.Unlock()
 	}
-	return id, true
 }
 
 // verifyRecorded finds out whether staff settled the sale too, at the moment of the POST. The club

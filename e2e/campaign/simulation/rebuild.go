@@ -13,12 +13,22 @@ const (
 	rebuildEvery  = 4 * time.Minute    // whether a loss was noticed or not
 )
 
-// rebuild has a gateway restore what Redis lost, and repeats until it is done.
+// noWait has ended.
+var noWait = func() context.Context {
+	ctx, end := context.WithCancel(context.Background())
+	end()
+	return ctx
+}()
+
+// rebuild has a gateway restore what Redis lost, and repeats until it is done. It then verifies what it found unverified.
 func (f *journey) rebuild(d time.Duration) {
 	f.spawn(d, f.anyGateway(), "rebuild", func(ctx context.Context, t *task) {
 		if err := t.gateway.payments.Rebuild(ctx, rebuildWindow); err != nil || t.dead.Load() {
 			f.tracef("%s: rebuild: %v", t.gateway.name, err)
 			f.rebuild(rebuildAgain)
+		}
+		for id, ok := t.gateway.payments.NextUnverified(noWait); ok; id, ok = t.gateway.payments.NextUnverified(noWait) {
+			f.advance(0, id)
 		}
 	})
 }

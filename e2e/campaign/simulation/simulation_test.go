@@ -8,10 +8,10 @@ import (
 	"frontdesk/e2e/campaign/simulation"
 )
 
-// TestJourneys plays enough journeys for every kind of fault to happen.
+// TestJourneys plays enough journeys for every kind of fault to happen, and for what goes wrong once in a hundred journeys.
 func TestJourneys(t *testing.T) {
 	t.Parallel()
-	c, o := simulation.Campaign(), campaign.Options{Seed: 1, Count: 100, MinFaults: map[string]int{}}
+	c, o := simulation.Campaign(), campaign.Options{Seed: 1, Count: 300, MinFaults: map[string]int{}}
 	for _, kind := range c.Faults {
 		o.MinFaults[kind] = 1
 	}
