@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -127,5 +128,138 @@ func TestDamagedPaymentHidesNoLoss(t *testing.T) {
 	w.forgetKeys("fd:{" + lost.Registration + "}*")
 	if err := g.Rebuild(t.Context(), payment.RecentWindow); err != nil || !w.knows(lost) {
 		t.Errorf("known %t, %v", w.knows(lost), err)
+	}
+}
+
+// TestLookupsAfterALoss: Redis lost two carts. The holder of each learns within a minute that the processor has no payment
+// for it, and is told so again without another look. Nobody is told without a look that began after the loss was seen.
+func TestLookupsAfterALoss(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	first, firstToken := w.visited(g)
+	second, secondToken := w.visited(g)
+	third, thirdToken := w.visited(g)
+	w.wipe()
+	expect := func(view flows.View, token string, code flows.Code, lists int) {
+		t.Helper()
+		if _, err := g.registrations.Get(t.Context(), view.ID, token); flows.CodeOf(err) != code || w.listed() != lists {
+			t.Errorf("%v after %d lists, not %s after %d", err, w.listed(), code, lists)
+		}
+	}
+	w.fail("GET", "/sandbox/payments", 1)
+	expect(first, firstToken, flows.ProcessorUnavailable, 1)
+	expect(first, firstToken, flows.StorageUnavailable, 1)
+	w.clock.Advance(time.Minute)
+	expect(first, firstToken, flows.NotFound, 2)
+	w.clock.Advance(time.Second)
+	expect(second, secondToken, flows.StorageUnavailable, 2)
+	expect(first, firstToken, flows.NotFound, 2)
+	w.clock.Advance(time.Minute - time.Second)
+	expect(first, firstToken, flows.NotFound, 3)
+	w.clock.Advance(time.Second)
+	expect(second, secondToken, flows.NotFound, 3)
+	expect(third, thirdToken, flows.StorageUnavailable, 3)
+	w.clock.Advance(time.Hour)
+	expect(second, secondToken, flows.NotFound, 4)
+	expect(third, thirdToken, flows.NotFound, 4)
+}
+
+// TestLookupFindsALatePayment: Redis loses a payment whose creation is on its way to the processor. Its holder is told that
+// it does not exist; a minute later, it is found.
+func TestLookupFindsALatePayment(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	r, token := w.visited(g)
+	get := func() (flows.View, error) { return g.registrations.Get(t.Context(), r.ID, token) }
+	w.injectFault("POST", "/sandbox/payments", func() {
+		w.wipe()
+		if _, err := get(); flows.CodeOf(err) != flows.NotFound {
+			t.Errorf("before the creation: %v", err)
+		}
+	}, nil)
+	if _, err := g.registrations.Pay(t.Context(), r.ID, token, flows.StartPayment{Method: "card"}); err == nil {
+		t.Error("the buyer was given a payment that Redis had lost")
+	}
+	w.clock.Advance(time.Minute)
+	if view := must(t, get); view.Payment == nil || view.Payment.ProcessorID != w.sandbox.Payments()[0].ID {
+		t.Errorf("after the creation: %+v", view.Payment)
+	}
+}
+
+// TestLookupAfterASecondLoss: what a rebuild has found is looked up again when Redis loses it again, however soon.
+func TestLookupAfterASecondLoss(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	r, token := w.visited(g)
+	get := func() (flows.View, error) { return g.registrations.Get(t.Context(), r.ID, token) }
+	must(t, func() (*flows.Payment, error) {
+		return g.registrations.Pay(t.Context(), r.ID, token, flows.StartPayment{Method: "card"})
+	})
+	w.wipe()
+	must(t, get)
+	w.clock.Advance(time.Second)
+	w.wipe()
+	if _, err := get(); flows.CodeOf(err) != flows.StorageUnavailable {
+		t.Errorf("within a minute: %v", err)
+	}
+	w.clock.Advance(time.Minute)
+	must(t, get)
+}
+
+// TestSlowLookup: the worker's rebuild, which takes as long as it must, answers for those who asked before it.
+func TestSlowLookup(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	r, token := w.visited(g)
+	w.wipe()
+	w.fail("GET", "/sandbox/payments", 1)
+	for _, code := range []flows.Code{flows.ProcessorUnavailable, flows.NotFound} {
+		if _, err := g.registrations.Get(t.Context(), r.ID, token); flows.CodeOf(err) != code {
+			t.Errorf("%v, not %s", err, code)
+		}
+		w.rebuild(g)
+	}
+}
+
+// TestLookupDuringAnother: whoever asks while a rebuild runs waits for the next one, which can see what this one cannot.
+func TestLookupDuringAnother(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	wire := frontdesktest.NewMessageProxy(w, frontdesktest.Fault{})
+	var lost atomic.Bool
+	reading := make(chan struct{})
+	wire.OnMessage = func([]byte) {
+		if lost.CompareAndSwap(true, false) {
+			close(reading)
+		}
+	}
+	g := w.gateway(gatewayOptions{redisURL: w.redisOver(wire)})
+	first, firstToken := w.visited(g)
+	paid, paidToken := w.visited(g)
+	w.forgetKeys("fd:{" + first.ID + "}*")
+	asked := make(chan error, 1)
+	w.injectFault("GET", "/sandbox/payments", nil, func() { // the list is made, and on its way
+		w.clock.Advance(time.Second)
+		_, err := g.registrations.Pay(t.Context(), paid.ID, paidToken, flows.StartPayment{Method: "card"})
+		if err != nil {
+			t.Error(err)
+		}
+		w.wipe()
+		lost.Store(true)
+		go func() {
+			_, err := g.registrations.Get(t.Context(), paid.ID, paidToken)
+			asked <- err
+		}()
+		<-reading
+	})
+	if _, err := g.registrations.Get(t.Context(), first.ID, firstToken); flows.CodeOf(err) != flows.NotFound {
+		t.Errorf("who asked before: %v", err)
+	}
+	if err := <-asked; flows.CodeOf(err) != flows.StorageUnavailable {
+		t.Errorf("who asked meanwhile: %v", err)
 	}
 }

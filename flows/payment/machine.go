@@ -5,8 +5,9 @@
 // Requests, webhooks, sweeps and operators all call Machine.Advance, which takes one step
 // after another: step.go has the steps up to the capture, record.go the one POST under a
 // claim (claim.go), evidence.go the resolution of a doubt. rebuild.go restores payments that
-// Redis lost, from what metadata.go let the processor keep, and operator.go carries out
-// operators' decisions. key.go has the idempotency keys.
+// Redis lost, from what metadata.go let the processor keep, lookup.go says which registrations the
+// processor has no payment of, and operator.go carries out operators' decisions. key.go has the
+// idempotency keys.
 //
 // Redis coordinates and never authorises: the right to send the POST is a claim in the
 // payment's metadata at the card processor. For states and transitions see flows.PaymentState.
@@ -60,6 +61,7 @@ const (
 type Machine struct {
 	cfg         Config
 	onDemand    onDemandRebuild
+	lookups     lookups
 	rebuildOwed atomic.Bool // the worker must compare everything
 	unverified  unverified
 }
@@ -142,7 +144,7 @@ type Config struct {
 
 // New returns the machine.
 func New(cfg Config) *Machine {
-	return &Machine{cfg: cfg, unverified: unverified{listed: map[flows.PaymentID]bool{}, more: make(chan struct{}, 1)}}
+	return &Machine{cfg: cfg, lookups: lookups{missing: map[string]missing{}}, unverified: unverified{listed: map[flows.PaymentID]bool{}, more: make(chan struct{}, 1)}}
 }
 
 // HandleEvent requests an Advance for an event of the processor; the event's content is not

@@ -99,11 +99,13 @@ func (m *Machine) LastComparison(ctx context.Context) (time.Time, error) {
 // rebuildSince rebuilds what the processor created since an instant. It returns when the oldest of
 // these payments that has not ended was created, or the present if all have ended.
 func (m *Machine) rebuildSince(ctx context.Context, since time.Time) (oldest time.Time, err error) {
-	oldest = m.cfg.Now()
+	began := m.cfg.Now()
+	oldest = began
 	for group, err := range m.groups(ctx, since) {
 		if err != nil {
 			return oldest, err
 		}
+		m.lookups.found(group[0].derived.Registration)
 		for _, a := range group {
 			if p := a.derived; !p.State.Final() && p.CreatedAt.Before(oldest) {
 				oldest = p.CreatedAt
@@ -118,6 +120,7 @@ func (m *Machine) rebuildSince(ctx context.Context, since time.Time) (oldest tim
 			return oldest, err
 		}
 	}
+	m.lookups.conclude(began, m.cfg.Now())
 	return oldest, nil
 }
 
@@ -134,7 +137,7 @@ func (m *Machine) RebuildOnDemand(ctx context.Context) error {
 	_, err, _ := m.onDemand.flight.Do("", func() (any, error) {
 		now := m.cfg.Now()
 		if wait := m.onDemand.last.Add(onDemandEvery).Sub(now); wait > 0 {
-			return nil, &flows.Error{Code: flows.StorageUnavailable, Detail: "The payments are being looked up. Please try again in a moment.", RetryAfter: wait}
+			return nil, lookedUpIn(wait)
 		}
 		m.onDemand.last = now
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), onDemandTimeout)
@@ -149,6 +152,11 @@ func (m *Machine) RebuildOnDemand(ctx context.Context) error {
 		return nil, err
 	})
 	return err
+}
+
+// lookedUpIn asks the caller to return when the next rebuild on demand may begin.
+func lookedUpIn(wait time.Duration) error {
+	return &flows.Error{Code: flows.StorageUnavailable, Detail: "The payments are being looked up. Please try again in a moment.", RetryAfter: wait}
 }
 
 // OweRebuild makes the worker compare everything, whatever its turns. A comparison for losses ends for it when it rests.

@@ -421,7 +421,7 @@ func (s *Service) load(ctx context.Context, id, token string) (*flows.Registrati
 	issued, signed := tokenIssued(s.cfg.Keys, id, token)
 	r, p, err := s.cfg.Store.Registration(ctx, id)
 	if errors.Is(err, flows.ErrNotFound) && s.cfg.Now().Sub(issued) < tokenRecalls {
-		if err := s.cfg.Payments.RebuildOnDemand(ctx); err != nil {
+		if err := s.cfg.Payments.LookUp(ctx, id); err != nil {
 			return nil, nil, err
 		}
 		r, p, err = s.cfg.Store.Registration(ctx, id)
