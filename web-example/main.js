@@ -327,6 +327,11 @@ addEventListener("pageshow", (event) => {
   if (registration) journey.refresh(registration.id);
 });
 
+/** The browser asks before it drops consents that are ticked and not saved. */
+addEventListener("beforeunload", (event) => {
+  if (Object.keys(get().consentRequests).length) event.preventDefault();
+});
+
 /** Shows everything again, in the language that the visitor has just chosen; typed text and unfolded parts stay. */
 function sayAgain() {
   const putBack = keepTyped();

@@ -121,7 +121,7 @@ export default {
     dueToday: (/** @type {string} */ price) => `${price} due today`,
     dueIfToday: (/** @type {string} */ price) => `${price} due today, if you start today`,
     once: "paid once",
-    onlineHeading: "Online, right now",
+    onlineHeading: "Available online",
     others: "More offers",
     groups: { none: "No commitment", term: "Fixed term", once: "Paid once" },
     variants: (/** @type {string} */ name) => `Billing options for ${name}`,
@@ -324,6 +324,7 @@ export default {
     open: "Set up direct debit",
     enter: "Enter the code",
     account: "The account",
+    first: (/** @type {string} */ date, /** @type {string} */ amount) => `First debit on ${date}: ${amount}`,
     fields: {
       holder: { label: "Account holder", hint: "Name on the bank account. It can be someone else’s.", error: "Enter the name on the account." },
       iban: {

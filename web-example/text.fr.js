@@ -135,7 +135,7 @@ export default {
     others: "Autres offres",
     groups: { none: "Sans engagement", term: "Avec engagement", once: "Paiement en une fois" },
     variants: (/** @type {string} */ name) => `Rythme de paiement : ${name}`,
-    onlineHeading: "En ligne, tout de suite",
+    onlineHeading: "Disponibles en ligne",
     atClubHeading: "Au club",
     atClubLead: "Pour ces offres, parlez à l’équipe : passez au club ou appelez. Voici leurs prix.",
     atClub: "Inscription au club",
@@ -332,6 +332,7 @@ export default {
     open: "Mettre en place le prélèvement",
     enter: "Saisir le code",
     account: "Le compte",
+    first: (date, amount) => `Premier prélèvement le ${date} : ${amount}`,
     fields: {
       holder: { label: "Titulaire du compte", hint: "Nom indiqué sur le compte. Il peut s’agir d’une autre personne.", error: "Indiquez le titulaire du compte." },
       iban: {

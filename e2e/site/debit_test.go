@@ -41,9 +41,12 @@ func TestDebitDayInBrowser(t *testing.T) {
 			}
 			g.WaitVisible(plan) // it arrives after the page, and moves what is below it
 			g.Click(`a[data-mandate]`)
-			g.WaitVisible(`[data-form="mandate"] ` + plan)
-			g.Reload()
-			g.WaitVisible(`[data-form="mandate"] ` + plan)
+			for range 2 {
+				g.unfoldDebits()
+				g.WaitVisible(`[data-form="mandate"] ` + plan)
+				g.Reload()
+			}
+			g.WaitVisible(`[data-form="mandate"]`)
 			state := string(g.c.Control("GET", "state", nil).Body)
 			if !strings.Contains(state, `"specificDay":true,"debitDay":20,`) || !strings.Contains(state, `"startDate":"2031-03-20"`) {
 				t.Error("the club system did not get the day")
@@ -55,6 +58,7 @@ func TestDebitDayInBrowser(t *testing.T) {
 			g.WaitVisible(`[data-resume-link]`)
 			other := g.onAnotherDevice(phone)
 			other.Open(g.Value(`[data-resume-link]`))
+			other.unfoldDebits()
 			other.WaitVisible(plan)
 			g.expectRecords(g.Registration(), expectedRecords{})
 		})

@@ -21,10 +21,15 @@ func TestMandateInputErrorsInBrowser(t *testing.T) {
 	g := newSiteVisitor(t, phone)
 	g.ExpectConsole("status of 422")
 	g.goToMandate()
-	g.giveAccount(strings.Replace(frontdesktest.GoodIBAN, "606", "607", 1))
+	g.WaitVisible(`[data-debits] small`) // the last part of the page
+	mistyped := strings.Replace(frontdesktest.GoodIBAN, "606", "607", 1)
+	g.Fill(`[data-field="iban"]`, mistyped)
+	g.Fill(`[data-field="bic"]`, "")
+	g.WaitVisible(`[data-field="iban"][aria-invalid="true"]`) // at once
+	g.giveAccount(mistyped)
 	g.WaitVisible(`[data-field="iban"][aria-invalid="true"]`)
 	g.Await("the error is explained", `document.querySelector('[data-field-error="iban"]').textContent.includes("This IBAN isn’t valid")`)
-	g.Fill(`[data-field="iban"]`, "FR14")
+	g.Type(`[data-field="iban"]`, "0")
 	g.Await("the error goes while the visitor types", `document.querySelector('[data-field-error="iban"]').textContent === ""`)
 	g.giveAccount(frontdesktest.GoodIBAN)
 	g.WaitVisible(`[data-attempts="5"]`)

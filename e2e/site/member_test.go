@@ -170,7 +170,8 @@ func TestDebitsOfAMembersOwnOffer(t *testing.T) {
 	g.logIn("/?me&club=11", "customer")
 	g.WaitVisible(`[data-own]`)
 	g.chooseOffer("subscription", "1601")
-	g.WaitVisible(`form[data-form="mandate"] [data-plan="1601"]`)
+	g.unfoldDebits()
+	g.WaitVisible(`[data-debits] [data-plan="1601"]`)
 	cart := "/?registration=" + g.Registration() + "&step=cart"
 	g.Eval(`(sessionStorage.clear(), "")`) // as after ten minutes
 	g.goTo(cart)

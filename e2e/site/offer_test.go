@@ -78,9 +78,16 @@ func TestConsentsOnTheLastPage(t *testing.T) {
 	id := g.Attribute(`[data-consents="news"] input[data-channel="email"]`, "data-consent")
 	g.Click(`label[for="consent-` + id + `"]`)
 	g.Await("one change can be saved", `document.querySelector("#save").innerText === "Save 1 change"`)
+	const asks = `String(!dispatchEvent(new Event("beforeunload", { cancelable: true })))`
+	if g.Eval(asks) != "true" {
+		t.Error("the browser would leave the page without asking about the change")
+	}
 	g.Click(`#save`)
 	g.WaitVisible(`[data-saved="1"]`)
 	g.says("Your choice is saved.")
+	if g.Eval(asks) != "false" {
+		t.Error("the browser asks about a change that is saved")
+	}
 	g.Screenshot("saved")
 	var allowed struct{ Items []api.Consent }
 	answer := g.Eval(`fetch("/v1/registrations/` + registration + `/consents").then((response) => response.text())`)

@@ -82,7 +82,7 @@ func TestScreensStartAtTheirTopAfterASkip(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, device{320, 640}) // where every screen has to be scrolled
 	g.goToMandate()
-	g.WaitVisible(`[data-plan]`)
+	g.WaitVisible(`[data-debits]`)
 	g.Eval(`(document.querySelector(".skip").click(), "")`)
 	g.Await("the skip is over", `location.hash === "#main"`)
 	g.giveAccount(frontdesktest.GoodIBAN)

@@ -311,7 +311,7 @@ func TestSlowNetwork(t *testing.T) {
 				{"clubs", "/", `[data-club]`},
 				{"offers", "/?club=11", `[data-offer]`},
 				{"person", "/?club=11&offer=" + cardOffer + "&startDate=" + today(), `[data-summary]`},
-				{"mandate", "/?registration=" + registration.Id, `[data-plan]`},
+				{"mandate", "/?registration=" + registration.Id, `[data-debits]`},
 				{"cart", "/?registration=" + registration.Id + "&step=cart", `[data-plan]`},
 				{"me", "/?me", `[data-way]`},
 				{"consents", "/?me&step=consents", `[data-consent]`},

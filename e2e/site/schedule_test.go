@@ -133,7 +133,8 @@ func TestScheduleInCart(t *testing.T) {
 	if status := g.Fetch("POST", "/v1/registrations/"+id+"/items", item, frontdesktest.Key("")); status != http.StatusCreated {
 		t.Fatalf("status %d", status)
 	}
-	g.WaitVisible(`main[data-step="mandate"] [data-plan="1101"]`)
+	g.unfoldDebits()
+	g.WaitVisible(`[data-debits] [data-plan="1101"]`)
 	g.WaitVisible(`.foot [data-legal="terms"]`) // hidden while something is read
 	for range 2 {
 		g.goTo("/?registration=" + id + "&step=cart")
@@ -158,7 +159,8 @@ func TestWelcomeWithTwoPlans(t *testing.T) {
 	if status := g.Fetch("POST", "/v1/registrations/"+g.Registration()+"/items", item, frontdesktest.Key("")); status != http.StatusCreated {
 		t.Fatalf("status %d", status)
 	}
-	g.WaitVisible(`main[data-step="mandate"] [data-plan="1801"]`)
+	g.unfoldDebits()
+	g.WaitVisible(`[data-debits] [data-plan="1801"]`)
 	g.setUpDirectDebit()
 	g.WaitVisible(`main[data-step="cart"] [data-plan="1801"]`)
 	g.WaitVisible(`[data-item="902"] [data-parts]`)

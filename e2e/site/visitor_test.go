@@ -167,6 +167,12 @@ func (g *siteVisitor) giveAccount(iban string) {
 	g.Click(`form[data-form="mandate"] [data-continue]`)
 }
 
+// unfoldDebits shows, next to the account, what it will be debited.
+func (g *siteVisitor) unfoldDebits() {
+	g.t.Helper()
+	g.Click(`form[data-form="mandate"] [data-debits]:not([open]) summary`)
+}
+
 func (g *siteVisitor) enterCode(code string) {
 	g.t.Helper()
 	g.Fill(`[data-field="code"]`, code)

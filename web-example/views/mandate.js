@@ -1,12 +1,14 @@
 // @ts-check
 /** The step between cart and payment: enter the bank account, then sign with the SMS code (signature.js). */
 import { h, heading, icon, working } from "../dom.js";
-import { cartSchedules, giveAccount } from "../journey.js";
+import { date, money } from "../format.js";
+import { isIBAN } from "../iban.js";
+import { cartSchedules, giveAccount, scheduleKey } from "../journey.js";
 import { get } from "../store.js";
 import { text } from "../text.js";
 import { backToCart } from "./back.js";
 import { changes } from "./changes.js";
-import { field, mark } from "./field.js";
+import { field, mark, markOne } from "./field.js";
 import { accepting, debitConsent } from "./legal.js";
 import { planFor } from "./plan.js";
 import { fieldOf, fieldText } from "./problem.js";
@@ -42,12 +44,12 @@ function account(registration) {
       get().problem?.code === "mobile_unreachable" && correction(registration, true),
       h("fieldset", { class: "group" }, h("legend", {}, text.mandate.account),
         field("holder", FIELDS.holder, { autocomplete: "name", maxlength: 140, required: true, value: buyersName(registration) }),
-        field("iban", FIELDS.iban, { autocomplete: "off", autocapitalize: "characters", spellcheck: "false", maxlength: 50, required: true, class: "account-number", onchange: group }),
+        field("iban", FIELDS.iban, { autocomplete: "off", autocapitalize: "characters", spellcheck: "false", maxlength: 50, required: true, class: "account-number", onchange: readNumber }),
         field("bic", FIELDS.bic, { autocomplete: "off", autocapitalize: "characters", spellcheck: "false", maxlength: 11, class: "account-number" })),
       debits(),
-      debitConsent(registration),
-      accepting("sign"),
       h("div", { class: "actions" },
+        debitConsent(registration),
+        accepting("sign"),
         h("button", { class: "button button-wide", id: "send-code", "data-continue": true }, working(text.mandate.send, text.mandate.sending)),
         h("p", { class: "fine" }, icon("lock"), text.mandate.privacy),
         prospectLink(registration))));
@@ -62,18 +64,28 @@ function buyersName({ id }) {
   return given?.registration === id ? `${given.person.givenName} ${given.person.familyName}` : "";
 }
 
-/** What will be debited, and when, shown before the signature. */
+/** What the account will be debited, and when, before the signature. The visitor has seen the whole, so it is closed. */
 function debits() {
-  const planned = cartSchedules(get()).map(planFor);
-  return planned.length > 0 && h("section", { class: "panel", "data-debits": planned.length }, h("h2", {}, text.plan.heading), planned);
+  const requests = cartSchedules(get());
+  return requests.length > 0 && h("details", { class: "panel debits", "data-debits": requests.length },
+    h("summary", {}, h("span", {}, text.plan.heading, firstDebit(requests)), icon("down")),
+    requests.map(planFor));
+}
+
+/** @param {import("../journey.js").ScheduleRequest[]} requests */
+function firstDebit(requests) {
+  const [first] = requests.flatMap((request) => get().schedules[scheduleKey(request)]?.firstStatement ?? []).filter(({ kind }) => kind === "debit").sort((one, other) => one.date.localeCompare(other.date));
+  return first && h("small", {}, text.mandate.first(date(first.date), money(first.amount)));
 }
 
 /**
- * Shows the IBAN in groups of four, as bank cards and statements do.
+ * Shows the IBAN in groups of four, as bank cards and statements do, and says at once whether its check digits are wrong.
  * @param {Event & { currentTarget: HTMLInputElement }} event
  */
-function group({ currentTarget: input }) {
-  input.value = (input.value.toUpperCase().replace(/\s/g, "").match(/.{1,4}/g) ?? []).join(" ");
+function readNumber({ currentTarget: input }) {
+  const iban = input.value.toUpperCase().replace(/\s/g, "");
+  input.value = (iban.match(/.{1,4}/g) ?? []).join(" ");
+  markOne(input, iban && !isIBAN(iban) ? FIELDS.iban.wrong : "");
 }
 
 /** @param {SubmitEvent & { currentTarget: HTMLFormElement }} event */

@@ -136,7 +136,7 @@ func (v view) amount() g.Node {
 
 // cancel links to ReturnURL, which create checked.
 func (v view) cancel() g.Node {
-	return g.If(v.ReturnURL != "", html.A(html.Class("quiet"), html.Href(v.ReturnURL), html.Data("action", "cancel"), g.Text("Cancel and go back")))
+	return g.If(v.ReturnURL != "", html.A(html.Class("quiet"), html.Href(v.ReturnURL), html.Data("action", "cancel"), g.Text("Go back without paying")))
 }
 
 func statusIcon(kind, paths string) g.Node {

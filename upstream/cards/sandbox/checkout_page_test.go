@@ -34,7 +34,7 @@ func (b *testEnv) form(path string, values url.Values) reply {
 func TestPageInEachState(t *testing.T) {
 	b := newTestEnv(t)
 	for state, words := range map[string][]string{
-		"requires_action": {`data-step="pay"`, "Card number", "Pay to", "Club Riverside", "Pay <bdi", "Cancel and go back"},
+		"requires_action": {`data-step="pay"`, "Card number", "Pay to", "Club Riverside", "Pay <bdi", "Go back without paying"},
 		"declined":        {`data-step="pay"`, `role="alert"`, "Your card was declined. Nothing was charged.", `aria-invalid="true"`},
 		"challenge":       {`data-step="challenge"`, "Your bank asks you to confirm", `value="true"`, `value="false"`},
 		"authorised":      {`data-step="done"`, "Payment authorised", "Back to Club Riverside"},
