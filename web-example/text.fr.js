@@ -654,7 +654,7 @@ export default {
     },
     channels: { email: "E-mail", text_message: "SMS", postal_mail: "Courrier" },
     locked: "Obligatoire, ne peut donc pas être désactivé",
-    unsaved: "Pas encore enregistré",
+    unsaved: "À enregistrer",
     answers: {
       changed: (allowed) => (allowed ? "Enregistré : autorisé" : "Enregistré : refusé"),
       unchanged: (allowed) => (allowed ? "C’était déjà autorisé" : "Ce n’était pas autorisé"),
