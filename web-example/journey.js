@@ -15,7 +15,7 @@ import { findOffer } from "./terms.js";
 /**
  * @typedef {import("./contract").Registration} Registration
  * @typedef {import("./contract").Person} Person
- * @typedef {"start" | "continue" | "link" | "person" | "item" | "remove" | "check" | "mandate" | "sign" | "resend" | "cancel" | "prospect" | "pay" | "card" | "back" | "abandon" | "leave" | "consents" | "transfer"} Doing what `busy` and `data-busy` name
+ * @typedef {"start" | "continue" | "link" | "person" | "item" | "remove" | "check" | "mandate" | "sign" | "resend" | "cancel" | "prospect" | "pay" | "later" | "card" | "back" | "abandon" | "leave" | "consents" | "transfer"} Doing what `busy` and `data-busy` name
  */
 
 /** Problems that show that the page is outdated: the registration is read again. */
@@ -96,7 +96,7 @@ const goOn = (place, options) => {
 async function failed(error, doing) {
   if (!(error instanceof api.Problem)) throw error;
   const id = get().registration?.id;
-  if (id && doing === "pay" && error.code === "not_found") {
+  if (id && ["pay", "later"].includes(doing) && error.code === "not_found") {
     gone(id);
     return error;
   }
@@ -676,7 +676,7 @@ const asSeen = ({ cart }, way) => ({ ...way, cart: cart.revision });
  * @param {import("./contract").StartPayment} [way]
  */
 const settleCart = (way) =>
-  attempt("pay", async () => {
+  attempt(way?.method === "later" ? "later" : "pay", async () => {
     const { registration } = get();
     if (!registration || !canPay(registration)) return false;
     const { id, payment } = registration;

@@ -139,15 +139,18 @@ function typeAgain(typed) {
  * The unfolded parts of a step, by their labels: they stay unfolded when the step is shown again.
  * @param {HTMLElement} view
  */
-const unfoldedIn = (view) => [...view.querySelectorAll("details[open] > summary")].map((summary) => summary.textContent);
+const unfoldedIn = (view) => [...view.querySelectorAll(/** @type {"details"} */ ("details[open]"))].map(foldName);
+
+/** @param {HTMLDetailsElement} fold its id, or its summary where that does not change */
+const foldName = (fold) => fold.id || (fold.querySelector(":scope > summary")?.textContent ?? "");
 
 /**
  * @param {HTMLElement} view
- * @param {(string | null)[]} unfolded
+ * @param {string[]} unfolded
  */
 function unfoldAgain(view, unfolded) {
   for (const fold of view.querySelectorAll("details")) {
-    if (unfolded.includes(fold.querySelector(":scope > summary")?.textContent ?? null)) fold.open = true;
+    if (unfolded.includes(foldName(fold))) fold.open = true;
   }
 }
 

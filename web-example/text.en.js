@@ -64,6 +64,7 @@ export default {
 
   resume: {
     open: "You have an unfinished sign-up.",
+    declined: "You have an unfinished sign-up: your card was declined.",
     paying: "You have a payment in progress here. Please check it before you start again.",
     go: "Resume",
     ask: "Start another sign-up?",
@@ -246,6 +247,7 @@ export default {
     heading: "Your choice",
     dueNow: "Due today",
     amount: "Amount",
+    after: (/** @type {string} */ price, /** @type {string} */ per) => `Then ${price} ${per}`,
     then: (/** @type {string} */ price, /** @type {string} */ per) => ` today, then ${price} ${per}`,
     change: "Change",
   },
@@ -271,7 +273,7 @@ export default {
     edit: "Edit",
     /** @param {string} name */
     editItem: (name) => `Edit the start date or debit day of ${name}`,
-    masked: "Partly hidden for your privacy: your details are shown in full only until the page is reloaded.",
+    masked: "Partly hidden for your privacy.",
     correct: "Edit your details",
     other: "More",
     more: "Add another offer",
@@ -292,7 +294,8 @@ export default {
       summary: "Pay at the club",
       lead: (/** @type {string} */ price, /** @type {string} */ day) => `Join now and pay ${price} at the club by ${day}.`,
       dueDate: "I will pay by",
-      until: (/** @type {string} */ day) => `By ${day} at the latest.`,
+      until: (/** @type {string} */ day) => `Any day up to ${day}.`,
+      tooLate: "This day is too late. Choose an earlier one.",
       wrong: "This day is too early or too late. Choose another one.",
       go: "Join now and pay later",
     },
@@ -628,7 +631,7 @@ export default {
     consents: "What the club may send you",
     transfer: "Move to another club",
     leave: "Log out on this device",
-    login: { heading: "Log in to your club", lead: "Your member number and your consents are private, and only you can move to another club, so please log in first." },
+    login: { heading: "Log in to your club", lead: "Log in to see your membership, change your consents or move to another club." },
     expired: { heading: "You have been logged out", lead: "For your safety, a login lasts ten minutes at most. Log in again to continue; nothing is lost." },
     refused: { heading: "That login did not work", lead: "The club’s login was not accepted, so we do not know who you are. Please log in again." },
     left: { heading: "You are logged out", lead: "This page keeps none of your data." },
@@ -661,7 +664,7 @@ export default {
     saved: "Your choice is saved.",
     partly: (/** @type {number} */ done, /** @type {number} */ failed) =>
       `${failed === 1 ? "One change was" : `${failed} changes were`} not saved${done ? `, ${done} ${done === 1 ? "was" : "were"}` : ""}. Please save again.`,
-    kept: "The club keeps a record of your choices and their dates, so that both of you can look them up.",
+    kept: "The club keeps a record of your choices and their dates, and shows it to you on request.",
     receipts: (/** @type {number} */ count) => (count === 1 ? "Your earlier choice" : `Your earlier choices (${count})`),
     said: (/** @type {string} */ type, /** @type {string} */ channel, /** @type {boolean} */ allowed) => `${type} (${channel}): ${allowed ? "yes" : "no"}`,
     offer: "Stay in touch (optional)",
@@ -687,6 +690,7 @@ export default {
   invitationUsed: "This link has been used. You have started a sign-up in this browser: continue it below.",
   brought: "We are using your account: the club has your details.",
   toClubs: "See all clubs",
+  codeSoon: "A code was sent less than a minute ago. Please wait a moment before you ask for another.",
   noClub: "We do not know this club. Choose one from the list.",
 
   legal: {

@@ -29,6 +29,8 @@ func TestMandateInputErrorsInBrowser(t *testing.T) {
 	g.giveAccount(mistyped)
 	g.WaitVisible(`[data-field="iban"][aria-invalid="true"]`)
 	g.Await("the error is explained", `document.querySelector('[data-field-error="iban"]').textContent.includes("This IBAN isn’t valid")`)
+	g.giveAccount("FR23 3000 6000 0112 3456 7890") // its check digits are right
+	g.Await("the gateway's error is at the field", `document.querySelector('[data-field-error="iban"]').textContent.includes("27")`)
 	g.Type(`[data-field="iban"]`, "0")
 	g.Await("the error goes while the visitor types", `document.querySelector('[data-field-error="iban"]').textContent === ""`)
 	g.giveAccount(frontdesktest.GoodIBAN)
@@ -76,11 +78,17 @@ func TestReplaceAccountInBrowser(t *testing.T) {
 	g := newSiteVisitor(t, phone)
 	g.ExpectConsole("status of 429")
 	g.goToMandate()
-	g.giveAccount(frontdesktest.GoodIBAN)
+	g.Fill(`[data-field="holder"]`, "Grace Hopper")
+	g.Fill(`[data-field="iban"]`, frontdesktest.GoodIBAN)
+	g.Click(`form[data-form="mandate"] [data-continue]`)
 	g.Click(`[data-cancel]`)
 	g.WaitVisible(`form[data-form="mandate"]`)
+	if holder := g.Value(`[data-field="holder"]`); holder != "Grace Hopper" {
+		t.Errorf("the account holder is now %q", holder)
+	}
 	g.giveAccount("DE89 3704 0044 0532 0130 00")
 	g.WaitVisible(`[data-error="sms_limited"]`)
+	g.says("less than a minute ago")
 	g.expectRecords(g.Registration(), expectedRecords{codes: 1})
 }
 

@@ -189,11 +189,17 @@ func newDeclinedVisitor(t *testing.T) (g *siteVisitor, registration string) {
 	return g, registration
 }
 
-// TestAnotherWayAfterDecline returns to the cart after a decline, and pays at the club instead.
+// TestAnotherWayAfterDecline returns to the cart after a decline, and pays at the club instead. Other pages do not say
+// meanwhile that a payment is in progress.
 func TestAnotherWayAfterDecline(t *testing.T) {
 	t.Parallel()
 	g, registration := newDeclinedVisitor(t)
 	g.Click(`[data-action="cancel"]`)
+	g.WaitVisible(`[data-payment="declined"]`)
+	g.goTo("/?club=11")
+	g.WaitVisible(`[data-resume="` + registration + `"]`)
+	g.says("your card was declined")
+	g.Click(`[data-resume] a`)
 	g.Click(`[data-payment="declined"] [data-step-back]`)
 	g.WaitVisible(`[data-step="cart"] [data-payment="cancelled"]`)
 	g.WaitVisible(`[data-later][open]`) // without a click

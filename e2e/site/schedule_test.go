@@ -1,6 +1,7 @@
 package site_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -106,6 +107,8 @@ func (g *siteVisitor) expectSchedule(path string, inCart bool) {
 	g.c.Do("GET", path, nil).Into(http.StatusOK, &s)
 	if inCart {
 		s.FirstStatement = slices.DeleteFunc(s.FirstStatement, func(m api.ScheduleMovement) bool { return m.Kind == api.ScheduleMovementKindDueNow })
+		after := s.Total.Amount - s.DueNow.Amount.Amount
+		g.says(fmt.Sprintf("€%d.%02d in total", after/100, after%100))
 	}
 	if n := g.Count(`[data-plan="` + s.OfferId + `"] [data-movement]`); n != len(s.FirstStatement) {
 		g.t.Errorf("%s: %d lines, want %d", path, n, len(s.FirstStatement))

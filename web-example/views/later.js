@@ -1,6 +1,6 @@
 // @ts-check
 /** The choice to pay at the club instead, by a day that the visitor chooses. */
-import { h, icon } from "../dom.js";
+import { h, icon, working } from "../dom.js";
 import { date, inDays, money, today } from "../format.js";
 import { payLater } from "../journey.js";
 import { get } from "../store.js";
@@ -29,7 +29,7 @@ export function laterForm(latest, amount, open) {
     h("form", { "data-form": "later", novalidate: true, onsubmit: submit },
       lead,
       field("dueDate", { label: text.cart.later.dueDate, hint: text.cart.later.until(date(latest)) }, { type: "date", required: true, min: get().details?.startDates.earliest ?? today(), max: latest, value: usual, oninput: choose }),
-      h("button", { class: "button button-quiet button-wide", "data-pay-later": true }, icon("calendar"), text.cart.later.go)));
+      h("button", { class: "button button-quiet button-wide", "data-pay-later": true }, icon("calendar"), working(text.cart.later.go, text.cart.paying))));
 }
 
 /** @param {SubmitEvent} event */
@@ -37,6 +37,6 @@ function submit(event) {
   event.preventDefault();
   const form = /** @type {HTMLFormElement} */ (event.currentTarget);
   const day = /** @type {HTMLInputElement} */ (form.elements.namedItem("dueDate"));
-  mark(form, day.checkValidity() ? {} : { dueDate: text.cart.later.wrong });
+  mark(form, day.checkValidity() ? {} : { dueDate: day.validity.rangeOverflow ? text.cart.later.tooLate : text.cart.later.wrong });
   if (day.checkValidity()) payLater(day.value);
 }

@@ -4,7 +4,7 @@ import { h, heading, icon, working } from "../dom.js";
 import { date, money } from "../format.js";
 import { isIBAN } from "../iban.js";
 import { cartSchedules, giveAccount, scheduleKey } from "../journey.js";
-import { get } from "../store.js";
+import { get, set } from "../store.js";
 import { text } from "../text.js";
 import { backToCart } from "./back.js";
 import { changes } from "./changes.js";
@@ -43,7 +43,7 @@ function account(registration) {
     h("form", { class: "person", novalidate: true, "data-form": "mandate", onsubmit: submit },
       get().problem?.code === "mobile_unreachable" && correction(registration, true),
       h("fieldset", { class: "group" }, h("legend", {}, text.mandate.account),
-        field("holder", FIELDS.holder, { autocomplete: "name", maxlength: 140, required: true, value: buyersName(registration) }),
+        field("holder", FIELDS.holder, { autocomplete: "name", maxlength: 140, required: true, value: holderOf(registration), onchange: keepHolder }),
         field("iban", FIELDS.iban, { autocomplete: "off", autocapitalize: "characters", spellcheck: "false", maxlength: 50, required: true, class: "account-number", onchange: readNumber }),
         field("bic", FIELDS.bic, { autocomplete: "off", autocapitalize: "characters", spellcheck: "false", maxlength: 11, class: "account-number" })),
       debits(),
@@ -56,18 +56,25 @@ function account(registration) {
 }
 
 /**
- * The buyer's name if this page knows it: most people pay from an account of their own.
+ * The account holder who was typed, or the buyer's name if this page knows it: most people pay from an account of their own.
  * @param {import("../contract").Registration} registration
  */
-function buyersName({ id }) {
-  const { given } = get();
+function holderOf({ id }) {
+  const { holder, given } = get();
+  if (holder?.registration === id) return holder.name;
   return given?.registration === id ? `${given.person.givenName} ${given.person.familyName}` : "";
+}
+
+/** @param {Event & { currentTarget: HTMLInputElement }} event */
+function keepHolder({ currentTarget: { value: name } }) {
+  const { registration } = get();
+  if (registration) set({ holder: { registration: registration.id, name } });
 }
 
 /** What the account will be debited, and when, before the signature. The visitor has seen the whole, so it is closed. */
 function debits() {
   const requests = cartSchedules(get());
-  return requests.length > 0 && h("details", { class: "panel debits", "data-debits": requests.length },
+  return requests.length > 0 && h("details", { class: "panel debits", id: "debits", "data-debits": requests.length },
     h("summary", {}, h("span", {}, text.plan.heading, firstDebit(requests)), icon("down")),
     requests.map(planFor));
 }
@@ -94,7 +101,7 @@ async function submit(event) {
   const form = event.currentTarget;
   const value = (/** @type {string} */ name) => String(new FormData(form).get(name) ?? "").trim();
   const [holder, iban, bic] = [value("holder"), value("iban"), value("bic")];
-  const errors = { ...(!holder && { holder: FIELDS.holder.error }), ...(!iban && { iban: FIELDS.iban.empty }) };
+  const errors = { ...(!holder && { holder: FIELDS.holder.error }), ...(!isIBAN(iban) && { iban: iban ? FIELDS.iban.wrong : FIELDS.iban.empty }) };
   mark(form, errors);
   if (Object.keys(errors).length) return;
   const problem = await giveAccount({ holder, iban, ...(bic && { bic }) });

@@ -43,8 +43,10 @@ export function planFor(request) {
 function asInCart(schedule) {
   const due = get().registration?.cart.dueNow.amount;
   if (due === undefined) return schedule;
-  const today = due === schedule.dueNow.amount.amount;
-  return { ...schedule, firstStatement: schedule.firstStatement.flatMap((line) => (line.kind !== "due_now" ? line : today ? { ...line, basis: "exact" } : [])) };
+  const { dueNow, total } = schedule;
+  const today = due === dueNow.amount.amount;
+  const rest = total && { ...total, amount: total.amount - dueNow.amount.amount };
+  return { ...schedule, total: today ? total : rest, firstStatement: schedule.firstStatement.flatMap((line) => (line.kind !== "due_now" ? line : today ? { ...line, basis: "exact" } : [])) };
 }
 
 /**

@@ -27,11 +27,15 @@ export function problemContent(problem, again) {
       problem.code === "not_found" && again ? h("a", { href: linkTo({}), "data-to-clubs": true }, text.toClubs) : again && button({ class: "button-quiet", "data-retry": true, onclick: again }, text.retry)));
 }
 
+/** The pause between two codes, in seconds. One that is longer has another reason. */
+const BETWEEN_CODES = 60;
+
 /** @param {import("../api.js").Problem} problem */
 function wordsFor(problem) {
   const { club, registration } = get().place;
   if (begun(problem)) return text.invitationUsed;
   if (problem.code === "not_found" && club && !registration) return text.noClub;
+  if (problem.code === "sms_limited" && (problem.retryAfter ?? 0) <= BETWEEN_CODES) return text.codeSoon;
   return BY_CODE[linkOf(problem) ?? problem.code] ?? text.problems.other;
 }
 

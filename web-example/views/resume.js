@@ -11,9 +11,12 @@ export function resume() {
   return inProgress.filter(({ id }) => id !== place.registration).map((registration) =>
     h("section", { class: "resume", "data-resume": registration.id },
       icon("clock"),
-      h("p", {}, isPaying(registration) ? text.resume.paying : text.resume.open),
-      h("a", { class: "button", href: linkTo({ registration: registration.id }) }, isPaying(registration) ? text.resume.check : text.resume.go)));
+      h("p", {}, isDeclined(registration) ? text.resume.declined : isPaying(registration) ? text.resume.paying : text.resume.open),
+      h("a", { class: "button", href: linkTo({ registration: registration.id }) }, isPaying(registration) && !isDeclined(registration) ? text.resume.check : text.resume.go)));
 }
+
+/** @param {import("../contract").Registration} registration */
+const isDeclined = ({ payment }) => payment?.state === "declined";
 
 /** The registration with a payment in progress, after the visitor chose to start another one: they are asked once. */
 let agreed = "";

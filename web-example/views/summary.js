@@ -71,6 +71,7 @@ function fold(label, amount, then, choice, ...rest) {
     h("summary", {}, h("span", { class: "summary-title" }, text.summary.heading), icon("down"), h("span", { class: "summary-due", "data-due": amount.amount }, money(amount), then && h("small", {}, text.summary.then(money(then.price), per(then.every))))),
     h("div", { class: "summary-content" }, choice,
       h("p", { class: "summary-total" }, h("span", {}, label), price(amount)),
+      then && !rest.length && h("p", { class: "fine", "data-then": true }, text.summary.after(money(then.price), per(then.every))),
       rest.some((part) => part) && h("div", { class: "tear" }),
       ...rest));
 }
