@@ -43,19 +43,13 @@ async function make() {
 /** @param {FocusEvent} event */
 const select = (event) => /** @type {HTMLInputElement} */ (event.currentTarget).select();
 
-/**
- * Copies the link, or selects it for the visitor to copy if the browser forbids it.
- * @param {MouseEvent} event
- */
-async function copy(event) {
-  const pressed = /** @type {HTMLButtonElement} */ (event.currentTarget);
-  const field = /** @type {HTMLInputElement} */ (document.getElementById("resume-link"));
-  try {
-    await navigator.clipboard.writeText(field.value);
-    pressed.textContent = text.elsewhere.copied;
-    pressed.dataset.copy = "done";
-  } catch {
-    field.focus();
-    pressed.dataset.copy = "by-hand";
-  }
+/** Copies the link, or selects it for the visitor to copy if the browser forbids it. */
+async function copy() {
+  const field = () => /** @type {HTMLInputElement} */ (document.getElementById("resume-link"));
+  const copied = await navigator.clipboard.writeText(field().value).then(() => true, () => false);
+  const shown = /** @type {HTMLElement | null} */ (document.querySelector("[data-copy]")); // another one if the page has changed meanwhile
+  if (!shown) return;
+  shown.dataset.copy = copied ? "done" : "by-hand";
+  if (copied) shown.textContent = text.elsewhere.copied;
+  else field().focus();
 }
