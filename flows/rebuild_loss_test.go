@@ -131,8 +131,8 @@ func TestDamagedPaymentHidesNoLoss(t *testing.T) {
 	}
 }
 
-// TestLookupsAfterALoss: Redis lost two carts. The holder of each learns within a minute that the processor has no payment
-// for it, and is told so again without another look. Nobody is told without a look that began after the loss was seen.
+// TestLookupsAfterALoss: Redis lost three carts. Each visitor gets 404 after a comparison that began later than their first
+// request, and again within a minute without another comparison.
 func TestLookupsAfterALoss(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -165,8 +165,8 @@ func TestLookupsAfterALoss(t *testing.T) {
 	expect(third, thirdToken, flows.NotFound, 4)
 }
 
-// TestLookupFindsALatePayment: Redis loses a payment whose creation is on its way to the processor. Its holder is told that
-// it does not exist; a minute later, it is found.
+// TestLookupFindsALatePayment: Redis loses a payment whose creation is on its way to the processor. Its visitor gets
+// 404; a minute later, the payment is found.
 func TestLookupFindsALatePayment(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -188,7 +188,7 @@ func TestLookupFindsALatePayment(t *testing.T) {
 	}
 }
 
-// TestLookupAfterASecondLoss: what a rebuild has found is looked up again when Redis loses it again, however soon.
+// TestLookupAfterASecondLoss: a registration that a rebuild has restored is looked up again if Redis loses it again at once.
 func TestLookupAfterASecondLoss(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -209,7 +209,7 @@ func TestLookupAfterASecondLoss(t *testing.T) {
 	must(t, get)
 }
 
-// TestSlowLookup: the worker's rebuild, which takes as long as it must, answers for those who asked before it.
+// TestSlowLookup: the worker's rebuild, which has no time limit, answers visitors whose own rebuild failed.
 func TestSlowLookup(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -225,7 +225,8 @@ func TestSlowLookup(t *testing.T) {
 	}
 }
 
-// TestLookupDuringAnother: whoever asks while a rebuild runs waits for the next one, which can see what this one cannot.
+// TestLookupDuringAnother: a visitor who comes while a rebuild runs waits for the next one, because this one may have read
+// the list before their payment was on it.
 func TestLookupDuringAnother(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -257,9 +258,9 @@ func TestLookupDuringAnother(t *testing.T) {
 		<-reading
 	})
 	if _, err := g.registrations.Get(t.Context(), first.ID, firstToken); flows.CodeOf(err) != flows.NotFound {
-		t.Errorf("who asked before: %v", err)
+		t.Errorf("the visitor before the rebuild: %v", err)
 	}
 	if err := <-asked; flows.CodeOf(err) != flows.StorageUnavailable {
-		t.Errorf("who asked meanwhile: %v", err)
+		t.Errorf("the visitor during the rebuild: %v", err)
 	}
 }

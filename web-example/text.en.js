@@ -37,7 +37,7 @@ export default {
   loading: "Loading…",
   busy: "One moment, please…",
   crowded: "Many people are signing up at the moment. Your sign-up will continue automatically; you do not need to type anything again.",
-  crowdedPage: "Many people are signing up at the moment. This page will appear by itself.",
+  crowdedPage: "Many people are signing up at the moment. This page will appear automatically.",
   waiting: "The connection is slow or lost. We will keep trying – nothing will be done twice.",
   back: "Back",
   retry: "Try again",
@@ -342,7 +342,7 @@ export default {
       `By entering the code you allow ${club} to collect the amounts that you owe it from this account. You can ask your bank to refund a debit within eight weeks.`,
     send: "Send me the code",
     sending: "Sending the code…",
-    privacy: "The account number goes only to the club. It is not kept on this device.",
+    privacy: "Only the club receives the account number. It is not kept on this device.",
     signed: (/** @type {string} */ iban) => `Direct debit from ${iban} is set up.`,
     code: {
       heading: "Enter the code",

@@ -1,9 +1,11 @@
 package site_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
+	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
 )
 
@@ -12,6 +14,20 @@ func (g *siteVisitor) goToMandate() {
 	g.t.Helper()
 	g.goTo("/?club=11&offer=" + frontdesktest.DirectDebit + "&startDate=2031-03-01")
 	g.giveDetails()
+}
+
+// TestFirstDebitOfTwoPlans checks that the mandate names every amount of the first debit day before the plans are unfolded.
+func TestFirstDebitOfTwoPlans(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.goToMandate()
+	start := "2031-03-01"
+	item := api.NewItem{OfferId: "1501", StartDate: &start}
+	if status := g.Fetch("POST", "/v1/registrations/"+g.Registration()+"/items", item, frontdesktest.Key("")); status != http.StatusCreated {
+		t.Fatalf("status %d", status)
+	}
+	g.Await("both amounts are named", `document.querySelector("[data-debits] small")?.textContent.includes("€39.90 + €59.90")`)
+	g.expectRecords(g.Registration(), expectedRecords{})
 }
 
 // TestMandateInputErrorsInBrowser checks that errors in the account number and the code are corrected

@@ -235,7 +235,7 @@ func TestMyMembership(t *testing.T) {
 	}
 }
 
-// TestMoveWithoutAClub checks that the page itself says that a member who wants to move has chosen no club, and that
+// TestMoveWithoutAClub checks that the page itself says that no club has been chosen for a move, and that
 // neither that nor the choice is lost when the page is drawn again.
 func TestMoveWithoutAClub(t *testing.T) {
 	t.Parallel()
@@ -270,8 +270,8 @@ func TestMoveWithoutAClub(t *testing.T) {
 	}
 }
 
-// TestLogOutEndsSessions checks that the next person at a browser cannot continue the sign-up of a member who has
-// logged out.
+// TestLogOutEndsSessions checks that the next person at a browser cannot continue the sign-up of a member after
+// the logout.
 func TestLogOutEndsSessions(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)

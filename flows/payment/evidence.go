@@ -144,8 +144,8 @@ func (m *Machine) readEvidence(ctx context.Context, p *flows.Payment, remote car
 }
 
 // openAttempt returns when the attempt began with which the payment may have left for the club system: that of
-// the journal's latest claim, if it is not released; without a processor, that of the record. False if there
-// is none. When the doubt began does not matter: after a loss of Redis, a doubt may be newer than its claim.
+// the journal's latest claim, if it is not released; without a processor, that of the record. False without
+// such an attempt. When the doubt began does not matter: after a loss of Redis, a doubt may be newer than its claim.
 func openAttempt(p *flows.Payment, remote cards.Payment) (time.Time, bool) {
 	if !p.HasProcessor() {
 		return attemptStart(p.AttemptID)
@@ -200,8 +200,8 @@ func (u *unverified) take() (id flows.PaymentID, ok bool) {
 	return id, true
 }
 
-// NextUnverified returns a recorded payment that is to be advanced, for its verification. Without one, it waits for one; false
-// if the context ends first. One caller at a time.
+// NextUnverified removes a payment from the list of unverified ones and returns it, so that the caller advances it. If the
+// list is empty, it waits; false if the context ends first. For one caller at a time.
 func (m *Machine) NextUnverified(ctx context.Context) (id flows.PaymentID, ok bool) {
 	for {
 		if id, ok = m.unverified.take(); ok {
@@ -250,7 +250,7 @@ func withReading(readings []flows.Reading, reading flows.Reading) []flows.Readin
 	return kept[max(0, len(kept)-maxReadings):]
 }
 
-// rule returns the rule of this environment; nil if there is none, or if it cannot be read.
+// rule returns the rule of this environment; nil without one, or if it cannot be read.
 func (m *Machine) rule(ctx context.Context) *flows.Rule {
 	rule, err := m.cfg.Store.Rule(ctx, m.cfg.Environment)
 	switch {

@@ -6,11 +6,12 @@ import (
 	"time"
 )
 
-// sayAbsent is how long a gateway repeats that the processor has no payment of a registration. If Redis returns with the
-// registration, and loses it again with a payment, all within this time, the gateway notices only afterwards.
+// sayAbsent is how long a gateway repeats that the processor has no payment of a registration. It is as long as the pause
+// between rebuilds, so that visitors who wait for a rebuild learn its result. A registration that returns to Redis, is paid
+// and is lost again within this time is found only afterwards.
 const sayAbsent = time.Minute
 
-// lookups are the registrations that a gateway misses in Redis, by id.
+// lookups are a gateway's searches for registrations that Redis lacks, by id.
 type lookups struct {
 	mu      sync.Mutex
 	missing map[string]missing
@@ -19,12 +20,12 @@ type lookups struct {
 // missing is a registration that Redis lacks.
 type missing struct {
 	since  time.Time
-	absent time.Time // when a complete rebuild that began later had found no payment of it; zero: none has
+	absent time.Time // end of a complete rebuild that began later and found no payment of it; zero: none yet
 }
 
-// LookUp rebuilds the payments of a registration that Redis lacks; then read it again. After nil, Redis lacks it only if
-// the processor has no payment of it, or it has expired. StorageUnavailable if that takes another rebuild, which must wait.
-// Its end answers for all who asked before it began, so that those who wait are not told to wait again.
+// LookUp rebuilds the payments of a registration that Redis lacks. After nil, read it again: if Redis still lacks it, the
+// processor has no payment of it, or it has expired. StorageUnavailable until a rebuild that began after this call is
+// complete. One rebuild answers for all registrations that were missing when it began.
 func (m *Machine) LookUp(ctx context.Context, registration string) error {
 	if m.lookups.miss(registration, m.cfg.Now()) {
 		return nil
@@ -32,7 +33,7 @@ func (m *Machine) LookUp(ctx context.Context, registration string) error {
 	if err := m.RebuildOnDemand(ctx); err != nil {
 		return err
 	}
-	if m.lookups.waits(registration) { // this rebuild had begun earlier, for others
+	if m.lookups.waits(registration) { // that rebuild had begun before this call
 		return lookedUpIn(onDemandEvery)
 	}
 	return nil
@@ -64,7 +65,7 @@ func (l *lookups) waits(registration string) bool {
 	return known && one.absent.IsZero()
 }
 
-// found ends the search for a registration: the processor has a payment of it. If Redis lacks it again, it is missing anew.
+// found ends the search for a registration, because the processor has a payment of it. A second loss starts another search.
 func (l *lookups) found(registration string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -44,7 +44,7 @@ function account(registration) {
       get().problem?.code === "mobile_unreachable" && correction(registration, true),
       h("fieldset", { class: "group" }, h("legend", {}, text.mandate.account),
         field("holder", FIELDS.holder, { autocomplete: "name", maxlength: 140, required: true, value: holderOf(registration), onchange: keepHolder }),
-        field("iban", FIELDS.iban, { autocomplete: "off", autocapitalize: "characters", spellcheck: "false", maxlength: 50, required: true, class: "account-number", onchange: readNumber }),
+        field("iban", FIELDS.iban, { autocomplete: "off", autocapitalize: "characters", spellcheck: "false", maxlength: 50, required: true, class: "account-number", onchange: readIBAN }),
         field("bic", FIELDS.bic, { autocomplete: "off", autocapitalize: "characters", spellcheck: "false", maxlength: 11, class: "account-number" })),
       debits(),
       h("div", { class: "actions" },
@@ -56,7 +56,7 @@ function account(registration) {
 }
 
 /**
- * The account holder who was typed, or the buyer's name if this page knows it: most people pay from an account of their own.
+ * The account holder as typed, or the buyer's name if this page knows it: most people pay from an account of their own.
  * @param {import("../contract").Registration} registration
  */
 function holderOf({ id }) {
@@ -71,7 +71,7 @@ function keepHolder({ currentTarget: { value: name } }) {
   if (registration) set({ holder: { registration: registration.id, name } });
 }
 
-/** What the account will be debited, and when, before the signature. The visitor has seen the whole, so it is closed. */
+/** What the account will be debited, and when, before the signature. It is folded, because the visitor has seen it before. */
 function debits() {
   const requests = cartSchedules(get());
   return requests.length > 0 && h("details", { class: "panel debits", id: "debits", "data-debits": requests.length },
@@ -79,17 +79,22 @@ function debits() {
     requests.map(planFor));
 }
 
-/** @param {import("../journey.js").ScheduleRequest[]} requests */
+/**
+ * The day and amount of the first debit, or of several on that day.
+ * @param {import("../journey.js").ScheduleRequest[]} requests
+ */
 function firstDebit(requests) {
-  const [first] = requests.flatMap((request) => get().schedules[scheduleKey(request)]?.firstStatement ?? []).filter(({ kind }) => kind === "debit").sort((one, other) => one.date.localeCompare(other.date));
-  return first && h("small", {}, text.mandate.first(date(first.date), money(first.amount)));
+  const debits = requests.flatMap((request) => get().schedules[scheduleKey(request)]?.firstStatement ?? []).filter(({ kind }) => kind === "debit");
+  const day = debits.map((debit) => debit.date).sort()[0];
+  const amounts = debits.filter((debit) => debit.date === day).map(({ amount }) => money(amount));
+  return day && h("small", {}, text.mandate.first(date(day), amounts.join(" + ")));
 }
 
 /**
  * Shows the IBAN in groups of four, as bank cards and statements do, and says at once whether its check digits are wrong.
  * @param {Event & { currentTarget: HTMLInputElement }} event
  */
-function readNumber({ currentTarget: input }) {
+function readIBAN({ currentTarget: input }) {
   const iban = input.value.toUpperCase().replace(/\s/g, "");
   input.value = (iban.match(/.{1,4}/g) ?? []).join(" ");
   markOne(input, iban && !isIBAN(iban) ? FIELDS.iban.wrong : "");

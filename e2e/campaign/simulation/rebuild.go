@@ -13,7 +13,7 @@ const (
 	rebuildEvery  = 4 * time.Minute    // whether a loss was noticed or not
 )
 
-// noWait has ended.
+// noWait has ended, so that NextUnverified returns only what is listed.
 var noWait = func() context.Context {
 	ctx, end := context.WithCancel(context.Background())
 	end()
