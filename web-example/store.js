@@ -16,7 +16,7 @@
  * @property {number} attempts how often this page has requested a payment
  * @property {import("./contract").Registration[]} inProgress this browser's registrations: those with a payment in progress first, then the newest
  * @property {string} [resume] the secret of a link that resumes a registration, until it is exchanged; never in the address
- * @property {import("./contract").ResumeLink & { registration: string }} [link] made by the visitor, to continue elsewhere
+ * @property {import("./contract").ResumeLink & { registration: string, copied?: "done" | "by-hand" }} [link] made by the visitor, to continue elsewhere; whether the page has copied it, or the visitor has to
  * @property {import("./identity.js").Identity} [identity] the visitor's identity, from the club's login; absent without one, or after it expired
  * @property {import("./identity.js").Ending} [ended] why the visitor is no longer logged in
  * @property {import("./contract").Me} [me] what the club knows of the logged-in visitor

@@ -26,6 +26,12 @@ func TestResumeInBrowser(t *testing.T) {
 	}
 	desk.Click(`[data-copy]`)
 	desk.WaitVisible(`[data-copy="done"], [data-copy="by-hand"]`)
+	desk.Await("the step to be shown again", `(async () => {
+		const before = document.querySelector("[data-copy]"), { get, set } = await import("/store.js");
+		set({ registration: { ...get().registration } });
+		return !before.isConnected;
+	})()`)
+	desk.WaitVisible(`[data-copy="done"], [data-copy="by-hand"]`)
 	desk.reprices(due, due+1000)
 
 	mobile := desk.onAnotherDevice(phone)

@@ -3,7 +3,7 @@
 import { ask, button, h } from "../dom.js";
 import { moment } from "../format.js";
 import { makeLink, signOff } from "../journey.js";
-import { get } from "../store.js";
+import { get, set } from "../store.js";
 import { text } from "../text.js";
 
 /**
@@ -19,7 +19,7 @@ export function elsewhere({ id, expiresAt }) {
   return h("section", { class: "elsewhere", "data-elsewhere": "made" },
     h("label", { for: "resume-link" }, text.elsewhere.label),
     h("input", { id: "resume-link", readonly: true, value: link.url, "data-resume-link": true, onfocus: select }),
-    button({ class: "button button-quiet", "data-copy": "", onclick: copy }, text.elsewhere.copy),
+    button({ class: "button button-quiet", "data-copy": link.copied ?? "", onclick: copy }, link.copied === "done" ? text.elsewhere.copied : text.elsewhere.copy),
     h("p", { class: "fine" }, text.elsewhere.lead(moment(Date.parse(link.expiresAt) < Date.parse(expiresAt) ? link.expiresAt : expiresAt))));
 }
 
@@ -45,11 +45,9 @@ const select = (event) => /** @type {HTMLInputElement} */ (event.currentTarget).
 
 /** Copies the link, or selects it for the visitor to copy if the browser forbids it. */
 async function copy() {
-  const field = () => /** @type {HTMLInputElement} */ (document.getElementById("resume-link"));
-  const copied = await navigator.clipboard.writeText(field().value).then(() => true, () => false);
-  const shown = /** @type {HTMLElement | null} */ (document.querySelector("[data-copy]")); // another one if the page has changed meanwhile
-  if (!shown) return;
-  shown.dataset.copy = copied ? "done" : "by-hand";
-  if (copied) shown.textContent = text.elsewhere.copied;
-  else field().focus();
+  const { link } = get();
+  if (!link) return;
+  const copied = await navigator.clipboard.writeText(link.url).then(() => true, () => false);
+  set({ link: { ...link, copied: copied ? "done" : "by-hand" } });
+  if (!copied) document.getElementById("resume-link")?.focus();
 }
