@@ -31,7 +31,7 @@ test:
 	go vet ./...
 	go test -race -p 3 -parallel 8 -timeout 90m -skip '$(LONG)' $$(go list ./... | grep -v /e2e)
 	go test -parallel 8 -timeout 90m -run '$(LONG)' ./flows ./handlers
-	$(E2E) -parallel 4 -run '$(MAIN)' ./e2e/journey ./e2e/site
+	FULL_CHROMIUM=1 $(E2E) -parallel 4 -run '$(MAIN)' ./e2e/journey ./e2e/site
 
 check: tools contract
 	$(LINT) run
