@@ -70,6 +70,44 @@ func (w *world) loseInside(back, wiped int, bringBack func(*world, *gateway, *fl
 	return true
 }
 
+// TestSaveInsideARebuild: Redis has a registration and has lost its payment, and the visitor changes the cart in another tab
+// at any message of the rebuild. The payment is there afterwards, once.
+func TestSaveInsideARebuild(t *testing.T) {
+	t.Parallel()
+	for at, reached := 1, true; reached; at++ {
+		t.Run(fmt.Sprintf("before message %d", at), func(t *testing.T) {
+			w := newWorld(t)
+			wire := frontdesktest.NewMessageProxy(w, frontdesktest.Fault{})
+			slow, other := w.gateway(gatewayOptions{redisURL: w.redisOver(wire)}), w.gateway()
+			r := w.registered(other)
+			priced := w.redis.Dump(w.Context(), "fd:{"+r.ID+"}:registration").Val()
+			p := must(t, func() (*flows.Payment, error) { return other.pay(w.Context(), r.ID) })
+			w.confirm(p, goodCard)
+			p = w.doubtAgain(other, p, "drop_after")
+			w.wipe()
+			w.redis.Restore(w.Context(), "fd:{"+r.ID+"}:registration", 0, priced)
+			var messages atomic.Int32
+			wire.OnMessage = func([]byte) {
+				if messages.Add(1) != int32(at) {
+					return
+				}
+				saved, _, err := other.store.Registration(w.Context(), r.ID)
+				if err == nil {
+					err = other.store.SaveRegistration(w.Context(), saved)
+				}
+				if err != nil {
+					t.Errorf("not saved: %v", err)
+				}
+			}
+			w.rebuild(slow)
+			reached = messages.Load() >= int32(at)
+			if stored, latest, err := other.store.Registration(w.Context(), r.ID); err != nil || !stored.Rebuilt || latest == nil || latest.ID != p.ID {
+				t.Errorf("Redis has %+v, %+v, %v", stored, latest, err)
+			}
+		})
+	}
+}
+
 // TestLossWithAPricedPayment: Redis lost an earlier payment, and the latest one is not yet at the processor.
 func TestLossWithAPricedPayment(t *testing.T) {
 	t.Parallel()

@@ -78,14 +78,15 @@ func (m *Machine) storeDuplicate(ctx context.Context, a candidate, s step) error
 	if s.to != "" {
 		p.State, p.Reason = s.to, s.reason
 	}
-	stored, err := m.storeRebuilt(ctx, nil, p)
-	if stored || err != nil {
+	if err := m.storeRebuilt(ctx, nil, p); !errors.Is(err, flows.ErrConflict) {
 		return err
 	}
 	if err := m.findStored(ctx, &a); err != nil || !a.lost() {
 		return err // another process stored it
 	}
 	p.ID = duplicateID(p.Registration, p.ProcessorID)
-	_, err = m.storeRebuilt(ctx, nil, p)
-	return err
+	if err := m.storeRebuilt(ctx, nil, p); !errors.Is(err, flows.ErrConflict) {
+		return err
+	}
+	return nil // likewise
 }

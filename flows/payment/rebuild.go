@@ -42,11 +42,15 @@ const (
 	onDemandEvery = time.Minute
 	// onDemandTimeout: callers wait for no longer. The worker completes the rebuild.
 	onDemandTimeout = 10 * time.Second
+	restoreAttempts = 5 // to store the payments of one registration
 )
 
 // errLostAgain ends a rebuild in which Redis loses a registration that it had a moment before. Its
 // payment must not be taken for a duplicate.
 var errLostAgain = errors.New("payment: Redis lost a registration while its payments were compared with the processor")
+
+// errChanging ends a rebuild in which a registration changes at each attempt to store its payment.
+var errChanging = errors.New("payment: a registration changed again and again while its payments were rebuilt")
 
 // Comparison is the latest complete comparison of Redis with a processor.
 type Comparison struct {
@@ -431,8 +435,19 @@ func isOf(p *flows.Payment, processorID string) bool {
 }
 
 // restore stores what Redis lacks of one registration: the registration with the payment
-// that counts, and the duplicates.
+// that counts, and the duplicates. It begins again if the visitor or another gateway changes the
+// registration meanwhile.
 func (m *Machine) restore(ctx context.Context, group []candidate) error {
+	for range restoreAttempts {
+		if err := m.restoreOnce(ctx, group); !errors.Is(err, flows.ErrConflict) {
+			return err
+		}
+	}
+	return flows.StorageFailed(errChanging)
+}
+
+// restoreOnce returns ErrConflict if the registration changed after it was read.
+func (m *Machine) restoreOnce(ctx context.Context, group []candidate) error {
 	if err := m.loadStored(ctx, group); err != nil {
 		return err
 	}
@@ -443,10 +458,7 @@ func (m *Machine) restore(ctx context.Context, group []candidate) error {
 	case behind != nil:
 		// Redis lost the registration's latest write.
 		m.cfg.Log.WarnContext(ctx, "registration rebuilt", "payment", behind.ID)
-		if err := m.cfg.Store.SaveRegistration(ctx, registrationAt(r, behind)); !errors.Is(err, flows.ErrConflict) {
-			return flows.StorageFailed(err)
-		}
-		return nil
+		return flows.StorageFailed(m.cfg.Store.SaveRegistration(ctx, registrationAt(r, behind)))
 	case len(group) == 1 && !group[0].lost() && (latest != nil || !group[0].duplicate()):
 		return nil
 	}
@@ -463,9 +475,8 @@ func (m *Machine) restore(ctx context.Context, group []candidate) error {
 		if !a.lost() || !newest || a.other != nil {
 			continue
 		}
-		stored, err := m.storeRebuilt(ctx, registrationAt(r, a.derived), a.derived)
-		if !stored || err != nil {
-			return err // another gateway was first and does the rest
+		if err := m.storeRebuilt(ctx, registrationAt(r, a.derived), a.derived); err != nil {
+			return err
 		}
 		group[i].stored = a.derived
 		break
@@ -520,29 +531,27 @@ func registrationAt(known *flows.Registration, p *flows.Payment) *flows.Registra
 	return r
 }
 
-// storeRebuilt stores a payment that Redis lacks, and its registration unless nil. It returns
-// false if another gateway was first.
-func (m *Machine) storeRebuilt(ctx context.Context, r *flows.Registration, p *flows.Payment) (bool, error) {
+// storeRebuilt stores a payment that Redis lacks, and its registration unless nil. ErrConflict if Redis has the payment
+// by now, or another version of the registration.
+func (m *Machine) storeRebuilt(ctx context.Context, r *flows.Registration, p *flows.Payment) error {
 	if err := m.findNode(ctx, p); err != nil {
-		return false, err
+		return err
 	}
 	keep := time.Duration(0)
 	if p.State.Final() {
 		keep = keepFinal
 	}
 	switch err := m.cfg.Store.Rebuild(ctx, r, p, keep); {
-	case errors.Is(err, flows.ErrConflict):
-		return false, nil
 	case errors.Is(err, flows.ErrNotFound):
-		return false, flows.StorageFailed(errLostAgain)
+		return flows.StorageFailed(errLostAgain)
 	case err != nil:
-		return false, flows.StorageFailed(err)
+		return flows.StorageFailed(err)
 	}
 	m.cfg.Log.WarnContext(ctx, "payment rebuilt", "payment", p.ID, "state", p.State, "reason", p.Reason)
 	if !p.State.Final() {
 		m.enqueue(ctx, p.ID)
 	}
-	return true, nil
+	return nil
 }
 
 // findNode sets the club's node of a payment whose metadata is too old to name it.
