@@ -47,7 +47,7 @@ func (cfg Config) checkAccount(ctx context.Context, processor *stripe.Client) []
 	if account.Live && !account.ChargesEnabled {
 		return finding(partProcessor, "", flows.Failed, found, "the account may not take payments yet: finish its activation at the processor")
 	}
-	if cfg.StripeURL != "" {
+	if cfg.Stripe.URL != "" {
 		found += ", at another address than the processor's own"
 	}
 	return append(finding(partProcessor, "", flows.OK, found, ""), cfg.checkWebhookEndpoint(ctx, processor)...)
@@ -77,13 +77,13 @@ func (cfg Config) checkWebhookEndpoint(ctx context.Context, processor *stripe.Cl
 
 // checkLogin checks that the club's login publishes keys that can verify its tokens.
 func (cfg Config) checkLogin(ctx context.Context, login *identity.Verifier) []flows.Check {
-	if cfg.IdentityJWKSURL == "" {
+	if cfg.Login.JWKSURL == "" {
 		return finding("login", "", flows.OK, "signs with a shared secret", "")
 	}
 	usable, err := login.UsableKeys(ctx)
 	switch {
 	case err != nil:
-		return finding("login", "", flows.Failed, cfg.IdentityJWKSURL+": "+err.Error(), "check that the login publishes its keys at FRONTDESK_IDENTITY_JWKS_URL")
+		return finding("login", "", flows.Failed, cfg.Login.JWKSURL+": "+err.Error(), "check that the login publishes its keys at FRONTDESK_IDENTITY_JWKS_URL")
 	case usable == 0:
 		return finding("login", "", flows.Failed, "publishes no usable key", "have it sign with RS256, ES256 or EdDSA")
 	}

@@ -10,48 +10,45 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/keyring"
+	"frontdesk/flows/signature"
 	"frontdesk/upstream/captcha"
+	"frontdesk/upstream/cards/stripe"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
+	"frontdesk/upstream/identity"
 	"frontdesk/upstream/mock"
 )
 
 // Config is everything that can be configured in the gateway. Its fields are described
 // in options. The zero value of a field means the default of the mode, which
-// setDefaults fills in.
+// setDefaults fills in. Parts for other packages lack what build adds, such as the clock.
 type Config struct {
-	Mode                                                          string
-	Addr, OpsAddr, MetricsAddr, PublicURL                         string
-	RedisURL                                                      string
-	RedisAssumeDurable                                            bool
-	RedisWait                                                     int
-	ClubURL, ClubToken                                            string
-	ClubClientID, ClubClientSecret, ClubGatewayKey                string
-	ClubKeyHeader, ClubTokenPath, ClubPathPrefix                  string
-	ClubSaleState                                                 string
-	ClubSaleWithoutArticles                                       bool
-	Clubs                                                         string
-	CardProcessor, SandboxURL                                     string
-	StripeSecretKey, StripePublicKey, StripeHookSecret, StripeURL string
-	SealKeys, StaffKeys, Operators                                []string
-	IdentityJWKSURL, IdentitySecret                               string
-	IdentityAudience, IdentityIssuer                              string
-	DrainDelay                                                    time.Duration
-	WebhookSecret                                                 []string
-	Subscribers                                                   string
-	RateLimits                                                    string
-	TrustedProxies, AllowedOrigins                                []string
-	CaptchaURL, CaptchaSecret, CaptchaProvider, CaptchaSiteKey    string
-	SMSHourly, SMSDaily, SMSMinConversion                         int
-	SMSOrganisationHourly, SMSOrganisationDaily                   int
-	SMSCountries                                                  []string
-	MethodsVisitor, MethodsContact, MethodsStaff                  []string
-	LaterDays                                                     int
-	CartRevision                                                  string
-	LogLevel                                                      slog.Level
-	TracesURL, TracesCompression                                  string
-	TracesHeaders                                                 []string
-	TracesCA, TracesCert, TracesKey                               string
+	Mode                                       string
+	Addr, OpsAddr, MetricsAddr, PublicURL      string
+	RedisURL                                   string
+	RedisAssumeDurable                         bool
+	RedisWait                                  int
+	Club                                       club.Config
+	ClubToken, Clubs                           string
+	CardProcessor, SandboxURL, StripePublicKey string
+	Stripe                                     stripe.Config
+	SealKeys, StaffKeys, Operators             []string
+	Login                                      identity.Config
+	DrainDelay                                 time.Duration
+	WebhookSecret                              []string
+	Subscribers                                string
+	RateLimits                                 string
+	TrustedProxies, AllowedOrigins             []string
+	Captcha                                    captcha.Config
+	SMS                                        signature.SMSBudgetConfig
+	MethodsVisitor, MethodsContact             []string
+	MethodsStaff                               []string
+	LaterDays                                  int
+	CartRevision                               string
+	LogLevel                                   slog.Level
+	TracesURL, TracesCompression               string
+	TracesHeaders                              []string
+	TracesCA, TracesCert, TracesKey            string
 
 	assets Assets
 }
@@ -68,45 +65,45 @@ func (cfg *Config) options() []option {
 		{"redis-url", "FRONTDESK_REDIS_URL", text(&cfg.RedisURL), "", "Address of Redis: redis://, redis+sentinel:// or redis+cluster://; with TLS rediss://, rediss+sentinel:// or rediss+cluster://. Live mode requires TLS, except for one server on loopback. Mock mode embeds its own Redis."},
 		{"redis-assume-durable", "FRONTDESK_REDIS_ASSUME_DURABLE", yesNo(&cfg.RedisAssumeDurable), "", "Skip the durability check, for a provider that forbids CONFIG. Use only if the provider guarantees appendonly yes and appendfsync always."},
 		{"redis-wait", "FRONTDESK_REDIS_WAIT", number(&cfg.RedisWait), "", "Replicas of Redis that must acknowledge each write (WAIT); a write with fewer is refused. Live mode then accepts appendfsync everysec."},
-		{"club-url", "FRONTDESK_CLUB_URL", text(&cfg.ClubURL), "", "Base address of the club system. Mock mode uses its simulator."},
+		{"club-url", "FRONTDESK_CLUB_URL", text(&cfg.Club.BaseURL), "", "Base address of the club system. Mock mode uses its simulator."},
 		{"club-token", "FRONTDESK_CLUB_TOKEN", text(&cfg.ClubToken), "", "Client token, which identifies your organisation at the club system. Default: the demo organisation; required in live mode, as are the three credentials below."},
-		{"club-client-id", "FRONTDESK_CLUB_CLIENT_ID", text(&cfg.ClubClientID), "", "OAuth client id at the club system. Default: the demo organisation's."},
-		{"club-client-secret", "FRONTDESK_CLUB_CLIENT_SECRET", text(&cfg.ClubClientSecret), "", "OAuth client secret. Default: the demo organisation's."},
-		{"club-gateway-key", "FRONTDESK_CLUB_GATEWAY_KEY", text(&cfg.ClubGatewayKey), "", "Key of the club system's API gateway. Default: the demo organisation's."},
-		{"club-key-header", "FRONTDESK_CLUB_KEY_HEADER", text(&cfg.ClubKeyHeader), "x-gateway-api-key", "Header that carries the gateway key."},
-		{"club-token-path", "FRONTDESK_CLUB_TOKEN_PATH", text(&cfg.ClubTokenPath), "/oauth/v2/token", "Path of the token endpoint, below the base address."},
-		{"club-path-prefix", "FRONTDESK_CLUB_PATH_PREFIX", text(&cfg.ClubPathPrefix), "", "Path between the base address and the client token, such as /api."},
-		{"club-sale-state", "FRONTDESK_CLUB_SALE_STATE", oneOf(&cfg.ClubSaleState, club.SaleStateMember, club.SaleStateInvoice, club.SaleStateCheck), club.SaleStateMember, "What shows that a sale is still open: state (the sale's state), invoice (an open sale has none) or check (the sale's check alone). Use check only if the club system refuses the check of a settled sale; otherwise a buyer can pay again for a sale that the desk has already settled."},
-		{"club-sale-without-articles", "FRONTDESK_CLUB_SALE_WITHOUT_ARTICLES", yesNo(&cfg.ClubSaleWithoutArticles), "", "Accept sales that do not list their articles. A change to a cart that keeps its total then goes unnoticed."},
+		{"club-client-id", "FRONTDESK_CLUB_CLIENT_ID", text(&cfg.Club.ClientID), "", "OAuth client id at the club system. Default: the demo organisation's."},
+		{"club-client-secret", "FRONTDESK_CLUB_CLIENT_SECRET", text(&cfg.Club.ClientSecret), "", "OAuth client secret. Default: the demo organisation's."},
+		{"club-gateway-key", "FRONTDESK_CLUB_GATEWAY_KEY", text(&cfg.Club.GatewayKey), "", "Key of the club system's API gateway. Default: the demo organisation's."},
+		{"club-key-header", "FRONTDESK_CLUB_KEY_HEADER", text(&cfg.Club.GatewayKeyHeader), "x-gateway-api-key", "Header that carries the gateway key."},
+		{"club-token-path", "FRONTDESK_CLUB_TOKEN_PATH", text(&cfg.Club.TokenPath), "/oauth/v2/token", "Path of the token endpoint, below the base address."},
+		{"club-path-prefix", "FRONTDESK_CLUB_PATH_PREFIX", text(&cfg.Club.PathPrefix), "", "Path between the base address and the client token, such as /api."},
+		{"club-sale-state", "FRONTDESK_CLUB_SALE_STATE", oneOf(&cfg.Club.SaleState, club.SaleStateMember, club.SaleStateInvoice, club.SaleStateCheck), club.SaleStateMember, "What shows that a sale is still open: state (the sale's state), invoice (an open sale has none) or check (the sale's check alone). Use check only if the club system refuses the check of a settled sale; otherwise a buyer can pay again for a sale that the desk has already settled."},
+		{"club-sale-without-articles", "FRONTDESK_CLUB_SALE_WITHOUT_ARTICLES", yesNo(&cfg.Club.SaleWithoutArticles), "", "Accept sales that do not list their articles. A change to a cart that keeps its total then goes unnoticed."},
 		{"clubs", "FRONTDESK_CLUBS", text(&cfg.Clubs), "", "Data about the clubs that the club system lacks, as YAML or JSON; set FRONTDESK_CLUBS_FILE to read it from a file (docs/how-to/describe-your-clubs.md). Default: the demo clubs' for the demo organisation; none in live mode."},
 		{"card-processor", "FRONTDESK_CARD_PROCESSOR", oneOf(&cfg.CardProcessor, "sandbox", "stripe"), "sandbox", "Card processor: sandbox or stripe."},
 		{"sandbox-url", "FRONTDESK_SANDBOX_URL", text(&cfg.SandboxURL), "", "Address of the sandbox processor. Mock mode embeds its own."},
-		{"stripe-secret-key", "FRONTDESK_STRIPE_SECRET_KEY", text(&cfg.StripeSecretKey), "", "Stripe: secret or restricted key; in test mode a test key."},
+		{"stripe-secret-key", "FRONTDESK_STRIPE_SECRET_KEY", text(&cfg.Stripe.SecretKey), "", "Stripe: secret or restricted key; in test mode a test key."},
 		{"stripe-publishable-key", "FRONTDESK_STRIPE_PUBLISHABLE_KEY", text(&cfg.StripePublicKey), "", "Stripe: publishable key, for the buyer's browser."},
-		{"stripe-webhook-secret", "FRONTDESK_STRIPE_WEBHOOK_SECRET", text(&cfg.StripeHookSecret), "", "Stripe: signing secret of the webhook endpoint /v1/webhooks/card."},
-		{"stripe-url", "FRONTDESK_STRIPE_URL", text(&cfg.StripeURL), "", "Stripe: another address of its API, without a path, for tests."},
+		{"stripe-webhook-secret", "FRONTDESK_STRIPE_WEBHOOK_SECRET", text(&cfg.Stripe.WebhookSecret), "", "Stripe: signing secret of the webhook endpoint /v1/webhooks/card."},
+		{"stripe-url", "FRONTDESK_STRIPE_URL", text(&cfg.Stripe.URL), "", "Stripe: another address of its API, without a path, for tests."},
 		{"seal-keys", "FRONTDESK_SEAL_KEYS", list(&cfg.SealKeys), "", "Keys that encrypt what Redis holds: base64 of at least 32 bytes each, the current key first. Default: a demo key; required in live mode, and with stripe in test mode."},
 		{"staff-keys", "FRONTDESK_STAFF_KEYS", list(&cfg.StaffKeys), "", "Keys that authenticate a kiosk or the desk as staff, at least 16 characters each. Default: demo-staff-key-1; none in live mode."},
 		{"operators", "FRONTDESK_OPERATORS", list(&cfg.Operators), "", "Operators, each as name:hash, where the hash is the SHA-256 of a token in hexadecimal; frontdesk operators add prints an entry. Default: demo with the token demo-operator-token; required in live mode, unless FRONTDESK_OPS_ADDR is off."},
-		{"identity-jwks-url", "FRONTDESK_IDENTITY_JWKS_URL", text(&cfg.IdentityJWKSURL), "", "Address where the club's login publishes its signing keys (JWKS). Default: the simulator's, unless a secret is set; none in live mode."},
-		{"identity-secret", "FRONTDESK_IDENTITY_SECRET", text(&cfg.IdentitySecret), "", "Secret with which the club's login signs its tokens instead (HS256): at least 32 bytes."},
-		{"identity-audience", "FRONTDESK_IDENTITY_AUDIENCE", text(&cfg.IdentityAudience), "", "Audience (aud) that the login's tokens must name. Empty: not checked; required in live mode."},
-		{"identity-issuer", "FRONTDESK_IDENTITY_ISSUER", text(&cfg.IdentityIssuer), "", "Issuer (iss) that the login's tokens must have. Empty: not checked; required in live mode."},
+		{"identity-jwks-url", "FRONTDESK_IDENTITY_JWKS_URL", text(&cfg.Login.JWKSURL), "", "Address where the club's login publishes its signing keys (JWKS). Default: the simulator's, unless a secret is set; none in live mode."},
+		{"identity-secret", "FRONTDESK_IDENTITY_SECRET", text(&cfg.Login.Secret), "", "Secret with which the club's login signs its tokens instead (HS256): at least 32 bytes."},
+		{"identity-audience", "FRONTDESK_IDENTITY_AUDIENCE", text(&cfg.Login.Audience), "", "Audience (aud) that the login's tokens must name. Empty: not checked; required in live mode."},
+		{"identity-issuer", "FRONTDESK_IDENTITY_ISSUER", text(&cfg.Login.Issuer), "", "Issuer (iss) that the login's tokens must have. Empty: not checked; required in live mode."},
 		{"drain-delay", "FRONTDESK_DRAIN_DELAY", duration(&cfg.DrainDelay), "", "How long a stopping gateway keeps serving while /readyz returns 503, so that load balancers can take it out of rotation. Default: 10s in live mode, otherwise none."},
 		{"webhook-secret", "FRONTDESK_WEBHOOK_SECRET", list(&cfg.WebhookSecret), "", "Secrets in the path to which the club system sends its events: 16 to 128 letters, digits, hyphens and underscores; at most two, the current one first. Default: demo-webhook-secret; none in live mode."},
 		{"subscribers", "FRONTDESK_SUBSCRIBERS", text(&cfg.Subscribers), "", "Subscribers to the club system's events: a JSON array of objects with name, url, secret and optionally events."},
 		{"rate-limits", "FRONTDESK_RATE_LIMITS", oneOf(&cfg.RateLimits, "on", "off", ""), "", "on: apply the request limits. off: no limits; live mode does not start. Default: on in live mode, otherwise off."},
 		{"trusted-proxies", "FRONTDESK_TRUSTED_PROXIES", list(&cfg.TrustedProxies), "", "Networks (CIDR) or addresses of the proxies whose X-Forwarded-For is trusted."},
-		{"captcha-url", "FRONTDESK_CAPTCHA_URL", text(&cfg.CaptchaURL), "", "Address that verifies captcha responses: the siteverify address of hCaptcha, Turnstile, reCAPTCHA or a compatible service. Empty: no captcha."},
-		{"captcha-secret", "FRONTDESK_CAPTCHA_SECRET", text(&cfg.CaptchaSecret), "", "Secret of the captcha service."},
-		{"captcha-site-key", "FRONTDESK_CAPTCHA_SITE_KEY", text(&cfg.CaptchaSiteKey), "", "Public key with which a page shows the captcha. GET /v1/config returns it to front ends."},
-		{"captcha-provider", "FRONTDESK_CAPTCHA_PROVIDER", oneOf(&cfg.CaptchaProvider, captcha.HCaptcha, captcha.ReCAPTCHA, captcha.Turnstile, ""), "", "Provider of the captcha that the signup site shows: hcaptcha, recaptcha or turnstile. Default: by the host of FRONTDESK_CAPTCHA_URL."},
-		{"sms-hourly", "FRONTDESK_SMS_HOURLY", number(&cfg.SMSHourly), "100", "Maximum number of SMS codes per hour for the visitors of one club, while rate limits are on."},
-		{"sms-daily", "FRONTDESK_SMS_DAILY", number(&cfg.SMSDaily), "400", "Maximum number of SMS codes in 24 hours for the visitors of one club."},
-		{"sms-min-conversion", "FRONTDESK_SMS_MIN_CONVERSION", number(&cfg.SMSMinConversion), "25", "Percentage of a club's SMS codes that visitors must enter; below it, no more are sent for a while. 0: not checked."},
-		{"sms-organisation-hourly", "FRONTDESK_SMS_ORGANISATION_HOURLY", number(&cfg.SMSOrganisationHourly), "", "Maximum number of SMS codes per hour for the visitors of all clubs together. Default: five times a club's."},
-		{"sms-organisation-daily", "FRONTDESK_SMS_ORGANISATION_DAILY", number(&cfg.SMSOrganisationDaily), "", "Maximum number of SMS codes in 24 hours for the visitors of all clubs together. Default: five times a club's."},
-		{"sms-countries", "FRONTDESK_SMS_COUNTRIES", list(&cfg.SMSCountries), "", "Countries whose mobile numbers can receive visitors' codes, such as FR,BE. Default: the club's own."},
+		{"captcha-url", "FRONTDESK_CAPTCHA_URL", text(&cfg.Captcha.URL), "", "Address that verifies captcha responses: the siteverify address of hCaptcha, Turnstile, reCAPTCHA or a compatible service. Empty: no captcha."},
+		{"captcha-secret", "FRONTDESK_CAPTCHA_SECRET", text(&cfg.Captcha.Secret), "", "Secret of the captcha service."},
+		{"captcha-site-key", "FRONTDESK_CAPTCHA_SITE_KEY", text(&cfg.Captcha.Widget.SiteKey), "", "Public key with which a page shows the captcha. GET /v1/config returns it to front ends."},
+		{"captcha-provider", "FRONTDESK_CAPTCHA_PROVIDER", oneOf(&cfg.Captcha.Widget.Provider, captcha.HCaptcha, captcha.ReCAPTCHA, captcha.Turnstile, ""), "", "Provider of the captcha that the signup site shows: hcaptcha, recaptcha or turnstile. Default: by the host of FRONTDESK_CAPTCHA_URL."},
+		{"sms-hourly", "FRONTDESK_SMS_HOURLY", number(&cfg.SMS.Hourly), "100", "Maximum number of SMS codes per hour for the visitors of one club, while rate limits are on."},
+		{"sms-daily", "FRONTDESK_SMS_DAILY", number(&cfg.SMS.Daily), "400", "Maximum number of SMS codes in 24 hours for the visitors of one club."},
+		{"sms-min-conversion", "FRONTDESK_SMS_MIN_CONVERSION", number(&cfg.SMS.MinConversion), "25", "Percentage of a club's SMS codes that visitors must enter; below it, no more are sent for a while. 0: not checked."},
+		{"sms-organisation-hourly", "FRONTDESK_SMS_ORGANISATION_HOURLY", number(&cfg.SMS.OrganisationHourly), "", "Maximum number of SMS codes per hour for the visitors of all clubs together. Default: five times a club's."},
+		{"sms-organisation-daily", "FRONTDESK_SMS_ORGANISATION_DAILY", number(&cfg.SMS.OrganisationDaily), "", "Maximum number of SMS codes in 24 hours for the visitors of all clubs together. Default: five times a club's."},
+		{"sms-countries", "FRONTDESK_SMS_COUNTRIES", list(&cfg.SMS.Countries), "", "Countries whose mobile numbers can receive visitors' codes, such as FR,BE. Default: the club's own."},
 		{"methods-visitor", "FRONTDESK_METHODS_VISITOR", list(&cfg.MethodsVisitor), "", "Payment methods for visitors: card, later, free. Default: card,free in live mode, otherwise all three."},
 		{"methods-contact", "FRONTDESK_METHODS_CONTACT", list(&cfg.MethodsContact), "", "Payment methods for contacts identified by the club's login, an invitation or their own account: card, later, free. Default: all three."},
 		{"methods-staff", "FRONTDESK_METHODS_STAFF", list(&cfg.MethodsStaff), "", "Payment methods for staff: card, later, free, desk. Default: all four."},
@@ -134,49 +131,43 @@ const (
 // setDefaults fills in what the mode may leave out. port is the gateway's,
 // mockPort that of the simulator and the sandbox in mock mode.
 func (cfg *Config) setDefaults(port, mockPort string) {
-	live := cfg.Mode == "live"
 	set := func(field *string, value string) { *field = cmp.Or(*field, value) }
-	setList := func(field *[]string, value string) {
-		if len(*field) == 0 && !live {
-			*field = []string{value}
+	setList := func(field *[]string, values ...string) {
+		if len(*field) == 0 {
+			*field = values
 		}
 	}
 	set(&cfg.PublicURL, "http://localhost:"+port)
 	cfg.PublicURL = strings.TrimSuffix(cfg.PublicURL, "/")
 	if cfg.Mode == "mock" {
 		at := "http://127.0.0.1:" + mockPort
-		cfg.ClubURL, cfg.SandboxURL = at+"/sim", at+"/sandbox"
+		cfg.Club.BaseURL, cfg.SandboxURL = at+"/sim", at+"/sandbox"
 	}
 	set(&cfg.ClubToken, clubsim.DemoClientToken)
-	set(&cfg.ClubClientID, clubsim.DemoClientID)
-	set(&cfg.ClubClientSecret, clubsim.DemoClientSecret)
-	set(&cfg.ClubGatewayKey, clubsim.DemoGatewayKey)
-	if cfg.ClubToken == clubsim.DemoClientToken && !live {
-		set(&cfg.Clubs, mock.Clubs)
-	}
-	if cfg.IdentityJWKSURL == "" && cfg.IdentitySecret == "" && !live {
-		cfg.IdentityJWKSURL = cfg.demoLogin()
-	}
-	setList(&cfg.SealKeys, demoSealKey)
-	setList(&cfg.StaffKeys, demoStaffKey)
+	set(&cfg.Club.ClientID, clubsim.DemoClientID)
+	set(&cfg.Club.ClientSecret, clubsim.DemoClientSecret)
+	set(&cfg.Club.GatewayKey, clubsim.DemoGatewayKey)
 	for i, key := range cfg.StaffKeys {
 		cfg.StaffKeys[i] = strings.TrimSpace(key)
 	}
+	if cfg.Mode == "live" {
+		setList(&cfg.MethodsVisitor, string(flows.ByCard), string(flows.Free)) // the club cannot collect from a visitor without identity
+		set(&cfg.CartRevision, "required")
+		set(&cfg.MetricsAddr, defaultMetricsAddr)
+		cfg.DrainDelay = cmp.Or(cfg.DrainDelay, drainDelay)
+		return
+	}
+	if cfg.ClubToken == clubsim.DemoClientToken {
+		set(&cfg.Clubs, mock.Clubs)
+	}
+	if cfg.Login.Secret == "" {
+		set(&cfg.Login.JWKSURL, cfg.demoLogin())
+	}
+	setList(&cfg.SealKeys, demoSealKey)
+	setList(&cfg.StaffKeys, demoStaffKey)
 	setList(&cfg.Operators, operatorEntry("demo", demoOperatorToken))
 	setList(&cfg.WebhookSecret, demoWebhookSecret)
 	setList(&cfg.AllowedOrigins, "*")
-	if len(cfg.MethodsVisitor) == 0 && live {
-		cfg.MethodsVisitor = []string{string(flows.ByCard), string(flows.Free)} // the club cannot collect from a visitor without identity
-	}
-	if cfg.CartRevision == "" && live {
-		cfg.CartRevision = "required"
-	}
-	if cfg.MetricsAddr == "" && live {
-		cfg.MetricsAddr = defaultMetricsAddr
-	}
-	if cfg.DrainDelay == 0 && live {
-		cfg.DrainDelay = drainDelay
-	}
 }
 
 func (cfg Config) newKeyring() (*keyring.Keyring, error) {

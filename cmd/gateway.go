@@ -103,7 +103,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 		Changes: hub, ClubEvents: events, WebhookSecrets: cfg.WebhookSecret, Identity: clients.login, Store: records, Cards: processor,
 		Ready: ready, Background: queue.InProgress, Stopping: stopping,
 		Contract: cfg.assets.Contract, Site: site, Docs: pages, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
-		PublicURL: cfg.PublicURL, Mode: cfg.Mode, SMSCountries: cfg.SMSCountries, RequireCart: cfg.CartRevision == "required", AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys, PublishableKey: cfg.StripePublicKey,
+		PublicURL: cfg.PublicURL, Mode: cfg.Mode, SMSCountries: cfg.SMS.Countries, RequireCart: cfg.CartRevision == "required", AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys, PublishableKey: cfg.StripePublicKey,
 		Methods: cfg.methodPolicy(), Captcha: cfg.captcha(), RateLimits: cfg.rateLimited(), TrustedProxies: proxies,
 		OnRequest: onRequest, OnRequestMetric: seen.metrics.CountRequest, OnAdmission: seen.metrics.CountAdmission, OnStream: seen.metrics.CountStream, Traces: seen.traces, AccessLevel: cfg.accessLevel(), Now: time.Now, After: time.After, Log: log,
 	})
@@ -124,12 +124,8 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 }
 
 func (cfg Config) clubSystem(log *slog.Logger, seen *ops.Metrics) *club.Client {
-	return club.New(club.Config{
-		BaseURL: cfg.ClubURL, ClientID: cfg.ClubClientID, ClientSecret: cfg.ClubClientSecret, GatewayKey: cfg.ClubGatewayKey,
-		GatewayKeyHeader: cfg.ClubKeyHeader, TokenPath: cfg.ClubTokenPath, PathPrefix: cfg.ClubPathPrefix,
-		SaleState: cfg.ClubSaleState, SaleWithoutArticles: cfg.ClubSaleWithoutArticles,
-		Traceparent: tracing.Traceparent, OnAttempt: seen.CountClubCall, Now: time.Now, Logger: log,
-	})
+	cfg.Club.Traceparent, cfg.Club.OnAttempt, cfg.Club.Now, cfg.Club.Logger = tracing.Traceparent, seen.CountClubCall, time.Now, log
+	return club.New(cfg.Club)
 }
 
 // organisation is the one whose payments the gateway handles. In mock mode it is empty: each world is an
@@ -154,9 +150,8 @@ func (cfg Config) processor() (cards.Processor, error) {
 	if cfg.CardProcessor == "sandbox" {
 		return sandbox.New(sandbox.Config{URL: cfg.SandboxURL, Now: time.Now}), nil
 	}
-	processor, err := stripe.New(stripe.Config{
-		SecretKey: cfg.StripeSecretKey, WebhookSecret: cfg.StripeHookSecret, URL: cfg.StripeURL, Now: time.Now,
-	})
+	cfg.Stripe.Now = time.Now
+	processor, err := stripe.New(cfg.Stripe)
 	if err != nil {
 		return nil, fmt.Errorf("FRONTDESK_CARD_PROCESSOR=stripe: %w", err)
 	}
@@ -164,25 +159,25 @@ func (cfg Config) processor() (cards.Processor, error) {
 }
 
 // demoLogin is where the simulator publishes its keys as the club's login.
-func (cfg Config) demoLogin() string { return cfg.ClubURL + "/" + cfg.ClubToken + "/_control/jwks" }
+func (cfg Config) demoLogin() string {
+	return cfg.Club.BaseURL + "/" + cfg.ClubToken + "/_control/jwks"
+}
 
 // login returns the verifier of the club login's tokens. The simulator's login issues
 // tokens for each demo world separately.
 func (cfg Config) login() *identity.Verifier {
-	return identity.New(identity.Config{
-		JWKSURL: cfg.IdentityJWKSURL, Secret: cfg.IdentitySecret, Audience: cfg.IdentityAudience, Issuer: cfg.IdentityIssuer,
-		Organisations: cfg.IdentityJWKSURL == cfg.demoLogin(), Now: time.Now,
-	})
+	cfg.Login.Organisations, cfg.Login.Now = cfg.Login.JWKSURL == cfg.demoLogin(), time.Now
+	return identity.New(cfg.Login)
 }
 
 // captcha returns the verifier of captcha responses; nil without an address.
 func (cfg Config) captcha() *captcha.Verifier {
-	if cfg.CaptchaURL == "" {
+	if cfg.Captcha.URL == "" {
 		return nil
 	}
-	return captcha.New(captcha.Config{URL: cfg.CaptchaURL, Secret: cfg.CaptchaSecret, Widget: captcha.Widget{
-		Provider: cmp.Or(cfg.CaptchaProvider, captcha.ProviderAt(cfg.CaptchaURL)), SiteKey: cfg.CaptchaSiteKey,
-	}})
+	widget := &cfg.Captcha.Widget
+	widget.Provider = cmp.Or(widget.Provider, captcha.ProviderAt(cfg.Captcha.URL))
+	return captcha.New(cfg.Captcha)
 }
 
 // smsBudget returns the limit of what SMS codes cost the clubs; nil without rate limits.
@@ -190,10 +185,8 @@ func (cfg Config) smsBudget(records *store.Store, log *slog.Logger) *signature.S
 	if !cfg.rateLimited() {
 		return nil
 	}
-	return signature.NewSMSBudget(signature.SMSBudgetConfig{
-		Store: records, Hourly: cfg.SMSHourly, Daily: cfg.SMSDaily, MinConversion: cfg.SMSMinConversion,
-		OrganisationHourly: cfg.SMSOrganisationHourly, OrganisationDaily: cfg.SMSOrganisationDaily, Countries: cfg.SMSCountries, Now: time.Now, Log: log,
-	})
+	cfg.SMS.Store, cfg.SMS.Now, cfg.SMS.Log = records, time.Now, log
+	return signature.NewSMSBudget(cfg.SMS)
 }
 
 // rateLimited reports whether requests are counted. In mock and test mode the default is

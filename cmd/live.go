@@ -38,8 +38,8 @@ func (cfg Config) validateLive(found *problems) {
 func (cfg Config) validateAddresses(found *problems) {
 	found.need(cfg.PublicURL, "FRONTDESK_PUBLIC_URL", "where browsers reach the gateway, such as https://signup.your-club")
 	for _, is := range []struct{ name, address string }{
-		{"FRONTDESK_PUBLIC_URL", cfg.PublicURL}, {"FRONTDESK_CLUB_URL", cfg.ClubURL},
-		{"FRONTDESK_IDENTITY_JWKS_URL", cfg.IdentityJWKSURL}, {"FRONTDESK_STRIPE_URL", cfg.StripeURL},
+		{"FRONTDESK_PUBLIC_URL", cfg.PublicURL}, {"FRONTDESK_CLUB_URL", cfg.Club.BaseURL},
+		{"FRONTDESK_IDENTITY_JWKS_URL", cfg.Login.JWKSURL}, {"FRONTDESK_STRIPE_URL", cfg.Stripe.URL},
 	} {
 		wrong := insecure(is.address)
 		found.refuse(is.address != "" && wrong != "", is.name, "%s", wrong)
@@ -78,9 +78,9 @@ func isExampleHost(host string) bool {
 func (cfg Config) validateClubCredentials(found *problems) {
 	for _, is := range []struct{ name, value, demo, what string }{
 		{"FRONTDESK_CLUB_TOKEN", cfg.ClubToken, clubsim.DemoClientToken, "the organisation's client token"},
-		{"FRONTDESK_CLUB_CLIENT_ID", cfg.ClubClientID, clubsim.DemoClientID, "the OAuth client"},
-		{"FRONTDESK_CLUB_CLIENT_SECRET", cfg.ClubClientSecret, clubsim.DemoClientSecret, "the OAuth client's secret"},
-		{"FRONTDESK_CLUB_GATEWAY_KEY", cfg.ClubGatewayKey, clubsim.DemoGatewayKey, "the key of the club system's API gateway"},
+		{"FRONTDESK_CLUB_CLIENT_ID", cfg.Club.ClientID, clubsim.DemoClientID, "the OAuth client"},
+		{"FRONTDESK_CLUB_CLIENT_SECRET", cfg.Club.ClientSecret, clubsim.DemoClientSecret, "the OAuth client's secret"},
+		{"FRONTDESK_CLUB_GATEWAY_KEY", cfg.Club.GatewayKey, clubsim.DemoGatewayKey, "the key of the club system's API gateway"},
 	} {
 		found.need(is.value, is.name, is.what)
 		found.refuse(is.value == is.demo || strings.HasPrefix(is.value, clubsim.DemoClientToken+"-") || isPlaceholder(is.value),
@@ -90,11 +90,11 @@ func (cfg Config) validateClubCredentials(found *problems) {
 
 func (cfg Config) validateProcessor(found *problems) {
 	found.refuse(cfg.CardProcessor == "sandbox", "FRONTDESK_CARD_PROCESSOR", "is sandbox, which takes no real money: set it to stripe")
-	found.refuse(cfg.StripeSecretKey != "" && !strings.HasPrefix(cfg.StripeSecretKey, "sk_live_") && !strings.HasPrefix(cfg.StripeSecretKey, "rk_live_"),
+	found.refuse(cfg.Stripe.SecretKey != "" && !strings.HasPrefix(cfg.Stripe.SecretKey, "sk_live_") && !strings.HasPrefix(cfg.Stripe.SecretKey, "rk_live_"),
 		"FRONTDESK_STRIPE_SECRET_KEY", "is not a live key: it must begin with sk_live_ or rk_live_")
 	found.refuse(cfg.StripePublicKey != "" && !strings.HasPrefix(cfg.StripePublicKey, "pk_live_"),
 		"FRONTDESK_STRIPE_PUBLISHABLE_KEY", "is not a live key: it must begin with pk_live_")
-	switch secret, variable := cfg.StripeHookSecret, "FRONTDESK_STRIPE_WEBHOOK_SECRET"; {
+	switch secret, variable := cfg.Stripe.WebhookSecret, "FRONTDESK_STRIPE_WEBHOOK_SECRET"; {
 	case secret == "":
 	case !strings.HasPrefix(secret, "whsec_"):
 		found.refuse(true, variable, "is not a signing secret: it must begin with whsec_, as the processor shows it with the endpoint")
@@ -112,19 +112,19 @@ func (cfg Config) validateSecrets(found *problems) {
 	for i, key := range cfg.StaffKeys {
 		found.refuse(isGuessable(strings.TrimSpace(key)), "FRONTDESK_STAFF_KEYS", "has a key that can be guessed (key %d): create one with openssl rand -hex 16", i+1)
 	}
-	found.refuse(cfg.IdentitySecret != "" && isGuessable(cfg.IdentitySecret), "FRONTDESK_IDENTITY_SECRET", "can be guessed: create one with openssl rand -base64 32")
+	found.refuse(cfg.Login.Secret != "" && isGuessable(cfg.Login.Secret), "FRONTDESK_IDENTITY_SECRET", "can be guessed: create one with openssl rand -base64 32")
 }
 
 // validateLogin requires exactly one way to verify tokens of the club's login, and that they
 // were made for this gateway.
 func (cfg Config) validateLogin(found *problems) {
-	found.need(cfg.IdentityAudience, "FRONTDESK_IDENTITY_AUDIENCE", "the aud of the login's tokens for this gateway; tokens for its other applications would be accepted too")
-	found.need(cfg.IdentityIssuer, "FRONTDESK_IDENTITY_ISSUER", "the iss of the login's tokens; those of other issuers with the same keys would be accepted too")
-	found.refuse(cfg.IdentityJWKSURL == "" && cfg.IdentitySecret == "",
+	found.need(cfg.Login.Audience, "FRONTDESK_IDENTITY_AUDIENCE", "the aud of the login's tokens for this gateway; tokens for its other applications would be accepted too")
+	found.need(cfg.Login.Issuer, "FRONTDESK_IDENTITY_ISSUER", "the iss of the login's tokens; those of other issuers with the same keys would be accepted too")
+	found.refuse(cfg.Login.JWKSURL == "" && cfg.Login.Secret == "",
 		"FRONTDESK_IDENTITY_JWKS_URL", "is missing: where the club's login publishes its keys; or set FRONTDESK_IDENTITY_SECRET, if it signs with a shared secret")
-	found.refuse(cfg.IdentityJWKSURL != "" && cfg.IdentitySecret != "",
+	found.refuse(cfg.Login.JWKSURL != "" && cfg.Login.Secret != "",
 		"FRONTDESK_IDENTITY_SECRET", "is set together with FRONTDESK_IDENTITY_JWKS_URL: either could identify any contact; keep the one that the login uses")
-	found.refuse(strings.HasSuffix(cfg.IdentityJWKSURL, "/_control/jwks"),
+	found.refuse(strings.HasSuffix(cfg.Login.JWKSURL, "/_control/jwks"),
 		"FRONTDESK_IDENTITY_JWKS_URL", "is the simulator's login, which can identify any contact: set the club's own")
 }
 

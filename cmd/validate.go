@@ -91,21 +91,21 @@ func (cfg Config) validateUpstreams(found *problems) {
 	case "mock":
 		found.refuse(cfg.CardProcessor != "sandbox", "FRONTDESK_CARD_PROCESSOR", "must be sandbox in mock mode; use FRONTDESK_MODE=test for another processor")
 	case "test":
-		found.need(cfg.ClubURL, "FRONTDESK_CLUB_URL", "the club system, or the simulator's http://127.0.0.1:8081/sim")
+		found.need(cfg.Club.BaseURL, "FRONTDESK_CLUB_URL", "the club system, or the simulator's http://127.0.0.1:8081/sim")
 		if cfg.CardProcessor == "sandbox" {
 			found.need(cfg.SandboxURL, "FRONTDESK_SANDBOX_URL", "the sandbox processor, such as http://127.0.0.1:8081/sandbox")
 		}
-		found.refuse(cfg.CardProcessor == "stripe" && cfg.StripeSecretKey != "" && !strings.Contains(cfg.StripeSecretKey, "_test_"),
+		found.refuse(cfg.CardProcessor == "stripe" && cfg.Stripe.SecretKey != "" && !strings.Contains(cfg.Stripe.SecretKey, "_test_"),
 			"FRONTDESK_STRIPE_SECRET_KEY", "is a live key: test mode takes no real money")
 		found.refuse(cfg.CardProcessor == "stripe" && cfg.hasDemoSealKey(), "FRONTDESK_SEAL_KEYS",
 			"must have your own keys with stripe, because gateways of other developers with the same account and the demo key would take over your payments: create one with openssl rand -base64 32")
 	case "live":
-		found.need(cfg.ClubURL, "FRONTDESK_CLUB_URL", "the club system's https address")
+		found.need(cfg.Club.BaseURL, "FRONTDESK_CLUB_URL", "the club system's https address")
 	}
 	if cfg.CardProcessor == "stripe" || cfg.Mode == "live" {
-		found.need(cfg.StripeSecretKey, "FRONTDESK_STRIPE_SECRET_KEY", "a secret or restricted key of the account")
+		found.need(cfg.Stripe.SecretKey, "FRONTDESK_STRIPE_SECRET_KEY", "a secret or restricted key of the account")
 		found.need(cfg.StripePublicKey, "FRONTDESK_STRIPE_PUBLISHABLE_KEY", "the publishable key of the same account")
-		found.need(cfg.StripeHookSecret, "FRONTDESK_STRIPE_WEBHOOK_SECRET", "the signing secret of the webhook endpoint /v1/webhooks/card")
+		found.need(cfg.Stripe.WebhookSecret, "FRONTDESK_STRIPE_WEBHOOK_SECRET", "the signing secret of the webhook endpoint /v1/webhooks/card")
 	}
 }
 
@@ -119,8 +119,8 @@ func (cfg Config) validateKeys(found *problems) {
 	for i, key := range cfg.StaffKeys {
 		found.refuse(len(strings.TrimSpace(key)) < minStaffKeyLength, "FRONTDESK_STAFF_KEYS", "must have keys of at least %d characters: key %d is shorter", minStaffKeyLength, i+1)
 	}
-	found.refuse(cfg.IdentitySecret != "" && len(cfg.IdentitySecret) < minSecretBytes, "FRONTDESK_IDENTITY_SECRET", "must have at least %d bytes", minSecretBytes)
-	found.refuse(cfg.IdentityJWKSURL != "" && webAddress(cfg.IdentityJWKSURL) == nil, "FRONTDESK_IDENTITY_JWKS_URL", "must be an http or https address")
+	found.refuse(cfg.Login.Secret != "" && len(cfg.Login.Secret) < minSecretBytes, "FRONTDESK_IDENTITY_SECRET", "must have at least %d bytes", minSecretBytes)
+	found.refuse(cfg.Login.JWKSURL != "" && webAddress(cfg.Login.JWKSURL) == nil, "FRONTDESK_IDENTITY_JWKS_URL", "must be an http or https address")
 	_, err := cfg.newKeyring()
 	found.refuse(err != nil && len(cfg.SealKeys) > 0, "FRONTDESK_SEAL_KEYS", "cannot be used: %v", err)
 }
@@ -175,22 +175,22 @@ func (cfg Config) validateLimits(found *problems) {
 	found.refuse(cfg.RateLimits == "off" && cfg.Mode == "live", "FRONTDESK_RATE_LIMITS", "must not be off in live mode")
 	_, err := handlers.ParseProxies(cfg.TrustedProxies)
 	found.refuse(err != nil, "FRONTDESK_TRUSTED_PROXIES:", "%v", err)
-	found.refuse(cfg.SMSHourly < 1 || cfg.SMSDaily < cfg.SMSHourly, "FRONTDESK_SMS_HOURLY, FRONTDESK_SMS_DAILY", "must allow at least one code an hour, and no fewer in a day than in an hour")
-	found.refuse(cfg.SMSOrganisationHourly < 0 || cfg.SMSOrganisationDaily < 0, "FRONTDESK_SMS_ORGANISATION_HOURLY, FRONTDESK_SMS_ORGANISATION_DAILY", "must not be negative")
-	for _, country := range cfg.SMSCountries {
+	found.refuse(cfg.SMS.Hourly < 1 || cfg.SMS.Daily < cfg.SMS.Hourly, "FRONTDESK_SMS_HOURLY, FRONTDESK_SMS_DAILY", "must allow at least one code an hour, and no fewer in a day than in an hour")
+	found.refuse(cfg.SMS.OrganisationHourly < 0 || cfg.SMS.OrganisationDaily < 0, "FRONTDESK_SMS_ORGANISATION_HOURLY, FRONTDESK_SMS_ORGANISATION_DAILY", "must not be negative")
+	for _, country := range cfg.SMS.Countries {
 		found.refuse(!signature.IsCountry(country), "FRONTDESK_SMS_COUNTRIES", "has %q, which is not a country: it must be two capital letters, such as FR", country)
 	}
-	found.refuse(cfg.SMSMinConversion < 0 || cfg.SMSMinConversion > 100, "FRONTDESK_SMS_MIN_CONVERSION", "must be a percentage, from 0 to 100")
+	found.refuse(cfg.SMS.MinConversion < 0 || cfg.SMS.MinConversion > 100, "FRONTDESK_SMS_MIN_CONVERSION", "must be a percentage, from 0 to 100")
 }
 
 func (cfg Config) validateCaptcha(found *problems) {
-	found.refuse((cfg.CaptchaURL == "") != (cfg.CaptchaSecret == ""), "FRONTDESK_CAPTCHA_URL, FRONTDESK_CAPTCHA_SECRET", "must be set together")
-	if cfg.CaptchaURL == "" {
-		found.refuse(cfg.CaptchaSiteKey != "" || cfg.CaptchaProvider != "", "FRONTDESK_CAPTCHA_SITE_KEY, FRONTDESK_CAPTCHA_PROVIDER", "have no effect alone: set FRONTDESK_CAPTCHA_URL too")
+	found.refuse((cfg.Captcha.URL == "") != (cfg.Captcha.Secret == ""), "FRONTDESK_CAPTCHA_URL, FRONTDESK_CAPTCHA_SECRET", "must be set together")
+	if cfg.Captcha.URL == "" {
+		found.refuse(cfg.Captcha.Widget.SiteKey != "" || cfg.Captcha.Widget.Provider != "", "FRONTDESK_CAPTCHA_SITE_KEY, FRONTDESK_CAPTCHA_PROVIDER", "have no effect alone: set FRONTDESK_CAPTCHA_URL too")
 		return
 	}
-	found.refuse(cfg.CaptchaSiteKey == "" && cfg.Mode == "live", "FRONTDESK_CAPTCHA_SITE_KEY", "is missing: without it no page can show the captcha of FRONTDESK_CAPTCHA_URL")
-	address := webAddress(cfg.CaptchaURL)
+	found.refuse(cfg.Captcha.Widget.SiteKey == "" && cfg.Mode == "live", "FRONTDESK_CAPTCHA_SITE_KEY", "is missing: without it no page can show the captcha of FRONTDESK_CAPTCHA_URL")
+	address := webAddress(cfg.Captcha.URL)
 	found.refuse(address == nil, "FRONTDESK_CAPTCHA_URL", "is not an address such as https://challenges.cloudflare.com/turnstile/v0/siteverify")
 	found.refuse(address != nil && address.Scheme == "http" && (cfg.Mode == "live" || !net.ParseIP(address.Hostname()).IsLoopback() && address.Hostname() != "localhost"),
 		"FRONTDESK_CAPTCHA_URL", "must begin with https://, because it receives the secret; in mock and test mode http:// to this machine is allowed")
