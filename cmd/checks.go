@@ -33,8 +33,8 @@ const (
 	redisPollInterval = 250 * time.Millisecond
 )
 
-// Clients are the connections of a gateway to what it depends on.
-type Clients struct {
+// clients are the connections of a gateway to what it depends on.
+type clients struct {
 	redis redis.UniversalClient
 	club  *club.Client
 	cards cards.Processor
@@ -42,7 +42,7 @@ type Clients struct {
 }
 
 // connect creates the clients without dialling. metrics counts their calls; nil: none are counted.
-func (cfg Config) connect(log *slog.Logger, metrics *ops.Metrics) (c Clients, err error) {
+func (cfg Config) connect(log *slog.Logger, metrics *ops.Metrics) (c clients, err error) {
 	if c.redis, err = store.Connect(cfg.RedisURL); err != nil {
 		return c, fmt.Errorf("FRONTDESK_REDIS_URL: %w", err)
 	}
@@ -53,16 +53,10 @@ func (cfg Config) connect(log *slog.Logger, metrics *ops.Metrics) (c Clients, er
 }
 
 // checks is the one list of what a gateway depends on, for doctor.
-func (cfg Config) checks(c Clients) []func(context.Context) []flows.Check {
-	return []func(context.Context) []flows.Check{
-		cfg.checkConfiguration,
-		func(ctx context.Context) []flows.Check { return cfg.checkRedis(ctx, c.redis) },
-		func(ctx context.Context) []flows.Check { return checkToken(ctx, c.club) },
-		func(ctx context.Context) []flows.Check { return cfg.checkClubSystem(ctx, c.club) },
-		func(ctx context.Context) []flows.Check { return cfg.checkProcessor(ctx, c.cards) },
-		func(ctx context.Context) []flows.Check { return cfg.checkLogin(ctx, c.login) },
-		cfg.checkPublicAddress,
-		cfg.checkOperators,
+func (cfg Config) checks() []func(context.Context, clients) []flows.Check {
+	return []func(context.Context, clients) []flows.Check{
+		cfg.checkConfiguration, cfg.checkRedis, checkToken, cfg.checkClubSystem,
+		cfg.checkProcessor, cfg.checkLogin, cfg.checkPublicAddress, cfg.checkOperators,
 	}
 }
 
@@ -80,7 +74,7 @@ func (cfg Config) preflight(ctx context.Context) error {
 		awaitRedis(ctx, connection)
 		ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 		defer cancel()
-		for _, check := range cfg.checkRedis(ctx, connection) {
+		for _, check := range cfg.checkRedis(ctx, clients{redis: connection}) {
 			lines.refuse(!check.Safe(), check.Name()+":", "%s", describe(check))
 		}
 	}
@@ -121,11 +115,11 @@ func describe(check flows.Check) string {
 // ready returns the readiness check. A failing club system only degrades it: it fails for
 // every gateway alike, and taking all of them out of service would hide the reason, and
 // the payments in progress with it.
-func (cfg Config) ready(c Clients) func(context.Context) []flows.Check {
+func (cfg Config) ready(c clients) func(context.Context) []flows.Check {
 	return func(ctx context.Context) []flows.Check {
 		ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 		defer cancel()
-		checks := append(cfg.checkRedis(ctx, c.redis), checkToken(ctx, c.club)...)
+		checks := append(cfg.checkRedis(ctx, c), checkToken(ctx, c)...)
 		if token := &checks[len(checks)-1]; !token.Safe() {
 			token.Verdict = flows.Degraded
 		}
@@ -133,7 +127,7 @@ func (cfg Config) ready(c Clients) func(context.Context) []flows.Check {
 	}
 }
 
-func (cfg Config) checkConfiguration(context.Context) (checks []flows.Check) {
+func (cfg Config) checkConfiguration(context.Context, clients) (checks []flows.Check) {
 	for _, problem := range cfg.problems() {
 		checks = append(checks, finding("configuration", "", flows.Failed, problem.Error(), "")...)
 	}
@@ -145,14 +139,14 @@ func (cfg Config) checkConfiguration(context.Context) (checks []flows.Check) {
 
 // checkRedis checks that Redis is reachable and durable. Outside live mode it need not
 // be durable, because nothing there is real.
-func (cfg Config) checkRedis(ctx context.Context, connection redis.UniversalClient) []flows.Check {
+func (cfg Config) checkRedis(ctx context.Context, c clients) []flows.Check {
 	if cfg.Mode == "mock" {
-		if err := connection.Ping(ctx).Err(); err != nil {
+		if err := c.redis.Ping(ctx).Err(); err != nil {
 			return finding("redis", "", flows.Failed, err.Error(), "")
 		}
 		return finding("redis", "", flows.OK, "embedded; its data is lost when the process ends", "")
 	}
-	checks := store.CheckRedis(ctx, connection, store.CheckOptions{AssumeDurable: cfg.RedisAssumeDurable, Replicas: cfg.RedisWait}, time.Now)
+	checks := store.CheckRedis(ctx, c.redis, store.CheckOptions{AssumeDurable: cfg.RedisAssumeDurable, Replicas: cfg.RedisWait}, time.Now)
 	if strings.Contains(cfg.RedisURL, "+sentinel://") {
 		checks[0].Found += ", found by Sentinels"
 	}
@@ -168,19 +162,19 @@ func (cfg Config) checkRedis(ctx context.Context, connection redis.UniversalClie
 // partClub names the club system in checks.
 const partClub = "club system"
 
-func checkToken(ctx context.Context, client *club.Client) []flows.Check {
-	if err := client.Authorise(ctx); err != nil {
+func checkToken(ctx context.Context, c clients) []flows.Check {
+	if err := c.club.Authorise(ctx); err != nil {
 		return finding(partClub, "token", flows.Failed, err.Error(),
 			"check that FRONTDESK_CLUB_URL leads to it, and that FRONTDESK_CLUB_CLIENT_ID, FRONTDESK_CLUB_CLIENT_SECRET and FRONTDESK_CLUB_GATEWAY_KEY are the ones from its provider")
 	}
 	return finding(partClub, "token", flows.OK, "given", "")
 }
 
-func (cfg Config) checkClubSystem(ctx context.Context, client *club.Client) []flows.Check {
-	if client.Authorise(ctx) != nil {
+func (cfg Config) checkClubSystem(ctx context.Context, c clients) []flows.Check {
+	if c.club.Authorise(ctx) != nil {
 		return nil // checkToken reports it
 	}
-	network, err := client.NetworkNodes(ctx, club.Scope{ClientToken: cfg.ClubToken})
+	network, err := c.club.NetworkNodes(ctx, club.Scope{ClientToken: cfg.ClubToken})
 	if err != nil {
 		return finding(partClub, "network", flows.Failed, err.Error(),
 			"check that FRONTDESK_CLUB_TOKEN is the organisation's client token, and that FRONTDESK_CLUB_PATH_PREFIX is what its paths begin with")
@@ -189,7 +183,7 @@ func (cfg Config) checkClubSystem(ctx context.Context, client *club.Client) []fl
 	if len(clubs) == 0 {
 		return finding(partClub, "network", flows.Failed, "shows no club to these credentials", "ask the club system's provider to grant the OAuth client its clubs")
 	}
-	return slices.Concat(finding(partClub, "network", flows.OK, fmt.Sprintf("%d clubs", len(clubs)), ""), cfg.checkClubs(clubs), cfg.checkGrants(ctx, client, clubs[0]))
+	return slices.Concat(finding(partClub, "network", flows.OK, fmt.Sprintf("%d clubs", len(clubs)), ""), cfg.checkClubs(clubs), cfg.checkGrants(ctx, c.club, clubs[0]))
 }
 
 // checkClubs compares the operator's file about the clubs with the clubs of the chain.

@@ -13,9 +13,7 @@ import (
 	"time"
 
 	"frontdesk/flows"
-	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/stripe"
-	"frontdesk/upstream/identity"
 )
 
 // partProcessor names the card processor in checks.
@@ -23,14 +21,14 @@ const partProcessor = "card processor"
 
 // checkProcessor checks that the card processor responds to the keys, and that it
 // reports to this gateway.
-func (cfg Config) checkProcessor(ctx context.Context, processor cards.Processor) []flows.Check {
-	if account, ok := processor.(*stripe.Client); ok {
+func (cfg Config) checkProcessor(ctx context.Context, c clients) []flows.Check {
+	if account, ok := c.cards.(*stripe.Client); ok {
 		return cfg.checkAccount(ctx, account)
 	}
-	if _, err := processor.List(ctx, time.Now().Add(-time.Hour), ""); err != nil {
+	if _, err := c.cards.List(ctx, time.Now().Add(-time.Hour), ""); err != nil {
 		return finding(partProcessor, "", flows.Failed, err.Error(), "check that FRONTDESK_SANDBOX_URL leads to it")
 	}
-	return finding(partProcessor, "", flows.OK, processor.Name()+" answers; it takes no real money", "")
+	return finding(partProcessor, "", flows.OK, c.cards.Name()+" answers; it takes no real money", "")
 }
 
 // checkAccount reports which account the keys belong to, and checks that it may take payments.
@@ -76,11 +74,11 @@ func (cfg Config) checkWebhookEndpoint(ctx context.Context, processor *stripe.Cl
 }
 
 // checkLogin checks that the club's login publishes keys that can verify its tokens.
-func (cfg Config) checkLogin(ctx context.Context, login *identity.Verifier) []flows.Check {
+func (cfg Config) checkLogin(ctx context.Context, c clients) []flows.Check {
 	if cfg.Login.JWKSURL == "" {
 		return finding("login", "", flows.OK, "signs with a shared secret", "")
 	}
-	usable, err := login.UsableKeys(ctx)
+	usable, err := c.login.UsableKeys(ctx)
 	switch {
 	case err != nil:
 		return finding("login", "", flows.Failed, cfg.Login.JWKSURL+": "+err.Error(), "check that the login publishes its keys at FRONTDESK_IDENTITY_JWKS_URL")
@@ -95,7 +93,7 @@ const maxContract = 1 << 20
 
 // checkPublicAddress reads the contract through the address that browsers use. In mock
 // mode nothing is between them and the gateway.
-func (cfg Config) checkPublicAddress(ctx context.Context) []flows.Check {
+func (cfg Config) checkPublicAddress(ctx context.Context, _ clients) []flows.Check {
 	if cfg.Mode == "mock" {
 		return nil
 	}
@@ -130,7 +128,7 @@ func get(ctx context.Context, address string) (status int, body []byte, err erro
 	return response.StatusCode, body, err
 }
 
-func (cfg Config) checkOperators(ctx context.Context) []flows.Check {
+func (cfg Config) checkOperators(ctx context.Context, _ clients) []flows.Check {
 	switch {
 	case cfg.OpsAddr == "off":
 		return finding("operators", "", flows.OK, "off: payments in doubt can be decided on through another gateway only", "")

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
@@ -46,7 +46,7 @@ func newDoctorCommand(assets Assets) *cobra.Command {
 }
 
 func (d *doctor) run(ctx context.Context) error {
-	redis.SetLogger(&redisLog{log: slog.New(slog.DiscardHandler)}) // the checks report Redis errors themselves
+	logging.Disable() // of the Redis client; the checks report its errors
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	group, ctx := errgroup.WithContext(ctx)
@@ -65,10 +65,10 @@ func (d *doctor) run(ctx context.Context) error {
 // unusable configuration it checks only Redis.
 func (d *doctor) examine(ctx context.Context, group *errgroup.Group) (failed int, err error) {
 	if len(d.problems()) > 0 {
-		failed = printChecks(ctx, checkTimeout, d.checkConfiguration)
+		failed = printChecks(ctx, checkTimeout, d.checkConfiguration, clients{})
 		if connection, err := store.Connect(d.RedisURL); err == nil {
 			defer connection.Close()
-			failed += printChecks(ctx, checkTimeout, func(ctx context.Context) []flows.Check { return d.checkRedis(ctx, connection) })
+			failed += printChecks(ctx, checkTimeout, d.checkRedis, clients{redis: connection})
 		}
 		return failed, nil
 	}
@@ -81,26 +81,26 @@ func (d *doctor) examine(ctx context.Context, group *errgroup.Group) (failed int
 		return 0, err
 	}
 	defer world.stop()
-	clients, err := d.connect(slog.New(slog.DiscardHandler), nil)
+	c, err := d.connect(slog.New(slog.DiscardHandler), nil)
 	if err != nil {
 		return 0, err
 	}
-	defer clients.redis.Close()
-	for _, check := range d.checks(clients) {
-		failed += printChecks(ctx, checkTimeout, check)
+	defer c.redis.Close()
+	for _, check := range d.checks() {
+		failed += printChecks(ctx, checkTimeout, check, c)
 	}
 	if d.claims && failed == 0 {
-		failed += printChecks(ctx, time.Duration(d.rounds)*claimRoundTimeout, func(ctx context.Context) []flows.Check { return d.checkClaims(ctx, clients.cards) })
+		failed += printChecks(ctx, time.Duration(d.rounds)*claimRoundTimeout, d.checkClaims, c)
 	}
 	return failed, nil
 }
 
 // printChecks runs a check within a time limit, prints a line for each finding, and
 // counts those that failed.
-func printChecks(ctx context.Context, limit time.Duration, run func(context.Context) []flows.Check) (failed int) {
+func printChecks(ctx context.Context, limit time.Duration, run func(context.Context, clients) []flows.Check, c clients) (failed int) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	for _, check := range run(ctx) {
+	for _, check := range run(ctx, c) {
 		verdict := "ok"
 		switch {
 		case !check.Safe():
@@ -115,11 +115,11 @@ func printChecks(ctx context.Context, limit time.Duration, run func(context.Cont
 }
 
 // checkClaims lets callers race for claims. Each claim must have exactly one winner.
-func (d *doctor) checkClaims(ctx context.Context, processor cards.Processor) []flows.Check {
-	if account, ok := processor.(*stripe.Client); ok && account.Live() {
+func (d *doctor) checkClaims(ctx context.Context, c clients) []flows.Check {
+	if account, ok := c.cards.(*stripe.Client); ok && account.Live() {
 		return finding("claim", "", flows.Failed, "refused: these are live keys, and the check creates payments; use keys of the processor's sandbox", "")
 	}
-	result, err := cards.CheckClaim(ctx, processor, d.rounds, d.racers)
+	result, err := cards.CheckClaim(ctx, c.cards, d.rounds, d.racers)
 	switch {
 	case err != nil:
 		return finding("claim", "", flows.Failed, err.Error(), "")

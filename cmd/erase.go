@@ -1,10 +1,6 @@
 package cmd
 
-import (
-	"net/http"
-
-	"github.com/spf13/cobra"
-)
+import "github.com/spf13/cobra"
 
 // newEraseCommand returns the command that erases a person's data. It prints what was
 // erased, what was kept and why, and which other systems hold data of the person.
@@ -13,10 +9,9 @@ func newEraseCommand() *cobra.Command {
 	var email, mobile, registration, contact string
 	c := &cobra.Command{
 		Use: "erase", Short: "Erase a person's data from Redis, and print what was kept and why; through a running gateway.", Args: exactArgs(),
-		RunE: func(c *cobra.Command, _ []string) error {
-			fields := map[string]string{"email": email, "mobile": mobile, "registration": registration, "contact": contact}
-			return callOps(c.Context(), client, http.MethodPost, "/ops/erasures", fields, printErasure)
-		},
+		RunE: write(client, "/ops/erasures", func([]string) map[string]string {
+			return map[string]string{"email": email, "mobile": mobile, "registration": registration, "contact": contact}
+		}, printErasure),
 	}
 	addOptions(c.Flags(), client.options()...)
 	c.Flags().StringVar(&email, "email", "", "The person's e-mail address.")

@@ -3,7 +3,6 @@ package cmd
 import (
 	"fmt"
 	"io"
-	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,11 +14,9 @@ func newInviteCommand() *cobra.Command {
 	var ttl time.Duration
 	c := &cobra.Command{
 		Use: "invite", Short: "Print a single-use invitation link, with which a contact of the club registers without a login; through a running gateway.", Args: exactArgs(),
-		RunE: func(c *cobra.Command, _ []string) error {
-			fields := map[string]string{"contactId": contact, "clubId": club, "ttl": ttl.String()}
-			return callOps(c.Context(), client, http.MethodPost, "/ops/invitations", fields,
-				func(w io.Writer, invitation struct{ URL string }) { fmt.Fprintln(w, invitation.URL) })
-		},
+		RunE: write(client, "/ops/invitations", func([]string) map[string]string {
+			return map[string]string{"contactId": contact, "clubId": club, "ttl": ttl.String()}
+		}, func(w io.Writer, invitation struct{ URL string }) { fmt.Fprintln(w, invitation.URL) }),
 	}
 	addOptions(c.Flags(), client.options()...)
 	c.Flags().StringVar(&contact, "contact", "", "The contact's id at the club system, such as 1001; required.")

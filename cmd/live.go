@@ -69,10 +69,8 @@ func insecure(address string) string {
 // isExampleHost reports whether a host is reserved for documentation (RFC 2606).
 func isExampleHost(host string) bool {
 	labels := strings.Split(strings.ToLower(strings.TrimSuffix(host, ".")), ".")
-	if slices.Contains([]string{"example", "test", "invalid"}, labels[len(labels)-1]) {
-		return true
-	}
-	return len(labels) > 1 && labels[len(labels)-2] == "example"
+	last := len(labels) - 1
+	return slices.Contains([]string{"example", "test", "invalid"}, labels[last]) || last > 0 && labels[last-1] == "example"
 }
 
 func (cfg Config) validateClubCredentials(found *problems) {
@@ -94,13 +92,12 @@ func (cfg Config) validateProcessor(found *problems) {
 		"FRONTDESK_STRIPE_SECRET_KEY", "is not a live key: it must begin with sk_live_ or rk_live_")
 	found.refuse(cfg.StripePublicKey != "" && !strings.HasPrefix(cfg.StripePublicKey, "pk_live_"),
 		"FRONTDESK_STRIPE_PUBLISHABLE_KEY", "is not a live key: it must begin with pk_live_")
-	switch secret, variable := cfg.Stripe.WebhookSecret, "FRONTDESK_STRIPE_WEBHOOK_SECRET"; {
-	case secret == "":
-	case !strings.HasPrefix(secret, "whsec_"):
-		found.refuse(true, variable, "is not a signing secret: it must begin with whsec_, as the processor shows it with the endpoint")
-	default:
-		found.refuse(len(secret) < minHookSecretLength || isGuessable(secret), variable, "is too short or can be guessed, and it is what authenticates payment events: copy the processor's own in full")
-	}
+	secret := cfg.Stripe.WebhookSecret
+	isSigning := strings.HasPrefix(secret, "whsec_")
+	found.refuse(secret != "" && !isSigning,
+		"FRONTDESK_STRIPE_WEBHOOK_SECRET", "is not a signing secret: it must begin with whsec_, as the processor shows it with the endpoint")
+	found.refuse(isSigning && (len(secret) < minHookSecretLength || isGuessable(secret)),
+		"FRONTDESK_STRIPE_WEBHOOK_SECRET", "is too short or can be guessed, and it is what authenticates payment events: copy the processor's own in full")
 }
 
 // validateSecrets requires secrets of the operator's own that cannot be guessed.

@@ -64,7 +64,7 @@ const (
 
 type redisLog struct {
 	log   *slog.Logger
-	limit rate.Sometimes // the zero value logs only the first line
+	limit rate.Sometimes
 }
 
 // Printf implements the interface of redis.SetLogger.

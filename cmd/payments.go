@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -41,13 +42,7 @@ func newListPayments(client *opsClient) *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "List the payments that wait for an operator: in doubt, blocked, or possibly paid twice.", Args: exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			query := url.Values{}
-			if state != "" {
-				query.Set("state", state)
-			}
-			if all {
-				query.Set("all", "true")
-			}
+			query := url.Values{"state": {state}, "all": {strconv.FormatBool(all)}}
 			return callOps(c.Context(), client, http.MethodGet, "/ops/payments?"+query.Encode(), nil, func(w io.Writer, page payment.Page) {
 				printPayments(w, page, state, all)
 			})

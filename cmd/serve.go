@@ -7,9 +7,10 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"strconv"
 	"syscall"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 )
@@ -27,7 +28,7 @@ func newServeCommand(assets Assets) *cobra.Command {
 // run runs the gateway until the context ends.
 func run(ctx context.Context, cfg Config) error {
 	log := cfg.newLog(os.Stderr)
-	redis.SetLogger(&redisLog{log: slog.New(slog.DiscardHandler)}) // preflight reports Redis errors itself
+	logging.Disable() // of the Redis client; preflight reports its errors
 	if err := cfg.preflight(ctx); err != nil {
 		return err
 	}
@@ -75,11 +76,7 @@ func run(ctx context.Context, cfg Config) error {
 }
 
 func portOf(listener net.Listener) string {
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	if err != nil {
-		panic(err) // a TCP listener has a port
-	}
-	return port
+	return strconv.Itoa(listener.Addr().(*net.TCPAddr).Port) //nolint:errcheck // every listener here is of TCP
 }
 
 // listenForOperators opens the operators' listener; nil for none. Several gateways on a
