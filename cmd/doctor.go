@@ -30,8 +30,6 @@ type doctor struct {
 // the account is busy.
 const claimRoundTimeout = time.Minute
 
-// newDoctorCommand returns the command that prints a line for each check, and fails if
-// one of them failed.
 func newDoctorCommand(assets Assets) *cobra.Command {
 	d := doctor{Config: Config{assets: assets}}
 	c := &cobra.Command{

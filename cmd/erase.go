@@ -2,8 +2,6 @@ package cmd
 
 import "github.com/spf13/cobra"
 
-// newEraseCommand returns the command that erases a person's data. It prints what was
-// erased, what was kept and why, and which other systems hold data of the person.
 func newEraseCommand() *cobra.Command {
 	client := &opsClient{}
 	var email, mobile, registration, contact string

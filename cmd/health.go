@@ -14,8 +14,7 @@ import (
 // abandoned, so that its log shows the reason.
 const healthTimeout = 4 * time.Second
 
-// newHealthCommand returns the command that checks that a gateway on this machine
-// runs. The image has no shell, so its health check is this command.
+// newHealthCommand returns the command that is the health check of the image, which has no shell.
 func newHealthCommand() *cobra.Command {
 	addr := ""
 	c := &cobra.Command{

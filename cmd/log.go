@@ -50,17 +50,11 @@ func (t traced) WithGroup(name string) slog.Handler       { return traced{t.Hand
 // routeLibraryLogs sends the logs of libraries to the log, where they are redacted too:
 // the Redis client's, and all that use the standard library's log, such as net/http.
 func routeLibraryLogs(log *slog.Logger) {
-	redis.SetLogger(&redisLog{log: log, limit: rate.Sometimes{First: redisLogFirst, Interval: redisLogInterval}})
+	// While Redis is down, its client logs every failed connection, and a few lines tell why.
+	redis.SetLogger(&redisLog{log: log, limit: rate.Sometimes{First: 10, Interval: 10 * time.Second}})
 	slog.SetLogLoggerLevel(slog.LevelWarn) // libraries log only failures
 	slog.SetDefault(log)
 }
-
-// The Redis client's first lines are logged, and then one per interval: it logs every
-// failed connection while Redis is down, and a few lines tell why.
-const (
-	redisLogFirst    = 10
-	redisLogInterval = 10 * time.Second
-)
 
 type redisLog struct {
 	log   *slog.Logger

@@ -53,8 +53,7 @@ func read[T any](client *opsClient, path string, show func(io.Writer, T)) func(*
 	}
 }
 
-// write is read for an operation that changes something. body returns what the operation
-// needs; nil: nothing.
+// write is read for an operation that changes something. body returns its fields; nil: it has none.
 func write[T any](client *opsClient, path string, body func(args []string) map[string]string, show func(io.Writer, T)) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		fields := map[string]string{}
@@ -75,7 +74,7 @@ func pathTo(path string, args []string) string {
 
 // callOps calls an operation and prints its response: as JSON on request, otherwise by
 // show. No operation has an empty response.
-func callOps[T any](ctx context.Context, client *opsClient, method, path string, body any, show func(io.Writer, T)) error {
+func callOps[T any](ctx context.Context, client *opsClient, method, path string, body map[string]string, show func(io.Writer, T)) error {
 	response, err := client.request(ctx, method, path, body)
 	if err != nil {
 		return err
@@ -93,13 +92,10 @@ func callOps[T any](ctx context.Context, client *opsClient, method, path string,
 }
 
 // request calls an operation and returns the body of its response.
-func (o *opsClient) request(ctx context.Context, method, path string, body any) ([]byte, error) {
+func (o *opsClient) request(ctx context.Context, method, path string, body map[string]string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, opsTimeout)
 	defer cancel()
-	content, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
+	content, _ := json.Marshal(body) // it never fails for a map of strings
 	request, err := http.NewRequestWithContext(ctx, method, "http://"+reachable(o.addr)+path, bytes.NewReader(content))
 	if err != nil {
 		return nil, fmt.Errorf("FRONTDESK_OPS_ADDR: %q is not an address and port", o.addr)

@@ -53,7 +53,6 @@ func newListPayments(client *opsClient) *cobra.Command {
 	return c
 }
 
-// reasonHelp is the help of --reason.
 const reasonHelp = "Reason, in a few words; no names of customers."
 
 func newConfirmRecorded(client *opsClient) *cobra.Command {

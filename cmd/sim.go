@@ -26,7 +26,6 @@ func (cfg *simConfig) options() []option {
 	}
 }
 
-// newSimCommand returns the command that runs the outside world alone, for gateways in test mode.
 func newSimCommand() *cobra.Command {
 	var cfg simConfig
 	c := &cobra.Command{
