@@ -47,7 +47,7 @@ func CheckRedis(ctx context.Context, connection redis.UniversalClient, options C
 			"check that it runs, and that FRONTDESK_REDIS_URL leads to it with the right password; its log says why it stopped: with appendfsync always, it stops when its disk is full"))}
 	}
 	c := &redisCheck{options: options, now: now}
-	if err := c.checkPrimaries(ctx, connection); err != nil {
+	if err := forEachPrimary(ctx, connection, c.checkPrimary); err != nil {
 		return []flows.Check{check("", flows.Failed, "does not answer: "+err.Error(), "check that every primary of the cluster can be reached")}
 	}
 	c.add(writable(ctx, connection))
@@ -75,17 +75,6 @@ type redisCheck struct {
 
 	mu     sync.Mutex
 	checks []flows.Check
-}
-
-func (c *redisCheck) checkPrimaries(ctx context.Context, connection redis.UniversalClient) error {
-	if cluster, ok := connection.(*redis.ClusterClient); ok {
-		return cluster.ForEachMaster(ctx, c.checkPrimary)
-	}
-	node, err := primaryOf(ctx, connection, "")
-	if err != nil {
-		return err
-	}
-	return c.checkPrimary(ctx, node)
 }
 
 func (c *redisCheck) checkPrimary(ctx context.Context, node *redis.Client) error {

@@ -83,10 +83,7 @@ func (s *Store) ClubEventCounts(ctx context.Context) (map[string]string, error) 
 // ARGV  1 when, ms  2… registrations
 // Returns how many there were.
 var requestRefresh = redis.NewScript(`
-for i = 2, #ARGV do
-  local due = redis.call('ZSCORE', KEYS[1], ARGV[i])
-  if not due or tonumber(due) > tonumber(ARGV[1]) then redis.call('ZADD', KEYS[1], ARGV[1], ARGV[i]) end
-end
+for i = 2, #ARGV do redis.call('ZADD', KEYS[1], 'LT', ARGV[1], ARGV[i]) end
 return #ARGV - 1
 `)
 

@@ -132,7 +132,11 @@ func (s *Store) StartPayment(ctx context.Context, r *flows.Registration, p *flow
 
 // Payment implements payment.Store.
 func (s *Store) Payment(ctx context.Context, id flows.PaymentID) (*flows.Payment, error) {
-	return s.opened(paymentKey(id), s.redis.HMGet(ctx, paymentKey(id), paymentFields...))
+	fields, err := s.redis.HMGet(ctx, paymentKey(id), paymentFields...).Result()
+	if err != nil {
+		return nil, err
+	}
+	return s.payment(paymentKey(id), fields)
 }
 
 // PaymentUnlessSeen implements payment.Store.
@@ -145,26 +149,14 @@ func (s *Store) PaymentUnlessSeen(ctx context.Context, id flows.PaymentID, name 
 	if times.Val() > 0 {
 		return nil, true, nil
 	}
-	p, err = s.opened(paymentKey(id), fields)
+	p, err = s.payment(paymentKey(id), fields.Val())
 	return p, false, err
 }
 
 // paymentFields are the fields that payment reads, in its order.
 var paymentFields = []string{"version", "body", "state"}
 
-// opened opens a payment from the fields that were read. ErrNotFound without any.
-func (s *Store) opened(key string, read *redis.SliceCmd) (*flows.Payment, error) {
-	fields, err := read.Result()
-	switch {
-	case err != nil:
-		return nil, err
-	case fields[0] == nil && fields[1] == nil:
-		return nil, flows.ErrNotFound
-	}
-	return s.payment(key, fields)
-}
-
-// payment opens a payment from its fields version, body and state.
+// payment opens a payment from its fields version, body and state. ErrNotFound without them.
 func (s *Store) payment(key string, fields []any) (p *flows.Payment, err error) {
 	p = &flows.Payment{}
 	if p.Version, err = s.record(key, fields[0], fields[1], p); err != nil {

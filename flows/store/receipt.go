@@ -51,20 +51,15 @@ return 0
 
 // RenewReceipts implements worker.Store.
 func (s *Store) RenewReceipts(ctx context.Context) error {
-	if cluster, ok := s.redis.(*redis.ClusterClient); ok {
-		return cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error { return s.renewReceiptsOn(ctx, node) })
-	}
-	return s.renewReceiptsOn(ctx, s.redis)
-}
-
-func (s *Store) renewReceiptsOn(ctx context.Context, node redis.Cmdable) error {
-	found := node.Scan(ctx, 0, receiptsPrefix+"*", receiptBatch).Iterator()
-	for found.Next(ctx) {
-		if err := s.renewReceiptsOf(ctx, found.Val()); err != nil {
-			return err
+	return forEachPrimary(ctx, s.redis, func(ctx context.Context, node *redis.Client) error {
+		found := node.Scan(ctx, 0, receiptsPrefix+"*", receiptBatch).Iterator()
+		for found.Next(ctx) {
+			if err := s.renewReceiptsOf(ctx, found.Val()); err != nil {
+				return err
+			}
 		}
-	}
-	return found.Err()
+		return found.Err()
+	})
 }
 
 // renewReceiptsOf renews one contact's receipts. One that no key opens is kept: its key may come back.

@@ -126,7 +126,11 @@ func (s *Store) Registration(ctx context.Context, id string) (*flows.Registratio
 	return r, p, err
 }
 
+// record opens a record from its fields, and returns its version. ErrNotFound without fields.
 func (s *Store) record(key string, version, body, record any) (int64, error) {
+	if version == nil && body == nil {
+		return 0, flows.ErrNotFound
+	}
 	digits, okVersion := version.(string)
 	sealed, okBody := body.(string)
 	if !okVersion || !okBody {
@@ -162,14 +166,10 @@ func (s *Store) Changes(ctx context.Context) iter.Seq[string] {
 			case <-ctx.Done():
 				return
 			case message, ok := <-messages:
-				if !ok || !yield(registrationOf(message.Payload)) {
+				if !ok || !yield(strings.TrimSuffix(strings.TrimPrefix(message.Payload, "fd:{"), "}:registration")) {
 					return
 				}
 			}
 		}
 	}
-}
-
-func registrationOf(key string) string {
-	return strings.TrimSuffix(strings.TrimPrefix(key, "fd:{"), "}:registration")
 }

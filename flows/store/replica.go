@@ -75,6 +75,18 @@ func primaryOf(ctx context.Context, connection redis.UniversalClient, key string
 	}
 }
 
+// forEachPrimary calls do with the single server, or concurrently with each primary of a cluster.
+func forEachPrimary(ctx context.Context, connection redis.UniversalClient, do func(context.Context, *redis.Client) error) error {
+	if cluster, ok := connection.(*redis.ClusterClient); ok {
+		return cluster.ForEachMaster(ctx, do)
+	}
+	node, err := primaryOf(ctx, connection, "")
+	if err != nil {
+		return err
+	}
+	return do(ctx, node)
+}
+
 // reloadSlots reloads the cluster's map of slots when a node redirects to another one.
 func (s *Store) reloadSlots(ctx context.Context, err error) error {
 	_, moved := redis.IsMovedError(err)

@@ -128,15 +128,16 @@ func TestNothingIsReadable(t *testing.T) {
 func TestRedisIsGone(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		behind, wire := b.behind(0)
-		if err := behind.Ping(b.Context()); err != nil {
+		if _, err := behind.ClubEventsWaiting(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 		r, p := b.started()
 		wire.Cut()
 		_, _, readErr := behind.Registration(b.Context(), r.ID)
+		_, countErr := behind.ClubEventsWaiting(b.Context())
 		_, _, beginErr := behind.BeginRequest(b.Context(), "scope", "key", "body", "owner")
 		for what, err := range map[string]error{
-			"ping": behind.Ping(b.Context()), "read": readErr, "save": behind.SaveRegistration(b.Context(), r),
+			"count": countErr, "read": readErr, "save": behind.SaveRegistration(b.Context(), r),
 			"commit": behind.Commit(b.Context(), to(p, flows.Intent)), "begin": beginErr,
 		} {
 			if err == nil || errors.Is(err, flows.ErrConflict) || errors.Is(err, flows.ErrNotFound) {

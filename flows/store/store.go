@@ -71,9 +71,6 @@ func New(cfg Config) *Store {
 	return &Store{redis: cfg.Redis, keys: cfg.Keys, replicas: cfg.Replicas}
 }
 
-// Ping returns an error unless Redis answers.
-func (s *Store) Ping(ctx context.Context) error { return s.redis.Ping(ctx).Err() }
-
 // run executes a script, and again with the same arguments when its reply was lost.
 func (s *Store) run(ctx context.Context, script *redis.Script, keys []string, args ...any) (reply *redis.Cmd) {
 	_ = repeat(ctx, func() error { // the reply has the error
