@@ -66,10 +66,7 @@ func (cfg Config) preflight(ctx context.Context) error {
 	lines := cfg.problems()
 	// An unprotected Redis is not dialled: the password would be readable on the way.
 	if cfg.Mode == "live" && store.IsProtected(cfg.RedisURL) {
-		connection, err := store.Connect(cfg.RedisURL)
-		if err != nil {
-			return fmt.Errorf("FRONTDESK_REDIS_URL: %w", err)
-		}
+		connection := must(store.Connect(cfg.RedisURL))
 		defer connection.Close()
 		awaitRedis(ctx, connection)
 		ctx, cancel := context.WithTimeout(ctx, checkTimeout)

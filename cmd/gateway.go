@@ -43,18 +43,12 @@ type gateway struct {
 // build composes the gateway, from the outside in. stopping is closed when the process
 // begins to stop; panel is nil except in mock mode.
 func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struct{}, panel *devtools.Panel) (g gateway, err error) {
-	keys, err := cfg.newKeyring()
-	if err != nil {
-		return g, fmt.Errorf("FRONTDESK_SEAL_KEYS: %w", err)
-	}
 	clients, err := cfg.connect(log, seen.metrics)
 	if err != nil {
 		return g, err
 	}
-	proxies, err := handlers.ParseProxies(cfg.TrustedProxies)
-	if err != nil {
-		return g, fmt.Errorf("FRONTDESK_TRUSTED_PROXIES: %w", err)
-	}
+	keys, proxies := must(cfg.newKeyring()), must(handlers.ParseProxies(cfg.TrustedProxies))
+	clubs, operators := must(catalogue.ParseDirectory([]byte(cfg.Clubs))), must(cfg.operators())
 	site := cfg.assets.Site
 	var onRequest func(handlers.RequestInfo)
 	if panel != nil {
@@ -66,10 +60,6 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 	clubSystem, processor := clients.club, cards.Instrument(clients.cards, time.Now, seen.metrics.CountCardCall)
 	records := store.New(store.Config{Redis: clients.redis, Keys: keys, Replicas: cfg.RedisWait})
 	queue := jobs.NewQueue(clients.redis)
-	clubs, err := catalogue.ParseDirectory([]byte(cfg.Clubs))
-	if err != nil {
-		return g, fmt.Errorf("FRONTDESK_CLUBS: %w", err)
-	}
 	catalogue := catalogue.New(catalogue.Config{Clubs: clubs, Club: clubSystem, Shared: records, Now: time.Now, After: time.After, Log: log})
 	payments := payment.New(payment.Config{
 		Store: records, Queue: queue, Club: clubSystem.Money(), BackgroundClub: clubSystem, Cards: processor, Keys: keys,
@@ -83,10 +73,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 		Methods: cfg.methodPolicy(), PublicURL: cfg.PublicURL, Now: time.Now, Log: log,
 	})
 	hub := jobs.NewHub(records)
-	events, relay, err := cfg.clubEvents(records, queue, keys, registrations, log)
-	if err != nil {
-		return g, err
-	}
+	events, relay := cfg.clubEvents(records, queue, keys, registrations, log)
 	worker := worker.New(worker.Config{Store: records, Queue: queue, Payments: payments, Changes: hub, Events: events, Traces: seen.traces, ClocksAgree: records.ClocksAgree, Now: time.Now, After: time.After, Log: log})
 	transfers := member.NewTransfers(member.TransfersConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Keys: keys, Codes: codes})
 	ready := cfg.ready(clients)
@@ -110,10 +97,6 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 	if err != nil {
 		return g, err
 	}
-	operators, err := cfg.operators()
-	if err != nil {
-		return g, err
-	}
 	eraser := erasure.New(erasure.Config{Store: records, Keys: keys, Now: time.Now, Log: log})
 	g.ops = ops.New(ops.Config{
 		Payments: payments, Contacts: contacts, Eraser: eraser, Relay: relay, Queue: queue, Operators: operators, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock", PublicURL: cfg.PublicURL, Metrics: seen.metrics, MetricsApart: cfg.Mode == "live", Traces: seen.traces, Log: log,
@@ -121,6 +104,14 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 	g.metrics = ops.NewMetricsServer(ops.Config{PublicURL: cfg.PublicURL, Metrics: seen.metrics, Traces: seen.traces, Log: log})
 	g.worker, g.catalogue = worker, catalogue
 	return g, nil
+}
+
+// must returns a value of the configuration that was read without an error when it was validated.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }
 
 func (cfg Config) clubSystem(log *slog.Logger, seen *ops.Metrics) *club.Client {
@@ -195,18 +186,14 @@ func (cfg Config) rateLimited() bool {
 	return cfg.RateLimits == "on" || cfg.RateLimits == "" && cfg.Mode == "live"
 }
 
-func (cfg Config) clubEvents(records *store.Store, queue *jobs.Queue, keys *keyring.Keyring, registrations *registration.Service, log *slog.Logger) (*clubevent.Intake, *relay.Relay, error) {
-	subscribers, err := cfg.subscribers()
-	if err != nil {
-		return nil, nil, fmt.Errorf("FRONTDESK_SUBSCRIBERS %w", err)
-	}
+func (cfg Config) clubEvents(records *store.Store, queue *jobs.Queue, keys *keyring.Keyring, registrations *registration.Service, log *slog.Logger) (*clubevent.Intake, *relay.Relay) {
 	relay := relay.New(relay.Config{
-		Queue: queue, Keys: keys, Store: records, Client: relay.NewClient(cfg.egress()), Subscribers: subscribers, Now: time.Now, Log: log,
+		Queue: queue, Keys: keys, Store: records, Client: relay.NewClient(cfg.egress()), Subscribers: must(cfg.subscribers()), Now: time.Now, Log: log,
 	})
 	return clubevent.New(clubevent.Config{
 		Store: records, Queue: queue, Registrations: registrations, Relay: relay,
 		ClientToken: cfg.ClubToken, AnyOrganisation: cfg.Mode == "mock", Now: time.Now, Log: log,
-	}), relay, nil
+	}), relay
 }
 
 // egress says where events may be relayed to: outside live mode also to this machine.
