@@ -46,12 +46,19 @@ func CheckRedis(ctx context.Context, connection redis.UniversalClient, options C
 		return []flows.Check{refusal(err, check("", flows.Failed, "does not answer: "+err.Error(),
 			"check that it runs, and that FRONTDESK_REDIS_URL leads to it with the right password; its log says why it stopped: with appendfsync always, it stops when its disk is full"))}
 	}
-	c := &redisCheck{options: options, now: now}
-	if err := forEachPrimary(ctx, connection, c.checkPrimary); err != nil {
+	var checks []flows.Check
+	var mu sync.Mutex
+	err := forEachPrimary(ctx, connection, func(ctx context.Context, node *redis.Client) error {
+		found, err := checkPrimary(ctx, node, options, now)
+		mu.Lock()
+		defer mu.Unlock()
+		checks = addChecks(checks, found...)
+		return err
+	})
+	if err != nil {
 		return []flows.Check{check("", flows.Failed, "does not answer: "+err.Error(), "check that every primary of the cluster can be reached")}
 	}
-	c.add(writable(ctx, connection))
-	return c.checks
+	return addChecks(checks, writable(ctx, connection))
 }
 
 // check returns a check of Redis; fix is empty where nothing is wrong.
@@ -69,56 +76,43 @@ func refusal(err error, other flows.Check) flows.Check {
 		"make room on its disk; everything then continues, and no payment is lost meanwhile")
 }
 
-type redisCheck struct {
-	options CheckOptions
-	now     func() time.Time
-
-	mu     sync.Mutex
-	checks []flows.Check
-}
-
-func (c *redisCheck) checkPrimary(ctx context.Context, node *redis.Client) error {
-	before := c.now()
+func checkPrimary(ctx context.Context, node *redis.Client, options CheckOptions, now func() time.Time) ([]flows.Check, error) {
+	before := now()
 	theirs, err := node.Time(ctx).Result()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	after := c.now()
+	after := now()
 	text, err := node.Info(ctx).Result()
 	if _, refused := errors.AsType[redis.Error](err); refused {
-		c.add(check("", flows.Unsafe, "does not report its state (INFO is refused)", "allow INFO to the user of FRONTDESK_REDIS_URL"))
-		return nil
+		return []flows.Check{check("", flows.Unsafe, "does not report its state (INFO is refused)", "allow INFO to the user of FRONTDESK_REDIS_URL")}, nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	info := ParseInfo(text)
-	c.add(info.version())
-	c.add(info.role())
-	c.add(info.eviction())
-	c.add(c.persistence(ctx, node, info))
-	c.add(info.memory())
-	if c.options.Replicas > 0 {
-		c.add(copies(ctx, node, c.options.Replicas))
+	found := []flows.Check{info.version(), info.role(), info.eviction(), info.persistence(ctx, node, options), info.memory()}
+	if options.Replicas > 0 {
+		found = append(found, copies(ctx, node, options.Replicas))
 	}
-	c.add(clock(before, theirs, after))
-	return nil
+	return append(found, clock(before, theirs, after)), nil
 }
 
 // severity orders verdicts.
 var severity = []flows.Verdict{flows.OK, flows.Degraded, flows.Unsafe, flows.Failed}
 
-// add keeps a check unless a worse one of the same aspect is kept.
-func (c *redisCheck) add(d flows.Check) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	at := slices.IndexFunc(c.checks, func(o flows.Check) bool { return o.Name() == d.Name() })
-	switch {
-	case at < 0:
-		c.checks = append(c.checks, d)
-	case slices.Index(severity, d.Verdict) > slices.Index(severity, c.checks[at].Verdict):
-		c.checks[at] = d
+// addChecks adds what was found, and keeps only the worst check of each aspect.
+func addChecks(checks []flows.Check, found ...flows.Check) []flows.Check {
+	for _, d := range found {
+		at := slices.IndexFunc(checks, func(o flows.Check) bool { return o.Name() == d.Name() })
+		switch {
+		case at < 0:
+			checks = append(checks, d)
+		case slices.Index(severity, d.Verdict) > slices.Index(severity, checks[at].Verdict):
+			checks[at] = d
+		}
 	}
+	return checks
 }
 
 // Information holds the fields of INFO.
@@ -164,9 +158,8 @@ func (i Information) eviction() flows.Check {
 }
 
 // persistence requires every write to be on the disk before it is acknowledged; where replicas acknowledge
-// writes, within a second. INFO says whether
-// there is a file, but only the configuration, which providers hide, says how it is synced.
-func (c *redisCheck) persistence(ctx context.Context, node *redis.Client, info Information) flows.Check {
+// writes, within a second. Only the configuration, which providers hide, says how the file is synced.
+func (i Information) persistence(ctx context.Context, node *redis.Client, options CheckOptions) flows.Check {
 	configured, err := node.ConfigGet(ctx, "appendfsync").Result()
 	synced := configured["appendfsync"]
 	ok := func(found string) flows.Check { return check("persistence", flows.OK, found, "") }
@@ -175,17 +168,17 @@ func (c *redisCheck) persistence(ctx context.Context, node *redis.Client, info I
 			"CONFIG SET appendonly yes and appendfsync always, and in redis.conf: acknowledged writes may be lost at a restart")
 	}
 	switch {
-	case info["aof_enabled"] != "1":
+	case i["aof_enabled"] != "1":
 		return unsafe("appendonly no")
-	case info["aof_last_write_status"] != "ok":
+	case i["aof_last_write_status"] != "ok":
 		return check("persistence", flows.Failed, "its latest write to the append-only file failed", "look at its disk and its log")
 	case synced == "always":
 		return ok("appendonly yes, appendfsync always")
-	case synced == "everysec" && c.options.Replicas > 0:
+	case synced == "everysec" && options.Replicas > 0:
 		return ok("appendonly yes, appendfsync everysec, and replicas acknowledge each write")
 	case synced != "":
 		return unsafe("appendonly yes, appendfsync " + synced)
-	case c.options.AssumeDurable:
+	case options.AssumeDurable:
 		return ok("appendonly yes; whether every write is synced is not checked (FRONTDESK_REDIS_ASSUME_DURABLE)")
 	}
 	found := "appendonly yes; how it is synced is not known"

@@ -97,8 +97,8 @@ func (s *Store) RequestRefresh(ctx context.Context, ids []string, at time.Time) 
 }
 
 // dueRefreshes takes due registrations, as many as the budget allows, and postpones each, so that
-// concurrent gateways get different ones. The budget is a token bucket. A bucket from later than the time that fills it
-// is of a gateway whose clock was ahead.
+// concurrent gateways get different ones. The budget is a token bucket. A bucket from later than the time
+// that fills it is of a gateway whose clock was ahead.
 //
 // KEYS  1 refreshes  2 budget
 // ARGV  1 now, ms  2 the next refresh, ms  3 size of the bucket  4 ms per token
