@@ -96,11 +96,8 @@ func (cfg Config) collectorHeaders() (map[string]string, error) {
 	return headers, nil
 }
 
-// collectorTLS reads the certificate files; nil if none is configured.
+// collectorTLS reads the certificate files, if any.
 func (cfg Config) collectorTLS() (*tls.Config, error) {
-	if cfg.TracesCA == "" && cfg.TracesCert == "" && cfg.TracesKey == "" {
-		return nil, nil
-	}
 	trusted := &tls.Config{MinVersion: tls.VersionTLS12}
 	if cfg.TracesCA != "" {
 		text, err := os.ReadFile(cfg.TracesCA)

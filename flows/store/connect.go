@@ -28,12 +28,6 @@ const (
 	connections = 64
 )
 
-// Redis's own default ports.
-const (
-	redisPort    = "6379"
-	sentinelPort = "26379"
-)
-
 // Connect returns a client, which does not dial yet. The URL is one of
 //
 //	redis://[[user]:password@]host[:port][/db]
@@ -98,7 +92,7 @@ func parse(address string) (*redis.UniversalOptions, error) {
 		o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
 	query, path := parts.Query(), strings.TrimPrefix(parts.Path, "/")
-	database, port, known := path, redisPort, []string(nil)
+	database, port, known := path, "6379", []string(nil) // the default ports are Redis's own
 	switch kind {
 	case "":
 		if len(hosts) > 1 {
@@ -109,7 +103,7 @@ func parse(address string) (*redis.UniversalOptions, error) {
 			return nil, errors.New("the primary's name is missing: redis+sentinel://host:26379/name, as in the Sentinels' configuration")
 		}
 		o.MasterName, o.SentinelUsername, o.SentinelPassword = path, query.Get("sentinel_username"), query.Get("sentinel_password")
-		database, port, known = query.Get("db"), sentinelPort, []string{"db", "sentinel_username", "sentinel_password"}
+		database, port, known = query.Get("db"), "26379", []string{"db", "sentinel_username", "sentinel_password"}
 	case "cluster":
 		o.IsClusterMode = true // even with one host
 		if database = strings.Trim(path, "/"); database != "" {
