@@ -156,7 +156,6 @@ func (cfg Config) checkRedis(ctx context.Context, c clients) []flows.Check {
 	return checks
 }
 
-// partClub names the club system in checks.
 const partClub = "club system"
 
 func checkToken(ctx context.Context, c clients) []flows.Check {

@@ -16,7 +16,6 @@ import (
 	"frontdesk/upstream/cards/stripe"
 )
 
-// partProcessor names the card processor in checks.
 const partProcessor = "card processor"
 
 // checkProcessor checks that the card processor responds to the keys, and that it

@@ -29,7 +29,6 @@ func newHealthCommand() *cobra.Command {
 	return c
 }
 
-// checkHealth succeeds if /healthz returns 200.
 func checkHealth(ctx context.Context, addr string) error {
 	if _, _, err := net.SplitHostPort(addr); err != nil {
 		return fmt.Errorf("FRONTDESK_ADDR: %w", err)

@@ -147,7 +147,6 @@ func isReadable(key string) bool {
 	return distinct(secret) < minDistinct || !slices.ContainsFunc(secret, func(b byte) bool { return b < ' ' || b > '~' })
 }
 
-// distinct counts the different bytes of a secret.
 func distinct(secret []byte) int {
 	return len(slices.Compact(slices.Sorted(slices.Values(secret))))
 }

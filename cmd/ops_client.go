@@ -19,14 +19,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// defaultOpsAddr is where gateways serve operators by default.
-const defaultOpsAddr = "127.0.0.1:9090"
-
-// defaultMetricsAddr is where gateways in live mode serve metrics by default.
-const defaultMetricsAddr = "127.0.0.1:9091"
-
-// opsTimeout is above the longest response, that of the calibration.
-const opsTimeout = 100 * time.Second
+const (
+	defaultOpsAddr     = "127.0.0.1:9090"
+	defaultMetricsAddr = "127.0.0.1:9091" // in live mode
+	// opsTimeout is above the longest response, that of the calibration.
+	opsTimeout = 100 * time.Second
+)
 
 // opsClient calls the operators' listener of a running gateway.
 type opsClient struct {

@@ -25,7 +25,6 @@ func newServeCommand(assets Assets) *cobra.Command {
 	return c
 }
 
-// run runs the gateway until the context ends.
 func run(ctx context.Context, cfg Config) error {
 	log := cfg.newLog(os.Stderr)
 	logging.Disable() // of the Redis client; preflight reports its errors

@@ -15,7 +15,6 @@ import (
 	"frontdesk/upstream/mock"
 )
 
-// simConfig is what can be configured of the simulator alone.
 type simConfig struct{ addr, publicURL, webhookURL string }
 
 func (cfg *simConfig) options() []option {

@@ -140,7 +140,6 @@ func (cfg Config) validateWebhooks(found *problems) {
 	}
 }
 
-// subscribers reads the subscribers to the club system's events.
 func (cfg Config) subscribers() (subscribers []relay.Subscriber, err error) {
 	if strings.TrimSpace(cfg.Subscribers) == "" {
 		return nil, nil
