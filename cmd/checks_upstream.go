@@ -87,9 +87,6 @@ func (cfg Config) checkLogin(ctx context.Context, c clients) []flows.Check {
 	return finding("login", "", flows.OK, fmt.Sprintf("usable keys: %d", usable), "")
 }
 
-// maxContract is above the size of openapi.yaml.
-const maxContract = 1 << 20
-
 // checkPublicAddress reads the contract through the address that browsers use. In mock
 // mode nothing is between them and the gateway.
 func (cfg Config) checkPublicAddress(ctx context.Context, _ clients) []flows.Check {
@@ -112,7 +109,7 @@ func (cfg Config) checkPublicAddress(ctx context.Context, _ clients) []flows.Che
 	return finding(part, "", flows.Failed, fmt.Sprintf("%s answers with %d, and is not a gateway", cfg.PublicURL, status), fix)
 }
 
-// get reads a response of up to maxContract bytes.
+// get reads a response of up to a megabyte, which is above the size of openapi.yaml.
 func get(ctx context.Context, address string) (status int, body []byte, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -123,7 +120,7 @@ func get(ctx context.Context, address string) (status int, body []byte, err erro
 		return 0, nil, err
 	}
 	defer response.Body.Close()
-	body, err = io.ReadAll(io.LimitReader(response.Body, maxContract))
+	body, err = io.ReadAll(io.LimitReader(response.Body, 1<<20))
 	return response.StatusCode, body, err
 }
 

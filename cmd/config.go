@@ -163,6 +163,7 @@ func (cfg *Config) setDefaults(port, mockPort string) {
 	if cfg.Login.Secret == "" {
 		set(&cfg.Login.JWKSURL, cfg.demoLogin())
 	}
+	set(&cfg.MetricsAddr, "off")
 	setList(&cfg.SealKeys, demoSealKey)
 	setList(&cfg.StaffKeys, demoStaffKey)
 	setList(&cfg.Operators, operatorEntry("demo", demoOperatorToken))

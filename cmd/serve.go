@@ -47,9 +47,12 @@ func run(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	metrics, err := cfg.listenForMetrics(log)
+	metrics, err := listen("FRONTDESK_METRICS_ADDR", cfg.MetricsAddr)
 	if err != nil {
 		return err
+	}
+	if metrics != nil {
+		log.InfoContext(ctx, "metrics are served", "address", metrics.Addr().String())
 	}
 	telemetry, err := cfg.newTelemetry(ctx, log)
 	if err != nil {
@@ -78,39 +81,32 @@ func portOf(listener net.Listener) string {
 	return strconv.Itoa(listener.Addr().(*net.TCPAddr).Port) //nolint:errcheck // every listener here is of TCP
 }
 
+// listen opens a listener; nil for off.
+func listen(variable, address string) (net.Listener, error) {
+	if address == "off" {
+		return nil, nil
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", variable, err)
+	}
+	return listener, nil
+}
+
 // listenForOperators opens the operators' listener; nil for none. Several gateways on a
 // developer's machine share the default address: the first one serves.
 func (cfg *Config) listenForOperators(log *slog.Logger) (net.Listener, error) {
-	wanted := cfg.OpsAddr
-	cfg.OpsAddr = ""
-	if wanted == "off" {
-		return nil, nil
+	listener, err := listen("FRONTDESK_OPS_ADDR", cfg.OpsAddr)
+	if cfg.Mode != "live" && cfg.OpsAddr == defaultOpsAddr && errors.Is(err, syscall.EADDRINUSE) {
+		log.Warn("operators are not served by this gateway: address in use; set FRONTDESK_OPS_ADDR to another", "address", cfg.OpsAddr)
+		err = nil
 	}
-	listener, err := net.Listen("tcp", wanted)
-	switch {
-	case err == nil:
+	cfg.OpsAddr = "" // none is served
+	if listener != nil {
 		cfg.OpsAddr = listener.Addr().String()
 		log.Info("operators are served", "address", cfg.OpsAddr)
-		return listener, nil
-	case cfg.Mode != "live" && wanted == defaultOpsAddr && errors.Is(err, syscall.EADDRINUSE):
-		log.Warn("operators are not served by this gateway: address in use; set FRONTDESK_OPS_ADDR to another", "address", wanted)
-		return nil, nil
-	default:
-		return nil, fmt.Errorf("FRONTDESK_OPS_ADDR: %w", err)
 	}
-}
-
-// listenForMetrics opens the listener of /metrics; nil for none.
-func (cfg Config) listenForMetrics(log *slog.Logger) (net.Listener, error) {
-	if cfg.MetricsAddr == "" || cfg.MetricsAddr == "off" {
-		return nil, nil
-	}
-	listener, err := net.Listen("tcp", cfg.MetricsAddr)
-	if err != nil {
-		return nil, fmt.Errorf("FRONTDESK_METRICS_ADDR: %w", err)
-	}
-	log.Info("metrics are served", "address", listener.Addr().String())
-	return listener, nil
+	return listener, err
 }
 
 // warn logs settings that the mode allows, but that may be mistakes.
