@@ -12,12 +12,15 @@ import (
 // nowhere: whatever prints, logs or stores one by mistake gets it masked.
 type IBAN struct{ Number string }
 
+// start is what an account number begins with: the country and the check digits.
+var start = regexp.MustCompile(`^[A-Z]{2}[0-9]{2}`)
+
 // Parse reads an account number as people write it: with spaces, in small
 // letters. problem is the public API's code for what is wrong with it, with the
 // parameters of its text; empty when the country's form and the check digits are right.
 func Parse(text string) (iban IBAN, problem string, params map[string]string) {
 	number := strings.ToUpper(strings.NewReplacer(" ", "", "\u00a0", "", "\u202f", "", "\t", "").Replace(text))
-	if len(number) < 4 || !isLetters(number[:2]) || !isDigits(number[2:4]) {
+	if !start.MatchString(number) {
 		return IBAN{}, "iban", nil
 	}
 	form, known := accountForms[number[:2]]
@@ -75,60 +78,23 @@ func checkDigitsFit(number string) bool {
 // a count and n for digits, a for letters, c for either, such as 10n11c2n.
 type accountForm string
 
-func (f accountForm) parts(each func(count int, kind byte)) {
-	count := 0
-	for i := range len(f) {
-		if f[i] >= '0' && f[i] <= '9' {
-			count = count*10 + int(f[i]-'0')
-			continue
-		}
-		each(count, f[i])
-		count = 0
-	}
-}
+var (
+	part    = regexp.MustCompile(`(\d+)([nac])`)
+	classes = strings.NewReplacer("n", "[0-9]", "a", "[A-Z]", "c", "[A-Z0-9]")
+)
 
 func (f accountForm) length() (n int) {
-	f.parts(func(count int, _ byte) { n += count })
+	for _, found := range part.FindAllStringSubmatch(string(f), -1) {
+		count, _ := strconv.Atoi(found[1])
+		n += count
+	}
 	return n
 }
 
-// matches compares an account of the right length with the form.
 func (f accountForm) matches(account string) bool {
-	fits, at := true, 0
-	f.parts(func(count int, kind byte) {
-		part := account[at : at+count]
-		at += count
-		switch kind {
-		case 'n':
-			fits = fits && isDigits(part)
-		case 'a':
-			fits = fits && isLetters(part)
-		default:
-			fits = fits && isAlphanumeric(part)
-		}
-	})
+	pattern := classes.Replace(part.ReplaceAllString(string(f), "$2{$1}"))
+	fits, _ := regexp.MatchString("^"+pattern+"$", account) // every form makes a valid pattern
 	return fits
-}
-
-func all(text string, is func(byte) bool) bool {
-	for i := range len(text) {
-		if !is(text[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func isDigit(b byte) bool { return b >= '0' && b <= '9' }
-
-func isLetter(b byte) bool { return b >= 'A' && b <= 'Z' }
-
-func isDigits(text string) bool { return all(text, isDigit) }
-
-func isLetters(text string) bool { return all(text, isLetter) }
-
-func isAlphanumeric(text string) bool {
-	return all(text, func(b byte) bool { return isDigit(b) || isLetter(b) })
 }
 
 // accountForms are the countries of the IBAN registry that SWIFT publishes for
