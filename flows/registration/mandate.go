@@ -3,7 +3,6 @@ package registration
 import (
 	"cmp"
 	"context"
-	"errors"
 	"strings"
 	"time"
 
@@ -52,7 +51,10 @@ func (s *Service) CreateMandate(ctx context.Context, id, token string, in flows.
 	made, err := s.cfg.Club.CreateMandate(ctx, at.Scope, wireMandate(at, contact, in, account))
 	if err != nil {
 		s.cfg.Codes.Release(ctx, allowed)
-		return flows.View{}, mandateRejected(err)
+		if rejected := rejectedFields(err, mandateFields, ""); rejected != nil {
+			return flows.View{}, rejected
+		}
+		return flows.View{}, flows.ClubFailed(err, "The mandate could not be created.")
 	}
 	next := &flows.Mandate{IRI: made.IRI, Contact: contact.IRI, Phone: phone, Masked: account.Masked(), ValidFrom: in.ValidFrom}
 	if r.Mandate != nil {
@@ -121,26 +123,4 @@ var mandateFields = map[string]string{
 	"iban": "/iban", "bic": "/bic", "bank": "/bank", "holder": "/holder", "validFrom": "/validFrom",
 	"contactAddress.streetAddress": "/address/street", "contactAddress.postalCode": "/address/postalCode",
 	"contactAddress.addressLocality": "/address/city", "contactAddress.addressCountry": "/address/country",
-}
-
-// mandateRejected points at the fields that the club system, or its bank, rejects.
-func mandateRejected(err error) error {
-	upstream, ok := errors.AsType[*club.Error](err)
-	if !ok || upstream.Outcome != club.Rejected {
-		return flows.ClubFailed(err, "The mandate could not be created.")
-	}
-	failure := &flows.Error{Code: flows.InvalidRequest, Err: err}
-	for _, v := range upstream.Violations {
-		switch pointer := mandateFields[v.Field]; pointer {
-		case "":
-		case "/iban":
-			failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: pointer, Code: flows.FieldBankRefused})
-		default:
-			failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: pointer, Code: flows.FieldNotAccepted})
-		}
-	}
-	if len(failure.Fields) == 0 {
-		return flows.ClubFailed(err, "The mandate could not be created.")
-	}
-	return failure
 }

@@ -18,8 +18,8 @@ func (s *Service) createContact(ctx context.Context, at catalogue.Club, p flows.
 		Email: p.Email, Mobile: p.Mobile, Club: at.IRI, Status: club.StatusTemp,
 		Address: &club.Address{Street: p.Street, PostalCode: p.PostalCode, Locality: p.City, Country: strings.ToUpper(p.Country)},
 	})
-	if upstream, ok := errors.AsType[*club.Error](err); ok && upstream.Outcome == club.Rejected {
-		return contact, personRejected(upstream, pointer)
+	if rejected := rejectedFields(err, personFields, pointer); rejected != nil {
+		return contact, rejected
 	}
 	contact.GivenName, contact.Mobile = p.GivenName, p.Mobile // not every installation repeats them
 	return contact, flows.ClubFailed(err, "The buyer's details could not be sent to the club system.")
@@ -41,17 +41,26 @@ var personFields = map[string]string{
 	"address.addressLocality": "/address/city", "address.addressCountry": "/address/country",
 }
 
-// personRejected points at the fields that the club system rejects. A rejection that names none
-// cannot be corrected by the visitor.
-func personRejected(err *club.Error, at string) error {
+// rejectedFields returns InvalidRequest for the fields that the club system, or its bank, rejects. pointers has
+// our name of each. It returns nil for any other error, and for a rejection that names none: the visitor cannot
+// correct it.
+func rejectedFields(err error, pointers map[string]string, at string) error {
+	upstream, ok := errors.AsType[*club.Error](err)
+	if !ok || upstream.Outcome != club.Rejected {
+		return nil
+	}
 	failure := &flows.Error{Code: flows.InvalidRequest, Err: err}
-	for _, v := range err.Violations {
-		if pointer := personFields[v.Field]; pointer != "" {
-			failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: at + pointer, Code: flows.FieldNotAccepted})
+	for _, v := range upstream.Violations {
+		code := flows.FieldNotAccepted
+		if v.Field == "iban" {
+			code = flows.FieldBankRefused
+		}
+		if pointer := pointers[v.Field]; pointer != "" {
+			failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: at + pointer, Code: code})
 		}
 	}
 	if len(failure.Fields) == 0 {
-		return flows.ClubFailed(err, "The buyer's details could not be sent to the club system.")
+		return nil
 	}
 	return failure
 }
