@@ -296,19 +296,18 @@ func (s *Service) articleArrived(ctx context.Context, r *flows.Registration, at 
 		return false, errors.Is(err, club.ErrNotFound)
 	}
 	r.MarkIfSettled(sale.State, r.SaleState)
-	remote := 0
+	more := 0
 	for _, article := range sale.Articles {
 		if article.Offer == offer && article.Parent == "" {
-			remote++
+			more++
 		}
 	}
-	asked := 0
 	for _, item := range r.Items {
 		if item.Offer == offer {
-			asked++
+			more--
 		}
 	}
-	return remote > asked, false
+	return more > 0, false
 }
 
 // currentCart reads the cart. A sale that the club system has removed is replaced by a new one of the same items,

@@ -22,20 +22,18 @@ func (s *Service) completeDebit(ctx context.Context, at catalogue.Club, item flo
 	case request == flows.Debit{}:
 		return nil, nil, nil // the club chooses
 	}
-	from := max(request.From, item.StartDate, at.Today(s.cfg.Now()).Format(time.DateOnly))
+	earliest := max(request.From, item.StartDate, at.Today(s.cfg.Now()).Format(time.DateOnly))
+	from, _ := time.Parse(time.DateOnly, earliest) // dateProblems has parsed it
 	switch {
 	case request.WeekDay != nil:
-		request.From = nextWeekDay(from, *request.WeekDay)
+		ahead := (*request.WeekDay - int(from.Weekday()) + 7) % 7 // time counts Sunday as 0, which is 7 here
+		request.From = from.AddDate(0, 0, ahead).Format(time.DateOnly)
 		return &request, nil, nil
 	case request.Day == nil:
-		request.From = from
+		request.From = from.Format(time.DateOnly)
 		return &request, nil, nil
 	}
-	first, err := time.Parse(time.DateOnly, from)
-	if err != nil {
-		return nil, nil, err // the contract admits dates only
-	}
-	days, _, err := s.cfg.Catalogue.NextDebitDays(ctx, at, first) // the same days that the buyer chose from
+	days, _, err := s.cfg.Catalogue.NextDebitDays(ctx, at, from) // the same days that the buyer chose from
 	if err != nil {
 		return nil, nil, err
 	}
@@ -46,14 +44,4 @@ func (s *Service) completeDebit(ctx context.Context, at catalogue.Club, item flo
 		}
 	}
 	return nil, []flows.FieldProblem{catalogue.NoDebitDay(pointer+"/day", days)}, nil
-}
-
-// nextWeekDay is the first date from a date on with that day of the week, 1 for Monday.
-func nextWeekDay(from string, weekDay int) string {
-	date, err := time.Parse(time.DateOnly, from)
-	if err != nil {
-		return from
-	}
-	ahead := (weekDay - int(date.Weekday()) + 7) % 7 // time counts Sunday as 0, which is 7 here
-	return date.AddDate(0, 0, ahead).Format(time.DateOnly)
 }

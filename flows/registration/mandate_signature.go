@@ -3,7 +3,6 @@ package registration
 import (
 	"context"
 	"errors"
-	"time"
 
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
@@ -11,14 +10,9 @@ import (
 	"frontdesk/upstream/club"
 )
 
-const (
-	// visitorRefreshEvery is how often a visitor who polls may trigger a read of an unconfirmed mandate, or of the
-	// contact after the payment.
-	visitorRefreshEvery = 2 * time.Second
-	// maxSaveAttempts is how often a change that loses a race is saved again; only a client in a loop
-	// causes more losses in a row.
-	maxSaveAttempts = 4
-)
+// maxSaveAttempts is how often a change that loses a race is saved again; only a client in a loop
+// causes more losses in a row.
+const maxSaveAttempts = 4
 
 // sendCode stores that a code is requested, requests it, and stores the result.
 func (s *Service) sendCode(ctx context.Context, r *flows.Registration, p *flows.Payment, at catalogue.Club, allowed signature.Reservation) (flows.View, error) {
@@ -203,21 +197,6 @@ func (s *Service) refreshMandate(ctx context.Context, r *flows.Registration, at 
 		return r
 	}
 	return settled
-}
-
-// confirmMandate is refreshMandate for a waiting visitor: bounded in time and rate, without errors.
-func (s *Service) confirmMandate(ctx context.Context, r *flows.Registration) *flows.Registration {
-	first, err := s.cfg.Store.Once(ctx, "mandate:"+r.ID, visitorRefreshEvery)
-	if err != nil || !first {
-		return r
-	}
-	ctx, cancel := context.WithTimeout(ctx, advanceWait)
-	defer cancel()
-	at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
-	if err != nil {
-		return r
-	}
-	return s.refreshMandate(ctx, r, at)
 }
 
 // dropMandate cancels and drops the mandate after the buyer has changed.

@@ -1,6 +1,7 @@
 package registration
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/url"
@@ -108,7 +109,7 @@ func (s *Service) begin(ctx context.Context, r *flows.Registration, last *flows.
 		p.EarlierDeclines = last.EarlierDeclines + last.Declines
 	}
 	if p.HasProcessor() {
-		p.Description, p.ReturnURL = at.Name, s.returnURL(r, in.ReturnURL)
+		p.Description, p.ReturnURL = at.Name, cmp.Or(in.ReturnURL, s.cfg.PublicURL+"/?registration="+url.QueryEscape(r.ID))
 		s.cfg.Payments.FixRequest(p)
 	}
 	err = s.cfg.Store.StartPayment(ctx, r, p)
@@ -163,13 +164,6 @@ func (s *Service) CancelPayment(ctx context.Context, id, token string) (flows.Vi
 		return flows.View{}, err
 	}
 	return s.view(r, p), nil
-}
-
-func (s *Service) returnURL(r *flows.Registration, asked string) string {
-	if asked != "" {
-		return asked
-	}
-	return s.cfg.PublicURL + "/?registration=" + url.QueryEscape(r.ID)
 }
 
 // Payment returns the registration's latest payment.

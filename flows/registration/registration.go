@@ -28,7 +28,10 @@ import (
 const (
 	// advanceTriggerEvery is how often a waiting visitor may trigger a poll of the payment.
 	advanceTriggerEvery = 2 * time.Second
-	// advanceWait is how long that poll may delay the response; a sweep polls again anyway.
+	// visitorRefreshEvery is how often such a visitor may trigger a read of an unconfirmed mandate, or of the contact
+	// after the payment.
+	visitorRefreshEvery = 2 * time.Second
+	// advanceWait is how long they may delay the response; a sweep polls again anyway.
 	advanceWait = 2 * time.Second
 	// tokenRecalls is the maximum age of a token for which a missing registration is looked up at the
 	// processor. Redis keeps every registration for so long; an older one has expired.
@@ -226,27 +229,31 @@ func (s *Service) refreshView(ctx context.Context, r *flows.Registration, p *flo
 		p = s.triggerAdvance(ctx, p)
 	}
 	if p != nil && p.State == flows.Recorded && r.Contact != nil && r.Contact.Status != club.StatusCustomer && !r.IsMerged() {
-		s.refreshContact(ctx, r)
+		s.forVisitor(ctx, "contact:", r, func(ctx context.Context, at catalogue.Club) { s.refreshContact(ctx, r, at) })
 	}
 	if r.Mandate != nil && r.Mandate.State == flows.SignatureUnconfirmed {
-		r = s.confirmMandate(ctx, r)
+		s.forVisitor(ctx, "mandate:", r, func(ctx context.Context, at catalogue.Club) { r = s.refreshMandate(ctx, r, at) })
 	}
 	return s.view(r, p)
 }
 
-// refreshContact reads the contact's status after the recorded payment, bounded in time and rate: a buyer of
-// goods alone never becomes a customer. A failure is left to a later request.
-func (s *Service) refreshContact(ctx context.Context, r *flows.Registration) {
-	first, err := s.cfg.Store.Once(ctx, "contact:"+r.ID, visitorRefreshEvery)
+// forVisitor reads something again for a waiting visitor, bounded in time and rate. A failure is left to a later
+// request.
+func (s *Service) forVisitor(ctx context.Context, name string, r *flows.Registration, read func(context.Context, catalogue.Club)) {
+	first, err := s.cfg.Store.Once(ctx, name+r.ID, visitorRefreshEvery)
 	if err != nil || !first {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, advanceWait)
 	defer cancel()
-	at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
-	if err != nil {
-		return
+	if at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID); err == nil {
+		read(ctx, at)
 	}
+}
+
+// refreshContact reads the contact's status after the recorded payment. A buyer of goods alone never becomes a
+// customer.
+func (s *Service) refreshContact(ctx context.Context, r *flows.Registration, at catalogue.Club) {
 	contact, err := s.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
 	if err != nil || contact.Status == r.Contact.Status {
 		return

@@ -22,19 +22,27 @@ const cartTime = 5 * time.Second
 func (s *Service) NewResumeLink(ctx context.Context, id, token string) (flows.ResumeLink, error) {
 	secret, _ := flows.RandomToken()
 	code := id + "." + secret
-	var link flows.ResumeLink
+	link := flows.ResumeLink{URL: s.cfg.PublicURL + "/?resume=" + code}
+	err := s.amend(ctx, id, token, func(r *flows.Registration, p *flows.Payment) {
+		link.ExpiresAt = r.LinkEnd(p, s.cfg.Now())
+		r.Resume = &flows.Resume{Hash: flows.HashToken(code), ExpiresAt: link.ExpiresAt}
+	})
+	return link, err
+}
+
+// amend changes a registration for its holder. It repeats a change that loses a race.
+func (s *Service) amend(ctx context.Context, id, token string, change func(*flows.Registration, *flows.Payment)) error {
 	for range maxSaveAttempts {
 		r, p, err := s.load(ctx, id, token)
 		if err != nil {
-			return flows.ResumeLink{}, err
+			return err
 		}
-		link = flows.ResumeLink{URL: s.cfg.PublicURL + "/?resume=" + code, ExpiresAt: r.LinkEnd(p, s.cfg.Now())}
-		r.Resume = &flows.Resume{Hash: flows.HashToken(code), ExpiresAt: link.ExpiresAt}
-		if err = s.cfg.Store.AmendRegistration(ctx, r); !errors.Is(err, flows.ErrConflict) {
-			return link, flows.StorageFailed(err)
+		change(r, p)
+		if err := s.cfg.Store.AmendRegistration(ctx, r); !errors.Is(err, flows.ErrConflict) {
+			return flows.StorageFailed(err)
 		}
 	}
-	return flows.ResumeLink{}, flows.StorageFailed(flows.ErrConflict)
+	return flows.StorageFailed(flows.ErrConflict)
 }
 
 // Resume exchanges a link's code for the registration and a token for this device. The first use
@@ -85,20 +93,11 @@ func (s *Service) takeLink(ctx context.Context, clientToken, code string) (*flow
 
 // EndSession revokes one of the registration's tokens. A token that was revoked before changes nothing.
 func (s *Service) EndSession(ctx context.Context, id, token string) error {
-	for range maxSaveAttempts {
-		r, _, err := s.load(ctx, id, token)
-		if flows.CodeOf(err) == flows.NotFound && s.TokenIssued(id, token) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		r.EndSession(token)
-		if err = s.cfg.Store.AmendRegistration(ctx, r); !errors.Is(err, flows.ErrConflict) {
-			return flows.StorageFailed(err)
-		}
+	err := s.amend(ctx, id, token, func(r *flows.Registration, _ *flows.Payment) { r.EndSession(token) })
+	if flows.CodeOf(err) == flows.NotFound && s.TokenIssued(id, token) {
+		return nil
 	}
-	return flows.StorageFailed(flows.ErrConflict)
+	return err
 }
 
 func notResumable(err error) error {
