@@ -175,26 +175,19 @@ func (c Cart) Revision() string {
 	for i := range lines {
 		lines[i].ID, lines[i].Parent, lines[i].Was = "", "", nil
 	}
-	text, err := json.Marshal([]any{lines, c.Total, c.Currency})
-	if err != nil {
-		return "" // strings and numbers can be encoded
-	}
+	text, _ := json.Marshal([]any{lines, c.Total, c.Currency}) // strings and numbers can be encoded
 	sum := sha256.Sum256(text)
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
-}
-
-// hasLinesOf compares the lines of two carts without their marks.
-func (c Cart) hasLinesOf(before Cart) bool {
-	return slices.EqualFunc(c.Lines, before.Lines, func(a, b Line) bool {
-		a.Was, b.Was = nil, nil
-		return reflect.DeepEqual(a, b)
-	})
 }
 
 // KeepMarks keeps the marks of a cart that the visitor may not have seen yet; if its lines have changed
 // since, it marks these changes.
 func (c *Cart) KeepMarks(before Cart) {
-	if c.hasLinesOf(before) {
+	sameLines := slices.EqualFunc(c.Lines, before.Lines, func(a, b Line) bool {
+		a.Was, b.Was = nil, nil
+		return reflect.DeepEqual(a, b)
+	})
+	if sameLines {
 		c.Lines, c.Gone = before.Lines, before.Gone
 	} else {
 		c.MarkChanges(before)

@@ -130,9 +130,6 @@ func CodeOf(err error) Code {
 	return Internal
 }
 
-// upgradePause: the next request may reach an upgraded gateway.
-const upgradePause = 5 * time.Second
-
 // StorageFailed translates an error of the store; one that is not a sentinel is
 // StorageUnavailable. It keeps nil.
 func StorageFailed(err error) error {
@@ -144,7 +141,8 @@ func StorageFailed(err error) error {
 	case errors.Is(err, ErrConflict):
 		return &Error{Code: Conflict, Detail: "Another request changed the registration at the same time.", Err: err}
 	case errors.Is(err, ErrNewer):
-		return &Error{Code: StorageUnavailable, Detail: "Frontdesk is being upgraded; please send this again in a moment.", RetryAfter: upgradePause, Err: err}
+		return &Error{Code: StorageUnavailable, Detail: "Frontdesk is being upgraded; please send this again in a moment.", Err: err,
+			RetryAfter: 5 * time.Second} // the next request may reach an upgraded gateway
 	case errors.Is(err, ErrDamaged):
 		return &Error{Code: Internal, Err: err}
 	default:

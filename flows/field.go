@@ -1,8 +1,6 @@
 package flows
 
-import (
-	"time"
-)
+import "time"
 
 // FieldCode says what is wrong with a field. The list is that of the public API; package handlers has
 // its texts in each language.

@@ -57,11 +57,8 @@ const (
 	InPerson Method = "desk"  // staff took the money: cash, cheques or cards
 )
 
-// methods lists the methods in the order in which they are offered.
-var methods = []Method{ByCard, Deferred, Free, InPerson}
-
-// Methods lists all methods.
-func Methods() []Method { return slices.Clone(methods) }
+// Methods lists all methods in the order in which they are offered.
+func Methods() []Method { return []Method{ByCard, Deferred, Free, InPerson} }
 
 // MethodPolicy says who may settle a cart by which methods. A nil list allows all of them, but InPerson
 // is for staff alone.
@@ -185,10 +182,7 @@ func (in StartPayment) RequestDigest() string {
 	if in.Method.hasProcessor() {
 		return ""
 	}
-	text, err := json.Marshal([]any{in.DueDate, in.Desk})
-	if err != nil {
-		return "" // strings and numbers can be encoded
-	}
+	text, _ := json.Marshal([]any{in.DueDate, in.Desk}) // strings and numbers can be encoded
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
@@ -219,7 +213,7 @@ func CartChangedError() error {
 
 // methods returns the methods that can settle the cart now.
 func (r *Registration) methods() []Method {
-	return slices.DeleteFunc(slices.Clone(methods), func(method Method) bool { return r.CheckPayable(method) != nil })
+	return slices.DeleteFunc(Methods(), func(method Method) bool { return r.CheckPayable(method) != nil })
 }
 
 // settlementViews are the views of payments without a processor; other states are processing.

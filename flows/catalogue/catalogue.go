@@ -199,7 +199,7 @@ func (c *Catalogue) organisation(clientToken string) organisation {
 
 // Clubs lists the clubs of the chain. A club that cannot be read has the operator's details alone.
 func (c *Catalogue) Clubs(ctx context.Context, clientToken string) ([]Club, *Version, error) {
-	network, _, err := c.network(ctx, clientToken)
+	network, err := c.network(ctx, clientToken)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -219,7 +219,7 @@ func (c *Catalogue) Clubs(ctx context.Context, clientToken string) ([]Club, *Ver
 // readAllTerms reads every club, because the network has only names. Those that cannot be read in time are
 // left out.
 func (c *Catalogue) readAllTerms(ctx context.Context, clientToken string) (map[string]clubTerms, error) {
-	network, _, err := c.network(ctx, clientToken)
+	network, err := c.network(ctx, clientToken)
 	if err != nil {
 		return nil, err
 	}
@@ -286,7 +286,7 @@ func (at Club) with(terms clubTerms) Club {
 
 // Locate is Club without what the club itself must be read for: its code, and the club system's details.
 func (c *Catalogue) Locate(ctx context.Context, clientToken, id string) (Club, error) {
-	network, _, err := c.network(ctx, clientToken)
+	network, err := c.network(ctx, clientToken)
 	if err != nil {
 		return Club{}, err
 	}
@@ -297,11 +297,12 @@ func (c *Catalogue) Locate(ctx context.Context, clientToken, id string) (Club, e
 	return c.clubOf(clientToken, network, node), nil
 }
 
-func (c *Catalogue) network(ctx context.Context, clientToken string) (*club.Network, *Version, error) {
-	return c.networks.get(ctx, c.organisation(clientToken), func(ctx context.Context) (*club.Network, error) {
+func (c *Catalogue) network(ctx context.Context, clientToken string) (*club.Network, error) {
+	network, _, err := c.networks.get(ctx, c.organisation(clientToken), func(ctx context.Context) (*club.Network, error) {
 		network, err := c.cfg.Club.NetworkNodes(ctx, club.Scope{ClientToken: clientToken})
 		return network, flows.ClubFailed(err, "The clubs of the chain could not be read.")
 	})
+	return network, err
 }
 
 func (c *Catalogue) clubOf(clientToken string, network *club.Network, node club.NetworkNode) Club {
@@ -344,16 +345,11 @@ func (c *Catalogue) Products(ctx context.Context, query ProductQuery) ([]Product
 }
 
 // productsOfType selects the products of a type from the whole catalogue.
-func (c *Catalogue) productsOfType(ctx context.Context, query ProductQuery) (selected []Product, version *Version, err error) {
+func (c *Catalogue) productsOfType(ctx context.Context, query ProductQuery) ([]Product, *Version, error) {
 	wanted := query.Type
 	query.Type = ""
 	products, version, err := c.Products(ctx, query)
-	for _, product := range products {
-		if product.Type == wanted {
-			selected = append(selected, product)
-		}
-	}
-	return selected, version, err
+	return slices.DeleteFunc(slices.Clone(products), func(product Product) bool { return product.Type != wanted }), version, err
 }
 
 func (d Details) hasExtras() bool {
@@ -450,7 +446,7 @@ func (c *Catalogue) saleQuery(ctx context.Context, at Club, query ProductQuery) 
 		return scope, sale, nil
 	}
 	if buyer.Club != at.IRI {
-		network, _, err := c.network(ctx, query.ClientToken)
+		network, err := c.network(ctx, query.ClientToken)
 		if err != nil {
 			return scope, sale, err
 		}
@@ -499,7 +495,7 @@ var errNoOffer = &flows.Error{Code: flows.NotFound, Detail: "This offer does not
 // ScopeAbove returns the scope of a call that involves another club too: the club's own
 // scope, sent from the nearest node above both. MigrationClub without one.
 func (c *Catalogue) ScopeAbove(ctx context.Context, at Club, other club.IRI) (club.Scope, error) {
-	network, _, err := c.network(ctx, at.Scope.ClientToken)
+	network, err := c.network(ctx, at.Scope.ClientToken)
 	if err != nil {
 		return club.Scope{}, err
 	}

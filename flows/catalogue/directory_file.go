@@ -78,8 +78,7 @@ var (
 	tags       = regexp.MustCompile(`^([a-z]{2})?$`)
 )
 
-// WeekDays are the days of opening hours.
-var WeekDays = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
+var weekDays = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 
 // The most that a file may have of one kind, as in the public contract, and the longest text.
 const (
@@ -115,9 +114,8 @@ func (p *problems) checkText(at, text string) {
 }
 
 func (p *problems) checkDetails(at string, d Details) {
-	if _, err := time.LoadLocation(d.TimeZone); err != nil || d.TimeZone == "Local" {
-		p.refuse(true, at+".timeZone", "%q must be a time zone such as Europe/Paris", d.TimeZone)
-	}
+	_, err := time.LoadLocation(d.TimeZone)
+	p.refuse(err != nil || d.TimeZone == "Local", at+".timeZone", "%q must be a time zone such as Europe/Paris", d.TimeZone)
 	p.checkForm(at+".currency", d.Currency, currencies, "a currency such as EUR")
 	p.checkAddress(at+".address", d.Address)
 	if l := d.Location; l != nil {
@@ -163,7 +161,7 @@ func (p *problems) checkContact(at, phone, email string) {
 func (p *problems) checkHours(at string, hours OpeningHours) {
 	p.refuse(len(hours.Days) == 0, at+".days", "is missing: list days from monday to sunday")
 	for _, day := range hours.Days {
-		p.refuse(!slices.Contains(WeekDays, day), at+".days", "%q must be a day from monday to sunday", day)
+		p.refuse(!slices.Contains(weekDays, day), at+".days", "%q must be a day from monday to sunday", day)
 	}
 	for name, clock := range map[string]string{"opens": hours.Opens, "closes": hours.Closes} {
 		p.refuse(!clocks.MatchString(clock), at+"."+name, "%q must be a time such as 06:30, in quotes", clock)

@@ -56,26 +56,19 @@ func taxOf(entry club.ScheduleEntry) *Tax {
 	return &Tax{Percent: entry.TaxRate, Amount: entry.Tax, Net: entry.PriceTE}
 }
 
-// The days that a buyer can choose for debits.
-const (
-	ChooseMonthDay = "month_day"
-	ChooseWeekDay  = "week_day"
-	ChooseNone     = "none"
-)
-
-// DebitChoice returns which day the buyer of an offer can choose: debits by months fall on a day of the
-// month, and those by weeks on a day of the week.
+// DebitChoice returns which day the buyer of an offer can choose, as the public API has it: debits by months
+// fall on a day of the month, and those by weeks on a day of the week.
 func (o Offer) DebitChoice() string {
 	if o.Billing == nil {
-		return ChooseNone
+		return "none"
 	}
 	switch n, unit := period(o.Billing.Rhythm); {
 	case unit == 'M' && n > 0:
-		return ChooseMonthDay
+		return "month_day"
 	case unit == 'D' && n > 0 && n%7 == 0:
-		return ChooseWeekDay
+		return "week_day"
 	}
-	return ChooseNone
+	return "none"
 }
 
 // The needs of an offer.

@@ -1,8 +1,6 @@
 package keyring
 
-import (
-	"strings"
-)
+import "strings"
 
 // phoneDigits is how many last digits identify a phone: as many as a French number has
 // without its prefix, so that every spelling of a number gives the same pseudonym. Phones

@@ -408,15 +408,13 @@ func (s *Service) editable(ctx context.Context, id, token string) (*flows.Regist
 		return nil, nil, catalogue.Club{}, err
 	}
 	r.MarkIfSettledByPayment(p)
-	switch r.Phase(p, s.cfg.Now()) {
-	case flows.Open:
-		if r.Cart.Settled() {
-			return nil, nil, catalogue.Club{}, flows.SettledError()
-		}
-	case flows.Paying:
+	switch phase := r.Phase(p, s.cfg.Now()); {
+	case phase == flows.Paying:
 		return nil, nil, catalogue.Club{}, &flows.Error{Code: flows.CartFrozen, Detail: "A payment is in progress, so the cart cannot change."}
-	default:
-		return nil, nil, catalogue.Club{}, flows.ClosedError(r.Phase(p, s.cfg.Now()))
+	case phase != flows.Open:
+		return nil, nil, catalogue.Club{}, flows.ClosedError(phase)
+	case r.Cart.Settled():
+		return nil, nil, catalogue.Club{}, flows.SettledError()
 	}
 	at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
 	return r, p, at, err

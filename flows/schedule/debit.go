@@ -101,11 +101,12 @@ func dueNow(t Terms, p plan) DueNow {
 	if !t.prorates() {
 		return due
 	}
-	first, ok := p.first()
-	if !ok || p.rhythm != (period{months: 1}) {
+	all := p.all()
+	if len(all) == 0 || p.rhythm != (period{months: 1}) {
 		due.Verdict = due.and(verdict(ProrataUnknown))
 		return due
 	}
+	first := all[0].amount
 	share := prorata(first, t.Start)
 	if p.paid > 0 {
 		share -= first
@@ -121,18 +122,6 @@ func (d *DueNow) add(parts ...Part) {
 		if part.Amount != 0 {
 			d.Parts = append(d.Parts, part)
 		}
-	}
-}
-
-// first is the first instalment, whether it is debited or paid at once.
-func (p plan) first() (amount int64, ok bool) {
-	switch {
-	case len(p.limited) > 0:
-		return p.limited[0].amount, true
-	case p.endless != nil:
-		return p.endless.amount, true
-	default:
-		return 0, false
 	}
 }
 
