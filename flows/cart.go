@@ -75,13 +75,9 @@ func (r *Registration) RequestedItems() []NewItem {
 
 // ApplySale sets the cart to a sale that was just read.
 func (r *Registration) ApplySale(currency string, sale club.Sale, check club.SaleCheck) {
-	if r.SaleState == "" {
-		r.SaleState = sale.State
-	}
+	r.SaleState = cmp.Or(r.SaleState, sale.State)
 	r.Cart = cartOf(sale, check, r.Items, r.NeedsMandate())
-	if r.Cart.Currency == "" {
-		r.Cart.Currency = currency
-	}
+	r.Cart.Currency = cmp.Or(r.Cart.Currency, currency)
 	r.MarkIfSettled(sale.State, r.SaleState)
 }
 

@@ -70,11 +70,11 @@ func (s Signature) AttemptsLeft() int {
 func (s *Signature) Enter(names []string) error {
 	switch {
 	case !s.AcceptsCode():
-		return s.NoCodeError()
+		return NoCodeError()
 	case s.PendingCode != "" && slices.Contains(names, s.PendingCode):
 		return nil
 	case s.Attempts >= MaxAttempts:
-		return s.NoCodeError()
+		return NoCodeError()
 	}
 	s.Attempts, s.PendingCode = s.Attempts+1, names[0]
 	return nil
@@ -91,7 +91,7 @@ func (s *Signature) Begin(reservation string, resendAfter time.Time) {
 }
 
 // NoCodeError is the error for an action on a code that is not active.
-func (s Signature) NoCodeError() error {
+func NoCodeError() error {
 	return &Error{Code: NoCode, Detail: "No code is active. Please ask for a new one."}
 }
 

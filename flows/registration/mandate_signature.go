@@ -40,7 +40,7 @@ func (s *Service) SignMandate(ctx context.Context, id, token, code string) (flow
 	case err != nil:
 		return flows.View{}, err
 	case r.Mandate == nil:
-		return flows.View{}, flows.Signature{}.NoCodeError()
+		return flows.View{}, flows.NoCodeError()
 	case r.Mandate.State == flows.SignatureSigned:
 		return s.view(r, p), nil
 	}
@@ -121,7 +121,7 @@ func (s *Service) CancelSignature(ctx context.Context, id, token string) (flows.
 	case err != nil:
 		return flows.View{}, err
 	case r.Mandate == nil:
-		return flows.View{}, flows.Signature{}.NoCodeError()
+		return flows.View{}, flows.NoCodeError()
 	case r.Mandate.State == flows.SignatureCancelled:
 		return s.view(r, p), nil
 	}
@@ -148,7 +148,7 @@ func (s *Service) ResendCode(ctx context.Context, id, token string) (flows.View,
 		return flows.View{}, err
 	}
 	if r.Mandate == nil {
-		return flows.View{}, flows.Signature{}.NoCodeError()
+		return flows.View{}, flows.NoCodeError()
 	}
 	if r, err = s.confirmed(ctx, r, at); err != nil {
 		return flows.View{}, err

@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -21,8 +22,6 @@ PA507 PE51 PF689 PG675 PH63 PK92 PL48 PM508 PR1787 PR1939 PS970 PT351 PW680 PY59
 SC248 SD249 SE46 SG65 SH290 SI386 SJ47 SK421 SL232 SM378 SN221 SO252 SR597 SS211 ST239 SV503 SX1721 SY963 SZ268 TC1649 TD235 TG228
 TH66 TJ992 TK690 TL670 TM993 TN216 TO676 TR90 TT1868 TV688 TW886 TZ255 UA380 UG256 US1 UY598 UZ998 VA39 VC1784 VE58 VG1284 VI1340
 VN84 VU678 WF681 WS685 XK383 YE967 YT262 ZA27 ZM260 ZW263`
-
-const longestCallingCode = 4
 
 // IsCountry reports whether a text is a country with a calling code, such as FR.
 func IsCountry(text string) bool {
@@ -45,7 +44,8 @@ func countriesOf(mobile, home string) (countries []string) {
 		}
 		digits = rest
 	}
-	for length := min(longestCallingCode, len(digits)); length > 0 && countries == nil; length-- {
+	const longestCode = 4
+	for length := min(longestCode, len(digits)); length > 0 && countries == nil; length-- {
 		for code := range strings.FieldsSeq(callingCodes) {
 			if code[2:] == digits[:length] {
 				countries = append(countries, code[:2])
@@ -55,10 +55,14 @@ func countriesOf(mobile, home string) (countries []string) {
 	return countries
 }
 
-// checkCountry returns MobileUnreachable for a number of a country without codes. A club without a
-// country gets codes for all numbers, unless countries are configured.
-func (b *SMSBudget) checkCountry(mobile, home string) error {
-	allowed := b.cfg.Countries
+// CheckCountry returns MobileUnreachable for a number that a stranger gave, of a country without codes. A club
+// without a country gets codes for all numbers, unless countries are configured. Codes of staff, and of gateways
+// without limits, are not checked.
+func (c *CodeSender) CheckCountry(ctx context.Context, mobile, home string) error {
+	if c.cfg.Budget == nil || ctx.Value(networksKey{}) == nil {
+		return nil
+	}
+	allowed := c.cfg.Budget.cfg.Countries
 	if len(allowed) == 0 {
 		allowed = []string{home}
 	}

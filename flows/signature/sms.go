@@ -3,6 +3,7 @@ package signature
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,9 +47,6 @@ func (c *CodeSender) Reserve(ctx context.Context, at club.IRI, subjects ...strin
 		}
 	}
 	for _, network := range networks {
-		if network.Name == "" {
-			continue // the address is not known
-		}
 		if err := c.cfg.Budget.suspicious(ctx, network, now); err != nil {
 			c.Release(ctx, a)
 			return Reservation{}, err
@@ -63,7 +61,7 @@ func (c *CodeSender) Reserve(ctx context.Context, at club.IRI, subjects ...strin
 
 // sampled reports whether the next code to a client's widest network counts for its club's conversion.
 func (c *CodeSender) sampled(ctx context.Context, networks []flows.ClientNetwork, now time.Time) (bool, error) {
-	if len(networks) == 0 || networks[0].Name == "" {
+	if len(networks) == 0 {
 		return true, nil
 	}
 	sent, err := c.cfg.Store.CountSMS(ctx, "address "+networks[len(networks)-1].Name, now.Add(-smsWindow), now)
@@ -86,31 +84,23 @@ func (c *CodeSender) reserveBudget(ctx context.Context, a *Reservation, now time
 		}
 	}
 	for _, of := range []struct {
-		subject string
-		limits  []flows.SMSLimit
-		why     string
+		subject, why string
+		limits       []flows.SMSLimit
 	}{
-		{sentBy(at), c.cfg.Budget.limits(), "the budget is used up"},
-		{sentByAll(at), c.cfg.Budget.organisationLimits(), "the organisation's budget is used up"},
+		{sentBy(at), "the budget is used up", c.cfg.Budget.limits()},
+		{sentByAll(at), "the organisation's budget is used up", c.cfg.Budget.organisationLimits()},
 	} {
 		err := c.reserveFor(ctx, a, now, of.subject, of.limits)
 		if full, ok := errors.AsType[*flows.Error](err); ok && full.Code == flows.SMSLimited {
-			return c.cfg.Budget.exhausted(ctx, at, of.why, of.limits, full.RetryAfter)
+			c.cfg.Budget.overBudget.Add(1)
+			c.cfg.Budget.alarm(ctx, at, of.why, "hourly", of.limits[0].Codes, "daily", of.limits[1].Codes)
+			return paused(full.RetryAfter)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// CheckCountry returns MobileUnreachable for a number that a stranger gave, of a country without codes.
-// Codes of staff, and of gateways without limits, are not checked.
-func (c *CodeSender) CheckCountry(ctx context.Context, mobile, home string) error {
-	if c.cfg.Budget == nil || ctx.Value(networksKey{}) == nil {
-		return nil
-	}
-	return c.cfg.Budget.checkCountry(mobile, home)
 }
 
 // reserveFor counts the code for one more subject, and releases the whole reservation on failure.
@@ -148,5 +138,6 @@ type networksKey struct{}
 // WithClientNetworks adds the client's networks, by which codes are counted, to a context. Codes of
 // staff, and of gateways without limits, have none.
 func WithClientNetworks(ctx context.Context, networks []flows.ClientNetwork) context.Context {
-	return context.WithValue(ctx, networksKey{}, networks)
+	nameless := func(network flows.ClientNetwork) bool { return network.Name == "" } // the address is not known
+	return context.WithValue(ctx, networksKey{}, slices.DeleteFunc(slices.Clone(networks), nameless))
 }

@@ -127,12 +127,6 @@ func (b *SMSBudget) suspicious(ctx context.Context, network flows.ClientNetwork,
 	return &flows.Error{Code: flows.SMSLimited, RetryAfter: smsPause, Detail: "Many codes requested from your network were never entered, so it gets no more for now. Try again later, or ask the club's staff."}
 }
 
-func (b *SMSBudget) exhausted(ctx context.Context, at club.IRI, why string, limits []flows.SMSLimit, wait time.Duration) error {
-	b.overBudget.Add(1)
-	b.alarm(ctx, at, why, "hourly", limits[0].Codes, "daily", limits[1].Codes)
-	return paused(wait)
-}
-
 func paused(wait time.Duration) error {
 	return &flows.Error{Code: flows.SMSPaused, RetryAfter: wait, Detail: "The club sends no codes at the moment. Please try again later, or ask its staff."}
 }
@@ -161,9 +155,7 @@ func (c *CodeSender) Entered(ctx context.Context, at club.IRI, s flows.Signature
 	b.validated.Add(1)
 	networks, _ := ctx.Value(networksKey{}).([]flows.ClientNetwork)
 	for _, network := range networks {
-		if network.Name != "" {
-			b.count(ctx, validatedFrom(network), s)
-		}
+		b.count(ctx, validatedFrom(network), s)
 	}
 	if !strings.HasSuffix(s.SMS, unsampled) {
 		b.count(ctx, validatedBy(at), s)
