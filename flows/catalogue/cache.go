@@ -262,10 +262,8 @@ func (c *cache[K, V]) publishCopy(ctx context.Context, name string, loaded *entr
 func compress(value any) ([]byte, error) {
 	var text bytes.Buffer
 	packer := gzip.NewWriter(&text)
-	if err := errors.Join(json.NewEncoder(packer).Encode(value), packer.Close()); err != nil {
-		return nil, err
-	}
-	return text.Bytes(), nil
+	err := errors.Join(json.NewEncoder(packer).Encode(value), packer.Close())
+	return text.Bytes(), err
 }
 
 func decompress(text []byte, value any) error {

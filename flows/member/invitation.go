@@ -25,7 +25,7 @@ func (c *Contacts) Invite(ctx context.Context, identity flows.ContactIdentity, l
 	}
 	known, err := c.Me(ctx, identity)
 	switch {
-	case flows.CodeOf(err) == flows.NotIdentified && err != nil:
+	case flows.CodeOf(err) == flows.NotIdentified:
 		return "", end, &flows.Error{Code: flows.NotFound, Detail: "The club has no such contact.", Err: err}
 	case err != nil:
 		return "", end, err

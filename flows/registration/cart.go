@@ -39,10 +39,7 @@ func (s *Service) AddItem(ctx context.Context, id, token string, item flows.NewI
 			arrived, gone = s.articleArrived(ctx, r, at, offers[0].IRI)
 		}
 		if r.Cart.Settled() {
-			if err := s.save(ctx, r); err != nil {
-				return err
-			}
-			return flows.SettledError()
+			return cmp.Or(s.save(ctx, r), flows.SettledError())
 		}
 		if arrived || gone {
 			return s.rebuild(ctx, r, at, append(r.RequestedItems(), item))
@@ -70,10 +67,7 @@ func (s *Service) replaceable(ctx context.Context, r *flows.Registration, at cat
 	if r.MarkIfSettled(sale.State, r.SaleState); !r.Cart.Settled() {
 		return nil
 	}
-	if err := s.save(ctx, r); err != nil {
-		return err
-	}
-	return flows.SettledError()
+	return cmp.Or(s.save(ctx, r), flows.SettledError())
 }
 
 // rebuild creates a new sale for the contact: the first one, or the replacement of a sale that has

@@ -144,13 +144,7 @@ func (s *Service) reprice(ctx context.Context, r *flows.Registration, last *flow
 		return nil
 	}
 	r.Cart.MarkChanges(shown)
-	if err := s.save(ctx, r); err != nil {
-		return err
-	}
-	if err := r.CheckPayable(in.Method); err != nil {
-		return err
-	}
-	return flows.CartChangedError()
+	return cmp.Or(s.save(ctx, r), r.CheckPayable(in.Method), flows.CartChangedError())
 }
 
 // CancelPayment gives up a payment that has not been captured, and keeps the cart. PaymentUnderWay once
@@ -216,10 +210,7 @@ func (s *Service) settledExternally(ctx context.Context, r *flows.Registration) 
 	if ours, err := s.livePayment(ctx, r.ID); ours != nil || err != nil {
 		return ours, err
 	}
-	if err := s.save(ctx, r); err != nil {
-		return nil, err
-	}
-	return nil, flows.SettledError()
+	return nil, cmp.Or(s.save(ctx, r), flows.SettledError())
 }
 
 func (s *Service) livePayment(ctx context.Context, id string) (*flows.Payment, error) {
