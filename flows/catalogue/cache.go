@@ -121,33 +121,28 @@ func (c *cache[K, V]) entry(ctx context.Context, key K, read func(context.Contex
 		return c.copied(ctx, key, refusal)
 	}
 	refreshed := c.refresh(ctx, key, read)
-	if only {
+	if only || ok && now.Sub(cached.At) < usableFor {
 		return cached, nil
 	}
 	var timeout <-chan time.Time // never without an older value
 	if ok {
-		if now.Sub(cached.At) < usableFor {
-			return cached, nil
-		}
 		timeout = c.cfg.After(maxWait)
 	}
+	var failure error
 	select {
 	case <-timeout:
-		return cached, nil
 	case <-ctx.Done(): // the caller has left, or its time is over; the reading continues for others
-		if ok {
-			return cached, nil
-		}
-		return nil, &flows.Error{Code: flows.ClubSystemUnavailable, Detail: "The catalogue could not be read in time.", Err: ctx.Err()}
+		failure = &flows.Error{Code: flows.ClubSystemUnavailable, Detail: "The catalogue could not be read in time.", Err: ctx.Err()}
 	case got := <-refreshed:
 		if got.Err == nil {
 			return got.Val.(*entry[V]), nil
 		}
-		if ok {
-			return cached, nil
-		}
-		return nil, got.Err
+		failure = got.Err
 	}
+	if ok {
+		return cached, nil
+	}
+	return nil, failure
 }
 
 // copied returns the copy in Redis of a value that this process does not have, or else the refusal.

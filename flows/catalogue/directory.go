@@ -259,11 +259,9 @@ func (d Details) StartDates(now time.Time, offerID string) (earliest, latest str
 
 // FirstStart returns the day on which an offer starts if the buyer names none: today, or its earliest start.
 func (d Details) FirstStart(now time.Time, offerID string) time.Time {
-	today := d.Today(now)
-	if start, err := time.Parse(time.DateOnly, d.Offers[offerID].EarliestStart); err == nil && start.After(today) {
-		return start
-	}
-	return today
+	start := max(d.Today(now).Format(time.DateOnly), d.Offers[offerID].EarliestStart)
+	first, _ := time.Parse(time.DateOnly, start) // ParseDirectory has parsed the earliest start
+	return first
 }
 
 // StartDateProblem returns what is wrong with a start date; nil if it is valid.

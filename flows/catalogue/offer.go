@@ -1,10 +1,10 @@
 package catalogue
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
+	"frontdesk/flows/schedule"
 	"frontdesk/upstream/club"
 )
 
@@ -109,23 +109,19 @@ func offerOf(product club.Product, offer club.Offer) Offer {
 
 // billingOf translates the repayment schedule. An offer without one is paid at once.
 func billingOf(offer club.Offer) *Billing {
-	schedule := offer.RepaymentSchedule
-	if len(schedule.Occurrences)+len(schedule.Recurrences) == 0 {
+	listed := offer.RepaymentSchedule
+	if len(listed.Occurrences)+len(listed.Recurrences) == 0 {
 		return nil
 	}
-	billing := &Billing{Rhythm: cmp.Or(rhythms[offer.RhythmBilling], offer.RhythmBilling), Endless: len(schedule.Recurrences) > 0, FirstPaid: offer.IsFirstMonthPayed}
-	for _, entry := range schedule.Occurrences {
+	billing := &Billing{Rhythm: schedule.Duration(offer.RhythmBilling), Endless: len(listed.Recurrences) > 0, FirstPaid: offer.IsFirstMonthPayed}
+	for _, entry := range listed.Occurrences {
 		billing.Entries = append(billing.Entries, BillingEntry{Every: entry.Interval, Price: entry.PriceTI, Times: repetitions(entry), Tax: taxOf(entry)})
 	}
-	for _, entry := range schedule.Recurrences {
+	for _, entry := range listed.Recurrences {
 		billing.Entries = append(billing.Entries, BillingEntry{Every: entry.Interval, Price: entry.PriceTI, Tax: taxOf(entry)})
 	}
 	return billing
 }
-
-// rhythms are the durations of the club system's named rhythms (club system API, Offer,
-// rhythmBilling). Any other value is a duration already.
-var rhythms = map[string]string{"week1": "P1W", "week4": "P4W", "monthly": "P1M"}
 
 // repetitions counts an occurrence's billing periods (club system API, Schedule entry): loop
 // if given, else offset divided by interval; 0 when that is not a whole number.

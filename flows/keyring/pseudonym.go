@@ -46,11 +46,16 @@ func (k *Keyring) PersonPseudonyms(clientToken, email, mobile string) (names []s
 
 // lastDigits returns the digits of a text, at most the last phoneDigits of them.
 func lastDigits(text string) string {
-	digits := strings.Map(func(r rune) rune {
+	digits := Digits(text)
+	return digits[max(0, len(digits)-phoneDigits):]
+}
+
+// Digits returns the digits of a phone number.
+func Digits(number string) string {
+	return strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' {
 			return -1
 		}
 		return r
-	}, text)
-	return digits[max(0, len(digits)-phoneDigits):]
+	}, number)
 }

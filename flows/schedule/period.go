@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"math/big"
 	"regexp"
 	"strconv"
@@ -14,16 +15,16 @@ type period struct{ months, days int }
 // too few to overflow.
 var periodShape = regexp.MustCompile(`^P(?:(\d{1,4})Y)?(?:(\d{1,4})M)?(?:(\d{1,4})W)?(?:(\d{1,4})D)?$`)
 
-// rhythms are the club system's own names (club system API, section Offer).
+// rhythms are the club system's own names (club system API, section Offer, rhythmBilling).
 var rhythms = map[string]string{"week1": "P1W", "week4": "P4W", "monthly": "P1M"}
+
+// Duration returns a rhythm as an ISO 8601 duration, which it is already unless it is a name.
+func Duration(rhythm string) string { return cmp.Or(rhythms[rhythm], rhythm) }
 
 // parsePeriod reads an ISO 8601 duration, or a named rhythm. It is false for
 // what is not a duration, has hours, or mixes months with days.
 func parsePeriod(text string) (period, bool) {
-	if named, ok := rhythms[text]; ok {
-		text = named
-	}
-	parts := periodShape.FindStringSubmatch(text)
+	parts := periodShape.FindStringSubmatch(Duration(text))
 	if parts == nil || text == "P" {
 		return period{}, false
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"frontdesk/flows"
+	"frontdesk/flows/keyring"
 )
 
 // callingCodes lists the calling code of each country (ITU-T E.164). Countries may share one, and one
@@ -31,12 +32,7 @@ func IsCountry(text string) bool {
 // countriesOf returns the countries that a mobile number may belong to. A number without a calling code
 // is of the home country.
 func countriesOf(mobile, home string) (countries []string) {
-	digits := strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, mobile)
+	digits := keyring.Digits(mobile)
 	if !strings.HasPrefix(strings.TrimSpace(mobile), "+") {
 		rest, international := strings.CutPrefix(digits, "00")
 		if !international {
