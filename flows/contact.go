@@ -59,8 +59,7 @@ type Prospect struct {
 	Done     bool     `json:"done"`     // the sale has the contact
 }
 
-// Consent is a contact's decision about one type of message on one channel; the club system
-// calls it an opt-in.
+// Consent is a contact's decision about one type of message on one channel; the club system calls it an opt-in.
 type Consent struct {
 	ID         string `json:"id"`
 	Channel    string `json:"channel"`
@@ -93,8 +92,7 @@ func (i ContactIdentity) IRI() club.IRI {
 	return club.NewIRI(i.ClientToken, "contacts", i.ContactID)
 }
 
-// Buyer is what decides on the offers to a known contact. As part of a cache key, it must
-// stay comparable.
+// Buyer is what decides on the offers to a known contact. As part of a cache key, it must stay comparable.
 type Buyer struct {
 	Contact club.IRI `json:"contact"`
 	Club    club.IRI `json:"club"`           // the contact's own

@@ -35,8 +35,7 @@ func OperatorProblems(name string) []FieldProblem {
 	return []FieldProblem{{Pointer: "/by", Message: OperatorNameRule}}
 }
 
-// Validate returns InvalidRequest with everything that is wrong with operator and reason; nil
-// if nothing is.
+// Validate returns InvalidRequest with everything that is wrong with operator and reason; nil if nothing is.
 func (d Decision) Validate() error {
 	fields := OperatorProblems(d.Operator)
 	if !IsReason(d.Reason) {

@@ -130,8 +130,7 @@ func CodeOf(err error) Code {
 	return Internal
 }
 
-// StorageFailed translates an error of the store; one that is not a sentinel is
-// StorageUnavailable. It keeps nil.
+// StorageFailed translates an error of the store; one that is not a sentinel is StorageUnavailable. It keeps nil.
 func StorageFailed(err error) error {
 	switch {
 	case err == nil:

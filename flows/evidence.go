@@ -76,8 +76,7 @@ type Condition struct {
 	After  string `json:"after"`
 }
 
-// Rule decides from evidence that a payment was recorded. Only an operator decides that one
-// was not.
+// Rule decides from evidence that a payment was recorded. Only an operator decides that one was not.
 type Rule struct {
 	Conditions   []Condition `json:"conditions"` // all must hold; without any, the rule never matches
 	CalibratedAt time.Time   `json:"calibratedAt,omitzero"`
@@ -85,8 +84,7 @@ type Rule struct {
 	Unpaid       int         `json:"unpaid"`
 }
 
-// Matches reports whether the payment's snapshot has the conditions' values before, and the
-// evidence those after.
+// Matches reports whether the payment's snapshot has the conditions' values before, and the evidence those after.
 func (r *Rule) Matches(p *Payment, now Evidence) bool {
 	if r == nil || len(r.Conditions) == 0 || p.Snapshot == nil {
 		return false

@@ -79,8 +79,7 @@ func DateFormProblem(pointer, date string) *FieldProblem {
 	return nil
 }
 
-// DateProblem returns what is wrong with a date that must be YYYY-MM-DD and within two others; nil if
-// it is valid.
+// DateProblem returns what is wrong with a date that must be YYYY-MM-DD and within two others; nil if it is valid.
 func DateProblem(pointer, date, earliest, latest string) *FieldProblem {
 	problem := DateFormProblem(pointer, date)
 	switch {

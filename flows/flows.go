@@ -3,6 +3,7 @@
 // errors. Its rules are pure: records and the clock go in, decisions come out.
 //
 // It does not know HTTP, Redis, or the calls of other systems. The packages below it, one for
-// each noun, have the services that do; they import flows, and flows imports none of them. Start reading at Registration for the journey, at PaymentState for the money,
-// and at package payment for the machine that moves it.
+// each noun, have the services that do; they import flows, and flows imports none of them.
+// Start reading at Registration for the journey, at PaymentState for the money, and at package
+// payment for the machine that moves it.
 package flows

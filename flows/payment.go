@@ -298,8 +298,7 @@ var restartMessages = map[MessageCode]MessageCode{
 	MessagePaymentRefunded:        MessagePaymentRefundedRestart,
 }
 
-// Jitter changes a duration by up to 20%, so that payments that start together do not stay
-// synchronous.
+// Jitter changes a duration by up to 20%, so that payments that start together do not stay synchronous.
 func Jitter(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64())) // #nosec G404 -- it hides nothing
 }

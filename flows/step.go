@@ -22,8 +22,7 @@ const (
 	StepExpired     Step = "expired"
 )
 
-// mainActions are the actions of the main button of each step, the preferred one first. The other steps
-// have none.
+// mainActions are the actions of the main button of each step, the preferred one first. The other steps have none.
 var mainActions = map[Step][]string{
 	StepPerson:      {"prospect", "person"},
 	StepItems:       {"add_item"},

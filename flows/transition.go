@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// transitions is the complete table. recorded is final. A refund starts from sending only after
-// a clear rejection, or when the last attempt certainly had no effect; from in_doubt only by an operator, and from captured when another payment of
-// the sale counts or the sale differs from what was agreed. priced leads to in_doubt only without a processor, when
-// the sale is settled already. in_doubt never leads back to sending. Without an operator, in_doubt leads only to
-// recorded or blocked, and refunded only to blocked, when the processor reports that the refund failed. Only an operator
-// ends a blocked payment: by refunding it, or in the state in which it was settled by hand.
+// transitions is the complete table. recorded is final. A refund starts from sending only after a clear rejection,
+// or when the last attempt certainly had no effect; from in_doubt only by an operator; and from captured when another
+// payment of the sale counts or the sale differs from what was agreed. priced leads to in_doubt only without a
+// processor, when the sale is settled already. in_doubt never leads back to sending. Without an operator, in_doubt
+// leads only to recorded or blocked, and refunded only to blocked, when the processor reports that the refund failed.
+// Only an operator ends a blocked payment: by refunding it, or in the state in which it was settled by hand.
 var transitions = map[PaymentState][]PaymentState{
 	Priced:     {Intent, Sending, Cancelled, InDoubt, Blocked},
 	Intent:     {Authorised, Cancelling, Blocked},

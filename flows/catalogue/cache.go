@@ -15,8 +15,7 @@ import (
 	"frontdesk/flows"
 )
 
-// How old a value from the club system may be when it is shown. Prices are always read
-// again before money moves.
+// How old a value from the club system may be when it is shown. Prices are always read again before money moves.
 const (
 	// freshFor is about as long as a visitor views a catalogue. Nothing is read meanwhile.
 	freshFor = 60 * time.Second
@@ -32,8 +31,7 @@ const (
 	readTimeout = 30 * time.Second
 	// maxWait is how long a visitor waits for a newer value if there is an older one.
 	maxWait = 4 * time.Second
-	// backoff follows a failed reading if there is an older value, to spare a club system in
-	// trouble.
+	// backoff follows a failed reading if there is an older value, to spare a club system in trouble.
 	backoff = 5 * time.Second
 	// maxEntries bounds the memory: a club's catalogue is about 100 KB.
 	maxEntries = 500
@@ -43,8 +41,7 @@ const (
 	publishTimeout = 5 * time.Second
 )
 
-// CacheStore keeps the copies that gateways share. When it fails, each gateway reads the
-// club system itself.
+// CacheStore keeps the copies that gateways share. When it fails, each gateway reads the club system itself.
 type CacheStore interface {
 	// ReadCopy returns a copy and when it was read from the club system; nil without one.
 	ReadCopy(ctx context.Context, name string) (text []byte, at time.Time, err error)

@@ -23,11 +23,9 @@ const (
 	// offersFreshFor is how long all catalogues of a club share the offers of a product: half
 	// of freshFor, so that no fresh catalogue has prices older than 90 s.
 	offersFreshFor = freshFor / 2
-	// maxOfferEntries: the offers of a product are about 2 KB, and a hundred clubs have
-	// about 5,000 products.
+	// maxOfferEntries: the offers of a product are about 2 KB, and a hundred clubs have about 5,000 products.
 	maxOfferEntries = 5000
-	// maxOfferReads bounds concurrent reads, each of one product's offers, to the permits of
-	// club.Browsers.
+	// maxOfferReads bounds concurrent reads, each of one product's offers, to the permits of club.Browsers.
 	maxOfferReads = 32
 	// maxClubReads bounds the concurrent reads of clubs for their list.
 	maxClubReads = 8
@@ -62,8 +60,7 @@ type organisation struct {
 	generation uint64 // how often everything was invalidated
 }
 
-// offersKey has no buyer: offers depend on the product and the club only (club system API,
-// section Catalogue).
+// offersKey has no buyer: offers depend on the product and the club only (club system API, section Catalogue).
 type offersKey struct {
 	of            organisation
 	club, product club.IRI
@@ -175,8 +172,7 @@ func (c *Catalogue) Invalidate(clientToken string) {
 	c.generations.Store(clientToken, generation{c.generation(clientToken).number + 1, c.cfg.Now()})
 }
 
-// Current reports whether a version of an organisation's values may be shown without
-// asking this catalogue again.
+// Current reports whether a version of an organisation's values may be shown without asking this catalogue again.
 func (c *Catalogue) Current(clientToken string, version *Version, now time.Time) bool {
 	return version.Fresh(now) && version.At.After(c.generation(clientToken).began)
 }
@@ -322,8 +318,7 @@ func (c *Catalogue) ImageOrigins() []string { return c.cfg.Clubs.ImageOrigins() 
 // Details returns what the operator's file says about a club.
 func (c *Catalogue) Details(clubID string) Details { return c.cfg.Clubs.Details(clubID) }
 
-// Products returns a club's catalogue with all offers. Callers share it, so they must not
-// change it.
+// Products returns a club's catalogue with all offers. Callers share it, so they must not change it.
 func (c *Catalogue) Products(ctx context.Context, query ProductQuery) ([]Product, *Version, error) {
 	at, err := c.Locate(ctx, query.ClientToken, query.ClubID)
 	if err != nil {

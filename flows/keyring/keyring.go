@@ -107,8 +107,7 @@ func mac(key, text []byte) []byte {
 	return hash.Sum(nil)
 }
 
-// Seal encrypts and authenticates a text. The same name is needed to open it, so that
-// records cannot be swapped.
+// Seal encrypts and authenticates a text. The same name is needed to open it, so that records cannot be swapped.
 func (k *Keyring) Seal(name string, text []byte) []byte {
 	sealed, err := k.seal.Encrypt(text, []byte(name))
 	if err != nil {
@@ -126,8 +125,7 @@ func (k *Keyring) Open(name string, sealed []byte) ([]byte, error) {
 	return text, nil
 }
 
-// Current reports whether the first key sealed a text, so that it stays readable without
-// the others.
+// Current reports whether the first key sealed a text, so that it stays readable without the others.
 func (k *Keyring) Current(sealed []byte) bool {
 	return len(sealed) > idSize && bytes.Equal(sealed[1:1+idSize], k.keys[0].id) // Tink begins with a byte for the layout
 }

@@ -15,8 +15,7 @@ import (
 // keepTransfer outlives the code of a transfer by far.
 const keepTransfer = 24 * time.Hour
 
-// Transfers move identified contacts to other clubs; club system API, section
-// Contact migration between clubs.
+// Transfers move identified contacts to other clubs; club system API, section Contact migration between clubs.
 type Transfers struct {
 	cfg TransfersConfig
 }

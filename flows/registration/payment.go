@@ -50,8 +50,7 @@ func (s *Service) Pay(ctx context.Context, id, token string, in flows.StartPayme
 	if err != nil {
 		s.cfg.Log.WarnContext(ctx, "payment not advanced", "payment", p.ID, "error", err)
 	}
-	// A request after a decline is a retry: the buyer goes to the processor again, with the same
-	// payment.
+	// A request after a decline is a retry: the buyer goes to the processor again, with the same payment.
 	if p, err = s.cfg.Payments.TryAgain(ctx, p); err != nil {
 		return nil, err
 	}

@@ -81,8 +81,7 @@ func notSendable(err error) error {
 	return flows.ClubFailed(err, "The code could not be sent.")
 }
 
-// Cancel cancels a code at the club system. It may fail: only Frontdesk can use the code, and does not
-// after this.
+// Cancel cancels a code at the club system. It may fail: only Frontdesk can use the code, and does not after this.
 func (c *CodeSender) Cancel(ctx context.Context, scope club.Scope, s flows.Signature) {
 	if !s.AcceptsCode() {
 		return
