@@ -129,16 +129,17 @@ func seriesOf(e Entry, rhythm period) (series, Rule) {
 	if why != "" {
 		return series{}, why
 	}
-	count := rhythm.in(interval)
-	number := new(big.Rat).Quo(loops, count)
-	whole := ceil(number)
-	if whole.Cmp(big.NewInt(maxDebits)) > 0 || e.Price < -maxAmount || e.Price > maxAmount {
+	if e.Price < -maxAmount || e.Price > maxAmount {
 		return series{}, OutOfRange
 	}
+	count := rhythm.in(interval)
 	rules = append(rules, pricing(e.Price, interval, rhythm)...)
 	s := series{interval: interval, loops: loops}
 	taken, before := new(big.Rat), int64(0)
-	for range whole.Int64() {
+	for taken.Cmp(loops) < 0 {
+		if len(s.debits) == maxDebits {
+			return series{}, OutOfRange
+		}
 		if taken.Add(taken, count); taken.Cmp(loops) > 0 {
 			taken = loops
 			rules = append(rules, Remainder)
@@ -298,9 +299,4 @@ func halfUp(x *big.Rat) *big.Int {
 	doubled := new(big.Int).Lsh(x.Num(), 1)
 	doubled.Add(doubled, x.Denom())
 	return doubled.Div(doubled, new(big.Int).Lsh(x.Denom(), 1)) // Div rounds down, below zero as well
-}
-
-func ceil(x *big.Rat) *big.Int {
-	up := new(big.Int).Add(x.Num(), x.Denom())
-	return up.Div(up.Sub(up, big.NewInt(1)), x.Denom())
 }
