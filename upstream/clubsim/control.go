@@ -42,7 +42,7 @@ var controls = map[string]control{
 	"POST reset":      func(w *World, _ *httpRequest) (any, error) { w.Reset(); return nil, nil },
 	"GET credentials": func(w *World, _ *httpRequest) (any, error) { return w.Credentials(), nil },
 	"GET personas":    func(w *World, _ *httpRequest) (any, error) { return Items[Persona]{w.Personas()}, nil },
-	"GET jwks":        func(w *World, _ *httpRequest) (any, error) { return w.server.identityKeys(), nil },
+	"GET jwks":        func(*World, *httpRequest) (any, error) { return identityKeys(), nil },
 	"GET sms":         func(w *World, _ *httpRequest) (any, error) { return Items[SMS]{w.SMS()}, nil },
 	"GET ledger":      func(w *World, _ *httpRequest) (any, error) { return Items[LedgerEntry]{w.Ledger()}, nil },
 	"GET audit":       func(w *World, _ *httpRequest) (any, error) { return w.Audit(), nil },

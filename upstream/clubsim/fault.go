@@ -1,6 +1,7 @@
 package clubsim
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -50,9 +51,6 @@ var faultKinds = map[string]int{
 	"unauthorized_once": http.StatusUnauthorized, "too_many": http.StatusTooManyRequests,
 }
 
-// retryAfter is what too_many sends: the shortest time that the header can express.
-const retryAfter = "1"
-
 // SetFaults replaces the faults of the world; an empty list clears them. An error names the
 // first invalid fault.
 func (w *World) SetFaults(faults []Fault) error {
@@ -92,12 +90,13 @@ func (w *World) Faults() []Fault {
 func (f Fault) verify() error {
 	_, known := faultKinds[f.Kind]
 	_, err := path.Match(f.Match.Path, "/")
+	first, _, _ := strings.Cut(strings.TrimPrefix(f.Match.Path, "/"), "/")
 	switch {
 	case !known:
 		return fmt.Errorf("kind: %q is not one of %s", f.Kind, strings.Join(FaultKinds(), ", "))
 	case err != nil:
 		return fmt.Errorf("match.path: %w", err)
-	case hasClientToken(f.Match.Path):
+	case isWorldName(first) || first == "{client_token}":
 		return errors.New("match.path: leave out the client token, as in /sales/*/payments")
 	case f.Status != 0 && (f.Status < 200 || f.Status > 599):
 		return errors.New("status must be 200 to 599")
@@ -109,38 +108,24 @@ func (f Fault) verify() error {
 	return nil
 }
 
-// hasClientToken reports whether a path begins with the client token, which it must not.
-func hasClientToken(matchPath string) bool {
-	first, _, _ := strings.Cut(strings.TrimPrefix(matchPath, "/"), "/")
-	return isWorldName(first) || first == "{client_token}"
-}
-
 // FaultKinds lists the kinds of faults in alphabetical order.
 func FaultKinds() []string { return slices.Sorted(maps.Keys(faultKinds)) }
 
-// kind is the fault's kind for the journal; empty for nil.
-func (f *Fault) kind() string {
-	if f == nil {
-		return ""
-	}
-	return f.Kind
-}
-
 // takeFault finds the first fault that hits a request, counts the hit and returns a copy;
-// nil when none does. A nil world has no faults.
-func (w *World) takeFault(method, callPath string) *Fault {
+// a fault without a kind when none does. A nil world has no faults.
+func (w *World) takeFault(method, callPath string) Fault {
 	if w == nil {
-		return nil
+		return Fault{}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, f := range w.faults {
 		if f.matches(method, callPath) && !f.exhausted() && w.drawFault(f) {
 			f.Hits++
-			return new(*f)
+			return *f
 		}
 	}
-	return nil
+	return Fault{}
 }
 
 func (f *Fault) matches(method, callPath string) bool {
@@ -150,8 +135,8 @@ func (f *Fault) matches(method, callPath string) bool {
 	if f.Match.Path == "" || f.Match.Path == "*" {
 		return true
 	}
-	matched, err := path.Match("/"+strings.TrimPrefix(f.Match.Path, "/"), callPath)
-	return err == nil && matched
+	matched, _ := path.Match("/"+strings.TrimPrefix(f.Match.Path, "/"), callPath) // verify refused bad patterns
+	return matched
 }
 
 func (f *Fault) exhausted() bool {
@@ -169,23 +154,28 @@ func (w *World) drawFault(f *Fault) bool {
 	return float64(w.draw("fault", w.faultDraws))/math.MaxUint64 < *f.Probability
 }
 
-// respond runs an effect and sends its response, changed by the fault if there is one. note
+// respond runs an effect and sends its response, changed by the fault if it has a kind. note
 // receives the status, 0 for none, before the response is sent, so that a client with a
 // response finds it in the journal.
-func (s *Server) respond(rw http.ResponseWriter, req *httpRequest, fault *Fault, effect func() httpResponse, note func(int)) {
+func (s *Server) respond(rw http.ResponseWriter, req *httpRequest, fault Fault, effect func() httpResponse, note func(int)) {
 	done := req.Context().Done()
-	switch fault.kind() {
+	switch fault.Kind {
 	case "error_before", "unauthorized_once", "too_many":
 		a := fault.refusal()
 		note(a.status)
 		writeResponse(rw, a)
 		return
-	case "hang":
-		s.hang(rw, done, note)
+	case "hang": // until the client leaves or the server releases it
+		note(0)
+		select {
+		case <-done:
+		case <-s.released.Done():
+		}
+		drop(rw)
 		return
 	}
 	a := effect()
-	switch fault.kind() {
+	switch fault.Kind {
 	case "delay":
 		// The effect comes first: a caller that dies while it waits has still caused it.
 		if !s.sleep(time.Duration(fault.DelayMs)*time.Millisecond, done) {
@@ -199,7 +189,7 @@ func (s *Server) respond(rw http.ResponseWriter, req *httpRequest, fault *Fault,
 	case "error_after":
 		a = fault.refusal()
 	case "malformed":
-		status := fault.statusOrDefault()
+		status := fault.status()
 		if a.status >= http.StatusBadRequest && fault.Status == 0 {
 			status = a.status
 		}
@@ -209,29 +199,15 @@ func (s *Server) respond(rw http.ResponseWriter, req *httpRequest, fault *Fault,
 	writeResponse(rw, a)
 }
 
-func (f *Fault) statusOrDefault() int {
-	if f.Status != 0 {
-		return f.Status
-	}
-	return faultKinds[f.Kind]
-}
+func (f Fault) status() int { return cmp.Or(f.Status, faultKinds[f.Kind]) }
 
-func (f *Fault) refusal() httpResponse {
-	e := failure(f.statusOrDefault(), "", http.StatusText(f.statusOrDefault()))
+func (f Fault) refusal() httpResponse {
+	e := failure(f.status(), "", http.StatusText(f.status()))
 	if f.Kind == "too_many" {
-		e.header = http.Header{"Retry-After": {retryAfter}, "X-Rate-Limit-Reset": {retryAfter}}
+		// One second is the shortest time that the headers can express.
+		e.header = http.Header{"Retry-After": {"1"}, "X-Rate-Limit-Reset": {"1"}}
 	}
 	return e.render(DefaultSettings())
-}
-
-// hang keeps the client waiting until it leaves or the server releases it.
-func (s *Server) hang(rw http.ResponseWriter, done <-chan struct{}, note func(int)) {
-	note(0)
-	select {
-	case <-done:
-	case <-s.released:
-	}
-	drop(rw)
 }
 
 // drop closes the connection without a byte of a response.

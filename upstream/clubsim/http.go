@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"runtime/debug"
@@ -91,40 +92,30 @@ func readRequest(rw http.ResponseWriter, r *http.Request) (*httpRequest, error) 
 // serveOperation handles a business request: faults that come before the operation, the
 // operation under the world's lock, faults that come after it, the journal.
 func (s *Server) serveOperation(rw http.ResponseWriter, req *httpRequest) {
-	token, relative := req.path[0], req.path[1:]
-	op, ids, allowed := match(req.Method, relative)
-	fault := s.existingWorld(token).takeFault(req.Method, "/"+strings.Join(relative, "/"))
+	token, path := req.path[0], "/"+strings.Join(req.path[1:], "/")
+	op, ids := match(req.Method, req.path[1:])
+	fault := s.existingWorld(token).takeFault(req.Method, path)
 	entry := Request{
-		Method: req.Method, Path: "/" + strings.Join(relative, "/"), Operation: op.nameOrEmpty(),
-		ClubID: req.Header.Get(clubHeader), NetworkNodeID: req.Header.Get(nodeHeader), Fault: fault.kind(),
-		TraceID: traceID(req.Header),
+		Method: req.Method, Path: path, Operation: op.name, ClubID: req.Header.Get(clubHeader), NetworkNodeID: req.Header.Get(nodeHeader),
+		Fault: fault.Kind, TraceID: traceID(req.Header),
 	}
 	began := s.cfg.Now()
-	var world *World
-	effect := func() httpResponse {
-		var a httpResponse
-		world, a = s.runOperation(req, op, ids, allowed)
-		return a
-	}
-	note := func(status int) {
-		if world == nil {
-			world = s.existingWorld(token)
-		}
-		world.recordRequest(entry, began, status)
-	}
+	effect := func() httpResponse { return s.runOperation(req, op, ids) }
+	note := func(status int) { s.existingWorld(token).recordRequest(entry, began, status) }
 	s.respond(rw, req, fault, effect, note)
 }
 
-func (s *Server) runOperation(req *httpRequest, op *operation, ids []int, allowed []string) (*World, httpResponse) {
+// runOperation serves an authenticated request in its world, which is made at first use.
+func (s *Server) runOperation(req *httpRequest, op *operation, ids []int) httpResponse {
 	caller, err := s.authenticate(req.Request)
 	if err != nil {
-		return nil, errorResponse(err, DefaultSettings())
+		return errorResponse(err, DefaultSettings())
 	}
 	if !caller.mayEnter(req.path[0]) {
-		return nil, errorResponse(itemNotFound(), DefaultSettings())
+		return errorResponse(itemNotFound(), DefaultSettings())
 	}
 	w := s.World(req.path[0])
-	return w, w.run(&request{w: w, op: op, ids: ids, allowed: allowed, req: req, caller: caller})
+	return w.run(&request{w: w, op: op, ids: ids, req: req, caller: caller})
 }
 
 // run serves a request under the world's lock. The response is encoded under it as well,
@@ -167,9 +158,7 @@ func encode(v any) []byte {
 // writeResponse sends a response. A Content-Length keeps long bodies in one piece.
 func writeResponse(rw http.ResponseWriter, a httpResponse) {
 	header := rw.Header()
-	for name, values := range a.header {
-		header[name] = values
-	}
+	maps.Copy(header, a.header)
 	header.Set("Cache-Control", "no-store")
 	if len(a.body) > 0 {
 		if header.Get("Content-Type") == "" {

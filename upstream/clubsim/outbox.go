@@ -92,10 +92,8 @@ func (w *World) drain() {
 func (w *World) next() *eventRecord {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	select {
-	case <-w.server.closing:
+	if w.server.closing.Err() != nil {
 		w.outbox.queue = nil
-	default:
 	}
 	if len(w.outbox.queue) == 0 {
 		w.outbox.running = false

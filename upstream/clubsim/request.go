@@ -15,33 +15,27 @@ const (
 
 // request is one business request to a world. It exists under the world's lock.
 type request struct {
-	w       *World
-	op      *operation // nil: no such operation
-	ids     []int      // the numbers in the path, in order
-	allowed []string   // methods that the path knows, when op is nil
-	req     *httpRequest
-	caller  caller
-	now     time.Time
-	club    *club        // acting club; nil when the operation needs no scope and none was sent
-	node    *networkNode // acting node; likewise
+	w      *World
+	op     *operation
+	ids    []int // the numbers in the path, in order
+	req    *httpRequest
+	caller caller
+	now    time.Time
+	club   *club        // acting club; nil when the operation needs no scope and none was sent
+	node   *networkNode // acting node; likewise
 }
 
 // serve checks the request in the same order as the club system, then runs the operation.
 func (c *request) serve() (response, error) {
-	if !c.w.granted(c.op) {
+	// In the sandbox a client may call every operation, in production those that the settings list.
+	if c.w.settings.ProductionMode && !slices.ContainsFunc(c.w.settings.GrantedEndpoints, c.op.isNamed) {
 		return response{}, failure(http.StatusForbidden, "api.error.scope.unauthorized-endpoint",
 			"This endpoint is not authorised for the client.")
 	}
 	if err := c.readScope(); err != nil {
 		return response{}, err
 	}
-	switch {
-	case c.op != nil:
-		return c.op.handle(c)
-	case len(c.allowed) > 0:
-		return response{}, methodNotAllowed(c.allowed...)
-	}
-	return response{}, itemNotFound()
+	return c.op.handle(c)
 }
 
 // readScope reads the club and the network node that the caller acts for. A header that
@@ -57,7 +51,7 @@ func (c *request) readScope() error {
 	case clubIRI != "" && !c.w.inScope(c.club), nodeIRI != "" && !c.w.nodeInScope(c.node),
 		c.club != nil && c.node != nil && !c.node.covers(c.club):
 		return itemNotFound()
-	case c.op != nil && c.op.unscoped:
+	case c.op.unscoped:
 		return nil
 	}
 	c.defaultScope()
@@ -143,13 +137,4 @@ func (c *request) filterIRI(name, collection string) (int, error) {
 		return 0, itemNotFound()
 	}
 	return id, nil
-}
-
-// granted reports whether the client may call the operation: in the sandbox every one,
-// in production those that the settings list.
-func (w *World) granted(op *operation) bool {
-	if !w.settings.ProductionMode {
-		return true
-	}
-	return op != nil && slices.ContainsFunc(w.settings.GrantedEndpoints, op.isNamed)
 }

@@ -19,13 +19,6 @@ type operation struct {
 // endpoint names the operation by method and path, such as "GET /contacts/{id}".
 func (o *operation) endpoint() string { return o.method + " /" + o.pattern }
 
-func (o *operation) nameOrEmpty() string {
-	if o == nil {
-		return ""
-	}
-	return o.name
-}
-
 // operations lists everything that the club system offers; it is never changed.
 var operations = []*operation{
 	{name: "listNetworkNodes", method: "GET", pattern: "network_nodes", unscoped: true, handle: listNetworkNodes},
@@ -92,24 +85,29 @@ func getItem[T, R any](find func(*request, int) (T, error), record func(*World, 
 	return on(find, func(c *request, found T) (response, error) { return ok(record(c.w, found)) })
 }
 
-// match finds the operation of a path below the client token, and the numbers in the
-// path. Without an operation it returns the methods that the path knows.
-func match(method string, path []string) (op *operation, ids []int, allowed []string) {
+// match finds the operation of a path below the client token, and the numbers in the path.
+// Without one, it returns a nameless operation that refuses the request.
+func match(method string, path []string) (op *operation, ids []int) {
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
+	var allowed []string
 	for _, candidate := range operations {
 		numbers, fits := candidate.fits(path)
 		switch {
 		case !fits:
 		case candidate.method == method:
-			return candidate, numbers, nil
+			return candidate, numbers
 		default:
 			allowed = append(allowed, candidate.method)
 		}
 	}
-	slices.Sort(allowed)
-	return nil, nil, allowed
+	refusal := itemNotFound()
+	if len(allowed) > 0 {
+		slices.Sort(allowed)
+		refusal = methodNotAllowed(allowed...)
+	}
+	return &operation{handle: func(*request) (response, error) { return response{}, refusal }}, nil
 }
 
 func (o *operation) fits(path []string) (ids []int, fits bool) {

@@ -13,6 +13,7 @@
 package clubsim
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"regexp"
@@ -56,17 +57,17 @@ type Config struct {
 
 // Server is the simulator: an http.Handler with any number of worlds.
 type Server struct {
-	cfg         Config
-	tokens      tokenIssuer
-	events      http.Client // delivers events
-	catalogue   *catalogue  // shared by all worlds, never changed
-	mu          sync.Mutex  // guards worlds, closed and the start of background work
-	worlds      map[string]*World
-	closed      bool
-	closing     chan struct{}
-	releaseOnce sync.Once
-	released    chan struct{} // closed when hang faults end
-	background  sync.WaitGroup
+	cfg        Config
+	tokens     tokenIssuer
+	events     http.Client // delivers events
+	catalogue  *catalogue  // shared by all worlds, never changed
+	mu         sync.Mutex  // guards worlds, close and the start of background work
+	worlds     map[string]*World
+	closing    context.Context // done from Close on
+	close      context.CancelFunc
+	released   context.Context // done from Release on: hang faults end
+	release    context.CancelFunc
+	background sync.WaitGroup
 }
 
 // New returns a simulator without worlds; each world is made at first use.
@@ -77,15 +78,16 @@ func New(cfg Config) *Server {
 	if cfg.Seed == 0 {
 		cfg.Seed = 1
 	}
-	return &Server{
+	s := &Server{
 		cfg:       cfg,
 		tokens:    tokenIssuer{secret: []byte(DemoIdentitySecret)},
 		events:    http.Client{Timeout: eventTimeout},
 		catalogue: readCatalogue(),
 		worlds:    map[string]*World{},
-		closing:   make(chan struct{}),
-		released:  make(chan struct{}),
 	}
+	s.closing, s.close = context.WithCancel(context.Background())
+	s.released, s.release = context.WithCancel(s.closing)
+	return s
 }
 
 // World returns the world of a client token, made at first use; nil for a client token that
@@ -115,27 +117,22 @@ func (s *Server) existingWorld(clientToken string) *World {
 // Close ends delays and hangs, waits for the events in flight and refuses new ones.
 func (s *Server) Close() {
 	s.mu.Lock()
-	if !s.closed {
-		s.closed = true
-		close(s.closing)
-	}
+	s.close()
 	s.mu.Unlock()
-	s.Release()
 	s.background.Wait()
 }
 
 // Release ends hangs, now and from now on; everything else continues until Close. Requests
 // that a delay keeps waiting still get their response.
-func (s *Server) Release() { s.releaseOnce.Do(func() { close(s.released) }) }
+func (s *Server) Release() { s.release() }
 
 // runInBackground runs f in a goroutine that Close waits for. After Close it does nothing.
 func (s *Server) runInBackground(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		return
+	if s.closing.Err() == nil {
+		s.background.Go(f)
 	}
-	s.background.Go(f)
 }
 
 // sleep waits for d. It returns false when the server closes or done is closed first.
@@ -147,7 +144,7 @@ func (s *Server) sleep(d time.Duration, done <-chan struct{}) bool {
 		return true
 	case <-done:
 		return false
-	case <-s.closing:
+	case <-s.closing.Done():
 		return false
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"net/textproto"
 	"net/url"
 	"strconv"
 	"strings"
@@ -26,16 +25,12 @@ type caller struct {
 	Client  string // client_id, which is also the caller's home world
 	Contact int    // the contact of a contact's own token; zero: the client's token
 	Expires int64  // Unix seconds of the home world's clock
-	Serial  int64  // makes tokens unique
 }
 
 // mayEnter reports whether the caller may use a world. The organisation's client may use
 // every demo world, a world's own client only that one.
 func (c caller) mayEnter(token string) bool {
-	if !isWorldName(token) {
-		return false
-	}
-	return token == c.Client || (c.Client == DemoClientID && c.Contact == 0)
+	return isWorldName(token) && (token == c.Client || c.Client == DemoClientID && c.Contact == 0)
 }
 
 // maySee reports whether the caller may read a contact: with its own token, only itself.
@@ -45,16 +40,15 @@ func (c caller) maySee(contactID int) bool { return c.Contact == 0 || c.Contact 
 // caller and a signature, so they use no memory and survive a restart of the simulator.
 type tokenIssuer struct {
 	secret []byte
-	serial atomic.Int64
+	serial atomic.Int64 // makes tokens unique
 }
 
 func (m *tokenIssuer) issue(c caller) string {
-	c.Serial = m.serial.Add(1)
-	payload := base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d %d %d %s", c.Serial, c.Expires, c.Contact, c.Client))
+	payload := base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d %d %d %s", m.serial.Add(1), c.Expires, c.Contact, c.Client))
 	return payload + "." + m.sign(payload)
 }
 
-func (m *tokenIssuer) parse(token string) (c caller, valid bool) {
+func (m *tokenIssuer) parse(token string) (parsed caller, valid bool) {
 	payload, signature, _ := strings.Cut(token, ".")
 	if !hmac.Equal([]byte(signature), []byte(m.sign(payload))) {
 		return caller{}, false
@@ -64,11 +58,9 @@ func (m *tokenIssuer) parse(token string) (c caller, valid bool) {
 	if err != nil || len(fields) != 4 {
 		return caller{}, false
 	}
-	c.Client = fields[3]
-	c.Contact, err = strconv.Atoi(fields[2])
+	contact, noContact := strconv.Atoi(fields[2])
 	expires, noTime := strconv.ParseInt(fields[1], 10, 64)
-	c.Expires = expires
-	return c, err == nil && noTime == nil
+	return caller{Client: fields[3], Contact: contact, Expires: expires}, noContact == nil && noTime == nil
 }
 
 func (m *tokenIssuer) sign(payload string) string {
@@ -103,7 +95,6 @@ func unauthorized() error {
 // headers, so any x-…-api-key is accepted; x-gateway-api-key is documented.
 func hasGatewayKey(header http.Header) bool {
 	for name, values := range header {
-		name = textproto.CanonicalMIMEHeaderKey(name)
 		if strings.HasPrefix(name, "X-") && strings.HasSuffix(name, "-Api-Key") && len(values) == 1 && values[0] == DemoGatewayKey {
 			return true
 		}
@@ -126,7 +117,7 @@ func (s *Server) serveToken(rw http.ResponseWriter, req *httpRequest) {
 	fields, unreadable := tokenFields(req)
 	w := s.World(fields.Get("client_id"))
 	fault := w.takeFault(req.Method, "/oauth/v2/token")
-	entry := Request{Method: req.Method, Path: "/oauth/v2/token", Operation: "token", Fault: fault.kind(), TraceID: traceID(req.Header)}
+	entry := Request{Method: req.Method, Path: "/oauth/v2/token", Operation: "token", Fault: fault.Kind, TraceID: traceID(req.Header)}
 	began := s.cfg.Now()
 	effect := func() httpResponse { return s.issueToken(req, fields, unreadable) }
 	s.respond(rw, req, fault, effect, func(status int) { w.recordRequest(entry, began, status) })
@@ -142,7 +133,7 @@ func tokenFields(req *httpRequest) (fields url.Values, unreadable error) {
 	case "multipart/form-data":
 		unreadable = req.ParseMultipartForm(maxBody) // #nosec G120 -- the body was read within maxBody
 	default:
-		return nil, errNoForm
+		return nil, errors.New("clubsim: no form data")
 	}
 	return req.PostForm, unreadable
 }
@@ -190,8 +181,6 @@ func oauthError(status int, code, description string) httpResponse {
 	return jsonResponse(status, record{"error": code, "error_description": description})
 }
 
-var errNoForm = errors.New("clubsim: no form data")
-
 // identityLifetime is the longest accepted life of an identity token.
 const identityLifetime = 10 * time.Minute
 
@@ -200,14 +189,14 @@ const identityKeyID = "demo-login-1"
 
 // identityKey is the key of the simulated login. It derives from the secret, so that tokens
 // are valid at every simulator with that secret, and after a restart.
-func (s *Server) identityKey() ed25519.PrivateKey {
+func identityKey() ed25519.PrivateKey {
 	seed := sha256.Sum256([]byte("identity-token|" + DemoIdentitySecret))
 	return ed25519.NewKeyFromSeed(seed[:])
 }
 
 // identityKeys are the login's public keys (RFC 7517, RFC 8037), the same in every world.
-func (s *Server) identityKeys() record {
-	public, _ := s.identityKey().Public().(ed25519.PublicKey)
+func identityKeys() record {
+	public, _ := identityKey().Public().(ed25519.PublicKey)
 	return record{"keys": []record{{
 		"kty": "OKP", "crv": "Ed25519", "kid": identityKeyID, "use": "sig", "alg": "EdDSA", "x": base64.RawURLEncoding.EncodeToString(public),
 	}}}
@@ -221,7 +210,7 @@ func (w *World) identityToken(k *contact) string {
 		"sub": itoa(k.ID), "club": itoa(k.ClubID), "aud": w.clientToken, "iat": now.Unix(), "exp": now.Add(identityLifetime).Unix(),
 	})
 	token.Header["kid"] = identityKeyID
-	signed, err := token.SignedString(w.server.identityKey())
+	signed, err := token.SignedString(identityKey())
 	if err != nil {
 		panic(err) // a map of strings and numbers is signed by a key that was just made
 	}
