@@ -36,7 +36,7 @@ func (w *World) articleRecord(a *article) record {
 	if a.StartDate != "" {
 		r["implementation"] = record{"startDate": a.StartDate}
 	}
-	if o := w.catalogue.offers[a.OfferID]; o != nil {
+	if o := catalogue().offers[a.OfferID]; o != nil {
 		r["productId"] = w.iri("products", o.product.ID)
 	}
 	return w.record("Article", "articles", a.ID, r)
@@ -66,7 +66,7 @@ func addArticle(c *request, s *sale) (response, error) {
 	if err := f.err(); err != nil {
 		return response{}, err
 	}
-	o := c.w.catalogue.offers[a.OfferID]
+	o := catalogue().offers[a.OfferID]
 	if o == nil || a.Parent != 0 && !slices.Contains(s.Articles, a.Parent) {
 		return response{}, itemNotFound()
 	}
@@ -89,7 +89,7 @@ func (w *World) append(s *sale, a article) *article {
 func (w *World) addMandatoryOptions(s *sale, parent *article, o *offer) {
 	for _, id := range o.Options {
 		present := slices.ContainsFunc(s.Articles, func(n int) bool { return w.state.Articles.get(n).OfferID == id })
-		if option := w.catalogue.offers[id]; !present {
+		if option := catalogue().offers[id]; !present {
 			w.append(s, article{OfferID: id, Name: option.Name, Price: option.Total, Parent: parent.ID, StartDate: parent.StartDate})
 		}
 	}

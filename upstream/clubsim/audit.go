@@ -46,8 +46,8 @@ type UndeliverableSMS struct {
 func (w *World) Audit() Audit {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	unallocated := w.state.Payments.where(func(p *payment) bool { return p.Left == p.Amount })
-	undeliverable := w.state.SMS.where(func(m *sms) bool { return m.SignatureID == 0 })
+	unallocated := filter(w.state.Payments.Rows, func(p *payment) bool { return p.Left == p.Amount })
+	undeliverable := filter(w.state.SMS.Rows, func(m *sms) bool { return m.SignatureID == 0 })
 	a := Audit{
 		SalesPaidTwice: w.salesPaidTwice(), Unbalanced: w.state.unbalanced(),
 		PaymentsSettlingNothing: records(unallocated, func(p *payment) UnallocatedPayment {
@@ -63,13 +63,9 @@ func (w *World) Audit() Audit {
 
 func (w *World) salesPaidTwice() []PaidTwice {
 	found := []PaidTwice{}
-	payments := map[int][]*payment{}
-	for _, p := range w.state.Payments.Rows {
-		payments[p.SaleID] = append(payments[p.SaleID], p)
-	}
 	for _, s := range w.state.Sales.Rows {
 		twice := PaidTwice{SaleID: w.iri("sales", s.ID), ContactID: w.iri("contacts", s.ContactID), ClubID: w.iri("clubs", s.ClubID), Total: w.state.total(s)}
-		for _, p := range payments[s.ID] {
+		for _, p := range w.state.paymentsFor(s.ID) {
 			twice.PaymentIDs = append(twice.PaymentIDs, w.iri("payments", p.ID))
 			twice.Amount += p.Amount
 		}

@@ -17,7 +17,7 @@ type benefit struct {
 	State        string `json:"state"`        // empty: in force; else "disabled" or "deleted"
 }
 
-// benefitCollections names the collection in which each behaviour leaves its record.
+// benefitCollections names the collection in which each behaviour, or kind of product, leaves its record.
 var benefitCollections = map[string]string{
 	kindSubscription: "subscriptions", kindOption: "subscription_options", kindBadge: "identificators",
 	kindCounter: "counters", kindPackage: "packages", kindCountermark: "countermarks",
@@ -29,7 +29,7 @@ func (c *request) runBehaviors(s *sale) {
 	k := c.w.state.Contacts.get(s.ContactID)
 	for _, id := range s.Articles {
 		a := c.w.state.Articles.get(id)
-		o := c.w.catalogue.offers[a.OfferID]
+		o := catalogue().offers[a.OfferID]
 		if o == nil {
 			continue
 		}

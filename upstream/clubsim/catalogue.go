@@ -26,13 +26,7 @@ const (
 	kindRegular      = "regular"
 )
 
-// productKinds are all categories.
-var productKinds = []string{kindSubscription, kindOption, kindBadge, kindCounter, kindPackage, kindCountermark, kindTrial, kindRegular}
-
-// channels are where a sale can take place.
-var channels = []string{"club", "web", "terminal"}
-
-// product is a product of the catalogue, which is built once and shared by all worlds.
+// product is a product of the catalogue.
 type product struct {
 	ID          int
 	Name        string
@@ -120,15 +114,14 @@ type shopper struct {
 	contact *contact // nil: unknown
 }
 
+// available reports whether the catalogue shows the product, which the club sells, to the shopper.
 func (p *product) available(s shopper) bool {
 	r := p.Rule
 	switch {
-	case len(r.Clubs) > 0 && !slices.Contains(r.Clubs, s.club.id),
-		len(r.Channels) > 0 && s.channel != "" && !slices.Contains(r.Channels, s.channel),
+	case len(r.Channels) > 0 && s.channel != "" && !slices.Contains(r.Channels, s.channel),
 		len(r.Tags) > 0 && !slices.ContainsFunc(r.Tags, func(t string) bool { return slices.Contains(s.tags, t) }),
-		r.FromMonth != 0 && (s.date.Month() < r.FromMonth || s.date.Month() > r.ThroughMonth):
-		return false
-	case p.has(kindSubscription) && s.club.debtLimit > 0 && s.debt > s.club.debtLimit:
+		r.FromMonth != 0 && (s.date.Month() < r.FromMonth || s.date.Month() > r.ThroughMonth),
+		p.has(kindSubscription) && s.club.debtLimit > 0 && s.debt > s.club.debtLimit:
 		return false
 	}
 	return s.contact == nil || p.suits(s)
@@ -156,8 +149,10 @@ const feeName = "Registration fee"
 // pages more than the catalogue has without them.
 const maxExtraProducts = 500
 
-// catalogue is all products, with indexes.
-type catalogue struct {
+// catalogue returns all products, with indexes by number. It is read once, never changed and shared by all worlds.
+var catalogue = sync.OnceValue(readCatalogue)
+
+type catalogueIndex struct {
 	products []*product
 	byID     map[int]*product
 	offers   map[int]*offer
@@ -172,12 +167,9 @@ type extras struct {
 	Colours, Sizes []string
 }
 
-// readCatalogue returns the catalogue, which all servers share.
-var readCatalogue = sync.OnceValue(newCatalogue)
-
-// newCatalogue reads the catalogue and numbers the offers: those of product 7 are 701,
-// 702, …. An offer without a name has the product's, one without a rhythm is monthly.
-func newCatalogue() *catalogue {
+// readCatalogue reads the file and numbers the offers: those of product 7 are 701, 702, ….
+// An offer without a name has the product's, one without a rhythm is monthly.
+func readCatalogue() *catalogueIndex {
 	var file struct {
 		Products []*product
 		Extras   extras
@@ -185,7 +177,7 @@ func newCatalogue() *catalogue {
 	if err := decodeStrict(catalogueJSON, &file); err != nil {
 		panic(err) // the file is part of the program
 	}
-	c := &catalogue{products: append(file.Products, file.Extras.products()...), byID: map[int]*product{}, offers: map[int]*offer{}}
+	c := &catalogueIndex{products: append(file.Products, file.Extras.products()...), byID: map[int]*product{}, offers: map[int]*offer{}}
 	for _, p := range c.products {
 		c.byID[p.ID] = p
 		for i := range p.Offers {
@@ -214,6 +206,7 @@ func (e extras) products() []*product {
 	return products
 }
 
+// soldAt reports whether a club sells a product.
 func (w *World) soldAt(p *product, c *club) bool {
 	return p.extra <= w.settings.ExtraProducts && (len(p.Rule.Clubs) == 0 || slices.Contains(p.Rule.Clubs, c.id))
 }

@@ -68,7 +68,7 @@ func (s *sale) missingFields() []violation {
 }
 
 func (w *World) checkArticle(s *sale, k *contact, a *article, path string, now time.Time) []violation {
-	o := w.catalogue.offers[a.OfferID]
+	o := catalogue().offers[a.OfferID]
 	if o == nil {
 		return nil
 	}
@@ -118,7 +118,7 @@ func (a *article) checkDates(o *offer, at *club, path string) []violation {
 
 func (w *World) debited(s *sale) bool {
 	return slices.ContainsFunc(s.Articles, func(id int) bool {
-		o := w.catalogue.offers[w.state.Articles.get(id).OfferID]
+		o := catalogue().offers[w.state.Articles.get(id).OfferID]
 		return o != nil && o.debited()
 	})
 }

@@ -27,7 +27,7 @@ func (w *World) classRecord(e *classEvent) record {
 // classEventRecord shows the attendees that the caller may see; the places that are left
 // count all attendees.
 func (c *request) classEventRecord(e *classEvent) record {
-	shown := c.w.state.Attendees.where(func(a *attendee) bool {
+	shown := filter(c.w.state.Attendees.Rows, func(a *attendee) bool {
 		return a.EventID == e.ID && a.CanceledAt.IsZero() && c.caller.maySee(a.ContactID)
 	})
 	r := c.w.classRecord(e)
@@ -38,7 +38,7 @@ func (c *request) classEventRecord(e *classEvent) record {
 
 // listClassEvents: GET class_events, the timetable of the acting club.
 func listClassEvents(c *request) (response, error) {
-	found := c.w.state.ClassEvents.where(func(e *classEvent) bool { return e.ClubID == c.club.id })
+	found := filter(c.w.state.ClassEvents.Rows, func(e *classEvent) bool { return e.ClubID == c.club.id })
 	return paginate(c, "ClassEvent", found, c.classEventRecord)
 }
 
@@ -103,7 +103,7 @@ func listAttendees(c *request) (response, error) {
 			return response{}, itemNotFound()
 		}
 	}
-	found := c.w.state.Attendees.where(func(a *attendee) bool {
+	found := filter(c.w.state.Attendees.Rows, func(a *attendee) bool {
 		return a.ClubID == c.club.id && c.caller.maySee(a.ContactID) &&
 			(contactID == 0 || a.ContactID == contactID) && (eventID == 0 || a.EventID == eventID)
 	})

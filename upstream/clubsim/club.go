@@ -25,7 +25,7 @@ type address struct {
 // clubs of the demo organisation. Debit days differ between the chains, and one club per
 // chain does not restrict debtors, as only "some clubs" do. The last one has no network
 // node.
-var clubs = []club{
+var clubs = []*club{
 	{id: 11, code: "PARIS11", name: "Lumen Bastille", node: 3, debitDays: []int{5, 10, 20}, debtLimit: 5000, telephone: "+33199000011",
 		address: address{"FR", "Paris", "75011", "14 rue de la Roquette"}},
 	{id: 12, code: "PARIS17", name: "Lumen Batignolles", node: 4, debitDays: []int{5, 10, 20}, debtLimit: 5000, telephone: "+33199000012",
@@ -41,9 +41,9 @@ var clubs = []club{
 }
 
 func clubByID(id int) *club {
-	for i := range clubs {
-		if clubs[i].id == id {
-			return &clubs[i]
+	for _, c := range clubs {
+		if c.id == id {
+			return c
 		}
 	}
 	return nil
@@ -71,11 +71,6 @@ func (w *World) clubRecord(c *club) record {
 // listClubs: GET clubs, those below the acting node. A single one can be read at
 // clubs/{id}: the description needs a club's code and does not say where it is read.
 func listClubs(c *request) (response, error) {
-	var found []*club
-	for i := range clubs {
-		if c.sees(clubs[i].id) {
-			found = append(found, &clubs[i])
-		}
-	}
+	found := filter(clubs, func(of *club) bool { return c.sees(of.id) })
 	return paginate(c, "Club", found, c.w.clubRecord)
 }

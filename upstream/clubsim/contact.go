@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 )
@@ -92,7 +91,7 @@ func fillBlank(values map[*string]string) {
 // assumption, as createContact is.
 func listContacts(c *request) (response, error) {
 	email, number := c.req.query.Get("email"), c.req.query.Get("number")
-	found := c.w.state.Contacts.where(func(k *contact) bool {
+	found := filter(c.w.state.Contacts.Rows, func(k *contact) bool {
 		return k.ClubID == c.club.id && !k.Deleted && c.caller.maySee(k.ID) &&
 			(email == "" || strings.EqualFold(email, k.Email)) && (number == "" || number == k.Number)
 	})
@@ -191,8 +190,8 @@ const noEndDate = "2099-12-31"
 
 // tagRecords are the tags that a contact is shown with, never null.
 func (w *World) tagRecords(contactID int) []record {
-	hidden := func(t *contactTag) bool { return t.Accounting || t.Deleted }
-	return records(slices.DeleteFunc(slices.Clone(w.state.tagsOf(contactID)), hidden), w.tagRecord)
+	shown := filter(w.state.tagsOf(contactID), func(t *contactTag) bool { return !t.Accounting && !t.Deleted })
+	return records(shown, w.tagRecord)
 }
 
 func (w *World) tagRecord(t *contactTag) record {

@@ -12,7 +12,7 @@ type networkNode struct {
 
 // networkNodes are the two chains of the demo organisation. One of them has a
 // franchise between the group and two of its clubs.
-var networkNodes = []networkNode{
+var networkNodes = []*networkNode{
 	{id: 1, name: "Lumen Fitness", alias: "lumen", kind: "group"},
 	{id: 2, name: "Lumen Paris", alias: "lumen-paris", kind: "franchise", parent: 1},
 	{id: 3, name: "Lumen Bastille", alias: "bastille", kind: "club", parent: 2, club: 11},
@@ -29,9 +29,9 @@ func (c *request) nodeAt(id int) (*networkNode, error) {
 }
 
 func nodeByID(id int) *networkNode {
-	for i := range networkNodes {
-		if networkNodes[i].id == id {
-			return &networkNodes[i]
+	for _, n := range networkNodes {
+		if n.id == id {
+			return n
 		}
 	}
 	return nil
@@ -54,27 +54,16 @@ func (n *networkNode) top() *networkNode {
 	return n
 }
 
-func (n *networkNode) children() []*networkNode {
-	var below []*networkNode
-	for i := range networkNodes {
-		if networkNodes[i].parent == n.id {
-			below = append(below, &networkNodes[i])
-		}
-	}
-	return below
-}
-
 // networkNodeRecord renders the node in the shape before or after the announced release
 // (club system API, section Versioning): its children are nodes, or their identifiers.
 func (w *World) networkNodeRecord(n *networkNode) record {
-	children := []any{}
-	for _, child := range n.children() {
+	below := filter(networkNodes, func(child *networkNode) bool { return child.parent == n.id })
+	children := records(below, func(child *networkNode) any {
 		if w.settings.NetworkNodeShape == "flat" {
-			children = append(children, w.iri("network_nodes", child.id))
-		} else {
-			children = append(children, w.networkNodeRecord(child))
+			return w.iri("network_nodes", child.id)
 		}
-	}
+		return w.networkNodeRecord(child)
+	})
 	return w.record("NetworkNode", "network_nodes", n.id, record{
 		"id": n.id, "name": n.name, "alias": orNil(n.alias), "type": n.kind, "clubId": w.iriOrNil("clubs", n.club), "children": children,
 	})
@@ -87,13 +76,11 @@ func listNetworkNodes(c *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	var found []*networkNode
-	flat := c.w.settings.NetworkNodeShape == "flat"
-	for i := range networkNodes {
-		n := &networkNodes[i]
-		if clubID == n.club && clubID != 0 || clubID == 0 && (flat || n.parent == 0) {
-			found = append(found, n)
+	found := filter(networkNodes, func(n *networkNode) bool {
+		if clubID != 0 {
+			return n.club == clubID
 		}
-	}
+		return c.w.settings.NetworkNodeShape == "flat" || n.parent == 0
+	})
 	return paginate(c, "NetworkNode", found, c.w.networkNodeRecord)
 }

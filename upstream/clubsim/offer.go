@@ -44,11 +44,11 @@ func listOffers(c *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	if wanted != 0 && c.w.catalogue.byID[wanted] == nil {
+	if wanted != 0 && catalogue().byID[wanted] == nil {
 		return response{}, itemNotFound()
 	}
 	var found []*offer
-	for _, p := range c.w.catalogue.products {
+	for _, p := range catalogue().products {
 		for i := range p.Offers {
 			if (wanted == 0 || p.ID == wanted) && c.w.sells(&p.Offers[i], c.club) {
 				found = append(found, &p.Offers[i])
@@ -63,5 +63,5 @@ func (w *World) sells(o *offer, at *club) bool {
 }
 
 func (c *request) offerAt(id int) (*offer, error) {
-	return visible(c.w.catalogue.offers[id], func(o *offer) bool { return c.w.sells(o, c.club) })
+	return visible(catalogue().offers[id], func(o *offer) bool { return c.w.sells(o, c.club) })
 }

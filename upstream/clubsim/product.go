@@ -23,17 +23,14 @@ func listProducts(c *request) (response, error) {
 		return response{}, err
 	}
 	kind := c.req.query.Get("type")
-	var found []*product
-	for _, p := range c.w.catalogue.products {
-		if (kind == "" || p.Kind == kind) && c.w.soldAt(p, s.club) && p.available(s) {
-			found = append(found, p)
-		}
-	}
+	found := filter(catalogue().products, func(p *product) bool {
+		return (kind == "" || p.Kind == kind) && c.w.soldAt(p, s.club) && p.available(s)
+	})
 	return paginate(c, "Product", found, c.w.productRecord)
 }
 
 func (c *request) productAt(id int) (*product, error) {
-	return visible(c.w.catalogue.byID[id], func(p *product) bool { return c.w.soldAt(p, c.club) })
+	return visible(catalogue().byID[id], func(p *product) bool { return c.w.soldAt(p, c.club) })
 }
 
 // shopper reads the context parameters. Without context[club] it is the acting
@@ -76,10 +73,10 @@ func (c *request) verifyContext() error {
 			wrong = append(wrong, violation{PropertyPath: name, Message: messageType})
 		}
 	}
-	verify("context[channel]", func(s string) bool { return slices.Contains(channels, s) })
+	verify("context[channel]", func(s string) bool { return slices.Contains([]string{"club", "web", "terminal"}, s) })
 	verify("context[debt]", func(s string) bool { _, err := strconv.Atoi(s); return err == nil })
 	verify("context[date]", isDate)
-	verify("type", func(s string) bool { return slices.Contains(productKinds, s) })
+	verify("type", func(s string) bool { return benefitCollections[s] != "" })
 	if len(wrong) > 0 {
 		return invalid(wrong...)
 	}

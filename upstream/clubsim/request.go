@@ -87,7 +87,7 @@ func (w *World) inScope(of *club) bool {
 }
 
 func (w *World) nodeInScope(n *networkNode) bool {
-	return n != nil && slices.ContainsFunc(clubs, func(of club) bool { return n.covers(&of) && w.inScope(&of) })
+	return n != nil && slices.ContainsFunc(clubs, func(of *club) bool { return n.covers(of) && w.inScope(of) })
 }
 
 // path is the request's path as records name it.

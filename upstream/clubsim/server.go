@@ -60,7 +60,6 @@ type Server struct {
 	cfg        Config
 	tokens     tokenIssuer
 	events     http.Client // delivers events
-	catalogue  *catalogue  // shared by all worlds, never changed
 	mu         sync.Mutex  // guards worlds, close and the start of background work
 	worlds     map[string]*World
 	closing    context.Context // done from Close on
@@ -79,11 +78,10 @@ func New(cfg Config) *Server {
 		cfg.Seed = 1
 	}
 	s := &Server{
-		cfg:       cfg,
-		tokens:    tokenIssuer{secret: []byte(DemoIdentitySecret)},
-		events:    http.Client{Timeout: eventTimeout},
-		catalogue: readCatalogue(),
-		worlds:    map[string]*World{},
+		cfg:    cfg,
+		tokens: tokenIssuer{secret: []byte(DemoIdentitySecret)},
+		events: http.Client{Timeout: eventTimeout},
+		worlds: map[string]*World{},
 	}
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.released, s.release = context.WithCancel(s.closing)

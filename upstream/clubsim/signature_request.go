@@ -152,7 +152,7 @@ type SMS struct {
 func (w *World) SMS() []SMS {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	sent := w.state.SMS.where(func(m *sms) bool { return m.SignatureID != 0 })
+	sent := filter(w.state.SMS.Rows, func(m *sms) bool { return m.SignatureID != 0 })
 	return records(sent, func(m *sms) SMS {
 		return SMS{m.To, w.iri("contacts", m.ContactID), w.iri("signature_requests", m.SignatureID), m.Code, m.SentAt}
 	})

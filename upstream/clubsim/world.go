@@ -12,11 +12,10 @@ import (
 )
 
 // World is one organisation's club system: the state of one client token. Worlds share only
-// the catalogue, which never changes. All methods are safe for concurrent use.
+// the catalogue. All methods are safe for concurrent use.
 type World struct {
 	server      *Server
 	clientToken string
-	catalogue   *catalogue
 
 	mu           sync.Mutex
 	state        *state
@@ -117,13 +116,13 @@ func (st *state) duesOf(contactID int) []*due {
 	return st.duesByContact.of(st.Dues, contactID, func(d *due) int { return d.ContactID })
 }
 
-// where returns the records that match, in order.
-func (t *table[T]) where(matches func(*T) bool) []*T {
-	return slices.DeleteFunc(slices.Clone(t.Rows), func(row *T) bool { return !matches(row) })
+// filter returns the records that match, in order.
+func filter[T any](rows []*T, matches func(*T) bool) []*T {
+	return slices.DeleteFunc(slices.Clone(rows), func(row *T) bool { return !matches(row) })
 }
 
 func newWorld(s *Server, token string) *World {
-	w := &World{server: s, clientToken: token, catalogue: s.catalogue}
+	w := &World{server: s, clientToken: token}
 	w.reset()
 	return w
 }
