@@ -5,55 +5,26 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
-	"time"
 
 	"frontdesk/upstream/inspector"
 )
 
-// inspectorRows is how many rows of a list the page shows, newest first.
-const inspectorRows = 60
-
-type inspectorView struct {
-	World       string
-	Now         time.Time
-	Settings    Settings
-	Credentials Credentials
-	Audit       Audit
-	Personas    []Persona
-	Contacts    []Contact
-	Sales       []Sale
-	Ledger      []LedgerEntry
-	SMS         []SMS
-	Events      []Event
-	Requests    []Request
-	Faults      []Fault
-	Kinds       []string
-	Presets     []preset
-	Problem     string
-}
-
-// preset is a fault that one click adds.
-type preset struct {
-	Label string
+// presets are faults that one click adds: the failures that an integration must survive first.
+var presets = []struct {
+	label string
 	fault Fault
+}{
+	{"Next payment: done, then the connection is cut", Fault{Match: paymentRequest, Kind: "drop_after", Times: new(1)}},
+	{"Next payment: done, then 500", Fault{Match: paymentRequest, Kind: "error_after", Times: new(1)}},
+	{"Next payment: 503, nothing done", Fault{Match: paymentRequest, Kind: "error_before", Times: new(1)}},
+	{"Next payment: done, garbage comes back", Fault{Match: paymentRequest, Kind: "malformed", Times: new(1)}},
+	{"Catalogue: 429", Fault{Match: FaultMatch{Method: "GET", Path: "/products"}, Kind: "too_many"}},
+	{"Next call: 401", Fault{Kind: "unauthorized_once"}},
+	{"Everything two seconds slower", Fault{Kind: "delay", DelayMs: 2000}},
 }
 
-// presets are the failures that an integration must survive first.
-func presets() []preset {
-	once := 1
-	payment := FaultMatch{Method: "POST", Path: "/sales/*/payments"}
-	return []preset{
-		{"Next payment: done, then the connection is cut", Fault{Match: payment, Kind: "drop_after", Times: &once}},
-		{"Next payment: done, then 500", Fault{Match: payment, Kind: "error_after", Times: &once}},
-		{"Next payment: 503, nothing done", Fault{Match: payment, Kind: "error_before", Times: &once}},
-		{"Next payment: done, garbage comes back", Fault{Match: payment, Kind: "malformed", Times: &once}},
-		{"Catalogue: 429", Fault{Match: FaultMatch{Method: "GET", Path: "/products"}, Kind: "too_many"}},
-		{"Next call: 401", Fault{Kind: "unauthorized_once"}},
-		{"Everything two seconds slower", Fault{Kind: "delay", DelayMs: 2000}},
-	}
-}
+var paymentRequest = FaultMatch{Method: "POST", Path: "/sales/*/payments"}
 
 func (w *World) serveInspector(rw http.ResponseWriter, req *httpRequest) {
 	if len(req.path) == 2 { // /{world}/_control: the page's links are relative to the directory
@@ -75,9 +46,7 @@ func (w *World) serveInspector(rw http.ResponseWriter, req *httpRequest) {
 		return
 	}
 	var page bytes.Buffer
-	if err := w.inspectorView(problem).page().Render(&page); err != nil {
-		panic(err) // a buffer accepts every write
-	}
+	_ = w.inspectorPage(problem).Render(&page) // a buffer accepts every write
 	writeResponse(rw, httpResponse{status: http.StatusOK, body: page.Bytes(), header: http.Header{
 		"Content-Type":            {"text/html; charset=utf-8"},
 		"Content-Security-Policy": {inspector.ContentSecurityPolicy},
@@ -97,8 +66,8 @@ func (w *World) runAction(req *httpRequest) error {
 		return w.SetFaults(nil)
 	case "preset":
 		n, err := strconv.Atoi(fields.Get("preset"))
-		if list := presets(); err == nil && n >= 0 && n < len(list) {
-			return w.addFault(list[n].fault)
+		if err == nil && n >= 0 && n < len(presets) {
+			return w.addFault(presets[n].fault)
 		}
 		return fmt.Errorf("unknown preset %q", fields.Get("preset"))
 	case "fault":
@@ -141,20 +110,4 @@ func parseFault(fields url.Values) (Fault, error) {
 		*number.to = n
 	}
 	return f, nil
-}
-
-// inspectorView collects the content of the page, newest first.
-func (w *World) inspectorView(problem string) inspectorView {
-	return inspectorView{
-		World: w.clientToken, Now: w.Now(), Settings: w.Settings(), Credentials: w.Credentials(), Audit: w.Audit(), Personas: w.Personas(),
-		Contacts: newest(w.Contacts()), Sales: newest(w.Sales()), Ledger: newest(w.Ledger()), SMS: newest(w.SMS()), Events: newest(w.Events()), Requests: newest(w.Requests()),
-		Faults: w.Faults(), Kinds: FaultKinds(), Presets: presets(), Problem: problem,
-	}
-}
-
-// newest reverses a list and shortens it to what the page shows.
-func newest[T any](list []T) []T {
-	list = slices.Clone(list)
-	slices.Reverse(list)
-	return list[:min(len(list), inspectorRows)]
 }

@@ -14,25 +14,25 @@ import (
 
 // This file draws the inspector's forms.
 
-func (i inspectorView) faults() g.Node {
-	body := g.Group{inspector.DataTable("Everything works.", []string{"Kind", "Calls", "#Hits"}, i.Faults, func(f Fault) g.Node {
+func faultsSection(faults []Fault) g.Node {
+	body := g.Group{inspector.DataTable("Everything works.", []string{"Kind", "Calls", "#Hits"}, faults, func(f Fault) g.Node {
 		return g.Group{
 			html.Td(g.Text(f.Kind), g.If(f.Status != 0, g.Textf(" %d", f.Status)), g.If(f.DelayMs != 0, g.Textf(" %d ms", f.DelayMs))),
 			html.Td(html.Class("mono"), g.Text(cmp.Or(f.Match.Method, "any")+" "+cmp.Or(f.Match.Path, "everything"))),
 			inspector.Cell("n", "hits", g.Text(strconv.Itoa(f.Hits)), g.Iff(f.Times != nil, func() g.Node { return g.Textf(" of %d", *f.Times) })),
 		}
 	})}
-	if len(i.Faults) > 0 {
+	if len(faults) > 0 {
 		body = append(body, html.Div(html.Class("row"), actionForm("clear", "", html.Button(g.Text("Clear all faults")))))
 	}
-	presets := make(g.Group, len(i.Presets))
-	for n, p := range i.Presets {
-		presets[n] = html.Option(html.Value(strconv.Itoa(n)), g.Text(p.Label))
+	var choices g.Group
+	for n, p := range presets {
+		choices = append(choices, html.Option(html.Value(strconv.Itoa(n)), g.Text(p.label)))
 	}
 	return inspector.Section("", "Faults", "", body,
-		actionForm("preset", "row", html.Select(html.Name("preset"), html.Aria("label", "Preset"), presets), html.Button(g.Text("Switch on"))),
+		actionForm("preset", "row", html.Select(html.Name("preset"), html.Aria("label", "Preset"), choices), html.Button(g.Text("Switch on"))),
 		actionForm("fault", "row",
-			html.Select(html.Name("kind"), html.Aria("label", "Kind"), inspector.Options("", i.Kinds...)),
+			html.Select(html.Name("kind"), html.Aria("label", "Kind"), inspector.Options("", FaultKinds()...)),
 			html.Select(html.Name("method"), html.Aria("label", "Method"), html.Option(html.Value(""), g.Text("any")), inspector.Options("", "GET", "POST", "PUT")),
 			html.Input(html.Type("text"), html.Name("path"), html.Placeholder("/sales/*/payments"), html.Aria("label", "Path"), g.Attr("size", "18")),
 			numberInput("times", "times", "Times", html.Min("0")), numberInput("status", "status", "Status"), numberInput("delayMs", "ms", "Delay in milliseconds", html.Min("0")),
@@ -40,8 +40,7 @@ func (i inspectorView) faults() g.Node {
 		))
 }
 
-func (i inspectorView) settings() g.Node {
-	s := i.Settings
+func (s Settings) section() g.Node {
 	var others g.Group
 	for n, name := range []string{"personas", "ledger", "audit", "sms", "events", "requests", "faults", "state"} {
 		others = append(others, g.If(n > 0, g.Text(", ")), html.A(html.Href(name), g.Text(name)))

@@ -15,59 +15,72 @@ import (
 
 // This file draws the inspector: from the whole page down to a cell.
 
-func (i inspectorView) page() g.Node {
-	return inspector.Page(i.World+" · club system simulator", i.head(),
-		g.If(i.Problem != "", html.Section(html.Class("problem"), g.Text(i.Problem))),
-		g.Iff(!i.Audit.OK, i.audit),
-		i.sales(), i.contacts(), i.ledger(), i.messages(), i.faults(), i.settings(), i.personas(), i.events(), i.requests(),
+// inspectorRows is how many rows of a list the page shows.
+const inspectorRows = 60
+
+// newest reverses a list, in place, and shortens it to what the page shows.
+func newest[T any](list []T) []T {
+	slices.Reverse(list)
+	return list[:min(len(list), inspectorRows)]
+}
+
+func (w *World) inspectorPage(problem string) g.Node {
+	audit := w.Audit()
+	return inspector.Page(w.clientToken+" · club system simulator", w.pageHead(audit.OK),
+		g.If(problem != "", html.Section(html.Class("problem"), g.Text(problem))),
+		g.Iff(!audit.OK, audit.section),
+		salesSection(newest(w.Sales())), contactsSection(newest(w.Contacts())), ledgerSection(newest(w.Ledger())), messagesSection(newest(w.SMS())),
+		faultsSection(w.Faults()), w.Settings().section(),
+		personasSection(w.Personas()), eventsSection(newest(w.Events())), requestsSection(newest(w.Requests())),
 	)
 }
 
-func (i inspectorView) head() g.Node {
+func (w *World) pageHead(inOrder bool) g.Node {
+	credentials := w.Credentials()
 	books := html.Span(html.Class("good"), g.Text("● the books are in order"))
-	if !i.Audit.OK {
+	if !inOrder {
 		books = html.A(html.Class("bad"), html.Href("#audit"), g.Text("● the audit found something"))
 	}
 	by := func(span, label string) g.Node {
 		return html.Button(html.Name("by"), html.Value(span), g.Text(label))
 	}
 	return html.Header(
-		html.H1(g.Text(i.World), html.Small(g.Text("club system simulator · "+i.Now.Format(time.DateTime)+" UTC"))),
+		html.H1(g.Text(w.clientToken), html.Small(g.Text("club system simulator · "+w.Now().Format(time.DateTime)+" UTC"))),
 		html.Div(books),
-		html.Div(html.Class("soft mono"), g.Textf("client %s · secret %s · key %s", i.Credentials.ClientID, i.Credentials.ClientSecret, i.Credentials.GatewayKey)),
+		html.Div(html.Class("soft mono"), g.Textf("client %s · secret %s · key %s", credentials.ClientID, credentials.ClientSecret, credentials.GatewayKey)),
 		html.Div(html.Class("fill")),
 		actionForm("advance", "", by("PT15M", "+ 15 min"), g.Text(" "), by("P1D", "+ 1 day"), g.Text(" "), by("P1M", "+ 1 month")),
 		html.A(html.Href("./"), g.Text("Refresh")),
 		html.Details(html.Summary(g.Text("Reset the world")), actionForm("reset", "",
 			html.P(g.Text("Contacts, sales, payments, faults, settings and the clock go back to the start. This cannot be undone.")),
-			html.Button(html.Class("danger"), g.Text("Yes, reset "+i.World)),
+			html.Button(html.Class("danger"), g.Text("Yes, reset "+w.clientToken)),
 		)),
 	)
 }
 
-func (i inspectorView) audit() g.Node {
+func (a Audit) section() g.Node {
 	bad := func(text string) g.Node { return html.Li(html.Class("bad"), g.Text(text)) }
 	warn := func(text string) g.Node { return html.Li(html.Class("warn"), g.Text(text)) }
 	return html.Section(html.Class("wide"), html.ID("audit"), html.H2(g.Text("Audit")), html.Ul(
-		g.Map(i.Audit.SalesPaidTwice, func(p PaidTwice) g.Node {
+		g.Map(a.SalesPaidTwice, func(p PaidTwice) g.Node {
 			return bad(fmt.Sprintf("Sale %s of %s was paid %d times: %s came in.", lastSegment(p.SaleID), euros(p.Total), len(p.PaymentIDs), euros(p.Amount)))
 		}),
-		g.Map(i.Audit.PaymentsSettlingNothing, func(p UnallocatedPayment) g.Node {
+		g.Map(a.PaymentsSettlingNothing, func(p UnallocatedPayment) g.Node {
 			return warn(fmt.Sprintf("Payment %s of %s for sale %s settled nothing.", lastSegment(p.PaymentID), euros(p.Amount), lastSegment(p.SaleID)))
 		}),
-		g.Map(i.Audit.UndeliverableSMS, func(m UndeliverableSMS) g.Node {
+		g.Map(a.UndeliverableSMS, func(m UndeliverableSMS) g.Node {
 			return warn(fmt.Sprintf("An SMS to contact %s could not be delivered (number “%s”).", lastSegment(m.ContactID), m.To))
 		}),
-		g.Map(i.Audit.Unbalanced, bad),
+		g.Map(a.Unbalanced, bad),
 	))
 }
 
-func (i inspectorView) sales() g.Node {
+func salesSection(sales []Sale) g.Node {
 	line := func(l Line) g.Node {
 		return html.Li(g.If(l.Parent != "", g.Group{inspector.Soft("↳"), g.Text(" ")}), g.Text(l.Name+" "), html.Span(html.Class("soft n"), g.Text(euros(l.Price))))
 	}
 	problem := func(code string) g.Node { return html.Div(html.Class("warn"), g.Text(code)) }
-	return inspector.Section("wide", "Sales", strconv.Itoa(len(i.Sales)), inspector.DataTable("No sale yet.", []string{"Sale", "Buyer", "State", "Lines", "#Total", "Check"}, i.Sales, func(s Sale) g.Node {
+	return inspector.Section("wide", "Sales", strconv.Itoa(len(sales)), inspector.DataTable("No sale yet.", []string{"Sale", "Buyer", "State", "Lines", "#Total", "Check"}, sales, func(s Sale) g.Node {
 		return g.Group{
 			inspector.Cell("mono", "sale", g.Text(lastSegment(s.ID))),
 			html.Td(g.Text(s.Buyer), html.Div(html.Class("soft"), g.Text(s.ClubCode+" · "), inspector.When(s.CreatedAt.Format(time.DateTime)))),
@@ -79,8 +92,8 @@ func (i inspectorView) sales() g.Node {
 	}))
 }
 
-func (i inspectorView) contacts() g.Node {
-	return inspector.Section("wide", "Contacts", strconv.Itoa(len(i.Contacts)), inspector.DataTable("No contact yet.", []string{"Contact", "Name", "Status", "Club", "Has", "#Owes", "#On account"}, i.Contacts, func(c Contact) g.Node {
+func contactsSection(contacts []Contact) g.Node {
+	return inspector.Section("wide", "Contacts", strconv.Itoa(len(contacts)), inspector.DataTable("No contact yet.", []string{"Contact", "Name", "Status", "Club", "Has", "#Owes", "#On account"}, contacts, func(c Contact) g.Node {
 		status := c.Status
 		if c.Deleted {
 			status = "migrated"
@@ -105,11 +118,11 @@ func benefitOf(b Benefit) g.Node {
 		g.If(b.State != "", g.Group{g.Text(" "), html.Span(html.Class("bad"), g.Text(b.State))}))
 }
 
-func (i inspectorView) ledger() g.Node {
+func ledgerSection(ledger []LedgerEntry) g.Node {
 	settled := func(s Settlement) g.Node {
 		return html.Div(g.Textf("sale %s: %s", lastSegment(s.SaleID), euros(s.Amount)))
 	}
-	return inspector.Section("", "Ledger", "payments, newest first", inspector.DataTable("No payment yet.", []string{"Payment", "Sale", "Mean", "#Amount", "Paid for", "#On account"}, i.Ledger, func(p LedgerEntry) g.Node {
+	return inspector.Section("", "Ledger", "payments, newest first", inspector.DataTable("No payment yet.", []string{"Payment", "Sale", "Mean", "#Amount", "Paid for", "#On account"}, ledger, func(p LedgerEntry) g.Node {
 		return g.Group{
 			inspector.Cell("mono", "payment", g.Text(lastSegment(p.ID)), html.Div(html.Class("soft when"), g.Text(p.At.Format(time.DateTime)))),
 			inspector.Cell("mono", "sale", g.Text(lastSegment(p.SaleID))),
@@ -121,8 +134,8 @@ func (i inspectorView) ledger() g.Node {
 	}))
 }
 
-func (i inspectorView) messages() g.Node {
-	return inspector.Section("", "SMS outbox", "", inspector.DataTable("No message yet.", []string{"Code", "To", "Contact", "Signature request", "Sent"}, i.SMS, func(m SMS) g.Node {
+func messagesSection(messages []SMS) g.Node {
+	return inspector.Section("", "SMS outbox", "", inspector.DataTable("No message yet.", []string{"Code", "To", "Contact", "Signature request", "Sent"}, messages, func(m SMS) g.Node {
 		return g.Group{
 			inspector.Cell("mono", "code", html.B(g.Text(m.Code))),
 			inspector.Cell("", "to", g.Text(m.To)),
@@ -133,8 +146,8 @@ func (i inspectorView) messages() g.Node {
 	}))
 }
 
-func (i inspectorView) personas() g.Node {
-	return inspector.Section("", "Personas", "", inspector.DataTable("", []string{"Key", "Who"}, i.Personas, func(p Persona) g.Node {
+func personasSection(personas []Persona) g.Node {
+	return inspector.Section("", "Personas", "", inspector.DataTable("", []string{"Key", "Who"}, personas, func(p Persona) g.Node {
 		return g.Group{
 			html.Td(html.Class("mono"), g.Text(p.Key)),
 			html.Td(g.Text(p.GivenName+" "+p.FamilyName+" "), html.Span(html.Class("soft mono"), g.Text(lastSegment(p.ContactID))), html.Div(html.Class("soft"), g.Text(p.Description)),
@@ -147,8 +160,8 @@ func token(of, value string) g.Node {
 	return html.Div(html.Class("mono"), html.Style("overflow-wrap:anywhere"), inspector.Soft(of+" "), g.Text(value))
 }
 
-func (i inspectorView) events() g.Node {
-	return inspector.Section("", "Events", "", inspector.DataTable("No event yet.", []string{"Event", "Object", "Delivery"}, i.Events, func(e Event) g.Node {
+func eventsSection(events []Event) g.Node {
+	return inspector.Section("", "Events", "", inspector.DataTable("No event yet.", []string{"Event", "Object", "Delivery"}, events, func(e Event) g.Node {
 		var object g.Group
 		for _, name := range slices.Sorted(maps.Keys(e.Object)) {
 			object = append(object, html.Div(g.Text(name+" "+lastSegment(e.Object[name]))))
@@ -176,9 +189,9 @@ func delivery(d Delivery) g.Node {
 	return html.Div(html.Class(class), g.Text(strconv.Itoa(d.Status)))
 }
 
-func (i inspectorView) requests() g.Node {
+func requestsSection(requests []Request) g.Node {
 	heads := []string{"At", "Call", "Operation", "Club", "Node", "#Status", "Fault", "Trace", "#ms"}
-	return inspector.Section("wide", "Requests", "newest first", inspector.DataTable("No request yet.", heads, i.Requests, func(r Request) g.Node {
+	return inspector.Section("wide", "Requests", "newest first", inspector.DataTable("No request yet.", heads, requests, func(r Request) g.Node {
 		status := "none"
 		if r.Status != 0 {
 			status = strconv.Itoa(r.Status)

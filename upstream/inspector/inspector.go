@@ -42,20 +42,14 @@ func Section(class, title, note string, content ...g.Node) g.Node {
 // DataTable renders a row for each element of a list, or the text none. A heading that
 // begins with # is above numbers.
 func DataTable[T any](none string, heads []string, list []T, cells func(T) g.Node) g.Node {
-	return rawTable(none, heads, g.Map(list, cells))
-}
-
-// rawTable is DataTable for finished rows, without a type parameter: one copy in the
-// binary.
-func rawTable(none string, heads []string, rows []g.Node) g.Node {
-	if len(rows) == 0 {
+	if len(list) == 0 {
 		return html.P(html.Class("empty"), g.Text(none))
 	}
 	head := func(title string) g.Node {
 		title, figures := strings.CutPrefix(title, "#")
 		return html.Th(g.If(figures, html.Class("n")), g.Text(title))
 	}
-	return html.Table(html.Tr(g.Map(heads, head)), g.Map(rows, func(cells g.Node) g.Node { return html.Tr(cells) }))
+	return html.Table(html.Tr(g.Map(heads, head)), g.Map(list, func(row T) g.Node { return html.Tr(cells(row)) }))
 }
 
 // Cell is a table cell that narrow screens show with its column's name.
