@@ -78,14 +78,6 @@ func (w *World) contactRecord(k *contact) record {
 	return w.record("Person", "contacts", k.ID, r)
 }
 
-func fillBlank(values map[*string]string) {
-	for field, value := range values {
-		if *field == "" {
-			*field = value
-		}
-	}
-}
-
 // listContacts: GET contacts of the acting club, with the filters email and
 // number, to find out whether a person is known already. An
 // assumption, as createContact is.
@@ -108,10 +100,8 @@ func createContact(c *request) (response, error) {
 	if f.has("optins") {
 		f.addViolation("optins", "A contact cannot be created with other consents than the default ones.")
 	}
-	if err := f.err(); err != nil {
-		return response{}, err
-	}
-	if _, err := c.clubAt(k.ClubID); err != nil {
+	_, noClub := c.clubAt(k.ClubID)
+	if err := cmp.Or(f.err(), noClub); err != nil {
 		return response{}, err
 	}
 	made := c.w.state.Contacts.add(func(id int) contact {
@@ -220,13 +210,21 @@ func (st *state) tagNames(contactID int, on time.Time) []string {
 	return names
 }
 
-func (c *request) addTag(contactID int, name, from, through string) {
-	for _, t := range c.w.state.tagsOf(contactID) {
-		if t.Name == name && !t.Accounting && !t.Deleted {
-			t.ValidThrough = max(t.ValidThrough, through)
-			c.emit("contact_tag.updated", c.w.tagObject(t))
-			return
+// tagNamed returns a contact's tag, or nil.
+func (st *state) tagNamed(contactID int, name string, accounting bool) *contactTag {
+	for _, t := range st.tagsOf(contactID) {
+		if t.Name == name && t.Accounting == accounting && !t.Deleted {
+			return t
 		}
+	}
+	return nil
+}
+
+func (c *request) addTag(contactID int, name, from, through string) {
+	if t := c.w.state.tagNamed(contactID, name, false); t != nil {
+		t.ValidThrough = max(t.ValidThrough, through)
+		c.emit("contact_tag.updated", c.w.tagObject(t))
+		return
 	}
 	t := c.w.state.Tags.add(func(id int) contactTag {
 		return contactTag{ID: id, ContactID: contactID, Name: name, ValidFrom: from, ValidThrough: through}
@@ -235,21 +233,16 @@ func (c *request) addTag(contactID int, name, from, through string) {
 }
 
 func (c *request) setAccountingTag(contactID int, name string, wanted bool) {
-	for _, t := range c.w.state.tagsOf(contactID) {
-		if t.Name == name && t.Accounting && !t.Deleted {
-			if !wanted {
-				t.Deleted = true
-				c.emit("accounting_contact_tag.deleted", c.w.tagObject(t))
-			}
-			return
-		}
+	t := c.w.state.tagNamed(contactID, name, true)
+	switch {
+	case t == nil && wanted:
+		t = c.w.state.Tags.add(func(id int) contactTag {
+			from := c.now.Format(time.DateOnly)
+			return contactTag{ID: id, ContactID: contactID, Name: name, ValidFrom: from, ValidThrough: noEndDate, Accounting: true}
+		})
+		c.emit("accounting_contact_tag.created", c.w.tagObject(t))
+	case t != nil && !wanted:
+		t.Deleted = true
+		c.emit("accounting_contact_tag.deleted", c.w.tagObject(t))
 	}
-	if !wanted {
-		return
-	}
-	t := c.w.state.Tags.add(func(id int) contactTag {
-		from := c.now.Format(time.DateOnly)
-		return contactTag{ID: id, ContactID: contactID, Name: name, ValidFrom: from, ValidThrough: noEndDate, Accounting: true}
-	})
-	c.emit("accounting_contact_tag.created", c.w.tagObject(t))
 }

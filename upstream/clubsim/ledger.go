@@ -38,12 +38,12 @@ func tillAccount(clubID int, mean string) string {
 	return "club:" + itoa(clubID) + ":till:" + mean
 }
 
-func (w *World) postEntry(e entry, debit, credit string, amount int, now time.Time) {
+func (st *state) postEntry(e entry, debit, credit string, amount int, now time.Time) {
 	if amount == 0 {
 		return
 	}
 	e.At, e.Lines = now, []posting{{debit, amount}, {credit, -amount}}
-	w.state.Entries.add(func(id int) entry { e.ID = id; return e })
+	st.Entries.add(func(id int) entry { e.ID = id; return e })
 }
 
 // receivePayment books a payment. A payment for an open sale settles the sale, if the sale
@@ -51,7 +51,7 @@ func (w *World) postEntry(e entry, debit, credit string, amount int, now time.Ti
 // for a recorded sale pays what is left of that sale's due, and the rest is an overpayment
 // that settles the payer's other dues, oldest first.
 func (c *request) receivePayment(p *payment, s *sale) {
-	c.w.postEntry(entry{Kind: "payment", SaleID: s.ID, PaymentID: p.ID},
+	c.w.state.postEntry(entry{Kind: "payment", SaleID: s.ID, PaymentID: p.ID},
 		tillAccount(p.ClubID, p.Mean), cashAccount(p.ContactID), p.Amount, c.now)
 	if s.State == saleBuilding && !c.settleIfPaid(s) {
 		return
@@ -90,7 +90,7 @@ func (c *request) recordSale(s *sale, state string) {
 		return due{ID: id, SaleID: s.ID, ContactID: s.ContactID, ClubID: s.ClubID, Amount: amount, Left: amount,
 			OverdueAt: s.OverdueAt, CreatedAt: c.now}
 	})
-	c.w.postEntry(entry{Kind: "invoice", SaleID: s.ID}, dueAccount(s.ContactID), salesAccount(s.ClubID), amount, c.now)
+	st.postEntry(entry{Kind: "invoice", SaleID: s.ID}, dueAccount(s.ContactID), salesAccount(s.ClubID), amount, c.now)
 	for _, p := range st.paymentsFor(s.ID) {
 		c.applyToDue(p, d)
 	}
@@ -111,10 +111,10 @@ func (c *request) applyToDue(p *payment, d *due) {
 	p.Left -= amount
 	d.Left -= amount
 	p.Settled = append(p.Settled, settlement{d.SaleID, amount})
-	c.w.postEntry(entry{Kind: "settlement", SaleID: d.SaleID, PaymentID: p.ID},
+	c.w.state.postEntry(entry{Kind: "settlement", SaleID: d.SaleID, PaymentID: p.ID},
 		cashAccount(p.ContactID), dueAccount(d.ContactID), amount, c.now)
-	if s := c.w.state.Sales.get(d.SaleID); d.Left == 0 && s != nil {
-		s.State = saleSettled
+	if d.Left == 0 {
+		c.w.state.Sales.get(d.SaleID).State = saleSettled
 	}
 }
 
@@ -170,37 +170,25 @@ func (w *World) ledgerEntry(p *payment) LedgerEntry {
 	}
 }
 
-// balances adds up every account of the world.
-func (st *state) balances() map[string]int {
-	sums := map[string]int{}
-	for _, e := range st.Entries.Rows {
-		for _, line := range e.Lines {
-			sums[line.Account] += line.Amount
-		}
-	}
-	return sums
-}
-
 // unbalanced lists contradictions within the books, and between books and records.
 func (st *state) unbalanced() []string {
-	problems := []string{}
+	problems, balances, expected := []string{}, map[string]int{}, map[string]int{}
 	for _, e := range st.Entries.Rows {
 		sum := 0
 		for _, line := range e.Lines {
 			sum += line.Amount
+			balances[line.Account] += line.Amount
 		}
 		if sum != 0 {
 			problems = append(problems, fmt.Sprintf("entry %d is out of balance by %d", e.ID, sum))
 		}
 	}
-	expected := map[string]int{}
 	for _, d := range st.Dues.Rows {
 		expected[dueAccount(d.ContactID)] += d.Left
 	}
 	for _, p := range st.Payments.Rows {
 		expected[cashAccount(p.ContactID)] -= p.Left
 	}
-	balances := st.balances()
 	for _, k := range st.Contacts.Rows {
 		for _, account := range []string{dueAccount(k.ID), cashAccount(k.ID)} {
 			if balances[account] != expected[account] {

@@ -1,6 +1,9 @@
 package clubsim
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // The documented codes of a migration that is refused.
 const (
@@ -125,24 +128,21 @@ func (c *request) merge(source, target *contact) {
 
 // fillFrom copies from another contact what is missing.
 func (k *contact) fillFrom(from *contact) {
-	fillBlank(map[*string]string{
-		&k.FamilyName: from.FamilyName, &k.GivenName: from.GivenName, &k.Gender: from.Gender,
-		&k.BirthDate: from.BirthDate, &k.Email: from.Email, &k.Mobile: from.Mobile,
-	})
-	if k.Address == (address{}) {
-		k.Address = from.Address
-	}
+	k.FamilyName, k.GivenName = cmp.Or(k.FamilyName, from.FamilyName), cmp.Or(k.GivenName, from.GivenName)
+	k.Gender, k.BirthDate = cmp.Or(k.Gender, from.Gender), cmp.Or(k.BirthDate, from.BirthDate)
+	k.Email, k.Mobile = cmp.Or(k.Email, from.Email), cmp.Or(k.Mobile, from.Mobile)
+	k.Address = cmp.Or(k.Address, from.Address)
 }
 
 // transferBalances moves dues and money on account from one contact to another.
 func (c *request) transferBalances(from, to int) {
 	st := c.w.state
 	for _, d := range st.duesOf(from) {
-		c.w.postEntry(entry{Kind: "transfer", SaleID: d.SaleID}, dueAccount(to), dueAccount(from), d.Left, c.now)
+		st.postEntry(entry{Kind: "transfer", SaleID: d.SaleID}, dueAccount(to), dueAccount(from), d.Left, c.now)
 		d.ContactID = to
 	}
 	for _, p := range st.paymentsOf(from) {
-		c.w.postEntry(entry{Kind: "transfer", SaleID: p.SaleID, PaymentID: p.ID}, cashAccount(from), cashAccount(to), p.Left, c.now)
+		st.postEntry(entry{Kind: "transfer", SaleID: p.SaleID, PaymentID: p.ID}, cashAccount(from), cashAccount(to), p.Left, c.now)
 		p.ContactID = to
 	}
 	st.duesByContact, st.paymentsByPayer = index[due]{}, index[payment]{}

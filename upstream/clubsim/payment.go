@@ -80,7 +80,8 @@ func createPayment(c *request, s *sale) (response, error) {
 	if p.CheckoutID != at.checkout() {
 		return response{}, itemNotFound()
 	}
-	fillBlank(map[*string]string{&p.FamilyName: payer.FamilyName, &p.GivenName: payer.GivenName, &p.Number: payer.Number})
+	p.FamilyName, p.GivenName = cmp.Or(p.FamilyName, payer.FamilyName), cmp.Or(p.GivenName, payer.GivenName)
+	p.Number = cmp.Or(p.Number, payer.Number)
 	made := c.w.state.Payments.add(func(id int) payment { p.ID = id; return p })
 	c.receivePayment(made, s)
 	return c.created(c.w.paymentRecord(made))

@@ -65,7 +65,8 @@ func createSale(c *request) (response, error) {
 		return response{}, err
 	}
 	if c.w.settings.FillSaleFromContact {
-		s.fillFrom(k)
+		s.FamilyName, s.GivenName = cmp.Or(s.FamilyName, k.FamilyName), cmp.Or(s.GivenName, k.GivenName)
+		s.Number, s.Address = cmp.Or(s.Number, k.Number), cmp.Or(s.Address, k.Address)
 	}
 	made := c.w.state.Sales.add(func(id int) sale { s.ID = id; return s })
 	return c.created(c.w.saleRecord(made))
@@ -83,13 +84,6 @@ func (s *sale) readBuyer(f *form) {
 	take(&s.Number, "contactNumber")
 	if home := f.object("address", false); home != nil {
 		s.Address = home.address(false)
-	}
-}
-
-func (s *sale) fillFrom(k *contact) {
-	fillBlank(map[*string]string{&s.FamilyName: k.FamilyName, &s.GivenName: k.GivenName, &s.Number: k.Number})
-	if s.Address == (address{}) {
-		s.Address = k.Address
 	}
 }
 
@@ -123,10 +117,7 @@ func (c *request) openSaleAt(id int) (*sale, error) {
 func postponeDue(c *request, s *sale) (response, error) {
 	f := c.form()
 	date := f.date("date", true)
-	if err := f.err(); err != nil {
-		return response{}, err
-	}
-	if err := c.validForRecording(s); err != nil {
+	if err := cmp.Or(f.err(), c.validForRecording(s)); err != nil {
 		return response{}, err
 	}
 	if c.w.state.total(s) == 0 {

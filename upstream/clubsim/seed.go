@@ -65,10 +65,7 @@ func (st *state) seedDebt(now time.Time) {
 		st.Dues.add(func(id int) due {
 			return due{ID: id, SaleID: s.ID, ContactID: k.ID, ClubID: at.id, Amount: owed.price, Left: owed.price, OverdueAt: overdue, CreatedAt: made}
 		})
-		st.Entries.add(func(id int) entry {
-			return entry{ID: id, At: made, Kind: "invoice", SaleID: s.ID,
-				Lines: []posting{{dueAccount(k.ID), owed.price}, {salesAccount(at.id), -owed.price}}}
-		})
+		st.postEntry(entry{Kind: "invoice", SaleID: s.ID}, dueAccount(k.ID), salesAccount(at.id), owed.price, made)
 	}
 	st.Tags.add(func(id int) contactTag {
 		return contactTag{ID: id, ContactID: k.ID, Name: tagInDebt, ValidFrom: now.AddDate(0, -4, 0).Format(time.DateOnly), ValidThrough: noEndDate, Accounting: true}
