@@ -142,9 +142,6 @@ func (p *product) suits(s shopper) bool {
 //go:embed catalogue.json
 var catalogueJSON []byte
 
-// feeName is what an offer calls its registration fee.
-const feeName = "Registration fee"
-
 // maxExtraProducts is the number of the extras: ten things in ten colours and five sizes, 17
 // pages more than the catalogue has without them.
 const maxExtraProducts = 500

@@ -2,6 +2,7 @@ package clubsim
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -51,7 +52,7 @@ var controls = map[string]control{
 	"PUT faults":      putFaults,
 	"GET settings":    func(w *World, _ *httpRequest) (any, error) { return w.Settings(), nil },
 	"PUT settings":    putSettings,
-	"GET clock":       func(w *World, _ *httpRequest) (any, error) { return w.clock(), nil },
+	"GET clock":       func(w *World, _ *httpRequest) (any, error) { return Clock{Now: new(w.Now())}, nil },
 	"PUT clock":       putClock,
 	"GET events":      func(w *World, _ *httpRequest) (any, error) { return Items[Event]{w.Events()}, nil },
 	"POST events":     postEvent,
@@ -131,13 +132,13 @@ func putFaults(w *World, req *httpRequest) (any, error) {
 }
 
 func putSettings(w *World, req *httpRequest) (any, error) {
-	if err := w.mergeSettings(req.body); err != nil {
+	var unreadable error
+	invalid := w.Configure(func(s *Settings) { unreadable = decodeStrict(req.body, s) })
+	if err := cmp.Or(unreadable, invalid); err != nil {
 		return nil, err
 	}
 	return w.Settings(), nil
 }
-
-func (w *World) clock() Clock { return Clock{Now: new(w.Now())} }
 
 func putClock(w *World, req *httpRequest) (any, error) {
 	var to Clock
@@ -154,11 +155,14 @@ func putClock(w *World, req *httpRequest) (any, error) {
 		}
 		to.Now = new(p.after(w.Now()))
 	}
-	if offset := to.Now.Sub(w.server.cfg.Now()); offset.Abs() > maxOffset {
+	offset := to.Now.Sub(w.server.cfg.Now())
+	if offset.Abs() > maxOffset {
 		return nil, errors.New("the clock must stay within a hundred years from today")
 	}
-	w.SetNow(*to.Now)
-	return w.clock(), nil
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.clockOffset = offset
+	return Clock{Now: new(w.now())}, nil
 }
 
 // manualEvent is the body of POST events: the object alone, or within data as it is sent.

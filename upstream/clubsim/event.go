@@ -186,7 +186,7 @@ func (w *World) benefitSubject(kind string, id int) *eventSubject {
 	if b == nil || benefitCollections[b.Kind] != kind+"s" {
 		return nil
 	}
-	object := eventObject{firstMember(kind): w.iri(kind+"s", b.ID), "clubId": w.iri("clubs", b.ClubID)}
+	object := eventObject{eventMembers[kind+".deleted"][0]: w.iri(kind+"s", b.ID), "clubId": w.iri("clubs", b.ClubID)}
 	if b.Kind == kindBadge {
 		object = w.identificatorObject(b.ID, b.ContactID)
 	}
@@ -197,8 +197,6 @@ func (w *World) benefitSubject(kind string, id int) *eventSubject {
 		}
 	}}
 }
-
-func firstMember(kind string) string { return eventMembers[kind+".deleted"][0] }
 
 func timeIf(wanted bool, t time.Time) time.Time {
 	if !wanted {

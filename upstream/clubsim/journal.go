@@ -1,6 +1,7 @@
 package clubsim
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"regexp"
@@ -66,11 +67,9 @@ func (w *World) Requests() []Request {
 // those after a number. A number that was never used is from before a restart, so every
 // request came after it.
 func getRequests(w *World, req *httpRequest) (any, error) {
-	after, err := 0, error(nil)
-	if text := req.query.Get("after"); text != "" {
-		if after, err = strconv.Atoi(text); err != nil || after < 0 {
-			return nil, errors.New("after must be the number of a request")
-		}
+	after, err := strconv.Atoi(cmp.Or(req.query.Get("after"), "0"))
+	if err != nil || after < 0 {
+		return nil, errors.New("after must be the number of a request")
 	}
 	trace, all := req.query.Get("traceId"), w.Requests()
 	if len(all) == 0 || after > all[len(all)-1].Number {

@@ -32,7 +32,7 @@ func (w *World) offerRecord(o *offer) record {
 		},
 	}
 	if o.Fee != 0 {
-		r["registrationFeeName"] = feeName
+		r["registrationFeeName"] = "Registration fee"
 	}
 	return w.record("Offer", "offers", o.ID, r)
 }

@@ -153,10 +153,6 @@ func (o *operation) isNamed(name string) bool {
 	return strings.Join(segments, "/") == o.pattern
 }
 
-func operationNamed(name string) bool {
-	return slices.ContainsFunc(operations, func(o *operation) bool { return o.isNamed(name) })
-}
-
 // operationNames lists what can be granted, for an error message.
 func operationNames() string {
 	return strings.Join(records(operations, func(o *operation) string { return o.name + " (" + o.endpoint() + ")" }), ", ")

@@ -105,7 +105,7 @@ func (s Settings) verify() error {
 		}
 	}
 	for _, name := range s.GrantedEndpoints {
-		if !operationNamed(name) {
+		if !slices.ContainsFunc(operations, func(o *operation) bool { return o.isNamed(name) }) {
 			return fmt.Errorf("grantedEndpoints: unknown operation %q; known: %s", name, operationNames())
 		}
 	}
@@ -163,15 +163,6 @@ func (w *World) Configure(change func(*Settings)) error {
 	}
 	w.settings = next
 	return nil
-}
-
-func (w *World) mergeSettings(body []byte) error {
-	var failed error
-	err := w.Configure(func(s *Settings) { failed = decodeStrict(body, s) })
-	if failed != nil {
-		return failed
-	}
-	return err
 }
 
 // decodeStrict decodes JSON and refuses unknown members by name.

@@ -119,7 +119,7 @@ func (s *Server) serveToken(rw http.ResponseWriter, req *httpRequest) {
 	fault := w.takeFault(req.Method, "/oauth/v2/token")
 	entry := Request{Method: req.Method, Path: "/oauth/v2/token", Operation: "token", Fault: fault.Kind, TraceID: traceID(req.Header)}
 	began := s.cfg.Now()
-	effect := func() httpResponse { return s.issueToken(req, fields, unreadable) }
+	effect := func() httpResponse { return w.issueToken(req, fields, unreadable) }
 	s.respond(rw, req, fault, effect, func(status int) { w.recordRequest(entry, began, status) })
 }
 
@@ -139,9 +139,8 @@ func tokenFields(req *httpRequest) (fields url.Values, unreadable error) {
 }
 
 // issueToken checks a token request in the same order as business requests: key, method,
-// form.
-func (s *Server) issueToken(req *httpRequest, fields url.Values, unreadable error) httpResponse {
-	w := s.World(fields.Get("client_id"))
+// form. The world is nil for an unknown client.
+func (w *World) issueToken(req *httpRequest, fields url.Values, unreadable error) httpResponse {
 	switch {
 	case !hasGatewayKey(req.Header):
 		return failure(http.StatusUnauthorized, "", "Unauthorized").render(DefaultSettings())

@@ -157,13 +157,6 @@ func (w *World) Now() time.Time {
 	return w.now()
 }
 
-// SetNow sets the world's clock, which continues from there.
-func (w *World) SetNow(now time.Time) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.clockOffset = now.Sub(w.server.cfg.Now())
-}
-
 // Advance moves the world's clock.
 func (w *World) Advance(d time.Duration) {
 	w.mu.Lock()
