@@ -10,7 +10,7 @@ import (
 
 // article is a line of a sale.
 type article struct {
-	ID        int        `json:"id"`
+	numbered
 	SaleID    int        `json:"saleId"`
 	OfferID   int        `json:"offerId"` // zero: a line of its own, such as a prorata
 	Name      string     `json:"name"`
@@ -80,7 +80,8 @@ func addArticle(c *request, s *sale) (response, error) {
 }
 
 func (w *World) append(s *sale, a article) *article {
-	added := w.state.Articles.add(func(id int) article { a.ID, a.SaleID = id, s.ID; return a })
+	a.SaleID = s.ID
+	added := w.state.Articles.add(&a)
 	s.Articles = append(s.Articles, added.ID)
 	return added
 }

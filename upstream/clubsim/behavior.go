@@ -4,7 +4,7 @@ import "time"
 
 // benefit is what a contact got from a sale: the record that a behaviour leaves.
 type benefit struct {
-	ID           int    `json:"id"`
+	numbered
 	Kind         string `json:"kind"`
 	ContactID    int    `json:"contactId"`
 	ClubID       int    `json:"clubId"`
@@ -56,9 +56,9 @@ func (c *request) grant(s *sale, a *article, b behavior) {
 	if b.Validity != "" {
 		through = mustPeriod(b.Validity).after(start).AddDate(0, 0, -1).Format(time.DateOnly)
 	}
-	made := c.w.state.Benefits.add(func(id int) benefit {
-		return benefit{ID: id, Kind: b.Kind, ContactID: s.ContactID, ClubID: s.ClubID, SaleID: s.ID, ArticleID: a.ID,
-			Name: a.Name, ValidFrom: start.Format(time.DateOnly), ValidThrough: through, Quantity: b.Quantity}
+	made := c.w.state.Benefits.add(&benefit{
+		Kind: b.Kind, ContactID: s.ContactID, ClubID: s.ClubID, SaleID: s.ID, ArticleID: a.ID,
+		Name: a.Name, ValidFrom: start.Format(time.DateOnly), ValidThrough: through, Quantity: b.Quantity,
 	})
 	switch b.Kind {
 	case kindSubscription:

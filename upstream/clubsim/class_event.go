@@ -3,7 +3,7 @@ package clubsim
 import "time"
 
 type classEvent struct {
-	ID       int       `json:"id"`
+	numbered
 	ClubID   int       `json:"clubId"`
 	Activity int       `json:"activity"` // what is trained; the same person coaches it everywhere
 	Name     string    `json:"name"`
@@ -51,7 +51,7 @@ func getClassEvent(c *request, e *classEvent) (response, error) { return ok(c.cl
 
 // attendee is a contact who booked a class.
 type attendee struct {
-	ID         int       `json:"id"`
+	numbered
 	ContactID  int       `json:"contactId"`
 	EventID    int       `json:"classEventId"`
 	ClubID     int       `json:"clubId"`
@@ -129,9 +129,7 @@ func (c *request) bookTrial(s *sale, from time.Time) {
 		if e.ClubID != s.ClubID || !e.Canceled.IsZero() || e.StartsAt.Before(from) || e.StartsAt.Before(c.now) || booked[e.ID] >= e.Places {
 			continue
 		}
-		made := c.w.state.Attendees.add(func(id int) attendee {
-			return attendee{ID: id, ContactID: s.ContactID, EventID: e.ID, ClubID: s.ClubID, CreatedAt: c.now}
-		})
+		made := c.w.state.Attendees.add(&attendee{ContactID: s.ContactID, EventID: e.ID, ClubID: s.ClubID, CreatedAt: c.now})
 		c.emit("attendee.booked", c.w.attendeeObject(made))
 		c.emit("class_event.updated", c.w.classEventObject(e))
 		return

@@ -20,7 +20,7 @@ const (
 
 // contact is a person known to a club.
 type contact struct {
-	ID         int              `json:"id"`
+	numbered
 	ClubID     int              `json:"clubId"`
 	Number     string           `json:"number"`
 	Status     string           `json:"status"`
@@ -55,8 +55,12 @@ func (k *contact) age(on time.Time) (years int, known bool) {
 	return years, true
 }
 
-// contactNumber is the number that a club gives a contact, such as 11-001007.
-func contactNumber(clubID, id int) string { return fmt.Sprintf("%d-%06d", clubID, id) }
+// addContact adds a contact with a number that its club gives it, such as 11-001007.
+func (st *state) addContact(k *contact) *contact {
+	st.Contacts.add(k)
+	k.Number = fmt.Sprintf("%d-%06d", k.ClubID, k.ID)
+	return k
+}
 
 // status is the contact's status as the settings of the world write it.
 func (w *World) status(k *contact) string {
@@ -104,10 +108,7 @@ func createContact(c *request) (response, error) {
 	if err := cmp.Or(f.err(), noClub); err != nil {
 		return response{}, err
 	}
-	made := c.w.state.Contacts.add(func(id int) contact {
-		k.ID, k.Number = id, contactNumber(k.ClubID, id)
-		return k
-	})
+	made := c.w.state.addContact(&k)
 	c.emit("contact.created", c.w.contactObject(made))
 	return response{201, c.w.contactRecord(made)}, nil
 }
@@ -159,7 +160,7 @@ func (f *form) address(required bool) address {
 
 // contactTag marks a contact; some offers are for certain tags only.
 type contactTag struct {
-	ID           int    `json:"id"`
+	numbered
 	ContactID    int    `json:"contactId"`
 	Name         string `json:"name"`
 	ValidFrom    string `json:"validFrom"`
@@ -226,9 +227,7 @@ func (c *request) addTag(contactID int, name, from, through string) {
 		c.emit("contact_tag.updated", c.w.tagObject(t))
 		return
 	}
-	t := c.w.state.Tags.add(func(id int) contactTag {
-		return contactTag{ID: id, ContactID: contactID, Name: name, ValidFrom: from, ValidThrough: through}
-	})
+	t := c.w.state.Tags.add(&contactTag{ContactID: contactID, Name: name, ValidFrom: from, ValidThrough: through})
 	c.emit("contact_tag.created", c.w.tagObject(t))
 }
 
@@ -236,10 +235,8 @@ func (c *request) setAccountingTag(contactID int, name string, wanted bool) {
 	t := c.w.state.tagNamed(contactID, name, true)
 	switch {
 	case t == nil && wanted:
-		t = c.w.state.Tags.add(func(id int) contactTag {
-			from := c.now.Format(time.DateOnly)
-			return contactTag{ID: id, ContactID: contactID, Name: name, ValidFrom: from, ValidThrough: noEndDate, Accounting: true}
-		})
+		from := c.now.Format(time.DateOnly)
+		t = c.w.state.Tags.add(&contactTag{ContactID: contactID, Name: name, ValidFrom: from, ValidThrough: noEndDate, Accounting: true})
 		c.emit("accounting_contact_tag.created", c.w.tagObject(t))
 	case t != nil && !wanted:
 		t.Deleted = true

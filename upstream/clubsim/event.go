@@ -82,7 +82,7 @@ func (w *World) classEventObject(e *classEvent) eventObject {
 
 // eventRecord is an event that happened, with its number.
 type eventRecord struct {
-	ID int `json:"id"`
+	numbered
 	Event
 }
 
@@ -106,9 +106,9 @@ func (c *request) emit(name string, object eventObject) { c.w.emit(name, object,
 
 // emit records an event and hands it to the outbox. Deliveries are not retried.
 func (w *World) emit(name string, object eventObject, now time.Time) *eventRecord {
-	e := w.state.Events.add(func(id int) eventRecord {
-		return eventRecord{id, Event{At: now, Event: name, Object: object, URL: w.settings.WebhookURL, Deliveries: []Delivery{}}}
-	})
+	e := w.state.Events.add(&eventRecord{Event: Event{
+		At: now, Event: name, Object: object, URL: w.settings.WebhookURL, Deliveries: []Delivery{},
+	}})
 	if e.URL != "" {
 		w.dispatch(e)
 	}

@@ -17,7 +17,7 @@ import (
 //	settlement   account +     due −
 //	transfer     moves a balance between two contacts that were merged
 type entry struct {
-	ID        int       `json:"id"`
+	numbered
 	At        time.Time `json:"at"`
 	Kind      string    `json:"kind"`
 	SaleID    int       `json:"saleId"`
@@ -43,7 +43,7 @@ func (st *state) postEntry(e entry, debit, credit string, amount int, now time.T
 		return
 	}
 	e.At, e.Lines = now, []posting{{debit, amount}, {credit, -amount}}
-	st.Entries.add(func(id int) entry { e.ID = id; return e })
+	st.Entries.add(&e)
 }
 
 // receivePayment books a payment. A payment for an open sale settles the sale, if the sale
@@ -86,9 +86,8 @@ func (c *request) recordSale(s *sale, state string) {
 	amount := st.total(s)
 	s.State = state
 	s.Invoice = s.ID
-	d := st.Dues.add(func(id int) due {
-		return due{ID: id, SaleID: s.ID, ContactID: s.ContactID, ClubID: s.ClubID, Amount: amount, Left: amount,
-			OverdueAt: s.OverdueAt, CreatedAt: c.now}
+	d := st.Dues.add(&due{
+		SaleID: s.ID, ContactID: s.ContactID, ClubID: s.ClubID, Amount: amount, Left: amount, OverdueAt: s.OverdueAt, CreatedAt: c.now,
 	})
 	st.postEntry(entry{Kind: "invoice", SaleID: s.ID}, dueAccount(s.ContactID), salesAccount(s.ClubID), amount, c.now)
 	for _, p := range st.paymentsFor(s.ID) {
@@ -201,7 +200,7 @@ func (st *state) unbalanced() []string {
 
 // due is what a contact owes for one sale.
 type due struct {
-	ID        int       `json:"id"`
+	numbered
 	SaleID    int       `json:"saleId"`
 	ContactID int       `json:"contactId"`
 	ClubID    int       `json:"clubId"`

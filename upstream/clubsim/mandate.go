@@ -19,7 +19,7 @@ var (
 
 // mandate allows a club to debit a bank account, once it is signed.
 type mandate struct {
-	ID         int       `json:"id"`
+	numbered
 	ContactID  int       `json:"contactId"`
 	ClubID     int       `json:"clubId"`
 	FamilyName string    `json:"contactFamilyName"`
@@ -65,8 +65,7 @@ func createMandate(c *request) (response, error) {
 	if err := cmp.Or(f.err(), noContact, noClub); err != nil {
 		return response{}, err
 	}
-	made := c.w.state.Mandates.add(func(id int) mandate { m.ID = id; return m })
-	return response{201, c.w.mandateRecord(made)}, nil
+	return response{201, c.w.mandateRecord(c.w.state.Mandates.add(&m))}, nil
 }
 
 func (c *request) mandateAt(id int) (*mandate, error) {

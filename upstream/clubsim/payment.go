@@ -20,7 +20,7 @@ const maxAmount = 1_000_000_000
 
 // payment is money that came in.
 type payment struct {
-	ID         int          `json:"id"`
+	numbered
 	SaleID     int          `json:"saleId"`
 	ContactID  int          `json:"contactId"` // the payer
 	ClubID     int          `json:"clubId"`
@@ -82,9 +82,8 @@ func createPayment(c *request, s *sale) (response, error) {
 	}
 	p.FamilyName, p.GivenName = cmp.Or(p.FamilyName, payer.FamilyName), cmp.Or(p.GivenName, payer.GivenName)
 	p.Number = cmp.Or(p.Number, payer.Number)
-	made := c.w.state.Payments.add(func(id int) payment { p.ID = id; return p })
-	c.receivePayment(made, s)
-	return c.created(c.w.paymentRecord(made))
+	c.receivePayment(c.w.state.Payments.add(&p), s)
+	return c.created(c.w.paymentRecord(&p))
 }
 
 func (c *request) readPayment(f *form, s *sale) payment {

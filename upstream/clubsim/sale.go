@@ -14,7 +14,7 @@ const (
 
 // sale is a cart, and what became of it.
 type sale struct {
-	ID         int       `json:"id"`
+	numbered
 	State      string    `json:"state"`
 	ContactID  int       `json:"contactId"`
 	ClubID     int       `json:"clubId"`
@@ -68,8 +68,7 @@ func createSale(c *request) (response, error) {
 		s.FamilyName, s.GivenName = cmp.Or(s.FamilyName, k.FamilyName), cmp.Or(s.GivenName, k.GivenName)
 		s.Number, s.Address = cmp.Or(s.Number, k.Number), cmp.Or(s.Address, k.Address)
 	}
-	made := c.w.state.Sales.add(func(id int) sale { s.ID = id; return s })
-	return c.created(c.w.saleRecord(made))
+	return c.created(c.w.saleRecord(c.w.state.Sales.add(&s)))
 }
 
 // readBuyer reads the buyer's details, all of them optional.

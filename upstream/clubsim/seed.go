@@ -12,14 +12,14 @@ const firstContact = 1001
 // timetable. All dates derive from the day of the seed.
 func (w *World) seed(now time.Time) *state {
 	st := &state{
-		Contacts: table[contact]{First: firstContact}, Sales: table[sale]{First: 5001}, Articles: table[article]{First: 6001},
-		Payments: table[payment]{First: 7001}, Dues: table[due]{First: 1}, Entries: table[entry]{First: 1},
-		Benefits: table[benefit]{First: 1}, Tags: table[contactTag]{First: 1}, Mandates: table[mandate]{First: 3001},
-		Signatures: table[signatureRequest]{First: 4001}, SMS: table[sms]{First: 1}, Attendees: table[attendee]{First: 1},
-		ClassEvents: table[classEvent]{First: 1}, Events: table[eventRecord]{First: 1},
+		Contacts: table[*contact]{First: firstContact}, Sales: table[*sale]{First: 5001}, Articles: table[*article]{First: 6001},
+		Payments: table[*payment]{First: 7001}, Dues: table[*due]{First: 1}, Entries: table[*entry]{First: 1},
+		Benefits: table[*benefit]{First: 1}, Tags: table[*contactTag]{First: 1}, Mandates: table[*mandate]{First: 3001},
+		Signatures: table[*signatureRequest]{First: 4001}, SMS: table[*sms]{First: 1}, Attendees: table[*attendee]{First: 1},
+		ClassEvents: table[*classEvent]{First: 1}, Events: table[*eventRecord]{First: 1},
 	}
 	for _, p := range personas {
-		st.Contacts.add(func(id int) contact { return p.contact(id, now) })
+		st.addContact(p.contact(now))
 	}
 	st.seedMember(now)
 	st.seedDebt(now)
@@ -36,11 +36,11 @@ func (st *state) seedMember(now time.Time) {
 		{Kind: kindBadge, Name: "Access Badge", ValidFrom: from},
 	} {
 		b.ContactID, b.ClubID = k.ID, k.ClubID
-		st.Benefits.add(func(id int) benefit { b.ID = id; return b })
+		st.Benefits.add(&b)
 	}
 	for _, t := range []contactTag{{Name: "member", ValidThrough: through}, {Name: "corporate", ValidThrough: noEndDate}} {
 		t.ContactID, t.ValidFrom = k.ID, from
-		st.Tags.add(func(id int) contactTag { t.ID = id; return t })
+		st.Tags.add(&t)
 	}
 }
 
@@ -54,22 +54,19 @@ func (st *state) seedDebt(now time.Time) {
 	}{{2801, 9900, -4, "10-Visit Booklet"}, {4501, 2500, -2, "Club T-Shirt"}} {
 		made := now.AddDate(0, owed.months, 0)
 		overdue := made.AddDate(0, 1, 0).Format(time.DateOnly)
-		s := st.Sales.add(func(id int) sale {
-			return sale{ID: id, State: saleDeferred, ContactID: k.ID, ClubID: at.id, ClubCode: at.code, FamilyName: k.FamilyName,
-				GivenName: k.GivenName, Number: k.Number, Address: k.Address, Invoice: id, OverdueAt: overdue, CreatedAt: made}
+		s := st.Sales.add(&sale{
+			State: saleDeferred, ContactID: k.ID, ClubID: at.id, ClubCode: at.code, FamilyName: k.FamilyName,
+			GivenName: k.GivenName, Number: k.Number, Address: k.Address, OverdueAt: overdue, CreatedAt: made,
 		})
-		a := st.Articles.add(func(id int) article {
-			return article{ID: id, SaleID: s.ID, OfferID: owed.offer, Name: owed.name, Price: owed.price}
-		})
-		s.Articles = []int{a.ID}
-		st.Dues.add(func(id int) due {
-			return due{ID: id, SaleID: s.ID, ContactID: k.ID, ClubID: at.id, Amount: owed.price, Left: owed.price, OverdueAt: overdue, CreatedAt: made}
+		a := st.Articles.add(&article{SaleID: s.ID, OfferID: owed.offer, Name: owed.name, Price: owed.price})
+		s.Articles, s.Invoice = []int{a.ID}, s.ID
+		st.Dues.add(&due{
+			SaleID: s.ID, ContactID: k.ID, ClubID: at.id, Amount: owed.price, Left: owed.price, OverdueAt: overdue, CreatedAt: made,
 		})
 		st.postEntry(entry{Kind: "invoice", SaleID: s.ID}, dueAccount(k.ID), salesAccount(at.id), owed.price, made)
 	}
-	st.Tags.add(func(id int) contactTag {
-		return contactTag{ID: id, ContactID: k.ID, Name: tagInDebt, ValidFrom: now.AddDate(0, -4, 0).Format(time.DateOnly), ValidThrough: noEndDate, Accounting: true}
-	})
+	from := now.AddDate(0, -4, 0).Format(time.DateOnly)
+	st.Tags.add(&contactTag{ContactID: k.ID, Name: tagInDebt, ValidFrom: from, ValidThrough: noEndDate, Accounting: true})
 }
 
 // classNames are the classes of a day, in the order of their hours.
@@ -91,22 +88,20 @@ func (st *state) seedTimetable(now time.Time) {
 		for day := range timetableDays {
 			for i, class := range classNames {
 				start := tomorrow.AddDate(0, 0, day).Add(time.Duration(class.hour) * time.Hour)
-				st.ClassEvents.add(func(id int) classEvent {
-					return classEvent{ID: id, ClubID: at.id, Activity: i + 1, Name: class.name, StartsAt: start, EndsAt: start.Add(time.Hour), Places: class.places}
+				st.ClassEvents.add(&classEvent{
+					ClubID: at.id, Activity: i + 1, Name: class.name, StartsAt: start, EndsAt: start.Add(time.Hour), Places: class.places,
 				})
 			}
 		}
 	}
 	first := st.ClassEvents.Rows[0]
-	st.Attendees.add(func(id int) attendee {
-		return attendee{ID: id, ContactID: personaID("customer"), EventID: first.ID, ClubID: first.ClubID, CreatedAt: now}
-	})
+	st.Attendees.add(&attendee{ContactID: personaID("customer"), EventID: first.ID, ClubID: first.ClubID, CreatedAt: now})
 }
 
-// contact makes the persona's record.
-func (p persona) contact(id int, now time.Time) contact {
-	return contact{
-		ID: id, ClubID: p.club, Number: contactNumber(p.club, id), Status: p.status, FamilyName: p.familyName, GivenName: p.givenName,
+// contact makes the persona's record, without a number.
+func (p persona) contact(now time.Time) *contact {
+	return &contact{
+		ClubID: p.club, Status: p.status, FamilyName: p.familyName, GivenName: p.givenName,
 		Gender: p.gender, BirthDate: cmp.Or(p.birthDate, now.AddDate(-16, 0, -1).Format(time.DateOnly)),
 		Email: p.key + "@example.com", Mobile: p.mobile, Address: clubByID(p.club).address, Optins: defaultOptins(), CreatedAt: now,
 	}

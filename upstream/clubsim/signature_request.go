@@ -18,7 +18,7 @@ const (
 // signatureRequest waits for the code that an SMS brought to a contact. Its
 // target is a mandate, or the club to which the contact moves.
 type signatureRequest struct {
-	ID        int       `json:"id"`
+	numbered
 	ContactID int       `json:"contactId"`
 	ClubID    int       `json:"clubId"`    // where it was made
 	MandateID int       `json:"mandateId"` // zero: a migration
@@ -65,17 +65,13 @@ func (c *request) signatureAt(id int) (*signatureRequest, error) {
 func (c *request) requestSignature(k *contact, q signatureRequest) (response, error) {
 	q.ContactID, q.ClubID, q.State, q.CreatedAt = k.ID, c.club.id, signaturePending, c.now
 	if !mobilePattern.MatchString(k.Mobile) {
-		c.w.state.SMS.add(func(id int) sms { return sms{ID: id, To: k.Mobile, ContactID: k.ID, SentAt: c.now} })
+		c.w.state.SMS.add(&sms{To: k.Mobile, ContactID: k.ID, SentAt: c.now})
 		return response{}, invalid(violation{"contactId", "The contact has no valid mobile phone number.", "api.error.signature-request.mobile-not-valid"})
 	}
-	made := c.w.state.Signatures.add(func(id int) signatureRequest {
-		q.ID, q.Code = id, c.w.code(id)
-		return q
-	})
-	c.w.state.SMS.add(func(id int) sms {
-		return sms{ID: id, To: k.Mobile, ContactID: k.ID, SignatureID: made.ID, Code: made.Code, SentAt: c.now}
-	})
-	return response{201, c.w.signatureRecord(made)}, nil
+	c.w.state.Signatures.add(&q)
+	q.Code = c.w.code(q.ID)
+	c.w.state.SMS.add(&sms{To: k.Mobile, ContactID: k.ID, SignatureID: q.ID, Code: q.Code, SentAt: c.now})
+	return response{201, c.w.signatureRecord(&q)}, nil
 }
 
 // code is the SMS code of a signature request: six digits.
@@ -130,7 +126,7 @@ func (c *request) sign(q *signatureRequest, code string) error {
 
 // sms is a message that was sent, or could not be sent (no signature request).
 type sms struct {
-	ID          int       `json:"id"`
+	numbered
 	To          string    `json:"to"`
 	ContactID   int       `json:"contactId"`
 	SignatureID int       `json:"signatureRequestId"` // zero: undeliverable

@@ -30,64 +30,77 @@ type World struct {
 
 // state is everything that a snapshot of a world holds.
 type state struct {
-	Contacts    table[contact]          `json:"contacts"`
-	Sales       table[sale]             `json:"sales"`
-	Articles    table[article]          `json:"articles"`
-	Payments    table[payment]          `json:"payments"`
-	Dues        table[due]              `json:"dues"`
-	Entries     table[entry]            `json:"entries"`
-	Benefits    table[benefit]          `json:"benefits"`
-	Tags        table[contactTag]       `json:"tags"`
-	Mandates    table[mandate]          `json:"mandates"`
-	Signatures  table[signatureRequest] `json:"signatureRequests"`
-	SMS         table[sms]              `json:"sms"`
-	Attendees   table[attendee]         `json:"attendees"`
-	ClassEvents table[classEvent]       `json:"classEvents"`
-	Events      table[eventRecord]      `json:"events"`
+	Contacts    table[*contact]          `json:"contacts"`
+	Sales       table[*sale]             `json:"sales"`
+	Articles    table[*article]          `json:"articles"`
+	Payments    table[*payment]          `json:"payments"`
+	Dues        table[*due]              `json:"dues"`
+	Entries     table[*entry]            `json:"entries"`
+	Benefits    table[*benefit]          `json:"benefits"`
+	Tags        table[*contactTag]       `json:"tags"`
+	Mandates    table[*mandate]          `json:"mandates"`
+	Signatures  table[*signatureRequest] `json:"signatureRequests"`
+	SMS         table[*sms]              `json:"sms"`
+	Attendees   table[*attendee]         `json:"attendees"`
+	ClassEvents table[*classEvent]       `json:"classEvents"`
+	Events      table[*eventRecord]      `json:"events"`
 
-	tagsByContact                   index[contactTag]
-	mandatesByContact               index[mandate]
-	paymentsBySale, paymentsByPayer index[payment]
-	duesBySale, duesByContact       index[due]
+	tagsByContact                   index[*contactTag]
+	mandatesByContact               index[*mandate]
+	paymentsBySale, paymentsByPayer index[*payment]
+	duesBySale, duesByContact       index[*due]
 }
 
 // table holds records with consecutive numbers. Reading one is an index, listing is in
 // order, and no number is ever used twice.
-type table[T any] struct {
-	First int  `json:"first"`
-	Rows  []*T `json:"rows"`
+type table[T row] struct {
+	First int `json:"first"`
+	Rows  []T `json:"rows"`
 }
 
-// add makes the next record; make receives its number.
-func (t *table[T]) add(make func(id int) T) *T {
-	row := make(t.First + len(t.Rows))
-	t.Rows = append(t.Rows, &row)
-	return &row
+// row is a pointer to a record.
+type row interface {
+	comparable
+	number() *int
+}
+
+// numbered is the part that all records have: the number that their table gives them.
+type numbered struct {
+	ID int `json:"id"`
+}
+
+func (n *numbered) number() *int { return &n.ID }
+
+// add gives a record the next number and returns it.
+func (t *table[T]) add(r T) T {
+	*r.number() = t.First + len(t.Rows)
+	t.Rows = append(t.Rows, r)
+	return r
 }
 
 // get returns the record with a number, or nil.
-func (t *table[T]) get(id int) *T {
-	if id < t.First || id >= t.First+len(t.Rows) {
-		return nil
+func (t *table[T]) get(id int) (found T) {
+	if id >= t.First && id < t.First+len(t.Rows) {
+		found = t.Rows[id-t.First]
 	}
-	return t.Rows[id-t.First]
+	return found
 }
 
 // index finds the records of a table by a number that they hold, such as a contact's, in order. Without it, a
 // request would take the longer, the more people have signed up before. When numbers change, it is discarded.
-type index[T any] struct {
-	rows map[int][]*T
+type index[T row] struct {
+	rows map[int][]T
 	read int // how many records of the table it has
 }
 
 // of returns the records that hold a number.
-func (i *index[T]) of(t table[T], number int, held func(*T) int) []*T {
+func (i *index[T]) of(t table[T], number int, held func(T) int) []T {
 	if i.rows == nil {
-		i.rows = map[int][]*T{}
+		i.rows = map[int][]T{}
 	}
 	for ; i.read < len(t.Rows); i.read++ {
-		row := t.Rows[i.read]
-		i.rows[held(row)] = append(i.rows[held(row)], row)
+		r := t.Rows[i.read]
+		i.rows[held(r)] = append(i.rows[held(r)], r)
 	}
 	return i.rows[number]
 }
@@ -117,8 +130,8 @@ func (st *state) duesOf(contactID int) []*due {
 }
 
 // filter returns the records that match, in order.
-func filter[T any](rows []*T, matches func(*T) bool) []*T {
-	return slices.DeleteFunc(slices.Clone(rows), func(row *T) bool { return !matches(row) })
+func filter[T any](rows []T, matches func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(rows), func(r T) bool { return !matches(r) })
 }
 
 func newWorld(s *Server, token string) *World {
@@ -224,28 +237,26 @@ func (st *state) verify() error {
 		return errors.New("contacts: the personas are missing")
 	}
 	return errors.Join(
-		verifyRows("contacts", st.Contacts, func(id int, k *contact) bool { return k.ID == id && clubByID(k.ClubID) != nil && st.mergesEnd(k) }),
-		verifyRows("sales", st.Sales, func(id int, s *sale) bool {
-			return s.ID == id && st.hasContactAndClub(s.ContactID, s.ClubID) && st.hasArticles(s)
+		verifyRows("contacts", st.Contacts, func(k *contact) bool { return clubByID(k.ClubID) != nil && st.mergesEnd(k) }),
+		verifyRows("sales", st.Sales, func(s *sale) bool { return st.hasContactAndClub(s.ContactID, s.ClubID) && st.hasArticles(s) }),
+		verifyRows("articles", st.Articles, func(a *article) bool { return st.Sales.get(a.SaleID) != nil }),
+		verifyRows("payments", st.Payments, func(p *payment) bool {
+			return st.hasContactAndClub(p.ContactID, p.ClubID) && st.Sales.get(p.SaleID) != nil
 		}),
-		verifyRows("articles", st.Articles, func(id int, a *article) bool { return a.ID == id && st.Sales.get(a.SaleID) != nil }),
-		verifyRows("payments", st.Payments, func(id int, p *payment) bool {
-			return p.ID == id && st.hasContactAndClub(p.ContactID, p.ClubID) && st.Sales.get(p.SaleID) != nil
+		verifyRows("dues", st.Dues, func(d *due) bool {
+			return st.hasContactAndClub(d.ContactID, d.ClubID) && st.Sales.get(d.SaleID) != nil
 		}),
-		verifyRows("dues", st.Dues, func(id int, d *due) bool {
-			return d.ID == id && st.hasContactAndClub(d.ContactID, d.ClubID) && st.Sales.get(d.SaleID) != nil
+		verifyRows("entries", st.Entries, func(*entry) bool { return true }),
+		verifyRows("benefits", st.Benefits, func(b *benefit) bool { return st.hasContactAndClub(b.ContactID, b.ClubID) }),
+		verifyRows("tags", st.Tags, func(t *contactTag) bool { return st.Contacts.get(t.ContactID) != nil }),
+		verifyRows("mandates", st.Mandates, func(m *mandate) bool { return st.hasContactAndClub(m.ContactID, m.ClubID) }),
+		verifyRows("signatureRequests", st.Signatures, func(q *signatureRequest) bool {
+			return st.hasContactAndClub(q.ContactID, q.ClubID) && (q.MandateID == 0 || st.Mandates.get(q.MandateID) != nil)
 		}),
-		verifyRows("entries", st.Entries, func(id int, e *entry) bool { return e.ID == id }),
-		verifyRows("benefits", st.Benefits, func(id int, b *benefit) bool { return b.ID == id && st.hasContactAndClub(b.ContactID, b.ClubID) }),
-		verifyRows("tags", st.Tags, func(id int, t *contactTag) bool { return t.ID == id && st.Contacts.get(t.ContactID) != nil }),
-		verifyRows("mandates", st.Mandates, func(id int, m *mandate) bool { return m.ID == id && st.hasContactAndClub(m.ContactID, m.ClubID) }),
-		verifyRows("signatureRequests", st.Signatures, func(id int, q *signatureRequest) bool {
-			return q.ID == id && st.hasContactAndClub(q.ContactID, q.ClubID) && (q.MandateID == 0 || st.Mandates.get(q.MandateID) != nil)
-		}),
-		verifyRows("sms", st.SMS, func(id int, m *sms) bool { return m.ID == id && st.Contacts.get(m.ContactID) != nil }),
-		verifyRows("attendees", st.Attendees, func(id int, a *attendee) bool { return a.ID == id && st.hasContactAndClub(a.ContactID, a.ClubID) }),
-		verifyRows("classEvents", st.ClassEvents, func(id int, e *classEvent) bool { return e.ID == id && clubByID(e.ClubID) != nil }),
-		verifyRows("events", st.Events, func(id int, e *eventRecord) bool { return e.ID == id }),
+		verifyRows("sms", st.SMS, func(m *sms) bool { return st.Contacts.get(m.ContactID) != nil }),
+		verifyRows("attendees", st.Attendees, func(a *attendee) bool { return st.hasContactAndClub(a.ContactID, a.ClubID) }),
+		verifyRows("classEvents", st.ClassEvents, func(e *classEvent) bool { return clubByID(e.ClubID) != nil }),
+		verifyRows("events", st.Events, func(*eventRecord) bool { return true }),
 	)
 }
 
@@ -272,12 +283,14 @@ func (st *state) mergesEnd(k *contact) bool {
 // maxFirst limits the first number of a table, so that numbers never overflow.
 const maxFirst = 1_000_000
 
-func verifyRows[T any](name string, t table[T], sound func(id int, row *T) bool) error {
+// verifyRows checks the numbers of a table, and that each record is sound.
+func verifyRows[T row](name string, t table[T], sound func(T) bool) error {
+	var none T
 	if t.First < 1 || t.First > maxFirst {
 		return fmt.Errorf("%s: first is out of bounds", name)
 	}
-	for i, row := range t.Rows {
-		if row == nil || !sound(t.First+i, row) {
+	for i, r := range t.Rows {
+		if r == none || *r.number() != t.First+i || !sound(r) {
 			return fmt.Errorf("%s: record %d is not sound", name, t.First+i)
 		}
 	}
