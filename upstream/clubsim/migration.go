@@ -120,8 +120,8 @@ func (c *request) merge(source, target *contact) {
 	for _, m := range c.w.state.mandatesOf(gone.ID) {
 		m.ContactID = kept.ID
 	}
-	c.w.state.mandatesByContact = index[*mandate]{}
 	c.transferBalances(gone.ID, kept.ID)
+	c.w.state.index()
 	c.emit("contact.updated", c.w.contactObject(kept))
 	c.emit("contact.deleted", c.w.contactObject(gone))
 }
@@ -145,7 +145,6 @@ func (c *request) transferBalances(from, to int) {
 		st.postEntry(entry{Kind: "transfer", SaleID: p.SaleID, PaymentID: p.ID}, cashAccount(from), cashAccount(to), p.Left, c.now)
 		p.ContactID = to
 	}
-	st.duesByContact, st.paymentsByPayer = index[*due]{}, index[*payment]{}
 }
 
 // updateSaleContact: PUT sale/{saleId}/update_contact, after migrateContact.

@@ -18,6 +18,7 @@ func (w *World) seed(now time.Time) *state {
 		Signatures: table[*signatureRequest]{First: 4001}, SMS: table[*sms]{First: 1}, Attendees: table[*attendee]{First: 1},
 		ClassEvents: table[*classEvent]{First: 1}, Events: table[*eventRecord]{First: 1},
 	}
+	st.index()
 	for _, p := range personas {
 		st.addContact(p.contact(now))
 	}

@@ -50,9 +50,9 @@ type Config struct {
 	Now    func() time.Time // the real clock, from which each world's clock is derived; required
 	Logger *slog.Logger     // receives messages for developers of the simulator; nil: none
 	Seed   uint64           // determines SMS codes and fault probabilities; zero: 1
-	// WebhookURL is where a new or reset world sends its events, by client token; nil:
-	// nowhere until the world's settings name an address.
-	WebhookURL func(clientToken string) string
+	// WebhookURL is where a new or reset world sends its events; empty: nowhere until the
+	// world's settings name an address.
+	WebhookURL string
 }
 
 // Server is the simulator: an http.Handler with any number of worlds.
@@ -79,7 +79,6 @@ func New(cfg Config) *Server {
 	}
 	s := &Server{
 		cfg:    cfg,
-		tokens: tokenIssuer{secret: []byte(DemoIdentitySecret)},
 		events: http.Client{Timeout: eventTimeout},
 		worlds: map[string]*World{},
 	}

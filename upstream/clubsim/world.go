@@ -45,10 +45,22 @@ type state struct {
 	ClassEvents table[*classEvent]       `json:"classEvents"`
 	Events      table[*eventRecord]      `json:"events"`
 
-	tagsByContact                   index[*contactTag]
-	mandatesByContact               index[*mandate]
-	paymentsBySale, paymentsByPayer index[*payment]
-	duesBySale, duesByContact       index[*due]
+	tagsOf      func(contactID int) []*contactTag
+	mandatesOf  func(contactID int) []*mandate
+	paymentsFor func(saleID int) []*payment
+	paymentsOf  func(payerID int) []*payment
+	duesFor     func(saleID int) []*due
+	duesOf      func(contactID int) []*due
+}
+
+// index makes the indexes: at first, and again when the numbers that they go by have changed.
+func (st *state) index() {
+	st.tagsOf = indexed(&st.Tags, func(t *contactTag) int { return t.ContactID })
+	st.mandatesOf = indexed(&st.Mandates, func(m *mandate) int { return m.ContactID })
+	st.paymentsFor = indexed(&st.Payments, func(p *payment) int { return p.SaleID })
+	st.paymentsOf = indexed(&st.Payments, func(p *payment) int { return p.ContactID })
+	st.duesFor = indexed(&st.Dues, func(d *due) int { return d.SaleID })
+	st.duesOf = indexed(&st.Dues, func(d *due) int { return d.ContactID })
 }
 
 // table holds records with consecutive numbers. Reading one is an index, listing is in
@@ -86,47 +98,17 @@ func (t *table[T]) get(id int) (found T) {
 	return found
 }
 
-// index finds the records of a table by a number that they hold, such as a contact's, in order. Without it, a
-// request would take the longer, the more people have signed up before. When numbers change, it is discarded.
-type index[T row] struct {
-	rows map[int][]T
-	read int // how many records of the table it has
-}
-
-// of returns the records that hold a number.
-func (i *index[T]) of(t table[T], number int, held func(T) int) []T {
-	if i.rows == nil {
-		i.rows = map[int][]T{}
+// indexed returns a function that finds the records of a table by a number that they hold, such as a contact's, in
+// order. Without it, a request would take the longer, the more people have signed up before.
+func indexed[T row](t *table[T], held func(T) int) func(number int) []T {
+	rows, read := map[int][]T{}, 0
+	return func(number int) []T {
+		for ; read < len(t.Rows); read++ {
+			r := t.Rows[read]
+			rows[held(r)] = append(rows[held(r)], r)
+		}
+		return rows[number]
 	}
-	for ; i.read < len(t.Rows); i.read++ {
-		r := t.Rows[i.read]
-		i.rows[held(r)] = append(i.rows[held(r)], r)
-	}
-	return i.rows[number]
-}
-
-func (st *state) tagsOf(contactID int) []*contactTag {
-	return st.tagsByContact.of(st.Tags, contactID, func(t *contactTag) int { return t.ContactID })
-}
-
-func (st *state) mandatesOf(contactID int) []*mandate {
-	return st.mandatesByContact.of(st.Mandates, contactID, func(m *mandate) int { return m.ContactID })
-}
-
-func (st *state) paymentsFor(saleID int) []*payment {
-	return st.paymentsBySale.of(st.Payments, saleID, func(p *payment) int { return p.SaleID })
-}
-
-func (st *state) paymentsOf(contactID int) []*payment {
-	return st.paymentsByPayer.of(st.Payments, contactID, func(p *payment) int { return p.ContactID })
-}
-
-func (st *state) duesFor(saleID int) []*due {
-	return st.duesBySale.of(st.Dues, saleID, func(d *due) int { return d.SaleID })
-}
-
-func (st *state) duesOf(contactID int) []*due {
-	return st.duesByContact.of(st.Dues, contactID, func(d *due) int { return d.ContactID })
 }
 
 // filter returns the records that match, in order.
@@ -152,9 +134,7 @@ func (w *World) Reset() {
 
 func (w *World) reset() {
 	w.settings = DefaultSettings()
-	if w.server.cfg.WebhookURL != nil {
-		w.settings.WebhookURL = w.server.cfg.WebhookURL(w.clientToken)
-	}
+	w.settings.WebhookURL = w.server.cfg.WebhookURL
 	w.clockOffset, w.faults, w.faultDraws, w.journal = 0, nil, 0, nil
 	w.outbox.clear()
 	w.state = w.seed(w.now())
@@ -224,6 +204,7 @@ func (w *World) Restore(body []byte) error {
 	if err := restored.Settings.verify(); err != nil {
 		return fmt.Errorf("%w: %w", errSnapshot, err)
 	}
+	restored.State.index()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.state, w.settings, w.clockOffset = restored.State, restored.Settings, restored.Offset

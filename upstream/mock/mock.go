@@ -44,10 +44,9 @@ type World struct {
 
 // New makes a world without Redis. Close it.
 func New(cfg Config) *World {
-	webhook := func(string) string { return cfg.WebhookURL }
 	return &World{
 		cfg:   cfg,
-		club:  clubsim.New(clubsim.Config{Now: cfg.Now, Logger: cfg.Log, WebhookURL: webhook}),
+		club:  clubsim.New(clubsim.Config{Now: cfg.Now, Logger: cfg.Log, WebhookURL: cfg.WebhookURL}),
 		cards: sandbox.NewServer(sandbox.ServerConfig{Now: cfg.Now, BaseURL: cfg.PublicURL + "/sandbox", Logger: cfg.Log}),
 	}
 }
