@@ -117,36 +117,26 @@ func (o *offer) prorata(a *article) (line article, needed bool) {
 // startDate reads implementation.startDate, or the same in one of the implementations of
 // a package, which may be a list or an object by behaviour.
 func (f *form) startDate() string {
+	const name = "implementations"
+	var implementations []*form
+	if bytes.HasPrefix(f.values[name], []byte("{")) {
+		byBehavior := f.object(name, false)
+		for _, behavior := range slices.Sorted(maps.Keys(byBehavior.values)) {
+			implementations = append(implementations, byBehavior.object(behavior, false))
+		}
+	} else {
+		implementations = f.list(name, false)
+	}
 	start := ""
-	for _, details := range append(f.implementations(), f.optional("implementation")...) {
+	for _, details := range append(implementations, f.object("implementation", false)) {
+		if details == nil {
+			continue
+		}
 		if date := details.date("startDate", false); date != "" {
 			start = date
 		}
 	}
 	return start
-}
-
-func (f *form) optional(name string) []*form {
-	if nested := f.object(name, false); nested != nil {
-		return []*form{nested}
-	}
-	return nil
-}
-
-func (f *form) implementations() []*form {
-	const name = "implementations"
-	if !f.has(name) || !bytes.HasPrefix(bytes.TrimSpace(f.values[name]), []byte("{")) {
-		return f.list(name, false)
-	}
-	byBehavior := f.object(name, false)
-	if byBehavior == nil {
-		return nil
-	}
-	var details []*form
-	for _, behavior := range slices.Sorted(maps.Keys(byBehavior.values)) {
-		details = append(details, byBehavior.optional(behavior)...)
-	}
-	return details
 }
 
 // repayment reads the repaymentSchedule of an article; nil when it is missing.

@@ -1,6 +1,9 @@
 package clubsim
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 type classEvent struct {
 	numbered
@@ -89,12 +92,9 @@ func (c *request) attendeeAt(id int) (*attendee, error) {
 // events. The optional filters are contactId and classEventId; existing clients send the
 // latter as class_id with the bare number.
 func listAttendees(c *request) (response, error) {
-	contactID, err := c.filterIRI("contactId", "contacts")
-	if err != nil {
-		return response{}, err
-	}
-	eventID, err := c.filterIRI("classEventId", "class_events")
-	if err != nil {
+	contactID, noContact := c.filterIRI("contactId", "contacts")
+	eventID, noEvent := c.filterIRI("classEventId", "class_events")
+	if err := cmp.Or(noContact, noEvent); err != nil {
 		return response{}, err
 	}
 	if bare := c.req.query.Get("class_id"); bare != "" {

@@ -158,14 +158,12 @@ func isDate(s string) bool {
 // iri reads an identifier of a collection and returns its number. Anything else in its
 // place, such as a bare number, makes the whole request a 404.
 func (f *form) iri(name, collection string, required bool) int {
-	if !f.has(name) {
-		if required {
-			f.addViolation(name, messageBlank)
-		}
+	var raw json.RawMessage
+	if !f.decode(name, required, &raw) {
 		return 0
 	}
 	var s string
-	if err := json.Unmarshal(f.values[name], &s); err == nil {
+	if json.Unmarshal(raw, &s) == nil {
 		if s == "" && required {
 			f.addViolation(name, messageBlank)
 			return 0

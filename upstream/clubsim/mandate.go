@@ -2,7 +2,6 @@ package clubsim
 
 import (
 	"cmp"
-	"math/big"
 	"regexp"
 	"slices"
 	"strings"
@@ -81,11 +80,9 @@ func (f *form) iban(name string) string {
 		return ""
 	case !validIBAN(number):
 		f.addViolationCode(name, "This is not a valid International Bank Account Number (IBAN).", "api.error.mandate.iban-not-valid")
+		return ""
 	case number == RefusedIBAN:
 		f.addViolationCode(name, "The bank refuses this account.", "api.error.mandate.iban-refused")
-	}
-	if len(number) < 8 {
-		return number
 	}
 	return number[:2] + strings.Repeat("*", len(number)-6) + number[len(number)-4:]
 }
@@ -97,16 +94,15 @@ func validIBAN(number string) bool {
 	if !ibanPattern.MatchString(number) {
 		return false
 	}
-	var digits strings.Builder
+	remainder := 0
 	for _, r := range number[4:] + number[:4] {
 		if r >= 'A' {
-			digits.WriteString(itoa(int(r-'A') + 10))
+			remainder = (100*remainder + int(r-'A') + 10) % 97
 		} else {
-			digits.WriteRune(r)
+			remainder = (10*remainder + int(r-'0')) % 97
 		}
 	}
-	n, _ := new(big.Int).SetString(digits.String(), 10)
-	return new(big.Int).Mod(n, big.NewInt(97)).Int64() == 1
+	return remainder == 1
 }
 
 func (st *state) signedMandate(contactID, clubID int) bool {

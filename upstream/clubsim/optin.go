@@ -36,20 +36,18 @@ func (w *World) optinRecord(o optin) record {
 
 // listOptins: GET optins (section Opt-ins), of one contact or of the contacts of the acting club.
 func listOptins(c *request) (response, error) {
-	wanted, err := c.filterIRI("contactId", "contacts")
+	wanted, err := named(c, "contactId", "contacts", c.contactAt)
 	if err != nil {
 		return response{}, err
 	}
-	if wanted != 0 {
-		if _, err := c.contactAt(wanted); err != nil {
-			return response{}, err
-		}
+	contacts := []*contact{wanted}
+	if wanted == nil {
+		contacts = filter(c.w.state.Contacts.Rows, func(k *contact) bool {
+			return !k.Deleted && c.caller.maySee(k.ID) && k.ClubID == c.club.id
+		})
 	}
 	var found []optin
-	for _, k := range c.w.state.Contacts.Rows {
-		if k.Deleted || !c.caller.maySee(k.ID) || (wanted == 0 && k.ClubID != c.club.id) || (wanted != 0 && k.ID != wanted) {
-			continue
-		}
+	for _, k := range contacts {
 		for i := range optinCount {
 			found = append(found, optin{k, i})
 		}

@@ -1,6 +1,7 @@
 package clubsim
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,24 +37,14 @@ func (c *request) productAt(id int) (*product, error) {
 // shopper reads the context parameters. Without context[club] it is the acting
 // club; a contact that is named brings its tags and its debt along.
 func (c *request) shopper() (shopper, error) {
-	if err := c.verifyContext(); err != nil {
+	at, noClub := named(c, "context[club]", "clubs", c.clubAt)
+	k, noContact := named(c, "context[contactId]", "contacts", c.contactAt)
+	if err := cmp.Or(c.verifyContext(), noClub, noContact); err != nil {
 		return shopper{}, err
 	}
-	s := shopper{club: c.club, channel: c.req.query.Get("context[channel]"), date: c.now}
-	if id, err := c.filterIRI("context[club]", "clubs"); err != nil {
-		return s, err
-	} else if id != 0 {
-		if s.club, err = c.clubAt(id); err != nil {
-			return s, err
-		}
-	}
-	if id, err := c.filterIRI("context[contactId]", "contacts"); err != nil {
-		return s, err
-	} else if id != 0 {
-		if s.contact, err = c.contactAt(id); err != nil {
-			return s, err
-		}
-		s.tags, s.debt = c.w.state.tagNames(id, c.now), c.w.debt(id, c.now)
+	s := shopper{club: cmp.Or(at, c.club), contact: k, channel: c.req.query.Get("context[channel]"), date: c.now}
+	if k != nil {
+		s.tags, s.debt = c.w.state.tagNames(k.ID, c.now), c.w.debt(k.ID, c.now)
 	}
 	s.tags = append(s.tags, c.contextTags()...)
 	if text := c.req.query.Get("context[debt]"); text != "" {

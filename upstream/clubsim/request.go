@@ -138,3 +138,12 @@ func (c *request) filterIRI(name, collection string) (int, error) {
 	}
 	return id, nil
 }
+
+// named returns the record whose identifier a query parameter holds; nil when it was not sent.
+func named[T any](c *request, name, collection string, find func(id int) (*T, error)) (*T, error) {
+	id, err := c.filterIRI(name, collection)
+	if id == 0 {
+		return nil, err
+	}
+	return find(id)
+}
