@@ -91,7 +91,7 @@ func TestEventsByHandAreTrue(t *testing.T) {
 		return d.control("POST", "events", body{"event": name, "object": body{member: "/demo-true/" + path}}).want(200).json["object"].(body)
 	}
 	benefit := func(n int) string {
-		k, _ := d.world.Contact(d.iri("contacts", 1001))
+		k := d.contact(d.iri("contacts", 1001))
 		return k.Benefits[n].State
 	}
 	tags := func(id string) int { return len(d.get("contacts/" + id).json["tags"].([]any)) }
@@ -137,7 +137,7 @@ func TestEventsByHandAreTrue(t *testing.T) {
 	if tags("1001") != 2 {
 		t.Errorf("%d tags", tags("1001"))
 	}
-	debtor := func() []string { k, _ := d.world.Contact(d.iri("contacts", 1002)); return k.Tags }
+	debtor := func() []string { return d.contact(d.iri("contacts", 1002)).Tags }
 	if object := emit("accounting_contact_tag.deleted", "accountingContactTagId", "accounting_contact_tags/3"); len(debtor()) != 0 || object["contactId"] != d.iri("contacts", 1002) {
 		t.Errorf("debtor: %v, %v", debtor(), object)
 	}

@@ -5,7 +5,6 @@ import "time"
 // Contact is a contact with everything that the world knows of it.
 type Contact struct {
 	ID         string // IRI
-	Number     string
 	Status     string
 	ClubID     string
 	GivenName  string
@@ -35,7 +34,6 @@ type Benefit struct {
 type Sale struct {
 	ID        string // IRI
 	State     string // building, settled or deferred
-	ContactID string
 	Buyer     string // the contact's name
 	ClubCode  string
 	Total     int    // cents
@@ -69,31 +67,21 @@ func inspectAll[T, R any](w *World, of func(*state) []*T, describe func(*T) R) [
 	return records(of(w.state), describe)
 }
 
-// Contact returns a contact by its IRI, deleted ones included.
-func (w *World) Contact(iri string) (Contact, bool) {
-	return inspectOne(w, "contacts", iri, func(id int) *contact { return w.state.Contacts.get(id) }, w.inspectContact)
-}
-
 // Sale returns a sale by its IRI.
 func (w *World) Sale(iri string) (Sale, bool) {
-	return inspectOne(w, "sales", iri, func(id int) *sale { return w.state.Sales.get(id) }, w.inspectSale)
-}
-
-// inspectOne describes the record of an IRI, under the world's lock.
-func inspectOne[T, R any](w *World, collection, iri string, get func(id int) *T, describe func(*T) R) (found R, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	id, _ := w.parseIRI(collection, iri)
-	record := get(id)
-	if record == nil {
-		return found, false
+	id, _ := w.parseIRI("sales", iri)
+	s := w.state.Sales.get(id)
+	if s == nil {
+		return Sale{}, false
 	}
-	return describe(record), true
+	return w.inspectSale(s), true
 }
 
 func (w *World) inspectContact(k *contact) Contact {
 	seen := Contact{
-		ID: w.iri("contacts", k.ID), Number: k.Number, Status: w.status(k), ClubID: w.iri("clubs", k.ClubID), GivenName: k.GivenName, FamilyName: k.FamilyName,
+		ID: w.iri("contacts", k.ID), Status: w.status(k), ClubID: w.iri("clubs", k.ClubID), GivenName: k.GivenName, FamilyName: k.FamilyName,
 		Mobile: k.Mobile, Debt: w.debt(k.ID, w.now()), Deleted: k.Deleted,
 	}
 	for _, t := range w.state.tagsOf(k.ID) {
@@ -126,7 +114,7 @@ func (w *World) inspectBenefit(b *benefit) Benefit {
 func (w *World) inspectSale(s *sale) Sale {
 	k := w.state.Contacts.get(s.ContactID)
 	seen := Sale{
-		ID: w.iri("sales", s.ID), State: s.State, ContactID: w.iri("contacts", s.ContactID), Buyer: k.GivenName + " " + k.FamilyName,
+		ID: w.iri("sales", s.ID), State: s.State, Buyer: k.GivenName + " " + k.FamilyName,
 		ClubCode: s.ClubCode, Total: w.state.total(s), DueFrom: s.OverdueAt, CreatedAt: s.CreatedAt,
 	}
 	for _, id := range s.Articles {

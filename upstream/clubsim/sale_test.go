@@ -210,7 +210,7 @@ func TestBehaviors(t *testing.T) {
 			if status := d.get(d.relative(contact)).text("status"); status != "customer" {
 				t.Errorf("the buyer is a %s", status)
 			}
-			kept, _ := d.world.Contact(contact)
+			kept := d.contact(contact)
 			var left []string
 			for _, b := range kept.Benefits {
 				left = append(left, b.Kind)

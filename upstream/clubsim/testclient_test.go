@@ -201,6 +201,18 @@ func bodies(list []any) []body {
 	return members
 }
 
+// contact returns what the world knows of a contact.
+func (d *testClient) contact(iri string) clubsim.Contact {
+	d.t.Helper()
+	for _, k := range d.world.Contacts() {
+		if k.ID == iri {
+			return k
+		}
+	}
+	d.t.Fatalf("no contact %s", iri)
+	return clubsim.Contact{}
+}
+
 // newContact creates a temporary contact in the acting club and returns its IRI.
 func (d *testClient) newContact(change body) string {
 	d.t.Helper()
