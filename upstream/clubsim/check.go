@@ -6,20 +6,6 @@ import (
 	"time"
 )
 
-// The violation codes of a check. The description shows none; these follow the pattern of
-// the documented ones.
-const (
-	codeEmpty        = "api.error.sale.empty"
-	codeIncomplete   = "api.error.sale.contact-incomplete"
-	codeBanned       = "api.error.sale.contact-banned"
-	codeDebt         = "api.error.sale.debt"
-	codeMandate      = "api.error.sale.mandate-required"
-	codeAge          = "api.error.sale.article.age-restricted"
-	codeStartDate    = "api.error.sale.article.start-date-required"
-	codeDebitDay     = "api.error.sale.article.debit-day-not-allowed"
-	codeNotAvailable = "api.error.sale.article.not-available"
-)
-
 // checkSale: GET sales/{id}/check: 204 when the sale can be settled, 400 with every reason
 // why not. A recorded sale is always valid.
 func checkSale(c *request, s *sale) (response, error) {
@@ -31,24 +17,25 @@ func checkSale(c *request, s *sale) (response, error) {
 	return noContent()
 }
 
-// check returns everything that keeps a sale from being settled.
+// check returns everything that keeps a sale from being settled. The description shows no
+// codes; these follow the pattern of the documented ones.
 func (w *World) check(s *sale, now time.Time) []violation {
 	found := s.missingFields()
 	if len(s.Articles) == 0 {
-		found = append(found, violation{"articles", "The sale has no article.", codeEmpty})
+		found = append(found, violation{"articles", "The sale has no article.", "api.error.sale.empty"})
 	}
 	k := w.state.Contacts.get(s.ContactID)
 	if k.Deleted {
-		return append(found, violation{"contactId", "The contact was migrated or deleted.", codeIncomplete})
+		return append(found, violation{"contactId", "The contact was migrated or deleted.", "api.error.sale.contact-incomplete"})
 	}
 	if k.Status == statusBanned {
-		found = append(found, violation{"contactId", "The contact is banned.", codeBanned})
+		found = append(found, violation{"contactId", "The contact is banned.", "api.error.sale.contact-banned"})
 	}
 	for i, id := range s.Articles {
 		found = append(found, w.checkArticle(s, k, w.state.Articles.get(id), fmt.Sprintf("articles[%d]", i), now)...)
 	}
 	if w.settings.MandateRequired && w.debited(s) && !w.state.signedMandate(s.ContactID, s.ClubID) {
-		found = append(found, violation{"mandate", "A direct debit mandate must be signed first.", codeMandate})
+		found = append(found, violation{"mandate", "A direct debit mandate must be signed first.", "api.error.sale.mandate-required"})
 	}
 	return found
 }
@@ -61,7 +48,7 @@ func (s *sale) missingFields() []violation {
 		{"address.postalCode", s.Address.Postal}, {"address.streetAddress", s.Address.Street},
 	} {
 		if field.value == "" {
-			found = append(found, violation{field.name, messageBlank, codeIncomplete})
+			found = append(found, violation{field.name, messageBlank, "api.error.sale.contact-incomplete"})
 		}
 	}
 	return found
@@ -75,13 +62,13 @@ func (w *World) checkArticle(s *sale, k *contact, a *article, path string, now t
 	var found []violation
 	at, p := clubByID(s.ClubID), o.product
 	if !w.sells(o, at) {
-		found = append(found, violation{path, "The club does not sell this.", codeNotAvailable})
+		found = append(found, violation{path, "The club does not sell this.", "api.error.sale.article.not-available"})
 	}
 	if p.has(kindSubscription) && at.debtLimit > 0 && w.debt(k.ID, now) > at.debtLimit {
-		found = append(found, violation{path, "The contact's debt is too high for a subscription.", codeDebt})
+		found = append(found, violation{path, "The contact's debt is too high for a subscription.", "api.error.sale.debt"})
 	}
 	if !p.Rule.allowsAge(k, startDateOr(a, now)) {
-		found = append(found, violation{path, "The contact's age does not fit the offer.", codeAge})
+		found = append(found, violation{path, "The contact's age does not fit the offer.", "api.error.sale.article.age-restricted"})
 	}
 	return append(found, a.checkDates(o, at, path)...)
 }
@@ -107,11 +94,12 @@ func startDateOr(a *article, now time.Time) time.Time {
 func (a *article) checkDates(o *offer, at *club, path string) []violation {
 	var found []violation
 	if o.product.has(kindSubscription) && a.StartDate == "" {
-		found = append(found, violation{path + ".implementation.startDate", messageBlank, codeStartDate})
+		found = append(found, violation{path + ".implementation.startDate", messageBlank, "api.error.sale.article.start-date-required"})
 	}
 	r := a.Repayment
 	if o.debited() && r != nil && r.SpecificDay && r.DebitDay != nil && !slices.Contains(at.debitDays, *r.DebitDay) {
-		found = append(found, violation{path + ".repaymentSchedule.debitDay", "The club does not debit on this day.", codeDebitDay})
+		const code = "api.error.sale.article.debit-day-not-allowed"
+		found = append(found, violation{path + ".repaymentSchedule.debitDay", "The club does not debit on this day.", code})
 	}
 	return found
 }

@@ -150,7 +150,6 @@ func (k *contact) readFrom(f *form, whole bool, now time.Time) {
 	}
 }
 
-// address reads the four parts of an address.
 func (f *form) address(required bool) address {
 	return address{
 		Country: f.text("addressCountry", required), Locality: f.text("addressLocality", required),
@@ -170,7 +169,7 @@ type contactTag struct {
 	Deleted    bool `json:"deleted"`
 }
 
-// The names of the accounting tags.
+// Accounting tags.
 const (
 	tagInDebt      = "in debt"
 	tagDirectDebit = "direct debit"

@@ -6,11 +6,6 @@ import (
 	"time"
 )
 
-type debitDayRecord struct {
-	DebitDay int    `json:"debitDay"`
-	Date     string `json:"date"`
-}
-
 // listAllowedDebitDays: GET allowed_debit_days (section Catalogue): for each day of the
 // month on which the acting club debits, the next date from startDate on, as a plain array.
 func listAllowedDebitDays(c *request) (response, error) {
@@ -22,10 +17,14 @@ func listAllowedDebitDays(c *request) (response, error) {
 		}
 		from = parsed
 	}
-	days := records(c.club.debitDays, func(day int) debitDayRecord {
-		return debitDayRecord{day, nextDay(from, day).Format(time.DateOnly)}
+	type debitDay struct {
+		DebitDay int    `json:"debitDay"`
+		Date     string `json:"date"`
+	}
+	days := records(c.club.debitDays, func(day int) debitDay {
+		return debitDay{day, nextDay(from, day).Format(time.DateOnly)}
 	})
-	slices.SortFunc(days, func(a, b debitDayRecord) int { return cmp.Compare(a.Date, b.Date) })
+	slices.SortFunc(days, func(a, b debitDay) int { return cmp.Compare(a.Date, b.Date) })
 	return ok(days)
 }
 

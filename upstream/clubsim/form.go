@@ -25,8 +25,7 @@ type form struct {
 }
 
 type formErrors struct {
-	notObject  bool // the body is not one JSON object
-	badIRI     bool // a value in the place of an identifier is not one
+	refusal    error // of the whole request; nil: only what the violations say
 	violations []violation
 }
 
@@ -36,7 +35,7 @@ func (c *request) form() *form {
 	f := &form{w: c.w, errors: &formErrors{}}
 	decoder := json.NewDecoder(bytes.NewReader(c.req.body))
 	if err := decoder.Decode(&f.values); err != nil || f.values == nil || decoder.More() {
-		f.values, f.errors.notObject = nil, true
+		f.values, f.errors.refusal = nil, badRequest("", "The request body is not a JSON object.")
 	}
 	return f
 }
@@ -44,15 +43,10 @@ func (c *request) form() *form {
 // err is the result of the fields that were read: 404 when an identifier is not one, 400
 // with every violation, nil when all is well.
 func (f *form) err() error {
-	switch found := f.errors; {
-	case found.notObject:
-		return badRequest("", "The request body is not a JSON object.")
-	case found.badIRI:
-		return itemNotFound()
-	case len(found.violations) > 0:
-		return invalid(found.violations...)
+	if f.errors.refusal == nil && len(f.errors.violations) > 0 {
+		return invalid(f.errors.violations...)
 	}
-	return nil
+	return f.errors.refusal
 }
 
 func (f *form) addViolation(name, message string) { f.addViolationCode(name, message, "") }
@@ -133,7 +127,6 @@ func (f *form) optionalInteger(name string, low, high int) *int {
 	return nil
 }
 
-// boolean reads true or false.
 func (f *form) boolean(name string, required bool) bool {
 	var b bool
 	f.decode(name, required, &b)
@@ -172,7 +165,7 @@ func (f *form) iri(name, collection string, required bool) int {
 			return id
 		}
 	}
-	f.errors.badIRI = true
+	f.errors.refusal = itemNotFound()
 	return 0
 }
 

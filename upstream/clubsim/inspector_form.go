@@ -12,8 +12,6 @@ import (
 	"frontdesk/upstream/inspector"
 )
 
-// This file draws the inspector's forms.
-
 func faultsSection(faults []Fault) g.Node {
 	body := g.Group{inspector.DataTable("Everything works.", []string{"Kind", "Calls", "#Hits"}, faults, func(f Fault) g.Node {
 		return g.Group{

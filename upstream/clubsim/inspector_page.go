@@ -15,13 +15,10 @@ import (
 
 // This file draws the inspector: from the whole page down to a cell.
 
-// inspectorRows is how many rows of a list the page shows.
-const inspectorRows = 60
-
 // newest reverses a list, in place, and shortens it to what the page shows.
 func newest[T any](list []T) []T {
 	slices.Reverse(list)
-	return list[:min(len(list), inspectorRows)]
+	return list[:min(len(list), 60)]
 }
 
 func (w *World) inspectorPage(problem string) g.Node {

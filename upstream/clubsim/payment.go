@@ -7,9 +7,6 @@ import (
 	"time"
 )
 
-// The means of payment (club system API, section Payment).
-var paymentMeans = []string{"CBWeb", "cash", "cheque", "card"}
-
 // networkPattern is what a card network's name may look like where the settings
 // name none: two of the four documented spellings are not known.
 var networkPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,39}$`)
@@ -86,12 +83,13 @@ func createPayment(c *request, s *sale) (response, error) {
 	return c.created(c.w.paymentRecord(&p))
 }
 
+// readPayment reads the body (club system API, section Payment).
 func (c *request) readPayment(f *form, s *sale) payment {
 	p := payment{
 		SaleID: s.ID, At: c.now,
 		ContactID: f.iri("contactId", "contacts", true), ClubID: f.iri("clubId", "clubs", true),
 		CheckoutID: f.iri("checkout", "checkouts", false),
-		Amount:     f.integer("amount", true, 1, maxAmount), Mean: f.choice("mean", true, paymentMeans...),
+		Amount:     f.integer("amount", true, 1, maxAmount), Mean: f.choice("mean", true, "CBWeb", "cash", "cheque", "card"),
 		FamilyName: f.text("contactFamilyName", false), GivenName: f.text("contactGivenName", false), Number: f.text("contactNumber", false),
 	}
 	p.Left = p.Amount

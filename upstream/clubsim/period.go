@@ -9,8 +9,8 @@ import (
 
 // period is an ISO 8601 duration in calendar units, because a month has no fixed length.
 type period struct {
-	years, months, weeks, days int
-	clock                      time.Duration
+	years, months, days int
+	clock               time.Duration
 }
 
 // periodPattern allows up to six digits a part: enough for any lifetime, and too few to
@@ -28,7 +28,7 @@ func parsePeriod(s string) (period, error) {
 		return v
 	}
 	clock := time.Duration(n(5))*time.Hour + time.Duration(n(6))*time.Minute + time.Duration(n(7))*time.Second
-	return period{years: n(1), months: n(2), weeks: n(3), days: n(4), clock: clock}, nil
+	return period{years: n(1), months: n(2), days: 7*n(3) + n(4), clock: clock}, nil
 }
 
 // mustPeriod parses a duration of the catalogue, which a test checks completely.
@@ -47,12 +47,12 @@ func (p period) after(t time.Time) time.Time {
 	midnight := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
 	first := midnight.AddDate(0, 0, 1-t.Day()).AddDate(p.years, p.months, 0)
 	last := first.AddDate(0, 1, -1).Day()
-	return first.AddDate(0, 0, min(t.Day(), last)-1+7*p.weeks+p.days).Add(t.Sub(midnight) + p.clock)
+	return first.AddDate(0, 0, min(t.Day(), last)-1+p.days).Add(t.Sub(midnight) + p.clock)
 }
 
 // approximate returns the length of the period, with 30 days a month and 365 a year: for
 // clocks and lifetimes, never for money.
 func (p period) approximate() time.Duration {
 	const day = 24 * time.Hour
-	return time.Duration(p.years*365+p.months*30+p.weeks*7+p.days)*day + p.clock
+	return time.Duration(p.years*365+p.months*30+p.days)*day + p.clock
 }

@@ -73,14 +73,9 @@ func createSale(c *request) (response, error) {
 
 // readBuyer reads the buyer's details, all of them optional.
 func (s *sale) readBuyer(f *form) {
-	take := func(field *string, name string) {
-		if value := f.text(name, false); value != "" {
-			*field = value
-		}
-	}
-	take(&s.FamilyName, "contactFamilyName")
-	take(&s.GivenName, "contactGivenName")
-	take(&s.Number, "contactNumber")
+	s.FamilyName = cmp.Or(f.text("contactFamilyName", false), s.FamilyName)
+	s.GivenName = cmp.Or(f.text("contactGivenName", false), s.GivenName)
+	s.Number = cmp.Or(f.text("contactNumber", false), s.Number)
 	if home := f.object("address", false); home != nil {
 		s.Address = home.address(false)
 	}

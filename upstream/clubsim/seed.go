@@ -77,16 +77,12 @@ var classNames = []struct {
 	places int
 }{{"Morning Yoga", 7, 18}, {"Lunch HIIT", 12, 20}, {"Reformer Pilates", 17, 6}, {"Boxing", 19, 14}}
 
-// timetableDays is how far ahead members can book: two weeks, more than one page of
-// classes.
-const timetableDays = 14
-
-// seedTimetable fills the timetable of every club, and books the customer into the first
-// class of its club.
+// seedTimetable fills the timetable of every club for two weeks, more than one page of classes, and books the
+// customer into the first class of its club.
 func (st *state) seedTimetable(now time.Time) {
 	tomorrow := time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, time.UTC)
 	for _, at := range clubs {
-		for day := range timetableDays {
+		for day := range 14 {
 			for i, class := range classNames {
 				start := tomorrow.AddDate(0, 0, day).Add(time.Duration(class.hour) * time.Hour)
 				st.ClassEvents.add(&classEvent{

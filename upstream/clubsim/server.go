@@ -97,7 +97,8 @@ func (s *Server) World(clientToken string) *World {
 	defer s.mu.Unlock()
 	w, ok := s.worlds[clientToken]
 	if !ok {
-		w = newWorld(s, clientToken)
+		w = &World{server: s, clientToken: clientToken}
+		w.reset()
 		s.worlds[clientToken] = w
 	}
 	return w

@@ -116,12 +116,6 @@ func filter[T any](rows []T, matches func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(rows), func(r T) bool { return !matches(r) })
 }
 
-func newWorld(s *Server, token string) *World {
-	w := &World{server: s, clientToken: token}
-	w.reset()
-	return w
-}
-
 // ClientToken is the world's name, the first segment of its paths.
 func (w *World) ClientToken() string { return w.clientToken }
 
