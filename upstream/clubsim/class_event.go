@@ -98,8 +98,7 @@ func listAttendees(c *request) (response, error) {
 		return response{}, err
 	}
 	if bare := c.req.query.Get("class_id"); bare != "" {
-		var valid bool
-		if eventID, valid = parseID(bare); !valid {
+		if eventID = parseID(bare); eventID == 0 {
 			return response{}, itemNotFound()
 		}
 	}

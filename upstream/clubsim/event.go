@@ -211,7 +211,7 @@ func (w *World) applyManualEvent(name string, given eventObject, now time.Time) 
 	members := eventMembers[name]
 	for member, iri := range given {
 		example := exampleIDs[member]
-		if _, valid := w.parseIRI(example.collection, iri); !valid {
+		if w.parseIRI(example.collection, iri) == 0 {
 			return nil, fmt.Errorf("object.%s: %q is not an identifier such as %s", member, iri, w.iri(example.collection, example.id))
 		}
 	}
@@ -223,7 +223,7 @@ func (w *World) applyManualEvent(name string, given eventObject, now time.Time) 
 		whole[members[0]] = first
 	}
 	kind, what, _ := strings.Cut(name, ".")
-	id, _ := w.parseIRI(exampleIDs[members[0]].collection, whole[members[0]])
+	id := w.parseIRI(exampleIDs[members[0]].collection, whole[members[0]])
 	if s := w.findSubject(kind, id, now); s != nil {
 		s.apply(what)
 		maps.Copy(whole, s.object)

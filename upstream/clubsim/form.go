@@ -161,7 +161,7 @@ func (f *form) iri(name, collection string, required bool) int {
 			f.addViolation(name, messageBlank)
 			return 0
 		}
-		if id, valid := f.w.parseIRI(collection, s); valid {
+		if id := f.w.parseIRI(collection, s); id != 0 {
 			return id
 		}
 	}

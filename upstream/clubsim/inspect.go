@@ -71,8 +71,7 @@ func inspectAll[T, R any](w *World, of func(*state) []*T, describe func(*T) R) [
 func (w *World) Sale(iri string) (Sale, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	id, _ := w.parseIRI("sales", iri)
-	s := w.state.Sales.get(id)
+	s := w.state.Sales.get(w.parseIRI("sales", iri))
 	if s == nil {
 		return Sale{}, false
 	}

@@ -83,8 +83,7 @@ func (c *request) contextTags() []string {
 			continue
 		}
 		for _, value := range values {
-			id, _ := c.w.parseIRI("contact_tags", value)
-			if t := c.w.state.Tags.get(id); t != nil && !t.Deleted {
+			if t := c.w.state.Tags.get(c.w.parseIRI("contact_tags", value)); t != nil && !t.Deleted {
 				value = t.Name
 			}
 			tags = append(tags, value)

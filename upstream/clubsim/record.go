@@ -37,24 +37,24 @@ func orNil[T comparable](v T) *T {
 	return &v
 }
 
-// parseIRI reads the number out of an identifier of this world and collection. A bare
-// number is not an identifier.
-func (w *World) parseIRI(collection, s string) (int, bool) {
+// parseIRI reads the number out of an identifier of this world and collection; zero for
+// anything else, such as a bare number.
+func (w *World) parseIRI(collection, s string) int {
 	rest, ok := strings.CutPrefix(s, "/"+w.clientToken+"/"+collection+"/")
 	if !ok {
-		return 0, false
+		return 0
 	}
 	return parseID(rest)
 }
 
 // parseID reads a record's number as identifiers write it: digits, no sign, no leading
 // zero. Anything else is the number zero, which no record has.
-func parseID(s string) (int, bool) {
+func parseID(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 || itoa(n) != s {
-		return 0, false
+		return 0
 	}
-	return n, true
+	return n
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

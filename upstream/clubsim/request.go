@@ -44,9 +44,7 @@ func (c *request) serve() (response, error) {
 // of clubs.
 func (c *request) readScope() error {
 	clubIRI, nodeIRI := c.req.Header.Get(clubHeader), c.req.Header.Get(nodeHeader)
-	clubID, _ := c.w.parseIRI("clubs", clubIRI)
-	nodeID, _ := c.w.parseIRI("network_nodes", nodeIRI)
-	c.club, c.node = clubByID(clubID), nodeByID(nodeID)
+	c.club, c.node = clubByID(c.w.parseIRI("clubs", clubIRI)), nodeByID(c.w.parseIRI("network_nodes", nodeIRI))
 	switch {
 	case clubIRI != "" && !c.w.inScope(c.club), nodeIRI != "" && !c.w.nodeInScope(c.node),
 		c.club != nil && c.node != nil && !c.node.covers(c.club):
@@ -132,8 +130,8 @@ func (c *request) filterIRI(name, collection string) (int, error) {
 	if text == "" {
 		return 0, nil
 	}
-	id, valid := c.w.parseIRI(collection, text)
-	if !valid {
+	id := c.w.parseIRI(collection, text)
+	if id == 0 {
 		return 0, itemNotFound()
 	}
 	return id, nil

@@ -124,8 +124,8 @@ func (o *operation) fits(path []string) (ids []int, fits bool) {
 			}
 			continue
 		}
-		id, valid := parseID(segment)
-		if !valid {
+		id := parseID(segment)
+		if id == 0 {
 			return nil, false
 		}
 		ids = append(ids, id)

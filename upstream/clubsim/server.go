@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"regexp"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -58,9 +59,9 @@ type Config struct {
 // Server is the simulator: an http.Handler with any number of worlds.
 type Server struct {
 	cfg        Config
-	tokens     tokenIssuer
-	events     http.Client // delivers events
-	mu         sync.Mutex  // guards worlds, close and the start of background work
+	lastToken  atomic.Int64 // makes access tokens unique
+	events     http.Client  // delivers events
+	mu         sync.Mutex   // guards worlds, close and the start of background work
 	worlds     map[string]*World
 	closing    context.Context // done from Close on
 	close      context.CancelFunc

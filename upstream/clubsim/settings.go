@@ -114,10 +114,6 @@ func (s Settings) verify() error {
 			return fmt.Errorf("clientClubs: unknown club %d", id)
 		}
 	}
-	return s.verifyNumbers()
-}
-
-func (s Settings) verifyNumbers() error {
 	address, err := url.Parse(s.WebhookURL)
 	switch {
 	case s.WebhookURL != "" && (err != nil || address.Host == ""):
@@ -207,7 +203,7 @@ func clubNumber(raw json.RawMessage) (int, error) {
 	if json.Unmarshal(raw, &iri) == nil {
 		segments := strings.Split(iri, "/")
 		if len(segments) == 4 && segments[0] == "" && isWorldName(segments[1]) && segments[2] == "clubs" {
-			if number, valid := parseID(segments[3]); valid {
+			if number := parseID(segments[3]); number != 0 {
 				return number, nil
 			}
 		}

@@ -14,7 +14,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -36,18 +35,14 @@ func (c caller) mayEnter(token string) bool {
 // maySee reports whether the caller may read a contact: with its own token, only itself.
 func (c caller) maySee(contactID int) bool { return c.Contact == 0 || c.Contact == contactID }
 
-// tokenIssuer issues and reads access tokens. They are opaque to clients. They contain the
-// caller and a signature, so they use no memory and survive a restart of the simulator.
-type tokenIssuer struct {
-	serial atomic.Int64 // makes tokens unique
-}
-
-func (m *tokenIssuer) issue(c caller) string {
-	payload := base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d %d %d %s", m.serial.Add(1), c.Expires, c.Contact, c.Client))
+// issue makes an access token. Tokens are opaque to clients. They contain the caller and a
+// signature, so they use no memory and survive a restart of the simulator.
+func (s *Server) issue(c caller) string {
+	payload := base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d %d %d %s", s.lastToken.Add(1), c.Expires, c.Contact, c.Client))
 	return payload + "." + signToken(payload)
 }
 
-func (m *tokenIssuer) parse(token string) (parsed caller, valid bool) {
+func parseToken(token string) (parsed caller, valid bool) {
 	payload, signature, _ := strings.Cut(token, ".")
 	if !hmac.Equal([]byte(signature), []byte(signToken(payload))) {
 		return caller{}, false
@@ -77,7 +72,7 @@ func (s *Server) authenticate(r *http.Request) (caller, error) {
 	if !strings.EqualFold(scheme, "Bearer") {
 		return caller{}, unauthorized()
 	}
-	c, valid := s.tokens.parse(strings.TrimSpace(token))
+	c, valid := parseToken(strings.TrimSpace(token))
 	if home := s.World(c.Client); !valid || home == nil || home.Now().Unix() >= c.Expires {
 		return caller{}, unauthorized()
 	}
@@ -172,7 +167,7 @@ func (w *World) grantToken() httpResponse {
 
 func (w *World) accessToken(contactID int, now time.Time) string {
 	expires := now.Add(w.settings.TokenLifetime.Duration()).Unix()
-	return w.server.tokens.issue(caller{Client: w.clientToken, Contact: contactID, Expires: expires})
+	return w.server.issue(caller{Client: w.clientToken, Contact: contactID, Expires: expires})
 }
 
 func oauthError(status int, code, description string) httpResponse {
