@@ -91,11 +91,8 @@ func (w *World) inspectContact(k *contact) Contact {
 	for _, p := range w.state.paymentsOf(k.ID) {
 		seen.Credit += p.Left
 	}
-	for _, b := range w.state.Benefits.Rows {
-		if b.ContactID == k.ID {
-			seen.Benefits = append(seen.Benefits, w.inspectBenefit(b))
-		}
-	}
+	own := filter(w.state.Benefits.Rows, func(b *benefit) bool { return b.ContactID == k.ID })
+	seen.Benefits = records(own, w.inspectBenefit)
 	return seen
 }
 
@@ -116,8 +113,7 @@ func (w *World) inspectSale(s *sale) Sale {
 		ID: w.iri("sales", s.ID), State: s.State, Buyer: k.GivenName + " " + k.FamilyName,
 		ClubCode: s.ClubCode, Total: w.state.total(s), DueFrom: s.OverdueAt, CreatedAt: s.CreatedAt,
 	}
-	for _, id := range s.Articles {
-		a := w.state.Articles.get(id)
+	for _, a := range w.articles(s) {
 		line := Line{Name: a.Name, Price: a.Price}
 		if a.Parent != 0 {
 			line.Parent = w.iri("articles", a.Parent)
@@ -125,9 +121,7 @@ func (w *World) inspectSale(s *sale) Sale {
 		seen.Lines = append(seen.Lines, line)
 	}
 	if s.State == saleBuilding {
-		for _, v := range w.check(s, w.now()) {
-			seen.Problems = append(seen.Problems, v.Code)
-		}
+		seen.Problems = records(w.check(s, w.now()), func(v violation) string { return v.Code })
 	}
 	return seen
 }

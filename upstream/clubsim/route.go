@@ -16,9 +16,6 @@ type operation struct {
 	handle   func(*request) (response, error)
 }
 
-// endpoint names the operation by method and path, such as "GET /contacts/{id}".
-func (o *operation) endpoint() string { return o.method + " /" + o.pattern }
-
 // operations lists everything that the club system offers; it is never changed.
 var operations = []*operation{
 	{name: "listNetworkNodes", method: "GET", pattern: "network_nodes", unscoped: true, handle: listNetworkNodes},
@@ -151,9 +148,4 @@ func (o *operation) isNamed(name string) bool {
 		}
 	}
 	return strings.Join(segments, "/") == o.pattern
-}
-
-// operationNames lists what can be granted, for an error message.
-func operationNames() string {
-	return strings.Join(records(operations, func(o *operation) string { return o.name + " (" + o.endpoint() + ")" }), ", ")
 }

@@ -106,7 +106,8 @@ func (s Settings) verify() error {
 	}
 	for _, name := range s.GrantedEndpoints {
 		if !slices.ContainsFunc(operations, func(o *operation) bool { return o.isNamed(name) }) {
-			return fmt.Errorf("grantedEndpoints: unknown operation %q; known: %s", name, operationNames())
+			known := records(operations, func(o *operation) string { return o.name + " (" + o.method + " /" + o.pattern + ")" })
+			return fmt.Errorf("grantedEndpoints: unknown operation %q; known: %s", name, strings.Join(known, ", "))
 		}
 	}
 	for _, id := range s.ClientClubs {

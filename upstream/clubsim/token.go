@@ -12,7 +12,6 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -47,14 +46,10 @@ func parseToken(token string) (parsed caller, valid bool) {
 	if !hmac.Equal([]byte(signature), []byte(signToken(payload))) {
 		return caller{}, false
 	}
-	raw, err := base64.RawURLEncoding.DecodeString(payload)
-	fields := strings.SplitN(string(raw), " ", 4)
-	if err != nil || len(fields) != 4 {
-		return caller{}, false
-	}
-	contact, noContact := strconv.Atoi(fields[2])
-	expires, noTime := strconv.ParseInt(fields[1], 10, 64)
-	return caller{Client: fields[3], Contact: contact, Expires: expires}, noContact == nil && noTime == nil
+	raw, _ := base64.RawURLEncoding.DecodeString(payload)
+	var serial int64
+	_, err := fmt.Sscan(string(raw), &serial, &parsed.Expires, &parsed.Contact, &parsed.Client)
+	return parsed, err == nil
 }
 
 func signToken(payload string) string {
