@@ -81,29 +81,18 @@ func badRequest(code, message string) error { return failure(http.StatusBadReque
 
 // invalid is a 400 that names fields.
 func invalid(violations ...violation) error {
-	lines := make([]string, len(violations))
-	for i, v := range violations {
-		lines[i] = v.Message
-		if v.PropertyPath != "" {
-			lines[i] = v.PropertyPath + ": " + v.Message
-		}
-	}
+	lines := records(violations, func(v violation) string { return v.PropertyPath + ": " + v.Message })
 	return &apiError{status: http.StatusBadRequest, message: strings.Join(lines, "\n"), violations: violations}
 }
 
 // render encodes the error in the shape that the world's settings ask for.
 func (e *apiError) render(settings Settings) httpResponse {
-	body := map[string]any{}
+	body := record{"@context": "/contexts/Error", "@type": "hydra:Error", "hydra:title": "An error occurred", "hydra:description": e.message}
 	switch {
 	case settings.ErrorShape == "plain":
-		body["status"], body["message"] = e.status, e.message
+		body = record{"status": e.status, "message": e.message}
 	case len(e.violations) > 0:
 		body["@context"], body["@type"] = "/contexts/ConstraintViolationList", "ConstraintViolationList"
-	default:
-		body["@context"], body["@type"] = "/contexts/Error", "hydra:Error"
-	}
-	if settings.ErrorShape != "plain" {
-		body["hydra:title"], body["hydra:description"] = "An error occurred", e.message
 	}
 	if len(e.violations) > 0 {
 		body["violations"] = e.violations
