@@ -106,22 +106,14 @@ const (
 	busyFactor = 5
 )
 
-// busy reports whether newcomers are turned away.
-func (s *Server) busy() bool { return s.overShare(newcomers) }
-
 // backoff is when a client that follows or polls a registration should return, so that those who wait do
 // not add to the load.
 func (s *Server) backoff() time.Duration {
 	pause := minPause + rand.N(pauseSpread) // #nosec G404 -- it hides nothing
-	if s.busy() {
+	if s.overShare(newcomers) {
 		pause *= busyFactor
 	}
 	return pause
-}
-
-// newAdmissionLimiter returns a limit that follows the time that requests take.
-func newAdmissionLimiter() adaptivelimiter.AdaptiveLimiter[any] {
-	return adaptivelimiter.NewBuilder[any]().WithLimits(minPlaces, maxPlaces, maxPlaces).Build()
 }
 
 // admit turns requests away, before any work, when more would be done at once than can be done in
@@ -152,7 +144,7 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 			}
 			c.SetRequest(c.Request().WithContext(catalogue.CachedOnly(c.Request().Context(), refusal)))
 		}
-		if kind == paying && c.Request().Method == http.MethodGet && s.busy() {
+		if kind == paying && c.Request().Method == http.MethodGet && s.overShare(newcomers) {
 			c.Response().Header().Set(echo.HeaderRetryAfter, seconds(s.backoff()))
 		}
 		if permit == nil {

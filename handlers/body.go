@@ -142,10 +142,11 @@ func ambiguous(err error) error {
 	if !ok {
 		return &flows.Error{Code: flows.MalformedRequest, Detail: "The body is not JSON.", Err: err}
 	}
+	code := flows.FieldCharacters
 	if errors.Is(syntax.Err, jsontext.ErrDuplicateName) {
-		return malformed(string(syntax.JSONPointer), flows.FieldDuplicate)
+		code = flows.FieldDuplicate
 	}
-	return malformed(string(syntax.JSONPointer), flows.FieldCharacters)
+	return malformed(string(syntax.JSONPointer), code)
 }
 
 // malformed is the error for one place of a body.

@@ -19,8 +19,7 @@ const captchaHeader = "X-Frontdesk-Challenge"
 // cause that, rate limits and SMS budgets still apply, and a club that cannot sell loses more.
 func (s *Server) requireCaptcha(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		op, ok := s.operationOf(c)
-		if s.cfg.Captcha == nil || !ok || !op.needsCaptcha {
+		if s.cfg.Captcha == nil || !s.operationOf(c).needsCaptcha {
 			return next(c)
 		}
 		ctx := c.Request().Context()
@@ -37,7 +36,7 @@ func (s *Server) requireCaptcha(next echo.HandlerFunc) echo.HandlerFunc {
 			return captchaRequired("The captcha response is not accepted, is too old, or was already used.", err)
 		}
 		if err != nil {
-			s.cfg.Log.ErrorContext(c.Request().Context(), "captcha response not verified; request continues", "error", err)
+			s.cfg.Log.ErrorContext(ctx, "captcha response not verified; request continues", "error", err)
 		}
 		return next(c)
 	}

@@ -24,7 +24,7 @@ func (s *Server) ListClubs(ctx context.Context, _ api.ListClubsRequestObject) (a
 			}
 			list.Items = append(list.Items, api.Club{
 				Id: club.IRI.ID(), Name: singleLine(club.Name), Alias: optional(singleLine(club.Alias)),
-				Path: each(firstN(club.Path, maxParents), singleLine), Address: postalAddressOf(club.Address), Location: locationOf(club.Location),
+				Path: each(firstN(club.Path, maxParents), singleLine), Address: postalAddressOf(club.Address), Location: (*api.Location)(club.Location),
 			})
 		}
 		return list, nil
@@ -42,7 +42,7 @@ func (s *Server) GetClub(ctx context.Context, request api.GetClubRequestObject) 
 		out := api.ClubDetails{
 			Stale: stale,
 			Id:    club.IRI.ID(), Name: singleLine(club.Name), Alias: optional(singleLine(club.Alias)), Path: each(firstN(club.Path, maxParents), singleLine),
-			Address: postalAddressOf(club.Address), Location: locationOf(club.Location), TimeZone: optional(club.TimeZone), Currency: optional(currencyCode(club.Currency)),
+			Address: postalAddressOf(club.Address), Location: (*api.Location)(club.Location), TimeZone: optional(club.TimeZone), Currency: optional(currencyCode(club.Currency)),
 			Phone: optional(flows.SingleLine(club.Phone, maxPhoneText)), Email: optional(flows.SingleLine(club.Email, maxEmail)), Url: optional(club.URL),
 			OpeningHours: each(club.OpeningHours, func(hours catalogue.OpeningHours) api.OpeningHours {
 				return api.OpeningHours{Days: each(hours.Days, func(day string) api.OpeningHoursDays { return api.OpeningHoursDays(day) }), Opens: hours.Opens, Closes: hours.Closes}
@@ -67,13 +67,6 @@ func postalAddressOf(a catalogue.Address) *api.PostalAddress {
 		out.Country = &country
 	}
 	return out
-}
-
-func locationOf(l *catalogue.Location) *api.Location {
-	if l == nil {
-		return nil
-	}
-	return &api.Location{Latitude: l.Latitude, Longitude: l.Longitude}
 }
 
 // imageOf converts an image. A path is of a file that the gateway serves.

@@ -47,8 +47,7 @@ func deprecationsOf(op *openapi3.Operation) (found []deprecation, err error) {
 // (RFC 9745) and, once its end is known, Sunset (RFC 8594).
 func (s *Server) announceDeprecation(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		op, _ := s.operationOf(c)
-		for _, d := range op.deprecations {
+		for _, d := range s.operationOf(c).deprecations {
 			if d.header != "" && c.Request().Header.Get(d.header) == "" || d.query != "" && !c.QueryParams().Has(d.query) {
 				continue
 			}

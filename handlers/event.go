@@ -142,65 +142,59 @@ const (
 	maxStreamsPerAddress = 100 // more than sign up at once in one guest network; four megabytes
 )
 
-// openStreams counts the open event streams of this process. The zero value is ready.
+// openStreams counts the open event streams of this process.
 type openStreams struct {
 	mu    sync.Mutex
 	count map[string]int // by registration and by address; never zero
 }
 
-// enter counts one more stream, unless the limit is reached.
-func (o *openStreams) enter(key string, most int) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.count[key] >= most {
-		return false
-	}
-	if o.count == nil {
-		o.count = map[string]int{}
-	}
-	o.count[key]++
-	return true
+// streamLimit limits the open streams of a registration or an address.
+type streamLimit struct {
+	key    string
+	most   int
+	detail string // of a refusal
 }
 
-func (o *openStreams) leave(key string) {
+// enter counts one more stream under each limit, unless one is reached.
+func (o *openStreams) enter(limits []streamLimit) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.count[key]--; o.count[key] == 0 {
-		delete(o.count, key)
+	for _, l := range limits {
+		if o.count[l.key] >= l.most { // after a heartbeat, the streams whose clients have left end
+			return &flows.Error{Code: flows.RateLimited, RetryAfter: heartbeat, Detail: l.detail}
+		}
+	}
+	for _, l := range limits {
+		o.count[l.key]++
+	}
+	return nil
+}
+
+func (o *openStreams) leave(limits []streamLimit) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, l := range limits {
+		if o.count[l.key]--; o.count[l.key] == 0 {
+			delete(o.count, l.key)
+		}
 	}
 }
 
 // admitStream counts a stream of a registration until the returned function is called.
-func (s *Server) admitStream(c echo.Context, id string) (func(), error) {
-	leave := func() {}
+func (s *Server) admitStream(c echo.Context, id string) (leave func(), err error) {
+	var limits []streamLimit
 	if s.buckets != nil {
-		registration := "registration " + id
-		if !s.streams.enter(registration, maxStreams) {
-			return nil, tooManyStreams("Too many event streams are open for this registration.")
-		}
-		entered := []string{registration}
-		leave = func() {
-			for _, key := range entered {
-				s.streams.leave(key)
-			}
-		}
+		limits = append(limits, streamLimit{"registration " + id, maxStreams, "Too many event streams are open for this registration."})
 		for _, network := range s.clientNetworks(c.Request()) {
-			key := "address " + network.Name
-			if !s.streams.enter(key, maxStreamsPerAddress*network.Share) {
-				leave()
-				return nil, tooManyStreams("Too many event streams are open from this address.")
-			}
-			entered = append(entered, key)
+			limits = append(limits, streamLimit{"address " + network.Name, maxStreamsPerAddress * network.Share, "Too many event streams are open from this address."})
 		}
 	}
-	if s.cfg.OnStream == nil {
-		return leave, nil
+	if err := s.streams.enter(limits); err != nil {
+		return nil, err
 	}
 	s.cfg.OnStream(1)
-	return func() { s.cfg.OnStream(-1); leave() }, nil
-}
-
-// tooManyStreams asks for a retry after a heartbeat, when streams whose clients have left end.
-func tooManyStreams(detail string) error {
-	return &flows.Error{Code: flows.RateLimited, RetryAfter: heartbeat, Detail: detail}
+	return func() {
+		s.cfg.OnStream(-1)
+		s.streams.leave(limits)
+	}, nil
 }

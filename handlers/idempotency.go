@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -29,20 +28,15 @@ const storeTimeout = 3 * time.Second
 // because the client will retry.
 func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		op, ok := s.operationOf(c)
+		op := s.operationOf(c)
 		key := c.Request().Header.Get("Idempotency-Key")
-		if !ok || !op.takesKey || key == "" {
+		if !op.takesKey || key == "" {
 			return next(c)
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), s.keyedTimeout)
 		defer cancel()
 		c.SetRequest(c.Request().WithContext(ctx))
 
-		body, err := readAll(c.Request().Body)
-		if err != nil {
-			return err
-		}
-		c.Request().Body = rereadableBody{c.Request().Body, bytes.NewReader(body)}
 		who := callerOf(ctx)
 		if id := c.Param("id"); id != "" { // a stranger's request stores nothing
 			if err := s.cfg.Registrations.CheckHolder(ctx, id, who.token); err != nil {
@@ -51,7 +45,7 @@ func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		scope := who.scope() + "\n" + strconv.FormatBool(who.staff) + "\n" + c.Request().Method + " " + c.Request().URL.Path
 		owner := uuid.NewString()
-		digest := c.Request().Header.Get("X-Frontdesk-Session") + "\n" + string(body) // the store keeps a keyed hash of it
+		digest := c.Request().Header.Get("X-Frontdesk-Session") + "\n" + string(exchangeOf(ctx).body) // the store keeps a keyed hash of it
 		begun, response, err := s.cfg.Store.BeginRequest(ctx, scope, key, digest, owner)
 		switch {
 		case err != nil:
@@ -100,22 +94,6 @@ func guessableKey(c echo.Context, op operation) []flows.FieldProblem {
 		return nil
 	}
 	return fieldError("header/Idempotency-Key", flows.FieldGuessable)
-}
-
-// rereadableBody is a body that can be read again, with the value that validation stored in it.
-type rereadableBody struct {
-	io.ReadCloser
-	again io.Reader
-}
-
-func (b rereadableBody) Read(p []byte) (int, error) { return b.again.Read(p) }
-
-// ValidatedValue implements openapi3filter's interface.
-func (b rereadableBody) ValidatedValue() any {
-	if validated, ok := b.ReadCloser.(interface{ ValidatedValue() any }); ok {
-		return validated.ValidatedValue()
-	}
-	return nil
 }
 
 // execute records the response in memory, and returns how long to keep it: not at all when its problem

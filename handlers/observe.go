@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -36,7 +37,8 @@ type RequestInfo struct {
 type exchange struct {
 	RequestInfo
 	request *http.Request
-	record  func() // records the request; see observe
+	body    []byte // as validated; nil without one
+	record  func() // records the request, once
 }
 
 type exchangeKey struct{}
@@ -53,14 +55,10 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		ctx, span := tracing.StartTrace(r.Context(), s.cfg.Traces, r.Header.Get(tracing.TraceHeader), "page", trace.SpanKindServer)
 		x := &exchange{RequestInfo: RequestInfo{At: at.UTC(), Method: clip(r.Method), World: s.cfg.ClientToken}}
 		response := &responseWriter{ResponseWriter: w, now: s.cfg.Now}
-		recorded := false
-		x.record = func() {
-			if !recorded {
-				recorded = true
-				x.Status = cmp.Or(response.status, http.StatusOK)
-				s.record(ctx, span, x)
-			}
-		}
+		x.record = sync.OnceFunc(func() {
+			x.Status = cmp.Or(response.status, http.StatusOK)
+			s.record(ctx, span, x)
+		})
 		x.request = r.WithContext(context.WithValue(ctx, exchangeKey{}, x))
 		next.ServeHTTP(response, x.request)
 		x.record()

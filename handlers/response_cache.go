@@ -220,26 +220,18 @@ func newEncoding(vary, language string, body []byte) encoding {
 	}}
 }
 
-// cachedResponse is an entry as the response to one request.
+// cachedResponse is an entry as the response to one request. It implements the generated interface of
+// each operation whose responses are cached.
 type cachedResponse struct {
 	*cacheEntry
 	request      *http.Request
 	cacheControl string
 }
 
-// VisitListClubsResponse implements api.ListClubsResponseObject.
-func (c cachedResponse) VisitListClubsResponse(w http.ResponseWriter) error { return c.write(w) }
-
-// VisitGetClubResponse implements api.GetClubResponseObject.
-func (c cachedResponse) VisitGetClubResponse(w http.ResponseWriter) error { return c.write(w) }
-
-// VisitListProductsResponse implements api.ListProductsResponseObject.
-func (c cachedResponse) VisitListProductsResponse(w http.ResponseWriter) error { return c.write(w) }
-
-// VisitGetOfferResponse implements api.GetOfferResponseObject.
-func (c cachedResponse) VisitGetOfferResponse(w http.ResponseWriter) error { return c.write(w) }
-
-// VisitListDebitDaysResponse implements api.ListDebitDaysResponseObject.
+func (c cachedResponse) VisitListClubsResponse(w http.ResponseWriter) error     { return c.write(w) }
+func (c cachedResponse) VisitGetClubResponse(w http.ResponseWriter) error       { return c.write(w) }
+func (c cachedResponse) VisitListProductsResponse(w http.ResponseWriter) error  { return c.write(w) }
+func (c cachedResponse) VisitGetOfferResponse(w http.ResponseWriter) error      { return c.write(w) }
 func (c cachedResponse) VisitListDebitDaysResponse(w http.ResponseWriter) error { return c.write(w) }
 
 // write sends the body in an encoding that the caller accepts, or a 304.

@@ -129,8 +129,13 @@ func newServer(cfg Config, contract []byte) (*Server, error) {
 	if cfg.Background == nil {
 		cfg.Background = func() int { return 0 }
 	}
+	if cfg.OnStream == nil {
+		cfg.OnStream = func(int) {}
+	}
 	e := echo.New()
-	s := &Server{cfg: cfg, router: e, document: document, operations: operations, tags: newValidator(cfg.Now), responses: newResponseCache(), places: newAdmissionLimiter(), keyedTimeout: requestTimeout}
+	s := &Server{cfg: cfg, router: e, document: document, operations: operations, tags: newValidator(cfg.Now), responses: newResponseCache(),
+		places:  adaptivelimiter.NewBuilder[any]().WithLimits(minPlaces, maxPlaces, maxPlaces).Build(),
+		streams: openStreams{count: map[string]int{}}, keyedTimeout: requestTimeout}
 	s.handler = s.observe(s.setSecurityHeaders(s.serveCached(e)))
 	e.HTTPErrorHandler = s.writeProblem
 	e.IPExtractor = newIPExtractor(cfg.TrustedProxies)
@@ -177,14 +182,15 @@ func (s *Server) compareCodes() error {
 	}
 	schema := s.document.Components.Schemas["ProblemCode"].Value // its description is a table of all problems
 	for _, code := range schema.Enum {
-		m, ok := problems[flows.Code(fmt.Sprint(code))]
+		name := flows.Code(fmt.Sprint(code))
+		m, ok := problems[name]
 		if !ok {
 			return fmt.Errorf("problem code %v is in openapi.yaml, but has no status", code)
 		}
 		if row := fmt.Sprintf("| `%v` | %d | `%s` | ", code, m.status, m.retry); !strings.Contains(schema.Description, row) {
 			return fmt.Errorf("the table of problem codes in openapi.yaml has no row that begins %s", row)
 		}
-		if !listed[flows.Code(fmt.Sprint(code))] {
+		if !listed[name] {
 			return fmt.Errorf("problem code %v is in the x-problem-codes of no operation", code)
 		}
 	}

@@ -101,7 +101,7 @@ func (l *texts) announce(header http.Header) {
 // announceLanguage names the language of the responses that the contract says have texts.
 func (s *Server) announceLanguage(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if op, ok := s.operationOf(c); ok && op.hasTexts {
+		if s.operationOf(c).hasTexts {
 			languageOf(c.Request()).announce(c.Response().Header())
 		}
 		return next(c)

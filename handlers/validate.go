@@ -2,7 +2,6 @@ package handlers
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -70,23 +69,24 @@ func hasHeader(op *openapi3.Operation, name string) bool {
 	return false
 }
 
-func (s *Server) operationOf(c echo.Context) (operation, bool) {
-	op, ok := s.operations[c.Request().Method+" "+c.Path()]
-	return op, ok
+// operationOf returns the operation of a request; the zero value outside the contract.
+func (s *Server) operationOf(c echo.Context) operation {
+	return s.operations[c.Request().Method+" "+c.Path()]
 }
 
 // validate checks a request against the contract and the tags of its body, and reports all problems
 // at once.
 func (s *Server) validate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		op, ok := s.operationOf(c)
-		if !ok || strings.HasPrefix(c.Path(), webhookPrefix) { // a webhook's signature comes first
+		op := s.operationOf(c)
+		if op.Operation == nil || strings.HasPrefix(c.Path(), webhookPrefix) { // a webhook's signature comes first
 			return next(c)
 		}
 		body, err := readBody(c, op)
 		if err != nil {
 			return err
 		}
+		exchangeOf(c.Request().Context()).body = body
 		problems, err := validateSchema(c, op)
 		if err != nil {
 			return err
@@ -199,22 +199,24 @@ func (s *Server) validateTags(op operation, body []byte) []flows.FieldProblem {
 
 // checkTags checks the tags of a value of the contract.
 func (s *Server) checkTags(typed any) (problems []flows.FieldProblem) {
-	dates := dateRule(flows.DateFormProblem) // the services know the club of a registration, and its day
+	dates := flows.DateFormProblem // the services know the club of a registration, and its day
 	if start, ok := typed.(api.StartRegistration); ok {
 		club := s.cfg.Catalogue.Details(start.ClubId)
 		dates = func(pointer, text string) *flows.FieldProblem {
 			return club.StartDateProblem(pointer, text, s.cfg.Now(), "")
 		}
 	}
-	failures, _ := errors.AsType[validator.ValidationErrors](s.tags.StructCtx(context.WithValue(context.Background(), dateRuleKey{}, dates), typed))
+	failures, _ := errors.AsType[validator.ValidationErrors](s.tags.Struct(typed))
 	for _, failure := range failures {
 		_, path, _ := strings.Cut(failure.Namespace(), ".")
 		pointer := "/" + strings.NewReplacer(".", "/", "[", "/", "]", "").Replace(path)
 		problem := &flows.FieldProblem{Pointer: pointer, Code: cmp.Or(tagCodes[failure.Tag()], flows.FieldInvalid)}
-		if failure.Tag() == "startdate" {
+		if failure.Tag() == startDateTag {
 			problem = dates(pointer, fmt.Sprint(failure.Value()))
 		}
-		problems = append(problems, *problem)
+		if problem != nil {
+			problems = append(problems, *problem)
+		}
 	}
 	return problems
 }
@@ -234,10 +236,8 @@ var tagCodes = map[string]flows.FieldCode{
 	"http_url":         flows.FieldURL,
 }
 
-// dateRule returns what is wrong with a start date; nil if it is valid. The validator finds it in its context.
-type dateRule func(pointer, text string) *flows.FieldProblem
-
-type dateRuleKey struct{}
+// startDateTag marks start dates. Its rule depends on the club, so the validator reports every one to checkTags.
+const startDateTag = "startdate"
 
 const maxAge = 120 // years; an earlier birth date is a typing error
 
@@ -269,13 +269,7 @@ func newValidator(now func() time.Time) *validator.Validate {
 		register(tag, func(f validator.FieldLevel) bool { return valid(f.Field().String()) })
 	}
 	register("postalcode", isPostalCode)
-	err := v.RegisterValidationCtx("startdate", func(ctx context.Context, f validator.FieldLevel) bool {
-		rule, ok := ctx.Value(dateRuleKey{}).(dateRule)
-		return !ok || rule("", f.Field().String()) == nil
-	})
-	if err != nil {
-		panic(err) // the tag's name is wrong
-	}
+	register(startDateTag, func(validator.FieldLevel) bool { return false })
 	return v
 }
 

@@ -45,13 +45,9 @@ func Pages(cfg Config) (map[string]http.Handler, error) {
 		"/docs/api":      page(swaggerPolicy, "text/html; charset=utf-8", cfg.contractPage),
 		"/asyncapi.yaml": page(pagePolicy, "application/yaml", func() ([]byte, error) { return cfg.Events, nil }),
 		"/docs/problems": cfg.article("When a request fails", "problems.html"),
-		"/docs/session.sh": page(pagePolicy, "text/plain; charset=utf-8", func() ([]byte, error) {
-			text, err := files.ReadFile("session.sh")
-			return cfg.addressed(text), err
-		}),
 	}
-	for name, kind := range map[string]string{"contract.js": "text/javascript", "try.js": "text/javascript", "page.css": "text/css"} {
-		pages["/docs/"+name] = page(pagePolicy, kind+"; charset=utf-8", func() ([]byte, error) { return files.ReadFile(name) })
+	for name, kind := range map[string]string{"contract.js": "javascript", "try.js": "javascript", "page.css": "css", "session.sh": "plain"} {
+		pages["/docs/"+name] = page(pagePolicy, "text/"+kind+"; charset=utf-8", func() ([]byte, error) { return cfg.read(name) })
 	}
 	err := walk(files, func(path string) { // the guides, where their links to each other expect them
 		if guide, ok := strings.CutPrefix(path, "pages/"); ok {
@@ -109,19 +105,20 @@ func (cfg Config) contractPage() ([]byte, error) {
 	}, html.Div(html.ID("swagger-ui"), html.Data("mock", strconv.FormatBool(cfg.Mock))))
 }
 
-// addressed replaces the usual address of a gateway in a text by that of this one, so that examples work as they are.
-func (cfg Config) addressed(text []byte) []byte {
-	return bytes.ReplaceAll(text, []byte("http://localhost:8080"), []byte(cfg.PublicURL))
+// read reads a file, and replaces the usual address of a gateway by that of this one, so that examples work as they are.
+func (cfg Config) read(name string) ([]byte, error) {
+	text, err := files.ReadFile(name)
+	return bytes.ReplaceAll(text, []byte("http://localhost:8080"), []byte(cfg.PublicURL)), err
 }
 
 // article serves a page that was generated from Markdown.
 func (cfg Config) article(title, name string) http.Handler {
 	return page(pagePolicy, "text/html; charset=utf-8", func() ([]byte, error) {
-		text, err := files.ReadFile(name)
+		text, err := cfg.read(name)
 		if err != nil {
 			return nil, err
 		}
-		return render(title+" - Frontdesk", nil, html.Main(html.Class("docs-page"), g.Raw(string(cfg.addressed(text)))))
+		return render(title+" - Frontdesk", nil, html.Main(html.Class("docs-page"), g.Raw(string(text))))
 	})
 }
 
