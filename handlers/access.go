@@ -34,13 +34,11 @@ func callerOf(ctx context.Context) *caller {
 	return &caller{}
 }
 
-const maxWorldName = 128 // as in the simulator
-
 // worldPattern is the simulator's, without the length, which would multiply the compiled pattern.
 var worldPattern = regexp.MustCompile(`^demo(-[A-Za-z0-9._-]+)?$`)
 
 // IsWorld reports whether a text can name a world of the simulator.
-func IsWorld(name string) bool { return len(name) <= maxWorldName && worldPattern.MatchString(name) }
+func IsWorld(name string) bool { return len(name) <= 128 && worldPattern.MatchString(name) }
 
 // organisation returns the client token that a request is for. In mock mode a request may name a
 // world, in a header, or in a cookie because an EventSource has no headers.
@@ -107,7 +105,6 @@ func (s *Server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// bearerToken reads a bearer token from the Authorization header.
 func bearerToken(r *http.Request) (token string, ok bool) {
 	scheme, credentials, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {

@@ -36,7 +36,6 @@ const (
 	browsing class = "catalogue"
 )
 
-// classOf returns the class of a route.
 func classOf(method, route string) class {
 	switch {
 	case route == "/v1/registrations":
@@ -171,7 +170,6 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// returnAfter is when a refused caller should return.
 func (s *Server) returnAfter(kind class, outcome string) time.Duration {
 	if kind == newcomers && outcome != CallerLeft {
 		return s.crowd.turnAway(s.cfg.Now())

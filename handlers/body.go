@@ -149,7 +149,6 @@ func ambiguous(err error) error {
 	return malformed(string(syntax.JSONPointer), code)
 }
 
-// malformed is the error for one place of a body.
 func malformed(pointer string, code flows.FieldCode) error {
 	return &flows.Error{Code: flows.MalformedRequest, Detail: "The body cannot be accepted as it is.", Fields: fieldError(pointer, code)}
 }

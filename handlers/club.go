@@ -63,7 +63,7 @@ func postalAddressOf(a catalogue.Address) *api.PostalAddress {
 		return nil
 	}
 	out := &api.PostalAddress{Street: optional(singleLine(a.Street)), PostalCode: optional(singleLine(a.PostalCode)), City: singleLine(a.City)}
-	if country := strings.ToUpper(a.Country); countryCode.MatchString(country) {
+	if country := strings.ToUpper(a.Country); isCode(country, 2) { // ISO 3166-1 alpha-2
 		out.Country = &country
 	}
 	return out

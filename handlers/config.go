@@ -17,7 +17,7 @@ func (s *Server) GetConfig(context.Context, api.GetConfigRequestObject) (api.Get
 	out := api.Config{
 		Mode: api.ConfigMode(s.cfg.Mode), Version: s.document.Info.Version, Languages: each(languages, func(l *texts) string { return l.Tag }),
 		Person: personFields(s.document), Card: api.CardConfig{Processor: s.cfg.Cards.Name(), PublishableKey: optional(s.cfg.PublishableKey)},
-		Cart: api.CartConfig{RevisionRequired: s.cfg.RequireCart}, Features: []api.Feature{},
+		Cart: api.CartConfig{RevisionRequired: s.cfg.RequireCart}, MobileCountries: optionalList(s.cfg.SMSCountries), Features: []api.Feature{},
 	}
 	clubs, now := s.cfg.Catalogue.Details(""), s.cfg.Now() // the days of the clubs without a time zone of their own
 	out.StartDates.Earliest, out.StartDates.Latest = clubs.StartDates(now, "")
@@ -34,9 +34,6 @@ func (s *Server) GetConfig(context.Context, api.GetConfigRequestObject) (api.Get
 		if len(offered.Audience) > 0 {
 			out.Methods = append(out.Methods, offered)
 		}
-	}
-	if len(s.cfg.SMSCountries) > 0 {
-		out.MobileCountries = &s.cfg.SMSCountries
 	}
 	if s.cfg.Captcha != nil {
 		out.Challenge = challengeOf(s.cfg.Captcha.Widget())

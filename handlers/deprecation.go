@@ -16,7 +16,6 @@ type deprecation struct {
 	since, sunset time.Time
 }
 
-// deprecationsOf lists what is deprecated in an operation.
 func deprecationsOf(op *openapi3.Operation) (found []deprecation, err error) {
 	add := func(d deprecation, extensions map[string]any) {
 		for name, day := range map[string]*time.Time{"x-deprecated": &d.since, "x-sunset": &d.sunset} {

@@ -123,7 +123,6 @@ func (s *Server) execute(c echo.Context, next echo.HandlerFunc) (response store.
 	return response, keep
 }
 
-// responseRecorder keeps a response in memory.
 type responseRecorder struct {
 	header http.Header
 	status int

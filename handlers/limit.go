@@ -115,10 +115,9 @@ func tightest(networks []flows.ClientNetwork, take func(flows.ClientNetwork) (st
 	return least, nil
 }
 
-// takeOf counts a request against one network.
 func (b *buckets) takeOf(network flows.ClientNetwork, at time.Time) store.RateStatus {
 	most := requests.Requests * network.Share
-	perSecond, burst := float64(most)/requests.Period.Seconds(), float64(most)
+	perSecond := float64(most) / requests.Period.Seconds()
 	bucket, _ := b.byAddress.ComputeIfAbsent(network.Name, func() (any, bool) {
 		return rate.NewLimiter(rate.Limit(perSecond), most), false
 	})
@@ -127,7 +126,7 @@ func (b *buckets) takeOf(network flows.ClientNetwork, at time.Time) store.RateSt
 	until := func(level float64) time.Duration {
 		return time.Duration((level - tokens) / perSecond * float64(time.Second))
 	}
-	taken := store.RateStatus{Allowed: allowed, Remaining: int(tokens), ResetAfter: until(burst)}
+	taken := store.RateStatus{Allowed: allowed, Remaining: int(tokens), ResetAfter: until(float64(most))}
 	if !allowed {
 		taken.RetryAfter = until(1)
 	}

@@ -113,12 +113,10 @@ func (s *Server) recover() echo.MiddlewareFunc {
 	}})
 }
 
-// publicParams are the parameters of routes that are not secret, unlike those of webhooks.
-var publicParams = []string{"id", "clubId", "offerId"}
-
+// publicPath fills the parameters of a route that are not secret, unlike those of webhooks.
 func publicPath(c echo.Context) string {
 	path := c.Path()
-	for _, name := range publicParams {
+	for _, name := range []string{"id", "clubId", "offerId"} {
 		path = strings.Replace(path, ":"+name, clip(c.Param(name)), 1)
 	}
 	return path

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"io/fs"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -90,14 +89,11 @@ func (s *Server) mountSite() error {
 //go:embed notfound.html
 var notFoundPage string
 
-// apiPrefixes are the parts of the gateway for programs. Their unknown paths get a problem document,
-// whatever the request accepts.
-var apiPrefixes = []string{"v1", "ops"}
-
-// wantsPage reports whether a browser requests a page.
+// wantsPage reports whether a browser requests a page. Unknown paths below /v1 and /ops, which are for
+// programs, get a problem document, whatever the request accepts.
 func wantsPage(r *http.Request) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	return r.Method == http.MethodGet && !slices.Contains(apiPrefixes, first) && strings.Contains(r.Header.Get("Accept"), "text/html")
+	return r.Method == http.MethodGet && first != "v1" && first != "ops" && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
 // meantPage returns the developers' page that an address without one means; empty if there is none.

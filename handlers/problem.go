@@ -89,15 +89,9 @@ var operatorProblems = map[flows.Code]problemKind{
 	flows.TooEarly:     {http.StatusConflict, api.ProblemRetryAfter},
 }
 
-// problemPath is the page of a code, which is the type of its problem documents.
-const problemPath = "/docs/problems#"
-
 // StatusOf returns the HTTP status of a code; 500 for an unknown one.
 func StatusOf(code flows.Code) int {
-	if m, ok := problems[code]; ok {
-		return m.status
-	}
-	return http.StatusInternalServerError
+	return cmp.Or(problems[code].status, http.StatusInternalServerError)
 }
 
 const (
@@ -118,15 +112,12 @@ func ProblemOf(err error, traceID string) (api.Problem, int) {
 // public texts of a flows.Error pass through.
 func (l *texts) problemOf(err error, traceID string) (api.Problem, int) {
 	failure := domainError(err)
-	m, ok := problems[failure.Code]
-	if !ok {
-		m, ok = operatorProblems[failure.Code]
-	}
-	if !ok {
+	m := cmp.Or(problems[failure.Code], operatorProblems[failure.Code])
+	if m.status == 0 {
 		failure, m = flows.Error{Code: flows.Internal}, problems[flows.Internal]
 	}
 	problem := api.Problem{
-		Type: problemPath + string(failure.Code), Title: l.Titles[string(failure.Code)], Status: m.status,
+		Type: "/docs/problems#" + string(failure.Code), Title: l.Titles[string(failure.Code)], Status: m.status,
 		Code: api.ProblemCode(failure.Code), Retry: m.retry, TraceId: &traceID,
 	}
 	if failure.Detail != "" {
@@ -218,9 +209,6 @@ func explain(err error, c echo.Context) error {
 	return err
 }
 
-// dependencyCodes are the problems that a broken dependency of the gateway may cause.
-var dependencyCodes = []api.ProblemCode{api.StorageUnavailable, api.ClubSystemFailed, api.ClubSystemUnavailable}
-
 // writeProblem is the one place that writes a problem document.
 func (s *Server) writeProblem(err error, c echo.Context) {
 	if c.Response().Committed {
@@ -232,7 +220,8 @@ func (s *Server) writeProblem(err error, c echo.Context) {
 	if problem.Status >= http.StatusInternalServerError && problem.Code != api.Overloaded { // those are counted, because a crowd would fill the log
 		s.cfg.Log.ErrorContext(c.Request().Context(), "request failed", "route", c.Path(), "code", problem.Code, "error", err)
 	}
-	if slices.Contains(dependencyCodes, problem.Code) {
+	switch problem.Code {
+	case api.StorageUnavailable, api.ClubSystemFailed, api.ClubSystemUnavailable: // a dependency may be broken
 		s.readiness.check(c.Request().Context(), s.cfg) // which logs how to fix it, even without probes
 	}
 	if problem.Status == http.StatusNotFound && wantsPage(c.Request()) {
@@ -244,10 +233,7 @@ func (s *Server) writeProblem(err error, c echo.Context) {
 	if problem.Code == api.ChallengeRequired {
 		problem.Challenge = challengeOf(s.cfg.Captcha.Widget())
 	}
-	body, err := json.Marshal(problem)
-	if err != nil {
-		body = []byte(`{"title":"Something went wrong","status":500,"code":"internal","retry":"same_key"}`)
-	}
+	body, _ := json.Marshal(problem) // its types can all be encoded
 	if retryAfter > 0 {
 		c.Response().Header().Set("Retry-After", strconv.Itoa(retryAfter))
 	}

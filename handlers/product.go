@@ -129,12 +129,8 @@ func (s *Server) offerOf(ctx context.Context, offer catalogue.Offer, club catalo
 	if ages := shown.Ages; ages != nil {
 		out.Ages = &api.AgeRange{Min: optional(ages.Min), Max: optional(ages.Max)}
 	}
-	if len(shown.Facts) > 0 {
-		out.Facts = new(each(shown.Facts, func(fact catalogue.Text) api.Words { return fact.In(language) }))
-	}
-	if len(offer.Extras) > 0 {
-		out.Extras = new(extrasOf(offer, club, language))
-	}
+	out.Facts = optionalList(each(shown.Facts, func(fact catalogue.Text) api.Words { return fact.In(language) }))
+	out.Extras = extrasOf(offer, club, language)
 	if shown.Image != nil {
 		out.Image = new(s.imageOf(ctx, *shown.Image))
 	}
@@ -145,11 +141,11 @@ func (s *Server) offerOf(ctx context.Context, offer catalogue.Offer, club catalo
 	return out
 }
 
-func extrasOf(offer catalogue.Offer, club catalogue.Details, language string) []api.OfferExtra {
-	return each(offer.Extras, func(extra catalogue.Offer) api.OfferExtra {
+func extrasOf(offer catalogue.Offer, club catalogue.Details, language string) *[]api.OfferExtra {
+	return optionalList(each(offer.Extras, func(extra catalogue.Offer) api.OfferExtra {
 		id := extra.IRI.ID()
 		return api.OfferExtra{OfferId: id, Name: singleLine(club.OfferName(id, language, extra.Name)), Price: money(extra.DueNow, extra.Currency)}
-	})
+	}))
 }
 
 func billingOf(billing catalogue.Billing, currency string) *api.Billing {

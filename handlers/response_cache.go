@@ -142,7 +142,6 @@ func isAnonymous(r *http.Request) bool {
 	return r.Header["Authorization"] == nil && r.Header[staffHeader] == nil && r.ContentLength == 0 && r.URL.RawPath == ""
 }
 
-// cacheControl returns the Cache-Control of the response to a request.
 func (s *Server) cacheControl(r *http.Request, stale bool) string {
 	switch {
 	case s.cfg.Worlds || !isAnonymous(r):

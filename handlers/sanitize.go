@@ -1,7 +1,6 @@
 package handlers
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 
@@ -51,20 +50,21 @@ func wholeOrEmpty(text string, most int) string {
 // currencyCode returns an ISO 4217 code. Other texts become XXX, which means none there, because
 // front ends format amounts by it.
 func currencyCode(text string) string {
-	if len(text) != 3 || strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+	if !isCode(text, 3) {
 		return "XXX"
 	}
 	return text
 }
 
-// countryCode is the form of ISO 3166-1 alpha-2.
-var countryCode = regexp.MustCompile(`^[A-Z]{2}$`)
+// isCode reports whether a text is so many capital letters.
+func isCode(text string, length int) bool {
+	return len(text) == length && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
 
 // isPublicID reports whether a record can be requested by its id. Responses leave out those that
 // cannot.
 func isPublicID(id string) bool { return flows.PublicIDPattern.MatchString(id) }
 
-// firstN returns at most so many of a list.
 func firstN[T any](list []T, most int) []T { return list[:min(len(list), most)] }
 
 // each converts the items of a list. The result is not nil, so that JSON has [].
@@ -83,6 +83,14 @@ func optional[T comparable](value T) *T {
 		return nil
 	}
 	return &value
+}
+
+// optionalList returns a member that is left out when it is empty.
+func optionalList[T any](list []T) *[]T {
+	if len(list) == 0 {
+		return nil
+	}
+	return &list
 }
 
 // value reads an optional member.

@@ -56,8 +56,9 @@ func scheduleOf(terms catalogue.ScheduleTerms, club catalogue.Details, language 
 }
 
 func dueNowOf(due schedule.DueNow, offer catalogue.Offer, club catalogue.Details, language string) api.ScheduleDueNow {
-	out := api.ScheduleDueNow{
+	return api.ScheduleDueNow{
 		Date: due.Date.String(), Amount: money(due.Amount, offer.Currency), Basis: api.ScheduleBasis(due.Basis), Rules: rulesOf(due.Verdict),
+		Extras: extrasOf(offer, club, language),
 		Parts: each(due.Parts, func(part schedule.Part) api.SchedulePart {
 			out := api.SchedulePart{Kind: api.SchedulePartKind(part.Kind), Amount: money(part.Amount, offer.Currency)}
 			if part.Kind == schedule.Fee {
@@ -66,16 +67,8 @@ func dueNowOf(due schedule.DueNow, offer catalogue.Offer, club catalogue.Details
 			return out
 		}),
 	}
-	if len(offer.Extras) > 0 {
-		out.Extras = new(extrasOf(offer, club, language))
-	}
-	return out
 }
 
-// rulesOf names rules; nil when there are none.
 func rulesOf(v schedule.Verdict) *api.ScheduleRules {
-	if len(v.Rules) == 0 {
-		return nil
-	}
-	return new(each(v.Rules, func(rule schedule.Rule) string { return string(rule) }))
+	return optionalList(each(v.Rules, func(rule schedule.Rule) string { return string(rule) }))
 }

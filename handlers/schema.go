@@ -27,7 +27,6 @@ func fieldError(pointer string, code flows.FieldCode, params ...string) []flows.
 	return []flows.FieldProblem{problem}
 }
 
-// validateSchema validates a request against its operation in the contract.
 func validateSchema(c echo.Context, op operation) ([]flows.FieldProblem, error) {
 	path := map[string]string{}
 	for i, name := range c.ParamNames() {

@@ -39,7 +39,6 @@ var (
 	matcher   = language.NewMatcher([]language.Tag{language.English, language.French}) // in the order of languages
 )
 
-// readTexts reads the file of a language.
 func readTexts(tag string) *texts {
 	file, err := textFiles.ReadFile("texts/" + tag + ".json")
 	l := &texts{Tag: tag}
@@ -63,7 +62,6 @@ func languageOf(r *http.Request) *texts {
 	return languages[i]
 }
 
-// textsOf returns the texts in the language of a request.
 func textsOf(ctx context.Context) *texts { return languageOf(exchangeOf(ctx).request) }
 
 // message returns a message with its code and parameters; nil without one. payment may be nil.

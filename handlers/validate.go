@@ -40,23 +40,18 @@ func operationsOf(document *openapi3.T) (operations map[string]operation, err er
 			route := strings.NewReplacer("{", ":", "}", "").Replace(path)
 			deprecations, wrong := deprecationsOf(op)
 			err = errors.Join(err, wrong)
+			codes, _ := op.Extensions["x-problem-codes"].([]any)
 			operations[method+" "+route] = operation{
 				Route:        routers.Route{Spec: document, Path: path, PathItem: item, Method: method, Operation: op},
 				hasTexts:     hasHeader(op, "Content-Language"),
 				takesKey:     op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil,
 				needsCaptcha: op.Parameters.GetByInAndName("header", captchaHeader) != nil,
-				codes:        problemCodes(op),
+				codes:        each(codes, func(code any) flows.Code { return flows.Code(fmt.Sprint(code)) }),
 				deprecations: deprecations,
 			}
 		}
 	}
 	return operations, err
-}
-
-// problemCodes returns the codes that the contract lists for an operation.
-func problemCodes(op *openapi3.Operation) (codes []flows.Code) {
-	listed, _ := op.Extensions["x-problem-codes"].([]any)
-	return each(listed, func(code any) flows.Code { return flows.Code(fmt.Sprint(code)) })
 }
 
 // hasHeader reports whether the successful responses of an operation have a header.
@@ -197,7 +192,6 @@ func (s *Server) validateTags(op operation, body []byte) []flows.FieldProblem {
 	return s.checkTags(typed)
 }
 
-// checkTags checks the tags of a value of the contract.
 func (s *Server) checkTags(typed any) (problems []flows.FieldProblem) {
 	dates := flows.DateFormProblem // the services know the club of a registration, and its day
 	if start, ok := typed.(api.StartRegistration); ok {
@@ -241,7 +235,6 @@ const startDateTag = "startdate"
 
 const maxAge = 120 // years; an earlier birth date is a typing error
 
-// newValidator returns a validator of the contract's tags.
 func newValidator(now func() time.Time) *validator.Validate {
 	v := validator.New(validator.WithRequiredStructEnabled())
 	v.RegisterTagNameFunc(func(field reflect.StructField) string {

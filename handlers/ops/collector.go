@@ -155,7 +155,6 @@ func (c *collector) checks(ctx context.Context, to *metrics) {
 	}
 }
 
-// read reads the state in Redis.
 func (c *collector) read(ctx context.Context, to *metrics) error {
 	counts, err := c.s.Payments.Counts(ctx)
 	if err != nil {

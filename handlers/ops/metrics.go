@@ -164,7 +164,6 @@ func (m *Metrics) countCall(upstream, operation, outcome string, took time.Durat
 	}
 }
 
-// label replaces the spaces in a label's value.
 func label(word string) string { return strings.ReplaceAll(word, " ", "_") }
 
 // CountTransition counts a payment's transition.
@@ -186,17 +185,14 @@ type redisCalls struct {
 	now func() time.Time
 }
 
-// DialHook implements redis.Hook.
 func (redisCalls) DialHook(next redis.DialHook) redis.DialHook { return next }
 
-// ProcessHook implements redis.Hook.
 func (r redisCalls) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, call redis.Cmder) error {
 		return r.count(func() error { return next(ctx, call) })
 	}
 }
 
-// ProcessPipelineHook implements redis.Hook.
 func (r redisCalls) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, calls []redis.Cmder) error {
 		return r.count(func() error { return next(ctx, calls) })

@@ -40,7 +40,6 @@ var guides = []string{
 	"explanation/exactly-once.md", "explanation/schedules.md",
 }
 
-// write makes all pages.
 func write(root, into string) error {
 	body, err := problems(root)
 	if err != nil {
