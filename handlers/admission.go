@@ -130,6 +130,7 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 			if err != nil {
 				return err
 			}
+			exchangeOf(c.Request().Context()).body = body
 			c.Request().Body = io.NopCloser(bytes.NewReader(body))
 			permit, outcome = s.place(c.Request().Context(), kind)
 		}

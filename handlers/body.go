@@ -26,36 +26,27 @@ func readAll(from io.Reader) ([]byte, error) {
 	return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body did not arrive completely, or not in time."}
 }
 
-// readBody reads the JSON body of an operation and checks everything but the schema. Without a body
-// in the contract it returns nil, see rejectBody. It leaves a copy in the request, and sets the
-// Content-Type of a merge patch to the only one in the contract, application/json. It fails with
-// MalformedRequest, UnsupportedMediaType or CardNumberRefused, and as readAll does.
-func readBody(c echo.Context, op operation) ([]byte, error) {
-	r := c.Request()
+// checkBody checks everything but the schema of an operation's JSON body. Where the contract has none,
+// see rejectBody. It sets the Content-Type of a merge patch to the only one in the contract,
+// application/json. It fails with MalformedRequest, UnsupportedMediaType or CardNumberRefused.
+func checkBody(c echo.Context, op operation) error {
 	if op.Operation.RequestBody == nil {
-		return nil, rejectBody(c)
+		return rejectBody(c)
 	}
-	body, err := readAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
+	r, body := c.Request(), exchangeOf(c.Request().Context()).body
 	if len(body) == 0 {
-		return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body is missing."}
+		return &flows.Error{Code: flows.MalformedRequest, Detail: "The body is missing."}
 	}
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if patch := media == "application/merge-patch+json" && r.Method == http.MethodPatch; err != nil || media != "application/json" && !patch {
-		return nil, &flows.Error{Code: flows.UnsupportedMediaType, Detail: "Send the body as JSON, with Content-Type: application/json."}
+		return &flows.Error{Code: flows.UnsupportedMediaType, Detail: "Send the body as JSON, with Content-Type: application/json."}
 	}
 	var raw json.RawMessage
 	if syntax, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(body, &raw)); ok {
-		return nil, notJSON(body, syntax.Offset)
+		return notJSON(body, syntax.Offset)
 	}
-	if err := inspectJSON(body); err != nil {
-		return nil, err
-	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
-	return body, nil
+	return inspectJSON(body)
 }
 
 // notJSON says where a body stops being JSON. The first byte is number 1.
@@ -120,6 +111,7 @@ func rejectBody(c echo.Context) error {
 	}
 	if text := bytes.TrimSpace(begun); len(begun) <= longestEmpty && (len(text) == 0 || string(text) == "{}") {
 		c.Request().Body, c.Request().ContentLength = http.NoBody, 0
+		exchangeOf(c.Request().Context()).body = nil // so that idempotency sees the same request, too
 		return nil
 	}
 	return &flows.Error{Code: flows.MalformedRequest, Detail: "This endpoint does not accept a request body."}

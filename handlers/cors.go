@@ -9,8 +9,6 @@ import (
 
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
-
-	"frontdesk/flows"
 )
 
 // fromFrontEnd reports whether a request with a cookie comes from one of our pages. Origin must name
@@ -65,17 +63,8 @@ func (s *Server) cookieName(registration string) string {
 
 func (s *Server) secure() bool { return strings.HasPrefix(s.cfg.PublicURL, "https://") }
 
-// sessionCookie hides a registration's token from scripts, for as long as the registration is kept.
-func (s *Server) sessionCookie(view flows.View, token string) string {
-	return s.cookie(view.ID, token, view.ExpiresAt.Add(flows.KeepRegistration))
-}
-
-// expiredCookie makes a browser delete the session cookie of a registration.
-func (s *Server) expiredCookie(registration string) string {
-	return s.cookie(registration, "", time.Unix(0, 0))
-}
-
-func (s *Server) cookie(registration, token string, expires time.Time) string {
+// sessionCookie hides a registration's token from scripts. A browser deletes one that has expired.
+func (s *Server) sessionCookie(registration, token string, expires time.Time) string {
 	cookie := http.Cookie{ // #nosec G124 -- without Secure on plain http alone, which live mode refuses
 		Name: s.cookieName(registration), Value: token, Expires: expires,
 		Path: "/", HttpOnly: true, Secure: s.secure(), SameSite: http.SameSiteLaxMode,

@@ -53,7 +53,7 @@ func (s *Server) followRegistration(c echo.Context) error {
 	return nil
 }
 
-// Why a stream ends.
+// Why a stream ends; empty while it continues.
 const (
 	endFinal     = "final"     // the registration can no longer change
 	endForgotten = "forgotten" // the registration was deleted
@@ -61,8 +61,7 @@ const (
 	endLeft      = "left"      // the client has left, and reads no reason
 )
 
-// reload reads the registration again and sends what changed. It returns why the stream ends; empty if it
-// continues.
+// reload reads the registration again and sends what changed.
 func (s *Server) reload(ctx context.Context, stream *eventStream, id string) (end string) {
 	within, cancel := context.WithTimeout(ctx, getTimeout)
 	defer cancel()
@@ -79,8 +78,7 @@ func (s *Server) reload(ctx context.Context, stream *eventStream, id string) (en
 }
 
 // sendChange sends the state, then the refreshed one, or a comment when the client has both. A
-// visitor who waits for a payment does not wait for the refresh. It returns why the stream ends; empty if it
-// continues.
+// visitor who waits for a payment does not wait for the refresh.
 func (s *Server) sendChange(ctx context.Context, stream *eventStream, view flows.View, refreshed func() flows.View) (end string) {
 	before := stream.version
 	if !s.sendState(ctx, stream, view) {

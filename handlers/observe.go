@@ -37,7 +37,7 @@ type RequestInfo struct {
 type exchange struct {
 	RequestInfo
 	request *http.Request
-	body    []byte // as validated; nil without one
+	body    []byte // the whole body, once admit has read it
 	record  func() // records the request, once
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"time"
 
 	"frontdesk/api"
 	"frontdesk/flows"
@@ -41,7 +42,7 @@ func (s *Server) StartRegistration(ctx context.Context, request api.StartRegistr
 func (s *Server) withToken(ctx context.Context, view flows.View, token string, cookie bool) (api.Registration, api.StartRegistration201ResponseHeaders) {
 	body, headers := s.registrationOf(ctx, view), api.StartRegistration201ResponseHeaders{Location: new(pathOf(view.ID))}
 	if cookie {
-		headers.SetCookie = new(s.sessionCookie(view, token))
+		headers.SetCookie = new(s.sessionCookie(view.ID, token, view.ExpiresAt.Add(flows.KeepRegistration)))
 	} else {
 		body.Token = &token
 	}
@@ -245,5 +246,5 @@ func (s *Server) EndSession(ctx context.Context, request api.EndSessionRequestOb
 			return nil, err
 		}
 	}
-	return api.EndSession204Response{Headers: api.EndSession204ResponseHeaders{SetCookie: new(s.expiredCookie(request.Id))}}, nil
+	return api.EndSession204Response{Headers: api.EndSession204ResponseHeaders{SetCookie: new(s.sessionCookie(request.Id, "", time.Unix(0, 0)))}}, nil
 }

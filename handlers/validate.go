@@ -77,16 +77,14 @@ func (s *Server) validate(next echo.HandlerFunc) echo.HandlerFunc {
 		if op.Operation == nil || strings.HasPrefix(c.Path(), webhookPrefix) { // a webhook's signature comes first
 			return next(c)
 		}
-		body, err := readBody(c, op)
-		if err != nil {
+		if err := checkBody(c, op); err != nil {
 			return err
 		}
-		exchangeOf(c.Request().Context()).body = body
 		problems, err := validateSchema(c, op)
 		if err != nil {
 			return err
 		}
-		problems = slices.Concat(problems, s.validateTags(op, body), s.validateDay(c, op, "date"), guessableKey(c, op), unknownParameters(c, op))
+		problems = slices.Concat(problems, s.validateTags(op, exchangeOf(c.Request().Context()).body), s.validateDay(c, op, "date"), guessableKey(c, op), unknownParameters(c, op))
 		if len(problems) == 0 {
 			return next(c)
 		}

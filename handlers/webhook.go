@@ -13,18 +13,15 @@ import (
 // receiveCardWebhook serves POST /v1/webhooks/card. It responds once the poll of the payment is
 // queued. Events of other payments are accepted and ignored, so that they are not sent again.
 func (s *Server) receiveCardWebhook(c echo.Context) error {
-	body, err := readAll(c.Request().Body)
-	if err != nil {
-		return err
-	}
-	event, err := s.cfg.Cards.Webhook(c.Request().Header, body)
+	ctx := c.Request().Context()
+	event, err := s.cfg.Cards.Webhook(c.Request().Header, exchangeOf(ctx).body)
 	if errors.Is(err, cards.ErrSignature) {
 		return &flows.Error{Code: flows.WebhookUntrusted, Err: err}
 	}
 	if err != nil {
 		return &flows.Error{Code: flows.MalformedRequest, Err: err}
 	}
-	if err := s.cfg.Payments.HandleEvent(c.Request().Context(), event); err != nil {
+	if err := s.cfg.Payments.HandleEvent(ctx, event); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
@@ -36,11 +33,8 @@ func (s *Server) receiveClubWebhook(c echo.Context) error {
 	if !isOneOf(c.Param("secret"), s.cfg.WebhookSecrets) {
 		return echo.ErrNotFound
 	}
-	body, err := readAll(c.Request().Body)
-	if err != nil {
-		return err
-	}
-	if err := s.cfg.ClubEvents.Receive(c.Request().Context(), body); err != nil {
+	ctx := c.Request().Context()
+	if err := s.cfg.ClubEvents.Receive(ctx, exchangeOf(ctx).body); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusOK)
