@@ -189,10 +189,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	}
 	var out paymentList
 	if err == nil {
-		var more bool
-		if out.Items, more, err = s.world().payments.list(selected); more {
-			out.Next = out.Items[len(out.Items)-1].ID
-		}
+		out, err = s.world().payments.list(selected)
 	}
 	respond(w, http.StatusOK, out, err)
 }

@@ -52,9 +52,7 @@ type Client struct {
 // New returns a client.
 func New(cfg Config) *Client {
 	cfg.URL = strings.TrimRight(cfg.URL, "/")
-	if cfg.HTTPClient == nil {
-		cfg.HTTPClient = cards.NewHTTPClient()
-	}
+	cfg.HTTPClient = cmp.Or(cfg.HTTPClient, cards.NewHTTPClient())
 	return &Client{cfg: cfg}
 }
 
@@ -65,10 +63,7 @@ func (c *Client) Name() string { return "sandbox" }
 
 // Create makes a payment; its RedirectURL is the hosted page.
 func (c *Client) Create(ctx context.Context, key string, in cards.NewPayment) (cards.Payment, error) {
-	return c.payment(ctx, "", call{
-		method: http.MethodPost, path: "/payments", key: key,
-		in: createRequest{Amount: in.Amount, Currency: in.Currency, Metadata: in.Metadata, Description: in.Description, ReturnURL: in.ReturnURL, WebhookURL: in.WebhookURL},
-	})
+	return c.payment(ctx, "", call{method: http.MethodPost, path: "/payments", key: key, in: createRequest(in)})
 }
 
 // Get reads a payment.

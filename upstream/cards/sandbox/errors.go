@@ -42,8 +42,8 @@ func errInvalid(code, message string) error {
 	return newError(http.StatusBadRequest, typeInvalid, code, message)
 }
 
-func errState(p Payment, v action) error {
-	e := newError(http.StatusConflict, typeState, "unexpected_state", fmt.Sprintf("This payment is %s and cannot be %s.", p.State, v))
+func errState(p Payment, done string) error {
+	e := newError(http.StatusConflict, typeState, "unexpected_state", fmt.Sprintf("This payment is %s and cannot be %s.", p.State, done))
 	e.DeclineCode = p.DeclineCode
 	return e
 }

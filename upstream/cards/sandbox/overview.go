@@ -32,9 +32,9 @@ type overview struct {
 // showOverview responds with the page of a demo world's payments.
 func (s *Server) showOverview(w http.ResponseWriter, world, problem string) {
 	state := s.world()
-	all, _, _ := state.payments.list(listing{})
+	all, _ := state.payments.list(listing{}) // only an unknown before is an error
 	view, worlds := overview{World: world, Settings: state.webhooks.settingsOf(world), Problem: problem}, map[string]bool{world: true}
-	for _, p := range all {
+	for _, p := range all.Items {
 		worlds[worldOf(p)] = true
 		if worldOf(p) == world {
 			view.Payments = append(view.Payments, p)

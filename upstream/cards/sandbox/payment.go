@@ -21,7 +21,7 @@ type Payment struct {
 	Refunded      int64             `json:"refunded"`                // minor units given back
 	Refunding     int64             `json:"refunding,omitempty"`     // minor units of pending refunds
 	FailedRefunds int               `json:"failedRefunds,omitempty"` // refunds that failed
-	State         cards.State       `json:"state"`                   // see allowedIn
+	State         cards.State       `json:"state"`                   // see transition
 	Challenge     bool              `json:"challenge"`               // the buyer's bank waits for an approval (state requires_action)
 	DeclineCode   string            `json:"declineCode"`             // why the last attempt was declined; empty: it was not
 	Declines      int               `json:"declines"`                // attempts that were declined
@@ -59,41 +59,21 @@ const (
 	maxMetadataValue = 500
 )
 
-// action is a call that depends on the state, in the words of the error message.
-type action string
-
-const (
-	actionConfirm   action = "confirmed with a card"
-	actionChallenge action = "answered for by the buyer's bank"
-	actionCapture   action = "captured"
-	actionCancel    action = "cancelled"
-	actionRefund    action = "refunded"
-	actionSettle    action = "settled as a refund"
-)
-
-// allowedIn has the states that allow an action; every state allows merging metadata.
+// transition computes a payment's next value and names the event for the merchant; empty:
+// no event.
 //
 //	requires_action ⇄ declined ─→ authorised ─→ captured ─→ refunded
 //	       └─────────────┴────────────┴─→ cancelled
-var allowedIn = map[action][]cards.State{
-	actionConfirm:   {cards.RequiresAction, cards.Declined},
-	actionChallenge: {cards.RequiresAction}, // while Challenge is set
-	actionCapture:   {cards.Authorised},
-	actionCancel:    {cards.RequiresAction, cards.Declined, cards.Authorised},
-	actionRefund:    {cards.Captured},
-	actionSettle:    {cards.Captured, cards.Refunded}, // while there is a refund
-}
+type transition func(Payment) (next Payment, event string, err error)
 
-func (p Payment) allows(v action) error {
-	if !slices.Contains(allowedIn[v], p.State) || v == actionChallenge && !p.Challenge {
-		return errState(p, v)
+// requireState fails unless the payment is in one of the states in which it can be done; that is
+// a participle for the error message.
+func (p Payment) requireState(done string, in ...cards.State) error {
+	if !slices.Contains(in, p.State) {
+		return errState(p, done)
 	}
 	return nil
 }
-
-// transition computes a payment's next value and names the event for the merchant; empty:
-// no event.
-type transition func(Payment) (next Payment, event string, err error)
 
 // confirm is the buyer entering a card. The same card on an authorised payment changes
 // nothing, so that a double click is harmless.
@@ -106,7 +86,7 @@ func confirm(number string) transition {
 		if card.Number == p.card && p.State == cards.Authorised {
 			return p, "", nil
 		}
-		if err := p.allows(actionConfirm); err != nil {
+		if err := p.requireState("confirmed with a card", cards.RequiresAction, cards.Declined); err != nil {
 			return p, "", err
 		}
 		p.card = card.Number
@@ -127,8 +107,8 @@ func challenge(approve bool) transition {
 		if p.answeredChallenge(approve) {
 			return p, "", nil
 		}
-		if err := p.allows(actionChallenge); err != nil {
-			return p, "", err
+		if !p.Challenge {
+			return p, "", errState(p, "answered for by the buyer's bank")
 		}
 		if !approve {
 			return p.declined(declineAuthentication)
@@ -162,7 +142,7 @@ func (p Payment) declined(code string) (Payment, string, error) {
 // buyer saw.
 func capture(amount int64) transition {
 	return func(p Payment) (Payment, string, error) {
-		if err := p.allows(actionCapture); err != nil {
+		if err := p.requireState("captured", cards.Authorised); err != nil {
 			return p, "", err
 		}
 		switch {
@@ -177,7 +157,7 @@ func capture(amount int64) transition {
 }
 
 func cancel(p Payment) (Payment, string, error) {
-	if err := p.allows(actionCancel); err != nil {
+	if err := p.requireState("cancelled", cards.RequiresAction, cards.Declined, cards.Authorised); err != nil {
 		return p, "", err
 	}
 	p.State, p.Challenge = cards.Cancelled, false
@@ -187,7 +167,7 @@ func cancel(p Payment) (Payment, string, error) {
 // refund returns captured money, at once or in parts, as the settings say.
 func refund(amount int64, mode RefundMode) transition {
 	return func(p Payment) (Payment, string, error) {
-		if err := p.allows(actionRefund); err != nil {
+		if err := p.requireState("refunded", cards.Captured); err != nil {
 			return p, "", err
 		}
 		if left := p.Captured - p.Refunded - p.Refunding; amount > left {
@@ -216,16 +196,14 @@ func (p Payment) refunded(amount int64) (Payment, string, error) {
 // returned the money.
 func settleRefund(succeeded bool) transition {
 	return func(p Payment) (Payment, string, error) {
-		if err := p.allows(actionSettle); err != nil {
-			return p, "", err
-		}
 		pending := p.Refunding
+		if pending == 0 && (succeeded || p.Refunded == 0) {
+			return p, "", errState(p, "settled as a refund")
+		}
 		p.Refunding = 0
 		switch {
-		case succeeded && pending > 0:
+		case succeeded:
 			return p.refunded(pending)
-		case succeeded, pending == 0 && p.Refunded == 0:
-			return p, "", errState(p, actionSettle)
 		case pending == 0:
 			p.State, p.Refunded = cards.Captured, 0
 		}

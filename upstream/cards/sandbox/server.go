@@ -70,12 +70,8 @@ type world struct {
 // NewServer returns a sandbox without payments. Close it.
 func NewServer(cfg ServerConfig) *Server {
 	cfg.MaxPayments = cmp.Or(cfg.MaxPayments, defaultMaxPayments)
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
-	if cfg.HTTPClient == nil {
-		cfg.HTTPClient = cards.NewHTTPClient()
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	cfg.HTTPClient = cmp.Or(cfg.HTTPClient, cards.NewHTTPClient())
 	s := &Server{cfg: cfg, mux: http.NewServeMux(), state: newWorld(cfg)}
 	s.routes()
 	return s
@@ -134,8 +130,8 @@ func (s *Server) Reset() {
 
 // Payments returns all payments, newest first.
 func (s *Server) Payments() []Payment {
-	items, _, _ := s.world().payments.list(listing{})
-	return items
+	all, _ := s.world().payments.list(listing{}) // only an unknown before is an error
+	return all.Items
 }
 
 // world returns the current world; a request uses the one that it began in.

@@ -77,9 +77,7 @@ func (s *Server) reset(w http.ResponseWriter, _ *http.Request) {
 
 func (in *Settings) check() error {
 	modes := []WebhookMode{WebhooksNormal, WebhooksDrop, WebhooksDuplicate, WebhooksLate, WebhooksReorder}
-	if in.Webhooks == "" {
-		in.Webhooks = WebhooksNormal
-	}
+	in.Webhooks = cmp.Or(in.Webhooks, WebhooksNormal)
 	if !slices.Contains(modes, in.Webhooks) {
 		return errInvalid("invalid_settings", fmt.Sprintf("webhooks must be one of %s.", modes))
 	}

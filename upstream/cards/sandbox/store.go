@@ -82,27 +82,28 @@ type listing struct {
 	world  string    // the demo world of the payments; empty: any
 }
 
-// list returns the payments newest first, and whether there are more. An unknown before is
-// an error, because a list that ends early would look complete.
-func (s *store) list(l listing) (items []Payment, more bool, err error) {
+// list returns the payments newest first. An unknown before is an error, because a list that
+// ends early would look complete.
+func (s *store) list(l listing) (page paymentList, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	items = []Payment{} // which encodes as [], not null
+	page.Items = []Payment{} // which encodes as [], not null
 	end := len(s.order)
 	if l.before != "" {
 		if end = slices.Index(s.order, l.before); end < 0 {
-			return nil, false, errInvalid("unknown_cursor", "before is not the id of a payment.")
+			return paymentList{}, errInvalid("unknown_cursor", "before is not the id of a payment.")
 		}
 	}
 	for _, id := range slices.Backward(s.order[:end]) {
 		p := s.byID[id]
 		switch {
 		case p.CreatedAt.Before(l.since), l.world != "" && l.world != worldOf(p):
-		case l.limit > 0 && len(items) == l.limit:
-			return items, true, nil
+		case l.limit > 0 && len(page.Items) == l.limit:
+			page.Next = page.Items[l.limit-1].ID
+			return page, nil
 		default:
-			items = append(items, p)
+			page.Items = append(page.Items, p)
 		}
 	}
-	return items, false, nil
+	return page, nil
 }
