@@ -35,9 +35,7 @@ func observe[T any](ctx context.Context, o *instrumented, verb string, call func
 	begun := o.now()
 	result, err := call(ctx)
 	outcome := outcomeOf(err)
-	if span.IsRecording() {
-		span.SetAttributes(attribute.String("operation", verb), attribute.String("outcome", outcome))
-	}
+	span.SetAttributes(attribute.String("operation", verb), attribute.String("outcome", outcome))
 	o.onCall(Call{Operation: verb, Outcome: outcome, Took: o.now().Sub(begun)})
 	return result, err
 }

@@ -12,6 +12,7 @@
 package stripe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -99,15 +100,12 @@ func New(cfg Config) (*Client, error) {
 		return nil, errors.New("stripe: the secret key must begin with sk_test_, sk_live_, rk_test_ or rk_live_")
 	}
 	backend := &stripego.BackendConfig{
-		HTTPClient: cfg.HTTPClient,
+		HTTPClient: cmp.Or(cfg.HTTPClient, cards.NewHTTPClient()),
 		// The payment machine retries with the same key where that is useful.
 		MaxNetworkRetries: stripego.Int64(0),
 		EnableTelemetry:   stripego.Bool(false),
 		// The library would write parts of responses to standard error.
 		LeveledLogger: &stripego.LeveledLogger{Level: stripego.LevelNull},
-	}
-	if backend.HTTPClient == nil {
-		backend.HTTPClient = cards.NewHTTPClient()
 	}
 	if cfg.URL != "" {
 		if at, err := url.Parse(cfg.URL); err != nil || at.Host == "" || strings.Trim(at.Path, "/") != "" {

@@ -48,22 +48,21 @@ func (c *Client) Webhook(header http.Header, body []byte) (cards.Event, error) {
 	if in.Livemode != c.live {
 		return cards.Event{}, fmt.Errorf("stripe: webhook: live and test mode are mixed up: %w", cards.ErrSignature)
 	}
+	var about eventObject
+	unreadable := json.Unmarshal(in.Data.Object, &about)
 	out := cards.Event{ID: in.ID, Type: in.Type}
-	payment, charge := strings.HasPrefix(in.Type, "payment_intent."), in.Type == "charge.refunded"
-	refund := in.Type == "refund.updated" || in.Type == "refund.failed" || in.Type == "charge.refund.updated"
-	if !payment && !charge && !refund {
+	switch {
+	case strings.HasPrefix(in.Type, "payment_intent."):
+		out.PaymentID, out.Metadata = about.ID, about.Metadata
+	case in.Type == "charge.refunded":
+		out.PaymentID, out.Metadata = about.PaymentIntent, about.Metadata
+	case in.Type == "refund.updated", in.Type == "refund.failed", in.Type == "charge.refund.updated":
+		out.PaymentID = about.PaymentIntent
+	default:
 		return out, nil
 	}
-	var about eventObject
-	if err := json.Unmarshal(in.Data.Object, &about); err != nil {
+	if unreadable != nil {
 		return cards.Event{}, fmt.Errorf("stripe: webhook: %s has an object that cannot be read: %w", in.Type, cards.ErrSignature)
-	}
-	out.PaymentID, out.Metadata = about.ID, about.Metadata
-	if charge || refund {
-		out.PaymentID = about.PaymentIntent
-	}
-	if refund {
-		out.Metadata = nil
 	}
 	return out, nil
 }
