@@ -53,20 +53,16 @@ func (s *Server) SettleRefund(id, status string) (Payment, error) {
 
 // listCharges is GET /v1/charges, newest first.
 func (s *Server) listCharges(rq *request) (object, error) {
-	limit, err := rq.intParam("limit", maxPage)
-	if err != nil {
-		return nil, err
-	}
-	in, err := s.find(rq.Form.Get("payment_intent"), "payment_intent")
-	if err != nil {
+	limit, limitErr := rq.pageSize()
+	in, findErr := s.find(rq.Form.Get("payment_intent"), "payment_intent")
+	if err := cmp.Or(limitErr, findErr); err != nil {
 		return nil, err
 	}
 	var all []object
 	for _, c := range slices.Backward(in.charges) {
 		all = append(all, in.render(c))
 	}
-	limit = cmp.Or(limit, defaultPage)
-	page := all[:min(int64(len(all)), limit)]
+	page := all[:min(len(all), limit)]
 	return list("/v1/charges", page, len(page) < len(all)), nil
 }
 
@@ -75,12 +71,9 @@ func (s *Server) createRefund(rq *request) (object, error) {
 	if !rq.Form.Has("payment_intent") {
 		return nil, invalidRequest("parameter_missing", "payment_intent", "One of charge or payment_intent is required.")
 	}
-	amount, err := rq.intParam("amount", math.MaxInt64)
-	if err != nil {
-		return nil, err
-	}
-	in, err := s.find(rq.Form.Get("payment_intent"), "payment_intent")
-	if err != nil {
+	amount, amountErr := rq.intParam("amount", math.MaxInt64)
+	in, findErr := s.find(rq.Form.Get("payment_intent"), "payment_intent")
+	if err := cmp.Or(amountErr, findErr); err != nil {
 		return nil, err
 	}
 	left := in.Captured - in.Refunded
@@ -98,7 +91,6 @@ func (s *Server) createRefund(rq *request) (object, error) {
 		amount = left
 	}
 	in.Refunded += amount
-	in.Refunds++
 	made := &refund{id: newID("re"), amount: amount, status: cmp.Or(s.refundStatus, "succeeded")}
 	in.refunds = append(in.refunds, made)
 	s.emit(rq, "refund.created", in.refundObject(made))

@@ -156,7 +156,6 @@ func (s *Server) finishChallenge(rq *request, in *intent, approved bool) error {
 func (s *Server) chargeCard(rq *request, in *intent, card testCard) {
 	in.charge = &charge{id: newID("ch"), metadata: maps.Clone(in.Metadata), created: s.cfg.Now()}
 	in.charges = append(in.charges, in.charge)
-	in.Charges++
 	if card.code != "" {
 		in.charge.failed = &apiError{
 			Type: typeCard, Code: card.code, DeclineCode: card.declineCode, Charge: in.charge.id, Message: "Your card was declined.",

@@ -27,7 +27,7 @@ func (s *Server) idempotent(rq *request, run func() (_ response, stored bool)) (
 		out, _ = run()
 		return out
 	}
-	record, replay := s.entryName(rq)
+	record, replay := s.begin(rq)
 	if replay != nil {
 		return *replay
 	}
@@ -45,8 +45,8 @@ func (s *Server) idempotent(rq *request, run func() (_ response, stored bool)) (
 	return out
 }
 
-// entryName begins the first request under a key, or returns the response to a later one.
-func (s *Server) entryName(rq *request) (first *idempotencyRecord, replay *response) {
+// begin starts the first request under a key, or returns the response to a later one.
+func (s *Server) begin(rq *request) (first *idempotencyRecord, replay *response) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	fingerprint, now := rq.Method+" "+rq.URL.Path+"\n"+rq.Form.Encode(), s.cfg.Now()

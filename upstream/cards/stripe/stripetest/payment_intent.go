@@ -1,6 +1,7 @@
 package stripetest
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"net/url"
@@ -18,13 +19,11 @@ const (
 	canceled              = "canceled"
 )
 
-// Stripe's bounds of metadata and of the pages of a list.
+// Stripe's bounds of metadata.
 const (
 	maxMetadataKeys  = 50
 	maxMetadataKey   = 40
 	maxMetadataValue = 500
-	maxPage          = 100
-	defaultPage      = 10
 )
 
 // intent is a payment intent. The lock of the Server guards all fields.
@@ -110,10 +109,7 @@ func (s *Server) captureIntent(rq *request) (object, error) {
 
 // capture takes the authorised money; zero is all of it.
 func (s *Server) capture(rq *request, in *intent, amount int64) {
-	if amount == 0 {
-		amount = in.Amount
-	}
-	in.Status, in.Captured = succeeded, amount
+	in.Status, in.Captured = succeeded, cmp.Or(amount, in.Amount)
 	s.emit(rq, "charge.captured", in.chargeObject())
 	s.emit(rq, "payment_intent.succeeded", in.object(nil))
 }
@@ -144,15 +140,9 @@ func (s *Server) void(rq *request, in *intent, reason, reversal string) {
 
 // listIntents is GET /v1/payment_intents, newest first.
 func (s *Server) listIntents(rq *request) (object, error) {
-	limit, err := rq.intParam("limit", maxPage)
-	if err != nil {
-		return nil, err
-	}
-	if limit == 0 {
-		limit = defaultPage
-	}
-	since, err := rq.intParam("created[gte]", math.MaxInt64)
-	if err != nil {
+	limit, limitErr := rq.pageSize()
+	since, sinceErr := rq.intParam("created[gte]", math.MaxInt64)
+	if err := cmp.Or(limitErr, sinceErr); err != nil {
 		return nil, err
 	}
 	older := s.intents
@@ -168,7 +158,7 @@ func (s *Server) listIntents(rq *request) (object, error) {
 		if in.CreatedAt.Unix() < since {
 			continue
 		}
-		if more = len(page) == int(limit); more {
+		if more = len(page) == limit; more {
 			break
 		}
 		page = append(page, in.object(rq.chargeFor(in, "data.latest_charge")))

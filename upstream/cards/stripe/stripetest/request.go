@@ -1,6 +1,7 @@
 package stripetest
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -223,6 +224,13 @@ func (rq *request) intParam(name string, most int64) (int64, error) {
 		return 0, invalidRequest("parameter_invalid_integer", name, "This value must be an integer within the bounds.")
 	}
 	return n, nil
+}
+
+// pageSize reads the size of a page of a list.
+func (rq *request) pageSize() (int, error) {
+	const largest, standard = 100, 10
+	n, err := rq.intParam("limit", largest)
+	return int(cmp.Or(n, standard)), err
 }
 
 // expands reports whether a call asks for an object instead of its id.

@@ -138,7 +138,7 @@ func (s *Server) Payment(id string) (p Payment, ok bool) {
 
 func (in *intent) snapshot() Payment {
 	p := in.Payment
-	p.Metadata = maps.Clone(p.Metadata)
+	p.Metadata, p.Charges, p.Refunds = maps.Clone(p.Metadata), len(in.charges), len(in.refunds)
 	if in.lastError != nil && p.Status == requiresPaymentMethod {
 		p.DeclineCode = cmp.Or(in.lastError.DeclineCode, in.lastError.Code)
 	}
