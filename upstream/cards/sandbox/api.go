@@ -40,18 +40,18 @@ type paymentList struct {
 
 // write is a merchant's request that passed every check that is possible without running
 // it.
-type write func(world *world, now time.Time) storedResponse
+type write func(world *world, now time.Time) (Payment, error)
 
 type validator func(r *http.Request, body []byte) (write, error)
 
 // serveWrite handles a write of the merchant, and runs it once for its idempotency key.
-func (s *Server) serveWrite(validate validator) http.HandlerFunc {
+func (s *Server) serveWrite(status int, validate validator) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		a := s.runOnce(w, r, validate)
 		if a.replayed {
 			w.Header().Set("Idempotent-Replayed", "true")
 		}
-		respond(w, a.status, a.payment, a.err)
+		respond(w, status, a.payment, a.err)
 	}
 }
 
@@ -71,11 +71,11 @@ func (s *Server) runOnce(w http.ResponseWriter, r *http.Request, validate valida
 		return storedResponse{err: err}
 	}
 	now, world := s.cfg.Now(), s.world()
-	return world.keys.run(key, fingerprintOf(r, body), now, func() storedResponse {
-		a := run(world, now)
+	return world.keys.run(key, fingerprintOf(r, body), now, func() (Payment, error) {
+		p, err := run(world, now)
 		s.cfg.Logger.DebugContext(r.Context(), "sandbox write", "method", r.Method, "path", r.URL.Path,
-			"payment", a.payment.ID, "state", a.payment.State, "error", a.err)
-		return a
+			"payment", p.ID, "state", p.State, "error", err)
+		return p, err
 	})
 }
 
@@ -95,9 +95,9 @@ func (s *Server) create(r *http.Request, body []byte) (write, error) {
 	}
 	err := cmp.Or(checkAmount(in.Amount), checkCurrency(in.Currency), checkMetadata(in.Metadata), checkDescription(in.Description),
 		checkURL("returnUrl", in.ReturnURL), checkURL("webhookUrl", in.WebhookURL))
-	return func(world *world, now time.Time) storedResponse {
+	return func(world *world, now time.Time) (Payment, error) {
 		p := s.newPayment(in, now)
-		return storedResponse{status: http.StatusCreated, payment: p, err: world.payments.add(p)}
+		return p, world.payments.add(p)
 	}, err
 }
 
@@ -128,10 +128,7 @@ func change[T any](s *Server, read func(T) (transition, error)) validator {
 		}
 		id := r.PathValue("id")
 		_, err = s.world().payments.get(id)
-		return func(world *world, _ time.Time) storedResponse {
-			p, err := world.payments.change(id, t, world.webhooks.send)
-			return storedResponse{status: http.StatusOK, payment: p, err: err}
-		}, err
+		return func(world *world, _ time.Time) (Payment, error) { return world.payments.change(id, t) }, err
 	}
 }
 

@@ -77,7 +77,8 @@ func serveAction[T any](s *Server, fromForm func(url.Values) T, read func(T) (tr
 		}
 		var p Payment
 		if err == nil {
-			p, err = s.apply(r, id, t)
+			p, err = s.world().payments.change(id, t)
+			s.cfg.Logger.DebugContext(r.Context(), "sandbox buyer", "path", r.URL.Path, "payment", p.ID, "state", p.State, "error", err)
 		}
 		if isForm {
 			w.Header().Set("Location", next(id, p, err))
@@ -86,13 +87,6 @@ func serveAction[T any](s *Server, fromForm func(url.Values) T, read func(T) (tr
 		}
 		respond(w, http.StatusOK, p, err)
 	}
-}
-
-func (s *Server) apply(r *http.Request, id string, t transition) (Payment, error) {
-	world := s.world()
-	p, err := world.payments.change(id, t, world.webhooks.send)
-	s.cfg.Logger.DebugContext(r.Context(), "sandbox buyer", "path", r.URL.Path, "payment", p.ID, "state", p.State, "error", err)
-	return p, err
 }
 
 // afterCheckout is where the hosted page's forms redirect: to the merchant once the buyer has paid, else to the

@@ -27,7 +27,6 @@ func fingerprintOf(r *http.Request, body []byte) fingerprint {
 
 // storedResponse is the result of a write: a payment or an error.
 type storedResponse struct {
-	status   int
 	payment  Payment
 	err      error
 	replayed bool // by a later request with the same key
@@ -52,7 +51,7 @@ type keyUse struct {
 
 // run runs a write under a key, or replays the response of the first request with the key.
 // It fails when that was another request, or when it is still running.
-func (k *idempotencyKeys) run(key string, print fingerprint, now time.Time, run func() storedResponse) storedResponse {
+func (k *idempotencyKeys) run(key string, print fingerprint, now time.Time, run func() (Payment, error)) storedResponse {
 	use, mine, err := k.begin(key, print, now)
 	if err != nil {
 		return storedResponse{err: err}
@@ -62,11 +61,11 @@ func (k *idempotencyKeys) run(key string, print fingerprint, now time.Time, run 
 		replay.replayed = true
 		return replay
 	}
-	response := run()
+	p, err := run()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	use.response = &response
-	return response
+	use.response = &storedResponse{payment: p, err: err}
+	return *use.response
 }
 
 // begin takes the key, or finds the finished use of the same request.

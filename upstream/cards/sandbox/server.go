@@ -80,11 +80,11 @@ func NewServer(cfg ServerConfig) *Server {
 // routes registers every path of the sandbox.
 func (s *Server) routes() {
 	// The merchant's writes need the secret key and an idempotency key.
-	s.mux.HandleFunc("POST /payments", s.serveWrite(s.create))
-	s.mux.HandleFunc("POST /payments/{id}/capture", s.serveWrite(change(s, readCapture)))
-	s.mux.HandleFunc("POST /payments/{id}/cancel", s.serveWrite(change(s, readCancel)))
-	s.mux.HandleFunc("POST /payments/{id}/refund", s.serveWrite(change(s, s.readRefund)))
-	s.mux.HandleFunc("POST /payments/{id}/metadata", s.serveWrite(change(s, readMetadata)))
+	s.mux.HandleFunc("POST /payments", s.serveWrite(http.StatusCreated, s.create))
+	s.mux.HandleFunc("POST /payments/{id}/capture", s.serveWrite(http.StatusOK, change(s, readCapture)))
+	s.mux.HandleFunc("POST /payments/{id}/cancel", s.serveWrite(http.StatusOK, change(s, readCancel)))
+	s.mux.HandleFunc("POST /payments/{id}/refund", s.serveWrite(http.StatusOK, change(s, s.readRefund)))
+	s.mux.HandleFunc("POST /payments/{id}/metadata", s.serveWrite(http.StatusOK, change(s, readMetadata)))
 	// Reads need no credentials.
 	s.mux.HandleFunc("GET /payments", s.list)
 	s.mux.HandleFunc("GET /payments/{id}", s.showPayment)
@@ -142,10 +142,11 @@ func (s *Server) world() *world {
 }
 
 func newWorld(cfg ServerConfig) *world {
+	webhooks := newWebhookSender(cfg)
 	return &world{
-		payments: &store{max: cfg.MaxPayments, byID: map[string]Payment{}},
+		payments: &store{max: cfg.MaxPayments, changed: webhooks.send, byID: map[string]Payment{}},
 		keys:     &idempotencyKeys{max: cfg.MaxPayments * keysPerPayment, byKey: map[string]*keyUse{}},
-		webhooks: newWebhookSender(cfg),
+		webhooks: webhooks,
 	}
 }
 

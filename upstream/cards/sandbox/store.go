@@ -8,7 +8,8 @@ import (
 
 // store holds the payments in memory, in the order of their creation.
 type store struct {
-	max int
+	max     int
+	changed func(p Payment, event string) // called under the lock, so that events have the order of the changes
 
 	mu    sync.Mutex
 	byID  map[string]Payment
@@ -55,8 +56,8 @@ func (s *store) get(id string) (Payment, error) {
 }
 
 // change applies a transition and returns the payment after it. A refused transition changes
-// nothing. changed is called under the lock, so that events have the order of the changes.
-func (s *store) change(id string, t transition, changed func(Payment, string)) (Payment, error) {
+// nothing.
+func (s *store) change(id string, t transition) (Payment, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p, ok := s.byID[id]
@@ -69,7 +70,7 @@ func (s *store) change(id string, t transition, changed func(Payment, string)) (
 	}
 	s.byID[id] = next
 	if event != "" {
-		changed(next, event)
+		s.changed(next, event)
 	}
 	return next, nil
 }
