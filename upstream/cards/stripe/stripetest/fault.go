@@ -120,7 +120,7 @@ func (s *Server) applyFault(i *Injected, now Stage, rq *request) (_ response, do
 	s.wait(i.fault)
 	switch {
 	case i.fault.Drop:
-		s.record(rq, response{})
+		s.record(rq)
 		panic(http.ErrAbortHandler) // net/http then breaks the connection
 	case i.fault.Status != 0:
 		out, _ := errorResponse(&apiError{

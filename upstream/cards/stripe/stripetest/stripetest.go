@@ -35,8 +35,6 @@ type Config struct {
 	PublishableKey string // zero: "pk_test_double"; the key of a buyer's browser
 	WebhookSecret  string // zero: "whsec_double"
 
-	// ChargesDisabled is an account that may not take live payments.
-	ChargesDisabled bool
 	// ForgetKeys ignores idempotency keys: every request is carried out. Claims
 	// cannot rely on such a processor, and a check of claims must notice.
 	ForgetKeys bool
@@ -108,9 +106,8 @@ type Payment struct {
 	Refunded     int64  // minor units given back
 	Currency     string // lower case
 	Metadata     map[string]string
-	DeclineCode  string // of the last attempt, while it is declined
-	Charges      int    // attempts that reached the bank
-	Refunds      int    // refunds made
+	Charges      int // attempts that reached the bank
+	Refunds      int // refunds made
 	CreatedAt    time.Time
 }
 
@@ -139,21 +136,14 @@ func (s *Server) Payment(id string) (p Payment, ok bool) {
 func (in *intent) snapshot() Payment {
 	p := in.Payment
 	p.Metadata, p.Charges, p.Refunds = maps.Clone(p.Metadata), len(in.charges), len(in.refunds)
-	if in.lastError != nil && p.Status == requiresPaymentMethod {
-		p.DeclineCode = cmp.Or(in.lastError.DeclineCode, in.lastError.Code)
-	}
 	return p
 }
 
 // Request is one call that reached the double.
 type Request struct {
-	Method   string
-	Path     string
-	Key      string // Idempotency-Key
-	Form     string // the parameters, encoded and sorted by name; card numbers never
-	Version  string // Stripe-Version
-	Status   int    // zero: the connection was broken instead
-	Replayed bool   // answered from an idempotency key
+	Method string
+	Key    string // Idempotency-Key
+	Form   string // the parameters, encoded and sorted by name; card numbers never
 }
 
 // Requests returns the calls that were answered or broken, in that order.
