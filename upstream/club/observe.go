@@ -14,7 +14,6 @@ import (
 type Attempt struct {
 	Operation string // the method's name, or Token
 	Outcome   Outcome
-	Status    int // of the response; 0 without one
 	Took      time.Duration
 }
 
@@ -41,7 +40,7 @@ func (c *Client) observe(ctx context.Context, op string, status int, e *Error, t
 	trace.SpanFromContext(ctx).SetAttributes(attribute.String("operation", op), attribute.Int("status", status),
 		attribute.String("outcome", string(outcome)))
 	if c.cfg.OnAttempt != nil {
-		c.cfg.OnAttempt(Attempt{Operation: op, Outcome: outcome, Status: status, Took: took})
+		c.cfg.OnAttempt(Attempt{Operation: op, Outcome: outcome, Took: took})
 	}
 }
 

@@ -127,7 +127,7 @@ func (s *Server) confirm(rq *request, in *intent, card testCard) error {
 	in.method, in.lastError, in.challenge = card.method, nil, nil
 	if card.challenge {
 		in.Status, in.challenge = requiresAction, &card
-		s.emit(rq, "payment_intent.requires_action", in.object(nil))
+		s.emit(rq, "payment_intent.requires_action", in.object())
 	} else {
 		s.chargeCard(rq, in, card)
 	}
@@ -167,7 +167,7 @@ func (s *Server) chargeCard(rq *request, in *intent, card testCard) {
 	in.Status = requiresCapture
 	s.emit(rq, "charge.succeeded", in.chargeObject())
 	if in.manual && !card.single {
-		s.emit(rq, "payment_intent.amount_capturable_updated", in.object(nil))
+		s.emit(rq, "payment_intent.amount_capturable_updated", in.object())
 	} else {
 		s.capture(rq, in, 0)
 	}
@@ -177,7 +177,7 @@ func (s *Server) chargeCard(rq *request, in *intent, card testCard) {
 func (s *Server) decline(rq *request, in *intent, why *apiError) {
 	why.status, why.PaymentMethod = http.StatusPaymentRequired, object{"id": newID("pm"), "object": "payment_method", "type": "card"}
 	in.Status, in.lastError, in.method = requiresPaymentMethod, why, ""
-	s.emit(rq, "payment_intent.payment_failed", in.object(nil))
+	s.emit(rq, "payment_intent.payment_failed", in.object())
 }
 
 //go:embed browser.js

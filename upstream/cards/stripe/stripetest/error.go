@@ -62,7 +62,7 @@ func notFound(param, id string) error {
 // unexpectedState is the error for a payment whose status does not allow the call.
 func unexpectedState(in *intent, done string) error {
 	return &apiError{
-		Type: typeInvalid, Code: "payment_intent_unexpected_state", PaymentIntent: in.object(nil),
+		Type: typeInvalid, Code: "payment_intent_unexpected_state", PaymentIntent: in.object(),
 		Message: "This PaymentIntent could not be " + done + " because it has a status of " + in.Status + ".",
 	}
 }

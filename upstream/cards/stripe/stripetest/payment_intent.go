@@ -74,7 +74,7 @@ func (s *Server) createIntent(rq *request) (object, error) {
 	}
 	s.intents = append(s.intents, in)
 	s.byID[id] = in
-	s.emit(rq, "payment_intent.created", in.object(nil))
+	s.emit(rq, "payment_intent.created", in.object())
 	return in.viewFor(rq), nil
 }
 
@@ -111,7 +111,7 @@ func (s *Server) captureIntent(rq *request) (object, error) {
 func (s *Server) capture(rq *request, in *intent, amount int64) {
 	in.Status, in.Captured = succeeded, cmp.Or(amount, in.Amount)
 	s.emit(rq, "charge.captured", in.chargeObject())
-	s.emit(rq, "payment_intent.succeeded", in.object(nil))
+	s.emit(rq, "payment_intent.succeeded", in.object())
 }
 
 // cancelIntent is POST /v1/payment_intents/{id}/cancel.
@@ -135,7 +135,7 @@ func (s *Server) void(rq *request, in *intent, reason, reversal string) {
 		s.emit(rq, reversal, in.chargeObject())
 	}
 	in.Status, in.canceledAt, in.cancellationReason = canceled, s.cfg.Now(), reason
-	s.emit(rq, "payment_intent.canceled", in.object(nil))
+	s.emit(rq, "payment_intent.canceled", in.object())
 }
 
 // listIntents is GET /v1/payment_intents, newest first.
@@ -161,7 +161,7 @@ func (s *Server) listIntents(rq *request) (object, error) {
 		if more = len(page) == limit; more {
 			break
 		}
-		page = append(page, in.object(rq.chargeFor(in, "data.latest_charge")))
+		page = append(page, rq.expanded(in, "data.latest_charge"))
 	}
 	return list("/v1/payment_intents", page, more), nil
 }
@@ -206,32 +206,29 @@ func mergeMetadata(current map[string]string, form url.Values) (map[string]strin
 
 // viewFor renders the payment for a caller. A buyer's browser sees no metadata.
 func (in *intent) viewFor(rq *request) object {
-	var charge object
 	if !rq.publishable {
-		charge = rq.chargeFor(in, "latest_charge")
+		return rq.expanded(in, "latest_charge")
 	}
-	o := in.object(charge)
-	if rq.publishable {
-		delete(o, "metadata")
+	o := in.object()
+	delete(o, "metadata")
+	return o
+}
+
+// expanded renders the payment, with its charge as far as the call expands it.
+func (rq *request) expanded(in *intent, path string) object {
+	o := in.object()
+	switch {
+	case in.charge == nil:
+	case rq.expands(path + ".refunds"):
+		o["latest_charge"] = in.withRefunds()
+	case rq.expands(path):
+		o["latest_charge"] = in.chargeObject()
 	}
 	return o
 }
 
-// chargeFor renders the charge of a payment as far as the call expands it; nil: only its id.
-func (rq *request) chargeFor(in *intent, path string) object {
-	switch {
-	case in.charge == nil:
-		return nil
-	case rq.expands(path + ".refunds"):
-		return in.withRefunds()
-	case rq.expands(path):
-		return in.chargeObject()
-	}
-	return nil
-}
-
-// object renders the payment intent as the API does.
-func (in *intent) object(charge object) object {
+// object renders the payment intent as the API does, with the id of its charge.
+func (in *intent) object() object {
 	o := object{
 		"id": in.ID, "object": "payment_intent", "amount": in.Amount, "amount_capturable": 0, "amount_received": in.Captured,
 		"automatic_payment_methods": nil,
@@ -251,10 +248,7 @@ func (in *intent) object(charge object) object {
 	case canceled:
 		o["canceled_at"], o["cancellation_reason"] = in.canceledAt.Unix(), orNull(in.cancellationReason)
 	}
-	switch {
-	case charge != nil:
-		o["latest_charge"] = charge
-	case in.charge != nil:
+	if in.charge != nil {
 		o["latest_charge"] = in.charge.id
 	}
 	return o
