@@ -63,20 +63,16 @@ const (
 // pricedSale requires what shows that a sale is as agreed: a missing total does not mean a free sale.
 type pricedSale struct {
 	Sale
-	Total    *int64 `json:"totalTI"` // read instead of the sale's, as the next
-	Articles *[]struct {
+	Total    *int64     `json:"totalTI"` // read instead of the sale's, as the next
+	Articles []struct { // nil if the response has none, which is not an empty list
 		Article
 		Price *int64 `json:"priceTI"`
 	} `json:"articles"`
 }
 
 func (p *pricedSale) check() error {
-	err := cmp.Or(requireAmount("totalTI", p.Total), p.Sale.check())
-	if p.Articles == nil {
-		return err
-	}
-	err = cmp.Or(err, checkLength("articles", len(*p.Articles), maxArticles))
-	for _, article := range *p.Articles {
+	err := cmp.Or(requireAmount("totalTI", p.Total), p.Sale.check(), checkLength("articles", len(p.Articles), maxArticles))
+	for _, article := range p.Articles {
 		err = cmp.Or(err, requireAmount("articles.priceTI", article.Price))
 	}
 	return err
@@ -93,11 +89,9 @@ func (c *Client) GetSale(ctx context.Context, s Scope, sale IRI) (Sale, error) {
 	}
 	read := got.Sale
 	read.TotalTI = *got.Total
-	if got.Articles != nil {
-		for _, article := range *got.Articles {
-			article.PriceTI = *article.Price
-			read.Articles = append(read.Articles, article.Article)
-		}
+	for _, article := range got.Articles {
+		article.PriceTI = *article.Price
+		read.Articles = append(read.Articles, article.Article)
 	}
 	c.setState(&read)
 	err = cmp.Or(require("state", read.State != "" || c.cfg.SaleState == SaleStateCheck),
