@@ -27,7 +27,6 @@ type DecodeError struct {
 	Want string
 }
 
-// Error implements error.
 func (e *DecodeError) Error() string {
 	switch {
 	case e.Want == "":

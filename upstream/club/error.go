@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"regexp"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -89,7 +90,6 @@ type Error struct {
 	transient bool
 }
 
-// Error implements error.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("club: %s: %s", e.Operation, e.Outcome)
 	if e.Status != 0 {
@@ -104,7 +104,6 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Violation is one violation. The club system's text of it is not read: it may quote personal data.
@@ -132,10 +131,7 @@ func newError(op string, sent int64, a response) *Error {
 	}
 	e := &Error{Operation: op, Outcome: classify(sent, a.status, code), Status: a.status, Code: code,
 		Violations: body.Violations, RetryAfter: a.retryAfter, Err: documentedError(a, code)}
-	switch a.status {
-	case 408, 429, 500, 502, 503, 504:
-		e.transient = true
-	}
+	e.transient = slices.Contains([]int{408, 429, 500, 502, 503, 504}, a.status)
 	return e
 }
 

@@ -153,7 +153,6 @@ type attemptConn struct {
 	attempt *attempt
 }
 
-// Write implements net.Conn.
 func (c attemptConn) Write(p []byte) (int, error) {
 	if err := c.attempt.admit(len(p)); err != nil {
 		return 0, err

@@ -169,7 +169,6 @@ func (c *Client) fetchToken(ctx context.Context) (token, error) {
 // document its response, so that the library gets a normalized one.
 type tokenTransport struct{ *Client }
 
-// RoundTrip implements http.RoundTripper.
 func (t tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	var sent sentTrace
 	ctx, start := r.Context(), t.cfg.Now()

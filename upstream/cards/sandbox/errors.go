@@ -29,7 +29,6 @@ type errorBody struct {
 	Error *apiError `json:"error"`
 }
 
-// Error returns the status, the code and the message.
 func (e *apiError) Error() string {
 	return fmt.Sprintf("%d %s: %s", e.status, e.Code, e.Message)
 }

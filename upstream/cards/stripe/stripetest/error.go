@@ -31,7 +31,6 @@ type apiError struct {
 	notStored bool
 }
 
-// Error implements error.
 func (e *apiError) Error() string { return e.Code + ": " + e.Message }
 
 // errorResponse renders an error of an endpoint, and reports whether it is stored under
