@@ -42,9 +42,8 @@ func errInvalid(code, message string) error {
 }
 
 func errState(p Payment, done string) error {
-	e := newError(http.StatusConflict, typeState, "unexpected_state", fmt.Sprintf("This payment is %s and cannot be %s.", p.State, done))
-	e.DeclineCode = p.DeclineCode
-	return e
+	message := fmt.Sprintf("This payment is %s and cannot be %s.", p.State, done)
+	return &apiError{Type: typeState, Code: "unexpected_state", Message: message, DeclineCode: p.DeclineCode, status: http.StatusConflict}
 }
 
 func errNoPayment() error {

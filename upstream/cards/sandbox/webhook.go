@@ -25,7 +25,7 @@ const (
 	// responds needs far less.
 	deliveryTimeout = 5 * time.Second
 
-	// deliveryAttempts and retryDelay (1, 4, 16 s) outlast the restart of a receiver, and end
+	// deliveryAttempts, with pauses of 1, 4 and 16 s, outlast the restart of a receiver, and end
 	// within half a minute.
 	deliveryAttempts = 4
 
@@ -36,8 +36,6 @@ const (
 	// logged: they are hints, and the gateway polls as well.
 	maxPending = 10_000
 )
-
-func retryDelay(attempt int) time.Duration { return time.Second << (2 * (attempt - 1)) }
 
 // event is a webhook's body.
 type event struct {
@@ -178,10 +176,9 @@ func (c *webhookSender) start(out *outgoingEvent, run func()) {
 }
 
 func (c *webhookSender) deliver(out *outgoingEvent) {
-	for attempt := 1; ; attempt++ {
-		if c.attempt(out, attempt) || attempt == deliveryAttempts || !c.sleep(retryDelay(attempt)) {
-			return
-		}
+	pause := time.Second
+	for attempt := 1; !c.attempt(out, attempt) && attempt < deliveryAttempts && c.sleep(pause); attempt++ {
+		pause *= 4
 	}
 }
 
