@@ -140,9 +140,7 @@ func (c *Client) Create(ctx context.Context, key string, in cards.NewPayment) (c
 	if in.Description != "" {
 		params.Description = stripego.String(in.Description)
 	}
-	pi, err := send(ctx, "create", key, &params.Params, func() (*stripego.PaymentIntent, error) {
-		return c.api.payments.Create(params.Context, params)
-	})
+	pi, err := send(ctx, "create", key, params, c.api.payments.Create)
 	return toPayment("create", "", pi, err)
 }
 
@@ -184,9 +182,7 @@ func (c *Client) declines(ctx context.Context, id string) (count int, err error)
 // was agreed. It must be all of it, because the processor releases the rest.
 func (c *Client) Capture(ctx context.Context, key, id string, amount int64) (cards.Payment, error) {
 	params := &stripego.PaymentIntentCaptureParams{AmountToCapture: stripego.Int64(amount), Expand: expand()}
-	return write(ctx, "capture", key, id, &params.Params, func() (*stripego.PaymentIntent, error) {
-		return c.api.payments.Capture(params.Context, id, params)
-	})
+	return write(ctx, "capture", key, id, params, c.api.payments.Capture)
 }
 
 // Cancel cancels a payment that is not captured. A payment that was cancelled before is a
@@ -196,17 +192,13 @@ func (c *Client) Cancel(ctx context.Context, key, id string) (cards.Payment, err
 		CancellationReason: stripego.String(stripego.PaymentIntentCancellationReasonRequestedByCustomer),
 		Expand:             expand(),
 	}
-	return write(ctx, "cancel", key, id, &params.Params, func() (*stripego.PaymentIntent, error) {
-		return c.api.payments.Cancel(params.Context, id, params)
-	})
+	return write(ctx, "cancel", key, id, params, c.api.payments.Cancel)
 }
 
 // UpdateMetadata merges metadata. An empty value removes its key. Claims are made with it.
 func (c *Client) UpdateMetadata(ctx context.Context, key, id string, metadata map[string]string) (cards.Payment, error) {
 	params := &stripego.PaymentIntentUpdateParams{Metadata: metadata, Expand: expand()}
-	return write(ctx, "update metadata", key, id, &params.Params, func() (*stripego.PaymentIntent, error) {
-		return c.api.payments.Update(params.Context, id, params)
-	})
+	return write(ctx, "update metadata", key, id, params, c.api.payments.Update)
 }
 
 // Refund returns captured money, at once or in parts. It reads the payment afterwards,
@@ -217,9 +209,7 @@ func (c *Client) Refund(ctx context.Context, key, id string, amount int64) (card
 		return cards.Payment{}, cards.ErrNotFound
 	}
 	params := &stripego.RefundCreateParams{PaymentIntent: stripego.String(id), Amount: stripego.Int64(amount)}
-	refund, err := send(ctx, "refund", key, &params.Params, func() (*stripego.Refund, error) {
-		return c.api.refunds.Create(params.Context, params)
-	})
+	refund, err := send(ctx, "refund", key, params, c.api.refunds.Create)
 	if err != nil {
 		return cards.Payment{}, err
 	}
@@ -262,17 +252,19 @@ func (c *Client) List(ctx context.Context, since time.Time, before string) (card
 }
 
 // write makes a writing call on an existing payment, which is the response.
-func write(ctx context.Context, verb, key, id string, params *stripego.Params, call func() (*stripego.PaymentIntent, error)) (cards.Payment, error) {
+func write[P stripego.ParamsContainer](ctx context.Context, verb, key, id string, params P,
+	call func(context.Context, string, P) (*stripego.PaymentIntent, error)) (cards.Payment, error) {
 	if id == "" {
 		return cards.Payment{}, cards.ErrNotFound
 	}
-	pi, err := send(ctx, verb, key, params, call)
+	pi, err := send(ctx, verb, key, params, func(ctx context.Context, params P) (*stripego.PaymentIntent, error) { return call(ctx, id, params) })
 	return toPayment(verb, id, pi, err)
 }
 
 // send makes a writing call once, with its key and within its time. Without a usable key
 // nothing is sent: the library would make one up, and a retry would then do it twice.
-func send[T any](ctx context.Context, verb, key string, params *stripego.Params, call func() (T, error)) (response T, err error) {
+func send[P stripego.ParamsContainer, T any](ctx context.Context, verb, key string, params P,
+	call func(context.Context, P) (T, error)) (response T, err error) {
 	if key == "" || key != strings.TrimSpace(key) || len(key) > maxKeyLength {
 		return response, fmt.Errorf("stripe: %s: the idempotency key is empty, too long or has spaces around it: %w", verb, cards.ErrRefused)
 	}
@@ -282,9 +274,8 @@ func send[T any](ctx context.Context, verb, key string, params *stripego.Params,
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	params.Context = ctx
-	params.SetIdempotencyKey(key)
-	response, err = call()
+	params.GetParams().SetIdempotencyKey(key)
+	response, err = call(ctx, params)
 	return response, toCardsError(verb, err)
 }
 
