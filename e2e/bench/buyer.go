@@ -16,10 +16,8 @@ import (
 )
 
 const (
-	// buyersAtOnce is enough to keep one core busy, although each buyer waits for the disk of Redis.
-	buyersAtOnce = 16
-	// oneOffOffer is an offer that needs only money from the buyer.
-	oneOffOffer = "2501"
+	buyersAtOnce = 16     // enough to keep one core busy, although each buyer waits for the disk of Redis
+	oneOffOffer  = "2501" // needs only money from the buyer
 )
 
 // buyers complete card journeys at a gateway, each from its own address.

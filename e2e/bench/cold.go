@@ -10,15 +10,10 @@ import (
 )
 
 const (
-	// upstreamTime is how long each upstream call takes: about as long as between two data centres in one
-	// country, including the upstream's work.
-	upstreamTime = 50 * time.Millisecond
-	// coldProducts are three pages of the club system, each product with its offers.
-	coldProducts = 90
-	// ownProducts is how many products visitors of the website see in club 11 of a new world.
-	ownProducts = 41
-	// coldReaders is how many visitors request an uncached catalogue at the same moment.
-	coldReaders = 1000
+	upstreamTime = 50 * time.Millisecond // of each call: as between two data centres in one country, with the upstream's work
+	coldProducts = 90                    // three pages of the club system, each product with its offers
+	ownProducts  = 41                    // that visitors of the website see in club 11 of a new world
+	coldReaders  = 1000                  // visitors who request an uncached catalogue at the same moment
 )
 
 // measureCold requests a catalogue from a gateway whose cache is empty.

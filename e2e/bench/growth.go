@@ -25,15 +25,13 @@ import (
 )
 
 const (
-	// few and many are the numbers of open registrations in the two Redis servers that are compared.
-	few, many = 1_000, 100_000
-	// readRegistrations is large enough that no CPU cache holds them all.
-	readRegistrations = 1_000
-	// sealKey seals the registrations made here, as the gateway seals its own.
-	sealKey = "YmVuY2gtYmVuY2gtYmVuY2gtYmVuY2gtYmVuY2gtYmVuY2g="
-	// idlePeriod is how long the commands of idle gateways are counted: two or three sweeps.
-	idlePeriod = 40 * time.Second
+	few, many         = 1_000, 100_000   // open registrations in the two Redis servers that are compared
+	readRegistrations = 1_000            // more than any CPU cache holds
+	idlePeriod        = 40 * time.Second // in which the commands of idle gateways are counted: two or three sweeps
 )
+
+// sealKey seals the registrations made here, as the gateway seals its own.
+const sealKey = "YmVuY2gtYmVuY2gtYmVuY2gtYmVuY2gtYmVuY2gtYmVuY2g="
 
 // population is a gateway on a Redis with many open registrations.
 type population struct {

@@ -103,10 +103,8 @@ func bareEncoder(path string) (http.Handler, error) {
 }
 
 const (
-	// starts is how often the binary is started. The median counts.
-	starts = 15
-	// firstPath is a read that goes through the gateway to the simulator and back.
-	firstPath = "/v1/clubs"
+	starts    = 15          // of the binary; the median counts
+	firstPath = "/v1/clubs" // a read that goes through the gateway to the simulator and back
 )
 
 // mockEnvironment starts mock mode at an address, without the operators' listener, whose

@@ -22,11 +22,8 @@ func All() []campaign.Campaign {
 }
 
 const (
-	// patience is how long a buyer stays after paying. A buyer without a final state by then
-	// comes back when the faults are over.
-	patience = 3 * time.Second
-	// pauseBetweenBuyers keeps buyers who get nowhere from asking without end.
-	pauseBetweenBuyers = 20 * time.Millisecond
+	patience           = 3 * time.Second       // of buyers who have paid; they come back when the faults are over
+	pauseBetweenBuyers = 20 * time.Millisecond // keeps buyers who get nowhere from asking without end
 )
 
 // run is one run of a campaign on a harness.

@@ -26,16 +26,11 @@ import (
 const notLinearizable = "no order of the calls explains the responses"
 
 const (
-	// historiesShort and historiesLong are the histories of the short form and of the long form.
-	historiesShort, historiesLong = 24, 400
-	// concurrentHistories is how many histories are made at the same time.
-	concurrentHistories = 4
-	// historyCallers and callsPerCaller bound a history: small enough to search its orders.
-	historyCallers, callsPerCaller = 6, 4
-	// checkTimeout bounds the search for an order.
-	checkTimeout = 20 * time.Second
-	// maxFaultPause is the longest time between two faults.
-	maxFaultPause = 300 * time.Millisecond
+	historiesShort, historiesLong  = 24, 400                // of the short form and of the long form
+	concurrentHistories            = 4                      // histories that are made at the same time
+	historyCallers, callsPerCaller = 6, 4                   // small enough to search the orders of a history
+	checkTimeout                   = 20 * time.Second       // of the search for an order
+	maxFaultPause                  = 300 * time.Millisecond // between two faults
 )
 
 // Idempotency compares the responses to calls with idempotency keys, and to requests to pay for one

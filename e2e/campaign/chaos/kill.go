@@ -18,17 +18,10 @@ const (
 )
 
 const (
-	// killBuyers is how many buyers there are at once: enough for every operation to happen within a
-	// fraction of a second, on two cores.
-	killBuyers = 24
-	// operationTime is how long a kill waits for its operation. An operation that does not happen is
-	// tried again in the next round.
-	operationTime = 3 * time.Second
-	// maxPause is the longest time before a kill at any moment: about as long as a payment takes from
-	// the card to the record.
-	maxPause = 60 * time.Millisecond
-	// killsLong is how many kills the long form makes, of all kinds together.
-	killsLong = 2000
+	killBuyers    = 24                    // at once: every operation happens within a fraction of a second, on two cores
+	operationTime = 3 * time.Second       // that a kill waits for its operation, which is otherwise tried again in the next round
+	maxPause      = 60 * time.Millisecond // before a kill at any moment: about as long as from the card to the record
+	killsLong     = 2000                  // of the long form, of all kinds together
 )
 
 // Kill ends gateways with kill -9 in the middle of their work and starts them again,

@@ -34,19 +34,14 @@ const (
 )
 
 const (
-	// overloadBuyers is the number of concurrent buyers. overloadCrowd is the number of concurrent
-	// newcomers who only start a registration: several times what two gateways have places for.
-	overloadBuyers, overloadCrowd = 8, 400
-	// overloadPause is the pause between a newcomer's response and the next newcomer.
-	overloadPause = 500 * time.Millisecond
-	// overloadPhase is how long each kind of trouble lasts.
-	overloadPhase = 5 * time.Second
-	// latestResponse is above four reads of 8 s each in a row, and below the time of a whole request.
-	latestResponse = 35 * time.Second
-	// retryWindow is above the pauses between the attempts of a call. retryShare is the budget.
-	// retryBurst is what two gateways may have saved up, one of them twice because it restarts.
-	retryWindow            = 2 * time.Second
-	retryShare, retryBurst = 0.1, 30
+	overloadBuyers = 8                      // at once
+	overloadCrowd  = 400                    // newcomers at once, several times what two gateways have places for; they only start a registration
+	overloadPause  = 500 * time.Millisecond // between a newcomer's response and the next newcomer
+	overloadPhase  = 5 * time.Second        // of each kind of trouble
+	latestResponse = 35 * time.Second       // above four reads of 8 s each in a row, and below the time of a whole request
+	retryWindow    = 2 * time.Second        // above the pauses between the attempts of a call
+	retryShare     = 0.1                    // the budget
+	retryBurst     = 30                     // what two gateways may have saved up, one of them twice because it restarts
 )
 
 // Overload sends more newcomers than can be served while the club system is slow, fails or is silent, a

@@ -31,10 +31,8 @@ const (
 )
 
 const (
-	// callers is how many callers act at the same moment, over all gateways.
-	callers = 64
-	// racesShort and racesLong are how many registrations are raced for.
-	racesShort, racesLong = 12, 400
+	callers               = 64      // act at the same moment, over all gateways
+	racesShort, racesLong = 12, 400 // registrations that are raced for
 )
 
 // Race has 64 callers at once do everything to one payment, over three gateways: twice for each

@@ -23,15 +23,10 @@ const (
 )
 
 const (
-	// redisBuyers is how many buyers each of the three Redis has at once. The three
-	// share the machine.
-	redisBuyers = 10
-	// redisReplicas: two gateways are enough to disagree.
-	redisReplicas = 2
-	// maxRedisPause is the longest time between two faults: the buyers finish about one journey.
-	maxRedisPause = 400 * time.Millisecond
-	// maxCopyAge is the longest age of the copy that Redis is rolled back to.
-	maxCopyAge = 800 * time.Millisecond
+	redisBuyers   = 10                     // of each of the three Redis at once, which share the machine
+	redisReplicas = 2                      // gateways: enough to disagree
+	maxRedisPause = 400 * time.Millisecond // between two faults: the buyers finish about one journey
+	maxCopyAge    = 800 * time.Millisecond // of the copy that Redis is rolled back to
 )
 
 // Redis breaks the state that the gateways share: Redis is killed, failed over, wiped, and rolled back

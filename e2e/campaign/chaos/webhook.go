@@ -23,16 +23,11 @@ const completedLate = "a paid registration was not completed within a minute, al
 const forgeryAccepted = "a forged or stale delivery was accepted"
 
 const (
-	// webhookBuyers is the number of concurrent buyers.
-	webhookBuyers = 8
-	// webhookShort and webhookLong are the total numbers of buyers.
-	webhookShort, webhookLong = 60, 1500
-	// completionTime is how long a paid registration may take when its webhook got lost.
-	completionTime = time.Minute
-	// lookEvery is how often the ledger is read. It is added to the allowed time.
-	lookEvery = time.Second
-	// foreignPayments is how many payments of other merchants are at the same processor.
-	foreignPayments = 10
+	webhookBuyers             = 8           // at once
+	webhookShort, webhookLong = 60, 1500    // buyers in all
+	completionTime            = time.Minute // of a paid registration whose webhook got lost
+	lookEvery                 = time.Second // between two reads of the ledger; added to the allowed time
+	foreignPayments           = 10          // of other merchants at the same processor
 )
 
 // Webhook drops, doubles, delays and reorders the processor's webhooks, and sends the gateways false

@@ -48,15 +48,10 @@ type Journey struct {
 }
 
 const (
-	// maxAttempts is how often a buyer retries: half a minute of a service that does not respond.
-	maxAttempts = 60
-	// maxKeyInUse is how many "in progress" responses a buyer accepts before a reload of the page makes a
-	// new key.
-	maxKeyInUse = 3
-	// maxPayments is how many payments a buyer starts when asked to try again.
-	maxPayments = 3
-	// maxTraceLines and maxResponses bound the memory of a buyer who waits a long time.
-	maxTraceLines, maxResponses = 60, 200
+	maxAttempts                 = 60      // of a request: half a minute of a service that does not respond
+	maxKeyInUse                 = 3       // "in progress" responses before a reload of the page makes a new key
+	maxPayments                 = 3       // that a buyer starts when asked to try again
+	maxTraceLines, maxResponses = 60, 200 // bound the memory of a buyer who waits a long time
 )
 
 // NewJourney returns a buyer at the start. The seed determines what the buyer does.

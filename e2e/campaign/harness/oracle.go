@@ -14,11 +14,8 @@ import (
 
 // The invariants that need all journeys together.
 const (
-	// BookedWithoutPayment: every payment that the club system booked must belong to a payment of the
-	// processor.
 	BookedWithoutPayment = "the club system booked a sale for which the processor holds no payment"
-	// AuditFailed: the club system's own audit must report no error.
-	AuditFailed = "the club system's audit reports an error"
+	AuditFailed          = "the club system's audit reports an error"
 )
 
 // canaryDomain is in the address of every buyer, see campaign.NewCanary.

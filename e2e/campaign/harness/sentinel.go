@@ -25,19 +25,11 @@ type SentinelRedis struct {
 }
 
 const (
-	// primaryName is what the Sentinel calls the primary.
-	primaryName = "frontdesk"
-	// silence after which a primary is down: far less than in production, because a campaign waits for
-	// each failover.
-	silence = 400 * time.Millisecond
-	// failoverTime is the Sentinel's timeout: its next failover begins after twice as long at the
-	// earliest.
-	failoverTime = 500 * time.Millisecond
-	// promotion is how long a failover may take.
-	promotion = 20 * time.Second
-	// retryAfter is when a replica that does not follow is reconfigured, and the Sentinel restarted: each
-	// may hold outdated state of the other.
-	retryAfter = 10 * time.Second
+	primaryName  = "frontdesk"            // as the Sentinel calls it
+	silence      = 400 * time.Millisecond // after which a primary is down: short, because a campaign waits for each failover
+	failoverTime = 500 * time.Millisecond // the Sentinel's timeout: its next failover begins after twice as long at the earliest
+	promotion    = 20 * time.Second       // that a failover may take
+	retryAfter   = 10 * time.Second       // until a replica that does not follow and its Sentinel are set up again: each may be out of date
 )
 
 // NewSentinelRedis starts all three, until the test ends.

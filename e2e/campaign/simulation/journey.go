@@ -196,11 +196,9 @@ func (f *journey) sweepTask(ctx context.Context, t *task) {
 }
 
 const (
-	quietPause = time.Minute
-	// quietSweeps are two more than the period has pauses: what becomes due in its last one is processed as well.
-	quietSweeps = int(campaign.QuietPeriod/quietPause) + 2
-	// othersSweeps outlast the fifteen minutes after which a comparison shows what others did.
-	othersSweeps = 22
+	quietPause   = time.Minute
+	quietSweeps  = int(campaign.QuietPeriod/quietPause) + 2 // what becomes due in the last pause is processed as well
+	othersSweeps = 22                                       // outlast the 15 minutes after which a comparison shows what others did
 )
 
 // quietPeriod lets ten minutes pass without faults, or fewer when nothing can change any more.

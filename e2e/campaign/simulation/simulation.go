@@ -40,10 +40,8 @@ func Campaign() campaign.Campaign {
 }
 
 const (
-	// progressEvery: often enough to see that the run makes progress.
-	progressEvery = 5000
-	// renewEvery: miniredis remembers the name of every key that it has ever had.
-	renewEvery = 1000
+	progressEvery = 5000 // journeys: often enough to see that the run makes progress
+	renewEvery    = 1000 // journeys, because miniredis remembers the name of every key that it has ever had
 )
 
 // play plays journeys in as many environments as there are cores.
