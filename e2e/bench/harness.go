@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -226,24 +225,18 @@ func (h *harness) memory(p *frontdesktest.Process) (pages int64) {
 
 // fetch sends a GET request, and returns its successful response.
 func (h *harness) fetch(url string, header http.Header) (http.Header, []byte) {
-	request, err := http.NewRequestWithContext(h.Context(), http.MethodGet, url, nil)
-	h.must(err)
-	request.Header = header
-	return h.do(request)
+	return h.do(http.MethodGet, url, header, nil)
 }
 
 // client opens a connection for each request, and decompresses no responses.
 var client = http.Client{Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}
 
-// do sends a request, and reads its response, which must not be an error.
-func (h *harness) do(request *http.Request) (http.Header, []byte) {
-	response, err := client.Do(request)
+// do sends a request, and returns its response, which must not be an error.
+func (h *harness) do(method, url string, header http.Header, body any) (http.Header, []byte) {
+	response, err := (&frontdesktest.Buyer{HTTP: &client, Header: header}).Send(h.Context(), method, url, "", body)
 	h.must(err)
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	h.must(err)
-	if response.StatusCode > 299 && (response.StatusCode != http.StatusNotModified || request.Header.Get("If-None-Match") == "") {
-		h.Fatalf("%s %s: status %d: %s", request.Method, request.URL, response.StatusCode, body)
+	if response.Status > 299 && (response.Status != http.StatusNotModified || header.Get("If-None-Match") == "") {
+		h.Fatalf("%s %s: status %d: %s", method, url, response.Status, response.Body)
 	}
-	return response.Header, body
+	return response.Header, response.Body
 }

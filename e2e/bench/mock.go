@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -43,11 +42,8 @@ func measureMock(h *harness) []row {
 // token.
 func (h *harness) clubHeader(upstreams string) http.Header {
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {clubsim.DemoClientID}, "client_secret": {clubsim.DemoClientSecret}}
-	request, err := http.NewRequestWithContext(h.Context(), http.MethodPost, upstreams+"/sim/oauth/v2/token", strings.NewReader(form.Encode()))
-	h.must(err)
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	request.Header.Set("X-Gateway-Api-Key", clubsim.DemoGatewayKey)
-	_, body := h.do(request)
+	header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "X-Gateway-Api-Key": {clubsim.DemoGatewayKey}}
+	_, body := h.do(http.MethodPost, upstreams+"/sim/oauth/v2/token", header, form.Encode())
 	var granted struct {
 		Token string `json:"access_token"`
 	}

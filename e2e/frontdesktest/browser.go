@@ -3,6 +3,7 @@ package frontdesktest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,7 +27,6 @@ type Browser struct {
 	screenshots string
 
 	width, height int64
-	touch         bool
 	world         string
 	language      string
 	console       *consoleMonitor
@@ -45,7 +45,7 @@ func NewBrowser(t testing.TB, width, height int) *Browser {
 	t.Helper()
 	b := &Browser{
 		t: t, screenshots: filepath.Join(Root(), "artefacts", strings.ReplaceAll(t.Name(), "/", "-")), console: &consoleMonitor{},
-		width: int64(width), height: int64(height), touch: width <= phoneWidth, language: defaultLanguage,
+		width: int64(width), height: int64(height), language: defaultLanguage,
 	}
 	t.Cleanup(func() { b.console.report(t) })
 	b.open(chromium(t), chromedp.WithNewBrowserContext())
@@ -220,9 +220,7 @@ func (b *Browser) Screenshot(name string) {
 	}
 	picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
 	if err == nil {
-		if err = os.MkdirAll(b.screenshots, 0o755); err == nil {
-			err = os.WriteFile(filepath.Join(b.screenshots, name+".png"), picture, 0o644)
-		}
+		err = errors.Join(os.MkdirAll(b.screenshots, 0o755), os.WriteFile(filepath.Join(b.screenshots, name+".png"), picture, 0o644))
 	}
 	if err != nil {
 		b.t.Logf("no picture of %s: %v", name, err)

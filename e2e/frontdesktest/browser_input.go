@@ -14,7 +14,7 @@ import (
 func (b *Browser) Click(selector string) {
 	b.t.Helper()
 	x, y := b.WaitClickable(selector)
-	if b.touch {
+	if b.width <= phoneWidth {
 		b.tap(selector, x, y)
 		return
 	}

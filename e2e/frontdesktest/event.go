@@ -87,9 +87,9 @@ func ValidateEvent(t testing.TB, name string, payload []byte, headers http.Heade
 
 // Stream is a registration's event stream as a front end reads it.
 type Stream struct {
-	t     testing.TB
-	lines *bufio.Scanner
-	body  io.Closer
+	io.Closer // ends it from the front end's side
+	t         testing.TB
+	lines     *bufio.Scanner
 }
 
 // Event is one event of a stream.
@@ -113,11 +113,8 @@ func (c *Client) Follow(id, last string) *Stream {
 	if kind := response.Header.Get("Content-Type"); response.StatusCode != http.StatusOK || kind != "text/event-stream" {
 		c.t.Fatalf("status %d, %s", response.StatusCode, kind)
 	}
-	return &Stream{c.t, bufio.NewScanner(response.Body), response.Body}
+	return &Stream{response.Body, c.t, bufio.NewScanner(response.Body)}
 }
-
-// Close ends the stream from the front end's side.
-func (s *Stream) Close() { s.body.Close() }
 
 // Next reads the next event, or nil for a comment. It also reports whether the stream has ended.
 func (s *Stream) Next() (e *Event, ended bool) {

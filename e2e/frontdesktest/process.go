@@ -18,6 +18,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -35,7 +37,7 @@ const firstPort, ports = 12_000, 20_000
 var Binary = shared(func(t testing.TB) string {
 	path := filepath.Join(t.TempDir(), "frontdesk")
 	args := []string{"build", "-o", path}
-	if raceEnabled {
+	if info, _ := debug.ReadBuildInfo(); slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
 		args = append(args, "-race")
 	}
 	build := exec.Command("go", append(args, "frontdesk")...)

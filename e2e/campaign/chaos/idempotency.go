@@ -26,7 +26,6 @@ import (
 const notLinearizable = "no order of the calls explains the responses"
 
 const (
-	historiesShort, historiesLong  = 24, 400                // of the short form and of the long form
 	concurrentHistories            = 4                      // histories that are made at the same time
 	historyCallers, callsPerCaller = 6, 4                   // small enough to search the orders of a history
 	checkTimeout                   = 20 * time.Second       // of the search for an order
@@ -42,7 +41,7 @@ func Idempotency() campaign.Campaign {
 			"over three gateways, with gateways and Redis killed in between.",
 		Faults:    []string{killedOne, redisKilledAlways},
 		Mutations: []string{"key-any-body"},
-		Short:     campaign.Options{Count: historiesShort}, Long: campaign.Options{Count: historiesLong}, Drive: onHarness(3, durableRedis, checkIdempotency),
+		Short:     campaign.Options{Count: 24}, Long: campaign.Options{Count: 400}, Drive: onHarness(3, durableRedis, checkIdempotency),
 	}
 }
 

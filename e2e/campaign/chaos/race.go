@@ -30,10 +30,8 @@ const (
 	cardEntered      = "card entered"
 )
 
-const (
-	callers               = 64      // act at the same moment, over all gateways
-	racesShort, racesLong = 12, 400 // registrations that are raced for
-)
+// callers is how many callers act at the same moment, over all gateways.
+const callers = 64
 
 // Race has 64 callers at once do everything to one payment, over three gateways: twice for each
 // registration, when it is created and after its card was entered.
@@ -43,8 +41,8 @@ func Race() campaign.Campaign {
 		Description: "64 concurrent callers, over three gateways, request one payment with the same key and with others, read it, send its webhooks, enter the card and abandon it.",
 		Faults:      []string{sameKey, freshKey, registrationRead, webhookSent, abandoned, cardEntered},
 		Mutations:   []string{"key-per-attempt"},
-		Short:       campaign.Options{Count: racesShort},
-		Long:        campaign.Options{Count: racesLong},
+		Short:       campaign.Options{Count: 12},
+		Long:        campaign.Options{Count: 400},
 		Drive:       onHarness(3, durableRedis, race),
 	}
 }

@@ -190,15 +190,12 @@ func (j *Journey) note(line string) {
 
 func paymentIn(where string, response *frontdesktest.Response) *api.Payment {
 	var registration api.Registration
-	switch {
-	case response.Status > 299:
-		return nil
-	case path.Base(where) == "payment":
+	var into any = &registration
+	if path.Base(where) == "payment" {
 		registration.Payment = &api.Payment{}
-		if json.Unmarshal(response.Body, registration.Payment) != nil {
-			return nil
-		}
-	case json.Unmarshal(response.Body, &registration) != nil:
+		into = registration.Payment
+	}
+	if response.Status > 299 || json.Unmarshal(response.Body, into) != nil {
 		return nil
 	}
 	return registration.Payment

@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/cards"
+	"frontdesk/upstream/cards/sandbox"
 )
 
 // The plain keys of Redis, see the package flows/store.
@@ -59,10 +61,7 @@ func (h *Harness) Settle(ctx context.Context, journeys []*Journey) {
 	back.Wait()
 	// Some payments are advanced only by the sweeper: their buyers saw an end before Redis forgot it, or their
 	// registration is gone. Those that are not settled in time are judged as they are.
-	for h.unsettled() > 0 {
-		if !frontdesktest.Sleep(ctx, 500*time.Millisecond) {
-			break
-		}
+	for h.unsettled() && frontdesktest.Sleep(ctx, 500*time.Millisecond) {
 	}
 }
 
@@ -83,32 +82,25 @@ func (h *Harness) expireLeases(ctx context.Context) error {
 		pipe.ZAddXX(ctx, openPayments, redis.Z{Score: 0, Member: id})
 	}
 	_, err = pipe.Exec(ctx)
-	if len(keys) == 0 {
-		return nil
-	}
 	return err
 }
 
-// unsettled counts the payments that a gateway must still advance. They include those that wait for a
-// buyer who has already paid.
-func (h *Harness) unsettled() (n int) {
+// unsettled reports whether a gateway must still advance a payment, such as one that waits for a buyer who has
+// already paid.
+func (h *Harness) unsettled() bool {
 	states := h.paymentStates()
-	for _, p := range h.Upstreams.Cards.Payments() {
+	return slices.ContainsFunc(h.Upstreams.Cards.Payments(), func(p sandbox.Payment) bool {
 		switch states[paymentName(p.Metadata["fd_registration"], p.Metadata["fd_generation"])] {
 		case "recorded", "in_doubt", "refunded", "cancelled", "blocked":
+			return false
 		case "": // lost, until the next rebuild
-			if p.Captured > p.Refunded && p.Metadata["fd_environment"] == "test" {
-				n++
-			}
+			return p.Captured > p.Refunded && p.Metadata["fd_environment"] == "test"
 		case "intent", "priced":
-			if p.State == cards.Authorised || p.State == cards.Captured {
-				n++
-			}
+			return p.State == cards.Authorised || p.State == cards.Captured
 		default:
-			n++
+			return true
 		}
-	}
-	return n
+	})
 }
 
 func (h *Harness) paymentStates() map[string]string {
@@ -122,9 +114,8 @@ func (h *Harness) paymentStates() map[string]string {
 		registration, generation, _ := strings.Cut(strings.TrimPrefix(key, "fd:{"), "}:payment:")
 		replies[paymentName(registration, generation)] = pipe.HGet(ctx, key, "state")
 	}
-	if _, err := pipe.Exec(ctx); len(keys) > 0 {
-		frontdesktest.Must(h, err)
-	}
+	_, err = pipe.Exec(ctx)
+	frontdesktest.Must(h, err)
 	states := map[string]string{}
 	for key, reply := range replies {
 		states[key] = reply.Val()

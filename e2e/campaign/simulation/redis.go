@@ -101,22 +101,18 @@ func (h redisHook) process(ctx context.Context, cmds []redis.Cmder, next func() 
 // script's hash, or the name of the queue. The journey is then repeated, so that seeds repeat anywhere.
 func (h redisHook) onlyOnce(cmds []redis.Cmder) bool {
 	for _, cmd := range cmds {
-		switch args := cmd.Args(); cmd.Name() {
+		args, known := cmd.Args(), true
+		switch cmd.Name() {
 		case "evalsha":
-			if _, known := h.scripts.Load(args[1]); !known {
-				h.learning.Store(true)
-				return true
-			}
+			_, known = h.scripts.Load(args[1])
 		case "eval":
-			if _, known := h.scripts.LoadOrStore(redis.NewScript(fmt.Sprint(args[1])).Hash(), true); !known {
-				h.learning.Store(true)
-				return true
-			}
+			_, known = h.scripts.LoadOrStore(redis.NewScript(fmt.Sprint(args[1])).Hash(), true)
 		case "sadd":
-			if args[1] == "asynq:queues" {
-				h.learning.Store(true)
-				return true
-			}
+			known = args[1] != "asynq:queues"
+		}
+		if !known {
+			h.learning.Store(true)
+			return true
 		}
 	}
 	return false

@@ -1,5 +1,0 @@
-//go:build race
-
-package frontdesktest
-
-const raceEnabled = true
