@@ -38,7 +38,8 @@ func Check(cfg Config) Result {
 // none means no world.
 const none = ^uint32(0)
 
-// search is a breadth-first search. Worlds are numbered in the order in which they are found.
+// search is a breadth-first search. Worlds are numbered in the order in which they are found. Of those with the
+// same canonical form, the first one stands for all.
 type search struct {
 	machine   machine
 	numbers   map[world]uint32 // by canonical form
@@ -86,7 +87,7 @@ func (s *search) add(w world, parent uint32) (number uint32, isNew bool) {
 	}
 	number = uint32(len(s.worlds))
 	s.numbers[form] = number
-	s.worlds, s.parents, s.next = append(s.worlds, form), append(s.parents, parent), append(s.next, none)
+	s.worlds, s.parents, s.next = append(s.worlds, w), append(s.parents, parent), append(s.next, none)
 	return number, true
 }
 
@@ -142,12 +143,11 @@ func (v *Violation) String() string {
 	return text.String()
 }
 
-// explain repeats the steps to a world, and then its n-th step unless n is negative. Worlds are known
-// in canonical form only, so explain follows steps to the same world in any order of the replicas.
+// explain repeats the steps to a world, and then its n-th step unless n is negative.
 func (s *search) explain(invariant string, to uint32, n int) *Violation {
 	var way []world
 	if n >= 0 {
-		way = append(way, canonical(s.machine.successors(&s.worlds[to])[n].to))
+		way = append(way, s.machine.successors(&s.worlds[to])[n].to)
 	}
 	for at := to; at != 0; at = s.parents[at] {
 		way = append(way, s.worlds[at])
@@ -156,7 +156,7 @@ func (s *search) explain(invariant string, to uint32, n int) *Violation {
 	w := s.machine.cfg.start()
 	for _, next := range slices.Backward(way) {
 		steps := s.machine.successors(&w)
-		taken := steps[slices.IndexFunc(steps, func(st step) bool { return st.to.sameAs(next) })]
+		taken := steps[slices.IndexFunc(steps, func(st step) bool { return st.to == next })]
 		v.Steps = append(v.Steps, taken.String())
 		w = taken.to
 	}
@@ -279,22 +279,3 @@ func (p process) rank() uint64 {
 	}
 	return rank
 }
-
-// sameAs reports whether a world in its canonical form is w in another order.
-func (w world) sameAs(form world) bool {
-	for _, p := range orders {
-		for _, b := range orders {
-			other := w
-			for i := range orders[0] {
-				other.process[i], other.backups[i] = w.process[p[i]], w.backups[b[i]]
-			}
-			if canonical(other) == form {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// orders are all orders of three things, the most replicas and backups that a world has.
-var orders = [...][3]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}
