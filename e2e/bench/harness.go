@@ -87,9 +87,6 @@ func (h *harness) sleep(d time.Duration) {
 	}
 }
 
-// serverCore is reserved for the server. Everything else runs on the other cores.
-const serverCore = "0"
-
 // pinnedArg is this program's first argument when it leaves the server's core free.
 const pinnedArg = "pinned"
 
@@ -116,8 +113,8 @@ func (h *harness) start(ready string, environment []string, path string, args ..
 }
 
 func (h *harness) startServer(ready string, environment []string, path string, args ...string) *frontdesktest.Process {
-	if h.pinned {
-		path, args = "taskset", append([]string{"-c", serverCore, path}, args...)
+	if h.pinned { // everything else runs on the other cores
+		path, args = "taskset", append([]string{"-c", "0", path}, args...)
 	}
 	return h.start(ready, environment, path, args...)
 }

@@ -39,14 +39,8 @@ type Violation struct {
 	Trace        []string `json:"trace"`
 }
 
-// maxViolations: the first ones show the cause, the hundredth adds nothing.
-const maxViolations = 20
-
 // PerSecond is how many journeys were driven in a second.
 func (r *Report) PerSecond() float64 {
-	if r.Duration <= 0 {
-		return 0
-	}
 	return float64(r.Journeys) / r.Duration.Seconds()
 }
 
@@ -142,6 +136,7 @@ func (r *Recorder) AddBuyers(what string, number int) {
 func (r *Recorder) AddViolations(violations ...Violation) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	const maxViolations = 20 // the first ones show the cause, the hundredth adds nothing
 	r.report.ViolationCount += len(violations)
 	room := maxViolations - len(r.report.Violations)
 	r.report.Violations = append(r.report.Violations, violations[:min(room, len(violations))]...)

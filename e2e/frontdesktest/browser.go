@@ -272,11 +272,10 @@ func headless(t testing.TB) string {
 	return Chromium(t)
 }
 
-// unusedFeatures are chromedp's own, and the popups of the address bar: pages that each window opens and draws all the
-// time, which takes more of the processor than the tested page does.
-const unusedFeatures = "Translate,BlinkGenPropertyTrees,WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup"
-
 func startChromium(t testing.TB) context.Context {
+	// They are chromedp's own, and the popups of the address bar: pages that each window opens and draws all the time,
+	// which takes more of the processor than the tested page does.
+	const unusedFeatures = "Translate,BlinkGenPropertyTrees,WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup"
 	path := headless(t)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.WSURLReadTimeout(Patience),
 		chromedp.Flag("no-sandbox", true), chromedp.Flag("disable-gpu", true), chromedp.Flag("disable-quic", true),

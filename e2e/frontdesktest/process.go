@@ -28,10 +28,6 @@ import (
 	"time"
 )
 
-// firstPort and ports are a range from which no system assigns ports automatically, so that a killed
-// process finds its port free again.
-const firstPort, ports = 12_000, 20_000
-
 // Binary returns the path of Frontdesk, which is built once for all tests of a package, with the race
 // detector where the tests have it.
 var Binary = shared(func(t testing.TB) string {
@@ -251,10 +247,11 @@ func (p *Process) Output() string { return p.out.String() }
 // claimedPorts keeps the UDP sockets of FreePort open for as long as this program runs.
 var claimedPorts sync.Map
 
-// FreePort returns a free port of a range from which no system assigns ports. A UDP socket on the same
-// number marks it as taken until this program ends.
+// FreePort returns a free port of a range from which no system assigns ports, so that a killed process finds
+// its port free again. A UDP socket on the same number marks it as taken until this program ends.
 func FreePort(t testing.TB) int {
 	t.Helper()
+	const firstPort, ports = 12_000, 20_000
 	for {
 		port := firstPort + rand.IntN(ports)
 		address := fmt.Sprintf("127.0.0.1:%d", port)

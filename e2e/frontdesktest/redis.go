@@ -45,10 +45,6 @@ func launchRedis(t testing.TB, options ...string) *RedisServer {
 	return r
 }
 
-// ignoreXFSZ runs a program that gets an error when it may not write, as on a full disk, instead of a
-// signal that would end it.
-const ignoreXFSZ = `trap "" XFSZ; exec "$0" "$@"`
-
 // Start starts the server on the contents of its files, with more options if there are any.
 func (r *RedisServer) Start(more ...string) {
 	r.t.Helper()
@@ -56,6 +52,8 @@ func (r *RedisServer) Start(more ...string) {
 		r.t.Fatal("redis-server is missing: apt-get install redis-server, or the like")
 	}
 	Must(r.t, os.MkdirAll(r.files(), 0o700))
+	// A server that may not write, as on a full disk, gets an error instead of a signal that would end it.
+	const ignoreXFSZ = `trap "" XFSZ; exec "$0" "$@"`
 	args := slices.Concat([]string{"-c", ignoreXFSZ, "redis-server", "--port", fmt.Sprint(r.Port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
 		"--dir", r.files(), "--repl-diskless-sync-delay", "0"}, r.options, more)
 	var err error

@@ -97,6 +97,9 @@ func (r *run) nextJourney() *harness.Journey {
 
 // settleAndCheck brings all journeys to their ends, and reports their outcomes.
 func (r *run) settleAndCheck() {
+	// This response describes a payment that is not at the processor yet. A Redis that was rolled back gives it even
+	// for a paid payment, because a plain read is as old as Redis. A buyer who follows it finds the existing payment.
+	const staleResponse = "processing, retry same_key"
 	r.Settle(r.Context(), r.journeys)
 	unfinished, stale := 0, 0
 	for _, v := range r.Check(r.journeys) {
@@ -127,17 +130,11 @@ func (r *run) settleAndCheck() {
 	r.record.AddBuyers("could not start a registration", unfinished)
 }
 
-// strangerAsked is the "fault" that a stranger asks for a registration; one in five meets it.
-const strangerAsked = "a stranger asked for a registration"
-
-// deskSettled is the "fault" that the club's staff settle the sale that a buyer pays; one in five meets
-// it.
-const deskSettled = "staff settled the sale"
-
-// staleResponse describes a payment that is not at the processor yet. A Redis that was rolled back
-// gives it even for a paid payment, because a plain read is as old as Redis. A buyer who follows it
-// finds the existing payment.
-const staleResponse = "processing, retry same_key"
+// The "faults" of other people. One registration in five meets each.
+const (
+	strangerAsked = "a stranger asked for a registration"
+	deskSettled   = "staff settled the sale"
+)
 
 func (r *run) waitUpTo(ctx context.Context, limit time.Duration) {
 	frontdesktest.Sleep(ctx, time.Duration(r.random.Int64N(int64(limit))))

@@ -47,8 +47,7 @@ var (
 	attacks        = []string{forged, unsigned, stale, falseEvent, foreignEvent, oversized}
 )
 
-// maxDelay is the longest delay of a late delivery: longer than a payment takes, and shorter than a
-// test waits.
+// maxDelay is the longest delay of a late delivery: longer than a payment takes, and shorter than a test waits.
 const maxDelay = 3 * time.Second
 
 // webhookFaults receives the processor's webhooks and delivers them to the gateways with faults.

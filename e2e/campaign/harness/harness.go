@@ -56,13 +56,10 @@ type Config struct {
 	Environment []string // more variables of the gateways
 }
 
-// callTime is how long a buyer waits for a response before a retry: longer than a gateway's longest
-// call to an upstream.
-const callTime = 40 * time.Second
-
 // New starts the upstreams and the gateways.
 func New(t testing.TB, cfg Config) *Harness {
 	t.Helper()
+	const callTime = 40 * time.Second // of a buyer's request: longer than a gateway's longest call to an upstream
 	h := &Harness{TB: t, Storage: cfg.Storage, Upstreams: frontdesktest.NewUpstreams(t),
 		HTTP: http.Client{Timeout: callTime, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
 	t.Cleanup(h.close)

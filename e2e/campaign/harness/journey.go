@@ -223,12 +223,10 @@ func (j *Journey) EnterCard(ctx context.Context, card string) error {
 	return err
 }
 
-// ends are the states after which a buyer stops reloading.
-var ends = []string{"recorded", "in_doubt", "refunded"}
-
 // Watch reloads until the payment has ended, or until the wait is over. It starts a cancelled payment
 // again.
 func (j *Journey) Watch(ctx context.Context, wait time.Duration) {
+	ends := []string{"recorded", "in_doubt", "refunded"}
 	until := time.Now().Add(wait)
 	for !j.Done && !j.Forgotten && time.Now().Before(until) {
 		j.reload(ctx)

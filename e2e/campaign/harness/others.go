@@ -16,12 +16,11 @@ import (
 // A stranger asks for one in strangers registrations. The club's staff settle the sale of one in staff.
 const strangers, staff = 5, 5
 
-// othersTime is how long others take until they act: about as long as a payment takes.
-const othersTime = 3 * time.Second
-
-// deskTime is how long after the registration staff act: by then most buyers have not paid, and some
-// have.
-const deskTime = 300 * time.Millisecond
+const (
+	othersTime = 3 * time.Second        // until others act: about as long as a payment takes
+	deskTime   = 300 * time.Millisecond // from the registration until staff act: most buyers have not paid by then, and some have
+	deskMean   = club.MeanCash          // how buyers pay at the desk; no gateway books it here
+)
 
 // Others starts the stranger and the staff of the registration, and returns a function that waits for
 // them.
@@ -46,9 +45,6 @@ func (j *Journey) Others(ctx context.Context) (wait func()) {
 	}
 	return others.Wait
 }
-
-// deskMean is how buyers pay at the desk; no gateway books it here.
-const deskMean = club.MeanCash
 
 // settleAtDesk has staff take cash for the sale in the club system's own screens, once its payment has begun and if it
 // is still open there.

@@ -92,12 +92,10 @@ func (w *SentinelRedis) awaitReplication() {
 	}))
 }
 
-// maxFailovers: on a machine that is too busy, a Sentinel can miss an election.
-const maxFailovers = 3
-
 // FailOver kills the primary, waits for the promotion, and restarts the old primary as a replica. Without
 // a promotion the primary is started as it was, and killed again.
 func (w *SentinelRedis) FailOver() {
+	const maxFailovers = 3 // on a machine that is too busy, a Sentinel can miss an election
 	var err error
 	for range maxFailovers {
 		w.primary.Kill()

@@ -30,9 +30,6 @@ const (
 	settleEach = 100 * time.Millisecond
 )
 
-// returning is how many buyers come back at the same time.
-const returning = 32
-
 // Settle ends all faults: it restarts every gateway, expires the leases of dead processes, and has all
 // buyers come back until they see an end. Journeys that have not ended by then are judged as they are.
 // The tests of the payment machine cover the duration of a lease, which is too long for a campaign.
@@ -51,7 +48,7 @@ func (h *Harness) Settle(ctx context.Context, journeys []*Journey) {
 		g.Start()
 	}
 	var back errgroup.Group
-	back.SetLimit(returning)
+	back.SetLimit(32)
 	for _, j := range journeys {
 		if j.Done || j.Registration() == "" {
 			continue

@@ -41,11 +41,9 @@ func (f *journey) scheduleBuyer() {
 	}
 }
 
-// maxRetries is how often a buyer retries after an error.
-const maxRetries = 4
-
 // pay requests the payment.
 func (f *journey) pay(d time.Duration) {
+	const maxRetries = 4 // after an error
 	f.spawn(d, f.anyGateway(), "pay", func(ctx context.Context, t *task) {
 		before := f.held()
 		p, err := t.gateway.registrations.Pay(ctx, f.registration, f.token, f.startPayment())

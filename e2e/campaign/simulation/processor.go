@@ -81,6 +81,7 @@ func (s *env) process(r *http.Request) *http.Response {
 	if inner.Body == nil {
 		inner.Body = http.NoBody
 	}
+	const deliveryTimeout = time.Minute // far more than a webhook takes on a busy machine
 	before := s.paymentsFingerprint()
 	recorder := httptest.NewRecorder()
 	s.sandbox.ServeHTTP(recorder, inner)
@@ -95,9 +96,6 @@ func (s *env) process(r *http.Request) *http.Response {
 	}
 	return recorder.Result()
 }
-
-// deliveryTimeout is far more than a webhook takes on a busy machine.
-const deliveryTimeout = time.Minute
 
 // paymentsFingerprint returns one value for the state of all payments, as far as events report it.
 func (s *env) paymentsFingerprint() (all string) {

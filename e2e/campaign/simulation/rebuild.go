@@ -13,16 +13,11 @@ const (
 	rebuildEvery  = 4 * time.Minute    // whether a loss was noticed or not
 )
 
-// noWait has ended, so that NextUnverified returns only what is listed.
-var noWait = func() context.Context {
-	ctx, end := context.WithCancel(context.Background())
-	end()
-	return ctx
-}()
-
 // rebuild has a gateway restore what Redis lost, and repeats until it is done. It then verifies what it found unverified.
 func (f *journey) rebuild(d time.Duration) {
 	f.spawn(d, f.anyGateway(), "rebuild", func(ctx context.Context, t *task) {
+		noWait, end := context.WithCancel(context.Background())
+		end() // so that NextUnverified returns only what is listed
 		if err := t.gateway.payments.Rebuild(ctx, rebuildWindow); err != nil || t.dead.Load() {
 			f.tracef("%s: rebuild: %v", t.gateway.name, err)
 			f.rebuild(rebuildAgain)

@@ -173,11 +173,9 @@ type storedString struct {
 	left  time.Duration
 }
 
-// maxSnapshots: a rollback can go back some way, not to every moment.
-const maxSnapshots = 12
-
 // takeSnapshot remembers what Redis holds now.
 func (f *journey) takeSnapshot() {
+	const maxSnapshots = 12 // a rollback can go back some way, not to every moment
 	s := snapshot{hashes: map[string]map[string]string{}, strings: map[string]storedString{}, scores: map[string]map[string]float64{}}
 	for _, key := range f.redis.Keys() {
 		switch {
@@ -225,15 +223,12 @@ func (f *journey) rollBackTo(n int) {
 	}
 }
 
-// pendingJobs is the queue library's list of jobs to be run.
-const pendingJobs = "asynq:{default}:pending"
-
 // paymentName finds the payment in a job.
 var paymentName = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}-[0-9]+`)
 
 // takeJobs has the gateways run the queued jobs: at least once, at any time, anywhere.
 func (f *journey) takeJobs() {
-	jobs, err := f.redis.List(pendingJobs)
+	jobs, err := f.redis.List("asynq:{default}:pending") // the queue library's list
 	if err != nil {
 		return // the list exists only while it has jobs
 	}

@@ -96,11 +96,9 @@ func workInOneEnv(ctx context.Context, o campaign.Options, recorder *campaign.Re
 	return false, nil
 }
 
-// maxTries: a journey uses fewer scripts, and each try loads at least one.
-const maxTries = 50
-
 // play repeats the journey of a seed until nothing in it depends on being the first here.
 func (s *env) play(seed uint64) (result, error) {
+	const maxTries = 50 // a journey uses fewer scripts, and each try loads at least one
 	for range maxTries {
 		s.learning.Store(false)
 		result, err := newJourney(s, seed).run()
