@@ -64,7 +64,6 @@ func (b *buyers) pay(buyer *frontdesktest.Buyer) (confirm, await func()) {
 	return confirm, await
 }
 
-// journey completes a card journey.
 func (b *buyers) journey() {
 	buyer := b.register(api.NewItem{OfferId: oneOffOffer})
 	b.read(buyer)

@@ -69,7 +69,6 @@ func (h *harness) cardEnv(redisURL string, environment ...string) (*countingUpst
 	return upstreams, g, h.buyers(g.url, upstreams)
 }
 
-// countCard counts the calls and round trips of a journey.
 func countCard(h *harness) []row {
 	redis := h.redisCounter(frontdesktest.NewDurableRedis(h))
 	upstreams, _, b := h.cardEnv(redis.url)

@@ -16,7 +16,6 @@ const (
 	coldReaders  = 1000                  // visitors who request an uncached catalogue at the same moment
 )
 
-// measureCold requests a catalogue from a gateway whose cache is empty.
 func measureCold(h *harness) []row {
 	times := make(series, rounds)
 	for i := range rounds {
@@ -65,7 +64,6 @@ func setFaults(club *frontdesktest.Client, faults ...clubsim.Fault) {
 	club.Control(http.MethodPut, "faults", append([]clubsim.Fault{}, faults...)).Into(http.StatusOK, nil)
 }
 
-// slow delays every response of the club system.
 func slow(by time.Duration) clubsim.Fault {
 	return clubsim.Fault{Kind: "delay", DelayMs: int(by.Milliseconds())}
 }

@@ -60,7 +60,6 @@ func quantile(of *hdrhistogram.Histogram, percent float64) float64 {
 	return float64(of.ValueAtPercentile(percent)) / 1e6
 }
 
-// at is the moment some seconds after the block began.
 func (b *block) at(seconds float64) time.Time {
 	return b.began.Add(time.Duration(seconds * float64(time.Second)))
 }
@@ -97,7 +96,6 @@ type visitors struct {
 	over             context.Context
 }
 
-// visitors runs a gateway with upstreams in a process of their own.
 func (h *harness) visitors() *visitors {
 	at, redis := h.freeAddress(), frontdesktest.NewDurableRedis(h, "--auto-aof-rewrite-percentage", "0") // a rewrite would slow one block
 	simulator := h.start(simulatorReady, nil, h.binary, "sim", "--addr", at)

@@ -115,8 +115,7 @@ func (h *harness) info(of *redis.Client, section, name string) float64 {
 	return n
 }
 
-// streams is how many visitors follow their registrations on one gateway.
-const streams = 10_000
+const streams = 10_000 // how many visitors follow their registrations on one gateway
 
 func measureStreams(h *harness) []row {
 	p := h.population(h.upstreams(), streams)

@@ -58,7 +58,6 @@ func (h *harness) measure(part func(*harness) []row) (rows []row, err error) {
 	return rows, err
 }
 
-// must ends the measurement when there is an error.
 func (h *harness) must(err error) { frontdesktest.Must(h, err) }
 
 // concurrently calls do with 0 to n-1, at most atOnce at a time, and ends the measurement when a call
@@ -87,8 +86,7 @@ func (h *harness) sleep(d time.Duration) {
 	}
 }
 
-// pinnedArg is this program's first argument when it leaves the server's core free.
-const pinnedArg = "pinned"
+const pinnedArg = "pinned" // this program's first argument when it leaves the server's core free
 
 // reexecPinned runs this program again on the other cores. It returns only with an error.
 func reexecPinned(args []string) error {
@@ -130,8 +128,7 @@ func (h *harness) onAllCores(path string) *exec.Cmd {
 
 func (h *harness) freeAddress() string { return fmt.Sprintf("127.0.0.1:%d", frontdesktest.FreePort(h)) }
 
-// simulatorReady is what the simulator prints when it listens.
-const simulatorReady = "card processor at"
+const simulatorReady = "card processor at" // what the simulator prints when it listens
 
 // upstreams runs the simulator of the club system, which is below /sim, and the sandbox
 // processor, and returns their address.

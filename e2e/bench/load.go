@@ -38,8 +38,7 @@ type target struct {
 	header http.Header
 }
 
-// duration is how long one load lasts.
-const duration = time.Second
+const duration = time.Second // how long one load lasts
 
 // result is the result of a load.
 type result struct {

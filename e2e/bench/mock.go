@@ -14,7 +14,6 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// measureSimulator requests a page of products from the simulator of the club system.
 func measureSimulator(h *harness) []row {
 	at := h.freeAddress()
 	simulator := h.startServer(simulatorReady, nil, h.binary, "sim", "--addr", at)
@@ -27,7 +26,6 @@ func measureSimulator(h *harness) []row {
 	return []row{r}
 }
 
-// measureMock requests the catalogue in mock mode, with the developer tools.
 func measureMock(h *harness) []row {
 	at := h.freeAddress()
 	mock := h.startServer(frontdesktest.GatewayReady, mockEnvironment(at), h.binary)
@@ -145,7 +143,6 @@ func (h *harness) firstResponse() float64 {
 	return 0
 }
 
-// measureMemory measures the memory of mock mode after a thousand requests.
 func measureMemory(h *harness) []row {
 	at := h.freeAddress()
 	mock := h.start(frontdesktest.GatewayReady, mockEnvironment(at), h.binary)

@@ -17,7 +17,6 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// draw prints the picture that a measurement makes.
 func draw(ctx context.Context, pinned bool, picture func(*harness) string) error {
 	h, err := newHarness(ctx, pinned)
 	if err != nil {
@@ -32,7 +31,6 @@ func draw(ctx context.Context, pinned bool, picture func(*harness) string) error
 	return nil
 }
 
-// svg is a picture with a title.
 func svg(height int, title, content string) string {
 	return fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"title\">\n<title id=\"title\">%s</title>\n<style>\n%s</style>\n%s</svg>\n",
 		pictureWidth, height, title, pictureStyle, content)

@@ -8,7 +8,6 @@ import (
 	"slices"
 )
 
-// row is a line of the table.
 type row struct {
 	work      string // what is measured
 	measured  string // its figure in words, with units

@@ -18,11 +18,9 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// catalogue is the page of products that visitors see first.
-const catalogue = "/v1/clubs/11/products"
+const catalogue = "/v1/clubs/11/products" // the page of products that visitors see first
 
-// callers is large enough that no caller reaches a rate limit during a measurement.
-const callers = 1 << 14
+const callers = 1 << 14 // large enough that no caller reaches a rate limit during a measurement
 
 // measureWarm requests a catalogue that is in the cache. All servers receive the same requests.
 func measureWarm(h *harness) []row {

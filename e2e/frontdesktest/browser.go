@@ -32,8 +32,7 @@ type Browser struct {
 	console       *consoleMonitor
 }
 
-// defaultLanguage is the browser's until SetLanguage.
-const defaultLanguage = "en-GB"
+const defaultLanguage = "en-GB" // the browser's until SetLanguage
 
 // phoneWidth is the widest window, in CSS pixels, that counts as a phone's: the widest phones have
 // less, the narrowest tablets more.

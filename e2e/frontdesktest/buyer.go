@@ -108,7 +108,6 @@ func (b *Buyer) Send(ctx context.Context, method, url, key string, body any) (*R
 	return roundTrip(b.HTTP, request)
 }
 
-// roundTrip sends a request, and reads its whole response.
 func roundTrip(client *http.Client, request *http.Request) (*Response, error) {
 	answer, err := client.Do(request)
 	if err != nil {

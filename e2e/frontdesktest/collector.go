@@ -53,7 +53,6 @@ func (c *Collector) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	w.Header().Set("Content-Type", "application/x-protobuf")
 }
 
-// decompressed returns the body after decompression.
 func decompressed(request *http.Request) ([]byte, error) {
 	var body io.Reader = request.Body
 	if request.Header.Get("Content-Encoding") == "gzip" {

@@ -127,7 +127,6 @@ func (p *FaultProxy) Remove(b *Breakpoint) {
 	p.breakpoints = slices.DeleteFunc(p.breakpoints, func(other *Breakpoint) bool { return other == b })
 }
 
-// breakpoint returns the first breakpoint that a request hits; nil for none.
 func (p *FaultProxy) breakpoint(r *http.Request, body []byte) *Breakpoint {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -55,7 +55,6 @@ func (c *Client) Control(method, name string, body any) *Response {
 	return plain.Do(method, "/sim/"+world+"/_control/"+name, body)
 }
 
-// list reads a list from the control endpoints.
 func list[T any](c *Client, name string) []T {
 	c.t.Helper()
 	var read clubsim.Items[T]

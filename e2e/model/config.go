@@ -77,7 +77,6 @@ func (c Config) start() world {
 	return w
 }
 
-// spend takes one from a budget.
 func spend(left *uint8) {
 	if *left != Any {
 		*left--

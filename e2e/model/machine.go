@@ -91,5 +91,4 @@ func (m *machine) wrong(to world, what, invariant string) {
 	m.steps = append(m.steps, step{to: to, replica: m.replica, what: what, kind: fault, broken: invariant})
 }
 
-// mutated reports whether any of the mutations is built in.
 func (m *machine) mutated(of Mutation) bool { return m.cfg.Mutation&of != 0 }

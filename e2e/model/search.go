@@ -35,7 +35,6 @@ func Check(cfg Config) Result {
 	return s.result(s.violation == nil)
 }
 
-// none means no world.
 const none = ^uint32(0)
 
 // search is a breadth-first search. Worlds are numbered in the order in which they are found. Of those with the
@@ -49,7 +48,6 @@ type search struct {
 	violation *Violation
 }
 
-// expand takes every step from a world.
 func (s *search) expand(at uint32) {
 	w := s.worlds[at]
 	resting := true

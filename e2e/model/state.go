@@ -65,8 +65,7 @@ type record struct {
 	rebuilt        bool      // from the processor, which knows neither buyer nor cart, so that no further payment can be started
 }
 
-// maxVersion is the largest five-bit number, and twice the highest version ever reached.
-const maxVersion = 31
+const maxVersion = 31 // the largest five-bit number, and twice the highest version ever reached
 
 // live mirrors flows.Payment.Live.
 func (r record) live() bool {
@@ -140,8 +139,7 @@ var heldNames = [...]string{"nothing", "requires_action", "declined", "authorise
 // open reports whether the payment can still be cancelled there.
 func (h held) open() bool { return h == requiresAction || h == declinedThere || h == authorisedThere }
 
-// maxClaims is the largest number of claims that a world has room for, a refund's included.
-const maxClaims = 3
+const maxClaims = 3 // the largest number of claims that a world has room for, a refund's included
 
 // slot is one payment at the card processor, and what the club system did with the POSTs sent for it.
 type slot struct {
@@ -168,8 +166,7 @@ const (
 	slots       = 2
 )
 
-// refusedKey means that the processor will never create the payment of a generation.
-const refusedKey = slots + 1
+const refusedKey = slots + 1 // the processor will never create the payment of a generation
 
 // budget is how often each fault may still happen, and how often an operator may still act.
 type budget struct {

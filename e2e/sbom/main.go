@@ -46,7 +46,6 @@ func write(to io.Writer, binary string) error {
 	return cdx.NewBOMEncoder(to, cdx.BOMFileFormatJSON).SetPretty(true).Encode(bill)
 }
 
-// effective returns the module that was linked in place of a module.
 func effective(module *debug.Module) *debug.Module {
 	if module.Replace != nil {
 		return module.Replace

@@ -26,7 +26,6 @@ const (
 	pauseBetweenBuyers = 20 * time.Millisecond // keeps buyers who get nowhere from asking without end
 )
 
-// run is one run of a campaign on a harness.
 type run struct {
 	*harness.Harness
 	options campaign.Options
@@ -80,7 +79,6 @@ func (r *run) injectUnderLoad(atOnce, minRounds int, enough func(rounds int) boo
 	}
 }
 
-// enoughFaults reports whether every kind of fault happened as often as required.
 func (r *run) enoughFaults(int) bool { return r.record.EnoughFaults(r.options) }
 
 // nextJourney returns the next buyer's journey; nil when enough have come.

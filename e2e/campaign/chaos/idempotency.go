@@ -102,7 +102,6 @@ type callOutcome struct {
 	unknown bool   // no response, or one that says nothing about what was done
 }
 
-// make runs the calls of all callers.
 func (h *history) make(ctx context.Context, ofSale bool) {
 	keys := []string{uuid.NewString(), uuid.NewString()}
 	var j *harness.Journey
@@ -139,7 +138,6 @@ func (h *history) register(ctx context.Context, caller int, g *harness.Gateway, 
 	})
 }
 
-// pay requests the payment of a sale, or reads it.
 func (h *history) pay(ctx context.Context, caller int, j *harness.Journey, g *harness.Gateway, read bool) {
 	h.call(caller, callInput{key: j.Registration(), read: read}, func() (*frontdesktest.Response, error) {
 		if read {

@@ -64,7 +64,6 @@ func kill(r *run) {
 	r.settleAndCheck()
 }
 
-// killInEveryWay is one round of all kinds.
 func (r *run) killInEveryWay(ctx context.Context, round int) {
 	for _, operation := range frontdesktest.Operations {
 		for _, phase := range frontdesktest.KillPhases {
@@ -95,7 +94,6 @@ func (r *run) killAll(ctx context.Context) {
 	r.record.AddFault(killedAll)
 }
 
-// restart kills a gateway and starts it again.
 func (r *run) restart(victim *harness.Gateway) {
 	victim.Kill()
 	victim.Start()

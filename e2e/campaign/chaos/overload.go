@@ -146,7 +146,6 @@ func (r *run) checkRetries() {
 	}
 }
 
-// checkResponses judges the responses that the buyers received.
 func (r *run) checkResponses() {
 	for _, j := range r.journeys {
 		if j.TurnedAway > 0 {

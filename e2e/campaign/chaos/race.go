@@ -30,8 +30,7 @@ const (
 	cardEntered      = "card entered"
 )
 
-// callers is how many callers act at the same moment, over all gateways.
-const callers = 64
+const callers = 64 // how many callers act at the same moment, over all gateways
 
 // Race has 64 callers at once do everything to one payment, over three gateways: twice for each
 // registration, when it is created and after its card was entered.

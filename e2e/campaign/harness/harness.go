@@ -73,7 +73,6 @@ func New(t testing.TB, cfg Config) *Harness {
 	return h
 }
 
-// close kills the gateways.
 func (h *Harness) close() {
 	h.Upstreams.Club.Release() // hanging requests, which the proxies wait for
 	for _, g := range h.Gateways {

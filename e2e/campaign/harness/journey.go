@@ -86,7 +86,6 @@ func (j *Journey) Register(ctx context.Context) bool {
 	return true
 }
 
-// byCard is the body of a request to pay.
 var byCard = map[string]string{"method": "card"}
 
 // Pay asks for the payment, sometimes in two tabs, and reports whether the buyer may go
@@ -249,7 +248,6 @@ func (j *Journey) Watch(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// reload reads the registration.
 func (j *Journey) reload(ctx context.Context) {
 	if j.buyer.ID == "" {
 		return

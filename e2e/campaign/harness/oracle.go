@@ -18,8 +18,7 @@ const (
 	AuditFailed          = "the club system's audit reports an error"
 )
 
-// canaryDomain is in the address of every buyer, see campaign.NewCanary.
-const canaryDomain = "@canary.example"
+const canaryDomain = "@canary.example" // in the address of every buyer, see campaign.NewCanary
 
 // accounts are everyone's records when all journeys are over.
 type accounts struct {

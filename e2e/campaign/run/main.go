@@ -167,7 +167,6 @@ func runLong(ctx context.Context, c campaign.Campaign, seed uint64) (campaign.Re
 	return result, err
 }
 
-// machine describes the machine that the campaigns run on.
 func machine() string {
 	text := fmt.Sprintf("%d cores, %s/%s, %s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 	about, err := os.ReadFile("/proc/cpuinfo")
@@ -200,10 +199,8 @@ func document(_ *cobra.Command, args []string) error {
 	return results.Document(os.Stdout)
 }
 
-// unknownVersion is the version of a tree without git.
-const unknownVersion = "unknown"
+const unknownVersion = "unknown" // the version of a tree without git
 
-// version is git's description of the tree.
 func version() string {
 	cmd := exec.Command("git", "describe", "--always", "--dirty")
 	cmd.Dir = frontdesktest.Root()

@@ -41,7 +41,6 @@ func (f *journey) scheduleBuyer() {
 	}
 }
 
-// pay requests the payment.
 func (f *journey) pay(d time.Duration) {
 	const maxRetries = 4 // after an error
 	f.spawn(d, f.anyGateway(), "pay", func(ctx context.Context, t *task) {
@@ -62,7 +61,6 @@ func (f *journey) pay(d time.Duration) {
 	})
 }
 
-// startPayment is the buyer's request to pay.
 func (f *journey) startPayment() flows.StartPayment {
 	way := f.plan.method
 	if f.plan.mixed && f.chance(0.5) {
@@ -81,7 +79,6 @@ func (f *journey) startPayment() flows.StartPayment {
 	}
 }
 
-// read reads the registration, as the waiting page does.
 func (f *journey) read(d time.Duration) {
 	f.spawn(d, f.anyGateway(), "look", func(ctx context.Context, t *task) {
 		before := f.held()
@@ -93,7 +90,6 @@ func (f *journey) read(d time.Duration) {
 	})
 }
 
-// abandon gives the registration up.
 func (f *journey) abandon(d time.Duration) {
 	f.spawn(d, f.anyGateway(), "abandon", func(ctx context.Context, t *task) {
 		f.fault(buyerAbandoned)

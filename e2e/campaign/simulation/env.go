@@ -53,8 +53,7 @@ type env struct {
 	now time.Time
 }
 
-// never is longer than a run.
-const never = 24 * time.Hour
+const never = 24 * time.Hour // longer than a run
 
 // startTime is when every journey begins: a repeated seed needs the same time.
 var startTime = time.Date(2027, time.March, 1, 10, 0, 0, 0, time.UTC)
@@ -90,7 +89,6 @@ func newEnv() (*env, error) {
 	return s, nil
 }
 
-// close shuts everything down.
 func (s *env) close() {
 	s.client.Close()
 	s.redis.Close()
@@ -128,7 +126,6 @@ func (s *env) pause(d time.Duration) <-chan time.Time {
 	return over
 }
 
-// reset restores the initial state.
 func (s *env) reset() {
 	s.current.Store(nil)
 	s.mu.Lock()

@@ -118,16 +118,13 @@ func newPlan(rng *rand.Rand) plan {
 	return p
 }
 
-// methodsWithoutProcessor are those without a processor.
 var methodsWithoutProcessor = []flows.Method{flows.Deferred, flows.Free, flows.InPerson}
 
-// withoutFaults returns the plan of a journey without further faults.
 func (p plan) withoutFaults() plan { return plan{faultWindow: p.faultWindow, method: p.method} }
 
 // chance reports whether an event of a given probability happens. It draws nothing for zero.
 func (f *journey) chance(p float64) bool { return p > 0 && f.rng.Float64() < p }
 
-// oneOf draws one of several.
 func oneOf[T any](f *journey, all ...T) T { return all[f.rng.IntN(len(all))] }
 
 func (f *journey) between(least, most time.Duration) time.Duration {
@@ -141,7 +138,6 @@ func (f *journey) drawRead(check bool) (rng *rand.Rand, hit bool) {
 	return rng, (rng.IntN(2) == 0) == check
 }
 
-// fault counts a fault.
 func (f *journey) fault(kind string) {
 	f.mu.Lock()
 	f.faults[kind]++

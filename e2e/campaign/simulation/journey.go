@@ -66,8 +66,7 @@ type journey struct {
 	trace  []string
 }
 
-// replicas is how many gateways share the work: enough to be in each other's way.
-const replicas = 3
+const replicas = 3 // how many gateways share the work: enough to be in each other's way
 
 func newJourney(s *env, seed uint64) *journey {
 	s.reset()
@@ -84,7 +83,6 @@ func newJourney(s *env, seed uint64) *journey {
 	return f
 }
 
-// result is the outcome of a journey.
 type result struct {
 	state      string
 	faults     map[string]int
@@ -92,7 +90,6 @@ type result struct {
 	trace      []string
 }
 
-// run plays the journey to its end and judges it.
 func (f *journey) run() (result, error) {
 	if err := f.register(); err != nil {
 		return result{}, err
@@ -243,7 +240,6 @@ func (f *journey) storedPayments() (all []*flows.Payment) {
 	return all
 }
 
-// check collects the evidence.
 func (f *journey) check() (result, error) {
 	sale, ok := f.sim.Sale(f.sale)
 	if !ok {
@@ -316,7 +312,6 @@ func (f *journey) unlisted() (ids []string, err error) {
 	return ids, err
 }
 
-// tracef adds a line to the trace.
 func (f *journey) tracef(format string, args ...any) {
 	at := f.Now().Sub(startTime)
 	f.mu.Lock()

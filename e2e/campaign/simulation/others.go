@@ -170,7 +170,6 @@ func (f *journey) applied() bool {
 	return ok && sale.State != "building" || len(f.booked()) > 0
 }
 
-// settledByUs reports whether Frontdesk settled the sale.
 func (f *journey) settledByUs() bool {
 	return len(f.booked())+len(f.settlements) > 0 || f.applied() && len(f.desk) == 0
 }

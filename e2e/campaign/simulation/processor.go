@@ -19,8 +19,7 @@ import (
 // processorURL has no listener: requests are handed over without a network.
 const processorURL = "http://processor.example/sandbox"
 
-// errNoAnswer is the error of a request without a response.
-var errNoAnswer = errors.New("simulation: no answer")
+var errNoAnswer = errors.New("simulation: no answer") // the error of a request without a response
 
 type processorTransport struct{ *env }
 
@@ -43,7 +42,6 @@ func (p processorTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// withFaults sends one request, with faults.
 func (p processorTransport) withFaults(r *http.Request, t *task) (*http.Response, error) {
 	f := t.journey
 	if !f.chance(f.plan.cards) {
@@ -187,7 +185,6 @@ func (h held) of(ids ...string) held {
 	return held{charged: slices.DeleteFunc(slices.Clone(h.charged), isOther), authorised: slices.DeleteFunc(slices.Clone(h.authorised), isOther)}
 }
 
-// overlap reports whether two lists share an entry.
 func overlap(before, now []string) bool {
 	return slices.ContainsFunc(before, func(id string) bool { return slices.Contains(now, id) })
 }

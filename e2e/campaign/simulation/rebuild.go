@@ -51,7 +51,6 @@ func (f *journey) scheduleFallBack() {
 	})
 }
 
-// wipe makes Redis forget everything.
 func (f *journey) wipe() {
 	f.fault(redisWiped)
 	f.redis.FlushAll()

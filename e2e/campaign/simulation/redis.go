@@ -137,8 +137,7 @@ const (
 	paymentStates = "fd:{" + openPayments + "}:states"
 )
 
-// sortedSets are the lists that Redis forgets together with the records.
-var sortedSets = []string{openPayments, paymentStates}
+var sortedSets = []string{openPayments, paymentStates} // the lists that Redis forgets together with the records
 
 func (f *journey) watchVersions(cmds []redis.Cmder) {
 	for _, cmd := range cmds {
@@ -160,7 +159,6 @@ func (f *journey) watchVersions(cmds []redis.Cmder) {
 	}
 }
 
-// snapshot is what Redis held at some time.
 type snapshot struct {
 	hashes  map[string]map[string]string
 	scores  map[string]map[string]float64 // by the name of the list
@@ -173,7 +171,6 @@ type storedString struct {
 	left  time.Duration
 }
 
-// takeSnapshot remembers what Redis holds now.
 func (f *journey) takeSnapshot() {
 	const maxSnapshots = 12 // a rollback can go back some way, not to every moment
 	s := snapshot{hashes: map[string]map[string]string{}, strings: map[string]storedString{}, scores: map[string]map[string]float64{}}

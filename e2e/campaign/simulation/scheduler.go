@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// event is something that happens at an instant.
 type event struct {
 	at time.Time
 	do func()
@@ -55,8 +54,7 @@ type task struct {
 	dead    atomic.Bool // its process is dead: its calls reach nothing
 }
 
-// errDead is the error of every call of a dead process.
-var errDead = errors.New("simulation: the process is gone")
+var errDead = errors.New("simulation: the process is gone") // the error of every call of a dead process
 
 type taskKey struct{}
 
