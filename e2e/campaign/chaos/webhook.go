@@ -1,16 +1,25 @@
 package chaos
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stripe/stripe-go/v85/webhook"
 
 	"frontdesk/e2e/campaign"
+	"frontdesk/e2e/campaign/harness"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
@@ -129,4 +138,207 @@ func (r *run) createForeignPayments(buyer *frontdesktest.Buyer) {
 		frontdesktest.Must(r, err)
 		frontdesktest.Must(r, buyer.Confirm(r.Context(), url+"/payments/"+p.ID, frontdesktest.ApprovedCard))
 	}
+}
+
+// The faults of a delivery.
+const (
+	dropped   = "delivery dropped"
+	doubled   = "delivery doubled"
+	delayed   = "delivery late"
+	reordered = "delivery overtaken by a later one"
+	replayed  = "delivery replayed"
+)
+
+// False and foreign deliveries.
+const (
+	forged       = "forged delivery"
+	unsigned     = "unsigned delivery"
+	stale        = "delivery signed ten minutes ago"
+	falseEvent   = "signed delivery that is not true"
+	foreignEvent = "delivery of a foreign payment"
+	oversized    = "oversized delivery"
+)
+
+var (
+	deliveryFaults = []string{dropped, doubled, delayed, reordered, replayed}
+	attacks        = []string{forged, unsigned, stale, falseEvent, foreignEvent, oversized}
+)
+
+// maxDelay is the longest delay of a late delivery: longer than a payment takes, and shorter than a test waits.
+const maxDelay = 3 * time.Second
+
+// webhookFaults receives the processor's webhooks and delivers them to the gateways with faults.
+type webhookFaults struct {
+	*run
+	server *httptest.Server
+	client http.Client
+
+	mu         sync.Mutex
+	rng        *rand.Rand
+	held       *delivery // waits to be overtaken
+	deliveries sync.WaitGroup
+	ctx        context.Context
+	stop       context.CancelFunc
+}
+
+// delivery is a webhook as the processor sent it.
+type delivery struct {
+	signature string
+	body      []byte
+}
+
+func startWebhookFaults(r *run) *webhookFaults {
+	const deliveryTime = 10 * time.Second // a gateway responds in milliseconds
+	f := &webhookFaults{run: r, client: http.Client{Timeout: deliveryTime}, rng: rand.New(rand.NewPCG(r.options.Seed, 4))}
+	f.ctx, f.stop = context.WithCancel(context.Background())
+	f.server = httptest.NewServer(http.HandlerFunc(f.accept))
+	return f
+}
+
+func (f *webhookFaults) close() {
+	f.stop()
+	f.server.Close()
+	f.deliveries.Wait()
+	f.client.CloseIdleConnections()
+}
+
+func (f *webhookFaults) intN(n int) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.rng.IntN(n)
+}
+
+func (f *webhookFaults) anyGateway() *harness.Gateway {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.RandomGateway(f.rng)
+}
+
+// accept takes a delivery, whatever becomes of it.
+func (f *webhookFaults) accept(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+	d := &delivery{r.Header.Get(sandbox.SignatureHeader), body}
+	if !bytes.Contains(body, []byte(`"fd_environment":"test"`)) {
+		f.deliver(foreignEvent, d, 0)
+		return
+	}
+	switch f.intN(8) {
+	case 0, 1:
+		f.record.AddFault(dropped)
+	case 2:
+		f.deliver(doubled, d, 0)
+		f.deliver("", d, 0)
+	case 3:
+		f.deliver(delayed, d, maxDelay)
+	case 4:
+		f.reorder(d)
+	case 5:
+		f.deliver("", d, 0)
+		f.deliver(replayed, d, maxDelay)
+	case 6:
+		f.deliver("", d, 0)
+		f.attack(d)
+	default:
+		f.deliver("", d, 0)
+	}
+}
+
+// deliver posts a delivery to some gateway after a random delay, and counts the kind once it
+// arrived.
+func (f *webhookFaults) deliver(kind string, d *delivery, limit time.Duration) {
+	delay := time.Duration(f.intN(int(limit) + 1))
+	f.deliveries.Go(func() {
+		frontdesktest.Sleep(f.ctx, delay)
+		if status := f.post(d); kind != "" && status != 0 {
+			f.record.AddFault(kind)
+		}
+	})
+}
+
+// reorder holds a delivery back until the next one has been posted.
+func (f *webhookFaults) reorder(d *delivery) {
+	f.mu.Lock()
+	first := f.held
+	f.held = d
+	if first != nil {
+		f.held = nil
+	}
+	f.mu.Unlock()
+	if first == nil {
+		return
+	}
+	f.deliveries.Go(func() {
+		f.post(d)
+		f.post(first)
+		f.record.AddFault(reordered)
+	})
+}
+
+// attack derives false deliveries from a true one. None of them may be accepted.
+func (f *webhookFaults) attack(d *delivery) {
+	now := time.Now()
+	for kind, false_ := range map[string]*delivery{
+		forged:    {signature("whsec_guessed", now, d.body), d.body},
+		unsigned:  {"", d.body},
+		stale:     {signature(sandbox.DemoWebhookSecret, now.Add(-10*time.Minute), d.body), d.body},
+		oversized: {signature(sandbox.DemoWebhookSecret, now, d.body), append(bytes.Clone(d.body), strings.Repeat(" ", 1<<20)...)},
+	} {
+		f.deliveries.Go(func() {
+			status := f.post(false_)
+			if status == 0 && kind != oversized { // a gateway that stops reading may close the connection
+				return
+			}
+			f.record.AddFault(kind)
+			if status >= 200 && status < 300 {
+				f.record.AddViolations(campaign.Violation{Invariant: forgeryAccepted, Detail: fmt.Sprintf("%s: %d", kind, status)})
+			}
+		})
+	}
+}
+
+// sendFalseEvents sends the gateways events with the processor's own signature, which say that a
+// payment is captured, cancelled and refunded before the buyer has done anything.
+func (f *webhookFaults) sendFalseEvents(ctx context.Context, j *harness.Journey) {
+	if f.intN(4) != 0 {
+		return
+	}
+	payments := f.Upstreams.Cards.Payments()
+	i := slices.IndexFunc(payments, func(p sandbox.Payment) bool { return p.ID == j.ProcessorID() })
+	for _, event := range []string{sandbox.EventCaptured, sandbox.EventCancelled, sandbox.EventRefunded} {
+		if sendEvent(ctx, &f.client, f.anyGateway(), event, payments[i]) != 0 {
+			f.record.AddFault(falseEvent)
+		}
+	}
+}
+
+func (f *webhookFaults) post(d *delivery) int { return post(f.ctx, &f.client, f.anyGateway(), d) }
+
+// post delivers a webhook to a gateway, and returns the status of the response; 0 when none came.
+func post(ctx context.Context, client *http.Client, g *harness.Gateway, d *delivery) int {
+	processor := frontdesktest.Buyer{HTTP: client, Header: http.Header{}}
+	if d.signature != "" {
+		processor.Header.Set(sandbox.SignatureHeader, d.signature)
+	}
+	response, err := processor.Send(ctx, http.MethodPost, g.URL+"/v1/webhooks/card", "", string(d.body))
+	if err != nil {
+		return 0
+	}
+	return response.Status
+}
+
+func sendEvent(ctx context.Context, client *http.Client, g *harness.Gateway, kind string, payment any) int {
+	body, err := json.Marshal(map[string]any{"id": "evt_" + uuid.NewString(), "type": kind, "createdAt": time.Now(), "data": map[string]any{"payment": payment}})
+	if err != nil {
+		panic(err) // a mistake in the campaign
+	}
+	return post(ctx, client, g, &delivery{signature(sandbox.DemoWebhookSecret, time.Now(), body), body})
+}
+
+// signature returns the processor's signature of a body. It signs as Stripe does.
+func signature(secret string, at time.Time, body []byte) string {
+	return fmt.Sprintf("t=%d,v1=%x", at.Unix(), webhook.ComputeSignature(at, body, secret))
 }
