@@ -62,11 +62,11 @@ func (u *countingUpstreams) lastCall(payment string) <-chan struct{} {
 	return done
 }
 
-func (h *harness) cardEnv(redisURL string, environment ...string) (*countingUpstreams, *gateway, *buyers) {
+func (h *harness) cardEnv(redisURL string, environment ...string) (*countingUpstreams, *frontdesktest.Process, *buyers) {
 	upstreams := h.countingUpstreams()
 	g := h.gateway(upstreams.proxy.URL, redisURL, environment...)
-	h.fetch(g.url+catalogue, nil)
-	return upstreams, g, h.buyers(g.url, upstreams)
+	h.fetch(g.URL+catalogue, nil)
+	return upstreams, g, h.buyers(g.URL, upstreams)
 }
 
 func countCard(h *harness) []row {
@@ -100,7 +100,7 @@ func countCard(h *harness) []row {
 // server forwards.
 func loadCard(h *harness) []row {
 	upstreams, g, b := h.cardEnv(frontdesktest.NewDurableRedis(h))
-	forwarder, at := h.reference("forward", upstreams.proxy.URL+"/sandbox/settings")
+	forwarder := h.reference("forward", upstreams.proxy.URL+"/sandbox/settings")
 	var perSecond series
 	walk := func() {
 		began := time.Now()
@@ -111,7 +111,7 @@ func loadCard(h *harness) []row {
 	perSecond = nil
 	forward := func() {
 		for range forwardedBatch {
-			b.get(at + "/")
+			b.get(forwarder.URL + "/")
 		}
 	}
 	all := interleave(h.cpuOf(g.PID(), batch, walk), h.cpuOf(forwarder.PID(), forwardedBatch, forward))

@@ -21,7 +21,7 @@ func measureCold(h *harness) []row {
 	for i := range rounds {
 		_, gateways := h.coldGateways(1)
 		began := time.Now()
-		h.fetch(gateways[0].url+catalogue, nil)
+		h.fetch(gateways[0].URL+catalogue, nil)
 		times[i] = time.Since(began).Seconds()
 		h.End()
 	}
@@ -37,7 +37,7 @@ func measureColdReaders(h *harness) []row {
 	club, gateways := h.coldGateways(3)
 	began := time.Now()
 	h.concurrently(coldReaders, coldReaders, func(i int) {
-		h.fetch(gateways[i%len(gateways)].url+catalogue, http.Header{"X-Forwarded-For": {callerAddress(i)}})
+		h.fetch(gateways[i%len(gateways)].URL+catalogue, http.Header{"X-Forwarded-For": {callerAddress(i)}})
 	})
 	took, calls := time.Since(began), len(club.Calls())
 	const oneSet = 1 + 1 + coldProducts/30 + coldProducts // the chain, the club, the pages, the offers of each product
@@ -48,8 +48,8 @@ func measureColdReaders(h *harness) []row {
 }
 
 // coldGateways runs a slow club system with a long catalogue, and gateways that have read nothing.
-func (h *harness) coldGateways(n int) (club *frontdesktest.Client, gateways []*gateway) {
-	redis, upstreams := frontdesktest.NewDurableRedis(h), h.upstreams()
+func (h *harness) coldGateways(n int) (club *frontdesktest.Client, gateways []*frontdesktest.Process) {
+	redis, upstreams := frontdesktest.NewDurableRedis(h), h.upstreams().URL
 	for range n {
 		gateways = append(gateways, h.gateway(upstreams, redis))
 	}

@@ -85,7 +85,6 @@ type visitors struct {
 	*buyers
 	process   *frontdesktest.Process // the gateway
 	upstreams *frontdesktest.Process
-	simulator string // address
 	pids      []int  // of the gateway, the upstreams, Redis and the load
 	start     string // the request to start a registration
 	now       atomic.Pointer[block]
@@ -97,16 +96,19 @@ type visitors struct {
 }
 
 func (h *harness) visitors() *visitors {
-	at, redis := h.freeAddress(), frontdesktest.NewDurableRedis(h, "--auto-aof-rewrite-percentage", "0") // a rewrite would slow one block
-	simulator := h.start(simulatorReady, nil, h.binary, "sim", "--addr", at)
-	g := h.gateway("http://"+at, redis)
-	h.fetch(g.url+catalogue, nil)
+	redis, upstreams := frontdesktest.NewDurableRedis(h, "--auto-aof-rewrite-percentage", "0"), h.upstreams() // a rewrite would slow one block
+	g := h.gateway(upstreams.URL, redis)
+	h.fetch(g.URL+catalogue, nil)
 	start, err := json.Marshal(api.StartRegistration{ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: oneOffOffer}}})
 	h.must(err)
-	v := &visitors{buyers: h.buyers(g.url, nil), process: g.Process, upstreams: simulator, simulator: "http://" + at, start: string(start)}
-	v.http = http.Client{Transport: bareTransport{at: make(chan *bareConnection, 1000), strings.TrimPrefix(g.url, "http://"): make(chan *bareConnection, 1000)}}
-	h.concurrently(100, 100, func(int) { v.get(g.url + catalogue) }) // opens connections, because none is in use yet
-	v.pids = []int{g.PID(), simulator.PID(), int(h.info(frontdesktest.RedisClient(h, redis), "Server", "process_id")), os.Getpid()}
+	v := &visitors{buyers: h.buyers(g.URL, nil), process: g, upstreams: upstreams, start: string(start)}
+	transport := bareTransport{}
+	for _, server := range []*frontdesktest.Process{g, upstreams} {
+		transport[strings.TrimPrefix(server.URL, "http://")] = make(chan *bareConnection, 1000)
+	}
+	v.http = http.Client{Transport: transport}
+	h.concurrently(100, 100, func(int) { v.get(g.URL + catalogue) }) // opens connections, because none is in use yet
+	v.pids = []int{g.PID(), upstreams.PID(), int(h.info(frontdesktest.RedisClient(h, redis), "Server", "process_id")), os.Getpid()}
 	percent := debug.SetGCPercent(800) // the load has little garbage, and shares its core
 	h.Cleanup(func() { debug.SetGCPercent(percent) })
 	var stop context.CancelFunc

@@ -35,7 +35,7 @@ const sealKey = "YmVuY2gtYmVuY2gtYmVuY2gtYmVuY2gtYmVuY2gtYmVuY2g="
 
 // population is a gateway on a Redis with many open registrations.
 type population struct {
-	*gateway
+	*frontdesktest.Process
 	redis   *redis.Client
 	targets []target // registrations, with the tokens of their holders
 	bytes   float64  // in Redis, for each registration
@@ -43,11 +43,11 @@ type population struct {
 
 // measureGrowth reads a registration among few and among many.
 func measureGrowth(h *harness) []row {
-	upstreams := h.upstreams()
+	upstreams := h.upstreams().URL
 	small, large := h.population(upstreams, few), h.population(upstreams, many)
 	// One connection: this measures latency, not throughput.
 	reads := func(p *population) func() float64 {
-		return h.contender(load{url: p.url, targets: p.targets[:readRegistrations], addresses: callers, connections: 1}, medianLatency)
+		return h.contender(load{url: p.URL, targets: p.targets[:readRegistrations], addresses: callers, connections: 1}, medianLatency)
 	}
 	took := interleave(reads(large), reads(small))
 	commands := func(p *population) float64 { return h.info(p.redis, "Stats", "total_commands_processed") }
@@ -69,7 +69,7 @@ func measureGrowth(h *harness) []row {
 // a visitor has started.
 func (h *harness) population(upstreams string, size int) *population {
 	server := frontdesktest.NewRedis(h, "--appendonly", "yes", "--appendfsync", "everysec") // filled faster than with "always"
-	p := &population{gateway: h.gateway(upstreams, server, "FRONTDESK_SEAL_KEYS="+sealKey), targets: make([]target, size), redis: frontdesktest.RedisClient(h, server)}
+	p := &population{Process: h.gateway(upstreams, server, "FRONTDESK_SEAL_KEYS="+sealKey), targets: make([]target, size), redis: frontdesktest.RedisClient(h, server)}
 	secret, err := base64.StdEncoding.DecodeString(sealKey)
 	h.must(err)
 	keys, err := keyring.New(secret)
@@ -79,7 +79,7 @@ func (h *harness) population(upstreams string, size int) *population {
 	records := store.New(store.Config{Redis: client, Keys: keys})
 	// The offer needs everything that an offer can need.
 	day, begins := 5, time.Now().AddDate(0, 1, 0).Format(time.DateOnly)
-	started := h.buyers(p.url, nil).register(api.NewItem{OfferId: "901", StartDate: &begins, Debit: &api.Debit{Day: &day}})
+	started := h.buyers(p.URL, nil).register(api.NewItem{OfferId: "901", StartDate: &begins, Debit: &api.Debit{Day: &day}})
 	one, _, err := records.Registration(h.Context(), started.ID)
 	h.must(err)
 	before := h.info(p.redis, "Memory", "used_memory")
@@ -118,9 +118,9 @@ func (h *harness) info(of *redis.Client, section, name string) float64 {
 const streams = 10_000 // how many visitors follow their registrations on one gateway
 
 func measureStreams(h *harness) []row {
-	p := h.population(h.upstreams(), streams)
+	p := h.population(h.upstreams().URL, streams)
 	before := h.memory(p.Process)
-	h.concurrently(streams, 64, func(i int) { h.openStream(p.url, p.targets[i], i) })
+	h.concurrently(streams, 64, func(i int) { h.openStream(p.URL, p.targets[i], i) })
 	h.sleep(20 * time.Second) // more than one heartbeat after the last stream was opened
 	held := h.memory(p.Process)
 	const most = 450 << 20

@@ -102,19 +102,20 @@ func reexecPinned(args []string) error {
 	return syscall.Exec(taskset, append([]string{"taskset", "-c", "1-" + strconv.Itoa(last), self, pinnedArg}, args...), os.Environ())
 }
 
-// start runs a program until the measurement ends, and waits until its output matches ready.
-func (h *harness) start(ready string, environment []string, path string, args ...string) *frontdesktest.Process {
+// start runs a program that serves at an address until the measurement ends, and waits until its output matches ready.
+func (h *harness) start(at, ready string, environment []string, path string, args ...string) *frontdesktest.Process {
 	p, err := frontdesktest.Launch(h.Context(), ready, environment, path, args...)
 	h.must(err)
 	h.Cleanup(p.Kill)
+	p.URL = "http://" + at
 	return p
 }
 
-func (h *harness) startServer(ready string, environment []string, path string, args ...string) *frontdesktest.Process {
+func (h *harness) startServer(at, ready string, environment []string, path string, args ...string) *frontdesktest.Process {
 	if h.pinned { // everything else runs on the other cores
 		path, args = "taskset", append([]string{"-c", "0", path}, args...)
 	}
-	return h.start(ready, environment, path, args...)
+	return h.start(at, ready, environment, path, args...)
 }
 
 // onAllCores returns a program that may use every core, although this one may not. CPU numbers start at
@@ -130,23 +131,15 @@ func (h *harness) freeAddress() string { return fmt.Sprintf("127.0.0.1:%d", fron
 
 const simulatorReady = "card processor at" // what the simulator prints when it listens
 
-// upstreams runs the simulator of the club system, which is below /sim, and the sandbox
-// processor, and returns their address.
-func (h *harness) upstreams() (url string) {
+// upstreams runs the simulator of the club system, which is below /sim, and the sandbox processor.
+func (h *harness) upstreams() *frontdesktest.Process {
 	at := h.freeAddress()
-	h.start(simulatorReady, nil, h.binary, "sim", "--addr", at)
-	return "http://" + at
-}
-
-// gateway is a gateway under measurement.
-type gateway struct {
-	*frontdesktest.Process
-	url string // of the API, without /v1
+	return h.start(at, simulatorReady, nil, h.binary, "sim", "--addr", at)
 }
 
 // gateway runs a gateway in test mode on the server's core, with the middleware of live
 // mode: rate limits apply, and this machine is a trusted proxy that names the caller.
-func (h *harness) gateway(upstreams, redisURL string, environment ...string) *gateway {
+func (h *harness) gateway(upstreams, redisURL string, environment ...string) *frontdesktest.Process {
 	at := h.freeAddress()
 	log := filepath.Join(h.dir, "gateway.log")
 	defer func() {
@@ -154,20 +147,17 @@ func (h *harness) gateway(upstreams, redisURL string, environment ...string) *ga
 			h.Logf("%s", said)
 		}
 	}()
-	p := h.startServer(frontdesktest.GatewayReady, append([]string{
+	return h.startServer(at, frontdesktest.GatewayReady, append([]string{
 		"FRONTDESK_MODE=test", "FRONTDESK_ADDR=" + at, "FRONTDESK_OPS_ADDR=127.0.0.1:0", "FRONTDESK_PUBLIC_URL=http://" + at,
 		"FRONTDESK_CLUB_URL=" + upstreams + "/sim", "FRONTDESK_SANDBOX_URL=" + upstreams + "/sandbox", "FRONTDESK_REDIS_URL=" + redisURL,
 		"FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1",
 	}, environment...), "sh", "-c", `exec "$@" 2>>"$0"`, log, h.binary) // a file needs no reader, which would take time from the load
-	return &gateway{Process: p, url: "http://" + at}
 }
 
-// reference runs a reference server on the server's core, and returns its address. See
-// reference.go for the names.
-func (h *harness) reference(name string, args ...string) (*frontdesktest.Process, string) {
+// reference runs a reference server on the server's core, see reference.go for the names.
+func (h *harness) reference(name, arg string) *frontdesktest.Process {
 	at := h.freeAddress()
-	p := h.startServer("reference is at", nil, h.self, append([]string{"reference", name, at}, args...)...)
-	return p, "http://" + at
+	return h.startServer(at, "reference is at", nil, h.self, "reference", name, at, arg)
 }
 
 func (h *harness) file(name string, content []byte) string {

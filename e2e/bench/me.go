@@ -25,7 +25,7 @@ const meConnections = 64
 
 // measureMe compares the merge of two reads of a contact with a server that does nothing else.
 func measureMe(h *harness) []row {
-	upstreams := h.upstreams()
+	upstreams := h.upstreams().URL
 	g := h.gateway(upstreams, frontdesktest.NewDurableRedis(h))
 	club := frontdesktest.NewClient(h, upstreams)
 	customer := club.Persona("customer")
@@ -33,30 +33,26 @@ func measureMe(h *harness) []row {
 	both := reads{Contact: world + "/contacts/" + number, Account: world + "/stats/accounts/contacts/" + number, Header: h.clubHeader(upstreams)}
 	text, err := json.Marshal(both)
 	h.must(err)
-	p, url := h.reference("echo-merge", h.file("reads.json", text))
-	bare := load{url: url + "/", process: p, connections: meConnections}
+	p := h.reference("echo-merge", h.file("reads.json", text))
+	bare := load{url: p.URL + "/", process: p, connections: meConnections}
 	check := h.identityCheck(world+"/_control/jwks", customer.IdentityToken)
 	setFaults(club, slow(5*time.Millisecond))
 
-	me := load{url: g.url + "/v1/me", process: g.Process, header: http.Header{"Authorization": {"Bearer " + customer.IdentityToken}}, addresses: callers, connections: meConnections}
+	me := load{url: g.URL + "/v1/me", process: g, header: http.Header{"Authorization": {"Bearer " + customer.IdentityToken}}, addresses: callers, connections: meConnections}
 	used := interleave(h.contender(me, cpuPer10k), check, h.contender(bare, cpuPer10k))
 	latency := func(l load) func() float64 {
 		l.connections = 1 // several that wait for reads of the same length return together, and queue for the one core
 		return h.contender(l, medianLatency)
 	}
 	took := interleave(latency(me), latency(load{url: both.Contact, header: both.Header}), latency(load{url: both.Account, header: both.Header}), latency(bare))
-	return meRows(used, took)
-}
-
-func meRows(used, took []series) []row {
-	check, merging := used[1], used[2]
-	without := used[0].combine(check, func(all, check float64) float64 { return all - check })
+	checked, merging := used[1], used[2]
+	without := used[0].combine(checked, func(all, check float64) float64 { return all - check })
 	slower := took[1].combine(took[2], func(a, b float64) float64 { return max(a, b) })
 	seconds := func(s series) string { return fmt.Sprintf("%.2f s", s.median()) }
 	return []row{
 		{"GET /v1/me, two reads of 5 ms merged: CPU time for 10,000, without the identity check", seconds(without),
 			"bare Echo that decodes and merges: " + seconds(merging), without.ratioTo(merging), threshold{atMost: 1.1}},
-		{"The identity check (EdDSA) of 10,000 requests", seconds(check), "", 0, threshold{}},
+		{"The identity check (EdDSA) of 10,000 requests", seconds(checked), "", 0, threshold{}},
 		{"GET /v1/me: median latency", fmt.Sprintf("%.2f ms", took[0].median()),
 			fmt.Sprintf("the slower of its reads: %.2f ms, and bare Echo: %.2f ms", slower.median(), took[3].median()),
 			took[0].ratioTo(slower), threshold{atMost: (slower.median() + 1) / slower.median()}}, // one millisecond more

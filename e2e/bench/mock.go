@@ -16,11 +16,11 @@ import (
 
 func measureSimulator(h *harness) []row {
 	at := h.freeAddress()
-	simulator := h.startServer(simulatorReady, nil, h.binary, "sim", "--addr", at)
-	products := load{url: "http://" + at + "/sim/" + clubsim.DemoClientToken + "/products", process: simulator, header: h.clubHeader("http://" + at)}
+	simulator := h.startServer(at, simulatorReady, nil, h.binary, "sim", "--addr", at)
+	products := load{url: simulator.URL + "/sim/" + clubsim.DemoClientToken + "/products", process: simulator, header: h.clubHeader(simulator.URL)}
 	_, page := h.fetch(products.url, products.header)
-	bare, bareURL := h.reference("echo-encode", h.file("products.json", page))
-	sides := h.compare(products, load{url: bareURL + "/", process: bare})
+	bare := h.reference("echo-encode", h.file("products.json", page))
+	sides := h.compare(products, load{url: bare.URL + "/", process: bare})
 	r := compared(fmt.Sprintf("Simulator, a page of products, %d bytes", len(page)), sides[0], "bare Echo that encodes the same", sides[1], threshold{atLeast: 0.9})
 	r.measured += fmt.Sprintf("; %d MB of memory", h.memory(simulator)>>20)
 	return []row{r}
@@ -28,10 +28,10 @@ func measureSimulator(h *harness) []row {
 
 func measureMock(h *harness) []row {
 	at := h.freeAddress()
-	mock := h.startServer(frontdesktest.GatewayReady, mockEnvironment(at), h.binary)
-	_, page := h.fetch("http://"+at+catalogue, nil)
-	bare, bareURL := h.reference("bytes", h.file("mock-page.json", page))
-	sides := h.compare(load{url: "http://" + at + catalogue, process: mock}, load{url: bareURL + catalogue, process: bare})
+	mock := h.startServer(at, frontdesktest.GatewayReady, mockEnvironment(at), h.binary)
+	_, page := h.fetch(mock.URL+catalogue, nil)
+	bare := h.reference("bytes", h.file("mock-page.json", page))
+	sides := h.compare(load{url: mock.URL + catalogue, process: mock}, load{url: bare.URL + catalogue, process: bare})
 	work := fmt.Sprintf("Catalogue in mock mode with developer tools, warm, %.0f KB", float64(len(page))/1000)
 	return []row{compared(work, sides[0], "bare net/http", sides[1], threshold{atLeast: 0.5})}
 }
@@ -145,9 +145,9 @@ func (h *harness) firstResponse() float64 {
 
 func measureMemory(h *harness) []row {
 	at := h.freeAddress()
-	mock := h.start(frontdesktest.GatewayReady, mockEnvironment(at), h.binary)
+	mock := h.start(at, frontdesktest.GatewayReady, mockEnvironment(at), h.binary)
 	for range 1000 {
-		h.fetch("http://"+at+catalogue, nil)
+		h.fetch(mock.URL+catalogue, nil)
 	}
 	held := float64(h.memory(mock))
 	const most = 40 << 20

@@ -150,7 +150,7 @@ func crowdRows(name string, capacity float64, long, short, later []round) []row 
 // measureBrownout compares journeys while the club system is slow and fails with those before and after.
 func measureBrownout(h *harness) []row {
 	few, v := h.mostJourneys()/4, h.visitors()
-	club := frontdesktest.NewClient(h, v.simulator)
+	club := frontdesktest.NewClient(h, v.upstreams.URL)
 	before := v.block(few, calm)
 	setFaults(club, clubsim.Fault{Kind: "error_before", Probability: new(0.2)}, slow(time.Second))
 	during := v.block(few, trouble)

@@ -26,7 +26,7 @@ const callers = 1 << 14 // large enough that no caller reaches a rate limit duri
 func measureWarm(h *harness) []row {
 	// A public https address, as in live mode, adds a header.
 	g := h.gateway(h.verboseUpstreams(), frontdesktest.NewDurableRedis(h), "FRONTDESK_PUBLIC_URL=https://signup.example")
-	page := h.record(g.url + catalogue)
+	page := h.record(g.URL + catalogue)
 	text, err := json.Marshal(page)
 	h.must(err)
 	bodyFile, recording := h.file("page.json", page.Body), h.file("recording.json", text)
@@ -34,18 +34,18 @@ func measureWarm(h *harness) []row {
 	h.must(json.Unmarshal(page.Body, &of))
 	size := fmt.Sprintf(", %d products, %.0f KB", len(of.Items), float64(len(page.Body))/1000)
 
-	whole := func(p *frontdesktest.Process, url string) load {
-		return load{url: url + catalogue, process: p, addresses: callers}
+	whole := func(p *frontdesktest.Process) load {
+		return load{url: p.URL + catalogue, process: p, addresses: callers}
 	}
 	unchanged := func(l load) load {
 		l.header, l.status = http.Header{"If-None-Match": {page.Header.Get("ETag")}}, http.StatusNotModified
 		return l
 	}
-	gateway, bare := whole(g.Process, g.url), whole(h.reference("bytes", bodyFile))
+	gateway, bare := whole(g), whole(h.reference("bytes", bodyFile))
 	replay := whole(h.reference("replay", recording))
 	loads := []load{gateway, bare, replay, unchanged(gateway), unchanged(bare), unchanged(replay)}
-	if p, url := h.nginx(g.url); p != nil {
-		loads = append(loads, whole(p, url))
+	if p := h.nginx(g.URL); p != nil {
+		loads = append(loads, whole(p))
 	}
 	sides := h.compare(loads...)
 	const netHTTP, sameHeaders = "bare net/http", "bare net/http with the same headers"
@@ -57,7 +57,7 @@ func measureWarm(h *harness) []row {
 		compared("Catalogue, warm, with If-None-Match", sides[3], "bare net/http, a 304", sides[4], threshold{atLeast: 0.9}),
 		compared("Catalogue, warm, with If-None-Match", sides[3], sameHeaders+", a 304", sides[5], threshold{}),
 	}
-	rows[0].measured += fmt.Sprintf("; %d MB of memory", h.memory(g.Process)>>20)
+	rows[0].measured += fmt.Sprintf("; %d MB of memory", h.memory(g)>>20)
 	if len(sides) > 6 {
 		rows[3] = compared(rows[3].work, sides[6], netHTTP, sides[1], threshold{})
 	}
@@ -94,7 +94,7 @@ const longDescription = " Train when it suits you: the club is open every day of
 
 // verboseUpstreams runs upstreams whose products have long descriptions, and returns their address.
 func (h *harness) verboseUpstreams() string {
-	to, err := url.Parse(h.upstreams())
+	to, err := url.Parse(h.upstreams().URL)
 	h.must(err)
 	server := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }, ModifyResponse: lengthen})
 	h.Cleanup(func() { server.CloseClientConnections(); server.Close() })
@@ -127,15 +127,14 @@ func lengthen(response *http.Response) error {
 //go:embed nginx.conf.tmpl
 var nginxConfig string
 
-// nginx runs nginx as a caching proxy on the server's core, and returns its address. The
-// process is nil where nginx is not installed.
-func (h *harness) nginx(upstream string) (*frontdesktest.Process, string) {
+// nginx runs nginx as a caching proxy on the server's core; nil where it is not installed.
+func (h *harness) nginx(upstream string) *frontdesktest.Process {
 	path, err := exec.LookPath("nginx")
 	if err != nil {
-		return nil, ""
+		return nil
 	}
 	at, dir := h.freeAddress(), h.dir+"/nginx"
 	h.must(os.MkdirAll(dir, 0o700))
 	config := strings.NewReplacer("{{dir}}", dir, "{{address}}", at, "{{upstream}}", upstream).Replace(nginxConfig)
-	return h.startServer("getrlimit", nil, path, "-p", dir, "-c", h.file("nginx/nginx.conf", []byte(config))), "http://" + at
+	return h.startServer(at, "getrlimit", nil, path, "-p", dir, "-c", h.file("nginx/nginx.conf", []byte(config)))
 }

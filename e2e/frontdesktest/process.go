@@ -68,7 +68,7 @@ func Root() string {
 
 // Process is a program that was started, until it is killed or ends.
 type Process struct {
-	URL string // where a gateway listens, as it printed itself; empty for other programs
+	URL string // where the program serves; empty unless it is known
 
 	t        testing.TB // nil outside of tests
 	cmd      *exec.Cmd
