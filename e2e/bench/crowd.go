@@ -96,7 +96,8 @@ type visitors struct {
 }
 
 func (h *harness) visitors() *visitors {
-	redis, upstreams := frontdesktest.NewDurableRedis(h, "--auto-aof-rewrite-percentage", "0"), h.upstreams() // a rewrite would slow one block
+	redis := frontdesktest.NewDurableRedis(h, "--auto-aof-rewrite-percentage", "0") // a rewrite would slow one block
+	upstreams := h.upstreams()
 	g := h.gateway(upstreams.URL, redis)
 	h.fetch(g.URL+catalogue, nil)
 	start, err := json.Marshal(api.StartRegistration{ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: oneOffOffer}}})

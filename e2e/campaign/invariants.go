@@ -184,12 +184,14 @@ func (e Evidence) checkRecorded(broken func(string, string, ...any)) {
 		}
 		return
 	}
+	kept := int64(0)
 	for _, held := range e.CardPayments {
+		kept += held.Net()
 		if (e.ProcessorID == "" || held.ID == e.ProcessorID) && held.Net() > 0 && (held.Net() != e.Booked[0] || e.Booked[0] != e.Due) {
 			broken(RecordedWrongAmount, "due %d, booked %d, kept %d", e.Due, e.Booked[0], held.Net())
 		}
 	}
-	if e.net() == 0 {
+	if kept == 0 {
 		broken(RecordedWrongAmount, "due %d, booked %d, and the processor keeps nothing: %+v", e.Due, e.Booked[0], e.CardPayments)
 	}
 }
@@ -206,13 +208,6 @@ func (e Evidence) accountsFor(held CardPayment) bool {
 // inDoubt reports whether an operator has been called.
 func (e Evidence) inDoubt() bool {
 	return e.State == "in_doubt" || slices.Contains(slices.Collect(maps.Values(e.StateByPayment)), "in_doubt")
-}
-
-func (e Evidence) net() (kept int64) {
-	for _, held := range e.CardPayments {
-		kept += held.Net()
-	}
-	return kept
 }
 
 func (e Evidence) checkResponses(broken func(string, string, ...any)) {

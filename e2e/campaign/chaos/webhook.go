@@ -25,11 +25,11 @@ import (
 	"frontdesk/upstream/cards/sandbox"
 )
 
-// completedLate: payments must be completed without webhooks, which only save time.
-const completedLate = "a paid registration was not completed within a minute, although only the webhooks failed"
-
-// forgeryAccepted: a delivery without a recent signature of the processor must be refused.
-const forgeryAccepted = "a forged or stale delivery was accepted"
+// Payments must be completed without webhooks, which only save time. A delivery must have a recent signature.
+const (
+	completedLate   = "a paid registration was not completed within a minute, although only the webhooks failed"
+	forgeryAccepted = "a forged or stale delivery was accepted"
+)
 
 const (
 	webhookBuyers   = 8           // at once

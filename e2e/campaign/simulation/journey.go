@@ -251,7 +251,7 @@ func (f *journey) check() (result, error) {
 	if len(e.Booked)+len(e.SettledBy)+len(e.Desk) == 0 && sale.State != "building" {
 		e.SettledBy = []string{sale.State} // by a request whose connection was cut before its end could be noted
 	}
-	for _, p := range f.cardPayments() {
+	for _, p := range f.sandbox.Payments() {
 		generation := p.Metadata["fd_generation"]
 		if f.faults[cardsForgot] > 0 {
 			generation = p.ID // a process that slept meanwhile may create a second payment, which the next comparison cancels
@@ -347,7 +347,7 @@ func (h logHandler) Handle(ctx context.Context, line slog.Record) error {
 	if strings.Contains(text, "the evidence matches recorded payments") {
 		h.journey.mu.Lock()
 		h.journey.byRule = true
-		h.journey.attempted = h.journey.attempted || slices.ContainsFunc(h.journey.cardPayments(), func(p sandbox.Payment) bool { return campaign.Attempted(p.Metadata) })
+		h.journey.attempted = h.journey.attempted || slices.ContainsFunc(h.journey.sandbox.Payments(), func(p sandbox.Payment) bool { return campaign.Attempted(p.Metadata) })
 		h.journey.mu.Unlock()
 	}
 	h.journey.tracef("%s: %s", h.gateway, text)
@@ -378,11 +378,11 @@ func (f *journey) changeCart() {
 	if p := f.latestPayment(); p != nil && !p.HasProcessor() {
 		return // as below: the sale is read for the last time when the payment is stored
 	}
-	for _, p := range f.cardPayments() {
+	for _, p := range f.sandbox.Payments() {
 		if p.State == cards.Authorised || p.State == cards.Captured {
 			return // the cart is read for the last time before the capture; the club must correct later changes
 		}
 	}
 	f.fault(clubChanged)
-	_ = f.clubClient().AddArticle(context.Background(), f.scope(), club.IRI(f.sale), club.NewArticle{Offer: "/demo/offers/201", StartDate: f.Now().AddDate(0, 0, 2).Format(time.DateOnly)})
+	_ = f.clubClient().AddArticle(context.Background(), deskScope, club.IRI(f.sale), club.NewArticle{Offer: "/demo/offers/201", StartDate: f.Now().AddDate(0, 0, 2).Format(time.DateOnly)})
 }

@@ -24,7 +24,7 @@ func (f *journey) settleAtDesk() {
 	if f.applied() {
 		return
 	}
-	client, scope := f.clubClient(), f.scope()
+	client, scope := f.clubClient(), deskScope
 	sale, err := client.GetSale(context.Background(), scope, club.IRI(f.sale))
 	if err != nil {
 		panic(err) // a bug in the simulation: nothing fails for staff
@@ -43,7 +43,7 @@ func (f *journey) settleAtDesk() {
 
 // sellOnCredit has staff sell the buyer something else on credit first.
 func (f *journey) sellOnCredit() error {
-	ctx, client, scope := context.Background(), f.clubClient(), f.scope()
+	ctx, client, scope := context.Background(), f.clubClient(), deskScope
 	cart, err := client.GetSale(ctx, scope, club.IRI(f.sale))
 	if err != nil {
 		return fmt.Errorf("the sale was not read: %w", err)
@@ -62,9 +62,7 @@ func (f *journey) sellOnCredit() error {
 	return nil
 }
 
-func (f *journey) scope() club.Scope {
-	return club.Scope{ClientToken: "demo", Club: "/demo/clubs/11", Node: "/demo/network_nodes/3"}
-}
+var deskScope = club.Scope{ClientToken: "demo", Club: "/demo/clubs/11", Node: "/demo/network_nodes/3"}
 
 // scheduleStranger has a stranger with the registration's address request it repeatedly.
 func (f *journey) scheduleStranger() {

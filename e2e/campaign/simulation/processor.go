@@ -153,8 +153,6 @@ func (f *journey) sendDeliveries() {
 	f.deliveries = nil
 }
 
-func (s *env) cardPayments() []sandbox.Payment { return s.sandbox.Payments() }
-
 // held is the buyer's money that is charged or authorised at one moment.
 type held struct {
 	// charged names what was taken and not given back: the processor's payments, and the sale itself once
@@ -164,7 +162,7 @@ type held struct {
 }
 
 func (f *journey) held() (now held) {
-	for _, p := range f.cardPayments() {
+	for _, p := range f.sandbox.Payments() {
 		charged := p.Captured > p.Refunded && !f.returned[p.ID]
 		if charged {
 			now.charged = append(now.charged, p.ID)
@@ -211,7 +209,7 @@ func (f *journey) scheduleRefunds() {
 
 // settleRefunds has the banks settle each refund. It succeeds with the given probability.
 func (f *journey) settleRefunds(likely float64) {
-	for _, p := range f.cardPayments() {
+	for _, p := range f.sandbox.Payments() {
 		succeeded := f.chance(likely)
 		switch {
 		case p.Refunding == 0 && (succeeded || p.Refunded == 0):

@@ -32,8 +32,10 @@ func (f *journey) play(until time.Time) {
 		f.pending = f.pending[1:]
 		f.setNow(e.at)
 		e.do()
-		if f.events++; f.events == maxEvents {
-			f.giveUp()
+		if f.events++; f.events == maxEvents { // an endless journey
+			for _, g := range f.gateways {
+				f.crash(g)
+			}
 		}
 		f.sendDeliveries()
 		f.takeJobs()
@@ -66,13 +68,6 @@ func taskOf(ctx context.Context) *task {
 
 // gaveUp reports whether the journey was stopped because it did not end.
 func (f *journey) gaveUp() bool { return f.events >= maxEvents }
-
-// giveUp kills all gateways, so that an endless journey ends.
-func (f *journey) giveUp() {
-	for _, g := range f.gateways {
-		f.crash(g)
-	}
-}
 
 // spawn starts a task after a time, unless the journey was given up.
 func (f *journey) spawn(d time.Duration, g *gateway, name string, body func(context.Context, *task)) {
