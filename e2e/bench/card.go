@@ -96,8 +96,7 @@ func countCard(h *harness) []row {
 	}
 }
 
-// loadCard compares the CPU time of a journey with that of a request that a bare
-// server forwards.
+// loadCard compares the CPU time of a journey with that of a request that a bare server forwards.
 func loadCard(h *harness) []row {
 	upstreams, g, b := h.cardEnv(frontdesktest.NewDurableRedis(h))
 	forwarder := h.reference("forward", upstreams.proxy.URL+"/sandbox/settings")

@@ -31,8 +31,7 @@ func measureCold(h *harness) []row {
 	}}
 }
 
-// measureColdReaders sends many visitors to three gateways at once. Each gateway may read the catalogue
-// once.
+// measureColdReaders sends many visitors to three gateways at once. Each gateway may read the catalogue once.
 func measureColdReaders(h *harness) []row {
 	club, gateways := h.coldGateways(3)
 	began := time.Now()

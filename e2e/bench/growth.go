@@ -130,8 +130,7 @@ func measureStreams(h *harness) []row {
 	}}
 }
 
-// openStream opens a stream, reads until its first event, and keeps it open until the
-// measurement ends.
+// openStream opens a stream, reads until its first event, and keeps it open until the measurement ends.
 func (h *harness) openStream(gateway string, at target, caller int) {
 	host := strings.TrimPrefix(gateway, "http://")
 	var dialer net.Dialer

@@ -60,8 +60,7 @@ func (h *harness) measure(part func(*harness) []row) (rows []row, err error) {
 
 func (h *harness) must(err error) { frontdesktest.Must(h, err) }
 
-// concurrently calls do with 0 to n-1, at most atOnce at a time, and ends the measurement when a call
-// fails.
+// concurrently calls do with 0 to n-1, at most atOnce at a time, and ends the measurement when a call fails.
 func (h *harness) concurrently(n, atOnce int, do func(i int)) {
 	var workers errgroup.Group
 	workers.SetLimit(atOnce)

@@ -37,8 +37,7 @@ type measurement struct {
 // parts run one after another. Each stops what it started.
 type parts []func(*harness) []row
 
-// measurements are in the order of the table. Those with many connections come last, because they slow
-// the next one.
+// measurements are in the order of the table. Those with many connections come last, because they slow the next one.
 var measurements = []measurement{
 	{"warm", "the catalogue from the cache, and servers that write the same bytes", parts{measureWarm}},
 	{"cold", "a catalogue that is in no cache, one visitor at one gateway and many at three", parts{measureCold, measureColdReaders}},

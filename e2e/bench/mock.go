@@ -36,8 +36,7 @@ func measureMock(h *harness) []row {
 	return []row{compared(work, sides[0], "bare net/http", sides[1], threshold{atLeast: 0.5})}
 }
 
-// clubHeader returns the header of business requests to the simulator at an address, with an access
-// token.
+// clubHeader returns the header of business requests to the simulator at an address, with an access token.
 func (h *harness) clubHeader(upstreams string) http.Header {
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {clubsim.DemoClientID}, "client_secret": {clubsim.DemoClientSecret}}
 	header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "X-Gateway-Api-Key": {clubsim.DemoGatewayKey}}
@@ -101,8 +100,7 @@ const (
 	firstPath = "/v1/clubs" // a read that goes through the gateway to the simulator and back
 )
 
-// mockEnvironment starts mock mode at an address, without the operators' listener, whose
-// port may be taken.
+// mockEnvironment starts mock mode at an address, without the operators' listener, whose port may be taken.
 func mockEnvironment(at string) []string {
 	return []string{"FRONTDESK_ADDR=" + at, "FRONTDESK_OPS_ADDR=off"}
 }

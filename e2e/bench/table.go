@@ -99,8 +99,7 @@ func (s series) ratioTo(other series) float64 {
 	return s.combine(other, func(a, b float64) float64 { return a / b }).median()
 }
 
-// interleave measures contenders in turn, rounds times, in rotating order. It returns a series for
-// each.
+// interleave measures contenders in turn, rounds times, in rotating order. It returns a series for each.
 func interleave(contenders ...func() float64) []series {
 	all := make([]series, len(contenders))
 	for round := range rounds {

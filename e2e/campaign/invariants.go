@@ -83,8 +83,7 @@ func (h CardPayment) Net() int64 { return h.Captured - h.Refunded }
 type Response struct {
 	State string // of the payment; for a failed request, the problem's code
 	Retry string // never, same_key, new, after
-	// Charged says that money was taken and not given back, from before the request until after the
-	// response.
+	// Charged says that money was taken and not given back, from before the request until after the response.
 	Charged bool
 	// Authorised says the same of money that the buyer authorised, whether it was taken or not.
 	Authorised bool

@@ -61,8 +61,7 @@ func (m Mutation) ChangedFiles() (map[string]string, error) {
 	return changed, nil
 }
 
-// WriteOverlay writes the changed files into a folder and returns the path of the list for the
-// compiler's -overlay.
+// WriteOverlay writes the changed files into a folder and returns the path of the list for the compiler's -overlay.
 func (m Mutation) WriteOverlay(dir string) (string, error) {
 	changed, err := m.ChangedFiles()
 	if err != nil {

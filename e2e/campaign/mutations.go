@@ -1,7 +1,6 @@
 package campaign
 
-// Mutations are the mistakes that the campaigns must find. Most are what a careful programmer might
-// write first.
+// Mutations are the mistakes that the campaigns must find. Most are what a careful programmer might write first.
 var Mutations = []Mutation{
 	{Name: "retry-unknown", Description: "the gateway repeats a POST whose outcome is unknown", Edits: []Edit{{
 		File: "flows/payment/record.go",

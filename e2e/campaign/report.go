@@ -44,8 +44,7 @@ func (r *Report) PerSecond() float64 {
 	return float64(r.Journeys) / r.Duration.Seconds()
 }
 
-// Err returns why the run proves nothing, or what it found; nil for a run that counts and found
-// nothing.
+// Err returns why the run proves nothing, or what it found; nil for a run that counts and found nothing.
 func (r *Report) Err(c Campaign, o Options) error {
 	var errs []error
 	if r.ViolationCount > 0 {
@@ -115,20 +114,16 @@ func (r *Recorder) AddJourney(state string) {
 func (r *Recorder) AddFault(kind string) { r.AddFaults(kind, 1) }
 
 // AddFaults notes how often a fault of a kind happened. One that never did has no line in the report.
-func (r *Recorder) AddFaults(kind string, times int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if times > 0 {
-		r.report.Faults[kind] += times
-	}
-}
+func (r *Recorder) AddFaults(kind string, times int) { r.count(r.report.Faults, kind, times) }
 
 // AddBuyers notes how many buyers met something that is neither a fault nor the end of their journey.
-func (r *Recorder) AddBuyers(what string, number int) {
+func (r *Recorder) AddBuyers(what string, number int) { r.count(r.report.Buyers, what, number) }
+
+func (r *Recorder) count(counts map[string]int, what string, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if number > 0 {
-		r.report.Buyers[what] += number
+	if n > 0 {
+		counts[what] += n
 	}
 }
 

@@ -23,8 +23,7 @@ type consoleMonitor struct {
 	findings []string
 }
 
-// ExpectConsole requires a finding with a text, such as "status of 422" for a refusal that the test
-// provokes.
+// ExpectConsole requires a finding with a text, such as "status of 422" for a refusal that the test provokes.
 func (b *Browser) ExpectConsole(part string) { b.console.expected = append(b.console.expected, part) }
 
 // AllowConsole permits findings with a text.

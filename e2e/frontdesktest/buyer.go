@@ -93,8 +93,7 @@ func (b *Buyer) Do(ctx context.Context, method, url string, body, into any) erro
 	return json.Unmarshal(response.Body, into)
 }
 
-// Send sends a request with an idempotency key, or with none. An error means that no whole response
-// arrived.
+// Send sends a request with an idempotency key, or with none. An error means that no whole response arrived.
 func (b *Buyer) Send(ctx context.Context, method, url, key string, body any) (*Response, error) {
 	request, err := newRequest(ctx, method, url, b.Token, body)
 	if err != nil {

@@ -308,8 +308,7 @@ func (c *Client) Club() string {
 	return clubs.Items[0].Id
 }
 
-// Register starts a registration with a person and an offer that can be paid by card, and keeps its
-// token.
+// Register starts a registration with a person and an offer that can be paid by card, and keeps its token.
 func (c *Client) Register() api.Registration {
 	c.t.Helper()
 	tomorrow := time.Now().AddDate(0, 0, 1).Format(time.DateOnly)

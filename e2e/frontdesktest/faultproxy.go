@@ -86,8 +86,7 @@ func (b *Breakpoint) hit(phase Phase) (here bool) {
 	return here
 }
 
-// FaultProxy is an address of HTTP upstreams at which requests hit breakpoints. Other requests pass
-// unchanged.
+// FaultProxy is an address of HTTP upstreams at which requests hit breakpoints. Other requests pass unchanged.
 type FaultProxy struct {
 	URL       string
 	OnRequest func(*http.Request) // is called before each request, unless nil

@@ -78,9 +78,8 @@ type Process struct {
 	err      error // how it ended; set when ended is closed
 }
 
-// Launch starts a program in a process group, and waits until its output matches ready, a regular
-// expression. A nil environment means this program's own. If the program ends early, the error contains
-// its output.
+// Launch starts a program in a process group, and waits until its output matches ready, a regular expression. A nil
+// environment means this program's own. If the program ends early, the error contains its output.
 func Launch(ctx context.Context, ready string, environment []string, path string, args ...string) (*Process, error) {
 	p := &Process{cmd: exec.Command(path, args...), out: &output{}, log: &output{}, ended: make(chan struct{})}
 	p.cmd.Env = environment
@@ -111,8 +110,7 @@ func Launch(ctx context.Context, ready string, environment []string, path string
 // GatewayReady matches the address that the binary prints when it listens.
 const GatewayReady = `http://localhost:\d+|listens on 127\.0\.0\.1:\d+`
 
-// gatewayURL returns the address in the line that contains it. If a line contains two, the first is a
-// proxy's.
+// gatewayURL returns the address in the line that contains it. If a line contains two, the first is a proxy's.
 func gatewayURL(out string) string {
 	address := regexp.MustCompile(GatewayReady)
 	for line := range strings.Lines(out) {
@@ -138,8 +136,7 @@ func Start(t testing.TB, environment ...string) *Process {
 	return p
 }
 
-// TryStart is Start for a binary that may refuse to start: then the process has no URL, and its log
-// gives the reason.
+// TryStart is Start for a binary that may refuse to start: then the process has no URL, and its log gives the reason.
 func TryStart(t testing.TB, environment ...string) *Process {
 	t.Helper()
 	environment = append([]string{"FRONTDESK_ADDR=127.0.0.1:0", "FRONTDESK_OPS_ADDR=127.0.0.1:0"}, environment...)

@@ -30,8 +30,7 @@ const (
 	FsyncEverySec = "everysec" // a second of acknowledged writes may be lost with the machine
 )
 
-// NewRedisServer starts a redis-server that keeps its files, with options of redis-server if there are
-// any.
+// NewRedisServer starts a redis-server that keeps its files, with options of redis-server if there are any.
 func NewRedisServer(t testing.TB, fsync string, options ...string) *RedisServer {
 	t.Helper()
 	return launchRedis(t, append([]string{"--appendonly", "yes", "--appendfsync", fsync}, options...)...)
@@ -123,8 +122,7 @@ func FlushRedis(t testing.TB, url string) {
 	Must(t, RedisClient(t, url).FlushAll(t.Context()).Err())
 }
 
-// ExpireLease ends the lease of a registration's payment, as if its gateway had been silent for too
-// long.
+// ExpireLease ends the lease of a registration's payment, as if its gateway had been silent for too long.
 func ExpireLease(t testing.TB, redisURL, registration string) {
 	t.Helper()
 	Must(t, RedisClient(t, redisURL).HSet(t.Context(), "fd:{"+registration+"}:payment:1", "lease", 0).Err())
@@ -138,8 +136,7 @@ func StopRedis(t testing.TB, url string) {
 	Eventually(t, "Redis is gone", func() bool { return client.Ping(t.Context()).Err() != nil })
 }
 
-// Redis is a real Redis for all tests of a package. Each test uses its own database, which costs
-// nothing.
+// Redis is a real Redis for all tests of a package. Each test uses its own database, which costs nothing.
 type Redis struct {
 	scope     *Scope
 	server    *RedisServer

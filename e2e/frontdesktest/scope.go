@@ -13,8 +13,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Scope is a testing.TB outside of a test. It owns what the tests of a package share, and what a
-// benchmark starts.
+// Scope is a testing.TB outside of a test. It owns what the tests of a package share, and what a benchmark starts.
 type Scope struct {
 	testing.TB // nil: the kit calls only the methods below
 
@@ -134,9 +133,8 @@ func shared[T any](start func(testing.TB) T) func(testing.TB) T {
 
 var sharedMock = shared(NewMock)
 
-// NewWorld returns a front end of its own world, in the one mock mode process that the tests of a
-// package share. Its world starts as the simulator makes it. All worlds share the sandbox card
-// processor and its settings.
+// NewWorld returns a front end of its own world, in the one mock mode process that the tests of a package share. Its
+// world starts as the simulator makes it. All worlds share the sandbox card processor and its settings.
 func NewWorld(t testing.TB) (*Client, *Process) {
 	t.Helper()
 	process := *sharedMock(t)

@@ -101,8 +101,7 @@ func (c *Client) Records() (r Records) {
 	return r
 }
 
-// ExpectOnePayment fails the test unless the ledger holds one payment of an amount in
-// cents, which settled its sale.
+// ExpectOnePayment fails the test unless the ledger holds one payment of an amount in cents, which settled its sale.
 func (r Records) ExpectOnePayment(t testing.TB, amount int64) {
 	t.Helper()
 	if len(r.Ledger) != 1 || int64(r.Ledger[0].Amount) != amount || r.Ledger[0].OnAccount != 0 {

@@ -53,9 +53,8 @@ func (w *world) refundedBooked() bool {
 	})
 }
 
-// forgotten reports whether a world at rest holds money that no machine and no operator will check
-// again: captured, not refunded, and not in Redis as recorded, in doubt or blocked (which the buyer is
-// shown as in doubt).
+// forgotten reports whether a world at rest holds money that no machine and no operator will check again: captured, not
+// refunded, and not in Redis as recorded, in doubt or blocked (which the buyer is shown as in doubt).
 func (w *world) forgotten() bool {
 	for i := range w.slot {
 		if s := &w.slot[i]; s.held == capturedThere && !w.redis.tellsOf(uint8(i+1), s.generation) {

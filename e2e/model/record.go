@@ -67,8 +67,7 @@ func (m *machine) releaseLate(w *world) {
 	}
 }
 
-// preparing is the world in which the replica that captured has committed the capture, and continues
-// with the claim.
+// preparing is the world in which the replica that captured has committed the capture, and continues with the claim.
 func (w *world) preparing(i int, r record) world {
 	r.claim, r.attempt = r.claim+1, w.newAttemptID(forPost)
 	return w.end(i, r, sending, toPrepare)
@@ -108,9 +107,8 @@ func (m *machine) trust(w *world, i int) {
 	m.claim(w, i)
 }
 
-// look is the first half of claimAndSend: a claim that another attempt holds, or that is not available
-// yet, is not requested. The processor's key must ensure a single winner only among attempts that read
-// at about the same time.
+// look is the first half of claimAndSend: a claim that another attempt holds, or that is not available yet, is not
+// requested. The processor's key must ensure a single winner only among attempts that read at about the same time.
 func (m *machine) look(w *world, i int) {
 	r := w.process[i].rec
 	s := w.of(r)
@@ -208,8 +206,7 @@ func (m *machine) send(w *world, i int) {
 	m.fault(m.unknown(w, i), "posts; the request is lost, without a response")
 }
 
-// maxLate is how many POSTs of a kind may be in transit without a response: one more than the protocol
-// ever has.
+// maxLate is how many POSTs of a kind may be in transit without a response: one more than the protocol ever has.
 const maxLate = 2
 
 // post executes a POST at the club system, which refuses to defer or to validate a recorded sale, and

@@ -234,8 +234,7 @@ func (w *world) owned(p attemptID) bool {
 	return slices.ContainsFunc(w.process[:], func(other process) bool { return other.recording() && other.rec.attempt == p })
 }
 
-// attemptIDs returns pointers to every attempt id of the world, in an order that depends on the world
-// alone.
+// attemptIDs returns pointers to every attempt id of the world, in an order that depends on the world alone.
 func (w *world) attemptIDs() (ids [1 + slots*maxClaims*3 + maxReplicas + maxBackups]*attemptID) {
 	ids[0] = &w.redis.attempt
 	at := 1

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"strings"
 
 	cdx "github.com/CycloneDX/cyclonedx-go"
@@ -38,19 +37,15 @@ func write(to io.Writer, binary string) error {
 	components := []cdx.Component{component(cdx.ComponentTypeLibrary, "stdlib", strings.TrimPrefix(info.GoVersion, "go"))}
 	references := []string{components[0].BOMRef}
 	for _, module := range info.Deps {
-		linked := component(cdx.ComponentTypeLibrary, effective(module).Path, effective(module).Version)
+		if module.Replace != nil { // was linked in place of it
+			module = module.Replace
+		}
+		linked := component(cdx.ComponentTypeLibrary, module.Path, module.Version)
 		components, references = append(components, linked), append(references, linked.BOMRef)
 	}
 	bill.Components = &components
 	bill.Dependencies = &[]cdx.Dependency{{Ref: program.BOMRef, Dependencies: &references}}
 	return cdx.NewBOMEncoder(to, cdx.BOMFileFormatJSON).SetPretty(true).Encode(bill)
-}
-
-func effective(module *debug.Module) *debug.Module {
-	if module.Replace != nil {
-		return module.Replace
-	}
-	return module
 }
 
 func component(kind cdx.ComponentType, path, version string) cdx.Component {

@@ -232,8 +232,7 @@ var idempotencyModel = (&porcupine.NondeterministicModel{
 	},
 }).ToModel()
 
-// after returns the states that a call with this response may lead to; none when the response
-// is not possible here.
+// after returns the states that a call with this response may lead to; none when the response is not possible here.
 func (s keyState) after(in callInput, out callOutcome) []keyState {
 	mine := s.taken && s.body == in.body
 	switch {

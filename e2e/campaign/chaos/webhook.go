@@ -91,8 +91,7 @@ func (d *departingBuyers) leave(registration string) {
 	d.paid[registration] = time.Now()
 }
 
-// awaitCompletion reads the ledger until the last buyer has left and every paid registration is booked
-// or overdue.
+// awaitCompletion reads the ledger until the last buyer has left and every paid registration is booked or overdue.
 func (d *departingBuyers) awaitCompletion() {
 	var allLeft atomic.Bool
 	go func() {
@@ -247,8 +246,7 @@ func (f *webhookFaults) accept(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// deliver posts a delivery to some gateway after a random delay, and counts the kind once it
-// arrived.
+// deliver posts a delivery to some gateway after a random delay, and counts the kind once it arrived.
 func (f *webhookFaults) deliver(kind string, d *delivery, limit time.Duration) {
 	delay := time.Duration(f.intN(int(limit) + 1))
 	f.deliveries.Go(func() {

@@ -82,8 +82,7 @@ func (h *Harness) close() {
 	h.HTTP.CloseIdleConnections()
 }
 
-// Gateway is one replica: the binary in test mode, on an address that it keeps
-// however often it is killed.
+// Gateway is one replica: the binary in test mode, on an address that it keeps however often it is killed.
 type Gateway struct {
 	URL         string
 	path        string
@@ -155,8 +154,7 @@ func (h *Harness) RandomGateway(random *rand.Rand) *Gateway {
 	return h.Gateways[random.IntN(len(h.Gateways))]
 }
 
-// NewRegistration is what a buyer sends first, with a person whose details can be recognised
-// wherever they appear.
+// NewRegistration is what a buyer sends first, with a person whose details can be recognised wherever they appear.
 func (h *Harness) NewRegistration() map[string]any {
 	c := campaign.NewCanary(h.persons.Add(1))
 	return map[string]any{"clubId": h.Club,
@@ -181,8 +179,7 @@ func (l *chargeLog) captureAnswered(r *http.Request) {
 	}
 }
 
-// charged reports whether the payment was captured before an instant, and no refund was requested
-// until now.
+// charged reports whether the payment was captured before an instant, and no refund was requested until now.
 func (l *chargeLog) charged(id string, before time.Time) bool {
 	at, captured := l.captured.Load(id)
 	_, refunded := l.refunded.Load(id)

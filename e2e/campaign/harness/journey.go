@@ -89,8 +89,7 @@ func (j *Journey) Register(ctx context.Context) bool {
 
 var byCard = map[string]string{"method": "card"}
 
-// Pay asks for the payment, sometimes in two tabs, and reports whether the buyer may go
-// to the processor.
+// Pay asks for the payment, sometimes in two tabs, and reports whether the buyer may go to the processor.
 func (j *Journey) Pay(ctx context.Context) bool {
 	if j.random.IntN(4) == 0 {
 		var other sync.WaitGroup
@@ -104,8 +103,7 @@ func (j *Journey) Pay(ctx context.Context) bool {
 	return j.ProcessorID() != ""
 }
 
-// ProcessorID is the processor's id of the payment that the buyer was sent to; empty
-// before there is one.
+// ProcessorID is the processor's id of the payment that the buyer was sent to; empty before there is one.
 func (j *Journey) ProcessorID() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -223,8 +221,7 @@ func (j *Journey) EnterCard(ctx context.Context, card string) error {
 	return err
 }
 
-// Watch reloads until the payment has ended, or until the wait is over. It starts a cancelled payment
-// again.
+// Watch reloads until the payment has ended, or until the wait is over. It starts a cancelled payment again.
 func (j *Journey) Watch(ctx context.Context, wait time.Duration) {
 	ends := []string{"recorded", "in_doubt", "refunded"}
 	until := time.Now().Add(wait)
@@ -266,8 +263,7 @@ const (
 	deskMean   = club.MeanCash          // how buyers pay at the desk; no gateway books it here
 )
 
-// Others starts the stranger and the staff of the registration, and returns a function that waits for
-// them.
+// Others starts the stranger and the staff of the registration, and returns a function that waits for them.
 func (j *Journey) Others(ctx context.Context) (wait func()) {
 	var others sync.WaitGroup
 	if j.random.IntN(strangers) == 0 {
@@ -320,22 +316,17 @@ func (j *Journey) settleAtDesk(ctx context.Context) {
 	j.note(fmt.Sprintf("the desk settles %s: %v", sale, err))
 }
 
-// askAsStranger sends the requests of a stranger with the registration's address and a token of
-// their own.
+// askAsStranger sends the requests of a stranger with the registration's address and a token of their own.
 func (j *Journey) askAsStranger(ctx context.Context, g *Gateway) {
 	stranger := frontdesktest.Buyer{HTTP: &j.harness.HTTP, ID: j.buyer.ID, Token: "x" + j.buyer.Token[1:]}
 	if stranger.Token == j.buyer.Token {
 		stranger.Token = "y" + j.buyer.Token[1:]
 	}
 	for _, request := range []struct {
-		method, below string
-		body          any
-	}{{http.MethodGet, "", nil}, {http.MethodPost, "/payment", byCard}, {http.MethodDelete, "", nil}} {
-		key := ""
-		if request.method == http.MethodPost {
-			key = uuid.NewString()
-		}
-		response, err := stranger.Send(ctx, request.method, g.URL+stranger.Path()+request.below, key, request.body)
+		method, below, key string
+		body               any
+	}{{http.MethodGet, "", "", nil}, {http.MethodPost, "/payment", uuid.NewString(), byCard}, {http.MethodDelete, "", "", nil}} {
+		response, err := stranger.Send(ctx, request.method, g.URL+stranger.Path()+request.below, request.key, request.body)
 		if err != nil {
 			continue
 		}

@@ -63,8 +63,7 @@ func (w *SentinelRedis) startSentinel() (err error) {
 		"min-link-reconnect-period", 500, "slave-reconf-timeout", 1000, "election-timeout", 1000, "tilt-trigger", 10_000, "tilt-period", 1000))
 }
 
-// awaitReplication makes the replica follow the primary, and waits until it does and the
-// Sentinel knows of it.
+// awaitReplication makes the replica follow the primary, and waits until it does and the Sentinel knows of it.
 func (w *SentinelRedis) awaitReplication() {
 	replica, primary, sentinel := w.replica.Client(), w.primary.Client(), w.client()
 	defer replica.Close()

@@ -16,11 +16,7 @@ import (
 	"frontdesk/upstream/cards/sandbox"
 )
 
-// The plain keys of Redis, see the package flows/store.
-const (
-	openPayments   = "fd:payments:open"
-	paymentPattern = "fd:{*}:payment:*"
-)
+const openPayments = "fd:payments:open" // see the package flows/store, as for other keys
 
 // settleTime is how long one payment may take to end once the faults are over. It is far below the ten
 // minutes of the invariants, because no lease has to expire first. settleEach is added for each
@@ -62,8 +58,7 @@ func (h *Harness) Settle(ctx context.Context, journeys []*Journey) {
 	}
 }
 
-// expireLeases ends all leases, and makes every open payment due for the sweeper. Every owner must be
-// dead.
+// expireLeases ends all leases, and makes every open payment due for the sweeper. Every owner must be dead.
 func (h *Harness) expireLeases(ctx context.Context) error {
 	client := h.Storage.Client()
 	defer client.Close()
@@ -135,7 +130,7 @@ func paymentKeys(ctx context.Context, client redis.UniversalClient) (keys []stri
 		return keys, err
 	}
 	const batch = 1000 // keeps Redis responsive to other clients
-	all := client.Scan(ctx, 0, paymentPattern, batch).Iterator()
+	all := client.Scan(ctx, 0, "fd:{*}:payment:*", batch).Iterator()
 	for all.Next(ctx) {
 		keys = append(keys, all.Val())
 	}

@@ -107,9 +107,8 @@ func runOne(ctx context.Context, c campaign.Campaign, o campaign.Options) (*camp
 	return report, err
 }
 
-// runAll runs every campaign, and each against its mutations, even when one fails. One runs after the other,
-// because the buyers of each use all cores. The record is written after each; a run that was interrupted
-// continues behind it.
+// runAll runs every campaign, and each against its mutations, even when one fails. One runs after the other, because
+// the buyers of each use all cores. The record is written after each; a run that was interrupted continues behind it.
 func runAll(ctx context.Context, out string, seed uint64) error {
 	results := continuedResults(out, seed, campaign.Results{At: time.Now(), Version: version(), Machine: machine()})
 	var failures []error
@@ -130,9 +129,8 @@ func runAll(ctx context.Context, out string, seed uint64) error {
 	return errors.Join(failures...)
 }
 
-// continuedResults returns the record of an interrupted run of the same tree on the same machine, without the
-// campaigns that failed or had another seed; fresh if there is none. A tree with uncommitted changes is never
-// the same.
+// continuedResults returns the record of an interrupted run of the same tree on the same machine, without the campaigns
+// that failed or had another seed; fresh if there is none. A tree with uncommitted changes is never the same.
 func continuedResults(path string, seed uint64, fresh campaign.Results) campaign.Results {
 	earlier, err := campaign.ReadResults(path)
 	if err != nil || earlier.Version != fresh.Version || earlier.Machine != fresh.Machine || strings.HasSuffix(fresh.Version, "-dirty") || fresh.Version == unknownVersion {

@@ -294,9 +294,8 @@ func (f *journey) check() (result, error) {
 	return out, nil
 }
 
-// unlisted returns the payments that wait for an operator but are missing from the operators' list. One
-// that staff paid too is among them if the club system shows it: by the debt that the overpayment
-// settled.
+// unlisted returns the payments that wait for an operator but are missing from the operators' list. One that staff paid
+// too is among them if the club system shows it: by the debt that the overpayment settled.
 func (f *journey) unlisted() (ids []string, err error) {
 	listed, err := f.gateways[0].payments.List(context.Background(), payment.ListOptions{})
 	for _, p := range f.storedPayments() {

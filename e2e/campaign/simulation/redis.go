@@ -131,13 +131,10 @@ func normaliseSchedule(cmds []redis.Cmder, now time.Time) {
 	}
 }
 
-// openPayments is the list that the sweeper processes. paymentStates is what operators see of it.
-const (
-	openPayments  = "fd:payments:open"
-	paymentStates = "fd:{" + openPayments + "}:states"
-)
+const openPayments = "fd:payments:open" // the list that the sweeper processes
 
-var sortedSets = []string{openPayments, paymentStates} // the lists that Redis forgets together with the records
+// sortedSets are the lists that Redis forgets together with the records: the sweeper's, and what operators see of it.
+var sortedSets = []string{openPayments, "fd:{" + openPayments + "}:states"}
 
 func (f *journey) watchVersions(cmds []redis.Cmder) {
 	for _, cmd := range cmds {
@@ -281,8 +278,7 @@ func (f *journey) rebuilds(until time.Duration) {
 	}
 }
 
-// scheduleFallBack has Redis forget the payment, and the buyer choose a method again, in journeys whose plan
-// says so.
+// scheduleFallBack has Redis forget the payment, and the buyer choose a method again, in journeys whose plan says so.
 func (f *journey) scheduleFallBack() {
 	if !f.plan.choosesAgain {
 		return
