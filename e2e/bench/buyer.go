@@ -112,7 +112,6 @@ type bareConnection struct {
 	buffered *bufio.ReadWriter
 }
 
-// RoundTrip implements http.RoundTripper.
 func (t bareTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	var c *bareConnection
 	select {

@@ -274,7 +274,6 @@ type output struct {
 	text bytes.Buffer
 }
 
-// Write implements io.Writer.
 func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -36,9 +36,9 @@ type Harness struct {
 	HTTP      http.Client // every buyer's
 
 	charges chargeLog
-	offer   api.Offer // what every buyer buys
-	desk    *club.Client
-	scope   club.Scope // of the desk
+	offer   api.Offer    // what every buyer buys
+	desk    *club.Client // of the club's staff, bypassing every fault
+	scope   club.Scope   // of the desk
 	persons atomic.Uint64
 }
 
@@ -69,7 +69,9 @@ func New(t testing.TB, cfg Config) *Harness {
 	c := frontdesktest.NewClient(t, h.Gateways[0].URL)
 	h.Club = c.Club()
 	h.offer = c.CardOffer(h.Club)
-	h.openDesk()
+	h.desk = club.New(club.Config{BaseURL: h.Upstreams.URL + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret,
+		GatewayKey: clubsim.DemoGatewayKey, Now: time.Now})
+	h.scope = club.Scope{ClientToken: clubsim.DemoClientToken, Club: club.NewIRI(clubsim.DemoClientToken, "clubs", h.Club), Node: "/demo/network_nodes/3"}
 	return h
 }
 
@@ -140,13 +142,6 @@ func (h *Harness) BreakAt(ctx context.Context, operation frontdesktest.Operation
 		first.Do(func() { hits <- nil }) // from here on no breakpoint acts
 		return <-hits
 	}
-}
-
-// openDesk connects the club's staff to the club system, bypassing every fault.
-func (h *Harness) openDesk() {
-	h.desk = club.New(club.Config{BaseURL: h.Upstreams.URL + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret,
-		GatewayKey: clubsim.DemoGatewayKey, Now: time.Now})
-	h.scope = club.Scope{ClientToken: clubsim.DemoClientToken, Club: club.NewIRI(clubsim.DemoClientToken, "clubs", h.Club), Node: "/demo/network_nodes/3"}
 }
 
 // RandomGateway draws a gateway.

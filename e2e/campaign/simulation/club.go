@@ -17,7 +17,6 @@ import (
 // clubTransport carries all requests to the club system except payments.
 type clubTransport struct{ *env }
 
-// RoundTrip implements http.RoundTripper.
 func (c clubTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	t := taskOf(r.Context())
 	switch {

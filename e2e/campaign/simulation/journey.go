@@ -333,10 +333,8 @@ type logHandler struct {
 	gateway      string
 }
 
-// Enabled implements slog.Handler.
 func (h logHandler) Enabled(context.Context, slog.Level) bool { return true }
 
-// Handle implements slog.Handler.
 func (h logHandler) Handle(ctx context.Context, line slog.Record) error {
 	if t := taskOf(ctx); t != nil && t.dead.Load() {
 		return nil

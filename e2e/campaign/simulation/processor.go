@@ -23,7 +23,6 @@ var errNoAnswer = errors.New("simulation: no answer") // the error of a request 
 
 type processorTransport struct{ *env }
 
-// RoundTrip implements http.RoundTripper.
 func (p processorTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	t := taskOf(r.Context())
 	if t == nil {
@@ -114,7 +113,6 @@ type delivery struct {
 
 type webhookRecorder chan delivery
 
-// RoundTrip implements http.RoundTripper.
 func (b webhookRecorder) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

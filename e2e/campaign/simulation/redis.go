@@ -23,10 +23,8 @@ var (
 
 type redisHook struct{ *env }
 
-// DialHook implements redis.Hook.
 func (h redisHook) DialHook(next redis.DialHook) redis.DialHook { return next }
 
-// ProcessHook implements redis.Hook.
 func (h redisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		return h.process(ctx, []redis.Cmder{cmd}, func() error { return next(ctx, cmd) })
