@@ -169,8 +169,8 @@ func (v *visitors) used() (all series) {
 
 // visit is made by a visitor who arrives, or who was turned away and returns when the gateway says so.
 func (v *visitors) visit(number int, intended, leaves time.Time) {
+	defer v.present.Done()
 	if v.over.Err() != nil { // the measurement has failed
-		v.present.Done()
 		return
 	}
 	b := v.now.Load()
@@ -189,11 +189,11 @@ func (v *visitors) visit(number int, intended, leaves time.Time) {
 	if refused && refusal.Code() == string(api.Overloaded) {
 		_ = b.turnedAway.RecordValue(time.Since(sent).Microseconds())
 		if next := time.Now().Add(refusal.RetryAfter()); next.Before(leaves) {
+			v.present.Add(1)
 			time.AfterFunc(refusal.RetryAfter(), func() { v.visit(number, next, leaves) })
 			return
 		}
 		b.givenUp["turned away for too long"]++
-		v.present.Done()
 		return
 	}
 	switch {
@@ -209,7 +209,6 @@ func (v *visitors) visit(number int, intended, leaves time.Time) {
 	if !intended.Before(b.at(float64(b.settling))) {
 		_ = b.journeys.RecordValue(took.Microseconds())
 	}
-	v.present.Done()
 }
 
 // journey completes a card journey or returns the last error. Only a request to start may be turned away; sent is

@@ -103,8 +103,9 @@ func newPlan(rng *rand.Rand) plan {
 	case 2, 3: // Redis falls back while a POST is late and the processor fails: the way to a release by another than the holder
 		p = plan{method: flows.ByCard, rollbacks: some(1, 0.01, 0.06), cards: some(1, 0.1, 0.4), posts: some(1, 0.5, 1), desk: true, faultWindow: p.faultWindow}
 	}
-	if n := rng.IntN(20); n < len(methodsWithoutProcessor) {
-		p.method = methodsWithoutProcessor[n]
+	withoutProcessor := []flows.Method{flows.Deferred, flows.Free, flows.InPerson}
+	if n := rng.IntN(20); n < len(withoutProcessor) {
+		p.method = withoutProcessor[n]
 	}
 	// Staff act in more than half of the journeys, and find the sale still open in about one of four.
 	p.desk, p.stranger, p.debtor = p.desk || rng.IntN(2) == 0, rng.IntN(5) == 0, rng.IntN(2) == 0
@@ -117,10 +118,6 @@ func newPlan(rng *rand.Rand) plan {
 	}
 	return p
 }
-
-var methodsWithoutProcessor = []flows.Method{flows.Deferred, flows.Free, flows.InPerson}
-
-func (p plan) withoutFaults() plan { return plan{faultWindow: p.faultWindow, method: p.method} }
 
 // chance reports whether an event of a given probability happens. It draws nothing for zero.
 func (f *journey) chance(p float64) bool { return p > 0 && f.rng.Float64() < p }
@@ -145,20 +142,17 @@ func (f *journey) fault(kind string) {
 	f.tracef("fault: %s", kind)
 }
 
-// The statuses with which the simulator refuses. After an effect it sends none that means "certainly
+// refusals are the statuses with which the simulator refuses. After an effect it sends none that means "certainly
 // not done": no honest server does that, and no client could cope.
-var (
-	statusesBefore = []int{400, 401, 403, 404, 405, 408, 409, 413, 415, 421, 422, 423, 425, 428, 429, 431, 500, 502, 503, 504, 307}
-	statusesAfter  = []int{400, 404, 408, 409, 422, 429, 500, 502, 503, 504, 307}
-)
+var refusals = map[string][]int{
+	"error_before": {400, 401, 403, 404, 405, 408, 409, 413, 415, 421, 422, 423, 425, 428, 429, 431, 500, 502, 503, 504, 307},
+	"error_after":  {400, 404, 408, 409, 422, 429, 500, 502, 503, 504, 307},
+}
 
 func clubFault(rng *rand.Rand, kind string) clubsim.Fault {
 	fault := clubsim.Fault{Kind: kind, Times: new(1)}
-	switch kind {
-	case "error_before":
-		fault.Status = statusesBefore[rng.IntN(len(statusesBefore))]
-	case "error_after":
-		fault.Status = statusesAfter[rng.IntN(len(statusesAfter))]
+	if statuses := refusals[kind]; statuses != nil {
+		fault.Status = statuses[rng.IntN(len(statuses))]
 	}
 	return fault
 }
