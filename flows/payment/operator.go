@@ -49,11 +49,8 @@ func (m *Machine) ConfirmRecorded(ctx context.Context, id flows.PaymentID, decis
 	case err != nil:
 		return ResolutionResult{}, err
 	case p.PaidTwice:
-		moved, err := m.decide(ctx, p, step{to: flows.Recorded, reason: "an operator found it recorded once", decision: decision, edit: func(next *flows.Payment) { next.PaidTwice = false }})
-		if err != nil {
-			return ResolutionResult{}, err
-		}
-		return ResolutionResult{summary(moved), m.recordDecision(context.WithoutCancel(ctx), p.State, moved, flows.AuditConfirmRecorded, " once", decision)}, nil
+		return m.decide(ctx, p, flows.AuditConfirmRecorded, " once", step{to: flows.Recorded, reason: "an operator found it recorded once", decision: decision,
+			edit: func(next *flows.Payment) { next.PaidTwice = false }})
 	case p.State == flows.Blocked:
 		return m.endBlocked(ctx, p, true, decision)
 	case p.State != flows.InDoubt:
@@ -67,19 +64,12 @@ func (m *Machine) ConfirmRecorded(ctx context.Context, id flows.PaymentID, decis
 			return ResolutionResult{}, notDecidable("The payment was refunded in full at the processor. Undo it in the club system, then run confirm-not-recorded with --refund.")
 		}
 	}
-	moved, err := m.decide(ctx, p, step{to: flows.Recorded, reason: "an operator confirmed that it is recorded", decision: decision, edit: func(next *flows.Payment) {
-		next.Claim, next.AttemptID, next.ReleasePending = p.Claim, p.AttemptID, false
-	}})
-	if err != nil {
-		return ResolutionResult{}, err
+	result, err := m.decide(ctx, p, flows.AuditConfirmRecorded, "", step{to: flows.Recorded, reason: "an operator confirmed that it is recorded", decision: decision,
+		edit: func(next *flows.Payment) { next.ReleasePending = false }})
+	if err == nil {
+		result.Warnings = append(result.Warnings, m.unsettledSale(context.WithoutCancel(ctx), p)...)
 	}
-	ctx = context.WithoutCancel(ctx)
-	var warnings []string
-	if moved.HasProcessor() && !m.journalRecorded(ctx, moved) {
-		warnings = append(warnings, "The decision could not be written to the processor's journal: if Redis loses its latest writes, the payment will be in doubt again.")
-	}
-	warnings = append(warnings, m.recordDecision(ctx, p.State, moved, flows.AuditConfirmRecorded, "", decision)...)
-	return ResolutionResult{summary(moved), append(warnings, m.unsettledSale(ctx, moved)...)}, nil
+	return result, err
 }
 
 // unsettledSale returns a warning if the sale of a card payment that an operator confirmed is not settled, or cannot
@@ -139,20 +129,15 @@ func (m *Machine) ConfirmNotRecorded(ctx context.Context, id flows.PaymentID, re
 		return ResolutionResult{}, err
 	}
 	ctx = context.WithoutCancel(ctx) // the claim is released, so the rest must be committed
-	moved, err := m.decide(ctx, p, step{to: to, reason: "an operator confirmed that it is not recorded", decision: decision, edit: func(next *flows.Payment) {
-		next.Claim, next.AttemptID, next.ReleasePending, next.NotBefore = p.Claim, p.AttemptID, false, time.Time{}
-		next.Payer = p.Payer.Outdated() // the sale is read again before the next claim
-	}})
-	if err != nil {
-		return ResolutionResult{}, err
+	result, err := m.decide(ctx, p, flows.AuditConfirmNotRecorded, " "+string(resolution), step{to: to, reason: "an operator confirmed that it is not recorded", decision: decision,
+		edit: func(next *flows.Payment) {
+			next.ReleasePending, next.NotBefore = false, time.Time{}
+			next.Payer = p.Payer.Outdated() // the sale is read again before the next claim
+		}})
+	if err == nil {
+		m.enqueue(ctx, id)
 	}
-	action := flows.AuditConfirmNotRecorded
-	if decision.Override {
-		action += flows.AuditOverride
-	}
-	warnings := m.recordDecision(ctx, p.State, moved, action, " "+string(resolution), decision)
-	m.enqueue(ctx, id)
-	return ResolutionResult{summary(moved), warnings}, nil
+	return result, err
 }
 
 // target returns the state to which the resolution leads.
@@ -197,16 +182,14 @@ func (m *Machine) refundBlocked(ctx context.Context, p *flows.Payment, decision 
 	if !refundClaimed(remote) {
 		claim, attempt = claim+1, refundPrefix+newAttemptID(m.cfg.Now())
 	}
-	moved, err := m.decide(ctx, p, step{to: flows.Refunding, reason: "an operator requested the refund", decision: decision, edit: func(next *flows.Payment) {
+	result, err := m.decide(ctx, p, flows.AuditRefund, "", step{to: flows.Refunding, reason: "an operator requested the refund", decision: decision, edit: func(next *flows.Payment) {
 		next.Claim, next.AttemptID = claim, attempt
 		next.RefundRetry, next.FailedRefunds = newAttemptID(m.cfg.Now()), remote.FailedRefunds
 	}})
-	if err != nil {
-		return ResolutionResult{}, err
+	if err == nil {
+		m.enqueue(ctx, p.ID)
 	}
-	warnings := m.recordDecision(ctx, p.State, moved, flows.AuditRefund, "", decision)
-	m.enqueue(ctx, p.ID)
-	return ResolutionResult{summary(moved), warnings}, nil
+	return result, err
 }
 
 // refundable reports whether an operator may have a blocked payment refunded: a refund has the last claim,
@@ -256,25 +239,13 @@ func (m *Machine) endBlocked(ctx context.Context, p *flows.Payment, recorded boo
 			return ResolutionResult{}, err
 		}
 	}
-	moved, err := m.decide(ctx, p, step{to: to, reason: "an operator settled it by hand", decision: decision, edit: func(next *flows.Payment) {
-		if next.AttemptID == "" { // the journal's entry needs one
-			next.AttemptID = newAttemptID(m.cfg.Now())
-		}
-	}})
-	if err != nil {
-		return ResolutionResult{}, err
-	}
-	ctx = context.WithoutCancel(ctx)
 	action, suffix := flows.AuditConfirmRecorded, " by hand"
-	if recorded && moved.HasProcessor() {
-		m.journalRecorded(ctx, moved)
-	} else if !recorded {
+	if !recorded {
 		action, suffix = flows.AuditConfirmNotRecorded, " cancel"
 	}
-	if decision.Override {
-		action += flows.AuditOverride
-	}
-	return ResolutionResult{summary(moved), m.recordDecision(ctx, p.State, moved, action, suffix, decision)}, nil
+	return m.decide(ctx, p, action, suffix, step{to: to, reason: "an operator settled it by hand", decision: decision, edit: func(next *flows.Payment) {
+		next.AttemptID = cmp.Or(p.AttemptID, newAttemptID(m.cfg.Now())) // the journal's entry needs one
+	}})
 }
 
 func notInDoubt(p *flows.Payment) error {
@@ -424,13 +395,39 @@ func latestAttempt(p *flows.Payment, remote cards.Payment) time.Time {
 	return latest
 }
 
-// decide commits a decision; the first one wins.
-func (m *Machine) decide(ctx context.Context, p *flows.Payment, s step) (*flows.Payment, error) {
+// decide commits a decision; the first one wins. It then writes it to the audit stream and, with the suffix, to the
+// processor, even if the caller has left. The result has a warning for each of these that fails; the decision holds anyway.
+func (m *Machine) decide(ctx context.Context, p *flows.Payment, action flows.AuditAction, suffix string, s step) (ResolutionResult, error) {
 	moved, err := m.commit(ctx, p, s)
-	if errors.Is(err, flows.ErrConflict) {
-		return nil, &flows.Error{Code: flows.Conflict, Detail: "Another operator decided, or the payment changed, at the same moment. Read it again.", Err: err}
+	switch {
+	case errors.Is(err, flows.ErrConflict):
+		return ResolutionResult{}, &flows.Error{Code: flows.Conflict, Detail: "Another operator decided, or the payment changed, at the same moment. Read it again.", Err: err}
+	case err != nil:
+		return ResolutionResult{}, flows.StorageFailed(err)
 	}
-	return moved, flows.StorageFailed(err)
+	ctx = context.WithoutCancel(ctx)
+	result := ResolutionResult{Payment: summary(moved)}
+	if moved.State == flows.Recorded && p.State != flows.Recorded && moved.HasProcessor() {
+		if journaled := m.journalRecorded(ctx, moved); !journaled && p.State == flows.InDoubt {
+			result.Warnings = append(result.Warnings, "The decision could not be written to the processor's journal: if Redis loses its latest writes, the payment will be in doubt again.")
+		}
+	}
+	if s.decision.Override && action == flows.AuditConfirmNotRecorded {
+		action += flows.AuditOverride
+	}
+	entry := flows.AuditEntry{At: moved.UpdatedAt, Operator: s.decision.Operator, Action: action, Payment: moved.ID, From: p.State, To: moved.State}
+	if err := m.cfg.Store.Audit(ctx, entry); err != nil {
+		m.cfg.Log.WarnContext(ctx, "decision not in the audit stream", "payment", moved.ID, "error", err)
+		result.Warnings = append(result.Warnings, "The decision could not be written to the audit stream.")
+	}
+	if !moved.HasProcessor() || moved.ProcessorID == "" {
+		return result, nil
+	}
+	if err := m.writeToProcessor(ctx, moved, string(action)+suffix+" by "+s.decision.Operator); err != nil {
+		m.cfg.Log.WarnContext(ctx, "decision not written to the processor", "payment", moved.ID, "error", err)
+		result.Warnings = append(result.Warnings, "The decision could not be written to the processor's metadata.")
+	}
+	return result, nil
 }
 
 // retryIdempotent repeats a call that is safe to repeat.
@@ -441,24 +438,6 @@ func retryIdempotent(do func() error) (err error) {
 		}
 	}
 	return err
-}
-
-// recordDecision appends a decision to the audit stream and, with its suffix, to the
-// processor's metadata. It returns a warning for each failure; the decision holds anyway.
-func (m *Machine) recordDecision(ctx context.Context, from flows.PaymentState, moved *flows.Payment, action flows.AuditAction, suffix string, decision flows.Decision) (warnings []string) {
-	entry := flows.AuditEntry{At: moved.UpdatedAt, Operator: decision.Operator, Action: action, Payment: moved.ID, From: from, To: moved.State}
-	if err := m.cfg.Store.Audit(ctx, entry); err != nil {
-		m.cfg.Log.WarnContext(ctx, "decision not in the audit stream", "payment", moved.ID, "error", err)
-		warnings = append(warnings, "The decision could not be written to the audit stream.")
-	}
-	if !moved.HasProcessor() || moved.ProcessorID == "" {
-		return warnings
-	}
-	if err := m.writeToProcessor(ctx, moved, string(action)+suffix+" by "+decision.Operator); err != nil {
-		m.cfg.Log.WarnContext(ctx, "decision not written to the processor", "payment", moved.ID, "error", err)
-		warnings = append(warnings, "The decision could not be written to the processor's metadata.")
-	}
-	return warnings
 }
 
 // writeToProcessor appends a decision to the processor's metadata, under the first unused number.
