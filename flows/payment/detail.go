@@ -1,13 +1,10 @@
 package payment
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -91,29 +88,21 @@ func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (Detail, error) 
 	return d, nil
 }
 
-// journalEntries matches the keys of claims and of operators' decisions, such as fd_post_1.
-var journalEntries = regexp.MustCompile(`^fd_(?:post|release|done|op)_\d+$`)
-
-// journalOf lists what is journaled about claims and decisions, by number.
+// journalOf lists what is journaled about claims and operators' decisions, by number.
 func journalOf(remote cards.Payment) []JournalEntry {
 	entries := []JournalEntry{}
-	for key, value := range remote.Metadata {
-		if !journalEntries.MatchString(key) {
-			continue
+	for n := 1; n <= maxClaims+1; n++ {
+		for _, kind := range []string{"done", "op", "post", "release"} {
+			entry := JournalEntry{Key: entryName(kind, n)}
+			if entry.Value = remote.Metadata[entry.Key]; entry.Value == "" {
+				continue
+			}
+			if at, ok := attemptStart(entry.Value); ok {
+				entry.At = &at
+			}
+			entries = append(entries, entry)
 		}
-		entry := JournalEntry{Key: key, Value: value}
-		if at, ok := attemptStart(value); ok {
-			entry.At = &at
-		}
-		entries = append(entries, entry)
 	}
-	number := func(key string) int {
-		n, _ := strconv.Atoi(key[strings.LastIndexByte(key, '_')+1:])
-		return n
-	}
-	slices.SortFunc(entries, func(a, b JournalEntry) int {
-		return cmp.Or(cmp.Compare(number(a.Key), number(b.Key)), strings.Compare(a.Key, b.Key))
-	})
 	return entries
 }
 
