@@ -24,6 +24,8 @@ const (
 	// accepts no payment; then the buyer gets the money back. Two metadata entries for each
 	// claim stay below the processors' limit of 50.
 	maxClaims = 10
+	// maxClaimPause is the longest pause between two claims.
+	maxClaimPause = 5 * time.Minute
 	// commitPause is short for a buyer who waits, and spares a Redis that restarts.
 	commitPause = 250 * time.Millisecond
 	// maxCommits fill the life of a claim: an older one cannot be used.
@@ -32,22 +34,18 @@ const (
 	saleGoneAfter = 30 * time.Minute
 )
 
-// maxClaimPause is the longest pause between two claims.
-const maxClaimPause = 5 * time.Minute
-
 // claimPause is the pause before the next claim after n were released.
 func claimPause(n int) time.Duration {
 	return min(15*time.Second<<(n-1), maxClaimPause)
 }
 
-// pauseLeft returns what is left of the pause before the next claim. A longer pause was set by a gateway whose
-// clock was ahead, and is over.
+// pauseLeft returns what is left of the pause before the next claim; 0 or less if it is over. A longer pause was set
+// by a gateway whose clock was ahead, and is over.
 func (m *Machine) pauseLeft(p *flows.Payment) time.Duration {
-	left := p.NotBefore.Sub(m.cfg.Now())
-	if left > maxClaimPause {
-		return 0
+	if left := p.NotBefore.Sub(m.cfg.Now()); left <= maxClaimPause {
+		return left
 	}
-	return max(0, left)
+	return 0
 }
 
 // prepareRecord moves a captured payment to sending, owned by this process. Only record,
@@ -173,8 +171,7 @@ func (m *Machine) claimAndSend(ctx context.Context, p *flows.Payment, captured *
 	case err != nil:
 		return m.notSent(p, "the processor could not be asked before the claim")
 	case remote.OtherMethod != "":
-		refused, _ := refuseOtherMethod(remote)
-		return outcome{step: refused}
+		return outcome{step: refuseOtherMethod(remote)}
 	case !claimAvailable(remote, p.Claim, ""):
 		return outcome{step: step{to: flows.InDoubt, reason: "the processor's journal holds another attempt"}}
 	}

@@ -38,9 +38,8 @@ func (m *Machine) prepareSettlement(ctx context.Context, p *flows.Payment) (step
 	if reason := p.ChangedSinceAgreed(sale, check); reason != "" {
 		return step{to: flows.Cancelled, reason: reason, edit: func(next *flows.Payment) { next.Snapshot = seen }}, nil
 	}
-	payer := payerOf(sale, seen.At)
 	return step{to: flows.Sending, reason: "the sale is as agreed, and about to be settled", lease: lease, edit: func(next *flows.Payment) {
-		next.Payer, next.Snapshot, next.Claim, next.AttemptID = payer, seen, p.Claim+1, newAttemptID(m.cfg.Now())
+		next.Payer, next.Snapshot, next.Claim, next.AttemptID = payerOf(sale, seen.At), seen, p.Claim+1, newAttemptID(m.cfg.Now())
 	}}, nil
 }
 

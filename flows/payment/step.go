@@ -64,18 +64,16 @@ func createdStep(created cards.Payment, fresh *cards.Payment) step {
 // awaitBuyer follows what the buyer did at the processor.
 func (m *Machine) awaitBuyer(ctx context.Context, p *flows.Payment, fresh *cards.Payment) (step, error) {
 	remote, err := m.read(ctx, p, fresh)
-	if err != nil {
+	switch {
+	case err != nil:
 		return step{}, err
-	}
-	if refused, other := refuseOtherMethod(remote); other {
-		return refused, nil
-	}
-	switch remote.State {
-	case cards.Authorised, cards.Captured:
+	case remote.OtherMethod != "":
+		return refuseOtherMethod(remote), nil
+	case remote.State == cards.Authorised || remote.State == cards.Captured:
 		return step{to: flows.Authorised, reason: "the buyer authorised it", edit: func(next *flows.Payment) { next.DeclineCode = "" }, remote: &remote}, nil
-	case cards.Cancelled:
+	case remote.State == cards.Cancelled:
 		return step{to: flows.Cancelling, reason: "it was cancelled at the processor"}, nil
-	case cards.Refunded:
+	case remote.State == cards.Refunded:
 		return step{to: flows.Blocked, reason: "it was refunded at the processor"}, nil
 	}
 	declined := func(next *flows.Payment) {
@@ -90,11 +88,11 @@ func (m *Machine) awaitBuyer(ctx context.Context, p *flows.Payment, fresh *cards
 		return step{to: flows.Intent, reason: "declined: " + remote.DeclineCode, edit: declined}, nil
 	case remote.State != cards.Declined && p.Declined():
 		return tryAgain(), nil
-	}
-	if m.cfg.Now().Sub(p.UpdatedAt) > idleIntent {
+	case m.cfg.Now().Sub(p.UpdatedAt) > idleIntent:
 		return step{to: flows.Cancelling, reason: "the buyer left"}, nil
+	default:
+		return wait(pollEvery), nil
 	}
-	return wait(pollEvery), nil
 }
 
 // tryAgain is the step for a buyer who makes another attempt: what was declined before no longer counts.
@@ -107,13 +105,11 @@ func tryAgain() step {
 // payment needs no second read, because the capture fails without an authorisation.
 func (m *Machine) checkSale(ctx context.Context, p *flows.Payment, fresh *cards.Payment) (step, error) {
 	remote, err := m.read(ctx, p, fresh)
-	if err != nil {
-		return step{}, err
-	}
-	if refused, other := refuseOtherMethod(remote); other {
-		return refused, nil
-	}
 	switch {
+	case err != nil:
+		return step{}, err
+	case remote.OtherMethod != "":
+		return refuseOtherMethod(remote), nil
 	case remote.State == cards.Captured:
 		// Redis lost the capture. The sale was checked before it, and a check that fails
 		// now could not undo it.
@@ -122,8 +118,9 @@ func (m *Machine) checkSale(ctx context.Context, p *flows.Payment, fresh *cards.
 		return step{to: flows.Cancelling, reason: "the processor no longer holds the authorisation: " + string(remote.State)}, nil
 	case m.cfg.Now().Sub(p.UpdatedAt) > idleAuthorisation:
 		return step{to: flows.Cancelling, reason: "the authorisation is too old"}, nil
+	default:
+		return m.agreeToCapture(ctx, p)
 	}
-	return m.agreeToCapture(ctx, p)
 }
 
 // agreeToCapture moves the payment to capturing if its sale is as agreed, else to cancelling. A call that
@@ -141,8 +138,7 @@ func (m *Machine) agreeToCapture(ctx context.Context, p *flows.Payment) (step, e
 	if reason != "" {
 		return step{to: flows.Cancelling, reason: reason, edit: func(next *flows.Payment) { next.Snapshot = seen }}, nil
 	}
-	payer := payerOf(sale, seen.At)
-	return step{to: flows.Capturing, reason: "the sale is as agreed", edit: func(next *flows.Payment) { next.Payer, next.Snapshot = payer, seen }}, nil
+	return step{to: flows.Capturing, reason: "the sale is as agreed", edit: func(next *flows.Payment) { next.Payer, next.Snapshot = payerOf(sale, seen.At), seen }}, nil
 }
 
 func payerOf(sale club.Sale, readAt time.Time) *flows.Payer {
@@ -330,12 +326,12 @@ func (m *Machine) compare(p *flows.Payment, remote cards.Payment) string {
 
 // refuseOtherMethod is the step for a buyer who did not pay by card, whatever the processor offered:
 // what is only reserved is cancelled, and what is taken waits for an operator to have it refunded.
-func refuseOtherMethod(remote cards.Payment) (refused step, other bool) {
-	reason := "the buyer paid by " + remote.OtherMethod + " and not by card"
+func refuseOtherMethod(remote cards.Payment) step {
+	to := flows.Cancelling
 	if remote.State == cards.Captured {
-		return step{to: flows.Blocked, reason: reason}, remote.OtherMethod != ""
+		to = flows.Blocked
 	}
-	return step{to: flows.Cancelling, reason: reason}, remote.OtherMethod != ""
+	return step{to: to, reason: "the buyer paid by " + remote.OtherMethod + " and not by card"}
 }
 
 // holdsWholeAmount reports whether the money is captured and none of it was refunded, or is
