@@ -100,7 +100,7 @@ func (e *Eraser) Erase(ctx context.Context, request Request, by string) (Report,
 	if err := e.cfg.Store.Audit(ctx, flows.AuditEntry{At: e.cfg.Now(), Operator: by, Action: flows.AuditErase}); err != nil {
 		return Report{}, flows.StorageFailed(err)
 	}
-	report := Report{Erased: []ErasedItem{}, Kept: []KeptItem{}, Elsewhere: thirdPartyHolders()}
+	report := Report{Erased: []ErasedItem{}, Kept: []KeptItem{}, Elsewhere: thirdPartyHolders}
 	ids, contacts, err := e.find(ctx, request)
 	if err != nil {
 		return Report{}, err
@@ -115,7 +115,7 @@ func (e *Eraser) Erase(ctx context.Context, request Request, by string) (Report,
 			return Report{}, err
 		}
 	}
-	report.Kept = append(report.Kept, expiringData())
+	report.Kept = append(report.Kept, expiringData)
 	e.cfg.Log.InfoContext(ctx, "personal data erased", "erased", len(report.Erased), "kept", len(report.Kept))
 	return report, nil
 }
@@ -225,15 +225,11 @@ func (e *Eraser) eraseContact(ctx context.Context, contact club.IRI, report *Rep
 	return nil
 }
 
-func expiringData() KeptItem {
-	return KeptItem{What: "responses to repeated requests (sealed, 24 h), counts of SMS codes (keyed hashes, 24 h), invitations (sealed, 30 days at most), events for subscribers (sealed; undelivered ones 90 days)",
-		Why: "without the keys, they name no person; they expire automatically"}
-}
+var expiringData = KeptItem{What: "responses to repeated requests (sealed, 24 h), counts of SMS codes (keyed hashes, 24 h), invitations (sealed, 30 days at most), events for subscribers (sealed; undelivered ones 90 days)",
+	Why: "without the keys, they name no person; they expire automatically"}
 
-func thirdPartyHolders() []string {
-	return []string{
-		"the club system: the contact with its name, address, e-mail and mobile, its sales, mandates with the account number, and consents; ask the club's staff, or the club system's provider",
-		"the card processor: the card, and what the buyer typed on its page; metadata that Frontdesk left there names the registration and the sale, and no person",
-		"subscribers to events: what they did with the identifiers that they received",
-	}
+var thirdPartyHolders = []string{
+	"the club system: the contact with its name, address, e-mail and mobile, its sales, mandates with the account number, and consents; ask the club's staff, or the club system's provider",
+	"the card processor: the card, and what the buyer typed on its page; metadata that Frontdesk left there names the registration and the sale, and no person",
+	"subscribers to events: what they did with the identifiers that they received",
 }

@@ -31,18 +31,11 @@ var allowed = map[string]bool{
 	"cause": true, "stack": true, "attempt": true,
 }
 
-// Handler passes only what may be logged.
-type Handler struct {
-	next slog.Handler
-}
+// Handler passes only what may be logged to the handler that it embeds.
+type Handler struct{ slog.Handler }
 
 // New puts a handler that redacts before one that writes.
 func New(next slog.Handler) *Handler { return &Handler{next} }
-
-// Enabled implements slog.Handler.
-func (h *Handler) Enabled(ctx context.Context, level slog.Level) bool {
-	return h.next.Enabled(ctx, level)
-}
 
 // Handle implements slog.Handler.
 func (h *Handler) Handle(ctx context.Context, record slog.Record) error {
@@ -53,16 +46,16 @@ func (h *Handler) Handle(ctx context.Context, record slog.Record) error {
 		return true
 	})
 	kept.AddAttrs(attrs...) // at once: a record has room for few
-	return h.next.Handle(ctx, kept)
+	return h.Handler.Handle(ctx, kept)
 }
 
 // WithAttrs implements slog.Handler.
 func (h *Handler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return &Handler{h.next.WithAttrs(eachRedacted(attrs))}
+	return &Handler{h.Handler.WithAttrs(eachRedacted(attrs))}
 }
 
 // WithGroup implements slog.Handler.
-func (h *Handler) WithGroup(name string) slog.Handler { return &Handler{h.next.WithGroup(name)} }
+func (h *Handler) WithGroup(name string) slog.Handler { return &Handler{h.Handler.WithGroup(name)} }
 
 func eachRedacted(attrs []slog.Attr) []slog.Attr {
 	kept := make([]slog.Attr, len(attrs))
@@ -90,9 +83,8 @@ func redacted(attr slog.Attr) slog.Attr {
 	}
 }
 
-// The forms that personal data and secrets have in texts
-// that libraries write. Their order counts: an address in quotes is a quotation. A text
-// without any of a form's signs cannot hold it, and most hold none.
+// The forms that personal data and secrets have in texts that libraries write. Their order counts: an address in
+// quotes is a quotation. A text without any of a form's signs cannot hold it, and most hold none.
 var forms = []struct {
 	signs string
 	form  *regexp.Regexp
@@ -142,9 +134,6 @@ func Text(text string) string {
 const numerals = "0123456789"
 
 func between(text string) string {
-	if !strings.ContainsAny(text, numerals) {
-		return text
-	}
 	return digits.ReplaceAllString(words.ReplaceAllStringFunc(text, tokenless), "[number]")
 }
 

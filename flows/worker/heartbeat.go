@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/google/uuid"
 	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/flows/payment"
@@ -29,13 +28,6 @@ type heartbeat struct {
 	count     int64                     // of heartbeats so far
 	lastSweep atomic.Pointer[time.Time] // the latest tick in which the sweep and the heartbeat succeeded; zero: none yet
 	wake      chan struct{}             // tells runRebuilds that Redis can be reached
-}
-
-// startHeartbeat begins with a comparison: Redis may have lost something before the start.
-func (w *Worker) startHeartbeat() {
-	w.heartbeat.gateway, w.heartbeat.wake = uuid.NewString(), make(chan struct{}, 1)
-	w.cfg.Payments.OweRebuild()
-	w.heartbeat.lastSweep.Store(&time.Time{})
 }
 
 // tick sweeps, and finds out whether Redis lost something since the last tick. While this machine's clock is

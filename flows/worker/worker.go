@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/hibiken/asynq"
 	"go.opentelemetry.io/otel/trace"
 
@@ -78,10 +79,11 @@ type Config struct {
 
 // New returns a worker. It does nothing until Run is called.
 func New(cfg Config) *Worker {
-	w := &Worker{cfg: cfg, server: cfg.Queue.NewServer(cfg.Log, asynq.Config{
+	w := &Worker{cfg: cfg, heartbeat: heartbeat{gateway: uuid.NewString(), wake: make(chan struct{}, 1)}, server: cfg.Queue.NewServer(cfg.Log, asynq.Config{
 		Concurrency: concurrency, TaskCheckInterval: pollQueue, ShutdownTimeout: drainTimeout, LogLevel: asynq.WarnLevel,
 	})}
-	w.startHeartbeat()
+	w.heartbeat.lastSweep.Store(&time.Time{})
+	cfg.Payments.OweRebuild() // Redis may have lost something before the start
 	return w
 }
 
