@@ -270,7 +270,12 @@ func (m *Machine) commit(ctx context.Context, p *flows.Payment, s step) (*flows.
 	if next.State.Final() {
 		m.reschedule(ctx, &next, 0)
 	}
-	m.reportTransition(ctx, p.State, next.State)
+	if next.State != p.State {
+		trace.SpanFromContext(ctx).AddEvent("payment", trace.WithAttributes(attribute.String("from", string(p.State)), attribute.String("to", string(next.State))))
+		if m.cfg.OnTransition != nil {
+			m.cfg.OnTransition(p.State, next.State)
+		}
+	}
 	level := slog.LevelInfo
 	if next.State == flows.InDoubt && p.State != flows.InDoubt {
 		level = slog.LevelError // needs an operator unless evidence resolves it
@@ -336,17 +341,4 @@ func (m *Machine) applyTransition(next *flows.Payment, s step) {
 		next.DoubtSince = now
 	}
 	next.State, next.Reason, next.UpdatedAt = s.to, s.reason, now
-}
-
-// reportTransition reports a change of state to the trace and the metrics.
-func (m *Machine) reportTransition(ctx context.Context, from, to flows.PaymentState) {
-	if from == to {
-		return
-	}
-	if span := trace.SpanFromContext(ctx); span.IsRecording() {
-		span.AddEvent("payment", trace.WithAttributes(attribute.String("from", string(from)), attribute.String("to", string(to))))
-	}
-	if m.cfg.OnTransition != nil {
-		m.cfg.OnTransition(from, to)
-	}
 }

@@ -39,9 +39,21 @@ func (m *Machine) observe(ctx context.Context, from *club.Client, p *flows.Payme
 	optional, cancel := context.WithTimeout(ctx, backgroundTimeout)
 	defer cancel()
 	var background sync.WaitGroup
+	observeContact := func(contact club.IRI) {
+		background.Go(func() {
+			if got, err := m.cfg.BackgroundClub.GetContact(optional, p.Scope(), contact); err == nil && got.Status != "" {
+				seen.ContactStatus = &got.Status
+			}
+		})
+		background.Go(func() {
+			if got, err := m.cfg.BackgroundClub.GetAccountStatistics(optional, p.Scope(), contact); err == nil {
+				seen.Debt = &got.TotalRealDebt
+			}
+		})
+	}
 	contact := p.Contact
 	if contact != "" {
-		m.observeContact(optional, &background, p.Scope(), contact, seen)
+		observeContact(contact)
 	}
 	sale, check, err = from.GetCheckedSale(ctx, p.Scope(), p.Sale)
 	if err != nil {
@@ -51,7 +63,7 @@ func (m *Machine) observe(ctx context.Context, from *club.Client, p *flows.Payme
 	}
 	if contact == "" && sale.Contact != "" { // a final record has no contact
 		contact = sale.Contact
-		m.observeContact(optional, &background, p.Scope(), contact, seen)
+		observeContact(contact)
 	}
 	background.Wait()
 	if contact != sale.Contact {
@@ -62,19 +74,6 @@ func (m *Machine) observe(ctx context.Context, from *club.Client, p *flows.Payme
 		seen.SaleState = &sale.State
 	}
 	return sale, check, seen, nil
-}
-
-func (m *Machine) observeContact(ctx context.Context, background *sync.WaitGroup, scope club.Scope, contact club.IRI, seen *flows.Evidence) {
-	background.Go(func() {
-		if got, err := m.cfg.BackgroundClub.GetContact(ctx, scope, contact); err == nil && got.Status != "" {
-			seen.ContactStatus = &got.Status
-		}
-	})
-	background.Go(func() {
-		if got, err := m.cfg.BackgroundClub.GetAccountStatistics(ctx, scope, contact); err == nil {
-			seen.Debt = &got.TotalRealDebt
-		}
-	})
 }
 
 // resolveDoubt resolves a doubt with a journaled acceptance, and reads evidence when it is due. A doubt

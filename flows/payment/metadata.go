@@ -38,15 +38,16 @@ func (m *Machine) metadata(p *flows.Payment) map[string]string {
 	return entries
 }
 
-// schemaOf returns the record layout that wrote the metadata.
-func schemaOf(metadata map[string]string) (schema int, known bool) {
+// schemaOf returns the record layout that wrote the metadata; 0 for one that this version does not know.
+func schemaOf(metadata map[string]string) int {
 	switch metadata["fd_version"] {
 	case "1":
-		return flows.SignedCart - 1, true
+		return flows.SignedCart - 1
 	case "2":
-		return flows.SignedCart, true
+		return flows.SignedCart
+	default:
+		return 0
 	}
-	return 0, false
 }
 
 // metadataMatches reports whether the metadata agrees with the record and is signed by us.
@@ -79,7 +80,7 @@ var signedKeys = []string{"fd_version", "fd_environment", "fd_registration", "fd
 // signedText joins the signed entries, each on a line of its own.
 func signedText(entries map[string]string) []byte {
 	keys := signedKeys
-	if schema, _ := schemaOf(entries); schema < flows.SignedCart {
+	if schemaOf(entries) < flows.SignedCart {
 		keys = signedKeys[:8]
 	}
 	var text []byte

@@ -77,7 +77,7 @@ func (m *Machine) Rebuild(ctx context.Context, window time.Duration) error {
 	if err != nil {
 		return flows.StorageFailed(err)
 	}
-	since := now.Add(-min(window, WholeWindow))
+	since := now.Add(-WholeWindow)
 	if reach := known.Oldest.Add(-groupSpan); window == Everything && reach.Before(since) {
 		since = reach
 	}
@@ -206,9 +206,9 @@ func (a candidate) agrees() bool {
 	return a.stored.State == a.derived.State || a.stored.State == flows.Authorised && a.derived.State == flows.Intent
 }
 
-// settled reports whether the payment ended so long ago that it is not rebuilt.
-func (m *Machine) settled(a candidate) bool {
-	return a.derived.State.Final() && m.cfg.Now().Sub(a.derived.CreatedAt) > keepRebuilt
+// unsettled reports whether the payment has not ended, or so lately that it is rebuilt.
+func (m *Machine) unsettled(a candidate) bool {
+	return !a.derived.State.Final() || m.cfg.Now().Sub(a.derived.CreatedAt) <= keepRebuilt
 }
 
 // candidates lists our payments that the processor created since an instant, the newest first.
@@ -237,7 +237,7 @@ func (m *Machine) groups(ctx context.Context, since time.Time) iter.Seq2[[]candi
 			group := open[order[0]]
 			delete(open, order[0])
 			order = order[1:]
-			return !slices.ContainsFunc(group, func(a candidate) bool { return !m.settled(a) }) || yield(group, nil)
+			return !slices.ContainsFunc(group, m.unsettled) || yield(group, nil)
 		}
 		for a, err := range m.candidates(ctx, since) {
 			if err != nil {
@@ -267,8 +267,8 @@ func (m *Machine) derivePayment(remote cards.Payment) *flows.Payment {
 	generation, _ := strconv.Atoi(entries["fd_generation"])
 	amount, err := strconv.ParseInt(entries["fd_amount"], 10, 64)
 	sale := club.IRI(entries["fd_sale"])
-	schema, known := schemaOf(entries)
-	if !known || err != nil || generation < 1 || !m.ours(entries) || !m.signed(entries) {
+	schema := schemaOf(entries)
+	if schema == 0 || err != nil || generation < 1 || !m.ours(entries) || !m.signed(entries) {
 		return nil
 	}
 	p := &flows.Payment{

@@ -134,16 +134,16 @@ func (m *Machine) record(ctx context.Context, p *flows.Payment, captured *cards.
 			}
 		}
 	}
-	journal := func() {}
-	if result.journalEntry == "done" {
-		journal = sync.OnceFunc(func() {
-			if _, err := m.updateMetadata(ctx, p, "done", p.AttemptID); err != nil {
-				m.cfg.Log.WarnContext(ctx, "acceptance not journaled at the processor", "payment", p.ID, "error", err)
-			}
-		})
-	}
 	// After the commit, so that the buyer does not wait. But before an unconfirmed commit is repeated and after
 	// a failed one, because the entry resolves the doubt that may follow.
+	journal := sync.OnceFunc(func() {
+		if result.journalEntry != "done" {
+			return
+		}
+		if _, err := m.updateMetadata(ctx, p, "done", p.AttemptID); err != nil {
+			m.cfg.Log.WarnContext(ctx, "acceptance not journaled at the processor", "payment", p.ID, "error", err)
+		}
+	})
 	result.unconfirmed = journal
 	moved, err := m.commit(ctx, p, result.step)
 	journal()

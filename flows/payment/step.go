@@ -266,9 +266,6 @@ const refundFailed = "the refund failed at the processor, which holds the money"
 // verifyRefund finds out whether the refund of a refunded payment failed after all: the buyer's
 // bank can return the money days later.
 func (m *Machine) verifyRefund(ctx context.Context, p *flows.Payment) (step, error) {
-	if !p.HasProcessor() {
-		return wait(0), nil
-	}
 	remote, err := m.cfg.Cards.Get(ctx, p.ProcessorID)
 	switch {
 	case err != nil && !errors.Is(err, cards.ErrNotFound):
