@@ -85,8 +85,6 @@ func (m *Machine) AdvanceLoaded(ctx context.Context, p *flows.Payment) (*flows.P
 			continue
 		case err != nil:
 			return p, flows.StorageFailed(err)
-		}
-		switch {
 		case moved.State == flows.Sending:
 			if expired(m.cfg.Now(), began, claimLife) {
 				s.remote = nil

@@ -92,7 +92,7 @@ func (m *Machine) unsettledSale(ctx context.Context, p *flows.Payment) []string 
 // journalRecorded journals that a payment is recorded, so that this outlives a loss in Redis. It must follow the
 // commit, so that only what was committed is written.
 func (m *Machine) journalRecorded(ctx context.Context, p *flows.Payment) bool {
-	err := retryIdempotent(func() error { _, err := m.updateMetadata(ctx, p, "done", p.AttemptID); return err })
+	err := retryIdempotent(func() error { return m.updateMetadata(ctx, p, "done") })
 	if err != nil {
 		m.cfg.Log.WarnContext(ctx, "acceptance not journaled at the processor", "payment", p.ID, "error", err)
 	}
@@ -156,7 +156,7 @@ func (t Resolution) target(p *flows.Payment) (flows.PaymentState, error) {
 	case t == GiveUp:
 		return "", notDecidable("The card payment was captured, so it cannot be cancelled. Use --send-again or --refund.")
 	default:
-		return "", &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/then", Message: "must be send_again, refund or cancel"}}}
+		return "", flows.Invalid(flows.FieldProblem{Pointer: "/then", Message: "must be send_again, refund or cancel"})
 	}
 }
 
@@ -470,7 +470,7 @@ func (m *Machine) AddNote(ctx context.Context, id flows.PaymentID, by, text stri
 		return flows.Note{}, err
 	}
 	if text = strings.TrimSpace(text); text == "" || !flows.IsReason(text) {
-		return flows.Note{}, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/text", Message: fmt.Sprintf("must be one line of 1 to %d bytes", flows.MaxReasonLength)}}}
+		return flows.Note{}, flows.Invalid(flows.FieldProblem{Pointer: "/text", Message: fmt.Sprintf("must be one line of 1 to %d bytes", flows.MaxReasonLength)})
 	}
 	p, err := m.payment(ctx, id)
 	if err != nil {

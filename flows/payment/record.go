@@ -140,7 +140,7 @@ func (m *Machine) record(ctx context.Context, p *flows.Payment, captured *cards.
 		if result.journalEntry != "done" {
 			return
 		}
-		if _, err := m.updateMetadata(ctx, p, "done", p.AttemptID); err != nil {
+		if err := m.updateMetadata(ctx, p, "done"); err != nil {
 			m.cfg.Log.WarnContext(ctx, "acceptance not journaled at the processor", "payment", p.ID, "error", err)
 		}
 	})
@@ -268,21 +268,21 @@ func (m *Machine) rejected(ctx context.Context, p *flows.Payment) outcome {
 	return outcome{step: step{to: flows.InDoubt, reason: "the club system rejected it, but the sale does not look untouched"}}
 }
 
-// updateMetadata appends an entry about the current claim to the processor's journal.
+// updateMetadata appends an entry about the current claim to the processor's journal, with our attempt.
 // The claim's number in the key keeps entries from being overwritten.
-func (m *Machine) updateMetadata(ctx context.Context, p *flows.Payment, kind, value string) (cards.Payment, error) {
-	return m.cfg.Cards.UpdateMetadata(ctx, journalKey(kind, p, p.Claim), p.ProcessorID,
-		map[string]string{entryName(kind, p.Claim): value})
+func (m *Machine) updateMetadata(ctx context.Context, p *flows.Payment, kind string) error {
+	entry := map[string]string{entryName(kind, p.Claim): p.AttemptID}
+	_, err := m.cfg.Cards.UpdateMetadata(ctx, journalKey(kind, p, p.Claim), p.ProcessorID, entry)
+	return err
 }
 
 // release releases the current claim. A release by another process stays: it names another
 // attempt, so this claim does not count as released.
 func (m *Machine) release(ctx context.Context, p *flows.Payment) error {
-	_, err := m.updateMetadata(ctx, p, "release", p.AttemptID)
-	if errors.Is(err, cards.ErrKeyReused) {
-		return nil
+	if err := m.updateMetadata(ctx, p, "release"); !errors.Is(err, cards.ErrKeyReused) {
+		return err
 	}
-	return err
+	return nil
 }
 
 // releaseLate writes a release that failed when its outcome was committed.
