@@ -215,7 +215,6 @@ func (i *Intake) process(ctx context.Context, batch []flows.StoredEvent) error {
 	return errors.Join(err, i.requestRefreshes(ctx, slices.Collect(maps.Keys(contacts))))
 }
 
-// requestRefreshes requests that the registrations of contacts are read again soon.
 func (i *Intake) requestRefreshes(ctx context.Context, contacts []club.IRI) error {
 	ids, err := i.cfg.Store.RegistrationsOf(ctx, contacts...)
 	if err != nil || len(ids) == 0 {

@@ -31,6 +31,8 @@ type Report struct {
 	Erased    []ErasedItem `json:"erased"`
 	Kept      []KeptItem   `json:"kept"`      // what is still there, and why
 	Elsewhere []string     `json:"elsewhere"` // who else holds data that Frontdesk cannot erase
+
+	contacts []club.IRI // those of whom eraseContact erased all
 }
 
 // ErasedItem is what was erased of one registration, or of one contact.
@@ -111,7 +113,7 @@ func (e *Eraser) Erase(ctx context.Context, request Request, by string) (Report,
 		}
 	}
 	for _, id := range ids {
-		if contacts, err = e.eraseOne(ctx, request.ClientToken, id, contacts, &report); err != nil {
+		if err := e.eraseOne(ctx, request.ClientToken, id, &report); err != nil {
 			return Report{}, err
 		}
 	}
@@ -163,26 +165,23 @@ func (e *Eraser) find(ctx context.Context, request Request) (ids []string, conta
 }
 
 // eraseOne erases one registration, and before it what its contact has besides, because an erased registration no longer
-// names the contact to a repetition. It returns the contacts that are erased. It skips a registration that is gone, erased
-// already or of another organisation.
-func (e *Eraser) eraseOne(ctx context.Context, clientToken, id string, contacts []club.IRI, report *Report) ([]club.IRI, error) {
+// names the contact to a repetition. It skips a registration that is gone, erased already or of another organisation.
+func (e *Eraser) eraseOne(ctx context.Context, clientToken, id string, report *Report) error {
 	for range eraseTries {
 		r, p, err := e.cfg.Store.Registration(ctx, id)
 		switch {
 		case errors.Is(err, flows.ErrNotFound), err == nil && (r.ClientToken != clientToken || r.Erased):
-			return contacts, nil
+			return nil
 		case err != nil:
-			return contacts, flows.StorageFailed(err)
+			return flows.StorageFailed(err)
 		case p != nil && !p.State.Final():
 			report.Kept = append(report.Kept, KeptItem{Registration: id, Payment: p.ID, What: "the registration and its payment", Deferred: true,
 				Why: "the payment is " + string(p.State) + "; the buyer's data is needed until it has ended"})
-			return contacts, nil
-		}
-		if r.Contact != nil && !slices.Contains(contacts, r.Contact.IRI) {
+			return nil
+		case r.Contact != nil:
 			if err := e.eraseContact(ctx, r.Contact.IRI, report); err != nil {
-				return contacts, err
+				return err
 			}
-			contacts = append(contacts, r.Contact.IRI)
 		}
 		before := *r
 		*r = flows.Registration{ID: r.ID, Version: r.Version, State: flows.Abandoned, Erased: true, ClientToken: r.ClientToken, ClubID: r.ClubID,
@@ -190,7 +189,7 @@ func (e *Eraser) eraseOne(ctx context.Context, clientToken, id string, contacts 
 		if err := e.cfg.Store.AmendRegistration(ctx, r); errors.Is(err, flows.ErrConflict) {
 			continue
 		} else if err != nil {
-			return contacts, flows.StorageFailed(err)
+			return flows.StorageFailed(err)
 		}
 		if err := e.cfg.Store.Unindex(ctx, &before); err != nil {
 			// What is left in the indexes leads to the erased record, and expires with it.
@@ -201,13 +200,16 @@ func (e *Eraser) eraseOne(ctx context.Context, clientToken, id string, contacts 
 			report.Kept = append(report.Kept, KeptItem{Registration: id, Payment: p.ID, What: "the payment: sale, amount, states, and what operators wrote about it: reasons for 30 days, notes for 60",
 				Why: "the accounts need it; the payer was dropped when it ended"})
 		}
-		return contacts, nil
+		return nil
 	}
-	return contacts, flows.StorageFailed(flows.ErrConflict)
+	return flows.StorageFailed(flows.ErrConflict)
 }
 
-// eraseContact erases what a contact has besides its registrations.
+// eraseContact erases what a contact has besides its registrations, once in a report.
 func (e *Eraser) eraseContact(ctx context.Context, contact club.IRI, report *Report) error {
+	if slices.Contains(report.contacts, contact) {
+		return nil
+	}
 	erased, err := e.cfg.Store.EraseTransfer(ctx, contact)
 	if err != nil {
 		return flows.StorageFailed(err)
@@ -222,6 +224,7 @@ func (e *Eraser) eraseContact(ctx context.Context, contact club.IRI, report *Rep
 	if len(receipts) > 0 {
 		report.Kept = append(report.Kept, KeptItem{What: "receipts of consents, sealed", Why: "the club must be able to prove for three years that the contact agreed"})
 	}
+	report.contacts = append(report.contacts, contact)
 	return nil
 }
 

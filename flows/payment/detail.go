@@ -280,7 +280,6 @@ func (d *Detail) allowEnd(p *flows.Payment, remote cards.Payment) {
 	}
 }
 
-// sale names the sale for an operator.
 func (d *Detail) sale() string {
 	if d.ContactNumber == "" {
 		return "sale " + string(d.Sale)

@@ -345,7 +345,7 @@ func (m *Machine) anyLost(ctx context.Context, since time.Time) (bool, error) {
 			continue // Advance reports it
 		case err != nil:
 			return false, err
-		case slices.ContainsFunc(group, candidate.lost):
+		case group[0].lost():
 			return true, nil
 		}
 		switch _, _, behind, err := m.registrationOf(ctx, group); {

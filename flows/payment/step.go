@@ -53,7 +53,6 @@ func (m *Machine) findCreated(ctx context.Context, p *flows.Payment, since time.
 	return absent, nil
 }
 
-// createdStep is the step for a payment that the processor has created.
 func createdStep(created cards.Payment, fresh *cards.Payment) step {
 	return step{to: flows.Intent, reason: "waiting for the buyer at the processor", remote: fresh, edit: func(next *flows.Payment) {
 		next.ProcessorID, next.RedirectURL, next.ClientSecret = created.ID, created.RedirectURL, created.ClientSecret
