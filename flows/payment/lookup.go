@@ -2,6 +2,7 @@ package payment
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 )
@@ -13,14 +14,9 @@ const sayAbsent = time.Minute
 
 // lookups are a gateway's searches for registrations that Redis lacks, by id.
 type lookups struct {
-	mu      sync.Mutex
-	missing map[string]missing
-}
-
-// missing is a registration that Redis lacks.
-type missing struct {
-	since  time.Time
-	absent time.Time // end of a complete rebuild that began later and found no payment of it; zero: none yet
+	mu     sync.Mutex
+	since  map[string]time.Time // when a search began that no rebuild has answered yet
+	absent map[string]time.Time // end of a complete rebuild that began later and found no payment
 }
 
 // LookUp rebuilds the payments of a registration that Redis lacks. After nil, read it again: if Redis still lacks it, the
@@ -43,45 +39,41 @@ func (m *Machine) LookUp(ctx context.Context, registration string) error {
 func (l *lookups) miss(registration string, now time.Time) (absent bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	one, known := l.missing[registration]
-	switch {
-	case one.isAbsent(now):
+	if at, known := l.absent[registration]; known && now.Sub(at) < sayAbsent {
 		return true
-	case !known, !one.absent.IsZero():
-		l.missing[registration] = missing{since: now}
+	}
+	delete(l.absent, registration)
+	if _, searched := l.since[registration]; !searched {
+		l.since[registration] = now
 	}
 	return false
-}
-
-func (one missing) isAbsent(now time.Time) bool {
-	return !one.absent.IsZero() && now.Sub(one.absent) < sayAbsent
 }
 
 // waits reports whether no rebuild has answered for a registration that is missing.
 func (l *lookups) waits(registration string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	one, known := l.missing[registration]
-	return known && one.absent.IsZero()
+	_, waits := l.since[registration]
+	return waits
 }
 
 // found ends the search for a registration, because the processor has a payment of it. A second loss starts another search.
 func (l *lookups) found(registration string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.missing, registration)
+	delete(l.since, registration)
+	delete(l.absent, registration)
 }
 
 // conclude notes that a rebuild was complete: what was missing before it began, and was not found, is absent.
 func (l *lookups) conclude(began, ended time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for registration, one := range l.missing {
-		switch {
-		case one.absent.IsZero() && !one.since.After(began):
-			l.missing[registration] = missing{since: one.since, absent: ended}
-		case !one.absent.IsZero() && !one.isAbsent(ended):
-			delete(l.missing, registration)
+	maps.DeleteFunc(l.absent, func(_ string, at time.Time) bool { return ended.Sub(at) >= sayAbsent })
+	for registration, since := range l.since {
+		if !since.After(began) {
+			delete(l.since, registration)
+			l.absent[registration] = ended
 		}
 	}
 }

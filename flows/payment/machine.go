@@ -144,7 +144,11 @@ type Config struct {
 
 // New returns the machine.
 func New(cfg Config) *Machine {
-	return &Machine{cfg: cfg, lookups: lookups{missing: map[string]missing{}}, unverified: unverified{listed: map[flows.PaymentID]bool{}, more: make(chan struct{}, 1)}}
+	return &Machine{
+		cfg:        cfg,
+		lookups:    lookups{since: map[string]time.Time{}, absent: map[string]time.Time{}},
+		unverified: unverified{listed: map[flows.PaymentID]bool{}, more: make(chan struct{}, 1)},
+	}
 }
 
 // HandleEvent requests an Advance for an event of the processor; the event's content is not
