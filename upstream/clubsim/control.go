@@ -2,7 +2,6 @@ package clubsim
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -132,12 +131,11 @@ func putFaults(w *World, req *httpRequest) (any, error) {
 }
 
 func putSettings(w *World, req *httpRequest) (any, error) {
-	var unreadable error
-	invalid := w.Configure(func(s *Settings) { unreadable = decodeStrict(req.body, s) })
-	if err := cmp.Or(unreadable, invalid); err != nil {
+	if err := decodeStrict(req.body, &Settings{}); err != nil { // before a part of it can apply
 		return nil, err
 	}
-	return w.Settings(), nil
+	err := w.Configure(func(s *Settings) { _ = decodeStrict(req.body, s) })
+	return w.Settings(), err
 }
 
 func putClock(w *World, req *httpRequest) (any, error) {

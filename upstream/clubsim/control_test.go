@@ -64,6 +64,7 @@ func TestSettings(t *testing.T) {
 		text   string
 	}{
 		{body{"colour": "red"}, "colour"},
+		{body{"pageSize": 7, "colour": "red"}, "colour"},
 		{body{"smsCode": body{"length": 4}}, "length"},
 		{body{"networkNodeShape": "round"}, "networkNodeShape"},
 		{body{"webhooks": "sometimes"}, "webhooks"},
@@ -75,6 +76,9 @@ func TestSettings(t *testing.T) {
 		{"nonsense", ""},
 	} {
 		d.control("PUT", "settings", c.change).want(400).wantText(c.text)
+		if now := d.control("GET", "settings", nil).want(200); now.number("pageSize") != 30 {
+			t.Errorf("%v changed the settings: %s", c.change, now.raw)
+		}
 	}
 	changed := d.control("PUT", "settings", body{"pageSize": 7, "errorShape": "plain", "formerStatus": "ex"}).want(200)
 	if changed.number("pageSize") != 7 || changed.number("maxPageSize") != 100 || changed.text("webhooks") != "normal" {
