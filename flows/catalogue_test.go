@@ -98,6 +98,8 @@ func TestRepetitions(t *testing.T) {
 		`"offset": "P0W", "interval": "P1M", "loop": 6`:   6,
 		`"offset": "P1Y", "interval": "P1M", "loop": 0`:   12,
 		`"offset": "P2Y", "interval": "P3M"`:              8,
+		`"offset": "P1Y6M", "interval": "P1M"`:            18,
+		`"offset": "P2W4D", "interval": "P6D"`:            3,
 		`"offset": "P52W", "interval": "P4W", "loop": 0`:  13,
 		`"offset": "P28D", "interval": "P2W"`:             2,
 		`"offset": "P1Y", "interval": "P1W"`:              0, // a year is not a whole number of weeks
@@ -108,6 +110,7 @@ func TestRepetitions(t *testing.T) {
 		`"offset": "", "interval": ""`:                    0,
 		`"offset": "PT1H", "interval": "PT1H"`:            0,
 		`"offset": "P1M", "interval": "nonsense"`:         0,
+		`"offset": "P3M", "interval": "P1M3D"`:            0,
 		`"offset": "P12M", "interval": "P1M", "loop": -1`: 12,
 	} {
 		offers := scheduled(t, `{"occurrences": [{`+schedule+`, "priceTI": 100}], "recurrences": []}`)

@@ -1,7 +1,6 @@
 package catalogue
 
 import (
-	"fmt"
 	"slices"
 
 	"frontdesk/flows/schedule"
@@ -62,13 +61,14 @@ func (o Offer) DebitChoice() string {
 	if o.Billing == nil {
 		return "none"
 	}
-	switch n, unit := period(o.Billing.Rhythm); {
-	case unit == 'M' && n > 0:
+	switch months, days := schedule.ParseDuration(o.Billing.Rhythm); {
+	case months > 0:
 		return "month_day"
-	case unit == 'D' && n > 0 && n%7 == 0:
+	case days > 0 && days%7 == 0:
 		return "week_day"
+	default:
+		return "none"
 	}
-	return "none"
 }
 
 // The needs of an offer.
@@ -129,24 +129,14 @@ func repetitions(entry club.ScheduleEntry) int {
 	if entry.Loop != nil && *entry.Loop > 0 {
 		return *entry.Loop
 	}
-	offset, offsetUnit := period(entry.Offset)
-	interval, intervalUnit := period(entry.Interval)
-	if offsetUnit != intervalUnit || interval == 0 || offset%interval != 0 {
+	months, days := schedule.ParseDuration(entry.Offset)
+	everyMonths, everyDays := schedule.ParseDuration(entry.Interval)
+	switch {
+	case everyMonths > 0 && days == 0 && months%everyMonths == 0:
+		return months / everyMonths
+	case everyDays > 0 && months == 0 && days%everyDays == 0:
+		return days / everyDays
+	default:
 		return 0
 	}
-	return offset / interval
-}
-
-// period parses a duration of one unit, years as months and weeks as days.
-func period(duration string) (n int, unit byte) {
-	if _, err := fmt.Sscanf(duration, "P%d%c", &n, &unit); err != nil {
-		return 0, 0
-	}
-	switch unit {
-	case 'Y':
-		return n * 12, 'M'
-	case 'W':
-		return n * 7, 'D'
-	}
-	return n, unit
 }

@@ -21,6 +21,16 @@ var rhythms = map[string]string{"week1": "P1W", "week4": "P4W", "monthly": "P1M"
 // Duration returns a rhythm as an ISO 8601 duration, which it is already unless it is a name.
 func Duration(rhythm string) string { return cmp.Or(rhythms[rhythm], rhythm) }
 
+// ParseDuration reads an ISO 8601 duration, or a named rhythm, in months or in days. Both are 0
+// for what is not a duration, has hours, or mixes months with days.
+func ParseDuration(text string) (months, days int) {
+	p, ok := parsePeriod(text)
+	if !ok {
+		return 0, 0
+	}
+	return p.months, p.days
+}
+
 // parsePeriod reads an ISO 8601 duration, or a named rhythm. It is false for
 // what is not a duration, has hours, or mixes months with days.
 func parsePeriod(text string) (period, bool) {
