@@ -50,27 +50,23 @@ func startMock(t *testing.T) *http.Client {
 	if err := mock.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { mock.Process.Kill(); mock.Wait() })
-	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return dialWhenUp(ctx, socket)
-	}}
+	ended := make(chan error, 1)
+	go func() { ended <- mock.Wait(); close(ended) }()
+	t.Cleanup(func() { mock.Process.Kill(); <-ended })
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return (&net.Dialer{}).DialContext(ctx, "unix", socket) }
+	transport := &http.Transport{DialContext: dial}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport}
-}
-
-// dialWhenUp connects as soon as the mock listens.
-func dialWhenUp(ctx context.Context, socket string) (net.Conn, error) {
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
-	for {
-		conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
-		if err == nil {
-			return conn, nil
+	for { // here, because a call has less time than the mock may need to start
+		if conn, err := dial(t.Context(), "", ""); err == nil {
+			conn.Close()
+			return &http.Client{Transport: transport}
 		}
 		select {
 		case <-again.C:
-		case <-ctx.Done():
-			return nil, err
+		case err := <-ended:
+			t.Fatalf("the mock has ended: %v", err)
 		}
 	}
 }
