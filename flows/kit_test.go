@@ -124,8 +124,8 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// oneAttempt shows faults instead of retrying them away.
-var oneAttempt = club.Limits{MaxAttempts: 1}
+// oneAttempt shows faults instead of retrying them away. A slow response means a busy machine.
+var oneAttempt = club.Limits{MaxAttempts: 1, ReadTimeout: time.Minute, AttemptTimeout: time.Minute, QueueTimeout: time.Minute}
 
 func (w *world) clubClient(address string, limits club.Limits) *club.Client {
 	saleState := club.SaleStateMember
