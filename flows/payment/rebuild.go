@@ -49,7 +49,7 @@ const (
 // payment must not be taken for a duplicate.
 var errLostAgain = errors.New("payment: Redis lost a registration while its payments were compared with the processor")
 
-// errChanging ends a rebuild in which a registration changes at each attempt to store its payment.
+// errChanging means that a registration changed at each attempt to store its payment. The next comparison finds it again.
 var errChanging = errors.New("payment: a registration changed again and again while its payments were rebuilt")
 
 // Comparison is the latest complete comparison of Redis with a processor.
@@ -116,7 +116,7 @@ func (m *Machine) rebuildSince(ctx context.Context, since time.Time) (oldest tim
 			}
 		}
 		switch err := m.restore(ctx, group); {
-		case errors.Is(err, flows.ErrDamaged):
+		case errors.Is(err, flows.ErrDamaged), errors.Is(err, errChanging):
 			m.cfg.Log.ErrorContext(ctx, "payment not rebuilt", "registration", group[0].derived.Registration, "error", err)
 		case errors.Is(err, flows.ErrNewer):
 			m.cfg.Log.InfoContext(ctx, "registration left to gateways of a newer version", "registration", group[0].derived.Registration)
@@ -359,7 +359,8 @@ func (m *Machine) anyLost(ctx context.Context, since time.Time) (bool, error) {
 
 // registrationOf reads the registration of a group and its latest payment (nil: Redis has
 // none). behind is a stored payment of a later generation than the registration knows; nil
-// without one, or if the payment ended so long ago that its registration has expired.
+// without one, if another payment counts instead, or if it ended so long ago that its
+// registration has expired.
 func (m *Machine) registrationOf(ctx context.Context, group []candidate) (r *flows.Registration, latest, behind *flows.Payment, err error) {
 	r, latest, err = m.cfg.Store.Registration(ctx, group[0].derived.Registration)
 	if err != nil && !errors.Is(err, flows.ErrNotFound) {
@@ -367,7 +368,7 @@ func (m *Machine) registrationOf(ctx context.Context, group []candidate) (r *flo
 	}
 	for _, a := range group {
 		switch {
-		case a.lost() || a.duplicate():
+		case a.lost() || a.duplicate() || a.outranked(group):
 		case r == nil && a.stored.State.Final() && m.cfg.Now().Sub(a.stored.UpdatedAt) > flows.KeepRegistration:
 		case r != nil && r.Generation >= a.stored.Generation:
 		case behind == nil || behind.Generation < a.stored.Generation:
@@ -435,8 +436,7 @@ func isOf(p *flows.Payment, processorID string) bool {
 }
 
 // restore stores what Redis lacks of one registration: the registration with the payment
-// that counts, and the duplicates. It begins again if the visitor or another gateway changes the
-// registration meanwhile.
+// that counts, and the duplicates. It begins again if the visitor changes the registration meanwhile.
 func (m *Machine) restore(ctx context.Context, group []candidate) error {
 	for range restoreAttempts {
 		if err := m.restoreOnce(ctx, group); !errors.Is(err, flows.ErrConflict) {
@@ -446,7 +446,7 @@ func (m *Machine) restore(ctx context.Context, group []candidate) error {
 	return flows.StorageFailed(errChanging)
 }
 
-// restoreOnce returns ErrConflict if the registration changed after it was read.
+// restoreOnce returns ErrConflict if the registration has changed since it was read.
 func (m *Machine) restoreOnce(ctx context.Context, group []candidate) error {
 	if err := m.loadStored(ctx, group); err != nil {
 		return err
@@ -472,10 +472,16 @@ func (m *Machine) restoreOnce(ctx context.Context, group []candidate) error {
 			a.stored = nil // Redis lost the payment that counted, so this one does
 		}
 		newest := r == nil || a.derived.Generation > r.Generation || a.derived.Generation == r.Generation && latest == nil
-		if !a.lost() || !newest || a.other != nil {
+		if !a.lost() || !newest || a.other != nil || a.outranked(group) {
 			continue
 		}
-		if err := m.storeRebuilt(ctx, registrationAt(r, a.derived), a.derived); err != nil {
+		err := m.storeRebuilt(ctx, registrationAt(r, a.derived), a.derived)
+		if errors.Is(err, flows.ErrConflict) {
+			if found := m.findStored(ctx, &a); found != nil || !a.lost() {
+				return found // another gateway was first and does the rest
+			}
+		}
+		if err != nil {
 			return err
 		}
 		group[i].stored = a.derived
@@ -490,6 +496,13 @@ func byRank(a, b candidate) int {
 	lost := map[bool]int{true: 1}
 	return cmp.Or(cmp.Compare(b.rank(), a.rank()), cmp.Compare(lost[a.lost()], lost[b.lost()]), cmp.Compare(q.Generation, p.Generation),
 		p.CreatedAt.Compare(q.CreatedAt), cmp.Compare(p.ProcessorID, q.ProcessorID))
+}
+
+// outranked reports whether another payment of the sale counts instead, because it holds or held the money.
+func (a candidate) outranked(group []candidate) bool {
+	return slices.ContainsFunc(group, func(other candidate) bool {
+		return other.derived.Sale == a.derived.Sale && other.rank() >= rankCaptured && other.rank() > a.rank()
+	})
 }
 
 // The weights of a payment among those of its registration.
