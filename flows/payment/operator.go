@@ -395,8 +395,9 @@ func latestAttempt(p *flows.Payment, remote cards.Payment) time.Time {
 	return latest
 }
 
-// decide commits a decision; the first one wins. It then writes it to the audit stream and, with the suffix, to the
-// processor, even if the caller has left. The result has a warning for each of these that fails; the decision holds anyway.
+// decide commits a decision; the first one wins. It then journals a recording, and writes the decision to the audit
+// stream and, with the suffix, to the processor, even if the caller has left. The result has a warning for each of these
+// that fails, the journal only after a doubt; the decision holds anyway.
 func (m *Machine) decide(ctx context.Context, p *flows.Payment, action flows.AuditAction, suffix string, s step) (ResolutionResult, error) {
 	moved, err := m.commit(ctx, p, s)
 	switch {
