@@ -53,7 +53,9 @@ func startMock(t *testing.T) *http.Client {
 	ended := make(chan error, 1)
 	go func() { ended <- mock.Wait(); close(ended) }()
 	t.Cleanup(func() { mock.Process.Kill(); <-ended })
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return (&net.Dialer{}).DialContext(ctx, "unix", socket) }
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	}
 	transport := &http.Transport{DialContext: dial}
 	t.Cleanup(transport.CloseIdleConnections)
 	again := time.NewTicker(20 * time.Millisecond)
