@@ -38,7 +38,7 @@ func Check(cfg Config) Result {
 const none = ^uint32(0)
 
 // search is a breadth-first search. Worlds are numbered in the order in which they are found. Of those with the
-// same canonical form, the first one stands for all.
+// same canonical form, only the first one is kept.
 type search struct {
 	machine   machine
 	numbers   map[world]uint32 // by canonical form

@@ -32,7 +32,7 @@ type Report struct {
 	Kept      []KeptItem   `json:"kept"`      // what is still there, and why
 	Elsewhere []string     `json:"elsewhere"` // who else holds data that Frontdesk cannot erase
 
-	contacts []club.IRI // those of whom eraseContact erased all
+	contacts []club.IRI // whose data eraseContact has erased
 }
 
 // ErasedItem is what was erased of one registration, or of one contact.
