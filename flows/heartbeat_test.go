@@ -281,7 +281,7 @@ func TestManyPayments(t *testing.T) {
 	for part := range 8 {
 		group.Go(func() {
 			for i := part; i < many; i += 8 {
-				metadata := w.signed("2", uuid.NewString(), i)
+				metadata := w.signed(uuid.NewString(), i)
 				if _, err := w.processor.Create(t.Context(), fmt.Sprint(i), cards.NewPayment{Amount: 100, Currency: "EUR", Metadata: metadata}); err != nil {
 					t.Errorf("create: %v", err)
 				}
@@ -300,65 +300,16 @@ func TestManyPayments(t *testing.T) {
 	}
 }
 
-// signed is a payment's metadata as a gateway of an older or of this version signs it.
-func (w *world) signed(version, registration string, sale int) map[string]string {
+// signed is a payment's metadata as a gateway signs it.
+func (w *world) signed(registration string, sale int) map[string]string {
 	metadata := map[string]string{
-		"fd_version": version, "fd_environment": "test", "fd_registration": registration, "fd_sale": "/demo/sales/" + strconv.Itoa(sale+1000),
+		"fd_version": "2", "fd_environment": "test", "fd_registration": registration, "fd_sale": "/demo/sales/" + strconv.Itoa(sale+1000),
 		"fd_amount": "100", "fd_currency": "EUR", "fd_club": "/demo/clubs/11", "fd_generation": "1",
 		"fd_node": "/demo/network_nodes/3", "fd_sale_state": "building", "fd_cart": strings.Repeat("0", 64),
 	}
-	keys := []string{"fd_version", "fd_environment", "fd_registration", "fd_sale", "fd_amount", "fd_currency", "fd_club", "fd_generation"}
-	if version == "2" {
-		keys = append(keys, "fd_node", "fd_sale_state", "fd_cart")
-	} else {
-		delete(metadata, "fd_node")
-		delete(metadata, "fd_sale_state")
-		delete(metadata, "fd_cart")
-	}
 	text := ""
-	for _, key := range keys {
-		text += key + "=" + metadata[key] + "\n"
-	}
-	metadata["fd_mac"] = hex.EncodeToString(newKeyring(w, "one").Sign([]byte(text)))
-	return metadata
-}
-
-// TestPaymentOfAnOlderVersion: without a signed cart, nothing proves that the sale is the agreed one. The
-// payment is refunded if its money was taken, and otherwise cancelled.
-func TestPaymentOfAnOlderVersion(t *testing.T) {
-	t.Parallel()
-	for captured, want := range map[bool]flows.PaymentState{true: flows.Refunded, false: flows.Cancelled} {
-		t.Run(string(want), func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			g := w.gateway()
-			r := w.registered(g)
-			metadata := w.signed("1", r.ID, 0)
-			metadata["fd_sale"], metadata["fd_amount"] = string(r.Sale), strconv.Itoa(quarterPassPrice)
-			metadata = w.resigned(metadata)
-			held := must(t, func() (cards.Payment, error) {
-				return w.processor.Create(t.Context(), "older", cards.NewPayment{Amount: quarterPassPrice, Currency: "EUR", Metadata: metadata})
-			})
-			p := &flows.Payment{ID: flows.NewPaymentID(r.ID, 1), Registration: r.ID, Generation: 1, ProcessorID: held.ID, Amount: quarterPassPrice}
-			w.confirm(p, goodCard)
-			if captured {
-				w.captureAtProcessor(p)
-			}
-			w.wipe()
-			w.rebuild(g)
-			if end := w.settle(g, p); end.State != want {
-				t.Errorf("%s (%s)", end.State, end.Reason)
-			} else {
-				w.expectSound(end)
-			}
-		})
-	}
-}
-
-// resigned signs changed metadata again, as the older version did.
-func (w *world) resigned(metadata map[string]string) map[string]string {
-	text := ""
-	for _, key := range []string{"fd_version", "fd_environment", "fd_registration", "fd_sale", "fd_amount", "fd_currency", "fd_club", "fd_generation"} {
+	for _, key := range []string{"fd_version", "fd_environment", "fd_registration", "fd_sale", "fd_amount", "fd_currency", "fd_club", "fd_generation",
+		"fd_node", "fd_sale_state", "fd_cart"} {
 		text += key + "=" + metadata[key] + "\n"
 	}
 	metadata["fd_mac"] = hex.EncodeToString(newKeyring(w, "one").Sign([]byte(text)))

@@ -150,17 +150,17 @@ type gateway struct {
 	log           *slog.Logger
 }
 
-// connect returns a client configured as in a gateway. No test makes the world's own Redis fail, so a slow
-// response means a busy machine, and the client waits for it.
+// connect returns a client that sends a command once, as a gateway's does. Tests make Redis fail by ending its
+// connections, so a slow response means a busy machine or a test's own order of events, and the client waits for it.
 func (w *world) connect(address string) redis.UniversalClient {
 	w.Helper()
-	connection, err := store.Connect(address)
+	options, err := redis.ParseURL(address)
 	if err != nil {
 		w.Fatal(err)
 	}
-	if own := w.redis.Options(); address == w.redisURL {
-		connection = redis.NewClient(&redis.Options{Addr: own.Addr, DB: own.DB, ReadTimeout: time.Minute, WriteTimeout: time.Minute, MaxRetries: -1})
-	}
+	options.ReadTimeout, options.WriteTimeout, options.DisableIdentity = time.Minute, time.Minute, true
+	options.MaxRetries, options.DialerRetries = -1, 1
+	connection := redis.NewClient(options)
 	w.Cleanup(func() { connection.Close() })
 	return connection
 }

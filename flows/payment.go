@@ -182,15 +182,7 @@ type CartLine struct {
 
 // PaymentSchema is the version of the record's layout. A record with a higher one is not
 // changed, because a newer Frontdesk wrote it.
-const PaymentSchema = DescribedRequest
-
-// SignedCart is the first layout that sends the processor the digest of the cart, the sale's
-// unsettled state, and the club's node.
-const SignedCart = 2
-
-// DescribedRequest is the layout of a payment that must be created with a Description. Older gateways do not
-// know it, and would create the payment without one.
-const DescribedRequest = 3
+const PaymentSchema = 3
 
 // Scope is the scope of the club system's calls about this payment.
 func (p *Payment) Scope() club.Scope {

@@ -104,7 +104,7 @@ func (l asynqLogger) Error(args ...any) { l.log.Error("queue: " + fmt.Sprint(arg
 func (l asynqLogger) Fatal(args ...any) { l.log.Error("queue: " + fmt.Sprint(args...)) }
 
 // NewMux returns a mux whose jobs continue the trace of the request for them. A job
-// without one, such as of an older version, begins its own.
+// without one begins its own.
 func NewMux(traces trace.TracerProvider) *asynq.ServeMux {
 	mux := asynq.NewServeMux()
 	mux.Use(func(next asynq.Handler) asynq.Handler {

@@ -10,9 +10,12 @@ import (
 	"frontdesk/upstream/club"
 )
 
+// metadataVersion is the version of the metadata's layout. A payment with another one is not rebuilt.
+const metadataVersion = "2"
+
 // FixRequest sets what the processor will receive with a new payment, and signs it.
 func (m *Machine) FixRequest(p *flows.Payment) {
-	p.Schema, p.Processor, p.WebhookURL = flows.DescribedRequest, m.cfg.Cards.Name(), m.cfg.WebhookURL
+	p.Processor, p.WebhookURL = m.cfg.Cards.Name(), m.cfg.WebhookURL
 	p.Description = flows.SingleLine(p.Description, cards.MaxDescription)
 	p.Signature = hex.EncodeToString(m.cfg.Keys.Sign(signedText(m.metadata(p))))
 }
@@ -20,8 +23,8 @@ func (m *Machine) FixRequest(p *flows.Payment) {
 // metadata is what the processor keeps of a payment: enough to rebuild it without Redis,
 // signed, and without personal data.
 func (m *Machine) metadata(p *flows.Payment) map[string]string {
-	entries := map[string]string{
-		"fd_version":      "1",
+	return map[string]string{
+		"fd_version":      metadataVersion,
 		"fd_environment":  m.cfg.Environment,
 		"fd_registration": p.Registration,
 		"fd_sale":         string(p.Sale),
@@ -29,24 +32,10 @@ func (m *Machine) metadata(p *flows.Payment) map[string]string {
 		"fd_currency":     p.Currency,
 		"fd_club":         string(p.Club),
 		"fd_generation":   strconv.Itoa(p.Generation),
+		"fd_node":         string(p.Node),
+		"fd_sale_state":   p.SaleState,
+		"fd_cart":         p.AgreedDigest(),
 		"fd_mac":          p.Signature,
-	}
-	if p.Schema >= flows.SignedCart {
-		entries["fd_version"] = "2"
-		entries["fd_node"], entries["fd_sale_state"], entries["fd_cart"] = string(p.Node), p.SaleState, p.AgreedDigest()
-	}
-	return entries
-}
-
-// schemaOf returns the record layout that wrote the metadata; 0 for one that this version does not know.
-func schemaOf(metadata map[string]string) int {
-	switch metadata["fd_version"] {
-	case "1":
-		return flows.SignedCart - 1
-	case "2":
-		return flows.SignedCart
-	default:
-		return 0
 	}
 }
 
@@ -73,18 +62,14 @@ func (m *Machine) ours(metadata map[string]string) bool {
 	return metadata["fd_environment"] == m.cfg.Environment && (m.cfg.Organisation == "" || organisation == m.cfg.Organisation)
 }
 
-// signedKeys are the entries that the signature covers; the last three since flows.SignedCart.
+// signedKeys are the entries that the signature covers.
 var signedKeys = []string{"fd_version", "fd_environment", "fd_registration", "fd_sale", "fd_amount", "fd_currency", "fd_club", "fd_generation",
 	"fd_node", "fd_sale_state", "fd_cart"}
 
 // signedText joins the signed entries, each on a line of its own.
 func signedText(entries map[string]string) []byte {
-	keys := signedKeys
-	if schemaOf(entries) < flows.SignedCart {
-		keys = signedKeys[:8]
-	}
 	var text []byte
-	for _, key := range keys {
+	for _, key := range signedKeys {
 		text = fmt.Appendf(text, "%s=%s\n", key, entries[key])
 	}
 	return text

@@ -267,12 +267,11 @@ func (m *Machine) derivePayment(remote cards.Payment) *flows.Payment {
 	generation, _ := strconv.Atoi(entries["fd_generation"])
 	amount, err := strconv.ParseInt(entries["fd_amount"], 10, 64)
 	sale := club.IRI(entries["fd_sale"])
-	schema := schemaOf(entries)
-	if schema == 0 || err != nil || generation < 1 || !m.ours(entries) || !m.signed(entries) {
+	if entries["fd_version"] != metadataVersion || err != nil || generation < 1 || !m.ours(entries) || !m.signed(entries) {
 		return nil
 	}
 	p := &flows.Payment{
-		ID: flows.NewPaymentID(entries["fd_registration"], generation), Schema: schema, Method: "card", Rebuilt: true,
+		ID: flows.NewPaymentID(entries["fd_registration"], generation), Schema: flows.PaymentSchema, Method: "card", Rebuilt: true,
 		Registration: entries["fd_registration"], Generation: generation, ClientToken: sale.ClientToken(), Sale: sale,
 		SaleState: entries["fd_sale_state"], Club: club.IRI(entries["fd_club"]), Node: club.IRI(entries["fd_node"]), CartDigest: entries["fd_cart"],
 		Amount: amount, Currency: entries["fd_currency"], Signature: entries["fd_mac"],
@@ -547,9 +546,6 @@ func registrationAt(known *flows.Registration, p *flows.Payment) *flows.Registra
 // storeRebuilt stores a payment that Redis lacks, and its registration unless nil. ErrConflict if Redis has the payment
 // by now, or another version of the registration.
 func (m *Machine) storeRebuilt(ctx context.Context, r *flows.Registration, p *flows.Payment) error {
-	if err := m.findNode(ctx, p); err != nil {
-		return err
-	}
 	keep := time.Duration(0)
 	if p.State.Final() {
 		keep = keepFinal
@@ -563,21 +559,6 @@ func (m *Machine) storeRebuilt(ctx context.Context, r *flows.Registration, p *fl
 	m.cfg.Log.WarnContext(ctx, "payment rebuilt", "payment", p.ID, "state", p.State, "reason", p.Reason)
 	if !p.State.Final() {
 		m.enqueue(ctx, p.ID)
-	}
-	return nil
-}
-
-// findNode sets the club's node of a payment whose metadata is too old to name it.
-func (m *Machine) findNode(ctx context.Context, p *flows.Payment) error {
-	if p.Schema >= flows.SignedCart || p.State.Final() {
-		return nil
-	}
-	network, err := m.cfg.Club.NetworkNodes(ctx, p.Scope())
-	if err != nil {
-		return flows.ClubFailed(err, "The club could not be found.")
-	}
-	if at, ok := network.NodeOf(p.Club); ok {
-		p.Node = at.IRI
 	}
 	return nil
 }

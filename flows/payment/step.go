@@ -56,7 +56,6 @@ func (m *Machine) findCreated(ctx context.Context, p *flows.Payment, since time.
 func createdStep(created cards.Payment, fresh *cards.Payment) step {
 	return step{to: flows.Intent, reason: "waiting for the buyer at the processor", remote: fresh, edit: func(next *flows.Payment) {
 		next.ProcessorID, next.RedirectURL, next.ClientSecret = created.ID, created.RedirectURL, created.ClientSecret
-		next.Schema = min(next.Schema, flows.SignedCart) // no request of it depends on Description any more
 	}}
 }
 

@@ -99,7 +99,7 @@ func (s *Service) begin(ctx context.Context, r *flows.Registration, last *flows.
 	r.Generation++
 	now := s.cfg.Now().Round(0) // as it will be read
 	p = &flows.Payment{
-		ID: flows.NewPaymentID(r.ID, r.Generation), Schema: flows.SignedCart, State: flows.Priced, Reason: "requested by the buyer", Method: in.Method,
+		ID: flows.NewPaymentID(r.ID, r.Generation), Schema: flows.PaymentSchema, State: flows.Priced, Reason: "requested by the buyer", Method: in.Method,
 		Registration: r.ID, Generation: r.Generation, ClientToken: r.ClientToken, Sale: r.Sale, Club: at.IRI, Node: at.Scope.Node,
 		Amount: r.Cart.Total, Currency: r.Cart.Currency, Cart: r.Cart.Agreed(), CartRevision: r.Cart.Revision(), SaleState: r.SaleState, Contact: r.Contact.IRI,
 		EndsAt: r.ExpiresAt, DueDate: in.DueDate, Desk: in.Desk, RequestDigest: in.RequestDigest(), Attribution: r.Attribution, CreatedAt: now, UpdatedAt: now,

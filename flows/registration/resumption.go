@@ -147,20 +147,14 @@ func tokenText(registration string, bits []byte) []byte {
 	return append([]byte("registration token\n"+registration+"\n"), bits...)
 }
 
-// tokenIssued reports whether we issued a token for a registration, and when: zero for a token of
-// an older version, which has no time. No storage is needed.
+// tokenIssued reports whether we issued a token for a registration, and when. No storage is needed.
 func tokenIssued(keys *keyring.Keyring, registration, token string) (at time.Time, signed bool) {
 	const timed = flows.TokenBytes + 8
 	all, err := base64.RawURLEncoding.DecodeString(token)
-	verify := func(n int) bool { return len(all) > n && keys.Verify(tokenText(registration, all[:n]), all[n:]) }
-	switch {
-	case err != nil:
+	if err != nil || len(all) <= timed || !keys.Verify(tokenText(registration, all[:timed]), all[timed:]) {
 		return at, false
-	case verify(timed):
-		return time.Unix(int64(binary.BigEndian.Uint64(all[flows.TokenBytes:timed])), 0), true // #nosec G115 -- we signed it
-	default:
-		return at, verify(flows.TokenBytes)
 	}
+	return time.Unix(int64(binary.BigEndian.Uint64(all[flows.TokenBytes:timed])), 0), true // #nosec G115 -- we signed it
 }
 
 // TokenIssued reports whether a token was issued for a registration, which may have revoked it.
