@@ -1,9 +1,12 @@
 package handlers
 
 import (
+	"cmp"
 	_ "embed"
 	"io/fs"
+	"mime"
 	"net/http"
+	"path/filepath"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -65,22 +68,29 @@ func (s *Server) siteContentPolicy() string {
 }
 
 // mountSite adds a route for every file of the signup site, so that other paths get the same
-// response as unknown paths of the API.
+// response as unknown paths of the API. Browsers revalidate each file: those of two versions would not fit together.
 func (s *Server) mountSite() error {
-	files, policy := http.FileServerFS(s.cfg.Site), s.siteContentPolicy()
-	serve := func(c echo.Context) error {
-		c.Response().Header().Set("Content-Security-Policy", policy)
-		c.Response().Header().Set("Cache-Control", "no-cache")
-		files.ServeHTTP(c.Response(), c.Request())
-		return nil
-	}
-	both := []string{http.MethodGet, http.MethodHead}
-	s.router.Match(both, "/", serve)
+	policy := s.siteContentPolicy()
 	return fs.WalkDir(s.cfg.Site, ".", func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() {
-			s.router.Match(both, "/"+path, serve)
+		if err != nil || entry.IsDir() {
+			return err
 		}
-		return err
+		content, err := fs.ReadFile(s.cfg.Site, path)
+		if err != nil {
+			return err
+		}
+		kind := cmp.Or(mime.TypeByExtension(filepath.Ext(path)), http.DetectContentType(content))
+		file := encode(content, http.Header{"Content-Type": {kind}, "Vary": {"Origin, Accept-Encoding"}})
+		serve := func(c echo.Context) error {
+			c.Response().Header().Set("Content-Security-Policy", policy)
+			return file.write(c.Response(), c.Request(), "no-cache")
+		}
+		both := []string{http.MethodGet, http.MethodHead}
+		s.router.Match(both, "/"+path, serve)
+		if path == "index.html" {
+			s.router.Match(both, "/", serve)
+		}
+		return nil
 	})
 }
 

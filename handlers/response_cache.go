@@ -1,17 +1,9 @@
 package handlers
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
-	"errors"
-	"maps"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/maypok86/otter/v2"
@@ -28,7 +20,6 @@ const (
 	maxCacheBytes = 64 << 20         // keys included; a thousand pages of 30 KB with their compressed forms
 	entryOverhead = 2 << 10          // per entry, for the headers of its encodings
 	maxCacheAge   = 10 * time.Minute // whatever the club system does
-	minGzipBytes  = 1400             // a body that fits into one packet does not arrive sooner compressed
 )
 
 // The ages in Cache-Control are those of the catalogue's cache: fresh for a minute, usable for
@@ -68,13 +59,7 @@ type cacheEntry struct {
 	until       time.Time // when the club's day ends
 	stale       bool      // see catalogue.Version.Stale
 	route, path string    // for the log, metrics and the developer panel
-	plain, gzip encoding  // gzip has no body where compression does not pay
-}
-
-// encoding is a body in one content coding, with its headers, whose values all responses share.
-type encoding struct {
-	body   []byte
-	header http.Header
+	encodings
 }
 
 // responseCache maps cacheKey to *cacheEntry. It shares the catalogue cache's instance of the library's
@@ -103,7 +88,7 @@ func (s *Server) serveCached(next http.Handler) http.Handler {
 		x := exchangeOf(r.Context())
 		x.Route, x.Path, x.World = entry.route, entry.path, s.organisation(r)
 		trace.SpanFromContext(r.Context()).SetName(r.Method + " " + entry.route)
-		_ = cachedResponse{entry, r, s.cacheControl(r, false)}.write(w) // a visitor who left needs no response
+		_ = entry.write(w, r, s.cacheControl(r, false)) // a visitor who left needs no response
 	})
 }
 
@@ -163,11 +148,18 @@ func (s *Server) cacheResponse(ctx context.Context, buyer flows.Buyer, version *
 		if e, _ := old.(*cacheEntry); found && e.version == version && e.stale == stale && x.At.Before(e.until) {
 			return old, otter.CancelOp
 		}
-		made := &cacheEntry{version: version, until: until, stale: stale, route: x.Route, path: x.Path}
-		if failed = made.encode(s.cacheVary(), language, func() (any, error) { return response(optional(stale)) }); failed != nil {
+		value, err := response(optional(stale))
+		if err != nil {
+			failed = err
 			return nil, otter.CancelOp
 		}
-		return made, otter.WriteOp
+		body, err := json.Marshal(value)
+		if err != nil {
+			failed = err
+			return nil, otter.CancelOp
+		}
+		header := http.Header{"Content-Type": {"application/json"}, "Content-Language": {language}, "Vary": {s.cacheVary()}}
+		return &cacheEntry{version, until, stale, x.Route, x.Path, encode(body, header)}, otter.WriteOp
 	})
 	entry, _ := cached.(*cacheEntry) // nil when it failed
 	return cachedResponse{entry, x.request, s.cacheControl(x.request, stale)}, failed
@@ -182,43 +174,6 @@ func (s *Server) cacheVary() string {
 	return headers
 }
 
-// encode encodes a response and compresses it as well as gzip can, since that is done once.
-func (e *cacheEntry) encode(vary, language string, response func() (any, error)) error {
-	value, err := response()
-	if err != nil {
-		return err
-	}
-	body, err := json.Marshal(value)
-	if err != nil {
-		return err
-	}
-	e.plain = newEncoding(vary, language, body)
-	if len(body) < minGzipBytes {
-		return nil
-	}
-	var packed bytes.Buffer
-	packer, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is valid
-	_, err = packer.Write(body)
-	if err := errors.Join(err, packer.Close()); err != nil {
-		return err
-	}
-	e.gzip = newEncoding(vary, language, packed.Bytes())
-	e.gzip.header.Set("Content-Encoding", "gzip")
-	return nil
-}
-
-// newEncoding tags a body with half of its hash, which is enough to distinguish a club's pages.
-func newEncoding(vary, language string, body []byte) encoding {
-	hash := sha256.Sum256(body)
-	return encoding{body, http.Header{
-		"Etag":             {strconv.Quote(base64.RawURLEncoding.EncodeToString(hash[:16]))},
-		"Vary":             {vary},
-		"Content-Language": {language},
-		"Content-Type":     {"application/json"},
-		"Content-Length":   {strconv.Itoa(len(body))},
-	}}
-}
-
 // cachedResponse is an entry as the response to one request. It implements the generated interface of
 // each operation whose responses are cached.
 type cachedResponse struct {
@@ -227,61 +182,12 @@ type cachedResponse struct {
 	cacheControl string
 }
 
-func (c cachedResponse) VisitListClubsResponse(w http.ResponseWriter) error     { return c.write(w) }
-func (c cachedResponse) VisitGetClubResponse(w http.ResponseWriter) error       { return c.write(w) }
-func (c cachedResponse) VisitListProductsResponse(w http.ResponseWriter) error  { return c.write(w) }
-func (c cachedResponse) VisitGetOfferResponse(w http.ResponseWriter) error      { return c.write(w) }
-func (c cachedResponse) VisitListDebitDaysResponse(w http.ResponseWriter) error { return c.write(w) }
+func (c cachedResponse) VisitListClubsResponse(w http.ResponseWriter) error     { return c.respond(w) }
+func (c cachedResponse) VisitGetClubResponse(w http.ResponseWriter) error       { return c.respond(w) }
+func (c cachedResponse) VisitListProductsResponse(w http.ResponseWriter) error  { return c.respond(w) }
+func (c cachedResponse) VisitGetOfferResponse(w http.ResponseWriter) error      { return c.respond(w) }
+func (c cachedResponse) VisitListDebitDaysResponse(w http.ResponseWriter) error { return c.respond(w) }
 
-// write sends the body in an encoding that the caller accepts, or a 304.
-func (c cachedResponse) write(w http.ResponseWriter) error {
-	e := c.plain
-	if c.gzip.body != nil && acceptsGzip(c.request.Header["Accept-Encoding"]) {
-		e = c.gzip
-	}
-	header := w.Header()
-	maps.Copy(header, e.header)
-	header.Set("Cache-Control", c.cacheControl)
-	if etagMatches(c.request.Header["If-None-Match"], e.header.Get("ETag")) {
-		for _, name := range []string{"Content-Type", "Content-Length", "Content-Encoding"} {
-			header.Del(name)
-		}
-		w.WriteHeader(http.StatusNotModified)
-		return nil
-	}
-	_, err := w.Write(e.body) // #nosec G705 -- JSON that the gateway encoded, with its type
-	return err
-}
-
-// acceptsGzip reads Accept-Encoding (RFC 9110, section 12.5.3): gzip, by name or by a star, unless its
-// weight is zero.
-func acceptsGzip(accepted []string) bool {
-	star := false
-	for _, line := range accepted {
-		for part := range strings.SplitSeq(line, ",") {
-			name, weight, _ := strings.Cut(part, ";")
-			_, weight, _ = strings.Cut(weight, "=")
-			wanted := strings.Trim(weight, " 0.") != "" || strings.TrimSpace(weight) == ""
-			switch strings.TrimSpace(name) {
-			case "gzip", "x-gzip":
-				return wanted
-			case "*":
-				star = wanted
-			}
-		}
-	}
-	return star
-}
-
-// etagMatches reports whether If-None-Match names a tag, or any (RFC 9110, section 13.1.2). A proxy
-// that compresses makes a tag weak; the page is the same.
-func etagMatches(known []string, etag string) bool {
-	for _, line := range known {
-		for part := range strings.SplitSeq(line, ",") {
-			if part = strings.TrimSpace(part); strings.TrimPrefix(part, "W/") == etag || part == "*" {
-				return true
-			}
-		}
-	}
-	return false
+func (c cachedResponse) respond(w http.ResponseWriter) error {
+	return c.write(w, c.request, c.cacheControl)
 }

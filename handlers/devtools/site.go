@@ -1,7 +1,6 @@
 package devtools
 
 import (
-	"bytes"
 	"errors"
 	"io/fs"
 	"strings"
@@ -12,7 +11,7 @@ const script = `  <script type="module" src="/panel/panel.js"></script>` + "\n"
 
 const index = "index.html"
 
-// Site returns the site with one line more in its index.html. It fails without a </head> there.
+// Site returns the site with one line more in its index.html, for fs.ReadFile. It fails without a </head> there.
 func Site(site fs.FS) (fs.FS, error) {
 	page, err := fs.ReadFile(site, index)
 	if err != nil {
@@ -31,34 +30,10 @@ type withPanel struct {
 	page []byte
 }
 
-// Open implements fs.FS.
-func (s withPanel) Open(name string) (fs.File, error) {
-	file, err := s.FS.Open(name)
-	if err != nil || name != index {
-		return file, err
+// ReadFile implements fs.ReadFileFS.
+func (s withPanel) ReadFile(name string) ([]byte, error) {
+	if name == index {
+		return s.page, nil
 	}
-	return pageFile{file, bytes.NewReader(s.page)}, nil
+	return fs.ReadFile(s.FS, name)
 }
-
-// pageFile is a file with other content.
-type pageFile struct {
-	fs.File
-	*bytes.Reader
-}
-
-// Read implements fs.File.
-func (f pageFile) Read(p []byte) (int, error) { return f.Reader.Read(p) }
-
-// Stat implements fs.File.
-func (f pageFile) Stat() (fs.FileInfo, error) {
-	info, err := f.File.Stat()
-	return pageInfo{info, f.Size()}, err
-}
-
-type pageInfo struct {
-	fs.FileInfo
-	size int64
-}
-
-// Size implements fs.FileInfo.
-func (i pageInfo) Size() int64 { return i.size }
