@@ -1,7 +1,7 @@
 # make run: the mock back end on http://localhost:8080.
 # make test: what to run on every change: vet, all tests outside e2e with the race detector (except seven that
 #   repeat one thing many times), and the main journeys through the real binary, a real Redis and a real Chromium.
-#   About seven minutes on two cores, and less where Go has cached results.
+#   About five minutes on two cores, and less where Go has cached results.
 # make check: the rest: linters, linters of the contract, every journey, screen and attack, executed documentation,
 #   the image, licences, and short fault campaigns. About fourteen minutes on two cores.
 # make image: the image frontdesk, with docker, podman or buildah, and its bill of materials, artefacts/frontdesk.cdx.json.

@@ -60,24 +60,6 @@ func TestLongTextsInFrench(t *testing.T) {
 	}
 }
 
-// TestEveryScreenInFrench checks that no screen contains any English.
-func TestEveryScreenInFrench(t *testing.T) {
-	t.Parallel()
-	for name, screens := range allScreens {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			g := newSiteVisitor(t, desktop)
-			g.SetLanguage("fr-FR")
-			for _, screen := range screens {
-				screen.open(g)
-				g.WaitVisible(screen.selector)
-				g.expectFrench(screen.name)
-				g.Screenshot(screen.name)
-			}
-		})
-	}
-}
-
 // TestLanguageOfPushes checks that a change made elsewhere arrives in the language that the visitor has chosen
 // meanwhile.
 func TestLanguageOfPushes(t *testing.T) {

@@ -231,18 +231,21 @@ func paid(fault clubsim.Fault) func(*siteVisitor) {
 	}
 }
 
-// TestScreenAccessibility checks all screens against the rules of accessibility, in light and dark, and
-// on the smallest phone.
-func TestScreenAccessibility(t *testing.T) {
+// TestScreens checks all screens against the rules of accessibility, in light and dark, and on the smallest phone. They
+// are in French, whose words are longer, and contain no English.
+func TestScreens(t *testing.T) {
 	t.Parallel()
 	for name, screens := range allScreens {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := newSiteVisitor(t, desktop)
+			g.SetLanguage("fr-FR")
 			for _, screen := range screens {
 				screen.open(g)
 				g.WaitVisible(screen.selector)
+				g.expectFrench(screen.name)
 				g.Inspect(screen.name)
+				g.Screenshot(screen.name)
 			}
 		})
 	}
