@@ -16,7 +16,7 @@ type StoredEvent struct {
 	ID    string    `json:"id"`
 	At    time.Time `json:"at"` // when it arrived
 	Body  []byte    `json:"body"`
-	Trace string    `json:"trace,omitempty"` // the request's trace header; empty from older versions
+	Trace string    `json:"trace,omitempty"` // the request's trace header; may be empty
 }
 
 // StoredAt returns when the event was stored, by the clock of Redis. It is known without the key.

@@ -281,7 +281,7 @@ func TestManyPayments(t *testing.T) {
 	for part := range 8 {
 		group.Go(func() {
 			for i := part; i < many; i += 8 {
-				metadata := w.signed(uuid.NewString(), i)
+				metadata := w.signed("2", uuid.NewString(), i)
 				if _, err := w.processor.Create(t.Context(), fmt.Sprint(i), cards.NewPayment{Amount: 100, Currency: "EUR", Metadata: metadata}); err != nil {
 					t.Errorf("create: %v", err)
 				}
@@ -300,10 +300,10 @@ func TestManyPayments(t *testing.T) {
 	}
 }
 
-// signed is a payment's metadata as a gateway signs it.
-func (w *world) signed(registration string, sale int) map[string]string {
+// signed is a payment's metadata as a gateway of some version signs it.
+func (w *world) signed(version, registration string, sale int) map[string]string {
 	metadata := map[string]string{
-		"fd_version": "2", "fd_environment": "test", "fd_registration": registration, "fd_sale": "/demo/sales/" + strconv.Itoa(sale+1000),
+		"fd_version": version, "fd_environment": "test", "fd_registration": registration, "fd_sale": "/demo/sales/" + strconv.Itoa(sale+1000),
 		"fd_amount": "100", "fd_currency": "EUR", "fd_club": "/demo/clubs/11", "fd_generation": "1",
 		"fd_node": "/demo/network_nodes/3", "fd_sale_state": "building", "fd_cart": strings.Repeat("0", 64),
 	}

@@ -60,6 +60,23 @@ var scenarios = map[string]scenario{
 		return w.advance(g, p)
 	}, flows.Cancelled, 0, cards.Cancelled},
 
+	"the sale grew, and Redis forgot the payment": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.addArticle(p)
+		w.wipe()
+		w.rebuild(g)
+		return w.advance(g, p)
+	}, flows.Cancelled, 0, cards.Cancelled},
+
+	"the sale grew after the capture, and Redis forgot the payment": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.captureAtProcessor(p)
+		w.addArticle(p)
+		w.wipe()
+		w.rebuild(g)
+		return w.advance(g, p)
+	}, flows.Refunded, 0, cards.Refunded},
+
 	"the sale was paid at the desk before the capture": {func(w *world, g *gateway) *flows.Payment {
 		p := w.authorised(g)
 		w.payAtDesk(p)

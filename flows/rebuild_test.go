@@ -529,8 +529,8 @@ func TestForeignPayments(t *testing.T) {
 		"another cart":            func(m map[string]string) { m["fd_cart"] = strings.Repeat("0", 64) },
 		"another state of a sale": func(m map[string]string) { m["fd_sale_state"] = "settled" },
 		"another environment":     func(m map[string]string) { m["fd_environment"] = "live" },
-		"an older version":        func(m map[string]string) { m["fd_version"] = "1" },
-		"a newer version":         func(m map[string]string) { m["fd_version"] = "3" },
+		"an older version":        func(m map[string]string) { maps.Copy(m, w.signed("1", uuid.NewString(), 1)) },
+		"a newer version":         func(m map[string]string) { maps.Copy(m, w.signed("3", uuid.NewString(), 2)) },
 	} {
 		metadata := maps.Clone(signed)
 		change(metadata)

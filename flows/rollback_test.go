@@ -420,8 +420,8 @@ func TestTooOldToBeCreated(t *testing.T) {
 			t.Fatal("the processor answered")
 		}
 		p := w.stored(g, flows.NewPaymentID(r.ID, 1))
-		if p.State != flows.Priced {
-			t.Fatalf("%s (%s)", p.State, p.Reason)
+		if p.State != flows.Priced || p.Schema != flows.PaymentSchema {
+			t.Fatalf("%s (%s) of layout %d", p.State, p.Reason, p.Schema)
 		}
 		w.clock.Advance(3*time.Hour + time.Minute)
 		if p = w.advance(g, p); !p.HasBeen(want) || p.State == flows.Blocked {

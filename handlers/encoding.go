@@ -33,13 +33,15 @@ func encode(body []byte, header http.Header) encodings {
 		return e
 	}
 	var packed bytes.Buffer
-	packer, levelErr := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	packer, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is valid
 	_, err := packer.Write(body)
-	if err := errors.Join(levelErr, err, packer.Close()); err != nil {
-		panic(err) // the level is valid, and memory accepts every write
+	if err := errors.Join(err, packer.Close()); err != nil {
+		panic(err) // memory accepts every write
 	}
-	e.gzip = newEncoding(packed.Bytes(), header)
-	e.gzip.header.Set("Content-Encoding", "gzip")
+	if packed.Len() < len(body) {
+		e.gzip = newEncoding(packed.Bytes(), header)
+		e.gzip.header.Set("Content-Encoding", "gzip")
+	}
 	return e
 }
 

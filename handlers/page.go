@@ -6,8 +6,10 @@ import (
 	"io/fs"
 	"mime"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/labstack/echo/v4"
 
@@ -70,7 +72,7 @@ func (s *Server) siteContentPolicy() string {
 // mountSite adds a route for every file of the signup site, so that other paths get the same
 // response as unknown paths of the API. Browsers revalidate each file: those of two versions would not fit together.
 func (s *Server) mountSite() error {
-	policy := s.siteContentPolicy()
+	policy, both := s.siteContentPolicy(), []string{http.MethodGet, http.MethodHead}
 	return fs.WalkDir(s.cfg.Site, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -79,17 +81,21 @@ func (s *Server) mountSite() error {
 		if err != nil {
 			return err
 		}
-		kind := cmp.Or(mime.TypeByExtension(filepath.Ext(path)), http.DetectContentType(content))
-		file := encode(content, http.Header{"Content-Type": {kind}, "Vary": {"Origin, Accept-Encoding"}})
-		serve := func(c echo.Context) error {
+		file := sync.OnceValue(func() encodings { // at the first request, so that a gateway starts at once
+			kind := cmp.Or(mime.TypeByExtension(filepath.Ext(path)), http.DetectContentType(content))
+			return encode(content, http.Header{"Content-Type": {kind}, "Vary": {"Origin, Accept-Encoding"}})
+		})
+		address := "/" + path
+		if path == "index.html" { // is served at one address only
+			s.router.Match(both, address, func(c echo.Context) error {
+				return c.Redirect(http.StatusMovedPermanently, (&url.URL{Path: "./", RawQuery: c.QueryString()}).String())
+			})
+			address = "/"
+		}
+		s.router.Match(both, address, func(c echo.Context) error {
 			c.Response().Header().Set("Content-Security-Policy", policy)
-			return file.write(c.Response(), c.Request(), "no-cache")
-		}
-		both := []string{http.MethodGet, http.MethodHead}
-		s.router.Match(both, "/"+path, serve)
-		if path == "index.html" {
-			s.router.Match(both, "/", serve)
-		}
+			return file().write(c.Response(), c.Request(), "no-cache")
+		})
 		return nil
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"frontdesk/e2e/frontdesktest"
@@ -44,10 +45,24 @@ func TestSiteFiles(t *testing.T) {
 			if again.Header.Get("Cache-Control") != "no-cache" || again.Header.Get("Content-Security-Policy") == "" {
 				t.Errorf("%s comes with %v", path, again.Header)
 			}
+			if coding := again.Header.Get("Content-Encoding"); again.Status == http.StatusNotModified && (coding != "" || len(again.Body) > 0) {
+				t.Errorf("%s has not changed, and %d bytes come, coded as %q", path, len(again.Body), coding)
+			}
+		}
+		if vary := strings.Join(packed.Header.Values("Vary"), ", "); !strings.Contains(vary, "Origin") || !strings.Contains(vary, "Accept-Encoding") {
+			t.Errorf("%s has Vary: %s", path, vary)
+		}
+		if head := c.Do("HEAD", path, nil); head.Status != http.StatusOK || len(head.Body) > 0 || head.Header.Get("ETag") == "" {
+			t.Errorf("HEAD %s: status %d, %v", path, head.Status, head.Header)
 		}
 	}
-	home, index := c.Do("GET", "/", nil), c.Do("GET", "/index.html", nil)
-	if home.Header.Get("ETag") == "" || !bytes.Equal(home.Body, index.Body) {
-		t.Errorf("the page has %v; by its file's name, %v", home.Header, index.Header)
+	if small := c.Do("GET", "/logo.svg", nil, [2]string{"Accept-Encoding", "gzip"}); small.Status != http.StatusOK || small.Header.Get("Content-Encoding") != "" {
+		t.Errorf("a file that fits into a packet: status %d, %v", small.Status, small.Header)
+	}
+	if home := c.Do("GET", "/", nil); home.Status != http.StatusOK || home.Header.Get("ETag") == "" {
+		t.Errorf("the page: status %d, %v", home.Status, home.Header)
+	}
+	if index := c.Do("GET", "/index.html?club=11", nil); index.Status != http.StatusMovedPermanently || index.Header.Get("Location") != "./?club=11" {
+		t.Errorf("the page by its file's name: status %d, %v", index.Status, index.Header)
 	}
 }

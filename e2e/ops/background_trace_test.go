@@ -69,7 +69,7 @@ func TestBackgroundTraces(t *testing.T) {
 			t.Error("the comparison with the processor is not traced")
 		}
 	})
-	t.Run("job of an older version", func(t *testing.T) {
+	t.Run("job without a trace", func(t *testing.T) {
 		for _, job := range b.named("job club:events") {
 			if len(job.ParentSpanId) == 0 {
 				return

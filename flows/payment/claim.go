@@ -69,7 +69,7 @@ func newAttemptID(now time.Time) string {
 // attemptStart returns when an attempt began; false for an id without a time.
 func attemptStart(attempt string) (time.Time, bool) {
 	instant, id, _ := strings.Cut(strings.TrimPrefix(attempt, refundPrefix), "-")
-	if uuid.Validate(id) != nil { // a bare UUID of an older version
+	if uuid.Validate(id) != nil {
 		return time.Time{}, false
 	}
 	ms, err := strconv.ParseInt(instant, 10, 64)

@@ -1,6 +1,7 @@
 package devtools
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"strings"
@@ -33,7 +34,7 @@ type withPanel struct {
 // ReadFile implements fs.ReadFileFS.
 func (s withPanel) ReadFile(name string) ([]byte, error) {
 	if name == index {
-		return s.page, nil
+		return bytes.Clone(s.page), nil
 	}
 	return fs.ReadFile(s.FS, name)
 }
