@@ -250,10 +250,15 @@ func Quote(value any) string {
 // chromium is the one process of all browsers of a package's tests: each has its own profile in it.
 var chromium = shared(startChromium)
 
-// Chromium returns the path of the browser, for tests that run it in their own way.
+// Chromium returns the path of the browser of the tests: Chromium's headless shell, where it is installed. It is the same
+// engine without windows, and takes half the time. With FULL_CHROMIUM, it is Chromium.
 func Chromium(t testing.TB) string {
 	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} { // by system
+	names := []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} // by system
+	if os.Getenv("FULL_CHROMIUM") != "" {                                                         //nolint:forbidigo // the Makefile sets it for the main journeys
+		names = names[1:]
+	}
+	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
@@ -262,20 +267,11 @@ func Chromium(t testing.TB) string {
 	return ""
 }
 
-// headless returns the path of the browser of most tests: Chromium's headless shell, where it is installed. It is the same
-// engine without windows, and takes half the time. With FULL_CHROMIUM, it is Chromium.
-func headless(t testing.TB) string {
-	if path, err := exec.LookPath("chromium-headless-shell"); err == nil && os.Getenv("FULL_CHROMIUM") == "" { //nolint:forbidigo // the Makefile sets it for the main journeys
-		return path
-	}
-	return Chromium(t)
-}
-
 func startChromium(t testing.TB) context.Context {
 	// They are chromedp's own, and the popups of the address bar: pages that each window opens and draws all the time,
 	// which takes more of the processor than the tested page does.
 	const unusedFeatures = "Translate,BlinkGenPropertyTrees,WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup"
-	path := headless(t)
+	path := Chromium(t)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.WSURLReadTimeout(Patience),
 		chromedp.Flag("no-sandbox", true), chromedp.Flag("disable-gpu", true), chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("lang", defaultLanguage), chromedp.Flag("disable-features", unusedFeatures))
