@@ -61,20 +61,13 @@ var scenarios = map[string]scenario{
 	}, flows.Cancelled, 0, cards.Cancelled},
 
 	"the sale grew, and Redis forgot the payment": {func(w *world, g *gateway) *flows.Payment {
-		p := w.authorised(g)
-		w.addArticle(p)
-		w.wipe()
-		w.rebuild(g)
-		return w.advance(g, p)
+		return w.grownAndForgotten(g, w.authorised(g))
 	}, flows.Cancelled, 0, cards.Cancelled},
 
 	"the sale grew after the capture, and Redis forgot the payment": {func(w *world, g *gateway) *flows.Payment {
 		p := w.authorised(g)
 		w.captureAtProcessor(p)
-		w.addArticle(p)
-		w.wipe()
-		w.rebuild(g)
-		return w.advance(g, p)
+		return w.grownAndForgotten(g, p)
 	}, flows.Refunded, 0, cards.Refunded},
 
 	"the sale was paid at the desk before the capture": {func(w *world, g *gateway) *flows.Payment {
@@ -400,6 +393,15 @@ func (w *world) addArticle(p *flows.Payment) {
 	if err := w.club.AddArticle(w.Context(), bastille, p.Sale, club.NewArticle{Offer: "/demo/offers/2501"}); err != nil {
 		w.Fatal(err)
 	}
+}
+
+// grownAndForgotten adds an article to the sale of a payment that Redis then loses, and advances the rebuilt payment.
+func (w *world) grownAndForgotten(g *gateway, p *flows.Payment) *flows.Payment {
+	w.Helper()
+	w.addArticle(p)
+	w.wipe()
+	w.rebuild(g)
+	return w.advance(g, p)
 }
 
 func (w *world) payAtDesk(p *flows.Payment) {
