@@ -1,5 +1,5 @@
 # make run: the mock back end on http://localhost:8080.
-# make test: what to run on every change: vet, all tests outside e2e with the race detector (except seven that
+# make test: what to run on every change: vet, all tests outside e2e with the race detector (except ten that
 #   repeat one thing many times), and the main journeys through the real binary, a real Redis and a real Chromium.
 #   About five minutes on two cores, and less where Go has cached results.
 # make check: the rest: linters, linters of the contract, every journey, screen and attack, executed documentation,
@@ -18,9 +18,9 @@ LINT = go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 # -timeout ends a hang; a busy machine takes several times as long as an idle one.
 E2E = go test -count=1 -timeout 90m
 # LONG tests repeat one thing, often thousands of times: a payment, with another message broken or another event each
-# time, and a request, from another address each time. The race detector would take ten times as long over them, and
-# sees the same code in other tests.
-LONG = ^(TestWipe|TestEveryMessageBreaks|TestSettlementBreaks|TestStateByEvent|TestRedisForgets|TestLossInsideARebuild|TestManyAddresses)$$
+# time, and a request, from another address, as another caller or with other headers each time. The race detector would
+# take ten times as long over them, and sees the same code in other tests.
+LONG = ^(TestWipe|TestEveryMessageBreaks|TestSettlementBreaks|TestStateByEvent|TestRedisForgets|TestLossInsideARebuild|TestManyAddresses|TestAuthorisationMatrix|TestAuthorisationMatrixOfExpiredAndForeign|TestCachedResponseEqualsTheRouters)$$
 MAIN = ^(TestJourneys|TestVisitorBecomesMember|TestDirectDebit|TestTwoGatewaysUnderConcurrentPayment)$$
 
 run:
