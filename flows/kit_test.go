@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"path"
 	"regexp"
 	"strings"
@@ -76,24 +75,12 @@ type world struct {
 	reads         atomic.Int32 // reads of a single payment
 }
 
-// realRedis is the Redis of all tests; each world has its own database in it.
-var realRedis *frontdesktest.Redis
-
-func TestMain(m *testing.M) {
-	var err error
-	if realRedis, err = frontdesktest.StartRedis(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	realRedis.Stop()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { frontdesktest.Main(m) }
 
 // newWorld makes a world for one test.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{T: t, clock: frontdesktest.NewClock(), redisURL: realRedis.Database(), log: &journal{}}
+	w := &world{T: t, clock: frontdesktest.NewClock(), redisURL: frontdesktest.NewDatabase(t), log: &journal{}}
 	simulator := clubsim.New(clubsim.Config{Now: w.clock.Now})
 	w.sim = simulator.World(clubsim.DemoClientToken)
 	mux := http.NewServeMux()

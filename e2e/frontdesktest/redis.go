@@ -1,7 +1,6 @@
 package frontdesktest
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -136,22 +135,15 @@ func StopRedis(t testing.TB, url string) {
 	Eventually(t, "Redis is gone", func() bool { return client.Ping(t.Context()).Err() != nil })
 }
 
-// Redis is a real Redis for all tests of a package. Each test uses its own database, which costs nothing.
-type Redis struct {
-	scope     *Scope
-	server    *RedisServer
-	databases atomic.Int64
+var (
+	// sharedRedis has far more databases than any package has tests.
+	sharedRedis   = shared(func(t testing.TB) *RedisServer { return launchRedis(t, "--databases", "10000") })
+	usedDatabases atomic.Int64
+)
+
+// NewDatabase returns the address of an unused database in a real Redis that all tests of a package share. It
+// costs less than a Redis.
+func NewDatabase(t testing.TB) string {
+	t.Helper()
+	return fmt.Sprintf("%s/%d", sharedRedis(t).URL(), usedDatabases.Add(1))
 }
-
-// StartRedis runs a Redis until Stop, for TestMain.
-func StartRedis() (*Redis, error) {
-	const databases = "10000" // far more than any package has tests
-	r := &Redis{scope: NewScope(context.Background())}
-	return r, r.scope.Run(func() { r.server = launchRedis(r.scope, "--databases", databases) })
-}
-
-// Database returns the address of a database that no test has used.
-func (r *Redis) Database() string { return fmt.Sprintf("%s/%d", r.server.URL(), r.databases.Add(1)) }
-
-// Stop ends the server.
-func (r *Redis) Stop() { r.scope.End() }

@@ -3,13 +3,14 @@ package store_test
 import (
 	"testing"
 
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 )
 
 // BenchmarkCommit measures one compare-and-set of a payment on a real Redis: encoded, sealed, sent and
 // answered.
 func BenchmarkCommit(b *testing.B) {
-	on := newFixture(b, realRedis.Database())
+	on := newFixture(b, frontdesktest.NewDatabase(b))
 	_, p := on.started()
 	p = on.commit(to(p, flows.Intent))
 	b.ReportAllocs()
@@ -20,7 +21,7 @@ func BenchmarkCommit(b *testing.B) {
 
 // BenchmarkRegistration measures the read of a registration with its payment.
 func BenchmarkRegistration(b *testing.B) {
-	on := newFixture(b, realRedis.Database())
+	on := newFixture(b, frontdesktest.NewDatabase(b))
 	r, _ := on.started()
 	b.ReportAllocs()
 	for b.Loop() {

@@ -55,7 +55,7 @@ func TestConnect(t *testing.T) {
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
 	const many = 60
-	address := realRedis.Database()
+	address := frontdesktest.NewDatabase(t)
 	busy, control := connect(t, address), connect(t, address)
 	var working sync.WaitGroup
 	defer working.Wait()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"os"
 	"testing"
 	"time"
 
@@ -29,26 +28,14 @@ type fixture struct {
 	expire func(key string) // makes a key expire
 }
 
-// realRedis is the Redis of all tests; each fixture has its own database in it.
-var realRedis *frontdesktest.Redis
-
-func TestMain(m *testing.M) {
-	var err error
-	if realRedis, err = frontdesktest.StartRedis(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	realRedis.Stop()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { frontdesktest.Main(m) }
 
 // onEach runs a test on a real Redis and on the one that mock mode embeds.
 func onEach(t *testing.T, test func(b *fixture)) {
 	t.Parallel()
 	t.Run("redis", func(t *testing.T) {
 		t.Parallel()
-		b := newFixture(t, realRedis.Database())
+		b := newFixture(t, frontdesktest.NewDatabase(t))
 		b.expire = func(key string) {
 			b.redis.PExpire(t.Context(), key, time.Millisecond)
 			frontdesktest.Eventually(t, key+" is gone", func() bool { return b.redis.Exists(t.Context(), key).Val() == 0 })
