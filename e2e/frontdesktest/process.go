@@ -130,7 +130,8 @@ func Start(t testing.TB, environment ...string) *Process {
 	}
 	go func() {
 		if <-p.ended; !p.stopping.Load() {
-			crashes.add(t, p.Log())
+			fmt.Fprintf(os.Stderr, "%s: a gateway has crashed:\n%s", t.Name(), p.Log())
+			crashes.Store(t.Name(), true)
 		}
 	}()
 	return p

@@ -3,8 +3,6 @@ package frontdesktest
 import (
 	"context"
 	"fmt"
-	"os"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,7 +19,7 @@ func Eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	crashed := false
 	err := Within(context.Background(), what, Patience, func() bool {
-		crashed = crashes.has(t)
+		crashed = hasCrashed(t)
 		return crashed || condition()
 	})
 	switch {
@@ -56,28 +54,16 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// crashes are the tests whose gateways ended unasked.
-var crashes crashList
+// crashes has the names of the tests whose gateways ended unasked; "" for a gateway that tests share.
+var crashes sync.Map
 
-type crashList struct {
-	mu    sync.Mutex
-	tests []string // their names; "" for a gateway that tests share
-}
-
-func (c *crashList) add(t testing.TB, log string) {
-	fmt.Fprintf(os.Stderr, "%s: a gateway has crashed:\n%s", t.Name(), log)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.tests = append(c.tests, t.Name())
-}
-
-// has reports whether a gateway of a test or of one of its parents has crashed.
-func (c *crashList) has(t testing.TB) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.ContainsFunc(c.tests, func(name string) bool {
-		return name == "" || t.Name() == name || strings.HasPrefix(t.Name(), name+"/")
+// hasCrashed reports whether a gateway of a test or of one of its parents has crashed.
+func hasCrashed(t testing.TB) (crashed bool) {
+	crashes.Range(func(name, _ any) bool {
+		crashed = name == "" || strings.HasPrefix(t.Name()+"/", name.(string)+"/")
+		return !crashed
 	})
+	return crashed
 }
 
 // Clock is a clock that a test moves. It does not advance on its own, so that whatever depends on time
