@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -20,20 +19,16 @@ import (
 
 // messages reads the messages of asyncapi.yaml once for all tests of a package: by name the schema of
 // the payload, and by "name headers" that of the headers. Its schemas are OpenAPI schemas, too.
-var messages = sync.OnceValues(func() (openapi3.Schemas, error) {
+var messages = shared(func(t testing.TB) openapi3.Schemas {
 	path := filepath.Join(Root(), "asyncapi.yaml")
 	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
+	Must(t, err)
 	var document struct {
 		Components struct {
 			Messages map[string]struct{ Payload, Headers map[string]any }
 		}
 	}
-	if err := yaml.Unmarshal(text, &document); err != nil {
-		return nil, err
-	}
+	Must(t, yaml.Unmarshal(text, &document))
 	schemas := map[string]any{}
 	for name, message := range document.Components.Messages {
 		schemas[name] = message.Payload
@@ -45,28 +40,24 @@ var messages = sync.OnceValues(func() (openapi3.Schemas, error) {
 		}
 	}
 	text, err = json.Marshal(map[string]any{"openapi": "3.0.3", "components": map[string]any{"schemas": schemas}})
-	if err != nil {
-		return nil, err
-	}
+	Must(t, err)
 	loader := openapi3.NewLoader()
 	loader.IsExternalRefsAllowed = true
 	loaded, err := loader.LoadFromDataWithPath(text, &url.URL{Path: path})
-	if err != nil {
-		return nil, err
-	}
-	return loaded.Components.Schemas, nil
+	Must(t, err)
+	return loaded.Components.Schemas
 })
 
 // ValidateEvent checks a message that the gateway sent, and its headers if it has any, against asyncapi.yaml.
 func ValidateEvent(t testing.TB, name string, payload []byte, headers http.Header) {
 	t.Helper()
-	schemas, err := messages()
-	Must(t, err)
+	schemas := messages(t)
 	if schemas[name] == nil {
 		t.Fatalf("asyncapi.yaml has no message %s", name)
 	}
 	var body any
-	if err = json.Unmarshal(payload, &body); err == nil {
+	err := json.Unmarshal(payload, &body)
+	if err == nil {
 		err = schemas[name].Value.VisitJSON(body)
 	}
 	if err != nil {
