@@ -84,9 +84,9 @@ func TestSteps(t *testing.T) {
 	}
 	c.Do("POST", *payment.Card.RedirectUrl+"/confirm", map[string]string{"card": "4000000000000002"})
 	walk.expect(c, id, api.StepDeclined)
-	hold := outside.HoldResponses(http.MethodPost, "/sales/*/payments")
+	reached := outside.HoldResponses(http.MethodPost, "/sales/*/payments")
 	c.Confirm(c.Pay(id), "4242424242424242")
-	<-hold.Reached
+	<-reached
 	walk.expect(c, id, api.StepWaiting)
 	outside.Release()
 	walk.expect(c, id, api.StepDone)

@@ -68,8 +68,8 @@ type Upstreams struct {
 	Sim   *clubsim.World  // its demo world
 	Cards *sandbox.Server // the processor itself
 
-	proxy *FaultProxy
-	hold  *Hold
+	proxy   *FaultProxy
+	release func() // of the held responses; nil without any
 }
 
 // NewUpstreams starts upstreams until the test ends.
@@ -98,31 +98,28 @@ func (u *Upstreams) Close() {
 // Proxy gives the upstreams another address, with its own breakpoints.
 func (u *Upstreams) Proxy() *FaultProxy { return NewFaultProxy(u.proxy.upstream) }
 
-// Hold holds back responses of the simulator after their effect: the moment at which a caller cannot
-// know what happened.
-type Hold struct {
-	Reached    chan struct{} // closed when the first response is held
-	breakpoint *Breakpoint
-	release    chan struct{}
-}
-
-// HoldResponses holds the responses to requests of a method whose path below the
-// client token matches a pattern, such as "/sales/*/payments", until Release.
-func (u *Upstreams) HoldResponses(method, pattern string) *Hold {
-	h := &Hold{Reached: make(chan struct{}), release: make(chan struct{})}
-	reached := sync.OnceFunc(func() { close(h.Reached) })
-	h.breakpoint = &Breakpoint{Operation: Operation{Method: method, Path: "/sim/*" + pattern}, Phase: BeforeResponse, Every: true,
-		OnHit: func() { reached(); <-h.release }}
-	u.proxy.Add(h.breakpoint)
-	u.hold = h
-	return h
+// HoldResponses holds back the simulator's responses, after their effect, to requests of a method whose path
+// below the client token matches a pattern, such as "/sales/*/payments". Their callers cannot know what happened
+// until Release. The channel is closed when the first response is held.
+func (u *Upstreams) HoldResponses(method, pattern string) (reached <-chan struct{}) {
+	held, release := make(chan struct{}), make(chan struct{})
+	first := sync.OnceFunc(func() { close(held) })
+	b := &Breakpoint{Operation: Operation{Method: method, Path: "/sim/*" + pattern}, Phase: BeforeResponse, Every: true, OnHit: func() {
+		first()
+		<-release
+	}}
+	u.proxy.Add(b)
+	u.release = func() {
+		u.proxy.Remove(b)
+		close(release)
+	}
+	return held
 }
 
 // Release sends the held responses.
 func (u *Upstreams) Release() {
-	if u.hold != nil {
-		u.proxy.Remove(u.hold.breakpoint)
-		close(u.hold.release)
-		u.hold = nil
+	if u.release != nil {
+		u.release()
+		u.release = nil
 	}
 }

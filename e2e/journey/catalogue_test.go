@@ -114,10 +114,10 @@ func TestCatalogueReaderDies(t *testing.T) {
 	_, second := s.Gateway(t)
 	_, third := s.Gateway(t)
 	lengthen(t, s)
-	held := s.Upstreams.HoldResponses(http.MethodGet, "/offers")
+	reached := s.Upstreams.HoldResponses(http.MethodGet, "/offers")
 	var left sync.WaitGroup
 	left.Go(func() { concurrently(1, first) })
-	<-held.Reached
+	<-reached
 	left.Go(func() {
 		for i, products := range concurrently(20, second, third) {
 			if products != 30 {

@@ -74,9 +74,9 @@ func TestGatewayKilledBetweenClaimAndAnswer(t *testing.T) {
 	doomed, c := s.Gateway(t)
 	registration := c.Register()
 	payment := c.Pay(registration.Id)
-	hold := s.Upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
+	reached := s.Upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
 	c.Confirm(payment, "4242424242424242")
-	<-hold.Reached // the club system has booked the payment, and its response is on the way
+	<-reached // the club system has booked the payment, and its response is on the way
 	doomed.Kill()
 	s.Upstreams.Release()
 

@@ -91,9 +91,9 @@ func TestOutages(t *testing.T) {
 			s := newOutageEnv(t, o.fsync)
 			shopping, entering, sending := s.buyer(), s.buyer(), s.buyer()
 			payment := entering.Pay(entering.registration.Id)
-			held := s.upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
+			reached := s.upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
 			sending.Confirm(sending.Pay(sending.registration.Id), frontdesktest.ApprovedCard)
-			<-held.Reached
+			<-reached
 			o.start(s)
 			const key = "the key of a buyer with patience" // gets a response while the outage lasts
 			expectHelpfulProblem(t, shopping.ask(key), o.code)

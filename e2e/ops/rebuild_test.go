@@ -20,9 +20,9 @@ func TestRestartWithEmptyRedis(t *testing.T) {
 		end   api.PaymentState
 	}{
 		"the answer was on its way": {func(t *testing.T, s frontdesktest.Env, c *frontdesktest.Client, payment api.Payment) {
-			hold := s.Upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
+			reached := s.Upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
 			c.Confirm(payment, "4242424242424242")
-			<-hold.Reached
+			<-reached
 		}, api.InDoubt},
 		"the club system refused all requests": {func(t *testing.T, s frontdesktest.Env, c *frontdesktest.Client, payment api.Payment) {
 			s.SetFaults(t, clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 401})
@@ -101,11 +101,11 @@ func TestStripeRebuildAfterRedisLoss(t *testing.T) {
 	for _, held := range processor.Payments() {
 		ids[held.Metadata["fd_registration"]] = held.ID
 	}
-	hold := s.Upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
+	reached := s.Upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
 	if _, err := processor.Confirm(ids[doubtful.Id], "4242424242424242"); err != nil {
 		t.Fatal(err)
 	}
-	<-hold.Reached
+	<-reached
 	doomed.Kill()
 	s.Upstreams.Release()
 

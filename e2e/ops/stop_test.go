@@ -25,9 +25,9 @@ func TestStopDuringPayment(t *testing.T) {
 	c := frontdesktest.NewClient(t, stopping.URL)
 	registration := c.Register()
 	payment := c.Pay(registration.Id)
-	held := s.Upstreams.HoldResponses("POST", "/sales/*/payments")
+	reached := s.Upstreams.HoldResponses("POST", "/sales/*/payments")
 	c.Confirm(payment, "4242424242424242")
-	<-held.Reached
+	<-reached
 	stopping.Terminate()
 	var health api.Health
 	frontdesktest.Eventually(t, "it leaves service", func() bool {
