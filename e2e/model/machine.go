@@ -45,7 +45,9 @@ func (m *machine) successors(w *world) []step {
 	if free != noReplica { // one idle replica stands for all
 		m.replica = free
 		m.rebuild(w, free)
-		m.next(w)
+		if turn := next[w.redis.state]; turn != nil {
+			turn(m, w)
+		}
 		m.operator(w, free)
 	}
 	m.replica = noReplica

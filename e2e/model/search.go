@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -228,8 +229,8 @@ func (p attemptID) String() string {
 // canonical returns one form for worlds that differ only in the order of replicas and backups and in the
 // names of attempt ids. Replicas that do the same under different ids keep their order.
 func canonical(w world) world {
-	sortByRank(&w.process)
-	sortByRank(&w.backups)
+	slices.SortStableFunc(w.process[:], func(a, b process) int { return cmp.Compare(b.rank(), a.rank()) })
+	slices.SortStableFunc(w.backups[:], func(a, b record) int { return cmp.Compare(b.rank(), a.rank()) })
 	var names [2 * (maxAttemptIDs + 1)]attemptID
 	used := [2]attemptID{forPost, forRefund}
 	for _, id := range w.attemptIDs() {
@@ -244,15 +245,6 @@ func canonical(w world) world {
 		*id = names[*id]
 	}
 	return w
-}
-
-// sortByRank puts the highest rank first.
-func sortByRank[T interface{ rank() uint64 }](list *[3]T) {
-	for _, i := range [3]int{1, 2, 1} {
-		if list[i].rank() > list[i-1].rank() {
-			list[i], list[i-1] = list[i-1], list[i]
-		}
-	}
 }
 
 // rank orders records by everything but their attempt id.

@@ -236,20 +236,17 @@ func (w *world) owned(p attemptID) bool {
 
 // attemptIDs returns pointers to every attempt id of the world, in an order that depends on the world alone.
 func (w *world) attemptIDs() (ids [1 + slots*maxClaims*3 + maxReplicas + maxBackups]*attemptID) {
-	ids[0] = &w.redis.attempt
-	at := 1
+	at := 0
+	for _, r := range w.records() {
+		ids[at] = &r.attempt
+		at++
+	}
 	for i := range w.slot {
 		for n := range w.slot[i].journal {
 			e := &w.slot[i].journal[n]
 			ids[at], ids[at+1], ids[at+2] = &e.attempt, &e.release, &e.late
 			at += 3
 		}
-	}
-	for i := range w.process {
-		ids[at+i] = &w.process[i].rec.attempt
-	}
-	for i := range w.backups {
-		ids[at+maxReplicas+i] = &w.backups[i].attempt
 	}
 	return ids
 }

@@ -6,30 +6,18 @@ import "slices"
 // evidence.go; the table in doc.go pairs the functions. A turn of the loop in Machine.AdvanceLoaded is one
 // step, see the package comment.
 
-// next is what an idle replica does.
-func (m *machine) next(w *world) {
-	switch w.redis.state {
-	case priced:
-		m.createIntent(w)
-	case intent:
-		m.awaitBuyer(w)
-	case authorised:
-		m.checkSale(w)
-	case capturing:
-		m.capture(w)
-	case captured:
-		m.prepareRecord(w)
-	case sending:
-		m.takeOver(w)
-	case cancelling:
-		m.cancel(w)
-	case refundDue:
-		m.prepareRefund(w)
-	case refunding:
-		m.refund(w)
-	case inDoubt:
-		m.resolveDoubt(w)
-	}
+// next are what an idle replica does, by the state of the payment in Redis.
+var next = [states]func(*machine, *world){
+	priced:     (*machine).createIntent,
+	intent:     (*machine).awaitBuyer,
+	authorised: (*machine).checkSale,
+	capturing:  (*machine).capture,
+	captured:   (*machine).prepareRecord,
+	sending:    (*machine).takeOver,
+	cancelling: (*machine).cancel,
+	refundDue:  (*machine).prepareRefund,
+	refunding:  (*machine).refund,
+	inDoubt:    (*machine).resolveDoubt,
 }
 
 // createIntent creates the payment at the processor. Its key leads every retry to the same payment, for
