@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -88,8 +89,9 @@ func (w *world) redisAwayAt(plan frontdesktest.Fault, leaves bool) bool {
 	ctx, leave := context.WithCancel(w.Context())
 	defer leave()
 	wire := frontdesktest.NewMessageProxy(w, plan)
+	var sent atomic.Int32
 	wire.OnMessage = func([]byte) {
-		if leaves && wire.Sent() == plan.Message-1 {
+		if int(sent.Add(1)) == plan.Message && leaves {
 			leave()
 		}
 	}

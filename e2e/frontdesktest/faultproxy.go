@@ -271,13 +271,6 @@ func (p *MessageProxy) Forward(server string) string {
 	return listener.Addr().String()
 }
 
-// Sent returns how many messages were sent, lost ones included.
-func (p *MessageProxy) Sent() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.sent
-}
-
 // Triggered reports whether the fault happened.
 func (p *MessageProxy) Triggered() bool {
 	p.mu.Lock()
