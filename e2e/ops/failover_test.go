@@ -65,7 +65,7 @@ func failOverUnderLoad(t *testing.T, storage harness.Storage, failOver func(regi
 	if state != "recorded" {
 		t.Errorf("the payment is %q", state)
 	}
-	if !r.Booked()[registration] {
+	if !r.Booked(r.Sale(registration)) {
 		t.Error("the payment is not in the club system's ledger")
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -60,68 +59,34 @@ func breakWebhooks(r *run) {
 	r.createForeignPayments(&operator)
 	limited, cancel := r.options.Context(ctx)
 	defer cancel()
-	d := &departingBuyers{run: r, paid: map[string]time.Time{}}
+	var all sync.WaitGroup
 	for range webhookBuyers {
-		d.paying.Go(func() {
+		all.Go(func() {
 			for j := r.nextJourney(); j != nil && limited.Err() == nil; j = r.nextJourney() {
 				if !j.Register(ctx) || !j.Pay(ctx) {
 					continue
 				}
 				faults.sendFalseEvents(ctx, j)
 				j.Confirm(ctx)
-				d.leave(j.Registration())
+				all.Go(func() { r.awaitCompletion(ctx, j.Registration()) })
 			}
 		})
 	}
-	d.awaitCompletion()
+	all.Wait()
 	r.settleAndCheck()
 }
 
-// departingBuyers pay and never return.
-type departingBuyers struct {
-	*run
-	paying sync.WaitGroup
-	mu     sync.Mutex
-	paid   map[string]time.Time // by registration
-}
-
-func (d *departingBuyers) leave(registration string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.paid[registration] = time.Now()
-}
-
-// awaitCompletion reads the ledger until the last buyer has left and every paid registration is booked or overdue.
-func (d *departingBuyers) awaitCompletion() {
-	var allLeft atomic.Bool
-	go func() {
-		d.paying.Wait()
-		allLeft.Store(true)
-	}()
-	for frontdesktest.Sleep(d.Context(), lookEvery) {
-		if last := allLeft.Load(); d.missing() == 0 && last {
+// awaitCompletion waits until the sale of a paid registration is booked, although its buyer never returns. An overdue
+// one is a violation.
+func (r *run) awaitCompletion(ctx context.Context, registration string) {
+	sale, paidAt := r.Sale(registration), time.Now()
+	for !r.Booked(sale) && frontdesktest.Sleep(ctx, lookEvery) {
+		if waited := time.Since(paidAt); waited > completionTime+lookEvery && !r.Booked(sale) {
+			r.record.AddViolations(campaign.Violation{Invariant: completedLate, Seed: r.options.Seed, Registration: registration,
+				Detail: fmt.Sprintf("paid %s ago", waited.Round(time.Second))})
 			return
 		}
 	}
-}
-
-// missing counts the paid registrations that are not booked yet. An overdue one is reported as a
-// violation and then dropped.
-func (d *departingBuyers) missing() int {
-	booked := d.Booked()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for registration, at := range d.paid {
-		waited := time.Since(at)
-		if late := waited > completionTime+lookEvery; late && !booked[registration] {
-			d.record.AddViolations(campaign.Violation{Invariant: completedLate, Seed: d.options.Seed, Registration: registration,
-				Detail: fmt.Sprintf("paid %s ago", waited.Round(time.Second))})
-			delete(d.paid, registration)
-		} else if booked[registration] {
-			delete(d.paid, registration)
-		}
-	}
-	return len(d.paid)
 }
 
 // createForeignPayments pays other merchants at the same processor, whose events arrive here as well.

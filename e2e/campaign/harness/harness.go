@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"strings"
+	"path"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -35,11 +35,12 @@ type Harness struct {
 	Club      string      // where every buyer registers
 	HTTP      http.Client // every buyer's
 
-	charges chargeLog
-	offer   api.Offer    // what every buyer buys
-	desk    *club.Client // of the club's staff, bypassing every fault
-	scope   club.Scope   // of the desk
-	persons atomic.Uint64
+	captures sync.Map     // when each first succeeded, by its path
+	refunds  sync.Map     // when each was first requested, by its path
+	offer    api.Offer    // what every buyer buys
+	desk     *club.Client // of the club's staff, bypassing every fault
+	scope    club.Scope   // of the desk
+	persons  atomic.Uint64
 }
 
 // Storage is a Redis of any topology.
@@ -96,7 +97,7 @@ type Gateway struct {
 
 func (h *Harness) startGateway(cfg Config) {
 	address, proxy := fmt.Sprintf("127.0.0.1:%d", frontdesktest.FreePort(h)), h.Upstreams.Proxy()
-	proxy.OnRequest, proxy.OnSuccess = h.charges.refundRequested, h.charges.captureAnswered
+	proxy.OnRequest, proxy.OnSuccess = noteIn(&h.refunds, "refund"), noteIn(&h.captures, "capture")
 	g := &Gateway{URL: "http://" + address, path: cfg.Gateway, proxy: proxy, t: h, environment: append([]string{
 		"FRONTDESK_MODE=test", "FRONTDESK_ADDR=" + address, "FRONTDESK_PUBLIC_URL=http://" + address, "FRONTDESK_REDIS_URL=" + cfg.Storage.URL(),
 		"FRONTDESK_CLUB_URL=" + proxy.URL + "/sim", "FRONTDESK_SANDBOX_URL=" + proxy.URL + "/sandbox", "FRONTDESK_RATE_LIMITS=off", "FRONTDESK_OPS_ADDR=off",
@@ -158,25 +159,18 @@ func (h *Harness) NewRegistration() map[string]any {
 		"items": []map[string]string{{"offerId": h.offer.Id, "startDate": time.Now().AddDate(0, 0, 1).Format(time.DateOnly)}}}
 }
 
-// chargeLog remembers, by the processor's ids of the payments, when a capture had succeeded, and whether a
-// refund was requested.
-type chargeLog struct{ captured, refunded sync.Map }
-
-func (l *chargeLog) refundRequested(r *http.Request) {
-	if id, ok := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, "/sandbox/payments/"), "/refund"); ok {
-		l.refunded.Store(id, true)
+// noteIn returns a function that notes when each request of an operation came first.
+func noteIn(times *sync.Map, operation string) func(*http.Request) {
+	return func(r *http.Request) {
+		if path.Base(r.URL.Path) == operation {
+			times.LoadOrStore(r.URL.Path, time.Now())
+		}
 	}
 }
 
-func (l *chargeLog) captureAnswered(r *http.Request) {
-	if id, ok := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, "/sandbox/payments/"), "/capture"); ok {
-		l.captured.LoadOrStore(id, time.Now())
-	}
-}
-
-// charged reports whether the payment was captured before an instant, and no refund was requested until now.
-func (l *chargeLog) charged(id string, before time.Time) bool {
-	at, captured := l.captured.Load(id)
-	_, refunded := l.refunded.Load(id)
+// charged reports whether a payment was captured before an instant, and no refund was requested until now.
+func (h *Harness) charged(id string, before time.Time) bool {
+	at, captured := h.captures.Load("/sandbox/payments/" + id + "/capture")
+	_, refunded := h.refunds.Load("/sandbox/payments/" + id + "/refund")
 	return captured && at.(time.Time).Before(before) && !refunded
 }

@@ -173,7 +173,7 @@ func (j *Journey) record(began time.Time, where string, response *frontdesktest.
 	}
 	if len(j.responses) < maxResponses {
 		j.responses = append(j.responses,
-			campaign.Response{State: j.State, Retry: string(payment.Retry), Charged: j.harness.charges.charged(j.processorID, began)})
+			campaign.Response{State: j.State, Retry: string(payment.Retry), Charged: j.harness.charged(j.processorID, began)})
 	}
 	return fmt.Sprintf("%d payment %s, retry %s", response.Status, payment.State, payment.Retry)
 }
@@ -291,11 +291,7 @@ func (j *Journey) Others(ctx context.Context) (wait func()) {
 func (j *Journey) settleAtDesk(ctx context.Context) {
 	sale := ""
 	for begun := time.Now(); sale == "" && time.Since(begun) < othersTime && frontdesktest.Sleep(ctx, 100*time.Millisecond); { // on a busy machine, the payment begins later
-		for _, p := range j.harness.Upstreams.Cards.Payments() {
-			if p.Metadata["fd_registration"] == j.buyer.ID {
-				sale = p.Metadata["fd_sale"]
-			}
-		}
+		sale = j.harness.Sale(j.buyer.ID)
 	}
 	if seen, ok := j.harness.Upstreams.Sim.Sale(sale); !ok || seen.State != "building" {
 		return

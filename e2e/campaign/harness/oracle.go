@@ -55,16 +55,19 @@ func (h *Harness) collectAccounts() accounts {
 	return a
 }
 
-// Booked is the set of registrations whose sale the club system has booked.
-func (h *Harness) Booked() map[string]bool {
-	sales, booked := map[string]bool{}, map[string]bool{}
-	for _, entry := range h.Upstreams.Sim.Ledger() {
-		sales[entry.SaleID] = sales[entry.SaleID] || entry.Mean != deskMean
-	}
+// Sale returns the IRI of a registration's sale; empty before its payment has begun.
+func (h *Harness) Sale(registration string) string {
 	for _, p := range h.Upstreams.Cards.Payments() {
-		booked[p.Metadata["fd_registration"]] = sales[p.Metadata["fd_sale"]]
+		if p.Metadata["fd_registration"] == registration {
+			return p.Metadata["fd_sale"]
+		}
 	}
-	return booked
+	return ""
+}
+
+// Booked reports whether the club system has booked a payment that a gateway sent for a sale.
+func (h *Harness) Booked(sale string) bool {
+	return slices.ContainsFunc(h.Upstreams.Sim.Ledger(), func(e clubsim.LedgerEntry) bool { return e.SaleID == sale && e.Mean != deskMean })
 }
 
 // checkAcrossJourneys finds violations that belong to no single journey.
