@@ -80,7 +80,7 @@ func TestMain(m *testing.M) { frontdesktest.Main(m) }
 // newWorld makes a world for one test.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{T: t, clock: frontdesktest.NewClock(), redisURL: frontdesktest.NewDatabase(t), log: &journal{}}
+	w := &world{T: t, clock: frontdesktest.NewClock(time.Now()), redisURL: frontdesktest.NewDatabase(t), log: &journal{}}
 	simulator := clubsim.New(clubsim.Config{Now: w.clock.Now})
 	w.sim = simulator.World(clubsim.DemoClientToken)
 	mux := http.NewServeMux()

@@ -73,8 +73,8 @@ type Clock struct {
 	now time.Time
 }
 
-// NewClock returns a clock that shows the current time.
-func NewClock() *Clock { return &Clock{now: time.Now()} }
+// NewClock returns a clock that shows a time.
+func NewClock(now time.Time) *Clock { return &Clock{now: now} }
 
 // Now returns the clock's time.
 func (c *Clock) Now() time.Time {

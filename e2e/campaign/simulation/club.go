@@ -75,9 +75,9 @@ func (s *env) answer(w http.ResponseWriter, r *http.Request, fault *clubsim.Faul
 	defer s.sim.SetFaults(nil)
 	switch fault.Kind {
 	case "delay":
-		s.setNow(s.Now().Add(4 * time.Second))
+		s.Advance(4 * time.Second)
 	case "hang": // ends at once if its caller has given up, so the clock advances instead
-		s.setNow(s.Now().Add(8 * time.Second))
+		s.Advance(8 * time.Second)
 		gone, giveUp := context.WithCancel(context.Background())
 		giveUp()
 		inner = inner.WithContext(gone)
@@ -166,7 +166,7 @@ func (s *env) post(w http.ResponseWriter, r *http.Request, body []byte, t *task)
 			f.tracef("a late POST arrives")
 			s.answer(httptest.NewRecorder(), later, nil)
 		})
-		s.setNow(s.Now().Add(f.between(time.Second, 30*time.Second)))
+		s.Advance(f.between(time.Second, 30*time.Second))
 		return false
 	case len(clubKinds) + 2:
 		f.fault(postSlow)

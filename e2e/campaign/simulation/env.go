@@ -15,6 +15,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
 	"frontdesk/flows/jobs"
@@ -31,6 +32,7 @@ import (
 // env runs journeys one after the other: a club system, a card processor and a Redis, all real, all in
 // this process, and all on its clock.
 type env struct {
+	*frontdesktest.Clock
 	simulator *clubsim.Server
 	sim       *clubsim.World
 	sandbox   *sandbox.Server
@@ -48,9 +50,6 @@ type env struct {
 	oneFault sync.Mutex // held while the club system's simulator is set up to fail at one call
 
 	current atomic.Pointer[journey] // in progress
-
-	mu  sync.Mutex
-	now time.Time
 }
 
 const never = 24 * time.Hour // longer than a run
@@ -59,7 +58,7 @@ const never = 24 * time.Hour // longer than a run
 var startTime = time.Date(2027, time.March, 1, 10, 0, 0, 0, time.UTC)
 
 func newEnv() (*env, error) {
-	s := &env{now: startTime, webhooks: make(chan delivery, 1000)}
+	s := &env{Clock: frontdesktest.NewClock(startTime), webhooks: make(chan delivery, 1000)}
 	secret := sha256.Sum256([]byte("simulation"))
 	keys, err := keyring.New(secret[:])
 	if err != nil {
@@ -98,22 +97,6 @@ func (s *env) close() {
 	s.sandbox.Close()
 }
 
-// Now returns the time of the env's clock.
-func (s *env) Now() time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.now
-}
-
-// setNow moves the clock forward.
-func (s *env) setNow(now time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if now.After(s.now) {
-		s.now = now
-	}
-}
-
 // pause has the running task wait on the env's clock, while other tasks run.
 func (s *env) pause(d time.Duration) <-chan time.Time {
 	if f := s.current.Load(); f != nil {
@@ -128,9 +111,7 @@ func (s *env) pause(d time.Duration) <-chan time.Time {
 
 func (s *env) reset() {
 	s.current.Store(nil)
-	s.mu.Lock()
-	s.now = startTime
-	s.mu.Unlock()
+	s.Advance(startTime.Sub(s.Now()))
 	s.redis.SetTime(startTime)
 	s.redis.FlushAll()
 	s.sim.Reset()

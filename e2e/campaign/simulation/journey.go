@@ -61,6 +61,9 @@ type journey struct {
 	bodies    map[string]string // what each record last read, sealed
 	versions  map[string][]int64
 
+	state      string // in which it ended
+	violations []campaign.Violation
+
 	mu     sync.Mutex
 	faults map[string]int
 	trace  []string
@@ -83,16 +86,9 @@ func newJourney(s *env, seed uint64) *journey {
 	return f
 }
 
-type result struct {
-	state      string
-	faults     map[string]int
-	violations []campaign.Violation
-	trace      []string
-}
-
-func (f *journey) run() (result, error) {
+func (f *journey) run() error {
 	if err := f.register(); err != nil {
-		return result{}, err
+		return err
 	}
 	f.scheduleBuyer()
 	f.scheduleFallBack()
@@ -163,7 +159,7 @@ func (f *journey) sweeps() {
 		// Long enough for the processor to forget its idempotency keys.
 		f.after(f.between(0, f.plan.faultWindow), func() {
 			f.fault(cardsForgot)
-			f.setNow(f.Now().Add(25 * time.Hour))
+			f.Advance(25 * time.Hour)
 		})
 	}
 }
@@ -240,10 +236,11 @@ func (f *journey) storedPayments() (all []*flows.Payment) {
 	return all
 }
 
-func (f *journey) check() (result, error) {
+// check judges the journey at its end.
+func (f *journey) check() error {
 	sale, ok := f.sim.Sale(f.sale)
 	if !ok {
-		return result{}, fmt.Errorf("the club system has no sale %s", f.sale)
+		return fmt.Errorf("the club system has no sale %s", f.sale)
 	}
 	e := campaign.Evidence{Registration: f.registration, Sale: f.sale, Due: int64(sale.Total),
 		Responses: f.responses, StrangersServed: f.served, Versions: f.versions, StateByPayment: map[string]string{}}
@@ -258,15 +255,15 @@ func (f *journey) check() (result, error) {
 		}
 		e.CardPayments = append(e.CardPayments, campaign.CardPayment{ID: p.ID, Generation: generation, Captured: p.Captured, Refunded: p.Refunded})
 	}
-	out := result{state: "no payment", faults: f.faults}
+	f.state = "no payment"
 	if p := f.latestPayment(); p != nil {
-		out.state, e.State, e.ProcessorID = string(p.State), p.View().State, p.ProcessorID
+		f.state, e.State, e.ProcessorID = string(p.State), p.View().State, p.ProcessorID
 		e.ByRule = f.byRule || slices.ContainsFunc(p.History, func(moved flows.Transition) bool { return moved.Operator == flows.ByRule })
 		if p.HasProcessor() {
 			e.ByRule = e.ByRule && f.attempted
 		} else {
 			e.Method = string(p.Method)
-			out.state = e.Method + ": " + out.state
+			f.state = e.Method + ": " + f.state
 		}
 	}
 	for _, p := range f.storedPayments() {
@@ -276,22 +273,22 @@ func (f *journey) check() (result, error) {
 	}
 	var err error
 	if e.Unlisted, err = f.unlisted(); err != nil {
-		return result{}, fmt.Errorf("the payments were not listed: %w", err)
+		return fmt.Errorf("the payments were not listed: %w", err)
 	}
-	f.tracef("ended as %s; booked %v, the processor holds %+v", out.state, e.Booked, e.CardPayments)
-	out.violations, out.trace = e.Violations(), f.trace
+	f.tracef("ended as %s; booked %v, the processor holds %+v", f.state, e.Booked, e.CardPayments)
+	f.violations = e.Violations()
 	if f.gaveUp() {
-		out.violations = append(out.violations, campaign.Violation{Invariant: campaign.NeverSettles, Detail: fmt.Sprintf("%d events", f.events), Registration: f.registration})
+		f.violations = append(f.violations, campaign.Violation{Invariant: campaign.NeverSettles, Detail: fmt.Sprintf("%d events", f.events), Registration: f.registration})
 	}
 	for place, text := range map[string]string{"Redis": f.redis.Dump(), "the log": strings.Join(f.trace, "\n")} {
 		if found := f.person.FoundIn(text); found != nil {
-			out.violations = append(out.violations, campaign.LeakViolation(place, f.registration, found))
+			f.violations = append(f.violations, campaign.LeakViolation(place, f.registration, found))
 		}
 	}
-	for i := range out.violations {
-		out.violations[i].Seed, out.violations[i].Trace = f.seed, f.trace
+	for i := range f.violations {
+		f.violations[i].Seed, f.violations[i].Trace = f.seed, f.trace
 	}
-	return out, nil
+	return nil
 }
 
 // unlisted returns the payments that wait for an operator but are missing from the operators' list. One that staff paid

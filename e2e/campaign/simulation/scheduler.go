@@ -30,7 +30,7 @@ func (f *journey) play(until time.Time) {
 	for len(f.pending) > 0 && (until.IsZero() || !f.pending[0].at.After(until)) {
 		e := f.pending[0]
 		f.pending = f.pending[1:]
-		f.setNow(e.at)
+		f.advanceTo(e.at)
 		e.do()
 		if f.events++; f.events == maxEvents { // an endless journey
 			for _, g := range f.gateways {
@@ -41,9 +41,12 @@ func (f *journey) play(until time.Time) {
 		f.takeJobs()
 	}
 	if !until.IsZero() {
-		f.setNow(until)
+		f.advanceTo(until)
 	}
 }
+
+// advanceTo moves the clock, unless an event has moved it further already.
+func (f *journey) advanceTo(at time.Time) { f.Advance(max(0, at.Sub(f.Now()))) }
 
 // task is a request, a webhook or a job of one gateway. Exactly one task runs at a time. It yields at its
 // calls to Redis and the processor and in its POST, so that the seed decides their order. Reads from the

@@ -75,17 +75,17 @@ func workInOneEnv(ctx context.Context, o campaign.Options, recorder *campaign.Re
 			return true, nil
 		}
 		seed := seedOf(o, n)
-		result, err := s.play(seed)
+		f, err := s.play(seed)
 		if err != nil {
 			return true, fmt.Errorf("simulation: the journey of seed %d: %w", seed, err)
 		}
-		for kind, n := range result.faults {
+		for kind, n := range f.faults {
 			recorder.AddFaults(kind, n)
 		}
-		recorder.AddViolations(result.violations...)
-		recorder.AddJourney(result.state)
+		recorder.AddViolations(f.violations...)
+		recorder.AddJourney(f.state)
 		if o.OnlySeed != 0 {
-			for _, line := range result.trace {
+			for _, line := range f.trace {
 				o.Logf("%s", line)
 			}
 		}
@@ -97,16 +97,16 @@ func workInOneEnv(ctx context.Context, o campaign.Options, recorder *campaign.Re
 }
 
 // play repeats the journey of a seed until nothing in it depends on being the first here.
-func (s *env) play(seed uint64) (result, error) {
+func (s *env) play(seed uint64) (*journey, error) {
 	const maxTries = 50 // a journey uses fewer scripts, and each try loads at least one
 	for range maxTries {
 		s.learning.Store(false)
-		result, err := newJourney(s, seed).run()
-		if err != nil || !s.learning.Load() {
-			return result, err
+		f := newJourney(s, seed)
+		if err := f.run(); err != nil || !s.learning.Load() {
+			return f, err
 		}
 	}
-	return result{}, fmt.Errorf("it still sends Redis something new after %d tries", maxTries)
+	return nil, fmt.Errorf("it still sends Redis something new after %d tries", maxTries)
 }
 
 // seedOf is the seed of the n-th journey of a run, never zero.
