@@ -125,7 +125,7 @@ func (c *contention) act(ctx context.Context, action string, g *harness.Gateway)
 		payment := map[string]any{"id": "pay_of_the_race", "metadata": map[string]string{
 			"fd_registration": c.journey.Registration(), "fd_generation": "1", "fd_environment": "test",
 			"fd_sale": "/demo/sales/1"}} // only its organisation counts
-		if status := sendEvent(ctx, http.DefaultClient, g, sandbox.EventAuthorised, payment); status != http.StatusNoContent {
+		if status := sendEvent(ctx, g, sandbox.EventAuthorised, payment); status != http.StatusNoContent {
 			return fmt.Errorf("status %d", status)
 		}
 		return nil

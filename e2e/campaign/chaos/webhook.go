@@ -135,7 +135,6 @@ const maxDelay = 3 * time.Second
 type webhookFaults struct {
 	*run
 	server *httptest.Server
-	client http.Client
 
 	mu         sync.Mutex
 	rng        *rand.Rand
@@ -152,8 +151,7 @@ type delivery struct {
 }
 
 func startWebhookFaults(r *run) *webhookFaults {
-	const deliveryTime = 10 * time.Second // a gateway responds in milliseconds
-	f := &webhookFaults{run: r, client: http.Client{Timeout: deliveryTime}, rng: rand.New(rand.NewPCG(r.options.Seed, 4))}
+	f := &webhookFaults{run: r, rng: rand.New(rand.NewPCG(r.options.Seed, 4))}
 	f.ctx, f.stop = context.WithCancel(context.Background())
 	f.server = httptest.NewServer(http.HandlerFunc(f.accept))
 	return f
@@ -163,7 +161,7 @@ func (f *webhookFaults) close() {
 	f.stop()
 	f.server.Close()
 	f.deliveries.Wait()
-	f.client.CloseIdleConnections()
+	deliveryClient.CloseIdleConnections()
 }
 
 func (f *webhookFaults) intN(n int) int {
@@ -272,17 +270,19 @@ func (f *webhookFaults) sendFalseEvents(ctx context.Context, j *harness.Journey)
 	payments := f.Upstreams.Cards.Payments()
 	i := slices.IndexFunc(payments, func(p sandbox.Payment) bool { return p.ID == j.ProcessorID() })
 	for _, event := range []string{sandbox.EventCaptured, sandbox.EventCancelled, sandbox.EventRefunded} {
-		if sendEvent(ctx, &f.client, f.anyGateway(), event, payments[i]) != 0 {
+		if sendEvent(ctx, f.anyGateway(), event, payments[i]) != 0 {
 			f.record.AddFault(falseEvent)
 		}
 	}
 }
 
-func (f *webhookFaults) post(d *delivery) int { return post(f.ctx, &f.client, f.anyGateway(), d) }
+func (f *webhookFaults) post(d *delivery) int { return post(f.ctx, f.anyGateway(), d) }
+
+var deliveryClient = http.Client{Timeout: 10 * time.Second} // a gateway responds in milliseconds
 
 // post delivers a webhook to a gateway, and returns the status of the response; 0 when none came.
-func post(ctx context.Context, client *http.Client, g *harness.Gateway, d *delivery) int {
-	processor := frontdesktest.Buyer{HTTP: client, Header: http.Header{}}
+func post(ctx context.Context, g *harness.Gateway, d *delivery) int {
+	processor := frontdesktest.Buyer{HTTP: &deliveryClient, Header: http.Header{}}
 	if d.signature != "" {
 		processor.Header.Set(sandbox.SignatureHeader, d.signature)
 	}
@@ -293,12 +293,12 @@ func post(ctx context.Context, client *http.Client, g *harness.Gateway, d *deliv
 	return response.Status
 }
 
-func sendEvent(ctx context.Context, client *http.Client, g *harness.Gateway, kind string, payment any) int {
+func sendEvent(ctx context.Context, g *harness.Gateway, kind string, payment any) int {
 	body, err := json.Marshal(map[string]any{"id": "evt_" + uuid.NewString(), "type": kind, "createdAt": time.Now(), "data": map[string]any{"payment": payment}})
 	if err != nil {
 		panic(err) // a mistake in the campaign
 	}
-	return post(ctx, client, g, &delivery{signature(sandbox.DemoWebhookSecret, time.Now(), body), body})
+	return post(ctx, g, &delivery{signature(sandbox.DemoWebhookSecret, time.Now(), body), body})
 }
 
 // signature returns the processor's signature of a body. It signs as Stripe does.

@@ -5,7 +5,6 @@
 package harness
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -52,7 +51,7 @@ type Storage interface {
 // Config is what a harness needs.
 type Config struct {
 	Gateway     string   // path of the binary
-	Replicas    int      // zero: 3
+	Replicas    int      // gateways
 	Storage     Storage  // running
 	Environment []string // more variables of the gateways
 }
@@ -64,7 +63,7 @@ func New(t testing.TB, cfg Config) *Harness {
 	h := &Harness{TB: t, Storage: cfg.Storage, Upstreams: frontdesktest.NewUpstreams(t),
 		HTTP: http.Client{Timeout: callTime, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
 	t.Cleanup(h.close)
-	for range cmp.Or(cfg.Replicas, 3) {
+	for range cfg.Replicas {
 		h.startGateway(cfg)
 	}
 	c := frontdesktest.NewClient(t, h.Gateways[0].URL)

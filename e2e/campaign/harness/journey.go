@@ -266,23 +266,18 @@ const (
 // Others starts the stranger and the staff of the registration, and returns a function that waits for them.
 func (j *Journey) Others(ctx context.Context) (wait func()) {
 	var others sync.WaitGroup
-	if j.random.IntN(strangers) == 0 {
-		pause := time.Duration(j.random.Int64N(int64(othersTime)))
-		g := j.harness.RandomGateway(j.random)
-		others.Go(func() {
-			if frontdesktest.Sleep(ctx, pause) {
-				j.askAsStranger(ctx, g)
-			}
-		})
+	act := func(oneIn int, latest time.Duration, what func(context.Context, *Gateway)) {
+		pause, g := time.Duration(j.random.Int64N(int64(latest))), j.harness.RandomGateway(j.random)
+		if j.random.IntN(oneIn) == 0 {
+			others.Go(func() {
+				if frontdesktest.Sleep(ctx, pause) {
+					what(ctx, g)
+				}
+			})
+		}
 	}
-	if j.random.IntN(staff) == 0 {
-		pause := time.Duration(j.random.Int64N(int64(deskTime)))
-		others.Go(func() {
-			if frontdesktest.Sleep(ctx, pause) {
-				j.settleAtDesk(ctx)
-			}
-		})
-	}
+	act(strangers, othersTime, j.askAsStranger)
+	act(staff, deskTime, func(ctx context.Context, _ *Gateway) { j.settleAtDesk(ctx) })
 	return others.Wait
 }
 

@@ -43,7 +43,7 @@ func (f *journey) scheduleBuyer() {
 
 func (f *journey) pay(d time.Duration) {
 	const maxRetries = 4 // after an error
-	f.spawn(d, f.anyGateway(), "pay", func(ctx context.Context, t *task) {
+	f.spawn(d, func(ctx context.Context, t *task) {
 		before := f.held()
 		p, err := t.gateway.registrations.Pay(ctx, f.registration, f.token, f.startPayment())
 		if t.dead.Load() {
@@ -80,7 +80,7 @@ func (f *journey) startPayment() flows.StartPayment {
 }
 
 func (f *journey) read(d time.Duration) {
-	f.spawn(d, f.anyGateway(), "look", func(ctx context.Context, t *task) {
+	f.spawn(d, func(ctx context.Context, t *task) {
 		before := f.held()
 		view, err := t.gateway.registrations.Get(ctx, f.registration, f.token)
 		if t.dead.Load() || err == nil && view.Payment == nil {
@@ -91,7 +91,7 @@ func (f *journey) read(d time.Duration) {
 }
 
 func (f *journey) abandon(d time.Duration) {
-	f.spawn(d, f.anyGateway(), "abandon", func(ctx context.Context, t *task) {
+	f.spawn(d, func(ctx context.Context, t *task) {
 		f.fault(buyerAbandoned)
 		_, err := t.gateway.registrations.Abandon(ctx, f.registration, f.token)
 		f.tracef("%s: abandon: %v", t.gateway.name, err)

@@ -132,7 +132,7 @@ func (f *journey) anyGateway() *gateway { return f.gateways[f.rng.IntN(len(f.gat
 
 // advance has a gateway process a payment, as its worker does.
 func (f *journey) advance(d time.Duration, id flows.PaymentID) {
-	f.spawn(d, f.anyGateway(), "advance", func(ctx context.Context, t *task) {
+	f.spawn(d, func(ctx context.Context, t *task) {
 		_, err := t.gateway.payments.Advance(ctx, id)
 		if err != nil && flows.CodeOf(err) == flows.NotFound {
 			if err = t.gateway.payments.RebuildOnDemand(ctx); err == nil {
@@ -172,19 +172,17 @@ func (f *journey) sweep() {
 	}
 	for _, score := range scores {
 		if score <= float64(f.Now().UnixMilli()) {
-			f.spawn(0, f.anyGateway(), "sweep", f.sweepTask)
+			f.spawn(0, func(ctx context.Context, t *task) {
+				due, err := f.store.DuePayments(ctx, f.Now(), 30*time.Second, 500)
+				for _, id := range due {
+					err = f.queue.EnqueueAdvance(ctx, id)
+				}
+				if err != nil {
+					f.tracef("%s: sweep: %v", t.gateway.name, err)
+				}
+			})
 			return
 		}
-	}
-}
-
-func (f *journey) sweepTask(ctx context.Context, t *task) {
-	due, err := f.store.DuePayments(ctx, f.Now(), 30*time.Second, 500)
-	for _, id := range due {
-		err = f.queue.EnqueueAdvance(ctx, id)
-	}
-	if err != nil {
-		f.tracef("%s: sweep: %v", t.gateway.name, err)
 	}
 }
 

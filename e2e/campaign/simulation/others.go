@@ -70,7 +70,7 @@ func (f *journey) scheduleStranger() {
 		return
 	}
 	for range 1 + f.rng.IntN(5) {
-		f.spawn(f.between(0, f.plan.faultWindow), f.anyGateway(), "stranger", f.askAsStranger)
+		f.spawn(f.between(0, f.plan.faultWindow), f.askAsStranger)
 	}
 }
 
@@ -109,9 +109,9 @@ func (f *journey) operate() {
 	for _, p := range f.storedPayments() {
 		switch p.State {
 		case flows.InDoubt:
-			f.spawn(0, f.anyGateway(), "operator", func(ctx context.Context, t *task) { f.decide(ctx, t, p) })
+			f.spawn(0, func(ctx context.Context, t *task) { f.decide(ctx, t, p) })
 		case flows.Blocked:
-			f.spawn(0, f.anyGateway(), "operator", func(ctx context.Context, t *task) { f.refundAgain(ctx, t, p) })
+			f.spawn(0, func(ctx context.Context, t *task) { f.refundAgain(ctx, t, p) })
 		}
 	}
 }

@@ -126,7 +126,7 @@ func (b webhookRecorder) RoundTrip(r *http.Request) (*http.Response, error) {
 func (f *journey) sendDeliveries() {
 	for _, letter := range f.deliveries {
 		send := func(d time.Duration) {
-			f.spawn(d, f.anyGateway(), "webhook", func(ctx context.Context, t *task) {
+			f.spawn(d, func(ctx context.Context, t *task) {
 				event, err := t.gateway.processor.Webhook(letter.header, letter.body)
 				if err == nil {
 					err = t.gateway.payments.HandleEvent(ctx, event)

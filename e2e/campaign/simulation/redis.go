@@ -252,7 +252,7 @@ const (
 
 // rebuild has a gateway restore what Redis lost, and repeats until it is done. It then verifies what it found unverified.
 func (f *journey) rebuild(d time.Duration) {
-	f.spawn(d, f.anyGateway(), "rebuild", func(ctx context.Context, t *task) {
+	f.spawn(d, func(ctx context.Context, t *task) {
 		noWait, end := context.WithCancel(context.Background())
 		end() // so that NextUnverified returns only what is listed
 		if err := t.gateway.payments.Rebuild(ctx, rebuildWindow); err != nil || t.dead.Load() {

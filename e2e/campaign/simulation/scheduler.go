@@ -54,7 +54,6 @@ func (f *journey) advanceTo(at time.Time) { f.Advance(max(0, at.Sub(f.Now()))) }
 type task struct {
 	journey *journey
 	gateway *gateway
-	name    string
 	resume  chan struct{}
 	dead    atomic.Bool // its process is dead: its calls reach nothing
 }
@@ -72,12 +71,13 @@ func taskOf(ctx context.Context) *task {
 // gaveUp reports whether the journey was stopped because it did not end.
 func (f *journey) gaveUp() bool { return f.events >= maxEvents }
 
-// spawn starts a task after a time, unless the journey was given up.
-func (f *journey) spawn(d time.Duration, g *gateway, name string, body func(context.Context, *task)) {
+// spawn starts a task of any gateway after a time, unless the journey was given up.
+func (f *journey) spawn(d time.Duration, body func(context.Context, *task)) {
+	g := f.anyGateway()
 	if f.gaveUp() {
 		return
 	}
-	t := &task{journey: f, gateway: g.fresh(), name: name, resume: make(chan struct{})}
+	t := &task{journey: f, gateway: g.fresh(), resume: make(chan struct{})}
 	f.after(d, func() {
 		f.tasks[t] = true
 		f.resumeTask(t, func() {
