@@ -154,34 +154,41 @@ func (f *journey) watchVersions(cmds []redis.Cmder) {
 	}
 }
 
-type snapshot struct {
-	hashes  map[string]map[string]string
-	scores  map[string]map[string]float64 // by the name of the list
-	strings map[string]storedString
-}
-
-// storedString is a value with its remaining time to live.
-type storedString struct {
-	value string
-	left  time.Duration
-}
+// snapshot restores, key by key, what Redis held at a moment.
+type snapshot []func()
 
 func (f *journey) takeSnapshot() {
 	const maxSnapshots = 12 // a rollback can go back some way, not to every moment
-	s := snapshot{hashes: map[string]map[string]string{}, strings: map[string]storedString{}, scores: map[string]map[string]float64{}}
+	var s snapshot
 	for _, key := range f.redis.Keys() {
 		switch {
 		case slices.Contains(sortedSets, key):
-			s.scores[key], _ = f.redis.SortedSet(key)
+			scores, _ := f.redis.SortedSet(key)
+			s = append(s, func() {
+				for member, score := range scores {
+					_, _ = f.redis.ZAdd(key, score, member)
+				}
+			})
 		case strings.HasPrefix(key, "fd:{"):
-			fields, _ := f.redis.HKeys(key)
-			s.hashes[key] = map[string]string{}
-			for _, field := range fields {
-				s.hashes[key][field] = f.redis.HGet(key, field)
+			fields := map[string]string{}
+			names, _ := f.redis.HKeys(key)
+			for _, name := range names {
+				fields[name] = f.redis.HGet(key, name)
 			}
+			s = append(s, func() {
+				for name, value := range fields {
+					f.redis.HSet(key, name, value)
+				}
+				f.bodies[key] = fields["body"]
+				f.versions[f.epoch(key)] = []int64{number(fields["version"])}
+			})
 		case strings.HasPrefix(key, "fd:once:"):
 			value, _ := f.redis.Get(key)
-			s.strings[key] = storedString{value, f.redis.TTL(key)}
+			left := f.redis.TTL(key)
+			s = append(s, func() {
+				_ = f.redis.Set(key, value)
+				f.redis.SetTTL(key, left)
+			})
 		}
 	}
 	if f.snapshots = append(f.snapshots, s); len(f.snapshots) > maxSnapshots {
@@ -192,27 +199,13 @@ func (f *journey) takeSnapshot() {
 // rollBackTo makes Redis forget, as a failover or an old backup would: it restores a snapshot, and forgets
 // the later ones.
 func (f *journey) rollBackTo(n int) {
-	s := f.snapshots[n]
-	f.snapshots = f.snapshots[:n+1]
 	f.fault(redisRollback)
 	f.afterLoss()
 	f.redis.FlushAll()
-	for key, fields := range s.hashes {
-		for field, value := range fields {
-			f.redis.HSet(key, field, value)
-		}
-		f.bodies[key] = fields["body"]
-		f.versions[f.epoch(key)] = []int64{number(fields["version"])}
+	for _, restore := range f.snapshots[n] {
+		restore()
 	}
-	for key, once := range s.strings {
-		_ = f.redis.Set(key, once.value)
-		f.redis.SetTTL(key, once.left)
-	}
-	for key, members := range s.scores {
-		for member, score := range members {
-			_, _ = f.redis.ZAdd(key, score, member)
-		}
-	}
+	f.snapshots = f.snapshots[:n+1]
 }
 
 // paymentName finds the payment in a job.
