@@ -218,9 +218,6 @@ func (p *Process) Wait() error {
 	return p.err
 }
 
-// Ended is closed when the process is gone.
-func (p *Process) Ended() <-chan struct{} { return p.ended }
-
 func (p *Process) hasEnded() bool {
 	select {
 	case <-p.ended:

@@ -53,7 +53,7 @@ var outages = map[string]outage{
 	// only in memory, or is about to.
 	"full disk": {
 		start: func(s *outageEnv) { s.must(limitFiles(s.storage, "1:")) },
-		end:   func(s *outageEnv) { <-s.storage.Ended(); s.storage.Start() },
+		end:   func(s *outageEnv) { _ = s.storage.Wait(); s.storage.Start() },
 		code:  api.StorageUnavailable, ready: "redis unavailable", log: redisDown, unsaved: true,
 	},
 	"full disk, synced each second": {

@@ -128,8 +128,6 @@ func (f *journey) register() error {
 	return err
 }
 
-func (f *journey) anyGateway() *gateway { return f.gateways[f.rng.IntN(len(f.gateways))] }
-
 // advance has a gateway process a payment, as its worker does.
 func (f *journey) advance(d time.Duration, id flows.PaymentID) {
 	f.spawn(d, func(ctx context.Context, t *task) {

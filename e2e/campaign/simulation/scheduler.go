@@ -73,7 +73,7 @@ func (f *journey) gaveUp() bool { return f.events >= maxEvents }
 
 // spawn starts a task of any gateway after a time, unless the journey was given up.
 func (f *journey) spawn(d time.Duration, body func(context.Context, *task)) {
-	g := f.anyGateway()
+	g := oneOf(f, f.gateways...)
 	if f.gaveUp() {
 		return
 	}
