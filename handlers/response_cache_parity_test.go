@@ -173,6 +173,31 @@ func TestCachedResponsesOnOneConnection(t *testing.T) {
 	}
 }
 
+// TestCachedResponsesReadNothing: the second response of a page, and all that follow, come from the cache of responses,
+// so the gateway does not look into its catalogue for them.
+func TestCachedResponsesReadNothing(t *testing.T) {
+	t.Parallel()
+	gateway := newCachingGateway(t)
+	c := frontdesktest.NewClient(t, gateway.URL)
+	operators := frontdesktest.NewClient(t, "http://"+gateway.OpsAddress())
+	reads := func() (lines []string) {
+		for line := range strings.Lines(string(operators.Do("GET", operators.URL+"/metrics", nil).Body)) {
+			if strings.HasPrefix(line, "frontdesk_catalogue_reads_total") {
+				lines = append(lines, line)
+			}
+		}
+		return lines
+	}
+	for _, path := range []string{"/v1/clubs", "/v1/clubs/11", "/v1/clubs/11/products", "/v1/clubs/11/products?channel=web&type=subscription", "/v1/clubs/11/offers/901", "/v1/clubs/11/debit-days"} {
+		frontdesktest.Eventually(t, path+" is served without a read", func() bool { // a version that grows old meanwhile is read again
+			c.Do("GET", path, nil).Into(http.StatusOK, nil)
+			before := reads()
+			c.Do("GET", path, nil).Into(http.StatusOK, nil)
+			return len(before) > 0 && slices.Equal(before, reads())
+		})
+	}
+}
+
 // TestCachedResponsesAreObserved counts and logs cached responses like all others.
 func TestCachedResponsesAreObserved(t *testing.T) {
 	t.Parallel()
