@@ -47,7 +47,7 @@ type block struct {
 	stolen             float64 // how much of a core other virtual machines took
 	began              time.Time
 	completed, asked   series // in each second: completed journeys, and requests to start
-	memory             int64  // the gateway's peak, in bytes
+	memory             int    // the gateway's peak, in bytes
 	cpu                string // how much of a core each process used
 
 	mu                   sync.Mutex

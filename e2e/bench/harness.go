@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
+	"github.com/prometheus/procfs"
 	"golang.org/x/sync/errgroup"
 
 	"frontdesk/e2e/frontdesktest"
@@ -168,42 +168,37 @@ func (h *harness) file(name string, content []byte) string {
 // cpu returns the CPU time of a process in seconds. It adds up the nanoseconds of all threads, because
 // the process's own sum counts hundredths of a second (proc(5)).
 func (h *harness) cpu(pid int) (sum float64) {
-	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	threads, err := procfs.AllThreads(pid)
 	h.must(err)
 	for _, thread := range threads {
-		text, err := os.ReadFile(thread)
-		if errors.Is(err, os.ErrNotExist) {
-			continue // the thread has ended
+		ran, err := thread.Schedstat()
+		if !errors.Is(err, os.ErrNotExist) { // a thread may have ended
+			h.must(err)
 		}
-		h.must(err)
-		ran, _, _ := strings.Cut(string(text), " ")
-		n, err := strconv.ParseFloat(ran, 64)
-		h.must(err)
-		sum += n / 1e9
+		sum += float64(ran.RunningNanoseconds) / 1e9
 	}
 	if sum == 0 {
-		h.Fatalf("/proc/%d/task has no CPU time", pid)
+		h.Fatalf("process %d has no CPU time", pid)
 	}
 	return sum
 }
 
 // stolen returns the CPU time that this machine's cores wanted and did not get, in seconds (proc_stat(5)).
 func (h *harness) stolen() float64 {
-	text, err := os.ReadFile("/proc/stat")
+	proc, err := procfs.NewDefaultFS()
 	h.must(err)
-	const steal, perSecond = 8, 100
-	n, err := strconv.ParseFloat(strings.Fields(string(text))[steal], 64)
+	machine, err := proc.Stat()
 	h.must(err)
-	return n / perSecond
+	return machine.CPUTotal.Steal
 }
 
 // memory returns what a process has in memory now (RSS), in bytes.
-func (h *harness) memory(p *frontdesktest.Process) (pages int64) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.PID()))
+func (h *harness) memory(p *frontdesktest.Process) int {
+	process, err := procfs.NewProc(p.PID())
 	h.must(err)
-	_, err = fmt.Sscan(string(text), new(string), &pages) // after those of its whole address space
+	found, err := process.Stat()
 	h.must(err)
-	return pages * int64(os.Getpagesize())
+	return found.ResidentMemory()
 }
 
 // fetch sends a GET request, and returns its successful response.
