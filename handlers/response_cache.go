@@ -41,12 +41,13 @@ type cacheKey struct {
 	buyer       flows.Buyer // the zero value is every visitor
 }
 
-// addressOf returns the path and the parsed query of a request in one form, however they were written.
+// addressOf returns the path and the parsed query of a request in one form, however they were written. A question mark
+// in the path stays escaped, or the path would be another page's address.
 func addressOf(r *http.Request) string {
 	if query := r.URL.Query(); len(query) > 0 {
-		return r.URL.Path + "?" + query.Encode()
+		return r.URL.EscapedPath() + "?" + query.Encode()
 	}
-	return r.URL.Path
+	return r.URL.EscapedPath()
 }
 
 // size is the memory that a key takes, which callers with valid parameters choose.

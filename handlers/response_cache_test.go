@@ -53,6 +53,7 @@ func TestRemembered(t *testing.T) {
 		}
 	}
 	// The cache must not serve requests that are refused without it.
+	c.Do("GET", "/v1/clubs/11/products%3Ftype=subscription", nil).Problem("not_found")
 	c.Do("GET", "/v1/clubs/11/products?typ=subscription", nil).Problem("invalid_request")
 	c.Do("GET", "/v1/clubs/11/products?cursor=1", nil).Problem("invalid_request")
 	c.Do("GET", "/v1/clubs/11/products?cursor=030", nil).Problem("invalid_request")

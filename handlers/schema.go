@@ -36,7 +36,7 @@ func validateSchema(c echo.Context, op operation) ([]flows.FieldProblem, error) 
 		Request: c.Request(), PathParams: path, Route: &op.Route, QueryParams: c.QueryParams(),
 		Options: &openapi3filter.Options{
 			MultiError: true, KeepValidatedValue: true,
-			SkipSettingDefaults: true,                                  // they would change the address, which is the key of a cached response
+			SkipSettingDefaults: true,                                  // they would change the address, which is part of the key of a cached response
 			AuthenticationFunc:  openapi3filter.NoopAuthenticationFunc, // the services check credentials
 		},
 	})
