@@ -193,7 +193,9 @@ func walkMatrix(t *testing.T, c *frontdesktest.Client, callers map[string]func(o
 				own, what := take(t, c), fmt.Sprintf("%s %s as %s", method, path, name)
 				answer := asked(c, method, path, op.OperationID, own.id, callers[name](own))
 				if code, _ := verdictOn(kind, method, op.OperationID, name); code != admitted {
-					expectRefusal(t, answer, what, code)
+					if trace := expectRefusal(t, answer, what, code); code == api.ContactBanned && len(callsOf(c, map[string]bool{trace: true})) == 0 {
+						t.Errorf("%s: the club system was not asked about the contact, or the calls have another trace id", what)
+					}
 					continue
 				}
 				expectLetIn(t, answer, op.OperationID, what)

@@ -173,8 +173,8 @@ func TestCachedResponsesOnOneConnection(t *testing.T) {
 	}
 }
 
-// TestCachedResponsesReadNothing: the second response of a page, and all that follow, come from the cache of responses,
-// so the gateway does not look into its catalogue for them.
+// TestCachedResponsesReadNothing: the second response of a page comes from the cache of responses, so the gateway does
+// not look into its catalogue for it.
 func TestCachedResponsesReadNothing(t *testing.T) {
 	t.Parallel()
 	gateway := newCachingGateway(t)
@@ -189,12 +189,17 @@ func TestCachedResponsesReadNothing(t *testing.T) {
 		return lines
 	}
 	for _, path := range []string{"/v1/clubs", "/v1/clubs/11", "/v1/clubs/11/products", "/v1/clubs/11/products?channel=web&type=subscription", "/v1/clubs/11/offers/901", "/v1/clubs/11/debit-days"} {
-		frontdesktest.Eventually(t, path+" is served without a read", func() bool { // a version that grows old meanwhile is read again
+		const tries = 10 // a version that grows old meanwhile is read again
+		cached := false
+		for i := 0; i < tries && !cached; i++ {
 			c.Do("GET", path, nil).Into(http.StatusOK, nil)
 			before := reads()
 			c.Do("GET", path, nil).Into(http.StatusOK, nil)
-			return len(before) > 0 && slices.Equal(before, reads())
-		})
+			cached = len(before) > 0 && slices.Equal(before, reads())
+		}
+		if !cached {
+			t.Errorf("%s was read again %d times", path, tries)
+		}
 	}
 }
 

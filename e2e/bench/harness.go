@@ -172,7 +172,7 @@ func (h *harness) cpu(pid int) (sum float64) {
 	h.must(err)
 	for _, thread := range threads {
 		ran, err := thread.Schedstat()
-		if !errors.Is(err, os.ErrNotExist) { // a thread may have ended
+		if !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ESRCH) { // a thread may have ended
 			h.must(err)
 		}
 		sum += float64(ran.RunningNanoseconds) / 1e9

@@ -45,7 +45,7 @@ func (m *machine) successors(w *world) []step {
 	if free != noReplica { // one idle replica stands for all
 		m.replica = free
 		m.rebuild(w, free)
-		if turn := next[w.redis.state]; turn != nil {
+		if turn := turns[w.redis.state]; turn != nil {
 			turn(m, w)
 		}
 		m.operator(w, free)

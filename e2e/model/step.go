@@ -6,8 +6,8 @@ import "slices"
 // evidence.go; the table in doc.go pairs the functions. A turn of the loop in Machine.AdvanceLoaded is one
 // step, see the package comment.
 
-// next are what an idle replica does, by the state of the payment in Redis.
-var next = [states]func(*machine, *world){
+// turns are what an idle replica does, by the state of the payment in Redis.
+var turns = [states]func(*machine, *world){
 	priced:     (*machine).createIntent,
 	intent:     (*machine).awaitBuyer,
 	authorised: (*machine).checkSale,

@@ -34,8 +34,8 @@ type Harness struct {
 	Club      string      // where every buyer registers
 	HTTP      http.Client // every buyer's
 
-	captures sync.Map     // when each first succeeded, by its path
-	refunds  sync.Map     // when each was first requested, by its path
+	captures sync.Map     // when each first succeeded, by the path of its request
+	refunds  sync.Map     // when each was first requested, by the path of its request
 	offer    api.Offer    // what every buyer buys
 	desk     *club.Client // of the club's staff, bypassing every fault
 	scope    club.Scope   // of the desk
@@ -158,7 +158,7 @@ func (h *Harness) NewRegistration() map[string]any {
 		"items": []map[string]string{{"offerId": h.offer.Id, "startDate": time.Now().AddDate(0, 0, 1).Format(time.DateOnly)}}}
 }
 
-// noteIn returns a function that notes when each request of an operation came first.
+// noteIn returns a function that notes when a request of an operation was first seen, by its path.
 func noteIn(times *sync.Map, operation string) func(*http.Request) {
 	return func(r *http.Request) {
 		if path.Base(r.URL.Path) == operation {

@@ -128,8 +128,8 @@ func (f *journey) register() error {
 	return err
 }
 
-// advance has a gateway process a payment, as its worker does.
-func (f *journey) advance(d time.Duration, id flows.PaymentID) {
+// advancePayment has a gateway process a payment, as its worker does.
+func (f *journey) advancePayment(d time.Duration, id flows.PaymentID) {
 	f.spawn(d, func(ctx context.Context, t *task) {
 		_, err := t.gateway.payments.Advance(ctx, id)
 		if err != nil && flows.CodeOf(err) == flows.NotFound {

@@ -226,7 +226,7 @@ func (f *journey) takeJobs() {
 			f.fault(jobLost)
 			continue
 		}
-		f.advance(f.between(20*time.Millisecond, 2*time.Second), flows.PaymentID(id))
+		f.advancePayment(f.between(20*time.Millisecond, 2*time.Second), flows.PaymentID(id))
 	}
 	for _, key := range f.redis.Keys() {
 		if strings.HasPrefix(key, "asynq:") {
@@ -253,7 +253,7 @@ func (f *journey) rebuild(d time.Duration) {
 			f.rebuild(rebuildAgain)
 		}
 		for id, ok := t.gateway.payments.NextUnverified(noWait); ok; id, ok = t.gateway.payments.NextUnverified(noWait) {
-			f.advance(0, id)
+			f.advancePayment(0, id)
 		}
 	})
 }
