@@ -1,9 +1,9 @@
 # make run: the mock back end on http://localhost:8080.
 # make test: what to run on every change: vet, all tests outside e2e with the race detector (except ten that
 #   repeat one thing many times), and the main journeys through the real binary, a real Redis and a real Chromium.
-#   About five minutes on two cores, and less where Go has cached results.
+#   About four minutes on two cores, and less where Go has cached results.
 # make check: the rest: linters, linters of the contract, every journey, screen and attack, executed documentation,
-#   the image, licences, and short fault campaigns. About fourteen minutes on two cores.
+#   the image, licences, and short fault campaigns. About eleven minutes on two cores.
 # make image: the image frontdesk, with docker, podman or buildah, and its bill of materials, artefacts/frontdesk.cdx.json.
 # make bench: Frontdesk compared with reference servers, in one table; fails when a threshold of docs/explanation/performance.md is missed.
 # make campaign: the long form of the fault campaigns, two to three hours on two cores, for docs/explanation/reliability.md.
