@@ -32,25 +32,25 @@ func measureCold(h *harness) []row {
 	}}
 }
 
-// measureColdReaders sends many visitors to three gateways at once. Each gateway may read the catalogue once. A crowd
-// that is larger than a gateway admits is turned away, and returns when Retry-After says so.
+// measureColdReaders sends many visitors to three gateways at once. Each gateway may read the catalogue once. It turns
+// away the visitors whom it cannot admit, and they return when Retry-After says so.
 func measureColdReaders(h *harness) []row {
 	club, gateways := h.coldGateways(3)
 	var turnedAway atomic.Int64
 	began := time.Now()
 	h.concurrently(coldReaders, coldReaders, func(i int) {
 		reader := &frontdesktest.Buyer{HTTP: &client, Header: http.Header{"X-Forwarded-For": {callerAddress(i)}}}
-		for served := false; !served; {
+		for {
 			response, err := reader.Send(h.Context(), http.MethodGet, gateways[i%len(gateways)].URL+catalogue, "", nil)
 			h.must(err)
-			switch served = response.Status == http.StatusOK; {
-			case served:
-			case response.RetryAfter() == 0:
-				h.Fatalf("status %d: %s", response.Status, response.Body)
-			default:
-				turnedAway.Add(1)
-				h.sleep(response.RetryAfter())
+			if response.Status == http.StatusOK {
+				return
 			}
+			if response.RetryAfter() == 0 {
+				h.Fatalf("status %d: %s", response.Status, response.Body)
+			}
+			turnedAway.Add(1)
+			h.sleep(response.RetryAfter())
 		}
 	})
 	took, calls := time.Since(began), len(club.Calls())
