@@ -13,24 +13,33 @@ import (
 // is the element's own, because a slowly scrolling page would miss coordinates.
 func (b *Browser) Click(selector string) {
 	b.t.Helper()
-	x, y := b.WaitClickable(selector)
 	if b.width <= phoneWidth {
-		b.tap(selector, x, y)
+		b.tap(selector)
 		return
 	}
+	b.WaitClickable(selector)
 	Eval[bool](b, `(() => { const e = document.querySelector(`+Quote(selector)+`); e.focus(); e.click(); return true })()`)
 }
 
-// tap touches an element, and again if the touch was lost because the element was replaced. If Chromium
-// delivers no touch to one of several windows, tap clicks the element itself.
-func (b *Browser) tap(selector string, x, y float64) {
+// tap touches an element, and again if the touch was lost because the element was replaced or moved away. A touch that
+// meets another element, which has moved there, has no effect. If Chromium delivers no touch to one of several windows,
+// tap clicks the element itself.
+func (b *Browser) tap(selector string) {
 	b.t.Helper()
-	Eval[bool](b, `(() => { window.frontdeskTouched = false;
-		addEventListener("click", ({target}) => window.frontdeskTouched ||= !!target.closest(`+Quote(selector)+`), {capture: true}); return true })()`)
+	x, y := b.WaitClickable(selector)
+	Eval[bool](b, `(() => {
+		window.frontdeskTap?.abort();
+		const tap = window.frontdeskTap = new AbortController();
+		addEventListener("click", (event) => {
+			if (event.target.closest(`+Quote(selector)+`)) return tap.abort();
+			event.preventDefault();
+			event.stopImmediatePropagation();
+		}, {capture: true, signal: tap.signal});
+		return true })()`)
 	const usual = time.Second // the time in which a touch becomes a click
 	const maxTaps = 2         // because an element may be replaced
 	noticed := func() bool {
-		is, err := tryEval[bool](b, `window.frontdeskTouched !== false`) // another page does not have it
+		is, err := tryEval[bool](b, `window.frontdeskTap?.signal.aborted !== false`) // another page does not have it
 		return err != nil || is
 	}
 	for range maxTaps {
@@ -39,8 +48,11 @@ func (b *Browser) tap(selector string, x, y float64) {
 		if Within(b.ctx, "a click", usual, noticed) == nil {
 			return
 		}
+		if place, err := tryEval[string](b, placeOf(selector)); err == nil {
+			_, _ = fmt.Sscan(place, &x, &y) // where the element is now, if it still is
+		}
 	}
-	Eval[bool](b, `document.querySelector(`+Quote(selector)+`)?.click() ?? true`)
+	Eval[bool](b, `(() => { window.frontdeskTap?.abort(); document.querySelector(`+Quote(selector)+`)?.click(); return true })()`)
 }
 
 // WaitClickable waits until an element has stayed in place for a moment and a pointer reaches it there,
@@ -48,7 +60,20 @@ func (b *Browser) tap(selector string, x, y float64) {
 func (b *Browser) WaitClickable(selector string) (x, y float64) {
 	b.t.Helper()
 	b.WaitVisible(selector)
-	place := `(() => {
+	last := ""
+	Eventually(b.t, selector+" can be clicked", func() bool {
+		before := last
+		var err error
+		last, err = tryEval[string](b, placeOf(selector))
+		n, _ := fmt.Sscan(last, &x, &y)
+		return err == nil && n == 2 && last == before
+	})
+	return x, y
+}
+
+// placeOf scrolls an element into view, and says where a pointer reaches it, or why none does.
+func placeOf(selector string) string {
+	return `(() => {
 		const element = document.querySelector(` + Quote(selector) + `);
 		if (!element) return "nowhere";
 		let found, x, y;
@@ -61,15 +86,6 @@ func (b *Browser) WaitClickable(selector string) (x, y float64) {
 		}
 		return "behind " + found?.outerHTML.slice(0, 200);
 	})()`
-	last := ""
-	Eventually(b.t, selector+" can be clicked", func() bool {
-		before := last
-		var err error
-		last, err = tryEval[string](b, place)
-		n, _ := fmt.Sscan(last, &x, &y)
-		return err == nil && n == 2 && last == before
-	})
-	return x, y
 }
 
 // Fill types into a field of a form, or sets the value where typing is not possible.

@@ -53,6 +53,7 @@ func TestDebitDayInBrowser(t *testing.T) {
 			}
 
 			g.Click(`.back`)
+			g.WaitVisible(plan)
 			g.Click(`[data-more] summary`)
 			g.Click(`[data-elsewhere]`)
 			g.WaitVisible(`[data-resume-link]`)

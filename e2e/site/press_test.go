@@ -30,3 +30,22 @@ func TestPressWhileThePageChanges(t *testing.T) {
 	g.expectMember()
 	g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 }
+
+// TestTouchWhileThePageMoves checks the test kit: a touch that meets another element, because content has arrived and
+// moved the page, does nothing and is made again.
+func TestTouchWhileThePageMoves(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.goTo("/?club=11")
+	g.Eval(`(() => {
+		document.body.insertAdjacentHTML("afterbegin", "<button id=meant>Meant</button><hr><button id=other>Other</button>");
+		window.clicked = [];
+		addEventListener("click", ({target}) => window.clicked.push(target.id));
+		addEventListener("touchstart", () => document.body.prepend(document.querySelector("#other")), {once: true});
+		return "";
+	})()`)
+	g.Click("#meant")
+	if got := g.Eval(`window.clicked.join()`); got != "meant" {
+		t.Errorf("clicked: %s", got)
+	}
+}
