@@ -12,6 +12,7 @@
  * @typedef {object} Identity
  * @property {string} token
  * @property {number} until when it ends, by this device's clock in ms
+ * @property {string} [club] the member's, as the token says
  *
  * @typedef {"expired" | "refused" | "left" | "unfinished" | "moved"} Ending `refused`: the gateway never
  *   accepted it on this page; `unfinished`: logged out, but sessions of registrations could not be ended
@@ -59,7 +60,8 @@ export function takeHandover() {
  * @returns {Identity}
  */
 export function keepIdentity(token) {
-  const identity = { token, until: Date.now() + lifetime(token) };
+  const { iat, exp, club } = claimsOf(token);
+  const identity = { token, until: Date.now() + lifetime(exp - iat), club };
   tab.keep(KEPT, identity);
   return identity;
 }
@@ -75,16 +77,20 @@ export function keptIdentity() {
 export const dropIdentity = () => tab.drop(KEPT);
 
 /**
- * A token's lifetime, from `iat` to `exp`, because a visitor's clock may be hours wrong. The gateway judges a token
- * that cannot be read.
- * @param {string} token
+ * A token's lifetime in ms, from `iat` to `exp`, because a visitor's clock may be hours wrong.
+ * @param {number} seconds not a number if the token has none
  */
-function lifetime(token) {
+const lifetime = (seconds) => (seconds > 0 ? Math.min(1_000 * seconds, LONGEST) : LONGEST);
+
+/**
+ * What a token says; nothing if it cannot be read, because the gateway judges it.
+ * @param {string} token
+ * @returns {any}
+ */
+function claimsOf(token) {
   try {
-    const { iat, exp } = JSON.parse(atob(token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/")));
-    const own = 1_000 * (exp - iat);
-    return own > 0 ? Math.min(own, LONGEST) : LONGEST;
+    return JSON.parse(atob(token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/"))) ?? {};
   } catch {
-    return LONGEST;
+    return {};
   }
 }

@@ -83,7 +83,7 @@ function update() {
  */
 function showStep(step, state) {
   const { registration } = state;
-  const next = [step, state.missing, !state.identity, registration?.state, registration?.mandate?.state, registration?.payment?.state, step === "transfer" && state.transfer?.state].join();
+  const next = [step, state.missing, state.place.me && !state.identity, registration?.state, registration?.mandate?.state, registration?.payment?.state, step === "transfer" && state.transfer?.state].join();
   const reads = VIEWS[step].reads(state);
   if (next === screen && same(reads, shown)) return;
   const isNew = next !== screen;

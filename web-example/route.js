@@ -20,7 +20,7 @@
  *     /?me                                       the visitor's membership, after the club's login; see identity.js
  *     /?me&step=consents                         what the club may send
  *     /?me&step=transfer                         move to another club
- *     /?me&club=11                               choose an offer, from the member's own price list
+ *     /?me&club=11                               choose an offer, from the member's own price list; &offer=2: see that offer
  *
  * @typedef {"club" | "offer" | "person" | "prospect" | "cart" | "mandate" | "payment" | "done" | "me" | "consents" | "transfer"} Step
  *

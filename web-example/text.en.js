@@ -627,6 +627,8 @@ export default {
     owed: (/** @type {string} */ price) => `${price} to pay`,
     debtWhy: "Some offers become available again once this is settled. Please settle it at the club.",
     buy: (/** @type {string} */ club) => `Offers for you at ${club}`,
+    known: "You are logged in: the club already has your details.",
+    asMember: "Continue with my account",
     own: (/** @type {string} */ club) => `What ${club} offers you, at your prices, including all taxes.`,
     consents: "What the club may send you",
     transfer: "Move to another club",

@@ -633,6 +633,8 @@ export default {
     owed: (price) => `${price} à régler`,
     debtWhy: "Certaines offres seront de nouveau disponibles une fois cette somme réglée. Réglez-la au club.",
     buy: (club) => `Vos offres chez ${club}`,
+    known: "Vous êtes connecté : le club a déjà vos coordonnées.",
+    asMember: "Continuer avec mon compte",
     own: (club) => `Ce que ${club} vous propose, à vos tarifs, toutes taxes comprises.`,
     consents: "Ce que le club peut vous envoyer",
     transfer: "Changer de club",

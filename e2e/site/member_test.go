@@ -188,6 +188,40 @@ func TestDebitsOfAMembersOwnOffer(t *testing.T) {
 	}
 }
 
+// TestMemberOpensAnOffersLink checks that a member who is logged in can buy the offer of a link without typing any
+// details, unless the login is of another club.
+func TestMemberOpensAnOffersLink(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.logIn("/?club=12&offer="+cardOffer+"&startDate="+today(), "customer")
+	g.WaitVisible(`form[data-form="person"]`)
+	if g.Count(`[data-as-member]`) != 0 {
+		t.Error("a member of another club is offered what the club refuses")
+	}
+	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + today())
+	g.WaitVisible(`form[data-form="person"]`)
+	g.Inspect("as-member")
+	g.Click(`[data-as-member] a`)
+	g.WaitVisible(`[data-own]`)
+	g.Click(`[data-linked] [data-choose]`)
+	g.Click(`dialog [data-continue]`)
+	g.WaitVisible(`[data-pay]`)
+	if g.Count(`[data-correct]`) != 0 {
+		t.Error("the member's details can be typed again")
+	}
+	g.expectRecords(g.Registration(), expectedRecords{})
+}
+
+// TestMembersLinkToAMissingOffer: an offer that is not in the member's price list is not waited for.
+func TestMembersLinkToAMissingOffer(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.logIn("/?me&club=11&offer=99999", "customer")
+	g.WaitVisible(`[data-own]`)
+	g.WaitVisible(`[data-choose]`)
+	g.says("This offer is not available to you at the moment.")
+}
+
 // TestMemberInBrowser checks that a logged-in member sees the club's data about them, until they log
 // out.
 func TestMemberInBrowser(t *testing.T) {

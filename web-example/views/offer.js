@@ -1,6 +1,6 @@
 // @ts-check
 /** The second step: choose an offer. With a registration in the address, the offer is added to its cart. */
-import { button, h, heading, price, termList } from "../dom.js";
+import { button, h, heading, icon, price, termList } from "../dom.js";
 import { money, per, spanOf } from "../format.js";
 import { add, replace } from "../journey.js";
 import { startKnown } from "../member.js";
@@ -24,11 +24,13 @@ export const reads = ({ clubs, details, catalogue, category, variants, inProgres
 
 export function show() {
   const { place, catalogue, registration, isStuck } = get();
-  if (place.offer && !place.registration) return linked();
+  const isGone = place.me && place.offer && catalogue?.complete && !findOffer(catalogue, place.offer);
+  if (place.offer && !place.registration && !isGone) return linked();
   const products = catalogue?.products ?? [];
   return h("div", { class: "offers" },
     h("div", { class: "step-head" }, back(), heading(place.step === "offer" && registration?.cart.items.length ? text.offer.adding : text.offer.heading), lead()),
     resume(),
+    isGone && h("p", { class: "notice" }, icon("info"), text.problems.offer_not_available),
     products.length > 0 && categories(products),
     products.length || catalogue?.complete ? cards(products, !!catalogue?.complete) : !isStuck && skeleton(),
     catalogue?.complete && about(catalogue.clubId));
@@ -39,7 +41,7 @@ function linked() {
   const { place, catalogue, isStuck } = get();
   const found = findOffer(catalogue, place.offer);
   return h("div", { class: "offers", "data-linked": place.offer },
-    h("div", { class: "step-head" }, backTo({ club: place.club }, text.offer.all), heading(text.offer.linked), lead()),
+    h("div", { class: "step-head" }, backTo({ me: place.me, club: place.club }, text.offer.all), heading(text.offer.linked), lead()),
     resume(),
     found ? h("ul", { class: "offer-list is-alone" }, h("li", {}, card(found.product, [found.offer]))) : !isStuck && h("i", { class: "bone bone-box", "aria-hidden": true }),
     found && about(place.club));

@@ -1,5 +1,8 @@
 // @ts-check
-/** The notice, or the question, that a visitor sees before starting a new registration while this browser has one in progress. */
+/**
+ * What a visitor sees before starting a new registration: the way to buy as a member, if they are logged in, and a notice
+ * or a question while this browser has one in progress.
+ */
 import { ask, h, icon } from "../dom.js";
 import { findInProgress } from "../journey.js";
 import { isPaying, linkTo } from "../route.js";
@@ -8,11 +11,20 @@ import { text } from "../text.js";
 
 export function resume() {
   const { inProgress, place } = get();
-  return inProgress.filter(({ id }) => id !== place.registration).map((registration) =>
+  return [asMember(), ...inProgress.filter(({ id }) => id !== place.registration).map((registration) =>
     h("section", { class: "resume", "data-resume": registration.id },
       icon("clock"),
       h("p", {}, isDeclined(registration) ? text.resume.declined : isPaying(registration) ? text.resume.paying : text.resume.open),
-      h("a", { class: "button", href: linkTo({ registration: registration.id }) }, isPaying(registration) && !isDeclined(registration) ? text.resume.check : text.resume.go)));
+      h("a", { class: "button", href: linkTo({ registration: registration.id }) }, isPaying(registration) && !isDeclined(registration) ? text.resume.check : text.resume.go)))];
+}
+
+/** For a visitor who is logged in to this club: the link to their own price list, from which they buy without typing details. */
+function asMember() {
+  const { identity, place: { club, offer, me, registration } } = get();
+  if (!club || me || registration || identity?.club !== club) return null;
+  return h("section", { class: "resume is-good", "data-as-member": true },
+    icon("tick"), h("p", {}, text.me.known),
+    h("a", { class: "button", href: linkTo({ me: true, club, offer }) }, text.me.asMember));
 }
 
 /** @param {import("../contract").Registration} registration */
