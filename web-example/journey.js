@@ -416,7 +416,8 @@ function show(registration) {
   }
   const [before, now] = [known, registration].map(detailsOf);
   const isCorrected = before && now && before !== now; // perhaps on another device: this page no longer knows the details
-  if (JSON.stringify(known) !== JSON.stringify(registration)) set({ registration, ...(isCorrected && { given: undefined, person: {} }) });
+  const isAccountUsed = isFinal(registration) || registration.mandate?.state === "signed";
+  if (JSON.stringify(known) !== JSON.stringify(registration)) set({ registration, ...(isCorrected && { given: undefined, person: {} }), ...(isAccountUsed && { account: undefined }) });
   if (registration.step === "done" && known?.step !== "done") offerConsents(registration.id);
 }
 
@@ -570,6 +571,7 @@ export const resend = () =>
 export const cancelSignature = () =>
   attemptHere("cancel", async (id) => {
     settle(`mandate.${id}`); // the response to an earlier attempt would show what is cancelled now
+    set({ account: undefined });
     show(await api.cancelSignature(id));
   });
 
@@ -757,7 +759,7 @@ export function endSessions() {
   browser.drop(MEMBER);
   settle("start"); // its body has the details
   dropDraft();
-  set({ person: {}, given: undefined, link: undefined, inProgress: [], accessToken: undefined });
+  set({ person: {}, given: undefined, account: undefined, link: undefined, inProgress: [], accessToken: undefined });
   return endLeftSessions();
 }
 

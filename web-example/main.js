@@ -260,7 +260,7 @@ onChange(() => {
   const left = place.registration !== registration?.id;
   set({
     problem: undefined, isStuck: false, missing: false, target: undefined,
-    ...(left && { registration: undefined, readings: 0, consents: undefined, consentRequests: {}, consentResults: undefined }),
+    ...(left && { registration: undefined, account: undefined, readings: 0, consents: undefined, consentRequests: {}, consentResults: undefined }),
     ...(left && { person: given && given.registration === place.registration ? given.person : {} }), // not what was typed for another one
   });
   arrive();

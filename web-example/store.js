@@ -29,6 +29,7 @@
  * @property {string} [confirmed] the card payment whose confirmation the processor has accepted, by its client secret
  * @property {Partial<import("./contract").Person>} person the input so far, for the registration in the address; before there is one, also kept in draft.js
  * @property {{ registration: string, name: string }} [holder] the account holder as typed; only in this page's memory
+ * @property {{ iban: string, bic: string }} [account] its numbers as typed, until the mandate is signed; only in this page's memory
  * @property {{ registration: string, person: import("./contract").Person }} [given] the details as the club has them; only in this page's memory
  * @property {string} [brought] the registration into which this page has brought an account
  * @property {boolean} missing the address names a registration that does not exist, or is not this browser's

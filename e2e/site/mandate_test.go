@@ -86,6 +86,17 @@ func TestCorrectMobileInBrowser(t *testing.T) {
 	if text := g.Text(); !strings.Contains(text, "ending in 21") {
 		t.Errorf("the code goes to another number:\n%s", text)
 	}
+	if iban := g.Value(`[data-field="iban"]`); iban != strings.ToUpper(frontdesktest.GoodIBAN) {
+		t.Errorf("the account to be confirmed is %q", iban)
+	}
+	if kept := g.Eval(`JSON.stringify([{ ...sessionStorage }, { ...localStorage }, location.href])`); strings.Contains(strings.ReplaceAll(kept, " ", ""), "05050001") {
+		t.Errorf("the browser keeps %s", kept)
+	}
+	g.Reload()
+	g.WaitVisible(`form[data-form="mandate"]`)
+	if iban := g.Value(`[data-field="iban"]`); iban != "" {
+		t.Errorf("after a reload, the account is still %q", iban)
+	}
 }
 
 // TestReplaceAccountInBrowser replaces the account by another one, before a new code may be requested.
@@ -101,6 +112,9 @@ func TestReplaceAccountInBrowser(t *testing.T) {
 	g.WaitVisible(`form[data-form="mandate"]`)
 	if holder := g.Value(`[data-field="holder"]`); holder != "Grace Hopper" {
 		t.Errorf("the account holder is now %q", holder)
+	}
+	if iban := g.Value(`[data-field="iban"]`); iban != "" {
+		t.Errorf("the account to be replaced is still %q", iban)
 	}
 	g.giveAccount("DE89 3704 0044 0532 0130 00")
 	g.WaitVisible(`[data-error="sms_limited"]`)

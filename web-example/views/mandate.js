@@ -37,15 +37,16 @@ export function show() {
 
 /** @param {import("../contract").Registration} registration */
 function account(registration) {
+  const { account: known } = get();
   return h("div", {},
     h("div", { class: "step-head" }, backToCart(registration), heading(text.mandate.heading), h("p", { class: "lead" }, text.mandate.lead(registration.contact?.mobileEnding ?? ""))),
     changes(registration.cart),
-    h("form", { class: "person", novalidate: true, "data-form": "mandate", onsubmit: submit },
+    h("form", { class: "person", novalidate: true, "data-form": "mandate", onsubmit: submit, onchange: keep },
       get().problem?.code === "mobile_unreachable" && correction(registration, true),
       h("fieldset", { class: "group" }, h("legend", {}, text.mandate.account),
-        field("holder", FIELDS.holder, { autocomplete: "name", maxlength: 140, required: true, value: holderOf(registration), onchange: keepHolder }),
-        field("iban", FIELDS.iban, { autocomplete: "off", autocapitalize: "characters", spellcheck: "false", maxlength: 50, required: true, class: "account-number", onchange: readIBAN }),
-        field("bic", FIELDS.bic, { autocomplete: "off", autocapitalize: "characters", spellcheck: "false", maxlength: 11, class: "account-number" })),
+        field("holder", FIELDS.holder, { autocomplete: "name", maxlength: 140, required: true, value: holderOf(registration) }),
+        field("iban", FIELDS.iban, { autocomplete: "off", autocapitalize: "characters", spellcheck: "false", maxlength: 50, required: true, class: "account-number", value: known?.iban, onchange: readIBAN }),
+        field("bic", FIELDS.bic, { autocomplete: "off", autocapitalize: "characters", spellcheck: "false", maxlength: 11, class: "account-number", value: known?.bic })),
       debits(),
       h("div", { class: "actions" },
         debitConsent(registration),
@@ -65,10 +66,14 @@ function holderOf({ id }) {
   return given?.registration === id ? `${given.person.givenName} ${given.person.familyName}` : "";
 }
 
-/** @param {Event & { currentTarget: HTMLInputElement }} event */
-function keepHolder({ currentTarget: { value: name } }) {
+/**
+ * Keeps the account for the visitor who corrects the details first. It fills the form again until the mandate is signed.
+ * @param {Event & { currentTarget: HTMLFormElement }} event
+ */
+function keep({ currentTarget: form }) {
   const { registration } = get();
-  if (registration) set({ holder: { registration: registration.id, name } });
+  const value = (/** @type {string} */ name) => String(new FormData(form).get(name) ?? "");
+  if (registration) set({ holder: { registration: registration.id, name: value("holder") }, account: { iban: value("iban"), bic: value("bic") } });
 }
 
 /** What the account will be debited, and when, before the signature. It is folded, because the visitor has seen it before. */
