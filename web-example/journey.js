@@ -219,7 +219,7 @@ export async function loadCatalogue(clubId) {
   const whose = known ? identity?.token : undefined;
   const isShown = () => get().catalogue?.clubId === clubId && get().catalogue?.whose === whose && !get().catalogue?.only;
   if (isShown()) return;
-  set({ catalogue: { clubId, whose, products: [], complete: false }, category: undefined, schedules: {} });
+  set({ catalogue: { clubId, whose, products: [], complete: false }, category: place.category, schedules: {} });
   const isRead = await load(async () => {
     await readProducts(clubId, whose, (products, complete) => {
       if (isShown()) set({ catalogue: { clubId, whose, products, complete } });

@@ -5,7 +5,7 @@
  *
  *     /                                          choose a club
  *     /?invitation=…&club=11                     take the club's invitation, and choose an offer
- *     /?club=11                                  choose an offer
+ *     /?club=11                                  choose an offer; &category=counter: of that kind first
  *     /?club=11&offer=2                          see that offer, and choose when it starts or is debited
  *     /?club=11&offer=2&startDate=2026-12-01     enter personal details (and &debitDay=5, for direct debit)
  *     /?club=11&offer=3&debitDay=5               the same for an offer that needs no start; 0: the club chooses the day
@@ -29,6 +29,7 @@
  * @property {string} [offer]
  * @property {string} [startDate]
  * @property {string} [debitDay] of the month, if the offer is paid by direct debit; 0: the club chooses
+ * @property {string} [category] the displayed part of the catalogue
  * @property {string} [registration]
  * @property {string} [step]
  * @property {string} [field] the field to correct
@@ -42,7 +43,7 @@ import { set } from "./store.js";
 import { findOffer, soldHere, startDates } from "./terms.js";
 
 /** The address's parameter names for the parts of a place. */
-const NAMES = /** @type {const} */ (["club", "offer", "startDate", "debitDay", "registration", "step", "field", "invitation"]);
+const NAMES = /** @type {const} */ (["club", "offer", "startDate", "debitDay", "category", "registration", "step", "field", "invitation"]);
 
 /** @returns {Place} what the address names */
 export function here() {

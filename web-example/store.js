@@ -9,7 +9,7 @@
  * @property {import("./contract").ClubDetails} [details] of the current club; absent until they have been read, or if that fails
  * @property {Catalogue} [catalogue] of the current club
  * @property {Record<string, import("./contract").Schedule | null>} schedules by their parameters, see journey.js; null when it could not be read
- * @property {import("./contract").ProductType} [category] the displayed part of the catalogue; absent: the first
+ * @property {string} [category] the part of the catalogue that was displayed last, for addresses without one; absent: the first
  * @property {Record<string, string>} variants the displayed offer of a product, by the product's id; absent: the first
  * @property {import("./contract").Registration} [registration] as it was last read
  * @property {number} readings how often it was read since the visitor opened it; FRESH of journey.js once a payment's state is certain

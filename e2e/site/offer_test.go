@@ -62,6 +62,23 @@ func TestOffersOnAPhone(t *testing.T) {
 	}
 }
 
+// TestCategoryAfterAReload checks that a reload, and the way back from an offer, show the category that the visitor chose.
+func TestCategoryAfterAReload(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.goTo("/?club=11")
+	g.Click(`label:has([data-category="counter"])`)
+	g.Reload()
+	g.WaitVisible(`[data-category="counter"]:checked`)
+	g.Click(`[data-offer] [data-choose]`)
+	g.WaitVisible(`form[data-form="person"]`)
+	g.Click(`.back`)
+	g.WaitVisible(`[data-category="counter"]:checked`)
+	g.goTo("/?club=11&category=none-such")
+	g.WaitVisible(`[data-category="subscription"]:checked`)
+	g.WaitVisible(`[data-offer] [data-choose]`)
+}
+
 // TestConsentsOnTheLastPage checks that a new member can allow what the club may send, and that the
 // club has the consent.
 func TestConsentsOnTheLastPage(t *testing.T) {

@@ -67,8 +67,15 @@ const present = (products) =>
   /** @type {import("../contract").ProductType[]} */ (Object.keys(text.offer.category))
     .filter((type) => products.some((product) => product.type === type && product.offers.length));
 
-/** @param {Product[]} products */
-const chosen = (products) => get().category ?? present(products)[0];
+/**
+ * The kind of the displayed products: that of the address, also while the page that has it is still being read.
+ * @param {Product[]} products
+ */
+function chosen(products) {
+  const { place, category, catalogue } = get();
+  const [wanted, types] = [place.category ?? category, present(products)];
+  return wanted && !catalogue?.complete ? wanted : types.find((type) => type === wanted) ?? types[0];
+}
 
 /** @param {Product[]} products */
 function categories(products) {
@@ -86,6 +93,7 @@ function categories(products) {
           checked: type === chosen(products),
           onchange: () => {
             set({ category: type });
+            go({ ...get().place, category: type }, { replace: true });
             document.getElementById(`category-${type}`)?.closest("label")?.scrollIntoView({ block: "nearest", inline: "center" });
           },
         }),
