@@ -529,6 +529,9 @@ export default {
   /** For an entry without a text above. */
   entry: "Please check this entry.",
 
+  /** For `invalid_request`, if there is only one such entry. */
+  oneEntry: "One of your entries needs another look.",
+
   /** By the problem's code. A code without a text here gets `other`. */
   problems: {
     other: "Something went wrong on our side. Please try again in a moment.",

@@ -536,6 +536,7 @@ export default {
   },
 
   entry: "Vérifiez cette saisie.",
+  oneEntry: "Une de vos saisies est à revoir.",
 
   problems: {
     card_number_refused: "Ne saisissez jamais de numéro de carte ici. Vous saisirez les coordonnées de votre carte plus tard, auprès du prestataire de paiement.",

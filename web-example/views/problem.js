@@ -36,6 +36,7 @@ function wordsFor(problem) {
   if (begun(problem)) return text.invitationUsed;
   if (problem.code === "not_found" && club && !registration) return text.noClub;
   if (problem.code === "sms_limited" && (problem.retryAfter ?? 0) <= BETWEEN_CODES) return text.codeSoon;
+  if (problem.code === "invalid_request" && problem.errors.length === 1 && !linkOf(problem)) return text.oneEntry;
   return BY_CODE[linkOf(problem) ?? problem.code] ?? text.problems.other;
 }
 
