@@ -664,7 +664,7 @@ export default {
       unknown: () => "The club no longer has this consent",
       failed: () => "Not saved: the club’s system did not accept it. Save again",
     },
-    save: (/** @type {number} */ count) => (count === 0 ? "Nothing to save" : count === 1 ? "Save 1 change" : `Save ${count} changes`),
+    save: (/** @type {number} */ count) => (count === 0 ? "Save" : count === 1 ? "Save 1 change" : `Save ${count} changes`),
     saving: "Saving…",
     saved: "Your choice is saved.",
     partly: (/** @type {number} */ done, /** @type {number} */ failed) =>

@@ -667,7 +667,7 @@ export default {
       unknown: () => "Le club ne connaît plus ce consentement",
       failed: () => "Non enregistré : le système du club ne l’a pas accepté. Enregistrez à nouveau",
     },
-    save: (count) => (count === 0 ? "Rien à enregistrer" : count === 1 ? "Enregistrer 1 changement" : `Enregistrer ${count} changements`),
+    save: (count) => (count === 0 ? "Enregistrer" : count === 1 ? "Enregistrer 1 changement" : `Enregistrer ${count} changements`),
     saving: "Enregistrement…",
     saved: "Votre choix est enregistré.",
     partly: (done, failed) =>

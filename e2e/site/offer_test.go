@@ -87,7 +87,7 @@ func TestConsentsOnTheLastPage(t *testing.T) {
 	g.fillCart()
 	g.payByCard()
 	g.WaitVisible(`[data-consents-offer]`)
-	g.says("You’re in!", "Stay in touch", "News", "Nothing to save")
+	g.says("You’re in!", "Stay in touch", "News", "Save")
 	if n := g.Count(`[data-consents-offer] input:checked`); n != 0 {
 		t.Errorf("%d consents are ticked before the visitor has said anything", n)
 	}
