@@ -36,7 +36,7 @@ function welcome(registration) {
       heading(text.done.completed.heading),
       h("p", { class: "lead", "data-settled": payment?.method }, welcomeWords(registration))),
     memberCard(registration),
-    cartSchedules(get()).map(coming),
+    coming(cartSchedules(get())),
     h("div", { class: "panel" },
       payment?.method === "card" && h("p", { class: "receipt", "data-paid": payment.amount.amount },
         h("span", {}, text.done.completed.paid), price(payment.amount)),

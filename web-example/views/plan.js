@@ -67,15 +67,20 @@ export const failed = () => h("p", { class: "fine", "data-plan-failed": true }, 
 
 /**
  * The debits after today's payment; nothing if they are unknown.
- * @param {import("../journey.js").ScheduleRequest} request
+ * @param {import("../journey.js").ScheduleRequest[]} requests
  */
-export function coming(request) {
+export function coming(requests) {
+  const plans = requests.flatMap((request) => comingOf(request) ?? []);
+  return plans.length > 0 && h("section", { class: "panel", "aria-labelledby": "coming-heading" }, h("h2", { id: "coming-heading" }, text.plan.coming), plans);
+}
+
+/** @param {import("../journey.js").ScheduleRequest} request */
+function comingOf(request) {
   const schedule = get().schedules[scheduleKey(request)];
   const debited = schedule?.firstStatement.filter(({ kind }) => kind === "debit") ?? [];
   if (!schedule || !debited.length) return null;
   const name = findOffer(get().catalogue, request.offer)?.product.name;
-  return h("section", { class: "panel plan", "data-coming": schedule.offerId, "aria-label": `${text.plan.coming} – ${name}` },
-    h("h2", {}, text.plan.coming),
+  return h("div", { class: "plan", "data-coming": schedule.offerId },
     h("h3", {}, name),
     h("ol", { class: "lines" }, debited.map((one) => line(schedule, one))),
     h("p", { class: "plan-then" }, then({ ...schedule, total: undefined }, debited.length)),
