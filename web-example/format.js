@@ -43,6 +43,9 @@ export function moment(instant) {
   return format.format(new Date(instant));
 }
 
+/** @param {string} number in international form; a French one is grouped, others have no common way */
+export const phone = (number) => number.replace(/^\+33(\d)(\d\d)(\d\d)(\d\d)(\d\d)$/, "+33 $1 $2 $3 $4 $5").replaceAll(" ", "\u00a0");
+
 /** Today in the visitor's time zone, as YYYY-MM-DD. The club's own day is in its details. */
 export const today = () => inDays(0);
 

@@ -1,7 +1,7 @@
 // @ts-check
 /** How to reach a club, and the trader behind it. */
 import { h } from "../dom.js";
-import { weekDays } from "../format.js";
+import { phone, weekDays } from "../format.js";
 import { get } from "../store.js";
 import { text } from "../text.js";
 
@@ -27,10 +27,10 @@ export function contact(clubId) {
 export const addressLine = ({ street, postalCode, city }) => [street, [postalCode, city].filter(Boolean).join("\u00a0")].filter(Boolean).join(", ");
 
 /** @param {ClubDetails} club */
-const ways = ({ address, phone, email, url }) =>
+const ways = ({ address, phone: number, email, url }) =>
   h("ul", {},
     address && h("li", {}, addressLine(address)),
-    phone && h("li", {}, h("a", { href: `tel:${phone}` }, phone)),
+    number && h("li", {}, h("a", { href: `tel:${number}` }, phone(number))),
     email && h("li", {}, h("a", { href: `mailto:${email}` }, email)),
     url && h("li", {}, h("a", { href: url, target: "_blank", rel: "noopener" }, new URL(url).host, h("span", { class: "sr-only" }, ` ${text.legal.tab}`))));
 
