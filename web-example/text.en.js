@@ -24,13 +24,15 @@ export default {
 
   progress: {
     label: "Progress",
-    position: (/** @type {number} */ at, /** @type {number} */ of) => `Step ${at} of ${of}`,
+    /** Without `of` before the offer is chosen, which decides it. */
+    position: (/** @type {number} */ at, /** @type {number | undefined} */ of) => (of ? `Step ${at} of ${of}` : `Step ${at}`),
     club: "Club",
     offer: "Offer",
     person: "Your details",
     mandate: "Direct debit",
     cart: "Review",
     payment: "Payment",
+    confirmation: "Confirmation",
     finished: "done",
   },
 

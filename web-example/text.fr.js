@@ -37,13 +37,14 @@ export default {
 
   progress: {
     label: "Étapes de l’inscription",
-    position: (at, of) => `Étape ${at} sur ${of}`,
+    position: (at, of) => (of ? `Étape ${at} sur ${of}` : `Étape ${at}`),
     club: "Club",
     offer: "Offre",
     person: "Coordonnées",
     mandate: "Prélèvement",
     cart: "Récapitulatif",
     payment: "Paiement",
+    confirmation: "Confirmation",
     finished: "terminé",
   },
 

@@ -29,7 +29,8 @@ export function progress(step, state) {
   const at = finished ? steps.length : steps.findIndex((one) => one === counted);
   if (at < 0) return h("div");
   const nav = h("div", { class: "progress-content" });
-  const position = finished ? "" : `${text.progress.position(at + 1, steps.length)} · ${text.progress[steps[at]]}`;
+  const isCounted = state.registration || findOffer(state.catalogue, state.place.offer); // else the offer may add the direct debit
+  const position = finished ? "" : `${text.progress.position(at + 1, isCounted ? steps.length : undefined)} · ${nameOf(steps[at], state)}`;
   nav.append(h("p", { class: "progress-position", "aria-hidden": true }, position));
   nav.append(h("ol", {}, steps.map((one, index) => entry(one, index, at, state))));
   return nav;
@@ -44,10 +45,20 @@ export function progress(step, state) {
 function entry(step, index, at, state) {
   const isDone = index < at;
   const link = isDone && linkBack(step, state);
-  const name = [text.progress[step], isDone && h("span", { class: "sr-only" }, ` (${text.progress.finished})`)];
+  const name = [nameOf(step, state), isDone && h("span", { class: "sr-only" }, ` (${text.progress.finished})`)];
   return h("li", { class: isDone ? "is-done" : index === at ? "is-now" : "", "aria-current": index === at && "step" },
     h("span", { class: "progress-mark" }, isDone && icon("tick")),
     link ? h("a", { href: link }, ...name) : h("span", {}, ...name));
+}
+
+/**
+ * A step's name. The last one is no payment where there is nothing to pay today.
+ * @param {typeof ALL[number]} step
+ * @param {import("../store.js").State} state
+ */
+function nameOf(step, { place, registration, catalogue }) {
+  const due = registration ? registration.cart.items.length && registration.cart.dueNow : findOffer(catalogue, place.offer)?.offer.dueToday;
+  return step === "payment" && due && !due.amount ? text.progress.confirmation : text.progress[step];
 }
 
 /**
