@@ -51,8 +51,8 @@ func onHarness(replicas int, redis redisSetup, drive func(*run)) func(context.Co
 
 // injectUnderLoad injects rounds of faults while atOnce buyers register and pay. It ends early when the
 // test has failed or the time is over. After minRounds rounds it ends at once if a mutation is to be found,
-// otherwise, without a duration, when enough reports true.
-func (r *run) injectUnderLoad(atOnce, minRounds int, enough func(rounds int) bool, inject func(ctx context.Context, round int)) {
+// otherwise, without a duration, when enough faults have happened.
+func (r *run) injectUnderLoad(atOnce, minRounds int, inject func(ctx context.Context, round int)) {
 	load, stop := context.WithCancel(r.Context())
 	var buyers sync.WaitGroup
 	defer buyers.Wait()
@@ -72,14 +72,12 @@ func (r *run) injectUnderLoad(atOnce, minRounds int, enough func(rounds int) boo
 	ctx, cancel := r.options.Context(r.Context())
 	defer cancel()
 	for round := 0; ctx.Err() == nil && !r.Failed(); round++ {
-		if round >= minRounds && (r.options.StopAtViolation || r.options.Duration == 0 && enough(round)) {
+		if round >= minRounds && (r.options.StopAtViolation || r.options.Duration == 0 && r.record.EnoughFaults(r.options)) {
 			return
 		}
 		inject(ctx, round)
 	}
 }
-
-func (r *run) enoughFaults(int) bool { return r.record.EnoughFaults(r.options) }
 
 // nextJourney returns the next buyer's journey; nil when enough have come.
 func (r *run) nextJourney() *harness.Journey {

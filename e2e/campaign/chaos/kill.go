@@ -60,7 +60,7 @@ func killed(operation frontdesktest.Operation, phase frontdesktest.Phase) string
 }
 
 func kill(r *run) {
-	r.injectUnderLoad(killBuyers, 1, r.enoughFaults, r.killInEveryWay)
+	r.injectUnderLoad(killBuyers, 1, r.killInEveryWay)
 	r.settleAndCheck()
 }
 

@@ -60,7 +60,7 @@ func Overload() campaign.Campaign {
 func overload(r *run) {
 	leave := sync.OnceFunc(r.startCrowd())
 	defer leave() // even if a fault cannot be injected
-	r.injectUnderLoad(overloadBuyers, 1, r.enoughFaults, r.troubleClub)
+	r.injectUnderLoad(overloadBuyers, 1, r.troubleClub)
 	leave()
 	frontdesktest.Must(r, r.Upstreams.Sim.SetFaults(nil))
 	r.checkResponses()
