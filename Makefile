@@ -62,8 +62,8 @@ generate: tools # from openapi.yaml: the contract in Go and as JSON, and the typ
 campaign: tools
 	mkdir -p artefacts
 	go build -o artefacts/campaigns ./e2e/campaign/run
-	artefacts/campaigns all --out artefacts/campaigns.json; found=$$?; \
-	artefacts/campaigns document artefacts/campaigns.json > docs/explanation/reliability.md && exit $$found
+	artefacts/campaigns all --out artefacts/campaigns.yaml; found=$$?; \
+	artefacts/campaigns document artefacts/campaigns.yaml > docs/explanation/reliability.md && exit $$found
 
 bench: tools
 	@mkdir -p artefacts

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"frontdesk/e2e/frontdesktest"
 )
 
@@ -141,12 +143,12 @@ func (c Campaign) runCommand(ctx context.Context, o Options) (report *Report, er
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, command, c.Name, "--json", "--until-violation",
+	cmd := exec.CommandContext(ctx, command, c.Name, "--until-violation",
 		"--seed", strconv.FormatUint(o.Seed, 10), "--count", strconv.Itoa(o.Count), "--for", o.Duration.String())
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
-	if jsonErr := json.Unmarshal(out, &report); jsonErr != nil { // the exit code says that there is a violation
-		return nil, fmt.Errorf("the command with the mutation %s gave no report: %w, %w", o.Mutation, jsonErr, err)
+	if yamlErr := yaml.Unmarshal(out, &report); yamlErr != nil || report == nil { // the exit code says that there is a violation
+		return nil, fmt.Errorf("the command with the mutation %s gave no report: %w", o.Mutation, errors.Join(yamlErr, err))
 	}
 	return report, nil
 }

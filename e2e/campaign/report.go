@@ -2,7 +2,6 @@ package campaign
 
 import (
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,32 +10,33 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"text/tabwriter"
 	"text/template"
 	"time"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Report is the result of a run.
 type Report struct {
-	Campaign       string         `json:"campaign"`
-	Seed           uint64         `json:"seed"`
-	Mutation       string         `json:"mutation,omitempty"` // of the build; empty: none
-	Journeys       int            `json:"journeys"`           // journeys driven to their end
-	Faults         map[string]int `json:"faults"`             // faults that happened, by kind
-	States         map[string]int `json:"states"`             // states in which the journeys ended
-	Violations     []Violation    `json:"violations,omitempty"`
-	ViolationCount int            `json:"violationCount"`   // all violations, including those not kept above
-	Duration       time.Duration  `json:"duration"`         // nanoseconds
-	Buyers         map[string]int `json:"buyers,omitempty"` // buyers who met something else, by what it was
+	Campaign       string
+	Seed           uint64
+	Mutation       string         `yaml:",omitempty"` // of the build; empty: none
+	Journeys       int            // journeys driven to their end
+	Faults         map[string]int // faults that happened, by kind
+	States         map[string]int // states in which the journeys ended
+	Violations     []Violation    `yaml:",omitempty"`
+	ViolationCount int            // all violations, including those not kept above
+	Duration       time.Duration
+	Buyers         map[string]int `yaml:",omitempty"` // buyers who met something else, by what it was
 }
 
 // Violation is an invariant that was broken, and enough to see it again.
 type Violation struct {
-	Invariant    string   `json:"invariant"` // one of invariants.go
-	Detail       string   `json:"detail"`
-	Seed         uint64   `json:"seed"`         // of the journey, where it has its own; else of the run
-	Registration string   `json:"registration"` // the registration
-	Trace        []string `json:"trace"`
+	Invariant    string // one of invariants.go
+	Detail       string
+	Seed         uint64 // of the journey, where it has its own; else of the run
+	Registration string // the registration
+	Trace        []string
 }
 
 // PerSecond is how many journeys were driven in a second.
@@ -69,25 +69,13 @@ func (r *Report) Err(c Campaign, o Options) error {
 	return errors.Join(errs...)
 }
 
-// Print writes the report as a table.
-func (r *Report) Print(w io.Writer) {
-	fmt.Fprintf(w, "%s: %d journeys in %s (%.0f/s), seed %d, violations: %d\n", r.Campaign, r.Journeys, r.Duration.Round(time.Millisecond), r.PerSecond(), r.Seed, r.ViolationCount)
-	if r.Mutation != "" {
-		fmt.Fprintf(w, "built with the mutation %s\n", r.Mutation)
+// String is the report as YAML, for people and for the process that started this one.
+func (r *Report) String() string {
+	text, err := yaml.Marshal(r)
+	if err != nil {
+		panic(err) // plain data can always be written
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, part := range []struct {
-		title  string
-		counts map[string]int
-	}{{"fault", r.Faults}, {"ended as", r.States}, {"buyers who", r.Buyers}} {
-		for _, name := range slices.Sorted(maps.Keys(part.counts)) {
-			fmt.Fprintf(table, "  %s\t%s\t%d\n", part.title, name, part.counts[name])
-		}
-	}
-	table.Flush()
-	for _, v := range r.Violations {
-		fmt.Fprintf(w, "VIOLATION %s: %s\n  seed %d, registration %s\n    %s\n", v.Invariant, v.Detail, v.Seed, v.Registration, strings.Join(v.Trace, "\n    "))
-	}
+	return string(text)
 }
 
 // Recorder collects a report from many goroutines.
@@ -166,33 +154,33 @@ func (r *Recorder) Report() *Report {
 
 // Results are all reports of one occasion, the record.
 type Results struct {
-	At       time.Time     `json:"at"`
-	Version  string        `json:"version"` // of the tree, as git names it
-	Machine  string        `json:"machine"`
-	Duration time.Duration `json:"duration"` // nanoseconds, of all campaigns
-	Reports  []Result      `json:"reports"`
+	At       time.Time
+	Version  string // of the tree, as git names it
+	Machine  string
+	Duration time.Duration // of all campaigns
+	Reports  []Result
 }
 
 // Result is one campaign with the mutations that it was tried on.
 type Result struct {
-	Report      *Report   `json:"report"`
-	Killed      []*Report `json:"killed"`
-	Description string    `json:"description"`
-	Failed      string    `json:"failed,omitempty"` // why it does not count, or what it found
+	Report      *Report
+	Killed      []*Report
+	Description string
+	Failed      string `yaml:",omitempty"` // why it does not count, or what it found
 }
 
 // ReadResults reads a file that Write wrote.
 func ReadResults(file string) (results Results, err error) {
 	text, err := os.ReadFile(file)
 	if err == nil {
-		err = json.Unmarshal(text, &results)
+		err = yaml.Unmarshal(text, &results)
 	}
 	return results, err
 }
 
 // Write writes the record into a file.
 func (r Results) Write(file string) error {
-	text, err := json.MarshalIndent(r, "", "  ")
+	text, err := yaml.Marshal(r)
 	return errors.Join(err, os.WriteFile(file, text, 0o644))
 }
 

@@ -24,7 +24,7 @@ func runShort(t *testing.T, c campaign.Campaign, o campaign.Options) *campaign.R
 	if err != nil {
 		t.Fatal(err)
 	}
-	report.Print(t.Output())
+	t.Log(report)
 	if err := report.Err(c, o); err != nil {
 		t.Error(err)
 	}

@@ -2,8 +2,8 @@
 //
 //	go run ./e2e/campaign/run simulation --seed 7 --for 1m
 //	go run ./e2e/campaign/run simulation --mutation retry-unknown
-//	go run ./e2e/campaign/run all --out results.json
-//	go run ./e2e/campaign/run document results.json > docs/explanation/reliability.md
+//	go run ./e2e/campaign/run all --out results.yaml
+//	go run ./e2e/campaign/run document results.yaml > docs/explanation/reliability.md
 //
 // It exits with 1 when a campaign found a violation, when its faults did not happen, or when a
 // mutation was not found. What each campaign does is in its own package.
@@ -11,7 +11,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -52,7 +51,7 @@ func newCommand() *cobra.Command {
 	var seed uint64
 	all := &cobra.Command{Use: "all", Short: "run every campaign in its long form, and try it on its mutations", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runAll(cmd.Context(), out, seed) }}
-	all.Flags().StringVar(&out, "out", "results.json", "where the record goes")
+	all.Flags().StringVar(&out, "out", "results.yaml", "where the record goes")
 	all.Flags().Uint64Var(&seed, "seed", 1, "decides everything that the campaigns decide")
 	root.AddCommand(all,
 		&cobra.Command{Use: "list", Short: "list the campaigns and the mutations", Args: cobra.NoArgs, Run: list},
@@ -65,7 +64,7 @@ func newCommand() *cobra.Command {
 
 func newCampaignCommand(c campaign.Campaign) *cobra.Command {
 	var o campaign.Options
-	var long, asJSON bool
+	var long bool
 	cmd := &cobra.Command{Use: c.Name, Short: "run this campaign alone; list says what it does", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 		if long {
 			c.Long.Seed, c.Long.Mutation = o.Seed, o.Mutation
@@ -75,13 +74,9 @@ func newCampaignCommand(c campaign.Campaign) *cobra.Command {
 		}
 		o.Log = progress
 		report, err := runOne(cmd.Context(), c, o)
-		switch {
-		case report == nil:
-			return err
-		case asJSON:
-			return errors.Join(json.NewEncoder(os.Stdout).Encode(report), err)
+		if report != nil {
+			fmt.Print(report)
 		}
-		report.Print(os.Stdout)
 		return err
 	}}
 	f := cmd.Flags()
@@ -92,7 +87,6 @@ func newCampaignCommand(c campaign.Campaign) *cobra.Command {
 	f.BoolVar(&long, "long", false, "the form for the record")
 	f.StringVar(&o.Mutation, "mutation", "", "build this mutation in, and expect a violation")
 	f.BoolVar(&o.StopAtViolation, "until-violation", false, "stop at the first violation")
-	f.BoolVar(&asJSON, "json", false, "print the report as JSON")
 	return cmd
 }
 
@@ -144,7 +138,7 @@ func runLong(ctx context.Context, c campaign.Campaign, seed uint64) (campaign.Re
 	o := c.Long
 	o.Seed, o.Log = seed, progress
 	report, err := c.Run(ctx, o)
-	report.Print(os.Stdout)
+	fmt.Print(report)
 	failures := []error{err, report.Err(c, o)}
 	if err := errors.Join(failures...); err != nil {
 		progress("campaign %s: %v", c.Name, err) // the mutations take long

@@ -19,7 +19,7 @@ func TestJourneys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report.Print(t.Output())
+	t.Log(report)
 	if err := report.Err(c, o); err != nil {
 		t.Error(err)
 	}
