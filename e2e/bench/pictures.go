@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	_ "embed"
+	"embed"
 	"fmt"
-	"html"
 	"math"
 	"slices"
 	"strings"
+	"text/template"
 	"time"
 
 	spans "go.opentelemetry.io/proto/otlp/trace/v1"
@@ -17,6 +17,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
+// draw prints a picture of something that it measures.
 func draw(ctx context.Context, pinned bool, picture func(*harness) string) error {
 	h, err := newHarness(ctx, pinned)
 	if err != nil {
@@ -24,16 +25,24 @@ func draw(ctx context.Context, pinned bool, picture func(*harness) string) error
 	}
 	defer h.close()
 	drawn := ""
-	if _, err := h.measure(func(h *harness) []row { drawn = picture(h); return nil }); err != nil {
-		return err
-	}
+	_, err = h.measure(func(h *harness) []row { drawn = picture(h); return nil })
 	fmt.Print(drawn)
-	return nil
+	return err
 }
 
-func svg(height int, title, content string) string {
-	return fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"title\">\n<title id=\"title\">%s</title>\n<style>\n%s</style>\n%s</svg>\n",
-		pictureWidth, height, title, pictureStyle, content)
+// The pictures' templates, and their style, which suits a light page and a dark one.
+//
+//go:embed trace.svg.tmpl crowd.svg.tmpl pictures.css
+var pictureFiles embed.FS
+
+// svg executes a template of a picture. The functions say where in the picture things are.
+func svg(name string, places template.FuncMap, measured any) string {
+	pictures := template.Must(template.New(name).Funcs(places).ParseFS(pictureFiles, name, "pictures.css"))
+	var out strings.Builder
+	if err := pictures.Execute(&out, measured); err != nil {
+		panic(err) // a mistake in the template
+	}
+	return out.String()
 }
 
 // drawTrace walks one card journey, with every upstream call as long as upstreamTime, and
@@ -55,47 +64,38 @@ func drawTrace(h *harness) string {
 	return drawSpans(found)
 }
 
-// The measures of the picture, in its units.
-const (
-	pictureWidth, nameWidth = 960, 330
-	lineHeight, topMargin   = 20, 64
-	rulerEvery              = 100 // milliseconds between two lines of the ruler
-)
-
-// pictureStyle suits a light page and a dark one.
-//
-//go:embed pictures.css
-var pictureStyle string
-
+// drawSpans draws spans, the earliest first.
 func drawSpans(found []*spans.Span) string {
-	begin, end := found[0].StartTimeUnixNano, found[0].EndTimeUnixNano
-	for _, s := range found {
-		end = max(end, s.EndTimeUnixNano)
-	}
+	const left, width = 330, 560 // of the bars, in units of the picture
+	begin, total := found[0].StartTimeUnixNano, 0.0
 	ms := func(at uint64) float64 { return float64(at-begin) / 1e6 }
-	x := func(at uint64) float64 { return nameWidth + ms(at)/ms(end)*(pictureWidth-nameWidth-60) }
-	var out strings.Builder
-	height := topMargin + lineHeight*len(found) + 12
-	for i, c := range classes {
-		left := 8 + i*235
-		fmt.Fprintf(&out, "<rect class=\"%s\" x=\"%d\" y=\"10\" width=\"12\" height=\"12\" rx=\"2\"/><text x=\"%d\" y=\"20\">%s</text>\n", c.class, left, left+18, c.means)
+	for _, s := range found {
+		total = max(total, ms(s.EndTimeUnixNano))
 	}
-	for at := 0; float64(at) <= ms(end); at += rulerEvery {
-		left := x(begin + uint64(at)*1e6)
-		fmt.Fprintf(&out, "<path class=\"ruler\" d=\"M%.1f %dV%d\"/><text class=\"small\" x=\"%.1f\" y=\"%d\">%d ms</text>\n", left, topMargin-8, height-8, left+3, topMargin-12, at)
+	var ruler []float64
+	for at := 0.0; at <= total; at += 100 {
+		ruler = append(ruler, at)
 	}
-	for i, s := range nest(found, nil, 0, nil) {
-		top, left, right := topMargin+lineHeight*i, x(s.StartTimeUnixNano), x(s.EndTimeUnixNano)
-		fmt.Fprintf(&out, "<text x=\"%d\" y=\"%d\">%s</text>", 8+14*s.depth, top+14, html.EscapeString(s.Name))
-		fmt.Fprintf(&out, "<rect class=\"%s\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" rx=\"2\"/>", classOf(s.Name), left, top+4, max(1, right-left), lineHeight-8)
-		fmt.Fprintf(&out, "<text class=\"small\" x=\"%.1f\" y=\"%d\">%.0f</text>\n", right+4, top+14, float64(s.EndTimeUnixNano-s.StartTimeUnixNano)/1e6)
+	places := template.FuncMap{
+		"ms":     ms,
+		"x":      func(ms float64) string { return fmt.Sprintf("%.1f", left+ms/total*width) },
+		"y":      func(line int) int { return 20 * line },
+		"indent": func(depth int) int { return 8 + 14*depth },
 	}
-	return svg(height, fmt.Sprintf("One card journey: %.0f ms of spans, every upstream call %d ms", ms(end), upstreamTime.Milliseconds()), out.String())
+	return svg("trace.svg.tmpl", places, map[string]any{
+		"Height": 76 + 20*len(found), "Total": total, "CallTime": upstreamTime.Milliseconds(), "Ruler": ruler, "Spans": nest(found, nil, 0, nil),
+	})
 }
 
+// nestedSpan is a span below its parent.
 type nestedSpan struct {
 	*spans.Span
-	depth int
+	Depth int
+}
+
+// Milliseconds is how long it took.
+func (s nestedSpan) Milliseconds() float64 {
+	return float64(s.EndTimeUnixNano-s.StartTimeUnixNano) / 1e6
 }
 
 // nest appends the children of a parent, each followed by its own children. A span whose
@@ -110,76 +110,44 @@ func nest(found []*spans.Span, parent []byte, depth int, into []nestedSpan) []ne
 	return into
 }
 
-// classes are the colours, by the prefix of a span's name. The first one is the default.
-var classes = []struct{ prefix, class, means string }{
-	{"", "request", "a request to the gateway"},
-	{"club ", "club", "a call to the club system"},
-	{"cards ", "cards", "a call to the card processor"},
-	{"job ", "own", "a job that a webhook triggers"},
+// phase is a part of the picture of crowds in which visitors arrive at one rate.
+type phase struct {
+	Name  string
+	Start int     // in seconds
+	times float64 // multiple of the capacity
+	plan
 }
-
-func classOf(name string) string {
-	for _, c := range slices.Backward(classes) {
-		if strings.HasPrefix(name, c.prefix) {
-			return c.class
-		}
-	}
-	return ""
-}
-
-// The measures of the picture of crowds, in its units.
-const (
-	crowdHeight, crowdLeft, crowdTop, crowdBottom = 380, 60, 60, 30
-	leastPerSecond                                = 10.0 // at the bottom; the scale is logarithmic
-)
 
 // drawCrowd draws how many visitors ask to start and how many journeys are completed, before, during and after
 // two crowds.
 func drawCrowd(h *harness) string {
 	capacity, v := h.mostJourneys(), h.visitors()
-	phases := []struct {
-		name  string
-		times float64 // multiple of the capacity
-		plan
-	}{
-		{"before", 0.8, plan{counted: 15}}, {"three times the capacity", 3, plan{counted: 30, stay: 20}}, {"after", 0.8, plan{counted: 20}},
-		{"ten times the capacity", 10, plan{counted: 30, stay: 20}}, {"after", 0.8, plan{counted: 20}},
+	phases := []phase{
+		{Name: "before", times: 0.8, plan: plan{counted: 15}},
+		{Name: "three times the capacity", times: 3, plan: plan{counted: 30, stay: 20}},
+		{Name: "after", times: 0.8, plan: plan{counted: 20}},
+		{Name: "ten times the capacity", times: 10, plan: plan{counted: 30, stay: 20}},
+		{Name: "after", times: 0.8, plan: plan{counted: 20}},
 	}
 	var asked, completed series
-	for _, p := range phases {
+	for i, p := range phases {
+		phases[i].Start = len(asked)
 		b := v.send(p.times*capacity, p.plan)
 		asked, completed = append(asked, b.asked...), append(completed, b.completed...)
 	}
-	var out strings.Builder
-	most, from := max(capacity, slices.Max(asked)), 0
-	x := func(second float64) float64 {
-		return crowdLeft + second/float64(len(asked))*(pictureWidth-crowdLeft-20)
+	const left, width, top, bottom = 60.0, 880.0, 60.0, 350.0 // in units of the picture
+	const leastPerSecond = 10.0                               // at the bottom; the scale is logarithmic
+	most := max(capacity, slices.Max(asked))
+	places := template.FuncMap{
+		"x": func(second int) string { return fmt.Sprintf("%.1f", left+width*float64(second)/float64(len(asked))) },
+		"y": func(perSecond float64) string {
+			share := math.Log(max(perSecond, leastPerSecond)/leastPerSecond) / math.Log(most/leastPerSecond)
+			return fmt.Sprintf("%.1f", bottom-share*(bottom-top))
+		},
 	}
-	y := func(perSecond float64) float64 {
-		share := math.Log(max(perSecond, leastPerSecond)/leastPerSecond) / math.Log(most/leastPerSecond)
-		return crowdHeight - crowdBottom - share*(crowdHeight-crowdBottom-crowdTop)
-	}
-	for _, perSecond := range []float64{10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000} {
-		if perSecond <= most {
-			fmt.Fprintf(&out, "<path class=\"ruler\" d=\"M%d %.1fH%d\"/><text class=\"small\" x=\"8\" y=\"%.1f\">%.0f/s</text>\n", crowdLeft, y(perSecond), pictureWidth-20, y(perSecond)+4, perSecond)
-		}
-	}
-	for _, p := range phases {
-		left := x(float64(from))
-		fmt.Fprintf(&out, "<path class=\"ruler\" d=\"M%.1f %dV%d\"/><text class=\"small\" x=\"%.1f\" y=\"%d\">%s</text>\n", left, crowdTop-14, crowdHeight-crowdBottom, left+4, crowdTop-18, p.name)
-		from += p.counted
-	}
-	for second := 0; second < len(asked); second += 10 {
-		fmt.Fprintf(&out, "<text class=\"small\" x=\"%.1f\" y=\"%d\">%d s</text>\n", x(float64(second)), crowdHeight-10, second)
-	}
-	line := func(class string, left int, means string, of series) {
-		fmt.Fprintf(&out, "<rect class=\"%s\" x=\"%d\" y=\"10\" width=\"12\" height=\"3\"/><text x=\"%d\" y=\"17\">%s</text>\n<polyline class=\"%s\" points=\"", class, left, left+18, means, class)
-		for second, n := range of {
-			fmt.Fprintf(&out, "%.1f,%.1f ", x(float64(second)+0.5), y(n))
-		}
-		out.WriteString("\"/>\n")
-	}
-	line("offered", 8, "requests to start in a second", asked)
-	line("completed", 243, "journeys completed in a second", completed)
-	return svg(crowdHeight, fmt.Sprintf("Requests to start a second, and journeys completed a second, with a capacity of %.0f a second", capacity), out.String())
+	return svg("crowd.svg.tmpl", places, map[string]any{
+		"Capacity": capacity, "Most": most, "Phases": phases, "Asked": asked, "Completed": completed,
+		"Rates":   []float64{10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000},
+		"Seconds": []int{0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110},
+	})
 }
