@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -132,23 +131,23 @@ func measureStreams(h *harness) []row {
 
 // openStream opens a stream, reads until its first event, and keeps it open until the measurement ends.
 func (h *harness) openStream(gateway string, at target, caller int) {
-	host := strings.TrimPrefix(gateway, "http://")
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(h.Context(), "tcp", host)
+	request, err := http.NewRequestWithContext(h.Context(), http.MethodGet, gateway+at.path+"/events", nil)
 	h.must(err)
-	h.Cleanup(func() { conn.Close() })
-	fmt.Fprintf(conn, "GET %s/events HTTP/1.1\r\nHost: %s\r\nAuthorization: %s\r\nX-Forwarded-For: %s\r\n\r\n",
-		at.path, host, at.header.Get("Authorization"), callerAddress(1<<16+caller))
-	conn.SetReadDeadline(time.Now().Add(30 * time.Second))
-	lines := bufio.NewReader(conn)
-	for first := true; ; first = false {
-		line, err := lines.ReadString('\n')
-		h.must(err)
-		if first && !strings.HasPrefix(line, "HTTP/1.1 200 ") {
-			h.Fatalf("a stream was answered with %s", line)
-		}
-		if strings.HasPrefix(line, "data: ") {
+	request.Header = at.header.Clone()
+	request.Header.Set("X-Forwarded-For", callerAddress(1<<16+caller))
+	response, err := client.Do(request)
+	h.must(err)
+	h.Cleanup(func() { response.Body.Close() })
+	if response.StatusCode != http.StatusOK {
+		h.Fatalf("a stream was answered with %s", response.Status)
+	}
+	tooLate := time.AfterFunc(30*time.Second, func() { response.Body.Close() })
+	defer tooLate.Stop()
+	lines := bufio.NewScanner(response.Body)
+	for lines.Scan() {
+		if strings.HasPrefix(lines.Text(), "data: ") {
 			return
 		}
 	}
+	h.Fatalf("a stream ended before its first event: %v", lines.Err())
 }

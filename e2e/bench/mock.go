@@ -30,7 +30,7 @@ func measureMock(h *harness) []row {
 	at := h.freeAddress()
 	mock := h.startServer(at, frontdesktest.GatewayReady, mockEnvironment(at), h.binary)
 	_, page := h.fetch(mock.URL+catalogue, nil)
-	bare := h.reference("bytes", h.file("mock-page.json", page))
+	bare := h.bareServer(page)
 	sides := h.compare(load{url: mock.URL + catalogue, process: mock}, load{url: bare.URL + catalogue, process: bare})
 	work := fmt.Sprintf("Catalogue in mock mode with developer tools, warm, %.0f KB", float64(len(page))/1000)
 	return []row{compared(work, sides[0], "bare net/http", sides[1], threshold{atLeast: 0.5})}

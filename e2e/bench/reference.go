@@ -9,14 +9,12 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"strconv"
 	"time"
 )
 
 // references are the servers to compare with, built from the standard library and Echo alone. Each
 // takes the argument of its measurement: a file or a URL.
 var references = map[string]func(arg string) (http.Handler, error){
-	"bytes":       bareBytes,
 	"replay":      bareReplay,
 	"echo-encode": bareEncoder,
 	"echo-merge":  bareMerger,
@@ -40,20 +38,6 @@ func serveReference(ctx context.Context, args []string) error {
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
 	context.AfterFunc(ctx, func() { server.Close() })
 	return server.Serve(listener)
-}
-
-func bareBytes(file string) (http.Handler, error) {
-	body, err := os.ReadFile(file)
-	length := strconv.Itoa(len(body))
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("If-None-Match") != "" {
-			w.WriteHeader(http.StatusNotModified)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Content-Length", length)
-		w.Write(body)
-	}), err
 }
 
 // bareReplay writes a recorded response, with all its headers.

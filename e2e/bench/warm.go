@@ -27,9 +27,6 @@ func measureWarm(h *harness) []row {
 	// A public https address, as in live mode, adds a header.
 	g := h.gateway(h.verboseUpstreams(), frontdesktest.NewDurableRedis(h), "FRONTDESK_PUBLIC_URL=https://signup.example")
 	page := h.record(g.URL + catalogue)
-	text, err := json.Marshal(page)
-	h.must(err)
-	bodyFile, recording := h.file("page.json", page.Body), h.file("recording.json", text)
 	var of struct{ Items []struct{} }
 	h.must(json.Unmarshal(page.Body, &of))
 	size := fmt.Sprintf(", %d products, %.0f KB", len(of.Items), float64(len(page.Body))/1000)
@@ -41,8 +38,7 @@ func measureWarm(h *harness) []row {
 		l.header, l.status = http.Header{"If-None-Match": {page.Header.Get("ETag")}}, http.StatusNotModified
 		return l
 	}
-	gateway, bare := whole(g), whole(h.reference("bytes", bodyFile))
-	replay := whole(h.reference("replay", recording))
+	gateway, bare, replay := whole(g), whole(h.bareServer(page.Body)), whole(h.replay(page))
 	loads := []load{gateway, bare, replay, unchanged(gateway), unchanged(bare), unchanged(replay)}
 	if p := h.nginx(g.URL); p != nil {
 		loads = append(loads, whole(p))
@@ -69,6 +65,19 @@ type recordedResponse struct {
 	Header      http.Header
 	NotModified http.Header // of the 304 to a caller that sends its ETag
 	Body        []byte
+}
+
+// replay runs a server that writes a recorded response.
+func (h *harness) replay(recorded recordedResponse) *frontdesktest.Process {
+	text, err := json.Marshal(recorded)
+	h.must(err)
+	return h.reference("replay", h.file("recording.json", text))
+}
+
+// bareServer runs a server that writes JSON with no other headers than that takes.
+func (h *harness) bareServer(body []byte) *frontdesktest.Process {
+	header := http.Header{"Content-Type": {"application/json"}, "Content-Length": {strconv.Itoa(len(body))}}
+	return h.replay(recordedResponse{Header: header, Body: body})
 }
 
 // record records the response of an address, and its 304.
