@@ -139,10 +139,10 @@ const maxDelay = 3 * time.Second
 type webhookFaults struct {
 	*run
 	server *httptest.Server
+	held   chan *delivery // one that waits to be overtaken
 
 	mu         sync.Mutex
 	rng        *rand.Rand
-	held       *delivery // waits to be overtaken
 	deliveries sync.WaitGroup
 	ctx        context.Context
 	stop       context.CancelFunc
@@ -155,7 +155,7 @@ type delivery struct {
 }
 
 func startWebhookFaults(r *run) *webhookFaults {
-	f := &webhookFaults{run: r, rng: rand.New(rand.NewPCG(r.options.Seed, 4))}
+	f := &webhookFaults{run: r, held: make(chan *delivery, 1), rng: rand.New(rand.NewPCG(r.options.Seed, 4))}
 	f.ctx, f.stop = context.WithCancel(context.Background())
 	f.server = httptest.NewServer(http.HandlerFunc(f.accept))
 	return f
@@ -226,21 +226,15 @@ func (f *webhookFaults) deliver(kind string, d *delivery, limit time.Duration) {
 
 // reorder holds a delivery back until the next one has been posted.
 func (f *webhookFaults) reorder(d *delivery) {
-	f.mu.Lock()
-	first := f.held
-	f.held = d
-	if first != nil {
-		f.held = nil
+	select {
+	case f.held <- d:
+	case first := <-f.held:
+		f.deliveries.Go(func() {
+			f.post(d)
+			f.post(first)
+			f.record.AddFault(reordered)
+		})
 	}
-	f.mu.Unlock()
-	if first == nil {
-		return
-	}
-	f.deliveries.Go(func() {
-		f.post(d)
-		f.post(first)
-		f.record.AddFault(reordered)
-	})
 }
 
 // attack derives false deliveries from a true one. None of them may be accepted.

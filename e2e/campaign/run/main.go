@@ -22,6 +22,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/procfs"
 	"github.com/spf13/cobra"
 	lua "github.com/yuin/gopher-lua"
 
@@ -161,14 +162,12 @@ func runLong(ctx context.Context, c campaign.Campaign, seed uint64) (campaign.Re
 
 func machine() string {
 	text := fmt.Sprintf("%d cores, %s/%s, %s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
-	about, err := os.ReadFile("/proc/cpuinfo")
+	proc, err := procfs.NewDefaultFS()
 	if err != nil {
 		return text // another system
 	}
-	for line := range strings.Lines(string(about)) {
-		if name, ok := strings.CutPrefix(line, "model name"); ok {
-			return strings.TrimSpace(strings.TrimLeft(name, "\t :")) + ", " + text
-		}
+	if cores, err := proc.CPUInfo(); err == nil && len(cores) > 0 {
+		text = cores[0].ModelName + ", " + text
 	}
 	return text
 }
