@@ -9,8 +9,9 @@ package campaign
 
 import (
 	"context"
-	"os"
 	"time"
+
+	"frontdesk/e2e/frontdesktest"
 )
 
 // Campaign is one kind of long test.
@@ -44,22 +45,19 @@ type Options struct {
 
 // Run runs the campaign, and returns its report, even with an error.
 func (c Campaign) Run(ctx context.Context, o Options) (*Report, error) {
+	scope := frontdesktest.NewScope(ctx)
+	defer scope.End()
 	record := NewRecorder(c.Name, o)
-	if o.Count == 0 {
-		o.Count = c.Short.Count
-	}
-	if o.Gateway == "" && !c.InProcess {
-		dir, err := os.MkdirTemp("", "frontdesk-campaign")
-		if err != nil {
-			return record.Report(), err
+	err := scope.Run(func() {
+		if o.Count == 0 {
+			o.Count = c.Short.Count
 		}
-		defer os.RemoveAll(dir)
-		if o.Gateway, err = build(ctx, dir, "frontdesk", o.Mutation); err != nil {
-			return record.Report(), err
+		if o.Gateway == "" && !c.InProcess {
+			o.Gateway = build(scope, "frontdesk", o.Mutation)
+			record = NewRecorder(c.Name, o) // the build is not part of the campaign
 		}
-		record = NewRecorder(c.Name, o) // the build is not part of the campaign
-	}
-	err := c.Drive(ctx, o, record)
+		frontdesktest.Must(scope, c.Drive(ctx, o, record))
+	})
 	return record.Report(), err
 }
 

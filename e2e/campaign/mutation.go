@@ -81,28 +81,18 @@ func (m Mutation) WriteOverlay(dir string) (string, error) {
 	return path, errors.Join(err, os.WriteFile(path, list, 0o600))
 }
 
-// build compiles a package into a folder, with a mutation unless its name is empty. The race detector is
+// build compiles a package until the scope ends, with a mutation unless its name is empty. The race detector is
 // left out, because it costs a campaign most of its speed.
-func build(ctx context.Context, dir, pkg, mutation string) (string, error) {
-	path := filepath.Join(dir, filepath.Base(pkg))
-	args := []string{"build", "-o", path}
+func build(scope *frontdesktest.Scope, pkg, mutation string) (path string) {
+	var flags []string
 	if mutation != "" {
 		m, err := MutationNamed(mutation)
-		if err != nil {
-			return "", err
-		}
-		list, err := m.WriteOverlay(dir)
-		if err != nil {
-			return "", err
-		}
-		args = append(args, "-overlay", list)
+		frontdesktest.Must(scope, err)
+		list, err := m.WriteOverlay(scope.TempDir())
+		frontdesktest.Must(scope, err)
+		flags = []string{"-overlay", list}
 	}
-	cmd := exec.CommandContext(ctx, "go", append(args, pkg)...)
-	cmd.Dir = frontdesktest.Root()
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%s with the mutation %q does not build: %w\n%s", pkg, mutation, err, out)
-	}
-	return path, nil
+	return frontdesktest.Build(scope, pkg, flags...)
 }
 
 // KillTimeout is how long a campaign may take to find a mutation. A campaign that needs longer would
@@ -134,13 +124,10 @@ func Kill(ctx context.Context, c Campaign, o Options) (*Report, error) {
 
 // runCommand builds the campaigns' command with the mutation in the code that it runs, and runs it.
 func (c Campaign) runCommand(ctx context.Context, o Options) (report *Report, err error) {
-	dir, err := os.MkdirTemp("", "frontdesk-campaign")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	command, err := build(ctx, dir, "frontdesk/e2e/campaign/run", o.Mutation)
-	if err != nil {
+	scope := frontdesktest.NewScope(ctx)
+	defer scope.End()
+	command := ""
+	if err := scope.Run(func() { command = build(scope, "frontdesk/e2e/campaign/run", o.Mutation) }); err != nil {
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, command, c.Name, "--until-violation",

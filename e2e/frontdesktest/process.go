@@ -31,18 +31,24 @@ import (
 // Binary returns the path of Frontdesk, which is built once for all tests of a package, with the race
 // detector where the tests have it.
 var Binary = shared(func(t testing.TB) string {
-	path := filepath.Join(t.TempDir(), "frontdesk")
-	args := []string{"build", "-o", path}
 	if info, _ := debug.ReadBuildInfo(); slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
-		args = append(args, "-race")
+		return Build(t, "frontdesk", "-race")
 	}
-	build := exec.Command("go", append(args, "frontdesk")...)
+	return Build(t, "frontdesk")
+})
+
+// Build compiles a package of the project, and returns the path of the program. It is removed when the test ends.
+func Build(t testing.TB, pkg string, flags ...string) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), filepath.Base(pkg))
+	args := slices.Concat([]string{"build", "-o", path}, flags, []string{pkg})
+	build := exec.CommandContext(t.Context(), "go", args...)
 	build.Dir = Root()
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return path
-})
+}
 
 // Main runs the tests of a package that uses the kit, and removes what the kit
 // has built and shares: func TestMain(m *testing.M) { frontdesktest.Main(m) }
