@@ -41,14 +41,10 @@ type Method uint8
 // The methods. A deferral (postpone_due) and a free sale (transitions) are the same to the model: the
 // club system itself refuses both on a recorded sale.
 const (
-	ByCard    Method = iota // a card processor that keeps claims in its metadata
-	ByCapture               // a card processor that cannot: its capture is the claim
-	Deferred                // without a processor: later, and free
-	InPerson                // without a processor: cash, cheque or a card at the desk, which the club system books every time
+	ByCard   Method = iota // a card processor that keeps claims in its metadata
+	Deferred               // without a processor: later, and free
+	InPerson               // without a processor: cash, cheque or a card at the desk, which the club system books every time
 )
-
-// hasProcessor reports whether a processor holds a payment for it.
-func (w Method) hasProcessor() bool { return w == ByCard || w == ByCapture }
 
 func (c Config) withDefaults() Config {
 	c.Replicas = cmp.Or(c.Replicas, 2)

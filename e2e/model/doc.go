@@ -37,7 +37,6 @@
 //	readEvidence                        the function of that name, with Rule.Matches in flows
 //	operator, notRecorded               Machine.ConfirmRecorded, ConfirmNotRecorded
 //	claimsExpired, settle               oldEnough, settleClaim
-//	claimByCapture                      nothing yet
 //
 // # What is abstracted, and why that is sound
 //

@@ -104,12 +104,7 @@ func (m *machine) atProcessor(w *world, i int) {
 	}
 	s := &w.slot[i]
 	if s.lateCapture {
-		apply("The processor carries out a capture that was on its way", func(s *slot) {
-			s.held = capturedThere
-			if e := &s.journal[0]; e.late != 0 { // a capture that is a claim
-				*e = entry{attempt: e.late, keyed: true}
-			}
-		})
+		apply("The processor carries out a capture that was on its way", func(s *slot) { s.held = capturedThere })
 	}
 	if s.lateCancel {
 		apply("The processor carries out a cancellation that was on its way", func(s *slot) { s.held = cancelledThere })
@@ -127,7 +122,7 @@ func (m *machine) atProcessor(w *world, i int) {
 		}
 	}
 	for n := range s.journal {
-		if s.journal[n].late != 0 && !s.lateCapture {
+		if s.journal[n].late != 0 {
 			apply("The processor writes a claim that was on its way", func(s *slot) {
 				e := &s.journal[n]
 				e.attempt, e.late, e.keyed = e.late, 0, true

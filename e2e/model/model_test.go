@@ -14,10 +14,9 @@ import (
 const unlimited = model.Any
 
 var (
-	byCapture = []model.Method{model.ByCapture}
-	deferred  = []model.Method{model.Deferred}
-	inPerson  = []model.Method{model.InPerson}
-	everyWay  = []model.Method{model.ByCard, model.Deferred, model.InPerson}
+	deferred = []model.Method{model.Deferred}
+	inPerson = []model.Method{model.InPerson}
+	everyWay = []model.Method{model.ByCard, model.Deferred, model.InPerson}
 )
 
 // A busy machine explores the budgets here within a minute with the race detector, which slows a search
@@ -36,7 +35,6 @@ func TestProtocolHolds(t *testing.T) {
 		"Redis falls back and is wiped":                 {Crashes: unlimited, Sleeps: unlimited, Rollbacks: 1, Wipes: 1, Claims: 1},
 		"a day passes":                                  {Crashes: unlimited, Sleeps: unlimited, Rollbacks: 1, Days: 1},
 		"three replicas":                                {Crashes: unlimited, Sleeps: unlimited, Rollbacks: 1, Operator: unlimited, Claims: 1, Replicas: 3},
-		"the capture is the claim":                      {Crashes: unlimited, Sleeps: unlimited, Rollbacks: 1, Wipes: 1, Operator: unlimited, Methods: byCapture},
 		"later and free":                                {Crashes: unlimited, Sleeps: unlimited, Rollbacks: 2, Wipes: unlimited, Operator: unlimited, Claims: 1, Methods: deferred},
 		"at the desk":                                   {Crashes: unlimited, Sleeps: unlimited, Wipes: unlimited, Operator: unlimited, Methods: inPerson},
 		"one way after another":                         {Crashes: unlimited, Sleeps: unlimited, Wipes: 1, Operator: unlimited, Claims: 1, Payments: 2, Methods: everyWay},
@@ -44,7 +42,6 @@ func TestProtocolHolds(t *testing.T) {
 		"staff, and Redis falls back":                   {Crashes: 1, Sleeps: 1, Rollbacks: 1, Claims: 1, Desk: true},
 		"staff, and Redis is wiped":                     {Crashes: unlimited, Sleeps: 1, Wipes: 1, Operator: 1, Claims: 1, Desk: true},
 		"staff, and one way after another":              {Crashes: unlimited, Operator: 1, Claims: 1, Payments: 2, Methods: everyWay, Desk: true},
-		"staff, and the capture is the claim":           {Crashes: unlimited, Sleeps: unlimited, Operator: unlimited, Methods: byCapture, Desk: true},
 		"refunds fail, and Redis falls back":            {Crashes: unlimited, Rollbacks: 1, Operator: 2, Claims: 1, RefundsFail: 2},
 		"refunds fail, and Redis is wiped":              {Crashes: unlimited, Wipes: 1, Operator: unlimited, Claims: 1, RefundsFail: 2},
 		"staff, refunds that fail, strangers":           {Operator: 2, Claims: 1, Desk: true, RefundsFail: 1, Strangers: true, Declines: true},
@@ -140,8 +137,7 @@ func TestWhatRestsOnRedisAlone(t *testing.T) {
 	}
 }
 
-// TestTransitionsAreThoseOfTheCode compares the table in flows with the model, except for what only the
-// model has: a claim by capture.
+// TestTransitionsAreThoseOfTheCode compares the table in flows with the model.
 func TestTransitionsAreThoseOfTheCode(t *testing.T) {
 	t.Parallel()
 	moves := model.Check(model.Config{Crashes: unlimited, Sleeps: unlimited, Declines: true}).StateChanges
@@ -156,7 +152,6 @@ func TestTransitionsAreThoseOfTheCode(t *testing.T) {
 	}
 	moves = append(moves, model.Check(model.Config{Operator: unlimited, Methods: deferred, Desk: true}).StateChanges...)
 	moves = append(moves, model.Check(model.Config{Claims: 1, Payments: 2, Methods: everyWay}).StateChanges...)
-	moves = append(moves, model.Check(model.Config{Methods: byCapture}).StateChanges...)
 	moves = append(moves, model.Check(model.Config{Crashes: 1, Rollbacks: 1, Claims: 1, Desk: true}).StateChanges...)
 	for _, from := range flows.PaymentStates {
 		for _, to := range flows.PaymentStates {

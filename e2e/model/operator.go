@@ -38,7 +38,7 @@ func (m *machine) operator(w *world, i int) {
 // notRecorded adds the steps that can follow from "it was not recorded".
 func (m *machine) notRecorded(w *world, i int, r record, again, back state, at at) {
 	m.fault(w.end(i, r, back, at), "gets an operator's decision: not recorded, give the money back")
-	if int(r.claim) < m.cfg.Claims && r.method != ByCapture && w.desk == never {
+	if int(r.claim) < m.cfg.Claims && w.desk == never {
 		m.fault(w.end(i, r, again, at), "gets an operator's decision: not recorded, send again")
 	}
 }

@@ -1,7 +1,5 @@
 package model
 
-import "slices"
-
 // This file mirrors flows/payment/rebuild.go: what Redis lost is restored from the processor.
 
 // rebuild lists the processor's payments and describes the latest one that Redis
@@ -27,7 +25,7 @@ func (m *machine) rebuild(w *world, i int) {
 // capture is polled again, or given up; a captured one is as far as the journal says.
 func (m *machine) derivePayment(w *world, n int) record {
 	s := &w.slot[n-1]
-	r := record{exists: true, generation: s.generation, method: m.cardWay(), slot: uint8(n), version: 1, state: intent, rebuilt: true}
+	r := record{exists: true, generation: s.generation, method: ByCard, slot: uint8(n), version: 1, state: intent, rebuilt: true}
 	switch s.held {
 	case cancelledThere:
 		r.state = cancelled
@@ -44,7 +42,7 @@ func (m *machine) derivePayment(w *world, n int) record {
 		r.state = refunded
 	case r.attempt.refund():
 		r.state = refunding
-	case r.method == ByCapture || r.claim > 0 && !m.released(s.journal[r.claim-1]):
+	case r.claim > 0 && !m.released(s.journal[r.claim-1]):
 		r.state = inDoubt
 	case int(r.claim) == m.cfg.Claims:
 		r.state = refundDue
@@ -52,14 +50,6 @@ func (m *machine) derivePayment(w *world, n int) record {
 		r.state = captured
 	}
 	return r
-}
-
-// cardWay is the method of every payment that the processor holds.
-func (m *machine) cardWay() Method {
-	if slices.Contains(m.cfg.Methods, ByCapture) {
-		return ByCapture
-	}
-	return ByCard
 }
 
 func (m *machine) storeRebuilt(w *world, i int) {

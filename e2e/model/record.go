@@ -86,9 +86,9 @@ func (m *machine) prepare(w *world, i int) {
 func (m *machine) record(r record, before process) process {
 	p := process{at: toLook, rec: r}
 	switch {
-	case !r.method.hasProcessor() || m.mutated(RedisAlone):
+	case r.method != ByCard || m.mutated(RedisAlone):
 		p.at = toSend
-	case m.mutated(ClaimUnread) || r.method == ByCapture:
+	case m.mutated(ClaimUnread):
 		p.at = toClaim
 	case before.at == toPrepare && r.claim == 1 && (!before.stale || m.mutated(TrustAnyCapture)):
 		p.at = toTrust
@@ -128,9 +128,6 @@ func (m *machine) claim(w *world, i int) {
 	s := there.of(r)
 	e := &s.journal[r.claim-1]
 	switch {
-	case r.method == ByCapture:
-		m.claimByCapture(w, i)
-		return
 	case p.stale && !m.mutated(ClaimAtAnyAge):
 		m.normal(m.notSent(w, i), "finds the gate closed before the claim")
 		return
@@ -153,29 +150,6 @@ func (m *machine) claim(w *world, i int) {
 	*e = before
 	e.late = r.attempt
 	m.fault(m.notSent(&there, i), "asks for the claim, which stays on its way")
-}
-
-// claimByCapture takes the money under a key of this attempt alone. Its success is the claim; no other
-// response shows which attempt won.
-func (m *machine) claimByCapture(w *world, i int) {
-	there, p := *w, &w.process[i]
-	s := there.of(p.rec)
-	switch {
-	case p.stale:
-		m.normal(w.outcome(i, inDoubt), "finds the gate closed before the capture")
-		return
-	case s.held != authorisedThere:
-		m.normal(w.outcome(i, inDoubt), "is refused the capture: the payment is "+heldNames[s.held])
-		return
-	}
-	before := *s
-	s.held, s.journal[0].attempt, s.journal[0].keyed = capturedThere, p.rec.attempt, true
-	m.normal(there.then(i, toSend, p.rec), "captures, and has the claim by that")
-	m.fault(there.outcome(i, inDoubt), "captures, and never learns of it")
-	m.fault(w.outcome(i, inDoubt), "cannot reach the processor: whether it captured is not known")
-	*s = before
-	s.lateCapture, s.journal[0].late = true, p.rec.attempt
-	m.fault(there.outcome(i, inDoubt), "asks for the capture, which stays on its way")
 }
 
 // send is the POST, with every outcome that the club system's client distinguishes.
@@ -239,7 +213,7 @@ func (m *machine) notSent(w *world, i int) world {
 	r := w.process[i].rec
 	last := int(r.claim) == m.cfg.Claims
 	switch {
-	case r.method == ByCapture, r.method == ByCard && last:
+	case r.method == ByCard && last:
 		return m.giveUp(w, i, refundDue)
 	case r.method == ByCard:
 		return m.giveUp(w, i, captured)
@@ -252,7 +226,7 @@ func (m *machine) notSent(w *world, i int) world {
 
 // giveUp is an outcome with the mark "release", if there is a journal for it.
 func (m *machine) giveUp(w *world, i int, to state) world {
-	if !w.process[i].rec.method.hasProcessor() || m.mutated(RedisAlone) {
+	if w.process[i].rec.method != ByCard || m.mutated(RedisAlone) {
 		return w.outcome(i, to)
 	}
 	return w.end(i, w.process[i].rec, to, toRelease)
@@ -261,7 +235,7 @@ func (m *machine) giveUp(w *world, i int, to state) world {
 // inquire is rejected: the rejection is believed if the sale looks untouched.
 func (m *machine) inquire(w *world, i int) {
 	to := refundDue
-	if !w.process[i].rec.method.hasProcessor() {
+	if w.process[i].rec.method != ByCard {
 		to = cancelled
 	}
 	if w.settled() {

@@ -24,7 +24,7 @@ var turns = [states]func(*machine, *world){
 // as long as the processor knows the key.
 func (m *machine) createIntent(w *world) {
 	switch {
-	case !w.redis.method.hasProcessor():
+	case w.redis.method != ByCard:
 		m.prepareSettlement(w)
 		return
 	case m.dayPassed(w) && !m.mutated(CreateAtAnyAge):
@@ -102,21 +102,19 @@ func (m *machine) awaitBuyer(w *world) {
 
 // checkSale reads the sale again, unless the money was already taken: no check could undo that.
 func (m *machine) checkSale(w *world) {
-	switch s := w.of(w.redis); {
+	s := w.of(w.redis)
+	switch {
 	case s.held != authorisedThere && s.held != capturedThere:
 		m.move(w, cancelling, normal, "reads that the authorisation is gone")
 		return
 	case s.held == authorisedThere && w.desk != never:
 		m.move(w, cancelling, normal, "finds the sale settled by staff")
 		return
-	case w.redis.method == ByCapture:
-		m.nextClaim(w, "finds the sale as agreed, and will record")
-	default:
-		r := w.redis
-		r.state, r.seen = capturing, m.cfg.Desk && s.held == authorisedThere
-		m.commit(*w, r, normal, "finds the sale as agreed, or the money taken before")
 	}
-	if w.of(w.redis).held == authorisedThere {
+	r := w.redis
+	r.state, r.seen = capturing, m.cfg.Desk && s.held == authorisedThere
+	m.commit(*w, r, normal, "finds the sale as agreed, or the money taken before")
+	if s.held == authorisedThere {
 		m.move(w, cancelling, fault, "finds the sale changed, settled or unreadable")
 	}
 }
@@ -191,7 +189,6 @@ func (m *machine) prepareRefund(w *world) {
 	r.state = refunding
 	switch {
 	case m.mutated(RefundUnclaimed | RefundUnread):
-	case r.method == ByCapture: // the attempt that captured has the only claim
 	case r.releasePending:
 		m.releaseLate(w)
 		return
@@ -208,7 +205,7 @@ func (m *machine) refund(w *world) {
 	switch {
 	case s.acceptanceJournaled():
 		m.move(w, blocked, normal, "reads that it was recorded: no refund is due")
-	case s.held == refundedThere && (s.refundClaimed() || r.method == ByCapture || m.mutated(RefundUnclaimed|RefundUnread)):
+	case s.held == refundedThere && (s.refundClaimed() || m.mutated(RefundUnclaimed|RefundUnread)):
 		m.move(w, refunded, normal, "reads that it is refunded")
 	case s.held == refundPendingThere: // it may still fail
 	case s.turnedDown:
