@@ -106,7 +106,7 @@ func (j *Journey) evidence(a accounts) campaign.Evidence {
 	for _, p := range a.cardPayments[j.Registration()] {
 		e.Sale = p.Metadata["fd_sale"]
 		e.CardPayments = append(e.CardPayments, campaign.CardPayment{ID: p.ID, Generation: p.Metadata["fd_generation"], Captured: p.Captured, Refunded: p.Refunded})
-		e.StateByPayment[p.ID] = a.states[paymentName(j.Registration(), p.Metadata["fd_generation"])]
+		e.StateByPayment[p.ID] = a.states[paymentKey(p)]
 		if e.StateByPayment[p.ID] == "blocked" { // the public API has the same word for both
 			e.StateByPayment[p.ID] = "in_doubt"
 		}
@@ -139,9 +139,8 @@ func (j *Journey) traced(a accounts) []string {
 	defer j.mu.Unlock()
 	lines := slices.Clone(j.trace)
 	for _, p := range a.cardPayments[j.Registration()] {
-		generation := p.Metadata["fd_generation"]
-		lines = append(lines, fmt.Sprintf("the processor holds %s: %s, captured %d, refunded %d; Redis says %q", p.ID, p.State, p.Captured, p.Refunded,
-			a.states[paymentName(j.Registration(), generation)]))
+		lines = append(lines, fmt.Sprintf("the processor holds %s: %s, captured %d, refunded %d; Redis says %q",
+			p.ID, p.State, p.Captured, p.Refunded, a.states[paymentKey(p)]))
 		for _, key := range slices.Sorted(maps.Keys(p.Metadata)) {
 			lines = append(lines, "  "+key+" "+p.Metadata[key])
 		}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -62,18 +60,14 @@ func (h *Harness) Settle(ctx context.Context, journeys []*Journey) {
 func (h *Harness) expireLeases(ctx context.Context) error {
 	client := h.Storage.Client()
 	defer client.Close()
-	keys, err := paymentKeys(ctx, client)
-	if err != nil {
-		return err
-	}
 	pipe := client.Pipeline()
-	for _, key := range keys {
+	for key := range h.paymentStates() {
 		pipe.HSet(ctx, key, "lease", 0)
 	}
 	for _, id := range client.ZRange(ctx, openPayments, 0, -1).Val() {
 		pipe.ZAddXX(ctx, openPayments, redis.Z{Score: 0, Member: id})
 	}
-	_, err = pipe.Exec(ctx)
+	_, err := pipe.Exec(ctx)
 	return err
 }
 
@@ -82,7 +76,7 @@ func (h *Harness) expireLeases(ctx context.Context) error {
 func (h *Harness) unsettled() bool {
 	states := h.paymentStates()
 	return slices.ContainsFunc(h.Upstreams.Cards.Payments(), func(p sandbox.Payment) bool {
-		switch states[paymentName(p.Metadata["fd_registration"], p.Metadata["fd_generation"])] {
+		switch states[paymentKey(p)] {
 		case "recorded", "in_doubt", "refunded", "cancelled", "blocked":
 			return false
 		case "": // lost, until the next rebuild
@@ -95,47 +89,27 @@ func (h *Harness) unsettled() bool {
 	})
 }
 
+// paymentStates returns the states in Redis of the processor's payments, by key. What Redis does not know is missing.
 func (h *Harness) paymentStates() map[string]string {
 	ctx, client := h.Context(), h.Storage.Client()
 	defer client.Close()
-	keys, err := paymentKeys(ctx, client)
-	frontdesktest.Must(h, err)
 	pipe := client.Pipeline()
-	replies := map[string]*redis.StringCmd{}
-	for _, key := range keys {
-		registration, generation, _ := strings.Cut(strings.TrimPrefix(key, "fd:{"), "}:payment:")
-		replies[paymentName(registration, generation)] = pipe.HGet(ctx, key, "state")
+	replies := map[string]*redis.SliceCmd{}
+	for _, p := range h.Upstreams.Cards.Payments() {
+		replies[paymentKey(p)] = pipe.HMGet(ctx, paymentKey(p), "state")
 	}
-	_, err = pipe.Exec(ctx)
+	_, err := pipe.Exec(ctx)
 	frontdesktest.Must(h, err)
 	states := map[string]string{}
 	for key, reply := range replies {
-		states[key] = reply.Val()
+		if state, known := reply.Val()[0].(string); known {
+			states[key] = state
+		}
 	}
 	return states
 }
 
-func paymentName(registration, generation string) string { return registration + "-g" + generation }
-
-func paymentKeys(ctx context.Context, client redis.UniversalClient) (keys []string, err error) {
-	if cluster, ok := client.(*redis.ClusterClient); ok {
-		var mu sync.Mutex
-		err = cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error {
-			its, err := paymentKeys(ctx, node)
-			mu.Lock()
-			defer mu.Unlock()
-			keys = append(keys, its...)
-			return err
-		})
-		return keys, err
-	}
-	const batch = 1000 // keeps Redis responsive to other clients
-	all := client.Scan(ctx, 0, "fd:{*}:payment:*", batch).Iterator()
-	for all.Next(ctx) {
-		keys = append(keys, all.Val())
-	}
-	if err := all.Err(); err != nil {
-		return nil, fmt.Errorf("the payments in Redis: %w", err)
-	}
-	return keys, nil
+// paymentKey is where Redis has the record of a processor's payment.
+func paymentKey(p sandbox.Payment) string {
+	return fmt.Sprintf("fd:{%s}:payment:%s", p.Metadata["fd_registration"], p.Metadata["fd_generation"])
 }
