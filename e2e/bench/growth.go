@@ -2,9 +2,7 @@ package main
 
 import (
 	"bufio"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -93,16 +91,14 @@ func (h *harness) population(upstreams string, size int) *population {
 }
 
 func copyOf(one *flows.Registration, i int) (_ *flows.Registration, token string) {
-	token = uuid.NewString() + uuid.NewString()
-	digest := sha256.Sum256([]byte(token))
 	r, contact := *one, *one.Contact
-	r.ID, r.Version, r.TokenHash = uuid.NewString(), 0, hex.EncodeToString(digest[:])
+	r.ID, r.Version = uuid.NewString(), 0
+	token, r.TokenHash = flows.RandomToken()
 	contact.IRI = club.NewIRI("demo", "contacts", strconv.Itoa(1_000_000+i))
 	r.Contact, r.Sale = &contact, club.NewIRI("demo", "sales", strconv.Itoa(1_000_000+i))
 	r.PersonPseudonyms = make([]string, len(one.PersonPseudonyms))
 	for n, name := range one.PersonPseudonyms {
-		other := sha256.Sum256([]byte(name + r.ID))
-		r.PersonPseudonyms[n] = name[:8] + hex.EncodeToString(other[:]) // as long as a pseudonym is
+		r.PersonPseudonyms[n] = name[:8] + flows.HashToken(name+r.ID) // as long as a pseudonym is
 	}
 	return &r, token
 }
