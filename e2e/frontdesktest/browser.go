@@ -13,7 +13,6 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -61,13 +60,6 @@ func (b *Browser) UseWorld(c *Client) *Browser {
 	}
 	Command(b, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: headers})
 	return b
-}
-
-// SetCookie sets a cookie that scripts cannot read.
-func (b *Browser) SetCookie(url, name, value string) {
-	b.t.Helper()
-	httpOnly := true
-	Command(b, network.SetCookie, network.SetCookieParams{Name: name, Value: value, URL: url, HTTPOnly: &httpOnly})
 }
 
 // NewTab opens another tab of the same browser, with the same session.
@@ -189,16 +181,6 @@ func (b *Browser) Open(address string) {
 func (b *Browser) Reload() {
 	b.t.Helper()
 	b.Do(chromedp.Reload())
-}
-
-// Back presses the back button, and does not wait for the page.
-func (b *Browser) Back() {
-	b.t.Helper()
-	history := Command(b, page.GetNavigationHistory, cdp.Empty{})
-	if history.CurrentIndex == 0 {
-		b.t.Fatal("there is nothing to go back to")
-	}
-	Command(b, page.NavigateToHistoryEntry, page.NavigateToHistoryEntryParams{EntryID: history.Entries[history.CurrentIndex-1].ID})
 }
 
 // WaitVisible waits until the first element of a CSS selector is visible.

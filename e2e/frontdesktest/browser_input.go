@@ -88,14 +88,6 @@ func placeOf(selector string) string {
 	})()`
 }
 
-// Fill types into a field of a form, or sets the value where typing is not possible.
-func (b *Browser) Fill(selector, value string) {
-	b.t.Helper()
-	b.WaitVisible(selector)
-	Eval[bool](b, `(() => { const f = document.querySelector(`+Quote(selector)+`); f.focus(); f.value = `+Quote(value)+`;
-		f.dispatchEvent(new Event("input", {bubbles: true})); f.dispatchEvent(new Event("change", {bubbles: true})); return true })()`)
-}
-
 // Type enters text key by key, for pages that react to nothing less.
 func (b *Browser) Type(selector, text string) {
 	b.t.Helper()

@@ -3,6 +3,8 @@ package site_test
 import (
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 
 	"frontdesk/e2e/frontdesktest"
@@ -21,6 +23,23 @@ func newBrowser(t testing.TB, with device, c *frontdesktest.Client) browser {
 	b := browser{frontdesktest.NewBrowser(t, with.width, with.height).UseWorld(c), with, t}
 	b.observeLayoutShifts()
 	return b
+}
+
+// SetCookie sets a cookie that scripts cannot read.
+func (b browser) SetCookie(url, name, value string) {
+	b.t.Helper()
+	httpOnly := true
+	frontdesktest.Command(b.Browser, network.SetCookie, network.SetCookieParams{Name: name, Value: value, URL: url, HTTPOnly: &httpOnly})
+}
+
+// Back presses the back button, and does not wait for the page.
+func (b browser) Back() {
+	b.t.Helper()
+	history := frontdesktest.Command(b.Browser, page.GetNavigationHistory, cdp.Empty{})
+	if history.CurrentIndex == 0 {
+		b.t.Fatal("there is nothing to go back to")
+	}
+	frontdesktest.Command(b.Browser, page.NavigateToHistoryEntry, page.NavigateToHistoryEntryParams{EntryID: history.Entries[history.CurrentIndex-1].ID})
 }
 
 // Attribute reads an attribute of the first element of a selector.
