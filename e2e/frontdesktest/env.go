@@ -82,17 +82,14 @@ func NewUpstreams(t testing.TB) *Upstreams {
 	u.Cards = sandbox.NewServer(sandbox.ServerConfig{Now: time.Now, BaseURL: proxy.URL + "/sandbox"})
 	mux.Handle("/sim/", http.StripPrefix("/sim", u.Club))
 	mux.Handle("/sandbox/", http.StripPrefix("/sandbox", u.Cards))
-	t.Cleanup(u.Close)
+	t.Cleanup(func() {
+		u.Release()
+		u.proxy.server.CloseClientConnections()
+		u.Club.Close()
+		u.Cards.Close()
+		u.proxy.Close()
+	})
 	return u
-}
-
-// Close ends the upstreams.
-func (u *Upstreams) Close() {
-	u.Release()
-	u.proxy.server.CloseClientConnections()
-	u.Club.Close()
-	u.Cards.Close()
-	u.proxy.Close()
 }
 
 // Proxy gives the upstreams another address, with its own breakpoints.
