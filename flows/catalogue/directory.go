@@ -206,6 +206,9 @@ func merged[V any](first, second map[string]V) map[string]V {
 	if len(second) == 0 {
 		return first
 	}
+	if len(first) == 0 {
+		return second
+	}
 	all := maps.Clone(second)
 	maps.Copy(all, first)
 	return all
