@@ -37,11 +37,13 @@ func (i IRI) ClientToken() string {
 }
 
 func (i IRI) split() (clientToken, collection, id string) {
-	segments := strings.Split(string(i), "/")
-	if len(segments) != 4 || segments[0] != "" || !isSegment(segments[1]) || !isSegment(segments[2]) || !isSegment(segments[3]) {
+	rest, rooted := strings.CutPrefix(string(i), "/")
+	clientToken, rest, _ = strings.Cut(rest, "/")
+	collection, id, _ = strings.Cut(rest, "/")
+	if !rooted || !isSegment(clientToken) || !isSegment(collection) || !isSegment(id) {
 		return "", "", ""
 	}
-	return segments[1], segments[2], segments[3]
+	return clientToken, collection, id
 }
 
 // isSegment reports whether s can be one segment of a path and nothing else.
