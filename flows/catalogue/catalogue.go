@@ -361,20 +361,24 @@ func (d Details) withExtras(products []Product) []Product {
 	if !d.hasExtras() {
 		return products
 	}
-	byID := map[string]Offer{}
+	byID := map[string]*Offer{}
 	for _, product := range products {
-		for _, offer := range product.Offers {
-			byID[offer.IRI.ID()] = offer
+		for k := range product.Offers {
+			byID[product.Offers[k].IRI.ID()] = &product.Offers[k]
 		}
 	}
 	products = slices.Clone(products) // the cache's
 	for i, product := range products {
-		products[i].Offers = slices.Clone(product.Offers)
 		for k, offer := range product.Offers {
+			var extras []Offer
 			for _, id := range d.Offers[offer.IRI.ID()].Extras {
 				if extra, ok := byID[id]; ok {
-					products[i].Offers[k].Extras = append(products[i].Offers[k].Extras, extra)
+					extras = append(extras, *extra)
 				}
+			}
+			if extras != nil {
+				products[i].Offers = slices.Clone(products[i].Offers)
+				products[i].Offers[k].Extras = extras
 			}
 		}
 	}
