@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// patience is how long a visitor who is turned away returns, counted from the intended arrival.
+	// patience is how long visitors who are turned away return, counted from the intended arrival.
 	// journeyTime is how long a journey may last, counted from the request that is not turned away.
 	patience, journeyTime = 2 * time.Minute, 30 * time.Second
 	// firstLook is the pause before a visitor's first read of the registration. Each later pause is half
@@ -167,7 +167,7 @@ func (v *visitors) used() (all series) {
 	return append(all, v.stolen())
 }
 
-// visit is made by a visitor who arrives, or who was turned away and returns when the gateway says so.
+// visit is made by visitors who arrive, and by those who were turned away and return when the gateway says so.
 func (v *visitors) visit(number int, intended, leaves time.Time) {
 	defer v.present.Done()
 	if v.over.Err() != nil { // the measurement has failed

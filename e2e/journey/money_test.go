@@ -261,7 +261,7 @@ func TestStepBack(t *testing.T) {
 	_, c := s.Gateway(t)
 	registration := c.Register()
 	path := "/v1/registrations/" + registration.Id
-	c.Do("DELETE", path+"/payment", nil).Into(http.StatusOK, nil) // there is none yet
+	c.Do("DELETE", path+"/payment", nil).Into(http.StatusOK, nil) // no payment exists yet
 	payment := c.Pay(registration.Id)
 	if next := c.Registration(registration.Id).Next; !slices.ContainsFunc(next, func(a api.Action) bool {
 		return a.Action == "cancel_payment" && a.Method == api.DELETE && a.Href == path+"/payment"

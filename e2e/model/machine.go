@@ -42,7 +42,7 @@ func (m *machine) successors(w *world) []step {
 		m.replica = i
 		effects[w.process[i].at](m, w, i)
 	}
-	if free != noReplica { // one idle replica stands for all
+	if free != noReplica { // one idle replica represents all
 		m.replica = free
 		m.rebuild(w, free)
 		if turn := turns[w.redis.state]; turn != nil {
