@@ -164,7 +164,7 @@ type Payer struct {
 	ReadAt     time.Time `json:"readAt"`
 }
 
-// Outdated returns a payer, or nil, for whom the sale must be read again before money moves.
+// Outdated returns a payer whose sale must be read again before money moves, or nil.
 func (p *Payer) Outdated() *Payer {
 	if p == nil {
 		return nil

@@ -32,8 +32,8 @@ func measureCold(h *harness) []row {
 	}}
 }
 
-// measureColdReaders sends many visitors to three gateways at once. Each gateway may read the catalogue once. It turns
-// away the visitors whom it cannot admit, and they return when Retry-After says so.
+// measureColdReaders sends many visitors to three gateways at once. Each gateway may read the catalogue once. Visitors
+// who are turned away return when Retry-After says so.
 func measureColdReaders(h *harness) []row {
 	club, gateways := h.coldGateways(3)
 	var turnedAway atomic.Int64

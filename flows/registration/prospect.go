@@ -26,7 +26,7 @@ func (s *Service) Migrate(ctx context.Context, id, token, accessToken string) (f
 	case r.Prospect != nil && r.Prospect.Done:
 		return s.view(r, p), nil
 	case r.IsMerged():
-		return flows.View{}, personKnown() // the sale is a member's already, whoever asks
+		return flows.View{}, personKnown() // the sale already belongs to a member
 	}
 	arrived := false
 	if r.Prospect != nil { // an earlier call got somewhere

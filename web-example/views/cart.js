@@ -93,7 +93,7 @@ function editor(item) {
   if (!(startDate || debit) || !can(get().registration, "clear_items")) return null;
   return button({ class: "link", id: `edit-${id}`, "data-edit": id, "aria-label": text.cart.editItem(name), onclick: edit }, text.cart.edit);
 
-  /** The catalogue says what to ask for. Without it, as for a member's own offer, the visitor chooses anew. */
+  /** The catalogue says what to ask for. Without it, as for a member's own offer, the visitor chooses again. */
   function edit() {
     const { registration, catalogue } = get();
     const found = findOffer(catalogue, item.offerId);

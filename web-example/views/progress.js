@@ -52,7 +52,7 @@ function entry(step, index, at, state) {
 }
 
 /**
- * A step's name. The last one is no payment where there is nothing to pay today.
+ * A step's name. The last one is a confirmation if nothing is paid today.
  * @param {typeof ALL[number]} step
  * @param {import("../store.js").State} state
  */
