@@ -172,7 +172,7 @@ export async function readTextsAgain() {
  */
 export async function loadOffer({ club = "", offer = "" }) {
   const { catalogue } = get();
-  if (catalogue?.clubId === club && (findOffer(catalogue, offer) || catalogue.only === offer)) return;
+  if (catalogue?.clubId === club && !catalogue.whose && (findOffer(catalogue, offer) || catalogue.only === offer)) return;
   set({ catalogue: { clubId: club, products: [], complete: false, only: offer } });
   const isRead = await load(async () => {
     const products = await api.getOffer(club, offer).then((product) => [product], unlessMissing);
@@ -275,7 +275,7 @@ export async function loadSchedule(request) {
   const known = schedules[key];
   if (known) return known;
   const schedule = await quietly(() => api.getSchedule(request.club, request.offer, request, identity && catalogue?.whose), ({ code }) => {
-    if (code === "invalid_request" && (request.startDate || request.debitDay) && offerSchedules(get()).some((one) => scheduleKey(one) === key)) go({ club: request.club, offer: request.offer }, { replace: true });
+    if (code === "invalid_request" && (request.startDate || request.debitDay) && offerSchedules(get()).some((one) => scheduleKey(one) === key)) go({ me: get().place.me, club: request.club, offer: request.offer }, { replace: true });
   });
   set({ schedules: { ...get().schedules, [key]: schedule } });
   return schedule;
@@ -372,7 +372,7 @@ async function read(id, options) {
 /** @param {string} id of a registration that the gateway no longer has */
 function gone(id) {
   forget(id);
-  if (get().place.registration === id) set({ missing: true });
+  if (get().place.registration === id) set({ missing: true, registration: undefined, given: undefined, person: {}, account: undefined });
 }
 
 /**
@@ -394,7 +394,10 @@ export function receive(registration) {
  * @param {Registration} registration
  */
 function showChange(registration) {
-  const known = get().registration && cartSchedules(get()).map(scheduleKey);
+  const { registration: before, busy } = get();
+  const known = before && cartSchedules(get()).map(scheduleKey);
+  const isOthers = before && !busy && (before.mandate?.state !== registration.mandate?.state || isCorrected(before, registration));
+  if (isOthers) set({ account: undefined }); // another device or tab may have another user
   show(registration);
   if (known) cartSchedules(get()).filter((one) => !known.includes(scheduleKey(one))).forEach(loadSchedule);
 }
@@ -414,11 +417,19 @@ function show(registration) {
     dropDraft();
     set({ person: {}, given: undefined });
   }
-  const [before, now] = [known, registration].map(detailsOf);
-  const isCorrected = before && now && before !== now; // perhaps on another device: this page no longer knows the details
   const isAccountUsed = isFinal(registration) || registration.mandate?.state === "signed";
-  if (JSON.stringify(known) !== JSON.stringify(registration)) set({ registration, ...(isCorrected && { given: undefined, person: {} }), ...(isAccountUsed && { account: undefined }) });
+  if (JSON.stringify(known) !== JSON.stringify(registration)) set({ registration, ...(isCorrected(known, registration) && { given: undefined, person: {} }), ...(isAccountUsed && { account: undefined }) });
   if (registration.step === "done" && known?.step !== "done") offerConsents(registration.id);
+}
+
+/**
+ * Whether the buyer's details have changed, perhaps on another device: this page no longer knows them.
+ * @param {Registration | undefined} known
+ * @param {Registration} registration
+ */
+function isCorrected(known, registration) {
+  const [before, now] = [known, registration].map(detailsOf);
+  return !!before && !!now && before !== now;
 }
 
 /**
@@ -571,7 +582,7 @@ export const resend = () =>
 export const cancelSignature = () =>
   attemptHere("cancel", async (id) => {
     settle(`mandate.${id}`); // the response to an earlier attempt would show what is cancelled now
-    set({ account: undefined });
+    set({ account: { registration: id, holder: get().account?.holder } });
     show(await api.cancelSignature(id));
   });
 
@@ -580,7 +591,7 @@ export async function bringAccount(accessToken) {
   const problem = await attemptHere("prospect", async (id) => {
     const body = { accessToken };
     show(await carryOut(intend(`prospect.${id}`, body, undefined, { secret: true }), (intention) => api.migrateProspect(id, intention)));
-    set({ accessToken: undefined, person: {}, given: undefined, brought: id }); // the account replaces what was typed
+    set({ accessToken: undefined, person: {}, given: undefined, account: undefined, brought: id }); // the account replaces what was typed
     goOn({ registration: id, step: "cart" }, { replace: true });
   });
   if (problem?.code === "access_token_refused") set({ accessToken: undefined });

@@ -315,7 +315,7 @@ document.addEventListener("click", (event) => {
   event.preventDefault();
   history.pushState(null, "", link.href);
   set({ place: here() });
-  scrollTo(0, 0);
+  if (!here().field) scrollTo(0, 0); // a field to correct is in view already
 });
 
 /**

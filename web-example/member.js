@@ -30,6 +30,7 @@ export function signOut(why) {
   clearTimeout(end);
   dropIdentity();
   const transfer = why === "moved" ? get().transfer : undefined;
+  if (get().place.me) set({ catalogue: undefined }); // it has the member's prices
   set({ identity: undefined, ended: why, me: undefined, consents: undefined, consentResults: undefined, consentRequests: {}, transfer });
 }
 

@@ -29,7 +29,7 @@
  * @property {string} [offer]
  * @property {string} [startDate]
  * @property {string} [debitDay] of the month, if the offer is paid by direct debit; 0: the club chooses
- * @property {string} [category] the displayed part of the catalogue
+ * @property {string} [category] the part of the catalogue to display first
  * @property {string} [registration]
  * @property {string} [step]
  * @property {string} [field] the field to correct
@@ -113,6 +113,15 @@ export function go(place, { replace = false } = {}) {
   if (replace) history.replaceState(null, "", linkTo(place));
   else history.pushState(null, "", linkTo(place));
   set({ place: here() });
+}
+
+/**
+ * Shows a part of the catalogue, and notes it in the address for a reload. The place stays the same.
+ * @param {string} category
+ */
+export function showCategory(category) {
+  history.replaceState(null, "", linkTo({ ...here(), category }));
+  set({ category });
 }
 
 /** @param {string} id of the registration to which the card processor sends the browser back */

@@ -9,7 +9,7 @@
  * @property {import("./contract").ClubDetails} [details] of the current club; absent until they have been read, or if that fails
  * @property {Catalogue} [catalogue] of the current club
  * @property {Record<string, import("./contract").Schedule | null>} schedules by their parameters, see journey.js; null when it could not be read
- * @property {string} [category] the part of the catalogue that was displayed last, for addresses without one; absent: the first
+ * @property {string} [category] the displayed part of the catalogue, at first that of the address; absent: the first
  * @property {Record<string, string>} variants the displayed offer of a product, by the product's id; absent: the first
  * @property {import("./contract").Registration} [registration] as it was last read
  * @property {number} readings how often it was read since the visitor opened it; FRESH of journey.js once a payment's state is certain
@@ -28,8 +28,7 @@
  * @property {string} [accessToken] the visitor's own at the club system; never leaves the memory of this page
  * @property {string} [confirmed] the card payment whose confirmation the processor has accepted, by its client secret
  * @property {Partial<import("./contract").Person>} person the input so far, for the registration in the address; before there is one, also kept in draft.js
- * @property {{ registration: string, name: string }} [holder] the account holder as typed; only in this page's memory
- * @property {{ iban: string, bic: string }} [account] its numbers as typed, until the mandate is signed; only in this page's memory
+ * @property {{ registration: string, holder?: string, iban?: string, bic?: string }} [account] the bank account as typed, until the mandate is signed; only in this page's memory
  * @property {{ registration: string, person: import("./contract").Person }} [given] the details as the club has them; only in this page's memory
  * @property {string} [brought] the registration into which this page has brought an account
  * @property {boolean} missing the address names a registration that does not exist, or is not this browser's

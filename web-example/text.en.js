@@ -489,7 +489,7 @@ export default {
       settled: {
         card: "Welcome! Your payment and your order are confirmed. We look forward to seeing you.",
         later: "Welcome! You are signed up, and you pay at the club.",
-        free: "Welcome! Everything is booked, and there is nothing to pay today. We look forward to seeing you.",
+        free: "Welcome! You are all set, and there is nothing to pay today. We look forward to seeing you.",
         desk: "Welcome! Your payment at the club is recorded. We look forward to seeing you.",
       },
       owed: (/** @type {string} */ price, /** @type {string} */ day) => `Welcome! You are signed up. You pay at the club by ${day}: ${price}.`,

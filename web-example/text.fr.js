@@ -495,10 +495,10 @@ export default {
     completed: {
       heading: "C’est fait : votre inscription est confirmée.",
       settled: {
-        card: "Bienvenue ! Votre paiement et votre commande sont enregistrés. À bientôt au club !",
+        card: "Bienvenue ! Votre paiement et votre commande sont enregistrés. À bientôt au club !",
         later: "Bienvenue ! Votre inscription est faite ; vous réglez au club.",
-        free: "Bienvenue ! Tout est en place, et vous n’avez rien à payer aujourd’hui. À bientôt au club !",
-        desk: "Bienvenue ! Votre paiement au club est enregistré. À bientôt au club !",
+        free: "Bienvenue ! Tout est en place, et vous n’avez rien à payer aujourd’hui. À bientôt au club !",
+        desk: "Bienvenue ! Votre paiement au club est enregistré. À bientôt au club !",
       },
       owed: (price, day) => `Bienvenue ! Votre inscription est faite. Vous réglez ${price} au club, au plus tard le ${day}.`,
       chosen: "Votre offre",

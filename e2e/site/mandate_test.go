@@ -80,6 +80,7 @@ func TestCorrectMobileInBrowser(t *testing.T) {
 	g.WaitVisible(`[data-attempts="5"]`)
 	g.Click(`[data-correct]`)
 	g.WaitVisible(`[data-field="mobile"]:focus`)
+	g.Await("the field to correct is in view", `(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.activeElement.getBoundingClientRect())`)
 	g.Fill(`[data-field="mobile"]`, "06 87 65 43 21")
 	g.Click(`form[data-form="person"] [data-continue]`)
 	g.WaitVisible(`form[data-form="mandate"]`)
@@ -96,6 +97,55 @@ func TestCorrectMobileInBrowser(t *testing.T) {
 	g.WaitVisible(`form[data-form="mandate"]`)
 	if iban := g.Value(`[data-field="iban"]`); iban != "" {
 		t.Errorf("after a reload, the account is still %q", iban)
+	}
+}
+
+// TestCorrectNameBeforeTheMandate: the name on the account follows a correction of the buyer's, unless another one was
+// typed.
+func TestCorrectNameBeforeTheMandate(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.goToMandate()
+	correct := func(familyName string) {
+		g.Fill(`[data-field="iban"]`, frontdesktest.GoodIBAN)
+		g.Click(`.back`)
+		g.Click(`[data-details] [data-correct]`)
+		g.Fill(`[data-field="familyName"]`, familyName)
+		g.Click(`form[data-form="person"] [data-continue]`)
+		g.Click(`a[data-mandate]`)
+		g.WaitVisible(`form[data-form="mandate"]`)
+	}
+	correct("Corrected")
+	if holder := g.Value(`[data-field="holder"]`); holder != frontdesktest.Person().GivenName+" Corrected" {
+		t.Errorf("the account holder is %q", holder)
+	}
+	g.Fill(`[data-field="holder"]`, "Somebody Else")
+	correct("Again")
+	if holder := g.Value(`[data-field="holder"]`); holder != "Somebody Else" {
+		t.Errorf("the account holder is %q", holder)
+	}
+}
+
+// TestAccountAfterAChangeElsewhere: the account that was typed here is not shown to whoever changes the sign-up on
+// another device.
+func TestAccountAfterAChangeElsewhere(t *testing.T) {
+	t.Parallel()
+	desk := newSiteVisitor(t, desktop)
+	desk.goToMandate()
+	desk.Click(`.back`)
+	desk.Click(`[data-more] summary`)
+	desk.Click(`[data-elsewhere]`)
+	desk.WaitVisible(`[data-resume-link]`)
+	mobile := desk.onAnotherDevice(phone)
+	mobile.Open(desk.Value(`[data-resume-link]`))
+	desk.Click(`a[data-mandate]`)
+	desk.giveAccount(frontdesktest.GoodIBAN)
+	desk.WaitVisible(`[data-attempts="5"]`)
+	mobile.WaitVisible(`[data-attempts="5"]`)
+	mobile.Click(`[data-cancel]`)
+	desk.WaitVisible(`form[data-form="mandate"]`)
+	if iban := desk.Value(`[data-field="iban"]`); iban != "" {
+		t.Errorf("the account is shown as %q", iban)
 	}
 }
 

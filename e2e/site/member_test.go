@@ -198,18 +198,37 @@ func TestMemberOpensAnOffersLink(t *testing.T) {
 	if g.Count(`[data-as-member]`) != 0 {
 		t.Error("a member of another club is offered what the club refuses")
 	}
-	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + today())
+	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=2031-03-01")
 	g.WaitVisible(`form[data-form="person"]`)
 	g.Inspect("as-member")
 	g.Click(`[data-as-member] a`)
 	g.WaitVisible(`[data-own]`)
 	g.Click(`[data-linked] [data-choose]`)
+	if start := g.Value(`dialog [data-field="startDate"]`); start != "2031-03-01" {
+		t.Errorf("the link's start date is now %s", start)
+	}
 	g.Click(`dialog [data-continue]`)
 	g.WaitVisible(`[data-pay]`)
 	if g.Count(`[data-correct]`) != 0 {
 		t.Error("the member's details can be typed again")
 	}
 	g.expectRecords(g.Registration(), expectedRecords{})
+}
+
+// TestMembersOwnOfferOnAPublicPage: a link to an offer that only the member's price list has leads there, and the way back
+// shows the public catalogue again.
+func TestMembersOwnOfferOnAPublicPage(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.AllowConsole("status of 404")
+	g.logIn("/?club=11&offer=1601", "customer")
+	g.Click(`[data-as-member] a`)
+	g.WaitVisible(`[data-linked="1601"] [data-choose]`)
+	g.Back()
+	g.WaitVisible(`[data-as-member] a`)
+	if g.Count(`[data-own], [data-choose]`) != 0 {
+		t.Errorf("the public page shows the member's prices:\n%s", g.Text())
+	}
 }
 
 // TestMembersLinkToAMissingOffer: an offer that is not in the member's price list is not waited for.

@@ -74,9 +74,28 @@ func TestCategoryAfterAReload(t *testing.T) {
 	g.WaitVisible(`form[data-form="person"]`)
 	g.Click(`.back`)
 	g.WaitVisible(`[data-category="counter"]:checked`)
+	g.Back()
+	g.WaitVisible(`form[data-form="person"]`)
 	g.goTo("/?club=11&category=none-such")
 	g.WaitVisible(`[data-category="subscription"]:checked`)
 	g.WaitVisible(`[data-offer] [data-choose]`)
+}
+
+// TestCategoryOfAnInvitation: a visitor whose invitation was refused can look at all offers, without a new attempt for each.
+func TestCategoryOfAnInvitation(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.ExpectConsole("status of 422")
+	g.goTo("/?club=11&invitation=" + strings.Repeat("A", 43))
+	g.WaitVisible(`[data-error="invitation_invalid"]`)
+	g.WaitVisible(`[data-offer] [data-choose]`)
+	g.Click(`label:has([data-category="counter"])`)
+	g.WaitVisible(`[data-category="counter"]:checked`)
+	g.WaitVisible(`[data-error="invitation_invalid"]`)
+	starts := `performance.getEntriesByType("resource").filter(({ name }) => name.endsWith("/v1/registrations")).length`
+	if n := frontdesktest.Eval[int](g.Browser, starts); n != 1 {
+		t.Errorf("the invitation was sent %d times", n)
+	}
 }
 
 // TestConsentsOnTheLastPage checks that a new member can allow what the club may send, and that the

@@ -40,7 +40,7 @@ var allScreens = map[string][]screen{
 		{"offer-gone", func(g *siteVisitor) {
 			g.ExpectConsole("status of 404")
 			g.goTo("/?club=11&offer=999999")
-		}, `[data-heading] + .actions a`},
+		}, `main[data-step="person"] .actions a`},
 		{"missing", func(g *siteVisitor) {
 			g.ExpectConsole("status of 404")
 			g.goTo("/?registration=7a0f2c1e-0000-4000-8000-000000000000")

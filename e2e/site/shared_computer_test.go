@@ -32,6 +32,34 @@ func (g *siteVisitor) expectNothingOf(registration string) {
 	g.WaitVisible(`main[data-state="missing"]`)
 }
 
+// TestBackAfterSigningOffInAnotherTab: once the buyer has left in another tab, the history of this one shows nothing of them.
+func TestBackAfterSigningOffInAnotherTab(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.goToMandate()
+	g.Fill(`[data-field="iban"]`, frontdesktest.GoodIBAN)
+	g.Click(`.back`)
+	g.WaitVisible(`[data-details]`)
+	g.Click(`a[data-mandate]`)
+	g.WaitVisible(`form[data-form="mandate"]`)
+	other := g.inAnotherTab()
+	other.goTo("/?registration=" + g.Registration() + "&step=cart")
+	other.Click(`[data-more] summary`)
+	other.Click(`[data-sign-off]`)
+	g.AllowConsole("status of 40")
+	other.Click(`dialog [data-confirm]`)
+	g.WaitVisible(`main[data-state="missing"]`)
+	for range 2 {
+		address := g.URL()
+		g.Back()
+		g.Await("the history has gone back", `location.href !== `+frontdesktest.Quote(address))
+		g.WaitVisible(`main[data-state="missing"], [data-form="person"]`)
+		if g.Count(`[data-details], form[data-form="mandate"]`) != 0 {
+			t.Errorf("the page still shows:\n%s", g.Text())
+		}
+	}
+}
+
 // TestAnotherPersonAfterExpiry: the sign-up of a member whose login has expired ends when another person logs in.
 func TestAnotherPersonAfterExpiry(t *testing.T) {
 	t.Parallel()

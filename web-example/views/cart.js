@@ -97,7 +97,7 @@ function editor(item) {
   function edit() {
     const { registration, catalogue } = get();
     const found = findOffer(catalogue, item.offerId);
-    if (found) askDays(found.offer, (changed) => changeItem(item, changed), { startDate, debitDay: debit?.day });
+    if (found) askDays(found.offer, (changed) => changeItem(item, changed), { startDate, debitDay: debit?.day }, text.offer.start.save);
     else go({ registration: registration?.id, step: "instead" });
   }
 }

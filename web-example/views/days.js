@@ -11,8 +11,9 @@ import { debitDays } from "./debit.js";
  * @param {import("../contract").Offer} offer
  * @param {(item: import("../contract").NewItem) => void} take
  * @param {{ startDate?: string, debitDay?: number }} [chosen] the days to show first
+ * @param {string} [label] what the button does
  */
-export function askDays(offer, take, chosen = {}) {
+export function askDays(offer, take, chosen = {}, label = text.offer.start.continue) {
   const asksStart = offer.needs.includes("startDate");
   const input = h("input", {
     type: "date", id: "start-date", name: "startDate", "data-field": "startDate",
@@ -33,7 +34,7 @@ export function askDays(offer, take, chosen = {}) {
       days && days.element,
       h("div", { class: "dialog-actions" },
         button({ class: "button-quiet", onclick: () => dialog.close() }, text.cancel),
-        h("button", { class: "button", "data-continue": true }, chosen.debitDay || chosen.startDate ? text.offer.start.save : text.offer.start.continue))));
+        h("button", { class: "button", "data-continue": true }, label))));
   if (asksStart) input.focus();
   else if (days) days.chosen().then(() => /** @type {HTMLElement | null} */ (days.element.querySelector("input:checked"))?.focus());
 

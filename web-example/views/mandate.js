@@ -5,6 +5,7 @@ import { date, money } from "../format.js";
 import { isIBAN } from "../iban.js";
 import { cartSchedules, giveAccount, scheduleKey } from "../journey.js";
 import { get, set } from "../store.js";
+import { findOffer } from "../terms.js";
 import { text } from "../text.js";
 import { backToCart } from "./back.js";
 import { changes } from "./changes.js";
@@ -37,16 +38,18 @@ export function show() {
 
 /** @param {import("../contract").Registration} registration */
 function account(registration) {
-  const { account: known } = get();
+  const known = typed(registration);
+  const isUnreachable = get().problem?.code === "mobile_unreachable";
   return h("div", {},
-    h("div", { class: "step-head" }, backToCart(registration), heading(text.mandate.heading), h("p", { class: "lead" }, text.mandate.lead(registration.contact?.mobileEnding ?? ""))),
+    h("div", { class: "step-head" }, backToCart(registration), heading(text.mandate.heading), h("p", { class: "lead" }, text.mandate.lead(registration.contact?.mobileEnding ?? "")),
+      !isUnreachable && correction(registration, false)),
     changes(registration.cart),
     h("form", { class: "person", novalidate: true, "data-form": "mandate", onsubmit: submit, onchange: keep },
-      get().problem?.code === "mobile_unreachable" && correction(registration, true),
+      isUnreachable && correction(registration, true),
       h("fieldset", { class: "group" }, h("legend", {}, text.mandate.account),
-        field("holder", FIELDS.holder, { autocomplete: "name", maxlength: 140, required: true, value: holderOf(registration) }),
-        field("iban", FIELDS.iban, { autocomplete: "off", autocapitalize: "characters", spellcheck: "false", maxlength: 50, required: true, class: "account-number", value: known?.iban, onchange: readIBAN }),
-        field("bic", FIELDS.bic, { autocomplete: "off", autocapitalize: "characters", spellcheck: "false", maxlength: 11, class: "account-number", value: known?.bic })),
+        field("holder", FIELDS.holder, { autocomplete: "name", maxlength: 140, required: true, value: known.holder ?? buyer(registration) }),
+        field("iban", FIELDS.iban, { autocomplete: "off", autocapitalize: "characters", spellcheck: "false", maxlength: 50, required: true, class: "account-number", value: known.iban, onchange: readIBAN }),
+        field("bic", FIELDS.bic, { autocomplete: "off", autocapitalize: "characters", spellcheck: "false", maxlength: 11, class: "account-number", value: known.bic })),
       debits(),
       h("div", { class: "actions" },
         debitConsent(registration),
@@ -57,23 +60,31 @@ function account(registration) {
 }
 
 /**
- * The account holder as typed, or the buyer's name if this page knows it: most people pay from an account of their own.
+ * The account as the visitor has typed it before, such as before correcting the mobile number.
+ * @param {import("../contract").Registration} registration
+ * @returns {Partial<NonNullable<import("../store.js").State["account"]>>}
+ */
+function typed({ id }) {
+  const { account } = get();
+  return account?.registration === id ? account : {};
+}
+
+/**
+ * The buyer's name, if this page knows it: most people pay from an account of their own.
  * @param {import("../contract").Registration} registration
  */
-function holderOf({ id }) {
-  const { holder, given } = get();
-  if (holder?.registration === id) return holder.name;
+function buyer({ id }) {
+  const { given } = get();
   return given?.registration === id ? `${given.person.givenName} ${given.person.familyName}` : "";
 }
 
 /**
- * Keeps the account for the visitor who corrects the details first. It fills the form again until the mandate is signed.
- * @param {Event & { currentTarget: HTMLFormElement }} event
+ * Keeps what is typed, to fill the form again until the mandate is signed.
+ * @param {Event & { target: HTMLInputElement }} event
  */
-function keep({ currentTarget: form }) {
+function keep({ target: { name, value } }) {
   const { registration } = get();
-  const value = (/** @type {string} */ name) => String(new FormData(form).get(name) ?? "");
-  if (registration) set({ holder: { registration: registration.id, name: value("holder") }, account: { iban: value("iban"), bic: value("bic") } });
+  if (registration) set({ account: { ...typed(registration), registration: registration.id, [name]: value } });
 }
 
 /** What the account will be debited, and when, before the signature. It is folded, because the visitor has seen it before. */
@@ -81,7 +92,7 @@ function debits() {
   const requests = cartSchedules(get());
   return requests.length > 0 && h("details", { class: "panel debits", id: "debits", "data-debits": requests.length },
     h("summary", {}, h("span", {}, text.plan.heading, firstDebit(requests)), icon("down")),
-    requests.map(planFor));
+    requests.map((request) => [requests.length > 1 && h("h3", {}, findOffer(get().catalogue, request.offer)?.product.name), planFor(request)]).flat());
 }
 
 /**

@@ -4,7 +4,7 @@ import { button, h, heading, icon, price, termList } from "../dom.js";
 import { money, per, spanOf } from "../format.js";
 import { add, replace } from "../journey.js";
 import { startKnown } from "../member.js";
-import { go } from "../route.js";
+import { go, showCategory } from "../route.js";
 import { clubName, get, set } from "../store.js";
 import { facts, findOffer, leading, nameOf, recurring, soldHere, terms } from "../terms.js";
 import { text } from "../text.js";
@@ -12,7 +12,7 @@ import { backTo, backToMe } from "./back.js";
 import { about } from "./contact.js";
 import { askDays } from "./days.js";
 import { askPlan } from "./plan.js";
-import { mayStart, resume } from "./resume.js";
+import { isKnownHere, mayStart, resume } from "./resume.js";
 
 /**
  * @typedef {import("../contract").Product} Product
@@ -20,7 +20,7 @@ import { mayStart, resume } from "./resume.js";
  */
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ clubs, details, catalogue, category, variants, inProgress, place, isStuck }) => [clubs, details, catalogue, category, variants, inProgress, place, isStuck];
+export const reads = ({ clubs, details, catalogue, category, variants, inProgress, identity, place, isStuck }) => [clubs, details, catalogue, category, variants, inProgress, identity, place, isStuck];
 
 export function show() {
   const { place, catalogue, registration, isStuck } = get();
@@ -68,20 +68,20 @@ const present = (products) =>
     .filter((type) => products.some((product) => product.type === type && product.offers.length));
 
 /**
- * The kind of the displayed products: that of the address, also while the page that has it is still being read.
+ * The kind of the displayed products: the chosen one, also while the page of the catalogue that has it is still being read.
  * @param {Product[]} products
  */
 function chosen(products) {
-  const { place, category, catalogue } = get();
-  const [wanted, types] = [place.category ?? category, present(products)];
-  return wanted && !catalogue?.complete ? wanted : types.find((type) => type === wanted) ?? types[0];
+  const { category, catalogue } = get();
+  const types = present(products);
+  return category && !catalogue?.complete ? category : types.find((type) => type === category) ?? types[0];
 }
 
 /** @param {Product[]} products */
 function categories(products) {
   const types = present(products);
   if (types.length < 2) return null;
-  return h("fieldset", { class: "chips" },
+  const row = h("fieldset", { class: "chips" },
     h("legend", { class: "sr-only" }, text.offer.categories),
     types.map((type) =>
       h("label", { class: "chip" },
@@ -91,13 +91,17 @@ function categories(products) {
           id: `category-${type}`,
           "data-category": type,
           checked: type === chosen(products),
-          onchange: () => {
-            set({ category: type });
-            go({ ...get().place, category: type }, { replace: true });
-            document.getElementById(`category-${type}`)?.closest("label")?.scrollIntoView({ block: "nearest", inline: "center" });
-          },
+          onchange: () => showCategory(type),
         }),
         h("span", {}, text.offer.category[type]))));
+  queueMicrotask(() => center(row)); // once it is on the page
+  return row;
+}
+
+/** @param {HTMLElement} row of choices, which is wider than a phone: the chosen one is scrolled into view */
+function center(row) {
+  const choice = /** @type {HTMLElement | null} */ (row.querySelector("label:has(:checked)"));
+  if (choice) row.scrollLeft = choice.offsetLeft - row.offsetLeft - (row.clientWidth - choice.offsetWidth) / 2;
 }
 
 /**
@@ -198,7 +202,7 @@ function card(product, offers) {
     h("div", { class: "offer-terms" }, termList(further(offer)), planLink(product, offer)),
     here
       ? button({
-          class: isRecommended({ offers }) || get().catalogue?.only ? "button" : "button button-soft",
+          class: (isRecommended({ offers }) || get().catalogue?.only) && !isKnownHere() ? "button" : "button button-soft",
           id: `choose-${offer.id}`,
           "data-choose": true,
           "aria-label": text.offer.chooseNamed([name, variant].join(" ")),
@@ -270,7 +274,9 @@ const rhythmOf = ({ every, times }) => (times ? text.terms.lasts(per(every), spa
 
 /** @param {Offer} offer */
 function choose(offer) {
-  if (offer.needs.includes("startDate") || offer.needs.includes("debit")) askDays(offer, take);
+  const { me, startDate, debitDay } = get().place;
+  const linked = me ? { startDate, debitDay: Number(debitDay) || undefined } : {}; // an address for others that has the days asks for nothing here
+  if (offer.needs.includes("startDate") || offer.needs.includes("debit")) askDays(offer, take, linked);
   else take({ offerId: offer.id });
 }
 

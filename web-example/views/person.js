@@ -32,7 +32,7 @@ const isCorrection = () => {
 };
 
 /** @param {import("../store.js").State} state */
-export const reads = (state) => [state.place, isGone(state), state.inProgress, wrongAge(state), isCorrection()];
+export const reads = (state) => [state.place, isGone(state), state.inProgress, state.identity, wrongAge(state), isCorrection()];
 
 /** @param {import("../store.js").State} state */
 const wrongAge = ({ place, registration }) => !!place.registration && isTooYoungOrOld(registration);
@@ -70,8 +70,9 @@ function isGone({ place, catalogue }) {
 }
 
 const gone = () =>
-  h("div", { class: "step-head" },
-    heading(text.person.gone),
+  h("div", {},
+    h("div", { class: "step-head" }, heading(text.person.gone)),
+    resume(),
     h("div", { class: "actions" }, h("a", { class: "button", href: linkTo({ club: get().place.club }) }, text.offer.all)));
 
 function head() {

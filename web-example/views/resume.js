@@ -20,11 +20,16 @@ export function resume() {
 
 /** For a visitor who is logged in to this club: the link to their own price list, from which they buy without typing details. */
 function asMember() {
-  const { identity, place: { club, offer, me, registration } } = get();
-  if (!club || me || registration || identity?.club !== club) return null;
-  return h("section", { class: "resume is-good", "data-as-member": true },
+  const { place: { club, offer, startDate, debitDay } } = get();
+  return isKnownHere() && h("section", { class: "resume is-good", "data-as-member": true },
     icon("tick"), h("p", {}, text.me.known),
-    h("a", { class: "button", href: linkTo({ me: true, club, offer }) }, text.me.asMember));
+    h("a", { class: "button", href: linkTo({ me: true, club, offer, startDate, debitDay }) }, text.me.asMember));
+}
+
+/** Whether the page is for any visitor, and this one is logged in to the club as its member. */
+export function isKnownHere() {
+  const { identity, place: { club, me, registration } } = get();
+  return !!club && !me && !registration && identity?.club === club;
 }
 
 /** @param {import("../contract").Registration} registration */
