@@ -75,11 +75,7 @@ var journeys = map[string]func(*siteVisitor){
 	"a visitor continues on another device": func(g *siteVisitor) {
 		g.fillCart()
 		due, registration := g.due(), g.Registration()
-		g.Click(`[data-more] summary`)
-		g.Click(`[data-elsewhere]`)
-		g.WaitVisible(`[data-resume-link]`)
-		other := g.onAnotherDevice(phone)
-		other.Open(g.Value(`[data-resume-link]`))
+		other := g.continueOn(phone)
 		other.WaitVisible(`[data-pay]`)
 		if other.Registration() != registration || strings.Contains(other.URL(), "resume") {
 			g.t.Errorf("the other device is at %s", other.URL())

@@ -119,25 +119,20 @@ func TestCorrectNameBeforeTheMandate(t *testing.T) {
 	if holder := g.Value(`[data-field="holder"]`); holder != frontdesktest.Person().GivenName+" Corrected" {
 		t.Errorf("the account holder is %q", holder)
 	}
-	g.Fill(`[data-field="holder"]`, "Somebody Else")
+	g.Fill(`[data-field="holder"]`, "Grace Martin")
 	correct("Again")
-	if holder := g.Value(`[data-field="holder"]`); holder != "Somebody Else" {
+	if holder := g.Value(`[data-field="holder"]`); holder != "Grace Martin" {
 		t.Errorf("the account holder is %q", holder)
 	}
 }
 
-// TestAccountAfterAChangeElsewhere: the account that was typed here is not shown to whoever changes the sign-up on
-// another device.
+// TestAccountAfterAChangeElsewhere: after a change on another device, this one does not show the account that was typed.
 func TestAccountAfterAChangeElsewhere(t *testing.T) {
 	t.Parallel()
 	desk := newSiteVisitor(t, desktop)
 	desk.goToMandate()
 	desk.Click(`.back`)
-	desk.Click(`[data-more] summary`)
-	desk.Click(`[data-elsewhere]`)
-	desk.WaitVisible(`[data-resume-link]`)
-	mobile := desk.onAnotherDevice(phone)
-	mobile.Open(desk.Value(`[data-resume-link]`))
+	mobile := desk.continueOn(phone)
 	desk.Click(`a[data-mandate]`)
 	desk.giveAccount(frontdesktest.GoodIBAN)
 	desk.WaitVisible(`[data-attempts="5"]`)

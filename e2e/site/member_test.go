@@ -188,8 +188,8 @@ func TestDebitsOfAMembersOwnOffer(t *testing.T) {
 	}
 }
 
-// TestMemberOpensAnOffersLink checks that a member who is logged in can buy the offer of a link without typing any
-// details, unless the login is of another club.
+// TestMemberOpensAnOffersLink checks that a logged-in member can buy the offer of a link without typing any details,
+// unless the login is of another club.
 func TestMemberOpensAnOffersLink(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)

@@ -63,6 +63,23 @@ func (g *siteVisitor) onAnotherDevice(with device) *siteVisitor {
 	return &other
 }
 
+// resumeLink makes the link that continues the displayed order on another device.
+func (g *siteVisitor) resumeLink() string {
+	g.t.Helper()
+	g.Click(`[data-more] summary`)
+	g.Click(`[data-elsewhere]`)
+	g.WaitVisible(`[data-resume-link]`)
+	return g.Value(`[data-resume-link]`)
+}
+
+// continueOn continues the displayed order on another device.
+func (g *siteVisitor) continueOn(with device) *siteVisitor {
+	g.t.Helper()
+	other := g.onAnotherDevice(with)
+	other.Open(g.resumeLink())
+	return other
+}
+
 // inAnotherTab returns the same guest in another tab of the same browser.
 func (g *siteVisitor) inAnotherTab() *siteVisitor {
 	g.t.Helper()
