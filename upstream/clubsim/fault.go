@@ -2,6 +2,7 @@ package clubsim
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -23,14 +25,22 @@ type Fault struct {
 	//	drop_after         everything done, then the connection is cut without a response
 	//	delay              everything done, then DelayMs of waiting before the response
 	//	hang               no response and nothing done until the client gives up
-	//	malformed          everything done, then status 200 with a body that is not JSON; a refusal
-	//	                   keeps its status
+	//	malformed          everything done, then status 200 with a cut body of the club system's own; a
+	//	                   refusal keeps its status
+	//	foreign_page       an HTML page of something in front of the club system (200), nothing done
+	//	foreign_json       JSON of something in front of the club system (200), nothing done
+	//	empty_success      an empty body (200), nothing done
 	//	unauthorized_once  401, once
-	//	too_many           429 with Retry-After, nothing done
+	//	too_many           429, nothing done
 	Kind    string `json:"kind"`
 	Status  int    `json:"status,omitempty"`
 	DelayMs int    `json:"delayMs,omitempty"`
-	Times   *int   `json:"times,omitempty"` // how many requests it hits; nil: all of them (unauthorized_once: one)
+	// Body is the body of foreign_json; empty: {"status": "ok"}.
+	Body json.RawMessage `json:"body,omitempty"`
+	// Limit makes too_many the API gateway's own: rate, quota or spike_arrest, the headers that it sends. The
+	// limit ends after DelayMs, or after a second. Empty: Retry-After alone.
+	Limit string `json:"limit,omitempty"`
+	Times *int   `json:"times,omitempty"` // how many requests it hits; nil: all of them (unauthorized_once: one)
 	// Probability of hitting a matching request, drawn from the world's seed; nil: 1.
 	Probability *float64 `json:"probability,omitempty"`
 	Hits        int      `json:"hits"` // Hits counts the requests that it has hit; not part of a request
@@ -48,8 +58,21 @@ type FaultMatch struct {
 var faultKinds = map[string]int{
 	"error_before": http.StatusServiceUnavailable, "error_after": http.StatusInternalServerError,
 	"drop_after": 0, "delay": 0, "hang": 0, "malformed": http.StatusOK,
+	"foreign_page": http.StatusOK, "foreign_json": http.StatusOK, "empty_success": http.StatusOK,
 	"unauthorized_once": http.StatusUnauthorized, "too_many": http.StatusTooManyRequests,
 }
+
+// limitHeaders are the headers of the API gateway's limits, besides the Reset of each.
+var limitHeaders = map[string]http.Header{
+	"rate":         {"X-Rate-Limit-Limit": {"1000"}, "X-Rate-Limit-Remaining": {"0"}},
+	"quota":        {"X-Quota-Limit": {"100000"}, "X-Quota-Remaining": {"0"}},
+	"spike_arrest": {"X-Spike-Arrest-Limit": {"30"}, "X-Spike-Arrest-Slice-Period": {"100"}},
+}
+
+// foreignPage is what a firewall or a proxy shows instead of the club system's response.
+const foreignPage = `<!DOCTYPE html>
+<html><head><title>Please wait</title></head><body><h1>Checking your browser</h1></body></html>
+`
 
 // SetFaults replaces the faults of the world; an empty list clears them. An error names the
 // first invalid fault.
@@ -89,6 +112,7 @@ func (w *World) Faults() []Fault {
 
 func (f Fault) verify() error {
 	_, known := faultKinds[f.Kind]
+	_, limited := limitHeaders[f.Limit]
 	_, err := path.Match(f.Match.Path, "/")
 	first, _, _ := strings.Cut(strings.TrimPrefix(f.Match.Path, "/"), "/")
 	switch {
@@ -100,6 +124,8 @@ func (f Fault) verify() error {
 		return errors.New("match.path: leave out the client token, as in /sales/*/payments")
 	case f.Status != 0 && (f.Status < 200 || f.Status > 599):
 		return errors.New("status must be 200 to 599")
+	case f.Limit != "" && !limited:
+		return fmt.Errorf("limit: %q is not one of %s", f.Limit, strings.Join(slices.Sorted(maps.Keys(limitHeaders)), ", "))
 	case f.DelayMs < 0 || f.Times != nil && *f.Times < 0:
 		return errors.New("delayMs and times must not be negative")
 	case f.Probability != nil && !(*f.Probability >= 0 && *f.Probability <= 1):
@@ -160,8 +186,8 @@ func (w *World) drawFault(f *Fault) bool {
 func (s *Server) respond(rw http.ResponseWriter, req *httpRequest, fault Fault, effect func() httpResponse, note func(int)) {
 	done := req.Context().Done()
 	switch fault.Kind {
-	case "error_before", "unauthorized_once", "too_many":
-		a := fault.refusal()
+	case "error_before", "unauthorized_once", "too_many", "foreign_page", "foreign_json", "empty_success":
+		a := s.insteadOf(fault)
 		note(a.status)
 		writeResponse(rw, a)
 		return
@@ -187,7 +213,7 @@ func (s *Server) respond(rw http.ResponseWriter, req *httpRequest, fault Fault, 
 		drop(rw)
 		return
 	case "error_after":
-		a = fault.refusal()
+		a = s.insteadOf(fault)
 	case "malformed":
 		status := fault.status()
 		if a.status >= http.StatusBadRequest && fault.Status == 0 {
@@ -201,13 +227,40 @@ func (s *Server) respond(rw http.ResponseWriter, req *httpRequest, fault Fault, 
 
 func (f Fault) status() int { return cmp.Or(f.Status, faultKinds[f.Kind]) }
 
-func (f Fault) refusal() httpResponse {
+// insteadOf is what a fault sends instead of the operation's own response.
+func (s *Server) insteadOf(f Fault) httpResponse {
+	switch f.Kind {
+	case "empty_success":
+		return httpResponse{status: f.status()}
+	case "foreign_page":
+		return httpResponse{status: f.status(), header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}, body: []byte(foreignPage)}
+	case "foreign_json":
+		body := f.Body
+		if body == nil {
+			body = []byte(`{"status":"ok"}`)
+		}
+		return httpResponse{status: f.status(), header: http.Header{"Content-Type": {"application/json"}}, body: body}
+	}
 	e := failure(f.status(), "", http.StatusText(f.status()))
 	if f.Kind == "too_many" {
-		// One second is the shortest time that the headers can express.
-		e.header = http.Header{"Retry-After": {"1"}, "X-Rate-Limit-Reset": {"1"}}
+		e.header = s.limit(f)
 	}
 	return e.render(DefaultSettings())
+}
+
+// limit is the headers of a 429.
+func (s *Server) limit(f Fault) http.Header {
+	if f.Limit == "" {
+		return http.Header{"Retry-After": {"1"}} // one second is the shortest time that the header can express
+	}
+	header := maps.Clone(limitHeaders[f.Limit])
+	end := s.cfg.Now().Add(time.Duration(cmp.Or(f.DelayMs, 1000)) * time.Millisecond)
+	for name := range limitHeaders[f.Limit] {
+		if prefix, ok := strings.CutSuffix(name, "-Limit"); ok {
+			header.Set(prefix+"-Reset", strconv.FormatInt(end.UnixMilli(), 10))
+		}
+	}
+	return header
 }
 
 // drop closes the connection without a byte of a response.

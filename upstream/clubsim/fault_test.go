@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -19,18 +20,23 @@ func TestFaultsOfAPayment(t *testing.T) {
 		status  int // 0: the connection is cut
 		applied int
 	}{
-		"error before":          {body{"kind": "error_before"}, 503, 0},
-		"error before, status":  {body{"kind": "error_before", "status": 502}, 502, 0},
-		"error after":           {body{"kind": "error_after"}, 500, 1},
-		"error after, status":   {body{"kind": "error_after", "status": 504}, 504, 1},
-		"connection cut":        {body{"kind": "drop_after"}, 0, 1},
-		"garbage":               {body{"kind": "malformed"}, 200, 1},
-		"unauthorised":          {body{"kind": "unauthorized_once"}, 401, 0},
-		"too many":              {body{"kind": "too_many"}, 429, 0},
-		"delayed":               {body{"kind": "delay", "delayMs": 1}, 201, 1},
-		"never":                 {body{"kind": "error_before", "probability": 0}, 201, 1},
-		"always by probability": {body{"kind": "error_before", "probability": 1}, 503, 0},
-		"spent":                 {body{"kind": "error_before", "times": 0}, 201, 1},
+		"error before":           {body{"kind": "error_before"}, 503, 0},
+		"error before, status":   {body{"kind": "error_before", "status": 502}, 502, 0},
+		"error after":            {body{"kind": "error_after"}, 500, 1},
+		"error after, status":    {body{"kind": "error_after", "status": 504}, 504, 1},
+		"connection cut":         {body{"kind": "drop_after"}, 0, 1},
+		"garbage":                {body{"kind": "malformed"}, 200, 1},
+		"another's page":         {body{"kind": "foreign_page"}, 200, 0},
+		"another's page, status": {body{"kind": "foreign_page", "status": 202}, 202, 0},
+		"another's JSON":         {body{"kind": "foreign_json"}, 200, 0},
+		"another's list":         {body{"kind": "foreign_json", "body": []string{"ok"}}, 200, 0},
+		"nothing":                {body{"kind": "empty_success"}, 200, 0},
+		"unauthorised":           {body{"kind": "unauthorized_once"}, 401, 0},
+		"too many":               {body{"kind": "too_many"}, 429, 0},
+		"delayed":                {body{"kind": "delay", "delayMs": 1}, 201, 1},
+		"never":                  {body{"kind": "error_before", "probability": 0}, 201, 1},
+		"always by probability":  {body{"kind": "error_before", "probability": 1}, 503, 0},
+		"spent":                  {body{"kind": "error_before", "times": 0}, 201, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newTestClient(t, "demo-fault")
@@ -48,7 +54,7 @@ func TestFaultsOfAPayment(t *testing.T) {
 			if c.status == 429 && r.header.Get("Retry-After") == "" {
 				t.Error("no Retry-After")
 			}
-			if c.status == 200 && r.json != nil {
+			if c.status == 200 && r.json["@id"] != nil {
 				t.Errorf("this can be read: %s", r.raw)
 			}
 			journal := d.world.Requests()
@@ -60,6 +66,19 @@ func TestFaultsOfAPayment(t *testing.T) {
 				t.Errorf("journal: %+v, faults: %+v", last, d.world.Faults())
 			}
 		})
+	}
+}
+
+// TestLimitOfTheAPIGateway: a 429 of the API gateway shows when its limit ends, and has no Retry-After.
+func TestLimitOfTheAPIGateway(t *testing.T) {
+	d := newTestClient(t, "demo-limit")
+	for limit, header := range map[string]string{"rate": "X-Rate-Limit-Reset", "quota": "X-Quota-Reset", "spike_arrest": "X-Spike-Arrest-Reset"} {
+		d.control("PUT", "faults", []body{{"kind": "too_many", "limit": limit, "delayMs": 90_000}}).want(200)
+		r := d.get("contacts/1001").want(429)
+		end, err := strconv.ParseInt(r.header.Get(header), 10, 64)
+		if err != nil || end != today.Add(90*time.Second).UnixMilli() || r.header.Get("Retry-After") != "" {
+			t.Errorf("%s: %v", limit, r.header)
+		}
 	}
 }
 
@@ -166,6 +185,7 @@ func TestFaultsAreChecked(t *testing.T) {
 		{[]body{{"kind": "delay", "delay": 5}}, "delay"},
 		{[]body{{"kind": "delay", "delayMs": -1}}, "delayMs"},
 		{[]body{{"kind": "error_before", "status": 99}}, "status"},
+		{[]body{{"kind": "too_many", "limit": "hourly"}}, "spike_arrest"},
 		{[]body{{"kind": "error_before", "probability": 2}}, "probability"},
 		{[]body{{"kind": "error_before", "match": body{"path": "/[", "method": "GET"}}}, "match.path"},
 		{[]body{{"kind": "error_before", "match": body{"path": "/demo-faults/sales/*/payments"}}}, "leave out the client token"},

@@ -19,6 +19,7 @@ var presets = []struct {
 	{"Next payment: done, then 500", Fault{Match: paymentRequest, Kind: "error_after", Times: new(1)}},
 	{"Next payment: 503, nothing done", Fault{Match: paymentRequest, Kind: "error_before", Times: new(1)}},
 	{"Next payment: done, garbage comes back", Fault{Match: paymentRequest, Kind: "malformed", Times: new(1)}},
+	{"Next payment: a firewall's page with 200, nothing done", Fault{Match: paymentRequest, Kind: "foreign_page", Times: new(1)}},
 	{"Catalogue: 429", Fault{Match: FaultMatch{Method: "GET", Path: "/products"}, Kind: "too_many"}},
 	{"Next call: 401", Fault{Kind: "unauthorized_once"}},
 	{"Everything two seconds slower", Fault{Kind: "delay", DelayMs: 2000}},
