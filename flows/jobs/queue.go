@@ -90,7 +90,32 @@ func (q *Queue) Enqueue(ctx context.Context, job *asynq.Task, options ...asynq.O
 // NewServer returns a server that runs jobs once it is started. It logs to log.
 func (q *Queue) NewServer(log *slog.Logger, cfg asynq.Config) *asynq.Server {
 	cfg.Logger = asynqLogger{log}
-	return asynq.NewServerFromRedisClient(q.redis, cfg)
+	return asynq.NewServerFromRedisClient(pausingClient{q.redis}, cfg)
+}
+
+// errorPause is about the pause of a server whose queue is empty. A Redis that fails gets no more calls than one
+// without jobs, and one that returns is noticed within a second.
+const errorPause = 250 * time.Millisecond
+
+// pausingClient is a server's client. A server requests its next job as soon as the previous call has failed: without
+// a pause it uses a core, and a Redis that refuses gets tens of thousands of calls a second.
+type pausingClient struct{ redis.UniversalClient }
+
+// EvalSha is how a server requests a job.
+func (c pausingClient) EvalSha(ctx context.Context, sha string, keys []string, args ...any) *redis.Cmd {
+	return pauseAfterError(c.UniversalClient.EvalSha(ctx, sha, keys, args...))
+}
+
+// Eval is how a server requests a job while Redis does not have its script.
+func (c pausingClient) Eval(ctx context.Context, script string, keys []string, args ...any) *redis.Cmd {
+	return pauseAfterError(c.UniversalClient.Eval(ctx, script, keys, args...))
+}
+
+func pauseAfterError(reply *redis.Cmd) *redis.Cmd {
+	if err := reply.Err(); err != nil && !errors.Is(err, redis.Nil) && !redis.HasErrorPrefix(err, "NOSCRIPT") {
+		time.Sleep(errorPause) // the library's own calls have no context that ends
+	}
+	return reply
 }
 
 // asynqLogger passes the queue library's lines on, marked as such. None of its
