@@ -7,12 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"slices"
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment"
+	"frontdesk/flows/store"
 	"frontdesk/upstream/cards/stripe"
 )
 
@@ -70,6 +73,43 @@ func (cfg Config) checkWebhookEndpoint(ctx context.Context, processor *stripe.Cl
 		return finding(partProcessor, aspect, flows.Degraded, fmt.Sprintf("%s does not get %v", at, hooks[i].Missing()), "add them to the endpoint at the processor")
 	}
 	return finding(partProcessor, aspect, flows.OK, fmt.Sprintf("%s, API version %s", at, hooks[i].APIVersion), "")
+}
+
+const partFingerprint = "fingerprint"
+
+// ownPayments returns a machine that can only compare and store fingerprints.
+func (cfg Config) ownPayments(c clients) *payment.Machine {
+	return payment.New(payment.Config{
+		Store: store.New(store.Config{Redis: c.redis, Keys: must(cfg.newKeyring()), Replicas: cfg.RedisWait}), Cards: c.cards,
+		Environment: cfg.Mode, Organisation: cfg.organisation(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+	})
+}
+
+// checkOwnPayments checks that Redis holds the payments of this account, organisation and mode.
+func (cfg Config) checkOwnPayments(ctx context.Context, c clients) []flows.Check {
+	own, stored, err := cfg.ownPayments(c).ReadFingerprint(ctx)
+	switch foreign, ok := errors.AsType[*payment.FingerprintError](err); {
+	case ok:
+		return finding(partFingerprint, "", flows.Failed, foreign.Error(), "")
+	case err != nil:
+		return nil // the checks of Redis and of the processor report it
+	case !stored:
+		return finding(partFingerprint, "", flows.OK, own.String()+"; the first gateway stores it", "")
+	}
+	return finding(partFingerprint, "", flows.OK, own.String(), "")
+}
+
+// adoptFingerprint stores this configuration's fingerprint in place of another one's.
+func (cfg Config) adoptFingerprint(ctx context.Context, c clients) []flows.Check {
+	unfinished, err := cfg.ownPayments(c).AdoptFingerprint(ctx)
+	switch {
+	case err != nil:
+		return finding(partFingerprint, "adopted", flows.Failed, err.Error(), "check Redis and the card processor, and repeat it")
+	case unfinished > 0:
+		return finding(partFingerprint, "adopted", flows.Degraded, fmt.Sprintf("%d payments in Redis have not ended", unfinished),
+			"end those of the former account by frontdesk payments list --all; their money is there")
+	}
+	return finding(partFingerprint, "adopted", flows.OK, "no payment of before is open", "")
 }
 
 // checkLogin checks that the club's login publishes keys that can verify its tokens.

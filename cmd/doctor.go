@@ -24,6 +24,7 @@ type doctor struct {
 	Config
 	claims         bool // also race for claims
 	rounds, racers int  // of that race
+	adopt          bool // also make Redis' payments those of this configuration
 }
 
 // claimRoundTimeout is for one race and a repetition by every racer, with pauses where
@@ -37,6 +38,7 @@ func newDoctorCommand(assets Assets) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return d.run(c.Context()) },
 	}
 	addOptions(c.Flags(), d.options()...)
+	c.Flags().BoolVar(&d.adopt, "adopt", false, "Also store this configuration's card account, organisation and mode in Redis, in place of others. Only after an intended change, with all other gateways stopped.")
 	c.Flags().BoolVar(&d.claims, "check-claims", false, "Also let callers race for claims at the card processor: each must have exactly one winner. Creates payments and cancels them; refused with live keys.")
 	c.Flags().IntVar(&d.rounds, "rounds", 5, "Rounds of --check-claims.")
 	c.Flags().IntVar(&d.racers, "racers", 8, "Callers in each round of --check-claims.")
@@ -84,6 +86,9 @@ func (d *doctor) examine(ctx context.Context, group *errgroup.Group) (failed int
 		return 0, err
 	}
 	defer c.redis.Close()
+	if d.adopt {
+		failed += printChecks(ctx, checkTimeout, d.adoptFingerprint, c)
+	}
 	for _, check := range d.checks() {
 		failed += printChecks(ctx, checkTimeout, check, c)
 	}

@@ -37,6 +37,7 @@ import (
 type gateway struct {
 	public, ops, metrics http.Handler
 	worker               *worker.Worker
+	payments             *payment.Machine
 	catalogue            *catalogue.Catalogue
 }
 
@@ -102,7 +103,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 		Payments: payments, Contacts: contacts, Eraser: eraser, Relay: relay, Queue: queue, Operators: operators, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock", PublicURL: cfg.PublicURL, Metrics: seen.metrics, MetricsApart: cfg.Mode == "live", Traces: seen.traces, Log: log,
 	})
 	g.metrics = ops.NewMetricsServer(ops.Config{PublicURL: cfg.PublicURL, Metrics: seen.metrics, Traces: seen.traces, Log: log})
-	g.worker, g.catalogue = worker, catalogue
+	g.worker, g.payments, g.catalogue = worker, payments, catalogue
 	return g, nil
 }
 

@@ -13,6 +13,8 @@ import (
 	"github.com/redis/go-redis/v9/logging"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
+
+	"frontdesk/flows/payment"
 )
 
 func newServeCommand(assets Assets) *cobra.Command {
@@ -63,6 +65,9 @@ func run(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
+	if err := cfg.checkFingerprint(ctx, g.payments, log); err != nil {
+		return err
+	}
 	public := world.wrap(g.public, g.catalogue.Invalidate)
 	drained := drain(ctx, cfg.DrainDelay)
 	group.Go(func() error { return serve(drained, listener, closeOnShutdown(public, ctx.Done()), world.release) })
@@ -75,6 +80,21 @@ func run(ctx context.Context, cfg Config) error {
 	group.Go(func() error { return g.worker.Run(drained) })
 	cfg.printBanner(os.Stdout, listener.Addr())
 	return group.Wait()
+}
+
+// checkFingerprint refuses to start with a Redis that holds the payments of another account, organisation or mode. A
+// gateway that cannot find out starts, and advances no payment until it can.
+func (cfg *Config) checkFingerprint(ctx context.Context, payments *payment.Machine, log *slog.Logger) error {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	err := payments.CheckFingerprint(ctx)
+	if foreign, ok := errors.AsType[*payment.FingerprintError](err); ok {
+		return fmt.Errorf("cannot start in %s mode: %w", cfg.Mode, foreign)
+	}
+	if err != nil {
+		log.WarnContext(ctx, "fingerprint not compared with redis; no payment is advanced until then", "error", err)
+	}
+	return nil
 }
 
 func portOf(listener net.Listener) string {

@@ -72,6 +72,7 @@ const (
 	AuditReplayAll          AuditAction = "replay-all"
 	AuditEnable             AuditAction = "enable"
 	AuditErase              AuditAction = "erase"
+	AuditAdopt              AuditAction = "adopt" // see payment.Fingerprint
 )
 
 // AuditEntry is one line of the audit stream. It holds no personal data and no free text.

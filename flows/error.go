@@ -84,6 +84,7 @@ type Error struct {
 	Item       int            // which of the request's items it is about, from 1; 0: none
 	Fields     []FieldProblem // of InvalidRequest: every wrong field; else the part of the request that failed
 	RetryAfter time.Duration  // when to try again; zero: not known
+	Operator   string         // for operators alone, instead of Detail: the cause and what to do; empty: Detail
 	Err        error          // the cause, for the log only
 }
 

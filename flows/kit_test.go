@@ -155,6 +155,7 @@ func (w *world) connect(address string) redis.UniversalClient {
 // gatewayOptions says how a gateway reaches the world; zero values mean directly, with the default settings.
 type gatewayOptions struct {
 	outside      string // address of the club system and the processor
+	processor    string // address of the processor, if it is another one
 	redisURL     string
 	webhookURL   string
 	keys         *keyring.Keyring
@@ -180,7 +181,7 @@ func (w *world) gateway(how ...gatewayOptions) *gateway {
 	connection := w.connect(in.redisURL)
 	g := &gateway{store: store.New(store.Config{Redis: connection, Keys: in.keys}), queue: jobs.NewQueue(connection), log: slog.New(w.log)}
 	client := w.clubClient(in.outside, cmp.Or(in.limits, oneAttempt))
-	processor := sandbox.New(sandbox.Config{URL: "http://" + in.outside + "/sandbox", Now: w.clock.Now})
+	processor := sandbox.New(sandbox.Config{URL: "http://" + cmp.Or(in.processor, in.outside) + "/sandbox", Now: w.clock.Now})
 	g.catalogue = catalogue.New(catalogue.Config{Club: client, Shared: patientCopies{g.store}, Now: w.clock.Now, After: never, Log: g.log})
 	g.Machine = payment.New(payment.Config{
 		Store: g.store, Queue: g.queue, Club: client.Money(), BackgroundClub: client, Cards: processor, Keys: in.keys, Environment: "test",

@@ -43,7 +43,7 @@ func (w *world) wipe() {
 func (w *world) records() []string {
 	w.Helper()
 	keys := must(w, w.redis.Keys(w.Context(), "fd:*").Result)
-	return slices.DeleteFunc(keys, func(key string) bool { return key == "fd:comparison:sandbox" })
+	return slices.DeleteFunc(keys, func(key string) bool { return key == "fd:comparison:sandbox" || key == "fd:fingerprint" })
 }
 
 // duplicate creates a payment at the processor a second time, as a request does that was delayed until the

@@ -201,6 +201,9 @@ func (m *Machine) Cancel(ctx context.Context, id flows.PaymentID) (*flows.Paymen
 
 // next returns the next step of a payment. A mismatch with the processor blocks it.
 func (m *Machine) next(ctx context.Context, p *flows.Payment, remote *cards.Payment) (step, error) {
+	if err := m.requireOwn(ctx); err != nil {
+		return step{}, err
+	}
 	s, err := m.stepFrom(ctx, p, remote)
 	if differs, ok := errors.AsType[mismatch](err); ok {
 		return step{to: flows.Blocked, reason: string(differs)}, nil

@@ -7,7 +7,7 @@
 // claim (claim.go), evidence.go the resolution of a doubt. rebuild.go restores payments that
 // Redis lost, from what metadata.go let the processor keep, lookup.go says which registrations the
 // processor has no payment of, and operator.go carries out operators' decisions. key.go has the
-// idempotency keys.
+// idempotency keys, fingerprint.go says whose payments Redis holds.
 //
 // Redis coordinates and never authorises: the right to send the POST is a claim in the
 // payment's metadata at the card processor. For states and transitions see flows.PaymentState.
@@ -64,6 +64,7 @@ type Machine struct {
 	lookups     lookups
 	rebuildOwed atomic.Bool // the worker must compare everything
 	unverified  unverified
+	fingerprint fingerprint
 }
 
 // Store is what the machine needs from Redis. Commit, Rebuild and SaveRegistration change records atomically:
@@ -108,6 +109,10 @@ type Store interface {
 	Comparison(ctx context.Context, processor string) (Comparison, error)
 	// SaveComparison replaces the latest complete comparison with a processor.
 	SaveComparison(ctx context.Context, processor string, comparison Comparison) error
+	// Fingerprint reads whose payments Redis holds; ErrNotFound if it has none yet.
+	Fingerprint(ctx context.Context) (Fingerprint, error)
+	// SaveFingerprint replaces it by compare-and-set; zero expects that there is none.
+	SaveFingerprint(ctx context.Context, expected, next Fingerprint) error
 	// AddNote adds an operator's note to a payment; the oldest beyond a bound are dropped.
 	AddNote(ctx context.Context, id flows.PaymentID, note flows.Note) error
 	// Notes reads a payment's notes, oldest first.
@@ -169,6 +174,9 @@ func (m *Machine) HandleEvent(ctx context.Context, event cards.Event) error {
 	if err != nil || registration == "" || !m.ours(event.Metadata) {
 		m.cfg.Log.InfoContext(ctx, "event of another payment ignored", "event", event.ID, "type", event.Type)
 		return nil
+	}
+	if err := m.requireOwn(ctx); err != nil {
+		return err
 	}
 	name := "event:" + m.cfg.Cards.Name() + ":" + event.ID
 	id := flows.NewPaymentID(registration, generation)

@@ -64,6 +64,9 @@ type Comparison struct {
 // Payments without our signature, environment and organisation are ignored. A window of WholeWindow or more
 // has no end if Redis knows of no comparison, because it may have lost payments of any age.
 func (m *Machine) Rebuild(ctx context.Context, window time.Duration) error {
+	if err := m.requireOwn(ctx); err != nil {
+		return err
+	}
 	now, processor := m.cfg.Now(), m.cfg.Cards.Name()
 	if window < WholeWindow {
 		// A part of the list does not show which of a registration's payments counts, only
@@ -139,6 +142,9 @@ type onDemandRebuild struct {
 // another rebuild began within onDemandEvery. It takes no lease in Redis, because Redis has lost data.
 func (m *Machine) RebuildOnDemand(ctx context.Context) error {
 	_, err, _ := m.onDemand.flight.Do("", func() (any, error) {
+		if err := m.requireOwn(ctx); err != nil {
+			return nil, err
+		}
 		now := m.cfg.Now()
 		if wait := m.onDemand.last.Add(onDemandEvery).Sub(now); wait > 0 {
 			return nil, lookedUpIn(wait)
@@ -219,7 +225,12 @@ func (m *Machine) candidates(ctx context.Context, since time.Time) iter.Seq2[can
 				yield(candidate{}, processorFailed(err))
 				return
 			}
-			if p := m.derivePayment(remote); p != nil && !yield(candidate{derived: p, remote: remote.State}, nil) {
+			p := m.derivePayment(remote)
+			if p == nil {
+				continue
+			}
+			m.fingerprint.saw(remote.ID)
+			if !yield(candidate{derived: p, remote: remote.State}, nil) {
 				return
 			}
 		}

@@ -27,6 +27,7 @@ func (m *Machine) createIntent(ctx context.Context, p *flows.Payment) (step, err
 	case err != nil:
 		return step{}, processorFailed(err)
 	}
+	m.fingerprint.saw(created.ID)
 	return createdStep(created, m.fresh(p, created)), nil
 }
 

@@ -19,6 +19,8 @@ const (
 	paymentStates = "fd:{" + openPayments + "}:states"
 	// auditStream is a stream of operators' actions: at, by, what, payment, from, to.
 	auditStream = "fd:audit"
+	// fingerprintKey says whose payments these are: a payment.Fingerprint, in plain so that no seal key is needed.
+	fingerprintKey = "fd:fingerprint"
 	// clubEvents is a stream of the club system's events that are not processed yet.
 	clubEvents = "fd:{club}:events"
 	// clubEventCounts is a hash of how many events of each kind arrived.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strconv"
 	"time"
@@ -87,6 +88,41 @@ func (s *Store) Comparison(ctx context.Context, processor string) (last payment.
 // SaveComparison implements payment.Store.
 func (s *Store) SaveComparison(ctx context.Context, processor string, comparison payment.Comparison) error {
 	return s.redis.HSet(ctx, comparisonKey(processor), "at", comparison.At.UnixMilli(), "oldest", comparison.Oldest.UnixMilli()).Err()
+}
+
+// saveFingerprint replaces the fingerprint by compare-and-set.
+//
+// KEYS  1 fingerprint
+// ARGV  1 expected, empty for none  2 next
+// Returns 1 when it is stored (also before), else 0.
+var saveFingerprint = redis.NewScript(`
+local held = redis.call('GET', KEYS[1]) or ''
+if held == ARGV[2] then return 1 end
+if held ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2])
+return 1
+`)
+
+// Fingerprint implements payment.Store.
+func (s *Store) Fingerprint(ctx context.Context) (f payment.Fingerprint, err error) {
+	text, err := s.redis.Get(ctx, fingerprintKey).Bytes()
+	if errors.Is(err, redis.Nil) {
+		return f, flows.ErrNotFound
+	}
+	if err != nil {
+		return f, err
+	}
+	return f, json.Unmarshal(text, &f)
+}
+
+// SaveFingerprint implements payment.Store.
+func (s *Store) SaveFingerprint(ctx context.Context, expected, next payment.Fingerprint) error {
+	var was []byte
+	if expected != (payment.Fingerprint{}) {
+		was, _ = json.Marshal(expected) // strings and a time
+	}
+	text, _ := json.Marshal(next)
+	return committed(s.run(ctx, saveFingerprint, []string{fingerprintKey}, was, text))
 }
 
 // keepHeartbeat: a gateway that is silent for longer has ended, or must check everything again.

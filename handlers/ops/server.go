@@ -204,7 +204,10 @@ func withBody[T any](handle func(r *http.Request, operator string, in T) (any, e
 func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
 	problem, retryAfter := handlers.ProblemOf(err, tracing.TraceID(r.Context()))
 	problem.Type = s.cfg.PublicURL + problem.Type // this listener has no such page
-	if string(problem.Code) == string(flows.StorageUnavailable) && problem.Detail == nil {
+	switch known, ok := errors.AsType[*flows.Error](err); {
+	case ok && known.Operator != "":
+		problem.Detail = &known.Operator
+	case string(problem.Code) == string(flows.StorageUnavailable) && problem.Detail == nil:
 		problem.Detail = new(redisDown)
 	}
 	if problem.Status >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) {

@@ -22,6 +22,8 @@ import (
 type Processor interface {
 	// Name is the processor's name in the public API and in the payment's record, such as "sandbox".
 	Name() string
+	// AccountID identifies the account that holds the payments. ErrRefused when the credentials may not read it.
+	AccountID(ctx context.Context) (string, error)
 	// Create makes a payment for the buyer to authorise.
 	Create(ctx context.Context, key string, in NewPayment) (Payment, error)
 	// Get reads a payment. ErrNotFound when it does not exist.

@@ -53,6 +53,10 @@ func outcomeOf(err error) string {
 	return "unknown"
 }
 
+func (o *instrumented) AccountID(ctx context.Context) (string, error) {
+	return observe(ctx, o, "account", o.Processor.AccountID)
+}
+
 func (o *instrumented) Create(ctx context.Context, key string, in NewPayment) (Payment, error) {
 	return observe(ctx, o, "create", func(ctx context.Context) (Payment, error) { return o.Processor.Create(ctx, key, in) })
 }

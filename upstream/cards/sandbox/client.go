@@ -61,6 +61,16 @@ var _ cards.Processor = (*Client)(nil)
 // Name returns "sandbox".
 func (c *Client) Name() string { return "sandbox" }
 
+// AccountID returns the sandbox's own public address: a sandbox at another address holds other payments.
+func (c *Client) AccountID(ctx context.Context) (string, error) {
+	var held account
+	_, err := c.do(ctx, call{method: http.MethodGet, path: "/account"}, &held)
+	if err == nil && held.ID == "" {
+		err = errors.New("sandbox: the account has no id")
+	}
+	return held.ID, err
+}
+
 // Create makes a payment; its RedirectURL is the hosted page.
 func (c *Client) Create(ctx context.Context, key string, in cards.NewPayment) (cards.Payment, error) {
 	return c.payment(ctx, "", call{method: http.MethodPost, path: "/payments", key: key, in: createRequest(in)})

@@ -78,6 +78,15 @@ func respond(w http.ResponseWriter, status int, value any, err error) {
 	writeJSON(w, status, value)
 }
 
+// account is whose payments a sandbox holds.
+type account struct {
+	ID string `json:"id"`
+}
+
+func (s *Server) showAccount(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, account{s.cfg.BaseURL})
+}
+
 // writeJSON writes a value of this package, all of which can be encoded.
 func writeJSON(w http.ResponseWriter, status int, value any) {
 	body, _ := json.Marshal(value)

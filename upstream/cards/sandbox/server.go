@@ -86,6 +86,7 @@ func (s *Server) routes() {
 	s.mux.HandleFunc("POST /payments/{id}/refund", s.serveWrite(http.StatusOK, change(s, s.readRefund)))
 	s.mux.HandleFunc("POST /payments/{id}/metadata", s.serveWrite(http.StatusOK, change(s, readMetadata)))
 	// Reads need no credentials.
+	s.mux.HandleFunc("GET /account", s.showAccount)
 	s.mux.HandleFunc("GET /payments", s.list)
 	s.mux.HandleFunc("GET /payments/{id}", s.showPayment)
 	s.mux.HandleFunc("GET /assets/{name}", serveAsset)

@@ -2,6 +2,7 @@ package stripe
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -32,6 +33,15 @@ func (c *Client) Account(ctx context.Context) (Account, error) {
 		ID: a.ID, Country: a.Country, Currency: strings.ToUpper(string(a.DefaultCurrency)),
 		ChargesEnabled: a.ChargesEnabled, Live: c.live,
 	}, nil
+}
+
+// AccountID returns the id of the account that the key belongs to.
+func (c *Client) AccountID(ctx context.Context) (string, error) {
+	a, err := c.Account(ctx)
+	if err == nil && a.ID == "" {
+		err = errors.New("stripe: the account has no id")
+	}
+	return a.ID, err
 }
 
 // requiredEvents cause a payment to be read before the next poll.

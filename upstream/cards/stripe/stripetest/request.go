@@ -181,7 +181,7 @@ func (s *Server) noSuchPath(*request) (object, error) {
 // getAccount is GET /v1/account.
 func (s *Server) getAccount(*request) (object, error) {
 	return object{
-		"id": "acct_double", "object": "account", "country": "FR", "default_currency": "eur", "type": "standard",
+		"id": cmp.Or(s.cfg.Account, "acct_double"), "object": "account", "country": "FR", "default_currency": "eur", "type": "standard",
 		"charges_enabled": true, "details_submitted": true, "payouts_enabled": true,
 	}, nil
 }

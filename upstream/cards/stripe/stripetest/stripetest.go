@@ -35,6 +35,8 @@ type Config struct {
 	PublishableKey string // zero: "pk_test_double"; the key of a buyer's browser
 	WebhookSecret  string // zero: "whsec_double"
 
+	Account string // zero: "acct_double"; each double holds the payments of one account
+
 	// ForgetKeys ignores idempotency keys: every request is carried out. Claims
 	// cannot rely on such a processor, and a check of claims must notice.
 	ForgetKeys bool

@@ -1,0 +1,120 @@
+package flows_test
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"frontdesk/flows"
+	"frontdesk/flows/payment"
+)
+
+// stranger starts a gateway with another account's key, on the world's Redis. Their processor is another sandbox.
+func (w *world) stranger(how ...func(other *world)) *gateway {
+	w.Helper()
+	other := newWorld(w.T)
+	for _, change := range how {
+		change(other)
+	}
+	return w.gateway(gatewayOptions{processor: other.address})
+}
+
+// denyAccount makes a world's processor refuse to say which account it is, as to a restricted key.
+func denyAccount(w *world) {
+	w.setFaultInjector(&faultInjector{method: http.MethodGet, pattern: "/sandbox/account", fail: 100, status: http.StatusForbidden})
+}
+
+func (w *world) expectStranger(g *gateway, what string) {
+	w.Helper()
+	foreign, ok := errors.AsType[*payment.FingerprintError](g.CheckFingerprint(w.Context()))
+	if !ok || !strings.Contains(foreign.Error(), what) {
+		w.Errorf("the stranger is told %v, not of %q", foreign, what)
+	}
+}
+
+// TestAnotherAccountsKey: for a while, one gateway has another account's key. It blocks no payment in any state, and
+// every payment continues at the right gateway.
+func TestAnotherAccountsKey(t *testing.T) {
+	t.Parallel()
+	for name, denied := range map[string][]func(*world){"which can be read": nil, "which may not be read": {denyAccount}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			for _, deny := range denied {
+				deny(w)
+			}
+			g := w.gateway()
+			authorised := w.authorised(g)
+			captured := w.put(g, w.authorised(g).ID, flows.Captured)
+			doubt := w.started(g)
+			doubt = w.put(g, doubt.ID, flows.InDoubt)
+			refunding := w.put(g, w.started(g).ID, flows.Refunding)
+			if err := g.CheckFingerprint(t.Context()); err != nil { // as each heartbeat does
+				t.Fatal(err)
+			}
+			wrong := w.stranger(denied...)
+			for _, p := range []*flows.Payment{authorised, captured, doubt, refunding} {
+				before := w.stored(g, p.ID)
+				if after := w.advance(wrong, p); after.State != before.State {
+					t.Errorf("a gateway with another account's key moved a payment from %s to %s (%s)", before.State, after.State, after.Reason)
+				}
+			}
+			w.expectStranger(wrong, "the card processor's account")
+			if err := wrong.Rebuild(t.Context(), payment.WholeWindow); err == nil {
+				t.Error("it compared Redis with its own account")
+			}
+			if _, err := wrong.ConfirmNotRecorded(t.Context(), doubt.ID, payment.Refund, flows.Decision{Operator: "ada"}); flows.CodeOf(err) != flows.ProcessorUnavailable {
+				t.Errorf("a decision there: %v", err)
+			}
+			w.expectSound(w.settle(g, authorised))
+		})
+	}
+}
+
+// TestAnotherOrganisationsToken: the gateway of another organisation is not one of these either.
+func TestAnotherOrganisationsToken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if err := w.gateway().CheckFingerprint(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.expectStranger(w.gateway(gatewayOptions{organisation: "other"}), "FRONTDESK_CLUB_TOKEN) is other, but Redis holds the payments of demo")
+}
+
+// TestFingerprintAfterALoss: Redis loses everything. The gateway that was right stores its fingerprint again, also if a
+// stranger was faster; the stranger learns of it. An operator's decision stays.
+func TestFingerprintAfterALoss(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	check := func(g *gateway) {
+		t.Helper()
+		if err := g.CheckFingerprint(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	check(g)
+	wrong := w.stranger()
+	w.expectStranger(wrong, "account")
+	w.clock.Advance(flows.FirstPoll)
+	w.wipe()
+	check(wrong) // the first that finds Redis empty
+	w.clock.Advance(flows.FirstPoll)
+	check(g)
+	w.expectStranger(wrong, "account")
+	w.wipe()
+	check(g)
+	w.expectStranger(wrong, "account")
+
+	if _, err := wrong.AdoptFingerprint(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	check(wrong)
+	w.expectStranger(g, "account")
+	w.clock.Advance(flows.FirstPoll)
+	w.wipe()
+	check(w.gateway()) // a restart of the former one
+	check(wrong)
+	w.expectStranger(g, "account")
+}

@@ -1,0 +1,258 @@
+package payment
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/cards"
+)
+
+// Fingerprint says whose payments Redis holds. A gateway with another one must not touch them: its card processor
+// has none of them, or its club system has other sales.
+type Fingerprint struct {
+	Account      string    `json:"account"` // the processor and its account; empty: the key may not read it
+	Organisation string    `json:"organisation"`
+	Environment  string    `json:"environment"`
+	Payment      string    `json:"payment,omitempty"` // a payment of the account, for gateways whose key may not read the account
+	Since        time.Time `json:"since"`             // when it was first stored
+	Adopted      bool      `json:"adopted,omitempty"` // an operator stored it in place of another one
+}
+
+// String describes a fingerprint in one line.
+func (f Fingerprint) String() string {
+	return fmt.Sprintf("account %s, organisation %s, %s mode",
+		cmp.Or(f.Account, "not readable with this key"), organisationName(f.Organisation), f.Environment)
+}
+
+func organisationName(token string) string { return cmp.Or(token, "any") }
+
+// precedes decides between two that gateways hold for right after Redis lost its own: an operator's decision counts
+// more than a start, the latest decision and the earliest start most.
+func (f Fingerprint) precedes(other Fingerprint) bool {
+	if f.Adopted != other.Adopted {
+		return f.Adopted
+	}
+	return f.Adopted == f.Since.After(other.Since)
+}
+
+// FingerprintError reports that Redis holds the payments of another account, organisation or environment.
+type FingerprintError struct {
+	differs []string
+}
+
+// Error returns what differs, and what to do.
+func (e *FingerprintError) Error() string {
+	return strings.Join(e.differs, "; ") +
+		". Correct the configuration, or give this gateway a Redis of its own. After an intended change, stop the other gateways and run frontdesk doctor --adopt"
+}
+
+// fingerprint is what a gateway knows of its own and Redis' fingerprint.
+type fingerprint struct {
+	mu      sync.Mutex
+	account string       // ours; empty until it is read
+	denied  bool         // our key may not read it
+	payment string       // the latest of ours that the processor showed
+	agreed  *Fingerprint // the latest in Redis that was ours; nil: none yet
+	checked bool         // Redis and ours were compared
+	wrong   error        // the result, a FingerprintError or nil
+}
+
+// saw notes a payment of ours at the processor.
+func (f *fingerprint) saw(processorID string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.payment = processorID
+}
+
+// verdict returns the latest result, and whether there is one.
+func (f *fingerprint) verdict() (wrong error, checked bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.wrong, f.checked
+}
+
+// requireOwn returns an error if Redis holds the payments of others, or if that is not known yet.
+func (m *Machine) requireOwn(ctx context.Context) error {
+	wrong, checked := m.fingerprint.verdict()
+	if !checked {
+		return m.CheckFingerprint(ctx)
+	}
+	return foreign(wrong)
+}
+
+// foreign is the error of a FingerprintError, whose text is for operators alone; it keeps nil.
+func foreign(wrong error) error {
+	if wrong == nil {
+		return nil
+	}
+	return &flows.Error{Code: flows.ProcessorUnavailable, Detail: "Payments are not possible here at the moment.", Operator: wrong.Error(), Err: wrong}
+}
+
+// CheckFingerprint compares this gateway with the fingerprint in Redis. The first gateway stores it; after a loss in
+// Redis, a gateway that was right before stores it again. The error has a FingerprintError if they differ; payments
+// are not advanced then. After another error the result is the earlier one.
+func (m *Machine) CheckFingerprint(ctx context.Context) error {
+	own, err := m.ownFingerprint(ctx)
+	if err != nil {
+		return err
+	}
+	wrong, err := m.settleFingerprint(ctx, own)
+	if err != nil {
+		return err
+	}
+	f := &m.fingerprint
+	f.mu.Lock()
+	before := f.wrong
+	f.checked, f.wrong = true, wrong
+	f.mu.Unlock()
+	if wrong != nil && before == nil {
+		m.cfg.Log.ErrorContext(ctx, "payments not advanced: redis holds those of others", "error", wrong)
+	}
+	return foreign(wrong)
+}
+
+// settleFingerprint compares own with Redis', and stores what Redis should hold. wrong is a FingerprintError.
+func (m *Machine) settleFingerprint(ctx context.Context, own Fingerprint) (wrong, err error) {
+	f := &m.fingerprint
+	f.mu.Lock()
+	agreed := f.agreed
+	f.mu.Unlock()
+	for range 3 { // another gateway may store one at the same moment
+		held, err := m.cfg.Store.Fingerprint(ctx)
+		missing := errors.Is(err, flows.ErrNotFound)
+		if err != nil && !missing {
+			return nil, flows.StorageFailed(err)
+		}
+		var differs []string
+		if !missing {
+			if differs, err = m.differences(ctx, own, held, agreed); err != nil {
+				return nil, err
+			}
+		}
+		next := held
+		switch {
+		case missing && agreed != nil:
+			next = *agreed
+		case missing:
+			next = own
+		case len(differs) == 0:
+			next.Account, next.Payment = cmp.Or(held.Account, own.Account), cmp.Or(held.Payment, own.Payment)
+		case agreed != nil && agreed.precedes(held):
+			m.cfg.Log.ErrorContext(ctx, "fingerprint of another gateway replaced, which redis took after it had lost ours", "error", &FingerprintError{differs})
+			next = *agreed
+		default:
+			return &FingerprintError{differs}, nil
+		}
+		if missing || next != held {
+			if err = m.cfg.Store.SaveFingerprint(ctx, held, next); errors.Is(err, flows.ErrConflict) {
+				continue
+			}
+			if err != nil {
+				return nil, flows.StorageFailed(err)
+			}
+		}
+		f.mu.Lock()
+		f.agreed = &next
+		f.mu.Unlock()
+		return nil, nil
+	}
+	return nil, flows.StorageFailed(flows.ErrConflict)
+}
+
+// ownFingerprint returns this gateway's. The processor is asked once.
+func (m *Machine) ownFingerprint(ctx context.Context) (Fingerprint, error) {
+	f := &m.fingerprint
+	f.mu.Lock()
+	account, known, payment := f.account, f.account != "" || f.denied, f.payment
+	f.mu.Unlock()
+	if !known {
+		id, err := m.cfg.Cards.AccountID(ctx)
+		denied := errors.Is(err, cards.ErrRefused)
+		if err != nil && !denied {
+			return Fingerprint{}, processorFailed(err)
+		}
+		if !denied {
+			account = m.cfg.Cards.Name() + " " + id
+		}
+		f.mu.Lock()
+		f.account, f.denied = account, denied
+		f.mu.Unlock()
+	}
+	return Fingerprint{Account: account, Organisation: m.cfg.Organisation, Environment: m.cfg.Environment, Payment: payment, Since: m.cfg.Now().UTC().Round(0)}, nil
+}
+
+// differences says how own differs from what Redis holds. If the account of either is not known, the processor must
+// have the payment that a gateway with the right account left; agreed saves reading it again.
+func (m *Machine) differences(ctx context.Context, own, held Fingerprint, agreed *Fingerprint) (differs []string, err error) {
+	add := func(what, mine, theirs string) {
+		if mine != theirs {
+			differs = append(differs, fmt.Sprintf("%s is %s, but Redis holds the payments of %s", what, mine, theirs))
+		}
+	}
+	if own.Account != "" && held.Account != "" {
+		add("the card processor's account", own.Account, held.Account)
+	} else if held.Payment != "" && (agreed == nil || agreed.Payment != held.Payment) {
+		_, err := m.cfg.Cards.Get(ctx, held.Payment)
+		switch {
+		case errors.Is(err, cards.ErrNotFound):
+			differs = append(differs, fmt.Sprintf("the card processor's account does not have the payment %s, which Redis holds (the key may not read which account it is)", held.Payment))
+		case err != nil:
+			return nil, processorFailed(err)
+		}
+	}
+	add("the organisation (FRONTDESK_CLUB_TOKEN)", organisationName(own.Organisation), organisationName(held.Organisation))
+	add("the mode (FRONTDESK_MODE)", own.Environment, held.Environment)
+	return differs, nil
+}
+
+// ReadFingerprint compares this gateway with Redis and changes nothing. stored reports whether Redis holds one.
+func (m *Machine) ReadFingerprint(ctx context.Context) (own Fingerprint, stored bool, err error) {
+	if own, err = m.ownFingerprint(ctx); err != nil {
+		return own, false, err
+	}
+	held, err := m.cfg.Store.Fingerprint(ctx)
+	switch {
+	case errors.Is(err, flows.ErrNotFound):
+		return own, false, nil
+	case err != nil:
+		return own, false, flows.StorageFailed(err)
+	}
+	differs, err := m.differences(ctx, own, held, nil)
+	if err == nil && len(differs) > 0 {
+		err = &FingerprintError{differs}
+	}
+	return own, true, err
+}
+
+// AdoptFingerprint makes Redis' payments those of this gateway, on an operator's decision. It returns how many have
+// not ended: those of another account remain there.
+func (m *Machine) AdoptFingerprint(ctx context.Context) (unfinished int, err error) {
+	own, err := m.ownFingerprint(ctx)
+	if err != nil {
+		return 0, err
+	}
+	held, err := m.cfg.Store.Fingerprint(ctx)
+	if err != nil && !errors.Is(err, flows.ErrNotFound) {
+		return 0, flows.StorageFailed(err)
+	}
+	own.Adopted = true
+	if err := m.cfg.Store.SaveFingerprint(ctx, held, own); err != nil {
+		return 0, flows.StorageFailed(err)
+	}
+	if err := m.cfg.Store.Audit(ctx, flows.AuditEntry{At: own.Since, Operator: "doctor", Action: flows.AuditAdopt}); err != nil {
+		return 0, flows.StorageFailed(err)
+	}
+	counts, err := m.cfg.Store.CountPayments(ctx, m.cfg.Now())
+	for state, count := range counts {
+		if !state.Final() {
+			unfinished += count.Payments
+		}
+	}
+	return unfinished, flows.StorageFailed(err)
+}
