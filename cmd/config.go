@@ -29,7 +29,7 @@ type Config struct {
 	RedisAssumeDurable                         bool
 	RedisWait                                  int
 	Club                                       club.Config
-	ClubToken, Clubs                           string
+	ClubToken, ClubLimitHeaders, Clubs         string
 	CardProcessor, SandboxURL, StripePublicKey string
 	Stripe                                     stripe.Config
 	SealKeys, StaffKeys, Operators             []string
@@ -75,6 +75,7 @@ func (cfg *Config) options() []option {
 		{"club-path-prefix", "FRONTDESK_CLUB_PATH_PREFIX", text(&cfg.Club.PathPrefix), "", "Path between the base address and the client token, such as /api."},
 		{"club-sale-state", "FRONTDESK_CLUB_SALE_STATE", oneOf(&cfg.Club.SaleState, club.SaleStateMember, club.SaleStateInvoice, club.SaleStateCheck), club.SaleStateMember, "What shows that a sale is still open: state (the sale's state), invoice (an open sale has none) or check (the sale's check alone). Use check only if the club system refuses the check of a settled sale; otherwise a buyer can pay again for a sale that the desk has already settled."},
 		{"club-sale-without-articles", "FRONTDESK_CLUB_SALE_WITHOUT_ARTICLES", yesNo(&cfg.Club.SaleWithoutArticles), "", "Accept sales that do not list their articles. A change to a cart that keeps its total then goes unnoticed."},
+		{"club-limit-headers", "FRONTDESK_CLUB_LIMIT_HEADERS", oneOf(&cfg.ClubLimitHeaders, "on", "off", ""), "", "on: a 429 with the limit headers of the club system's API gateway (X-Rate-Limit-, X-Quota-, X-Spike-Arrest-) means that the call was not passed on; a payment is then recorded after the limit's reset. off: the payment is in doubt. Turn it on only if the club system's provider confirms it. Default: off in live mode, otherwise on."},
 		{"clubs", "FRONTDESK_CLUBS", text(&cfg.Clubs), "", "Data about the clubs that the club system lacks, as YAML or JSON; set FRONTDESK_CLUBS_FILE to read it from a file (docs/how-to/describe-your-clubs.md). Default: the demo clubs' for the demo organisation; none in live mode."},
 		{"card-processor", "FRONTDESK_CARD_PROCESSOR", oneOf(&cfg.CardProcessor, "sandbox", "stripe"), "sandbox", "Card processor: sandbox or stripe."},
 		{"sandbox-url", "FRONTDESK_SANDBOX_URL", text(&cfg.SandboxURL), "", "Address of the sandbox processor. Mock mode embeds its own."},
@@ -131,6 +132,7 @@ const (
 // setDefaults fills in what the mode may leave out. port is the gateway's,
 // mockPort that of the simulator and the sandbox in mock mode.
 func (cfg *Config) setDefaults(port, mockPort string) {
+	cfg.Club.LimitHeaders = cfg.ClubLimitHeaders == "on" || cfg.ClubLimitHeaders == "" && cfg.Mode != "live"
 	set := func(field *string, value string) { *field = cmp.Or(*field, value) }
 	setList := func(field *[]string, values ...string) {
 		if len(*field) == 0 {

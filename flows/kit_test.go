@@ -121,7 +121,7 @@ func (w *world) clubClient(address string, limits club.Limits) *club.Client {
 	}
 	return club.New(club.Config{
 		BaseURL: "http://" + address + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret,
-		GatewayKey: clubsim.DemoGatewayKey, SaleState: saleState, Now: w.clock.Now, Limits: limits,
+		GatewayKey: clubsim.DemoGatewayKey, SaleState: saleState, LimitHeaders: true, Now: w.clock.Now, Limits: limits,
 	})
 }
 

@@ -37,7 +37,8 @@ func TestStartFails(t *testing.T) {
 		"sale":        {"", "GET", "/sales/*", 0, true, "cart could not be read", ""},
 		"check":       {"", "GET", "/sales/*/check", 0, true, "cart could not be read", ""},
 	} {
-		for _, kind := range []string{`"error_before","status":500`, `"error_before","status":503`, `"drop_after"`, `"malformed"`, `"too_many"`} {
+		for _, kind := range []string{`"error_before","status":500`, `"error_before","status":503`, `"drop_after"`, `"malformed"`, `"too_many"`,
+			`"foreign_page"`, `"foreign_json"`, `"empty_success"`} {
 			t.Run(name+" "+kind, func(t *testing.T) {
 				t.Parallel()
 				c := frontdesktest.NewClient(t, mock.URL)
@@ -60,8 +61,8 @@ func TestStartFails(t *testing.T) {
 				first := starter.Do("POST", "/v1/registrations", body, key)
 				c.Control("PUT", "faults", "[]").Into(http.StatusOK, nil)
 
-				// What became of an item can be looked up; a check needs no more of its response than the status.
-				healed := call.pointer != "" && (kind == `"drop_after"` || kind == `"malformed"`) || name == "check" && kind == `"malformed"`
+				// What became of an item can be looked up.
+				healed := call.pointer != "" && (kind == `"drop_after"` || kind == `"malformed"`)
 				if !healed {
 					expectPart(t, first, call.words, call.pointer)
 				}

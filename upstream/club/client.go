@@ -50,6 +50,11 @@ type Config struct {
 	// shows that a sale is as agreed.
 	SaleWithoutArticles bool
 
+	// LimitHeaders says that the API gateway in front of the club system sends its own limit headers with a 429
+	// (X-Rate-Limit-, X-Quota-, X-Spike-Arrest-), and then has not passed the call on: such a call is Refused.
+	// Without it, a 429 leaves Unknown whether the club system has done something.
+	LimitHeaders bool
+
 	// Now is the clock. Required: New panics without it.
 	Now func() time.Time
 	// Transport carries every request that may be sent again. Nil: the client's own. The client

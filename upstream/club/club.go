@@ -15,7 +15,7 @@ type Club struct {
 	Address
 }
 
-func (c Club) check() error { return requireIRI(c.IRI) }
+func (c Club) check() error { return requireIRI(c.IRI, "clubs") }
 
 // GetClub reads a club. That this operation exists is an assumption: the API's description
 // does not say where the club code of a sale comes from.

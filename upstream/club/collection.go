@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"sync"
 )
@@ -29,6 +31,7 @@ type collection[T any] struct {
 	members []T
 	ids     []IRI // of the members, in the same order; empty for those without
 	total   *int
+	bare    bool // an array, without anything around it
 	paged   bool // the page says whether there is a next one
 	next    bool
 }
@@ -36,6 +39,7 @@ type collection[T any] struct {
 // UnmarshalJSON reads a page.
 func (c *collection[T]) UnmarshalJSON(data []byte) error {
 	if data[0] == '[' {
+		c.bare = true
 		return c.setMembers(data)
 	}
 	type view struct { // names the next page
@@ -82,6 +86,16 @@ func (c *collection[T]) setMembers(data json.RawMessage) error {
 	return nil
 }
 
+// foreign returns the error of a first page that nothing marks as the club system's own: an array without a
+// record in it. It returns nil for a list of debit days, which is documented as an array of objects without identifiers.
+func (c *collection[T]) foreign(op string) error {
+	_, plain := any(*new(T)).(DebitDay)
+	if !c.bare || plain || slices.ContainsFunc(c.ids, func(id IRI) bool { return id != "" }) {
+		return nil
+	}
+	return &Error{Operation: op, Outcome: Unknown, Status: http.StatusOK, Err: require("hydra:member", false)}
+}
+
 // ended reports whether the list ends with this page. have is the number of members read so
 // far, added the number of new ones on this page.
 func (c *collection[T]) ended(have, added int) bool {
@@ -119,6 +133,9 @@ func listConcurrently[T any](ctx context.Context, c *Client, r request, seen fun
 		}
 		reads.Wait()
 		for i := range wave {
+			if page == 1 && errs[i] == nil {
+				errs[i] = pages[i].foreign(r.op)
+			}
 			if errs[i] != nil {
 				return nil, errs[i]
 			}

@@ -1,6 +1,9 @@
 package club
 
-import "context"
+import (
+	"cmp"
+	"context"
+)
 
 // The statuses of a contact; club system API, section Contact. It gives the literals of the
 // first two only, and does not name the status of a former customer.
@@ -35,7 +38,7 @@ type Contact struct {
 	Tags       []ContactTag `json:"tags"`
 }
 
-func (c Contact) check() error { return requireIRI(c.IRI) }
+func (c Contact) check() error { return requireIRI(c.IRI, "contacts") }
 
 // ContactTag is a tag of a contact; some offers require a tag.
 type ContactTag struct {
@@ -78,7 +81,7 @@ func (c *Client) GetContact(ctx context.Context, s Scope, contact IRI) (Contact,
 func (c *Client) OwnContact(ctx context.Context, clientToken, accessToken string) (Contact, error) {
 	s := Scope{ClientToken: clientToken} // the contact's club is not known yet
 	optins, err := do[collection[Optin]](ctx, c, get("ListOptins", s, "optins", "").withToken(accessToken))
-	if err != nil {
+	if err = cmp.Or(err, optins.foreign("ListOptins")); err != nil {
 		return Contact{}, err
 	}
 	var own IRI

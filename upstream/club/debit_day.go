@@ -2,6 +2,7 @@ package club
 
 import (
 	"context"
+	"net/http"
 	"net/url"
 	"slices"
 	"time"
@@ -18,8 +19,13 @@ type DebitDay struct {
 func (c *Client) ListAllowedDebitDays(ctx context.Context, s Scope, startDate string) ([]DebitDay, error) {
 	query := url.Values{"startDate": {startDate}}
 	days, err := list[DebitDay](ctx, c, get("ListAllowedDebitDays", s, "allowed_debit_days", "").withQuery(query))
-	return slices.DeleteFunc(days, func(d DebitDay) bool {
+	read := len(days)
+	days = slices.DeleteFunc(days, func(d DebitDay) bool {
 		_, err := time.Parse(time.DateOnly, d.Date)
 		return err != nil || d.Day < 1 || d.Day > 31
-	}), err
+	})
+	if err == nil && read > 0 && len(days) == 0 {
+		err = &Error{Operation: "ListAllowedDebitDays", Outcome: Unknown, Status: http.StatusOK, Err: require("date", false)}
+	}
+	return days, err
 }

@@ -37,6 +37,12 @@ func (e *DecodeError) Error() string {
 	return fmt.Sprintf("response unreadable: field %s is not %s", e.Field, e.Want)
 }
 
+// Is reports whether the response is not the club system's own: errors.Is finds ErrForeign in a response that is
+// not JSON, or not a record or a list of its kind.
+func (e *DecodeError) Is(target error) bool {
+	return target == ErrForeign && (e.Field == "" || e.Field == "@id" || e.Field == "hydra:member")
+}
+
 // checker is a result with required or bounded fields. check returns a DecodeError.
 type checker interface{ check() error }
 
@@ -48,7 +54,13 @@ func require(field string, present bool) error {
 	return nil
 }
 
-func requireIRI(iri IRI) error { return require("@id", iri != "") }
+// requireIRI returns an error unless a record is one of its collection.
+func requireIRI(iri IRI, collection string) error {
+	if iri != "" && iri.Collection() != collection {
+		return &DecodeError{Field: "@id", Want: "one of " + collection}
+	}
+	return require("@id", iri != "")
+}
 
 // maxAmount in cents, positive or negative: ten billion. Sums of a few hundred
 // such amounts stay exact in every JSON parser.

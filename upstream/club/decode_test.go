@@ -113,7 +113,7 @@ func TestUnreadableAnswers(t *testing.T) {
 		{`{"@id": "/demo/sales/1", "totalTI": 1`, readSale, "GetSale: unknown, status 200 (response is not JSON)"},
 		{``, readSale, "GetSale: unknown, status 200 (response is not JSON)"},
 		{`[]`, readSale, "GetSale: unknown, status 200 (response is not an object)"},
-		{`null`, readSale, "GetSale: unknown, status 200 (response unreadable: field totalTI is not present)"},
+		{`null`, readSale, "GetSale: unknown, status 200 (response unreadable: field @id is not present)"},
 		{`{}`, func(c *club.Client) error {
 			return result(c.GetAccountStatistics(t.Context(), demo, "/demo/contacts/7"))
 		},

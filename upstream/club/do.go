@@ -24,6 +24,9 @@ type request struct {
 	query  url.Values
 	body   any     // sent as JSON; nil sends no body
 	token  *string // a contact's access token; nil: the client's own
+
+	needsContent bool // of the response
+	needsRecord  bool // as the response to a write; its content does not matter
 }
 
 func get(op string, s Scope, path string, record IRI) request {
@@ -48,15 +51,23 @@ func (r request) withQuery(query url.Values) request {
 	return r
 }
 
+// withRecord makes an empty response to a write Unknown, because its caller finds out in time what it did.
+func (r request) withRecord() request {
+	r.needsRecord = true
+	return r
+}
+
 // isRead reports whether the request changes nothing, so that it may be retried.
 func (r *request) isRead() bool { return r.method == http.MethodGet }
 
 // response is a response that was read completely.
 type response struct {
-	status     int
-	body       []byte
-	bodyErr    error // the body could not be read to its end
-	retryAfter time.Duration
+	status      int
+	contentType string
+	body        []byte
+	bodyErr     error // the body could not be read to its end
+	retryAfter  time.Duration
+	limited     bool // turned away by a limit of the API gateway
 }
 
 func (r *response) ok() bool { return r.status >= 200 && r.status <= 299 }
@@ -68,6 +79,8 @@ type noContent struct{}
 // the response into a T.
 func do[T any](ctx context.Context, c *Client, r request) (T, error) {
 	var result T
+	_, empty := any(result).(noContent)
+	r.needsContent = !empty
 	b := c.bulkhead(ctx, r.scope.ClientToken)
 	e := c.retry(ctx, b, &r, func(ctx context.Context) *Error {
 		a, e := c.authorised(ctx, b, &r)
@@ -139,7 +152,7 @@ func (c *Client) send(ctx context.Context, b *bulkhead, r *request, token string
 	a, e := c.exchange(ctx, r, token)
 	b.release(ctx, opened, e)
 	c.observe(ctx, r.op, a.status, e, c.cfg.Now().Sub(start))
-	if r.token == nil {
+	if r.token == nil && !e.isForeign() {
 		c.tokens.report(token, a.status)
 	}
 	return a, e
@@ -154,11 +167,14 @@ func (c *Client) exchange(ctx context.Context, r *request, token string) (respon
 	}
 	resp, err := c.cfg.Transport.RoundTrip(req)
 	if err != nil {
-		return response{}, &Error{Operation: r.op, Outcome: classify(sent.bytes(), 0, ""), Err: err, transient: true}
+		return response{}, &Error{Operation: r.op, Outcome: classify(sent.bytes(), 0, "", false), Err: err, transient: true}
 	}
 	a := c.readResponse(resp)
-	if !a.ok() {
+	switch {
+	case !a.ok():
 		return a, newError(r.op, 1, a)
+	case !r.own(a):
+		return a, foreign(r.op, a)
 	}
 	return a, nil
 }
@@ -203,10 +219,14 @@ func (c *Client) newRequest(ctx context.Context, r *request, token string) (*htt
 
 func (c *Client) readResponse(resp *http.Response) response {
 	defer resp.Body.Close()
-	a := response{status: resp.StatusCode, retryAfter: RetryAfter(resp.Header, c.cfg.Now)}
+	a := response{status: resp.StatusCode, contentType: resp.Header.Get("Content-Type"), retryAfter: RetryAfter(resp.Header, c.cfg.Now)}
+	if end, reached := limitEnd(resp.Header); reached && a.status == http.StatusTooManyRequests {
+		a.retryAfter = max(a.retryAfter, end.Sub(c.cfg.Now()))
+		a.limited = c.cfg.LimitHeaders
+	}
 	a.body, a.bodyErr = io.ReadAll(io.LimitReader(resp.Body, c.cfg.Limits.MaxBody+1))
 	if int64(len(a.body)) > c.cfg.Limits.MaxBody {
-		a.body, a.bodyErr = nil, errTooLong
+		a.bodyErr = errTooLong
 	}
 	return a
 }
@@ -222,6 +242,24 @@ func RetryAfter(h http.Header, now func() time.Time) time.Duration {
 		return max(0, at.Sub(now()))
 	}
 	return 0
+}
+
+// limitEnd returns when the limit ends that the API gateway in front of the club system names in a 429. That
+// gateway answers instead of passing the call on. Where its headers are on every response, a limit that was
+// not reached has something remaining.
+func limitEnd(h http.Header) (end time.Time, reached bool) {
+	for _, limit := range []string{"X-Rate-Limit-", "X-Quota-", "X-Spike-Arrest-"} {
+		milliseconds, err := strconv.ParseInt(h.Get(limit+"Reset"), 10, 64)
+		remaining := h.Get(limit + "Remaining") // a spike arrest has none
+		if err != nil || remaining != "" && remaining != "0" {
+			continue
+		}
+		reached = true
+		if reset := time.UnixMilli(milliseconds); reset.After(end) {
+			end = reset
+		}
+	}
+	return end, reached
 }
 
 // notSent is the error of a call that failed before the connection. A call that failed for

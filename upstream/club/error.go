@@ -42,6 +42,10 @@ const (
 	ErrMigrationContact = cause("contact not valid for migration")
 )
 
+// ErrForeign: the response, of any status, is not the club system's own: a page, no JSON, or no record of the
+// expected kind.
+const ErrForeign = cause("response is not the club system's own")
+
 // ErrNoContactToken is OwnContact's error for an access token that the club system accepts, but that is not the
 // token of one contact. It is not an *Error, and has no outcome.
 const ErrNoContactToken = cause("not the access token of a contact")
@@ -70,8 +74,8 @@ func (c cause) Error() string { return "club: " + string(c) }
 type Error struct {
 	// Operation is the name of the method, such as "CreateSale".
 	Operation string
-	// Outcome is never Accepted: a 2xx response whose content is needed and cannot be read
-	// is Unknown, with its Status.
+	// Outcome is never Accepted: a 2xx response that is not the club system's own, or whose content is needed
+	// and cannot be read, is Unknown, with its Status.
 	Outcome Outcome
 	// Status is the HTTP status of the response; 0 without one.
 	Status int
@@ -79,7 +83,8 @@ type Error struct {
 	Code string
 	// Violations are the fields that the club system refuses.
 	Violations []Violation
-	// RetryAfter is how long the club system asks to wait; 0 when it does not say.
+	// RetryAfter is how long the club system asks to wait, or until the API gateway's limit ends; 0 when
+	// neither is known.
 	RetryAfter time.Duration
 	// Err is the cause: an Err value of this package, a decoding or transport failure, or
 	// the error of a Gate. It may hold addresses: use errors.Is and errors.As, and do not
@@ -129,11 +134,19 @@ func newError(op string, sent int64, a response) *Error {
 	if codePattern.FindString(code) != code || code == "" {
 		code = string(codePattern.Find(a.body))
 	}
-	e := &Error{Operation: op, Outcome: classify(sent, a.status, code), Status: a.status, Code: code,
+	e := &Error{Operation: op, Outcome: classify(sent, a.status, code, a.limited), Status: a.status, Code: code,
 		Violations: body.Violations, RetryAfter: a.retryAfter, Err: documentedError(a, code)}
 	e.transient = slices.Contains([]int{408, 429, 500, 502, 503, 504}, a.status)
 	return e
 }
+
+// foreign is the error of a 2xx that is not the club system's own.
+func foreign(op string, a response) *Error {
+	return &Error{Operation: op, Outcome: Unknown, Status: a.status, Err: ErrForeign, transient: true}
+}
+
+// isForeign reports whether the response was not the club system's own. A nil error is not.
+func (e *Error) isForeign() bool { return e != nil && errors.Is(e.Err, ErrForeign) }
 
 // outOfReachPattern matches the club system's text for a contact that is not visible from
 // the acting node. It has no code, only a sentence with the contact's IRI.
@@ -143,6 +156,8 @@ func documentedError(a response, code string) error {
 	switch {
 	case a.status == 401:
 		return ErrUnauthorized
+	case a.isPage():
+		return ErrForeign
 	case a.status == 404:
 		return ErrNotFound
 	case a.status == 403 && code == CodeUnauthorizedEndpoint:

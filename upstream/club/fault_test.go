@@ -36,7 +36,21 @@ var faults = []struct {
 	{clubsim.Fault{Kind: "delay", DelayMs: 3000}, club.Unknown, true},
 	{clubsim.Fault{Kind: "hang"}, club.Unknown, false},
 	{clubsim.Fault{Kind: "malformed"}, club.Accepted, true},
+	{clubsim.Fault{Kind: "foreign_page"}, club.Unknown, false},
+	{clubsim.Fault{Kind: "foreign_page", Status: 202}, club.Unknown, false},
+	{clubsim.Fault{Kind: "foreign_json"}, club.Unknown, false},
 	{clubsim.Fault{Kind: "too_many"}, club.Unknown, false},
+}
+
+// TestEmptySuccess: nothing was booked, and the client cannot know.
+func TestEmptySuccess(t *testing.T) {
+	w := newWorld(t, "empty-success")
+	cart := w.cart(w.visitor().IRI, "101")
+	w.hit(clubsim.Fault{Kind: "empty_success"}, "POST", "/sales/*/payments")
+	_, err := w.client.CreatePayment(t.Context(), w.bastille, cart.IRI, w.paying(cart), pass)
+	if wantOutcome(t, err, club.Accepted); len(w.Ledger()) != 0 {
+		t.Errorf("ledger %+v", w.Ledger())
+	}
 }
 
 // hit makes the next matching call fail once with a fault.

@@ -15,7 +15,7 @@ type Mandate struct {
 // Signed reports whether the contact has signed the mandate.
 func (m Mandate) Signed() bool { return m.State == "signed" }
 
-func (m Mandate) check() error { return requireIRI(m.IRI) }
+func (m Mandate) check() error { return requireIRI(m.IRI, "mandates") }
 
 // NewMandate is a mandate to be signed; every field is required. No error and no log line of
 // this package holds bank data.
@@ -51,5 +51,5 @@ func (c *Client) GetMandate(ctx context.Context, s Scope, mandate IRI) (Mandate,
 type mandateWithState struct{ Mandate }
 
 func (m mandateWithState) check() error {
-	return cmp.Or(require("state", m.State != ""), m.Mandate.check())
+	return cmp.Or(m.Mandate.check(), require("state", m.State != ""))
 }

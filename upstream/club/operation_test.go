@@ -120,8 +120,21 @@ var operations = []operation{
 	}, `PUT /demo/optins/1 {"isAuthorized":false}`},
 }
 
-// everything is a response that every operation accepts.
+// everything is a response with the content of every operation, except that its record has no operation's kind.
 const everything = `{"@id": "/demo/things/1", "totalTI": 0, "state": "building", "articles": [], "totalRealDebt": 0, "hydra:member": []}`
+
+// acceptable answers every operation with what it accepts.
+func acceptable(w http.ResponseWriter, r *http.Request) {
+	collection := strings.Split(r.URL.Path, "/")[2]
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/check"):
+		w.WriteHeader(http.StatusNoContent)
+		return
+	case collection == "contact_migration_requests":
+		collection = "signature_requests"
+	}
+	io.WriteString(w, strings.Replace(everything, "things", collection, 1))
+}
 
 func ptr[T any](v T) *T { return &v }
 
@@ -132,7 +145,7 @@ func result[T any](_ T, err error) error { return err }
 func TestRequests(t *testing.T) {
 	for _, op := range operations {
 		t.Run(op.name, func(t *testing.T) {
-			u := serve(t, answering(200, everything))
+			u := serve(t, acceptable)
 			if err := op.call(t.Context(), club.New(configured(u.URL))); err != nil {
 				t.Fatal(err)
 			}
@@ -275,8 +288,11 @@ func TestCheckSale(t *testing.T) {
 	if err != nil || got.Valid || len(got.Violations) != 1 || got.Violations[0].Field != "articles[0]" {
 		t.Errorf("400: %+v, %v", got, err)
 	}
-	if got, err := check(400, `<html>`); err != nil || got.Valid {
+	if got, err := check(400, ""); err != nil || got.Valid {
 		t.Errorf("400 without reasons: %+v, %v", got, err)
+	}
+	if got, err := check(400, `<html>`); !errors.Is(err, club.ErrForeign) || got.Valid {
+		t.Errorf("400 of another system: %+v, %v", got, err)
 	}
 	if got, err := check(404, ""); !errors.Is(err, club.ErrNotFound) || got.Valid {
 		t.Errorf("404: %+v, %v", got, err)

@@ -31,7 +31,7 @@ func (c *Client) ListOptins(ctx context.Context, s Scope, contact IRI) ([]Optin,
 
 // UpdateOptin gives or withdraws one consent; club system API, section Opt-ins. Data
 // protection law requires the contact's own decision before one is given. Rejected for a
-// legal opt-in.
+// legal opt-in. Unknown after an empty response.
 func (c *Client) UpdateOptin(ctx context.Context, s Scope, optin IRI, authorized bool) error {
-	return c.write(ctx, put("UpdateOptin", s, "optins/{id}", optin, map[string]bool{"isAuthorized": authorized}))
+	return c.write(ctx, put("UpdateOptin", s, "optins/{id}", optin, map[string]bool{"isAuthorized": authorized}).withRecord())
 }

@@ -62,12 +62,14 @@ type Receipt struct {
 // cancels none. A caller makes at most one call per sale that is not NotSent or Refused.
 // The request is sent at most once, and the Outcome says what happened to it:
 //
-//   - nil error, Accepted: recorded, even if the response body was unreadable.
+//   - nil error, Accepted: recorded, even if the response body was cut. After an empty one, which another system
+//     may have sent, the caller reads the sale.
 //   - NotSent: it may be tried again. A refusal by the gate is NotSent.
 //   - Refused: not booked, because of the way it was sent. After a 401 the next call uses a
-//     new token.
+//     new token. After a 429 it is time for the next call when RetryAfter is over.
 //   - Rejected: the application refused it.
-//   - Unknown: it may have been booked. It must not be sent again.
+//   - Unknown: it may have been booked, also if the response is not the club system's own (ErrForeign). It must
+//     not be sent again.
 //
 // The end of ctx does not end the call, which takes at most Limits.PaymentTimeout: a buyer who
 // closes the page does not make the outcome any clearer. The access token was fetched, or

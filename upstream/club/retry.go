@@ -42,7 +42,7 @@ func (c *Client) retry(ctx context.Context, b *bulkhead, r *request, attempt fun
 
 // retryable reports whether another attempt may succeed and is harmless.
 func (r *request) retryable(e *Error) bool {
-	return e.transient && (r.isRead() || e.Outcome == NotSent)
+	return e.transient && (r.isRead() || e.Outcome == NotSent || e.Outcome == Refused)
 }
 
 // backoff is the pause before the n-th attempt: a doubling one, or at least what the club

@@ -27,7 +27,7 @@ type Sale struct {
 	Articles   []Article `json:"articles"`
 }
 
-func (s Sale) check() error { return requireIRI(s.IRI) }
+func (s Sale) check() error { return requireIRI(s.IRI, "sales") }
 
 // NewSale is a cart to be opened. Contact, Club and ClubCode are required; the other fields
 // are required before the sale is settled.
@@ -71,7 +71,7 @@ type pricedSale struct {
 }
 
 func (p *pricedSale) check() error {
-	err := cmp.Or(requireAmount("totalTI", p.Total), p.Sale.check(), checkLength("articles", len(p.Articles), maxArticles))
+	err := cmp.Or(p.Sale.check(), requireAmount("totalTI", p.Total), checkLength("articles", len(p.Articles), maxArticles))
 	for _, article := range p.Articles {
 		err = cmp.Or(err, requireAmount("articles.priceTI", article.Price))
 	}
@@ -121,10 +121,11 @@ type SaleCheck struct {
 
 // CheckSale checks whether a cart can be settled; club system API, section Sales. An
 // invalid cart is not an error. Paying one would book the money on the contact's account
-// and settle nothing. ErrNotFound when the sale does not exist.
+// and settle nothing. A cart is valid only if the club system responds 204, and invalid only if its own
+// response is a 400. ErrNotFound when the sale does not exist.
 func (c *Client) CheckSale(ctx context.Context, s Scope, sale IRI) (SaleCheck, error) {
 	_, err := do[noContent](ctx, c, get("CheckSale", s, "sales/{id}/check", sale))
-	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusBadRequest {
+	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusBadRequest && !e.isForeign() {
 		return SaleCheck{Violations: e.Violations}, nil
 	}
 	return SaleCheck{Valid: err == nil}, err

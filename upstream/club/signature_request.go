@@ -8,7 +8,7 @@ type SignatureRequest struct {
 	IRI IRI `json:"@id"`
 }
 
-func (r SignatureRequest) check() error { return requireIRI(r.IRI) }
+func (r SignatureRequest) check() error { return requireIRI(r.IRI, "signature_requests") }
 
 // CreateSignatureRequest sends a contact an SMS code to sign the target, a mandate; club
 // system API, section Signature requests. Every call sends an SMS. The contact needs a

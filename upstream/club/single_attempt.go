@@ -31,20 +31,22 @@ func (c *Client) sendOnce(ctx context.Context, r request, gate Gate) (response, 
 		return response{}, notSent(r.op, err)
 	}
 	start := c.cfg.Now()
-	a, e := c.roundTrip(req, r.op, &attempt{gate: gate})
+	a, e := c.roundTrip(req, &r, &attempt{gate: gate})
 	c.observe(ctx, r.op, a.status, e, c.cfg.Now().Sub(start))
-	c.tokens.report(token, a.status)
+	if !e.isForeign() {
+		c.tokens.report(token, a.status)
+	}
 	if e != nil {
 		return a, e
 	}
 	return a, nil
 }
 
-func (c *Client) roundTrip(req *http.Request, op string, s *attempt) (response, *Error) {
+func (c *Client) roundTrip(req *http.Request, r *request, s *attempt) (response, *Error) {
 	conn, err := c.singleUseTransport(s).NewClientConn(req.Context(), req.URL.Scheme,
 		net.JoinHostPort(req.URL.Hostname(), req.URL.Port()))
 	if err != nil {
-		return response{}, notSent(op, err)
+		return response{}, notSent(r.op, err)
 	}
 	defer func() { _ = conn.Close() }() // the response was read, or failed
 	resp, err := conn.RoundTrip(req)
@@ -56,11 +58,14 @@ func (c *Client) roundTrip(req *http.Request, op string, s *attempt) (response, 
 		if resp != nil {
 			_ = resp.Body.Close() // the error says more
 		}
-		return response{}, &Error{Operation: op, Outcome: classify(sent, 0, ""), Err: err}
+		return response{}, &Error{Operation: r.op, Outcome: classify(sent, 0, "", false), Err: err}
 	}
 	a := c.readResponse(resp)
-	if classify(sent, a.status, "") != Accepted {
-		return a, newError(op, sent, a)
+	switch {
+	case classify(sent, a.status, "", a.limited) != Accepted:
+		return a, newError(r.op, sent, a)
+	case !r.own(a):
+		return a, foreign(r.op, a)
 	}
 	return a, nil
 }

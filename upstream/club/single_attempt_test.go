@@ -165,10 +165,11 @@ func TestPaymentConnectionFailures(t *testing.T) {
 			readRequest(conn)
 			io.WriteString(conn, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n")
 		}, club.Accepted},
-		"accepted with a body that is not JSON": {func(conn net.Conn) {
+		"another system's page that never comes": {func(conn net.Conn) {
 			readRequest(conn)
-			io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>")
-		}, club.Accepted},
+			io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 500\r\n\r\n")
+			io.Copy(io.Discard, conn)
+		}, club.Unknown},
 		"asked to change the protocol": {func(conn net.Conn) {
 			readRequest(conn)
 			io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n")
@@ -354,7 +355,7 @@ func TestPaymentOutlivesItsCaller(t *testing.T) {
 // TestPaymentSpeaksHTTP1 to a server that prefers HTTP/2.
 func TestPaymentSpeaksHTTP1(t *testing.T) {
 	u := &recordingServer{}
-	u.Server = httptest.NewUnstartedServer(u.with(answering(201, `{"@id": "/demo/payments/1"}`)))
+	u.Server = httptest.NewUnstartedServer(u.with(acceptable))
 	u.EnableHTTP2 = true
 	u.StartTLS()
 	t.Cleanup(u.Close)

@@ -182,7 +182,7 @@ func (t tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	resp, err := t.cfg.Transport.RoundTrip(r)
 	if err != nil {
-		e := &Error{Operation: "Token", Outcome: classify(sent.bytes(), 0, ""), Err: err, transient: true}
+		e := &Error{Operation: "Token", Outcome: classify(sent.bytes(), 0, "", false), Err: err, transient: true}
 		t.observe(ctx, "Token", 0, e, t.cfg.Now().Sub(start))
 		return nil, e
 	}

@@ -1,0 +1,129 @@
+package club_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/upstream/club"
+	"frontdesk/upstream/clubsim"
+)
+
+// foreign are successes that are not the club system's.
+var foreign = map[string]struct {
+	contentType, body string
+}{
+	"page":                   {"text/html; charset=utf-8", "<!DOCTYPE html><html><body>Checking your browser</body></html>"},
+	"page without a type":    {"", "\n <html>"},
+	"XML":                    {"application/xml", `<?xml version="1.0"?><ok/>`},
+	"text":                   {"text/plain", "OK"},
+	"text as a page":         {"text/html", "OK"},
+	"JSON":                   {"application/json", `{"status":"ok"}`},
+	"JSON with an id":        {"application/json", `{"id": 7, "success": true}`},
+	"object":                 {"application/json", `{}`},
+	"list":                   {"application/json", `[]`},
+	"list as a page":         {"text/html", `[]`},
+	"list of text":           {"application/json", `["ok"]`},
+	"list of objects":        {"application/json", `[{"status":"ok"}]`},
+	"null":                   {"application/json", `null`},
+	"string":                 {"application/json", `"ok"`},
+	"true":                   {"application/json", `true`},
+	"number":                 {"application/json", `1`},
+	"cut JSON":               {"application/json", `{"status":`},
+	"error":                  {"application/ld+json", `{"@context": "/contexts/Error", "@id": "/demo/errors/400", "@type": "hydra:Error", "hydra:description": "no"}`},
+	"violations":             {"application/ld+json", `{"@context": "/contexts/ConstraintViolationList", "@type": "ConstraintViolationList", "violations": []}`},
+	"GET instead of a write": {"application/ld+json", `{"@context": "/contexts/Sale", "@id": "/demo/sales", "@type": "hydra:Collection", "hydra:member": []}`},
+	"another's record":       {"application/ld+json", `{"@id": "/demo/things/1"}`},
+}
+
+// TestForeignAnswers: no operation believes a success that is not the club system's, and no write is repeated.
+func TestForeignAnswers(t *testing.T) {
+	for _, op := range operations {
+		for name, answer := range foreign {
+			list := strings.HasPrefix(op.name, "List") || op.name == "NetworkNodes"
+			contentless := !list && !strings.HasPrefix(op.name, "Get") && op.name != "CheckSale" &&
+				(!strings.HasPrefix(op.name, "Create") || strings.HasPrefix(op.name, "CreatePayment"))
+			switch {
+			case list && name == "GET instead of a write", op.name == "ListAllowedDebitDays" && name == "list":
+				continue // the club system's own
+			case contentless && name == "another's record":
+				continue // of which kind the response is, is not documented
+			}
+			t.Run(op.name+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				u := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+					if answer.contentType != "" {
+						w.Header().Set("Content-Type", answer.contentType)
+					}
+					io.WriteString(w, answer.body)
+				})
+				cfg := configured(u.URL)
+				if strings.HasPrefix(op.want, "GET") {
+					cfg.Limits.MaxAttempts = 1
+				}
+				err := op.call(t.Context(), club.New(cfg))
+				wantOutcome(t, err, club.Unknown)
+				if e := asError(t, err); e.Status != http.StatusOK || len(u.seen()) != 1 {
+					t.Errorf("%v after %d requests, want status 200 after one", e, len(u.seen()))
+				}
+				if known := strings.Contains(op.name, "AccountStatistics") || strings.Contains(op.name, "DebitDays"); !known && !errors.Is(err, club.ErrForeign) {
+					t.Errorf("%v is not ErrForeign", err)
+				}
+			})
+		}
+	}
+}
+
+// TestEmptyAnswers: an empty success is a promise of a write whose response is not needed, and nothing else.
+func TestEmptyAnswers(t *testing.T) {
+	promises := map[string]bool{"MigrateContact": true, "UpdateSaleContact": true, "CreatePayment at the desk": true,
+		"PostponeDue": true, "ValidateSale": true, "ValidateSignatureRequest": true, "CancelSignatureRequest": true}
+	for _, op := range operations {
+		for _, status := range []int{200, 201, 202, 204} {
+			t.Run(op.name+"/"+strconv.Itoa(status), func(t *testing.T) {
+				t.Parallel()
+				u := serve(t, answering(status, ""))
+				cfg := configured(u.URL)
+				cfg.Limits.MaxAttempts = 1
+				want := club.Unknown
+				if promises[op.name] || op.name == "CheckSale" && status == 204 {
+					want = club.Accepted
+				}
+				wantOutcome(t, op.call(t.Context(), club.New(cfg)), want)
+			})
+		}
+	}
+}
+
+// TestForeignNotFound: a page is not the club system's word that a record is gone.
+func TestForeignNotFound(t *testing.T) {
+	u := serve(t, answering(404, "<html>Not Found</html>"))
+	_, err := club.New(configured(u.URL)).GetSale(t.Context(), demo, sale)
+	if errors.Is(err, club.ErrNotFound) || !errors.Is(err, club.ErrForeign) {
+		t.Errorf("got %v, want ErrForeign", err)
+	}
+}
+
+// TestForeignPageProvesNoToken: a page does not show that the club system accepts the token.
+func TestForeignPageProvesNoToken(t *testing.T) {
+	now := time.Now()
+	w := newWorld(t, "foreign-token")
+	cart := w.cart(w.visitor().IRI, "101")
+	cfg := w.config()
+	cfg.Now = func() time.Time { return now }
+	c := club.New(cfg)
+	must[club.Sale](t)(c.GetSale(t.Context(), w.bastille, cart.IRI))
+	tokens := w.calls("token")
+	now = now.Add(50 * time.Second)
+	w.hit(clubsim.Fault{Kind: "foreign_page"}, "POST", "/sales/*/articles")
+	wantOutcome(t, c.AddArticle(t.Context(), w.bastille, cart.IRI, club.NewArticle{Offer: w.iri("offers", "101")}), club.Unknown)
+	now = now.Add(30 * time.Second)
+	must[club.Receipt](t)(c.CreatePayment(t.Context(), w.bastille, cart.IRI, w.paying(cart), pass))
+	if got := w.calls("token") - tokens; got != 1 {
+		t.Errorf("%d new tokens, want one: the last proof is older than a minute", got)
+	}
+}
