@@ -1327,8 +1327,9 @@ type ClubDetails struct {
 	// Phone Example: +33155501011
 	Phone *string `json:"phone,omitempty"`
 
-	// Stale Present and true if the club system did not respond when this should have been read again, or Frontdesk has more
-	// visitors than it can serve. What is shown is up to ten minutes old. Prices are always read again before a payment.
+	// Stale Present and true if the club system did not respond when this should have been read again, Frontdesk has more
+	// visitors than it can serve, or this is more than two minutes old and being read again. What is shown is up to ten
+	// minutes old. Prices are always read again before a payment.
 	Stale *Stale `json:"stale,omitempty"`
 
 	// StartDates The start dates that the club accepts now. The earliest is today at the club; without a `timeZone`, it can be yesterday.
@@ -1350,8 +1351,9 @@ type ClubDetails struct {
 type ClubList struct {
 	Items []Club `json:"items"`
 
-	// Stale Present and true if the club system did not respond when this should have been read again, or Frontdesk has more
-	// visitors than it can serve. What is shown is up to ten minutes old. Prices are always read again before a payment.
+	// Stale Present and true if the club system did not respond when this should have been read again, Frontdesk has more
+	// visitors than it can serve, or this is more than two minutes old and being read again. What is shown is up to ten
+	// minutes old. Prices are always read again before a payment.
 	Stale *Stale `json:"stale,omitempty"`
 }
 
@@ -1528,8 +1530,9 @@ type DebitDay struct {
 type DebitDayList struct {
 	Items []DebitDay `json:"items"`
 
-	// Stale Present and true if the club system did not respond when this should have been read again, or Frontdesk has more
-	// visitors than it can serve. What is shown is up to ten minutes old. Prices are always read again before a payment.
+	// Stale Present and true if the club system did not respond when this should have been read again, Frontdesk has more
+	// visitors than it can serve, or this is more than two minutes old and being read again. What is shown is up to ten
+	// minutes old. Prices are always read again before a payment.
 	Stale *Stale `json:"stale,omitempty"`
 }
 
@@ -2299,8 +2302,9 @@ type ProductList struct {
 	// Next The cursor of the next page; absent on the last page.
 	Next *Id `json:"next,omitempty"`
 
-	// Stale Present and true if the club system did not respond when this should have been read again, or Frontdesk has more
-	// visitors than it can serve. What is shown is up to ten minutes old. Prices are always read again before a payment.
+	// Stale Present and true if the club system did not respond when this should have been read again, Frontdesk has more
+	// visitors than it can serve, or this is more than two minutes old and being read again. What is shown is up to ten
+	// minutes old. Prices are always read again before a payment.
 	Stale *Stale `json:"stale,omitempty"`
 }
 
@@ -2695,8 +2699,9 @@ type Signature struct {
 // code is too old. `blocked`: too many wrong codes. After `expired` and `blocked`, request a new code.
 type SignatureState string
 
-// Stale Present and true if the club system did not respond when this should have been read again, or Frontdesk has more
-// visitors than it can serve. What is shown is up to ten minutes old. Prices are always read again before a payment.
+// Stale Present and true if the club system did not respond when this should have been read again, Frontdesk has more
+// visitors than it can serve, or this is more than two minutes old and being read again. What is shown is up to ten
+// minutes old. Prices are always read again before a payment.
 type Stale = bool
 
 // StartCardPayment defines model for StartCardPayment.

@@ -61,7 +61,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 	clubSystem, processor := clients.club, cards.Instrument(clients.cards, time.Now, seen.metrics.CountCardCall)
 	records := store.New(store.Config{Redis: clients.redis, Keys: keys, Replicas: cfg.RedisWait})
 	queue := jobs.NewQueue(clients.redis)
-	catalogue := catalogue.New(catalogue.Config{Clubs: clubs, Club: clubSystem, Shared: records, Now: time.Now, After: time.After, Log: log})
+	catalogue := catalogue.New(catalogue.Config{Clubs: clubs, Club: clubSystem, Shared: records, Now: time.Now, Log: log})
 	payments := payment.New(payment.Config{
 		Store: records, Queue: queue, Club: clubSystem.Money(), BackgroundClub: clubSystem, Cards: processor, Keys: keys,
 		Environment: cfg.Mode, Organisation: cfg.organisation(), Rule: cfg.rule(), WebhookURL: cfg.PublicURL + "/v1/webhooks/card", OnTransition: seen.metrics.CountTransition, Now: time.Now, After: time.After, Log: log,

@@ -169,11 +169,8 @@ func TestCataloguesAreSeparate(t *testing.T) {
 	}
 }
 
-// never is a time that does not come: a visitor waits for the current catalogue, however busy this machine is.
-func never(time.Duration) <-chan time.Time { return nil }
-
-// TestStaleWhileRefreshing: for two minutes a catalogue is shown at once and refreshed in the background.
-// After that visitors wait for the current one.
+// TestStaleWhileRefreshing: for ten minutes a catalogue is shown at once and refreshed in the background. After that
+// visitors wait for the current one.
 func TestStaleWhileRefreshing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -195,9 +192,42 @@ func TestStaleWhileRefreshing(t *testing.T) {
 	if err := w.sim.Configure(func(s *clubsim.Settings) { s.WithdrawnOffers = []int{} }); err != nil {
 		t.Fatal(err)
 	}
-	w.clock.Advance(3 * time.Minute)
+	w.clock.Advance(10 * time.Minute)
 	if !w.shows(g) {
-		t.Error("after three minutes the old catalogue is shown, although the club system responds")
+		t.Error("after ten minutes the old catalogue is shown, although the club system responds")
+	}
+}
+
+// TestHangingClubSystem: while every reading of the club system hangs, gateways show the old catalogue at once: the one
+// that has read it, and one that has just started.
+func TestHangingClubSystem(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	line := frontdesktest.NewTCPProxy(t, w.address)
+	over := gatewayOptions{outside: line.Address()}
+	g := w.gateway(over)
+	names := browse(t, g, web)
+	clubs := func(g *gateway) int {
+		all, _, err := g.catalogue.Clubs(t.Context(), "demo")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	listed := clubs(g)
+	line.AddToxic("timeout", "downstream", map[string]int{"timeout": 0}) // no response ever arrives
+	w.clock.Advance(3 * time.Minute)
+	before := len(w.sim.Requests())
+	for range 2 {
+		for name, one := range map[string]*gateway{"the gateway that read it": g, "a gateway that has just started": w.gateway(over)} {
+			if again := browse(t, one, web); !slices.Equal(again, names) || clubs(one) != listed {
+				t.Errorf("%s shows %v", name, again)
+			}
+		}
+	}
+	frontdesktest.Eventually(t, "the readings behind them hang", func() bool { return len(w.sim.Requests()) > before })
+	if !w.stale(g) {
+		t.Error("an old catalogue is not called stale")
 	}
 }
 
@@ -209,7 +239,7 @@ func TestStaleWhileTheClubSystemFails(t *testing.T) {
 	g := w.gateway()
 	names := browse(t, g, web)
 	w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET"}, Kind: "error_before", Status: 500})
-	for range 3 {
+	for n := 1; n <= 3; n++ {
 		w.clock.Advance(3 * time.Minute)
 		if again := browse(t, g, web); !slices.Equal(again, names) {
 			t.Errorf("while the club system fails %v is shown", again)
@@ -217,6 +247,9 @@ func TestStaleWhileTheClubSystemFails(t *testing.T) {
 		if !w.stale(g) {
 			t.Error("an old catalogue is not called stale")
 		}
+		frontdesktest.Eventually(t, "network and products were read in vain", func() bool {
+			return strings.Count(w.log.String(), "catalogue not refreshed") >= 2*n
+		})
 	}
 	asked := w.asked()["listNetworkNodes"]
 	for range 10 {

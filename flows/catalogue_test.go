@@ -138,7 +138,7 @@ func scheduled(t *testing.T, schedule string) *catalogue.Catalogue {
 			"priceCurrency": "EUR", "rhythmBilling": "P1M", "repaymentSchedule": %s}]}`, schedule)
 	}))
 	t.Cleanup(func() { server.CloseClientConnections(); simulator.Close(); server.Close() })
-	return catalogue.New(catalogue.Config{Now: time.Now, After: time.After, Log: slog.New(slog.DiscardHandler), Club: club.New(club.Config{
+	return catalogue.New(catalogue.Config{Now: time.Now, Log: slog.New(slog.DiscardHandler), Club: club.New(club.Config{
 		BaseURL: server.URL, ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret, GatewayKey: clubsim.DemoGatewayKey, Now: time.Now,
 	})})
 }

@@ -182,7 +182,7 @@ func (w *world) gateway(how ...gatewayOptions) *gateway {
 	g := &gateway{store: store.New(store.Config{Redis: connection, Keys: in.keys}), queue: jobs.NewQueue(connection), log: slog.New(w.log)}
 	client := w.clubClient(in.outside, cmp.Or(in.limits, oneAttempt))
 	processor := sandbox.New(sandbox.Config{URL: "http://" + cmp.Or(in.processor, in.outside) + "/sandbox", Now: w.clock.Now})
-	g.catalogue = catalogue.New(catalogue.Config{Club: client, Shared: patientCopies{g.store}, Now: w.clock.Now, After: never, Log: g.log})
+	g.catalogue = catalogue.New(catalogue.Config{Club: client, Shared: patientCopies{g.store}, Now: w.clock.Now, Log: g.log})
 	g.Machine = payment.New(payment.Config{
 		Store: g.store, Queue: g.queue, Club: client.Money(), BackgroundClub: client, Cards: processor, Keys: in.keys, Environment: "test",
 		Organisation: cmp.Or(in.organisation, "demo"), Rule: in.rule, WebhookURL: in.webhookURL, Now: w.clock.Now, After: w.pause, Log: g.log,

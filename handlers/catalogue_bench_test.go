@@ -38,7 +38,7 @@ func newEdge(t testing.TB, now func() time.Time) *handlers.Server {
 	t.Cleanup(func() { outside.CloseClientConnections(); simulator.Close(); outside.Close() })
 	log := slog.New(redact.New(slog.NewJSONHandler(nowhere{}, nil)))
 	edge, err := handlers.New(handlers.Config{
-		Catalogue: catalogue.New(catalogue.Config{Now: time.Now, After: time.After, Log: log, Club: club.New(club.Config{
+		Catalogue: catalogue.New(catalogue.Config{Now: time.Now, Log: log, Club: club.New(club.Config{
 			BaseURL: outside.URL, ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret, GatewayKey: clubsim.DemoGatewayKey, Now: time.Now,
 		})}),
 		Cards:       sandbox.New(sandbox.Config{URL: outside.URL, Now: time.Now}),

@@ -22,13 +22,13 @@ const (
 	maxCacheAge   = 10 * time.Minute // whatever the club system does
 )
 
-// The ages in Cache-Control are those of the catalogue's cache: fresh for a minute, usable for
+// The ages in Cache-Control are those of the catalogue's cache: fresh for a minute, current for
 // another while it is read again, ten minutes in all while the gateway fails. Browsers revalidate
 // personal responses, and in mock mode, where developers change their worlds, all responses.
 const (
 	publicCacheControl  = "public, max-age=60, s-maxage=60, stale-while-revalidate=60, stale-if-error=600"
 	privateCacheControl = "private, no-cache"
-	// A stale response is followed by another attempt to read the club system, seconds later.
+	// A stale response is followed by a newer one, or by another attempt to read the club system, seconds later.
 	staleCacheControl = "public, max-age=5, stale-if-error=600"
 )
 

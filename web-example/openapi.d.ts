@@ -1067,8 +1067,9 @@ export interface components {
          */
         Feature: string;
         /**
-         * @description Present and true if the club system did not respond when this should have been read again, or Frontdesk has more
-         *     visitors than it can serve. What is shown is up to ten minutes old. Prices are always read again before a payment.
+         * @description Present and true if the club system did not respond when this should have been read again, Frontdesk has more
+         *     visitors than it can serve, or this is more than two minutes old and being read again. What is shown is up to ten
+         *     minutes old. Prices are always read again before a payment.
          */
         Stale: boolean;
         /**

@@ -19,18 +19,16 @@ import (
 const (
 	// freshFor is about as long as a visitor views a catalogue. Nothing is read meanwhile.
 	freshFor = 60 * time.Second
-	// usableFor: an older value is shown while a newer one is read in the background.
-	usableFor = 2 * freshFor
-	// keptFor: an even older value is shown while the club system fails. A restart there
-	// takes less, and a price list of ten minutes ago is better than none.
+	// currentFor: an older value is called stale.
+	currentFor = 2 * freshFor
+	// keptFor: a value that is not fresh is shown, and a newer one is read in the background. Visitors never wait for a
+	// club system that hangs. A restart there takes less, and a price list of ten minutes ago is better than none.
 	keptFor = 10 * time.Minute
 )
 
 const (
 	// readTimeout bounds the reading of a whole catalogue.
 	readTimeout = 30 * time.Second
-	// maxWait is how long a visitor waits for a newer value if there is an older one.
-	maxWait = 4 * time.Second
 	// backoff follows a failed reading if there is an older value, to spare a club system in trouble.
 	backoff = 5 * time.Second
 	// maxEntries bounds the memory: a club's catalogue is about 100 KB.
@@ -60,9 +58,9 @@ type Version struct {
 func (v *Version) Fresh(now time.Time) bool { return now.Sub(v.At) < freshFor }
 
 // Stale reports whether a newer value should have been read, and was not: the club system fails or is
-// slow, or there is more to do than the gateway can do.
+// slow, there is more to do than the gateway can do, or no visitor came meanwhile.
 func (v *Version) Stale(now time.Time) bool {
-	return now.Sub(v.At) >= usableFor || !v.Fresh(now) && v.lastFailure.Load() != 0
+	return now.Sub(v.At) >= currentFor || !v.Fresh(now) && v.lastFailure.Load() != 0
 }
 
 type cachedOnlyKey struct{}
@@ -106,40 +104,34 @@ func (c *cache[K, V]) get(ctx context.Context, key K, read func(context.Context)
 	return found.value, &found.Version, nil
 }
 
+// entry returns what is remembered, and refreshes it behind the caller unless it is fresh. Only a caller of what no
+// gateway remembers waits for the club system.
 func (c *cache[K, V]) entry(ctx context.Context, key K, read func(context.Context) (V, error)) (*entry[V], error) {
-	cached, ok := c.local.lookup(key)
-	now := c.cfg.Now()
-	ok = ok && now.Sub(cached.At) < keptFor
-	if ok && (cached.Fresh(now) || cached.inBackoff(now)) {
+	if cached, ok := c.local.lookup(key); ok && c.cfg.Now().Sub(cached.At) < keptFor {
+		c.refreshBehind(ctx, key, cached, read)
 		return cached, nil
 	}
-	refusal, only := ctx.Value(cachedOnlyKey{}).(error)
-	if only && !ok {
+	if refusal, only := ctx.Value(cachedOnlyKey{}).(error); only {
 		return c.copied(ctx, key, refusal)
 	}
-	refreshed := c.refresh(ctx, key, read)
-	if only || ok && now.Sub(cached.At) < usableFor {
-		return cached, nil
-	}
-	var timeout <-chan time.Time // never without an older value
-	if ok {
-		timeout = c.cfg.After(maxWait)
-	}
-	var failure error
 	select {
-	case <-timeout:
 	case <-ctx.Done(): // the caller has left, or its time is over; the reading continues for others
-		failure = &flows.Error{Code: flows.ClubSystemUnavailable, Detail: "The catalogue could not be read in time.", Err: ctx.Err()}
-	case got := <-refreshed:
-		if got.Err == nil {
-			return got.Val.(*entry[V]), nil
+		return nil, &flows.Error{Code: flows.ClubSystemUnavailable, Detail: "The catalogue could not be read in time.", Err: ctx.Err()}
+	case got := <-c.refresh(ctx, key, read):
+		if got.Err != nil {
+			return nil, got.Err
 		}
-		failure = got.Err
+		found := got.Val.(*entry[V])
+		c.refreshBehind(ctx, key, found, read) // it may be the old copy of another gateway
+		return found, nil
 	}
-	if ok {
-		return cached, nil
+}
+
+// refreshBehind begins to load a newer value, unless that is too early.
+func (c *cache[K, V]) refreshBehind(ctx context.Context, key K, cached *entry[V], read func(context.Context) (V, error)) {
+	if now := c.cfg.Now(); !cached.Fresh(now) && !cached.inBackoff(now) {
+		c.refresh(ctx, key, read)
 	}
-	return nil, failure
 }
 
 // copied returns the copy in Redis of a value that this process does not have, or else the refusal.
@@ -186,13 +178,12 @@ func (c *cache[K, V]) refresh(ctx context.Context, key K, read func(context.Cont
 	})
 }
 
-// load takes the shared copy when it is fresh, or usable where this gateway has no value.
-// Otherwise it reads the club system and publishes a copy. While the club system fails it
-// returns the newest older value.
+// load takes the shared copy when it is fresh, or where this gateway has no value. Otherwise it reads the club
+// system and publishes a copy. While the club system fails it returns the newest older value.
 func (c *cache[K, V]) load(ctx context.Context, name string, cached *entry[V], read func(context.Context) (V, error)) (*entry[V], error) {
 	shared, sharedErr := c.readCopy(ctx, name)
 	begun := c.cfg.Now()
-	if shared != nil && (shared.Fresh(begun) || cached == nil && begun.Sub(shared.At) < usableFor) {
+	if shared != nil && (shared.Fresh(begun) || cached == nil && begun.Sub(shared.At) < keptFor) {
 		return shared, nil
 	}
 	loaded := &entry[V]{Version: Version{At: begun}}

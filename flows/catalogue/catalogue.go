@@ -27,8 +27,9 @@ const (
 	maxOfferEntries = 5000
 	// maxOfferReads bounds concurrent reads, each of one product's offers, to the permits of club.Browsers.
 	maxOfferReads = 32
-	// maxClubReads bounds the concurrent reads of clubs for their list.
+	// maxClubReads bounds the concurrent reads of clubs for their list, and termsTimeout the time for all of them.
 	maxClubReads = 8
+	termsTimeout = 4 * time.Second
 )
 
 // Catalogue returns the clubs and what they sell. Its cache is in cache.go.
@@ -50,7 +51,6 @@ type Config struct {
 	Shared CacheStore // nil: gateways share no copies
 	Clubs  *Directory // what the operator tells about the clubs; nil: nothing
 	Now    func() time.Time
-	After  func(time.Duration) <-chan time.Time
 	Log    *slog.Logger
 }
 
@@ -219,7 +219,7 @@ func (c *Catalogue) readAllTerms(ctx context.Context, clientToken string) (map[s
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, maxWait)
+	ctx, cancel := context.WithTimeout(ctx, termsTimeout)
 	defer cancel()
 	var (
 		reads errgroup.Group

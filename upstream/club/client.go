@@ -104,7 +104,7 @@ func New(cfg Config) *Client {
 		cfg.Transport = newTransport(cfg.TLS, cfg.Limits)
 	}
 	c := &Client{cfg: cfg, bulkheads: new(sync.Map), budgets: new(sync.Map)}
-	c.tokens = &tokens{fetch: c.fetchToken, now: cfg.Now}
+	c.tokens = &tokens{fetch: c.fetchToken, now: cfg.Now, attempts: c.cfg.Limits.MaxAttempts}
 	return c
 }
 

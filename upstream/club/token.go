@@ -35,18 +35,25 @@ const (
 	// provenFor is how long a token is good enough for a payment after it was fetched, or
 	// accepted by the club system.
 	provenFor = time.Minute
+	// refusalFor is how long callers share a failure of the token endpoint. It spares the endpoint a request from each
+	// visitor, and them a wait; corrected credentials work seconds later.
+	refusalFor = 5 * time.Second
 )
 
 // tokens holds the access token that all requests share. The oauth2 library fetches it and
 // does not keep it: its reuse reads the wall clock instead of Config.Now, makes callers wait
 // while it replaces a token that is still good, and ignores a 401.
 type tokens struct {
-	fetch  func(context.Context) (token, error)
-	now    func() time.Time
-	flight singleflight.Group
+	fetch    func(context.Context) (token, error)
+	now      func() time.Time
+	attempts int // of a call
+	flight   singleflight.Group
 
-	mu      sync.Mutex
-	current token
+	mu       sync.Mutex
+	current  token
+	failure  error // of the latest request for a token; nil if it succeeded
+	failed   time.Time
+	failures int // in a row
 }
 
 // token is an access token, whose Expiry is by Config.Now.
@@ -64,17 +71,33 @@ func (t token) due() time.Time {
 // get returns the shared token. A token that is due is still returned while one
 // request replaces it. Without a usable token, all callers wait for that request.
 func (t *tokens) get(ctx context.Context) (string, error) {
-	current, now := t.peek(), t.now()
+	current, now, failure := t.peek(), t.now(), t.recentFailure()
 	if current.AccessToken == "" || !now.Before(current.Expiry) {
+		if failure != nil {
+			return "", failure
+		}
 		return t.renew(ctx, current.AccessToken)
 	}
-	if !now.Before(current.due()) {
+	if !now.Before(current.due()) && failure == nil {
 		t.start(ctx, current.AccessToken)
 	}
 	return current.AccessToken, nil
 }
 
-// proven returns a token that was fetched or accepted less than provenFor ago.
+// recentFailure returns the failure of the latest request for a token while callers share it. One that another attempt
+// may mend is shared after the attempts of a whole call.
+func (t *tokens) recentFailure() error {
+	now := t.now()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e, ours := errors.AsType[*Error](t.failure); ours && e.transient && t.failures < t.attempts || now.Sub(t.failed) >= refusalFor {
+		return nil
+	}
+	return t.failure
+}
+
+// proven returns a token that was fetched or accepted less than provenFor ago. It is for payments, so it shares no
+// earlier failure.
 func (t *tokens) proven(ctx context.Context) (string, error) {
 	current, now := t.peek(), t.now()
 	if current.AccessToken == "" || now.Sub(current.proved) >= provenFor || !now.Before(current.Expiry) {
@@ -103,12 +126,15 @@ func (t *tokens) start(ctx context.Context, old string) <-chan singleflight.Resu
 			return current, nil
 		}
 		fetched, err := t.fetch(context.WithoutCancel(ctx))
-		if err != nil {
-			return nil, err
-		}
+		now := t.now()
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		t.current = fetched
+		if t.failure = err; err != nil {
+			t.failed = now
+			t.failures++
+			return nil, err
+		}
+		t.current, t.failures = fetched, 0
 		return fetched.AccessToken, nil
 	})
 }

@@ -257,6 +257,68 @@ func TestTokenTrouble(t *testing.T) {
 	}
 }
 
+// TestTokenFailureIsShared: visitors who come within seconds share one refusal of the token endpoint, or the failure of all
+// attempts of a call. A payment does not: it asks, and so does the next visitor after these seconds.
+func TestTokenFailureIsShared(t *testing.T) {
+	for name, tt := range map[string]struct {
+		status   int
+		attempts int64
+	}{"refused": {401, 1}, "out of order": {503, 3}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var asked atomic.Int64
+			var accepts atomic.Bool
+			u := &recordingServer{}
+			business := u.with(answering(200, `{"@id": "/demo/sales/1", "totalTI": 1, "state": "building", "articles": []}`))
+			u.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if strings.HasSuffix(r.URL.Path, "/token") {
+					if asked.Add(1); !accepts.Load() {
+						w.WriteHeader(tt.status)
+						return
+					}
+				}
+				business.ServeHTTP(w, r)
+			}))
+			t.Cleanup(u.Close)
+			now, cfg := newClock(), configured(u.URL)
+			cfg.Now = now.Now
+			c := club.New(cfg)
+			for range 20 { // visitors
+				_, err := c.GetSale(t.Context(), demo, sale)
+				wantOutcome(t, err, club.NotSent)
+			}
+			if n := asked.Load(); n != tt.attempts {
+				t.Errorf("20 visitors made %d token requests, want %d", n, tt.attempts)
+			}
+			now.add(6 * time.Second)
+			if _, err := c.GetSale(t.Context(), demo, sale); err == nil || asked.Load() != tt.attempts+1 {
+				t.Errorf("seconds later: %v, after %d token requests", err, asked.Load())
+			}
+			accepts.Store(true)
+			if _, err := c.CreatePayment(t.Context(), demo, sale, payment, nil); err != nil {
+				t.Errorf("a payment gets a failure from before: %v", err)
+			}
+			must[club.Sale](t)(c.GetSale(t.Context(), demo, sale))
+		})
+	}
+}
+
+// TestTokenFailureOfAMoment: a token endpoint that fails once fails no visitor.
+func TestTokenFailureOfAMoment(t *testing.T) {
+	var asked atomic.Int64
+	u := &recordingServer{}
+	business := u.with(answering(200, `{"@id": "/demo/sales/1", "totalTI": 1, "state": "building", "articles": []}`))
+	u.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/token") && asked.Add(1) == 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		business.ServeHTTP(w, r)
+	}))
+	t.Cleanup(u.Close)
+	must[club.Sale](t)(club.New(configured(u.URL)).GetSale(t.Context(), demo, sale))
+}
+
 // TestTokenFetchOutlivesItsCaller: the caller that started the fetch leaves, and the callers that wait for it
 // are served.
 func TestTokenFetchOutlivesItsCaller(t *testing.T) {

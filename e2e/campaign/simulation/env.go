@@ -83,7 +83,7 @@ func newEnv() (*env, error) {
 	s.server = httptest.NewServer(http.HandlerFunc(s.serveConnection))
 	// It is read once for all journeys: its clock does not move, so that no journey refreshes it.
 	s.catalogue = catalogue.New(catalogue.Config{
-		Club: s.clubClient(), Now: func() time.Time { return startTime }, After: time.After, Log: slog.New(slog.DiscardHandler),
+		Club: s.clubClient(), Now: func() time.Time { return startTime }, Log: slog.New(slog.DiscardHandler),
 	})
 	return s, nil
 }
