@@ -56,7 +56,7 @@ func (cfg Config) connect(log *slog.Logger, metrics *ops.Metrics) (c clients, er
 func (cfg Config) checks() []func(context.Context, clients) []flows.Check {
 	return []func(context.Context, clients) []flows.Check{
 		cfg.checkConfiguration, cfg.checkRedis, checkToken, cfg.checkClubSystem,
-		cfg.checkProcessor, cfg.checkOwnPayments, cfg.checkLogin, cfg.checkPublicAddress, cfg.checkOperators,
+		cfg.checkProcessor, cfg.checkOwnPayments, checkBrake, cfg.checkLogin, cfg.checkPublicAddress, cfg.checkOperators,
 	}
 }
 

@@ -178,3 +178,17 @@ func (cfg Config) checkOperators(ctx context.Context, _ clients) []flows.Check {
 	_ = connection.Close() // the connection itself was the check
 	return finding("operators", "", flows.OK, cfg.OpsAddr+" is served", "")
 }
+
+// checkBrake reports a brake that holds payments back. The gateway itself works.
+func checkBrake(ctx context.Context, c clients) []flows.Check {
+	held, err := store.New(store.Config{Redis: c.redis}).Brakes(ctx)
+	if err != nil {
+		return nil // checkRedis reports it
+	}
+	checks := []flows.Check{}
+	for _, brake := range held {
+		checks = append(checks, finding("payments", "brake", flows.Degraded, fmt.Sprintf("the club system has recorded no payment since %s, so cards are not charged", instant(brake.Since)),
+			"call its provider; see frontdesk payments list")...)
+	}
+	return checks
+}

@@ -142,6 +142,7 @@ type Payment struct {
 	DoubtSince time.Time    `json:"doubtSince,omitzero"`
 	Readings   []Reading    `json:"readings,omitempty"`  // while in doubt, oldest first
 	DebtAfter  *int64       `json:"debtAfter,omitempty"` // of the contact, once after it was recorded; minor units
+	OnHold     bool         `json:"onHold,omitempty"`    // authorised, and not captured while the club system records no payment
 	PaidTwice  bool         `json:"paidTwice,omitempty"` // it is recorded, and something else seems to have paid the sale too
 	History    []Transition `json:"history,omitempty"`   // oldest first
 
@@ -230,7 +231,13 @@ func (p *Payment) View() PaymentView {
 	view, ok := cardViews[p.State]
 	switch {
 	case !ok:
+		if p.State == Authorised && p.OnHold {
+			return PaymentView{State: "processing", Retry: "never", Message: MessagePaymentOnHold}
+		}
 		return PaymentView{State: "processing", Retry: "never", Message: MessagePaymentProcessing}
+	case p.State == Cancelled && p.OnHold:
+		view.Message = MessagePaymentNotConfirmed
+		return p.ended(view)
 	case p.State == Cancelled && p.DeclinedTooOften():
 		view.DeclineCode, view.Message = p.DeclineCode, MessagePaymentDeclinedFinally
 		return p.ended(view)
@@ -286,6 +293,7 @@ func (p *Payment) ended(view PaymentView) PaymentView {
 // restartMessages are the messages about rebuilt payments that have ended.
 var restartMessages = map[MessageCode]MessageCode{
 	MessagePaymentCancelled:       MessagePaymentCancelledRestart,
+	MessagePaymentNotConfirmed:    MessagePaymentCancelledRestart,
 	MessagePaymentDeclinedFinally: MessagePaymentDeclinedFinallyRestart,
 	MessagePaymentRefunded:        MessagePaymentRefundedRestart,
 }

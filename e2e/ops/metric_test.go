@@ -80,6 +80,8 @@ func TestEveryMetricMoves(t *testing.T) {
 	m.expectMoves("a delivery that is dead", nil, "frontdesk_queue_jobs", "queue", "relay-crm", "state", "archived")
 	m.expectMoves("a doubt", m.leaveInDoubt, "frontdesk_payments", "state", "in_doubt")
 	m.expectMoves("", nil, "frontdesk_payment_oldest_age_seconds", "state", "in_doubt")
+	m.expectMoves("an outage", m.engageBrake, "frontdesk_brake_engaged")
+	m.expectMoves("", nil, "frontdesk_brake_age_seconds")
 	m.expectMoves("a Redis with a limit", m.limitMemory, "frontdesk_redis_maxmemory_bytes")
 	m.expectMoves("a token that is refused", m.refuseToken, "frontdesk_upstream_calls_total", "upstream", "club", "operation", "Token", "outcome", "refused")
 	m.expectMoves("", nil, "frontdesk_check_ok", "part", "club_system")
@@ -238,6 +240,13 @@ func (m *metricEnv) leaveInDoubt() {
 	m.SetFaults(m.t, clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/sales/*/payments"}, Kind: "drop_after"})
 	registration := m.c.Register()
 	m.c.Confirm(m.c.Pay(registration.Id), "4242424242424242")
+}
+
+// engageBrake leaves three payments in doubt, one after the other.
+func (m *metricEnv) engageBrake() {
+	for range 2 {
+		m.leaveInDoubt()
+	}
 }
 
 func (m *metricEnv) limitMemory() {

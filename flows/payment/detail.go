@@ -125,6 +125,12 @@ func (d *Detail) advise(p *flows.Payment, remote cards.Payment, now time.Time) {
 		d.say("The buyer was refunded. There is nothing to do.")
 	case flows.Refunding:
 		d.say("The refund was requested, and %s is pending at the processor. Frontdesk reads it every few minutes until it ends.", Price(remote.Refunding, p.Currency))
+	case flows.Priced, flows.Authorised:
+		if p.OnHold {
+			d.say("The club system records no payment at present, so nothing was taken. The payment continues when the club system records again. If it does not in time, the payment is cancelled.")
+			break
+		}
+		fallthrough
 	default:
 		d.say("It is in progress and continues automatically; Frontdesk checks it again within minutes.")
 	}

@@ -39,6 +39,9 @@ func summary(p *flows.Payment) Summary {
 	if p.Payer != nil {
 		s.ContactNumber = p.Payer.Number
 	}
+	if p.OnHold && !p.State.Final() {
+		s.Reason += "; held back while the club system records no payment"
+	}
 	return s
 }
 
@@ -64,6 +67,8 @@ type Page struct {
 	More  bool      `json:"more"`
 	// Incomplete: Redis lost everything or is new, and has not been compared with the processor yet.
 	Incomplete bool `json:"incomplete,omitempty"`
+	// Brakes hold payments back, because the club system records none.
+	Brakes []Brake `json:"brakes,omitempty"`
 }
 
 // attention lists the states in the order in which a listing fills: first those that wait for
@@ -82,7 +87,11 @@ func (m *Machine) List(ctx context.Context, in ListOptions) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
-	listed := Page{Items: []Summary{}, Incomplete: compared.IsZero()}
+	brakes, err := m.Brakes(ctx)
+	if err != nil {
+		return Page{}, err
+	}
+	listed := Page{Items: []Summary{}, Incomplete: compared.IsZero(), Brakes: brakes}
 	if err := m.list(ctx, in, attention, m.cfg.Store.PaymentsIn, &listed); err != nil {
 		return Page{}, flows.StorageFailed(err)
 	}

@@ -6,8 +6,9 @@
 // after another: step.go has the steps up to the capture, record.go the one POST under a
 // claim (claim.go), evidence.go the resolution of a doubt. rebuild.go restores payments that
 // Redis lost, from what metadata.go let the processor keep, lookup.go says which registrations the
-// processor has no payment of, and operator.go carries out operators' decisions. key.go has the
-// idempotency keys, fingerprint.go says whose payments Redis holds.
+// processor has no payment of, and operator.go carries out operators' decisions. brake.go holds payments
+// back while the club system records none. key.go has the idempotency keys, fingerprint.go says whose
+// payments Redis holds.
 //
 // Redis coordinates and never authorises: the right to send the POST is a claim in the
 // payment's metadata at the card processor. For states and transitions see flows.PaymentState.
@@ -117,6 +118,12 @@ type Store interface {
 	AddNote(ctx context.Context, id flows.PaymentID, note flows.Note) error
 	// Notes reads a payment's notes, oldest first.
 	Notes(ctx context.Context, id flows.PaymentID) ([]flows.Note, error)
+	// AskBrake returns how long a payment must wait because an organisation's brake holds; zero: it passes.
+	AskBrake(ctx context.Context, in BrakeRequest) (time.Duration, error)
+	// CountOutcome engages or releases an organisation's brake.
+	CountOutcome(ctx context.Context, in BrakeOutcome) (BrakeChange, error)
+	// Brakes lists the brakes that hold, by organisation.
+	Brakes(ctx context.Context) ([]Brake, error)
 	// Audit appends to the audit stream, which is bounded and not encrypted.
 	Audit(ctx context.Context, entry flows.AuditEntry) error
 }

@@ -57,6 +57,9 @@ func (m *Machine) prepareRecord(ctx context.Context, p *flows.Payment, captured 
 	if p.ReleasePending {
 		return m.releaseLate(ctx, p)
 	}
+	if left, err := m.held(ctx, p); err != nil || left > 0 {
+		return wait(min(left, pollEvery)), err
+	}
 	if !m.agreedLately(p) {
 		return m.agreeToRecord(ctx, p)
 	}

@@ -27,6 +27,9 @@ func (m *Machine) prepareSettlement(ctx context.Context, p *flows.Payment) (step
 	if early := m.pauseLeft(p); early > 0 {
 		return wait(early), nil
 	}
+	if left, err := m.held(ctx, p); err != nil || left > 0 {
+		return hold(p, left), err
+	}
 	sale, check, seen, err := m.observe(ctx, m.cfg.Club, p)
 	if err != nil {
 		return step{}, flows.ClubFailed(err, "The sale could not be read.")
@@ -65,5 +68,6 @@ func (m *Machine) post(ctx context.Context, p *flows.Payment, gate club.Gate) er
 		}
 	}
 	_, err := m.cfg.Club.CreatePayment(ctx, p.Scope(), p.Sale, payment, gate)
+	m.countOutcome(ctx, p, err)
 	return err
 }

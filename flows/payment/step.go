@@ -103,6 +103,13 @@ func tryAgain() step {
 // if the sale is not as the buyer agreed, or if the club system does not respond. A fresh
 // payment needs no second read, because the capture fails without an authorisation.
 func (m *Machine) checkSale(ctx context.Context, p *flows.Payment, fresh *cards.Payment) (step, error) {
+	tooOld, left := m.cfg.Now().Sub(p.UpdatedAt) > idleAuthorisation, time.Duration(0)
+	if !tooOld {
+		var err error
+		if left, err = m.held(ctx, p); err != nil || left > 0 && p.OnHold {
+			return hold(p, left), err
+		}
+	}
 	remote, err := m.read(ctx, p, fresh)
 	switch {
 	case err != nil:
@@ -115,8 +122,12 @@ func (m *Machine) checkSale(ctx context.Context, p *flows.Payment, fresh *cards.
 		return step{to: flows.Capturing, reason: "captured before", remote: &remote}, nil
 	case remote.State != cards.Authorised:
 		return step{to: flows.Cancelling, reason: "the processor no longer holds the authorisation: " + string(remote.State)}, nil
-	case m.cfg.Now().Sub(p.UpdatedAt) > idleAuthorisation:
+	case tooOld && p.OnHold:
+		return step{to: flows.Cancelling, reason: "the club system recorded no payment within the life of the authorisation"}, nil
+	case tooOld:
 		return step{to: flows.Cancelling, reason: "the authorisation is too old"}, nil
+	case left > 0:
+		return hold(p, left), nil
 	default:
 		return m.agreeToCapture(ctx, p)
 	}
@@ -135,9 +146,11 @@ func (m *Machine) agreeToCapture(ctx context.Context, p *flows.Payment) (step, e
 		reason = "the club system was unreachable before the capture"
 	}
 	if reason != "" {
-		return step{to: flows.Cancelling, reason: reason, edit: func(next *flows.Payment) { next.Snapshot = seen }}, nil
+		return step{to: flows.Cancelling, reason: reason, edit: func(next *flows.Payment) { next.Snapshot, next.OnHold = seen, false }}, nil
 	}
-	return step{to: flows.Capturing, reason: "the sale is as agreed", edit: func(next *flows.Payment) { next.Payer, next.Snapshot = payerOf(sale, seen.At), seen }}, nil
+	return step{to: flows.Capturing, reason: "the sale is as agreed", edit: func(next *flows.Payment) {
+		next.Payer, next.Snapshot, next.OnHold = payerOf(sale, seen.At), seen, false
+	}}, nil
 }
 
 func payerOf(sale club.Sale, readAt time.Time) *flows.Payer {
@@ -153,11 +166,17 @@ func (m *Machine) agreedLately(p *flows.Payment) bool {
 // capture takes the money. Its key makes a repetition harmless for the buyer, but the club's staff
 // may have settled the sale since a capture whose outcome is not known.
 func (m *Machine) capture(ctx context.Context, p *flows.Payment, fresh *cards.Payment) (step, error) {
-	if !m.agreedLately(p) {
+	left, err := m.held(ctx, p)
+	if err != nil {
+		return step{}, err
+	}
+	if left > 0 || !m.agreedLately(p) {
 		remote, err := m.read(ctx, p, fresh)
 		switch {
 		case err != nil:
 			return step{}, err
+		case remote.State == cards.Authorised && left > 0:
+			return wait(min(left, pollEvery)), nil
 		case remote.State == cards.Authorised:
 			return m.agreeToCapture(ctx, p)
 		}

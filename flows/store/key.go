@@ -27,6 +27,8 @@ const (
 	clubEventCounts = "fd:{club}:counts"
 	// refreshes is a sorted set of registrations to be read again, scored by the time of that, ms.
 	refreshes = "fd:{looks}:registrations"
+	// brakes is a hash of what each organisation's brake knows: "<organisation> <field>", see brakeFields.
+	brakes = "fd:brakes"
 	// refreshRate is a hash with the token bucket of refreshes.
 	refreshRate = "fd:{looks}:budget"
 	// receiptsPrefix starts the key of each contact's receipts.

@@ -161,6 +161,9 @@ func (c *collector) read(ctx context.Context, to *metrics) error {
 		return err
 	}
 	c.payments(to, counts)
+	if err := c.brakes(ctx, to); err != nil {
+		return err
+	}
 	compared, err := c.s.Payments.LastComparison(ctx)
 	if err != nil {
 		return err
@@ -194,6 +197,18 @@ func (c *collector) read(ctx context.Context, to *metrics) error {
 		}
 	}
 	return nil // a Redis that does not report its memory counts as up
+}
+
+// brakes reports whether payments are held back. In live mode all gateways have one organisation.
+func (c *collector) brakes(ctx context.Context, to *metrics) error {
+	held, err := c.s.Payments.Brakes(ctx)
+	age := 0.0
+	for _, brake := range held {
+		age = max(age, c.s.Now().Sub(brake.Since).Seconds())
+	}
+	to.gauge("frontdesk_brake_engaged", "Organisations whose payments are held back, because the club system records none.", float64(len(held)))
+	to.gauge("frontdesk_brake_age_seconds", "How long the oldest of these brakes has held; 0 without one.", age)
+	return err
 }
 
 // budget reports the codes that clubs pay for, and those that were used.

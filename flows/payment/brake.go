@@ -1,0 +1,148 @@
+package payment
+
+import (
+	"context"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/club"
+)
+
+// Limits of the brake. While the club system records no payment, it keeps further buyers from being charged.
+const (
+	// maxUnknown payments in a row with an unknown outcome, and none accepted, engage the brake. One is a lost
+	// connection. If one response in a hundred is lost, three in a row are one case in a million; each more would
+	// cost another buyer a doubt.
+	maxUnknown = 3
+	// probeLease covers what a probe does: reads of the sale, a capture of 25 s, a claim, and a POST of 30 s. If its
+	// gateway dies, another payment probes afterwards.
+	probeLease = 2 * time.Minute
+	// firstProbePause follows the first probe that failed; it doubles with each further one. The first probe waits
+	// for nothing, so that a disturbance of seconds delays nobody for a minute.
+	firstProbePause = time.Minute
+	// maxProbePause lets a payment that stays authorised for an hour meet several probes. An outage costs at most
+	// seven probes in its first hour, and four in each hour after it.
+	maxProbePause = 15 * time.Minute
+	// maxCapturedProbePause: a probe whose money is already taken charges nobody, so it may come earlier. It also keeps
+	// captured money from waiting longer than ten minutes once the club system records again.
+	maxCapturedProbePause = 5 * time.Minute
+	// maxCapturedHold is about as long as the claims of a payment that is not sent take. Then the payment is
+	// sent anyway.
+	maxCapturedHold = 30 * time.Minute
+)
+
+// BrakeRequest asks whether a payment's money may move.
+type BrakeRequest struct {
+	Organisation string
+	Payment      flows.PaymentID
+	Now          time.Time
+	Lease        time.Duration // of the probe that the payment may become
+	Pause        time.Duration // after the first probe that failed
+	MaxPause     time.Duration // after any
+	MaxWait      time.Duration // a longer wait was set by a gateway whose clock was ahead, and is over
+}
+
+// BrakeOutcome is how a request that records money ended, or that it was not made.
+type BrakeOutcome struct {
+	Organisation string
+	Payment      flows.PaymentID
+	Began        time.Time // of the attempt
+	Now          time.Time
+	Result       BrakeResult
+	ProbesUntil  time.Time // of ProbeContinues
+	MaxUnknown   int
+}
+
+// BrakeResult is what an outcome means for the brake.
+type BrakeResult string
+
+// The results. ProbeContinues and ProbeEnds concern the brake only if the payment is its probe.
+const (
+	BrakeAccepted  BrakeResult = "accepted"  // releases the brake, unless the attempt is from before it
+	BrakeUnknown   BrakeResult = "unknown"   // counts, unless the attempt is from before an accepted one
+	ProbeContinues BrakeResult = "continues" // nothing was done, and the payment is sent again
+	ProbeEnds      BrakeResult = "ends"      // neither
+)
+
+// BrakeChange is what an outcome changed; empty: nothing that others notice.
+type BrakeChange string
+
+// The changes.
+const (
+	BrakeEngaged  BrakeChange = "engaged"
+	BrakeReleased BrakeChange = "released"
+)
+
+// Brake is an organisation's brake while it holds.
+type Brake struct {
+	Organisation string          `json:"organisation"`
+	Since        time.Time       `json:"since"`
+	Unknown      int             `json:"unknown"`         // payments in a row whose outcome is unknown
+	Probe        flows.PaymentID `json:"probe,omitempty"` // the payment that is let through now; empty: none
+}
+
+// held returns how long the brake still holds a payment back; zero: its money may move. The payment that is
+// let through although the brake holds becomes its probe.
+func (m *Machine) held(ctx context.Context, p *flows.Payment) (time.Duration, error) {
+	if !p.Method.BooksMoney() {
+		return 0, nil // settled by other routes, and nothing is taken
+	}
+	request := BrakeRequest{Organisation: p.ClientToken, Payment: p.ID, Now: m.cfg.Now(),
+		Lease: probeLease, Pause: firstProbePause, MaxPause: maxProbePause, MaxWait: maxProbePause}
+	if p.State == flows.Captured {
+		if expired(request.Now, capturedSince(p), maxCapturedHold) {
+			return 0, nil
+		}
+		request.MaxPause = maxCapturedProbePause
+	}
+	left, err := m.cfg.Store.AskBrake(ctx, request)
+	return left, flows.StorageFailed(err)
+}
+
+// capturedSince returns when a captured payment's money was taken, or an operator decided to send it again.
+func capturedSince(p *flows.Payment) time.Time {
+	since := p.UpdatedAt
+	for i := len(p.History) - 1; i >= 0 && (p.History[i].State == flows.Captured || p.History[i].State == flows.Sending); i-- {
+		since = p.History[i].At
+	}
+	return since
+}
+
+// hold is the step of a payment that the brake holds back. Its buyer learns once that it is reserved and waits.
+func hold(p *flows.Payment, left time.Duration) step {
+	if !p.OnHold {
+		return step{to: p.State, reason: p.Reason, edit: func(next *flows.Payment) { next.OnHold = true }}
+	}
+	return wait(min(left, pollEvery)) // the brake may be released at any time
+}
+
+// countOutcome has the brake count how a request that records money ended. A failure is only logged, because the
+// outcome itself matters more.
+func (m *Machine) countOutcome(ctx context.Context, p *flows.Payment, err error) {
+	now := m.cfg.Now()
+	outcome := BrakeOutcome{Organisation: p.ClientToken, Payment: p.ID, Began: p.UpdatedAt, Now: now,
+		Result: ProbeEnds, MaxUnknown: maxUnknown}
+	switch club.OutcomeOf(err) {
+	case club.Accepted:
+		outcome.Result = BrakeAccepted
+	case club.Unknown:
+		outcome.Result = BrakeUnknown
+	case club.NotSent, club.Refused:
+		outcome.Result, outcome.ProbesUntil = ProbeContinues, now.Add(claimPause(p.Claim)+probeLease)
+	}
+	change, failed := m.cfg.Store.CountOutcome(ctx, outcome)
+	switch {
+	case failed != nil:
+		m.cfg.Log.WarnContext(ctx, "outcome not counted by the brake", "payment", p.ID, "error", failed)
+	case change == BrakeEngaged:
+		m.cfg.Log.ErrorContext(ctx, "brake engaged: the club system records no payment", "payment", p.ID)
+	case change == BrakeReleased:
+		m.cfg.Log.WarnContext(ctx, "brake released: the club system recorded a payment", "payment", p.ID)
+	}
+}
+
+// Brakes lists the brakes that hold.
+func (m *Machine) Brakes(ctx context.Context) ([]Brake, error) {
+	brakes, err := m.cfg.Store.Brakes(ctx)
+	return brakes, flows.StorageFailed(err)
+}

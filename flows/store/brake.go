@@ -1,0 +1,115 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/flows"
+	"frontdesk/flows/payment"
+)
+
+// brakeFields reads an organisation's brake. ARGV[1] is the organisation. Times are in ms; a field that is missing is nil.
+const brakeFields = `
+local function field(name) return ARGV[1] .. ' ' .. name end
+local function read(name) return redis.call('HGET', KEYS[1], field(name)) end
+local function set(name, value) redis.call('HSET', KEYS[1], field(name), value) end
+local function drop(...) for _, name in ipairs({...}) do redis.call('HDEL', KEYS[1], field(name)) end end
+`
+
+// askBrake lets a payment pass, or makes it wait. While the brake holds, one payment at a time passes as its probe.
+//
+// KEYS  1 brakes
+// ARGV  1 organisation  2 payment  3 now, ms  4 lease of a probe, ms
+//
+//	5 pause after the first failed probe, ms, which doubles with each further one  6 longest pause, ms
+//	7 longest wait, ms: a longer one was set by a clock that was ahead
+//
+// Returns how long the payment must wait, ms; 0 when it passes.
+var askBrake = redis.NewScript(brakeFields + `
+if not read('since') then return 0 end
+local probe, now = read('probe'), tonumber(ARGV[3])
+if probe ~= ARGV[2] then
+  local due, failed = tonumber(read('until') or '0'), tonumber(read('failed') or '0')
+  if not probe and failed > 0 then due = due + math.min(ARGV[5] * 2 ^ math.min(failed - 1, 30), tonumber(ARGV[6])) end
+  if due > now and due - now <= tonumber(ARGV[7]) then return string.format('%.0f', due - now) end
+end
+set('probe', ARGV[2])
+set('until', string.format('%.0f', now + ARGV[4]))
+return 0
+`)
+
+// countOutcome engages and releases the brake. A repetition changes nothing more: consecutive unknown outcomes of
+// one payment count once, also because its sale may be the reason.
+//
+// KEYS  1 brakes
+// ARGV  1 organisation  2 payment  3 now, ms  4 beginning of the attempt, ms  5 accepted, unknown, continues or ends
+//
+//	6 until when a probe continues, ms  7 how many unknown outcomes engage the brake
+//
+// Returns engaged, released, or an empty text.
+var countOutcome = redis.NewScript(brakeFields + `
+local since, probe, now, began = read('since'), read('probe'), tonumber(ARGV[3]), tonumber(ARGV[4])
+if ARGV[5] == 'accepted' then
+  if since and probe ~= ARGV[2] and began < tonumber(since) then return '' end
+  drop('since', 'probe', 'until', 'failed', 'unknown', 'last')
+  set('accepted', ARGV[4])
+  return since and 'released' or ''
+end
+if probe == ARGV[2] then
+  if ARGV[5] == 'continues' then
+    set('until', ARGV[6])
+  else
+    drop('probe')
+    set('until', ARGV[3])
+    redis.call('HINCRBY', KEYS[1], field('failed'), 1)
+  end
+end
+if ARGV[5] ~= 'unknown' then return '' end
+local accepted = tonumber(read('accepted') or '0')
+if began < accepted and accepted <= now or read('last') == ARGV[2] then return '' end
+set('last', ARGV[2])
+if redis.call('HINCRBY', KEYS[1], field('unknown'), 1) < tonumber(ARGV[7]) or since then return '' end
+set('since', ARGV[3])
+return 'engaged'
+`)
+
+// AskBrake implements payment.Store.
+func (s *Store) AskBrake(ctx context.Context, in payment.BrakeRequest) (time.Duration, error) {
+	left, err := s.run(ctx, askBrake, []string{brakes}, in.Organisation, string(in.Payment), in.Now.UnixMilli(), in.Lease.Milliseconds(),
+		in.Pause.Milliseconds(), in.MaxPause.Milliseconds(), in.MaxWait.Milliseconds()).Int64()
+	return time.Duration(left) * time.Millisecond, err
+}
+
+// CountOutcome implements payment.Store.
+func (s *Store) CountOutcome(ctx context.Context, in payment.BrakeOutcome) (payment.BrakeChange, error) {
+	change, err := s.run(ctx, countOutcome, []string{brakes}, in.Organisation, string(in.Payment), in.Now.UnixMilli(), in.Began.UnixMilli(),
+		string(in.Result), in.ProbesUntil.UnixMilli(), in.MaxUnknown).Text()
+	return payment.BrakeChange(change), err
+}
+
+// Brakes implements payment.Store.
+func (s *Store) Brakes(ctx context.Context) ([]payment.Brake, error) {
+	fields, err := s.redis.HGetAll(ctx, brakes).Result()
+	if err != nil {
+		return nil, err
+	}
+	held := []payment.Brake{}
+	for field, value := range fields {
+		organisation, found := strings.CutSuffix(field, " since")
+		since, err := strconv.ParseInt(value, 10, 64)
+		if !found || err != nil {
+			continue
+		}
+		unknown, _ := strconv.Atoi(fields[organisation+" unknown"])
+		held = append(held, payment.Brake{Organisation: organisation, Since: time.UnixMilli(since), Unknown: unknown,
+			Probe: flows.PaymentID(fields[organisation+" probe"])})
+	}
+	slices.SortFunc(held, func(a, b payment.Brake) int { return cmp.Compare(a.Organisation, b.Organisation) })
+	return held, nil
+}
