@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/flows/clubevent"
@@ -126,6 +128,36 @@ func TestEventOfASettlementElsewhere(t *testing.T) {
 	}
 }
 
+// beforePolls is subtracted from the score of a refresh that an event has requested.
+const beforePolls = 1e13
+
+// TestEventBeforePolls: thousands of polls are overdue, because no gateway ran for a while. What an event reports is
+// refreshed before them, and again before them if the club system fails at first.
+func TestEventBeforePolls(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	o := w.eventHarness(g)
+	r := w.registered(g)
+	w.payAtDesk(&flows.Payment{Sale: r.Sale, Amount: quarterPassPrice})
+	var overdue []redis.Z
+	for i := range 5000 {
+		overdue = append(overdue, redis.Z{Score: float64(w.clock.Now().Add(-time.Hour).UnixMilli()), Member: fmt.Sprint("overdue-", i)})
+	}
+	w.redis.ZAdd(t.Context(), "fd:{looks}:registrations", overdue...)
+	o.open()
+	o.send("contact.updated", "contactId", string(r.Contact.IRI))
+	o.idle()
+	w.fail("GET", "/sim/demo/sales/*", 1)
+	o.allowRefresh(3 * time.Second)
+	frontdesktest.Eventually(t, "the refresh has failed", func() bool { return strings.Contains(w.log.String(), "registration not refreshed") })
+	o.allowRefresh(time.Minute)
+	o.awaitCart(r.ID, "the cart is settled", settled)
+	if left := w.redis.ZCount(t.Context(), "fd:{looks}:registrations", "0", fmt.Sprint(w.clock.Now().UnixMilli())).Val(); left < 4900 {
+		t.Errorf("only %d polls are still overdue: the test cannot fail", left)
+	}
+}
+
 // TestEventsOfOthers do not call the club system.
 func TestEventsOfOthers(t *testing.T) {
 	t.Parallel()
@@ -178,7 +210,7 @@ func TestEveryEvent(t *testing.T) {
 			t.Fatal(err)
 		}
 		due := w.redis.ZScore(t.Context(), "fd:{looks}:registrations", r.ID).Val()
-		soon := due == float64(w.clock.Now().Add(2*time.Second).UnixMilli())
+		soon := due == float64(w.clock.Now().Add(2*time.Second).UnixMilli())-beforePolls
 		want := map[string]bool{"contact.updated": true, "contact.deleted": true, "contact_tag.created": true, "contact_tag.updated": true, "contact_tag.deleted": true,
 			"accounting_contact_tag.created": true, "accounting_contact_tag.updated": true, "accounting_contact_tag.deleted": true, "identificator.created": true}[name]
 		if soon != want {
@@ -228,7 +260,7 @@ func TestEventsOfAnUnknownKey(t *testing.T) {
 	}
 	requested := func(r *flows.Registration) bool {
 		due := w.redis.ZScore(t.Context(), "fd:{looks}:registrations", r.ID).Val()
-		return due == float64(w.clock.Now().Add(2*time.Second).UnixMilli())
+		return due == float64(w.clock.Now().Add(2*time.Second).UnixMilli())-beforePolls
 	}
 	const many = 120 // more than one batch
 	for range many {

@@ -77,10 +77,14 @@ func (s *Store) ClubEventCounts(ctx context.Context) (map[string]string, error) 
 	return s.redis.HGetAll(ctx, clubEventCounts).Result()
 }
 
+// urgent is subtracted from the score of a refresh that an event has requested: it comes before every poll, however long
+// that is overdue. It is above every time in ms, so that such scores are negative.
+const urgent = 10_000_000_000_000
+
 // requestRefresh brings the next refresh of registrations forward, and never delays one.
 //
 // KEYS  1 refreshes
-// ARGV  1 when, ms  2… registrations
+// ARGV  1 when, ms, less urgent  2… registrations
 // Returns how many there were.
 var requestRefresh = redis.NewScript(`
 for i = 2, #ARGV do redis.call('ZADD', KEYS[1], 'LT', ARGV[1], ARGV[i]) end
@@ -89,19 +93,19 @@ return #ARGV - 1
 
 // RequestRefresh implements clubevent.Store.
 func (s *Store) RequestRefresh(ctx context.Context, ids []string, at time.Time) error {
-	args := []any{at.UnixMilli()}
+	args := []any{at.UnixMilli() - urgent}
 	for _, id := range ids {
 		args = append(args, id)
 	}
 	return s.run(ctx, requestRefresh, []string{refreshes}, args...).Err()
 }
 
-// dueRefreshes takes due registrations, as many as the budget allows, and postpones each, so that
-// concurrent gateways get different ones. The budget is a token bucket. A bucket from later than the time
+// dueRefreshes takes due registrations, as many as the budget allows, those of events first, and postpones each, so
+// that concurrent gateways get different ones. The budget is a token bucket. A bucket from later than the time
 // that fills it is of a gateway whose clock was ahead.
 //
 // KEYS  1 refreshes  2 budget
-// ARGV  1 now, ms  2 the next refresh, ms  3 size of the bucket  4 ms per token
+// ARGV  1 now, ms  2 the next refresh, ms  3 size of the bucket  4 ms per token  5 urgent
 // Returns their ids.
 var dueRefreshes = redis.NewScript(`
 local now = tonumber(ARGV[1])
@@ -109,8 +113,16 @@ local held = redis.call('HMGET', KEYS[2], 'left', 'at')
 local left, at = tonumber(held[1] or ARGV[3]), tonumber(held[2] or now)
 if at - now > ARGV[3] * ARGV[4] then at = now end
 left = math.min(tonumber(ARGV[3]), left + math.max(0, now - at) / ARGV[4])
-local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, math.floor(left))
-for _, id in ipairs(due) do redis.call('ZADD', KEYS[1], ARGV[2], id) end
+local due = {}
+local function take(from, offset)
+  local ids = redis.call('ZRANGEBYSCORE', KEYS[1], from, now - offset, 'LIMIT', 0, math.floor(left) - #due)
+  for _, id in ipairs(ids) do
+    redis.call('ZADD', KEYS[1], ARGV[2] - offset, id)
+    table.insert(due, id)
+  end
+end
+take('-inf', ARGV[5])
+take(0, 0)
 redis.call('HSET', KEYS[2], 'left', string.format('%.3f', left - #due), 'at', string.format('%.0f', math.max(now, at)))
 redis.call('PEXPIRE', KEYS[2], math.ceil(ARGV[3] * ARGV[4]))
 return due
@@ -118,17 +130,17 @@ return due
 
 // DueRefreshes implements clubevent.Store.
 func (s *Store) DueRefreshes(ctx context.Context, now, next time.Time, burst int, interval time.Duration) ([]string, error) {
-	return dueRefreshes.Run(ctx, s.redis, []string{refreshes, refreshRate}, now.UnixMilli(), next.UnixMilli(), burst, interval.Milliseconds()).StringSlice()
+	return dueRefreshes.Run(ctx, s.redis, []string{refreshes, refreshRate}, now.UnixMilli(), next.UnixMilli(), burst, interval.Milliseconds(), urgent).StringSlice()
 }
 
 // finishRefresh ends a refresh, unless another one was requested since it was taken.
 //
 // KEYS  1 refreshes
-// ARGV  1 registration  2 what it was postponed to, ms  3 the next refresh, ms; 0 for none
+// ARGV  1 registration  2 what it was postponed to, ms  3 the next refresh, ms; 0 for none  4 urgent
 // Returns 1 when it ended, else 0.
 var finishRefresh = redis.NewScript(`
 local due = redis.call('ZSCORE', KEYS[1], ARGV[1])
-if not due or tonumber(due) ~= tonumber(ARGV[2]) then return 0 end
+if not due or tonumber(due) % ARGV[4] ~= tonumber(ARGV[2]) then return 0 end
 if ARGV[3] == '0' then return redis.call('ZREM', KEYS[1], ARGV[1]) end
 redis.call('ZADD', KEYS[1], ARGV[3], ARGV[1])
 return 1
@@ -140,5 +152,5 @@ func (s *Store) FinishRefresh(ctx context.Context, id string, taken, next time.T
 	if !next.IsZero() {
 		at = next.UnixMilli()
 	}
-	return s.run(ctx, finishRefresh, []string{refreshes}, id, taken.UnixMilli(), at).Err()
+	return s.run(ctx, finishRefresh, []string{refreshes}, id, taken.UnixMilli(), at, urgent).Err()
 }

@@ -25,7 +25,7 @@ const (
 	clubEvents = "fd:{club}:events"
 	// clubEventCounts is a hash of how many events of each kind arrived.
 	clubEventCounts = "fd:{club}:counts"
-	// refreshes is a sorted set of registrations to be read again, scored by the time of that, ms.
+	// refreshes is a sorted set of registrations to be read again, scored by the time of that, ms; less urgent if an event requested it.
 	refreshes = "fd:{looks}:registrations"
 	// brakes is a hash of what each organisation's brake knows: "<organisation> <field>", see brakeFields.
 	brakes = "fd:brakes"
