@@ -1,10 +1,14 @@
 package flows_test
 
 import (
+	"context"
 	"net/http"
 	"testing"
+	"time"
 
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
+	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -131,5 +135,175 @@ func TestSignedMandateFollowsLater(t *testing.T) {
 				t.Errorf("in the end the mandate is %+v", view.Mandate)
 			}
 		})
+	}
+}
+
+// otherAccount is the account that the buyer enters after having gone back.
+var otherAccount = flows.NewMandate{Holder: "Ada Martin", IBAN: "DE89370400440532013000"}
+
+// signAgain has the buyer enter another account and, if that is accepted, sign its mandate.
+func (w *world) signAgain(g *gateway, id, token string) error {
+	w.clock.Advance(2 * time.Minute) // a code a minute
+	if _, err := g.registrations.CreateMandate(context.Background(), id, token, otherAccount); err != nil {
+		return err
+	}
+	messages := w.sim.SMS()
+	_, err := g.registrations.SignMandate(context.Background(), id, token, messages[len(messages)-1].Code)
+	return err
+}
+
+// expectOneSignature checks that the contact has signed one mandate, and that the registration knows it.
+func (w *world) expectOneSignature(g *gateway, id, token string) {
+	w.Helper()
+	view := must(w, func() (flows.View, error) { return g.registrations.Get(w.Context(), id, token) })
+	mandate := must(w, func() (club.Mandate, error) { return w.club.GetMandate(w.Context(), bastille, view.Mandate.IRI) })
+	if view.Mandate.State != flows.SignatureSigned || !mandate.Signed() {
+		w.Errorf("the registration's mandate is %s, the club system's %s", view.Mandate.State, mandate.State)
+	}
+	if twice := w.sim.Audit().ContactsSignedTwice; len(twice) != 0 {
+		w.Errorf("the contact signed %+v", twice)
+	}
+}
+
+// checkingCode is the club system's path to check a code, as the gateways reach it.
+const checkingCode = "/sim/demo/signature_requests/*/transitions"
+
+// TestCodeIsCheckedWhileTheAccountChanges: while the club system checks the code, the buyer goes back and enters
+// another account. Whichever call arrives first, only one mandate gets signed, and the registration knows it.
+func TestCodeIsCheckedWhileTheAccountChanges(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]bool{"before the check": true, "after the check": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g, other := w.gateway(), w.gateway()
+			id, token := g.debtor(w, "+33698765432")
+			must(w, func() (flows.View, error) { return g.registrations.CreateMandate(t.Context(), id, token, account) })
+			code := w.lastCode()
+			var went error
+			goBack := func() { went = w.signAgain(other, id, token) }
+			if first {
+				w.injectFault("POST", checkingCode, goBack, nil)
+			} else {
+				w.injectFault("POST", checkingCode, nil, goBack)
+			}
+			_, err := g.registrations.SignMandate(t.Context(), id, token, code)
+			if first && (went != nil || err == nil) || !first && (flows.CodeOf(went) != flows.MandateSigned || err != nil) {
+				t.Errorf("the other account: %v; the code: %v", went, err)
+			}
+			w.expectOneSignature(g, id, token)
+		})
+	}
+}
+
+// TestTwoCodesAreChecked: the club system is slow to check the right code. Meanwhile a wrong one is refused, the buyer
+// enters another account, and the first code cannot be cancelled. The refusal of one code says nothing of the other.
+func TestTwoCodesAreChecked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g, other := w.gateway(), w.gateway()
+	id, token := g.debtor(w, "+33698765432")
+	must(w, func() (flows.View, error) { return g.registrations.CreateMandate(t.Context(), id, token, account) })
+	code := w.lastCode()
+	w.injectFault("POST", checkingCode, func() {
+		if _, err := other.registrations.SignMandate(context.Background(), id, token, frontdesktest.WrongCode(code)); flows.CodeOf(err) != flows.CodeWrong {
+			t.Errorf("the other code: %v", err)
+		}
+		w.fault(clubsim.Fault{Match: signing, Kind: "error_before", Times: times(1)})
+		if err := w.signAgain(other, id, token); flows.CodeOf(err) != flows.ClubSystemUnavailable {
+			t.Errorf("the other account: %v", err)
+		}
+	}, nil)
+	w.expectSignature(g, id, token, flows.SignatureSigned)
+	w.expectOneSignature(g, id, token)
+}
+
+// TestForeignAnswerSignsNothing: something in front of the club system answers the check of a wrong code with 200 and
+// its own content. Nothing is signed, and the buyer is asked for the code again. A club system that answers without the
+// state is asked for the mandate.
+func TestForeignAnswerSignsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	id, token := g.debtor(w, "+33698765432")
+	must(w, func() (flows.View, error) { return g.registrations.CreateMandate(t.Context(), id, token, account) })
+	w.setFaultInjector(&faultInjector{method: "POST", pattern: checkingCode, fail: 1, status: http.StatusOK})
+	_, err := g.registrations.SignMandate(t.Context(), id, token, frontdesktest.WrongCode(w.lastCode()))
+	view := must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), id, token) })
+	if flows.CodeOf(err) != flows.ClubSystemFailed || view.Mandate.State != flows.SignatureAwaiting || view.MandateCovers() {
+		t.Errorf("the wrong code: %v, the mandate is %+v", err, view.Mandate)
+	}
+	w.fault(clubsim.Fault{Match: signing, Kind: "malformed", Times: times(1)})
+	w.expectSignature(g, id, token, flows.SignatureSigned)
+	w.expectOneSignature(g, id, token)
+}
+
+// TestPendingCodeAfterACrash: a gateway died while the club system checked a code. Nothing replaces the mandate, drops
+// it or leaves it behind before the club system has said whether it is signed.
+func TestPendingCodeAfterACrash(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	for name, replace := range map[string]func(g *gateway, id, token string) error{
+		"a new one": func(g *gateway, id, token string) error {
+			_, err := g.registrations.CreateMandate(ctx, id, token, otherAccount)
+			return err
+		},
+		"resend": func(g *gateway, id, token string) error {
+			_, err := g.registrations.ResendCode(ctx, id, token)
+			return err
+		},
+		"cancel": func(g *gateway, id, token string) error {
+			_, err := g.registrations.CancelSignature(ctx, id, token)
+			return err
+		},
+		"another person": func(g *gateway, id, token string) error {
+			another := visitor
+			another.FamilyName = "Hopper"
+			_, err := g.registrations.PutPerson(ctx, id, token, another)
+			return err
+		},
+		"abandon": func(g *gateway, id, token string) error {
+			_, err := g.registrations.Abandon(ctx, id, token)
+			return err
+		},
+		"pay": func(g *gateway, id, token string) error {
+			_, err := g.registrations.Pay(ctx, id, token, flows.StartPayment{Method: flows.ByCard})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			id, token := g.debtor(w, "+33698765432")
+			must(w, func() (flows.View, error) { return g.registrations.CreateMandate(t.Context(), id, token, account) })
+			w.dieAfterTheCheck(id, token)
+			contacts, codes := len(w.sim.Contacts()), len(w.sim.SMS())
+			w.clock.Advance(2 * time.Minute)
+			w.fault(clubsim.Fault{Match: readingMandate, Kind: "error_before"})
+			if err := replace(g, id, token); flows.CodeOf(err) != flows.ClubSystemUnavailable {
+				t.Errorf("while the club system does not say it: %v", err)
+			}
+			r, _, err := g.store.Registration(ctx, id)
+			if err != nil || r.Mandate == nil || !r.Mandate.MaySign() || r.State != flows.Open {
+				t.Fatalf("the registration is %s, the mandate %+v (%v)", r.State, r.Mandate, err)
+			}
+			if len(w.sim.Contacts()) != contacts || len(w.sim.SMS()) != codes || w.mandates() > 2 {
+				t.Errorf("%d contacts, %d codes, %d mandates were made", len(w.sim.Contacts())-contacts, len(w.sim.SMS())-codes, w.mandates())
+			}
+			w.fault()
+			w.expectOneSignature(g, id, token)
+		})
+	}
+}
+
+// dieAfterTheCheck has a gateway enter the code, which dies before the club system's response arrives.
+func (w *world) dieAfterTheCheck(id, token string) {
+	w.Helper()
+	wire := frontdesktest.NewMessageProxy(w, frontdesktest.Fault{})
+	doomed := w.gateway(gatewayOptions{outside: wire.Forward(w.address), redisURL: w.redisOver(wire)})
+	w.injectFault("POST", checkingCode, nil, wire.Cut)
+	if _, err := doomed.registrations.SignMandate(w.Context(), id, token, w.lastCode()); err == nil {
+		w.Fatal("the gateway survived")
 	}
 }

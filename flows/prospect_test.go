@@ -1,6 +1,7 @@
 package flows_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -178,4 +179,19 @@ func TestProspectHalfDone(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestProspectForeignAnswer: something in front of the club system answers the migration with 200, and nothing was
+// migrated. The person is told so, and the repetition migrates.
+func TestProspectForeignAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	r := w.registered(g)
+	token := w.persona("prospect").AccessToken
+	w.setFaultInjector(&faultInjector{method: "PUT", pattern: "/sim/demo/contacts/*/migrate", fail: 1, status: http.StatusOK})
+	if _, err := w.migrate(g, r, token); flows.CodeOf(err) != flows.ClubSystemFailed {
+		t.Errorf("the foreign answer: %v", err)
+	}
+	w.expectProspect(must(t, func() (flows.View, error) { return w.migrate(g, r, token) }))
 }

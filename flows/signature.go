@@ -17,14 +17,15 @@ import (
 //
 // The club system cannot be asked to send a code only once, nor about a request whose
 // response was lost. So each request is stored before its call. A lost response leads to
-// no_code or unconfirmed, never to another SMS.
+// no_code or unconfirmed, never to another SMS. A code that is being checked is unconfirmed:
+// it may have signed, whatever happens to the gateway that checks it.
 type SignatureState string
 
 // The states of a signature.
 const (
 	SignatureNoCode      SignatureState = "no_code"       // none was sent, or that is not known; a new one can be requested
 	SignatureAwaiting    SignatureState = "awaiting_code" // a code was sent
-	SignatureUnconfirmed SignatureState = "unconfirmed"   // a code was entered, and its result is not known yet
+	SignatureUnconfirmed SignatureState = "unconfirmed"   // a code is being checked, or its result is not known yet
 	SignatureSigned      SignatureState = "signed"        // final
 	SignatureCancelled   SignatureState = "cancelled"     // the code signs nothing
 	SignatureExpired     SignatureState = "expired"       // the code was entered too late
@@ -44,12 +45,13 @@ const MaxAttempts = 5
 // Signature is a contact's signature with an SMS code, of a mandate or a transfer.
 type Signature struct {
 	State       SignatureState `json:"state"`
-	Sequence    int            `json:"round"`             // counts the requested codes, to recognise late responses
-	Request     club.IRI       `json:"request,omitempty"` // at the club system; empty while none is known
-	Attempts    int            `json:"checks"`            // codes entered for this request
-	SMS         string         `json:"sms,omitempty"`     // the reservation of its SMS
-	PendingCode string         `json:"open,omitempty"`    // pseudonym of the last code, while its result is not known
-	ResendAfter time.Time      `json:"resendAfter"`       // when a new code can be requested
+	Sequence    int            `json:"round"`                 // counts the requested codes, to recognise late responses
+	Request     club.IRI       `json:"request,omitempty"`     // at the club system; empty while none is known
+	Attempts    int            `json:"checks"`                // codes entered for this request
+	SMS         string         `json:"sms,omitempty"`         // the reservation of its SMS
+	PendingCode string         `json:"open,omitempty"`        // pseudonym of the last code, while its result is not known
+	Overlapping bool           `json:"overlapping,omitempty"` // a code was entered while the result of an earlier entry was not known
+	ResendAfter time.Time      `json:"resendAfter"`           // when a new code can be requested
 }
 
 // AttemptsLeft returns how many codes can still be entered.
@@ -65,19 +67,42 @@ func (s Signature) AttemptsLeft() int {
 }
 
 // Enter counts a code before the club system checks it, so that crashes and races allow no
-// further guesses. A pending code is one guess, however often it is entered. names are the
-// code's pseudonyms under each key, the current one first. NoCode if none can be entered.
+// further guesses. A pending code is one guess, however often it is entered. From then on the
+// signature is unconfirmed. names are the code's pseudonyms under each key, the current one
+// first. NoCode if none can be entered.
 func (s *Signature) Enter(names []string) error {
-	switch {
-	case !s.AcceptsCode():
-		return NoCodeError()
-	case s.PendingCode != "" && slices.Contains(names, s.PendingCode):
-		return nil
-	case s.Attempts >= MaxAttempts:
+	again := s.PendingCode != "" && slices.Contains(names, s.PendingCode)
+	if !s.AcceptsCode() || !again && s.Attempts >= MaxAttempts {
 		return NoCodeError()
 	}
-	s.Attempts, s.PendingCode = s.Attempts+1, names[0]
+	s.Overlapping = s.MaySign()
+	if !again {
+		s.Attempts, s.PendingCode = s.Attempts+1, names[0]
+	}
+	s.State = SignatureUnconfirmed
 	return nil
+}
+
+// NotSent takes back an entry that certainly did not reach the club system.
+func (s *Signature) NotSent() {
+	s.State = SignatureAwaiting
+	if !s.Overlapping {
+		s.Attempts, s.PendingCode = s.Attempts-1, ""
+	}
+}
+
+// MaySign reports whether a code may have signed, or may still, without being entered again: the
+// result of a check is not known.
+func (s Signature) MaySign() bool {
+	return s.AcceptsCode() && (s.State == SignatureUnconfirmed || s.PendingCode != "" || s.Overlapping)
+}
+
+// Merge adds to an unsigned signature what concurrent requests have stored for the same code.
+func (s *Signature) Merge(stored Signature) {
+	s.Attempts = max(s.Attempts, stored.Attempts)
+	if stored.Overlapping {
+		s.Overlapping, s.PendingCode = true, stored.PendingCode
+	}
 }
 
 // AcceptsCode reports whether a code can be entered.

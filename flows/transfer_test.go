@@ -1,10 +1,13 @@
 package flows_test
 
 import (
+	"context"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/flows/member"
 	"frontdesk/upstream/clubsim"
@@ -137,7 +140,7 @@ func TestTransferCallsGetLost(t *testing.T) {
 		w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/signature_requests/*/transitions"}, Kind: kind, Times: times(1)},
 			clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/contacts/*"}, Kind: "error_before", Times: times(1)})
 		unknown := must(t, func() (*flows.Transfer, error) { return f.Sign(t.Context(), former, w.lastCode()) })
-		if unknown.State != flows.SignatureUnconfirmed && kind != "malformed" { // any 2xx has signed
+		if unknown.State != flows.SignatureUnconfirmed {
 			t.Errorf("%s: %+v", kind, unknown)
 		}
 		w.fault()
@@ -145,5 +148,59 @@ func TestTransferCallsGetLost(t *testing.T) {
 		if done.State != flows.SignatureSigned || w.persona("former").ClubID != "/demo/clubs/13" {
 			t.Errorf("%s: %+v, of club %s", kind, done, w.persona("former").ClubID)
 		}
+	}
+}
+
+// TestTransferPendingCode: while the club system checks a code, or after the gateway that had it checked died, the
+// contact asks for another club. Only one code moves the contact, and its transfer is the one that is shown.
+func TestTransferPendingCode(t *testing.T) {
+	t.Parallel()
+	for _, crash := range []bool{false, true} {
+		w := newWorld(t)
+		g := w.gateway()
+		f, other := w.transfers(g), w.transfers(w.gateway())
+		must(t, func() (*flows.Transfer, error) { return f.Start(t.Context(), former, "13") })
+		w.clock.Advance(2 * time.Minute)
+		var second *flows.Transfer
+		var err error
+		goBack := func() { second, err = other.Start(context.Background(), former, "11") }
+		if crash {
+			wire := frontdesktest.NewMessageProxy(w, frontdesktest.Fault{})
+			doomed := w.gateway(gatewayOptions{redisURL: w.redisOver(wire)})
+			w.injectFault("POST", checkingCode, nil, wire.Cut)
+			if _, err := w.transfers(doomed).Sign(t.Context(), former, w.lastCode()); err == nil {
+				t.Error("the gateway survived")
+			}
+			goBack()
+		} else {
+			w.injectFault("POST", checkingCode, nil, goBack)
+			must(t, func() (*flows.Transfer, error) { return f.Sign(t.Context(), former, w.lastCode()) })
+		}
+		if err != nil || second.State != flows.SignatureSigned || second.ClubID != "13" || len(w.sim.SMS()) != 1 {
+			t.Errorf("another club: %+v, %v; %d codes were sent", second, err, len(w.sim.SMS()))
+		}
+		if shown := must(t, func() (*flows.Transfer, error) { return f.Get(t.Context(), former) }); shown.State != flows.SignatureSigned || shown.ClubID != "13" {
+			t.Errorf("the transfer is shown as %+v", shown)
+		}
+	}
+}
+
+// TestTransferForeignAnswer: 200 with another content moves nobody, and neither does a club system that does not say
+// whether the code was right.
+func TestTransferForeignAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f := w.transfers(w.gateway())
+	must(t, func() (*flows.Transfer, error) { return f.Start(t.Context(), former, "13") })
+	w.setFaultInjector(&faultInjector{method: "POST", pattern: checkingCode, fail: 1, status: http.StatusOK})
+	if _, err := f.Sign(t.Context(), former, frontdesktest.WrongCode(w.lastCode())); flows.CodeOf(err) != flows.ClubSystemFailed {
+		t.Errorf("the wrong code: %v", err)
+	}
+	if shown := must(t, func() (*flows.Transfer, error) { return f.Get(t.Context(), former) }); shown.State != flows.SignatureAwaiting {
+		t.Errorf("the transfer is shown as %+v", shown)
+	}
+	done := must(t, func() (*flows.Transfer, error) { return f.Sign(t.Context(), former, w.lastCode()) })
+	if done.State != flows.SignatureSigned || w.persona("former").ClubID != "/demo/clubs/13" {
+		t.Errorf("%+v, and they are of club %s", done, w.persona("former").ClubID)
 	}
 }

@@ -1,6 +1,7 @@
 package member
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -12,8 +13,14 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// keepTransfer outlives the code of a transfer by far.
-const keepTransfer = 24 * time.Hour
+const (
+	// keepTransfer outlives the code of a transfer by far.
+	keepTransfer = 24 * time.Hour
+	// confirmWait is how long finding out about a signature may delay a person who reads the transfer.
+	confirmWait = 2 * time.Second
+	// maxSaveAttempts is how often a result that loses a race is saved again.
+	maxSaveAttempts = 4
+)
 
 // Transfers move identified contacts to other clubs; club system API, section Contact migration between clubs.
 type Transfers struct {
@@ -40,16 +47,22 @@ type TransfersConfig struct {
 // NewTransfers returns the service for transfers.
 func NewTransfers(cfg TransfersConfig) *Transfers { return &Transfers{cfg: cfg} }
 
-// Get returns the contact's latest transfer; nil without one.
+// Get returns the contact's latest transfer; nil without one. It finds out whether an unconfirmed one was signed.
 func (t *Transfers) Get(ctx context.Context, identity flows.ContactIdentity) (*flows.Transfer, error) {
 	move, err := t.load(ctx, identity)
 	if err != nil || move.ClubID == "" {
 		return nil, err
 	}
+	if move.State == flows.SignatureUnconfirmed {
+		bounded, cancel := context.WithTimeout(ctx, confirmWait)
+		defer cancel()
+		_, _ = t.resolve(bounded, identity, move, false) // if it fails, it stays unconfirmed
+	}
 	return move, nil
 }
 
-// Start requests the transfer and sends a code. A repetition cancels that code and sends another one.
+// Start requests the transfer and sends a code. A repetition cancels that code and sends another one. If the contact
+// has moved by a code whose result was not known, it returns that transfer.
 func (t *Transfers) Start(ctx context.Context, identity flows.ContactIdentity, clubID string) (*flows.Transfer, error) {
 	to, err := t.cfg.Catalogue.Locate(ctx, identity.ClientToken, clubID)
 	if flows.CodeOf(err) == flows.NotFound {
@@ -62,6 +75,13 @@ func (t *Transfers) Start(ctx context.Context, identity flows.ContactIdentity, c
 	if err != nil {
 		return nil, err
 	}
+	move, err := t.load(ctx, identity)
+	if err != nil {
+		return nil, err
+	}
+	if moved, err := t.resolve(ctx, identity, move, false); err != nil || moved {
+		return move, err
+	}
 	contact, err := t.cfg.Club.GetContact(ctx, scope, identity.IRI())
 	if err != nil {
 		return nil, flows.ClubFailed(err, "The contact could not be read.")
@@ -69,15 +89,14 @@ func (t *Transfers) Start(ctx context.Context, identity flows.ContactIdentity, c
 	if contact.Club == to.IRI {
 		return nil, flows.MigrationFailed(club.ErrMigrationClub)
 	}
-	move, err := t.load(ctx, identity)
-	if err != nil {
-		return nil, err
-	}
 	allowed, err := t.cfg.Codes.Reserve(ctx, to.IRI, string(contact.IRI), t.cfg.Keys.PhonePseudonym(scope.ClientToken, contact.Mobile))
 	if err != nil {
 		return nil, err
 	}
-	t.cfg.Codes.Cancel(ctx, scope, move.Signature)
+	if moved, err := t.resolve(ctx, identity, move, true); err != nil || moved {
+		t.cfg.Codes.Release(ctx, allowed)
+		return move, err
+	}
 	move.Begin(allowed.ID, allowed.ResendAfter)
 	move.ClubID = clubID
 	if err := t.save(ctx, identity, move); err != nil {
@@ -116,17 +135,75 @@ func (t *Transfers) Sign(ctx context.Context, identity flows.ContactIdentity, co
 	if err := t.save(ctx, identity, move); err != nil {
 		return nil, err
 	}
-	failure := t.cfg.Codes.Check(ctx, scope, &move.Signature, code, func(ctx context.Context) (bool, error) {
-		contact, err := t.cfg.Club.GetContact(ctx, scope, identity.IRI())
-		return err == nil && contact.Club == to.IRI, err
-	})
+	failure := t.cfg.Codes.Check(ctx, scope, &move.Signature, code, t.moved(scope, identity, to))
 	if move.State == flows.SignatureSigned {
 		t.cfg.Codes.Entered(ctx, to.IRI, move.Signature)
 	}
-	if err := t.save(ctx, identity, move); err != nil {
+	if move, err = t.keep(ctx, identity, move); err != nil {
 		return nil, err
 	}
 	return move, failure
+}
+
+// moved asks the club system whether the contact belongs to a club.
+func (t *Transfers) moved(scope club.Scope, identity flows.ContactIdentity, to catalogue.Club) signature.Signed {
+	return func(ctx context.Context) (bool, error) {
+		contact, err := t.cfg.Club.GetContact(ctx, scope, identity.IRI())
+		return err == nil && contact.Club == to.IRI, err
+	}
+}
+
+// resolve finds out whether a code whose result was not known has moved the contact, and with end ends every code, so
+// that another can take its place. It stores what it learns.
+func (t *Transfers) resolve(ctx context.Context, identity flows.ContactIdentity, move *flows.Transfer, end bool) (moved bool, err error) {
+	if !move.MaySign() && !(end && move.AcceptsCode()) {
+		return false, nil
+	}
+	to, err := t.cfg.Catalogue.Locate(ctx, identity.ClientToken, move.ClubID)
+	if err != nil {
+		return false, err
+	}
+	scope, err := t.scope(ctx, identity, to)
+	if err != nil {
+		return false, err
+	}
+	before := move.Signature
+	if end {
+		err = t.cfg.Codes.End(ctx, scope, &move.Signature, t.moved(scope, identity, to))
+	} else {
+		err = t.cfg.Codes.Confirm(ctx, &move.Signature, t.moved(scope, identity, to))
+	}
+	if moved = move.State == flows.SignatureSigned; moved {
+		t.cfg.Codes.Entered(ctx, to.IRI, move.Signature)
+	}
+	if move.Signature != before {
+		err = cmp.Or(err, t.save(ctx, identity, move))
+	}
+	return moved, err
+}
+
+// keep stores the result of a check, even if the transfer was changed concurrently. It fails with Conflict if that
+// change requested another code.
+func (t *Transfers) keep(ctx context.Context, identity flows.ContactIdentity, move *flows.Transfer) (kept *flows.Transfer, err error) {
+	for range maxSaveAttempts {
+		if err = t.save(ctx, identity, move); flows.CodeOf(err) != flows.Conflict {
+			return move, err
+		}
+		stored, loadErr := t.load(ctx, identity)
+		switch {
+		case loadErr != nil:
+			return nil, loadErr
+		case stored.Sequence != move.Sequence:
+			return nil, err
+		case move.State == flows.SignatureSigned:
+		case stored.Ended():
+			return stored, nil
+		default:
+			move.Merge(stored.Signature)
+		}
+		move.Version = stored.Version
+	}
+	return nil, err
 }
 
 // scope is the nearest node above both clubs: the contact's own node does not reach the new club, and

@@ -56,9 +56,12 @@ func (s *Service) CreateMandate(ctx context.Context, id, token string, in flows.
 		}
 		return flows.View{}, flows.ClubFailed(err, "The mandate could not be created.")
 	}
+	if r, err = s.endCode(ctx, r, at); err != nil || r.MandateCovers() {
+		s.cfg.Codes.Release(ctx, allowed)
+		return flows.View{}, cmp.Or(err, alreadySigned())
+	}
 	next := &flows.Mandate{IRI: made.IRI, Contact: contact.IRI, Phone: phone, Masked: account.Masked(), ValidFrom: in.ValidFrom}
 	if r.Mandate != nil {
-		s.cfg.Codes.Cancel(ctx, at.Scope, r.Mandate.Signature)
 		next.Sequence = r.Mandate.Sequence
 	}
 	r.Mandate = next

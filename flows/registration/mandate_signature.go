@@ -1,6 +1,7 @@
 package registration
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -51,7 +52,7 @@ func (s *Service) SignMandate(ctx context.Context, id, token, code string) (flow
 		return flows.View{}, err
 	}
 	signature := r.Mandate.Signature
-	failure := s.cfg.Codes.Check(ctx, at.Scope, &signature, code, func(ctx context.Context) (bool, error) { return s.mandateSigned(ctx, r, at) })
+	failure := s.cfg.Codes.Check(ctx, at.Scope, &signature, code, s.mandateSigned(r, at))
 	r, err = s.settleSignature(ctx, r, at, signature)
 	if err != nil {
 		return flows.View{}, err
@@ -60,9 +61,12 @@ func (s *Service) SignMandate(ctx context.Context, id, token, code string) (flow
 }
 
 // mandateSigned asks the club system whether the mandate is signed.
-func (s *Service) mandateSigned(ctx context.Context, r *flows.Registration, at catalogue.Club) (bool, error) {
-	mandate, err := s.cfg.Club.GetMandate(ctx, at.Scope, r.Mandate.IRI)
-	return err == nil && mandate.Signed(), err
+func (s *Service) mandateSigned(r *flows.Registration, at catalogue.Club) signature.Signed {
+	iri := r.Mandate.IRI
+	return func(ctx context.Context) (bool, error) {
+		mandate, err := s.cfg.Club.GetMandate(ctx, at.Scope, iri)
+		return err == nil && mandate.Signed(), err
+	}
 }
 
 // settleSignature stores a signature and, once it is signed, the cart that follows from it.
@@ -104,12 +108,15 @@ func (s *Service) keepSignature(ctx context.Context, r *flows.Registration, sign
 			return r, flows.StorageFailed(err)
 		}
 		if r.Mandate == nil || r.Mandate.IRI != mandate || r.Mandate.Sequence != signature.Sequence {
+			if signature.State == flows.SignatureSigned {
+				s.cfg.Log.ErrorContext(ctx, "replaced mandate is signed", "registration", r.ID, "mandate", mandate)
+			}
 			break
 		}
 		if theirs := r.Mandate.Signature; theirs.Ended() && signature.State != flows.SignatureSigned {
 			return r, nil
 		}
-		signature.Attempts = max(signature.Attempts, r.Mandate.Attempts)
+		signature.Merge(r.Mandate.Signature)
 	}
 	return r, flows.StorageFailed(flows.ErrConflict)
 }
@@ -125,19 +132,14 @@ func (s *Service) CancelSignature(ctx context.Context, id, token string) (flows.
 	case r.Mandate.State == flows.SignatureCancelled:
 		return s.view(r, p), nil
 	}
-	if r, err = s.confirmed(ctx, r, at); err != nil {
+	if r, err = s.endCode(ctx, r, at); err != nil {
 		return flows.View{}, err
 	}
 	if r.Mandate.State == flows.SignatureSigned {
 		return flows.View{}, &flows.Error{Code: flows.MandateSigned, Detail: "The mandate is already signed. Please ask the club to revoke it."}
 	}
-	s.cfg.Codes.Cancel(ctx, at.Scope, r.Mandate.Signature)
-	signature := r.Mandate.Signature
-	signature.State, signature.Request = flows.SignatureCancelled, ""
-	if r, err = s.keepSignature(ctx, r, signature); err != nil {
-		return flows.View{}, err
-	}
-	return s.view(r, p), nil
+	r.Mandate.State = flows.SignatureCancelled
+	return s.saved(ctx, r, p)
 }
 
 // ResendCode cancels the mandate's code and sends another one.
@@ -165,44 +167,57 @@ func (s *Service) ResendCode(ctx context.Context, id, token string) (flows.View,
 	if err != nil {
 		return flows.View{}, err
 	}
-	s.cfg.Codes.Cancel(ctx, at.Scope, r.Mandate.Signature)
+	if r, err = s.endCode(ctx, r, at); err != nil || r.Mandate.State == flows.SignatureSigned {
+		s.cfg.Codes.Release(ctx, allowed)
+		return s.view(r, p), err
+	}
 	return s.sendCode(ctx, r, p, at, allowed)
 }
 
-// confirmed finds out whether an unconfirmed signature was made before anything replaces it: a second
-// mandate would leave the first one signed. It fails with ClubSystemUnavailable while that is not known.
+// confirmed finds out whether a signature that may have been made was made. It fails with ClubSystemUnavailable while
+// that is not known.
 func (s *Service) confirmed(ctx context.Context, r *flows.Registration, at catalogue.Club) (*flows.Registration, error) {
-	if r.Mandate == nil || r.Mandate.State != flows.SignatureUnconfirmed {
+	if r.Mandate == nil {
 		return r, nil
 	}
-	if r = s.refreshMandate(ctx, r, at); r.Mandate != nil && r.Mandate.State == flows.SignatureUnconfirmed {
-		return r, &flows.Error{Code: flows.ClubSystemUnavailable, Detail: "It is not known yet whether your mandate is signed. Please try again in a moment, or ask the club's staff."}
-	}
-	return r, nil
+	signature := r.Mandate.Signature
+	unknown := s.cfg.Codes.Confirm(ctx, &signature, s.mandateSigned(r, at))
+	return s.learned(ctx, r, at, signature, unknown)
 }
 
-// refreshMandate finds out whether an unconfirmed signature was made.
-func (s *Service) refreshMandate(ctx context.Context, r *flows.Registration, at catalogue.Club) *flows.Registration {
-	signed, err := s.mandateSigned(ctx, r, at)
-	if err != nil {
-		return r
+// endCode ends the mandate's code before anything replaces or drops the mandate: a code that is being checked could
+// still sign it. Afterwards the mandate is signed, or has no code. It fails with ClubSystemUnavailable while that is
+// not known. Only a signature is stored; the caller stores the rest.
+func (s *Service) endCode(ctx context.Context, r *flows.Registration, at catalogue.Club) (*flows.Registration, error) {
+	if r.Mandate == nil {
+		return r, nil
 	}
 	signature := r.Mandate.Signature
-	signature.State = flows.SignatureAwaiting
-	if signed {
-		signature.State = flows.SignatureSigned
+	unknown := s.cfg.Codes.End(ctx, at.Scope, &signature, s.mandateSigned(r, at))
+	if unknown == nil && signature.State != flows.SignatureSigned {
+		r.Mandate.Signature = signature
+		return r, nil
+	}
+	return s.learned(ctx, r, at, signature, unknown)
+}
+
+// learned stores a signature's state, if it is another one.
+func (s *Service) learned(ctx context.Context, r *flows.Registration, at catalogue.Club, signature flows.Signature, unknown error) (*flows.Registration, error) {
+	if signature == r.Mandate.Signature {
+		return r, unknown
 	}
 	settled, err := s.settleSignature(ctx, r, at, signature)
 	if err != nil {
-		return r
+		return r, cmp.Or(unknown, err)
 	}
-	return settled
+	return settled, unknown
 }
 
-// dropMandate cancels and drops the mandate after the buyer has changed.
+// dropMandate drops the mandate after the buyer has changed.
 func (s *Service) dropMandate(ctx context.Context, r *flows.Registration, at catalogue.Club) {
 	if r.Mandate != nil {
-		s.cfg.Codes.Cancel(ctx, at.Scope, r.Mandate.Signature)
+		dropped := r.Mandate.Signature
+		_ = s.cfg.Codes.End(ctx, at.Scope, &dropped, s.mandateSigned(r, at)) // it may be signed: it is not the buyer's
 		r.Mandate = nil
 	}
 }

@@ -76,6 +76,11 @@ func (s *Service) begin(ctx context.Context, r *flows.Registration, last *flows.
 			return nil, false, flows.Invalid(*problem)
 		}
 	}
+	if r.AsksForMandate() {
+		if r, err = s.confirmed(ctx, r, at); err != nil {
+			return nil, false, err
+		}
+	}
 	known := r.Cart.Settled()
 	err = s.reprice(ctx, r, last, at, in)
 	if r.Cart.Settled() && !known {

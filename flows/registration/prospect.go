@@ -1,6 +1,7 @@
 package registration
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -79,10 +80,15 @@ func (s *Service) migrate(ctx context.Context, r *flows.Registration, at catalog
 	if tookErr != nil {
 		return tookErr
 	}
-	if !arrived {
-		return flows.ClubFailed(err, "Your account could not be imported into this registration.")
+	if arrived {
+		return nil
 	}
-	return nil
+	const failed = "Your account could not be imported into this registration."
+	if err != nil {
+		return flows.ClubFailed(err, failed)
+	}
+	r.Prospect.Migrated = false // the response was not the club system's own
+	return cmp.Or(s.save(ctx, r), error(&flows.Error{Code: flows.ClubSystemFailed, Detail: failed}))
 }
 
 // takeOver gives the sale the remaining contact, and reads both. False when that is still the
@@ -101,9 +107,6 @@ func (s *Service) takeOver(ctx context.Context, r *flows.Registration, at catalo
 		return false, flows.ClubFailed(err, part)
 	}
 	if contact.Status == club.StatusTemp {
-		if r.Prospect.Migrated {
-			return false, &flows.Error{Code: flows.ClubSystemFailed, Detail: part}
-		}
 		return false, nil
 	}
 	r.Contact = flows.ContactOf(contact)
@@ -122,7 +125,7 @@ func (s *Service) followContact(ctx context.Context, r *flows.Registration, at c
 	if r.Mandate == nil || r.Mandate.Contact == r.Contact.IRI {
 		return nil
 	}
-	if state := r.Mandate.State; state == flows.SignatureSigned || state == flows.SignatureUnconfirmed {
+	if r.Mandate.State == flows.SignatureSigned || r.Mandate.MaySign() {
 		mandate, err := s.cfg.Club.GetMandate(ctx, at.Scope, r.Mandate.IRI)
 		switch {
 		case err != nil && isTemporary(err):

@@ -34,7 +34,7 @@ func (s *Service) Refresh(ctx context.Context, id string) (next time.Time, err e
 		return next, err
 	}
 	if r.Mandate != nil && r.Mandate.State == flows.SignatureUnconfirmed {
-		r = s.refreshMandate(ctx, r, at)
+		r, _ = s.confirmed(ctx, r, at) // if it fails, it stays unconfirmed
 	}
 	changed, err := s.reread(ctx, r, at)
 	if err == nil && changed {

@@ -7,6 +7,7 @@
 package registration
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -232,7 +233,7 @@ func (s *Service) refreshView(ctx context.Context, r *flows.Registration, p *flo
 		s.forVisitor(ctx, "contact:", r, func(ctx context.Context, at catalogue.Club) { s.refreshContact(ctx, r, at) })
 	}
 	if r.Mandate != nil && r.Mandate.State == flows.SignatureUnconfirmed {
-		s.forVisitor(ctx, "mandate:", r, func(ctx context.Context, at catalogue.Club) { r = s.refreshMandate(ctx, r, at) })
+		s.forVisitor(ctx, "mandate:", r, func(ctx context.Context, at catalogue.Club) { r, _ = s.confirmed(ctx, r, at) })
 	}
 	return s.view(r, p)
 }
@@ -347,6 +348,11 @@ func (s *Service) changePerson(ctx context.Context, id, token string, details fu
 		if err != nil {
 			return withoutFields(err)
 		}
+		if r.Mandate != nil && r.Mandate.MaySign() { // else the code ends only if a new contact is created
+			if settled, err := s.endCode(ctx, r, at); err != nil || settled != r {
+				return cmp.Or(err, flows.StorageFailed(flows.ErrConflict))
+			}
+		}
 		if err := s.createContactAndSale(ctx, r, at, *person, "", items, offers); err != nil {
 			return err
 		}
@@ -368,8 +374,12 @@ func (s *Service) Abandon(ctx context.Context, id, token string) (flows.View, er
 		}
 	}
 	if r.Mandate != nil && r.Mandate.AcceptsCode() {
-		if at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID); err == nil {
-			s.cfg.Codes.Cancel(ctx, at.Scope, r.Mandate.Signature)
+		at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
+		if err == nil {
+			r, err = s.endCode(ctx, r, at)
+		}
+		if err != nil && r.Mandate.MaySign() {
+			return flows.View{}, err
 		}
 	}
 	r.State = flows.Abandoned

@@ -4,9 +4,11 @@
 package signature
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strconv"
 	"time"
 
@@ -81,14 +83,68 @@ func notSendable(err error) error {
 	return flows.ClubFailed(err, "The code could not be sent.")
 }
 
-// Cancel cancels a code at the club system. It may fail: only Frontdesk can use the code, and does not after this.
-func (c *CodeSender) Cancel(ctx context.Context, scope club.Scope, s flows.Signature) {
+// Signed asks the club system whether a signature was made: by the mandate's state, or by the club to which the
+// contact belongs.
+type Signed func(context.Context) (bool, error)
+
+// End cancels a code, so that another one can take its place. A code that is not being checked need not be cancelled
+// at the club system: only Frontdesk can use it. One whose result is not known must be: it could still sign, so End
+// then reads whether it has. Afterwards the signature is signed, or has no code. An error means that this is not known.
+func (c *CodeSender) End(ctx context.Context, scope club.Scope, s *flows.Signature, signed Signed) error {
 	if !s.AcceptsCode() {
-		return
+		return nil
 	}
-	if err := c.cfg.Club.CancelSignatureRequest(ctx, scope, s.Request); err != nil {
+	err := c.cfg.Club.CancelSignatureRequest(ctx, scope, s.Request)
+	if err != nil {
 		c.cfg.Log.WarnContext(ctx, "signature request not cancelled", "error", err)
 	}
+	if s.MaySign() {
+		if !ended(err) {
+			s.State = flows.SignatureUnconfirmed
+			return unknownSignature(err)
+		}
+		done, err := signed(ctx)
+		if err != nil {
+			s.State = flows.SignatureUnconfirmed
+			return unknownSignature(err)
+		}
+		if done {
+			s.State = flows.SignatureSigned
+			return nil
+		}
+	}
+	s.State, s.Request, s.PendingCode, s.Overlapping = flows.SignatureNoCode, "", "", false
+	return nil
+}
+
+// ended reports whether a code can no longer sign after an attempt to cancel it: the club system has cancelled it, or
+// its request had ended before.
+func ended(err error) bool {
+	upstream, _ := errors.AsType[*club.Error](err)
+	return err == nil || club.OutcomeOf(err) == club.Rejected && slices.Contains([]int{400, 404, 410, 422}, upstream.Status)
+}
+
+// Confirm finds out whether a signature that may have been made was made. It does not prevent that a code in progress
+// signs afterwards. An error means that it is not known.
+func (c *CodeSender) Confirm(ctx context.Context, s *flows.Signature, signed Signed) error {
+	if !s.MaySign() {
+		return nil
+	}
+	switch done, err := signed(ctx); {
+	case err != nil:
+		s.State = flows.SignatureUnconfirmed
+		return unknownSignature(err)
+	case done:
+		s.State = flows.SignatureSigned
+	default:
+		s.State = flows.SignatureAwaiting
+	}
+	return nil
+}
+
+func unknownSignature(err error) error {
+	return &flows.Error{Code: flows.ClubSystemUnavailable, Err: err,
+		Detail: "It is not known yet whether your code was accepted. Please try again in a moment, or ask the club's staff."}
 }
 
 // The club system's errors for a code; they follow the pattern of its documented ones.
@@ -105,7 +161,7 @@ func (c *CodeSender) Enter(s *flows.Signature, code string) error {
 
 // Check checks a code that was entered and stored. It updates the signature; its error is for the
 // visitor. signed asks the club system whether the signature was made.
-func (c *CodeSender) Check(ctx context.Context, scope club.Scope, s *flows.Signature, code string, signed func(context.Context) (bool, error)) error {
+func (c *CodeSender) Check(ctx context.Context, scope club.Scope, s *flows.Signature, code string, signed Signed) error {
 	err := c.cfg.Club.ValidateSignatureRequest(ctx, scope, s.Request, code)
 	switch club.OutcomeOf(err) {
 	case club.Accepted:
@@ -113,54 +169,56 @@ func (c *CodeSender) Check(ctx context.Context, scope club.Scope, s *flows.Signa
 		return nil
 	case club.Unknown:
 		return c.resolveUnknown(ctx, s, err, signed)
-	case club.NotSent, club.Refused:
+	case club.NotSent:
+		s.NotSent()
+		return flows.ClubFailed(err, "The code could not be checked.")
+	case club.Refused:
+		s.State = flows.SignatureAwaiting
 		return flows.ClubFailed(err, "The code could not be checked.") // it stays pending: entering it again does not count as an attempt
 	}
 	return c.rejected(ctx, scope, s, err, signed)
 }
 
-func (c *CodeSender) rejected(ctx context.Context, scope club.Scope, s *flows.Signature, err error, signed func(context.Context) (bool, error)) error {
+func (c *CodeSender) rejected(ctx context.Context, scope club.Scope, s *flows.Signature, err error, signed Signed) error {
 	upstream, _ := errors.AsType[*club.Error](err)
-	if failure := flows.MigrationFailed(err); failure != nil {
-		return failure
+	ended := upstream.Code == codeNotPending || errors.Is(err, club.ErrNotFound) // or it has signed, and the response was lost
+	wrong := upstream.Status == 400 || upstream.Status == 422
+	if failure := flows.MigrationFailed(err); failure != nil || !ended && !wrong {
+		s.State = flows.SignatureAwaiting
+		return cmp.Or(failure, flows.ClubFailed(err, "The code could not be checked."))
 	}
+	if !ended {
+		s.State, s.PendingCode = flows.SignatureAwaiting, ""
+	}
+	state, failure := flows.SignatureExpired, &flows.Error{Code: flows.CodeExpired, Detail: "The code is no longer valid. Please ask for a new one.", Err: err}
 	switch {
+	case ended:
 	case upstream.Code == codeTooLate:
-		s.State = flows.SignatureExpired
-		return &flows.Error{Code: flows.CodeExpired, Detail: "The code is too old. Please ask for a new one.", Err: err}
-	case upstream.Code == codeNotPending, errors.Is(err, club.ErrNotFound):
-		// Either the response "signed" was lost, or the code ended at the club system.
-		if c.resolveUnknown(ctx, s, err, signed) == nil {
-			return nil
-		}
-		s.State = flows.SignatureExpired
-		return &flows.Error{Code: flows.CodeExpired, Detail: "The code is no longer valid. Please ask for a new one.", Err: err}
-	case upstream.Status != 400 && upstream.Status != 422:
-		return flows.ClubFailed(err, "The code could not be checked.")
+		failure.Detail = "The code is too old. Please ask for a new one."
 	case upstream.Code == codeTooMany, s.Attempts >= flows.MaxAttempts:
-		if upstream.Code != codeTooMany {
-			c.Cancel(ctx, scope, *s)
-		}
-		s.State = flows.SignatureBlocked
-		return &flows.Error{Code: flows.CodeBlocked, Detail: "Too many wrong codes were entered. Please ask for a new code.", Err: err}
+		state = flows.SignatureBlocked
+		failure.Code, failure.Detail = flows.CodeBlocked, "Too many wrong codes were entered. Please ask for a new code."
+	default:
+		return &flows.Error{Code: flows.CodeWrong, Detail: "The code is wrong. Attempts left: {left}.", Params: map[string]string{"left": strconv.Itoa(s.AttemptsLeft())},
+			Fields: []flows.FieldProblem{{Pointer: "/code", Code: flows.FieldCodeWrong}}, Err: err}
 	}
-	s.PendingCode = ""
-	return &flows.Error{Code: flows.CodeWrong, Detail: "The code is wrong. Attempts left: {left}.", Params: map[string]string{"left": strconv.Itoa(s.AttemptsLeft())},
-		Fields: []flows.FieldProblem{{Pointer: "/code", Code: flows.FieldCodeWrong}}, Err: err}
+	if s.MaySign() && c.End(ctx, scope, s, signed) != nil || s.State == flows.SignatureSigned {
+		return nil // the state says it
+	}
+	s.State = state
+	return failure
 }
 
-// resolveUnknown finds out the result of a code whose response was lost. Its error means that the code has not signed.
-func (c *CodeSender) resolveUnknown(ctx context.Context, s *flows.Signature, err error, signed func(context.Context) (bool, error)) error {
-	done, readErr := signed(ctx)
-	switch {
-	case readErr != nil:
-		s.State = flows.SignatureUnconfirmed
-		c.cfg.Log.WarnContext(ctx, "signature outcome unknown", "error", err, "readError", readErr)
-		return nil
-	case done:
-		s.State = flows.SignatureSigned
+// resolveUnknown finds out the result of a code whose response was lost, or did not show it. Its error means that the
+// code has not signed yet.
+func (c *CodeSender) resolveUnknown(ctx context.Context, s *flows.Signature, err error, signed Signed) error {
+	if unknown := c.Confirm(ctx, s, signed); unknown != nil {
+		c.cfg.Log.WarnContext(ctx, "signature outcome unknown", "error", err, "readError", unknown)
 		return nil
 	}
-	s.State = flows.SignatureAwaiting
+	if s.State == flows.SignatureSigned {
+		return nil
+	}
+	s.State = flows.SignatureUnconfirmed // the request may still arrive
 	return flows.ClubFailed(err, "The code could not be checked.")
 }

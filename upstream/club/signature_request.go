@@ -18,12 +18,27 @@ func (c *Client) CreateSignatureRequest(ctx context.Context, s Scope, contact, t
 	return do[SignatureRequest](ctx, c, post("CreateSignatureRequest", s, "signature_requests", "", body))
 }
 
+// validatedRequest requires the state of a request whose code has signed.
+type validatedRequest struct {
+	SignatureRequest
+	State string `json:"state"`
+}
+
+func (r validatedRequest) check() error {
+	if r.State != "validated" {
+		return &DecodeError{Field: "state", Want: "validated"}
+	}
+	return r.SignatureRequest.check()
+}
+
 // ValidateSignatureRequest signs with the code from the SMS; club system API, section
 // Signature requests. The mandate is then signed, or the contact migrated. Rejected for a
-// wrong code; the number of attempts is not documented.
+// wrong code; the number of attempts is not documented. The response is not documented either,
+// so one that does not say that the request is validated is Unknown, even with a 2xx.
 func (c *Client) ValidateSignatureRequest(ctx context.Context, s Scope, request IRI, code string) error {
 	to := transition{Transition: "validate", Code: code}
-	return c.write(ctx, post("ValidateSignatureRequest", s, "signature_requests/{id}/transitions", request, to))
+	_, err := do[validatedRequest](ctx, c, post("ValidateSignatureRequest", s, "signature_requests/{id}/transitions", request, to))
+	return err
 }
 
 // CancelSignatureRequest cancels a signature request and its code; club system API, section

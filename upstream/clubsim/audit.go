@@ -1,6 +1,9 @@
 package clubsim
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Audit lists the mistakes that a world's books and outbox show.
 type Audit struct {
@@ -8,7 +11,8 @@ type Audit struct {
 	SalesPaidTwice []PaidTwice `json:"salesPaidTwice"` // sales with several payments that add up to more than their total
 	// PaymentsSettlingNothing are payments that are still entirely on the payer's account.
 	PaymentsSettlingNothing []UnallocatedPayment `json:"paymentsSettlingNothing"`
-	UndeliverableSMS        []UndeliverableSMS   `json:"undeliverableSms"` // messages to contacts without a valid mobile number
+	UndeliverableSMS        []UndeliverableSMS   `json:"undeliverableSms"`    // messages to contacts without a valid mobile number
+	ContactsSignedTwice     []SignedTwice        `json:"contactsSignedTwice"` // contacts with several signed mandates for one club
 	// Unbalanced lists errors of the double entry; always empty unless the simulator is
 	// broken.
 	Unbalanced []string `json:"unbalanced"`
@@ -42,6 +46,13 @@ type UndeliverableSMS struct {
 	At        time.Time `json:"at"`
 }
 
+// SignedTwice is a contact that signed several mandates for one club.
+type SignedTwice struct {
+	ContactID  string   `json:"contactId"`
+	ClubID     string   `json:"clubId"`
+	MandateIDs []string `json:"mandateIds"`
+}
+
 // Audit checks the world's books.
 func (w *World) Audit() Audit {
 	w.mu.Lock()
@@ -49,7 +60,7 @@ func (w *World) Audit() Audit {
 	unallocated := filter(w.state.Payments.Rows, func(p *payment) bool { return p.Left == p.Amount })
 	undeliverable := filter(w.state.SMS.Rows, func(m *sms) bool { return m.SignatureID == 0 })
 	a := Audit{
-		SalesPaidTwice: w.salesPaidTwice(), Unbalanced: w.state.unbalanced(),
+		SalesPaidTwice: w.salesPaidTwice(), ContactsSignedTwice: w.contactsSignedTwice(), Unbalanced: w.state.unbalanced(),
 		PaymentsSettlingNothing: records(unallocated, func(p *payment) UnallocatedPayment {
 			return UnallocatedPayment{w.iri("payments", p.ID), w.iri("sales", p.SaleID), w.iri("contacts", p.ContactID), w.iri("clubs", p.ClubID), p.Amount, p.Mean, p.At}
 		}),
@@ -57,7 +68,7 @@ func (w *World) Audit() Audit {
 			return UndeliverableSMS{m.To, w.iri("contacts", m.ContactID), m.SentAt}
 		}),
 	}
-	a.OK = len(a.SalesPaidTwice)+len(a.PaymentsSettlingNothing)+len(a.UndeliverableSMS)+len(a.Unbalanced) == 0
+	a.OK = len(a.SalesPaidTwice)+len(a.PaymentsSettlingNothing)+len(a.UndeliverableSMS)+len(a.ContactsSignedTwice)+len(a.Unbalanced) == 0
 	return a
 }
 
@@ -74,4 +85,21 @@ func (w *World) salesPaidTwice() []PaidTwice {
 		}
 	}
 	return found
+}
+
+func (w *World) contactsSignedTwice() []SignedTwice {
+	all, place := []SignedTwice{}, map[[2]int]int{} // by contact and club
+	for _, m := range w.state.Mandates.Rows {
+		if m.SignedAt.IsZero() {
+			continue
+		}
+		of := [2]int{m.ContactID, m.ClubID}
+		if _, known := place[of]; !known {
+			place[of] = len(all)
+			all = append(all, SignedTwice{ContactID: w.iri("contacts", m.ContactID), ClubID: w.iri("clubs", m.ClubID)})
+		}
+		signed := &all[place[of]]
+		signed.MandateIDs = append(signed.MandateIDs, w.iri("mandates", m.ID))
+	}
+	return slices.DeleteFunc(all, func(c SignedTwice) bool { return len(c.MandateIDs) == 1 })
 }

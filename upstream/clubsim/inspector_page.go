@@ -68,6 +68,9 @@ func (a Audit) section() g.Node {
 		g.Map(a.UndeliverableSMS, func(m UndeliverableSMS) g.Node {
 			return warn(fmt.Sprintf("An SMS to contact %s could not be delivered (number “%s”).", lastSegment(m.ContactID), m.To))
 		}),
+		g.Map(a.ContactsSignedTwice, func(c SignedTwice) g.Node {
+			return bad(fmt.Sprintf("Contact %s signed %d mandates for club %s.", lastSegment(c.ContactID), len(c.MandateIDs), lastSegment(c.ClubID)))
+		}),
 		g.Map(a.Unbalanced, bad),
 	))
 }
