@@ -24,6 +24,7 @@ const (
 	StrangerServed         = "a stranger got the holder's data"
 	VersionShrank          = "a version did not grow"
 	DoubtUnlisted          = "a payment waits for an operator, and no list shows it"
+	CapturedBehindBrake    = "money was taken while the brake held the payment back"
 	NeverSettles           = "the journey does not end"
 	PersonalDataInPlain    = "personal data is in plain text"
 )
@@ -58,6 +59,9 @@ type Evidence struct {
 	ProcessorID    string            // of the payment that State is about; empty: unknown
 	StateByPayment map[string]string // of earlier payments, by the processor's id; may be nil
 	SettledBy      []string          // how the club system settled the sale without a payment; with Booked at most one
+
+	// CapturedWhileHeld are payments whose money was taken while another payment was the probe of a brake that held.
+	CapturedWhileHeld []string
 
 	Unlisted []string // payments that wait for an operator and that no list shows
 
@@ -155,6 +159,9 @@ func (e Evidence) checkReportedState(broken func(string, string, ...any)) {
 		if len(e.Booked) > 0 {
 			broken(RefundedButApplied, "as the gateway says, booked %v", e.Booked)
 		}
+	}
+	if len(e.CapturedWhileHeld) > 0 {
+		broken(CapturedBehindBrake, "%v", e.CapturedWhileHeld)
 	}
 	if len(e.Unlisted) > 0 {
 		broken(DoubtUnlisted, "%v", e.Unlisted)

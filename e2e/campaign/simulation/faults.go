@@ -36,6 +36,7 @@ const (
 	buyerPressed   = "buyer: pressed twice"
 	buyerAbandoned = "buyer: gave up"
 	clubChanged    = "club: the cart changed"
+	brakeEngaged   = "club: no payment recorded, the brake engaged"
 	deskSettled    = "desk: settled the sale"
 	refundFailed   = "processor: refund failed"
 	opRefundAgain  = "operator: refund again"
@@ -55,7 +56,7 @@ var clubKinds = []string{"error_before", "error_after", "drop_after", "delay", "
 func faultKinds() []string {
 	kinds := []string{
 		redisRefused, redisLost, redisRollback, redisWiped, cardsError, cardsLost, cardsSlow, cardsLate, cardsForgot, postLate, postSlow, crashed, slept,
-		hookLost, hookTwice, hookLate, jobLost, buyerDeclined, buyerLeft, buyerLate, buyerTwice, buyerPressed, buyerAbandoned, clubChanged, deskSettled, strangerAsked,
+		hookLost, hookTwice, hookLate, jobLost, buyerDeclined, buyerLeft, buyerLate, buyerTwice, buyerPressed, buyerAbandoned, clubChanged, brakeEngaged, deskSettled, strangerAsked,
 		opRecorded, opAgain, opRefund, opGaveUp, opRefundAgain, refundFailed,
 	}
 	for _, kind := range clubKinds {
@@ -76,6 +77,7 @@ type plan struct {
 	desk                                 bool // staff settle the sale, too
 	debtor                               bool // the buyer owes the club something else
 	refunds                              sandbox.RefundMode
+	brake                                bool // other payments met an outage before, and one of them probes
 	stranger                             bool // someone else knows the registration's address
 	faultWindow                          time.Duration
 }
@@ -109,6 +111,7 @@ func newPlan(rng *rand.Rand) plan {
 	}
 	// Staff act in more than half of the journeys, and find the sale still open in about one of four.
 	p.desk, p.stranger, p.debtor = p.desk || rng.IntN(2) == 0, rng.IntN(5) == 0, rng.IntN(2) == 0
+	p.brake = rng.IntN(8) == 0
 	if rng.IntN(4) == 0 {
 		p.refunds = []sandbox.RefundMode{sandbox.RefundsPending, sandbox.RefundsRefused}[rng.IntN(2)]
 	}

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -52,6 +53,8 @@ type journey struct {
 	sentLate     time.Duration   // the longest time after that until a request left that would settle the sale
 	byRule       bool            // the log says that evidence decided a doubt; Redis may have forgotten it since
 	attempted    bool            // the journal held an open attempt then; its release may have arrived later
+	heldUntil    time.Time       // another payment is the brake's probe until then
+	chargedHeld  []string        // the processor's payments that were captured before
 	returned     map[string]bool // the processor's payments whose refund the bank returned
 	served       []string        // what strangers were given
 	retries      int             // how often the buyer pressed again after an error
@@ -123,6 +126,9 @@ func (f *journey) register() error {
 	f.registration, f.token, f.sale = view.ID, token, string(view.Sale)
 	if f.plan.debtor {
 		err = f.sellOnCredit()
+	}
+	if f.plan.brake {
+		err = errors.Join(err, f.engageBrake())
 	}
 	f.takeSnapshot()
 	return err
@@ -240,6 +246,7 @@ func (f *journey) check() error {
 	}
 	e := campaign.Evidence{Registration: f.registration, Sale: f.sale, Due: int64(sale.Total),
 		Responses: f.responses, StrangersServed: f.served, Versions: f.versions, StateByPayment: map[string]string{}}
+	e.CapturedWhileHeld = f.chargedHeld
 	e.Booked, e.SettledBy, e.Desk, e.SentAfterDesk = f.booked(), f.settlements, f.amounts(true), f.sentLate
 	if len(e.Booked)+len(e.SettledBy)+len(e.Desk) == 0 && sale.State != "building" {
 		e.SettledBy = []string{sale.State} // by a request whose connection was cut before its end could be noted

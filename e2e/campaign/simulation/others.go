@@ -64,6 +64,33 @@ func (f *journey) sellOnCredit() error {
 
 var deskScope = club.Scope{ClientToken: "demo", Club: "/demo/clubs/11", Node: "/demo/network_nodes/3"}
 
+// engageBrake has other payments of the organisation end with an unknown outcome. One of them then probes for a while,
+// so this journey's payment must wait.
+func (f *journey) engageBrake() error {
+	ctx, now := context.Background(), f.Now()
+	for n := range 3 {
+		change, err := f.store.CountOutcome(ctx, payment.BrakeOutcome{Organisation: "demo", Payment: flows.NewPaymentID("another", n+1), Began: now, Now: now,
+			Result: payment.BrakeUnknown, MaxUnknown: 3})
+		if err != nil || n == 2 && change != payment.BrakeEngaged {
+			return fmt.Errorf("the brake did not engage: %w", err)
+		}
+	}
+	lease := f.between(time.Minute, 10*time.Minute)
+	_, err := f.store.AskBrake(ctx, payment.BrakeRequest{Organisation: "demo", Payment: "another-4", Now: now, Lease: lease})
+	f.heldUntil = now.Add(lease)
+	f.fault(brakeEngaged)
+	return err
+}
+
+// noteCaptures notes the payments that were captured although the brake held, unless Redis lost the brake.
+func (f *journey) noteCaptures() {
+	for _, p := range f.sandbox.Payments() {
+		if p.Captured > 0 && f.Now().Before(f.heldUntil) && f.epochs == 0 && !slices.Contains(f.chargedHeld, p.ID) {
+			f.chargedHeld = append(f.chargedHeld, p.ID)
+		}
+	}
+}
+
 // scheduleStranger has a stranger with the registration's address request it repeatedly.
 func (f *journey) scheduleStranger() {
 	if !f.plan.stranger {

@@ -87,6 +87,7 @@ func (s *env) process(r *http.Request) *http.Response {
 		case letter := <-s.webhooks: // each change of a payment has one webhook
 			f := s.current.Load()
 			f.deliveries = append(f.deliveries, letter)
+			f.noteCaptures()
 		case <-time.After(deliveryTimeout):
 			panic("the processor tells nothing of a change") // a bug in the simulation
 		}

@@ -43,14 +43,17 @@ func TestSeedsRepeat(t *testing.T) {
 	}
 }
 
-// TestMutationIsKilled checks that the simulation finds the mistake in a gateway that sends twice.
-func TestMutationIsKilled(t *testing.T) {
+// TestMutationsAreKilled checks that the simulation finds the mistakes in a gateway that sends twice, and in one that
+// charges during an outage.
+func TestMutationsAreKilled(t *testing.T) {
 	t.Parallel()
-	report, err := campaign.Kill(t.Context(), simulation.Campaign(), campaign.Options{Seed: 1, Mutation: "retry-unknown"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if found := report.Violations[0].Invariant; found != campaign.AppliedTwice {
-		t.Errorf("found as %q", found)
+	for mutation, want := range map[string]string{"retry-unknown": campaign.AppliedTwice, "no-brake": campaign.CapturedBehindBrake} {
+		report, err := campaign.Kill(t.Context(), simulation.Campaign(), campaign.Options{Seed: 1, Mutation: mutation})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := report.Violations[0].Invariant; found != want {
+			t.Errorf("%s: found as %q", mutation, found)
+		}
 	}
 }
