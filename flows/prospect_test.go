@@ -2,6 +2,7 @@ package flows_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,6 +142,32 @@ func TestProspectRefused(t *testing.T) {
 	}
 }
 
+// TestProspectPromised: a success without effect in front of the club system migrates nobody. The visitor is told so,
+// and can do without the account.
+func TestProspectPromised(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{200, 204} {
+		w := newWorld(t)
+		g := w.gateway()
+		r := w.registered(g)
+		w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "PUT", Path: "/contacts/*/migrate"}, Kind: "empty_success", Status: status})
+		for range 2 {
+			if _, err := w.migrate(g, r, w.persona("prospect").AccessToken); flows.CodeOf(err) != flows.ClubSystemFailed {
+				t.Errorf("%d: the visitor got %v", status, err)
+			}
+		}
+		view := must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), r.ID, holderToken) })
+		if view.Contact.IRI != r.Contact.IRI || !slices.Contains(view.Actions, "person") || !slices.Contains(view.Actions, "prospect") {
+			t.Errorf("%d: %+v, %v", status, view.Contact, view.Actions)
+		}
+		if w.persona("prospect").ClubID != "/demo/clubs/13" {
+			t.Errorf("%d: the prospect is of club %s", status, w.persona("prospect").ClubID)
+		}
+		w.fault()
+		w.expectProspect(must(t, func() (flows.View, error) { return w.migrate(g, r, w.persona("prospect").AccessToken) }))
+	}
+}
+
 // TestProspectHalfDone loses each call in each way: repeating the request completes it, and never does
 // anything twice.
 func TestProspectHalfDone(t *testing.T) {
@@ -149,7 +176,7 @@ func TestProspectHalfDone(t *testing.T) {
 		{Method: "GET", Path: "/optins"}, {Method: "PUT", Path: "/contacts/*/migrate"}, {Method: "PUT", Path: "/sale/*/update_contact"},
 		{Method: "GET", Path: "/sales/*"}, {Method: "GET", Path: "/contacts/*"},
 	} {
-		for _, kind := range []string{"error_before", "error_after", "drop_after", "malformed"} {
+		for _, kind := range []string{"error_before", "error_after", "drop_after", "malformed", "foreign_page", "foreign_json", "empty_success"} {
 			t.Run(at.Path[1:]+" "+kind, func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t)

@@ -89,6 +89,31 @@ func TestConsents(t *testing.T) {
 	customer.Do("PATCH", "/v1/me/consents", `{"items":[{"id":"1","authorized":true,"type":"news"}]}`).Problem(api.InvalidRequest)
 }
 
+// TestConsentsPromised: a consent that something in front of the club system accepts is not called given.
+func TestConsentsPromised(t *testing.T) {
+	t.Parallel()
+	c, _ := frontdesktest.NewWorld(t)
+	customer := c.As("customer")
+	var list api.ConsentList
+	customer.Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &list)
+	news := newsByMail(t, list)
+	for _, kind := range []string{`"foreign_page"`, `"foreign_json"`, `"empty_success"`, `"empty_success","status":204`} {
+		c.Control("PUT", "faults", `[{"match":{"method":"PUT","path":"/optins/*"},"kind":`+kind+`}]`).Into(http.StatusOK, nil)
+		var done api.ConsentChanges
+		customer.Do("PATCH", "/v1/me/consents", api.ChangeConsents{Items: []api.ConsentWish{{Id: news, Authorized: true}}}).Into(http.StatusOK, &done)
+		if item := done.Items[0]; item.Code != api.ConsentFailed || item.Consent.Authorized {
+			t.Errorf("%s: %+v", kind, item)
+		}
+		c.Control("PUT", "faults", `[{"match":{"method":"GET","path":"/optins"},"kind":`+kind+`}]`).Into(http.StatusOK, nil)
+		customer.Do("GET", "/v1/me/consents", nil).Problem(api.ClubSystemFailed)
+	}
+	c.Control("PUT", "faults", `[]`).Into(http.StatusOK, nil)
+	customer.Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &list)
+	if newsGiven(list) != 0 {
+		t.Errorf("given: %+v", list.Items)
+	}
+}
+
 // TestConsentsAtSignup checks that a new member chooses what the club may send, through the
 // registration, and can withdraw it.
 func TestConsentsAtSignup(t *testing.T) {

@@ -115,6 +115,9 @@ func TestRecordingOutcomes(t *testing.T) {
 		"token refused once":   {clubsim.Fault{Kind: "unauthorized_once"}, api.Recorded, 1, cards.Captured},
 		"slow":                 {clubsim.Fault{Kind: "delay", DelayMs: 300}, api.Recorded, 1, cards.Captured},
 		"too many, not before": {clubsim.Fault{Kind: "too_many"}, api.InDoubt, 0, cards.Captured},
+		"limit reached":        {clubsim.Fault{Kind: "too_many", Limit: "spike_arrest", DelayMs: 100}, api.Recorded, 1, cards.Captured},
+		"another's page":       {clubsim.Fault{Kind: "foreign_page"}, api.InDoubt, 0, cards.Captured},
+		"another's JSON":       {clubsim.Fault{Kind: "foreign_json"}, api.InDoubt, 0, cards.Captured},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

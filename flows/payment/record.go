@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 	"sync"
 	"time"
@@ -26,6 +27,8 @@ const (
 	maxClaims = 10
 	// maxClaimPause is the longest pause between two claims.
 	maxClaimPause = 5 * time.Minute
+	// shortLimit: within a claim's life, and within the time for which a buyer waits. A spike arrest ends sooner.
+	shortLimit = 2 * time.Second
 	// commitPause is short for a buyer who waits, and spares a Redis that restarts.
 	commitPause = 250 * time.Millisecond
 	// maxCommits fill the life of a claim: an older one cannot be used.
@@ -209,7 +212,8 @@ func (m *Machine) claim(ctx context.Context, p *flows.Payment, gate club.Gate) (
 	return remote, err
 }
 
-// send sends the POST. An outcome that is not certain is a doubt.
+// send sends the POST. An outcome that is not certain is a doubt. After a refusal it sends once more: with a new token,
+// or when the limit of the API gateway ends, if that is soon.
 func (m *Machine) send(ctx context.Context, p *flows.Payment, gate club.Gate) outcome {
 	corrected := false
 	for try := 1; ; try++ {
@@ -226,9 +230,16 @@ func (m *Machine) send(ctx context.Context, p *flows.Payment, gate club.Gate) ou
 			}
 			return m.notSent(p, "the club system could not be reached")
 		case club.Refused:
-			if !corrected && gate() == nil {
-				corrected = true // with the new token that the client fetches after a refusal
+			limit, reached := limitReached(err)
+			if !corrected && limit <= shortLimit && gate() == nil {
+				corrected = true
+				if limit > 0 {
+					<-m.cfg.After(limit)
+				}
 				continue
+			}
+			if reached {
+				return m.notSentFor(p, "the quota of calls to the club system is used up", limit)
 			}
 			return m.notSent(p, "the club system refused our credentials")
 		case club.Rejected:
@@ -239,8 +250,22 @@ func (m *Machine) send(ctx context.Context, p *flows.Payment, gate club.Gate) ou
 	}
 }
 
+// limitReached returns how long a limit of the API gateway that refused a call still lasts.
+func limitReached(err error) (limit time.Duration, reached bool) {
+	refused, ok := errors.AsType[*club.Error](err)
+	if !ok || refused.Status != http.StatusTooManyRequests {
+		return 0, false
+	}
+	return refused.RetryAfter, true
+}
+
 // notSent is the outcome of an attempt that certainly had no effect.
 func (m *Machine) notSent(p *flows.Payment, reason string) outcome {
+	return m.notSentFor(p, reason, 0)
+}
+
+// notSentFor is notSent with the next attempt not before a pause, which is bounded.
+func (m *Machine) notSentFor(p *flows.Payment, reason string, pause time.Duration) outcome {
 	before, giveUp, tries := flows.Captured, flows.RefundDue, maxClaims
 	if !p.HasProcessor() {
 		before, giveUp, tries = flows.Priced, flows.Cancelled, maxSettlements
@@ -249,7 +274,7 @@ func (m *Machine) notSent(p *flows.Payment, reason string) outcome {
 		return outcome{step: step{to: giveUp, reason: reason + "; no attempt is left"}, journalEntry: "release"}
 	}
 	return outcome{journalEntry: "release", step: step{to: before, reason: reason, edit: func(next *flows.Payment) {
-		next.NotBefore = m.cfg.Now().Add(claimPause(p.Claim))
+		next.NotBefore = m.cfg.Now().Add(max(claimPause(p.Claim), min(pause, maxClaimPause)))
 		next.Payer = p.Payer.Outdated() // staff may act in the pause, so the sale is read again
 	}}}
 }

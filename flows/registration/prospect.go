@@ -1,7 +1,6 @@
 package registration
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -33,9 +32,6 @@ func (s *Service) Migrate(ctx context.Context, id, token, accessToken string) (f
 	if r.Prospect != nil { // an earlier call got somewhere
 		if arrived, err = s.takeOver(ctx, r, at); err != nil {
 			return flows.View{}, err
-		}
-		if !arrived {
-			r.Prospect = nil
 		}
 	}
 	if !arrived {
@@ -83,20 +79,24 @@ func (s *Service) migrate(ctx context.Context, r *flows.Registration, at catalog
 	if arrived {
 		return nil
 	}
-	const failed = "Your account could not be imported into this registration."
-	if err != nil {
-		return flows.ClubFailed(err, failed)
+	if err == nil { // the success was not the club system's, or is not visible yet: the visitor may try again or do without
+		if err := s.save(ctx, r); err != nil {
+			return err
+		}
+		return &flows.Error{Code: flows.ClubSystemFailed, Detail: notImported}
 	}
-	r.Prospect.Migrated = false // the response was not the club system's own
-	return cmp.Or(s.save(ctx, r), error(&flows.Error{Code: flows.ClubSystemFailed, Detail: failed}))
+	return flows.ClubFailed(err, notImported)
 }
 
-// takeOver gives the sale the remaining contact, and reads both. False when that is still the
-// temporary contact: then nothing was migrated.
+const notImported = "Your account could not be imported into this registration."
+
+// takeOver gives the sale the remaining contact, and reads both, because no response is proof enough. False when that
+// is still the temporary contact: then nothing was migrated.
 func (s *Service) takeOver(ctx context.Context, r *flows.Registration, at catalogue.Club) (bool, error) {
 	const part = "Your account was found, but this registration could not be updated yet."
-	if err := s.cfg.Club.UpdateSaleContact(ctx, at.Scope, r.Sale); err != nil {
-		return false, flows.ClubFailed(err, part)
+	unknown := s.cfg.Club.UpdateSaleContact(ctx, at.Scope, r.Sale)
+	if unknown != nil && club.OutcomeOf(unknown) != club.Unknown {
+		return false, flows.ClubFailed(unknown, part)
 	}
 	sale, check, err := s.cfg.Club.GetCheckedSale(ctx, at.Scope, r.Sale)
 	if err != nil {
@@ -107,6 +107,10 @@ func (s *Service) takeOver(ctx context.Context, r *flows.Registration, at catalo
 		return false, flows.ClubFailed(err, part)
 	}
 	if contact.Status == club.StatusTemp {
+		if unknown != nil && r.Prospect.Migrated {
+			return false, flows.ClubFailed(unknown, part)
+		}
+		r.Prospect.Migrated = false
 		return false, nil
 	}
 	r.Contact = flows.ContactOf(contact)
@@ -142,7 +146,7 @@ func (s *Service) followContact(ctx context.Context, r *flows.Registration, at c
 // isTemporary reports whether the same read may succeed later. Some installations cannot read a mandate at all.
 func isTemporary(err error) bool {
 	upstream, ok := errors.AsType[*club.Error](err)
-	if !ok || upstream.Status == 0 || upstream.Status >= http.StatusInternalServerError {
+	if !ok || upstream.Status == 0 || upstream.Status >= http.StatusInternalServerError || errors.Is(err, club.ErrForeign) {
 		return true
 	}
 	return slices.Contains([]int{http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusTooManyRequests}, upstream.Status)
@@ -158,5 +162,5 @@ func accessTokenFailed(err error) error {
 		return &flows.Error{Code: flows.AccessTokenRefused, Err: err, Detail: "The club system does not accept this access token. Please log in to your account again.",
 			Fields: []flows.FieldProblem{{Pointer: "/accessToken", Code: flows.FieldAccessToken}}}
 	}
-	return flows.ClubFailed(err, "Your account could not be imported into this registration.")
+	return flows.ClubFailed(err, notImported)
 }

@@ -1,0 +1,143 @@
+package flows_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/clubsim"
+)
+
+// recordPayment matches the request that records a payment.
+var recordPayment = clubsim.FaultMatch{Method: "POST", Path: "/sales/*/payments"}
+
+// foreignKinds are the successes of something in front of the club system that are recognised by their body.
+var foreignKinds = []string{"foreign_page", "foreign_json"}
+
+// TestForeignSuccessRecordsNothing: the success of something in front of the club system leaves a payment in doubt,
+// whatever its method, and is followed by no second request.
+func TestForeignSuccessRecordsNothing(t *testing.T) {
+	t.Parallel()
+	for _, kind := range foreignKinds {
+		t.Run("card "+kind, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			p := w.authorised(g)
+			w.fault(clubsim.Fault{Match: recordPayment, Kind: kind, Times: times(1)})
+			p = w.advance(g, p)
+			if p.State != flows.InDoubt || len(w.sim.Ledger()) != 0 || w.sim.Faults()[0].Hits != 1 {
+				t.Errorf("%s (%s), ledger %+v", p.State, p.Reason, w.sim.Ledger())
+			}
+			w.expectView(p, "in_doubt", "never")
+			w.clock.Advance(25 * time.Hour)
+			if p = w.settle(g, p); p.State != flows.InDoubt || len(w.sim.Ledger()) != 0 {
+				t.Errorf("a day later: %s (%s), ledger %+v", p.State, p.Reason, w.sim.Ledger())
+			}
+		})
+		for _, method := range withoutProcessor {
+			t.Run(string(method)+" "+kind, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				how := w.settlementCases()[method]
+				w.fault(clubsim.Fault{Match: how.request(), Kind: kind, Times: times(1)})
+				p := must(t, func() (*flows.Payment, error) { return w.settles(w.gateway(), method) })
+				if p.State != flows.InDoubt || w.sent(how) != 1 {
+					t.Errorf("%s (%s) after %d requests", p.State, p.Reason, w.sent(how))
+				}
+			})
+		}
+	}
+}
+
+// TestForeignCheckIsNoValidity: the success of something else makes no cart valid, neither to pay nor to capture.
+func TestForeignCheckIsNoValidity(t *testing.T) {
+	t.Parallel()
+	for _, kind := range append(foreignKinds, "empty_success") {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			p := w.authorised(g)
+			w.clock.Advance(2 * time.Minute) // the last reading of the sale has expired
+			w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*/check"}, Kind: kind})
+			if p = w.advance(g, p); p.State != flows.Cancelled {
+				t.Errorf("%s (%s)", p.State, p.Reason)
+			}
+			r := w.registered(g)
+			if _, err := g.pay(t.Context(), r.ID); flows.CodeOf(err) != flows.ClubSystemFailed {
+				t.Errorf("a payment is requested: %v", err)
+			}
+			if held := w.sandbox.Payments(); len(held) != 1 || held[0].Captured != 0 {
+				t.Errorf("the processor holds %+v", held)
+			}
+		})
+	}
+}
+
+// TestQuota: a payment that a limit of the API gateway refuses is recorded once after the limit's reset. It is not in
+// doubt, and the reason names the quota.
+func TestQuota(t *testing.T) {
+	t.Parallel()
+	for _, limit := range []string{"rate", "quota", "spike_arrest"} {
+		t.Run(limit, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			p := w.authorised(g)
+			w.fault(clubsim.Fault{Match: recordPayment, Kind: "too_many", Limit: limit, DelayMs: 90_000})
+			p = w.advance(g, p)
+			if wait := p.NotBefore.Sub(w.clock.Now()).Round(time.Second); p.State != flows.Captured || !strings.Contains(p.Reason, "quota") || wait != 90*time.Second {
+				t.Fatalf("%s (%s), to wait %s", p.State, p.Reason, wait)
+			}
+			w.expectView(p, "processing", "never")
+			w.clock.Advance(80 * time.Second)
+			if p = w.advance(g, p); p.State != flows.Captured || w.sim.Faults()[0].Hits != 1 {
+				t.Errorf("before the reset: %s (%s), %d requests", p.State, p.Reason, w.sim.Faults()[0].Hits)
+			}
+			w.fault()
+			w.clock.Advance(11 * time.Second)
+			p = w.settle(g, p)
+			w.expectSound(p)
+			if p.State != flows.Recorded || p.Claim != 2 || len(w.sim.Ledger()) != 1 {
+				t.Errorf("%s (%s), claim %d, ledger %+v", p.State, p.Reason, p.Claim, w.sim.Ledger())
+			}
+		})
+	}
+}
+
+// TestSpikeArrest: a limit that ends at once delays the recording by as much, within the same claim.
+func TestSpikeArrest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.authorised(g)
+	w.fault(clubsim.Fault{Match: recordPayment, Kind: "too_many", Limit: "spike_arrest", DelayMs: 100, Times: times(1)})
+	p = w.advance(g, p)
+	w.expectSound(p)
+	if p.State != flows.Recorded || p.Claim != 1 || len(w.sim.Ledger()) != 1 {
+		t.Errorf("%s (%s), claim %d, ledger %+v", p.State, p.Reason, p.Claim, w.sim.Ledger())
+	}
+}
+
+// TestLongQuota: a quota that lasts for the whole day delays no payment beyond its ten claims. Then the buyer gets the
+// money back.
+func TestLongQuota(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.authorised(g)
+	w.fault(clubsim.Fault{Match: recordPayment, Kind: "too_many", Limit: "quota", DelayMs: 24 * 3600_000})
+	p = w.advance(g, p)
+	if wait := p.NotBefore.Sub(w.clock.Now()); p.State != flows.Captured || wait != 5*time.Minute {
+		t.Errorf("%s (%s), to wait %s", p.State, p.Reason, wait)
+	}
+	for range 12 {
+		w.clock.Advance(6 * time.Minute)
+		p = w.advance(g, p)
+	}
+	if p.State != flows.Refunded || len(w.sim.Ledger()) != 0 {
+		t.Errorf("%s (%s), ledger %+v", p.State, p.Reason, w.sim.Ledger())
+	}
+}
