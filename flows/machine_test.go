@@ -150,7 +150,7 @@ var scenarios = map[string]scenario{
 		r := w.registered(g)
 		key := "payment:" + r.ID + ":" + string(r.Sale) + ":1"
 		other := must(w, func() (cards.Payment, error) {
-			return w.processor.Create(w.Context(), key, cards.NewPayment{Amount: 1, Currency: "EUR"})
+			return w.processor.Create(w.Context(), key, cards.NewPayment{Amount: 100, Currency: "EUR"})
 		})
 		p := must(w, func() (*flows.Payment, error) { return g.pay(w.Context(), r.ID) })
 		p.ProcessorID = other.ID

@@ -132,9 +132,10 @@ type Payment struct {
 	Claim          int       `json:"claim"`           // number of the latest claim; 0 before the first
 	AttemptID      string    `json:"postId,omitempty"`
 	ReleasePending bool      `json:"unrelease,omitempty"`     // the release of the latest claim is not written yet
-	NotBefore      time.Time `json:"notBefore"`               // of the next claim
+	NotBefore      time.Time `json:"notBefore"`               // of the next claim, or of the next try to cancel
 	RefundRetry    string    `json:"refundRetry,omitempty"`   // of the refund that an operator asked for again
 	FailedRefunds  int       `json:"failedRefunds,omitempty"` // at the processor when that was
+	UsedKeys       int       `json:"usedKeys,omitempty"`      // how many keys the processor only replays an error for; the next one is in use
 
 	// For operators who examine a doubt.
 	Contact    club.IRI     `json:"contact,omitempty"`  // of the sale; empty in a final record

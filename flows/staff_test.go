@@ -80,7 +80,10 @@ var staffScenarios = map[string]scenario{
 	"staff settle the sale after Redis forgot an operator's decision, which is not in the metadata": {func(w *world, g *gateway) *flows.Payment {
 		p := w.doubtful(g, "error_before")
 		w.clock.Advance(16 * time.Minute)
-		w.injectFault("POST", "/sandbox/payments/*/metadata", nil, func() { w.fail("POST", "/sandbox/payments/*/metadata", 6) })
+		const metadata = "/sandbox/payments/*/metadata" // whose release it is, the release, and then the decision
+		w.injectFault("POST", metadata, nil, func() {
+			w.injectFault("POST", metadata, nil, func() { w.fail("POST", metadata, 6) })
+		})
 		w.mustDecide(g, p, payment.SendAgain)
 		w.payAtDesk(p)
 		w.wipe()

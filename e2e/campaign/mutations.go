@@ -151,6 +151,11 @@ var Mutations = []Mutation{
 		New: `	left, err := m.cfg.Store.AskBrake(ctx, request)
 	left = 0`,
 	}}},
+	{Name: "used-up-key-kept", Description: "a call whose key replays a server error is repeated with the same key", Edits: []Edit{{
+		File: "flows/payment/key.go",
+		Old:  `next.UsedKeys = p.UsedKeys + 1`,
+		New:  `next.UsedKeys = p.UsedKeys`,
+	}}},
 	{Name: "unsigned-webhook", Description: "the signature of an event is not verified", Edits: []Edit{{
 		File: "upstream/cards/sandbox/client.go",
 		Old:  `c.cfg.Now(), signature); err != nil {`,

@@ -47,9 +47,15 @@ func acceptanceJournaled(remote cards.Payment) bool {
 	return false
 }
 
+// refundBegun reports whether the latest claim is a refund's that nothing forbids, held or given up for the next one.
+func refundBegun(remote cards.Payment) bool {
+	n, attempt := lastClaim(remote)
+	return isRefundAttempt(attempt) && (claimAvailable(remote, n, attempt) || claimAvailable(remote, n+1, ""))
+}
+
 // lastClaim returns the journal's latest claim with its attempt; 0 before the first.
 func lastClaim(remote cards.Payment) (n int, attempt string) {
-	for n := maxClaims + 1; n > 0; n-- {
+	for n := highestClaim; n > 0; n-- {
 		if attempt := cmp.Or(remote.Metadata[entryName("post", n)], remote.Metadata[entryName("release", n)]); attempt != "" {
 			return n, attempt
 		}

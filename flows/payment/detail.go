@@ -91,7 +91,7 @@ func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (Detail, error) 
 // journalOf lists what is journaled about claims and operators' decisions, by number.
 func journalOf(remote cards.Payment) []JournalEntry {
 	entries := []JournalEntry{}
-	for n := 1; n <= maxClaims+1; n++ {
+	for n := 1; n <= highestClaim; n++ {
 		for _, kind := range []string{"done", "op", "post", "release"} {
 			entry := JournalEntry{Key: entryName(kind, n)}
 			if entry.Value = remote.Metadata[entry.Key]; entry.Value == "" {

@@ -86,7 +86,7 @@ func (m *Machine) resolveDoubt(ctx context.Context, p *flows.Payment) (step, err
 	case acceptanceJournaled(remote):
 		return step{to: flows.Recorded, reason: "the journal holds the club system's acceptance"}, nil
 	}
-	if n, attempt := lastClaim(remote); isRefundAttempt(attempt) && claimAvailable(remote, n, attempt) {
+	if refundBegun(remote) {
 		return step{to: flows.Blocked, reason: "a refund was begun, and Redis lost it"}, nil
 	}
 	due, more := nextReading(p)

@@ -184,7 +184,7 @@ func (m *Machine) refundBlocked(ctx context.Context, p *flows.Payment, decision 
 	}
 	result, err := m.decide(ctx, p, flows.AuditRefund, "", step{to: flows.Refunding, reason: "an operator requested the refund", decision: decision, edit: func(next *flows.Payment) {
 		next.Claim, next.AttemptID = claim, attempt
-		next.RefundRetry, next.FailedRefunds = newAttemptID(m.cfg.Now()), remote.FailedRefunds
+		next.RefundRetry, next.FailedRefunds, next.NotBefore = newAttemptID(m.cfg.Now()), remote.FailedRefunds, time.Time{}
 	}})
 	if err == nil {
 		m.enqueue(ctx, p.ID)
@@ -323,8 +323,10 @@ func (m *Machine) settleClaim(ctx context.Context, p *flows.Payment, resolution 
 	}
 	key := entryName("release", p.Claim)
 	if remote.Metadata[key] == "" {
-		remote, err = m.cfg.Cards.UpdateMetadata(ctx, journalKey("release", p, p.Claim), p.ProcessorID,
-			map[string]string{key: p.AttemptID, releasedByOperator: "operator"})
+		// In this order, and the release as its holder would write it, which may have tried.
+		if _, err = m.writeEntry(ctx, p, journalKey("released_by", p, p.Claim), releasedByOperator, "operator"); err == nil {
+			remote, err = m.appendEntry(ctx, p, "release", p.Claim, p.AttemptID)
+		}
 	}
 	switch {
 	case errors.Is(err, cards.ErrKeyReused), err == nil && remote.Metadata[key] != p.AttemptID:
@@ -390,7 +392,7 @@ func latestAttempt(p *flows.Payment, remote cards.Payment) time.Time {
 	if !ok {
 		latest = p.InDoubtSince()
 	}
-	for n := 1; n <= maxClaims+1; n++ {
+	for n := 1; n <= highestClaim; n++ {
 		if at, ok := attemptStart(remote.Metadata[entryName("post", n)]); ok && at.After(latest) {
 			latest = at
 		}
@@ -457,7 +459,7 @@ func (m *Machine) writeToProcessor(ctx context.Context, p *flows.Payment, text s
 			continue
 		}
 		err = retryIdempotent(func() error {
-			_, err := m.cfg.Cards.UpdateMetadata(ctx, journalKey("op", p, n), p.ProcessorID, map[string]string{key: text})
+			_, err := m.appendEntry(ctx, p, "op", n, text)
 			return err
 		})
 		if !errors.Is(err, cards.ErrKeyReused) {

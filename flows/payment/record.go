@@ -25,6 +25,8 @@ const (
 	// accepts no payment; then the buyer gets the money back. Two metadata entries for each
 	// claim stay below the processors' limit of 50.
 	maxClaims = 10
+	// highestClaim leaves a refund, which needs one claim, four more for keys that are used up.
+	highestClaim = maxClaims + 5
 	// maxClaimPause is the longest pause between two claims.
 	maxClaimPause = 5 * time.Minute
 	// shortLimit: within a claim's life, and within the time for which a buyer waits. A spike arrest ends sooner.
@@ -197,6 +199,7 @@ func (m *Machine) claimAndSend(ctx context.Context, p *flows.Payment, captured *
 
 // claim writes our attempt's id under the claim's number while the gate is open. The key
 // makes one winner: our own repetition replays the success, another process gets ErrKeyReused.
+// A key that is used up has no next one: the next claim follows, once this one is released.
 func (m *Machine) claim(ctx context.Context, p *flows.Payment, gate club.Gate) (remote cards.Payment, err error) {
 	key := journalKey("claim", p, p.Claim)
 	entry := map[string]string{entryName("post", p.Claim): p.AttemptID}
@@ -205,7 +208,7 @@ func (m *Machine) claim(ctx context.Context, p *flows.Payment, gate club.Gate) (
 			return remote, errors.Join(err, closed)
 		}
 		remote, err = m.cfg.Cards.UpdateMetadata(ctx, key, p.ProcessorID, entry)
-		if err == nil || errors.Is(err, cards.ErrKeyReused) {
+		if err == nil || errors.Is(err, cards.ErrKeyReused) || errors.Is(err, cards.ErrKeyUsedUp) {
 			break
 		}
 	}
@@ -297,11 +300,33 @@ func (m *Machine) rejected(ctx context.Context, p *flows.Payment) outcome {
 }
 
 // updateMetadata appends an entry about the current claim to the processor's journal, with our attempt.
-// The claim's number in the key keeps entries from being overwritten.
 func (m *Machine) updateMetadata(ctx context.Context, p *flows.Payment, kind string) error {
-	entry := map[string]string{entryName(kind, p.Claim): p.AttemptID}
-	_, err := m.cfg.Cards.UpdateMetadata(ctx, journalKey(kind, p, p.Claim), p.ProcessorID, entry)
+	_, err := m.appendEntry(ctx, p, kind, p.Claim, p.AttemptID)
 	return err
+}
+
+// appendEntry writes the n-th entry of a kind to the processor's journal. ErrKeyReused if there is another one: the
+// number in the key keeps entries from being overwritten.
+func (m *Machine) appendEntry(ctx context.Context, p *flows.Payment, kind string, n int, text string) (cards.Payment, error) {
+	return m.writeEntry(ctx, p, journalKey(kind, p, n), entryName(kind, n), text)
+}
+
+// writeEntry writes an entry of the processor's metadata under a key. After a key that is used up it reads the
+// metadata, and continues with the next key, which only the first user of the previous one can reach.
+func (m *Machine) writeEntry(ctx context.Context, p *flows.Payment, key, name, text string) (remote cards.Payment, err error) {
+	for used := 0; ; used++ {
+		remote, err = m.cfg.Cards.UpdateMetadata(ctx, numbered(key, used), p.ProcessorID, map[string]string{name: text})
+		if !errors.Is(err, cards.ErrKeyUsedUp) {
+			return remote, err
+		}
+		remote, err = m.cfg.Cards.Get(ctx, p.ProcessorID)
+		switch present := remote.Metadata[name]; {
+		case err != nil || present == text:
+			return remote, err
+		case present != "":
+			return remote, cards.ErrKeyReused
+		}
+	}
 }
 
 // release releases the current claim. A release by another process stays: it names another

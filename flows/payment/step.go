@@ -22,6 +22,8 @@ func (m *Machine) createIntent(ctx context.Context, p *flows.Payment) (step, err
 	switch {
 	case errors.Is(err, cards.ErrKeyReused):
 		return m.findCreated(ctx, p, p.CreatedAt.Add(-groupSpan), step{to: flows.Blocked, reason: "the processor holds another payment for this sale and generation"})
+	case errors.Is(err, cards.ErrKeyUsedUp):
+		return m.findCreated(ctx, p, p.CreatedAt.Add(-groupSpan), nextKey(p))
 	case errors.Is(err, cards.ErrRefused):
 		return m.findCreated(ctx, p, p.CreatedAt.Add(-clockSkew), step{to: flows.Cancelled, reason: "the processor refused to create it"})
 	case err != nil:
@@ -185,13 +187,16 @@ func (m *Machine) capture(ctx context.Context, p *flows.Payment, fresh *cards.Pa
 	if err == nil {
 		return step{to: flows.Captured, reason: "captured by the processor", remote: m.fresh(p, taken)}, nil
 	}
-	if !isFinalRefusal(err) {
+	usedUp := errors.Is(err, cards.ErrKeyUsedUp)
+	if !usedUp && !isFinalRefusal(err) {
 		return step{}, processorFailed(err)
 	}
 	remote, err := m.read(ctx, p, nil)
 	switch {
 	case err != nil:
 		return step{}, err
+	case remote.State == cards.Authorised && usedUp:
+		return nextKey(p), nil
 	case remote.State == cards.Captured:
 		return step{to: flows.Captured, reason: "captured by the processor"}, nil
 	case remote.State == cards.Refunded:
@@ -207,10 +212,16 @@ func isFinalRefusal(err error) bool {
 	return errors.Is(err, cards.ErrState) || errors.Is(err, cards.ErrRefused) || errors.Is(err, cards.ErrNotFound)
 }
 
-// cancel cancels the payment at the processor and trusts only what it reads back.
+// cancel cancels the payment at the processor and trusts only what it reads back. It repeats what the processor
+// refuses for now, as while it processes the buyer's confirmation: the refusal is replayed, so with the next key.
 func (m *Machine) cancel(ctx context.Context, p *flows.Payment) (step, error) {
-	if _, err := m.cfg.Cards.Cancel(ctx, cancelKey(p), p.ProcessorID); err != nil && !isFinalRefusal(err) {
-		return step{}, processorFailed(err)
+	if early := m.pauseLeft(p); early > 0 {
+		return wait(early), nil
+	}
+	_, cancelErr := m.cfg.Cards.Cancel(ctx, cancelKey(p), p.ProcessorID)
+	usedUp := errors.Is(cancelErr, cards.ErrKeyUsedUp)
+	if cancelErr != nil && !usedUp && !isFinalRefusal(cancelErr) {
+		return step{}, processorFailed(cancelErr)
 	}
 	remote, err := m.read(ctx, p, nil)
 	switch {
@@ -218,9 +229,16 @@ func (m *Machine) cancel(ctx context.Context, p *flows.Payment) (step, error) {
 		return step{}, err
 	case remote.State == cards.Cancelled:
 		return step{to: flows.Cancelled, reason: p.Reason}, nil
-	default:
+	case remote.State == cards.Captured || remote.State == cards.Refunded:
 		return step{to: flows.Blocked, reason: "cannot be cancelled: at the processor it is " + string(remote.State)}, nil
+	case usedUp:
+		return nextKey(p), nil
 	}
+	m.cfg.Log.WarnContext(ctx, "cancellation refused for now", "payment", p.ID, "state", remote.State, "error", cancelErr)
+	again := nextKey(p)
+	counted := again.edit
+	again.edit = func(next *flows.Payment) { counted(next); next.NotBefore = m.cfg.Now().Add(pollEvery) }
+	return again, nil
 }
 
 // prepareRefund moves to refunding under the next claim. That claim is never released,
@@ -238,7 +256,12 @@ func (m *Machine) prepareRefund(ctx context.Context, p *flows.Payment) (step, er
 // attempt, which Redis may have lost. A pending refund is awaited for as long as it takes. One
 // that was refused or failed waits for an operator, whose retry has another key.
 func (m *Machine) refund(ctx context.Context, p *flows.Payment) (step, error) {
+	if early := m.pauseLeft(p); early > 0 {
+		return wait(early), nil
+	}
 	remote, err := m.read(ctx, p, nil)
+	held := p.AttemptID != "" && remote.Metadata[entryName("post", p.Claim)] == p.AttemptID
+	given := p.AttemptID != "" && remote.Metadata[entryName("release", p.Claim)] == p.AttemptID
 	switch {
 	case err != nil:
 		return step{}, err
@@ -248,12 +271,21 @@ func (m *Machine) refund(ctx context.Context, p *flows.Payment) (step, error) {
 		return step{to: flows.Refunded, reason: p.Reason}, nil
 	case remote.Refunding > 0:
 		return wait(doubtPollEvery), nil
+	case given && p.Claim < highestClaim:
+		return m.nextRefundClaim(p), nil
 	case remote.Metadata[entryName("post", p.Claim)] != p.AttemptID && !claimAvailable(remote, p.Claim, ""):
 		return step{to: flows.Blocked, reason: "a refund is due, but the journal holds another attempt"}, nil
 	}
 	failed, byHand := remote.FailedRefunds > p.FailedRefunds, remote.State == cards.Refunded // a replayed claim shows what was
-	remote, err = m.claim(ctx, p, func() error { return nil })                               // a refund may leave at any time
+	if !held {
+		remote, err = m.claim(ctx, p, func() error { return nil }) // a refund may leave at any time
+	}
 	switch {
+	case errors.Is(err, cards.ErrKeyUsedUp) && p.Claim < highestClaim: // and not held, as was just read
+		if err := m.release(ctx, p); err != nil {
+			return step{}, processorFailed(err)
+		}
+		return m.nextRefundClaim(p), nil
 	case errors.Is(err, cards.ErrKeyReused):
 		return step{to: flows.Blocked, reason: "a refund is due, but another attempt holds the claim"}, nil
 	case err != nil:
@@ -271,11 +303,36 @@ func (m *Machine) refund(ctx context.Context, p *flows.Payment) (step, error) {
 		return step{to: flows.Refunded, reason: p.Reason}, nil
 	case err == nil:
 		return wait(doubtPollEvery), nil
+	case errors.Is(err, cards.ErrKeyUsedUp):
+		return nextKey(p), nil // the next step reads whether the refund was made
 	case isFinalRefusal(err):
-		return step{to: flows.Blocked, reason: "the processor refused the refund"}, nil
+		return m.refundRefused(ctx, p)
 	default:
 		return step{}, processorFailed(err)
 	}
+}
+
+// refundRefused is the step after the processor refused a refund, perhaps because there is one already.
+func (m *Machine) refundRefused(ctx context.Context, p *flows.Payment) (step, error) {
+	remote, err := m.read(ctx, p, nil)
+	switch {
+	case err != nil:
+		return step{}, err
+	case remote.State == cards.Refunded:
+		return step{to: flows.Refunded, reason: p.Reason}, nil
+	case remote.Refunding > 0:
+		return wait(doubtPollEvery), nil
+	default:
+		return step{to: flows.Blocked, reason: "the processor refused the refund"}, nil
+	}
+}
+
+// nextRefundClaim is the step of a refund whose claim was released, because its key is used up. It waits, because
+// the claims are few.
+func (m *Machine) nextRefundClaim(p *flows.Payment) step {
+	return step{to: flows.Refunding, reason: p.Reason, edit: func(next *flows.Payment) {
+		next.Claim, next.AttemptID, next.NotBefore = p.Claim+1, refundPrefix+newAttemptID(m.cfg.Now()), m.cfg.Now().Add(maxClaimPause)
+	}}
 }
 
 // refundFailed is the reason of a payment whose refund failed after the processor accepted it.

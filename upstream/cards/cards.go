@@ -15,7 +15,8 @@ import (
 //
 // Every write carries an idempotency key. The same key with the same request replays the
 // first response and does nothing more; with another request it fails with ErrKeyReused.
-// The payment machine builds its claim on that.
+// The payment machine builds its claim on that. A server error is such a first response too,
+// and its replay is ErrKeyUsedUp.
 //
 // Any error other than this package's Err values means that the effect is unknown: read the
 // payment again.
@@ -153,6 +154,9 @@ type Event struct {
 var (
 	// ErrKeyReused: the key was used with another request. For a claim: another caller won.
 	ErrKeyReused = errors.New("cards: idempotency key was used with another request")
+	// ErrKeyUsedUp: the key replays a server error, for a day, so this call needs another key.
+	// The effect is unknown: read the payment first.
+	ErrKeyUsedUp = errors.New("cards: idempotency key replays a server error")
 	// ErrNotFound: the processor has no such payment.
 	ErrNotFound = errors.New("cards: no such payment")
 	// ErrState: the payment's state does not allow the call; read it again.

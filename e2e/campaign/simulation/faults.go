@@ -21,6 +21,7 @@ const (
 	cardsSlow      = "processor: slow"
 	cardsLate      = "processor: request arrives late"
 	cardsForgot    = "processor: keys forgotten"
+	cardsStored    = "processor: error stored under the key"
 	postLate       = "posting: arrives late"
 	postSlow       = "posting: slow"
 	crashed        = "gateway: killed"
@@ -55,7 +56,7 @@ var clubKinds = []string{"error_before", "error_after", "drop_after", "delay", "
 // faultKinds returns all faults that must happen for a run to count.
 func faultKinds() []string {
 	kinds := []string{
-		redisRefused, redisLost, redisRollback, redisWiped, cardsError, cardsLost, cardsSlow, cardsLate, cardsForgot, postLate, postSlow, crashed, slept,
+		redisRefused, redisLost, redisRollback, redisWiped, cardsError, cardsLost, cardsSlow, cardsLate, cardsForgot, cardsStored, postLate, postSlow, crashed, slept,
 		hookLost, hookTwice, hookLate, jobLost, buyerDeclined, buyerLeft, buyerLate, buyerTwice, buyerPressed, buyerAbandoned, clubChanged, brakeEngaged, deskSettled, strangerAsked,
 		opRecorded, opAgain, opRefund, opGaveUp, opRefundAgain, refundFailed,
 	}

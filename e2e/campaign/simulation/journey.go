@@ -46,18 +46,19 @@ type journey struct {
 	token        string
 	sale         string
 	responses    []campaign.Response
-	confirmed    map[string]bool // payments for which the buyer has plans
-	settlements  []string        // ways without a payment in which the club system settled the sale, in order
-	desk         []string        // ids of the payments that staff entered in the club system
-	deskAt       time.Time       // when they did
-	sentLate     time.Duration   // the longest time after that until a request left that would settle the sale
-	byRule       bool            // the log says that evidence decided a doubt; Redis may have forgotten it since
-	attempted    bool            // the journal held an open attempt then; its release may have arrived later
-	heldUntil    time.Time       // another payment is the brake's probe until then
-	chargedHeld  []string        // the processor's payments that were captured before
-	returned     map[string]bool // the processor's payments whose refund the bank returned
-	served       []string        // what strangers were given
-	retries      int             // how often the buyer pressed again after an error
+	confirmed    map[string]bool    // payments for which the buyer has plans
+	settlements  []string           // ways without a payment in which the club system settled the sale, in order
+	desk         []string           // ids of the payments that staff entered in the club system
+	deskAt       time.Time          // when they did
+	sentLate     time.Duration      // the longest time after that until a request left that would settle the sale
+	byRule       bool               // the log says that evidence decided a doubt; Redis may have forgotten it since
+	attempted    bool               // the journal held an open attempt then; its release may have arrived later
+	heldUntil    time.Time          // another payment is the brake's probe until then
+	chargedHeld  []string           // the processor's payments that were captured before
+	refunds      sandbox.RefundMode // what becomes of refunds now
+	returned     map[string]bool    // the processor's payments whose refund the bank returned
+	served       []string           // what strangers were given
+	retries      int                // how often the buyer pressed again after an error
 
 	snapshots []snapshot
 	epochs    int               // how often Redis lost data

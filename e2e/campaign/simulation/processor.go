@@ -3,6 +3,7 @@ package simulation
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -46,9 +47,16 @@ func (p processorTransport) withFaults(r *http.Request, t *task) (*http.Response
 	if !f.chance(f.plan.cards) {
 		return p.process(r), nil
 	}
-	kind := oneOf(f, cardsError, cardsLost, cardsSlow, cardsLate)
+	kind := oneOf(f, cardsError, cardsLost, cardsSlow, cardsLate, cardsStored)
+	if kind == cardsStored && r.Method == http.MethodGet {
+		kind = cardsError // a read has no key
+	}
 	f.fault(kind)
 	switch kind {
+	case cardsStored: // and replayed for a day
+		defer p.configureSandbox(sandbox.Settings{Refunds: f.refunds})
+		p.configureSandbox(sandbox.Settings{Refunds: f.refunds, Errors: oneOf(f, sandbox.ErrorsBefore, sandbox.ErrorsAfter)})
+		return p.process(r), nil
 	case cardsError:
 		recorder := httptest.NewRecorder()
 		recorder.WriteHeader(oneOf(f, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable))
@@ -93,6 +101,17 @@ func (s *env) process(r *http.Request) *http.Response {
 		}
 	}
 	return recorder.Result()
+}
+
+// configureSandbox replaces the sandbox's settings.
+func (s *env) configureSandbox(settings sandbox.Settings) {
+	body, err := json.Marshal(settings)
+	if err != nil {
+		panic(err)
+	}
+	r := httptest.NewRequest(http.MethodPut, "/settings", bytes.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	s.sandbox.ServeHTTP(httptest.NewRecorder(), r)
 }
 
 // paymentsFingerprint returns one value for the state of all payments, as far as events report it.
@@ -192,18 +211,24 @@ func (f *journey) scheduleRefunds() {
 	if f.plan.refunds == sandbox.RefundsNormal {
 		return
 	}
-	f.atProcessor("the processor", http.MethodPut, "/settings", fmt.Sprintf(`{"refunds":%q}`, f.plan.refunds))
+	f.setRefunds(f.plan.refunds)
 	for range 4 {
 		f.after(f.between(0, 2*operatorsLatest), func() { f.settleRefunds(0.5) })
 	}
 	f.after(operatorsLatest, func() {
-		f.atProcessor("the processor", http.MethodPut, "/settings", `{}`)
+		f.setRefunds(sandbox.RefundsNormal)
 		f.operate()
 	})
 	f.after(2*operatorsLatest, func() {
 		f.settleRefunds(1)
 		f.operate()
 	})
+}
+
+func (f *journey) setRefunds(mode sandbox.RefundMode) {
+	f.refunds = mode
+	f.configureSandbox(sandbox.Settings{Refunds: mode})
+	f.tracef("the processor's refunds: %q", mode)
 }
 
 // settleRefunds has the banks settle each refund. It succeeds with the given probability.

@@ -93,12 +93,27 @@ func (s *Server) create(r *http.Request, body []byte) (write, error) {
 	if err := decodeJSON(r, body, &in); err != nil {
 		return nil, err
 	}
-	err := cmp.Or(checkAmount(in.Amount), checkCurrency(in.Currency), checkMetadata(in.Metadata), checkDescription(in.Description),
+	err := cmp.Or(checkAmount(in.Amount), checkMinimum(in.Amount), checkCurrency(in.Currency), checkMetadata(in.Metadata), checkDescription(in.Description),
 		checkURL("returnUrl", in.ReturnURL), checkURL("webhookUrl", in.WebhookURL))
-	return func(world *world, now time.Time) (Payment, error) {
+	return mayFail(Payment{Metadata: in.Metadata}, func(world *world, now time.Time) (Payment, error) {
 		p := s.newPayment(in, now)
 		return p, world.payments.add(p)
-	}, err
+	}), err
+}
+
+// mayFail returns a write on a payment that fails as the settings of the payment's world say.
+func mayFail(p Payment, run write) write {
+	return func(world *world, now time.Time) (Payment, error) {
+		mode := world.webhooks.settingsOf(worldOf(p)).Errors
+		if mode == ErrorsBefore {
+			return Payment{}, errFailed()
+		}
+		done, err := run(world, now)
+		if mode == ErrorsAfter {
+			return done, errFailed()
+		}
+		return done, err
+	}
 }
 
 func (s *Server) newPayment(in createRequest, now time.Time) Payment {
@@ -127,8 +142,8 @@ func change[T any](s *Server, read func(T) (transition, error)) validator {
 			return nil, err
 		}
 		id := r.PathValue("id")
-		_, err = s.world().payments.get(id)
-		return func(world *world, _ time.Time) (Payment, error) { return world.payments.change(id, t) }, err
+		p, err := s.world().payments.get(id)
+		return mayFail(p, func(world *world, _ time.Time) (Payment, error) { return world.payments.change(id, t) }), err
 	}
 }
 
@@ -142,9 +157,17 @@ func (s *Server) readRefund(in amountRequest) (transition, error) {
 	}, checkAmount(in.Amount)
 }
 
-// settleRequest is the body of POST /payments/{id}/settle-refund.
+// settleRequest is the body of POST /payments/{id}/settle-refund and of settle-confirmation.
 type settleRequest struct {
 	Succeeded *bool `json:"succeeded"`
+}
+
+// readSettleConfirmation ends the processing of a buyer's confirmation.
+func readSettleConfirmation(in settleRequest) (transition, error) {
+	if in.Succeeded == nil {
+		return nil, errInvalid("invalid_body", "succeeded must be true or false.")
+	}
+	return settleConfirmation(*in.Succeeded), nil
 }
 
 func settleForm(form url.Values) (in settleRequest) {

@@ -27,7 +27,11 @@ func confirmForm(form url.Values) (in confirmRequest) {
 	return in
 }
 
-func readConfirm(in confirmRequest) (transition, error) { return confirm(in.Card), nil }
+func (s *Server) readConfirm(in confirmRequest) (transition, error) {
+	return func(p Payment) (Payment, string, error) {
+		return confirm(in.Card, s.world().webhooks.settingsOf(worldOf(p)).Confirmations)(p)
+	}, nil
+}
 
 func challengeForm(form url.Values) (in challengeRequest) {
 	approve := form.Get("approve") == "true"

@@ -72,6 +72,8 @@ func viewOf(p Payment, visitor language.Tag, problem string) view {
 		v.Merchant = u.Host
 	}
 	switch {
+	case p.Processing:
+		v.Headline, v.Text = "Payment in progress", "Your bank is working on it. There is nothing more to do."
 	case p.Challenge:
 		v.Step, v.Headline = "challenge", "Your bank asks you to confirm"
 		v.Text = "This is where a bank would ask for a code or a fingerprint. In the sandbox you decide how it ends."

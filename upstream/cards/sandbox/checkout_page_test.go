@@ -185,7 +185,7 @@ func TestAmountInTheVisitorsLanguage(t *testing.T) {
 		{"nl", "EUR", 4990, "€\u00a049,90"},
 		{"en", "JPY", 4990, "¥4,990"},
 		{"en", "KWD", 4990, "KWD\u00a04.990"},
-		{"en", "XQZ", 5, "XQZ\u00a00.05"},
+		{"en", "XQZ", 55, "XQZ\u00a00.55"},
 		{"*;;nonsense", "EUR", 99999999, "€999,999.99"},
 	} {
 		p := b.merchant("/payments", b.key(), fmt.Sprintf(`{"amount":%d,"currency":%q}`, c.amount, c.currency)).payment()
@@ -200,7 +200,7 @@ func TestAmountInTheVisitorsLanguage(t *testing.T) {
 // Nothing that a merchant sends is rendered as markup.
 func TestPageEscapes(t *testing.T) {
 	b := newTestEnv(t)
-	p := b.merchant("/payments", b.key(), `{"amount":1,"currency":"EUR","returnUrl":"https://club.example/?a=\"><script>alert(1)</script>"}`).payment()
+	p := b.merchant("/payments", b.key(), `{"amount":100,"currency":"EUR","returnUrl":"https://club.example/?a=\"><script>alert(1)</script>"}`).payment()
 	if r, _ := b.page("/payments/" + p.ID + `?problem="><script>alert(1)</script>`); strings.Contains(string(r.body), "<script>alert") {
 		t.Errorf("%s", r.body)
 	}

@@ -138,7 +138,7 @@ func (c *Client) payment(ctx context.Context, id string, rq call) (cards.Payment
 		return cards.Payment{}, fmt.Errorf("sandbox: %s %s returned another payment, or none", rq.method, rq.path)
 	}
 	held := p.toCards()
-	held.Replayed = header.Get("Idempotent-Replayed") == "true"
+	held.Replayed = isReplay(header)
 	return held, nil
 }
 
@@ -193,7 +193,7 @@ func (c *Client) roundTrip(ctx context.Context, rq call, out any) (http.Header, 
 	defer resp.Body.Close()
 	answer := io.LimitReader(resp.Body, maxResponse)
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return nil, fmt.Errorf("sandbox: %s %s: %w", rq.method, req.URL.Path, readError(resp.StatusCode, answer))
+		return nil, fmt.Errorf("sandbox: %s %s: %w", rq.method, req.URL.Path, readError(resp.StatusCode, isReplay(resp.Header), answer))
 	}
 	if err := jsonv2.UnmarshalRead(answer, out); err != nil {
 		return nil, fmt.Errorf("sandbox: %s %s: reading the response: %w", rq.method, req.URL.Path, err)
@@ -221,14 +221,16 @@ func (c *Client) request(ctx context.Context, rq call) (*http.Request, error) {
 	return req, nil
 }
 
+func isReplay(header http.Header) bool { return header.Get("Idempotent-Replayed") == "true" }
+
 // readError turns a response other than 2xx into the outcome that it proves. An error that
 // is not the sandbox's own, such as a proxy's 404, proves nothing.
-func readError(status int, answer io.Reader) error {
+func readError(status int, replayed bool, answer io.Reader) error {
 	var in errorBody
 	if err := jsonv2.UnmarshalRead(answer, &in); err != nil || in.Error == nil {
 		return fmt.Errorf("status %d without an error that can be read", status)
 	}
-	in.Error.status = status
+	in.Error.status, in.Error.replayed = status, replayed
 	if outcome := in.Error.outcome(); outcome != nil {
 		return fmt.Errorf("%w: %w", outcome, in.Error)
 	}
@@ -247,6 +249,8 @@ func (e *apiError) outcome() error {
 		return cards.ErrState
 	case e.status < http.StatusInternalServerError && (e.Type == typeInvalid || e.Type == typeAuthentication):
 		return cards.ErrRefused
+	case e.status >= http.StatusInternalServerError && e.replayed:
+		return cards.ErrKeyUsedUp
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func TestWrongSecretKey(t *testing.T) {
 		wantErr(t, name, err, cards.ErrRefused)
 	}
 	right := sandbox.New(sandbox.Config{URL: b.url + "/", Now: b.clock.Now})
-	if _, err := right.Create(t.Context(), b.key(), cards.NewPayment{Amount: 1, Currency: "EUR"}); err != nil {
+	if _, err := right.Create(t.Context(), b.key(), cards.NewPayment{Amount: 100, Currency: "EUR"}); err != nil {
 		t.Errorf("the right key: %v", err)
 	}
 }

@@ -13,7 +13,7 @@ const (
 	typeIdempotency    = "idempotency_error"    // the key was used with another request (400), or is in use (409)
 	typeState          = "state_error"          // the payment's state does not allow it
 	typeNotFound       = "not_found"            // unknown payment
-	typeUnavailable    = "unavailable"          // the sandbox is full
+	typeUnavailable    = "unavailable"          // the sandbox is full, or fails as its settings say
 )
 
 type apiError struct {
@@ -22,7 +22,8 @@ type apiError struct {
 	Message     string `json:"message"`
 	DeclineCode string `json:"declineCode,omitempty"`
 
-	status int
+	status   int
+	replayed bool // as the response to an earlier request with the same key; only at a client
 }
 
 type errorBody struct {
@@ -52,6 +53,10 @@ func errNoPayment() error {
 
 func errFull(what string) error {
 	return newError(http.StatusServiceUnavailable, typeUnavailable, "sandbox_full", "The sandbox holds as many "+what+" as it can. POST /reset clears it.")
+}
+
+func errFailed() error {
+	return newError(http.StatusInternalServerError, typeUnavailable, "failed_by_setting", "The sandbox failed, as its settings say.")
 }
 
 func writeError(w http.ResponseWriter, err error) {

@@ -133,7 +133,7 @@ func TestKeysAreRememberedFor24Hours(t *testing.T) {
 	if r := b.merchant("/payments", "create", createBody); r.payment().ID != first.payment().ID {
 		t.Errorf("a second before 24 h: %s", r.body)
 	}
-	if r := b.merchant("/payments", "create", `{"amount":1,"currency":"EUR"}`); r.wireError().Type != "idempotency_error" {
+	if r := b.merchant("/payments", "create", `{"amount":100,"currency":"EUR"}`); r.wireError().Type != "idempotency_error" {
 		t.Errorf("another request a second before 24 h: %s", r.body)
 	}
 	b.clock.advance(time.Second)
@@ -170,7 +170,7 @@ func TestKeyInUse(t *testing.T) {
 	if r := b.merchant("/payments", "create", createBody); r.status != http.StatusConflict || r.wireError().Code != "idempotency_key_in_use" {
 		t.Errorf("while the first runs: %d %s", r.status, r.body)
 	}
-	if r := b.merchant("/payments", "create", `{"amount":1,"currency":"EUR"}`); r.status != http.StatusBadRequest || r.wireError().Type != "idempotency_error" {
+	if r := b.merchant("/payments", "create", `{"amount":100,"currency":"EUR"}`); r.status != http.StatusBadRequest || r.wireError().Type != "idempotency_error" {
 		t.Errorf("another request while the first runs: %d %s", r.status, r.body)
 	}
 	close(log.release)

@@ -63,7 +63,8 @@ func (s *Server) saveSettings(w http.ResponseWriter, r *http.Request) {
 		writeError(w, err)
 		return
 	}
-	in := Settings{Webhooks: WebhookMode(form.Get("webhooks")), WebhookURL: form.Get("webhookUrl"), Refunds: RefundMode(form.Get("refunds"))}
+	in := Settings{Webhooks: WebhookMode(form.Get("webhooks")), WebhookURL: form.Get("webhookUrl"), Refunds: RefundMode(form.Get("refunds")),
+		Errors: ErrorMode(form.Get("errors")), Confirmations: ConfirmationMode(form.Get("confirmations"))}
 	if err := in.check(); err != nil {
 		s.showOverview(w, world, err.Error())
 		return
@@ -114,6 +115,8 @@ func standing(p Payment) string {
 	switch {
 	case p.Challenge:
 		return "the buyer's bank asks for an approval"
+	case p.Processing:
+		return "the buyer's confirmation is being processed"
 	case p.Refunding > 0:
 		return "a refund is pending"
 	case p.FailedRefunds > 0:
@@ -122,13 +125,20 @@ func standing(p Payment) string {
 	return p.DeclineCode
 }
 
-// bank is what the buyer's bank can do with a refund: let it arrive or fail, even after it has arrived.
+// bank is what the buyer's bank can do: end the processing of a confirmation, and let a refund arrive or fail, even
+// after it has arrived.
 func bank(p Payment) g.Node {
+	what := "refund"
+	if p.Processing {
+		what = "confirmation"
+	}
 	settle := func(label, succeeded string) g.Node {
-		return html.Form(html.Method("post"), html.Action("payments/"+p.ID+"/settle-refund"),
+		return html.Form(html.Method("post"), html.Action("payments/"+p.ID+"/settle-"+what),
 			html.Button(html.Name("succeeded"), html.Value(succeeded), g.Text(label)))
 	}
 	switch {
+	case p.Processing:
+		return inspector.Row(settle("Let the bank authorise it", "true"), settle("Let it decline", "false"))
 	case p.Refunding > 0:
 		return inspector.Row(settle("Let the refund arrive", "true"), settle("Let it fail", "false"))
 	case p.Refunded > 0:
@@ -157,6 +167,8 @@ func (o overview) settings() g.Node {
 			inspector.Row(
 				choose("webhooks", "webhooks", string(o.Settings.Webhooks), "normal", "drop", "duplicate", "late", "reorder"),
 				html.Label(g.Text("refunds "), html.Select(html.Name("refunds"), html.Option(html.Value(""), g.Text("normal")), inspector.Options(string(o.Settings.Refunds), "pending", "refused"))),
+				html.Label(g.Text("errors "), html.Select(html.Name("errors"), html.Option(html.Value(""), g.Text("none")), inspector.Options(string(o.Settings.Errors), "before", "after"))),
+				html.Label(g.Text("confirmations "), html.Select(html.Name("confirmations"), html.Option(html.Value(""), g.Text("normal")), inspector.Options(string(o.Settings.Confirmations), "processing"))),
 				html.Label(g.Text("webhook URL "), html.Input(html.Type("url"), html.Name("webhookUrl"), html.Value(o.Settings.WebhookURL), g.Attr("size", "40"))),
 				html.Button(g.Text("Save")),
 			)),

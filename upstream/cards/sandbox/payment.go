@@ -23,6 +23,7 @@ type Payment struct {
 	FailedRefunds int               `json:"failedRefunds,omitempty"` // refunds that failed
 	State         cards.State       `json:"state"`                   // see transition
 	Challenge     bool              `json:"challenge"`               // the buyer's bank waits for an approval (state requires_action)
+	Processing    bool              `json:"processing,omitempty"`    // the buyer's confirmation is being processed (state requires_action)
 	DeclineCode   string            `json:"declineCode"`             // why the last attempt was declined; empty: it was not
 	Declines      int               `json:"declines"`                // attempts that were declined
 	Metadata      map[string]string `json:"metadata"`                // as given and merged; never changed in place
@@ -52,6 +53,9 @@ const (
 // the wrong unit.
 const maxAmount = 99_999_999
 
+// minAmount is what the large processors require at least, in euros and many other currencies.
+const minAmount = 50
+
 // The limits of metadata, as cards.NewPayment states them.
 const (
 	maxMetadata      = 50
@@ -77,7 +81,7 @@ func (p Payment) requireState(done string, in ...cards.State) error {
 
 // confirm is the buyer entering a card. The same card on an authorised payment changes
 // nothing, so that a double click is harmless.
-func confirm(number string) transition {
+func confirm(number string, mode ConfirmationMode) transition {
 	return func(p Payment) (Payment, string, error) {
 		card, err := readCard(number)
 		if err != nil {
@@ -89,8 +93,14 @@ func confirm(number string) transition {
 		if err := p.requireState("confirmed with a card", cards.RequiresAction, cards.Declined); err != nil {
 			return p, "", err
 		}
+		if p.Processing {
+			return p, "", errState(p, "confirmed again while a confirmation is processed")
+		}
 		p.card = card.Number
 		switch {
+		case mode == ConfirmationsProcessing:
+			p.State, p.Processing, p.Challenge, p.DeclineCode = cards.RequiresAction, true, false, ""
+			return p, "", nil
 		case card.challenge:
 			p.State, p.Challenge, p.DeclineCode = cards.RequiresAction, true, ""
 			return p, "", nil
@@ -127,6 +137,20 @@ func (p Payment) answeredChallenge(approve bool) bool {
 	return p.State == cards.Declined && p.DeclineCode == declineAuthentication
 }
 
+// settleConfirmation ends the processing of the buyer's confirmation.
+func settleConfirmation(succeeded bool) transition {
+	return func(p Payment) (Payment, string, error) {
+		if !p.Processing {
+			return p, "", errState(p, "settled as a confirmation")
+		}
+		p.Processing = false
+		if !succeeded {
+			return p.declined(declineCard)
+		}
+		return p.authorised()
+	}
+}
+
 func (p Payment) authorised() (Payment, string, error) {
 	p.State, p.Challenge, p.DeclineCode = cards.Authorised, false, ""
 	return p, EventAuthorised, nil
@@ -159,6 +183,9 @@ func capture(amount int64) transition {
 func cancel(p Payment) (Payment, string, error) {
 	if err := p.requireState("cancelled", cards.RequiresAction, cards.Declined, cards.Authorised); err != nil {
 		return p, "", err
+	}
+	if p.Processing {
+		return p, "", errState(p, "cancelled while the buyer's confirmation is processed")
 	}
 	p.State, p.Challenge = cards.Cancelled, false
 	return p, EventCancelled, nil
@@ -244,6 +271,14 @@ func checkAmount(amount int64) error {
 		return errInvalid("invalid_amount", "amount must be an integer of minor units above zero.")
 	case amount > maxAmount:
 		return errInvalid("amount_too_large", fmt.Sprintf("amount must be at most %d.", maxAmount))
+	}
+	return nil
+}
+
+// checkMinimum refuses a new payment that is too small to be charged.
+func checkMinimum(amount int64) error {
+	if amount < minAmount {
+		return errInvalid("amount_too_small", fmt.Sprintf("amount must be at least %d.", minAmount))
 	}
 	return nil
 }

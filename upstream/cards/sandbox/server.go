@@ -92,9 +92,10 @@ func (s *Server) routes() {
 	s.mux.HandleFunc("GET /assets/{name}", serveAsset)
 	s.mux.Handle("GET /{$}", http.RedirectHandler(s.cfg.BaseURL+"/payments", http.StatusSeeOther))
 	// The buyer's actions.
-	s.mux.HandleFunc("POST /payments/{id}/confirm", serveAction(s, confirmForm, readConfirm, afterCheckout))
+	s.mux.HandleFunc("POST /payments/{id}/confirm", serveAction(s, confirmForm, s.readConfirm, afterCheckout))
 	s.mux.HandleFunc("POST /payments/{id}/challenge", serveAction(s, challengeForm, readChallenge, afterCheckout))
-	// The bank's part in a refund, and the developer's settings.
+	// The bank's part in a slow confirmation and in a refund, and the developer's settings.
+	s.mux.HandleFunc("POST /payments/{id}/settle-confirmation", serveAction(s, settleForm, readSettleConfirmation, toOverview))
 	s.mux.HandleFunc("POST /payments/{id}/settle-refund", serveAction(s, settleForm, readSettle, toOverview))
 	s.mux.HandleFunc("GET /settings", s.getSettings)
 	s.mux.HandleFunc("PUT /settings", s.putSettings)

@@ -116,7 +116,7 @@ func TestMissingPaths(t *testing.T) {
 
 func TestBodiesAreBounded(t *testing.T) {
 	b := newTestEnv(t)
-	r := b.merchant("/payments", b.key(), `{"amount":1,"currency":"EUR","metadata":{"k":"`+strings.Repeat("x", 600<<10)+`"}}`)
+	r := b.merchant("/payments", b.key(), `{"amount":100,"currency":"EUR","metadata":{"k":"`+strings.Repeat("x", 600<<10)+`"}}`)
 	if r.status != http.StatusRequestEntityTooLarge {
 		t.Errorf("a large body: %d %s", r.status, r.body)
 	}
@@ -267,7 +267,7 @@ func TestResetForgetsEverything(t *testing.T) {
 	}
 	_, err := b.client.Get(t.Context(), first.ID)
 	wantErr(t, "an old payment", err, cards.ErrNotFound)
-	if r := b.merchant("/payments", "create", `{"amount":1,"currency":"EUR"}`); r.status != http.StatusCreated {
+	if r := b.merchant("/payments", "create", `{"amount":100,"currency":"EUR"}`); r.status != http.StatusCreated {
 		t.Errorf("an old key: %d %s", r.status, r.body)
 	}
 	if r := b.send(http.MethodGet, "/settings", ""); !strings.Contains(string(r.body), "normal") {
@@ -284,7 +284,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	b.get(open.ID)
 	b.get(newer.ID)
 	b.create()
-	_, err = b.client.Create(t.Context(), b.key(), cards.NewPayment{Amount: 1, Currency: "EUR"})
+	_, err = b.client.Create(t.Context(), b.key(), cards.NewPayment{Amount: 100, Currency: "EUR"})
 	wantUnknown(t, "none is final any more", err)
 	if n := len(b.server.Payments()); n != 3 {
 		t.Errorf("%d payments", n)

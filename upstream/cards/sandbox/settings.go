@@ -30,6 +30,26 @@ const (
 	RefundsRefused RefundMode = "refused" // are refused, as with a balance that is too low
 )
 
+// ErrorMode is whether the merchant's writes fail.
+type ErrorMode string
+
+// The error modes. As at the large processors, the error is stored under the request's idempotency key
+// and replayed for a day.
+const (
+	ErrorsNone   ErrorMode = ""       // writes are carried out
+	ErrorsBefore ErrorMode = "before" // writes fail with 500 and have no effect
+	ErrorsAfter  ErrorMode = "after"  // writes fail with 500 although their effect is done
+)
+
+// ConfirmationMode is what becomes of a buyer's confirmation.
+type ConfirmationMode string
+
+// The confirmation modes. While a confirmation is processed, the payment cannot be cancelled.
+const (
+	ConfirmationsNormal     ConfirmationMode = ""           // are decided at once
+	ConfirmationsProcessing ConfirmationMode = "processing" // are processed until POST /payments/{id}/settle-confirmation
+)
+
 const (
 	// LateDelay is long enough that the buyer is back before the event, and short enough to
 	// wait for in a test.
@@ -44,8 +64,10 @@ const (
 type Settings struct {
 	Webhooks WebhookMode `json:"webhooks"` // zero: normal
 	// WebhookURL receives all events instead of the payments' own addresses; empty: those.
-	WebhookURL string     `json:"webhookUrl"`
-	Refunds    RefundMode `json:"refunds,omitempty"` // zero: normal
+	WebhookURL    string           `json:"webhookUrl"`
+	Refunds       RefundMode       `json:"refunds,omitempty"`       // zero: normal
+	Errors        ErrorMode        `json:"errors,omitempty"`        // zero: none
+	Confirmations ConfirmationMode `json:"confirmations,omitempty"` // zero: normal
 }
 
 func (s *Server) getSettings(w http.ResponseWriter, r *http.Request) {
@@ -83,6 +105,12 @@ func (in *Settings) check() error {
 	}
 	if !slices.Contains([]RefundMode{RefundsNormal, RefundsPending, RefundsRefused}, in.Refunds) {
 		return errInvalid("invalid_settings", "refunds must be pending, refused or left out.")
+	}
+	if !slices.Contains([]ErrorMode{ErrorsNone, ErrorsBefore, ErrorsAfter}, in.Errors) {
+		return errInvalid("invalid_settings", "errors must be before, after or left out.")
+	}
+	if !slices.Contains([]ConfirmationMode{ConfirmationsNormal, ConfirmationsProcessing}, in.Confirmations) {
+		return errInvalid("invalid_settings", "confirmations must be processing or left out.")
 	}
 	return checkURL("webhookUrl", in.WebhookURL)
 }

@@ -23,7 +23,7 @@ func toCardsError(verb string, err error) error {
 		return nil
 	case errors.As(err, &refusal):
 		text := describe(refusal)
-		if outcome := outcomeOf(verb, refusal); outcome != nil {
+		if outcome := outcomeOf(refusal); outcome != nil {
 			return fmt.Errorf("stripe: %s: %w: %s", verb, outcome, text)
 		}
 		return fmt.Errorf("stripe: %s: %s", verb, text)
@@ -49,13 +49,13 @@ func describe(e *stripego.Error) string {
 
 // outcomeOf returns the error of package cards. It is nil when the effect is unknown and the
 // call may be retried with its key: the key's first request is still running (409), the
-// payment is locked or the account too busy (429), or the processor failed.
-func outcomeOf(verb string, e *stripego.Error) error {
+// payment is locked or the account too busy (429), or the processor failed just now.
+func outcomeOf(e *stripego.Error) error {
 	switch e.HTTPStatusCode {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound:
 	default:
-		if verb == "capture" && replayedFailure(e) {
-			return cards.ErrState
+		if replayedFailure(e) {
+			return cards.ErrKeyUsedUp
 		}
 		return nil
 	}
@@ -73,8 +73,7 @@ func outcomeOf(verb string, e *stripego.Error) error {
 }
 
 // replayedFailure reports whether a server error is the key's stored response, which the
-// processor keeps for a day. A capture that is retried until the key expires would take the
-// money a day too late, so its stored failure is cards.ErrState: read the payment.
+// processor keeps for a day.
 func replayedFailure(e *stripego.Error) bool {
 	return e.HTTPStatusCode >= http.StatusInternalServerError && e.LastResponse != nil && isReplay(e.LastResponse.Header)
 }

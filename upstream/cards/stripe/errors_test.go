@@ -152,28 +152,39 @@ func TestLostCalls(t *testing.T) {
 	}
 }
 
-// TestServerErrorThatIsKept: the processor stores even a server error under the key, so the second call shows
-// that retrying is useless.
+// TestServerErrorThatIsKept: the processor stores even a server error under the key, so the second call shows that the
+// key is used up. A day later the key is new again.
 func TestServerErrorThatIsKept(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
-	made := p.confirmed("c", goodCard)
-	p.double.Inject(stripetest.Fault{Path: "/v1/payment_intents/*/capture", Stage: stripetest.During, Status: http.StatusInternalServerError})
-	if _, err := p.Capture(t.Context(), "k", made.ID, 4990); err == nil || isOutcome(err) {
-		t.Errorf("the server error itself: %v", err)
-	}
-	if _, err := p.Capture(t.Context(), "k", made.ID, 4990); !errors.Is(err, cards.ErrState) {
-		t.Errorf("the kept one: %v", err)
-	}
-	p.double.Inject(stripetest.Fault{Path: "/v1/payment_intents/*/cancel", Stage: stripetest.During, Status: http.StatusInternalServerError})
-	for range 2 {
-		if _, err := p.Cancel(t.Context(), "k2", made.ID); err == nil || isOutcome(err) {
-			t.Errorf("a cancellation, which may be repeated until the key is forgotten: %v", err)
+	held, other, taken := p.confirmed("held", goodCard), p.confirmed("other", goodCard), p.captured("taken")
+	for path, call := range map[string]func(key string) (cards.Payment, error){
+		"/v1/payment_intents": func(key string) (cards.Payment, error) {
+			return p.Create(t.Context(), key, cards.NewPayment{Amount: 4990, Currency: "EUR"})
+		},
+		"/v1/payment_intents/*": func(key string) (cards.Payment, error) {
+			return p.UpdateMetadata(t.Context(), key, held.ID, map[string]string{"k": "v"})
+		},
+		"/v1/payment_intents/*/capture": func(key string) (cards.Payment, error) { return p.Capture(t.Context(), key, other.ID, 4990) },
+		"/v1/payment_intents/*/cancel":  func(key string) (cards.Payment, error) { return p.Cancel(t.Context(), key, held.ID) },
+		"/v1/refunds":                   func(key string) (cards.Payment, error) { return p.Refund(t.Context(), key, taken.ID, 4990) },
+	} {
+		p.double.Inject(stripetest.Fault{Method: http.MethodPost, Path: path, Stage: stripetest.During, Status: http.StatusInternalServerError})
+		if _, err := call(path); err == nil || isOutcome(err) || errors.Is(err, cards.ErrKeyUsedUp) {
+			t.Errorf("%s: the server error itself: %v", path, err)
+		}
+		for range 2 {
+			if _, err := call(path); !errors.Is(err, cards.ErrKeyUsedUp) {
+				t.Errorf("%s: the stored one: %v", path, err)
+			}
+		}
+		if _, err := call(path + " again"); err != nil {
+			t.Errorf("%s: with the next key: %v", path, err)
 		}
 	}
 	p.clock.advance(24 * time.Hour)
-	if held, err := p.Cancel(t.Context(), "k2", made.ID); err != nil || held.State != cards.Cancelled {
-		t.Errorf("a day later: %+v, %v", held, err)
+	if _, err := p.UpdateMetadata(t.Context(), "/v1/payment_intents/*", held.ID, map[string]string{"k": "v"}); err != nil {
+		t.Errorf("a day later: %v", err)
 	}
 }
 
@@ -233,7 +244,7 @@ func TestKeyOfAnotherRequest(t *testing.T) {
 	p := newPair(t)
 	ctx := t.Context()
 	made, other := p.confirmed("k", goodCard), p.confirmed("o", goodCard)
-	if _, err := p.Create(ctx, "k", cards.NewPayment{Amount: 1, Currency: "EUR"}); !errors.Is(err, cards.ErrKeyReused) {
+	if _, err := p.Create(ctx, "k", cards.NewPayment{Amount: 100, Currency: "EUR"}); !errors.Is(err, cards.ErrKeyReused) {
 		t.Errorf("another amount: %v", err)
 	}
 	if _, err := p.Capture(ctx, "k2", made.ID, 4990); err != nil {

@@ -56,7 +56,20 @@ func (s *Server) AllowAnyMethod() {
 	s.anyMethod = true
 }
 
-// Approve answers the bank's challenge for the buyer.
+// Process enters a card whose bank takes its time: the payment is processing, and cannot be cancelled, until Approve.
+func (s *Server) Process(id, card string) (Payment, error) {
+	return s.buyerAction(id, func(in *intent) error {
+		if in.Status != requiresPaymentMethod {
+			return unexpectedState(in, "confirmed")
+		}
+		entered := findCard(card)
+		in.kind, in.method, in.lastError, in.challenge, in.Status = cmp.Or(entered.kind, "card"), entered.method, nil, &entered, processing
+		s.emit(nil, "payment_intent.processing", in.object())
+		return nil
+	})
+}
+
+// Approve answers the bank's challenge for the buyer, or ends the processing of a card.
 func (s *Server) Approve(id string, approved bool) (Payment, error) {
 	return s.buyerAction(id, func(in *intent) error { return s.finishChallenge(nil, in, approved) })
 }
@@ -137,7 +150,7 @@ func (s *Server) confirm(rq *request, in *intent, card testCard) error {
 // finishChallenge ends the bank's challenge. Without the buyer's approval it does not ask
 // the bank for money, and makes no charge.
 func (s *Server) finishChallenge(rq *request, in *intent, approved bool) error {
-	if in.Status != requiresAction {
+	if in.Status != requiresAction && in.Status != processing {
 		return unexpectedState(in, "approved")
 	}
 	card := *in.challenge

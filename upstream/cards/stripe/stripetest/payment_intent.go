@@ -15,9 +15,13 @@ const (
 	requiresPaymentMethod = "requires_payment_method"
 	requiresAction        = "requires_action"
 	requiresCapture       = "requires_capture"
+	processing            = "processing"
 	succeeded             = "succeeded"
 	canceled              = "canceled"
 )
+
+// minAmount is Stripe's minimum in euros and many other currencies, in minor units.
+const minAmount = 50
 
 // Stripe's bounds of metadata.
 const (
@@ -54,6 +58,8 @@ func (s *Server) createIntent(rq *request) (object, error) {
 	switch {
 	case amount == 0:
 		return nil, invalidRequest("parameter_missing", "amount", "Missing required param: amount.")
+	case amount < minAmount:
+		return nil, invalidRequest("amount_too_small", "amount", "The amount is below the minimum.")
 	case len(currency) != 3 || currency != strings.ToLower(currency):
 		return nil, invalidRequest("parameter_invalid_string_empty", "currency", "Invalid currency: it must be three lower-case letters.")
 	}
@@ -120,7 +126,7 @@ func (s *Server) cancelIntent(rq *request) (object, error) {
 	if !slices.Contains([]string{"", "duplicate", "fraudulent", "requested_by_customer", "abandoned"}, reason) {
 		return nil, invalidRequest("", "cancellation_reason", "Invalid cancellation_reason.")
 	}
-	if in := rq.intent; in.Status == succeeded || in.Status == canceled {
+	if in := rq.intent; in.Status == succeeded || in.Status == canceled || in.Status == processing {
 		return nil, unexpectedState(in, "canceled")
 	}
 	s.void(rq, rq.intent, reason, "charge.refunded")

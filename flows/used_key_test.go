@@ -1,0 +1,187 @@
+package flows_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/clubsim"
+)
+
+// setSandbox replaces the sandbox's settings.
+func (w *world) setSandbox(settings string) {
+	r := httptest.NewRequest(http.MethodPut, "/settings", strings.NewReader(settings))
+	r.Header.Set("Content-Type", "application/json")
+	response := httptest.NewRecorder()
+	if w.sandbox.ServeHTTP(response, r); response.Code != http.StatusOK {
+		w.Errorf("settings %s: %d %s", settings, response.Code, response.Body)
+	}
+}
+
+// storeError has the next matching request fail with a server error that the processor stores under its key, with or
+// without an effect, and replays for a day.
+func (w *world) storeError(pattern, mode string) {
+	w.injectFault(http.MethodPost, pattern, func() { w.setSandbox(`{"errors":"` + mode + `"}`) }, func() { w.setSandbox(`{}`) })
+}
+
+// advanceFor lets a gateway advance a payment each time it is due within a period, as its worker does.
+func (w *world) advanceFor(g *gateway, p *flows.Payment, period time.Duration) *flows.Payment {
+	w.Helper()
+	const sweep = 15 * time.Second
+	for range period / sweep {
+		if p = w.advance(g, p); p.State.Final() {
+			break
+		}
+		w.clock.Advance(sweep)
+	}
+	return p
+}
+
+// TestServerErrorUnderAKey: the processor stores a server error under a key and replays it for a day. The payment is
+// completed within minutes under another key, and nothing is done twice, whether or not the first call had its effect.
+func TestServerErrorUnderAKey(t *testing.T) {
+	t.Parallel()
+	rejected := clubsim.Fault{Match: recording, Kind: "error_before", Status: 422, Times: times(1)}
+	unauthorised := clubsim.Fault{Match: recording, Kind: "error_before", Status: 401, Times: times(2)}
+	const (
+		create   = "/sandbox/payments"
+		capture  = "/sandbox/payments/*/capture"
+		refund   = "/sandbox/payments/*/refund"
+		metadata = "/sandbox/payments/*/metadata"
+	)
+	for name, test := range map[string]struct {
+		pattern string // of the call that fails
+		skip    int    // so many calls of this pattern succeed before
+		club    []clubsim.Fault
+		leaves  bool // the buyer leaves, and pays nothing
+		end     flows.PaymentState
+		money   cards.State
+	}{
+		"create":                   {pattern: create, end: flows.Recorded, money: cards.Captured},
+		"capture":                  {pattern: capture, end: flows.Recorded, money: cards.Captured},
+		"the claim":                {pattern: metadata, end: flows.Recorded, money: cards.Captured},
+		"the acceptance":           {pattern: metadata, skip: 1, end: flows.Recorded, money: cards.Captured},
+		"the release":              {pattern: metadata, skip: 1, club: []clubsim.Fault{unauthorised}, end: flows.Recorded, money: cards.Captured},
+		"cancel":                   {pattern: "/sandbox/payments/*/cancel", leaves: true, end: flows.Cancelled, money: cards.Cancelled},
+		"refund":                   {pattern: refund, club: []clubsim.Fault{rejected}, end: flows.Refunded, money: cards.Refunded},
+		"the release for a refund": {pattern: metadata, skip: 1, club: []clubsim.Fault{rejected}, end: flows.Refunded, money: cards.Refunded},
+		"the claim for a refund":   {pattern: metadata, skip: 2, club: []clubsim.Fault{rejected}, end: flows.Refunded, money: cards.Refunded},
+	} {
+		for _, mode := range []string{"before", "after"} {
+			t.Run(name+", "+mode+" its effect", func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				g, other := w.gateway(), w.gateway()
+				r := w.registered(g)
+				w.fault(test.club...)
+				fail := func() { w.storeError(test.pattern, mode) }
+				for range test.skip {
+					then := fail
+					fail = func() { w.injectFault(http.MethodPost, test.pattern, nil, then) }
+				}
+				fail()
+				p, err := g.pay(t.Context(), r.ID)
+				if created := test.pattern != create; created != (err == nil) {
+					t.Fatalf("started: %v", err)
+				}
+				id := flows.NewPaymentID(r.ID, 1)
+				p = w.stored(g, id)
+				for range 4 { // both gateways, so that the first error is replayed for either
+					if p.ProcessorID != "" {
+						break
+					}
+					w.advance(g, p)
+					p = w.advance(other, p)
+				}
+				if p.State != flows.Intent || len(w.sandbox.Payments()) != 1 {
+					t.Fatalf("%s (%s), and the processor holds %d payments", p.State, p.Reason, len(w.sandbox.Payments()))
+				}
+				if test.leaves {
+					w.clock.Advance(31 * time.Minute)
+				} else {
+					w.confirm(p, goodCard)
+				}
+				p = w.advanceFor(g, w.advance(other, p), 20*time.Minute)
+				booked := 0
+				if test.end == flows.Recorded {
+					booked = 1
+				}
+				if lines := w.lines(p); p.State != test.end || len(lines) != booked {
+					t.Errorf("%s (%s), and the ledger holds %+v", p.State, p.Reason, lines)
+				}
+				held := w.held(p)
+				if held.State != test.money || len(w.sandbox.Payments()) != 1 || held.Refunded > held.Captured {
+					t.Errorf("the processor holds %+v", w.sandbox.Payments())
+				}
+				if w.rebuild(g); test.end == flows.Recorded && w.held(p).Metadata["fd_done_1"]+w.held(p).Metadata["fd_done_2"] == "" {
+					t.Errorf("the journal is %v", w.held(p).Metadata)
+				}
+			})
+		}
+	}
+}
+
+// TestCreationAfterALossOfRedis: Redis lost that the first key was used up and that the payment was created under the
+// next one. The processor's list leads to it.
+func TestCreationAfterALossOfRedis(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	r := w.registered(g)
+	w.storeError("/sandbox/payments", "before")
+	if _, err := g.pay(t.Context(), r.ID); err == nil {
+		t.Fatal("the creation succeeded")
+	}
+	p := w.advance(g, w.stored(g, flows.NewPaymentID(r.ID, 1)))
+	if p.State != flows.Intent || p.UsedKeys != 1 {
+		t.Fatalf("%s (%s), %d keys used up", p.State, p.Reason, p.UsedKeys)
+	}
+	created := p.ProcessorID
+	w.put(g, p.ID, flows.Priced, func(next *flows.Payment) { next.ProcessorID, next.UsedKeys = "", 0 })
+	w.clock.Advance(15 * time.Minute)
+	if p = w.advance(g, p); p.State != flows.Intent || p.ProcessorID != created || len(w.sandbox.Payments()) != 1 {
+		t.Errorf("%s (%s) with %s, and the processor holds %+v", p.State, p.Reason, p.ProcessorID, w.sandbox.Payments())
+	}
+}
+
+// TestKeysNameTheProcessorsPayment: after a loss of Redis, another payment at the processor can have the number of a
+// lost one, whose keys the processor remembers for a day.
+func TestKeysNameTheProcessorsPayment(t *testing.T) {
+	t.Parallel()
+	rejected := clubsim.Fault{Match: recording, Kind: "error_before", Status: 422}
+	for name, test := range map[string]struct {
+		leaves bool
+		end    flows.PaymentState
+		money  cards.State
+	}{
+		"cancel":             {true, flows.Cancelled, cards.Cancelled},
+		"capture and refund": {false, flows.Refunded, cards.Refunded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			w.fault(rejected)
+			p := w.started(g)
+			twin := w.duplicate(p)
+			for _, id := range []string{p.ProcessorID, twin.ProcessorID} {
+				p = w.put(g, p.ID, flows.Intent, func(next *flows.Payment) {
+					next.ProcessorID, next.Claim, next.AttemptID, next.Payer = id, 0, "", nil
+				})
+				if test.leaves {
+					w.clock.Advance(31 * time.Minute)
+				} else {
+					w.confirm(p, goodCard)
+				}
+				p = w.advanceFor(g, p, 10*time.Minute)
+				if held := w.held(p); p.State != test.end || held.State != test.money {
+					t.Errorf("%s: %s (%s), and %s at the processor", id, p.State, p.Reason, held.State)
+				}
+			}
+		})
+	}
+}
