@@ -105,6 +105,9 @@ type Registration struct {
 	Generation       int               `json:"generation"` // number of payments started
 	CreatedAt        time.Time         `json:"createdAt"`
 	ExpiresAt        time.Time         `json:"expiresAt"`
+	Draft            *Draft            `json:"draft,omitempty"`    // what an unfinished request has made
+	Write            *Write            `json:"write,omitempty"`    // an article on its way to the sale
+	Starting         bool              `json:"starting,omitempty"` // its start has not succeeded yet, so no caller has its token
 	// Rebuilt: its payment came back from the processor. It is never paid again, because
 	// Redis may have lost part of it.
 	Rebuilt bool `json:"rebuilt,omitempty"`

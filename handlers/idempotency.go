@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -61,6 +62,11 @@ func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 				}
 			}
 			return s.replay(c, op, response)
+		}
+		if op.Operation.OperationID == "startRegistration" { // elsewhere, the registration itself keeps what a failed request has made
+			if exchangeOf(ctx).attempt, err = s.cfg.Store.BeginAttempt(ctx, scope, key, digest, owner); err != nil {
+				return cmp.Or(s.cfg.Store.AbandonRequest(ctx, scope, key, owner), err)
+			}
 		}
 		response, keep := s.execute(c, next)
 		storing, stop := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout) // the request's own time may be over

@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/flows"
+	"frontdesk/flows/store"
 	"frontdesk/flows/tracing"
 )
 
@@ -37,8 +38,9 @@ type RequestInfo struct {
 type exchange struct {
 	RequestInfo
 	request *http.Request
-	body    []byte // the whole body, once admit has read it
-	record  func() // records the request, once
+	body    []byte        // the whole body, once admit has read it
+	record  func()        // records the request, once
+	attempt store.Attempt // of a request with an idempotency key
 }
 
 type exchangeKey struct{}

@@ -16,7 +16,9 @@ import (
 
 // StartRegistration serves POST /v1/registrations.
 func (s *Server) StartRegistration(ctx context.Context, request api.StartRegistrationRequestObject) (api.StartRegistrationResponseObject, error) {
-	start := registration.StartRequest{ClientToken: callerOf(ctx).clientToken, ClubID: request.Body.ClubId, Channel: webChannel,
+	attempt := exchangeOf(ctx).attempt
+	start := registration.StartRequest{ID: attempt.ID, Again: attempt.Again,
+		ClientToken: callerOf(ctx).clientToken, ClubID: request.Body.ClubId, Channel: webChannel,
 		Contact: callerOf(ctx).contact, Staff: callerOf(ctx).staff, Invitation: value(request.Body.Invitation)}
 	if a := request.Body.Attribution; a != nil {
 		start.Attribution = &flows.Attribution{Source: value(a.Source), Medium: value(a.Medium), Campaign: value(a.Campaign), Content: value(a.Content)}

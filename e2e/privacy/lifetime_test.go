@@ -29,6 +29,7 @@ var lifetimes = []struct {
 	{"fd:person:…", regexp.MustCompile(`^fd:person:[0-9a-f]{72}$`), 2 * day, false},
 	{"fd:contact:…", regexp.MustCompile(`^fd:contact:[0-9a-f]{72}$`), 2 * day, false},
 	{"fd:answer:…", regexp.MustCompile(`^fd:answer:[0-9a-f]{64}$`), day, false},
+	{"fd:attempt:…", regexp.MustCompile(`^fd:attempt:[0-9a-f]{64}$`), day, false},
 	{"fd:sms:…", regexp.MustCompile(`^fd:sms:[0-9a-f]{72}$`), day, false},
 	{"rate:fd:…", regexp.MustCompile(`^rate:fd:[a-z]+:[0-9a-f]{72}$`), time.Hour, false},
 	{"fd:transfer:…", regexp.MustCompile(`^fd:transfer:[0-9a-f]{72}$`), day, false},

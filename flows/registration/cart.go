@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/google/uuid"
-
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
 	"frontdesk/upstream/club"
@@ -34,21 +32,51 @@ func (s *Service) AddItem(ctx context.Context, id, token string, item flows.NewI
 			return err
 		}
 		item := items[0]
-		arrived, gone := false, r.Sale == ""
-		if !gone {
-			arrived, gone = s.articleArrived(ctx, r, at, offers[0].IRI)
-		}
-		if r.Cart.Settled() {
-			return cmp.Or(s.save(ctx, r), flows.SettledError())
-		}
-		if arrived || gone {
+		if r.Sale == "" {
 			return s.rebuild(ctx, r, at, append(r.RequestedItems(), item))
 		}
-		if err := s.addArticle(ctx, r, at, item, offers[0]); err != nil {
-			return err
-		}
-		return s.readCart(ctx, r, at)
+		return s.addToSale(ctx, r, at, item, offers[0])
 	})
+}
+
+// addToSale adds an item to the registration's sale. An item of an earlier request that failed is in the cart now: if
+// it is the same, this request repeats that one. A sale with more articles than items is replaced.
+func (s *Service) addToSale(ctx context.Context, r *flows.Registration, at catalogue.Club, item flows.NewItem,
+	offer catalogue.Offer) error {
+	sale, err := s.cfg.Club.GetSale(ctx, at.Scope, r.Sale)
+	if errors.Is(err, club.ErrNotFound) {
+		return s.rebuild(ctx, r, at, append(r.RequestedItems(), item))
+	}
+	if err == nil {
+		if r.MarkIfSettled(sale.State, r.SaleState); r.Cart.Settled() {
+			return cmp.Or(s.save(ctx, r), flows.SettledError())
+		}
+	} else if r.Write != nil {
+		return flows.ClubFailed(err, "The cart could not be read.")
+	}
+	cart := cartOf(r)
+	arrived, pending := s.settleWrite(cart, sale)
+	switch {
+	case pending != nil:
+		return pending
+	case arrived != nil && arrived.Requests(item):
+		return s.readCart(ctx, r, at)
+	case err == nil && flows.MoreOf(offer.IRI, sale, r.Items) > 0:
+		return s.rebuild(ctx, r, at, append(r.RequestedItems(), item))
+	}
+	before := *r
+	err = s.addArticle(ctx, r, at, cart, item, offer)
+	if err == nil {
+		before.Write = r.Write
+		cart.accept()
+		if err = s.readCart(ctx, r, at); err != nil {
+			r.Items, r.Write = before.Items, before.Write
+		}
+	}
+	if err != nil {
+		s.keep(ctx, r)
+	}
+	return err
 }
 
 // replaceable returns an error unless the sale can be replaced by a new one: staff may have settled it in
@@ -75,7 +103,7 @@ func (s *Service) replaceable(ctx context.Context, r *flows.Registration, at cat
 // the registration, was lost; the club system cannot remove an article. A cart without items has no sale.
 func (s *Service) rebuild(ctx context.Context, r *flows.Registration, at catalogue.Club, items []flows.NewItem) error {
 	if len(items) == 0 {
-		r.Sale, r.Items, r.Cart = "", nil, flows.Cart{Currency: at.Currency}
+		clearCart(r, at)
 		return nil
 	}
 	offers, err := s.offers(ctx, r, at, items, "")
@@ -86,25 +114,14 @@ func (s *Service) rebuild(ctx context.Context, r *flows.Registration, at catalog
 	if err != nil {
 		return flows.ClubFailed(err, "The contact could not be read.")
 	}
+	if r.Draft != nil && r.Draft.Person != "" {
+		r.Draft = nil // of another contact
+	}
 	return s.fillSale(ctx, r, at, contact, items, offers, "")
 }
 
-// fillSale replaces the sale by one with the items. pointer is that of offers; with one, an error
-// says which item it is about.
-func (s *Service) fillSale(ctx context.Context, r *flows.Registration, at catalogue.Club, contact club.Contact, items []flows.NewItem, offers []catalogue.Offer, pointer string) error {
-	r.Sale, r.Items, r.Cart = "", nil, flows.Cart{Currency: at.Currency}
-	if len(items) == 0 {
-		return nil
-	}
-	if err := s.createSale(ctx, r, at, contact); err != nil {
-		return err
-	}
-	for i, item := range items {
-		if err := s.addArticle(ctx, r, at, item, offers[i]); err != nil {
-			return itemFailed(err, pointer, i)
-		}
-	}
-	return s.readCart(ctx, r, at)
+func clearCart(r *flows.Registration, at catalogue.Club) {
+	r.Sale, r.Items, r.Write, r.Draft, r.Cart = "", nil, nil, nil, flows.Cart{Currency: at.Currency}
 }
 
 // itemFailed adds to an error which of several items it is about.
@@ -246,62 +263,6 @@ func (s *Service) dateProblems(seller catalogue.Club, item flows.NewItem, at str
 		check("/debit/from", item.Debit.From, "")
 	}
 	return problems
-}
-
-func (s *Service) createSale(ctx context.Context, r *flows.Registration, at catalogue.Club, contact club.Contact) error {
-	sale, err := s.cfg.Club.CreateSale(ctx, at.Scope, club.NewSale{
-		Contact: contact.IRI, Club: at.IRI, ClubCode: at.Code,
-		FamilyName: contact.FamilyName, GivenName: contact.GivenName, Number: contact.Number, Address: contact.Address,
-	})
-	if err != nil {
-		return flows.ClubFailed(err, "The cart could not be created.")
-	}
-	r.Sale, r.SaleState = sale.IRI, sale.State
-	// The processor keeps the payment's idempotency key for a limited time, per sale.
-	r.ExpiresAt = s.cfg.Now().Add(flows.PayableFor)
-	return nil
-}
-
-// addArticle adds an item to the sale. After a lost response it reads the sale to find the article.
-func (s *Service) addArticle(ctx context.Context, r *flows.Registration, at catalogue.Club, item flows.NewItem, offer catalogue.Offer) error {
-	article := club.NewArticle{Offer: offer.IRI, StartDate: item.StartDate, RepaymentSchedule: item.Debit.Wire()}
-	err := s.cfg.Club.AddArticle(ctx, at.Scope, r.Sale, article)
-	if club.OutcomeOf(err) == club.Unknown {
-		if arrived, _ := s.articleArrived(ctx, r, at, offer.IRI); arrived {
-			err = nil
-		}
-	}
-	if upstream, ok := errors.AsType[*club.Error](err); ok && (upstream.Status == 400 || upstream.Status == 422) {
-		return &flows.Error{Code: flows.OfferNotAvailable, Detail: "The club does not offer this to you.", Err: err}
-	}
-	if err != nil {
-		return flows.ClubFailed(err, "An item could not be added to the cart.")
-	}
-	item.ID = cmp.Or(item.ID, uuid.NewString())
-	r.Items = append(r.Items, flows.Item{NewItem: item, Offer: offer.IRI, Mandate: offer.Requires(catalogue.NeedsMandate)})
-	return nil
-}
-
-// articleArrived reports whether the sale has more articles of the offer than the registration, or is gone from
-// the club system. It also marks the cart if the sale was settled.
-func (s *Service) articleArrived(ctx context.Context, r *flows.Registration, at catalogue.Club, offer club.IRI) (arrived, gone bool) {
-	sale, err := s.cfg.Club.GetSale(ctx, at.Scope, r.Sale)
-	if err != nil {
-		return false, errors.Is(err, club.ErrNotFound)
-	}
-	r.MarkIfSettled(sale.State, r.SaleState)
-	more := 0
-	for _, article := range sale.Articles {
-		if article.Offer == offer && article.Parent == "" {
-			more++
-		}
-	}
-	for _, item := range r.Items {
-		if item.Offer == offer {
-			more--
-		}
-	}
-	return more > 0, false
 }
 
 // currentCart reads the cart. A sale that the club system has removed is replaced by a new one of the same items,

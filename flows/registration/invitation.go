@@ -1,6 +1,7 @@
 package registration
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -15,9 +16,9 @@ const releaseTimeout = 5 * time.Second
 
 // startInvited starts a registration for the contact of an invitation. The first use wins. A used,
 // expired or invented invitation gets the same error. An invitation whose registration could not be
-// started is released; after a crash it is not, because the registration may exist.
+// started is released. After a crash it is not, because the registration may exist; the same request continues it.
 func (s *Service) startInvited(ctx context.Context, in StartRequest) (flows.View, string, error) {
-	hash, use := flows.InvitationHash(in.ClientToken, in.Invitation), uuid.NewString()
+	hash, use := flows.InvitationHash(in.ClientToken, in.Invitation), cmp.Or(in.ID, uuid.NewString())
 	invitation, err := s.cfg.Store.ClaimInvitation(ctx, hash, use)
 	if errors.Is(err, flows.ErrNotFound) {
 		return flows.View{}, "", &flows.Error{Code: flows.InvitationInvalid, Detail: "Please ask the club for a new link.",

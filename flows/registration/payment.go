@@ -81,6 +81,9 @@ func (s *Service) begin(ctx context.Context, r *flows.Registration, last *flows.
 			return nil, false, err
 		}
 	}
+	if err := s.awaitWrite(ctx, r, at); err != nil {
+		return nil, false, err
+	}
 	known := r.Cart.Settled()
 	err = s.reprice(ctx, r, last, at, in)
 	if r.Cart.Settled() && !known {

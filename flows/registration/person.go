@@ -13,16 +13,20 @@ import (
 // createContact creates the buyer at the club system, with the status of a registration in progress.
 // pointer is where the person is in the request's body.
 func (s *Service) createContact(ctx context.Context, at catalogue.Club, p flows.Person, pointer string) (club.Contact, error) {
-	contact, err := s.cfg.Club.CreateContact(ctx, at.Scope, club.NewContact{
-		FamilyName: p.FamilyName, GivenName: p.GivenName, Gender: p.Gender, BirthDate: p.BirthDate,
-		Email: p.Email, Mobile: p.Mobile, Club: at.IRI, Status: club.StatusTemp,
-		Address: &club.Address{Street: p.Street, PostalCode: p.PostalCode, Locality: p.City, Country: strings.ToUpper(p.Country)},
-	})
+	contact, err := s.cfg.Club.CreateContact(ctx, at.Scope, newContact(at, p))
 	if rejected := rejectedFields(err, personFields, pointer); rejected != nil {
 		return contact, rejected
 	}
 	contact.GivenName, contact.Mobile = p.GivenName, p.Mobile // not every installation repeats them
 	return contact, flows.ClubFailed(err, "The buyer's details could not be sent to the club system.")
+}
+
+func newContact(at catalogue.Club, p flows.Person) club.NewContact {
+	return club.NewContact{
+		FamilyName: p.FamilyName, GivenName: p.GivenName, Gender: p.Gender, BirthDate: p.BirthDate,
+		Email: p.Email, Mobile: p.Mobile, Club: at.IRI, Status: club.StatusTemp,
+		Address: &club.Address{Street: p.Street, PostalCode: p.PostalCode, Locality: p.City, Country: strings.ToUpper(p.Country)},
+	}
 }
 
 func storedPerson(contact club.Contact) flows.Person {

@@ -26,7 +26,7 @@ func (s *Service) Refresh(ctx context.Context, id string) (next time.Time, err e
 	if p != nil && !p.State.Final() {
 		return r.NextPoll(s.cfg.Now()), s.cfg.Payments.RereadEvidence(ctx, p) // its buyer may pay at the desk instead
 	}
-	if r.Phase(p, s.cfg.Now()) != flows.Open || r.Contact == nil {
+	if r.Phase(p, s.cfg.Now()) != flows.Open || r.Contact == nil || r.Starting {
 		return next, nil
 	}
 	at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)

@@ -2,8 +2,8 @@
 // its cart and mandate, migrating a known person, and requesting its payment. Service has a method
 // for each operation of the public API. Package payment moves the money.
 //
-// A failure leaves no incomplete registration: contact, sale and items are created first, and the
-// record is saved last, by compare-and-set.
+// Each write to the club system is stored first, by compare-and-set: a request that fails leaves a draft (draft.go), where
+// its repetition continues, so that one intention makes one contact and one sale. Its visitor sees nothing of a draft.
 package registration
 
 import (
@@ -60,6 +60,8 @@ type Store interface {
 	StartPayment(ctx context.Context, r *flows.Registration, p *flows.Payment) error
 	// Payment reads a payment; ErrNotFound if it is not stored.
 	Payment(ctx context.Context, id flows.PaymentID) (*flows.Payment, error)
+	// RegistrationsOf lists the registrations of contacts.
+	RegistrationsOf(ctx context.Context, contacts ...club.IRI) ([]string, error)
 	// Once reports whether this is the first call with this name within the period.
 	Once(ctx context.Context, name string, period time.Duration) (bool, error)
 	// ClaimInvitation returns an invitation to its first use; ErrNotFound to every other.
@@ -95,6 +97,10 @@ func New(cfg Config) *Service { return &Service{cfg: cfg} }
 // StartRequest asks for a registration; Person and Items may be absent. Contact or Invitation make
 // it one of a known contact.
 type StartRequest struct {
+	// ID is that of the registration to be made: a UUID, the same for each attempt at one request. Empty: a new one.
+	ID string
+	// Again means that an earlier attempt has begun. This one continues what it has made.
+	Again       bool
 	ClientToken string
 	ClubID      string
 	Channel     string
@@ -131,28 +137,54 @@ func personKnown() error {
 }
 
 func (s *Service) start(ctx context.Context, in StartRequest) (flows.View, string, error) {
-	id := uuid.NewString()
-	now := s.cfg.Now()
-	token, hash := newToken(s.cfg.Keys, id, now)
-	r := &flows.Registration{
-		ID: id, State: flows.Open, ClientToken: in.ClientToken, TokenHash: hash, ClubID: in.ClubID,
-		Channel: in.Channel, Attribution: in.Attribution, CreatedAt: now, ExpiresAt: now.Add(flows.PayableFor),
-	}
-	at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
+	at, err := s.cfg.Catalogue.Club(ctx, in.ClientToken, in.ClubID)
 	if err != nil {
 		if flows.CodeOf(err) == flows.NotFound {
 			err = &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/clubId", Code: flows.FieldClub}}, Err: err}
 		}
 		return flows.View{}, "", err
 	}
-	r.Cart.Currency = at.Currency
+	r, p, err := s.attempt(ctx, in)
+	if err != nil {
+		return flows.View{}, "", err
+	}
+	token, hash := newToken(s.cfg.Keys, r.ID, s.cfg.Now())
+	if !r.Starting { // the response to the earlier attempt was lost
+		r.AddHolder(hash)
+		err := flows.StorageFailed(s.cfg.Store.AmendRegistration(ctx, r))
+		return s.view(r, p), token, err
+	}
+	r.TokenHash, r.Cart.Currency = hash, at.Currency
 	if err := s.prepare(ctx, r, at, in); err != nil {
 		return flows.View{}, "", err
 	}
-	if err := s.cfg.Store.SaveRegistration(ctx, r); err != nil {
-		return flows.View{}, "", flows.StorageFailed(err)
+	r.Starting = false
+	if err := s.save(ctx, r); err != nil {
+		return flows.View{}, "", err
 	}
 	return s.view(r, nil), token, nil
+}
+
+// attempt returns the registration of an earlier attempt, or a new one that is not stored yet. One that Redis lost may
+// have a payment at the processor.
+func (s *Service) attempt(ctx context.Context, in StartRequest) (*flows.Registration, *flows.Payment, error) {
+	if in.Again {
+		r, p, err := s.cfg.Store.Registration(ctx, in.ID)
+		if errors.Is(err, flows.ErrNotFound) {
+			if err := s.cfg.Payments.LookUp(ctx, in.ID); err != nil {
+				return nil, nil, err
+			}
+			r, p, err = s.cfg.Store.Registration(ctx, in.ID)
+		}
+		if !errors.Is(err, flows.ErrNotFound) {
+			return r, p, flows.StorageFailed(err)
+		}
+	}
+	now := s.cfg.Now()
+	return &flows.Registration{
+		ID: cmp.Or(in.ID, uuid.NewString()), State: flows.Open, Starting: true, ClientToken: in.ClientToken, ClubID: in.ClubID,
+		Channel: in.Channel, Attribution: in.Attribution, CreatedAt: now, ExpiresAt: now.Add(flows.PayableFor),
+	}, nil, nil
 }
 
 // prepare creates what the request allows: the contact, the sale and its items.
@@ -173,23 +205,6 @@ func (s *Service) prepare(ctx context.Context, r *flows.Registration, at catalog
 		return s.createContactAndSale(ctx, r, at, *in.Person, "/person", in.Items, offers)
 	}
 	return nil
-}
-
-// createContactAndSale creates the contact and, with items, the sale. pointer is where the person is in the request's body.
-func (s *Service) createContactAndSale(ctx context.Context, r *flows.Registration, at catalogue.Club, person flows.Person, pointer string, items []flows.NewItem, offers []catalogue.Offer) error {
-	contact, err := s.createContact(ctx, at, person, pointer)
-	if err != nil {
-		return err
-	}
-	r.Contact = flows.ContactOf(contact)
-	r.Contact.Masked = person.Masked()
-	r.PersonPseudonyms = nil // the record has nothing of a former buyer
-	s.indexPerson(r, person.Email, person.Mobile)
-	itemPointer := ""
-	if pointer != "" {
-		itemPointer = eachItem // the body that starts a registration has the items too
-	}
-	return s.fillSale(ctx, r, at, contact, items, offers, itemPointer)
 }
 
 // indexPerson makes a registration found for an erasure by the e-mail address and phone of its contact.

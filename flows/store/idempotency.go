@@ -6,6 +6,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"frontdesk/flows"
 	"frontdesk/flows/keyring"
 )
 
@@ -85,6 +86,48 @@ var abandonRequest = redis.NewScript(`
 if redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])
 `)
+
+// beginAttempt reads or makes the attempt of a request.
+//
+// KEYS  1 attempt
+// ARGV  1 fingerprint of the request  2 id of a new attempt  3 time to live, ms  4… its fingerprints by older keys
+// Returns {id}, or {} if the key was used for another request.
+var beginAttempt = redis.NewScript(`
+local held = redis.call('HMGET', KEYS[1], 'fingerprint', 'id')
+if not held[1] then
+  redis.call('HSET', KEYS[1], 'fingerprint', ARGV[1], 'id', ARGV[2])
+  redis.call('PEXPIRE', KEYS[1], ARGV[3])
+  return {ARGV[2]}
+end
+for i, mine in ipairs(ARGV) do
+  if held[1] == mine and (i == 1 or i > 3) then return {held[2]} end
+end
+return {}
+`)
+
+// Attempt is what all repetitions of a request have in common. What they make has its id.
+type Attempt struct {
+	ID    string
+	Again bool // an earlier repetition has begun
+}
+
+// BeginAttempt returns the attempt of a request whose idempotency key is reserved: its first one has the id of owner. It
+// is remembered for as long as a response, whatever the response is. KeyReused if the key was used for another request.
+func (s *Store) BeginAttempt(ctx context.Context, scope, key, request, owner string) (Attempt, error) {
+	prints := s.keys.Pseudonyms("request", request)
+	args := []any{prints[0], owner, KeepResponse.Milliseconds()}
+	for _, print := range prints[1:] {
+		args = append(args, print)
+	}
+	held, err := s.run(ctx, beginAttempt, []string{attemptKey(scope, key)}, args...).StringSlice()
+	switch {
+	case err != nil:
+		return Attempt{}, unavailable(err)
+	case len(held) == 0:
+		return Attempt{}, &flows.Error{Code: flows.KeyReused}
+	}
+	return Attempt{ID: held[0], Again: held[0] != owner}, nil
+}
 
 // BeginRequest reserves an idempotency key within a scope (a holder and a route). It keeps a keyed
 // fingerprint of the request: a body may hold little more than a bank account, which trying could

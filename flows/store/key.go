@@ -84,6 +84,9 @@ func onceKey(name string) string { return "fd:once:" + digest(name) }
 // they are hashed.
 func responseKey(scope, key string) string { return "fd:answer:" + digest(scope, key) }
 
+// attemptKey holds the attempt at such a request, which outlives a response that is not final.
+func attemptKey(scope, key string) string { return "fd:attempt:" + digest(scope, key) }
+
 // smsKey holds the codes sent to a subject. It is hashed with a key, because trying all contacts
 // would reveal a plain hash. Rotating the key restarts the count.
 func (s *Store) smsKey(subject string) string { return "fd:sms:" + s.keys.Pseudonym("sms", subject) }

@@ -3,6 +3,7 @@ package club
 import (
 	"cmp"
 	"context"
+	"net/url"
 )
 
 // The statuses of a contact; club system API, section Contact. It gives the literals of the
@@ -66,6 +67,25 @@ type NewContact struct {
 // an assumption: the API's description does not say how contacts are created.
 func (c *Client) CreateContact(ctx context.Context, s Scope, in NewContact) (Contact, error) {
 	return do[Contact](ctx, c, post("CreateContact", s, "contacts", "", in))
+}
+
+// FindContacts lists the temporary contacts of the acting club that have all details of a new one: those that a
+// request without a response may have created. That contacts can be listed by their e-mail address is an assumption,
+// as CreateContact is. One page is enough, because a full match is needed in any case.
+func (c *Client) FindContacts(ctx context.Context, s Scope, in NewContact) (found []Contact, err error) {
+	list, err := do[collection[Contact]](ctx, c, get("ListContacts", s, "contacts", "").withQuery(url.Values{"email": {in.Email}}))
+	for _, contact := range list.members {
+		if in.describes(contact) {
+			found = append(found, contact)
+		}
+	}
+	return found, err
+}
+
+func (n NewContact) describes(c Contact) bool {
+	return n.FamilyName == c.FamilyName && n.GivenName == c.GivenName && n.BirthDate == c.BirthDate && n.Gender == c.Gender &&
+		n.Email == c.Email && n.Mobile == c.Mobile && n.Club == c.Club && n.Status == c.Status &&
+		n.Address != nil && c.Address != nil && *n.Address == *c.Address
 }
 
 // GetContact reads a contact with its tags; club system API, section Contacts. ErrNotFound

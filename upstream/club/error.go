@@ -93,6 +93,15 @@ type Error struct {
 
 	// transient: another attempt may succeed.
 	transient bool
+	// own: the response is the club system's, not that of something in front of it.
+	own bool
+}
+
+// Ended reports whether the club system has finished with the request of an error: its own response shows it, or
+// nothing was sent. A request without a response, or with a proxy's, may still take effect later.
+func Ended(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && (e.own || e.Outcome != Unknown)
 }
 
 func (e *Error) Error() string {
@@ -126,6 +135,7 @@ var codePattern = regexp.MustCompile(`api\.error\.[a-z0-9._-]{0,80}[a-z0-9]`)
 
 func newError(op string, sent int64, a response) *Error {
 	var body struct { // its form is not documented, so every part is optional
+		Type       string      `json:"@type"`
 		Code       any         `json:"code"`
 		Violations []Violation `json:"violations"`
 	}
@@ -135,7 +145,7 @@ func newError(op string, sent int64, a response) *Error {
 		code = string(codePattern.Find(a.body))
 	}
 	e := &Error{Operation: op, Outcome: classify(sent, a.status, code, a.limited), Status: a.status, Code: code,
-		Violations: body.Violations, RetryAfter: a.retryAfter, Err: documentedError(a, code)}
+		Violations: body.Violations, RetryAfter: a.retryAfter, Err: documentedError(a, code), own: body.Type != "" || code != ""}
 	e.transient = slices.Contains([]int{408, 429, 500, 502, 503, 504}, a.status)
 	return e
 }

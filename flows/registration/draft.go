@@ -1,0 +1,306 @@
+package registration
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
+	"frontdesk/upstream/club"
+)
+
+// keepTimeout bounds the storage of what a failed request has made. Its caller waits for it.
+const keepTimeout = 3 * time.Second
+
+// errLate is the reason for which a write was not sent: another request may continue already.
+var errLate = errors.New("registration: the write is too old to be sent")
+
+// createContactAndSale creates the contact and, with items, the sale. It continues a draft with the same details.
+// pointer is where the person is in the request's body.
+func (s *Service) createContactAndSale(ctx context.Context, r *flows.Registration, at catalogue.Club, person flows.Person, pointer string,
+	items []flows.NewItem, offers []catalogue.Offer) error {
+	contact, err := s.draftContact(ctx, r, at, person, pointer)
+	if err != nil {
+		s.keep(ctx, r)
+		return err
+	}
+	buyer := r.Draft.Contact
+	itemPointer := ""
+	if pointer != "" {
+		itemPointer = eachItem // the body that starts a registration has the items too
+	}
+	if err := s.fillSale(ctx, r, at, contact, items, offers, itemPointer); err != nil {
+		return err
+	}
+	r.Contact = buyer
+	r.PersonPseudonyms = nil // the record has nothing of a former buyer
+	s.indexPerson(r, person.Email, person.Mobile)
+	return nil
+}
+
+// draftContact returns the contact of a draft with these details, or creates it. One that the draft does not name
+// may exist all the same, and is searched for.
+func (s *Service) draftContact(ctx context.Context, r *flows.Registration, at catalogue.Club, person flows.Person,
+	pointer string) (contact club.Contact, err error) {
+	text, _ := json.Marshal(person) // strings can be encoded
+	names := s.cfg.Keys.Pseudonyms("details", string(text))
+	again := r.Draft != nil && slices.Contains(names, r.Draft.Person)
+	switch {
+	case again && r.Draft.Contact != nil:
+		contact, err = s.cfg.Club.GetContact(ctx, at.Scope, r.Draft.Contact.IRI)
+		if !errors.Is(err, club.ErrNotFound) {
+			return contact, flows.ClubFailed(err, "The contact could not be read.")
+		}
+	case again:
+		found, err := s.findContact(ctx, r, at, person)
+		if err != nil || found.IRI != "" {
+			s.takeContact(r, found, person)
+			return found, err
+		}
+	}
+	r.Draft = &flows.Draft{Person: names[0]}
+	s.indexPerson(r, person.Email, person.Mobile) // for an erasure
+	began := s.cfg.Now()
+	if err := s.save(ctx, r); err != nil {
+		return contact, err
+	}
+	contact, err = s.createContact(club.WithGate(ctx, s.sendSoon(began)), at, person, pointer)
+	if err != nil {
+		if cause, ok := errors.AsType[*club.Error](err); ok && cause.Outcome != club.Unknown {
+			r.Draft = nil
+		}
+		return contact, err
+	}
+	s.takeContact(r, contact, person)
+	return contact, s.save(ctx, r)
+}
+
+func (s *Service) takeContact(r *flows.Registration, contact club.Contact, person flows.Person) {
+	if contact.IRI != "" {
+		r.Draft.Contact = flows.ContactOf(contact)
+		r.Draft.Contact.Masked = person.Masked()
+	}
+}
+
+// findContact searches for the contact of a request whose response was lost. One of another registration is not
+// taken: its buyer may be somebody else. An installation that has no search for contacts finds none.
+func (s *Service) findContact(ctx context.Context, r *flows.Registration, at catalogue.Club, person flows.Person) (club.Contact, error) {
+	found, err := s.cfg.Club.FindContacts(ctx, at.Scope, newContact(at, person))
+	if err != nil {
+		if isTemporary(err) {
+			return club.Contact{}, flows.ClubFailed(err, "The contact could not be searched for.")
+		}
+		return club.Contact{}, nil
+	}
+	for _, contact := range found {
+		holders, err := s.cfg.Store.RegistrationsOf(ctx, contact.IRI)
+		if err != nil {
+			return club.Contact{}, flows.StorageFailed(err)
+		}
+		if len(holders) == 0 {
+			return contact, nil
+		}
+	}
+	return club.Contact{}, nil
+}
+
+// fillSale replaces the sale by one with the items, whose offers are given. It continues a draft's sale. pointer is
+// that of offers; with one, an error says which item it is about.
+func (s *Service) fillSale(ctx context.Context, r *flows.Registration, at catalogue.Club, contact club.Contact, items []flows.NewItem,
+	offers []catalogue.Offer, pointer string) error {
+	if len(items) == 0 {
+		clearCart(r, at)
+		return nil
+	}
+	if r.Draft == nil {
+		r.Draft = &flows.Draft{}
+	}
+	sale, check, err := s.fillDraft(ctx, r, at, contact, items, offers, pointer)
+	if err != nil {
+		s.keep(ctx, r)
+		return err
+	}
+	d := r.Draft
+	clearCart(r, at)
+	r.Sale, r.SaleState, r.Items = d.Sale, d.SaleState, d.Items
+	// The processor keeps the payment's idempotency key for a limited time, per sale.
+	r.ExpiresAt = d.OpenedAt.Add(flows.PayableFor)
+	r.ApplySale(at.Currency, sale, check)
+	return nil
+}
+
+// fillDraft opens the draft's sale, unless there is one to continue, adds the items that it lacks, and reads it.
+func (s *Service) fillDraft(ctx context.Context, r *flows.Registration, at catalogue.Club, contact club.Contact, items []flows.NewItem,
+	offers []catalogue.Offer, pointer string) (sale club.Sale, check club.SaleCheck, err error) {
+	cart := draftOf(r)
+	if r.Draft.Write != nil {
+		sale, err := s.cfg.Club.GetSale(ctx, at.Scope, r.Draft.Sale)
+		if err != nil && !errors.Is(err, club.ErrNotFound) {
+			return sale, check, flows.ClubFailed(err, "The cart could not be read.")
+		}
+		if _, err := s.settleWrite(cart, sale); err != nil {
+			return sale, check, err
+		}
+	}
+	if !r.Draft.Begins(contact.IRI, items, s.cfg.Now()) {
+		if err := s.createSale(ctx, r.Draft, at, contact); err != nil {
+			return sale, check, err
+		}
+		cart = draftOf(r)
+	}
+	for i, item := range items {
+		if i < len(r.Draft.Items) {
+			r.Draft.Items[i].ID = cmp.Or(item.ID, r.Draft.Items[i].ID)
+			continue
+		}
+		if err := s.addArticle(ctx, r, at, cart, item, offers[i]); err != nil {
+			if errors.Is(err, club.ErrNotFound) {
+				r.Draft.Sale = "" // staff have removed it
+			}
+			return sale, check, itemFailed(err, pointer, i)
+		}
+		cart.accept()
+	}
+	sale, check, err = s.cfg.Club.GetCheckedSale(ctx, at.Scope, r.Draft.Sale)
+	if errors.Is(err, club.ErrNotFound) {
+		r.Draft.Sale = ""
+	}
+	return sale, check, flows.ClubFailed(err, "The cart could not be read.")
+}
+
+func (s *Service) createSale(ctx context.Context, d *flows.Draft, at catalogue.Club, contact club.Contact) error {
+	sale, err := s.cfg.Club.CreateSale(ctx, at.Scope, club.NewSale{
+		Contact: contact.IRI, Club: at.IRI, ClubCode: at.Code,
+		FamilyName: contact.FamilyName, GivenName: contact.GivenName, Number: contact.Number, Address: contact.Address,
+	})
+	if err != nil {
+		return flows.ClubFailed(err, "The cart could not be created.")
+	}
+	*d = flows.Draft{Person: d.Person, Contact: d.Contact, Sale: sale.IRI, SaleState: sale.State, Buyer: contact.IRI, OpenedAt: s.cfg.Now()}
+	return nil
+}
+
+// cart is a sale with what is known of it: the registration's, or that of its draft.
+type cart struct {
+	sale  club.IRI
+	items *[]flows.Item
+	write **flows.Write
+}
+
+func cartOf(r *flows.Registration) cart { return cart{r.Sale, &r.Items, &r.Write} }
+
+func draftOf(r *flows.Registration) cart { return cart{r.Draft.Sale, &r.Draft.Items, &r.Draft.Write} }
+
+// accept notes that the article of the mark is in the sale.
+func (c cart) accept() *flows.Item {
+	item := (*c.write).Item
+	*c.items, *c.write = append(*c.items, item), nil
+	return &item
+}
+
+// addArticle adds an item to a sale, and returns once it has arrived. The mark stays until accept. It is stored before
+// the article is sent, so that no payment begins meanwhile, and no article is sent after a payment has begun.
+func (s *Service) addArticle(ctx context.Context, r *flows.Registration, at catalogue.Club, c cart, item flows.NewItem,
+	offer catalogue.Offer) error {
+	item.ID = cmp.Or(item.ID, uuid.NewString())
+	began := s.cfg.Now()
+	*c.write = &flows.Write{Item: flows.Item{NewItem: item, Offer: offer.IRI, Mandate: offer.Requires(catalogue.NeedsMandate)},
+		Until: began.Add(flows.ArriveWithin).Round(0)}
+	if err := s.save(ctx, r); err != nil {
+		return err
+	}
+	article := club.NewArticle{Offer: offer.IRI, StartDate: item.StartDate, RepaymentSchedule: item.Debit.Wire()}
+	err := s.cfg.Club.AddArticle(club.WithGate(ctx, s.sendSoon(began)), at.Scope, c.sale, article)
+	ended := club.Ended(err)
+	if err == nil || ended {
+		(*c.write).Until = s.cfg.Now().Round(0)
+	}
+	(*c.write).Ended = true
+	switch club.OutcomeOf(err) {
+	case club.Accepted:
+		return nil
+	case club.Unknown: // what became of it can be read
+		sale, unread := s.cfg.Club.GetSale(ctx, at.Scope, c.sale)
+		switch {
+		case unread == nil && flows.MoreOf(offer.IRI, sale, *c.items) > 0:
+			return nil
+		case unread == nil && ended:
+			*c.write = nil
+		}
+	default:
+		*c.write = nil
+	}
+	if upstream, ok := errors.AsType[*club.Error](err); ok && (upstream.Status == 400 || upstream.Status == 422) {
+		return &flows.Error{Code: flows.OfferNotAvailable, Detail: "The club does not offer this to you.", Err: err}
+	}
+	return flows.ClubFailed(err, "An item could not be added to the cart.")
+}
+
+// sendSoon returns the gate of a write whose mark was made at an instant, on both clocks: the wall clock sees a
+// suspended machine, the monotonic one a clock that was set.
+func (s *Service) sendSoon(began time.Time) club.Gate {
+	return func() error {
+		now := s.cfg.Now()
+		if now.Sub(began) > flows.SendWithin || now.Round(0).Sub(began.Round(0)) > flows.SendWithin {
+			return errLate
+		}
+		return nil
+	}
+}
+
+// settleWrite ends the mark of a cart by its sale, just read, and returns the item if it has arrived. Its error says
+// when to try again, as long as that is not known.
+func (s *Service) settleWrite(c cart, sale club.Sale) (arrived *flows.Item, err error) {
+	write, now := *c.write, s.cfg.Now()
+	if write == nil {
+		return nil, nil
+	}
+	if left := write.Pending(now); left > 0 {
+		return nil, onItsWay(left)
+	}
+	if flows.MoreOf(write.Item.Offer, sale, *c.items) > 0 {
+		return c.accept(), nil
+	}
+	if left := write.Left(now); left > 0 && sale.IRI != "" {
+		return nil, onItsWay(left)
+	}
+	*c.write = nil
+	return nil, nil
+}
+
+func onItsWay(left time.Duration) error {
+	return &flows.Error{Code: flows.ClubSystemUnavailable, RetryAfter: left,
+		Detail: "An item may still be on its way to the cart. Please try again in a moment."}
+}
+
+// awaitWrite returns an error while an article may be on its way to the registration's sale, which a payment would
+// not include. Afterwards, the item is in the cart if it has arrived.
+func (s *Service) awaitWrite(ctx context.Context, r *flows.Registration, at catalogue.Club) error {
+	if r.Write == nil {
+		return nil
+	}
+	if left := r.Write.Pending(s.cfg.Now()); left > 0 {
+		return onItsWay(left)
+	}
+	sale, err := s.cfg.Club.GetSale(ctx, at.Scope, r.Sale)
+	if err != nil && !errors.Is(err, club.ErrNotFound) {
+		return flows.ClubFailed(err, "The cart could not be read.")
+	}
+	_, err = s.settleWrite(cartOf(r), sale)
+	return err
+}
+
+// keep stores what a failed request has made, for its repetition. If that fails too, the marks say enough.
+func (s *Service) keep(ctx context.Context, r *flows.Registration) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTimeout)
+	defer cancel()
+	if err := s.cfg.Store.SaveRegistration(ctx, r); err != nil && !errors.Is(err, flows.ErrConflict) {
+		s.cfg.Log.WarnContext(ctx, "failed request not stored for its repetition", "registration", r.ID, "error", err)
+	}
+}
