@@ -55,7 +55,7 @@ func (cfg Config) connect(log *slog.Logger, metrics *ops.Metrics) (c clients, er
 // checks is the one list of what a gateway depends on, for doctor.
 func (cfg Config) checks() []func(context.Context, clients) []flows.Check {
 	return []func(context.Context, clients) []flows.Check{
-		cfg.checkConfiguration, cfg.checkRedis, checkToken, cfg.checkClubSystem,
+		cfg.checkConfiguration, cfg.checkRedis, cfg.checkSealKeys, checkToken, cfg.checkClubSystem,
 		cfg.checkProcessor, cfg.checkOwnPayments, checkBrake, cfg.checkLogin, cfg.checkPublicAddress, cfg.checkOperators,
 	}
 }
@@ -71,7 +71,8 @@ func (cfg Config) preflight(ctx context.Context) error {
 		awaitRedis(ctx, connection)
 		ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 		defer cancel()
-		for _, check := range cfg.checkRedis(ctx, clients{redis: connection}) {
+		c := clients{redis: connection}
+		for _, check := range append(cfg.checkRedis(ctx, c), cfg.checkSealKeys(ctx, c)...) {
 			lines.refuse(!check.Safe(), check.Name()+":", "%s", describe(check))
 		}
 	}
@@ -154,6 +155,26 @@ func (cfg Config) checkRedis(ctx context.Context, c clients) []flows.Check {
 		}
 	}
 	return checks
+}
+
+// checkSealKeys checks that no key is missing that has sealed what Redis holds.
+func (cfg Config) checkSealKeys(ctx context.Context, c clients) []flows.Check {
+	keys, err := cfg.newKeyring()
+	if err != nil {
+		return nil // checkConfiguration reports it
+	}
+	const part = "seal keys"
+	missing, err := store.New(store.Config{Redis: c.redis, Keys: keys}).MissingSealKeys(ctx, time.Now().Add(-store.KeepSealed))
+	if err != nil {
+		return nil // checkRedis reports it
+	}
+	missing = slices.DeleteFunc(missing, func(id string) bool { return slices.Contains(cfg.ForgetSealKeys, id) })
+	if len(missing) > 0 {
+		ids := strings.Join(missing, ",")
+		return finding(part, "", flows.Failed, "Redis holds records of the seal keys "+ids+", which FRONTDESK_SEAL_KEYS lacks",
+			"add them again, after the current one, until 30 days after their last use; only if what they sealed may stay unreadable, set FRONTDESK_FORGET_SEAL_KEYS="+ids)
+	}
+	return finding(part, "", flows.OK, strings.Join(keys.IDs(), ", ")+"; the first one is the current one", "")
 }
 
 const partClub = "club system"

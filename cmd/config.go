@@ -32,7 +32,8 @@ type Config struct {
 	ClubToken, ClubLimitHeaders, Clubs         string
 	CardProcessor, SandboxURL, StripePublicKey string
 	Stripe                                     stripe.Config
-	SealKeys, StaffKeys, Operators             []string
+	SealKeys, ForgetSealKeys                   []string
+	StaffKeys, Operators                       []string
 	Login                                      identity.Config
 	DrainDelay                                 time.Duration
 	WebhookSecret                              []string
@@ -84,6 +85,7 @@ func (cfg *Config) options() []option {
 		{"stripe-webhook-secret", "FRONTDESK_STRIPE_WEBHOOK_SECRET", text(&cfg.Stripe.WebhookSecret), "", "Stripe: signing secret of the webhook endpoint /v1/webhooks/card."},
 		{"stripe-url", "FRONTDESK_STRIPE_URL", text(&cfg.Stripe.URL), "", "Stripe: another address of its API, without a path, for tests."},
 		{"seal-keys", "FRONTDESK_SEAL_KEYS", list(&cfg.SealKeys), "", "Keys that encrypt what Redis holds: base64 of at least 32 bytes each, the current key first. Default: a demo key; required in live mode, and with stripe in test mode."},
+		{"forget-seal-keys", "FRONTDESK_FORGET_SEAL_KEYS", list(&cfg.ForgetSealKeys), "", "Ids of former seal keys, as frontdesk doctor shows them, whose records in Redis may stay unreadable. Without it live mode does not start while Redis holds records of a key that FRONTDESK_SEAL_KEYS lacks."},
 		{"staff-keys", "FRONTDESK_STAFF_KEYS", list(&cfg.StaffKeys), "", "Keys that authenticate a kiosk or the desk as staff, at least 16 characters each. Default: demo-staff-key-1; none in live mode."},
 		{"operators", "FRONTDESK_OPERATORS", list(&cfg.Operators), "", "Operators, each as name:hash, where the hash is the SHA-256 of a token in hexadecimal; frontdesk operators add prints an entry. Default: demo with the token demo-operator-token; required in live mode, unless FRONTDESK_OPS_ADDR is off."},
 		{"identity-jwks-url", "FRONTDESK_IDENTITY_JWKS_URL", text(&cfg.Login.JWKSURL), "", "Address where the club's login publishes its signing keys (JWKS). Default: the simulator's, unless a secret is set; none in live mode."},

@@ -1,15 +1,32 @@
 package cmd
 
-import "github.com/spf13/cobra"
+import (
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"frontdesk/flows/erasure"
+)
 
 func newEraseCommand() *cobra.Command {
 	client := &opsClient{}
 	var email, mobile, registration, contact string
 	c := &cobra.Command{
 		Use: "erase", Short: "Erase a person's data from Redis, and print what was kept and why; through a running gateway.", Args: exactArgs(),
-		RunE: write(client, "/ops/erasures", func([]string) map[string]string {
-			return map[string]string{"email": email, "mobile": mobile, "registration": registration, "contact": contact}
-		}, printErasure),
+		RunE: func(c *cobra.Command, _ []string) error {
+			unread := 0
+			person := map[string]string{"email": email, "mobile": mobile, "registration": registration, "contact": contact}
+			err := callOps(c.Context(), client, http.MethodPost, "/ops/erasures", person, func(w io.Writer, report erasure.Report) {
+				unread = len(report.Unread)
+				printErasure(w, report)
+			})
+			if err == nil && unread > 0 {
+				err = fmt.Errorf("not everything could be read: %d entries above; the erasure is not complete", unread)
+			}
+			return err
+		},
 	}
 	addOptions(c.Flags(), client.options()...)
 	c.Flags().StringVar(&email, "email", "", "The person's e-mail address.")

@@ -71,7 +71,7 @@ func pathTo(path string, args []string) string {
 }
 
 // callOps calls an operation and prints its response: as JSON on request, otherwise by
-// show. No operation has an empty response.
+// show, which always gets the response. No operation has an empty response.
 func callOps[T any](ctx context.Context, client *opsClient, method, path string, body map[string]string, show func(io.Writer, T)) error {
 	response, err := client.request(ctx, method, path, body)
 	if err != nil {
@@ -83,6 +83,7 @@ func callOps[T any](ctx context.Context, client *opsClient, method, path string,
 	}
 	if client.json {
 		_, err = fmt.Fprintf(os.Stdout, "%s\n", response)
+		show(io.Discard, result)
 		return err
 	}
 	show(os.Stdout, result)

@@ -23,6 +23,7 @@ func newPaymentsCommand() *cobra.Command {
 		},
 		newConfirmRecorded(client),
 		newConfirmNotRecorded(client),
+		newEndPayment(client),
 		&cobra.Command{
 			Use: "note <id> <text>", Short: "Add a note to a payment, in any state; no names of customers.", Args: exactArgs("id", "text"),
 			RunE: write(client, "/ops/payments/%s/notes", func(args []string) map[string]string { return map[string]string{"text": args[1]} },
@@ -40,7 +41,7 @@ func newPaymentsCommand() *cobra.Command {
 func newListPayments(client *opsClient) *cobra.Command {
 	state, all := "", false
 	c := &cobra.Command{
-		Use: "list", Short: "List the payments that wait for an operator: in doubt, blocked, or possibly paid twice.", Args: exactArgs(),
+		Use: "list", Short: "List the payments that wait for an operator: in doubt, blocked, possibly paid twice, or signed with a missing key.", Args: exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			query := url.Values{"state": {state}, "all": {strconv.FormatBool(all)}}
 			return callOps(c.Context(), client, http.MethodGet, "/ops/payments?"+query.Encode(), nil, func(w io.Writer, page payment.Page) {
@@ -48,7 +49,7 @@ func newListPayments(client *opsClient) *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&state, "state", "", "Only payments in this state, such as in_doubt, or paid_twice.")
+	c.Flags().StringVar(&state, "state", "", "Only payments in this state, such as in_doubt, or paid_twice or unverifiable.")
 	c.Flags().BoolVar(&all, "all", false, "Payments in every state.")
 	return c
 }
@@ -63,6 +64,18 @@ func newConfirmRecorded(client *opsClient) *cobra.Command {
 	}
 	c.Flags().StringVar(&reason, "reason", "", reasonHelp)
 	return c
+}
+
+func newEndPayment(client *opsClient) *cobra.Command {
+	return &cobra.Command{
+		Use: "end <processor-id>", Short: "End a payment that no configured seal key signed, as the card processor shows it. Settle it by hand first.", Args: exactArgs("processor-id"),
+		RunE: write(client, "/ops/payments/%s/end", nil, func(w io.Writer, d payment.ResolutionResult) {
+			fmt.Fprintf(w, "Payment %s: %s. Frontdesk does not touch it any more.\n", d.Payment.ID, d.Payment.Reason)
+			for _, warning := range d.Warnings {
+				fmt.Fprintln(w, "Warning: "+warning)
+			}
+		}),
+	}
 }
 
 func newConfirmNotRecorded(client *opsClient) *cobra.Command {

@@ -195,6 +195,9 @@ func printErasure(w io.Writer, report erasure.Report) {
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s: %s\n", word, cmp.Or(item.Registration, "-"), item.What, item.Why)
 	}
+	for _, item := range report.Unread {
+		fmt.Fprintf(table, "Unread\t%s\t%s\n", cmp.Or(item.Registration, "-"), item.Why)
+	}
 	for _, system := range report.Elsewhere {
 		fmt.Fprintf(table, "Elsewhere\t-\t%s\n", system)
 	}

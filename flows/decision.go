@@ -72,6 +72,7 @@ const (
 	AuditReplayAll          AuditAction = "replay-all"
 	AuditEnable             AuditAction = "enable"
 	AuditErase              AuditAction = "erase"
+	AuditEnd                AuditAction = "end"   // of an unverifiable payment
 	AuditAdopt              AuditAction = "adopt" // see payment.Fingerprint
 )
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"frontdesk/flows/keyring"
 	"frontdesk/upstream/club"
 )
 
@@ -145,8 +146,28 @@ func StorageFailed(err error) error {
 			RetryAfter: 5 * time.Second} // the next request may reach an upgraded gateway
 	case errors.Is(err, ErrDamaged):
 		return &Error{Code: Internal, Err: err}
+	case errors.Is(err, keyring.ErrSealed):
+		return &Error{Code: StorageUnavailable, Operator: WhyUnreadable(err), Err: err}
 	default:
 		return &Error{Code: StorageUnavailable, Err: err}
+	}
+}
+
+// Unreadable reports whether a store has a record that this gateway cannot read.
+func Unreadable(err error) bool {
+	return errors.Is(err, ErrDamaged) || errors.Is(err, ErrNewer) || errors.Is(err, keyring.ErrSealed)
+}
+
+// WhyUnreadable says, for operators, why a record is Unreadable and what to do.
+func WhyUnreadable(err error) string {
+	sealed, ok := errors.AsType[*keyring.SealedError](err)
+	switch {
+	case errors.Is(err, ErrNewer):
+		return "a newer version of Frontdesk wrote this record; finish the upgrade"
+	case ok && sealed.KeyID != "":
+		return "this record is " + sealed.Error() + ": add that key to FRONTDESK_SEAL_KEYS again, after the current one; frontdesk doctor lists the keys"
+	default:
+		return "this record was altered in Redis; look at it at the card processor and in the club system"
 	}
 }
 

@@ -82,6 +82,10 @@ var PaymentStates = []PaymentState{
 // are listed and counted under it, until an operator confirms that this is settled.
 const PaidTwice PaymentState = "paid_twice"
 
+// Unverifiable is not a state of a record: payments of ours at the processor that no configured key signed are listed and
+// counted under it, with the processor's id, until the key is back or an operator ends them.
+const Unverifiable PaymentState = "unverifiable"
+
 // Final reports whether the payment has ended, as far as it depends on this gateway.
 func (s PaymentState) Final() bool { return s == Recorded || s == Cancelled || s == Refunded }
 

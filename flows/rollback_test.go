@@ -412,7 +412,12 @@ func TestTooOldToBeCreated(t *testing.T) {
 		g := w.gateway()
 		r := w.registered(g)
 		if created {
-			w.injectFault("POST", "/sandbox/payments", nil, func() { panic(http.ErrAbortHandler) })
+			var abort func()
+			abort = func() { // also the repetition by the client of net/http, which knows the connection
+				w.injectFault("POST", "/sandbox/payments", nil, abort)
+				panic(http.ErrAbortHandler)
+			}
+			w.injectFault("POST", "/sandbox/payments", nil, abort)
 		} else {
 			w.fail("POST", "/sandbox/payments", 9)
 		}

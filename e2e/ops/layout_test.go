@@ -30,7 +30,7 @@ var imports = map[string]string{
 	"handlers/docs":          "",
 	"handlers/docs/generate": "",
 
-	"flows":              "upstream/club",
+	"flows":              "flows/keyring upstream/club",
 	"flows/payment":      "flows flows/keyring flows/tracing upstream/cards upstream/club",
 	"flows/registration": "flows flows/payment flows/catalogue flows/signature flows/member flows/keyring flows/iban upstream/club",
 	"flows/catalogue":    "flows flows/schedule upstream/club",

@@ -43,6 +43,8 @@ var lifetimes = []struct {
 	{"fd:probe:…", regexp.MustCompile(`^fd:probe:`), time.Hour, false},
 	{"fd:rule:…", regexp.MustCompile(`^fd:rule:[a-z]+$`), 0, false},
 	{"fd:comparison:…", regexp.MustCompile(`^fd:comparison:[a-z]+$`), 0, false},
+	{"fd:seals", regexp.MustCompile(`^fd:seals$`), 0, false},
+	{"fd:unverifiable", regexp.MustCompile(`^fd:unverifiable$`), 0, false},
 	{"fd:fingerprint", regexp.MustCompile(`^fd:fingerprint$`), 0, false},
 	{"fd:audit", regexp.MustCompile(`^fd:audit$`), 0, false},
 	{"asynq:…", regexp.MustCompile(`^asynq:`), 0, false},

@@ -30,6 +30,7 @@ type Request struct {
 type Report struct {
 	Erased    []ErasedItem `json:"erased"`
 	Kept      []KeptItem   `json:"kept"`      // what is still there, and why
+	Unread    []UnreadItem `json:"unread"`    // what could not be read, and may be the person's
 	Elsewhere []string     `json:"elsewhere"` // who else holds data that Frontdesk cannot erase
 
 	contacts []club.IRI // whose data eraseContact has erased
@@ -50,9 +51,18 @@ type KeptItem struct {
 	Deferred     bool            `json:"deferred"` // ask again once the payment has ended
 }
 
+// UnreadItem is a record that could not be read, so that nothing of it was erased.
+type UnreadItem struct {
+	Registration string `json:"registration,omitempty"` // empty: every record that a seal key sealed
+	Why          string `json:"why"`
+}
+
 // eraseTries is how often an erasure that loses a race is tried again; only a client in a loop wins
 // more races in a row.
 const eraseTries = 4
+
+// keepPseudonyms is longer than a registration whose payment has ended is kept.
+const keepPseudonyms = 3 * 24 * time.Hour
 
 // Eraser erases people's data.
 type Eraser struct {
@@ -75,6 +85,8 @@ type Store interface {
 	EraseTransfer(ctx context.Context, contact club.IRI) (bool, error)
 	// Receipts returns what a contact said about its consents, newest first.
 	Receipts(ctx context.Context, contact club.IRI) ([]flows.Receipt, error)
+	// MissingSealKeys returns the ids of seal keys that were in use since an instant, and are not configured.
+	MissingSealKeys(ctx context.Context, since time.Time) ([]string, error)
 	// Audit appends to the audit stream, which is bounded and in plain.
 	Audit(ctx context.Context, entry flows.AuditEntry) error
 }
@@ -90,7 +102,7 @@ type Config struct {
 // New returns an eraser.
 func New(cfg Config) *Eraser { return &Eraser{cfg: cfg} }
 
-// Erase erases a person's data in Redis. A payment that has not ended needs its buyer, so that its
+// Erase erases a person's data in Redis, and lists the records that it cannot read. A payment that has not ended needs its buyer, so that its
 // registration is left for a later repetition. The audit stream is written first.
 //
 // The id of an erased registration is kept until it expires, without personal data: the card processor
@@ -102,10 +114,20 @@ func (e *Eraser) Erase(ctx context.Context, request Request, by string) (Report,
 	if err := e.cfg.Store.Audit(ctx, flows.AuditEntry{At: e.cfg.Now(), Operator: by, Action: flows.AuditErase}); err != nil {
 		return Report{}, flows.StorageFailed(err)
 	}
-	report := Report{Erased: []ErasedItem{}, Kept: []KeptItem{}, Elsewhere: thirdPartyHolders}
+	report := Report{Erased: []ErasedItem{}, Kept: []KeptItem{}, Unread: []UnreadItem{}, Elsewhere: thirdPartyHolders}
 	ids, contacts, err := e.find(ctx, request)
 	if err != nil {
 		return Report{}, err
+	}
+	if request.Registration == "" { // found by pseudonyms, which depend on the keys
+		missing, err := e.cfg.Store.MissingSealKeys(ctx, e.cfg.Now().Add(-keepPseudonyms))
+		if err != nil {
+			return Report{}, flows.StorageFailed(err)
+		}
+		for _, id := range missing {
+			report.Unread = append(report.Unread, UnreadItem{Why: "what the seal key " + id + " sealed, which is not configured, cannot be found by e-mail, mobile or contact: " +
+				"add the key to FRONTDESK_SEAL_KEYS again and repeat this"})
+		}
 	}
 	for _, contact := range contacts {
 		if err := e.eraseContact(ctx, contact, &report); err != nil {
@@ -118,7 +140,7 @@ func (e *Eraser) Erase(ctx context.Context, request Request, by string) (Report,
 		}
 	}
 	report.Kept = append(report.Kept, expiringData)
-	e.cfg.Log.InfoContext(ctx, "personal data erased", "erased", len(report.Erased), "kept", len(report.Kept))
+	e.cfg.Log.InfoContext(ctx, "personal data erased", "erased", len(report.Erased), "kept", len(report.Kept), "unread", len(report.Unread))
 	return report, nil
 }
 
@@ -171,6 +193,9 @@ func (e *Eraser) eraseOne(ctx context.Context, clientToken, id string, report *R
 		r, p, err := e.cfg.Store.Registration(ctx, id)
 		switch {
 		case errors.Is(err, flows.ErrNotFound), err == nil && (r.ClientToken != clientToken || r.Erased):
+			return nil
+		case flows.Unreadable(err):
+			report.Unread = append(report.Unread, UnreadItem{id, flows.WhyUnreadable(err)})
 			return nil
 		case err != nil:
 			return flows.StorageFailed(err)

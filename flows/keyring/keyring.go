@@ -45,10 +45,28 @@ const (
 	keySize = 32
 	// idSize is the length of a key's id at the beginning of sealed texts and pseudonyms.
 	idSize = 4
+	// sealedLayout begins everything that Tink seals; the key's id follows.
+	sealedLayout = 1
 )
 
-// ErrSealed reports that no key of the ring sealed the text, or that it was altered.
-var ErrSealed = errors.New("keyring: sealed by an unknown key")
+// ErrSealed reports that a text cannot be opened; the error is a SealedError.
+var ErrSealed = errors.New("keyring: the text cannot be opened")
+
+// SealedError is an ErrSealed with its reason.
+type SealedError struct {
+	KeyID string // of the key that sealed the text; empty: a key of the ring did, or none, so the text was altered
+}
+
+// Error returns the reason. The id of a key reveals nothing about it.
+func (e *SealedError) Error() string {
+	if e.KeyID == "" {
+		return "the text was altered, or belongs to another record"
+	}
+	return "sealed with the key " + e.KeyID + ", which is not configured"
+}
+
+// Is makes every SealedError an ErrSealed.
+func (e *SealedError) Is(target error) bool { return target == ErrSealed }
 
 // New returns a ring of secrets of at least 32 bytes each, the current one first.
 func New(secrets ...[]byte) (*Keyring, error) {
@@ -120,14 +138,34 @@ func (k *Keyring) Seal(name string, text []byte) []byte {
 func (k *Keyring) Open(name string, sealed []byte) ([]byte, error) {
 	text, err := k.seal.Decrypt(sealed, []byte(name))
 	if err != nil {
-		return nil, ErrSealed
+		return nil, &SealedError{k.missingKey(sealed)}
 	}
 	return text, nil
 }
 
+// missingKey returns the id of the key that sealed a text; empty if the ring has it, or nothing was sealed.
+func (k *Keyring) missingKey(sealed []byte) string {
+	if len(sealed) <= idSize || sealed[0] != sealedLayout {
+		return ""
+	}
+	if id := hex.EncodeToString(sealed[1 : 1+idSize]); !slices.Contains(k.IDs(), id) {
+		return id
+	}
+	return ""
+}
+
+// IDs returns the id of each key, in hex, the current one first.
+func (k *Keyring) IDs() []string {
+	ids := make([]string, len(k.keys))
+	for i, key := range k.keys {
+		ids[i] = hex.EncodeToString(key.id)
+	}
+	return ids
+}
+
 // Current reports whether the first key sealed a text, so that it stays readable without the others.
 func (k *Keyring) Current(sealed []byte) bool {
-	return len(sealed) > idSize && bytes.Equal(sealed[1:1+idSize], k.keys[0].id) // Tink begins with a byte for the layout
+	return len(sealed) > idSize && bytes.Equal(sealed[1:1+idSize], k.keys[0].id)
 }
 
 // Sign returns the HMAC-SHA-256 of a text.

@@ -28,7 +28,7 @@ func ExampleKeyring() {
 	fmt.Println("sealed again:", string(text))
 	// Output:
 	// during the rotation: content
-	// after it: keyring: sealed by an unknown key
+	// after it: sealed with the key be99b2a1, which is not configured
 	// sealed again: content
 }
 

@@ -43,8 +43,8 @@ func (m mismatch) Error() string { return string(m) }
 // state and is advanced again later. The payment comes with the error if it could be read.
 func (m *Machine) Advance(ctx context.Context, id flows.PaymentID) (*flows.Payment, error) {
 	p, err := m.cfg.Store.Payment(ctx, id)
-	if unreadable(err) {
-		m.reschedule(ctx, m.unreadable(id), doubtPollEvery)
+	if flows.Unreadable(err) {
+		m.reschedule(ctx, m.unreadable(id, err), doubtPollEvery)
 	}
 	if err != nil {
 		return nil, flows.StorageFailed(err)

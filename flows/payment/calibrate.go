@@ -110,6 +110,10 @@ func (m *Machine) samples(ctx context.Context, state flows.PaymentState) (read [
 		if errors.Is(err, flows.ErrNotFound) {
 			continue // it expired
 		}
+		if flows.Unreadable(err) {
+			failed++
+			continue
+		}
 		certain := false
 		if err == nil && p.State == state {
 			certain, err = m.endIsCertain(ctx, p)
@@ -160,6 +164,9 @@ func (m *Machine) endIsCertain(ctx context.Context, p *flows.Payment) (bool, err
 	_, err := m.cfg.Store.Payment(ctx, flows.NewPaymentID(p.Registration, p.Generation+1))
 	if errors.Is(err, flows.ErrNotFound) {
 		return true, nil
+	}
+	if flows.Unreadable(err) {
+		return false, nil
 	}
 	return false, err
 }

@@ -47,6 +47,9 @@ type JournalEntry struct {
 // Show collects what is known of a payment. A processor that cannot be asked is a Problem
 // of the Detail, not an error.
 func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (Detail, error) {
+	if registration, _ := id.Split(); registration == "" {
+		return m.showUnverifiable(ctx, id)
+	}
 	p, err := m.payment(ctx, id)
 	if err != nil {
 		return Detail{}, err

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"frontdesk/flows"
-	"frontdesk/flows/keyring"
 	"frontdesk/upstream/club"
 )
 
@@ -48,14 +47,14 @@ func summary(p *flows.Payment) Summary {
 // ListOptions selects payments.
 type ListOptions struct {
 	State flows.PaymentState // one state, or paid_twice; empty: see All
-	All   bool               // every state; else in_doubt, blocked and paid_twice, which wait for an operator
+	All   bool               // every state; else in_doubt, blocked, paid_twice and unverifiable, which wait for an operator
 }
 
 func (in ListOptions) matches(state flows.PaymentState) bool {
 	if in.State != "" {
 		return state == in.State
 	}
-	return in.All || state == flows.InDoubt || state == flows.Blocked || state == flows.PaidTwice
+	return in.All || state == flows.InDoubt || state == flows.Blocked || state == flows.PaidTwice || state == flows.Unverifiable
 }
 
 // maxListed is what an operator can look through, and what is read of one state.
@@ -80,7 +79,7 @@ var attention = []flows.PaymentState{
 
 // List lists open payments, the longest waiting first, then final ones, latest first.
 func (m *Machine) List(ctx context.Context, in ListOptions) (Page, error) {
-	if in.State != "" && in.State != flows.PaidTwice && !slices.Contains(flows.PaymentStates, in.State) {
+	if in.State != "" && in.State != flows.PaidTwice && in.State != flows.Unverifiable && !slices.Contains(flows.PaymentStates, in.State) {
 		return Page{}, flows.Invalid(flows.FieldProblem{Pointer: "/state", Message: "must be one of " + stateNames()})
 	}
 	compared, err := m.LastComparison(ctx) // first: what is missing below may be rebuilt meanwhile
@@ -95,6 +94,9 @@ func (m *Machine) List(ctx context.Context, in ListOptions) (Page, error) {
 	if err := m.list(ctx, in, attention, m.cfg.Store.PaymentsIn, &listed); err != nil {
 		return Page{}, flows.StorageFailed(err)
 	}
+	if err := m.listUnverifiable(ctx, in, &listed); err != nil {
+		return Page{}, flows.StorageFailed(err)
+	}
 	slices.SortStableFunc(listed.Items, func(a, b Summary) int { return a.Since.Compare(b.Since) })
 	final := []flows.PaymentState{flows.PaidTwice, flows.Recorded, flows.Cancelled, flows.Refunded}
 	return listed, flows.StorageFailed(m.list(ctx, in, final, m.cfg.Store.FinishedPayments, &listed))
@@ -103,7 +105,7 @@ func (m *Machine) List(ctx context.Context, in ListOptions) (Page, error) {
 // stateNames returns the states by which payments can be listed, for a message.
 func stateNames() string {
 	var names []string
-	for _, state := range append(slices.Clone(flows.PaymentStates), flows.PaidTwice) {
+	for _, state := range append(slices.Clone(flows.PaymentStates), flows.PaidTwice, flows.Unverifiable) {
 		names = append(names, string(state))
 	}
 	return strings.Join(names, ", ")
@@ -131,8 +133,8 @@ func (m *Machine) list(ctx context.Context, in ListOptions, states []flows.Payme
 			}
 			p, err := m.cfg.Store.Payment(ctx, id)
 			switch {
-			case unreadable(err):
-				p = m.unreadable(id)
+			case flows.Unreadable(err):
+				p = m.unreadable(id, err)
 			case errors.Is(err, flows.ErrNotFound):
 				continue // it expired, or its start was not completed
 			case err != nil:
@@ -151,23 +153,18 @@ func (m *Machine) list(ctx context.Context, in ListOptions, states []flows.Payme
 	return nil
 }
 
-// unreadable reports whether there is a record that this version cannot read.
-func unreadable(err error) bool {
-	return errors.Is(err, flows.ErrDamaged) || errors.Is(err, flows.ErrNewer) || errors.Is(err, keyring.ErrSealed)
+// unreadable represents a record that this gateway cannot read among the blocked payments.
+func (m *Machine) unreadable(id flows.PaymentID, err error) *flows.Payment {
+	return &flows.Payment{ID: id, State: flows.Blocked, Reason: flows.WhyUnreadable(err), UpdatedAt: m.cfg.Now()}
 }
 
-// unreadable represents such a record among the blocked payments.
-func (m *Machine) unreadable(id flows.PaymentID) *flows.Payment {
-	return &flows.Payment{ID: id, State: flows.Blocked, Reason: "this version of Frontdesk cannot read its record", UpdatedAt: m.cfg.Now()}
-}
-
-// StateCount is the number of payments in one state that is not final, or under PaidTwice.
+// StateCount is the number of payments in one state that is not final, or under PaidTwice or Unverifiable.
 type StateCount struct {
 	Payments int
 	Oldest   time.Time // when the oldest of them entered the state
 }
 
-// Counts counts the open payments by state, and those that were paid twice lately. StorageUnavailable if Redis does not respond.
+// Counts counts the open payments by state, and those that were paid twice lately or cannot be verified. StorageUnavailable if Redis does not respond.
 func (m *Machine) Counts(ctx context.Context) (map[flows.PaymentState]StateCount, error) {
 	// A gateway may have ended between a decision and the list of payments paid twice, which listing corrects.
 	if err := m.list(ctx, ListOptions{State: flows.PaidTwice}, []flows.PaymentState{flows.PaidTwice}, m.cfg.Store.FinishedPayments, &Page{}); err != nil {

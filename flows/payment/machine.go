@@ -110,6 +110,12 @@ type Store interface {
 	Comparison(ctx context.Context, processor string) (Comparison, error)
 	// SaveComparison replaces the latest complete comparison with a processor.
 	SaveComparison(ctx context.Context, processor string, comparison Comparison) error
+	// SaveUnverifiable lists an unverifiable payment, or replaces its entry.
+	SaveUnverifiable(ctx context.Context, u Unverifiable) error
+	// UnverifiablePayments lists them, the oldest first.
+	UnverifiablePayments(ctx context.Context) ([]Unverifiable, error)
+	// DropUnverifiable removes one from the list, by the processor's id.
+	DropUnverifiable(ctx context.Context, id string) error
 	// Fingerprint reads whose payments Redis holds; ErrNotFound if it has none yet.
 	Fingerprint(ctx context.Context) (Fingerprint, error)
 	// SaveFingerprint replaces it by compare-and-set; zero expects that there is none.
@@ -208,7 +214,7 @@ func (m *Machine) HandleEvent(ctx context.Context, event cards.Event) error {
 		if err = m.restoreFailedRefund(ctx, event.PaymentID); err == nil {
 			err = m.cfg.Queue.EnqueueAdvance(ctx, id)
 		}
-	case errors.Is(err, flows.ErrDamaged), errors.Is(err, flows.ErrNewer):
+	case flows.Unreadable(err):
 		err = m.cfg.Queue.EnqueueAdvance(ctx, id)
 	case err != nil:
 		err = flows.StorageFailed(err)

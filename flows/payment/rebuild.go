@@ -108,7 +108,8 @@ func (m *Machine) LastComparison(ctx context.Context) (time.Time, error) {
 func (m *Machine) rebuildSince(ctx context.Context, since time.Time) (oldest time.Time, err error) {
 	began := m.cfg.Now()
 	oldest = began
-	for group, err := range m.groups(ctx, since) {
+	unverifiable := map[string]bool{}
+	for group, err := range m.groups(ctx, since, unverifiable) {
 		if err != nil {
 			return oldest, err
 		}
@@ -119,16 +120,16 @@ func (m *Machine) rebuildSince(ctx context.Context, since time.Time) (oldest tim
 			}
 		}
 		switch err := m.restore(ctx, group); {
-		case errors.Is(err, flows.ErrDamaged), errors.Is(err, errChanging):
-			m.cfg.Log.ErrorContext(ctx, "payment not rebuilt", "registration", group[0].derived.Registration, "error", err)
 		case errors.Is(err, flows.ErrNewer):
 			m.cfg.Log.InfoContext(ctx, "registration left to gateways of a newer version", "registration", group[0].derived.Registration)
+		case flows.Unreadable(err), errors.Is(err, errChanging):
+			m.cfg.Log.ErrorContext(ctx, "payment not rebuilt", "registration", group[0].derived.Registration, "error", err)
 		case err != nil:
 			return oldest, err
 		}
 	}
 	m.lookups.conclude(began, m.cfg.Now())
-	return oldest, nil
+	return oldest, m.keepUnverifiable(ctx, since, unverifiable)
 }
 
 // onDemandRebuild is the state of the rebuilds on demand.
@@ -217,12 +218,17 @@ func (m *Machine) unsettled(a candidate) bool {
 	return !a.derived.State.Final() || m.cfg.Now().Sub(a.derived.CreatedAt) <= keepRebuilt
 }
 
-// candidates lists our payments that the processor created since an instant, the newest first.
-func (m *Machine) candidates(ctx context.Context, since time.Time) iter.Seq2[candidate, error] {
+// candidates lists our payments that the processor created since an instant, the newest first. It stores those that
+// cannot be verified, and adds their ids to found unless nil.
+func (m *Machine) candidates(ctx context.Context, since time.Time, found map[string]bool) iter.Seq2[candidate, error] {
 	return func(yield func(candidate, error) bool) {
 		for remote, err := range cards.All(ctx, m.cfg.Cards, since) {
 			if err != nil {
 				yield(candidate{}, processorFailed(err))
+				return
+			}
+			if err := m.noteUnverifiable(ctx, remote, found); err != nil {
+				yield(candidate{}, err)
 				return
 			}
 			p := m.derivePayment(remote)
@@ -240,7 +246,8 @@ func (m *Machine) candidates(ctx context.Context, since time.Time) iter.Seq2[can
 // groups lists our payments that the processor created since an instant, grouped by
 // registration, without the registrations whose payments are all settled. The processor lists
 // newer payments first, so only the registrations of a groupSpan are in memory.
-func (m *Machine) groups(ctx context.Context, since time.Time) iter.Seq2[[]candidate, error] {
+// found gets the ids of those that cannot be verified.
+func (m *Machine) groups(ctx context.Context, since time.Time, found map[string]bool) iter.Seq2[[]candidate, error] {
 	return func(yield func([]candidate, error) bool) {
 		open := map[string][]candidate{}
 		var order []string // the registrations in open
@@ -250,7 +257,7 @@ func (m *Machine) groups(ctx context.Context, since time.Time) iter.Seq2[[]candi
 			order = order[1:]
 			return !slices.ContainsFunc(group, m.unsettled) || yield(group, nil)
 		}
-		for a, err := range m.candidates(ctx, since) {
+		for a, err := range m.candidates(ctx, since, found) {
 			if err != nil {
 				yield(nil, err)
 				return
@@ -278,7 +285,7 @@ func (m *Machine) derivePayment(remote cards.Payment) *flows.Payment {
 	generation, _ := strconv.Atoi(entries["fd_generation"])
 	amount, err := strconv.ParseInt(entries["fd_amount"], 10, 64)
 	sale := club.IRI(entries["fd_sale"])
-	if entries["fd_version"] != metadataVersion || err != nil || generation < 1 || !m.ours(entries) || !m.signed(entries) {
+	if entries["fd_version"] != metadataVersion || err != nil || generation < 1 || entries[endedEntry] != "" || !m.ours(entries) || !m.signed(entries) {
 		return nil
 	}
 	p := &flows.Payment{
@@ -334,7 +341,7 @@ func (m *Machine) deriveState(p *flows.Payment, remote cards.Payment) (flows.Pay
 // It ends early if everything must be compared.
 func (m *Machine) anyLost(ctx context.Context, since time.Time) (bool, error) {
 	began, n := m.cfg.Now(), 0
-	for a, err := range m.candidates(ctx, since) {
+	for a, err := range m.candidates(ctx, since, nil) {
 		if err != nil {
 			return false, err
 		}
@@ -351,7 +358,7 @@ func (m *Machine) anyLost(ctx context.Context, since time.Time) (bool, error) {
 		}
 		group := []candidate{a}
 		switch err := m.loadStored(ctx, group); {
-		case errors.Is(err, flows.ErrDamaged), errors.Is(err, flows.ErrNewer):
+		case flows.Unreadable(err):
 			continue // Advance reports it
 		case err != nil:
 			return false, err
@@ -359,7 +366,7 @@ func (m *Machine) anyLost(ctx context.Context, since time.Time) (bool, error) {
 			return true, nil
 		}
 		switch _, _, behind, err := m.registrationOf(ctx, group); {
-		case errors.Is(err, flows.ErrDamaged), errors.Is(err, flows.ErrNewer): // another payment of the registration
+		case flows.Unreadable(err): // another payment of the registration
 		case behind != nil || err != nil:
 			return true, err
 		}

@@ -390,6 +390,8 @@ func (m *Machine) compare(p *flows.Payment, remote cards.Payment) string {
 		return "the processor holds another amount or currency"
 	case remote.State == cards.Captured && remote.Captured != p.Amount:
 		return "the processor captured another amount"
+	case remote.Metadata[endedEntry] != "":
+		return "an operator ended it while no configured key could verify it"
 	case !m.metadataMatches(p, remote.Metadata):
 		return "the processor's metadata does not match or is not signed by us"
 	}

@@ -23,7 +23,7 @@ var allowed = map[string]bool{
 	"code": true, "ms": true, "error": true, "readError": true, "kind": true, "tokenSent": true,
 	// the journey
 	"registration": true, "payment": true, "from": true, "to": true, "reason": true, "outcome": true, "state": true,
-	"event": true, "type": true, "subscriber": true, "erased": true, "kept": true,
+	"event": true, "type": true, "subscriber": true, "erased": true, "kept": true, "unread": true,
 	// dependencies
 	"operation": true, "took": true, "found": true, "left": true, "club": true, "why": true, "address": true,
 	"sent": true, "validated": true, "hourly": true, "daily": true,

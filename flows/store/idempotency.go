@@ -144,14 +144,14 @@ func (s *Store) BeginRequest(ctx context.Context, scope, key, request, owner str
 		return "", Response{}, unavailable(err)
 	}
 	if reply[0] == "unreadable" {
-		return "", Response{}, unavailable(keyring.ErrSealed)
+		return "", Response{}, flows.StorageFailed(&keyring.SealedError{})
 	}
 	var response Response
 	if status := RequestStatus(reply[0]); status != Completed {
 		return status, response, nil
 	}
 	err = s.open(at, reply[1], &response)
-	return Completed, response, unavailable(err)
+	return Completed, response, flows.StorageFailed(err)
 }
 
 // SaveResponse stores the final response to the first request, for KeepResponse or KeepRefusal. It is

@@ -21,6 +21,10 @@ const (
 	auditStream = "fd:audit"
 	// fingerprintKey says whose payments these are: a payment.Fingerprint, in plain so that no seal key is needed.
 	fingerprintKey = "fd:fingerprint"
+	// unverifiablePayments is a hash of payment.Unverifiable, sealed, by the processor's id.
+	unverifiablePayments = "fd:unverifiable"
+	// sealKeys is a sorted set of the ids of the seal keys that sealed something, scored by their last use, ms.
+	sealKeys = "fd:seals"
 	// clubEvents is a stream of the club system's events that are not processed yet.
 	clubEvents = "fd:{club}:events"
 	// clubEventCounts is a hash of how many events of each kind arrived.

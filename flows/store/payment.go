@@ -241,12 +241,16 @@ func (s *Store) CountPayments(ctx context.Context, since time.Time) (map[flows.P
 		totals[state] = pipe.ZCount(ctx, paymentStates, from, to)
 		oldest[state] = pipe.ZRangeByScoreWithScores(ctx, paymentStates, &redis.ZRangeBy{Min: from, Max: to, Count: 1})
 	}
+	unverifiable := pipe.HLen(ctx, unverifiablePayments)
 	twice := pipe.ZCount(ctx, finishedPayments(flows.PaidTwice), strconv.FormatInt(since.UnixMilli(), 10), "+inf")
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, err
 	}
 	if n := int(twice.Val()); n > 0 {
 		counts[flows.PaidTwice] = payment.StateCount{Payments: n}
+	}
+	if n := int(unverifiable.Val()); n > 0 {
+		counts[flows.Unverifiable] = payment.StateCount{Payments: n}
 	}
 	for state, total := range totals {
 		if first := oldest[state].Val(); len(first) > 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -103,6 +104,35 @@ redis.call('SET', KEYS[1], ARGV[2])
 return 1
 `)
 
+// SaveUnverifiable implements payment.Store.
+func (s *Store) SaveUnverifiable(ctx context.Context, u payment.Unverifiable) error {
+	sealed, err := s.seal(unverifiablePayments, u)
+	if err != nil {
+		return err
+	}
+	return s.redis.HSet(ctx, unverifiablePayments, u.ID, sealed).Err()
+}
+
+// UnverifiablePayments implements payment.Store. An entry that cannot be read has only its id, until the next
+// comparison seals it again.
+func (s *Store) UnverifiablePayments(ctx context.Context) ([]payment.Unverifiable, error) {
+	entries, err := s.redis.HGetAll(ctx, unverifiablePayments).Result()
+	listed := make([]payment.Unverifiable, 0, len(entries))
+	for id, sealed := range entries {
+		u := payment.Unverifiable{}
+		_ = s.open(unverifiablePayments, sealed, &u)
+		u.ID = id
+		listed = append(listed, u)
+	}
+	slices.SortFunc(listed, func(a, b payment.Unverifiable) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	return listed, err
+}
+
+// DropUnverifiable implements payment.Store.
+func (s *Store) DropUnverifiable(ctx context.Context, id string) error {
+	return s.redis.HDel(ctx, unverifiablePayments, id).Err()
+}
+
 // Fingerprint implements payment.Store.
 func (s *Store) Fingerprint(ctx context.Context) (f payment.Fingerprint, err error) {
 	text, err := s.redis.Get(ctx, fingerprintKey).Bytes()
@@ -123,6 +153,32 @@ func (s *Store) SaveFingerprint(ctx context.Context, expected, next payment.Fing
 	}
 	text, _ := json.Marshal(next)
 	return committed(s.run(ctx, saveFingerprint, []string{fingerprintKey}, was, text))
+}
+
+// KeepSealed is how long a seal key is missed after its last use: as long as a final payment is kept.
+const KeepSealed = 30 * 24 * time.Hour
+
+// NoteSealKeys implements worker.Store. It notes the current key; in a Redis without any note, all configured ones.
+func (s *Store) NoteSealKeys(ctx context.Context, now time.Time) error {
+	ids := s.keys.IDs()
+	noted, err := s.redis.ZCard(ctx, sealKeys).Result()
+	if err != nil {
+		return err
+	}
+	if noted > 0 {
+		ids = ids[:1]
+	}
+	entries := make([]redis.Z, len(ids))
+	for i, id := range ids {
+		entries[i] = redis.Z{Score: float64(now.UnixMilli()), Member: id}
+	}
+	return s.redis.ZAdd(ctx, sealKeys, entries...).Err()
+}
+
+// MissingSealKeys implements erasure.Store.
+func (s *Store) MissingSealKeys(ctx context.Context, since time.Time) ([]string, error) {
+	missing, err := s.redis.ZRangeByScore(ctx, sealKeys, &redis.ZRangeBy{Min: strconv.FormatInt(since.UnixMilli(), 10), Max: "+inf"}).Result()
+	return slices.DeleteFunc(missing, func(id string) bool { return slices.Contains(s.keys.IDs(), id) }), err
 }
 
 // keepHeartbeat: a gateway that is silent for longer has ended, or must check everything again.

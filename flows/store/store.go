@@ -166,7 +166,7 @@ func (s *Store) open(key string, sealed string, record any) error {
 		if isNewer(text, record) {
 			return fmt.Errorf("%w: %s", flows.ErrNewer, key)
 		}
-		return fmt.Errorf("%s: the record is not readable", key)
+		return fmt.Errorf("%w: %s: it is not a record of its kind", flows.ErrDamaged, key)
 	}
 	if r, ok := record.(*flows.Registration); ok && r.Schema > flows.RegistrationSchema {
 		return fmt.Errorf("%w: %s", flows.ErrNewer, key)

@@ -50,7 +50,7 @@ func (w *Worker) tick(ctx context.Context) {
 	if err := w.cfg.Events.Sweep(ctx); err != nil && ctx.Err() == nil {
 		w.cfg.Log.WarnContext(ctx, "events and registrations not swept", "error", err)
 	}
-	if err := errors.Join(w.sweep(ctx), w.sendHeartbeat(ctx)); err != nil {
+	if err := errors.Join(w.sweep(ctx), w.cfg.Store.NoteSealKeys(ctx, w.cfg.Now()), w.sendHeartbeat(ctx)); err != nil {
 		w.cfg.Payments.OweRebuild() // Redis was away, and may come back with less
 		return
 	}

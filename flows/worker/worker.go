@@ -55,6 +55,8 @@ type Store interface {
 	DropOpen(ctx context.Context, id flows.PaymentID) error
 	// RenewReceipts seals with the current key every receipt that an older one sealed.
 	RenewReceipts(ctx context.Context) error
+	// NoteSealKeys notes that the current seal key is in use, so that it is missed when it is removed too early.
+	NoteSealKeys(ctx context.Context, now time.Time) error
 	// Heartbeat stores a gateway's n-th heartbeat and returns the previous one, 0 for
 	// none. If the gateway left another one, Redis lost writes.
 	Heartbeat(ctx context.Context, gateway string, n int64) (int64, error)

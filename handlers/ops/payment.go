@@ -47,6 +47,10 @@ func (s *Server) confirmNotRecorded(r *http.Request, operator string, in rejecti
 	return s.cfg.Payments.ConfirmNotRecorded(r.Context(), paymentID(r), in.Then, flows.Decision{Operator: operator, Reason: in.Why, Override: in.Override == "sale"})
 }
 
+func (s *Server) endPayment(r *http.Request, operator string, _ struct{}) (any, error) {
+	return s.cfg.Payments.EndUnverifiable(r.Context(), paymentID(r), operator)
+}
+
 type note struct {
 	Text string `json:"text"`
 }

@@ -87,6 +87,7 @@ func New(cfg Config) *Server {
 		"GET /ops/payments/{id}":                       s.showPayment,
 		"POST /ops/payments/{id}/confirm-recorded":     withBody(s.confirmRecorded),
 		"POST /ops/payments/{id}/confirm-not-recorded": withBody(s.confirmNotRecorded),
+		"POST /ops/payments/{id}/end":                  withBody(s.endPayment),
 		"POST /ops/payments/{id}/notes":                withBody(s.addNote),
 		"POST /ops/payments/calibrate":                 withBody(s.calibrate),
 		"POST /ops/invitations":                        withBody(s.invite),

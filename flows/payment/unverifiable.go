@@ -1,0 +1,172 @@
+package payment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/club"
+)
+
+// endedEntry is the metadata's entry that an operator ended a payment that could not be verified. No gateway touches
+// the payment again, even if its key comes back: a person has settled it.
+const endedEntry = "fd_ended"
+
+// Unverifiable is a payment that the processor holds for this organisation and mode, signed by no key that is
+// configured. It cannot be rebuilt, because anything could have been changed in it.
+type Unverifiable struct {
+	ID           string      `json:"id"` // the processor's
+	State        cards.State `json:"state"`
+	Registration string      `json:"registration"`
+	Sale         club.IRI    `json:"sale"`
+	Club         club.IRI    `json:"club"`
+	Amount       int64       `json:"amount"` // minor units
+	Currency     string      `json:"currency"`
+	CreatedAt    time.Time   `json:"createdAt"`
+}
+
+// unverifiable returns the processor's payment if it is unverifiable and not settled: money is held or taken, and the
+// journal shows no end.
+func (m *Machine) unverifiable(remote cards.Payment) (u Unverifiable, is bool) {
+	entries := remote.Metadata
+	if entries["fd_registration"] == "" || entries[endedEntry] != "" || !m.ours(entries) || m.signed(entries) {
+		return u, false
+	}
+	n, attempt := lastClaim(remote)
+	sending := n > 0 && !released(remote, n) && !isRefundAttempt(attempt)
+	switch {
+	case remote.State == cards.Cancelled, acceptanceJournaled(remote), remote.State == cards.Refunded && !sending:
+		return u, false
+	}
+	return Unverifiable{ID: remote.ID, State: remote.State, Registration: entries["fd_registration"], Sale: club.IRI(entries["fd_sale"]),
+		Club: club.IRI(entries["fd_club"]), Amount: remote.Amount, Currency: remote.Currency, CreatedAt: remote.CreatedAt}, true
+}
+
+func (u Unverifiable) summary(processor string) Summary {
+	return Summary{ID: flows.PaymentID(u.ID), State: flows.Unverifiable, Reason: "signed with a key that is not configured; at the processor it is " + string(u.State),
+		Since: u.CreatedAt, Method: flows.ByCard, Amount: u.Amount, Currency: u.Currency, Sale: u.Sale, Club: u.Club, Processor: processor, ProcessorID: u.ID, CreatedAt: u.CreatedAt}
+}
+
+// noteUnverifiable lists a payment that a comparison reads, if it is unverifiable, and adds its id to found unless nil.
+func (m *Machine) noteUnverifiable(ctx context.Context, remote cards.Payment, found map[string]bool) error {
+	u, is := m.unverifiable(remote)
+	if !is {
+		return nil
+	}
+	if found != nil {
+		found[u.ID] = true
+	}
+	return flows.StorageFailed(m.cfg.Store.SaveUnverifiable(ctx, u))
+}
+
+// keepUnverifiable drops from the list what a comparison since an instant did not find any more: its key is back, or it
+// was settled.
+func (m *Machine) keepUnverifiable(ctx context.Context, since time.Time, found map[string]bool) error {
+	listed, err := m.cfg.Store.UnverifiablePayments(ctx)
+	if err != nil {
+		return flows.StorageFailed(err)
+	}
+	for _, u := range listed {
+		if !found[u.ID] && !u.CreatedAt.Before(since) {
+			if err := m.cfg.Store.DropUnverifiable(ctx, u.ID); err != nil {
+				return flows.StorageFailed(err)
+			}
+		}
+	}
+	return nil
+}
+
+// listUnverifiable adds the unverifiable payments to a page, if they are selected.
+func (m *Machine) listUnverifiable(ctx context.Context, in ListOptions, to *Page) error {
+	if !in.matches(flows.Unverifiable) {
+		return nil
+	}
+	listed, err := m.cfg.Store.UnverifiablePayments(ctx)
+	for _, u := range listed {
+		if len(to.Items) >= maxListed {
+			to.More = true
+			break
+		}
+		to.Items = append(to.Items, u.summary(m.cfg.Cards.Name()))
+	}
+	return err
+}
+
+// readUnverifiable reads an unverifiable payment at the processor. NotFound if the id is of no such payment.
+func (m *Machine) readUnverifiable(ctx context.Context, id flows.PaymentID) (u Unverifiable, remote cards.Payment, err error) {
+	if err := m.requireOwn(ctx); err != nil {
+		return u, remote, err
+	}
+	remote, err = m.cfg.Cards.Get(ctx, string(id))
+	if err != nil && !errors.Is(err, cards.ErrNotFound) {
+		return u, remote, processorFailed(err)
+	}
+	u, is := m.unverifiable(remote)
+	if err != nil || !is {
+		return u, remote, &flows.Error{Code: flows.NotFound, Detail: "Invalid payment id. frontdesk payments list shows the ids."}
+	}
+	return u, remote, nil
+}
+
+// showUnverifiable is Show for an unverifiable payment.
+func (m *Machine) showUnverifiable(ctx context.Context, id flows.PaymentID) (Detail, error) {
+	u, remote, err := m.readUnverifiable(ctx, id)
+	if err != nil {
+		return Detail{}, err
+	}
+	d := Detail{Summary: u.summary(m.cfg.Cards.Name()), Journal: journalOf(remote), Readings: []flows.Reading{}, Notes: []flows.Note{},
+		AtProcessor: &AtProcessor{State: remote.State, Captured: remote.Captured, Refunded: remote.Refunded, Refunding: remote.Refunding}}
+	d.History = []flows.Transition{{State: d.State, At: d.Since, Reason: d.Reason}}
+	d.say("The card processor holds this payment for this organisation. No configured seal key signed it, so Frontdesk does not touch it. It names registration %s.", u.Registration)
+	d.say("If the former key still exists, add it to FRONTDESK_SEAL_KEYS after the current one and restart the gateways: the payment then continues by itself. Do that first.")
+	if endable(remote.State) {
+		d.say("If the key is lost: in the club system, check whether %s is settled, and by what. Record the payment there by hand, or refund it at the processor; not both. Then tell the buyer, and end the payment here.", d.sale())
+		d.allow("end", "")
+	} else {
+		d.say("If the key is lost: nothing was captured. Cancel the payment at the processor; it then leaves this list.")
+	}
+	return d, nil
+}
+
+// endable reports whether nothing happens to a payment at the processor any more unless a person does it.
+func endable(state cards.State) bool { return state == cards.Captured || state == cards.Refunded }
+
+// EndUnverifiable ends an unverifiable payment as the processor shows it, on an operator's decision: a person has
+// settled it. The decision is kept in the payment's metadata, for as long as the processor keeps the payment.
+func (m *Machine) EndUnverifiable(ctx context.Context, id flows.PaymentID, operator string) (ResolutionResult, error) {
+	if err := (flows.Decision{Operator: operator}).Validate(); err != nil {
+		return ResolutionResult{}, err
+	}
+	if registration, _ := id.Split(); registration != "" {
+		return ResolutionResult{}, notDecidable("Only unverifiable payments can be ended so. Use confirm-recorded or confirm-not-recorded.")
+	}
+	u, remote, err := m.readUnverifiable(ctx, id)
+	switch {
+	case err != nil:
+		return ResolutionResult{}, err
+	case !endable(remote.State):
+		return ResolutionResult{}, notDecidable("At the processor the payment is %s. Cancel it there; it then leaves the list.", remote.State)
+	}
+	now := m.cfg.Now()
+	if err := m.cfg.Store.Audit(ctx, flows.AuditEntry{At: now, Operator: operator, Action: flows.AuditEnd, Payment: id, From: flows.Unverifiable}); err != nil {
+		return ResolutionResult{}, flows.StorageFailed(err)
+	}
+	text := fmt.Sprintf("%s by %s: %s", now.UTC().Format(time.RFC3339), operator, remote.State)
+	_, err = m.cfg.Cards.UpdateMetadata(ctx, "end:"+remote.ID, remote.ID, map[string]string{endedEntry: text})
+	switch {
+	case errors.Is(err, cards.ErrKeyReused):
+		return ResolutionResult{}, &flows.Error{Code: flows.Conflict, Detail: "Another operator ended it at the same moment. Look at the list again.", Err: err}
+	case err != nil:
+		return ResolutionResult{}, processorFailed(err)
+	}
+	m.cfg.Log.InfoContext(ctx, "unverifiable payment ended", "payment", id)
+	result := ResolutionResult{Payment: u.summary(m.cfg.Cards.Name())}
+	result.Payment.Reason = "ended by " + operator + "; at the processor it is " + string(remote.State)
+	if err := m.cfg.Store.DropUnverifiable(ctx, u.ID); err != nil {
+		result.Warnings = append(result.Warnings, "It could not be removed from the list in Redis. The next comparison removes it.")
+	}
+	return result, nil
+}

@@ -1,0 +1,160 @@
+package flows_test
+
+import (
+	"strings"
+	"testing"
+
+	"frontdesk/flows"
+	"frontdesk/flows/erasure"
+	"frontdesk/flows/payment"
+	"frontdesk/upstream/cards"
+)
+
+// capturedAndLost makes a payment whose money is taken, and which Redis has lost.
+func (w *world) capturedAndLost(g *gateway) *flows.Payment {
+	w.Helper()
+	p := w.authorised(g)
+	if _, err := w.processor.Capture(w.Context(), "the test's", p.ProcessorID, p.Amount); err != nil {
+		w.Fatal(err)
+	}
+	w.wipe()
+	return p
+}
+
+func (w *world) expectListed(g *gateway, want ...string) []payment.Summary {
+	w.Helper()
+	page := must(w, func() (payment.Page, error) { return g.List(w.Context(), payment.ListOptions{}) })
+	var got []string
+	for _, item := range page.Items {
+		got = append(got, string(item.ID)+" "+string(item.State))
+	}
+	if strings.Join(got, ", ") != strings.Join(want, ", ") {
+		w.Errorf("listed: %q, not %q", got, want)
+	}
+	counts := must(w, func() (map[flows.PaymentState]payment.StateCount, error) { return g.Counts(w.Context()) })
+	if n := counts[flows.Unverifiable].Payments; n != strings.Count(strings.Join(want, ", "), string(flows.Unverifiable)) {
+		w.Errorf("%d unverifiable payments are counted", n)
+	}
+	return page.Items
+}
+
+// TestUnverifiablePayment: the key that signed a payment is removed, and Redis loses the record. Operators see the payment
+// and can end it by the processor's id. It stays ended, whatever Redis loses and whichever key comes back.
+func TestUnverifiablePayment(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.capturedAndLost(w.gateway())
+	id := flows.PaymentID(p.ProcessorID)
+	g := w.gateway(gatewayOptions{keys: newKeyring(t, "two")})
+	w.rebuild(g)
+	w.expectListed(g, p.ProcessorID+" unverifiable")
+	detail := must(t, func() (payment.Detail, error) { return g.Show(t.Context(), id) })
+	if detail.AtProcessor.State != cards.Captured || len(detail.Commands) != 1 || detail.Commands[0] != "frontdesk payments end "+p.ProcessorID {
+		t.Errorf("shown: %+v", detail)
+	}
+	ended := must(t, func() (payment.ResolutionResult, error) { return g.EndUnverifiable(t.Context(), id, "ada") })
+	if len(ended.Warnings) > 0 || !strings.Contains(ended.Payment.Reason, "ada") {
+		t.Errorf("%+v", ended)
+	}
+	if entries := w.redis.XRevRangeN(t.Context(), "fd:audit", "+", "-", 1).Val(); len(entries) != 1 || entries[0].Values["what"] != "end" || entries[0].Values["payment"] != p.ProcessorID {
+		t.Errorf("audit: %+v", entries)
+	}
+	w.expectListed(g)
+	for _, keys := range [][]string{{"two"}, {"two", "one"}} {
+		w.wipe()
+		again := w.gateway(gatewayOptions{keys: newKeyring(t, keys...)})
+		w.rebuild(again)
+		w.settleAll(again)
+		w.expectListed(again)
+	}
+	if w.posted() != 0 || w.held(p).State != cards.Captured {
+		t.Errorf("an ended payment was recorded %d times, and is %s", w.posted(), w.held(p).State)
+	}
+	if _, err := g.EndUnverifiable(t.Context(), id, "bob"); flows.CodeOf(err) != flows.NotFound {
+		t.Errorf("ended twice: %v", err)
+	}
+}
+
+// TestKeyReturns: once the key is configured again, the payment continues and leaves the list.
+func TestKeyReturns(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.capturedAndLost(w.gateway())
+	w.rebuild(w.gateway(gatewayOptions{keys: newKeyring(t, "two")}))
+	g := w.gateway(gatewayOptions{keys: newKeyring(t, "two", "one")})
+	w.rebuild(g)
+	w.expectListed(g)
+	w.expectSound(w.settle(g, p))
+}
+
+// TestUnverifiableAndOpen: a payment that its buyer can still pay is ended by cancelling it at the processor. What was
+// settled long ago, under keys of then, is not listed.
+func TestUnverifiableAndOpen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first := w.gateway()
+	w.expectSound(w.settle(first, w.authorised(first)))
+	w.abandoned(first)
+	open := w.authorised(first)
+	w.wipe()
+	g := w.gateway(gatewayOptions{keys: newKeyring(t, "two")})
+	w.rebuild(g)
+	w.expectListed(g, open.ProcessorID+" unverifiable")
+	if _, err := g.EndUnverifiable(t.Context(), flows.PaymentID(open.ProcessorID), "ada"); flows.CodeOf(err) != flows.NotDecidable {
+		t.Errorf("ended: %v", err)
+	}
+	must(t, func() (cards.Payment, error) {
+		return w.processor.Cancel(t.Context(), "the dashboard's", open.ProcessorID)
+	})
+	w.rebuild(g)
+	w.expectListed(g)
+}
+
+// TestMissingSealKey: a seal key is removed while Redis holds what it sealed. Every list and command works, and names the
+// key.
+func TestMissingSealKey(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first := w.gateway()
+	if err := first.store.NoteSealKeys(t.Context(), w.clock.Now()); err != nil {
+		t.Fatal(err)
+	}
+	id := newKeyring(t, "one").IDs()[0]
+	names := func(what, text string) {
+		t.Helper()
+		if !strings.Contains(text, "the key "+id+", which is not configured") {
+			t.Errorf("%s: %s", what, text)
+		}
+	}
+	recorded := w.settle(first, w.authorised(first))
+	p := w.put(first, w.started(first).ID, flows.InDoubt)
+	g := w.gateway(gatewayOptions{keys: newKeyring(t, "two")})
+	if _, err := g.Advance(t.Context(), p.ID); err == nil {
+		t.Error("a payment was advanced without its record")
+	}
+	items := w.expectListed(g, string(p.ID)+" blocked")
+	names("the list", items[0].Reason)
+	_, err := g.Show(t.Context(), p.ID)
+	known, _ := err.(*flows.Error)
+	names("what operators are shown", known.Operator)
+	if known.Detail != "" {
+		t.Errorf("visitors are told %q", known.Detail)
+	}
+	w.rebuild(g)
+	if c := must(t, func() (payment.Calibration, error) { return g.Calibrate(t.Context(), "ada") }); c.Failed != 1 {
+		t.Errorf("calibrated: %+v", c)
+	}
+	eraser := erasure.New(erasure.Config{Store: g.store, Keys: newKeyring(t, "two"), Now: w.clock.Now, Log: g.log})
+	erase := func(request erasure.Request) erasure.Report {
+		request.ClientToken = "demo"
+		return must(t, func() (erasure.Report, error) { return eraser.Erase(t.Context(), request, "ada") })
+	}
+	if report := erase(erasure.Request{Registration: recorded.Registration}); len(report.Unread) != 1 {
+		t.Errorf("erased: %+v", report)
+	} else {
+		names("the erasure of a registration", report.Unread[0].Why)
+	}
+	if report := erase(erasure.Request{Email: "ada@example.com"}); len(report.Unread) != 1 || !strings.Contains(report.Unread[0].Why, id) {
+		t.Errorf("erased: %+v", report)
+	}
+}
