@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -74,14 +75,14 @@ func printDeliveries(w io.Writer, all relay.Deliveries) {
 	if len(all.Subscribers) == 0 {
 		fmt.Fprintln(w, "There are no subscribers (FRONTDESK_SUBSCRIBERS).")
 	} else {
-		fmt.Fprintln(table, "SUBSCRIBER\tHOST\tWAITING\tRETRYING\tDEAD\tDELIVERED (1 H)\t")
+		fmt.Fprintln(table, "SUBSCRIBER\tHOST\tWAITING\tRETRYING\tDEAD\tDELIVERED (1 H)\tOLDEST\t")
 	}
 	for _, s := range all.Subscribers {
 		gone := ""
 		if s.Gone {
 			gone = "gone: nothing is sent until you enable it"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%d\t%s\n", s.Name, s.Host, s.Waiting, s.Retrying, s.Dead, s.Delivered, gone)
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s\n", s.Name, s.Host, s.Waiting, s.Retrying, s.Dead, s.Delivered, (time.Duration(s.AgeMs) * time.Millisecond).Round(time.Second), gone)
 	}
 	heading(table, "DELIVERY\tEVENT\tSTATE\tFAILURES\tNEXT ATTEMPT\tLAST ERROR", len(all.Items))
 	for _, d := range all.Items {

@@ -76,6 +76,7 @@ func TestEveryMetricMoves(t *testing.T) {
 	m.expectMoves("", nil, "frontdesk_club_events_waiting")
 	m.expectMoves("a subscriber that fails", m.resumeQueue, "frontdesk_relay_deliveries", "subscriber", "crm", "state", "retrying")
 	m.expectMoves("", nil, "frontdesk_queue_jobs", "queue", "relay-crm", "state", "retry")
+	m.expectMoves("", nil, "frontdesk_relay_oldest_age_seconds", "subscriber", "crm")
 	m.expectMoves("a subscriber that is gone", m.unsubscribe, "frontdesk_relay_gone", "subscriber", "crm")
 	m.expectMoves("a delivery that is dead", nil, "frontdesk_queue_jobs", "queue", "relay-crm", "state", "archived")
 	m.expectMoves("a doubt", m.leaveInDoubt, "frontdesk_payments", "state", "in_doubt")

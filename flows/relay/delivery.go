@@ -18,8 +18,8 @@ type DeliveryState string
 // The states of a delivery.
 const (
 	DeliveryWaiting   DeliveryState = "waiting"   // in progress, or about to be
-	DeliveryRetrying  DeliveryState = "retrying"  // failed, and is tried again
-	DeliveryDead      DeliveryState = "dead"      // failed for good; kept for 90 days, at most 10,000
+	DeliveryRetrying  DeliveryState = "retrying"  // failed, or waits because the subscriber fails; is tried again
+	DeliveryDead      DeliveryState = "dead"      // failed for good, or too many were waiting; kept for 90 days, at most 10,000
 	DeliveryDelivered DeliveryState = "delivered" // kept for an hour
 )
 
@@ -47,6 +47,7 @@ type Subscription struct {
 	Dead      int      `json:"dead"`
 	Delivered int      `json:"delivered"` // within the last hour
 	LatencyMs int64    `json:"latencyMs"` // of the oldest waiting delivery
+	AgeMs     int64    `json:"ageMs"`     // of the oldest waiting or retrying delivery, at least
 }
 
 // Deliveries is the state of the relay, for operators.
@@ -111,6 +112,9 @@ func (r *Relay) subscription(s Subscriber) (Subscription, error) {
 	}
 	view.Gone, view.Waiting, view.Retrying = info.Paused, info.Pending+info.Active+info.Scheduled, info.Retry
 	view.Dead, view.Delivered, view.LatencyMs = info.Archived, info.Completed, info.Latency.Milliseconds()
+	if view.AgeMs = view.LatencyMs; view.Retrying > 0 { // the first one that failed is among them, until it is dead
+		view.AgeMs = max(view.AgeMs, r.streaks[s.Name].age(r.cfg.Now()).Milliseconds())
+	}
 	return view, nil
 }
 
@@ -137,8 +141,11 @@ func deliveryOf(s Subscriber, job *asynq.TaskInfo) Delivery {
 	case asynq.TaskStateRetry:
 		d.State, d.Next = DeliveryRetrying, &job.NextProcessAt
 	case asynq.TaskStateArchived:
-		d.State = DeliveryDead
-		d.Failures++ // the last failure is not retried
+		if d.State = DeliveryDead; job.LastFailedAt.IsZero() {
+			d.LastError = "too many deliveries were waiting"
+		} else {
+			d.Failures++ // the last failure is not retried
+		}
 	case asynq.TaskStateCompleted:
 		d.State = DeliveryDelivered
 	}
@@ -227,7 +234,7 @@ func (r *Relay) Enable(ctx context.Context, subscriber, by string) (Subscription
 	if err != nil {
 		return Subscription{}, err
 	}
-	if r.gone(s) {
+	if queue, err := r.info(s); err == nil && queue.Paused {
 		if err := r.inspector.UnpauseQueue(s.queue()); err != nil {
 			return Subscription{}, flows.StorageFailed(err)
 		}

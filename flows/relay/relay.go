@@ -60,6 +60,9 @@ const (
 	relayDrainTimeout = 5 * time.Second
 	// keepDelivered is how long a delivery can be looked up, and is not made twice.
 	keepDelivered = time.Hour
+	// maxWaiting deliveries of a subscriber wait at most, a night's events of a large chain. Further ones are dead at
+	// once, of which at most as many are kept.
+	maxWaiting = 10_000
 	// maxResponse bounds what is read of a response, of which only the status counts.
 	maxResponse = 4 << 10
 )
@@ -73,6 +76,7 @@ type Relay struct {
 	cfg       Config
 	inspector *asynq.Inspector
 	servers   []*asynq.Server
+	streaks   map[string]*streak // by subscriber
 }
 
 // Store is what the relay needs from Redis.
@@ -98,7 +102,11 @@ type Config struct {
 
 // New returns a relay. It delivers nothing until Start is called.
 func New(cfg Config) *Relay {
-	return &Relay{cfg: cfg, inspector: cfg.Queue.NewInspector()}
+	r := &Relay{cfg: cfg, inspector: cfg.Queue.NewInspector(), streaks: map[string]*streak{}}
+	for _, s := range cfg.Subscribers {
+		r.streaks[s.Name] = &streak{}
+	}
+	return r
 }
 
 // payload is what subscribers receive (Standard Webhooks, payload structure).
@@ -115,14 +123,16 @@ func deliveryID(event, subscriber string) string { return event + "@" + subscrib
 // delivery that is in progress, or was made within the last hour.
 func (r *Relay) Enqueue(ctx context.Context, events []flows.Event) error {
 	for _, s := range r.cfg.Subscribers {
-		if r.gone(s) {
+		queue, err := r.info(s)
+		if err == nil && queue.Paused { // gone; while the queue cannot be read, nothing can be enqueued either
 			continue
 		}
+		full := err == nil && queue.Pending+queue.Active+queue.Scheduled+queue.Retry >= maxWaiting
 		for _, event := range events {
 			if !s.matches(event.Type) {
 				continue
 			}
-			if err := r.enqueue(ctx, s, event); err != nil {
+			if err := r.enqueue(ctx, s, event, full); err != nil {
 				return err
 			}
 		}
@@ -130,7 +140,8 @@ func (r *Relay) Enqueue(ctx context.Context, events []flows.Event) error {
 	return nil
 }
 
-func (r *Relay) enqueue(ctx context.Context, s Subscriber, event flows.Event) error {
+// enqueue adds a delivery. If the subscriber's queue is full, it is dead at once, unless a worker was quicker.
+func (r *Relay) enqueue(ctx context.Context, s Subscriber, event flows.Event, full bool) error {
 	body := payload{Type: event.Type, Timestamp: event.At, Data: map[string]string{}}
 	for member, iri := range event.Object {
 		body.Data[member] = iri.ID()
@@ -146,6 +157,11 @@ func (r *Relay) enqueue(ctx context.Context, s Subscriber, event flows.Event) er
 	if errors.Is(err, asynq.ErrTaskIDConflict) {
 		return nil
 	}
+	if err == nil && full {
+		if err := r.inspector.ArchiveTask(s.queue(), id); err != nil {
+			r.cfg.Log.DebugContext(ctx, "delivery beyond the limit not archived", "subscriber", s.Name, "error", err)
+		}
+	}
 	return err
 }
 
@@ -154,7 +170,7 @@ func (r *Relay) Start(traces trace.TracerProvider) error {
 	for _, s := range r.cfg.Subscribers {
 		server := r.cfg.Queue.NewServer(r.cfg.Log, asynq.Config{
 			Concurrency: deliveryConcurrency, Queues: map[string]int{s.queue(): 1}, TaskCheckInterval: pollRelay, ShutdownTimeout: relayDrainTimeout,
-			RetryDelayFunc: pauseAfter, LogLevel: asynq.ErrorLevel,
+			RetryDelayFunc: r.pauseAfter(s), IsFailure: func(err error) bool { return !errors.Is(err, errPaused) }, LogLevel: asynq.ErrorLevel,
 		})
 		mux := jobs.NewMux(traces)
 		mux.HandleFunc(deliverJob, func(ctx context.Context, job *asynq.Task) error { return r.deliver(ctx, s, job) })
@@ -180,12 +196,17 @@ func (r *Relay) Stop() {
 func (r *Relay) deliver(ctx context.Context, s Subscriber, job *asynq.Task) error {
 	event, span := job.Headers()["event"], trace.SpanFromContext(ctx)
 	failures, _ := asynq.GetRetryCount(ctx)
+	streak := r.streaks[s.Name]
+	if failures == 0 && !streak.admit(r.cfg.Now()) {
+		return errPaused
+	}
 	span.SetAttributes(attribute.String("subscriber", s.Name), attribute.Int("attempt", failures+1))
 	text, err := r.cfg.Keys.Open(deliveryID(event, s.Name), job.Payload())
 	if err != nil {
 		return errors.New("sealed by an unknown key; a gateway that has the key can deliver it")
 	}
 	response, err := r.post(ctx, s, event, text)
+	streak.report(r.cfg.Now(), err == nil && response.ok())
 	span.SetAttributes(attribute.Int("status", response.status))
 	switch {
 	case err != nil:
@@ -196,7 +217,7 @@ func (r *Relay) deliver(ctx context.Context, s Subscriber, job *asynq.Task) erro
 			r.cfg.Log.DebugContext(ctx, "deliveries already paused", "subscriber", s.Name, "error", err)
 		}
 		return fmt.Errorf("status 410, no more events are sent: %w", asynq.SkipRetry)
-	case response.status < 200 || response.status > 299:
+	case !response.ok():
 		return response
 	}
 	return nil
@@ -231,13 +252,6 @@ func (r *Relay) post(ctx context.Context, s Subscriber, event string, text []byt
 	defer response.Body.Close()
 	_, _ = io.CopyN(io.Discard, response.Body, maxResponse) // so that the connection can be used again
 	return readResponse(response, r.cfg.Now), nil
-}
-
-// gone reports whether a subscriber has returned 410 (Gone). While its queue cannot be
-// read, nothing can be enqueued either.
-func (r *Relay) gone(s Subscriber) bool {
-	info, err := r.info(s)
-	return err == nil && info.Paused
 }
 
 // info returns the state of a subscriber's queue, which does not exist before its first job.

@@ -33,6 +33,8 @@ type deliveryResponse struct {
 // Error implements error.
 func (d deliveryResponse) Error() string { return fmt.Sprintf("status %d", d.status) }
 
+func (d deliveryResponse) ok() bool { return d.status >= 200 && d.status <= 299 }
+
 // readResponse reads a response. Only with 429 and 503 is Retry-After about the next
 // attempt (RFC 9110, section 10.2.3).
 func readResponse(response *http.Response, now func() time.Time) deliveryResponse {
@@ -43,13 +45,18 @@ func readResponse(response *http.Response, now func() time.Time) deliveryRespons
 	return d
 }
 
-// pauseAfter returns the pause after the n-th failure (from 0) of a delivery.
-func pauseAfter(n int, failure error, _ *asynq.Task) time.Duration {
-	pause := flows.Jitter(retryPauses[min(n, len(retryPauses)-1)])
-	if response, ok := errors.AsType[deliveryResponse](failure); ok {
-		return max(pause, response.wait)
+// pauseAfter returns the pause after the n-th failure (from 0) of a delivery to a subscriber, or before its first attempt.
+func (r *Relay) pauseAfter(s Subscriber) asynq.RetryDelayFunc {
+	return func(n int, failure error, _ *asynq.Task) time.Duration {
+		if errors.Is(failure, errPaused) {
+			return r.streaks[s.Name].wait(r.cfg.Now())
+		}
+		pause := flows.Jitter(retryPauses[min(n, len(retryPauses)-1)])
+		if response, ok := errors.AsType[deliveryResponse](failure); ok {
+			return max(pause, response.wait)
+		}
+		return pause
 	}
-	return pause
 }
 
 // secrets returns the subscriber's secrets, either of which it may verify with.

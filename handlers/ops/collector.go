@@ -260,6 +260,7 @@ func (c *collector) relay(to *metrics, deliveries relay.Deliveries) {
 		for state, n := range map[relay.DeliveryState]int{relay.DeliveryWaiting: s.Waiting, relay.DeliveryRetrying: s.Retrying, relay.DeliveryDead: s.Dead, relay.DeliveryDelivered: s.Delivered} {
 			to.gauge("frontdesk_relay_deliveries", "Deliveries to a subscriber; delivered ones are those of the last hour.", float64(n), "subscriber", s.Name, "state", string(state))
 		}
+		to.gauge("frontdesk_relay_oldest_age_seconds", "How long the oldest delivery to a subscriber has been waiting, at least; 0 without one.", float64(s.AgeMs)/1000, "subscriber", s.Name)
 		to.gauge("frontdesk_relay_gone", "1 when a subscriber refused all further events.", oneIf(s.Gone), "subscriber", s.Name)
 	}
 }
