@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"encoding/json"
 	"math/rand/v2"
 	"time"
 
@@ -50,8 +51,15 @@ const (
 	posting        = "posting: "
 )
 
-// clubKinds are what the simulator can do to a call.
-var clubKinds = []string{"error_before", "error_after", "drop_after", "delay", "hang", "malformed", "unauthorized_once", "too_many"}
+// clubKinds are what the simulator can do to a call, and what something in front of the club system can.
+var clubKinds = []string{"error_before", "error_after", "drop_after", "delay", "hang", "malformed", "unauthorized_once", "too_many",
+	"foreign_page", "foreign_json"}
+
+// limits are the limits of the API gateway that a 429 can name; empty: none, and the 429 may come from anywhere.
+var limits = []string{"", "rate", "quota", "spike_arrest"}
+
+// foreignBodies are JSON that is not the club system's; nil: an object.
+var foreignBodies = []json.RawMessage{nil, []byte(`{}`), []byte(`[]`), []byte(`["ok"]`), []byte(`"ok"`), []byte(`null`), []byte(`true`)}
 
 // faultKinds returns all faults that must happen for a run to count.
 func faultKinds() []string {
@@ -157,6 +165,12 @@ func clubFault(rng *rand.Rand, kind string) clubsim.Fault {
 	fault := clubsim.Fault{Kind: kind, Times: new(1)}
 	if statuses := refusals[kind]; statuses != nil {
 		fault.Status = statuses[rng.IntN(len(statuses))]
+	}
+	switch kind {
+	case "too_many":
+		fault.Limit, fault.DelayMs = limits[rng.IntN(len(limits))], 1<<rng.IntN(18) // up to two minutes
+	case "foreign_json":
+		fault.Body = foreignBodies[rng.IntN(len(foreignBodies))]
 	}
 	return fault
 }

@@ -43,11 +43,12 @@ func TestSeedsRepeat(t *testing.T) {
 	}
 }
 
-// TestMutationsAreKilled checks that the simulation finds the mistakes in a gateway that sends twice, and in one that
-// charges during an outage.
+// TestMutationsAreKilled checks that the simulation finds the mistakes in a gateway that sends twice, in one that
+// charges during an outage, and in one that believes a firewall's page.
 func TestMutationsAreKilled(t *testing.T) {
 	t.Parallel()
-	for mutation, want := range map[string]string{"retry-unknown": campaign.AppliedTwice, "no-brake": campaign.CapturedBehindBrake} {
+	for mutation, want := range map[string]string{"retry-unknown": campaign.AppliedTwice, "no-brake": campaign.CapturedBehindBrake,
+		"believe-any-2xx": campaign.RecordedNotApplied} {
 		report, err := campaign.Kill(t.Context(), simulation.Campaign(), campaign.Options{Seed: 1, Mutation: mutation})
 		if err != nil {
 			t.Fatal(err)
