@@ -21,7 +21,7 @@ func WriteConfiguration(w io.Writer) {
 
 <!-- Generated from the options in cmd/config.go and cmd/sim.go: go generate ./cmd -->
 
-Each option is an environment variable and a flag; the flag wins. A variable with `+"`_FILE`"+` appended names a file that holds the value, for secrets. Values of a list are separated by commas. Live mode refuses to start while anything is missing or unsafe, and lists all of it at once.
+Each option is an environment variable and a flag; the flag wins. A variable with `+"`_FILE`"+` appended names a file that holds the value, for secrets. An empty value counts as not set, so that the default applies. Values of a list are separated by commas. Live mode refuses to start while anything is missing or unsafe, and lists all of it at once.
 `)
 	writeOptions(w, "frontdesk serve", new(Config).options())
 	writeOptions(w, "frontdesk sim", new(simConfig).options())

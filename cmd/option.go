@@ -31,7 +31,12 @@ type value struct {
 	set  func(text string) error
 }
 
+// Set sets the field. An empty text means that the option is not set, however it was given: templates write
+// variables without a value, and an empty address would listen on every interface.
 func (v *value) Set(text string) error {
+	if text == "" {
+		return nil
+	}
 	if err := v.set(text); err != nil {
 		return err
 	}
@@ -131,7 +136,7 @@ func readEnvironment(flags *pflag.FlagSet) (failed error) {
 			if err != nil {
 				failed = fmt.Errorf("--%s: %w (from %s)", flag.Name, err, from)
 			}
-			if from != "" {
+			if err != nil || text != "" {
 				return
 			}
 		}
@@ -140,13 +145,13 @@ func readEnvironment(flags *pflag.FlagSet) (failed error) {
 }
 
 // lookup reads a variable, or the file that its _FILE variant names. from is the
-// variable that was read; it is empty if neither is set.
+// variable that was read; it is empty if neither is set. An empty one counts as not set.
 func lookup(variable string) (text, from string, err error) {
-	text, isSet := os.LookupEnv(variable)
+	text = os.Getenv(variable)
 	from = variable + "_FILE"
 	path := os.Getenv(from)
 	switch {
-	case path == "" && isSet:
+	case path == "" && text != "":
 		return text, variable, nil
 	case path == "":
 		return "", "", nil

@@ -101,9 +101,9 @@ func portOf(listener net.Listener) string {
 	return strconv.Itoa(listener.Addr().(*net.TCPAddr).Port) //nolint:errcheck // every listener here is of TCP
 }
 
-// listen opens a listener; nil for off.
+// listen opens a listener; nil for off. Without an address there is none, because it would be every interface.
 func listen(variable, address string) (net.Listener, error) {
-	if address == "off" {
+	if address == "off" || address == "" {
 		return nil, nil
 	}
 	listener, err := net.Listen("tcp", address)

@@ -168,3 +168,25 @@ func TestRedisUnavailable(t *testing.T) {
 		t.Errorf("the ledger holds %+v", ledger)
 	}
 }
+
+// TestEmptyIsNotSet: deployment templates write variables without a value. The operators' listener, whose profiles need no
+// token, then stays on loopback, and every other option keeps its default.
+func TestEmptyIsNotSet(t *testing.T) {
+	t.Parallel()
+	empty := filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(empty, []byte("\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, environment := range map[string][]string{
+		"the variable": {"FRONTDESK_OPS_ADDR="},
+		"its file":     {"FRONTDESK_OPS_ADDR_FILE=" + empty, "FRONTDESK_OPS_ADDR="},
+		"all":          {"FRONTDESK_OPS_ADDR=", "FRONTDESK_METRICS_ADDR=", "FRONTDESK_MODE=", "FRONTDESK_LATER_DAYS=", "FRONTDESK_REDIS_ASSUME_DURABLE=", "FRONTDESK_CARD_PROCESSOR=", "FRONTDESK_CLUB_KEY_HEADER="},
+	} {
+		t.Run(name, func(t *testing.T) {
+			process := frontdesktest.Start(t, environment...)
+			if log := process.Log(); !strings.Contains(log, "address=127.0.0.1:9090") || strings.Contains(log, "[::]") {
+				t.Errorf("operators are served elsewhere:\n%s", log)
+			}
+		})
+	}
+}
