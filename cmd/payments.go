@@ -39,11 +39,11 @@ func newPaymentsCommand() *cobra.Command {
 }
 
 func newListPayments(client *opsClient) *cobra.Command {
-	state, all := "", false
+	state, since, until, all := "", "", "", false
 	c := &cobra.Command{
 		Use: "list", Short: "List the payments that wait for an operator: in doubt, blocked, possibly paid twice, or signed with a missing key.", Args: exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			query := url.Values{"state": {state}, "all": {strconv.FormatBool(all)}}
+			query := url.Values{"state": {state}, "all": {strconv.FormatBool(all)}, "since": {since}, "until": {until}}
 			return callOps(c.Context(), client, http.MethodGet, "/ops/payments?"+query.Encode(), nil, func(w io.Writer, page payment.Page) {
 				printPayments(w, page, state, all)
 			})
@@ -51,6 +51,8 @@ func newListPayments(client *opsClient) *cobra.Command {
 	}
 	c.Flags().StringVar(&state, "state", "", "Only payments in this state, such as in_doubt, or paid_twice or unverifiable.")
 	c.Flags().BoolVar(&all, "all", false, "Payments in every state.")
+	c.Flags().StringVar(&since, "since", "", "Only payments in their state since this time or later, such as 2030-01-15T18:00:00Z.")
+	c.Flags().StringVar(&until, "until", "", "Only payments in their state since before this time.")
 	return c
 }
 
@@ -58,10 +60,12 @@ const reasonHelp = "Reason, in a few words; no names of customers."
 
 func newConfirmRecorded(client *opsClient) *cobra.Command {
 	reason := ""
+	outage := &outage{}
 	c := &cobra.Command{
-		Use: "confirm-recorded <id>", Short: "Confirm that the club system holds the payment, once. Check there first.", Args: exactArgs("id"),
-		RunE: write(client, "/ops/payments/%s/confirm-recorded", func([]string) map[string]string { return map[string]string{"why": reason} }, printDecision),
+		Use: "confirm-recorded [<id>]", Short: "Confirm that the club system holds the payment, once. Check there first.", Args: outage.args,
+		RunE: outage.decide(client, "/ops/payments/%s/confirm-recorded", func() map[string]string { return map[string]string{"why": reason} }),
 	}
+	outage.addFlags(c)
 	c.Flags().StringVar(&reason, "reason", "", reasonHelp)
 	return c
 }
@@ -81,9 +85,10 @@ func newEndPayment(client *opsClient) *cobra.Command {
 func newConfirmNotRecorded(client *opsClient) *cobra.Command {
 	reason := ""
 	var sendAgain, refund, cancel, override bool
+	outage := &outage{}
 	c := &cobra.Command{
-		Use: "confirm-not-recorded <id>", Short: "Confirm that the club system does not hold the payment. Check there first.", Args: exactArgs("id"),
-		RunE: write(client, "/ops/payments/%s/confirm-not-recorded", func([]string) map[string]string {
+		Use: "confirm-not-recorded [<id>]", Short: "Confirm that the club system does not hold the payment. Check there first.", Args: outage.args,
+		RunE: outage.decide(client, "/ops/payments/%s/confirm-not-recorded", func() map[string]string {
 			then := payment.SendAgain
 			switch {
 			case refund:
@@ -96,8 +101,9 @@ func newConfirmNotRecorded(client *opsClient) *cobra.Command {
 				fields["override"] = "sale"
 			}
 			return fields
-		}, printDecision),
+		}),
 	}
+	outage.addFlags(c)
 	c.Flags().StringVar(&reason, "reason", "", reasonHelp)
 	c.Flags().BoolVar(&sendAgain, "send-again", false, "Record it again, under a new claim.")
 	c.Flags().BoolVar(&refund, "refund", false, "Refund the buyer.")
@@ -106,5 +112,6 @@ func newConfirmNotRecorded(client *opsClient) *cobra.Command {
 	c.MarkFlagsOneRequired("send-again", "refund", "cancel")
 	c.MarkFlagsMutuallyExclusive("send-again", "refund", "cancel")
 	c.MarkFlagsMutuallyExclusive("send-again", "override")
+	c.MarkFlagsMutuallyExclusive("since", "override") // needs a look at each sale
 	return c
 }

@@ -8,11 +8,13 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
+	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -94,6 +96,67 @@ func TestOperatorAtTheTerminal(t *testing.T) {
 		t.Errorf("decided twice: %s", said)
 	}
 	expectAll(t, mustRunCLI(t, at, "calibrate"), "Too few known payments: 0 recorded of at least 20")
+}
+
+// TestOperatorDecidesOnAnOutage decides on the payments of a time together: each as if alone, whatever happens to the others.
+func TestOperatorDecidesOnAnOutage(t *testing.T) {
+	t.Parallel()
+	mock := frontdesktest.NewMock(t)
+	c := frontdesktest.NewClient(t, mock.URL)
+	at := mock.OpsAddress()
+	_, before := inDoubtPayment(t, c)
+	var listed payment.Page
+	list := func() {
+		if err := json.Unmarshal([]byte(mustRunCLI(t, at, "--json", "list")), &listed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list()
+	_, first := inDoubtPayment(t, c)
+	_, second := inDoubtPayment(t, c)
+	list()
+	if len(listed.Items) != 3 || len(listed.Brakes) != 1 {
+		t.Fatalf("listed: %+v", listed)
+	}
+	since, until := listed.Items[1].Since.Format(time.RFC3339Nano), listed.Items[2].Since.Add(time.Millisecond).Format(time.RFC3339Nano)
+	outage := []string{"--since", since, "--until", until}
+	command := func(words ...string) []string { return append(words, outage...) }
+
+	said := mustRunCLI(t, at, command("confirm-recorded")...)
+	expectAll(t, said, "The brake of demo has held since", first, second, "Nothing was decided. To decide on these 2 payments, repeat the command with --yes.")
+	if strings.Contains(said, before) {
+		t.Errorf("a payment from before is listed: %s", said)
+	}
+	for _, wrong := range []struct {
+		words []string
+		said  string
+	}{
+		{command("confirm-not-recorded", "--refund", "--yes"), "nothing was decided on 2 of 2 payments"}, // they are too young, one by one
+		{command("confirm-not-recorded", "--refund", "--override", "--yes"), "none of the others can be"},
+		{command("confirm-recorded", first), "unexpected argument"},
+		{[]string{"confirm-recorded", "--since", since}, "missing"},
+		{[]string{"confirm-recorded", "--since", since, "--until", "2100-01-01T00:00:00Z"}, "must be in the past"},
+		{[]string{"confirm-recorded", "--since", "yesterday", "--until", until}, "must be a time"},
+	} {
+		if said, ok := runCLI(t, at, wrong.words...); ok || !strings.Contains(said, wrong.said) {
+			t.Errorf("payments %s: %t, %s", strings.Join(wrong.words, " "), ok, said)
+		}
+	}
+	// The first one was refunded at the processor, so it cannot be recorded.
+	processor := sandbox.New(sandbox.Config{URL: mock.URL + "/sandbox", Now: time.Now})
+	refunded := listed.Items[1]
+	if _, err := processor.Refund(t.Context(), "by hand", refunded.ProcessorID, refunded.Amount); err != nil {
+		t.Fatal(err)
+	}
+	said, ok := runCLI(t, at, command("confirm-recorded", "--yes", "--reason", "the provider found both")...)
+	if ok {
+		t.Error("a failure is not in the exit code")
+	}
+	expectAll(t, said, "Payment "+first+": nothing was decided", "refunded in full", "Payment "+second+" is recorded", "nothing was decided on 1 of 2 payments")
+	expectAll(t, mustRunCLI(t, at, "show", second), "(demo: the provider found both)", "confirm-recorded by demo")
+	if list(); len(listed.Items) != 2 || string(listed.Items[0].ID) != before || string(listed.Items[1].ID) != first {
+		t.Errorf("afterwards: %+v", listed.Items)
+	}
 }
 
 func TestOperatorWithoutGateway(t *testing.T) {

@@ -48,6 +48,13 @@ func summary(p *flows.Payment) Summary {
 type ListOptions struct {
 	State flows.PaymentState // one state, or paid_twice; empty: see All
 	All   bool               // every state; else in_doubt, blocked, paid_twice and unverifiable, which wait for an operator
+	// Since and Until select the payments that entered their state from the one instant until before the other; zero: no bound.
+	Since, Until time.Time
+}
+
+func (in ListOptions) within(p *flows.Payment) bool {
+	since := p.StateSince()
+	return !since.Before(in.Since) && (in.Until.IsZero() || since.Before(in.Until))
 }
 
 func (in ListOptions) matches(state flows.PaymentState) bool {
@@ -91,7 +98,10 @@ func (m *Machine) List(ctx context.Context, in ListOptions) (Page, error) {
 		return Page{}, err
 	}
 	listed := Page{Items: []Summary{}, Incomplete: compared.IsZero(), Brakes: brakes}
-	if err := m.list(ctx, in, attention, m.cfg.Store.PaymentsIn, &listed); err != nil {
+	open := func(ctx context.Context, state flows.PaymentState, limit int) ([]flows.PaymentID, error) {
+		return m.cfg.Store.PaymentsIn(ctx, state, in.Since, in.Until, limit)
+	}
+	if err := m.list(ctx, in, attention, open, &listed); err != nil {
 		return Page{}, flows.StorageFailed(err)
 	}
 	if err := m.listUnverifiable(ctx, in, &listed); err != nil {
@@ -145,7 +155,7 @@ func (m *Machine) list(ctx context.Context, in ListOptions, states []flows.Payme
 					return err
 				}
 			}
-			if in.matches(p.State) || p.PaidTwice && in.matches(flows.PaidTwice) {
+			if (in.matches(p.State) || p.PaidTwice && in.matches(flows.PaidTwice)) && in.within(p) {
 				to.Items = append(to.Items, summary(p))
 			}
 		}

@@ -89,8 +89,9 @@ type Store interface {
 	EnsureOpen(ctx context.Context, p *flows.Payment, at time.Time) error
 	// MarkFinished moves a final payment from the open ones to the bounded list of its state, and of those paid twice.
 	MarkFinished(ctx context.Context, p *flows.Payment) error
-	// PaymentsIn lists payments in a state that is not final, the longest there first.
-	PaymentsIn(ctx context.Context, state flows.PaymentState, limit int) ([]flows.PaymentID, error)
+	// PaymentsIn lists payments in a state that is not final, the longest there first: those that entered it from an
+	// instant until before another one; zero: no bound.
+	PaymentsIn(ctx context.Context, state flows.PaymentState, since, until time.Time, limit int) ([]flows.PaymentID, error)
 	// CountPayments counts the payments in each state that is not final, and those paid twice since an instant.
 	CountPayments(ctx context.Context, since time.Time) (map[flows.PaymentState]StateCount, error)
 	// FinishedPayments lists payments that ended in a state, or were paid twice, latest first.

@@ -42,11 +42,11 @@ func TestFinishedPaymentIsNotOpen(t *testing.T) {
 		if err := b.MarkFinished(b.Context(), &flows.Payment{ID: "a-1", State: flows.Cancelled, UpdatedAt: time.Now()}); err != nil {
 			b.Fatal(err)
 		}
-		ids, err := b.PaymentsIn(b.Context(), flows.Cancelling, 10)
+		ids, err := b.PaymentsIn(b.Context(), flows.Cancelling, time.Time{}, time.Time{}, 10)
 		if err != nil || fmt.Sprint(ids) != "[b-1 c-1]" {
 			b.Errorf("open: %v, %v", ids, err)
 		}
-		if ids, err = b.PaymentsIn(b.Context(), flows.Cancelling, 1); err != nil || len(ids) != 1 {
+		if ids, err = b.PaymentsIn(b.Context(), flows.Cancelling, time.Time{}, time.Time{}, 1); err != nil || len(ids) != 1 {
 			b.Errorf("open: %v, %v", ids, err)
 		}
 		counts, err := b.CountPayments(b.Context(), time.Now().Add(-time.Hour))

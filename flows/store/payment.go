@@ -226,8 +226,14 @@ func (s *Store) DropOpen(ctx context.Context, id flows.PaymentID) error {
 }
 
 // PaymentsIn implements payment.Store.
-func (s *Store) PaymentsIn(ctx context.Context, state flows.PaymentState, limit int) ([]flows.PaymentID, error) {
+func (s *Store) PaymentsIn(ctx context.Context, state flows.PaymentState, since, until time.Time, limit int) ([]flows.PaymentID, error) {
 	from, to := stateRange(state)
+	if !since.IsZero() {
+		from = strconv.FormatInt(stateScore(state, since), 10)
+	}
+	if !until.IsZero() {
+		to = "(" + strconv.FormatInt(stateScore(state, until), 10)
+	}
 	return paymentIDs(s.redis.ZRangeByScore(ctx, paymentStates, &redis.ZRangeBy{Min: from, Max: to, Count: int64(limit)}).Result())
 }
 

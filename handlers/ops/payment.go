@@ -3,6 +3,8 @@ package ops
 import (
 	"net/http"
 	"strconv"
+	"strings"
+	"time"
 
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
@@ -15,6 +17,16 @@ func (s *Server) listPayments(r *http.Request, _ string) (any, error) {
 		var err error
 		if options.All, err = strconv.ParseBool(all); err != nil {
 			return nil, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/all", Message: "must be true or false"}}}
+		}
+	}
+	for name, at := range map[string]*time.Time{"since": &options.Since, "until": &options.Until} {
+		text := query.Get(name)
+		if text == "" {
+			continue
+		}
+		var err error
+		if *at, err = time.Parse(time.RFC3339, strings.Replace(text, " ", "T", 1)); err != nil {
+			return nil, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/" + name, Message: "must be a time such as 2030-01-15T18:00:00Z"}}} // payments list has a space
 		}
 	}
 	return s.cfg.Payments.List(r.Context(), options)
