@@ -25,6 +25,7 @@ const (
 	VersionShrank          = "a version did not grow"
 	DoubtUnlisted          = "a payment waits for an operator, and no list shows it"
 	CapturedBehindBrake    = "money was taken while the brake held the payment back"
+	SecondContact          = "one intention made more than one contact or sale"
 	NeverSettles           = "the journey does not end"
 	PersonalDataInPlain    = "personal data is in plain text"
 )
@@ -43,6 +44,8 @@ type Evidence struct {
 	Registration string
 	Sale         string // IRI
 	Due          int64  // the sale's total at the club system, minor units
+
+	Contacts, Sales int // that the start of the registration made, however often it was repeated; zero: not counted
 
 	Booked       []int64       // what the club system booked for the sale, a payment each, minor units
 	CardPayments []CardPayment // the processor's payments of the sale, any order
@@ -109,6 +112,9 @@ func Attempted(journal map[string]string) bool {
 func (e Evidence) Violations() (found []Violation) {
 	broken := func(invariant, format string, args ...any) {
 		found = append(found, Violation{Invariant: invariant, Detail: fmt.Sprintf(format, args...), Registration: e.Registration})
+	}
+	if e.Contacts > 1 || e.Sales > 1 {
+		broken(SecondContact, "%d contacts and %d sales", e.Contacts, e.Sales)
 	}
 	e.checkLedger(broken)
 	e.checkReportedState(broken)

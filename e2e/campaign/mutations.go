@@ -55,6 +55,16 @@ var Mutations = []Mutation{
 		Old:  "	case !p.MatchesSale(sale):\n",
 		New:  "	case sale.TotalTI < 0:\n",
 	}}},
+	{Name: "unmarked-write", Description: "an article is sent to a sale without its mark", Edits: []Edit{{
+		File: "flows/registration/draft.go",
+		Old:  "	if err := s.save(ctx, r); err != nil {\n		return err\n	}\n	article :=",
+		New:  "	article :=",
+	}}},
+	{Name: "start-forgotten", Description: "a repeated request does not continue with the contact that it has made", Edits: []Edit{{
+		File: "flows/registration/draft.go",
+		Old:  `	again := r.Draft != nil && slices.Contains(names, r.Draft.Person)`,
+		New:  `	again := r.Draft != nil && slices.Contains(names[:0], r.Draft.Person)`,
+	}}},
 	{Name: "trust-any-release", Description: "a release of a claim counts, regardless of its author and of the claim's holder", Edits: []Edit{{
 		File: "flows/payment/claim.go",
 		Old:  `	return release != "" && (post == "" || post == release)`,

@@ -19,7 +19,12 @@ const (
 )
 
 func (f *journey) scheduleBuyer() {
-	f.pay(0)
+	first := time.Duration(0)
+	if f.plan.method != flows.Free && f.plan.rollbacks == 0 && !f.plan.choosesAgain && f.chance(0.2) { // a Redis that falls back forgets marks
+		f.addItem(0)
+		first = f.between(0, 20*time.Second)
+	}
+	f.pay(first)
 	if f.chance(0.3) {
 		f.fault(buyerPressed)
 		f.pay(f.between(0, 600*time.Millisecond))
@@ -95,6 +100,21 @@ func (f *journey) abandon(d time.Duration) {
 		f.fault(buyerAbandoned)
 		_, err := t.gateway.registrations.Abandon(ctx, f.registration, f.token)
 		f.tracef("%s: abandon: %v", t.gateway.name, err)
+	})
+}
+
+// addItem has the buyer add an item in another tab, and repeat that after a failure.
+func (f *journey) addItem(d time.Duration) {
+	f.spawn(d, func(ctx context.Context, t *task) {
+		f.fault(buyerAdded)
+		_, err := t.gateway.registrations.AddItem(ctx, f.registration, f.token, flows.NewItem{OfferID: "2501"})
+		if t.dead.Load() {
+			return
+		}
+		f.tracef("%s: add an item: %v", t.gateway.name, err)
+		if flows.CodeOf(err) == flows.ClubSystemFailed && f.chance(0.7) {
+			f.addItem(f.between(0, time.Minute))
+		}
 	})
 }
 

@@ -19,9 +19,12 @@ type clubTransport struct{ *env }
 
 func (c clubTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	t := taskOf(r.Context())
+	article, _ := path.Match("/sim/*/sales/*/articles", r.URL.Path)
 	switch {
 	case t != nil && t.dead.Load():
 		return nil, errDead
+	case t != nil && article && r.Method == http.MethodPost && t.journey.chance(0.7):
+		return c.hang(r, t)
 	case t == nil || strings.HasSuffix(r.URL.Path, "/oauth/v2/token") || r.Method != http.MethodGet:
 		return c.simulate(r, nil)
 	case strings.Contains(r.URL.Path, "/contacts/"): // read concurrently, and dropped when something else fails: no seed could decide which comes first
@@ -43,6 +46,37 @@ func (c clubTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	fault := clubFault(rng, clubKinds[rng.IntN(len(clubKinds))])
 	f.fault(reading + fault.Kind)
 	return c.simulate(r, &fault)
+}
+
+// The gateways wait for an article for 15 s, and it may arrive later: at most a minute after they stored its mark, of
+// which they send it within 10 s.
+const (
+	writeTimeout = 15 * time.Second
+	latestItem   = 45 * time.Second
+)
+
+// hang has an article arrive later. Its gateway gets the response if it still waits then.
+func (c clubTransport) hang(r *http.Request, t *task) (*http.Response, error) {
+	f := t.journey
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	f.fault(itemHung)
+	later, recorder, arrives := r.Clone(context.Background()), httptest.NewRecorder(), f.between(0, latestItem)
+	f.after(arrives, func() {
+		later.Body = io.NopCloser(bytes.NewReader(body))
+		f.tracef("an article arrives")
+		c.answer(recorder, later, nil)
+	})
+	t.yield(min(arrives, writeTimeout))
+	switch {
+	case t.dead.Load():
+		return nil, errDead
+	case arrives > writeTimeout:
+		return nil, io.ErrUnexpectedEOF
+	}
+	return recorder.Result(), nil
 }
 
 // simulate returns the simulator's response, changed by a fault.

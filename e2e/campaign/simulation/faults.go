@@ -37,6 +37,9 @@ const (
 	buyerTwice     = "buyer: paid twice"
 	buyerPressed   = "buyer: pressed twice"
 	buyerAbandoned = "buyer: gave up"
+	buyerAdded     = "buyer: added an item"
+	startRepeated  = "buyer: started again after a failure"
+	itemHung       = "club: an item hung"
 	clubChanged    = "club: the cart changed"
 	brakeEngaged   = "club: no payment recorded, the brake engaged"
 	deskSettled    = "desk: settled the sale"
@@ -65,7 +68,7 @@ var foreignBodies = []json.RawMessage{nil, []byte(`{}`), []byte(`[]`), []byte(`[
 func faultKinds() []string {
 	kinds := []string{
 		redisRefused, redisLost, redisRollback, redisWiped, cardsError, cardsLost, cardsSlow, cardsLate, cardsForgot, cardsStored, postLate, postSlow, crashed, slept,
-		hookLost, hookTwice, hookLate, jobLost, buyerDeclined, buyerLeft, buyerLate, buyerTwice, buyerPressed, buyerAbandoned, clubChanged, brakeEngaged, deskSettled, strangerAsked,
+		hookLost, hookTwice, hookLate, jobLost, buyerDeclined, buyerLeft, buyerLate, buyerTwice, buyerPressed, buyerAbandoned, buyerAdded, startRepeated, itemHung, clubChanged, brakeEngaged, deskSettled, strangerAsked,
 		opRecorded, opAgain, opRefund, opGaveUp, opRefundAgain, refundFailed,
 	}
 	for _, kind := range clubKinds {

@@ -2,16 +2,21 @@ package simulation
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/google/uuid"
 
 	"frontdesk/e2e/campaign"
 	"frontdesk/flows"
@@ -20,6 +25,7 @@ import (
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/club"
+	"frontdesk/upstream/clubsim"
 )
 
 // journey is one journey: one registration, its buyer, and everything that goes
@@ -45,6 +51,8 @@ type journey struct {
 	registration string
 	token        string
 	sale         string
+	contacts     int // that the start of the registration made, however often it was repeated
+	sales        int // likewise
 	responses    []campaign.Response
 	confirmed    map[string]bool    // payments for which the buyer has plans
 	settlements  []string           // ways without a payment in which the club system settled the sale, in order
@@ -115,15 +123,23 @@ func (f *journey) register() error {
 	if f.plan.method == flows.Free {
 		offer = "3801"
 	}
-	view, token, err := f.gateways[0].registrations.Start(context.Background(), registration.StartRequest{
-		ClientToken: "demo", ClubID: "11", Channel: "web",
+	request := registration.StartRequest{
+		ID: f.newID(), ClientToken: "demo", ClubID: "11", Channel: "web",
 		Person: &flows.Person{GivenName: f.person.GivenName, FamilyName: f.person.FamilyName, BirthDate: "1990-05-17", Email: f.person.Email,
 			Mobile: f.person.Mobile, Street: f.person.Street, PostalCode: "75011", City: "Paris", Country: "FR"},
 		Items: []flows.NewItem{{OfferID: offer, StartDate: start}},
-	})
+	}
+	contacts, sales := len(f.sim.Contacts()), len(f.sim.Sales())
+	if f.chance(0.2) {
+		if err := f.failStart(&request); err != nil {
+			return err
+		}
+	}
+	view, token, err := f.gateways[0].registrations.Start(context.Background(), request)
 	if err != nil {
 		return fmt.Errorf("the cart was not filled: %w", err)
 	}
+	f.contacts, f.sales = len(f.sim.Contacts())-contacts, len(f.sim.Sales())-sales
 	f.registration, f.token, f.sale = view.ID, token, string(view.Sale)
 	if f.plan.debtor {
 		err = f.sellOnCredit()
@@ -133,6 +149,35 @@ func (f *journey) register() error {
 	}
 	f.takeSnapshot()
 	return err
+}
+
+// failStart has the buyer start while the club system fails, with the request that is then repeated.
+func (f *journey) failStart(request *registration.StartRequest) error {
+	creation := oneOf(f, "/contacts", "/sales", "/sales/*/articles")
+	kind := "error_before"
+	if creation != "/sales" { // the response that names a new sale cannot be found again
+		kind = oneOf(f, "error_before", "error_after", "drop_after")
+	}
+	if err := f.sim.SetFaults([]clubsim.Fault{{Match: clubsim.FaultMatch{Method: http.MethodPost, Path: creation}, Kind: kind}}); err != nil {
+		return err
+	}
+	defer f.sim.SetFaults(nil)
+	for range 1 + f.rng.IntN(3) {
+		_, _, err := oneOf(f, f.gateways...).registrations.Start(context.Background(), *request)
+		if request.Again = true; err != nil {
+			f.fault(startRepeated)
+		}
+		f.tracef("start while %s at %s: %v", kind, creation, err)
+	}
+	return nil
+}
+
+// newID returns an id that the seed decides.
+func (f *journey) newID() string {
+	var bits [16]byte
+	binary.BigEndian.PutUint64(bits[:8], f.rng.Uint64())
+	binary.BigEndian.PutUint64(bits[8:], f.rng.Uint64())
+	return uuid.NewHash(sha256.New(), uuid.Nil, bits[:], 4).String()
 }
 
 // advancePayment has a gateway process a payment, as its worker does.
@@ -248,6 +293,7 @@ func (f *journey) check() error {
 	e := campaign.Evidence{Registration: f.registration, Sale: f.sale, Due: int64(sale.Total),
 		Responses: f.responses, StrangersServed: f.served, Versions: f.versions, StateByPayment: map[string]string{}}
 	e.CapturedWhileHeld = f.chargedHeld
+	e.Contacts, e.Sales = f.contacts, f.sales
 	e.Booked, e.SettledBy, e.Desk, e.SentAfterDesk = f.booked(), f.settlements, f.amounts(true), f.sentLate
 	if len(e.Booked)+len(e.SettledBy)+len(e.Desk) == 0 && sale.State != "building" {
 		e.SettledBy = []string{sale.State} // by a request whose connection was cut before its end could be noted
