@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -63,7 +64,8 @@ func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 			}
 			return s.replay(c, op, response)
 		}
-		if op.Operation.OperationID == "startRegistration" { // elsewhere, the registration itself keeps what a failed request has made
+		starts := op.Operation.OperationID == "startRegistration"
+		if starts { // elsewhere, the registration itself keeps what a failed request has made
 			if exchangeOf(ctx).attempt, err = s.cfg.Store.BeginAttempt(ctx, scope, key, digest, owner); err != nil {
 				return cmp.Or(s.cfg.Store.AbandonRequest(ctx, scope, key, owner), err)
 			}
@@ -71,10 +73,13 @@ func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 		response, keep := s.execute(c, next)
 		storing, stop := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout) // the request's own time may be over
 		defer stop()
+		if starts && keep < store.KeepResponse {
+			err = s.cfg.Store.DropAttempt(storing, scope, key, exchangeOf(ctx).attempt)
+		}
 		if keep > 0 {
-			err = s.cfg.Store.SaveResponse(storing, scope, key, owner, response, keep)
+			err = errors.Join(err, s.cfg.Store.SaveResponse(storing, scope, key, owner, response, keep))
 		} else {
-			err = s.cfg.Store.AbandonRequest(storing, scope, key, owner)
+			err = errors.Join(err, s.cfg.Store.AbandonRequest(storing, scope, key, owner))
 		}
 		if err != nil {
 			s.cfg.Log.WarnContext(c.Request().Context(), "response not stored for its repetition", "error", err)

@@ -2,6 +2,7 @@ package handlers_test
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -103,5 +104,58 @@ func TestRefusalsAreKeptForSeconds(t *testing.T) {
 		if kept := slices.Contains(before, key); kept != (left > seconds) {
 			t.Errorf("%s is kept for another %s; is an answer: %t", key, left, kept)
 		}
+	}
+}
+
+// TestStartContinues repeats a start with its key while the club system cannot create the sale: each attempt continues with
+// the first one's contact. The same key with other details is refused, and so is a stranger who guesses the key alone.
+func TestStartContinues(t *testing.T) {
+	t.Parallel()
+	c, stored := newCountedGateway(t, "FRONTDESK_RATE_LIMITS=off")
+	made := func(operation string) (n int) {
+		for _, call := range c.Calls() {
+			if call.Operation == operation {
+				n++
+			}
+		}
+		return n
+	}
+	contacts := made("createContact")
+	c.Control("PUT", "faults", `[{"match":{"method":"POST","path":"/sales"},"kind":"error_before","status":500}]`).Into(http.StatusOK, nil)
+	body := api.StartRegistration{ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: "2501"}}}
+	key := frontdesktest.Key("")
+	for range 4 {
+		c.Do("POST", "/v1/registrations", body, key).Problem(api.ClubSystemFailed)
+	}
+	other := body
+	other.Person = frontdesktest.Person()
+	other.Person.FamilyName = "Lovelace"
+	c.Do("POST", "/v1/registrations", other, key).Problem(api.KeyReused)
+	stranger := body
+	stranger.Person = nil
+	stranger.Items = nil
+	c.Do("POST", "/v1/registrations", stranger, key).Problem(api.KeyReused)
+
+	c.Control("PUT", "faults", `[]`).Into(http.StatusOK, nil)
+	var r api.Registration
+	c.Do("POST", "/v1/registrations", body, key).Into(http.StatusCreated, &r)
+	if n := made("createContact") - contacts; n != 1 || len(r.Cart.Items) != 1 {
+		t.Errorf("%d contacts were created, and the cart has %+v", n, r.Cart.Items)
+	}
+
+	// The gateway died before it stored the response: the repetition gets the same registration.
+	if err := stored.Del(t.Context(), storedResponses(t, stored)...).Err(); err != nil {
+		t.Fatal(err)
+	}
+	var again api.Registration
+	c.Do("POST", "/v1/registrations", body, key).Into(http.StatusCreated, &again)
+	if n := made("createContact") - contacts; again.Id != r.Id || *again.Token == *r.Token || n != 1 {
+		t.Errorf("the repetition made %s besides %s, and %d contacts", again.Id, r.Id, n)
+	}
+	// A request that makes nothing leaves nothing.
+	before := stored.Keys(t.Context(), "fd:attempt:*").Val()
+	c.Do("POST", "/v1/registrations", `{"clubId":"no-such-club"}`, frontdesktest.Key("")).Problem(api.InvalidRequest)
+	if after := stored.Keys(t.Context(), "fd:attempt:*").Val(); len(after) != len(before) {
+		t.Errorf("a refused start leaves %d attempts", len(after)-len(before))
 	}
 }

@@ -112,7 +112,7 @@ type Attempt struct {
 }
 
 // BeginAttempt returns the attempt of a request whose idempotency key is reserved: its first one has the id of owner. It
-// is remembered for as long as a response, whatever the response is. KeyReused if the key was used for another request.
+// is remembered for as long as a response, even if the response is not final, unless DropAttempt forgets it. KeyReused if the key was used for another request.
 func (s *Store) BeginAttempt(ctx context.Context, scope, key, request, owner string) (Attempt, error) {
 	prints := s.keys.Pseudonyms("request", request)
 	args := []any{prints[0], owner, KeepResponse.Milliseconds()}
@@ -127,6 +127,14 @@ func (s *Store) BeginAttempt(ctx context.Context, scope, key, request, owner str
 		return Attempt{}, &flows.Error{Code: flows.KeyReused}
 	}
 	return Attempt{ID: held[0], Again: held[0] != owner}, nil
+}
+
+// DropAttempt forgets an attempt that has not stored a registration: callers can cause any number of refusals.
+func (s *Store) DropAttempt(ctx context.Context, scope, key string, attempt Attempt) error {
+	if made, err := s.redis.Exists(ctx, registrationKey(attempt.ID)).Result(); err != nil || made > 0 {
+		return unavailable(err)
+	}
+	return unavailable(s.redis.Del(ctx, attemptKey(scope, key)).Err())
 }
 
 // BeginRequest reserves an idempotency key within a scope (a holder and a route). It keeps a keyed
