@@ -425,7 +425,7 @@ func TestStateTable(t *testing.T) {
 		}
 	}
 	for _, never := range []move{
-		{flows.InDoubt, flows.Sending}, {flows.InDoubt, flows.Refunding}, {flows.Blocked, flows.Captured}, {flows.Refunded, flows.Refunding}, {flows.Refunding, flows.Captured},
+		{flows.InDoubt, flows.Sending}, {flows.InDoubt, flows.Refunding}, {flows.Blocked, flows.Sending}, {flows.Refunded, flows.Refunding}, {flows.Refunding, flows.Captured},
 		{flows.Recorded, flows.RefundDue}, {flows.Sending, flows.Refunding}, {flows.Sending, flows.Cancelling}, {flows.Captured, flows.Cancelling},
 	} {
 		if never.from.CanBecome(never.to) {

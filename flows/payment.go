@@ -49,7 +49,8 @@ func (id PaymentID) Split() (registration string, generation int) {
 // An operator can decide that a payment in doubt was not recorded. It then becomes captured, to
 // be sent again, or refund_due; without a processor, priced or cancelled.
 //
-// A payment that does not match at the processor becomes blocked, and no gateway changes it. So
+// A payment that does not match at the processor becomes blocked, and no gateway changes it. One that the
+// processor does not have is blocked after half an hour, until the processor has it again. So
 // does one whose refund is refused or fails, even after it was refunded, and one that was not paid by
 // card, or whose refund Redis lost. An operator has it refunded, or settles it by hand and ends it.
 type PaymentState string
@@ -139,6 +140,7 @@ type Payment struct {
 	NotBefore      time.Time `json:"notBefore"`               // of the next claim, or of the next try to cancel
 	RefundRetry    string    `json:"refundRetry,omitempty"`   // of the refund that an operator asked for again
 	FailedRefunds  int       `json:"failedRefunds,omitempty"` // at the processor when that was
+	MissingSince   time.Time `json:"missingSince,omitzero"`   // since when the processor does not have it; zero: it has it, as far as was read
 	UsedKeys       int       `json:"usedKeys,omitempty"`      // how many keys the processor only replays an error for; the next one is in use
 
 	// For operators who examine a doubt.

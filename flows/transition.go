@@ -11,7 +11,8 @@ import (
 // payment of the sale counts or the sale differs from what was agreed. priced leads to in_doubt only without a
 // processor, when the sale is settled already. in_doubt never leads back to sending. Without an operator, in_doubt
 // leads only to recorded or blocked, and refunded only to blocked, when the processor reports that the refund failed.
-// Only an operator ends a blocked payment: by refunding it, or in the state in which it was settled by hand.
+// Only an operator ends a blocked payment: by refunding it, or in the state in which it was settled by hand. One that
+// is blocked because the processor did not have it returns to the state before once the processor has it again.
 var transitions = map[PaymentState][]PaymentState{
 	Priced:     {Intent, Sending, Cancelled, InDoubt, Blocked},
 	Intent:     {Authorised, Cancelling, Blocked},
@@ -23,7 +24,7 @@ var transitions = map[PaymentState][]PaymentState{
 	RefundDue:  {Refunding},
 	Refunding:  {Refunded, Blocked},
 	Refunded:   {Blocked},
-	Blocked:    {Refunding, Recorded, Cancelled, Refunded},
+	Blocked:    {Intent, Authorised, Capturing, Captured, Cancelling, InDoubt, Refunding, Recorded, Cancelled, Refunded},
 	InDoubt:    {Recorded, Captured, Priced, RefundDue, Cancelled, Blocked},
 }
 
@@ -67,6 +68,16 @@ func (p *Payment) DecisionOperator() string {
 		return ""
 	}
 	return p.History[len(p.History)-1].Operator
+}
+
+// StateBefore returns the state that the latest stay in a state followed; empty if the history does not say.
+func (p *Payment) StateBefore(state PaymentState) PaymentState {
+	for _, t := range slices.Backward(p.History) {
+		if t.State != state {
+			return t.State
+		}
+	}
+	return ""
 }
 
 // HasBeen reports whether the payment was ever in a state.

@@ -26,6 +26,7 @@ const (
 	DoubtUnlisted          = "a payment waits for an operator, and no list shows it"
 	CapturedBehindBrake    = "money was taken while the brake held the payment back"
 	SecondContact          = "one intention made more than one contact or sale"
+	BlockedForGood         = "a payment is blocked because the processor did not have it, and the processor has it"
 	NeverSettles           = "the journey does not end"
 	PersonalDataInPlain    = "personal data is in plain text"
 )
@@ -66,7 +67,8 @@ type Evidence struct {
 	// CapturedWhileHeld are payments whose money was taken while another payment was the probe of a brake that held.
 	CapturedWhileHeld []string
 
-	Unlisted []string // payments that wait for an operator and that no list shows
+	Unlisted       []string // payments that wait for an operator and that no list shows
+	BlockedForGood []string // payments that are blocked as missing at the processor, which has them
 
 	Responses       []Response
 	StrangersServed []string // requests without the holder's token that were not refused
@@ -171,6 +173,9 @@ func (e Evidence) checkReportedState(broken func(string, string, ...any)) {
 	}
 	if len(e.Unlisted) > 0 {
 		broken(DoubtUnlisted, "%v", e.Unlisted)
+	}
+	if len(e.BlockedForGood) > 0 {
+		broken(BlockedForGood, "%v", e.BlockedForGood)
 	}
 	for _, held := range e.CardPayments {
 		if held.Net() > 0 && !e.accountsFor(held) {

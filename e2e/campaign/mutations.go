@@ -170,6 +170,11 @@ var Mutations = []Mutation{
 		New: `	left, err := m.cfg.Store.AskBrake(ctx, request)
 	left = 0`,
 	}}},
+	{Name: "not-found-blocks", Description: "a payment that the processor did not have once stays blocked", Edits: []Edit{{
+		File: "flows/payment/step.go",
+		Old:  `		return remote, missing(unknownThere)`,
+		New:  `		return remote, mismatch(unknownThere)`,
+	}}},
 	{Name: "used-up-key-kept", Description: "a call whose key replays a server error is repeated with the same key", Edits: []Edit{{
 		File: "flows/payment/key.go",
 		Old:  `next.UsedKeys = p.UsedKeys + 1`,

@@ -38,6 +38,21 @@ type mismatch string
 
 func (m mismatch) Error() string { return string(m) }
 
+// missing says that the processor does not have the payment, or has another program's under its id. Perhaps the key is
+// another account's. It blocks the payment after missingBlocks, until the processor has it again.
+type missing string
+
+func (m missing) Error() string { return string(m) }
+
+// undecidable returns what an error of read says about the payment at the processor; false for other errors.
+func undecidable(err error) (reason string, is bool) {
+	if differs, ok := errors.AsType[mismatch](err); ok {
+		return string(differs), true
+	}
+	absent, ok := errors.AsType[missing](err)
+	return string(absent), ok
+}
+
 // Advance moves a payment as far as it can go now and returns it. It may be called at
 // any time and any number of times. After an error, the payment is safe in its present
 // state and is advanced again later. The payment comes with the error if it could be read.
@@ -199,7 +214,7 @@ func (m *Machine) Cancel(ctx context.Context, id flows.PaymentID) (*flows.Paymen
 	return nil, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("payment %s could neither be cancelled nor moved", id)}
 }
 
-// next returns the next step of a payment. A mismatch with the processor blocks it.
+// next returns the next step of a payment. A mismatch with the processor blocks it; see missing, too.
 func (m *Machine) next(ctx context.Context, p *flows.Payment, remote *cards.Payment) (step, error) {
 	if err := m.requireOwn(ctx); err != nil {
 		return step{}, err
@@ -208,7 +223,60 @@ func (m *Machine) next(ctx context.Context, p *flows.Payment, remote *cards.Paym
 	if differs, ok := errors.AsType[mismatch](err); ok {
 		return step{to: flows.Blocked, reason: string(differs)}, nil
 	}
+	if absent, ok := errors.AsType[missing](err); ok {
+		return m.notFound(ctx, p, absent)
+	}
+	unread := s.to == "" && (p.OnHold || p.State == flows.Captured) // it waits, perhaps without a look at the processor
+	if err == nil && !p.MissingSince.IsZero() && !unread && p.State != flows.Blocked {
+		return foundAgain(p, s), nil
+	}
 	return s, err
+}
+
+// notFound is the step of a payment that the processor does not have.
+func (m *Machine) notFound(ctx context.Context, p *flows.Payment, why missing) (step, error) {
+	m.countProblem(ProblemMissing)
+	m.cfg.Log.ErrorContext(ctx, "payment missing at the processor", "payment", p.ID, "processorId", p.ProcessorID, "error", why)
+	switch now := m.cfg.Now(); {
+	case p.MissingSince.IsZero():
+		return step{to: p.State, reason: p.Reason, edit: func(next *flows.Payment) { next.MissingSince = now }}, nil
+	case now.Sub(p.MissingSince) < missingBlocks:
+		return step{}, processorFailed(why)
+	default:
+		return step{to: flows.Blocked, reason: string(why)}, nil
+	}
+}
+
+// foundAgain returns the step of a payment that was missing, which now also notes that the processor has it.
+func foundAgain(p *flows.Payment, s step) step {
+	if s.to == "" {
+		s = step{to: p.State, reason: p.Reason}
+	}
+	edit := s.edit
+	s.edit = func(next *flows.Payment) {
+		if next.MissingSince = (time.Time{}); edit != nil {
+			edit(next)
+		}
+	}
+	return s
+}
+
+// unblock is the step of a blocked payment. If it was blocked because the processor did not have it, and the processor
+// has it again, it continues from the state before. What another reason blocks waits for an operator.
+func (m *Machine) unblock(ctx context.Context, p *flows.Payment) (step, error) {
+	before := p.StateBefore(flows.Blocked)
+	if p.MissingSince.IsZero() || !flows.Blocked.CanBecome(before) {
+		return wait(0), nil
+	}
+	_, err := m.read(ctx, p, nil)
+	if _, absent := errors.AsType[missing](err); absent {
+		return wait(0), nil
+	}
+	s := step{to: before, reason: "the processor has it again", edit: func(next *flows.Payment) { next.Payer = p.Payer.Outdated() }}
+	if differs, ok := errors.AsType[mismatch](err); ok {
+		s, err = step{to: flows.Blocked, reason: string(differs)}, nil
+	}
+	return foundAgain(p, s), err
 }
 
 // stepFrom decides by the payment's state. remote is what the previous step read; nil: nothing.
@@ -242,6 +310,8 @@ func (m *Machine) stepFrom(ctx context.Context, p *flows.Payment, remote *cards.
 		return m.verifyRefund(ctx, p)
 	case flows.InDoubt:
 		return m.resolveDoubt(ctx, p)
+	case flows.Blocked:
+		return m.unblock(ctx, p)
 	default:
 		return wait(0), nil
 	}
@@ -338,7 +408,7 @@ func (m *Machine) applyTransition(next *flows.Payment, s step) {
 	now := m.cfg.Now()
 	history = append(slices.Clip(history), flows.Transition{State: s.to, At: now, Reason: s.reason, Operator: s.decision.Operator, OperatorReason: s.decision.Reason})
 	next.History = history[max(0, len(history)-flows.MaxHistory):]
-	if s.to == flows.InDoubt && next.State != flows.InDoubt {
+	if s.to == flows.InDoubt && next.State != flows.InDoubt && (next.State != flows.Blocked || next.DoubtSince.IsZero()) {
 		next.DoubtSince = now
 	}
 	next.State, next.Reason, next.UpdatedAt = s.to, s.reason, now

@@ -76,6 +76,8 @@ func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (Detail, error) 
 			d.Problem = unknownThere
 		case err != nil:
 			d.Problem = "the processor could not be asked"
+		case !m.names(p, remote):
+			d.Problem, remote = foreignThere, cards.Payment{}
 		default:
 			d.Problem = m.compare(p, remote)
 			d.AtProcessor = &AtProcessor{State: remote.State, Captured: remote.Captured, Refunded: remote.Refunded, Refunding: remote.Refunding}
@@ -136,6 +138,10 @@ func (d *Detail) advise(p *flows.Payment, remote cards.Payment, now time.Time) {
 		fallthrough
 	default:
 		d.say("It is in progress and continues automatically; Frontdesk checks it again within minutes.")
+	}
+	if d.missing() && !p.State.Final() && p.State != flows.Blocked {
+		d.say("At the processor: %s. Do the gateways have the key of the account in which it was made? "+
+			"After half an hour the payment is blocked, until the processor has it again.", d.Problem)
 	}
 	d.allow("note", `"what you found"`)
 }
@@ -249,6 +255,9 @@ func (d *Detail) adviseBlocked(p *flows.Payment, remote cards.Payment) {
 		return
 	case p.ProcessorID == "":
 		d.say("As far as Frontdesk knows, the payment was never created at the processor. Search there for registration %s in the metadata; if nothing is found, nothing was captured.", p.Registration)
+	case d.missing():
+		d.say("At the processor: %s. Do the gateways have the key of the account in which %s was made? frontdesk doctor shows the account. "+
+			"Once the processor has the payment again, Frontdesk continues it.", d.Problem, p.ProcessorID)
 	case d.AtProcessor == nil:
 		d.say("At the processor: %s. Find %s there, and check whether money was captured.", d.Problem, p.ProcessorID)
 	default:
@@ -270,13 +279,22 @@ func (d *Detail) adviseBlocked(p *flows.Payment, remote cards.Payment) {
 	}
 	d.say("In the club system, check whether %s is settled, and by what.", d.sale())
 	d.say("If the money was kept and the sale is not settled: either record the payment by hand in the club system, or refund it at the processor; not both. If the sale is settled and no money was kept: the club must collect it or undo the sale. Then tell the buyer, and end the payment here.")
-	if d.AtProcessor != nil || p.ProcessorID == "" || d.Problem == unknownThere {
+	if d.AtProcessor != nil || p.ProcessorID == "" || d.missing() {
 		d.allowEnd(p, remote)
+	}
+	if d.missing() && p.HasProcessor() {
+		d.say("Only if the processor will never have it again, and the buyer certainly has the money back, end it as refunded.")
+		d.allow("confirm-not-recorded", "--refund --override")
 	}
 }
 
-// unknownThere is the problem of a payment that the processor does not have.
-const unknownThere = "the processor does not know the payment"
+// The problems of a payment that the processor does not have.
+const (
+	unknownThere = "the processor does not know the payment"
+	foreignThere = "the processor has another program's payment under its id"
+)
+
+func (d *Detail) missing() bool { return d.Problem == unknownThere || d.Problem == foreignThere }
 
 // allowEnd adds the commands that end a blocked payment that was settled by hand.
 func (d *Detail) allowEnd(p *flows.Payment, remote cards.Payment) {

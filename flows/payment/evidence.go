@@ -270,8 +270,8 @@ func (m *Machine) RereadEvidence(ctx context.Context, p *flows.Payment) error {
 	}
 	remote, err := m.read(ctx, p, nil)
 	if err != nil || acceptanceJournaled(remote) {
-		if _, differs := errors.AsType[mismatch](err); differs {
-			err = nil // Advance blocks the payment
+		if _, differs := undecidable(err); differs {
+			err = nil // Advance blocks the payment, sooner or later
 		}
 		return errors.Join(err, m.cfg.Queue.EnqueueAdvance(ctx, p.ID))
 	}

@@ -46,6 +46,8 @@ const (
 	// freshSale is how long ago the sale must have been seen as agreed when money is about to move: a
 	// minute, less the life of a claim, within which the POST follows.
 	freshSale = time.Minute - claimLife
+	// missingBlocks is for how long an operator can correct a wrong key before payments are blocked.
+	missingBlocks = 30 * time.Minute
 	// pollEvery completes a payment within a minute after a lost webhook.
 	pollEvery = 15 * time.Second
 	// firstPollGrace: a younger payment still has the first step that its start scheduled.
@@ -57,6 +59,19 @@ const (
 	// keepEvents: a processor repeats a delivery for days.
 	keepEvents = 7 * 24 * time.Hour
 )
+
+// The problems with the processor that are counted.
+const (
+	ProblemMissing         = "missing"          // the processor does not have a payment of ours, or has another program's under its id
+	ProblemCreationRefused = "creation_refused" // the processor refuses for good to create a payment
+	ProblemUnreadable      = "unreadable"       // a record in the processor's list cannot be read
+)
+
+func (m *Machine) countProblem(problem string) {
+	if m.cfg.OnProblem != nil {
+		m.cfg.OnProblem(problem)
+	}
+}
 
 // Machine moves every payment from its price to its end.
 type Machine struct {
@@ -156,6 +171,7 @@ type Config struct {
 	WebhookURL     string                            // for processors that accept one per payment
 	Rule           *flows.Rule                       // of the evidence, until one is calibrated; nil: none
 	OnTransition   func(from, to flows.PaymentState) // called for every transition; nil: not called
+	OnProblem      func(problem string)              // called for every problem with the processor, such as ProblemMissing; nil: not called
 	Now            func() time.Time
 	After          func(time.Duration) <-chan time.Time
 	Log            *slog.Logger

@@ -169,8 +169,14 @@ func notDecidable(format string, of ...any) error {
 // back no more than it took.
 func (m *Machine) refundBlocked(ctx context.Context, p *flows.Payment, decision flows.Decision) (ResolutionResult, error) {
 	remote, err := m.read(ctx, p, nil)
-	differs, differ := errors.AsType[mismatch](err)
+	differs, differ := undecidable(err)
+	_, absent := errors.AsType[missing](err)
 	switch {
+	case absent && decision.Override:
+		return m.decide(ctx, p, flows.AuditConfirmNotRecorded, " refund", m.byHand(flows.Refunded, p, decision))
+	case absent:
+		return ResolutionResult{}, notDecidable("Nothing can be refunded here: %s. Check the account and the key; Frontdesk continues once the processor has it again. "+
+			"If the buyer certainly has the money back, add --override.", differs)
 	case differ:
 		return ResolutionResult{}, notDecidable("Nothing can be decided: %s.", differs)
 	case err != nil:
@@ -203,16 +209,17 @@ func refundable(remote cards.Payment) bool {
 }
 
 // blockedEnd returns the state in which an operator can end a blocked payment that was settled by hand: recorded
-// by the club system once, or not and nothing is kept. remote is zero if the processor does not have it.
+// by the club system once, or not and nothing is kept. remote is zero if the processor does not have it: money may be
+// kept then, so it is not cancelled, unless it was never created there.
 func blockedEnd(p *flows.Payment, remote cards.Payment, recorded bool) (to flows.PaymentState, possible bool) {
 	kept := remote.State == cards.Captured && remote.Refunding == 0 && (!refundClaimed(remote) || acceptanceJournaled(remote))
 	switch {
 	case recorded:
-		return flows.Recorded, kept || !p.HasProcessor()
+		return flows.Recorded, kept || !p.HasProcessor() || p.ProcessorID != "" && remote.State == ""
 	case remote.State == cards.Refunded:
 		return flows.Refunded, true
 	default:
-		return flows.Cancelled, remote.State == "" || remote.State == cards.Cancelled
+		return flows.Cancelled, !p.HasProcessor() || p.ProcessorID == "" || remote.State == cards.Cancelled
 	}
 }
 
@@ -225,12 +232,17 @@ func (m *Machine) endBlocked(ctx context.Context, p *flows.Payment, recorded boo
 		if err != nil && !errors.Is(err, cards.ErrNotFound) {
 			return ResolutionResult{}, processorFailed(err)
 		}
-		remote = read
+		if m.names(p, read) {
+			remote = read
+		}
 	}
 	to, possible := blockedEnd(p, remote, recorded)
 	switch {
+	case !possible && p.ProcessorID == "":
+		return ResolutionResult{}, notDecidable("The payment was never created at the processor, so there is no money to keep. Use confirm-not-recorded --cancel.")
 	case !possible && remote.State == "":
-		return ResolutionResult{}, notDecidable("The processor does not have this payment, so there is no money to keep. Use confirm-not-recorded --cancel.")
+		return ResolutionResult{}, notDecidable("The processor does not have this payment at present, so its money may be kept. Check the account and the key; " +
+			"Frontdesk continues once the processor has it again. If the buyer certainly has the money back, use confirm-not-recorded --refund --override.")
 	case !possible:
 		return ResolutionResult{}, notDecidable("The payment is blocked. At the processor it is %s, with %s of %s refunded. Run frontdesk payments show for the possible decisions.", remote.State,
 			Price(remote.Refunded, remote.Currency), Price(remote.Captured, remote.Currency))
@@ -243,9 +255,14 @@ func (m *Machine) endBlocked(ctx context.Context, p *flows.Payment, recorded boo
 	if !recorded {
 		action, suffix = flows.AuditConfirmNotRecorded, " cancel"
 	}
-	return m.decide(ctx, p, action, suffix, step{to: to, reason: "an operator settled it by hand", decision: decision, edit: func(next *flows.Payment) {
+	return m.decide(ctx, p, action, suffix, m.byHand(to, p, decision))
+}
+
+// byHand is the step that ends a blocked payment as an operator settled it.
+func (m *Machine) byHand(to flows.PaymentState, p *flows.Payment, decision flows.Decision) step {
+	return step{to: to, reason: "an operator settled it by hand", decision: decision, edit: func(next *flows.Payment) {
 		next.AttemptID = cmp.Or(p.AttemptID, newAttemptID(m.cfg.Now())) // the journal's entry needs one
-	}})
+	}}
 }
 
 func notInDoubt(p *flows.Payment) error {
@@ -282,7 +299,7 @@ func (m *Machine) payment(ctx context.Context, id flows.PaymentID) (*flows.Payme
 // Redis may have lost, into p: the decision is about that claim.
 func (m *Machine) claimInDoubt(ctx context.Context, p *flows.Payment) (cards.Payment, error) {
 	remote, err := m.read(ctx, p, nil)
-	differs, differ := errors.AsType[mismatch](err)
+	differs, differ := undecidable(err)
 	switch {
 	case differ:
 		return remote, notDecidable("Nothing can be decided: %s.", differs)

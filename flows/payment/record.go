@@ -59,6 +59,11 @@ func (m *Machine) prepareRecord(ctx context.Context, p *flows.Payment, captured 
 	if early := m.pauseLeft(p); early > 0 {
 		return wait(early), nil
 	}
+	if captured == nil { // no claim is spent on a processor that cannot be read
+		if _, err := m.read(ctx, p, nil); err != nil {
+			return step{}, err
+		}
+	}
 	if p.ReleasePending {
 		return m.releaseLate(ctx, p)
 	}

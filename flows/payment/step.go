@@ -352,8 +352,8 @@ func (m *Machine) verifyRefund(ctx context.Context, p *flows.Payment) (step, err
 }
 
 // read returns the processor's payment: fresh, if the step before has just read it, else
-// from the processor. The error is a mismatch if it differs from the record. A payment
-// without a processor reads as zero.
+// from the processor. The error is a mismatch if it differs from the record, and missing if
+// the processor does not have it. A payment without a processor reads as zero.
 func (m *Machine) read(ctx context.Context, p *flows.Payment, fresh *cards.Payment) (cards.Payment, error) {
 	switch {
 	case fresh != nil:
@@ -363,10 +363,13 @@ func (m *Machine) read(ctx context.Context, p *flows.Payment, fresh *cards.Payme
 	}
 	remote, err := m.cfg.Cards.Get(ctx, p.ProcessorID)
 	if errors.Is(err, cards.ErrNotFound) {
-		return remote, mismatch(unknownThere)
+		return remote, missing(unknownThere)
 	}
 	if err != nil {
 		return remote, processorFailed(err)
+	}
+	if !m.names(p, remote) {
+		return remote, missing(foreignThere)
 	}
 	if differs := m.compare(p, remote); differs != "" {
 		return remote, mismatch(differs)
@@ -381,6 +384,11 @@ func (m *Machine) fresh(p *flows.Payment, changed cards.Payment) *cards.Payment 
 		return nil
 	}
 	return &changed
+}
+
+// names reports whether the metadata of the processor's payment names the record's registration, whatever else it says.
+func (m *Machine) names(p *flows.Payment, remote cards.Payment) bool {
+	return remote.Metadata["fd_registration"] == p.Registration && m.ours(remote.Metadata)
 }
 
 // compare says how the processor's payment differs from the record; empty if it does not.

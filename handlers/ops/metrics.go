@@ -16,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment"
 	"frontdesk/handlers"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
@@ -39,6 +40,7 @@ type Metrics struct {
 	calls       *prometheus.CounterVec
 	waits       *prometheus.HistogramVec
 	transitions *prometheus.CounterVec
+	problems    *prometheus.CounterVec
 	redisCalls  *prometheus.CounterVec
 	redisTimes  prometheus.Histogram
 	streams     prometheus.Gauge
@@ -73,6 +75,7 @@ func NewMetrics(cfg MetricsConfig) *Metrics {
 		calls:       counter("frontdesk_upstream_calls_total", "Calls to the club system and the card processor, by outcome.", "upstream", "operation", "outcome"),
 		waits:       histogram("frontdesk_upstream_call_duration_seconds", "How long they took.", callBuckets, "upstream", "operation"),
 		transitions: counter("frontdesk_payment_transitions_total", "Transitions of payments.", "from", "to"),
+		problems:    counter("frontdesk_card_problems_total", "Problems with the card processor: payments that it misses, refused creations, unreadable records.", "problem"),
 		redisCalls:  counter("frontdesk_redis_calls_total", "Calls of Redis: answered, refused by it, or failed.", "outcome"),
 		redisTimes:  prometheus.NewHistogram(prometheus.HistogramOpts{Name: "frontdesk_redis_call_duration_seconds", Help: "How long calls to Redis took.", Buckets: redisBuckets}),
 		streams:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "frontdesk_event_streams_open", Help: "Streams of events that front ends hold open."}),
@@ -82,7 +85,7 @@ func NewMetrics(cfg MetricsConfig) *Metrics {
 	}
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "frontdesk_build_info", Help: "What runs; always 1."}, []string{"version", "mode"})
 	info.WithLabelValues(cfg.Version, cfg.Mode).Set(1)
-	m.registry.MustRegister(m.requests, m.durations, m.calls, m.waits, m.transitions, m.redisCalls, m.redisTimes, m.streams, m.admissions, m.places, m.placesTaken, info,
+	m.registry.MustRegister(m.requests, m.durations, m.calls, m.waits, m.transitions, m.problems, m.redisCalls, m.redisTimes, m.streams, m.admissions, m.places, m.placesTaken, info,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.served = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
 	m.openSeries()
@@ -103,6 +106,9 @@ func (m *Metrics) openSeries() {
 		for _, outcome := range outcomes {
 			m.admissions.WithLabelValues(class, outcome)
 		}
+	}
+	for _, problem := range []string{payment.ProblemMissing, payment.ProblemCreationRefused, payment.ProblemUnreadable} {
+		m.problems.WithLabelValues(problem)
 	}
 	for _, from := range flows.PaymentStates {
 		for _, to := range flows.PaymentStates {
@@ -170,6 +176,9 @@ func label(word string) string { return strings.ReplaceAll(word, " ", "_") }
 func (m *Metrics) CountTransition(from, to flows.PaymentState) {
 	m.transitions.WithLabelValues(string(from), string(to)).Inc()
 }
+
+// CountCardProblem counts a problem with the card processor, see payment.Config.
+func (m *Metrics) CountCardProblem(problem string) { m.problems.WithLabelValues(problem).Inc() }
 
 // InstrumentRedis counts and times the calls of a Redis client, those of the queue included. It
 // must be called before the first of them.

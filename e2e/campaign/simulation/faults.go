@@ -22,6 +22,7 @@ const (
 	cardsSlow      = "processor: slow"
 	cardsLate      = "processor: request arrives late"
 	cardsForgot    = "processor: keys forgotten"
+	cardsMissing   = "processor: does not know the payment"
 	cardsStored    = "processor: error stored under the key"
 	postLate       = "posting: arrives late"
 	postSlow       = "posting: slow"
@@ -67,7 +68,7 @@ var foreignBodies = []json.RawMessage{nil, []byte(`{}`), []byte(`[]`), []byte(`[
 // faultKinds returns all faults that must happen for a run to count.
 func faultKinds() []string {
 	kinds := []string{
-		redisRefused, redisLost, redisRollback, redisWiped, cardsError, cardsLost, cardsSlow, cardsLate, cardsForgot, cardsStored, postLate, postSlow, crashed, slept,
+		redisRefused, redisLost, redisRollback, redisWiped, cardsError, cardsLost, cardsSlow, cardsLate, cardsForgot, cardsMissing, cardsStored, postLate, postSlow, crashed, slept,
 		hookLost, hookTwice, hookLate, jobLost, buyerDeclined, buyerLeft, buyerLate, buyerTwice, buyerPressed, buyerAbandoned, buyerAdded, startRepeated, itemHung, clubChanged, brakeEngaged, deskSettled, strangerAsked,
 		opRecorded, opAgain, opRefund, opGaveUp, opRefundAgain, refundFailed,
 	}

@@ -321,6 +321,12 @@ func (f *journey) check() error {
 			e.StateByPayment[p.ProcessorID] = p.View().State
 		}
 	}
+	for _, p := range f.storedPayments() {
+		there := slices.ContainsFunc(f.sandbox.Payments(), func(held sandbox.Payment) bool { return held.ID == p.ProcessorID })
+		if p.State == flows.Blocked && there && p.Reason == "the processor does not know the payment" {
+			e.BlockedForGood = append(e.BlockedForGood, string(p.ID))
+		}
+	}
 	var err error
 	if e.Unlisted, err = f.unlisted(); err != nil {
 		return fmt.Errorf("the payments were not listed: %w", err)

@@ -47,12 +47,20 @@ func (p processorTransport) withFaults(r *http.Request, t *task) (*http.Response
 	if !f.chance(f.plan.cards) {
 		return p.process(r), nil
 	}
-	kind := oneOf(f, cardsError, cardsLost, cardsSlow, cardsLate, cardsStored)
+	kind := oneOf(f, cardsError, cardsLost, cardsSlow, cardsLate, cardsStored, cardsMissing)
+	if _, existing := strings.CutPrefix(r.URL.Path, "/sandbox/payments/"); kind == cardsMissing && !existing {
+		kind = cardsError
+	}
 	if kind == cardsStored && r.Method == http.MethodGet {
 		kind = cardsError // a read has no key
 	}
 	f.fault(kind)
 	switch kind {
+	case cardsMissing:
+		recorder := httptest.NewRecorder()
+		recorder.WriteHeader(http.StatusNotFound)
+		recorder.Body.WriteString(`{"error":{"type":"not_found","code":"payment_not_found","message":"There is no such payment."}}`)
+		return recorder.Result(), nil
 	case cardsStored: // and replayed for a day
 		defer p.configureSandbox(sandbox.Settings{Refunds: f.refunds})
 		p.configureSandbox(sandbox.Settings{Refunds: f.refunds, Errors: oneOf(f, sandbox.ErrorsBefore, sandbox.ErrorsAfter)})

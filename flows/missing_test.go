@@ -1,0 +1,184 @@
+package flows_test
+
+import (
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/flows/payment"
+	"frontdesk/upstream/cards"
+)
+
+// lost starts a gateway for which the processor has none of the payments, as with the key of another part of the account.
+func (w *world) lost() *gateway {
+	w.Helper()
+	there := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: w.address})
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.URL.Path, "/sandbox/payments/") {
+			there.ServeHTTP(rw, r)
+			return
+		}
+		rw.WriteHeader(http.StatusNotFound)
+		_, _ = rw.Write([]byte(`{"error":{"type":"not_found","code":"payment_not_found","message":"There is no such payment."}}`))
+	}))
+	w.Cleanup(server.Close)
+	return w.gateway(gatewayOptions{processor: server.Listener.Addr().String()})
+}
+
+// missingStates are the states that read the processor, and how a payment gets there. Each ends as the scenario says
+// once the processor has the payment again.
+var missingStates = map[flows.PaymentState]struct {
+	bring func(*world, *gateway) *flows.Payment
+	end   flows.PaymentState
+	money cards.State
+}{
+	flows.Intent: {func(w *world, g *gateway) *flows.Payment { return w.started(g) }, flows.Recorded, cards.Captured},
+	flows.Authorised: {func(w *world, g *gateway) *flows.Payment {
+		return w.put(g, w.authorised(g).ID, flows.Authorised, withHistory(flows.Authorised))
+	}, flows.Recorded, cards.Captured},
+	flows.Capturing: {func(w *world, g *gateway) *flows.Payment {
+		return w.put(g, w.authorised(g).ID, flows.Capturing, withHistory(flows.Authorised, flows.Capturing))
+	}, flows.Recorded, cards.Captured},
+	flows.Captured: {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.captureAtProcessor(p)
+		return w.put(g, p.ID, flows.Captured, withHistory(flows.Captured))
+	}, flows.Recorded, cards.Captured},
+	flows.Cancelling: {func(w *world, g *gateway) *flows.Payment {
+		return w.put(g, w.authorised(g).ID, flows.Cancelling, withHistory(flows.Cancelling))
+	}, flows.Cancelled, cards.Cancelled},
+	flows.InDoubt: {func(w *world, g *gateway) *flows.Payment { return w.doubtful(g, "drop_after") }, flows.InDoubt, cards.Captured},
+	flows.RefundDue: {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.captureAtProcessor(p)
+		return w.put(g, p.ID, flows.RefundDue, withHistory(flows.Captured, flows.RefundDue))
+	}, flows.Refunded, cards.Refunded},
+}
+
+// withHistory appends transitions to a history.
+func withHistory(states ...flows.PaymentState) func(*flows.Payment) {
+	return func(p *flows.Payment) {
+		for _, state := range states {
+			p.History = append(slices.Clip(p.History), flows.Transition{State: state, At: p.UpdatedAt})
+		}
+	}
+}
+
+// TestMissingAtTheProcessor: every gateway has a key for which the processor has none of the payments. For half an hour that is an error and
+// nothing more; then the payment is blocked, and no operator can give up its money. Once a gateway has the right key, the
+// payment continues without an operator.
+func TestMissingAtTheProcessor(t *testing.T) {
+	t.Parallel()
+	for state, test := range missingStates {
+		t.Run(string(state), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			wrong := w.lost()
+			p := test.bring(w, g)
+			for range 6 {
+				if p = w.advance(wrong, p); p.State == flows.Blocked || p.State == flows.Cancelled {
+					t.Fatalf("%s (%s) at once", p.State, p.Reason)
+				}
+				w.clock.Advance(4 * time.Minute)
+			}
+			if shown := w.shown(wrong, p); shown.Problem == "" || !strings.Contains(strings.Join(shown.Advice, " "), "key of the account") {
+				t.Errorf("shown: %q, %q", shown.Problem, shown.Advice)
+			}
+			w.clock.Advance(10 * time.Minute)
+			if p = w.advance(wrong, p); p.State != flows.Blocked {
+				t.Fatalf("after half an hour it is %s (%s)", p.State, p.Reason)
+			}
+			if offered := strings.Join(w.shown(wrong, p).Commands, "; "); strings.Contains(offered, "--cancel") || !strings.Contains(offered, "--refund --override") {
+				t.Errorf("offered: %s", offered)
+			}
+			for _, resolution := range []payment.Resolution{payment.GiveUp, payment.Refund} {
+				_, err := wrong.ConfirmNotRecorded(t.Context(), p.ID, resolution, ada)
+				w.expectRefusal(wrong, p, err, flows.NotDecidable, "")
+			}
+			if p = w.advance(wrong, p); p.State != flows.Blocked {
+				t.Errorf("read again it is %s (%s)", p.State, p.Reason)
+			}
+			if state == flows.Intent {
+				w.confirm(p, goodCard)
+			}
+			p = w.advanceFor(g, p, 5*time.Minute)
+			if p.State != test.end || w.held(p).State != test.money || !p.MissingSince.IsZero() {
+				t.Errorf("with the right key: %s (%s), missing since %s, and %s at the processor", p.State, p.Reason, p.MissingSince, w.held(p).State)
+			}
+			if audit := w.sim.Audit(); !audit.OK || len(w.sandbox.Payments()) != 1 {
+				t.Errorf("the audit finds %+v", audit)
+			}
+		})
+	}
+}
+
+// TestMissingForOneStep: one gateway has such a key for one step, now and then. That blocks nothing, because
+// the others find the payment in between.
+func TestMissingForOneStep(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	wrong := w.lost()
+	p := w.doubtful(g, "drop_after")
+	for range 10 {
+		if p = w.advance(wrong, p); p.State != flows.InDoubt || p.MissingSince.IsZero() {
+			t.Fatalf("%s (%s), missing since %s", p.State, p.Reason, p.MissingSince)
+		}
+		w.clock.Advance(10 * time.Minute)
+		if p = w.advance(g, p); p.State != flows.InDoubt || !p.MissingSince.IsZero() {
+			t.Fatalf("found again: %s (%s), missing since %s", p.State, p.Reason, p.MissingSince)
+		}
+		w.clock.Advance(10 * time.Minute)
+	}
+}
+
+// TestMissingForGood: the account at the processor is gone. An operator ends the payment once the buyer has the money back.
+func TestMissingForGood(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.doubtful(g, "error_before")
+	w.sandbox.Reset()
+	w.advance(g, p)
+	w.clock.Advance(31 * time.Minute)
+	if p = w.advance(g, p); p.State != flows.Blocked {
+		t.Fatalf("%s (%s)", p.State, p.Reason)
+	}
+	override := ada
+	override.Override = true
+	_, err := g.ConfirmNotRecorded(t.Context(), p.ID, payment.GiveUp, override)
+	w.expectRefusal(g, p, err, flows.NotDecidable, "--refund --override")
+	if _, err := g.ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, override); err != nil || w.stored(g, p.ID).State != flows.Refunded {
+		t.Errorf("%v, %s", err, w.stored(g, p.ID).State)
+	}
+}
+
+// unavailable lists scenarios in which the processor does not have the payment for an hour.
+var unavailable = func() map[string]scenario {
+	all := map[string]scenario{}
+	for state, test := range missingStates {
+		all["missing at the processor while "+string(state)] = scenario{func(w *world, g *gateway) *flows.Payment {
+			p := test.bring(w, g)
+			wrong := w.lost()
+			for range 3 {
+				p = w.advance(wrong, p)
+				w.clock.Advance(20 * time.Minute)
+			}
+			if state == flows.Intent {
+				w.confirm(p, goodCard)
+			}
+			return w.advanceFor(g, p, 5*time.Minute)
+		}, test.end, map[bool]int{true: 1}[test.end == flows.Recorded || test.end == flows.InDoubt], test.money}
+	}
+	return all
+}()
+
+func init() { maps.Copy(scenarios, unavailable) }
