@@ -552,61 +552,62 @@ func (e ProblemRetry) Valid() bool {
 
 // Defines values for ProblemCode.
 const (
-	AccessTokenRefused    ProblemCode = "access_token_refused"
-	AmountDue             ProblemCode = "amount_due"
-	CardNumberRefused     ProblemCode = "card_number_refused"
-	CartChanged           ProblemCode = "cart_changed"
-	CartEmpty             ProblemCode = "cart_empty"
-	CartFrozen            ProblemCode = "cart_frozen"
-	CartInvalid           ProblemCode = "cart_invalid"
-	ChallengeRequired     ProblemCode = "challenge_required"
-	ClubSystemFailed      ProblemCode = "club_system_failed"
-	ClubSystemUnavailable ProblemCode = "club_system_unavailable"
-	CodeBlocked           ProblemCode = "code_blocked"
-	CodeExpired           ProblemCode = "code_expired"
-	CodeWrong             ProblemCode = "code_wrong"
-	Conflict              ProblemCode = "conflict"
-	ContactBanned         ProblemCode = "contact_banned"
-	ForbiddenOrigin       ProblemCode = "forbidden_origin"
-	IdentityUnavailable   ProblemCode = "identity_unavailable"
-	Internal              ProblemCode = "internal"
-	InvalidRequest        ProblemCode = "invalid_request"
-	InvitationInvalid     ProblemCode = "invitation_invalid"
-	KeyInUse              ProblemCode = "key_in_use"
-	KeyReused             ProblemCode = "key_reused"
-	MalformedRequest      ProblemCode = "malformed_request"
-	MandateNotNeeded      ProblemCode = "mandate_not_needed"
-	MandateRequired       ProblemCode = "mandate_required"
-	MandateSigned         ProblemCode = "mandate_signed"
-	MethodNotAllowed      ProblemCode = "method_not_allowed"
-	MethodNotOffered      ProblemCode = "method_not_offered"
-	MigrationClub         ProblemCode = "migration_club"
-	MigrationContact      ProblemCode = "migration_contact"
-	MigrationNotShared    ProblemCode = "migration_not_shared"
-	MobileUnreachable     ProblemCode = "mobile_unreachable"
-	NoCode                ProblemCode = "no_code"
-	NotFound              ProblemCode = "not_found"
-	NotIdentified         ProblemCode = "not_identified"
-	NothingDue            ProblemCode = "nothing_due"
-	OfferNotAvailable     ProblemCode = "offer_not_available"
-	OtherClub             ProblemCode = "other_club"
-	Overloaded            ProblemCode = "overloaded"
-	PaymentExists         ProblemCode = "payment_exists"
-	PaymentUnderWay       ProblemCode = "payment_under_way"
-	PersonKnown           ProblemCode = "person_known"
-	PersonRequired        ProblemCode = "person_required"
-	ProcessorUnavailable  ProblemCode = "processor_unavailable"
-	RateLimited           ProblemCode = "rate_limited"
-	RegistrationClosed    ProblemCode = "registration_closed"
-	ResumptionInvalid     ProblemCode = "resumption_invalid"
-	SmsLimited            ProblemCode = "sms_limited"
-	SmsPaused             ProblemCode = "sms_paused"
-	StaffKeyUnknown       ProblemCode = "staff_key_unknown"
-	StaffOnly             ProblemCode = "staff_only"
-	StorageUnavailable    ProblemCode = "storage_unavailable"
-	TooLarge              ProblemCode = "too_large"
-	UnsupportedMediaType  ProblemCode = "unsupported_media_type"
-	WebhookUntrusted      ProblemCode = "webhook_untrusted"
+	AccessTokenRefused        ProblemCode = "access_token_refused"
+	AmountDue                 ProblemCode = "amount_due"
+	CardNumberRefused         ProblemCode = "card_number_refused"
+	CartChanged               ProblemCode = "cart_changed"
+	CartEmpty                 ProblemCode = "cart_empty"
+	CartFrozen                ProblemCode = "cart_frozen"
+	CartInvalid               ProblemCode = "cart_invalid"
+	ChallengeRequired         ProblemCode = "challenge_required"
+	ClubSystemFailed          ProblemCode = "club_system_failed"
+	ClubSystemUnavailable     ProblemCode = "club_system_unavailable"
+	CodeBlocked               ProblemCode = "code_blocked"
+	CodeExpired               ProblemCode = "code_expired"
+	CodeWrong                 ProblemCode = "code_wrong"
+	Conflict                  ProblemCode = "conflict"
+	ContactBanned             ProblemCode = "contact_banned"
+	ForbiddenOrigin           ProblemCode = "forbidden_origin"
+	IdentityUnavailable       ProblemCode = "identity_unavailable"
+	Internal                  ProblemCode = "internal"
+	InvalidRequest            ProblemCode = "invalid_request"
+	InvitationInvalid         ProblemCode = "invitation_invalid"
+	KeyInUse                  ProblemCode = "key_in_use"
+	KeyReused                 ProblemCode = "key_reused"
+	MalformedRequest          ProblemCode = "malformed_request"
+	MandateNotNeeded          ProblemCode = "mandate_not_needed"
+	MandateRequired           ProblemCode = "mandate_required"
+	MandateSigned             ProblemCode = "mandate_signed"
+	MethodNotAllowed          ProblemCode = "method_not_allowed"
+	MethodNotOffered          ProblemCode = "method_not_offered"
+	MigrationClub             ProblemCode = "migration_club"
+	MigrationContact          ProblemCode = "migration_contact"
+	MigrationNotShared        ProblemCode = "migration_not_shared"
+	MobileUnreachable         ProblemCode = "mobile_unreachable"
+	NoCode                    ProblemCode = "no_code"
+	NotFound                  ProblemCode = "not_found"
+	NotIdentified             ProblemCode = "not_identified"
+	NothingDue                ProblemCode = "nothing_due"
+	OfferNotAvailable         ProblemCode = "offer_not_available"
+	OtherClub                 ProblemCode = "other_club"
+	Overloaded                ProblemCode = "overloaded"
+	PaymentExists             ProblemCode = "payment_exists"
+	PaymentUnderWay           ProblemCode = "payment_under_way"
+	PersonKnown               ProblemCode = "person_known"
+	PersonRequired            ProblemCode = "person_required"
+	PossibleDuplicatePurchase ProblemCode = "possible_duplicate_purchase"
+	ProcessorUnavailable      ProblemCode = "processor_unavailable"
+	RateLimited               ProblemCode = "rate_limited"
+	RegistrationClosed        ProblemCode = "registration_closed"
+	ResumptionInvalid         ProblemCode = "resumption_invalid"
+	SmsLimited                ProblemCode = "sms_limited"
+	SmsPaused                 ProblemCode = "sms_paused"
+	StaffKeyUnknown           ProblemCode = "staff_key_unknown"
+	StaffOnly                 ProblemCode = "staff_only"
+	StorageUnavailable        ProblemCode = "storage_unavailable"
+	TooLarge                  ProblemCode = "too_large"
+	UnsupportedMediaType      ProblemCode = "unsupported_media_type"
+	WebhookUntrusted          ProblemCode = "webhook_untrusted"
 )
 
 // Valid indicates whether the value is a known member of the ProblemCode enum.
@@ -697,6 +698,8 @@ func (e ProblemCode) Valid() bool {
 	case PersonKnown:
 		return true
 	case PersonRequired:
+		return true
+	case PossibleDuplicatePurchase:
 		return true
 	case ProcessorUnavailable:
 		return true
@@ -1139,6 +1142,10 @@ type BillingEntry struct {
 	// Times The number of periods; absent if it is endless or unknown.
 	Times *int `json:"times,omitempty"`
 }
+
+// BuyAgain The buyer was asked after a 409 `possible_duplicate_purchase`, and wants to buy the same again. Send it only then,
+// with a new `Idempotency-Key`. The club's staff see that the payments belong together.
+type BuyAgain = bool
 
 // CardConfig defines model for CardConfig.
 type CardConfig struct {
@@ -2166,6 +2173,7 @@ type Problem struct {
 	// | `amount_due` | 409 | `never` | an amount is due, so the cart cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
 	// | `method_not_offered` | 403 | `never` | the club does not offer this method to the caller | offer the `methods` of the `pay` action |
 	// | `payment_exists` | 409 | `never` | another payment is in progress, with another method or other parameters | read the payment and follow it; to pay in another way, `DELETE …/payment` first, while `next` has `cancel_payment` |
+	// | `possible_duplicate_purchase` | 409 | `never` | the same contact or person has a payment in progress, or paid in the last 24 hours, for an offer in this cart | ask the buyer; to buy it again, send the payment with `again: true` and a new key |
 	// | `person_required` | 409 | `never` | the buyer's details are missing | show the form for details |
 	// | `registration_closed` | 409 | `never` | the registration is completed, abandoned, expired, or under review by the club's staff | read the registration, and show how it ended |
 	// | `payment_under_way` | 409 | `never` | money may have moved, so the payment can no longer be cancelled here | follow the payment; refer to the club for anything else |
@@ -2253,6 +2261,7 @@ type ProblemRetry string
 // | `amount_due` | 409 | `never` | an amount is due, so the cart cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
 // | `method_not_offered` | 403 | `never` | the club does not offer this method to the caller | offer the `methods` of the `pay` action |
 // | `payment_exists` | 409 | `never` | another payment is in progress, with another method or other parameters | read the payment and follow it; to pay in another way, `DELETE …/payment` first, while `next` has `cancel_payment` |
+// | `possible_duplicate_purchase` | 409 | `never` | the same contact or person has a payment in progress, or paid in the last 24 hours, for an offer in this cart | ask the buyer; to buy it again, send the payment with `again: true` and a new key |
 // | `person_required` | 409 | `never` | the buyer's details are missing | show the form for details |
 // | `registration_closed` | 409 | `never` | the registration is completed, abandoned, expired, or under review by the club's staff | read the registration, and show how it ended |
 // | `payment_under_way` | 409 | `never` | money may have moved, so the payment can no longer be cancelled here | follow the payment; refer to the club for anything else |
@@ -2706,6 +2715,10 @@ type Stale = bool
 
 // StartCardPayment defines model for StartCardPayment.
 type StartCardPayment struct {
+	// Again The buyer was asked after a 409 `possible_duplicate_purchase`, and wants to buy the same again. Send it only then,
+	// with a new `Idempotency-Key`. The club's staff see that the payments belong together.
+	Again *BuyAgain `json:"again,omitempty"`
+
 	// Cart Identifies the lines of a cart with their prices, start dates and debits, and the amount. In the payment's `cart`, send
 	// the `revision` of the cart that the buyer saw. If the cart has changed since, the response is 409 `cart_changed` and
 	// no payment starts. Live mode requires it, unless the operator configures otherwise.
@@ -2762,6 +2775,10 @@ type StartFreePayment struct {
 
 // StartLaterPayment defines model for StartLaterPayment.
 type StartLaterPayment struct {
+	// Again The buyer was asked after a 409 `possible_duplicate_purchase`, and wants to buy the same again. Send it only then,
+	// with a new `Idempotency-Key`. The club's staff see that the payments belong together.
+	Again *BuyAgain `json:"again,omitempty"`
+
 	// Cart Identifies the lines of a cart with their prices, start dates and debits, and the amount. In the payment's `cart`, send
 	// the `revision` of the cart that the buyer saw. If the cart has changed since, the response is 409 `cart_changed` and
 	// no payment starts. Live mode requires it, unless the operator configures otherwise.

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,6 +47,7 @@ type Config struct {
 	MethodsStaff                               []string
 	LaterDays                                  int
 	CartRevision                               string
+	AskRepeats                                 []string
 	LogLevel                                   slog.Level
 	TracesURL, TracesCompression               string
 	TracesHeaders                              []string
@@ -112,6 +114,7 @@ func (cfg *Config) options() []option {
 		{"methods-staff", "FRONTDESK_METHODS_STAFF", list(&cfg.MethodsStaff), "", "Payment methods for staff: card, later, free, desk. Default: all four."},
 		{"later-days", "FRONTDESK_LATER_DAYS", number(&cfg.LaterDays), "90", "How many days ahead a payment by the method later may be due, from 1 to 366."},
 		{"cart-revision", "FRONTDESK_CART_REVISION", oneOf(&cfg.CartRevision, "required", "optional", ""), "", "Whether a payment must name the revision of the cart that the buyer saw: required or optional. Default: required in live mode, otherwise optional."},
+		{"ask-repeats", "FRONTDESK_ASK_REPEATS", list(&cfg.AskRepeats), "", "Organisations or worlds whose buyers are asked before they buy the same offer again within 24 hours: client tokens, all or none. Default: all in live mode, otherwise none."},
 		{"log-level", "FRONTDESK_LOG_LEVEL", word(&cfg.LogLevel), "info", "debug (also a line for every call and, outside live mode, for every request), info (in live mode with a line for every request), warn or error."},
 		{"otlp-endpoint", "OTEL_EXPORTER_OTLP_ENDPOINT", text(&cfg.TracesURL), "", "Base address of a trace collector (OTLP over HTTP), such as http://127.0.0.1:4318. Empty: no spans are exported."},
 		{"otlp-headers", "OTEL_EXPORTER_OTLP_TRACES_HEADERS OTEL_EXPORTER_OTLP_HEADERS", list(&cfg.TracesHeaders), "", "Headers for the collector, such as api-key=secret."},
@@ -157,6 +160,7 @@ func (cfg *Config) setDefaults(port, mockPort string) {
 	if cfg.Mode == "live" {
 		setList(&cfg.MethodsVisitor, string(flows.ByCard), string(flows.Free)) // the club cannot collect from a visitor without identity
 		set(&cfg.CartRevision, "required")
+		setList(&cfg.AskRepeats, "all")
 		set(&cfg.MetricsAddr, defaultMetricsAddr)
 		cfg.DrainDelay = cmp.Or(cfg.DrainDelay, drainDelay)
 		return
@@ -195,4 +199,9 @@ func (cfg Config) methodPolicy() flows.MethodPolicy {
 		return list
 	}
 	return flows.MethodPolicy{Visitor: methods(cfg.MethodsVisitor), Contact: methods(cfg.MethodsContact), Staff: methods(cfg.MethodsStaff), LaterDays: cfg.LaterDays}
+}
+
+// asksRepeats reports whether an organisation's buyers are asked before they buy the same again.
+func (cfg Config) asksRepeats(clientToken string) bool {
+	return slices.ContainsFunc(cfg.AskRepeats, func(name string) bool { return slices.Contains([]string{"all", clientToken}, strings.TrimSpace(name)) })
 }

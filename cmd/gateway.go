@@ -72,7 +72,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 	contacts := member.NewContacts(member.ContactsConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Now: time.Now})
 	registrations := registration.New(registration.Config{
 		Store: records, Queue: queue, Club: clubSystem, Catalogue: catalogue, Payments: payments, Contacts: contacts, Keys: keys, Codes: codes,
-		Methods: cfg.methodPolicy(), PublicURL: cfg.PublicURL, Now: time.Now, Log: log,
+		Methods: cfg.methodPolicy(), AsksRepeats: cfg.asksRepeats, PublicURL: cfg.PublicURL, Now: time.Now, Log: log,
 	})
 	hub := jobs.NewHub(records)
 	events, relay := cfg.clubEvents(records, queue, keys, registrations, log)

@@ -90,6 +90,9 @@ func printPayment(w io.Writer, d payment.Detail) {
 	if a := d.Attribution; a != nil {
 		fmt.Fprintf(table, "Campaign\t%s\n", strings.Join(slices.DeleteFunc([]string{a.Source, a.Medium, a.Campaign, a.Content}, func(name string) bool { return name == "" }), " · "))
 	}
+	for _, earlier := range d.Repeats {
+		fmt.Fprintf(table, "Repeats\t%s\n", earlier)
+	}
 	fmt.Fprintln(table, "\nWhat happened")
 	for _, transition := range d.History {
 		fmt.Fprintf(table, "  %s\t%s\t%s%s\n", instant(transition.At), transition.State, transition.Reason, decidedBy(transition))

@@ -44,6 +44,7 @@ const (
 	AmountDue             Code = "amount_due"
 	MethodNotOffered      Code = "method_not_offered"
 	PaymentExists         Code = "payment_exists"
+	DuplicatePurchase     Code = "possible_duplicate_purchase"
 	PersonRequired        Code = "person_required"
 	RegistrationClosed    Code = "registration_closed"
 	PaymentUnderWay       Code = "payment_under_way"

@@ -162,6 +162,7 @@ type gatewayOptions struct {
 	limits       club.Limits
 	organisation string
 	rule         *flows.Rule
+	asksRepeats  bool
 	sms          signature.SMSBudgetConfig // no hourly budget: no guard
 }
 
@@ -195,7 +196,7 @@ func (w *world) gateway(how ...gatewayOptions) *gateway {
 	g.registrations = registration.New(registration.Config{
 		Store: g.store, Queue: g.queue, Club: client, Catalogue: g.catalogue, Payments: g.Machine, Keys: in.keys, Codes: g.codes,
 		Contacts:  member.NewContacts(member.ContactsConfig{Store: g.store, Club: client, Catalogue: g.catalogue, Now: w.clock.Now}),
-		PublicURL: "https://club.example", Now: w.clock.Now, Log: g.log,
+		PublicURL: "https://club.example", Now: w.clock.Now, Log: g.log, AsksRepeats: func(string) bool { return in.asksRepeats },
 	})
 	return g
 }

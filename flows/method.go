@@ -16,6 +16,7 @@ type StartPayment struct {
 	Method    Method
 	Cart      string // the revision of the cart that the buyer saw; empty: any
 	ReturnURL string // of ByCard; empty: the signup site
+	Again     bool   // the buyer was asked, and wants to buy the same again
 	DueDate   string // of Deferred, YYYY-MM-DD: the amount is overdue after it
 	Desk      *Desk  // of InPerson
 	Staff     bool   // requested by staff, as InPerson requires

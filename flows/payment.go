@@ -102,6 +102,7 @@ type Payment struct {
 	Desk          *Desk        `json:"desk,omitempty"`        // of InPerson; empty in a final record
 	RequestDigest string       `json:"asked,omitempty"`       // see StartPayment.RequestDigest
 	Attribution   *Attribution `json:"attribution,omitempty"` // for operators
+	Repeats       []PaymentID  `json:"repeats,omitempty"`     // recent payments of the same buyer for the same offer
 	Registration  string       `json:"registration"`
 	Generation    int          `json:"generation"`
 	ClientToken   string       `json:"clientToken"`

@@ -34,7 +34,7 @@ func (s *Server) startOf(body api.StartPayment) (flows.StartPayment, error) {
 	}
 	switch in := start.(type) {
 	case api.StartLaterPayment:
-		return flows.StartPayment{Method: flows.Deferred, Cart: value(in.Cart), DueDate: in.DueDate}, nil
+		return flows.StartPayment{Method: flows.Deferred, Cart: value(in.Cart), Again: value(in.Again), DueDate: in.DueDate}, nil
 	case api.StartFreePayment:
 		return flows.StartPayment{Method: flows.Free, Cart: value(in.Cart)}, nil
 	case api.StartDeskPayment:
@@ -48,7 +48,7 @@ func (s *Server) startOf(body api.StartPayment) (flows.StartPayment, error) {
 		if returnURL != "" && !s.returnsToFrontEnd(returnURL) {
 			return flows.StartPayment{}, &flows.Error{Code: flows.InvalidRequest, Fields: fieldError("/returnUrl", flows.FieldOrigin)}
 		}
-		return flows.StartPayment{Method: flows.ByCard, Cart: value(in.Cart), ReturnURL: returnURL}, nil
+		return flows.StartPayment{Method: flows.ByCard, Cart: value(in.Cart), Again: value(in.Again), ReturnURL: returnURL}, nil
 	default:
 		return flows.StartPayment{}, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("no start for a %T", start)}
 	}

@@ -56,6 +56,7 @@ var problems = map[flows.Code]problemKind{
 	flows.AmountDue:             {http.StatusConflict, api.ProblemRetryNever},
 	flows.MethodNotOffered:      {http.StatusForbidden, api.ProblemRetryNever},
 	flows.PaymentExists:         {http.StatusConflict, api.ProblemRetryNever},
+	flows.DuplicatePurchase:     {http.StatusConflict, api.ProblemRetryNever},
 	flows.PersonRequired:        {http.StatusConflict, api.ProblemRetryNever},
 	flows.RegistrationClosed:    {http.StatusConflict, api.ProblemRetryNever},
 	flows.PaymentUnderWay:       {http.StatusConflict, api.ProblemRetryNever},

@@ -2064,6 +2064,11 @@ export interface components {
          * @example q0WDkV3nUf7s2aYH
          */
         CartRevision: string;
+        /**
+         * @description The buyer was asked after a 409 `possible_duplicate_purchase`, and wants to buy the same again. Send it only then,
+         *     with a new `Idempotency-Key`. The club's staff see that the payments belong together.
+         */
+        BuyAgain: boolean;
         StartCardPayment: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -2071,6 +2076,7 @@ export interface components {
              */
             method: "card";
             cart?: components["schemas"]["CartRevision"];
+            again?: components["schemas"]["BuyAgain"];
             /**
              * Format: uri
              * @description Where the buyer's browser returns from the processor: whether the buyer paid, gave up after a decline, or
@@ -2091,6 +2097,7 @@ export interface components {
              */
             method: "later";
             cart?: components["schemas"]["CartRevision"];
+            again?: components["schemas"]["BuyAgain"];
             /**
              * Format: date
              * @description From today to the `latestDueDate` of the `pay` action (by default, 90 days ahead). The amount is overdue after this date.
@@ -2421,6 +2428,7 @@ export interface components {
          *     | `amount_due` | 409 | `never` | an amount is due, so the cart cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
          *     | `method_not_offered` | 403 | `never` | the club does not offer this method to the caller | offer the `methods` of the `pay` action |
          *     | `payment_exists` | 409 | `never` | another payment is in progress, with another method or other parameters | read the payment and follow it; to pay in another way, `DELETE …/payment` first, while `next` has `cancel_payment` |
+         *     | `possible_duplicate_purchase` | 409 | `never` | the same contact or person has a payment in progress, or paid in the last 24 hours, for an offer in this cart | ask the buyer; to buy it again, send the payment with `again: true` and a new key |
          *     | `person_required` | 409 | `never` | the buyer's details are missing | show the form for details |
          *     | `registration_closed` | 409 | `never` | the registration is completed, abandoned, expired, or under review by the club's staff | read the registration, and show how it ended |
          *     | `payment_under_way` | 409 | `never` | money may have moved, so the payment can no longer be cancelled here | follow the payment; refer to the club for anything else |
@@ -2448,7 +2456,7 @@ export interface components {
          *     | `internal` | 500 | `same_key` | Frontdesk failed | offer to try again, with the same key; give support the `traceId` |
          * @enum {string}
          */
-        ProblemCode: "malformed_request" | "invalid_request" | "card_number_refused" | "not_identified" | "invitation_invalid" | "resumption_invalid" | "contact_banned" | "person_known" | "other_club" | "not_found" | "method_not_allowed" | "too_large" | "unsupported_media_type" | "forbidden_origin" | "challenge_required" | "rate_limited" | "staff_key_unknown" | "staff_only" | "key_reused" | "key_in_use" | "conflict" | "cart_frozen" | "cart_empty" | "cart_invalid" | "cart_changed" | "mandate_required" | "nothing_due" | "amount_due" | "method_not_offered" | "payment_exists" | "person_required" | "registration_closed" | "payment_under_way" | "offer_not_available" | "mandate_not_needed" | "mandate_signed" | "no_code" | "code_wrong" | "code_expired" | "code_blocked" | "sms_limited" | "sms_paused" | "mobile_unreachable" | "access_token_refused" | "migration_club" | "migration_contact" | "migration_not_shared" | "webhook_untrusted" | "club_system_failed" | "club_system_unavailable" | "identity_unavailable" | "processor_unavailable" | "storage_unavailable" | "overloaded" | "internal";
+        ProblemCode: "malformed_request" | "invalid_request" | "card_number_refused" | "not_identified" | "invitation_invalid" | "resumption_invalid" | "contact_banned" | "person_known" | "other_club" | "not_found" | "method_not_allowed" | "too_large" | "unsupported_media_type" | "forbidden_origin" | "challenge_required" | "rate_limited" | "staff_key_unknown" | "staff_only" | "key_reused" | "key_in_use" | "conflict" | "cart_frozen" | "cart_empty" | "cart_invalid" | "cart_changed" | "mandate_required" | "nothing_due" | "amount_due" | "method_not_offered" | "payment_exists" | "possible_duplicate_purchase" | "person_required" | "registration_closed" | "payment_under_way" | "offer_not_available" | "mandate_not_needed" | "mandate_signed" | "no_code" | "code_wrong" | "code_expired" | "code_blocked" | "sms_limited" | "sms_paused" | "mobile_unreachable" | "access_token_refused" | "migration_club" | "migration_contact" | "migration_not_shared" | "webhook_untrusted" | "club_system_failed" | "club_system_unavailable" | "identity_unavailable" | "processor_unavailable" | "storage_unavailable" | "overloaded" | "internal";
         FieldProblem: {
             /**
              * @description A JSON pointer (RFC 6901) into the body. Outside the body, it is `header/…` or `query/…` without a leading slash, and `header` or `parameter` is present.

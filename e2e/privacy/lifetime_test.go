@@ -31,6 +31,7 @@ var lifetimes = []struct {
 	{"fd:answer:…", regexp.MustCompile(`^fd:answer:[0-9a-f]{64}$`), day, false},
 	{"fd:attempt:…", regexp.MustCompile(`^fd:attempt:[0-9a-f]{64}$`), day, false},
 	{"fd:sms:…", regexp.MustCompile(`^fd:sms:[0-9a-f]{72}$`), day, false},
+	{"fd:{purchases}:…", regexp.MustCompile(`^fd:\{purchases\}:[0-9a-f]{72}$`), day, false},
 	{"rate:fd:…", regexp.MustCompile(`^rate:fd:[a-z]+:[0-9a-f]{72}$`), time.Hour, false},
 	{"fd:transfer:…", regexp.MustCompile(`^fd:transfer:[0-9a-f]{72}$`), day, false},
 	{"fd:invitation:…", regexp.MustCompile(`^fd:invitation:[0-9a-f]{64}$`), 30 * day, false},

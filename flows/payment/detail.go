@@ -17,6 +17,7 @@ import (
 type Detail struct {
 	Summary
 	Attribution *flows.Attribution `json:"attribution,omitempty"` // of the registration, as given at its start
+	Repeats     []flows.PaymentID  `json:"repeats,omitempty"`     // recent payments of the same buyer for the same offer, which the buyer confirmed to repeat
 	History     []flows.Transition `json:"history"`
 	AtProcessor *AtProcessor       `json:"atProcessor,omitempty"` // nil without a processor, or if it could not be read; then Problem says why
 	Problem     string             `json:"problem,omitempty"`
@@ -58,7 +59,7 @@ func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (Detail, error) 
 	if err != nil {
 		return Detail{}, flows.StorageFailed(err)
 	}
-	d := Detail{Summary: summary(p), Attribution: p.Attribution, History: p.History, Journal: []JournalEntry{}, Snapshot: p.Snapshot, Readings: p.Readings, Notes: notes}
+	d := Detail{Summary: summary(p), Attribution: p.Attribution, Repeats: p.Repeats, History: p.History, Journal: []JournalEntry{}, Snapshot: p.Snapshot, Readings: p.Readings, Notes: notes}
 	if len(d.History) == 0 {
 		d.History = []flows.Transition{{State: p.State, At: p.UpdatedAt, Reason: p.Reason}}
 	}

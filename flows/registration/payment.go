@@ -119,12 +119,18 @@ func (s *Service) begin(ctx context.Context, r *flows.Registration, last *flows.
 		p.Description, p.ReturnURL = at.Name, cmp.Or(in.ReturnURL, s.cfg.PublicURL+"/?registration="+url.QueryEscape(r.ID))
 		s.cfg.Payments.FixRequest(p)
 	}
+	if err := s.claimPurchase(ctx, r, p, in); err != nil {
+		return nil, false, err
+	}
 	err = s.cfg.Store.StartPayment(ctx, r, p)
 	if errors.Is(err, flows.ErrConflict) {
 		// A concurrent request won: its payment is the one.
 		if _, theirs, loadErr := s.cfg.Store.Registration(ctx, r.ID); loadErr == nil && theirs.Live() {
 			return theirs, false, nil
 		}
+	}
+	if err == nil {
+		s.noteRepeats(ctx, p)
 	}
 	return p, err == nil, flows.StorageFailed(err)
 }

@@ -62,6 +62,11 @@ type Store interface {
 	Payment(ctx context.Context, id flows.PaymentID) (*flows.Payment, error)
 	// RegistrationsOf lists the registrations of contacts.
 	RegistrationsOf(ctx context.Context, contacts ...club.IRI) ([]string, error)
+	// ClaimPurchase notes what a buyer begins to pay. If other registrations have noted purchases of these offers that are
+	// not known, it returns these and notes nothing. One call is atomic.
+	ClaimPurchase(ctx context.Context, in flows.Purchase, known []flows.PaymentID, keep time.Duration) ([]flows.PastPurchase, error)
+	// AddNote adds a note for operators to a payment.
+	AddNote(ctx context.Context, id flows.PaymentID, note flows.Note) error
 	// Once reports whether this is the first call with this name within the period.
 	Once(ctx context.Context, name string, period time.Duration) (bool, error)
 	// ClaimInvitation returns an invitation to its first use; ErrNotFound to every other.
@@ -89,6 +94,9 @@ type Config struct {
 	PublicURL string             // of the signup site, the default of returnUrl
 	Now       func() time.Time
 	Log       *slog.Logger
+
+	// AsksRepeats reports whether an organisation's buyers are asked before they buy the same again; nil: none.
+	AsksRepeats func(clientToken string) bool
 }
 
 // New returns the journeys.

@@ -95,6 +95,10 @@ func attemptKey(scope, key string) string { return "fd:attempt:" + digest(scope,
 // would reveal a plain hash. Rotating the key restarts the count.
 func (s *Store) smsKey(subject string) string { return "fd:sms:" + s.keys.Pseudonym("sms", subject) }
 
+// purchasesKey holds what a buyer has bought lately, by one of their pseudonyms. Its hash tag puts all of them on one
+// slot, so that one script changes several.
+func purchasesKey(name string) string { return "fd:{purchases}:" + name }
+
 // rateKey holds the requests of a client under a limit, hashed as in smsKey. The library puts
 // "rate:" in front of it.
 func (s *Store) rateKey(limit, client string) string {

@@ -1,0 +1,43 @@
+package flows
+
+import (
+	"time"
+
+	"frontdesk/upstream/club"
+)
+
+// Purchase is what a buyer begins to pay, to find out whether they have just bought the same.
+type Purchase struct {
+	Buyer   []string // pseudonyms of the contact and of the person
+	Offers  []string // IRIs
+	Payment PaymentID
+	At      time.Time
+}
+
+// PastPurchase is a purchase of the same buyer, with one of the same offers, in another registration.
+type PastPurchase struct {
+	Payment PaymentID
+	At      time.Time // when its payment was requested
+}
+
+// KeepPurchase is how long a purchase counts as recent: a buyer repeats one by mistake on the same day, and a sale can
+// be paid for 20 hours.
+const KeepPurchase = 24 * time.Hour
+
+// Purchased reports whether the payment has paid something, or still may: a buyer who pays for it elsewhere pays twice.
+func (p *Payment) Purchased() bool {
+	return p.Live() && p.State != Cancelling && p.State != RefundDue && p.State != Refunding
+}
+
+// PurchaseOf returns what a payment pays for. names are the buyer's pseudonyms without the contact's.
+func (r *Registration) PurchaseOf(p *Payment, contact string) Purchase {
+	in := Purchase{Buyer: append([]string{contact}, r.BuyerPseudonyms...), Payment: p.ID, At: p.CreatedAt}
+	seen := map[club.IRI]bool{}
+	for _, item := range r.Items {
+		if !seen[item.Offer] {
+			seen[item.Offer] = true
+			in.Offers = append(in.Offers, string(item.Offer))
+		}
+	}
+	return in
+}

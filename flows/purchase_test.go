@@ -1,0 +1,169 @@
+package flows_test
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/flows/registration"
+	"frontdesk/upstream/clubsim"
+)
+
+// buyer is one registration of a person, in a tab or after the app was installed again.
+type buyer struct{ id, token string }
+
+// buys starts a registration with an offer.
+func (w *world) buys(g *gateway, person flows.Person, offer string) buyer {
+	w.Helper()
+	start := w.clock.Now().AddDate(0, 0, 1).Format(time.DateOnly)
+	view, token, err := g.registrations.Start(w.Context(), registration.StartRequest{ClientToken: "demo", ClubID: "11", Channel: "web", Person: &person,
+		Items: []flows.NewItem{{OfferID: offer, StartDate: start}}})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return buyer{view.ID, token}
+}
+
+func (w *world) payAs(g *gateway, b buyer, in flows.StartPayment) (*flows.Payment, error) {
+	return g.registrations.Pay(w.Context(), b.id, b.token, in)
+}
+
+var byCard = flows.StartPayment{Method: flows.ByCard}
+
+// recordedFor makes a buyer pay by card until the club system has booked it.
+func (w *world) recordedFor(g *gateway, b buyer) *flows.Payment {
+	w.Helper()
+	p := must(w, func() (*flows.Payment, error) { return w.payAs(g, b, byCard) })
+	w.confirm(p, goodCard)
+	if p = w.advance(g, p); p.State != flows.Recorded {
+		w.Fatalf("%s (%s)", p.State, p.Reason)
+	}
+	return p
+}
+
+// TestTwice: a person who has just bought an offer is asked before they pay for it again. Without a yes nothing reaches
+// the processor. With it, staff see each payment at the other.
+func TestTwice(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway(gatewayOptions{asksRepeats: true})
+	first := w.recordedFor(g, w.buys(g, visitor, "201"))
+	again := visitor
+	again.GivenName, again.Email = " "+strings.ToUpper(again.GivenName), "another@example.com" // typed in a hurry; the phone is the same
+	second := w.buys(g, again, "201")
+	for _, in := range []flows.StartPayment{byCard, {Method: flows.Deferred, DueDate: w.clock.Now().AddDate(0, 0, 20).Format(time.DateOnly)}} {
+		if _, err := w.payAs(g, second, in); flows.CodeOf(err) != flows.DuplicatePurchase {
+			t.Errorf("again by %s: %v", in.Method, err)
+		}
+	}
+	if held, booked := len(w.sandbox.Payments()), len(w.sim.Ledger()); held != 1 || booked != 1 {
+		t.Errorf("without a yes the processor has %d payments, the ledger %d", held, booked)
+	}
+	yes := byCard
+	yes.Again = true
+	p := must(t, func() (*flows.Payment, error) { return w.payAs(g, second, yes) })
+	w.confirm(p, goodCard)
+	p = w.advance(g, p)
+	if held, booked := len(w.sandbox.Payments()), len(w.sim.Ledger()); p.State != flows.Recorded || held != 2 || booked != 2 {
+		t.Errorf("%s: the processor has %d payments, the ledger %d", p.State, held, booked)
+	}
+	if !slices.Equal(p.Repeats, []flows.PaymentID{first.ID}) {
+		t.Errorf("the payment repeats %v, not %s", p.Repeats, first.ID)
+	}
+	notes := must(t, func() ([]flows.Note, error) { return g.store.Notes(t.Context(), first.ID) })
+	if len(notes) != 1 || !strings.Contains(notes[0].Text, string(p.ID)) {
+		t.Errorf("the first payment's notes are %+v", notes)
+	}
+	for key, value := range w.everything() {
+		if strings.Contains(strings.ToLower(key+value), strings.ToLower(visitor.FamilyName)) {
+			t.Errorf("%s can be read: %q", key, value)
+		}
+	}
+}
+
+// TestTwiceAtOnce: of two tabs that pay at the same moment, exactly one goes on without a question.
+func TestTwiceAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway(gatewayOptions{asksRepeats: true})
+	tabs := []buyer{w.buys(g, visitor, "201"), w.buys(g, visitor, "201"), w.buys(g, visitor, "201")}
+	codes := make([]error, len(tabs))
+	var all sync.WaitGroup
+	for i, tab := range tabs {
+		all.Go(func() { _, codes[i] = w.payAs(g, tab, byCard) })
+	}
+	all.Wait()
+	asked, went := 0, 0
+	for _, err := range codes {
+		switch {
+		case err == nil:
+			went++
+		case flows.CodeOf(err) == flows.DuplicatePurchase:
+			asked++
+		default:
+			t.Error(err)
+		}
+	}
+	if went != 1 || asked != len(tabs)-1 || len(w.sandbox.Payments()) != 1 {
+		t.Errorf("%d went on, %d were asked, the processor has %d payments", went, asked, len(w.sandbox.Payments()))
+	}
+}
+
+// TestNotTwice: nobody is asked who has not just bought the same.
+func TestNotTwice(t *testing.T) {
+	t.Parallel()
+	sister := visitor
+	sister.GivenName, sister.BirthDate = "Grace", "1992-12-09" // with the same e-mail address and phone
+	for name, test := range map[string]struct {
+		off    bool
+		before func(*world, *gateway, *flows.Payment)
+		person flows.Person
+		offer  string
+		method flows.StartPayment
+	}{
+		"not asked for":     {off: true},
+		"a day later":       {before: func(w *world, _ *gateway, _ *flows.Payment) { w.clock.Advance(24*time.Hour + time.Minute) }},
+		"another person":    {person: sister},
+		"another offer":     {offer: "2501"},
+		"the first expired": {before: func(w *world, g *gateway, p *flows.Payment) { w.clock.Advance(31 * time.Minute); w.advance(g, p) }},
+		"the first refunded": {before: func(w *world, g *gateway, p *flows.Payment) {
+			w.fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 422})
+			w.confirm(p, goodCard)
+			w.settle(g, p)
+			w.fault()
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway(gatewayOptions{asksRepeats: !test.off})
+			first := must(t, func() (*flows.Payment, error) { return w.payAs(g, w.buys(g, visitor, "201"), byCard) })
+			if test.before != nil {
+				test.before(w, g, first)
+			}
+			if test.person == (flows.Person{}) {
+				test.person = visitor
+			}
+			orDefault(&test.offer, "201")
+			if p, err := w.payAs(g, w.buys(g, test.person, test.offer), byCard); err != nil || len(p.Repeats) != 0 {
+				t.Errorf("asked although the first payment is %s: %v", w.stored(g, first.ID).State, err)
+			}
+		})
+	}
+}
+
+// TestOwnPaymentAgain: a buyer who cancels the payment and pays again in the same registration is not asked.
+func TestOwnPaymentAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway(gatewayOptions{asksRepeats: true})
+	b := w.buys(g, visitor, "201")
+	must(t, func() (*flows.Payment, error) { return w.payAs(g, b, byCard) })
+	must(t, func() (flows.View, error) { return g.registrations.CancelPayment(t.Context(), b.id, b.token) })
+	if p, err := w.payAs(g, b, byCard); err != nil || p.Generation != 2 || len(p.Repeats) != 0 {
+		t.Errorf("%+v, %v", p, err)
+	}
+}

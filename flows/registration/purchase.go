@@ -1,0 +1,79 @@
+package registration
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/text/unicode/norm"
+
+	"frontdesk/flows"
+)
+
+// startingTime is how long a purchase without a stored payment counts: its request is storing it, or has failed.
+const startingTime = time.Minute
+
+// buyerPseudonyms name a person for flows.Purchase: by name and birth date, with the e-mail address or the phone. Each
+// of these alone can be a family's.
+func (s *Service) buyerPseudonyms(clientToken string, p flows.Person) (names []string) {
+	who := strings.ToLower(strings.Join(strings.Fields(norm.NFKC.String(p.GivenName+" "+p.FamilyName+" "+p.BirthDate)), " "))
+	for _, reached := range s.cfg.Keys.CurrentPersonPseudonyms(clientToken, p.Email, p.Mobile) {
+		names = append(names, s.cfg.Keys.Pseudonym("buyer", who+"\n"+reached))
+	}
+	return names
+}
+
+// claimPurchase notes what a payment pays for, before it is stored. If the buyer has a live or recent payment of the same
+// offer, it fails with DuplicatePurchase, unless the buyer wants it again or staff take the money: then the payment
+// names the earlier ones. Of two requests at the same time, one succeeds without a question.
+func (s *Service) claimPurchase(ctx context.Context, r *flows.Registration, p *flows.Payment, in flows.StartPayment) error {
+	if s.cfg.AsksRepeats == nil || !s.cfg.AsksRepeats(r.ClientToken) || in.Method == flows.Free {
+		return nil
+	}
+	purchase := r.PurchaseOf(p, s.cfg.Keys.Pseudonym("buyer", string(r.Contact.IRI)))
+	var known []flows.PaymentID
+	for range maxSaveAttempts {
+		others, err := s.cfg.Store.ClaimPurchase(ctx, purchase, known, flows.KeepPurchase)
+		if err != nil {
+			return flows.StorageFailed(err)
+		}
+		if len(others) == 0 {
+			return nil
+		}
+		for _, other := range others {
+			purchased, err := s.purchased(ctx, other)
+			if err != nil {
+				return err
+			}
+			if purchased {
+				p.Repeats = append(p.Repeats, other.Payment)
+			}
+			known = append(known, other.Payment)
+		}
+		if len(p.Repeats) > 0 && !in.Again && in.Method != flows.InPerson {
+			return &flows.Error{Code: flows.DuplicatePurchase, Detail: "You have just bought this. Please confirm that you want to buy it again."}
+		}
+	}
+	return flows.StorageFailed(flows.ErrConflict)
+}
+
+// purchased reports whether an earlier purchase has paid something, or still may.
+func (s *Service) purchased(ctx context.Context, other flows.PastPurchase) (bool, error) {
+	earlier, err := s.cfg.Store.Payment(ctx, other.Payment)
+	if errors.Is(err, flows.ErrNotFound) {
+		return s.cfg.Now().Sub(other.At) < startingTime, nil
+	}
+	return err == nil && earlier.Purchased(), flows.StorageFailed(err)
+}
+
+// noteRepeats adds a note for operators to each payment that a new one repeats; the new one names them itself.
+func (s *Service) noteRepeats(ctx context.Context, p *flows.Payment) {
+	for _, earlier := range slices.Clone(p.Repeats) {
+		note := flows.Note{At: s.cfg.Now(), Operator: "frontdesk", Text: "the buyer buys the same again with payment " + string(p.ID)}
+		if err := s.cfg.Store.AddNote(context.WithoutCancel(ctx), earlier, note); err != nil {
+			s.cfg.Log.WarnContext(ctx, "repeated purchase not noted", "payment", earlier, "repeatedBy", p.ID, "error", err)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package store
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/flows"
+)
+
+// claimPurchase notes what a buyer begins to pay, unless another registration has noted the same.
+//
+// KEYS  purchases of one buyer, under each of their names: the millisecond of each, by "<offer> <payment>"
+// ARGV  1 registration  2 payment  3 now, ms  4 how long to keep a purchase, ms  5 number of known payments, then these;
+// then the offers
+// Returns "<payment> <ms>" for each purchase of these offers by other registrations that is not known. If there is
+// none, the purchase is noted.
+var claimPurchase = redis.NewScript(`
+local now, keep = tonumber(ARGV[3]), tonumber(ARGV[4])
+local known, offers, found = {}, {}, {}
+for i = 6, 5 + ARGV[5] do known[ARGV[i]] = true end
+for i = 6 + ARGV[5], #ARGV do offers[ARGV[i]] = true end
+for _, key in ipairs(KEYS) do
+  local noted = redis.call('HGETALL', key)
+  for i = 1, #noted, 2 do
+    local offer, payment = noted[i]:match('^(%S+) (%S+)$')
+    if tonumber(noted[i + 1]) + keep <= now then
+      redis.call('HDEL', key, noted[i])
+    elseif offers[offer] and not known[payment] and payment:sub(1, #ARGV[1]) ~= ARGV[1] then
+      known[payment] = true
+      found[#found + 1] = payment .. ' ' .. noted[i + 1]
+    end
+  end
+end
+if #found > 0 then return found end
+for _, key in ipairs(KEYS) do
+  for offer in pairs(offers) do redis.call('HSET', key, offer .. ' ' .. ARGV[2], ARGV[3]) end
+  redis.call('PEXPIRE', key, ARGV[4])
+end
+return found
+`)
+
+// ClaimPurchase implements registration.Store.
+func (s *Store) ClaimPurchase(ctx context.Context, in flows.Purchase, known []flows.PaymentID, keep time.Duration) ([]flows.PastPurchase, error) {
+	keys := make([]string, len(in.Buyer))
+	for i, name := range in.Buyer {
+		keys[i] = purchasesKey(name)
+	}
+	registration, _ := in.Payment.Split()
+	args := []any{registration, string(in.Payment), in.At.UnixMilli(), keep.Milliseconds(), len(known)}
+	for _, id := range known {
+		args = append(args, string(id))
+	}
+	for _, offer := range in.Offers {
+		args = append(args, offer)
+	}
+	reply, err := s.run(ctx, claimPurchase, keys, args...).StringSlice()
+	if err != nil {
+		return nil, err
+	}
+	found := make([]flows.PastPurchase, len(reply))
+	for i, text := range reply {
+		payment, at, _ := strings.Cut(text, " ")
+		ms, err := strconv.ParseInt(at, 10, 64)
+		if err != nil {
+			return nil, flows.ErrDamaged
+		}
+		found[i] = flows.PastPurchase{Payment: flows.PaymentID(payment), At: time.UnixMilli(ms)}
+	}
+	return found, nil
+}
