@@ -14,6 +14,7 @@ import (
 var outages = map[string]clubsim.Fault{
 	"bad gateway":       {Match: recording, Kind: "error_before", Status: 502},
 	"too many requests": {Match: recording, Kind: "error_before", Status: 429},
+	"a firewall's page": {Match: recording, Kind: "foreign_page"},
 	"no response":       {Match: recording, Kind: "drop_after"},
 }
 

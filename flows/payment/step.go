@@ -92,7 +92,7 @@ func (m *Machine) awaitBuyer(ctx context.Context, p *flows.Payment, fresh *cards
 	case m.cfg.Now().Sub(p.UpdatedAt) > idleIntent:
 		return step{to: flows.Cancelling, reason: "the buyer left"}, nil
 	default:
-		return wait(pollEvery), nil
+		return wait(m.idlePause(p)), nil
 	}
 }
 

@@ -27,8 +27,10 @@ import (
 )
 
 const (
-	// advanceTriggerEvery is how often a waiting visitor may trigger a poll of the payment.
+	// advanceTriggerEvery is how often waiting visitors together may trigger a poll of the payment. While the buyer does
+	// nothing at the processor, the pause grows to a twelfth of that time, and to advanceTriggerIdle.
 	advanceTriggerEvery = 2 * time.Second
+	advanceTriggerIdle  = 30 * time.Second
 	// visitorRefreshEvery is how often such a visitor may trigger a read of an unconfirmed mandate, or of the contact
 	// after the payment.
 	visitorRefreshEvery = 2 * time.Second
@@ -291,7 +293,11 @@ func (s *Service) refreshContact(ctx context.Context, r *flows.Registration, at 
 // triggerAdvance polls a payment for a waiting visitor, but not at every request. The first request
 // after each change of the payment always polls.
 func (s *Service) triggerAdvance(ctx context.Context, p *flows.Payment) *flows.Payment {
-	first, err := s.cfg.Store.Once(ctx, fmt.Sprintf("advance:%s:%d", p.ID, p.Version), advanceTriggerEvery)
+	pause := advanceTriggerEvery
+	if p.State == flows.Intent {
+		pause = min(max(pause, s.cfg.Now().Sub(p.UpdatedAt)/12), advanceTriggerIdle)
+	}
+	first, err := s.cfg.Store.Once(ctx, fmt.Sprintf("advance:%s:%d", p.ID, p.Version), pause)
 	switch {
 	case err == nil && first && p.State == flows.Intent:
 		return s.poll(ctx, p)

@@ -1,0 +1,98 @@
+package flows_test
+
+import (
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+)
+
+// sweepUntil lets time pass, and advances a payment whenever the sweep, each 15 seconds, finds it due.
+func (w *world) sweepUntil(g *gateway, p *flows.Payment, end time.Time) *flows.Payment {
+	w.Helper()
+	for w.clock.Now().Before(end) && !p.State.Final() {
+		w.clock.Advance(15 * time.Second)
+		if due := w.redis.ZScore(w.Context(), "fd:payments:open", string(p.ID)).Val(); due <= float64(w.clock.Now().UnixMilli()) {
+			p = w.advance(g, p)
+		}
+	}
+	return p
+}
+
+// TestIdlePaymentIsReadSeldom: a payment whose buyer does nothing is read often in the first minutes and seldom later.
+// It still ends after half an hour.
+func TestIdlePaymentIsReadSeldom(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.started(g)
+	began := w.clock.Now()
+	p = w.sweepUntil(g, p, began.Add(5*time.Minute))
+	first := w.reads.Load()
+	p = w.sweepUntil(g, p, began.Add(40*time.Minute))
+	if n := w.reads.Load(); first < 10 || n > 45 {
+		t.Errorf("%d reads in the first minutes, %d in all", first, n)
+	}
+	if lasted := w.clock.Now().Sub(began); p.State != flows.Cancelled || lasted > 32*time.Minute {
+		t.Errorf("%s after %s", p.State, lasted)
+	}
+}
+
+// TestLostWebhook: a payment whose webhook is lost is completed within a minute if the buyer pays in the first minutes,
+// and within three if they pay later.
+func TestLostWebhook(t *testing.T) {
+	t.Parallel()
+	for idle, limit := range map[time.Duration]time.Duration{0: time.Minute, 4 * time.Minute: time.Minute, 8 * time.Minute: 3 * time.Minute, 27 * time.Minute: 3 * time.Minute} {
+		t.Run(idle.String(), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			p := w.started(g)
+			p = w.sweepUntil(g, p, w.clock.Now().Add(idle))
+			w.confirm(p, goodCard)
+			paid := w.clock.Now()
+			p = w.sweepUntil(g, p, paid.Add(10*time.Minute))
+			if lasted := w.clock.Now().Sub(paid); p.State != flows.Recorded || lasted > limit {
+				t.Errorf("%s after %s", p.State, lasted)
+			}
+		})
+	}
+}
+
+// TestOpenPagesReadSeldom: however many requests the open pages of an idle payment make, it is read once within a
+// pause, which grows to half a minute. The first request after a change reads at once.
+func TestOpenPagesReadSeldom(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g, other := w.gateway(), w.gateway()
+	p := w.started(g)
+	look := func() {
+		for _, from := range []*gateway{g, other, g, other} {
+			must(t, func() (flows.View, error) { return from.registrations.Get(t.Context(), p.Registration, holderToken) })
+		}
+	}
+	longest := func() (pause time.Duration) {
+		for _, key := range w.redis.Keys(t.Context(), "fd:once:*").Val() {
+			pause = max(pause, w.redis.PTTL(t.Context(), key).Val())
+		}
+		return pause
+	}
+	for _, step := range []struct{ idle, most time.Duration }{{0, 2 * time.Second}, {20 * time.Minute, 30 * time.Second}} {
+		idle, most := step.idle, step.most
+		w.clock.Advance(idle)
+		w.forgetKeys("fd:once:*") // the pauses are over
+		before := w.reads.Load()
+		look()
+		if n, pause := w.reads.Load()-before, longest(); idle > 0 && n != 1 || n < 1 || pause > most || pause < most/2 {
+			t.Errorf("idle for %s: %d reads, and a pause of %s", idle, n, pause)
+		}
+	}
+	w.confirm(p, declinedCard)
+	if p = w.advance(g, p); !p.Declined() { // as after a webhook: a change
+		t.Fatalf("%s (%s)", p.State, p.Reason)
+	}
+	w.confirm(p, goodCard)
+	if view := must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), p.Registration, holderToken) }); view.Payment.State == flows.Intent {
+		t.Error("a buyer who has just paid is not read at once")
+	}
+}
