@@ -165,11 +165,14 @@ func (s *Service) start(ctx context.Context, in StartRequest) (flows.View, strin
 		return s.view(r, p), token, err
 	}
 	r.TokenHash, r.Cart.Currency = hash, at.Currency
-	if err := s.prepare(ctx, r, at, in); err != nil {
-		return flows.View{}, "", err
+	if err = s.prepare(ctx, r, at, in); err == nil {
+		r.Starting = false
+		err = s.save(ctx, r)
 	}
-	r.Starting = false
-	if err := s.save(ctx, r); err != nil {
+	switch {
+	case flows.CodeOf(err) == flows.Conflict: // only an attempt that was thought dead can have changed it
+		return flows.View{}, "", &flows.Error{Code: flows.KeyInUse, Err: err}
+	case err != nil:
 		return flows.View{}, "", err
 	}
 	return s.view(r, nil), token, nil
