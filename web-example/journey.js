@@ -662,6 +662,15 @@ export const pay = () => settleCart();
  */
 export const payLater = (dueDate) => settleCart({ method: "later", dueDate });
 
+/** Pays although the visitor has just bought the same, as the page has asked. */
+export const payAgain = () => {
+  const { repeat } = get();
+  return repeat && settleCart(/** @type {import("./contract").StartPayment} */ ({ ...repeat.way, again: true }));
+};
+
+/** Returns to the cart without paying: the visitor has bought this already. */
+export const keepOne = () => set({ repeat: undefined });
+
 /**
  * What the visitor has already requested, or what the gateway offers first.
  * @param {Registration} registration
@@ -694,8 +703,19 @@ const settleCart = (way) =>
     if (!registration || !canPay(registration)) return false;
     const { id, payment } = registration;
     const after = payment?.payAgain === "new_request" ? payment.id : undefined;
-    const intention = intend(`pay.${id}`, asSeen(registration, way ?? usualWay(registration)), after);
-    const card = cardOf(await startPayment(id, intention));
+    const wanted = way ?? usualWay(registration);
+    const intention = intend(`pay.${id}`, asSeen(registration, wanted), after);
+    /** @type {import("./contract").Payment} */
+    let started;
+    try {
+      started = await startPayment(id, intention);
+    } catch (error) {
+      if (!(error instanceof api.Problem) || error.code !== "possible_duplicate_purchase") throw error;
+      set({ repeat: { registration: id, way: wanted } });
+      return false;
+    }
+    set({ repeat: undefined });
+    const card = cardOf(started);
     if (card?.presentation === "redirect" && leaveFor(card.redirectUrl)) return true;
     set({ confirmed: undefined });
     await refresh(id);

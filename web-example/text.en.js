@@ -291,6 +291,9 @@ export default {
     confirm: "Confirm",
     /** The button if nothing is due today and debits follow: in France it must say that the order obliges the buyer to pay. */
     order: "Order with obligation to pay",
+    repeat: "You have just bought this, in another window or on another device. Do you want to buy it a second time?",
+    repeatYes: "Yes, buy it again",
+    repeatNo: "No, go back",
     confirmNote: "There is nothing to pay today.",
     later: {
       summary: "Pay at the club",
@@ -307,7 +310,8 @@ export default {
     problems: {
       other: "The club does not accept this cart. Choose another offer, or ask the club.",
       start_date_required: "One of these offers needs a start date. Choose it again, with a date.",
-      mandate_required: "One of these offers is paid by direct debit, which has to be set up first.",
+      possible_duplicate_purchase: "You have just bought this.",
+    mandate_required: "One of these offers is paid by direct debit, which has to be set up first.",
       person_incomplete: "The club needs more of your details. Please complete them.",
       debit_day_not_allowed: "The club cannot debit on the chosen day. Choose the offer again, with another day.",
       not_available: "One of these offers is not available any more. Please choose another one.",

@@ -298,6 +298,9 @@ export default {
     payNote: "Ensuite, vous saisissez les coordonnées de votre carte auprès du prestataire de paiement. Rien n’est débité avant.",
     confirm: "Confirmer",
     order: "Commander avec obligation de paiement",
+    repeat: "Vous venez d’acheter cette offre, dans une autre fenêtre ou sur un autre appareil. Voulez-vous l’acheter une deuxième fois ?",
+    repeatYes: "Oui, l’acheter à nouveau",
+    repeatNo: "Non, revenir",
     confirmNote: "Il n’y a rien à payer aujourd’hui.",
     later: {
       summary: "Payer au club",
@@ -314,7 +317,8 @@ export default {
     problems: {
       other: "Le club n’accepte pas ce panier. Choisissez une autre offre, ou adressez-vous au club.",
       start_date_required: "L’une de ces offres demande une date de début. Choisissez-la à nouveau, avec une date.",
-      mandate_required: "L’une de ces offres se paie par prélèvement : il faut d’abord le mettre en place.",
+      possible_duplicate_purchase: "Vous venez d’acheter cette offre.",
+    mandate_required: "L’une de ces offres se paie par prélèvement : il faut d’abord le mettre en place.",
       person_incomplete: "Il manque au club certaines de vos coordonnées. Merci de les compléter.",
       debit_day_not_allowed: "Le club ne peut pas prélever le jour choisi. Choisissez l’offre à nouveau, avec un autre jour.",
       not_available: "L’une de ces offres n’est plus disponible. Choisissez-en une autre.",

@@ -2,7 +2,7 @@
 /** The fourth step: review the cart from the club system, with what is due today and later, and pay. */
 import { button, h, heading, icon, price, ticks } from "../dom.js";
 import { date, dayRange, moment, money, monthOf } from "../format.js";
-import { cartSchedules, changeItem, checkAgain, removeItem } from "../journey.js";
+import { cartSchedules, changeItem, checkAgain, keepOne, payAgain, removeItem } from "../journey.js";
 import { can, go, isSettled, isTooYoungOrOld, linkTo, signsNext, ways } from "../route.js";
 import { get } from "../store.js";
 import { findOffer } from "../terms.js";
@@ -25,7 +25,7 @@ import { prospectLink } from "./prospect.js";
  */
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ registration, details, catalogue, schedules, link, given, brought }) => [registration, details, catalogue?.complete && catalogue.products, schedules, link, given, brought];
+export const reads = ({ registration, details, catalogue, schedules, link, given, brought, repeat }) => [registration, details, catalogue?.complete && catalogue.products, schedules, link, given, brought, repeat];
 
 export function show() {
   const { registration } = get();
@@ -198,6 +198,7 @@ function toPay(registration) {
   if (offered.includes("free")) {
     return h("div", {}, signedMandate(registration), accepting("pay"), payButton(registration.mandate?.state === "signed" ? text.cart.order : text.cart.confirm, "tick"), h("p", { class: "fine pay-note" }, text.cart.confirmNote));
   }
+  if (offered.length && get().repeat?.registration === registration.id) return asksRepeat();
   if (offered.length) {
     return h("div", {},
       signedMandate(registration),
@@ -209,6 +210,15 @@ function toPay(registration) {
   if (signsNext(registration)) return toSign(registration);
   return registration.cart.valid && h("div", { class: "notice", "data-at-club": true }, icon("info"), h("div", {}, h("p", {}, text.cart.notHere), contact(registration.clubId)));
 }
+
+/** Asks a visitor who has just bought the same whether they want it again. */
+const asksRepeat = () =>
+  h("div", { class: "notice", role: "status", "data-repeat": true }, icon("info"),
+    h("div", {},
+      h("p", {}, text.cart.repeat),
+      h("div", { class: "actions" },
+        button({ class: "button", "data-pay-again": true, onclick: payAgain }, text.cart.repeatYes),
+        button({ class: "button button-quiet", "data-keep-one": true, onclick: keepOne }, text.cart.repeatNo))));
 
 /** @param {Registration} registration */
 const signedMandate = ({ mandate }) =>
