@@ -74,6 +74,7 @@ func (c *Client) CreateContact(ctx context.Context, s Scope, in NewContact) (Con
 // as CreateContact is. One page is enough, because a full match is needed in any case.
 func (c *Client) FindContacts(ctx context.Context, s Scope, in NewContact) (found []Contact, err error) {
 	list, err := do[collection[Contact]](ctx, c, get("ListContacts", s, "contacts", "").withQuery(url.Values{"email": {in.Email}}))
+	err = cmp.Or(err, list.foreign("ListContacts"))
 	for _, contact := range list.members {
 		if in.describes(contact) {
 			found = append(found, contact)

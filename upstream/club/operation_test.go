@@ -30,6 +30,9 @@ var operations = []operation{
 			BirthDate: "1990-01-31", Email: "ada@example.org", Mobile: "+33600000000", Address: &paris, Status: club.StatusTemp}))
 	}, `POST /demo/contacts {"familyName":"Testeur","givenName":"Ada","gender":"female","clubId":"/demo/clubs/11","birthDate":"1990-01-31",` +
 		`"email":"ada@example.org","mobile":"+33600000000","address":` + parisJSON + `,"status":"temp"}`},
+	{"ListContacts", func(ctx context.Context, c *club.Client) error {
+		return result(c.FindContacts(ctx, demo, club.NewContact{Email: "ada@example.org"}))
+	}, `GET /demo/contacts?email=ada@example.org `},
 	{"GetContact", func(ctx context.Context, c *club.Client) error {
 		return result(c.GetContact(ctx, demo, "/demo/contacts/7"))
 	}, `GET /demo/contacts/7 `},
@@ -133,7 +136,11 @@ func acceptable(w http.ResponseWriter, r *http.Request) {
 	case collection == "contact_migration_requests":
 		collection = "signature_requests"
 	}
-	io.WriteString(w, strings.Replace(everything, "things", collection, 1))
+	body := strings.Replace(everything, "things", collection, 1)
+	if collection == "signature_requests" {
+		body = strings.Replace(body, "building", "validated", 1)
+	}
+	io.WriteString(w, body)
 }
 
 func ptr[T any](v T) *T { return &v }

@@ -25,10 +25,13 @@ type validatedRequest struct {
 }
 
 func (r validatedRequest) check() error {
+	if err := r.SignatureRequest.check(); err != nil {
+		return err
+	}
 	if r.State != "validated" {
 		return &DecodeError{Field: "state", Want: "validated"}
 	}
-	return r.SignatureRequest.check()
+	return nil
 }
 
 // ValidateSignatureRequest signs with the code from the SMS; club system API, section
