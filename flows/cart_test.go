@@ -43,6 +43,12 @@ func TestAddItemAgain(t *testing.T) {
 			w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/sales/*/articles"}, Kind: "drop_after", Times: times(1)},
 				clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before"})
 		},
+		"another system answers with a page": func(w *world, _ *frontdesktest.MessageProxy) {
+			w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/sales/*/articles"}, Kind: "foreign_page", Times: times(1)})
+		},
+		"another system answers with nothing": func(w *world, _ *frontdesktest.MessageProxy) {
+			w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/sales/*/articles"}, Kind: "empty_success", Times: times(1)})
+		},
 		"the registration cannot be saved": func(w *world, wire *frontdesktest.MessageProxy) {
 			w.injectFault("POST", "/sim/demo/sales/*/articles", nil, wire.Cut)
 		},

@@ -39,6 +39,9 @@ func TestStartFails(t *testing.T) {
 	} {
 		for _, kind := range []string{`"error_before","status":500`, `"error_before","status":503`, `"drop_after"`, `"malformed"`, `"too_many"`,
 			`"foreign_page"`, `"foreign_json"`, `"empty_success"`} {
+			if call.pointer != "" && (strings.Contains(kind, "foreign") || strings.Contains(kind, "empty")) {
+				continue // the article may be on its way, and the repetition waits for it
+			}
 			t.Run(name+" "+kind, func(t *testing.T) {
 				t.Parallel()
 				c := frontdesktest.NewClient(t, mock.URL)
