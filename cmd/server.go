@@ -37,6 +37,7 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler, sto
 			if client, ok := connection.(interface{ SetWriteBuffer(int) error }); ok {
 				_ = client.SetWriteBuffer(sendBuffer) // it fails only for a connection that is closed already
 			}
+			endWithPeer(connection)
 			return ctx
 		},
 	}
