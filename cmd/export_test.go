@@ -3,11 +3,15 @@ package cmd
 import (
 	"fmt"
 	"io"
+	"log/slog"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
+
+// NewLog returns the log of mock mode.
+func NewLog(w io.Writer) *slog.Logger { return Config{Mode: "mock"}.newLog(w) }
 
 // Serve is serve.
 var Serve = serve

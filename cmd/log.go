@@ -15,14 +15,14 @@ import (
 )
 
 // newLog returns the log: JSON in live mode, otherwise text. Lines of a request or a job
-// have its traceId. Personal data is redacted.
+// have its traceId. Personal data is redacted, and repeated warnings are counted.
 func (cfg Config) newLog(w io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: cfg.LogLevel}
 	var lines slog.Handler = slog.NewTextHandler(w, options)
 	if cfg.Mode == "live" {
 		lines = slog.NewJSONHandler(w, options)
 	}
-	return slog.New(traced{redact.New(lines)})
+	return slog.New(newSummed(traced{redact.New(lines)}))
 }
 
 // accessLevel is the level of the one line per request. Developers see requests in the

@@ -124,8 +124,8 @@ type asynqLogger struct{ log *slog.Logger }
 
 func (l asynqLogger) Debug(args ...any) { l.log.Debug("queue: " + fmt.Sprint(args...)) }
 func (l asynqLogger) Info(args ...any)  { l.log.Debug("queue: " + fmt.Sprint(args...)) }
-func (l asynqLogger) Warn(args ...any)  { l.log.Warn("queue: " + fmt.Sprint(args...)) }
-func (l asynqLogger) Error(args ...any) { l.log.Error("queue: " + fmt.Sprint(args...)) }
+func (l asynqLogger) Warn(args ...any)  { l.log.Warn("queue: warning", "error", fmt.Sprint(args...)) }
+func (l asynqLogger) Error(args ...any) { l.log.Warn("queue: failed", "error", fmt.Sprint(args...)) }
 func (l asynqLogger) Fatal(args ...any) { l.log.Error("queue: " + fmt.Sprint(args...)) }
 
 // NewMux returns a mux whose jobs continue the trace of the request for them. A job

@@ -20,7 +20,7 @@ import (
 var allowed = map[string]bool{
 	// the request
 	"traceId": true, "method": true, "route": true, "path": true, "status": true,
-	"code": true, "ms": true, "error": true, "readError": true, "kind": true, "tokenSent": true,
+	"code": true, "ms": true, "error": true, "repeated": true, "readError": true, "kind": true, "tokenSent": true,
 	// the journey
 	"registration": true, "payment": true, "from": true, "to": true, "reason": true, "outcome": true, "state": true,
 	"event": true, "type": true, "subscriber": true, "erased": true, "kept": true, "unread": true,
