@@ -99,6 +99,7 @@ type Payment struct {
 	Refunded      int64             // minor units given back so far, without pending and failed refunds
 	Refunding     int64             // minor units of pending refunds
 	FailedRefunds int               // refunds that failed or were cancelled
+	Disputed      bool              // the buyer demanded the money back from their bank, whatever came of it
 	DeclineCode   string            // why the last attempt was declined, such as "card_declined"; empty when it was not
 	Declines      int               // attempts that the bank declined, as far as they are counted; Get counts them until one is authorised
 	Decline       string            // identifies that decline; a later decline of the payment has another id
@@ -148,6 +149,7 @@ type Event struct {
 	Type      string            // such as "payment.authorised"
 	PaymentID string            // the processor's id of the payment
 	Metadata  map[string]string // of the payment, when the event was made; nil: read the payment
+	Reversal  bool              // it is about a refund or a dispute
 }
 
 // The outcomes of a call.

@@ -185,6 +185,13 @@ func readSettle(in settleRequest) (transition, error) {
 	return settleRefund(*in.Succeeded), nil
 }
 
+// disputeRequest is the body of POST /payments/{id}/dispute.
+type disputeRequest struct{}
+
+func disputeForm(url.Values) disputeRequest { return disputeRequest{} }
+
+func readDispute(disputeRequest) (transition, error) { return dispute, nil }
+
 func readCancel(cancelRequest) (transition, error) { return cancel, nil }
 
 func readMetadata(in metadataRequest) (transition, error) {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -145,7 +146,7 @@ func (c *Client) payment(ctx context.Context, id string, rq call) (cards.Payment
 func (p Payment) toCards() cards.Payment {
 	out := cards.Payment{
 		ID: p.ID, State: p.State, Amount: p.Amount, Currency: p.Currency, Captured: p.Captured, Refunded: p.Refunded,
-		Refunding: p.Refunding, FailedRefunds: p.FailedRefunds,
+		Refunding: p.Refunding, FailedRefunds: p.FailedRefunds, Disputed: p.Disputed,
 		DeclineCode: p.DeclineCode, Declines: p.Declines, Metadata: p.Metadata, RedirectURL: p.RedirectURL, CreatedAt: p.CreatedAt,
 	}
 	if p.State == cards.Declined {
@@ -269,5 +270,6 @@ func (c *Client) Webhook(header http.Header, body []byte) (cards.Event, error) {
 		return cards.Event{}, fmt.Errorf("%w: the body is not an event", cards.ErrSignature)
 	}
 	p := in.Data.Payment
-	return cards.Event{ID: in.ID, Type: in.Type, PaymentID: p.ID, Metadata: p.Metadata}, nil
+	reversal := slices.Contains([]string{EventRefunded, EventRefundPending, EventRefundFailed, EventDisputed}, in.Type)
+	return cards.Event{ID: in.ID, Type: in.Type, PaymentID: p.ID, Metadata: p.Metadata, Reversal: reversal}, nil
 }

@@ -119,14 +119,16 @@ func standing(p Payment) string {
 		return "the buyer's confirmation is being processed"
 	case p.Refunding > 0:
 		return "a refund is pending"
+	case p.Disputed:
+		return "disputed by the buyer"
 	case p.FailedRefunds > 0:
 		return fmt.Sprintf("%d refunds failed", p.FailedRefunds)
 	}
 	return p.DeclineCode
 }
 
-// bank is what the buyer's bank can do: end the processing of a confirmation, and let a refund arrive or fail, even
-// after it has arrived.
+// bank is what the buyer's bank can do: end the processing of a confirmation, dispute a payment, and let a refund arrive or
+// fail, even after it has arrived.
 func bank(p Payment) g.Node {
 	what := "refund"
 	if p.Processing {
@@ -143,6 +145,8 @@ func bank(p Payment) g.Node {
 		return inspector.Row(settle("Let the refund arrive", "true"), settle("Let it fail", "false"))
 	case p.Refunded > 0:
 		return inspector.Row(settle("Let the refund fail after all", "false"))
+	case p.Captured > 0 && !p.Disputed:
+		return inspector.Row(html.Form(html.Method("post"), html.Action("payments/"+p.ID+"/dispute"), html.Button(g.Text("Dispute it"))))
 	}
 	return nil
 }

@@ -21,6 +21,7 @@ type Payment struct {
 	Refunded      int64             `json:"refunded"`                // minor units given back
 	Refunding     int64             `json:"refunding,omitempty"`     // minor units of pending refunds
 	FailedRefunds int               `json:"failedRefunds,omitempty"` // refunds that failed
+	Disputed      bool              `json:"disputed,omitempty"`      // the buyer demanded the money back from their bank
 	State         cards.State       `json:"state"`                   // see transition
 	Challenge     bool              `json:"challenge"`               // the buyer's bank waits for an approval (state requires_action)
 	Processing    bool              `json:"processing,omitempty"`    // the buyer's confirmation is being processed (state requires_action)
@@ -47,6 +48,7 @@ const (
 	EventRefunded      = "payment.refunded"       // money was given back, all or part of it
 	EventRefundPending = "payment.refund_pending" // a refund was accepted, and is not done
 	EventRefundFailed  = "payment.refund_failed"  // a refund failed, perhaps after it had succeeded
+	EventDisputed      = "payment.disputed"       // the buyer demanded the money back from their bank
 )
 
 // maxAmount has eight digits, as at the large processors: a larger number is an amount in
@@ -237,6 +239,16 @@ func settleRefund(succeeded bool) transition {
 		p.FailedRefunds++
 		return p, EventRefundFailed, nil
 	}
+}
+
+// dispute is the buyer demanding the money back from their bank, once. As with the large processors, the mark stays
+// whatever comes of it.
+func dispute(p Payment) (Payment, string, error) {
+	if p.Captured == 0 || p.Disputed {
+		return p, "", errState(p, "disputed")
+	}
+	p.Disputed = true
+	return p, EventDisputed, nil
 }
 
 // updateMetadata merges metadata. As with the large processors, an empty value removes its

@@ -94,8 +94,9 @@ func (s *Server) routes() {
 	// The buyer's actions.
 	s.mux.HandleFunc("POST /payments/{id}/confirm", serveAction(s, confirmForm, s.readConfirm, afterCheckout))
 	s.mux.HandleFunc("POST /payments/{id}/challenge", serveAction(s, challengeForm, readChallenge, afterCheckout))
-	// The bank's part in a slow confirmation and in a refund, and the developer's settings.
+	// The bank's part in a slow confirmation, in refunds and in disputes, and the developer's settings.
 	s.mux.HandleFunc("POST /payments/{id}/settle-confirmation", serveAction(s, settleForm, readSettleConfirmation, toOverview))
+	s.mux.HandleFunc("POST /payments/{id}/dispute", serveAction(s, disputeForm, readDispute, toOverview))
 	s.mux.HandleFunc("POST /payments/{id}/settle-refund", serveAction(s, settleForm, readSettle, toOverview))
 	s.mux.HandleFunc("GET /settings", s.getSettings)
 	s.mux.HandleFunc("PUT /settings", s.putSettings)

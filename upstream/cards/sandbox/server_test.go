@@ -219,6 +219,32 @@ func TestOverview(t *testing.T) {
 	}
 }
 
+// TestDispute: the buyer of a captured payment demands the money back, once, by request or from the overview.
+func TestDispute(t *testing.T) {
+	b := newTestEnv(t)
+	early := b.in("authorised")
+	if r := b.send(http.MethodPost, "/payments/"+early.ID+"/dispute", "{}"); r.status != http.StatusConflict {
+		t.Errorf("before the capture: %d %s", r.status, r.body)
+	}
+	p := b.in("captured")
+	offered := func() bool {
+		_, page := b.page("/payments")
+		return strings.Contains(page, `action="payments/`+p.ID+`/dispute"`)
+	}
+	if b.get(p.ID).Disputed || !offered() {
+		t.Error("the page does not offer to dispute a captured payment")
+	}
+	if r := b.form("/payments/"+p.ID+"/dispute", url.Values{}); r.status != http.StatusSeeOther {
+		t.Errorf("the form: %d %s", r.status, r.body)
+	}
+	if got := b.get(p.ID); !got.Disputed || got.State != cards.Captured || offered() {
+		t.Errorf("then: %+v", got)
+	}
+	if r := b.send(http.MethodPost, "/payments/"+p.ID+"/dispute", "{}"); r.status != http.StatusConflict {
+		t.Errorf("a second time: %d %s", r.status, r.body)
+	}
+}
+
 // TestOverviewSettlesRefunds checks that the overview's forms let a pending refund arrive, and an
 // arrived one fail after all.
 func TestOverviewSettlesRefunds(t *testing.T) {

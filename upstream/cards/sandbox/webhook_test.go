@@ -113,6 +113,8 @@ func TestEventsOfAPayment(t *testing.T) {
 		step(b.client.UpdateMetadata(ctx, "note", id, map[string]string{"fd_post_1": "x"}))
 		step(b.client.Capture(ctx, "capture", id, 4990))
 		step(b.client.Refund(ctx, "refund", id, 1000))
+		b.act(http.MethodPost, "/payments/"+id+"/dispute", `{}`)
+		synctest.Wait()
 		other := b.create(hooks)
 		step(b.client.Cancel(ctx, "cancel", other))
 		if err := errors.Join(failed...); err != nil {
@@ -125,14 +127,15 @@ func TestEventsOfAPayment(t *testing.T) {
 		want := []delivery{
 			{sandbox.EventDeclined, id, cards.Declined}, {sandbox.EventAuthorised, id, cards.Authorised},
 			{sandbox.EventCaptured, id, cards.Captured}, {sandbox.EventRefunded, id, cards.Captured},
-			{sandbox.EventCancelled, other, cards.Cancelled},
+			{sandbox.EventDisputed, id, cards.Captured}, {sandbox.EventCancelled, other, cards.Cancelled},
 		}
 		var got []delivery
 		ids := map[string]bool{}
 		for _, a := range b.arrivals() {
 			got = append(got, delivery{a.event.Type, a.event.PaymentID, a.state})
 			ids[a.event.ID] = true
-			if a.event.Metadata["fd_sale"] != "s1" || a.path != "/v1/webhooks/card" {
+			reversal := a.event.Type == sandbox.EventRefunded || a.event.Type == sandbox.EventDisputed
+			if a.event.Reversal != reversal || a.event.Metadata["fd_sale"] != "s1" || a.path != "/v1/webhooks/card" {
 				b.Errorf("%s arrived at %s as %+v", a.body, a.path, a.event)
 			}
 		}

@@ -47,7 +47,7 @@ func (c *Client) AccountID(ctx context.Context) (string, error) {
 // requiredEvents cause a payment to be read before the next poll.
 var requiredEvents = []string{
 	"payment_intent.amount_capturable_updated", "payment_intent.canceled", "payment_intent.payment_failed", "payment_intent.succeeded", "charge.refunded",
-	"refund.updated", "refund.failed",
+	"refund.updated", "refund.failed", "charge.dispute.created",
 }
 
 // WebhookEndpoint is where the processor reports the account's events.

@@ -211,6 +211,30 @@ func TestRefundThatFailsLater(t *testing.T) {
 	}
 }
 
+// TestDispute: the payment, alone and in the list, shows that the buyer demanded the money back, and so does an event.
+func TestDispute(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	made := p.confirmed("c", goodCard)
+	if _, err := p.double.Dispute(made.ID); err == nil {
+		t.Error("a payment that is not captured was disputed")
+	}
+	if taken, err := p.Capture(t.Context(), "capture", made.ID, 4990); err != nil || taken.Disputed {
+		t.Fatalf("captured: %+v (%v)", taken, err)
+	}
+	events := p.receiver()
+	if _, err := p.double.Dispute(made.ID); err != nil {
+		t.Fatal(err)
+	}
+	if told := <-events; told.Type != "charge.dispute.created" || told.PaymentID != made.ID || told.Metadata != nil || !told.Reversal {
+		t.Errorf("the event is %+v", told)
+	}
+	page, err := p.List(t.Context(), time.Time{}, "")
+	if held := p.get(made.ID); err != nil || !held.Disputed || held.State != cards.Captured || len(page.Payments) != 1 || !page.Payments[0].Disputed {
+		t.Errorf("the payment is %+v, the list %+v (%v)", held, page, err)
+	}
+}
+
 func TestRefundThatTheBankRefusesAtOnce(t *testing.T) {
 	t.Parallel()
 	client := canned(t, http.StatusOK, `{"id":"re_1","object":"refund","status":"failed"}`)

@@ -57,7 +57,7 @@ func toCards(pi *stripego.PaymentIntent) (cards.Payment, error) {
 	return p, nil
 }
 
-// addRefunds adds the refunds of what was taken. The charge's own totals count pending refunds,
+// addRefunds adds the refunds and disputes of what was taken. The charge's own totals count pending refunds,
 // and the whole amount of a released authorisation, of which nothing was taken.
 func addRefunds(p *cards.Payment, pi *stripego.PaymentIntent) {
 	if pi.LatestCharge == nil || pi.LatestCharge.Refunds == nil || pi.Status != stripego.PaymentIntentStatusSucceeded {
@@ -73,6 +73,7 @@ func addRefunds(p *cards.Payment, pi *stripego.PaymentIntent) {
 			p.Refunding += refund.Amount
 		}
 	}
+	p.Disputed = pi.LatestCharge.Disputed
 	if p.Refunded > 0 && p.Refunded >= p.Captured {
 		p.State = cards.Refunded
 	}

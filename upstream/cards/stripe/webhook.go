@@ -36,7 +36,7 @@ type eventObject struct {
 // test payment must never count as a live one. An event that is not about a payment has no
 // PaymentID and no metadata; it is accepted so that the processor does not deliver it again.
 //
-// A charge has the payment's metadata as of the time when the card was charged, a refund none of it.
+// A charge has the payment's metadata as of the time when the card was charged, a refund or a dispute none of it.
 func (c *Client) Webhook(header http.Header, body []byte) (cards.Event, error) {
 	if err := c.verify(header.Get(SignatureHeader), body); err != nil {
 		return cards.Event{}, err
@@ -55,9 +55,9 @@ func (c *Client) Webhook(header http.Header, body []byte) (cards.Event, error) {
 	case strings.HasPrefix(in.Type, "payment_intent."):
 		out.PaymentID, out.Metadata = about.ID, about.Metadata
 	case in.Type == "charge.refunded":
-		out.PaymentID, out.Metadata = about.PaymentIntent, about.Metadata
-	case in.Type == "refund.updated", in.Type == "refund.failed", in.Type == "charge.refund.updated":
-		out.PaymentID = about.PaymentIntent
+		out.PaymentID, out.Metadata, out.Reversal = about.PaymentIntent, about.Metadata, true
+	case in.Type == "refund.updated", in.Type == "refund.failed", in.Type == "charge.refund.updated", in.Type == "charge.dispute.created":
+		out.PaymentID, out.Reversal = about.PaymentIntent, true
 	default:
 		return out, nil
 	}

@@ -12,6 +12,7 @@ import (
 type charge struct {
 	id       string
 	reversed bool      // the authorisation was released
+	disputed bool      // the buyer demanded the money back from their bank
 	failed   *apiError // why the bank declined
 	// metadata is the payment's at the time of the attempt. Later changes of the
 	// payment do not reach it.
@@ -47,6 +48,21 @@ func (s *Server) SettleRefund(id, status string) (Payment, error) {
 			event = "refund.failed"
 		}
 		s.emit(nil, event, in.refundObject(last))
+		return nil
+	})
+}
+
+// Dispute has the buyer of a captured payment demand the money back from their bank.
+func (s *Server) Dispute(id string) (Payment, error) {
+	return s.buyerAction(id, func(in *intent) error {
+		if in.Captured == 0 || in.charge.disputed {
+			return unexpectedState(in, "disputed")
+		}
+		in.charge.disputed = true
+		s.emit(nil, "charge.dispute.created", object{
+			"id": newID("du"), "object": "dispute", "amount": in.Captured, "charge": in.charge.id, "currency": in.Currency, "metadata": object{},
+			"payment_intent": in.ID, "reason": "fraudulent", "status": "needs_response",
+		})
 		return nil
 	})
 }
@@ -122,7 +138,7 @@ func (in *intent) chargeObject() object { return in.render(in.charge) }
 func (in *intent) render(c *charge) object {
 	o := object{
 		"id": c.id, "object": "charge", "amount": in.Amount, "amount_captured": in.Captured, "amount_refunded": in.Refunded,
-		"captured": in.Captured > 0, "created": c.created.Unix(), "currency": in.Currency, "disputed": false, "failure_code": nil,
+		"captured": in.Captured > 0, "created": c.created.Unix(), "currency": in.Currency, "disputed": c.disputed, "failure_code": nil,
 		"failure_message": nil, "livemode": in.live, "metadata": maps.Clone(c.metadata), "paid": c.failed == nil, "payment_intent": in.ID,
 		"payment_method": in.method, "payment_method_details": object{"type": in.kind, in.kind: object{}},
 		"refunded": in.Captured > 0 && in.Refunded == in.Captured, "status": "succeeded",
