@@ -41,7 +41,8 @@ func newPaymentsCommand() *cobra.Command {
 func newListPayments(client *opsClient) *cobra.Command {
 	state, since, until, all := "", "", "", false
 	c := &cobra.Command{
-		Use: "list", Short: "List the payments that wait for an operator: in doubt, blocked, possibly paid twice, or signed with a missing key.", Args: exactArgs(),
+		Use: "list", Short: "List the payments that wait for an operator: in doubt, blocked, signed with a missing key, or recorded with a finding.",
+		Args: exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			query := url.Values{"state": {state}, "all": {strconv.FormatBool(all)}, "since": {since}, "until": {until}}
 			return callOps(c.Context(), client, http.MethodGet, "/ops/payments?"+query.Encode(), nil, func(w io.Writer, page payment.Page) {
@@ -49,7 +50,7 @@ func newListPayments(client *opsClient) *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&state, "state", "", "Only payments in this state, such as in_doubt, or paid_twice or unverifiable.")
+	c.Flags().StringVar(&state, "state", "", "Only payments in this state, or with this finding, such as in_doubt, recorded_unsettled or unverifiable.")
 	c.Flags().BoolVar(&all, "all", false, "Payments in every state.")
 	c.Flags().StringVar(&since, "since", "", "Only payments in their state since this time or later, such as 2030-01-15T18:00:00Z.")
 	c.Flags().StringVar(&until, "until", "", "Only payments in their state since before this time.")
@@ -62,8 +63,9 @@ func newConfirmRecorded(client *opsClient) *cobra.Command {
 	reason := ""
 	outage := &outage{}
 	c := &cobra.Command{
-		Use: "confirm-recorded [<id>]", Short: "Confirm that the club system holds the payment, once. Check there first.", Args: outage.args,
-		RunE: outage.decide(client, "/ops/payments/%s/confirm-recorded", func() map[string]string { return map[string]string{"why": reason} }),
+		Use: "confirm-recorded [<id>]", Args: outage.args,
+		Short: "Confirm that the club system holds the payment, once, or that its finding is settled. Check there first.",
+		RunE:  outage.decide(client, "/ops/payments/%s/confirm-recorded", func() map[string]string { return map[string]string{"why": reason} }),
 	}
 	outage.addFlags(c)
 	c.Flags().StringVar(&reason, "reason", "", reasonHelp)

@@ -139,11 +139,12 @@ func (w *world) expectBooks(from flows.PaymentState, there string, end *flows.Pa
 	if over := after.captured > after.refunded; over && !from.Final() {
 		w.expectNeverAgain(end)
 	}
-	failed := from == flows.Refunded && after.captured > 0 && after.refunded < after.captured // the processor holds money
-	if failed != (from == flows.Refunded && end.State == flows.Blocked) {
-		w.Errorf("refunded, and the processor holds %+v: it ended %s (%s)", after, end.State, end.Reason)
+	gaveUp := from == flows.Refunded || from == flows.Cancelled
+	held := gaveUp && after.captured > 0 && after.refunded < after.captured // the processor holds money
+	if held != (gaveUp && end.State == flows.Blocked) {
+		w.Errorf("%s, and the processor holds %+v: it ended %s (%s)", from, after, end.State, end.Reason)
 	}
-	if from.Final() && !failed && (end.State != from || after != before) {
+	if from.Final() && !held && (end.State != from || after != before) {
 		w.Errorf("%s became %s: %+v, then %+v", from, end.State, before, after)
 	}
 }

@@ -278,6 +278,15 @@ var scenarios = map[string]scenario{
 		return w.stored(g, p.ID)
 	}, flows.Refunded, 0, cards.Refunded},
 
+	"cancelled by hand although the processor held the money": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.captureAtProcessor(p)
+		w.put(g, p.ID, flows.Cancelled)
+		p = w.advance(g, p)
+		w.mustDecide(g, p, payment.Refund)
+		return w.advance(g, p)
+	}, flows.Refunded, 0, cards.Refunded},
+
 	"blocked, and cancelled by hand": {func(w *world, g *gateway) *flows.Payment {
 		p := w.authorised(g)
 		w.tamper(p)
@@ -420,13 +429,13 @@ func TestStateTable(t *testing.T) {
 	t.Parallel()
 	for _, from := range flows.PaymentStates {
 		leads := slices.ContainsFunc(flows.PaymentStates, from.CanBecome)
-		if ends := from == flows.Recorded || from == flows.Cancelled; leads == ends {
+		if ends := from == flows.Recorded; leads == ends {
 			t.Errorf("%s leads somewhere: %t", from, leads)
 		}
 	}
 	for _, never := range []move{
 		{flows.InDoubt, flows.Sending}, {flows.InDoubt, flows.Refunding}, {flows.Blocked, flows.Sending}, {flows.Refunded, flows.Refunding}, {flows.Refunding, flows.Captured},
-		{flows.Recorded, flows.RefundDue}, {flows.Sending, flows.Refunding}, {flows.Sending, flows.Cancelling}, {flows.Captured, flows.Cancelling},
+		{flows.Recorded, flows.RefundDue}, {flows.Cancelled, flows.Captured}, {flows.Cancelled, flows.Refunding}, {flows.Sending, flows.Refunding}, {flows.Sending, flows.Cancelling}, {flows.Captured, flows.Cancelling},
 	} {
 		if never.from.CanBecome(never.to) {
 			t.Errorf("%s → %s is in the table", never.from, never.to)

@@ -1,6 +1,7 @@
 package flows
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -51,8 +52,9 @@ func (id PaymentID) Split() (registration string, generation int) {
 //
 // A payment that does not match at the processor becomes blocked, and no gateway changes it. One that the
 // processor does not have is blocked after half an hour, until the processor has it again. So
-// does one whose refund is refused or fails, even after it was refunded, and one that was not paid by
-// card, or whose refund Redis lost. An operator has it refunded, or settles it by hand and ends it.
+// does one whose refund is refused or fails, even after it was refunded, one that was not paid by
+// card, or whose refund Redis lost, and one that was cancelled although the processor holds its
+// money. An operator has it refunded, or settles it by hand and ends it.
 type PaymentState string
 
 // The states of a payment.
@@ -79,9 +81,16 @@ var PaymentStates = []PaymentState{
 	Cancelling, Cancelled, RefundDue, Refunding, Refunded, InDoubt, Blocked,
 }
 
-// PaidTwice is not a state: recorded payments whose sale seems to have been paid by something else too
-// are listed and counted under it, until an operator confirms that this is settled.
-const PaidTwice PaymentState = "paid_twice"
+// The findings. They are not states: a recorded payment is listed and counted under what the gateways found out
+// about it afterwards, until a later reading shows otherwise or an operator confirms that it is settled.
+const (
+	Contradicted      PaymentState = "contradicted"       // the processor no longer keeps the money, or the buyer disputes it
+	RecordedUnsettled PaymentState = "recorded_unsettled" // its sale is not settled, or has another total
+	PaidTwice         PaymentState = "paid_twice"         // something else seems to have paid the sale too
+)
+
+// Findings lists every finding. A payment is listed under the first that it has.
+var Findings = []PaymentState{Contradicted, RecordedUnsettled, PaidTwice}
 
 // Unverifiable is not a state of a record: payments of ours at the processor that no configured key signed are listed and
 // counted under it, with the processor's id, until the key is back or an operator ends them.
@@ -154,6 +163,11 @@ type Payment struct {
 	PaidTwice  bool         `json:"paidTwice,omitempty"` // it is recorded, and something else seems to have paid the sale too
 	History    []Transition `json:"history,omitempty"`   // oldest first
 
+	// What the gateways found out after the payment was recorded, see Finding.
+	SaleVerdict  string `json:"saleVerdict,omitempty"`  // SaleSettled, or what is wrong with the sale; empty: not read yet
+	Difference   string `json:"difference,omitempty"`   // of what the processor keeps from the amount; empty: none
+	Acknowledged string `json:"acknowledged,omitempty"` // the Difference that the club system has, as an operator confirmed
+
 	CreatedAt time.Time `json:"createdAt"`
 	EndsAt    time.Time `json:"endsAt,omitzero"` // of the registration: the buyer makes no attempt after it
 	UpdatedAt time.Time `json:"updatedAt"`       // of the last transition
@@ -200,6 +214,27 @@ func (p *Payment) Scope() club.Scope {
 
 // HasProcessor reports whether the payment and its journal of claims are at a processor.
 func (p *Payment) HasProcessor() bool { return p.Method.hasProcessor() }
+
+// SaleSettled is the verdict that a recorded payment's sale is settled.
+const SaleSettled = "settled"
+
+// Finding returns what an operator must look at although the payment is recorded; empty for nothing.
+func (p *Payment) Finding() PaymentState {
+	switch {
+	case p.State != Recorded:
+		return ""
+	case p.Difference != p.Acknowledged:
+		return Contradicted
+	case p.SaleVerdict != "" && p.SaleVerdict != SaleSettled:
+		return RecordedUnsettled
+	case p.PaidTwice:
+		return PaidTwice
+	}
+	return ""
+}
+
+// Listing returns the state or finding under which operators find the payment.
+func (p *Payment) Listing() PaymentState { return cmp.Or(p.Finding(), p.State) }
 
 // Live reports whether the payment still locks its sale.
 func (p *Payment) Live() bool { return p != nil && p.State != Cancelled && p.State != Refunded }

@@ -69,6 +69,10 @@ type Evidence struct {
 
 	Unlisted       []string // payments that wait for an operator and that no list shows
 	BlockedForGood []string // payments that are blocked as missing at the processor, which has them
+	Unsettled      bool     // the operators' list shows the payment as recorded and its sale as unsettled
+	// FalselyAccepted means that something in front of the club system accepted a request to settle the sale. A sale
+	// that staff settle before it is verified looks like one that this request settled.
+	FalselyAccepted bool
 
 	Responses       []Response
 	StrangersServed []string // requests without the holder's token that were not refused
@@ -149,7 +153,7 @@ func (e Evidence) checkLedger(broken func(string, string, ...any)) {
 	if keeping > 0 && (len(e.SettledBy) > 0 || e.Method != "" && e.State != "cancelled" && len(e.Booked) > 0) && !e.inDoubt() {
 		broken(SettledByAnotherMethod, "settled as %v, booked %v, and the processor holds %+v", e.SettledBy, e.Booked, e.CardPayments)
 	}
-	if keeping > 0 && len(e.Desk) > 0 && ours == 0 && !e.ByRule && !e.inDoubt() {
+	if keeping > 0 && len(e.Desk) > 0 && ours == 0 && !e.ByRule && !e.FalselyAccepted && !e.inDoubt() {
 		broken(SettledAtDesk, "staff booked %v, and the processor holds %+v", e.Desk, e.CardPayments)
 	}
 	refunded := slices.ContainsFunc(e.CardPayments, func(h CardPayment) bool { return h.Refunded > 0 })
@@ -186,7 +190,7 @@ func (e Evidence) checkReportedState(broken func(string, string, ...any)) {
 
 func (e Evidence) checkRecorded(broken func(string, string, ...any)) {
 	switch ours := len(e.Booked) + len(e.SettledBy); {
-	case ours == 0 && len(e.Desk) > 0 && e.ByRule:
+	case ours == 0 && (len(e.Desk) > 0 && e.ByRule || e.FalselyAccepted && (len(e.Desk) > 0 || e.Unsettled)):
 		return
 	case ours != 1:
 		broken(RecordedNotApplied, "booked %v for %s, and settled as %v", e.Booked, e.Sale, e.SettledBy)

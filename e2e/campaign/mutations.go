@@ -153,9 +153,14 @@ var Mutations = []Mutation{
 		New:  `	attempt, maybeSent := latestAttempt(p, remote), true`,
 	}}},
 	{Name: "paid-twice-unseen", Description: "the contact's debt is not read again after a payment was recorded", Edits: []Edit{{
-		File: "flows/payment/evidence.go",
-		Old:  `	if !m.needsVerification(p) {`,
-		New:  `	if m.needsVerification(p) || p.ID != "" {`,
+		File: "flows/payment/verify.go",
+		Old:  `	debt := m.isDue(debtDue(p))`,
+		New:  `	debt := m.isDue(debtDue(p)) && p.ID == ""`,
+	}}},
+	{Name: "unsettled-unseen", Description: "the sale of a recorded payment is not read again", Edits: []Edit{{
+		File: "flows/payment/verify.go",
+		Old:  `errors.Join(m.readDifference(ctx, &seen), m.readSale(ctx, &seen))`,
+		New:  `errors.Join(m.readDifference(ctx, &seen))`,
 	}}},
 	{Name: "refund-believed", Description: "a refund that was made counts as final, even if the bank returns the money", Edits: []Edit{{
 		File: "flows/payment/step.go",

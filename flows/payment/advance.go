@@ -264,6 +264,9 @@ func foundAgain(p *flows.Payment, s step) step {
 // unblock is the step of a blocked payment. If it was blocked because the processor did not have it, and the processor
 // has it again, it continues from the state before. What another reason blocks waits for an operator.
 func (m *Machine) unblock(ctx context.Context, p *flows.Payment) (step, error) {
+	if p.Reason == heldAfterAll {
+		return m.awaitHandRefund(ctx, p)
+	}
 	before := p.StateBefore(flows.Blocked)
 	if p.MissingSince.IsZero() || !flows.Blocked.CanBecome(before) {
 		return wait(0), nil
@@ -304,8 +307,8 @@ func (m *Machine) stepFrom(ctx context.Context, p *flows.Payment, remote *cards.
 		return m.prepareRefund(ctx, p)
 	case flows.Refunding:
 		return m.refund(ctx, p)
-	case flows.Recorded:
-		return m.verifyRecorded(ctx, p)
+	case flows.Cancelled:
+		return m.verifyCancelled(ctx, p)
 	case flows.Refunded:
 		return m.verifyRefund(ctx, p)
 	case flows.InDoubt:
@@ -332,7 +335,9 @@ func (m *Machine) commit(ctx context.Context, p *flows.Payment, s step) (*flows.
 	}
 	move := flows.StateChange{From: p.State, Version: p.Version, Next: &next, Operation: uuid.NewString(), Lease: s.lease, LeaseExpiredFor: s.leaseExpiredFor, Silent: p.Visible() == next.Visible()}
 	if next.State.Final() {
-		move.Keep = keepFinal
+		if next.Finding() == "" {
+			move.Keep = keepFinal // else until an operator has looked
+		}
 		next.Payer, next.Desk, next.Contact = nil, nil, "" // a final record holds nothing that leads to a person
 	}
 	if err := m.store(ctx, move, s.unconfirmed); err != nil {
@@ -384,7 +389,7 @@ func (m *Machine) reschedule(ctx context.Context, p *flows.Payment, after time.D
 	after = cmp.Or(after, doubtPollEvery)
 	switch now := m.cfg.Now(); {
 	case p.State.Final():
-		err = m.cfg.Store.MarkFinished(ctx, p)
+		err = m.cfg.Store.MarkFinished(ctx, p, m.nextVerification(p))
 	case after >= pollEvery && now.Sub(p.CreatedAt) < firstPollGrace:
 		// The start of the payment scheduled its first step, which is due by then.
 	default:

@@ -36,6 +36,7 @@ type AtProcessor struct {
 	Captured  int64       `json:"captured"`  // minor units
 	Refunded  int64       `json:"refunded"`  // minor units
 	Refunding int64       `json:"refunding"` // minor units of pending refunds
+	Disputed  bool        `json:"disputed,omitempty"`
 }
 
 // JournalEntry is an entry of the processor's journal, such as fd_post_1.
@@ -81,7 +82,9 @@ func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (Detail, error) 
 			d.Problem, remote = foreignThere, cards.Payment{}
 		default:
 			d.Problem = m.compare(p, remote)
-			d.AtProcessor = &AtProcessor{State: remote.State, Captured: remote.Captured, Refunded: remote.Refunded, Refunding: remote.Refunding}
+			d.AtProcessor = &AtProcessor{
+				State: remote.State, Captured: remote.Captured, Refunded: remote.Refunded, Refunding: remote.Refunding, Disputed: remote.Disputed,
+			}
 			d.Journal = journalOf(remote)
 		}
 	}
@@ -156,13 +159,26 @@ func (d *Detail) allow(command, argument string) {
 }
 
 func (d *Detail) adviseRecorded(p *flows.Payment) {
-	if !p.PaidTwice {
+	switch p.Finding() {
+	case flows.Contradicted:
+		d.say("The club system accepted the payment, and the processor contradicts that: %s. Frontdesk refunds no recorded payment: "+
+			"a person refunded it there, or the buyer disputes it, or their bank returned a refund.", findingReason(p))
+		d.say("In the club system, open %s. Make its books agree with the processor: undo the payment there if the money went back, "+
+			"and end the membership if the club wants that. A dispute is answered at the processor. Then confirm that the club system has it.", d.sale())
+	case flows.RecordedUnsettled:
+		d.say("The club system accepted the payment, but: %s. The response may have been another system's, or staff changed the sale. "+
+			"Nothing is sent again. Frontdesk reads the sale at least every hour, and this ends when the sale is settled.", p.SaleVerdict)
+		d.say("In the club system, open %s and %s", d.sale(), whatToLookFor(p))
+		d.say("If the payment is on the person's account, settle the sale with it. If it is nowhere, record it there by hand, " +
+			"or give the buyer the money back in the processor's pages; not both. Then confirm it here.")
+	case flows.PaidTwice:
+		d.say("The club system holds the payment, and something else seems to have paid the same sale: the contact owed %s before and %s afterwards.",
+			Price(*p.Snapshot.Debt, p.Currency), Price(*p.DebtAfter, p.Currency))
+		d.say("In the club system, open the account of the contact of %s. If a member of staff took money for this sale too, return one of the two payments, theirs at the desk or this one at the processor, and undo the same one in the club system. If the contact paid another debt, nothing is wrong.", d.sale())
+	default:
 		d.say("The club system holds the payment. There is nothing to do.")
 		return
 	}
-	d.say("The club system holds the payment, and something else seems to have paid the same sale: the contact owed %s before and %s afterwards.",
-		Price(*p.Snapshot.Debt, p.Currency), Price(*p.DebtAfter, p.Currency))
-	d.say("In the club system, open the account of the contact of %s. If a member of staff took money for this sale too, return one of the two payments, theirs at the desk or this one at the processor, and undo the same one in the club system. If the contact paid another debt, nothing is wrong.", d.sale())
 	d.allow("confirm-recorded", "")
 }
 
@@ -269,10 +285,19 @@ func (d *Detail) adviseBlocked(p *flows.Payment, remote cards.Payment) {
 		d.say("At the processor, payment %s is %s: %s captured, %s refunded, where %s was agreed.%s", p.ProcessorID, remote.State,
 			Price(remote.Captured, remote.Currency), Price(remote.Refunded, remote.Currency), Price(p.Amount, p.Currency), differs)
 	}
-	if d.AtProcessor != nil && d.Problem == "" && refundable(remote) {
-		if remote.State == cards.Refunded {
+	if p.Reason == heldAfterAll && remote.State == cards.Captured {
+		d.say("It was cancelled while the processor did not show it, such as with another account's key. " +
+			"The buyer was told that nothing was charged.")
+	}
+	if d.AtProcessor != nil && d.Problem == "" && refundable(p, remote) {
+		switch {
+		case p.Reason == heldAfterAll && !refundClaimed(remote):
+			d.say("In the club system, check whether %s is settled, and by what. If it is open and the buyer still wants the offer, "+
+				"record the payment there by hand, then confirm that it is recorded. Otherwise request the refund.", d.sale())
+			d.allow("confirm-recorded", "")
+		case remote.State == cards.Refunded:
 			d.say("If the club system holds the payment, undo it there. Then end the payment here; nothing more is refunded.")
-		} else {
+		default:
 			d.say("The club system does not hold the payment, so the buyer must be refunded. Once the processor's balance and the key's permissions allow it, request the refund.")
 		}
 		d.allow("confirm-not-recorded", "--refund")

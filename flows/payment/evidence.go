@@ -19,8 +19,6 @@ const (
 	// ruleWithin is how soon after the attempt a reading decides. A settled sale does not name what
 	// settled it: later, it may well have been the club's staff.
 	ruleWithin = time.Minute
-	// verifyAfter: staff who act on what their screens showed before the POST have acted by then.
-	verifyAfter = time.Minute
 	// evidenceEvery: events cause readings no more often than the schedule begins.
 	evidenceEvery = 30 * time.Second
 	// maxReadings: two whole doubts with a failure before each reading, for a payment that
@@ -154,88 +152,6 @@ func openAttempt(p *flows.Payment, remote cards.Payment) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	return attemptStart(remote.Metadata[entryName("post", n)])
-}
-
-// needsVerification reports whether verifyRecorded still must read the contact's debt.
-func (m *Machine) needsVerification(p *flows.Payment) bool {
-	after := verifyAfter
-	if !p.DoubtSince.IsZero() {
-		after = decideAfter // until then its POST may still arrive
-	}
-	return p.State == flows.Recorded && p.DebtAfter == nil && p.Snapshot != nil && p.Snapshot.Debt != nil && m.cfg.Now().Sub(p.UpdatedAt) >= after
-}
-
-// unverified lists recorded payments that comparisons found unverified, each once, in this process: the next comparison
-// finds what a gateway leaves behind. They are not in the queue that gateways share: a crowd leaves thousands, and
-// payments whose buyers wait must not wait behind them.
-type unverified struct {
-	mu     sync.Mutex
-	stack  []flows.PaymentID // comparisons read the newest first, so the oldest is on top
-	listed map[flows.PaymentID]bool
-	more   chan struct{} // has a token if the stack may have payments
-}
-
-func (u *unverified) add(id flows.PaymentID) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if !u.listed[id] {
-		u.stack, u.listed[id] = append(u.stack, id), true
-		select {
-		case u.more <- struct{}{}:
-		default:
-		}
-	}
-}
-
-func (u *unverified) take() (id flows.PaymentID, ok bool) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	n := len(u.stack)
-	if n == 0 {
-		return "", false
-	}
-	id, u.stack = u.stack[n-1], u.stack[:n-1]
-	delete(u.listed, id)
-	return id, true
-}
-
-// NextUnverified removes a payment from the list of unverified ones and returns it, so that the caller advances it. If the
-// list is empty, it waits; false if the context ends first. For one caller at a time.
-func (m *Machine) NextUnverified(ctx context.Context) (id flows.PaymentID, ok bool) {
-	for {
-		if id, ok = m.unverified.take(); ok {
-			return id, true
-		}
-		select {
-		case <-ctx.Done():
-			return "", false
-		case <-m.unverified.more:
-		}
-	}
-}
-
-// verifyRecorded finds out whether staff settled the sale too, at the moment of the POST. The club
-// system lists no payments, but an overpayment settles the contact's other debts: the debt falls.
-func (m *Machine) verifyRecorded(ctx context.Context, p *flows.Payment) (step, error) {
-	if !m.needsVerification(p) {
-		return wait(0), nil
-	}
-	sale, err := m.cfg.BackgroundClub.GetSale(ctx, p.Scope(), p.Sale)
-	if err != nil {
-		return step{}, flows.ClubFailed(err, "The sale could not be read.")
-	}
-	account, err := m.cfg.BackgroundClub.GetAccountStatistics(ctx, p.Scope(), sale.Contact)
-	if err != nil {
-		return step{}, flows.ClubFailed(err, "The contact's debt could not be read.")
-	}
-	seen := &flows.Evidence{Debt: &account.TotalRealDebt}
-	usual := flows.SignalValue(flows.SignalDebt, p, seen) == m.rule(ctx).After(flows.SignalDebt)
-	twice, reason := *seen.Debt < *p.Snapshot.Debt && !usual, p.Reason
-	if twice {
-		reason = "recorded, and possibly paid twice: the contact owes less than before"
-		m.cfg.Log.WarnContext(ctx, "payment perhaps paid twice", "payment", p.ID)
-	}
-	return step{to: flows.Recorded, reason: reason, edit: func(next *flows.Payment) { next.DebtAfter, next.PaidTwice = seen.Debt, twice }}, nil
 }
 
 // withReading appends a reading. Consecutive failures are one entry.

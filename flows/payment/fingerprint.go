@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -248,9 +249,9 @@ func (m *Machine) AdoptFingerprint(ctx context.Context) (unfinished int, err err
 	if err := m.cfg.Store.Audit(ctx, flows.AuditEntry{At: own.Since, Operator: "doctor", Action: flows.AuditAdopt}); err != nil {
 		return 0, flows.StorageFailed(err)
 	}
-	counts, err := m.cfg.Store.CountPayments(ctx, m.cfg.Now())
+	counts, err := m.cfg.Store.CountPayments(ctx)
 	for state, count := range counts {
-		if !state.Final() {
+		if !state.Final() && !slices.Contains(flows.Findings, state) {
 			unfinished += count.Payments
 		}
 	}

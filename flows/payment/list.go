@@ -15,6 +15,7 @@ import (
 type Summary struct {
 	ID            flows.PaymentID    `json:"id"`
 	State         flows.PaymentState `json:"state"`
+	Finding       flows.PaymentState `json:"finding,omitempty"` // what an operator must look at although it is recorded
 	Reason        string             `json:"reason"`
 	Since         time.Time          `json:"since"` // of the last transition
 	Method        flows.Method       `json:"method"`
@@ -35,6 +36,9 @@ func summary(p *flows.Payment) Summary {
 		ID: p.ID, State: p.State, Reason: p.Reason, Since: p.UpdatedAt, Method: p.Method, Amount: p.Amount, Currency: p.Currency, Sale: p.Sale, Club: p.Club,
 		Processor: p.Processor, ProcessorID: p.ProcessorID, Claim: p.Claim, Version: p.Version, CreatedAt: p.CreatedAt,
 	}
+	if s.Finding = p.Finding(); s.Finding != "" {
+		s.Reason = findingReason(p)
+	}
 	if p.Payer != nil {
 		s.ContactNumber = p.Payer.Number
 	}
@@ -46,8 +50,8 @@ func summary(p *flows.Payment) Summary {
 
 // ListOptions selects payments.
 type ListOptions struct {
-	State flows.PaymentState // one state, or paid_twice; empty: see All
-	All   bool               // every state; else in_doubt, blocked, paid_twice and unverifiable, which wait for an operator
+	State flows.PaymentState // one state or finding; empty: see All
+	All   bool               // every state; else in_doubt, blocked, the findings, and unverifiable, which wait for an operator
 	// Since and Until select the payments that entered their state from the one instant until before the other; zero: no bound.
 	Since, Until time.Time
 }
@@ -61,7 +65,7 @@ func (in ListOptions) matches(state flows.PaymentState) bool {
 	if in.State != "" {
 		return state == in.State
 	}
-	return in.All || state == flows.InDoubt || state == flows.Blocked || state == flows.PaidTwice || state == flows.Unverifiable
+	return in.All || state == flows.InDoubt || state == flows.Blocked || state == flows.Unverifiable || slices.Contains(flows.Findings, state)
 }
 
 // maxListed is what an operator can look through, and what is read of one state.
@@ -80,13 +84,14 @@ type Page struct {
 // attention lists the states in the order in which a listing fills: first those that wait for
 // an operator or hold money.
 var attention = []flows.PaymentState{
-	flows.InDoubt, flows.Blocked, flows.RefundDue, flows.Refunding, flows.Captured, flows.Sending,
+	flows.InDoubt, flows.Blocked, flows.RecordedUnsettled, flows.Contradicted, flows.PaidTwice,
+	flows.RefundDue, flows.Refunding, flows.Captured, flows.Sending,
 	flows.Capturing, flows.Authorised, flows.Cancelling, flows.Intent, flows.Priced,
 }
 
 // List lists open payments, the longest waiting first, then final ones, latest first.
 func (m *Machine) List(ctx context.Context, in ListOptions) (Page, error) {
-	if in.State != "" && in.State != flows.PaidTwice && in.State != flows.Unverifiable && !slices.Contains(flows.PaymentStates, in.State) {
+	if in.State != "" && !slices.Contains(listings, in.State) {
 		return Page{}, flows.Invalid(flows.FieldProblem{Pointer: "/state", Message: "must be one of " + stateNames()})
 	}
 	compared, err := m.LastComparison(ctx) // first: what is missing below may be rebuilt meanwhile
@@ -108,14 +113,17 @@ func (m *Machine) List(ctx context.Context, in ListOptions) (Page, error) {
 		return Page{}, flows.StorageFailed(err)
 	}
 	slices.SortStableFunc(listed.Items, func(a, b Summary) int { return a.Since.Compare(b.Since) })
-	final := []flows.PaymentState{flows.PaidTwice, flows.Recorded, flows.Cancelled, flows.Refunded}
+	final := []flows.PaymentState{flows.Recorded, flows.Cancelled, flows.Refunded}
 	return listed, flows.StorageFailed(m.list(ctx, in, final, m.cfg.Store.FinishedPayments, &listed))
 }
+
+// listings are the states and findings by which payments can be listed.
+var listings = slices.Concat(flows.PaymentStates, flows.Findings, []flows.PaymentState{flows.Unverifiable})
 
 // stateNames returns the states by which payments can be listed, for a message.
 func stateNames() string {
 	var names []string
-	for _, state := range append(slices.Clone(flows.PaymentStates), flows.PaidTwice, flows.Unverifiable) {
+	for _, state := range listings {
 		names = append(names, string(state))
 	}
 	return strings.Join(names, ", ")
@@ -149,13 +157,11 @@ func (m *Machine) list(ctx context.Context, in ListOptions, states []flows.Payme
 				continue // it expired, or its start was not completed
 			case err != nil:
 				return err
-			case state == flows.PaidTwice && !p.PaidTwice:
-				// An operator settled it, and the gateway ended before it left the list.
-				if err := m.cfg.Store.MarkFinished(ctx, p); err != nil {
-					return err
-				}
+			case slices.Contains(flows.Findings, state) && p.Finding() != state:
+				// It was settled, and the gateway ended before it left the list.
+				m.reschedule(ctx, p, 0)
 			}
-			if (in.matches(p.State) || p.PaidTwice && in.matches(flows.PaidTwice)) && in.within(p) {
+			if (in.matches(p.State) || in.matches(p.Listing())) && in.within(p) {
 				to.Items = append(to.Items, summary(p))
 			}
 		}
@@ -168,18 +174,15 @@ func (m *Machine) unreadable(id flows.PaymentID, err error) *flows.Payment {
 	return &flows.Payment{ID: id, State: flows.Blocked, Reason: flows.WhyUnreadable(err), UpdatedAt: m.cfg.Now()}
 }
 
-// StateCount is the number of payments in one state that is not final, or under PaidTwice or Unverifiable.
+// StateCount is the number of payments in one state that is not final, with one finding, or Unverifiable.
 type StateCount struct {
 	Payments int
-	Oldest   time.Time // when the oldest of them entered the state
+	Oldest   time.Time // since when the oldest of them has been there
 }
 
-// Counts counts the open payments by state, and those that were paid twice lately or cannot be verified. StorageUnavailable if Redis does not respond.
+// Counts counts the open payments by state, recorded ones by finding, and those that cannot be verified. StorageUnavailable if
+// Redis does not respond.
 func (m *Machine) Counts(ctx context.Context) (map[flows.PaymentState]StateCount, error) {
-	// A gateway may have ended between a decision and the list of payments paid twice, which listing corrects.
-	if err := m.list(ctx, ListOptions{State: flows.PaidTwice}, []flows.PaymentState{flows.PaidTwice}, m.cfg.Store.FinishedPayments, &Page{}); err != nil {
-		return nil, flows.StorageFailed(err)
-	}
-	counts, err := m.cfg.Store.CountPayments(ctx, m.cfg.Now().Add(-keepFinal))
+	counts, err := m.cfg.Store.CountPayments(ctx)
 	return counts, flows.StorageFailed(err)
 }

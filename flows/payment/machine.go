@@ -102,14 +102,20 @@ type Store interface {
 	ScheduleNext(ctx context.Context, p *flows.Payment, at time.Time) error
 	// EnsureOpen is ScheduleNext for a payment without a schedule; an existing one stays.
 	EnsureOpen(ctx context.Context, p *flows.Payment, at time.Time) error
-	// MarkFinished moves a final payment from the open ones to the bounded list of its state, and of those paid twice.
-	MarkFinished(ctx context.Context, p *flows.Payment) error
-	// PaymentsIn lists payments in a state that is not final, the longest there first: those that entered it from an
-	// instant until before another one; zero: no bound.
+	// MarkFinished moves a final payment from the open ones to the bounded list of its state, lists it under its
+	// finding if it has one, and sets when it is verified; zero: never again.
+	MarkFinished(ctx context.Context, p *flows.Payment, verify time.Time) error
+	// EnsureVerification sets when a payment without such a time is verified.
+	EnsureVerification(ctx context.Context, id flows.PaymentID, at time.Time) error
+	// DueVerifications returns at most limit payments whose verification is due, the longest due first, and postpones
+	// each by pause, so that several gateways share the work.
+	DueVerifications(ctx context.Context, now time.Time, pause time.Duration, limit int) ([]flows.PaymentID, error)
+	// PaymentsIn lists payments in a state that is not final, or with a finding, the longest there first: those that
+	// entered it from an instant until before another one; zero: no bound.
 	PaymentsIn(ctx context.Context, state flows.PaymentState, since, until time.Time, limit int) ([]flows.PaymentID, error)
-	// CountPayments counts the payments in each state that is not final, and those paid twice since an instant.
-	CountPayments(ctx context.Context, since time.Time) (map[flows.PaymentState]StateCount, error)
-	// FinishedPayments lists payments that ended in a state, or were paid twice, latest first.
+	// CountPayments counts the payments in each state that is not final, and with each finding.
+	CountPayments(ctx context.Context) (map[flows.PaymentState]StateCount, error)
+	// FinishedPayments lists payments that ended in a state, latest first.
 	FinishedPayments(ctx context.Context, state flows.PaymentState, limit int) ([]flows.PaymentID, error)
 	// Registration reads a registration and its latest payment (nil: none); ErrNotFound without a registration,
 	// else the errors of Payment.
@@ -189,8 +195,8 @@ func New(cfg Config) *Machine {
 // HandleEvent requests an Advance for an event of the processor; the event's content is not
 // trusted. An event without metadata, as of a refund, has the payment read at the processor. It ignores
 // events of other systems, environments and organisations. A payment of ours that Redis
-// lacks is enqueued, so that the worker rebuilds it. A refund that failed is handled at once. The event is
-// remembered only afterwards: two advances are better than none.
+// lacks is enqueued, so that the worker rebuilds it. A refund or a dispute of a recorded payment, and a refund that
+// failed, are handled at once. The event is remembered only afterwards: two advances are better than none.
 func (m *Machine) HandleEvent(ctx context.Context, event cards.Event) error {
 	if event.Metadata == nil && event.PaymentID != "" {
 		remote, err := m.cfg.Cards.Get(ctx, event.PaymentID)
@@ -228,13 +234,15 @@ func (m *Machine) HandleEvent(ctx context.Context, event cards.Event) error {
 		m.cfg.Log.WarnContext(ctx, "event of an unknown payment ignored: we did not sign it", "event", event.ID, "type", event.Type)
 		return nil
 	case missing:
-		if err = m.restoreFailedRefund(ctx, event.PaymentID); err == nil {
+		if err = m.restoreReversed(ctx, event.PaymentID); err == nil {
 			err = m.cfg.Queue.EnqueueAdvance(ctx, id)
 		}
 	case flows.Unreadable(err):
 		err = m.cfg.Queue.EnqueueAdvance(ctx, id)
 	case err != nil:
 		err = flows.StorageFailed(err)
+	case p.State == flows.Recorded && event.Reversal:
+		err = m.verifyDifference(ctx, p)
 	case p.State == flows.Refunded:
 		_, err = m.AdvanceLoaded(ctx, p) // no sweep would repeat it; after an error, the processor sends the event again
 	case !p.State.Final():

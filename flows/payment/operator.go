@@ -40,17 +40,15 @@ type ResolutionResult struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// ConfirmRecorded ends a doubt: an operator has seen the payment in the club system. For a payment
-// that was perhaps paid twice, it means that only one payment of the sale is left. For a blocked one, see
-// blockedEnd. NotDecidable in other states, or if the processor does not hold all of a doubtful payment's money.
+// ConfirmRecorded ends a doubt: an operator has seen the payment in the club system. For a recorded payment
+// with a finding, see settleFinding. For a blocked one, see blockedEnd. NotDecidable in other states, or if the processor does not hold all of a doubtful payment's money.
 func (m *Machine) ConfirmRecorded(ctx context.Context, id flows.PaymentID, decision flows.Decision) (ResolutionResult, error) {
 	p, err := m.decidable(ctx, id, decision)
 	switch {
 	case err != nil:
 		return ResolutionResult{}, err
-	case p.PaidTwice:
-		return m.decide(ctx, p, flows.AuditConfirmRecorded, " once", step{to: flows.Recorded, reason: "an operator found it recorded once", decision: decision,
-			edit: func(next *flows.Payment) { next.PaidTwice = false }})
+	case p.Finding() != "":
+		return m.settleFinding(ctx, p, decision)
 	case p.State == flows.Blocked:
 		return m.endBlocked(ctx, p, true, decision)
 	case p.State != flows.InDoubt:
@@ -70,6 +68,24 @@ func (m *Machine) ConfirmRecorded(ctx context.Context, id flows.PaymentID, decis
 		result.Warnings = append(result.Warnings, m.unsettledSale(context.WithoutCancel(ctx), p)...)
 	}
 	return result, err
+}
+
+// settleFinding ends the finding that operators are shown, because an operator has settled it by hand: the club system has
+// the refund or the dispute; the sale is as it should be; only one payment of the sale is left. The next finding follows.
+func (m *Machine) settleFinding(ctx context.Context, p *flows.Payment, decision flows.Decision) (ResolutionResult, error) {
+	settled := step{to: flows.Recorded, decision: decision}
+	switch p.Finding() {
+	case flows.Contradicted:
+		settled.reason = "an operator confirmed that the club system has it too"
+		settled.edit = func(next *flows.Payment) { next.Acknowledged = p.Difference }
+	case flows.RecordedUnsettled:
+		settled.reason = "an operator settled the sale"
+		settled.edit = func(next *flows.Payment) { next.SaleVerdict = flows.SaleSettled }
+	default:
+		settled.reason = "an operator found it recorded once"
+		settled.edit = func(next *flows.Payment) { next.PaidTwice = false }
+	}
+	return m.decide(ctx, p, flows.AuditConfirmRecorded, " "+string(p.Finding()), settled)
 }
 
 // unsettledSale returns a warning if the sale of a card payment that an operator confirmed is not settled, or cannot
@@ -173,7 +189,7 @@ func (m *Machine) refundBlocked(ctx context.Context, p *flows.Payment, decision 
 	_, absent := errors.AsType[missing](err)
 	switch {
 	case absent && decision.Override:
-		return m.decide(ctx, p, flows.AuditConfirmNotRecorded, " refund", m.byHand(flows.Refunded, p, decision))
+		return m.decide(ctx, p, flows.AuditConfirmNotRecorded, " refund", m.byHand(flows.Refunded, p, remote, decision))
 	case absent:
 		return ResolutionResult{}, notDecidable("Nothing can be refunded here: %s. Check the account and the key; Frontdesk continues once the processor has it again. "+
 			"If the buyer certainly has the money back, add --override.", differs)
@@ -181,7 +197,7 @@ func (m *Machine) refundBlocked(ctx context.Context, p *flows.Payment, decision 
 		return ResolutionResult{}, notDecidable("Nothing can be decided: %s.", differs)
 	case err != nil:
 		return ResolutionResult{}, err
-	case !refundable(remote):
+	case !refundable(p, remote):
 		return ResolutionResult{}, notInDoubt(p)
 	}
 	claim, attempt := lastClaim(remote)
@@ -199,13 +215,14 @@ func (m *Machine) refundBlocked(ctx context.Context, p *flows.Payment, decision 
 }
 
 // refundable reports whether an operator may have a blocked payment refunded: a refund has the last claim,
-// or no claim is open, and the buyer did not pay by card or has the money back already.
-func refundable(remote cards.Payment) bool {
+// or no claim is open, and the buyer did not pay by card or has the money back already, or it was cancelled.
+func refundable(p *flows.Payment, remote cards.Payment) bool {
 	if refundClaimed(remote) {
 		return !acceptanceJournaled(remote)
 	}
 	last, _ := lastClaim(remote)
-	return (remote.OtherMethod != "" && holdsWholeAmount(remote) || remote.State == cards.Refunded) && claimAvailable(remote, last+1, "")
+	held := holdsWholeAmount(remote) && (remote.OtherMethod != "" || p.Reason == heldAfterAll)
+	return (held || remote.State == cards.Refunded) && claimAvailable(remote, last+1, "")
 }
 
 // blockedEnd returns the state in which an operator can end a blocked payment that was settled by hand: recorded
@@ -255,13 +272,18 @@ func (m *Machine) endBlocked(ctx context.Context, p *flows.Payment, recorded boo
 	if !recorded {
 		action, suffix = flows.AuditConfirmNotRecorded, " cancel"
 	}
-	return m.decide(ctx, p, action, suffix, m.byHand(to, p, decision))
+	return m.decide(ctx, p, action, suffix, m.byHand(to, p, remote, decision))
 }
 
 // byHand is the step that ends a blocked payment as an operator settled it.
-func (m *Machine) byHand(to flows.PaymentState, p *flows.Payment, decision flows.Decision) step {
+func (m *Machine) byHand(to flows.PaymentState, p *flows.Payment, remote cards.Payment, decision flows.Decision) step {
 	return step{to: to, reason: "an operator settled it by hand", decision: decision, edit: func(next *flows.Payment) {
 		next.AttemptID = cmp.Or(p.AttemptID, newAttemptID(m.cfg.Now())) // the journal's entry needs one
+		next.Difference = ""
+		if to == flows.Recorded && remote.State != "" {
+			next.Difference = difference(p, remote)
+		}
+		next.Acknowledged = next.Difference // the operator sees it
 	}}
 }
 

@@ -176,28 +176,33 @@ func (m *Machine) OweRebuild() { m.rebuildOwed.Store(true) }
 // TakeOwedRebuild reports, once, whether the worker must compare everything.
 func (m *Machine) TakeOwedRebuild() bool { return m.rebuildOwed.Swap(false) }
 
-// restoreFailedRefund stores a payment again whose refund failed after Redis had dropped the record of its end:
-// a comparison does not reach back so far.
-func (m *Machine) restoreFailedRefund(ctx context.Context, processorID string) error {
+// restoreReversed stores a payment again whose refund failed, or which was refunded or disputed after it was recorded,
+// once Redis has dropped the record of its end: a comparison does not reach back so far.
+func (m *Machine) restoreReversed(ctx context.Context, processorID string) error {
 	remote, err := m.cfg.Cards.Get(ctx, processorID)
 	switch p := m.derivePayment(remote); {
 	case errors.Is(err, cards.ErrNotFound):
 		return nil
 	case err != nil:
 		return processorFailed(err)
-	case p == nil || p.State != flows.Refunding || remote.FailedRefunds == 0:
-		return nil
+	case p != nil && (p.State == flows.Refunding && remote.FailedRefunds > 0 || p.State == flows.Recorded && difference(p, remote) != ""):
+		return m.restore(ctx, []candidate{newCandidate(p, remote)})
 	default:
-		return m.restore(ctx, []candidate{{derived: p, remote: remote.State}})
+		return nil
 	}
 }
 
 // candidate is a payment of the processor with the record in Redis.
 type candidate struct {
 	derived *flows.Payment // the record that the processor's payment proves
-	remote  cards.State
+	remote  cards.Payment  // without its metadata, because a comparison has the payments of days in memory
 	stored  *flows.Payment // nil: Redis lacks it
 	other   *flows.Payment // Redis has this one under its number; nil: none
+}
+
+func newCandidate(derived *flows.Payment, remote cards.Payment) candidate {
+	remote.Metadata = nil
+	return candidate{derived: derived, remote: remote}
 }
 
 func (a candidate) lost() bool { return a.stored == nil }
@@ -207,15 +212,29 @@ func (a candidate) duplicate() bool {
 	return a.stored != nil && a.stored.ID != flows.NewPaymentID(a.stored.Registration, a.stored.Generation)
 }
 
+// reversed reports whether the processor may hold money of a payment that ended without.
+func (a candidate) reversed() bool {
+	switch a.stored.State {
+	case flows.Refunded:
+		return a.remote.State != cards.Refunded
+	case flows.Cancelled:
+		return a.remote.State == cards.Captured
+	default:
+		return false
+	}
+}
+
 // agrees reports whether Redis and the processor have the same state, so that a step for the
 // derived record fits the stored one.
 func (a candidate) agrees() bool {
 	return a.stored.State == a.derived.State || a.stored.State == flows.Authorised && a.derived.State == flows.Intent
 }
 
-// unsettled reports whether the payment has not ended, or so lately that it is rebuilt.
+// unsettled reports whether the payment has not ended, or so lately that it is rebuilt, or is recorded and contradicted.
 func (m *Machine) unsettled(a candidate) bool {
-	return !a.derived.State.Final() || m.cfg.Now().Sub(a.derived.CreatedAt) <= keepRebuilt
+	age := m.cfg.Now().Sub(a.derived.CreatedAt)
+	contradicted := a.derived.State == flows.Recorded && difference(a.derived, a.remote) != ""
+	return !a.derived.State.Final() || age <= keepRebuilt || contradicted && age <= WholeWindow
 }
 
 // candidates lists our payments that the processor created since an instant, the newest first. It stores those that
@@ -236,7 +255,7 @@ func (m *Machine) candidates(ctx context.Context, since time.Time, found map[str
 				continue
 			}
 			m.fingerprint.saw(remote.ID)
-			if !yield(candidate{derived: p, remote: remote.State}, nil) {
+			if !yield(newCandidate(p, remote), nil) {
 				return
 			}
 		}
@@ -396,19 +415,21 @@ func (m *Machine) registrationOf(ctx context.Context, group []candidate) (r *flo
 }
 
 // loadStored reads each payment's record from Redis, and returns open payments to the list of open ones. It
-// also enqueues payments that need another look, lists those to verify, and journals acceptances that the journal lacks.
+// also enqueues final payments that the processor contradicts, lists those to verify, and journals acceptances that the
+// journal lacks.
 func (m *Machine) loadStored(ctx context.Context, group []candidate) error {
 	for i := range group {
 		a := &group[i]
 		if err := m.findStored(ctx, a); err != nil {
 			return err
 		}
-		// One that was paid twice is listed again, in case its gateway ended before it listed it.
-		if !a.lost() && (a.stored.State == flows.Refunded && a.remote != cards.Refunded || a.stored.PaidTwice) {
-			m.enqueue(ctx, a.stored.ID)
-		}
-		if !a.lost() && m.needsVerification(a.stored) {
-			m.unverified.add(a.stored.ID)
+		if !a.lost() {
+			if a.reversed() {
+				m.enqueue(ctx, a.stored.ID)
+			}
+			if err := m.scheduleVerification(ctx, *a); err != nil {
+				return err
+			}
 		}
 		// The gateway that recorded it ended before the journal held that, or the processor did not respond.
 		if !a.lost() && a.stored.State == flows.Recorded && a.derived.State != flows.Recorded {
@@ -537,7 +558,7 @@ func (a candidate) rank() int {
 	case flows.Captured, flows.RefundDue, flows.Refunding:
 		return rankCaptured
 	case flows.Intent, flows.Cancelling:
-		if a.remote == cards.Authorised {
+		if a.remote.State == cards.Authorised {
 			return rankAuthorised
 		}
 		return rankWaiting
@@ -575,8 +596,11 @@ func (m *Machine) storeRebuilt(ctx context.Context, r *flows.Registration, p *fl
 		return flows.StorageFailed(err)
 	}
 	m.cfg.Log.WarnContext(ctx, "payment rebuilt", "payment", p.ID, "state", p.State, "reason", p.Reason)
-	if !p.State.Final() {
+	switch at := m.nextVerification(p); {
+	case !p.State.Final():
 		m.enqueue(ctx, p.ID)
+	case !at.IsZero():
+		return flows.StorageFailed(m.cfg.Store.EnsureVerification(ctx, p.ID, at))
 	}
 	return nil
 }

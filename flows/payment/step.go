@@ -351,6 +351,37 @@ func (m *Machine) verifyRefund(ctx context.Context, p *flows.Payment) (step, err
 	return step{to: flows.Blocked, reason: refundFailed}, nil
 }
 
+// heldAfterAll is the reason of a payment that was cancelled although the processor holds its money: an operator
+// cancelled it while the processor did not show it.
+const heldAfterAll = "it was cancelled, and the processor holds the money"
+
+// verifyCancelled finds out whether the processor holds money of a cancelled payment after all.
+func (m *Machine) verifyCancelled(ctx context.Context, p *flows.Payment) (step, error) {
+	if p.ProcessorID == "" {
+		return wait(0), nil
+	}
+	remote, err := m.cfg.Cards.Get(ctx, p.ProcessorID)
+	switch {
+	case err != nil && !errors.Is(err, cards.ErrNotFound):
+		return step{}, processorFailed(err)
+	case remote.State != cards.Captured || !m.names(p, remote):
+		return wait(0), nil
+	}
+	return step{to: flows.Blocked, reason: heldAfterAll}, nil
+}
+
+// awaitHandRefund ends a payment that was cancelled although the processor held its money, once that was refunded there.
+func (m *Machine) awaitHandRefund(ctx context.Context, p *flows.Payment) (step, error) {
+	remote, err := m.cfg.Cards.Get(ctx, p.ProcessorID)
+	switch {
+	case err != nil && !errors.Is(err, cards.ErrNotFound):
+		return step{}, processorFailed(err)
+	case remote.State != cards.Refunded || !m.names(p, remote):
+		return wait(maxVerifyPause), nil
+	}
+	return step{to: flows.Refunded, reason: "it was cancelled, and the money was refunded at the processor"}, nil
+}
+
 // read returns the processor's payment: fresh, if the step before has just read it, else
 // from the processor. The error is a mismatch if it differs from the record, and missing if
 // the processor does not have it. A payment without a processor reads as zero.

@@ -14,9 +14,11 @@ import (
 const (
 	// openPayments is a sorted set of the payments that are not final, scored by their next poll, ms.
 	openPayments = "fd:payments:open"
-	// paymentStates is a sorted set of the same payments, scored by stateScore. Its hash tag puts
-	// it on the slot of openPayments, so that one script changes both.
+	// paymentStates is a sorted set of the same payments and those with a finding, scored by stateScore. Its hash tag
+	// puts it on the slot of openPayments, so that one script changes both.
 	paymentStates = "fd:{" + openPayments + "}:states"
+	// unverifiedPayments is a sorted set of recorded payments, scored by when each is verified next, ms, on the same slot.
+	unverifiedPayments = "fd:{" + openPayments + "}:unverified"
 	// auditStream is a stream of operators' actions: at, by, what, payment, from, to.
 	auditStream = "fd:audit"
 	// fingerprintKey says whose payments these are: a payment.Fingerprint, in plain so that no seal key is needed.
@@ -42,13 +44,21 @@ const (
 // finishedPayments is a sorted set of the payments that ended in a state, scored by their end, ms.
 func finishedPayments(state flows.PaymentState) string { return "fd:payments:" + string(state) }
 
-// stateScore ranks payments by state and, within it, by when they entered it.
+// stateScore ranks payments by state or finding and, within it, by when they entered it.
 func stateScore(state flows.PaymentState, since time.Time) int64 {
-	return int64(slices.Index(flows.PaymentStates, state))*stateSpan + since.UnixMilli()
+	rank := slices.Index(flows.PaymentStates, state)
+	if finding := slices.Index(flows.Findings, state); finding >= 0 {
+		rank = firstFinding + finding
+	}
+	return int64(rank)*stateSpan + since.UnixMilli()
 }
 
-// stateSpan exceeds every time in ms. All scores stay exact in a float64.
-const stateSpan = 1e13
+const (
+	// stateSpan exceeds every time in ms. All scores stay exact in a float64.
+	stateSpan = 1e13
+	// firstFinding is the rank of the first finding, which leaves room for more states.
+	firstFinding = 100
+)
 
 // comparisonKey is a hash with the latest complete comparison with a processor: at, oldest, in ms.
 func comparisonKey(processor string) string { return "fd:comparison:" + processor }

@@ -17,7 +17,7 @@ func TestFinishedPaymentsAreBounded(t *testing.T) {
 		start := time.Now()
 		for i := range many {
 			p := &flows.Payment{ID: flows.NewPaymentID(fmt.Sprint("r", i), 1), State: flows.Recorded, UpdatedAt: start.Add(time.Duration(i) * time.Second)}
-			if err := b.MarkFinished(b.Context(), p); err != nil {
+			if err := b.MarkFinished(b.Context(), p, time.Time{}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -39,7 +39,7 @@ func TestFinishedPaymentIsNotOpen(t *testing.T) {
 				b.Fatal(err)
 			}
 		}
-		if err := b.MarkFinished(b.Context(), &flows.Payment{ID: "a-1", State: flows.Cancelled, UpdatedAt: time.Now()}); err != nil {
+		if err := b.MarkFinished(b.Context(), &flows.Payment{ID: "a-1", State: flows.Cancelled, UpdatedAt: time.Now()}, time.Time{}); err != nil {
 			b.Fatal(err)
 		}
 		ids, err := b.PaymentsIn(b.Context(), flows.Cancelling, time.Time{}, time.Time{}, 10)
@@ -49,10 +49,78 @@ func TestFinishedPaymentIsNotOpen(t *testing.T) {
 		if ids, err = b.PaymentsIn(b.Context(), flows.Cancelling, time.Time{}, time.Time{}, 1); err != nil || len(ids) != 1 {
 			b.Errorf("open: %v, %v", ids, err)
 		}
-		counts, err := b.CountPayments(b.Context(), time.Now().Add(-time.Hour))
+		counts, err := b.CountPayments(b.Context())
 		if c := counts[flows.Cancelling]; err != nil || len(counts) != 1 || c.Payments != 2 || c.Oldest.UnixMilli() != 1000 {
 			b.Errorf("counted: %v, %v", counts, err)
 		}
+	})
+}
+
+// TestFinding lists a recorded payment under its finding, without its time to live, until the finding is settled.
+func TestFinding(t *testing.T) {
+	onEach(t, func(b *fixture) {
+		_, p := b.started()
+		recorded := to(p, flows.Recorded)
+		recorded.Keep = time.Hour
+		p = b.commit(recorded)
+		unsettled := to(p, flows.Recorded)
+		unsettled.Next.SaleVerdict = "the sale is not settled"
+		p = b.commit(unsettled)
+		listed := func(want int) {
+			b.Helper()
+			ids, err := b.PaymentsIn(b.Context(), flows.RecordedUnsettled, time.Time{}, time.Time{}, 10)
+			counts, countErr := b.CountPayments(b.Context())
+			if c := counts[flows.RecordedUnsettled]; err != nil || countErr != nil || len(ids) != want || c.Payments != want || want > 0 && c.Oldest.UnixMilli() != p.UpdatedAt.UnixMilli() {
+				b.Errorf("%v are listed (%v), %+v counted (%v), want %d", ids, err, counts, countErr, want)
+			}
+		}
+		listed(1)
+		b.lives(paymentKey(p), 0)
+		if err := b.MarkFinished(b.Context(), p, time.Now()); err != nil {
+			b.Fatal(err)
+		}
+		listed(1)
+		settled := to(p, flows.Recorded)
+		settled.Next.SaleVerdict, settled.Keep = flows.SaleSettled, time.Hour
+		p = b.commit(settled)
+		if err := b.MarkFinished(b.Context(), p, time.Time{}); err != nil {
+			b.Fatal(err)
+		}
+		listed(0)
+		b.lives(paymentKey(p), time.Hour)
+		if due, err := b.DueVerifications(b.Context(), time.Now().Add(time.Hour), time.Minute, 10); err != nil || len(due) != 0 {
+			b.Errorf("to verify: %v, %v", due, err)
+		}
+	})
+}
+
+// TestDueVerifications: a payment that is not verified is due again after a pause, and keeps the time that it has.
+func TestDueVerifications(t *testing.T) {
+	onEach(t, func(b *fixture) {
+		now := time.Now()
+		due := func(at time.Time, want string) {
+			b.Helper()
+			if ids, err := b.DueVerifications(b.Context(), at, time.Minute, 10); err != nil || fmt.Sprint(ids) != want {
+				b.Errorf("due are %v (%v), want %s", ids, err, want)
+			}
+		}
+		p := &flows.Payment{ID: "a-1", State: flows.Recorded, UpdatedAt: now}
+		if err := b.MarkFinished(b.Context(), p, now.Add(time.Minute)); err != nil {
+			b.Fatal(err)
+		}
+		for id, at := range map[flows.PaymentID]time.Time{"a-1": now, "b-1": now.Add(30 * time.Second)} {
+			if err := b.EnsureVerification(b.Context(), id, at); err != nil {
+				b.Fatal(err)
+			}
+		}
+		due(now, "[]")
+		due(now.Add(time.Minute), "[b-1 a-1]")
+		due(now.Add(time.Minute), "[]")
+		due(now.Add(2*time.Minute), "[a-1 b-1]")
+		if err := b.DropOpen(b.Context(), "b-1"); err != nil {
+			b.Fatal(err)
+		}
+		due(now.Add(time.Hour), "[a-1]")
 	})
 }
 

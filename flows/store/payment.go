@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -40,7 +41,7 @@ return 1
 // ARGV  1 expected state  2 expected version  3 operation  4 new state  5 new body
 //
 //	6 lease, ms, 0 for none  7 how long the lease must be over, ms, 0 for no condition
-//	8 time to live of a final payment, ms, 0 while it is not final
+//	8 time to live of a final payment, ms, 0 while it is not final or an operator must look at it
 //	9 then that of its registration, ms, if this is its latest payment  10 the payment's number
 //	11 1 to notify subscribers of the registration  12 id  13 score of the new state
 //
@@ -69,7 +70,7 @@ return 1
 
 // duePayments takes due payments and postpones each, so that concurrent gateways get different ones.
 //
-// KEYS  1 open payments
+// KEYS  1 open payments, or those to verify
 // ARGV  1 now, ms  2 the next poll, ms  3 limit
 // Returns their ids.
 var duePayments = redis.NewScript(`
@@ -175,7 +176,7 @@ func (s *Store) Commit(ctx context.Context, move flows.StateChange) error {
 	if err != nil {
 		return err
 	}
-	keys, score := []string{key, registrationKey(move.Next.Registration)}, stateScore(move.Next.State, move.Next.StateSince())
+	keys, score := []string{key, registrationKey(move.Next.Registration)}, stateScore(move.Next.Listing(), move.Next.StateSince())
 	_, clustered := s.redis.(*redis.ClusterClient)
 	if !clustered {
 		keys = append(keys, paymentStates)
@@ -190,7 +191,7 @@ func (s *Store) Commit(ctx context.Context, move flows.StateChange) error {
 		return err
 	}
 	move.Next.Version = move.Version + 1
-	if clustered && !move.Next.State.Final() {
+	if clustered && move.Keep == 0 {
 		s.redis.ZAdd(ctx, paymentStates, stateEntry(move.Next)) // else the next poll does it
 	}
 	return nil
@@ -198,7 +199,11 @@ func (s *Store) Commit(ctx context.Context, move flows.StateChange) error {
 
 // DuePayments implements worker.Store.
 func (s *Store) DuePayments(ctx context.Context, now time.Time, pause time.Duration, limit int) ([]flows.PaymentID, error) {
-	return paymentIDs(duePayments.Run(ctx, s.redis, []string{openPayments}, now.UnixMilli(), now.Add(pause).UnixMilli(), limit).StringSlice())
+	return s.takeDue(ctx, openPayments, now, pause, limit)
+}
+
+func (s *Store) takeDue(ctx context.Context, list string, now time.Time, pause time.Duration, limit int) ([]flows.PaymentID, error) {
+	return paymentIDs(duePayments.Run(ctx, s.redis, []string{list}, now.UnixMilli(), now.Add(pause).UnixMilli(), limit).StringSlice())
 }
 
 // ScheduleNext implements payment.Store. It also repairs the list of its state.
@@ -212,7 +217,7 @@ func (s *Store) ScheduleNext(ctx context.Context, p *flows.Payment, at time.Time
 }
 
 func stateEntry(p *flows.Payment) redis.Z {
-	return redis.Z{Score: float64(stateScore(p.State, p.StateSince())), Member: string(p.ID)}
+	return redis.Z{Score: float64(stateScore(p.Listing(), p.StateSince())), Member: string(p.ID)}
 }
 
 // EnsureOpen implements payment.Store.
@@ -238,22 +243,18 @@ func (s *Store) PaymentsIn(ctx context.Context, state flows.PaymentState, since,
 }
 
 // CountPayments implements payment.Store.
-func (s *Store) CountPayments(ctx context.Context, since time.Time) (map[flows.PaymentState]payment.StateCount, error) {
+func (s *Store) CountPayments(ctx context.Context) (map[flows.PaymentState]payment.StateCount, error) {
 	counts := map[flows.PaymentState]payment.StateCount{}
 	pipe := s.redis.Pipeline()
 	totals, oldest := map[flows.PaymentState]*redis.IntCmd{}, map[flows.PaymentState]*redis.ZSliceCmd{}
-	for _, state := range flows.PaymentStates {
+	for _, state := range slices.Concat(flows.PaymentStates, flows.Findings) {
 		from, to := stateRange(state)
 		totals[state] = pipe.ZCount(ctx, paymentStates, from, to)
 		oldest[state] = pipe.ZRangeByScoreWithScores(ctx, paymentStates, &redis.ZRangeBy{Min: from, Max: to, Count: 1})
 	}
 	unverifiable := pipe.HLen(ctx, unverifiablePayments)
-	twice := pipe.ZCount(ctx, finishedPayments(flows.PaidTwice), strconv.FormatInt(since.UnixMilli(), 10), "+inf")
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, err
-	}
-	if n := int(twice.Val()); n > 0 {
-		counts[flows.PaidTwice] = payment.StateCount{Payments: n}
 	}
 	if n := int(unverifiable.Val()); n > 0 {
 		counts[flows.Unverifiable] = payment.StateCount{Payments: n}

@@ -4,6 +4,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,7 +52,7 @@ type Store interface {
 	// DuePayments returns at most limit payments whose next poll is due, and postpones
 	// each by pause, so that several gateways share the work.
 	DuePayments(ctx context.Context, now time.Time, pause time.Duration, limit int) ([]flows.PaymentID, error)
-	// DropOpen removes a payment from the open ones.
+	// DropOpen removes a payment from the open ones and from those to verify.
 	DropOpen(ctx context.Context, id flows.PaymentID) error
 	// RenewReceipts seals with the current key every receipt that an older one sealed.
 	RenewReceipts(ctx context.Context) error
@@ -152,7 +153,7 @@ func (w *Worker) advance(ctx context.Context, id flows.PaymentID) {
 	}
 }
 
-// verify advances the recorded payments that comparisons find unverified, one at a time, until the context ends.
+// verify verifies recorded payments, one at a time, until the context ends.
 func (w *Worker) verify(ctx context.Context) {
 	for {
 		id, ok := w.cfg.Payments.NextUnverified(ctx)
@@ -173,10 +174,16 @@ func (w *Worker) verifyOne(ctx context.Context, id flows.PaymentID) {
 	defer cancel()
 	ctx, span := tracing.StartTrace(ctx, w.cfg.Traces, "", "verify", trace.SpanKindInternal)
 	defer span.End()
-	w.advance(ctx, id)
+	err := w.cfg.Payments.Verify(ctx, id)
+	if flows.CodeOf(err) == flows.NotFound { // it expired, or Redis lost it: then a comparison lists it again
+		err = w.cfg.Store.DropOpen(ctx, id)
+	}
+	if err != nil {
+		w.cfg.Log.WarnContext(ctx, "recorded payment not verified", "payment", id, "error", err)
+	}
 }
 
-// sweep enqueues the payments whose next poll is due.
+// sweep enqueues the payments whose next poll is due, and takes some that must be verified.
 func (w *Worker) sweep(ctx context.Context) error {
 	due, err := w.cfg.Store.DuePayments(ctx, w.cfg.Now(), 2*sweepEvery, sweepLimit)
 	for _, id := range due {
@@ -184,6 +191,7 @@ func (w *Worker) sweep(ctx context.Context) error {
 			break
 		}
 	}
+	err = cmp.Or(err, w.cfg.Payments.TakeUnverified(ctx))
 	if err != nil && !errors.Is(err, context.Canceled) {
 		w.cfg.Log.WarnContext(ctx, "open payments not swept", "error", err)
 	}

@@ -231,10 +231,9 @@ func (c *collector) budget(ctx context.Context, to *metrics) error {
 }
 
 func (c *collector) payments(to *metrics, counts map[flows.PaymentState]payment.StateCount) {
-	const help = "Payments that have not ended, those that were perhaps paid twice, and those at the card processor that no configured key signed."
+	const help = "Payments that have not ended, recorded ones with a finding, and those at the card processor that no configured key signed."
 	to.gauge("frontdesk_payments", help, float64(counts[flows.Unverifiable].Payments), "state", string(flows.Unverifiable))
-	to.gauge("frontdesk_payments", help, float64(counts[flows.PaidTwice].Payments), "state", string(flows.PaidTwice))
-	for _, state := range flows.PaymentStates {
+	for _, state := range slices.Concat(flows.PaymentStates, flows.Findings) {
 		if state.Final() {
 			continue
 		}

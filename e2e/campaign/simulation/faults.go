@@ -57,7 +57,10 @@ const (
 
 // clubKinds are what the simulator can do to a call, and what something in front of the club system can.
 var clubKinds = []string{"error_before", "error_after", "drop_after", "delay", "hang", "malformed", "unauthorized_once", "too_many",
-	"foreign_page", "foreign_json"}
+	"foreign_page", "foreign_json", falseAcceptance}
+
+// falseAcceptance is a success without a body, of something in front of the club system. A payment counts as accepted.
+const falseAcceptance = "empty_success"
 
 // limits are the limits of the API gateway that a 429 can name; empty: none, and the 429 may come from anywhere.
 var limits = []string{"", "rate", "quota", "spike_arrest"}

@@ -214,26 +214,55 @@ func (f *journey) sweeps() {
 	}
 }
 
-// sweep has one gateway process the list, unless it is empty.
+// sweep has one gateway process the lists, unless nothing is due.
 func (f *journey) sweep() {
-	scores, err := f.redis.SortedSet(openPayments)
-	if err != nil {
+	if !f.isDue(openPayments) && !f.isDue(unverifiedPayments) {
 		return
+	}
+	f.spawn(0, func(ctx context.Context, t *task) {
+		due, err := f.store.DuePayments(ctx, f.Now(), 30*time.Second, 500)
+		for _, id := range due {
+			err = f.queue.EnqueueAdvance(ctx, id)
+		}
+		if err == nil {
+			err = t.gateway.payments.TakeUnverified(ctx)
+		}
+		if err != nil {
+			f.tracef("%s: sweep: %v", t.gateway.name, err)
+		}
+		noWait, end := context.WithCancel(ctx)
+		end() // so that NextUnverified returns only what was taken
+		for id, ok := t.gateway.payments.NextUnverified(noWait); ok; id, ok = t.gateway.payments.NextUnverified(noWait) {
+			f.verify(id)
+		}
+	})
+}
+
+// isDue reports whether a list has a payment that is due.
+func (f *journey) isDue(list string) bool {
+	scores, err := f.redis.SortedSet(list)
+	if err != nil {
+		return false // the list exists only while it has payments
 	}
 	for _, score := range scores {
 		if score <= float64(f.Now().UnixMilli()) {
-			f.spawn(0, func(ctx context.Context, t *task) {
-				due, err := f.store.DuePayments(ctx, f.Now(), 30*time.Second, 500)
-				for _, id := range due {
-					err = f.queue.EnqueueAdvance(ctx, id)
-				}
-				if err != nil {
-					f.tracef("%s: sweep: %v", t.gateway.name, err)
-				}
-			})
-			return
+			return true
 		}
 	}
+	return false
+}
+
+// verify has a gateway verify a recorded payment, as its worker does.
+func (f *journey) verify(id flows.PaymentID) {
+	f.spawn(0, func(ctx context.Context, t *task) {
+		err := t.gateway.payments.Verify(ctx, id)
+		if flows.CodeOf(err) == flows.NotFound {
+			err = f.store.DropOpen(ctx, id)
+		}
+		if err != nil {
+			f.tracef("%s: verify: %v", t.gateway.name, err)
+		}
+	})
 }
 
 const (
@@ -256,6 +285,9 @@ func (f *journey) quietPeriod() {
 		}
 		if f.epochs > 0 || othersActed {
 			continue
+		}
+		if _, err := f.redis.SortedSet(unverifiedPayments); err == nil {
+			continue // a payment was recorded and is to be verified
 		}
 		if p := f.latestPayment(); p != nil && (p.State.Final() || p.State == flows.Blocked) {
 			return
@@ -295,6 +327,7 @@ func (f *journey) check() error {
 	e.CapturedWhileHeld = f.chargedHeld
 	e.Contacts, e.Sales = f.contacts, f.sales
 	e.Booked, e.SettledBy, e.Desk, e.SentAfterDesk = f.booked(), f.settlements, f.amounts(true), f.sentLate
+	e.FalselyAccepted = f.faults[posting+falseAcceptance] > 0
 	if len(e.Booked)+len(e.SettledBy)+len(e.Desk) == 0 && sale.State != "building" {
 		e.SettledBy = []string{sale.State} // by a request whose connection was cut before its end could be noted
 	}
@@ -328,7 +361,7 @@ func (f *journey) check() error {
 		}
 	}
 	var err error
-	if e.Unlisted, err = f.unlisted(); err != nil {
+	if e.Unlisted, e.Unsettled, err = f.unlisted(); err != nil {
 		return fmt.Errorf("the payments were not listed: %w", err)
 	}
 	f.tracef("ended as %s; booked %v, the processor holds %+v", f.state, e.Booked, e.CardPayments)
@@ -347,21 +380,27 @@ func (f *journey) check() error {
 	return nil
 }
 
-// unlisted returns the payments that wait for an operator but are missing from the operators' list. One that staff paid
-// too is among them if the club system shows it: by the debt that the overpayment settled.
-func (f *journey) unlisted() (ids []string, err error) {
+// unlisted returns the payments that wait for an operator but are missing from the operators' list, and whether the latest
+// is listed as recorded and unsettled. One that staff paid too waits if the club system shows it: by the debt that the
+// overpayment settled.
+func (f *journey) unlisted() (ids []string, unsettled bool, err error) {
 	listed, err := f.gateways[0].payments.List(context.Background(), payment.ListOptions{})
+	latest, open := f.latestPayment(), false
+	if sale, known := f.sim.Sale(f.sale); known {
+		open = sale.State == "building"
+	}
 	for _, p := range f.storedPayments() {
 		paidTwice := p.State == flows.Recorded && p.HasProcessor() && len(f.desk) > 0 && len(f.booked()) > 0 && p.Snapshot != nil && p.Snapshot.Debt != nil && *p.Snapshot.Debt > 0
-		waits := p.State == flows.InDoubt || p.State == flows.Blocked || paidTwice
 		if !p.HasProcessor() && f.epochs > 0 {
 			continue // no processor helps to find what Redis forgot; the next read of the registration lists it
 		}
-		if waits && !slices.ContainsFunc(listed.Items, func(s payment.Summary) bool { return s.ID == p.ID && s.State == p.State }) {
+		i := slices.IndexFunc(listed.Items, func(s payment.Summary) bool { return s.ID == p.ID && s.State == p.State })
+		if i < 0 && (p.State == flows.InDoubt || p.State == flows.Blocked || paidTwice || open && p.State == flows.Recorded) {
 			ids = append(ids, string(p.ID))
 		}
+		unsettled = unsettled || i >= 0 && latest != nil && p.ID == latest.ID && listed.Items[i].Finding == flows.RecordedUnsettled
 	}
-	return ids, err
+	return ids, unsettled, err
 }
 
 func (f *journey) tracef(format string, args ...any) {

@@ -129,10 +129,11 @@ func normaliseSchedule(cmds []redis.Cmder, now time.Time) {
 	}
 }
 
-const openPayments = "fd:payments:open" // the list that the sweeper processes
+// The lists that the sweeper processes.
+const openPayments, unverifiedPayments = "fd:payments:open", "fd:{fd:payments:open}:unverified"
 
 // sortedSets are the lists that Redis forgets together with the records: the sweeper's, and what operators see of it.
-var sortedSets = []string{openPayments, "fd:{" + openPayments + "}:states"}
+var sortedSets = []string{openPayments, unverifiedPayments, "fd:{" + openPayments + "}:states"}
 
 func (f *journey) watchVersions(cmds []redis.Cmder) {
 	for _, cmd := range cmds {
@@ -243,17 +244,12 @@ const (
 	rebuildEvery  = 4 * time.Minute    // whether a loss was noticed or not
 )
 
-// rebuild has a gateway restore what Redis lost, and repeats until it is done. It then verifies what it found unverified.
+// rebuild has a gateway restore what Redis lost, and repeats until it is done.
 func (f *journey) rebuild(d time.Duration) {
 	f.spawn(d, func(ctx context.Context, t *task) {
-		noWait, end := context.WithCancel(context.Background())
-		end() // so that NextUnverified returns only what is listed
 		if err := t.gateway.payments.Rebuild(ctx, rebuildWindow); err != nil || t.dead.Load() {
 			f.tracef("%s: rebuild: %v", t.gateway.name, err)
 			f.rebuild(rebuildAgain)
-		}
-		for id, ok := t.gateway.payments.NextUnverified(noWait); ok; id, ok = t.gateway.payments.NextUnverified(noWait) {
-			f.advancePayment(0, id)
 		}
 	})
 }

@@ -36,7 +36,7 @@ func Campaign() campaign.Campaign {
 		Faults: faultKinds(), InProcess: true, Drive: play,
 		Mutations: []string{"retry-unknown", "release-although-sent", "take-over", "overwritable-claim", "no-compare-and-set", "key-per-attempt",
 			"refund-in-doubt", "cart-unchecked", "trust-any-release", "no-write-gate", "no-rebuild", "no-response-no-effect", "any-record-matches", "rebuilt-for-all", "state-unlisted", "stored-decline", "sale-unseen", "evidence-without-claim", "paid-twice-unseen", "refund-believed", "no-brake",
-			"used-up-key-kept", "believe-any-2xx", "unmarked-write", "start-forgotten",
+			"used-up-key-kept", "believe-any-2xx", "unsettled-unseen", "unmarked-write", "start-forgotten",
 			"not-found-blocks"},
 		Long: campaign.Options{Count: 500_000, Duration: 4 * time.Hour},
 	}

@@ -1,0 +1,526 @@
+package flows_test
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+	"frontdesk/flows/payment"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/club"
+	"frontdesk/upstream/clubsim"
+)
+
+// unverifiedKey is the list of payments to verify.
+const unverifiedKey = "fd:{fd:payments:open}:unverified"
+
+// verify lets a gateway verify what is due, and returns the payment as stored afterwards.
+func (w *world) verify(g *gateway, p *flows.Payment) *flows.Payment {
+	w.Helper()
+	for _, id := range w.due(g) {
+		if err := g.Verify(w.Context(), id); err != nil {
+			w.Logf("verify: %v", err)
+		}
+	}
+	return w.stored(g, p.ID)
+}
+
+// due takes the payments that a gateway verifies now.
+func (w *world) due(g *gateway) (ids []flows.PaymentID) {
+	w.Helper()
+	if err := g.TakeUnverified(w.Context()); err != nil {
+		w.Fatal(err)
+	}
+	noWait, end := context.WithCancel(w.Context())
+	end()
+	for id, ok := g.NextUnverified(noWait); ok; id, ok = g.NextUnverified(noWait) {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// recordedBy makes a payment by a method that is recorded.
+func (w *world) recordedBy(g *gateway, method flows.Method) *flows.Payment {
+	w.Helper()
+	var p *flows.Payment
+	if method == flows.ByCard {
+		p = w.advance(g, w.authorised(g))
+	} else {
+		p = must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
+	}
+	if p.State != flows.Recorded {
+		w.Fatalf("%s (%s)", p.State, p.Reason)
+	}
+	return p
+}
+
+// unbooked makes a recorded payment of which the club system knows nothing: something in front of it answered.
+func (w *world) unbooked(g *gateway, method flows.Method) *flows.Payment {
+	w.Helper()
+	match := recording
+	if method != flows.ByCard {
+		match = w.settlementCases()[method].request()
+	}
+	w.fault(clubsim.Fault{Match: match, Kind: "empty_success", Times: times(1)})
+	p := w.recordedBy(g, method)
+	if sale := w.sale(p); sale.State != "building" || len(w.lines(p)) != 0 {
+		w.Fatalf("the sale is %s, and the ledger holds %+v", sale.State, w.lines(p))
+	}
+	return p
+}
+
+func (w *world) sale(p *flows.Payment) club.Sale {
+	w.Helper()
+	return must(w, func() (club.Sale, error) { return w.club.GetSale(w.Context(), bastille, p.Sale) })
+}
+
+// listedAs returns what the operators' list shows of a payment; empty if it is not there.
+func (w *world) listedAs(g *gateway, p *flows.Payment) flows.PaymentState {
+	w.Helper()
+	page := must(w, func() (payment.Page, error) { return g.List(w.Context(), payment.ListOptions{}) })
+	i := slices.IndexFunc(page.Items, func(s payment.Summary) bool { return s.ID == p.ID })
+	if i < 0 {
+		return ""
+	}
+	return page.Items[i].Finding
+}
+
+// expectFinding compares the record, the operators' list and the metric with what happened; empty: no finding.
+func (w *world) expectFinding(g *gateway, p *flows.Payment, want flows.PaymentState) {
+	w.Helper()
+	p = w.stored(g, p.ID)
+	if listed := w.listedAs(g, p); p.State != flows.Recorded || p.Finding() != want || listed != want {
+		w.Errorf("%s with the finding %q (%s), listed as %q, want %q", p.State, p.Finding(), p.Reason, listed, want)
+	}
+	counts := must(w, func() (map[flows.PaymentState]payment.StateCount, error) { return g.Counts(w.Context()) })
+	for _, finding := range flows.Findings {
+		if n := counts[finding].Payments; (n == 1) != (finding == want) {
+			w.Errorf("%d counted as %s, want the finding %q", n, finding, want)
+		}
+	}
+	if ttl := w.redis.TTL(w.Context(), redisKey(p)).Val(); (ttl < 0) != (want != "") {
+		w.Errorf("with the finding %q the record lives for %s", want, ttl)
+	}
+}
+
+// TestRecordedUnsettled: something in front of the club system answers the one request with an empty success. Whatever the
+// method, the payment is on the operators' list a minute later, and nothing is sent again. It leaves the list once staff
+// have settled the sale, or an operator confirms it.
+func TestRecordedUnsettled(t *testing.T) {
+	t.Parallel()
+	for _, method := range append([]flows.Method{flows.ByCard}, withoutProcessor...) {
+		t.Run(string(method), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			settled := w.unbooked(g, method)
+			sweeps := w.worker(g)
+			sweeps <- w.clock.Now()
+			w.expectFinding(g, settled, "")
+			sent := len(w.sim.Requests())
+			w.clock.Advance(time.Minute)
+			listed := func(want flows.PaymentState) {
+				frontdesktest.Eventually(t, "listed as "+string(want), func() bool {
+					select {
+					case sweeps <- w.clock.Now():
+					default:
+					}
+					return w.listedAs(g, settled) == want && w.stored(g, settled.ID).Finding() == want
+				})
+			}
+			listed(flows.RecordedUnsettled)
+			w.expectFinding(g, settled, flows.RecordedUnsettled)
+			for _, request := range w.sim.Requests()[sent:] {
+				if request.Method == http.MethodPost {
+					t.Errorf("after it was recorded: %s %s", request.Method, request.Path)
+				}
+			}
+			w.settleByStaff(settled)
+			w.clock.Advance(3 * time.Minute)
+			listed("")
+			w.expectFinding(g, settled, "")
+			if due := w.redis.ZCard(t.Context(), unverifiedKey).Val(); due != 0 {
+				t.Errorf("%d payments are still to be verified", due)
+			}
+		})
+	}
+}
+
+// settleByStaff settles a sale in the club system's own screens.
+func (w *world) settleByStaff(p *flows.Payment) {
+	w.Helper()
+	if p.Method == flows.Free {
+		if err := w.club.ValidateSale(w.Context(), bastille, p.Sale, nil); err != nil {
+			w.Fatal(err)
+		}
+		return
+	}
+	w.payAtDesk(p)
+}
+
+// TestUnsettledIsDecided: an operator confirms what they settled by hand, and no later reading or comparison finds
+// it again.
+func TestUnsettledIsDecided(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.unbooked(g, flows.ByCard)
+	w.clock.Advance(time.Minute)
+	p = w.verify(g, p)
+	w.expectFinding(g, p, flows.RecordedUnsettled)
+	must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
+	w.expectFinding(g, p, "")
+	w.clock.Advance(2 * time.Hour)
+	w.rebuild(g)
+	p = w.verify(g, p)
+	w.expectFinding(g, p, "")
+	if w.posted() != 1 {
+		t.Errorf("%d requests to record it", w.posted())
+	}
+}
+
+// TestVerificationContinues: whatever keeps the sale from being read, the verification is repeated until it was.
+func TestVerificationContinues(t *testing.T) {
+	t.Parallel()
+	reads := clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}
+	for name, prevent := range map[string]func(*world, *gateway, *flows.Payment){
+		"the club system is down for hours": func(w *world, g *gateway, p *flows.Payment) {
+			w.fault(clubsim.Fault{Match: reads, Kind: "error_before"})
+			for range 30 {
+				w.clock.Advance(6 * time.Minute)
+				if found := w.verify(g, p).Finding(); found != "" {
+					w.Fatalf("found %s without a reading", found)
+				}
+			}
+		},
+		"a firewall answers the reading": func(w *world, g *gateway, p *flows.Payment) {
+			w.fault(clubsim.Fault{Match: reads, Kind: "foreign_page"})
+			w.verify(g, p)
+			w.fault(clubsim.Fault{Match: reads, Kind: "foreign_json"})
+			w.clock.Advance(6 * time.Minute)
+			w.verify(g, p)
+		},
+		"the gateway dies with it in hand": func(w *world, g *gateway, _ *flows.Payment) { w.due(g) },
+		"the gateway dies before it lists it": func(w *world, g *gateway, p *flows.Payment) {
+			w.forgetKeys(unverifiedKey)
+			if err := g.store.ScheduleNext(w.Context(), p, w.clock.Now()); err != nil { // as before the commit
+				w.Fatal(err)
+			}
+			w.advance(g, p)
+		},
+		"Redis loses the list": func(w *world, g *gateway, _ *flows.Payment) {
+			w.forgetKeys(unverifiedKey)
+			w.rebuild(g)
+		},
+		"Redis loses everything": func(w *world, g *gateway, _ *flows.Payment) {
+			w.wipe()
+			w.rebuild(g)
+		},
+		"an older gateway recorded it": func(w *world, g *gateway, p *flows.Payment) {
+			w.forgetKeys(unverifiedKey)
+			w.clock.Advance(2 * 24 * time.Hour)
+			w.rebuild(g)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g, other := w.gateway(), w.gateway()
+			p := w.unbooked(g, flows.ByCard)
+			w.clock.Advance(time.Minute)
+			prevent(w, g, p)
+			w.fault()
+			w.clock.Advance(6 * time.Minute)
+			w.verify(other, p)
+			w.expectFinding(other, p, flows.RecordedUnsettled)
+		})
+	}
+}
+
+// TestFindingIsFoundAgain: Redis loses the lists, and the next comparison restores them.
+func TestFindingIsFoundAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.unbooked(g, flows.ByCard)
+	w.clock.Advance(time.Minute)
+	w.verify(g, p)
+	w.forgetKeys("fd:{fd:payments:open}:*", "fd:payments:*")
+	w.rebuild(g)
+	w.clock.Advance(2 * time.Hour)
+	w.verify(g, p)
+	w.expectFinding(g, p, flows.RecordedUnsettled)
+	must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
+	w.redis.ZAdd(t.Context(), "fd:{fd:payments:open}:states", redis.Z{Score: 101e13, Member: string(p.ID)}) // as if it had died after the decision
+	w.expectFinding(g, p, "")
+}
+
+// TestUnsettledTotal: the payment settles its sale, whose total is another one: an article that was on its way when the buyer
+// paid, and that staff took money for.
+func TestUnsettledTotal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.authorised(g)
+	w.injectFault("POST", "/sim/demo/sales/*/payments", func() { w.addArticle(p) }, nil)
+	p = w.advance(g, p)
+	w.clock.Advance(time.Minute)
+	w.verify(g, p)
+	w.expectFinding(g, p, flows.RecordedUnsettled) // the money is on the account
+	w.payAtDesk(p)
+	w.clock.Advance(3 * time.Minute)
+	w.verify(g, p)
+	w.expectFinding(g, p, flows.RecordedUnsettled)
+	if sale := w.sale(p); sale.State == "building" || sale.TotalTI == p.Amount {
+		t.Errorf("the sale is %+v", sale)
+	}
+}
+
+// TestUnsettledWithoutState: where sales show no state, their check refuses a settled one.
+func TestUnsettledWithoutState(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.mute = true
+	g := w.gateway()
+	p := w.unbooked(g, flows.ByCard)
+	w.clock.Advance(time.Minute)
+	w.verify(g, p)
+	w.expectFinding(g, p, flows.RecordedUnsettled)
+	w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Path: "/sales/*/check"}, Kind: "error_before", Status: http.StatusBadRequest}) // as for a settled sale
+	w.clock.Advance(3 * time.Minute)
+	w.verify(g, p)
+	w.expectFinding(g, p, "")
+}
+
+// TestRecordedSaleGone: a sale that the club system has not found for half an hour is not settled.
+func TestRecordedSaleGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.recordedBy(g, flows.ByCard)
+	w.removeSale(p.Sale)
+	w.clock.Advance(10 * time.Minute)
+	w.verify(g, p)
+	w.expectFinding(g, p, "")
+	w.clock.Advance(30 * time.Minute)
+	w.verify(g, p)
+	w.expectFinding(g, p, flows.RecordedUnsettled)
+}
+
+// TestDecisionDuringVerification: an operator decides while a gateway reads the sale. The decision holds.
+func TestDecisionDuringVerification(t *testing.T) {
+	t.Parallel()
+	for name, settled := range map[string]bool{"the sale is still open": false, "the sale is settled": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g, other := w.gateway(), w.gateway()
+			p := w.unbooked(g, flows.ByCard)
+			w.clock.Advance(time.Minute)
+			p = w.verify(g, p)
+			if settled {
+				w.payAtDesk(p)
+			}
+			w.injectFault("GET", "/sim/demo/sales/*", nil, func() {
+				must(t, func() (payment.ResolutionResult, error) { return other.ConfirmRecorded(t.Context(), p.ID, ada) })
+			})
+			w.clock.Advance(3 * time.Minute)
+			p = w.verify(g, p)
+			w.expectFinding(g, p, "")
+			if p.DecisionOperator() != ada.Operator {
+				t.Errorf("the last word is %+v", p.History[len(p.History)-1])
+			}
+		})
+	}
+}
+
+// TestVerificationsAreShared: gateways share what is due, and none takes more than it verifies between two sweeps.
+func TestVerificationsAreShared(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g, other := w.gateway(), w.gateway()
+	const crowd = 400
+	for i := range crowd {
+		id := flows.NewPaymentID("crowd", i+1)
+		if err := g.store.EnsureVerification(t.Context(), id, w.clock.Now().Add(-time.Duration(i)*time.Second)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, second := w.due(g), w.due(other)
+	if len(first) == 0 || len(first) >= crowd/2 || len(second) == 0 || slices.ContainsFunc(first, func(id flows.PaymentID) bool { return slices.Contains(second, id) }) {
+		t.Errorf("one takes %d, the other %d", len(first), len(second))
+	}
+	if oldest := flows.NewPaymentID("crowd", crowd); len(first) > 0 && first[0] != oldest {
+		t.Errorf("%s is first, and %s has waited longest", first[0], oldest)
+	}
+}
+
+// byHand refunds part of a payment in the processor's pages, and returns the event.
+func (w *world) byHand(p *flows.Payment, amount int64) cards.Event {
+	w.Helper()
+	w.refundAtProcessor(p, amount)
+	return w.reversal(p)
+}
+
+// reversal is the processor's event about a refund or a dispute.
+func (w *world) reversal(p *flows.Payment) cards.Event {
+	w.Helper()
+	about := event(p)
+	about.Type, about.Metadata, about.Reversal = "payment.refunded", w.held(p).Metadata, true
+	return about
+}
+
+func (w *world) dispute(p *flows.Payment) cards.Event {
+	w.Helper()
+	w.act(p, "dispute", "{}")
+	return w.reversal(p)
+}
+
+// TestContradicted: a recorded payment is refunded in the processor's pages, or the buyer disputes it. An event or a comparison
+// lists it until an operator confirms that the club system has it; what happens later is listed again.
+func TestContradicted(t *testing.T) {
+	t.Parallel()
+	for name, happens := range map[string]func(*world, *flows.Payment) cards.Event{
+		"refunded":         func(w *world, p *flows.Payment) cards.Event { return w.byHand(p, p.Amount) },
+		"refunded in part": func(w *world, p *flows.Payment) cards.Event { return w.byHand(p, 100) },
+		"disputed":         (*world).dispute,
+	} {
+		for way, tell := range map[string]func(*world, *gateway, *flows.Payment, cards.Event){
+			"by event": func(w *world, g *gateway, _ *flows.Payment, about cards.Event) {
+				if err := g.HandleEvent(w.Context(), about); err != nil {
+					w.Fatal(err)
+				}
+			},
+			"by comparison": func(w *world, g *gateway, p *flows.Payment, _ cards.Event) {
+				w.clock.Advance(5 * 24 * time.Hour)
+				w.rebuild(g)
+				w.verify(g, p)
+			},
+			"after Redis lost it": func(w *world, g *gateway, p *flows.Payment, _ cards.Event) {
+				w.wipe()
+				w.rebuild(g)
+				w.clock.Advance(2 * time.Minute)
+				w.verify(g, p)
+			},
+			"after its record is gone": func(w *world, g *gateway, p *flows.Payment, about cards.Event) {
+				w.clock.Advance(60 * 24 * time.Hour)
+				w.forgetKeys("fd:{*}*", "fd:payments:*") // as when their time to live ends
+				if err := g.HandleEvent(w.Context(), about); err != nil {
+					w.Fatal(err)
+				}
+				w.clock.Advance(2 * time.Minute)
+				w.verify(g, p)
+			},
+		} {
+			t.Run(name+" "+way, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				g := w.gateway()
+				p := w.recordedBy(g, flows.ByCard)
+				w.clock.Advance(time.Minute)
+				w.verify(g, p)
+				w.expectFinding(g, p, "")
+				tell(w, g, p, happens(w, p))
+				w.expectFinding(g, p, flows.Contradicted)
+				must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
+				w.expectFinding(g, p, "")
+				w.rebuild(g)
+				w.verify(g, p)
+				w.expectFinding(g, p, "")
+				if held := w.held(p); held.Refunded < p.Amount {
+					if err := g.HandleEvent(t.Context(), w.byHand(p, 200)); err != nil {
+						t.Fatal(err)
+					}
+					w.expectFinding(g, p, flows.Contradicted)
+				}
+			})
+		}
+	}
+}
+
+// TestContradictionEnds: a refund by hand fails before, or after, an operator confirmed that the club system has it.
+func TestContradictionEnds(t *testing.T) {
+	t.Parallel()
+	for name, confirmed := range map[string]bool{"before the confirmation": false, "after the confirmation": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			p := w.recordedBy(g, flows.ByCard)
+			if err := g.HandleEvent(t.Context(), w.byHand(p, p.Amount)); err != nil {
+				t.Fatal(err)
+			}
+			want := flows.PaymentState("")
+			if confirmed {
+				must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
+				want = flows.Contradicted // the club system knows of a refund that the buyer does not have
+			}
+			w.act(p, "settle-refund", `{"succeeded":false}`)
+			w.rebuild(g)
+			w.clock.Advance(3 * time.Minute)
+			w.verify(g, p)
+			w.expectFinding(g, p, want)
+		})
+	}
+}
+
+// TestCancelledButCaptured: Redis has a payment as cancelled whose money the processor holds, as after a decision that
+// was made with another account's key. A comparison shows it to operators, who have it refunded or record it by hand; a
+// refund at the processor ends it too.
+func TestCancelledButCaptured(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		settle func(*world, *gateway, *flows.Payment)
+		end    flows.PaymentState
+		held   cards.State
+	}{
+		"refund": {func(w *world, g *gateway, p *flows.Payment) {
+			w.mustDecide(g, p, payment.Refund)
+		}, flows.Refunded, cards.Refunded},
+		"recorded by hand": {func(w *world, g *gateway, p *flows.Payment) {
+			w.payAtDesk(p)
+			must(w, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(w.Context(), p.ID, ada) })
+		}, flows.Recorded, cards.Captured},
+		"refunded at the processor": {func(w *world, _ *gateway, p *flows.Payment) {
+			w.refundAtProcessor(p, p.Amount)
+		}, flows.Refunded, cards.Refunded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			p := w.authorised(g)
+			w.captureAtProcessor(p)
+			w.put(g, p.ID, flows.Cancelled)
+			w.forgetKeys("fd:payments:open", "fd:{fd:payments:open}:*")
+			w.compareAgain(g)
+			p = w.advance(g, p)
+			listed := must(t, func() (payment.Page, error) { return g.List(t.Context(), payment.ListOptions{}) })
+			if p.State != flows.Blocked || len(listed.Items) != 1 || w.posted() != 0 {
+				t.Fatalf("%s (%s), listed are %+v", p.State, p.Reason, listed.Items)
+			}
+			commands := w.shown(g, p).Commands
+			if !slices.ContainsFunc(commands, func(c string) bool { return c == "frontdesk payments confirm-recorded "+string(p.ID) }) ||
+				!slices.ContainsFunc(commands, func(c string) bool { return c == "frontdesk payments confirm-not-recorded "+string(p.ID)+" --refund" }) {
+				t.Errorf("offered are %q", commands)
+			}
+			test.settle(w, g, p)
+			p = w.advance(g, p)
+			if held := w.held(p).State; p.State != test.end || held != test.held {
+				t.Errorf("%s (%s), and %s at the processor", p.State, p.Reason, held)
+			}
+			w.clock.Advance(2 * time.Minute)
+			w.rebuild(g)
+			w.verify(g, p)
+			if listed := must(t, func() (payment.Page, error) { return g.List(t.Context(), payment.ListOptions{}) }); len(listed.Items) != 0 {
+				t.Errorf("still listed: %+v", listed.Items)
+			}
+		})
+	}
+}
