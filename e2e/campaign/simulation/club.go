@@ -43,7 +43,7 @@ func (c clubTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if f.plan.reads == 0 || rng.Float64() >= f.plan.reads {
 		return c.simulate(r, nil)
 	}
-	fault := clubFault(rng, clubKinds[rng.IntN(len(clubKinds))])
+	fault := clubFault(rng, readKinds[rng.IntN(len(readKinds))])
 	f.fault(reading + fault.Kind)
 	return c.simulate(r, &fault)
 }

@@ -62,6 +62,9 @@ var clubKinds = []string{"error_before", "error_after", "drop_after", "delay", "
 // falseAcceptance is a success without a body, of something in front of the club system. A payment counts as accepted.
 const falseAcceptance = "empty_success"
 
+// readKinds are what can happen to a read: also an empty success, which shows nothing.
+var readKinds = append([]string{"empty_success"}, clubKinds...)
+
 // limits are the limits of the API gateway that a 429 can name; empty: none, and the 429 may come from anywhere.
 var limits = []string{"", "rate", "quota", "spike_arrest"}
 
@@ -76,7 +79,10 @@ func faultKinds() []string {
 		opRecorded, opAgain, opRefund, opGaveUp, opRefundAgain, refundFailed,
 	}
 	for _, kind := range clubKinds {
-		kinds = append(kinds, reading+kind, posting+kind)
+		kinds = append(kinds, posting+kind)
+	}
+	for _, kind := range readKinds {
+		kinds = append(kinds, reading+kind)
 	}
 	return kinds
 }
