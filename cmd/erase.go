@@ -30,7 +30,7 @@ func newEraseCommand() *cobra.Command {
 	}
 	addOptions(c.Flags(), client.options()...)
 	c.Flags().StringVar(&email, "email", "", "The person's e-mail address.")
-	c.Flags().StringVar(&mobile, "mobile", "", "The person's mobile number.")
+	c.Flags().StringVar(&mobile, "mobile", "", "The person's complete mobile number with its country code, such as +33612345678.")
 	c.Flags().StringVar(&registration, "registration", "", "The id of one registration.")
 	c.Flags().StringVar(&contact, "contact", "", "The contact's id at the club system, such as 1001.")
 	c.Flags().StringVar(&client.world, "world", "", "The person's world in the simulator, such as demo-x; mock mode only.")

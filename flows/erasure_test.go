@@ -8,6 +8,7 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/erasure"
+	"frontdesk/flows/registration"
 	"frontdesk/flows/store"
 	"frontdesk/upstream/club"
 )
@@ -83,5 +84,47 @@ func TestErasureThatFails(t *testing.T) {
 				t.Errorf("erased again: %+v", again.Erased)
 			}
 		})
+	}
+}
+
+// TestErasureOfStrangers: people whose numbers end alike, in other countries or in the same one, keep their data. A person
+// is found however their number and address were typed.
+func TestErasureOfStrangers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	start := func(mobile, email string) string {
+		t.Helper()
+		person := visitor
+		person.Mobile, person.Email = mobile, email
+		view, _, err := g.registrations.Start(t.Context(), registration.StartRequest{ClientToken: "demo", ClubID: "11", Channel: "web", Person: &person})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return view.ID
+	}
+	eraser := erasure.New(erasure.Config{Store: g.store, Keys: newKeyring(t, "one"), Now: w.clock.Now, Log: g.log})
+	for _, test := range []struct {
+		request erasure.Request
+		person  [2]string // mobile and e-mail address, as the visitor typed them
+		other   [2]string
+	}{
+		{erasure.Request{Mobile: "0033 6 12 34 56 78"}, [2]string{"+33612345678", "a1@example.com"}, [2]string{"+32612345678", "b1@example.com"}},
+		{erasure.Request{Mobile: "+49 (0)151 12345678"}, [2]string{"+4915112345678", "a2@example.com"}, [2]string{"+4917112345678", "b2@example.com"}},
+		{erasure.Request{Mobile: "+1 (212) 555-0123"}, [2]string{"+12125550123", "a3@example.com"}, [2]string{"+13125550123", "b3@example.com"}},
+		{erasure.Request{Email: "Zoe\u0301@B\u00fccher.example"}, [2]string{"+33612345671", "zo\u00e9@xn--bcher-kva.example"}, [2]string{"+33612345672", "zoe@b\u00fccher.example"}},
+		{erasure.Request{Email: "eve\u200b@example.com "}, [2]string{"+33612345673", "Eve@EXAMPLE.com"}, [2]string{"+33612345674", "eva@example.com"}},
+	} {
+		own, stranger := start(test.person[0], test.person[1]), start(test.other[0], test.other[1])
+		test.request.ClientToken = "demo"
+		report := must(t, func() (erasure.Report, error) { return eraser.Erase(t.Context(), test.request, "ada") })
+		for id, want := range map[string]bool{own: true, stranger: false} {
+			if r, _, err := g.store.Registration(t.Context(), id); err != nil || r.Erased != want {
+				t.Errorf("%+v: erased %t, not %t (%v): %+v", test.request, r.Erased, want, err, report.Erased)
+			}
+		}
+	}
+	if _, err := eraser.Erase(t.Context(), erasure.Request{ClientToken: "demo", Mobile: "06 12 34 56 78"}, "ada"); flows.CodeOf(err) != flows.InvalidRequest {
+		t.Errorf("a number without its country: %v", err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/keyring"
+	"frontdesk/flows/phone"
 	"frontdesk/upstream/club"
 )
 
@@ -153,7 +154,7 @@ func (r Request) validate(by string) error {
 		wrong                bool
 	}{
 		{"/email", r.Email, "must be an e-mail address", !strings.Contains(r.Email, "@")},
-		{"/mobile", r.Mobile, "must be a mobile number, such as +33612345678", !keyring.IsPhone(r.Mobile)},
+		{"/mobile", r.Mobile, "must be a complete mobile number with its country code, such as +33612345678", phone.Complete(r.Mobile, "") == ""},
 		{"/registration", r.Registration, "must be the id of a registration", uuid.Validate(r.Registration) != nil},
 		{"/contact", r.Contact, "must be a contact's id at the club system, such as 1001", !flows.PublicIDPattern.MatchString(r.Contact)},
 	} {
@@ -181,7 +182,7 @@ func (e *Eraser) find(ctx context.Context, request Request) (ids []string, conta
 		ids, err = e.cfg.Store.RegistrationsOf(ctx, contact)
 		contacts = []club.IRI{contact}
 	default:
-		ids, err = e.cfg.Store.RegistrationsOfPerson(ctx, e.cfg.Keys.PersonPseudonyms(request.ClientToken, request.Email, request.Mobile)...)
+		ids, err = e.cfg.Store.RegistrationsOfPerson(ctx, e.cfg.Keys.PersonPseudonyms(request.ClientToken, request.Email, phone.Complete(request.Mobile, ""))...)
 	}
 	return ids, contacts, flows.StorageFailed(err)
 }

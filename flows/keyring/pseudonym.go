@@ -1,22 +1,20 @@
 package keyring
 
-import "strings"
+import (
+	"strings"
+	"unicode"
 
-// phoneDigits is how many last digits identify a phone: as many as a French number has
-// without its prefix, so that every spelling of a number gives the same pseudonym. Phones
-// of different countries that share them only share their limits.
-const phoneDigits = 9
+	"golang.org/x/net/idna"
+	"golang.org/x/text/unicode/norm"
+)
 
-// IsPhone reports whether a text has enough digits to identify a phone.
-func IsPhone(text string) bool { return len(lastDigits(text)) == phoneDigits }
-
-// PhonePseudonym returns the pseudonym of the phone of a chain's contact; empty without a number.
-func (k *Keyring) PhonePseudonym(clientToken, mobile string) string {
-	digits := lastDigits(mobile)
-	if digits == "" {
+// PhonePseudonym returns the pseudonym under which limits count the phone of a chain's contact, abbreviated as
+// phone.Abbreviate does; empty without one.
+func (k *Keyring) PhonePseudonym(clientToken, abbreviated string) string {
+	if abbreviated == "" {
 		return ""
 	}
-	return k.Pseudonym("phone", clientToken+" "+digits)
+	return k.Pseudonym("phone", clientToken+" "+abbreviated)
 }
 
 // CurrentPersonPseudonyms returns a person's pseudonyms under the current key: one for
@@ -27,14 +25,15 @@ func (k *Keyring) CurrentPersonPseudonyms(clientToken, email, mobile string) []s
 }
 
 // PersonPseudonyms returns a person's pseudonyms under every key of the ring, those of
-// CurrentPersonPseudonyms first.
+// CurrentPersonPseudonyms first. The mobile number is complete, as phone.Complete returns it, or empty: a part of a
+// number would find strangers.
 func (k *Keyring) PersonPseudonyms(clientToken, email, mobile string) (names []string) {
 	var texts []string
-	if email = strings.ToLower(strings.TrimSpace(email)); email != "" {
+	if email = sameEmail(email); email != "" {
 		texts = append(texts, "email "+clientToken+" "+email)
 	}
-	if digits := lastDigits(mobile); digits != "" {
-		texts = append(texts, "mobile "+clientToken+" "+digits)
+	if mobile != "" {
+		texts = append(texts, "mobile "+clientToken+" "+mobile)
 	}
 	for key := range k.keys {
 		for _, text := range texts {
@@ -44,18 +43,21 @@ func (k *Keyring) PersonPseudonyms(clientToken, email, mobile string) (names []s
 	return names
 }
 
-// lastDigits returns the digits of a text, at most the last phoneDigits of them.
-func lastDigits(text string) string {
-	digits := Digits(text)
-	return digits[max(0, len(digits)-phoneDigits):]
-}
-
-// Digits returns the digits of a phone number.
-func Digits(number string) string {
-	return strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
+// sameEmail returns one text for all spellings of an e-mail address: without spaces and invisible characters, composed,
+// in lower case, and with its domain as the mail system writes it.
+func sameEmail(email string) string {
+	visible := strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
 			return -1
 		}
 		return r
-	}, number)
+	}, email)
+	name, domain, found := strings.Cut(norm.NFC.String(strings.ToLower(norm.NFC.String(visible))), "@")
+	if !found {
+		return name
+	}
+	if ascii, err := idna.Lookup.ToASCII(domain); err == nil {
+		domain = ascii
+	}
+	return name + "@" + domain
 }

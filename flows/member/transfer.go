@@ -9,6 +9,7 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
 	"frontdesk/flows/keyring"
+	"frontdesk/flows/phone"
 	"frontdesk/flows/signature"
 	"frontdesk/upstream/club"
 )
@@ -89,7 +90,7 @@ func (t *Transfers) Start(ctx context.Context, identity flows.ContactIdentity, c
 	if contact.Club == to.IRI {
 		return nil, flows.MigrationFailed(club.ErrMigrationClub)
 	}
-	allowed, err := t.cfg.Codes.Reserve(ctx, to.IRI, string(contact.IRI), t.cfg.Keys.PhonePseudonym(scope.ClientToken, contact.Mobile))
+	allowed, err := t.cfg.Codes.Reserve(ctx, to.IRI, string(contact.IRI), t.cfg.Keys.PhonePseudonym(scope.ClientToken, phone.Abbreviate(contact.Mobile, to.Address.Country)))
 	if err != nil {
 		return nil, err
 	}

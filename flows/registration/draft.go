@@ -41,7 +41,7 @@ func (s *Service) createContactAndSale(ctx context.Context, r *flows.Registratio
 	r.Contact = buyer
 	r.PersonPseudonyms = nil // the record has nothing of a former buyer
 	r.BuyerPseudonyms = s.buyerPseudonyms(r.ClientToken, person)
-	s.indexPerson(r, person.Email, person.Mobile)
+	s.indexPerson(r, at, person.Email, person.Mobile)
 	return nil
 }
 
@@ -66,7 +66,7 @@ func (s *Service) draftContact(ctx context.Context, r *flows.Registration, at ca
 		}
 	}
 	r.Draft = &flows.Draft{Person: names[0]}
-	s.indexPerson(r, person.Email, person.Mobile) // for an erasure
+	s.indexPerson(r, at, person.Email, person.Mobile) // for an erasure
 	began := s.cfg.Now()
 	if err := s.save(ctx, r); err != nil {
 		return contact, err

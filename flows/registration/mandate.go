@@ -9,6 +9,7 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
 	"frontdesk/flows/iban"
+	"frontdesk/flows/phone"
 	"frontdesk/upstream/club"
 )
 
@@ -43,7 +44,7 @@ func (s *Service) CreateMandate(ctx context.Context, id, token string, in flows.
 			return flows.View{}, err
 		}
 	}
-	phone := s.cfg.Keys.PhonePseudonym(r.ClientToken, contact.Mobile)
+	phone := s.cfg.Keys.PhonePseudonym(r.ClientToken, phone.Abbreviate(contact.Mobile, at.Address.Country))
 	allowed, err := s.cfg.Codes.Reserve(ctx, at.IRI, smsSubjects(r, phone)...)
 	if err != nil {
 		return flows.View{}, err

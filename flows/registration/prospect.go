@@ -115,7 +115,7 @@ func (s *Service) takeOver(ctx context.Context, r *flows.Registration, at catalo
 	}
 	r.Contact = flows.ContactOf(contact)
 	r.BuyerPseudonyms = s.buyerPseudonyms(r.ClientToken, storedPerson(contact))
-	s.indexPerson(r, contact.Email, contact.Mobile)
+	s.indexPerson(r, at, contact.Email, contact.Mobile)
 	r.Prospect.Migrated, r.Prospect.Done = true, true
 	if err := s.followContact(ctx, r, at); err != nil {
 		return false, flows.ClubFailed(err, part)

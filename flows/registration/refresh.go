@@ -98,6 +98,6 @@ func (s *Service) rereadContact(ctx context.Context, r *flows.Registration, at c
 	if !moved {
 		return nil
 	}
-	s.indexPerson(r, contact.Email, contact.Mobile)
+	s.indexPerson(r, at, contact.Email, contact.Mobile)
 	return s.followContact(ctx, r, at)
 }

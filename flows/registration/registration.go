@@ -22,6 +22,7 @@ import (
 	"frontdesk/flows/keyring"
 	"frontdesk/flows/member"
 	"frontdesk/flows/payment"
+	"frontdesk/flows/phone"
 	"frontdesk/flows/signature"
 	"frontdesk/upstream/club"
 )
@@ -220,9 +221,10 @@ func (s *Service) prepare(ctx context.Context, r *flows.Registration, at catalog
 	return nil
 }
 
-// indexPerson makes a registration found for an erasure by the e-mail address and phone of its contact.
-func (s *Service) indexPerson(r *flows.Registration, email, mobile string) {
-	names := append(r.PersonPseudonyms, s.cfg.Keys.CurrentPersonPseudonyms(r.ClientToken, email, mobile)...)
+// indexPerson makes a registration found for an erasure by the e-mail address and phone of its contact. A number
+// without a calling code is of the club's country.
+func (s *Service) indexPerson(r *flows.Registration, at catalogue.Club, email, mobile string) {
+	names := append(r.PersonPseudonyms, s.cfg.Keys.CurrentPersonPseudonyms(r.ClientToken, email, phone.Complete(mobile, at.Address.Country))...)
 	slices.Sort(names)
 	r.PersonPseudonyms = slices.Compact(names)
 }
