@@ -41,6 +41,8 @@ func (r *Registration) CheckPayable(method Method) error {
 		return &Error{Code: NothingDue, Detail: "There is nothing to pay: the cart can only be settled as free."}
 	case r.Cart.Total > 0 && method == Free:
 		return &Error{Code: AmountDue, Detail: "There is an amount to pay, so the cart cannot be settled as free."}
+	case r.Cart.Total > 0 && !HasCents(r.Cart.Currency):
+		return &Error{Code: MethodNotOffered, Detail: "Payments in {currency} are not possible here. Please ask the club's staff.", Params: map[string]string{"currency": r.Cart.Currency}}
 	}
 	return nil
 }

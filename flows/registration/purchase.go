@@ -10,6 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"frontdesk/flows"
+	"frontdesk/flows/phone"
 )
 
 // startingTime is how long a purchase without a stored payment counts: its request is storing it, or has failed.
@@ -19,7 +20,7 @@ const startingTime = time.Minute
 // of these alone can be a family's.
 func (s *Service) buyerPseudonyms(clientToken string, p flows.Person) (names []string) {
 	who := strings.ToLower(strings.Join(strings.Fields(norm.NFKC.String(p.GivenName+" "+p.FamilyName+" "+p.BirthDate)), " "))
-	for _, reached := range s.cfg.Keys.CurrentPersonPseudonyms(clientToken, p.Email, p.Mobile) {
+	for _, reached := range s.cfg.Keys.CurrentPersonPseudonyms(clientToken, p.Email, phone.Complete(p.Mobile, p.Country)) {
 		names = append(names, s.cfg.Keys.Pseudonym("buyer", who+"\n"+reached))
 	}
 	return names
