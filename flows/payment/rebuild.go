@@ -176,22 +176,6 @@ func (m *Machine) OweRebuild() { m.rebuildOwed.Store(true) }
 // TakeOwedRebuild reports, once, whether the worker must compare everything.
 func (m *Machine) TakeOwedRebuild() bool { return m.rebuildOwed.Swap(false) }
 
-// restoreReversed stores a payment again whose refund failed, or which was refunded or disputed after it was recorded,
-// once Redis has dropped the record of its end: a comparison does not reach back so far.
-func (m *Machine) restoreReversed(ctx context.Context, processorID string) error {
-	remote, err := m.cfg.Cards.Get(ctx, processorID)
-	switch p := m.derivePayment(remote); {
-	case errors.Is(err, cards.ErrNotFound):
-		return nil
-	case err != nil:
-		return processorFailed(err)
-	case p != nil && (p.State == flows.Refunding && remote.FailedRefunds > 0 || p.State == flows.Recorded && difference(p, remote) != ""):
-		return m.restore(ctx, []candidate{newCandidate(p, remote)})
-	default:
-		return nil
-	}
-}
-
 // candidate is a payment of the processor with the record in Redis.
 type candidate struct {
 	derived *flows.Payment // the record that the processor's payment proves

@@ -312,3 +312,19 @@ func (m *Machine) saleVerdict(ctx context.Context, p *flows.Payment, sale club.S
 		return flows.SaleSettled, nil
 	}
 }
+
+// restoreReversed stores a payment again whose refund failed, or which was refunded or disputed after it was recorded,
+// once Redis has dropped the record of its end: a comparison does not reach back so far.
+func (m *Machine) restoreReversed(ctx context.Context, processorID string) error {
+	remote, err := m.cfg.Cards.Get(ctx, processorID)
+	switch p := m.derivePayment(remote); {
+	case errors.Is(err, cards.ErrNotFound):
+		return nil
+	case err != nil:
+		return processorFailed(err)
+	case p != nil && (p.State == flows.Refunding && remote.FailedRefunds > 0 || p.State == flows.Recorded && difference(p, remote) != ""):
+		return m.restore(ctx, []candidate{newCandidate(p, remote)})
+	default:
+		return nil
+	}
+}
