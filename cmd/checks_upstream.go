@@ -50,7 +50,11 @@ func (cfg Config) checkAccount(ctx context.Context, processor *stripe.Client) []
 	if cfg.Stripe.URL != "" {
 		found += ", at another address than the processor's own"
 	}
-	return append(finding(partProcessor, "", flows.OK, found, ""), cfg.checkWebhookEndpoint(ctx, processor)...)
+	checks := append(finding(partProcessor, "", flows.OK, found, ""), cfg.checkWebhookEndpoint(ctx, processor)...)
+	if err := processor.CountsDeclines(ctx); err != nil {
+		checks = append(checks, finding(partProcessor, "charges", flows.Degraded, "declined cards cannot be counted: "+err.Error(), "permit the restricted key to read charges")...)
+	}
+	return checks
 }
 
 // checkWebhookEndpoint looks for the webhook endpoint that reports to this gateway.

@@ -154,8 +154,10 @@ func (w *world) connect(address string) redis.UniversalClient {
 
 // gatewayOptions says how a gateway reaches the world; zero values mean directly, with the default settings.
 type gatewayOptions struct {
-	outside      string // address of the club system and the processor
-	processor    string // address of the processor, if it is another one
+	outside      string          // address of the club system and the processor
+	processor    string          // address of the processor, if it is another one
+	cards        cards.Processor // the processor, if it is not the sandbox
+	onProblem    func(string)
 	redisURL     string
 	webhookURL   string
 	keys         *keyring.Keyring
@@ -182,11 +184,15 @@ func (w *world) gateway(how ...gatewayOptions) *gateway {
 	connection := w.connect(in.redisURL)
 	g := &gateway{store: store.New(store.Config{Redis: connection, Keys: in.keys}), queue: jobs.NewQueue(connection), log: slog.New(w.log)}
 	client := w.clubClient(in.outside, cmp.Or(in.limits, oneAttempt))
-	processor := sandbox.New(sandbox.Config{URL: "http://" + cmp.Or(in.processor, in.outside) + "/sandbox", Now: w.clock.Now})
+	var processor cards.Processor = sandbox.New(sandbox.Config{URL: "http://" + cmp.Or(in.processor, in.outside) + "/sandbox", Now: w.clock.Now})
+	if in.cards != nil {
+		processor = in.cards
+	}
 	g.catalogue = catalogue.New(catalogue.Config{Club: client, Shared: patientCopies{g.store}, Now: w.clock.Now, Log: g.log})
 	g.Machine = payment.New(payment.Config{
 		Store: g.store, Queue: g.queue, Club: client.Money(), BackgroundClub: client, Cards: processor, Keys: in.keys, Environment: "test",
 		Organisation: cmp.Or(in.organisation, "demo"), Rule: in.rule, WebhookURL: in.webhookURL, Now: w.clock.Now, After: w.pause, Log: g.log,
+		OnProblem: in.onProblem,
 	})
 	if in.sms.Hourly > 0 {
 		in.sms.Store, in.sms.Now, in.sms.Log = g.store, w.clock.Now, g.log

@@ -19,6 +19,7 @@ const (
 	MessagePaymentNotConfirmed    MessageCode = "payment_not_confirmed"
 	MessagePaymentDeclinedFinally MessageCode = "payment_declined_finally"
 	MessagePaymentRefunded        MessageCode = "payment_refunded"
+	MessagePaymentCardRefused     MessageCode = "payment_card_refused"
 	// Of a rebuilt registration, which is never paid again.
 	MessagePaymentCancelledRestart       MessageCode = "payment_cancelled_restart"
 	MessagePaymentDeclinedFinallyRestart MessageCode = "payment_declined_finally_restart"

@@ -140,6 +140,8 @@ type Payment struct {
 	DeclineCode  string `json:"declineCode,omitempty"` // of the latest attempt; empty since the buyer asked for another
 	Decline      string `json:"decline,omitempty"`     // the latest decline that was read, see cards.Payment
 	Declines     int    `json:"declines,omitempty"`    // of this payment, as far as they were read
+	// CreationRefused: the processor refused for good to create it, as for an amount below its minimum.
+	CreationRefused bool `json:"creationRefused,omitempty"`
 	// EarlierDeclines are those of the registration's payments before.
 	EarlierDeclines int `json:"earlierDeclines,omitempty"`
 
@@ -281,6 +283,9 @@ func (p *Payment) View() PaymentView {
 	case p.State == Cancelled && p.OnHold:
 		view.Message = MessagePaymentNotConfirmed
 		return p.ended(view)
+	case p.State == Cancelled && p.CreationRefused:
+		view.Message = MessagePaymentCardRefused
+		return p.ended(view)
 	case p.State == Cancelled && p.DeclinedTooOften():
 		view.DeclineCode, view.Message = p.DeclineCode, MessagePaymentDeclinedFinally
 		return p.ended(view)
@@ -304,6 +309,11 @@ func (p *Payment) Declined() bool { return p.State == Intent && p.DeclineCode !=
 // stolen cards needs many.
 const MaxDeclines = 5
 
+// CardRefused reports whether the processor refused for good to create the payment, so that an equal one by card is useless.
+func (p *Payment) CardRefused(amount int64) bool {
+	return p != nil && p.CreationRefused && p.Amount == amount
+}
+
 // DeclinedTooOften reports whether the registration's buyer can no longer pay by card.
 func (p *Payment) DeclinedTooOften() bool {
 	return p != nil && p.EarlierDeclines+p.Declines >= MaxDeclines
@@ -316,6 +326,12 @@ func (p *Payment) Visible() (all struct {
 }) {
 	all.PaymentView, all.open = p.View(), p.open()
 	return all
+}
+
+// NeverCreated reports whether the processor has not created the payment yet, as far as Redis knows: nobody holds what is
+// needed to pay it.
+func (p *Payment) NeverCreated() bool {
+	return p != nil && p.State == Priced && p.HasProcessor() && p.ProcessorID == ""
 }
 
 // open reports whether the buyer can still cancel the payment.

@@ -303,9 +303,9 @@ func TestCaptureShowsTheClaims(t *testing.T) {
 		}, 2},
 		"taken by a call whose answer was lost": {func(w *world, p *flows.Payment) {
 			must(w, func() (cards.Payment, error) {
-				return w.processor.Capture(w.Context(), "capture:"+string(p.ID), p.ProcessorID, p.Amount)
+				return w.processor.Capture(w.Context(), "capture:"+p.ProcessorID, p.ProcessorID, p.Amount)
 			})
-		}, 2},
+		}, 4}, // also before the sale is read, and before the claim
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -212,7 +212,7 @@ func (r *Registration) View(p *Payment, now time.Time) View {
 	switch v.Phase {
 	case Open:
 		v.Methods = r.methods()
-		if p.DeclinedTooOften() {
+		if p.DeclinedTooOften() || p.CardRefused(r.Cart.Total) {
 			v.Methods = slices.DeleteFunc(v.Methods, func(method Method) bool { return method == ByCard })
 		}
 		v.Actions = openActions(r, len(v.Methods) > 0, now)
@@ -223,6 +223,9 @@ func (r *Registration) View(p *Payment, now time.Time) View {
 		v.Actions = []string{"follow_payment"}
 		if p.View().Retry == "new" || p.State == Priced {
 			v.Actions, v.Methods = []string{"pay", "follow_payment"}, []Method{p.Method}
+			if p.NeverCreated() {
+				v.Methods = r.methods()
+			}
 		}
 		if p.open() {
 			v.Actions = append(v.Actions, "cancel_payment", "abandon")

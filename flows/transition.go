@@ -82,6 +82,16 @@ func (p *Payment) StateBefore(state PaymentState) PaymentState {
 	return ""
 }
 
+// Since returns when the payment last entered a state; when it entered the present one, if the history does not say.
+func (p *Payment) Since(state PaymentState) time.Time {
+	for _, t := range slices.Backward(p.History) {
+		if t.State == state {
+			return t.At
+		}
+	}
+	return p.UpdatedAt
+}
+
 // HasBeen reports whether the payment was ever in a state.
 func (p *Payment) HasBeen(state PaymentState) bool {
 	return slices.ContainsFunc(p.History, func(t Transition) bool { return t.State == state })

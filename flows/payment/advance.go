@@ -191,8 +191,17 @@ func (m *Machine) Cancel(ctx context.Context, id flows.PaymentID) (*flows.Paymen
 	for range maxSteps {
 		// A payment without a processor is cancelled before Advance could send it.
 		waiting, err := m.cfg.Store.Payment(ctx, id)
-		if err == nil && waiting.State == flows.Priced && !waiting.HasProcessor() {
-			p, err := m.commit(ctx, waiting, step{to: flows.Cancelled, reason: "the buyer gave up"})
+		if err == nil && waiting.State == flows.Priced {
+			s := step{to: flows.Cancelled, reason: "the buyer gave up"}
+			if waiting.HasProcessor() { // and so is one that the processor's list does not have, whatever Redis lost
+				if s, err = m.abandonUncreated(ctx, waiting, s); err != nil {
+					return nil, err
+				}
+			}
+			p, err := m.commit(ctx, waiting, s)
+			if err == nil && p.State != flows.Cancelled {
+				continue
+			}
 			if errors.Is(err, flows.ErrConflict) {
 				continue
 			}
@@ -204,6 +213,8 @@ func (m *Machine) Cancel(ctx context.Context, id flows.PaymentID) (*flows.Paymen
 			return nil, err
 		case p.State == flows.Cancelled:
 			return p, nil
+		case p.State == flows.Cancelling:
+			return nil, &flows.Error{Code: flows.ProcessorUnavailable, Detail: "The card processor is still working on the payment. Please try again in a moment.", RetryAfter: pollEvery}
 		case p.State != flows.Intent:
 			return nil, &flows.Error{Code: flows.PaymentUnderWay, Detail: "The payment can no longer be cancelled."}
 		}
@@ -212,6 +223,14 @@ func (m *Machine) Cancel(ctx context.Context, id flows.PaymentID) (*flows.Paymen
 		}
 	}
 	return nil, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("payment %s could neither be cancelled nor moved", id)}
+}
+
+// abandonUncreated returns the step absent for a payment that the processor has not created; else the one that found it.
+func (m *Machine) abandonUncreated(ctx context.Context, p *flows.Payment, absent step) (step, error) {
+	if err := m.requireOwn(ctx); err != nil {
+		return step{}, err
+	}
+	return m.findCreated(ctx, p, p.CreatedAt.Add(-groupSpan), absent)
 }
 
 // next returns the next step of a payment. A mismatch with the processor blocks it; see missing, too.

@@ -19,6 +19,7 @@ import (
 	"errors"
 	"log/slog"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -81,6 +82,8 @@ type Machine struct {
 	rebuildOwed atomic.Bool // the worker must compare everything
 	unverified  unverified
 	fingerprint fingerprint
+
+	unreadableSeen sync.Map // the processor's ids of records in its list that cannot be read
 }
 
 // Store is what the machine needs from Redis. Commit, Rebuild and SaveRegistration change records atomically:

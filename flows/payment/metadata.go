@@ -1,6 +1,7 @@
 package payment
 
 import (
+	"context"
 	"encoding/hex"
 	"fmt"
 	"strconv"
@@ -60,6 +61,15 @@ func (m *Machine) signed(remote map[string]string) bool {
 func (m *Machine) ours(metadata map[string]string) bool {
 	organisation := club.IRI(metadata["fd_sale"]).ClientToken()
 	return metadata["fd_environment"] == m.cfg.Environment && (m.cfg.Organisation == "" || organisation == m.cfg.Organisation)
+}
+
+// unreadableRemote counts and logs a record of the processor's list that cannot be read, once.
+func (m *Machine) unreadableRemote(ctx context.Context, remote cards.Payment) {
+	if _, known := m.unreadableSeen.LoadOrStore(remote.ID, true); known {
+		return
+	}
+	m.countProblem(ProblemUnreadable)
+	m.cfg.Log.ErrorContext(ctx, "payment in the processor's list not readable", "processorId", remote.ID, "ours", m.ours(remote.Metadata), "error", remote.Unreadable)
 }
 
 // signedKeys are the entries that the signature covers.

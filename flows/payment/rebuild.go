@@ -234,6 +234,10 @@ func (m *Machine) candidates(ctx context.Context, since time.Time, found map[str
 				yield(candidate{}, err)
 				return
 			}
+			if remote.Unreadable != nil {
+				m.unreadableRemote(ctx, remote)
+				continue
+			}
 			p := m.derivePayment(remote)
 			if p == nil {
 				continue

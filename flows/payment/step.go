@@ -25,7 +25,10 @@ func (m *Machine) createIntent(ctx context.Context, p *flows.Payment) (step, err
 	case errors.Is(err, cards.ErrKeyUsedUp):
 		return m.findCreated(ctx, p, p.CreatedAt.Add(-groupSpan), nextKey(p))
 	case errors.Is(err, cards.ErrRefused):
-		return m.findCreated(ctx, p, p.CreatedAt.Add(-clockSkew), step{to: flows.Cancelled, reason: "the processor refused to create it"})
+		m.countProblem(ProblemCreationRefused)
+		m.cfg.Log.ErrorContext(ctx, "creation refused by the processor", "payment", p.ID, "error", err)
+		return m.findCreated(ctx, p, p.CreatedAt.Add(-clockSkew), step{to: flows.Cancelled, reason: "the processor refused to create it",
+			edit: func(next *flows.Payment) { next.CreationRefused = true }})
 	case err != nil:
 		return step{}, processorFailed(err)
 	}
@@ -47,6 +50,8 @@ func (m *Machine) findCreated(ctx context.Context, p *flows.Payment, since time.
 			return step{}, processorFailed(err)
 		case each.Metadata["fd_registration"] != p.Registration || each.Metadata["fd_generation"] != generation:
 			continue
+		case each.Unreadable != nil:
+			return step{}, processorFailed(each.Unreadable)
 		}
 		if differs := m.compare(p, each); differs != "" {
 			return step{to: flows.Blocked, reason: "created before, and " + differs}, nil
@@ -77,11 +82,17 @@ func (m *Machine) awaitBuyer(ctx context.Context, p *flows.Payment, fresh *cards
 	case remote.State == cards.Refunded:
 		return step{to: flows.Blocked, reason: "it was refunded at the processor"}, nil
 	}
+	// The processor counts neither a failed challenge nor what the key may not read, so each decline that is read counts too.
+	declines := p.Declines
+	if remote.State == cards.Declined && remote.Decline != p.Decline {
+		declines++
+	}
+	declines = max(declines, remote.Declines)
 	declined := func(next *flows.Payment) {
-		next.DeclineCode, next.Decline, next.Declines = remote.DeclineCode, remote.Decline, remote.Declines
+		next.DeclineCode, next.Decline, next.Declines = remote.DeclineCode, remote.Decline, declines
 	}
 	switch {
-	case p.EarlierDeclines+remote.Declines >= flows.MaxDeclines:
+	case p.EarlierDeclines+declines >= flows.MaxDeclines:
 		return step{to: flows.Cancelling, reason: "declined too often", edit: declined}, nil
 	case !p.EndsAt.IsZero() && m.cfg.Now().After(p.EndsAt):
 		return step{to: flows.Cancelling, reason: "the registration has ended"}, nil
@@ -172,11 +183,14 @@ func (m *Machine) capture(ctx context.Context, p *flows.Payment, fresh *cards.Pa
 	if err != nil {
 		return step{}, err
 	}
-	if left > 0 || !m.agreedLately(p) {
+	tooOld := m.cfg.Now().Sub(p.Since(flows.Authorised)) > idleAuthorisation
+	if left > 0 || tooOld || !m.agreedLately(p) {
 		remote, err := m.read(ctx, p, fresh)
 		switch {
 		case err != nil:
 			return step{}, err
+		case remote.State == cards.Authorised && tooOld:
+			return step{to: flows.Cancelling, reason: "the authorisation is too old"}, nil
 		case remote.State == cards.Authorised && left > 0:
 			return wait(min(left, pollEvery)), nil
 		case remote.State == cards.Authorised:

@@ -27,6 +27,14 @@ func (s *Service) Pay(ctx context.Context, id, token string, in flows.StartPayme
 	if err := s.cfg.Methods.Check(r, in.Staff, in.Method); err != nil && (!live || in.Method == flows.InPerson) {
 		return nil, err
 	}
+	if p.NeverCreated() && in.Method != p.Method {
+		// It holds nothing, so it gives way, unless the processor has it after all.
+		if ended, err := s.cfg.Payments.Cancel(ctx, p.ID); err != nil {
+			return nil, err
+		} else if ended.State == flows.Cancelled {
+			return s.Pay(ctx, id, token, in)
+		}
+	}
 	if !live {
 		if p, created, err = s.begin(ctx, r, p, in); err != nil {
 			return nil, err
@@ -95,6 +103,9 @@ func (s *Service) begin(ctx context.Context, r *flows.Registration, last *flows.
 	}
 	if err := r.CheckPayable(in.Method); err != nil {
 		return nil, false, err
+	}
+	if in.Method == flows.ByCard && last.CardRefused(r.Cart.Total) {
+		return nil, false, &flows.Error{Code: flows.MethodNotOffered, Detail: "This amount cannot be paid by card here. Choose another way to pay, or ask the club's staff."}
 	}
 	if in.Method == flows.ByCard && last.DeclinedTooOften() {
 		return nil, false, &flows.Error{Code: flows.MethodNotOffered, Detail: "Too many cards were declined. Choose another way to pay, or ask the club's staff."}

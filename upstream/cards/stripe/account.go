@@ -44,6 +44,16 @@ func (c *Client) AccountID(ctx context.Context) (string, error) {
 	return a.ID, err
 }
 
+// CountsDeclines returns an error if the key cannot read charges, as cards.ErrRefused if it may not. The declines of a
+// payment are then counted only as far as each was seen.
+func (c *Client) CountsDeclines(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, cards.CallTimeout)
+	defer cancel()
+	params := &stripego.ChargeListParams{}
+	params.Single, params.Limit = true, stripego.Int64(1)
+	return toCardsError("list charges", c.api.charges.List(ctx, params).Err())
+}
+
 // requiredEvents cause a payment to be read before the next poll.
 var requiredEvents = []string{
 	"payment_intent.amount_capturable_updated", "payment_intent.canceled", "payment_intent.payment_failed", "payment_intent.succeeded", "charge.refunded",

@@ -70,13 +70,22 @@ func (s *Server) Dispute(id string) (Payment, error) {
 // listCharges is GET /v1/charges, newest first.
 func (s *Server) listCharges(rq *request) (object, error) {
 	limit, limitErr := rq.pageSize()
-	in, findErr := s.find(rq.Form.Get("payment_intent"), "payment_intent")
-	if err := cmp.Or(limitErr, findErr); err != nil {
-		return nil, err
+	of := s.intents
+	if rq.Form.Has("payment_intent") {
+		in, err := s.find(rq.Form.Get("payment_intent"), "payment_intent")
+		if err != nil {
+			return nil, err
+		}
+		of = []*intent{in}
+	}
+	if limitErr != nil {
+		return nil, limitErr
 	}
 	var all []object
-	for _, c := range slices.Backward(in.charges) {
-		all = append(all, in.render(c))
+	for _, in := range slices.Backward(of) {
+		for _, c := range slices.Backward(in.charges) {
+			all = append(all, in.render(c))
+		}
 	}
 	page := all[:min(len(all), limit)]
 	return list("/v1/charges", page, len(page) < len(all)), nil

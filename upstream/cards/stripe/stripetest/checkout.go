@@ -56,6 +56,15 @@ func (s *Server) AllowAnyMethod() {
 	s.anyMethod = true
 }
 
+// AddForeign adds a payment of another program, in a status that the double itself does not know.
+func (s *Server) AddForeign(status string) Payment {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	in := &intent{Payment: Payment{ID: newID("pi"), Status: status, Amount: 4990, Currency: "eur", CreatedAt: s.cfg.Now()}, live: s.live()}
+	s.intents, s.byID[in.ID] = append(s.intents, in), in
+	return in.snapshot()
+}
+
 // Process enters a card whose bank takes its time: the payment is processing, and cannot be cancelled, until Approve.
 func (s *Server) Process(id, card string) (Payment, error) {
 	return s.buyerAction(id, func(in *intent) error {

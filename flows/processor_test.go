@@ -1,0 +1,212 @@
+package flows_test
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/flows/payment"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/cards/stripe"
+	"frontdesk/upstream/cards/stripe/stripetest"
+)
+
+// TestCaptureHasADeadline: the processor fails every capture for hours. The money is not taken a day later.
+func TestCaptureHasADeadline(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.authorised(g)
+	w.fail(http.MethodPost, "/sandbox/payments/*/capture", 1000)
+	for range 80 {
+		p = w.advance(g, p)
+		w.clock.Advance(time.Minute)
+	}
+	if p.State != flows.Cancelled || w.held(p).State != cards.Cancelled {
+		t.Errorf("%s (%s), and %s at the processor", p.State, p.Reason, w.held(p).State)
+	}
+}
+
+// TestCancelWhileProcessing: the processor refuses to cancel while it processes the buyer's confirmation.
+func TestCancelWhileProcessing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.started(g)
+	w.setSandbox(`{"confirmations":"processing"}`)
+	w.confirm(p, goodCard)
+	w.clock.Advance(31 * time.Minute)
+	for range 8 {
+		if p = w.advance(g, p); p.State != flows.Cancelling {
+			t.Fatalf("%s (%s)", p.State, p.Reason)
+		}
+		w.clock.Advance(20 * time.Second)
+	}
+	w.act(p, "settle-confirmation", `{"succeeded":true}`)
+	if p = w.advanceFor(g, p, 2*time.Minute); p.State != flows.Cancelled || w.held(p).State != cards.Cancelled {
+		t.Errorf("%s (%s), and %s at the processor", p.State, p.Reason, w.held(p).State)
+	}
+}
+
+// TestNeverCreatedBlocksNothing: the processor fails to create the payment. The buyer cancels, abandons or pays in
+// another way at once.
+func TestNeverCreatedBlocksNothing(t *testing.T) {
+	t.Parallel()
+	for name, act := range map[string]func(*world, *gateway, *flows.Registration) error{
+		"cancel": func(w *world, g *gateway, r *flows.Registration) error {
+			_, err := g.registrations.CancelPayment(w.Context(), r.ID, holderToken)
+			return err
+		},
+		"abandon": func(w *world, g *gateway, r *flows.Registration) error {
+			_, err := g.registrations.Abandon(w.Context(), r.ID, holderToken)
+			return err
+		},
+		"another way": func(w *world, g *gateway, r *flows.Registration) error {
+			due := w.clock.Now().AddDate(0, 0, 14).Format(time.DateOnly)
+			p, err := g.registrations.Pay(w.Context(), r.ID, holderToken, flows.StartPayment{Method: flows.Deferred, DueDate: due})
+			if err == nil && (p.Method != flows.Deferred || p.State != flows.Recorded) {
+				w.Errorf("%s by %s (%s)", p.State, p.Method, p.Reason)
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			r := w.registered(g)
+			w.fail(http.MethodPost, "/sandbox/payments", 1000)
+			if _, err := g.pay(t.Context(), r.ID); flows.CodeOf(err) != flows.ProcessorUnavailable {
+				t.Fatalf("started: %v", err)
+			}
+			view := must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), r.ID, holderToken) })
+			if !slices.Contains(view.Methods, flows.ByCard) || !slices.Contains(view.Methods, flows.Deferred) {
+				t.Errorf("methods: %v", view.Methods)
+			}
+			if err := act(w, g, r); err != nil {
+				t.Error(err)
+			}
+			if p := w.stored(g, flows.NewPaymentID(r.ID, 1)); p.State != flows.Cancelled || len(w.sandbox.Payments()) != 0 {
+				t.Errorf("%s (%s), and the processor holds %+v", p.State, p.Reason, w.sandbox.Payments())
+			}
+		})
+	}
+}
+
+// TestCreatedAfterAll: the response to the creation was lost. The payment is cancelled at the processor, too.
+func TestCreatedAfterAll(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	r := w.registered(g)
+	w.storeError("/sandbox/payments", "after")
+	if _, err := g.pay(t.Context(), r.ID); err == nil {
+		t.Fatal("it was started")
+	}
+	if _, err := g.registrations.CancelPayment(t.Context(), r.ID, holderToken); err != nil {
+		t.Error(err)
+	}
+	if all := w.sandbox.Payments(); len(all) != 1 || all[0].State != cards.Cancelled {
+		t.Errorf("the processor holds %+v", all)
+	}
+}
+
+// TestCreationRefused: the processor refuses the amount for good. The buyer is told, and pays in another way.
+func TestCreationRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	problems := 0
+	g := w.gateway(gatewayOptions{onProblem: func(problem string) {
+		if problem == payment.ProblemCreationRefused {
+			problems++
+		}
+	}})
+	r := w.registered(g)
+	w.setFaultInjector(&faultInjector{method: http.MethodPost, pattern: "/sandbox/payments", fail: 1, status: http.StatusBadRequest})
+	p := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), r.ID) })
+	if p.State != flows.Cancelled || p.View().Message != flows.MessagePaymentCardRefused || problems != 1 {
+		t.Errorf("%s (%s), %s, counted %d times", p.State, p.Reason, p.View().Message, problems)
+	}
+	view := must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), r.ID, holderToken) })
+	if slices.Contains(view.Methods, flows.ByCard) || len(view.Methods) == 0 {
+		t.Errorf("methods: %v", view.Methods)
+	}
+	if _, err := g.pay(t.Context(), r.ID); flows.CodeOf(err) != flows.MethodNotOffered || len(w.sandbox.Payments()) != 0 {
+		t.Errorf("again by card: %v", err)
+	}
+}
+
+// stripeGateway starts a gateway with a double of Stripe.
+func (w *world) stripeGateway(onProblem func(string)) (*gateway, *stripetest.Server) {
+	w.Helper()
+	double := stripetest.New(stripetest.Config{Now: w.clock.Now})
+	w.Cleanup(double.Close)
+	client := must(w, func() (*stripe.Client, error) {
+		return stripe.New(stripe.Config{SecretKey: double.SecretKey, WebhookSecret: double.WebhookSecret, URL: double.URL, Now: w.clock.Now})
+	})
+	return w.gateway(gatewayOptions{cards: client, onProblem: onProblem}), double
+}
+
+// TestEveryDeclineCounts: failed bank challenges make no charge, and a restricted key may not read charges. Neither stops
+// the payment, and the fifth decline ends it.
+func TestEveryDeclineCounts(t *testing.T) {
+	t.Parallel()
+	for name, restricted := range map[string]bool{"failed challenges": false, "a key that may not read charges": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g, double := w.stripeGateway(nil)
+			if restricted {
+				double.Inject(stripetest.Fault{Path: "/v1/charges", Status: http.StatusForbidden, Type: "invalid_request_error", Times: -1})
+			}
+			p := w.started(g)
+			for n := range flows.MaxDeclines {
+				card := declinedCard
+				if !restricted {
+					card = bankAsks
+				}
+				if _, err := double.Confirm(p.ProcessorID, card); err != nil {
+					t.Fatal(err)
+				}
+				if !restricted {
+					if _, err := double.Approve(p.ProcessorID, false); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if p = w.advance(g, p); n+1 < flows.MaxDeclines && (!p.Declined() || p.Declines != n+1) {
+					t.Fatalf("after %d declines: %s (%s), %d counted", n+1, p.State, p.Reason, p.Declines)
+				}
+			}
+			if held, _ := double.Payment(p.ProcessorID); p.State != flows.Cancelled || held.Status != "canceled" {
+				t.Errorf("%s (%s), and %s at the processor", p.State, p.Reason, held.Status)
+			}
+		})
+	}
+}
+
+// TestUnreadableRecordEndsNoList: another program's payment has a status that this version does not know. The lost
+// payment behind it in the list is rebuilt, and the record is counted once.
+func TestUnreadableRecordEndsNoList(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	problems := 0
+	g, double := w.stripeGateway(func(problem string) {
+		if problem == payment.ProblemUnreadable {
+			problems++
+		}
+	})
+	p := w.started(g)
+	if _, err := double.Confirm(p.ProcessorID, goodCard); err != nil {
+		t.Fatal(err)
+	}
+	w.clock.Advance(time.Second)
+	double.AddForeign("requires_reconciliation")
+	w.wipe()
+	w.rebuild(g)
+	w.rebuild(g)
+	if p = w.advance(g, p); p.State != flows.Recorded || len(w.lines(p)) != 1 || problems != 1 {
+		t.Errorf("%s (%s), the ledger holds %+v; counted %d times", p.State, p.Reason, w.lines(p), problems)
+	}
+}
