@@ -60,6 +60,7 @@ func TestInvariants(t *testing.T) {
 		"kept, desk settled":    {campaign.Evidence{State: "blocked", ProcessorID: "pay_1", StateByPayment: map[string]string{"pay_1": "recorded"}, Method: "desk", Due: 5, Desk: []int64{5}, CardPayments: held(5, 0)}, campaign.SettledAtDesk},
 		"a doubt unlisted":      {campaign.Evidence{State: "in_doubt", Unlisted: []string{"r-1"}}, campaign.DoubtUnlisted},
 		"charged in an outage":  {campaign.Evidence{State: "in_doubt", CapturedWhileHeld: []string{"pay_1"}}, campaign.CapturedBehindBrake},
+		"signed twice":          {campaign.Evidence{SignedTwice: []string{"/demo/mandates/1", "/demo/mandates/2"}}, campaign.MandateSignedTwice},
 		"a stranger served":     {campaign.Evidence{StrangersServed: []string{"pay"}}, campaign.StrangerServed},
 		"a version that shrank": {campaign.Evidence{Versions: map[string][]int64{"payment": {1, 2, 2}}}, campaign.VersionShrank},
 	} {

@@ -27,6 +27,7 @@ const (
 	CapturedBehindBrake    = "money was taken while the brake held the payment back"
 	SecondContact          = "one intention made more than one contact or sale"
 	BlockedForGood         = "a payment is blocked because the processor did not have it, and the processor has it"
+	MandateSignedTwice     = "a contact signed two mandates of one registration"
 	NeverSettles           = "the journey does not end"
 	PersonalDataInPlain    = "personal data is in plain text"
 )
@@ -67,6 +68,7 @@ type Evidence struct {
 	// CapturedWhileHeld are payments whose money was taken while another payment was the probe of a brake that held.
 	CapturedWhileHeld []string
 
+	SignedTwice    []string // the mandates that one contact signed, if there are several
 	Unlisted       []string // payments that wait for an operator and that no list shows
 	BlockedForGood []string // payments that are blocked as missing at the processor, which has them
 	Unsettled      bool     // the operators' list shows the payment as recorded and its sale as unsettled
@@ -174,6 +176,9 @@ func (e Evidence) checkReportedState(broken func(string, string, ...any)) {
 	}
 	if len(e.CapturedWhileHeld) > 0 {
 		broken(CapturedBehindBrake, "%v", e.CapturedWhileHeld)
+	}
+	if len(e.SignedTwice) > 0 {
+		broken(MandateSignedTwice, "%v", e.SignedTwice)
 	}
 	if len(e.Unlisted) > 0 {
 		broken(DoubtUnlisted, "%v", e.Unlisted)

@@ -185,6 +185,11 @@ var Mutations = []Mutation{
 		Old:  `next.UsedKeys = p.UsedKeys + 1`,
 		New:  `next.UsedKeys = p.UsedKeys`,
 	}}},
+	{Name: "pending-code-free", Description: "a code that is being checked does not stop another account or another code", Edits: []Edit{{
+		File: "flows/signature.go",
+		Old:  `	return s.AcceptsCode() && (`,
+		New:  `	return s.Sequence < 0 && s.AcceptsCode() && (`,
+	}}},
 	{Name: "unsigned-webhook", Description: "the signature of an event is not verified", Edits: []Edit{{
 		File: "upstream/cards/sandbox/client.go",
 		Old:  `c.cfg.Now(), signature); err != nil {`,

@@ -25,6 +25,8 @@ func (c clubTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errDead
 	case t != nil && article && r.Method == http.MethodPost && t.journey.chance(0.7):
 		return c.hang(r, t)
+	case t != nil && t.journey.plan.mandate && checksCode(r):
+		return c.checkCode(r, t)
 	case t == nil || strings.HasSuffix(r.URL.Path, "/oauth/v2/token") || r.Method != http.MethodGet:
 		return c.simulate(r, nil)
 	case strings.Contains(r.URL.Path, "/contacts/"): // read concurrently, and dropped when something else fails: no seed could decide which comes first

@@ -46,6 +46,10 @@ const (
 	deskSettled    = "desk: settled the sale"
 	refundFailed   = "processor: refund failed"
 	opRefundAgain  = "operator: refund again"
+	buyerWentBack  = "buyer: another account while the code is checked"
+	codeSlow       = "code: slow"
+	codeUnanswered = "code: response lost"
+	codeLate       = "code: arrives late"
 	strangerAsked  = "stranger: asked for the registration"
 	opRecorded     = "operator: it was recorded"
 	opAgain        = "operator: not recorded, send again"
@@ -76,7 +80,7 @@ func faultKinds() []string {
 	kinds := []string{
 		redisRefused, redisLost, redisRollback, redisWiped, cardsError, cardsLost, cardsSlow, cardsLate, cardsForgot, cardsMissing, cardsStored, postLate, postSlow, crashed, slept,
 		hookLost, hookTwice, hookLate, jobLost, buyerDeclined, buyerLeft, buyerLate, buyerTwice, buyerPressed, buyerAbandoned, buyerAdded, startRepeated, itemHung, clubChanged, brakeEngaged, deskSettled, strangerAsked,
-		opRecorded, opAgain, opRefund, opGaveUp, opRefundAgain, refundFailed,
+		buyerWentBack, codeSlow, codeUnanswered, codeLate, opRecorded, opAgain, opRefund, opGaveUp, opRefundAgain, refundFailed,
 	}
 	for _, kind := range clubKinds {
 		kinds = append(kinds, posting+kind)
@@ -101,6 +105,7 @@ type plan struct {
 	refunds                              sandbox.RefundMode
 	brake                                bool // other payments met an outage before, and one of them probes
 	stranger                             bool // someone else knows the registration's address
+	mandate                              bool // the cart is paid by direct debit, and the buyer changes the account
 	faultWindow                          time.Duration
 }
 
@@ -140,6 +145,10 @@ func newPlan(rng *rand.Rand) plan {
 	p.mixed = p.method != flows.Free && (p.mixed || rng.IntN(8) == 0)
 	if p.method != flows.ByCard {
 		p.rollbacks, p.choosesAgain = 0, false // without a processor nothing is journaled: what Redis acknowledged must stay
+	}
+	if rng.IntN(10) == 0 && p.method == flows.ByCard { // what Redis acknowledged must stay: nothing else remembers that a code was checked
+		p.mandate, p.rollbacks, p.choosesAgain, p.mixed = true, 0, false, false
+		p.faultWindow = max(p.faultWindow, 6*time.Minute)
 	}
 	return p
 }

@@ -102,6 +102,7 @@ func (f *journey) run() error {
 	if err := f.register(); err != nil {
 		return err
 	}
+	f.scheduleMandate()
 	f.scheduleBuyer()
 	f.scheduleFallBack()
 	f.scheduleDesk()
@@ -123,11 +124,15 @@ func (f *journey) register() error {
 	if f.plan.method == flows.Free {
 		offer = "3801"
 	}
+	item := flows.NewItem{OfferID: offer, StartDate: start}
+	if f.plan.mandate {
+		item.OfferID, item.Debit = "901", &flows.Debit{Day: new(10)}
+	}
 	request := registration.StartRequest{
 		ID: f.newID(), ClientToken: "demo", ClubID: "11", Channel: "web",
 		Person: &flows.Person{GivenName: f.person.GivenName, FamilyName: f.person.FamilyName, BirthDate: "1990-05-17", Email: f.person.Email,
 			Mobile: f.person.Mobile, Street: f.person.Street, PostalCode: "75011", City: "Paris", Country: "FR"},
-		Items: []flows.NewItem{{OfferID: offer, StartDate: start}},
+		Items: []flows.NewItem{item},
 	}
 	contacts, sales := len(f.sim.Contacts()), len(f.sim.Sales())
 	if f.chance(0.2) {
@@ -348,6 +353,9 @@ func (f *journey) check() error {
 			e.Method = string(p.Method)
 			f.state = e.Method + ": " + f.state
 		}
+	}
+	for _, twice := range f.sim.Audit().ContactsSignedTwice {
+		e.SignedTwice = append(e.SignedTwice, twice.MandateIDs...)
 	}
 	for _, p := range f.storedPayments() {
 		if p.HasProcessor() {

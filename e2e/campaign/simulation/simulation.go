@@ -30,13 +30,14 @@ func Campaign() campaign.Campaign {
 		Name: "simulation",
 		Description: "The gateway's own code runs single journeys in virtual time, with three replicas for each. Every call to the club system, " +
 			"the card processor and Redis fails in every way, processes die and sleep, Redis loses writes, and webhooks and buyers are unpredictable. " +
+			"One in ten pays by direct debit and enters another account while a code is checked. " +
 			"One in seven pays later, at the desk or nothing. Staff settle one sale in four themselves, and strangers request one registration in five. " +
 			"Buyers add items that hang at the club system, and repeat starts that failed. " +
 			"One refund in four is refused, pending or returned by the bank. In one journey of eight, others have engaged the brake. Operators decide doubts by the club system's books.",
 		Faults: faultKinds(), InProcess: true, Drive: play,
 		Mutations: []string{"retry-unknown", "release-although-sent", "take-over", "overwritable-claim", "no-compare-and-set", "key-per-attempt",
 			"refund-in-doubt", "cart-unchecked", "trust-any-release", "no-write-gate", "no-rebuild", "no-response-no-effect", "any-record-matches", "rebuilt-for-all", "state-unlisted", "stored-decline", "sale-unseen", "evidence-without-claim", "paid-twice-unseen", "refund-believed", "no-brake",
-			"used-up-key-kept", "believe-any-2xx", "unsettled-unseen", "unmarked-write", "start-forgotten",
+			"used-up-key-kept", "believe-any-2xx", "unsettled-unseen", "unmarked-write", "start-forgotten", "pending-code-free",
 			"not-found-blocks"},
 		Long: campaign.Options{Count: 500_000, Duration: 4 * time.Hour},
 	}
