@@ -135,7 +135,7 @@ func (f *journey) recordResponse(t *task, what string, p *flows.Payment, err err
 		case f.epochs > 0 && (what == "look" || !p.HasProcessor()): // as old as what Redis remembers
 			answer.Charged, answer.Authorised = false, false
 		case f.epochs > 0: // a request to pay by card asks the processor, about this payment; paying again leads to a later one by its key
-			before, now = before.of(p.ProcessorID, f.sale), now.of(p.ProcessorID, f.sale)
+			before, now = before.of(p.ProcessorID, f.registration), now.of(p.ProcessorID, f.registration)
 			answer.Charged, answer.Authorised = overlap(before.charged, now.charged), overlap(before.authorised, now.authorised)
 		}
 		answer.State, answer.Retry = view.State, view.Retry

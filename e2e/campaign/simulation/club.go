@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -138,15 +139,16 @@ func (s *env) deliver(w http.ResponseWriter, r *http.Request) (answered bool) {
 	return true
 }
 
-// noteSettlement finds out whether a request other than a payment settled the sale.
+// noteSettlement finds out whether a request other than a payment settled a sale of the registration.
 func (f *journey) noteSettlement(r *http.Request) func() {
 	way, ok := map[string]string{"postpone_due": string(flows.Deferred), "transitions": string(flows.Free)}[path.Base(r.URL.Path)]
-	if !ok || r.Method != http.MethodPost {
+	if !ok || r.Method != http.MethodPost || slices.Contains(f.others, path.Dir(r.URL.Path)) {
 		return func() {}
 	}
-	before, _ := f.sim.Sale(f.sale)
+	sale := path.Dir(r.URL.Path)
+	before, _ := f.sim.Sale(sale)
 	return func() {
-		after, _ := f.sim.Sale(f.sale)
+		after, _ := f.sim.Sale(sale)
 		if before.State != after.State {
 			f.settlements = append(f.settlements, way)
 		}

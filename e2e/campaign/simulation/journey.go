@@ -50,9 +50,9 @@ type journey struct {
 
 	registration string
 	token        string
-	sale         string
-	contacts     int // that the start of the registration made, however often it was repeated
-	sales        int // likewise
+	others       []string // sales that are not the registration's
+	contacts     int // how many the club system had before
+	started      int // how many sales the start of the registration made, however often it was repeated
 	responses    []campaign.Response
 	confirmed    map[string]bool    // payments for which the buyer has plans
 	settlements  []string           // ways without a payment in which the club system settled the sale, in order
@@ -134,7 +134,10 @@ func (f *journey) register() error {
 			Mobile: f.person.Mobile, Street: f.person.Street, PostalCode: "75011", City: "Paris", Country: "FR"},
 		Items: []flows.NewItem{item},
 	}
-	contacts, sales := len(f.sim.Contacts()), len(f.sim.Sales())
+	for _, sale := range f.sim.Sales() {
+		f.others = append(f.others, sale.ID)
+	}
+	f.contacts = len(f.sim.Contacts())
 	if f.chance(0.2) {
 		if err := f.failStart(&request); err != nil {
 			return err
@@ -144,8 +147,8 @@ func (f *journey) register() error {
 	if err != nil {
 		return fmt.Errorf("the cart was not filled: %w", err)
 	}
-	f.contacts, f.sales = len(f.sim.Contacts())-contacts, len(f.sim.Sales())-sales
-	f.registration, f.token, f.sale = view.ID, token, string(view.Sale)
+	f.started = len(f.sales())
+	f.registration, f.token = view.ID, token
 	if f.plan.debtor {
 		err = f.sellOnCredit()
 	}
@@ -323,17 +326,14 @@ func (f *journey) storedPayments() (all []*flows.Payment) {
 
 // check judges the journey at its end.
 func (f *journey) check() error {
-	sale, ok := f.sim.Sale(f.sale)
-	if !ok {
-		return fmt.Errorf("the club system has no sale %s", f.sale)
-	}
-	e := campaign.Evidence{Registration: f.registration, Sale: f.sale, Due: int64(sale.Total),
+	sale := f.saleOfInterest()
+	e := campaign.Evidence{Registration: f.registration, Sale: sale.ID, Due: int64(sale.Total),
 		Responses: f.responses, StrangersServed: f.served, Versions: f.versions, StateByPayment: map[string]string{}}
 	e.CapturedWhileHeld = f.chargedHeld
-	e.Contacts, e.Sales = f.contacts, f.sales
+	e.Contacts, e.Sales = len(f.sim.Contacts())-f.contacts, f.started
 	e.Booked, e.SettledBy, e.Desk, e.SentAfterDesk = f.booked(), f.settlements, f.amounts(true), f.sentLate
 	e.FalselyAccepted = f.faults[posting+falseAcceptance] > 0
-	if len(e.Booked)+len(e.SettledBy)+len(e.Desk) == 0 && sale.State != "building" {
+	if len(e.Booked)+len(e.SettledBy)+len(e.Desk) == 0 && sale.State != building {
 		e.SettledBy = []string{sale.State} // by a request whose connection was cut before its end could be noted
 	}
 	for _, p := range f.sandbox.Payments() {
@@ -393,11 +393,10 @@ func (f *journey) check() error {
 // overpayment settled.
 func (f *journey) unlisted() (ids []string, unsettled bool, err error) {
 	listed, err := f.gateways[0].payments.List(context.Background(), payment.ListOptions{})
-	latest, open := f.latestPayment(), false
-	if sale, known := f.sim.Sale(f.sale); known {
-		open = sale.State == "building"
-	}
+	latest := f.latestPayment()
 	for _, p := range f.storedPayments() {
+		sale, known := f.sim.Sale(string(p.Sale))
+		open := known && sale.State == building
 		paidTwice := p.State == flows.Recorded && p.HasProcessor() && len(f.desk) > 0 && len(f.booked()) > 0 && p.Snapshot != nil && p.Snapshot.Debt != nil && *p.Snapshot.Debt > 0
 		if !p.HasProcessor() && f.epochs > 0 {
 			continue // no processor helps to find what Redis forgot; the next read of the registration lists it
@@ -481,5 +480,5 @@ func (f *journey) changeCart() {
 		}
 	}
 	f.fault(clubChanged)
-	_ = f.clubClient().AddArticle(context.Background(), deskScope, club.IRI(f.sale), club.NewArticle{Offer: "/demo/offers/201", StartDate: f.Now().AddDate(0, 0, 2).Format(time.DateOnly)})
+	_ = f.clubClient().AddArticle(context.Background(), deskScope, club.IRI(f.sale()), club.NewArticle{Offer: "/demo/offers/201", StartDate: f.Now().AddDate(0, 0, 2).Format(time.DateOnly)})
 }

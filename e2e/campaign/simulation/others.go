@@ -9,6 +9,7 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
 	"frontdesk/upstream/club"
+	"frontdesk/upstream/clubsim"
 )
 
 // scheduleDesk has the club's staff settle the sale at some moment: while the buyer pays, while things
@@ -25,11 +26,11 @@ func (f *journey) settleAtDesk() {
 		return
 	}
 	client, scope := f.clubClient(), deskScope
-	sale, err := client.GetSale(context.Background(), scope, club.IRI(f.sale))
+	sale, err := client.GetSale(context.Background(), scope, club.IRI(f.sale()))
 	if err != nil {
 		panic(err) // a bug in the simulation: nothing fails for staff
 	}
-	receipt, err := client.CreatePayment(context.Background(), scope, club.IRI(f.sale), club.NewPayment{
+	receipt, err := client.CreatePayment(context.Background(), scope, sale.IRI, club.NewPayment{
 		Contact: sale.Contact, FamilyName: sale.FamilyName, GivenName: sale.GivenName, Number: sale.Number,
 		Amount: sale.TotalTI, Mean: club.MeanCash, Club: scope.Club, ClubCode: sale.ClubCode, Checkout: sale.Checkout,
 	}, nil)
@@ -44,12 +45,13 @@ func (f *journey) settleAtDesk() {
 // sellOnCredit has staff sell the buyer something else on credit first.
 func (f *journey) sellOnCredit() error {
 	ctx, client, scope := context.Background(), f.clubClient(), deskScope
-	cart, err := client.GetSale(ctx, scope, club.IRI(f.sale))
+	cart, err := client.GetSale(ctx, scope, club.IRI(f.sale()))
 	if err != nil {
 		return fmt.Errorf("the sale was not read: %w", err)
 	}
 	sale, err := client.CreateSale(ctx, scope, club.NewSale{Contact: cart.Contact, Club: cart.Club, ClubCode: cart.ClubCode,
 		FamilyName: cart.FamilyName, GivenName: cart.GivenName, Number: cart.Number, Address: cart.Address})
+	f.others = append(f.others, string(sale.IRI))
 	if err == nil {
 		err = client.AddArticle(ctx, scope, sale.IRI, club.NewArticle{Offer: "/demo/offers/2501"})
 	}
@@ -189,22 +191,39 @@ func (f *journey) refundAgain(ctx context.Context, t *task, p *flows.Payment) {
 	}
 }
 
-// applied reports whether the club system has settled the sale, for any payer and by any method.
-func (f *journey) applied() bool {
-	sale, ok := f.sim.Sale(f.sale)
-	return ok && sale.State != "building" || len(f.booked()) > 0
+const building = "building" // the state of a sale that nothing has settled
+
+// sales returns all sales of the registration, the oldest first: one that the club system seems to have lost is replaced.
+func (f *journey) sales() []clubsim.Sale {
+	return slices.DeleteFunc(f.sim.Sales(), func(sale clubsim.Sale) bool { return slices.Contains(f.others, sale.ID) })
 }
+
+// sale returns the registration's latest sale, which staff and the buyer see.
+func (f *journey) sale() string { sales := f.sales(); return sales[len(sales)-1].ID }
+
+// saleOfInterest returns the sale that was settled; if none was, the latest.
+func (f *journey) saleOfInterest() clubsim.Sale {
+	sales := f.sales()
+	settled := slices.IndexFunc(sales, func(sale clubsim.Sale) bool { return sale.State != building })
+	if settled < 0 {
+		settled = len(sales) - 1
+	}
+	return sales[settled]
+}
+
+// applied reports whether the club system has settled a sale of the registration, for any payer and by any method.
+func (f *journey) applied() bool { return f.saleOfInterest().State != building || len(f.booked()) > 0 }
 
 func (f *journey) settledByUs() bool {
 	return len(f.booked())+len(f.settlements) > 0 || f.applied() && len(f.desk) == 0
 }
 
-// booked returns the payments that the club system booked for the sale, except those of its staff.
+// booked returns the payments that the club system booked for the registration's sales, except those of its staff.
 func (f *journey) booked() []int64 { return f.amounts(false) }
 
 func (f *journey) amounts(byStaff bool) (amounts []int64) {
 	for _, entry := range f.sim.Ledger() {
-		if entry.SaleID == f.sale && slices.Contains(f.desk, entry.ID) == byStaff {
+		if !slices.Contains(f.others, entry.SaleID) && slices.Contains(f.desk, entry.ID) == byStaff {
 			amounts = append(amounts, int64(entry.Amount))
 		}
 	}

@@ -181,8 +181,8 @@ func (f *journey) sendDeliveries() {
 
 // held is the buyer's money that is charged or authorised at one moment.
 type held struct {
-	// charged names what was taken and not given back: the processor's payments, and the sale itself once
-	// Frontdesk settled it by any method.
+	// charged names what was taken and not given back: the processor's payments, and the registration once
+	// Frontdesk settled its sale by any method.
 	charged    []string
 	authorised []string // the processor's payments that the buyer authorised, and that were not cancelled since
 }
@@ -198,12 +198,12 @@ func (f *journey) held() (now held) {
 		}
 	}
 	if f.settledByUs() {
-		now.charged = append(now.charged, f.sale)
+		now.charged = append(now.charged, f.registration)
 	}
 	return now
 }
 
-// of is what is held of some payments or of the sale.
+// of is what is held of some payments or of the registration.
 func (h held) of(ids ...string) held {
 	isOther := func(id string) bool { return !slices.Contains(ids, id) }
 	return held{charged: slices.DeleteFunc(slices.Clone(h.charged), isOther), authorised: slices.DeleteFunc(slices.Clone(h.authorised), isOther)}
