@@ -82,9 +82,9 @@ func (p *Payment) StateBefore(state PaymentState) PaymentState {
 	return ""
 }
 
-// Since returns when the payment last entered a state; when it entered the present one, if the history does not say.
+// Since returns when the payment first entered a state; when it entered the present one, if the history does not say.
 func (p *Payment) Since(state PaymentState) time.Time {
-	for _, t := range slices.Backward(p.History) {
+	for _, t := range p.History {
 		if t.State == state {
 			return t.At
 		}

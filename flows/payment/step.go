@@ -116,7 +116,7 @@ func tryAgain() step {
 // if the sale is not as the buyer agreed, or if the club system does not respond. A fresh
 // payment needs no second read, because the capture fails without an authorisation.
 func (m *Machine) checkSale(ctx context.Context, p *flows.Payment, fresh *cards.Payment) (step, error) {
-	tooOld, left := m.cfg.Now().Sub(p.UpdatedAt) > idleAuthorisation, time.Duration(0)
+	tooOld, left := m.authorisedTooLong(p), time.Duration(0)
 	if !tooOld {
 		var err error
 		if left, err = m.held(ctx, p); err != nil || left > 0 && p.OnHold {
@@ -144,6 +144,11 @@ func (m *Machine) checkSale(ctx context.Context, p *flows.Payment, fresh *cards.
 	default:
 		return m.agreeToCapture(ctx, p)
 	}
+}
+
+// authorisedTooLong reports whether the reserved money is no longer taken. A block in between prolongs nothing.
+func (m *Machine) authorisedTooLong(p *flows.Payment) bool {
+	return m.cfg.Now().Sub(p.Since(flows.Authorised)) > idleAuthorisation
 }
 
 // agreeToCapture moves the payment to capturing if its sale is as agreed, else to cancelling. A call that
@@ -183,7 +188,7 @@ func (m *Machine) capture(ctx context.Context, p *flows.Payment, fresh *cards.Pa
 	if err != nil {
 		return step{}, err
 	}
-	tooOld := m.cfg.Now().Sub(p.Since(flows.Authorised)) > idleAuthorisation
+	tooOld := m.authorisedTooLong(p)
 	if left > 0 || tooOld || !m.agreedLately(p) {
 		remote, err := m.read(ctx, p, fresh)
 		switch {
