@@ -51,8 +51,8 @@ type journey struct {
 	registration string
 	token        string
 	others       []string // sales that are not the registration's
-	contacts     int // how many the club system had before
-	started      int // how many sales the start of the registration made, however often it was repeated
+	contacts     int      // how many the club system had before
+	started      int      // how many sales the start of the registration made, however often it was repeated
 	responses    []campaign.Response
 	confirmed    map[string]bool    // payments for which the buyer has plans
 	settlements  []string           // ways without a payment in which the club system settled the sale, in order
