@@ -1,6 +1,7 @@
 package flows
 
 import (
+	"slices"
 	"time"
 
 	"frontdesk/upstream/club"
@@ -29,9 +30,9 @@ func (p *Payment) Purchased() bool {
 	return p.Live() && p.State != Cancelling && p.State != RefundDue && p.State != Refunding
 }
 
-// PurchaseOf returns what a payment pays for. names are the buyer's pseudonyms without the contact's.
-func (r *Registration) PurchaseOf(p *Payment, contact string) Purchase {
-	in := Purchase{Buyer: append([]string{contact}, r.BuyerPseudonyms...), Payment: p.ID, At: p.CreatedAt}
+// PurchaseOf returns what a payment pays for. contact has the pseudonyms of the buyer's contact.
+func (r *Registration) PurchaseOf(p *Payment, contact []string) Purchase {
+	in := Purchase{Buyer: slices.Concat(contact, r.BuyerPseudonyms), Payment: p.ID, At: p.CreatedAt}
 	seen := map[club.IRI]bool{}
 	for _, item := range r.Items {
 		if !seen[item.Offer] {

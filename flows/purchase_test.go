@@ -167,3 +167,31 @@ func TestOwnPaymentAgain(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
+
+// TestTwiceAfterRotation: a buyer is asked by whatever seal keys the gateways have: the earlier payment can be one that
+// only another key finds, or that cannot be read at all. A yes is enough to pay.
+func TestTwiceAfterRotation(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ before, after []string }{
+		"new key in front":           {[]string{"old", "new"}, []string{"new", "old"}},
+		"gateway restarted later":    {[]string{"new", "old"}, []string{"old", "new"}},
+		"sealed with a key it lacks": {[]string{"new", "old"}, []string{"old"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			earlier := w.gateway(gatewayOptions{asksRepeats: true, keys: newKeyring(t, test.before...)})
+			first := w.recordedFor(earlier, w.buys(earlier, visitor, "201"))
+			g := w.gateway(gatewayOptions{asksRepeats: true, keys: newKeyring(t, test.after...)})
+			second := w.buys(g, visitor, "201")
+			if _, err := w.payAs(g, second, byCard); flows.CodeOf(err) != flows.DuplicatePurchase {
+				t.Fatalf("not asked: %v", err)
+			}
+			yes := byCard
+			yes.Again = true
+			if p, err := w.payAs(g, second, yes); err != nil || !slices.Equal(p.Repeats, []flows.PaymentID{first.ID}) {
+				t.Errorf("after a yes: %v", err)
+			}
+		})
+	}
+}

@@ -17,11 +17,11 @@ import (
 const startingTime = time.Minute
 
 // buyerPseudonyms name a person for flows.Purchase: by name and birth date, with the e-mail address or the phone. Each
-// of these alone can be a family's.
+// of these alone can be a family's. The names are by every seal key, so that a rotation hides no purchase.
 func (s *Service) buyerPseudonyms(clientToken string, p flows.Person) (names []string) {
 	who := strings.ToLower(strings.Join(strings.Fields(norm.NFKC.String(p.GivenName+" "+p.FamilyName+" "+p.BirthDate)), " "))
-	for _, reached := range s.cfg.Keys.CurrentPersonPseudonyms(clientToken, p.Email, phone.Complete(p.Mobile, p.Country)) {
-		names = append(names, s.cfg.Keys.Pseudonym("buyer", who+"\n"+reached))
+	for _, reached := range s.cfg.Keys.PersonPseudonyms(clientToken, p.Email, phone.Complete(p.Mobile, p.Country)) {
+		names = append(names, s.cfg.Keys.Pseudonyms("buyer", who+"\n"+reached)...)
 	}
 	return names
 }
@@ -33,7 +33,7 @@ func (s *Service) claimPurchase(ctx context.Context, r *flows.Registration, p *f
 	if s.cfg.AsksRepeats == nil || !s.cfg.AsksRepeats(r.ClientToken) || in.Method == flows.Free {
 		return nil
 	}
-	purchase := r.PurchaseOf(p, s.cfg.Keys.Pseudonym("buyer", string(r.Contact.IRI)))
+	purchase := r.PurchaseOf(p, s.cfg.Keys.Pseudonyms("buyer", string(r.Contact.IRI)))
 	var known []flows.PaymentID
 	for range maxSaveAttempts {
 		others, err := s.cfg.Store.ClaimPurchase(ctx, purchase, known, flows.KeepPurchase)
@@ -60,11 +60,14 @@ func (s *Service) claimPurchase(ctx context.Context, r *flows.Registration, p *f
 	return flows.StorageFailed(flows.ErrConflict)
 }
 
-// purchased reports whether an earlier purchase has paid something, or still may.
+// purchased reports whether an earlier purchase has paid something, or still may. One that cannot be read may have.
 func (s *Service) purchased(ctx context.Context, other flows.PastPurchase) (bool, error) {
 	earlier, err := s.cfg.Store.Payment(ctx, other.Payment)
 	if errors.Is(err, flows.ErrNotFound) {
 		return s.cfg.Now().Sub(other.At) < startingTime, nil
+	}
+	if flows.Unreadable(err) {
+		return true, nil
 	}
 	return err == nil && earlier.Purchased(), flows.StorageFailed(err)
 }
