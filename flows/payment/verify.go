@@ -20,6 +20,8 @@ const (
 	verifyAfter = time.Minute
 	// verifyAgain is the pause after a reading that failed. By then a gateway that died has left it to another one.
 	verifyAgain = 5 * time.Minute
+	// debtWithin: later the contact may have paid other debts, and an account that cannot be read may be gone.
+	debtWithin = 6 * time.Hour
 	// maxVerifyPause is the longest pause between two readings of what an operator must look at.
 	maxVerifyPause = time.Hour
 	// maxUnverified is how many payments a gateway takes to verify: as many as it verifies between two sweeps.
@@ -261,11 +263,14 @@ func difference(p *flows.Payment, remote cards.Payment) string {
 // sale too, at the moment of the POST. The club system lists no payments, but an overpayment settles the contact's other debts.
 func (m *Machine) readSale(ctx context.Context, p *flows.Payment) error {
 	debt := m.isDue(debtDue(p))
+	if debt && expired(m.cfg.Now(), p.Since(flows.Recorded), debtWithin) {
+		p.DebtAfter, debt = p.Snapshot.Debt, false // it would say nothing any more
+	}
 	if p.SaleVerdict == flows.SaleSettled && !debt {
 		return nil
 	}
 	sale, err := m.cfg.BackgroundClub.GetSale(ctx, p.Scope(), p.Sale)
-	if errors.Is(err, club.ErrNotFound) && expired(m.cfg.Now(), p.UpdatedAt, saleGoneAfter) {
+	if errors.Is(err, club.ErrNotFound) && p.SaleVerdict != flows.SaleSettled && expired(m.cfg.Now(), p.UpdatedAt, saleGoneAfter) {
 		p.SaleVerdict = "the club system no longer has the sale"
 		return nil
 	}
