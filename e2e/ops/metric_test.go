@@ -83,6 +83,7 @@ func TestEveryMetricMoves(t *testing.T) {
 	m.expectMoves("", nil, "frontdesk_payment_oldest_age_seconds", "state", "in_doubt")
 	m.expectMoves("an outage", m.engageBrake, "frontdesk_brake_engaged")
 	m.expectMoves("", nil, "frontdesk_brake_age_seconds")
+	m.expectMoves("a payment that the processor has lost", m.losePayment, "frontdesk_card_problems_total", "problem", "missing")
 	m.expectMoves("a Redis with a limit", m.limitMemory, "frontdesk_redis_maxmemory_bytes")
 	m.expectMoves("a token that is refused", m.refuseToken, "frontdesk_upstream_calls_total", "upstream", "club", "operation", "Token", "outcome", "refused")
 	m.expectMoves("", nil, "frontdesk_check_ok", "part", "club_system")
@@ -248,6 +249,14 @@ func (m *metricEnv) engageBrake() {
 	for range 2 {
 		m.leaveInDoubt()
 	}
+}
+
+// losePayment makes the card processor forget a payment, which the visitor then gives up.
+func (m *metricEnv) losePayment() {
+	registration := m.c.Register()
+	m.c.Pay(registration.Id)
+	m.Upstreams.Cards.Reset()
+	m.c.Do("DELETE", "/v1/registrations/"+registration.Id, nil)
 }
 
 func (m *metricEnv) limitMemory() {

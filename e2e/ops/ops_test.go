@@ -65,6 +65,7 @@ func TestOperatorAtTheTerminal(t *testing.T) {
 	if err := json.Unmarshal([]byte(mustRunCLI(t, at, "--json", "list", "--all")), &listed); err != nil || len(listed.Items) != 1 || string(listed.Items[0].ID) != id {
 		t.Errorf("listed: %+v, %v", listed, err)
 	}
+	expectAll(t, mustRunCLI(t, at, "list", "--operator-token="), id) // an empty token counts as not set: the demo operator's
 	expectAll(t, mustRunCLI(t, at, "note", id, "called the club"), "Noted at")
 
 	for _, wrong := range []struct {
@@ -76,7 +77,7 @@ func TestOperatorAtTheTerminal(t *testing.T) {
 		{[]string{"confirm-not-recorded", id}, "at least one of the flags in the group [send-again refund cancel] is required"},
 		{[]string{"confirm-not-recorded", id, "--send-again", "--refund"}, "none of the others can be"},
 		{[]string{"confirm-recorded", id, "--operator-token", "guessed"}, "The operator's token is not known here"},
-		{[]string{"list", "--operator-token="}, "FRONTDESK_OPERATOR_TOKEN"},
+		{[]string{"list", "--operator-token", "guessed"}, "Set FRONTDESK_OPERATOR_TOKEN"},
 		{[]string{"confirm-recorded", "nothing-1"}, "No such payment"},
 		{[]string{"show", "../../healthz"}, "Invalid payment id"},
 		{[]string{"show"}, "<id>"},
