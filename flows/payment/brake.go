@@ -2,6 +2,7 @@ package payment
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"frontdesk/flows"
@@ -10,7 +11,7 @@ import (
 
 // Limits of the brake. While the club system records no payment, it keeps further buyers from being charged.
 const (
-	// maxUnknown payments in a row with an unknown outcome, and none accepted, engage the brake. One is a lost
+	// maxUnknown payments in a row that were refused or whose outcome is unknown, and none accepted, engage the brake. One is a lost
 	// connection. If one response in a hundred is lost, three in a row are one case in a million; each more would
 	// cost another buyer a doubt.
 	maxUnknown = 3
@@ -60,6 +61,7 @@ type BrakeResult string
 const (
 	BrakeAccepted  BrakeResult = "accepted"  // releases the brake, unless the attempt is from before it
 	BrakeUnknown   BrakeResult = "unknown"   // counts, unless the attempt is from before an accepted one
+	BrakeRefused   BrakeResult = "refused"   // counts likewise, and the probe continues
 	ProbeContinues BrakeResult = "continues" // nothing was done, and the payment is sent again
 	ProbeEnds      BrakeResult = "ends"      // neither
 )
@@ -127,8 +129,15 @@ func (m *Machine) countOutcome(ctx context.Context, p *flows.Payment, err error)
 		outcome.Result = BrakeAccepted
 	case club.Unknown:
 		outcome.Result = BrakeUnknown
-	case club.NotSent, club.Refused:
+	case club.Rejected:
+		if errors.Is(err, club.ErrForeign) { // by something in front of the club system, and so the next one
+			outcome.Result = BrakeUnknown
+		}
+	case club.NotSent:
 		outcome.Result, outcome.ProbesUntil = ProbeContinues, now.Add(claimPause(p.Claim)+probeLease)
+	case club.Refused:
+		limit, _ := limitReached(err)
+		outcome.Result, outcome.ProbesUntil = BrakeRefused, now.Add(pauseAfter(p, limit)+probeLease)
 	}
 	change, failed := m.cfg.Store.CountOutcome(ctx, outcome)
 	switch {

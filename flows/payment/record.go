@@ -44,6 +44,11 @@ func claimPause(n int) time.Duration {
 	return min(15*time.Second<<(n-1), maxClaimPause)
 }
 
+// pauseAfter is the pause before the next claim after a limit that lasts for a time was reached; zero: none was.
+func pauseAfter(p *flows.Payment, limit time.Duration) time.Duration {
+	return max(claimPause(p.Claim), min(limit, maxClaimPause))
+}
+
 // pauseLeft returns what is left of the pause before the next claim; 0 or less if it is over. A longer pause was set
 // by a gateway whose clock was ahead, and is over.
 func (m *Machine) pauseLeft(p *flows.Payment) time.Duration {
@@ -283,7 +288,7 @@ func (m *Machine) notSentFor(p *flows.Payment, reason string, pause time.Duratio
 		return outcome{step: step{to: giveUp, reason: reason + "; no attempt is left"}, journalEntry: "release"}
 	}
 	return outcome{journalEntry: "release", step: step{to: before, reason: reason, edit: func(next *flows.Payment) {
-		next.NotBefore = m.cfg.Now().Add(max(claimPause(p.Claim), min(pause, maxClaimPause)))
+		next.NotBefore = m.cfg.Now().Add(pauseAfter(p, pause))
 		next.Payer = p.Payer.Outdated() // staff may act in the pause, so the sale is read again
 	}}}
 }

@@ -48,9 +48,9 @@ return 0
 // one payment count once, also because its sale may be the reason.
 //
 // KEYS  1 brakes
-// ARGV  1 organisation  2 payment  3 now, ms  4 beginning of the attempt, ms  5 accepted, unknown, continues or ends
+// ARGV  1 organisation  2 payment  3 now, ms  4 beginning of the attempt, ms  5 accepted, unknown, refused, continues or ends
 //
-//	6 until when a probe continues, ms  7 how many unknown outcomes engage the brake
+//	6 until when a probe continues, ms  7 how many unknown or refused outcomes engage the brake
 //
 // Returns engaged, released, or an empty text.
 var countOutcome = redis.NewScript(brakeFields + `
@@ -62,7 +62,7 @@ if ARGV[5] == 'accepted' then
   return since and 'released' or ''
 end
 if probe == ARGV[2] then
-  if ARGV[5] == 'continues' then
+  if ARGV[5] == 'continues' or ARGV[5] == 'refused' then
     set('until', ARGV[6])
   else
     drop('probe')
@@ -70,7 +70,7 @@ if probe == ARGV[2] then
     redis.call('HINCRBY', KEYS[1], field('failed'), 1)
   end
 end
-if ARGV[5] ~= 'unknown' then return '' end
+if ARGV[5] ~= 'unknown' and ARGV[5] ~= 'refused' then return '' end
 local accepted = tonumber(read('accepted') or '0')
 if began < accepted and accepted <= now or read('last') == ARGV[2] then return '' end
 set('last', ARGV[2])
