@@ -47,3 +47,62 @@ func TestRefusingRoute(t *testing.T) {
 		})
 	}
 }
+
+// TestEmptySuccesses has twenty buyers pay while something in front of the club system answers each recording with an empty
+// success. Once three sales in a row stayed open, nobody else is charged, until a probe has settled its sale.
+func TestEmptySuccesses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	first := w.recordedBy(g, flows.ByCard)
+	w.clock.Advance(time.Minute)
+	w.verify(g, first)
+	w.fault(clubsim.Fault{Match: recording, Kind: "empty_success"})
+	var payments []*flows.Payment
+	sweep := func() {
+		w.clock.Advance(time.Minute)
+		payments = w.advanceAll(g, payments)
+		w.verify(g, first)
+	}
+	for range 20 {
+		payments = append(payments, w.buyers(g, 1)...)
+		sweep()
+	}
+	charged := in(flows.Recorded, payments)
+	if charged > 8 || in(flows.Authorised, payments) != 20-charged || w.taken() != 1+charged {
+		t.Errorf("money of %d payments was taken, %d buyers wait", w.taken()-1, in(flows.Authorised, payments))
+	}
+	for _, p := range payments {
+		if p.State == flows.Recorded && w.listedAs(g, p) != flows.RecordedUnsettled {
+			t.Errorf("a payment that settled nothing is not on the list")
+		}
+	}
+	w.fault()
+	for range 16 {
+		sweep()
+	}
+	for _, p := range payments[charged:] {
+		if p.State == flows.Recorded && w.stored(g, p.ID).Finding() == "" {
+			w.expectSound(p)
+		}
+	}
+	if recorded := in(flows.Recorded, payments); recorded != 20 || len(w.sim.Ledger()) != 1+20-charged {
+		t.Errorf("%d of 20 are recorded, and the ledger has %d lines", recorded, len(w.sim.Ledger()))
+	}
+}
+
+// TestSalesThatNeverShowThatTheyAreSettled: where no sale was ever seen as settled, that says nothing, and nobody waits.
+func TestSalesThatNeverShowThatTheyAreSettled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	w.fault(clubsim.Fault{Match: recording, Kind: "empty_success"})
+	for range 6 {
+		p := w.buyers(g, 1)[0]
+		w.clock.Advance(time.Minute)
+		w.verify(g, p)
+		if p.State != flows.Recorded {
+			t.Errorf("%s (%s)", p.State, p.Reason)
+		}
+	}
+}

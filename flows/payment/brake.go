@@ -64,6 +64,8 @@ const (
 	BrakeRefused   BrakeResult = "refused"   // counts likewise, and the probe continues
 	ProbeContinues BrakeResult = "continues" // nothing was done, and the payment is sent again
 	ProbeEnds      BrakeResult = "ends"      // neither
+	SaleSettles    BrakeResult = "settled"   // an accepted payment settled its sale: ends a row of those that did not
+	SaleStaysOpen  BrakeResult = "unsettled" // an accepted payment did not: counts
 )
 
 // BrakeChange is what an outcome changed; empty: nothing that others notice.
@@ -79,7 +81,7 @@ const (
 type Brake struct {
 	Organisation string          `json:"organisation"`
 	Since        time.Time       `json:"since"`
-	Unknown      int             `json:"unknown"`         // payments in a row whose outcome is unknown
+	Unknown      int             `json:"unknown"`         // payments in a row that were refused, are unknown, or settled nothing
 	Probe        flows.PaymentID `json:"probe,omitempty"` // the payment that is let through now; empty: none
 }
 
@@ -139,6 +141,26 @@ func (m *Machine) countOutcome(ctx context.Context, p *flows.Payment, err error)
 		limit, _ := limitReached(err)
 		outcome.Result, outcome.ProbesUntil = BrakeRefused, now.Add(pauseAfter(p, limit)+probeLease)
 	}
+	m.count(ctx, p, outcome)
+}
+
+// countVerdict has the brake count what a reading of a recorded payment's sale shows: perhaps something in front of the
+// club system accepts every payment with an empty success.
+func (m *Machine) countVerdict(ctx context.Context, p *flows.Payment, verdict string) {
+	outcome := BrakeOutcome{Organisation: p.ClientToken, Payment: p.ID, Began: p.Since(flows.Recorded), Now: m.cfg.Now(),
+		Result: SaleSettles, MaxUnknown: maxUnknown}
+	switch {
+	case p.SaleVerdict == verdict || p.Rebuilt || !p.Method.BooksMoney():
+		return
+	case verdict == saleOpen && p.SaleVerdict == "":
+		outcome.Result = SaleStaysOpen
+	case verdict != flows.SaleSettled:
+		return
+	}
+	m.count(ctx, p, outcome)
+}
+
+func (m *Machine) count(ctx context.Context, p *flows.Payment, outcome BrakeOutcome) {
 	change, failed := m.cfg.Store.CountOutcome(ctx, outcome)
 	switch {
 	case failed != nil:

@@ -191,6 +191,9 @@ func (m *Machine) commitFindings(ctx context.Context, p, seen *flows.Payment) er
 		m.cfg.Log.WarnContext(ctx, "recorded payment needs an operator", "payment", p.ID, "finding", string(finding), "reason", s.reason)
 	}
 	_, err := m.commit(ctx, p, s)
+	if err == nil {
+		m.countVerdict(ctx, p, seen.SaleVerdict)
+	}
 	return flows.StorageFailed(err)
 }
 
@@ -296,6 +299,9 @@ func (m *Machine) readSale(ctx context.Context, p *flows.Payment) error {
 	return nil
 }
 
+// saleOpen is the verdict on a sale that is as before the payment.
+const saleOpen = "the sale is not settled"
+
 // saleVerdict says what is wrong with the sale of a recorded payment, or that it is settled. Where sales have no state, the check
 // refuses a settled one (see club.SaleStateCheck). A rule may know that the total of a settled sale is another one.
 func (m *Machine) saleVerdict(ctx context.Context, p *flows.Payment, sale club.Sale, rule *flows.Rule) (string, error) {
@@ -310,7 +316,7 @@ func (m *Machine) saleVerdict(ctx context.Context, p *flows.Payment, sale club.S
 	total := flows.SignalValue(flows.SignalTotal, p, &flows.Evidence{Total: &sale.TotalTI})
 	switch {
 	case open:
-		return "the sale is not settled", nil
+		return saleOpen, nil
 	case sale.TotalTI != p.Amount && total != rule.After(flows.SignalTotal):
 		return fmt.Sprintf("the total of the sale is %s instead of %s", Price(sale.TotalTI, p.Currency), Price(p.Amount, p.Currency)), nil
 	default:

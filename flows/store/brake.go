@@ -45,19 +45,36 @@ return 0
 `)
 
 // countOutcome engages and releases the brake. A repetition changes nothing more: consecutive unknown outcomes of
-// one payment count once, also because its sale may be the reason.
+// one payment count once, also because its sale may be the reason. Once several accepted payments in a row left their
+// sales unsettled, an acceptance is not believed until a sale is seen as settled. That is so only where one was seen before.
 //
 // KEYS  1 brakes
-// ARGV  1 organisation  2 payment  3 now, ms  4 beginning of the attempt, ms  5 accepted, unknown, refused, continues or ends
+// ARGV  1 organisation  2 payment  3 now, ms  4 beginning of the attempt, ms  5 accepted, unknown, refused, continues, ends, settled or unsettled
 //
-//	6 until when a probe continues, ms  7 how many unknown or refused outcomes engage the brake
+//	6 until when a probe continues, ms  7 how many unknown or refused outcomes, or unsettled sales, engage the brake
 //
 // Returns engaged, released, or an empty text.
 var countOutcome = redis.NewScript(brakeFields + `
 local since, probe, now, began = read('since'), read('probe'), tonumber(ARGV[3]), tonumber(ARGV[4])
+local unsettled, most = tonumber(read('unsettled') or '0'), tonumber(ARGV[7])
+local function release() drop('since', 'probe', 'until', 'failed', 'unknown', 'last') end
+if ARGV[5] == 'settled' then
+  set('settles', 1)
+  if since and began < tonumber(since) then return '' end
+  drop('unsettled')
+  if not since or unsettled < most then return '' end
+  release()
+  return 'released'
+elseif ARGV[5] == 'unsettled' then
+  if not read('settles') or redis.call('HINCRBY', KEYS[1], field('unsettled'), 1) < most or since then return '' end
+  set('since', ARGV[3])
+  return 'engaged'
+elseif ARGV[5] == 'accepted' and unsettled >= most then
+  ARGV[5] = 'ends'
+end
 if ARGV[5] == 'accepted' then
   if since and probe ~= ARGV[2] and began < tonumber(since) then return '' end
-  drop('since', 'probe', 'until', 'failed', 'unknown', 'last')
+  release()
   set('accepted', ARGV[4])
   return since and 'released' or ''
 end
@@ -74,7 +91,7 @@ if ARGV[5] ~= 'unknown' and ARGV[5] ~= 'refused' then return '' end
 local accepted = tonumber(read('accepted') or '0')
 if began < accepted and accepted <= now or read('last') == ARGV[2] then return '' end
 set('last', ARGV[2])
-if redis.call('HINCRBY', KEYS[1], field('unknown'), 1) < tonumber(ARGV[7]) or since then return '' end
+if redis.call('HINCRBY', KEYS[1], field('unknown'), 1) < most or since then return '' end
 set('since', ARGV[3])
 return 'engaged'
 `)
@@ -107,7 +124,8 @@ func (s *Store) Brakes(ctx context.Context) ([]payment.Brake, error) {
 			continue
 		}
 		unknown, _ := strconv.Atoi(fields[organisation+" unknown"])
-		held = append(held, payment.Brake{Organisation: organisation, Since: time.UnixMilli(since), Unknown: unknown,
+		unsettled, _ := strconv.Atoi(fields[organisation+" unsettled"])
+		held = append(held, payment.Brake{Organisation: organisation, Since: time.UnixMilli(since), Unknown: unknown + unsettled,
 			Probe: flows.PaymentID(fields[organisation+" probe"])})
 	}
 	slices.SortFunc(held, func(a, b payment.Brake) int { return cmp.Compare(a.Organisation, b.Organisation) })
