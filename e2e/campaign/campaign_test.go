@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"frontdesk/e2e/campaign"
+	"frontdesk/e2e/campaign/chaos"
+	"frontdesk/e2e/campaign/simulation"
 	"frontdesk/e2e/frontdesktest"
 )
 
@@ -61,6 +63,9 @@ func TestInvariants(t *testing.T) {
 		"a doubt unlisted":      {campaign.Evidence{State: "in_doubt", Unlisted: []string{"r-1"}}, campaign.DoubtUnlisted},
 		"charged in an outage":  {campaign.Evidence{State: "in_doubt", CapturedWhileHeld: []string{"pay_1"}}, campaign.CapturedBehindBrake},
 		"signed twice":          {campaign.Evidence{SignedTwice: []string{"/demo/mandates/1", "/demo/mandates/2"}}, campaign.MandateSignedTwice},
+		"two contacts":          {campaign.Evidence{Contacts: 2, Sales: 1}, campaign.SecondContact},
+		"blocked for good":      {campaign.Evidence{State: "in_doubt", BlockedForGood: []string{"r-1"}}, campaign.BlockedForGood},
+		"cancelled and open":    {campaign.Evidence{State: "cancelled", CancelledAndOpen: []string{"r-1"}}, campaign.CancelledAndOpen},
 		"a stranger served":     {campaign.Evidence{StrangersServed: []string{"pay"}}, campaign.StrangerServed},
 		"a version that shrank": {campaign.Evidence{Versions: map[string][]int64{"payment": {1, 2, 2}}}, campaign.VersionShrank},
 	} {
@@ -148,5 +153,19 @@ func TestNetworkFaultsKillAMutation(t *testing.T) {
 	out, err := test.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "said to have had no effect, and the club system booked it") {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestMutationsAreLookedFor checks that a campaign looks for each mutation.
+func TestMutationsAreLookedFor(t *testing.T) {
+	t.Parallel()
+	var listed []string
+	for _, c := range append(chaos.All(), simulation.Campaign()) {
+		listed = append(listed, c.Mutations...)
+	}
+	for _, w := range campaign.Mutations {
+		if !slices.Contains(listed, w.Name) {
+			t.Errorf("%s: no campaign looks for it", w.Name)
+		}
 	}
 }

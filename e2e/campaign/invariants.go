@@ -26,7 +26,8 @@ const (
 	DoubtUnlisted          = "a payment waits for an operator, and no list shows it"
 	CapturedBehindBrake    = "money was taken while the brake held the payment back"
 	SecondContact          = "one intention made more than one contact or sale"
-	BlockedForGood         = "a payment is blocked because the processor did not have it, and the processor has it"
+	BlockedForGood         = "a payment is blocked or in doubt, and nobody can end that"
+	CancelledAndOpen       = "a payment counts as cancelled, and the processor can still charge it"
 	MandateSignedTwice     = "a contact signed two mandates of one registration"
 	NeverSettles           = "the journey does not end"
 	PersonalDataInPlain    = "personal data is in plain text"
@@ -68,10 +69,13 @@ type Evidence struct {
 	// CapturedWhileHeld are payments whose money was taken while another payment was the probe of a brake that held.
 	CapturedWhileHeld []string
 
-	SignedTwice    []string // the mandates that one contact signed, if there are several
-	Unlisted       []string // payments that wait for an operator and that no list shows
-	BlockedForGood []string // payments that are blocked as missing at the processor, which has them
-	Unsettled      bool     // the operators' list shows the payment as recorded and its sale as unsettled
+	SignedTwice []string // the mandates that one contact signed, if there are several
+	Unlisted    []string // payments that wait for an operator and that no list shows
+	// BlockedForGood are payments that are blocked as missing at the processor, which has them, and those that wait for
+	// an operator, who is offered no decision that is accepted.
+	BlockedForGood   []string
+	CancelledAndOpen []string // payments that count as cancelled, and that the processor can still charge
+	Unsettled        bool     // the operators' list shows the payment as recorded and its sale as unsettled
 	// FalselyAccepted means that something in front of the club system accepted a request to settle the sale. A sale
 	// that staff settle before it is verified looks like one that this request settled.
 	FalselyAccepted bool
@@ -185,6 +189,9 @@ func (e Evidence) checkReportedState(broken func(string, string, ...any)) {
 	}
 	if len(e.BlockedForGood) > 0 {
 		broken(BlockedForGood, "%v", e.BlockedForGood)
+	}
+	if len(e.CancelledAndOpen) > 0 {
+		broken(CancelledAndOpen, "%v", e.CancelledAndOpen)
 	}
 	for _, held := range e.CardPayments {
 		if held.Net() > 0 && !e.accountsFor(held) {

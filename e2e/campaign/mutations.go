@@ -180,6 +180,11 @@ var Mutations = []Mutation{
 		Old:  `		return remote, missing(unknownThere)`,
 		New:  `		return remote, mismatch(unknownThere)`,
 	}}},
+	{Name: "block-undecidable", Description: "an operator cannot have a blocked payment refunded", Edits: []Edit{{
+		File: "flows/payment/operator.go",
+		Old:  `	case p.State == flows.Blocked && resolution == Refund:`,
+		New:  `	case p.State == flows.Blocked && resolution == "never":`,
+	}}},
 	{Name: "used-up-key-kept", Description: "a call whose key replays a server error is repeated with the same key", Edits: []Edit{{
 		File: "flows/payment/key.go",
 		Old:  `next.UsedKeys = p.UsedKeys + 1`,

@@ -21,14 +21,21 @@ type clubTransport struct{ *env }
 func (c clubTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	t := taskOf(r.Context())
 	article, _ := path.Match("/sim/*/sales/*/articles", r.URL.Path)
+	token := strings.HasSuffix(r.URL.Path, "/oauth/v2/token")
 	switch {
 	case t != nil && t.dead.Load():
 		return nil, errDead
+	case t != nil && !token && r.Method == http.MethodPost && t.journey.plan.odd > 0:
+		if fault := t.journey.odd(t.journey.rng, adding); fault != nil {
+			return c.simulate(r, fault)
+		}
+	}
+	switch {
 	case t != nil && article && r.Method == http.MethodPost && t.journey.chance(0.7):
 		return c.hang(r, t)
 	case t != nil && t.journey.plan.mandate && checksCode(r):
 		return c.checkCode(r, t)
-	case t == nil || strings.HasSuffix(r.URL.Path, "/oauth/v2/token") || r.Method != http.MethodGet:
+	case t == nil || token || r.Method != http.MethodGet:
 		return c.simulate(r, nil)
 	case strings.Contains(r.URL.Path, "/contacts/"): // read concurrently, and dropped when something else fails: no seed could decide which comes first
 		return c.simulate(r, nil)
@@ -42,6 +49,9 @@ func (c clubTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		f.fault(crashed)
 		f.crash(t.gateway)
 		return nil, errDead
+	}
+	if fault := f.odd(rng, reading); fault != nil {
+		return c.simulate(r, fault)
 	}
 	if f.plan.reads == 0 || rng.Float64() >= f.plan.reads {
 		return c.simulate(r, nil)
@@ -186,6 +196,9 @@ func (s *env) post(w http.ResponseWriter, r *http.Request, body []byte, t *task)
 	f := t.journey
 	if t.dies(func() { s.answer(httptest.NewRecorder(), r, nil) }) {
 		return false
+	}
+	if fault := f.odd(f.rng, posting); fault != nil {
+		return s.answer(w, r, fault)
 	}
 	if !f.chance(f.plan.posts) {
 		return s.answer(w, r, nil)

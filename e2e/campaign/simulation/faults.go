@@ -40,6 +40,7 @@ const (
 	buyerAbandoned = "buyer: gave up"
 	buyerAdded     = "buyer: added an item"
 	startRepeated  = "buyer: started again after a failure"
+	oddAnswers     = "club: odd answers in a journey"
 	itemHung       = "club: an item hung"
 	clubChanged    = "club: the cart changed"
 	brakeEngaged   = "club: no payment recorded, the brake engaged"
@@ -57,6 +58,7 @@ const (
 	opGaveUp       = "operator: not recorded, given up"
 	reading        = "reading: "
 	posting        = "posting: "
+	adding         = "adding: "
 )
 
 // clubKinds are what the simulator can do to a call, and what something in front of the club system can.
@@ -65,6 +67,9 @@ var clubKinds = []string{"error_before", "error_after", "drop_after", "delay", "
 
 // falseAcceptance is a success without a body, of something in front of the club system. A payment counts as accepted.
 const falseAcceptance = "empty_success"
+
+// oddKinds are what something in front of the club system answers instead of it.
+var oddKinds = []string{"foreign_page", "foreign_json", falseAcceptance, "too_many"}
 
 // readKinds are what can happen to a read: also an empty success, which shows nothing.
 var readKinds = append([]string{"empty_success"}, clubKinds...)
@@ -79,7 +84,7 @@ var foreignBodies = []json.RawMessage{nil, []byte(`{}`), []byte(`[]`), []byte(`[
 func faultKinds() []string {
 	kinds := []string{
 		redisRefused, redisLost, redisRollback, redisWiped, cardsError, cardsLost, cardsSlow, cardsLate, cardsForgot, cardsMissing, cardsStored, postLate, postSlow, crashed, slept,
-		hookLost, hookTwice, hookLate, jobLost, buyerDeclined, buyerLeft, buyerLate, buyerTwice, buyerPressed, buyerAbandoned, buyerAdded, startRepeated, itemHung, clubChanged, brakeEngaged, deskSettled, strangerAsked,
+		hookLost, hookTwice, hookLate, jobLost, buyerDeclined, buyerLeft, buyerLate, buyerTwice, buyerPressed, buyerAbandoned, buyerAdded, startRepeated, oddAnswers, itemHung, clubChanged, brakeEngaged, deskSettled, strangerAsked,
 		buyerWentBack, codeSlow, codeUnanswered, codeLate, opRecorded, opAgain, opRefund, opGaveUp, opRefundAgain, refundFailed,
 	}
 	for _, kind := range clubKinds {
@@ -87,6 +92,9 @@ func faultKinds() []string {
 	}
 	for _, kind := range readKinds {
 		kinds = append(kinds, reading+kind)
+	}
+	for _, kind := range oddKinds {
+		kinds = append(kinds, adding+kind)
 	}
 	return kinds
 }
@@ -96,6 +104,7 @@ type plan struct {
 	reads, posts, cards, redis, webhooks float64
 	crashes, sleeps                      float64 // at each call to Redis or to the processor
 	rollbacks                            float64 // at each call to Redis
+	odd                                  float64 // at each call to the club system: something in front of it answers
 	dayPasses                            bool    // a day passes in between
 	method                               flows.Method
 	mixed                                bool // a buyer without success tries another method
@@ -139,6 +148,7 @@ func newPlan(rng *rand.Rand) plan {
 	// Staff act in more than half of the journeys, and find the sale still open in about one of four.
 	p.desk, p.stranger, p.debtor = p.desk || rng.IntN(2) == 0, rng.IntN(5) == 0, rng.IntN(2) == 0
 	p.brake = rng.IntN(8) == 0
+	p.odd = some(0.4, 0.1, 0.6) // one journey in five or more meets such an answer
 	if rng.IntN(4) == 0 {
 		p.refunds = []sandbox.RefundMode{sandbox.RefundsPending, sandbox.RefundsRefused}[rng.IntN(2)]
 	}
@@ -174,6 +184,19 @@ func (f *journey) fault(kind string) {
 	f.faults[kind]++
 	f.mu.Unlock()
 	f.tracef("fault: %s", kind)
+}
+
+// odd draws an answer of something in front of the club system, for a call of a kind.
+func (f *journey) odd(rng *rand.Rand, call string) *clubsim.Fault {
+	if f.plan.odd == 0 || rng.Float64() >= f.plan.odd {
+		return nil
+	}
+	fault := clubFault(rng, oddKinds[rng.IntN(len(oddKinds))])
+	if f.faults[oddAnswers] == 0 {
+		f.fault(oddAnswers)
+	}
+	f.fault(call + fault.Kind)
+	return &fault
 }
 
 // refusals are the statuses with which the simulator refuses. After an effect it sends none that means "certainly

@@ -162,10 +162,11 @@ func (f *journey) register() error {
 // failStart has the buyer start while the club system fails, with the request that is then repeated.
 func (f *journey) failStart(request *registration.StartRequest) error {
 	creation := oneOf(f, "/contacts", "/sales", "/sales/*/articles")
-	kind := "error_before"
+	kinds := append([]string{"error_before"}, oddKinds...)
 	if creation != "/sales" { // the response that names a new sale cannot be found again
-		kind = oneOf(f, "error_before", "error_after", "drop_after")
+		kinds = append(kinds, "error_after", "drop_after")
 	}
+	kind := oneOf(f, kinds...)
 	if err := f.sim.SetFaults([]clubsim.Fault{{Match: clubsim.FaultMatch{Method: http.MethodPost, Path: creation}, Kind: kind}}); err != nil {
 		return err
 	}
@@ -177,6 +178,7 @@ func (f *journey) failStart(request *registration.StartRequest) error {
 		}
 		f.tracef("start while %s at %s: %v", kind, creation, err)
 	}
+	f.Advance(flows.ArriveWithin + time.Second) // until an article may no longer be on its way
 	return nil
 }
 
@@ -368,10 +370,12 @@ func (f *journey) check() error {
 			e.BlockedForGood = append(e.BlockedForGood, string(p.ID))
 		}
 	}
+	e.CancelledAndOpen = f.cancelledAndOpen()
 	var err error
 	if e.Unlisted, e.Unsettled, err = f.unlisted(); err != nil {
 		return fmt.Errorf("the payments were not listed: %w", err)
 	}
+	e.BlockedForGood = append(e.BlockedForGood, f.undecidable()...)
 	f.tracef("ended as %s; booked %v, the processor holds %+v", f.state, e.Booked, e.CardPayments)
 	f.violations = e.Violations()
 	if f.gaveUp() {
@@ -398,11 +402,9 @@ func (f *journey) unlisted() (ids []string, unsettled bool, err error) {
 		sale, known := f.sim.Sale(string(p.Sale))
 		open := known && sale.State == building
 		paidTwice := p.State == flows.Recorded && p.HasProcessor() && len(f.desk) > 0 && len(f.booked()) > 0 && p.Snapshot != nil && p.Snapshot.Debt != nil && *p.Snapshot.Debt > 0
-		if !p.HasProcessor() && f.epochs > 0 {
-			continue // no processor helps to find what Redis forgot; the next read of the registration lists it
-		}
 		i := slices.IndexFunc(listed.Items, func(s payment.Summary) bool { return s.ID == p.ID && s.State == p.State })
-		if i < 0 && (p.State == flows.InDoubt || p.State == flows.Blocked || paidTwice || open && p.State == flows.Recorded) {
+		forgotten := !p.HasProcessor() && f.epochs > 0 // no processor helps to find it; the next read of the registration lists it
+		if i < 0 && !forgotten && (p.State == flows.InDoubt || p.State == flows.Blocked || paidTwice || open && p.State == flows.Recorded) {
 			ids = append(ids, string(p.ID))
 		}
 		unsettled = unsettled || i >= 0 && latest != nil && p.ID == latest.ID && listed.Items[i].Finding == flows.RecordedUnsettled

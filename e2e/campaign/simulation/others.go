@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 )
@@ -189,6 +192,66 @@ func (f *journey) refundAgain(ctx context.Context, t *task, p *flows.Payment) {
 	if err == nil {
 		f.fault(opRefundAgain)
 	}
+}
+
+// cancelledAndOpen returns the payments that count as cancelled and that the processor can still charge.
+func (f *journey) cancelledAndOpen() (ids []string) {
+	for _, p := range f.storedPayments() {
+		open := func(held sandbox.Payment) bool {
+			return held.ID == p.ProcessorID && !slices.Contains([]cards.State{cards.Cancelled, cards.Captured, cards.Refunded}, held.State)
+		}
+		if p.State == flows.Cancelled && slices.ContainsFunc(f.sandbox.Payments(), open) {
+			ids = append(ids, string(p.ID))
+		}
+	}
+	return ids
+}
+
+// undecidable returns the payments that wait for an operator and that nobody can end: the gateway does not, and it
+// refuses each decision that it offers. It decides on the others, so it comes last.
+func (f *journey) undecidable() (ids []string) {
+	for _, p := range f.storedPayments() {
+		if p.State != flows.Blocked && p.State != flows.InDoubt {
+			continue
+		}
+		payments := f.gateways[0].payments
+		if _, err := payments.Advance(context.Background(), p.ID); err != nil {
+			f.tracef("%s does not advance: %v", p.ID, err)
+		}
+		if detail, err := payments.Show(context.Background(), p.ID); err != nil || detail.State == p.State && !f.decideAsOffered(detail) {
+			ids = append(ids, string(p.ID))
+		}
+	}
+	return ids
+}
+
+// decideAsOffered has an operator run the commands that a payment's page offers, until one is accepted. A refused one is
+// repeated with the override that the refusal names.
+func (f *journey) decideAsOffered(detail payment.Detail) bool {
+	ctx, payments := context.Background(), f.gateways[0].payments
+	for _, command := range detail.Commands {
+		for _, override := range []bool{strings.Contains(command, "--override"), true} {
+			word := flows.Decision{Operator: "op", Reason: "the journey is over", Override: override}
+			var err error
+			switch {
+			case strings.Contains(command, " confirm-recorded "):
+				_, err = payments.ConfirmRecorded(ctx, detail.ID, word)
+			case strings.Contains(command, "--send-again"):
+				_, err = payments.ConfirmNotRecorded(ctx, detail.ID, payment.SendAgain, word)
+			case strings.Contains(command, "--refund"):
+				_, err = payments.ConfirmNotRecorded(ctx, detail.ID, payment.Refund, word)
+			case strings.Contains(command, "--cancel"):
+				_, err = payments.ConfirmNotRecorded(ctx, detail.ID, payment.GiveUp, word)
+			default:
+				continue
+			}
+			if err == nil {
+				return true
+			}
+			f.tracef("%s: %v", command, err)
+		}
+	}
+	return false
 }
 
 const building = "building" // the state of a sale that nothing has settled
