@@ -90,6 +90,37 @@ func fixedAddress(t *testing.T, c container) string {
 	return networks["frontdesk"].Address
 }
 
+// TestRedisUserMayRunScripts: the Redis user of compose may call every command of every script. Redis refuses one that it
+// lacks when the script comes to it, such as after a rotation.
+func TestRedisUserMayRunScripts(t *testing.T) {
+	t.Parallel()
+	acl, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "docs/compose/users.acl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	allowed, calls := strings.Fields(string(acl)), regexp.MustCompile(`redis\.p?call\('([A-Z]+)'`)
+	files, err := filepath.Glob(filepath.Join(frontdesktest.Root(), "flows", "*", "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, call := range calls.FindAllSubmatch(text, -1) {
+			seen++
+			if command := strings.ToLower(string(call[1])); !slices.Contains(allowed, "+"+command) {
+				t.Errorf("%s: a script calls %s, which docs/compose/users.acl does not allow", filepath.Base(file), command)
+			}
+		}
+	}
+	if seen < 50 {
+		t.Errorf("only %d calls found", seen)
+	}
+}
+
 // TestComposeJourneys runs everything that visitors do, through the proxy of compose.yaml. The gateways
 // work with the rights of their Redis user and behind a proxy: events arrive at once, and no response
 // is the proxy's own.
