@@ -29,6 +29,9 @@ func (cfg Config) validateLive(found *problems) {
 	cfg.validateSecrets(found)
 	cfg.validateLogin(found)
 	cfg.validateOrigins(found)
+	asks := strings.TrimSpace(strings.Join(cfg.AskRepeats, ","))
+	found.refuse(len(cfg.AskRepeats) > 0 && !slices.Contains([]string{"all", "none", cfg.ClubToken}, asks), "FRONTDESK_ASK_REPEATS",
+		"must be all or none: with any other text, nobody is asked before they pay twice")
 	validateInternal(found, "FRONTDESK_OPS_ADDR", cfg.OpsAddr, defaultOpsAddr)
 	validateInternal(found, "FRONTDESK_METRICS_ADDR", cmp.Or(cfg.MetricsAddr, defaultMetricsAddr), defaultMetricsAddr)
 }
