@@ -195,3 +195,29 @@ func TestTwiceAfterRotation(t *testing.T) {
 		})
 	}
 }
+
+// TestTwiceKeepsNotes: a buyer who repeats a purchase again and again pushes out nothing that operators wrote about the
+// first payment.
+func TestTwiceKeepsNotes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway(gatewayOptions{asksRepeats: true})
+	first := w.recordedFor(g, w.buys(g, visitor, "201"))
+	const written = "the club's manager has called the buyer"
+	if err := g.store.AddNote(t.Context(), first.ID, flows.Note{At: w.clock.Now(), Operator: "ada", Text: written}); err != nil {
+		t.Fatal(err)
+	}
+	yes := byCard
+	yes.Again = true
+	second := w.buys(g, visitor, "201")
+	for range 3 {
+		if p := must(t, func() (*flows.Payment, error) { return w.payAs(g, second, yes) }); !slices.Equal(p.Repeats, []flows.PaymentID{first.ID}) {
+			t.Fatalf("the payment repeats %v", p.Repeats)
+		}
+		must(t, func() (flows.View, error) { return g.registrations.CancelPayment(t.Context(), second.id, second.token) })
+	}
+	notes := must(t, func() ([]flows.Note, error) { return g.store.Notes(t.Context(), first.ID) })
+	if len(notes) != 2 || notes[0].Text != written {
+		t.Errorf("the first payment's notes are %+v", notes)
+	}
+}

@@ -72,9 +72,13 @@ func (s *Service) purchased(ctx context.Context, other flows.PastPurchase) (bool
 	return err == nil && earlier.Purchased(), flows.StorageFailed(err)
 }
 
-// noteRepeats adds a note for operators to each payment that a new one repeats; the new one names them itself.
+// noteRepeats adds a note for operators to each payment that a new one repeats, about the first one alone: a buyer who
+// repeats it a hundred times would push out what operators wrote. Each new one names the earlier ones itself.
 func (s *Service) noteRepeats(ctx context.Context, p *flows.Payment) {
 	for _, earlier := range slices.Clone(p.Repeats) {
+		if first, err := s.cfg.Store.Once(ctx, "repeated:"+string(earlier), flows.KeepPurchase); err == nil && !first {
+			continue
+		}
 		note := flows.Note{At: s.cfg.Now(), Operator: "frontdesk", Text: "the buyer buys the same again with payment " + string(p.ID)}
 		if err := s.cfg.Store.AddNote(context.WithoutCancel(ctx), earlier, note); err != nil {
 			s.cfg.Log.WarnContext(ctx, "repeated purchase not noted", "payment", earlier, "repeatedBy", p.ID, "error", err)
