@@ -427,7 +427,7 @@ func TestSettlementView(t *testing.T) {
 }
 
 // TestRefusedByTheProcessor: a payment that the processor will never create ends at once, and the cart can be
-// changed again.
+// changed again. Another amount can be paid by card.
 func TestRefusedByTheProcessor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -440,7 +440,8 @@ func TestRefusedByTheProcessor(t *testing.T) {
 	if view.Phase != flows.Open || len(w.sandbox.Payments()) != 0 {
 		t.Errorf("%s with %d payments at the processor", view.Phase, len(w.sandbox.Payments()))
 	}
-	if again := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), r.ID) }); again.State != flows.Intent {
-		t.Errorf("asked again it is %s", again.State)
+	must(t, func() (flows.View, error) { return w.addItem(g, r, badge) })
+	if again := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), r.ID) }); again.State != flows.Intent || again.Amount == p.Amount {
+		t.Errorf("asked again, for %d after %d, it is %s", again.Amount, p.Amount, again.State)
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // allowed lists the keys of attributes that may be logged. Their values are
-// identifiers made by Frontdesk, words from a closed list, numbers and errors.
+// identifiers of Frontdesk's records and of the upstreams', words from a closed list, numbers and errors.
 // Keys that could hold a name, an address, a token or a code are not in the list.
 var allowed = map[string]bool{
 	// the request
@@ -24,6 +24,7 @@ var allowed = map[string]bool{
 	// the journey
 	"registration": true, "payment": true, "from": true, "to": true, "reason": true, "outcome": true, "state": true, "finding": true,
 	"event": true, "type": true, "subscriber": true, "erased": true, "kept": true, "unread": true,
+	"repeatedBy": true, "mandate": true, "processorId": true, "ours": true,
 	// dependencies
 	"operation": true, "took": true, "found": true, "left": true, "club": true, "why": true, "address": true,
 	"sent": true, "validated": true, "hourly": true, "daily": true,
