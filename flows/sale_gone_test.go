@@ -7,6 +7,8 @@ import (
 
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
+	"frontdesk/flows/payment"
+	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 )
@@ -112,4 +114,33 @@ func TestRemovedSaleIsPolledSeldom(t *testing.T) {
 		due := w.redis.ZScore(t.Context(), "fd:{looks}:registrations", r.ID).Val()
 		return w.calls("/sales/*")-before == 1 && due == float64(r.CreatedAt.Add(32*time.Minute).UnixMilli())
 	})
+}
+
+// TestUnreadableSaleIsDecided: the club system fails for one sale only, for good, after its money was taken. After a day an
+// operator can decide; nothing is refunded by itself.
+func TestUnreadableSaleIsDecided(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.authorised(g)
+	w.captureAtProcessor(p)
+	p = w.put(g, p.ID, flows.Captured, withHistory(flows.Captured))
+	w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Path: "/sales/" + p.Sale.ID()}, Kind: "error_before", Status: http.StatusInternalServerError})
+	for range 23 {
+		if p = w.advance(g, p); p.State != flows.Captured {
+			t.Fatalf("%s (%s)", p.State, p.Reason)
+		}
+		w.clock.Advance(time.Hour)
+	}
+	w.clock.Advance(2 * time.Hour)
+	if p = w.advance(g, p); p.State != flows.InDoubt || w.held(p).State != cards.Captured {
+		t.Fatalf("%s (%s)", p.State, p.Reason)
+	}
+	w.clock.Advance(16 * time.Minute)
+	override := ada
+	override.Override = true
+	must(t, func() (payment.ResolutionResult, error) { return g.ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, override) })
+	if p = w.advance(g, p); p.State != flows.Refunded || w.posted() != 0 {
+		t.Errorf("%s (%s) after %d requests", p.State, p.Reason, w.posted())
+	}
 }

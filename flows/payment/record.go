@@ -37,6 +37,8 @@ const (
 	maxCommits = int(claimLife / commitPause)
 	// saleGoneAfter: a club system that is misconfigured for a moment does not find its sales either.
 	saleGoneAfter = 30 * time.Minute
+	// saleUnreadableAfter: until then the club system may be closed; a sale that fails alone must not keep the money for good.
+	saleUnreadableAfter = 24 * time.Hour
 )
 
 // claimPause is the pause before the next claim after n were released.
@@ -93,6 +95,9 @@ func (m *Machine) agreeToRecord(ctx context.Context, p *flows.Payment) (step, er
 	readAt := m.cfg.Now()
 	sale, check, err := m.cfg.Club.GetCheckedSale(ctx, p.Scope(), p.Sale)
 	gone := errors.Is(err, club.ErrNotFound) && expired(readAt, p.UpdatedAt, saleGoneAfter)
+	if err != nil && !gone && expired(readAt, p.UpdatedAt, saleUnreadableAfter) {
+		return step{to: flows.InDoubt, reason: "the sale could not be read for a day"}, nil
+	}
 	if err != nil && !gone {
 		return step{}, flows.ClubFailed(err, "The sale could not be read.")
 	}
