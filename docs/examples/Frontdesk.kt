@@ -56,7 +56,7 @@ import okhttp3.sse.EventSources
 
 @Serializable data class Signature(val code: String)
 
-@Serializable data class StartCardPayment(val method: String, val cart: String? = null, val returnUrl: String? = null)
+@Serializable data class StartCardPayment(val method: String, val cart: String? = null, val returnUrl: String? = null, val again: Boolean? = null)
 
 @Serializable data class Resumption(val resume: String)
 
@@ -238,12 +238,13 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
     /**
      * Pays by card, on the processor's page. Follows payAgain, so it starts no second payment while one is in progress. The
      * page leads back to an App Link of the app, which FRONTDESK_ALLOWED_ORIGINS must allow. The return proves nothing, so
-     * onNewIntent calls open() and followToTheEnd().
+     * onNewIntent calls open() and followToTheEnd(). After the problem possible_duplicate_purchase, ask the buyer; yes is again.
      */
-    suspend fun pay(context: Context) {
+    suspend fun pay(context: Context, again: Boolean = false) {
         val now = registration.value ?: return
         if (!now.can("pay") || now.payment?.payAgain == "no") return
-        want("/v1/registrations/$id/payment", json.encodeToString(StartCardPayment("card", now.cart.revision, "https://signup.club.example/?registration=$id")))
+        val payment = StartCardPayment("card", now.cart.revision, "https://signup.club.example/?registration=$id", if (again) true else null)
+        want("/v1/registrations/$id/payment", json.encodeToString(payment))
         val page = registration.value?.payment?.card?.redirectUrl ?: return
         CustomTabsIntent.Builder().build().launchUrl(context, Uri.parse(page))
     }

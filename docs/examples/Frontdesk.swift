@@ -25,7 +25,7 @@ struct NewMandate: Codable { let holder, iban: String }
 
 struct Signature: Codable { let code: String }
 
-struct StartCardPayment: Codable { var method = "card"; var cart: String?; var returnUrl: String? }
+struct StartCardPayment: Codable { var method = "card"; var cart: String?; var returnUrl: String?; var again: Bool? }
 
 struct Resumption: Codable { let resume: String }
 
@@ -210,9 +210,11 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
     }
 
     /// Pays by card, on the processor's page. Follows payAgain, so it starts no second payment while one is in progress.
-    func pay() async {
+    /// After the problem possible_duplicate_purchase, ask the buyer; yes is again.
+    func pay(again: Bool? = nil) async {
         guard let id = session?.id, let now = registration, now.can("pay"), now.payment?.payAgain != "no" else { return }
-        await want("/v1/registrations/\(id)/payment", StartCardPayment(cart: now.cart.revision, returnUrl: "https://\(returnHost)/?registration=\(id)"))
+        let returnUrl = "https://\(returnHost)/?registration=\(id)"
+        await want("/v1/registrations/\(id)/payment", StartCardPayment(cart: now.cart.revision, returnUrl: returnUrl, again: again))
         await showPaymentPage()
         await followToTheEnd()
     }

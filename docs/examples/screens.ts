@@ -66,7 +66,7 @@ function line(item: Schemas["CartItem"]): string {
 }
 
 /** What the page does next when a payment is refused. */
-export function refused(code: ProblemCodes["startPayment"]): "fix the page" | "send it again" | "show the registration" | "start again" {
+export function refused(code: ProblemCodes["startPayment"]): "fix the page" | "send it again" | "show the registration" | "ask" | "start again" {
   switch (code) {
     case "malformed_request": case "invalid_request": case "card_number_refused": case "too_large": case "unsupported_media_type": case "key_reused":
     case "forbidden_origin": case "staff_key_unknown": case "staff_only":
@@ -77,6 +77,7 @@ export function refused(code: ProblemCodes["startPayment"]): "fix the page" | "s
     case "cart_changed": case "cart_empty": case "cart_invalid": case "mandate_required": case "nothing_due": case "amount_due": case "method_not_offered":
     case "payment_exists": case "person_required": case "registration_closed": case "offer_not_available":
       return "show the registration";
+    case "possible_duplicate_purchase": return "ask"; // yes is the payment with again: true and a new key
     case "not_found": return "start again";
     default: return never(code);
   }
