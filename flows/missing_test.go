@@ -182,3 +182,30 @@ var unavailable = func() map[string]scenario {
 }()
 
 func init() { maps.Copy(scenarios, unavailable) }
+
+// TestMissingIsNotDeclined: the buyer's first card was declined, and the second one is authorised. A gateway for which the
+// processor does not have the payment cannot know that, and does not ask the buyer to pay again.
+func TestMissingIsNotDeclined(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	wrong := w.lost()
+	p := w.advance(g, w.started(g))
+	w.confirm(p, declinedCard)
+	if p = w.advance(g, p); !p.Declined() {
+		t.Fatalf("%s (%s)", p.State, p.Reason)
+	}
+	w.confirm(p, goodCard)
+	for range 2 {
+		if view := wrong.Poll(t.Context(), p).View(); view.State == "declined" || view.Retry != "never" {
+			t.Errorf("while the processor does not have it, the buyer sees %s, retry %s", view.State, view.Retry)
+		}
+		var err error
+		if p, err = g.store.Payment(t.Context(), p.ID); err != nil || p.MissingSince.IsZero() {
+			t.Fatalf("%s (%s), missing since %s: %v", p.State, p.Reason, p.MissingSince, err)
+		}
+	}
+	if p = w.advance(g, p); p.State != flows.Recorded || !p.MissingSince.IsZero() {
+		t.Errorf("with the right key: %s (%s), missing since %s", p.State, p.Reason, p.MissingSince)
+	}
+}

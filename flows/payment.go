@@ -302,8 +302,11 @@ func (p *Payment) View() PaymentView {
 	return view
 }
 
-// Declined reports whether the processor declined the buyer's latest attempt, as far as it was read.
-func (p *Payment) Declined() bool { return p.State == Intent && p.DeclineCode != "" }
+// Declined reports whether the processor declined the buyer's latest attempt, as far as it was read. While the processor does
+// not have the payment, that is not known: the buyer may have paid since.
+func (p *Payment) Declined() bool {
+	return p.State == Intent && p.DeclineCode != "" && p.MissingSince.IsZero()
+}
 
 // MaxDeclines is how many declined attempts a registration may have. Real buyers need fewer; testing
 // stolen cards needs many.
