@@ -261,8 +261,18 @@ func (f *journey) sales() []clubsim.Sale {
 	return slices.DeleteFunc(f.sim.Sales(), func(sale clubsim.Sale) bool { return slices.Contains(f.others, sale.ID) })
 }
 
-// sale returns the registration's latest sale, which staff and the buyer see.
-func (f *journey) sale() string { sales := f.sales(); return sales[len(sales)-1].ID }
+// sale returns the sale that the buyer sees or pays, and shows to staff: that of the latest payment at the processor, or
+// else the registration's; if Redis has lost that, the latest.
+func (f *journey) sale() string {
+	if payments := f.sandbox.Payments(); len(payments) > 0 && payments[0].Metadata["fd_sale"] != "" {
+		return payments[0].Metadata["fd_sale"]
+	}
+	if r, _, err := f.store.Registration(context.Background(), f.registration); err == nil && r.Sale != "" {
+		return string(r.Sale)
+	}
+	sales := f.sales()
+	return sales[len(sales)-1].ID
+}
 
 // saleOfInterest returns the sale that was settled; if none was, the latest.
 func (f *journey) saleOfInterest() clubsim.Sale {
