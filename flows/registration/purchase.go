@@ -54,7 +54,8 @@ func (s *Service) claimPurchase(ctx context.Context, r *flows.Registration, p *f
 			known = append(known, other.Payment)
 		}
 		if len(p.Repeats) > 0 && !in.Again && in.Method != flows.InPerson {
-			return &flows.Error{Code: flows.DuplicatePurchase, Detail: "You have just bought this. Please confirm that you want to buy it again."}
+			return &flows.Error{Code: flows.DuplicatePurchase,
+				Detail: "You have just bought this, or begun to pay for it. Please confirm that you want to buy it again."}
 		}
 	}
 	return flows.StorageFailed(flows.ErrConflict)
