@@ -139,7 +139,9 @@ func TestUnreadableSaleIsDecided(t *testing.T) {
 	w.clock.Advance(16 * time.Minute)
 	override := ada
 	override.Override = true
-	must(t, func() (payment.ResolutionResult, error) { return g.ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, override) })
+	must(t, func() (payment.ResolutionResult, error) {
+		return g.ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, override)
+	})
 	if p = w.advance(g, p); p.State != flows.Refunded || w.posted() != 0 {
 		t.Errorf("%s (%s) after %d requests", p.State, p.Reason, w.posted())
 	}
