@@ -259,3 +259,22 @@ func TestBrakeIsLost(t *testing.T) {
 		t.Errorf("%d more doubts", doubts)
 	}
 }
+
+// TestStuckProbe: the processor does not capture the probe. Its lease ends, and another payment probes and releases the brake.
+func TestStuckProbe(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	w.engaged(g)
+	w.fault()
+	waiting := w.buyers(g, 4)
+	w.clock.Advance(61 * time.Second)
+	w.fail("POST", "/sandbox/payments/"+waiting[0].ProcessorID+"/capture", 1000)
+	for range 40 {
+		waiting = w.advanceAll(g, waiting)
+		w.clock.Advance(15 * time.Second)
+	}
+	if recorded := in(flows.Recorded, waiting); recorded != 3 {
+		t.Errorf("%d of the 3 others are recorded", recorded)
+	}
+}

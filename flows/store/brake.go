@@ -34,6 +34,11 @@ local function drop(...) for _, name in ipairs({...}) do redis.call('HDEL', KEYS
 var askBrake = redis.NewScript(brakeFields + `
 if not read('since') then return 0 end
 local probe, now = read('probe'), tonumber(ARGV[3])
+if probe == ARGV[2] then -- it may be stuck: its lease is not prolonged, and the others are first for half a minute
+  local over = now - tonumber(read('until') or '0')
+  if over < 0 then return 0 end
+  if over < 30000 then return string.format('%.0f', 30000 - over) end
+end
 if probe ~= ARGV[2] then
   local due, failed = tonumber(read('until') or '0'), tonumber(read('failed') or '0')
   if not probe and failed > 0 then due = due + math.min(ARGV[5] * 2 ^ math.min(failed - 1, 30), tonumber(ARGV[6])) end
