@@ -1,6 +1,7 @@
 package flows_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -135,7 +136,7 @@ func TestMissingSealKey(t *testing.T) {
 	items := w.expectListed(g, string(p.ID)+" blocked")
 	names("the list", items[0].Reason)
 	_, err := g.Show(t.Context(), p.ID)
-	known, _ := err.(*flows.Error)
+	known, _ := errors.AsType[*flows.Error](err)
 	names("what operators are shown", known.Operator)
 	if known.Detail != "" {
 		t.Errorf("visitors are told %q", known.Detail)

@@ -84,12 +84,12 @@ func TestServerErrorUnderAKey(t *testing.T) {
 					fail = func() { w.injectFault(http.MethodPost, test.pattern, nil, then) }
 				}
 				fail()
-				p, err := g.pay(t.Context(), r.ID)
+				_, err := g.pay(t.Context(), r.ID)
 				if created := test.pattern != create; created != (err == nil) {
 					t.Fatalf("started: %v", err)
 				}
 				id := flows.NewPaymentID(r.ID, 1)
-				p = w.stored(g, id)
+				p := w.stored(g, id)
 				for range 4 { // both gateways, so that the first error is replayed for either
 					if p.ProcessorID != "" {
 						break

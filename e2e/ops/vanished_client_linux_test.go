@@ -41,6 +41,7 @@ func vanish(t *testing.T, connection net.Conn) {
 	raw, err := connection.(*net.TCPConn).SyscallConn()
 	frontdesktest.Must(t, err)
 	dropAll := []syscall.SockFilter{{Code: syscall.BPF_RET | syscall.BPF_K, K: 0}}
-	frontdesktest.Must(t, raw.Control(func(fd uintptr) { err = syscall.AttachLsf(int(fd), dropAll) }))
+	attach := func(fd uintptr) { err = syscall.AttachLsf(int(fd), dropAll) } //nolint:staticcheck // package bpf filters no stream
+	frontdesktest.Must(t, raw.Control(attach))
 	frontdesktest.Must(t, err)
 }

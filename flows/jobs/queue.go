@@ -103,17 +103,20 @@ type pausingClient struct{ redis.UniversalClient }
 
 // EvalSha is how a server requests a job.
 func (c pausingClient) EvalSha(ctx context.Context, sha string, keys []string, args ...any) *redis.Cmd {
-	return pauseAfterError(c.UniversalClient.EvalSha(ctx, sha, keys, args...))
+	return pauseAfterError(ctx, c.UniversalClient.EvalSha(ctx, sha, keys, args...))
 }
 
 // Eval is how a server requests a job while Redis does not have its script.
 func (c pausingClient) Eval(ctx context.Context, script string, keys []string, args ...any) *redis.Cmd {
-	return pauseAfterError(c.UniversalClient.Eval(ctx, script, keys, args...))
+	return pauseAfterError(ctx, c.UniversalClient.Eval(ctx, script, keys, args...))
 }
 
-func pauseAfterError(reply *redis.Cmd) *redis.Cmd {
+func pauseAfterError(ctx context.Context, reply *redis.Cmd) *redis.Cmd {
 	if err := reply.Err(); err != nil && !errors.Is(err, redis.Nil) && !redis.HasErrorPrefix(err, "NOSCRIPT") {
-		time.Sleep(errorPause) // the library's own calls have no context that ends
+		select {
+		case <-ctx.Done():
+		case <-time.After(errorPause):
+		}
 	}
 	return reply
 }

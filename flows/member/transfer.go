@@ -157,7 +157,7 @@ func (t *Transfers) moved(scope club.Scope, identity flows.ContactIdentity, to c
 // resolve finds out whether a code whose result was not known has moved the contact, and with end ends every code, so
 // that another can take its place. It stores what it learns.
 func (t *Transfers) resolve(ctx context.Context, identity flows.ContactIdentity, move *flows.Transfer, end bool) (moved bool, err error) {
-	if !move.MaySign() && !(end && move.AcceptsCode()) {
+	if !move.MaySign() && (!end || !move.AcceptsCode()) {
 		return false, nil
 	}
 	to, err := t.cfg.Catalogue.Locate(ctx, identity.ClientToken, move.ClubID)

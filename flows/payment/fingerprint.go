@@ -71,16 +71,16 @@ func (f *fingerprint) saw(processorID string) {
 	f.payment = processorID
 }
 
-// verdict returns the latest result, and whether there is one.
-func (f *fingerprint) verdict() (wrong error, checked bool) {
+// verdict reports whether the two were compared, and returns the latest result.
+func (f *fingerprint) verdict() (checked bool, wrong error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.wrong, f.checked
+	return f.checked, f.wrong
 }
 
 // requireOwn returns an error if Redis holds the payments of others, or if that is not known yet.
 func (m *Machine) requireOwn(ctx context.Context) error {
-	wrong, checked := m.fingerprint.verdict()
+	checked, wrong := m.fingerprint.verdict()
 	if !checked {
 		return m.CheckFingerprint(ctx)
 	}

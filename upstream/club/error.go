@@ -42,7 +42,7 @@ const (
 	ErrMigrationContact = cause("contact not valid for migration")
 )
 
-// ErrForeign: the response, of any status, is not the club system's own: a page, no JSON, or no record of the
+// ErrForeign means that the response, of any status, is not the club system's own: a page, no JSON, or no record of the
 // expected kind.
 const ErrForeign = cause("response is not the club system's own")
 
