@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,7 +18,7 @@ import (
 // others, whatever payment they are about. Other warnings, errors and the end of the outage are not held back.
 func TestRepeatedWarnings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
+		var out output
 		log := cmd.NewLog(&out)
 		poll := func(payment int) {
 			log.WarnContext(context.Background(), "payment not polled", "payment", payment,
@@ -45,4 +46,28 @@ func TestRepeatedWarnings(t *testing.T) {
 			t.Errorf("the first line of the next outage: %q", &out)
 		}
 	})
+}
+
+// output keeps what a log writes. Timers write to it as well.
+type output struct {
+	mu  sync.Mutex
+	log bytes.Buffer
+}
+
+func (o *output) Write(line []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.log.Write(line)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.log.String()
+}
+
+func (o *output) Reset() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.log.Reset()
 }
