@@ -78,12 +78,20 @@ function update() {
 }
 
 /**
+ * Returns a signature's state, for comparing screens: a code that is being checked is on the screen on which codes are
+ * entered, so that what is typed there stays.
+ * @param {string} [state]
+ */
+const signing = (state) => (state === "unconfirmed" ? "awaiting_code" : state);
+
+/**
  * @param {import("./route.js").Step} step
  * @param {import("./store.js").State} state
  */
 function showStep(step, state) {
   const { registration } = state;
-  const next = [step, state.missing, state.place.me && !state.identity, registration?.state, registration?.mandate?.state, registration?.payment?.state, step === "transfer" && state.transfer?.state].join();
+  const next = [step, state.missing, state.place.me && !state.identity, registration?.state, signing(registration?.mandate?.state), registration?.payment?.state,
+    step === "transfer" && signing(state.transfer?.state)].join();
   const reads = VIEWS[step].reads(state);
   if (next === screen && same(reads, shown)) return;
   const isNew = next !== screen;

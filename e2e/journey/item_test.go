@@ -144,7 +144,12 @@ func TestStoppedWhileReplacing(t *testing.T) {
 			if left.Cart.Revision != registration.Cart.Revision || len(left.Cart.Items) != 2 {
 				t.Errorf("the cart became %+v", left.Cart)
 			}
-			survivor.Do("DELETE", path+"/items/"+registration.Cart.Items[1].Id, nil).Into(http.StatusOK, &left)
+			var removed *frontdesktest.Response
+			frontdesktest.Eventually(t, "no article is on its way any more", func() bool {
+				removed = survivor.Do("DELETE", path+"/items/"+registration.Cart.Items[1].Id, nil)
+				return removed.Status != http.StatusServiceUnavailable
+			})
+			removed.Into(http.StatusOK, &left)
 			survivor.Confirm(survivor.Pay(registration.Id), frontdesktest.ApprovedCard)
 			survivor.Await(registration.Id, api.Completed)
 			s.ExpectOnePayment(t, left.Cart.DueNow.Amount)

@@ -2,6 +2,7 @@ package simulation_test
 
 import (
 	"maps"
+	"slices"
 	"testing"
 
 	"frontdesk/e2e/campaign"
@@ -48,13 +49,13 @@ func TestSeedsRepeat(t *testing.T) {
 // charges during an outage, and in one that believes a firewall's page.
 func TestMutationsAreKilled(t *testing.T) {
 	t.Parallel()
-	for mutation, want := range map[string]string{"retry-unknown": campaign.AppliedTwice, "no-brake": campaign.CapturedBehindBrake,
-		"believe-any-2xx": campaign.RecordedNotApplied} {
+	for mutation, wanted := range map[string][]string{"retry-unknown": {campaign.AppliedTwice}, "no-brake": {campaign.CapturedBehindBrake},
+		"believe-any-2xx": {campaign.RecordedNotApplied, campaign.SettledAtDesk}} { // staff may have settled what was not booked
 		report, err := campaign.Kill(t.Context(), simulation.Campaign(), campaign.Options{Seed: 1, Mutation: mutation})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found := report.Violations[0].Invariant; found != want {
+		if found := report.Violations[0].Invariant; !slices.Contains(wanted, found) {
 			t.Errorf("%s: found as %q", mutation, found)
 		}
 	}
