@@ -172,7 +172,8 @@ func (cfg Config) checkSealKeys(ctx context.Context, c clients) []flows.Check {
 	if len(missing) > 0 {
 		ids := strings.Join(missing, ",")
 		return finding(part, "", flows.Failed, "Redis holds records of the seal keys "+ids+", which FRONTDESK_SEAL_KEYS lacks",
-			"add them again, after the current one, until 30 days after their last use; only if what they sealed may stay unreadable, set FRONTDESK_FORGET_SEAL_KEYS="+ids)
+			"add them again, after the current one, until 30 days after their last use; only if what they sealed may stay unreadable, "+
+				"set FRONTDESK_FORGET_SEAL_KEYS="+ids)
 	}
 	return finding(part, "", flows.OK, strings.Join(keys.IDs(), ", ")+"; the first one is the current one", "")
 }

@@ -52,7 +52,8 @@ func (cfg Config) checkAccount(ctx context.Context, processor *stripe.Client) []
 	}
 	checks := append(finding(partProcessor, "", flows.OK, found, ""), cfg.checkWebhookEndpoint(ctx, processor)...)
 	if err := processor.CountsDeclines(ctx); err != nil {
-		checks = append(checks, finding(partProcessor, "charges", flows.Degraded, "declined cards cannot be counted: "+err.Error(), "permit the restricted key to read charges")...)
+		checks = append(checks, finding(partProcessor, "charges", flows.Degraded, "declined cards cannot be counted: "+err.Error(),
+			"permit the restricted key to read charges")...)
 	}
 	return checks
 }
@@ -191,7 +192,8 @@ func checkBrake(ctx context.Context, c clients) []flows.Check {
 	}
 	checks := []flows.Check{}
 	for _, brake := range held {
-		checks = append(checks, finding("payments", "brake", flows.Degraded, fmt.Sprintf("the club system has recorded no payment since %s, so cards are not charged", instant(brake.Since)),
+		checks = append(checks, finding("payments", "brake", flows.Degraded,
+			fmt.Sprintf("the club system has recorded no payment since %s, so cards are not charged", instant(brake.Since)),
 			"call its provider; see frontdesk payments list")...)
 	}
 	return checks

@@ -203,5 +203,8 @@ func (cfg Config) methodPolicy() flows.MethodPolicy {
 
 // asksRepeats reports whether an organisation's buyers are asked before they buy the same again.
 func (cfg Config) asksRepeats(clientToken string) bool {
-	return slices.ContainsFunc(cfg.AskRepeats, func(name string) bool { return slices.Contains([]string{"all", clientToken}, strings.TrimSpace(name)) })
+	return slices.ContainsFunc(cfg.AskRepeats, func(name string) bool {
+		name = strings.TrimSpace(name)
+		return name == "all" || name == clientToken
+	})
 }

@@ -38,7 +38,9 @@ func newDoctorCommand(assets Assets) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return d.run(c.Context()) },
 	}
 	addOptions(c.Flags(), d.options()...)
-	c.Flags().BoolVar(&d.adopt, "adopt", false, "Also store this configuration's card account, organisation and mode in Redis, in place of others. Only after an intended change, with all other gateways stopped.")
+	c.Flags().BoolVar(&d.adopt, "adopt", false,
+		"Also store this configuration's card account, organisation and mode in Redis, in place of others. "+
+			"Only after an intended change, with all other gateways stopped.")
 	c.Flags().BoolVar(&d.claims, "check-claims", false, "Also let callers race for claims at the card processor: each must have exactly one winner. Creates payments and cancels them; refused with live keys.")
 	c.Flags().IntVar(&d.rounds, "rounds", 5, "Rounds of --check-claims.")
 	c.Flags().IntVar(&d.racers, "racers", 8, "Callers in each round of --check-claims.")

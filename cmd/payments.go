@@ -41,7 +41,8 @@ func newPaymentsCommand() *cobra.Command {
 func newListPayments(client *opsClient) *cobra.Command {
 	state, since, until, all := "", "", "", false
 	c := &cobra.Command{
-		Use: "list", Short: "List the payments that wait for an operator: in doubt, blocked, signed with a missing key, or recorded with a finding.",
+		Use: "list", Short: "List the payments that wait for an operator: in doubt, blocked, signed with a missing key, " +
+			"or recorded with a finding.",
 		Args: exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			query := url.Values{"state": {state}, "all": {strconv.FormatBool(all)}, "since": {since}, "until": {until}}
@@ -50,7 +51,8 @@ func newListPayments(client *opsClient) *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&state, "state", "", "Only payments in this state, or with this finding, such as in_doubt, recorded_unsettled or unverifiable.")
+	c.Flags().StringVar(&state, "state", "",
+		"Only payments in this state, or with this finding, such as in_doubt, recorded_unsettled or unverifiable.")
 	c.Flags().BoolVar(&all, "all", false, "Payments in every state.")
 	c.Flags().StringVar(&since, "since", "", "Only payments in their state since this time or later, such as 2030-01-15T18:00:00Z.")
 	c.Flags().StringVar(&until, "until", "", "Only payments in their state since before this time.")
@@ -74,7 +76,9 @@ func newConfirmRecorded(client *opsClient) *cobra.Command {
 
 func newEndPayment(client *opsClient) *cobra.Command {
 	return &cobra.Command{
-		Use: "end <processor-id>", Short: "End a payment that no configured seal key signed, as the card processor shows it. Settle it by hand first.", Args: exactArgs("processor-id"),
+		Use:   "end <processor-id>",
+		Short: "End a payment that no configured seal key signed, as the card processor shows it. Settle it by hand first.",
+		Args:  exactArgs("processor-id"),
 		RunE: write(client, "/ops/payments/%s/end", nil, func(w io.Writer, d payment.ResolutionResult) {
 			fmt.Fprintf(w, "Payment %s: %s. Frontdesk does not touch it any more.\n", d.Payment.ID, d.Payment.Reason)
 			for _, warning := range d.Warnings {
@@ -89,7 +93,8 @@ func newConfirmNotRecorded(client *opsClient) *cobra.Command {
 	var sendAgain, refund, cancel, override bool
 	outage := &outage{}
 	c := &cobra.Command{
-		Use: "confirm-not-recorded [<id>]", Short: "Confirm that the club system does not hold the payment. Check there first.", Args: outage.args,
+		Use: "confirm-not-recorded [<id>]", Short: "Confirm that the club system does not hold the payment. Check there first.",
+		Args: outage.args,
 		RunE: outage.decide(client, "/ops/payments/%s/confirm-not-recorded", func() map[string]string {
 			then := payment.SendAgain
 			switch {

@@ -24,7 +24,8 @@ type outage struct {
 }
 
 func (o *outage) addFlags(c *cobra.Command) {
-	c.Flags().StringVar(&o.since, "since", "", "In place of an id: every payment in doubt since this time or later, such as 2030-01-15T18:00:00Z.")
+	c.Flags().StringVar(&o.since, "since", "",
+		"In place of an id: every payment in doubt since this time or later, such as 2030-01-15T18:00:00Z.")
 	c.Flags().StringVar(&o.until, "until", "", "The end of --since: payments in doubt since before this time.")
 	c.Flags().BoolVar(&o.yes, "yes", false, "With --since: decide. Without it, the payments are only listed.")
 	c.MarkFlagsRequiredTogether("since", "until")

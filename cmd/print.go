@@ -35,7 +35,8 @@ func printPayments(w io.Writer, page payment.Page, state string, all bool) {
 		defer fmt.Fprintln(w, "Warning: Redis has not been compared with the card processor yet. Until then, payments that it lost are missing here.")
 	}
 	for _, brake := range page.Brakes {
-		fmt.Fprintf(w, "The brake of %s has held since %s: the outcome of %d payments in a row is unknown. Further payments stay authorised, and one at a time is let through.\n",
+		fmt.Fprintf(w, "The brake of %s has held since %s: the outcome of %d payments in a row is unknown. "+
+			"Further payments stay authorised, and one at a time is let through.\n",
 			brake.Organisation, instant(brake.Since), brake.Unknown)
 	}
 	if len(page.Items) == 0 {

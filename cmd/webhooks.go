@@ -82,7 +82,8 @@ func printDeliveries(w io.Writer, all relay.Deliveries) {
 		if s.Gone {
 			gone = "gone: nothing is sent until you enable it"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s\n", s.Name, s.Host, s.Waiting, s.Retrying, s.Dead, s.Delivered, (time.Duration(s.AgeMs) * time.Millisecond).Round(time.Second), gone)
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s\n", s.Name, s.Host, s.Waiting, s.Retrying, s.Dead, s.Delivered,
+			(time.Duration(s.AgeMs) * time.Millisecond).Round(time.Second), gone)
 	}
 	heading(table, "DELIVERY\tEVENT\tSTATE\tFAILURES\tNEXT ATTEMPT\tLAST ERROR", len(all.Items))
 	for _, d := range all.Items {

@@ -31,10 +31,11 @@ func TestBlockedSettledByHand(t *testing.T) {
 		recorded flows.PaymentState // the end when confirmed as recorded; empty: refused
 		not      flows.PaymentState // the end when confirmed as not recorded; empty: refused
 	}{
-		"the money is kept":                      {tampered, (*world).payAtDesk, flows.Recorded, ""},
-		"the money went back":                    {tampered, refund, "", flows.Refunded},
-		"some of the money went back":            {tampered, func(w *world, p *flows.Payment) { w.refundAtProcessor(p, 1) }, flows.Recorded, ""},
-		"the processor does not have it":         {tampered, func(w *world, _ *flows.Payment) { w.sandbox.Reset() }, flows.Recorded, ""}, // it may come back
+		"the money is kept":           {tampered, (*world).payAtDesk, flows.Recorded, ""},
+		"the money went back":         {tampered, refund, "", flows.Refunded},
+		"some of the money went back": {tampered, func(w *world, p *flows.Payment) { w.refundAtProcessor(p, 1) }, flows.Recorded, ""},
+		// It may come back.
+		"the processor does not have it":         {tampered, func(w *world, _ *flows.Payment) { w.sandbox.Reset() }, flows.Recorded, ""},
 		"it was never created":                   {neverCreated, nothing, "", flows.Cancelled},
 		"without a processor":                    {settlement, nothing, flows.Recorded, flows.Cancelled},
 		"without a processor, and it is settled": {settlement, (*world).payAtDesk, flows.Recorded, ""},

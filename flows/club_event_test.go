@@ -150,7 +150,8 @@ func TestEventBeforePolls(t *testing.T) {
 	o.idle()
 	w.fail("GET", "/sim/demo/sales/*", 1)
 	o.allowRefresh(3 * time.Second)
-	frontdesktest.Eventually(t, "the refresh has failed", func() bool { return strings.Contains(w.log.String(), "registration not refreshed") })
+	failed := func() bool { return strings.Contains(w.log.String(), "registration not refreshed") }
+	frontdesktest.Eventually(t, "the refresh has failed", failed)
 	o.allowRefresh(time.Minute)
 	o.awaitCart(r.ID, "the cart is settled", settled)
 	if left := w.redis.ZCount(t.Context(), "fd:{looks}:registrations", "0", fmt.Sprint(w.clock.Now().UnixMilli())).Val(); left < 4900 {

@@ -13,7 +13,8 @@ func TestCurrencyWithoutCents(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	r := w.registered(g)
-	for currency, want := range map[string]flows.Code{"JPY": flows.MethodNotOffered, "HUF": flows.MethodNotOffered, "ISK": flows.MethodNotOffered, "UGX": flows.MethodNotOffered,
+	for currency, want := range map[string]flows.Code{"JPY": flows.MethodNotOffered, "HUF": flows.MethodNotOffered,
+		"ISK": flows.MethodNotOffered, "UGX": flows.MethodNotOffered,
 		"XPF": flows.MethodNotOffered, "TND": flows.MethodNotOffered} {
 		r.Cart.Currency = currency
 		for _, method := range []flows.Method{flows.ByCard, flows.Deferred, flows.InPerson} {

@@ -97,7 +97,8 @@ func TestErasureOfStrangers(t *testing.T) {
 		t.Helper()
 		person := visitor
 		person.Mobile, person.Email = mobile, email
-		view, _, err := g.registrations.Start(t.Context(), registration.StartRequest{ClientToken: "demo", ClubID: "11", Channel: "web", Person: &person})
+		view, _, err := g.registrations.Start(t.Context(),
+			registration.StartRequest{ClientToken: "demo", ClubID: "11", Channel: "web", Person: &person})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,10 +111,13 @@ func TestErasureOfStrangers(t *testing.T) {
 		other   [2]string
 	}{
 		{erasure.Request{Mobile: "0033 6 12 34 56 78"}, [2]string{"+33612345678", "a1@example.com"}, [2]string{"+32612345678", "b1@example.com"}},
-		{erasure.Request{Mobile: "+49 (0)151 12345678"}, [2]string{"+4915112345678", "a2@example.com"}, [2]string{"+4917112345678", "b2@example.com"}},
+		{erasure.Request{Mobile: "+49 (0)151 12345678"}, [2]string{"+4915112345678", "a2@example.com"},
+			[2]string{"+4917112345678", "b2@example.com"}},
 		{erasure.Request{Mobile: "+1 (212) 555-0123"}, [2]string{"+12125550123", "a3@example.com"}, [2]string{"+13125550123", "b3@example.com"}},
-		{erasure.Request{Email: "Zoe\u0301@B\u00fccher.example"}, [2]string{"+33612345671", "zo\u00e9@xn--bcher-kva.example"}, [2]string{"+33612345672", "zoe@b\u00fccher.example"}},
-		{erasure.Request{Email: "eve\u200b@example.com "}, [2]string{"+33612345673", "Eve@EXAMPLE.com"}, [2]string{"+33612345674", "eva@example.com"}},
+		{erasure.Request{Email: "Zoe\u0301@B\u00fccher.example"}, [2]string{"+33612345671", "zo\u00e9@xn--bcher-kva.example"},
+			[2]string{"+33612345672", "zoe@b\u00fccher.example"}},
+		{erasure.Request{Email: "eve\u200b@example.com "}, [2]string{"+33612345673", "Eve@EXAMPLE.com"},
+			[2]string{"+33612345674", "eva@example.com"}},
 	} {
 		own, stranger := start(test.person[0], test.person[1]), start(test.other[0], test.other[1])
 		test.request.ClientToken = "demo"
@@ -124,7 +128,8 @@ func TestErasureOfStrangers(t *testing.T) {
 			}
 		}
 	}
-	if _, err := eraser.Erase(t.Context(), erasure.Request{ClientToken: "demo", Mobile: "06 12 34 56 78"}, "ada"); flows.CodeOf(err) != flows.InvalidRequest {
+	national := erasure.Request{ClientToken: "demo", Mobile: "06 12 34 56 78"}
+	if _, err := eraser.Erase(t.Context(), national, "ada"); flows.CodeOf(err) != flows.InvalidRequest {
 		t.Errorf("a number without its country: %v", err)
 	}
 }

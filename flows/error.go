@@ -166,7 +166,8 @@ func WhyUnreadable(err error) string {
 	case errors.Is(err, ErrNewer):
 		return "a newer version of Frontdesk wrote this record; finish the upgrade"
 	case ok && sealed.KeyID != "":
-		return "this record is " + sealed.Error() + ": add that key to FRONTDESK_SEAL_KEYS again, after the current one; frontdesk doctor lists the keys"
+		return "this record is " + sealed.Error() + ": add that key to FRONTDESK_SEAL_KEYS again, after the current one; " +
+			"frontdesk doctor lists the keys"
 	default:
 		return "this record was altered in Redis; look at it at the card processor and in the club system"
 	}

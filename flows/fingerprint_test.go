@@ -64,7 +64,8 @@ func TestAnotherAccountsKey(t *testing.T) {
 			if err := wrong.Rebuild(t.Context(), payment.WholeWindow); err == nil {
 				t.Error("it compared Redis with its own account")
 			}
-			if _, err := wrong.ConfirmNotRecorded(t.Context(), doubt.ID, payment.Refund, flows.Decision{Operator: "ada"}); flows.CodeOf(err) != flows.ProcessorUnavailable {
+			_, err := wrong.ConfirmNotRecorded(t.Context(), doubt.ID, payment.Refund, flows.Decision{Operator: "ada"})
+			if flows.CodeOf(err) != flows.ProcessorUnavailable {
 				t.Errorf("a decision there: %v", err)
 			}
 			w.expectSound(w.settle(g, authorised))

@@ -88,7 +88,8 @@ func TestQuota(t *testing.T) {
 			p := w.authorised(g)
 			w.fault(clubsim.Fault{Match: recordPayment, Kind: "too_many", Limit: limit, DelayMs: 90_000})
 			p = w.advance(g, p)
-			if wait := p.NotBefore.Sub(w.clock.Now()).Round(time.Second); p.State != flows.Captured || !strings.Contains(p.Reason, "quota") || wait != 90*time.Second {
+			wait := p.NotBefore.Sub(w.clock.Now()).Round(time.Second)
+			if p.State != flows.Captured || !strings.Contains(p.Reason, "quota") || wait != 90*time.Second {
 				t.Fatalf("%s (%s), to wait %s", p.State, p.Reason, wait)
 			}
 			w.expectView(p, "processing", "never")

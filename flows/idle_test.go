@@ -42,7 +42,8 @@ func TestIdlePaymentIsReadSeldom(t *testing.T) {
 // and within three if they pay later.
 func TestLostWebhook(t *testing.T) {
 	t.Parallel()
-	for idle, limit := range map[time.Duration]time.Duration{0: time.Minute, 4 * time.Minute: time.Minute, 8 * time.Minute: 3 * time.Minute, 27 * time.Minute: 3 * time.Minute} {
+	for idle, limit := range map[time.Duration]time.Duration{0: time.Minute, 4 * time.Minute: time.Minute,
+		8 * time.Minute: 3 * time.Minute, 27 * time.Minute: 3 * time.Minute} {
 		t.Run(idle.String(), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
@@ -92,7 +93,8 @@ func TestOpenPagesReadSeldom(t *testing.T) {
 		t.Fatalf("%s (%s)", p.State, p.Reason)
 	}
 	w.confirm(p, goodCard)
-	if view := must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), p.Registration, holderToken) }); view.Payment.State == flows.Intent {
-		t.Error("a buyer who has just paid is not read at once")
+	view := must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), p.Registration, holderToken) })
+	if view.Payment.State == flows.Intent {
+		t.Error("the payment of a buyer just back from their bank is not read at once")
 	}
 }

@@ -184,7 +184,8 @@ func (w *world) gateway(how ...gatewayOptions) *gateway {
 	connection := w.connect(in.redisURL)
 	g := &gateway{store: store.New(store.Config{Redis: connection, Keys: in.keys}), queue: jobs.NewQueue(connection), log: slog.New(w.log)}
 	client := w.clubClient(in.outside, cmp.Or(in.limits, oneAttempt))
-	var processor cards.Processor = sandbox.New(sandbox.Config{URL: "http://" + cmp.Or(in.processor, in.outside) + "/sandbox", Now: w.clock.Now})
+	processorURL := "http://" + cmp.Or(in.processor, in.outside) + "/sandbox"
+	var processor cards.Processor = sandbox.New(sandbox.Config{URL: processorURL, Now: w.clock.Now})
 	if in.cards != nil {
 		processor = in.cards
 	}

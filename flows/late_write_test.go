@@ -75,7 +75,8 @@ func (w *world) paysFor(g *gateway, r *flows.Registration, articles int) {
 	p = w.advance(g, p)
 	sale := must(w, func() (club.Sale, error) { return w.club.GetSale(w.Context(), bastille, p.Sale) })
 	if p.State != flows.Recorded || sale.State != "settled" || len(sale.Articles) != articles || sale.TotalTI != p.Amount {
-		w.Errorf("the payment of %d is %s (%s), the sale %s with %d articles of %d", p.Amount, p.State, p.Reason, sale.State, len(sale.Articles), sale.TotalTI)
+		w.Errorf("the payment of %d is %s (%s), the sale %s with %d articles of %d", p.Amount, p.State, p.Reason, sale.State,
+			len(sale.Articles), sale.TotalTI)
 	}
 	w.expectSound(p)
 }

@@ -206,7 +206,8 @@ func TestTwoCodesAreChecked(t *testing.T) {
 	must(w, func() (flows.View, error) { return g.registrations.CreateMandate(t.Context(), id, token, account) })
 	code := w.lastCode()
 	w.injectFault("POST", checkingCode, func() {
-		if _, err := other.registrations.SignMandate(context.Background(), id, token, frontdesktest.WrongCode(code)); flows.CodeOf(err) != flows.CodeWrong {
+		_, err := other.registrations.SignMandate(context.Background(), id, token, frontdesktest.WrongCode(code))
+		if flows.CodeOf(err) != flows.CodeWrong {
 			t.Errorf("the other code: %v", err)
 		}
 		w.fault(clubsim.Fault{Match: signing, Kind: "error_before", Times: times(1)})

@@ -42,7 +42,8 @@ func (r *Registration) CheckPayable(method Method) error {
 	case r.Cart.Total > 0 && method == Free:
 		return &Error{Code: AmountDue, Detail: "There is an amount to pay, so the cart cannot be settled as free."}
 	case r.Cart.Total > 0 && !HasCents(r.Cart.Currency):
-		return &Error{Code: MethodNotOffered, Detail: "Payments in {currency} are not possible here. Please ask the club's staff.", Params: map[string]string{"currency": r.Cart.Currency}}
+		return &Error{Code: MethodNotOffered, Detail: "Payments in {currency} are not possible here. Please ask the club's staff.",
+			Params: map[string]string{"currency": r.Cart.Currency}}
 	}
 	return nil
 }

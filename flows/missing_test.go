@@ -71,9 +71,9 @@ func withHistory(states ...flows.PaymentState) func(*flows.Payment) {
 	}
 }
 
-// TestMissingAtTheProcessor: every gateway has a key for which the processor has none of the payments. For half an hour that is an error and
-// nothing more; then the payment is blocked, and no operator can give up its money. Once a gateway has the right key, the
-// payment continues without an operator.
+// TestMissingAtTheProcessor: every gateway has a key for which the processor has none of the payments. For half an hour
+// that is an error and nothing more; then the payment is blocked, and no operator can give up its money. Once a gateway
+// has the right key, the payment continues without an operator.
 func TestMissingAtTheProcessor(t *testing.T) {
 	t.Parallel()
 	for state, test := range missingStates {
@@ -96,7 +96,8 @@ func TestMissingAtTheProcessor(t *testing.T) {
 			if p = w.advance(wrong, p); p.State != flows.Blocked {
 				t.Fatalf("after half an hour it is %s (%s)", p.State, p.Reason)
 			}
-			if offered := strings.Join(w.shown(wrong, p).Commands, "; "); strings.Contains(offered, "--cancel") || !strings.Contains(offered, "--refund --override") {
+			offered := strings.Join(w.shown(wrong, p).Commands, "; ")
+			if strings.Contains(offered, "--cancel") || !strings.Contains(offered, "--refund --override") {
 				t.Errorf("offered: %s", offered)
 			}
 			for _, resolution := range []payment.Resolution{payment.GiveUp, payment.Refund} {

@@ -21,7 +21,8 @@ import (
 func (w *world) relayTo(g *gateway, url string) *relay.Relay {
 	w.Helper()
 	return relay.New(relay.Config{
-		Queue: g.queue, Keys: newKeyring(w, "one"), Store: g.store, Client: relay.NewClient(relay.EgressPolicy{Loopback: true}), Now: w.clock.Now, Log: g.log,
+		Queue: g.queue, Keys: newKeyring(w, "one"), Store: g.store, Client: relay.NewClient(relay.EgressPolicy{Loopback: true}),
+		Now: w.clock.Now, Log: g.log,
 		Subscribers: []relay.Subscriber{{Name: "crm", URL: url, Secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}},
 	})
 }

@@ -125,7 +125,8 @@ func TestUnreadableSaleIsDecided(t *testing.T) {
 	p := w.authorised(g)
 	w.captureAtProcessor(p)
 	p = w.put(g, p.ID, flows.Captured, withHistory(flows.Captured))
-	w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Path: "/sales/" + p.Sale.ID()}, Kind: "error_before", Status: http.StatusInternalServerError})
+	w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Path: "/sales/" + p.Sale.ID()}, Kind: "error_before",
+		Status: http.StatusInternalServerError})
 	for range 23 {
 		if p = w.advance(g, p); p.State != flows.Captured {
 			t.Fatalf("%s (%s)", p.State, p.Reason)

@@ -441,7 +441,8 @@ func TestRefusedByTheProcessor(t *testing.T) {
 		t.Errorf("%s with %d payments at the processor", view.Phase, len(w.sandbox.Payments()))
 	}
 	must(t, func() (flows.View, error) { return w.addItem(g, r, badge) })
-	if again := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), r.ID) }); again.State != flows.Intent || again.Amount == p.Amount {
+	again := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), r.ID) })
+	if again.State != flows.Intent || again.Amount == p.Amount {
 		t.Errorf("asked again, for %d after %d, it is %s", again.Amount, p.Amount, again.State)
 	}
 }

@@ -179,7 +179,8 @@ func TestTransferPendingCode(t *testing.T) {
 		if err != nil || second.State != flows.SignatureSigned || second.ClubID != "13" || len(w.sim.SMS()) != 1 {
 			t.Errorf("another club: %+v, %v; %d codes were sent", second, err, len(w.sim.SMS()))
 		}
-		if shown := must(t, func() (*flows.Transfer, error) { return f.Get(t.Context(), former) }); shown.State != flows.SignatureSigned || shown.ClubID != "13" {
+		shown := must(t, func() (*flows.Transfer, error) { return f.Get(t.Context(), former) })
+		if shown.State != flows.SignatureSigned || shown.ClubID != "13" {
 			t.Errorf("the transfer is shown as %+v", shown)
 		}
 	}

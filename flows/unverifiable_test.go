@@ -50,14 +50,16 @@ func TestUnverifiablePayment(t *testing.T) {
 	w.rebuild(g)
 	w.expectListed(g, p.ProcessorID+" unverifiable")
 	detail := must(t, func() (payment.Detail, error) { return g.Show(t.Context(), id) })
-	if detail.AtProcessor.State != cards.Captured || len(detail.Commands) != 1 || detail.Commands[0] != "frontdesk payments end "+p.ProcessorID {
+	if detail.AtProcessor.State != cards.Captured || len(detail.Commands) != 1 ||
+		detail.Commands[0] != "frontdesk payments end "+p.ProcessorID {
 		t.Errorf("shown: %+v", detail)
 	}
 	ended := must(t, func() (payment.ResolutionResult, error) { return g.EndUnverifiable(t.Context(), id, "ada") })
 	if len(ended.Warnings) > 0 || !strings.Contains(ended.Payment.Reason, "ada") {
 		t.Errorf("%+v", ended)
 	}
-	if entries := w.redis.XRevRangeN(t.Context(), "fd:audit", "+", "-", 1).Val(); len(entries) != 1 || entries[0].Values["what"] != "end" || entries[0].Values["payment"] != p.ProcessorID {
+	entries := w.redis.XRevRangeN(t.Context(), "fd:audit", "+", "-", 1).Val()
+	if len(entries) != 1 || entries[0].Values["what"] != "end" || entries[0].Values["payment"] != p.ProcessorID {
 		t.Errorf("audit: %+v", entries)
 	}
 	w.expectListed(g)

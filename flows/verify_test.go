@@ -258,7 +258,8 @@ func TestFindingIsFoundAgain(t *testing.T) {
 	w.verify(g, p)
 	w.expectFinding(g, p, flows.RecordedUnsettled)
 	must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
-	w.redis.ZAdd(t.Context(), "fd:{fd:payments:open}:states", redis.Z{Score: 101e13, Member: string(p.ID)}) // as if it had died after the decision
+	// As if the gateway had died after the decision.
+	w.redis.ZAdd(t.Context(), "fd:{fd:payments:open}:states", redis.Z{Score: 101e13, Member: string(p.ID)})
 	w.expectFinding(g, p, "")
 }
 
@@ -293,7 +294,8 @@ func TestUnsettledWithoutState(t *testing.T) {
 	w.clock.Advance(time.Minute)
 	w.verify(g, p)
 	w.expectFinding(g, p, flows.RecordedUnsettled)
-	w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Path: "/sales/*/check"}, Kind: "error_before", Status: http.StatusBadRequest}) // as for a settled sale
+	// As for a settled sale.
+	w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Path: "/sales/*/check"}, Kind: "error_before", Status: http.StatusBadRequest})
 	w.clock.Advance(3 * time.Minute)
 	w.verify(g, p)
 	w.expectFinding(g, p, "")
@@ -354,7 +356,8 @@ func TestVerificationsAreShared(t *testing.T) {
 		}
 	}
 	first, second := w.due(g), w.due(other)
-	if len(first) == 0 || len(first) >= crowd/2 || len(second) == 0 || slices.ContainsFunc(first, func(id flows.PaymentID) bool { return slices.Contains(second, id) }) {
+	shared := slices.ContainsFunc(first, func(id flows.PaymentID) bool { return slices.Contains(second, id) })
+	if len(first) == 0 || len(first) >= crowd/2 || len(second) == 0 || shared {
 		t.Errorf("one takes %d, the other %d", len(first), len(second))
 	}
 	if oldest := flows.NewPaymentID("crowd", crowd); len(first) > 0 && first[0] != oldest {
@@ -507,8 +510,8 @@ func TestCancelledButCaptured(t *testing.T) {
 				t.Fatalf("%s (%s), listed are %+v", p.State, p.Reason, listed.Items)
 			}
 			commands := w.shown(g, p).Commands
-			if !slices.ContainsFunc(commands, func(c string) bool { return c == "frontdesk payments confirm-recorded "+string(p.ID) }) ||
-				!slices.ContainsFunc(commands, func(c string) bool { return c == "frontdesk payments confirm-not-recorded "+string(p.ID)+" --refund" }) {
+			if !slices.Contains(commands, "frontdesk payments confirm-recorded "+string(p.ID)) ||
+				!slices.Contains(commands, "frontdesk payments confirm-not-recorded "+string(p.ID)+" --refund") {
 				t.Errorf("offered are %q", commands)
 			}
 			test.settle(w, g, p)

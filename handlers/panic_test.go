@@ -68,8 +68,10 @@ func newBareEdge(t *testing.T, verifier *captcha.Verifier) *handlers.Server {
 		t.Fatal(err)
 	}
 	edge, err := handlers.New(handlers.Config{
-		Catalogue: catalogue.New(catalogue.Config{Now: time.Now, Log: slog.New(slog.DiscardHandler)}), Site: os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
-		Store: store.New(store.Config{Redis: redis, Keys: keys}), Cards: sandbox.New(sandbox.Config{URL: "http://127.0.0.1:1", Now: time.Now}), Captcha: verifier,
+		Catalogue: catalogue.New(catalogue.Config{Now: time.Now, Log: slog.New(slog.DiscardHandler)}),
+		Site:      os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
+		Store:     store.New(store.Config{Redis: redis, Keys: keys}),
+		Cards:     sandbox.New(sandbox.Config{URL: "http://127.0.0.1:1", Now: time.Now}), Captcha: verifier,
 		Now: time.Now, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

@@ -90,8 +90,8 @@ const signing = (state) => (state === "unconfirmed" ? "awaiting_code" : state);
  */
 function showStep(step, state) {
   const { registration } = state;
-  const next = [step, state.missing, state.place.me && !state.identity, registration?.state, signing(registration?.mandate?.state), registration?.payment?.state,
-    step === "transfer" && signing(state.transfer?.state)].join();
+  const next = [step, state.missing, state.place.me && !state.identity, registration?.state, signing(registration?.mandate?.state),
+    registration?.payment?.state, step === "transfer" && signing(state.transfer?.state)].join();
   const reads = VIEWS[step].reads(state);
   if (next === screen && same(reads, shown)) return;
   const isNew = next !== screen;

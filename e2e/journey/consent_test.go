@@ -100,7 +100,8 @@ func TestConsentsPromised(t *testing.T) {
 	for _, kind := range []string{`"foreign_page"`, `"foreign_json"`, `"empty_success"`, `"empty_success","status":204`} {
 		c.Control("PUT", "faults", `[{"match":{"method":"PUT","path":"/optins/*"},"kind":`+kind+`}]`).Into(http.StatusOK, nil)
 		var done api.ConsentChanges
-		customer.Do("PATCH", "/v1/me/consents", api.ChangeConsents{Items: []api.ConsentWish{{Id: news, Authorized: true}}}).Into(http.StatusOK, &done)
+		customer.Do("PATCH", "/v1/me/consents",
+			api.ChangeConsents{Items: []api.ConsentWish{{Id: news, Authorized: true}}}).Into(http.StatusOK, &done)
 		if item := done.Items[0]; item.Code != api.ConsentFailed || item.Consent.Authorized {
 			t.Errorf("%s: %+v", kind, item)
 		}

@@ -16,12 +16,14 @@ func TestFingerprint(t *testing.T) {
 	environment := func(account string) []string {
 		processor := stripetest.New(stripetest.Config{Account: account})
 		t.Cleanup(processor.Close)
-		return []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.Redis, "FRONTDESK_CLUB_URL=" + s.Upstreams.URL + "/sim", "FRONTDESK_OPS_ADDR=off",
-			"FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_SEAL_KEYS=" + frontdesktest.SealKey, "FRONTDESK_STRIPE_URL=" + processor.URL, "FRONTDESK_STRIPE_SECRET_KEY=" + processor.SecretKey,
+		return []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.Redis, "FRONTDESK_CLUB_URL=" + s.Upstreams.URL + "/sim",
+			"FRONTDESK_OPS_ADDR=off", "FRONTDESK_SEAL_KEYS=" + frontdesktest.SealKey, "FRONTDESK_CARD_PROCESSOR=stripe",
+			"FRONTDESK_STRIPE_URL=" + processor.URL, "FRONTDESK_STRIPE_SECRET_KEY=" + processor.SecretKey,
 			"FRONTDESK_STRIPE_PUBLISHABLE_KEY=" + processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET=" + processor.WebhookSecret}
 	}
 	first, second := environment("acct_first"), environment("acct_second")
-	if printed, ok := doctor(t, first); !ok || !strings.Contains(printed, "account stripe acct_first, organisation demo, test mode; the first gateway stores it") {
+	printed, ok := doctor(t, first)
+	if !ok || !strings.Contains(printed, "account stripe acct_first, organisation demo, test mode; the first gateway stores it") {
 		t.Errorf("doctor on an empty Redis:\n%s", printed)
 	}
 	gateway := frontdesktest.Start(t, first...)

@@ -124,7 +124,8 @@ func TestOperatorDecidesOnAnOutage(t *testing.T) {
 	command := func(words ...string) []string { return append(words, outage...) }
 
 	said := mustRunCLI(t, at, command("confirm-recorded")...)
-	expectAll(t, said, "The brake of demo has held since", first, second, "Nothing was decided. To decide on these 2 payments, repeat the command with --yes.")
+	expectAll(t, said, "The brake of demo has held since", first, second,
+		"Nothing was decided. To decide on these 2 payments, repeat the command with --yes.")
 	if strings.Contains(said, before) {
 		t.Errorf("a payment from before is listed: %s", said)
 	}
@@ -153,7 +154,8 @@ func TestOperatorDecidesOnAnOutage(t *testing.T) {
 	if ok {
 		t.Error("a failure is not in the exit code")
 	}
-	expectAll(t, said, "Payment "+first+": nothing was decided", "refunded in full", "Payment "+second+" is recorded", "nothing was decided on 1 of 2 payments")
+	expectAll(t, said, "Payment "+first+": nothing was decided", "refunded in full", "Payment "+second+" is recorded",
+		"nothing was decided on 1 of 2 payments")
 	expectAll(t, mustRunCLI(t, at, "show", second), "(demo: the provider found both)", "confirm-recorded by demo")
 	if list(); len(listed.Items) != 2 || string(listed.Items[0].ID) != before || string(listed.Items[1].ID) != first {
 		t.Errorf("afterwards: %+v", listed.Items)

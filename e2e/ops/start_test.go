@@ -180,7 +180,8 @@ func TestEmptyIsNotSet(t *testing.T) {
 	for name, environment := range map[string][]string{
 		"the variable": {"FRONTDESK_OPS_ADDR="},
 		"its file":     {"FRONTDESK_OPS_ADDR_FILE=" + empty, "FRONTDESK_OPS_ADDR="},
-		"all":          {"FRONTDESK_OPS_ADDR=", "FRONTDESK_METRICS_ADDR=", "FRONTDESK_MODE=", "FRONTDESK_LATER_DAYS=", "FRONTDESK_REDIS_ASSUME_DURABLE=", "FRONTDESK_CARD_PROCESSOR=", "FRONTDESK_CLUB_KEY_HEADER="},
+		"all": {"FRONTDESK_OPS_ADDR=", "FRONTDESK_METRICS_ADDR=", "FRONTDESK_MODE=", "FRONTDESK_LATER_DAYS=",
+			"FRONTDESK_REDIS_ASSUME_DURABLE=", "FRONTDESK_CARD_PROCESSOR=", "FRONTDESK_CLUB_KEY_HEADER="},
 	} {
 		t.Run(name, func(t *testing.T) {
 			process := frontdesktest.Start(t, environment...)

@@ -32,7 +32,8 @@ func TestStreamOfAVanishedClient(t *testing.T) {
 	vanish(t, connection)
 	// The system's own timers decide, not this machine's load: about a minute with the gateway's limit, three at least without.
 	const promised = 2 * time.Minute
-	frontdesktest.Must(t, frontdesktest.Within(t.Context(), "the stream has ended", promised, func() bool { return working(t, mock, "followRegistration") == 0 }))
+	ended := func() bool { return working(t, mock, "followRegistration") == 0 }
+	frontdesktest.Must(t, frontdesktest.Within(t.Context(), "the stream has ended", promised, ended))
 }
 
 // vanish makes the system drop everything that arrives for a connection, so that it acknowledges nothing any more.

@@ -47,7 +47,8 @@ func TestErasure(t *testing.T) {
 	c.Token = payingToken
 	c.Confirm(payment, goodCard)
 	c.Await(paying.Id, api.Completed)
-	if later := s.erase(gateway, "--mobile", "0033 "+strings.TrimPrefix(ada.Mobile, "+33")); len(later.Erased) != 1 || later.Erased[0].Registration != paying.Id || deferred(later) != "" {
+	later := s.erase(gateway, "--mobile", "0033 "+strings.TrimPrefix(ada.Mobile, "+33"))
+	if len(later.Erased) != 1 || later.Erased[0].Registration != paying.Id || deferred(later) != "" {
 		t.Errorf("later: erased %+v, kept %+v", later.Erased, later.Kept)
 	}
 	if ledger := s.upstreams.Sim.Ledger(); len(ledger) != 2 {

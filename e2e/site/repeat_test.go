@@ -23,7 +23,8 @@ func TestBoughtTwiceInBrowser(t *testing.T) {
 	other.Click(`[data-pay]`)
 	other.WaitVisible(`[data-repeat]`)
 	other.Inspect("repeat")
-	if other.Count(`[data-pay]`) != 0 || len(other.payments(registration)) != 0 || !strings.Contains(other.Text(), "You have just bought this") {
+	if other.Count(`[data-pay]`) != 0 || len(other.payments(registration)) != 0 ||
+		!strings.Contains(other.Text(), "You have just bought this") {
 		t.Errorf("the page says:\n%s", other.Text())
 	}
 	other.Click(`[data-keep-one]`)

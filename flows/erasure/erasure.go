@@ -103,8 +103,8 @@ type Config struct {
 // New returns an eraser.
 func New(cfg Config) *Eraser { return &Eraser{cfg: cfg} }
 
-// Erase erases a person's data in Redis, and lists the records that it cannot read. A payment that has not ended needs its buyer, so that its
-// registration is left for a later repetition. The audit stream is written first.
+// Erase erases a person's data in Redis, and lists the records that it cannot read. A payment that has not ended needs
+// its buyer, so that its registration is left for a later repetition. The audit stream is written first.
 //
 // The id of an erased registration is kept until it expires, without personal data: the card processor
 // still has it, and a missing registration would be rebuilt from there. Its holder gets NotFound.
@@ -126,8 +126,8 @@ func (e *Eraser) Erase(ctx context.Context, request Request, by string) (Report,
 			return Report{}, flows.StorageFailed(err)
 		}
 		for _, id := range missing {
-			report.Unread = append(report.Unread, UnreadItem{Why: "what the seal key " + id + " sealed, which is not configured, cannot be found by e-mail, mobile or contact: " +
-				"add the key to FRONTDESK_SEAL_KEYS again and repeat this"})
+			report.Unread = append(report.Unread, UnreadItem{Why: "what the seal key " + id + " sealed, which is not configured, " +
+				"cannot be found by e-mail, mobile or contact: add the key to FRONTDESK_SEAL_KEYS again and repeat this"})
 		}
 	}
 	for _, contact := range contacts {
@@ -182,7 +182,8 @@ func (e *Eraser) find(ctx context.Context, request Request) (ids []string, conta
 		ids, err = e.cfg.Store.RegistrationsOf(ctx, contact)
 		contacts = []club.IRI{contact}
 	default:
-		ids, err = e.cfg.Store.RegistrationsOfPerson(ctx, e.cfg.Keys.PersonPseudonyms(request.ClientToken, request.Email, phone.Complete(request.Mobile, ""))...)
+		ids, err = e.cfg.Store.RegistrationsOfPerson(ctx,
+			e.cfg.Keys.PersonPseudonyms(request.ClientToken, request.Email, phone.Complete(request.Mobile, ""))...)
 	}
 	return ids, contacts, flows.StorageFailed(err)
 }

@@ -90,7 +90,8 @@ func (t *Transfers) Start(ctx context.Context, identity flows.ContactIdentity, c
 	if contact.Club == to.IRI {
 		return nil, flows.MigrationFailed(club.ErrMigrationClub)
 	}
-	allowed, err := t.cfg.Codes.Reserve(ctx, to.IRI, string(contact.IRI), t.cfg.Keys.PhonePseudonym(scope.ClientToken, phone.Abbreviate(contact.Mobile, to.Address.Country)))
+	allowed, err := t.cfg.Codes.Reserve(ctx, to.IRI, string(contact.IRI),
+		t.cfg.Keys.PhonePseudonym(scope.ClientToken, phone.Abbreviate(contact.Mobile, to.Address.Country)))
 	if err != nil {
 		return nil, err
 	}

@@ -214,7 +214,8 @@ func (m *Machine) Cancel(ctx context.Context, id flows.PaymentID) (*flows.Paymen
 		case p.State == flows.Cancelled:
 			return p, nil
 		case p.State == flows.Cancelling:
-			return nil, &flows.Error{Code: flows.ProcessorUnavailable, Detail: "The card processor is still working on the payment. Please try again in a moment.", RetryAfter: pollEvery}
+			return nil, &flows.Error{Code: flows.ProcessorUnavailable,
+				Detail: "The card processor is still working on the payment. Please try again in a moment.", RetryAfter: pollEvery}
 		case p.State != flows.Intent:
 			return nil, &flows.Error{Code: flows.PaymentUnderWay, Detail: "The payment can no longer be cancelled."}
 		}

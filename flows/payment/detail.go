@@ -17,7 +17,7 @@ import (
 type Detail struct {
 	Summary
 	Attribution *flows.Attribution `json:"attribution,omitempty"` // of the registration, as given at its start
-	Repeats     []flows.PaymentID  `json:"repeats,omitempty"`     // recent payments of the same buyer for the same offer, which the buyer confirmed to repeat
+	Repeats     []flows.PaymentID  `json:"repeats,omitempty"`     // recent payments of the buyer for the same offer, repeated on purpose
 	History     []flows.Transition `json:"history"`
 	AtProcessor *AtProcessor       `json:"atProcessor,omitempty"` // nil without a processor, or if it could not be read; then Problem says why
 	Problem     string             `json:"problem,omitempty"`
@@ -60,7 +60,8 @@ func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (Detail, error) 
 	if err != nil {
 		return Detail{}, flows.StorageFailed(err)
 	}
-	d := Detail{Summary: summary(p), Attribution: p.Attribution, Repeats: p.Repeats, History: p.History, Journal: []JournalEntry{}, Snapshot: p.Snapshot, Readings: p.Readings, Notes: notes}
+	d := Detail{Summary: summary(p), Attribution: p.Attribution, Repeats: p.Repeats, History: p.History, Journal: []JournalEntry{},
+		Snapshot: p.Snapshot, Readings: p.Readings, Notes: notes}
 	if len(d.History) == 0 {
 		d.History = []flows.Transition{{State: p.State, At: p.UpdatedAt, Reason: p.Reason}}
 	}
@@ -136,7 +137,8 @@ func (d *Detail) advise(p *flows.Payment, remote cards.Payment, now time.Time) {
 		d.say("The refund was requested, and %s is pending at the processor. Frontdesk reads it every few minutes until it ends.", Price(remote.Refunding, p.Currency))
 	case flows.Priced, flows.Authorised:
 		if p.OnHold {
-			d.say("The club system records no payment at present, so nothing was taken. The payment continues when the club system records again. If it does not in time, the payment is cancelled.")
+			d.say("The club system records no payment at present, so nothing was taken. " +
+				"The payment continues when the club system records again. If it does not in time, the payment is cancelled.")
 			break
 		}
 		fallthrough
@@ -164,7 +166,8 @@ func (d *Detail) adviseRecorded(p *flows.Payment) {
 		d.say("The club system accepted the payment, and the processor contradicts that: %s. Frontdesk refunds no recorded payment: "+
 			"a person refunded it there, or the buyer disputes it, or their bank returned a refund.", findingReason(p))
 		d.say("In the club system, open %s. Make its books agree with the processor: undo the payment there if the money went back, "+
-			"and end the membership if the club wants that. A dispute is answered at the processor. Then confirm that the club system has it.", d.sale())
+			"and end the membership if the club wants that. A dispute is answered at the processor. "+
+			"Then confirm that the club system has it.", d.sale())
 	case flows.RecordedUnsettled:
 		d.say("The club system accepted the payment, but: %s. The response may have been another system's, or staff changed the sale. "+
 			"Nothing is sent again. Frontdesk reads the sale at least every hour, and this ends when the sale is settled.", p.SaleVerdict)
@@ -172,9 +175,12 @@ func (d *Detail) adviseRecorded(p *flows.Payment) {
 		d.say("If the payment is on the person's account, settle the sale with it. If it is nowhere, record it there by hand, " +
 			"or give the buyer the money back in the processor's pages; not both. Then confirm it here.")
 	case flows.PaidTwice:
-		d.say("The club system holds the payment, and something else seems to have paid the same sale: the contact owed %s before and %s afterwards.",
+		d.say("The club system holds the payment, and something else seems to have paid the same sale: "+
+			"the contact owed %s before and %s afterwards.",
 			Price(*p.Snapshot.Debt, p.Currency), Price(*p.DebtAfter, p.Currency))
-		d.say("In the club system, open the account of the contact of %s. If a member of staff took money for this sale too, return one of the two payments, theirs at the desk or this one at the processor, and undo the same one in the club system. If the contact paid another debt, nothing is wrong.", d.sale())
+		d.say("In the club system, open the account of the contact of %s. If a member of staff took money for this sale too, "+
+			"return one of the two payments, theirs at the desk or this one at the processor, and undo the same one in the club system. "+
+			"If the contact paid another debt, nothing is wrong.", d.sale())
 	default:
 		d.say("The club system holds the payment. There is nothing to do.")
 		return

@@ -50,7 +50,8 @@ type FingerprintError struct {
 // Error returns what differs, and what to do.
 func (e *FingerprintError) Error() string {
 	return strings.Join(e.differs, "; ") +
-		". Correct the configuration, or give this gateway a Redis of its own. After an intended change, stop the other gateways and run frontdesk doctor --adopt"
+		". Correct the configuration, or give this gateway a Redis of its own. After an intended change, " +
+		"stop the other gateways and run frontdesk doctor --adopt"
 }
 
 // fingerprint is what a gateway knows of its own and Redis' fingerprint.
@@ -92,7 +93,8 @@ func foreign(wrong error) error {
 	if wrong == nil {
 		return nil
 	}
-	return &flows.Error{Code: flows.ProcessorUnavailable, Detail: "Payments are not possible here at the moment.", Operator: wrong.Error(), Err: wrong}
+	return &flows.Error{Code: flows.ProcessorUnavailable, Detail: "Payments are not possible here at the moment.",
+		Operator: wrong.Error(), Err: wrong}
 }
 
 // CheckFingerprint compares this gateway with the fingerprint in Redis. The first gateway stores it; after a loss in
@@ -145,7 +147,8 @@ func (m *Machine) settleFingerprint(ctx context.Context, own Fingerprint) (wrong
 		case len(differs) == 0:
 			next.Account, next.Payment = cmp.Or(held.Account, own.Account), cmp.Or(held.Payment, own.Payment)
 		case agreed != nil && agreed.precedes(held):
-			m.cfg.Log.ErrorContext(ctx, "fingerprint of another gateway replaced, which redis took after it had lost ours", "error", &FingerprintError{differs})
+			m.cfg.Log.ErrorContext(ctx, "fingerprint of another gateway replaced, which redis took after it had lost ours",
+				"error", &FingerprintError{differs})
 			next = *agreed
 		default:
 			return &FingerprintError{differs}, nil
@@ -185,7 +188,8 @@ func (m *Machine) ownFingerprint(ctx context.Context) (Fingerprint, error) {
 		f.account, f.denied = account, denied
 		f.mu.Unlock()
 	}
-	return Fingerprint{Account: account, Organisation: m.cfg.Organisation, Environment: m.cfg.Environment, Payment: payment, Since: m.cfg.Now().UTC().Round(0)}, nil
+	return Fingerprint{Account: account, Organisation: m.cfg.Organisation, Environment: m.cfg.Environment, Payment: payment,
+		Since: m.cfg.Now().UTC().Round(0)}, nil
 }
 
 // differences says how own differs from what Redis holds. If the account of either is not known, the processor must
@@ -202,7 +206,8 @@ func (m *Machine) differences(ctx context.Context, own, held Fingerprint, agreed
 		_, err := m.cfg.Cards.Get(ctx, held.Payment)
 		switch {
 		case errors.Is(err, cards.ErrNotFound):
-			differs = append(differs, fmt.Sprintf("the card processor's account does not have the payment %s, which Redis holds (the key may not read which account it is)", held.Payment))
+			differs = append(differs, fmt.Sprintf("the card processor's account does not have the payment %s, which Redis holds "+
+				"(the key may not read which account it is)", held.Payment))
 		case err != nil:
 			return nil, processorFailed(err)
 		}

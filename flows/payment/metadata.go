@@ -69,7 +69,8 @@ func (m *Machine) unreadableRemote(ctx context.Context, remote cards.Payment) {
 		return
 	}
 	m.countProblem(ProblemUnreadable)
-	m.cfg.Log.ErrorContext(ctx, "payment in the processor's list not readable", "processorId", remote.ID, "ours", m.ours(remote.Metadata), "error", remote.Unreadable)
+	m.cfg.Log.ErrorContext(ctx, "payment in the processor's list not readable", "processorId", remote.ID,
+		"ours", m.ours(remote.Metadata), "error", remote.Unreadable)
 }
 
 // signedKeys are the entries that the signature covers.

@@ -41,7 +41,8 @@ type ResolutionResult struct {
 }
 
 // ConfirmRecorded ends a doubt: an operator has seen the payment in the club system. For a recorded payment
-// with a finding, see settleFinding. For a blocked one, see blockedEnd. NotDecidable in other states, or if the processor does not hold all of a doubtful payment's money.
+// with a finding, see settleFinding. For a blocked one, see blockedEnd. NotDecidable in other states, or if the
+// processor does not hold all of a doubtful payment's money.
 func (m *Machine) ConfirmRecorded(ctx context.Context, id flows.PaymentID, decision flows.Decision) (ResolutionResult, error) {
 	p, err := m.decidable(ctx, id, decision)
 	switch {
@@ -191,8 +192,8 @@ func (m *Machine) refundBlocked(ctx context.Context, p *flows.Payment, decision 
 	case absent && decision.Override:
 		return m.decide(ctx, p, flows.AuditConfirmNotRecorded, " refund", m.byHand(flows.Refunded, p, remote, decision))
 	case absent:
-		return ResolutionResult{}, notDecidable("Nothing can be refunded here: %s. Check the account and the key; Frontdesk continues once the processor has it again. "+
-			"If the buyer certainly has the money back, add --override.", differs)
+		return ResolutionResult{}, notDecidable("Nothing can be refunded here: %s. Check the account and the key; Frontdesk continues "+
+			"once the processor has it again. If the buyer certainly has the money back, add --override.", differs)
 	case differ:
 		return ResolutionResult{}, notDecidable("Nothing can be decided: %s.", differs)
 	case err != nil:
@@ -256,10 +257,12 @@ func (m *Machine) endBlocked(ctx context.Context, p *flows.Payment, recorded boo
 	to, possible := blockedEnd(p, remote, recorded)
 	switch {
 	case !possible && p.ProcessorID == "":
-		return ResolutionResult{}, notDecidable("The payment was never created at the processor, so there is no money to keep. Use confirm-not-recorded --cancel.")
+		return ResolutionResult{}, notDecidable("The payment was never created at the processor, so there is no money to keep. " +
+			"Use confirm-not-recorded --cancel.")
 	case !possible && remote.State == "":
-		return ResolutionResult{}, notDecidable("The processor does not have this payment at present, so its money may be kept. Check the account and the key; " +
-			"Frontdesk continues once the processor has it again. If the buyer certainly has the money back, use confirm-not-recorded --refund --override.")
+		return ResolutionResult{}, notDecidable("The processor does not have this payment at present, so its money may be kept. " +
+			"Check the account and the key; Frontdesk continues once the processor has it again. " +
+			"If the buyer certainly has the money back, use confirm-not-recorded --refund --override.")
 	case !possible:
 		return ResolutionResult{}, notDecidable("The payment is blocked. At the processor it is %s, with %s of %s refunded. Run frontdesk payments show for the possible decisions.", remote.State,
 			Price(remote.Refunded, remote.Currency), Price(remote.Captured, remote.Currency))

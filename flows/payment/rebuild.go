@@ -292,7 +292,8 @@ func (m *Machine) derivePayment(remote cards.Payment) *flows.Payment {
 	generation, _ := strconv.Atoi(entries["fd_generation"])
 	amount, err := strconv.ParseInt(entries["fd_amount"], 10, 64)
 	sale := club.IRI(entries["fd_sale"])
-	if entries["fd_version"] != metadataVersion || err != nil || generation < 1 || entries[endedEntry] != "" || !m.ours(entries) || !m.signed(entries) {
+	if entries["fd_version"] != metadataVersion || err != nil || generation < 1 || entries[endedEntry] != "" || !m.ours(entries) ||
+		!m.signed(entries) {
 		return nil
 	}
 	p := &flows.Payment{

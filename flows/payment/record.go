@@ -112,7 +112,8 @@ func (m *Machine) agreeToRecord(ctx context.Context, p *flows.Payment) (step, er
 	switch {
 	case err != nil:
 		return step{}, err
-	case claimAvailable(remote, p.Claim+1, "") && !p.HasBeen(flows.InDoubt) && !p.HasBeen(flows.Blocked) && remote.Metadata[releasedByOperator] == "":
+	case claimAvailable(remote, p.Claim+1, "") && !p.HasBeen(flows.InDoubt) && !p.HasBeen(flows.Blocked) &&
+		remote.Metadata[releasedByOperator] == "":
 		reading := flows.Reading{Evidence: flows.Evidence{At: readAt, SaleState: &sale.State}}
 		return step{to: flows.RefundDue, reason: reason, edit: func(next *flows.Payment) { next.Readings = withReading(p.Readings, reading) }}, nil
 	default:

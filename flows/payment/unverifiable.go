@@ -46,8 +46,10 @@ func (m *Machine) unverifiable(remote cards.Payment) (u Unverifiable, is bool) {
 }
 
 func (u Unverifiable) summary(processor string) Summary {
-	return Summary{ID: flows.PaymentID(u.ID), State: flows.Unverifiable, Reason: "signed with a key that is not configured; at the processor it is " + string(u.State),
-		Since: u.CreatedAt, Method: flows.ByCard, Amount: u.Amount, Currency: u.Currency, Sale: u.Sale, Club: u.Club, Processor: processor, ProcessorID: u.ID, CreatedAt: u.CreatedAt}
+	return Summary{ID: flows.PaymentID(u.ID), State: flows.Unverifiable,
+		Reason: "signed with a key that is not configured; at the processor it is " + string(u.State),
+		Since:  u.CreatedAt, Method: flows.ByCard, Amount: u.Amount, Currency: u.Currency, Sale: u.Sale, Club: u.Club,
+		Processor: processor, ProcessorID: u.ID, CreatedAt: u.CreatedAt}
 }
 
 // noteUnverifiable lists a payment that a comparison reads, if it is unverifiable, and adds its id to found unless nil.
@@ -120,10 +122,13 @@ func (m *Machine) showUnverifiable(ctx context.Context, id flows.PaymentID) (Det
 	d := Detail{Summary: u.summary(m.cfg.Cards.Name()), Journal: journalOf(remote), Readings: []flows.Reading{}, Notes: []flows.Note{},
 		AtProcessor: &AtProcessor{State: remote.State, Captured: remote.Captured, Refunded: remote.Refunded, Refunding: remote.Refunding}}
 	d.History = []flows.Transition{{State: d.State, At: d.Since, Reason: d.Reason}}
-	d.say("The card processor holds this payment for this organisation. No configured seal key signed it, so Frontdesk does not touch it. It names registration %s.", u.Registration)
-	d.say("If the former key still exists, add it to FRONTDESK_SEAL_KEYS after the current one and restart the gateways: the payment then continues by itself. Do that first.")
+	d.say("The card processor holds this payment for this organisation. No configured seal key signed it, "+
+		"so Frontdesk does not touch it. It names registration %s.", u.Registration)
+	d.say("If the former key still exists, add it to FRONTDESK_SEAL_KEYS after the current one and restart the gateways: " +
+		"the payment then continues by itself. Do that first.")
 	if endable(remote.State) {
-		d.say("If the key is lost: in the club system, check whether %s is settled, and by what. Record the payment there by hand, or refund it at the processor; not both. Then tell the buyer, and end the payment here.", d.sale())
+		d.say("If the key is lost: in the club system, check whether %s is settled, and by what. Record the payment there by hand, "+
+			"or refund it at the processor; not both. Then tell the buyer, and end the payment here.", d.sale())
 		d.allow("end", "")
 	} else {
 		d.say("If the key is lost: nothing was captured. Cancel the payment at the processor; it then leaves this list.")
@@ -151,14 +156,16 @@ func (m *Machine) EndUnverifiable(ctx context.Context, id flows.PaymentID, opera
 		return ResolutionResult{}, notDecidable("At the processor the payment is %s. Cancel it there; it then leaves the list.", remote.State)
 	}
 	now := m.cfg.Now()
-	if err := m.cfg.Store.Audit(ctx, flows.AuditEntry{At: now, Operator: operator, Action: flows.AuditEnd, Payment: id, From: flows.Unverifiable}); err != nil {
+	entry := flows.AuditEntry{At: now, Operator: operator, Action: flows.AuditEnd, Payment: id, From: flows.Unverifiable}
+	if err := m.cfg.Store.Audit(ctx, entry); err != nil {
 		return ResolutionResult{}, flows.StorageFailed(err)
 	}
 	text := fmt.Sprintf("%s by %s: %s", now.UTC().Format(time.RFC3339), operator, remote.State)
 	_, err = m.cfg.Cards.UpdateMetadata(ctx, "end:"+remote.ID, remote.ID, map[string]string{endedEntry: text})
 	switch {
 	case errors.Is(err, cards.ErrKeyReused):
-		return ResolutionResult{}, &flows.Error{Code: flows.Conflict, Detail: "Another operator ended it at the same moment. Look at the list again.", Err: err}
+		return ResolutionResult{},
+			&flows.Error{Code: flows.Conflict, Detail: "Another operator ended it at the same moment. Look at the list again.", Err: err}
 	case err != nil:
 		return ResolutionResult{}, processorFailed(err)
 	}

@@ -202,7 +202,8 @@ func (s *Service) endCode(ctx context.Context, r *flows.Registration, at catalog
 }
 
 // learned stores a signature's state, if it is another one.
-func (s *Service) learned(ctx context.Context, r *flows.Registration, at catalogue.Club, signature flows.Signature, unknown error) (*flows.Registration, error) {
+func (s *Service) learned(ctx context.Context, r *flows.Registration, at catalogue.Club, signature flows.Signature,
+	unknown error) (*flows.Registration, error) {
 	if signature == r.Mandate.Signature {
 		return r, unknown
 	}

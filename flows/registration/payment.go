@@ -105,7 +105,8 @@ func (s *Service) begin(ctx context.Context, r *flows.Registration, last *flows.
 		return nil, false, err
 	}
 	if in.Method == flows.ByCard && last.CardRefused(r.Cart.Total) {
-		return nil, false, &flows.Error{Code: flows.MethodNotOffered, Detail: "This amount cannot be paid by card here. Choose another way to pay, or ask the club's staff."}
+		return nil, false, &flows.Error{Code: flows.MethodNotOffered,
+			Detail: "This amount cannot be paid by card here. Choose another way to pay, or ask the club's staff."}
 	}
 	if in.Method == flows.ByCard && last.DeclinedTooOften() {
 		return nil, false, &flows.Error{Code: flows.MethodNotOffered, Detail: "Too many cards were declined. Choose another way to pay, or ask the club's staff."}

@@ -224,7 +224,8 @@ func (s *Service) prepare(ctx context.Context, r *flows.Registration, at catalog
 // indexPerson makes a registration found for an erasure by the e-mail address and phone of its contact. A number
 // without a calling code is of the club's country.
 func (s *Service) indexPerson(r *flows.Registration, at catalogue.Club, email, mobile string) {
-	names := append(r.PersonPseudonyms, s.cfg.Keys.CurrentPersonPseudonyms(r.ClientToken, email, phone.Complete(mobile, at.Address.Country))...)
+	names := append(r.PersonPseudonyms,
+		s.cfg.Keys.CurrentPersonPseudonyms(r.ClientToken, email, phone.Complete(mobile, at.Address.Country))...)
 	slices.Sort(names)
 	r.PersonPseudonyms = slices.Compact(names)
 }

@@ -19,7 +19,8 @@ func (c *CodeSender) CheckCountry(ctx context.Context, mobile, home string) erro
 	if len(allowed) == 0 {
 		allowed = []string{home}
 	}
-	if mobile == "" || allowed[0] == "" || slices.ContainsFunc(phone.Countries(mobile, home), func(country string) bool { return slices.Contains(allowed, country) }) {
+	isAllowed := func(country string) bool { return slices.Contains(allowed, country) }
+	if mobile == "" || allowed[0] == "" || slices.ContainsFunc(phone.Countries(mobile, home), isAllowed) {
 		return nil
 	}
 	return &flows.Error{Code: flows.MobileUnreachable, Detail: "The club sends no codes to mobile numbers of this country. Please enter another number, or ask its staff."}

@@ -190,7 +190,8 @@ func (c *CodeSender) rejected(ctx context.Context, scope club.Scope, s *flows.Si
 	if !ended {
 		s.State, s.PendingCode = flows.SignatureAwaiting, ""
 	}
-	state, failure := flows.SignatureExpired, &flows.Error{Code: flows.CodeExpired, Detail: "The code is no longer valid. Please ask for a new one.", Err: err}
+	state, failure := flows.SignatureExpired,
+		&flows.Error{Code: flows.CodeExpired, Detail: "The code is no longer valid. Please ask for a new one.", Err: err}
 	switch {
 	case ended:
 	case upstream.Code == codeTooLate:
@@ -199,7 +200,8 @@ func (c *CodeSender) rejected(ctx context.Context, scope club.Scope, s *flows.Si
 		state = flows.SignatureBlocked
 		failure.Code, failure.Detail = flows.CodeBlocked, "Too many wrong codes were entered. Please ask for a new code."
 	default:
-		return &flows.Error{Code: flows.CodeWrong, Detail: "The code is wrong. Attempts left: {left}.", Params: map[string]string{"left": strconv.Itoa(s.AttemptsLeft())},
+		return &flows.Error{Code: flows.CodeWrong, Detail: "The code is wrong. Attempts left: {left}.",
+			Params: map[string]string{"left": strconv.Itoa(s.AttemptsLeft())},
 			Fields: []flows.FieldProblem{{Pointer: "/code", Code: flows.FieldCodeWrong}}, Err: err}
 	}
 	if s.MaySign() && c.End(ctx, scope, s, signed) != nil || s.State == flows.SignatureSigned {

@@ -54,8 +54,9 @@ return 0
 // sales unsettled, an acceptance is not believed until a sale is seen as settled. That is so only where one was seen before.
 //
 // KEYS  1 brakes
-// ARGV  1 organisation  2 payment  3 now, ms  4 beginning of the attempt, ms  5 accepted, unknown, refused, continues, ends, settled or unsettled
+// ARGV  1 organisation  2 payment  3 now, ms  4 beginning of the attempt, ms
 //
+//	5 accepted, unknown, refused, continues, ends, settled or unsettled
 //	6 until when a probe continues, ms  7 how many unknown or refused outcomes, or unsettled sales, engage the brake
 //
 // Returns engaged, released, or an empty text.

@@ -130,7 +130,8 @@ return due
 
 // DueRefreshes implements clubevent.Store.
 func (s *Store) DueRefreshes(ctx context.Context, now, next time.Time, burst int, interval time.Duration) ([]string, error) {
-	return dueRefreshes.Run(ctx, s.redis, []string{refreshes, refreshRate}, now.UnixMilli(), next.UnixMilli(), burst, interval.Milliseconds(), urgent).StringSlice()
+	return dueRefreshes.Run(ctx, s.redis, []string{refreshes, refreshRate}, now.UnixMilli(), next.UnixMilli(), burst,
+		interval.Milliseconds(), urgent).StringSlice()
 }
 
 // finishRefresh ends a refresh, unless another one was requested since it was taken.

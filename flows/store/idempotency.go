@@ -112,7 +112,8 @@ type Attempt struct {
 }
 
 // BeginAttempt returns the attempt of a request whose idempotency key is reserved: its first one has the id of owner. It
-// is remembered for as long as a response, even if the response is not final, unless DropAttempt forgets it. KeyReused if the key was used for another request.
+// is remembered for as long as a response, even if the response is not final, unless DropAttempt forgets it. KeyReused
+// if the key was used for another request.
 func (s *Store) BeginAttempt(ctx context.Context, scope, key, request, owner string) (Attempt, error) {
 	prints := s.keys.Pseudonyms("request", request)
 	args := []any{prints[0], owner, KeepResponse.Milliseconds()}

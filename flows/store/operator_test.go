@@ -70,7 +70,9 @@ func TestFinding(t *testing.T) {
 			b.Helper()
 			ids, err := b.PaymentsIn(b.Context(), flows.RecordedUnsettled, time.Time{}, time.Time{}, 10)
 			counts, countErr := b.CountPayments(b.Context())
-			if c := counts[flows.RecordedUnsettled]; err != nil || countErr != nil || len(ids) != want || c.Payments != want || want > 0 && c.Oldest.UnixMilli() != p.UpdatedAt.UnixMilli() {
+			c := counts[flows.RecordedUnsettled]
+			if err != nil || countErr != nil || len(ids) != want || c.Payments != want ||
+				want > 0 && c.Oldest.UnixMilli() != p.UpdatedAt.UnixMilli() {
 				b.Errorf("%v are listed (%v), %+v counted (%v), want %d", ids, err, counts, countErr, want)
 			}
 		}

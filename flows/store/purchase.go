@@ -44,7 +44,8 @@ return found
 `)
 
 // ClaimPurchase implements registration.Store.
-func (s *Store) ClaimPurchase(ctx context.Context, in flows.Purchase, known []flows.PaymentID, keep time.Duration) ([]flows.PastPurchase, error) {
+func (s *Store) ClaimPurchase(ctx context.Context, in flows.Purchase, known []flows.PaymentID,
+	keep time.Duration) ([]flows.PastPurchase, error) {
 	keys := make([]string, len(in.Buyer))
 	for i, name := range in.Buyer {
 		keys[i] = purchasesKey(name)

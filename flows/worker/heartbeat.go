@@ -31,7 +31,8 @@ type heartbeat struct {
 }
 
 // tick sweeps, and finds out whether Redis lost something since the last tick. While this machine's clock is
-// wrong it does neither: everything would seem due, or long over, and would be postponed by that clock. Nor does it while Redis holds the payments of others.
+// wrong it does neither: everything would seem due, or long over, and would be postponed by that clock. Nor does it
+// while Redis holds the payments of others.
 func (w *Worker) tick(ctx context.Context) {
 	ctx, span := tracing.StartTrace(ctx, w.cfg.Traces, "", "sweep", trace.SpanKindInternal)
 	defer span.End()

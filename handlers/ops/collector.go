@@ -206,7 +206,8 @@ func (c *collector) brakes(ctx context.Context, to *metrics) error {
 	for _, brake := range held {
 		age = max(age, c.s.Now().Sub(brake.Since).Seconds())
 	}
-	to.gauge("frontdesk_brake_engaged", "Organisations whose payments are held back, because the club system records none.", float64(len(held)))
+	to.gauge("frontdesk_brake_engaged", "Organisations whose payments are held back, because the club system records none.",
+		float64(len(held)))
 	to.gauge("frontdesk_brake_age_seconds", "How long the oldest of these brakes has held; 0 without one.", age)
 	return err
 }
@@ -259,7 +260,9 @@ func (c *collector) relay(to *metrics, deliveries relay.Deliveries) {
 		for state, n := range map[relay.DeliveryState]int{relay.DeliveryWaiting: s.Waiting, relay.DeliveryRetrying: s.Retrying, relay.DeliveryDead: s.Dead, relay.DeliveryDelivered: s.Delivered} {
 			to.gauge("frontdesk_relay_deliveries", "Deliveries to a subscriber; delivered ones are those of the last hour.", float64(n), "subscriber", s.Name, "state", string(state))
 		}
-		to.gauge("frontdesk_relay_oldest_age_seconds", "How long the oldest delivery to a subscriber has been waiting, at least; 0 without one.", float64(s.AgeMs)/1000, "subscriber", s.Name)
+		to.gauge("frontdesk_relay_oldest_age_seconds",
+			"How long the oldest delivery to a subscriber has been waiting, at least; 0 without one.",
+			float64(s.AgeMs)/1000, "subscriber", s.Name)
 		to.gauge("frontdesk_relay_gone", "1 when a subscriber refused all further events.", oneIf(s.Gone), "subscriber", s.Name)
 	}
 }

@@ -75,7 +75,8 @@ func NewMetrics(cfg MetricsConfig) *Metrics {
 		calls:       counter("frontdesk_upstream_calls_total", "Calls to the club system and the card processor, by outcome.", "upstream", "operation", "outcome"),
 		waits:       histogram("frontdesk_upstream_call_duration_seconds", "How long they took.", callBuckets, "upstream", "operation"),
 		transitions: counter("frontdesk_payment_transitions_total", "Transitions of payments.", "from", "to"),
-		problems:    counter("frontdesk_card_problems_total", "Problems with the card processor: payments that it misses, refused creations, unreadable records.", "problem"),
+		problems: counter("frontdesk_card_problems_total",
+			"Problems with the card processor: payments that it misses, refused creations, unreadable records.", "problem"),
 		redisCalls:  counter("frontdesk_redis_calls_total", "Calls of Redis: answered, refused by it, or failed.", "outcome"),
 		redisTimes:  prometheus.NewHistogram(prometheus.HistogramOpts{Name: "frontdesk_redis_call_duration_seconds", Help: "How long calls to Redis took.", Buckets: redisBuckets}),
 		streams:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "frontdesk_event_streams_open", Help: "Streams of events that front ends hold open."}),
@@ -85,8 +86,9 @@ func NewMetrics(cfg MetricsConfig) *Metrics {
 	}
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "frontdesk_build_info", Help: "What runs; always 1."}, []string{"version", "mode"})
 	info.WithLabelValues(cfg.Version, cfg.Mode).Set(1)
-	m.registry.MustRegister(m.requests, m.durations, m.calls, m.waits, m.transitions, m.problems, m.redisCalls, m.redisTimes, m.streams, m.admissions, m.places, m.placesTaken, info,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(m.requests, m.durations, m.calls, m.waits, m.transitions, m.problems, m.redisCalls, m.redisTimes,
+		m.streams, m.admissions, m.places, m.placesTaken, info, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.served = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
 	m.openSeries()
 	return m

@@ -24,9 +24,10 @@ func (s *Server) listPayments(r *http.Request, _ string) (any, error) {
 		if text == "" {
 			continue
 		}
-		var err error
+		var err error // the space is how payments list prints times
 		if *at, err = time.Parse(time.RFC3339, strings.Replace(text, " ", "T", 1)); err != nil {
-			return nil, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/" + name, Message: "must be a time such as 2030-01-15T18:00:00Z"}}} // payments list has a space
+			problem := flows.FieldProblem{Pointer: "/" + name, Message: "must be a time such as 2030-01-15T18:00:00Z"}
+			return nil, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{problem}}
 		}
 	}
 	return s.cfg.Payments.List(r.Context(), options)

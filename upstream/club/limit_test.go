@@ -12,7 +12,8 @@ import (
 
 // limited answers 429 with headers, given in pairs. "in" stands for an instant 90 s after now, and "past" for one before.
 func limited(now time.Time, headers ...string) http.HandlerFunc {
-	at := map[string]string{"in": strconv.FormatInt(now.Add(90*time.Second).UnixMilli(), 10), "past": strconv.FormatInt(now.Add(-time.Second).UnixMilli(), 10)}
+	at := map[string]string{"in": strconv.FormatInt(now.Add(90*time.Second).UnixMilli(), 10),
+		"past": strconv.FormatInt(now.Add(-time.Second).UnixMilli(), 10)}
 	return func(w http.ResponseWriter, _ *http.Request) {
 		for i := 0; i < len(headers); i += 2 {
 			value := headers[i+1]

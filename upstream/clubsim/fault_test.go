@@ -72,7 +72,8 @@ func TestFaultsOfAPayment(t *testing.T) {
 // TestLimitOfTheAPIGateway: a 429 of the API gateway shows when its limit ends, and has no Retry-After.
 func TestLimitOfTheAPIGateway(t *testing.T) {
 	d := newTestClient(t, "demo-limit")
-	for limit, header := range map[string]string{"rate": "X-Rate-Limit-Reset", "quota": "X-Quota-Reset", "spike_arrest": "X-Spike-Arrest-Reset"} {
+	for limit, header := range map[string]string{"rate": "X-Rate-Limit-Reset", "quota": "X-Quota-Reset",
+		"spike_arrest": "X-Spike-Arrest-Reset"} {
 		d.control("PUT", "faults", []body{{"kind": "too_many", "limit": limit, "delayMs": 90_000}}).want(200)
 		r := d.get("contacts/1001").want(429)
 		end, err := strconv.ParseInt(r.header.Get(header), 10, 64)

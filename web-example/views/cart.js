@@ -25,7 +25,8 @@ import { prospectLink } from "./prospect.js";
  */
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ registration, details, catalogue, schedules, link, given, brought, repeat }) => [registration, details, catalogue?.complete && catalogue.products, schedules, link, given, brought, repeat];
+export const reads = ({ registration, details, catalogue, schedules, link, given, brought, repeat }) =>
+  [registration, details, catalogue?.complete && catalogue.products, schedules, link, given, brought, repeat];
 
 export function show() {
   const { registration } = get();

@@ -92,7 +92,10 @@ function debits() {
   const requests = cartSchedules(get());
   return requests.length > 0 && h("details", { class: "panel debits", id: "debits", "data-debits": requests.length },
     h("summary", {}, h("span", {}, text.plan.heading, firstDebit(requests)), icon("down")),
-    requests.flatMap((request) => [requests.length > 1 && h("h3", {}, findOffer(get().catalogue, request.offer)?.product.name), planFor(request)]));
+    requests.flatMap((request) => [
+      requests.length > 1 && h("h3", {}, findOffer(get().catalogue, request.offer)?.product.name),
+      planFor(request),
+    ]));
 }
 
 /**

@@ -126,7 +126,9 @@ func (s *env) reset() {
 func (s *env) clubClient() *club.Client {
 	return club.New(club.Config{
 		BaseURL: s.server.URL + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret, GatewayKey: clubsim.DemoGatewayKey,
-		LimitHeaders: true, Now: s.Now, Transport: clubTransport{s}, Limits: club.Limits{MaxAttempts: 1, BreakerCalls: 1 << 20, ReadTimeout: never, AttemptTimeout: never, WriteTimeout: never, PaymentTimeout: never, QueueTimeout: never},
+		LimitHeaders: true, Now: s.Now, Transport: clubTransport{s},
+		Limits: club.Limits{MaxAttempts: 1, BreakerCalls: 1 << 20, ReadTimeout: never, AttemptTimeout: never, WriteTimeout: never,
+			PaymentTimeout: never, QueueTimeout: never},
 	})
 }
 

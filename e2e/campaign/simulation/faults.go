@@ -83,8 +83,10 @@ var foreignBodies = []json.RawMessage{nil, []byte(`{}`), []byte(`[]`), []byte(`[
 // faultKinds returns all faults that must happen for a run to count.
 func faultKinds() []string {
 	kinds := []string{
-		redisRefused, redisLost, redisRollback, redisWiped, cardsError, cardsLost, cardsSlow, cardsLate, cardsForgot, cardsMissing, cardsStored, postLate, postSlow, crashed, slept,
-		hookLost, hookTwice, hookLate, jobLost, buyerDeclined, buyerLeft, buyerLate, buyerTwice, buyerPressed, buyerAbandoned, buyerAdded, startRepeated, oddAnswers, itemHung, clubChanged, brakeEngaged, deskSettled, strangerAsked,
+		redisRefused, redisLost, redisRollback, redisWiped, cardsError, cardsLost, cardsSlow, cardsLate, cardsForgot, cardsMissing,
+		cardsStored, postLate, postSlow, crashed, slept, hookLost, hookTwice, hookLate, jobLost, buyerDeclined, buyerLeft, buyerLate,
+		buyerTwice, buyerPressed, buyerAbandoned, buyerAdded, startRepeated, oddAnswers, itemHung, clubChanged, brakeEngaged,
+		deskSettled, strangerAsked,
 		buyerWentBack, codeSlow, codeUnanswered, codeLate, opRecorded, opAgain, opRefund, opGaveUp, opRefundAgain, refundFailed,
 	}
 	for _, kind := range clubKinds {

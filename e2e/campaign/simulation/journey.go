@@ -482,5 +482,6 @@ func (f *journey) changeCart() {
 		}
 	}
 	f.fault(clubChanged)
-	_ = f.clubClient().AddArticle(context.Background(), deskScope, club.IRI(f.sale()), club.NewArticle{Offer: "/demo/offers/201", StartDate: f.Now().AddDate(0, 0, 2).Format(time.DateOnly)})
+	_ = f.clubClient().AddArticle(context.Background(), deskScope, club.IRI(f.sale()),
+		club.NewArticle{Offer: "/demo/offers/201", StartDate: f.Now().AddDate(0, 0, 2).Format(time.DateOnly)})
 }

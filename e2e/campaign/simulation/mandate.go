@@ -39,7 +39,8 @@ func (f *journey) scheduleMandate() {
 
 func (f *journey) enterAccount(d time.Duration) {
 	f.spawn(d, func(ctx context.Context, t *task) {
-		_, err := t.gateway.registrations.CreateMandate(ctx, f.registration, f.token, flows.NewMandate{Holder: "the buyer", IBAN: oneOf(f, accounts...)})
+		_, err := t.gateway.registrations.CreateMandate(ctx, f.registration, f.token,
+			flows.NewMandate{Holder: "the buyer", IBAN: oneOf(f, accounts...)})
 		f.tracef("%s: account: %v", t.gateway.name, err)
 	})
 }

@@ -74,8 +74,8 @@ var deskScope = club.Scope{ClientToken: "demo", Club: "/demo/clubs/11", Node: "/
 func (f *journey) engageBrake() error {
 	ctx, now := context.Background(), f.Now()
 	for n := range 3 {
-		change, err := f.store.CountOutcome(ctx, payment.BrakeOutcome{Organisation: "demo", Payment: flows.NewPaymentID("another", n+1), Began: now, Now: now,
-			Result: payment.BrakeUnknown, MaxUnknown: 3})
+		change, err := f.store.CountOutcome(ctx, payment.BrakeOutcome{Organisation: "demo", Payment: flows.NewPaymentID("another", n+1),
+			Began: now, Now: now, Result: payment.BrakeUnknown, MaxUnknown: 3})
 		if err != nil || n == 2 && change != payment.BrakeEngaged {
 			return fmt.Errorf("the brake did not engage: %w", err)
 		}

@@ -93,8 +93,8 @@ func (s *Server) create(r *http.Request, body []byte) (write, error) {
 	if err := decodeJSON(r, body, &in); err != nil {
 		return nil, err
 	}
-	err := cmp.Or(checkAmount(in.Amount), checkMinimum(in.Amount), checkCurrency(in.Currency), checkMetadata(in.Metadata), checkDescription(in.Description),
-		checkURL("returnUrl", in.ReturnURL), checkURL("webhookUrl", in.WebhookURL))
+	err := cmp.Or(checkAmount(in.Amount), checkMinimum(in.Amount), checkCurrency(in.Currency), checkMetadata(in.Metadata),
+		checkDescription(in.Description), checkURL("returnUrl", in.ReturnURL), checkURL("webhookUrl", in.WebhookURL))
 	return mayFail(Payment{Metadata: in.Metadata}, func(world *world, now time.Time) (Payment, error) {
 		p := s.newPayment(in, now)
 		return p, world.payments.add(p)

@@ -200,7 +200,8 @@ func TestAmountInTheVisitorsLanguage(t *testing.T) {
 // Nothing that a merchant sends is rendered as markup.
 func TestPageEscapes(t *testing.T) {
 	b := newTestEnv(t)
-	p := b.merchant("/payments", b.key(), `{"amount":100,"currency":"EUR","returnUrl":"https://club.example/?a=\"><script>alert(1)</script>"}`).payment()
+	p := b.merchant("/payments", b.key(),
+		`{"amount":100,"currency":"EUR","returnUrl":"https://club.example/?a=\"><script>alert(1)</script>"}`).payment()
 	if r, _ := b.page("/payments/" + p.ID + `?problem="><script>alert(1)</script>`); strings.Contains(string(r.body), "<script>alert") {
 		t.Errorf("%s", r.body)
 	}

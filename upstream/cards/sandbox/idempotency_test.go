@@ -170,7 +170,8 @@ func TestKeyInUse(t *testing.T) {
 	if r := b.merchant("/payments", "create", createBody); r.status != http.StatusConflict || r.wireError().Code != "idempotency_key_in_use" {
 		t.Errorf("while the first runs: %d %s", r.status, r.body)
 	}
-	if r := b.merchant("/payments", "create", `{"amount":100,"currency":"EUR"}`); r.status != http.StatusBadRequest || r.wireError().Type != "idempotency_error" {
+	r := b.merchant("/payments", "create", `{"amount":100,"currency":"EUR"}`)
+	if r.status != http.StatusBadRequest || r.wireError().Type != "idempotency_error" {
 		t.Errorf("another request while the first runs: %d %s", r.status, r.body)
 	}
 	close(log.release)

@@ -230,7 +230,8 @@ func TestDispute(t *testing.T) {
 		t.Errorf("the event is %+v", told)
 	}
 	page, err := p.List(t.Context(), time.Time{}, "")
-	if held := p.get(made.ID); err != nil || !held.Disputed || held.State != cards.Captured || len(page.Payments) != 1 || !page.Payments[0].Disputed {
+	held := p.get(made.ID)
+	if err != nil || !held.Disputed || held.State != cards.Captured || len(page.Payments) != 1 || !page.Payments[0].Disputed {
 		t.Errorf("the payment is %+v, the list %+v (%v)", held, page, err)
 	}
 }

@@ -22,7 +22,8 @@ func TestWebhookEndpoints(t *testing.T) {
 	if err != nil || len(hooks) != 1 || hooks[0].URL != at || !hooks[0].Enabled || hooks[0].APIVersion != stripetest.APIVersion || len(hooks[0].Missing()) != 0 {
 		t.Errorf("%+v (%v)", hooks, err)
 	}
-	some := stripe.WebhookEndpoint{Events: []string{"payment_intent.succeeded", "payment_intent.canceled", "payment_intent.payment_failed", "charge.refunded", "refund.updated", "refund.failed", "charge.dispute.created"}}
+	some := stripe.WebhookEndpoint{Events: []string{"payment_intent.succeeded", "payment_intent.canceled",
+		"payment_intent.payment_failed", "charge.refunded", "refund.updated", "refund.failed", "charge.dispute.created"}}
 	if missing := some.Missing(); len(missing) != 1 || missing[0] != "payment_intent.amount_capturable_updated" {
 		t.Errorf("missing: %v", missing)
 	}
