@@ -248,6 +248,58 @@ func TestBrakeAndMethods(t *testing.T) {
 	}
 }
 
+// TestMoneyAtTheDeskWaits: cash that staff took waits under the brake as captured money does. It is sent after half an hour
+// and never cancelled then: what cannot be recorded once staff have left is a doubt, which operators see.
+func TestMoneyAtTheDeskWaits(t *testing.T) {
+	t.Parallel()
+	refused := clubsim.Fault{Match: recording, Kind: "error_before", Status: 401}
+	unreadable := clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before"}
+	for name, test := range map[string]struct {
+		outage clubsim.Fault
+		ends   time.Duration // after the start of the payment
+		want   flows.PaymentState
+	}{
+		"until the outage ends":        {outages["bad gateway"], 29 * time.Minute, flows.Recorded},
+		"in vain":                      {outages["bad gateway"], time.Hour, flows.InDoubt},
+		"until it is accepted":         {refused, 32 * time.Minute, flows.Recorded},
+		"until it is refused for good": {refused, time.Hour, flows.InDoubt},
+		"until the sale can be read":   {unreadable, 20 * time.Hour, flows.Recorded},
+		"a day for its sale":           {unreadable, 27 * time.Hour, flows.InDoubt},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			w.engaged(g)
+			held := func(left time.Duration) { // another payment probes
+				w.redis.HSet(t.Context(), "fd:brakes", "demo probe", "another-1", "demo until", w.clock.Now().Add(left).UnixMilli())
+			}
+			held(time.Minute)
+			p := must(w, func() (*flows.Payment, error) { return w.settles(g, flows.InPerson) })
+			sent := w.posted()
+			w.fault(test.outage)
+			for passed := time.Duration(0); p.State == flows.Priced && passed < 26*time.Hour; {
+				if passed < min(test.ends, 30*time.Minute) && w.posted() != sent {
+					t.Fatalf("it was sent after %s, while another payment probes", passed)
+				}
+				pause := max(15*time.Second, passed/40)
+				w.clock.Advance(pause)
+				if passed += pause; passed >= test.ends {
+					w.fault()
+					held(0)
+				} else {
+					held(time.Minute)
+				}
+				p = w.advance(g, p)
+			}
+			if w.fault(); p.State != test.want {
+				t.Errorf("%s (%s)", p.State, p.Reason)
+			}
+			w.expectSettled(p)
+		})
+	}
+}
+
 // TestBrakeIsLost: the brake of a Redis that lost everything is released. At most three more payments are in doubt.
 func TestBrakeIsLost(t *testing.T) {
 	t.Parallel()

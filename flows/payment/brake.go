@@ -3,6 +3,7 @@ package payment
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"frontdesk/flows"
@@ -28,7 +29,7 @@ const (
 	// captured money from waiting longer than ten minutes once the club system records again.
 	maxCapturedProbePause = 5 * time.Minute
 	// maxCapturedHold is about as long as the claims of a payment that is not sent take. Then the payment is
-	// sent anyway.
+	// sent anyway. Money at the desk is taken too.
 	maxCapturedHold = 30 * time.Minute
 )
 
@@ -93,8 +94,8 @@ func (m *Machine) held(ctx context.Context, p *flows.Payment) (time.Duration, er
 	}
 	request := BrakeRequest{Organisation: p.ClientToken, Payment: p.ID, Now: m.cfg.Now(),
 		Lease: probeLease, Pause: firstProbePause, MaxPause: maxProbePause, MaxWait: maxProbePause}
-	if p.State == flows.Captured {
-		if expired(request.Now, capturedSince(p), maxCapturedHold) {
+	if p.State == flows.Captured || p.Method == flows.InPerson {
+		if expired(request.Now, takenSince(p), maxCapturedHold) {
 			return 0, nil
 		}
 		request.MaxPause = maxCapturedProbePause
@@ -103,11 +104,15 @@ func (m *Machine) held(ctx context.Context, p *flows.Payment) (time.Duration, er
 	return left, flows.StorageFailed(err)
 }
 
-// capturedSince returns when a captured payment's money was taken, or an operator decided to send it again.
-func capturedSince(p *flows.Payment) time.Time {
+// takenSince returns when the money of a captured payment, or of one at the desk, was taken, or an operator decided to
+// send the payment again.
+func takenSince(p *flows.Payment) time.Time {
 	since := p.UpdatedAt
-	for i := len(p.History) - 1; i >= 0 && (p.History[i].State == flows.Captured || p.History[i].State == flows.Sending); i-- {
-		since = p.History[i].At
+	for _, before := range slices.Backward(p.History) {
+		if before.State != flows.Priced && before.State != flows.Captured && before.State != flows.Sending {
+			break
+		}
+		since = before.At
 	}
 	return since
 }

@@ -136,6 +136,10 @@ func (d *Detail) advise(p *flows.Payment, remote cards.Payment, now time.Time) {
 	case flows.Refunding:
 		d.say("The refund was requested, and %s is pending at the processor. Frontdesk reads it every few minutes until it ends.", Price(remote.Refunding, p.Currency))
 	case flows.Priced, flows.Authorised:
+		if p.OnHold && p.Method == flows.InPerson {
+			d.say("The club system records no payment at present. The payment waits for half an hour at most and is then sent, because staff have taken the money.")
+			break
+		}
 		if p.OnHold {
 			d.say("The club system records no payment at present, so nothing was taken. " +
 				"The payment continues when the club system records again. If it does not in time, the payment is cancelled.")

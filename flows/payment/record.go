@@ -286,12 +286,12 @@ func (m *Machine) notSent(p *flows.Payment, reason string) outcome {
 
 // notSentFor is notSent with the next attempt not before a pause, which is bounded.
 func (m *Machine) notSentFor(p *flows.Payment, reason string, pause time.Duration) outcome {
-	before, giveUp, tries := flows.Captured, flows.RefundDue, maxClaims
+	before, tries := flows.Captured, maxClaims
 	if !p.HasProcessor() {
-		before, giveUp, tries = flows.Priced, flows.Cancelled, maxSettlements
+		before, tries = flows.Priced, maxSettlements
 	}
 	if p.Claim >= tries {
-		return outcome{step: step{to: giveUp, reason: reason + "; no attempt is left"}, journalEntry: "release"}
+		return outcome{step: m.giveUp(p, reason+"; no attempt is left"), journalEntry: "release"}
 	}
 	return outcome{journalEntry: "release", step: step{to: before, reason: reason, edit: func(next *flows.Payment) {
 		next.NotBefore = m.cfg.Now().Add(pauseAfter(p, pause))
@@ -302,16 +302,12 @@ func (m *Machine) notSentFor(p *flows.Payment, reason string, pause time.Duratio
 // rejected is the outcome if the club system's application refused the payment. It counts
 // only if the sale is still as it was.
 func (m *Machine) rejected(ctx context.Context, p *flows.Payment) outcome {
-	giveUp := flows.RefundDue
-	if !p.HasProcessor() {
-		giveUp = flows.Cancelled
-	}
 	sale, check, err := m.cfg.Club.GetCheckedSale(ctx, p.Scope(), p.Sale)
 	// Without states, a settled sale looks like an open one. Money, unlike a deferral or a
 	// validation, can also be booked for a sale that fails its check.
 	conclusive := p.SaleState != "" && (check.Valid || !p.Method.BooksMoney())
 	if err == nil && conclusive && sale.State == p.SaleState && p.MatchesSale(sale) {
-		return outcome{step: step{to: giveUp, reason: "the club system rejected it, and the sale is untouched"}, journalEntry: "release"}
+		return outcome{step: m.giveUp(p, "the club system rejected it, and the sale is untouched"), journalEntry: "release"}
 	}
 	return outcome{step: step{to: flows.InDoubt, reason: "the club system rejected it, but the sale does not look untouched"}}
 }

@@ -13,15 +13,28 @@ const (
 	// maxSettlements: with claimPause about four minutes. Giving up loses nothing, and
 	// a visitor or a member of staff is waiting.
 	maxSettlements = 5
-	// settleWithin: after this, the buyer may have left or paid in another way.
+	// settleWithin: after this, the buyer may have left or paid in another way. Staff have the money of a payment at the
+	// desk, and may have left too.
 	settleWithin = 30 * time.Minute
 )
+
+// giveUp is the step of a payment that was certainly not recorded, and is not sent again.
+func (m *Machine) giveUp(p *flows.Payment, reason string) step {
+	switch {
+	case p.HasProcessor():
+		return step{to: flows.RefundDue, reason: reason}
+	case p.Method == flows.InPerson && m.cfg.Now().Sub(p.CreatedAt) > settleWithin: // only operators still look at it
+		return step{to: flows.InDoubt, reason: reason, edit: func(next *flows.Payment) { next.AttemptID = "" }}
+	default:
+		return step{to: flows.Cancelled, reason: reason}
+	}
+}
 
 // prepareSettlement moves a payment without a processor from priced to sending, owned by
 // this process, if the sale is as agreed. Otherwise the payment is cancelled, or in
 // doubt if the sale is settled already.
 func (m *Machine) prepareSettlement(ctx context.Context, p *flows.Payment) (step, error) {
-	if m.cfg.Now().Sub(p.UpdatedAt) > settleWithin {
+	if p.Method != flows.InPerson && m.cfg.Now().Sub(p.UpdatedAt) > settleWithin {
 		return step{to: flows.Cancelled, reason: "it could not be sent in time"}, nil
 	}
 	if early := m.pauseLeft(p); early > 0 {
@@ -31,7 +44,10 @@ func (m *Machine) prepareSettlement(ctx context.Context, p *flows.Payment) (step
 		return hold(p, left), err
 	}
 	sale, check, seen, err := m.observe(ctx, m.cfg.Club, p)
-	if err != nil {
+	switch {
+	case err != nil && expired(m.cfg.Now(), p.UpdatedAt, saleUnreadableAfter): // of money at the desk
+		return m.giveUp(p, "the sale could not be read for a day"), nil
+	case err != nil:
 		return step{}, flows.ClubFailed(err, "The sale could not be read.")
 	}
 	if sale.State != p.SaleState {
@@ -39,10 +55,13 @@ func (m *Machine) prepareSettlement(ctx context.Context, p *flows.Payment) (step
 		return step{to: flows.InDoubt, reason: "the sale is settled already", edit: func(next *flows.Payment) { next.AttemptID = "" }}, nil
 	}
 	if reason := p.ChangedSinceAgreed(sale, check); reason != "" {
-		return step{to: flows.Cancelled, reason: reason, edit: func(next *flows.Payment) { next.Snapshot = seen }}, nil
+		s := m.giveUp(p, reason)
+		s.edit = func(next *flows.Payment) { next.Snapshot, next.AttemptID = seen, "" }
+		return s, nil
 	}
 	return step{to: flows.Sending, reason: "the sale is as agreed, and about to be settled", lease: lease, edit: func(next *flows.Payment) {
-		next.Payer, next.Snapshot, next.Claim, next.AttemptID = payerOf(sale, seen.At), seen, p.Claim+1, newAttemptID(m.cfg.Now())
+		next.Payer, next.Snapshot, next.OnHold = payerOf(sale, seen.At), seen, false
+		next.Claim, next.AttemptID = p.Claim+1, newAttemptID(m.cfg.Now())
 	}}, nil
 }
 
