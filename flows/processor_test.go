@@ -3,6 +3,7 @@ package flows_test
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -186,8 +187,8 @@ func TestEveryDeclineCounts(t *testing.T) {
 	}
 }
 
-// TestUnreadableRecordEndsNoList: another program's payment has a status that this version does not know. The lost
-// payment behind it in the list is rebuilt, and the record is counted once.
+// TestUnreadableRecordEndsNoList: another program's payment has a status that this version does not know, or a field of
+// another type. The lost payment behind it in the list is rebuilt, and each such record is counted once.
 func TestUnreadableRecordEndsNoList(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -203,10 +204,61 @@ func TestUnreadableRecordEndsNoList(t *testing.T) {
 	}
 	w.clock.Advance(time.Second)
 	double.AddForeign("requires_reconciliation")
+	double.Distort(double.AddForeign("succeeded").ID, "amount", map[string]any{"value": "4990"})
 	w.wipe()
 	w.rebuild(g)
 	w.rebuild(g)
-	if p = w.advance(g, p); p.State != flows.Recorded || len(w.lines(p)) != 1 || problems != 1 {
+	if p = w.advance(g, p); p.State != flows.Recorded || len(w.lines(p)) != 1 || problems != 2 {
 		t.Errorf("%s (%s), the ledger holds %+v; counted %d times", p.State, p.Reason, w.lines(p), problems)
+	}
+}
+
+// TestUnreadableRecordOfOurs: the processor's record of a payment that Redis has lost cannot be decoded. Operators see the
+// payment until it is readable again, which then continues, or until they end it.
+func TestUnreadableRecordOfOurs(t *testing.T) {
+	t.Parallel()
+	for name, ends := range map[string]bool{"readable again": false, "ended": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g, double := w.stripeGateway(nil)
+			p := w.started(g)
+			if _, err := double.Confirm(p.ProcessorID, goodCard); err != nil {
+				t.Fatal(err)
+			}
+			double.Distort(p.ProcessorID, "canceled_at", "never")
+			w.rebuild(g)
+			w.expectListed(g) // Redis has it
+			w.wipe()
+			w.rebuild(g)
+			w.expectListed(g, p.ProcessorID+" unverifiable")
+			detail := must(t, func() (payment.Detail, error) { return g.Show(t.Context(), flows.PaymentID(p.ProcessorID)) })
+			if detail.AtProcessor != nil || detail.Amount != p.Amount || !strings.Contains(detail.Reason, "cannot be read") || strings.Contains(strings.Join(detail.Advice, " "), "seal key") ||
+				!slices.Equal(detail.Commands, []string{"frontdesk payments end " + p.ProcessorID}) {
+				t.Errorf("shown: %+v", detail)
+			}
+			if ends {
+				result := must(t, func() (payment.ResolutionResult, error) {
+					return g.EndUnverifiable(t.Context(), flows.PaymentID(p.ProcessorID), "ada")
+				})
+				if len(result.Warnings) != 1 {
+					t.Errorf("%+v", result)
+				}
+				w.expectListed(g)
+			}
+			double.Distort(p.ProcessorID, "canceled_at", nil)
+			w.rebuild(g)
+			w.expectListed(g)
+			if ends {
+				w.settleAll(g)
+				if held, _ := double.Payment(p.ProcessorID); held.Status != "requires_capture" || w.posted() != 0 {
+					t.Errorf("an ended payment is %s, and was recorded %d times", held.Status, w.posted())
+				}
+				return
+			}
+			if p = w.advance(g, p); p.State != flows.Recorded || len(w.lines(p)) != 1 {
+				t.Errorf("%s (%s), the ledger holds %+v", p.State, p.Reason, w.lines(p))
+			}
+		})
 	}
 }

@@ -1,9 +1,11 @@
 package payment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"frontdesk/flows"
@@ -15,11 +17,11 @@ import (
 // the payment again, even if its key comes back: a person has settled it.
 const endedEntry = "fd_ended"
 
-// Unverifiable is a payment that the processor holds for this organisation and mode, signed by no key that is
-// configured. It cannot be rebuilt, because anything could have been changed in it.
+// Unverifiable is a payment that the processor holds for this organisation and mode, and that cannot be rebuilt: no key
+// that is configured signed it, so anything could have been changed in it, or its record cannot be read and Redis lacks it.
 type Unverifiable struct {
-	ID           string      `json:"id"` // the processor's
-	State        cards.State `json:"state"`
+	ID           string      `json:"id"`    // the processor's
+	State        cards.State `json:"state"` // empty: the record cannot be read
 	Registration string      `json:"registration"`
 	Sale         club.IRI    `json:"sale"`
 	Club         club.IRI    `json:"club"`
@@ -32,7 +34,7 @@ type Unverifiable struct {
 // journal shows no end.
 func (m *Machine) unverifiable(remote cards.Payment) (u Unverifiable, is bool) {
 	entries := remote.Metadata
-	if entries["fd_registration"] == "" || entries[endedEntry] != "" || !m.ours(entries) || m.signed(entries) {
+	if entries["fd_registration"] == "" || entries[endedEntry] != "" || !m.ours(entries) || remote.Unreadable == nil && m.signed(entries) {
 		return u, false
 	}
 	n, attempt := lastClaim(remote)
@@ -41,15 +43,24 @@ func (m *Machine) unverifiable(remote cards.Payment) (u Unverifiable, is bool) {
 	case remote.State == cards.Cancelled, acceptanceJournaled(remote), remote.State == cards.Refunded && !sending:
 		return u, false
 	}
-	return Unverifiable{ID: remote.ID, State: remote.State, Registration: entries["fd_registration"], Sale: club.IRI(entries["fd_sale"]),
-		Club: club.IRI(entries["fd_club"]), Amount: remote.Amount, Currency: remote.Currency, CreatedAt: remote.CreatedAt}, true
+	u = Unverifiable{ID: remote.ID, State: remote.State, Registration: entries["fd_registration"], Sale: club.IRI(entries["fd_sale"]),
+		Club: club.IRI(entries["fd_club"]), Amount: remote.Amount, Currency: remote.Currency, CreatedAt: remote.CreatedAt}
+	if remote.Unreadable != nil {
+		u.Amount, _ = strconv.ParseInt(entries["fd_amount"], 10, 64)
+		u.Currency = entries["fd_currency"]
+	}
+	return u, true
 }
 
+func (u Unverifiable) unreadable() bool { return u.State == "" }
+
 func (u Unverifiable) summary(processor string) Summary {
-	return Summary{ID: flows.PaymentID(u.ID), State: flows.Unverifiable,
-		Reason: "signed with a key that is not configured; at the processor it is " + string(u.State),
-		Since:  u.CreatedAt, Method: flows.ByCard, Amount: u.Amount, Currency: u.Currency, Sale: u.Sale, Club: u.Club,
-		Processor: processor, ProcessorID: u.ID, CreatedAt: u.CreatedAt}
+	reason := "signed with a key that is not configured; at the processor it is " + string(u.State)
+	if u.unreadable() {
+		reason = "lost in Redis, and the processor's record of it cannot be read"
+	}
+	return Summary{ID: flows.PaymentID(u.ID), State: flows.Unverifiable, Reason: reason, Since: u.CreatedAt, Method: flows.ByCard,
+		Amount: u.Amount, Currency: u.Currency, Sale: u.Sale, Club: u.Club, Processor: processor, ProcessorID: u.ID, CreatedAt: u.CreatedAt}
 }
 
 // noteUnverifiable lists a payment that a comparison reads, if it is unverifiable, and adds its id to found unless nil.
@@ -57,6 +68,14 @@ func (m *Machine) noteUnverifiable(ctx context.Context, remote cards.Payment, fo
 	u, is := m.unverifiable(remote)
 	if !is {
 		return nil
+	}
+	if p := m.derivePayment(remote); p != nil { // signed, and not readable
+		a := newCandidate(p, remote)
+		if err := m.findStored(ctx, &a); flows.Unreadable(err) || err == nil && !a.lost() {
+			return nil // operators see it by its state in Redis
+		} else if err != nil {
+			return err
+		}
 	}
 	if found != nil {
 		found[u.ID] = true
@@ -97,14 +116,21 @@ func (m *Machine) listUnverifiable(ctx context.Context, in ListOptions, to *Page
 	return err
 }
 
-// readUnverifiable reads an unverifiable payment at the processor. NotFound if the id is of no such payment.
+// readUnverifiable reads an unverifiable payment at the processor, or in the list if its record cannot be read. NotFound if
+// the id is of no such payment.
 func (m *Machine) readUnverifiable(ctx context.Context, id flows.PaymentID) (u Unverifiable, remote cards.Payment, err error) {
 	if err := m.requireOwn(ctx); err != nil {
 		return u, remote, err
 	}
 	remote, err = m.cfg.Cards.Get(ctx, string(id))
 	if err != nil && !errors.Is(err, cards.ErrNotFound) {
-		return u, remote, processorFailed(err)
+		listed, failed := m.cfg.Store.UnverifiablePayments(ctx)
+		for _, u := range listed {
+			if u.ID == string(id) && u.unreadable() {
+				return u, cards.Payment{ID: u.ID}, nil
+			}
+		}
+		return u, remote, cmp.Or(flows.StorageFailed(failed), processorFailed(err))
 	}
 	u, is := m.unverifiable(remote)
 	if err != nil || !is {
@@ -119,9 +145,18 @@ func (m *Machine) showUnverifiable(ctx context.Context, id flows.PaymentID) (Det
 	if err != nil {
 		return Detail{}, err
 	}
-	d := Detail{Summary: u.summary(m.cfg.Cards.Name()), Journal: journalOf(remote), Readings: []flows.Reading{}, Notes: []flows.Note{},
-		AtProcessor: &AtProcessor{State: remote.State, Captured: remote.Captured, Refunded: remote.Refunded, Refunding: remote.Refunding}}
+	d := Detail{Summary: u.summary(m.cfg.Cards.Name()), Journal: journalOf(remote), Readings: []flows.Reading{}, Notes: []flows.Note{}}
 	d.History = []flows.Transition{{State: d.State, At: d.Since, Reason: d.Reason}}
+	if u.unreadable() {
+		d.say("The card processor holds this payment for registration %s. Frontdesk cannot read the record there, and Redis has lost its own.",
+			u.Registration)
+		d.say("If a newer version of Frontdesk reads the record, install it: the payment then continues by itself.")
+		d.say("Otherwise look at the payment at the processor. In the club system, check whether %s is settled, and by what. Record the "+
+			"payment there by hand, or cancel or refund it at the processor; not both. Then tell the buyer, and end the payment here.", d.sale())
+		d.allow("end", "")
+		return d, nil
+	}
+	d.AtProcessor = &AtProcessor{State: remote.State, Captured: remote.Captured, Refunded: remote.Refunded, Refunding: remote.Refunding}
 	d.say("The card processor holds this payment for this organisation. No configured seal key signed it, "+
 		"so Frontdesk does not touch it. It names registration %s.", u.Registration)
 	d.say("If the former key still exists, add it to FRONTDESK_SEAL_KEYS after the current one and restart the gateways: " +
@@ -152,7 +187,7 @@ func (m *Machine) EndUnverifiable(ctx context.Context, id flows.PaymentID, opera
 	switch {
 	case err != nil:
 		return ResolutionResult{}, err
-	case !endable(remote.State):
+	case !u.unreadable() && !endable(remote.State):
 		return ResolutionResult{}, notDecidable("At the processor the payment is %s. Cancel it there; it then leaves the list.", remote.State)
 	}
 	now := m.cfg.Now()
@@ -162,16 +197,19 @@ func (m *Machine) EndUnverifiable(ctx context.Context, id flows.PaymentID, opera
 	}
 	text := fmt.Sprintf("%s by %s: %s", now.UTC().Format(time.RFC3339), operator, remote.State)
 	_, err = m.cfg.Cards.UpdateMetadata(ctx, "end:"+remote.ID, remote.ID, map[string]string{endedEntry: text})
+	result := ResolutionResult{Payment: u.summary(m.cfg.Cards.Name())}
 	switch {
 	case errors.Is(err, cards.ErrKeyReused):
 		return ResolutionResult{},
 			&flows.Error{Code: flows.Conflict, Detail: "Another operator ended it at the same moment. Look at the list again.", Err: err}
-	case err != nil:
+	case err != nil && (!u.unreadable() || errors.Is(err, cards.ErrRefused)):
 		return ResolutionResult{}, processorFailed(err)
+	case err != nil:
+		result.Warnings = append(result.Warnings, "The processor's response cannot be read. If the payment is listed again after an hour, "+
+			"add fd_ended to its metadata at the processor.")
 	}
 	m.cfg.Log.InfoContext(ctx, "unverifiable payment ended", "payment", id)
-	result := ResolutionResult{Payment: u.summary(m.cfg.Cards.Name())}
-	result.Payment.Reason = "ended by " + operator + "; at the processor it is " + string(remote.State)
+	result.Payment.Reason = "ended by " + operator + "; at the processor it is " + cmp.Or(string(remote.State), "unreadable")
 	if err := m.cfg.Store.DropUnverifiable(ctx, u.ID); err != nil {
 		result.Warnings = append(result.Warnings, "It could not be removed from the list in Redis. The next comparison removes it.")
 	}

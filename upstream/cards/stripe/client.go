@@ -22,6 +22,7 @@ import (
 	"time"
 
 	stripego "github.com/stripe/stripe-go/v85"
+	"github.com/stripe/stripe-go/v85/form"
 
 	"frontdesk/upstream/cards"
 )
@@ -75,9 +76,9 @@ type services struct {
 		Capture(context.Context, string, *stripego.PaymentIntentCaptureParams) (*stripego.PaymentIntent, error)
 		Cancel(context.Context, string, *stripego.PaymentIntentCancelParams) (*stripego.PaymentIntent, error)
 		Update(context.Context, string, *stripego.PaymentIntentUpdateParams) (*stripego.PaymentIntent, error)
-		List(context.Context, *stripego.PaymentIntentListParams) *stripego.V1List[*stripego.PaymentIntent]
 	}
-	charges interface {
+	listPayments func(*stripego.PaymentIntentListParams, *rawPage) error
+	charges      interface {
 		List(context.Context, *stripego.ChargeListParams) *stripego.V1List[*stripego.Charge]
 	}
 	refunds interface {
@@ -113,9 +114,16 @@ func New(cfg Config) (*Client, error) {
 		}
 		backend.URL = stripego.String(cfg.URL)
 	}
-	api := stripego.NewClient(cfg.SecretKey, stripego.WithBackends(stripego.NewBackendsWithConfig(backend)))
+	backends := stripego.NewBackendsWithConfig(backend)
+	listPayments := func(params *stripego.PaymentIntentListParams, page *rawPage) error {
+		values := &form.Values{} // as the library's own list does
+		form.AppendTo(values, params)
+		return backends.API.CallRaw(http.MethodGet, "/v1/payment_intents", cfg.SecretKey, []byte(values.Encode()), params.GetParams(), page)
+	}
+	api := stripego.NewClient(cfg.SecretKey, stripego.WithBackends(backends))
 	return &Client{
-		api:  services{payments: api.V1PaymentIntents, charges: api.V1Charges, refunds: api.V1Refunds, accounts: api.V1Accounts, endpoints: api.V1WebhookEndpoints},
+		api: services{payments: api.V1PaymentIntents, listPayments: listPayments, charges: api.V1Charges, refunds: api.V1Refunds,
+			accounts: api.V1Accounts, endpoints: api.V1WebhookEndpoints},
 		live: live, webhookSecret: cfg.WebhookSecret, now: cfg.Now,
 	}, nil
 }
@@ -233,23 +241,24 @@ func (c *Client) List(ctx context.Context, since time.Time, before string) (card
 	}
 	ctx, cancel := context.WithTimeout(ctx, cards.CallTimeout)
 	defer cancel()
-	list := c.api.payments.List(ctx, params)
-	if err := list.Err(); err != nil {
+	params.Context = ctx
+	var list rawPage
+	if err := c.api.listPayments(params, &list); err != nil {
 		return cards.Page{}, toCardsError("list", err)
 	}
+	if list.Object != "list" || list.Data == nil {
+		return cards.Page{}, errors.New("stripe: list: the response is not a list of the processor's API")
+	}
 	var page cards.Page
-	for _, pi := range list.Data() {
-		p, err := toPayment("list", pi.ID, pi, nil)
-		if err != nil && pi.ID == "" {
-			return cards.Page{}, err // nothing could follow it
-		}
-		if err != nil { // another program's payment must not end the list
-			p = cards.Payment{ID: pi.ID, Metadata: pi.Metadata, CreatedAt: time.Unix(pi.Created, 0).UTC(), Unreadable: err}
-		}
+	for _, record := range list.Data {
+		p := fromList(record)
 		page.Payments = append(page.Payments, p)
-		if list.Meta().HasMore {
-			page.Next = pi.ID
+		if list.HasMore && p.ID != "" {
+			page.Next = p.ID
 		}
+	}
+	if list.HasMore && page.Next == "" {
+		return cards.Page{}, errors.New("stripe: list: no record of a page has an id, so the next page cannot be read")
 	}
 	return page, nil
 }

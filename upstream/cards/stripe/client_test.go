@@ -325,6 +325,58 @@ func TestListThatNeverEnds(t *testing.T) {
 	}
 }
 
+// TestListWithUndecodableRecords: fields of other programs' payments are not of their type. The list continues behind
+// them, also across pages, and has of each what can be read.
+func TestListWithUndecodableRecords(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	first := p.created("first")
+	for i := range 250 { // whole pages of them
+		p.clock.advance(time.Second)
+		p.double.Distort(p.created(fmt.Sprint("c", i)).ID, "amount", "many")
+	}
+	p.clock.advance(time.Second)
+	nameless := p.created("nameless")
+	p.double.Distort(nameless.ID, "id", 7)
+	p.double.Distort(p.created("metadata").ID, "metadata", map[string]any{"fd_registration": "r2", "order": 12})
+	last := p.created("last")
+	all, err := listed(t.Context(), p, time.Time{})
+	if err != nil || len(all) != 254 {
+		t.Fatalf("%d payments, %v", len(all), err)
+	}
+	if all[0].ID != last.ID || all[0].Unreadable != nil || all[253].ID != first.ID || all[253].Unreadable != nil {
+		t.Errorf("the readable ones: %+v, %+v", all[0], all[253])
+	}
+	for i, each := range all[1:253] {
+		want := map[int]string{0: "r2", 1: "r1"}[min(i, 1)]
+		if each.Unreadable == nil || each.Metadata["fd_registration"] != want || each.CreatedAt.IsZero() || (each.ID == "") != (i == 1) || each.State != "" {
+			t.Errorf("%d: %+v", i, each)
+		}
+		if text := each.Unreadable.Error(); strings.Contains(text, "many") || strings.Contains(text, "12") {
+			t.Errorf("the error has content: %s", text)
+		}
+	}
+}
+
+// TestListsThatAreNone: a list that ends without the processor's word for it is an error, never empty.
+func TestListsThatAreNone(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{
+		"no id to continue from": `{"object":"list","has_more":true,"data":[{"id":7},null,"",[]]}`,
+		"no record and more":     `{"object":"list","has_more":true,"data":[]}`,
+		"another object":         `{"status":"ok","data":[]}`,
+		"no data":                `{"object":"list"}`,
+		"null":                   `null`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if all, err := listed(t.Context(), canned(t, http.StatusOK, body), time.Time{}); err == nil {
+				t.Errorf("got %+v", all)
+			}
+		})
+	}
+}
+
 func TestAccount(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)

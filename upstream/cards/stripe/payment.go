@@ -2,6 +2,7 @@ package stripe
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -25,6 +26,32 @@ func toPayment(verb, id string, pi *stripego.PaymentIntent, err error) (cards.Pa
 		return cards.Payment{}, fmt.Errorf("stripe: %s: returned another payment", verb)
 	}
 	return p, nil
+}
+
+// rawPage is a page of a list. The library's own page fails as a whole if it cannot decode one record.
+type rawPage struct {
+	stripego.APIResource
+	stripego.ListMeta
+	Object string            `json:"object"`
+	Data   []json.RawMessage `json:"data"`
+}
+
+// fromList converts a record of a list. One that cannot be read, which may be another program's, has the error and
+// those of ID, Metadata and CreatedAt that can be read.
+func fromList(record json.RawMessage) cards.Payment {
+	var pi stripego.PaymentIntent
+	err := toCardsError("list", json.Unmarshal(record, &pi))
+	p, err := toPayment("list", pi.ID, &pi, err)
+	if err == nil {
+		return p
+	}
+	var part struct {
+		ID       string            `json:"id"`
+		Metadata map[string]string `json:"metadata"`
+		Created  int64             `json:"created"`
+	}
+	_ = json.Unmarshal(record, &part) // a field of another type leaves the others
+	return cards.Payment{ID: part.ID, Metadata: part.Metadata, CreatedAt: time.Unix(part.Created, 0).UTC(), Unreadable: err}
 }
 
 // toCards converts a payment. Amounts are minor units on both sides: cents of a euro, whole

@@ -65,6 +65,17 @@ func (s *Server) AddForeign(status string) Payment {
 	return in.snapshot()
 }
 
+// Distort replaces a field of a payment in every response, such as the amount by a text, which Stripe's library cannot decode.
+func (s *Server) Distort(id, field string, value any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	in := s.byID[id]
+	if in.distorted == nil {
+		in.distorted = object{}
+	}
+	in.distorted[field] = value
+}
+
 // Process enters a card whose bank takes its time: the payment is processing, and cannot be cancelled, until Approve.
 func (s *Server) Process(id, card string) (Payment, error) {
 	return s.buyerAction(id, func(in *intent) error {

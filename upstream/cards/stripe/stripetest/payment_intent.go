@@ -46,6 +46,7 @@ type intent struct {
 	charge             *charge   // the latest
 	charges            []*charge // all of them, oldest first
 	refunds            []*refund // of that charge, oldest first
+	distorted          object    // see Distort
 }
 
 // createIntent is POST /v1/payment_intents.
@@ -257,6 +258,7 @@ func (in *intent) object() object {
 	if in.charge != nil {
 		o["latest_charge"] = in.charge.id
 	}
+	maps.Copy(o, in.distorted)
 	return o
 }
 
