@@ -23,6 +23,9 @@ const BEHIND = ["conflict", "cart_frozen", "cart_empty", "cart_invalid", "cart_c
   "mandate_not_needed", "no_code", "code_wrong", "code_expired", "code_blocked", "mobile_unreachable", "nothing_due", "amount_due", "method_not_offered", "payment_exists",
   "person_required", "registration_closed", "payment_under_way", "not_found"];
 
+/** The days of an item that the visitor chooses before the personal details. */
+export const DAYS = ["startDate", "debit/day"];
+
 /** A value of `readings` that is certainly enough to believe a payment's state at once: after the visitor's own request. */
 const FRESH = 100;
 
@@ -101,9 +104,18 @@ async function failed(error, doing) {
     return error;
   }
   if (id && BEHIND.includes(error.code)) await refresh(id);
+  if (refuses(error, "startDate")) await readAgain(); // the club's day has changed since
   if (error.code !== "cart_invalid" || !isSettled(get().registration)) set({ problem: error }); // the cart says itself that it is settled
   return error;
 }
+
+/**
+ * Whether a request was refused for one of some fields, such as the start date of an item.
+ * @param {api.Problem} problem
+ * @param {...string} names
+ */
+export const refuses = ({ code, errors }, ...names) =>
+  code === "invalid_request" && errors.some(({ pointer }) => names.some((name) => pointer.endsWith(`/${name}`)));
 
 /**
  * Sends a request with an Idempotency-Key. The key is deleted after a definitive response, and kept otherwise, so that the
@@ -155,11 +167,12 @@ export async function loadDetails(clubId) {
   if (details) set({ details });
 }
 
-/** Reads the catalogue and the schedules again, in the language that the visitor has chosen. */
-export async function readTextsAgain() {
+/** Reads the club, its catalogue and the schedules again: after another language was chosen, or on the club's next day. */
+export async function readAgain() {
   const { catalogue } = get();
   if (!catalogue) return;
-  set({ schedules: {} });
+  const details = await quietly(() => api.getClub(catalogue.clubId));
+  set({ schedules: {}, ...(details && { details }) });
   [...cartSchedules(get()), ...offerSchedules(get())].map(loadSchedule);
   const { clubId, whose, only } = catalogue;
   const products = await quietly(async () => (only ? [await api.getOffer(clubId, only)] : readProducts(clubId, whose)));
@@ -447,9 +460,15 @@ function detailsOf(registration) {
  */
 export const start = (person) =>
   attempt("start", async () => {
-    const { club = "", offer = "", startDate, debitDay } = get().place;
+    const { place } = get();
+    const { club = "", offer = "", startDate, debitDay } = place;
     const item = { offerId: offer, ...(startDate && { startDate }), ...(Number(debitDay) > 0 && { debit: { day: Number(debitDay) } }) };
-    const registration = await carryOut(intend("start", { clubId: club, person, items: [item], ...attributed() }), (one) => api.startRegistration(one));
+    const intention = intend("start", { clubId: club, person, items: [item], ...attributed() });
+    const registration = await carryOut(intention, (one) => api.startRegistration(one)).catch((error) => {
+      const isOfDays = error instanceof api.Problem && refuses(error, ...DAYS);
+      if (isOfDays && get().place === place) go({ club, offer }, { replace: true }); // where days are chosen
+      throw error;
+    });
     set({ given: { registration: registration.id, person } });
     begun(registration);
     if (isTooYoungOrOld(registration)) go({ registration: registration.id, step: "person" }, { replace: true });

@@ -350,7 +350,7 @@ function sayAgain() {
   update();
   putBack();
   const { registration } = get();
-  journey.readTextsAgain();
+  journey.readAgain();
   restart(); // for its message and its cart's names in that language
   if (registration?.final) journey.refresh(registration.id); // it is not followed
 }

@@ -78,3 +78,41 @@ func TestInvalidLinks(t *testing.T) {
 	g.goTo("/?me#identityToken=rubbish")
 	g.WaitVisible(`[data-logged-out="refused"]`)
 }
+
+// TestMidnightPasses: the page was opened before the club's midnight, with that day in its address. It asks for another
+// day, says why at the field, and keeps what was typed.
+func TestMidnightPasses(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.AllowConsole("status of 422")
+	yesterday := frontdesktest.Day(-1)
+	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + yesterday)
+	g.WaitVisible(`[data-linked] [data-choose]`)
+	g.Eval(`import("/store.js").then(({ get, set }) => set({ details: { ...get().details, startDates: { earliest: "` + yesterday + `" } } })).then(() => "")`)
+	g.fillDetails()
+	g.Click(`form[data-form="person"] [data-continue]`)
+	g.WaitVisible(`dialog [data-field="startDate"][aria-invalid="true"]`)
+	if said := g.TextOf(`#start-error`); said != "Choose today or a later day." {
+		t.Errorf("at the field it says %q", said)
+	}
+	g.WaitVisible(`[data-error="invalid_request"]`)
+	g.Await("the date has the focus", `document.activeElement.matches('[data-field="startDate"]')`)
+	g.Screenshot("refused")
+	for what, day := range map[string]string{"earliest": g.Attribute(`dialog [data-field="startDate"]`, "min"), "suggested": g.Value(`dialog [data-field="startDate"]`)} {
+		if day <= yesterday {
+			t.Errorf("the %s day is %s", what, day)
+		}
+	}
+	g.Fill(`dialog [data-field="startDate"]`, frontdesktest.Day(1))
+	g.Click(`dialog [data-continue]`)
+	g.WaitVisible(`form[data-form="person"]`)
+	if typed := g.Value(`[data-field="email"]`); typed != frontdesktest.Person().Email {
+		t.Errorf("the e-mail address is now %q", typed)
+	}
+	g.Click(`form[data-form="person"] [data-continue]`)
+	g.WaitVisible(`[data-pay]`)
+	if r := g.Registration(); r == "" {
+		t.Error("the address names no registration")
+	}
+	g.expectRecords(g.Registration(), expectedRecords{})
+}

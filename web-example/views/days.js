@@ -10,7 +10,7 @@ import { debitDays } from "./debit.js";
  * Asks for the start date and the debit day, as far as the offer needs them.
  * @param {import("../contract").Offer} offer
  * @param {(item: import("../contract").NewItem) => void} take
- * @param {{ startDate?: string, debitDay?: number }} [chosen] the days to show first
+ * @param {{ startDate?: string, debitDay?: number, isRefused?: boolean }} [chosen] the days to show first, and whether the club has refused the start date
  * @param {string} [label] what the button does
  */
 export function askDays(offer, take, chosen = {}, label = text.offer.start.continue) {
@@ -35,15 +35,21 @@ export function askDays(offer, take, chosen = {}, label = text.offer.start.conti
       h("div", { class: "dialog-actions" },
         button({ class: "button-quiet", onclick: () => dialog.close() }, text.cancel),
         h("button", { class: "button", "data-continue": true }, label))));
+  if (chosen.isRefused) say(true);
   if (asksStart) input.focus();
   else if (days) days.chosen().then(() => /** @type {HTMLElement | null} */ (days.element.querySelector("input:checked"))?.focus());
 
   /** Says whether the date is possible. */
   function judge() {
     const isRight = input.checkValidity();
-    input.setAttribute("aria-invalid", String(!isRight));
-    error.textContent = isRight ? "" : wrongStart(offer, input);
+    say(!isRight);
     return isRight;
+  }
+
+  /** @param {boolean} isWrong */
+  function say(isWrong) {
+    input.setAttribute("aria-invalid", String(isWrong));
+    error.textContent = isWrong ? wrongStart(offer, input) : "";
   }
 
   /** @param {SubmitEvent} event */

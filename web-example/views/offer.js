@@ -2,7 +2,7 @@
 /** The second step: choose an offer. With a registration in the address, the offer is added to its cart. */
 import { button, h, heading, icon, price, termList } from "../dom.js";
 import { money, per, spanOf } from "../format.js";
-import { add, replace } from "../journey.js";
+import { add, refuses, replace } from "../journey.js";
 import { startKnown } from "../member.js";
 import { go, showCategory } from "../route.js";
 import { clubName, get, set } from "../store.js";
@@ -278,6 +278,17 @@ function choose(offer) {
   const linked = me ? { startDate, debitDay: Number(debitDay) || undefined } : {}; // an address for others that has the days asks for nothing here
   if (offer.needs.includes("startDate") || offer.needs.includes("debit")) askDays(offer, take, linked);
   else take({ offerId: offer.id });
+}
+
+/**
+ * Asks again for the days of the offer in the address, because the club has refused them.
+ * @param {import("../route.js").Place} before with the days
+ * @param {import("../api.js").Problem} problem
+ */
+export function chooseAgain({ debitDay }, problem) {
+  const { place, catalogue } = get();
+  const found = findOffer(catalogue, place.offer);
+  if (found) askDays(found.offer, take, { debitDay: Number(debitDay) || undefined, isRefused: refuses(problem, "startDate") });
 }
 
 /** @param {import("../contract").NewItem} item */

@@ -5,13 +5,14 @@ import { button, h, heading, icon, working } from "../dom.js";
 import { draft, keepDraft } from "../draft.js";
 import { isAddress, meantAddress } from "../email.js";
 import { today } from "../format.js";
-import { correct, correctSome, leave, start, unconfirmedPerson } from "../journey.js";
+import { correct, correctSome, DAYS, leave, refuses, start, unconfirmedPerson } from "../journey.js";
 import { afterCorrection, can, isTooYoungOrOld, linkTo } from "../route.js";
 import { get, set } from "../store.js";
 import { agesOf, findOffer, isOfAge, soldHere } from "../terms.js";
 import { text } from "../text.js";
 import { backTo } from "./back.js";
 import { errorOf, labelled, markOne } from "./field.js";
+import { chooseAgain } from "./offer.js";
 import { fieldOf, fieldText } from "./problem.js";
 import { mayStart, resume } from "./resume.js";
 
@@ -256,6 +257,7 @@ async function submit(event) {
   const { place } = get();
   if (!place.registration && !((await mayStart()) && get().place === place)) return;
   const problem = await send(person);
+  if (problem && get().place !== place && refuses(problem, ...DAYS)) return chooseAgain(place, problem);
   const shown = /** @type {HTMLFormElement | null} */ (document.querySelector('[data-form="person"]')); // perhaps another one meanwhile
   if (!shown) return;
   for (const error of problem?.errors ?? []) {
