@@ -248,7 +248,7 @@ func TestNamesInTheVisitorsLanguage(t *testing.T) {
 func TestExtrasAreInThePrice(t *testing.T) {
 	t.Parallel()
 	_, c := withClubs(t)
-	start := frontdesktest.Day(0)
+	start := frontdesktest.Day(1)
 	for id, want := range map[string]int64{"301": 70400, "1501": 9390} {
 		var list api.ProductList
 		c.Do("GET", "/v1/clubs/11/products?type=subscription", nil).Into(http.StatusOK, &list)

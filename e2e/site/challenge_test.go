@@ -45,7 +45,7 @@ func TestChallengeInBrowser(t *testing.T) {
 	for _, meant := range []string{"asked challenges.cloudflare.com", "status of 403", "status of 503"} {
 		g.ExpectConsole(meant)
 	}
-	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + today())
+	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + tomorrow())
 	g.fillDetails()
 	g.Click(`form[data-form="person"] [data-continue]`)
 	g.WaitVisible(`dialog [data-challenge] [role="alert"]`)

@@ -13,7 +13,7 @@ import (
 func TestTurnedAwayVisitorContinues(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
-	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + today())
+	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + tomorrow())
 	g.fillDetails()
 	g.AllowConsole("503")
 	crowd := g.HoldRequests("*/v1/registrations")

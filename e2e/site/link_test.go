@@ -22,6 +22,7 @@ func TestLinkToAnOffer(t *testing.T) {
 	}
 	g.Screenshot("linked")
 	g.Click(`[data-linked] [data-choose]`)
+	g.Fill(`dialog [data-field="startDate"]`, tomorrow())
 	g.Click(`dialog [data-continue]`)
 	g.WaitVisible(`form[data-form="person"]`)
 	if frontdesktest.Eval[bool](g.Browser, `performance.getEntriesByType("resource").some(({ name }) => name.includes("/products"))`) {
@@ -103,7 +104,7 @@ func TestMidnightPasses(t *testing.T) {
 			t.Errorf("the %s day is %s", what, day)
 		}
 	}
-	g.Fill(`dialog [data-field="startDate"]`, frontdesktest.Day(1))
+	g.Fill(`dialog [data-field="startDate"]`, tomorrow())
 	g.Click(`dialog [data-continue]`)
 	g.WaitVisible(`form[data-form="person"]`)
 	if typed := g.Value(`[data-field="email"]`); typed != frontdesktest.Person().Email {

@@ -33,6 +33,7 @@ var memberJourneys = map[string]func(*siteVisitor){
 		g.logIn("/?me&club=11", "customer")
 		g.WaitVisible(`[data-own]`)
 		g.Click(`[data-offer="201"] [data-choose]`)
+		g.Fill(`dialog [data-field="startDate"]`, tomorrow())
 		g.Click(`dialog [data-continue]`)
 		g.WaitVisible(`[data-pay]`)
 		if g.Count(`[data-correct]`) != 0 || g.Count(`[data-prospect]`) != 0 {
@@ -193,7 +194,7 @@ func TestDebitsOfAMembersOwnOffer(t *testing.T) {
 func TestMemberOpensAnOffersLink(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
-	g.logIn("/?club=12&offer="+cardOffer+"&startDate="+today(), "customer")
+	g.logIn("/?club=12&offer="+cardOffer+"&startDate="+tomorrow(), "customer")
 	g.WaitVisible(`form[data-form="person"]`)
 	if g.Count(`[data-as-member]`) != 0 {
 		t.Error("a member of another club is offered what the club refuses")

@@ -56,7 +56,7 @@ func TestCrossOriginJourney(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newCrossOriginVisitor(t, "localhost")
-			start := today()
+			start := tomorrow()
 			begun := f.ask(token, "POST", "/v1/registrations", api.StartRegistration{
 				ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: cardOffer, StartDate: &start}},
 			})

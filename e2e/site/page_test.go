@@ -150,7 +150,7 @@ func TestCorrectOneField(t *testing.T) {
 func TestNextOnAPhone(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
-	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + today())
+	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + tomorrow())
 	g.Fill(`[data-field="familyName"]`, "Martin")
 	g.Fill(`[data-field="givenName"]`, "Ada") // and has the focus
 	g.PressEnter()
@@ -165,7 +165,7 @@ func TestNextOnAPhone(t *testing.T) {
 func TestNumberOfAnotherCountry(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
-	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + today())
+	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + tomorrow())
 	for _, step := range []struct{ field, value, number string }{
 		{"mobile", "621 123 456", "+33621123456"},
 		{"country", "LU", "+352621123456"},
@@ -191,7 +191,7 @@ func TestLandline(t *testing.T) {
 		g.Click(`form[data-form="person"] [data-continue]`)
 		g.WaitVisible(`[data-field="mobile"][aria-invalid="true"]`)
 	}
-	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + today())
+	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + tomorrow())
 	g.fillDetails()
 	refused("01 42 68 53 00")
 	if g.calls("createContact") != 0 {
@@ -252,7 +252,7 @@ func TestDetailsOfTwoSignUps(t *testing.T) {
 func TestAgeIsJudgedAtTheBirthDate(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
-	g.goTo("/?club=11&offer=501&startDate=" + today()) // from 60 years on
+	g.goTo("/?club=11&offer=501&startDate=" + tomorrow()) // from 60 years on
 	g.fillDetails()
 	stopped := func(step, place string) {
 		t.Helper()
@@ -287,7 +287,7 @@ func TestAgeIsJudgedAtTheBirthDate(t *testing.T) {
 func TestBirthYearIsAskedAbout(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
-	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + today())
+	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + tomorrow())
 	g.WaitVisible(`[data-summary]`) // the offer is read
 	g.fillDetails()
 	g.Fill(`[data-field="birthDate"]`, frontdesktest.Day(-400))
@@ -358,12 +358,12 @@ func TestCartExplainsItsAmounts(t *testing.T) {
 	g.Click(`.back`)
 	g.WaitVisible(`[data-prorata]`)
 	says("Deducted for March (", "you do not pay for these days")
-	g.goTo("/?club=11&offer=301&startDate=" + today())
+	g.goTo("/?club=11&offer=301&startDate=" + tomorrow())
 	g.giveDetails()
 	g.WaitVisible(`[data-added]`)
 	says("Required with your plan")
 	g.Click(`[data-later] summary`)
-	g.Fill(`[data-field="dueDate"]`, today())
+	g.Fill(`[data-field="dueDate"]`, tomorrow())
 	says("Join now and pay €704.00 at the club by ")
 	lead := g.TextOf(`[data-form="later"] .fine`)
 	g.Click(`[data-language="fr"]`)

@@ -316,7 +316,7 @@ func TestSlowNetwork(t *testing.T) {
 			for _, page := range []struct{ name, place, seen string }{
 				{"clubs", "/", `[data-club]`},
 				{"offers", "/?club=11", `[data-offer]`},
-				{"person", "/?club=11&offer=" + cardOffer + "&startDate=" + today(), `[data-summary]`},
+				{"person", "/?club=11&offer=" + cardOffer + "&startDate=" + tomorrow(), `[data-summary]`},
 				{"mandate", "/?registration=" + registration.Id, `[data-debits]`},
 				{"cart", "/?registration=" + registration.Id + "&step=cart", `[data-plan]`},
 				{"me", "/?me", `[data-way]`},

@@ -76,7 +76,7 @@ func TestNewSignupBesideAPayment(t *testing.T) {
 	g.Click(`[data-check-first]`)
 	g.WaitVisible(`main[data-state="attention"]`)
 
-	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + today())
+	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + tomorrow())
 	g.fillDetails()
 	g.Click(`form[data-form="person"] [data-continue]`)
 	g.Click(`dialog [data-confirm]`)
@@ -183,7 +183,7 @@ func TestAnotherOfferInstead(t *testing.T) {
 func TestReloadKeepsDetails(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
-	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + today())
+	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + tomorrow())
 	g.fillDetails()
 	g.Reload()
 	g.WaitVisible(`form[data-form="person"] [data-continue]`)
@@ -197,7 +197,7 @@ func TestReloadKeepsDetails(t *testing.T) {
 func TestUnsentDetailsExpire(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
-	form := "/?club=11&offer=" + cardOffer + "&startDate=" + today()
+	form := "/?club=11&offer=" + cardOffer + "&startDate=" + tomorrow()
 	g.goTo(form)
 	g.fillDetails()
 	start := g.HoldRequests("*/v1/registrations")

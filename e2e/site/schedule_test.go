@@ -156,7 +156,7 @@ func TestScheduleInCart(t *testing.T) {
 func TestWelcomeWithTwoPlans(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, desktop)
-	g.goTo("/?club=11&offer=902&startDate=" + today())
+	g.goTo("/?club=11&offer=902&startDate=" + tomorrow())
 	g.giveDetails()
 	item := api.NewItem{OfferId: "1801"}
 	if status := g.Fetch("POST", "/v1/registrations/"+g.Registration()+"/items", item, frontdesktest.Key("")); status != http.StatusCreated {

@@ -101,12 +101,15 @@ func (g *siteVisitor) chooseClub() {
 	g.WaitVisible(`main[data-step="offer"] [data-offer]`)
 }
 
-// chooseOffer finds an offer among those of its kind, and chooses it from today on.
+// chooseOffer finds an offer among those of its kind, and chooses it from tomorrow on.
 func (g *siteVisitor) chooseOffer(kind, offer string) {
 	g.t.Helper()
 	g.Click(`label:has([data-category="` + kind + `"])`)
 	g.Click(`[data-offer="` + offer + `"] [data-choose]`)
 	g.WaitVisible(`dialog [data-continue], main:not([data-step="offer"])`)
+	if g.Count(`dialog [data-field="startDate"]`) > 0 {
+		g.Fill(`dialog [data-field="startDate"]`, tomorrow())
+	}
 	if g.Count(`dialog`) > 0 {
 		g.Click(`dialog [data-continue]`)
 	}
@@ -142,7 +145,7 @@ func (g *siteVisitor) giveDetails() {
 // fillCart takes the shortest way to a cart that can be paid by card.
 func (g *siteVisitor) fillCart() {
 	g.t.Helper()
-	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + today())
+	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + tomorrow())
 	g.giveDetails()
 	g.WaitVisible(`[data-pay]`)
 }
@@ -303,12 +306,13 @@ func (g *siteVisitor) setFault(fault clubsim.Fault) {
 	g.c.Control("PUT", "faults", []clubsim.Fault{fault}).Into(http.StatusOK, nil)
 }
 
-func today() string { return frontdesktest.Day(0) }
+// tomorrow is a start date that stays valid if the club's midnight passes during a test.
+func tomorrow() string { return frontdesktest.Day(1) }
 
 // createRegistration makes a registration without the site, and opens it in the visitor's browser.
 func (g *siteVisitor) createRegistration(offer string, person *api.Person) api.Registration {
 	g.t.Helper()
-	start := today()
+	start := tomorrow()
 	var r api.Registration
 	g.c.Token = ""
 	g.c.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: person, Items: &[]api.NewItem{{OfferId: offer, StartDate: &start}}},
