@@ -31,7 +31,7 @@ func (cfg Config) validateLive(found *problems) {
 	cfg.validateOrigins(found)
 	asks := strings.TrimSpace(strings.Join(cfg.AskRepeats, ","))
 	found.refuse(len(cfg.AskRepeats) > 0 && !slices.Contains([]string{"all", "none", cfg.ClubToken}, asks), "FRONTDESK_ASK_REPEATS",
-		"must be all or none: with any other text, nobody is asked before they pay twice")
+		"must be all or none: any other text would turn the question off")
 	validateInternal(found, "FRONTDESK_OPS_ADDR", cfg.OpsAddr, defaultOpsAddr)
 	validateInternal(found, "FRONTDESK_METRICS_ADDR", cmp.Or(cfg.MetricsAddr, defaultMetricsAddr), defaultMetricsAddr)
 }

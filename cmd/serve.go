@@ -101,7 +101,7 @@ func portOf(listener net.Listener) string {
 	return strconv.Itoa(listener.Addr().(*net.TCPAddr).Port) //nolint:errcheck // every listener here is of TCP
 }
 
-// listen opens a listener; nil for off. Without an address there is none, because it would be every interface.
+// listen opens a listener; nil for off. An empty address opens none, because it would mean every interface.
 func listen(variable, address string) (net.Listener, error) {
 	if address == "off" || address == "" {
 		return nil, nil

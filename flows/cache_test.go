@@ -281,8 +281,8 @@ func (w *world) stale(g *gateway) bool {
 	return version.Stale(w.clock.Now())
 }
 
-// TestCachedOnly: while nobody waits for the club system, an old catalogue is shown and refreshed once for
-// all, a gateway without one shows another's, and a request for an uncached one is refused.
+// TestCachedOnly: without waiting for the club system, visitors get an old catalogue, refreshed once for all, or the one
+// of another gateway. A request for an uncached one is refused.
 func TestCachedOnly(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -6,8 +6,8 @@ import (
 	"frontdesk/flows"
 )
 
-// TestCurrencyWithoutCents: a cart in a currency whose minor unit is not a hundredth cannot be paid, by any method, so that
-// nobody is charged another amount than the page showed.
+// TestCurrencyWithoutCents: a cart in a currency whose minor unit is not a hundredth cannot be paid by any method: the
+// buyer could be charged another amount than the page showed.
 func TestCurrencyWithoutCents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

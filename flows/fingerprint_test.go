@@ -29,7 +29,7 @@ func (w *world) expectStranger(g *gateway, what string) {
 	w.Helper()
 	foreign, ok := errors.AsType[*payment.FingerprintError](g.CheckFingerprint(w.Context()))
 	if !ok || !strings.Contains(foreign.Error(), what) {
-		w.Errorf("the stranger is told %v, not of %q", foreign, what)
+		w.Errorf("the stranger gets %v, which does not name %q", foreign, what)
 	}
 }
 

@@ -58,7 +58,7 @@ func TestOneIntention(t *testing.T) {
 				t.Error("nothing failed")
 			}
 
-			// The same holds for other details, and for a cart that is made anew.
+			// The same holds for other details, and for a new cart.
 			count = w.made()
 			id, other := view.ID, visitor
 			other.FamilyName = "Lovelace"

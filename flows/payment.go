@@ -331,8 +331,8 @@ func (p *Payment) Visible() (all struct {
 	return all
 }
 
-// NeverCreated reports whether the processor has not created the payment yet, as far as Redis knows: nobody holds what is
-// needed to pay it.
+// NeverCreated reports whether the processor has not created the payment yet, as far as Redis knows. No buyer holds the
+// secret that is needed to pay it.
 func (p *Payment) NeverCreated() bool {
 	return p != nil && p.State == Priced && p.HasProcessor() && p.ProcessorID == ""
 }

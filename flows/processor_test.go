@@ -114,7 +114,7 @@ func TestCreatedAfterAll(t *testing.T) {
 	}
 }
 
-// TestCreationRefused: the processor refuses the amount for good. The buyer is told, and pays in another way.
+// TestCreationRefused: the processor refuses the amount for good. The buyer reads so, and pays in another way.
 func TestCreationRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -142,8 +142,8 @@ func TestProspectRefused(t *testing.T) {
 	}
 }
 
-// TestProspectPromised: a success without effect in front of the club system migrates nobody. The visitor is told so,
-// and can do without the account.
+// TestProspectPromised: a success without effect in front of the club system is not a migration. The visitor reads
+// so, and can do without the account.
 func TestProspectPromised(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{200, 204} {
@@ -209,7 +209,7 @@ func TestProspectHalfDone(t *testing.T) {
 }
 
 // TestProspectForeignAnswer: something in front of the club system answers the migration with 200, and nothing was
-// migrated. The person is told so, and the repetition migrates.
+// migrated. The person reads so, and the repetition migrates.
 func TestProspectForeignAnswer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

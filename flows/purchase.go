@@ -25,7 +25,7 @@ type PastPurchase struct {
 // be paid for 20 hours.
 const KeepPurchase = 24 * time.Hour
 
-// Purchased reports whether the payment has paid something, or still may: a buyer who pays for it elsewhere pays twice.
+// Purchased reports whether the payment has paid something, or still may: paying for it elsewhere would be paying twice.
 func (p *Payment) Purchased() bool {
 	return p.Live() && p.State != Cancelling && p.State != RefundDue && p.State != Refunding
 }

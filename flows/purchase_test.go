@@ -44,8 +44,8 @@ func (w *world) recordedFor(g *gateway, b buyer) *flows.Payment {
 	return p
 }
 
-// TestTwice: a person who has just bought an offer is asked before they pay for it again. Without a yes nothing reaches
-// the processor. With it, staff see each payment at the other.
+// TestTwice: the gateway asks before it takes money from the same person for the same offer again. Without a yes nothing
+// reaches the processor. With it, each payment shows staff the other.
 func TestTwice(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -84,7 +84,7 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-// TestTwiceAtOnce: of two tabs that pay at the same moment, exactly one goes on without a question.
+// TestTwiceAtOnce: of two tabs that pay at the same moment, exactly one continues without a question.
 func TestTwiceAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -101,18 +101,18 @@ func TestTwiceAtOnce(t *testing.T) {
 		switch {
 		case err == nil:
 			went++
-		case flows.CodeOf(err) == flows.DuplicatePurchase && strings.Contains(err.Error(), "or begun to pay"): // nobody has paid yet
+		case flows.CodeOf(err) == flows.DuplicatePurchase && strings.Contains(err.Error(), "or begun to pay"):
 			asked++
 		default:
 			t.Error(err)
 		}
 	}
 	if went != 1 || asked != len(tabs)-1 || len(w.sandbox.Payments()) != 1 {
-		t.Errorf("%d went on, %d were asked, the processor has %d payments", went, asked, len(w.sandbox.Payments()))
+		t.Errorf("%d continued, %d were asked, the processor has %d payments", went, asked, len(w.sandbox.Payments()))
 	}
 }
 
-// TestNotTwice: nobody is asked who has not just bought the same.
+// TestNotTwice: without a recent purchase of the same offer by the same person there is no question.
 func TestNotTwice(t *testing.T) {
 	t.Parallel()
 	sister := visitor

@@ -49,7 +49,7 @@ func TestRefusingRoute(t *testing.T) {
 }
 
 // TestEmptySuccesses has twenty buyers pay while something in front of the club system answers each recording with an empty
-// success. Once three sales in a row stayed open, nobody else is charged, until a probe has settled its sale.
+// success. Once three sales in a row stayed open, no further card is charged until a probe has settled its sale.
 func TestEmptySuccesses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -91,7 +91,7 @@ func TestEmptySuccesses(t *testing.T) {
 	}
 }
 
-// TestSalesThatNeverShowThatTheyAreSettled: where no sale was ever seen as settled, that says nothing, and nobody waits.
+// TestSalesThatNeverShowThatTheyAreSettled: where no sale was ever seen as settled, an open one says nothing, and no payment waits.
 func TestSalesThatNeverShowThatTheyAreSettled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

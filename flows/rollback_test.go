@@ -165,7 +165,7 @@ func (w *world) forget(faults []clubsim.Fault, step int, later time.Duration) {
 	}
 }
 
-// TestForgottenRegistration restores the registration to before its payment: a visitor who pays again gets the
+// TestForgottenRegistration restores the registration to before its payment: a visitor paying again gets the
 // same payment.
 func TestForgottenRegistration(t *testing.T) {
 	t.Parallel()

@@ -117,7 +117,7 @@ func TestRemovedSaleIsPolledSeldom(t *testing.T) {
 }
 
 // TestUnreadableSaleIsDecided: the club system fails for one sale only, for good, after its money was taken. After a day an
-// operator can decide; nothing is refunded by itself.
+// operator can decide; nothing is refunded automatically.
 func TestUnreadableSaleIsDecided(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

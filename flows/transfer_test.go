@@ -186,8 +186,8 @@ func TestTransferPendingCode(t *testing.T) {
 	}
 }
 
-// TestTransferForeignAnswer: 200 with another content moves nobody, and neither does a club system that does not say
-// whether the code was right.
+// TestTransferForeignAnswer: a 200 with other content does not move the member, nor does a club system that does not
+// say whether the code was right.
 func TestTransferForeignAnswer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

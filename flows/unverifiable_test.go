@@ -141,7 +141,7 @@ func TestMissingSealKey(t *testing.T) {
 	known, _ := errors.AsType[*flows.Error](err)
 	names("what operators are shown", known.Operator)
 	if known.Detail != "" {
-		t.Errorf("visitors are told %q", known.Detail)
+		t.Errorf("visitors read %q", known.Detail)
 	}
 	w.rebuild(g)
 	if c := must(t, func() (payment.Calibration, error) { return g.Calibrate(t.Context(), "ada") }); c.Failed != 1 {

@@ -26,7 +26,7 @@ const (
 	DoubtUnlisted          = "a payment waits for an operator, and no list shows it"
 	CapturedBehindBrake    = "money was taken while the brake held the payment back"
 	SecondContact          = "one intention made more than one contact or sale"
-	BlockedForGood         = "a payment is blocked or in doubt, and nobody can end that"
+	BlockedForGood         = "a payment is blocked or in doubt, and no decision can end that"
 	CancelledAndOpen       = "a payment counts as cancelled, and the processor can still charge it"
 	MandateSignedTwice     = "a contact signed two mandates of one registration"
 	NeverSettles           = "the journey does not end"
@@ -72,7 +72,7 @@ type Evidence struct {
 	SignedTwice []string // the mandates that one contact signed, if there are several
 	Unlisted    []string // payments that wait for an operator and that no list shows
 	// BlockedForGood are payments that are blocked as missing at the processor, which has them, and those that wait for
-	// an operator, who is offered no decision that is accepted.
+	// an operator although the gateway refuses each decision that it offers.
 	BlockedForGood   []string
 	CancelledAndOpen []string // payments that count as cancelled, and that the processor can still charge
 	Unsettled        bool     // the operators' list shows the payment as recorded and its sale as unsettled

@@ -168,7 +168,7 @@ func TestConsentsAtSignup(t *testing.T) {
 		t.Errorf("taken back: %+v", done)
 	}
 
-	// Another person is another contact, who has given no consent.
+	// Another person is another contact, without consents.
 	other := *c
 	second := other.Register()
 	other.Token = *second.Token

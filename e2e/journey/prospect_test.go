@@ -72,7 +72,7 @@ func TestSignedMandateSurvivesProspect(t *testing.T) {
 }
 
 // TestProspectHangs checks a club system that does not respond, first to one call and then to another. A call that hangs
-// is no failure as long as the sale and its contact show what became of it.
+// is not a failure if the sale and its contact show what became of it.
 func TestProspectHangs(t *testing.T) {
 	t.Parallel()
 	d := newDebtor(t)

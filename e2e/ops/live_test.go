@@ -276,7 +276,7 @@ var liveRefusals = map[string]struct{ variable, value, says string }{
 	"metrics, public":         {"FRONTDESK_METRICS_ADDR", "203.0.113.7:9091", "not all of it has authentication"},
 	"metrics, nowhere":        {"FRONTDESK_METRICS_ADDR", "9091", "must be host:port"},
 	"asks by another word":    {"FRONTDESK_ASK_REPEATS", "on", "all or none"},
-	"asks nobody":             {"FRONTDESK_ASK_REPEATS", ",", "all or none"},
+	"asks no buyer":           {"FRONTDESK_ASK_REPEATS", ",", "all or none"},
 	"captcha's key alone":     {"FRONTDESK_CAPTCHA_SITE_KEY", "0x4AAAAAAA", "set FRONTDESK_CAPTCHA_URL"},
 	"no such replica":         {"FRONTDESK_REDIS_WAIT", "1", "start the replica"},
 	"not a Redis":             {"FRONTDESK_REDIS_URL", "http://127.0.0.1:6379", "redis://"},

@@ -65,7 +65,7 @@ func failedCalls(t *testing.T, gateway *frontdesktest.Process) float64 {
 	return n
 }
 
-// redisFront forwards connections to a Redis, until it is told to answer commands itself or to close its port.
+// redisFront forwards connections to a Redis, until a test has it answer commands itself or close its port.
 type redisFront struct {
 	t               *testing.T
 	address, server string

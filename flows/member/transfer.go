@@ -17,7 +17,7 @@ import (
 const (
 	// keepTransfer outlives the code of a transfer by far.
 	keepTransfer = 24 * time.Hour
-	// confirmWait is how long finding out about a signature may delay a person who reads the transfer.
+	// confirmWait is how long finding out about a signature may delay the reading of a transfer.
 	confirmWait = 2 * time.Second
 	// maxSaveAttempts is how often a result that loses a race is saved again.
 	maxSaveAttempts = 4

@@ -19,13 +19,13 @@ const (
 	// probeLease covers what a probe does: reads of the sale, a capture of 25 s, a claim, and a POST of 30 s. If its
 	// gateway dies, another payment probes afterwards.
 	probeLease = 2 * time.Minute
-	// firstProbePause follows the first probe that failed; it doubles with each further one. The first probe waits
-	// for nothing, so that a disturbance of seconds delays nobody for a minute.
+	// firstProbePause follows the first probe that failed; it doubles with each further one. The first probe does not
+	// wait, so that a disturbance of seconds does not delay buyers for a minute.
 	firstProbePause = time.Minute
 	// maxProbePause lets a payment that stays authorised for an hour meet several probes. An outage costs at most
 	// seven probes in its first hour, and four in each hour after it.
 	maxProbePause = 15 * time.Minute
-	// maxCapturedProbePause: a probe whose money is already taken charges nobody, so it may come earlier. It also keeps
+	// maxCapturedProbePause: the money of a captured probe is already taken, so it may come earlier. It also keeps
 	// captured money from waiting longer than ten minutes once the club system records again.
 	maxCapturedProbePause = 5 * time.Minute
 	// maxCapturedHold is about as long as the claims of a payment that is not sent take. Then the payment is

@@ -251,7 +251,8 @@ func whatToLookFor(p *flows.Payment) string {
 	case flows.Deferred:
 		return fmt.Sprintf("see whether it was deferred to %s since %s, and whether the contact owes %s for it. A deferral makes no payment: do not look for one.", p.DueDate, from, price)
 	case flows.Free:
-		return fmt.Sprintf("see whether it was validated since %s, and whether its products are with the contact. Nothing was due, so there is no payment.", from)
+		return fmt.Sprintf("see whether it was validated since %s, and whether its products are with the contact. "+
+			"Nothing was due, so the club system has no payment.", from)
 	default:
 		return fmt.Sprintf("look for exactly one payment of %s %s, made since %s; one by any other means is not this payment. Look at the person's account as well: a payment can be there without settling the sale.", price, by(p), from)
 	}
@@ -297,7 +298,7 @@ func (d *Detail) adviseBlocked(p *flows.Payment, remote cards.Payment) {
 	}
 	if p.Reason == heldAfterAll && remote.State == cards.Captured {
 		d.say("It was cancelled while the processor did not show it, such as with another account's key. " +
-			"The buyer was told that nothing was charged.")
+			"The buyer has read that nothing was charged.")
 	}
 	if d.AtProcessor != nil && d.Problem == "" && refundable(p, remote) {
 		switch {

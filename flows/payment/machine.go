@@ -143,7 +143,7 @@ type Store interface {
 	DropUnverifiable(ctx context.Context, id string) error
 	// Fingerprint reads whose payments Redis holds; ErrNotFound if it has none yet.
 	Fingerprint(ctx context.Context) (Fingerprint, error)
-	// SaveFingerprint replaces it by compare-and-set; zero expects that there is none.
+	// SaveFingerprint replaces it by compare-and-set; zero expects that Redis holds none.
 	SaveFingerprint(ctx context.Context, expected, next Fingerprint) error
 	// AddNote adds an operator's note to a payment; the oldest beyond a bound are dropped.
 	AddNote(ctx context.Context, id flows.PaymentID, note flows.Note) error

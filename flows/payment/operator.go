@@ -257,7 +257,7 @@ func (m *Machine) endBlocked(ctx context.Context, p *flows.Payment, recorded boo
 	to, possible := blockedEnd(p, remote, recorded)
 	switch {
 	case !possible && p.ProcessorID == "":
-		return ResolutionResult{}, notDecidable("The payment was never created at the processor, so there is no money to keep. " +
+		return ResolutionResult{}, notDecidable("The payment was never created at the processor, so it holds no money. " +
 			"Use confirm-not-recorded --cancel.")
 	case !possible && remote.State == "":
 		return ResolutionResult{}, notDecidable("The processor does not have this payment at present, so its money may be kept. " +

@@ -146,7 +146,7 @@ func (m *Machine) checkSale(ctx context.Context, p *flows.Payment, fresh *cards.
 	}
 }
 
-// authorisedTooLong reports whether the reserved money is no longer taken. A block in between prolongs nothing.
+// authorisedTooLong reports whether it is too late to take the reserved money. A block in between prolongs nothing.
 func (m *Machine) authorisedTooLong(p *flows.Payment) bool {
 	return m.cfg.Now().Sub(p.Since(flows.Authorised)) > idleAuthorisation
 }

@@ -160,7 +160,7 @@ func (m *Machine) showUnverifiable(ctx context.Context, id flows.PaymentID) (Det
 	d.say("The card processor holds this payment for this organisation. No configured seal key signed it, "+
 		"so Frontdesk does not touch it. It names registration %s.", u.Registration)
 	d.say("If the former key still exists, add it to FRONTDESK_SEAL_KEYS after the current one and restart the gateways: " +
-		"the payment then continues by itself. Do that first.")
+		"the payment then continues. Do that first.")
 	if endable(remote.State) {
 		d.say("If the key is lost: in the club system, check whether %s is settled, and by what. Record the payment there by hand, "+
 			"or refund it at the processor; not both. Then tell the buyer, and end the payment here.", d.sale())

@@ -126,8 +126,8 @@ func (m *Machine) TakeUnverified(ctx context.Context) error {
 	return flows.StorageFailed(err)
 }
 
-// NextUnverified removes a payment from those that TakeUnverified took and returns it, so that the caller verifies it. If
-// there is none, it waits; false if the context ends first.
+// NextUnverified removes a payment from those that TakeUnverified took and returns it, so that the caller verifies it.
+// It waits for one; false if the context ends first.
 func (m *Machine) NextUnverified(ctx context.Context) (id flows.PaymentID, ok bool) {
 	for {
 		if id, ok = m.unverified.take(); ok {

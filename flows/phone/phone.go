@@ -76,7 +76,7 @@ func Complete(number, home string) string {
 }
 
 // Abbreviate returns what of a number counts for limits: its calling code and its last digits. Some numbers share it,
-// so it identifies nobody. It returns an empty text for one without digits.
+// so it must not identify a person. It returns an empty text for one without digits.
 func Abbreviate(number, home string) string {
 	code, digits := "", digitsOf(number)
 	if full := Complete(number, home); full != "" {

@@ -46,7 +46,7 @@ func (s *Service) createContactAndSale(ctx context.Context, r *flows.Registratio
 }
 
 // draftContact returns the contact of a draft with these details, or creates it. One that the draft does not name
-// may exist all the same, and is searched for.
+// may exist, and is searched for.
 func (s *Service) draftContact(ctx context.Context, r *flows.Registration, at catalogue.Club, person flows.Person,
 	pointer string) (contact club.Contact, err error) {
 	text, _ := json.Marshal(person) // strings can be encoded
@@ -90,7 +90,7 @@ func (s *Service) takeContact(r *flows.Registration, contact club.Contact, perso
 }
 
 // findContact searches for the contact of a request whose response was lost. One of another registration is not
-// taken: its buyer may be somebody else. An installation that has no search for contacts finds none.
+// taken: its buyer may be another person. An installation without a search for contacts finds none.
 func (s *Service) findContact(ctx context.Context, r *flows.Registration, at catalogue.Club, person flows.Person) (club.Contact, error) {
 	found, err := s.cfg.Club.FindContacts(ctx, at.Scope, newContact(at, person))
 	if err != nil {

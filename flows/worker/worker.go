@@ -33,8 +33,8 @@ const (
 	drainTimeout = 35 * time.Second
 	// sweepEvery, within a fifth either way, is how often payments without an event are found.
 	sweepEvery = 15 * time.Second
-	// verifiers verify recorded payments, at most ten a second together, because nobody waits for that; several, so that a
-	// club system that is slow does not keep them from those of another club.
+	// verifiers verify recorded payments, at most ten a second together, because no buyer waits for that. There are
+	// several, so that one slow club system does not hold up the payments of another.
 	verifiers, verifyPause = 4, 400 * time.Millisecond
 	// sweepLimit is the number of payments that one sweep enqueues at most.
 	sweepLimit = 500

@@ -10,7 +10,7 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// limited answers 429 with headers, given in pairs. "in" stands for an instant 90 s after now, and "past" for one before.
+// limited answers 429 with headers, given in pairs. "in" means 90 s after now, "past" a second before.
 func limited(now time.Time, headers ...string) http.HandlerFunc {
 	at := map[string]string{"in": strconv.FormatInt(now.Add(90*time.Second).UnixMilli(), 10),
 		"past": strconv.FormatInt(now.Add(-time.Second).UnixMilli(), 10)}

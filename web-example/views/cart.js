@@ -212,7 +212,7 @@ function toPay(registration) {
   return registration.cart.valid && h("div", { class: "notice", "data-at-club": true }, icon("info"), h("div", {}, h("p", {}, text.cart.notHere), contact(registration.clubId)));
 }
 
-/** Asks a visitor who has just bought the same whether they want it again. */
+/** Asks after a recent purchase of the same offer whether the visitor wants it again. */
 const asksRepeat = () =>
   h("div", { class: "notice", role: "status", "data-repeat": true }, icon("info"),
     h("div", {},

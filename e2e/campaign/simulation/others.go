@@ -207,8 +207,8 @@ func (f *journey) cancelledAndOpen() (ids []string) {
 	return ids
 }
 
-// undecidable returns the payments that wait for an operator and that nobody can end: the gateway does not, and it
-// refuses each decision that it offers. It decides on the others, so it comes last.
+// undecidable returns the payments that wait for an operator although the gateway refuses each decision that it offers.
+// It decides on the others, so it comes last.
 func (f *journey) undecidable() (ids []string) {
 	for _, p := range f.storedPayments() {
 		if p.State != flows.Blocked && p.State != flows.InDoubt {

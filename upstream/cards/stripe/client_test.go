@@ -226,8 +226,8 @@ func TestDispute(t *testing.T) {
 	if _, err := p.double.Dispute(made.ID); err != nil {
 		t.Fatal(err)
 	}
-	if told := <-events; told.Type != "charge.dispute.created" || told.PaymentID != made.ID || told.Metadata != nil || !told.Reversal {
-		t.Errorf("the event is %+v", told)
+	if event := <-events; event.Type != "charge.dispute.created" || event.PaymentID != made.ID || event.Metadata != nil || !event.Reversal {
+		t.Errorf("the event is %+v", event)
 	}
 	page, err := p.List(t.Context(), time.Time{}, "")
 	held := p.get(made.ID)
