@@ -83,7 +83,7 @@ func run(ctx context.Context, cfg Config) error {
 }
 
 // checkFingerprint refuses to start with a Redis that holds the payments of another account, organisation or mode. A
-// gateway that cannot find out starts, and advances no payment until it can.
+// gateway that cannot find out starts, and advances no card payment until it can.
 func (cfg *Config) checkFingerprint(ctx context.Context, payments *payment.Machine, log *slog.Logger) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
@@ -92,7 +92,7 @@ func (cfg *Config) checkFingerprint(ctx context.Context, payments *payment.Machi
 		return fmt.Errorf("cannot start in %s mode: %w", cfg.Mode, foreign)
 	}
 	if err != nil {
-		log.WarnContext(ctx, "fingerprint not compared with redis; no payment is advanced until then", "error", err)
+		log.WarnContext(ctx, "fingerprint not compared with redis; no card payment is advanced until then", "error", err)
 	}
 	return nil
 }

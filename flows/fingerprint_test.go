@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
@@ -118,4 +119,55 @@ func TestFingerprintAfterALoss(t *testing.T) {
 	check(w.gateway()) // a restart of the former one
 	check(wrong)
 	w.expectStranger(g, "account")
+}
+
+// TestSettledWithoutTheProcessor: the card processor is away when a gateway starts. What needs no processor is settled,
+// decided and verified. Cards wait for the account, and another organisation's payments are touched in no case.
+func TestSettledWithoutTheProcessor(t *testing.T) {
+	t.Parallel()
+	for name, begin := range map[string]func(*world){
+		"Redis has a fingerprint": func(w *world) {
+			if err := w.gateway().CheckFingerprint(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"Redis has none yet": func(*world) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			begin(w)
+			card := w.registered(w.gateway())
+			away := gatewayOptions{processor: "127.0.0.1:1"} // nothing listens
+			g := w.gateway(away)
+			for _, method := range withoutProcessor {
+				p := must(t, func() (*flows.Payment, error) { return w.settles(g, method) })
+				w.expectSettled(p)
+				if p.State != flows.Recorded {
+					t.Errorf("%s: %s (%s)", method, p.State, p.Reason)
+				}
+				w.clock.Advance(2 * time.Minute)
+				w.verify(g, p)
+				if verified := w.stored(g, p.ID); verified.SaleVerdict == "" {
+					t.Errorf("%s is not verified", method)
+				}
+				doubt := w.put(g, w.priced(g, method).ID, flows.InDoubt, func(p *flows.Payment) { p.DoubtSince = w.clock.Now() })
+				w.clock.Advance(time.Hour)
+				if ended, err := g.ConfirmNotRecorded(t.Context(), doubt.ID, payment.GiveUp, flows.Decision{Operator: "ada"}); err != nil || w.stored(g, doubt.ID).State != flows.Cancelled {
+					t.Errorf("%s, a decision: %+v, %v", method, ended, err)
+				}
+			}
+			if _, err := g.pay(t.Context(), card.ID); flows.CodeOf(err) != flows.ProcessorUnavailable || len(w.sandbox.Payments()) != 0 {
+				t.Errorf("a card: %v", err)
+			}
+			if name == "Redis has none yet" {
+				return
+			}
+			waiting, away := w.priced(g, flows.InPerson), gatewayOptions{processor: away.processor, organisation: "other"}
+			sent := w.posted()
+			if p := w.advance(w.gateway(away), waiting); p.State != flows.Priced || w.posted() != sent {
+				t.Errorf("another organisation's gateway made it %s (%s)", p.State, p.Reason)
+			}
+		})
+	}
 }

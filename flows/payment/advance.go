@@ -236,7 +236,7 @@ func (m *Machine) abandonUncreated(ctx context.Context, p *flows.Payment, absent
 
 // next returns the next step of a payment. A mismatch with the processor blocks it; see missing, too.
 func (m *Machine) next(ctx context.Context, p *flows.Payment, remote *cards.Payment) (step, error) {
-	if err := m.requireOwn(ctx); err != nil {
+	if err := m.requireOwnOf(ctx, p); err != nil {
 		return step{}, err
 	}
 	s, err := m.stepFrom(ctx, p, remote)

@@ -88,6 +88,24 @@ func (m *Machine) requireOwn(ctx context.Context) error {
 	return foreign(wrong)
 }
 
+// requireOwnOf is requireOwn for one payment. One without a processor does not wait until the account can be read.
+func (m *Machine) requireOwnOf(ctx context.Context, p *flows.Payment) error {
+	if checked, _ := m.fingerprint.verdict(); checked || p.HasProcessor() {
+		return m.requireOwn(ctx)
+	}
+	held, err := m.cfg.Store.Fingerprint(ctx)
+	switch {
+	case errors.Is(err, flows.ErrNotFound):
+		return nil
+	case err != nil:
+		return flows.StorageFailed(err)
+	}
+	if differs := m.otherOrganisation(held); len(differs) > 0 {
+		return foreign(&FingerprintError{differs})
+	}
+	return nil
+}
+
 // foreign is the error of a FingerprintError, whose text is for operators alone; it keeps nil.
 func foreign(wrong error) error {
 	if wrong == nil {
@@ -195,13 +213,8 @@ func (m *Machine) ownFingerprint(ctx context.Context) (Fingerprint, error) {
 // differences says how own differs from what Redis holds. If the account of either is not known, the processor must
 // have the payment that a gateway with the right account left; agreed saves reading it again.
 func (m *Machine) differences(ctx context.Context, own, held Fingerprint, agreed *Fingerprint) (differs []string, err error) {
-	add := func(what, mine, theirs string) {
-		if mine != theirs {
-			differs = append(differs, fmt.Sprintf("%s is %s, but Redis holds the payments of %s", what, mine, theirs))
-		}
-	}
 	if own.Account != "" && held.Account != "" {
-		add("the card processor's account", own.Account, held.Account)
+		differs = differ("the card processor's account", own.Account, held.Account)
 	} else if held.Payment != "" && (agreed == nil || agreed.Payment != held.Payment) {
 		_, err := m.cfg.Cards.Get(ctx, held.Payment)
 		switch {
@@ -212,9 +225,21 @@ func (m *Machine) differences(ctx context.Context, own, held Fingerprint, agreed
 			return nil, processorFailed(err)
 		}
 	}
-	add("the organisation (FRONTDESK_CLUB_TOKEN)", organisationName(own.Organisation), organisationName(held.Organisation))
-	add("the mode (FRONTDESK_MODE)", own.Environment, held.Environment)
-	return differs, nil
+	return append(differs, m.otherOrganisation(held)...), nil
+}
+
+// otherOrganisation says how this gateway's organisation and mode differ from those that Redis holds.
+func (m *Machine) otherOrganisation(held Fingerprint) []string {
+	differs := differ("the organisation (FRONTDESK_CLUB_TOKEN)", organisationName(m.cfg.Organisation), organisationName(held.Organisation))
+	return append(differs, differ("the mode (FRONTDESK_MODE)", m.cfg.Environment, held.Environment)...)
+}
+
+// differ says that this gateway has one thing and Redis holds the payments of another; nil if they are the same.
+func differ(what, mine, theirs string) []string {
+	if mine == theirs {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s is %s, but Redis holds the payments of %s", what, mine, theirs)}
 }
 
 // ReadFingerprint compares this gateway with Redis and changes nothing. stored reports whether Redis holds one.

@@ -299,10 +299,10 @@ func (m *Machine) decidable(ctx context.Context, id flows.PaymentID, decision fl
 	if err := decision.Validate(); err != nil {
 		return nil, err
 	}
-	if err := m.requireOwn(ctx); err != nil {
-		return nil, err
-	}
 	p, err := m.payment(ctx, id)
+	if err == nil {
+		err = m.requireOwnOf(ctx, p)
+	}
 	if err == nil && p.Schema > flows.PaymentSchema {
 		err = notDecidable("A newer version of Frontdesk wrote this payment. Decide with that version.")
 	}

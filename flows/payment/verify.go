@@ -155,7 +155,7 @@ func (m *Machine) Verify(ctx context.Context, id flows.PaymentID) error {
 	if p.Schema > flows.PaymentSchema {
 		return nil // a newer gateway verifies it
 	}
-	if err := m.requireOwn(ctx); err != nil {
+	if err := m.requireOwnOf(ctx, p); err != nil {
 		return err
 	}
 	seen := *p
