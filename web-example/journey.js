@@ -722,8 +722,8 @@ const settleCart = (way) =>
     if (!registration || !canPay(registration)) return false;
     const { id, payment } = registration;
     const after = payment?.payAgain === "new_request" ? payment.id : undefined;
-    const wanted = way ?? usualWay(registration);
-    const intention = intend(`pay.${id}`, asSeen(registration, wanted), after);
+    const wanted = asSeen(registration, way ?? usualWay(registration));
+    const intention = intend(`pay.${id}`, wanted, after);
     /** @type {import("./contract").Payment} */
     let started;
     try {

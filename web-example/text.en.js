@@ -291,9 +291,12 @@ export default {
     confirm: "Confirm",
     /** The button if nothing is due today and debits follow: in France it must say that the order obliges the buyer to pay. */
     order: "Order with obligation to pay",
-    repeat: "You have just bought this, or begun to pay for it, in another window or on another device. Do you want to buy it here as well?",
-    repeatYes: "Yes, buy it again",
-    repeatNo: "No, go back",
+    repeat: {
+      heading: "Buy it a second time?",
+      why: "In the last 24 hours you have bought this, or started to pay for it, perhaps in another window or on another device. Nothing is charged here unless you say yes.",
+      no: "No, go back",
+      yes: "Yes, buy it again",
+    },
     confirmNote: "There is nothing to pay today.",
     later: {
       summary: "Pay at the club",

@@ -298,9 +298,12 @@ export default {
     payNote: "Ensuite, vous saisissez les coordonnées de votre carte auprès du prestataire de paiement. Rien n’est débité avant.",
     confirm: "Confirmer",
     order: "Commander avec obligation de paiement",
-    repeat: "Vous venez d’acheter cette offre, ou de commencer à la payer, dans une autre fenêtre ou sur un autre appareil. Voulez-vous aussi l’acheter ici ?",
-    repeatYes: "Oui, l’acheter à nouveau",
-    repeatNo: "Non, revenir",
+    repeat: {
+      heading: "Acheter une seconde fois ?",
+      why: "Au cours des dernières 24 heures, vous avez acheté cette offre ou commencé à la payer, peut-être dans une autre fenêtre ou sur un autre appareil. Rien ne sera débité ici sans votre oui.",
+      no: "Non, revenir",
+      yes: "Oui, l’acheter à nouveau",
+    },
     confirmNote: "Il n’y a rien à payer aujourd’hui.",
     later: {
       summary: "Payer au club",

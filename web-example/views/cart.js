@@ -199,7 +199,8 @@ function toPay(registration) {
   if (offered.includes("free")) {
     return h("div", {}, signedMandate(registration), accepting("pay"), payButton(registration.mandate?.state === "signed" ? text.cart.order : text.cart.confirm, "tick"), h("p", { class: "fine pay-note" }, text.cart.confirmNote));
   }
-  if (offered.length && get().repeat?.registration === registration.id) return asksRepeat();
+  const { repeat } = get();
+  if (offered.length && repeat?.registration === registration.id && repeat.way.cart === registration.cart.revision) return asksRepeat();
   if (offered.length) {
     return h("div", {},
       signedMandate(registration),
@@ -212,14 +213,18 @@ function toPay(registration) {
   return registration.cart.valid && h("div", { class: "notice", "data-at-club": true }, icon("info"), h("div", {}, h("p", {}, text.cart.notHere), contact(registration.clubId)));
 }
 
-/** Asks after a recent purchase of the same offer whether the visitor wants it again. */
+/**
+ * Asks after a recent purchase of the same offer whether the visitor wants it again. "No" takes the place of the pay button,
+ * with its focus: a double click, or Enter pressed twice, buys nothing.
+ */
 const asksRepeat = () =>
-  h("div", { class: "notice", role: "status", "data-repeat": true }, icon("info"),
+  h("div", { class: "notice notice-block", role: "group", "aria-labelledby": "repeat", "aria-describedby": "repeat-why", "data-repeat": true },
     h("div", {},
-      h("p", {}, text.cart.repeat),
+      h("h3", { id: "repeat" }, text.cart.repeat.heading),
+      h("p", { id: "repeat-why" }, text.cart.repeat.why),
       h("div", { class: "actions" },
-        button({ class: "button", "data-pay-again": true, onclick: payAgain }, text.cart.repeatYes),
-        button({ class: "button button-quiet", "data-keep-one": true, onclick: keepOne }, text.cart.repeatNo))));
+        button({ class: "button button-wide", id: "pay", "data-keep-one": true, onclick: keepOne }, text.cart.repeat.no),
+        button({ class: "button button-wide button-quiet", "data-pay-again": true, onclick: payAgain }, text.cart.repeat.yes))));
 
 /** @param {Registration} registration */
 const signedMandate = ({ mandate }) =>
