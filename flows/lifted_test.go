@@ -71,3 +71,43 @@ func TestLiftedBlockCapturesNothingOld(t *testing.T) {
 		})
 	}
 }
+
+// TestLiftedBlockAndRefund: while a refund is blocked because the processor does not have the payment, staff settle its
+// sale by hand, as the operators' page tells them to. Then the key is right again: the money goes back only if an
+// operator says so.
+func TestLiftedBlockAndRefund(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.blockedAsMissing(g, missingStates[flows.RefundDue].bring(w, g))
+	w.payAtDesk(p)
+	p = w.advanceFor(g, p, 16*time.Minute)
+	if held := w.held(p); held.State != cards.Captured || held.Refunding != 0 || p.State != flows.Blocked {
+		t.Errorf("%s (%s), and %s at the processor", p.State, p.Reason, held.State)
+	}
+}
+
+// TestOverriddenRefund: an operator ends a missing payment as refunded, and the processor holds its money after all.
+// Then it can be refunded.
+func TestOverriddenRefund(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.blockedAsMissing(g, missingStates[flows.Captured].bring(w, g))
+	override := ada
+	override.Override = true
+	must(t, func() (payment.ResolutionResult, error) {
+		return w.lost().ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, override)
+	})
+	w.rebuild(g)
+	if p = w.advance(g, p); p.State != flows.Blocked {
+		t.Fatalf("%s (%s)", p.State, p.Reason)
+	}
+	p = w.advanceFor(g, p, 16*time.Minute)
+	must(t, func() (payment.ResolutionResult, error) {
+		return g.ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, ada)
+	})
+	if p = w.advance(g, p); p.State != flows.Refunded {
+		t.Errorf("%s (%s)", p.State, p.Reason)
+	}
+}

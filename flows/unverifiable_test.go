@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"frontdesk/flows"
 	"frontdesk/flows/erasure"
@@ -159,5 +160,42 @@ func TestMissingSealKey(t *testing.T) {
 	}
 	if report := erase(erasure.Request{Email: "ada@example.com"}); len(report.Unread) != 1 || !strings.Contains(report.Unread[0].Why, id) {
 		t.Errorf("erased: %+v", report)
+	}
+}
+
+// TestUnverifiableForLong: nobody looks at an unverifiable payment until the comparisons no longer reach it. It still
+// leaves the list once it is settled at the processor, and continues once its key is back.
+func TestUnverifiableForLong(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		end   func(*world, *flows.Payment)
+		keys  []string
+		state flows.PaymentState
+	}{
+		"refunded there": {func(w *world, p *flows.Payment) {
+			must(w, func() (cards.Payment, error) {
+				return w.processor.Refund(w.Context(), "the dashboard's", p.ProcessorID, p.Amount)
+			})
+		}, []string{"two"}, ""},
+		"the key is back": {func(*world, *flows.Payment) {}, []string{"two", "one"}, flows.Recorded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			p := w.capturedAndLost(w.gateway())
+			for range 9 {
+				w.rebuild(w.gateway(gatewayOptions{keys: newKeyring(t, "two")}))
+				w.clock.Advance(24 * time.Hour)
+			}
+			test.end(w, p)
+			g := w.gateway(gatewayOptions{keys: newKeyring(t, test.keys...)})
+			w.rebuild(g)
+			w.expectListed(g)
+			if test.state != "" {
+				if p = w.advance(g, p); p.State != test.state || w.posted() != 1 {
+					t.Errorf("%s (%s) after %d requests", p.State, p.Reason, w.posted())
+				}
+			}
+		})
 	}
 }

@@ -528,3 +528,23 @@ func TestCancelledButCaptured(t *testing.T) {
 		})
 	}
 }
+
+// TestRecordedAndUnreadable: something in front of the club system answers the recording with an empty success, and the
+// sale cannot be read any more. A day later, the payment is on the operators' list, until the sale can be read.
+func TestRecordedAndUnreadable(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.unbooked(g, flows.ByCard)
+	w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before"})
+	for range 26 {
+		w.clock.Advance(time.Hour)
+		p = w.verify(g, p)
+	}
+	w.expectFinding(g, p, flows.RecordedUnsettled)
+	w.fault()
+	w.payAtDesk(p)
+	w.clock.Advance(2 * time.Hour)
+	w.verify(w.gateway(), p)
+	w.expectFinding(g, p, "")
+}

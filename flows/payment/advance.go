@@ -15,6 +15,7 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/upstream/cards"
+	"frontdesk/upstream/club"
 )
 
 // step is a change to commit, or the time until the payment is advanced again.
@@ -296,10 +297,27 @@ func (m *Machine) unblock(ctx context.Context, p *flows.Payment) (step, error) {
 		return wait(0), nil
 	}
 	s := step{to: before, reason: "the processor has it again", edit: func(next *flows.Payment) { next.Payer = p.Payer.Outdated() }}
+	if err == nil && before == flows.Refunding && !saleSeenSettled(p) {
+		s, err = m.refundAfterBlock(ctx, p, s)
+	}
 	if differs, ok := errors.AsType[mismatch](err); ok {
 		s, err = step{to: flows.Blocked, reason: string(differs)}, nil
 	}
 	return foundAgain(p, s), err
+}
+
+// refundAfterBlock returns the step refund, unless the sale was settled after the refund was due: staff may have recorded
+// the payment by hand, so an operator decides.
+func (m *Machine) refundAfterBlock(ctx context.Context, p *flows.Payment, refund step) (step, error) {
+	switch sale, err := m.cfg.Club.GetSale(ctx, p.Scope(), p.Sale); {
+	case errors.Is(err, club.ErrNotFound):
+		return refund, nil
+	case err != nil:
+		return step{}, flows.ClubFailed(err, "The sale could not be read.")
+	case sale.State != p.SaleState:
+		return step{to: flows.Blocked, reason: "a refund was due, and the sale was settled meanwhile, perhaps with this payment"}, nil
+	}
+	return refund, nil
 }
 
 // stepFrom decides by the payment's state. remote is what the previous step read; nil: nothing.

@@ -300,9 +300,9 @@ func (d *Detail) adviseBlocked(p *flows.Payment, remote cards.Payment) {
 		d.say("It was cancelled while the processor did not show it, such as with another account's key. " +
 			"The buyer has read that nothing was charged.")
 	}
-	if d.AtProcessor != nil && d.Problem == "" && refundable(p, remote) {
+	if d.AtProcessor != nil && d.Problem == "" && refundable(remote) {
 		switch {
-		case p.Reason == heldAfterAll && !refundClaimed(remote):
+		case remote.State == cards.Captured && remote.OtherMethod == "" && !refundClaimed(remote):
 			d.say("In the club system, check whether %s is settled, and by what. If it is open and the buyer still wants the offer, "+
 				"record the payment there by hand, then confirm that it is recorded. Otherwise request the refund.", d.sale())
 			d.allow("confirm-recorded", "")

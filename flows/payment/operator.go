@@ -198,7 +198,7 @@ func (m *Machine) refundBlocked(ctx context.Context, p *flows.Payment, decision 
 		return ResolutionResult{}, notDecidable("Nothing can be decided: %s.", differs)
 	case err != nil:
 		return ResolutionResult{}, err
-	case !refundable(p, remote):
+	case !refundable(remote):
 		return ResolutionResult{}, notInDoubt(p)
 	}
 	claim, attempt := lastClaim(remote)
@@ -215,15 +215,14 @@ func (m *Machine) refundBlocked(ctx context.Context, p *flows.Payment, decision 
 	return result, err
 }
 
-// refundable reports whether an operator may have a blocked payment refunded: a refund has the last claim,
-// or no claim is open, and the buyer did not pay by card or has the money back already, or it was cancelled.
-func refundable(p *flows.Payment, remote cards.Payment) bool {
+// refundable reports whether an operator may have a blocked payment refunded: a refund has the last claim, or no claim
+// is open, so that no request of ours recorded it, and the money is held, or went back already.
+func refundable(remote cards.Payment) bool {
 	if refundClaimed(remote) {
 		return !acceptanceJournaled(remote)
 	}
 	last, _ := lastClaim(remote)
-	held := holdsWholeAmount(remote) && (remote.OtherMethod != "" || p.Reason == heldAfterAll)
-	return (held || remote.State == cards.Refunded) && claimAvailable(remote, last+1, "")
+	return (holdsWholeAmount(remote) || remote.State == cards.Refunded) && claimAvailable(remote, last+1, "")
 }
 
 // blockedEnd returns the state in which an operator can end a blocked payment that was settled by hand: recorded

@@ -83,21 +83,47 @@ func (m *Machine) noteUnverifiable(ctx context.Context, remote cards.Payment, fo
 	return flows.StorageFailed(m.cfg.Store.SaveUnverifiable(ctx, u))
 }
 
-// keepUnverifiable drops from the list what a comparison since an instant did not find any more: its key is back, or it
-// was settled.
+// keepUnverifiable drops from the list what is no longer unverifiable after a comparison since an instant: its key is
+// back, or it was settled. It reads what the comparison did not reach, and restores it if its key is back.
 func (m *Machine) keepUnverifiable(ctx context.Context, since time.Time, found map[string]bool) error {
 	listed, err := m.cfg.Store.UnverifiablePayments(ctx)
 	if err != nil {
 		return flows.StorageFailed(err)
 	}
 	for _, u := range listed {
-		if !found[u.ID] && !u.CreatedAt.Before(since) {
-			if err := m.cfg.Store.DropUnverifiable(ctx, u.ID); err != nil {
-				return flows.StorageFailed(err)
+		keep := found[u.ID]
+		if !keep && u.CreatedAt.Before(since) {
+			if keep, err = m.rereadUnverifiable(ctx, u.ID); err != nil { // it must not end the comparison
+				m.cfg.Log.WarnContext(ctx, "unverifiable payment not read", "processorId", u.ID, "error", err)
+				keep = true
 			}
+		}
+		if keep {
+			continue
+		}
+		if err := m.cfg.Store.DropUnverifiable(ctx, u.ID); err != nil {
+			return flows.StorageFailed(err)
 		}
 	}
 	return nil
+}
+
+// rereadUnverifiable reports whether a payment is still unverifiable, or not found. It restores one whose key is back.
+func (m *Machine) rereadUnverifiable(ctx context.Context, id string) (still bool, err error) {
+	remote, err := m.cfg.Cards.Get(ctx, id)
+	switch {
+	case errors.Is(err, cards.ErrNotFound):
+		return true, nil
+	case err != nil:
+		return false, processorFailed(err)
+	}
+	if _, still = m.unverifiable(remote); still {
+		return true, nil
+	}
+	if p := m.derivePayment(remote); p != nil && !p.State.Final() {
+		err = m.restore(ctx, []candidate{newCandidate(p, remote)})
+	}
+	return false, err
 }
 
 // listUnverifiable adds the unverifiable payments to a page, if they are selected.

@@ -277,6 +277,10 @@ func (m *Machine) readSale(ctx context.Context, p *flows.Payment) error {
 		p.SaleVerdict = "the club system no longer has the sale"
 		return nil
 	}
+	if err != nil && p.SaleVerdict == "" && expired(m.cfg.Now(), p.UpdatedAt, saleUnreadableAfter) {
+		p.SaleVerdict = "the sale could not be read for a day"
+		return nil
+	}
 	if err != nil {
 		return flows.ClubFailed(err, "The sale could not be read.")
 	}
