@@ -16,6 +16,9 @@ func TestRefusingRoute(t *testing.T) {
 		"a quota of the route for the day": {Match: recording, Kind: "too_many", Limit: "quota", DelayMs: 24 * 3600_000},
 		"a firewall's page with 403":       {Match: recording, Kind: "foreign_page", Status: 403},
 		"a firewall's page with 404":       {Match: recording, Kind: "foreign_page", Status: 404},
+		"a firewall's JSON with 403":       {Match: recording, Kind: "foreign_json", Status: 403},
+		"a firewall's JSON with 400":       {Match: recording, Kind: "foreign_json", Status: 400},
+		"the application's own 400":        {Match: recording, Kind: "error_before", Status: 400},
 		"the token is refused":             {Match: recording, Kind: "error_before", Status: 401},
 	} {
 		t.Run(name, func(t *testing.T) {

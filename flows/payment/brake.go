@@ -2,7 +2,6 @@ package payment
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -12,9 +11,9 @@ import (
 
 // Limits of the brake. While the club system records no payment, it keeps further buyers from being charged.
 const (
-	// maxUnknown payments in a row that were refused or whose outcome is unknown, and none accepted, engage the brake. One is a lost
-	// connection. If one response in a hundred is lost, three in a row are one case in a million; each more would
-	// cost another buyer a doubt.
+	// maxUnknown payments in a row that were sent and not accepted engage the brake. One is a lost connection, or a
+	// sale that the club system rejects. If one response in a hundred is lost, three in a row are one case in a million;
+	// each more would cost another buyer a doubt, or a charge and its refund.
 	maxUnknown = 3
 	// probeLease covers what a probe does: reads of the sale, a capture of 25 s, a claim, and a POST of 30 s. If its
 	// gateway dies, another payment probes afterwards.
@@ -58,13 +57,12 @@ type BrakeOutcome struct {
 // BrakeResult is what an outcome means for the brake.
 type BrakeResult string
 
-// The results. ProbeContinues and ProbeEnds concern the brake only if the payment is its probe.
+// The results. ProbeContinues concerns the brake only if the payment is its probe.
 const (
 	BrakeAccepted  BrakeResult = "accepted"  // releases the brake, unless the attempt is from before it
-	BrakeUnknown   BrakeResult = "unknown"   // counts, unless the attempt is from before an accepted one
+	BrakeUnknown   BrakeResult = "unknown"   // or rejected: counts, unless the attempt is from before an accepted one
 	BrakeRefused   BrakeResult = "refused"   // counts likewise, and the probe continues
 	ProbeContinues BrakeResult = "continues" // nothing was done, and the payment is sent again
-	ProbeEnds      BrakeResult = "ends"      // neither
 	SaleSettles    BrakeResult = "settled"   // an accepted payment settled its sale: ends a row of those that did not
 	SaleStaysOpen  BrakeResult = "unsettled" // an accepted payment did not: counts
 )
@@ -82,7 +80,7 @@ const (
 type Brake struct {
 	Organisation string          `json:"organisation"`
 	Since        time.Time       `json:"since"`
-	Unknown      int             `json:"unknown"`         // payments in a row that were refused, are unknown, or settled nothing
+	Unknown      int             `json:"unknown"`         // payments in a row that were not accepted, or settled nothing
 	Probe        flows.PaymentID `json:"probe,omitempty"` // the payment that is let through now; empty: none
 }
 
@@ -130,16 +128,10 @@ func hold(p *flows.Payment, left time.Duration) step {
 func (m *Machine) countOutcome(ctx context.Context, p *flows.Payment, err error) {
 	now := m.cfg.Now()
 	outcome := BrakeOutcome{Organisation: p.ClientToken, Payment: p.ID, Began: p.UpdatedAt, Now: now,
-		Result: ProbeEnds, MaxUnknown: maxUnknown}
+		Result: BrakeUnknown, MaxUnknown: maxUnknown} // also if it was rejected: a firewall's rejection can look like the application's
 	switch club.OutcomeOf(err) {
 	case club.Accepted:
 		outcome.Result = BrakeAccepted
-	case club.Unknown:
-		outcome.Result = BrakeUnknown
-	case club.Rejected:
-		if errors.Is(err, club.ErrForeign) { // by something in front of the club system, and so the next one
-			outcome.Result = BrakeUnknown
-		}
 	case club.NotSent:
 		outcome.Result, outcome.ProbesUntil = ProbeContinues, now.Add(claimPause(p.Claim)+probeLease)
 	case club.Refused:

@@ -56,7 +56,7 @@ return 0
 // KEYS  1 brakes
 // ARGV  1 organisation  2 payment  3 now, ms  4 beginning of the attempt, ms
 //
-//	5 accepted, unknown, refused, continues, ends, settled or unsettled
+//	5 accepted, unknown, refused, continues, settled or unsettled
 //	6 until when a probe continues, ms  7 how many unknown or refused outcomes, or unsettled sales, engage the brake
 //
 // Returns engaged, released, or an empty text.

@@ -34,7 +34,7 @@ func testBrakeScripts(b *fixture) {
 		"three unknown":                        {engaged, true},
 		"an accepted one between":              {[]outcome{unknown("a", 0, ""), accepted(1, ""), unknown("c", 2, ""), unknown("d", 3, "")}, false},
 		"one payment three times":              {[]outcome{unknown("a", 0, ""), unknown("a", 1, ""), unknown("a", 2, "")}, false},
-		"one rejected, one not sent":           {append([]outcome{{"x", 0, payment.ProbeEnds, ""}, {"y", 0, payment.ProbeContinues, ""}}, engaged...), true},
+		"one not sent":                         {append([]outcome{{"y", 0, payment.ProbeContinues, ""}}, engaged...), true},
 		"accepted afterwards":                  {append(slices.Clip(engaged), accepted(4, payment.BrakeReleased)), false},
 		"accepted, begun before the brake":     {append(slices.Clip(engaged), accepted(1, "")), true},
 		"unknown, begun before the acceptance": {[]outcome{accepted(10, ""), unknown("a", 0, ""), unknown("b", 1, ""), unknown("c", 2, "")}, false},
