@@ -122,9 +122,11 @@ func TestSignedMandateFollowsLater(t *testing.T) {
 			migrate := func() (flows.View, error) {
 				return g.registrations.Migrate(t.Context(), id, token, known.AccessToken)
 			}
-			w.fault(clubsim.Fault{Match: readingMandate, Kind: "error_before"})
-			if _, err := migrate(); flows.CodeOf(err) != flows.ClubSystemUnavailable {
-				t.Errorf("the mandate cannot be read: %v", err)
+			for status, code := range map[int]flows.Code{503: flows.ClubSystemUnavailable, 404: flows.ClubSystemFailed} {
+				w.fault(clubsim.Fault{Match: readingMandate, Kind: "error_before", Status: status})
+				if _, err := migrate(); flows.CodeOf(err) != code {
+					t.Errorf("the mandate cannot be read (%d): %v", status, err)
+				}
 			}
 			w.fault()
 			view := must(t, migrate)
@@ -200,23 +202,31 @@ func TestCodeIsCheckedWhileTheAccountChanges(t *testing.T) {
 // enters another account, and the first code cannot be cancelled. The refusal of one code says nothing of the other.
 func TestTwoCodesAreChecked(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g, other := w.gateway(), w.gateway()
-	id, token := g.debtor(w, "+33698765432")
-	must(w, func() (flows.View, error) { return g.registrations.CreateMandate(t.Context(), id, token, account) })
-	code := w.lastCode()
-	w.injectFault("POST", checkingCode, func() {
-		_, err := other.registrations.SignMandate(context.Background(), id, token, frontdesktest.WrongCode(code))
-		if flows.CodeOf(err) != flows.CodeWrong {
-			t.Errorf("the other code: %v", err)
-		}
-		w.fault(clubsim.Fault{Match: signing, Kind: "error_before", Times: times(1)})
-		if err := w.signAgain(other, id, token); flows.CodeOf(err) != flows.ClubSystemUnavailable {
-			t.Errorf("the other account: %v", err)
-		}
-	}, nil)
-	w.expectSignature(g, id, token, flows.SignatureSigned)
-	w.expectOneSignature(g, id, token)
+	for name, refusal := range map[string]clubsim.Fault{
+		"an error": {Kind: "error_before"}, "a page with 404": {Kind: "foreign_page", Status: http.StatusNotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g, other := w.gateway(), w.gateway()
+			id, token := g.debtor(w, "+33698765432")
+			must(w, func() (flows.View, error) { return g.registrations.CreateMandate(t.Context(), id, token, account) })
+			code := w.lastCode()
+			w.injectFault("POST", checkingCode, func() {
+				_, err := other.registrations.SignMandate(context.Background(), id, token, frontdesktest.WrongCode(code))
+				if flows.CodeOf(err) != flows.CodeWrong {
+					t.Errorf("the other code: %v", err)
+				}
+				refusal.Match, refusal.Times = signing, times(1)
+				w.fault(refusal)
+				if err := w.signAgain(other, id, token); flows.CodeOf(err) != flows.ClubSystemUnavailable {
+					t.Errorf("the other account: %v", err)
+				}
+			}, nil)
+			w.expectSignature(g, id, token, flows.SignatureSigned)
+			w.expectOneSignature(g, id, token)
+		})
+	}
 }
 
 // TestForeignAnswerSignsNothing: something in front of the club system answers the check of a wrong code with 200 and

@@ -1,6 +1,7 @@
 package flows
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"time"
@@ -15,6 +16,9 @@ const (
 	// PayableFor is how long a sale can be paid: less than the 24 h for which a processor
 	// remembers the idempotency key of its one payment.
 	PayableFor = 20 * time.Hour
+	// GoneAfter is for how long no reading must have found a record until it counts as gone: a club system that is
+	// misconfigured for a moment, something in front of it, or a copy that lags does not find its records either.
+	GoneAfter = 30 * time.Minute
 	// KeepRegistration is how long a registration is kept after its end, for a visitor who returns.
 	KeepRegistration = 24 * time.Hour
 )
@@ -109,11 +113,33 @@ type Registration struct {
 	Draft            *Draft            `json:"draft,omitempty"`    // what an unfinished request has made
 	Write            *Write            `json:"write,omitempty"`    // an article on its way to the sale
 	Starting         bool              `json:"starting,omitempty"` // its start has not succeeded yet, so no caller has its token
+
+	// Missing has since when the club system does not find a record of the registration, such as its sale. A record that
+	// it has, as far as was read, is not in it.
+	Missing map[club.IRI]time.Time `json:"missing,omitempty"`
+
 	// Rebuilt: its payment came back from the processor. It is never paid again, because
 	// Redis may have lost part of it.
 	Rebuilt bool `json:"rebuilt,omitempty"`
 
 	Listed club.IRI `json:"-"` // the contact under which it is indexed; set by the store
+}
+
+// Find notes whether the club system found a record just now, and reports whether that has changed.
+func (r *Registration) Find(record club.IRI, found bool, now time.Time) (changed bool) {
+	if _, missing := r.Missing[record]; missing != found {
+		return false
+	}
+	r.Missing = maps.Clone(r.Missing) // a copy of the registration may have it too
+	switch {
+	case found:
+		delete(r.Missing, record)
+	case r.Missing == nil:
+		r.Missing = map[club.IRI]time.Time{record: now.Round(0)}
+	default:
+		r.Missing[record] = now.Round(0)
+	}
+	return true
 }
 
 // Attribution is the campaign that brought a visitor. Its values cannot be e-mail addresses or phone

@@ -1,13 +1,18 @@
 package flows_test
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
+	"frontdesk/flows/registration"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
@@ -33,8 +38,8 @@ func (w *world) sales() (n int) {
 	return n
 }
 
-// TestRemovedSale: the club system removes the sale of an unpaid cart. Whatever the visitor does next creates a new
-// sale of the same items, which can be paid.
+// TestRemovedSale: the club system removes the sale of an unpaid cart. Half an hour later, whatever the visitor does next
+// creates a new sale of the same items, which can be paid.
 func TestRemovedSale(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -60,6 +65,10 @@ func TestRemovedSale(t *testing.T) {
 			g := w.gateway()
 			r := w.registered(g)
 			w.removeSale(r.Sale)
+			if _, err := g.registrations.Check(t.Context(), r.ID, holderToken); flows.CodeOf(err) != flows.ClubSystemFailed {
+				t.Fatalf("at once: %v", err)
+			}
+			w.clock.Advance(flows.GoneAfter)
 			if err := test.next(w, g, r); err != nil {
 				t.Fatal(err)
 			}
@@ -74,6 +83,148 @@ func TestRemovedSale(t *testing.T) {
 				t.Errorf("%s (%s), the ledger holds %+v", p.State, p.Reason, w.lines(p))
 			}
 		})
+	}
+}
+
+// changes are what a visitor can do with an unpaid cart.
+var changes = map[string]func(*world, *gateway, *flows.Registration) error{
+	"pay": func(w *world, g *gateway, r *flows.Registration) error {
+		_, err := g.pay(w.Context(), r.ID)
+		return err
+	},
+	"check": func(w *world, g *gateway, r *flows.Registration) error {
+		_, err := g.registrations.Check(w.Context(), r.ID, holderToken)
+		return err
+	},
+	"add": func(w *world, g *gateway, r *flows.Registration) error { _, err := w.addItem(g, r, badge); return err },
+	"clear": func(w *world, g *gateway, r *flows.Registration) error {
+		_, err := g.registrations.ClearItems(w.Context(), r.ID, holderToken)
+		return err
+	},
+	"remove": func(w *world, g *gateway, r *flows.Registration) error {
+		_, err := g.registrations.RemoveItem(w.Context(), r.ID, holderToken, r.Items[0].ID)
+		return err
+	},
+	"person": func(w *world, g *gateway, r *flows.Registration) error {
+		_, err := g.registrations.PutPerson(w.Context(), r.ID, holderToken, visitor)
+		return err
+	},
+}
+
+// TestFalselyRemovedSale: something in front of the club system, or a copy that lags, does not find the sale of an unpaid
+// cart, now and then. The sale is not replaced, whatever the visitor does. They pay for it, unless staff have settled it.
+func TestFalselyRemovedSale(t *testing.T) {
+	t.Parallel()
+	for name, change := range changes {
+		for _, settled := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, settled: %t", name, settled), func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				g := w.gateway()
+				r := w.registered(g)
+				if settled {
+					w.payAtDesk(&flows.Payment{Sale: r.Sale, Amount: quarterPassPrice})
+				}
+				for range 3 { // each time it is found again in between
+					w.removeSale(r.Sale)
+					for range 3 {
+						if err := change(w, w.gateway(), r); err == nil {
+							t.Fatal("it succeeds without the sale")
+						}
+						w.clock.Advance(9 * time.Minute)
+					}
+					w.fault()
+					if cart, err := g.registrations.Check(t.Context(), r.ID, holderToken); err != nil || cart.Valid == settled {
+						t.Fatalf("the cart is %+v, %v", cart, err)
+					}
+				}
+				if n := w.sales(); n != 1 {
+					t.Errorf("%d sales were created", n)
+				}
+				if settled {
+					if err := change(w, g, r); name != "check" && flows.CodeOf(err) != flows.CartInvalid {
+						t.Errorf("the settled sale: %v", err)
+					}
+					return
+				}
+				p := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), r.ID) })
+				w.confirm(p, goodCard)
+				if p = w.advance(g, p); p.State != flows.Recorded || p.Sale != r.Sale || len(w.lines(p)) != 1 {
+					t.Errorf("%s (%s) of %s, the ledger holds %+v", p.State, p.Reason, p.Sale, w.lines(p))
+				}
+			})
+		}
+	}
+}
+
+// TestLaggingCopy: reads do not find what was just created. Repeating the start makes one contact and one sale.
+func TestLaggingCopy(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/contacts/*", "/sales/*", "/sales/*/check"} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			start := w.clock.Now().AddDate(0, 0, 1).Format(time.DateOnly)
+			in := registration.StartRequest{ID: uuid.NewString(), ClientToken: "demo", ClubID: "11", Channel: "web", Person: &visitor,
+				Items: []flows.NewItem{{OfferID: "201", StartDate: start}, badge}}
+			count := w.made()
+			lag := clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: path}, Kind: "error_before", Status: http.StatusNotFound}
+			refuse := clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/sales/*/articles"}, Kind: "error_before", Times: times(1)}
+			w.fault(lag, refuse) // the start is repeated, and has to read what it has made
+			var view flows.View
+			for n := range 6 {
+				if n == 4 {
+					w.fault()
+				}
+				var err error
+				if view, _, err = w.gateway().registrations.Start(t.Context(), in); err == nil {
+					break
+				}
+				in.Again = true
+				var failure *flows.Error
+				if !errors.As(err, &failure) || failure.Code != flows.ClubSystemFailed && failure.Code != flows.ClubSystemUnavailable {
+					t.Fatalf("attempt %d: %v", n+1, err)
+				}
+				w.clock.Advance(max(failure.RetryAfter, time.Minute))
+			}
+			w.expectCart(view, "Quarter Pass, paid once", "Access Badge")
+			if contacts, sales := count(); contacts != 1 || sales != 1 {
+				t.Errorf("there are %d contacts and %d sales", contacts, sales)
+			}
+		})
+	}
+}
+
+// TestCapturedSaleNotFoundOnce: the club system fails for longer than a sale must be gone to count as such, and then does not
+// find it once. The captured payment is recorded, not refunded.
+func TestCapturedSaleNotFoundOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.authorised(g)
+	w.captureAtProcessor(p)
+	p = w.put(g, p.ID, flows.Captured, withHistory(flows.Captured))
+	sale := clubsim.FaultMatch{Path: "/sales/" + p.Sale.ID()}
+	w.clock.Advance(2 * time.Minute)
+	for _, status := range []int{503, 404, 503, 404} {
+		w.fault(clubsim.Fault{Match: sale, Kind: "error_before", Status: status})
+		if p = w.advance(g, p); p.State != flows.Captured {
+			t.Fatalf("%s (%s) after %d", p.State, p.Reason, status)
+		}
+		w.fault()
+		if status == 503 {
+			w.clock.Advance(40 * time.Minute)
+			continue
+		}
+		w.fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 401}) // it is found, and not recorded yet
+		if p = w.advance(g, p); p.State != flows.Captured || !p.SaleMissingSince.IsZero() {
+			t.Fatalf("%s (%s), missing since %s", p.State, p.Reason, p.SaleMissingSince)
+		}
+		w.clock.Advance(6 * time.Minute)
+	}
+	w.fault()
+	if p = w.advance(g, p); p.State != flows.Recorded || len(w.lines(p)) != 1 {
+		t.Errorf("%s (%s), the ledger holds %+v", p.State, p.Reason, w.lines(p))
 	}
 }
 

@@ -35,8 +35,6 @@ const (
 	commitPause = 250 * time.Millisecond
 	// maxCommits fill the life of a claim: an older one cannot be used.
 	maxCommits = int(claimLife / commitPause)
-	// saleGoneAfter: a club system that is misconfigured for a moment does not find its sales either.
-	saleGoneAfter = 30 * time.Minute
 	// saleUnreadableAfter: until then the club system may be closed; a sale that fails alone must not keep the money for good.
 	saleUnreadableAfter = 24 * time.Hour
 )
@@ -94,7 +92,10 @@ func (m *Machine) prepareRecord(ctx context.Context, p *flows.Payment, captured 
 func (m *Machine) agreeToRecord(ctx context.Context, p *flows.Payment) (step, error) {
 	readAt := m.cfg.Now()
 	sale, check, err := m.cfg.Club.GetCheckedSale(ctx, p.Scope(), p.Sale)
-	gone := errors.Is(err, club.ErrNotFound) && expired(readAt, p.UpdatedAt, saleGoneAfter)
+	if errors.Is(err, club.ErrNotFound) && p.SaleMissingSince.IsZero() {
+		return step{to: p.State, reason: p.Reason, edit: func(next *flows.Payment) { next.SaleMissingSince = readAt }}, nil
+	}
+	gone := errors.Is(err, club.ErrNotFound) && expired(readAt, p.SaleMissingSince, flows.GoneAfter)
 	if err != nil && !gone && expired(readAt, p.UpdatedAt, saleUnreadableAfter) {
 		return step{to: flows.InDoubt, reason: "the sale could not be read for a day"}, nil
 	}
@@ -106,7 +107,9 @@ func (m *Machine) agreeToRecord(ctx context.Context, p *flows.Payment) (step, er
 		reason = p.ChangedSinceAgreed(sale, check)
 	}
 	if reason == "" {
-		return step{to: flows.Captured, reason: p.Reason, edit: func(next *flows.Payment) { next.Payer = payerOf(sale, readAt) }}, nil
+		return step{to: flows.Captured, reason: p.Reason, edit: func(next *flows.Payment) {
+			next.Payer, next.SaleMissingSince = payerOf(sale, readAt), time.Time{}
+		}}, nil
 	}
 	remote, err := m.read(ctx, p, nil)
 	switch {

@@ -273,7 +273,7 @@ func (m *Machine) readSale(ctx context.Context, p *flows.Payment) error {
 		return nil
 	}
 	sale, err := m.cfg.BackgroundClub.GetSale(ctx, p.Scope(), p.Sale)
-	if errors.Is(err, club.ErrNotFound) && p.SaleVerdict != flows.SaleSettled && expired(m.cfg.Now(), p.UpdatedAt, saleGoneAfter) {
+	if errors.Is(err, club.ErrNotFound) && p.SaleVerdict != flows.SaleSettled && expired(m.cfg.Now(), p.UpdatedAt, flows.GoneAfter) {
 		p.SaleVerdict = "the club system no longer has the sale"
 		return nil
 	}

@@ -44,7 +44,7 @@ func (s *Service) AddItem(ctx context.Context, id, token string, item flows.NewI
 func (s *Service) addToSale(ctx context.Context, r *flows.Registration, at catalogue.Club, item flows.NewItem,
 	offer catalogue.Offer) error {
 	sale, err := s.cfg.Club.GetSale(ctx, at.Scope, r.Sale)
-	if errors.Is(err, club.ErrNotFound) {
+	if s.gone(ctx, r, r.Sale, err) {
 		return s.rebuild(ctx, r, at, append(r.RequestedItems(), item))
 	}
 	if err == nil {
@@ -87,7 +87,7 @@ func (s *Service) replaceable(ctx context.Context, r *flows.Registration, at cat
 	}
 	sale, err := s.cfg.Club.GetSale(ctx, at.Scope, r.Sale)
 	switch {
-	case errors.Is(err, club.ErrNotFound):
+	case s.gone(ctx, r, r.Sale, err):
 		return nil
 	case err != nil:
 		return flows.ClubFailed(err, "The cart could not be read.")
@@ -96,6 +96,17 @@ func (s *Service) replaceable(ctx context.Context, r *flows.Registration, at cat
 		return nil
 	}
 	return cmp.Or(s.save(ctx, r), flows.SettledError())
+}
+
+// gone reports whether a record of the registration is gone from the club system, so that a new one can take its place:
+// no reading has found it for flows.GoneAfter. err is that of a reading just made. The registration must be as stored,
+// because it is stored if the reading is the first one that found the record or did not.
+func (s *Service) gone(ctx context.Context, r *flows.Registration, record club.IRI, err error) bool {
+	missing, now := errors.Is(err, club.ErrNotFound), s.cfg.Now()
+	if (err == nil || missing) && r.Find(record, !missing, now) {
+		s.keep(ctx, r)
+	}
+	return missing && now.Sub(r.Missing[record]) >= flows.GoneAfter
 }
 
 // rebuild creates a new sale for the contact: the first one, or the replacement of a sale that has
@@ -121,7 +132,7 @@ func (s *Service) rebuild(ctx context.Context, r *flows.Registration, at catalog
 }
 
 func clearCart(r *flows.Registration, at catalogue.Club) {
-	r.Sale, r.Items, r.Write, r.Draft, r.Cart = "", nil, nil, nil, flows.Cart{Currency: at.Currency}
+	r.Sale, r.Items, r.Write, r.Draft, r.Missing, r.Cart = "", nil, nil, nil, nil, flows.Cart{Currency: at.Currency}
 }
 
 // itemFailed adds to an error which of several items it is about.
@@ -269,11 +280,12 @@ func (s *Service) dateProblems(seller catalogue.Club, item flows.NewItem, at str
 // if the registration can still be paid.
 func (s *Service) currentCart(ctx context.Context, r *flows.Registration, p *flows.Payment, at catalogue.Club) error {
 	err := s.readCart(ctx, r, at)
-	if !errors.Is(err, club.ErrNotFound) || r.Closed(p, s.cfg.Now()) {
-		return err
+	again := err
+	if errors.Is(err, club.ErrNotFound) { // perhaps only the check was not found
+		_, again = s.cfg.Club.GetSale(ctx, at.Scope, r.Sale)
 	}
-	if _, again := s.cfg.Club.GetSale(ctx, at.Scope, r.Sale); !errors.Is(again, club.ErrNotFound) {
-		return err // only the check was not found
+	if !s.gone(ctx, r, r.Sale, again) || r.Closed(p, s.cfg.Now()) {
+		return err
 	}
 	return withoutFields(s.rebuild(ctx, r, at, r.RequestedItems()))
 }

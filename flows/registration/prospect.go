@@ -113,30 +113,30 @@ func (s *Service) takeOver(ctx context.Context, r *flows.Registration, at catalo
 		r.Prospect.Migrated = false
 		return false, nil
 	}
+	if err := s.followContact(ctx, r, at, contact.IRI); err != nil {
+		return false, flows.ClubFailed(err, part)
+	}
 	r.Contact = flows.ContactOf(contact)
 	r.BuyerPseudonyms = s.buyerPseudonyms(r.ClientToken, storedPerson(contact))
 	s.indexPerson(r, at, contact.Email, contact.Mobile)
 	r.Prospect.Migrated, r.Prospect.Done = true, true
-	if err := s.followContact(ctx, r, at); err != nil {
-		return false, flows.ClubFailed(err, part)
-	}
 	r.ApplySale(at.Currency, sale, check)
 	return true, nil
 }
 
 // followContact keeps a mandate that is signed, or may be, if it moved to the remaining contact, and drops any
 // other. Its error means that the club system does not say at the moment.
-func (s *Service) followContact(ctx context.Context, r *flows.Registration, at catalogue.Club) error {
-	if r.Mandate == nil || r.Mandate.Contact == r.Contact.IRI {
+func (s *Service) followContact(ctx context.Context, r *flows.Registration, at catalogue.Club, remaining club.IRI) error {
+	if r.Mandate == nil || r.Mandate.Contact == remaining {
 		return nil
 	}
 	if r.Mandate.State == flows.SignatureSigned || r.Mandate.MaySign() {
 		mandate, err := s.cfg.Club.GetMandate(ctx, at.Scope, r.Mandate.IRI)
-		switch {
-		case err != nil && isTemporary(err):
+		switch gone := s.gone(ctx, r, r.Mandate.IRI, err); {
+		case err != nil && isTemporary(err), errors.Is(err, club.ErrNotFound) && !gone:
 			return err
-		case err == nil && mandate.Contact == r.Contact.IRI:
-			r.Mandate.Contact = r.Contact.IRI
+		case err == nil && mandate.Contact == remaining:
+			r.Mandate.Contact = remaining
 			return nil
 		}
 	}

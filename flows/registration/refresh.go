@@ -49,8 +49,8 @@ func (s *Service) reread(ctx context.Context, r *flows.Registration, at catalogu
 	owner := r.Contact.IRI
 	if r.Sale != "" {
 		sale, check, err := s.cfg.Club.GetCheckedSale(ctx, at.Scope, r.Sale)
-		switch {
-		case errors.Is(err, club.ErrNotFound): // a visitor who continues gets a new sale
+		switch s.gone(ctx, r, r.Sale, err); {
+		case errors.Is(err, club.ErrNotFound): // once it is gone, a visitor who continues gets a new sale
 		case err != nil:
 			return false, flows.ClubFailed(err, "The cart could not be read.")
 		default:
@@ -94,10 +94,12 @@ func (s *Service) rereadContact(ctx context.Context, r *flows.Registration, at c
 		// The visitor may be anyone who entered a member's name, so that only the sale is shared.
 		next.Number, next.Status, next.GivenName, next.MobileEnding = r.Contact.Number, r.Contact.Status, r.Contact.GivenName, ""
 	}
-	r.Contact = next
-	if !moved {
-		return nil
+	if moved {
+		if err := s.followContact(ctx, r, at, next.IRI); err != nil {
+			return err
+		}
+		s.indexPerson(r, at, contact.Email, contact.Mobile)
 	}
-	s.indexPerson(r, at, contact.Email, contact.Mobile)
-	return s.followContact(ctx, r, at)
+	r.Contact = next
+	return nil
 }

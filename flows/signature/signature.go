@@ -118,10 +118,11 @@ func (c *CodeSender) End(ctx context.Context, scope club.Scope, s *flows.Signatu
 }
 
 // ended reports whether a code can no longer sign after an attempt to cancel it: the club system has cancelled it, or
-// its request had ended before.
+// its request had ended before. A page is not the club system's.
 func ended(err error) bool {
 	upstream, _ := errors.AsType[*club.Error](err)
-	return err == nil || club.OutcomeOf(err) == club.Rejected && slices.Contains([]int{400, 404, 410, 422}, upstream.Status)
+	rejected := club.OutcomeOf(err) == club.Rejected && !errors.Is(err, club.ErrForeign)
+	return err == nil || rejected && slices.Contains([]int{400, 404, 410, 422}, upstream.Status)
 }
 
 // Confirm finds out whether a signature that may have been made was made. It does not prevent that a code in progress
