@@ -80,9 +80,11 @@ type Machine struct {
 	onDemand    onDemandRebuild
 	lookups     lookups
 	rebuildOwed atomic.Bool // the worker must compare everything
-	unverified  unverified
 	fingerprint fingerprint
 
+	// unverified has the recorded payments that this process took from the shared list. They are not in the queue of the
+	// jobs: a crowd leaves thousands, and payments whose buyers wait must not wait behind them.
+	unverified     chan flows.PaymentID
 	unreadableSeen sync.Map // the processor's ids of records in its list that cannot be read
 }
 
@@ -191,7 +193,7 @@ func New(cfg Config) *Machine {
 	return &Machine{
 		cfg:        cfg,
 		lookups:    lookups{since: map[string]time.Time{}, absent: map[string]time.Time{}},
-		unverified: unverified{listed: map[flows.PaymentID]bool{}, more: make(chan struct{}, 1)},
+		unverified: make(chan flows.PaymentID, maxUnverified),
 	}
 }
 

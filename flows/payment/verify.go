@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"frontdesk/flows"
@@ -72,72 +70,36 @@ func (m *Machine) scheduleVerification(ctx context.Context, a candidate) error {
 	return flows.StorageFailed(m.cfg.Store.EnsureVerification(ctx, a.stored.ID, at))
 }
 
-// unverified lists recorded payments that this process took from the shared list, each once. They are not in the queue
-// of the jobs: a crowd leaves thousands, and payments whose buyers wait must not wait behind them.
-type unverified struct {
-	mu     sync.Mutex
-	stack  []flows.PaymentID // the one that has waited longest is on top
-	listed map[flows.PaymentID]bool
-	more   chan struct{} // has a token if the stack may have payments
-}
-
-func (u *unverified) add(ids []flows.PaymentID) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	for _, id := range slices.Backward(ids) {
-		if u.listed[id] {
-			continue
-		}
-		u.stack, u.listed[id] = append(u.stack, id), true
-		select {
-		case u.more <- struct{}{}:
-		default:
-		}
-	}
-}
-
-func (u *unverified) room() int {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return maxUnverified - len(u.stack)
-}
-
-func (u *unverified) take() (id flows.PaymentID, ok bool) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	n := len(u.stack)
-	if n == 0 {
-		return "", false
-	}
-	id, u.stack = u.stack[n-1], u.stack[:n-1]
-	delete(u.listed, id)
-	return id, true
-}
-
 // TakeUnverified takes payments whose verification is due from the list that gateways share, for NextUnverified. Each stays
 // listed until it is verified, and is due again later.
 func (m *Machine) TakeUnverified(ctx context.Context) error {
-	room := m.unverified.room()
-	if room <= 0 {
+	room := cap(m.unverified) - len(m.unverified)
+	if room == 0 {
 		return nil
 	}
 	ids, err := m.cfg.Store.DueVerifications(ctx, m.cfg.Now(), verifyAgain, room)
-	m.unverified.add(ids)
+	for _, id := range ids {
+		select {
+		case m.unverified <- id:
+		default: // a concurrent call took the room: it is due again later
+		}
+	}
 	return flows.StorageFailed(err)
 }
 
-// NextUnverified removes a payment from those that TakeUnverified took and returns it, so that the caller verifies it.
-// It waits for one; false if the context ends first.
+// NextUnverified returns a payment that TakeUnverified took, so that the caller verifies it. It waits for one; false if
+// there is none before the context ends.
 func (m *Machine) NextUnverified(ctx context.Context) (id flows.PaymentID, ok bool) {
-	for {
-		if id, ok = m.unverified.take(); ok {
-			return id, true
-		}
-		select {
-		case <-ctx.Done():
-			return "", false
-		case <-m.unverified.more:
-		}
+	select {
+	case id = <-m.unverified:
+		return id, true
+	default:
+	}
+	select {
+	case id = <-m.unverified:
+		return id, true
+	case <-ctx.Done():
+		return "", false
 	}
 }
 
