@@ -3,14 +3,12 @@ package flows
 import (
 	"slices"
 	"time"
-
-	"frontdesk/upstream/club"
 )
 
 // Purchase is what a buyer begins to pay, to find out whether they have just bought the same.
 type Purchase struct {
 	Buyer   []string // pseudonyms of the contact and of the person
-	Offers  []string // IRIs
+	Offers  []string // IRIs, one for each item
 	Payment PaymentID
 	At      time.Time
 }
@@ -33,12 +31,8 @@ func (p *Payment) Purchased() bool {
 // PurchaseOf returns what a payment pays for. contact has the pseudonyms of the buyer's contact.
 func (r *Registration) PurchaseOf(p *Payment, contact []string) Purchase {
 	in := Purchase{Buyer: slices.Concat(contact, r.BuyerPseudonyms), Payment: p.ID, At: p.CreatedAt}
-	seen := map[club.IRI]bool{}
 	for _, item := range r.Items {
-		if !seen[item.Offer] {
-			seen[item.Offer] = true
-			in.Offers = append(in.Offers, string(item.Offer))
-		}
+		in.Offers = append(in.Offers, string(item.Offer))
 	}
 	return in
 }

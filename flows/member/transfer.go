@@ -126,11 +126,7 @@ func (t *Transfers) Sign(ctx context.Context, identity flows.ContactIdentity, co
 	if err := t.cfg.Codes.Enter(&move.Signature, code); err != nil {
 		return nil, err
 	}
-	to, err := t.cfg.Catalogue.Locate(ctx, identity.ClientToken, move.ClubID)
-	if err != nil {
-		return nil, err
-	}
-	scope, err := t.scope(ctx, identity, to)
+	to, scope, err := t.destination(ctx, identity, move)
 	if err != nil {
 		return nil, err
 	}
@@ -161,11 +157,7 @@ func (t *Transfers) resolve(ctx context.Context, identity flows.ContactIdentity,
 	if !move.MaySign() && (!end || !move.AcceptsCode()) {
 		return false, nil
 	}
-	to, err := t.cfg.Catalogue.Locate(ctx, identity.ClientToken, move.ClubID)
-	if err != nil {
-		return false, err
-	}
-	scope, err := t.scope(ctx, identity, to)
+	to, scope, err := t.destination(ctx, identity, move)
 	if err != nil {
 		return false, err
 	}
@@ -206,6 +198,15 @@ func (t *Transfers) keep(ctx context.Context, identity flows.ContactIdentity, mo
 		move.Version = stored.Version
 	}
 	return nil, err
+}
+
+// destination returns the club to which a transfer moves the contact, and its scope.
+func (t *Transfers) destination(ctx context.Context, identity flows.ContactIdentity, move *flows.Transfer) (to catalogue.Club,
+	scope club.Scope, err error) {
+	if to, err = t.cfg.Catalogue.Locate(ctx, identity.ClientToken, move.ClubID); err == nil {
+		scope, err = t.scope(ctx, identity, to)
+	}
+	return to, scope, err
 }
 
 // scope is the nearest node above both clubs: the contact's own node does not reach the new club, and

@@ -3,7 +3,6 @@ package registration
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -76,7 +75,7 @@ func (s *Service) purchased(ctx context.Context, other flows.PastPurchase) (bool
 // noteRepeats adds a note for operators to each payment that a new one repeats, about the first one alone: a buyer who
 // repeats it a hundred times would push out what operators wrote. Each new one names the earlier ones itself.
 func (s *Service) noteRepeats(ctx context.Context, p *flows.Payment) {
-	for _, earlier := range slices.Clone(p.Repeats) {
+	for _, earlier := range p.Repeats {
 		if first, err := s.cfg.Store.Once(ctx, "repeated:"+string(earlier), flows.KeepPurchase); err == nil && !first {
 			continue
 		}

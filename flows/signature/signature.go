@@ -103,14 +103,8 @@ func (c *CodeSender) End(ctx context.Context, scope club.Scope, s *flows.Signatu
 			s.State = flows.SignatureUnconfirmed
 			return unknownSignature(err)
 		}
-		done, err := signed(ctx)
-		if err != nil {
-			s.State = flows.SignatureUnconfirmed
-			return unknownSignature(err)
-		}
-		if done {
-			s.State = flows.SignatureSigned
-			return nil
+		if err := c.Confirm(ctx, s, signed); err != nil || s.State == flows.SignatureSigned {
+			return err
 		}
 	}
 	s.State, s.Request, s.PendingCode, s.Overlapping = flows.SignatureNoCode, "", "", false
