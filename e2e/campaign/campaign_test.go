@@ -11,6 +11,7 @@ import (
 	"frontdesk/e2e/campaign/chaos"
 	"frontdesk/e2e/campaign/simulation"
 	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
 )
 
 // TestMutationsApply checks that each mutation still fits the code.
@@ -54,13 +55,18 @@ func TestInvariants(t *testing.T) {
 		"refunded and booked": {campaign.Evidence{State: "in_doubt", Due: 5, Booked: []int64{5}, CardPayments: held(5, 5)}, campaign.RefundedButApplied},
 		"charged twice": {campaign.Evidence{State: "recorded", ProcessorID: "pay_1", Due: 5, Booked: []int64{5},
 			StateByPayment: map[string]string{"pay_2": "recorded"}, CardPayments: append(held(5, 0), campaign.CardPayment{ID: "pay_2", Generation: "2", Captured: 5})}, campaign.ChargedTwice},
-		"created twice":         {campaign.Evidence{State: "recorded", ProcessorID: "pay_1", Due: 5, Booked: []int64{5}, CardPayments: append(held(5, 0), campaign.CardPayment{ID: "pay_2", Generation: "1"})}, campaign.SecondPayment},
-		"asked to pay again":    {campaign.Evidence{State: "in_doubt", Responses: []campaign.Response{{State: "declined", Retry: "new", Charged: true}}}, campaign.RetryWhileCharged},
-		"to pay again":          {campaign.Evidence{Responses: []campaign.Response{{State: "declined", Retry: "new", Authorised: true}}}, campaign.RetryAfterAuthorising},
-		"declined, no charge":   {campaign.Evidence{Responses: []campaign.Response{{State: "declined", Retry: "new"}}}, ""},
-		"settled at the desk":   {campaign.Evidence{State: "recorded", ProcessorID: "pay_1", Due: 5, Booked: []int64{5}, Desk: []int64{5}, SentAfterDesk: time.Hour, CardPayments: held(5, 0)}, campaign.AppliedTwice},
-		"kept, desk settled":    {campaign.Evidence{State: "blocked", ProcessorID: "pay_1", StateByPayment: map[string]string{"pay_1": "recorded"}, Method: "desk", Due: 5, Desk: []int64{5}, CardPayments: held(5, 0)}, campaign.SettledAtDesk},
-		"a doubt unlisted":      {campaign.Evidence{State: "in_doubt", Unlisted: []string{"r-1"}}, campaign.DoubtUnlisted},
+		"created twice":       {campaign.Evidence{State: "recorded", ProcessorID: "pay_1", Due: 5, Booked: []int64{5}, CardPayments: append(held(5, 0), campaign.CardPayment{ID: "pay_2", Generation: "1"})}, campaign.SecondPayment},
+		"asked to pay again":  {campaign.Evidence{State: "in_doubt", Responses: []campaign.Response{{State: "declined", Retry: "new", Charged: true}}}, campaign.RetryWhileCharged},
+		"to pay again":        {campaign.Evidence{Responses: []campaign.Response{{State: "declined", Retry: "new", Authorised: true}}}, campaign.RetryAfterAuthorising},
+		"declined, no charge": {campaign.Evidence{Responses: []campaign.Response{{State: "declined", Retry: "new"}}}, ""},
+		"settled at the desk": {campaign.Evidence{State: "recorded", ProcessorID: "pay_1", Due: 5, Booked: []int64{5}, Desk: []int64{5}, SentAfterDesk: time.Hour, CardPayments: held(5, 0)}, campaign.AppliedTwice},
+		"kept, desk settled":  {campaign.Evidence{State: "blocked", ProcessorID: "pay_1", StateByPayment: map[string]string{"pay_1": "recorded"}, Method: "desk", Due: 5, Desk: []int64{5}, CardPayments: held(5, 0)}, campaign.SettledAtDesk},
+		"a doubt unlisted":    {campaign.Evidence{State: "in_doubt", Records: []campaign.Record{{ID: "r-1", State: flows.InDoubt}}}, campaign.DoubtUnlisted},
+		"unsettled, unlisted": {campaign.Evidence{State: "recorded", ProcessorID: "pay_1", Due: 5, Booked: []int64{5}, CardPayments: held(5, 0),
+			Records: []campaign.Record{{ID: "r-1", State: flows.Recorded, Open: true}}}, campaign.DoubtUnlisted},
+		"unsettled, listed": {campaign.Evidence{State: "recorded", ProcessorID: "pay_1", Due: 5, FalselyAccepted: true, CardPayments: held(5, 0),
+			Records: []campaign.Record{{ID: "r-1", State: flows.Recorded, Listing: flows.RecordedUnsettled, Open: true}}}, ""},
+		"falsely accepted":      {campaign.Evidence{State: "recorded", ProcessorID: "pay_1", Due: 5, FalselyAccepted: true, CardPayments: held(5, 0)}, campaign.RecordedNotApplied},
 		"charged in an outage":  {campaign.Evidence{State: "in_doubt", CapturedWhileHeld: []string{"pay_1"}}, campaign.CapturedBehindBrake},
 		"signed twice":          {campaign.Evidence{SignedTwice: []string{"/demo/mandates/1", "/demo/mandates/2"}}, campaign.MandateSignedTwice},
 		"two contacts":          {campaign.Evidence{Contacts: 2, Sales: 1}, campaign.SecondContact},

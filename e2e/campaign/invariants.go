@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"frontdesk/flows"
 )
 
 // The invariants, as a Violation names them.
@@ -70,12 +72,11 @@ type Evidence struct {
 	CapturedWhileHeld []string
 
 	SignedTwice []string // the mandates that one contact signed, if there are several
-	Unlisted    []string // payments that wait for an operator and that no list shows
+	Records     []Record // the payments that Redis has, any order
 	// BlockedForGood are payments that are blocked as missing at the processor, which has them, and those that wait for
 	// an operator although the gateway refuses each decision that it offers.
 	BlockedForGood   []string
 	CancelledAndOpen []string // payments that count as cancelled, and that the processor can still charge
-	Unsettled        bool     // the operators' list shows the payment as recorded and its sale as unsettled
 	// FalselyAccepted means that something in front of the club system accepted a request to settle the sale. A sale
 	// that staff settle before it is verified looks like one that this request settled.
 	FalselyAccepted bool
@@ -85,6 +86,28 @@ type Evidence struct {
 	// Versions of each record by its id, in the order in which they were committed. A Redis that lost
 	// data begins a new list.
 	Versions map[string][]int64
+}
+
+// Record is a payment in Redis, and what operators and the club system say of it.
+type Record struct {
+	ID      string
+	State   flows.PaymentState
+	Listing flows.PaymentState // the state or finding under which the operators' list shows it; empty: it does not
+	Open    bool               // nothing has settled its sale
+	// PaidTwice says that staff were paid too, and that the club system shows it: by a debt that the overpayment settled.
+	PaidTwice bool
+}
+
+// Unlisted reports whether a payment waits for an operator whose list does not show it.
+func (r Record) Unlisted() bool {
+	switch r.State {
+	case flows.InDoubt, flows.Blocked:
+		return r.Listing != r.State
+	case flows.Recorded:
+		return (r.Open || r.PaidTwice) && !slices.Contains(flows.Findings, r.Listing)
+	default:
+		return false
+	}
 }
 
 // CardPayment is a payment at the processor.
@@ -184,8 +207,10 @@ func (e Evidence) checkReportedState(broken func(string, string, ...any)) {
 	if len(e.SignedTwice) > 0 {
 		broken(MandateSignedTwice, "%v", e.SignedTwice)
 	}
-	if len(e.Unlisted) > 0 {
-		broken(DoubtUnlisted, "%v", e.Unlisted)
+	for _, r := range e.Records {
+		if r.Unlisted() {
+			broken(DoubtUnlisted, "%s is %s and listed as %q; its sale is open: %t", r.ID, r.State, r.Listing, r.Open)
+		}
 	}
 	if len(e.BlockedForGood) > 0 {
 		broken(BlockedForGood, "%v", e.BlockedForGood)
@@ -202,7 +227,7 @@ func (e Evidence) checkReportedState(broken func(string, string, ...any)) {
 
 func (e Evidence) checkRecorded(broken func(string, string, ...any)) {
 	switch ours := len(e.Booked) + len(e.SettledBy); {
-	case ours == 0 && (len(e.Desk) > 0 && e.ByRule || e.FalselyAccepted && (len(e.Desk) > 0 || e.Unsettled)):
+	case ours == 0 && (len(e.Desk) > 0 && e.ByRule || e.FalselyAccepted && (len(e.Desk) > 0 || e.listed(flows.RecordedUnsettled))):
 		return
 	case ours != 1:
 		broken(RecordedNotApplied, "booked %v for %s, and settled as %v", e.Booked, e.Sale, e.SettledBy)
@@ -227,6 +252,11 @@ func (e Evidence) checkRecorded(broken func(string, string, ...any)) {
 	if kept == 0 {
 		broken(RecordedWrongAmount, "due %d, booked %d, and the processor keeps nothing: %+v", e.Due, e.Booked[0], e.CardPayments)
 	}
+}
+
+// listed reports whether operators find a payment under a finding.
+func (e Evidence) listed(finding flows.PaymentState) bool {
+	return slices.ContainsFunc(e.Records, func(r Record) bool { return r.Listing == finding })
 }
 
 // accountsFor reports whether the gateway's responses cover money that the processor holds.

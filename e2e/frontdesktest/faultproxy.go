@@ -89,8 +89,8 @@ func (b *Breakpoint) hit(phase Phase) (here bool) {
 // FaultProxy is an address of HTTP upstreams at which requests hit breakpoints. Other requests pass unchanged.
 type FaultProxy struct {
 	URL       string
-	OnRequest func(*http.Request) // is called before each request, unless nil
-	OnSuccess func(*http.Request) // is called after the effect of each successful request, unless nil
+	OnRequest func(*http.Request)         // is called before each request, unless nil
+	OnSuccess func(*http.Request, []byte) // is called with the body of each success before that is sent, unless nil
 	upstream  http.Handler
 	server    *httptest.Server
 
@@ -158,8 +158,8 @@ func (p *FaultProxy) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	response := httptest.NewRecorder()
 	p.upstream.ServeHTTP(response, r.WithContext(context.WithoutCancel(r.Context())))
-	if p.OnSuccess != nil && response.Code == http.StatusOK {
-		p.OnSuccess(r)
+	if p.OnSuccess != nil && response.Code < http.StatusMultipleChoices {
+		p.OnSuccess(r, response.Body.Bytes())
 	}
 	if b.hit(AfterEffect) {
 		panic(http.ErrAbortHandler)

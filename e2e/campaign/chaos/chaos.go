@@ -7,6 +7,7 @@ package chaos
 import (
 	"context"
 	"math/rand/v2"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"frontdesk/e2e/campaign"
 	"frontdesk/e2e/campaign/harness"
 	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
 )
 
 // All are the campaigns of this package.
@@ -97,12 +99,15 @@ func (r *run) settleAndCheck() {
 	// for a paid payment, because a plain read is as old as Redis. A buyer who follows it finds the existing payment.
 	const staleResponse = "processing, retry same_key"
 	r.Settle(r.Context(), r.journeys)
-	unfinished, stale := 0, 0
+	unfinished, stale, forgotten := 0, 0, 0
 	for _, v := range r.Check(r.journeys) {
 		v.Seed = r.options.Seed
-		if r.mayLose && v.Invariant == campaign.RetryWhileCharged && strings.HasSuffix(v.Detail, staleResponse) {
+		switch {
+		case r.mayLose && v.Invariant == campaign.RetryWhileCharged && strings.HasSuffix(v.Detail, staleResponse):
 			stale++
-		} else {
+		case r.mayLose && v.Invariant == campaign.SecondContact:
+			forgotten++
+		default:
 			r.record.AddViolations(v)
 		}
 	}
@@ -123,6 +128,7 @@ func (r *run) settleAndCheck() {
 		}
 	}
 	r.record.AddBuyers("repeated the request with the same key, because Redis had forgotten their payment's progress", stale)
+	r.record.AddBuyers("became a contact again, because Redis had forgotten what their first request had made", forgotten)
 	r.record.AddBuyers("could not start a registration", unfinished)
 }
 
@@ -131,6 +137,39 @@ const (
 	strangerAsked = "a stranger asked for a registration"
 	deskSettled   = "staff settled the sale"
 )
+
+// oddFaults are what something in front of the club system answers instead of it: to one payment of each round, which
+// thereby counts as accepted, and then to one call in twenty.
+var oddFaults = []clubsim.Fault{
+	{Match: clubsim.FaultMatch{Method: http.MethodPost, Path: "/sales/*/payments"}, Kind: "empty_success", Times: new(1)},
+	{Kind: "foreign_page", Probability: new(0.01)}, {Kind: "foreign_json", Probability: new(0.01)}, {Kind: "empty_success", Probability: new(0.01)},
+	{Kind: "too_many", Probability: new(0.01)}, {Kind: "too_many", Limit: "rate", Probability: new(0.01)},
+}
+
+// odd names a fault of oddFaults for the report.
+func odd(f clubsim.Fault) string {
+	return "club: " + strings.Join(strings.Fields(f.Kind+" "+f.Limit+" "+f.Match.Path), " ")
+}
+
+// oddKinds are the kinds of faults that answerOddly counts.
+func oddKinds() (kinds []string) {
+	for _, f := range oddFaults {
+		kinds = append(kinds, odd(f))
+	}
+	return kinds
+}
+
+// answerOddly has something answer in front of the club system until the returned function is called, which counts the
+// answers.
+func (r *run) answerOddly() (end func()) {
+	frontdesktest.Must(r, r.Upstreams.Sim.SetFaults(oddFaults))
+	return func() {
+		for _, f := range r.Upstreams.Sim.Faults() {
+			r.record.AddFaults(odd(f), f.Hits)
+		}
+		frontdesktest.Must(r, r.Upstreams.Sim.SetFaults(nil))
+	}
+}
 
 func (r *run) waitUpTo(ctx context.Context, limit time.Duration) {
 	frontdesktest.Sleep(ctx, time.Duration(r.random.Int64N(int64(limit))))

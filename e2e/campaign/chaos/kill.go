@@ -3,6 +3,7 @@ package chaos
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,8 +32,11 @@ func Kill() campaign.Campaign {
 	kinds := kindsOfKills()
 	long := campaign.Options{MinFaults: KillsOfEachKind(killsLong/len(kinds) + 1)}
 	return campaign.Campaign{
-		Name: "kill", Description: "Gateways are killed with kill -9, at random and at chosen moments, and restarted. Meanwhile buyers continue at the others, strangers request one registration in five, and staff settle open sales.",
-		Faults: append(kinds, strangerAsked, deskSettled), Mutations: []string{"take-over"}, Long: long, Drive: onHarness(3, durableRedis, kill),
+		Name: "kill",
+		Description: "Gateways are killed with kill -9, at random and at chosen moments, and restarted. Meanwhile buyers continue at the others, " +
+			"strangers request one registration in five, staff settle open sales, and something in front of the club system answers one call in twenty.",
+		Faults:    slices.Concat(kinds, []string{strangerAsked, deskSettled}, oddKinds()),
+		Mutations: []string{"take-over", "unsettled-unseen"}, Long: long, Drive: onHarness(3, durableRedis, kill),
 	}
 }
 
@@ -46,10 +50,10 @@ func kindsOfKills() []string {
 	return kinds
 }
 
-// KillsOfEachKind is how many kills of each kind must happen: rounds are repeated until then.
+// KillsOfEachKind is how many kills and odd answers of each kind must happen: rounds are repeated until then.
 func KillsOfEachKind(times int) map[string]int {
 	least := map[string]int{}
-	for _, kind := range kindsOfKills() {
+	for _, kind := range append(kindsOfKills(), oddKinds()...) {
 		least[kind] = times
 	}
 	return least
@@ -65,6 +69,7 @@ func kill(r *run) {
 }
 
 func (r *run) killInEveryWay(ctx context.Context, round int) {
+	defer r.answerOddly()()
 	for _, operation := range frontdesktest.Operations {
 		for _, phase := range frontdesktest.KillPhases {
 			if victim := r.BreakAt(ctx, operation, phase, operationTime, (*harness.Gateway).Kill); victim != nil {

@@ -76,7 +76,8 @@ func (r *run) startCrowd() (leave func()) {
 	for i := range overloadCrowd {
 		crowd.Go(func() {
 			for n := i; ctx.Err() == nil; n++ {
-				response, err := (&frontdesktest.Buyer{HTTP: client}).Send(ctx, http.MethodPost, r.Gateways[n%len(r.Gateways)].URL+"/v1/registrations", uuid.NewString(), r.NewRegistration())
+				start, _ := r.NewRegistration()
+				response, err := (&frontdesktest.Buyer{HTTP: client}).Send(ctx, http.MethodPost, r.Gateways[n%len(r.Gateways)].URL+"/v1/registrations", uuid.NewString(), start)
 				if err == nil && response.Code() == string(api.Overloaded) {
 					turnedAway.Add(1)
 				}

@@ -33,10 +33,11 @@ const (
 // to an older state, while buyers continue.
 func Redis() campaign.Campaign {
 	return campaign.Campaign{
-		Name:        "redis",
-		Description: "Redis is killed and restarted, failed over by a Sentinel, wiped, and restarted from older files, while buyers continue.",
-		Faults:      []string{redisKilledAlways, redisKilledEverySec, redisFailedOver, redisFlushed, redisEmptied, redisRolledBack},
-		Mutations:   []string{"redis-alone"},
+		Name: "redis",
+		Description: "Redis is killed and restarted, failed over by a Sentinel, wiped, and restarted from older files, while buyers continue. " +
+			"Something in front of the club system answers one call in twenty.",
+		Faults:    []string{redisKilledAlways, redisKilledEverySec, redisFailedOver, redisFlushed, redisEmptied, redisRolledBack},
+		Mutations: []string{"redis-alone"},
 		Long: campaign.Options{MinFaults: map[string]int{redisKilledAlways: 150, redisKilledEverySec: 150, redisFailedOver: 100,
 			redisFlushed: 30, redisEmptied: 30, redisRolledBack: 40}},
 		Drive: breakRedis,
@@ -99,6 +100,7 @@ func (s redisSetup) breakIt(r *run) {
 	}
 	r.options.MinFaults = least
 	r.injectUnderLoad(redisBuyers, 2, func(ctx context.Context, round int) {
+		defer r.answerOddly()()
 		for _, fault := range faults {
 			r.waitUpTo(ctx, maxRedisPause)
 			if ctx.Err() != nil {

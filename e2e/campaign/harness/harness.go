@@ -36,8 +36,9 @@ type Harness struct {
 
 	captures sync.Map     // when each first succeeded, by the path of its request
 	refunds  sync.Map     // when each was first requested, by the path of its request
+	accepted sync.Map     // when a payment of a sale was first accepted without a body, by the path of the request
 	offer    api.Offer    // what every buyer buys
-	desk     *club.Client // of the club's staff, bypassing every fault
+	desk     *club.Client // of the club's staff, bypassing the gateways' proxies
 	scope    club.Scope   // of the desk
 	persons  atomic.Uint64
 }
@@ -96,7 +97,13 @@ type Gateway struct {
 
 func (h *Harness) startGateway(cfg Config) {
 	address, proxy := fmt.Sprintf("127.0.0.1:%d", frontdesktest.FreePort(h)), h.Upstreams.Proxy()
-	proxy.OnRequest, proxy.OnSuccess = noteIn(&h.refunds, "refund"), noteIn(&h.captures, "capture")
+	proxy.OnRequest = func(r *http.Request) { noteIn(&h.refunds, r, "refund") }
+	proxy.OnSuccess = func(r *http.Request, body []byte) {
+		noteIn(&h.captures, r, "capture")
+		if len(body) == 0 { // the club system answers with the payment: something in front of it accepted this one
+			noteIn(&h.accepted, r, "payments")
+		}
+	}
 	g := &Gateway{URL: "http://" + address, path: cfg.Gateway, proxy: proxy, t: h, environment: append([]string{
 		"FRONTDESK_MODE=test", "FRONTDESK_ADDR=" + address, "FRONTDESK_PUBLIC_URL=http://" + address, "FRONTDESK_REDIS_URL=" + cfg.Storage.URL(),
 		"FRONTDESK_CLUB_URL=" + proxy.URL + "/sim", "FRONTDESK_SANDBOX_URL=" + proxy.URL + "/sandbox", "FRONTDESK_RATE_LIMITS=off", "FRONTDESK_OPS_ADDR=off",
@@ -149,21 +156,19 @@ func (h *Harness) RandomGateway(random *rand.Rand) *Gateway {
 	return h.Gateways[random.IntN(len(h.Gateways))]
 }
 
-// NewRegistration is what a buyer sends first, with a person whose details can be recognised wherever they appear.
-func (h *Harness) NewRegistration() map[string]any {
+// NewRegistration is what a buyer sends first, and the person in it, whose details can be recognised wherever they appear.
+func (h *Harness) NewRegistration() (map[string]any, campaign.Canary) {
 	c := campaign.NewCanary(h.persons.Add(1))
 	return map[string]any{"clubId": h.Club,
 		"person": map[string]any{"givenName": c.GivenName, "familyName": c.FamilyName, "email": c.Email, "mobile": c.Mobile, "birthDate": "1990-05-17",
 			"address": map[string]string{"street": c.Street, "postalCode": "75011", "city": "Paris", "country": "FR"}},
-		"items": []map[string]string{{"offerId": h.offer.Id, "startDate": time.Now().AddDate(0, 0, 1).Format(time.DateOnly)}}}
+		"items": []map[string]string{{"offerId": h.offer.Id, "startDate": time.Now().AddDate(0, 0, 1).Format(time.DateOnly)}}}, c
 }
 
-// noteIn returns a function that notes when a request of an operation was first seen, by its path.
-func noteIn(times *sync.Map, operation string) func(*http.Request) {
-	return func(r *http.Request) {
-		if path.Base(r.URL.Path) == operation {
-			times.LoadOrStore(r.URL.Path, time.Now())
-		}
+// noteIn notes when a request of an operation was first seen, by its path.
+func noteIn(times *sync.Map, r *http.Request, operation string) {
+	if path.Base(r.URL.Path) == operation {
+		times.LoadOrStore(r.URL.Path, time.Now())
 	}
 }
 

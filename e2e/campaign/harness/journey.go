@@ -36,6 +36,8 @@ type Journey struct {
 	TurnedAway    int           // requests about the registration that were refused because of others
 
 	buyer   *frontdesktest.Buyer
+	name    string // given name of the buyer, which nobody else has
+	again   bool   // the buyer began anew with another key, which may make another contact
 	harness *Harness
 	random  *rand.Rand
 
@@ -78,7 +80,9 @@ func (j *Journey) Run(ctx context.Context, wait time.Duration) {
 
 // Register starts the registration, and reports whether that worked.
 func (j *Journey) Register(ctx context.Context) bool {
-	response, ok := j.submit(ctx, "/v1/registrations", j.harness.NewRegistration())
+	start, person := j.harness.NewRegistration()
+	j.name = person.GivenName
+	response, ok := j.submit(ctx, "/v1/registrations", start)
 	var registration api.Registration
 	if !ok || json.Unmarshal(response.Body, &registration) != nil || registration.Token == nil {
 		return false
@@ -122,7 +126,7 @@ func (j *Journey) submit(ctx context.Context, path string, body any) (*frontdesk
 			return response, true
 		case response.Code() == string(api.KeyInUse):
 			if inUse++; inUse == maxKeyInUse {
-				key, inUse = uuid.NewString(), 0
+				key, inUse, j.again = uuid.NewString(), 0, j.again || j.buyer.ID == ""
 			}
 		case response.Status < 500 && response.Code() != string(api.Conflict):
 			return nil, false
@@ -261,6 +265,7 @@ const (
 	othersTime = 3 * time.Second        // until others act: about as long as a payment takes
 	deskTime   = 300 * time.Millisecond // from the registration until staff act: most buyers have not paid by then, and some have
 	deskMean   = club.MeanCash          // how buyers pay at the desk; no gateway books it here
+	building   = "building"             // the state of a sale that nothing has settled
 )
 
 // Others starts the stranger and the staff of the registration, and returns a function that waits for them.
@@ -288,7 +293,7 @@ func (j *Journey) settleAtDesk(ctx context.Context) {
 	for begun := time.Now(); sale == "" && time.Since(begun) < othersTime && frontdesktest.Sleep(ctx, 100*time.Millisecond); { // on a busy machine, the payment begins later
 		sale = j.harness.Sale(j.buyer.ID)
 	}
-	if seen, ok := j.harness.Upstreams.Sim.Sale(sale); !ok || seen.State != "building" {
+	if seen, ok := j.harness.Upstreams.Sim.Sale(sale); !ok || seen.State != building {
 		return
 	}
 	scope, client := j.harness.scope, j.harness.desk

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"frontdesk/e2e/campaign"
+	"frontdesk/flows"
 	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/clubsim"
 )
@@ -24,7 +25,8 @@ const canaryDomain = "@canary.example" // in the address of every buyer, see cam
 type accounts struct {
 	ledger       []clubsim.LedgerEntry        // the club system's, oldest first
 	cardPayments map[string][]sandbox.Payment // by registration, the latest generation last
-	states       map[string]string            // in Redis, see Harness.paymentStates
+	records      map[string]campaign.Record   // in Redis, see Harness.records
+	contacts     map[string]int               // in the club system, by given name
 }
 
 // Check compares the club system's ledger, the processor's payments, the gateways' states and what
@@ -33,9 +35,6 @@ func (h *Harness) Check(journeys []*Journey) []campaign.Violation {
 	a := h.collectAccounts()
 	found := h.checkAcrossJourneys(a)
 	for _, j := range journeys {
-		if j.Registration() == "" {
-			continue
-		}
 		for _, v := range j.evidence(a).Violations() {
 			v.Trace = j.traced(a)
 			found = append(found, v)
@@ -45,7 +44,10 @@ func (h *Harness) Check(journeys []*Journey) []campaign.Violation {
 }
 
 func (h *Harness) collectAccounts() accounts {
-	a := accounts{ledger: h.Upstreams.Sim.Ledger(), cardPayments: map[string][]sandbox.Payment{}, states: h.paymentStates()}
+	a := accounts{ledger: h.Upstreams.Sim.Ledger(), cardPayments: map[string][]sandbox.Payment{}, records: h.records(), contacts: map[string]int{}}
+	for _, contact := range h.Upstreams.Sim.Contacts() {
+		a.contacts[contact.GivenName]++
+	}
 	for _, p := range slices.Backward(h.Upstreams.Cards.Payments()) {
 		if p.Metadata["fd_environment"] == "test" { // others are not ours
 			registration := p.Metadata["fd_registration"]
@@ -103,12 +105,18 @@ func (h *Harness) checkAcrossJourneys(a accounts) (found []campaign.Violation) {
 
 func (j *Journey) evidence(a accounts) campaign.Evidence {
 	e := campaign.Evidence{Registration: j.Registration(), Due: j.Due, State: j.State, Responses: j.responses, StrangersServed: j.served, StateByPayment: map[string]string{}}
+	if !j.again {
+		e.Contacts = a.contacts[j.name]
+	}
 	for _, p := range a.cardPayments[j.Registration()] {
 		e.Sale = p.Metadata["fd_sale"]
 		e.CardPayments = append(e.CardPayments, campaign.CardPayment{ID: p.ID, Generation: p.Metadata["fd_generation"], Captured: p.Captured, Refunded: p.Refunded})
-		e.StateByPayment[p.ID] = a.states[paymentKey(p)]
-		if e.StateByPayment[p.ID] == "blocked" { // the public API has the same word for both
-			e.StateByPayment[p.ID] = "in_doubt"
+		if record, known := a.records[paymentKey(p)]; known {
+			e.Records = append(e.Records, record)
+			e.StateByPayment[p.ID] = string(record.State)
+			if record.State == flows.Blocked { // the public API has the same word for both
+				e.StateByPayment[p.ID] = string(flows.InDoubt)
+			}
 		}
 		e.ProcessorID = p.ID
 		e.ByRule = e.ByRule || campaign.Attempted(p.Metadata) // the rule's decisions are sealed in Redis; it needs an attempt to decide on
@@ -127,6 +135,7 @@ func (j *Journey) evidence(a accounts) campaign.Evidence {
 			e.SentAfterDesk = entry.At.Sub(deskAt) // the last of ours after the last of theirs
 		}
 	}
+	_, e.FalselyAccepted = j.harness.accepted.Load("/sim" + e.Sale + "/payments")
 	if j.Forgotten || e.State == "" {
 		e.State = e.StateByPayment[e.ProcessorID]
 	}
@@ -139,8 +148,8 @@ func (j *Journey) traced(a accounts) []string {
 	defer j.mu.Unlock()
 	lines := slices.Clone(j.trace)
 	for _, p := range a.cardPayments[j.Registration()] {
-		lines = append(lines, fmt.Sprintf("the processor holds %s: %s, captured %d, refunded %d; Redis says %q",
-			p.ID, p.State, p.Captured, p.Refunded, a.states[paymentKey(p)]))
+		lines = append(lines, fmt.Sprintf("the processor holds %s: %s, captured %d, refunded %d; Redis says %+v",
+			p.ID, p.State, p.Captured, p.Refunded, a.records[paymentKey(p)]))
 		for _, key := range slices.Sorted(maps.Keys(p.Metadata)) {
 			lines = append(lines, "  "+key+" "+p.Metadata[key])
 		}

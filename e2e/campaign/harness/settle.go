@@ -4,17 +4,27 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
+	"frontdesk/e2e/campaign"
 	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+	"frontdesk/flows/store"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
 )
 
-const openPayments = "fd:payments:open" // see the package flows/store, as for other keys
+// See the package flows/store, as for other keys.
+const (
+	openPayments       = "fd:payments:open"
+	unverifiedPayments = "fd:{" + openPayments + "}:unverified"
+	brakes             = "fd:brakes"
+)
 
 // settleTime is how long one payment may take to end once the faults are over. It is far below the ten
 // minutes of the invariants, because no lease has to expire first. settleEach is added for each
@@ -24,15 +34,17 @@ const (
 	settleEach = 100 * time.Millisecond
 )
 
-// Settle ends all faults: it restarts every gateway, expires the leases of dead processes, and has all
-// buyers come back until they see an end. Journeys that have not ended by then are judged as they are.
-// The tests of the payment machine cover the duration of a lease, which is too long for a campaign.
+// Settle ends all faults: it restarts every gateway, expires the leases of dead processes, has all buyers come
+// back until they see an end, and has the sales of recorded payments read. Journeys that have not ended by then are
+// judged as they are. The tests of the payment machine cover the duration of a lease, and of the pauses of a brake and
+// of the verification, which are too long for a campaign.
 func (h *Harness) Settle(ctx context.Context, journeys []*Journey) {
 	ctx, cancel := context.WithTimeout(ctx, settleTime+time.Duration(len(journeys))*settleEach)
 	defer cancel()
 	for _, g := range h.Gateways {
 		g.Kill()
 	}
+	frontdesktest.Must(h, h.Upstreams.Sim.SetFaults(nil))
 	for err := h.expireLeases(ctx); err != nil; err = h.expireLeases(ctx) {
 		if !redis.IsReadOnlyError(err) || !frontdesktest.Sleep(ctx, 100*time.Millisecond) { // of a primary that has just become a replica
 			h.Fatal(err)
@@ -41,6 +53,11 @@ func (h *Harness) Settle(ctx context.Context, journeys []*Journey) {
 	for _, g := range h.Gateways {
 		g.Start()
 	}
+	settled, stop := context.WithCancel(ctx)
+	var pauses sync.WaitGroup
+	pauses.Go(func() { h.skipPauses(settled) })
+	defer pauses.Wait()
+	defer stop()
 	var back errgroup.Group
 	back.SetLimit(32)
 	for _, j := range journeys {
@@ -61,7 +78,7 @@ func (h *Harness) expireLeases(ctx context.Context) error {
 	client := h.Storage.Client()
 	defer client.Close()
 	pipe := client.Pipeline()
-	for key := range h.paymentStates() {
+	for key := range h.records() {
 		pipe.HSet(ctx, key, "lease", 0)
 	}
 	for _, id := range client.ZRange(ctx, openPayments, 0, -1).Val() {
@@ -71,17 +88,36 @@ func (h *Harness) expireLeases(ctx context.Context) error {
 	return err
 }
 
+// skipPauses makes every recorded payment due that is not verified yet, and has a brake that holds let the next payment
+// probe, again and again until the context ends.
+func (h *Harness) skipPauses(ctx context.Context) {
+	client := h.Storage.Client()
+	defer client.Close()
+	for frontdesktest.Sleep(ctx, 500*time.Millisecond) {
+		for _, id := range client.ZRange(ctx, unverifiedPayments, 0, -1).Val() {
+			client.ZAddXX(ctx, unverifiedPayments, redis.Z{Score: 0, Member: id})
+		}
+		for field := range client.HGetAll(ctx, brakes).Val() {
+			if strings.HasSuffix(field, " until") {
+				client.HSet(ctx, brakes, field, 0)
+			}
+		}
+	}
+}
+
 // unsettled reports whether a gateway must still advance a payment, such as one that waits for a buyer who has
-// already paid.
+// already paid, or must still list one for operators.
 func (h *Harness) unsettled() bool {
-	states := h.paymentStates()
+	records := h.records()
 	return slices.ContainsFunc(h.Upstreams.Cards.Payments(), func(p sandbox.Payment) bool {
-		switch states[paymentKey(p)] {
-		case "recorded", "in_doubt", "refunded", "cancelled", "blocked":
+		switch r := records[paymentKey(p)]; r.State {
+		case flows.Recorded, flows.InDoubt, flows.Blocked:
+			return r.Unlisted()
+		case flows.Refunded, flows.Cancelled:
 			return false
 		case "": // lost, until the next rebuild
 			return p.Captured > p.Refunded && p.Metadata["fd_environment"] == "test"
-		case "intent", "priced":
+		case flows.Intent, flows.Priced:
 			return p.State == cards.Authorised || p.State == cards.Captured
 		default:
 			return true
@@ -89,24 +125,38 @@ func (h *Harness) unsettled() bool {
 	})
 }
 
-// paymentStates returns the states in Redis of the processor's payments, by key. What Redis does not know is missing.
-func (h *Harness) paymentStates() map[string]string {
+// records returns what Redis has of the processor's payments, by key. What it does not know is missing.
+func (h *Harness) records() map[string]campaign.Record {
 	ctx, client := h.Context(), h.Storage.Client()
 	defer client.Close()
+	listings, stored := map[flows.PaymentID]flows.PaymentState{}, store.New(store.Config{Redis: client})
+	for _, listing := range append([]flows.PaymentState{flows.InDoubt, flows.Blocked}, flows.Findings...) {
+		ids, err := stored.PaymentsIn(ctx, listing, time.Time{}, time.Time{}, -1)
+		frontdesktest.Must(h, err)
+		for _, id := range ids {
+			listings[id] = listing
+		}
+	}
 	pipe := client.Pipeline()
-	replies := map[string]*redis.SliceCmd{}
-	for _, p := range h.Upstreams.Cards.Payments() {
+	replies, records := map[string]*redis.SliceCmd{}, map[string]campaign.Record{}
+	payments := h.Upstreams.Cards.Payments()
+	for _, p := range payments {
 		replies[paymentKey(p)] = pipe.HMGet(ctx, paymentKey(p), "state")
 	}
 	_, err := pipe.Exec(ctx)
 	frontdesktest.Must(h, err)
-	states := map[string]string{}
-	for key, reply := range replies {
-		if state, known := reply.Val()[0].(string); known {
-			states[key] = state
+	for _, p := range payments {
+		state, known := replies[paymentKey(p)].Val()[0].(string)
+		if !known {
+			continue
 		}
+		registration, generation := p.Metadata["fd_registration"], p.Metadata["fd_generation"]
+		sale, _ := h.Upstreams.Sim.Sale(p.Metadata["fd_sale"])
+		r := campaign.Record{ID: registration + "-" + generation, State: flows.PaymentState(state), Open: sale.State == building}
+		r.Listing = listings[flows.PaymentID(r.ID)]
+		records[paymentKey(p)] = r
 	}
-	return states
+	return records
 }
 
 // paymentKey is where Redis has the record of a processor's payment.

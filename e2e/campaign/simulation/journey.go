@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -372,7 +373,7 @@ func (f *journey) check() error {
 	}
 	e.CancelledAndOpen = f.cancelledAndOpen()
 	var err error
-	if e.Unlisted, e.Unsettled, err = f.unlisted(); err != nil {
+	if e.Records, err = f.records(); err != nil {
 		return fmt.Errorf("the payments were not listed: %w", err)
 	}
 	e.BlockedForGood = append(e.BlockedForGood, f.undecidable()...)
@@ -392,24 +393,24 @@ func (f *journey) check() error {
 	return nil
 }
 
-// unlisted returns the payments that wait for an operator but are missing from the operators' list, and whether the latest
-// is listed as recorded and unsettled. One that staff paid too waits if the club system shows it: by the debt that the
-// overpayment settled.
-func (f *journey) unlisted() (ids []string, unsettled bool, err error) {
+// records returns the payments that Redis has, as the operators' list shows them.
+func (f *journey) records() (records []campaign.Record, err error) {
 	listed, err := f.gateways[0].payments.List(context.Background(), payment.ListOptions{})
-	latest := f.latestPayment()
 	for _, p := range f.storedPayments() {
-		sale, known := f.sim.Sale(string(p.Sale))
-		open := known && sale.State == building
-		paidTwice := p.State == flows.Recorded && p.HasProcessor() && len(f.desk) > 0 && len(f.booked()) > 0 && p.Snapshot != nil && p.Snapshot.Debt != nil && *p.Snapshot.Debt > 0
+		r := campaign.Record{ID: string(p.ID), State: p.State}
 		i := slices.IndexFunc(listed.Items, func(s payment.Summary) bool { return s.ID == p.ID && s.State == p.State })
-		forgotten := !p.HasProcessor() && f.epochs > 0 // no processor helps to find it; the next read of the registration lists it
-		if i < 0 && !forgotten && (p.State == flows.InDoubt || p.State == flows.Blocked || paidTwice || open && p.State == flows.Recorded) {
-			ids = append(ids, string(p.ID))
+		switch {
+		case i >= 0:
+			r.Listing = cmp.Or(listed.Items[i].Finding, p.State)
+		case !p.HasProcessor() && f.epochs > 0:
+			continue // no processor helps to find it; the next read of the registration lists it
 		}
-		unsettled = unsettled || i >= 0 && latest != nil && p.ID == latest.ID && listed.Items[i].Finding == flows.RecordedUnsettled
+		sale, known := f.sim.Sale(string(p.Sale))
+		r.Open = known && sale.State == building
+		r.PaidTwice = p.HasProcessor() && len(f.desk) > 0 && len(f.booked()) > 0 && p.Snapshot != nil && p.Snapshot.Debt != nil && *p.Snapshot.Debt > 0
+		records = append(records, r)
 	}
-	return ids, unsettled, err
+	return records, err
 }
 
 func (f *journey) tracef(format string, args ...any) {
