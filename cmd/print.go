@@ -35,8 +35,9 @@ func printPayments(w io.Writer, page payment.Page, state string, all bool) {
 		defer fmt.Fprintln(w, "Warning: Redis has not been compared with the card processor yet. Until then, payments that it lost are missing here.")
 	}
 	for _, brake := range page.Brakes {
-		fmt.Fprintf(w, "The brake of %s has held since %s: the outcome of %d payments in a row is unknown. "+
-			"Further payments stay authorised, and one at a time is let through.\n",
+		fmt.Fprintf(w, "The brake of %s has held since %s: %d payments in a row were refused, have an unknown outcome or settled no sale.\n"+
+			"Other buyers are not charged: their payments wait (frontdesk payments list --state authorised) and are cancelled after an hour.\n"+
+			"Call the club system's provider. One payment at a time is let through, and the first that is recorded releases the brake.\n\n",
 			brake.Organisation, instant(brake.Since), brake.Unknown)
 	}
 	if len(page.Items) == 0 {

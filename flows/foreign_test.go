@@ -31,6 +31,9 @@ func TestForeignSuccessRecordsNothing(t *testing.T) {
 				t.Errorf("%s (%s), ledger %+v", p.State, p.Reason, w.sim.Ledger())
 			}
 			w.expectView(p, "in_doubt", "never")
+			if !strings.Contains(p.Reason, ", status 200") {
+				t.Errorf("operators read %q, and not what came back", p.Reason)
+			}
 			w.clock.Advance(25 * time.Hour)
 			if p = w.settle(g, p); p.State != flows.InDoubt || len(w.sim.Ledger()) != 0 {
 				t.Errorf("a day later: %s (%s), ledger %+v", p.State, p.Reason, w.sim.Ledger())

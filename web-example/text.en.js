@@ -422,7 +422,8 @@ export default {
     },
     processing: {
       heading: "Confirming your payment…",
-      lead: "This usually takes a few seconds. You can leave this page open, reload it or close it: nothing is lost and nothing is charged twice.",
+      lead: "This usually takes a few seconds, and can take an hour if the club’s system has a problem. You can leave this page open, reload it or close it: "
+        + "nothing is lost and nothing is charged twice. If the payment cannot be completed, you pay nothing.",
     },
     recorded: {
       heading: "Paid. Finishing your sign-up…",
@@ -586,7 +587,7 @@ export default {
     registration_closed: "This sign-up is already closed. This is its current state.",
     payment_under_way: "A payment is in progress, so this can no longer be undone here.",
     offer_not_available: "This offer is not available to you at the moment. Please choose another one.",
-    club_system_failed: "The club’s system did not accept that. Please try again in a moment.",
+    club_system_failed: "The club’s system did not respond as it should. Please try again in a moment.",
     club_system_unavailable: "The club’s system is not reachable at the moment. Please try again soon.",
     processor_unavailable: "The payment provider is not reachable at the moment. Nothing was charged; please try again soon.",
     storage_unavailable: "Our service is taking a short break. Please try again in a moment.",

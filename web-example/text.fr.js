@@ -432,7 +432,8 @@ export default {
     },
     processing: {
       heading: "Confirmation de votre paiement…",
-      lead: "Cela prend en général quelques secondes. Vous pouvez laisser cette page ouverte, la recharger ou la fermer : rien n’est perdu et rien n’est débité deux fois.",
+      lead: "Cela prend en général quelques secondes, et jusqu’à une heure si le système du club a un problème. Vous pouvez laisser cette page ouverte, "
+        + "la recharger ou la fermer : rien n’est perdu et rien n’est débité deux fois. Si le paiement ne peut pas aboutir, vous ne payez rien.",
     },
     recorded: {
       heading: "Paiement reçu. Nous finalisons votre inscription…",
@@ -590,7 +591,7 @@ export default {
     registration_closed: "Cette inscription est déjà fermée. Voici où elle en est.",
     payment_under_way: "Un paiement est en cours : cela ne peut plus être annulé ici.",
     offer_not_available: "Cette offre n’est pas disponible pour vous en ce moment. Choisissez-en une autre.",
-    club_system_failed: "Le système du club a refusé cette opération. Réessayez dans un instant.",
+    club_system_failed: "Le système du club n’a pas répondu comme prévu. Réessayez dans un instant.",
     club_system_unavailable: "Le système du club est injoignable pour le moment. Réessayez bientôt.",
     processor_unavailable: "Le prestataire de paiement est injoignable pour le moment. Rien n’a été débité ; réessayez bientôt.",
     storage_unavailable: "Notre service fait une courte pause. Réessayez dans un instant.",

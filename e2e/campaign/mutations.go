@@ -4,11 +4,11 @@ package campaign
 var Mutations = []Mutation{
 	{Name: "retry-unknown", Description: "the gateway repeats a POST whose outcome is unknown", Edits: []Edit{{
 		File: "flows/payment/record.go",
-		Old:  `			return outcome{step: step{to: flows.InDoubt, reason: "the outcome at the club system is unknown"}}`,
+		Old:  `			return outcome{step: step{to: flows.InDoubt, reason: unknownOutcome(err)}}`,
 		New: `			if try < triesPerClaim {
 				continue
 			}
-			return outcome{step: step{to: flows.InDoubt, reason: "the outcome at the club system is unknown"}}`,
+			return outcome{step: step{to: flows.InDoubt, reason: unknownOutcome(err)}}`,
 	}}},
 	{Name: "take-over", Description: "any gateway sends a payment in sending whose owner is silent", Edits: []Edit{{
 		File: "flows/payment/advance.go",
@@ -37,13 +37,13 @@ var Mutations = []Mutation{
 	}}},
 	{Name: "refund-in-doubt", Description: "the gateway refunds a payment that may have been recorded", Edits: []Edit{{
 		File: "flows/payment/record.go",
-		Old:  `return outcome{step: step{to: flows.InDoubt, reason: "the outcome at the club system is unknown"}}`,
-		New:  `return outcome{step: step{to: flows.RefundDue, reason: "the outcome at the club system is unknown"}, journalEntry: "release"}`,
+		Old:  `return outcome{step: step{to: flows.InDoubt, reason: unknownOutcome(err)}}`,
+		New:  `return outcome{step: step{to: flows.RefundDue, reason: unknownOutcome(err)}, journalEntry: "release"}`,
 	}}},
 	{Name: "release-although-sent", Description: "an unknown outcome counts as not sent, and the claim is released", Edits: []Edit{{
 		File: "flows/payment/record.go",
-		Old:  `			return outcome{step: step{to: flows.InDoubt, reason: "the outcome at the club system is unknown"}}`,
-		New:  `			return m.notSent(p, "the outcome at the club system is unknown")`,
+		Old:  `			return outcome{step: step{to: flows.InDoubt, reason: unknownOutcome(err)}}`,
+		New:  `			return m.notSent(p, unknownOutcome(err))`,
 	}}},
 	{Name: "blind-cancel", Description: "a payment counts as cancelled once requested, not once read back", Edits: []Edit{{
 		File: "flows/payment/step.go",

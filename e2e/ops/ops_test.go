@@ -124,7 +124,7 @@ func TestOperatorDecidesOnAnOutage(t *testing.T) {
 	command := func(words ...string) []string { return append(words, outage...) }
 
 	said := mustRunCLI(t, at, command("confirm-recorded")...)
-	expectAll(t, said, "The brake of demo has held since", first, second,
+	expectAll(t, said, "The brake of demo has held since", "Call the club system's provider.", first, second,
 		"Nothing was decided. To decide on these 2 payments, repeat the command with --yes.")
 	if strings.Contains(said, before) {
 		t.Errorf("a payment from before is listed: %s", said)

@@ -268,9 +268,18 @@ func (m *Machine) send(ctx context.Context, p *flows.Payment, gate club.Gate) ou
 		case club.Rejected:
 			return m.rejected(ctx, p)
 		default:
-			return outcome{step: step{to: flows.InDoubt, reason: "the outcome at the club system is unknown"}}
+			return outcome{step: step{to: flows.InDoubt, reason: unknownOutcome(err)}}
 		}
 	}
+}
+
+// unknownOutcome is the reason of a doubt, with what the call saw: operators compare it with the club system's log.
+func unknownOutcome(err error) string {
+	const reason = "the outcome at the club system is unknown"
+	if failed, ok := errors.AsType[*club.Error](err); ok {
+		return reason + failed.Seen()
+	}
+	return reason
 }
 
 // limitReached returns how long a limit of the API gateway that refused a call still lasts.

@@ -105,9 +105,14 @@ func Ended(err error) bool {
 }
 
 func (e *Error) Error() string {
-	text := fmt.Sprintf("club: %s: %s", e.Operation, e.Outcome)
+	return fmt.Sprintf("club: %s: %s%s", e.Operation, e.Outcome, e.Seen())
+}
+
+// Seen returns what the call saw, to be appended to a sentence: ", status 502" or " (timeout)". It holds what Error may hold.
+func (e *Error) Seen() string {
+	text := ""
 	if e.Status != 0 {
-		text += fmt.Sprintf(", status %d", e.Status)
+		text = fmt.Sprintf(", status %d", e.Status)
 	}
 	if e.Code != "" {
 		text += ", " + e.Code
