@@ -5,15 +5,19 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"frontdesk/e2e/frontdesktest"
 )
+
+const demoEvent = `{"event":"class_event.canceled","data":{"object":{"clubId":"/demo/clubs/11"}}}`
 
 // TestRedisAwayCostsNothing: whatever Redis answers instead of doing its work, and when nothing answers, a gateway
 // makes few calls and connections. It works again once Redis does.
@@ -26,6 +30,7 @@ func TestRedisAwayCostsNothing(t *testing.T) {
 		"no password":   func(f *redisFront) { f.refuse("NOAUTH Authentication required.", "HELLO", "PING", "SUBSCRIBE") },
 		"hangs up":      func(f *redisFront) { f.refuse("") },
 		"no server":     func(f *redisFront) { f.close() },
+		"host gone":     func(f *redisFront) { f.vanish() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -37,6 +42,7 @@ func TestRedisAwayCostsNothing(t *testing.T) {
 			sendEvent(c, "class_event.updated")
 			to.await("an event", func(got []delivered) bool { return len(got) == 1 })
 			fail(front)
+			crowd(gateway.URL)
 			// Each queue is asked at most about four times a second, so that 40 calls take several seconds.
 			const calls, perSecond = 40, 60
 			failed := func() float64 { return front.refusedCalls() + failedCalls(t, gateway) }
@@ -51,11 +57,25 @@ func TestRedisAwayCostsNothing(t *testing.T) {
 			}
 			front.restore()
 			frontdesktest.Eventually(t, "the gateway takes an event", func() bool {
-				return c.Do("POST", demoIntake, `{"event":"class_event.canceled","data":{"object":{"clubId":"/demo/clubs/11"}}}`).Status == 200
+				return c.Do("POST", demoIntake, demoEvent).Status == 200
 			})
 			to.await("the next event", func(got []delivered) bool { return len(got) >= 2 })
 		})
 	}
+}
+
+// crowd sends requests that need Redis. The client gives up dialling once it has failed for each connection of its pool, and
+// then fails each call at once.
+func crowd(gateway string) {
+	var all sync.WaitGroup
+	for range 100 { // more than the pool has
+		all.Go(func() {
+			if response, err := http.Post(gateway+demoIntake, "application/json", strings.NewReader(demoEvent)); err == nil {
+				response.Body.Close()
+			}
+		})
+	}
+	all.Wait()
 }
 
 // failedCalls counts the calls of a gateway to Redis that had no response.
@@ -74,6 +94,7 @@ type redisFront struct {
 	listener    net.Listener
 	conns       []net.Conn
 	refusing    bool
+	gone        bool     // see vanish
 	answer      string   // to what is refused; empty: the connection is closed
 	refused     []string // besides scripts
 	calls       int      // that were refused
@@ -91,9 +112,12 @@ func newRedisFront(t *testing.T, server string) *redisFront {
 // restore forwards everything from now on.
 func (f *redisFront) restore() {
 	f.t.Helper()
+	if f.vanished() {
+		f.close()
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.refusing = false
+	f.refusing, f.gone = false, false
 	if f.listener != nil {
 		return
 	}
@@ -125,6 +149,30 @@ func (f *redisFront) close() {
 	}
 }
 
+// vanish is silent on open connections from now on, and neither accepts nor refuses others: its listener has no room for
+// them, so the system drops their first packet.
+func (f *redisFront) vanish() {
+	f.t.Helper()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.listener.Close()
+	f.gone, f.connections = true, 0
+	listener, err := net.Listen("tcp", f.address)
+	frontdesktest.Must(f.t, err)
+	f.listener = listener
+	raw, err := listener.(*net.TCPListener).SyscallConn()
+	frontdesktest.Must(f.t, err)
+	frontdesktest.Must(f.t, raw.Control(func(fd uintptr) { err = syscall.Listen(int(fd), 0) }))
+	frontdesktest.Must(f.t, err)
+	for {
+		conn, err := net.DialTimeout("tcp", f.address, 100*time.Millisecond)
+		if err != nil {
+			return
+		}
+		f.conns = append(f.conns, conn)
+	}
+}
+
 // refuse answers scripts, and other commands if there are any, with an error from now on.
 func (f *redisFront) refuse(answer string, others ...string) {
 	f.mu.Lock()
@@ -136,6 +184,12 @@ func (f *redisFront) refusedCalls() float64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return float64(f.calls)
+}
+
+func (f *redisFront) vanished() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.gone
 }
 
 func (f *redisFront) accepted() int {
@@ -178,6 +232,7 @@ func (f *redisFront) serve(client net.Conn) {
 		}
 		answer, refused := f.refusal(name)
 		switch {
+		case f.vanished():
 		case refused && answer == "":
 			return
 		case refused:
