@@ -46,6 +46,7 @@ func TestAnotherAccountsKey(t *testing.T) {
 				deny(w)
 			}
 			g := w.gateway()
+			recorded := w.settle(g, w.authorised(g))
 			authorised := w.authorised(g)
 			captured := w.put(g, w.authorised(g).ID, flows.Captured)
 			doubt := w.started(g)
@@ -54,12 +55,30 @@ func TestAnotherAccountsKey(t *testing.T) {
 			if err := g.CheckFingerprint(t.Context()); err != nil { // as each heartbeat does
 				t.Fatal(err)
 			}
+			w.fail(http.MethodPost, "/sandbox/payments", 1)
+			unborn := w.registered(g)
+			if _, err := g.pay(t.Context(), unborn.ID); err == nil {
+				t.Fatal("it was created")
+			}
 			wrong := w.stranger(denied...)
-			for _, p := range []*flows.Payment{authorised, captured, doubt, refunding} {
-				before := w.stored(g, p.ID)
-				if after := w.advance(wrong, p); after.State != before.State {
-					t.Errorf("a gateway with another account's key moved a payment from %s to %s (%s)", before.State, after.State, after.Reason)
+			for _, later := range []time.Duration{0, 31 * time.Minute} { // what is not found blocks after half an hour
+				w.clock.Advance(later)
+				for _, p := range []*flows.Payment{authorised, captured, doubt, refunding, recorded} {
+					before := w.stored(g, p.ID)
+					after := w.advance(wrong, p)
+					if err := wrong.Verify(t.Context(), p.ID); err == nil {
+						t.Errorf("it verified a payment that is %s", before.State)
+					}
+					if after.State != before.State || !after.MissingSince.IsZero() {
+						t.Errorf("a gateway with another account's key moved a payment from %s to %s (%s)", before.State, after.State, after.Reason)
+					}
 				}
+			}
+			if p, err := wrong.Cancel(t.Context(), flows.NewPaymentID(unborn.ID, 1)); err == nil {
+				t.Errorf("it cancelled a payment that only the other account could show: %s", p.State)
+			}
+			if err := wrong.RebuildOnDemand(t.Context()); err == nil {
+				t.Error("it compared Redis with its own account on demand")
 			}
 			w.expectStranger(wrong, "the card processor's account")
 			if err := wrong.Rebuild(t.Context(), payment.WholeWindow); err == nil {
@@ -74,14 +93,15 @@ func TestAnotherAccountsKey(t *testing.T) {
 	}
 }
 
-// TestAnotherOrganisationsToken: the gateway of another organisation is not one of these either.
-func TestAnotherOrganisationsToken(t *testing.T) {
+// TestAnotherOrganisationOrMode: the gateway of another organisation, or of another mode, is not one of these either.
+func TestAnotherOrganisationOrMode(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if err := w.gateway().CheckFingerprint(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	w.expectStranger(w.gateway(gatewayOptions{organisation: "other"}), "FRONTDESK_CLUB_TOKEN) is other, but Redis holds the payments of demo")
+	w.expectStranger(w.gateway(gatewayOptions{environment: "live"}), "FRONTDESK_MODE) is live, but Redis holds the payments of test")
 }
 
 // TestFingerprintAfterALoss: Redis loses everything. The gateway that was right stores its fingerprint again, also if a

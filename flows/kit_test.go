@@ -163,6 +163,7 @@ type gatewayOptions struct {
 	keys         *keyring.Keyring
 	limits       club.Limits
 	organisation string
+	environment  string
 	rule         *flows.Rule
 	asksRepeats  bool
 	sms          signature.SMSBudgetConfig // no hourly budget: no guard
@@ -191,7 +192,7 @@ func (w *world) gateway(how ...gatewayOptions) *gateway {
 	}
 	g.catalogue = catalogue.New(catalogue.Config{Club: client, Shared: patientCopies{g.store}, Now: w.clock.Now, Log: g.log})
 	g.Machine = payment.New(payment.Config{
-		Store: g.store, Queue: g.queue, Club: client.Money(), BackgroundClub: client, Cards: processor, Keys: in.keys, Environment: "test",
+		Store: g.store, Queue: g.queue, Club: client.Money(), BackgroundClub: client, Cards: processor, Keys: in.keys, Environment: cmp.Or(in.environment, "test"),
 		Organisation: cmp.Or(in.organisation, "demo"), Rule: in.rule, WebhookURL: in.webhookURL, Now: w.clock.Now, After: w.pause, Log: g.log,
 		OnProblem: in.onProblem,
 	})
