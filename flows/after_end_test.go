@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"frontdesk/flows"
-	"frontdesk/flows/payment"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -17,14 +16,10 @@ func TestGoneSaleIsDecidedOnce(t *testing.T) {
 	g := w.gateway()
 	p := w.recordedBy(g, flows.ByCard)
 	w.removeSale(p.Sale)
-	w.clock.Advance(31 * time.Minute)
-	w.verify(g, p)
-	w.expectFinding(g, p, flows.RecordedUnsettled)
-	must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
+	w.expectFindingAfter(31*time.Minute, g, p, flows.RecordedUnsettled)
+	w.confirmRecorded(g, p)
 	for range 9 {
-		w.clock.Advance(45 * time.Minute)
-		w.verify(g, p)
-		w.expectFinding(g, p, "")
+		w.expectFindingAfter(45*time.Minute, g, p, "")
 	}
 	if due := w.redis.ZCard(t.Context(), unverifiedKey).Val(); due != 0 {
 		t.Errorf("%d payments are still to be verified", due)

@@ -159,7 +159,7 @@ func TestCalibrateSkipsUncertainOutcomes(t *testing.T) {
 	w.payAtDesk(atDesk)
 	w.advance(g, atDesk)
 	byPerson := w.doubtful(g, "drop_after")
-	must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), byPerson.ID, ada) })
+	w.confirmRecorded(g, byPerson)
 	w.advance(g, byPerson)
 	if c := w.calibrated(g); c.Recorded != 1 || c.Unpaid != 0 || c.Failed != 0 {
 		t.Errorf("calibrated: %+v", c)

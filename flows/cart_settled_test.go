@@ -140,21 +140,17 @@ func TestSettledBeforeThePayment(t *testing.T) {
 	t.Parallel()
 	for name, read := range map[string]func(*world, *gateway, *flows.Registration) error{
 		"pay": func(w *world, g *gateway, r *flows.Registration) error {
-			_, err := g.pay(w.Context(), r.ID)
-			return err
+			return errorOf(g.pay(w.Context(), r.ID))
 		},
 		"add": func(w *world, g *gateway, r *flows.Registration) error { _, err := w.addItem(g, r, badge); return err },
 		"clear": func(w *world, g *gateway, r *flows.Registration) error {
-			_, err := g.registrations.ClearItems(w.Context(), r.ID, holderToken)
-			return err
+			return errorOf(g.registrations.ClearItems(w.Context(), r.ID, holderToken))
 		},
 		"remove": func(w *world, g *gateway, r *flows.Registration) error {
-			_, err := g.registrations.RemoveItem(w.Context(), r.ID, holderToken, r.Items[0].ID)
-			return err
+			return errorOf(g.registrations.RemoveItem(w.Context(), r.ID, holderToken, r.Items[0].ID))
 		},
 		"person": func(w *world, g *gateway, r *flows.Registration) error {
-			_, err := g.registrations.PutPerson(w.Context(), r.ID, holderToken, flows.Person{GivenName: "Grace", FamilyName: "Martin"})
-			return err
+			return errorOf(g.registrations.PutPerson(w.Context(), r.ID, holderToken, flows.Person{GivenName: "Grace", FamilyName: "Martin"}))
 		},
 		"check": func(w *world, g *gateway, r *flows.Registration) error {
 			cart, err := g.registrations.Check(w.Context(), r.ID, holderToken)

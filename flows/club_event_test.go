@@ -526,8 +526,7 @@ func (w *world) expectNothingOfMerged(g *gateway, id string) {
 		"read the consents":   func() error { _, _, err := s.Consents(ctx, id, holderToken); return err },
 		"change the consents": func() error { _, _, err := s.ChangeConsents(ctx, id, holderToken, nil, ""); return err },
 		"import an account": func() error {
-			_, err := s.Migrate(ctx, id, holderToken, w.persona("former").AccessToken)
-			return err
+			return errorOf(s.Migrate(ctx, id, holderToken, w.persona("former").AccessToken))
 		},
 	} {
 		if err := do(); flows.CodeOf(err) != flows.PersonKnown {

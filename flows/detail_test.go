@@ -130,16 +130,13 @@ func TestShowKeepsItsWord(t *testing.T) {
 			t.Parallel()
 			for words, decide := range map[string]func(*gateway, flows.PaymentID) error{
 				"confirm-recorded ID": func(g *gateway, id flows.PaymentID) error {
-					_, err := g.ConfirmRecorded(t.Context(), id, ada)
-					return err
+					return errorOf(g.ConfirmRecorded(t.Context(), id, ada))
 				},
 				"confirm-not-recorded ID --send-again": func(g *gateway, id flows.PaymentID) error {
-					_, err := g.ConfirmNotRecorded(t.Context(), id, payment.SendAgain, ada)
-					return err
+					return errorOf(g.ConfirmNotRecorded(t.Context(), id, payment.SendAgain, ada))
 				},
 				"confirm-not-recorded ID --refund": func(g *gateway, id flows.PaymentID) error {
-					_, err := g.ConfirmNotRecorded(t.Context(), id, payment.Refund, ada)
-					return err
+					return errorOf(g.ConfirmNotRecorded(t.Context(), id, payment.Refund, ada))
 				},
 			} {
 				w := newWorld(t)

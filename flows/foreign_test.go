@@ -9,9 +9,6 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// recordPayment matches the request that records a payment.
-var recordPayment = clubsim.FaultMatch{Method: "POST", Path: "/sales/*/payments"}
-
 // foreignKinds are the successes of something in front of the club system that are recognised by their body.
 var foreignKinds = []string{"foreign_page", "foreign_json"}
 
@@ -25,7 +22,7 @@ func TestForeignSuccessRecordsNothing(t *testing.T) {
 			w := newWorld(t)
 			g := w.gateway()
 			p := w.authorised(g)
-			w.fault(clubsim.Fault{Match: recordPayment, Kind: kind, Times: times(1)})
+			w.fault(clubsim.Fault{Match: recording, Kind: kind, Times: times(1)})
 			p = w.advance(g, p)
 			if p.State != flows.InDoubt || len(w.sim.Ledger()) != 0 || w.sim.Faults()[0].Hits != 1 {
 				t.Errorf("%s (%s), ledger %+v", p.State, p.Reason, w.sim.Ledger())
@@ -89,7 +86,7 @@ func TestQuota(t *testing.T) {
 			w := newWorld(t)
 			g := w.gateway()
 			p := w.authorised(g)
-			w.fault(clubsim.Fault{Match: recordPayment, Kind: "too_many", Limit: limit, DelayMs: 90_000})
+			w.fault(clubsim.Fault{Match: recording, Kind: "too_many", Limit: limit, DelayMs: 90_000})
 			p = w.advance(g, p)
 			wait := p.NotBefore.Sub(w.clock.Now()).Round(time.Second)
 			if p.State != flows.Captured || !strings.Contains(p.Reason, "quota") || wait != 90*time.Second {
@@ -117,7 +114,7 @@ func TestSpikeArrest(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	p := w.authorised(g)
-	w.fault(clubsim.Fault{Match: recordPayment, Kind: "too_many", Limit: "spike_arrest", DelayMs: 100, Times: times(1)})
+	w.fault(clubsim.Fault{Match: recording, Kind: "too_many", Limit: "spike_arrest", DelayMs: 100, Times: times(1)})
 	p = w.advance(g, p)
 	w.expectSound(p)
 	if p.State != flows.Recorded || p.Claim != 1 || len(w.sim.Ledger()) != 1 {
@@ -132,7 +129,7 @@ func TestLongQuota(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	p := w.authorised(g)
-	w.fault(clubsim.Fault{Match: recordPayment, Kind: "too_many", Limit: "quota", DelayMs: 24 * 3600_000})
+	w.fault(clubsim.Fault{Match: recording, Kind: "too_many", Limit: "quota", DelayMs: 24 * 3600_000})
 	p = w.advance(g, p)
 	if wait := p.NotBefore.Sub(w.clock.Now()); p.State != flows.Captured || wait != 5*time.Minute {
 		t.Errorf("%s (%s), to wait %s", p.State, p.Reason, wait)

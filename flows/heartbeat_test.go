@@ -210,9 +210,7 @@ func TestEventOfALostPayment(t *testing.T) {
 		t.Errorf("an unsigned event: %v", err)
 	}
 	ev.ID, ev.Metadata = uuid.NewString(), w.held(p).Metadata
-	if err := g.HandleEvent(t.Context(), ev); err != nil {
-		t.Fatal(err)
-	}
+	w.handle(g, ev)
 	w.awaitKnown(p)
 	w.awaitState(g, p.ID, flows.Recorded)
 	w.expectSound(w.stored(g, p.ID))

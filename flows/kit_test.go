@@ -291,6 +291,9 @@ func must[T any](t testing.TB, call func() (T, error)) T {
 	return got
 }
 
+// errorOf is the error of a call that also returns something else.
+func errorOf[T any](_ T, err error) error { return err }
+
 // started makes a registration and starts its payment, which then waits for the buyer.
 func (w *world) started(g *gateway) *flows.Payment {
 	w.Helper()

@@ -266,7 +266,7 @@ var scenarios = map[string]scenario{
 		p := w.doubtful(g, "error_before")
 		w.tamper(p)
 		w.payAtDesk(w.advance(g, p))
-		must(w, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(w.Context(), p.ID, ada) })
+		w.confirmRecorded(g, p)
 		return w.stored(g, p.ID)
 	}, flows.Recorded, 1, cards.Captured},
 

@@ -150,8 +150,7 @@ func (w *world) signAgain(g *gateway, id, token string) error {
 		return err
 	}
 	messages := w.sim.SMS()
-	_, err := g.registrations.SignMandate(context.Background(), id, token, messages[len(messages)-1].Code)
-	return err
+	return errorOf(g.registrations.SignMandate(context.Background(), id, token, messages[len(messages)-1].Code))
 }
 
 // expectOneSignature checks that the contact has signed one mandate, and that the registration knows it.
@@ -167,6 +166,14 @@ func (w *world) expectOneSignature(g *gateway, id, token string) {
 	}
 }
 
+// unsigned starts a registration with a mandate whose code was sent.
+func (w *world) unsigned(g *gateway) (id, token string) {
+	w.Helper()
+	id, token = g.debtor(w, "+33698765432")
+	must(w, func() (flows.View, error) { return g.registrations.CreateMandate(w.Context(), id, token, account) })
+	return id, token
+}
+
 // checkingCode is the club system's path to check a code, as the gateways reach it.
 const checkingCode = "/sim/demo/signature_requests/*/transitions"
 
@@ -179,8 +186,7 @@ func TestCodeIsCheckedWhileTheAccountChanges(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			g, other := w.gateway(), w.gateway()
-			id, token := g.debtor(w, "+33698765432")
-			must(w, func() (flows.View, error) { return g.registrations.CreateMandate(t.Context(), id, token, account) })
+			id, token := w.unsigned(g)
 			code := w.lastCode()
 			var went error
 			goBack := func() { went = w.signAgain(other, id, token) }
@@ -209,8 +215,7 @@ func TestTwoCodesAreChecked(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			g, other := w.gateway(), w.gateway()
-			id, token := g.debtor(w, "+33698765432")
-			must(w, func() (flows.View, error) { return g.registrations.CreateMandate(t.Context(), id, token, account) })
+			id, token := w.unsigned(g)
 			code := w.lastCode()
 			w.injectFault("POST", checkingCode, func() {
 				_, err := other.registrations.SignMandate(context.Background(), id, token, frontdesktest.WrongCode(code))
@@ -236,8 +241,7 @@ func TestForeignAnswerSignsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.gateway()
-	id, token := g.debtor(w, "+33698765432")
-	must(w, func() (flows.View, error) { return g.registrations.CreateMandate(t.Context(), id, token, account) })
+	id, token := w.unsigned(g)
 	w.setFaultInjector(&faultInjector{method: "POST", pattern: checkingCode, fail: 1, status: http.StatusOK})
 	_, err := g.registrations.SignMandate(t.Context(), id, token, frontdesktest.WrongCode(w.lastCode()))
 	view := must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), id, token) })
@@ -256,38 +260,31 @@ func TestPendingCodeAfterACrash(t *testing.T) {
 	ctx := context.Background()
 	for name, replace := range map[string]func(g *gateway, id, token string) error{
 		"a new one": func(g *gateway, id, token string) error {
-			_, err := g.registrations.CreateMandate(ctx, id, token, otherAccount)
-			return err
+			return errorOf(g.registrations.CreateMandate(ctx, id, token, otherAccount))
 		},
 		"resend": func(g *gateway, id, token string) error {
-			_, err := g.registrations.ResendCode(ctx, id, token)
-			return err
+			return errorOf(g.registrations.ResendCode(ctx, id, token))
 		},
 		"cancel": func(g *gateway, id, token string) error {
-			_, err := g.registrations.CancelSignature(ctx, id, token)
-			return err
+			return errorOf(g.registrations.CancelSignature(ctx, id, token))
 		},
 		"another person": func(g *gateway, id, token string) error {
 			another := visitor
 			another.FamilyName = "Hopper"
-			_, err := g.registrations.PutPerson(ctx, id, token, another)
-			return err
+			return errorOf(g.registrations.PutPerson(ctx, id, token, another))
 		},
 		"abandon": func(g *gateway, id, token string) error {
-			_, err := g.registrations.Abandon(ctx, id, token)
-			return err
+			return errorOf(g.registrations.Abandon(ctx, id, token))
 		},
 		"pay": func(g *gateway, id, token string) error {
-			_, err := g.registrations.Pay(ctx, id, token, flows.StartPayment{Method: flows.ByCard})
-			return err
+			return errorOf(g.registrations.Pay(ctx, id, token, flows.StartPayment{Method: flows.ByCard}))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			g := w.gateway()
-			id, token := g.debtor(w, "+33698765432")
-			must(w, func() (flows.View, error) { return g.registrations.CreateMandate(t.Context(), id, token, account) })
+			id, token := w.unsigned(g)
 			w.dieAfterTheCheck(id, token)
 			contacts, codes := len(w.sim.Contacts()), len(w.sim.SMS())
 			w.clock.Advance(2 * time.Minute)

@@ -18,6 +18,12 @@ import (
 
 var ada = flows.Decision{Operator: "ada", Reason: "looked at the sale"}
 
+// confirmRecorded has an operator confirm that the club system holds a payment.
+func (w *world) confirmRecorded(g *gateway, p *flows.Payment) payment.ResolutionResult {
+	w.Helper()
+	return must(w, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(w.Context(), p.ID, ada) })
+}
+
 // doubtful makes a payment whose recording failed once: with error_before the club system did nothing, with
 // drop_after it booked the payment.
 func (w *world) doubtful(g *gateway, kind string) *flows.Payment {
@@ -69,7 +75,7 @@ func TestConfirmRecorded(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	p := w.doubtful(g, "drop_after")
-	decided := must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
+	decided := w.confirmRecorded(g, p)
 	if decided.Payment.State != flows.Recorded || len(decided.Warnings) != 0 {
 		t.Errorf("decided: %+v", decided)
 	}
@@ -96,7 +102,7 @@ func TestConfirmRecordedOfAnUnsettledSale(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	p := w.doubtful(g, "error_before")
-	decided := must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
+	decided := w.confirmRecorded(g, p)
 	if decided.Payment.State != flows.Recorded || len(decided.Warnings) != 1 || !strings.Contains(decided.Warnings[0], "shows sale "+string(p.Sale)+" as not settled") {
 		t.Errorf("decided: %+v", decided)
 	}
@@ -119,7 +125,7 @@ func TestDecisionIsRecordedBeforeTheSaleIsRead(t *testing.T) {
 			t.Errorf("the audit stream has %d entries when the sale is read", n)
 		}
 	}})
-	decided := must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
+	decided := w.confirmRecorded(g, p)
 	if reads == 0 || decided.Payment.State != flows.Recorded || len(decided.Warnings) != 1 || !strings.Contains(decided.Warnings[0], "could not be read") {
 		t.Errorf("%d reads; decided: %+v", reads, decided)
 	}
@@ -145,13 +151,11 @@ func TestDecisionsRefused(t *testing.T) {
 	t.Parallel()
 	type decide func(*world, *gateway, *flows.Payment) error
 	recorded := func(w *world, g *gateway, p *flows.Payment) error {
-		_, err := g.ConfirmRecorded(w.Context(), p.ID, ada)
-		return err
+		return errorOf(g.ConfirmRecorded(w.Context(), p.ID, ada))
 	}
 	not := func(then payment.Resolution, word flows.Decision) decide {
 		return func(w *world, g *gateway, p *flows.Payment) error {
-			_, err := g.ConfirmNotRecorded(w.Context(), p.ID, then, word)
-			return err
+			return errorOf(g.ConfirmNotRecorded(w.Context(), p.ID, then, word))
 		}
 	}
 	const old = 16 * time.Minute
@@ -389,7 +393,7 @@ func TestRedisForgetsDecision(t *testing.T) {
 			doubt := w.dump(p.Registration)
 			w.clock.Advance(16 * time.Minute)
 			if test.then == "" {
-				must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
+				w.confirmRecorded(g, p)
 			} else {
 				w.mustDecide(g, p, test.then)
 			}
@@ -553,7 +557,7 @@ func TestDecisionRecordFails(t *testing.T) {
 	g := w.gateway()
 	p := w.doubtful(g, "drop_after")
 	w.fail(http.MethodPost, "/sandbox/payments/*/metadata", 6) // the acceptance and the mirror, three attempts each
-	decided := must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
+	decided := w.confirmRecorded(g, p)
 	if decided.Payment.State != flows.Recorded || len(decided.Warnings) != 2 {
 		t.Errorf("decided: %+v", decided)
 	}
@@ -578,7 +582,7 @@ func TestDecisionsWithoutProcessor(t *testing.T) {
 		t.Errorf("the processor got %v", metadata)
 	}
 	seen := w.doubtWithoutProcessor(g)
-	must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), seen.ID, ada) })
+	w.confirmRecorded(g, seen)
 	if end := w.stored(g, seen.ID); end.State != flows.Recorded {
 		t.Errorf("%s (%s)", end.State, end.Reason)
 	}

@@ -57,12 +57,10 @@ func TestNeverCreatedBlocksNothing(t *testing.T) {
 	t.Parallel()
 	for name, act := range map[string]func(*world, *gateway, *flows.Registration) error{
 		"cancel": func(w *world, g *gateway, r *flows.Registration) error {
-			_, err := g.registrations.CancelPayment(w.Context(), r.ID, holderToken)
-			return err
+			return errorOf(g.registrations.CancelPayment(w.Context(), r.ID, holderToken))
 		},
 		"abandon": func(w *world, g *gateway, r *flows.Registration) error {
-			_, err := g.registrations.Abandon(w.Context(), r.ID, holderToken)
-			return err
+			return errorOf(g.registrations.Abandon(w.Context(), r.ID, holderToken))
 		},
 		"another way": func(w *world, g *gateway, r *flows.Registration) error {
 			due := w.clock.Now().AddDate(0, 0, 14).Format(time.DateOnly)

@@ -56,6 +56,14 @@ func (w *world) awaitState(g *gateway, id flows.PaymentID, state flows.PaymentSt
 	frontdesktest.Eventually(w, string(state), func() bool { return w.stored(g, id).State == state })
 }
 
+// handle delivers an event of the card processor to a gateway.
+func (w *world) handle(g *gateway, about cards.Event) {
+	w.Helper()
+	if err := g.HandleEvent(w.Context(), about); err != nil {
+		w.Fatal(err)
+	}
+}
+
 // event is the processor's event about a payment.
 func event(p *flows.Payment) cards.Event {
 	generation := map[string]string{"fd_registration": p.Registration, "fd_generation": "1", "fd_environment": "test", "fd_sale": string(p.Sale)}
@@ -93,9 +101,7 @@ func TestEventFinishesPayment(t *testing.T) {
 	p := w.authorised(g)
 	ev := event(p)
 	for range 3 { // deliveries are repeated
-		if err := g.HandleEvent(t.Context(), ev); err != nil {
-			t.Fatal(err)
-		}
+		w.handle(g, ev)
 	}
 	w.awaitState(g, p.ID, flows.Recorded)
 	w.expectSound(w.stored(g, p.ID))
@@ -206,9 +212,7 @@ func TestQueueIsGone(t *testing.T) {
 		t.Errorf("the processor got %v", err)
 	}
 	w.worker(g)
-	if err := g.HandleEvent(t.Context(), ev); err != nil {
-		t.Fatal(err)
-	}
+	w.handle(g, ev)
 	w.awaitState(g, p.ID, flows.Recorded)
 }
 
@@ -230,9 +234,7 @@ func TestEventOfADuplicate(t *testing.T) {
 			t.Error(err)
 		}
 	}, nil)
-	if err := g.HandleEvent(t.Context(), event(p)); err != nil {
-		t.Fatal(err)
-	}
+	w.handle(g, event(p))
 	w.awaitState(g, p.ID, flows.Recorded)
 	frontdesktest.Eventually(w, "the second payment is cancelled", func() bool { return w.held(twin).State == cards.Cancelled })
 }
@@ -252,8 +254,6 @@ func TestEventDuringTheLastStep(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if err := g.HandleEvent(t.Context(), event(p)); err != nil {
-		t.Fatal(err)
-	}
+	w.handle(g, event(p))
 	w.awaitState(g, p.ID, flows.Blocked)
 }

@@ -58,9 +58,7 @@ func TestRefundFailsAfterItsRecordIsGone(t *testing.T) {
 	w.clock.Advance(40 * 24 * time.Hour)
 	w.forgetKeys("fd:{*}*", "fd:payments:*") // as when their time to live ends
 	w.rebuild(g)
-	if err := g.HandleEvent(t.Context(), w.bankReturns(p)); err != nil {
-		t.Fatal(err)
-	}
+	w.handle(g, w.bankReturns(p))
 	w.expectRefundedAgain(g, p.ID)
 }
 
@@ -75,9 +73,7 @@ func TestRefundFailsWhileTheProcessorIsAway(t *testing.T) {
 	if err := g.HandleEvent(t.Context(), ev); flows.CodeOf(err) != flows.ProcessorUnavailable {
 		t.Errorf("the processor is answered with %v", err)
 	}
-	if err := g.HandleEvent(t.Context(), ev); err != nil {
-		t.Fatal(err)
-	}
+	w.handle(g, ev)
 	if p = w.stored(g, p.ID); p.State != flows.Blocked {
 		t.Errorf("%s (%s)", p.State, p.Reason)
 	}
@@ -117,9 +113,7 @@ func TestRefundOfADuplicateFails(t *testing.T) {
 				t.Fatalf("%s is %s (%s)", twin.ID, twin.State, twin.Reason)
 			}
 			numbered(w, g, p)
-			if err := g.HandleEvent(t.Context(), w.bankReturns(twin)); err != nil {
-				t.Fatal(err)
-			}
+			w.handle(g, w.bankReturns(twin))
 			if now := w.stored(g, twin.ID); now.State != flows.Blocked {
 				t.Errorf("after the event it is %s (%s)", now.State, now.Reason)
 			}

@@ -67,9 +67,7 @@ func TestNothingIsReadableInRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.confirm(p, goodCard)
-	if err := g.HandleEvent(ctx, event(p)); err != nil {
-		t.Fatal(err)
-	}
+	w.handle(g, event(p))
 	if _, err := g.registrations.Get(ctx, view.ID, token); err != nil {
 		t.Fatal(err)
 	}

@@ -319,8 +319,7 @@ func TestOneWayAtATime(t *testing.T) {
 	p := w.started(g) // by card
 	later := w.settlementCases()[flows.Deferred].start
 	ask := func(in flows.StartPayment) error {
-		_, err := g.registrations.Pay(t.Context(), p.Registration, holderToken, in)
-		return err
+		return errorOf(g.registrations.Pay(t.Context(), p.Registration, holderToken, in))
 	}
 	if err := ask(later); flows.CodeOf(err) != flows.PaymentExists {
 		t.Errorf("in addition to a card: %v", err)

@@ -126,8 +126,7 @@ func TestOneNetworkDoesNotPauseAClub(t *testing.T) {
 	g := w.gateway(gatewayOptions{sms: signature.SMSBudgetConfig{Hourly: 1000, Daily: 1000, MinConversion: 25}})
 	code := func(n int, address string) error {
 		id, token := g.debtor(w, fmt.Sprintf("+336%08d", n))
-		_, err := g.registrations.CreateMandate(signature.WithClientNetworks(w.Context(), []flows.ClientNetwork{{Name: address, Share: 1}}), id, token, account)
-		return err
+		return errorOf(g.registrations.CreateMandate(signature.WithClientNetworks(w.Context(), []flows.ClientNetwork{{Name: address, Share: 1}}), id, token, account))
 	}
 	for n := range 20 {
 		if err := code(n, fmt.Sprintf("203.0.113.%d", n/10)); err != nil {
@@ -158,8 +157,7 @@ func TestCodesPerAddress(t *testing.T) {
 		if address != "" {
 			ctx = signature.WithClientNetworks(ctx, []flows.ClientNetwork{{Name: address, Share: 1}})
 		}
-		_, err := g.registrations.CreateMandate(ctx, id, token, account)
-		return err
+		return errorOf(g.registrations.CreateMandate(ctx, id, token, account))
 	}
 	for n := range 10 {
 		if err := code(n, "203.0.113.7"); err != nil {

@@ -324,7 +324,7 @@ func TestPaidTwice(t *testing.T) {
 				w.clock.Advance(2 * time.Hour)
 				p = w.verify(g, p)
 				w.expectPaidTwice(g, p, true)
-				must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
+				w.confirmRecorded(g, p)
 				w.clock.Advance(time.Hour)
 				w.rebuild(g)
 				p = w.verify(g, p)

@@ -91,6 +91,14 @@ func (w *world) listedAs(g *gateway, p *flows.Payment) flows.PaymentState {
 	return page.Items[i].Finding
 }
 
+// expectFindingAfter lets a gateway verify what is due after a time, and compares as expectFinding does.
+func (w *world) expectFindingAfter(pause time.Duration, g *gateway, p *flows.Payment, want flows.PaymentState) {
+	w.Helper()
+	w.clock.Advance(pause)
+	w.verify(g, p)
+	w.expectFinding(g, p, want)
+}
+
 // expectFinding compares the record, the operators' list and the metric with what happened; empty: no finding.
 func (w *world) expectFinding(g *gateway, p *flows.Payment, want flows.PaymentState) {
 	w.Helper()
@@ -175,7 +183,7 @@ func TestUnsettledIsDecided(t *testing.T) {
 	w.clock.Advance(time.Minute)
 	p = w.verify(g, p)
 	w.expectFinding(g, p, flows.RecordedUnsettled)
-	must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
+	w.confirmRecorded(g, p)
 	w.expectFinding(g, p, "")
 	w.clock.Advance(2 * time.Hour)
 	w.rebuild(g)
@@ -254,10 +262,8 @@ func TestFindingIsFoundAgain(t *testing.T) {
 	w.verify(g, p)
 	w.forgetKeys("fd:{fd:payments:open}:*", "fd:payments:*")
 	w.rebuild(g)
-	w.clock.Advance(2 * time.Hour)
-	w.verify(g, p)
-	w.expectFinding(g, p, flows.RecordedUnsettled)
-	must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
+	w.expectFindingAfter(2*time.Hour, g, p, flows.RecordedUnsettled)
+	w.confirmRecorded(g, p)
 	// As if the gateway had died after the decision.
 	w.redis.ZAdd(t.Context(), "fd:{fd:payments:open}:states", redis.Z{Score: 101e13, Member: string(p.ID)})
 	w.expectFinding(g, p, "")
@@ -272,13 +278,9 @@ func TestUnsettledTotal(t *testing.T) {
 	p := w.authorised(g)
 	w.injectFault("POST", "/sim/demo/sales/*/payments", func() { w.addArticle(p) }, nil)
 	p = w.advance(g, p)
-	w.clock.Advance(time.Minute)
-	w.verify(g, p)
-	w.expectFinding(g, p, flows.RecordedUnsettled) // the money is on the account
+	w.expectFindingAfter(time.Minute, g, p, flows.RecordedUnsettled) // the money is on the account
 	w.payAtDesk(p)
-	w.clock.Advance(3 * time.Minute)
-	w.verify(g, p)
-	w.expectFinding(g, p, flows.RecordedUnsettled)
+	w.expectFindingAfter(3*time.Minute, g, p, flows.RecordedUnsettled)
 	if sale := w.sale(p); sale.State == "building" || sale.TotalTI == p.Amount {
 		t.Errorf("the sale is %+v", sale)
 	}
@@ -291,14 +293,10 @@ func TestUnsettledWithoutState(t *testing.T) {
 	w.mute = true
 	g := w.gateway()
 	p := w.unbooked(g, flows.ByCard)
-	w.clock.Advance(time.Minute)
-	w.verify(g, p)
-	w.expectFinding(g, p, flows.RecordedUnsettled)
+	w.expectFindingAfter(time.Minute, g, p, flows.RecordedUnsettled)
 	// As for a settled sale.
 	w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Path: "/sales/*/check"}, Kind: "error_before", Status: http.StatusBadRequest})
-	w.clock.Advance(3 * time.Minute)
-	w.verify(g, p)
-	w.expectFinding(g, p, "")
+	w.expectFindingAfter(3*time.Minute, g, p, "")
 }
 
 // TestRecordedSaleGone: a sale that the club system has not found for half an hour is not settled.
@@ -308,12 +306,8 @@ func TestRecordedSaleGone(t *testing.T) {
 	g := w.gateway()
 	p := w.recordedBy(g, flows.ByCard)
 	w.removeSale(p.Sale)
-	w.clock.Advance(10 * time.Minute)
-	w.verify(g, p)
-	w.expectFinding(g, p, "")
-	w.clock.Advance(30 * time.Minute)
-	w.verify(g, p)
-	w.expectFinding(g, p, flows.RecordedUnsettled)
+	w.expectFindingAfter(10*time.Minute, g, p, "")
+	w.expectFindingAfter(30*time.Minute, g, p, flows.RecordedUnsettled)
 }
 
 // TestDecisionDuringVerification: an operator decides while a gateway reads the sale. The decision holds.
@@ -331,7 +325,7 @@ func TestDecisionDuringVerification(t *testing.T) {
 				w.payAtDesk(p)
 			}
 			w.injectFault("GET", "/sim/demo/sales/*", nil, func() {
-				must(t, func() (payment.ResolutionResult, error) { return other.ConfirmRecorded(t.Context(), p.ID, ada) })
+				w.confirmRecorded(other, p)
 			})
 			w.clock.Advance(3 * time.Minute)
 			p = w.verify(g, p)
@@ -397,9 +391,7 @@ func TestContradicted(t *testing.T) {
 	} {
 		for way, tell := range map[string]func(*world, *gateway, *flows.Payment, cards.Event){
 			"by event": func(w *world, g *gateway, _ *flows.Payment, about cards.Event) {
-				if err := g.HandleEvent(w.Context(), about); err != nil {
-					w.Fatal(err)
-				}
+				w.handle(g, about)
 			},
 			"by comparison": func(w *world, g *gateway, p *flows.Payment, _ cards.Event) {
 				w.clock.Advance(5 * 24 * time.Hour)
@@ -415,9 +407,7 @@ func TestContradicted(t *testing.T) {
 			"after its record is gone": func(w *world, g *gateway, p *flows.Payment, about cards.Event) {
 				w.clock.Advance(60 * 24 * time.Hour)
 				w.forgetKeys("fd:{*}*", "fd:payments:*") // as when their time to live ends
-				if err := g.HandleEvent(w.Context(), about); err != nil {
-					w.Fatal(err)
-				}
+				w.handle(g, about)
 				w.clock.Advance(2 * time.Minute)
 				w.verify(g, p)
 			},
@@ -427,20 +417,16 @@ func TestContradicted(t *testing.T) {
 				w := newWorld(t)
 				g := w.gateway()
 				p := w.recordedBy(g, flows.ByCard)
-				w.clock.Advance(time.Minute)
-				w.verify(g, p)
-				w.expectFinding(g, p, "")
+				w.expectFindingAfter(time.Minute, g, p, "")
 				tell(w, g, p, happens(w, p))
 				w.expectFinding(g, p, flows.Contradicted)
-				must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
+				w.confirmRecorded(g, p)
 				w.expectFinding(g, p, "")
 				w.rebuild(g)
 				w.verify(g, p)
 				w.expectFinding(g, p, "")
 				if held := w.held(p); held.Refunded < p.Amount {
-					if err := g.HandleEvent(t.Context(), w.byHand(p, 200)); err != nil {
-						t.Fatal(err)
-					}
+					w.handle(g, w.byHand(p, 200))
 					w.expectFinding(g, p, flows.Contradicted)
 				}
 			})
@@ -457,19 +443,15 @@ func TestContradictionEnds(t *testing.T) {
 			w := newWorld(t)
 			g := w.gateway()
 			p := w.recordedBy(g, flows.ByCard)
-			if err := g.HandleEvent(t.Context(), w.byHand(p, p.Amount)); err != nil {
-				t.Fatal(err)
-			}
+			w.handle(g, w.byHand(p, p.Amount))
 			want := flows.PaymentState("")
 			if confirmed {
-				must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
+				w.confirmRecorded(g, p)
 				want = flows.Contradicted // the club system knows of a refund that the buyer does not have
 			}
 			w.act(p, "settle-refund", `{"succeeded":false}`)
 			w.rebuild(g)
-			w.clock.Advance(3 * time.Minute)
-			w.verify(g, p)
-			w.expectFinding(g, p, want)
+			w.expectFindingAfter(3*time.Minute, g, p, want)
 		})
 	}
 }
@@ -489,7 +471,7 @@ func TestCancelledButCaptured(t *testing.T) {
 		}, flows.Refunded, cards.Refunded},
 		"recorded by hand": {func(w *world, g *gateway, p *flows.Payment) {
 			w.payAtDesk(p)
-			must(w, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(w.Context(), p.ID, ada) })
+			w.confirmRecorded(g, p)
 		}, flows.Recorded, cards.Captured},
 		"refunded at the processor": {func(w *world, _ *gateway, p *flows.Payment) {
 			w.refundAtProcessor(p, p.Amount)
