@@ -252,7 +252,7 @@ func whatToLookFor(p *flows.Payment) string {
 		return fmt.Sprintf("see whether it was deferred to %s since %s, and whether the contact owes %s for it. A deferral makes no payment: do not look for one.", p.DueDate, from, price)
 	case flows.Free:
 		return fmt.Sprintf("see whether it was validated since %s, and whether its products are with the contact. "+
-			"Nothing was due, so the club system has no payment.", from)
+			"Nothing was due, so there is no payment.", from)
 	default:
 		return fmt.Sprintf("look for exactly one payment of %s %s, made since %s; one by any other means is not this payment. Look at the person's account as well: a payment can be there without settling the sale.", price, by(p), from)
 	}
