@@ -54,6 +54,26 @@ func TestLiftedBlockRefundsNothing(t *testing.T) {
 	}
 }
 
+// TestRecordedByHandAndLost: staff record a blocked payment by hand, and then Redis loses everything. The rebuilt payment is not
+// refunded, because nobody knows any more who settled its sale. An operator decides.
+func TestRecordedByHandAndLost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.blockedAsMissing(g, missingStates[flows.Captured].bring(w, g))
+	w.payAtDesk(p)
+	w.wipe()
+	w.rebuild(g)
+	if p = w.advance(g, p); p.State != flows.InDoubt || w.held(p).State != cards.Captured || len(w.lines(p)) != 1 {
+		t.Fatalf("%s (%s), %s at the processor, the ledger holds %+v", p.State, p.Reason, w.held(p).State, w.lines(p))
+	}
+	w.clock.Advance(16 * time.Minute)
+	must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
+	if p = w.stored(g, p.ID); p.State != flows.Recorded || w.posted() != 1 {
+		t.Errorf("%s (%s) after %d requests", p.State, p.Reason, w.posted())
+	}
+}
+
 // TestLiftedBlockCapturesNothingOld: a block that lifts itself a day later prolongs no authorisation.
 func TestLiftedBlockCapturesNothingOld(t *testing.T) {
 	t.Parallel()

@@ -68,7 +68,7 @@ var scenarios = map[string]scenario{
 		p := w.authorised(g)
 		w.captureAtProcessor(p)
 		return w.grownAndForgotten(g, p)
-	}, flows.Refunded, 0, cards.Refunded},
+	}, flows.InDoubt, 0, cards.Captured},
 
 	"the sale was paid at the desk before the capture": {func(w *world, g *gateway) *flows.Payment {
 		p := w.authorised(g)

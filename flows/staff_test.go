@@ -65,7 +65,7 @@ var staffScenarios = map[string]scenario{
 		w.wipe()
 		w.rebuild(g)
 		return w.advance(g, p)
-	}, flows.Refunded, 1, cards.Refunded},
+	}, flows.InDoubt, 1, cards.Captured},
 
 	"staff settle the sale after an operator has the payment sent again": {func(w *world, g *gateway) *flows.Payment {
 		p := w.doubtful(g, "error_before")

@@ -88,7 +88,7 @@ func (m *Machine) prepareRecord(ctx context.Context, p *flows.Payment, captured 
 
 // agreeToRecord reads the sale of a captured payment again. A sale that differs from what was agreed cannot
 // take the money: the buyer gets it back if nothing of ours was booked, else an operator decides. So does one if the
-// payment was blocked: staff may have recorded it by hand.
+// payment was blocked, or Redis has lost whether it was: staff may have recorded it by hand.
 func (m *Machine) agreeToRecord(ctx context.Context, p *flows.Payment) (step, error) {
 	readAt := m.cfg.Now()
 	sale, check, err := m.cfg.Club.GetCheckedSale(ctx, p.Scope(), p.Sale)
@@ -112,10 +112,11 @@ func (m *Machine) agreeToRecord(ctx context.Context, p *flows.Payment) (step, er
 		}}, nil
 	}
 	remote, err := m.read(ctx, p, nil)
+	forgotten := p.Rebuilt && !p.HasBeen(flows.Capturing) // what it has been since the capture
 	switch {
 	case err != nil:
 		return step{}, err
-	case claimAvailable(remote, p.Claim+1, "") && !p.HasBeen(flows.InDoubt) && !p.HasBeen(flows.Blocked) &&
+	case claimAvailable(remote, p.Claim+1, "") && !forgotten && !p.HasBeen(flows.InDoubt) && !p.HasBeen(flows.Blocked) &&
 		remote.Metadata[releasedByOperator] == "":
 		reading := flows.Reading{Evidence: flows.Evidence{At: readAt, SaleState: &sale.State}}
 		return step{to: flows.RefundDue, reason: reason, edit: func(next *flows.Payment) { next.Readings = withReading(p.Readings, reading) }}, nil
