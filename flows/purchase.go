@@ -7,16 +7,18 @@ import (
 
 // Purchase is what a buyer begins to pay, to find out whether they have just bought the same.
 type Purchase struct {
-	Buyer   []string // pseudonyms of the contact and of the person
+	Buyer   []string // pseudonyms of the contact and of the person, who is asked
+	Alike   []string // pseudonyms of people who are probably the same, for staff
 	Offers  []string // IRIs, one for each item
 	Payment PaymentID
 	At      time.Time
 }
 
-// PastPurchase is a purchase of the same buyer, with one of the same offers, in another registration.
+// PastPurchase is a purchase of the same buyer, or of one who is alike, with one of the same offers, in another registration.
 type PastPurchase struct {
 	Payment PaymentID
 	At      time.Time // when its payment was requested
+	Same    bool      // by the same buyer; otherwise by one who is alike
 }
 
 // KeepPurchase is how long a purchase counts as recent: a buyer repeats one by mistake on the same day, and a sale can
@@ -30,7 +32,7 @@ func (p *Payment) Purchased() bool {
 
 // PurchaseOf returns what a payment pays for. contact has the pseudonyms of the buyer's contact.
 func (r *Registration) PurchaseOf(p *Payment, contact []string) Purchase {
-	in := Purchase{Buyer: slices.Concat(contact, r.BuyerPseudonyms), Payment: p.ID, At: p.CreatedAt}
+	in := Purchase{Buyer: slices.Concat(contact, r.BuyerPseudonyms), Alike: r.AlikePseudonyms, Payment: p.ID, At: p.CreatedAt}
 	for _, item := range r.Items {
 		in.Offers = append(in.Offers, string(item.Offer))
 	}

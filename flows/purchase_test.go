@@ -52,7 +52,7 @@ func TestTwice(t *testing.T) {
 	g := w.gateway(gatewayOptions{asksRepeats: true})
 	first := w.recordedFor(g, w.buys(g, visitor, "201"))
 	again := visitor
-	again.GivenName, again.Email = " "+strings.ToUpper(again.GivenName), "another@example.com" // typed in a hurry; the phone is the same
+	again.GivenName, again.Email = " "+strings.ToUpper(again.GivenName), strings.ToUpper(again.Email) // typed in a hurry
 	second := w.buys(g, again, "201")
 	for _, in := range []flows.StartPayment{byCard, {Method: flows.Deferred, DueDate: w.clock.Now().AddDate(0, 0, 20).Format(time.DateOnly)}} {
 		if _, err := w.payAs(g, second, in); flows.CodeOf(err) != flows.DuplicatePurchase {
@@ -84,6 +84,36 @@ func TestTwice(t *testing.T) {
 	}
 }
 
+// TestAlikeBuyer: a stranger with only the e-mail address or only the phone of a buyer does not learn of the purchase.
+// Staff see that the payments may belong together.
+func TestAlikeBuyer(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*flows.Person){
+		"another e-mail address": func(p *flows.Person) { p.Email = "another@example.com" },
+		"another phone":          func(p *flows.Person) { p.Mobile = "+33611223344" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway(gatewayOptions{asksRepeats: true})
+			first := w.recordedFor(g, w.buys(g, visitor, "201"))
+			alike := visitor
+			change(&alike)
+			p, err := w.payAs(g, w.buys(g, alike, "201"), byCard)
+			if err != nil || !slices.Equal(p.Repeats, []flows.PaymentID{first.ID}) {
+				t.Fatalf("%v; staff see %+v", err, p)
+			}
+			notes := must(t, func() ([]flows.Note, error) { return g.store.Notes(t.Context(), first.ID) })
+			if len(notes) != 1 || !strings.Contains(notes[0].Text, string(p.ID)) {
+				t.Errorf("the first payment's notes are %+v", notes)
+			}
+			if _, err := w.payAs(g, w.buys(g, visitor, "201"), byCard); flows.CodeOf(err) != flows.DuplicatePurchase {
+				t.Errorf("the buyer is not asked: %v", err)
+			}
+		})
+	}
+}
+
 // TestTwiceAtOnce: of two tabs that pay at the same moment, exactly one continues without a question.
 func TestTwiceAtOnce(t *testing.T) {
 	t.Parallel()
@@ -101,18 +131,18 @@ func TestTwiceAtOnce(t *testing.T) {
 		switch {
 		case err == nil:
 			went++
-		case flows.CodeOf(err) == flows.DuplicatePurchase && strings.Contains(err.Error(), "or begun to pay"):
+		case flows.CodeOf(err) == flows.DuplicatePurchase && strings.Contains(err.Error(), "or begun to pay"): // nobody has paid yet
 			asked++
 		default:
 			t.Error(err)
 		}
 	}
 	if went != 1 || asked != len(tabs)-1 || len(w.sandbox.Payments()) != 1 {
-		t.Errorf("%d continued, %d were asked, the processor has %d payments", went, asked, len(w.sandbox.Payments()))
+		t.Errorf("%d went on, %d were asked, the processor has %d payments", went, asked, len(w.sandbox.Payments()))
 	}
 }
 
-// TestNotTwice: without a recent purchase of the same offer by the same person there is no question.
+// TestNotTwice: nobody is asked who has not just bought the same.
 func TestNotTwice(t *testing.T) {
 	t.Parallel()
 	sister := visitor

@@ -103,6 +103,7 @@ type Registration struct {
 	Items            []Item            `json:"items,omitempty"`     // as requested by the visitor
 	PersonPseudonyms []string          `json:"persons,omitempty"`   // of e-mail and phone, to find it for an erasure
 	BuyerPseudonyms  []string          `json:"buyers,omitempty"`    // of the person, to find what they have just bought
+	AlikePseudonyms  []string          `json:"alike,omitempty"`     // of people who are probably the same
 	Erased           bool              `json:"erased,omitempty"`    // it has no personal data any more
 	Cart             Cart              `json:"cart"`                // the sale as last read
 	Mandate          *Mandate          `json:"mandate,omitempty"`

@@ -40,7 +40,7 @@ func (s *Service) createContactAndSale(ctx context.Context, r *flows.Registratio
 	}
 	r.Contact = buyer
 	r.PersonPseudonyms = nil // the record has nothing of a former buyer
-	r.BuyerPseudonyms = s.buyerPseudonyms(r.ClientToken, person)
+	s.nameBuyer(r, person)
 	s.indexPerson(r, at, person.Email, person.Mobile)
 	return nil
 }

@@ -84,7 +84,7 @@ func (s *Service) attachContact(ctx context.Context, r *flows.Registration, iden
 	}
 	r.Contact = flows.ContactOf(profile.Contact)
 	r.Contact.Buyer = new(profile.Buyer(s.cfg.Now()))
-	r.BuyerPseudonyms = s.buyerPseudonyms(r.ClientToken, storedPerson(profile.Contact))
+	s.nameBuyer(r, storedPerson(profile.Contact))
 	s.indexPerson(r, profile.HomeClub, profile.Email, profile.Mobile)
 	return profile.Contact, nil
 }

@@ -117,7 +117,7 @@ func (s *Service) takeOver(ctx context.Context, r *flows.Registration, at catalo
 		return false, flows.ClubFailed(err, part)
 	}
 	r.Contact = flows.ContactOf(contact)
-	r.BuyerPseudonyms = s.buyerPseudonyms(r.ClientToken, storedPerson(contact))
+	s.nameBuyer(r, storedPerson(contact))
 	s.indexPerson(r, at, contact.Email, contact.Mobile)
 	r.Prospect.Migrated, r.Prospect.Done = true, true
 	r.ApplySale(at.Currency, sale, check)

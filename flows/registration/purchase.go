@@ -3,6 +3,7 @@ package registration
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,25 +16,33 @@ import (
 // startingTime is how long a purchase without a stored payment counts: its request is storing it, or has failed.
 const startingTime = time.Minute
 
-// buyerPseudonyms name a person for flows.Purchase: by name and birth date, with the e-mail address or the phone. Each
-// of these alone can be a family's. The names are by every seal key, so that a rotation hides no purchase.
-func (s *Service) buyerPseudonyms(clientToken string, p flows.Person) (names []string) {
+// nameBuyer names a person for flows.Purchase. The same buyer has the same name, birth date, e-mail address and phone: a
+// stranger who knows less must not learn what somebody buys here. One who is alike has only one of the latter two, for
+// each of these alone can be a family's. The names are by every seal key, so that a rotation hides no purchase.
+func (s *Service) nameBuyer(r *flows.Registration, p flows.Person) {
 	who := strings.ToLower(strings.Join(strings.Fields(norm.NFKC.String(p.GivenName+" "+p.FamilyName+" "+p.BirthDate)), " "))
-	for _, reached := range s.cfg.Keys.PersonPseudonyms(clientToken, p.Email, phone.Complete(p.Mobile, p.Country)) {
-		names = append(names, s.cfg.Keys.Pseudonyms("buyer", who+"\n"+reached)...)
+	emails := s.cfg.Keys.PersonPseudonyms(r.ClientToken, p.Email, "")
+	mobiles := s.cfg.Keys.PersonPseudonyms(r.ClientToken, "", phone.Complete(p.Mobile, p.Country))
+	r.BuyerPseudonyms, r.AlikePseudonyms = nil, nil
+	for i := range min(len(emails), len(mobiles)) {
+		r.BuyerPseudonyms = append(r.BuyerPseudonyms, s.cfg.Keys.Pseudonyms("buyer", who+"\n"+emails[i]+"\n"+mobiles[i])...)
 	}
-	return names
+	for _, reached := range slices.Concat(emails, mobiles) {
+		r.AlikePseudonyms = append(r.AlikePseudonyms, s.cfg.Keys.Pseudonyms("buyer", who+"\n"+reached)...)
+	}
 }
 
 // claimPurchase notes what a payment pays for, before it is stored. If the buyer has a live or recent payment of the same
 // offer, it fails with DuplicatePurchase, unless the buyer wants it again or staff take the money: then the payment
-// names the earlier ones. Of two requests at the same time, one succeeds without a question.
+// names the earlier ones, and those of buyers who are alike. Of two requests at the same time, one succeeds without a
+// question.
 func (s *Service) claimPurchase(ctx context.Context, r *flows.Registration, p *flows.Payment, in flows.StartPayment) error {
 	if s.cfg.AsksRepeats == nil || !s.cfg.AsksRepeats(r.ClientToken) || in.Method == flows.Free {
 		return nil
 	}
 	purchase := r.PurchaseOf(p, s.cfg.Keys.Pseudonyms("buyer", string(r.Contact.IRI)))
 	var known []flows.PaymentID
+	asks := false
 	for range maxSaveAttempts {
 		others, err := s.cfg.Store.ClaimPurchase(ctx, purchase, known, flows.KeepPurchase)
 		if err != nil {
@@ -49,10 +58,11 @@ func (s *Service) claimPurchase(ctx context.Context, r *flows.Registration, p *f
 			}
 			if purchased {
 				p.Repeats = append(p.Repeats, other.Payment)
+				asks = asks || other.Same
 			}
 			known = append(known, other.Payment)
 		}
-		if len(p.Repeats) > 0 && !in.Again && in.Method != flows.InPerson {
+		if asks && !in.Again && in.Method != flows.InPerson {
 			return &flows.Error{Code: flows.DuplicatePurchase,
 				Detail: "You have just bought this, or begun to pay for it. Please confirm that you want to buy it again."}
 		}
@@ -79,7 +89,7 @@ func (s *Service) noteRepeats(ctx context.Context, p *flows.Payment) {
 		if first, err := s.cfg.Store.Once(ctx, "repeated:"+string(earlier), flows.KeepPurchase); err == nil && !first {
 			continue
 		}
-		note := flows.Note{At: s.cfg.Now(), Operator: "frontdesk", Text: "the buyer buys the same again with payment " + string(p.ID)}
+		note := flows.Note{At: s.cfg.Now(), Operator: "frontdesk", Text: "the same is bought again, by this buyer or one who is alike, with payment " + string(p.ID)}
 		if err := s.cfg.Store.AddNote(context.WithoutCancel(ctx), earlier, note); err != nil {
 			s.cfg.Log.WarnContext(ctx, "repeated purchase not noted", "payment", earlier, "repeatedBy", p.ID, "error", err)
 		}

@@ -2,8 +2,8 @@ package store
 
 import (
 	"context"
-	"strconv"
-	"strings"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -13,17 +13,19 @@ import (
 
 // claimPurchase notes what a buyer begins to pay, unless another registration has noted the same.
 //
-// KEYS  purchases of one buyer, under each of their names: the millisecond of each, by "<offer> <payment>"
-// ARGV  1 registration  2 payment  3 now, ms  4 how long to keep a purchase, ms  5 number of known payments, then these;
-// then the offers
-// Returns "<payment> <ms>" for each purchase of these offers by other registrations that is not known. If there is
-// none, the purchase is noted.
+// KEYS  purchases of one buyer, under each of their names, then of those who are alike: the millisecond of each, by
+// "<offer> <payment>"
+// ARGV  1 registration  2 payment  3 now, ms  4 how long to keep a purchase, ms  5 number of the buyer's own names
+// 6 number of known payments, then these; then the offers
+// Returns "<payment> <ms> <same|alike>" for each purchase of these offers by other registrations that is not known. If
+// there is none, the purchase is noted.
 var claimPurchase = redis.NewScript(`
 local now, keep = tonumber(ARGV[3]), tonumber(ARGV[4])
 local known, offers, found = {}, {}, {}
-for i = 6, 5 + ARGV[5] do known[ARGV[i]] = true end
-for i = 6 + ARGV[5], #ARGV do offers[ARGV[i]] = true end
-for _, key in ipairs(KEYS) do
+for i = 7, 6 + ARGV[6] do known[ARGV[i]] = true end
+for i = 7 + ARGV[6], #ARGV do offers[ARGV[i]] = true end
+for n, key in ipairs(KEYS) do
+  local who = n <= tonumber(ARGV[5]) and 'same' or 'alike'
   local noted = redis.call('HGETALL', key)
   for i = 1, #noted, 2 do
     local offer, payment = noted[i]:match('^(%S+) (%S+)$')
@@ -31,7 +33,7 @@ for _, key in ipairs(KEYS) do
       redis.call('HDEL', key, noted[i])
     elseif offers[offer] and not known[payment] and payment:sub(1, #ARGV[1]) ~= ARGV[1] then
       known[payment] = true
-      found[#found + 1] = payment .. ' ' .. noted[i + 1]
+      found[#found + 1] = payment .. ' ' .. noted[i + 1] .. ' ' .. who
     end
   end
 end
@@ -46,12 +48,12 @@ return found
 // ClaimPurchase implements registration.Store.
 func (s *Store) ClaimPurchase(ctx context.Context, in flows.Purchase, known []flows.PaymentID,
 	keep time.Duration) ([]flows.PastPurchase, error) {
-	keys := make([]string, len(in.Buyer))
-	for i, name := range in.Buyer {
-		keys[i] = purchasesKey(name)
+	var keys []string
+	for _, name := range slices.Concat(in.Buyer, in.Alike) {
+		keys = append(keys, purchasesKey(name))
 	}
 	registration, _ := in.Payment.Split()
-	args := []any{registration, string(in.Payment), in.At.UnixMilli(), keep.Milliseconds(), len(known)}
+	args := []any{registration, string(in.Payment), in.At.UnixMilli(), keep.Milliseconds(), len(in.Buyer), len(known)}
 	for _, id := range known {
 		args = append(args, string(id))
 	}
@@ -64,12 +66,12 @@ func (s *Store) ClaimPurchase(ctx context.Context, in flows.Purchase, known []fl
 	}
 	found := make([]flows.PastPurchase, len(reply))
 	for i, text := range reply {
-		payment, at, _ := strings.Cut(text, " ")
-		ms, err := strconv.ParseInt(at, 10, 64)
-		if err != nil {
+		var ms int64
+		var who string
+		if _, err := fmt.Sscan(text, &found[i].Payment, &ms, &who); err != nil {
 			return nil, flows.ErrDamaged
 		}
-		found[i] = flows.PastPurchase{Payment: flows.PaymentID(payment), At: time.UnixMilli(ms)}
+		found[i].At, found[i].Same = time.UnixMilli(ms), who == "same"
 	}
 	return found, nil
 }
