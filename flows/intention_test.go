@@ -144,3 +144,24 @@ func TestStartAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestSamePersonAgain: a browser repeats the buyer's details while the contact cannot be read. That neither makes another
+// contact and sale, nor drops the mandate that the buyer has signed.
+func TestSamePersonAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	id, token := g.debtor(w, visitor.Mobile)
+	must(t, func() (flows.View, error) { return g.registrations.CreateMandate(t.Context(), id, token, account) })
+	w.expectSignature(g, id, token, flows.SignatureSigned)
+	count := w.made()
+	again := func() (flows.View, error) { return g.registrations.PutPerson(t.Context(), id, token, visitor) }
+	w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/contacts/*"}, Kind: "error_before", Times: times(1)})
+	if _, err := again(); flows.CodeOf(err) != flows.ClubSystemUnavailable {
+		t.Errorf("the contact cannot be read: %v", err)
+	}
+	view := must(t, again)
+	if contacts, sales := count(); contacts != 0 || sales != 0 || view.Mandate == nil || view.Mandate.State != flows.SignatureSigned {
+		t.Errorf("%d contacts and %d sales were made, and the mandate is %+v", contacts, sales, view.Mandate)
+	}
+}

@@ -340,10 +340,14 @@ func (s *Service) PutPerson(ctx context.Context, id, token string, person flows.
 			return &person, nil
 		}
 		contact, err := s.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
-		if err == nil && storedPerson(contact) == person {
+		switch {
+		case s.gone(ctx, r, r.Contact.IRI, err): // it was deleted
+		case err != nil:
+			return nil, flows.ClubFailed(err, "The contact could not be read.")
+		case storedPerson(contact) == person:
 			return nil, nil
 		}
-		return &person, nil // also if the contact cannot be read, because it was deleted
+		return &person, nil
 	})
 }
 
