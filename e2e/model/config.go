@@ -20,6 +20,7 @@ type Config struct {
 	Days      int // 24 h pass, and the processor forgets its idempotency keys; at most 6
 	Operator  int // commands of an operator on a payment in doubt; at most 6, or Any
 
+	Mislaid     int  // how often a gateway with another account's key blocks a captured payment; at most 3
 	Desk        bool // the club's staff may settle the sale while it is open, once, at any step
 	RefundsFail int  // how often the processor may fail a refund that was pending at first; at most 3. Zero: refunds are immediate
 	Strangers   bool // callers other than the holder ask to give up the payment
@@ -65,7 +66,7 @@ func (c Config) withDefaults() Config {
 func (c Config) start() world {
 	w := world{redis: record{exists: true}, left: budget{
 		crashes: uint8(c.Crashes), rollbacks: uint8(c.Rollbacks), wipes: uint8(c.Wipes),
-		sleeps: uint8(c.Sleeps), days: uint8(c.Days), operator: uint8(c.Operator), refundsFail: uint8(c.RefundsFail),
+		sleeps: uint8(c.Sleeps), days: uint8(c.Days), operator: uint8(c.Operator), refundsFail: uint8(c.RefundsFail), mislaid: uint8(c.Mislaid),
 	}}
 	if c.Desk {
 		w.left.desk = 1
@@ -115,4 +116,5 @@ const (
 	RefundBelieved                             // a refund that is pending counts as refunded
 	RefundFailureUnseen                        // operators do not see that a refund failed
 	AnyHolder                                  // a payment is given up for any caller
+	LiftedForgotten                            // a payment that was blocked is sent or refunded as if it had not been
 )

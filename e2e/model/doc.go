@@ -35,6 +35,7 @@
 //	storeRebuilt                        Machine.storeRebuilt, and Store.Rebuild in flows/store
 //	unseen, untouched                   Machine.agreedLately before every capture and POST, and what it finds
 //	readEvidence                        the function of that name, with Rule.Matches in flows
+//	mislay, unblock                     Machine.notFound, for half an hour, and Machine.unblock, of a captured payment
 //	operator, notRecorded               Machine.ConfirmRecorded, ConfirmNotRecorded
 //	claimsExpired, settle               oldEnough, settleClaim
 //
@@ -51,6 +52,11 @@
 //   - Staff settle the sale once at most, where it is open. What they do within the minute after a reading
 //     cannot be known, and counts as a collision. A minute is one step, which ages every reading. Without staff
 //     a sale does not change between two readings, and readings have no age.
+//   - Staff who settle the sale of a payment that is blocked as missing record that payment by hand, as the
+//     operators' page tells them to. Half an hour is one step, which ages every reading.
+//   - The brake only holds turns back, and any turn may be taken late or never. That it holds, and that it is
+//     released, is not shown here. The verification of a recorded payment changes no state. The simulation
+//     covers both, with the operators' list.
 //   - A pending refund may succeed or fail at any time. Without RefundsFail refunds are immediate.
 //   - Time is one flag. A process in record, or with a capture's response, is fresh, or slept longer than
 //     claimLife, than the lease with its grace, and than an operator waits. A lease ends when its process
@@ -74,8 +80,9 @@
 // operator who says "not recorded" is right, and nothing arrives after the operator's wait. Evidence of
 // the same minute may be wrong where staff act in it. The processor is linearizable, keeps its keys for
 // a day, and forgets no metadata. The list of open payments is complete. A second payment of one
-// generation cannot occur, so settling duplicates is not modelled. Carts, prices and everything before
-// the payment are left out. After a rollback a plain read can be as old as Redis, see StaleDecline.
+// generation cannot occur, so settling duplicates is not modelled. Only a captured payment is blocked as missing;
+// flows/lifted_test.go covers other states, and what a rebuild does meanwhile is not shown. Carts, prices and
+// everything before the payment are left out. After a rollback a plain read can be as old as Redis, see StaleDecline.
 // Methods without a processor have no witness: TestWhatRestsOnRedisAlone shows what a single rollback
 // does to them.
 package model

@@ -24,14 +24,14 @@ func (m *machine) buyer(w *world) {
 	}
 }
 
-// staff settle the sale in the club system's own screens, if it is open there.
+// staff settle the sale in the club system's own screens, if it is open there. While our payment is blocked, they record it.
 func (m *machine) staff(w *world) {
 	if w.left.desk == 0 || w.settled() {
 		return
 	}
 	next := *w
 	spend(&next.left.desk)
-	next.desk = justNow
+	next.desk, next.byHand = justNow, w.redis.state == blocked && w.redis.missing
 	m.fault(next, "The club's staff settle the sale")
 }
 

@@ -31,7 +31,7 @@ func (m *machine) violated(w *world) string {
 		return PostedTwice
 	case w.refundedBooked():
 		return RefundedBooked
-	case r.state == recorded && w.booked(r).applied != 1 && !w.collided:
+	case r.state == recorded && w.booked(r).applied != 1 && !w.collided && !w.byHand:
 		return RecordedNotBooked
 	case s == nil:
 		return ""
@@ -49,7 +49,7 @@ func (m *machine) violated(w *world) string {
 
 func (w *world) refundedBooked() bool {
 	return slices.ContainsFunc(w.slot[:], func(s slot) bool {
-		return (s.held == refundedThere || s.held == refundPendingThere) && s.club.applied > 0
+		return (s.held == refundedThere || s.held == refundPendingThere) && (s.club.applied > 0 || w.byHand)
 	})
 }
 
@@ -67,7 +67,7 @@ func (w *world) forgotten() bool {
 // keptForDesk reports whether a world at rest holds money for a sale that staff settled, and no
 // operator sees it. Evidence within the same minute cannot distinguish staff from an attempt.
 func (w *world) keptForDesk() bool {
-	return w.desk != never && !w.collided && w.redis.state == recorded &&
+	return w.desk != never && !w.collided && !w.byHand && w.redis.state == recorded &&
 		slices.ContainsFunc(w.slot[:], func(s slot) bool { return s.held == capturedThere && s.club.applied == 0 })
 }
 

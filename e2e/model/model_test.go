@@ -42,6 +42,7 @@ func TestProtocolHolds(t *testing.T) {
 		"staff, and Redis falls back":                   {Crashes: 1, Sleeps: 1, Rollbacks: 1, Claims: 1, Desk: true},
 		"staff, and Redis is wiped":                     {Crashes: unlimited, Sleeps: 1, Wipes: 1, Operator: 1, Claims: 1, Desk: true},
 		"staff, and one way after another":              {Crashes: unlimited, Operator: 1, Claims: 1, Payments: 2, Methods: everyWay, Desk: true},
+		"staff, and blocks that lift themselves":        {Crashes: unlimited, Sleeps: 1, Operator: 2, Desk: true, Mislaid: 2},
 		"refunds fail, and Redis falls back":            {Crashes: unlimited, Rollbacks: 1, Operator: 2, Claims: 1, RefundsFail: 2},
 		"refunds fail, and Redis is wiped":              {Crashes: unlimited, Wipes: 1, Operator: unlimited, Claims: 1, RefundsFail: 2},
 		"staff, refunds that fail, strangers":           {Operator: 2, Claims: 1, Desk: true, RefundsFail: 1, Strangers: true, Declines: true},
@@ -110,6 +111,7 @@ func TestMutationsAreFound(t *testing.T) {
 		"POST without a fresh reading":               {model.Config{Mutation: model.PostUnseen, Desk: true}, model.PostedAfterDesk, 13},
 		"evidence of any age":                        {model.Config{Mutation: model.TrustAnyEvidence, Desk: true}, model.RecordedNotBooked, 14},
 		"evidence without a claim":                   {model.Config{Mutation: model.EvidenceUnclaimed, Desk: true}, model.RecordedNotBooked, 11},
+		"lifted block refunded as any other":         {model.Config{Mutation: model.LiftedForgotten, Mislaid: 1, Desk: true}, model.RefundedBooked, 14},
 		"pending refund taken for done":              {model.Config{Mutation: model.RefundBelieved, Operator: 1, RefundsFail: 1}, model.RefundedTooEarly, 15},
 		"failed refund that no operator sees":        {model.Config{Mutation: model.RefundFailureUnseen, RefundsFail: 1}, model.ChargedAndForgotten, 17},
 		"a stranger's request is carried out":        {model.Config{Mutation: model.AnyHolder, Strangers: true}, model.StrangerActs, 3},
@@ -144,6 +146,7 @@ func TestTransitionsAreThoseOfTheCode(t *testing.T) {
 	moves = append(moves, model.Check(model.Config{Rollbacks: 1, Claims: 1}).StateChanges...)
 	moves = append(moves, model.Check(model.Config{Crashes: unlimited, Payments: 2, Methods: []model.Method{model.Deferred, model.InPerson}}).StateChanges...)
 	moves = append(moves, model.Check(model.Config{Crashes: unlimited, Operator: unlimited}).StateChanges...)
+	moves = append(moves, model.Check(model.Config{Mislaid: 1}).StateChanges...)
 	for _, move := range moves {
 		from, to := flows.PaymentState(move.From), flows.PaymentState(move.To)
 		if from != to && !from.CanBecome(to) {
@@ -183,7 +186,7 @@ func TestBudgetsBound(t *testing.T) {
 	none := model.Check(model.Config{}).States
 	for name, config := range map[string]model.Config{
 		"crashes": {Crashes: 1}, "sleeps": {Sleeps: 1}, "rollbacks": {Rollbacks: 1}, "wipes": {Wipes: 1}, "days": {Days: 1}, "operator": {Operator: 1},
-		"desk": {Desk: true}, "failing refunds": {RefundsFail: 1}, "declines": {Declines: true}, "payments": {Payments: 2}, "replicas": {Replicas: 3, Sleeps: 2},
+		"desk": {Desk: true}, "mislaid": {Mislaid: 1}, "failing refunds": {RefundsFail: 1}, "declines": {Declines: true}, "payments": {Payments: 2}, "replicas": {Replicas: 3, Sleeps: 2},
 	} {
 		if with := model.Check(config).States; with <= none {
 			t.Errorf("%s add nothing to %d states: %d", name, none, with)

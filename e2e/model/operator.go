@@ -20,7 +20,7 @@ func (m *machine) operator(w *world, i int) {
 		return
 	}
 	switch {
-	case w.booked(r).applied > 0:
+	case w.booked(r).applied > 0 || w.byHand:
 		m.fault(next.end(i, r, recorded, toDecide), "gets an operator's decision: recorded")
 	case !m.mutated(OperatorInHaste) && !m.claimsExpired(w, r):
 	case s == nil:
@@ -30,7 +30,11 @@ func (m *machine) operator(w *world, i int) {
 			r.claim, r.attempt = n, p // the decision is about the last claim in the journal
 		}
 		if !r.attempt.refund() { // else a refund is in progress, and continues
-			m.notRecorded(&next, i, r, captured, refundDue, toSettle)
+			at := toSettle
+			if r.claim == 0 { // blocked before the first claim: there is nothing to release
+				at = toDecide
+			}
+			m.notRecorded(&next, i, r, captured, refundDue, at)
 		}
 	}
 }

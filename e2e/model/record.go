@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // This file mirrors flows/payment/record.go, and prepareSettlement of settlement.go: from the captured money to the single POST and its outcome. Inside
 // record, each remote effect is a step of its own.
 
@@ -9,12 +11,13 @@ func (m *machine) prepareRecord(w *world) {
 	if m.mutated(ErrorWhileCharged) && w.of(w.redis).held == capturedThere {
 		m.wrong(*w, "cannot read the sale, and answers the buyer that it failed", FailedWhileCharged)
 	}
+	m.mislay(w)
 	if w.redis.releasePending {
 		m.releaseLate(w)
 		return
 	}
 	if m.unseen(w.redis, PostUnseen) && w.settled() {
-		if w.of(w.redis).untouched() {
+		if w.of(w.redis).untouched() && (!w.redis.lifted || m.mutated(LiftedForgotten)) {
 			r := w.redis
 			r.state = refundDue
 			m.commit(*w, r, normal, "finds the sale settled by others, and nothing of ours booked")
@@ -24,6 +27,21 @@ func (m *machine) prepareRecord(w *world) {
 		return
 	}
 	m.nextClaim(w, "will record")
+}
+
+// mislay is notFound for half an hour: the gateway that reads the processor has another account's key. Processes with a
+// lease end before.
+func (m *machine) mislay(w *world) {
+	if w.left.mislaid == 0 || slices.ContainsFunc(w.process[:], func(p process) bool { return p.timed() }) {
+		return
+	}
+	next, r := *w, w.redis
+	spend(&next.left.mislaid)
+	if next.desk == justNow {
+		next.desk = longAgo
+	}
+	r.state, r.missing, r.seen = blocked, true, false
+	m.commit(next, r, fault, "does not find the payment at the processor for half an hour")
 }
 
 // prepareSettlement is prepareRecord for a method without a processor: the sale is read just before,

@@ -62,6 +62,8 @@ type record struct {
 	declined       bool      // Payment.DeclineCode is set
 	seen           bool      // the sale was read as agreed within the last minute (Payer.ReadAt); kept only where staff may act
 	refundFailed   bool      // the processor failed the refund, which operators are shown
+	missing        bool      // the processor seemed not to have it (Payment.MissingSince), so that its block lifts itself
+	lifted         bool      // it was blocked before (Payment.HasBeen)
 	rebuilt        bool      // from the processor, which knows neither buyer nor cart, so that no further payment can be started
 }
 
@@ -170,7 +172,7 @@ const refusedKey = slots + 1 // the processor will never create the payment of a
 
 // budget is how often each fault may still happen, and how often an operator may still act.
 type budget struct {
-	crashes, rollbacks, wipes, sleeps, days, operator, refundsFail, desk uint8
+	crashes, rollbacks, wipes, sleeps, days, operator, refundsFail, mislaid, desk uint8
 }
 
 // world is one state of everything: Redis, the replicas, the processor, the club system.
@@ -183,6 +185,7 @@ type world struct {
 	inPerson booked       // POSTs for payments at the desk
 	deferred booked       // deferrals, and validations of free sales
 	desk     moment       // when the club's staff settled the sale
+	byHand   bool         // they recorded our payment, which was blocked, as the operators' page tells them to
 	// collided: staff and an attempt settled the sale within the same minute, which no reading prevents.
 	collided bool
 	left     budget

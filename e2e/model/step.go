@@ -18,6 +18,7 @@ var turns = [states]func(*machine, *world){
 	refundDue:  (*machine).prepareRefund,
 	refunding:  (*machine).refund,
 	inDoubt:    (*machine).resolveDoubt,
+	blocked:    (*machine).unblock,
 }
 
 // createIntent creates the payment at the processor. Its key leads every retry to the same payment, for
@@ -296,6 +297,15 @@ func (m *machine) readEvidence(w *world) {
 	there := *w
 	there.collided = there.collided || sent && w.desk == justNow
 	m.move(&there, recorded, normal, "takes the evidence for that of a recorded payment")
+}
+
+// unblock lifts the block of a captured payment that the processor seemed not to have.
+func (m *machine) unblock(w *world) {
+	if w.redis.missing {
+		r := w.redis
+		r.state, r.missing, r.lifted = captured, false, true
+		m.commit(*w, r, normal, "reads that the processor has the payment again")
+	}
 }
 
 // takeOver is what next decides for a payment in sending: nothing while its owner is at work, else that
