@@ -204,9 +204,9 @@ func New(cfg Config) *Machine {
 // failed, are handled at once. The event is remembered only afterwards: two advances are better than none.
 func (m *Machine) HandleEvent(ctx context.Context, event cards.Event) error {
 	if event.Metadata == nil && event.PaymentID != "" {
-		remote, err := m.cfg.Cards.Get(ctx, event.PaymentID)
-		if err != nil && !errors.Is(err, cards.ErrNotFound) {
-			return processorFailed(err)
+		remote, err := m.find(ctx, event.PaymentID)
+		if err != nil {
+			return err
 		}
 		event.Metadata = remote.Metadata
 	}

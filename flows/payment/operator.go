@@ -245,9 +245,9 @@ func blockedEnd(p *flows.Payment, remote cards.Payment, recorded bool) (to flows
 func (m *Machine) endBlocked(ctx context.Context, p *flows.Payment, recorded bool, decision flows.Decision) (ResolutionResult, error) {
 	var remote cards.Payment
 	if p.ProcessorID != "" {
-		read, err := m.cfg.Cards.Get(ctx, p.ProcessorID)
-		if err != nil && !errors.Is(err, cards.ErrNotFound) {
-			return ResolutionResult{}, processorFailed(err)
+		read, err := m.find(ctx, p.ProcessorID)
+		if err != nil {
+			return ResolutionResult{}, err
 		}
 		if m.names(p, read) {
 			remote = read

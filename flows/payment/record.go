@@ -198,7 +198,7 @@ func (m *Machine) claimAndSend(ctx context.Context, p *flows.Payment, captured *
 	case differ:
 		return outcome{step: step{to: flows.Blocked, reason: string(differs)}}
 	case err != nil:
-		return m.notSent(p, "the processor could not be asked before the claim")
+		return m.notSent(p, "the processor could not be asked before the claim", 0)
 	case remote.OtherMethod != "":
 		return outcome{step: refuseOtherMethod(remote)}
 	case !claimAvailable(remote, p.Claim, ""):
@@ -209,7 +209,7 @@ func (m *Machine) claimAndSend(ctx context.Context, p *flows.Payment, captured *
 	case errors.Is(err, cards.ErrKeyReused):
 		return outcome{step: step{to: flows.InDoubt, reason: "claim " + strconv.Itoa(p.Claim) + " is held by another process"}}
 	case err != nil:
-		return m.notSent(p, "the claim was not confirmed by the processor")
+		return m.notSent(p, "the claim was not confirmed by the processor", 0)
 	case !claimAvailable(remote, p.Claim, p.AttemptID):
 		return outcome{step: step{to: flows.InDoubt, reason: "the processor's journal holds another attempt"}}
 	case !holdsWholeAmount(remote):
@@ -252,7 +252,7 @@ func (m *Machine) send(ctx context.Context, p *flows.Payment, gate club.Gate) ou
 			if try < triesPerClaim && gate() == nil {
 				continue
 			}
-			return m.notSent(p, "the club system could not be reached")
+			return m.notSent(p, "the club system could not be reached", 0)
 		case club.Refused:
 			limit, reached := limitReached(err)
 			if !corrected && limit <= shortLimit && gate() == nil {
@@ -262,10 +262,11 @@ func (m *Machine) send(ctx context.Context, p *flows.Payment, gate club.Gate) ou
 				}
 				continue
 			}
+			reason := "the club system refused our credentials"
 			if reached {
-				return m.notSentFor(p, "the quota of calls to the club system is used up", limit)
+				reason = "the quota of calls to the club system is used up"
 			}
-			return m.notSent(p, "the club system refused our credentials")
+			return m.notSent(p, reason, limit)
 		case club.Rejected:
 			return m.rejected(ctx, p)
 		default:
@@ -292,13 +293,9 @@ func limitReached(err error) (limit time.Duration, reached bool) {
 	return refused.RetryAfter, true
 }
 
-// notSent is the outcome of an attempt that certainly had no effect.
-func (m *Machine) notSent(p *flows.Payment, reason string) outcome {
-	return m.notSentFor(p, reason, 0)
-}
-
-// notSentFor is notSent with the next attempt not before a pause, which is bounded.
-func (m *Machine) notSentFor(p *flows.Payment, reason string, pause time.Duration) outcome {
+// notSent is the outcome of an attempt that certainly had no effect. limit is how long a limit that was reached lasts; zero:
+// none was.
+func (m *Machine) notSent(p *flows.Payment, reason string, limit time.Duration) outcome {
 	before, tries := flows.Captured, maxClaims
 	if !p.HasProcessor() {
 		before, tries = flows.Priced, maxSettlements
@@ -307,7 +304,7 @@ func (m *Machine) notSentFor(p *flows.Payment, reason string, pause time.Duratio
 		return outcome{step: m.giveUp(p, reason+"; no attempt is left"), journalEntry: "release"}
 	}
 	return outcome{journalEntry: "release", step: step{to: before, reason: reason, edit: func(next *flows.Payment) {
-		next.NotBefore = m.cfg.Now().Add(pauseAfter(p, pause))
+		next.NotBefore = m.cfg.Now().Add(pauseAfter(p, limit))
 		next.Payer = p.Payer.Outdated() // staff may act in the pause, so the sale is read again
 	}}}
 }

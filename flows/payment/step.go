@@ -360,12 +360,9 @@ const refundFailed = "the refund failed at the processor, which holds the money"
 // verifyRefund finds out whether the refund of a refunded payment failed after all: the buyer's
 // bank can return the money days later.
 func (m *Machine) verifyRefund(ctx context.Context, p *flows.Payment) (step, error) {
-	remote, err := m.cfg.Cards.Get(ctx, p.ProcessorID)
-	switch {
-	case err != nil && !errors.Is(err, cards.ErrNotFound):
-		return step{}, processorFailed(err)
-	case remote.State != cards.Captured || remote.Refunding > 0:
-		return wait(0), nil
+	remote, err := m.find(ctx, p.ProcessorID)
+	if err != nil || remote.State != cards.Captured || remote.Refunding > 0 {
+		return wait(0), err
 	}
 	return step{to: flows.Blocked, reason: refundFailed}, nil
 }
@@ -379,24 +376,18 @@ func (m *Machine) verifyCancelled(ctx context.Context, p *flows.Payment) (step, 
 	if p.ProcessorID == "" {
 		return wait(0), nil
 	}
-	remote, err := m.cfg.Cards.Get(ctx, p.ProcessorID)
-	switch {
-	case err != nil && !errors.Is(err, cards.ErrNotFound):
-		return step{}, processorFailed(err)
-	case remote.State != cards.Captured || !m.names(p, remote):
-		return wait(0), nil
+	remote, err := m.find(ctx, p.ProcessorID)
+	if err != nil || remote.State != cards.Captured || !m.names(p, remote) {
+		return wait(0), err
 	}
 	return step{to: flows.Blocked, reason: heldAfterAll}, nil
 }
 
 // awaitHandRefund ends a payment that was cancelled although the processor held its money, once that was refunded there.
 func (m *Machine) awaitHandRefund(ctx context.Context, p *flows.Payment) (step, error) {
-	remote, err := m.cfg.Cards.Get(ctx, p.ProcessorID)
-	switch {
-	case err != nil && !errors.Is(err, cards.ErrNotFound):
-		return step{}, processorFailed(err)
-	case remote.State != cards.Refunded || !m.names(p, remote):
-		return wait(maxVerifyPause), nil
+	remote, err := m.find(ctx, p.ProcessorID)
+	if err != nil || remote.State != cards.Refunded || !m.names(p, remote) {
+		return wait(maxVerifyPause), err
 	}
 	return step{to: flows.Refunded, reason: "it was cancelled, and the money was refunded at the processor"}, nil
 }
@@ -473,6 +464,18 @@ func holdsWholeAmount(remote cards.Payment) bool {
 }
 
 // processorFailed is the error for a processor that did not respond as expected.
+// find reads a payment at the processor, whatever it says; zero if the processor does not have it.
+func (m *Machine) find(ctx context.Context, processorID string) (cards.Payment, error) {
+	remote, err := m.cfg.Cards.Get(ctx, processorID)
+	switch {
+	case errors.Is(err, cards.ErrNotFound):
+		return cards.Payment{}, nil
+	case err != nil:
+		return cards.Payment{}, processorFailed(err)
+	}
+	return remote, nil
+}
+
 func processorFailed(err error) error {
 	return &flows.Error{Code: flows.ProcessorUnavailable, Detail: "The card processor did not respond as expected.", Err: err}
 }

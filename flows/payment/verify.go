@@ -198,17 +198,11 @@ func (m *Machine) readDifference(ctx context.Context, p *flows.Payment) error {
 	if p.ProcessorID == "" {
 		return nil
 	}
-	remote, err := m.cfg.Cards.Get(ctx, p.ProcessorID)
-	switch {
-	case errors.Is(err, cards.ErrNotFound):
-		return nil
-	case err != nil:
-		return processorFailed(err)
-	}
-	if m.names(p, remote) {
+	remote, err := m.find(ctx, p.ProcessorID)
+	if err == nil && m.names(p, remote) {
 		p.Difference = difference(p, remote)
 	}
-	return nil
+	return err
 }
 
 // difference says how the processor's payment contradicts a recorded one; empty if it does not. A pending refund
@@ -293,12 +287,10 @@ func (m *Machine) saleVerdict(ctx context.Context, p *flows.Payment, sale club.S
 // restoreReversed stores a payment again whose refund failed, or which was refunded or disputed after it was recorded,
 // once Redis has dropped the record of its end: a comparison does not reach back so far.
 func (m *Machine) restoreReversed(ctx context.Context, processorID string) error {
-	remote, err := m.cfg.Cards.Get(ctx, processorID)
+	remote, err := m.find(ctx, processorID)
 	switch p := m.derivePayment(remote); {
-	case errors.Is(err, cards.ErrNotFound):
-		return nil
 	case err != nil:
-		return processorFailed(err)
+		return err
 	case p != nil && (p.State == flows.Refunding && remote.FailedRefunds > 0 || p.State == flows.Recorded && difference(p, remote) != ""):
 		return m.restore(ctx, []candidate{newCandidate(p, remote)})
 	default:
