@@ -34,6 +34,9 @@ func printPayments(w io.Writer, page payment.Page, state string, all bool) {
 	if page.Incomplete {
 		defer fmt.Fprintln(w, "Warning: Redis has not been compared with the card processor yet. Until then, payments that it lost are missing here.")
 	}
+	if page.Halted != "" {
+		fmt.Fprintf(w, "This gateway advances no payment: %s.\n\n", page.Halted)
+	}
 	for _, brake := range page.Brakes {
 		fmt.Fprintf(w, "The brake of %s has held since %s: %d payments in a row were refused, have an unknown outcome or settled no sale.\n"+
 			"Other buyers are not charged: their payments wait (frontdesk payments list --state authorised) and are cancelled after an hour.\n"+

@@ -32,6 +32,9 @@ func (w *world) expectStranger(g *gateway, what string) {
 	if !ok || !strings.Contains(foreign.Error(), what) {
 		w.Errorf("the stranger gets %v, which does not name %q", foreign, what)
 	}
+	if page := must(w, func() (payment.Page, error) { return g.List(w.Context(), payment.ListOptions{}) }); !strings.Contains(page.Halted, what) {
+		w.Errorf("its operators read that it is halted by %q", page.Halted)
+	}
 }
 
 // TestAnotherAccountsKey: for a while, one gateway has another account's key. It blocks no payment in any state, and

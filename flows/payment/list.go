@@ -79,6 +79,8 @@ type Page struct {
 	Incomplete bool `json:"incomplete,omitempty"`
 	// Brakes hold payments back, because the club system records none.
 	Brakes []Brake `json:"brakes,omitempty"`
+	// Halted says why the gateway that lists them advances no payment: Redis holds those of others. Empty: it does.
+	Halted string `json:"halted,omitempty"`
 }
 
 // attention lists the states in the order in which a listing fills: first those that wait for
@@ -103,6 +105,9 @@ func (m *Machine) List(ctx context.Context, in ListOptions) (Page, error) {
 		return Page{}, err
 	}
 	listed := Page{Items: []Summary{}, Incomplete: compared.IsZero(), Brakes: brakes}
+	if _, wrong := m.fingerprint.verdict(); wrong != nil {
+		listed.Halted = wrong.Error()
+	}
 	open := func(ctx context.Context, state flows.PaymentState, limit int) ([]flows.PaymentID, error) {
 		return m.cfg.Store.PaymentsIn(ctx, state, in.Since, in.Until, limit)
 	}
