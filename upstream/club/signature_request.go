@@ -45,8 +45,9 @@ func (c *Client) ValidateSignatureRequest(ctx context.Context, s Scope, request 
 }
 
 // CancelSignatureRequest cancels a signature request and its code; club system API, section
-// Signature requests.
+// Signature requests. An empty success is Unknown: after another system's, the code could still sign. A repetition is
+// Rejected once the request is cancelled.
 func (c *Client) CancelSignatureRequest(ctx context.Context, s Scope, request IRI) error {
 	to := transition{Transition: "cancel"}
-	return c.write(ctx, post("CancelSignatureRequest", s, "signature_requests/{id}/transitions", request, to))
+	return c.write(ctx, post("CancelSignatureRequest", s, "signature_requests/{id}/transitions", request, to).withRecord())
 }
