@@ -122,23 +122,66 @@ func TestSpikeArrest(t *testing.T) {
 	}
 }
 
-// TestLongQuota: a quota that lasts for the whole day delays no payment beyond its ten claims. Then the buyer gets the
-// money back.
+// TestLongQuota: a quota of calls is used up for the day. The refused attempts did nothing: each payment waits for the
+// reset with the claims that it has left, or until another one is recorded, because the provider has raised the quota.
 func TestLongQuota(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	g := w.gateway()
-	p := w.authorised(g)
-	w.fault(clubsim.Fault{Match: recording, Kind: "too_many", Limit: "quota", DelayMs: 24 * 3600_000})
-	p = w.advance(g, p)
-	if wait := p.NotBefore.Sub(w.clock.Now()); p.State != flows.Captured || wait != 5*time.Minute {
-		t.Errorf("%s (%s), to wait %s", p.State, p.Reason, wait)
-	}
-	for range 12 {
-		w.clock.Advance(6 * time.Minute)
-		p = w.advance(g, p)
-	}
-	if p.State != flows.Refunded || len(w.sim.Ledger()) != 0 {
-		t.Errorf("%s (%s), ledger %+v", p.State, p.Reason, w.sim.Ledger())
+	const day = 24 * time.Hour
+	for name, test := range map[string]struct {
+		method flows.Method
+		ends   time.Duration // of the quota, as the reset says or earlier
+		odd    bool          // for a moment after the reset, the club system does not find the sale
+		want   flows.PaymentState
+	}{
+		"a card":                               {flows.ByCard, day, false, flows.Recorded},
+		"a card, and the sale is not found":    {flows.ByCard, day, true, flows.Recorded},
+		"a card, and the quota is raised":      {flows.ByCard, 3 * time.Hour, false, flows.Recorded},
+		"at the desk":                          {flows.InPerson, day, false, flows.Recorded},
+		"at the desk, and the quota is raised": {flows.InPerson, 3 * time.Hour, false, flows.Recorded},
+		"later, while a visitor waits":         {flows.Deferred, day, false, flows.Cancelled},
+		"for free, while a visitor waits":      {flows.Free, day, false, flows.Cancelled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			quota := clubsim.Fault{Match: recording, Kind: "too_many", Limit: "quota", DelayMs: int(day.Milliseconds())}
+			if test.method != flows.ByCard {
+				quota.Match = w.settlementCases()[test.method].request()
+			}
+			w.fault(quota)
+			var p *flows.Payment
+			if test.method == flows.ByCard {
+				p = w.buyers(g, 1)[0]
+			} else {
+				p = must(t, func() (*flows.Payment, error) { return w.settles(g, test.method) })
+			}
+			for passed := 10 * time.Minute; passed < test.ends; passed += 10 * time.Minute {
+				w.clock.Advance(10 * time.Minute)
+				p = w.advance(g, p)
+			}
+			if p.Claim != 1 || p.State.Final() != (test.want == flows.Cancelled) {
+				t.Errorf("while the quota lasts: %s (%s), %d claims", p.State, p.Reason, p.Claim)
+			}
+			switch {
+			case test.ends < day:
+				w.fault()
+				w.buyers(g, 1)
+			case test.odd:
+				w.clock.Advance(11 * time.Minute)
+				w.removeSale(p.Sale)
+				p = w.advance(g, p)
+			}
+			w.fault()
+			w.clock.Advance(11 * time.Minute)
+			if p = w.advance(g, p); p.State != test.want || p.Claim > 2 {
+				t.Errorf("%s (%s), %d claims", p.State, p.Reason, p.Claim)
+			}
+			if test.method == flows.ByCard {
+				w.expectSound(p)
+			} else {
+				w.expectSettled(p)
+			}
+		})
 	}
 }

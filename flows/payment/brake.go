@@ -137,6 +137,9 @@ func (m *Machine) countOutcome(ctx context.Context, p *flows.Payment, err error)
 	case club.Refused:
 		limit, _ := limitReached(err)
 		outcome.Result, outcome.ProbesUntil = BrakeRefused, now.Add(pauseAfter(p, limit)+probeLease)
+		if limit > maxClaimPause { // another payment finds out whether the limit has been raised
+			outcome.Result = BrakeUnknown
+		}
 	}
 	m.count(ctx, p, outcome)
 }

@@ -155,6 +155,8 @@ type Store interface {
 	AskBrake(ctx context.Context, in BrakeRequest) (time.Duration, error)
 	// CountOutcome engages or releases an organisation's brake.
 	CountOutcome(ctx context.Context, in BrakeOutcome) (BrakeChange, error)
+	// LastAccepted returns when the latest attempt began whose payment an organisation's club system accepted; zero: none.
+	LastAccepted(ctx context.Context, organisation string) (time.Time, error)
 	// Brakes lists the brakes that hold, by organisation.
 	Brakes(ctx context.Context) ([]Brake, error)
 	// Audit appends to the audit stream, which is bounded and not encrypted.

@@ -27,8 +27,10 @@ const (
 	maxClaims = 10
 	// highestClaim leaves a refund, which needs one claim, four more for keys that are used up.
 	highestClaim = maxClaims + 5
-	// maxClaimPause is the longest pause between two claims.
+	// maxClaimPause is the longest pause between two claims without a limit of the API gateway.
 	maxClaimPause = 5 * time.Minute
+	// maxLimitPause: the longest quota whose reset is waited for is that of a day.
+	maxLimitPause = 24 * time.Hour
 	// shortLimit: within a claim's life, and within the time for which a buyer waits. A spike arrest ends sooner.
 	shortLimit = 2 * time.Second
 	// commitPause is short for a buyer who waits, and spares a Redis that restarts.
@@ -46,7 +48,7 @@ func claimPause(n int) time.Duration {
 
 // pauseAfter is the pause before the next claim after a limit that lasts for a time was reached; zero: none was.
 func pauseAfter(p *flows.Payment, limit time.Duration) time.Duration {
-	return max(claimPause(p.Claim), min(limit, maxClaimPause))
+	return max(claimPause(p.Claim), min(limit, maxLimitPause))
 }
 
 // pauseLeft returns what is left of the pause before the next claim; 0 or less if it is over. A longer pause was set
@@ -58,11 +60,34 @@ func (m *Machine) pauseLeft(p *flows.Payment) time.Duration {
 	return 0
 }
 
+// limitLeft is pauseLeft for the next attempt to record, whose pause may be as long as a limit of the API gateway. That is
+// over, too, once another payment was recorded after the refusal: perhaps the provider has raised the limit.
+func (m *Machine) limitLeft(ctx context.Context, p *flows.Payment) (time.Duration, error) {
+	now := m.cfg.Now()
+	left := p.NotBefore.Sub(now)
+	if left <= maxClaimPause || left > maxLimitPause {
+		return m.pauseLeft(p), nil
+	}
+	accepted, err := m.cfg.Store.LastAccepted(ctx, p.ClientToken)
+	if err != nil || accepted.After(p.UpdatedAt) && !accepted.After(now) {
+		return 0, flows.StorageFailed(err)
+	}
+	return doubtPollEvery, nil
+}
+
+// sendableSince returns since when a payment could be sent, as far as its own pause goes.
+func sendableSince(p *flows.Payment) time.Time {
+	if p.NotBefore.After(p.UpdatedAt) {
+		return p.NotBefore
+	}
+	return p.UpdatedAt
+}
+
 // prepareRecord moves a captured payment to sending, owned by this process. Only record,
 // called right after the commit, may then send the POST.
 func (m *Machine) prepareRecord(ctx context.Context, p *flows.Payment, captured *cards.Payment) (step, error) {
-	if early := m.pauseLeft(p); early > 0 {
-		return wait(early), nil
+	if early, err := m.limitLeft(ctx, p); err != nil || early > 0 {
+		return wait(early), err
 	}
 	if captured == nil { // no claim is spent on a processor that cannot be read
 		if _, err := m.read(ctx, p, nil); err != nil {
@@ -96,7 +121,7 @@ func (m *Machine) agreeToRecord(ctx context.Context, p *flows.Payment) (step, er
 		return step{to: p.State, reason: p.Reason, edit: func(next *flows.Payment) { next.SaleMissingSince = readAt }}, nil
 	}
 	gone := errors.Is(err, club.ErrNotFound) && expired(readAt, p.SaleMissingSince, flows.GoneAfter)
-	if err != nil && !gone && expired(readAt, p.UpdatedAt, saleUnreadableAfter) {
+	if err != nil && !gone && expired(readAt, sendableSince(p), saleUnreadableAfter) {
 		return step{to: flows.InDoubt, reason: "the sale could not be read for a day"}, nil
 	}
 	if err != nil && !gone {
@@ -294,13 +319,13 @@ func limitReached(err error) (limit time.Duration, reached bool) {
 }
 
 // notSent is the outcome of an attempt that certainly had no effect. limit is how long a limit that was reached lasts; zero:
-// none was.
+// none was. No attempt is left, either, if that is longer than anybody waits who has not paid.
 func (m *Machine) notSent(p *flows.Payment, reason string, limit time.Duration) outcome {
 	before, tries := flows.Captured, maxClaims
 	if !p.HasProcessor() {
 		before, tries = flows.Priced, maxSettlements
 	}
-	if p.Claim >= tries {
+	if p.Claim >= tries || !p.Method.BooksMoney() && limit > settleWithin {
 		return outcome{step: m.giveUp(p, reason+"; no attempt is left"), journalEntry: "release"}
 	}
 	return outcome{journalEntry: "release", step: step{to: before, reason: reason, edit: func(next *flows.Payment) {

@@ -37,15 +37,15 @@ func (m *Machine) prepareSettlement(ctx context.Context, p *flows.Payment) (step
 	if p.Method != flows.InPerson && m.cfg.Now().Sub(p.UpdatedAt) > settleWithin {
 		return step{to: flows.Cancelled, reason: "it could not be sent in time"}, nil
 	}
-	if early := m.pauseLeft(p); early > 0 {
-		return wait(early), nil
+	if early, err := m.limitLeft(ctx, p); err != nil || early > 0 {
+		return wait(early), err
 	}
 	if left, err := m.held(ctx, p); err != nil || left > 0 {
 		return hold(p, left), err
 	}
 	sale, check, seen, err := m.observe(ctx, m.cfg.Club, p)
 	switch {
-	case err != nil && expired(m.cfg.Now(), p.UpdatedAt, saleUnreadableAfter): // of money at the desk
+	case err != nil && expired(m.cfg.Now(), sendableSince(p), saleUnreadableAfter): // of money at the desk
 		return m.giveUp(p, "the sale could not be read for a day"), nil
 	case err != nil:
 		return step{}, flows.ClubFailed(err, "The sale could not be read.")

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -114,6 +115,15 @@ func (s *Store) CountOutcome(ctx context.Context, in payment.BrakeOutcome) (paym
 	change, err := s.run(ctx, countOutcome, []string{brakes}, in.Organisation, string(in.Payment), in.Now.UnixMilli(), in.Began.UnixMilli(),
 		string(in.Result), in.ProbesUntil.UnixMilli(), in.MaxUnknown).Text()
 	return payment.BrakeChange(change), err
+}
+
+// LastAccepted implements payment.Store.
+func (s *Store) LastAccepted(ctx context.Context, organisation string) (time.Time, error) {
+	began, err := s.redis.HGet(ctx, brakes, organisation+" accepted").Int64()
+	if errors.Is(err, redis.Nil) {
+		return time.Time{}, nil
+	}
+	return time.UnixMilli(began), err
 }
 
 // Brakes implements payment.Store.
