@@ -91,6 +91,24 @@ func TestKeyReturns(t *testing.T) {
 	w.expectSound(w.settle(g, p))
 }
 
+// TestNotUnverifiable: what another organisation's gateways left in the same account, or what was refunded by hand, needs no
+// operator.
+func TestNotUnverifiable(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.capturedAndLost(w.gateway())
+	others := w.gateway(gatewayOptions{keys: newKeyring(t, "two"), organisation: "other"})
+	w.rebuild(others)
+	w.expectListed(others)
+	w.wipe()
+	if _, err := w.processor.Refund(t.Context(), "by hand", p.ProcessorID, p.Amount); err != nil {
+		t.Fatal(err)
+	}
+	g := w.gateway(gatewayOptions{keys: newKeyring(t, "two")})
+	w.rebuild(g)
+	w.expectListed(g)
+}
+
 // TestUnverifiableAndOpen: a payment that its buyer can still pay is ended by cancelling it at the processor. What was
 // settled long ago, under keys of then, is not listed.
 func TestUnverifiableAndOpen(t *testing.T) {
