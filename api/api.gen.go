@@ -2175,7 +2175,7 @@ type Problem struct {
 	// | `payment_exists` | 409 | `never` | another payment is in progress, with another method or other parameters | read the payment and follow it; to pay in another way, `DELETE …/payment` first, while `next` has `cancel_payment` |
 	// | `possible_duplicate_purchase` | 409 | `never` | the same contact, or a person with the same name, birth date, e-mail address and phone, has a payment in progress, or paid in the last 24 hours, for an offer in this cart | ask the buyer; to buy it again, send the payment with `again: true` and a new key |
 	// | `person_required` | 409 | `never` | the buyer's details are missing | show the form for details |
-	// | `registration_closed` | 409 | `never` | the registration is completed, abandoned, expired, or under review by the club's staff | read the registration, and show how it ended |
+	// | `registration_closed` | 409 | `never` | the registration is completed, abandoned, expired, erased, or under review by the club's staff | read the registration, and show how it ended; to start another one, use a new key |
 	// | `payment_under_way` | 409 | `never` | money may have moved, so the payment can no longer be cancelled here | follow the payment; refer to the club for anything else |
 	// | `offer_not_available` | 422 | `never` | the club does not offer this now, or not to this person | read the catalogue again, and let the person choose |
 	// | `mandate_not_needed` | 409 | `never` | nothing in the cart is paid by direct debit | continue to the payment |
@@ -2263,7 +2263,7 @@ type ProblemRetry string
 // | `payment_exists` | 409 | `never` | another payment is in progress, with another method or other parameters | read the payment and follow it; to pay in another way, `DELETE …/payment` first, while `next` has `cancel_payment` |
 // | `possible_duplicate_purchase` | 409 | `never` | the same contact, or a person with the same name, birth date, e-mail address and phone, has a payment in progress, or paid in the last 24 hours, for an offer in this cart | ask the buyer; to buy it again, send the payment with `again: true` and a new key |
 // | `person_required` | 409 | `never` | the buyer's details are missing | show the form for details |
-// | `registration_closed` | 409 | `never` | the registration is completed, abandoned, expired, or under review by the club's staff | read the registration, and show how it ended |
+// | `registration_closed` | 409 | `never` | the registration is completed, abandoned, expired, erased, or under review by the club's staff | read the registration, and show how it ended; to start another one, use a new key |
 // | `payment_under_way` | 409 | `never` | money may have moved, so the payment can no longer be cancelled here | follow the payment; refer to the club for anything else |
 // | `offer_not_available` | 422 | `never` | the club does not offer this now, or not to this person | read the catalogue again, and let the person choose |
 // | `mandate_not_needed` | 409 | `never` | nothing in the cart is paid by direct debit | continue to the payment |

@@ -66,9 +66,14 @@ func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		starts := op.Operation.OperationID == "startRegistration"
 		if starts { // elsewhere, the registration itself keeps what a failed request has made
-			if exchangeOf(ctx).attempt, err = s.cfg.Store.BeginAttempt(ctx, scope, key, digest, owner); err != nil {
+			attempt, err := s.cfg.Store.BeginAttempt(ctx, scope, key, digest, owner)
+			if err == nil && attempt.Again {
+				err = s.cfg.Registrations.CheckNotErased(ctx, attempt.ID)
+			}
+			if err != nil {
 				return cmp.Or(s.cfg.Store.AbandonRequest(ctx, scope, key, owner), err)
 			}
+			exchangeOf(ctx).attempt = attempt
 		}
 		response, keep := s.execute(c, next)
 		storing, stop := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout) // the request's own time may be over
@@ -147,16 +152,25 @@ func (w *responseRecorder) WriteHeader(status int)      { w.status = status }
 // replay sends a stored response. A payment is rendered from its present state, so that no old
 // response sends a buyer to pay again.
 func (s *Server) replay(c echo.Context, op operation, response store.Response) error {
+	ctx, operation := c.Request().Context(), op.Operation.OperationID
+	if response.Status < http.StatusBadRequest && (operation == "startRegistration" || operation == "resumeRegistration") {
+		var first api.Registration
+		if err := json.Unmarshal(response.Body, &first); err != nil {
+			return err
+		}
+		if err := s.cfg.Registrations.CheckNotErased(ctx, first.Id); err != nil {
+			return err
+		}
+	}
 	c.Response().Header().Set("Idempotent-Replayed", "true")
-	exchangeOf(c.Request().Context()).Replayed = true
-	if op.Operation.OperationID != "startPayment" || response.Status >= http.StatusBadRequest {
+	exchangeOf(ctx).Replayed = true
+	if operation != "startPayment" || response.Status >= http.StatusBadRequest {
 		return writeStored(c, response)
 	}
 	var first api.Payment
 	if err := json.Unmarshal(response.Body, &first); err != nil {
 		return err
 	}
-	ctx := c.Request().Context()
 	payment, err := s.cfg.Registrations.PaymentByID(ctx, c.Param("id"), callerOf(ctx).token, flows.PaymentID(first.Id))
 	if err != nil {
 		return err

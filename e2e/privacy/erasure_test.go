@@ -72,6 +72,46 @@ func TestErasure(t *testing.T) {
 	}
 }
 
+// TestStartAfterErasure repeats a request that started a registration which was erased meanwhile, whether its response
+// was stored or lost. The repetition says so, without anything of the person, and makes nothing; a new key starts anew.
+func TestStartAfterErasure(t *testing.T) {
+	t.Parallel()
+	s := newTestEnv(t)
+	gateway, c := s.gateway()
+	ada := campaign.NewCanary(14142135)
+	body := api.StartRegistration{ClubId: "11", Person: person(ada), Items: &[]api.NewItem{cardItem()}}
+	for name, lose := range map[string]func(){
+		"stored": func() {},
+		"lost":   func() { s.redis.Del(t.Context(), s.redis.Keys(t.Context(), "fd:answer:*").Val()...) },
+	} {
+		key := frontdesktest.Key("")
+		c.Token = ""
+		var first api.Registration
+		c.Do("POST", "/v1/registrations", body, key).Into(http.StatusCreated, &first)
+		if report := s.erase(gateway, "--registration", first.Id); len(report.Erased) != 1 {
+			t.Fatalf("%s: erased %+v", name, report.Erased)
+		}
+		lose()
+		before, _ := s.redis.Dump(t.Context(), "fd:{"+first.Id+"}:registration").Result()
+		for range 2 {
+			again := c.Do("POST", "/v1/registrations", body, key)
+			if found := ada.FoundIn(string(again.Body)); len(found) > 0 || again.Code() != string(api.RegistrationClosed) {
+				t.Errorf("%s: status %d, %s, with %v", name, again.Status, again.Body, found)
+			}
+		}
+		if after, _ := s.redis.Dump(t.Context(), "fd:{"+first.Id+"}:registration").Result(); before == "" || after != before {
+			t.Errorf("%s: the erased registration has changed", name)
+		}
+		other := body
+		other.Person = person(campaign.NewCanary(17320508))
+		c.Do("POST", "/v1/registrations", other, key).Problem(api.KeyReused)
+		var fresh api.Registration
+		if c.Do("POST", "/v1/registrations", body, frontdesktest.Key("")).Into(http.StatusCreated, &fresh); fresh.Id == first.Id {
+			t.Errorf("%s: a new key starts the erased registration", name)
+		}
+	}
+}
+
 // erase runs the command, and reads its report.
 func (s *testEnv) erase(gateway *frontdesktest.Process, args ...string) erasure.Report {
 	s.t.Helper()

@@ -201,6 +201,19 @@ func (s *Service) attempt(ctx context.Context, in StartRequest) (*flows.Registra
 	}, nil, nil
 }
 
+// CheckNotErased returns RegistrationClosed for a registration whose data was erased, which a repeated request must not
+// show or fill again.
+func (s *Service) CheckNotErased(ctx context.Context, id string) error {
+	r, _, err := s.cfg.Store.Registration(ctx, id)
+	switch {
+	case errors.Is(err, flows.ErrNotFound):
+		return nil
+	case err == nil && r.Erased:
+		return &flows.Error{Code: flows.RegistrationClosed, Detail: "The registration of this key was erased. Use a new key to start another one."}
+	}
+	return flows.StorageFailed(err)
+}
+
 // prepare creates what the request allows: the contact, the sale and its items.
 func (s *Service) prepare(ctx context.Context, r *flows.Registration, at catalogue.Club, in StartRequest) (err error) {
 	var contact club.Contact
