@@ -43,7 +43,7 @@ var Mutations = []Mutation{
 	{Name: "release-although-sent", Description: "an unknown outcome counts as not sent, and the claim is released", Edits: []Edit{{
 		File: "flows/payment/record.go",
 		Old:  `			return outcome{step: step{to: flows.InDoubt, reason: unknownOutcome(err)}}`,
-		New:  `			return m.notSent(p, unknownOutcome(err))`,
+		New:  `			return m.notSent(p, unknownOutcome(err), 0)`,
 	}}},
 	{Name: "blind-cancel", Description: "a payment counts as cancelled once requested, not once read back", Edits: []Edit{{
 		File: "flows/payment/step.go",
@@ -164,10 +164,8 @@ var Mutations = []Mutation{
 	}}},
 	{Name: "refund-believed", Description: "a refund that was made counts as final, even if the bank returns the money", Edits: []Edit{{
 		File: "flows/payment/step.go",
-		Old: `	case remote.State != cards.Captured || remote.Refunding > 0:
-		return wait(0), nil`,
-		New: `	case remote.State != cards.Captured || p.State == flows.Refunded:
-		return wait(0), nil`,
+		Old:  `remote.State != cards.Captured || remote.Refunding > 0 {`,
+		New:  `remote.State != cards.Captured || p.State == flows.Refunded {`,
 	}}},
 	{Name: "no-brake", Description: "cards are charged although the club system records no payment", Edits: []Edit{{
 		File: "flows/payment/brake.go",
