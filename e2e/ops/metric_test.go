@@ -70,8 +70,8 @@ func TestEveryMetricMoves(t *testing.T) {
 		t.Errorf("%g streams are open", open)
 	}
 	m.expectMoves("a caller above the limit", m.exceedRateLimit, "frontdesk_http_requests_total", "code", "rate_limited")
-	m.expectMoves("work that waits", m.pauseQueue, "frontdesk_queue_jobs", "queue", "default", "state", "pending")
-	m.expectMoves("", nil, "frontdesk_queue_latency_seconds", "queue", "default")
+	m.expectMoves("work that waits", m.pauseQueue, "frontdesk_queue_jobs", "queue", "events", "state", "pending")
+	m.expectMoves("", nil, "frontdesk_queue_latency_seconds", "queue", "events")
 	m.expectMoves("", nil, "frontdesk_club_events_total", "event", "class_event.updated")
 	m.expectMoves("", nil, "frontdesk_club_events_waiting")
 	m.expectMoves("a subscriber that fails", m.resumeQueue, "frontdesk_relay_deliveries", "subscriber", "crm", "state", "retrying")
@@ -220,7 +220,7 @@ func (m *metricEnv) exceedRateLimit() {
 
 // pauseQueue pauses the background work, as an operator can, while an event arrives.
 func (m *metricEnv) pauseQueue() {
-	if err := asynq.NewInspectorFromRedisClient(m.client).PauseQueue("default"); err != nil {
+	if err := asynq.NewInspectorFromRedisClient(m.client).PauseQueue("events"); err != nil {
 		m.t.Fatal(err)
 	}
 	sendEvent(m.c, "class_event.updated")
@@ -228,7 +228,7 @@ func (m *metricEnv) pauseQueue() {
 
 func (m *metricEnv) resumeQueue() {
 	m.crm.setStatus(http.StatusInternalServerError)
-	if err := asynq.NewInspectorFromRedisClient(m.client).UnpauseQueue("default"); err != nil {
+	if err := asynq.NewInspectorFromRedisClient(m.client).UnpauseQueue("events"); err != nil {
 		m.t.Fatal(err)
 	}
 }

@@ -381,9 +381,9 @@ func TestBadInputOfWebhookOperators(t *testing.T) {
 		})
 	}
 	sendEvent(c, "class_event.updated")
-	frontdesktest.Eventually(t, "a queue is there", func() bool {
+	frontdesktest.Eventually(t, "the queues are there", func() bool {
 		var queues struct{ Items []jobs.QueueState }
 		c.Do("GET", base+"queue", nil).Into(http.StatusOK, &queues)
-		return len(queues.Items) == 1 && queues.Items[0].Name == "default"
+		return len(queues.Items) == 2 && queues.Items[0].Name == "default" && queues.Items[1].Name == "events"
 	})
 }

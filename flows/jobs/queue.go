@@ -75,6 +75,9 @@ func (q *Queue) EnqueueRefresh(ctx context.Context, id string, taken time.Time) 
 // enqueue adds a job in the trace of the context. The queue does not retry it: the sweep
 // finds what is left.
 func (q *Queue) enqueue(ctx context.Context, kind, payload string, options ...asynq.Option) error {
+	if kind != AdvanceJob {
+		options = append(options, asynq.Queue(eventsQueue))
+	}
 	job := asynq.NewTaskWithHeaders(kind, []byte(payload), map[string]string{tracing.TraceHeader: tracing.Traceparent(ctx)})
 	return q.Enqueue(ctx, job, append(options, asynq.MaxRetry(0), asynq.Timeout(JobTimeout))...)
 }
@@ -87,9 +90,13 @@ func (q *Queue) Enqueue(ctx context.Context, job *asynq.Task, options ...asynq.O
 	return nil
 }
 
-// NewServer returns a server that runs jobs once it is started. It logs to log.
+// NewServer returns a server that runs jobs once it is started: those of the gateways' own queues, unless cfg names
+// others. It logs to log.
 func (q *Queue) NewServer(log *slog.Logger, cfg asynq.Config) *asynq.Server {
 	cfg.Logger = asynqLogger{log}
+	if cfg.Queues == nil {
+		cfg.Queues = map[string]int{eventsQueue: 4, defaultQueue: 1}
+	}
 	return asynq.NewServerFromRedisClient(pausingClient{q.redis}, cfg)
 }
 
@@ -167,8 +174,13 @@ type QueueState struct {
 	LatencyMs int64  `json:"latencyMs"` // of the oldest pending job
 }
 
-// defaultQueue is asynq's queue for jobs that are not of a subscriber.
-const defaultQueue = "default"
+const (
+	// defaultQueue is asynq's queue for payments.
+	defaultQueue = "default"
+	// eventsQueue is for the club system's events and for refreshes, of which there are few. While both queues have jobs,
+	// four of five that a worker takes are from this one: an event does not wait behind the payments of a sweep.
+	eventsQueue = "events"
+)
 
 // Queues returns the states of all queues.
 func (q *Queue) Queues(context.Context) ([]QueueState, error) {
@@ -179,8 +191,10 @@ func (q *Queue) Queues(context.Context) ([]QueueState, error) {
 	}
 	slices.Sort(names)
 	states := []QueueState{}
-	if !slices.Contains(names, defaultQueue) {
-		states = append(states, QueueState{Name: defaultQueue}) // its first job creates it
+	for _, own := range []string{defaultQueue, eventsQueue} {
+		if !slices.Contains(names, own) {
+			states = append(states, QueueState{Name: own}) // its first job creates it
+		}
 	}
 	for _, name := range names {
 		info, err := inspector.GetQueueInfo(name)
