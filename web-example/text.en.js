@@ -422,8 +422,11 @@ export default {
     },
     processing: {
       heading: "Confirming your payment…",
-      lead: "This usually takes a few seconds, and can take an hour if the club’s system has a problem. You can leave this page open, reload it or close it: "
-        + "nothing is lost and nothing is charged twice. If the payment cannot be completed, you pay nothing.",
+      lead: "This usually takes a few seconds. You can leave this page open, reload it or close it: nothing is lost and nothing is charged twice.",
+    },
+    onHold: {
+      heading: "Waiting for the club’s system",
+      lead: "The amount is reserved on your card, and nothing has been charged. Confirming it can take up to an hour; if it does not work, the reservation ends and you pay nothing. You can close this page and come back. Please do not pay again.",
     },
     recorded: {
       heading: "Paid. Finishing your sign-up…",
@@ -446,6 +449,11 @@ export default {
       heading: "Your card was declined too many times",
       lead: "Nothing was charged. Your cart is still here: choose another way to pay, or ask the team at the club.",
       closed: "Nothing was charged. Please ask the team at the club.",
+    },
+    notConfirmed: {
+      heading: "The club’s system did not confirm your payment",
+      lead: "It was cancelled, and nothing was charged. Your cart is still here: pay later, or ask the team at the club.",
+      closed: "It was cancelled, and nothing was charged. Please ask the team at the club.",
     },
     cancelled: {
       heading: "The payment was cancelled",

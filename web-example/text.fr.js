@@ -432,8 +432,11 @@ export default {
     },
     processing: {
       heading: "Confirmation de votre paiement…",
-      lead: "Cela prend en général quelques secondes, et jusqu’à une heure si le système du club a un problème. Vous pouvez laisser cette page ouverte, "
-        + "la recharger ou la fermer : rien n’est perdu et rien n’est débité deux fois. Si le paiement ne peut pas aboutir, vous ne payez rien.",
+      lead: "Cela prend en général quelques secondes. Vous pouvez laisser cette page ouverte, la recharger ou la fermer : rien n’est perdu et rien n’est débité deux fois.",
+    },
+    onHold: {
+      heading: "En attente du système du club",
+      lead: "Le montant est réservé sur votre carte et rien n’a été débité. La confirmation peut prendre jusqu’à une heure ; si elle échoue, la réservation prend fin et vous ne payez rien. Vous pouvez fermer cette page et y revenir. Ne payez pas une seconde fois.",
     },
     recorded: {
       heading: "Paiement reçu. Nous finalisons votre inscription…",
@@ -456,6 +459,11 @@ export default {
       heading: "Votre carte a été refusée trop de fois",
       lead: "Rien n’a été débité. Votre panier est toujours là : choisissez un autre moyen de paiement ou adressez-vous à l’équipe du club.",
       closed: "Rien n’a été débité. Adressez-vous à l’équipe du club.",
+    },
+    notConfirmed: {
+      heading: "Le système du club n’a pas confirmé votre paiement",
+      lead: "Il a été annulé et rien n’a été débité. Votre panier est toujours là : payez plus tard ou adressez-vous à l’équipe du club.",
+      closed: "Il a été annulé et rien n’a été débité. Adressez-vous à l’équipe du club.",
     },
     cancelled: {
       heading: "Le paiement a été annulé",

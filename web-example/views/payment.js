@@ -60,6 +60,8 @@ export function show() {
  */
 function words(payment, state) {
   if (state === "cancelled" && cardOf(payment)?.declineCode) return text.payment.declinedTooOften;
+  if (state === "cancelled" && payment.messageCode === "payment_not_confirmed") return text.payment.notConfirmed;
+  if (state === "processing" && payment.messageCode === "payment_on_hold") return text.payment.onHold;
   const others = /** @type {Record<string, any>} */ (text.settlement);
   return (payment.method !== "card" && others[state]) || text.payment[state];
 }
