@@ -113,13 +113,16 @@ func describe(check flows.Check) string {
 // ready returns the readiness check. A failing club system only degrades it: it fails for
 // every gateway alike, and taking all of them out of service would hide the reason, and
 // the payments in progress with it.
-func (cfg Config) ready(c clients) func(context.Context) []flows.Check {
+func (cfg Config) ready(c clients, halted func() error) func(context.Context) []flows.Check {
 	return func(ctx context.Context) []flows.Check {
 		ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 		defer cancel()
 		checks := append(cfg.checkRedis(ctx, c), checkToken(ctx, c)...)
 		if token := &checks[len(checks)-1]; !token.Safe() {
 			token.Verdict = flows.Degraded
+		}
+		if wrong := halted(); wrong != nil { // others, with the right configuration, can take payments
+			checks = append(checks, finding(partFingerprint, "", flows.Failed, wrong.Error(), "")...)
 		}
 		return checks
 	}

@@ -79,7 +79,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 	events, relay := cfg.clubEvents(records, queue, keys, registrations, log)
 	worker := worker.New(worker.Config{Store: records, Queue: queue, Payments: payments, Changes: hub, Events: events, Traces: seen.traces, ClocksAgree: records.ClocksAgree, Now: time.Now, After: time.After, Log: log})
 	transfers := member.NewTransfers(member.TransfersConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Keys: keys, Codes: codes})
-	ready := cfg.ready(clients)
+	ready := cfg.ready(clients, payments.Halted)
 	seen.metrics.RegisterCollector(ops.CollectorConfig{
 		Payments: payments, Worker: worker, Catalogue: catalogue, Relay: relay, Queue: queue, SMS: budget, Club: clubSystem,
 		Redis: clients.redis, Ready: ready, Traces: seen.traces, Now: time.Now, After: time.After,

@@ -783,8 +783,8 @@ export interface paths {
         };
         /**
          * Check that the process is ready
-         * @description For load balancers. The response is 503 while Redis does not respond or is not safe for payments, and once the process
-         *     is stopping. A failing club system is only `degraded`, because taking every gateway out of service would not help.
+         * @description For load balancers. The response is 503 while Redis does not respond, is not safe for payments or holds those of another
+         *     account, organisation or mode, and once the process is stopping. A failing club system is only `degraded`, because taking every gateway out of service would not help.
          */
         get: operations["getReadiness"];
         put?: never;

@@ -79,6 +79,12 @@ func (f *fingerprint) verdict() (checked bool, wrong error) {
 	return f.checked, f.wrong
 }
 
+// Halted returns why no payment is advanced here, as of the latest comparison: a FingerprintError, or nil.
+func (m *Machine) Halted() error {
+	_, wrong := m.fingerprint.verdict()
+	return wrong
+}
+
 // requireOwn returns an error if Redis holds the payments of others, or if that is not known yet.
 func (m *Machine) requireOwn(ctx context.Context) error {
 	checked, wrong := m.fingerprint.verdict()

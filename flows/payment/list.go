@@ -105,7 +105,7 @@ func (m *Machine) List(ctx context.Context, in ListOptions) (Page, error) {
 		return Page{}, err
 	}
 	listed := Page{Items: []Summary{}, Incomplete: compared.IsZero(), Brakes: brakes}
-	if _, wrong := m.fingerprint.verdict(); wrong != nil {
+	if wrong := m.Halted(); wrong != nil {
 		listed.Halted = wrong.Error()
 	}
 	open := func(ctx context.Context, state flows.PaymentState, limit int) ([]flows.PaymentID, error) {
