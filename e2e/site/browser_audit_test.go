@@ -72,16 +72,14 @@ var viewportWidths = []int64{390, 1280}
 const reflowWidth = 320
 
 // Inspect checks that the page is accessible at all usual widths, and no wider than the smallest phone.
-// It saves screenshots of failures.
+// It saves screenshots as Screenshot does.
 func (b browser) Inspect(name string) {
 	b.t.Helper()
 	for _, width := range viewportWidths {
 		at := name + "-" + strconv.FormatInt(width, 10)
 		b.Resize(width, int64(b.height))
 		b.expectNoViolations(at, "document", everyRule)
-		if b.t.Failed() {
-			b.Screenshot(at)
-		}
+		b.Screenshot(at)
 	}
 	b.auditDark(name) // colours are the same at any width
 	b.Resize(reflowWidth, int64(b.height))
