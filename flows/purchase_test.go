@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/text/unicode/norm"
+	"golang.org/x/text/width"
+
 	"frontdesk/flows"
 	"frontdesk/flows/registration"
 	"frontdesk/upstream/clubsim"
@@ -81,6 +84,43 @@ func TestTwice(t *testing.T) {
 		if strings.Contains(strings.ToLower(key+value), strings.ToLower(visitor.FamilyName)) {
 			t.Errorf("%s can be read: %q", key, value)
 		}
+	}
+}
+
+// TestTwiceTypedAnotherWay: a buyer whose name or e-mail address is typed another way is the same person.
+func TestTwiceTypedAnotherWay(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*flows.Person){
+		"decomposed letters": func(p *flows.Person) {
+			p.GivenName, p.FamilyName = norm.NFD.String(p.GivenName), norm.NFD.String(p.FamilyName)
+		},
+		"wide letters":            func(p *flows.Person) { p.GivenName = width.Widen.String(p.GivenName) },
+		"zero width space":        func(p *flows.Person) { p.GivenName += "\u200b" },
+		"soft hyphen":             func(p *flows.Person) { p.FamilyName = p.FamilyName[:1] + "\u00ad" + p.FamilyName[1:] },
+		"variation selector":      func(p *flows.Person) { p.FamilyName += "\ufe0f" },
+		"invisible letter":        func(p *flows.Person) { p.GivenName = "\u3164" + p.GivenName },
+		"two spaces":              func(p *flows.Person) { p.GivenName = strings.ReplaceAll(p.GivenName, " ", "  ") },
+		"no-break space":          func(p *flows.Person) { p.GivenName = strings.ReplaceAll(p.GivenName, " ", "\u00a0") },
+		"invisible in the e-mail": func(p *flows.Person) { p.Email = p.Email[:1] + "\ufe0f\u200b" + p.Email[1:] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway(gatewayOptions{asksRepeats: true})
+			person := visitor
+			person.GivenName, person.FamilyName = "Ren\u00e9e Claire", "L\u00e9vy"
+			w.recordedFor(g, w.buys(g, person, "201"))
+			again := person
+			if change(&again); again == person {
+				t.Fatal("nothing is typed another way")
+			}
+			if _, err := w.payAs(g, w.buys(g, again, "201"), byCard); flows.CodeOf(err) != flows.DuplicatePurchase {
+				t.Errorf("again as %q %q, %q: %v", again.GivenName, again.FamilyName, again.Email, err)
+			}
+			if held := len(w.sandbox.Payments()); held != 1 {
+				t.Errorf("the processor has %d payments", held)
+			}
+		})
 	}
 }
 

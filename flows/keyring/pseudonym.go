@@ -43,16 +43,25 @@ func (k *Keyring) PersonPseudonyms(clientToken, email, mobile string) (names []s
 	return names
 }
 
-// sameEmail returns one text for all spellings of an e-mail address: without spaces and invisible characters, composed,
-// in lower case, and with its domain as the mail system writes it.
-func sameEmail(email string) string {
+// Spelling returns one text for all spellings of what a person types: composed, in lower case, with one space between
+// words and without invisible characters.
+func Spelling(text string) string {
 	visible := strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
 			return -1
 		}
 		return r
-	}, email)
-	name, domain, found := strings.Cut(norm.NFC.String(strings.ToLower(norm.NFC.String(visible))), "@")
+	}, text)
+	return strings.Join(strings.Fields(norm.NFC.String(strings.ToLower(norm.NFC.String(visible)))), " ")
+}
+
+// sameEmail returns one text for all spellings of an e-mail address: without spaces, and with its domain as the mail
+// system writes it.
+func sameEmail(email string) string {
+	name, domain, found := strings.Cut(strings.ReplaceAll(Spelling(email), " ", ""), "@")
 	if !found {
 		return name
 	}

@@ -4,23 +4,24 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/text/unicode/norm"
 
 	"frontdesk/flows"
+	"frontdesk/flows/keyring"
 	"frontdesk/flows/phone"
 )
 
 // startingTime is how long a purchase without a stored payment counts: its request is storing it, or has failed.
 const startingTime = time.Minute
 
-// nameBuyer names a person for flows.Purchase. The same buyer has the same name, birth date, e-mail address and phone: a
-// stranger who knows less must not learn what somebody buys here. One who is alike has only one of the latter two, for
-// each of these alone can be a family's. The names are by every seal key, so that a rotation hides no purchase.
+// nameBuyer names a person for flows.Purchase. The same buyer has the same name, birth date, e-mail address and phone, in
+// any spelling and in wide letters too: a stranger who knows less must not learn what somebody buys here. One who is alike
+// has only one of the latter two, for each of these alone can be a family's. The names are by every seal key, so that a
+// rotation hides no purchase.
 func (s *Service) nameBuyer(r *flows.Registration, p flows.Person) {
-	who := strings.ToLower(strings.Join(strings.Fields(norm.NFKC.String(p.GivenName+" "+p.FamilyName+" "+p.BirthDate)), " "))
+	who := keyring.Spelling(norm.NFKC.String(p.GivenName + " " + p.FamilyName + " " + p.BirthDate))
 	emails := s.cfg.Keys.PersonPseudonyms(r.ClientToken, p.Email, "")
 	mobiles := s.cfg.Keys.PersonPseudonyms(r.ClientToken, "", phone.Complete(p.Mobile, p.Country))
 	r.BuyerPseudonyms, r.AlikePseudonyms = nil, nil
