@@ -215,13 +215,31 @@ func checkMatcher(t *testing.T, name, text string, values map[string][]string) {
 	}
 }
 
-// TestMetricsCoverEveryState checks that the metrics include every state, including one that is added later.
+// TestMetricsCoverEveryState checks that the metrics include every state, including one that is added later, and that an
+// alert watches each, and each finding: its age, or that there is a payment in it at all.
 func TestMetricsCoverEveryState(t *testing.T) {
 	t.Parallel()
 	seen := scrape(t, frontdesktest.NewMock(t))
 	for _, state := range flows.PaymentStates {
 		if _, found := sum(seen, "frontdesk_payments", "state", string(state)); found == state.Final() {
 			t.Errorf("%s: counted %t", state, found)
+		}
+	}
+	alone := regexp.MustCompile(`max\(frontdesk_payment(?:s|_oldest_age_seconds)\{state=~?"([a-z_|]+)"\}\) > [0-9]+`)
+	watched := map[string]bool{}
+	for _, a := range alerts(t) {
+		if strings.Contains(a.Expr, " and ") { // it waits for something else as well
+			continue
+		}
+		for _, found := range alone.FindAllStringSubmatch(a.Expr, -1) {
+			for _, state := range strings.Split(found[1], "|") {
+				watched[state] = true
+			}
+		}
+	}
+	for _, state := range valuesOf(seen["frontdesk_payments"])["state"] {
+		if !watched[state] {
+			t.Errorf("no alert watches payments that are %s", state)
 		}
 	}
 }
