@@ -14,6 +14,7 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
 	"frontdesk/upstream/cards"
+	"frontdesk/upstream/clubsim"
 )
 
 // lost starts a gateway for which the processor has none of the payments, as with the key of another part of the account.
@@ -138,6 +139,68 @@ func TestMissingForOneStep(t *testing.T) {
 			t.Fatalf("found again: %s (%s), missing since %s", p.State, p.Reason, p.MissingSince)
 		}
 		w.clock.Advance(10 * time.Minute)
+	}
+}
+
+// TestMissingTwice: one gateway has such a key for two single steps, half an hour apart. In between the others found the
+// payment, but something else kept it from moving. Two misses are no unbroken half hour.
+func TestMissingTwice(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		state flows.PaymentState
+		stuck func(*world, *gateway)
+		freed func(*world)
+		end   flows.PaymentState
+	}{
+		"captured, and its sale cannot be read": {flows.Captured, func(w *world, _ *gateway) {
+			w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before"})
+		}, func(w *world) { w.fault() }, flows.Recorded},
+		"captured, and the brake holds it": {flows.Captured, (*world).engaged, func(w *world) { w.fault() }, flows.Recorded},
+		"due for a refund, and the journal takes no entry": {flows.RefundDue, func(w *world, _ *gateway) {
+			w.fail("POST", "/sandbox/payments/*/metadata", 1000)
+		}, func(w *world) { w.setFaultInjector(nil) }, flows.Refunded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			wrong := w.lost()
+			p := missingStates[test.state].bring(w, g)
+			test.stuck(w, g)
+			if p = w.advance(wrong, p); p.MissingSince.IsZero() {
+				t.Fatalf("%s (%s), missing since %s", p.State, p.Reason, p.MissingSince)
+			}
+			w.clock.Advance(20 * time.Second)
+			if p = w.advance(g, p); p.State.Final() || !p.MissingSince.IsZero() {
+				t.Errorf("found again: %s (%s), missing since %s", p.State, p.Reason, p.MissingSince)
+			}
+			w.clock.Advance(31 * time.Minute)
+			if p = w.advance(wrong, p); p.State == flows.Blocked {
+				t.Errorf("after two misses, half an hour apart: %s (%s)", p.State, p.Reason)
+			}
+			test.freed(w)
+			if p = w.advanceFor(g, p, 5*time.Minute); p.State != test.end || !p.MissingSince.IsZero() {
+				t.Errorf("in the end: %s (%s), missing since %s", p.State, p.Reason, p.MissingSince)
+			}
+		})
+	}
+}
+
+// TestMissingIsPolledAgain: the buyer's first card was declined, one reading missed the payment, and the second card is
+// authorised. A reading that finds it again says what the buyer did since, not what was stored.
+func TestMissingIsPolledAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.advance(g, w.started(g))
+	w.confirm(p, declinedCard)
+	p = w.advance(w.lost(), w.advance(g, p))
+	if p.DeclineCode == "" || p.MissingSince.IsZero() {
+		t.Fatalf("%s (%s), declined %q, missing since %s", p.State, p.Reason, p.DeclineCode, p.MissingSince)
+	}
+	w.confirm(p, goodCard)
+	if p = g.Poll(t.Context(), p); p.State != flows.Authorised || p.View().State == "declined" {
+		t.Errorf("%s (%s), and the buyer sees %s", p.State, p.Reason, p.View().State)
 	}
 }
 

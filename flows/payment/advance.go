@@ -154,6 +154,9 @@ func (m *Machine) poll(ctx context.Context, p *flows.Payment) (*flows.Payment, e
 		}
 		moved, err := m.commit(ctx, p, s)
 		switch {
+		case err == nil && !p.MissingSince.IsZero() && moved.State == flows.Intent:
+			p = moved // the processor has it again: what the buyer did meanwhile is still to be read
+			continue
 		case err == nil:
 			if err := m.cfg.Queue.AdvanceSoon(ctx, moved); err != nil {
 				m.cfg.Log.WarnContext(ctx, "advance not enqueued", "payment", p.ID, "error", err)
@@ -235,23 +238,30 @@ func (m *Machine) abandonUncreated(ctx context.Context, p *flows.Payment, absent
 	return m.findCreated(ctx, p, p.CreatedAt.Add(-groupSpan), absent)
 }
 
-// next returns the next step of a payment. A mismatch with the processor blocks it; see missing, too.
+// next returns the next step of a payment. A mismatch with the processor blocks it; see missing, too. A payment that was
+// missing is looked for before anything else, so that only an unbroken row of misses blocks it.
 func (m *Machine) next(ctx context.Context, p *flows.Payment, remote *cards.Payment) (step, error) {
 	if err := m.requireOwnOf(ctx, p); err != nil {
 		return step{}, err
 	}
-	s, err := m.stepFrom(ctx, p, remote)
+	decide := m.stepFrom
+	if !p.MissingSince.IsZero() && p.State != flows.Blocked {
+		decide = m.lookAgain
+	}
+	s, err := decide(ctx, p, remote)
 	if differs, ok := errors.AsType[mismatch](err); ok {
 		return step{to: flows.Blocked, reason: string(differs)}, nil
 	}
 	if absent, ok := errors.AsType[missing](err); ok {
 		return m.notFound(ctx, p, absent)
 	}
-	unread := s.to == "" && (p.OnHold || p.State == flows.Captured) // it waits, perhaps without a look at the processor
-	if err == nil && !p.MissingSince.IsZero() && !unread && p.State != flows.Blocked {
-		return foundAgain(p, s), nil
-	}
 	return s, err
+}
+
+// lookAgain is the step of a payment that was missing, once the processor has it again.
+func (m *Machine) lookAgain(ctx context.Context, p *flows.Payment, remote *cards.Payment) (step, error) {
+	found, err := m.read(ctx, p, remote)
+	return foundAgain(step{to: p.State, reason: p.Reason, remote: &found}), err
 }
 
 // notFound is the step of a payment that the processor does not have.
@@ -268,11 +278,8 @@ func (m *Machine) notFound(ctx context.Context, p *flows.Payment, why missing) (
 	}
 }
 
-// foundAgain returns the step of a payment that was missing, which now also notes that the processor has it.
-func foundAgain(p *flows.Payment, s step) step {
-	if s.to == "" {
-		s = step{to: p.State, reason: p.Reason}
-	}
+// foundAgain returns a step of a payment that was missing, which now also notes that the processor has it.
+func foundAgain(s step) step {
 	edit := s.edit
 	s.edit = func(next *flows.Payment) {
 		if next.MissingSince = (time.Time{}); edit != nil {
@@ -303,7 +310,7 @@ func (m *Machine) unblock(ctx context.Context, p *flows.Payment) (step, error) {
 	if differs, ok := errors.AsType[mismatch](err); ok {
 		s, err = step{to: flows.Blocked, reason: string(differs)}, nil
 	}
-	return foundAgain(p, s), err
+	return foundAgain(s), err
 }
 
 // refundAfterBlock returns the step refund, unless the sale was settled after the refund was due: staff may have recorded
@@ -377,6 +384,7 @@ func (m *Machine) commit(ctx context.Context, p *flows.Payment, s step) (*flows.
 			move.Keep = keepFinal // else until an operator has looked
 		}
 		next.Payer, next.Desk, next.Contact = nil, nil, "" // a final record holds nothing that leads to a person
+		next.MissingSince = time.Time{}
 	}
 	if err := m.store(ctx, move, s.unconfirmed); err != nil {
 		return nil, err
