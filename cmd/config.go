@@ -53,7 +53,8 @@ type Config struct {
 	TracesHeaders                              []string
 	TracesCA, TracesCert, TracesKey            string
 
-	assets Assets
+	assets    Assets
+	worldAsks func(clientToken string) bool // whether a world of mock mode asks for AskRepeats; nil in the other modes
 }
 
 // options is the table of everything that can be configured in the gateway.
@@ -114,7 +115,7 @@ func (cfg *Config) options() []option {
 		{"methods-staff", "FRONTDESK_METHODS_STAFF", list(&cfg.MethodsStaff), "", "Payment methods for staff: card, later, free, desk. Default: all four."},
 		{"later-days", "FRONTDESK_LATER_DAYS", number(&cfg.LaterDays), "90", "How many days ahead a payment by the method later may be due, from 1 to 366."},
 		{"cart-revision", "FRONTDESK_CART_REVISION", oneOf(&cfg.CartRevision, "required", "optional", ""), "", "Whether a payment must name the revision of the cart that the buyer saw: required or optional. Default: required in live mode, otherwise optional."},
-		{"ask-repeats", "FRONTDESK_ASK_REPEATS", list(&cfg.AskRepeats), "", "Organisations or worlds whose buyers are asked before they buy the same offer again within 24 hours: client tokens, all or none. Default: all in live mode, otherwise none."},
+		{"ask-repeats", "FRONTDESK_ASK_REPEATS", list(&cfg.AskRepeats), "", "Organisations or worlds whose buyers are asked before they buy the same offer again within 24 hours: client tokens, all or none. Default: all in live mode, otherwise none. In mock mode, a world can also ask for it with its setting askRepeats."},
 		{"log-level", "FRONTDESK_LOG_LEVEL", word(&cfg.LogLevel), "info", "debug (also a line for every call and, outside live mode, for every request), info (in live mode with a line for every request), warn or error."},
 		{"otlp-endpoint", "OTEL_EXPORTER_OTLP_ENDPOINT", text(&cfg.TracesURL), "", "Base address of a trace collector (OTLP over HTTP), such as http://127.0.0.1:4318. Empty: no spans are exported."},
 		{"otlp-headers", "OTEL_EXPORTER_OTLP_TRACES_HEADERS OTEL_EXPORTER_OTLP_HEADERS", list(&cfg.TracesHeaders), "", "Headers for the collector, such as api-key=secret."},
@@ -203,8 +204,9 @@ func (cfg Config) methodPolicy() flows.MethodPolicy {
 
 // asksRepeats reports whether an organisation's buyers are asked before they buy the same again.
 func (cfg Config) asksRepeats(clientToken string) bool {
-	return slices.ContainsFunc(cfg.AskRepeats, func(name string) bool {
+	named := slices.ContainsFunc(cfg.AskRepeats, func(name string) bool {
 		name = strings.TrimSpace(name)
 		return name == "all" || name == clientToken
 	})
+	return named || cfg.worldAsks != nil && cfg.worldAsks(clientToken)
 }

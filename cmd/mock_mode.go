@@ -46,6 +46,7 @@ func (cfg *Config) startMock(ctx context.Context, group *errgroup.Group, port st
 			WebhookURL: "http://127.0.0.1:" + port + "/v1/webhooks/club/" + cfg.WebhookSecret[0],
 		}),
 	}
+	cfg.worldAsks = m.world.AsksRepeats
 	if cfg.RedisURL, err = m.world.StartRedis(ctx, group); err != nil {
 		return nil, err
 	}

@@ -233,8 +233,8 @@ func TestInspector(t *testing.T) {
 	press(map[string]string{"do": "fault", "kind": "dance"}).wantText(`class="problem">kind: `)
 	press(map[string]string{"do": "clear"})
 	press(map[string]string{"do": "advance", "by": "P1D"})
-	press(map[string]string{"do": "settings", "productionMode": "on", "networkNodeShape": "flat", "webhooks": "drop", "webhookUrl": ""})
-	if s := d.world.Settings(); !s.ProductionMode || s.NetworkNodeShape != "flat" || s.Webhooks != "drop" || d.world.Now().Day() != 22 || len(d.world.Faults()) != 0 {
+	press(map[string]string{"do": "settings", "productionMode": "on", "askRepeats": "on", "networkNodeShape": "flat", "webhooks": "drop", "webhookUrl": ""})
+	if s := d.world.Settings(); !s.ProductionMode || !s.AskRepeats || s.NetworkNodeShape != "flat" || s.Webhooks != "drop" || d.world.Now().Day() != 22 || len(d.world.Faults()) != 0 {
 		t.Errorf("settings: %+v", s)
 	}
 	press(map[string]string{"do": "reset"}, "Sec-Fetch-Site", "cross-site").want(403).wantText("cross-origin")

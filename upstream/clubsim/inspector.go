@@ -82,7 +82,7 @@ func (w *World) runAction(req *httpRequest) error {
 		return err
 	case "settings":
 		return w.Configure(func(s *Settings) {
-			s.ProductionMode = fields.Get("productionMode") == "on"
+			s.ProductionMode, s.AskRepeats = fields.Get("productionMode") == "on", fields.Get("askRepeats") == "on"
 			s.NetworkNodeShape = fields.Get("networkNodeShape")
 			s.Webhooks, s.WebhookURL = fields.Get("webhooks"), fields.Get("webhookUrl")
 		})

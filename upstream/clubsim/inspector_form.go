@@ -45,7 +45,9 @@ func (s Settings) section() g.Node {
 	}
 	return inspector.Section("", "Settings", "", actionForm("settings", "",
 		inspector.Row(html.Label(html.Input(html.Type("checkbox"), html.Name("productionMode"), g.If(s.ProductionMode, html.Checked())), g.Text(" production mode "),
-			inspector.Soft(fmt.Sprintf("(%d endpoints granted)", len(s.GrantedEndpoints))))),
+			inspector.Soft(fmt.Sprintf("(%d endpoints granted)", len(s.GrantedEndpoints)))),
+			html.Label(html.Input(html.Type("checkbox"), html.Name("askRepeats"), g.If(s.AskRepeats, html.Checked())),
+				g.Text(" the gateway of mock mode asks before a repeated purchase"))),
 		inspector.Row(html.Label(g.Text("network nodes "), html.Select(html.Name("networkNodeShape"), inspector.Options(s.NetworkNodeShape, "nested", "flat"))),
 			html.Label(g.Text("webhooks "), html.Select(html.Name("webhooks"), inspector.Options(s.Webhooks, webhookModes...)))),
 		inspector.Row(html.Label(g.Text("webhook URL "), html.Input(html.Type("url"), html.Name("webhookUrl"), html.Value(s.WebhookURL), g.Attr("size", "40"))), html.Button(g.Text("Save"))),

@@ -84,6 +84,12 @@ func changedWorld(r *http.Request) string {
 	return parts[2]
 }
 
+// AsksRepeats reports whether a demo world asks for the question before a repeated purchase.
+func (w *World) AsksRepeats(clientToken string) bool {
+	world := w.club.World(clientToken)
+	return world != nil && world.Settings().AskRepeats
+}
+
 // Release ends the requests that a fault of the simulator keeps waiting.
 func (w *World) Release() { w.club.Release() }
 
