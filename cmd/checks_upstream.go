@@ -16,6 +16,7 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
 	"frontdesk/flows/store"
+	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/stripe"
 )
 
@@ -25,12 +26,20 @@ const partProcessor = "card processor"
 // reports to this gateway.
 func (cfg Config) checkProcessor(ctx context.Context, c clients) []flows.Check {
 	if account, ok := c.cards.(*stripe.Client); ok {
-		return cfg.checkAccount(ctx, account)
+		return append(checkCharges(ctx, account), cfg.checkAccount(ctx, account)...)
 	}
 	if _, err := c.cards.List(ctx, time.Now().Add(-time.Hour), ""); err != nil {
 		return finding(partProcessor, "", flows.Failed, err.Error(), "check that FRONTDESK_SANDBOX_URL leads to it")
 	}
 	return finding(partProcessor, "", flows.OK, c.cards.Name()+" answers; it takes no real money", "")
+}
+
+// checkCharges checks that the key may read charges. No gateway starts with another one.
+func checkCharges(ctx context.Context, processor *stripe.Client) []flows.Check {
+	if err := processor.ReadCharges(ctx); errors.Is(err, cards.ErrNoPermission) {
+		return finding(partProcessor, "charges", flows.Failed, err.Error(), "")
+	}
+	return nil // checkAccount reports other errors
 }
 
 // checkAccount reports which account the keys belong to, and checks that it may take payments.
@@ -50,12 +59,7 @@ func (cfg Config) checkAccount(ctx context.Context, processor *stripe.Client) []
 	if cfg.Stripe.URL != "" {
 		found += ", at another address than the processor's own"
 	}
-	checks := append(finding(partProcessor, "", flows.OK, found, ""), cfg.checkWebhookEndpoint(ctx, processor)...)
-	if err := processor.CountsDeclines(ctx); err != nil {
-		checks = append(checks, finding(partProcessor, "charges", flows.Degraded, "declined cards cannot be counted: "+err.Error(),
-			"permit the restricted key to read charges")...)
-	}
-	return checks
+	return append(finding(partProcessor, "", flows.OK, found, ""), cfg.checkWebhookEndpoint(ctx, processor)...)
 }
 
 // checkWebhookEndpoint looks for the webhook endpoint that reports to this gateway.

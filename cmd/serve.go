@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"frontdesk/flows/payment"
+	"frontdesk/upstream/cards"
 )
 
 func newServeCommand(assets Assets) *cobra.Command {
@@ -82,14 +83,18 @@ func run(ctx context.Context, cfg Config) error {
 	return group.Wait()
 }
 
-// checkFingerprint refuses to start with a Redis that holds the payments of another account, organisation or mode. A
-// gateway that cannot find out starts, and advances no card payment until it can.
+// checkFingerprint refuses to start with a Redis that holds the payments of another account, organisation or mode, or with
+// a key that may not read what each card payment needs. A gateway that cannot find out starts, and advances no card payment
+// until it can.
 func (cfg *Config) checkFingerprint(ctx context.Context, payments *payment.Machine, log *slog.Logger) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	err := payments.CheckFingerprint(ctx)
 	if foreign, ok := errors.AsType[*payment.FingerprintError](err); ok {
 		return fmt.Errorf("cannot start in %s mode: %w", cfg.Mode, foreign)
+	}
+	if errors.Is(err, cards.ErrNoPermission) {
+		return fmt.Errorf("cannot start in %s mode: %w", cfg.Mode, err)
 	}
 	if err != nil {
 		log.WarnContext(ctx, "fingerprint not compared with redis; no card payment is advanced until then", "error", err)

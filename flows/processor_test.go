@@ -148,28 +148,72 @@ func (w *world) stripeGateway(onProblem func(string)) (*gateway, *stripetest.Ser
 	return w.gateway(gatewayOptions{cards: client, onProblem: onProblem}), double
 }
 
-// TestEveryDeclineCounts: failed bank challenges make no charge, and a restricted key may not read charges. Neither stops
-// the payment, and the fifth decline ends it.
+// TestKeyWithoutCharges: a restricted key may not read charges, with which every call shows refunds. No buyer can pay with
+// it, also if the permission is taken away later, and what was reserved before continues when it is back.
+func TestKeyWithoutCharges(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	refusals := 0
+	g, double := w.stripeGateway(func(problem string) {
+		if problem == payment.ProblemCreationRefused {
+			refusals++
+		}
+	})
+	refused := func(made int) {
+		t.Helper()
+		r := w.registered(g)
+		if _, err := g.pay(t.Context(), r.ID); flows.CodeOf(err) != flows.ProcessorUnavailable {
+			t.Errorf("payment by card: %v", err)
+		}
+		if all := double.Payments(); len(all) != made {
+			t.Errorf("the processor has %+v", all)
+		}
+		if p := w.stored(g, flows.NewPaymentID(r.ID, 1)); p.State != flows.Priced || p.ClientSecret != "" {
+			t.Errorf("%s (%s), and the buyer can pay: %t", p.State, p.Reason, p.ClientSecret != "")
+		}
+	}
+	double.ForbidCharges(true)
+	refused(0)
+	double.ForbidCharges(false)
+	p := w.started(g)
+	if _, err := double.Confirm(p.ProcessorID, goodCard); err != nil {
+		t.Fatal(err)
+	}
+	double.ForbidCharges(true)
+	if refused(2); refusals != 1 { // of the second one, nobody has the secret
+		t.Errorf("the refused creation is counted %d times", refusals)
+	}
+	if _, err := g.Advance(t.Context(), p.ID); flows.CodeOf(err) != flows.ProcessorUnavailable {
+		t.Errorf("the reserved one without the permission: %v", err)
+	}
+	double.ForbidCharges(false)
+	if p = w.advance(g, p); p.State != flows.Recorded {
+		t.Errorf("the reserved one: %s (%s)", p.State, p.Reason)
+	}
+}
+
+// TestEveryDeclineCounts: failed bank challenges make no charge, and a list of charges can fail. Neither stops the payment,
+// and the fifth decline ends it.
 func TestEveryDeclineCounts(t *testing.T) {
 	t.Parallel()
-	for name, restricted := range map[string]bool{"failed challenges": false, "a key that may not read charges": true} {
+	for name, unlisted := range map[string]bool{"failed challenges": false, "charges cannot be listed": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			g, double := w.stripeGateway(nil)
-			if restricted {
-				double.Inject(stripetest.Fault{Path: "/v1/charges", Status: http.StatusForbidden, Type: "invalid_request_error", Times: -1})
-			}
 			p := w.started(g)
+			if unlisted {
+				double.Inject(stripetest.Fault{Path: "/v1/charges", Status: http.StatusServiceUnavailable, Times: -1})
+			}
 			for n := range flows.MaxDeclines {
 				card := declinedCard
-				if !restricted {
+				if !unlisted {
 					card = bankAsks
 				}
 				if _, err := double.Confirm(p.ProcessorID, card); err != nil {
 					t.Fatal(err)
 				}
-				if !restricted {
+				if !unlisted {
 					if _, err := double.Approve(p.ProcessorID, false); err != nil {
 						t.Fatal(err)
 					}

@@ -2,6 +2,7 @@ package ops_test
 
 import (
 	"maps"
+	"net/http"
 	"os/exec"
 	"strings"
 	"testing"
@@ -89,6 +90,33 @@ func TestDoctor(t *testing.T) {
 				t.Error("it prints a secret key")
 			}
 		})
+	}
+}
+
+// TestKeyWithoutCharges checks that no gateway starts with a restricted key that may not read charges and refunds, and
+// that doctor finds such a key, also if it may not read its account either.
+func TestKeyWithoutCharges(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	processor := stripetest.New(stripetest.Config{SecretKey: "rk_test_double"})
+	t.Cleanup(processor.Close)
+	environment := []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.Redis, "FRONTDESK_CLUB_URL=" + s.Upstreams.URL + "/sim",
+		"FRONTDESK_OPS_ADDR=off", "FRONTDESK_SEAL_KEYS=" + frontdesktest.SealKey, "FRONTDESK_CARD_PROCESSOR=stripe",
+		"FRONTDESK_STRIPE_URL=" + processor.URL, "FRONTDESK_STRIPE_SECRET_KEY=" + processor.SecretKey,
+		"FRONTDESK_STRIPE_PUBLISHABLE_KEY=" + processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET=" + processor.WebhookSecret}
+	if printed, ok := doctor(t, environment); !ok || strings.Contains(printed, "Charges and Refunds") {
+		t.Errorf("doctor with the permission:\n%s", printed)
+	}
+	processor.ForbidCharges(true)
+	for _, account := range []string{"readable", "not readable"} {
+		if account == "not readable" {
+			processor.Inject(stripetest.Fault{Path: "/v1/account", Status: http.StatusForbidden, Type: "invalid_request_error", Times: -1})
+		}
+		printed, ok := doctor(t, environment)
+		if ok || !strings.Contains(printed, "FAIL     card processor charges") || !strings.Contains(printed, "permission to write Charges and Refunds") {
+			t.Errorf("doctor, account %s:\n%s", account, printed)
+		}
+		expectAll(t, expectStartRefused(t, nil, environment...), "cannot start in test mode", "permission to write Charges and Refunds")
 	}
 }
 

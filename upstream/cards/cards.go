@@ -23,7 +23,8 @@ import (
 type Processor interface {
 	// Name is the processor's name in the public API and in the payment's record, such as "sandbox".
 	Name() string
-	// AccountID identifies the account that holds the payments. ErrRefused when the credentials may not read it.
+	// AccountID identifies the account that holds the payments. ErrRefused when the credentials may not read it,
+	// ErrNoPermission when no payment can be followed with them.
 	AccountID(ctx context.Context) (string, error)
 	// Create makes a payment for the buyer to authorise.
 	Create(ctx context.Context, key string, in NewPayment) (Payment, error)
@@ -166,6 +167,8 @@ var (
 	ErrState = errors.New("cards: not possible in the payment's state")
 	// ErrRefused: the processor will never accept the request (bad request, bad credentials).
 	ErrRefused = errors.New("cards: refused by the processor")
+	// ErrNoPermission: the credentials may not read what every step of a payment needs.
+	ErrNoPermission = errors.New("the key may not read")
 	// ErrSignature: a webhook delivery is not from the processor, or too old.
 	ErrSignature = errors.New("cards: webhook signature does not verify")
 )

@@ -45,7 +45,7 @@ func outcomeOf(err error) string {
 	if err == nil {
 		return "accepted"
 	}
-	for _, refusal := range []error{ErrKeyReused, ErrNotFound, ErrState, ErrRefused} {
+	for _, refusal := range []error{ErrKeyReused, ErrNotFound, ErrState, ErrRefused, ErrNoPermission} {
 		if errors.Is(err, refusal) {
 			return "refused"
 		}

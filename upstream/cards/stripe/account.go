@@ -3,6 +3,8 @@ package stripe
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -35,8 +37,11 @@ func (c *Client) Account(ctx context.Context) (Account, error) {
 	}, nil
 }
 
-// AccountID returns the id of the account that the key belongs to.
+// AccountID returns the id of the account that the key belongs to. The key must be able to read charges.
 func (c *Client) AccountID(ctx context.Context) (string, error) {
+	if err := c.ReadCharges(ctx); err != nil {
+		return "", err
+	}
 	a, err := c.Account(ctx)
 	if err == nil && a.ID == "" {
 		err = errors.New("stripe: the account has no id")
@@ -44,14 +49,20 @@ func (c *Client) AccountID(ctx context.Context) (string, error) {
 	return a.ID, err
 }
 
-// CountsDeclines returns an error if the key cannot read charges, as cards.ErrRefused if it may not. The declines of a
-// payment are then counted only as far as each was seen.
-func (c *Client) CountsDeclines(ctx context.Context) error {
+// ReadCharges returns an error if the key cannot read charges, cards.ErrNoPermission if it may not. Every call on a
+// payment shows its charge and refunds, so the processor refuses all of them to such a key, also for money that is reserved.
+func (c *Client) ReadCharges(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, cards.CallTimeout)
 	defer cancel()
 	params := &stripego.ChargeListParams{}
 	params.Single, params.Limit = true, stripego.Int64(1)
-	return toCardsError("list charges", c.api.charges.List(ctx, params).Err())
+	err := c.api.charges.List(ctx, params).Err()
+	refusal, ok := errors.AsType[*stripego.Error](err)
+	if ok && refusal.HTTPStatusCode == http.StatusForbidden && refusal.Type == stripego.ErrorTypeInvalidRequest {
+		return fmt.Errorf("stripe: %w charges and refunds: give the restricted key the permission to write Charges and Refunds, or use another key (%s)",
+			cards.ErrNoPermission, describe(refusal))
+	}
+	return toCardsError("list charges", err)
 }
 
 // requiredEvents cause a payment to be read before the next poll.

@@ -40,8 +40,8 @@ const (
 
 // Config is the configuration of a Client.
 type Config struct {
-	// SecretKey is required: a secret key (sk_test_…, sk_live_…) or a restricted one (rk_…)
-	// that may write payment intents and refunds, and read charges. Its prefix distinguishes test from live.
+	// SecretKey is required: a secret key (sk_test_…, sk_live_…) or a restricted one (rk_…) that may
+	// write payment intents, charges and refunds. Its prefix distinguishes test from live.
 	SecretKey string
 	// WebhookSecret is the signing secret of the webhook endpoint (whsec_…); empty: every
 	// delivery is refused.
@@ -144,6 +144,7 @@ func (c *Client) Create(ctx context.Context, key string, in cards.NewPayment) (c
 		CaptureMethod:      stripego.String(stripego.PaymentIntentCaptureMethodManual),
 		PaymentMethodTypes: []*string{stripego.String(card)}, // not what the dashboard has switched on
 		Metadata:           in.Metadata,
+		Expand:             expand(), // a key that may not read what follows is refused before the buyer pays
 	}
 	if in.Description != "" {
 		params.Description = stripego.String(in.Description)
@@ -164,7 +165,7 @@ func (c *Client) Get(ctx context.Context, id string) (cards.Payment, error) {
 	// A decline can precede an attempt that waits for the bank's challenge.
 	failed := err == nil && pi.LatestCharge != nil && pi.LatestCharge.Status == stripego.ChargeStatusFailed
 	if err == nil && (p.State == cards.Declined || p.State == cards.RequiresAction && failed) {
-		p.Declines, _ = c.declines(ctx, id) // the caller counts, too: a key that may not read charges must not stop the payment
+		p.Declines, _ = c.declines(ctx, id) // the caller counts, too: a failing list must not stop the payment
 	}
 	return p, err
 }
@@ -291,4 +292,5 @@ func send[P stripego.ParamsContainer, T any](ctx context.Context, verb, key stri
 	return response, toCardsError(verb, err)
 }
 
+// expand asks for the charge of a payment and its refunds. Their state must be known before money moves.
 func expand() []*string { return []*string{stripego.String("latest_charge.refunds")} }

@@ -72,6 +72,7 @@ func TestCreate(t *testing.T) {
 	wantForm := url.Values{
 		"amount": {"4990"}, "currency": {"eur"}, "capture_method": {"manual"}, "payment_method_types[0]": {"card"}, "description": {"Club Riverside"},
 		"metadata[fd_registration]": {"r1"}, "metadata[fd_generation]": {"1"},
+		"expand[0]": {"latest_charge.refunds"},
 	}
 	if form.Encode() != wantForm.Encode() {
 		t.Errorf("sent %s, want %s", form.Encode(), wantForm.Encode())

@@ -126,7 +126,26 @@ func (s *Server) run(rq *request, e endpoint) (_ object, err error) {
 			return nil, err
 		}
 	}
-	return e.run(rq)
+	result, err := e.run(rq)
+	if err == nil && s.noCharges && rq.readsCharges() {
+		return nil, &apiError{Type: typeInvalid, status: http.StatusForbidden,
+			Message: "The provided key does not have the required permissions. Having the 'rak_charge_read' permission would allow this request to continue."}
+	}
+	return result, err
+}
+
+// ForbidCharges takes the permission to read charges and refunds from the secret key, as from a restricted one, or
+// returns it. A call that expands them is then refused as a whole. Stripe does not document when: here the call is
+// carried out first, and its refusal is stored.
+func (s *Server) ForbidCharges(forbidden bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.noCharges = forbidden
+}
+
+// readsCharges reports whether the response to a call shows charges or refunds.
+func (rq *request) readsCharges() bool {
+	return strings.HasPrefix(rq.URL.Path, "/v1/charges") || rq.expands("latest_charge.refunds") || rq.expands("data.latest_charge.refunds")
 }
 
 // authenticate accepts the secret key. It accepts the publishable key for what a buyer's

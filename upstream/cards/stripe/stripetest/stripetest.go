@@ -64,6 +64,7 @@ type Server struct {
 
 	refundStatus string // see SetRefundStatus
 	anyMethod    bool   // see AllowAnyMethod
+	noCharges    bool   // see ForbidCharges
 }
 
 // New starts a double on a free port of the loopback interface. Close stops it.
