@@ -237,6 +237,8 @@ func TestCreateRefuses(t *testing.T) {
 		`{"amount":0,"currency":"EUR"}`:                                                      "invalid_amount",
 		`{"amount":-1,"currency":"EUR"}`:                                                     "invalid_amount",
 		`{"currency":"EUR"}`:                                                                 "invalid_amount",
+		`{"amount":1,"currency":"EUR"}`:                                                      "amount_too_small",
+		`{"amount":49,"currency":"EUR"}`:                                                     "amount_too_small",
 		`{"amount":100000000,"currency":"EUR"}`:                                              "amount_too_large",
 		`{"amount":49.9,"currency":"EUR"}`:                                                   "invalid_body",
 		`{"amount":"4990","currency":"EUR"}`:                                                 "invalid_body",
