@@ -101,8 +101,9 @@ func (s *Store) RequestRefresh(ctx context.Context, ids []string, at time.Time) 
 }
 
 // dueRefreshes takes due registrations, as many as the budget allows, those of events first, and postpones each, so
-// that concurrent gateways get different ones. The budget is a token bucket. A bucket from later than the time
-// that fills it is of a gateway whose clock was ahead.
+// that concurrent gateways get different ones. The budget is a token bucket. Polls leave a quarter of it for the next
+// events, which would else wait for a sweep. A bucket from later than the time that fills it is of a gateway whose clock
+// was ahead.
 //
 // KEYS  1 refreshes  2 budget
 // ARGV  1 now, ms  2 the next refresh, ms  3 size of the bucket  4 ms per token  5 urgent
@@ -114,15 +115,15 @@ local left, at = tonumber(held[1] or ARGV[3]), tonumber(held[2] or now)
 if at - now > ARGV[3] * ARGV[4] then at = now end
 left = math.min(tonumber(ARGV[3]), left + math.max(0, now - at) / ARGV[4])
 local due = {}
-local function take(from, offset)
-  local ids = redis.call('ZRANGEBYSCORE', KEYS[1], from, now - offset, 'LIMIT', 0, math.floor(left) - #due)
+local function take(from, offset, reserve)
+  local ids = redis.call('ZRANGEBYSCORE', KEYS[1], from, now - offset, 'LIMIT', 0, math.max(0, math.floor(left - reserve) - #due))
   for _, id in ipairs(ids) do
     redis.call('ZADD', KEYS[1], ARGV[2] - offset, id)
     table.insert(due, id)
   end
 end
-take('-inf', ARGV[5])
-take(0, 0)
+take('-inf', ARGV[5], 0)
+take(0, 0, ARGV[3] / 4)
 redis.call('HSET', KEYS[2], 'left', string.format('%.3f', left - #due), 'at', string.format('%.0f', math.max(now, at)))
 redis.call('PEXPIRE', KEYS[2], math.ceil(ARGV[3] * ARGV[4]))
 return due

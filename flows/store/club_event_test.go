@@ -160,6 +160,40 @@ func TestRefreshRate(t *testing.T) {
 	})
 }
 
+// TestRefreshesForEvents: overdue polls leave a part of the budget for events, and use the rest and what refills it.
+func TestRefreshesForEvents(t *testing.T) {
+	onEach(t, func(b *fixture) {
+		ctx, now := b.Context(), time.Now().Truncate(time.Millisecond)
+		for i := range 60 {
+			overdue := redis.Z{Score: float64(now.Add(-time.Hour).UnixMilli()), Member: fmt.Sprint("overdue-", i)}
+			if err := b.redis.ZAdd(ctx, "fd:{looks}:registrations", overdue).Err(); err != nil {
+				b.Fatal(err)
+			}
+		}
+		taken := func(at time.Time) []string {
+			b.Helper()
+			ids, err := b.DueRefreshes(ctx, at, at.Add(time.Hour), 20, time.Second)
+			if err != nil {
+				b.Fatal(err)
+			}
+			return ids
+		}
+		if n := len(taken(now)); n != 15 {
+			b.Errorf("%d polls are taken at once", n)
+		}
+		reported := []string{"a", "b", "c", "d", "e", "f"}
+		if err := b.RequestRefresh(ctx, reported, now); err != nil {
+			b.Fatal(err)
+		}
+		if got := taken(now); !slices.Equal(got, reported[:5]) {
+			b.Errorf("of six events at that time %v are taken", got)
+		}
+		if got := taken(now.Add(7 * time.Second)); !slices.Equal(got, append(reported[5:], "overdue-22")) {
+			b.Errorf("seven seconds later %v are taken", got)
+		}
+	})
+}
+
 func TestRegistrationsOfAContact(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		ctx := b.Context()
