@@ -2,6 +2,7 @@ package relay
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/url"
 	"strings"
@@ -47,7 +48,7 @@ type Subscription struct {
 	Dead      int      `json:"dead"`
 	Delivered int      `json:"delivered"` // within the last hour
 	LatencyMs int64    `json:"latencyMs"` // of the oldest waiting delivery
-	AgeMs     int64    `json:"ageMs"`     // of the oldest waiting or retrying delivery, at least
+	AgeMs     int64    `json:"ageMs"`     // of the oldest waiting or retrying delivery, about
 }
 
 // Deliveries is the state of the relay, for operators.
@@ -112,10 +113,29 @@ func (r *Relay) subscription(s Subscriber) (Subscription, error) {
 	}
 	view.Gone, view.Waiting, view.Retrying = info.Paused, info.Pending+info.Active+info.Scheduled, info.Retry
 	view.Dead, view.Delivered, view.LatencyMs = info.Archived, info.Completed, info.Latency.Milliseconds()
-	if view.AgeMs = view.LatencyMs; view.Retrying > 0 { // the first one that failed is among them, until it is dead
-		view.AgeMs = max(view.AgeMs, r.streaks[s.Name].age(r.cfg.Now()).Milliseconds())
+	age, err := r.oldestRetry(s, info.Retry)
+	view.AgeMs = max(view.LatencyMs, age.Milliseconds())
+	return view, err
+}
+
+// oldestRetry returns the age of the oldest event whose delivery is retrying. Of many it reads those with the latest next
+// attempt: what has failed most often is among them.
+func (r *Relay) oldestRetry(s Subscriber, retrying int) (oldest time.Duration, err error) {
+	last := (retrying + maxDeliveries - 1) / maxDeliveries
+	for page := last; page > max(0, last-2); page-- { // the last one may have a single delivery
+		jobs, err := r.inspector.ListRetryTasks(s.queue(), asynq.PageSize(maxDeliveries), asynq.Page(page))
+		if err != nil {
+			return 0, err
+		}
+		for _, job := range jobs {
+			var body payload
+			text, err := r.cfg.Keys.Open(job.ID, job.Payload)
+			if err == nil && json.Unmarshal(text, &body) == nil {
+				oldest = max(oldest, r.cfg.Now().Sub(body.Timestamp))
+			}
+		}
 	}
-	return view, nil
+	return oldest, nil
 }
 
 func (r *Relay) list(s Subscriber, state DeliveryState) (items []Delivery, err error) {

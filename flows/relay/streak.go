@@ -25,7 +25,6 @@ var errPaused = errors.New("the subscriber fails; the delivery waits")
 type streak struct {
 	mu       sync.Mutex
 	failures int
-	since    time.Time // the first of them
 	until    time.Time // no delivery is attempted for the first time before
 }
 
@@ -52,9 +51,7 @@ func (s *streak) report(now time.Time, delivered bool) {
 		s.failures = 0
 		return
 	}
-	if s.failures++; s.failures == 1 {
-		s.since = now
-	}
+	s.failures++
 	if beyond := s.failures - failuresInARow; beyond >= 0 {
 		s.until = now.Add(min(firstPause<<min(beyond, 8), longestPause))
 	}
@@ -65,14 +62,4 @@ func (s *streak) wait(now time.Time) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return flows.Jitter(max(s.until.Sub(now), firstPause))
-}
-
-// age is how long the subscriber has failed; 0 if its latest delivery succeeded.
-func (s *streak) age(now time.Time) time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.failures == 0 {
-		return 0
-	}
-	return now.Sub(s.since)
 }
