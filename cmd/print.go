@@ -57,6 +57,9 @@ func printPayments(w io.Writer, page payment.Page, state string, all bool) {
 	table := newTable(w)
 	fmt.Fprintln(table, "PAYMENT\tSTATE\tSINCE\tAMOUNT\tSALE\tCONTACT\tREASON")
 	for _, p := range page.Items {
+		for _, earlier := range p.Repeats {
+			p.Reason += "; repeats " + string(earlier)
+		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", p.ID, cmp.Or(p.Finding, p.State), instant(p.Since),
 			payment.Price(p.Amount, p.Currency), p.Sale, cmp.Or(p.ContactNumber, "-"), p.Reason)
 	}

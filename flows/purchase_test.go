@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/width"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment"
 	"frontdesk/flows/registration"
 	"frontdesk/upstream/clubsim"
 )
@@ -124,6 +125,49 @@ func TestTwiceTypedAnotherWay(t *testing.T) {
 	}
 }
 
+// TestPairIsShown: whatever the buyer pays with, operators find the earlier payment where they list and look at the new one,
+// and a note where they look at the earlier one. Staff at the desk are not asked.
+func TestPairIsShown(t *testing.T) {
+	t.Parallel()
+	for method, start := range map[flows.Method]flows.StartPayment{
+		flows.ByCard:   {Method: flows.ByCard, Again: true},
+		flows.Deferred: {Method: flows.Deferred, Again: true},
+		flows.InPerson: {Method: flows.InPerson, Staff: true, Desk: &flows.Desk{Mean: "cash"}},
+	} {
+		t.Run(string(method), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway(gatewayOptions{asksRepeats: true})
+			first := w.recordedFor(g, w.buys(g, visitor, "201"))
+			if method == flows.Deferred {
+				start.DueDate = w.clock.Now().AddDate(0, 0, 20).Format(time.DateOnly)
+			}
+			p := must(t, func() (*flows.Payment, error) { return w.payAs(g, w.buys(g, visitor, "201"), start) })
+			page := must(t, func() (payment.Page, error) { return g.List(t.Context(), payment.ListOptions{All: true}) })
+			for _, listed := range page.Items {
+				want := []flows.PaymentID{first.ID}
+				if listed.ID == first.ID {
+					want = nil
+				}
+				if !slices.Equal(listed.Repeats, want) {
+					t.Errorf("%s is listed with the earlier payments %v", listed.ID, listed.Repeats)
+				}
+			}
+			if len(page.Items) != 2 {
+				t.Errorf("listed: %+v", page.Items)
+			}
+			later := must(t, func() (payment.Detail, error) { return g.Show(t.Context(), p.ID) })
+			if !slices.Equal(later.Repeats, []flows.PaymentID{first.ID}) || !strings.Contains(strings.Join(later.Advice, "\n"), string(first.ID)) {
+				t.Errorf("the new payment shows %v and says %q", later.Repeats, later.Advice)
+			}
+			earlier := must(t, func() (payment.Detail, error) { return g.Show(t.Context(), first.ID) })
+			if len(earlier.Notes) != 1 || !strings.Contains(earlier.Notes[0].Text, string(p.ID)) {
+				t.Errorf("the earlier payment has the notes %+v", earlier.Notes)
+			}
+		})
+	}
+}
+
 // TestAlikeBuyer: a stranger with only the e-mail address or only the phone of a buyer does not learn of the purchase.
 // Staff see that the payments may belong together.
 func TestAlikeBuyer(t *testing.T) {
@@ -192,7 +236,6 @@ func TestNotTwice(t *testing.T) {
 		before func(*world, *gateway, *flows.Payment)
 		person flows.Person
 		offer  string
-		method flows.StartPayment
 	}{
 		"not asked for":     {off: true},
 		"a day later":       {before: func(w *world, _ *gateway, _ *flows.Payment) { w.clock.Advance(24*time.Hour + time.Minute) }},

@@ -99,6 +99,24 @@ func TestOperatorAtTheTerminal(t *testing.T) {
 	expectAll(t, mustRunCLI(t, at, "calibrate"), "Too few known payments: 0 recorded of at least 20")
 }
 
+// TestOperatorSeesPair: the operator's list names the payment that a purchase at the desk repeats, and both show the other.
+func TestOperatorSeesPair(t *testing.T) {
+	t.Parallel()
+	mock := frontdesktest.NewMock(t)
+	c := frontdesktest.NewClient(t, mock.URL)
+	c.Control("PUT", "settings", `{"askRepeats": true}`).Into(http.StatusOK, nil)
+	at := mock.OpsAddress()
+	first := c.Register()
+	c.Confirm(c.Pay(first.Id), "4242424242424242")
+	c.Await(first.Id, api.Completed)
+	second := c.Register()
+	c.RequestPayment(second.Id, `{"method":"desk","mean":"cash"}`, frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
+	earlier, later := first.Id+"-1", second.Id+"-1"
+	expectAll(t, mustRunCLI(t, at, "list", "--all"), later, "; repeats "+earlier)
+	expectAll(t, mustRunCLI(t, at, "show", later), "Repeats", "undo one of them in the club system", earlier)
+	expectAll(t, mustRunCLI(t, at, "show", earlier), "bought again", later)
+}
+
 // TestOperatorDecidesOnAnOutage decides on the payments of a time together: each as if alone, whatever happens to the others.
 func TestOperatorDecidesOnAnOutage(t *testing.T) {
 	t.Parallel()

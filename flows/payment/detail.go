@@ -17,7 +17,6 @@ import (
 type Detail struct {
 	Summary
 	Attribution *flows.Attribution `json:"attribution,omitempty"` // of the registration, as given at its start
-	Repeats     []flows.PaymentID  `json:"repeats,omitempty"`     // recent payments of the buyer for the same offer, repeated on purpose
 	History     []flows.Transition `json:"history"`
 	AtProcessor *AtProcessor       `json:"atProcessor,omitempty"` // nil without a processor, or if it could not be read; then Problem says why
 	Problem     string             `json:"problem,omitempty"`
@@ -60,7 +59,7 @@ func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (Detail, error) 
 	if err != nil {
 		return Detail{}, flows.StorageFailed(err)
 	}
-	d := Detail{Summary: summary(p), Attribution: p.Attribution, Repeats: p.Repeats, History: p.History, Journal: []JournalEntry{},
+	d := Detail{Summary: summary(p), Attribution: p.Attribution, History: p.History, Journal: []JournalEntry{},
 		Snapshot: p.Snapshot, Readings: p.Readings, Notes: notes}
 	if len(d.History) == 0 {
 		d.History = []flows.Transition{{State: p.State, At: p.UpdatedAt, Reason: p.Reason}}
@@ -148,6 +147,10 @@ func (d *Detail) advise(p *flows.Payment, remote cards.Payment, now time.Time) {
 		fallthrough
 	default:
 		d.say("It is in progress and continues automatically; Frontdesk checks it again within minutes.")
+	}
+	for _, earlier := range p.Repeats {
+		d.say("The same buyer, or one who is alike, began to pay for the same offer within a day before: payment %s. "+
+			"If the buyer did not want both, undo one of them in the club system and return its money.", earlier)
 	}
 	if d.missing() && !p.State.Final() && p.State != flows.Blocked {
 		d.say("At the processor: %s. Do the gateways have the key of the account in which it was made? "+

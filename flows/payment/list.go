@@ -29,12 +29,14 @@ type Summary struct {
 	Claim         int                `json:"claim"`
 	Version       int64              `json:"version"`
 	CreatedAt     time.Time          `json:"createdAt"`
+	Repeats       []flows.PaymentID  `json:"repeats,omitempty"` // recent payments of the buyer, or of one who is alike, for the same offer
 }
 
 func summary(p *flows.Payment) Summary {
 	s := Summary{
 		ID: p.ID, State: p.State, Reason: p.Reason, Since: p.UpdatedAt, Method: p.Method, Amount: p.Amount, Currency: p.Currency, Sale: p.Sale, Club: p.Club,
 		Processor: p.Processor, ProcessorID: p.ProcessorID, Claim: p.Claim, Version: p.Version, CreatedAt: p.CreatedAt,
+		Repeats: p.Repeats,
 	}
 	if s.Finding = p.Finding(); s.Finding != "" {
 		s.Reason = findingReason(p)
