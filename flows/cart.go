@@ -78,6 +78,9 @@ func (r *Registration) ApplySale(currency string, sale club.Sale, check club.Sal
 	r.SaleState = cmp.Or(r.SaleState, sale.State)
 	r.Cart = cartOf(sale, check, r.Items, r.NeedsMandate())
 	r.Cart.Currency = cmp.Or(r.Cart.Currency, currency)
+	if r.CheckCurrency() != nil {
+		r.Cart.Valid, r.Cart.Problems = false, append(r.Cart.Problems, noMethodProblem)
+	}
 	r.MarkIfSettled(sale.State, r.SaleState)
 }
 

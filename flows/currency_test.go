@@ -1,32 +1,92 @@
 package flows_test
 
 import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"regexp"
+	"strconv"
 	"testing"
 
 	"frontdesk/flows"
 )
 
-// TestCurrencyWithoutCents: a cart in a currency whose minor unit is not a hundredth cannot be paid by any method: the
-// buyer could be charged another amount than the page showed.
+// TestCurrencyWithoutCents: a cart in a currency whose minor unit is not a hundredth, or that nobody knows, cannot be paid
+// by any method: the buyer could be charged another amount than the page showed. One without debits in which nothing is
+// due can be settled.
 func TestCurrencyWithoutCents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.gateway()
 	r := w.registered(g)
-	for currency, want := range map[string]flows.Code{"JPY": flows.MethodNotOffered, "HUF": flows.MethodNotOffered,
-		"ISK": flows.MethodNotOffered, "UGX": flows.MethodNotOffered,
-		"XPF": flows.MethodNotOffered, "TND": flows.MethodNotOffered} {
-		r.Cart.Currency = currency
+	free := *r
+	free.Cart.Total = 0
+	for _, currency := range []string{"JPY", "HUF", "ISK", "UGX", "XPF", "TND", "", "XXX", "QQQ", "€", "Euro"} {
+		r.Cart.Currency, free.Cart.Currency = currency, currency
 		for _, method := range []flows.Method{flows.ByCard, flows.Deferred, flows.InPerson} {
-			if err := r.CheckPayable(method); flows.CodeOf(err) != want {
+			if err := r.CheckPayable(method); flows.CodeOf(err) != flows.CartInvalid {
 				t.Errorf("%s by %s: %v", currency, method, err)
 			}
 		}
+		if err := free.CheckPayable(flows.Free); err != nil {
+			t.Errorf("%s, free: %v", currency, err)
+		}
 	}
-	for _, currency := range []string{"EUR", "CHF", "GBP", "USD"} {
+	for _, currency := range []string{"EUR", "CHF", "GBP", "USD", "eur", "XCG", "SLE"} {
 		r.Cart.Currency = currency
 		if err := r.CheckPayable(flows.ByCard); err != nil {
 			t.Errorf("%s: %v", currency, err)
 		}
+	}
+}
+
+// inCurrency starts a gateway whose club system has another currency, and in whose carts nothing is due now.
+func (w *world) inCurrency(currency string) *gateway {
+	w.Helper()
+	amounts, currencies := regexp.MustCompile(`"totalTI": ?\d+`), regexp.MustCompile(`"EUR"`)
+	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: w.address})
+	proxy.ModifyResponse = func(answer *http.Response) error {
+		body, err := io.ReadAll(answer.Body)
+		body = amounts.ReplaceAll(currencies.ReplaceAll(body, []byte(strconv.Quote(currency))), []byte(`"totalTI":0`))
+		answer.Body, answer.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		answer.Header.Set("Content-Length", strconv.Itoa(len(body)))
+		return err
+	}
+	server := httptest.NewServer(proxy)
+	w.Cleanup(server.Close)
+	return w.gateway(gatewayOptions{outside: server.Listener.Addr().String()})
+}
+
+// TestDebitsWithoutCents: nothing is due now, and the debits that follow would be in such a currency. No mandate is made,
+// and the visitor is told before they are asked for an account.
+func TestDebitsWithoutCents(t *testing.T) {
+	t.Parallel()
+	for currency, want := range map[string]flows.Step{"HUF": flows.StepFixCart, "QQQ": flows.StepFixCart, "": flows.StepFixCart, "CHF": flows.StepMandate} {
+		t.Run(currency, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.inCurrency(currency)
+			id, token := g.debtor(w, "+33698765432")
+			view := must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), id, token) })
+			if view.Step() != want || view.Cart.Total != 0 || view.Cart.Currency != currency {
+				t.Errorf("%s, due now %d %s, problems %v", view.Step(), view.Cart.Total, view.Cart.Currency, view.Cart.Problems)
+			}
+			view, err := g.registrations.CreateMandate(t.Context(), id, token, account)
+			if want == flows.StepMandate {
+				if err != nil || w.mandates() != 1 {
+					t.Errorf("%v, %d mandates", err, w.mandates())
+				}
+				return
+			}
+			if flows.CodeOf(err) != flows.CartInvalid || w.mandates() != 0 || len(w.sim.SMS()) != 0 {
+				t.Errorf("%v, %d mandates, %d codes, %+v", err, w.mandates(), len(w.sim.SMS()), view.Mandate)
+			}
+			if _, err := g.registrations.Pay(t.Context(), id, token, flows.StartPayment{Method: flows.Free}); flows.CodeOf(err) != flows.CartInvalid {
+				t.Errorf("free: %v", err)
+			}
+		})
 	}
 }

@@ -33,6 +33,8 @@ func (r *Registration) CheckPayable(method Method) error {
 		return SettledError()
 	case r.Prospect != nil && !r.Prospect.Done:
 		return &Error{Code: CartInvalid, Detail: "Your account is not part of this registration yet. Please import it again, or enter your details."}
+	case r.CheckCurrency() != nil:
+		return r.CheckCurrency()
 	case r.NeedsMandate():
 		return &Error{Code: MandateRequired, Detail: "An offer in the cart needs a signed direct debit mandate before it can be paid."}
 	case !r.Cart.Valid:
@@ -41,9 +43,6 @@ func (r *Registration) CheckPayable(method Method) error {
 		return &Error{Code: NothingDue, Detail: "There is nothing to pay: the cart can only be settled as free."}
 	case r.Cart.Total > 0 && method == Free:
 		return &Error{Code: AmountDue, Detail: "There is an amount to pay, so the cart cannot be settled as free."}
-	case r.Cart.Total > 0 && !HasCents(r.Cart.Currency):
-		return &Error{Code: MethodNotOffered, Detail: "Payments in {currency} are not possible here. Please ask the club's staff.",
-			Params: map[string]string{"currency": r.Cart.Currency}}
 	}
 	return nil
 }

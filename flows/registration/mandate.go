@@ -101,7 +101,7 @@ func (s *Service) acceptMandate(r *flows.Registration, at catalogue.Club, in *fl
 	case !r.NeedsMandate():
 		return account, alreadySigned()
 	}
-	return account, nil
+	return account, r.CheckCurrency()
 }
 
 func alreadySigned() error {
