@@ -463,7 +463,6 @@ func holdsWholeAmount(remote cards.Payment) bool {
 	return remote.State == cards.Captured && remote.Refunded == 0 && remote.Refunding == 0
 }
 
-// processorFailed is the error for a processor that did not respond as expected.
 // find reads a payment at the processor, whatever it says; zero if the processor does not have it.
 func (m *Machine) find(ctx context.Context, processorID string) (cards.Payment, error) {
 	remote, err := m.cfg.Cards.Get(ctx, processorID)
@@ -476,6 +475,7 @@ func (m *Machine) find(ctx context.Context, processorID string) (cards.Payment, 
 	return remote, nil
 }
 
+// processorFailed is the error for a processor that did not respond as expected.
 func processorFailed(err error) error {
 	return &flows.Error{Code: flows.ProcessorUnavailable, Detail: "The card processor did not respond as expected.", Err: err}
 }
