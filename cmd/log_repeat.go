@@ -13,7 +13,8 @@ const repeatEvery = time.Minute
 
 // summed logs a warning about an error at once, and its repetitions once a minute: the latest of them, with their number.
 // During an outage, each open payment and each job would log the same error every few seconds. Warnings are the same if
-// they have the same event and, but for numbers and ids, the same error. Requests log their failures as errors.
+// they have the same event and, but for numbers and ids, the same error. Errors are logged one by one, because each is
+// about something that an operator must look at.
 type summed struct {
 	slog.Handler
 	repeats *repeats // shared by all loggers that are made of one

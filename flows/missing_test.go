@@ -108,6 +108,9 @@ func TestMissingAtTheProcessor(t *testing.T) {
 			if p = w.advance(wrong, p); p.State != flows.Blocked {
 				t.Errorf("read again it is %s (%s)", p.State, p.Reason)
 			}
+			if n := strings.Count(w.log.String(), "payment missing at the processor"); n != 1 {
+				t.Errorf("it is logged %d times as missing", n)
+			}
 			if state == flows.Intent {
 				w.confirm(p, goodCard)
 			}

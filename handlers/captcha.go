@@ -36,7 +36,7 @@ func (s *Server) requireCaptcha(next echo.HandlerFunc) echo.HandlerFunc {
 			return captchaRequired("The captcha response is not accepted, is too old, or was already used.", err)
 		}
 		if err != nil {
-			s.cfg.Log.ErrorContext(ctx, "captcha response not verified; request continues", "error", err)
+			s.cfg.Log.WarnContext(ctx, "captcha response not verified; request continues", "error", err)
 		}
 		return next(c)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -210,6 +211,15 @@ func explain(err error, c echo.Context) error {
 	return err
 }
 
+// FailureLevel returns the level at which a failed request is logged. While another system is away, every request fails
+// alike, and warnings are summed. An error is Frontdesk's own.
+func FailureLevel(code api.ProblemCode) slog.Level {
+	if code == api.Internal {
+		return slog.LevelError
+	}
+	return slog.LevelWarn
+}
+
 // writeProblem is the one place that writes a problem document.
 func (s *Server) writeProblem(err error, c echo.Context) {
 	if c.Response().Committed {
@@ -219,7 +229,7 @@ func (s *Server) writeProblem(err error, c echo.Context) {
 	problem, retryAfter := texts.problemOf(explain(err, c), tracing.TraceID(c.Request().Context()))
 	exchangeOf(c.Request().Context()).Code = string(problem.Code)
 	if problem.Status >= http.StatusInternalServerError && problem.Code != api.Overloaded { // those are counted, because a crowd would fill the log
-		s.cfg.Log.ErrorContext(c.Request().Context(), "request failed", "route", c.Path(), "code", problem.Code, "error", err)
+		s.cfg.Log.Log(c.Request().Context(), FailureLevel(problem.Code), "request failed", "route", c.Path(), "code", problem.Code, "error", err)
 	}
 	switch problem.Code {
 	case api.StorageUnavailable, api.ClubSystemFailed, api.ClubSystemUnavailable: // a dependency may be broken

@@ -121,6 +121,28 @@ func TestOutages(t *testing.T) {
 	}
 }
 
+// TestFailedRequestsAreSummed: while Redis is away every request fails. A request is logged for each way in which the
+// first ones fail; the others are counted.
+func TestFailedRequestsAreSummed(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	gateway, c := s.Gateway(t)
+	frontdesktest.StopRedis(t, s.Redis)
+	const requests, most = 40, 5 // a connection that ends, one that is refused, a response that does not come in time
+	for range requests {
+		c.Do("GET", "/v1/registrations/unknown-1", nil).Problem(api.StorageUnavailable)
+	}
+	lines := 0
+	for line := range strings.Lines(gateway.Log()) {
+		if strings.Contains(line, `msg="request failed"`) && !strings.Contains(line, "repeated=") {
+			lines++
+		}
+	}
+	if lines == 0 || lines > most {
+		t.Errorf("%d of %d requests are logged:\n%s", lines, requests, gateway.Log())
+	}
+}
+
 // expectHelpfulProblem checks that the response to a visitor is helpful, and reveals nothing else.
 func expectHelpfulProblem(t *testing.T, answer *frontdesktest.Response, code api.ProblemCode) {
 	t.Helper()

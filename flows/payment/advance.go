@@ -267,9 +267,9 @@ func (m *Machine) lookAgain(ctx context.Context, p *flows.Payment, remote *cards
 // notFound is the step of a payment that the processor does not have.
 func (m *Machine) notFound(ctx context.Context, p *flows.Payment, why missing) (step, error) {
 	m.countProblem(ProblemMissing)
-	m.cfg.Log.ErrorContext(ctx, "payment missing at the processor", "payment", p.ID, "processorId", p.ProcessorID, "error", why)
 	switch now := m.cfg.Now(); {
 	case p.MissingSince.IsZero():
+		m.cfg.Log.ErrorContext(ctx, "payment missing at the processor", "payment", p.ID, "processorId", p.ProcessorID, "error", why)
 		return step{to: p.State, reason: p.Reason, edit: func(next *flows.Payment) { next.MissingSince = now }}, nil
 	case now.Sub(p.MissingSince) < missingBlocks:
 		return step{}, processorFailed(why)

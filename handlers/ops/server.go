@@ -212,7 +212,7 @@ func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error)
 		problem.Detail = new(redisDown)
 	}
 	if problem.Status >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
-		s.cfg.Log.ErrorContext(r.Context(), "operator's request failed", "path", r.Pattern, "code", problem.Code, "error", err)
+		s.cfg.Log.Log(r.Context(), handlers.FailureLevel(problem.Code), "operator's request failed", "path", r.Pattern, "code", problem.Code, "error", err)
 	}
 	if retryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(retryAfter))
