@@ -113,7 +113,8 @@ func TestKeyWithoutCharges(t *testing.T) {
 			processor.Inject(stripetest.Fault{Path: "/v1/account", Status: http.StatusForbidden, Type: "invalid_request_error", Times: -1})
 		}
 		printed, ok := doctor(t, environment)
-		if ok || !strings.Contains(printed, "FAIL     card processor charges") || !strings.Contains(printed, "permission to write Charges and Refunds") {
+		if ok || !strings.Contains(printed, "FAIL     card processor charges") ||
+			!strings.Contains(printed, "permission to write Charges and Refunds") {
 			t.Errorf("doctor, account %s:\n%s", account, printed)
 		}
 		expectAll(t, expectStartRefused(t, nil, environment...), "cannot start in test mode", "permission to write Charges and Refunds")

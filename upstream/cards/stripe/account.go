@@ -59,7 +59,7 @@ func (c *Client) ReadCharges(ctx context.Context) error {
 	err := c.api.charges.List(ctx, params).Err()
 	refusal, ok := errors.AsType[*stripego.Error](err)
 	if ok && refusal.HTTPStatusCode == http.StatusForbidden && refusal.Type == stripego.ErrorTypeInvalidRequest {
-		return fmt.Errorf("stripe: %w charges and refunds: give the restricted key the permission to write Charges and Refunds, or use another key (%s)",
+		return fmt.Errorf("stripe: %w charges and refunds: give the restricted key the permission to write Charges and Refunds (%s)",
 			cards.ErrNoPermission, describe(refusal))
 	}
 	return toCardsError("list charges", err)
