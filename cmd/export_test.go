@@ -115,3 +115,18 @@ func flagRow(flag *pflag.Flag) string {
 	}
 	return fmt.Sprintf("| `%s` | %s | %s | %s |\n", strings.TrimSpace("--"+flag.Name+" "+kind), variables, defaultValue, help)
 }
+
+// Defaults returns the configuration of a mode whose operator sets nothing else than the given flags.
+func Defaults(mode string, flags ...string) (cfg Config, err error) {
+	set := pflag.NewFlagSet("serve", pflag.ContinueOnError)
+	addOptions(set, cfg.options()...)
+	err = set.Parse(append([]string{"--mode=" + mode}, flags...))
+	cfg.setDefaults("8080", "8081")
+	return cfg, err
+}
+
+// AsksRepeats is asksRepeats.
+func (cfg Config) AsksRepeats(clientToken string) bool { return cfg.asksRepeats(clientToken) }
+
+// RateLimited is rateLimited.
+func (cfg Config) RateLimited() bool { return cfg.rateLimited() }
