@@ -99,7 +99,7 @@ func (s redisSetup) breakIt(r *run) {
 		least[fault.kind] = r.options.MinFaults[fault.kind]
 	}
 	r.options.MinFaults = least
-	r.injectUnderLoad(redisBuyers, 2, func(ctx context.Context, round int) {
+	r.injectUnderLoad(redisBuyers, 3, func(ctx context.Context, round int) {
 		defer r.answerOddly()()
 		for _, fault := range faults {
 			r.waitUpTo(ctx, maxRedisPause)

@@ -94,8 +94,9 @@ func (h *Harness) skipPauses(ctx context.Context) {
 	client := h.Storage.Client()
 	defer client.Close()
 	for frontdesktest.Sleep(ctx, 500*time.Millisecond) {
-		for _, id := range client.ZRange(ctx, unverifiedPayments, 0, -1).Val() {
-			client.ZAddXX(ctx, unverifiedPayments, redis.Z{Score: 0, Member: id})
+		now := float64(time.Now().UnixMilli())
+		for _, id := range client.ZRange(ctx, unverifiedPayments, 0, -1).Val() { // due now, behind those that are due longer
+			client.ZAddArgs(ctx, unverifiedPayments, redis.ZAddArgs{XX: true, LT: true, Members: []redis.Z{{Score: now, Member: id}}})
 		}
 		for field := range client.HGetAll(ctx, brakes).Val() {
 			if strings.HasSuffix(field, " until") {
