@@ -66,6 +66,8 @@ func TestInvariants(t *testing.T) {
 			Records: []campaign.Record{{ID: "r-1", State: flows.Recorded, Open: true}}}, campaign.DoubtUnlisted},
 		"unsettled, listed": {campaign.Evidence{State: "recorded", ProcessorID: "pay_1", Due: 5, FalselyAccepted: true, CardPayments: held(5, 0),
 			Records: []campaign.Record{{ID: "r-1", State: flows.Recorded, Listing: flows.RecordedUnsettled, Open: true}}}, ""},
+		"refunded by hand, unlisted": {campaign.Evidence{State: "recorded", ProcessorID: "pay_1", Due: 5, Booked: []int64{5}, CardPayments: held(5, 0),
+			Records: []campaign.Record{{ID: "r-1", State: flows.Recorded, RefundedByHand: true}}}, campaign.DoubtUnlisted},
 		"falsely accepted":      {campaign.Evidence{State: "recorded", ProcessorID: "pay_1", Due: 5, FalselyAccepted: true, CardPayments: held(5, 0)}, campaign.RecordedNotApplied},
 		"charged in an outage":  {campaign.Evidence{State: "in_doubt", CapturedWhileHeld: []string{"pay_1"}}, campaign.CapturedBehindBrake},
 		"signed twice":          {campaign.Evidence{SignedTwice: []string{"/demo/mandates/1", "/demo/mandates/2"}}, campaign.MandateSignedTwice},

@@ -96,6 +96,8 @@ type Record struct {
 	Open    bool               // nothing has settled its sale
 	// PaidTwice says that staff were paid too, and that the club system shows it: by a debt that the overpayment settled.
 	PaidTwice bool
+	// RefundedByHand says that staff refunded the recorded payment at the processor.
+	RefundedByHand bool
 }
 
 // Unlisted reports whether a payment waits for an operator whose list does not show it.
@@ -104,7 +106,7 @@ func (r Record) Unlisted() bool {
 	case flows.InDoubt, flows.Blocked:
 		return r.Listing != r.State
 	case flows.Recorded:
-		return (r.Open || r.PaidTwice) && !slices.Contains(flows.Findings, r.Listing)
+		return (r.Open || r.PaidTwice) && !slices.Contains(flows.Findings, r.Listing) || r.RefundedByHand && r.Listing != flows.Contradicted
 	default:
 		return false
 	}
@@ -115,7 +117,7 @@ type CardPayment struct {
 	ID         string
 	Generation string // of the registration's payments, as its metadata says
 	Captured   int64  // minor units
-	Refunded   int64  // minor units
+	Refunded   int64  // minor units, by Frontdesk
 }
 
 // Net is what the processor took and did not give back.

@@ -47,6 +47,7 @@ const (
 	deskSettled    = "desk: settled the sale"
 	refundFailed   = "processor: refund failed"
 	opRefundAgain  = "operator: refund again"
+	refundedByHand = "desk: refunded a recorded payment at the processor"
 	buyerWentBack  = "buyer: another account while the code is checked"
 	codeSlow       = "code: slow"
 	codeUnanswered = "code: response lost"
@@ -88,6 +89,7 @@ func faultKinds() []string {
 		buyerTwice, buyerPressed, buyerAbandoned, buyerAdded, startRepeated, oddAnswers, itemHung, clubChanged, brakeEngaged,
 		deskSettled, strangerAsked,
 		buyerWentBack, codeSlow, codeUnanswered, codeLate, opRecorded, opAgain, opRefund, opGaveUp, opRefundAgain, refundFailed,
+		refundedByHand,
 	}
 	for _, kind := range clubKinds {
 		kinds = append(kinds, posting+kind)

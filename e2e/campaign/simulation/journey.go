@@ -66,6 +66,7 @@ type journey struct {
 	chargedHeld  []string           // the processor's payments that were captured before
 	refunds      sandbox.RefundMode // what becomes of refunds now
 	returned     map[string]bool    // the processor's payments whose refund the bank returned
+	byHand       []string           // the processor's payments that staff refunded there
 	served       []string           // what strangers were given
 	retries      int                // how often the buyer pressed again after an error
 
@@ -290,7 +291,7 @@ func (f *journey) quietPeriod() {
 		}
 		f.sweep()
 		f.play(f.Now().Add(quietPause))
-		othersActed := len(f.desk) > 0 || len(f.returned) > 0 // a comparison finds it out
+		othersActed := len(f.desk)+len(f.returned)+len(f.byHand) > 0 // a comparison finds it out
 		if n+1 >= quietSweeps && !othersActed {
 			return
 		}
@@ -343,6 +344,9 @@ func (f *journey) check() error {
 		generation := p.Metadata["fd_generation"]
 		if f.faults[cardsForgot] > 0 {
 			generation = p.ID // a process that slept meanwhile may create a second payment, which the next comparison cancels
+		}
+		if slices.Contains(f.byHand, p.ID) {
+			p.Refunded = 0 // not by Frontdesk
 		}
 		e.CardPayments = append(e.CardPayments, campaign.CardPayment{ID: p.ID, Generation: generation, Captured: p.Captured, Refunded: p.Refunded})
 	}
@@ -407,6 +411,7 @@ func (f *journey) records() (records []campaign.Record, err error) {
 		}
 		sale, known := f.sim.Sale(string(p.Sale))
 		r.Open = known && sale.State == building
+		r.RefundedByHand = slices.Contains(f.byHand, p.ProcessorID)
 		r.PaidTwice = p.HasProcessor() && len(f.desk) > 0 && len(f.booked()) > 0 && p.Snapshot != nil && p.Snapshot.Debt != nil && *p.Snapshot.Debt > 0
 		records = append(records, r)
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"frontdesk/flows"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
 )
@@ -217,6 +218,9 @@ func overlap(before, now []string) bool {
 // settle what is pending, and return some of the money that had arrived.
 func (f *journey) scheduleRefunds() {
 	if f.plan.refunds == sandbox.RefundsNormal {
+		if f.chance(0.1) {
+			f.after(f.between(f.plan.faultWindow, operatorsLatest), f.refundByHand)
+		}
 		return
 	}
 	f.setRefunds(f.plan.refunds)
@@ -251,6 +255,28 @@ func (f *journey) settleRefunds(likely float64) {
 			f.returned[p.ID] = p.Refunded > 0 // no gateway can know before the processor tells it
 		}
 		f.atProcessor("the processor", http.MethodPost, "/payments/"+p.ID+"/settle-refund", fmt.Sprintf(`{"succeeded":%t}`, succeeded))
+	}
+}
+
+// refundByHand has staff refund a recorded payment in the processor's own pages. Often the gateways are not told.
+func (f *journey) refundByHand() {
+	for _, p := range f.storedPayments() {
+		kept := func(held sandbox.Payment) bool {
+			return held.ID == p.ProcessorID && held.State == cards.Captured && held.Refunded == 0
+		}
+		if p.State != flows.Recorded || len(f.booked()) == 0 || !slices.ContainsFunc(f.sandbox.Payments(), kept) {
+			continue
+		}
+		f.fault(refundedByHand)
+		f.byHand = append(f.byHand, p.ProcessorID)
+		if _, err := f.gateways[0].processor.Refund(context.Background(), "by hand", p.ProcessorID, p.Amount); err != nil {
+			panic(err) // a bug in the simulation: nothing fails for staff
+		}
+		if f.chance(0.5) {
+			f.fault(hookLost)
+			f.deliveries = nil
+		}
+		return
 	}
 }
 

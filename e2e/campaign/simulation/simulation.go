@@ -35,6 +35,7 @@ func Campaign() campaign.Campaign {
 			"Buyers add items that hang at the club system, and repeat starts that failed. " +
 			"One refund in four is refused, pending or returned by the bank. In one journey of five or more, " +
 			"something in front of the club system answers instead of it. In one of eight, others have engaged the brake. " +
+			"Staff refund some recorded payments in the processor's pages. " +
 			"Operators decide doubts by the club system's books.",
 		Faults: faultKinds(), InProcess: true, Drive: play,
 		Mutations: []string{"retry-unknown", "release-although-sent", "take-over", "overwritable-claim", "no-compare-and-set", "key-per-attempt",
@@ -42,7 +43,7 @@ func Campaign() campaign.Campaign {
 			"any-record-matches", "rebuilt-for-all", "state-unlisted", "stored-decline", "sale-unseen", "evidence-without-claim",
 			"paid-twice-unseen", "refund-believed", "no-brake",
 			"used-up-key-kept", "believe-any-2xx", "unsettled-unseen", "unmarked-write", "start-forgotten", "pending-code-free",
-			"not-found-blocks", "blind-cancel", "block-undecidable"},
+			"not-found-blocks", "difference-unread", "blind-cancel", "block-undecidable"},
 		Long: campaign.Options{Count: 500_000, Duration: 4 * time.Hour, MinFaults: map[string]int{oddAnswers: 100_000}},
 	}
 }
