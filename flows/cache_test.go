@@ -212,10 +212,12 @@ func TestHangingClubSystem(t *testing.T) {
 		defer simulator.Close()
 		line, copies := &hangingLine{to: simulator}, &sharedCopies{text: map[string][]byte{}, at: map[string]time.Time{}}
 		start := func() *gateway {
-			return &gateway{catalogue: catalogue.New(catalogue.Config{Shared: copies, Now: time.Now, Log: slog.New(slog.DiscardHandler), Club: club.New(club.Config{
+			client := club.New(club.Config{
 				BaseURL: "http://club.test", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret,
 				GatewayKey: clubsim.DemoGatewayKey, Transport: line, Now: time.Now,
-			})})}
+			})
+			log := slog.New(slog.DiscardHandler)
+			return &gateway{catalogue: catalogue.New(catalogue.Config{Club: client, Shared: copies, Now: time.Now, Log: log})}
 		}
 		clubs := func(g *gateway) int {
 			all, _, err := g.catalogue.Clubs(t.Context(), "demo")
