@@ -105,7 +105,7 @@ func TestCardFieldsInBrowser(t *testing.T) {
 func TestContentPolicyAllowsProcessorOnlyForCardFields(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
-	_, plain := s.Gateway(t)
+	_, plain := s.Gateway(t, "FRONTDESK_SEAL_KEYS="+frontdesktest.SealKey)
 	if policy := contentPolicy(t, plain); strings.Contains(policy, "https:") || !strings.Contains(policy, "default-src 'self'") {
 		t.Errorf("with a page of the processor: %s", policy)
 	}
