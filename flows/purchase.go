@@ -14,11 +14,11 @@ type Purchase struct {
 	At      time.Time
 }
 
-// PastPurchase is a purchase of the same buyer, or of one who is alike, with one of the same offers, in another registration.
+// PastPurchase is a purchase of the same buyer, or of a similar one, with one of the same offers, in another registration.
 type PastPurchase struct {
 	Payment PaymentID
 	At      time.Time // when its payment was requested
-	Same    bool      // by the same buyer; otherwise by one who is alike
+	Same    bool      // by the same buyer; otherwise by a similar one
 }
 
 // KeepPurchase is how long a purchase counts as recent: a buyer repeats one by mistake on the same day, and a sale can

@@ -215,7 +215,7 @@ func TestTwiceAtOnce(t *testing.T) {
 		switch {
 		case err == nil:
 			went++
-		case flows.CodeOf(err) == flows.DuplicatePurchase && strings.Contains(err.Error(), "or begun to pay"): // nobody has paid yet
+		case flows.CodeOf(err) == flows.DuplicatePurchase && strings.Contains(err.Error(), "or begun to pay"): // not paid yet
 			asked++
 		default:
 			t.Error(err)
@@ -226,7 +226,7 @@ func TestTwiceAtOnce(t *testing.T) {
 	}
 }
 
-// TestNotTwice: nobody is asked who has not just bought the same.
+// TestNotTwice: buyers who have not just bought the same are not asked.
 func TestNotTwice(t *testing.T) {
 	t.Parallel()
 	sister := visitor

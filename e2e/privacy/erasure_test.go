@@ -73,7 +73,7 @@ func TestErasure(t *testing.T) {
 }
 
 // TestStartAfterErasure repeats a request that started a registration which was erased meanwhile, whether its response
-// was stored or lost. The repetition says so, without anything of the person, and makes nothing; a new key starts anew.
+// was stored or lost. The repetition says so, without anything of the person, and makes nothing; a new key starts another registration.
 func TestStartAfterErasure(t *testing.T) {
 	t.Parallel()
 	s := newTestEnv(t)

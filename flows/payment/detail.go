@@ -149,7 +149,7 @@ func (d *Detail) advise(p *flows.Payment, remote cards.Payment, now time.Time) {
 		d.say("It is in progress and continues automatically; Frontdesk checks it again within minutes.")
 	}
 	for _, earlier := range p.Repeats {
-		d.say("The same buyer, or one who is alike, began to pay for the same offer within a day before: payment %s. "+
+		d.say("The same buyer, or a similar one, began to pay for the same offer within a day before: payment %s. "+
 			"If the buyer did not want both, undo one of them in the club system and return its money.", earlier)
 	}
 	if d.missing() && !p.State.Final() && p.State != flows.Blocked {

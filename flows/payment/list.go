@@ -29,7 +29,7 @@ type Summary struct {
 	Claim         int                `json:"claim"`
 	Version       int64              `json:"version"`
 	CreatedAt     time.Time          `json:"createdAt"`
-	Repeats       []flows.PaymentID  `json:"repeats,omitempty"` // recent payments of the buyer, or of one who is alike, for the same offer
+	Repeats       []flows.PaymentID  `json:"repeats,omitempty"` // recent payments of the buyer, or of a similar one, for the same offer
 }
 
 func summary(p *flows.Payment) Summary {

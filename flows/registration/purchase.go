@@ -17,9 +17,9 @@ import (
 const startingTime = time.Minute
 
 // nameBuyer names a person for flows.Purchase. The same buyer has the same name, birth date, e-mail address and phone, in
-// any spelling and in wide letters too: a stranger who knows less must not learn what somebody buys here. One who is alike
-// has only one of the latter two, for each of these alone can be a family's. The names are by every seal key, so that a
-// rotation hides no purchase.
+// any spelling and in wide letters too: a stranger who knows less must not learn what another person buys here. A similar
+// buyer has only one of the latter two, for each of these alone can be a family's. The names are by every seal key, so
+// that a rotation hides no purchase.
 func (s *Service) nameBuyer(r *flows.Registration, p flows.Person) {
 	who := keyring.Spelling(norm.NFKC.String(p.GivenName + " " + p.FamilyName + " " + p.BirthDate))
 	emails := s.cfg.Keys.PersonPseudonyms(r.ClientToken, p.Email, "")
@@ -35,7 +35,7 @@ func (s *Service) nameBuyer(r *flows.Registration, p flows.Person) {
 
 // claimPurchase notes what a payment pays for, before it is stored. If the buyer has a live or recent payment of the same
 // offer, it fails with DuplicatePurchase, unless the buyer wants it again or staff take the money: then the payment
-// names the earlier ones, and those of buyers who are alike. Of two requests at the same time, one succeeds without a
+// names the earlier ones, and those of similar buyers. Of two requests at the same time, one succeeds without a
 // question.
 func (s *Service) claimPurchase(ctx context.Context, r *flows.Registration, p *flows.Payment, in flows.StartPayment) error {
 	if s.cfg.AsksRepeats == nil || !s.cfg.AsksRepeats(r.ClientToken) || in.Method == flows.Free {
@@ -90,7 +90,7 @@ func (s *Service) noteRepeats(ctx context.Context, p *flows.Payment) {
 		if first, err := s.cfg.Store.Once(ctx, "repeated:"+string(earlier), flows.KeepPurchase); err == nil && !first {
 			continue
 		}
-		note := flows.Note{At: s.cfg.Now(), Operator: "frontdesk", Text: "the same is bought again, by this buyer or one who is alike, with payment " + string(p.ID)}
+		note := flows.Note{At: s.cfg.Now(), Operator: "frontdesk", Text: "the same is bought again, by this buyer or a similar one, with payment " + string(p.ID)}
 		if err := s.cfg.Store.AddNote(context.WithoutCancel(ctx), earlier, note); err != nil {
 			s.cfg.Log.WarnContext(ctx, "repeated purchase not noted", "payment", earlier, "repeatedBy", p.ID, "error", err)
 		}
