@@ -88,7 +88,11 @@ func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (Detail, error) 
 			d.Journal = journalOf(remote)
 		}
 	}
-	d.advise(p, remote, m.cfg.Now())
+	rival, err := m.rival(ctx, p)
+	if err != nil {
+		return Detail{}, err
+	}
+	d.advise(p, remote, rival, m.cfg.Now())
 	if n := len(p.Readings); p.State == flows.InDoubt && n > 0 {
 		if rule := m.rule(ctx); rule.Matches(p, p.Readings[n-1].Evidence) {
 			d.say("The latest reading matches recorded payments (%s), but it is too long after the attempt to decide: staff may have settled the sale since.", rule)
@@ -116,10 +120,10 @@ func journalOf(remote cards.Payment) []JournalEntry {
 }
 
 // advise adds what the state means to an operator, and the commands that are possible.
-func (d *Detail) advise(p *flows.Payment, remote cards.Payment, now time.Time) {
+func (d *Detail) advise(p *flows.Payment, remote cards.Payment, rival *flows.Payment, now time.Time) {
 	switch p.State {
 	case flows.InDoubt:
-		d.adviseDoubt(p, remote, now)
+		d.adviseDoubt(p, remote, rival, now)
 	case flows.Blocked:
 		d.adviseBlocked(p, remote)
 	case flows.Recorded:
@@ -195,13 +199,16 @@ func (d *Detail) adviseRecorded(p *flows.Payment) {
 	d.allow("confirm-recorded", "")
 }
 
-func (d *Detail) adviseDoubt(p *flows.Payment, remote cards.Payment, now time.Time) {
+func (d *Detail) adviseDoubt(p *flows.Payment, remote cards.Payment, rival *flows.Payment, now time.Time) {
 	taken := "The card payment was captured, but"
 	if !p.HasProcessor() {
 		taken = "The sale was being settled without a card, but"
 	}
 	d.say("%s Frontdesk cannot tell whether the club system holds the payment. The buyer was asked not to pay again. Nothing is sent again or refunded until you decide.", taken)
 	d.say("In the club system, open %s and %s", d.sale(), whatToLookFor(p))
+	if rival != nil {
+		d.say("Payment %s of the same sale is %s, and may settle it. Decide on that one first; only one of them may end as recorded.", rival.ID, rival.State)
+	}
 	switch {
 	case p.HasProcessor() && d.AtProcessor == nil, d.Problem != "":
 		d.say("Nothing can be decided now: %s.", d.Problem)
@@ -225,7 +232,7 @@ func (d *Detail) adviseDoubt(p *flows.Payment, remote cards.Payment, now time.Ti
 	if saleSeenSettled(p) {
 		d.say("The sale is settled. Only if something else certainly settled it, such as cash at the desk, is the payment not recorded.")
 		override = " --override"
-	} else if n, _ := lastClaim(remote); max(n, p.Claim) < maxClaims && remote.State != cards.Refunded {
+	} else if n, _ := lastClaim(remote); max(n, p.Claim) < maxClaims && remote.State != cards.Refunded && rival == nil {
 		d.allow("confirm-not-recorded", "--send-again")
 	}
 	if p.HasProcessor() {
