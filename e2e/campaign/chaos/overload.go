@@ -96,13 +96,18 @@ func (r *run) startCrowd() (leave func()) {
 // troubleClub has the club system be slow and silent for a while. In the middle of each, a gateway is killed and
 // Redis fails over.
 func (r *run) troubleClub(ctx context.Context, round int) {
-	slow := []clubsim.Fault{ // half of the reads of a sale fail, which are calls that may be repeated
-		{Match: clubsim.FaultMatch{Method: http.MethodGet, Path: "/sales/*"}, Kind: "error_before", Probability: new(0.5)},
+	slow := []clubsim.Fault{ // most reads of a sale fail, which are calls that may be repeated
+		{Match: clubsim.FaultMatch{Method: http.MethodGet, Path: "/sales/*"}, Kind: "error_before", Probability: new(0.8)},
 		{Kind: "error_before", Probability: new(0.2)}, {Kind: "delay", DelayMs: 200},
 	}
 	silent := []clubsim.Fault{{Match: clubsim.FaultMatch{Method: http.MethodGet, Path: "/sales/*"}, Kind: "hang", Probability: new(0.1)}}
-	for kind, faults := range map[string][]clubsim.Fault{clubSlow: slow, clubSilent: silent} {
-		frontdesktest.Must(r, r.Upstreams.Sim.SetFaults(faults))
+	// Silent first: by the time that it is slow, many buyers have a sale to read.
+	for _, trouble := range []struct {
+		kind   string
+		faults []clubsim.Fault
+	}{{clubSilent, silent}, {clubSlow, slow}} {
+		kind := trouble.kind
+		frontdesktest.Must(r, r.Upstreams.Sim.SetFaults(trouble.faults))
 		frontdesktest.Sleep(ctx, overloadPhase)
 		r.restart(r.RandomGateway(r.random))
 		r.record.AddFault(overloadKilled)
