@@ -289,12 +289,14 @@ func TestPaidTwice(t *testing.T) {
 	for name, staff := range map[string]struct {
 		before, after func(*world, *flows.Payment) // the payment is recorded
 		ledger        int
+		away          time.Duration // no gateway runs
 		twice         bool
 	}{
-		"staff do nothing":                {nothing, nothing, 1, false},
-		"staff settle the sale before it": {(*world).payAtDesk, nothing, 2, true},
-		"staff settle the sale after it":  {nothing, (*world).payAtDesk, 2, true},
-		"staff sell something else":       {nothing, (*world).sellOnCredit, 1, false},
+		"staff do nothing":                {nothing, nothing, 1, 0, false},
+		"staff settle the sale before it": {(*world).payAtDesk, nothing, 2, 0, true},
+		"staff settle the sale after it":  {nothing, (*world).payAtDesk, 2, 0, true},
+		"staff sell something else":       {nothing, (*world).sellOnCredit, 1, 0, false},
+		"gateways are away for a day":     {nothing, (*world).payAtDesk, 2, 25 * time.Hour, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -315,7 +317,7 @@ func TestPaidTwice(t *testing.T) {
 			if due := w.due(g); len(due) != 1 || due[0] != p.ID {
 				t.Fatalf("two comparisons list %s", due)
 			}
-			w.clock.Advance(10 * time.Minute)
+			w.clock.Advance(10*time.Minute + staff.away)
 			p = w.verify(g, p)
 			w.expectPaidTwice(g, p, staff.twice)
 			if staff.twice {
@@ -374,6 +376,32 @@ func TestPaidTwiceLate(t *testing.T) {
 	w.clock.Advance(10 * time.Minute)
 	compare()
 	w.expectPaidTwice(g, p, true)
+}
+
+// TestUnreadableDebt: an account that cannot be read for six hours may be gone, and is not read for ever.
+func TestUnreadableDebt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.authorised(g)
+	w.sellOnCredit(p)
+	if p = w.advance(g, p); p.State != flows.Recorded {
+		t.Fatalf("%s (%s)", p.State, p.Reason)
+	}
+	w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/stats/accounts/contacts/*"}, Kind: "error_before", Status: 404})
+	w.clock.Advance(5 * time.Hour)
+	w.verify(g, p)
+	w.clock.Advance(30 * time.Minute)
+	if due := w.due(g); len(due) != 1 {
+		t.Errorf("after five hours, %s are due", due)
+	}
+	w.clock.Advance(time.Hour)
+	w.verify(g, p)
+	w.clock.Advance(time.Hour)
+	if due := w.due(g); len(due) != 0 {
+		t.Errorf("after six hours, %s are still due", due)
+	}
+	w.expectPaidTwice(g, w.stored(g, p.ID), false)
 }
 
 // expectPaidTwice compares everything that operators see with what happened.

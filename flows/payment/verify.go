@@ -18,7 +18,8 @@ const (
 	verifyAfter = time.Minute
 	// verifyAgain is the pause after a reading that failed. By then a gateway that died has left it to another one.
 	verifyAgain = 5 * time.Minute
-	// debtWithin: later the contact may have paid other debts, and an account that cannot be read may be gone.
+	// debtWithin: an account that cannot be read for longer may be gone. One that can be read is compared however late,
+	// as after an outage: the contact may have paid other debts meanwhile, and an operator who looks sees that.
 	debtWithin = 6 * time.Hour
 	// maxVerifyPause is the longest pause between two readings of what an operator must look at.
 	maxVerifyPause = time.Hour
@@ -222,9 +223,7 @@ func difference(p *flows.Payment, remote cards.Payment) string {
 // sale too, at the moment of the POST. The club system lists no payments, but an overpayment settles the contact's other debts.
 func (m *Machine) readSale(ctx context.Context, p *flows.Payment) error {
 	debt := m.isDue(debtDue(p))
-	if debt && expired(m.cfg.Now(), p.Since(flows.Recorded), debtWithin) {
-		p.DebtAfter, debt = p.Snapshot.Debt, false // it would say nothing any more
-	}
+	giveUp := debt && expired(m.cfg.Now(), p.Since(flows.Recorded), debtWithin)
 	if p.SaleVerdict == flows.SaleSettled && !debt {
 		return nil
 	}
@@ -235,6 +234,10 @@ func (m *Machine) readSale(ctx context.Context, p *flows.Payment) error {
 	}
 	if err != nil && p.SaleVerdict == "" && expired(m.cfg.Now(), p.UpdatedAt, saleUnreadableAfter) {
 		p.SaleVerdict = "the sale could not be read for a day"
+		return nil
+	}
+	if err != nil && p.SaleVerdict == flows.SaleSettled && giveUp {
+		p.DebtAfter = p.Snapshot.Debt
 		return nil
 	}
 	if err != nil {
@@ -250,6 +253,10 @@ func (m *Machine) readSale(ctx context.Context, p *flows.Payment) error {
 		return nil
 	}
 	account, err := m.cfg.BackgroundClub.GetAccountStatistics(ctx, p.Scope(), sale.Contact)
+	if err != nil && giveUp {
+		p.DebtAfter = p.Snapshot.Debt
+		return nil
+	}
 	if err != nil {
 		return flows.ClubFailed(err, "The contact's debt could not be read.")
 	}
