@@ -92,6 +92,41 @@ func TestUnconfirmedMandateStays(t *testing.T) {
 	}
 }
 
+// TestPaysWhileTheSignatureIsConfirmed: a slow request to pay learns that the mandate is signed only after another one
+// has, whose payment is captured by then. The buyer is not asked to pay a second time.
+func TestPaysWhileTheSignatureIsConfirmed(t *testing.T) {
+	t.Parallel()
+	for state, advance := range map[flows.PaymentState]func(*world, *gateway, *flows.Payment) *flows.Payment{
+		flows.Recorded: (*world).advance,
+		flows.InDoubt: func(w *world, g *gateway, p *flows.Payment) *flows.Payment {
+			return w.doubtAgain(g, p, "error_before")
+		},
+	} {
+		t.Run(string(state), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			id, token := w.unconfirmed(g)
+			w.fault()
+			pay := func() (*flows.Payment, error) {
+				return g.registrations.Pay(w.Context(), id, token, flows.StartPayment{Method: flows.ByCard})
+			}
+			var paid *flows.Payment
+			w.injectFault("GET", "/sim/demo/mandates/*", nil, func() {
+				paid = must(w, pay)
+				w.confirm(paid, goodCard)
+				paid = advance(w, g, paid)
+			})
+			if p := must(w, pay); p.ID != paid.ID || p.State != state {
+				t.Errorf("the slow request got %s, %s (%s); paid is %s", p.ID, p.State, p.Reason, paid.ID)
+			}
+			if held := w.sandbox.Payments(); len(held) != 1 {
+				t.Errorf("the processor holds %d payments", len(held))
+			}
+		})
+	}
+}
+
 // TestUnconfirmedCodeAgain: the same code again is refused as used, which does not make it expired while the mandate
 // cannot be read.
 func TestUnconfirmedCodeAgain(t *testing.T) {

@@ -201,17 +201,23 @@ func (s *Service) endCode(ctx context.Context, r *flows.Registration, at catalog
 	return s.learned(ctx, r, at, signature, unknown)
 }
 
-// learned stores a signature's state, if it is another one.
+// learned stores a signature's state, if it is another one. It fails with Conflict if another request has started a
+// payment meanwhile, because the caller decided without it; the state is stored then, too.
 func (s *Service) learned(ctx context.Context, r *flows.Registration, at catalogue.Club, signature flows.Signature,
 	unknown error) (*flows.Registration, error) {
 	if signature == r.Mandate.Signature {
 		return r, unknown
 	}
+	generation := r.Generation
 	settled, err := s.settleSignature(ctx, r, at, signature)
-	if err != nil {
+	switch {
+	case err != nil:
 		return r, cmp.Or(unknown, err)
+	case settled.Generation != generation:
+		return settled, flows.StorageFailed(flows.ErrConflict)
+	default:
+		return settled, unknown
 	}
-	return settled, unknown
 }
 
 // dropMandate drops the mandate after the buyer has changed.

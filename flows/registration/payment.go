@@ -86,7 +86,7 @@ func (s *Service) begin(ctx context.Context, r *flows.Registration, last *flows.
 	}
 	if r.AsksForMandate() {
 		if r, err = s.confirmed(ctx, r, at); err != nil {
-			return nil, false, err
+			return s.concurrent(ctx, r.ID, err)
 		}
 	}
 	if err := s.awaitWrite(ctx, r, at); err != nil {
@@ -135,16 +135,21 @@ func (s *Service) begin(ctx context.Context, r *flows.Registration, last *flows.
 		return nil, false, err
 	}
 	err = s.cfg.Store.StartPayment(ctx, r, p)
-	if errors.Is(err, flows.ErrConflict) {
-		// A concurrent request won: its payment is the one.
-		if _, theirs, loadErr := s.cfg.Store.Registration(ctx, r.ID); loadErr == nil && theirs.Live() {
+	if err != nil {
+		return s.concurrent(ctx, r.ID, flows.StorageFailed(err))
+	}
+	s.noteRepeats(ctx, p)
+	return p, true, nil
+}
+
+// concurrent returns the payment of a concurrent request that won, after a failure because of it; else the failure.
+func (s *Service) concurrent(ctx context.Context, id string, failure error) (p *flows.Payment, created bool, err error) {
+	if errors.Is(failure, flows.ErrConflict) {
+		if theirs, err := s.livePayment(ctx, id); theirs != nil && err == nil {
 			return theirs, false, nil
 		}
 	}
-	if err == nil {
-		s.noteRepeats(ctx, p)
-	}
-	return p, err == nil, flows.StorageFailed(err)
+	return nil, false, failure
 }
 
 // advance advances a payment. One that another request created is read again first.

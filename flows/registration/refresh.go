@@ -34,7 +34,9 @@ func (s *Service) Refresh(ctx context.Context, id string) (next time.Time, err e
 		return next, err
 	}
 	if r.Mandate != nil && r.Mandate.State == flows.SignatureUnconfirmed {
-		r, _ = s.confirmed(ctx, r, at) // if it fails, it stays unconfirmed
+		if r, err = s.confirmed(ctx, r, at); errors.Is(err, flows.ErrConflict) {
+			return r.NextPoll(s.cfg.Now()), err // a payment has begun
+		} // after another failure, it stays unconfirmed
 	}
 	changed, err := s.reread(ctx, r, at)
 	if err == nil && changed {
