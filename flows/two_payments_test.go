@@ -85,3 +85,22 @@ func TestDoubtWhoseRivalEnded(t *testing.T) {
 		t.Errorf("the card payment is %s (%s)", end.State, end.Reason)
 	}
 }
+
+// TestDoubtOfAnUnreadableRegistration: an operator still sees a payment in doubt whose registration cannot be read, and
+// is not offered to send it again.
+func TestDoubtOfAnUnreadableRegistration(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.doubtful(g, "error_before")
+	w.clock.Advance(20 * time.Minute)
+	if err := w.redis.HSet(w.Context(), "fd:{"+p.Registration+"}:registration", "body", "garbage").Err(); err != nil {
+		t.Fatal(err)
+	}
+	shown := must(w, func() (payment.Detail, error) { return g.Show(w.Context(), p.ID) })
+	if commands := strings.Join(shown.Commands, " "); strings.Contains(commands, "--send-again") || !strings.Contains(commands, "--refund") {
+		t.Errorf("offered are %q", shown.Commands)
+	}
+	_, err := g.ConfirmNotRecorded(w.Context(), p.ID, payment.SendAgain, ada)
+	w.expectRefusal(g, p, err, flows.StorageUnavailable, "")
+}

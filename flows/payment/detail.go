@@ -88,9 +88,9 @@ func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (Detail, error) 
 			d.Journal = journalOf(remote)
 		}
 	}
-	rival, err := m.rival(ctx, p)
-	if err != nil {
-		return Detail{}, err
+	var rival error
+	if p.State == flows.InDoubt {
+		rival = m.requireNoRival(ctx, p)
 	}
 	d.advise(p, remote, rival, m.cfg.Now())
 	if n := len(p.Readings); p.State == flows.InDoubt && n > 0 {
@@ -120,7 +120,7 @@ func journalOf(remote cards.Payment) []JournalEntry {
 }
 
 // advise adds what the state means to an operator, and the commands that are possible.
-func (d *Detail) advise(p *flows.Payment, remote cards.Payment, rival *flows.Payment, now time.Time) {
+func (d *Detail) advise(p *flows.Payment, remote cards.Payment, rival error, now time.Time) {
 	switch p.State {
 	case flows.InDoubt:
 		d.adviseDoubt(p, remote, rival, now)
@@ -199,15 +199,17 @@ func (d *Detail) adviseRecorded(p *flows.Payment) {
 	d.allow("confirm-recorded", "")
 }
 
-func (d *Detail) adviseDoubt(p *flows.Payment, remote cards.Payment, rival *flows.Payment, now time.Time) {
+func (d *Detail) adviseDoubt(p *flows.Payment, remote cards.Payment, rival error, now time.Time) {
 	taken := "The card payment was captured, but"
 	if !p.HasProcessor() {
 		taken = "The sale was being settled without a card, but"
 	}
 	d.say("%s Frontdesk cannot tell whether the club system holds the payment. The buyer was asked not to pay again. Nothing is sent again or refunded until you decide.", taken)
 	d.say("In the club system, open %s and %s", d.sale(), whatToLookFor(p))
-	if rival != nil {
-		d.say("Payment %s of the same sale is %s, and may settle it. Decide on that one first; only one of them may end as recorded.", rival.ID, rival.State)
+	if known, ok := errors.AsType[*flows.Error](rival); ok && known.Code == flows.NotDecidable {
+		d.say("%s", known.Detail)
+	} else if rival != nil {
+		d.say("It cannot be sent again: the registration cannot be read, so another payment may settle the same sale.")
 	}
 	switch {
 	case p.HasProcessor() && d.AtProcessor == nil, d.Problem != "":

@@ -180,30 +180,20 @@ func (t Resolution) target(p *flows.Payment) (flows.PaymentState, error) {
 	}
 }
 
-// rival returns the registration's latest payment if that may settle the sale of p too. A payment of which Redis lost
-// the record is rebuilt beside a later one.
-func (m *Machine) rival(ctx context.Context, p *flows.Payment) (*flows.Payment, error) {
+// requireNoRival returns NotDecidable if a payment cannot be sent again, because the registration's latest payment may
+// settle the same sale: both would find it open. Redis can lose a payment's record, which is rebuilt beside a later one.
+func (m *Machine) requireNoRival(ctx context.Context, p *flows.Payment) error {
 	_, latest, err := m.cfg.Store.Registration(ctx, p.Registration)
 	switch {
 	case errors.Is(err, flows.ErrNotFound):
-		return nil, nil // nobody begins another one
+		return nil // no buyer can begin another one
 	case err != nil:
-		return nil, flows.StorageFailed(err)
-	case latest == nil || latest.ID == p.ID || latest.Sale != p.Sale || latest.State == flows.Cancelled || latest.State == flows.Refunded:
-		return nil, nil
+		return flows.StorageFailed(err)
+	case !latest.Live() || latest.ID == p.ID || latest.Sale != p.Sale:
+		return nil
 	}
-	return latest, nil
-}
-
-// requireNoRival returns NotDecidable if a payment cannot be sent again because of its rival: both could pass the check
-// of the sale, which is open until one of them arrives.
-func (m *Machine) requireNoRival(ctx context.Context, p *flows.Payment) error {
-	rival, err := m.rival(ctx, p)
-	if err == nil && rival != nil {
-		err = notDecidable("It cannot be sent again: payment %s of the same sale is %s, and may settle it. "+
-			"Decide on that one first, or use --refund.", rival.ID, rival.State)
-	}
-	return err
+	return notDecidable("It cannot be sent again: payment %s of the same sale is %s, and may settle it. "+
+		"Decide on that one first, or use --refund.", latest.ID, latest.State)
 }
 
 func notDecidable(format string, of ...any) error {
