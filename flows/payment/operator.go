@@ -181,7 +181,7 @@ func (t Resolution) target(p *flows.Payment) (flows.PaymentState, error) {
 }
 
 // requireNoRival returns NotDecidable if a payment cannot be sent again, because the registration's latest payment may
-// settle the same sale: both would find it open. Redis can lose a payment's record, which is rebuilt beside a later one.
+// settle the same sale: both would find it open. Redis can lose a payment's record, which is rebuilt in addition to a later one.
 func (m *Machine) requireNoRival(ctx context.Context, p *flows.Payment) error {
 	_, latest, err := m.cfg.Store.Registration(ctx, p.Registration)
 	switch {

@@ -19,7 +19,7 @@ const (
 	// verifyAgain is the pause after a reading that failed. By then a gateway that died has left it to another one.
 	verifyAgain = 5 * time.Minute
 	// debtWithin: an account that cannot be read for longer may be gone. One that can be read is compared however late,
-	// as after an outage: the contact may have paid other debts meanwhile, and an operator who looks sees that.
+	// as after an outage: the contact may have paid other debts meanwhile, and operators see that when they look.
 	debtWithin = 6 * time.Hour
 	// maxVerifyPause is the longest pause between two readings of what an operator must look at.
 	maxVerifyPause = time.Hour
