@@ -17,7 +17,6 @@ import (
 	"frontdesk/flows/payment"
 	"frontdesk/flows/store"
 	"frontdesk/upstream/cards"
-	"frontdesk/upstream/cards/stripe"
 )
 
 const partProcessor = "card processor"
@@ -25,7 +24,7 @@ const partProcessor = "card processor"
 // checkProcessor checks that the card processor responds to the keys, and that it
 // reports to this gateway.
 func (cfg Config) checkProcessor(ctx context.Context, c clients) []flows.Check {
-	if account, ok := c.cards.(*stripe.Client); ok {
+	if account, ok := c.cards.(*cards.Client); ok {
 		return append(checkCharges(ctx, account), cfg.checkAccount(ctx, account)...)
 	}
 	if _, err := c.cards.List(ctx, time.Now().Add(-time.Hour), ""); err != nil {
@@ -35,7 +34,7 @@ func (cfg Config) checkProcessor(ctx context.Context, c clients) []flows.Check {
 }
 
 // checkCharges checks that the key may read charges. No gateway starts with another one.
-func checkCharges(ctx context.Context, processor *stripe.Client) []flows.Check {
+func checkCharges(ctx context.Context, processor *cards.Client) []flows.Check {
 	if err := processor.ReadCharges(ctx); errors.Is(err, cards.ErrNoPermission) {
 		return finding(partProcessor, "charges", flows.Failed, err.Error(), "")
 	}
@@ -43,7 +42,7 @@ func checkCharges(ctx context.Context, processor *stripe.Client) []flows.Check {
 }
 
 // checkAccount reports which account the keys belong to, and checks that it may take payments.
-func (cfg Config) checkAccount(ctx context.Context, processor *stripe.Client) []flows.Check {
+func (cfg Config) checkAccount(ctx context.Context, processor *cards.Client) []flows.Check {
 	account, err := processor.Account(ctx)
 	if err != nil {
 		return finding(partProcessor, "", flows.Failed, err.Error(), "check that FRONTDESK_STRIPE_SECRET_KEY is a key of the account with permission to read it")
@@ -64,7 +63,7 @@ func (cfg Config) checkAccount(ctx context.Context, processor *stripe.Client) []
 
 // checkWebhookEndpoint looks for the webhook endpoint that reports to this gateway.
 // Payments are polled too, so a missing endpoint delays them and loses none.
-func (cfg Config) checkWebhookEndpoint(ctx context.Context, processor *stripe.Client) []flows.Check {
+func (cfg Config) checkWebhookEndpoint(ctx context.Context, processor *cards.Client) []flows.Check {
 	const aspect = "webhook"
 	at := cfg.PublicURL + "/v1/webhooks/card"
 	hooks, err := processor.WebhookEndpoints(ctx)
@@ -72,7 +71,7 @@ func (cfg Config) checkWebhookEndpoint(ctx context.Context, processor *stripe.Cl
 		return finding(partProcessor, aspect, flows.Degraded, "the endpoints cannot be read",
 			"permit the restricted key to read webhook endpoints, or check at the processor that one leads to "+at)
 	}
-	i := slices.IndexFunc(hooks, func(hook stripe.WebhookEndpoint) bool { return hook.URL == at })
+	i := slices.IndexFunc(hooks, func(hook cards.WebhookEndpoint) bool { return hook.URL == at })
 	switch {
 	case i < 0:
 		return finding(partProcessor, aspect, flows.Degraded, "no endpoint leads to "+at, "create one at the processor, and set FRONTDESK_STRIPE_WEBHOOK_SECRET to its signing secret")

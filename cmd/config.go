@@ -13,7 +13,7 @@ import (
 	"frontdesk/flows/keyring"
 	"frontdesk/flows/signature"
 	"frontdesk/upstream/captcha"
-	"frontdesk/upstream/cards/stripe"
+	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 	"frontdesk/upstream/identity"
@@ -32,7 +32,7 @@ type Config struct {
 	Club                                       club.Config
 	ClubToken, ClubLimitHeaders, Clubs         string
 	CardProcessor, SandboxURL, StripePublicKey string
-	Stripe                                     stripe.Config
+	Stripe                                     cards.Config
 	SealKeys, ForgetSealKeys                   []string
 	StaffKeys, Operators                       []string
 	Login                                      identity.Config

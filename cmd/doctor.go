@@ -16,7 +16,6 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/store"
 	"frontdesk/upstream/cards"
-	"frontdesk/upstream/cards/stripe"
 )
 
 // doctor checks what a gateway with this configuration depends on.
@@ -121,7 +120,7 @@ func printChecks(ctx context.Context, limit time.Duration, run func(context.Cont
 
 // checkClaims lets callers race for claims. Each claim must have exactly one winner.
 func (d *doctor) checkClaims(ctx context.Context, c clients) []flows.Check {
-	if account, ok := c.cards.(*stripe.Client); ok && account.Live() {
+	if account, ok := c.cards.(*cards.Client); ok && account.Live() {
 		return finding("claim", "", flows.Failed, "refused: these are live keys, and the check creates payments; use keys of the processor's sandbox", "")
 	}
 	result, err := cards.CheckClaim(ctx, c.cards, d.rounds, d.racers)

@@ -27,8 +27,7 @@ import (
 	"frontdesk/handlers/ops"
 	"frontdesk/upstream/captcha"
 	"frontdesk/upstream/cards"
-	"frontdesk/upstream/cards/sandbox"
-	"frontdesk/upstream/cards/stripe"
+	"frontdesk/upstream/cards/oldsandbox"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/identity"
 )
@@ -142,10 +141,10 @@ func (cfg Config) rule() *flows.Rule {
 
 func (cfg Config) processor() (cards.Processor, error) {
 	if cfg.CardProcessor == "sandbox" {
-		return sandbox.New(sandbox.Config{URL: cfg.SandboxURL, Now: time.Now}), nil
+		return oldsandbox.New(oldsandbox.Config{URL: cfg.SandboxURL, Now: time.Now}), nil
 	}
 	cfg.Stripe.Now = time.Now
-	processor, err := stripe.New(cfg.Stripe)
+	processor, err := cards.New(cfg.Stripe)
 	if err != nil {
 		return nil, fmt.Errorf("FRONTDESK_CARD_PROCESSOR=stripe: %w", err)
 	}

@@ -34,7 +34,7 @@ import (
 	"frontdesk/flows/signature"
 	"frontdesk/flows/store"
 	"frontdesk/upstream/cards"
-	"frontdesk/upstream/cards/sandbox"
+	"frontdesk/upstream/cards/oldsandbox"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 )
@@ -60,10 +60,10 @@ type world struct {
 	*testing.T
 	clock     *frontdesktest.Clock
 	sim       *clubsim.World
-	sandbox   *sandbox.Server
-	processor *sandbox.Client // the test's own access to the processor
-	club      *club.Client    // the test's own access to the club system
-	address   string          // of both, as the gateways reach them
+	sandbox   *oldsandbox.Server
+	processor *oldsandbox.Client // the test's own access to the processor
+	club      *club.Client       // the test's own access to the club system
+	address   string             // of both, as the gateways reach them
 	redisURL  string
 	redis     *redis.Client // the test's own access to Redis
 	log       *journal
@@ -86,10 +86,10 @@ func newWorld(t *testing.T) *world {
 	mux := http.NewServeMux()
 	server, own := httptest.NewServer(w.withFaults(mux)), httptest.NewServer(mux)
 	w.address = server.Listener.Addr().String()
-	w.sandbox = sandbox.NewServer(sandbox.ServerConfig{Now: w.clock.Now, BaseURL: server.URL + "/sandbox"})
+	w.sandbox = oldsandbox.NewServer(oldsandbox.ServerConfig{Now: w.clock.Now, BaseURL: server.URL + "/sandbox"})
 	mux.Handle("/sim/", http.StripPrefix("/sim", simulator))
 	mux.Handle("/sandbox/", http.StripPrefix("/sandbox", w.sandbox))
-	w.processor = sandbox.New(sandbox.Config{URL: own.URL + "/sandbox", Now: w.clock.Now})
+	w.processor = oldsandbox.New(oldsandbox.Config{URL: own.URL + "/sandbox", Now: w.clock.Now})
 	w.club = w.clubClient(own.Listener.Addr().String(), oneAttempt)
 	options, err := redis.ParseURL(w.redisURL)
 	if err != nil {
@@ -186,7 +186,7 @@ func (w *world) gateway(how ...gatewayOptions) *gateway {
 	g := &gateway{store: store.New(store.Config{Redis: connection, Keys: in.keys}), queue: jobs.NewQueue(connection), log: slog.New(w.log)}
 	client := w.clubClient(in.outside, cmp.Or(in.limits, oneAttempt))
 	processorURL := "http://" + cmp.Or(in.processor, in.outside) + "/sandbox"
-	var processor cards.Processor = sandbox.New(sandbox.Config{URL: processorURL, Now: w.clock.Now})
+	var processor cards.Processor = oldsandbox.New(oldsandbox.Config{URL: processorURL, Now: w.clock.Now})
 	if in.cards != nil {
 		processor = in.cards
 	}

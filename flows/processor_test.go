@@ -10,8 +10,7 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
 	"frontdesk/upstream/cards"
-	"frontdesk/upstream/cards/stripe"
-	"frontdesk/upstream/cards/stripe/stripetest"
+	"frontdesk/upstream/cards/sandbox"
 )
 
 // TestCaptureHasADeadline: the processor fails every capture for hours. The money is not taken a day later.
@@ -138,12 +137,12 @@ func TestCreationRefused(t *testing.T) {
 }
 
 // stripeGateway starts a gateway with a double of Stripe.
-func (w *world) stripeGateway(onProblem func(string)) (*gateway, *stripetest.Server) {
+func (w *world) stripeGateway(onProblem func(string)) (*gateway, *sandbox.Server) {
 	w.Helper()
-	double := stripetest.New(stripetest.Config{Now: w.clock.Now})
+	double := sandbox.New(sandbox.Config{Now: w.clock.Now})
 	w.Cleanup(double.Close)
-	client := must(w, func() (*stripe.Client, error) {
-		return stripe.New(stripe.Config{SecretKey: double.SecretKey, WebhookSecret: double.WebhookSecret, URL: double.URL, Now: w.clock.Now})
+	client := must(w, func() (*cards.Client, error) {
+		return cards.New(cards.Config{SecretKey: double.SecretKey, WebhookSecret: double.WebhookSecret, URL: double.URL, Now: w.clock.Now})
 	})
 	return w.gateway(gatewayOptions{cards: client, onProblem: onProblem}), double
 }
@@ -203,7 +202,7 @@ func TestEveryDeclineCounts(t *testing.T) {
 			g, double := w.stripeGateway(nil)
 			p := w.started(g)
 			if unlisted {
-				double.Inject(stripetest.Fault{Path: "/v1/charges", Status: http.StatusServiceUnavailable, Times: -1})
+				double.Inject(sandbox.Fault{Path: "/v1/charges", Status: http.StatusServiceUnavailable, Times: -1})
 			}
 			for n := range flows.MaxDeclines {
 				card := declinedCard

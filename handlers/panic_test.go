@@ -24,7 +24,7 @@ import (
 	"frontdesk/flows/store"
 	"frontdesk/handlers"
 	"frontdesk/upstream/captcha"
-	"frontdesk/upstream/cards/sandbox"
+	"frontdesk/upstream/cards/oldsandbox"
 )
 
 // TestPanic: a handler that panics gets a problem like any other failure. The log has the location, and
@@ -35,7 +35,7 @@ func TestPanic(t *testing.T) {
 	edge, err := handlers.New(handlers.Config{
 		Site:  os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
 		Ready: func(context.Context) []flows.Check { panic(`unexpected "zqada@example.com"`) },
-		Cards: sandbox.New(sandbox.Config{URL: "http://127.0.0.1:1", Now: time.Now}),
+		Cards: oldsandbox.New(oldsandbox.Config{URL: "http://127.0.0.1:1", Now: time.Now}),
 		Now:   time.Now, Log: slog.New(redact.New(slog.NewJSONHandler(&log, nil))),
 	})
 	if err != nil {
@@ -71,7 +71,7 @@ func newBareEdge(t *testing.T, verifier *captcha.Verifier) *handlers.Server {
 		Catalogue: catalogue.New(catalogue.Config{Now: time.Now, Log: slog.New(slog.DiscardHandler)}),
 		Site:      os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
 		Store:     store.New(store.Config{Redis: redis, Keys: keys}),
-		Cards:     sandbox.New(sandbox.Config{URL: "http://127.0.0.1:1", Now: time.Now}), Captcha: verifier,
+		Cards:     oldsandbox.New(oldsandbox.Config{URL: "http://127.0.0.1:1", Now: time.Now}), Captcha: verifier,
 		Now: time.Now, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

@@ -199,7 +199,7 @@ var Mutations = []Mutation{
 		New:  `	return s.Sequence < 0 && s.AcceptsCode() && (`,
 	}}},
 	{Name: "unsigned-webhook", Description: "the signature of an event is not verified", Edits: []Edit{{
-		File: "upstream/cards/sandbox/client.go",
+		File: "upstream/cards/oldsandbox/client.go",
 		Old:  `c.cfg.Now(), signature); err != nil {`,
 		New:  `c.cfg.Now(), signature); err != nil && len(body) == 0 {`,
 	}}},

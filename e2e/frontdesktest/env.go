@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"frontdesk/upstream/cards/oldsandbox"
 	"frontdesk/upstream/cards/sandbox"
-	"frontdesk/upstream/cards/stripe/stripetest"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -39,7 +39,7 @@ const SealKey = "dGVzdHMtbmVlZC1hLWtleS1vZi10aGVpci1vd24tMTI=" // #nosec G101 --
 
 // StripeGateway starts a gateway in test mode that takes cards through the Stripe adapter, in front of
 // a double of that processor, which sends its webhooks there.
-func (e Env) StripeGateway(t testing.TB, processor *stripetest.Server, webhooks stripetest.WebhookMode) (*Process, *Client) {
+func (e Env) StripeGateway(t testing.TB, processor *sandbox.Server, webhooks sandbox.WebhookMode) (*Process, *Client) {
 	t.Helper()
 	p, c := e.Gateway(t, "FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_SEAL_KEYS="+SealKey, "FRONTDESK_STRIPE_URL="+processor.URL,
 		"FRONTDESK_STRIPE_SECRET_KEY="+processor.SecretKey, "FRONTDESK_STRIPE_PUBLISHABLE_KEY="+processor.PublishableKey,
@@ -63,10 +63,10 @@ func (e Env) ExpectOnePayment(t testing.TB, amount int64) {
 // Upstreams are what gateways in test mode depend on: the club system's simulator and the sandbox
 // card processor, at one address.
 type Upstreams struct {
-	URL   string          // of both; the simulator is below /sim, the processor below /sandbox
-	Club  *clubsim.Server // the simulator itself
-	Sim   *clubsim.World  // its demo world
-	Cards *sandbox.Server // the processor itself
+	URL   string             // of both; the simulator is below /sim, the processor below /sandbox
+	Club  *clubsim.Server    // the simulator itself
+	Sim   *clubsim.World     // its demo world
+	Cards *oldsandbox.Server // the processor itself
 
 	proxy   *FaultProxy
 	release func() // of the held responses; nil without any
@@ -79,7 +79,7 @@ func NewUpstreams(t testing.TB) *Upstreams {
 	proxy := NewFaultProxy(mux)
 	u := &Upstreams{URL: proxy.URL, proxy: proxy, Club: clubsim.New(clubsim.Config{Now: time.Now})}
 	u.Sim = u.Club.World(clubsim.DemoClientToken)
-	u.Cards = sandbox.NewServer(sandbox.ServerConfig{Now: time.Now, BaseURL: proxy.URL + "/sandbox"})
+	u.Cards = oldsandbox.NewServer(oldsandbox.ServerConfig{Now: time.Now, BaseURL: proxy.URL + "/sandbox"})
 	mux.Handle("/sim/", http.StripPrefix("/sim", u.Club))
 	mux.Handle("/sandbox/", http.StripPrefix("/sandbox", u.Cards))
 	t.Cleanup(func() {

@@ -9,7 +9,7 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/upstream/cards/sandbox"
+	"frontdesk/upstream/cards/oldsandbox"
 )
 
 func TestMain(m *testing.M) { frontdesktest.Main(m) }
@@ -83,7 +83,7 @@ func TestSecondCardAfterDecline(t *testing.T) {
 			_, c := s.Gateway(t)
 			registration := c.Register()
 			payment := c.Pay(registration.Id)
-			c.Do("PUT", s.Upstreams.URL+"/sandbox/settings", sandbox.Settings{Webhooks: sandbox.WebhooksDrop}).Into(http.StatusOK, nil)
+			c.Do("PUT", s.Upstreams.URL+"/sandbox/settings", oldsandbox.Settings{Webhooks: oldsandbox.WebhooksDrop}).Into(http.StatusOK, nil)
 			notDeclined := func(when string) {
 				t.Helper()
 				for range 3 {

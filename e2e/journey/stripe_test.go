@@ -6,14 +6,14 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/upstream/cards/stripe/stripetest"
+	"frontdesk/upstream/cards/sandbox"
 )
 
 // TestPaymentThroughStripe runs the journey with the real adapter and the real library of that
 // processor, against a stateful double of its API.
 func TestPaymentThroughStripe(t *testing.T) {
 	t.Parallel()
-	for name, webhooks := range map[string]stripetest.WebhookMode{"webhook arrives": stripetest.Normal, "webhook lost": stripetest.Drop} {
+	for name, webhooks := range map[string]sandbox.WebhookMode{"webhook arrives": sandbox.Normal, "webhook lost": sandbox.Drop} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, processor, _, c := newStripe(t, webhooks)
@@ -40,10 +40,10 @@ func TestPaymentThroughStripe(t *testing.T) {
 }
 
 // newStripe starts a gateway with the real adapter, against a double of the processor.
-func newStripe(t *testing.T, webhooks stripetest.WebhookMode) (frontdesktest.Env, *stripetest.Server, *frontdesktest.Process, *frontdesktest.Client) {
+func newStripe(t *testing.T, webhooks sandbox.WebhookMode) (frontdesktest.Env, *sandbox.Server, *frontdesktest.Process, *frontdesktest.Client) {
 	t.Helper()
 	s := frontdesktest.NewEnv(t)
-	processor := stripetest.New(stripetest.Config{})
+	processor := sandbox.New(sandbox.Config{})
 	t.Cleanup(processor.Close)
 	gateway, c := s.StripeGateway(t, processor, webhooks)
 	return s, processor, gateway, c
@@ -54,7 +54,7 @@ func newStripe(t *testing.T, webhooks stripetest.WebhookMode) (frontdesktest.Env
 // when an operator says so.
 func TestOtherMethodAtStripe(t *testing.T) {
 	t.Parallel()
-	s, processor, gateway, c := newStripe(t, stripetest.Normal)
+	s, processor, gateway, c := newStripe(t, sandbox.Normal)
 	registration := c.Register()
 	payment := c.Pay(registration.Id)
 	if _, err := processor.Confirm(processor.Payments()[0].ID, "klarna"); err == nil {
@@ -99,7 +99,7 @@ func TestOtherMethodAtStripe(t *testing.T) {
 // asking the gateway. The fifth one that the bank declines ends the payment.
 func TestCardTestingAtStripe(t *testing.T) {
 	t.Parallel()
-	s, processor, _, c := newStripe(t, stripetest.Normal)
+	s, processor, _, c := newStripe(t, sandbox.Normal)
 	registration := c.Register()
 	c.Pay(registration.Id)
 	id := processor.Payments()[0].ID
@@ -125,7 +125,7 @@ func TestCardTestingAtStripe(t *testing.T) {
 // before the gateway reads. The payment ends although its latest attempt was not declined.
 func TestChallengeAfterDeclinesAtStripe(t *testing.T) {
 	t.Parallel()
-	_, processor, _, c := newStripe(t, stripetest.Drop)
+	_, processor, _, c := newStripe(t, sandbox.Drop)
 	registration := c.Register()
 	c.Pay(registration.Id)
 	id := processor.Payments()[0].ID

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/upstream/cards/stripe/stripetest"
+	"frontdesk/upstream/cards/sandbox"
 )
 
 // doctor runs the check with an environment, and returns its output and whether it passed.
@@ -41,7 +41,7 @@ func verdicts(printed string) map[string]string {
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
-	processor := stripetest.New(stripetest.Config{})
+	processor := sandbox.New(sandbox.Config{})
 	t.Cleanup(processor.Close)
 	test := []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.Redis, "FRONTDESK_CLUB_URL=" + s.Upstreams.URL + "/sim"}
 	unreachable := []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=redis://127.0.0.1:1", "FRONTDESK_CLUB_URL=http://127.0.0.1:1", "FRONTDESK_SANDBOX_URL=http://127.0.0.1:1"}
@@ -98,7 +98,7 @@ func TestDoctor(t *testing.T) {
 func TestKeyWithoutCharges(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
-	processor := stripetest.New(stripetest.Config{SecretKey: "rk_test_double"})
+	processor := sandbox.New(sandbox.Config{SecretKey: "rk_test_double"})
 	t.Cleanup(processor.Close)
 	environment := []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.Redis, "FRONTDESK_CLUB_URL=" + s.Upstreams.URL + "/sim",
 		"FRONTDESK_OPS_ADDR=off", "FRONTDESK_SEAL_KEYS=" + frontdesktest.SealKey, "FRONTDESK_CARD_PROCESSOR=stripe",
@@ -110,7 +110,7 @@ func TestKeyWithoutCharges(t *testing.T) {
 	processor.ForbidCharges(true)
 	for _, account := range []string{"readable", "not readable"} {
 		if account == "not readable" {
-			processor.Inject(stripetest.Fault{Path: "/v1/account", Status: http.StatusForbidden, Type: "invalid_request_error", Times: -1})
+			processor.Inject(sandbox.Fault{Path: "/v1/account", Status: http.StatusForbidden, Type: "invalid_request_error", Times: -1})
 		}
 		printed, ok := doctor(t, environment)
 		if ok || !strings.Contains(printed, "FAIL     card processor charges") ||
@@ -126,7 +126,7 @@ func TestKeyWithoutCharges(t *testing.T) {
 func TestDoctorRefusesClaimCheckWithLiveKeys(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
-	processor := stripetest.New(stripetest.Config{SecretKey: "sk_live_double"})
+	processor := sandbox.New(sandbox.Config{SecretKey: "sk_live_double"})
 	t.Cleanup(processor.Close)
 	printed, content := doctor(t, []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.Redis, "FRONTDESK_CLUB_URL=" + s.Upstreams.URL + "/sim",
 		"FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_SEAL_KEYS=" + frontdesktest.SealKey, "FRONTDESK_STRIPE_URL=" + processor.URL, "FRONTDESK_STRIPE_SECRET_KEY=sk_live_double",

@@ -8,7 +8,7 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/upstream/cards/stripe/stripetest"
+	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -18,7 +18,7 @@ func TestLiveDefaults(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)
 	process, c := l.start(t)
-	l.processor.SetWebhooks(stripetest.Normal, process.URL+"/v1/webhooks/card")
+	l.processor.SetWebhooks(sandbox.Normal, process.URL+"/v1/webhooks/card")
 	pay := func(r api.Registration, more map[string]any) *frontdesktest.Response {
 		body := map[string]any{"method": "card", "cart": r.Cart.Revision}
 		maps.Copy(body, more)

@@ -23,7 +23,7 @@ import (
 	"testing"
 
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/upstream/cards/stripe/stripetest"
+	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -39,7 +39,7 @@ const (
 // https and is safe. Doubles stand in for the upstreams.
 type liveEnv struct {
 	upstreams *frontdesktest.Upstreams
-	processor *stripetest.Server
+	processor *sandbox.Server
 	redis     string
 	front     *httptest.Server // what visitors reach: a proxy that ends TLS
 	env       map[string]string
@@ -52,7 +52,7 @@ type liveEnv struct {
 func newLive(t *testing.T, options ...string) *liveEnv {
 	t.Helper()
 	l := &liveEnv{upstreams: frontdesktest.NewUpstreams(t), redis: frontdesktest.NewDurableRedis(t, options...)}
-	l.processor = stripetest.New(stripetest.Config{
+	l.processor = sandbox.New(sandbox.Config{
 		SecretKey: "sk_live_" + rand.Text(), PublishableKey: "pk_live_" + rand.Text(), WebhookSecret: "whsec_" + rand.Text() + rand.Text(),
 	})
 	t.Cleanup(l.processor.Close)

@@ -15,7 +15,7 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/upstream/cards/stripe/stripetest"
+	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -25,7 +25,7 @@ func TestLive(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)
 	process, c := l.start(t)
-	l.processor.SetWebhooks(stripetest.Normal, process.URL+"/v1/webhooks/card")
+	l.processor.SetWebhooks(sandbox.Normal, process.URL+"/v1/webhooks/card")
 	registration := c.Register()
 	unseen := c.RequestPayment(registration.Id, map[string]string{"method": "card"}).Problem(api.InvalidRequest)
 	if errors := frontdesktest.Value(unseen.Errors); len(errors) != 1 || errors[0].Pointer != "/cart" || len(l.processor.Payments()) != 0 {
@@ -111,7 +111,7 @@ func TestDoctorInLiveMode(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)
 	process, _ := l.start(t)
-	l.processor.SetWebhooks(stripetest.Drop, l.front.URL+"/v1/webhooks/card")
+	l.processor.SetWebhooks(sandbox.Drop, l.front.URL+"/v1/webhooks/card")
 	changes := map[string]string{"FRONTDESK_OPS_ADDR": process.OpsAddress()}
 	printed, content := doctor(t, l.environment(changes))
 	if !content || strings.Contains(printed, "FAIL") || strings.Contains(printed, "warning") {
@@ -120,7 +120,7 @@ func TestDoctorInLiveMode(t *testing.T) {
 	expectAll(t, printed, "appendfsync always", "noeviction", "5 clubs", "read endpoints are granted", "live keys", "API version", "shared secret", "leads to a gateway of this version", "is served")
 
 	configure(t, l.redis, "maxmemory-policy", "allkeys-lru")
-	l.processor.SetWebhooks(stripetest.Drop, "https://elsewhere.fr/v1/webhooks/card")
+	l.processor.SetWebhooks(sandbox.Drop, "https://elsewhere.fr/v1/webhooks/card")
 	l.upstreams.Sim.Configure(func(s *clubsim.Settings) {
 		s.ProductionMode, s.GrantedEndpoints = true, []string{"listNetworkNodes", "getClub", "listProducts"}
 	})

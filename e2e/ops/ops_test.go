@@ -14,7 +14,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
-	"frontdesk/upstream/cards/sandbox"
+	"frontdesk/upstream/cards/oldsandbox"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -163,7 +163,7 @@ func TestOperatorDecidesOnAnOutage(t *testing.T) {
 		}
 	}
 	// The first one was refunded at the processor, so it cannot be recorded.
-	processor := sandbox.New(sandbox.Config{URL: mock.URL + "/sandbox", Now: time.Now})
+	processor := oldsandbox.New(oldsandbox.Config{URL: mock.URL + "/sandbox", Now: time.Now})
 	refunded := listed.Items[1]
 	if _, err := processor.Refund(t.Context(), "by hand", refunded.ProcessorID, refunded.Amount); err != nil {
 		t.Fatal(err)

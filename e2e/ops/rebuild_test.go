@@ -7,7 +7,7 @@ import (
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/cards"
-	"frontdesk/upstream/cards/stripe/stripetest"
+	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -91,9 +91,9 @@ func TestRedisFlushedWhileRunning(t *testing.T) {
 func TestStripeRebuildAfterRedisLoss(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
-	processor := stripetest.New(stripetest.Config{})
+	processor := sandbox.New(sandbox.Config{})
 	t.Cleanup(processor.Close)
-	doomed, c := s.StripeGateway(t, processor, stripetest.Normal)
+	doomed, c := s.StripeGateway(t, processor, sandbox.Normal)
 	doubtful, waiting := c.Register(), frontdesktest.NewClient(t, doomed.URL)
 	other := waiting.Register()
 	first, second := c.Pay(doubtful.Id), waiting.Pay(other.Id)
@@ -110,7 +110,7 @@ func TestStripeRebuildAfterRedisLoss(t *testing.T) {
 	s.Upstreams.Release()
 
 	s.Redis = frontdesktest.NewRedis(t)
-	gateway, again := s.StripeGateway(t, processor, stripetest.Normal)
+	gateway, again := s.StripeGateway(t, processor, sandbox.Normal)
 	waitingAgain := frontdesktest.NewClient(t, gateway.URL)
 	again.Token, waitingAgain.Token = c.Token, waiting.Token
 	if end := again.AwaitPayment(doubtful.Id, api.InDoubt); end.Payment.Id != first.Id {

@@ -10,7 +10,7 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
 	"frontdesk/upstream/cards"
-	"frontdesk/upstream/cards/sandbox"
+	"frontdesk/upstream/cards/oldsandbox"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -18,30 +18,30 @@ import (
 // refused, or fails at once or days later, is noticed, and an operator can have it made again.
 func TestRefundThatFails(t *testing.T) {
 	t.Parallel()
-	const pending, refused, normal = sandbox.RefundsPending, sandbox.RefundsRefused, sandbox.RefundsNormal
+	const pending, refused, normal = oldsandbox.RefundsPending, oldsandbox.RefundsRefused, oldsandbox.RefundsNormal
 	for name, test := range map[string]struct {
-		refunds  sandbox.RefundMode
-		webhooks sandbox.WebhookMode
+		refunds  oldsandbox.RefundMode
+		webhooks oldsandbox.WebhookMode
 		restart  bool // a comparison finds the failure
 	}{
-		"refused":                    {refused, sandbox.WebhooksNormal, false},
-		"pending, then failed":       {pending, sandbox.WebhooksNormal, false},
-		"refunded, then failed":      {normal, sandbox.WebhooksNormal, false},
-		"failed while Redis is lost": {pending, sandbox.WebhooksDrop, true},
-		"failed without an event":    {normal, sandbox.WebhooksDrop, true},
+		"refused":                    {refused, oldsandbox.WebhooksNormal, false},
+		"pending, then failed":       {pending, oldsandbox.WebhooksNormal, false},
+		"refunded, then failed":      {normal, oldsandbox.WebhooksNormal, false},
+		"failed while Redis is lost": {pending, oldsandbox.WebhooksDrop, true},
+		"failed without an event":    {normal, oldsandbox.WebhooksDrop, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := frontdesktest.NewEnv(t)
 			gateway, c := s.Gateway(t)
-			set := func(refunds sandbox.RefundMode, webhooks sandbox.WebhookMode) {
-				c.Do("PUT", s.Upstreams.URL+"/sandbox/settings", sandbox.Settings{Refunds: refunds, Webhooks: webhooks}).Into(http.StatusOK, nil)
+			set := func(refunds oldsandbox.RefundMode, webhooks oldsandbox.WebhookMode) {
+				c.Do("PUT", s.Upstreams.URL+"/sandbox/settings", oldsandbox.Settings{Refunds: refunds, Webhooks: webhooks}).Into(http.StatusOK, nil)
 			}
-			held := func() sandbox.Payment { return s.Upstreams.Cards.Payments()[0] }
+			held := func() oldsandbox.Payment { return s.Upstreams.Cards.Payments()[0] }
 			settle := func(succeeded bool) {
 				c.Do("POST", s.Upstreams.URL+"/sandbox/payments/"+held().ID+"/settle-refund", map[string]bool{"succeeded": succeeded}).Into(http.StatusOK, nil)
 			}
-			set(test.refunds, sandbox.WebhooksNormal)
+			set(test.refunds, oldsandbox.WebhooksNormal)
 			s.SetFaults(t, clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 422})
 			registration := c.Register()
 			card := c.Pay(registration.Id)

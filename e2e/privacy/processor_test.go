@@ -17,8 +17,8 @@ import (
 	"frontdesk/api"
 	"frontdesk/e2e/campaign"
 	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/cards/oldsandbox"
 	"frontdesk/upstream/cards/sandbox"
-	"frontdesk/upstream/cards/stripe/stripetest"
 )
 
 // webhookProxy is between a card processor and a gateway. It adds to each webhook what real ones say
@@ -97,7 +97,7 @@ func (b *webhookProxy) post(body []byte, secret string) int {
 
 // throughSandbox makes the sandbox processor's webhooks say everything about a buyer.
 func (w *canaryRun) throughSandbox() *webhookProxy {
-	b := w.newWebhookProxy(w.gateways[0], sandbox.SignatureHeader, sandbox.DemoWebhookSecret, "payment")
+	b := w.newWebhookProxy(w.gateways[0], oldsandbox.SignatureHeader, oldsandbox.DemoWebhookSecret, "payment")
 	w.c.Do("PUT", w.upstreams.URL+"/sandbox/settings", map[string]string{"webhooks": "duplicate", "webhookUrl": b.URL}).Into(http.StatusOK, nil)
 	return b
 }
@@ -105,14 +105,14 @@ func (w *canaryRun) throughSandbox() *webhookProxy {
 // byStripe pays through the other processor, after a decline, in an environment of its own: gateways
 // that share a Redis have one processor.
 func (w *canaryRun) byStripe(environment ...string) *webhookProxy {
-	processor := stripetest.New(stripetest.Config{})
+	processor := sandbox.New(sandbox.Config{})
 	w.t.Cleanup(processor.Close)
 	s := newTestEnv(w.t)
 	gateway, c := s.gateway(append(environment, "FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_SEAL_KEYS="+frontdesktest.SealKey, "FRONTDESK_STRIPE_URL="+processor.URL, "FRONTDESK_STRIPE_SECRET_KEY="+processor.SecretKey,
 		"FRONTDESK_STRIPE_PUBLISHABLE_KEY="+processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET="+processor.WebhookSecret)...)
 	w.gateways = append(w.gateways, gateway)
 	b := w.newWebhookProxy(gateway, "Stripe-Signature", processor.WebhookSecret, "object")
-	processor.SetWebhooks(stripetest.Duplicate, b.URL)
+	processor.SetWebhooks(sandbox.Duplicate, b.URL)
 	registration := register(c, w.newPerson(), cardItem())
 	w.secrets.add("a registration's token", c.Token)
 	payment := c.Pay(registration.Id)

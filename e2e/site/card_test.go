@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/upstream/cards/stripe/stripetest"
+	"frontdesk/upstream/cards/sandbox"
 )
 
 // contentPolicy returns the content security policy of the site's first page.
@@ -36,12 +36,12 @@ func awayOnce(next http.Handler) http.Handler {
 
 // newCardFieldsVisitor returns a guest of a gateway with the processor's own card fields on the page:
 // the real library of that processor, with doubles of its script and of its API.
-func newCardFieldsVisitor(t *testing.T, with device) (*siteVisitor, frontdesktest.Env, *stripetest.Server) {
+func newCardFieldsVisitor(t *testing.T, with device) (*siteVisitor, frontdesktest.Env, *sandbox.Server) {
 	t.Helper()
 	s := frontdesktest.NewEnv(t)
-	processor := stripetest.New(stripetest.Config{})
+	processor := sandbox.New(sandbox.Config{})
 	t.Cleanup(processor.Close)
-	gateway, c := s.StripeGateway(t, processor, stripetest.Normal)
+	gateway, c := s.StripeGateway(t, processor, sandbox.Normal)
 	g := newSiteVisitorAt(t, with, c, gateway)
 	g.InterceptHosts(map[string]http.Handler{"js.stripe.com": awayOnce(processor.Script()), "api.stripe.com": processor.CORSHandler()})
 	for _, meant := range []string{"asked js.stripe.com", "asked api.stripe.com", "status of 402", "status of 503"} {

@@ -9,7 +9,7 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/upstream/cards/sandbox"
+	"frontdesk/upstream/cards/oldsandbox"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -285,9 +285,9 @@ func (g *siteVisitor) calls(operation string) (n int) {
 }
 
 // payments returns the card processor's payments of a registration.
-func (g *siteVisitor) payments(registration string) (own []sandbox.Payment) {
+func (g *siteVisitor) payments(registration string) (own []oldsandbox.Payment) {
 	g.t.Helper()
-	var list struct{ Items []sandbox.Payment }
+	var list struct{ Items []oldsandbox.Payment }
 	g.c.Do("GET", "/sandbox/payments?limit=500", nil, [2]string{"Authorization", "Bearer sk_sandbox_demo"}).Into(http.StatusOK, &list)
 	for _, payment := range list.Items {
 		if payment.Metadata["fd_registration"] == registration {

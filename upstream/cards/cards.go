@@ -1,6 +1,14 @@
 // Package cards is the card processor as the payment machine sees it: its calls and their
-// outcomes. Package flows decides when money moves. The adapters are sandbox, Frontdesk's
-// own processor for development, and stripe. Start reading at Processor.
+// outcomes. Package flows decides when money moves. Client is the adapter to Stripe:
+// PaymentIntents with manual capture, over the company's own Go library. It never sees a
+// card: the buyer's browser sends it to the processor with the payment's client secret.
+//
+// The claim is an update of the payment's metadata under an idempotency key. For 24 hours, a
+// key replays its first response to the same parameters and refuses others. So a release
+// that sends other parameters for the same call must use other keys, or it is refused while
+// the previous release is still running.
+//
+// Start reading at Processor.
 package cards
 
 import (

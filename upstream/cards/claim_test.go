@@ -11,43 +11,42 @@ import (
 	"time"
 
 	"frontdesk/upstream/cards"
+	"frontdesk/upstream/cards/oldsandbox"
 	"frontdesk/upstream/cards/sandbox"
-	"frontdesk/upstream/cards/stripe"
-	"frontdesk/upstream/cards/stripe/stripetest"
 )
 
-func double(t *testing.T, cfg stripetest.Config) (*stripetest.Server, *stripe.Client) {
+func double(t *testing.T, cfg sandbox.Config) (*sandbox.Server, *cards.Client) {
 	t.Helper()
-	server := stripetest.New(cfg)
+	server := sandbox.New(cfg)
 	t.Cleanup(server.Close)
-	client, err := stripe.New(stripe.Config{SecretKey: server.SecretKey, URL: server.URL, Now: time.Now})
+	client, err := cards.New(cards.Config{SecretKey: server.SecretKey, URL: server.URL, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return server, client
 }
 
-func ownSandbox(t *testing.T) *sandbox.Client {
+func ownSandbox(t *testing.T) *oldsandbox.Client {
 	t.Helper()
 	mux := http.NewServeMux()
 	listener := httptest.NewServer(mux)
-	server := sandbox.NewServer(sandbox.ServerConfig{Now: time.Now, BaseURL: listener.URL})
+	server := oldsandbox.NewServer(oldsandbox.ServerConfig{Now: time.Now, BaseURL: listener.URL})
 	mux.Handle("/", server)
 	t.Cleanup(func() { listener.Close(); server.Close() })
-	return sandbox.New(sandbox.Config{URL: listener.URL, Now: time.Now})
+	return oldsandbox.New(oldsandbox.Config{URL: listener.URL, Now: time.Now})
 }
 
 // TestCheckClaimHolds on the processors whose claims are sound.
 func TestCheckClaimHolds(t *testing.T) {
 	t.Parallel()
-	server, client := double(t, stripetest.Config{})
+	server, client := double(t, sandbox.Config{})
 	// The first call of each round is slow, so that the others find its key in use.
-	slow := server.Inject(stripetest.Fault{Param: "metadata[fd_claim_check]", Stage: stripetest.During, Times: 40, Delay: 5 * time.Millisecond})
+	slow := server.Inject(sandbox.Fault{Param: "metadata[fd_claim_check]", Stage: sandbox.During, Times: 40, Delay: 5 * time.Millisecond})
 	// A call to a processor that is briefly busy is retried, whatever the call.
-	busy := []*stripetest.Injected{
-		server.Inject(stripetest.Fault{Path: "/v1/payment_intents", Status: http.StatusTooManyRequests}),
-		server.Inject(stripetest.Fault{Method: http.MethodGet, Path: "/v1/payment_intents/*", Status: http.StatusTooManyRequests}),
-		server.Inject(stripetest.Fault{Path: "/v1/payment_intents/*/cancel", Status: http.StatusTooManyRequests}),
+	busy := []*sandbox.Injected{
+		server.Inject(sandbox.Fault{Path: "/v1/payment_intents", Status: http.StatusTooManyRequests}),
+		server.Inject(sandbox.Fault{Method: http.MethodGet, Path: "/v1/payment_intents/*", Status: http.StatusTooManyRequests}),
+		server.Inject(sandbox.Fault{Path: "/v1/payment_intents/*/cancel", Status: http.StatusTooManyRequests}),
 	}
 	for name, processor := range map[string]cards.Processor{"sandbox": ownSandbox(t), "stripe": client} {
 		const rounds, racers = 3, 16
@@ -90,8 +89,8 @@ func (w weakened) UpdateMetadata(ctx context.Context, key, id string, metadata m
 // TestCheckClaimCatches processors whose claims are unsafe.
 func TestCheckClaimCatches(t *testing.T) {
 	t.Parallel()
-	_, forgetful := double(t, stripetest.Config{ForgetKeys: true})
-	_, sound := double(t, stripetest.Config{})
+	_, forgetful := double(t, sandbox.Config{ForgetKeys: true})
+	_, sound := double(t, sandbox.Config{})
 	var answered sync.Map
 	for name, c := range map[string]struct {
 		processor cards.Processor
@@ -136,8 +135,8 @@ func TestCheckClaimCatches(t *testing.T) {
 // TestCheckClaimThatCannotBeMade: a check that fails makes no statement about the claim, and cleans up.
 func TestCheckClaimThatCannotBeMade(t *testing.T) {
 	t.Parallel()
-	server, client := double(t, stripetest.Config{})
-	server.Inject(stripetest.Fault{Param: "metadata[fd_claim_check]", Times: -1, Status: http.StatusUnauthorized, Type: "invalid_request_error"})
+	server, client := double(t, sandbox.Config{})
+	server.Inject(sandbox.Fault{Param: "metadata[fd_claim_check]", Times: -1, Status: http.StatusUnauthorized, Type: "invalid_request_error"})
 	if report, err := cards.CheckClaim(t.Context(), client, 1, 4); !errors.Is(err, cards.ErrRefused) || report.Holds() {
 		t.Errorf("%+v, %v", report, err)
 	}
@@ -151,7 +150,7 @@ func TestCheckClaimThatCannotBeMade(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	server.ClearFaults()
-	busy := server.Inject(stripetest.Fault{Param: "metadata[fd_claim_check]", Times: -1, Status: http.StatusTooManyRequests, Type: "invalid_request_error", Code: "lock_timeout"})
+	busy := server.Inject(sandbox.Fault{Param: "metadata[fd_claim_check]", Times: -1, Status: http.StatusTooManyRequests, Type: "invalid_request_error", Code: "lock_timeout"})
 	go func() { <-busy.Reached(); cancel() }()
 	if report, err := cards.CheckClaim(ctx, client, 1, 4); !errors.Is(err, context.Canceled) || report.Holds() {
 		t.Errorf("given up: %+v, %v", report, err)

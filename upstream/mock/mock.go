@@ -17,7 +17,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"golang.org/x/sync/errgroup"
 
-	"frontdesk/upstream/cards/sandbox"
+	"frontdesk/upstream/cards/oldsandbox"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -39,7 +39,7 @@ type Config struct {
 type World struct {
 	cfg   Config
 	club  *clubsim.Server
-	cards *sandbox.Server
+	cards *oldsandbox.Server
 }
 
 // New makes a world without Redis. Close it.
@@ -47,7 +47,7 @@ func New(cfg Config) *World {
 	return &World{
 		cfg:   cfg,
 		club:  clubsim.New(clubsim.Config{Now: cfg.Now, Logger: cfg.Log, WebhookURL: cfg.WebhookURL}),
-		cards: sandbox.NewServer(sandbox.ServerConfig{Now: cfg.Now, BaseURL: cfg.PublicURL + "/sandbox", Logger: cfg.Log}),
+		cards: oldsandbox.NewServer(oldsandbox.ServerConfig{Now: cfg.Now, BaseURL: cfg.PublicURL + "/sandbox", Logger: cfg.Log}),
 	}
 }
 

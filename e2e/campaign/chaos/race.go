@@ -14,7 +14,7 @@ import (
 	"frontdesk/e2e/campaign"
 	"frontdesk/e2e/campaign/harness"
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/upstream/cards/sandbox"
+	"frontdesk/upstream/cards/oldsandbox"
 )
 
 // differentPayments: every caller, at any gateway and with any key, must get the same payment.
@@ -125,7 +125,7 @@ func (c *contention) act(ctx context.Context, action string, g *harness.Gateway)
 		payment := map[string]any{"id": "pay_of_the_race", "metadata": map[string]string{
 			"fd_registration": c.journey.Registration(), "fd_generation": "1", "fd_environment": "test",
 			"fd_sale": "/demo/sales/1"}} // only its organisation counts
-		if status := sendEvent(ctx, g, sandbox.EventAuthorised, payment); status != http.StatusNoContent {
+		if status := sendEvent(ctx, g, oldsandbox.EventAuthorised, payment); status != http.StatusNoContent {
 			return fmt.Errorf("status %d", status)
 		}
 		return nil

@@ -24,7 +24,7 @@ import (
 	"frontdesk/flows/registration"
 	"frontdesk/flows/signature"
 	"frontdesk/flows/store"
-	"frontdesk/upstream/cards/sandbox"
+	"frontdesk/upstream/cards/oldsandbox"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 )
@@ -35,7 +35,7 @@ type env struct {
 	*frontdesktest.Clock
 	simulator *clubsim.Server
 	sim       *clubsim.World
-	sandbox   *sandbox.Server
+	sandbox   *oldsandbox.Server
 	redis     *miniredis.Miniredis
 	client    redis.UniversalClient // of all gateways; the calling task determines the faults
 	keys      *keyring.Keyring
@@ -67,7 +67,7 @@ func newEnv() (*env, error) {
 	s.keys = keys
 	s.simulator = clubsim.New(clubsim.Config{Now: s.Now})
 	s.sim = s.simulator.World(clubsim.DemoClientToken)
-	s.sandbox = sandbox.NewServer(sandbox.ServerConfig{Now: s.Now, BaseURL: processorURL, HTTPClient: &http.Client{Transport: webhookRecorder(s.webhooks)}})
+	s.sandbox = oldsandbox.NewServer(oldsandbox.ServerConfig{Now: s.Now, BaseURL: processorURL, HTTPClient: &http.Client{Transport: webhookRecorder(s.webhooks)}})
 	s.redis = miniredis.NewMiniRedis()
 	s.redis.SetTime(startTime)
 	s.redis.ClockTTL(true)
@@ -141,7 +141,7 @@ type gateway struct {
 	log           *slog.Logger
 	payments      *payment.Machine
 	registrations *registration.Service
-	processor     *sandbox.Client
+	processor     *oldsandbox.Client
 }
 
 func (s *env) gateway(n int, f *journey) *gateway {
@@ -152,7 +152,7 @@ func (s *env) gateway(n int, f *journey) *gateway {
 // fresh returns the same replica with new services.
 func (g *gateway) fresh() *gateway {
 	s, other := g.env, *g
-	other.processor = sandbox.New(sandbox.Config{URL: processorURL, Now: s.Now, HTTPClient: &http.Client{Transport: processorTransport{s}}})
+	other.processor = oldsandbox.New(oldsandbox.Config{URL: processorURL, Now: s.Now, HTTPClient: &http.Client{Transport: processorTransport{s}}})
 	other.payments = payment.New(payment.Config{
 		Store: s.store, Queue: s.queue, Club: g.client.Money(), BackgroundClub: g.client, Cards: other.processor, Keys: s.keys, Environment: "test", Organisation: clubsim.DemoClientToken,
 		// The simulator's sales show in this way that they were paid, as in every environment but the live one.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"frontdesk/flows"
-	"frontdesk/upstream/cards/sandbox"
+	"frontdesk/upstream/cards/oldsandbox"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -115,7 +115,7 @@ type plan struct {
 	choosesAgain                         bool // Redis forgets the payment, and the buyer chooses a method again
 	desk                                 bool // staff settle the sale, too
 	debtor                               bool // the buyer owes the club something else
-	refunds                              sandbox.RefundMode
+	refunds                              oldsandbox.RefundMode
 	brake                                bool // other payments met an outage before, and one of them probes
 	stranger                             bool // someone else knows the registration's address
 	mandate                              bool // the cart is paid by direct debit, and the buyer changes the account
@@ -154,7 +154,7 @@ func newPlan(rng *rand.Rand) plan {
 	p.brake = rng.IntN(8) == 0
 	p.odd = some(0.4, 0.1, 0.6) // one journey in five or more meets such an answer
 	if rng.IntN(4) == 0 {
-		p.refunds = []sandbox.RefundMode{sandbox.RefundsPending, sandbox.RefundsRefused}[rng.IntN(2)]
+		p.refunds = []oldsandbox.RefundMode{oldsandbox.RefundsPending, oldsandbox.RefundsRefused}[rng.IntN(2)]
 	}
 	p.mixed = p.method != flows.Free && (p.mixed || rng.IntN(8) == 0)
 	if p.method != flows.ByCard {

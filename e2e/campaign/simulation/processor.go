@@ -15,7 +15,7 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/upstream/cards"
-	"frontdesk/upstream/cards/sandbox"
+	"frontdesk/upstream/cards/oldsandbox"
 )
 
 // processorURL has no listener: requests are handed over without a network.
@@ -63,8 +63,8 @@ func (p processorTransport) withFaults(r *http.Request, t *task) (*http.Response
 		recorder.Body.WriteString(`{"error":{"type":"not_found","code":"payment_not_found","message":"There is no such payment."}}`)
 		return recorder.Result(), nil
 	case cardsStored: // and replayed for a day
-		defer p.configureSandbox(sandbox.Settings{Refunds: f.refunds})
-		p.configureSandbox(sandbox.Settings{Refunds: f.refunds, Errors: oneOf(f, sandbox.ErrorsBefore, sandbox.ErrorsAfter)})
+		defer p.configureSandbox(oldsandbox.Settings{Refunds: f.refunds})
+		p.configureSandbox(oldsandbox.Settings{Refunds: f.refunds, Errors: oneOf(f, oldsandbox.ErrorsBefore, oldsandbox.ErrorsAfter)})
 		return p.process(r), nil
 	case cardsError:
 		recorder := httptest.NewRecorder()
@@ -113,7 +113,7 @@ func (s *env) process(r *http.Request) *http.Response {
 }
 
 // configureSandbox replaces the sandbox's settings.
-func (s *env) configureSandbox(settings sandbox.Settings) {
+func (s *env) configureSandbox(settings oldsandbox.Settings) {
 	body, err := json.Marshal(settings)
 	if err != nil {
 		panic(err)
@@ -217,7 +217,7 @@ func overlap(before, now []string) bool {
 // scheduleRefunds has the processor refuse refunds, or keep them pending, for some time. Afterwards the banks
 // settle what is pending, and return some of the money that had arrived.
 func (f *journey) scheduleRefunds() {
-	if f.plan.refunds == sandbox.RefundsNormal {
+	if f.plan.refunds == oldsandbox.RefundsNormal {
 		if f.chance(0.1) {
 			f.after(f.between(f.plan.faultWindow, operatorsLatest), f.refundByHand)
 		}
@@ -228,7 +228,7 @@ func (f *journey) scheduleRefunds() {
 		f.after(f.between(0, 2*operatorsLatest), func() { f.settleRefunds(0.5) })
 	}
 	f.after(operatorsLatest, func() {
-		f.setRefunds(sandbox.RefundsNormal)
+		f.setRefunds(oldsandbox.RefundsNormal)
 		f.operate()
 	})
 	f.after(2*operatorsLatest, func() {
@@ -237,9 +237,9 @@ func (f *journey) scheduleRefunds() {
 	})
 }
 
-func (f *journey) setRefunds(mode sandbox.RefundMode) {
+func (f *journey) setRefunds(mode oldsandbox.RefundMode) {
 	f.refunds = mode
-	f.configureSandbox(sandbox.Settings{Refunds: mode})
+	f.configureSandbox(oldsandbox.Settings{Refunds: mode})
 	f.tracef("the processor's refunds: %q", mode)
 }
 
@@ -261,7 +261,7 @@ func (f *journey) settleRefunds(likely float64) {
 // refundByHand has staff refund a recorded payment in the processor's own pages. Often the gateways are not told.
 func (f *journey) refundByHand() {
 	for _, p := range f.storedPayments() {
-		kept := func(held sandbox.Payment) bool {
+		kept := func(held oldsandbox.Payment) bool {
 			return held.ID == p.ProcessorID && held.State == cards.Captured && held.Refunded == 0
 		}
 		if p.State != flows.Recorded || len(f.booked()) == 0 || !slices.ContainsFunc(f.sandbox.Payments(), kept) {

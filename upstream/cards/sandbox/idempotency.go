@@ -1,112 +1,77 @@
 package sandbox
 
 import (
-	"crypto/sha256"
 	"net/http"
-	"sync"
 	"time"
 )
 
-const (
-	// keyLifetime is how long the large processors remember an idempotency key.
-	keyLifetime = 24 * time.Hour
+// keyLifetime is how long Stripe remembers a key at least. The double forgets it then.
+const keyLifetime = 24 * time.Hour
 
-	// maxKeyLength is what the large processors accept.
-	maxKeyLength = 255
-
-	// codeKeyInUse: the first request of a key is still running.
-	codeKeyInUse = "idempotency_key_in_use"
-)
-
-// fingerprint identifies equal requests: method, path and body.
-type fingerprint [sha256.Size]byte
-
-func fingerprintOf(r *http.Request, body []byte) fingerprint {
-	return sha256.Sum256([]byte(r.Method + "\n" + r.URL.Path + "\n" + string(body)))
-}
-
-// storedResponse is the result of a write: a payment or an error.
-type storedResponse struct {
-	payment  Payment
-	err      error
-	replayed bool // by a later request with the same key
-}
-
-// idempotencyKeys holds the first request of each key and its response. A key is taken from
-// the start of its first request until it expires, whatever the result. A claim depends on
-// that, so a full store refuses new keys and never forgets an old one early.
-type idempotencyKeys struct {
-	max int
-
-	mu    sync.Mutex
-	byKey map[string]*keyUse
-	order []string // keys by first use, to expire the oldest
-}
-
-type keyUse struct {
-	fingerprint fingerprint
+// idempotencyRecord is the first request under a key.
+type idempotencyRecord struct {
+	fingerprint string
 	first       time.Time
-	response    *storedResponse // nil while the first request runs
+	response    *response // nil while the request is in progress
 }
 
-// run runs a write under a key, or replays the response of the first request with the key.
-// It fails when that was another request, or when it is still running.
-func (k *idempotencyKeys) run(key string, print fingerprint, now time.Time, run func() (Payment, error)) storedResponse {
-	use, mine, err := k.begin(key, print, now)
-	if err != nil {
-		return storedResponse{err: err}
+// idempotent carries out a write under its key, or replays the stored response. Run
+// reports whether its response is stored: every response is, server errors included,
+// unless the parameters were found wrong before anything began.
+//
+// While the first request is in progress, Stripe answers 409 and does not document
+// whether it compares parameters then. The double does not, so the caller must ask again
+// to learn it.
+func (s *Server) idempotent(rq *request, run func() (_ response, stored bool)) (out response) {
+	if rq.Method != http.MethodPost || rq.key == "" || s.cfg.ForgetKeys {
+		out, _ = run()
+		return out
 	}
-	if !mine {
-		replay := *use.response
-		replay.replayed = true
-		return replay
+	record, replay := s.begin(rq)
+	if replay != nil {
+		return *replay
 	}
-	p, err := run()
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	use.response = &storedResponse{payment: p, err: err}
-	return *use.response
+	stored := false
+	defer func() { // also when a fault breaks the connection, which unwinds the stack
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if stored {
+			record.response = &out
+		} else {
+			delete(s.keys, rq.key)
+		}
+	}()
+	out, stored = run()
+	return out
 }
 
-// begin takes the key, or finds the finished use of the same request.
-func (k *idempotencyKeys) begin(key string, print fingerprint, now time.Time) (use *keyUse, mine bool, err error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.expire(now)
-	use, used := k.byKey[key]
+// begin starts the first request under a key, or returns the response to a later one.
+func (s *Server) begin(rq *request) (first *idempotencyRecord, replay *response) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fingerprint, now := rq.Method+" "+rq.URL.Path+"\n"+rq.Form.Encode(), s.cfg.Now()
+	record, used := s.keys[rq.key]
+	var refusal error
 	switch {
-	case used && use.fingerprint != print:
-		return nil, false, newError(http.StatusBadRequest, typeIdempotency, "idempotency_key_reused",
-			"This Idempotency-Key was used with another request.")
-	case used && use.response == nil:
-		return nil, false, newError(http.StatusConflict, typeIdempotency, codeKeyInUse,
-			"A request with this Idempotency-Key is still running. Try again in a moment.")
-	case used:
-		return use, false, nil
-	case len(k.byKey) >= k.max:
-		return nil, false, errFull("idempotency keys")
+	case used && record.response == nil:
+		refusal = &apiError{
+			Type: typeIdempotency, Code: "idempotency_key_in_use", status: http.StatusConflict,
+			Message: "There is currently another in-progress request using this Idempotency-Key.",
+		}
+	case !used || now.Sub(record.first) >= keyLifetime:
+		record = &idempotencyRecord{fingerprint: fingerprint, first: now}
+		s.keys[rq.key] = record
+		return record, nil
+	case record.fingerprint != fingerprint:
+		refusal = &apiError{
+			Type:    typeIdempotency,
+			Message: "Keys for idempotent requests can only be used with the same parameters they were first used with.",
+		}
+	default:
+		replayed := *record.response
+		replayed.replayed = true
+		return nil, &replayed
 	}
-	use = &keyUse{fingerprint: print, first: now}
-	k.byKey[key] = use
-	k.order = append(k.order, key)
-	return use, true, nil
-}
-
-func (k *idempotencyKeys) expire(now time.Time) {
-	n := 0
-	for n < len(k.order) && now.Sub(k.byKey[k.order[n]].first) >= keyLifetime {
-		delete(k.byKey, k.order[n])
-		n++
-	}
-	k.order = k.order[n:]
-}
-
-func checkKey(key string) error {
-	switch {
-	case key == "":
-		return errInvalid("idempotency_key_missing", "This request needs the header Idempotency-Key.")
-	case len(key) > maxKeyLength:
-		return errInvalid("idempotency_key_too_long", "Idempotency-Key must have at most 255 characters.")
-	}
-	return nil
+	out, _ := errorResponse(refusal)
+	return nil, &out
 }

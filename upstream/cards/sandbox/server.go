@@ -1,175 +1,157 @@
-// Package sandbox is a card processor for development and tests. Its two halves meet only
-// over HTTP: Server, a stateful double of a processor with manual capture, and Client, the
-// adapter that implements cards.Processor.
+// Package sandbox is a stateful double of the parts of Stripe's API that
+// Frontdesk uses. It speaks real HTTP, so tests about money run the real adapter and
+// Stripe's own library. Payment intents, refunds, the account, idempotency keys and
+// signed webhooks behave as Stripe documents them.
 //
-// Idempotency keys, state conflicts, metadata limits and webhook signatures behave as the
-// large processors document theirs. The server moves no money, keeps no card number and
-// holds everything in memory. The buyer's side, the settings and the reset need no
-// credentials.
+// Tests drive it over the wire, and with methods that act as the buyer, inject
+// faults and read the ledger. Where the documentation leaves a choice, the double
+// takes the one that is harder on a caller, and a comment says so. It renders its own
+// JSON and signatures, so the double and Stripe's library can disagree. Unknown
+// parameters are refused; the adapter's tests check request shapes against Stripe's
+// own description.
 //
-// Start reading at Server.routes, Payment for the state machine, and Client.
+// Start reading at Server.
 package sandbox
 
 import (
 	"cmp"
-	"crypto/rand"
-	"log/slog"
+	"maps"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"time"
-
-	"frontdesk/upstream/cards"
 )
 
-// The credentials of every sandbox. They protect nothing.
-const (
-	DemoSecretKey     = "sk_sandbox_demo"    // #nosec G101 -- public on purpose
-	DemoWebhookSecret = "whsec_sandbox_demo" // #nosec G101 -- public on purpose
-)
+// APIVersion is the release that the double renders.
+const APIVersion = "2026-03-25.dahlia"
 
-const (
-	// defaultMaxPayments is about 100 MB: days of development, or an hour of a heavy load
-	// test.
-	defaultMaxPayments = 100_000
+// Config configures a Server. Its zero value is a double in test mode.
+type Config struct {
+	Now func() time.Time // zero: the wall clock
 
-	// keysPerPayment is twice what a payment needs from creation to record, so that keys do
-	// not run out before payments do.
-	keysPerPayment = 10
-)
+	SecretKey      string // zero: "sk_test_double"; with sk_live_ or rk_live_ all objects are live ones
+	PublishableKey string // zero: "pk_test_double"; the key of a buyer's browser
+	WebhookSecret  string // zero: "whsec_double"
 
-// ServerConfig is the configuration of a Server.
-type ServerConfig struct {
-	Now     func() time.Time // required
-	BaseURL string           // required: where browsers reach the sandbox, without a slash at the end
+	Account string // zero: "acct_double"; each double holds the payments of one account
 
-	Logger     *slog.Logger // zero: nothing is logged
-	HTTPClient *http.Client // sends webhooks; zero: cards.NewHTTPClient
-
-	// MaxPayments limits the memory; zero: 100,000. At the limit, the oldest final payments
-	// are dropped; while none is final, creation is refused.
-	MaxPayments int
+	// ForgetKeys ignores idempotency keys: every request is carried out. Claims
+	// cannot rely on such a processor, and a check of claims must notice.
+	ForgetKeys bool
 }
 
-// Server is the processor: an http.Handler for the paths below its mount point.
+// Server is the double: one account with its payments.
 type Server struct {
-	cfg ServerConfig
-	mux *http.ServeMux
+	URL            string // the address of the API
+	SecretKey      string
+	PublishableKey string
+	WebhookSecret  string
 
-	mu    sync.Mutex
-	state *world
-}
-
-// world is everything that a reset replaces.
-type world struct {
-	payments *store
-	keys     *idempotencyKeys
+	cfg      Config
+	mux      http.ServeMux
+	http     *httptest.Server
 	webhooks *webhookSender
+	closed   chan struct{}
+
+	mu      sync.Mutex
+	intents []*intent // oldest first
+	byID    map[string]*intent
+	keys    map[string]*idempotencyRecord
+	faults  []*Injected // oldest first
+	journal []Request
+
+	refundStatus string // see SetRefundStatus
+	anyMethod    bool   // see AllowAnyMethod
+	noCharges    bool   // see ForbidCharges
 }
 
-// NewServer returns a sandbox without payments. Close it.
-func NewServer(cfg ServerConfig) *Server {
-	cfg.MaxPayments = cmp.Or(cfg.MaxPayments, defaultMaxPayments)
-	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
-	cfg.HTTPClient = cmp.Or(cfg.HTTPClient, cards.NewHTTPClient())
-	s := &Server{cfg: cfg, mux: http.NewServeMux(), state: newWorld(cfg)}
-	s.routes()
+// New starts a double on a free port of the loopback interface. Close stops it.
+func New(cfg Config) *Server {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	s := &Server{
+		SecretKey:      cmp.Or(cfg.SecretKey, "sk_test_double"),
+		PublishableKey: cmp.Or(cfg.PublishableKey, "pk_test_double"),
+		WebhookSecret:  cmp.Or(cfg.WebhookSecret, "whsec_double"),
+		cfg:            cfg, closed: make(chan struct{}), byID: make(map[string]*intent), keys: make(map[string]*idempotencyRecord),
+	}
+	s.webhooks = newWebhookSender(cfg.Now, s.WebhookSecret)
+	s.addRoutes()
+	s.http = httptest.NewServer(s)
+	s.URL = s.http.URL
 	return s
 }
 
-// routes registers every path of the sandbox.
-func (s *Server) routes() {
-	// The merchant's writes need the secret key and an idempotency key.
-	s.mux.HandleFunc("POST /payments", s.serveWrite(http.StatusCreated, s.create))
-	s.mux.HandleFunc("POST /payments/{id}/capture", s.serveWrite(http.StatusOK, change(s, readCapture)))
-	s.mux.HandleFunc("POST /payments/{id}/cancel", s.serveWrite(http.StatusOK, change(s, readCancel)))
-	s.mux.HandleFunc("POST /payments/{id}/refund", s.serveWrite(http.StatusOK, change(s, s.readRefund)))
-	s.mux.HandleFunc("POST /payments/{id}/metadata", s.serveWrite(http.StatusOK, change(s, readMetadata)))
-	// Reads need no credentials.
-	s.mux.HandleFunc("GET /account", s.showAccount)
-	s.mux.HandleFunc("GET /payments", s.list)
-	s.mux.HandleFunc("GET /payments/{id}", s.showPayment)
-	s.mux.HandleFunc("GET /assets/{name}", serveAsset)
-	s.mux.Handle("GET /{$}", http.RedirectHandler(s.cfg.BaseURL+"/payments", http.StatusSeeOther))
-	// The buyer's actions.
-	s.mux.HandleFunc("POST /payments/{id}/confirm", serveAction(s, confirmForm, s.readConfirm, afterCheckout))
-	s.mux.HandleFunc("POST /payments/{id}/challenge", serveAction(s, challengeForm, readChallenge, afterCheckout))
-	// The bank's part in a slow confirmation, in refunds and in disputes, and the developer's settings.
-	s.mux.HandleFunc("POST /payments/{id}/settle-confirmation", serveAction(s, settleForm, readSettleConfirmation, toOverview))
-	s.mux.HandleFunc("POST /payments/{id}/dispute", serveAction(s, disputeForm, readDispute, toOverview))
-	s.mux.HandleFunc("POST /payments/{id}/settle-refund", serveAction(s, settleForm, readSettle, toOverview))
-	s.mux.HandleFunc("GET /settings", s.getSettings)
-	s.mux.HandleFunc("PUT /settings", s.putSettings)
-	s.mux.HandleFunc("POST /settings", s.saveSettings) // the overview's form
-	s.mux.HandleFunc("POST /reset", s.reset)
-}
+// ServeHTTP serves the API, for tests that also mount it elsewhere, such as behind a
+// fault proxy.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// ServeHTTP implements http.Handler. Mount it with http.StripPrefix: its paths begin with a
-// slash.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Header().Set("Cache-Control", "no-store")
-	if _, pattern := s.mux.Handler(r); pattern == "" {
-		w = &noRoute{w, r.Method}
-	}
-	s.mux.ServeHTTP(w, r)
-}
-
-// Close stops the webhooks in progress and waits for them. A server that still serves sends
-// no more.
+// Close breaks the calls in progress, stops the webhooks and waits for both.
 func (s *Server) Close() {
-	s.world().webhooks.close()
-	s.cfg.HTTPClient.CloseIdleConnections()
+	close(s.closed)
+	s.http.CloseClientConnections()
+	s.http.Close()
+	s.webhooks.close()
 }
 
-// Reset forgets payments, idempotency keys, settings and undelivered events.
-func (s *Server) Reset() {
-	s.mu.Lock()
-	old := s.state
-	s.state = newWorld(s.cfg)
-	s.mu.Unlock()
-	old.webhooks.close()
+func (s *Server) live() bool { return strings.Contains(s.SecretKey, "k_live_") }
+
+// Payment is a payment intent as a test sees it.
+type Payment struct {
+	ID           string
+	ClientSecret string
+	Status       string // as on the wire, such as requires_capture
+	Amount       int64
+	Captured     int64  // minor units taken
+	Refunded     int64  // minor units given back
+	Currency     string // lower case
+	Metadata     map[string]string
+	Charges      int // attempts that reached the bank
+	Refunds      int // refunds made
+	CreatedAt    time.Time
 }
 
-// Payments returns all payments, newest first.
+// Payments returns all payments, oldest first.
 func (s *Server) Payments() []Payment {
-	all, _ := s.world().payments.list(listing{}) // only an unknown before is an error
-	return all.Items
-}
-
-// world returns the current world; a request uses the one that it began in.
-func (s *Server) world() *world {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.state
-}
-
-func newWorld(cfg ServerConfig) *world {
-	webhooks := newWebhookSender(cfg)
-	return &world{
-		payments: &store{max: cfg.MaxPayments, changed: webhooks.send, byID: map[string]Payment{}},
-		keys:     &idempotencyKeys{max: cfg.MaxPayments * keysPerPayment, byKey: map[string]*keyUse{}},
-		webhooks: webhooks,
+	all := make([]Payment, len(s.intents))
+	for i, in := range s.intents {
+		all[i] = in.snapshot()
 	}
+	return all
 }
 
-// noRoute replaces the router's own refusal by an error of the sandbox, and keeps its
-// headers.
-type noRoute struct {
-	http.ResponseWriter
-	method string // of the request
-}
-
-// WriteHeader writes the error.
-func (n *noRoute) WriteHeader(status int) {
-	refusal := newError(http.StatusNotFound, typeInvalid, "no_such_path", "The sandbox has no such path.")
-	if status == http.StatusMethodNotAllowed {
-		refusal = newError(status, typeInvalid, "method_not_allowed", "This path does not accept "+n.method+".")
+// Payment returns one payment; ok is false if it does not exist.
+func (s *Server) Payment(id string) (p Payment, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	in, ok := s.byID[id]
+	if !ok {
+		return Payment{}, false
 	}
-	writeError(n.ResponseWriter, refusal)
+	return in.snapshot(), true
 }
 
-// Write discards the router's text.
-func (n *noRoute) Write(b []byte) (int, error) { return len(b), nil }
+func (in *intent) snapshot() Payment {
+	p := in.Payment
+	p.Metadata, p.Charges, p.Refunds = maps.Clone(p.Metadata), len(in.charges), len(in.refunds)
+	return p
+}
 
-func newID(prefix string) string { return prefix + "_" + strings.ToLower(rand.Text()) }
+// Request is one call that reached the double.
+type Request struct {
+	Method string
+	Key    string // Idempotency-Key
+	Form   string // the parameters, encoded and sorted by name; card numbers never
+}
+
+// Requests returns the calls that were answered or broken, in that order.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.journal)
+}

@@ -3,336 +3,388 @@ package sandbox_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
-	"time"
 
-	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
 )
 
-func (b *testEnv) list(query string) (items []sandbox.Payment, next string) {
-	b.Helper()
-	r := b.send(http.MethodGet, "/payments"+query, "")
-	var in struct {
-		Items []sandbox.Payment
-		Next  string
-	}
-	if err := json.Unmarshal(r.body, &in); err != nil || r.status != http.StatusOK {
-		b.Fatalf("list%s: %d %s", query, r.status, r.body)
-	}
-	return in.Items, in.Next
+// response is a response of the double as sent over the wire.
+type response struct {
+	status   int
+	replayed bool
+	body     map[string]any
 }
 
-func TestListNewestFirst(t *testing.T) {
-	b := newTestEnv(t)
-	if r := b.send(http.MethodGet, "/payments", ""); strings.TrimSpace(string(r.body)) != `{"items":[]}` {
-		t.Errorf("empty list: %s", r.body)
-	}
-	var ids []string
-	for range 5 {
-		ids = append([]string{b.create().ID}, ids...)
-		b.clock.advance(time.Minute)
-	}
-	wantIDs := func(what string, items []sandbox.Payment, want []string) {
-		t.Helper()
-		var got []string
-		for _, p := range items {
-			got = append(got, p.ID)
+func (r response) text(path ...string) string {
+	var value any = r.body
+	for _, name := range path {
+		object, ok := value.(map[string]any)
+		if !ok {
+			return ""
 		}
-		if fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("%s: %v, want %v", what, got, want)
-		}
+		value = object[name]
 	}
-	all, _ := b.list("")
-	wantIDs("all", all, ids)
-	wantIDs("by the Go door", b.server.Payments(), ids)
-	since := b.clock.Now().Add(-2 * time.Minute)
-	recent, _ := b.list("?since=" + url.QueryEscape(since.Format(time.RFC3339Nano)))
-	wantIDs("since the fourth", recent, ids[:2])
-	page, next := b.list("?limit=2")
-	wantIDs("first page", page, ids[:2])
-	page, next = b.list("?limit=2&before=" + next)
-	wantIDs("second page", page, ids[2:4])
-	page, next = b.list("?limit=2&before=" + next)
-	wantIDs("last page", page, ids[4:])
-	if next != "" {
-		t.Errorf("after the last page comes %q", next)
+	if value == nil {
+		return ""
 	}
-	for _, query := range []string{"?since=yesterday", "?limit=0", "?limit=x", "?before=pay_none", "?state=captured"} {
-		if r := b.send(http.MethodGet, "/payments"+query, ""); r.status != http.StatusBadRequest {
-			t.Errorf("%s: %d %s", query, r.status, r.body)
-		}
-	}
+	return fmt.Sprint(value)
 }
 
-// A payment's JSON for developers and auditors, member by member.
-func TestPaymentOnTheWire(t *testing.T) {
-	b := newTestEnv(t)
-	p := b.in("partly refunded")
-	want := fmt.Sprintf(`{"id":%q,"amount":4990,"currency":"EUR","captured":4990,"refunded":1000,"state":"captured","challenge":false,`+
-		`"declineCode":"","declines":0,"metadata":{"fd_sale":"s1"},"createdAt":"2026-11-20T09:00:00Z","redirectUrl":%q,"description":"Club Riverside","returnUrl":%q,"webhookUrl":""}`,
-		p.ID, b.url+"/payments/"+p.ID, returnURL)
-	for _, accept := range []string{"application/json", "*/*", ""} {
-		r := b.send(http.MethodGet, "/payments/"+p.ID, "", header{"Accept", accept})
-		if got := strings.TrimSpace(string(r.body)); got != want || r.header.Get("Content-Type") != "application/json" {
-			t.Errorf("Accept %q: %s\nwant %s", accept, got, want)
-		}
+// do sends a request, such as "POST /v1/payment_intents", with pairs of parameters.
+func do(t *testing.T, s *sandbox.Server, apiKey, key, what string, params ...string) response {
+	t.Helper()
+	method, path, _ := strings.Cut(what, " ")
+	form := url.Values{}
+	for i := 0; i < len(params); i += 2 {
+		form.Set(params[i], params[i+1])
 	}
-	if r := b.send(http.MethodGet, "/payments", ""); !strings.Contains(string(r.body), want) {
-		t.Errorf("list: %s", r.body)
+	address, body := s.URL+path, ""
+	if method == http.MethodGet {
+		address += "?" + form.Encode()
+	} else {
+		body = form.Encode()
 	}
+	req, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if apiKey != "" {
+		req.Header.Set("Authorization", "Bearer "+apiKey)
+	}
+	if key != "" {
+		req.Header.Set("Idempotency-Key", key)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	r := response{status: resp.StatusCode, replayed: resp.Header.Get("Idempotent-Replayed") == "true"}
+	if err := json.NewDecoder(resp.Body).Decode(&r.body); err != nil {
+		t.Fatalf("%s answered no JSON: %v", what, err)
+	}
+	return r
 }
 
-func TestMissingPaths(t *testing.T) {
-	b := newTestEnv(t)
-	id := b.create().ID
+func startServer(t *testing.T, cfg sandbox.Config) *sandbox.Server {
+	t.Helper()
+	s := sandbox.New(cfg)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func newPayment(t *testing.T, s *sandbox.Server) (id string) {
+	t.Helper()
+	made := do(t, s, s.SecretKey, "", "POST /v1/payment_intents", "amount", "4990", "currency", "eur", "capture_method", "manual", "metadata[a]", "b")
+	if made.status != http.StatusOK {
+		t.Fatalf("%+v", made)
+	}
+	return made.text("id")
+}
+
+func TestIdempotentReplays(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, sandbox.Config{})
+	id := newPayment(t, s)
 	for _, c := range []struct {
-		method, path string
-		status       int
-		code         string
+		name, call string
+		params     []string
+		status     int
+		code       string
+		kept       bool
 	}{
-		{http.MethodGet, "/payments/pay_none", http.StatusNotFound, "payment_not_found"},
-		{http.MethodPost, "/payments/pay_none/confirm", http.StatusNotFound, "payment_not_found"},
-		{http.MethodGet, "/nothing", http.StatusNotFound, "no_such_path"},
-		{http.MethodGet, "/assets/nothing.css", http.StatusNotFound, ""},
-		{http.MethodGet, "/payments/" + id + "/capture", http.StatusMethodNotAllowed, "method_not_allowed"},
-		{http.MethodDelete, "/payments/" + id, http.StatusMethodNotAllowed, "method_not_allowed"},
+		{"a success", "POST /v1/payment_intents/" + id, []string{"metadata[c]", "d"}, 200, "", true},
+		{"an error of the state", "POST /v1/payment_intents/" + id + "/capture", nil, 400, "payment_intent_unexpected_state", true},
+		{"a missing payment", "POST /v1/payment_intents/pi_x/cancel", nil, 404, "resource_missing", true},
+		{"an unknown parameter", "POST /v1/payment_intents/" + id, []string{"metdata[c]", "d"}, 400, "parameter_unknown", false},
+		{"a missing parameter", "POST /v1/payment_intents", []string{"currency", "eur"}, 400, "parameter_missing", false},
+		{"a wrong parameter", "POST /v1/payment_intents", []string{"currency", "eur", "amount", "-1"}, 400, "parameter_invalid_integer", false},
+		{"too much metadata", "POST /v1/payment_intents/" + id, []string{"metadata[" + strings.Repeat("k", 41) + "]", "d"}, 400, "", false},
 	} {
-		r := b.send(c.method, c.path, `{"card":"`+goodCard+`"}`)
-		if r.status != c.status || r.wireError().Code != c.code {
-			t.Errorf("%s %s: %d %s", c.method, c.path, r.status, r.body)
+		first := do(t, s, s.SecretKey, c.name, c.call, c.params...)
+		again := do(t, s, s.SecretKey, c.name, c.call, c.params...)
+		if first.status != c.status || first.text("error", "code") != c.code || first.replayed {
+			t.Errorf("%s: %+v", c.name, first)
+		}
+		if again.status != c.status || again.replayed != c.kept || fmt.Sprint(again.body) != fmt.Sprint(first.body) {
+			t.Errorf("%s, again: %+v", c.name, again)
+		}
+		other := do(t, s, s.SecretKey, c.name, "POST /v1/payment_intents/"+id, "metadata[other]", "call")
+		if refused := other.text("error", "type") == "idempotency_error"; refused != c.kept {
+			t.Errorf("%s: another call under the key: %+v", c.name, other)
 		}
 	}
-	if r := b.send(http.MethodDelete, "/payments/"+id, ""); r.header.Get("Allow") != "GET, HEAD" {
-		t.Errorf("Allow: %q", r.header.Get("Allow"))
+	if do(t, s, "sk_test_wrong", "fresh", "POST /v1/payment_intents/"+id, "metadata[x]", "y").status != http.StatusUnauthorized {
+		t.Error("a wrong key was taken")
 	}
-	if r := b.send(http.MethodGet, "/", ""); r.status != http.StatusSeeOther || r.header.Get("Location") != b.url+"/payments" {
-		t.Errorf("home: %d %v", r.status, r.header)
+	if r := do(t, s, s.SecretKey, "fresh", "POST /v1/payment_intents/"+id, "metadata[x]", "z"); r.status != http.StatusOK {
+		t.Errorf("a call without credentials took the idempotency key: %+v", r)
 	}
 }
 
-func TestBodiesAreBounded(t *testing.T) {
-	b := newTestEnv(t)
-	r := b.merchant("/payments", b.key(), `{"amount":100,"currency":"EUR","metadata":{"k":"`+strings.Repeat("x", 600<<10)+`"}}`)
-	if r.status != http.StatusRequestEntityTooLarge {
-		t.Errorf("a large body: %d %s", r.status, r.body)
+func TestMetadata(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, sandbox.Config{})
+	id := newPayment(t, s)
+	update := func(params ...string) response {
+		return do(t, s, s.SecretKey, "", "POST /v1/payment_intents/"+id, params...)
 	}
-	r = b.send(http.MethodPost, "/payments/"+b.create().ID+"/confirm", `card=1`, header{"Content-Type", "text/plain"})
-	if r.status != http.StatusUnsupportedMediaType {
-		t.Errorf("a text: %d %s", r.status, r.body)
+	if r := update("metadata[c]", "d", "metadata[a]", ""); r.text("metadata") != "map[c:d]" {
+		t.Errorf("merged and removed: %v", r.text("metadata"))
+	}
+	for i := range 49 {
+		if r := update(fmt.Sprintf("metadata[k%d]", i), strings.Repeat("v", 500)); r.status != http.StatusOK {
+			t.Fatalf("key %d: %+v", i, r)
+		}
+	}
+	if r := update("metadata[one]", "too many"); r.status != http.StatusBadRequest {
+		t.Errorf("the 51st key: %d", r.status)
+	}
+	if r := update("metadata[c]", strings.Repeat("v", 501)); r.status != http.StatusBadRequest {
+		t.Errorf("a long value: %d", r.status)
+	}
+	if r := update("metadata", ""); r.text("metadata") != "map[]" {
+		t.Errorf("all removed: %v", r.text("metadata"))
 	}
 }
 
-func TestSettings(t *testing.T) {
-	b := newTestEnv(t)
-	read := func() string { return strings.TrimSpace(string(b.send(http.MethodGet, "/settings", "").body)) }
-	if got := read(); got != `{"webhooks":"normal","webhookUrl":""}` {
-		t.Errorf("at first: %s", got)
+func TestPages(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, sandbox.Config{})
+	const payments = 25
+	for range payments {
+		newPayment(t, s)
 	}
-	for _, mode := range []string{"drop", "duplicate", "late", "reorder", "normal"} {
-		body := `{"webhooks":"` + mode + `","webhookUrl":"https://elsewhere.example/hooks"}`
-		if r := b.send(http.MethodPut, "/settings", body); r.status != http.StatusOK || read() != body {
-			t.Errorf("%s: %d %s, then %s", mode, r.status, r.body, read())
+	list := func(params ...string) (ids []string, more string) {
+		r := do(t, s, s.SecretKey, "", "GET /v1/payment_intents", params...)
+		for _, item := range r.body["data"].([]any) {
+			ids = append(ids, item.(map[string]any)["id"].(string))
 		}
+		return ids, r.text("has_more")
 	}
-	for _, body := range []string{`{"webhooks":"sometimes"}`, `{"webhooks":"drop","speed":1}`, `{"webhookUrl":"elsewhere"}`, `{"webhooks":1}`, ``} {
-		r := b.send(http.MethodPut, "/settings", body)
-		if r.status != http.StatusBadRequest || r.wireError().Message == "" || !strings.Contains(read(), "elsewhere.example") {
-			t.Errorf("%s: %d %s, then %s", body, r.status, r.body, read())
+	var all []string
+	page, more := list()
+	for all = page; more == "true"; all = append(all, page...) {
+		if len(page) != 10 {
+			t.Errorf("a page of %d by default", len(page))
 		}
+		page, more = list("starting_after", page[len(page)-1])
 	}
-	if b.send(http.MethodPut, "/settings", `{}`); read() != `{"webhooks":"normal","webhookUrl":""}` {
-		t.Errorf("left out: %s", read())
+	held := s.Payments()
+	if len(all) != payments || all[0] != held[payments-1].ID || all[payments-1] != held[0].ID {
+		t.Errorf("%d payments, newest first: %v", len(all), all)
+	}
+	if r := do(t, s, s.SecretKey, "", "GET /v1/payment_intents", "limit", "101"); r.status != http.StatusBadRequest {
+		t.Errorf("a page of 101: %d", r.status)
 	}
 }
 
-// TestWorldsApart: a demo world has its own payments and settings; a request without a world refers to all of
-// them.
-func TestWorldsApart(t *testing.T) {
-	b := newTestEnv(t)
-	in := func(world string) header { return header{"X-Frontdesk-World", world} }
-	for key, sale := range map[string]string{"one": "/demo-one/sales/1", "two": "/demo-two/sales/1", "none": ""} {
-		if r := b.merchant("/payments", key, `{"amount":1490,"currency":"EUR","metadata":{"fd_sale":"`+sale+`"}}`); r.status != http.StatusCreated {
-			t.Fatalf("%s: %d %s", key, r.status, r.body)
-		}
-	}
-	for world, want := range map[string]int{"demo-one": 1, "demo-two": 1, "demo": 1, "demo-three": 0} {
-		r := b.send(http.MethodGet, "/payments", "", in(world))
-		if items, _ := b.list("?world=" + world); len(items) != want || strings.Count(string(r.body), `"id"`) != want {
-			t.Errorf("%s lists %d, and by header %s", world, len(items), r.body)
-		}
-	}
-	if all, _ := b.list(""); len(all) != 3 {
-		t.Errorf("without a world there are %d", len(all))
-	}
+// TestBrowserConfirms acts as a browser, which knows only the publishable key and the
+// payment's client secret.
+func TestBrowserConfirms(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, sandbox.Config{})
+	id := newPayment(t, s)
+	held, _ := s.Payment(id)
+	secret := held.ClientSecret
+	buyer := func(what string, params ...string) response { return do(t, s, s.PublishableKey, "", what, params...) }
+	confirm := "POST /v1/payment_intents/" + id + "/confirm"
 
-	read := func(world string) string { return string(b.send(http.MethodGet, "/settings", "", in(world)).body) }
-	b.send(http.MethodPut, "/settings", `{"webhooks":"drop"}`, in("demo-one"))
-	b.send(http.MethodPut, "/settings", `{"webhooks":"late"}`)
-	if !strings.Contains(read("demo-one"), "drop") || !strings.Contains(read("demo-two"), "late") {
-		t.Errorf("settings: %s, %s", read("demo-one"), read("demo-two"))
+	if r := buyer(confirm, "client_secret", "guessed", "payment_method", "pm_card_visa"); r.status != http.StatusForbidden {
+		t.Errorf("a guessed secret: %+v", r)
 	}
-	for _, path := range []string{"/payments", "/settings"} {
-		if r := b.send(http.MethodGet, path, "", in("acme")); r.status != http.StatusBadRequest || r.wireError().Code != "invalid_world" {
-			t.Errorf("%s of acme: %d %s", path, r.status, r.body)
+	if r := buyer("POST /v1/payment_intents/"+id, "client_secret", secret, "metadata[a]", "x"); r.status != http.StatusForbidden {
+		t.Errorf("a buyer who writes metadata: %+v", r)
+	}
+	if r := buyer("GET /v1/payment_intents/"+id, "client_secret", secret); r.status != http.StatusOK || r.body["metadata"] != nil {
+		t.Errorf("a buyer reads: %+v", r)
+	}
+	declined := buyer(confirm, "client_secret", secret, "payment_method_data[type]", "card", "payment_method_data[card][number]", "4000000000009995")
+	if declined.status != http.StatusPaymentRequired || declined.text("error", "decline_code") != "insufficient_funds" ||
+		declined.text("error", "payment_intent", "status") != "requires_payment_method" {
+		t.Errorf("declined: %+v", declined)
+	}
+	asked := buyer(confirm, "client_secret", secret, "payment_method", "pm_card_authenticationRequired")
+	if asked.text("status") != "requires_action" || asked.text("next_action", "type") != "use_stripe_sdk" {
+		t.Errorf("asked: %+v", asked)
+	}
+	if r := buyer("POST /double/challenge/"+id, "client_secret", secret, "approve", "false"); r.status != http.StatusPaymentRequired {
+		t.Errorf("refused by the buyer: %+v", r)
+	}
+	buyer(confirm, "client_secret", secret, "payment_method", "pm_card_authenticationRequired")
+	if r := buyer("POST /double/challenge/"+id, "client_secret", secret, "approve", "true"); r.text("status") != "requires_capture" {
+		t.Errorf("approved: %+v", r)
+	}
+	if r := buyer(confirm, "client_secret", secret, "payment_method", "pm_card_visa"); r.text("error", "code") != "payment_intent_unexpected_state" {
+		t.Errorf("paying twice: %+v", r)
+	}
+	for _, request := range s.Requests() {
+		if strings.Contains(request.Form, "4000000000009995") {
+			t.Errorf("the journal holds a card's number: %+v", request)
 		}
 	}
 }
 
-// TestOverview: a browser gets a page of its world, with a form that changes that world's settings.
-func TestOverview(t *testing.T) {
-	b := newTestEnv(t)
-	b.merchant("/payments", "one", `{"amount":1490,"currency":"EUR","metadata":{"fd_sale":"/demo-one/sales/4711","note":"<script>"}}`)
-	b.merchant("/payments", "two", `{"amount":99,"currency":"EUR","metadata":{"fd_sale":"/demo-two/sales/4712"}}`)
-	page := func(path string, headers ...header) string {
-		r := b.send(http.MethodGet, path, "", append(headers, header{"Accept", "text/html"})...)
-		if r.status != http.StatusOK || !strings.HasPrefix(r.header.Get("Content-Type"), "text/html") {
-			t.Fatalf("%s: %d %s", path, r.status, r.body)
-		}
-		return string(r.body)
+// TestInvalidStatesAreRefused checks that the Go methods obey the same states.
+func TestInvalidStatesAreRefused(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, sandbox.Config{})
+	id := newPayment(t, s)
+	act := map[string]func() error{
+		"confirm": func() error { _, err := s.Confirm(id, "4242424242424242"); return err },
+		"approve": func() error { _, err := s.Approve(id, true); return err },
+		"expire":  func() error { _, err := s.Expire(id); return err },
+		"missing": func() error { _, err := s.Confirm("pi_x", "4242424242424242"); return err },
 	}
-	one := page("/payments?world=demo-one")
-	if !strings.Contains(one, "4711") || strings.Contains(one, "4712") || strings.Contains(one, "<script>") || !strings.Contains(one, `href="payments?world=demo-two"`) {
-		t.Errorf("the page of demo-one: %s", one)
-	}
-	if two := page("/payments", header{"Cookie", "frontdesk-world=demo-two"}); !strings.Contains(two, "4712") {
-		t.Errorf("by cookie: %s", two)
-	}
-	if none := page("/payments"); !strings.Contains(none, "No payment yet.") {
-		t.Errorf("of demo: %s", none)
-	}
-	form := header{"Content-Type", "application/x-www-form-urlencoded"}
-	if r := b.send(http.MethodPost, "/settings", "world=demo-one&webhooks=drop&refunds=pending&webhookUrl=", form); r.status != http.StatusSeeOther || !strings.HasSuffix(r.header.Get("Location"), "/payments?world=demo-one") {
-		t.Errorf("saved: %d %s", r.status, r.body)
-	}
-	if r := b.send(http.MethodGet, "/settings?world=demo-one", ""); !strings.Contains(string(r.body), `"drop"`) || !strings.Contains(string(r.body), `"pending"`) {
-		t.Errorf("then: %s", r.body)
-	}
-	if r := b.send(http.MethodPost, "/settings", "world=demo-one&webhooks=sometimes", form); r.status != http.StatusBadRequest || !strings.Contains(string(r.body), "webhooks must be one of") {
-		t.Errorf("a wrong mode: %d %s", r.status, r.body)
-	}
-	if r := b.send(http.MethodPost, "/settings", "world=acme", form); r.status != http.StatusBadRequest {
-		t.Errorf("a wrong world: %d %s", r.status, r.body)
-	}
-}
-
-// TestDispute: the buyer of a captured payment demands the money back, once, by request or from the overview.
-func TestDispute(t *testing.T) {
-	b := newTestEnv(t)
-	early := b.in("authorised")
-	if r := b.send(http.MethodPost, "/payments/"+early.ID+"/dispute", "{}"); r.status != http.StatusConflict {
-		t.Errorf("before the capture: %d %s", r.status, r.body)
-	}
-	p := b.in("captured")
-	offered := func() bool {
-		_, page := b.page("/payments")
-		return strings.Contains(page, `action="payments/`+p.ID+`/dispute"`)
-	}
-	if b.get(p.ID).Disputed || !offered() {
-		t.Error("the page does not offer to dispute a captured payment")
-	}
-	if r := b.form("/payments/"+p.ID+"/dispute", url.Values{}); r.status != http.StatusSeeOther {
-		t.Errorf("the form: %d %s", r.status, r.body)
-	}
-	if got := b.get(p.ID); !got.Disputed || got.State != cards.Captured || offered() {
-		t.Errorf("then: %+v", got)
-	}
-	if r := b.send(http.MethodPost, "/payments/"+p.ID+"/dispute", "{}"); r.status != http.StatusConflict {
-		t.Errorf("a second time: %d %s", r.status, r.body)
-	}
-}
-
-// TestOverviewSettlesRefunds checks that the overview's forms let a pending refund arrive, and an
-// arrived one fail after all.
-func TestOverviewSettlesRefunds(t *testing.T) {
-	b := newTestEnv(t)
-	b.send(http.MethodPut, "/settings", `{"webhooks":"drop","refunds":"pending"}`)
-	p := b.in("captured")
-	settle, form := "payments/"+p.ID+"/settle-refund", header{"Content-Type", "application/x-www-form-urlencoded"}
-	offers := func(succeeded string) bool {
-		_, page := b.page("/payments")
-		return strings.Contains(page, `action="`+settle+`"`) && strings.Contains(page, `value="`+succeeded+`"`)
-	}
-	if offers("true") || offers("false") {
-		t.Error("without a refund, the page offers to settle one")
-	}
-	b.merchant("/payments/"+p.ID+"/refund", "refund", `{"amount":4990}`)
-	if !offers("true") || !offers("false") {
-		t.Error("a pending refund cannot be settled")
-	}
-	for _, succeeded := range []string{"", "perhaps"} {
-		b.send(http.MethodPost, "/"+settle, "succeeded="+succeeded, form)
-		if got := b.send(http.MethodGet, "/payments/"+p.ID, "").payment(); got.State != cards.Captured || got.Refunding != 4990 {
-			t.Errorf("after %q: %+v", succeeded, got)
+	for _, step := range []struct {
+		act string
+		ok  bool
+	}{{"missing", false}, {"approve", false}, {"expire", false}, {"confirm", true}, {"confirm", false}, {"expire", true}, {"expire", false}, {"confirm", false}} {
+		if err := act[step.act](); (err == nil) != step.ok {
+			t.Errorf("%s: %v", step.act, err)
 		}
 	}
-	if r := b.send(http.MethodPost, "/"+settle, "succeeded=true", form); r.status != http.StatusSeeOther || r.header.Get("Location") != "../../payments?world=demo" {
-		t.Errorf("settled: %d to %s", r.status, r.header.Get("Location"))
-	}
-	if got := b.send(http.MethodGet, "/payments/"+p.ID, "").payment(); got.State != cards.Refunded {
-		t.Errorf("then: %+v", got)
-	}
-	if offers("true") || !offers("false") {
-		t.Error("a refund that has arrived can only fail")
-	}
-	b.send(http.MethodPost, "/"+settle, "succeeded=false", form)
-	if got := b.send(http.MethodGet, "/payments/"+p.ID, "").payment(); got.State != cards.Captured || got.FailedRefunds != 1 {
-		t.Errorf("in the end: %+v", got)
+	if p, _ := s.Payment(id); p.Status != "canceled" || p.Captured != 0 {
+		t.Errorf("in the end: %+v", p)
 	}
 }
 
-func TestResetForgetsEverything(t *testing.T) {
-	b := newTestEnv(t)
-	first := b.merchant("/payments", "create", createBody).payment()
-	b.send(http.MethodPut, "/settings", `{"webhooks":"drop"}`)
-	if r := b.send(http.MethodPost, "/reset", ""); r.status != http.StatusNoContent {
-		t.Fatalf("reset: %d %s", r.status, r.body)
+// TestVoidedChargeIsShownAsRefunded checks that a voided charge counts as refunded, although
+// nothing was captured.
+func TestVoidedChargeIsShownAsRefunded(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, sandbox.Config{})
+	id := newPayment(t, s)
+	if _, err := s.Confirm(id, "pm_card_visa"); err != nil {
+		t.Fatal(err)
 	}
-	_, err := b.client.Get(t.Context(), first.ID)
-	wantErr(t, "an old payment", err, cards.ErrNotFound)
-	if r := b.merchant("/payments", "create", `{"amount":100,"currency":"EUR"}`); r.status != http.StatusCreated {
-		t.Errorf("an old key: %d %s", r.status, r.body)
+	do(t, s, s.SecretKey, "", "POST /v1/payment_intents/"+id+"/cancel")
+	charge := do(t, s, s.SecretKey, "", "GET /v1/payment_intents/"+id, "expand[]", "latest_charge").body["latest_charge"].(map[string]any)
+	if charge["refunded"] != true || charge["captured"] != false || charge["amount_refunded"] != 4990.0 {
+		t.Errorf("%+v", charge)
 	}
-	if r := b.send(http.MethodGet, "/settings", ""); !strings.Contains(string(r.body), "normal") {
-		t.Errorf("settings: %s", r.body)
-	}
-}
-
-func TestMemoryIsBounded(t *testing.T) {
-	b := newTestEnv(t, func(cfg *sandbox.ServerConfig) { cfg.MaxPayments = 3 })
-	open, oldest, newer := b.create(), b.in("captured"), b.in("cancelled")
-	b.create()
-	_, err := b.client.Get(t.Context(), oldest.ID)
-	wantErr(t, "the oldest final payment", err, cards.ErrNotFound)
-	b.get(open.ID)
-	b.get(newer.ID)
-	b.create()
-	_, err = b.client.Create(t.Context(), b.key(), cards.NewPayment{Amount: 100, Currency: "EUR"})
-	wantUnknown(t, "none is final any more", err)
-	if n := len(b.server.Payments()); n != 3 {
-		t.Errorf("%d payments", n)
+	if p, _ := s.Payment(id); p.Refunded != 0 || p.Refunds != 0 {
+		t.Errorf("the ledger tells of a refund: %+v", p)
 	}
 }
 
-// When no more keys fit, new ones are refused and the existing ones are kept.
-func TestKeysAreNeverForgottenEarly(t *testing.T) {
-	b := newTestEnv(t, func(cfg *sandbox.ServerConfig) { cfg.MaxPayments = 1 })
-	p := b.create()
-	for i := range 9 {
-		if _, err := b.client.UpdateMetadata(t.Context(), fmt.Sprint("note ", i), p.ID, map[string]string{"n": "x"}); err != nil {
-			t.Fatal(err)
+// TestAutomaticCapture checks that a payment without manual capture takes the money at once.
+func TestAutomaticCapture(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, sandbox.Config{})
+	id := do(t, s, s.SecretKey, "", "POST /v1/payment_intents", "amount", "100", "currency", "eur").text("id")
+	if p, err := s.Confirm(id, "pm_card_visa"); err != nil || p.Status != "succeeded" || p.Captured != 100 {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+func TestFaultsMatchTheirCalls(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, sandbox.Config{})
+	id := newPayment(t, s)
+	twice := s.Inject(sandbox.Fault{Method: http.MethodPost, Path: "/v1/payment_intents/*", Param: "metadata", Times: 2, Status: 503})
+	ever := s.Inject(sandbox.Fault{Path: "/v1/account", Times: -1, Status: 502})
+	for i, want := range []int{503, 503, 200} {
+		if r := do(t, s, s.SecretKey, "", "POST /v1/payment_intents/"+id, "metadata[a]", "c"); r.status != want {
+			t.Errorf("call %d: %d, want %d", i, r.status, want)
 		}
 	}
-	if r := b.merchant("/payments/"+p.ID+"/cancel", "one too many", ""); r.status != http.StatusServiceUnavailable || r.wireError().Code != "sandbox_full" {
-		t.Errorf("one too many: %d %s", r.status, r.body)
+	for range 3 {
+		if r := do(t, s, s.SecretKey, "", "GET /v1/account"); r.status != 502 {
+			t.Errorf("the account: %d", r.status)
+		}
 	}
-	_, err := b.client.UpdateMetadata(t.Context(), "note 0", p.ID, map[string]string{"n": "y"})
-	wantErr(t, "the first note's key", err, cards.ErrKeyReused)
-	b.clock.advance(24 * time.Hour)
-	if _, err := b.client.Cancel(t.Context(), "one too many", p.ID); err != nil {
-		t.Errorf("a day later: %v", err)
+	if twice.Hits() != 2 || ever.Hits() != 3 {
+		t.Errorf("they struck %d and %d times", twice.Hits(), ever.Hits())
 	}
+	s.ClearFaults()
+	if r := do(t, s, s.SecretKey, "", "GET /v1/account"); r.status != 200 || r.text("charges_enabled") != "true" {
+		t.Errorf("healed: %+v", r)
+	}
+}
+
+// received collects deliveries, and can refuse the first one of each event.
+type received struct {
+	mu      sync.Mutex
+	ids     map[string]int
+	refuse  bool
+	arrived chan struct{}
+}
+
+func receiver(t *testing.T, refuse bool) (*received, string) {
+	t.Helper()
+	got := &received{ids: map[string]int{}, refuse: refuse, arrived: make(chan struct{}, 100)}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var event struct{ ID string }
+		body, err := io.ReadAll(r.Body)
+		if err != nil || json.Unmarshal(body, &event) != nil {
+			t.Errorf("no event arrived: %v", err)
+		}
+		got.mu.Lock()
+		defer got.mu.Unlock()
+		if got.ids[event.ID]++; got.refuse && got.ids[event.ID] == 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		got.arrived <- struct{}{}
+	}))
+	t.Cleanup(server.Close)
+	return got, server.URL
+}
+
+func TestWebhookModes(t *testing.T) {
+	t.Parallel()
+	for mode, c := range map[sandbox.WebhookMode]struct {
+		refuse   bool
+		arrivals int
+		each     int // deliveries of each event
+	}{
+		sandbox.Normal: {arrivals: 2, each: 1}, sandbox.Duplicate: {arrivals: 4, each: 2},
+		"normal, refused at first": {refuse: true, arrivals: 4, each: 2},
+	} {
+		t.Run(string(mode), func(t *testing.T) {
+			t.Parallel()
+			s := startServer(t, sandbox.Config{})
+			got, address := receiver(t, c.refuse)
+			s.SetWebhooks(mode, address)
+			id := newPayment(t, s) // one event
+			do(t, s, s.SecretKey, "", "POST /v1/payment_intents/"+id+"/cancel")
+			for range c.arrivals {
+				<-got.arrived
+			}
+			got.mu.Lock()
+			defer got.mu.Unlock()
+			for event, n := range got.ids {
+				if n != c.each {
+					t.Errorf("%s arrived %d times", event, n)
+				}
+			}
+		})
+	}
+}
+
+// TestCloseEndsHeldCalls checks that Close ends a held call and an event that is sent again.
+func TestCloseEndsHeldCalls(t *testing.T) {
+	t.Parallel()
+	s := sandbox.New(sandbox.Config{})
+	s.SetWebhooks(sandbox.Normal, "http://127.0.0.1:1")
+	newPayment(t, s)
+	held := s.Inject(sandbox.Fault{Path: "/v1/account", Hold: make(chan struct{})})
+	ended := make(chan error, 1)
+	go func() {
+		resp, err := http.Get(s.URL + "/v1/account")
+		if err == nil {
+			resp.Body.Close()
+		}
+		ended <- err
+	}()
+	<-held.Reached()
+	s.Close()
+	<-ended
 }

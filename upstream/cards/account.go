@@ -1,0 +1,105 @@
+package cards
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/stripe/stripe-go/v85"
+)
+
+// Account is whose money a key moves.
+type Account struct {
+	ID             string // such as acct_…
+	Country        string // ISO 3166, two letters
+	Currency       string // the account's own, ISO 4217, upper case
+	ChargesEnabled bool   // whether it may take live payments; says nothing in test mode
+	Live           bool   // the mode of the key
+}
+
+// Account reads the account that the key belongs to. A key that is wrong, or restricted and
+// without permission to read its account, is ErrRefused.
+func (c *Client) Account(ctx context.Context) (Account, error) {
+	ctx, cancel := context.WithTimeout(ctx, CallTimeout)
+	defer cancel()
+	a, err := c.api.accounts.Retrieve(ctx, &stripe.AccountRetrieveParams{})
+	if err != nil {
+		return Account{}, toCardsError("account", err)
+	}
+	return Account{
+		ID: a.ID, Country: a.Country, Currency: strings.ToUpper(string(a.DefaultCurrency)),
+		ChargesEnabled: a.ChargesEnabled, Live: c.live,
+	}, nil
+}
+
+// AccountID returns the id of the account that the key belongs to. The key must be able to read charges.
+func (c *Client) AccountID(ctx context.Context) (string, error) {
+	if err := c.ReadCharges(ctx); err != nil {
+		return "", err
+	}
+	a, err := c.Account(ctx)
+	if err == nil && a.ID == "" {
+		err = errors.New("stripe: the account has no id")
+	}
+	return a.ID, err
+}
+
+// ReadCharges returns an error if the key cannot read charges, ErrNoPermission if it may not. Every call on a
+// payment shows its charge and refunds, so the processor refuses all of them to such a key, also for money that is reserved.
+func (c *Client) ReadCharges(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, CallTimeout)
+	defer cancel()
+	params := &stripe.ChargeListParams{}
+	params.Single, params.Limit = true, stripe.Int64(1)
+	err := c.api.charges.List(ctx, params).Err()
+	refusal, ok := errors.AsType[*stripe.Error](err)
+	if ok && refusal.HTTPStatusCode == http.StatusForbidden && refusal.Type == stripe.ErrorTypeInvalidRequest {
+		return fmt.Errorf("stripe: %w charges and refunds: give the restricted key the permission to write Charges and Refunds (%s)",
+			ErrNoPermission, describe(refusal))
+	}
+	return toCardsError("list charges", err)
+}
+
+// requiredEvents cause a payment to be read before the next poll.
+var requiredEvents = []string{
+	"payment_intent.amount_capturable_updated", "payment_intent.canceled", "payment_intent.payment_failed", "payment_intent.succeeded", "charge.refunded",
+	"refund.updated", "refund.failed", "charge.dispute.created",
+}
+
+// WebhookEndpoint is where the processor reports the account's events.
+type WebhookEndpoint struct {
+	URL        string
+	Enabled    bool
+	APIVersion string   // of the events, such as 2026-03-25.dahlia; empty: the account's own
+	Events     []string // that are sent; "*" means all
+}
+
+// Missing lists the required events that are not sent.
+func (w WebhookEndpoint) Missing() (missing []string) {
+	for _, event := range requiredEvents {
+		if !slices.Contains(w.Events, "*") && !slices.Contains(w.Events, event) {
+			missing = append(missing, event)
+		}
+	}
+	return missing
+}
+
+// WebhookEndpoints lists the account's endpoints of the key's mode; the processor allows 16.
+// A restricted key without permission to read them is ErrRefused.
+func (c *Client) WebhookEndpoints(ctx context.Context) (all []WebhookEndpoint, err error) {
+	ctx, cancel := context.WithTimeout(ctx, CallTimeout)
+	defer cancel()
+	params := &stripe.WebhookEndpointListParams{}
+	params.Single, params.Limit = true, stripe.Int64(listPage)
+	list := c.api.endpoints.List(ctx, params)
+	if err := list.Err(); err != nil {
+		return nil, toCardsError("webhook endpoints", err)
+	}
+	for _, e := range list.Data() {
+		all = append(all, WebhookEndpoint{URL: e.URL, Enabled: e.Status == "enabled", APIVersion: e.APIVersion, Events: e.EnabledEvents})
+	}
+	return all, nil
+}

@@ -1,0 +1,283 @@
+package cards
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/stripe/stripe-go/v85"
+	"github.com/stripe/stripe-go/v85/form"
+)
+
+const (
+	// maxKeyLength is the longest idempotency key that the processor accepts.
+	maxKeyLength = 255
+
+	// card is the one type of payment method: the payment is recorded as a card payment.
+	card = "card"
+
+	// listPage is the largest page that the processor serves.
+	listPage = 100
+)
+
+// Config is the configuration of a Client.
+type Config struct {
+	// SecretKey is required: a secret key (sk_test_…, sk_live_…) or a restricted one (rk_…) that may
+	// write payment intents, charges and refunds. Its prefix distinguishes test from live.
+	SecretKey string
+	// WebhookSecret is the signing secret of the webhook endpoint (whsec_…); empty: every
+	// delivery is refused.
+	WebhookSecret string
+
+	// URL is another address of the API, for tests, such as http://127.0.0.1:12111; empty: the
+	// processor's own. The library does not allow a path.
+	URL string
+
+	Now func() time.Time // required: for the age of webhooks
+	// HTTPClient sends the calls; zero: NewHTTPClient. Each call takes at most 10 s,
+	// a capture 25 s, whatever the client allows.
+	HTTPClient *http.Client
+}
+
+// Client implements Processor with the processor's API. It is safe for concurrent use.
+type Client struct {
+	api           services
+	live          bool
+	webhookSecret string
+	now           func() time.Time
+}
+
+var _ Processor = (*Client)(nil)
+
+// services are the parts of the library that are used. A reference to its whole client would
+// link the code for every object of the processor, a third of the binary.
+type services struct {
+	payments interface {
+		Create(context.Context, *stripe.PaymentIntentCreateParams) (*stripe.PaymentIntent, error)
+		Retrieve(context.Context, string, *stripe.PaymentIntentRetrieveParams) (*stripe.PaymentIntent, error)
+		Capture(context.Context, string, *stripe.PaymentIntentCaptureParams) (*stripe.PaymentIntent, error)
+		Cancel(context.Context, string, *stripe.PaymentIntentCancelParams) (*stripe.PaymentIntent, error)
+		Update(context.Context, string, *stripe.PaymentIntentUpdateParams) (*stripe.PaymentIntent, error)
+	}
+	listPayments func(*stripe.PaymentIntentListParams, *rawPage) error
+	charges      interface {
+		List(context.Context, *stripe.ChargeListParams) *stripe.V1List[*stripe.Charge]
+	}
+	refunds interface {
+		Create(context.Context, *stripe.RefundCreateParams) (*stripe.Refund, error)
+	}
+	accounts interface {
+		Retrieve(context.Context, *stripe.AccountRetrieveParams) (*stripe.Account, error)
+	}
+	endpoints interface {
+		List(context.Context, *stripe.WebhookEndpointListParams) *stripe.V1List[*stripe.WebhookEndpoint]
+	}
+}
+
+// New returns a client. It makes no call. It fails when the key is not a server's key, or
+// when the address is not one of an API; the error never shows the key.
+func New(cfg Config) (*Client, error) {
+	kind, rest, _ := strings.Cut(cfg.SecretKey, "_")
+	live := strings.HasPrefix(rest, "live_")
+	if kind != "sk" && kind != "rk" || !live && !strings.HasPrefix(rest, "test_") {
+		return nil, errors.New("stripe: the secret key must begin with sk_test_, sk_live_, rk_test_ or rk_live_")
+	}
+	backend := &stripe.BackendConfig{
+		HTTPClient: cmp.Or(cfg.HTTPClient, NewHTTPClient()),
+		// The payment machine retries with the same key where that is useful.
+		MaxNetworkRetries: stripe.Int64(0),
+		EnableTelemetry:   stripe.Bool(false),
+		// The library would write parts of responses to standard error.
+		LeveledLogger: &stripe.LeveledLogger{Level: stripe.LevelNull},
+	}
+	if cfg.URL != "" {
+		if at, err := url.Parse(cfg.URL); err != nil || at.Host == "" || strings.Trim(at.Path, "/") != "" {
+			return nil, errors.New("stripe: the address of the API has no host, or has a path")
+		}
+		backend.URL = stripe.String(cfg.URL)
+	}
+	backends := stripe.NewBackendsWithConfig(backend)
+	listPayments := func(params *stripe.PaymentIntentListParams, page *rawPage) error {
+		values := &form.Values{} // as the library's own list does
+		form.AppendTo(values, params)
+		return backends.API.CallRaw(http.MethodGet, "/v1/payment_intents", cfg.SecretKey, []byte(values.Encode()), params.GetParams(), page)
+	}
+	api := stripe.NewClient(cfg.SecretKey, stripe.WithBackends(backends))
+	return &Client{
+		api: services{payments: api.V1PaymentIntents, listPayments: listPayments, charges: api.V1Charges, refunds: api.V1Refunds,
+			accounts: api.V1Accounts, endpoints: api.V1WebhookEndpoints},
+		live: live, webhookSecret: cfg.WebhookSecret, now: cfg.Now,
+	}, nil
+}
+
+// Name returns "stripe".
+func (c *Client) Name() string { return "stripe" }
+
+// Live reports whether the key moves real money.
+func (c *Client) Live() bool { return c.live }
+
+// Create makes a payment. It has a ClientSecret for the processor's own element in the
+// browser, and no RedirectURL. ReturnURL and WebhookURL are not sent: the first belongs to
+// the browser's confirmation, the second is configured at the processor.
+func (c *Client) Create(ctx context.Context, key string, in NewPayment) (Payment, error) {
+	params := &stripe.PaymentIntentCreateParams{
+		Amount:             stripe.Int64(in.Amount),
+		Currency:           stripe.String(strings.ToLower(in.Currency)),
+		CaptureMethod:      stripe.String(stripe.PaymentIntentCaptureMethodManual),
+		PaymentMethodTypes: []*string{stripe.String(card)}, // not what the dashboard has switched on
+		Metadata:           in.Metadata,
+		Expand:             expand(), // a key that may not read what follows is refused before the buyer pays
+	}
+	if in.Description != "" {
+		params.Description = stripe.String(in.Description)
+	}
+	pi, err := send(ctx, "create", key, params, c.api.payments.Create)
+	return toPayment("create", "", pi, err)
+}
+
+// Get reads a payment.
+func (c *Client) Get(ctx context.Context, id string) (Payment, error) {
+	if id == "" {
+		return Payment{}, ErrNotFound
+	}
+	ctx, cancel := context.WithTimeout(ctx, CallTimeout)
+	defer cancel()
+	pi, err := c.api.payments.Retrieve(ctx, id, &stripe.PaymentIntentRetrieveParams{Expand: expand()})
+	p, err := toPayment("get", id, pi, toCardsError("get", err))
+	// A decline can precede an attempt that waits for the bank's challenge.
+	failed := err == nil && pi.LatestCharge != nil && pi.LatestCharge.Status == stripe.ChargeStatusFailed
+	if err == nil && (p.State == Declined || p.State == RequiresAction && failed) {
+		p.Declines, _ = c.declines(ctx, id) // the caller counts, too: a failing list must not stop the payment
+	}
+	return p, err
+}
+
+// declines counts the attempts that the bank declined: the payment itself only has the latest. An attempt
+// that failed the bank's challenge makes no charge, and does not count.
+func (c *Client) declines(ctx context.Context, id string) (count int, err error) {
+	params := &stripe.ChargeListParams{PaymentIntent: stripe.String(id)}
+	params.Single, params.Limit = true, stripe.Int64(listPage)
+	list := c.api.charges.List(ctx, params)
+	if err := list.Err(); err != nil {
+		return 0, toCardsError("list charges", err)
+	}
+	for _, charge := range list.Data() {
+		if charge.Status == stripe.ChargeStatusFailed {
+			count++
+		}
+	}
+	return count, nil
+}
+
+// Capture takes the authorised money. It sends the amount, so that no more is taken than
+// was agreed. It must be all of it, because the processor releases the rest.
+func (c *Client) Capture(ctx context.Context, key, id string, amount int64) (Payment, error) {
+	params := &stripe.PaymentIntentCaptureParams{AmountToCapture: stripe.Int64(amount), Expand: expand()}
+	return write(ctx, "capture", key, id, params, c.api.payments.Capture)
+}
+
+// Cancel cancels a payment that is not captured. A payment that was cancelled before is a
+// ErrState.
+func (c *Client) Cancel(ctx context.Context, key, id string) (Payment, error) {
+	params := &stripe.PaymentIntentCancelParams{
+		CancellationReason: stripe.String(stripe.PaymentIntentCancellationReasonRequestedByCustomer),
+		Expand:             expand(),
+	}
+	return write(ctx, "cancel", key, id, params, c.api.payments.Cancel)
+}
+
+// UpdateMetadata merges metadata. An empty value removes its key. Claims are made with it.
+func (c *Client) UpdateMetadata(ctx context.Context, key, id string, metadata map[string]string) (Payment, error) {
+	params := &stripe.PaymentIntentUpdateParams{Metadata: metadata, Expand: expand()}
+	return write(ctx, "update metadata", key, id, params, c.api.payments.Update)
+}
+
+// Refund returns captured money, at once or in parts. It reads the payment afterwards,
+// because a refund is a separate object. When that read fails, the outcome is unknown to the
+// caller, and a retry with the key is harmless.
+func (c *Client) Refund(ctx context.Context, key, id string, amount int64) (Payment, error) {
+	if id == "" {
+		return Payment{}, ErrNotFound
+	}
+	params := &stripe.RefundCreateParams{PaymentIntent: stripe.String(id), Amount: stripe.Int64(amount)}
+	refund, err := send(ctx, "refund", key, params, c.api.refunds.Create)
+	if err != nil {
+		return Payment{}, err
+	}
+	if refund.Status == stripe.RefundStatusFailed || refund.Status == stripe.RefundStatusCanceled {
+		return Payment{}, fmt.Errorf("stripe: refund %s is %s: %w", refund.ID, refund.Status, ErrRefused)
+	}
+	return c.Get(ctx, id)
+}
+
+// List returns a page of the payments created since an instant, newest first. It includes payments
+// of other programs on the same account, and of the second before, because the processor keeps
+// whole seconds. It does not use the processor's search, which lags behind.
+func (c *Client) List(ctx context.Context, since time.Time, before string) (Page, error) {
+	params := &stripe.PaymentIntentListParams{Expand: []*string{stripe.String("data.latest_charge.refunds")}}
+	params.Single, params.Limit = true, stripe.Int64(listPage)
+	if second := since.Unix(); second > 0 {
+		params.CreatedRange = &stripe.RangeQueryParams{GreaterThanOrEqual: second}
+	}
+	if before != "" {
+		params.StartingAfter = stripe.String(before)
+	}
+	ctx, cancel := context.WithTimeout(ctx, CallTimeout)
+	defer cancel()
+	params.Context = ctx
+	var list rawPage
+	if err := c.api.listPayments(params, &list); err != nil {
+		return Page{}, toCardsError("list", err)
+	}
+	if list.Object != "list" || list.Data == nil {
+		return Page{}, errors.New("stripe: list: the response is not a list of the processor's API")
+	}
+	var page Page
+	for _, record := range list.Data {
+		p := fromList(record)
+		page.Payments = append(page.Payments, p)
+		if list.HasMore && p.ID != "" {
+			page.Next = p.ID
+		}
+	}
+	if list.HasMore && page.Next == "" {
+		return Page{}, errors.New("stripe: list: no record of a page has an id, so the next page cannot be read")
+	}
+	return page, nil
+}
+
+// write makes a writing call on an existing payment, which is the response.
+func write[P stripe.ParamsContainer](ctx context.Context, verb, key, id string, params P,
+	call func(context.Context, string, P) (*stripe.PaymentIntent, error)) (Payment, error) {
+	if id == "" {
+		return Payment{}, ErrNotFound
+	}
+	pi, err := send(ctx, verb, key, params, func(ctx context.Context, params P) (*stripe.PaymentIntent, error) { return call(ctx, id, params) })
+	return toPayment(verb, id, pi, err)
+}
+
+// send makes a writing call once, with its key and within its time. Without a usable key
+// nothing is sent: the library would make one up, and a retry would then do it twice.
+func send[P stripe.ParamsContainer, T any](ctx context.Context, verb, key string, params P,
+	call func(context.Context, P) (T, error)) (response T, err error) {
+	if key == "" || key != strings.TrimSpace(key) || len(key) > maxKeyLength {
+		return response, fmt.Errorf("stripe: %s: the idempotency key is empty, too long or has spaces around it: %w", verb, ErrRefused)
+	}
+	timeout := CallTimeout
+	if verb == "capture" {
+		timeout = CaptureTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	params.GetParams().SetIdempotencyKey(key)
+	response, err = call(ctx, params)
+	return response, toCardsError(verb, err)
+}
+
+// expand asks for the charge of a payment and its refunds. Their state must be known before money moves.
+func expand() []*string { return []*string{stripe.String("latest_charge.refunds")} }

@@ -1,0 +1,456 @@
+package cards_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/upstream/cards"
+)
+
+func TestKeysTellTheMode(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]struct{ live, ok bool }{
+		"sk_test_a": {false, true}, "rk_test_a": {false, true}, "sk_live_a": {true, true}, "rk_live_a": {true, true},
+		"": {}, "pk_test_a": {}, "pk_live_a": {}, "sk_a": {}, "whsec_a": {}, "sk_org_live_a": {},
+	} {
+		client, err := cards.New(cards.Config{SecretKey: key, Now: time.Now})
+		switch {
+		case (err == nil) != want.ok:
+			t.Errorf("New with %q: %v", key, err)
+		case err != nil && key != "" && strings.Contains(err.Error(), key):
+			t.Errorf("the error shows the key: %v", err)
+		case err == nil && client.Live() != want.live:
+			t.Errorf("%q is live: %v", key, client.Live())
+		}
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	for address, ok := range map[string]bool{
+		"": true, p.double.URL: true, p.double.URL + "/": true,
+		p.double.URL + "/stripe": false, "127.0.0.1:1": false, "api.example": false, "http://": false, "%": false,
+	} {
+		client, err := cards.New(cards.Config{SecretKey: p.double.SecretKey, URL: address, Now: time.Now})
+		if (err == nil) != ok {
+			t.Errorf("%q: %v", address, err)
+		}
+		if !ok || address == "" {
+			continue
+		}
+		if _, err := client.Account(t.Context()); err != nil {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+}
+
+func TestCreate(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	made := p.created("payment:s1:1")
+	want := cards.Payment{
+		ID: made.ID, State: cards.RequiresAction, Amount: 4990, Currency: "EUR", ClientSecret: p.ledger(made.ID).ClientSecret,
+		Metadata: map[string]string{"fd_registration": "r1", "fd_generation": "1"}, CreatedAt: p.clock.Now(),
+	}
+	if fmt.Sprint(made) != fmt.Sprint(want) || made.ClientSecret == "" {
+		t.Errorf("made\n%+v, want\n%+v", made, want)
+	}
+	sent := p.double.Requests()[0]
+	form, err := url.ParseQuery(sent.Form)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantForm := url.Values{
+		"amount": {"4990"}, "currency": {"eur"}, "capture_method": {"manual"}, "payment_method_types[0]": {"card"}, "description": {"Club Riverside"},
+		"metadata[fd_registration]": {"r1"}, "metadata[fd_generation]": {"1"},
+		"expand[0]": {"latest_charge.refunds"},
+	}
+	if form.Encode() != wantForm.Encode() {
+		t.Errorf("sent %s, want %s", form.Encode(), wantForm.Encode())
+	}
+	if sent.Key != "payment:s1:1" {
+		t.Errorf("sent the key %q", sent.Key)
+	}
+}
+
+func TestWritesSendTheirKeysAsGiven(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	ctx := t.Context()
+	made := p.confirmed("create é 1", goodCard)
+	other := p.created("create 2")
+	for _, call := range []struct {
+		key string
+		run func(key string) (cards.Payment, error)
+	}{
+		{"claim:p:1", func(k string) (cards.Payment, error) {
+			return p.UpdateMetadata(ctx, k, made.ID, map[string]string{"fd_post_1": "a"})
+		}},
+		{"capture:p", func(k string) (cards.Payment, error) { return p.Capture(ctx, k, made.ID, 4990) }},
+		{"refund:p", func(k string) (cards.Payment, error) { return p.Refund(ctx, k, made.ID, 4990) }},
+		{"cancel:p", func(k string) (cards.Payment, error) { return p.Cancel(ctx, k, other.ID) }},
+	} {
+		before := len(p.double.Requests())
+		first, err := call.run(call.key)
+		if err != nil {
+			t.Fatalf("%s: %v", call.key, err)
+		}
+		if sent := p.double.Requests()[before]; sent.Key != call.key || sent.Method != http.MethodPost {
+			t.Errorf("%s was sent as %+v", call.key, sent)
+		}
+		again, err := call.run(call.key)
+		if first.Replayed || again.Replayed == (call.key == "refund:p") { // a refund's response is read again
+			t.Errorf("%s: the first answer is said to be a replay: %t, the second: %t", call.key, first.Replayed, again.Replayed)
+		}
+		again.Replayed = false
+		if err != nil || fmt.Sprint(again) != fmt.Sprint(first) {
+			t.Errorf("%s repeated: %+v, %v, want %+v", call.key, again, err, first)
+		}
+	}
+	if held := p.ledger(made.ID); held.Captured != 4990 || held.Refunded != 4990 || held.Refunds != 1 {
+		t.Errorf("repeating did something: %+v", held)
+	}
+	for _, key := range []string{"", " a", "a ", strings.Repeat("k", 256)} {
+		before := len(p.double.Requests())
+		if _, err := p.UpdateMetadata(ctx, key, made.ID, map[string]string{"a": "b"}); !errors.Is(err, cards.ErrRefused) {
+			t.Errorf("key %q: %v", key, err)
+		}
+		if len(p.double.Requests()) != before {
+			t.Errorf("key %q was sent", key)
+		}
+	}
+}
+
+func TestCallsForAMissingPayment(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	ctx := t.Context()
+	for _, id := range []string{"", "pi_missing", "../account", "a/b"} {
+		for verb, run := range map[string]func() (cards.Payment, error){
+			"get":      func() (cards.Payment, error) { return p.Get(ctx, id) },
+			"capture":  func() (cards.Payment, error) { return p.Capture(ctx, "1"+id, id, 1) },
+			"cancel":   func() (cards.Payment, error) { return p.Cancel(ctx, "2"+id, id) },
+			"refund":   func() (cards.Payment, error) { return p.Refund(ctx, "3"+id, id, 1) },
+			"annotate": func() (cards.Payment, error) { return p.UpdateMetadata(ctx, "4"+id, id, map[string]string{"a": "b"}) },
+		} {
+			if _, err := run(); !errors.Is(err, cards.ErrNotFound) {
+				t.Errorf("%s of %q: %v", verb, id, err)
+			}
+		}
+	}
+}
+
+func TestCaptureNeverTakesMoreThanAgreed(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	made := p.confirmed("c", goodCard)
+	if _, err := p.Capture(t.Context(), "too much", made.ID, 5000); !errors.Is(err, cards.ErrRefused) {
+		t.Errorf("capturing more: %v", err)
+	}
+	if held := p.get(made.ID); held.State != cards.Authorised || held.Captured != 0 {
+		t.Errorf("after that: %+v", held)
+	}
+	taken, err := p.Capture(t.Context(), "all", made.ID, 4990)
+	if err != nil || taken.State != cards.Captured || taken.Captured != 4990 {
+		t.Errorf("capturing all: %+v, %v", taken, err)
+	}
+}
+
+func TestRefundInParts(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	made := p.captured("c")
+	for _, step := range []struct {
+		amount, total int64
+		state         cards.State
+		err           error
+	}{
+		{amount: 1000, total: 1000, state: cards.Captured},
+		{amount: 4000, total: 1000, state: cards.Captured, err: cards.ErrRefused},
+		{amount: 3990, total: 4990, state: cards.Refunded},
+		{amount: 1, total: 4990, state: cards.Refunded, err: cards.ErrState},
+	} {
+		given, err := p.Refund(t.Context(), fmt.Sprint("r", step.amount), made.ID, step.amount)
+		if !errors.Is(err, step.err) {
+			t.Errorf("refund of %d: %v, want %v", step.amount, err, step.err)
+		}
+		if held := p.get(made.ID); held.Refunded != step.total || held.State != step.state || held.Captured != 4990 {
+			t.Errorf("after %d: %+v", step.amount, held)
+		}
+		if err == nil && (given.Refunded != step.total || given.State != step.state) {
+			t.Errorf("refund of %d answered %+v", step.amount, given)
+		}
+	}
+}
+
+// TestRefundThatFailsLater: a pending or failed refund has returned no money.
+func TestRefundThatFailsLater(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	made := p.captured("c")
+	for i, status := range []string{"pending", "succeeded"} {
+		p.double.SetRefundStatus(status)
+		given, err := p.Refund(t.Context(), "refund "+status, made.ID, 4990)
+		if pending := status == "pending"; err != nil || (given.State == cards.Refunded) == pending || (given.Refunding == 4990) != pending || given.FailedRefunds != i {
+			t.Fatalf("%s: %+v, %v", status, given, err)
+		}
+		if _, err := p.double.SettleRefund(made.ID, "failed"); err != nil {
+			t.Fatal(err)
+		}
+		if held := p.get(made.ID); held.State != cards.Captured || held.Refunded != 0 || held.Refunding != 0 || held.FailedRefunds != i+1 {
+			t.Errorf("%s, then failed: %+v", status, held)
+		}
+	}
+}
+
+// TestDispute: the payment, alone and in the list, shows that the buyer demanded the money back, and so does an event.
+func TestDispute(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	made := p.confirmed("c", goodCard)
+	if _, err := p.double.Dispute(made.ID); err == nil {
+		t.Error("a payment that is not captured was disputed")
+	}
+	if taken, err := p.Capture(t.Context(), "capture", made.ID, 4990); err != nil || taken.Disputed {
+		t.Fatalf("captured: %+v (%v)", taken, err)
+	}
+	events := p.receiver()
+	if _, err := p.double.Dispute(made.ID); err != nil {
+		t.Fatal(err)
+	}
+	if event := <-events; event.Type != "charge.dispute.created" || event.PaymentID != made.ID || event.Metadata != nil || !event.Reversal {
+		t.Errorf("the event is %+v", event)
+	}
+	page, err := p.List(t.Context(), time.Time{}, "")
+	held := p.get(made.ID)
+	if err != nil || !held.Disputed || held.State != cards.Captured || len(page.Payments) != 1 || !page.Payments[0].Disputed {
+		t.Errorf("the payment is %+v, the list %+v (%v)", held, page, err)
+	}
+}
+
+func TestRefundThatTheBankRefusesAtOnce(t *testing.T) {
+	t.Parallel()
+	client := canned(t, http.StatusOK, `{"id":"re_1","object":"refund","status":"failed"}`)
+	if _, err := client.Refund(t.Context(), "r", "pi_1", 100); !errors.Is(err, cards.ErrRefused) {
+		t.Errorf("a failed refund: %v", err)
+	}
+}
+
+func TestAnnotateMerges(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	made := p.created("c")
+	held, err := p.UpdateMetadata(t.Context(), "a", made.ID, map[string]string{"fd_post_1": "x", "fd_generation": ""})
+	if err != nil || fmt.Sprint(held.Metadata) != fmt.Sprint(map[string]string{"fd_registration": "r1", "fd_post_1": "x"}) {
+		t.Errorf("annotated: %v, %v", held.Metadata, err)
+	}
+	for name, metadata := range map[string]map[string]string{
+		"a long key":   {strings.Repeat("k", 41): "v"},
+		"a long value": {"k": strings.Repeat("v", 501)},
+		"brackets":     {"k[1]": "v"},
+	} {
+		if _, err := p.UpdateMetadata(t.Context(), name, made.ID, metadata); !errors.Is(err, cards.ErrRefused) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// A payment can be annotated in every state, because its result is written last.
+	if _, err := p.Cancel(t.Context(), "x", made.ID); err != nil {
+		t.Fatal(err)
+	}
+	if held, err := p.UpdateMetadata(t.Context(), "late", made.ID, map[string]string{"fd_done_1": "y"}); err != nil || held.State != cards.Cancelled {
+		t.Errorf("annotating a cancelled payment: %+v, %v", held, err)
+	}
+}
+
+// listed reads a whole list.
+func listed(ctx context.Context, p cards.Processor, since time.Time) (all []cards.Payment, err error) {
+	for each, err := range cards.All(ctx, p, since) {
+		if err != nil {
+			return all, err
+		}
+		all = append(all, each)
+	}
+	return all, nil
+}
+
+func TestList(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	const payments = 230 // three pages
+	for i := range payments {
+		p.created(fmt.Sprint("c", i))
+		p.clock.advance(time.Second)
+	}
+	start := p.clock.Now().Add(-payments * time.Second)
+	refunded := p.captured("refunded")
+	if _, err := p.Refund(t.Context(), "r", refunded.ID, 4990); err != nil {
+		t.Fatal(err)
+	}
+	for since, want := range map[time.Time]int{{}: payments + 1, start: payments + 1, start.Add(100*time.Second + time.Millisecond): payments + 1 - 100} {
+		before := len(p.double.Requests())
+		all, err := listed(t.Context(), p, since)
+		if err != nil || len(all) != want {
+			t.Errorf("since %s: %d payments, %v, want %d", since, len(all), err, want)
+			continue
+		}
+		for i := 1; i < len(all); i++ {
+			if all[i].CreatedAt.After(all[i-1].CreatedAt) {
+				t.Fatalf("payment %d is newer than the one before it", i)
+			}
+		}
+		if all[0].ID != refunded.ID || all[0].State != cards.Refunded {
+			t.Errorf("the newest is %+v, want the refunded one", all[0])
+		}
+		if pages := len(p.double.Requests()) - before; pages != (want+99)/100 {
+			t.Errorf("%d payments took %d pages", want, pages)
+		}
+	}
+}
+
+// TestListThatNeverEnds: an endless list is an error.
+func TestListThatNeverEnds(t *testing.T) {
+	t.Parallel()
+	const one = `{"id":"pi_1","object":"payment_intent","status":"canceled"}`
+	client := canned(t, http.StatusOK, `{"object":"list","has_more":true,"data":[`+one+strings.Repeat(","+one, 99)+`]}`)
+	if all, err := listed(t.Context(), client, time.Time{}); err == nil {
+		t.Errorf("got %d payments of an endless list", len(all))
+	}
+}
+
+// TestListWithUndecodableRecords: fields of other programs' payments are not of their type. The list continues behind
+// them, also across pages, and has of each what can be read.
+func TestListWithUndecodableRecords(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	first := p.created("first")
+	for i := range 250 { // whole pages of them
+		p.clock.advance(time.Second)
+		p.double.Distort(p.created(fmt.Sprint("c", i)).ID, "amount", "many")
+	}
+	p.clock.advance(time.Second)
+	nameless := p.created("nameless")
+	p.double.Distort(nameless.ID, "id", 7)
+	p.double.Distort(p.created("metadata").ID, "metadata", map[string]any{"fd_registration": "r2", "order": 12})
+	last := p.created("last")
+	all, err := listed(t.Context(), p, time.Time{})
+	if err != nil || len(all) != 254 {
+		t.Fatalf("%d payments, %v", len(all), err)
+	}
+	if all[0].ID != last.ID || all[0].Unreadable != nil || all[253].ID != first.ID || all[253].Unreadable != nil {
+		t.Errorf("the readable ones: %+v, %+v", all[0], all[253])
+	}
+	for i, each := range all[1:253] {
+		want := map[int]string{0: "r2", 1: "r1"}[min(i, 1)]
+		if each.Unreadable == nil || each.Metadata["fd_registration"] != want || each.CreatedAt.IsZero() || (each.ID == "") != (i == 1) || each.State != "" {
+			t.Errorf("%d: %+v", i, each)
+		}
+		if text := each.Unreadable.Error(); strings.Contains(text, "many") || strings.Contains(text, "12") {
+			t.Errorf("the error has content: %s", text)
+		}
+	}
+}
+
+// TestListsThatAreNone: a list that ends without the processor's word for it is an error, never empty.
+func TestListsThatAreNone(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{
+		"no id to continue from": `{"object":"list","has_more":true,"data":[{"id":7},null,"",[]]}`,
+		"no record and more":     `{"object":"list","has_more":true,"data":[]}`,
+		"another object":         `{"status":"ok","data":[]}`,
+		"no data":                `{"object":"list"}`,
+		"null":                   `null`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if all, err := listed(t.Context(), canned(t, http.StatusOK, body), time.Time{}); err == nil {
+				t.Errorf("got %+v", all)
+			}
+		})
+	}
+}
+
+func TestAccount(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	account, err := p.Account(t.Context())
+	want := cards.Account{ID: "acct_double", Country: "FR", Currency: "EUR", ChargesEnabled: true}
+	if err != nil || account != want {
+		t.Errorf("account %+v, %v, want %+v", account, err, want)
+	}
+	stranger := newClient(t, cards.Config{SecretKey: "rk_live_stranger", URL: p.double.URL})
+	if _, err := stranger.Account(t.Context()); !errors.Is(err, cards.ErrRefused) || strings.Contains(err.Error(), "stranger") {
+		t.Errorf("a wrong key: %v", err)
+	}
+}
+
+// deadlines is a transport that records the time limit of each call.
+type deadlines struct {
+	http.RoundTripper
+	seen map[string]time.Duration
+}
+
+func (d deadlines) RoundTrip(r *http.Request) (*http.Response, error) {
+	deadline, ok := r.Context().Deadline()
+	if ok {
+		d.seen[r.Method+" "+r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]] = time.Until(deadline).Round(time.Second)
+	}
+	return d.RoundTripper.RoundTrip(r)
+}
+
+func TestTimesOfCalls(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	noted := deadlines{http.DefaultTransport, map[string]time.Duration{}}
+	client := newClient(t, cards.Config{SecretKey: p.double.SecretKey, URL: p.double.URL, HTTPClient: &http.Client{Transport: noted}})
+	made := p.confirmed("c", goodCard)
+	_, captureErr := client.Capture(t.Context(), "capture", made.ID, 4990)
+	_, refundErr := client.Refund(t.Context(), "refund", made.ID, 4990)
+	_, listErr := client.List(t.Context(), time.Time{}, "")
+	_, accountErr := client.Account(t.Context())
+	if err := errors.Join(captureErr, refundErr, listErr, accountErr); err != nil {
+		t.Fatal(err)
+	}
+	for call, want := range map[string]time.Duration{
+		"POST capture": 25 * time.Second, "POST refunds": 10 * time.Second, "GET " + made.ID: 10 * time.Second,
+		"GET payment_intents": 10 * time.Second, "GET account": 10 * time.Second,
+	} {
+		if got := noted.seen[call]; got != want {
+			t.Errorf("%s may take %s, want %s", call, got, want)
+		}
+	}
+}
+
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	t.Parallel()
+	reached := false
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
+	t.Cleanup(elsewhere.Close)
+	server := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
+	t.Cleanup(server.Close)
+	client := newClient(t, cards.Config{URL: server.URL})
+	if _, err := client.Capture(t.Context(), "k", "pi_1", 1); err == nil || isOutcome(err) || reached {
+		t.Errorf("a redirected capture: %v, followed: %v", err, reached)
+	}
+}
+
+func TestACallerThatGivesUp(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	made := p.confirmed("c", goodCard)
+	hold := make(chan struct{})
+	fault := p.double.Inject(holdCapture(hold))
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-fault.Reached(); cancel() }()
+	if _, err := p.Capture(ctx, "k", made.ID, 4990); !errors.Is(err, context.Canceled) || isOutcome(err) {
+		t.Errorf("a capture that was given up: %v", err)
+	}
+	close(hold)
+}

@@ -1,0 +1,90 @@
+package cards
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/stripe/stripe-go/v85"
+)
+
+// toCardsError translates an error of the library; nil stays nil. The text has what the
+// processor's dashboard finds the request by. It leaves out the processor's message and the
+// library's texts, which may repeat what was sent.
+func toCardsError(verb string, err error) error {
+	var refusal *stripe.Error
+	var transport *url.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refusal):
+		text := describe(refusal)
+		if outcome := errorOf(refusal); outcome != nil {
+			return fmt.Errorf("stripe: %s: %w: %s", verb, outcome, text)
+		}
+		return fmt.Errorf("stripe: %s: %s", verb, text)
+	case errors.As(err, &transport), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return fmt.Errorf("stripe: %s: %w", verb, err)
+	default:
+		return fmt.Errorf("stripe: %s: the response is not one of the processor's API", verb)
+	}
+}
+
+// describe describes an error without anything that was sent.
+func describe(e *stripe.Error) string {
+	text := fmt.Sprintf("status %d, %s", e.HTTPStatusCode, e.Type)
+	for _, part := range []struct{ name, value string }{
+		{"code", string(e.Code)}, {"decline code", string(e.DeclineCode)}, {"parameter", e.Param}, {"request", e.RequestID},
+	} {
+		if part.value != "" {
+			text += ", " + part.name + " " + part.value
+		}
+	}
+	return text
+}
+
+// errorOf returns the error of package cards. It is nil when the effect is unknown and the
+// call may be retried with its key: the key's first request is still running (409), the
+// payment is locked or the account too busy (429), or the processor failed just now.
+func errorOf(e *stripe.Error) error {
+	switch e.HTTPStatusCode {
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound:
+	default:
+		if replayedFailure(e) {
+			return ErrKeyUsedUp
+		}
+		return nil
+	}
+	switch {
+	case e.Type == stripe.ErrorTypeIdempotency:
+		return ErrKeyReused
+	case e.Type == stripe.ErrorTypeCard, isStateCode(e.Code):
+		return ErrState
+	case e.Code == stripe.ErrorCodeResourceMissing:
+		return ErrNotFound
+	case e.HTTPStatusCode == http.StatusNotFound: // an address that is not the API's
+		return nil
+	}
+	return ErrRefused
+}
+
+// replayedFailure reports whether a server error is the key's stored response, which the
+// processor keeps for a day.
+func replayedFailure(e *stripe.Error) bool {
+	return e.HTTPStatusCode >= http.StatusInternalServerError && e.LastResponse != nil && isReplay(e.LastResponse.Header)
+}
+
+func isReplay(header http.Header) bool { return header.Get("Idempotent-Replayed") == "true" }
+
+func isStateCode(code stripe.ErrorCode) bool {
+	switch code {
+	case stripe.ErrorCodePaymentIntentUnexpectedState, stripe.ErrorCodeIntentInvalidState,
+		stripe.ErrorCodeChargeAlreadyCaptured, stripe.ErrorCodeChargeAlreadyRefunded, stripe.ErrorCodeChargeDisputed,
+		stripe.ErrorCodeChargeExpiredForCapture, stripe.ErrorCodeCaptureChargeAuthorizationExpired,
+		stripe.ErrorCodeCaptureUnauthorizedPayment, stripe.ErrorCodeChargeNotRefundable:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,259 @@
+package cards_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/cards/sandbox"
+)
+
+// isOutcome reports whether an error states an outcome.
+func isOutcome(err error) bool {
+	for _, known := range []error{cards.ErrKeyReused, cards.ErrNotFound, cards.ErrState, cards.ErrRefused, cards.ErrSignature} {
+		if errors.Is(err, known) {
+			return true
+		}
+	}
+	return false
+}
+
+func holdCapture(until <-chan struct{}) sandbox.Fault {
+	return sandbox.Fault{Path: "/v1/payment_intents/*/capture", Stage: sandbox.During, Hold: until}
+}
+
+// TestOutcomes maps the processor's errors, one by one; nil is "unknown".
+func TestOutcomes(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	made := p.confirmed("c", goodCard)
+	for _, c := range []struct {
+		status     int
+		kind, code string
+		want       error
+	}{
+		{400, "idempotency_error", "", cards.ErrKeyReused},
+		{409, "idempotency_error", "idempotency_key_in_use", nil},
+		{409, "invalid_request_error", "idempotency_key_in_use", nil},
+		{429, "invalid_request_error", "lock_timeout", nil},
+		{429, "invalid_request_error", "rate_limit", nil},
+		{429, "card_error", "card_decline_rate_limit_exceeded", nil},
+		{424, "api_error", "", nil},
+		{500, "api_error", "", nil},
+		{502, "api_error", "", nil},
+		{503, "invalid_request_error", "payment_intent_unexpected_state", nil},
+		{404, "invalid_request_error", "resource_missing", cards.ErrNotFound},
+		{400, "invalid_request_error", "resource_missing", cards.ErrNotFound},
+		{404, "invalid_request_error", "", nil}, // an address outside the API
+		{405, "invalid_request_error", "", nil},
+		{400, "invalid_request_error", "payment_intent_unexpected_state", cards.ErrState},
+		{400, "invalid_request_error", "charge_already_captured", cards.ErrState},
+		{400, "invalid_request_error", "charge_already_refunded", cards.ErrState},
+		{400, "invalid_request_error", "charge_expired_for_capture", cards.ErrState},
+		{400, "invalid_request_error", "charge_disputed", cards.ErrState},
+		{402, "card_error", "card_declined", cards.ErrState},
+		{400, "invalid_request_error", "parameter_unknown", cards.ErrRefused},
+		{400, "invalid_request_error", "balance_insufficient", cards.ErrRefused},
+		{401, "invalid_request_error", "", cards.ErrRefused},
+		{403, "invalid_request_error", "", cards.ErrRefused},
+	} {
+		fault := p.double.Inject(sandbox.Fault{Status: c.status, Type: c.kind, Code: c.code})
+		_, err := p.Capture(t.Context(), "capture", made.ID, 4990)
+		if err == nil || fault.Hits() != 1 {
+			t.Fatalf("%d %s %s: %v, struck %d times", c.status, c.kind, c.code, err, fault.Hits())
+		}
+		if c.want == nil && isOutcome(err) || c.want != nil && !errors.Is(err, c.want) {
+			t.Errorf("%d %s %s: %v, want %v", c.status, c.kind, c.code, err, c.want)
+		}
+		for _, part := range []string{"capture", fmt.Sprint(c.status), c.kind, c.code, "req_"} {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%d %s %s: the text lacks %q: %v", c.status, c.kind, c.code, part, err)
+			}
+		}
+	}
+	if held := p.get(made.ID); held.State != cards.Authorised {
+		t.Errorf("after all that it is %s", held.State)
+	}
+}
+
+// TestErrorTextsRevealNoSecrets sends secrets that must never be logged.
+func TestErrorTextsRevealNoSecrets(t *testing.T) {
+	t.Parallel()
+	secrets := []string{"4242424242424242", "pi_1_secret_x", "sk_test_x", "Ada"}
+	said := strings.Join(secrets, " ")
+	for name, answer := range map[string]struct {
+		status int
+		body   string
+	}{
+		"a refusal":       {400, `{"error":{"type":"invalid_request_error","message":"` + said + `","payment_intent":{"id":"pi_1","client_secret":"pi_1_secret_x"}}}`},
+		"a decline":       {402, `{"error":{"type":"card_error","code":"card_declined","message":"` + said + `"}}`},
+		"no error object": {500, `{"message":"` + said + `"}`},
+		"an error page":   {502, "<html>" + said},
+		"a cut answer":    {200, `{"id":"pi_1","client_secret":"` + said},
+		"another shape":   {200, `["` + said + `"]`},
+		"another status":  {200, `{"id":"pi_1","status":"` + "odd" + `","client_secret":"` + said + `"}`},
+		"empty":           {200, ``},
+	} {
+		client := canned(t, answer.status, answer.body)
+		_, err := client.Capture(t.Context(), "k", "pi_1", 1)
+		if err == nil {
+			t.Errorf("%s: no error", name)
+			continue
+		}
+		for _, secret := range secrets {
+			if strings.Contains(err.Error(), secret) {
+				t.Errorf("%s: the text shows %q: %v", name, secret, err)
+			}
+		}
+		if answer.status != 400 && answer.status != 402 && isOutcome(err) {
+			t.Errorf("%s: claims to know what happened: %v", name, err)
+		}
+	}
+}
+
+// TestLostCalls loses the request or the response of a capture. The adapter reports
+// an unknown outcome, and never retries on its own.
+func TestLostCalls(t *testing.T) {
+	t.Parallel()
+	for stage, takenAtOnce := range map[sandbox.Stage]bool{sandbox.Before: false, sandbox.During: false, sandbox.After: true} {
+		for what, fault := range map[string]sandbox.Fault{
+			"a broken connection": {Stage: stage, Drop: true},
+			"a gateway's error":   {Stage: stage, Status: http.StatusBadGateway},
+		} {
+			if stage == sandbox.During && fault.Status != 0 {
+				continue // such a response is kept: see TestServerErrorThatIsKept
+			}
+			// Go's transport may also retry. It recognises the idempotency key, and retries only on a reused
+			// connection.
+			p := newPair(t)
+			made := p.confirmed("c", goodCard)
+			fault.Path, fault.Times = "/v1/payment_intents/*/capture", -1
+			injected := p.double.Inject(fault)
+			if _, err := p.Capture(t.Context(), "k", made.ID, 4990); err == nil || isOutcome(err) {
+				t.Errorf("%s %s: %v", what, stage, err)
+			}
+			if hits := injected.Hits(); hits < 1 || fault.Status != 0 && hits > 1 {
+				t.Errorf("%s %s: sent %d times", what, stage, hits)
+			}
+			if taken := p.ledger(made.ID).Captured == 4990; taken != takenAtOnce {
+				t.Errorf("%s %s: taken %v", what, stage, taken)
+			}
+			p.double.ClearFaults()
+			held, err := p.Capture(t.Context(), "k", made.ID, 4990)
+			if err != nil || held.State != cards.Captured {
+				t.Errorf("%s %s, asked again: %+v, %v", what, stage, held, err)
+			}
+		}
+	}
+}
+
+// TestServerErrorThatIsKept: the processor stores even a server error under the key, so the second call shows that the
+// key is used up. A day later the key is new again.
+func TestServerErrorThatIsKept(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	held, other, taken := p.confirmed("held", goodCard), p.confirmed("other", goodCard), p.captured("taken")
+	for path, call := range map[string]func(key string) (cards.Payment, error){
+		"/v1/payment_intents": func(key string) (cards.Payment, error) {
+			return p.Create(t.Context(), key, cards.NewPayment{Amount: 4990, Currency: "EUR"})
+		},
+		"/v1/payment_intents/*": func(key string) (cards.Payment, error) {
+			return p.UpdateMetadata(t.Context(), key, held.ID, map[string]string{"k": "v"})
+		},
+		"/v1/payment_intents/*/capture": func(key string) (cards.Payment, error) { return p.Capture(t.Context(), key, other.ID, 4990) },
+		"/v1/payment_intents/*/cancel":  func(key string) (cards.Payment, error) { return p.Cancel(t.Context(), key, held.ID) },
+		"/v1/refunds":                   func(key string) (cards.Payment, error) { return p.Refund(t.Context(), key, taken.ID, 4990) },
+	} {
+		p.double.Inject(sandbox.Fault{Method: http.MethodPost, Path: path, Stage: sandbox.During, Status: http.StatusInternalServerError})
+		if _, err := call(path); err == nil || isOutcome(err) || errors.Is(err, cards.ErrKeyUsedUp) {
+			t.Errorf("%s: the server error itself: %v", path, err)
+		}
+		for range 2 {
+			if _, err := call(path); !errors.Is(err, cards.ErrKeyUsedUp) {
+				t.Errorf("%s: the stored one: %v", path, err)
+			}
+		}
+		if _, err := call(path + " again"); err != nil {
+			t.Errorf("%s: with the next key: %v", path, err)
+		}
+	}
+	p.clock.advance(24 * time.Hour)
+	if _, err := p.UpdateMetadata(t.Context(), "/v1/payment_intents/*", held.ID, map[string]string{"k": "v"}); err != nil {
+		t.Errorf("a day later: %v", err)
+	}
+}
+
+func TestKeyInUse(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	made := p.confirmed("c", goodCard)
+	hold := make(chan struct{})
+	fault := p.double.Inject(holdCapture(hold))
+	var first sync.WaitGroup
+	first.Go(func() {
+		if _, err := p.Capture(t.Context(), "k", made.ID, 4990); err != nil {
+			t.Errorf("the first call: %v", err)
+		}
+	})
+	<-fault.Reached()
+	if _, err := p.Capture(t.Context(), "k", made.ID, 4990); err == nil || isOutcome(err) {
+		t.Errorf("while the key is in use: %v", err)
+	}
+	close(hold)
+	first.Wait()
+	if held, err := p.Capture(t.Context(), "k", made.ID, 4990); err != nil || held.State != cards.Captured {
+		t.Errorf("afterwards: %+v, %v", held, err)
+	}
+}
+
+func TestVerbsInTheWrongState(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	ctx := t.Context()
+	fresh, held, taken, gone := p.created("1"), p.confirmed("2", goodCard), p.captured("3"), p.created("4")
+	if _, err := p.Cancel(ctx, "gone", gone.ID); err != nil {
+		t.Fatal(err)
+	}
+	capture := func(id string) error { _, err := p.Capture(ctx, "capture "+id, id, 4990); return err }
+	cancel := func(id string) error { _, err := p.Cancel(ctx, "cancel "+id, id); return err }
+	refund := func(id string) error { _, err := p.Refund(ctx, "refund "+id, id, 4990); return err }
+	for name, err := range map[string]error{
+		"capturing a new one": capture(fresh.ID), "capturing twice": p.again(taken.ID), "capturing a cancelled one": capture(gone.ID),
+		"cancelling a captured one": cancel(taken.ID), "cancelling twice": cancel(gone.ID),
+		"refunding a new one": refund(fresh.ID), "refunding a reserved one": refund(held.ID), "refunding a cancelled one": refund(gone.ID),
+	} {
+		if !errors.Is(err, cards.ErrState) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// again captures under a different key.
+func (p *pair) again(id string) error {
+	_, err := p.Capture(p.t.Context(), "again", id, 4990)
+	return err
+}
+
+func TestKeyOfAnotherRequest(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	ctx := t.Context()
+	made, other := p.confirmed("k", goodCard), p.confirmed("o", goodCard)
+	if _, err := p.Create(ctx, "k", cards.NewPayment{Amount: 100, Currency: "EUR"}); !errors.Is(err, cards.ErrKeyReused) {
+		t.Errorf("another amount: %v", err)
+	}
+	if _, err := p.Capture(ctx, "k2", made.ID, 4990); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Capture(ctx, "k2", other.ID, 4990); !errors.Is(err, cards.ErrKeyReused) {
+		t.Errorf("another payment: %v", err)
+	}
+	if _, err := p.Cancel(ctx, "k2", other.ID); !errors.Is(err, cards.ErrKeyReused) {
+		t.Errorf("another verb: %v", err)
+	}
+}

@@ -1,0 +1,128 @@
+package cards
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/stripe/stripe-go/v85"
+)
+
+// toPayment converts the response to a call, whose error it passes on. The response must be
+// about the payment id; empty: a new one.
+func toPayment(verb, id string, pi *stripe.PaymentIntent, err error) (Payment, error) {
+	if err != nil {
+		return Payment{}, err
+	}
+	p, err := toCards(pi)
+	switch {
+	case err != nil:
+		return Payment{}, fmt.Errorf("stripe: %s: %w", verb, err)
+	case p.ID == "" || id != "" && p.ID != id:
+		return Payment{}, fmt.Errorf("stripe: %s: returned another payment", verb)
+	}
+	return p, nil
+}
+
+// rawPage is a page of a list. The library's own page fails as a whole if it cannot decode one record.
+type rawPage struct {
+	stripe.APIResource
+	stripe.ListMeta
+	Object string            `json:"object"`
+	Data   []json.RawMessage `json:"data"`
+}
+
+// fromList converts a record of a list. One that cannot be read, which may be another program's, has the error and
+// those of ID, Metadata and CreatedAt that can be read.
+func fromList(record json.RawMessage) Payment {
+	var pi stripe.PaymentIntent
+	err := toCardsError("list", json.Unmarshal(record, &pi))
+	p, err := toPayment("list", pi.ID, &pi, err)
+	if err == nil {
+		return p
+	}
+	var part struct {
+		ID       string            `json:"id"`
+		Metadata map[string]string `json:"metadata"`
+		Created  int64             `json:"created"`
+	}
+	_ = json.Unmarshal(record, &part) // a field of another type leaves the others
+	return Payment{ID: part.ID, Metadata: part.Metadata, CreatedAt: time.Unix(part.Created, 0).UTC(), Unreadable: err}
+}
+
+// toCards converts a payment. Amounts are minor units on both sides: cents of a euro, whole
+// yen.
+func toCards(pi *stripe.PaymentIntent) (Payment, error) {
+	state, err := stateOf(pi)
+	if err != nil {
+		return Payment{}, err
+	}
+	p := Payment{
+		ID: pi.ID, State: state, Amount: pi.Amount, Currency: strings.ToUpper(string(pi.Currency)),
+		Captured: pi.AmountReceived, Metadata: pi.Metadata, ClientSecret: pi.ClientSecret,
+		CreatedAt: time.Unix(pi.Created, 0).UTC(), Replayed: pi.LastResponse != nil && isReplay(pi.LastResponse.Header),
+	}
+	addRefunds(&p, pi)
+	if state == Authorised || p.Captured > 0 {
+		if charge := pi.LatestCharge; charge != nil && charge.PaymentMethodDetails != nil && charge.PaymentMethodDetails.Type != card {
+			p.OtherMethod = string(charge.PaymentMethodDetails.Type)
+		}
+	}
+	if state == Declined {
+		// The bank's reason says more than the processor's.
+		why := pi.LastPaymentError
+		p.DeclineCode = cmp.Or(string(why.DeclineCode), string(why.Code))
+		// A failed authentication has no charge. Each attempt has a payment method of its own.
+		if p.Decline = why.ChargeID; p.Decline == "" && why.PaymentMethod != nil {
+			p.Decline = why.PaymentMethod.ID
+		}
+	}
+	return p, nil
+}
+
+// addRefunds adds the refunds and disputes of what was taken. The charge's own totals count pending refunds,
+// and the whole amount of a released authorisation, of which nothing was taken.
+func addRefunds(p *Payment, pi *stripe.PaymentIntent) {
+	if pi.LatestCharge == nil || pi.LatestCharge.Refunds == nil || pi.Status != stripe.PaymentIntentStatusSucceeded {
+		return
+	}
+	for _, refund := range pi.LatestCharge.Refunds.Data {
+		switch refund.Status {
+		case stripe.RefundStatusSucceeded:
+			p.Refunded += refund.Amount
+		case stripe.RefundStatusFailed, stripe.RefundStatusCanceled:
+			p.FailedRefunds++
+		default:
+			p.Refunding += refund.Amount
+		}
+	}
+	p.Disputed = pi.LatestCharge.Disputed
+	if p.Refunded > 0 && p.Refunded >= p.Captured {
+		p.State = Refunded
+	}
+}
+
+// stateOf translates the status. Processing is RequiresAction because nothing is reserved
+// yet; cards do not stay in it. An unknown status is an error, so that nothing follows from
+// it.
+func stateOf(pi *stripe.PaymentIntent) (State, error) {
+	switch pi.Status {
+	case stripe.PaymentIntentStatusRequiresPaymentMethod:
+		if pi.LastPaymentError != nil {
+			return Declined, nil
+		}
+		return RequiresAction, nil
+	case stripe.PaymentIntentStatusRequiresConfirmation, stripe.PaymentIntentStatusRequiresAction, stripe.PaymentIntentStatusProcessing:
+		return RequiresAction, nil
+	case stripe.PaymentIntentStatusRequiresCapture:
+		return Authorised, nil
+	case stripe.PaymentIntentStatusSucceeded:
+		return Captured, nil // see addRefunds
+	case stripe.PaymentIntentStatusCanceled:
+		return Cancelled, nil
+	default:
+		return "", fmt.Errorf("payment %q has the unknown status %q", pi.ID, pi.Status)
+	}
+}

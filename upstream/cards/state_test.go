@@ -1,0 +1,100 @@
+package cards_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"frontdesk/upstream/cards"
+)
+
+// TestStates walks a payment through what can happen to it.
+func TestStates(t *testing.T) {
+	t.Parallel()
+	must := func(p *pair, _ any, err error) {
+		p.t.Helper()
+		if err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	enter := func(card string) func(*pair, string) {
+		return func(p *pair, id string) { _, err := p.double.Confirm(id, card); must(p, nil, err) }
+	}
+	answer := func(approved bool) func(*pair, string) {
+		return func(p *pair, id string) { _, err := p.double.Approve(id, approved); must(p, nil, err) }
+	}
+	capture := func(p *pair, id string) { _, err := p.Capture(p.t.Context(), "capture", id, 4990); must(p, nil, err) }
+	cancel := func(p *pair, id string) { _, err := p.Cancel(p.t.Context(), "cancel", id); must(p, nil, err) }
+	expire := func(p *pair, id string) { _, err := p.double.Expire(id); must(p, nil, err) }
+	refund := func(amount int64) func(*pair, string) {
+		return func(p *pair, id string) {
+			_, err := p.Refund(p.t.Context(), fmt.Sprint("refund", amount), id, amount)
+			must(p, nil, err)
+		}
+	}
+	type steps []func(*pair, string)
+	for name, c := range map[string]struct {
+		do   steps
+		want cards.Payment
+	}{
+		"new":                   {nil, cards.Payment{State: cards.RequiresAction}},
+		"declined":              {steps{enter(declinedCard)}, cards.Payment{State: cards.Declined, DeclineCode: "generic_decline"}},
+		"without funds":         {steps{enter(poorCard)}, cards.Payment{State: cards.Declined, DeclineCode: "insufficient_funds"}},
+		"with an expired card":  {steps{enter(expiredCard)}, cards.Payment{State: cards.Declined, DeclineCode: "expired_card"}},
+		"with a real card":      {steps{enter("4111111111111111")}, cards.Payment{State: cards.Declined, DeclineCode: "test_mode_live_card"}},
+		"challenged":            {steps{enter(challengeCard)}, cards.Payment{State: cards.RequiresAction}},
+		"challenge refused":     {steps{enter(challengeCard), answer(false)}, cards.Payment{State: cards.Declined, DeclineCode: "payment_intent_authentication_failure"}},
+		"challenge approved":    {steps{enter(challengeCard), answer(true)}, cards.Payment{State: cards.Authorised}},
+		"authorised":            {steps{enter(goodCard)}, cards.Payment{State: cards.Authorised}},
+		"declined, then not":    {steps{enter(declinedCard), enter(goodCard)}, cards.Payment{State: cards.Authorised}},
+		"cancelled at once":     {steps{cancel}, cards.Payment{State: cards.Cancelled}},
+		"cancelled when held":   {steps{enter(goodCard), cancel}, cards.Payment{State: cards.Cancelled}},
+		"declined and given up": {steps{enter(declinedCard), cancel}, cards.Payment{State: cards.Cancelled}},
+		"expired":               {steps{enter(goodCard), expire}, cards.Payment{State: cards.Cancelled}},
+		"captured":              {steps{enter(goodCard), capture}, cards.Payment{State: cards.Captured, Captured: 4990}},
+		"refunded in part":      {steps{enter(goodCard), capture, refund(990)}, cards.Payment{State: cards.Captured, Captured: 4990, Refunded: 990}},
+		"refunded":              {steps{enter(goodCard), capture, refund(4990)}, cards.Payment{State: cards.Refunded, Captured: 4990, Refunded: 4990}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPair(t)
+			made := p.created("create")
+			for _, step := range c.do {
+				step(p, made.ID)
+			}
+			held := p.get(made.ID)
+			got := cards.Payment{State: held.State, DeclineCode: held.DeclineCode, Captured: held.Captured, Refunded: held.Refunded}
+			if fmt.Sprint(got) != fmt.Sprint(c.want) {
+				t.Errorf("got %+v, want %+v", got, c.want)
+			}
+			if held.Amount != 4990 || held.Currency != "EUR" || held.Metadata["fd_registration"] != "r1" || held.ID != made.ID {
+				t.Errorf("the payment changed: %+v", held)
+			}
+		})
+	}
+}
+
+// TestOtherStatuses covers the statuses that occur only with other payment methods.
+func TestOtherStatuses(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[string]cards.State{
+		"processing": cards.RequiresAction, "requires_confirmation": cards.RequiresAction, "succeeded": cards.Captured, "of_the_future": "", "": "",
+	} {
+		client := canned(t, http.StatusOK, `{"id":"pi_1","object":"payment_intent","amount":500,"currency":"jpy","status":"`+status+`"}`)
+		held, err := client.Get(t.Context(), "pi_1")
+		if held.State != want || (err == nil) != (want != "") || isOutcome(err) {
+			t.Errorf("%q: %+v, %v", status, held, err)
+		}
+		if err == nil && (held.Amount != 500 || held.Currency != "JPY") {
+			t.Errorf("whole yen became %d %s", held.Amount, held.Currency)
+		}
+	}
+}
+
+func TestAnswerAboutAnotherPayment(t *testing.T) {
+	t.Parallel()
+	client := canned(t, http.StatusOK, `{"id":"pi_other","object":"payment_intent","status":"succeeded"}`)
+	if _, err := client.Get(t.Context(), "pi_1"); err == nil || isOutcome(err) {
+		t.Errorf("got another payment: %v", err)
+	}
+}
