@@ -35,7 +35,7 @@ func TestBlockedSettledByHand(t *testing.T) {
 		"the money went back":         {tampered, refund, "", flows.Refunded},
 		"some of the money went back": {tampered, func(w *world, p *flows.Payment) { w.refundAtProcessor(p, 1) }, flows.Recorded, ""},
 		// It may come back.
-		"the processor does not have it":         {tampered, func(w *world, _ *flows.Payment) { w.sandbox.Reset() }, flows.Recorded, ""},
+		"the processor does not have it":         {tampered, func(w *world, _ *flows.Payment) { w.resetProcessor() }, flows.Recorded, ""},
 		"it was never created":                   {neverCreated, nothing, "", flows.Cancelled},
 		"without a processor":                    {settlement, nothing, flows.Recorded, flows.Cancelled},
 		"without a processor, and it is settled": {settlement, (*world).payAtDesk, flows.Recorded, ""},

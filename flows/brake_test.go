@@ -39,7 +39,7 @@ func (w *world) advanceAll(g *gateway, payments []*flows.Payment) (stored []*flo
 
 // taken counts the payments of which the processor holds money.
 func (w *world) taken() (n int) {
-	for _, p := range w.sandbox.Payments() {
+	for _, p := range w.heldAll() {
 		if p.Captured > 0 {
 			n++
 		}
@@ -160,7 +160,7 @@ func TestOneProbeAtATime(t *testing.T) {
 	}
 	w.fault()
 	w.clock.Advance(2 * time.Minute)
-	w.fail("POST", "/sandbox/payments/*/capture", 100)
+	w.fail(captureCall, 100)
 	all() // the probe is stuck before its capture
 	w.setFaultInjector(nil)
 	probe := must(w, func() (string, error) { return w.redis.HGet(t.Context(), "fd:brakes", "demo probe").Result() })
@@ -321,7 +321,7 @@ func TestStuckProbe(t *testing.T) {
 	w.fault()
 	waiting := w.buyers(g, 4)
 	w.clock.Advance(61 * time.Second)
-	w.fail("POST", "/sandbox/payments/"+waiting[0].ProcessorID+"/capture", 1000)
+	w.fail(captureCall.of(waiting[0]), 1000)
 	for range 40 {
 		waiting = w.advanceAll(g, waiting)
 		w.clock.Advance(15 * time.Second)

@@ -385,7 +385,7 @@ func TestReaderLeaves(t *testing.T) {
 		reached, held := make(chan struct{}), make(chan struct{})
 		release = sync.OnceFunc(func() { close(held) })
 		t.Cleanup(release)
-		w.injectFault("GET", "/sim/demo/products", func() { close(reached); <-held }, nil)
+		w.injectFault(call{"GET", "/sim/demo/products"}, func() { close(reached); <-held }, nil)
 		return reached, release
 	}
 	reached, release := hold()

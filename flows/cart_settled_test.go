@@ -183,7 +183,7 @@ func TestSettledMeanwhile(t *testing.T) {
 	later := w.settlementCases()[flows.Deferred].start
 	for range 2 { // a second comparison with the processor would be refused
 		r := w.registered(quick)
-		w.injectFault("GET", "/sim/demo/sales/*", func() {
+		w.injectFault(call{"GET", "/sim/demo/sales/*"}, func() {
 			must(w, func() (*flows.Payment, error) { return quick.registrations.Pay(w.Context(), r.ID, holderToken, later) })
 		}, nil)
 		p := must(w, func() (*flows.Payment, error) { return slow.registrations.Pay(w.Context(), r.ID, holderToken, later) })

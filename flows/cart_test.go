@@ -50,7 +50,7 @@ func TestAddItemAgain(t *testing.T) {
 			w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/sales/*/articles"}, Kind: "empty_success", Times: times(1)})
 		},
 		"the registration cannot be saved": func(w *world, wire *frontdesktest.MessageProxy) {
-			w.injectFault("POST", "/sim/demo/sales/*/articles", nil, wire.Cut)
+			w.injectFault(call{"POST", "/sim/demo/sales/*/articles"}, nil, wire.Cut)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -130,7 +130,7 @@ func TestLateVisitor(t *testing.T) {
 		t.Errorf("the visitor got %v", err)
 	}
 	view := must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), r.ID, holderToken) })
-	if view.Phase != flows.Expired || len(view.Actions) != 0 || len(w.sandbox.Payments()) != 0 {
+	if view.Phase != flows.Expired || len(view.Actions) != 0 || len(w.heldAll()) != 0 {
 		t.Errorf("the visitor sees %s and may %v", view.Phase, view.Actions)
 	}
 }

@@ -148,7 +148,7 @@ func TestEventBeforePolls(t *testing.T) {
 	o.open()
 	o.send("contact.updated", "contactId", string(r.Contact.IRI))
 	o.idle()
-	w.fail("GET", "/sim/demo/sales/*", 1)
+	w.fail(call{"GET", "/sim/demo/sales/*"}, 1)
 	o.allowRefresh(3 * time.Second)
 	failed := func() bool { return strings.Contains(w.log.String(), "registration not refreshed") }
 	frontdesktest.Eventually(t, "the refresh has failed", failed)

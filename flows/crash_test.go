@@ -141,7 +141,7 @@ func (w *world) ask(g *gateway, registration string) *flows.Payment {
 	w.Helper()
 	p, err := g.pay(w.Context(), registration)
 	taken := false
-	for _, held := range w.sandbox.Payments() {
+	for _, held := range w.heldAll() {
 		taken = taken || held.State == cards.Captured
 	}
 	switch {

@@ -120,7 +120,7 @@ func TestShowKeepsItsWord(t *testing.T) {
 		"money went back":     func(w *world, _ *gateway, p *flows.Payment) { w.refundAtProcessor(p, 1) },
 		"all of it went back": func(w *world, _ *gateway, p *flows.Payment) { w.refundAtProcessor(p, p.Amount) },
 		"tampered with":       func(w *world, _ *gateway, p *flows.Payment) { w.tamper(p) },
-		"forgotten":           func(w *world, _ *gateway, _ *flows.Payment) { w.sandbox.Reset() },
+		"forgotten":           func(w *world, _ *gateway, _ *flows.Payment) { w.resetProcessor() },
 		"settled at the desk": func(w *world, g *gateway, p *flows.Payment) {
 			w.payAtDesk(p)
 			w.advance(g, p) // reads the evidence
@@ -170,7 +170,7 @@ func TestShowBlocked(t *testing.T) {
 	if len(d.Commands) != 2 || !offers(d, "confirm-recorded "+string(p.ID)) || !strings.Contains(d.Commands[1], "payments note") {
 		t.Errorf("offered: %v", d.Commands)
 	}
-	w.sandbox.Reset()
+	w.resetProcessor()
 	if d = w.shown(g, p); d.AtProcessor != nil || d.Problem == "" {
 		t.Errorf("the processor forgot it: %+v", d)
 	}
@@ -189,7 +189,7 @@ func TestShowEveryState(t *testing.T) {
 			t.Errorf("%s: %v %v", state, d.Advice, d.Commands)
 		}
 	}
-	w.fail("GET", "/sandbox/payments/*", 1)
+	w.fail(getCall, 1)
 	if d := w.shown(g, p); d.AtProcessor != nil || d.Problem == "" {
 		t.Errorf("the processor was down: %+v", d)
 	}

@@ -5,10 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/uuid"
-
 	"frontdesk/flows"
-	"frontdesk/upstream/cards"
 )
 
 // atProcessor lists the states that a payment can have at the processor, and how to reach each.
@@ -44,22 +41,10 @@ var atProcessor = map[string]func(*world, *flows.Payment){
 		w.refundAtProcessor(p, p.Amount)
 	},
 	"tampered with": func(w *world, p *flows.Payment) { w.confirm(p, goodCard); w.tamper(p) },
-	"forgotten":     func(w *world, _ *flows.Payment) { w.sandbox.Reset() },
+	"forgotten":     func(w *world, _ *flows.Payment) { w.resetProcessor() },
 }
 
 const postOfTheTest = "the post of the test"
-
-// note writes entries to the journal in the processor's metadata of a payment.
-func (w *world) note(p *flows.Payment, entries ...string) {
-	w.Helper()
-	metadata := map[string]string{}
-	for i := 0; i < len(entries); i += 2 {
-		metadata[entries[i]] = entries[i+1]
-	}
-	must(w, func() (cards.Payment, error) {
-		return w.processor.UpdateMetadata(w.Context(), uuid.NewString(), p.ProcessorID, metadata)
-	})
-}
 
 // TestStateByEvent combines every state of a payment with every state at the processor, and lets time pass.
 func TestStateByEvent(t *testing.T) {

@@ -2,7 +2,6 @@ package flows_test
 
 import (
 	"errors"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -19,11 +18,6 @@ func (w *world) stranger(how ...func(other *world)) *gateway {
 		change(other)
 	}
 	return w.gateway(gatewayOptions{processor: other.address})
-}
-
-// denyAccount makes a world's processor refuse to say which account it is, as to a restricted key.
-func denyAccount(w *world) {
-	w.setFaultInjector(&faultInjector{method: http.MethodGet, pattern: "/sandbox/account", fail: 100, status: http.StatusForbidden})
 }
 
 func (w *world) expectStranger(g *gateway, what string) {
@@ -58,7 +52,7 @@ func TestAnotherAccountsKey(t *testing.T) {
 			if err := g.CheckFingerprint(t.Context()); err != nil { // as each heartbeat does
 				t.Fatal(err)
 			}
-			w.fail(http.MethodPost, "/sandbox/payments", 1)
+			w.fail(createCall, 1)
 			unborn := w.registered(g)
 			if _, err := g.pay(t.Context(), unborn.ID); err == nil {
 				t.Fatal("it was created")
@@ -180,7 +174,7 @@ func TestSettledWithoutTheProcessor(t *testing.T) {
 					t.Errorf("%s, a decision: %+v, %v", method, ended, err)
 				}
 			}
-			if _, err := g.pay(t.Context(), card.ID); flows.CodeOf(err) != flows.ProcessorUnavailable || len(w.sandbox.Payments()) != 0 {
+			if _, err := g.pay(t.Context(), card.ID); flows.CodeOf(err) != flows.ProcessorUnavailable || len(w.heldAll()) != 0 {
 				t.Errorf("a card: %v", err)
 			}
 			if name == "Redis has none yet" {

@@ -69,7 +69,7 @@ func TestForeignCheckIsNoValidity(t *testing.T) {
 			if _, err := g.pay(t.Context(), r.ID); flows.CodeOf(err) != flows.ClubSystemFailed {
 				t.Errorf("a payment is requested: %v", err)
 			}
-			if held := w.sandbox.Payments(); len(held) != 1 || held[0].Captured != 0 {
+			if held := w.heldAll(); len(held) != 1 || held[0].Captured != 0 {
 				t.Errorf("the processor holds %+v", held)
 			}
 		})

@@ -27,20 +27,20 @@ func TestWriteGate(t *testing.T) {
 			})
 		}, false, false},
 		"asleep after the claim": {func(w *world) {
-			w.injectFault("POST", "/sandbox/payments/*/metadata", nil, func() { w.clock.Advance(11 * time.Second) })
+			w.injectFault(metadataCall, nil, func() { w.clock.Advance(11 * time.Second) })
 		}, false, true},
 		"asleep for a day": {func(w *world) {
-			w.injectFault("POST", "/sandbox/payments/*/metadata", nil, func() { w.clock.Advance(24 * time.Hour) })
+			w.injectFault(metadataCall, nil, func() { w.clock.Advance(24 * time.Hour) })
 		}, false, true},
 		"asleep while the token is fetched": {func(w *world) {
 			w.shortTokens()
-			w.injectFault("POST", "/sandbox/payments/*/metadata", nil, func() {
+			w.injectFault(metadataCall, nil, func() {
 				w.clock.Advance(9 * time.Second)
-				w.injectFault("POST", "/sim/oauth/v2/token", nil, func() { w.clock.Advance(2 * time.Second) })
+				w.injectFault(call{"POST", "/sim/oauth/v2/token"}, nil, func() { w.clock.Advance(2 * time.Second) })
 			})
 		}, false, true},
 		"slow, but not too slow": {func(w *world) {
-			w.injectFault("POST", "/sandbox/payments/*/metadata", nil, func() { w.clock.Advance(9 * time.Second) })
+			w.injectFault(metadataCall, nil, func() { w.clock.Advance(9 * time.Second) })
 		}, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -98,7 +98,7 @@ func TestTamperedClaim(t *testing.T) {
 			w := newWorld(t)
 			g := w.gateway()
 			p := w.authorised(g)
-			w.injectFault("POST", "/sandbox/payments/*/metadata", func() { change(w, w.stored(g, p.ID)) }, nil)
+			w.injectFault(metadataCall, func() { change(w, w.stored(g, p.ID)) }, nil)
 			w.advance(g, p)
 			if w.log.counts(move{flows.Sending, flows.InDoubt}) != 1 || w.posted() != 0 {
 				t.Errorf("%v after %d calls", w.log.movesOf(p.ID), w.posted())
@@ -124,7 +124,7 @@ func TestReleaseIsOwed(t *testing.T) {
 			g := w.gateway()
 			p := w.authorised(g)
 			w.fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: test.status, Times: times(test.times)})
-			w.injectFault("POST", "/sim/demo/sales/*/payments", nil, func() { w.fail("POST", "/sandbox/payments/*/metadata", 1) })
+			w.injectFault(call{"POST", "/sim/demo/sales/*/payments"}, nil, func() { w.fail(metadataCall, 1) })
 			p = w.advance(g, p)
 			if test.end == flows.Recorded && !p.ReleasePending {
 				t.Errorf("no release is owed in %s (%s)", p.State, p.Reason)
@@ -194,7 +194,7 @@ func TestConcurrentAdvance(t *testing.T) {
 			t.Errorf("asking for the payment: %v", err)
 		}
 	})
-	if held := w.sandbox.Payments(); len(held) != 1 {
+	if held := w.heldAll(); len(held) != 1 {
 		t.Fatalf("the processor holds %d payments", len(held))
 	}
 	p := w.stored(gateways[0], flows.NewPaymentID(r.ID, 1))

@@ -7,14 +7,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"path"
 	"regexp"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -86,10 +84,8 @@ func newWorld(t *testing.T) *world {
 	mux := http.NewServeMux()
 	server, own := httptest.NewServer(w.withFaults(mux)), httptest.NewServer(mux)
 	w.address = server.Listener.Addr().String()
-	w.sandbox = oldsandbox.NewServer(oldsandbox.ServerConfig{Now: w.clock.Now, BaseURL: server.URL + "/sandbox"})
 	mux.Handle("/sim/", http.StripPrefix("/sim", simulator))
-	mux.Handle("/sandbox/", http.StripPrefix("/sandbox", w.sandbox))
-	w.processor = oldsandbox.New(oldsandbox.Config{URL: own.URL + "/sandbox", Now: w.clock.Now})
+	w.openProcessor(mux, server.URL, own.URL)
 	w.club = w.clubClient(own.Listener.Addr().String(), oneAttempt)
 	options, err := redis.ParseURL(w.redisURL)
 	if err != nil {
@@ -102,7 +98,6 @@ func newWorld(t *testing.T) *world {
 			defer s.Close()
 		}
 		simulator.Close()
-		w.sandbox.Close()
 		w.redis.Close()
 		if t.Failed() {
 			t.Logf("log of the gateways:\n%s", w.log)
@@ -185,8 +180,7 @@ func (w *world) gateway(how ...gatewayOptions) *gateway {
 	connection := w.connect(in.redisURL)
 	g := &gateway{store: store.New(store.Config{Redis: connection, Keys: in.keys}), queue: jobs.NewQueue(connection), log: slog.New(w.log)}
 	client := w.clubClient(in.outside, cmp.Or(in.limits, oneAttempt))
-	processorURL := "http://" + cmp.Or(in.processor, in.outside) + "/sandbox"
-	var processor cards.Processor = oldsandbox.New(oldsandbox.Config{URL: processorURL, Now: w.clock.Now})
+	var processor cards.Processor = w.processorAt("http://" + cmp.Or(in.processor, in.outside))
 	if in.cards != nil {
 		processor = in.cards
 	}
@@ -328,26 +322,6 @@ func (g *gateway) pay(ctx context.Context, registration string) (*flows.Payment,
 	return g.registrations.Pay(ctx, registration, holderToken, flows.StartPayment{Method: "card"})
 }
 
-// confirm enters a card at the processor, as the buyer does.
-func (w *world) confirm(p *flows.Payment, card string) {
-	w.Helper()
-	w.act(p, "confirm", fmt.Sprintf(`{"card":%q}`, card))
-}
-
-// act performs an action at the processor that only the buyer can perform.
-func (w *world) act(p *flows.Payment, what, body string) {
-	w.Helper()
-	answer, err := http.Post("http://"+w.address+"/sandbox/payments/"+p.ProcessorID+"/"+what, "application/json", strings.NewReader(body))
-	if err != nil {
-		w.Fatal(err)
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(answer.Body)
-		w.Fatalf("%s: status %d: %s", what, answer.StatusCode, text)
-	}
-}
-
 // advance lets a gateway advance a payment, and returns the payment as stored afterwards.
 func (w *world) advance(g *gateway, p *flows.Payment) *flows.Payment {
 	w.Helper()
@@ -360,12 +334,6 @@ func (w *world) advance(g *gateway, p *flows.Payment) *flows.Payment {
 func (w *world) stored(g *gateway, id flows.PaymentID) *flows.Payment {
 	w.Helper()
 	return must(w, func() (*flows.Payment, error) { return g.store.Payment(w.Context(), id) })
-}
-
-// held returns the payment as the processor has it.
-func (w *world) held(p *flows.Payment) cards.Payment {
-	w.Helper()
-	return must(w, func() (cards.Payment, error) { return w.processor.Get(w.Context(), p.ProcessorID) })
 }
 
 // put stores a payment in a state, as if its history had led there.
@@ -431,21 +399,20 @@ func (w *world) lines(p *flows.Payment) (lines []clubsim.LedgerEntry) {
 
 // faultInjector injects a fault into one of the machine's requests to other systems.
 type faultInjector struct {
-	method, pattern string
-	before, after   func() // each may be nil
-	fail            int    // answer this many requests with an error, after running only before
-	status          int    // of that error; 0: 503
+	call
+	before, after func() // each may be nil
+	fail          int    // answer this many requests with an error, after running only before
+	status        int    // of that error; 0: 503
 }
 
-// injectFault runs functions before and after the next matching request, such as POST
-// /sandbox/payments/*/capture.
-func (w *world) injectFault(method, pattern string, before, after func()) {
-	w.setFaultInjector(&faultInjector{method: method, pattern: pattern, before: before, after: after})
+// injectFault runs functions before and after the next such call.
+func (w *world) injectFault(c call, before, after func()) {
+	w.setFaultInjector(&faultInjector{call: c, before: before, after: after})
 }
 
-// fail answers the next matching requests with 503 and does nothing.
-func (w *world) fail(method, pattern string, times int) {
-	w.setFaultInjector(&faultInjector{method: method, pattern: pattern, fail: times})
+// fail answers the next such calls with 503 and does nothing.
+func (w *world) fail(c call, times int) {
+	w.setFaultInjector(&faultInjector{call: c, fail: times})
 }
 
 func (w *world) setFaultInjector(m *faultInjector) {
@@ -459,10 +426,7 @@ func (w *world) take(r *http.Request) faultInjector {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	m := w.faultInjector
-	if m == nil || m.method != r.Method {
-		return faultInjector{}
-	}
-	if match, _ := path.Match(m.pattern, r.URL.Path); !match {
+	if m == nil || !m.matches(r) {
 		return faultInjector{}
 	}
 	taken := *m
@@ -474,9 +438,9 @@ func (w *world) take(r *http.Request) faultInjector {
 
 func (w *world) withFaults(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if one, _ := path.Match("/sandbox/payments/*", r.URL.Path); r.Method == http.MethodGet && one {
+		if getCall.matches(r) {
 			w.reads.Add(1)
-		} else if r.Method == http.MethodGet && r.URL.Path == "/sandbox/payments" {
+		} else if listCall.matches(r) {
 			w.lists.Add(1)
 		}
 		m := w.take(r)
@@ -485,7 +449,7 @@ func (w *world) withFaults(next http.Handler) http.Handler {
 		}
 		if m.fail > 0 {
 			rw.WriteHeader(cmp.Or(m.status, http.StatusServiceUnavailable))
-			fmt.Fprint(rw, `{"error":{"type":"invalid_request"}}`) // as the processor writes it
+			fmt.Fprint(rw, processorRefusal)
 			return
 		}
 		w.serve(next, rw, r)

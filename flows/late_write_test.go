@@ -22,7 +22,7 @@ type hangingItem struct {
 func (w *world) hang(g *gateway, r *flows.Registration) hangingItem {
 	w.Helper()
 	sent, in, done, added := make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan error, 1)
-	w.injectFault("POST", "/sim/demo/sales/*/articles", func() { close(sent); <-in }, func() { close(done) })
+	w.injectFault(call{"POST", "/sim/demo/sales/*/articles"}, func() { close(sent); <-in }, func() { close(done) })
 	go func() {
 		_, err := w.addItem(g, r, badge)
 		added <- err
@@ -48,7 +48,7 @@ func TestPayWhileItemHangs(t *testing.T) {
 	p, err := other.pay(t.Context(), r.ID)
 	if err == nil {
 		w.confirm(p, goodCard)
-		w.injectFault("POST", "/sim/demo/sales/*/payments", item.arrive, nil)
+		w.injectFault(call{"POST", "/sim/demo/sales/*/payments"}, item.arrive, nil)
 		p = w.advance(other, p)
 		sale, _ := w.sim.Sale(string(p.Sale))
 		t.Fatalf("the payment is %s, and the sale %s with %d booked of %d", p.State, sale.State, p.Amount, sale.Total)
@@ -155,7 +155,7 @@ func TestSuspendedItem(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/sales/*/articles"}, Kind: "unauthorized_once", Times: times(1)})
-	w.injectFault("POST", "/sim/oauth/v2/token", func() { w.clock.Advance(flows.SendWithin + time.Second) }, nil)
+	w.injectFault(call{"POST", "/sim/oauth/v2/token"}, func() { w.clock.Advance(flows.SendWithin + time.Second) }, nil)
 	if _, err := w.addItem(g, r, badge); flows.CodeOf(err) != flows.ClubSystemUnavailable {
 		t.Fatalf("the late item: %v", err)
 	}
@@ -168,7 +168,7 @@ func TestItemAfterPayment(t *testing.T) {
 	w := newWorld(t)
 	g, other := w.gateway(), w.gateway()
 	r := w.registered(g)
-	w.injectFault("GET", "/sim/demo/sales/*", func() {
+	w.injectFault(call{"GET", "/sim/demo/sales/*"}, func() {
 		if _, err := other.pay(t.Context(), r.ID); err != nil {
 			t.Error(err)
 		}

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
 	"frontdesk/upstream/cards"
@@ -35,7 +33,7 @@ var scenarios = map[string]scenario{
 		w.expectView(w.advance(g, p), "declined", "new")
 		w.confirm(p, bankAsks)
 		w.expectView(w.advance(g, p), "requires_action", "never")
-		w.act(p, "challenge", `{"approve":true}`)
+		w.approve(p)
 		return w.advance(g, p)
 	}, flows.Recorded, 1, cards.Captured},
 
@@ -44,7 +42,7 @@ var scenarios = map[string]scenario{
 	"the buyer leaves at the last moment, and pays": {func(w *world, g *gateway) *flows.Payment {
 		p := w.started(g)
 		w.clock.Advance(31 * time.Minute)
-		w.injectFault("POST", "/sandbox/payments/*/cancel", func() { w.confirm(p, goodCard) }, nil)
+		w.injectFault(cancelCall, func() { w.confirm(p, goodCard) }, nil)
 		return w.advance(g, p)
 	}, flows.Cancelled, 0, cards.Cancelled},
 
@@ -85,7 +83,7 @@ var scenarios = map[string]scenario{
 
 	"the authorisation lapses before the capture": {func(w *world, g *gateway) *flows.Payment {
 		p := w.authorised(g)
-		w.injectFault("POST", "/sandbox/payments/*/capture", func() { w.cancelAtProcessor(p) }, nil)
+		w.injectFault(captureCall, func() { w.cancelAtProcessor(p) }, nil)
 		return w.advance(g, p)
 	}, flows.Cancelled, 0, cards.Cancelled},
 
@@ -136,7 +134,7 @@ var scenarios = map[string]scenario{
 	"the acceptance was journalled and not stored": {func(w *world, g *gateway) *flows.Payment {
 		p := w.authorised(g)
 		// While the POST is in progress, another gateway concludes that its sender is gone.
-		w.injectFault("POST", "/sim/demo/sales/*/payments", func() {
+		w.injectFault(call{"POST", "/sim/demo/sales/*/payments"}, func() {
 			w.expireLease(p)
 			if got := w.advance(w.gateway(), p); got.State != flows.InDoubt {
 				w.Errorf("without its owner the payment is %s", got.State)
@@ -180,13 +178,13 @@ var scenarios = map[string]scenario{
 
 	"refunded by hand before it was recorded": {func(w *world, g *gateway) *flows.Payment {
 		p := w.authorised(g)
-		w.injectFault("POST", "/sandbox/payments/*/capture", nil, func() { w.refundAtProcessor(p, p.Amount) })
+		w.injectFault(captureCall, nil, func() { w.refundAtProcessor(p, p.Amount) })
 		return w.advance(g, p)
 	}, flows.Blocked, 0, cards.Refunded},
 
 	"refunded by hand at the moment of the claim": {func(w *world, g *gateway) *flows.Payment {
 		p := w.authorised(g)
-		w.injectFault("POST", "/sandbox/payments/*/metadata", func() { w.refundAtProcessor(p, p.Amount) }, nil)
+		w.injectFault(metadataCall, func() { w.refundAtProcessor(p, p.Amount) }, nil)
 		return w.advance(g, p)
 	}, flows.Blocked, 0, cards.Refunded},
 
@@ -209,7 +207,7 @@ var scenarios = map[string]scenario{
 		p := w.authorised(g)
 		w.captureAtProcessor(p)
 		w.put(g, p.ID, flows.Refunding)
-		w.injectFault("POST", "/sandbox/payments/*/refund", func() { w.refundAtProcessor(p, 1) }, nil)
+		w.injectFault(refundCall, func() { w.refundAtProcessor(p, 1) }, nil)
 		return w.advance(g, p)
 	}, flows.Blocked, 0, cards.Captured},
 
@@ -232,7 +230,7 @@ var scenarios = map[string]scenario{
 		w.clock.Advance(16 * time.Minute)
 		w.mustDecide(g, p, payment.Refund)
 		p = w.advance(g, p)
-		w.act(p, "settle-refund", `{"succeeded":false}`)
+		w.settleRefund(p, false)
 		if p = w.advance(g, p); p.State != flows.Blocked {
 			w.Errorf("after the refund failed the payment is %s (%s)", p.State, p.Reason)
 		}
@@ -342,7 +340,7 @@ func (s scenario) run(w *world) {
 	if lines := w.lines(p); len(lines) != s.ledger {
 		w.Errorf("the ledger holds %+v, want %d payments", lines, s.ledger)
 	}
-	if n := len(w.sandbox.Payments()); s.money == "" && n != 0 {
+	if n := len(w.heldAll()); s.money == "" && n != 0 {
 		w.Errorf("the processor holds %d payments", n)
 	}
 	if s.money == "" {
@@ -365,35 +363,6 @@ func (w *world) expectView(p *flows.Payment, state, retry string) {
 	if view := p.View(); view.State != state || view.Retry != retry {
 		w.Errorf("the buyer sees %+v, want %s and retry %s", view, state, retry)
 	}
-}
-
-// tamper changes the processor's copy of a payment, which only the gateway should change.
-func (w *world) tamper(p *flows.Payment) {
-	w.Helper()
-	must(w, func() (cards.Payment, error) {
-		return w.processor.UpdateMetadata(w.Context(), uuid.NewString(), p.ProcessorID, map[string]string{"fd_amount": "1"})
-	})
-}
-
-func (w *world) captureAtProcessor(p *flows.Payment) {
-	w.Helper()
-	must(w, func() (cards.Payment, error) {
-		return w.processor.Capture(w.Context(), uuid.NewString(), p.ProcessorID, p.Amount)
-	})
-}
-
-func (w *world) cancelAtProcessor(p *flows.Payment) {
-	w.Helper()
-	must(w, func() (cards.Payment, error) {
-		return w.processor.Cancel(w.Context(), uuid.NewString(), p.ProcessorID)
-	})
-}
-
-func (w *world) refundAtProcessor(p *flows.Payment, amount int64) {
-	w.Helper()
-	must(w, func() (cards.Payment, error) {
-		return w.processor.Refund(w.Context(), uuid.NewString(), p.ProcessorID, amount)
-	})
 }
 
 // addArticle adds an article to the sale, as the club's staff can.

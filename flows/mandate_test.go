@@ -209,8 +209,8 @@ func (w *world) unsigned(g *gateway) (id, token string) {
 	return id, token
 }
 
-// checkingCode is the club system's path to check a code, as the gateways reach it.
-const checkingCode = "/sim/demo/signature_requests/*/transitions"
+// checkingCode is the call that has the club system check a code.
+var checkingCode = call{"POST", "/sim/demo/signature_requests/*/transitions"}
 
 // TestCodeIsCheckedWhileTheAccountChanges: while the club system checks the code, the buyer goes back and enters
 // another account. Whichever call arrives first, only one mandate gets signed, and the registration knows it.
@@ -226,9 +226,9 @@ func TestCodeIsCheckedWhileTheAccountChanges(t *testing.T) {
 			var went error
 			goBack := func() { went = w.signAgain(other, id, token) }
 			if first {
-				w.injectFault("POST", checkingCode, goBack, nil)
+				w.injectFault(checkingCode, goBack, nil)
 			} else {
-				w.injectFault("POST", checkingCode, nil, goBack)
+				w.injectFault(checkingCode, nil, goBack)
 			}
 			_, err := g.registrations.SignMandate(t.Context(), id, token, code)
 			if first && (went != nil || err == nil) || !first && (flows.CodeOf(went) != flows.MandateSigned || err != nil) {
@@ -253,7 +253,7 @@ func TestTwoCodesAreChecked(t *testing.T) {
 			g, other := w.gateway(), w.gateway()
 			id, token := w.unsigned(g)
 			code := w.lastCode()
-			w.injectFault("POST", checkingCode, func() {
+			w.injectFault(checkingCode, func() {
 				_, err := other.registrations.SignMandate(context.Background(), id, token, frontdesktest.WrongCode(code))
 				if flows.CodeOf(err) != flows.CodeWrong {
 					t.Errorf("the other code: %v", err)
@@ -278,7 +278,7 @@ func TestForeignAnswerSignsNothing(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	id, token := w.unsigned(g)
-	w.setFaultInjector(&faultInjector{method: "POST", pattern: checkingCode, fail: 1, status: http.StatusOK})
+	w.setFaultInjector(&faultInjector{call: checkingCode, fail: 1, status: http.StatusOK})
 	_, err := g.registrations.SignMandate(t.Context(), id, token, frontdesktest.WrongCode(w.lastCode()))
 	view := must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), id, token) })
 	if flows.CodeOf(err) != flows.ClubSystemFailed || view.Mandate.State != flows.SignatureAwaiting || view.MandateCovers() {
@@ -346,7 +346,7 @@ func (w *world) dieAfterTheCheck(id, token string) {
 	w.Helper()
 	wire := frontdesktest.NewMessageProxy(w, frontdesktest.Fault{})
 	doomed := w.gateway(gatewayOptions{outside: wire.Forward(w.address), redisURL: w.redisOver(wire)})
-	w.injectFault("POST", checkingCode, nil, wire.Cut)
+	w.injectFault(checkingCode, nil, wire.Cut)
 	if _, err := doomed.registrations.SignMandate(w.Context(), id, token, w.lastCode()); err == nil {
 		w.Fatal("the gateway survived")
 	}

@@ -2,10 +2,6 @@ package flows_test
 
 import (
 	"maps"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -16,22 +12,6 @@ import (
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/clubsim"
 )
-
-// lost starts a gateway for which the processor has none of the payments, as with the key of another part of the account.
-func (w *world) lost() *gateway {
-	w.Helper()
-	there := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: w.address})
-	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if !strings.HasPrefix(r.URL.Path, "/sandbox/payments/") {
-			there.ServeHTTP(rw, r)
-			return
-		}
-		rw.WriteHeader(http.StatusNotFound)
-		_, _ = rw.Write([]byte(`{"error":{"type":"not_found","code":"payment_not_found","message":"There is no such payment."}}`))
-	}))
-	w.Cleanup(server.Close)
-	return w.gateway(gatewayOptions{processor: server.Listener.Addr().String()})
-}
 
 // missingStates are the states that read the processor, and how a payment gets there. Each ends as the scenario says
 // once the processor has the payment again.
@@ -118,7 +98,7 @@ func TestMissingAtTheProcessor(t *testing.T) {
 			if p.State != test.end || w.held(p).State != test.money || !p.MissingSince.IsZero() {
 				t.Errorf("with the right key: %s (%s), missing since %s, and %s at the processor", p.State, p.Reason, p.MissingSince, w.held(p).State)
 			}
-			if audit := w.sim.Audit(); !audit.OK || len(w.sandbox.Payments()) != 1 {
+			if audit := w.sim.Audit(); !audit.OK || len(w.heldAll()) != 1 {
 				t.Errorf("the audit finds %+v", audit)
 			}
 		})
@@ -160,7 +140,7 @@ func TestMissingTwice(t *testing.T) {
 		}, func(w *world) { w.fault() }, flows.Recorded},
 		"captured, and the brake holds it": {flows.Captured, (*world).engaged, func(w *world) { w.fault() }, flows.Recorded},
 		"due for a refund, and the journal takes no entry": {flows.RefundDue, func(w *world, _ *gateway) {
-			w.fail("POST", "/sandbox/payments/*/metadata", 1000)
+			w.fail(metadataCall, 1000)
 		}, func(w *world) { w.setFaultInjector(nil) }, flows.Refunded},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -213,7 +193,7 @@ func TestMissingForGood(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	p := w.doubtful(g, "error_before")
-	w.sandbox.Reset()
+	w.resetProcessor()
 	w.advance(g, p)
 	w.clock.Advance(31 * time.Minute)
 	if p = w.advance(g, p); p.State != flows.Blocked {

@@ -3,7 +3,6 @@ package flows_test
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -116,7 +115,7 @@ func TestDecisionIsRecordedBeforeTheSaleIsRead(t *testing.T) {
 	g := w.gateway()
 	p := w.doubtful(g, "drop_after")
 	reads := 0
-	w.setFaultInjector(&faultInjector{method: "GET", pattern: "/sim/demo/sales/*", fail: 100, before: func() {
+	w.setFaultInjector(&faultInjector{call: call{"GET", "/sim/demo/sales/*"}, fail: 100, before: func() {
 		reads++
 		if journal := w.held(p).Metadata; journal["fd_done_1"] != p.AttemptID || !strings.HasSuffix(journal["fd_op_1"], "confirm-recorded by ada") {
 			t.Errorf("the journal is %v when the sale is read", journal)
@@ -176,7 +175,7 @@ func TestDecisionsRefused(t *testing.T) {
 		"accepted after all":    {old, func(w *world, _ *gateway, p *flows.Payment) { w.note(p, "fd_done_1", p.AttemptID) }, not(payment.Refund, ada), flows.NotDecidable, "acceptance"},
 		"accepted, sent again":  {old, func(w *world, _ *gateway, p *flows.Payment) { w.note(p, "fd_done_1", p.AttemptID) }, not(payment.SendAgain, ada), flows.NotDecidable, "acceptance"},
 		"accepted in the very moment": {old, func(w *world, _ *gateway, p *flows.Payment) {
-			w.injectFault(http.MethodPost, "/sandbox/payments/*/metadata", func() { w.note(p, "fd_done_1", p.AttemptID) }, nil)
+			w.injectFault(metadataCall, func() { w.note(p, "fd_done_1", p.AttemptID) }, nil)
 		}, not(payment.Refund, ada), flows.NotDecidable, "acceptance"},
 		"another's release":                    {old, func(w *world, _ *gateway, p *flows.Payment) { w.note(p, "fd_release_1", "another") }, not(payment.Refund, ada), flows.NotDecidable, "names another attempt"},
 		"another's release in the very moment": {old, anotherReleases, not(payment.SendAgain, ada), flows.NotDecidable, "names another attempt"},
@@ -190,10 +189,10 @@ func TestDecisionsRefused(t *testing.T) {
 			not(payment.SendAgain, ada), flows.NotDecidable, "refunded"},
 		"the money went back, recorded": {old, func(w *world, _ *gateway, p *flows.Payment) { w.refundAtProcessor(p, p.Amount) }, recorded, flows.NotDecidable, "refunded"},
 		"tampered with":                 {old, func(w *world, _ *gateway, p *flows.Payment) { w.tamper(p) }, recorded, flows.NotDecidable, "does not match"},
-		"processor down": {old, func(w *world, _ *gateway, _ *flows.Payment) { w.fail(http.MethodGet, "/sandbox/payments/*", 1) },
+		"processor down": {old, func(w *world, _ *gateway, _ *flows.Payment) { w.fail(getCall, 1) },
 			not(payment.Refund, ada), flows.ProcessorUnavailable, ""},
 		"processor down for the release": {old, func(w *world, _ *gateway, _ *flows.Payment) {
-			w.fail(http.MethodPost, "/sandbox/payments/*/metadata", 1)
+			w.fail(metadataCall, 1)
 		},
 			not(payment.Refund, ada), flows.ProcessorUnavailable, ""},
 		"a younger claim that Redis forgot": {old, func(w *world, _ *gateway, p *flows.Payment) {
@@ -228,7 +227,7 @@ func TestDecisionsRefused(t *testing.T) {
 }
 
 func anotherReleases(w *world, _ *gateway, p *flows.Payment) {
-	w.injectFault(http.MethodPost, "/sandbox/payments/*/metadata", func() {
+	w.injectFault(metadataCall, func() {
 		key := fmt.Sprintf("release:%s:1", p.ProcessorID)
 		must(w, func() (cards.Payment, error) {
 			return w.processor.UpdateMetadata(w.Context(), key, p.ProcessorID, map[string]string{"fd_release_1": "another"})
@@ -284,7 +283,7 @@ func TestNoteWhileSending(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	p := w.authorised(g)
-	w.injectFault(http.MethodPost, "/sim/demo/sales/*/payments", func() {
+	w.injectFault(call{"POST", "/sim/demo/sales/*/payments"}, func() {
 		if _, err := w.gateway().AddNote(t.Context(), p.ID, "ada", "what is taking so long?"); err != nil {
 			t.Error(err)
 		}
@@ -324,7 +323,7 @@ func TestTwoOperators(t *testing.T) {
 			}
 			return err
 		}
-		w.injectFault(http.MethodGet, "/sandbox/payments/*", func() {
+		w.injectFault(getCall, func() {
 			if err := decide(other, test.second); err != nil {
 				t.Errorf("%s: the first to decide got %v", name, err)
 			}
@@ -455,12 +454,12 @@ func TestRefundedByHand(t *testing.T) {
 		},
 		"before the claim": func(w *world, g *gateway) *flows.Payment {
 			p := w.authorised(g)
-			w.injectFault("POST", "/sandbox/payments/*/capture", nil, func() { refund(w, g, p) })
+			w.injectFault(captureCall, nil, func() { refund(w, g, p) })
 			return w.advance(g, p)
 		},
 		"at the moment of the claim": func(w *world, g *gateway) *flows.Payment {
 			p := w.authorised(g)
-			w.injectFault("POST", "/sandbox/payments/*/metadata", func() { refund(w, g, p) }, nil)
+			w.injectFault(metadataCall, func() { refund(w, g, p) }, nil)
 			return w.advance(g, p)
 		},
 		"in doubt, and Redis forgot": func(w *world, g *gateway) *flows.Payment {
@@ -533,7 +532,7 @@ func TestDecisionWithoutCommit(t *testing.T) {
 	g := w.gateway()
 	p := w.doubtful(g, "error_before")
 	w.clock.Advance(16 * time.Minute)
-	w.injectFault(http.MethodPost, "/sandbox/payments/*/metadata", nil, func() {
+	w.injectFault(metadataCall, nil, func() {
 		w.put(g, p.ID, flows.InDoubt) // as another reading does
 	})
 	if _, err := g.ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, ada); flows.CodeOf(err) != flows.Conflict {
@@ -556,7 +555,7 @@ func TestDecisionRecordFails(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	p := w.doubtful(g, "drop_after")
-	w.fail(http.MethodPost, "/sandbox/payments/*/metadata", 6) // the acceptance and the mirror, three attempts each
+	w.fail(metadataCall, 6) // the acceptance and the mirror, three attempts each
 	decided := w.confirmRecorded(g, p)
 	if decided.Payment.State != flows.Recorded || len(decided.Warnings) != 2 {
 		t.Errorf("decided: %+v", decided)

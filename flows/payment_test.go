@@ -80,9 +80,9 @@ func TestPayWhileCharged(t *testing.T) {
 			w.clock.Advance(2 * time.Minute) // the last reading of the sale has expired
 			w.fault(clubsim.Fault{Match: clubsim.FaultMatch{}, Kind: "error_before"})
 		},
-		"the processor is down": func(w *world) { w.fail("POST", "/sandbox/payments/*/metadata", 100) },
+		"the processor is down": func(w *world) { w.fail(metadataCall, 100) },
 		"the processor cannot be read": func(w *world) {
-			w.fail("GET", "/sandbox/payments/*", 100)
+			w.fail(getCall, 100)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestRedisDiesDuringThePayment(t *testing.T) {
 	wire := frontdesktest.NewMessageProxy(t, frontdesktest.Fault{})
 	g := w.gateway(gatewayOptions{redisURL: w.redisOver(wire)})
 	p := w.authorised(w.gateway())
-	w.injectFault("POST", "/sandbox/payments/*/capture", nil, wire.Cut)
+	w.injectFault(captureCall, nil, wire.Cut)
 	answer, err := g.pay(t.Context(), p.Registration)
 	if err != nil {
 		t.Fatalf("the money is taken and the visitor got %v", err)
@@ -129,13 +129,13 @@ func TestPayBeforeThereIsAnything(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	r := w.registered(g)
-	w.fail("POST", "/sandbox/payments", 1)
+	w.fail(createCall, 1)
 	if _, err := g.pay(t.Context(), r.ID); flows.CodeOf(err) != flows.ProcessorUnavailable {
 		t.Errorf("the visitor got %v", err)
 	}
 	p := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), r.ID) })
 	w.expectView(p, "requires_action", "never")
-	if held := w.sandbox.Payments(); len(held) != 1 || held[0].Amount != quarterPassPrice {
+	if held := w.heldAll(); len(held) != 1 || held[0].Amount != quarterPassPrice {
 		t.Errorf("the processor holds %+v", held)
 	}
 }
@@ -157,10 +157,10 @@ func TestAbandon(t *testing.T) {
 		}, flows.PaymentUnderWay, cards.Captured},
 		"paid meanwhile": {func(w *world, _ *gateway, p *flows.Payment) { w.confirm(p, goodCard) }, flows.PaymentUnderWay, cards.Captured},
 		"paid at the last moment": {func(w *world, _ *gateway, p *flows.Payment) {
-			w.injectFault("POST", "/sandbox/payments/*/cancel", func() { w.confirm(p, goodCard) }, nil)
+			w.injectFault(cancelCall, func() { w.confirm(p, goodCard) }, nil)
 		}, "", cards.Cancelled},
 		"the processor is down": {func(w *world, _ *gateway, p *flows.Payment) {
-			w.fail("POST", "/sandbox/payments/*/cancel", 1)
+			w.fail(cancelCall, 1)
 		}, flows.ProcessorUnavailable, cards.RequiresAction},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -247,7 +247,7 @@ func TestPollReadsAnOldDeclineAgain(t *testing.T) {
 	w := newWorld(t)
 	g, late := w.gateway(), w.gateway()
 	p := w.authorised(g)
-	w.injectFault("GET", "/sandbox/payments/*", nil, func() {
+	w.injectFault(getCall, nil, func() {
 		w.put(late, p.ID, flows.Intent, func(next *flows.Payment) {
 			next.DeclineCode, next.Decline, next.Declines = "card_declined", "the first", 1
 		})
@@ -272,7 +272,7 @@ func TestPollConcurrently(t *testing.T) {
 	w := newWorld(t)
 	notified, watched := w.gateway(), w.gateway()
 	p := w.authorised(notified)
-	w.injectFault("GET", "/sandbox/payments/*", nil, func() {
+	w.injectFault(getCall, nil, func() {
 		if seen := watched.Poll(t.Context(), p); seen.State != flows.Authorised {
 			t.Errorf("the buyer sees %s", seen.State)
 		}
@@ -299,7 +299,7 @@ func TestCaptureShowsTheClaims(t *testing.T) {
 	}{
 		"taken at once": {func(*world, *flows.Payment) {}, 1},
 		"taken, and asleep": {func(w *world, _ *flows.Payment) {
-			w.injectFault("POST", "/sandbox/payments/*/capture", nil, func() { w.clock.Advance(11 * time.Second) })
+			w.injectFault(captureCall, nil, func() { w.clock.Advance(11 * time.Second) })
 		}, 2},
 		"taken by a call whose answer was lost": {func(w *world, p *flows.Payment) {
 			must(w, func() (cards.Payment, error) {

@@ -19,7 +19,7 @@ func TestCaptureHasADeadline(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	p := w.authorised(g)
-	w.fail(http.MethodPost, "/sandbox/payments/*/capture", 1000)
+	w.fail(captureCall, 1000)
 	for range 80 {
 		p = w.advance(g, p)
 		w.clock.Advance(time.Minute)
@@ -35,7 +35,7 @@ func TestCancelWhileProcessing(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	p := w.started(g)
-	w.setSandbox(`{"confirmations":"processing"}`)
+	w.setProcessor(`{"confirmations":"processing"}`)
 	w.confirm(p, goodCard)
 	w.clock.Advance(31 * time.Minute)
 	for range 8 {
@@ -44,7 +44,7 @@ func TestCancelWhileProcessing(t *testing.T) {
 		}
 		w.clock.Advance(20 * time.Second)
 	}
-	w.act(p, "settle-confirmation", `{"succeeded":true}`)
+	w.settleConfirmation(p, true)
 	if p = w.advanceFor(g, p, 2*time.Minute); p.State != flows.Cancelled || w.held(p).State != cards.Cancelled {
 		t.Errorf("%s (%s), and %s at the processor", p.State, p.Reason, w.held(p).State)
 	}
@@ -75,7 +75,7 @@ func TestNeverCreatedBlocksNothing(t *testing.T) {
 			w := newWorld(t)
 			g := w.gateway()
 			r := w.registered(g)
-			w.fail(http.MethodPost, "/sandbox/payments", 1000)
+			w.fail(createCall, 1000)
 			if _, err := g.pay(t.Context(), r.ID); flows.CodeOf(err) != flows.ProcessorUnavailable {
 				t.Fatalf("started: %v", err)
 			}
@@ -86,8 +86,8 @@ func TestNeverCreatedBlocksNothing(t *testing.T) {
 			if err := act(w, g, r); err != nil {
 				t.Error(err)
 			}
-			if p := w.stored(g, flows.NewPaymentID(r.ID, 1)); p.State != flows.Cancelled || len(w.sandbox.Payments()) != 0 {
-				t.Errorf("%s (%s), and the processor holds %+v", p.State, p.Reason, w.sandbox.Payments())
+			if p := w.stored(g, flows.NewPaymentID(r.ID, 1)); p.State != flows.Cancelled || len(w.heldAll()) != 0 {
+				t.Errorf("%s (%s), and the processor holds %+v", p.State, p.Reason, w.heldAll())
 			}
 		})
 	}
@@ -99,14 +99,14 @@ func TestCreatedAfterAll(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	r := w.registered(g)
-	w.storeError("/sandbox/payments", "after")
+	w.storeError(createCall, "after")
 	if _, err := g.pay(t.Context(), r.ID); err == nil {
 		t.Fatal("it was started")
 	}
 	if _, err := g.registrations.CancelPayment(t.Context(), r.ID, holderToken); err != nil {
 		t.Error(err)
 	}
-	if all := w.sandbox.Payments(); len(all) != 1 || all[0].State != cards.Cancelled {
+	if all := w.heldAll(); len(all) != 1 || all[0].State != cards.Cancelled {
 		t.Errorf("the processor holds %+v", all)
 	}
 }
@@ -122,7 +122,7 @@ func TestCreationRefused(t *testing.T) {
 		}
 	}})
 	r := w.registered(g)
-	w.setFaultInjector(&faultInjector{method: http.MethodPost, pattern: "/sandbox/payments", fail: 1, status: http.StatusBadRequest})
+	w.setFaultInjector(&faultInjector{call: createCall, fail: 1, status: http.StatusBadRequest})
 	p := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), r.ID) })
 	if p.State != flows.Cancelled || p.View().Message != flows.MessagePaymentCardRefused || problems != 1 {
 		t.Errorf("%s (%s), %s, counted %d times", p.State, p.Reason, p.View().Message, problems)
@@ -131,7 +131,7 @@ func TestCreationRefused(t *testing.T) {
 	if slices.Contains(view.Methods, flows.ByCard) || len(view.Methods) == 0 {
 		t.Errorf("methods: %v", view.Methods)
 	}
-	if _, err := g.pay(t.Context(), r.ID); flows.CodeOf(err) != flows.MethodNotOffered || len(w.sandbox.Payments()) != 0 {
+	if _, err := g.pay(t.Context(), r.ID); flows.CodeOf(err) != flows.MethodNotOffered || len(w.heldAll()) != 0 {
 		t.Errorf("again by card: %v", err)
 	}
 }

@@ -216,7 +216,7 @@ func TestProspectForeignAnswer(t *testing.T) {
 	g := w.gateway()
 	r := w.registered(g)
 	token := w.persona("prospect").AccessToken
-	w.setFaultInjector(&faultInjector{method: "PUT", pattern: "/sim/demo/contacts/*/migrate", fail: 1, status: http.StatusOK})
+	w.setFaultInjector(&faultInjector{call: call{"PUT", "/sim/demo/contacts/*/migrate"}, fail: 1, status: http.StatusOK})
 	if _, err := w.migrate(g, r, token); flows.CodeOf(err) != flows.ClubSystemFailed {
 		t.Errorf("the foreign answer: %v", err)
 	}

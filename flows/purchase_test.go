@@ -63,7 +63,7 @@ func TestTwice(t *testing.T) {
 			t.Errorf("again by %s: %v", in.Method, err)
 		}
 	}
-	if held, booked := len(w.sandbox.Payments()), len(w.sim.Ledger()); held != 1 || booked != 1 {
+	if held, booked := len(w.heldAll()), len(w.sim.Ledger()); held != 1 || booked != 1 {
 		t.Errorf("without a yes the processor has %d payments, the ledger %d", held, booked)
 	}
 	yes := byCard
@@ -71,7 +71,7 @@ func TestTwice(t *testing.T) {
 	p := must(t, func() (*flows.Payment, error) { return w.payAs(g, second, yes) })
 	w.confirm(p, goodCard)
 	p = w.advance(g, p)
-	if held, booked := len(w.sandbox.Payments()), len(w.sim.Ledger()); p.State != flows.Recorded || held != 2 || booked != 2 {
+	if held, booked := len(w.heldAll()), len(w.sim.Ledger()); p.State != flows.Recorded || held != 2 || booked != 2 {
 		t.Errorf("%s: the processor has %d payments, the ledger %d", p.State, held, booked)
 	}
 	if !slices.Equal(p.Repeats, []flows.PaymentID{first.ID}) {
@@ -118,7 +118,7 @@ func TestTwiceTypedAnotherWay(t *testing.T) {
 			if _, err := w.payAs(g, w.buys(g, again, "201"), byCard); flows.CodeOf(err) != flows.DuplicatePurchase {
 				t.Errorf("again as %q %q, %q: %v", again.GivenName, again.FamilyName, again.Email, err)
 			}
-			if held := len(w.sandbox.Payments()); held != 1 {
+			if held := len(w.heldAll()); held != 1 {
 				t.Errorf("the processor has %d payments", held)
 			}
 		})
@@ -221,8 +221,8 @@ func TestTwiceAtOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if went != 1 || asked != len(tabs)-1 || len(w.sandbox.Payments()) != 1 {
-		t.Errorf("%d went on, %d were asked, the processor has %d payments", went, asked, len(w.sandbox.Payments()))
+	if went != 1 || asked != len(tabs)-1 || len(w.heldAll()) != 1 {
+		t.Errorf("%d went on, %d were asked, the processor has %d payments", went, asked, len(w.heldAll()))
 	}
 }
 

@@ -2,7 +2,6 @@ package flows_test
 
 import (
 	"context"
-	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -226,7 +225,7 @@ func TestEventOfADuplicate(t *testing.T) {
 	p := w.authorised(g)
 	w.worker(g)
 	var twin *flows.Payment
-	w.injectFault("POST", "/sandbox/payments/*/capture", func() {
+	w.injectFault(captureCall, func() {
 		twin = w.duplicate(p)
 		w.confirm(twin, goodCard)
 		ev := event(twin)
@@ -249,8 +248,8 @@ func TestEventDuringTheLastStep(t *testing.T) {
 	p := w.authorised(g)
 	w.worker(g)
 	w.fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 422, Times: times(1)})
-	w.injectFault("POST", "/sandbox/payments/*/refund", nil, func() {
-		w.act(p, "settle-refund", `{"succeeded":false}`)
+	w.injectFault(refundCall, nil, func() {
+		w.settleRefund(p, false)
 		if err := g.HandleEvent(t.Context(), event(p)); err != nil {
 			t.Error(err)
 		}
@@ -277,7 +276,7 @@ func TestEventBeforeJobs(t *testing.T) {
 	o.send("contact.updated", "contactId", string(r.Contact.IRI))
 	turn, taken := make(chan struct{}), 0
 	defer close(turn)
-	w.setFaultInjector(&faultInjector{method: http.MethodGet, pattern: "/sandbox/payments/*", fail: 1e6, before: func() { <-turn }})
+	w.setFaultInjector(&faultInjector{call: getCall, fail: 1e6, before: func() { <-turn }})
 	o.open()
 	respond := func(what string, until func() bool) {
 		frontdesktest.Eventually(t, what, func() bool {

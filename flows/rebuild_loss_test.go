@@ -114,7 +114,7 @@ func TestLossWithAPricedPayment(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	first := w.abandoned(g)
-	w.fail("POST", "/sandbox/payments", 1)
+	w.fail(createCall, 1)
 	_, _ = g.pay(t.Context(), first.Registration) // fails at the processor
 	if second := w.stored(g, flows.NewPaymentID(first.Registration, 2)); second.State != flows.Priced {
 		t.Fatalf("%s (%s)", second.State, second.Reason)
@@ -185,7 +185,7 @@ func TestLookupsAfterALoss(t *testing.T) {
 			t.Errorf("%v after %d lists, not %s after %d", err, w.listed(), code, lists)
 		}
 	}
-	w.fail("GET", "/sandbox/payments", 1)
+	w.fail(listCall, 1)
 	expect(first, firstToken, flows.ProcessorUnavailable, 1)
 	expect(first, firstToken, flows.StorageUnavailable, 1)
 	w.clock.Advance(time.Minute)
@@ -211,7 +211,7 @@ func TestLookupFindsALatePayment(t *testing.T) {
 	g := w.gateway()
 	r, token := w.visited(g)
 	get := func() (flows.View, error) { return g.registrations.Get(t.Context(), r.ID, token) }
-	w.injectFault("POST", "/sandbox/payments", func() {
+	w.injectFault(createCall, func() {
 		w.wipe()
 		if _, err := get(); flows.CodeOf(err) != flows.NotFound {
 			t.Errorf("before the creation: %v", err)
@@ -221,7 +221,7 @@ func TestLookupFindsALatePayment(t *testing.T) {
 		t.Error("the buyer was given a payment that Redis had lost")
 	}
 	w.clock.Advance(time.Minute)
-	if view := must(t, get); view.Payment == nil || view.Payment.ProcessorID != w.sandbox.Payments()[0].ID {
+	if view := must(t, get); view.Payment == nil || view.Payment.ProcessorID != w.heldAll()[0].ID {
 		t.Errorf("after the creation: %+v", view.Payment)
 	}
 }
@@ -254,7 +254,7 @@ func TestSlowLookup(t *testing.T) {
 	g := w.gateway()
 	r, token := w.visited(g)
 	w.wipe()
-	w.fail("GET", "/sandbox/payments", 1)
+	w.fail(listCall, 1)
 	for _, code := range []flows.Code{flows.ProcessorUnavailable, flows.NotFound} {
 		if _, err := g.registrations.Get(t.Context(), r.ID, token); flows.CodeOf(err) != code {
 			t.Errorf("%v, not %s", err, code)
@@ -281,7 +281,7 @@ func TestLookupDuringAnother(t *testing.T) {
 	paid, paidToken := w.visited(g)
 	w.forgetKeys("fd:{" + first.ID + "}*")
 	asked := make(chan error, 1)
-	w.injectFault("GET", "/sandbox/payments", nil, func() { // the list is made, and on its way
+	w.injectFault(listCall, nil, func() { // the list is made, and on its way
 		w.clock.Advance(time.Second)
 		_, err := g.registrations.Pay(t.Context(), paid.ID, paidToken, flows.StartPayment{Method: "card"})
 		if err != nil {

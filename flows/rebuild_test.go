@@ -43,7 +43,7 @@ func (w *world) wipe() {
 func (w *world) records() []string {
 	w.Helper()
 	keys := must(w, w.redis.Keys(w.Context(), "fd:*").Result)
-	return slices.DeleteFunc(keys, func(key string) bool { return key == "fd:comparison:sandbox" || key == "fd:fingerprint" })
+	return slices.DeleteFunc(keys, func(key string) bool { return key == "fd:comparison:"+processorName || key == "fd:fingerprint" })
 }
 
 // duplicate creates a payment at the processor a second time, as a request does that was delayed until the
@@ -102,7 +102,7 @@ func (w *world) wipeAt(plan frontdesktest.Fault, faults []clubsim.Fault, later t
 	w.fault(faults...)
 	doomed.pay(w.Context(), r.ID)
 	p := &flows.Payment{ID: flows.NewPaymentID(r.ID, 1)}
-	for _, held := range w.sandbox.Payments() {
+	for _, held := range w.heldAll() {
 		p.ProcessorID = held.ID
 		w.confirm(p, goodCard)
 	}
@@ -266,7 +266,7 @@ func TestRebuiltRegistration(t *testing.T) {
 				t.Errorf("asking for the payment: %+v, %v", again, err)
 			}
 			g.registrations.Abandon(t.Context(), r.ID, token)
-			if n := len(w.sandbox.Payments()); n != 1 {
+			if n := len(w.heldAll()); n != 1 {
 				t.Errorf("the processor holds %d payments", n)
 			}
 			if end := w.settle(g, p); name != "captured, accepted" { // not captured by the gateway
@@ -275,9 +275,6 @@ func TestRebuiltRegistration(t *testing.T) {
 		})
 	}
 }
-
-// listed counts reads of the processor's list.
-func (w *world) listed() int { return int(w.lists.Load()) }
 
 // TestRollback returns Redis to each step of a payment, and to the moments before it, then rebuilds. The
 // visitor presses the pay button again.
@@ -320,7 +317,7 @@ func TestRollback(t *testing.T) {
 				}
 				w.expectSound(w.settle(g, p))
 				g.pay(t.Context(), r.ID)
-				if n := len(w.sandbox.Payments()); n != 1 {
+				if n := len(w.heldAll()); n != 1 {
 					t.Errorf("the processor holds %d payments of one sale", n)
 				}
 			})
@@ -373,7 +370,7 @@ func TestPayAfterARollback(t *testing.T) {
 	if view := p.View(); view.Retry != "never" || p.ProcessorID != second.ProcessorID && p.ID != second.ID {
 		t.Errorf("the buyer sees %s, retry %s, of %s", view.State, view.Retry, p.ID)
 	}
-	if held := w.sandbox.Payments(); len(held) != 2 || len(w.lines(p)) != 1 {
+	if held := w.heldAll(); len(held) != 2 || len(w.lines(p)) != 1 {
 		t.Errorf("the processor holds %+v, the ledger %+v", held, w.lines(p))
 	}
 }
@@ -410,7 +407,7 @@ func TestRegistrationBehindItsPayment(t *testing.T) {
 				if err != nil || !stored.Rebuilt || latest == nil || latest.ID != p.ID {
 					t.Errorf("Redis has %+v, %+v, %v", stored, latest, err)
 				}
-				if again, err := g.pay(t.Context(), r.ID); err == nil && again.ID != p.ID || len(w.sandbox.Payments()) != 1 {
+				if again, err := g.pay(t.Context(), r.ID); err == nil && again.ID != p.ID || len(w.heldAll()) != 1 {
 					t.Errorf("paid again: %+v, %v", again, err)
 				}
 			})
@@ -518,7 +515,7 @@ func TestForeignPayments(t *testing.T) {
 	p := w.authorised(g)
 	signed := w.held(p).Metadata
 	w.cancelAtProcessor(p)
-	w.sandbox.Reset()
+	w.resetProcessor()
 	w.wipe()
 	for name, change := range map[string]func(map[string]string){
 		"no metadata":             func(m map[string]string) { clear(m) },
@@ -568,7 +565,7 @@ func TestOldDoubt(t *testing.T) {
 			if _, err := g.store.Payment(t.Context(), settled.ID); !errors.Is(err, flows.ErrNotFound) {
 				t.Errorf("what was settled long ago: %v", err)
 			}
-			last := must(t, func() (payment.Comparison, error) { return g.store.Comparison(t.Context(), "sandbox") })
+			last := must(t, func() (payment.Comparison, error) { return g.store.Comparison(t.Context(), processorName) })
 			if !last.Oldest.Equal(w.held(doubt).CreatedAt.Truncate(time.Millisecond)) || !last.At.Equal(w.clock.Now().Truncate(time.Millisecond)) {
 				t.Errorf("remembered: %+v", last)
 			}

@@ -1,7 +1,6 @@
 package flows_test
 
 import (
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -26,7 +25,7 @@ func (w *world) refunded(g *gateway) *flows.Payment {
 // bankReturns has the bank return a refund, and returns the processor's event.
 func (w *world) bankReturns(p *flows.Payment) cards.Event {
 	w.Helper()
-	w.act(p, "settle-refund", `{"succeeded":false}`)
+	w.settleRefund(p, false)
 	ev := event(p)
 	ev.Type, ev.Metadata = "payment.refund_failed", w.held(p).Metadata
 	return ev
@@ -69,7 +68,7 @@ func TestRefundFailsWhileTheProcessorIsAway(t *testing.T) {
 	g := w.gateway()
 	p := w.refunded(g)
 	ev := w.bankReturns(p)
-	w.fail(http.MethodGet, "/sandbox/payments/*", 1)
+	w.fail(getCall, 1)
 	if err := g.HandleEvent(t.Context(), ev); flows.CodeOf(err) != flows.ProcessorUnavailable {
 		t.Errorf("the processor is answered with %v", err)
 	}

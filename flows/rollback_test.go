@@ -130,7 +130,7 @@ func (w *world) live(faults []clubsim.Fault) (p *flows.Payment, dumps []dump, st
 		keep(registration, m.to)
 	})
 	r := w.registered(g)
-	w.injectFault("POST", "/sandbox/payments", func() { keep(r.ID, flows.Priced) }, nil)
+	w.injectFault(createCall, func() { keep(r.ID, flows.Priced) }, nil)
 	p = must(w, func() (*flows.Payment, error) { return g.pay(w.Context(), r.ID) })
 	w.confirm(p, goodCard)
 	w.fault(faults...)
@@ -157,7 +157,7 @@ func (w *world) forget(faults []clubsim.Fault, step int, later time.Duration) {
 	if after := w.held(p); before.State == cards.Refunded && after.State != cards.Refunded {
 		w.Errorf("the processor went from %s to %s", before.State, after.State)
 	}
-	if n := len(w.sandbox.Payments()); n != 1 {
+	if n := len(w.heldAll()); n != 1 {
 		w.Errorf("the processor holds %d payments of one sale", n)
 	}
 	if len(w.lines(p)) == 1 && w.held(p).Refunded > 0 {
@@ -233,11 +233,11 @@ func TestTwoHistoriesClaim(t *testing.T) {
 			})
 			p := w.authorised(first)
 			w.fault(test.faults...)
-			w.injectFault("POST", "/sandbox/payments/*/metadata", func() {
+			w.injectFault(metadataCall, func() {
 				sending, claim := w.dump(p.Registration), w.stored(first, p.ID)
 				w.restore(p.Registration, captured)
 				arrives := func() { w.claim(claim) }
-				w.setFaultInjector(&faultInjector{method: "POST", pattern: "/sandbox/payments/*/metadata", before: arrives, fail: 3})
+				w.setFaultInjector(&faultInjector{call: metadataCall, before: arrives, fail: 3})
 				w.advance(second, p)
 				test.meanwhile(w, second, p, sending)
 			}, nil)
@@ -262,9 +262,9 @@ func TestCaptureOfADayAgo(t *testing.T) {
 	w := newWorld(t)
 	sleeper, other := w.gateway(), w.gateway()
 	p := w.authorised(sleeper)
-	w.injectFault("POST", "/sandbox/payments/*/capture", nil, func() {
+	w.injectFault(captureCall, nil, func() {
 		capturing := w.dump(p.Registration)
-		w.injectFault("POST", "/sandbox/payments/*/metadata", nil, func() { w.fail("POST", "/sandbox/payments/*/metadata", 1) }) // the acceptance is not journalled
+		w.injectFault(metadataCall, nil, func() { w.fail(metadataCall, 1) }) // the acceptance is not journalled
 		if p := w.advance(other, p); p.State != flows.Recorded {
 			t.Errorf("the other gateway left it %s (%s)", p.State, p.Reason)
 		}
@@ -320,7 +320,7 @@ func TestGatewaysThatDiffer(t *testing.T) {
 	w.put(old, p.ID, flows.Priced, func(next *flows.Payment) { next.ProcessorID = "" })
 	released := w.gateway(gatewayOptions{webhookURL: "http://127.0.0.1:2/v1/webhooks/card", keys: newKeyring(t, "two", "one")})
 	again := w.advance(released, p)
-	if url := w.sandbox.Payments()[0].WebhookURL; url != oldWebhooks {
+	if url := w.heldAll()[0].WebhookURL; url != oldWebhooks {
 		t.Errorf("the processor reports to %s", url)
 	}
 	if again.State != flows.Intent || again.ProcessorID != p.ProcessorID {
@@ -346,9 +346,9 @@ func TestRefundUnderWay(t *testing.T) {
 		}
 	})
 	w.fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 422, Times: times(1)})
-	w.injectFault(http.MethodPost, "/sandbox/payments/*/refund", func() {
+	w.injectFault(refundCall, func() {
 		w.restore(p.Registration, before)
-		w.fail(http.MethodGet, "/sandbox/payments/*", 1)
+		w.fail(getCall, 1)
 		w.advance(other, p)
 		w.clock.Advance(time.Minute)
 		w.advance(other, p)
@@ -366,7 +366,7 @@ func TestAcceptanceJournaledLate(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	p := w.authorised(g)
-	w.injectFault("POST", "/sim/demo/sales/*/payments", nil, func() { w.fail("POST", "/sandbox/payments/*/metadata", 1) })
+	w.injectFault(call{"POST", "/sim/demo/sales/*/payments"}, nil, func() { w.fail(metadataCall, 1) })
 	if p = w.advance(g, p); p.State != flows.Recorded || w.held(p).Metadata["fd_done_1"] != "" {
 		t.Fatalf("%s (%s), and the journal holds %v", p.State, p.Reason, w.held(p).Metadata)
 	}
@@ -414,12 +414,12 @@ func TestTooOldToBeCreated(t *testing.T) {
 		if created {
 			var abort func()
 			abort = func() { // also the repetition by the client of net/http, which knows the connection
-				w.injectFault("POST", "/sandbox/payments", nil, abort)
+				w.injectFault(createCall, nil, abort)
 				panic(http.ErrAbortHandler)
 			}
-			w.injectFault("POST", "/sandbox/payments", nil, abort)
+			w.injectFault(createCall, nil, abort)
 		} else {
-			w.fail("POST", "/sandbox/payments", 9)
+			w.fail(createCall, 9)
 		}
 		if _, err := g.pay(t.Context(), r.ID); err == nil {
 			t.Fatal("the processor answered")

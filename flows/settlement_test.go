@@ -434,12 +434,12 @@ func TestRefusedByTheProcessor(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	r := w.registered(g)
-	w.setFaultInjector(&faultInjector{method: "POST", pattern: "/sandbox/payments", fail: 1, status: 422})
+	w.setFaultInjector(&faultInjector{call: createCall, fail: 1, status: 422})
 	p := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), r.ID) })
 	w.expectView(p, "cancelled", "new")
 	view := must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), r.ID, holderToken) })
-	if view.Phase != flows.Open || len(w.sandbox.Payments()) != 0 {
-		t.Errorf("%s with %d payments at the processor", view.Phase, len(w.sandbox.Payments()))
+	if view.Phase != flows.Open || len(w.heldAll()) != 0 {
+		t.Errorf("%s with %d payments at the processor", view.Phase, len(w.heldAll()))
 	}
 	must(t, func() (flows.View, error) { return w.addItem(g, r, badge) })
 	again := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), r.ID) })

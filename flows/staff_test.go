@@ -41,7 +41,7 @@ var staffScenarios = map[string]scenario{
 
 	"staff settle the sale before a capture is repeated": {func(w *world, g *gateway) *flows.Payment {
 		p := w.authorised(g)
-		w.fail("POST", "/sandbox/payments/*/capture", 1)
+		w.fail(captureCall, 1)
 		w.expectState(g, p, flows.Capturing)
 		w.payAtDesk(p)
 		w.clock.Advance(3 * time.Hour)
@@ -50,7 +50,7 @@ var staffScenarios = map[string]scenario{
 
 	"staff settle the sale after a capture whose response is lost": {func(w *world, g *gateway) *flows.Payment {
 		p := w.authorised(g)
-		w.fail("POST", "/sandbox/payments/*/capture", 1)
+		w.fail(captureCall, 1)
 		w.expectState(g, p, flows.Capturing)
 		w.captureAtProcessor(p)
 		w.payAtDesk(p)
@@ -78,9 +78,8 @@ var staffScenarios = map[string]scenario{
 	"staff settle the sale after Redis forgot an operator's decision, which is not in the metadata": {func(w *world, g *gateway) *flows.Payment {
 		p := w.doubtful(g, "error_before")
 		w.clock.Advance(16 * time.Minute)
-		const metadata = "/sandbox/payments/*/metadata" // whose release it is, the release, and then the decision
-		w.injectFault("POST", metadata, nil, func() {
-			w.injectFault("POST", metadata, nil, func() { w.fail("POST", metadata, 6) })
+		w.injectFault(metadataCall, nil, func() { // whose release it is, the release, and then the decision
+			w.injectFault(metadataCall, nil, func() { w.fail(metadataCall, 6) })
 		})
 		w.mustDecide(g, p, payment.SendAgain)
 		w.payAtDesk(p)
@@ -304,7 +303,7 @@ func TestPaidTwice(t *testing.T) {
 			g := w.gateway()
 			p := w.authorised(g)
 			w.sellOnCredit(p)
-			w.injectFault("POST", "/sim/demo/sales/*/payments", func() { staff.before(w, p) }, func() { staff.after(w, p) })
+			w.injectFault(call{"POST", "/sim/demo/sales/*/payments"}, func() { staff.before(w, p) }, func() { staff.after(w, p) })
 			if p = w.advance(g, p); p.State != flows.Recorded {
 				t.Fatalf("%s (%s)", p.State, p.Reason)
 			}

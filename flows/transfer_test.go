@@ -167,13 +167,13 @@ func TestTransferPendingCode(t *testing.T) {
 		if crash {
 			wire := frontdesktest.NewMessageProxy(w, frontdesktest.Fault{})
 			doomed := w.gateway(gatewayOptions{redisURL: w.redisOver(wire)})
-			w.injectFault("POST", checkingCode, nil, wire.Cut)
+			w.injectFault(checkingCode, nil, wire.Cut)
 			if _, err := w.transfers(doomed).Sign(t.Context(), former, w.lastCode()); err == nil {
 				t.Error("the gateway survived")
 			}
 			goBack()
 		} else {
-			w.injectFault("POST", checkingCode, nil, goBack)
+			w.injectFault(checkingCode, nil, goBack)
 			must(t, func() (*flows.Transfer, error) { return f.Sign(t.Context(), former, w.lastCode()) })
 		}
 		if err != nil || second.State != flows.SignatureSigned || second.ClubID != "13" || len(w.sim.SMS()) != 1 {
@@ -193,7 +193,7 @@ func TestTransferForeignAnswer(t *testing.T) {
 	w := newWorld(t)
 	f := w.transfers(w.gateway())
 	must(t, func() (*flows.Transfer, error) { return f.Start(t.Context(), former, "13") })
-	w.setFaultInjector(&faultInjector{method: "POST", pattern: checkingCode, fail: 1, status: http.StatusOK})
+	w.setFaultInjector(&faultInjector{call: checkingCode, fail: 1, status: http.StatusOK})
 	if _, err := f.Sign(t.Context(), former, frontdesktest.WrongCode(w.lastCode())); flows.CodeOf(err) != flows.ClubSystemFailed {
 		t.Errorf("the wrong code: %v", err)
 	}

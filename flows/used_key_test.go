@@ -1,9 +1,6 @@
 package flows_test
 
 import (
-	"net/http"
-	"net/http/httptest"
-	"strings"
 	"testing"
 	"time"
 
@@ -11,22 +8,6 @@ import (
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/clubsim"
 )
-
-// setSandbox replaces the sandbox's settings.
-func (w *world) setSandbox(settings string) {
-	r := httptest.NewRequest(http.MethodPut, "/settings", strings.NewReader(settings))
-	r.Header.Set("Content-Type", "application/json")
-	response := httptest.NewRecorder()
-	if w.sandbox.ServeHTTP(response, r); response.Code != http.StatusOK {
-		w.Errorf("settings %s: %d %s", settings, response.Code, response.Body)
-	}
-}
-
-// storeError has the next matching request fail with a server error that the processor stores under its key, with or
-// without an effect, and replays for a day.
-func (w *world) storeError(pattern, mode string) {
-	w.injectFault(http.MethodPost, pattern, func() { w.setSandbox(`{"errors":"` + mode + `"}`) }, func() { w.setSandbox(`{}`) })
-}
 
 // advanceFor lets a gateway advance a payment each time it is due within a period, as its worker does.
 func (w *world) advanceFor(g *gateway, p *flows.Payment, period time.Duration) *flows.Payment {
@@ -47,29 +28,23 @@ func TestServerErrorUnderAKey(t *testing.T) {
 	t.Parallel()
 	rejected := clubsim.Fault{Match: recording, Kind: "error_before", Status: 422, Times: times(1)}
 	unauthorised := clubsim.Fault{Match: recording, Kind: "error_before", Status: 401, Times: times(2)}
-	const (
-		create   = "/sandbox/payments"
-		capture  = "/sandbox/payments/*/capture"
-		refund   = "/sandbox/payments/*/refund"
-		metadata = "/sandbox/payments/*/metadata"
-	)
 	for name, test := range map[string]struct {
-		pattern string // of the call that fails
-		skip    int    // so many calls of this pattern succeed before
-		club    []clubsim.Fault
-		leaves  bool // the buyer leaves, and pays nothing
-		end     flows.PaymentState
-		money   cards.State
+		fails  call
+		skip   int // so many of these calls succeed before
+		club   []clubsim.Fault
+		leaves bool // the buyer leaves, and pays nothing
+		end    flows.PaymentState
+		money  cards.State
 	}{
-		"create":                   {pattern: create, end: flows.Recorded, money: cards.Captured},
-		"capture":                  {pattern: capture, end: flows.Recorded, money: cards.Captured},
-		"the claim":                {pattern: metadata, end: flows.Recorded, money: cards.Captured},
-		"the acceptance":           {pattern: metadata, skip: 1, end: flows.Recorded, money: cards.Captured},
-		"the release":              {pattern: metadata, skip: 1, club: []clubsim.Fault{unauthorised}, end: flows.Recorded, money: cards.Captured},
-		"cancel":                   {pattern: "/sandbox/payments/*/cancel", leaves: true, end: flows.Cancelled, money: cards.Cancelled},
-		"refund":                   {pattern: refund, club: []clubsim.Fault{rejected}, end: flows.Refunded, money: cards.Refunded},
-		"the release for a refund": {pattern: metadata, skip: 1, club: []clubsim.Fault{rejected}, end: flows.Refunded, money: cards.Refunded},
-		"the claim for a refund":   {pattern: metadata, skip: 2, club: []clubsim.Fault{rejected}, end: flows.Refunded, money: cards.Refunded},
+		"create":                   {fails: createCall, end: flows.Recorded, money: cards.Captured},
+		"capture":                  {fails: captureCall, end: flows.Recorded, money: cards.Captured},
+		"the claim":                {fails: metadataCall, end: flows.Recorded, money: cards.Captured},
+		"the acceptance":           {fails: metadataCall, skip: 1, end: flows.Recorded, money: cards.Captured},
+		"the release":              {fails: metadataCall, skip: 1, club: []clubsim.Fault{unauthorised}, end: flows.Recorded, money: cards.Captured},
+		"cancel":                   {fails: cancelCall, leaves: true, end: flows.Cancelled, money: cards.Cancelled},
+		"refund":                   {fails: refundCall, club: []clubsim.Fault{rejected}, end: flows.Refunded, money: cards.Refunded},
+		"the release for a refund": {fails: metadataCall, skip: 1, club: []clubsim.Fault{rejected}, end: flows.Refunded, money: cards.Refunded},
+		"the claim for a refund":   {fails: metadataCall, skip: 2, club: []clubsim.Fault{rejected}, end: flows.Refunded, money: cards.Refunded},
 	} {
 		for _, mode := range []string{"before", "after"} {
 			t.Run(name+", "+mode+" its effect", func(t *testing.T) {
@@ -78,14 +53,14 @@ func TestServerErrorUnderAKey(t *testing.T) {
 				g, other := w.gateway(), w.gateway()
 				r := w.registered(g)
 				w.fault(test.club...)
-				fail := func() { w.storeError(test.pattern, mode) }
+				fail := func() { w.storeError(test.fails, mode) }
 				for range test.skip {
 					then := fail
-					fail = func() { w.injectFault(http.MethodPost, test.pattern, nil, then) }
+					fail = func() { w.injectFault(test.fails, nil, then) }
 				}
 				fail()
 				_, err := g.pay(t.Context(), r.ID)
-				if created := test.pattern != create; created != (err == nil) {
+				if created := test.fails != createCall; created != (err == nil) {
 					t.Fatalf("started: %v", err)
 				}
 				id := flows.NewPaymentID(r.ID, 1)
@@ -97,8 +72,8 @@ func TestServerErrorUnderAKey(t *testing.T) {
 					w.advance(g, p)
 					p = w.advance(other, p)
 				}
-				if p.State != flows.Intent || len(w.sandbox.Payments()) != 1 {
-					t.Fatalf("%s (%s), and the processor holds %d payments", p.State, p.Reason, len(w.sandbox.Payments()))
+				if p.State != flows.Intent || len(w.heldAll()) != 1 {
+					t.Fatalf("%s (%s), and the processor holds %d payments", p.State, p.Reason, len(w.heldAll()))
 				}
 				if test.leaves {
 					w.clock.Advance(31 * time.Minute)
@@ -114,8 +89,8 @@ func TestServerErrorUnderAKey(t *testing.T) {
 					t.Errorf("%s (%s), and the ledger holds %+v", p.State, p.Reason, lines)
 				}
 				held := w.held(p)
-				if held.State != test.money || len(w.sandbox.Payments()) != 1 || held.Refunded > held.Captured {
-					t.Errorf("the processor holds %+v", w.sandbox.Payments())
+				if held.State != test.money || len(w.heldAll()) != 1 || held.Refunded > held.Captured {
+					t.Errorf("the processor holds %+v", w.heldAll())
 				}
 				if w.rebuild(g); test.end == flows.Recorded && w.held(p).Metadata["fd_done_1"]+w.held(p).Metadata["fd_done_2"] == "" {
 					t.Errorf("the journal is %v", w.held(p).Metadata)
@@ -132,7 +107,7 @@ func TestCreationAfterALossOfRedis(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	r := w.registered(g)
-	w.storeError("/sandbox/payments", "before")
+	w.storeError(createCall, "before")
 	if _, err := g.pay(t.Context(), r.ID); err == nil {
 		t.Fatal("the creation succeeded")
 	}
@@ -143,8 +118,8 @@ func TestCreationAfterALossOfRedis(t *testing.T) {
 	created := p.ProcessorID
 	w.put(g, p.ID, flows.Priced, func(next *flows.Payment) { next.ProcessorID, next.UsedKeys = "", 0 })
 	w.clock.Advance(15 * time.Minute)
-	if p = w.advance(g, p); p.State != flows.Intent || p.ProcessorID != created || len(w.sandbox.Payments()) != 1 {
-		t.Errorf("%s (%s) with %s, and the processor holds %+v", p.State, p.Reason, p.ProcessorID, w.sandbox.Payments())
+	if p = w.advance(g, p); p.State != flows.Intent || p.ProcessorID != created || len(w.heldAll()) != 1 {
+		t.Errorf("%s (%s) with %s, and the processor holds %+v", p.State, p.Reason, p.ProcessorID, w.heldAll())
 	}
 }
 

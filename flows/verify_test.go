@@ -276,7 +276,7 @@ func TestUnsettledTotal(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	p := w.authorised(g)
-	w.injectFault("POST", "/sim/demo/sales/*/payments", func() { w.addArticle(p) }, nil)
+	w.injectFault(call{"POST", "/sim/demo/sales/*/payments"}, func() { w.addArticle(p) }, nil)
 	p = w.advance(g, p)
 	w.expectFindingAfter(time.Minute, g, p, flows.RecordedUnsettled) // the money is on the account
 	w.payAtDesk(p)
@@ -324,7 +324,7 @@ func TestDecisionDuringVerification(t *testing.T) {
 			if settled {
 				w.payAtDesk(p)
 			}
-			w.injectFault("GET", "/sim/demo/sales/*", nil, func() {
+			w.injectFault(call{"GET", "/sim/demo/sales/*"}, nil, func() {
 				w.confirmRecorded(other, p)
 			})
 			w.clock.Advance(3 * time.Minute)
@@ -376,7 +376,7 @@ func (w *world) reversal(p *flows.Payment) cards.Event {
 
 func (w *world) dispute(p *flows.Payment) cards.Event {
 	w.Helper()
-	w.act(p, "dispute", "{}")
+	w.disputeAtProcessor(p)
 	return w.reversal(p)
 }
 
@@ -449,7 +449,7 @@ func TestContradictionEnds(t *testing.T) {
 				w.confirmRecorded(g, p)
 				want = flows.Contradicted // the club system knows of a refund that the buyer does not have
 			}
-			w.act(p, "settle-refund", `{"succeeded":false}`)
+			w.settleRefund(p, false)
 			w.rebuild(g)
 			w.expectFindingAfter(3*time.Minute, g, p, want)
 		})
