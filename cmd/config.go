@@ -85,7 +85,7 @@ func (cfg *Config) options() []option {
 		{"sandbox-url", "FRONTDESK_SANDBOX_URL", text(&cfg.SandboxURL), "", "Address of the sandbox processor. Mock mode embeds its own."},
 		{"stripe-secret-key", "FRONTDESK_STRIPE_SECRET_KEY", text(&cfg.Stripe.SecretKey), "", "Stripe: secret or restricted key; in test mode a test key."},
 		{"stripe-publishable-key", "FRONTDESK_STRIPE_PUBLISHABLE_KEY", text(&cfg.StripePublicKey), "", "Stripe: publishable key, for the buyer's browser."},
-		{"stripe-webhook-secret", "FRONTDESK_STRIPE_WEBHOOK_SECRET", text(&cfg.Stripe.WebhookSecret), "", "Stripe: signing secret of the webhook endpoint /v1/webhooks/card."},
+		{"stripe-webhook-secret", "FRONTDESK_STRIPE_WEBHOOK_SECRET", list(&cfg.Stripe.WebhookSecrets), "", "Stripe: signing secrets of the webhook endpoints that lead to /v1/webhooks/card; at most two, the second while one endpoint replaces another."},
 		{"stripe-url", "FRONTDESK_STRIPE_URL", text(&cfg.Stripe.URL), "", "Stripe: another address of its API, without a path, for tests."},
 		{"seal-keys", "FRONTDESK_SEAL_KEYS", list(&cfg.SealKeys), "", "Keys that encrypt what Redis holds: base64 of at least 32 bytes each, the current key first. Default: a demo key; required in live mode, and with stripe in test mode."},
 		{"forget-seal-keys", "FRONTDESK_FORGET_SEAL_KEYS", list(&cfg.ForgetSealKeys), "", "Ids of former seal keys, as frontdesk doctor shows them, whose records in Redis may stay unreadable. Without it no gateway starts while Redis holds records of a key that FRONTDESK_SEAL_KEYS lacks."},
@@ -155,8 +155,10 @@ func (cfg *Config) setDefaults(port, mockPort string) {
 	set(&cfg.Club.ClientID, clubsim.DemoClientID)
 	set(&cfg.Club.ClientSecret, clubsim.DemoClientSecret)
 	set(&cfg.Club.GatewayKey, clubsim.DemoGatewayKey)
-	for i, key := range cfg.StaffKeys {
-		cfg.StaffKeys[i] = strings.TrimSpace(key)
+	for _, secrets := range [][]string{cfg.StaffKeys, cfg.Stripe.WebhookSecrets} {
+		for i, secret := range secrets {
+			secrets[i] = strings.TrimSpace(secret)
+		}
 	}
 	if cfg.Mode == "live" {
 		setList(&cfg.MethodsVisitor, string(flows.ByCard), string(flows.Free)) // the club cannot collect from a visitor without identity

@@ -95,12 +95,13 @@ func (cfg Config) validateProcessor(found *problems) {
 		"FRONTDESK_STRIPE_SECRET_KEY", "is not a live key: it must begin with sk_live_ or rk_live_")
 	found.refuse(cfg.StripePublicKey != "" && !strings.HasPrefix(cfg.StripePublicKey, "pk_live_"),
 		"FRONTDESK_STRIPE_PUBLISHABLE_KEY", "is not a live key: it must begin with pk_live_")
-	secret := cfg.Stripe.WebhookSecret
-	isSigning := strings.HasPrefix(secret, "whsec_")
-	found.refuse(secret != "" && !isSigning,
-		"FRONTDESK_STRIPE_WEBHOOK_SECRET", "is not a signing secret: it must begin with whsec_, as the processor shows it with the endpoint")
-	found.refuse(isSigning && (len(secret) < minHookSecretLength || isGuessable(secret)),
-		"FRONTDESK_STRIPE_WEBHOOK_SECRET", "is too short or can be guessed, and it is what authenticates payment events: copy the processor's own in full")
+	for i, secret := range cfg.Stripe.WebhookSecrets {
+		isSigning := strings.HasPrefix(secret, "whsec_")
+		found.refuse(secret != "" && !isSigning, "FRONTDESK_STRIPE_WEBHOOK_SECRET",
+			"is not a signing secret (secret %d): it must begin with whsec_, as the processor shows it with the endpoint", i+1)
+		found.refuse(isSigning && (len(secret) < minHookSecretLength || isGuessable(secret)), "FRONTDESK_STRIPE_WEBHOOK_SECRET",
+			"is too short or can be guessed (secret %d), and it is what authenticates payment events: copy the processor's own in full", i+1)
+	}
 }
 
 // validateSecrets requires secrets of the operator's own that cannot be guessed.

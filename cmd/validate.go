@@ -26,7 +26,7 @@ const (
 	// maxReplicas of one primary; a larger number is a mistake.
 	maxReplicas = 9
 	// maxWebhookSecrets: the current one, and the previous one until the club system's
-	// support has changed the address.
+	// support has changed the address, or a new endpoint at the processor has replaced the old one.
 	maxWebhookSecrets = 2
 )
 
@@ -105,7 +105,7 @@ func (cfg Config) validateUpstreams(found *problems) {
 	if cfg.CardProcessor == "stripe" || cfg.Mode == "live" {
 		found.need(cfg.Stripe.SecretKey, "FRONTDESK_STRIPE_SECRET_KEY", "a secret or restricted key of the account")
 		found.need(cfg.StripePublicKey, "FRONTDESK_STRIPE_PUBLISHABLE_KEY", "the publishable key of the same account")
-		found.need(cfg.Stripe.WebhookSecret, "FRONTDESK_STRIPE_WEBHOOK_SECRET", "the signing secret of the webhook endpoint /v1/webhooks/card")
+		found.need(strings.Join(cfg.Stripe.WebhookSecrets, ""), "FRONTDESK_STRIPE_WEBHOOK_SECRET", "the signing secret of the webhook endpoint /v1/webhooks/card")
 	}
 }
 
@@ -133,6 +133,9 @@ func (cfg Config) validateWebhooks(found *problems) {
 		found.refuse(!webhookSecret.MatchString(secret), variable, "has a secret that is not 16 to 128 letters, digits, hyphens and underscores (secret %d): create one with openssl rand -hex 24", i+1)
 		found.refuse(secret == demoWebhookSecret && cfg.Mode == "live", variable, "has the demo secret, which is public (secret %d): create one with openssl rand -hex 24", i+1)
 	}
+	of := cfg.Stripe.WebhookSecrets
+	found.refuse(len(of) > maxWebhookSecrets, "FRONTDESK_STRIPE_WEBHOOK_SECRET", "must have at most %d secrets, one for each of two endpoints", maxWebhookSecrets)
+	found.refuse(slices.Contains(of, ""), "FRONTDESK_STRIPE_WEBHOOK_SECRET", "has an empty secret, with which anybody can sign: remove the extra comma")
 	subscribers, err := cfg.subscribers()
 	found.refuse(err != nil, "FRONTDESK_SUBSCRIBERS", "%v", err)
 	for _, problem := range cfg.egress().Check(subscribers) {

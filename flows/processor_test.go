@@ -142,7 +142,7 @@ func (w *world) stripeGateway(onProblem func(string)) (*gateway, *sandbox.Server
 	double := sandbox.New(sandbox.Config{Now: w.clock.Now})
 	w.Cleanup(double.Close)
 	client := must(w, func() (*cards.Client, error) {
-		return cards.New(cards.Config{SecretKey: double.SecretKey, WebhookSecret: double.WebhookSecret, URL: double.URL, Now: w.clock.Now})
+		return cards.New(cards.Config{SecretKey: double.SecretKey, URL: double.URL, Now: w.clock.Now})
 	})
 	return w.gateway(gatewayOptions{cards: client, onProblem: onProblem}), double
 }

@@ -53,7 +53,7 @@ func newLive(t *testing.T, options ...string) *liveEnv {
 	t.Helper()
 	l := &liveEnv{upstreams: frontdesktest.NewUpstreams(t), redis: frontdesktest.NewDurableRedis(t, options...)}
 	l.processor = sandbox.New(sandbox.Config{
-		SecretKey: "sk_live_" + rand.Text(), PublishableKey: "pk_live_" + rand.Text(), WebhookSecret: "whsec_" + rand.Text() + rand.Text(),
+		SecretKey: "sk_live_" + rand.Text(), PublishableKey: "pk_live_" + rand.Text(), WebhookSecret: hookSecret(),
 	})
 	t.Cleanup(l.processor.Close)
 	club, cards := newTLSServer(t, http.HandlerFunc(l.clubSystem)), newTLSServer(t, l.processor)
@@ -81,6 +81,9 @@ func sealKey() string {
 	rand.Read(key)
 	return base64.StdEncoding.EncodeToString(key)
 }
+
+// hookSecret returns a signing secret like the processor's.
+func hookSecret() string { return "whsec_" + rand.Text() + rand.Text() }
 
 // newTLSServer serves a handler over https.
 func newTLSServer(t *testing.T, handler http.Handler) *httptest.Server {

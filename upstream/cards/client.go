@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,9 +31,9 @@ type Config struct {
 	// SecretKey is required: a secret key (sk_test_…, sk_live_…) or a restricted one (rk_…) that may
 	// write payment intents, charges and refunds. Its prefix distinguishes test from live.
 	SecretKey string
-	// WebhookSecret is the signing secret of the webhook endpoint (whsec_…); empty: every
-	// delivery is refused.
-	WebhookSecret string
+	// WebhookSecrets are the signing secrets of the webhook endpoints (whsec_…). A delivery that is signed with any of
+	// them is accepted, so a second endpoint can replace the first. None: every delivery is refused.
+	WebhookSecrets []string
 
 	// URL is another address of the API, for tests, such as http://127.0.0.1:12111; empty: the
 	// processor's own. The library does not allow a path.
@@ -46,10 +47,10 @@ type Config struct {
 
 // Client implements Processor with the processor's API. It is safe for concurrent use.
 type Client struct {
-	api           services
-	live          bool
-	webhookSecret string
-	now           func() time.Time
+	api            services
+	live           bool
+	webhookSecrets []string
+	now            func() time.Time
 }
 
 var _ Processor = (*Client)(nil)
@@ -87,6 +88,9 @@ func New(cfg Config) (*Client, error) {
 	if kind != "sk" && kind != "rk" || !live && !strings.HasPrefix(rest, "test_") {
 		return nil, errors.New("stripe: the secret key must begin with sk_test_, sk_live_, rk_test_ or rk_live_")
 	}
+	if slices.Contains(cfg.WebhookSecrets, "") {
+		return nil, errors.New("stripe: a webhook secret is empty, so anybody could sign with it")
+	}
 	backend := &stripe.BackendConfig{
 		HTTPClient: cmp.Or(cfg.HTTPClient, NewHTTPClient()),
 		// The payment machine retries with the same key where that is useful.
@@ -111,7 +115,7 @@ func New(cfg Config) (*Client, error) {
 	return &Client{
 		api: services{payments: api.V1PaymentIntents, listPayments: listPayments, charges: api.V1Charges, refunds: api.V1Refunds,
 			accounts: api.V1Accounts, endpoints: api.V1WebhookEndpoints},
-		live: live, webhookSecret: cfg.WebhookSecret, now: cfg.Now,
+		live: live, webhookSecrets: cfg.WebhookSecrets, now: cfg.Now,
 	}, nil
 }
 

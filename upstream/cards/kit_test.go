@@ -53,7 +53,7 @@ func newPair(t *testing.T) *pair {
 	clock := newClock()
 	double := sandbox.New(sandbox.Config{Now: clock.Now})
 	t.Cleanup(double.Close)
-	client := newClient(t, cards.Config{SecretKey: double.SecretKey, WebhookSecret: double.WebhookSecret, URL: double.URL, Now: clock.Now})
+	client := newClient(t, cards.Config{SecretKey: double.SecretKey, WebhookSecrets: []string{double.WebhookSecret}, URL: double.URL, Now: clock.Now})
 	return &pair{Client: client, t: t, double: double, clock: clock}
 }
 

@@ -68,14 +68,12 @@ func (c *Client) Webhook(header http.Header, body []byte) (Event, error) {
 // verify checks signature and age. The library's own check reads the wall clock and
 // accepts deliveries from the future, so only its signature is used.
 func (c *Client) verify(header string, body []byte) error {
-	if c.webhookSecret == "" {
-		return fmt.Errorf("stripe: webhook: no secret is configured: %w", ErrSignature)
+	err := fmt.Errorf("%w: no secret is configured", ErrSignature)
+	for _, secret := range c.webhookSecrets {
+		err = CheckSignature(header, c.now(), func(at time.Time) []byte { return stripe.ComputeSignature(at, body, secret) })
+		if err == nil {
+			return nil
+		}
 	}
-	err := CheckSignature(header, c.now(), func(at time.Time) []byte {
-		return stripe.ComputeSignature(at, body, c.webhookSecret)
-	})
-	if err != nil {
-		return fmt.Errorf("stripe: webhook: %w", err)
-	}
-	return nil
+	return fmt.Errorf("stripe: webhook: %w", err)
 }

@@ -120,9 +120,9 @@ func TestWebhookThatCannotBeTrusted(t *testing.T) {
 	retimed.header.Set(cards.SignatureHeader, strings.Replace(retimed.header.Get(cards.SignatureHeader),
 		fmt.Sprint(now.Add(-time.Hour).Unix()), fmt.Sprint(now.Unix()), 1))
 	for name, c := range map[string]struct {
-		key, secret string
-		in          delivery
-		ok          bool
+		key, secrets string // separated by commas
+		in           delivery
+		ok           bool
 	}{
 		"good":                        {"sk_test_a", secret, signed(now, test, secret), true},
 		"good and live":               {"rk_live_a", secret, signed(now, live, secret), true},
@@ -132,6 +132,10 @@ func TestWebhookThatCannotBeTrusted(t *testing.T) {
 		"too old":                     {"sk_test_a", secret, signed(now.Add(-301*time.Second), test, secret), false},
 		"from the future":             {"sk_test_a", secret, signed(now.Add(301*time.Second), test, secret), false},
 		"another secret":              {"sk_test_a", secret, signed(now, test, "whsec_b"), false},
+		"of a second endpoint":        {"sk_test_a", "whsec_old," + secret, signed(now, test, secret), true},
+		"of the first of two":         {"sk_test_a", secret + ",whsec_new", signed(now, test, secret), true},
+		"of neither endpoint":         {"sk_test_a", "whsec_old,whsec_new", signed(now, test, secret), false},
+		"old, of a second endpoint":   {"sk_test_a", "whsec_old," + secret, signed(now.Add(-301*time.Second), test, secret), false},
 		"no signature":                {"sk_test_a", secret, signed(now, test), false},
 		"no header":                   {"sk_test_a", secret, delivery{http.Header{}, []byte(test)}, false},
 		"garbage for a header":        {"sk_test_a", secret, delivery{http.Header{cards.SignatureHeader: {"t=x,v1=zz,,="}}, []byte(test)}, false},
@@ -145,7 +149,7 @@ func TestWebhookThatCannotBeTrusted(t *testing.T) {
 		"without an object":           {"sk_test_a", secret, signed(now, strings.Replace(test, `"object":{`, `"x":{`, 1), secret), false},
 		"with an object of no object": {"sk_test_a", secret, signed(now, strings.Replace(test, `{"a":"b"}`, `7`, 1), secret), false},
 	} {
-		client := newClient(t, cards.Config{SecretKey: c.key, WebhookSecret: c.secret, Now: clock.Now})
+		client := newClient(t, cards.Config{SecretKey: c.key, WebhookSecrets: strings.FieldsFunc(c.secrets, func(r rune) bool { return r == ',' }), Now: clock.Now})
 		got, err := client.Webhook(c.in.header, c.in.body)
 		switch {
 		case c.ok && (err != nil || got.ID != "evt_1" || got.PaymentID != "pi_1" || got.Metadata["a"] != "b" || got.Type != "payment_intent.succeeded"):
@@ -156,12 +160,20 @@ func TestWebhookThatCannotBeTrusted(t *testing.T) {
 	}
 }
 
+// TestEmptyWebhookSecret: anybody could sign with it.
+func TestEmptyWebhookSecret(t *testing.T) {
+	t.Parallel()
+	if _, err := cards.New(cards.Config{SecretKey: "sk_test_a", WebhookSecrets: []string{"whsec_a", ""}, Now: time.Now}); err == nil {
+		t.Error("a client with an empty secret was made")
+	}
+}
+
 // FuzzWebhook: no delivery without a valid signature is accepted.
 func FuzzWebhook(f *testing.F) {
 	good := signed(newClock().Now(), `{"id":"evt_1","object":"event"}`, "whsec_a")
 	f.Add(good.header.Get(cards.SignatureHeader), string(good.body))
 	f.Add("t=1,v1=", "{}")
-	client, err := cards.New(cards.Config{SecretKey: "sk_test_a", WebhookSecret: "whsec_other", Now: newClock().Now})
+	client, err := cards.New(cards.Config{SecretKey: "sk_test_a", WebhookSecrets: []string{"whsec_other", "whsec_another"}, Now: newClock().Now})
 	if err != nil {
 		f.Fatal(err)
 	}
