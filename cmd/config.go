@@ -86,7 +86,7 @@ func (cfg *Config) options() []option {
 		{"stripe-secret-key", "FRONTDESK_STRIPE_SECRET_KEY", text(&cfg.Stripe.SecretKey), "", "Stripe: secret or restricted key; in test mode a test key."},
 		{"stripe-publishable-key", "FRONTDESK_STRIPE_PUBLISHABLE_KEY", text(&cfg.StripePublicKey), "", "Stripe: publishable key, for the buyer's browser."},
 		{"stripe-webhook-secret", "FRONTDESK_STRIPE_WEBHOOK_SECRET", list(&cfg.Stripe.WebhookSecrets), "", "Stripe: signing secrets of the webhook endpoints that lead to /v1/webhooks/card; at most two, the second while one endpoint replaces another."},
-		{"stripe-url", "FRONTDESK_STRIPE_URL", text(&cfg.Stripe.URL), "", "Stripe: another address of its API, without a path, for tests."},
+		{"stripe-url", "FRONTDESK_STRIPE_URL", text(&cfg.Stripe.URL), "", "Stripe: another address of its API, for tests."},
 		{"seal-keys", "FRONTDESK_SEAL_KEYS", list(&cfg.SealKeys), "", "Keys that encrypt what Redis holds: base64 of at least 32 bytes each, the current key first. Default: a demo key; required in live mode, and with stripe in test mode."},
 		{"forget-seal-keys", "FRONTDESK_FORGET_SEAL_KEYS", list(&cfg.ForgetSealKeys), "", "Ids of former seal keys, as frontdesk doctor shows them, whose records in Redis may stay unreadable. Without it no gateway starts while Redis holds records of a key that FRONTDESK_SEAL_KEYS lacks."},
 		{"staff-keys", "FRONTDESK_STAFF_KEYS", list(&cfg.StaffKeys), "", "Keys that authenticate a kiosk or the desk as staff, at least 16 characters each. Default: demo-staff-key-1; none in live mode."},

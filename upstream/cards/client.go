@@ -1,7 +1,6 @@
 package cards
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,9 +34,11 @@ type Config struct {
 	// them is accepted, so a second endpoint can replace the first. None: every delivery is refused.
 	WebhookSecrets []string
 
-	// URL is another address of the API, for tests, such as http://127.0.0.1:12111; empty: the
-	// processor's own. The library does not allow a path.
+	// URL is another address of the API, such as http://127.0.0.1:8081/sandbox of a double; empty: the processor's own.
 	URL string
+	// WebhookURL is where a double sends the events of the payments that this client creates, such as
+	// https://club.example/v1/webhooks/card. Empty, as for the processor itself: to the account's endpoints.
+	WebhookURL string
 
 	Now func() time.Time // required: for the age of webhooks
 	// HTTPClient sends the calls; zero: NewHTTPClient. Each call takes at most 10 s,
@@ -91,8 +92,12 @@ func New(cfg Config) (*Client, error) {
 	if slices.Contains(cfg.WebhookSecrets, "") {
 		return nil, errors.New("stripe: a webhook secret is empty, so anybody could sign with it")
 	}
+	at, err := url.Parse(cfg.URL)
+	if err != nil || cfg.URL != "" && (at.Scheme == "" || at.Host == "" || at.RawQuery != "" || at.Fragment != "") {
+		return nil, errors.New("stripe: the address of the API must have a scheme and a host, and end with its path")
+	}
 	backend := &stripe.BackendConfig{
-		HTTPClient: cmp.Or(cfg.HTTPClient, NewHTTPClient()),
+		HTTPClient: cfg.httpClient(strings.TrimRight(at.Path, "/")),
 		// The payment machine retries with the same key where that is useful.
 		MaxNetworkRetries: stripe.Int64(0),
 		EnableTelemetry:   stripe.Bool(false),
@@ -100,10 +105,7 @@ func New(cfg Config) (*Client, error) {
 		LeveledLogger: &stripe.LeveledLogger{Level: stripe.LevelNull},
 	}
 	if cfg.URL != "" {
-		if at, err := url.Parse(cfg.URL); err != nil || at.Host == "" || strings.Trim(at.Path, "/") != "" {
-			return nil, errors.New("stripe: the address of the API has no host, or has a path")
-		}
-		backend.URL = stripe.String(cfg.URL)
+		backend.URL = stripe.String(at.Scheme + "://" + at.Host)
 	}
 	backends := stripe.NewBackendsWithConfig(backend)
 	listPayments := func(params *stripe.PaymentIntentListParams, page *rawPage) error {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,9 +36,15 @@ func TestKeysTellTheMode(t *testing.T) {
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
+	mux := http.NewServeMux()
+	mux.Handle("/sandbox/", http.StripPrefix("/sandbox", p.double))
+	mux.Handle("/a/b/", http.StripPrefix("/a/b", p.double))
+	below := httptest.NewServer(mux)
+	t.Cleanup(below.Close)
 	for address, ok := range map[string]bool{
-		"": true, p.double.URL: true, p.double.URL + "/": true,
-		p.double.URL + "/stripe": false, "127.0.0.1:1": false, "api.example": false, "http://": false, "%": false,
+		"": true, p.double.URL: true, p.double.URL + "/": true, below.URL + "/sandbox": true, below.URL + "/sandbox/": true, below.URL + "/a/b": true,
+		p.double.URL + "?a=b": false, p.double.URL + "#a": false, "//" + below.Listener.Addr().String(): false,
+		"127.0.0.1:1": false, "api.example": false, "http://": false, "%": false,
 	} {
 		client, err := cards.New(cards.Config{SecretKey: p.double.SecretKey, URL: address, Now: time.Now})
 		if (err == nil) != ok {
@@ -48,6 +55,30 @@ func TestAddresses(t *testing.T) {
 		}
 		if _, err := client.Account(t.Context()); err != nil {
 			t.Errorf("%q: %v", address, err)
+		}
+		for _, id := range []string{"../account", "a/b"} { // an id leads to no other path
+			if _, err := client.Get(t.Context(), id); !errors.Is(err, cards.ErrNotFound) {
+				t.Errorf("%q: get of %q: %v", address, id, err)
+			}
+		}
+	}
+}
+
+// TestWebhookURL: a double learns where to send a payment's events; without an address no call has the header.
+func TestWebhookURL(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"", "https://club.example/v1/webhooks/card"} {
+		p := newPair(t)
+		var sent []string
+		recorder := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			sent = append(sent, r.Header.Values("X-Frontdesk-Webhook-Url")...)
+			p.double.ServeHTTP(w, r)
+		}))
+		t.Cleanup(recorder.Close)
+		p.Client = newClient(t, cards.Config{SecretKey: p.double.SecretKey, URL: recorder.URL, WebhookURL: address})
+		p.created("c")
+		if want := strings.Fields(address); !slices.Equal(sent, want) {
+			t.Errorf("sent %q, want %q", sent, want)
 		}
 	}
 }
