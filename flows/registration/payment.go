@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/url"
 	"slices"
 
 	"frontdesk/flows"
@@ -128,7 +127,7 @@ func (s *Service) begin(ctx context.Context, r *flows.Registration, last *flows.
 		p.EarlierDeclines = last.EarlierDeclines + last.Declines
 	}
 	if p.HasProcessor() {
-		p.Description, p.ReturnURL = at.Name, cmp.Or(in.ReturnURL, s.cfg.PublicURL+"/?registration="+url.QueryEscape(r.ID))
+		p.Description, p.ReturnURL = at.Name, cmp.Or(in.ReturnURL, s.sitePage(r.ID))
 		s.cfg.Payments.FixRequest(p)
 	}
 	if err := s.claimPurchase(ctx, r, p, in); err != nil {
@@ -208,24 +207,28 @@ func (s *Service) PaymentByID(ctx context.Context, id, token string, payment flo
 	if err != nil {
 		return nil, err
 	}
-	registration, generation := payment.Split()
-	if registration != id {
+	if registration, _ := payment.Split(); registration != id {
 		return nil, &flows.Error{Code: flows.NotFound}
 	}
-	p, err := s.cfg.Store.Payment(ctx, payment)
-	if errors.Is(err, flows.ErrNotFound) && generation > r.Generation {
-		// Redis has lost this payment.
-		if err := s.cfg.Payments.RebuildOnDemand(ctx); err != nil {
-			return nil, err
-		}
-		p, err = s.cfg.Store.Payment(ctx, payment)
-	}
+	p, err := s.paymentOf(ctx, r, payment)
 	if err != nil {
-		return nil, flows.StorageFailed(err)
+		return nil, err
 	}
 	p = s.verifyDecline(ctx, p)
 	p.Closed = r.Closed(latest, s.cfg.Now())
 	return p, nil
+}
+
+// paymentOf reads one of a registration's payments. One that Redis has lost is rebuilt.
+func (s *Service) paymentOf(ctx context.Context, r *flows.Registration, id flows.PaymentID) (*flows.Payment, error) {
+	p, err := s.cfg.Store.Payment(ctx, id)
+	if _, generation := id.Split(); errors.Is(err, flows.ErrNotFound) && generation > r.Generation {
+		if err := s.cfg.Payments.RebuildOnDemand(ctx); err != nil {
+			return nil, err
+		}
+		p, err = s.cfg.Store.Payment(ctx, id)
+	}
+	return p, flows.StorageFailed(err)
 }
 
 // settledExternally returns the payment of ours that settled a sale: a concurrent one, or one that

@@ -270,9 +270,7 @@ func (s *Service) Load(ctx context.Context, id, token string) (stored flows.View
 
 // refreshView updates a registration that its visitor reads.
 func (s *Service) refreshView(ctx context.Context, r *flows.Registration, p *flows.Payment) flows.View {
-	if p != nil && !p.State.Final() && !p.Declined() && r.Phase(p, s.cfg.Now()) != flows.Attention {
-		p = s.triggerAdvance(ctx, p)
-	}
+	p = s.refreshPayment(ctx, r, p)
 	if p != nil && p.State == flows.Recorded && r.Contact != nil && r.Contact.Status != club.StatusCustomer && !r.IsMerged() {
 		s.forVisitor(ctx, "contact:", r, func(ctx context.Context, at catalogue.Club) { s.refreshContact(ctx, r, at) })
 	}
@@ -280,6 +278,14 @@ func (s *Service) refreshView(ctx context.Context, r *flows.Registration, p *flo
 		s.forVisitor(ctx, "mandate:", r, func(ctx context.Context, at catalogue.Club) { r, _ = s.confirmed(ctx, r, at) })
 	}
 	return s.view(r, p)
+}
+
+// refreshPayment polls a payment that waits for its buyer or for the processor; nil stays nil.
+func (s *Service) refreshPayment(ctx context.Context, r *flows.Registration, p *flows.Payment) *flows.Payment {
+	if p == nil || p.State.Final() || p.Declined() || r.Phase(p, s.cfg.Now()) == flows.Attention {
+		return p
+	}
+	return s.triggerAdvance(ctx, p)
 }
 
 // forVisitor reads something again for a waiting visitor, bounded in time and rate. A failure is left to a later

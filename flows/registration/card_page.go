@@ -1,0 +1,69 @@
+package registration
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"net/url"
+
+	"frontdesk/flows"
+)
+
+// proofEncoding has one spelling for each proof.
+var proofEncoding = base64.RawURLEncoding.Strict()
+
+// cardPageText is what the proof of a card page signs.
+func cardPageText(id flows.PaymentID) []byte { return []byte("card page\n" + string(id)) }
+
+// CardPageURL returns the address of a payment's page on this gateway: /pay/{payment}/{proof} below PublicURL. The proof is an HMAC with
+// the current seal key, so the address needs no record. It changes with that key; the former address is valid while the key is configured.
+func (s *Service) CardPageURL(id flows.PaymentID) string {
+	return s.cfg.PublicURL + "/pay/" + string(id) + "/" + proofEncoding.EncodeToString(s.cfg.Keys.Sign(cardPageText(id)))
+}
+
+// CardPage returns a card payment for its page, and polls the latest one as Get does. ReturnURL is never empty. NotFound without the proof
+// of its address, before anything is read, and once the registration is erased. StorageUnavailable while a payment that Redis has lost is
+// looked up at the processor.
+func (s *Service) CardPage(ctx context.Context, id flows.PaymentID, proof string) (*flows.Payment, error) {
+	signature, err := proofEncoding.DecodeString(proof)
+	if err != nil || !s.cfg.Keys.Verify(cardPageText(id), signature) {
+		return nil, &flows.Error{Code: flows.NotFound, Err: err}
+	}
+	registration, _ := id.Split()
+	r, latest, err := s.cfg.Store.Registration(ctx, registration)
+	if errors.Is(err, flows.ErrNotFound) {
+		if err := s.cfg.Payments.LookUp(ctx, registration); err != nil {
+			return nil, err
+		}
+		r, latest, err = s.cfg.Store.Registration(ctx, registration)
+	}
+	switch {
+	case err != nil:
+		return nil, flows.StorageFailed(err)
+	case r.Erased:
+		return nil, &flows.Error{Code: flows.NotFound}
+	}
+	p := latest
+	if p == nil || p.ID != id {
+		p, err = s.paymentOf(ctx, r, id)
+	} else {
+		latest = s.refreshPayment(ctx, r, s.verifyDecline(ctx, p))
+		p = latest
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.Closed = r.Closed(latest, s.cfg.Now())
+	if p.ReturnURL == "" { // as Description, of a rebuilt payment
+		p.ReturnURL = s.sitePage(r.ID)
+		if at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID); err == nil {
+			p.Description = at.Name
+		}
+	}
+	return p, nil
+}
+
+// sitePage is the address of a registration on the signup site.
+func (s *Service) sitePage(id string) string {
+	return s.cfg.PublicURL + "/?registration=" + url.QueryEscape(id)
+}
