@@ -23,7 +23,6 @@ import (
 	"frontdesk/flows/registration"
 	"frontdesk/flows/store"
 	"frontdesk/handlers"
-	"frontdesk/upstream/cards/oldsandbox"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 	"frontdesk/upstream/identity"
@@ -47,7 +46,7 @@ func edge(b *testing.B) *handlers.Server {
 	}
 	log, records, queue := slog.New(slog.DiscardHandler), store.New(store.Config{Redis: redis, Keys: keys}), jobs.NewQueue(redis)
 	clubSystem := club.New(club.Config{BaseURL: outside.URL + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret, GatewayKey: clubsim.DemoGatewayKey, Now: time.Now})
-	processor := oldsandbox.New(oldsandbox.Config{URL: outside.URL + "/sandbox", Now: time.Now})
+	processor := frontdesktest.ProcessorClient(outside.URL)
 	offers := catalogue.New(catalogue.Config{Club: clubSystem, Now: time.Now, Log: log})
 	payments := payment.New(payment.Config{Store: records, Queue: queue, Club: clubSystem.Money(), BackgroundClub: clubSystem, Cards: processor, Keys: keys, Environment: "test", Now: time.Now, After: time.After, Log: log})
 	registrations := registration.New(registration.Config{Store: records, Queue: queue, Club: clubSystem, Catalogue: offers, Payments: payments, Keys: keys, Now: time.Now, Log: log})

@@ -90,7 +90,7 @@ func TestCardNumbersAreRefused(t *testing.T) {
 	outside, redisURL := frontdesktest.NewUpstreams(t), frontdesktest.NewRedis(t)
 	gateway := frontdesktest.NewGateway(t, outside, redisURL)
 	c := frontdesktest.NewClient(t, gateway.URL)
-	c.SimulatorURL = outside.URL
+	c.UpstreamsURL = outside.URL
 	own, identity := start(t, c), c.Persona("customer").IdentityToken
 	document := frontdesktest.Document(t)
 	kept, calls, sent := keysOf(t, redisURL), len(outside.Sim.Requests()), 0

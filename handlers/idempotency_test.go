@@ -28,7 +28,7 @@ func newCountedGateway(t *testing.T, environment ...string) (*frontdesktest.Clie
 	stored := redis.NewClient(options)
 	t.Cleanup(func() { stored.Close() })
 	c := frontdesktest.NewClient(t, gateway.URL)
-	c.SimulatorURL = upstreams.URL
+	c.UpstreamsURL = upstreams.URL
 	return c, stored
 }
 

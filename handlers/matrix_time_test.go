@@ -25,7 +25,7 @@ func TestAuthorisationMatrixOfExpiredAndForeign(t *testing.T) {
 	c := frontdesktest.NewClient(t, frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+outside.URL+"/sim", "FRONTDESK_SANDBOX_URL="+outside.URL+"/sandbox",
 		"FRONTDESK_REDIS_URL="+redisURL, "FRONTDESK_SEAL_KEYS="+base64.StdEncoding.EncodeToString(secret),
 		"FRONTDESK_IDENTITY_SECRET="+string(secret), "FRONTDESK_IDENTITY_AUDIENCE=frontdesk").URL)
-	c.SimulatorURL = outside.URL
+	c.UpstreamsURL = outside.URL
 	login := func(club, audience string) [2]string {
 		now := time.Now()
 		signed, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": "1001", "club": club, "aud": audience,

@@ -45,7 +45,7 @@ func TestSteps(t *testing.T) {
 	age := ageing(t, redisURL, secret)
 	visitor := func(person *api.Person, items ...api.NewItem) (*frontdesktest.Client, string) {
 		c := frontdesktest.NewClient(t, gateway.URL)
-		c.SimulatorURL = outside.URL
+		c.UpstreamsURL = outside.URL
 		return c, c.RegisterWith("11", person, items...).Id
 	}
 	quarter, debited := api.NewItem{OfferId: "201", StartDate: new("2031-03-01")}, frontdesktest.DebitItem("2031-03-01")
@@ -82,7 +82,7 @@ func TestSteps(t *testing.T) {
 	if page := c.Do("GET", *payment.Card.RedirectUrl, nil, [2]string{"Accept", "text/html"}); !strings.Contains(string(page.Body), clubs.Items[0].Name) {
 		t.Errorf("the processor's page does not name the club %q: %s", clubs.Items[0].Name, page.Body)
 	}
-	c.Do("POST", *payment.Card.RedirectUrl+"/confirm", map[string]string{"card": "4000000000000002"})
+	c.EnterCard(payment, frontdesktest.DeclinedCard)
 	walk.expect(c, id, api.StepDeclined)
 	reached := outside.HoldResponses(http.MethodPost, "/sales/*/payments")
 	c.Confirm(c.Pay(id), "4242424242424242")

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"path"
 	"sync/atomic"
 	"time"
 
@@ -50,10 +49,11 @@ func (b *buyers) read(buyer *frontdesktest.Buyer) api.Registration {
 // pay requests the payment. It returns a function that enters a card, and one that waits
 // until nothing is left to do for the payment.
 func (b *buyers) pay(buyer *frontdesktest.Buyer) (confirm, await func()) {
-	page, err := buyer.Pay(b.Context())
+	buyer.Upstreams = b.upstreams.URL
+	payment, err := buyer.Pay(b.Context())
 	b.must(err)
-	done := b.upstreams.lastCall(path.Base(page))
-	confirm = func() { b.must(buyer.Confirm(b.Context(), page, frontdesktest.ApprovedCard)) }
+	done := b.upstreams.lastCall(payment)
+	confirm = func() { b.must(buyer.Confirm(b.Context(), payment, frontdesktest.ApprovedCard)) }
 	await = func() {
 		select {
 		case <-done:

@@ -54,9 +54,7 @@ func (h *harness) countingUpstreams() *countingUpstreams {
 // payment: the one that marks in the processor's journal that the club system accepted it.
 func (u *countingUpstreams) lastCall(payment string) <-chan struct{} {
 	done := make(chan struct{}, 1)
-	operation := frontdesktest.AcceptPayment
-	operation.Path = "/sandbox/payments/" + payment + "/metadata"
-	b := &frontdesktest.Breakpoint{Operation: operation, Phase: frontdesktest.AfterResponse}
+	b := &frontdesktest.Breakpoint{Operation: frontdesktest.AcceptPayment.Of(payment), Phase: frontdesktest.AfterResponse}
 	b.OnHit = func() { u.proxy.Remove(b); done <- struct{}{} }
 	u.proxy.Add(b)
 	return done

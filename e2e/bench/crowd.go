@@ -214,9 +214,9 @@ func (v *visitors) visit(number int, intended, leaves time.Time) {
 // journey completes a card journey or returns the last error. Only a request to start may be turned away; sent is
 // when the last one began.
 func (v *visitors) journey(ctx context.Context, number int, sent *time.Time) error {
-	buyer := &frontdesktest.Buyer{Gateway: v.gateway, HTTP: &v.http, Header: http.Header{"X-Forwarded-For": {callerAddress(number)}}}
+	buyer := &frontdesktest.Buyer{Gateway: v.gateway, Upstreams: v.upstreams.URL, HTTP: &v.http, Header: http.Header{"X-Forwarded-For": {callerAddress(number)}}}
 	var registration api.Registration
-	page, starts := "", 0
+	payment, starts := "", 0
 	for _, step := range []func() error{
 		func() error {
 			v.asked.Add(1)
@@ -227,10 +227,10 @@ func (v *visitors) journey(ctx context.Context, number int, sent *time.Time) err
 		},
 		func() (err error) {
 			buyer.ID, buyer.Token = registration.Id, *registration.Token
-			page, err = buyer.Pay(ctx)
+			payment, err = buyer.Pay(ctx)
 			return err
 		},
-		func() error { return buyer.Confirm(ctx, page, frontdesktest.ApprovedCard) },
+		func() error { return buyer.Confirm(ctx, payment, frontdesktest.ApprovedCard) },
 	} {
 		if err := insist(ctx, step); err != nil {
 			return err

@@ -25,11 +25,12 @@ const (
 // Buyer completes a card journey over HTTP, for campaigns and benchmarks. Its requests may fail,
 // whereas a Client fails its test.
 type Buyer struct {
-	Gateway string // address; a buyer may continue at another one
-	HTTP    *http.Client
-	Header  http.Header // of every request
-	ID      string      // of the registration
-	Token   string      // of the registration
+	Gateway   string // address; a buyer may continue at another one
+	Upstreams string // address of the processor's, where Confirm enters cards
+	HTTP      *http.Client
+	Header    http.Header // of every request
+	ID        string      // of the registration
+	Token     string      // of the registration
 }
 
 // StatusError is a response other than 2xx.
@@ -57,21 +58,6 @@ func (b *Buyer) Register(ctx context.Context, start api.StartRegistration) (regi
 // Read reads the registration.
 func (b *Buyer) Read(ctx context.Context) (registration api.Registration, err error) {
 	return registration, b.Do(ctx, http.MethodGet, b.Gateway+b.Path(), nil, &registration)
-}
-
-// Pay requests the payment by card, and returns the address of the processor's page.
-func (b *Buyer) Pay(ctx context.Context) (page string, err error) {
-	var payment api.Payment
-	err = b.Do(ctx, http.MethodPost, b.Gateway+b.Path()+"/payment", map[string]string{"method": "card"}, &payment)
-	if err != nil {
-		return "", err
-	}
-	return *payment.Card.RedirectUrl, nil
-}
-
-// Confirm enters a card on the processor's page.
-func (b *Buyer) Confirm(ctx context.Context, page, card string) error {
-	return b.Do(ctx, http.MethodPost, page+"/confirm", map[string]string{"card": card}, nil)
 }
 
 // Do sends a request, and decodes its response, unless into is nil. A response other than 2xx is

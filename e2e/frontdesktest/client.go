@@ -31,8 +31,8 @@ type Client struct {
 	URL   string
 	Token string // of a registration; empty for a visitor without one
 	World string // of the simulator, in mock mode; empty for demo
-	// SimulatorURL is the simulator's address; empty: in the gateway's own process.
-	SimulatorURL string
+	// UpstreamsURL is the address of the simulator and the processor; empty: in the gateway's own process.
+	UpstreamsURL string
 	t            testing.TB
 	http         http.Client
 }
@@ -356,12 +356,6 @@ func Day(ahead int) string {
 
 // StaffKey is the header of the demo organisation's staff.
 func StaffKey() [2]string { return [2]string{"X-Frontdesk-Staff-Key", "demo-staff-key-1"} }
-
-// Confirm enters a card on the processor's page, as the buyer does.
-func (c *Client) Confirm(payment api.Payment, card string) {
-	c.t.Helper()
-	c.Do("POST", *payment.Card.RedirectUrl+"/confirm", map[string]string{"card": card}).Into(http.StatusOK, nil)
-}
 
 // Registration reads a registration.
 func (c *Client) Registration(id string) (registration api.Registration) {

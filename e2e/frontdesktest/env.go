@@ -30,7 +30,7 @@ func (e Env) Gateway(t testing.TB, environment ...string) (*Process, *Client) {
 	p := Start(t, append([]string{"FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL=" + e.Upstreams.URL + "/sim",
 		"FRONTDESK_SANDBOX_URL=" + e.Upstreams.URL + "/sandbox", "FRONTDESK_REDIS_URL=" + e.Redis}, environment...)...)
 	c := NewClient(t, p.URL)
-	c.SimulatorURL = e.Upstreams.URL
+	c.UpstreamsURL = e.Upstreams.URL
 	return p, c
 }
 

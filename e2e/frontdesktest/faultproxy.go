@@ -38,12 +38,33 @@ var (
 	AcceptPayment = Operation{"mark in the journal", http.MethodPost, "/sandbox/payments/*/metadata", `"fd_done_`}
 )
 
-// Operations are all of them.
+// The operations that give money back.
+var (
+	Cancel = Operation{"cancellation", http.MethodPost, "/sandbox/payments/*/cancel", ""}
+	Refund = Operation{"refund", http.MethodPost, "/sandbox/payments/*/refund", ""}
+)
+
+// Operations are those of a journey without faults.
 var Operations = []Operation{CreatePayment, Capture, Claim, PostPayment, AcceptPayment}
 
 func (o Operation) matches(r *http.Request, body []byte) bool {
 	ok, err := path.Match(o.Path, r.URL.Path)
 	return ok && err == nil && r.Method == o.Method && bytes.Contains(body, []byte(o.Body))
+}
+
+// Of returns the operation on one of the processor's payments.
+func (o Operation) Of(payment string) Operation {
+	o.Path = strings.Replace(o.Path, "*", payment, 1)
+	return o
+}
+
+// PaymentOf returns the id of the processor's payment that a request of the operation is about; empty: it is another request.
+func (o Operation) PaymentOf(r *http.Request) string {
+	before, after, _ := strings.Cut(o.Path, "*")
+	if !o.matches(r, []byte(o.Body)) {
+		return ""
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, before), after)
 }
 
 // Phase is how far a request has come when it hits a breakpoint.

@@ -49,8 +49,8 @@ func (c *Client) Control(method, name string, body any) *Response {
 	}
 	plain := *c
 	plain.Token, plain.World = "", ""
-	if c.SimulatorURL != "" {
-		plain.URL = c.SimulatorURL
+	if c.UpstreamsURL != "" {
+		plain.URL = c.UpstreamsURL
 	}
 	return plain.Do(method, "/sim/"+world+"/_control/"+name, body)
 }

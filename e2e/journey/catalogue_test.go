@@ -154,7 +154,7 @@ func TestCatalogueCacheHeaders(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
 	_, c := s.Gateway(t)
-	c.SimulatorURL = s.Upstreams.URL
+	c.UpstreamsURL = s.Upstreams.URL
 	const everybodys = "public, max-age=60, s-maxage=60, stale-while-revalidate=60, stale-if-error=600"
 	for _, path := range []string{"/v1/clubs", "/v1/clubs/11", "/v1/clubs/11/products", "/v1/clubs/11/offers/901", "/v1/clubs/11/debit-days"} {
 		for range 2 { // from memory, too

@@ -65,7 +65,7 @@ func withClubs(t *testing.T) (frontdesktest.Env, *frontdesktest.Client) {
 	}
 	s := frontdesktest.NewEnv(t)
 	_, c := s.Gateway(t, "FRONTDESK_CLUBS_FILE="+file)
-	c.SimulatorURL = s.Upstreams.URL
+	c.UpstreamsURL = s.Upstreams.URL
 	return s, c
 }
 

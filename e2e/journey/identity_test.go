@@ -341,7 +341,7 @@ func TestClubLoginKinds(t *testing.T) {
 	}
 
 	shared := frontdesktest.NewClient(t, frontdesktest.Start(t, append(environment, "FRONTDESK_IDENTITY_SECRET="+secret, "FRONTDESK_IDENTITY_AUDIENCE=frontdesk")...).URL)
-	shared.SimulatorURL = s.Upstreams.URL
+	shared.UpstreamsURL = s.Upstreams.URL
 	me(shared, token(jwt.MapClaims{"aud": "frontdesk"})).Into(http.StatusOK, nil)
 	me(shared, token(nil)).Problem(api.NotIdentified)
 	me(shared, token(jwt.MapClaims{"aud": "frontdesk", "sub": "99999"})).Problem(api.NotIdentified)
@@ -350,7 +350,7 @@ func TestClubLoginKinds(t *testing.T) {
 	me(shared, shared.Persona("customer").IdentityToken).Problem(api.NotIdentified)
 
 	away := frontdesktest.NewClient(t, frontdesktest.Start(t, append(environment, "FRONTDESK_IDENTITY_JWKS_URL=http://127.0.0.1:1/jwks")...).URL)
-	away.SimulatorURL = s.Upstreams.URL
+	away.UpstreamsURL = s.Upstreams.URL
 	if problem := me(away, away.Persona("customer").IdentityToken).Problem(api.IdentityUnavailable); problem.Status != http.StatusServiceUnavailable {
 		t.Errorf("a login that cannot be reached is answered with %d", problem.Status)
 	}

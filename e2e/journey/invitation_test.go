@@ -33,7 +33,7 @@ func newInvitationEnv(t *testing.T) *invitationEnv {
 	s := frontdesktest.NewEnv(t)
 	p := &invitationEnv{t: t, gateway: frontdesktest.NewGateway(t, s.Upstreams, s.Redis), redis: s.Redis}
 	p.Client = frontdesktest.NewClient(t, p.gateway.URL)
-	p.SimulatorURL = s.Upstreams.URL
+	p.UpstreamsURL = s.Upstreams.URL
 	return p
 }
 

@@ -67,7 +67,7 @@ func TestDeclinedCardThenChallenge(t *testing.T) {
 		t.Errorf("after the decline came %+v, want the same payment", again)
 	}
 	c.Confirm(again, "4000002500003155")
-	c.Do("POST", *again.Card.RedirectUrl+"/challenge", map[string]bool{"approve": true}).Into(http.StatusOK, nil)
+	c.AnswerChallenge(again, true)
 	c.Await(registration.Id, api.Completed)
 	c.Records().ExpectOnePayment(t, payment.Amount.Amount)
 }
@@ -83,7 +83,7 @@ func TestSecondCardAfterDecline(t *testing.T) {
 			_, c := s.Gateway(t)
 			registration := c.Register()
 			payment := c.Pay(registration.Id)
-			c.Do("PUT", s.Upstreams.URL+"/sandbox/settings", oldsandbox.Settings{Webhooks: oldsandbox.WebhooksDrop}).Into(http.StatusOK, nil)
+			c.SetProcessor(oldsandbox.Settings{Webhooks: oldsandbox.WebhooksDrop})
 			notDeclined := func(when string) {
 				t.Helper()
 				for range 3 {

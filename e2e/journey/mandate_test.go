@@ -35,6 +35,7 @@ func newDebtor(t *testing.T) *debtor {
 	d := &debtor{t: t, upstreams: frontdesktest.NewUpstreams(t), redis: frontdesktest.NewRedis(t)}
 	d.gateway = frontdesktest.NewGateway(t, d.upstreams, d.redis)
 	d.Client = frontdesktest.NewClient(t, d.gateway.URL)
+	d.UpstreamsURL = d.upstreams.URL
 	d.register()
 	return d
 }

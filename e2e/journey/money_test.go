@@ -49,7 +49,7 @@ func TestTwoGatewaysUnderConcurrentPayment(t *testing.T) {
 	confirmed := make(chan int, 2)
 	for _, c := range []*frontdesktest.Client{one, other} {
 		group.Go(func() {
-			confirmed <- c.Do("POST", *payment.Card.RedirectUrl+"/confirm", `{"card":"4242424242424242"}`).Status
+			confirmed <- c.EnterCard(payment, frontdesktest.ApprovedCard).Status
 		})
 	}
 	group.Wait()
@@ -154,7 +154,7 @@ func TestLostWebhookIsRepairedByPolling(t *testing.T) {
 	_, c := s.Gateway(t)
 	registration := c.Register()
 	payment := c.Pay(registration.Id)
-	c.Do("PUT", s.Upstreams.URL+"/sandbox/settings", map[string]string{"webhooks": "drop"}).Into(http.StatusOK, nil)
+	c.SetProcessor(map[string]string{"webhooks": "drop"})
 	c.Confirm(payment, "4242424242424242")
 	// No client reads the registration, so only the sweeper can record the payment.
 	frontdesktest.Eventually(t, "recorded by the sweeper", func() bool { return len(s.Upstreams.Sim.Ledger()) == 1 })
@@ -169,7 +169,7 @@ func TestDoubledAndReorderedWebhooks(t *testing.T) {
 			t.Parallel()
 			s := frontdesktest.NewEnv(t)
 			_, c := s.Gateway(t)
-			c.Do("PUT", s.Upstreams.URL+"/sandbox/settings", map[string]string{"webhooks": mode}).Into(http.StatusOK, nil)
+			c.SetProcessor(map[string]string{"webhooks": mode})
 			registration := c.Register()
 			payment := c.Pay(registration.Id)
 			c.Confirm(payment, "4242424242424242")
@@ -221,7 +221,7 @@ func TestCartIsFrozenWhilePaying(t *testing.T) {
 	if held := s.Upstreams.Cards.Payments()[0]; held.State != cards.Cancelled {
 		t.Errorf("the processor says %s after the registration was abandoned", held.State)
 	}
-	response := c.Do("POST", *payment.Card.RedirectUrl+"/confirm", map[string]string{"card": "4242424242424242"})
+	response := c.EnterCard(payment, frontdesktest.ApprovedCard)
 	if response.Status != http.StatusConflict || len(s.Upstreams.Sim.Ledger()) != 0 {
 		t.Errorf("the cancelled payment was confirmed with %d", response.Status)
 	}
@@ -281,7 +281,7 @@ func TestStepBack(t *testing.T) {
 	if held := s.Upstreams.Cards.Payments(); len(held) != 1 || held[0].State != cards.Cancelled {
 		t.Errorf("the processor holds %+v", held)
 	}
-	if late := c.Do("POST", *payment.Card.RedirectUrl+"/confirm", map[string]string{"card": "4242424242424242"}); late.Status != http.StatusConflict {
+	if late := c.EnterCard(payment, frontdesktest.ApprovedCard); late.Status != http.StatusConflict {
 		t.Errorf("the cancelled payment was confirmed with %d", late.Status)
 	}
 	c.Do("POST", path+"/items", api.NewItem{OfferId: "2501"}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
@@ -305,7 +305,7 @@ func TestStepBackWhilePaying(t *testing.T) {
 		var back *frontdesktest.Response
 		var group sync.WaitGroup
 		group.Go(func() {
-			c.Do("POST", *payment.Card.RedirectUrl+"/confirm", map[string]string{"card": "4242424242424242"})
+			c.EnterCard(payment, frontdesktest.ApprovedCard)
 		})
 		group.Go(func() { back = c.Do("DELETE", "/v1/registrations/"+registration.Id+"/payment", nil) })
 		group.Wait()
@@ -323,7 +323,7 @@ func TestStepBackWhilePaying(t *testing.T) {
 
 // decline enters a card that the bank declines, and waits until the gateway shows it.
 func decline(c *frontdesktest.Client, payment api.Payment, shown api.PaymentState) api.Registration {
-	c.Do("POST", *payment.Card.RedirectUrl+"/confirm", map[string]string{"card": "4000000000000002"})
+	c.EnterCard(payment, frontdesktest.DeclinedCard)
 	registration := payment.Id[:strings.LastIndexByte(payment.Id, '-')]
 	return c.AwaitPayment(registration, shown)
 }
@@ -371,7 +371,7 @@ func TestDeclinesSurviveRedis(t *testing.T) {
 		c.Pay(registration.Id)
 	}
 	frontdesktest.FlushRedis(t, s.Redis)
-	c.Do("POST", *payment.Card.RedirectUrl+"/confirm", map[string]string{"card": "4000000000000002"})
+	c.EnterCard(payment, frontdesktest.DeclinedCard)
 	frontdesktest.Eventually(t, "the processor cancels the payment", func() bool {
 		return s.Upstreams.Cards.Payments()[0].State == cards.Cancelled
 	})
@@ -391,8 +391,7 @@ func TestStepBackKilled(t *testing.T) {
 	registration := c.Register()
 	payment := c.Pay(registration.Id)
 	path := "/v1/registrations/" + registration.Id + "/payment"
-	proxy.Add(&frontdesktest.Breakpoint{Operation: frontdesktest.Operation{Name: "cancellation", Method: http.MethodPost, Path: "/sandbox/payments/*/cancel"},
-		Phase: frontdesktest.BeforeResponse, OnHit: doomed.Kill})
+	proxy.Add(&frontdesktest.Breakpoint{Operation: frontdesktest.Cancel, Phase: frontdesktest.BeforeResponse, OnHit: doomed.Kill})
 	if _, err := c.Try("DELETE", path, nil); err == nil {
 		t.Error("the killed gateway answered")
 	}
@@ -403,7 +402,7 @@ func TestStepBackKilled(t *testing.T) {
 	if back.Payment.State != api.Cancelled || back.State != api.Open {
 		t.Errorf("after the step back: %+v", back)
 	}
-	if late := c.Do("POST", *payment.Card.RedirectUrl+"/confirm", map[string]string{"card": "4242424242424242"}); late.Status != http.StatusConflict {
+	if late := c.EnterCard(payment, frontdesktest.ApprovedCard); late.Status != http.StatusConflict {
 		t.Errorf("the cancelled payment was confirmed with %d", late.Status)
 	}
 	frontdesktest.FlushRedis(t, s.Redis)

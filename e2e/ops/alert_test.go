@@ -73,7 +73,7 @@ func TestAlertRulesMatchMetrics(t *testing.T) {
 		"FRONTDESK_REDIS_URL="+frontdesktest.NewRedis(t), "FRONTDESK_RATE_LIMITS=on",
 		`FRONTDESK_SUBSCRIBERS=[{"name":"crm","url":"http://127.0.0.1:1/hooks","secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}]`)
 	c := frontdesktest.NewClient(t, crm.URL)
-	c.SimulatorURL = outside.URL
+	c.UpstreamsURL = outside.URL
 	registration := c.Register()
 	c.Confirm(c.Pay(registration.Id), "4242424242424242")
 	c.AwaitPayment(registration.Id, api.Recorded)

@@ -31,7 +31,6 @@ func newBackgroundEnv(t *testing.T) *backgroundEnv {
 	t.Helper()
 	b := &backgroundEnv{Env: frontdesktest.NewEnv(t), t: t, collector: frontdesktest.NewCollector(t), subscriber: newSubscriber(t, "crm", http.StatusOK)}
 	b.gateway, b.c = b.Gateway(t, "FRONTDESK_LOG_LEVEL=debug", "OTEL_EXPORTER_OTLP_ENDPOINT="+b.collector.URL, subscribe(t, b.subscriber.config()))
-	b.c.SimulatorURL = b.Upstreams.URL
 	return b
 }
 
@@ -106,7 +105,7 @@ func (b *backgroundEnv) sendEventOfOpenRegistration() []byte {
 // payWithoutWebhook has a buyer pay who never returns, at a processor that sends no webhooks.
 func (b *backgroundEnv) payWithoutWebhook() {
 	b.t.Helper()
-	b.c.Do("PUT", b.Upstreams.URL+"/sandbox/settings", `{"webhooks":"drop"}`).Into(http.StatusOK, nil)
+	b.c.SetProcessor(`{"webhooks":"drop"}`)
 	b.c.Confirm(b.c.Pay(b.c.Register().Id), "4242424242424242")
 	frontdesktest.Eventually(b.t, "a sweep has found the payment", func() bool { return len(b.Upstreams.Sim.Ledger()) == 1 })
 }

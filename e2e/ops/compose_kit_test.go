@@ -117,7 +117,7 @@ func newReplicas(t *testing.T) *replicas {
 	}
 	r.startProxy(folder, proxy)
 	r.Client = frontdesktest.NewClient(t, "http://"+proxy)
-	r.SimulatorURL = r.URL // the proxy forwards to it
+	r.UpstreamsURL = r.URL // the proxy forwards to it
 	frontdesktest.Eventually(t, "the proxy leads to a gateway", func() bool {
 		answer, err := r.Try("GET", "/healthz", nil)
 		return err == nil && answer.Status == http.StatusOK

@@ -406,7 +406,7 @@ func TestAPI8LiveMode(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)
 	_, c := l.start(t)
-	for _, path := range []string{"/sim/demo/_control/personas", "/sim/demo/_control/requests", "/sim/oauth/v2/token", "/sim/", "/sandbox/payments", "/sandbox/settings",
+	for _, path := range []string{"/sim/demo/_control/personas", "/sim/demo/_control/requests", "/sim/oauth/v2/token", "/sim/", frontdesktest.MerchantPage, "/sandbox/settings",
 		"/panel/requests", "/panel/changes", "/panel/panel.js", "/ops/payments", "/metrics", "/debug/pprof/"} {
 		for _, method := range []string{"GET", "POST"} {
 			c.Do(method, path, nil, frontdesktest.Key("")).Problem(api.NotFound)

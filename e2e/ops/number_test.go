@@ -11,7 +11,6 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
 	"frontdesk/upstream/cards"
-	"frontdesk/upstream/cards/oldsandbox"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -70,7 +69,7 @@ func TestAnotherMethodTakesTheNumber(t *testing.T) {
 				c.Confirm(card, "4242424242424242") // its event finds it
 			} else {
 				if test.journal != nil {
-					processor := oldsandbox.New(oldsandbox.Config{URL: s.Upstreams.URL + "/sandbox", Now: time.Now})
+					processor := frontdesktest.ProcessorClient(s.Upstreams.URL)
 					if _, err := processor.UpdateMetadata(t.Context(), "journal", s.Upstreams.Cards.Payments()[0].ID, test.journal); err != nil {
 						t.Fatal(err)
 					}

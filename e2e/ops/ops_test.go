@@ -14,7 +14,6 @@ import (
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
-	"frontdesk/upstream/cards/oldsandbox"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -163,7 +162,7 @@ func TestOperatorDecidesOnAnOutage(t *testing.T) {
 		}
 	}
 	// The first one was refunded at the processor, so it cannot be recorded.
-	processor := oldsandbox.New(oldsandbox.Config{URL: mock.URL + "/sandbox", Now: time.Now})
+	processor := frontdesktest.ProcessorClient(mock.URL)
 	refunded := listed.Items[1]
 	if _, err := processor.Refund(t.Context(), "by hand", refunded.ProcessorID, refunded.Amount); err != nil {
 		t.Fatal(err)

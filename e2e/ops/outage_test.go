@@ -250,6 +250,7 @@ type buyer struct {
 func (s *outageEnv) buyer() *buyer {
 	s.t.Helper()
 	b := &buyer{Client: frontdesktest.NewClient(s.t, s.gateway.URL), s: s}
+	b.UpstreamsURL = s.upstreams.URL
 	b.registration = b.Register()
 	return b
 }

@@ -35,11 +35,11 @@ func TestRefundThatFails(t *testing.T) {
 			s := frontdesktest.NewEnv(t)
 			gateway, c := s.Gateway(t)
 			set := func(refunds oldsandbox.RefundMode, webhooks oldsandbox.WebhookMode) {
-				c.Do("PUT", s.Upstreams.URL+"/sandbox/settings", oldsandbox.Settings{Refunds: refunds, Webhooks: webhooks}).Into(http.StatusOK, nil)
+				c.SetProcessor(oldsandbox.Settings{Refunds: refunds, Webhooks: webhooks})
 			}
 			held := func() oldsandbox.Payment { return s.Upstreams.Cards.Payments()[0] }
 			settle := func(succeeded bool) {
-				c.Do("POST", s.Upstreams.URL+"/sandbox/payments/"+held().ID+"/settle-refund", map[string]bool{"succeeded": succeeded}).Into(http.StatusOK, nil)
+				c.AtProcessor(held().ID, "settle-refund", map[string]bool{"succeeded": succeeded}).Into(http.StatusOK, nil)
 			}
 			set(test.refunds, oldsandbox.WebhooksNormal)
 			s.SetFaults(t, clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 422})

@@ -49,6 +49,7 @@ func TestUnverifiableAtTheTerminal(t *testing.T) {
 	s := frontdesktest.NewEnv(t)
 	doomed, c := s.Gateway(t)
 	captured, buyer := c.Register(), frontdesktest.NewClient(t, doomed.URL)
+	buyer.UpstreamsURL = s.Upstreams.URL
 	reserved := buyer.Pay(buyer.Register().Id)
 	reached := s.Upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
 	c.Confirm(c.Pay(captured.Id), frontdesktest.ApprovedCard)

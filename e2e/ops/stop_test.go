@@ -23,6 +23,7 @@ func TestStopDuringPayment(t *testing.T) {
 	stopping := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.Upstreams.URL+"/sim", "FRONTDESK_SANDBOX_URL="+s.Upstreams.URL+"/sandbox",
 		"FRONTDESK_REDIS_URL="+s.Redis, "FRONTDESK_DRAIN_DELAY=5s")
 	c := frontdesktest.NewClient(t, stopping.URL)
+	c.UpstreamsURL = s.Upstreams.URL
 	registration := c.Register()
 	payment := c.Pay(registration.Id)
 	reached := s.Upstreams.HoldResponses("POST", "/sales/*/payments")

@@ -22,7 +22,7 @@ func onTopology(t *testing.T, storage harness.Storage) (gateways []*frontdesktes
 		gateways = append(gateways, gateway)
 	}
 	c = frontdesktest.NewClient(t, gateways[0].URL)
-	c.SimulatorURL = s.Upstreams.URL
+	c.UpstreamsURL = s.Upstreams.URL
 	c.UseTransport(randomAddressTransport{http.DefaultTransport})
 	return gateways, c
 }

@@ -201,7 +201,7 @@ func (w *canaryRun) byCard() {
 	w.secrets.add("a link's secret", code[strings.Index(code, ".")+1:])
 	payment := w.c.Pay(registration.Id)
 	w.recordRedis()
-	w.c.Do("POST", *payment.Card.RedirectUrl+"/confirm", map[string]string{"card": refusedCard})
+	w.c.EnterCard(payment, refusedCard)
 	var resumed api.Registration
 	w.post("/v1/resumptions", api.Resumption{Resume: code}).Into(http.StatusCreated, &resumed)
 	w.c.Token = *resumed.Token

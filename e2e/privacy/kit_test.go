@@ -49,7 +49,7 @@ func (s *testEnv) gateway(environment ...string) (*frontdesktest.Process, *front
 	process := frontdesktest.Start(s.t, append([]string{"FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL=" + s.upstreams.URL + "/sim",
 		"FRONTDESK_SANDBOX_URL=" + s.upstreams.URL + "/sandbox", "FRONTDESK_REDIS_URL=" + s.address}, environment...)...)
 	client := frontdesktest.NewClient(s.t, process.URL)
-	client.SimulatorURL = s.upstreams.URL
+	client.UpstreamsURL = s.upstreams.URL
 	return process, client
 }
 

@@ -98,7 +98,7 @@ func (b *webhookProxy) post(body []byte, secret string) int {
 // throughSandbox makes the sandbox processor's webhooks say everything about a buyer.
 func (w *canaryRun) throughSandbox() *webhookProxy {
 	b := w.newWebhookProxy(w.gateways[0], oldsandbox.SignatureHeader, oldsandbox.DemoWebhookSecret, "payment")
-	w.c.Do("PUT", w.upstreams.URL+"/sandbox/settings", map[string]string{"webhooks": "duplicate", "webhookUrl": b.URL}).Into(http.StatusOK, nil)
+	w.c.SetProcessor(map[string]string{"webhooks": "duplicate", "webhookUrl": b.URL})
 	return b
 }
 

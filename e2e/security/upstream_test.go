@@ -44,7 +44,7 @@ func gatewayWithClub(t *testing.T, s frontdesktest.Env, club string) (*frontdesk
 	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+club, "FRONTDESK_SANDBOX_URL="+s.Upstreams.URL+"/sandbox",
 		"FRONTDESK_REDIS_URL="+s.Redis, "FRONTDESK_IDENTITY_JWKS_URL="+s.Upstreams.URL+"/sim/demo/_control/jwks")
 	c := frontdesktest.NewClient(t, gateway.URL)
-	c.SimulatorURL = s.Upstreams.URL
+	c.UpstreamsURL = s.Upstreams.URL
 	return gateway, c
 }
 

@@ -2,7 +2,6 @@ package site_test
 
 import (
 	"encoding/json"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -147,24 +146,21 @@ func TestSandboxPage(t *testing.T) {
 	g.fillCart()
 	g.payByCard()
 	g.expectMember()
-	g.goTo("/sandbox/payments")
+	g.goTo(frontdesktest.MerchantPage)
 	g.says(g.c.World, "1, newest first", "€459.00", "captured", "of this world")
 	g.Screenshot("payments")
 	g.Eval(`(document.querySelector("[name=webhooks]").value = "late", "")`)
 	g.Click(`form[action="settings"] button`)
 	g.Await("the page of the server has the setting", `document.querySelector("[name=webhooks] option[selected]")?.text === "late"`)
-	var settings struct{ Webhooks string }
-	g.c.Do("GET", "/sandbox/settings", nil, [2]string{"Authorization", "Bearer sk_sandbox_demo"}).Into(http.StatusOK, &settings)
-	if settings.Webhooks != "late" {
-		t.Errorf("the world's webhooks are %q", settings.Webhooks)
+	if webhooks := g.c.ProcessorSettings().Webhooks; webhooks != "late" {
+		t.Errorf("the world's webhooks are %q", webhooks)
 	}
 	other := g.c.WithT(t)
 	other.World = "demo-of-another-test"
-	other.Do("GET", "/sandbox/settings", nil, [2]string{"Authorization", "Bearer sk_sandbox_demo"}).Into(http.StatusOK, &settings)
-	if settings.Webhooks != "normal" {
-		t.Errorf("another world's webhooks are %q", settings.Webhooks)
+	if webhooks := other.ProcessorSettings().Webhooks; webhooks != "normal" {
+		t.Errorf("another world's webhooks are %q", webhooks)
 	}
 	g.UseWorld(&frontdesktest.Client{})
-	g.goTo("/sandbox/payments?world=" + other.World)
+	g.goTo(frontdesktest.MerchantPage + "?world=" + other.World)
 	g.says("No payment yet.")
 }

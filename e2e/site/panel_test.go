@@ -7,6 +7,7 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/cards/oldsandbox"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -145,10 +146,7 @@ func TestPanelSwitchesWebhooksAndFaults(t *testing.T) {
 		g.c.Control("GET", "faults", nil).Into(http.StatusOK, &list)
 		return list
 	}
-	webhooks := func() (settings struct{ Webhooks string }) {
-		g.c.Do("GET", "/sandbox/settings", nil).Into(http.StatusOK, &settings)
-		return settings
-	}
+	webhooks := func() oldsandbox.WebhookMode { return g.c.ProcessorSettings().Webhooks }
 	g.c.Control("PUT", "faults", `[{"match": {"path": "/optins"}, "kind": "malformed"}]`).Into(http.StatusOK, nil)
 	g.goTo("/")
 	panel.PressKey()
@@ -171,13 +169,13 @@ func TestPanelSwitchesWebhooksAndFaults(t *testing.T) {
 		t.Errorf("left: %+v", left)
 	}
 	panel.Click(`input[value="late"]`)
-	frontdesktest.Eventually(t, "webhooks are late", func() bool { return webhooks().Webhooks == "late" })
-	g.c.Do("PUT", "/sandbox/settings", map[string]string{"webhooks": "drop"}).Into(http.StatusOK, nil) // with curl
+	frontdesktest.Eventually(t, "webhooks are late", func() bool { return webhooks() == "late" })
+	g.c.SetProcessor(map[string]string{"webhooks": "drop"}) // with curl
 	panel.WaitVisible(`input[value="drop"]:checked`)
 	panel.Click(`[data-mend]`)
 	panel.WaitHidden(`[data-mend]`)
-	if left := faults(); len(left.Items) != 0 || webhooks().Webhooks != "normal" {
-		t.Errorf("left: %+v, webhooks %s", left, webhooks().Webhooks)
+	if left := faults(); len(left.Items) != 0 || webhooks() != "normal" {
+		t.Errorf("left: %+v, webhooks %s", left, webhooks())
 	}
 }
 

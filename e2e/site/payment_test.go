@@ -61,7 +61,7 @@ var interruptions = map[string]func(*siteVisitor){
 	},
 	"they stop the browser on its way to the processor": func(g *siteVisitor) {
 		due, registration := g.due(), g.Registration()
-		way := g.HoldRequests("*/sandbox/payments/*")
+		way := g.HoldRequests("*" + frontdesktest.MerchantPage + "/*")
 		g.Click(`[data-pay]`)
 		way.Await()
 		frontdesktest.Command(g.Browser, page.StopLoading, cdp.Empty{})
@@ -113,9 +113,9 @@ var interruptions = map[string]func(*siteVisitor){
 		due, registration := g.due(), g.Registration()
 		g.pay()
 		g.Click(`[data-action="cancel"]`)
-		processor := g.processor()
+		g.WaitVisible(`a[data-continue]`)
 		g.Sleep()
-		g.c.Do("POST", processor+"/confirm", map[string]string{"card": frontdesktest.ApprovedCard}).Into(http.StatusOK, nil)
+		g.c.AtProcessor(g.payments(registration)[0].ID, "confirm", map[string]string{"card": frontdesktest.ApprovedCard}).Into(http.StatusOK, nil)
 		frontdesktest.Eventually(g.t, "it is recorded", func() bool { return g.calls("createPayment") == 1 })
 		g.Wake()
 		g.expectMember()
@@ -155,7 +155,7 @@ func TestSecondCard(t *testing.T) {
 	t.Parallel()
 	gateway := frontdesktest.NewMock(t)
 	g := newSiteVisitorAt(t, phone, frontdesktest.NewClient(t, gateway.URL), gateway)
-	g.c.Do("PUT", "/sandbox/settings", map[string]string{"webhooks": "drop"}).Into(http.StatusOK, nil)
+	g.c.SetProcessor(map[string]string{"webhooks": "drop"})
 	g.fillCart()
 	due, registration := g.due(), g.Registration()
 	g.pay()
@@ -230,7 +230,7 @@ func TestPendingRefundInBrowser(t *testing.T) {
 	t.Parallel()
 	gateway := frontdesktest.NewMock(t)
 	g := newSiteVisitorAt(t, phone, frontdesktest.NewClient(t, gateway.URL), gateway)
-	g.c.Do("PUT", "/sandbox/settings", map[string]string{"refunds": "pending"}).Into(http.StatusOK, nil)
+	g.c.SetProcessor(map[string]string{"refunds": "pending"})
 	g.fillCart()
 	g.setFault(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 422})
 	g.payByCard()
@@ -247,7 +247,7 @@ func TestCardTestingInBrowser(t *testing.T) {
 	t.Parallel()
 	g, registration := newDeclinedVisitor(t)
 	for range 4 {
-		g.c.Do("POST", "/sandbox/payments/"+g.payments(registration)[0].ID+"/confirm", map[string]string{"card": declinedCard})
+		g.c.AtProcessor(g.payments(registration)[0].ID, "confirm", map[string]string{"card": declinedCard})
 	}
 	g.goTo("/?registration=" + registration)
 	g.WaitVisible(`main[data-step="cart"] [data-payment="cancelled"]`)

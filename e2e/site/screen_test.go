@@ -257,7 +257,7 @@ func TestExpiredScreen(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
 	gateway, c := s.Gateway(t)
-	c.SimulatorURL = s.Upstreams.URL
+	c.UpstreamsURL = s.Upstreams.URL
 	g := newSiteVisitorAt(t, desktop, c, gateway)
 	r := g.createRegistration(cardOffer, frontdesktest.Person())
 	payment := c.Pay(r.Id)

@@ -287,9 +287,7 @@ func (g *siteVisitor) calls(operation string) (n int) {
 // payments returns the card processor's payments of a registration.
 func (g *siteVisitor) payments(registration string) (own []oldsandbox.Payment) {
 	g.t.Helper()
-	var list struct{ Items []oldsandbox.Payment }
-	g.c.Do("GET", "/sandbox/payments?limit=500", nil, [2]string{"Authorization", "Bearer sk_sandbox_demo"}).Into(http.StatusOK, &list)
-	for _, payment := range list.Items {
+	for _, payment := range g.c.ProcessorPayments() {
 		if payment.Metadata["fd_registration"] == registration {
 			own = append(own, payment)
 		}

@@ -54,7 +54,7 @@ func Webhook() campaign.Campaign {
 func breakWebhooks(r *run) {
 	ctx, faults := r.Context(), startWebhookFaults(r)
 	defer faults.close()
-	operator := frontdesktest.Buyer{HTTP: http.DefaultClient}
+	operator := frontdesktest.Buyer{HTTP: http.DefaultClient, Upstreams: r.Upstreams.URL}
 	frontdesktest.Must(r, operator.Do(ctx, http.MethodPut, r.Upstreams.URL+"/sandbox/settings", oldsandbox.Settings{WebhookURL: faults.server.URL}, nil))
 	r.createForeignPayments(&operator)
 	limited, cancel := r.options.Context(ctx)
@@ -95,8 +95,7 @@ func (r *run) awaitCompletion(ctx context.Context, registration string) {
 
 // createForeignPayments pays other merchants at the same processor, whose events arrive here as well.
 func (r *run) createForeignPayments(buyer *frontdesktest.Buyer) {
-	url := r.Upstreams.URL + "/sandbox"
-	processor := oldsandbox.New(oldsandbox.Config{URL: url, Now: time.Now})
+	processor := frontdesktest.ProcessorClient(r.Upstreams.URL)
 	for i := range foreignPayments {
 		metadata := map[string]string{"shop": "another"}
 		if i%2 == 0 { // the same account, another environment
@@ -104,7 +103,7 @@ func (r *run) createForeignPayments(buyer *frontdesktest.Buyer) {
 		}
 		p, err := processor.Create(r.Context(), uuid.NewString(), cards.NewPayment{Amount: 100, Currency: "EUR", Metadata: metadata})
 		frontdesktest.Must(r, err)
-		frontdesktest.Must(r, buyer.Confirm(r.Context(), url+"/payments/"+p.ID, frontdesktest.ApprovedCard))
+		frontdesktest.Must(r, buyer.Confirm(r.Context(), p.ID, frontdesktest.ApprovedCard))
 	}
 }
 

@@ -97,11 +97,12 @@ type Gateway struct {
 
 func (h *Harness) startGateway(cfg Config) {
 	address, proxy := fmt.Sprintf("127.0.0.1:%d", frontdesktest.FreePort(h)), h.Upstreams.Proxy()
-	proxy.OnRequest = func(r *http.Request) { noteIn(&h.refunds, r, "refund") }
+	proxy.OnRequest = func(r *http.Request) { noteIn(&h.refunds, frontdesktest.Refund.PaymentOf(r)) }
 	proxy.OnSuccess = func(r *http.Request, body []byte) {
-		noteIn(&h.captures, r, "capture")
-		if len(body) == 0 { // the club system answers with the payment: something in front of it accepted this one
-			noteIn(&h.accepted, r, "payments")
+		noteIn(&h.captures, frontdesktest.Capture.PaymentOf(r))
+		if len(body) == 0 && path.Base(r.URL.Path) == "payments" {
+			// The club system answers with the payment: something in front of it accepted this one.
+			noteIn(&h.accepted, r.URL.Path)
 		}
 	}
 	g := &Gateway{URL: "http://" + address, path: cfg.Gateway, proxy: proxy, t: h, environment: append([]string{
@@ -165,16 +166,16 @@ func (h *Harness) NewRegistration() (map[string]any, campaign.Canary) {
 		"items": []map[string]string{{"offerId": h.offer.Id, "startDate": time.Now().AddDate(0, 0, 1).Format(time.DateOnly)}}}, c
 }
 
-// noteIn notes when a request of an operation was first seen, by its path.
-func noteIn(times *sync.Map, r *http.Request, operation string) {
-	if path.Base(r.URL.Path) == operation {
-		times.LoadOrStore(r.URL.Path, time.Now())
+// noteIn notes when something was first seen, by its name, unless that is empty.
+func noteIn(times *sync.Map, name string) {
+	if name != "" {
+		times.LoadOrStore(name, time.Now())
 	}
 }
 
 // charged reports whether a payment was captured before an instant, and no refund was requested until now.
 func (h *Harness) charged(id string, before time.Time) bool {
-	at, captured := h.captures.Load("/sandbox/payments/" + id + "/capture")
-	_, refunded := h.refunds.Load("/sandbox/payments/" + id + "/refund")
+	at, captured := h.captures.Load(id)
+	_, refunded := h.refunds.Load(id)
 	return captured && at.(time.Time).Before(before) && !refunded
 }

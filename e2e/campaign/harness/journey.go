@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -59,7 +60,7 @@ const (
 
 // NewJourney returns a buyer at the start. The seed determines what the buyer does.
 func (h *Harness) NewJourney(seed uint64) *Journey {
-	return &Journey{harness: h, buyer: &frontdesktest.Buyer{HTTP: &h.HTTP}, random: rand.New(rand.NewPCG(seed, 1)), began: time.Now()}
+	return &Journey{harness: h, buyer: &frontdesktest.Buyer{HTTP: &h.HTTP, Upstreams: h.Upstreams.URL}, random: rand.New(rand.NewPCG(seed, 1)), began: time.Now()}
 }
 
 // Registration is the id of the registration; empty before there is one.
@@ -172,9 +173,7 @@ func (j *Journey) record(began time.Time, where string, response *frontdesktest.
 		return fmt.Sprint(response.Status, " ", response.Code())
 	}
 	j.State = string(payment.State)
-	if payment.Card != nil && payment.Card.RedirectUrl != nil {
-		j.processorID = path.Base(*payment.Card.RedirectUrl)
-	}
+	j.processorID = cmp.Or(frontdesktest.PaymentID(*payment), j.processorID)
 	if len(j.responses) < maxResponses {
 		j.responses = append(j.responses,
 			campaign.Response{State: j.State, Retry: string(payment.Retry), Charged: j.harness.charged(j.processorID, began)})
@@ -218,7 +217,7 @@ func (j *Journey) Confirm(ctx context.Context) {
 // EnterCard enters one card on the processor's page of the payment. A refusal is not an error: the page
 // shows it to the buyer, who goes back.
 func (j *Journey) EnterCard(ctx context.Context, card string) error {
-	err := j.buyer.Confirm(ctx, j.harness.Upstreams.URL+"/sandbox/payments/"+j.ProcessorID(), card)
+	err := j.buyer.Confirm(ctx, j.ProcessorID(), card)
 	if refused, ok := errors.AsType[*frontdesktest.StatusError](err); ok && refused.Status < 500 {
 		return nil
 	}

@@ -1,0 +1,98 @@
+package frontdesktest
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"frontdesk/api"
+	"frontdesk/upstream/cards/oldsandbox"
+)
+
+// MerchantPage is the path of the processor's page that lists its payments, in mock mode.
+const MerchantPage = "/sandbox/payments"
+
+// ProcessorClient returns a test's own access to the processor at an address of upstreams.
+func ProcessorClient(upstreams string) *oldsandbox.Client {
+	return oldsandbox.New(oldsandbox.Config{URL: upstreams + "/sandbox", Now: time.Now})
+}
+
+// PaymentID returns the processor's id of a payment that waits for its buyer; empty: it does not.
+func PaymentID(payment api.Payment) string {
+	if payment.Card == nil {
+		return ""
+	}
+	if id, _, found := strings.Cut(Value(payment.Card.ClientSecret), "_secret_"); found {
+		return id
+	}
+	if page := payment.Card.RedirectUrl; page != nil {
+		return path.Base(*page)
+	}
+	return ""
+}
+
+// actionAt returns the address of an action on a payment that no gateway can perform, such as confirm.
+func actionAt(upstreams, payment, action string) string {
+	return upstreams + "/sandbox/payments/" + payment + "/" + action
+}
+
+// Pay requests the payment by card, and returns its id at the processor.
+func (b *Buyer) Pay(ctx context.Context) (id string, err error) {
+	var payment api.Payment
+	err = b.Do(ctx, http.MethodPost, b.Gateway+b.Path()+"/payment", map[string]string{"method": "card"}, &payment)
+	return PaymentID(payment), err
+}
+
+// Confirm enters a card for a payment, given by its id at the processor.
+func (b *Buyer) Confirm(ctx context.Context, payment, card string) error {
+	return b.Do(ctx, http.MethodPost, actionAt(b.Upstreams, payment, "confirm"), map[string]string{"card": card}, nil)
+}
+
+// Confirm enters a card at the processor, as the buyer does.
+func (c *Client) Confirm(payment api.Payment, card string) {
+	c.t.Helper()
+	c.EnterCard(payment, card).Into(http.StatusOK, nil)
+}
+
+// EnterCard is Confirm for a card that the processor may not accept.
+func (c *Client) EnterCard(payment api.Payment, card string) *Response {
+	c.t.Helper()
+	return c.AtProcessor(PaymentID(payment), "confirm", map[string]string{"card": card})
+}
+
+// AnswerChallenge approves or refuses a payment, as the buyer does on the page of their bank.
+func (c *Client) AnswerChallenge(payment api.Payment, approve bool) {
+	c.t.Helper()
+	c.AtProcessor(PaymentID(payment), "challenge", map[string]bool{"approve": approve}).Into(http.StatusOK, nil)
+}
+
+// AtProcessor performs an action that no gateway can perform, such as confirm or settle-refund, on a payment that is given by
+// its id at the processor.
+func (c *Client) AtProcessor(payment, action string, body any) *Response {
+	c.t.Helper()
+	return c.Do("POST", actionAt(cmp.Or(c.UpstreamsURL, c.URL), payment, action), body)
+}
+
+// ProcessorPayments returns the processor's payments, newest first; in mock mode those of the front end's world.
+func (c *Client) ProcessorPayments() []oldsandbox.Payment {
+	c.t.Helper()
+	var list struct{ Items []oldsandbox.Payment }
+	c.Do("GET", cmp.Or(c.UpstreamsURL, c.URL)+MerchantPage, nil).Into(http.StatusOK, &list)
+	return list.Items
+}
+
+// SetProcessor replaces the processor's settings; in mock mode those of the front end's world.
+func (c *Client) SetProcessor(settings any) {
+	c.t.Helper()
+	c.Do("PUT", cmp.Or(c.UpstreamsURL, c.URL)+"/sandbox/settings", settings).Into(http.StatusOK, nil)
+}
+
+// ProcessorSettings returns what SetProcessor replaces.
+func (c *Client) ProcessorSettings() (settings oldsandbox.Settings) {
+	c.t.Helper()
+	c.Do("GET", cmp.Or(c.UpstreamsURL, c.URL)+"/sandbox/settings", nil).Into(http.StatusOK, &settings)
+	return settings
+}
