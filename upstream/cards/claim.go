@@ -14,8 +14,7 @@ const (
 	// claimCheckAmount is above every processor's minimum. It is never authorised.
 	claimCheckAmount = 1_00
 
-	// A call that met a key in use or a busy account is retried for about ten seconds, far
-	// longer than a call takes.
+	// A call to a busy account is retried for about ten seconds, far longer than a call takes.
 	claimCheckAttempts = 20
 	claimCheckPause    = 500 * time.Millisecond
 

@@ -4,69 +4,47 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"frontdesk/upstream/cards"
-	"frontdesk/upstream/cards/oldsandbox"
 	"frontdesk/upstream/cards/sandbox"
 )
 
-func double(t *testing.T, cfg sandbox.Config) (*sandbox.Server, *cards.Client) {
-	t.Helper()
-	server := sandbox.New(cfg)
-	t.Cleanup(server.Close)
-	client, err := cards.New(cards.Config{SecretKey: server.SecretKey, URL: server.URL, Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return server, client
-}
-
-func ownSandbox(t *testing.T) *oldsandbox.Client {
-	t.Helper()
-	mux := http.NewServeMux()
-	listener := httptest.NewServer(mux)
-	server := oldsandbox.NewServer(oldsandbox.ServerConfig{Now: time.Now, BaseURL: listener.URL})
-	mux.Handle("/", server)
-	t.Cleanup(func() { listener.Close(); server.Close() })
-	return oldsandbox.New(oldsandbox.Config{URL: listener.URL, Now: time.Now})
-}
-
-// TestCheckClaimHolds on the processors whose claims are sound.
+// TestCheckClaimHolds: each claim has one winner, although the callers find the key in use and the processor busy.
 func TestCheckClaimHolds(t *testing.T) {
 	t.Parallel()
-	server, client := double(t, sandbox.Config{})
+	p := newPair(t)
 	// The first call of each round is slow, so that the others find its key in use.
-	slow := server.Inject(sandbox.Fault{Param: "metadata[fd_claim_check]", Stage: sandbox.During, Times: 40, Delay: 5 * time.Millisecond})
+	slow := p.double.Inject(sandbox.Fault{Param: "metadata[fd_claim_check]", Stage: sandbox.During, Times: 40, Delay: 5 * time.Millisecond})
 	// A call to a processor that is briefly busy is retried, whatever the call.
 	busy := []*sandbox.Injected{
-		server.Inject(sandbox.Fault{Path: "/v1/payment_intents", Status: http.StatusTooManyRequests}),
-		server.Inject(sandbox.Fault{Method: http.MethodGet, Path: "/v1/payment_intents/*", Status: http.StatusTooManyRequests}),
-		server.Inject(sandbox.Fault{Path: "/v1/payment_intents/*/cancel", Status: http.StatusTooManyRequests}),
+		p.double.Inject(sandbox.Fault{Path: "/v1/payment_intents", Status: http.StatusTooManyRequests}),
+		p.double.Inject(sandbox.Fault{Method: http.MethodGet, Path: "/v1/payment_intents/*", Status: http.StatusTooManyRequests}),
+		p.double.Inject(sandbox.Fault{Path: "/v1/payment_intents/*/cancel", Status: http.StatusTooManyRequests}),
 	}
-	for name, processor := range map[string]cards.Processor{"sandbox": ownSandbox(t), "stripe": client} {
-		const rounds, racers = 3, 16
-		report, err := cards.CheckClaim(t.Context(), processor, rounds, racers)
-		if err != nil || !report.Holds() {
-			t.Errorf("%s: %+v, %v", name, report, err)
-		}
-		if report.Rounds != rounds || report.Won != rounds || report.Lost != rounds*(racers-1) {
-			t.Errorf("%s: %+v, want one winner in each of %d rounds", name, report, rounds)
-		}
-		if name == "stripe" && (report.Retried == 0 || slow.Hits() == 0) {
-			t.Errorf("no claim met a key in use: %+v", report)
+	const rounds, racers = 3, 32
+	report, err := cards.CheckClaim(t.Context(), p, rounds, racers)
+	if err != nil || !report.Holds() || report.Rounds != rounds || report.Won != rounds || report.Lost != rounds*(racers-1) {
+		t.Errorf("%+v, %v, want one winner in each of %d rounds", report, err, rounds)
+	}
+	claims := 0
+	for _, request := range p.double.Requests() {
+		if strings.Contains(request.Form, "fd_claim_check") {
+			claims++
 		}
 	}
-	for _, p := range server.Payments() {
-		if p.Status != "canceled" || p.Charges != 0 {
-			t.Errorf("left behind: %+v", p)
+	if slow.Hits() == 0 || claims <= rounds*racers*2 { // each caller claims, and checks that a repetition says the same
+		t.Errorf("no claim met a key in use: %d calls", claims)
+	}
+	for _, held := range p.double.Payments() {
+		if held.Status != "canceled" || held.Charges != 0 {
+			t.Errorf("left behind: %+v", held)
 		}
 	}
-	if made := len(server.Payments()); made != 3 {
+	if made := len(p.double.Payments()); made != rounds {
 		t.Errorf("%d payments were made", made)
 	}
 	for i, fault := range busy {
@@ -89,8 +67,9 @@ func (w weakened) UpdateMetadata(ctx context.Context, key, id string, metadata m
 // TestCheckClaimCatches processors whose claims are unsafe.
 func TestCheckClaimCatches(t *testing.T) {
 	t.Parallel()
-	_, forgetful := double(t, sandbox.Config{ForgetKeys: true})
-	_, sound := double(t, sandbox.Config{})
+	double := sandbox.New(sandbox.Config{ForgetKeys: true})
+	t.Cleanup(double.Close)
+	forgetful, sound := newClient(t, cards.Config{SecretKey: double.SecretKey, URL: double.URL}), newPair(t)
 	var answered sync.Map
 	for name, c := range map[string]struct {
 		processor cards.Processor
@@ -135,7 +114,8 @@ func TestCheckClaimCatches(t *testing.T) {
 // TestCheckClaimThatCannotBeMade: a check that fails makes no statement about the claim, and cleans up.
 func TestCheckClaimThatCannotBeMade(t *testing.T) {
 	t.Parallel()
-	server, client := double(t, sandbox.Config{})
+	p := newPair(t)
+	server, client := p.double, p.Client
 	server.Inject(sandbox.Fault{Param: "metadata[fd_claim_check]", Times: -1, Status: http.StatusUnauthorized, Type: "invalid_request_error"})
 	if report, err := cards.CheckClaim(t.Context(), client, 1, 4); !errors.Is(err, cards.ErrRefused) || report.Holds() {
 		t.Errorf("%+v, %v", report, err)
@@ -157,5 +137,44 @@ func TestCheckClaimThatCannotBeMade(t *testing.T) {
 	}
 	if all := server.Payments(); all[len(all)-1].Status != "canceled" {
 		t.Errorf("left behind: %+v", all)
+	}
+}
+
+// TestRepeatedClaim: the winner's repeated call is replayed, even after others tried to write; a day
+// later the key is forgotten.
+func TestRepeatedClaim(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	ctx := t.Context()
+	made := p.created("c")
+	mine, theirs := map[string]string{"fd_post_1": "mine"}, map[string]string{"fd_post_1": "theirs"}
+	for range 3 {
+		if held, err := p.UpdateMetadata(ctx, "claim", made.ID, mine); err != nil || held.Metadata["fd_post_1"] != "mine" {
+			t.Fatalf("the winner: %+v, %v", held, err)
+		}
+		if _, err := p.UpdateMetadata(ctx, "claim", made.ID, theirs); !errors.Is(err, cards.ErrKeyReused) {
+			t.Fatalf("the loser: %v", err)
+		}
+	}
+	p.clock.advance(24*time.Hour - time.Second)
+	if _, err := p.UpdateMetadata(ctx, "claim", made.ID, theirs); !errors.Is(err, cards.ErrKeyReused) {
+		t.Errorf("just before the day is over: %v", err)
+	}
+	p.clock.advance(time.Second)
+	if _, err := p.UpdateMetadata(ctx, "claim", made.ID, theirs); err != nil {
+		t.Errorf("a key that is forgotten: %v", err)
+	}
+}
+
+// TestRefusedClaimLeavesTheKeyFree: a call with invalid parameters does not use up its key.
+func TestRefusedClaimLeavesTheKeyFree(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	made := p.created("c")
+	if _, err := p.UpdateMetadata(t.Context(), "claim", made.ID, map[string]string{"a[b]": "c"}); !errors.Is(err, cards.ErrRefused) {
+		t.Fatal(err)
+	}
+	if _, err := p.UpdateMetadata(t.Context(), "claim", made.ID, map[string]string{"fd_post_1": "mine"}); err != nil {
+		t.Errorf("the corrected call: %v", err)
 	}
 }

@@ -23,6 +23,9 @@ const (
 
 	// listPage is the largest page that the processor serves.
 	listPage = 100
+
+	// conflictPause is the pause before a call is repeated that met another one, which takes a fraction of a second.
+	conflictPause = 50 * time.Millisecond
 )
 
 // Config is the configuration of a Client.
@@ -98,7 +101,7 @@ func New(cfg Config) (*Client, error) {
 	}
 	backend := &stripe.BackendConfig{
 		HTTPClient: cfg.httpClient(strings.TrimRight(at.Path, "/")),
-		// The payment machine retries with the same key where that is useful.
+		// See send. The payment machine retries with the same key where that is useful.
 		MaxNetworkRetries: stripe.Int64(0),
 		EnableTelemetry:   stripe.Bool(false),
 		// The library would write parts of responses to standard error.
@@ -267,8 +270,9 @@ func write[P stripe.ParamsContainer](ctx context.Context, verb, key, id string, 
 	return toPayment(verb, id, pi, err)
 }
 
-// send makes a writing call once, with its key and within its time. Without a usable key
-// nothing is sent: the library would make one up, and a retry would then do it twice.
+// send makes a writing call with its key and within its time. It repeats the call only while another one is in progress with
+// the same key or on the same object: the processor then does nothing and stores nothing (https://docs.stripe.com/error-low-level).
+// Without a usable key nothing is sent: the library would make one up, and a retry would then do it twice.
 func send[P stripe.ParamsContainer, T any](ctx context.Context, verb, key string, params P,
 	call func(context.Context, P) (T, error)) (response T, err error) {
 	if key == "" || key != strings.TrimSpace(key) || len(key) > maxKeyLength {
@@ -281,8 +285,16 @@ func send[P stripe.ParamsContainer, T any](ctx context.Context, verb, key string
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	params.GetParams().SetIdempotencyKey(key)
-	response, err = call(ctx, params)
-	return response, toCardsError(verb, err)
+	for {
+		if response, err = call(ctx, params); !isConflict(err) {
+			return response, toCardsError(verb, err)
+		}
+		select {
+		case <-ctx.Done():
+			return response, toCardsError(verb, err)
+		case <-time.After(conflictPause):
+		}
+	}
 }
 
 // expand asks for the charge of a payment and its refunds. Their state must be known before money moves.

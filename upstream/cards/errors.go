@@ -46,8 +46,8 @@ func describe(e *stripe.Error) string {
 }
 
 // errorOf returns the error of package cards. It is nil when the effect is unknown and the
-// call may be retried with its key: the key's first request is still running (409), the
-// payment is locked or the account too busy (429), or the processor failed just now.
+// call may be retried with its key: the key's first request is still running (409) or the
+// payment is locked (429) after all the time of the call, the account is too busy (429), or the processor failed just now.
 func errorOf(e *stripe.Error) error {
 	switch e.HTTPStatusCode {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound:
@@ -68,6 +68,12 @@ func errorOf(e *stripe.Error) error {
 		return nil
 	}
 	return ErrRefused
+}
+
+// isConflict reports whether the call met another one that is in progress, with its key or on the same object.
+func isConflict(err error) bool {
+	refusal, ok := errors.AsType[*stripe.Error](err)
+	return ok && (refusal.HTTPStatusCode == http.StatusConflict || refusal.HTTPStatusCode == http.StatusTooManyRequests && refusal.Code == stripe.ErrorCodeLockTimeout)
 }
 
 // replayedFailure reports whether a server error is the key's stored response, which the

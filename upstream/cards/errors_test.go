@@ -1,6 +1,7 @@
 package cards_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -38,9 +39,6 @@ func TestOutcomes(t *testing.T) {
 		want       error
 	}{
 		{400, "idempotency_error", "", cards.ErrKeyReused},
-		{409, "idempotency_error", "idempotency_key_in_use", nil},
-		{409, "invalid_request_error", "idempotency_key_in_use", nil},
-		{429, "invalid_request_error", "lock_timeout", nil},
 		{429, "invalid_request_error", "rate_limit", nil},
 		{429, "card_error", "card_decline_rate_limit_exceeded", nil},
 		{424, "api_error", "", nil},
@@ -188,6 +186,20 @@ func TestServerErrorThatIsKept(t *testing.T) {
 	}
 }
 
+// transport is a RoundTripper that looks at each response before the client does.
+type transport func(*http.Request, *http.Response)
+
+// RoundTrip sends the request.
+func (look transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := http.DefaultTransport.RoundTrip(r)
+	if err == nil {
+		look(r, response)
+	}
+	return response, err
+}
+
+// TestKeyInUse: the same call is in progress, as of a gateway to which the buyer's other tab leads. The second one waits
+// for its response.
 func TestKeyInUse(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
@@ -201,13 +213,56 @@ func TestKeyInUse(t *testing.T) {
 		}
 	})
 	<-fault.Reached()
-	if _, err := p.Capture(t.Context(), "k", made.ID, 4990); err == nil || isOutcome(err) {
-		t.Errorf("while the key is in use: %v", err)
+	conflicts := 0
+	second := newClient(t, cards.Config{SecretKey: p.double.SecretKey, URL: p.double.URL,
+		HTTPClient: &http.Client{Transport: transport(func(_ *http.Request, response *http.Response) {
+			if response.StatusCode == http.StatusConflict {
+				if conflicts++; conflicts == 2 {
+					close(hold)
+				}
+			}
+		})}})
+	if held, err := second.Capture(t.Context(), "k", made.ID, 4990); err != nil || held.State != cards.Captured || !held.Replayed || conflicts < 2 {
+		t.Errorf("the second call, after %d conflicts: %+v, %v", conflicts, held, err)
 	}
-	close(hold)
 	first.Wait()
-	if held, err := p.Capture(t.Context(), "k", made.ID, 4990); err != nil || held.State != cards.Captured {
-		t.Errorf("afterwards: %+v, %v", held, err)
+	if held := p.ledger(made.ID); held.Captured != 4990 {
+		t.Errorf("the processor has %+v", held)
+	}
+}
+
+// TestConflicts: a call that meets another one is repeated with its key, as often as its time allows. Every other
+// error is the caller's to decide about.
+func TestConflicts(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	for name, c := range map[string]struct {
+		fault    sandbox.Fault
+		repeated bool
+	}{
+		"key in use":             {sandbox.Fault{Status: 409, Type: "idempotency_error", Code: "idempotency_key_in_use"}, true},
+		"key in use, other type": {sandbox.Fault{Status: 409, Type: "invalid_request_error", Code: "idempotency_key_in_use"}, true},
+		"locked":                 {sandbox.Fault{Status: 429, Type: "invalid_request_error", Code: "lock_timeout"}, true},
+		"rate limit":             {sandbox.Fault{Status: 429, Type: "invalid_request_error", Code: "rate_limit"}, false},
+		"locked, of no 429":      {sandbox.Fault{Status: 400, Type: "invalid_request_error", Code: "lock_timeout"}, false},
+		"server error":           {sandbox.Fault{Status: 500, Type: "api_error"}, false},
+		"unavailable":            {sandbox.Fault{Status: 503, Type: "api_error"}, false},
+	} {
+		made := p.created("create " + name)
+		c.fault.Method, c.fault.Path, c.fault.Times = http.MethodPost, "/v1/payment_intents/"+made.ID, 3
+		fault := p.double.Inject(c.fault)
+		held, err := p.UpdateMetadata(t.Context(), "claim "+name, made.ID, map[string]string{"fd_post_1": "mine"})
+		if c.repeated && (err != nil || held.Metadata["fd_post_1"] != "mine" || held.Replayed || fault.Hits() != 3) || !c.repeated && (err == nil || fault.Hits() != 1) {
+			t.Errorf("%s: %+v, %v after %d faults", name, held, err, fault.Hits())
+		}
+		p.double.ClearFaults()
+	}
+	made := p.confirmed("unending", goodCard)
+	unending := p.double.Inject(sandbox.Fault{Times: -1, Status: http.StatusConflict, Type: "idempotency_error", Code: "idempotency_key_in_use"})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-unending.Reached(); cancel() }()
+	if _, err := p.Capture(ctx, "capture", made.ID, 4990); err == nil || isOutcome(err) {
+		t.Errorf("a conflict that outlasts the call: %v", err)
 	}
 }
 
