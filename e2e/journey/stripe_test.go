@@ -69,7 +69,7 @@ func TestOtherMethodAtStripe(t *testing.T) {
 	processor.AllowAnyMethod()
 	other := c.Register()
 	c.Pay(other.Id)
-	id := processor.Payments()[1].ID
+	id := processor.Payments()[0].ID
 	if _, err := processor.Confirm(id, "klarna"); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestOtherMethodAtStripe(t *testing.T) {
 
 	taken := c.Register()
 	paid := c.Pay(taken.Id)
-	id = processor.Payments()[2].ID
+	id = processor.Payments()[0].ID
 	if _, err := processor.Confirm(id, "ideal"); err != nil {
 		t.Fatal(err)
 	}

@@ -98,7 +98,7 @@ func TestDoctor(t *testing.T) {
 func TestKeyWithoutCharges(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
-	processor := sandbox.New(sandbox.Config{SecretKey: "rk_test_double"})
+	processor := sandbox.New(sandbox.Config{Accounts: []sandbox.Account{{SecretKey: "rk_test_double"}}})
 	t.Cleanup(processor.Close)
 	environment := []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.Redis, "FRONTDESK_CLUB_URL=" + s.Upstreams.URL + "/sim",
 		"FRONTDESK_OPS_ADDR=off", "FRONTDESK_SEAL_KEYS=" + frontdesktest.SealKey, "FRONTDESK_CARD_PROCESSOR=stripe",
@@ -126,7 +126,7 @@ func TestKeyWithoutCharges(t *testing.T) {
 func TestDoctorRefusesClaimCheckWithLiveKeys(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
-	processor := sandbox.New(sandbox.Config{SecretKey: "sk_live_double"})
+	processor := sandbox.New(sandbox.Config{Accounts: []sandbox.Account{{SecretKey: "sk_live_double"}}})
 	t.Cleanup(processor.Close)
 	printed, content := doctor(t, []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.Redis, "FRONTDESK_CLUB_URL=" + s.Upstreams.URL + "/sim",
 		"FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_SEAL_KEYS=" + frontdesktest.SealKey, "FRONTDESK_STRIPE_URL=" + processor.URL, "FRONTDESK_STRIPE_SECRET_KEY=sk_live_double",

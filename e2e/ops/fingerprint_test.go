@@ -14,7 +14,7 @@ func TestFingerprint(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
 	environment := func(account string) []string {
-		processor := sandbox.New(sandbox.Config{Account: account})
+		processor := sandbox.New(sandbox.Config{Accounts: []sandbox.Account{{ID: account}}})
 		t.Cleanup(processor.Close)
 		return []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.Redis, "FRONTDESK_CLUB_URL=" + s.Upstreams.URL + "/sim",
 			"FRONTDESK_OPS_ADDR=off", "FRONTDESK_SEAL_KEYS=" + frontdesktest.SealKey, "FRONTDESK_CARD_PROCESSOR=stripe",

@@ -52,9 +52,9 @@ type liveEnv struct {
 func newLive(t *testing.T, options ...string) *liveEnv {
 	t.Helper()
 	l := &liveEnv{upstreams: frontdesktest.NewUpstreams(t), redis: frontdesktest.NewDurableRedis(t, options...)}
-	l.processor = sandbox.New(sandbox.Config{
-		SecretKey: "sk_live_" + rand.Text(), PublishableKey: "pk_live_" + rand.Text(), WebhookSecret: hookSecret(),
-	})
+	l.processor = sandbox.New(sandbox.Config{Accounts: []sandbox.Account{{
+		SecretKey: "sk_live_" + rand.Text(), PublishableKey: "pk_live_" + rand.Text(), WebhookSecrets: []string{hookSecret()},
+	}}})
 	t.Cleanup(l.processor.Close)
 	club, cards := newTLSServer(t, http.HandlerFunc(l.clubSystem)), newTLSServer(t, l.processor)
 	l.front = newTLSServer(t, http.HandlerFunc(l.proxy))

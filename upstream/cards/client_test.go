@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"frontdesk/upstream/cards"
+	"frontdesk/upstream/cards/sandbox"
 )
 
 func TestKeysTellTheMode(t *testing.T) {
@@ -412,7 +413,7 @@ func TestAccount(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
 	account, err := p.Account(t.Context())
-	want := cards.Account{ID: "acct_double", Country: "FR", Currency: "EUR", ChargesEnabled: true}
+	want := cards.Account{ID: sandbox.DemoAccount, Country: "FR", Currency: "EUR", ChargesEnabled: true}
 	if err != nil || account != want {
 		t.Errorf("account %+v, %v, want %+v", account, err, want)
 	}

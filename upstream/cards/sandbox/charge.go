@@ -2,77 +2,90 @@ package sandbox
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 	"time"
 )
 
-// charge is one attempt that reached the bank.
+// charge is one attempt that reached the bank. It is replaced, never changed.
 type charge struct {
 	id       string
+	card     testCard
 	reversed bool      // the authorisation was released
-	disputed bool      // the buyer demanded the money back from their bank
+	disputed bool      // the buyer demanded the money back from their bank, whatever comes of it
 	failed   *apiError // why the bank declined
 	// metadata is the payment's at the time of the attempt. Later changes of the
 	// payment do not reach it.
-	metadata map[string]string
-	created  time.Time
+	metadata      metadata
+	created       time.Time
+	captureBefore time.Time // zero: the field is missing
 }
 
-// refund is a refund of the latest charge.
+// refund is a refund of the latest charge. It is replaced, never changed.
 type refund struct {
-	id     string
-	amount int64
-	status string // pending, succeeded, failed
+	id      string
+	amount  int64
+	status  string // pending, succeeded, failed
+	reason  string
+	created time.Time
 }
 
-// SetRefundStatus is the status of new refunds from now on: pending or succeeded, the default.
-func (s *Server) SetRefundStatus(status string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.refundStatus = status
+// editCharge begins a change of the latest charge: it replaces it by a copy.
+func (in *intent) editCharge() *charge {
+	next := in.edit()
+	next.charges = slices.Clone(next.charges)
+	last := *in.charge()
+	next.charges[len(next.charges)-1] = &last
+	return &last
 }
 
-// SettleRefund ends the latest refund of a payment. One that succeeded can fail as well: the
+// SettleRefund ends the latest refund of a payment with a status. One that succeeded can fail as well: the
 // buyer's bank returned the money.
 func (s *Server) SettleRefund(id, status string) (Payment, error) {
-	return s.buyerAction(id, func(in *intent) error {
-		if len(in.refunds) == 0 || in.refunds[len(in.refunds)-1].status == "failed" {
+	return s.act(id, func(in *intent) error {
+		last := len(in.refunds) - 1
+		if last < 0 || in.refunds[last].status == "failed" || in.refunds[last].status == status {
 			return unexpectedState(in, "settled")
 		}
-		last := in.refunds[len(in.refunds)-1]
-		event := "refund.updated"
-		if last.status = status; status == "failed" {
-			in.Refunded -= last.amount
-			event = "refund.failed"
-		}
-		s.emit(nil, event, in.refundObject(last))
+		next, ended := in.edit(), *in.refunds[last]
+		ended.status = status
+		next.refunds = slices.Clone(next.refunds)
+		next.refunds[last] = &ended
+		s.emit(nil, in, map[bool]string{true: "refund.failed", false: "refund.updated"}[status == "failed"], in.renderedRefund(&ended))
 		return nil
 	})
 }
 
 // Dispute has the buyer of a captured payment demand the money back from their bank.
 func (s *Server) Dispute(id string) (Payment, error) {
-	return s.buyerAction(id, func(in *intent) error {
-		if in.Captured == 0 || in.charge.disputed {
+	return s.act(id, func(in *intent) error {
+		if in.captured == 0 || in.charge().disputed {
 			return unexpectedState(in, "disputed")
 		}
-		in.charge.disputed = true
-		s.emit(nil, "charge.dispute.created", object{
-			"id": newID("du"), "object": "dispute", "amount": in.Captured, "charge": in.charge.id, "currency": in.Currency, "metadata": object{},
-			"payment_intent": in.ID, "reason": "fraudulent", "status": "needs_response",
-		})
+		in.editCharge().disputed = true
+		s.emit(nil, in, "charge.dispute.created", in.renderedDispute(s.newID("du")))
 		return nil
 	})
 }
 
+func (v view) renderedDispute(id string) rendering {
+	return func(b encoder) encoder {
+		return b.open("dispute").text("id", id).number("amount", v.captured).text("charge", v.charge().id).text("currency", v.currency).
+			truth("livemode", v.account.live).raw("metadata", "{}").text("payment_intent", v.id).text("reason", "fraudulent").
+			text("status", "needs_response").end()
+	}
+}
+
+func (v view) renderedRefund(r *refund) rendering {
+	return func(b encoder) encoder { return v.appendRefund(b, r) }
+}
+
 // listCharges is GET /v1/charges, newest first.
-func (s *Server) listCharges(rq *request) (object, error) {
+func (s *Server) listCharges(rq *request) (rendering, error) {
 	limit, limitErr := rq.pageSize()
-	of := s.intents
-	if rq.Form.Has("payment_intent") {
-		in, err := s.find(rq.Form.Get("payment_intent"), "payment_intent")
+	of := rq.account.payments
+	if rq.form.Has("payment_intent") {
+		in, err := s.find(rq.account, rq.form.Get("payment_intent"), "payment_intent")
 		if err != nil {
 			return nil, err
 		}
@@ -81,82 +94,66 @@ func (s *Server) listCharges(rq *request) (object, error) {
 	if limitErr != nil {
 		return nil, limitErr
 	}
-	var all []object
+	type item struct {
+		view
+		of *charge
+	}
+	after, skipping := rq.form.Get("starting_after"), rq.form.Has("starting_after")
+	var page []item
+	more := false
 	for _, in := range slices.Backward(of) {
 		for _, c := range slices.Backward(in.charges) {
-			all = append(all, in.render(c))
+			if skipping {
+				skipping = c.id != after
+			} else if more = len(page) == limit; !more {
+				page = append(page, item{in.view, c})
+			}
+		}
+		if more {
+			break
 		}
 	}
-	page := all[:min(len(all), limit)]
-	return list("/v1/charges", page, len(page) < len(all)), nil
+	if skipping {
+		return nil, &apiError{Type: typeInvalid, Code: "resource_missing", Param: "starting_after", Message: "No such charge: '" + after + "'"}
+	}
+	return renderedList("/v1/charges", page, more, func(b encoder, i item) encoder { return i.appendCharge(b, i.of, rq.expansion) }), nil
 }
 
-// createRefund is POST /v1/refunds.
-func (s *Server) createRefund(rq *request) (object, error) {
-	if !rq.Form.Has("payment_intent") {
+// createRefund is POST /v1/refunds (https://docs.stripe.com/api/refunds/create).
+func (s *Server) createRefund(rq *request) (rendering, error) {
+	if !rq.form.Has("payment_intent") {
 		return nil, invalidRequest("parameter_missing", "payment_intent", "One of charge or payment_intent is required.")
 	}
 	amount, amountErr := rq.intParam("amount", math.MaxInt64)
-	in, findErr := s.find(rq.Form.Get("payment_intent"), "payment_intent")
+	in, findErr := s.find(rq.account, rq.form.Get("payment_intent"), "payment_intent")
 	if err := cmp.Or(amountErr, findErr); err != nil {
 		return nil, err
 	}
-	left := in.Captured - in.Refunded
+	back, _ := in.refundsIn(succeeded)
+	pending, _ := in.refundsIn("pending")
+	left, mode := in.captured-back-pending, s.store.settings(in.world).Refunds
 	switch {
-	case in.Status != succeeded:
+	case in.status != succeeded:
 		return nil, unexpectedState(in, "refunded")
+	case in.charge().disputed:
+		return nil, &apiError{Type: typeInvalid, Code: "charge_disputed", Charge: in.charge().id,
+			Message: "Charge " + in.charge().id + " has been charged back; cannot issue a refund."}
 	case left == 0:
-		return nil, &apiError{
-			Type: typeInvalid, Code: "charge_already_refunded", Charge: in.charge.id,
-			Message: "Charge " + in.charge.id + " has already been refunded.",
-		}
+		return nil, &apiError{Type: typeInvalid, Code: "charge_already_refunded", Charge: in.charge().id,
+			Message: "Charge " + in.charge().id + " has already been refunded."}
 	case amount > left:
 		return nil, &apiError{Type: typeInvalid, Param: "amount", Message: "Refund amount is greater than unrefunded amount on charge."}
-	case amount == 0:
-		amount = left
+	case mode == RefundsRefused:
+		return nil, &apiError{Type: typeInvalid, Code: "balance_insufficient",
+			Message: "Insufficient funds in your Stripe balance to refund this amount."}
 	}
-	in.Refunded += amount
-	made := &refund{id: newID("re"), amount: amount, status: cmp.Or(s.refundStatus, "succeeded")}
-	in.refunds = append(in.refunds, made)
-	s.emit(rq, "refund.created", in.refundObject(made))
-	s.emit(rq, "charge.refunded", in.chargeObject())
-	return in.refundObject(made), nil
-}
-
-func (in *intent) refundObject(r *refund) object {
-	return object{
-		"id": r.id, "object": "refund", "amount": r.amount, "charge": in.charge.id, "currency": in.Currency, "metadata": object{},
-		"payment_intent": in.ID, "reason": nil, "status": r.status,
+	refunded := &refund{s.newID("re"), cmp.Or(amount, left), succeeded, rq.form.Get("reason"), s.cfg.Now()}
+	if mode == RefundsPending {
+		refunded.status = "pending"
 	}
-}
-
-// withRefunds renders the latest charge with its refunds, newest first.
-func (in *intent) withRefunds() object {
-	o, all := in.chargeObject(), []object{}
-	for _, r := range slices.Backward(in.refunds) {
-		all = append(all, in.refundObject(r))
-	}
-	o["refunds"] = list("/v1/charges/"+in.charge.id+"/refunds", all, false)
-	return o
-}
-
-// chargeObject renders the latest charge.
-func (in *intent) chargeObject() object { return in.render(in.charge) }
-
-// render renders a charge as the API does.
-func (in *intent) render(c *charge) object {
-	o := object{
-		"id": c.id, "object": "charge", "amount": in.Amount, "amount_captured": in.Captured, "amount_refunded": in.Refunded,
-		"captured": in.Captured > 0, "created": c.created.Unix(), "currency": in.Currency, "disputed": c.disputed, "failure_code": nil,
-		"failure_message": nil, "livemode": in.live, "metadata": maps.Clone(c.metadata), "paid": c.failed == nil, "payment_intent": in.ID,
-		"payment_method": in.method, "payment_method_details": object{"type": in.kind, in.kind: object{}},
-		"refunded": in.Captured > 0 && in.Refunded == in.Captured, "status": "succeeded",
-	}
-	if c.reversed {
-		o["amount_refunded"], o["refunded"] = in.Amount, true
-	}
-	if c.failed != nil {
-		o["status"], o["failure_code"], o["failure_message"] = "failed", c.failed.Code, c.failed.Message
-	}
-	return o
+	next := in.edit()
+	next.refunds = append(slices.Clip(next.refunds), refunded)
+	s.emit(rq, in, "refund.created", in.renderedRefund(refunded))
+	s.emit(rq, in, "charge.refunded", in.renderedCharge())
+	return in.renderedRefund(refunded), nil
 }

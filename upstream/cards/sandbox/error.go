@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// The types of errors on the wire.
+// The types of errors on the wire (https://docs.stripe.com/api/errors).
 const (
 	typeAPI         = "api_error"
 	typeCard        = "card_error"
@@ -14,33 +14,52 @@ const (
 	typeInvalid     = "invalid_request_error"
 )
 
-// apiError is an error in its wire format, with its HTTP status.
+// apiError is an error in its wire format, with its HTTP status. It is not changed once it is returned.
 type apiError struct {
-	Type          string `json:"type"`
-	Code          string `json:"code,omitempty"`
-	DeclineCode   string `json:"decline_code,omitempty"`
-	Message       string `json:"message"`
-	Param         string `json:"param,omitempty"`
-	Charge        string `json:"charge,omitempty"`         // the charge that failed
-	PaymentIntent object `json:"payment_intent,omitempty"` // the payment in question
-	PaymentMethod object `json:"payment_method,omitempty"` // of the attempt that failed
+	Type, Code, DeclineCode, Message, Param string
+	Charge                                  string    // the charge that failed
+	PaymentIntent                           rendering // the payment in question
+	PaymentMethod                           string    // of the attempt that failed
 
 	status int // zero: 400
-	// notStored: the parameters are wrong, so nothing began and nothing is stored
+	// notStored: the parameters are wrong, or the call met another one, so nothing began and nothing is stored
 	// under the idempotency key.
 	notStored bool
 }
 
 func (e *apiError) Error() string { return e.Code + ": " + e.Message }
 
-// errorResponse renders an error of an endpoint, and reports whether it is stored under
-// the idempotency key.
-func errorResponse(err error) (_ response, stored bool) {
+// reason is why a card was declined, the bank's reason before Stripe's own.
+func (e *apiError) reason() string { return cmp.Or(e.DeclineCode, e.Code) }
+
+// append renders the error's own object.
+func (e *apiError) append(b encoder) encoder {
+	b = append(b, `{"type":"`+e.Type+`"`...)
+	for _, member := range [...]struct{ name, value string }{
+		{"code", e.Code}, {"decline_code", e.DeclineCode}, {"message", e.Message}, {"param", e.Param}, {"charge", e.Charge},
+	} {
+		if member.value != "" {
+			b = b.text(member.name, member.value)
+		}
+	}
+	if e.PaymentIntent != nil {
+		b = e.PaymentIntent(b.name("payment_intent"))
+	}
+	if e.PaymentMethod != "" {
+		b = b.name("payment_method").open("payment_method").text("id", e.PaymentMethod).text("type", "card").end()
+	}
+	return b.end()
+}
+
+// errorAnswer is the response for an error of an endpoint; stored reports whether the idempotency key keeps it.
+func errorAnswer(err error) (_ answer, stored bool) {
 	e, ok := errors.AsType[*apiError](err)
 	if !ok {
 		panic(err) // endpoints return no other errors
 	}
-	return jsonResponse(cmp.Or(e.status, http.StatusBadRequest), object{"error": e}), !e.notStored
+	return answer{cmp.Or(e.status, http.StatusBadRequest), func(b encoder) encoder {
+		return append(e.append(append(b, `{"error":`...)), '}')
+	}}, !e.notStored
 }
 
 func invalidRequest(code, param, message string) error {
@@ -52,16 +71,10 @@ func refused(status int, code, message string) error {
 	return &apiError{Type: typeInvalid, Code: code, Message: message, status: status, notStored: true}
 }
 
-// notFound is the error for a payment that does not exist. It is found while the call is
-// carried out, so it is stored.
-func notFound(param, id string) error {
-	return &apiError{Type: typeInvalid, Code: "resource_missing", Param: param, Message: "No such payment_intent: '" + id + "'", status: http.StatusNotFound}
-}
-
 // unexpectedState is the error for a payment whose status does not allow the call.
 func unexpectedState(in *intent, done string) error {
 	return &apiError{
-		Type: typeInvalid, Code: "payment_intent_unexpected_state", PaymentIntent: in.object(),
-		Message: "This PaymentIntent could not be " + done + " because it has a status of " + in.Status + ".",
+		Type: typeInvalid, Code: "payment_intent_unexpected_state", PaymentIntent: in.rendered(0),
+		Message: "This PaymentIntent could not be " + done + " because it has a status of " + in.status + ".",
 	}
 }

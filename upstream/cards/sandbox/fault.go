@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"cmp"
-	"net/http"
 	"path"
 	"slices"
 	"strings"
@@ -75,7 +74,7 @@ func (s *Server) ClearFaults() {
 	s.faults = nil
 }
 
-// matchFault finds the fault for a call and counts it down.
+// matchFault finds the fault for a call and counts it down; nil: there is none.
 func (s *Server) matchFault(rq *request) *Injected {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,16 +90,16 @@ func (s *Server) matchFault(rq *request) *Injected {
 }
 
 func (f Fault) matches(rq *request) bool {
-	if f.Method != "" && f.Method != rq.Method {
+	if f.Method != "" && f.Method != rq.method {
 		return false
 	}
-	if ok, err := path.Match(f.Path, rq.URL.Path); f.Path != "" && (err != nil || !ok) {
+	if ok, err := path.Match(f.Path, rq.path); f.Path != "" && (err != nil || !ok) {
 		return false
 	}
 	if f.Param == "" {
 		return true
 	}
-	for name := range rq.Form {
+	for name := range rq.form {
 		if name == f.Param || strings.HasPrefix(name, f.Param+"[") {
 			return true
 		}
@@ -108,11 +107,11 @@ func (f Fault) matches(rq *request) bool {
 	return false
 }
 
-// applyFault strikes if this is the fault's stage, and reports whether the call ends
-// with the response that the fault injects.
-func (s *Server) applyFault(i *Injected, now Stage, rq *request) (_ response, done bool) {
+// strike breaks the call if this is the fault's stage, and reports whether the call ends so: with the response that the fault
+// injects, or with a broken connection.
+func (s *Server) strike(i *Injected, now Stage, rq *request) (_ answer, done bool) {
 	if i == nil || i.fault.Stage != now {
-		return response{}, false
+		return answer{}, false
 	}
 	if i.hits.Add(1) == 1 {
 		close(i.reached)
@@ -120,15 +119,15 @@ func (s *Server) applyFault(i *Injected, now Stage, rq *request) (_ response, do
 	s.wait(i.fault)
 	switch {
 	case i.fault.Drop:
-		s.record(rq)
-		panic(http.ErrAbortHandler) // net/http then breaks the connection
+		rq.broken = true
+		return answer{}, true
 	case i.fault.Status != 0:
-		out, _ := errorResponse(&apiError{
+		out, _ := errorAnswer(&apiError{
 			Type: cmp.Or(i.fault.Type, typeAPI), Code: i.fault.Code, Message: "An error was injected.", status: i.fault.Status,
 		})
 		return out, true
 	}
-	return response{}, false
+	return answer{}, false
 }
 
 // wait does not end when the caller gives up, because Stripe carries on, too.

@@ -1,18 +1,52 @@
 package sandbox
 
 import (
+	"crypto/sha256"
 	"net/http"
+	"slices"
 	"time"
 )
 
-// keyLifetime is how long Stripe remembers a key at least. The double forgets it then.
-const keyLifetime = 24 * time.Hour
+const (
+	// keyLifetime is how long Stripe remembers a key at least (https://docs.stripe.com/api/idempotent_requests). The double
+	// forgets it then.
+	keyLifetime = 24 * time.Hour
 
-// idempotencyRecord is the first request under a key.
-type idempotencyRecord struct {
-	fingerprint string
-	first       time.Time
-	response    *response // nil while the request is in progress
+	// maxKeyLength is Stripe's.
+	maxKeyLength = 255
+
+	// keysPerPayment is twice what a payment needs from creation to record, so that keys do
+	// not run out before payments do.
+	keysPerPayment = 10
+)
+
+// answer is the result of a call: what it renders is fixed, and so it can be stored.
+type answer struct {
+	status int
+	body   rendering
+}
+
+// accountKey is an idempotency key of an account.
+type accountKey struct {
+	account *account
+	key     string
+}
+
+// keyUse is the first request under a key.
+type keyUse struct {
+	accountKey
+	request [sha256.Size]byte // method, path and parameters
+	first   time.Time
+	world   string // of its payment
+	answer  answer // without a body while the request is in progress
+}
+
+// idempotencyKeys holds the first request of each key. A claim depends on it, so
+// a full store refuses new keys and never forgets an old one early. The lock of the Server guards it.
+type idempotencyKeys struct {
+	max   int
+	byKey map[accountKey]*keyUse
+	order []*keyUse // by first use, to expire the oldest; those that were not stored are still in it
 }
 
 // idempotent carries out a write under its key, or replays the stored response. Run
@@ -22,56 +56,82 @@ type idempotencyRecord struct {
 // While the first request is in progress, Stripe answers 409 and does not document
 // whether it compares parameters then. The double does not, so the caller must ask again
 // to learn it.
-func (s *Server) idempotent(rq *request, run func() (_ response, stored bool)) (out response) {
-	if rq.Method != http.MethodPost || rq.key == "" || s.cfg.ForgetKeys {
+func (s *Server) idempotent(rq *request, run func() (_ answer, stored bool)) (out answer, replayed bool) {
+	if rq.method != http.MethodPost || rq.key == "" || s.cfg.ForgetKeys {
 		out, _ = run()
-		return out
+		return out, false
 	}
-	record, replay := s.begin(rq)
-	if replay != nil {
-		return *replay
+	use, replay, err := s.begin(rq)
+	switch {
+	case err != nil:
+		out, _ = errorAnswer(err)
+		return out, false
+	case use == nil:
+		return replay, true
 	}
-	stored := false
-	defer func() { // also when a fault breaks the connection, which unwinds the stack
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if stored {
-			record.response = &out
-		} else {
-			delete(s.keys, rq.key)
-		}
-	}()
-	out, stored = run()
-	return out
+	out, stored := run()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if rq.intent != nil {
+		use.world = rq.intent.world
+	}
+	if stored {
+		use.answer = out
+	} else if s.keys.byKey[use.accountKey] == use {
+		delete(s.keys.byKey, use.accountKey)
+	}
+	return out, false
 }
 
 // begin starts the first request under a key, or returns the response to a later one.
-func (s *Server) begin(rq *request) (first *idempotencyRecord, replay *response) {
+func (s *Server) begin(rq *request) (first *keyUse, replay answer, err error) {
+	print := sha256.Sum256([]byte(rq.method + " " + rq.path + "\n" + rq.canonical))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	fingerprint, now := rq.Method+" "+rq.URL.Path+"\n"+rq.Form.Encode(), s.cfg.Now()
-	record, used := s.keys[rq.key]
-	var refusal error
+	now, key := s.cfg.Now(), accountKey{rq.account, rq.key}
+	s.keys.expire(now)
+	use, used := s.keys.byKey[key]
 	switch {
-	case used && record.response == nil:
-		refusal = &apiError{
-			Type: typeIdempotency, Code: "idempotency_key_in_use", status: http.StatusConflict,
-			Message: "There is currently another in-progress request using this Idempotency-Key.",
-		}
-	case !used || now.Sub(record.first) >= keyLifetime:
-		record = &idempotencyRecord{fingerprint: fingerprint, first: now}
-		s.keys[rq.key] = record
-		return record, nil
-	case record.fingerprint != fingerprint:
-		refusal = &apiError{
-			Type:    typeIdempotency,
-			Message: "Keys for idempotent requests can only be used with the same parameters they were first used with.",
-		}
-	default:
-		replayed := *record.response
-		replayed.replayed = true
-		return nil, &replayed
+	case len(rq.key) > maxKeyLength:
+		return nil, replay, invalidRequest("", "", "Idempotency-Key must have at most 255 characters.")
+	case used && use.answer.body == nil:
+		return nil, replay, &apiError{Type: typeIdempotency, Code: "idempotency_key_in_use", status: http.StatusConflict,
+			Message: "There is currently another in-progress request using this Idempotency-Key."}
+	case used && use.request != print:
+		return nil, replay, &apiError{Type: typeIdempotency,
+			Message: "Keys for idempotent requests can only be used with the same parameters they were first used with."}
+	case used:
+		return nil, use.answer, nil
+	case len(s.keys.byKey) >= s.keys.max:
+		return nil, replay, errFull("idempotency keys")
 	}
-	out, _ := errorResponse(refusal)
-	return nil, &out
+	first = &keyUse{accountKey: key, request: print, first: now, world: defaultWorld}
+	s.keys.byKey[key] = first
+	s.keys.order = append(s.keys.order, first)
+	return first, replay, nil
+}
+
+// expire forgets the keys whose time is over.
+func (k *idempotencyKeys) expire(now time.Time) {
+	n := 0
+	for ; n < len(k.order) && now.Sub(k.order[n].first) >= keyLifetime; n++ {
+		if old := k.order[n]; k.byKey[old.accountKey] == old {
+			delete(k.byKey, old.accountKey)
+		}
+	}
+	k.order = k.order[n:]
+	if len(k.order) > 2*len(k.byKey)+1000 { // many calls that were not stored
+		k.order = slices.DeleteFunc(k.order, func(use *keyUse) bool { return k.byKey[use.accountKey] != use })
+	}
+}
+
+// forget forgets the keys of a world; empty: all.
+func (k *idempotencyKeys) forget(world string) {
+	k.order = slices.DeleteFunc(k.order, func(use *keyUse) bool {
+		old := world == "" || use.world == world
+		if old && k.byKey[use.accountKey] == use {
+			delete(k.byKey, use.accountKey)
+		}
+		return old
+	})
 }

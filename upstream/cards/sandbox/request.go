@@ -1,240 +1,394 @@
 package sandbox
 
 import (
+	"bytes"
 	"cmp"
-	"encoding/json"
+	"context"
+	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/google/uuid"
+	"time"
 )
 
-// maxBody is far above what any call of the API needs.
-const maxBody = 1 << 20
-
-// object is a JSON object of the API.
-type object map[string]any
+const (
+	// maxBody is far above what any call of the API needs.
+	maxBody = 512 << 10
+	// maxRequests is how many calls Requests keeps.
+	maxRequests = 10_000
+)
 
 // request is a call as an endpoint sees it.
 type request struct {
-	*http.Request
+	method, path string
+	header       http.Header
+	form         url.Values
+	canonical    string // the form, encoded and sorted by name
+	id           string // of the path
+
+	endpoint    endpoint
 	requestID   string
-	key         string  // Idempotency-Key
-	publishable bool    // authenticated with the publishable key, as a buyer's browser does
-	intent      *intent // the payment intent of the path
+	key         string // Idempotency-Key
+	account     *account
+	lacks       []string // permissions of the key
+	publishable bool     // authenticated with the publishable key, as a buyer's browser does
+	expansion   expansion
+	intent      *intent // the payment intent of the path, of a refund, or the one that was made
+	broken      bool    // a fault breaks the connection
 }
 
 // endpoint is one operation of the API. Run holds the lock of the Server and checks its
 // parameters before it changes anything.
 type endpoint struct {
-	pattern string
-	run     func(*request) (object, error)
-	params  []string // the parameters that it knows; nil: any
+	run    func(*Server, *request) (rendering, error)
+	right  string // that a restricted key needs
+	public bool   // a buyer's browser may call it
+	expand string // where a charge can be expanded; empty: nowhere
+	params []string
 }
 
-// addRoutes serves Stripe's endpoints, and one of the double's own for the challenge
+// endpoints are Stripe's, and one of the double's own for the challenge
 // page of a buyer's bank.
-func (s *Server) addRoutes() {
-	for _, e := range []endpoint{
-		{"GET /v1/account", s.getAccount, nil},
-		{"GET /v1/payment_intents", s.listIntents, []string{"created", "limit", "starting_after"}},
-		{"POST /v1/payment_intents", s.createIntent, []string{"amount", "currency", "capture_method", "automatic_payment_methods", "payment_method_types", "description", "metadata"}},
-		{"GET /v1/payment_intents/{id}", s.getIntent, []string{"client_secret"}},
-		{"POST /v1/payment_intents/{id}", s.updateIntent, []string{"metadata"}},
-		{"POST /v1/payment_intents/{id}/capture", s.captureIntent, []string{"amount_to_capture"}},
-		{"POST /v1/payment_intents/{id}/cancel", s.cancelIntent, []string{"cancellation_reason"}},
-		{"POST /v1/payment_intents/{id}/confirm", s.confirmIntent, []string{"payment_method", "payment_method_data", "return_url", "client_secret"}},
-		{"GET /v1/charges", s.listCharges, []string{"payment_intent", "limit"}},
-		{"POST /v1/refunds", s.createRefund, []string{"payment_intent", "amount", "reason", "metadata"}},
-		{"GET /v1/webhook_endpoints", s.listWebhookEndpoints, []string{"limit", "starting_after"}},
-		{"POST /double/challenge/{id}", s.answerChallenge, nil},
-		{"/", s.noSuchPath, nil},
-	} {
-		s.mux.HandleFunc(e.pattern, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, e) })
-	}
+var endpoints = map[string]endpoint{
+	"GET /v1/account": {run: (*Server).getAccount, right: "rak_accounts_kyc_basic_read"},
+	"GET /v1/payment_intents": {run: (*Server).listIntents, right: "rak_payment_intent_read", expand: "data.latest_charge",
+		params: []string{"created[gte]", "limit", "starting_after"}},
+	"POST /v1/payment_intents": {run: (*Server).createIntent, right: "rak_payment_intent_write", expand: "latest_charge",
+		params: []string{"amount", "currency", "capture_method", "automatic_payment_methods[enabled]", "payment_method_types[]", "description", "metadata"}},
+	"GET /v1/payment_intents/{id}": {run: (*Server).getIntent, right: "rak_payment_intent_read", public: true, expand: "latest_charge",
+		params: []string{"client_secret"}},
+	"POST /v1/payment_intents/{id}": {run: (*Server).updateIntent, right: "rak_payment_intent_write", expand: "latest_charge",
+		params: []string{"metadata"}},
+	"POST /v1/payment_intents/{id}/capture": {run: (*Server).captureIntent, right: "rak_payment_intent_write", expand: "latest_charge",
+		params: []string{"amount_to_capture"}},
+	"POST /v1/payment_intents/{id}/cancel": {run: (*Server).cancelIntent, right: "rak_payment_intent_write", expand: "latest_charge",
+		params: []string{"cancellation_reason"}},
+	"POST /v1/payment_intents/{id}/confirm": {run: (*Server).confirmIntent, right: "rak_payment_intent_write", public: true, expand: "latest_charge",
+		params: []string{"payment_method", "payment_method_data", "return_url", "use_stripe_sdk", "client_secret"}},
+	"GET /v1/charges": {run: (*Server).listCharges, right: "rak_charge_read", params: []string{"payment_intent", "limit", "starting_after"}},
+	"POST /v1/refunds": {run: (*Server).createRefund, right: "rak_charge_write",
+		params: []string{"payment_intent", "amount", "reason"}},
+	"GET /v1/webhook_endpoints": {run: (*Server).listEndpoints, right: "rak_webhook_read", params: []string{"limit", "starting_after"}},
+	"POST /double/challenge/{id}": {run: (*Server).answerChallenge, right: "rak_payment_intent_write", public: true,
+		params: []string{"client_secret", "approve"}},
 }
 
 // response is a response as it goes over the wire.
 type response struct {
-	status   int
-	body     []byte
-	replayed bool
+	status int
+	header http.Header
+	body   []byte
+	broken bool // the connection breaks instead
 }
 
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, e endpoint) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	if err := r.ParseForm(); err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
+// call carries out a call of the API; path is the escaped one without that of the double's mount point. It leaves r as it is.
+func (s *Server) call(r *http.Request, path string) response {
+	rq := &request{method: r.Method, header: r.Header, key: r.Header.Get("Idempotency-Key"), requestID: s.newID("req")}
+	out, replayed := answer{}, false
+	if err := rq.read(r, path); err != nil {
+		out, _ = errorAnswer(err)
+	} else {
+		out, replayed = s.respond(rq)
 	}
-	rq := &request{Request: r, requestID: newID("req"), key: r.Header.Get("Idempotency-Key")}
-	out := s.respond(rq, e)
 	s.record(rq)
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Request-Id", rq.requestID)
-	w.Header().Set("Stripe-Version", APIVersion)
+	if rq.broken {
+		return response{broken: true}
+	}
+	header := http.Header{
+		"Content-Type": {"application/json"}, "Request-Id": {rq.requestID}, "Stripe-Version": {APIVersion}, "Cache-Control": {"no-store"},
+	}
 	if rq.key != "" {
-		w.Header().Set("Idempotency-Key", rq.key)
+		header["Idempotency-Key"] = []string{rq.key}
 	}
-	if out.replayed {
-		w.Header().Set("Idempotent-Replayed", "true")
+	if replayed {
+		header["Idempotent-Replayed"] = []string{"true"}
 	}
-	w.WriteHeader(out.status)
-	w.Write(out.body)
+	if rq.publishable {
+		header["Access-Control-Allow-Origin"] = []string{"*"} // the page with the card fields is of another origin
+	}
+	return response{status: out.status, header: header, body: out.body(make(encoder, 0, 2<<10))}
+}
+
+// read reads path and parameters, and finds the endpoint.
+func (rq *request) read(r *http.Request, path string) error {
+	parts := strings.SplitN(path, "/", 5) // "", v1, payment_intents, an id, a verb
+	if len(parts) > 3 {
+		rq.id, _ = url.PathUnescape(parts[3]) // no payment has an empty id
+		parts[3] = "{id}"
+	}
+	pattern, known := strings.Join(parts, "/"), false
+	rq.path = strings.Replace(pattern, "{id}", rq.id, 1)
+	if rq.endpoint, known = endpoints[rq.method+" "+pattern]; !known {
+		rq.endpoint.run = (*Server).noSuchPath
+	}
+	form := http.Request{Method: r.Method, URL: r.URL, Header: r.Header}
+	if r.Body != nil {
+		form.Body = http.MaxBytesReader(nil, r.Body, maxBody)
+	}
+	if err := form.ParseForm(); err != nil {
+		return refused(http.StatusBadRequest, "", "The request body cannot be read as a form.")
+	}
+	rq.form = form.Form
+	rq.canonical = rq.form.Encode()
+	return nil
+}
+
+// RoundTrip carries out a call of the API in this process: as a server at the address of the double does, without its connections. Its
+// context ends the wait for the response, and the call goes on.
+func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		defer r.Body.Close()
+	}
+	path := strings.TrimPrefix(r.URL.EscapedPath(), s.mount)
+	out := make(chan response, 1)
+	if s.mu.Lock(); len(s.faults) == 0 {
+		s.mu.Unlock()
+		out <- s.call(r, path)
+	} else { // which may hold the call
+		s.mu.Unlock()
+		go func() { out <- s.call(r, path) }()
+	}
+	select {
+	case <-r.Context().Done():
+		return nil, context.Cause(r.Context())
+	case got := <-out:
+		if got.broken {
+			return nil, io.ErrUnexpectedEOF
+		}
+		return &http.Response{
+			Status: http.StatusText(got.status), StatusCode: got.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: got.header,
+			Body: io.NopCloser(bytes.NewReader(got.body)), ContentLength: int64(len(got.body)), Request: r,
+		}, nil
+	}
 }
 
 // respond carries out a call in the order of the real API: credentials first, then the
 // idempotency key, then the call itself. The fault that matches the call strikes at its
 // stage.
-func (s *Server) respond(rq *request, e endpoint) response {
+func (s *Server) respond(rq *request) (out answer, replayed bool) {
 	fault := s.matchFault(rq)
-	if out, done := s.applyFault(fault, Before, rq); done {
-		return out
+	if out, done := s.strike(fault, Before, rq); done {
+		return out, false
 	}
-	if err := s.authenticate(rq); err != nil {
-		out, _ := errorResponse(err)
-		return out
+	if err := s.admit(rq); err != nil {
+		out, _ = errorAnswer(err)
+		return out, false
 	}
-	out := s.idempotent(rq, func() (_ response, stored bool) {
-		if out, done := s.applyFault(fault, During, rq); done {
-			return out, true
-		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		result, err := s.run(rq, e)
-		if err != nil {
-			return errorResponse(err)
-		}
-		return jsonResponse(http.StatusOK, result), true
-	})
-	if injected, done := s.applyFault(fault, After, rq); done {
-		return injected
+	out, replayed = s.idempotent(rq, func() (answer, bool) { return s.carryOut(rq, fault) })
+	if injected, done := s.strike(fault, After, rq); done && !rq.broken {
+		return injected, false
 	}
-	return out
+	return out, replayed
 }
 
-// run checks what all endpoints check alike, and runs one.
-func (s *Server) run(rq *request, e endpoint) (_ object, err error) {
-	if err := rejectUnknown(rq.Form, e.params); err != nil {
+// admit checks credentials, permissions and limits. Nothing that it refuses is stored.
+func (s *Server) admit(rq *request) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.authenticate(rq); err != nil {
+		return err
+	}
+	if version := rq.header.Get("Stripe-Version"); version != "" && version != APIVersion {
+		return refused(http.StatusBadRequest, "", "Invalid Stripe API version: this double renders "+APIVersion+" alone.")
+	}
+	if slices.Contains(rq.lacks, rq.endpoint.right) {
+		return forbidden(rq.endpoint.right)
+	}
+	return s.limit(rq)
+}
+
+func forbidden(right string) *apiError {
+	return &apiError{Type: typeInvalid, status: http.StatusForbidden,
+		Message: "The provided key does not have the required permissions. Having the '" + right + "' permission would allow this request to continue."}
+}
+
+// carryOut runs the endpoint, and reports whether its response is stored under the key.
+func (s *Server) carryOut(rq *request, fault *Injected) (out answer, stored bool) {
+	if unlock, err := s.lock(rq, fault); err != nil {
+		return errorAnswer(err)
+	} else if unlock != nil {
+		defer unlock()
+	}
+	if out, done := s.strike(fault, During, rq); done {
+		return out, !rq.broken
+	}
+	var body rendering
+	var err error
+	s.step(func() { body, err = s.run(rq) })
+	if err != nil {
+		return errorAnswer(err)
+	}
+	return answer{http.StatusOK, body}, true
+}
+
+// lock locks the payment of a write that a fault holds. Stripe locks it for every write and refuses a second one after a while
+// (https://docs.stripe.com/rate-limits#object-lock-timeouts); the double refuses it at once.
+func (s *Server) lock(rq *request, fault *Injected) (unlock func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	in := rq.intent
+	switch {
+	case in == nil || rq.method != http.MethodPost:
+		return nil, nil
+	case in.busy:
+		return nil, &apiError{Type: typeInvalid, Code: "lock_timeout", status: http.StatusTooManyRequests, notStored: true,
+			Message: "This object cannot be accessed right now because another API request or Stripe process is currently accessing it."}
+	case fault == nil || fault.fault.Stage != During:
+		return nil, nil
+	}
+	in.busy = true
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		in.busy = false
+	}, nil
+}
+
+// run checks what all endpoints check alike, and runs one, unless the world's settings say that writes fail.
+func (s *Server) run(rq *request) (rendering, error) {
+	if err := rq.checkParams(); err != nil {
 		return nil, err
 	}
-	if id := rq.PathValue("id"); id != "" {
-		if rq.intent, err = s.find(id, "intent"); err != nil {
+	if rq.id != "" {
+		if _, err := s.find(rq.account, rq.id, "intent"); err != nil {
 			return nil, err
 		}
 	}
-	result, err := e.run(rq)
-	if err == nil && s.noCharges && rq.readsCharges() {
-		return nil, &apiError{Type: typeInvalid, status: http.StatusForbidden,
-			Message: "The provided key does not have the required permissions. Having the 'rak_charge_read' permission would allow this request to continue."}
+	mode := ErrorsNone
+	if rq.method == http.MethodPost && !rq.publishable {
+		mode = s.store.settings(rq.world()).Errors
 	}
-	return result, err
+	failed := &apiError{Type: typeAPI, Message: "The sandbox failed, as its settings say.", status: http.StatusInternalServerError}
+	if mode == ErrorsBefore {
+		return nil, failed
+	}
+	body, err := rq.endpoint.run(s, rq)
+	switch {
+	case err != nil:
+	case rq.expansion&withRefunds != 0 && slices.Contains(rq.lacks, "rak_charge_read"):
+		// Stripe does not document when it refuses this. Here the call is carried out first, and its refusal is stored.
+		err = forbidden("rak_charge_read")
+	case mode == ErrorsAfter:
+		err = failed
+	}
+	return body, err
+}
+
+// world returns the demo world that a call is about.
+func (rq *request) world() string {
+	if rq.intent != nil {
+		return rq.intent.world
+	}
+	return worldOf(rq.form.Get("metadata[fd_sale]"))
 }
 
 // ForbidCharges takes the permission to read charges and refunds from the secret key, as from a restricted one, or
-// returns it. A call that expands them is then refused as a whole. Stripe does not document when: here the call is
-// carried out first, and its refusal is stored.
+// returns it.
 func (s *Server) ForbidCharges(forbidden bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.noCharges = forbidden
+	s.accounts[0].lacks[s.SecretKey] = map[bool][]string{true: {"rak_charge_read"}}[forbidden]
 }
 
-// readsCharges reports whether the response to a call shows charges or refunds.
-func (rq *request) readsCharges() bool {
-	return strings.HasPrefix(rq.URL.Path, "/v1/charges") || rq.expands("latest_charge.refunds") || rq.expands("data.latest_charge.refunds")
-}
-
-// authenticate accepts the secret key. It accepts the publishable key for what a buyer's
+// authenticate accepts a secret key. It accepts the publishable key for what a buyer's
 // browser may do: read and confirm a payment whose client secret it knows.
 func (s *Server) authenticate(rq *request) error {
-	key, ok := strings.CutPrefix(rq.Header.Get("Authorization"), "Bearer ")
+	key, ok := strings.CutPrefix(rq.header.Get("Authorization"), "Bearer ")
 	if !ok {
-		key, _, _ = rq.BasicAuth()
+		key, _, _ = (&http.Request{Header: rq.header}).BasicAuth()
+	}
+	if key == "" && rq.form.Has("key") {
+		key = rq.form.Get("key")
+		rq.form.Del("key")
+		rq.canonical = rq.form.Encode()
 	}
 	if key == "" {
-		key = rq.Form.Get("key")
-		rq.Form.Del("key")
-	}
-	switch key {
-	case "":
 		return refused(http.StatusUnauthorized, "", "You did not provide an API key.")
-	case s.SecretKey:
-		return nil
-	case s.PublishableKey:
-		rq.publishable = true
-	default:
-		return refused(http.StatusUnauthorized, "", "Invalid API Key provided.")
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	in := s.byID[rq.PathValue("id")]
-	allowed := rq.Method == http.MethodGet || strings.HasSuffix(rq.URL.Path, "/confirm") || strings.HasPrefix(rq.URL.Path, "/double/")
-	if in == nil || in.ClientSecret != rq.Form.Get("client_secret") || !allowed {
-		return refused(http.StatusForbidden, "secret_key_required", "This API call cannot be made with a publishable API key.")
+	for _, a := range s.accounts {
+		if lacks, ok := a.lacks[key]; ok {
+			rq.account, rq.lacks = a, lacks
+			rq.intent = s.ofAccount(a, cmp.Or(rq.id, rq.form.Get("payment_intent")))
+			return nil
+		}
+		if key != a.PublishableKey {
+			continue
+		}
+		rq.account, rq.publishable, rq.expansion = a, true, withoutMetadata
+		rq.intent = s.ofAccount(a, rq.id)
+		if rq.intent == nil || rq.intent.clientSecret() != rq.form.Get("client_secret") || !rq.endpoint.public {
+			return refused(http.StatusForbidden, "secret_key_required", "This API call cannot be made with a publishable API key.")
+		}
+		return nil
+	}
+	return refused(http.StatusUnauthorized, "", "Invalid API Key provided.")
+}
+
+// ofAccount returns a payment, or nil.
+func (s *Server) ofAccount(a *account, id string) *intent {
+	if in, ok := s.store.byID[id]; ok && in.account == a {
+		return in
 	}
 	return nil
 }
 
-// record keeps a call for Requests.
-func (s *Server) record(rq *request) {
-	form := make(url.Values)
-	for name, values := range rq.Form {
-		if strings.Contains(name, "card]") {
-			values = []string{"hidden"}
-		}
-		form[name] = values
+// limit counts the calls of an endpoint in a second. Stripe limits live accounts to 100 in all and 25 of an endpoint.
+func (s *Server) limit(rq *request) error {
+	name := rq.world()
+	most := s.store.settings(name).RateLimit
+	if most == 0 {
+		return nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.journal = append(s.journal, Request{Method: rq.Method, Key: rq.key, Form: form.Encode()})
-}
-
-func (s *Server) noSuchPath(*request) (object, error) {
-	return nil, refused(http.StatusNotFound, "", "Unrecognized request URL.")
-}
-
-// getAccount is GET /v1/account.
-func (s *Server) getAccount(*request) (object, error) {
-	return object{
-		"id": cmp.Or(s.cfg.Account, "acct_double"), "object": "account", "country": "FR", "default_currency": "eur", "type": "standard",
-		"charges_enabled": true, "details_submitted": true, "payouts_enabled": true,
-	}, nil
-}
-
-func jsonResponse(status int, body object) response {
-	encoded, err := json.MarshalIndent(body, "", "  ")
-	if err != nil {
-		panic(err) // the objects hold nothing but strings and numbers
+	if now := s.cfg.Now().Unix(); s.calls == nil || s.callsAt != now {
+		s.callsAt, s.calls = now, map[string]int{}
 	}
-	return response{status: status, body: encoded}
+	pattern := name + " " + rq.method + " " + strings.Replace(rq.path, rq.id, "{id}", min(len(rq.id), 1))
+	if s.calls[pattern]++; s.calls[pattern] > most {
+		return &apiError{Type: typeInvalid, Code: "rate_limit", status: http.StatusTooManyRequests, notStored: true,
+			Message: "Request rate limit exceeded."}
+	}
+	return nil
 }
 
-// list renders a page of a list.
-func list(url string, data []object, more bool) object {
-	return object{"object": "list", "url": url, "has_more": more, "data": data}
-}
-
-// rejectUnknown refuses parameters that an endpoint does not know.
-func rejectUnknown(form url.Values, names []string) error {
-	for param := range form {
-		top, _, _ := strings.Cut(param, "[")
-		if names != nil && top != "expand" && !slices.Contains(names, top) {
+// checkParams refuses parameters that an endpoint does not know, and reads what is to be expanded.
+func (rq *request) checkParams() error {
+	for param, values := range rq.form {
+		top, rest, nested := strings.Cut(param, "[")
+		switch {
+		case top == "expand":
+			x := map[string]expansion{rq.endpoint.expand: withCharge, rq.endpoint.expand + ".refunds": withCharge | withRefunds}
+			if rq.publishable || rq.endpoint.expand == "" || x[values[0]] == 0 {
+				return invalidRequest("", "expand", "This property cannot be expanded ("+values[0]+").")
+			}
+			rq.expansion |= x[values[0]]
+		case slices.Contains(rq.endpoint.params, param), nested && (top == "metadata" || top == "payment_method_data") && slices.Contains(rq.endpoint.params, top):
+		case nested && strings.Trim(rest, "0123456789]") == "" && slices.Contains(rq.endpoint.params, top+"[]"):
+		default:
 			return invalidRequest("parameter_unknown", param, "Received unknown parameter: "+param)
 		}
 	}
 	return nil
 }
 
+// list returns the values of a list, such as payment_method_types[0] and [1], or [].
+func (rq *request) list(name string) (values []string) {
+	for _, param := range slices.Sorted(maps.Keys(rq.form)) {
+		if strings.HasPrefix(param, name+"[") {
+			values = append(values, rq.form[param]...)
+		}
+	}
+	return values
+}
+
 // intParam reads an integer from 1 to most. A missing parameter is zero.
 func (rq *request) intParam(name string, most int64) (int64, error) {
-	if !rq.Form.Has(name) {
+	if !rq.form.Has(name) {
 		return 0, nil
 	}
-	n, err := strconv.ParseInt(rq.Form.Get(name), 10, 64)
+	n, err := strconv.ParseInt(rq.form.Get(name), 10, 64)
 	if err != nil || n < 1 || n > most {
 		return 0, invalidRequest("parameter_invalid_integer", name, "This value must be an integer within the bounds.")
 	}
@@ -248,15 +402,70 @@ func (rq *request) pageSize() (int, error) {
 	return int(cmp.Or(n, standard)), err
 }
 
-// expands reports whether a call asks for an object instead of its id.
-func (rq *request) expands(what string) bool {
-	for name, values := range rq.Form {
-		if strings.HasPrefix(name, "expand") && values[0] == what {
-			return true
-		}
-	}
-	return false
+// Request is one call that reached the double.
+type Request struct {
+	Method, Path string
+	Key          string // Idempotency-Key
+	Form         string // the parameters, encoded and sorted by name; card numbers never
+	At           time.Time
 }
 
-// newID returns an id in Stripe's form.
-func newID(kind string) string { return kind + "_" + strings.ReplaceAll(uuid.NewString(), "-", "") }
+// Requests returns the last 10,000 calls that were answered or broken, in that order.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.journal[max(0, len(s.journal)-maxRequests):])
+}
+
+// record keeps a call for Requests.
+func (s *Server) record(rq *request) {
+	form := rq.canonical
+	if strings.Contains(form, "card%5D") {
+		hidden := maps.Clone(rq.form)
+		for name := range hidden {
+			if strings.Contains(name, "card]") {
+				hidden[name] = []string{"hidden"}
+			}
+		}
+		form = hidden.Encode()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.journal) >= 2*maxRequests {
+		s.journal = slices.Clone(s.journal[maxRequests:])
+	}
+	s.journal = append(s.journal, Request{rq.method, rq.path, rq.key, form, s.cfg.Now()})
+}
+
+func (s *Server) noSuchPath(*request) (rendering, error) {
+	return nil, refused(http.StatusNotFound, "", "Unrecognized request URL.")
+}
+
+// getAccount is GET /v1/account.
+func (s *Server) getAccount(rq *request) (rendering, error) {
+	id := rq.account.ID
+	return func(b encoder) encoder {
+		return b.open("account").text("id", id).text("country", "FR").text("default_currency", "eur").text("type", "standard").
+			truth("charges_enabled", true).truth("details_submitted", true).truth("payouts_enabled", true).end()
+	}, nil
+}
+
+// listEndpoints is GET /v1/webhook_endpoints: those of the account, with the address that is set or that the caller names.
+func (s *Server) listEndpoints(rq *request) (rendering, error) {
+	limit, err := rq.pageSize()
+	if err != nil {
+		return nil, err
+	}
+	all := s.endpoints(rq.account, s.store.settings(defaultWorld), rq.header.Get(webhookURLHeader))
+	older := all
+	if after := rq.form.Get("starting_after"); after != "" {
+		at := slices.IndexFunc(all, func(e Endpoint) bool { return e.ID == after })
+		older = all[at+1:]
+	}
+	page, live, now := older[:min(limit, len(older))], rq.account.live, s.cfg.Now()
+	return renderedList("/v1/webhook_endpoints", page, len(page) < len(older), func(b encoder, e Endpoint) encoder {
+		status := map[bool]string{true: "disabled", false: "enabled"}[e.Disabled]
+		return b.open("webhook_endpoint").text("id", e.ID).textOrNull("api_version", e.APIVersion).number("created", now.Unix()).
+			texts("enabled_events", e.Events).truth("livemode", live).raw("metadata", "{}").text("status", status).text("url", e.URL).end()
+	}), nil
+}

@@ -1,157 +1,243 @@
 // Package sandbox is a stateful double of the parts of Stripe's API that
-// Frontdesk uses. It speaks real HTTP, so tests about money run the real adapter and
-// Stripe's own library. Payment intents, refunds, the account, idempotency keys and
-// signed webhooks behave as Stripe documents them.
+// Frontdesk uses, for mock mode, test mode and tests. Payment intents, charges, refunds, the account,
+// idempotency keys and signed webhooks behave as Stripe documents them. It moves no money, keeps no
+// card number, and holds everything in memory.
 //
-// Tests drive it over the wire, and with methods that act as the buyer, inject
-// faults and read the ledger. Where the documentation leaves a choice, the double
+// Others drive it over the wire, in their own process by RoundTrip, and with methods that act as the
+// buyer, inject faults and read the ledger. Where the documentation leaves a choice, the double
 // takes the one that is harder on a caller, and a comment says so. It renders its own
 // JSON and signatures, so the double and Stripe's library can disagree. Unknown
-// parameters are refused; the adapter's tests check request shapes against Stripe's
-// own description.
+// parameters are refused.
 //
-// Start reading at Server.
+// Start reading at Server, then endpoints, and intent for the payment itself.
 package sandbox
 
 import (
 	"cmp"
-	"maps"
+	"log/slog"
+	"math/rand/v2"
+	"net"
 	"net/http"
-	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"frontdesk/upstream/cards"
 )
 
 // APIVersion is the release that the double renders.
 const APIVersion = "2026-03-25.dahlia"
 
-// Config configures a Server. Its zero value is a double in test mode.
+// The credentials of an account that names none. They protect nothing.
+const (
+	DemoAccount        = "acct_demo"
+	DemoSecretKey      = "sk_test_sandbox_demo" // #nosec G101 -- public on purpose
+	DemoPublishableKey = "pk_test_sandbox_demo"
+	DemoWebhookSecret  = "whsec_sandbox_demo" // #nosec G101 -- public on purpose
+)
+
+// Config configures a Server. Its zero value is a double in test mode that listens on its own.
 type Config struct {
-	Now func() time.Time // zero: the wall clock
+	Now    func() time.Time // zero: the wall clock
+	Logger *slog.Logger     // zero: nothing is logged
 
-	SecretKey      string // zero: "sk_test_double"; with sk_live_ or rk_live_ all objects are live ones
-	PublishableKey string // zero: "pk_test_double"; the key of a buyer's browser
-	WebhookSecret  string // zero: "whsec_double"
+	// Seed determines all ids; zero: a random one, which is logged.
+	Seed uint64
 
-	Account string // zero: "acct_double"; each double holds the payments of one account
+	// BaseURL is where others reach the double, without a slash at the end, if another server mounts it
+	// or its calls come by RoundTrip; such as http://localhost:8080/sandbox. Zero: the double listens on a free
+	// port of the loopback interface.
+	BaseURL string
+
+	Accounts []Account // zero: one with the demo credentials
+
+	// Deliver receives each delivery of an event in the call that causes it, and may call the double back. Zero:
+	// the double posts them.
+	Deliver    func(Delivery)
+	HTTPClient *http.Client // posts events; zero: cards.NewHTTPClient
+
+	// MaxPayments limits the memory; zero: 100,000. At the limit, the oldest payments that are final are
+	// dropped; while none is final, creation is refused.
+	MaxPayments int
 
 	// ForgetKeys ignores idempotency keys: every request is carried out. Claims
 	// cannot rely on such a processor, and a check of claims must notice.
 	ForgetKeys bool
 }
 
-// Server is the double: one account with its payments.
+// Account is an account of the processor in one mode: live if its secret key is. It has its own payments
+// and idempotency keys.
+type Account struct {
+	ID             string     // zero: DemoAccount
+	SecretKey      string     // sk_… or rk_…; zero: DemoSecretKey
+	PublishableKey string     // of a buyer's browser; zero: DemoPublishableKey
+	WebhookSecrets []string   // that sign events, two while one replaces the other; zero: DemoWebhookSecret
+	Endpoints      []Endpoint // that receive events, in addition to an address that a caller names
+
+	// RestrictedKeys are further secret keys (rk_…), each with the permissions that it lacks, such as
+	// rak_charge_read (https://docs.stripe.com/keys/restricted-api-keys).
+	RestrictedKeys map[string][]string
+}
+
+// account is an account with its payments. The lock of the Server guards it.
+type account struct {
+	Account
+	live     bool
+	lacks    map[string][]string // by secret key
+	payments []*intent           // oldest first
+}
+
+// Server is the double.
 type Server struct {
 	URL            string // the address of the API
-	SecretKey      string
+	SecretKey      string // of the first account, as the next two
 	PublishableKey string
 	WebhookSecret  string
 
 	cfg      Config
+	mount    string // the path of BaseURL
 	mux      http.ServeMux
-	http     *httptest.Server
-	webhooks *webhookSender
+	http     *http.Server // nil: see Config.BaseURL
 	closed   chan struct{}
+	webhooks *webhookSender
 
-	mu      sync.Mutex
-	intents []*intent // oldest first
-	byID    map[string]*intent
-	keys    map[string]*idempotencyRecord
-	faults  []*Injected // oldest first
-	journal []Request
+	idsMu sync.Mutex
+	ids   *rand.PCG // never reset, so that no id is used twice
 
-	refundStatus string // see SetRefundStatus
-	anyMethod    bool   // see AllowAnyMethod
-	noCharges    bool   // see ForbidCharges
+	mu       sync.Mutex
+	accounts []*account
+	store    store
+	keys     idempotencyKeys
+	faults   []*Injected // oldest first
+	journal  []Request
+	outbox   []*outgoing // events of the step in progress
+	anyType  bool        // see AllowAnyMethod
+
+	calls   map[string]int // of one second, by world and endpoint; see limit
+	callsAt int64
 }
 
-// New starts a double on a free port of the loopback interface. Close stops it.
+// New returns a double, which listens unless Config.BaseURL is set. Close it.
+// It panics if no port is free.
 func New(cfg Config) *Server {
+	const defaultMaxPayments = 100_000 // days of development, or an hour of a heavy load test
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	s := &Server{
-		SecretKey:      cmp.Or(cfg.SecretKey, "sk_test_double"),
-		PublishableKey: cmp.Or(cfg.PublishableKey, "pk_test_double"),
-		WebhookSecret:  cmp.Or(cfg.WebhookSecret, "whsec_double"),
-		cfg:            cfg, closed: make(chan struct{}), byID: make(map[string]*intent), keys: make(map[string]*idempotencyRecord),
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	cfg.HTTPClient = cmp.Or(cfg.HTTPClient, cards.NewHTTPClient())
+	cfg.MaxPayments = cmp.Or(cfg.MaxPayments, defaultMaxPayments)
+	if cfg.Seed == 0 {
+		cfg.Seed = rand.Uint64() // #nosec G404 -- the ids protect nothing
+		cfg.Logger.Info("sandbox seed", "seed", cfg.Seed)
 	}
-	s.webhooks = newWebhookSender(cfg.Now, s.WebhookSecret)
-	s.addRoutes()
-	s.http = httptest.NewServer(s)
-	s.URL = s.http.URL
+	s := &Server{
+		URL: cfg.BaseURL, cfg: cfg, closed: make(chan struct{}), ids: rand.NewPCG(cfg.Seed, 0),
+		store: store{max: cfg.MaxPayments, byID: map[string]*intent{}, worlds: map[string]*world{}},
+		keys:  idempotencyKeys{max: cfg.MaxPayments * keysPerPayment, byKey: map[accountKey]*keyUse{}},
+	}
+	s.webhooks = newWebhookSender(cfg)
+	if len(cfg.Accounts) == 0 {
+		cfg.Accounts = make([]Account, 1)
+	}
+	for _, a := range cfg.Accounts {
+		s.accounts = append(s.accounts, newAccount(a))
+	}
+	first := s.accounts[0]
+	s.SecretKey, s.PublishableKey, s.WebhookSecret = first.SecretKey, first.PublishableKey, first.WebhookSecrets[0]
+	s.routes()
+	if at, err := url.Parse(cfg.BaseURL); err == nil {
+		s.mount = at.Path
+	}
+	if cfg.BaseURL == "" {
+		s.listen()
+	}
 	return s
 }
 
-// ServeHTTP serves the API, for tests that also mount it elsewhere, such as behind a
-// fault proxy.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+func newAccount(a Account) *account {
+	a.ID, a.SecretKey, a.PublishableKey = cmp.Or(a.ID, DemoAccount), cmp.Or(a.SecretKey, DemoSecretKey), cmp.Or(a.PublishableKey, DemoPublishableKey)
+	if len(a.WebhookSecrets) == 0 {
+		a.WebhookSecrets = []string{DemoWebhookSecret}
+	}
+	out := &account{Account: a, live: strings.Contains(a.SecretKey, "k_live_"), lacks: map[string][]string{a.SecretKey: nil}}
+	for key, lacks := range a.RestrictedKeys {
+		out.lacks[key] = slices.Clone(lacks)
+	}
+	return out
+}
 
-// Close breaks the calls in progress, stops the webhooks and waits for both.
+func (s *Server) listen() {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	s.URL = "http://" + listener.Addr().String()
+	s.http = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
+	go s.http.Serve(listener) //nolint:errcheck // ends with Close
+}
+
+// Close breaks the calls in progress, stops the webhooks and waits for them. A double that another server
+// mounts still serves, but sends no more events.
 func (s *Server) Close() {
 	close(s.closed)
-	s.http.CloseClientConnections()
-	s.http.Close()
+	if s.http != nil {
+		s.http.Close()
+	}
 	s.webhooks.close()
+	s.cfg.HTTPClient.CloseIdleConnections()
 }
 
-func (s *Server) live() bool { return strings.Contains(s.SecretKey, "k_live_") }
-
-// Payment is a payment intent as a test sees it.
-type Payment struct {
-	ID           string
-	ClientSecret string
-	Status       string // as on the wire, such as requires_capture
-	Amount       int64
-	Captured     int64  // minor units taken
-	Refunded     int64  // minor units given back
-	Currency     string // lower case
-	Metadata     map[string]string
-	Charges      int // attempts that reached the bank
-	Refunds      int // refunds made
-	CreatedAt    time.Time
+// routes registers what is not the processor's API.
+func (s *Server) routes() {
+	s.mux.Handle("GET /v3/", s.Script())
 }
 
-// Payments returns all payments, oldest first.
-func (s *Server) Payments() []Payment {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	all := make([]Payment, len(s.intents))
-	for i, in := range s.intents {
-		all[i] = in.snapshot()
+// ServeHTTP serves the API below /v1, and the double's own pages. Its paths begin with a slash, with or without
+// the path of Config.BaseURL before it.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	path := strings.TrimPrefix(r.URL.EscapedPath(), s.mount)
+	if _, pattern := s.mux.Handler(r); pattern != "" && !strings.HasPrefix(path, "/v1/") {
+		s.mux.ServeHTTP(w, r)
+		return
 	}
-	return all
-}
-
-// Payment returns one payment; ok is false if it does not exist.
-func (s *Server) Payment(id string) (p Payment, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	in, ok := s.byID[id]
-	if !ok {
-		return Payment{}, false
+	out := s.call(r, path)
+	if out.broken {
+		panic(http.ErrAbortHandler) // net/http then breaks the connection
 	}
-	return in.snapshot(), true
+	for name, values := range out.header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(out.status)
+	_, _ = w.Write(out.body)
 }
 
-func (in *intent) snapshot() Payment {
-	p := in.Payment
-	p.Metadata, p.Charges, p.Refunds = maps.Clone(p.Metadata), len(in.charges), len(in.refunds)
-	return p
+// newID returns an id in Stripe's form: a kind and 24 letters and digits.
+func (s *Server) newID(kind string) string {
+	const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	id := make([]byte, 0, len(kind)+25)
+	id = append(append(id, kind...), '_')
+	s.idsMu.Lock()
+	defer s.idsMu.Unlock()
+	for range 3 {
+		for n, left := s.ids.Uint64(), 8; left > 0; n, left = n/uint64(len(alphabet)), left-1 {
+			id = append(id, alphabet[n%uint64(len(alphabet))])
+		}
+	}
+	return string(id)
 }
 
-// Request is one call that reached the double.
-type Request struct {
-	Method string
-	Key    string // Idempotency-Key
-	Form   string // the parameters, encoded and sorted by name; card numbers never
-}
-
-// Requests returns the calls that were answered or broken, in that order.
-func (s *Server) Requests() []Request {
+// step runs a change with the lock, and then hands over the events that it caused, because their receiver may call
+// the double back.
+func (s *Server) step(change func()) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.journal)
+	change()
+	events := s.outbox
+	s.outbox = nil
+	s.mu.Unlock()
+	for _, out := range events {
+		s.webhooks.send(out)
+	}
 }

@@ -178,7 +178,7 @@ func TestPages(t *testing.T) {
 		page, more = list("starting_after", page[len(page)-1])
 	}
 	held := s.Payments()
-	if len(all) != payments || all[0] != held[payments-1].ID || all[payments-1] != held[0].ID {
+	if len(all) != payments || all[0] != held[0].ID || all[payments-1] != held[payments-1].ID {
 		t.Errorf("%d payments, newest first: %v", len(all), all)
 	}
 	if r := do(t, s, s.SecretKey, "", "GET /v1/payment_intents", "limit", "101"); r.status != http.StatusBadRequest {

@@ -1,0 +1,266 @@
+package sandbox
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strings"
+
+	"frontdesk/upstream/cards"
+)
+
+// testCard is what the bank of a test card does.
+type testCard struct {
+	number            string
+	method            string // the test payment method of the same card, pm_card_…
+	kind              string // of the payment method
+	challenge         bool   // the bank asks the buyer first
+	code, declineCode string // of the decline, if any
+	single            bool   // the method cannot reserve money, and takes it at once
+}
+
+// testCards are those of Stripe's documentation that are needed (https://docs.stripe.com/testing).
+var testCards = []testCard{
+	{number: "4242424242424242", method: "pm_card_visa", kind: "card"},
+	{number: "4000002500003155", method: "pm_card_authenticationRequired", kind: "card", challenge: true},
+	{number: "4000000000000002", method: "pm_card_visa_chargeDeclined", kind: "card", code: "card_declined", declineCode: "generic_decline"},
+	{number: "4000000000009995", method: "pm_card_visa_chargeDeclinedInsufficientFunds", kind: "card", code: "card_declined",
+		declineCode: "insufficient_funds"},
+	{number: "4000000000000069", method: "pm_card_chargeDeclinedExpiredCard", kind: "card", code: "expired_card"},
+	{number: "klarna", method: "pm_klarna", kind: "klarna"},
+	{number: "ideal", method: "pm_ideal", kind: "ideal", single: true},
+}
+
+// findCard finds a test card by its number or its payment method. Any other number is
+// declined, as a real card is in test mode, and its digits are not kept.
+func findCard(typed string) (testCard, error) {
+	typed = strings.NewReplacer(" ", "", "\u00a0", "", "\u202f", "").Replace(typed)
+	at := slices.IndexFunc(testCards, func(card testCard) bool { return typed == card.number || typed == card.method })
+	switch {
+	case at >= 0:
+		return testCards[at], nil
+	case strings.HasPrefix(typed, "pm_"):
+		return testCard{}, &apiError{Type: typeInvalid, Code: "resource_missing", Param: "payment_method", Message: "No such PaymentMethod."}
+	case len(typed) < 12 || len(typed) > 19 || strings.Trim(typed, "0123456789") != "" || !cards.Luhn(typed):
+		return testCard{}, &apiError{Type: typeCard, Code: "incorrect_number", Param: "number", Message: "Your card number is incorrect.",
+			status: http.StatusPaymentRequired}
+	}
+	return testCard{method: "pm_other", kind: "card", code: "card_declined", declineCode: "test_mode_live_card"}, nil
+}
+
+// Confirm enters a card, given by a test card's number or a test payment method such as
+// pm_card_visa. It returns the payment afterwards: a decline is a status. An error says
+// that the card does not exist or that the payment's status does not allow the step, as with the methods below.
+func (s *Server) Confirm(id, card string) (Payment, error) {
+	return s.act(id, func(in *intent) error { return s.confirm(nil, in, card, "") })
+}
+
+// AllowAnyMethod has new payments accept every method, whatever their types: as payments did that
+// were made before Frontdesk asked for cards alone.
+func (s *Server) AllowAnyMethod() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.anyType = true
+}
+
+// AddForeign adds a payment of another program, in a status that the double itself may not know.
+func (s *Server) AddForeign(status string) Payment {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	in := &intent{view: view{&made{
+		id: s.newID("pi"), secret: "foreign", account: s.accounts[0], world: defaultWorld, amount: 4990, currency: "eur", created: s.cfg.Now(),
+	}, &state{status: status}}}
+	if err := s.store.add(in); err != nil {
+		panic(err)
+	}
+	return in.shown()
+}
+
+// Distort replaces a field of a payment in every response, such as the amount by a text, which Stripe's library cannot decode.
+func (s *Server) Distort(id, field string, value any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := s.store.byID[id].edit()
+	distorted := map[string]any{field: value}
+	for other, value := range next.distorted {
+		if other != field {
+			distorted[other] = value
+		}
+	}
+	next.distorted = distorted
+}
+
+// Process enters a card whose bank takes its time: the payment is processing, and cannot be cancelled, until Approve.
+func (s *Server) Process(id, card string) (Payment, error) {
+	return s.act(id, func(in *intent) error {
+		entered, err := findCard(card)
+		if err == nil && in.status != requiresPaymentMethod {
+			err = unexpectedState(in, "confirmed")
+		}
+		if err == nil {
+			s.process(nil, in, entered)
+		}
+		return err
+	})
+}
+
+func (s *Server) process(rq *request, in *intent, card testCard) {
+	next := in.edit()
+	next.method, next.lastError, next.pending, next.status = card.method, nil, &card, processing
+	s.emit(rq, in, "payment_intent.processing", in.rendered(0))
+}
+
+// Approve answers the bank's challenge for the buyer, or ends what is processing: a card's confirmation or a capture.
+func (s *Server) Approve(id string, approved bool) (Payment, error) {
+	return s.act(id, func(in *intent) error { return s.approve(nil, in, approved) })
+}
+
+// Expire releases an authorisation, as Stripe does after a week.
+func (s *Server) Expire(id string) (Payment, error) {
+	return s.act(id, func(in *intent) error {
+		if in.status != requiresCapture {
+			return unexpectedState(in, "expired")
+		}
+		s.void(nil, in, "automatic", "charge.expired")
+		return nil
+	})
+}
+
+// act is a step of the buyer, of a bank or of the processor itself.
+func (s *Server) act(id string, do func(*intent) error) (p Payment, err error) {
+	s.step(func() {
+		in, ok := s.store.byID[id]
+		if !ok {
+			_, err = s.find(nil, id, "intent")
+			return
+		}
+		if err = do(in); err == nil {
+			p = in.shown()
+		}
+	})
+	return p, err
+}
+
+// confirmIntent is POST /v1/payment_intents/{id}/confirm, as a buyer's browser calls it.
+// A decline is 402 with the payment in it.
+func (s *Server) confirmIntent(rq *request) (rendering, error) {
+	card := cmp.Or(rq.form.Get("payment_method"), rq.form.Get("payment_method_data[card][number]"))
+	if card == "" {
+		return nil, invalidRequest("parameter_missing", "payment_method", "A payment method is required.")
+	}
+	return rq.attempted(s.confirm(rq, rq.intent, card, rq.form.Get("return_url")))
+}
+
+// answerChallenge is POST /double/challenge/{id} with approve=true or false: the page of
+// the buyer's bank.
+func (s *Server) answerChallenge(rq *request) (rendering, error) {
+	return rq.attempted(s.approve(rq, rq.intent, rq.form.Get("approve") == "true"))
+}
+
+// attempted renders the payment, unless there was no attempt or the bank declined it.
+func (rq *request) attempted(err error) (rendering, error) {
+	if err != nil {
+		return nil, err
+	}
+	if rq.intent.lastError == nil {
+		return rq.intent.rendered(rq.expansion), nil
+	}
+	refusal := *rq.intent.lastError
+	refusal.PaymentIntent = rq.intent.rendered(rq.expansion)
+	return nil, &refusal
+}
+
+// confirm makes an attempt with a card.
+func (s *Server) confirm(rq *request, in *intent, typed, returnURL string) error {
+	if in.status != requiresPaymentMethod && in.status != requiresAction {
+		return unexpectedState(in, "confirmed")
+	}
+	card, err := findCard(typed)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(in.types, card.kind) && len(in.types) > 0 {
+		return &apiError{Type: typeInvalid, Code: "payment_intent_incompatible_payment_method", Param: "payment_method",
+			Message: "The PaymentMethod's type is not among those of the PaymentIntent."}
+	}
+	settings := s.store.settings(in.world)
+	if settings.Confirmations == Processing {
+		s.process(rq, in, card)
+		return nil
+	}
+	next := in.edit()
+	next.method, next.lastError, next.pending, next.returnURL = card.method, nil, nil, ""
+	if !card.challenge {
+		s.chargeCard(rq, in, card)
+		return nil
+	}
+	if next.status, next.pending = requiresAction, &card; settings.Challenges == Redirect {
+		next.returnURL, next.bankURL = returnURL, s.URL+"/v3/challenge/"+in.id
+	}
+	s.emit(rq, in, "payment_intent.requires_action", in.rendered(0))
+	return nil
+}
+
+// approve ends the bank's challenge or a processing. Without the buyer's approval it does not ask
+// the bank for money, and makes no charge. A capture that fails leaves nothing authorised, and the buyer may pay again.
+func (s *Server) approve(rq *request, in *intent, approved bool) error {
+	switch {
+	case in.status == processing && in.capturing > 0 && approved:
+		s.capture(rq, in, in.capturing)
+	case in.status == processing && in.capturing > 0:
+		in.editCharge().reversed = true
+		in.edit().capturing = 0
+		s.decline(rq, in, &apiError{Type: typeCard, Code: "processing_error", Charge: in.charge().id,
+			Message: "An error occurred while processing your card."})
+	case in.status != requiresAction && in.status != processing:
+		return unexpectedState(in, "approved")
+	case approved || in.status == processing:
+		card := *in.pending
+		in.edit().pending = nil
+		if !approved {
+			card.code, card.declineCode = "card_declined", "generic_decline"
+		}
+		s.chargeCard(rq, in, card)
+	default:
+		in.edit().pending = nil
+		s.decline(rq, in, &apiError{
+			Type: typeInvalid, Code: "payment_intent_authentication_failure", Message: "The provided PaymentMethod has failed authentication.",
+		})
+	}
+	return nil
+}
+
+// chargeCard asks the card's bank.
+func (s *Server) chargeCard(rq *request, in *intent, card testCard) {
+	now, settings := s.cfg.Now(), s.store.settings(in.world)
+	made := &charge{id: s.newID("ch"), card: card, metadata: in.metadata, created: now}
+	if window, _ := settings.captureWindow(); window != 0 {
+		made.captureBefore = now.Add(window)
+	}
+	next := in.edit()
+	next.charges, next.refunds = append(slices.Clip(next.charges), made), nil
+	if card.code != "" {
+		made.failed = &apiError{Type: typeCard, Code: card.code, DeclineCode: card.declineCode, Charge: made.id,
+			Message: "Your card was declined."}
+		s.emit(rq, in, "charge.failed", in.renderedCharge())
+		s.decline(rq, in, made.failed)
+		return
+	}
+	next.status = requiresCapture
+	s.emit(rq, in, "charge.succeeded", in.renderedCharge())
+	if in.manual && !card.single {
+		s.emit(rq, in, "payment_intent.amount_capturable_updated", in.rendered(0))
+	} else {
+		s.capture(rq, in, in.amount)
+	}
+}
+
+// decline ends an attempt. The buyer may try another card.
+func (s *Server) decline(rq *request, in *intent, why *apiError) {
+	refusal := *why
+	refusal.status, refusal.PaymentMethod = http.StatusPaymentRequired, s.newID("pm")
+	next := in.edit()
+	next.status, next.lastError, next.method = requiresPaymentMethod, &refusal, ""
+	next.declines++
+	s.emit(rq, in, "payment_intent.payment_failed", in.rendered(0))
+}
