@@ -48,7 +48,7 @@ func (cfg Config) connect(log *slog.Logger, metrics *ops.Metrics) (c clients, er
 	}
 	metrics.InstrumentRedis(c.redis, time.Now)
 	c.club, c.login = cfg.clubSystem(log, metrics), cfg.login()
-	c.cards, err = cfg.processor()
+	c.cards, err = cfg.processor(metrics.CountCardCall)
 	return c, err
 }
 

@@ -57,7 +57,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 			return g, err
 		}
 	}
-	clubSystem, processor := clients.club, cards.Instrument(clients.cards, time.Now, seen.metrics.CountCardCall)
+	clubSystem, processor := clients.club, clients.cards
 	records := store.New(store.Config{Redis: clients.redis, Keys: keys, Replicas: cfg.RedisWait})
 	queue := jobs.NewQueue(clients.redis)
 	catalogue := catalogue.New(catalogue.Config{Clubs: clubs, Club: clubSystem, Shared: records, Now: time.Now, Log: log})
@@ -139,11 +139,11 @@ func (cfg Config) rule() *flows.Rule {
 	return &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalSaleState, Before: "building", After: "settled"}}}
 }
 
-func (cfg Config) processor() (cards.Processor, error) {
+func (cfg Config) processor(onCall func(cards.Call)) (cards.Processor, error) {
 	if cfg.CardProcessor == "sandbox" {
-		return oldsandbox.New(oldsandbox.Config{URL: cfg.SandboxURL, Now: time.Now}), nil
+		return oldsandbox.Instrument(oldsandbox.New(oldsandbox.Config{URL: cfg.SandboxURL, Now: time.Now}), time.Now, onCall), nil
 	}
-	cfg.Stripe.Now = time.Now
+	cfg.Stripe.Now, cfg.Stripe.OnCall = time.Now, onCall
 	processor, err := cards.New(cfg.Stripe)
 	if err != nil {
 		return nil, fmt.Errorf("FRONTDESK_CARD_PROCESSOR=stripe: %w", err)

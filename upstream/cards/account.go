@@ -37,6 +37,10 @@ func (c *Client) Account(ctx context.Context) (Account, error) {
 
 // AccountID returns the id of the account that the key belongs to. The key must be able to read charges.
 func (c *Client) AccountID(ctx context.Context) (string, error) {
+	return observe(ctx, c, "account", c.accountID)
+}
+
+func (c *Client) accountID(ctx context.Context) (string, error) {
 	if err := c.ReadCharges(ctx); err != nil {
 		return "", err
 	}

@@ -43,7 +43,8 @@ type Config struct {
 	// https://club.example/v1/webhooks/card. Empty, as for the processor itself: to the account's endpoints.
 	WebhookURL string
 
-	Now func() time.Time // required: for the age of webhooks
+	Now    func() time.Time // required: for the age of webhooks, and the duration of calls
+	OnCall func(Call)       // receives each call once it is over; nil: not called
 	// HTTPClient sends the calls; zero: NewHTTPClient. Each call takes at most 10 s,
 	// a capture 25 s, whatever the client allows.
 	HTTPClient *http.Client
@@ -55,6 +56,7 @@ type Client struct {
 	live           bool
 	webhookSecrets []string
 	now            func() time.Time
+	onCall         func(Call)
 }
 
 var _ Processor = (*Client)(nil)
@@ -120,7 +122,7 @@ func New(cfg Config) (*Client, error) {
 	return &Client{
 		api: services{payments: api.V1PaymentIntents, listPayments: listPayments, charges: api.V1Charges, refunds: api.V1Refunds,
 			accounts: api.V1Accounts, endpoints: api.V1WebhookEndpoints},
-		live: live, webhookSecrets: cfg.WebhookSecrets, now: cfg.Now,
+		live: live, webhookSecrets: cfg.WebhookSecrets, now: cfg.Now, onCall: cfg.OnCall,
 	}, nil
 }
 
@@ -145,12 +147,18 @@ func (c *Client) Create(ctx context.Context, key string, in NewPayment) (Payment
 	if in.Description != "" {
 		params.Description = stripe.String(in.Description)
 	}
-	pi, err := send(ctx, "create", key, params, c.api.payments.Create)
-	return toPayment("create", "", pi, err)
+	return observe(ctx, c, "create", func(ctx context.Context) (Payment, error) {
+		pi, err := send(ctx, "create", key, params, c.api.payments.Create)
+		return toPayment("create", "", pi, err)
+	})
 }
 
 // Get reads a payment.
 func (c *Client) Get(ctx context.Context, id string) (Payment, error) {
+	return observe(ctx, c, "get", func(ctx context.Context) (Payment, error) { return c.get(ctx, id) })
+}
+
+func (c *Client) get(ctx context.Context, id string) (Payment, error) {
 	if id == "" {
 		return Payment{}, ErrNotFound
 	}
@@ -187,7 +195,7 @@ func (c *Client) declines(ctx context.Context, id string) (count int, err error)
 // was agreed. It must be all of it, because the processor releases the rest.
 func (c *Client) Capture(ctx context.Context, key, id string, amount int64) (Payment, error) {
 	params := &stripe.PaymentIntentCaptureParams{AmountToCapture: stripe.Int64(amount), Expand: expand()}
-	return write(ctx, "capture", key, id, params, c.api.payments.Capture)
+	return write(ctx, c, "capture", key, id, params, c.api.payments.Capture)
 }
 
 // Cancel cancels a payment that is not captured. A payment that was cancelled before is a
@@ -197,19 +205,23 @@ func (c *Client) Cancel(ctx context.Context, key, id string) (Payment, error) {
 		CancellationReason: stripe.String(stripe.PaymentIntentCancellationReasonRequestedByCustomer),
 		Expand:             expand(),
 	}
-	return write(ctx, "cancel", key, id, params, c.api.payments.Cancel)
+	return write(ctx, c, "cancel", key, id, params, c.api.payments.Cancel)
 }
 
 // UpdateMetadata merges metadata. An empty value removes its key. Claims are made with it.
 func (c *Client) UpdateMetadata(ctx context.Context, key, id string, metadata map[string]string) (Payment, error) {
 	params := &stripe.PaymentIntentUpdateParams{Metadata: metadata, Expand: expand()}
-	return write(ctx, "update metadata", key, id, params, c.api.payments.Update)
+	return write(ctx, c, "update metadata", key, id, params, c.api.payments.Update)
 }
 
 // Refund returns captured money, at once or in parts. It reads the payment afterwards,
 // because a refund is a separate object. When that read fails, the outcome is unknown to the
 // caller, and a retry with the key is harmless.
 func (c *Client) Refund(ctx context.Context, key, id string, amount int64) (Payment, error) {
+	return observe(ctx, c, "refund", func(ctx context.Context) (Payment, error) { return c.refund(ctx, key, id, amount) })
+}
+
+func (c *Client) refund(ctx context.Context, key, id string, amount int64) (Payment, error) {
 	if id == "" {
 		return Payment{}, ErrNotFound
 	}
@@ -221,13 +233,17 @@ func (c *Client) Refund(ctx context.Context, key, id string, amount int64) (Paym
 	if refund.Status == stripe.RefundStatusFailed || refund.Status == stripe.RefundStatusCanceled {
 		return Payment{}, fmt.Errorf("stripe: refund %s is %s: %w", refund.ID, refund.Status, ErrRefused)
 	}
-	return c.Get(ctx, id)
+	return c.get(ctx, id)
 }
 
 // List returns a page of the payments created since an instant, newest first. It includes payments
 // of other programs on the same account, and of the second before, because the processor keeps
 // whole seconds. It does not use the processor's search, which lags behind.
 func (c *Client) List(ctx context.Context, since time.Time, before string) (Page, error) {
+	return observe(ctx, c, "list", func(ctx context.Context) (Page, error) { return c.list(ctx, since, before) })
+}
+
+func (c *Client) list(ctx context.Context, since time.Time, before string) (Page, error) {
 	params := &stripe.PaymentIntentListParams{Expand: []*string{stripe.String("data.latest_charge.refunds")}}
 	params.Single, params.Limit = true, stripe.Int64(listPage)
 	if second := since.Unix(); second > 0 {
@@ -261,13 +277,15 @@ func (c *Client) List(ctx context.Context, since time.Time, before string) (Page
 }
 
 // write makes a writing call on an existing payment, which is the response.
-func write[P stripe.ParamsContainer](ctx context.Context, verb, key, id string, params P,
+func write[P stripe.ParamsContainer](ctx context.Context, c *Client, verb, key, id string, params P,
 	call func(context.Context, string, P) (*stripe.PaymentIntent, error)) (Payment, error) {
-	if id == "" {
-		return Payment{}, ErrNotFound
-	}
-	pi, err := send(ctx, verb, key, params, func(ctx context.Context, params P) (*stripe.PaymentIntent, error) { return call(ctx, id, params) })
-	return toPayment(verb, id, pi, err)
+	return observe(ctx, c, verb, func(ctx context.Context) (Payment, error) {
+		if id == "" {
+			return Payment{}, ErrNotFound
+		}
+		pi, err := send(ctx, verb, key, params, func(ctx context.Context, params P) (*stripe.PaymentIntent, error) { return call(ctx, id, params) })
+		return toPayment(verb, id, pi, err)
+	})
 }
 
 // send makes a writing call with its key and within its time. It repeats the call only while another one is in progress with

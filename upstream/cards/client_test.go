@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
 )
@@ -457,6 +460,50 @@ func TestTimesOfCalls(t *testing.T) {
 		if got := noted.seen[call]; got != want {
 			t.Errorf("%s may take %s, want %s", call, got, want)
 		}
+	}
+}
+
+// TestOnCall: each call is reported once, with its outcome and in a span, however many requests it takes.
+func TestOnCall(t *testing.T) {
+	t.Parallel()
+	var calls, spans []string
+	p := newPair(t)
+	p.Client = newClient(t, cards.Config{SecretKey: p.double.SecretKey, URL: p.double.URL, Now: p.clock.Now, OnCall: func(call cards.Call) {
+		calls = append(calls, call.Operation+" "+call.Outcome)
+	}})
+	recorder := tracetest.NewSpanRecorder()
+	ctx, _ := trace.NewTracerProvider(trace.WithSpanProcessor(recorder)).Tracer("test").Start(t.Context(), "test")
+	made, err := p.Create(ctx, "create", cards.NewPayment{Amount: 4990, Currency: "EUR"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.double.Confirm(made.ID, goodCard); err != nil {
+		t.Fatal(err)
+	}
+	p.double.Inject(sandbox.Fault{Path: "/v1/payment_intents/*/capture", Status: http.StatusServiceUnavailable})
+	p.double.Inject(sandbox.Fault{Path: "/v1/payment_intents/*/capture", Status: http.StatusConflict}) // repeated by the adapter
+	want := []string{"create accepted", "get refused", "capture unknown", "capture accepted", "cancel refused", "update_metadata refused",
+		"refund accepted", "list accepted", "account accepted"}
+	for _, call := range []func() error{
+		func() error { _, err := p.Get(ctx, "pi_missing"); return err },
+		func() error { _, err := p.Capture(ctx, "capture", made.ID, 4990); return err },
+		func() error { _, err := p.Capture(ctx, "capture", made.ID, 4990); return err },
+		func() error { _, err := p.Cancel(ctx, "cancel", made.ID); return err },
+		func() error { _, err := p.UpdateMetadata(ctx, "", made.ID, map[string]string{"a": "b"}); return err },
+		func() error { _, err := p.Refund(ctx, "refund", made.ID, 4990); return err },
+		func() error { _, err := p.List(ctx, time.Time{}, ""); return err },
+		func() error { _, err := p.AccountID(ctx); return err },
+	} {
+		if err := call(); (err == nil) != strings.HasSuffix(want[len(calls)-1], "accepted") {
+			t.Errorf("%s: %v", want[len(calls)-1], err)
+		}
+	}
+	for _, span := range recorder.Ended() {
+		attributes := span.Attributes()
+		spans = append(spans, strings.TrimPrefix(span.Name(), "cards ")+" "+attributes[1].Value.AsString())
+	}
+	if !slices.Equal(calls, want) || !slices.Equal(spans, want) {
+		t.Errorf("reported %q, spans %q, want %q", calls, spans, want)
 	}
 }
 
