@@ -232,7 +232,9 @@ func TestRefundThatFailsLater(t *testing.T) {
 	p := newPair(t)
 	made := p.captured("c")
 	for i, status := range []string{"pending", "succeeded"} {
-		p.double.SetRefundStatus(status)
+		if err := p.double.Configure("demo", sandbox.Settings{Refunds: strings.TrimPrefix(status, "succeeded")}); err != nil {
+			t.Fatal(err)
+		}
 		given, err := p.Refund(t.Context(), "refund "+status, made.ID, 4990)
 		if pending := status == "pending"; err != nil || (given.State == cards.Refunded) == pending || (given.Refunding == 4990) != pending || given.FailedRefunds != i {
 			t.Fatalf("%s: %+v, %v", status, given, err)

@@ -183,8 +183,8 @@ func (s *Server) confirm(rq *request, in *intent, typed, returnURL string) error
 		return &apiError{Type: typeInvalid, Code: "payment_intent_incompatible_payment_method", Param: "payment_method",
 			Message: "The PaymentMethod's type is not among those of the PaymentIntent."}
 	}
-	settings := s.store.settings(in.world)
-	if settings.Confirmations == Processing {
+	settings := s.store.of(in.world)
+	if settings.Confirmations == "processing" {
 		s.process(rq, in, card)
 		return nil
 	}
@@ -194,7 +194,7 @@ func (s *Server) confirm(rq *request, in *intent, typed, returnURL string) error
 		s.chargeCard(rq, in, card)
 		return nil
 	}
-	if next.status, next.pending = requiresAction, &card; settings.Challenges == Redirect {
+	if next.status, next.pending = requiresAction, &card; settings.Challenges == "" {
 		next.returnURL, next.bankURL = returnURL, s.URL+"/v3/challenge/"+in.id
 	}
 	s.emit(rq, in, "payment_intent.requires_action", in.rendered(0))
@@ -232,7 +232,7 @@ func (s *Server) approve(rq *request, in *intent, approved bool) error {
 
 // chargeCard asks the card's bank.
 func (s *Server) chargeCard(rq *request, in *intent, card testCard) {
-	now, settings := s.cfg.Now(), s.store.settings(in.world)
+	now, settings := s.cfg.Now(), s.store.of(in.world)
 	made := &charge{id: s.newID("ch"), card: card, metadata: in.metadata, created: now}
 	if window, _ := settings.captureWindow(); window != 0 {
 		made.captureBefore = now.Add(window)

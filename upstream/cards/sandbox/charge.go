@@ -83,7 +83,7 @@ func (v view) renderedRefund(r *refund) rendering {
 // listCharges is GET /v1/charges, newest first.
 func (s *Server) listCharges(rq *request) (rendering, error) {
 	limit, limitErr := rq.pageSize()
-	of := rq.account.payments
+	of := s.store.all
 	if rq.form.Has("payment_intent") {
 		in, err := s.find(rq.account, rq.form.Get("payment_intent"), "payment_intent")
 		if err != nil {
@@ -103,14 +103,13 @@ func (s *Server) listCharges(rq *request) (rendering, error) {
 	more := false
 	for _, in := range slices.Backward(of) {
 		for _, c := range slices.Backward(in.charges) {
-			if skipping {
+			if in.account != rq.account || more {
+				break
+			} else if skipping {
 				skipping = c.id != after
 			} else if more = len(page) == limit; !more {
 				page = append(page, item{in.view, c})
 			}
-		}
-		if more {
-			break
 		}
 	}
 	if skipping {
@@ -131,7 +130,7 @@ func (s *Server) createRefund(rq *request) (rendering, error) {
 	}
 	back, _ := in.refundsIn(succeeded)
 	pending, _ := in.refundsIn("pending")
-	left, mode := in.captured-back-pending, s.store.settings(in.world).Refunds
+	left, mode := in.captured-back-pending, s.store.of(in.world).Refunds
 	switch {
 	case in.status != succeeded:
 		return nil, unexpectedState(in, "refunded")
@@ -143,12 +142,12 @@ func (s *Server) createRefund(rq *request) (rendering, error) {
 			Message: "Charge " + in.charge().id + " has already been refunded."}
 	case amount > left:
 		return nil, &apiError{Type: typeInvalid, Param: "amount", Message: "Refund amount is greater than unrefunded amount on charge."}
-	case mode == RefundsRefused:
+	case mode == "refused":
 		return nil, &apiError{Type: typeInvalid, Code: "balance_insufficient",
 			Message: "Insufficient funds in your Stripe balance to refund this amount."}
 	}
 	refunded := &refund{s.newID("re"), cmp.Or(amount, left), succeeded, rq.form.Get("reason"), s.cfg.Now()}
-	if mode == RefundsPending {
+	if mode == "pending" {
 		refunded.status = "pending"
 	}
 	next := in.edit()

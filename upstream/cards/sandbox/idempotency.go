@@ -37,8 +37,8 @@ type keyUse struct {
 	accountKey
 	request [sha256.Size]byte // method, path and parameters
 	first   time.Time
-	world   string // of its payment
-	answer  answer // without a body while the request is in progress
+	of      *intent // the payment that it is about; nil: none
+	answer  answer  // without a body while the request is in progress
 }
 
 // idempotencyKeys holds the first request of each key. A claim depends on it, so
@@ -72,9 +72,7 @@ func (s *Server) idempotent(rq *request, run func() (_ answer, stored bool)) (ou
 	out, stored := run()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if rq.intent != nil {
-		use.world = rq.intent.world
-	}
+	use.of = rq.intent
 	if stored {
 		use.answer = out
 	} else if s.keys.byKey[use.accountKey] == use {
@@ -105,7 +103,7 @@ func (s *Server) begin(rq *request) (first *keyUse, replay answer, err error) {
 	case len(s.keys.byKey) >= s.keys.max:
 		return nil, replay, errFull("idempotency keys")
 	}
-	first = &keyUse{accountKey: key, request: print, first: now, world: defaultWorld}
+	first = &keyUse{accountKey: key, request: print, first: now}
 	s.keys.byKey[key] = first
 	s.keys.order = append(s.keys.order, first)
 	return first, replay, nil
@@ -121,14 +119,14 @@ func (k *idempotencyKeys) expire(now time.Time) {
 	}
 	k.order = k.order[n:]
 	if len(k.order) > 2*len(k.byKey)+1000 { // many calls that were not stored
-		k.order = slices.DeleteFunc(k.order, func(use *keyUse) bool { return k.byKey[use.accountKey] != use })
+		k.forget(func(use *keyUse) bool { return k.byKey[use.accountKey] != use })
 	}
 }
 
-// forget forgets the keys of a world; empty: all.
-func (k *idempotencyKeys) forget(world string) {
+// forget forgets some keys before their time.
+func (k *idempotencyKeys) forget(which func(*keyUse) bool) {
 	k.order = slices.DeleteFunc(k.order, func(use *keyUse) bool {
-		old := world == "" || use.world == world
+		old := which(use)
 		if old && k.byKey[use.accountKey] == use {
 			delete(k.byKey, use.accountKey)
 		}

@@ -60,7 +60,7 @@ func (s *Server) createIntent(rq *request) (rendering, error) {
 	}
 	id := s.newID("pi")
 	in := &intent{view: view{&made{
-		id: id, secret: s.newID("secret")[len("secret_"):], account: rq.account, world: worldOf(of.get("fd_sale")), amount: amount, currency: currency,
+		id: id, secret: s.newID("secret")[len("secret_"):], account: rq.account, world: rq.world(), amount: amount, currency: currency,
 		manual: capture == "manual", types: types, description: description, created: s.cfg.Now(),
 		webhookURL: rq.header.Get(webhookURLHeader),
 	}, &state{status: requiresPaymentMethod, metadata: of}}}
@@ -121,7 +121,7 @@ func (s *Server) captureIntent(rq *request) (rendering, error) {
 			Message: "The amount is above what can be captured."}
 	}
 	amount = cmp.Or(amount, in.amount)
-	if s.store.settings(in.world).Captures == Processing {
+	if s.store.of(in.world).Captures == "processing" {
 		next := in.edit()
 		next.status, next.capturing = processing, amount
 		s.emit(rq, in, "payment_intent.processing", in.rendered(0))
@@ -172,17 +172,20 @@ func (s *Server) listIntents(rq *request) (rendering, error) {
 	if err := cmp.Or(limitErr, sinceErr); err != nil {
 		return nil, err
 	}
-	older := rq.account.payments
+	older := s.store.all
 	if after := rq.form.Get("starting_after"); after != "" {
 		in, err := s.find(rq.account, after, "starting_after")
 		if err != nil {
 			return nil, err
 		}
-		older = before(older, in)
+		older = s.store.before(in)
 	}
 	var page []view
 	more := false
 	for _, in := range slices.Backward(older) {
+		if in.account != rq.account {
+			continue
+		}
 		if in.created.Unix() < since {
 			break // creation times never run backwards
 		}

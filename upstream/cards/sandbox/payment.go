@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -128,7 +129,7 @@ func (v view) refundsIn(status string) (sum int64, count int) {
 // shown returns the payment for a developer. The lock of the Server is held.
 func (in *intent) shown() Payment {
 	if in.all == nil {
-		in.all = in.metadata.toMap()
+		in.all = maps.Collect(in.metadata.each)
 	}
 	p := Payment{
 		ID: in.id, Amount: in.amount, Currency: strings.ToUpper(in.currency), Captured: in.captured, Challenge: in.status == requiresAction,
@@ -188,31 +189,14 @@ type metadata []metadataEntry
 
 type metadataEntry struct{ key, value string }
 
-// each calls yield with what is in force.
-func (m metadata) each(yield func(metadataEntry) bool) {
+// each calls yield with the keys and values that are in force.
+func (m metadata) each(yield func(key, value string) bool) {
 	for i, e := range m {
 		replaced := slices.ContainsFunc(m[i+1:], func(later metadataEntry) bool { return later.key == e.key })
-		if !replaced && e.value != "" && !yield(e) {
+		if !replaced && e.value != "" && !yield(e.key, e.value) {
 			return
 		}
 	}
-}
-
-func (m metadata) get(key string) string {
-	for _, e := range slices.Backward(m) {
-		if e.key == key {
-			return e.value
-		}
-	}
-	return ""
-}
-
-func (m metadata) toMap() map[string]string {
-	all := make(map[string]string, len(m))
-	for e := range m.each {
-		all[e.key] = e.value
-	}
-	return all
 }
 
 // merge returns the metadata with that of a call. Metadata that is itself empty removes all. m must be the newest of the payment.
@@ -237,11 +221,16 @@ func (m metadata) merge(form url.Values) (metadata, error) {
 		added = append(added, metadataEntry{key, value})
 	}
 	slices.SortFunc(added, func(a, b metadataEntry) int { return strings.Compare(a.key, b.key) })
-	if len(m)+len(added) > 2*maxMetadataKeys { // much of it is replaced
-		next = slices.Collect(next.each)
+	next = append(next, added...)
+	if len(next) <= maxMetadataKeys {
+		return next, nil
 	}
-	if next = append(next, added...); len(next) > maxMetadataKeys && len(slices.Collect(next.each)) > maxMetadataKeys {
+	inForce := metadata{}
+	for key, value := range next.each {
+		inForce = append(inForce, metadataEntry{key, value})
+	}
+	if len(inForce) > maxMetadataKeys {
 		return nil, invalidRequest("", "metadata", "Metadata can have up to 50 keys.")
 	}
-	return next, nil
+	return inForce, nil
 }

@@ -86,12 +86,12 @@ func (b encoder) texts(name string, values []string) encoder {
 func (b encoder) metadata(m metadata) encoder {
 	b = append(b.name("metadata"), '{')
 	first := true
-	for e := range m.each {
+	for key, value := range m.each {
 		if !first {
 			b = append(b, ',')
 		}
 		first = false
-		b = appendText(append(appendText(b, e.key), ':'), e.value)
+		b = appendText(append(appendText(b, key), ':'), value)
 	}
 	return append(b, '}')
 }

@@ -257,12 +257,12 @@ func (s *Server) run(rq *request) (rendering, error) {
 			return nil, err
 		}
 	}
-	mode := ErrorsNone
+	mode := ""
 	if rq.method == http.MethodPost && !rq.publishable {
-		mode = s.store.settings(rq.world()).Errors
+		mode = s.store.of(rq.world()).Errors
 	}
 	failed := &apiError{Type: typeAPI, Message: "The sandbox failed, as its settings say.", status: http.StatusInternalServerError}
-	if mode == ErrorsBefore {
+	if mode == "before" {
 		return nil, failed
 	}
 	body, err := rq.endpoint.run(s, rq)
@@ -271,7 +271,7 @@ func (s *Server) run(rq *request) (rendering, error) {
 	case rq.expansion&withRefunds != 0 && slices.Contains(rq.lacks, "rak_charge_read"):
 		// Stripe does not document when it refuses this. Here the call is carried out first, and its refusal is stored.
 		err = forbidden("rak_charge_read")
-	case mode == ErrorsAfter:
+	case mode == "after":
 		err = failed
 	}
 	return body, err
@@ -338,7 +338,7 @@ func (s *Server) ofAccount(a *account, id string) *intent {
 // limit counts the calls of an endpoint in a second. Stripe limits live accounts to 100 in all and 25 of an endpoint.
 func (s *Server) limit(rq *request) error {
 	name := rq.world()
-	most := s.store.settings(name).RateLimit
+	most := s.store.of(name).RateLimit
 	if most == 0 {
 		return nil
 	}
@@ -456,7 +456,7 @@ func (s *Server) listEndpoints(rq *request) (rendering, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := s.endpoints(rq.account, s.store.settings(defaultWorld), rq.header.Get(webhookURLHeader))
+	all := s.endpoints(rq.account, s.store.of(defaultWorld), rq.header.Get(webhookURLHeader))
 	older := all
 	if after := rq.form.Get("starting_after"); after != "" {
 		at := slices.IndexFunc(all, func(e Endpoint) bool { return e.ID == after })

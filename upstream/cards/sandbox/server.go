@@ -84,9 +84,8 @@ type Account struct {
 // account is an account with its payments. The lock of the Server guards it.
 type account struct {
 	Account
-	live     bool
-	lacks    map[string][]string // by secret key
-	payments []*intent           // oldest first
+	live  bool
+	lacks map[string][]string // by secret key
 }
 
 // Server is the double.
@@ -135,10 +134,10 @@ func New(cfg Config) *Server {
 	}
 	s := &Server{
 		URL: cfg.BaseURL, cfg: cfg, closed: make(chan struct{}), ids: rand.NewPCG(cfg.Seed, 0),
-		store: store{max: cfg.MaxPayments, byID: map[string]*intent{}, worlds: map[string]*world{}},
+		store: store{max: cfg.MaxPayments, byID: map[string]*intent{}, settings: map[string]Settings{}},
 		keys:  idempotencyKeys{max: cfg.MaxPayments * keysPerPayment, byKey: map[accountKey]*keyUse{}},
 	}
-	s.webhooks = newWebhookSender(cfg)
+	s.webhooks = newWebhookSender(cfg, s.gone)
 	if len(cfg.Accounts) == 0 {
 		cfg.Accounts = make([]Account, 1)
 	}

@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// maxWorlds is how many demo worlds can have settings; then all of them lose theirs.
+const maxWorlds = 10_000
+
 // WebhookMode is how webhooks behave.
 type WebhookMode string
 
@@ -21,62 +24,31 @@ const (
 	Reorder   WebhookMode = "reorder"   // every second one overtakes the one before it
 )
 
-// RefundMode is what becomes of refunds.
-type RefundMode string
-
-// The refund modes (https://docs.stripe.com/refunds).
-const (
-	RefundsNormal  RefundMode = ""        // succeed at once
-	RefundsPending RefundMode = "pending" // stay pending until SettleRefund
-	RefundsRefused RefundMode = "refused" // are refused, as with a balance that is too low
-)
-
-// ErrorMode is whether the merchant's writes fail.
-type ErrorMode string
-
-// The error modes. The error is stored under the request's idempotency key and replayed for a day.
-const (
-	ErrorsNone   ErrorMode = ""       // writes are carried out
-	ErrorsBefore ErrorMode = "before" // writes fail with 500 and have no effect
-	ErrorsAfter  ErrorMode = "after"  // writes fail with 500 although their effect is done
-)
-
-// ProcessingMode is whether a step of a payment is decided at once.
-type ProcessingMode string
-
-// The processing modes. While a step is processed, the payment cannot be cancelled.
-const (
-	AtOnce     ProcessingMode = ""           // is decided at once
-	Processing ProcessingMode = "processing" // is processed until Approve
-)
-
-// ChallengeMode is how the buyer's bank asks for an approval.
-type ChallengeMode string
-
-// The challenge modes.
-const (
-	Redirect ChallengeMode = ""      // on a page of its own, which leads back
-	Modal    ChallengeMode = "modal" // in a frame of the page with the card fields
-)
-
 // Settings are what a test or a developer can change while the double runs. They are of a demo world; those of
 // the default world are also those of worlds without their own.
 type Settings struct {
-	Webhooks WebhookMode `json:"webhooks"` // zero: normal
+	Webhooks WebhookMode `json:"webhooks"` // empty: normal
 	// WebhookURL receives all events instead of the account's endpoints and the addresses that callers name; empty: those.
-	WebhookURL    string         `json:"webhookUrl"`
-	Refunds       RefundMode     `json:"refunds,omitempty"`       // zero: normal
-	Errors        ErrorMode      `json:"errors,omitempty"`        // zero: none
-	Confirmations ProcessingMode `json:"confirmations,omitempty"` // of a buyer's card
-	Captures      ProcessingMode `json:"captures,omitempty"`      // of the authorised money
-	Challenges    ChallengeMode  `json:"challenges,omitempty"`    // zero: redirect
-	// CaptureBefore is until when an authorisation can be captured, from the authorisation: a duration such as 10m or -1m; "none":
+	WebhookURL string `json:"webhookUrl"`
+
+	// Refunds are "pending" until SettleRefund, or "refused", as with a balance that is too low; empty: they succeed at once.
+	Refunds string `json:"refunds,omitempty"`
+	// Errors: the merchant's writes fail with a 500, which is stored under their keys: "before" they have an effect or "after"
+	// it; empty: they do not fail.
+	Errors string `json:"errors,omitempty"`
+	// Confirmations of cards are "processing" until Approve, and the payment cannot be cancelled; empty: they are decided at once.
+	Confirmations string `json:"confirmations,omitempty"`
+	// Captures are "processing", as confirmations.
+	Captures string `json:"captures,omitempty"`
+	// Challenges of a bank are "modal", in a frame of the page with the card fields; empty: on a page of their own, which leads back.
+	Challenges string `json:"challenges,omitempty"`
+	// CaptureBefore is until when an authorisation can be captured, from its time on: a duration such as 10m or -1m; "none":
 	// the field is missing; empty: seven days. The double does not cancel the payment then: see Expire.
 	CaptureBefore string `json:"captureBefore,omitempty"`
 	// RateLimit is how many calls of one endpoint are allowed in a second (https://docs.stripe.com/rate-limits); zero: any.
 	RateLimit int `json:"rateLimit,omitempty"`
-	// Secrets is how many secrets sign events: 2 while one replaces the other. The second one is the account's, or the first
-	// one with the suffix _next. Zero: all of the account's.
+	// Secrets is how many secrets sign events: 2 while one replaces the other, the second one with the suffix _next if the account
+	// has none; zero: all of the account's.
 	Secrets int `json:"secrets,omitempty"`
 }
 
@@ -85,30 +57,29 @@ func (in *Settings) Check() error {
 	if in.Webhooks == "" {
 		in.Webhooks = Normal
 	}
-	modes := []WebhookMode{Normal, Drop, Duplicate, Late, Reorder}
-	_, notAge := in.captureWindow()
-	at, notURL := url.Parse(in.WebhookURL)
-	switch {
-	case !slices.Contains(modes, in.Webhooks):
-		return fmt.Errorf("webhooks must be one of %s", modes)
-	case in.WebhookURL != "" && (notURL != nil || at.Host == "" || !strings.HasPrefix(at.Scheme, "http")):
+	for _, member := range []struct {
+		name, value string
+		of          []string
+	}{
+		{"webhooks", string(in.Webhooks), []string{"normal", "drop", "duplicate", "late", "reorder"}},
+		{"refunds", in.Refunds, []string{"", "pending", "refused"}},
+		{"errors", in.Errors, []string{"", "before", "after"}},
+		{"confirmations", in.Confirmations, []string{"", "processing"}},
+		{"captures", in.Captures, []string{"", "processing"}},
+		{"challenges", in.Challenges, []string{"", "modal"}},
+	} {
+		if !slices.Contains(member.of, member.value) {
+			return fmt.Errorf("%s must be one of %q", member.name, member.of)
+		}
+	}
+	if at, err := url.Parse(in.WebhookURL); in.WebhookURL != "" && (err != nil || at.Host == "" || !strings.HasPrefix(at.Scheme, "http")) {
 		return fmt.Errorf("webhookUrl must be an absolute http or https URL")
-	case !slices.Contains([]RefundMode{RefundsNormal, RefundsPending, RefundsRefused}, in.Refunds):
-		return fmt.Errorf("refunds must be pending, refused or left out")
-	case !slices.Contains([]ErrorMode{ErrorsNone, ErrorsBefore, ErrorsAfter}, in.Errors):
-		return fmt.Errorf("errors must be before, after or left out")
-	case in.Confirmations != AtOnce && in.Confirmations != Processing:
-		return fmt.Errorf("confirmations must be processing or left out")
-	case in.Captures != AtOnce && in.Captures != Processing:
-		return fmt.Errorf("captures must be processing or left out")
-	case in.Challenges != Redirect && in.Challenges != Modal:
-		return fmt.Errorf("challenges must be modal or left out")
-	case notAge != nil:
-		return fmt.Errorf("captureBefore must be a duration such as 10m, none, or left out")
-	case in.RateLimit < 0:
-		return fmt.Errorf("rateLimit must be a number of requests in a second, or left out")
-	case in.Secrets < 0 || in.Secrets > 2:
-		return fmt.Errorf("secrets must be 1, 2 or left out")
+	}
+	if _, err := in.captureWindow(); err != nil {
+		return fmt.Errorf("captureBefore must be a duration such as 10m, or none, or empty")
+	}
+	if in.RateLimit < 0 || in.Secrets < 0 || in.Secrets > 2 {
+		return fmt.Errorf("rateLimit must be at least 0, and secrets 0, 1 or 2")
 	}
 	return nil
 }
@@ -129,51 +100,33 @@ func (in *Settings) captureWindow() (time.Duration, error) {
 func (s *Server) Settings(world string) Settings {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.store.settings(world)
+	return s.store.of(world)
 }
 
-// Configure replaces a demo world's settings; empty: those of the default world. It returns an error, and changes nothing, if
+// Configure replaces a demo world's settings. It returns an error, and changes nothing, if
 // the world's name or a member is invalid.
-func (s *Server) Configure(name string, settings Settings) error {
-	if name == "" {
-		name = defaultWorld
-	}
+func (s *Server) Configure(world string, settings Settings) error {
 	if err := settings.Check(); err != nil {
 		return err
 	}
-	if !isWorld(name) {
+	if !worldPattern.MatchString(world) {
 		return fmt.Errorf("the world must be demo, or demo- and letters, digits, dots, underscores and hyphens")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.store.worlds) > maxWorlds {
-		for each, w := range s.store.worlds {
-			if each != defaultWorld {
-				w.settings = nil
-			}
-		}
-		s.store.sweep()
+	if len(s.store.settings) > maxWorlds {
+		s.store.settings = map[string]Settings{defaultWorld: s.store.of(defaultWorld)}
 	}
-	s.store.world(name).settings = &settings
+	s.store.settings[world] = settings
 	return nil
 }
 
 // SetWebhooks sends the events of the default world, and of those without their own settings, to an address, in a mode. An empty
 // address is an account without a webhook endpoint.
 func (s *Server) SetWebhooks(mode WebhookMode, url string) {
-	s.change(func(in *Settings) { in.Webhooks, in.WebhookURL = mode, url })
-}
-
-// SetRefundStatus is the status of new refunds in the same worlds: pending or succeeded, the default.
-func (s *Server) SetRefundStatus(status string) {
-	s.change(func(in *Settings) { in.Refunds = map[string]RefundMode{"pending": RefundsPending}[status] })
-}
-
-// change changes the settings of the default world.
-func (s *Server) change(change func(*Settings)) {
+	settings := s.Settings(defaultWorld)
+	settings.Webhooks, settings.WebhookURL = mode, url
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	settings := s.store.settings(defaultWorld)
-	change(&settings)
-	s.store.world(defaultWorld).settings = &settings
+	s.store.settings[defaultWorld] = settings
 }

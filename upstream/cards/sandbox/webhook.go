@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 const (
@@ -122,12 +124,13 @@ type outgoing struct {
 	secrets []string
 	mode    WebhookMode
 	render  rendering // of the body
+	of      *intent
 }
 
 // emit makes an event about an object as it is now, for each endpoint that wants it; rq is the call that caused it, nil
 // for a step of a buyer. The lock of the Server is held.
 func (s *Server) emit(rq *request, in *intent, kind string, about rendering) {
-	settings := s.store.settings(in.world)
+	settings := s.store.of(in.world)
 	to := s.endpoints(in.account, settings, in.webhookURL)
 	id, now := "", s.cfg.Now()
 	for _, e := range to {
@@ -141,7 +144,7 @@ func (s *Server) emit(rq *request, in *intent, kind string, about rendering) {
 			of.request, of.key = rq.requestID, rq.key
 		}
 		s.outbox = append(s.outbox, &outgoing{
-			Delivery{ID: id, Type: kind, URL: e.URL, Payment: in.id, World: in.world}, e.Secrets, settings.Webhooks, of.append,
+			Delivery{ID: id, Type: kind, URL: e.URL, Payment: in.id, World: in.world}, e.Secrets, settings.Webhooks, of.append, in,
 		})
 	}
 }
@@ -171,8 +174,10 @@ func (e event) append(b encoder) encoder {
 
 // Event renders an event about a payment, for tests that send their own. Sign it.
 func Event(kind string, p Payment) []byte {
-	v := view{&made{id: p.ID, account: &account{}, amount: p.Amount, currency: strings.ToLower(p.Currency), manual: true, types: []string{"card"},
-		created: p.CreatedAt, description: p.Description}, &state{status: p.Status, captured: p.Captured}}
+	v := view{&made{
+		id: p.ID, account: &account{}, amount: p.Amount, currency: strings.ToLower(p.Currency), manual: true, types: []string{"card"},
+		created: p.CreatedAt, description: p.Description,
+	}, &state{status: p.Status, captured: p.Captured}}
 	for _, key := range slices.Sorted(maps.Keys(p.Metadata)) {
 		v.metadata = append(v.metadata, metadataEntry{key, p.Metadata[key]})
 	}
@@ -202,54 +207,32 @@ func Sign(at time.Time, body []byte, secrets ...string) string {
 	return header + ",v0=not-checked"
 }
 
-// webhookSender delivers events. It owns a goroutine for each delivery in progress and waits
-// for all of them when it closes.
+// webhookSender delivers events. It owns a goroutine for each delivery in progress, and waits for all of them when it closes.
 type webhookSender struct {
-	cfg   Config
-	slots chan struct{}
+	cfg      Config
+	ctx      context.Context
+	cancel   context.CancelFunc
+	inFlight errgroup.Group // limited to maxPending
+	slots    chan struct{}
+	gone     func(*intent) bool // whether the payment of an event was dropped
 
-	mu      sync.Mutex // held while a delivery starts, so that close waits for it
-	closed  bool
-	pending int
-	worlds  map[string]*deliveries // with deliveries in progress
+	mu   sync.Mutex           // held while a delivery starts, so that close waits for it
+	held map[string]*outgoing // by world and address; waits to be overtaken (Reorder)
 }
 
-// deliveries are those of a demo world.
-type deliveries struct {
-	ctx     context.Context
-	cancel  context.CancelFunc
-	running sync.WaitGroup
-	count   int
-	held    map[string]*outgoing // by address; waits to be overtaken (Reorder)
+func newWebhookSender(cfg Config, gone func(*intent) bool) *webhookSender {
+	w := &webhookSender{cfg: cfg, gone: gone, slots: make(chan struct{}, maxConnections), held: map[string]*outgoing{}}
+	w.ctx, w.cancel = context.WithCancel(context.Background())
+	w.inFlight.SetLimit(maxPending)
+	return w
 }
 
-func newWebhookSender(cfg Config) *webhookSender {
-	return &webhookSender{cfg: cfg, slots: make(chan struct{}, maxConnections), worlds: map[string]*deliveries{}}
-}
-
-// close stops the deliveries in progress and waits for them. No other starts.
+// close stops the deliveries in progress and waits for them.
 func (w *webhookSender) close() {
 	w.mu.Lock()
-	w.closed = true
+	w.cancel() // start adds no delivery after this
 	w.mu.Unlock()
-	w.reset("")
-}
-
-// reset stops the deliveries of a world, or of all, and waits for them.
-func (w *webhookSender) reset(name string) {
-	w.mu.Lock()
-	var stopped []*deliveries
-	for each, d := range w.worlds {
-		if name == "" || name == each {
-			stopped = append(stopped, d)
-			delete(w.worlds, each)
-			d.cancel()
-		}
-	}
-	w.mu.Unlock()
-	for _, d := range stopped {
-		d.running.Wait()
-	}
+	_ = w.inFlight.Wait() // no delivery returns an error
 }
 
 // send delivers an event as its mode says, and does not wait for it.
@@ -271,101 +254,69 @@ func (w *webhookSender) send(out *outgoing) {
 	defer w.mu.Unlock()
 	switch out.mode {
 	case Duplicate:
-		w.start(out, w.deliver)
-		w.start(out, w.deliver)
+		w.start(out, func() { w.deliver(out) })
+		w.start(out, func() { w.deliver(out) })
 	case Late:
-		w.start(out, func(ctx context.Context, out *outgoing) {
-			if sleep(ctx, LateDelay) {
-				w.deliver(ctx, out)
+		w.start(out, func() {
+			if w.sleep(LateDelay) {
+				w.deliver(out)
 			}
 		})
 	case Reorder:
 		w.reorder(out)
 	default:
-		w.start(out, w.deliver)
+		w.start(out, func() { w.deliver(out) })
 	}
 }
 
 // reorder holds an event until the next one to its address has overtaken it, or for ReorderHold; w.mu is
 // held.
 func (w *webhookSender) reorder(out *outgoing) {
-	d := w.of(out.World)
-	if first := d.held[out.URL]; first != nil {
-		delete(d.held, out.URL)
-		w.start(out, func(ctx context.Context, out *outgoing) { w.deliver(ctx, out); w.deliver(ctx, first) })
+	line := out.World + " " + out.URL
+	if first := w.held[line]; first != nil {
+		delete(w.held, line)
+		w.start(out, func() { w.deliver(out); w.deliver(first) })
 		return
 	}
-	d.held[out.URL] = out
-	w.start(out, func(ctx context.Context, out *outgoing) {
-		if sleep(ctx, ReorderHold) && w.release(d, out) {
-			w.deliver(ctx, out)
+	w.held[line] = out
+	w.start(out, func() {
+		slept := w.sleep(ReorderHold)
+		w.mu.Lock()
+		alone := w.held[line] == out
+		if alone {
+			delete(w.held, line)
+		}
+		w.mu.Unlock()
+		if slept && alone {
+			w.deliver(out)
 		}
 	})
-}
-
-// release takes an event back that nothing has overtaken, and reports whether it was still held.
-func (w *webhookSender) release(d *deliveries, out *outgoing) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if d.held[out.URL] != out {
-		return false
-	}
-	delete(d.held, out.URL)
-	return true
-}
-
-// of returns the deliveries of a world; w.mu is held.
-func (w *webhookSender) of(world string) *deliveries {
-	d := w.worlds[world]
-	if d == nil {
-		d = &deliveries{held: map[string]*outgoing{}}
-		d.ctx, d.cancel = context.WithCancel(context.Background())
-		w.worlds[world] = d
-	}
-	return d
 }
 
 // start runs a delivery in its own goroutine; w.mu is held.
-func (w *webhookSender) start(out *outgoing, run func(context.Context, *outgoing)) {
-	switch {
-	case w.closed:
-		return
-	case w.pending >= maxPending:
+func (w *webhookSender) start(out *outgoing, run func()) {
+	if w.ctx.Err() == nil && !w.inFlight.TryGo(func() error { run(); return nil }) {
 		w.log(out, 0, 0, "dropped", errors.New("too many events are waiting"))
-		return
 	}
-	d := w.of(out.World)
-	w.pending++
-	d.count++
-	d.running.Go(func() {
-		run(d.ctx, out)
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.pending--
-		if d.count--; d.count == 0 && w.worlds[out.World] == d {
-			d.cancel()
-			delete(w.worlds, out.World)
-		}
-	})
 }
 
-// deliver posts an event until the receiver accepts it or the attempts are used up.
-func (w *webhookSender) deliver(ctx context.Context, out *outgoing) {
+// deliver posts an event until the receiver accepts it, the attempts are used up or its world is reset.
+func (w *webhookSender) deliver(out *outgoing) {
 	pause := time.Second
-	for attempt := 1; !w.attempt(ctx, out, attempt) && attempt < deliveryAttempts && sleep(ctx, pause); attempt++ {
+	for attempt := 1; !w.gone(out.of) && !w.attempt(out, attempt) && attempt < deliveryAttempts && w.sleep(pause); attempt++ {
 		pause *= 4
 	}
 }
 
 // attempt posts an event once, signed now, and reports whether the receiver accepted it.
-func (w *webhookSender) attempt(ctx context.Context, out *outgoing, attempt int) bool {
+func (w *webhookSender) attempt(out *outgoing, attempt int) bool {
 	select {
 	case w.slots <- struct{}{}:
 		defer func() { <-w.slots }()
-	case <-ctx.Done():
+	case <-w.ctx.Done():
 		return false
 	}
-	status, err := w.post(ctx, out)
+	status, err := w.post(out)
 	if err == nil && status >= 200 && status <= 299 {
 		w.log(out, attempt, status, "delivered", nil)
 		return true
@@ -374,8 +325,8 @@ func (w *webhookSender) attempt(ctx context.Context, out *outgoing, attempt int)
 	return false
 }
 
-func (w *webhookSender) post(ctx context.Context, out *outgoing) (status int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, deliveryTimeout)
+func (w *webhookSender) post(out *outgoing) (status int, err error) {
+	ctx, cancel := context.WithTimeout(w.ctx, deliveryTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, out.URL, bytes.NewReader(out.Body))
 	if err != nil {
@@ -400,12 +351,12 @@ func (w *webhookSender) log(out *outgoing, attempt, status int, outcome string, 
 		"attempt", attempt, "status", status, "outcome", outcome, "error", err)
 }
 
-// sleep waits, and reports whether the world still has its deliveries afterwards.
-func sleep(ctx context.Context, d time.Duration) bool {
+// sleep waits, and reports whether the sender is still open afterwards.
+func (w *webhookSender) sleep(d time.Duration) bool {
 	select {
 	case <-time.After(d):
 		return true
-	case <-ctx.Done():
+	case <-w.ctx.Done():
 		return false
 	}
 }
