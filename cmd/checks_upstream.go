@@ -25,7 +25,7 @@ const partProcessor = "card processor"
 // reports to this gateway.
 func (cfg Config) checkProcessor(ctx context.Context, c clients) []flows.Check {
 	if account, ok := c.cards.(*cards.Client); ok {
-		return append(checkCharges(ctx, account), cfg.checkAccount(ctx, account)...)
+		return append(checkPermissions(ctx, account), cfg.checkAccount(ctx, account)...)
 	}
 	if _, err := c.cards.List(ctx, time.Now().Add(-time.Hour), ""); err != nil {
 		return finding(partProcessor, "", flows.Failed, err.Error(), "check that FRONTDESK_SANDBOX_URL leads to it")
@@ -33,10 +33,10 @@ func (cfg Config) checkProcessor(ctx context.Context, c clients) []flows.Check {
 	return finding(partProcessor, "", flows.OK, c.cards.Name()+" answers; it takes no real money", "")
 }
 
-// checkCharges checks that the key may read charges. No gateway starts with another one.
-func checkCharges(ctx context.Context, processor *cards.Client) []flows.Check {
-	if err := processor.ReadCharges(ctx); errors.Is(err, cards.ErrNoPermission) {
-		return finding(partProcessor, "charges", flows.Failed, err.Error(), "")
+// checkPermissions checks that the key may read what every step of a payment needs. No gateway starts with another one.
+func checkPermissions(ctx context.Context, processor *cards.Client) []flows.Check {
+	if err := processor.CheckPermissions(ctx); errors.Is(err, cards.ErrNoPermission) {
+		return finding(partProcessor, "permissions", flows.Failed, err.Error(), "")
 	}
 	return nil // checkAccount reports other errors
 }

@@ -2,7 +2,6 @@ package ops_test
 
 import (
 	"maps"
-	"net/http"
 	"os/exec"
 	"strings"
 	"testing"
@@ -93,31 +92,39 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// TestKeyWithoutCharges checks that no gateway starts with a restricted key that may not read charges and refunds, and
-// that doctor finds such a key, also if it may not read its account either.
-func TestKeyWithoutCharges(t *testing.T) {
+// TestKeyWithoutPermission checks that no gateway starts with a restricted key that may not read what every step of a payment
+// needs, and that doctor finds such a key, also if it may not read its account either.
+func TestKeyWithoutPermission(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
-	processor := sandbox.New(sandbox.Config{Accounts: []sandbox.Account{{SecretKey: "rk_test_double"}}})
+	const account = "rak_accounts_kyc_basic_read"
+	processor := sandbox.New(sandbox.Config{Accounts: []sandbox.Account{{RestrictedKeys: map[string][]string{
+		"rk_test_all": nil, "rk_test_charges": {"rak_charge_read"}, "rk_test_charges_account": {"rak_charge_read", account},
+		"rk_test_payments": {"rak_payment_intent_read"}, "rk_test_payments_account": {"rak_payment_intent_read", account},
+	}}}})
 	t.Cleanup(processor.Close)
-	environment := []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.Redis, "FRONTDESK_CLUB_URL=" + s.Upstreams.URL + "/sim",
-		"FRONTDESK_OPS_ADDR=off", "FRONTDESK_SEAL_KEYS=" + frontdesktest.SealKey, "FRONTDESK_CARD_PROCESSOR=stripe",
-		"FRONTDESK_STRIPE_URL=" + processor.URL, "FRONTDESK_STRIPE_SECRET_KEY=" + processor.SecretKey,
-		"FRONTDESK_STRIPE_PUBLISHABLE_KEY=" + processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET=" + processor.WebhookSecret}
-	if printed, ok := doctor(t, environment); !ok || strings.Contains(printed, "Charges and Refunds") {
-		t.Errorf("doctor with the permission:\n%s", printed)
-	}
-	processor.ForbidCharges(true)
-	for _, account := range []string{"readable", "not readable"} {
-		if account == "not readable" {
-			processor.Inject(sandbox.Fault{Path: "/v1/account", Status: http.StatusForbidden, Type: "invalid_request_error", Times: -1})
-		}
+	for key, permission := range map[string]string{
+		"rk_test_all": "", "rk_test_charges": "Charges and Refunds", "rk_test_charges_account": "Charges and Refunds",
+		"rk_test_payments": "PaymentIntents", "rk_test_payments_account": "PaymentIntents",
+	} {
+		environment := []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.Redis, "FRONTDESK_CLUB_URL=" + s.Upstreams.URL + "/sim",
+			"FRONTDESK_OPS_ADDR=off", "FRONTDESK_SEAL_KEYS=" + frontdesktest.SealKey, "FRONTDESK_CARD_PROCESSOR=stripe",
+			"FRONTDESK_STRIPE_URL=" + processor.URL, "FRONTDESK_STRIPE_SECRET_KEY=" + key,
+			"FRONTDESK_STRIPE_PUBLISHABLE_KEY=" + processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET=" + processor.WebhookSecret}
 		printed, ok := doctor(t, environment)
-		if ok || !strings.Contains(printed, "FAIL     card processor charges") ||
-			!strings.Contains(printed, "permission to write Charges and Refunds") {
-			t.Errorf("doctor, account %s:\n%s", account, printed)
+		if permission == "" {
+			if !ok || strings.Contains(printed, "permission to write") {
+				t.Errorf("doctor with every permission:\n%s", printed)
+			}
+			continue
 		}
-		expectAll(t, expectStartRefused(t, nil, environment...), "cannot start in test mode", "permission to write Charges and Refunds")
+		if ok || !strings.Contains(printed, "FAIL     card processor permissions") || !strings.Contains(printed, "permission to write "+permission) {
+			t.Errorf("doctor with %s:\n%s", key, printed)
+		}
+		expectAll(t, expectStartRefused(t, nil, environment...), "cannot start in test mode", "permission to write "+permission)
+	}
+	if all := processor.Payments(); len(all) != 0 {
+		t.Errorf("the checks made %+v", all)
 	}
 }
 

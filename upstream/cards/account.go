@@ -35,13 +35,13 @@ func (c *Client) Account(ctx context.Context) (Account, error) {
 	}, nil
 }
 
-// AccountID returns the id of the account that the key belongs to. The key must be able to read charges.
+// AccountID returns the id of the account that the key belongs to. The key must pass CheckPermissions.
 func (c *Client) AccountID(ctx context.Context) (string, error) {
 	return observe(ctx, c, "account", c.accountID)
 }
 
 func (c *Client) accountID(ctx context.Context) (string, error) {
-	if err := c.ReadCharges(ctx); err != nil {
+	if err := c.CheckPermissions(ctx); err != nil {
 		return "", err
 	}
 	a, err := c.Account(ctx)
@@ -51,20 +51,29 @@ func (c *Client) accountID(ctx context.Context) (string, error) {
 	return a.ID, err
 }
 
-// ReadCharges returns an error if the key cannot read charges, ErrNoPermission if it may not. Every call on a
+// CheckPermissions returns an error if the key cannot read payments or charges, ErrNoPermission if it may not. Every call on a
 // payment shows its charge and refunds, so the processor refuses all of them to such a key, also for money that is reserved.
-func (c *Client) ReadCharges(ctx context.Context) error {
+// It changes nothing at the processor, so a key that may not write passes.
+func (c *Client) CheckPermissions(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, CallTimeout)
 	defer cancel()
-	params := &stripe.ChargeListParams{}
-	params.Single, params.Limit = true, stripe.Int64(1)
-	err := c.api.charges.List(ctx, params).Err()
+	charges := &stripe.ChargeListParams{}
+	charges.Single, charges.Limit = true, stripe.Int64(1)
+	if err := permitted("list charges", "charges and refunds", "Charges and Refunds", c.api.charges.List(ctx, charges).Err()); err != nil {
+		return err
+	}
+	payments := &stripe.PaymentIntentListParams{Expand: expandList()}
+	payments.Single, payments.Limit, payments.Context = true, stripe.Int64(1), ctx
+	return permitted("list", "payments", "PaymentIntents", c.api.listPayments(payments, &rawPage{}))
+}
+
+// permitted translates the error of a call that reads objects; nil stays nil. The permission is named as in the dashboard.
+func permitted(verb, objects, permission string, err error) error {
 	refusal, ok := errors.AsType[*stripe.Error](err)
 	if ok && refusal.HTTPStatusCode == http.StatusForbidden && refusal.Type == stripe.ErrorTypeInvalidRequest {
-		return fmt.Errorf("stripe: %w charges and refunds: give the restricted key the permission to write Charges and Refunds (%s)",
-			ErrNoPermission, describe(refusal))
+		return fmt.Errorf("stripe: %w %s: give the restricted key the permission to write %s (%s)", ErrNoPermission, objects, permission, describe(refusal))
 	}
-	return toCardsError("list charges", err)
+	return toCardsError(verb, err)
 }
 
 // requiredEvents cause a payment to be read before the next poll.

@@ -244,7 +244,7 @@ func (c *Client) List(ctx context.Context, since time.Time, before string) (Page
 }
 
 func (c *Client) list(ctx context.Context, since time.Time, before string) (Page, error) {
-	params := &stripe.PaymentIntentListParams{Expand: []*string{stripe.String("data.latest_charge.refunds")}}
+	params := &stripe.PaymentIntentListParams{Expand: expandList()}
 	params.Single, params.Limit = true, stripe.Int64(listPage)
 	if second := since.Unix(); second > 0 {
 		params.CreatedRange = &stripe.RangeQueryParams{GreaterThanOrEqual: second}
@@ -315,5 +315,6 @@ func send[P stripe.ParamsContainer, T any](ctx context.Context, verb, key string
 	}
 }
 
-// expand asks for the charge of a payment and its refunds. Their state must be known before money moves.
-func expand() []*string { return []*string{stripe.String("latest_charge.refunds")} }
+// expand asks for the charge of a payment and its refunds, expandList for those of a list. Their state must be known before money moves.
+func expand() []*string     { return []*string{stripe.String("latest_charge.refunds")} }
+func expandList() []*string { return []*string{stripe.String("data.latest_charge.refunds")} }

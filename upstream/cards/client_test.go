@@ -414,20 +414,6 @@ func TestListsThatAreNone(t *testing.T) {
 	}
 }
 
-func TestAccount(t *testing.T) {
-	t.Parallel()
-	p := newPair(t)
-	account, err := p.Account(t.Context())
-	want := cards.Account{ID: sandbox.DemoAccount, Country: "FR", Currency: "EUR", ChargesEnabled: true}
-	if err != nil || account != want {
-		t.Errorf("account %+v, %v, want %+v", account, err, want)
-	}
-	stranger := newClient(t, cards.Config{SecretKey: "rk_live_stranger", URL: p.double.URL})
-	if _, err := stranger.Account(t.Context()); !errors.Is(err, cards.ErrRefused) || strings.Contains(err.Error(), "stranger") {
-		t.Errorf("a wrong key: %v", err)
-	}
-}
-
 // deadlines is a transport that records the time limit of each call.
 type deadlines struct {
 	http.RoundTripper
