@@ -4,15 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
 
@@ -28,6 +32,7 @@ type Browser struct {
 	width, height int64
 	world         string
 	language      string
+	frame         string // see Frame; empty: the page itself
 	console       *consoleMonitor
 }
 
@@ -150,8 +155,41 @@ func Eval[T any](b *Browser, expression string) T {
 // tryEval is Eval for a page that may be navigating, which is an error.
 func tryEval[T any](b *Browser, expression string) (T, error) {
 	return act(b, func(ctx context.Context) (T, error) {
-		return chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+		var where runtime.ExecutionContextID
+		if b.frame != "" {
+			var err error
+			if where, err = b.frameContext(ctx); err != nil {
+				var none T
+				return none, err
+			}
+		}
+		inFrame := func(p *runtime.EvaluateParams) { p.ContextID = where }
+		return chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise, inFrame))
 	})
+}
+
+// Frame returns the page's frame whose address contains a text, such as "/v3/element", as a browser of its own: what it
+// reads, fills and clicks is in the frame, even if that is of another origin. Pictures and keys are still the whole page's.
+func (b *Browser) Frame(address string) *Browser {
+	inside := *b
+	inside.frame = address
+	return &inside
+}
+
+// frameContext returns where scripts run that see a frame's content and none of its variables.
+func (b *Browser) frameContext(ctx context.Context) (runtime.ExecutionContextID, error) {
+	tree, err := chromedp.Call(ctx, page.GetFrameTree, cdp.Empty{})
+	if err != nil {
+		return 0, err
+	}
+	wanted := func(child *page.FrameTree) bool { return strings.Contains(child.Frame.URL, b.frame) }
+	at := slices.IndexFunc(tree.FrameTree.ChildFrames, wanted)
+	if at < 0 {
+		return 0, fmt.Errorf("the page has no frame %s", b.frame)
+	}
+	isolated := page.CreateIsolatedWorldParams{FrameID: tree.FrameTree.ChildFrames[at].Frame.ID, WorldName: "frontdesktest"}
+	made, err := chromedp.Call(ctx, page.CreateIsolatedWorld, isolated)
+	return made.ExecutionContextID, err
 }
 
 // Await waits for an expression of the page to be true, even across a navigation.
@@ -251,12 +289,15 @@ func Chromium(t testing.TB) string {
 
 func startChromium(t testing.TB) context.Context {
 	// They are chromedp's own, and the popups of the address bar: pages that each window opens and draws all the time,
-	// which takes more of the processor than the tested page does.
-	const unusedFeatures = "Translate,BlinkGenPropertyTrees,WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup"
+	// which takes more of the processor than the tested page does. The last two, with a flag below, are processes for the
+	// frames of other origins, such as the card fields: without them, the page's console and requests include the frames'.
+	const unusedFeatures = "Translate,BlinkGenPropertyTrees,WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup," +
+		"SitePerProcess,IsolateOrigins"
 	path := Chromium(t)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.WSURLReadTimeout(Patience),
 		chromedp.Flag("no-sandbox", true), chromedp.Flag("disable-gpu", true), chromedp.Flag("disable-quic", true),
-		chromedp.Flag("disable-component-update", true), chromedp.Flag("lang", defaultLanguage), chromedp.Flag("disable-features", unusedFeatures))
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("lang", defaultLanguage), chromedp.Flag("disable-features", unusedFeatures),
+		chromedp.Flag("disable-site-isolation-trials", true))
 	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, stop := chromedp.NewContext(allocator)
 	t.Cleanup(func() {

@@ -10,10 +10,10 @@ import (
 )
 
 // Click waits until an element is still and uncovered, then clicks it, or taps it on a phone. The click
-// is the element's own, because a slowly scrolling page would miss coordinates.
+// is the element's own, because a slowly scrolling page would miss coordinates. So is a tap in a frame.
 func (b *Browser) Click(selector string) {
 	b.t.Helper()
-	if b.width <= phoneWidth {
+	if b.width <= phoneWidth && b.frame == "" {
 		b.tap(selector)
 		return
 	}
@@ -92,5 +92,11 @@ func placeOf(selector string) string {
 func (b *Browser) Type(selector, text string) {
 	b.t.Helper()
 	b.WaitVisible(selector)
-	b.Do(chromedp.SendKeys(chromedp.CSS(selector), text))
+	if b.frame == "" {
+		b.Do(chromedp.SendKeys(chromedp.CSS(selector), text))
+		return
+	}
+	Eval[bool](b, `(() => { document.querySelector(`+Quote(selector)+`).focus(); return true })()`)
+	Command(b, page.BringToFront, cdp.Empty{}) // Chromium can lose a key in a window that another one covers
+	b.Do(chromedp.KeyEvent(text))
 }

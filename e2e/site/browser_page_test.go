@@ -25,6 +25,12 @@ func newBrowser(t testing.TB, with device, c *frontdesktest.Client) browser {
 	return b
 }
 
+// inFrame returns the page's frame whose address contains a text, as a browser of its own.
+func (b browser) inFrame(address string) browser {
+	b.Browser = b.Browser.Frame(address)
+	return b
+}
+
 // SetCookie sets a cookie that scripts cannot read.
 func (b browser) SetCookie(url, name, value string) {
 	b.t.Helper()
