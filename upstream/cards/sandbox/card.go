@@ -148,10 +148,13 @@ func (s *Server) confirmIntent(rq *request) (rendering, error) {
 	if card == "" {
 		return nil, invalidRequest("parameter_missing", "payment_method", "A payment method is required.")
 	}
+	if err := checkReturnURL(rq.form.Get("return_url")); err != nil {
+		return nil, err
+	}
 	return rq.attempted(s.confirm(rq, rq.intent, card, rq.form.Get("return_url")))
 }
 
-// answerChallenge is POST /double/challenge/{id} with approve=true or false: the page of
+// answerChallenge is POST /v3/challenge/{id} with approve=true or false: the page of
 // the buyer's bank.
 func (s *Server) answerChallenge(rq *request) (rendering, error) {
 	return rq.attempted(s.approve(rq, rq.intent, rq.form.Get("approve") == "true"))
@@ -195,7 +198,7 @@ func (s *Server) confirm(rq *request, in *intent, typed, returnURL string) error
 		return nil
 	}
 	if next.status, next.pending = requiresAction, &card; settings.Challenges == "" {
-		next.returnURL, next.bankURL = returnURL, s.URL+"/v3/challenge/"+in.id
+		next.returnURL, next.bankURL = returnURL, s.challengeURL(in)
 	}
 	s.emit(rq, in, "payment_intent.requires_action", in.rendered(0))
 	return nil

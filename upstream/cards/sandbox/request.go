@@ -35,6 +35,7 @@ type request struct {
 	account     *account
 	lacks       []string // permissions of the key
 	publishable bool     // authenticated with the publishable key, as a buyer's browser does
+	fromPage    bool     // by the library for browsers, with any publishable key
 	expansion   expansion
 	intent      *intent // the payment intent of the path, of a refund, or the one that was made
 	broken      bool    // a fault breaks the connection
@@ -72,7 +73,7 @@ var endpoints = map[string]endpoint{
 	"POST /v1/refunds": {run: (*Server).createRefund, right: "rak_charge_write",
 		params: []string{"payment_intent", "amount", "reason"}},
 	"GET /v1/webhook_endpoints": {run: (*Server).listEndpoints, right: "rak_webhook_read", params: []string{"limit", "starting_after"}},
-	"POST /double/challenge/{id}": {run: (*Server).answerChallenge, right: "rak_payment_intent_write", public: true,
+	"POST /v3/challenge/{id}": {run: (*Server).answerChallenge, right: "rak_payment_intent_write", public: true,
 		params: []string{"client_secret", "approve"}},
 }
 
@@ -106,7 +107,7 @@ func (s *Server) call(r *http.Request, path string) response {
 	if replayed {
 		header["Idempotent-Replayed"] = []string{"true"}
 	}
-	if rq.publishable {
+	if rq.fromPage {
 		header["Access-Control-Allow-Origin"] = []string{"*"} // the page with the card fields is of another origin
 	}
 	return response{status: out.status, header: header, body: out.body(make(encoder, 0, 2<<10))}
@@ -133,6 +134,7 @@ func (rq *request) read(r *http.Request, path string) error {
 	}
 	rq.form = form.Form
 	rq.canonical = rq.form.Encode()
+	rq.fromPage = strings.HasPrefix(rq.form.Get("key"), "pk_")
 	return nil
 }
 

@@ -191,7 +191,7 @@ func (s *Server) Close() {
 
 // routes registers what is not the processor's API.
 func (s *Server) routes() {
-	s.mux.Handle("GET /v3/", s.Script())
+	s.addPages()
 }
 
 // ServeHTTP serves the API below /v1, and the double's own pages. Its paths begin with a slash, with or without

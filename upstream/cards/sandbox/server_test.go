@@ -215,11 +215,11 @@ func TestBrowserConfirms(t *testing.T) {
 	if asked.text("status") != "requires_action" || asked.text("next_action", "type") != "use_stripe_sdk" {
 		t.Errorf("asked: %+v", asked)
 	}
-	if r := buyer("POST /double/challenge/"+id, "client_secret", secret, "approve", "false"); r.status != http.StatusPaymentRequired {
+	if r := buyer("POST /v3/challenge/"+id, "client_secret", secret, "approve", "false"); r.status != http.StatusPaymentRequired {
 		t.Errorf("refused by the buyer: %+v", r)
 	}
 	buyer(confirm, "client_secret", secret, "payment_method", "pm_card_authenticationRequired")
-	if r := buyer("POST /double/challenge/"+id, "client_secret", secret, "approve", "true"); r.text("status") != "requires_capture" {
+	if r := buyer("POST /v3/challenge/"+id, "client_secret", secret, "approve", "true"); r.text("status") != "requires_capture" {
 		t.Errorf("approved: %+v", r)
 	}
 	if r := buyer(confirm, "client_secret", secret, "payment_method", "pm_card_visa"); r.text("error", "code") != "payment_intent_unexpected_state" {
