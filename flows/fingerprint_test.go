@@ -10,7 +10,7 @@ import (
 	"frontdesk/flows/payment"
 )
 
-// stranger starts a gateway with another account's key, on the world's Redis. Their processor is another sandbox.
+// stranger starts a gateway with another account's key, on the world's Redis. That is another double of the processor, with an account of its own.
 func (w *world) stranger(how ...func(other *world)) *gateway {
 	w.Helper()
 	other := newWorld(w.T)

@@ -32,7 +32,7 @@ import (
 	"frontdesk/flows/signature"
 	"frontdesk/flows/store"
 	"frontdesk/upstream/cards"
-	"frontdesk/upstream/cards/oldsandbox"
+	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 )
@@ -58,19 +58,20 @@ type world struct {
 	*testing.T
 	clock     *frontdesktest.Clock
 	sim       *clubsim.World
-	sandbox   *oldsandbox.Server
-	processor *oldsandbox.Client // the test's own access to the processor
-	club      *club.Client       // the test's own access to the club system
-	address   string             // of both, as the gateways reach them
+	sandbox   *sandbox.Server
+	processor *cards.Client // the test's own access to the processor
+	club      *club.Client  // the test's own access to the club system
+	address   string        // of both, as the gateways reach them
 	redisURL  string
 	redis     *redis.Client // the test's own access to Redis
 	log       *journal
 
 	mu            sync.Mutex
 	faultInjector *faultInjector
-	mute          bool         // the club system does not report the state of a sale
-	lists         atomic.Int32 // reads of the processor's list of payments
-	reads         atomic.Int32 // reads of a single payment
+	deliveries    []sandbox.Delivery // of the processor
+	mute          bool               // the club system does not report the state of a sale
+	lists         atomic.Int32       // reads of the processor's list of payments
+	reads         atomic.Int32       // reads of a single payment
 }
 
 func TestMain(m *testing.M) { frontdesktest.Main(m) }
@@ -149,12 +150,11 @@ func (w *world) connect(address string) redis.UniversalClient {
 
 // gatewayOptions says how a gateway reaches the world; zero values mean directly, with the default settings.
 type gatewayOptions struct {
-	outside      string          // address of the club system and the processor
-	processor    string          // address of the processor, if it is another one
-	cards        cards.Processor // the processor, if it is not the sandbox
+	outside      string // address of the club system and the processor
+	processor    string // address of the processor, if it is another one
 	onProblem    func(string)
 	redisURL     string
-	webhookURL   string
+	cards        cards.Config // of the processor's client, if it is not the default
 	keys         *keyring.Keyring
 	limits       club.Limits
 	organisation string
@@ -173,21 +173,17 @@ func (w *world) gateway(how ...gatewayOptions) *gateway {
 	}
 	orDefault(&in.outside, w.address)
 	orDefault(&in.redisURL, w.redisURL)
-	orDefault(&in.webhookURL, "http://127.0.0.1:1/v1/webhooks/card") // nothing listens: these tests need no webhooks
 	if in.keys == nil {
 		in.keys = newKeyring(w, "one")
 	}
 	connection := w.connect(in.redisURL)
 	g := &gateway{store: store.New(store.Config{Redis: connection, Keys: in.keys}), queue: jobs.NewQueue(connection), log: slog.New(w.log)}
 	client := w.clubClient(in.outside, cmp.Or(in.limits, oneAttempt))
-	var processor cards.Processor = w.processorAt("http://" + cmp.Or(in.processor, in.outside))
-	if in.cards != nil {
-		processor = in.cards
-	}
+	processor := w.processorAt("http://"+cmp.Or(in.processor, in.outside), in.cards)
 	g.catalogue = catalogue.New(catalogue.Config{Club: client, Shared: patientCopies{g.store}, Now: w.clock.Now, Log: g.log})
 	g.Machine = payment.New(payment.Config{
 		Store: g.store, Queue: g.queue, Club: client.Money(), BackgroundClub: client, Cards: processor, Keys: in.keys, Environment: cmp.Or(in.environment, "test"),
-		Organisation: cmp.Or(in.organisation, "demo"), Rule: in.rule, WebhookURL: in.webhookURL, Now: w.clock.Now, After: w.pause, Log: g.log,
+		Organisation: cmp.Or(in.organisation, "demo"), Rule: in.rule, Now: w.clock.Now, After: w.pause, Log: g.log,
 		OnProblem: in.onProblem,
 	})
 	if in.sms.Hourly > 0 {
@@ -449,7 +445,7 @@ func (w *world) withFaults(next http.Handler) http.Handler {
 		}
 		if m.fail > 0 {
 			rw.WriteHeader(cmp.Or(m.status, http.StatusServiceUnavailable))
-			fmt.Fprint(rw, processorRefusal)
+			fmt.Fprint(rw, processorError)
 			return
 		}
 		w.serve(next, rw, r)

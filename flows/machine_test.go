@@ -33,7 +33,7 @@ var scenarios = map[string]scenario{
 		w.expectView(w.advance(g, p), "declined", "new")
 		w.confirm(p, bankAsks)
 		w.expectView(w.advance(g, p), "requires_action", "never")
-		w.approve(p)
+		w.answerChallenge(p, true)
 		return w.advance(g, p)
 	}, flows.Recorded, 1, cards.Captured},
 

@@ -27,13 +27,11 @@ func (call onConflict) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestTwoGatewaysCreateOnePayment(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	first, double := w.stripeGateway(nil)
+	first := w.gateway()
 	hold := make(chan struct{})
 	release := sync.OnceFunc(func() { close(hold) })
-	second := w.gateway(gatewayOptions{cards: must(w, func() (*cards.Client, error) {
-		return cards.New(cards.Config{SecretKey: double.SecretKey, URL: double.URL, Now: w.clock.Now, HTTPClient: &http.Client{Transport: onConflict(release)}})
-	})})
-	held := double.Inject(sandbox.Fault{Method: http.MethodPost, Path: "/v1/payment_intents", Stage: sandbox.During, Hold: hold})
+	second := w.gateway(gatewayOptions{cards: cards.Config{HTTPClient: &http.Client{Transport: onConflict(release)}}})
+	held := w.sandbox.Inject(sandbox.Fault{Method: http.MethodPost, Path: "/v1/payment_intents", Stage: sandbox.During, Hold: hold})
 	r := w.registered(first)
 	var slow sync.WaitGroup
 	slow.Go(func() {
@@ -45,7 +43,7 @@ func TestTwoGatewaysCreateOnePayment(t *testing.T) {
 	p, err := second.pay(t.Context(), r.ID)
 	release()
 	slow.Wait()
-	if all := double.Payments(); err != nil || p.State != flows.Intent || len(all) != 1 || p.ProcessorID != all[0].ID {
+	if all := w.heldAll(); err != nil || p.State != flows.Intent || len(all) != 1 || p.ProcessorID != all[0].ID {
 		t.Errorf("the second gateway: %+v, %v; the processor has %+v", p, err, all)
 	}
 }

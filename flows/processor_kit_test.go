@@ -1,42 +1,42 @@
 package flows_test
 
 import (
-	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 
 	"frontdesk/flows"
 	"frontdesk/upstream/cards"
-	"frontdesk/upstream/cards/oldsandbox"
+	"frontdesk/upstream/cards/sandbox"
 )
 
 // processorName is the processor's name in Redis.
-const processorName = "sandbox"
+const processorName = "stripe"
 
 // call is a request of the gateways to another system: its method, and its path as a pattern of path.Match.
 type call struct{ method, pattern string }
 
 // The calls to the processor.
 var (
-	accountCall  = call{"GET", "/sandbox/account"}
-	listCall     = call{"GET", "/sandbox/payments"}
-	getCall      = call{"GET", "/sandbox/payments/*"}
-	createCall   = call{"POST", "/sandbox/payments"}
-	captureCall  = call{"POST", "/sandbox/payments/*/capture"}
-	cancelCall   = call{"POST", "/sandbox/payments/*/cancel"}
-	refundCall   = call{"POST", "/sandbox/payments/*/refund"}
-	metadataCall = call{"POST", "/sandbox/payments/*/metadata"}
+	accountCall  = call{"GET", "/sandbox/v1/account"}
+	chargesCall  = call{"GET", "/sandbox/v1/charges"}
+	listCall     = call{"GET", "/sandbox/v1/payment_intents"}
+	getCall      = call{"GET", "/sandbox/v1/payment_intents/*"}
+	createCall   = call{"POST", "/sandbox/v1/payment_intents"}
+	captureCall  = call{"POST", "/sandbox/v1/payment_intents/*/capture"}
+	cancelCall   = call{"POST", "/sandbox/v1/payment_intents/*/cancel"}
+	refundCall   = call{"POST", "/sandbox/v1/refunds"} // the payment is in its body
+	metadataCall = call{"POST", "/sandbox/v1/payment_intents/*"}
 )
 
-// processorRefusal is the body of a response in which the processor refuses a call for good.
-const processorRefusal = `{"error":{"type":"invalid_request"}}`
+// processorError is the body of an error, as the processor writes it.
+const processorError = `{"error":{"type":"invalid_request_error","message":"The test refuses this."}}`
 
 // of returns the call about one payment.
 func (c call) of(p *flows.Payment) call {
@@ -49,17 +49,47 @@ func (c call) matches(r *http.Request) bool {
 	return match && r.Method == c.method
 }
 
-// openProcessor mounts the processor, which the gateways reach at one address and the test itself at another.
+// openProcessor mounts the processor, which the gateways reach at one address and the test itself at another. It has an
+// account of its own, which reports its events to the world.
 func (w *world) openProcessor(mux *http.ServeMux, theirs, own string) {
-	w.sandbox = oldsandbox.NewServer(oldsandbox.ServerConfig{Now: w.clock.Now, BaseURL: theirs + "/sandbox"})
-	mux.Handle("/sandbox/", http.StripPrefix("/sandbox", w.sandbox))
-	w.processor = w.processorAt(own)
+	w.Helper()
+	w.sandbox = sandbox.New(sandbox.Config{
+		Now: w.clock.Now, BaseURL: theirs + "/sandbox", Deliver: w.receive,
+		Accounts: []sandbox.Account{{ID: "acct_" + uuid.NewString(), Endpoints: []sandbox.Endpoint{{URL: "https://club.example/v1/webhooks/card"}}}},
+	})
+	mux.Handle("/sandbox/", w.sandbox)
+	w.processor = w.processorAt(own, cards.Config{})
 	w.Cleanup(w.sandbox.Close)
 }
 
-// processorAt returns a client of the processor at an address.
-func (w *world) processorAt(address string) *oldsandbox.Client {
-	return oldsandbox.New(oldsandbox.Config{URL: address + "/sandbox", Now: w.clock.Now})
+// processorAt returns a client of the processor at an address; with says what else differs from the default.
+func (w *world) processorAt(address string, with cards.Config) *cards.Client {
+	w.Helper()
+	with.SecretKey, with.WebhookSecrets = w.sandbox.SecretKey, []string{w.sandbox.WebhookSecret}
+	with.URL, with.Now = address+"/sandbox", w.clock.Now
+	return must(w, func() (*cards.Client, error) { return cards.New(with) })
+}
+
+// receive keeps an event of the processor. No gateway gets it before a test hands it over.
+func (w *world) receive(d sandbox.Delivery) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.deliveries = append(w.deliveries, d)
+}
+
+// eventOf returns the processor's latest event of a type about a payment, as a gateway reads it.
+func (w *world) eventOf(p *flows.Payment, kind string) cards.Event {
+	w.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, d := range slices.Backward(w.deliveries) {
+		if d.Payment == p.ProcessorID && d.Type == kind {
+			header := http.Header{cards.SignatureHeader: {d.Signature}}
+			return must(w, func() (cards.Event, error) { return w.processor.Webhook(header, d.Body) })
+		}
+	}
+	w.Fatalf("the processor has sent no %s", kind)
+	return cards.Event{}
 }
 
 // lost starts a gateway for which the processor has none of the payments, as with the key of another part of the account.
@@ -67,12 +97,12 @@ func (w *world) lost() *gateway {
 	w.Helper()
 	there := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: w.address})
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if !strings.HasPrefix(r.URL.Path, "/sandbox/payments/") {
+		if !strings.HasPrefix(r.URL.Path, createCall.pattern+"/") && !refundCall.matches(r) {
 			there.ServeHTTP(rw, r)
 			return
 		}
 		rw.WriteHeader(http.StatusNotFound)
-		_, _ = rw.Write([]byte(`{"error":{"type":"not_found","code":"payment_not_found","message":"There is no such payment."}}`))
+		_, _ = rw.Write([]byte(`{"error":{"type":"invalid_request_error","code":"resource_missing","message":"No such payment_intent."}}`))
 	}))
 	w.Cleanup(server.Close)
 	return w.gateway(gatewayOptions{processor: server.Listener.Addr().String()})
@@ -84,23 +114,21 @@ func denyAccount(w *world) {
 }
 
 // setProcessor replaces the processor's settings.
-func (w *world) setProcessor(settings string) {
-	r := httptest.NewRequest(http.MethodPut, "/settings", strings.NewReader(settings))
-	r.Header.Set("Content-Type", "application/json")
-	response := httptest.NewRecorder()
-	if w.sandbox.ServeHTTP(response, r); response.Code != http.StatusOK {
-		w.Errorf("settings %s: %d %s", settings, response.Code, response.Body)
+func (w *world) setProcessor(settings sandbox.Settings) {
+	w.Helper()
+	if err := w.sandbox.Configure("demo", settings); err != nil {
+		w.Fatal(err)
 	}
 }
 
 // storeError has the next such call fail with a server error that the processor stores under its key, with or without
 // an effect, and replays for a day.
 func (w *world) storeError(c call, mode string) {
-	w.injectFault(c, func() { w.setProcessor(`{"errors":"` + mode + `"}`) }, func() { w.setProcessor(`{}`) })
+	w.injectFault(c, func() { w.setProcessor(sandbox.Settings{Errors: mode}) }, func() { w.setProcessor(sandbox.Settings{}) })
 }
 
 // resetProcessor makes the processor forget everything.
-func (w *world) resetProcessor() { w.sandbox.Reset() }
+func (w *world) resetProcessor() { w.sandbox.Reset("") }
 
 // held returns the payment as the processor has it.
 func (w *world) held(p *flows.Payment) cards.Payment {
@@ -109,7 +137,7 @@ func (w *world) held(p *flows.Payment) cards.Payment {
 }
 
 // heldAll returns all payments that the processor has, newest first.
-func (w *world) heldAll() []oldsandbox.Payment { return w.sandbox.Payments() }
+func (w *world) heldAll() []sandbox.Payment { return w.sandbox.Payments() }
 
 // listed counts reads of the processor's list.
 func (w *world) listed() int { return int(w.lists.Load()) }
@@ -117,45 +145,32 @@ func (w *world) listed() int { return int(w.lists.Load()) }
 // confirm enters a card at the processor, as the buyer does.
 func (w *world) confirm(p *flows.Payment, card string) {
 	w.Helper()
-	w.act(p, "confirm", fmt.Sprintf(`{"card":%q}`, card))
+	must(w, func() (sandbox.Payment, error) { return w.sandbox.Confirm(p.ProcessorID, card) })
 }
 
-// approve answers the bank's challenge, as the buyer does.
-func (w *world) approve(p *flows.Payment) {
+// answerChallenge approves or refuses a payment on the page of the buyer's bank.
+func (w *world) answerChallenge(p *flows.Payment, approved bool) {
 	w.Helper()
-	w.act(p, "challenge", `{"approve":true}`)
+	must(w, func() (sandbox.Payment, error) { return w.sandbox.Approve(p.ProcessorID, approved) })
 }
 
 // settleConfirmation ends the processing of a confirmation, as the bank does.
 func (w *world) settleConfirmation(p *flows.Payment, succeeded bool) {
 	w.Helper()
-	w.act(p, "settle-confirmation", fmt.Sprintf(`{"succeeded":%t}`, succeeded))
+	must(w, func() (sandbox.Payment, error) { return w.sandbox.Approve(p.ProcessorID, succeeded) })
 }
 
 // settleRefund ends a refund that is pending, or makes one fail that had succeeded, as the bank does.
 func (w *world) settleRefund(p *flows.Payment, succeeded bool) {
 	w.Helper()
-	w.act(p, "settle-refund", fmt.Sprintf(`{"succeeded":%t}`, succeeded))
+	status := map[bool]string{true: "succeeded", false: "failed"}[succeeded]
+	must(w, func() (sandbox.Payment, error) { return w.sandbox.SettleRefund(p.ProcessorID, status) })
 }
 
 // disputeAtProcessor demands the money back, as the buyer does at their bank.
 func (w *world) disputeAtProcessor(p *flows.Payment) {
 	w.Helper()
-	w.act(p, "dispute", "{}")
-}
-
-// act performs an action at the processor that the gateway cannot perform.
-func (w *world) act(p *flows.Payment, what, body string) {
-	w.Helper()
-	answer, err := http.Post("http://"+w.address+"/sandbox/payments/"+p.ProcessorID+"/"+what, "application/json", strings.NewReader(body))
-	if err != nil {
-		w.Fatal(err)
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(answer.Body)
-		w.Fatalf("%s: status %d: %s", what, answer.StatusCode, text)
-	}
+	must(w, func() (sandbox.Payment, error) { return w.sandbox.Dispute(p.ProcessorID) })
 }
 
 func (w *world) captureAtProcessor(p *flows.Payment) {

@@ -35,7 +35,7 @@ func TestCancelWhileProcessing(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	p := w.started(g)
-	w.setProcessor(`{"confirmations":"processing"}`)
+	w.setProcessor(sandbox.Settings{Confirmations: "processing"})
 	w.confirm(p, goodCard)
 	w.clock.Advance(31 * time.Minute)
 	for range 8 {
@@ -136,56 +136,43 @@ func TestCreationRefused(t *testing.T) {
 	}
 }
 
-// stripeGateway starts a gateway with a double of Stripe.
-func (w *world) stripeGateway(onProblem func(string)) (*gateway, *sandbox.Server) {
-	w.Helper()
-	double := sandbox.New(sandbox.Config{Now: w.clock.Now})
-	w.Cleanup(double.Close)
-	client := must(w, func() (*cards.Client, error) {
-		return cards.New(cards.Config{SecretKey: double.SecretKey, URL: double.URL, Now: w.clock.Now})
-	})
-	return w.gateway(gatewayOptions{cards: client, onProblem: onProblem}), double
-}
-
 // TestKeyWithoutCharges: a restricted key may not read charges, with which every call shows refunds. No buyer can pay with
 // it, also if the permission is taken away later, and what was reserved before continues when it is back.
 func TestKeyWithoutCharges(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	refusals := 0
-	g, double := w.stripeGateway(func(problem string) {
+	g := w.gateway(gatewayOptions{onProblem: func(problem string) {
 		if problem == payment.ProblemCreationRefused {
 			refusals++
 		}
-	})
+	}})
 	refused := func(made int) {
 		t.Helper()
 		r := w.registered(g)
 		if _, err := g.pay(t.Context(), r.ID); flows.CodeOf(err) != flows.ProcessorUnavailable {
 			t.Errorf("payment by card: %v", err)
 		}
-		if all := double.Payments(); len(all) != made {
+		if all := w.heldAll(); len(all) != made {
 			t.Errorf("the processor has %+v", all)
 		}
 		if p := w.stored(g, flows.NewPaymentID(r.ID, 1)); p.State != flows.Priced || p.ClientSecret != "" {
 			t.Errorf("%s (%s), and the buyer can pay: %t", p.State, p.Reason, p.ClientSecret != "")
 		}
 	}
-	double.ForbidCharges(true)
+	w.sandbox.ForbidCharges(true)
 	refused(0)
-	double.ForbidCharges(false)
+	w.sandbox.ForbidCharges(false)
 	p := w.started(g)
-	if _, err := double.Confirm(p.ProcessorID, goodCard); err != nil {
-		t.Fatal(err)
-	}
-	double.ForbidCharges(true)
+	w.confirm(p, goodCard)
+	w.sandbox.ForbidCharges(true)
 	if refused(2); refusals != 1 { // of the second one, nobody has the secret
 		t.Errorf("the refused creation is counted %d times", refusals)
 	}
 	if _, err := g.Advance(t.Context(), p.ID); flows.CodeOf(err) != flows.ProcessorUnavailable {
 		t.Errorf("the reserved one without the permission: %v", err)
 	}
-	double.ForbidCharges(false)
+	w.sandbox.ForbidCharges(false)
 	if p = w.advance(g, p); p.State != flows.Recorded {
 		t.Errorf("the reserved one: %s (%s)", p.State, p.Reason)
 	}
@@ -199,29 +186,25 @@ func TestEveryDeclineCounts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			g, double := w.stripeGateway(nil)
+			g := w.gateway()
 			p := w.started(g)
 			if unlisted {
-				double.Inject(sandbox.Fault{Path: "/v1/charges", Status: http.StatusServiceUnavailable, Times: -1})
+				w.fail(chargesCall, 1000)
 			}
 			for n := range flows.MaxDeclines {
 				card := declinedCard
 				if !unlisted {
 					card = bankAsks
 				}
-				if _, err := double.Confirm(p.ProcessorID, card); err != nil {
-					t.Fatal(err)
-				}
+				w.confirm(p, card)
 				if !unlisted {
-					if _, err := double.Approve(p.ProcessorID, false); err != nil {
-						t.Fatal(err)
-					}
+					w.answerChallenge(p, false)
 				}
 				if p = w.advance(g, p); n+1 < flows.MaxDeclines && (!p.Declined() || p.Declines != n+1) {
 					t.Fatalf("after %d declines: %s (%s), %d counted", n+1, p.State, p.Reason, p.Declines)
 				}
 			}
-			if held, _ := double.Payment(p.ProcessorID); p.State != flows.Cancelled || held.Status != "canceled" {
+			if held, _ := w.sandbox.Payment(p.ProcessorID); p.State != flows.Cancelled || held.Status != "canceled" {
 				t.Errorf("%s (%s), and %s at the processor", p.State, p.Reason, held.Status)
 			}
 		})
@@ -234,18 +217,16 @@ func TestUnreadableRecordEndsNoList(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	problems := 0
-	g, double := w.stripeGateway(func(problem string) {
+	g := w.gateway(gatewayOptions{onProblem: func(problem string) {
 		if problem == payment.ProblemUnreadable {
 			problems++
 		}
-	})
+	}})
 	p := w.started(g)
-	if _, err := double.Confirm(p.ProcessorID, goodCard); err != nil {
-		t.Fatal(err)
-	}
+	w.confirm(p, goodCard)
 	w.clock.Advance(time.Second)
-	double.AddForeign("requires_reconciliation")
-	double.Distort(double.AddForeign("succeeded").ID, "amount", map[string]any{"value": "4990"})
+	w.sandbox.AddForeign("requires_reconciliation")
+	w.sandbox.Distort(w.sandbox.AddForeign("succeeded").ID, "amount", map[string]any{"value": "4990"})
 	w.wipe()
 	w.rebuild(g)
 	w.rebuild(g)
@@ -262,12 +243,10 @@ func TestUnreadableRecordOfOurs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			g, double := w.stripeGateway(nil)
+			g := w.gateway()
 			p := w.started(g)
-			if _, err := double.Confirm(p.ProcessorID, goodCard); err != nil {
-				t.Fatal(err)
-			}
-			double.Distort(p.ProcessorID, "canceled_at", "never")
+			w.confirm(p, goodCard)
+			w.sandbox.Distort(p.ProcessorID, "canceled_at", "never")
 			w.rebuild(g)
 			w.expectListed(g) // Redis has it
 			w.wipe()
@@ -287,12 +266,12 @@ func TestUnreadableRecordOfOurs(t *testing.T) {
 				}
 				w.expectListed(g)
 			}
-			double.Distort(p.ProcessorID, "canceled_at", nil)
+			w.sandbox.Distort(p.ProcessorID, "canceled_at", nil)
 			w.rebuild(g)
 			w.expectListed(g)
 			if ends {
 				w.settleAll(g)
-				if held, _ := double.Payment(p.ProcessorID); held.Status != "requires_capture" || w.posted() != 0 {
+				if held, _ := w.sandbox.Payment(p.ProcessorID); held.Status != "requires_capture" || w.posted() != 0 {
 					t.Errorf("an ended payment is %s, and was recorded %d times", held.Status, w.posted())
 				}
 				return

@@ -67,7 +67,7 @@ func (w *world) handle(g *gateway, about cards.Event) {
 // event is the processor's event about a payment.
 func event(p *flows.Payment) cards.Event {
 	generation := map[string]string{"fd_registration": p.Registration, "fd_generation": "1", "fd_environment": "test", "fd_sale": string(p.Sale)}
-	return cards.Event{ID: uuid.NewString(), Type: "payment.authorised", PaymentID: p.ProcessorID, Metadata: generation}
+	return cards.Event{ID: uuid.NewString(), Type: "payment_intent.amount_capturable_updated", PaymentID: p.ProcessorID, Metadata: generation}
 }
 
 // TestNoIdleWorker checks that a payment that no worker of the process took is not in progress there,

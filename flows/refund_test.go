@@ -26,9 +26,7 @@ func (w *world) refunded(g *gateway) *flows.Payment {
 func (w *world) bankReturns(p *flows.Payment) cards.Event {
 	w.Helper()
 	w.settleRefund(p, false)
-	ev := event(p)
-	ev.Type, ev.Metadata = "payment.refund_failed", w.held(p).Metadata
-	return ev
+	return w.eventOf(p, "refund.failed")
 }
 
 // expectRefundedAgain expects a payment that waits for an operator, who then has it refunded.

@@ -2,6 +2,7 @@ package flows_test
 
 import (
 	"fmt"
+	"net/http"
 	"path"
 	"slices"
 	"sync"
@@ -434,7 +435,7 @@ func TestRefusedByTheProcessor(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	r := w.registered(g)
-	w.setFaultInjector(&faultInjector{call: createCall, fail: 1, status: 422})
+	w.setFaultInjector(&faultInjector{call: createCall, fail: 1, status: http.StatusBadRequest})
 	p := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), r.ID) })
 	w.expectView(p, "cancelled", "new")
 	view := must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), r.ID, holderToken) })

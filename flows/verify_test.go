@@ -363,21 +363,14 @@ func TestVerificationsAreShared(t *testing.T) {
 func (w *world) byHand(p *flows.Payment, amount int64) cards.Event {
 	w.Helper()
 	w.refundAtProcessor(p, amount)
-	return w.reversal(p)
+	return w.eventOf(p, "charge.refunded")
 }
 
-// reversal is the processor's event about a refund or a dispute.
-func (w *world) reversal(p *flows.Payment) cards.Event {
-	w.Helper()
-	about := event(p)
-	about.Type, about.Metadata, about.Reversal = "payment.refunded", w.held(p).Metadata, true
-	return about
-}
-
+// dispute has the buyer demand the money back, and returns the event.
 func (w *world) dispute(p *flows.Payment) cards.Event {
 	w.Helper()
 	w.disputeAtProcessor(p)
-	return w.reversal(p)
+	return w.eventOf(p, "charge.dispute.created")
 }
 
 // TestContradicted: a recorded payment is refunded in the processor's pages, or the buyer disputes it. An event or a comparison
@@ -425,7 +418,7 @@ func TestContradicted(t *testing.T) {
 				w.rebuild(g)
 				w.verify(g, p)
 				w.expectFinding(g, p, "")
-				if held := w.held(p); held.Refunded < p.Amount {
+				if held := w.held(p); held.Refunded < p.Amount && !held.Disputed { // the processor gives nothing back that is disputed
 					w.handle(g, w.byHand(p, 200))
 					w.expectFinding(g, p, flows.Contradicted)
 				}
