@@ -208,7 +208,7 @@ func (m *Machine) refundBlocked(ctx context.Context, p *flows.Payment, decision 
 	differs, differ := undecidable(err)
 	_, absent := errors.AsType[missing](err)
 	switch {
-	case absent && decision.Override:
+	case absent && decision.Override, err == nil && remote.Disputed && refundable(remote) && decision.Override:
 		return m.decide(ctx, p, flows.AuditConfirmNotRecorded, " refund", m.byHand(flows.Refunded, p, remote, decision))
 	case absent:
 		return ResolutionResult{}, notDecidable("Nothing can be refunded here: %s. Check the account and the key; Frontdesk continues "+
@@ -301,7 +301,7 @@ func (m *Machine) byHand(to flows.PaymentState, p *flows.Payment, remote cards.P
 	return step{to: to, reason: "an operator settled it by hand", decision: decision, edit: func(next *flows.Payment) {
 		next.AttemptID = cmp.Or(p.AttemptID, newAttemptID(m.cfg.Now())) // the journal's entry needs one
 		next.Difference = ""
-		if to == flows.Recorded && remote.State != "" {
+		if (to == flows.Recorded || remote.Disputed) && remote.State != "" {
 			next.Difference = difference(p, remote)
 		}
 		next.Acknowledged = next.Difference // the operator sees it

@@ -341,10 +341,15 @@ func (m *Machine) refundRefused(ctx context.Context, p *flows.Payment) (step, er
 		return step{to: flows.Refunded, reason: p.Reason}, nil
 	case remote.Refunding > 0:
 		return wait(doubtPollEvery), nil
+	case remote.Disputed:
+		return step{to: flows.Blocked, reason: refundDisputed}, nil
 	default:
 		return step{to: flows.Blocked, reason: "the processor refused the refund"}, nil
 	}
 }
+
+// refundDisputed is the reason of a payment that the processor does not refund because the buyer's bank decides about it.
+const refundDisputed = "the processor refused the refund: the buyer disputes the payment"
 
 // nextRefundClaim is the step of a refund whose claim was released, because its key is used up. It waits, because
 // the claims are few.
@@ -358,11 +363,14 @@ func (m *Machine) nextRefundClaim(p *flows.Payment) step {
 const refundFailed = "the refund failed at the processor, which holds the money"
 
 // verifyRefund finds out whether the refund of a refunded payment failed after all: the buyer's
-// bank can return the money days later.
+// bank can return the money days later. It may be kept if an operator ended a dispute.
 func (m *Machine) verifyRefund(ctx context.Context, p *flows.Payment) (step, error) {
 	remote, err := m.find(ctx, p.ProcessorID)
 	if err != nil || remote.State != cards.Captured || remote.Refunding > 0 {
 		return wait(0), err
+	}
+	if remote.Disputed && p.Acknowledged == difference(p, remote) {
+		return wait(0), nil
 	}
 	return step{to: flows.Blocked, reason: refundFailed}, nil
 }

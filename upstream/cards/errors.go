@@ -89,7 +89,7 @@ func isStateCode(code stripe.ErrorCode) bool {
 	case stripe.ErrorCodePaymentIntentUnexpectedState, stripe.ErrorCodeIntentInvalidState,
 		stripe.ErrorCodeChargeAlreadyCaptured, stripe.ErrorCodeChargeAlreadyRefunded, stripe.ErrorCodeChargeDisputed,
 		stripe.ErrorCodeChargeExpiredForCapture, stripe.ErrorCodeCaptureChargeAuthorizationExpired,
-		stripe.ErrorCodeCaptureUnauthorizedPayment, stripe.ErrorCodeChargeNotRefundable:
+		stripe.ErrorCodeCaptureUnauthorizedPayment, stripe.ErrorCodeChargeNotRefundable, stripe.ErrorCodeRefundDisputedPayment:
 		return true
 	}
 	return false

@@ -54,6 +54,7 @@ func TestOutcomes(t *testing.T) {
 		{400, "invalid_request_error", "charge_already_refunded", cards.ErrState},
 		{400, "invalid_request_error", "charge_expired_for_capture", cards.ErrState},
 		{400, "invalid_request_error", "charge_disputed", cards.ErrState},
+		{400, "invalid_request_error", "refund_disputed_payment", cards.ErrState},
 		{402, "card_error", "card_declined", cards.ErrState},
 		{400, "invalid_request_error", "parameter_unknown", cards.ErrRefused},
 		{400, "invalid_request_error", "balance_insufficient", cards.ErrRefused},
