@@ -1,6 +1,6 @@
 // Frontdesk for Android: models, client, keys that survive a crash, and a complete signup.
-// Needs com.squareup.okhttp3:okhttp and okhttp-sse, kotlinx-serialization-json, kotlinx-coroutines-android and
-// androidx.browser:browser.
+// Needs com.squareup.okhttp3:okhttp and okhttp-sse (4.12 or 5), kotlinx-serialization-json with Kotlin's serialization
+// plugin, kotlinx-coroutines-android, androidx.browser:browser, and the permission android.permission.INTERNET.
 package club.example.frontdesk
 
 import android.content.Context
@@ -10,7 +10,9 @@ import android.security.keystore.KeyProperties
 import android.util.Base64
 import androidx.browser.customtabs.CustomTabsIntent
 import java.io.IOException
+import java.security.GeneralSecurityException
 import java.security.KeyStore
+import java.util.Locale
 import java.util.UUID
 import java.util.concurrent.TimeUnit
 import javax.crypto.Cipher
@@ -42,13 +44,27 @@ import okhttp3.sse.EventSources
 
 @Serializable data class Money(val amount: Long, val currency: String) // amount in cents
 
+@Serializable data class ClubList(val items: List<Club>)
+
+@Serializable data class Club(val id: String, val name: String)
+
+@Serializable data class ProductList(val items: List<Product>, val next: String? = null)
+
+@Serializable data class Product(val name: String, val offers: List<Offer>)
+
+@Serializable data class Offer( // needs: startDate, debit and mandate; debitChoice says which day a debit can have
+    val id: String, val name: String, val dueNow: Money, val needs: List<String>, val debitChoice: String,
+)
+
 @Serializable data class Address(val street: String, val postalCode: String, val city: String, val country: String)
 
 @Serializable data class Person( // birthDate as 1990-05-17, mobile as +33612345678
     val givenName: String, val familyName: String, val birthDate: String, val email: String, val mobile: String, val address: Address,
 )
 
-@Serializable data class NewItem(val offerId: String, val startDate: String? = null)
+@Serializable data class NewItem(val offerId: String, val startDate: String? = null, val debit: Debit? = null)
+
+@Serializable data class Debit(val day: Int? = null, val weekDay: Int? = null)
 
 @Serializable data class StartRegistration(val clubId: String, val person: Person? = null, val items: List<NewItem>? = null)
 
@@ -74,7 +90,7 @@ import okhttp3.sse.EventSources
     /** Whether an action is possible now. If not, hide its button. */
     fun can(action: String) = next.any { it.action == action }
 
-    /** Whether the state is final. */
+    /** Whether the buyer has nothing left to do. */
     val isOver get() = state in setOf("completed", "abandoned", "expired", "attention")
 }
 
@@ -108,10 +124,20 @@ class Refused(val problem: Problem) : Exception(problem.code)
 
 private val json = Json { ignoreUnknownKeys = true; explicitNulls = false } // omits absent fields instead of sending null
 
+/** Decodes a response. A text that Frontdesk did not send, such as a proxy's error page, counts as no response. */
+private inline fun <reified T> decode(text: String): T = try {
+    json.decodeFromString<T>(text)
+} catch (foreign: IllegalArgumentException) {
+    throw IOException("the response is not Frontdesk's", foreign)
+}
+
 private class Answer(val ok: Boolean, val retryAfter: Long?, val text: String)
 
-/** The client. */
-class Frontdesk(private val base: String = "http://10.0.2.2:8080") { // the emulator's address of the host computer
+/**
+ * The client. With "adb reverse tcp:8080 tcp:8080" the default address leads from a phone or an emulator to the computer.
+ * Debug builds must allow cleartext traffic to it.
+ */
+class Frontdesk(private val base: String = "http://localhost:8080") {
     // OkHttp's own retries are off, because this class decides what is repeated, and when.
     private val http = OkHttpClient.Builder().retryOnConnectionFailure(false).callTimeout(40, TimeUnit.SECONDS).build()
     private val streams = http.newBuilder().callTimeout(0, TimeUnit.SECONDS).readTimeout(45, TimeUnit.SECONDS).build()
@@ -119,10 +145,7 @@ class Frontdesk(private val base: String = "http://10.0.2.2:8080") { // the emul
     /** Sends a request, and repeats it while that is safe and may help. Returns the body of the response. */
     suspend fun send(method: String, path: String, body: String? = null, key: String? = null, token: String? = null): String {
         val payload = body?.toRequestBody("application/json".toMediaType()) ?: if (method == "POST") ByteArray(0).toRequestBody() else null
-        val request = Request.Builder().url(base + path).method(method, payload).apply {
-            key?.let { header("Idempotency-Key", it) }
-            token?.let { header("Authorization", "Bearer $it") }
-        }.build()
+        val request = request(path, token).method(method, payload).apply { key?.let { header("Idempotency-Key", it) } }.build()
         val repeatable = method != "POST" || key != null // a read may always be repeated, and so may a POST with a key
         for (pause in listOf(1L, 2L, 4L, 0L)) {
             val last = !repeatable || pause == 0L
@@ -131,7 +154,7 @@ class Frontdesk(private val base: String = "http://10.0.2.2:8080") { // the emul
                     http.newCall(request).execute().use { Answer(it.isSuccessful, it.header("Retry-After")?.toLongOrNull(), it.body!!.string()) }
                 }
                 if (answer.ok) return answer.text
-                val problem = json.decodeFromString<Problem>(answer.text)
+                val problem = decode<Problem>(answer.text)
                 val wait = answer.retryAfter ?: pause
                 if (last || problem.retry == "never" || wait > 15) throw Refused(problem) // too long for a spinner
                 delay(1000 * maxOf(wait, pause))
@@ -143,13 +166,21 @@ class Frontdesk(private val base: String = "http://10.0.2.2:8080") { // the emul
         throw IOException("no answer")
     }
 
+    suspend fun clubs(): List<Club> = decode<ClubList>(send("GET", "/v1/clubs")).items
+
+    /** Returns all that a club sells, which takes a request for each page. */
+    suspend fun products(club: String, cursor: String = ""): List<Product> {
+        val page = decode<ProductList>(send("GET", "/v1/clubs/$club/products?cursor=$cursor"))
+        return page.items + (page.next?.let { products(club, it) } ?: emptyList())
+    }
+
     /** Returns the registration at each change (server-sent events). The stream ends with the connection; read the registration again then. */
     fun follow(id: String, token: String): Flow<Registration> = callbackFlow {
-        val request = Request.Builder().url("$base/v1/registrations/$id/events").header("Authorization", "Bearer $token").build()
-        val source = EventSources.createFactory(streams).newEventSource(request, object : EventSourceListener() {
+        val request = request("/v1/registrations/$id/events", token)
+        val source = EventSources.createFactory(streams).newEventSource(request.build(), object : EventSourceListener() {
             override fun onEvent(eventSource: EventSource, id: String?, type: String?, data: String) {
                 when (type) { // after "end" the gateway closes the stream
-                    "registration" -> trySend(json.decodeFromString(data))
+                    "registration" -> trySend(decode<Registration>(data))
                 }
             }
             override fun onClosed(eventSource: EventSource) { close() }
@@ -157,17 +188,26 @@ class Frontdesk(private val base: String = "http://10.0.2.2:8080") { // the emul
         })
         awaitClose { source.cancel() }
     }
+
+    private fun request(path: String, token: String?) = Request.Builder().url(base + path).apply {
+        header("Accept-Language", Locale.getDefault().toLanguageTag()) // of the texts
+        token?.let { header("Authorization", "Bearer $it") }
+    }
 }
 
 /** Stores data that survives a crash, a reboot and an update, sealed with a key that does not leave the device's key store. */
 class Vault(context: Context) {
     private val kept = context.getSharedPreferences("frontdesk", Context.MODE_PRIVATE)
 
-    fun read(name: String): String? = kept.getString(name, null)?.let {
-        val sealed = Base64.decode(it, Base64.NO_WRAP)
-        val cipher = Cipher.getInstance(SCHEME)
-        cipher.init(Cipher.DECRYPT_MODE, key(), GCMParameterSpec(128, sealed, 0, IV))
-        String(cipher.doFinal(sealed, IV, sealed.size - IV))
+    fun read(name: String): String? = try {
+        kept.getString(name, null)?.let {
+            val sealed = Base64.decode(it, Base64.NO_WRAP)
+            val cipher = Cipher.getInstance(SCHEME)
+            cipher.init(Cipher.DECRYPT_MODE, key(), GCMParameterSpec(128, sealed, 0, IV))
+            String(cipher.doFinal(sealed, IV, sealed.size - IV))
+        }
+    } catch (unreadable: GeneralSecurityException) {
+        null // a backup of another device, whose key store has the key
     }
 
     fun write(name: String, value: String?) {
@@ -203,31 +243,42 @@ class Vault(context: Context) {
  */
 @Serializable data class Intention(val path: String, val body: String?, val key: String)
 
-/** The signup; keep it in a ViewModel. */
+/**
+ * The signup; keep it in a ViewModel. The activity runs repeatOnLifecycle(STARTED) { signup.open(); signup.followToTheEnd() },
+ * so that the registration is read whenever the app appears: at its start, and when the buyer returns from the card page.
+ */
 class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk()) {
     val registration = MutableStateFlow<Registration?>(null)
     val problem = MutableStateFlow<Problem?>(null)
 
     private val session: Session? get() = vault.read("session")?.let { json.decodeFromString(it) }
-    private val id: String get() = session!!.id
+    private val pending: Intention? get() = vault.read("intention")?.let { json.decodeFromString(it) }
 
-    /** Continues where the app stopped. Call it first, and whenever the app returns to the foreground. */
+    /** Continues where the app stopped. */
     suspend fun open() = attempt {
-        vault.read("intention")?.let { carryOut(json.decodeFromString(it)) }
+        pending?.let { carryOut(it) }
         refresh()
     }
 
     /** Creates the contact and the cart, adds the item and checks the cart, with one call. */
-    suspend fun start(club: String, offer: String, day: String, person: Person) =
-        want("/v1/registrations", json.encodeToString(StartRegistration(club, person, listOf(NewItem(offer, day)))))
+    suspend fun start(club: String, item: NewItem, person: Person) =
+        want("/v1/registrations", json.encodeToString(StartRegistration(club, person, listOf(item))))
 
     /** Direct debit. The code arrives by SMS; the SMS User Consent API can read it. */
-    suspend fun giveMandate(holder: String, iban: String) =
+    suspend fun giveMandate(holder: String, iban: String) {
+        val id = session?.id ?: return
         want("/v1/registrations/$id/mandate", json.encodeToString(NewMandate(holder, iban)))
+    }
 
-    suspend fun sign(code: String) = want("/v1/registrations/$id/mandate/signature", json.encodeToString(Signature(code)))
+    suspend fun sign(code: String) {
+        val id = session?.id ?: return
+        want("/v1/registrations/$id/mandate/signature", json.encodeToString(Signature(code)))
+    }
 
-    suspend fun resendCode() = want("/v1/registrations/$id/mandate/signature/resend", null)
+    suspend fun resendCode() {
+        val id = session?.id ?: return
+        want("/v1/registrations/$id/mandate/signature/resend", null)
+    }
 
     /** Resumes a registration from another device, by the link https://signup.club.example/?resume=… */
     suspend fun resume(link: Uri) {
@@ -236,26 +287,33 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
     }
 
     /**
-     * Pays by card, on the processor's page. Follows payAgain, so it starts no second payment while one is in progress. The
-     * page leads back to an App Link of the app, which FRONTDESK_ALLOWED_ORIGINS must allow. The return proves nothing, so
-     * onNewIntent calls open() and followToTheEnd(). After the problem possible_duplicate_purchase, ask the buyer; yes is again.
+     * Pays by card, on the card page. Follows payAgain, so it starts no second payment while one is in progress. The page
+     * leads back to an App Link of the app, which FRONTDESK_ALLOWED_ORIGINS must allow. After the problem
+     * possible_duplicate_purchase, ask the buyer; yes is again.
      */
     suspend fun pay(context: Context, again: Boolean = false) {
+        val id = session?.id ?: return
         val now = registration.value ?: return
         if (!now.can("pay") || now.payment?.payAgain == "no") return
-        val payment = StartCardPayment("card", now.cart.revision, "https://signup.club.example/?registration=$id", if (again) true else null)
+        val back = "https://signup.club.example/?registration=$id"
+        val payment = StartCardPayment("card", now.cart.revision, back, if (again) true else null)
         want("/v1/registrations/$id/payment", json.encodeToString(payment))
+        if (problem.value == null) showPaymentPage(context)
+    }
+
+    /** Shows the card page. While there is a redirectUrl, a button should offer it: the buyer may have closed the page. */
+    fun showPaymentPage(context: Context) {
         val page = registration.value?.payment?.card?.redirectUrl ?: return
         CustomTabsIntent.Builder().build().launchUrl(context, Uri.parse(page))
     }
 
-    /** Follows the registration until it is final, reconnecting when a stream ends. */
+    /** Follows the registration until the buyer has nothing left to do, reconnecting when a stream ends. */
     suspend fun followToTheEnd() {
         while (true) {
             val held = session ?: return
             val end = api.follow(held.id, held.token).catch { delay(2000) }.firstOrNull {
                 registration.value = it
-                it.isOver || it.payment?.state == "declined"
+                it.isOver
             }
             if (end != null) return
             delay(1000)
@@ -263,9 +321,9 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
         }
     }
 
-    /** Stores the intention, then sends it. */
+    /** Stores the intention, then sends it. The same wish after a lost response is the same intention, with its key. */
     private suspend fun want(path: String, body: String?) = attempt {
-        val intention = Intention(path, body, UUID.randomUUID().toString())
+        val intention = pending?.takeIf { it.path == path && it.body == body } ?: Intention(path, body, UUID.randomUUID().toString())
         vault.write("intention", json.encodeToString(intention)) // before it is sent
         carryOut(intention)
         refresh()
@@ -277,7 +335,7 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
         try {
             val answer = api.send("POST", intention.path, intention.body, intention.key, token)
             if (!intention.path.endsWith("/payment")) {
-                val started = json.decodeFromString<StartedRegistration>(answer) // without a token where none was started
+                val started = decode<StartedRegistration>(answer) // without a token where none was started
                 started.token?.let { vault.write("session", json.encodeToString(Session(started.id, it))) }
             }
         } catch (refused: Refused) {
@@ -289,7 +347,7 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
 
     private suspend fun refresh() {
         val held = session ?: return
-        registration.value = json.decodeFromString(api.send("GET", "/v1/registrations/${held.id}", token = held.token))
+        registration.value = decode<Registration>(api.send("GET", "/v1/registrations/${held.id}", token = held.token))
     }
 
     private suspend fun attempt(work: suspend () -> Unit) {
@@ -297,9 +355,13 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
         try {
             work()
         } catch (refused: Refused) {
-            if (refused.problem.code == "not_found") vault.write("session", null)
             problem.value = refused.problem
-            if (refused.problem.code == "cart_changed") refresh() // show the new amount, and ask again
+            if (refused.problem.code == "not_found") {
+                vault.write("session", null)
+                registration.value = null
+            } else {
+                runCatching { refresh() } // a refusal can change what is shown: the amount, or the attempts left
+            }
         } catch (lost: IOException) {
             problem.value = Problem("offline", "same_key", "No answer")
         }

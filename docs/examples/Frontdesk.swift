@@ -10,6 +10,20 @@ import Security
 
 struct Money: Codable { let amount: Int; let currency: String } // amount in cents
 
+struct ClubList: Decodable { let items: [Club] }
+
+struct Club: Decodable { let id, name: String }
+
+struct ProductList: Decodable { let items: [Product]; let next: String? }
+
+struct Product: Decodable { let name: String; let offers: [Offer] }
+
+struct Offer: Decodable { // needs: startDate, debit and mandate; debitChoice says which day a debit can have
+    let id, name, debitChoice: String
+    let dueNow: Money
+    let needs: [String]
+}
+
 struct Address: Codable { let street, postalCode, city, country: String }
 
 struct Person: Codable {
@@ -17,7 +31,9 @@ struct Person: Codable {
     let address: Address
 }
 
-struct NewItem: Codable { let offerId: String; var startDate: String? }
+struct NewItem: Codable { let offerId: String; var startDate: String?; var debit: Debit? }
+
+struct Debit: Codable { var day: Int?; var weekDay: Int? }
 
 struct StartRegistration: Codable { let clubId: String; var person: Person?; var items: [NewItem]? }
 
@@ -43,7 +59,7 @@ struct Registration: Decodable {
     /// Whether an action is possible now. If not, hide its button.
     func can(_ action: String) -> Bool { next.contains { $0.action == action } }
 
-    /// Whether the state is final.
+    /// Whether the buyer has nothing left to do.
     var isOver: Bool { ["completed", "abandoned", "expired", "attention"].contains(state) }
 }
 
@@ -74,7 +90,8 @@ struct Problem: Decodable, Error {
 struct Frontdesk {
     var base = URL(string: "http://localhost:8080")! // the simulator's localhost is the Mac's; allow local networking in Info.plist
 
-    /// Sends a request, and repeats it while that is safe and may help.
+    /// Sends a request, and repeats it while that is safe and may help. A text that Frontdesk did not send, such as a proxy's
+    /// error page, counts as no response.
     func send<Answer: Decodable>(
         _ method: String, _ path: String, body: Data? = nil, key: String? = nil, token: String? = nil
     ) async throws -> Answer {
@@ -91,7 +108,7 @@ struct Frontdesk {
                 let (data, response) = try await URLSession.shared.data(for: request)
                 let http = response as! HTTPURLResponse
                 if (200..<300).contains(http.statusCode) { return try JSONDecoder().decode(Answer.self, from: data) }
-                let problem = try JSONDecoder().decode(Problem.self, from: data)
+                guard let problem = try? JSONDecoder().decode(Problem.self, from: data) else { throw URLError(.badServerResponse) }
                 guard repeatable, pause > 0, problem.retry != "never" else { throw problem }
                 let wait = Int(http.value(forHTTPHeaderField: "Retry-After") ?? "") ?? pause
                 guard wait <= 15 else { throw problem } // too long for a spinner: offer to try again later
@@ -102,6 +119,22 @@ struct Frontdesk {
             }
         }
         throw URLError(.cannotConnectToHost)
+    }
+
+    func clubs() async throws -> [Club] {
+        let list: ClubList = try await send("GET", "/v1/clubs")
+        return list.items
+    }
+
+    /// Returns all that a club sells, which takes a request for each page.
+    func products(of club: String) async throws -> [Product] {
+        var page: ProductList = try await send("GET", "/v1/clubs/\(club)/products")
+        var all = page.items
+        while let next = page.next {
+            page = try await send("GET", "/v1/clubs/\(club)/products?cursor=\(next)")
+            all += page.items
+        }
+        return all
     }
 
     /// Returns the registration at each change (server-sent events). The stream ends with the connection; read the
@@ -164,6 +197,8 @@ struct Intention: Codable { let path: String; let body: Data?; let key: String }
 
 // MARK: - The signup
 
+/// The signup. The view that shows it has the modifier
+/// .task(id: signup.registration?.id) { await signup.open(); await signup.followToTheEnd() }
 @MainActor
 final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationContextProviding {
     @Published private(set) var registration: Registration?
@@ -172,8 +207,9 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
     private let api = Frontdesk()
     private var session: Session? { Vault.read("session") }
     private let returnHost = "signup.club.example" // a universal link of the app, and one of FRONTDESK_ALLOWED_ORIGINS
+    private var page: ASWebAuthenticationSession? // while it is shown
 
-    /// Continues where the app stopped. Call it first.
+    /// Continues where the app stopped.
     func open() async {
         await attempt {
             if let pending: Intention = Vault.read("intention") { try await self.carryOut(pending) }
@@ -182,8 +218,8 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
     }
 
     /// Creates the contact and the cart, adds the item and checks the cart, with one call.
-    func start(club: String, offer: String, from day: String, person: Person) async {
-        await want("/v1/registrations", StartRegistration(clubId: club, person: person, items: [NewItem(offerId: offer, startDate: day)]))
+    func start(club: String, item: NewItem, person: Person) async {
+        await want("/v1/registrations", StartRegistration(clubId: club, person: person, items: [item]))
     }
 
     /// Direct debit. The code arrives by SMS; enter it in a field with .textContentType(.oneTimeCode).
@@ -209,37 +245,41 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
         await want("/v1/resumptions", Resumption(resume: resume))
     }
 
-    /// Pays by card, on the processor's page. Follows payAgain, so it starts no second payment while one is in progress.
+    /// Pays by card, on the card page. Follows payAgain, so it starts no second payment while one is in progress.
     /// After the problem possible_duplicate_purchase, ask the buyer; yes is again.
     func pay(again: Bool? = nil) async {
         guard let id = session?.id, let now = registration, now.can("pay"), now.payment?.payAgain != "no" else { return }
         let returnUrl = "https://\(returnHost)/?registration=\(id)"
         await want("/v1/registrations/\(id)/payment", StartCardPayment(cart: now.cart.revision, returnUrl: returnUrl, again: again))
-        await showPaymentPage()
-        await followToTheEnd()
+        if problem == nil { await showPaymentPage() }
     }
 
-    /// Shows the processor's page if the buyer must act there. The return proves nothing: read the registration afterwards.
+    /// Shows the card page, and reads the registration when it closes, because the return proves nothing. While there is a
+    /// redirectUrl, a button should offer the page: the buyer may have closed it.
     func showPaymentPage() async {
-        guard let address = registration?.payment?.card?.redirectUrl, let page = URL(string: address) else { return }
+        guard let address = registration?.payment?.card?.redirectUrl, let url = URL(string: address) else { return }
         await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
-            let web = ASWebAuthenticationSession(url: page, callback: .https(host: returnHost, path: "/")) { _, _ in done.resume() }
-            web.presentationContextProvider = self
-            if !web.start() { done.resume() }
+            let page = ASWebAuthenticationSession(url: url, callback: .https(host: returnHost, path: "/")) { _, _ in done.resume() }
+            page.presentationContextProvider = self
+            self.page = page
+            if !page.start() { done.resume() }
         }
+        page = nil
+        await open()
     }
 
-    /// Follows the registration until it is final, reconnecting when a stream ends.
+    /// Follows the registration until the buyer has nothing left to do, reconnecting when a stream ends.
     func followToTheEnd() async {
-        while let session, registration?.isOver != true, registration?.payment?.state != "declined", !Task.isCancelled {
+        while let session, registration?.isOver != true, !Task.isCancelled {
             do {
                 for try await latest in api.follow(session.id, token: session.token) {
                     registration = latest
-                    if latest.isOver || latest.payment?.state == "declined" { return }
+                    if latest.isOver { return }
                 }
             } catch {
-                try? await Task.sleep(for: .seconds(3))
+                try? await Task.sleep(for: .seconds(2))
             }
+            try? await Task.sleep(for: .seconds(1))
             await attempt { try await self.refresh() } // ends the session if the registration is forgotten
         }
     }
@@ -248,10 +288,14 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
 
     // MARK: Internals
 
-    /// Stores the intention, then sends it.
+    /// Stores the intention, then sends it. The same wish after a lost response is the same intention, with its key.
     private func want<Body: Encodable>(_ path: String, _ body: Body?) async {
         await attempt {
-            let intention = Intention(path: path, body: try body.map { try JSONEncoder().encode($0) }, key: UUID().uuidString)
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = .sortedKeys // equal bodies have equal texts
+            var intention = Intention(path: path, body: try body.map { try encoder.encode($0) }, key: UUID().uuidString)
+            let pending: Intention? = Vault.read("intention")
+            if let pending, pending.path == path, pending.body == intention.body { intention = pending }
             try Vault.write(intention, "intention") // before it is sent
             try await self.carryOut(intention)
             try await self.refresh()
@@ -285,10 +329,15 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
         do {
             try await work()
         } catch let refused as Problem {
-            if refused.code == "not_found" { try? Vault.write(nil as Session?, "session") }
-            if refused.code == "cart_changed" { try? await refresh() } // show the new amount, and ask again
             problem = refused
+            if refused.code == "not_found" {
+                try? Vault.write(nil as Session?, "session")
+                registration = nil
+            } else {
+                try? await refresh() // a refusal can change what is shown: the amount, or the attempts left
+            }
         } catch {
+            if Task.isCancelled { return } // the view is gone
             problem = Problem(code: "offline", retry: "same_key", title: "No answer", detail: nil, traceId: nil, errors: nil)
         }
     }
