@@ -1,0 +1,398 @@
+package docs_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+)
+
+// appGateways starts a gateway by its mode, and returns a front end of it, which knows its upstreams.
+var appGateways = map[string]func(t *testing.T) *frontdesktest.Client{
+	"mock": func(t *testing.T) *frontdesktest.Client {
+		return frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	},
+}
+
+// TestKotlinApp compiles the file for Android, and signs up with it. The compiler and coroutines are Kotlin's own;
+// the folder kotlin has stand-ins for Android, OkHttp and kotlinx.serialization.
+func TestKotlinApp(t *testing.T) {
+	t.Parallel()
+	classes := compileKotlin(t)
+	journeys := map[string]func(*testing.T, string, *frontdesktest.Client){
+		"card": testAppPaysByCard, "direct debit": testAppSignsMandate, "killed": testAppIsKilled,
+		"foreign responses": testAppGetsForeignResponses, "another phone": testAppMovesToAnotherPhone,
+	}
+	for mode, start := range appGateways {
+		for name, journey := range journeys {
+			t.Run(mode+" "+name, func(t *testing.T) {
+				t.Parallel()
+				journey(t, classes, start(t))
+			})
+		}
+	}
+}
+
+// testAppPaysByCard goes from the catalogue to the recorded payment, with a declined card on the way.
+func testAppPaysByCard(t *testing.T, classes string, c *frontdesktest.Client) {
+	p := newPhone(t, classes, t.TempDir(), c.URL)
+	due := p.chooseAndStart()
+	p.tap("appear")
+	shown := p.tap("pay").Shown
+	if card := p.payment(c).Card; shown == "" || shown != frontdesktest.Value(card.RedirectUrl) {
+		t.Fatalf("the browser shows %q instead of %q", shown, frontdesktest.Value(card.RedirectUrl))
+	}
+	c.Confirm(p.payment(c), frontdesktest.DeclinedCard)
+	declined := p.tap("await", "declined").Registration.Payment
+	if declined.Card.DeclineCode == "" || !strings.HasPrefix(declined.Message, "Votre carte") {
+		t.Errorf("the app does not say in the phone's language why the card was declined: %+v", declined)
+	}
+	if again := p.tap("page").Shown; again != shown {
+		t.Errorf("after the decline the browser shows %q instead of %q", again, shown)
+	}
+	c.Confirm(p.payment(c), frontdesktest.ApprovedCard)
+	p.tap("await", "completed")
+	c.Records().ExpectOnePayment(t, due)
+
+	frontdesktest.Must(t, os.Remove(filepath.Join(p.folder, "frontdesk.key")))
+	if s := p.restart().tap("open"); s.Session != nil || s.Registration != nil || s.Problem != nil {
+		t.Errorf("from a backup, without the key store's key, the app shows %+v", s)
+	}
+}
+
+// testAppSignsMandate signs the mandate of a direct debit, with a wrong code first, and pays the first instalment.
+func testAppSignsMandate(t *testing.T, classes string, c *frontdesktest.Client) {
+	p := newPhone(t, classes, t.TempDir(), c.URL)
+	s := p.tap("start", frontdesktest.DirectDebit, frontdesktest.Day(1), "10")
+	due := s.Registration.Cart.DueNow.Amount
+	if s := p.tap("mandate", "FR1420041010050500013M02606"); s.Registration.Mandate.State != "awaiting_code" {
+		t.Fatalf("after the mandate the app shows %+v", s.Registration)
+	}
+	code := c.LatestCode()
+	if s := p.tap("sign", frontdesktest.WrongCode(code)); s.Problem.Code != "code_wrong" || s.Registration.Mandate.AttemptsLeft != 4 {
+		t.Errorf("after a wrong code the app shows %+v and %+v", s.Problem, s.Registration.Mandate)
+	}
+	if s := p.tap("sign", code); s.Problem != nil || s.Registration.Mandate.State != "signed" {
+		t.Fatalf("after the code the app shows %+v and %+v", s.Problem, s.Registration.Mandate)
+	}
+	p.tap("pay")
+	c.Confirm(p.payment(c), frontdesktest.ApprovedCard)
+	p.tap("appear")
+	p.tap("await", "completed")
+	c.Records().ExpectOnePayment(t, due)
+}
+
+// testAppIsKilled kills the app twice while a request has had its effect and no response has arrived. It continues
+// each time, and nothing happens twice.
+func testAppIsKilled(t *testing.T, classes string, c *frontdesktest.Client) {
+	n := newAppNetwork(t, c.URL)
+	p := newPhone(t, classes, t.TempDir(), n.url)
+	kill := func(http.ResponseWriter) {
+		p.kill()
+		panic(http.ErrAbortHandler)
+	}
+	offer := p.choose()
+	n.replaceNextResponse(kill)
+	p.die("start", offer, frontdesktest.Day(1))
+	s := p.restart().tap("open")
+	if s.Registration == nil || !s.Registration.Cart.Valid {
+		t.Fatalf("after the first kill the app shows %+v", s)
+	}
+	n.replaceNextResponse(kill)
+	p.die("pay")
+	p.restart().tap("open")
+	if shown := p.tap("page").Shown; shown != frontdesktest.Value(p.payment(c).Card.RedirectUrl) {
+		t.Errorf("after the second kill the browser shows %q", shown)
+	}
+	c.Confirm(p.payment(c), frontdesktest.ApprovedCard)
+	p.tap("appear")
+	p.tap("await", "completed")
+	expectOneOfEach(t, c, s.Registration.Cart.DueNow.Amount)
+}
+
+// testAppGetsForeignResponses replaces the responses to two requests that had their effect, by a refusal and by a
+// proxy's page. The buyer's next tap repeats the first request and the app itself the second, each under its key.
+func testAppGetsForeignResponses(t *testing.T, classes string, c *frontdesktest.Client) {
+	n := newAppNetwork(t, c.URL)
+	p := newPhone(t, classes, t.TempDir(), n.url)
+	offer := p.choose()
+	n.replaceNextResponse(func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.Header().Set("Retry-After", "60")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		io.WriteString(w, `{"title": "Busy", "status": 503, "code": "overloaded", "retry": "after"}`) //nolint:errcheck // to the app
+	})
+	if s := p.tap("start", offer, frontdesktest.Day(1)); s.Problem == nil || s.Problem.Code != "overloaded" || s.Session != nil {
+		t.Fatalf("while the gateway is busy the app shows %+v", s)
+	}
+	s := p.tap("start", offer, frontdesktest.Day(1))
+	if s.Problem != nil || s.Registration == nil {
+		t.Fatalf("at the second tap the app shows %+v", s)
+	}
+	n.replaceNextResponse(func(w http.ResponseWriter) {
+		w.WriteHeader(http.StatusBadGateway)
+		io.WriteString(w, "<html>Bad Gateway</html>") //nolint:errcheck // to the app
+	})
+	if s := p.tap("pay"); s.Problem != nil || s.Shown == "" {
+		t.Fatalf("behind a failing proxy the app shows %+v", s)
+	}
+	c.Confirm(p.payment(c), frontdesktest.ApprovedCard)
+	p.tap("appear")
+	p.tap("await", "completed")
+	expectOneOfEach(t, c, s.Registration.Cart.DueNow.Amount)
+}
+
+// testAppMovesToAnotherPhone resumes on a second phone. The first one's session ends; the second one pays.
+func testAppMovesToAnotherPhone(t *testing.T, classes string, c *frontdesktest.Client) {
+	first := newPhone(t, classes, t.TempDir(), c.URL)
+	due := first.chooseAndStart()
+	c.Token = first.screen.Session.Token
+	path := "/v1/registrations/" + first.screen.Session.ID
+	var link api.ResumeLink
+	c.Do("POST", path+"/resume-link", nil, frontdesktest.Key("")).Into(http.StatusCreated, &link)
+	second := newPhone(t, classes, t.TempDir(), c.URL)
+	s := second.tap("resume", link.Url)
+	if s.Session == nil || s.Session.ID != first.screen.Session.ID || s.Session.Token == first.screen.Session.Token {
+		t.Fatalf("on the second phone the app shows %+v", s)
+	}
+	c.Do("DELETE", path+"/session", nil).Into(http.StatusNoContent, nil)
+	if s := first.tap("open"); s.Problem == nil || s.Problem.Code != "not_found" || s.Session != nil || s.Registration != nil {
+		t.Errorf("after the end of its session the app shows %+v", s)
+	}
+	if s := first.tap("pay"); s.Shown != "" {
+		t.Errorf("without a session the browser shows %q", s.Shown)
+	}
+	second.tap("pay")
+	c.Confirm(second.payment(c), frontdesktest.ApprovedCard)
+	second.tap("appear")
+	second.tap("await", "completed")
+	c.Records().ExpectOnePayment(t, due)
+}
+
+// payment reads the payment that the app has started.
+func (p *phone) payment(c *frontdesktest.Client) api.Payment {
+	p.t.Helper()
+	c.Token = p.screen.Session.Token
+	return *c.Registration(p.screen.Session.ID).Payment
+}
+
+// expectOneOfEach fails the test unless one contact, one payment at the processor and one in the ledger were made.
+func expectOneOfEach(t *testing.T, c *frontdesktest.Client, amount int64) {
+	t.Helper()
+	c.Records().ExpectOnePayment(t, amount)
+	contacts := slices.DeleteFunc(c.Operations(0), func(name string) bool { return name != "createContact" })
+	if payments := c.ProcessorPayments(); len(contacts) != 1 || len(payments) != 1 {
+		t.Errorf("the app made %d contacts and %d payments at the processor", len(contacts), len(payments))
+	}
+}
+
+// appNetwork is the network between an app and its gateway.
+type appNetwork struct {
+	url  string
+	next atomic.Pointer[func(http.ResponseWriter)]
+}
+
+func newAppNetwork(t *testing.T, gateway string) *appNetwork {
+	t.Helper()
+	address, err := url.Parse(gateway)
+	frontdesktest.Must(t, err)
+	n, proxy := &appNetwork{}, httputil.NewSingleHostReverseProxy(address)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			proxy.ServeHTTP(w, r)
+		} else if replace := n.next.Swap(nil); replace != nil {
+			proxy.ServeHTTP(httptest.NewRecorder(), r)
+			(*replace)(w)
+		} else {
+			proxy.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	n.url = server.URL
+	return n
+}
+
+// replaceNextResponse sends something else instead of the response to the next POST, which has its effect.
+func (n *appNetwork) replaceNextResponse(replace func(http.ResponseWriter)) { n.next.Store(&replace) }
+
+// screen is what the app shows.
+type screen struct {
+	Registration *struct {
+		State string
+		Cart  struct {
+			DueNow struct{ Amount int64 }
+			Valid  bool
+		}
+		Mandate *struct {
+			State        string
+			AttemptsLeft int
+		}
+		Payment *struct {
+			State, Message string
+			Card           struct{ DeclineCode string }
+		}
+	}
+	Problem *struct{ Code string }
+	Shown   string // the address in the browser
+	Session *struct{ ID, Token string }
+	Offers  []struct {
+		ID     string
+		DueNow struct{ Amount int64 }
+		Needs  []string
+	}
+}
+
+// phone runs the app in a process of its own.
+type phone struct {
+	t       *testing.T
+	classes string
+	folder  string // what the phone stores
+	gateway string
+	screen  screen
+
+	cmd   *exec.Cmd
+	taps  io.Writer
+	lines chan []byte // what the app shows after each tap; closed when it has ended
+}
+
+func newPhone(t *testing.T, classes, folder, gateway string) *phone {
+	t.Helper()
+	p := &phone{t: t, classes: classes, folder: folder, gateway: gateway}
+	t.Cleanup(p.end)
+	return p.restart()
+}
+
+// restart starts the app, after its end if it runs.
+func (p *phone) restart() *phone {
+	p.t.Helper()
+	p.end()
+	args := []string{"-Duser.language=fr", "-cp", p.classes, "club.example.frontdesk.MainKt", p.gateway, p.folder}
+	p.cmd = exec.Command("java", slices.Concat(quickJava, args)...)
+	taps, err := p.cmd.StdinPipe()
+	frontdesktest.Must(p.t, err)
+	shown, err := p.cmd.StdoutPipe()
+	frontdesktest.Must(p.t, err)
+	p.cmd.Stderr = os.Stderr
+	frontdesktest.Must(p.t, p.cmd.Start())
+	lines := make(chan []byte)
+	go func() {
+		defer close(lines)
+		for reader := bufio.NewReader(shown); ; {
+			line, err := reader.ReadBytes('\n')
+			if err != nil {
+				return
+			}
+			lines <- line
+		}
+	}()
+	p.taps, p.lines = taps, lines
+	return p
+}
+
+// kill ends the app as the system does when memory is short, and does not wait.
+func (p *phone) kill() { p.cmd.Process.Kill() } //nolint:errcheck // it may have ended
+
+// end kills the app, if it runs, and waits for its end.
+func (p *phone) end() {
+	if p.cmd != nil {
+		p.kill()
+		p.cmd.Wait() //nolint:errcheck // it was killed
+	}
+}
+
+// die taps, and waits until the app has been killed.
+func (p *phone) die(words ...string) {
+	p.t.Helper()
+	if s, ok := p.send(words); ok {
+		p.t.Fatalf("the app was not killed, and shows %+v", s)
+	}
+}
+
+// tap taps, and returns what the app shows then.
+func (p *phone) tap(words ...string) screen {
+	p.t.Helper()
+	s, ok := p.send(words)
+	if !ok {
+		p.t.Fatalf("the app crashed at %v", words)
+	}
+	return s
+}
+
+func (p *phone) send(words []string) (s screen, ok bool) {
+	p.t.Helper()
+	_, err := io.WriteString(p.taps, strings.Join(words, " ")+"\n")
+	frontdesktest.Must(p.t, err)
+	select {
+	case line, running := <-p.lines:
+		if !running {
+			return s, false
+		}
+		if err := json.Unmarshal(line, &s); err != nil {
+			p.t.Fatalf("%v in %s", err, line)
+		}
+	case <-time.After(frontdesktest.Patience):
+		p.t.Fatalf("the app shows nothing after %v", words)
+	}
+	p.screen = s
+	return s, true
+}
+
+// choose returns the first offer that a card can pay at once.
+func (p *phone) choose() string {
+	p.t.Helper()
+	offers := p.tap("choose").Offers
+	for _, offer := range offers {
+		if offer.DueNow.Amount > 0 && slices.Equal(offer.Needs, []string{"startDate"}) {
+			return offer.ID
+		}
+	}
+	p.t.Fatalf("the app shows no offer to pay at once: %+v", offers)
+	return ""
+}
+
+// chooseAndStart starts a registration, and returns the amount that is due.
+func (p *phone) chooseAndStart() int64 {
+	p.t.Helper()
+	s := p.tap("start", p.choose(), frontdesktest.Day(1))
+	if s.Registration == nil || !s.Registration.Cart.Valid || s.Session == nil {
+		p.t.Fatalf("after the start the app shows %+v", s)
+	}
+	return s.Registration.Cart.DueNow.Amount
+}
+
+// quickJava are flags for short programs.
+var quickJava = []string{"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"}
+
+// compileKotlin compiles the file for Android and its stand-ins, and returns the class path of the app. A warning of
+// the compiler fails the test.
+func compileKotlin(t *testing.T) (classes string) {
+	t.Helper()
+	compiler := filepath.Join(nodeModules(t), "kotlin-compiler", "lib")
+	var libraries []string
+	for _, name := range []string{"kotlin-stdlib", "kotlin-reflect", "kotlinx-coroutines-core-jvm"} {
+		libraries = append(libraries, filepath.Join(compiler, name+".jar"))
+	}
+	path, app := strings.Join(libraries, string(filepath.ListSeparator)), filepath.Join(t.TempDir(), "app.jar")
+	sources, err := filepath.Glob(filepath.Join(frontdesktest.Root(), "e2e", "docs", "kotlin", "*.kt"))
+	frontdesktest.Must(t, err)
+	args := slices.Concat(quickJava, []string{"-jar", filepath.Join(compiler, "kotlin-compiler.jar"), "-no-stdlib", "-no-reflect", "-Werror",
+		"-classpath", path, "-d", app, filepath.Join(frontdesktest.Root(), "docs", "examples", "Frontdesk.kt")}, sources)
+	if out, err := exec.CommandContext(t.Context(), "java", args...).CombinedOutput(); err != nil {
+		t.Fatalf("the Kotlin compiler, which needs Java and the packages of e2e/web (run .ci/tools): %v\n%s", err, out)
+	}
+	return app + string(filepath.ListSeparator) + path
+}
