@@ -9,6 +9,9 @@ import (
 	"frontdesk/upstream/cards"
 )
 
+// failedAuthentication is the code of an attempt that the buyer did not approve at their bank.
+const failedAuthentication = "payment_intent_authentication_failure"
+
 // testCard is what the bank of a test card does.
 type testCard struct {
 	number            string
@@ -227,7 +230,7 @@ func (s *Server) approve(rq *request, in *intent, approved bool) error {
 	default:
 		in.edit().pending = nil
 		s.decline(rq, in, &apiError{
-			Type: typeInvalid, Code: "payment_intent_authentication_failure", Message: "The provided PaymentMethod has failed authentication.",
+			Type: typeInvalid, Code: failedAuthentication, Message: "The provided PaymentMethod has failed authentication.",
 		})
 	}
 	return nil

@@ -192,13 +192,23 @@ func (s *Server) Close() {
 // routes registers what is not the processor's API.
 func (s *Server) routes() {
 	s.addPages()
+	s.addDoor()
 }
 
-// ServeHTTP serves the API below /v1, and the double's own pages. Its paths begin with a slash, with or without
+// ServeHTTP serves the API below /v1, the door for scripts and the double's own pages. Its paths begin with a slash, with or without
 // the path of Config.BaseURL before it.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	path := strings.TrimPrefix(r.URL.EscapedPath(), s.mount)
-	if _, pattern := s.mux.Handler(r); pattern != "" && !strings.HasPrefix(path, "/v1/") {
+	if s.mount != "" && strings.HasPrefix(r.URL.Path, s.mount+"/") {
+		http.StripPrefix(s.mount, s).ServeHTTP(w, r)
+		return
+	}
+	path := r.URL.EscapedPath()
+	if !strings.HasPrefix(path, "/v1/") && (r.Method != http.MethodPost || !strings.HasPrefix(path, "/v3/challenge/")) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Cache-Control", "no-store")
+		if _, pattern := s.mux.Handler(r); pattern == "" {
+			w = &noRoute{w, r.Method}
+		}
 		s.mux.ServeHTTP(w, r)
 		return
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -72,8 +71,9 @@ func (in *Settings) Check() error {
 			return fmt.Errorf("%s must be one of %q", member.name, member.of)
 		}
 	}
-	if at, err := url.Parse(in.WebhookURL); in.WebhookURL != "" && (err != nil || at.Host == "" || !strings.HasPrefix(at.Scheme, "http")) {
-		return fmt.Errorf("webhookUrl must be an absolute http or https URL")
+	if at, err := url.Parse(in.WebhookURL); in.WebhookURL != "" &&
+		(err != nil || at.Hostname() == "" || at.User != nil || at.Scheme != "http" && at.Scheme != "https") {
+		return fmt.Errorf("webhookUrl must be an absolute http or https URL without credentials")
 	}
 	if _, err := in.captureWindow(); err != nil {
 		return fmt.Errorf("captureBefore must be a duration such as 10m, or none, or empty")

@@ -1,0 +1,190 @@
+package sandbox
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// action is what a buyer, their bank or the processor does to a payment: POST /payments/{id}/{name}, as JSON or by a form of the
+// merchant's page.
+type action struct {
+	name string
+	body string // an example; its only member is a text or a truth value, and {} has none
+	run  func(id, value string) (Payment, error)
+}
+
+// addDoor registers the door, through which scripts act and developers look. It needs no credentials. Its errors and words are its own.
+func (s *Server) addDoor() {
+	ifTrue := func(run func(id string, yes bool) (Payment, error)) func(id, value string) (Payment, error) {
+		return func(id, value string) (Payment, error) { return run(id, value == "true") }
+	}
+	for _, a := range []action{
+		{"confirm", `{"card": "4242424242424242"}`, s.enter},
+		{"challenge", `{"approve": true}`, ifTrue(s.answer)},
+		{"settle-confirmation", `{"succeeded": true}`, ifTrue(s.settle)},
+		{"settle-refund", `{"succeeded": true}`, ifTrue(func(id string, arrived bool) (Payment, error) {
+			return s.SettleRefund(id, map[bool]string{true: succeeded, false: "failed"}[arrived])
+		})},
+		{"dispute", `{}`, func(id, _ string) (Payment, error) { return s.Dispute(id) }},
+		{"expire", `{}`, func(id, _ string) (Payment, error) { return s.Expire(id) }},
+	} {
+		s.mux.HandleFunc("POST /payments/{id}/"+a.name, s.serveAction(a))
+	}
+	s.mux.HandleFunc("GET /payments", s.listPayments)
+	s.mux.HandleFunc("GET /payments/{id}", s.showPayment)
+	s.mux.HandleFunc("GET /settings", s.getSettings)
+	s.mux.HandleFunc("PUT /settings", s.putSettings)
+	s.mux.HandleFunc("POST /settings", s.saveSettings)
+	s.mux.HandleFunc("POST /reset", s.serveReset)
+	s.mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { seeOther(w, "payments") })
+}
+
+// enter is the buyer entering a card. The same card on an authorised payment changes nothing, so that a double click is harmless.
+func (s *Server) enter(id, typed string) (Payment, error) {
+	return s.act(id, func(in *intent) error {
+		card, err := findCard(typed)
+		if c := in.charge(); err == nil && in.status == requiresCapture && c != nil && card.number == c.card.number {
+			return nil
+		}
+		return s.confirm(nil, in, typed, "")
+	})
+}
+
+// answer is the buyer's response to the bank's challenge. The same response again changes nothing.
+func (s *Server) answer(id string, approved bool) (Payment, error) {
+	return s.act(id, func(in *intent) error {
+		c := in.charge()
+		switch {
+		case in.status == requiresAction && in.pending != nil:
+			return s.approve(nil, in, approved)
+		case approved && in.status == requiresCapture && c != nil && c.card.challenge:
+			return nil
+		case !approved && in.status == requiresPaymentMethod && in.lastError != nil && in.lastError.Code == failedAuthentication:
+			return nil
+		}
+		return unexpectedState(in, "approved")
+	})
+}
+
+// settle ends what is processing: a buyer's confirmation or a capture.
+func (s *Server) settle(id string, succeeded bool) (Payment, error) {
+	return s.act(id, func(in *intent) error {
+		if in.status != processing {
+			return unexpectedState(in, "settled")
+		}
+		return s.approve(nil, in, succeeded)
+	})
+}
+
+// serveAction responds with the payment, which a decline does not make an error. A form gets a 303 to the merchant's page, so that
+// going back or reloading never sends it again.
+func (s *Server) serveAction(a action) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var p Payment
+		id, value := r.PathValue("id"), ""
+		body, err := readBody(w, r)
+		if err == nil {
+			value, err = a.read(r, body)
+		}
+		if err == nil {
+			p, err = a.run(id, value)
+		}
+		if refused, ok := errors.AsType[*apiError](err); ok {
+			p, _ = s.Payment(id)
+			err = refused.atDoor(p, a)
+		}
+		s.cfg.Logger.DebugContext(r.Context(), "sandbox door", "action", a.name, "payment", id, "state", p.State, "error", err)
+		if mediaType(r) == formType {
+			seeOther(w, "../../payments?world="+url.QueryEscape(worldOf(p.Metadata["fd_sale"])))
+			return
+		}
+		respond(w, p, err)
+	}
+}
+
+// read returns the member of a body: a text, true or false. A body with anything else is refused.
+func (a action) read(r *http.Request, body []byte) (value string, err error) {
+	var want, in map[string]any
+	_ = json.Unmarshal([]byte(a.body), &want) // it is JSON
+	switch mediaType(r) {
+	case "application/json":
+		err = json.Unmarshal(body, &in)
+	case formType:
+		var form url.Values
+		form, err = url.ParseQuery(string(body))
+		in = map[string]any{}
+		for name := range form {
+			in[name] = form.Get(name)
+			if yes := form.Get(name); want[name] == true && (yes == "true" || yes == "false") {
+				in[name] = yes == "true"
+			}
+		}
+	default:
+		return "", errMediaType()
+	}
+	right := err == nil && len(in) == len(want)
+	for name, example := range want {
+		value = fmt.Sprint(in[name])
+		right = right && fmt.Sprintf("%T", in[name]) == fmt.Sprintf("%T", example)
+	}
+	if !right {
+		return "", errInvalid("invalid_body", "The body must have the members of "+a.body+", and no others.")
+	}
+	return value, nil
+}
+
+// atDoor translates an error about a payment.
+func (e *apiError) atDoor(p Payment, a action) error {
+	switch {
+	case e.status == http.StatusNotFound:
+		return errNoPayment()
+	case e.Param == "number", e.Param == "payment_method" && e.Code == "resource_missing":
+		return errInvalid("invalid_number", "card is not a card number. Use one of the test cards, such as 4242424242424242.")
+	case e.Code == "payment_intent_unexpected_state":
+		state := string(p.State)
+		if more := standing(p); more != "" {
+			state += " (" + more + ")"
+		}
+		return &doorError{"state_error", "unexpected_state", "The state of this payment is " + state + ", which does not allow " + a.name + ".",
+			p.DeclineCode, http.StatusConflict}
+	}
+	return errInvalid(e.Code, e.Message)
+}
+
+// listPayments lists the payments of the world that the request names, or else of all, newest first: as a page for a browser, as JSON for
+// a program. GET /v1/payment_intents has pages.
+func (s *Server) listPayments(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Vary", "Accept, Cookie, "+worldHeader)
+	name, err := requestedWorld(r)
+	for param := range r.URL.Query() {
+		if param != "world" && err == nil {
+			err = errInvalid("invalid_parameter", param+" is not a parameter of this path, which has world alone.")
+		}
+	}
+	all := s.Payments
+	if name != "" {
+		all = func() []Payment { return s.PaymentsIn(name) }
+	}
+	switch {
+	case err != nil:
+		respond(w, nil, err)
+	case strings.Contains(r.Header.Get("Accept"), "text/html"): // only browsers accept it
+		s.showOverview(w, cmp.Or(name, defaultWorld), "")
+	default:
+		respond(w, map[string][]Payment{"items": append([]Payment{}, all()...)}, nil) // [], not null
+	}
+}
+
+func (s *Server) showPayment(w http.ResponseWriter, r *http.Request) {
+	p, ok := s.Payment(r.PathValue("id"))
+	if !ok {
+		respond(w, nil, errNoPayment())
+		return
+	}
+	respond(w, p, nil)
+}

@@ -1,0 +1,355 @@
+package sandbox_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/upstream/cards/sandbox"
+)
+
+const (
+	goodCard      = "4242424242424242"
+	declinedCard  = "4000000000000002"
+	challengeCard = "4000002500003155"
+)
+
+// door is a double, and what scripts and browsers reach of it without credentials.
+type door struct {
+	*testing.T
+	*sandbox.Server
+}
+
+// newDoor returns a double below /sandbox of another server.
+func newDoor(t *testing.T, cfg sandbox.Config) door {
+	t.Helper()
+	mux := http.NewServeMux()
+	listener := httptest.NewServer(mux)
+	cfg.BaseURL = listener.URL + "/sandbox"
+	s := startServer(t, cfg)
+	mux.Handle("/sandbox/", http.StripPrefix("/sandbox", s))
+	t.Cleanup(listener.Close)
+	return door{t, s}
+}
+
+// eachMount runs a test with a double of its own address and with one below a path of another server.
+func eachMount(t *testing.T, test func(door)) {
+	t.Parallel()
+	t.Run("alone", func(t *testing.T) { t.Parallel(); test(door{t, startServer(t, sandbox.Config{})}) })
+	t.Run("mounted", func(t *testing.T) { t.Parallel(); test(newDoor(t, sandbox.Config{})) })
+}
+
+// reply is a response of the door.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// code returns the code of an error, if its message and type are there as well.
+func (r reply) code() string {
+	var in struct {
+		Error struct{ Type, Code, Message string }
+	}
+	if json.Unmarshal([]byte(r.body), &in) != nil || in.Error.Type == "" || in.Error.Message == "" {
+		return ""
+	}
+	return in.Error.Code
+}
+
+func (r reply) payment() (p sandbox.Payment) {
+	_ = json.Unmarshal([]byte(r.body), &p)
+	return p
+}
+
+// send sends JSON by default; pairs of headers replace that.
+func (d door) send(what, body string, headers ...string) reply {
+	d.Helper()
+	method, path, _ := strings.Cut(what, " ")
+	req, err := http.NewRequestWithContext(d.Context(), method, d.URL+path, strings.NewReader(body))
+	if err != nil {
+		d.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	noRedirect := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := noRedirect.Do(req)
+	if err != nil {
+		d.Fatal(err)
+	}
+	defer resp.Body.Close()
+	read, err := io.ReadAll(resp.Body)
+	if err != nil {
+		d.Fatal(err)
+	}
+	return reply{resp.StatusCode, resp.Header, string(read)}
+}
+
+// act does an action on a payment.
+func (d door) act(id, action, body string) reply {
+	d.Helper()
+	return d.send("POST /payments/"+id+"/"+action, body)
+}
+
+// form posts a form, as a browser does.
+func (d door) form(path string, pairs ...string) reply {
+	d.Helper()
+	form := url.Values{}
+	for i := 0; i < len(pairs); i += 2 {
+		form.Set(pairs[i], pairs[i+1])
+	}
+	return d.send("POST "+path, form.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html")
+}
+
+func confirmation(card string) string { return fmt.Sprintf(`{"card":%q}`, card) }
+
+// merchant makes a call of the API, which must succeed.
+func (d door) merchant(key, what string, params ...string) response {
+	d.Helper()
+	r := do(d.T, d.Server, d.SecretKey, key, what, params...)
+	if r.status != http.StatusOK {
+		d.Fatalf("%s: %+v", what, r)
+	}
+	return r
+}
+
+// create makes a payment of a sale.
+func (d door) create(sale string) (id string) {
+	d.Helper()
+	return d.merchant("", "POST /v1/payment_intents", "amount", "4990", "currency", "eur", "capture_method", "manual",
+		"payment_method_types[]", "card", "description", "Club Riverside", "metadata[fd_sale]", sale).text("id")
+}
+
+// in brings a new payment of the default world into a state.
+func (d door) in(state string) (id string) {
+	d.Helper()
+	id = d.create("/demo/sales/1")
+	card := map[string]string{"requires_action": "", "challenge": challengeCard, "declined": declinedCard}
+	if number, ok := card[state]; !ok {
+		d.act(id, "confirm", confirmation(goodCard))
+	} else if number != "" {
+		d.act(id, "confirm", confirmation(number))
+	}
+	if state == "captured" || state == "refunded" {
+		d.merchant("", "POST /v1/payment_intents/"+id+"/capture")
+	}
+	if state == "refunded" {
+		d.merchant("", "POST /v1/refunds", "payment_intent", id)
+	}
+	return id
+}
+
+func TestPaymentOnTheWire(t *testing.T) {
+	eachMount(t, func(d door) {
+		id := d.in("captured")
+		d.merchant("", "POST /v1/refunds", "payment_intent", id, "amount", "1000")
+		p, _ := d.Payment(id)
+		want := fmt.Sprintf(`{"id":%q,"amount":4990,"currency":"EUR","captured":4990,"refunded":1000,"state":"captured","challenge":false,`+
+			`"declineCode":"","declines":0,"metadata":{"fd_sale":"/demo/sales/1"},"createdAt":%q,"description":"Club Riverside"}`,
+			id, p.CreatedAt.Format(time.RFC3339Nano))
+		for _, accept := range []string{"application/json", "text/html", ""} {
+			r := d.send("GET /payments/"+id, "", "Accept", accept)
+			isJSON := r.header.Get("Content-Type") == "application/json" && r.header.Get("X-Content-Type-Options") == "nosniff"
+			if strings.TrimSpace(r.body) != want || !isJSON {
+				t.Errorf("Accept %q: %s\nwant %s", accept, r.body, want)
+			}
+		}
+		if r := d.send("GET /payments", ""); strings.TrimSpace(r.body) != `{"items":[`+want+`]}` || p.CreatedAt.Location() != time.UTC {
+			t.Errorf("list: %s", r.body)
+		}
+	})
+}
+
+// TestActions checks what buyers, banks and the processor can do, and that the response is the payment afterwards.
+func TestActions(t *testing.T) {
+	eachMount(t, func(d door) {
+		for _, c := range []struct {
+			in, settings, action, body, want string
+		}{
+			{"requires_action", `{}`, "confirm", confirmation(goodCard), `"state":"authorised"`},
+			{"requires_action", `{}`, "confirm", confirmation("4242 4242 4242\u00a04242"), `"state":"authorised"`},
+			{"requires_action", `{}`, "confirm", confirmation("pm_card_visa"), `"state":"authorised"`},
+			{"requires_action", `{}`, "confirm", confirmation(declinedCard), `"state":"declined","challenge":false,"declineCode":"generic_decline"`},
+			{"requires_action", `{}`, "confirm", confirmation("4000000000009995"), `"declineCode":"insufficient_funds"`},
+			{"requires_action", `{}`, "confirm", confirmation("5555555555554444"), `"state":"declined"`}, // no test card
+			{"requires_action", `{}`, "confirm", confirmation(challengeCard), `"state":"requires_action","challenge":true`},
+			{"declined", `{}`, "confirm", confirmation(goodCard), `"state":"authorised","challenge":false,"declineCode":""`},
+			{"challenge", `{}`, "challenge", `{"approve":true}`, `"state":"authorised","challenge":false`},
+			{"challenge", `{}`, "challenge", `{"approve":false}`, `"declineCode":"payment_intent_authentication_failure"`},
+			{"authorised", `{"confirmations":"processing"}`, "settle-confirmation", `{"succeeded":true}`, `"state":"authorised"`},
+			{"authorised", `{"confirmations":"processing"}`, "settle-confirmation", `{"succeeded":false}`, `"state":"declined"`},
+			{"captured", `{"captures":"processing"}`, "settle-confirmation", `{"succeeded":true}`, `"captured":4990`},
+			{"captured", `{"captures":"processing"}`, "settle-confirmation", `{"succeeded":false}`, `"captured":0,"refunded":0,"state":"declined"`},
+			{"refunded", `{"refunds":"pending"}`, "settle-refund", `{"succeeded":true}`, `"refunded":4990,"state":"refunded"`},
+			{"refunded", `{"refunds":"pending"}`, "settle-refund", `{"succeeded":false}`, `"refunded":0,"failedRefunds":1,"state":"captured"`},
+			{"refunded", `{}`, "settle-refund", `{"succeeded":false}`, `"refunded":0,"failedRefunds":1,"state":"captured"`},
+			{"captured", `{}`, "dispute", `{}`, `"disputed":true,"state":"captured"`},
+			{"authorised", `{}`, "expire", `{}`, `"state":"cancelled"`},
+		} {
+			d.send("PUT /settings", c.settings)
+			id := d.in(c.in)
+			r := d.act(id, c.action, c.body)
+			if r.status != http.StatusOK || !strings.Contains(r.body, c.want) || r.body != d.send("GET /payments/"+id, "").body {
+				d.Errorf("%s %s of a payment that is %s, with %s: %d %s", c.action, c.body, c.in, c.settings, r.status, r.body)
+			}
+		}
+	})
+}
+
+func TestRefusedActionsChangeNothing(t *testing.T) {
+	eachMount(t, func(d door) {
+		for _, c := range []struct {
+			in, action, body string
+			status           int
+			code             string
+		}{
+			{"requires_action", "confirm", confirmation("4242424242424241"), 400, "invalid_number"},
+			{"requires_action", "confirm", confirmation("4242-4242-4242-4242"), 400, "invalid_number"},
+			{"requires_action", "confirm", confirmation(""), 400, "invalid_number"},
+			{"requires_action", "confirm", confirmation("pm_unknown"), 400, "invalid_number"},
+			{"requires_action", "confirm", confirmation("ideal"), 400, "payment_intent_incompatible_payment_method"},
+			{"requires_action", "confirm", `{"card":4242424242424242}`, 400, "invalid_body"},
+			{"requires_action", "confirm", `{}`, 400, "invalid_body"},
+			{"requires_action", "confirm", `{"card":"4242424242424242","cvc":"123"}`, 400, "invalid_body"},
+			{"requires_action", "confirm", `{"card":"4242424242424242"} {}`, 400, "invalid_body"},
+			{"requires_action", "confirm", `[]`, 400, "invalid_body"},
+			{"requires_action", "confirm", ``, 400, "invalid_body"},
+			{"authorised", "confirm", confirmation(declinedCard), 409, "unexpected_state"},
+			{"captured", "confirm", confirmation(goodCard), 409, "unexpected_state"},
+			{"challenge", "challenge", `{"approve":"true"}`, 400, "invalid_body"},
+			{"challenge", "challenge", `{"approve":null}`, 400, "invalid_body"},
+			{"declined", "challenge", `{"approve":false}`, 409, "unexpected_state"},
+			{"authorised", "challenge", `{"approve":true}`, 409, "unexpected_state"},
+			{"challenge", "settle-confirmation", `{"succeeded":true}`, 409, "unexpected_state"},
+			{"captured", "settle-refund", `{"succeeded":true}`, 409, "unexpected_state"},
+			{"refunded", "settle-refund", `{"succeeded":true}`, 409, "unexpected_state"},
+			{"authorised", "dispute", `{}`, 409, "unexpected_state"},
+			{"captured", "dispute", `{"reason":"fraudulent"}`, 400, "invalid_body"},
+			{"requires_action", "expire", `{}`, 409, "unexpected_state"},
+			{"captured", "expire", `{}`, 409, "unexpected_state"},
+		} {
+			id := d.in(c.in)
+			before := d.send("GET /payments/"+id, "").body
+			r := d.act(id, c.action, c.body)
+			if after := d.send("GET /payments/"+id, "").body; r.status != c.status || r.code() != c.code || after != before {
+				d.Errorf("%s %s of a payment that is %s: %d %s", c.action, c.body, c.in, r.status, r.body)
+			}
+		}
+		id := d.in("declined")
+		if r := d.act(id, "expire", `{}`); !strings.Contains(r.body, `"declineCode":"generic_decline"`) {
+			t.Errorf("the error does not say why the card was declined: %s", r.body)
+		}
+	})
+}
+
+func TestDoubleClicksChangeNothing(t *testing.T) {
+	t.Parallel()
+	d := newDoor(t, sandbox.Config{})
+	twice := func(id, action, body string) {
+		t.Helper()
+		first, second := d.act(id, action, body), d.act(id, action, body)
+		if first.status != http.StatusOK || second.status != http.StatusOK || first.body != second.body {
+			t.Errorf("%s %s: %d %s, then %d %s", action, body, first.status, first.body, second.status, second.body)
+		}
+	}
+	paid, asked, refused := d.in("requires_action"), d.in("requires_action"), d.in("challenge")
+	twice(paid, "confirm", confirmation(goodCard))
+	twice(asked, "confirm", confirmation(challengeCard))
+	twice(asked, "challenge", `{"approve":true}`)
+	twice(asked, "confirm", confirmation(challengeCard))
+	twice(refused, "challenge", `{"approve":false}`)
+	for _, id := range []string{paid, asked} {
+		if p, _ := d.Payment(id); p.Charges != 1 {
+			t.Errorf("two clicks made %d charges", p.Charges)
+		}
+	}
+}
+
+func TestListNewestFirst(t *testing.T) {
+	t.Parallel()
+	d := newDoor(t, sandbox.Config{})
+	if r := d.send("GET /payments", ""); strings.TrimSpace(r.body) != `{"items":[]}` {
+		t.Errorf("empty: %s", r.body)
+	}
+	for range 3 {
+		d.create("")
+	}
+	var want []string
+	for _, p := range d.Payments() {
+		want = append(want, p.ID)
+	}
+	var got struct{ Items []sandbox.Payment }
+	r := d.send("GET /payments", "")
+	if err := json.Unmarshal([]byte(r.body), &got); err != nil || len(got.Items) != 3 || len(want) != 3 {
+		t.Fatalf("%v: %s", err, r.body)
+	}
+	for i, p := range got.Items {
+		if p.ID != want[i] || i > 0 && p.CreatedAt.After(got.Items[i-1].CreatedAt) {
+			t.Errorf("%d: %s, want %s", i, p.ID, want[i])
+		}
+	}
+	if r := d.send("GET /payments?state=captured", ""); r.status != http.StatusBadRequest || r.code() != "invalid_parameter" {
+		t.Errorf("an unknown parameter: %d %s", r.status, r.body)
+	}
+}
+
+func TestMissingPaths(t *testing.T) {
+	eachMount(t, func(d door) {
+		id := d.in("requires_action")
+		for what, want := range map[string]string{
+			"GET /payments/pi_none":             "404 payment_not_found",
+			"POST /payments/pi_none/confirm":    "404 payment_not_found",
+			"GET /nothing":                      "404 no_such_path",
+			"POST /payments/" + id + "/capture": "404 no_such_path",
+			"GET /payments/" + id + "/confirm":  "405 method_not_allowed",
+			"DELETE /payments/" + id:            "405 method_not_allowed",
+			"POST /payments":                    "405 method_not_allowed",
+			"GET /v1/nothing":                   "401 ", // of the API
+			"POST /v3/challenge/" + id:          "401 ",
+		} {
+			r := d.send(what, confirmation(goodCard))
+			if got := fmt.Sprint(r.status, " ", r.code()); got != want {
+				d.Errorf("%s: %s, want %s: %s", what, got, want, r.body)
+			}
+		}
+		if r := d.send("DELETE /payments/"+id, ""); r.header.Get("Allow") != "GET, HEAD" {
+			d.Errorf("Allow: %q", r.header.Get("Allow"))
+		}
+		if r := d.send("GET /", ""); r.status != http.StatusSeeOther || r.header.Get("Location") != "payments" {
+			d.Errorf("home: %d %v", r.status, r.header)
+		}
+	})
+}
+
+func TestBodiesAreBounded(t *testing.T) {
+	t.Parallel()
+	d := newDoor(t, sandbox.Config{})
+	id, large := d.in("requires_action"), strings.Repeat("4", 600<<10)
+	for _, c := range []struct {
+		what, body, kind string
+		status           int
+	}{
+		{"POST /payments/" + id + "/confirm", confirmation(large), "application/json", http.StatusRequestEntityTooLarge},
+		{"PUT /settings", `{"webhookUrl":"http://` + large + `"}`, "application/json", http.StatusRequestEntityTooLarge},
+		{"POST /settings", "world=demo&webhookUrl=http://" + large, "application/x-www-form-urlencoded", http.StatusRequestEntityTooLarge},
+		{"POST /payments/" + id + "/confirm", "card=" + large, "application/x-www-form-urlencoded", http.StatusSeeOther},
+		{"POST /payments/" + id + "/confirm", confirmation(goodCard), "text/plain", http.StatusUnsupportedMediaType},
+		{"PUT /settings", `{"webhooks":"drop"}`, "text/plain", http.StatusUnsupportedMediaType},
+		{"POST /settings", `{"webhooks":"drop"}`, "application/json", http.StatusBadRequest},
+	} {
+		if r := d.send(c.what, c.body, "Content-Type", c.kind); r.status != c.status || c.status >= 400 && r.code() == "" {
+			t.Errorf("%s as %s: %d %s", c.what, c.kind, r.status, r.body)
+		}
+	}
+	if p, _ := d.Payment(id); p.State != "requires_action" || d.Settings("demo") != (sandbox.Settings{Webhooks: sandbox.Normal}) {
+		t.Errorf("then: %+v, %+v", p, d.Settings("demo"))
+	}
+}

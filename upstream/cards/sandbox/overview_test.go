@@ -1,0 +1,239 @@
+package sandbox_test
+
+import (
+	"html"
+	"net/http"
+	"strings"
+	"testing"
+
+	"frontdesk/upstream/cards/sandbox"
+)
+
+// page reads a page as a browser does, and returns its text with the entities decoded.
+func (d door) page(path string, headers ...string) string {
+	d.Helper()
+	r := d.send("GET "+path, "", append(headers, "Accept", "text/html,application/xhtml+xml,*/*;q=0.8")...)
+	guarded := strings.HasPrefix(r.header.Get("Content-Security-Policy"), "default-src 'none'")
+	if r.status != http.StatusOK || r.header.Get("Content-Type") != "text/html; charset=utf-8" || !guarded {
+		d.Fatalf("%s: %d %v", path, r.status, r.header)
+	}
+	return html.UnescapeString(r.body)
+}
+
+func TestSettings(t *testing.T) {
+	eachMount(t, func(d door) {
+		const standard = `{"webhooks":"normal","webhookUrl":""}`
+		read := func() string { return strings.TrimSpace(d.send("GET /settings", "").body) }
+		if got := read(); got != standard {
+			d.Errorf("at first: %s", got)
+		}
+		last := ""
+		for _, body := range []string{
+			`{"webhooks":"drop","webhookUrl":"","refunds":"pending","errors":"before","confirmations":"processing"}`,
+			`{"webhooks":"duplicate","webhookUrl":"","refunds":"refused","errors":"after","captures":"processing"}`,
+			`{"webhooks":"late","webhookUrl":"","challenges":"modal","captureBefore":"none","rateLimit":25}`,
+			`{"webhooks":"reorder","webhookUrl":"https://elsewhere.example/hooks","captureBefore":"-1m","secrets":2}`,
+		} {
+			if r := d.send("PUT /settings", body); r.status != http.StatusOK || strings.TrimSpace(r.body) != body || read() != body {
+				d.Errorf("%s: %d %s, then %s", body, r.status, r.body, read())
+			}
+			last = body
+		}
+		for _, body := range []string{
+			`{"webhooks":"sometimes"}`, `{"webhooks":"drop","speed":1}`, `{"webhooks":1}`, `{"webhookUrl":"elsewhere"}`,
+			`{"webhookUrl":"file:///etc/passwd"}`, `{"webhookUrl":"http://name:secret@elsewhere.example"}`, `{"refunds":"never"}`,
+			`{"errors":"x"}`, `{"confirmations":"x"}`, `{"captures":"x"}`, `{"challenges":"x"}`, `{"captureBefore":"soon"}`,
+			`{"rateLimit":-1}`, `{"rateLimit":1.5}`, `{"secrets":3}`, `{} {}`, `[]`, ``,
+		} {
+			if r := d.send("PUT /settings", body); r.status != http.StatusBadRequest || r.code() == "" || read() != last {
+				d.Errorf("%s: %d %s, then %s", body, r.status, r.body, read())
+			}
+		}
+		if d.send("PUT /settings", `{}`); read() != standard {
+			d.Errorf("left out: %s", read())
+		}
+	})
+}
+
+// TestWorldsApart checks that a demo world has its own payments and settings, whichever way a request names it.
+func TestWorldsApart(t *testing.T) {
+	eachMount(t, func(d door) {
+		for _, sale := range []string{"/demo-one/sales/1", "/demo-two/sales/1", "", "/acme/sales/1"} {
+			d.create(sale)
+		}
+		names := func(path, world string) []reply {
+			return []reply{d.send("GET "+path+"?world="+world, ""), d.send("GET "+path, "", "X-Frontdesk-World", world),
+				d.send("GET "+path, "", "Cookie", "frontdesk-world="+world)}
+		}
+		for world, want := range map[string]int{"demo-one": 1, "demo-two": 1, "demo": 2, "demo-three": 0} {
+			for _, r := range names("/payments", world) {
+				if r.status != http.StatusOK || strings.Count(r.body, `"id"`) != want || !strings.Contains(r.header.Get("Vary"), "X-Frontdesk-World") {
+					d.Errorf("%s: %d %s", world, r.status, r.body)
+				}
+			}
+		}
+		if r := d.send("GET /payments", ""); strings.Count(r.body, `"id"`) != 4 {
+			d.Errorf("without a world: %s", r.body)
+		}
+		d.send("PUT /settings", `{"webhooks":"drop"}`, "X-Frontdesk-World", "demo-one")
+		d.send("PUT /settings", `{"webhooks":"late"}`)
+		for world, want := range map[string]string{"demo-one": "drop", "demo-two": "late"} {
+			for _, r := range names("/settings", world) {
+				if !strings.Contains(r.body, want) {
+					d.Errorf("settings of %s: %s", world, r.body)
+				}
+			}
+		}
+		for _, path := range []string{"/payments", "/settings"} {
+			for _, r := range names(path, "acme") {
+				if r.status != http.StatusBadRequest || r.code() != "invalid_world" {
+					d.Errorf("%s of acme: %d %s", path, r.status, r.body)
+				}
+			}
+		}
+		for _, what := range []string{"POST /reset?world=acme", "PUT /settings?world=acme"} {
+			if r := d.send(what, `{}`); r.status != http.StatusBadRequest || r.code() != "invalid_world" || len(d.Payments()) != 4 {
+				d.Errorf("%s: %d %s", what, r.status, r.body)
+			}
+		}
+	})
+}
+
+func TestResetForgetsEverything(t *testing.T) {
+	eachMount(t, func(d door) {
+		create := func(amount, sale string) string {
+			params := []string{"amount", amount, "currency", "eur", "metadata[fd_sale]", sale}
+			return do(d.T, d.Server, d.SecretKey, sale, "POST /v1/payment_intents", params...).text("id")
+		}
+		one, two := create("4990", "/demo-one/s/1"), create("4990", "/demo-two/s/1")
+		d.send("PUT /settings", `{"webhooks":"drop"}`, "X-Frontdesk-World", "demo-one")
+		d.send("PUT /settings", `{"webhooks":"late"}`, "X-Frontdesk-World", "demo-two")
+		if r := d.send("POST /reset?world=demo-one", ""); r.status != http.StatusNoContent {
+			d.Fatalf("reset: %d %s", r.status, r.body)
+		}
+		_, old := d.Payment(one)
+		_, other := d.Payment(two)
+		if old || !other || d.Settings("demo-one").Webhooks != sandbox.Normal || d.Settings("demo-two").Webhooks != sandbox.Late {
+			d.Errorf("the reset of demo-one: %t, %t, %v", old, other, d.Settings("demo-two"))
+		}
+		if again := create("100", "/demo-one/s/1"); again == "" || again == one {
+			d.Error("the key of a payment that a reset removed is still in use")
+		}
+		if again := create("4990", "/demo-two/s/1"); again != two {
+			d.Error("the key of another world's payment is lost")
+		}
+		d.send("POST /reset", "")
+		if again := create("100", "/demo-two/s/1"); again == "" || len(d.Payments()) != 1 || d.Settings("demo-two").Webhooks != sandbox.Normal {
+			d.Errorf("the reset of all left %+v", d.Payments())
+		}
+	})
+}
+
+// TestOverview checks that a browser gets a page of its world, with a form that changes that world's settings.
+func TestOverview(t *testing.T) {
+	eachMount(t, func(d door) {
+		d.merchant("", "POST /v1/payment_intents", "amount", "123456", "currency", "eur", "metadata[fd_sale]", "/demo-one/sales/4711",
+			"metadata[note]", "<script>")
+		d.create("/demo-two/sales/4712")
+		if r := d.send("GET /payments?world=demo-one", "", "Accept", "text/html"); strings.Contains(r.body, "<script>") {
+			d.Errorf("metadata is markup: %s", r.body)
+		}
+		one := d.page("/payments?world=demo-one")
+		for _, want := range []string{"4711", "€1,234.56", "1, newest first", `href="payments?world=demo-two"`, d.PublishableKey} {
+			if !strings.Contains(one, want) {
+				d.Errorf("the page of demo-one lacks %s: %s", want, one)
+			}
+		}
+		if strings.Contains(one, "4712") || strings.Contains(one, d.SecretKey) || strings.Contains(one, d.WebhookSecret) {
+			d.Errorf("the page of demo-one says too much: %s", one)
+		}
+		if two := d.page("/payments", "Cookie", "frontdesk-world=demo-two"); !strings.Contains(two, "4712") {
+			d.Errorf("by cookie: %s", two)
+		}
+		if none := d.page("/payments"); !strings.Contains(none, "No payment yet.") {
+			d.Errorf("of demo: %s", none)
+		}
+
+		r := d.form("/settings", "world", "demo-one", "webhooks", "drop", "refunds", "pending", "captures", "processing", "challenges", "modal",
+			"errors", "", "confirmations", "", "captureBefore", "10m", "rateLimit", "25", "secrets", "2", "webhookUrl", "")
+		if r.status != http.StatusSeeOther || r.header.Get("Location") != "payments?world=demo-one" {
+			d.Errorf("saved: %d %v", r.status, r.header)
+		}
+		const saved = `{"webhooks":"drop","webhookUrl":"","refunds":"pending","captures":"processing","challenges":"modal",` +
+			`"captureBefore":"10m","rateLimit":25,"secrets":2}`
+		if r := d.send("GET /settings?world=demo-one", ""); strings.TrimSpace(r.body) != saved {
+			d.Errorf("then: %s", r.body)
+		}
+		one = d.page("/payments?world=demo-one")
+		for _, shown := range []string{">drop<", ">modal<", ">2<"} {
+			if !strings.Contains(one, "<option selected"+shown) {
+				d.Errorf("the form does not show %s: %s", shown, one)
+			}
+		}
+		for wrong, problem := range map[[2]string]string{
+			{"webhooks", "sometimes"}: "webhooks must be one of", {"rateLimit", "many"}: "rateLimit must be a number",
+			{"world", "acme"}: "PUT with JSON",
+		} {
+			form := append([]string{"world", "demo-one"}, wrong[:]...)
+			if r := d.form("/settings", form...); r.status != http.StatusBadRequest || !strings.Contains(r.body, problem) {
+				d.Errorf("%v: %d %s", wrong, r.status, r.body)
+			}
+		}
+		if r := d.send("GET /settings?world=demo-one", ""); strings.TrimSpace(r.body) != saved {
+			d.Errorf("in the end: %s", r.body)
+		}
+	})
+}
+
+// TestOverviewActs checks that the page offers what can happen to each payment next, as forms that lead back to the page, and nothing else.
+func TestOverviewActs(t *testing.T) {
+	t.Parallel()
+	d := newDoor(t, sandbox.Config{})
+	all := []string{"settle-confirmation", "settle-refund", "dispute", "expire"}
+	for _, c := range []struct {
+		settings, in string
+		action       string // that the page offers; empty: none
+		choices      string // values of succeeded
+		choice, then string
+	}{
+		{`{}`, "requires_action", "", "", "", ""},
+		{`{}`, "authorised", "expire", "", "", "cancelled"},
+		{`{"confirmations":"processing"}`, "authorised", "settle-confirmation", "true false", "true", "authorised"},
+		{`{"captures":"processing"}`, "captured", "settle-confirmation", "true false", "true", "captured"},
+		{`{}`, "captured", "dispute", "", "", "captured"},
+		{`{"refunds":"pending"}`, "refunded", "settle-refund", "true false", "true", "refunded"},
+		{`{}`, "refunded", "settle-refund", "false", "false", "captured"},
+	} {
+		d.Reset("")
+		d.send("PUT /settings", c.settings)
+		id := d.in(c.in)
+		page := d.page("/payments")
+		for _, action := range all {
+			if offered := strings.Contains(page, `action="payments/`+id+`/`+action+`"`); offered != (action == c.action) {
+				t.Errorf("%s with %s: %s is offered: %t", c.in, c.settings, action, offered)
+			}
+		}
+		for _, choice := range []string{"true", "false"} {
+			if offered := strings.Contains(page, `name="succeeded" value="`+choice+`"`); offered != strings.Contains(c.choices, choice) {
+				t.Errorf("%s with %s: succeeded=%s is offered: %t", c.in, c.settings, choice, offered)
+			}
+		}
+		if c.action == "" {
+			continue
+		}
+		var values []string
+		if c.choice != "" {
+			before, _ := d.Payment(id)
+			d.form("/payments/"+id+"/"+c.action, "succeeded", "perhaps")
+			if after, _ := d.Payment(id); after.State != before.State || after.Refunding != before.Refunding {
+				t.Errorf("%s, perhaps: %+v", c.action, after)
+			}
+			values = []string{"succeeded", c.choice}
+		}
+		r := d.form("/payments/"+id+"/"+c.action, values...)
+		next := r.header.Get("Location")
+		if p, _ := d.Payment(id); r.status != http.StatusSeeOther || next != "../../payments?world=demo" || string(p.State) != c.then {
+			t.Errorf("%s with %s: %d to %s, then %+v", c.action, c.settings, r.status, next, p)
+		}
+	}
+}
