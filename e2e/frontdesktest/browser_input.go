@@ -88,6 +88,26 @@ func placeOf(selector string) string {
 	})()`
 }
 
+// Fill types into a field of a form, or sets the value where typing is not possible.
+func (b *Browser) Fill(selector, value string) {
+	b.t.Helper()
+	b.WaitVisible(selector)
+	Eval[bool](b, `(() => { const f = document.querySelector(`+Quote(selector)+`); f.focus(); f.value = `+Quote(value)+`;
+		f.dispatchEvent(new Event("input", {bubbles: true})); f.dispatchEvent(new Event("change", {bubbles: true})); return true })()`)
+}
+
+// CardFields is the address of the frame in which the processor's double shows its card fields.
+const CardFields = "/v3/element"
+
+// FillCard types a card's number into the processor's card fields, with an expiry date in the future.
+func (b *Browser) FillCard(number string) {
+	b.t.Helper()
+	fields := b.Frame(CardFields)
+	fields.Fill(`#number`, number)
+	fields.Fill(`#expiry`, time.Now().AddDate(2, 0, 0).Format("01/06"))
+	fields.Fill(`#cvc`, "123")
+}
+
 // Type enters text key by key, for pages that react to nothing less.
 func (b *Browser) Type(selector, text string) {
 	b.t.Helper()

@@ -80,14 +80,6 @@ func (b browser) Focused(selector string) bool {
 	return frontdesktest.Eval[bool](b.Browser, `!!document.activeElement?.matches(`+frontdesktest.Quote(strings.TrimSpace(selector))+`)`)
 }
 
-// Fill types into a field of a form, or sets the value where typing is not possible.
-func (b browser) Fill(selector, value string) {
-	b.t.Helper()
-	b.WaitVisible(selector)
-	frontdesktest.Eval[bool](b.Browser, `(() => { const f = document.querySelector(`+frontdesktest.Quote(selector)+`); f.focus(); f.value = `+frontdesktest.Quote(value)+`;
-		f.dispatchEvent(new Event("input", {bubbles: true})); f.dispatchEvent(new Event("change", {bubbles: true})); return true })()`)
-}
-
 // secondTouch is how long DoubleClick waits for the second touch, which may have no effect.
 const secondTouch = 5 * time.Second
 

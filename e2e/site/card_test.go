@@ -74,18 +74,18 @@ func TestCardFieldsInBrowser(t *testing.T) {
 				t.Errorf("the processor's words are missing in:\n%s", text)
 			}
 
-			g.inFrame(cardFields).Click(`[data-card="` + declinedCard + `"]`)
+			g.inFrame(frontdesktest.CardFields).Click(`[data-card="` + declinedCard + `"]`)
 			g.Click(`[data-pay-card]`)
 			g.WaitVisible(`[data-payment="declined"]`)
 			g.WaitVisible(`[data-card-error] svg`)
 			g.Inspect("declined")
-			if typed := g.inFrame(cardFields).Value(`#number`); typed == "" || g.Count(`[data-pay]`) != 0 {
+			if typed := g.inFrame(frontdesktest.CardFields).Value(`#number`); typed == "" || g.Count(`[data-pay]`) != 0 {
 				t.Errorf("the fields were recreated, or there are two ways to pay:\n%s", g.Text())
 			}
 
 			g.Reload()
 			g.WaitVisible(`[data-card-fields="ready"] iframe`)
-			g.typeCard(challengeCard)
+			g.FillCard(challengeCard)
 			g.Click(`[data-pay-card]`)
 			g.WaitVisible(`[data-answer="true"]`)
 			g.Inspect("bank")

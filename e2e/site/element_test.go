@@ -17,18 +17,6 @@ import (
 	"frontdesk/upstream/cards/sandbox"
 )
 
-// cardFields is the address of the frame with the processor's card fields.
-const cardFields = "/v3/element"
-
-// typeCard types a card into the processor's fields, with an expiry date in the future.
-func (b browser) typeCard(number string) {
-	b.t.Helper()
-	fields := b.inFrame(cardFields)
-	fields.Fill(`#number`, number)
-	fields.Fill(`#expiry`, time.Now().AddDate(2, 0, 0).Format("01/06"))
-	fields.Fill(`#cvc`, "123")
-}
-
 // shop is a merchant's page on an origin of its own, with a payment at a double. Its policy admits the double alone.
 type shop struct {
 	browser
@@ -102,14 +90,14 @@ func (s *shop) inspectFields(name string) {
 	const wcag = `{type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}` // good practice is for whole pages
 	// The frame is transparent, so it is judged on the colour of the page around it.
 	behind := s.Eval(`getComputedStyle(document.documentElement).backgroundColor`)
-	s.inFrame(cardFields).Eval(`document.documentElement.style.background = ` + frontdesktest.Quote(behind))
+	s.inFrame(frontdesktest.CardFields).Eval(`document.documentElement.style.background = ` + frontdesktest.Quote(behind))
 	for _, width := range slices.Concat(viewportWidths, []int64{reflowWidth}) {
 		s.Resize(width, int64(s.height))
-		s.inFrame(cardFields).expectNoViolations(name, "document", wcag)
-		if over := s.Overflow() + s.inFrame(cardFields).Overflow(); over > 0 {
+		s.inFrame(frontdesktest.CardFields).expectNoViolations(name, "document", wcag)
+		if over := s.Overflow() + s.inFrame(frontdesktest.CardFields).Overflow(); over > 0 {
 			s.t.Errorf("%s: at %d pixels it is %d too wide", name, width, over)
 		}
-		s.inFrame(cardFields).Await("the frame shows all fields", `document.documentElement.scrollHeight <= innerHeight`)
+		s.inFrame(frontdesktest.CardFields).Await("the frame shows all fields", `document.documentElement.scrollHeight <= innerHeight`)
 		s.Screenshot(name + "-" + strconv.FormatInt(width, 10))
 	}
 	s.Resize(int64(s.width), int64(s.height))
@@ -153,7 +141,7 @@ func TestCardElement(t *testing.T) {
 			s.checkFields()
 			s.expectHeld("requires_payment_method", 0)
 
-			fields := s.inFrame(cardFields)
+			fields := s.inFrame(frontdesktest.CardFields)
 			fields.Click(`[data-card="4000000000009995"]`)
 			s.expectEvent("change", `payment {"empty":false,"complete":true,"collapsed":false,"value":{"type":"card"}}`)
 			s.pay("card_error, insufficient_funds: Your card has insufficient funds.")
@@ -173,7 +161,7 @@ func TestCardElement(t *testing.T) {
 // answerBank pays with a card whose bank asks on a page of its own, which looks well and leads back.
 func (s *shop) answerBank(approve, result string) {
 	s.t.Helper()
-	s.typeCard(challengeCard)
+	s.FillCard(challengeCard)
 	s.Click(`#pay`)
 	s.WaitVisible(`[data-answer="` + approve + `"]`)
 	if text := s.Text(); !strings.Contains(text, "€1,234.50") || !strings.Contains(text, "Club Lumière") {
@@ -187,7 +175,7 @@ func (s *shop) answerBank(approve, result string) {
 // checkFields enters what is incomplete or wrong, by keyboard and as a browser fills in a card that it knows.
 func (s *shop) checkFields() {
 	s.t.Helper()
-	fields := s.inFrame(cardFields)
+	fields := s.inFrame(frontdesktest.CardFields)
 	s.pay("validation_error, incomplete_number: Your card number is incomplete.")
 	wrong := map[string]string{"number": "number is incomplete.", "expiry": "date is incomplete.", "cvc": "code is incomplete."}
 	for field, text := range wrong {
@@ -233,7 +221,7 @@ func TestBankInFrame(t *testing.T) {
 			s.SetColorScheme(true)
 			s.open("redirect=always&theme=night&locale=fr-FR")
 			s.expectEvent("ready", "payment")
-			fields, bank := s.inFrame(cardFields), s.inFrame("/v3/challenge/")
+			fields, bank := s.inFrame(frontdesktest.CardFields), s.inFrame("/v3/challenge/")
 			if text := fields.Text(); !strings.Contains(text, "Numéro de carte") {
 				t.Errorf("the fields say %q", text)
 			}
@@ -241,7 +229,7 @@ func TestBankInFrame(t *testing.T) {
 			s.inspectFields("french")
 			fields.Click(`[data-card="4000000000000002"]`)
 			s.pay("card_error, generic_decline: Votre carte a été refusée.")
-			s.typeCard(challengeCard)
+			s.FillCard(challengeCard)
 
 			const refusal = "payment_intent_authentication_failure: Votre banque n'a pas confirmé le paiement."
 			result := `document.querySelector("#result").textContent.includes(` + frontdesktest.Quote(refusal) + `)`
@@ -265,6 +253,38 @@ func TestBankInFrame(t *testing.T) {
 			s.expectHeld("requires_capture", 2)
 		})
 	}
+}
+
+// TestBankHasNothingToAsk checks the bank's page for a payment that does not wait for it, for none, and for one whose answer
+// does not arrive at first.
+func TestBankHasNothingToAsk(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, phone, "/sandbox")
+	s.ExpectConsole("status of 403")
+	open := func(id string) {
+		secret := url.Values{"key": {s.double.PublishableKey}, "payment_intent_client_secret": {s.payment.ClientSecret}}
+		s.Open(s.double.URL + "/v3/challenge/" + id + "?" + secret.Encode())
+		s.WaitVisible(`main`)
+	}
+	for id, headline := range map[string]string{s.payment.ID: "Nothing to confirm", "pi_other": "No such payment"} {
+		open(id)
+		if text := s.Text(); !strings.Contains(text, headline) || s.Count(`form:not([hidden])`) != 0 {
+			t.Errorf("%s: the page says %q", id, text)
+		}
+		s.Inspect(strings.ReplaceAll(headline, " ", "-"))
+	}
+	_, err := s.double.Confirm(s.payment.ID, challengeCard)
+	frontdesktest.Must(t, err)
+	open(s.payment.ID)
+	s.Offline()
+	s.Click(`[data-answer="true"]`)
+	s.WaitVisible(`#problem:not(:empty)`)
+	s.Inspect("offline")
+	s.expectHeld("requires_action", 0)
+	s.Online()
+	s.Click(`[data-answer="true"]:enabled`)
+	s.Await("the page was read again", `document.body.innerText.includes("Nothing to confirm")`) // it has no merchant to return to
+	s.expectHeld("requires_capture", 1)
 }
 
 // TestElementDoesNotLoad checks what a page learns if its payment, its key or its security policy is wrong.
@@ -294,7 +314,7 @@ func TestLibraryRefusesMistakes(t *testing.T) {
 	s := newShop(t, desktop, "")
 	s.open("redirect=if_required")
 	s.expectEvent("ready", "payment")
-	s.typeCard(frontdesktest.ApprovedCard)
+	s.FillCard(frontdesktest.ApprovedCard)
 	const throws = "IntegrationError"
 	for call, want := range map[string]string{
 		`window.Stripe()`:                                                         throws,
@@ -325,6 +345,14 @@ func TestLibraryRefusesMistakes(t *testing.T) {
 		}
 	}
 	s.expectHeld("requires_payment_method", 0)
-	s.pay("paid: requires_capture") // the page itself still works
+
+	// The page itself still works: it can mount the element again, messages of others do not disturb it, and Enter in a field
+	// submits its form.
+	s.Eval(`delete document.body.dataset.ready; document.querySelector("#fields").replaceChildren(); element.mount("#fields"); ""`)
+	s.expectEvent("ready", "payment")
+	s.FillCard(frontdesktest.ApprovedCard)
+	s.Eval(`postMessage("element", "*"); postMessage("answered", "*"); ""`)
+	s.inFrame(frontdesktest.CardFields).Type(`#cvc`, enterKey)
+	s.Await("the payment", `document.querySelector("#result").textContent === "paid: requires_capture"`)
 	s.expectHeld("requires_capture", 1)
 }

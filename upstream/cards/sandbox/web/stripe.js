@@ -86,15 +86,16 @@
       const listeners = { ready: [], loaderror: [], change: [] };
       const emit = (event, more) => listeners[event].forEach((listener) => listener({ elementType: "payment", ...more }));
       let port;
+      let loaded;
 
       /** Connects the frame, which says so when it has loaded, also again after the page has moved it. */
-      const connect = (greeted) => addEventListener("message", ({ origin, source, data }) => {
+      addEventListener("message", ({ origin, source, data }) => {
         if (origin !== home.origin || source !== frame.contentWindow || data !== "element") return;
         const channel = new MessageChannel();
         port = channel.port1;
         port.onmessage = ({ data: { height, change, enter } }) => {
           if (height !== undefined) frame.style.height = `${height}px`;
-          if (height !== undefined) greeted();
+          if (height !== undefined) loaded();
           if (change) emit("change", { ...change, collapsed: false, value: { type: "card" } });
           if (enter) frame.closest("form")?.requestSubmit();
         };
@@ -103,8 +104,8 @@
 
       const load = async () => {
         const frameLoads = new Promise((resolve, reject) => {
-          connect(resolve);
-          frame.addEventListener("load", () => setTimeout(() => reject(unreachable), patience));
+          loaded = resolve;
+          frame.onload = () => setTimeout(() => reject(unreachable), patience);
         });
         const [{ error, paymentIntent }] = await Promise.all([retrieve(secret), frameLoads]);
         if (error) throw error;
