@@ -1154,6 +1154,9 @@ type CardConfig struct {
 
 	// PublishableKey The processor's key for browsers, for pages that embed its card fields.
 	PublishableKey *Words `json:"publishableKey,omitempty"`
+
+	// ScriptUrl Where such pages load the processor's library from. Present with `publishableKey`. Load it from there; do not bundle it.
+	ScriptUrl *Url `json:"scriptUrl,omitempty"`
 }
 
 // CardDetails How the buyer enters the card now.
@@ -1364,7 +1367,7 @@ type ClubList struct {
 	Stale *Stale `json:"stale,omitempty"`
 }
 
-// Config Example: {"card":{"processor":"stripe","publishableKey":"pk_test_51N2bXyE0a"},"cart":{"revisionRequired":true},"challenge":{"provider":"turnstile","siteKey":"0x4AAAAAAAzK3yQ2wNvB1cDe"},"features":["login","staff"],"languages":["en"],"methods":[{"audience":["visitor","contact","staff"],"method":"card"},{"audience":["contact","staff"],"latestDueDate":"2030-04-15","method":"later"},{"audience":["staff"],"method":"desk"}],"mode":"test","person":[{"name":"givenName","required":true},{"name":"gender","required":false},{"name":"address/street","required":true}],"startDates":{"earliest":"2030-01-14","latest":"2035-01-15"},"version":"1.0.0-rc.1"}
+// Config Example: {"card":{"processor":"stripe","publishableKey":"pk_test_51N2bXyE0a","scriptUrl":"https://js.stripe.com/v3/"},"cart":{"revisionRequired":true},"challenge":{"provider":"turnstile","siteKey":"0x4AAAAAAAzK3yQ2wNvB1cDe"},"features":["login","staff"],"languages":["en"],"methods":[{"audience":["visitor","contact","staff"],"method":"card"},{"audience":["contact","staff"],"latestDueDate":"2030-04-15","method":"later"},{"audience":["staff"],"method":"desk"}],"mode":"test","person":[{"name":"givenName","required":true},{"name":"gender","required":false},{"name":"address/street","required":true}],"startDates":{"earliest":"2030-01-14","latest":"2035-01-15"},"version":"1.0.0-rc.1"}
 type Config struct {
 	Card CardConfig `json:"card"`
 	Cart CartConfig `json:"cart"`
@@ -2728,15 +2731,18 @@ type StartCardPayment struct {
 	Cart   *CartRevision `json:"cart,omitempty"`
 	Method PaymentMethod `json:"method"`
 
-	// ReturnUrl Where the buyer's browser returns from the processor: whether the buyer paid, gave up after a decline, or
-	// cancelled. An absolute `http` or `https` URL whose origin is the gateway's own or listed in
-	// `FRONTDESK_ALLOWED_ORIGINS`, such as an app's universal link; mock mode accepts every origin.
-	// Another origin gets 422 with the field code `origin`. Defaults to the signup site, with `?registration={id}`.
+	// ReturnUrl Where the buyer's browser returns from the card page, `card.redirectUrl`: whether the buyer paid, gave up after a
+	// decline, or cancelled. Either an absolute `http` or `https` URL whose origin is the gateway's own or listed in
+	// `FRONTDESK_ALLOWED_ORIGINS`, such as an app's universal link. Or an address with an app's own scheme, a reverse
+	// domain name such as `com.example.club://paid`, that is listed in `FRONTDESK_RETURN_SCHEMES`. Outside live mode,
+	// every origin and every scheme with a dot is accepted by default. Prefer universal links: another app can register
+	// the same scheme. Others get 422 with the field code `origin`. Defaults to the signup site, with
+	// `?registration={id}`.
 	//
-	// The URL comes back as it was sent, query included. The gateway and the sandbox add nothing. Stripe adds
-	// `payment_intent`, `payment_intent_client_secret` and `redirect_status`: remove them from the address, and do not
-	// trust them. Read the registration to learn what happened. Buyers may also not return at all.
-	ReturnUrl *string `json:"returnUrl,omitempty" validate:"omitempty,http_url"`
+	// The URL comes back as it was sent, query included; nothing is added. A front end with card fields of its own
+	// chooses the address for the processor's library itself. Read the registration to learn what happened. Buyers may
+	// also not return at all.
+	ReturnUrl *string `json:"returnUrl,omitempty" validate:"omitempty,return_url"`
 }
 
 // StartDeskPayment defines model for StartDeskPayment.

@@ -32,6 +32,7 @@ type Config struct {
 	Club                                       club.Config
 	ClubToken, ClubLimitHeaders, Clubs         string
 	CardProcessor, SandboxURL, StripePublicKey string
+	StripeScriptURL                            string
 	Stripe                                     cards.Config
 	SealKeys, ForgetSealKeys                   []string
 	StaffKeys, Operators                       []string
@@ -41,6 +42,7 @@ type Config struct {
 	Subscribers                                string
 	RateLimits                                 string
 	TrustedProxies, AllowedOrigins             []string
+	ReturnSchemes                              []string
 	Captcha                                    captcha.Config
 	SMS                                        signature.SMSBudgetConfig
 	MethodsVisitor, MethodsContact             []string
@@ -87,6 +89,7 @@ func (cfg *Config) options() []option {
 		{"stripe-publishable-key", "FRONTDESK_STRIPE_PUBLISHABLE_KEY", text(&cfg.StripePublicKey), "", "Stripe: publishable key, for the buyer's browser."},
 		{"stripe-webhook-secret", "FRONTDESK_STRIPE_WEBHOOK_SECRET", list(&cfg.Stripe.WebhookSecrets), "", "Stripe: signing secrets of the webhook endpoints that lead to /v1/webhooks/card; at most two, the second while one endpoint replaces another."},
 		{"stripe-url", "FRONTDESK_STRIPE_URL", text(&cfg.Stripe.URL), "", "Stripe: another address of its API, for tests."},
+		{"stripe-script-url", "FRONTDESK_STRIPE_SCRIPT_URL", text(&cfg.StripeScriptURL), "", "Stripe: another address of its library for browsers, for tests. Default: https://js.stripe.com/v3/, or /v3/ below FRONTDESK_STRIPE_URL."},
 		{"seal-keys", "FRONTDESK_SEAL_KEYS", list(&cfg.SealKeys), "", "Keys that encrypt what Redis holds: base64 of at least 32 bytes each, the current key first. Default: a demo key; required in live mode, and with stripe in test mode."},
 		{"forget-seal-keys", "FRONTDESK_FORGET_SEAL_KEYS", list(&cfg.ForgetSealKeys), "", "Ids of former seal keys, as frontdesk doctor shows them, whose records in Redis may stay unreadable. Without it no gateway starts while Redis holds records of a key that FRONTDESK_SEAL_KEYS lacks."},
 		{"staff-keys", "FRONTDESK_STAFF_KEYS", list(&cfg.StaffKeys), "", "Keys that authenticate a kiosk or the desk as staff, at least 16 characters each. Default: demo-staff-key-1; none in live mode."},
@@ -124,6 +127,7 @@ func (cfg *Config) options() []option {
 		{"otlp-client-certificate", "OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", text(&cfg.TracesCert), "", "File with the client certificate for the collector."},
 		{"otlp-client-key", "OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY OTEL_EXPORTER_OTLP_CLIENT_KEY", text(&cfg.TracesKey), "", "File with the key of the client certificate."},
 		{"allowed-origins", "FRONTDESK_ALLOWED_ORIGINS", list(&cfg.AllowedOrigins), "", "Other origins of front ends. * allows any page on this machine; live mode refuses it. Default: *; none in live mode."},
+		{"return-schemes", "FRONTDESK_RETURN_SCHEMES", list(&cfg.ReturnSchemes), "", "Schemes of apps to which the card page may return (returnUrl), such as com.example.club: reverse domain names in lower case. Pages and universal links need none; see FRONTDESK_ALLOWED_ORIGINS. * allows every scheme with a dot; live mode refuses it. Default: *; none in live mode."},
 	}
 }
 
@@ -180,6 +184,7 @@ func (cfg *Config) setDefaults(port, mockPort string) {
 	setList(&cfg.Operators, operatorEntry("demo", demoOperatorToken))
 	setList(&cfg.WebhookSecret, demoWebhookSecret)
 	setList(&cfg.AllowedOrigins, "*")
+	setList(&cfg.ReturnSchemes, "*")
 }
 
 func (cfg Config) newKeyring() (*keyring.Keyring, error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"frontdesk/flows"
@@ -92,7 +93,8 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 		Changes: hub, ClubEvents: events, WebhookSecrets: cfg.WebhookSecret, Identity: clients.login, Store: records, Cards: processor,
 		Ready: ready, Background: queue.InProgress, Stopping: stopping,
 		Contract: cfg.assets.Contract, Site: site, Docs: pages, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
-		PublicURL: cfg.PublicURL, Mode: cfg.Mode, SMSCountries: cfg.SMS.Countries, RequireCart: cfg.CartRevision == "required", AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys, PublishableKey: cfg.StripePublicKey,
+		PublicURL: cfg.PublicURL, Mode: cfg.Mode, SMSCountries: cfg.SMS.Countries, RequireCart: cfg.CartRevision == "required", AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys,
+		ReturnSchemes: cfg.ReturnSchemes, PublishableKey: cfg.StripePublicKey, CardScriptURL: cfg.cardScriptURL(),
 		Methods: cfg.methodPolicy(), Captcha: cfg.captcha(), RateLimits: cfg.rateLimited(), TrustedProxies: proxies,
 		OnRequest: onRequest, OnRequestMetric: seen.metrics.CountRequest, OnAdmission: seen.metrics.CountAdmission, OnStream: seen.metrics.CountStream, Traces: seen.traces, AccessLevel: cfg.accessLevel(), Now: time.Now, After: time.After, Log: log,
 	})
@@ -149,6 +151,14 @@ func (cfg Config) processor(onCall func(cards.Call)) (cards.Processor, error) {
 		return nil, fmt.Errorf("FRONTDESK_CARD_PROCESSOR=stripe: %w", err)
 	}
 	return processor, nil
+}
+
+// cardScriptURL is where browsers load the card processor's library; empty for the sandbox, which has none.
+func (cfg Config) cardScriptURL() string {
+	if cfg.CardProcessor != "stripe" {
+		return ""
+	}
+	return cmp.Or(cfg.StripeScriptURL, strings.TrimSuffix(cmp.Or(cfg.Stripe.URL, "https://js.stripe.com"), "/")+"/v3/")
 }
 
 // demoLogin is where the simulator publishes its keys as the club's login.

@@ -43,6 +43,7 @@ func (cfg Config) validateAddresses(found *problems) {
 	for _, is := range []struct{ name, address string }{
 		{"FRONTDESK_PUBLIC_URL", cfg.PublicURL}, {"FRONTDESK_CLUB_URL", cfg.Club.BaseURL},
 		{"FRONTDESK_IDENTITY_JWKS_URL", cfg.Login.JWKSURL}, {"FRONTDESK_STRIPE_URL", cfg.Stripe.URL},
+		{"FRONTDESK_STRIPE_SCRIPT_URL", cfg.StripeScriptURL},
 	} {
 		wrong := insecure(is.address)
 		found.refuse(is.address != "" && wrong != "", is.name, "%s", wrong)

@@ -65,6 +65,7 @@ func (cfg Config) problems() (found problems) {
 	cfg.validateLimits(&found)
 	cfg.validateCaptcha(&found)
 	cfg.validateTraces(&found)
+	cfg.validateReturnSchemes(&found)
 	if cfg.Mode == "live" {
 		cfg.validateLive(&found)
 	} else {
@@ -212,9 +213,22 @@ func (cfg Config) validateTraces(found *problems) {
 	}
 }
 
+// returnScheme matches an app's own scheme, a reverse domain name (RFC 8252, section 7.1). No scheme that runs scripts has a dot.
+var returnScheme = regexp.MustCompile(`^[a-z][a-z0-9-]*(\.[a-z0-9-]+)+$`)
+
+func (cfg Config) validateReturnSchemes(found *problems) {
+	const variable = "FRONTDESK_RETURN_SCHEMES"
+	for _, scheme := range cfg.ReturnSchemes {
+		found.refuse(scheme == "*" && cfg.Mode == "live", variable, "is *, which allows every app on the buyer's device: list the schemes of your own apps")
+		found.refuse(scheme != "*" && !returnScheme.MatchString(scheme), variable,
+			"has %q, which is not an app's own scheme: it must be a reverse domain name in lower case, such as com.example.club, without ://", scheme)
+	}
+}
+
 // validateBrowserAddresses checks the form of addresses that browsers use, in the modes that do
 // not require https. A missing scheme would otherwise show only in broken links and refused origins.
 func (cfg Config) validateBrowserAddresses(found *problems) {
+	found.refuse(cfg.StripeScriptURL != "" && webAddress(cfg.StripeScriptURL) == nil, "FRONTDESK_STRIPE_SCRIPT_URL", "is not an address: it must be http:// or https:// and a host")
 	found.refuse(cfg.PublicURL != "" && webAddress(cfg.PublicURL) == nil, "FRONTDESK_PUBLIC_URL", "is not an address: it must be http:// or https:// and a host")
 	for _, origin := range cfg.AllowedOrigins {
 		u := webAddress(origin)

@@ -40,7 +40,8 @@ func TestCardPageNeedsItsProof(t *testing.T) {
 	}
 	elsewhere := w.gateway(gatewayOptions{keys: newKeyring(t, "two")})
 	for name, wrong := range map[string]string{
-		"empty": "", "cut off": proof[:42], "longer": proof + "A", "padded": proof + "=", "flipped": flipped, "another spelling": proof[:42] + "_", "not base64": strings.Repeat("!", 43),
+		"empty": "", "cut off": proof[:42], "longer": proof + "A", "padded": proof + "=", "flipped": flipped,
+		"another spelling": proof[:42] + "_", "not base64": strings.Repeat("!", 43),
 		"of another payment": w.proofOf(g, other.ID), "of another key": w.proofOf(elsewhere, p.ID),
 	} {
 		if _, err := g.registrations.CardPage(t.Context(), p.ID, wrong); wrong == proof || flows.CodeOf(err) != flows.NotFound {
@@ -93,7 +94,8 @@ func TestCardPageAfterRedisForgot(t *testing.T) {
 	name := p.Description
 	w.wipe()
 	shown := w.cardPage(g, p.ID, w.proofOf(g, p.ID))
-	if shown.ID != p.ID || !shown.Rebuilt || shown.Amount != quarterPassPrice || name == "" || shown.Description != name || shown.ReturnURL == "" {
+	if shown.ID != p.ID || !shown.Rebuilt || shown.Amount != quarterPassPrice || name == "" || shown.Description != name ||
+		shown.ReturnURL == "" {
 		t.Errorf("the page shows %+v", shown)
 	}
 	w.wipe()

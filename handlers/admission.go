@@ -23,7 +23,7 @@ type class string
 const (
 	// recording requests are never turned away: webhooks, health, and everything outside /v1.
 	recording class = "recording"
-	// paying requests pay or sign, or read a registration. They are never turned away: their senders were
+	// paying requests pay or sign, or read a registration or its card page. They are never turned away: their senders were
 	// admitted before, and the limits by address bound the number of others.
 	paying class = "paying"
 	// open requests are all others of visitors who have a registration or an account. They wait briefly for
@@ -40,6 +40,8 @@ func classOf(method, route string) class {
 	switch {
 	case route == "/v1/registrations":
 		return newcomers
+	case route == cardPageRoute:
+		return paying
 	case strings.HasPrefix(route, "/v1/clubs"):
 		return browsing
 	case strings.HasPrefix(route, webhookPrefix) || !strings.HasPrefix(route, "/v1/"):

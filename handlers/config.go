@@ -16,7 +16,10 @@ import (
 func (s *Server) GetConfig(context.Context, api.GetConfigRequestObject) (api.GetConfigResponseObject, error) {
 	out := api.Config{
 		Mode: api.ConfigMode(s.cfg.Mode), Version: s.document.Info.Version, Languages: each(languages, func(l *texts) string { return l.Tag }),
-		Person: personFields(s.document), Card: api.CardConfig{Processor: s.cfg.Cards.Name(), PublishableKey: optional(s.cfg.PublishableKey)},
+		Person: personFields(s.document),
+		Card: api.CardConfig{
+			Processor: s.cfg.Cards.Name(), PublishableKey: optional(s.cfg.PublishableKey), ScriptUrl: optional(s.cfg.CardScriptURL),
+		},
 		Cart: api.CartConfig{RevisionRequired: s.cfg.RequireCart}, MobileCountries: optionalList(s.cfg.SMSCountries), Features: []api.Feature{},
 	}
 	clubs, now := s.cfg.Catalogue.Details(""), s.cfg.Now() // the days of the clubs without a time zone of their own

@@ -96,6 +96,7 @@ var verdicts = map[string]map[string]api.ProblemCode{
 	"identified": row(api.NotIdentified, map[string]api.ProblemCode{
 		"identified": admitted, "identified, banned": admitted,
 	}),
+	"page of a payment":          row(api.NotFound, map[string]api.ProblemCode{}), // its address is the permission
 	"webhook of the processor":   row(api.WebhookUntrusted, map[string]api.ProblemCode{}),
 	"webhook of the club system": row(api.NotFound, map[string]api.ProblemCode{}),
 }
@@ -124,6 +125,8 @@ func kindOf(path string, op *openapi3.Operation) string {
 		return "webhook of the processor"
 	case strings.HasPrefix(path, "/v1/webhooks/club"):
 		return "webhook of the club system"
+	case op.OperationID == "getCardPage":
+		return "page of a payment"
 	case op.OperationID == "startRegistration":
 		return "start of a registration"
 	}
@@ -260,7 +263,8 @@ func expectLetIn(t *testing.T, response *frontdesktest.Response, operation, what
 
 // asked sends an operation's request about a registration.
 func asked(c *frontdesktest.Client, method, path, operation, id string, credentials [][2]string) *frontdesktest.Response {
-	path = strings.NewReplacer("{clubId}", "11", "{id}", id, "{offerId}", "2501", "{itemId}", "no-such-item", "{secret}", "guessed").Replace(path)
+	path = strings.NewReplacer("{clubId}", "11", "{id}", id, "{offerId}", "2501", "{itemId}", "no-such-item", "{secret}", "guessed",
+		"{payment}", id+"-1", "{proof}", strings.Repeat("A", 43)).Replace(path)
 	var body any
 	if text, ok := bodiesOf[operation]; ok {
 		body = text

@@ -13,6 +13,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"frontdesk/api"
 	"frontdesk/upstream/captcha"
 )
 
@@ -22,9 +23,24 @@ const sitePolicy = "default-src 'self'; form-action 'self'; base-uri 'none'; obj
 // outside lists the other origins that a page may use, by directive.
 type outside map[string]string
 
-// stripeFields is for Stripe's card fields, as Stripe documents it: its script, its frames (the second
-// host shows a bank's challenge), and its API.
-var stripeFields = outside{"script-src": "https://js.stripe.com", "frame-src": "https://js.stripe.com https://hooks.stripe.com", "connect-src": "https://api.stripe.com"}
+// stripeFields is for Stripe's card fields, as Stripe documents it (docs.stripe.com/security/guide): its script and frames, which
+// are served from changing hosts, the frame of a bank's challenge (hooks), and its API.
+var stripeFields = outside{
+	"script-src": "https://js.stripe.com https://*.js.stripe.com", "frame-src": "https://js.stripe.com https://*.js.stripe.com https://hooks.stripe.com",
+	"connect-src": "https://api.stripe.com",
+}
+
+// cardFields returns what the card processor's fields need; nil without a script. An address that is not Stripe's serves all of it.
+func (s *Server) cardFields() outside {
+	switch origin := originOf(s.cfg.CardScriptURL); {
+	case s.cfg.CardScriptURL == "":
+		return nil
+	case origin == "https://js.stripe.com":
+		return stripeFields
+	default:
+		return outside{"script-src": origin, "frame-src": origin, "connect-src": origin}
+	}
+}
 
 // captchas is what the providers' documentation asks for.
 var captchas = map[string]outside{
@@ -42,10 +58,7 @@ var captchas = map[string]outside{
 // siteContentPolicy allows other origins only where the card processor, the captcha or the clubs' images need
 // them.
 func (s *Server) siteContentPolicy() string {
-	var needed []outside
-	if s.cfg.Cards.Name() == "stripe" {
-		needed = append(needed, stripeFields)
-	}
+	needed := []outside{s.cardFields()}
 	if s.cfg.Captcha != nil {
 		needed = append(needed, captchas[s.cfg.Captcha.Widget().Provider])
 	}
@@ -121,6 +134,19 @@ func (s *Server) meantPage(path string) string {
 		return map[string]string{"/sim": "/sim/demo/_control/", "/sandbox": "/sandbox/payments"}[path]
 	}
 	return ""
+}
+
+// writeProblemPage writes the page for a browser whose request failed. written is false where only programs make requests.
+func (s *Server) writeProblemPage(c echo.Context, texts *texts, problem api.Problem) (written bool, err error) {
+	switch {
+	case !wantsPage(c.Request()):
+		return false, nil
+	case problem.Status == http.StatusNotFound:
+		return true, s.writeNotFoundPage(c)
+	case c.Path() == cardPageRoute:
+		return true, s.writeCardPage(c, problem.Status, cardPage{texts: texts, State: pageUnavailable, Message: cmp.Or(value(problem.Detail), problem.Title)})
+	}
+	return false, nil
 }
 
 // writeNotFoundPage redirects to the page that is meant, if there is one.

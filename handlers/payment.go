@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"frontdesk/api"
 	"frontdesk/flows"
@@ -90,10 +91,13 @@ func (s *Server) paymentStarted(ctx context.Context, payment *flows.Payment) api
 	return api.StartPayment201JSONResponse(out)
 }
 
-// returnsToFrontEnd keeps the processor's page from sending buyers to other sites.
+// returnsToFrontEnd keeps the card page from sending buyers to other sites: to pages by their origin, to apps by their scheme.
 func (s *Server) returnsToFrontEnd(address string) bool {
-	return slices.Contains(s.cfg.AllowedOrigins, "*") || originOf(address) == originOf(s.cfg.PublicURL) ||
-		slices.Contains(s.cfg.AllowedOrigins, originOf(address))
+	allowed, name := s.cfg.AllowedOrigins, originOf(address)
+	if scheme, _, _ := strings.Cut(name, ":"); scheme != "http" && scheme != "https" {
+		allowed, name = s.cfg.ReturnSchemes, scheme
+	}
+	return name == originOf(s.cfg.PublicURL) || slices.Contains(allowed, name) || slices.Contains(allowed, "*")
 }
 
 // payAgain translates a view's word for whether to request a payment again.
@@ -107,21 +111,23 @@ func (s *Server) paymentOf(ctx context.Context, payment *flows.Payment) api.Paym
 	}
 	out.Message, out.MessageCode, out.MessageParams = textsOf(ctx).message(view.Message, payment)
 	if payment.Method == flows.ByCard {
-		out.Card = new(s.cardOf(payment.Processor, view))
+		out.Card = new(s.cardOf(payment, view))
 	}
 	return out
 }
 
-// cardOf returns how the buyer enters the card: on the processor's page, in its fields on the front
-// end's own page, or not at all.
-func (s *Server) cardOf(processor string, view flows.PaymentView) api.CardDetails {
-	card := api.CardDetails{Presentation: api.PresentationNone, Processor: processor, DeclineCode: optional(singleLine(view.DeclineCode)), Refunding: optional(view.Refunding)}
+// cardOf returns how the buyer enters the card: in the processor's fields on the front end's own page or on the gateway's, on the
+// processor's page, or not at all.
+func (s *Server) cardOf(payment *flows.Payment, view flows.PaymentView) api.CardDetails {
+	card := api.CardDetails{Presentation: api.PresentationNone, Processor: payment.Processor,
+		DeclineCode: optional(singleLine(view.DeclineCode)), Refunding: optional(view.Refunding)}
 	page, secret := wholeOrEmpty(view.RedirectURL, maxURL), wholeOrEmpty(view.ClientSecret, maxText)
 	switch {
 	case page != "":
 		card.Presentation, card.RedirectUrl = api.PresentationRedirect, &page
 	case secret != "" && s.cfg.PublishableKey != "":
 		card.Presentation, card.ClientSecret, card.PublishableKey = api.PresentationEmbedded, &secret, &s.cfg.PublishableKey
+		card.RedirectUrl = new(s.cfg.Registrations.CardPageURL(payment.ID))
 	}
 	return card
 }

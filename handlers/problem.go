@@ -220,7 +220,7 @@ func FailureLevel(code api.ProblemCode) slog.Level {
 	return slog.LevelWarn
 }
 
-// writeProblem is the one place that writes a problem document.
+// writeProblem is the one place that responds with a problem: with a document, or with a page for a browser that requests one.
 func (s *Server) writeProblem(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
@@ -235,26 +235,28 @@ func (s *Server) writeProblem(err error, c echo.Context) {
 	case api.StorageUnavailable, api.ClubSystemFailed, api.ClubSystemUnavailable: // a dependency may be broken
 		s.readiness.check(c.Request().Context(), s.cfg) // which logs how to fix it, even without probes
 	}
-	if problem.Status == http.StatusNotFound && wantsPage(c.Request()) {
-		if err := s.writeNotFoundPage(c); err != nil {
-			s.cfg.Log.DebugContext(c.Request().Context(), "page not delivered", "error", err)
-		}
-		return
-	}
-	if problem.Code == api.ChallengeRequired {
-		problem.Challenge = challengeOf(s.cfg.Captcha.Widget())
-	}
-	body, _ := json.Marshal(problem) // its types can all be encoded
 	if retryAfter > 0 {
 		c.Response().Header().Set("Retry-After", strconv.Itoa(retryAfter))
 	}
 	if problem.Status == http.StatusUnauthorized {
 		c.Response().Header().Set("WWW-Authenticate", schemes(problem.Code, routes[c.Request().Method+" "+c.Path()].access)) // every 401 must have one (RFC 9110)
 	}
+	written, err := s.writeProblemPage(c, texts, problem)
+	if !written {
+		err = s.writeProblemDocument(c, texts, problem)
+	}
+	if err != nil {
+		s.cfg.Log.DebugContext(c.Request().Context(), "problem not delivered", "error", err)
+	}
+}
+
+func (s *Server) writeProblemDocument(c echo.Context, texts *texts, problem api.Problem) error {
+	if problem.Code == api.ChallengeRequired {
+		problem.Challenge = challengeOf(s.cfg.Captcha.Widget())
+	}
+	body, _ := json.Marshal(problem) // its types can all be encoded
 	texts.announce(c.Response().Header())
 	c.Response().Header().Set("Cache-Control", "no-store")
 	c.Response().Header().Set("Content-Type", "application/problem+json") // c.Blob keeps the one of a failed response
-	if err := c.Blob(problem.Status, "application/problem+json", body); err != nil {
-		s.cfg.Log.DebugContext(c.Request().Context(), "problem not delivered", "error", err)
-	}
+	return c.Blob(problem.Status, "application/problem+json", body)
 }

@@ -49,6 +49,7 @@ var routes = map[string]route{
 	"POST /v1/registrations/:id/payment":                  {holder | staff, []limit{requests, writes, payments}},
 	"GET /v1/registrations/:id/payment":                   {holder, []limit{requests}},
 	"DELETE /v1/registrations/:id/payment":                {holder | staff, []limit{requests, writes}},
+	"GET " + cardPageRoute:                                {anyone, []limit{requests}}, // with the proof in the path
 	"GET /v1/me":                                          {identified, []limit{requests}},
 	"GET /v1/me/consents":                                 {identified, []limit{requests}},
 	"PATCH /v1/me/consents":                               {identified, []limit{requests, writes}},

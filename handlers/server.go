@@ -68,7 +68,9 @@ type Config struct {
 	AllowedOrigins []string           // other origins of front ends; "*" is any page on this machine (not in live mode). May be empty.
 	StaffKeys      []string           // each identifies staff; empty: there are no staff
 	WebhookSecrets []string           // of the path for the club system's events; empty: no such path
+	ReturnSchemes  []string           // of apps, which returnUrl may have besides http and https; "*" is every scheme with a dot. May be empty.
 	PublishableKey string             // the card processor's key for browsers; empty when it has none
+	CardScriptURL  string             // where browsers load the card processor's library; empty when it has none
 
 	Ready           func(context.Context) []flows.Check // checks the gateway's dependencies
 	Background      func() int                          // counts the payments that are advanced in the background; nil: there are none
@@ -149,6 +151,7 @@ func newServer(cfg Config, contract []byte) (*Server, error) {
 	e.POST("/v1/webhooks/card", s.receiveCardWebhook)
 	e.POST("/v1/webhooks/club/:secret", s.receiveClubWebhook)
 	e.GET("/v1/registrations/:id/events", s.followRegistration)
+	e.GET(cardPageRoute, s.showCardPage)
 	e.GET("/openapi.json", func(c echo.Context) error { return c.JSONBlob(http.StatusOK, contract) })
 	e.GET("/openapi.yaml", func(c echo.Context) error { return c.Blob(http.StatusOK, "application/yaml", cfg.Contract) })
 	const docs = "/docs" // the only page that the contract lists

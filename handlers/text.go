@@ -27,6 +27,7 @@ type texts struct {
 	Cart     map[string]string // of the cart's problems, by their code; none: the record's own, in English
 	Fields   map[string]string // by FieldCode
 	Titles   map[string]string // of problems, by their code
+	Page     map[string]string // of the card page, by its state or part
 	Details  map[string]string // of problems, by the English one, which is where the error is made; none in English
 }
 

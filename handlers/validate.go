@@ -225,7 +225,7 @@ var tagCodes = map[string]flows.FieldCode{
 	"datetime":         flows.FieldDate,
 	"duedate":          flows.FieldDate,
 	"iso3166_1_alpha2": flows.FieldCountry,
-	"http_url":         flows.FieldURL,
+	"return_url":       flows.FieldURL,
 }
 
 // startDateTag marks start dates. Its rule depends on the club, so the validator reports every one to checkTags.
@@ -245,12 +245,9 @@ func newValidator(now func() time.Time) *validator.Validate {
 		}
 	}
 	for tag, valid := range map[string]func(text string) bool{
-		"e164":     e164.MatchString,
-		"notblank": func(text string) bool { return strings.TrimSpace(text) != "" },
-		"http_url": func(text string) bool {
-			u, err := url.Parse(text)
-			return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil
-		},
+		"e164":       e164.MatchString,
+		"notblank":   func(text string) bool { return strings.TrimSpace(text) != "" },
+		"return_url": isReturnURL,
 		"birthdate": func(text string) bool {
 			born, err := time.Parse(time.DateOnly, text)
 			return err == nil && born.Before(now()) && born.After(now().AddDate(-maxAge, 0, 0))
@@ -262,6 +259,19 @@ func newValidator(now func() time.Time) *validator.Validate {
 	register("postalcode", isPostalCode)
 	register(startDateTag, func(validator.FieldLevel) bool { return false })
 	return v
+}
+
+// isReturnURL reports whether a text is an absolute address of a page, or one of an app with a scheme of its own: a reverse domain
+// name, which has a dot, unlike javascript, data or intent (RFC 8252, section 7.1). Neither has a user name.
+func isReturnURL(text string) bool {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.User != nil || u.Opaque != "":
+		return false
+	case u.Scheme == "http" || u.Scheme == "https":
+		return u.Hostname() != ""
+	}
+	return strings.Contains(u.Scheme, ".")
 }
 
 // e164 is an international number (ITU-T E.164) with its plus, which the library's own tag does not

@@ -5,7 +5,7 @@
  *
  * @import { Intention } from "./intentions.js"
  * @import {
- *   ChallengeWidget, ChangeConsents, Check, Club, ClubDetails, ConsentChanges, ConsentList, DebitDay, Me, NewItem, NewMandate, Payment,
+ *   ChallengeWidget, ChangeConsents, Check, Club, ClubDetails, Config, ConsentChanges, ConsentList, DebitDay, Me, NewItem, NewMandate, Payment,
  *   Person, PersonCorrection, ProblemDocument, Product, Registration, ResumeLink, Schedule, StartPayment, StartRegistration, Transfer
  * } from "./contract"
  */
@@ -79,6 +79,9 @@ let solve = async () => undefined;
 export function onChallenge(solver) {
   solve = solver;
 }
+
+/** @returns {Promise<Config>} */
+export const getConfig = () => request("GET", "/v1/config");
 
 /** @returns {Promise<{ items: Club[] }>} */
 export const listClubs = () => request("GET", "/v1/clubs");

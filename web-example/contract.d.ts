@@ -6,6 +6,7 @@ import type { components } from "./openapi";
 
 type Schemas = components["schemas"];
 
+export type Config = Schemas["Config"];
 export type Money = Schemas["Money"];
 export type Club = Schemas["Club"];
 export type ClubDetails = Schemas["ClubDetails"];

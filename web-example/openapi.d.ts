@@ -591,7 +591,7 @@ export interface paths {
          *
          *     | method | when | then |
          *     |---|---|---|
-         *     | `card` | an amount is due | send the buyer to `card.redirectUrl` |
+         *     | `card` | an amount is due | show the card fields with `card.clientSecret`, or open `card.redirectUrl` |
          *     | `later` | an amount is due, and the club offers this method to the caller | the buyer owes the amount to the club from now on; it is overdue after `dueDate` |
          *     | `free` | nothing is due, such as for a trial | the cart is settled without a payment |
          *     | `desk` | an amount is due; staff only | the club took the money in cash, by cheque or by card |
@@ -612,6 +612,29 @@ export interface paths {
          *     `payment_under_way`. Without a payment, or if it ended without a charge, nothing changes.
          */
         delete: operations["cancelPayment"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/pay/{payment}/{proof}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the card page of a payment
+         * @description The page that `card.redirectUrl` names, for browsers. The address proves the permission to pay, so no token is needed;
+         *     with a wrong proof, the response is 404. The page shows the processor's card fields while the payment needs a card,
+         *     otherwise the payment's state, and the way back to `returnUrl`. `?lang=` selects its language. A browser gets problems
+         *     as pages, too.
+         */
+        get: operations["getCardPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -985,7 +1008,8 @@ export interface components {
          *       },
          *       "card": {
          *         "processor": "stripe",
-         *         "publishableKey": "pk_test_51N2bXyE0a"
+         *         "publishableKey": "pk_test_51N2bXyE0a",
+         *         "scriptUrl": "https://js.stripe.com/v3/"
          *       },
          *       "cart": {
          *         "revisionRequired": true
@@ -1056,6 +1080,8 @@ export interface components {
             processor: components["schemas"]["Words"];
             /** @description The processor's key for browsers, for pages that embed its card fields. */
             publishableKey?: components["schemas"]["Words"];
+            /** @description Where such pages load the processor's library from. Present with `publishableKey`. Load it from there; do not bundle it. */
+            scriptUrl?: components["schemas"]["Url"];
         };
         CartConfig: {
             /** @description If true, a payment must include the `revision` of the cart that the buyer saw. */
@@ -2079,14 +2105,17 @@ export interface components {
             again?: components["schemas"]["BuyAgain"];
             /**
              * Format: uri
-             * @description Where the buyer's browser returns from the processor: whether the buyer paid, gave up after a decline, or
-             *     cancelled. An absolute `http` or `https` URL whose origin is the gateway's own or listed in
-             *     `FRONTDESK_ALLOWED_ORIGINS`, such as an app's universal link; mock mode accepts every origin.
-             *     Another origin gets 422 with the field code `origin`. Defaults to the signup site, with `?registration={id}`.
+             * @description Where the buyer's browser returns from the card page, `card.redirectUrl`: whether the buyer paid, gave up after a
+             *     decline, or cancelled. Either an absolute `http` or `https` URL whose origin is the gateway's own or listed in
+             *     `FRONTDESK_ALLOWED_ORIGINS`, such as an app's universal link. Or an address with an app's own scheme, a reverse
+             *     domain name such as `com.example.club://paid`, that is listed in `FRONTDESK_RETURN_SCHEMES`. Outside live mode,
+             *     every origin and every scheme with a dot is accepted by default. Prefer universal links: another app can register
+             *     the same scheme. Others get 422 with the field code `origin`. Defaults to the signup site, with
+             *     `?registration={id}`.
              *
-             *     The URL comes back as it was sent, query included. The gateway and the sandbox add nothing. Stripe adds
-             *     `payment_intent`, `payment_intent_client_secret` and `redirect_status`: remove them from the address, and do not
-             *     trust them. Read the registration to learn what happened. Buyers may also not return at all.
+             *     The URL comes back as it was sent, query included; nothing is added. A front end with card fields of its own
+             *     chooses the address for the processor's library itself. Read the registration to learn what happened. Buyers may
+             *     also not return at all.
              */
             returnUrl?: string;
         };
@@ -2277,7 +2306,11 @@ export interface components {
         PayAgain: "no" | "same_request" | "new_request";
         /** @description How the buyer enters the card now. */
         CardDetails: components["schemas"]["CardRedirect"] | components["schemas"]["CardEmbedded"] | components["schemas"]["CardNone"];
-        /** @description Send the buyer to the processor's page. */
+        /**
+         * @deprecated
+         * @description Send the buyer to the processor's own page. Only the sandbox sends it, and it goes with the next version: a client that
+         *     opens `redirectUrl` whenever it is present works with every presentation.
+         */
         CardRedirect: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -2294,7 +2327,12 @@ export interface components {
              */
             declineCode?: components["schemas"]["Words"];
         };
-        /** @description Show the processor's card fields on your own page, with the processor's library. */
+        /**
+         * @description Two ways to enter the card, for the same payment. **A page with scripts of its own** loads the processor's library from
+         *     `card.scriptUrl` of `GET /v1/config`, and shows its card fields with `publishableKey` and `clientSecret`. **An app, a
+         *     server-rendered site or a message** opens `redirectUrl`, the gateway's card page, which does the same and then returns to
+         *     `returnUrl`.
+         */
         CardEmbedded: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -2307,6 +2345,13 @@ export interface components {
             clientSecret: components["schemas"]["Words"];
             /** @description The processor's key for browsers and apps. */
             publishableKey: components["schemas"]["Words"];
+            /**
+             * @description The gateway's card page for this payment. It is in the visitor's language, or in that of `?lang=`, and shows the
+             *     amount, the club and the payment's state, nothing of the buyer. Its address is the permission to pay: keep it out
+             *     of logs. Open it in the system's browser, not in a web view. It stays valid, and shows how the payment ended.
+             * @example https://signup.club.example/pay/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1/wQ3r9T0yXb6mC2kV8nLzJ5hF1dS7aGpE4uRiOqWtYxM
+             */
+            redirectUrl: components["schemas"]["Url"];
             /**
              * @description The processor's reason for the latest decline; present with the state `declined`.
              * @example insufficient_funds
@@ -4261,6 +4306,107 @@ export interface operations {
             500: components["responses"]["Failed"];
             "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
+        };
+    };
+    getCardPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The payment's id.
+                 * @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1
+                 */
+                payment: components["schemas"]["Id"];
+                /**
+                 * @description The gateway's signature of the id.
+                 * @example wQ3r9T0yXb6mC2kV8nLzJ5hF1dS7aGpE4uRiOqWtYxM
+                 */
+                proof: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page. */
+            200: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Content-Language": components["headers"]["Content-Language"];
+                    Vary: components["headers"]["Vary"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": unknown;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description Too many requests came from one address: the limit `"requests";q=120;w=120`. A page for a browser. */
+            429: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Content-Language": components["headers"]["Content-Language"];
+                    Vary: components["headers"]["Vary"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": unknown;
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What went wrong. A page for a browser. */
+            500: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Content-Language": components["headers"]["Content-Language"];
+                    Vary: components["headers"]["Vary"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": unknown;
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What went wrong. A page for a browser. */
+            "4XX": {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Content-Language": components["headers"]["Content-Language"];
+                    Vary: components["headers"]["Vary"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": unknown;
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What went wrong. A page for a browser. */
+            default: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Content-Language": components["headers"]["Content-Language"];
+                    Vary: components["headers"]["Vary"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": unknown;
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     getMe: {

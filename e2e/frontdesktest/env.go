@@ -38,12 +38,12 @@ func (e Env) Gateway(t testing.TB, environment ...string) (*Process, *Client) {
 const SealKey = "dGVzdHMtbmVlZC1hLWtleS1vZi10aGVpci1vd24tMTI=" // #nosec G101 -- of the tests alone
 
 // StripeGateway starts a gateway in test mode that takes cards through the Stripe adapter, in front of
-// a double of that processor, which sends its webhooks there.
-func (e Env) StripeGateway(t testing.TB, processor *sandbox.Server, webhooks sandbox.WebhookMode) (*Process, *Client) {
+// a double of that processor, which sends its webhooks there. More environment variables may follow.
+func (e Env) StripeGateway(t testing.TB, processor *sandbox.Server, webhooks sandbox.WebhookMode, environment ...string) (*Process, *Client) {
 	t.Helper()
-	p, c := e.Gateway(t, "FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_SEAL_KEYS="+SealKey, "FRONTDESK_STRIPE_URL="+processor.URL,
+	p, c := e.Gateway(t, append(environment, "FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_SEAL_KEYS="+SealKey, "FRONTDESK_STRIPE_URL="+processor.URL,
 		"FRONTDESK_STRIPE_SECRET_KEY="+processor.SecretKey, "FRONTDESK_STRIPE_PUBLISHABLE_KEY="+processor.PublishableKey,
-		"FRONTDESK_STRIPE_WEBHOOK_SECRET="+processor.WebhookSecret)
+		"FRONTDESK_STRIPE_WEBHOOK_SECRET="+processor.WebhookSecret)...)
 	processor.SetWebhooks(webhooks, p.URL+"/v1/webhooks/card")
 	return p, c
 }

@@ -2,6 +2,7 @@ package journey_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"frontdesk/api"
@@ -19,7 +20,9 @@ func TestPaymentThroughStripe(t *testing.T) {
 			s, processor, _, c := newStripe(t, webhooks)
 			registration := c.Register()
 			payment := c.Pay(registration.Id)
-			if payment.Card.Processor != "stripe" || payment.Card.ClientSecret == nil || frontdesktest.Value(payment.Card.PublishableKey) != processor.PublishableKey || payment.Card.RedirectUrl != nil {
+			page := frontdesktest.Value(payment.Card.RedirectUrl)
+			if payment.Card.Processor != "stripe" || payment.Card.ClientSecret == nil || frontdesktest.Value(payment.Card.PublishableKey) != processor.PublishableKey ||
+				!strings.Contains(page, "/pay/"+payment.Id+"/") {
 				t.Fatalf("unexpected card: %+v", payment.Card)
 			}
 			held := processor.Payments()

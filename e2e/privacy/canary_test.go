@@ -128,7 +128,7 @@ const minSpans = 1_000
 // absence of personal data proves something.
 var tracedJobs = []string{
 	"POST /v1/registrations", "POST /v1/registrations/:id/payment", "POST /v1/registrations/:id/mandate", "POST /v1/registrations/:id/mandate/signature",
-	"POST /v1/registrations/:id/prospect", "GET /v1/me", "POST /v1/me/transfer", "POST /v1/webhooks/card", "POST /v1/webhooks/club/:secret", "page",
+	"POST /v1/registrations/:id/prospect", "GET /v1/me", "POST /v1/me/transfer", "GET /pay/:payment/:proof", "POST /v1/webhooks/card", "POST /v1/webhooks/club/:secret", "page",
 	"GET /metrics", "POST /ops/payments/{id}/notes", "POST /ops/erasures", "scrape",
 	"club Token", "club CreateContact", "club CreateSale", "club CreateMandate", "club CreatePayment", "cards create", "cards capture", "cards update_metadata", "cards list",
 	"job payment:advance", "job club:events", "job registration:due", "job registration:look", "job webhook:deliver", "sweep", "rebuild",

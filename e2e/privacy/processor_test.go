@@ -10,6 +10,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"path"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -117,6 +120,13 @@ func (w *canaryRun) byStripe(environment ...string) *webhookProxy {
 	w.secrets.add("a registration's token", c.Token)
 	payment := c.Pay(registration.Id)
 	w.secrets.add("a payment's secret of the processor", *payment.Card.ClientSecret)
+	page, err := url.Parse(*payment.Card.RedirectUrl)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.secrets.add("the proof of a payment's page", path.Base(page.Path))
+	c.Do("GET", page.Path, nil, [2]string{"Accept", "text/html"}).Into(http.StatusOK, nil)
+	c.Do("GET", path.Dir(page.Path)+"/"+strings.Repeat("A", len(path.Base(page.Path))), nil).Problem(api.NotFound)
 	held := processor.Payments()[0].ID
 	for _, card := range []string{refusedCard, goodCard} {
 		if _, err := processor.Confirm(held, card); err != nil {

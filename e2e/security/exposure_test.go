@@ -17,7 +17,7 @@ func TestAPI7ServerSideRequestForgery(t *testing.T) {
 	lure := newTrapServer(t)
 	redirector := httptest.NewServer(http.RedirectHandler(lure.URL+"/keys", http.StatusTemporaryRedirect))
 	t.Cleanup(redirector.Close)
-	c := frontdesktest.NewClient(t, frontdesktest.Start(t, "FRONTDESK_ALLOWED_ORIGINS=https://signup.club.example",
+	c := frontdesktest.NewClient(t, frontdesktest.Start(t, "FRONTDESK_ALLOWED_ORIGINS=https://signup.club.example", "FRONTDESK_RETURN_SCHEMES=com.example.club",
 		"FRONTDESK_IDENTITY_JWKS_URL="+redirector.URL+"/jwks", "FRONTDESK_CAPTCHA_URL="+redirector.URL+"/verify", "FRONTDESK_CAPTCHA_SECRET=secret").URL)
 	answered := [2]string{"X-Frontdesk-Challenge", lure.URL}
 	var r api.Registration
@@ -30,6 +30,7 @@ func TestAPI7ServerSideRequestForgery(t *testing.T) {
 		"javascript:alert(1)", "data:text/html,x", "//evil.example", "/\\evil.example", "https:evil.example", "https://signup.club.example@evil.example/",
 		"https://signup.club.example.evil.example/", "https://evil.example/https://signup.club.example", "https://signup.club.example:444/", "http://signup.club.example/",
 		"https://signup.club.example\\@evil.example/", "https://evil.example#@signup.club.example/", " https://signup.club.example/", "https://SIGNUP.club.example%00.evil.example/", "",
+		"com.example.evil://paid", "com.example.club.evil://paid", "com.example.club://evil@paid", "com.example.club:alert(1)", "intent://paid#Intent;scheme=com.example.club;end",
 	} {
 		answer := c.Do("POST", path, map[string]string{"method": "card", "returnUrl": address}, frontdesktest.Key(""))
 		if answer.Status != http.StatusUnprocessableEntity {

@@ -62,7 +62,8 @@ var requestBodies = map[string]string{
 
 // pathFor fills in a route's path.
 func (r route) pathFor(id string) string {
-	return strings.NewReplacer("{clubId}", "11", "{offerId}", "2501", "{itemId}", "no-such-item", "{id}", id, "{secret}", "guessed").Replace(r.path)
+	return strings.NewReplacer("{clubId}", "11", "{offerId}", "2501", "{itemId}", "no-such-item", "{id}", id, "{secret}", "guessed",
+		"{payment}", id+"-1", "{proof}", strings.Repeat("A", 43)).Replace(r.path)
 }
 
 // body is the route's body; nil for none.

@@ -41,7 +41,7 @@ func newCardFieldsVisitor(t *testing.T, with device) (*siteVisitor, frontdesktes
 	s := frontdesktest.NewEnv(t)
 	processor := sandbox.New(sandbox.Config{})
 	t.Cleanup(processor.Close)
-	gateway, c := s.StripeGateway(t, processor, sandbox.Normal)
+	gateway, c := s.StripeGateway(t, processor, sandbox.Normal, "FRONTDESK_STRIPE_SCRIPT_URL=https://js.stripe.com/v3/")
 	g := newSiteVisitorAt(t, with, c, gateway)
 	g.InterceptHosts(map[string]http.Handler{"js.stripe.com": awayOnce(processor), "api.stripe.com": processor})
 	for _, meant := range []string{"asked js.stripe.com", "asked api.stripe.com", "status of 402", "status of 503"} {
@@ -118,7 +118,7 @@ func TestContentPolicyAllowsProcessorOnlyForCardFields(t *testing.T) {
 	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.Upstreams.URL+"/sim", "FRONTDESK_REDIS_URL="+s.Redis,
 		"FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_SEAL_KEYS="+frontdesktest.SealKey, "FRONTDESK_STRIPE_SECRET_KEY=sk_test_x", "FRONTDESK_STRIPE_PUBLISHABLE_KEY=pk_test_x", "FRONTDESK_STRIPE_WEBHOOK_SECRET=whsec_x")
 	policy := contentPolicy(t, frontdesktest.NewClient(t, gateway.URL))
-	for _, directive := range []string{"default-src 'self'", "script-src 'self' https://js.stripe.com;", "frame-src 'self' https://js.stripe.com", "connect-src 'self' https://api.stripe.com"} {
+	for _, directive := range []string{"default-src 'self'", "script-src 'self' https://js.stripe.com https://*.js.stripe.com;", "frame-src 'self' https://js.stripe.com https://*.js.stripe.com https://hooks.stripe.com;", "connect-src 'self' https://api.stripe.com"} {
 		if !strings.Contains(policy, directive) {
 			t.Errorf("%q is missing in %s", directive, policy)
 		}

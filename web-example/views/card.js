@@ -1,25 +1,20 @@
 // @ts-check
 /**
- * The processor's card fields (Stripe's Payment Element), embedded where the gateway responds with a `clientSecret`
- * instead of a redirect. They are frames of the processor, so this page never sees the card. A frame reloads when it is
+ * The processor's card fields, embedded where the gateway responds with a `clientSecret`. A frame reloads when it is
  * moved; therefore the fields have a place of their own below the step, where they stay while the step changes. Start
  * reading at `showCard`.
- *
- * The processor requires its script to be loaded from its own servers. Besides that of a captcha, it is the site's only foreign script, loaded only
- * when a payment needs it; the gateway's Content-Security-Policy allows it only then.
  */
+import { Problem, getConfig } from "../api.js";
 import { button, h, icon, working } from "../dom.js";
 import { money } from "../format.js";
 import { confirmCard } from "../journey.js";
+import { ProcessorAway, confirm, load, mount, needsCard } from "../processor.js";
 import { embeddedCard, returnUrl } from "../route.js";
 import { get, set } from "../store.js";
 import { language, text } from "../text.js";
 import { waysOut } from "./abandon.js";
 
 /** @typedef {import("../contract").Payment} Payment */
-
-/** The address of the processor's script, which only the processor may serve. */
-const SCRIPT = "https://js.stripe.com/v3/";
 
 /**
  * The number of readings after which a payment's state is believed. Right after the buyer returns from the processor's
@@ -28,17 +23,8 @@ const SCRIPT = "https://js.stripe.com/v3/";
  */
 export const READINGS_TO_BELIEVE = 3;
 
-/** States of a payment at the processor in which it needs a card. In all others the buyer has nothing left to do. */
-const WANTS_CARD = ["requires_payment_method", "requires_confirmation", "requires_action"];
-
-/** Types of errors whose messages are meant for the buyer. All others are meant for developers. */
-const FOR_BUYERS = ["card_error", "validation_error"];
-
 /** The client secret of the payment whose fields are shown. */
 let shown = "";
-
-/** @type {Promise<any> | undefined} */
-let script;
 
 /**
  * Shows the fields while the payment needs a card, and removes them afterwards.
@@ -75,68 +61,31 @@ async function begin(place, registration, { amount }, { clientSecret: secret, pu
   /** @param {string} [words] */
   const refuse = (words) => error.replaceChildren(...(words ? [icon("alert"), words] : []));
   try {
-    const stripe = await loadProcessor(publishableKey);
-    const { paymentIntent } = await stripe.retrievePaymentIntent(secret);
+    const { card } = await getConfig();
+    const stripe = await load(card.scriptUrl, publishableKey);
+    const needed = await needsCard(stripe, secret);
     if (shown !== secret) return;
-    if (paymentIntent && !WANTS_CARD.includes(paymentIntent.status)) return set({ confirmed: secret });
-    const elements = stripe.elements({ clientSecret: secret, locale: language, appearance: looks() });
-    const element = elements.create("payment");
-    element.on("ready", () => {
-      fields.dataset.cardFields = "ready";
-      fields.querySelector(".bone")?.remove();
-      pay.hidden = false;
+    if (!needed) return set({ confirmed: secret });
+    const elements = mount(stripe, secret, fields.appendChild(h("div", { "data-card-mount": true })), {
+      locale: language,
+      onReady() {
+        fields.dataset.cardFields = "ready";
+        fields.querySelector(".bone")?.remove();
+        pay.hidden = false;
+      },
+      onAway: () => unloaded(place, form),
     });
-    element.on("loaderror", () => unloaded(place, form));
-    element.mount(fields.appendChild(h("div", { "data-card-mount": true })));
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       if (get().busy) return;
       refuse();
-      refuse(await confirmCard((one) => (one === secret ? confirm(stripe, elements, secret, registration.id) : Promise.resolve(text.card.failed))));
+      const back = returnUrl(registration.id);
+      refuse(await confirmCard((one) => (one === secret ? confirm(stripe, elements, secret, back, text.card.failed) : Promise.resolve(text.card.failed))));
     });
   } catch (problem) {
-    if (!(problem instanceof ProcessorAway)) throw problem;
+    if (!(problem instanceof ProcessorAway || problem instanceof Problem)) throw problem;
     if (shown === secret) unloaded(place, form);
   }
-}
-
-/**
- * Confirms the payment at the processor. A bank that authenticates the buyer may redirect the browser to its own page and
- * back to the registration. After any error that is not about the card, this reads the payment's state from the processor,
- * because only the response may have been lost.
- * @param {any} stripe
- * @param {any} elements
- * @param {string} secret
- * @param {string} id
- * @returns {Promise<string | undefined>} what to show to the buyer; nothing when the card was taken
- */
-async function confirm(stripe, elements, secret, id) {
-  const { error } = await stripe.confirmPayment({ elements, confirmParams: { return_url: returnUrl(id) }, redirect: "if_required" });
-  if (!error) return undefined;
-  if (FOR_BUYERS.includes(error.type) && error.message) return error.message;
-  const { paymentIntent } = await stripe.retrievePaymentIntent(secret);
-  return paymentIntent && !WANTS_CARD.includes(paymentIntent.status) ? undefined : text.card.failed;
-}
-
-/** The processor's script could not be loaded. */
-class ProcessorAway extends Error {}
-
-/**
- * Loads the processor's script, and creates its library with a publishable key.
- * @param {string} publishableKey
- */
-async function loadProcessor(publishableKey) {
-  script ??= new Promise((resolve, reject) => {
-    const element = h("script", { src: SCRIPT });
-    element.addEventListener("load", () => resolve(/** @type {any} */ (window).Stripe));
-    element.addEventListener("error", () => {
-      script = undefined;
-      element.remove();
-      reject(new ProcessorAway());
-    });
-    document.head.append(element);
-  });
-  return (await script)(publishableKey);
 }
 
 /**
@@ -153,17 +102,4 @@ function unloaded(place, form) {
   form.replaceChildren(
     h("p", { class: "problem", role: "alert", "data-card-error": "unloaded" }, icon("alert"), text.card.unloaded),
     button({ class: "button button-quiet", "data-card-again": true, onclick: again }, text.retry));
-}
-
-/** The site's colours and fonts, for the frames, which its style sheets do not reach. */
-function looks() {
-  const probe = document.body.appendChild(h("button", { class: "button", hidden: false }));
-  const brand = getComputedStyle(probe).backgroundColor;
-  probe.remove();
-  const { color, fontFamily } = getComputedStyle(document.body);
-  const surface = getComputedStyle(/** @type {HTMLElement} */ (document.querySelector(".card-form"))).backgroundColor;
-  return {
-    theme: matchMedia("(prefers-color-scheme: dark)").matches ? "night" : "stripe",
-    variables: { colorPrimary: brand, colorText: color, colorBackground: surface, fontFamily, borderRadius: "12px" },
-  };
 }

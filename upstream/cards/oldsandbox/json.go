@@ -111,8 +111,9 @@ func checkURL(member, address string) error {
 		return nil
 	}
 	u, err := url.Parse(address)
-	if err != nil || len(address) > maxURL || (u.Scheme != "http" && u.Scheme != "https") ||
-		u.Hostname() == "" || u.User != nil || strings.Trim(u.Host, hostCharacters) != "" {
+	isApp := err == nil && strings.Contains(u.Scheme, ".") && u.Opaque == ""
+	if err != nil || len(address) > maxURL || (u.Scheme != "http" && u.Scheme != "https" && !isApp) ||
+		u.Hostname() == "" && !isApp || u.User != nil || strings.Trim(u.Host, hostCharacters) != "" {
 		return errInvalid("invalid_url", member+" must be an absolute http or https URL without credentials.")
 	}
 	return nil

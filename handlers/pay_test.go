@@ -1,0 +1,319 @@
+package handlers_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"html"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/cards/sandbox"
+	"frontdesk/upstream/clubsim"
+)
+
+// cardPages is a gateway whose card processor has fields for the card, and a front end of it.
+type cardPages struct {
+	frontdesktest.Env
+	t         *testing.T
+	processor *sandbox.Server
+	gateway   *frontdesktest.Process
+	c         *frontdesktest.Client
+	home      string          // the gateway's public address
+	shown     strings.Builder // all pages
+}
+
+func newCardPages(t *testing.T, environment ...string) *cardPages {
+	t.Helper()
+	p := &cardPages{Env: frontdesktest.NewEnv(t), t: t, processor: sandbox.New(sandbox.Config{})}
+	t.Cleanup(p.processor.Close)
+	p.gateway, p.c = p.StripeGateway(t, p.processor, sandbox.Normal, environment...)
+	p.home = strings.Replace(p.gateway.URL, "127.0.0.1", "localhost", 1)
+	return p
+}
+
+// pay starts a payment, and returns the path of its page.
+func (p *cardPages) pay() (registration api.Registration, payment api.Payment, path string) {
+	p.t.Helper()
+	registration = p.c.Register()
+	payment = p.c.Pay(registration.Id)
+	return registration, payment, p.pathOf(payment)
+}
+
+func (p *cardPages) pathOf(payment api.Payment) string {
+	p.t.Helper()
+	address, err := url.Parse(value(payment.Card.RedirectUrl))
+	if err != nil || !strings.HasPrefix(address.Path, "/pay/"+payment.Id+"/") {
+		p.t.Fatalf("the page of %s is %q", payment.Id, value(payment.Card.RedirectUrl))
+	}
+	return address.Path
+}
+
+// confirm enters a card in the processor's fields.
+func (p *cardPages) confirm(payment api.Payment, card string) {
+	p.t.Helper()
+	id, _, _ := strings.Cut(value(payment.Card.ClientSecret), "_secret_")
+	if _, err := p.processor.Confirm(id, card); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// open reads a page as a browser does, and its text without the escapes of HTML.
+func (p *cardPages) open(path string, status int, headers ...[2]string) (*frontdesktest.Response, string) {
+	p.t.Helper()
+	answer := p.c.Do("GET", path, nil, append([][2]string{{"Accept", "text/html,*/*;q=0.8"}}, headers...)...)
+	if answer.Status != status || !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/html") {
+		p.t.Fatalf("%s: status %d instead of %d, %s:\n%s", path, answer.Status, status, answer.Header.Get("Content-Type"), answer.Body)
+	}
+	p.shown.Write(answer.Body)
+	return answer, html.UnescapeString(string(answer.Body))
+}
+
+// expect opens a page in both languages, and looks for texts of each. A page with a form has the payment's secret, and no other has.
+func (p *cardPages) expect(path, secret, state, english, french string, form bool) {
+	p.t.Helper()
+	for lang, words := range map[string]string{"en-GB, fr;q=0.5": english, "fr-FR, en;q=0.5": french} {
+		answer, text := p.open(path, http.StatusOK, [2]string{"Accept-Language", lang})
+		if !strings.Contains(text, `data-pay="`+state+`"`) || !strings.Contains(text, ">"+words+"</h1>") {
+			p.t.Errorf("%s in %s is not %s, %q:\n%s", path, lang, state, words, text)
+		}
+		if has := strings.Contains(text, "<form"); has != form || strings.Contains(text, secret) != form {
+			p.t.Errorf("%s: a form is on the page: %t, and should be: %t; or the secret is not where it belongs", state, has, form)
+		}
+		if tag := answer.Header.Get("Content-Language"); !strings.HasPrefix(lang, tag) || !strings.Contains(text, `<html lang="`+tag+`">`) {
+			p.t.Errorf("%s in %s comes in %q", state, lang, tag)
+		}
+		if !strings.Contains(text, "data-return") {
+			p.t.Errorf("%s has no way back", state)
+		}
+	}
+}
+
+// TestCardPageStates follows payments on their pages, in both languages. No page shows anything of the buyer.
+func TestCardPageStates(t *testing.T) {
+	t.Parallel()
+	p := newCardPages(t, "FRONTDESK_LOG_LEVEL=debug")
+	var clubs api.ClubList
+	p.c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, &clubs)
+	first, payment, path := p.pay()
+	secret := value(payment.Card.ClientSecret)
+	if payment.Card.Presentation != api.PresentationEmbedded || secret == "" {
+		t.Fatalf("the card is %+v", payment.Card)
+	}
+	p.expect(path, secret, "requires_action", "Pay by card", "Payer par carte", true)
+	_, text := p.open(path, http.StatusOK)
+	amount := fmt.Sprintf("€%d.%02d", payment.Amount.Amount/100, payment.Amount.Amount%100)
+	for _, part := range []string{clubs.Items[0].Name, "Pay " + amount, `data-key="` + p.processor.PublishableKey + `"`,
+		`data-script="` + p.processor.URL + `/v3/"`, `href="` + p.home + "/?registration=" + first.Id + `"`} {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q is missing on the page:\n%s", part, text)
+		}
+	}
+	french := strings.Replace(amount[len("€"):], ".", ",", 1) + "\u00a0€"
+	if _, text := p.open(path+"?lang=fr", http.StatusOK, [2]string{"Accept-Language", "en"}); !strings.Contains(text, "Payer "+french) {
+		t.Errorf("?lang=fr shows:\n%s", text)
+	}
+
+	p.confirm(payment, frontdesktest.DeclinedCard)
+	p.c.AwaitPayment(first.Id, api.Declined)
+	p.expect(path, secret, "declined", "Your card was declined", "Votre carte a été refusée", true)
+	p.confirm(payment, frontdesktest.ApprovedCard)
+	p.c.Await(first.Id, api.Completed)
+	p.expect(path, secret, "recorded", "Payment received", "Paiement reçu", false)
+	people := []string{"Ada", "Martin", "ada@example.com", "612345678", "Lilas", value(first.Contact).Number, p.c.Token, first.Cart.Items[0].Name}
+
+	second, payment, path := p.pay()
+	secret = value(payment.Card.ClientSecret)
+	p.c.Do("DELETE", "/v1/registrations/"+second.Id+"/payment", nil).Into(http.StatusOK, nil)
+	p.expect(path, secret, "cancelled", "Payment cancelled", "Paiement annulé", false)
+	next := p.c.Pay(second.Id)
+	if after := p.pathOf(next); after == path {
+		t.Error("the next payment has the same page")
+	}
+	p.expect(path, value(next.Card.ClientSecret), "cancelled", "Payment cancelled", "Paiement annulé", false)
+
+	p.SetFaults(t, clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "drop_after"})
+	third, payment, path := p.pay()
+	p.confirm(payment, frontdesktest.ApprovedCard)
+	p.c.Await(third.Id, api.Attention)
+	p.expect(path, value(payment.Card.ClientSecret), "in_doubt", "Please do not pay again", "Veuillez ne pas payer à nouveau", false)
+
+	for _, detail := range people {
+		if detail == "" || strings.Contains(p.shown.String(), detail) {
+			t.Errorf("a page shows %q of the buyer", detail)
+		}
+	}
+	log, proof := p.gateway.Log(), path[strings.LastIndex(path, "/")+1:]
+	if strings.Contains(log, proof) || !strings.Contains(log, "/pay/:payment/:proof") {
+		t.Error("the log has the address of a page, or not its route")
+	}
+}
+
+// inline finds scripts, styles and handlers in a page.
+var inline = regexp.MustCompile(`<script(?:\s+type="module")?>|<style|\sstyle=|\son[a-z]+=|javascript:`)
+
+// TestCardPageHeaders: the page has a policy of its own, by the address of the processor's script, and nothing is inline.
+func TestCardPageHeaders(t *testing.T) {
+	t.Parallel()
+	const stripes = "https://js.stripe.com https://*.js.stripe.com"
+	for script, origins := range map[string][3]string{
+		"https://js.stripe.com/v3/":         {stripes, stripes + " https://hooks.stripe.com", "https://api.stripe.com"},
+		"http://cards.localhost:8081/d/v3/": {"http://cards.localhost:8081", "http://cards.localhost:8081", "http://cards.localhost:8081"},
+	} {
+		p := newCardPages(t, "FRONTDESK_STRIPE_SCRIPT_URL="+script)
+		var config api.Config
+		p.c.Do("GET", "/v1/config", nil).Into(http.StatusOK, &config)
+		if value(config.Card.ScriptUrl) != script || value(config.Card.PublishableKey) != p.processor.PublishableKey {
+			t.Errorf("the configuration has %+v", config.Card)
+		}
+		_, _, path := p.pay()
+		answer, _ := p.open(path, http.StatusOK)
+		for name, want := range map[string]string{
+			"Content-Security-Policy": "default-src 'none'; script-src 'self' " + origins[0] + "; frame-src " + origins[1] + "; connect-src 'self' " + origins[2] +
+				"; style-src 'self'; img-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+			"Referrer-Policy": "strict-origin", "X-Robots-Tag": "noindex", "Cache-Control": "no-store", "X-Frame-Options": "DENY",
+			"X-Content-Type-Options": "nosniff", "Set-Cookie": "", "Content-Language": "en",
+		} {
+			if got := answer.Header.Get(name); got != want {
+				t.Errorf("%s is %q instead of %q", name, got, want)
+			}
+		}
+		if vary := answer.Header.Values("Vary"); !slices.Contains(vary, "Accept-Language") {
+			t.Errorf("Vary is %q", vary)
+		}
+		if found := inline.FindString(string(answer.Body)); found != "" || !strings.Contains(string(answer.Body), `data-script="`+script+`"`) {
+			t.Errorf("the page has %q, or another script than %s:\n%s", found, script, answer.Body)
+		}
+		site := p.c.Do("GET", "/", nil).Header.Get("Content-Security-Policy")
+		for directive, origin := range map[string]string{"script-src": origins[0], "frame-src": origins[1], "connect-src": origins[2]} {
+			if !strings.Contains(site, directive+" 'self' "+origin) {
+				t.Errorf("the site's policy lacks %s %s: %s", directive, origin, site)
+			}
+		}
+	}
+}
+
+// TestCardPageNeedsTheProof: with another proof there is no page, neither for a browser nor for a program, and the processor
+// gets no request.
+func TestCardPageNeedsTheProof(t *testing.T) {
+	t.Parallel()
+	p := newCardPages(t)
+	_, payment, path := p.pay()
+	_, _, other := p.pay()
+	proof := path[len("/pay/"+payment.Id+"/"):]
+	before := len(p.processor.Requests())
+	for name, wrong := range map[string]string{
+		"none": "/pay/" + payment.Id, "empty": "/pay/" + payment.Id + "/", "cut off": path[:len(path)-1], "longer": path + "A",
+		"in capitals": strings.ToUpper(path), "made up": "/pay/" + payment.Id + "/" + strings.Repeat("A", 43),
+		"of another payment":  "/pay/" + payment.Id + other[strings.LastIndex(other, "/"):],
+		"of the registration": "/pay/" + payment.Id[:36] + "/" + proof, "of the next payment": "/pay/" + payment.Id[:36] + "-2/" + proof,
+		"below": path + "/x", "escaped": "/pay/" + payment.Id + "%2F" + proof,
+	} {
+		if _, text := p.open(wrong, http.StatusNotFound); !strings.Contains(text, "Page not found") || strings.Contains(text, payment.Id) {
+			t.Errorf("%s:\n%s", name, text)
+		}
+		p.c.Do("GET", wrong, nil, [2]string{"Accept", "application/json"}).Problem(api.NotFound)
+	}
+	if now := len(p.processor.Requests()); now != before {
+		t.Errorf("%d requests went to the processor", now-before)
+	}
+	for _, method := range []string{"POST", "PUT", "DELETE"} {
+		p.c.Do(method, path, nil).Problem(api.MethodNotAllowed)
+	}
+}
+
+// TestCardPageUnavailable: a browser gets a page when there are too many requests, or while Redis is away, and is told when to return.
+func TestCardPageUnavailable(t *testing.T) {
+	t.Parallel()
+	p := newCardPages(t, "FRONTDESK_RATE_LIMITS=on")
+	_, _, path := p.pay()
+	var refused *frontdesktest.Response
+	for range 200 {
+		if refused = p.c.Do("GET", path, nil, [2]string{"Accept", "text/html"}); refused.Status != http.StatusOK {
+			break
+		}
+	}
+	p.expectUnavailable(refused, http.StatusTooManyRequests)
+	limited(t, p.c.Do("GET", path, nil), "requests", time.Second)
+
+	away := newCardPages(t)
+	_, _, path = away.pay()
+	frontdesktest.StopRedis(t, away.Redis)
+	away.expectUnavailable(away.c.Do("GET", path, nil, [2]string{"Accept", "text/html"}), http.StatusServiceUnavailable)
+	away.c.Do("GET", path, nil).Problem(api.StorageUnavailable)
+}
+
+func (p *cardPages) expectUnavailable(answer *frontdesktest.Response, status int) {
+	p.t.Helper()
+	text := string(answer.Body)
+	shows := strings.Contains(text, `data-pay="unavailable"`) && !strings.Contains(text, "<form")
+	if answer.Status != status || answer.Header.Get("Retry-After") == "" || !shows {
+		p.t.Errorf("status %d, Retry-After %q:\n%s", answer.Status, answer.Header.Get("Retry-After"), text)
+	}
+}
+
+// TestReturnURL: the page leads back to the address as it was sent. Pages need an allowed origin, apps an allowed scheme.
+func TestReturnURL(t *testing.T) {
+	t.Parallel()
+	listed := newCardPages(t, "FRONTDESK_ALLOWED_ORIGINS=https://signup.club.example",
+		"FRONTDESK_RETURN_SCHEMES=com.example.club,org.example-2.app")
+	usual := newCardPages(t)
+	for address, verdict := range map[string]struct{ listed, usual api.FieldCode }{
+		"https://signup.club.example/?registration=mine&a=%20b": {}, listed.home + "/x#y": {},
+		"com.example.club://paid?registration=mine": {}, "COM.example.club:/paid": {}, "org.example-2.app://": {},
+		"com.example.other://paid": {listed: "origin"}, "https://evil.example/": {listed: "origin"}, "com.example.club.evil://paid": {listed: "origin"},
+		"com.example.club:paid": {"url", "url"}, "com.example.club://me:secret@paid": {"url", "url"}, "signup.club.example:443/x": {"url", "url"},
+		"javascript:alert(1)": {"url", "url"}, "data:text/html,x": {"url", "url"}, "intent://paid#Intent;scheme=com.example.club;end": {"url", "url"},
+		"file:///etc/passwd": {"url", "url"}, "club://paid": {"url", "url"}, "//evil.example/": {"url", "url"}, "https:/evil.example": {"url", "url"},
+		"com.example.club://" + strings.Repeat("a", 2000): {"too_long", "too_long"},
+	} {
+		for p, want := range map[*cardPages]api.FieldCode{listed: verdict.listed, usual: verdict.usual} {
+			registration := p.c.Register()
+			body, _ := json.Marshal(map[string]string{"method": "card", "returnUrl": address})
+			answer := p.c.RequestPayment(registration.Id, string(body))
+			if want != "" {
+				found := value(answer.Problem(api.InvalidRequest).Errors)
+				if len(found) != 1 || found[0].Pointer != "/returnUrl" || found[0].Code != want {
+					t.Errorf("%.80s: %+v, not %s", address, found, want)
+				}
+				continue
+			}
+			var payment api.Payment
+			answer.Into(http.StatusCreated, &payment)
+			if _, text := p.open(p.pathOf(payment), http.StatusOK); !strings.Contains(text, `href="`+address+`"`) {
+				t.Errorf("the page does not lead to %s:\n%s", address, text)
+			}
+		}
+	}
+}
+
+// TestCardPageTexts: each state of a payment has a heading in each language, and the languages have the same texts with the same
+// parameters.
+func TestCardPageTexts(t *testing.T) {
+	t.Parallel()
+	texts := bothLanguages(t, "page")
+	states := []string{"refunding", "unavailable"}
+	for _, state := range frontdesktest.Document(t).Components.Schemas["PaymentState"].Value.Enum {
+		states = append(states, state.(string))
+	}
+	for _, state := range states {
+		if texts[0][state] == "" || texts[1][state] == "" {
+			t.Errorf("%s has no heading: %q, %q", state, texts[0][state], texts[1][state])
+		}
+	}
+	for name, english := range texts[0] {
+		french := texts[1][name]
+		if french == "" || french == english || !slices.Equal(parameter.FindAllString(english, -1), parameter.FindAllString(french, -1)) {
+			t.Errorf("%s: %q, %q", name, english, french)
+		}
+	}
+	if len(texts[0]) != len(texts[1]) {
+		t.Errorf("there are %d texts in English, %d in French", len(texts[0]), len(texts[1]))
+	}
+}
