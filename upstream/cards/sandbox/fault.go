@@ -134,12 +134,12 @@ func (s *Server) strike(i *Injected, now Stage, rq *request) (_ answer, done boo
 func (s *Server) wait(f Fault) {
 	select {
 	case <-time.After(f.Delay):
-	case <-s.closed:
+	case <-s.closed.Done():
 	}
 	if f.Hold != nil {
 		select {
 		case <-f.Hold:
-		case <-s.closed:
+		case <-s.closed.Done():
 		}
 	}
 }

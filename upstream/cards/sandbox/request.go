@@ -270,7 +270,7 @@ func (s *Server) run(rq *request) (rendering, error) {
 	body, err := rq.endpoint.run(s, rq)
 	switch {
 	case err != nil:
-	case rq.expansion&withRefunds != 0 && slices.Contains(rq.lacks, "rak_charge_read"):
+	case rq.expansion&withCharge != 0 && slices.Contains(rq.lacks, "rak_charge_read"):
 		// Stripe does not document when it refuses this. Here the call is carried out first, and its refusal is stored.
 		err = forbidden("rak_charge_read")
 	case mode == "after":

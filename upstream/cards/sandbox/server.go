@@ -14,6 +14,7 @@ package sandbox
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
 	"math/rand/v2"
 	"net"
@@ -99,7 +100,8 @@ type Server struct {
 	mount    string // the path of BaseURL
 	mux      http.ServeMux
 	http     *http.Server // nil: see Config.BaseURL
-	closed   chan struct{}
+	closed   context.Context
+	stop     context.CancelFunc
 	webhooks *webhookSender
 
 	idsMu sync.Mutex
@@ -133,10 +135,11 @@ func New(cfg Config) *Server {
 		cfg.Logger.Info("sandbox seed", "seed", cfg.Seed)
 	}
 	s := &Server{
-		URL: cfg.BaseURL, cfg: cfg, closed: make(chan struct{}), ids: rand.NewPCG(cfg.Seed, 0),
+		URL: cfg.BaseURL, cfg: cfg, ids: rand.NewPCG(cfg.Seed, 0),
 		store: store{max: cfg.MaxPayments, byID: map[string]*intent{}, settings: map[string]Settings{}},
 		keys:  idempotencyKeys{max: cfg.MaxPayments * keysPerPayment, byKey: map[accountKey]*keyUse{}},
 	}
+	s.closed, s.stop = context.WithCancel(context.Background())
 	s.webhooks = newWebhookSender(cfg, s.gone)
 	if len(cfg.Accounts) == 0 {
 		cfg.Accounts = make([]Account, 1)
@@ -181,7 +184,7 @@ func (s *Server) listen() {
 // Close breaks the calls in progress, stops the webhooks and waits for them. A double that another server
 // mounts still serves, but sends no more events.
 func (s *Server) Close() {
-	close(s.closed)
+	s.stop()
 	if s.http != nil {
 		s.http.Close()
 	}

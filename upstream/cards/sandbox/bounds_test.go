@@ -1,0 +1,495 @@
+package sandbox_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/cards/sandbox"
+)
+
+// clock is a clock that a test sets.
+type clock struct{ seconds atomic.Int64 }
+
+func (c *clock) Now() time.Time { return time.Unix(1_790_000_000+c.seconds.Load(), 0) }
+
+// expect compares status and code of a response.
+func expect(t *testing.T, what string, r response, status int, code string) {
+	t.Helper()
+	if r.status != status || r.text("error", "code") != code {
+		t.Errorf("%s: %d %v, want %d %s", what, r.status, r.body, status, code)
+	}
+}
+
+// TestMemoryIsBounded: a full double drops the oldest final payments, those of the new one's world first, and refuses to
+// forget one that is not final.
+func TestMemoryIsBounded(t *testing.T) {
+	t.Parallel()
+	cfg := inProcess
+	cfg.MaxPayments = 4
+	s := startServer(t, cfg)
+	end := func(id string) string {
+		do(t, s, s.SecretKey, "", "POST /v1/payment_intents/"+id+"/cancel")
+		return id
+	}
+	open, oldest, own, newer := newPayment(t, s), end(newPayment(t, s)), end(newPayment(t, s, "metadata[fd_sale]", "demo-a/1")), end(newPayment(t, s))
+	for i, gone := range []string{own, oldest, newer} {
+		newPayment(t, s, "metadata[fd_sale]", "demo-a/2")
+		if _, held := s.Payment(gone); held || len(s.Payments()) != 4 {
+			t.Errorf("creation %d did not drop %s: %+v", i, gone, s.Payments())
+		}
+	}
+	r := do(t, s, s.SecretKey, "k", "POST /v1/payment_intents", "amount", "100", "currency", "eur")
+	if _, held := s.Payment(open); r.status != http.StatusServiceUnavailable || !held {
+		t.Errorf("with no final one left: %+v", r)
+	}
+	end(open)
+	expect(t, "with its key again", do(t, s, s.SecretKey, "k", "POST /v1/payment_intents", "amount", "100", "currency", "eur"), 200, "")
+}
+
+// TestKeysAreNeverForgottenEarly: when no more keys fit, new ones are refused, and the others stay in force.
+func TestKeysAreNeverForgottenEarly(t *testing.T) {
+	t.Parallel()
+	var now clock
+	cfg := inProcess
+	cfg.MaxPayments, cfg.Now = 1, now.Now
+	s := startServer(t, cfg)
+	id := newPayment(t, s)
+	note := func(key, value string) response {
+		return do(t, s, s.SecretKey, key, "POST /v1/payment_intents/"+id, "metadata[n]", value)
+	}
+	for i := range 10 {
+		expect(t, "a note", note(fmt.Sprint("note ", i), "x"), 200, "")
+	}
+	expect(t, "one too many", note("one too many", "x"), 503, "")
+	expect(t, "the first", note("note 0", "x"), 200, "")
+	if r := note("note 0", "y"); r.text("error", "type") != "idempotency_error" {
+		t.Errorf("the first one's key: %+v", r)
+	}
+	now.seconds.Add(24 * 60 * 60)
+	expect(t, "a day later", note("one too many", "x"), 200, "")
+	expect(t, "a long key", note(strings.Repeat("k", 256), "x"), 400, "")
+}
+
+// race runs calls at once and counts their statuses.
+func race(calls int, call func(n int) response) map[int]int {
+	var mu sync.Mutex
+	var running sync.WaitGroup
+	statuses, start := map[int]int{}, make(chan struct{})
+	for n := range calls {
+		running.Go(func() {
+			<-start
+			status := call(n).status
+			mu.Lock()
+			defer mu.Unlock()
+			statuses[status]++
+		})
+	}
+	close(start)
+	running.Wait()
+	return statuses
+}
+
+func TestOneKeyMakesOnePayment(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, sandbox.Config{})
+	create := []string{"amount", "100", "currency", "eur"}
+	race(32, func(int) response { return do(t, s, s.SecretKey, "k", "POST /v1/payment_intents", create...) })
+	if n := len(s.Payments()); n != 1 {
+		t.Errorf("%d payments", n)
+	}
+}
+
+func TestOneCaptureWins(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, sandbox.Config{})
+	id := newPayment(t, s)
+	must(s.Confirm(id, "pm_card_visa"))
+	got := race(16, func(n int) response {
+		return do(t, s, s.SecretKey, fmt.Sprint(n), "POST /v1/payment_intents/"+id+"/capture")
+	})
+	if p, _ := s.Payment(id); got[200] != 1 || got[400] != 15 || p.Captured != 4990 {
+		t.Errorf("%v, %+v", got, p)
+	}
+}
+
+// TestStoredResponses: a key keeps the response as it was, expanded as the first call asked, whatever becomes of the payment.
+func TestStoredResponses(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, inProcess)
+	id := newPayment(t, s)
+	must(s.Confirm(id, "pm_card_visa"))
+	write := func(key, what string, params ...string) response {
+		return do(t, s, s.SecretKey, key, what, append(params, "expand[]", "latest_charge.refunds")...)
+	}
+	path := "POST /v1/payment_intents/" + id
+	first := write("note", path, "metadata[c]", "d")
+	captured := write("capture", path+"/capture")
+	do(t, s, s.SecretKey, "refund", "POST /v1/refunds", "payment_intent", id)
+	write("other", path, "metadata[c]", "", "metadata[e]", "f")
+	must(s.Dispute(id))
+	for key, want := range map[string]response{"note": first, "capture": captured} {
+		again := write("note", path, "metadata[c]", "d")
+		if key == "capture" {
+			again = write("capture", path+"/capture")
+		}
+		if !again.replayed || fmt.Sprint(again.body) != fmt.Sprint(want.body) {
+			t.Errorf("%s: %+v, want %+v", key, again, want)
+		}
+	}
+	if first.text("status") != "requires_capture" || first.text("metadata") != "map[a:b c:d]" || captured.text("latest_charge", "refunds", "data") != "[]" {
+		t.Errorf("%+v\n%+v", first, captured)
+	}
+}
+
+// TestLockTimeout: while a write to a payment is held, another one is refused and leaves no trace. Reads are not.
+func TestLockTimeout(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, inProcess)
+	id, hold := newPayment(t, s), make(chan struct{})
+	must(s.Confirm(id, "pm_card_visa"))
+	held := s.Inject(sandbox.Fault{Path: "/v1/payment_intents/*/capture", Stage: sandbox.During, Hold: hold})
+	first := make(chan response)
+	go func() { first <- do(t, s, s.SecretKey, "capture", "POST /v1/payment_intents/"+id+"/capture") }()
+	<-held.Reached()
+	path := "/v1/payment_intents/" + id
+	note := func() response { return do(t, s, s.SecretKey, "note", "POST "+path, "metadata[c]", "d") }
+	expect(t, "the same key", do(t, s, s.SecretKey, "capture", "POST "+path+"/capture"), 409, "idempotency_key_in_use")
+	expect(t, "a second write", note(), 429, "lock_timeout")
+	expect(t, "a refund", do(t, s, s.SecretKey, "refund", "POST /v1/refunds", "payment_intent", id), 429, "lock_timeout")
+	expect(t, "a read", do(t, s, s.SecretKey, "", "GET "+path), 200, "")
+	ctx, cancel := context.WithCancel(t.Context())
+	r := must(http.NewRequestWithContext(ctx, http.MethodGet, s.URL+path, http.NoBody))
+	slow := s.Inject(sandbox.Fault{Method: http.MethodGet, Hold: hold})
+	go func() { <-slow.Reached(); cancel() }()
+	if _, err := s.RoundTrip(r); !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller that gives up: %v", err)
+	}
+	close(hold)
+	expect(t, "the first", <-first, 200, "")
+	expect(t, "the second write, again", note(), 200, "")
+}
+
+// TestRateLimit: calls of an endpoint beyond the limit of a second are refused, and leave no trace.
+func TestRateLimit(t *testing.T) {
+	t.Parallel()
+	var now clock
+	cfg := inProcess
+	cfg.Now = now.Now
+	s := startServer(t, cfg)
+	id, other := newPayment(t, s), newPayment(t, s, "metadata[fd_sale]", "demo-other/1")
+	if err := s.Configure("demo-limited", sandbox.Settings{RateLimit: 2}); err != nil {
+		t.Fatal(err)
+	}
+	limited := newPayment(t, s, "metadata[fd_sale]", "demo-limited/1")
+	note := func(id, key string) response {
+		return do(t, s, s.SecretKey, key, "POST /v1/payment_intents/"+id, "metadata[c]", "d")
+	}
+	for range 3 {
+		expect(t, "another world", note(id, ""), 200, "")
+		expect(t, "one more", note(other, ""), 200, "")
+	}
+	note(limited, "1")
+	note(limited, "2")
+	expect(t, "the third", note(limited, "3"), 429, "rate_limit")
+	expect(t, "another endpoint", do(t, s, s.SecretKey, "", "GET /v1/payment_intents/"+limited), 200, "")
+	now.seconds.Add(1)
+	if r := note(limited, "3"); r.status != 200 || r.replayed {
+		t.Errorf("a second later: %+v", r)
+	}
+}
+
+// TestAccountsApart: an account has its own mode, payments and keys, and its restricted keys their permissions.
+func TestAccountsApart(t *testing.T) {
+	t.Parallel()
+	cfg := inProcess
+	cfg.Accounts = []sandbox.Account{
+		{ID: "acct_a", RestrictedKeys: map[string][]string{"rk_test_a": {"rak_charge_read", "rak_webhook_read"}}}, {ID: "acct_b", SecretKey: "sk_live_b"},
+	}
+	s := startServer(t, cfg)
+	create := func(apiKey string, more ...string) response {
+		return do(t, s, apiKey, "k", "POST /v1/payment_intents", append(more, "amount", "100", "currency", "eur")...)
+	}
+	a, b := create(s.SecretKey), create("sk_live_b")
+	if a.text("id") == b.text("id") || b.replayed || a.text("livemode") != "false" || b.text("livemode") != "true" {
+		t.Errorf("%+v\n%+v", a, b)
+	}
+	path := "/v1/payment_intents/" + a.text("id")
+	expect(t, "a payment of another account", do(t, s, "sk_live_b", "", "GET "+path), 404, "resource_missing")
+	if r := do(t, s, "sk_live_b", "", "GET /v1/payment_intents"); strings.Contains(fmt.Sprint(r.body), a.text("id")) || !strings.Contains(fmt.Sprint(r.body), b.text("id")) {
+		t.Errorf("the list of b: %+v", r)
+	}
+	if id := do(t, s, "rk_test_a", "", "GET /v1/account").text("id"); id != "acct_a" {
+		t.Errorf("the restricted key is of %s", id)
+	}
+	expect(t, "without the right", do(t, s, "rk_test_a", "", "GET /v1/charges"), 403, "")
+	expect(t, "without another right", do(t, s, "rk_test_a", "", "GET /v1/webhook_endpoints"), 403, "")
+	expect(t, "not expanded", do(t, s, "rk_test_a", "", "GET "+path), 200, "")
+	expect(t, "expanded", do(t, s, "rk_test_a", "", "GET "+path, "expand[]", "latest_charge"), 403, "")
+	expect(t, "the list, expanded", do(t, s, "rk_test_a", "", "GET /v1/payment_intents", "expand[]", "data.latest_charge.refunds"), 403, "")
+	for range 2 {
+		expect(t, "a write, expanded", do(t, s, "rk_test_a", "note", "POST "+path, "metadata[c]", "d", "expand[]", "latest_charge.refunds"), 403, "")
+	}
+	if p, _ := s.Payment(a.text("id")); p.Metadata["c"] != "d" {
+		t.Errorf("a refused expansion is not carried out: %+v", p)
+	}
+}
+
+// TestReset: a world's reset forgets its payments, keys and settings, and no id is used again.
+func TestReset(t *testing.T) {
+	t.Parallel()
+	one, two := startServer(t, inProcess), startServer(t, inProcess)
+	sale := func(world string) []string {
+		return []string{"amount", "100", "currency", "eur", "metadata[fd_sale]", "/" + world + "/sales/1"}
+	}
+	ids := map[string]bool{}
+	for _, s := range []*sandbox.Server{one, two} {
+		for _, world := range []string{"demo-a", "demo-b"} {
+			id := do(t, s, s.SecretKey, "create "+world, "POST /v1/payment_intents", sale(world)...).text("id")
+			if ids[id] != (s == two) {
+				t.Errorf("the ids do not repeat with the seed: %s", id)
+			}
+			ids[id] = true
+			must(0, s.Configure(world, sandbox.Settings{Refunds: "pending"}))
+		}
+	}
+	one.Reset("demo-a")
+	if all := one.Payments(); len(all) != 1 || len(one.PaymentsIn("demo-b")) != 1 || one.Settings("demo-a").Refunds != "" || one.Settings("demo-b").Refunds == "" {
+		t.Errorf("%+v", all)
+	}
+	if r := do(t, one, one.SecretKey, "create demo-a", "POST /v1/payment_intents", sale("demo-a")...); r.replayed || ids[r.text("id")] {
+		t.Errorf("after the reset: %+v", r)
+	}
+	if r := do(t, one, one.SecretKey, "create demo-b", "POST /v1/payment_intents", sale("demo-b")...); !r.replayed {
+		t.Errorf("in the other world: %+v", r)
+	}
+	one.Reset("")
+	if len(one.Payments()) != 0 || one.Settings("demo-b").Refunds != "" {
+		t.Error("the whole reset forgot something")
+	}
+}
+
+// TestMounted: the double serves below another server's path as well, and in its own process.
+func TestMounted(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, inProcess)
+	mux := http.NewServeMux()
+	mux.Handle("/sandbox/", http.StripPrefix("/sandbox", s))
+	outer := httptest.NewServer(mux)
+	t.Cleanup(outer.Close)
+	for address, client := range map[string]*http.Client{
+		outer.URL + "/sandbox": http.DefaultClient, s.URL: {Transport: s}, "http://double": {Transport: s},
+	} {
+		r := must(http.NewRequestWithContext(t.Context(), http.MethodGet, address+"/v1/account", http.NoBody))
+		r.SetBasicAuth(s.SecretKey, "")
+		resp := must(client.Do(r))
+		body := must(io.ReadAll(resp.Body))
+		resp.Body.Close()
+		if resp.StatusCode != 200 || !strings.Contains(string(body), sandbox.DemoAccount) || resp.Header.Get("Request-Id") == "" {
+			t.Errorf("%s: %d %s", address, resp.StatusCode, body)
+		}
+	}
+}
+
+// TestBadCalls: what Stripe refuses, and what the double does not know, is refused and changes nothing.
+func TestBadCalls(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, inProcess)
+	id := newPayment(t, s)
+	create, confirm := "POST /v1/payment_intents", "POST /v1/payment_intents/"+id+"/confirm"
+	amount := func(amount, currency string) []string { return []string{"amount", amount, "currency", currency} }
+	for _, c := range []struct {
+		call   string
+		params []string
+		status int
+		code   string
+	}{
+		{"GET /v1/payment_intents", []string{"ending_before", id}, 400, "parameter_unknown"},
+		{"GET /v1/payment_intents", []string{"created[lte]", "1"}, 400, "parameter_unknown"},
+		{"GET /v1/payment_intents", []string{"starting_after", "pi_x"}, 404, "resource_missing"},
+		{"GET /v1/charges", []string{"starting_after", "ch_x"}, 400, "resource_missing"},
+		{"GET /v1/payment_intents/" + id, []string{"expand[]", "customer"}, 400, ""},
+		{"GET /v1/customers", nil, 404, ""},
+		{"DELETE /v1/payment_intents/" + id, nil, 404, ""},
+		{create, amount("100000000", "eur"), 400, "amount_too_large"},
+		{create, amount("49", "eur"), 400, "amount_too_small"},
+		{create, amount("30", "gbp"), 200, ""},
+		{create, amount("1499", "czk"), 400, "amount_too_small"},
+		{create, amount("1005", "tnd"), 400, ""},
+		{create, amount("1000", "tnd"), 200, ""},
+		{create, amount("50", "jpy"), 200, ""},
+		{create, amount("4990", "EUR"), 400, "parameter_invalid_string_empty"},
+		{create, append(amount("4990", "eur"), "description", strings.Repeat("é", 1001)), 400, ""},
+		{create, append(amount("4990", "eur"), "description", strings.Repeat("é", 1000)), 200, ""},
+		{create, append(amount("4990", "eur"), "capture_method", "later"), 400, ""},
+		{create, append(amount("4990", "eur"), "metadata["+strings.Repeat("é", 41)+"]", "x"), 400, ""},
+		{create, append(amount("4990", "eur"), "metadata["+strings.Repeat("é", 40)+"]", strings.Repeat("é", 500)), 200, ""},
+		{confirm, []string{"payment_method", "pm_unknown"}, 400, "resource_missing"},
+		{confirm, []string{"payment_method_data[card][number]", "4242424242424241"}, 402, "incorrect_number"},
+		{confirm, []string{"payment_method", "pm_klarna"}, 200, ""}, // no types are named: the dashboard's
+		{confirm, []string{"payment_method", "pm_card_visa", "amount", "1"}, 400, "parameter_unknown"},
+	} {
+		expect(t, fmt.Sprint(c.call, " ", c.params), do(t, s, s.SecretKey, "", c.call, c.params...), c.status, c.code)
+	}
+	r := must(http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/v1/refunds", strings.NewReader("a="+strings.Repeat("x", 600<<10))))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if resp := must(s.RoundTrip(r)); resp.StatusCode != 400 {
+		t.Errorf("a large body: %d", resp.StatusCode)
+	}
+	r = must(http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/v1/account", http.NoBody))
+	r.Header.Set("Authorization", "Bearer "+s.SecretKey)
+	r.Header.Set("Stripe-Version", "2019-01-01")
+	if resp := must(s.RoundTrip(r)); resp.StatusCode != 400 {
+		t.Errorf("another release: %d", resp.StatusCode)
+	}
+}
+
+// walk takes one payment after another through what a world's settings change.
+type walk struct {
+	*testing.T
+	*sandbox.Server
+	id string
+}
+
+func newWalk(t *testing.T, cfg sandbox.Config) *walk { return &walk{T: t, Server: startServer(t, cfg)} }
+
+func (w *walk) with(settings sandbox.Settings) { must(0, w.Configure("demo", settings)) }
+
+// fresh makes the next payment, confirmed with a card if one is named.
+func (w *walk) fresh(card string) {
+	if w.id = newPayment(w, w.Server); card != "" {
+		must(w.Confirm(w.id, card))
+	}
+}
+
+func (w *walk) held() sandbox.Payment { p, _ := w.Payment(w.id); return p }
+
+func (w *walk) post(what string, params ...string) response {
+	w.Helper()
+	return do(w, w.Server, w.SecretKey, "", "POST /v1/payment_intents/"+w.id+what, params...)
+}
+
+func (w *walk) refund(params ...string) response {
+	return do(w, w.Server, w.SecretKey, "", "POST /v1/refunds", append(params, "payment_intent", w.id)...)
+}
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	var now clock
+	cfg := inProcess
+	cfg.Now = now.Now
+	w := newWalk(t, cfg)
+	for _, bad := range []sandbox.Settings{{Webhooks: "sometimes"}, {Refunds: "x"}, {Errors: "x"}, {Captures: "x"}, {Confirmations: "x"}, {Challenges: "x"},
+		{WebhookURL: "elsewhere"}, {CaptureBefore: "tomorrow"}, {RateLimit: -1}, {Secrets: 3}} {
+		if err := w.Configure("demo", bad); err == nil {
+			t.Errorf("accepted %+v", bad)
+		}
+	}
+	if w.Configure("acme", sandbox.Settings{}) == nil || w.Settings("demo") != (sandbox.Settings{Webhooks: sandbox.Normal}) {
+		t.Errorf("a wrong world, and %+v", w.Settings("demo"))
+	}
+	for captureBefore, want := range map[string]time.Duration{"": 7 * 24 * time.Hour, "none": 0, "-1m": -time.Minute} {
+		w.with(sandbox.Settings{CaptureBefore: captureBefore})
+		w.fresh("pm_card_visa")
+		var charge struct {
+			Details struct {
+				Card struct {
+					CaptureBefore int64 `json:"capture_before"`
+				}
+			} `json:"payment_method_details"`
+		}
+		expanded := do(t, w.Server, w.SecretKey, "", "GET /v1/payment_intents/"+w.id, "expand[]", "latest_charge").body["latest_charge"]
+		must(0, json.Unmarshal(must(json.Marshal(expanded)), &charge))
+		until := charge.Details.Card.CaptureBefore
+		if want == 0 && until != 0 || want != 0 && until != now.Now().Add(want).Unix() {
+			t.Errorf("capture before %q: %v", captureBefore, expanded)
+		}
+	}
+	for mode, effect := range map[string]bool{"before": false, "after": true} {
+		w.with(sandbox.Settings{})
+		w.fresh("")
+		w.with(sandbox.Settings{Errors: mode})
+		for _, replayed := range []bool{false, true} {
+			if r := do(t, w.Server, w.SecretKey, mode, "POST /v1/payment_intents/"+w.id, "metadata[c]", "d"); r.status != 500 || r.replayed != replayed {
+				t.Errorf("errors %s: %+v", mode, r)
+			}
+		}
+		if p := w.held(); (p.Metadata["c"] == "d") != effect {
+			t.Errorf("errors %s: %+v", mode, p)
+		}
+	}
+}
+
+// TestProcessing: a confirmation or a capture that is processed can end either way, and cannot be cancelled before.
+func TestProcessing(t *testing.T) {
+	t.Parallel()
+	w := newWalk(t, inProcess)
+	for _, succeeds := range []bool{true, false} {
+		w.with(sandbox.Settings{Captures: "processing"})
+		w.fresh("pm_card_visa")
+		if r := w.post("/capture"); r.text("status") != "processing" || w.held().Captured != 0 || w.held().State != cards.Authorised {
+			t.Errorf("a capture: %+v", r)
+		}
+		expect(t, "cancelled meanwhile", w.post("/cancel"), 400, "payment_intent_unexpected_state")
+		p := must(w.Approve(w.id, succeeds))
+		if succeeds != (p.State == cards.Captured && p.Captured == 4990) || succeeds == (p.State == cards.Declined && p.Captured == 0) {
+			t.Errorf("a capture, approved %t: %+v", succeeds, p)
+		}
+
+		w.with(sandbox.Settings{Confirmations: "processing"})
+		w.fresh("pm_card_visa")
+		if p := w.held(); !p.Processing || p.State != cards.RequiresAction || p.Charges != 0 {
+			t.Errorf("a confirmation: %+v", p)
+		}
+		expect(t, "cancelled meanwhile", w.post("/cancel"), 400, "payment_intent_unexpected_state")
+		if p := must(w.Approve(w.id, succeeds)); succeeds != (p.State == cards.Authorised) || p.Charges != 1 || p.Processing {
+			t.Errorf("a confirmation, approved %t: %+v", succeeds, p)
+		}
+	}
+}
+
+// TestRefunds: a refund is refused, pends, arrives once, and is not made of a disputed payment.
+func TestRefunds(t *testing.T) {
+	t.Parallel()
+	w := newWalk(t, inProcess)
+	w.with(sandbox.Settings{Refunds: "refused"})
+	w.fresh("pm_card_visa")
+	w.post("/capture")
+	expect(t, "without a balance", w.refund(), 400, "balance_insufficient")
+	w.with(sandbox.Settings{Refunds: "pending"})
+	if r := w.refund("amount", "990"); r.text("status") != "pending" || w.held().Refunding != 990 || w.held().State != cards.Captured {
+		t.Errorf("pending: %+v, %+v", r, w.held())
+	}
+	must(w.SettleRefund(w.id, "succeeded"))
+	if _, err := w.SettleRefund(w.id, "succeeded"); err == nil || w.held().Refunded != 990 || w.held().Refunding != 0 {
+		t.Errorf("settled twice: %v, %+v", err, w.held())
+	}
+	must(w.Dispute(w.id))
+	expect(t, "disputed", w.refund(), 400, "charge_disputed")
+}
+
+// TestChallenge: the bank asks on a page of its own, which leads back, or in a frame.
+func TestChallenge(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, inProcess)
+	for mode, want := range map[string]string{"": "redirect_to_url", "modal": "use_stripe_sdk"} {
+		must(0, s.Configure("demo", sandbox.Settings{Challenges: mode}))
+		id := newPayment(t, s)
+		r := do(t, s, s.SecretKey, "", "POST /v1/payment_intents/"+id+"/confirm", "payment_method", "pm_card_authenticationRequired",
+			"return_url", "https://club.example/back")
+		page := r.text("next_action", "redirect_to_url", "url")
+		if r.text("next_action", "type") != want || (mode == "") != (page == s.URL+"/v3/challenge/"+id) {
+			t.Errorf("challenges %q: %+v", mode, r)
+		}
+	}
+}

@@ -1,0 +1,393 @@
+package sandbox_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/cards/sandbox"
+)
+
+const (
+	hooks      = "http://club.test/v1/webhooks/card"
+	authorised = "payment_intent.amount_capturable_updated"
+	taken      = "payment_intent.succeeded"
+)
+
+// bubble is a double and the receiver of its events, without sockets, in a synctest bubble: there, minutes pass at once.
+type bubble struct {
+	*testing.T
+	*sandbox.Server
+	start  time.Time
+	answer func(n int) int // the status for a delivery; zero: none comes
+
+	mu     sync.Mutex
+	got    []arrival
+	logged []string // attempt, status and outcome
+}
+
+type arrival struct {
+	after  time.Duration
+	url    string
+	header http.Header
+	body   []byte
+	ID     string
+	Type   string
+	API    string `json:"api_version"`
+	Data   struct{ Object map[string]any }
+}
+
+// inBubble runs a test with a double whose endpoint wants two types of events.
+func inBubble(t *testing.T, run func(*bubble)) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bubble{T: t, start: time.Now(), answer: func(int) int { return 200 }}
+		b.Server = startServer(t, sandbox.Config{BaseURL: "http://double", HTTPClient: &http.Client{Transport: b}, Logger: slog.New(b)})
+		b.SetEndpoints(sandbox.Endpoint{URL: hooks, Events: []string{authorised, taken}})
+		run(b)
+	})
+}
+
+// RoundTrip receives a delivery.
+func (b *bubble) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	a := arrival{after: time.Since(b.start), url: r.URL.String(), header: r.Header, body: body}
+	if err != nil || json.Unmarshal(body, &a) != nil {
+		b.Errorf("no event arrived: %v, %s", err, body)
+	}
+	b.mu.Lock()
+	b.got = append(b.got, a)
+	n := len(b.got)
+	b.mu.Unlock()
+	status := b.answer(n)
+	if status == 0 {
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	}
+	return &http.Response{StatusCode: status, Body: http.NoBody}, nil
+}
+
+// Enabled, Handle, WithAttrs and WithGroup keep what is logged of each attempt.
+func (b *bubble) Enabled(context.Context, slog.Level) bool { return true }
+
+func (b *bubble) Handle(_ context.Context, r slog.Record) error {
+	values := map[string]any{}
+	r.Attrs(func(a slog.Attr) bool { values[a.Key] = a.Value.Any(); return true })
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r.Message == "sandbox webhook" {
+		b.logged = append(b.logged, fmt.Sprint(values["attempt"], values["status"], " ", values["outcome"]))
+	}
+	return nil
+}
+
+func (b *bubble) WithAttrs([]slog.Attr) slog.Handler { return b }
+func (b *bubble) WithGroup(string) slog.Handler      { return b }
+
+// pay makes a payment with an accepted card.
+func (b *bubble) pay(more ...string) (id string) {
+	b.Helper()
+	id = newPayment(b, b.Server, more...)
+	if _, err := b.Confirm(id, "4242424242424242"); err != nil {
+		b.Fatal(err)
+	}
+	return id
+}
+
+func (b *bubble) set(settings sandbox.Settings) {
+	b.Helper()
+	if err := b.Configure("demo", settings); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b *bubble) capture(id string) {
+	b.Helper()
+	if r := do(b, b.Server, b.SecretKey, "capture:"+id, "POST /v1/payment_intents/"+id+"/capture"); r.status != http.StatusOK {
+		b.Fatalf("%+v", r)
+	}
+}
+
+// pass lets time pass in the bubble.
+func (b *bubble) pass(d time.Duration) { time.Sleep(d); synctest.Wait() }
+
+// arrivals waits until all is idle, and compares the seconds at which deliveries arrived.
+func (b *bubble) arrivals(want ...float64) []arrival {
+	b.Helper()
+	synctest.Wait()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	got := []float64{}
+	for _, a := range b.got {
+		got = append(got, a.after.Seconds())
+	}
+	if !slices.Equal(got, want) {
+		b.Fatalf("deliveries after %v s, want %v", got, want)
+	}
+	return b.got
+}
+
+// TestDelivery checks an event and its signature, which is computed here independently.
+func TestDelivery(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		id := b.pay("metadata[fd_sale]", "/demo-one/sales/1")
+		b.capture(id)
+		all := b.arrivals(0, 0)
+		slices.SortFunc(all, func(a, b arrival) int { return strings.Compare(a.Type, b.Type) })
+		for i, want := range []string{authorised, taken} {
+			a := all[i]
+			at := fmt.Sprint(b.start.Unix())
+			mac := hmac.New(sha256.New, []byte(b.WebhookSecret))
+			mac.Write([]byte(at + "." + string(a.body)))
+			if signature := "t=" + at + ",v1=" + hex.EncodeToString(mac.Sum(nil)); !strings.HasPrefix(a.header.Get("Stripe-Signature"), signature) {
+				t.Errorf("signed %q, want %q", a.header.Get("Stripe-Signature"), signature)
+			}
+			if a.url != hooks || a.Type != want || a.API != sandbox.APIVersion || a.Data.Object["id"] != id || a.header.Get("X-Frontdesk-World") != "demo-one" {
+				t.Errorf("%s to %s: %s", a.Type, a.url, a.body)
+			}
+			if cause := strings.Contains(string(a.body), `"idempotency_key":"capture:`+id); cause != (want == taken) {
+				t.Errorf("the cause of %s: %s", a.Type, a.body)
+			}
+		}
+	})
+}
+
+func TestRefusedDeliveriesAreTriedAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		answers []int // the last one from then on; zero: the receiver hangs
+		at      []float64
+		log     []string
+	}{
+		"taken at once":   {[]int{204}, []float64{0}, []string{"1 204 delivered"}},
+		"taken the third": {[]int{500, 302, 200}, []float64{0, 1, 5}, []string{"1 500 failed", "2 302 failed", "3 200 delivered"}},
+		"never taken":     {[]int{404}, []float64{0, 1, 5, 21}, []string{"1 404 failed", "2 404 failed", "3 404 failed", "4 404 failed"}},
+		"a hanging one":   {[]int{0, 200}, []float64{0, 6}, []string{"1 0 failed", "2 200 delivered"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				b.answer = func(n int) int { return c.answers[min(n, len(c.answers))-1] }
+				b.pay()
+				b.pass(time.Hour)
+				for _, a := range b.arrivals(c.at...) {
+					if !bytes.Equal(a.body, b.got[0].body) {
+						t.Errorf("another body in a later attempt: %s", a.body)
+					}
+				}
+				if !slices.Equal(b.logged, c.log) {
+					t.Errorf("logged %q, want %q", b.logged, c.log)
+				}
+			})
+		})
+	}
+}
+
+func TestWebhookModes(t *testing.T) {
+	for name, c := range map[string]struct {
+		mode  sandbox.WebhookMode
+		twice bool // the payment is captured a second later
+		at    []float64
+		first string
+	}{
+		"normal":                     {sandbox.Normal, true, []float64{0, 1}, authorised},
+		"drop":                       {sandbox.Drop, true, []float64{}, ""},
+		"duplicate":                  {sandbox.Duplicate, false, []float64{0, 0}, authorised},
+		"late":                       {sandbox.Late, false, []float64{5}, authorised},
+		"reorder":                    {sandbox.Reorder, true, []float64{1, 1}, taken},
+		"reorder without a next one": {sandbox.Reorder, false, []float64{10}, authorised},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				b.set(sandbox.Settings{Webhooks: c.mode})
+				id := b.pay()
+				if b.pass(time.Second); c.twice {
+					b.capture(id)
+				}
+				b.pass(time.Hour)
+				got := b.arrivals(c.at...)
+				if len(got) > 0 && got[0].Type != c.first {
+					t.Errorf("%s came first", got[0].Type)
+				}
+				if c.mode == sandbox.Duplicate && !bytes.Equal(got[0].body, got[1].body) {
+					t.Error("a duplicate differs")
+				}
+				if c.mode == sandbox.Drop && !slices.Equal(b.logged, []string{"0 0 dropped", "0 0 dropped"}) {
+					t.Errorf("logged %q", b.logged)
+				}
+			})
+		})
+	}
+}
+
+// TestWhereEventsGo: to the account's endpoints and to the address that the creation names, or else to the one that is set.
+func TestWhereEventsGo(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		went := func(to ...string) {
+			t.Helper()
+			synctest.Wait()
+			var got []string
+			for _, a := range b.got {
+				got = append(got, a.url)
+			}
+			slices.Sort(got)
+			if b.got = nil; !slices.Equal(got, to) {
+				t.Errorf("went to %v, want %v", got, to)
+			}
+		}
+		b.SetEndpoints()
+		b.pay()
+		went()
+		const own, set = "http://gateway.test/hooks", "http://set.test/hooks"
+		named := func(r *http.Request) (*http.Response, error) {
+			r = r.Clone(r.Context())
+			r.Header.Set("X-Frontdesk-Webhook-Url", own)
+			return b.Server.RoundTrip(r)
+		}
+		client := must(cards.New(cards.Config{SecretKey: b.SecretKey, URL: b.URL, Now: time.Now, HTTPClient: &http.Client{Transport: roundTripper(named)}}))
+		made := must(client.Create(b.Context(), "create", cards.NewPayment{Amount: 4990, Currency: "EUR"}))
+		went(own) // payment_intent.created
+		b.SetEndpoints(sandbox.Endpoint{URL: hooks, Events: []string{authorised}}, sandbox.Endpoint{URL: "http://off.test", Disabled: true})
+		must(b.Confirm(made.ID, "pm_card_visa"))
+		went(hooks, own, own) // charge.succeeded, too
+		listed := must(client.WebhookEndpoints(b.Context()))
+		if len(listed) != 3 || listed[0].URL != hooks || listed[0].Events[0] != authorised || listed[1].Enabled || listed[2].URL != own || !listed[2].Enabled {
+			t.Errorf("listed: %+v", listed)
+		}
+		b.set(sandbox.Settings{WebhookURL: set})
+		must(client.Capture(b.Context(), "capture", made.ID, 4990))
+		went(set, set)
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+// TestEndpointsOfTwoReleases: each endpoint gets the events of its release and filter, with its own secrets.
+func TestEndpointsOfTwoReleases(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		b.SetEndpoints(sandbox.Endpoint{URL: "http://new.test", Events: []string{"refund.created", "refund.failed", "charge.refund.updated"}, Secrets: []string{"whsec_new"}},
+			sandbox.Endpoint{URL: "http://old.test", APIVersion: "2024-06-20"})
+		b.set(sandbox.Settings{Secrets: 2})
+		id := b.pay()
+		b.capture(id)
+		do(b, b.Server, b.SecretKey, "", "POST /v1/refunds", "payment_intent", id)
+		must(b.SettleRefund(id, "failed"))
+		synctest.Wait()
+		got := map[string][]string{}
+		for _, a := range b.got {
+			got[a.url] = append(got[a.url], a.Type)
+			first := map[string]string{"http://new.test": "whsec_new", "http://old.test": b.WebhookSecret}[a.url]
+			if want := sandbox.Sign(b.start, a.body, first, first+"_next"); a.header.Get("Stripe-Signature") != want || strings.Count(want, "v1=") != 2 {
+				t.Errorf("%s is signed %s, want %s", a.url, a.header.Get("Stripe-Signature"), want)
+			}
+		}
+		for _, types := range got {
+			slices.Sort(types)
+		}
+		want := map[string][]string{"http://new.test": {"refund.created", "refund.failed"}, "http://old.test": {"charge.captured",
+			"charge.refund.updated", "charge.refunded", "charge.succeeded", authorised, "payment_intent.created", taken}}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	})
+}
+
+func TestCloseAndResetStopDeliveries(t *testing.T) {
+	for name, stop := range map[string]func(*bubble){
+		"close": func(b *bubble) { b.Close() }, "reset": func(b *bubble) { b.Reset("") }, "reset of the world": func(b *bubble) { b.Reset("demo") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				b.answer = func(int) int { return 503 }
+				b.pay()
+				b.set(sandbox.Settings{Webhooks: sandbox.Reorder})
+				b.pay()
+				b.set(sandbox.Settings{Webhooks: sandbox.Late})
+				b.pay()
+				b.pass(100 * time.Millisecond)
+				stop(b)
+				b.pass(time.Hour)
+				b.arrivals(0)
+			})
+		})
+	}
+}
+
+// TestPendingDeliveriesAreBounded: what a receiver that is down would have to catch up with is dropped beyond a bound.
+func TestPendingDeliveriesAreBounded(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		b.SetEndpoints(sandbox.Endpoint{URL: hooks, Events: []string{"payment_intent.created"}})
+		b.set(sandbox.Settings{Webhooks: sandbox.Late})
+		for range 10_003 {
+			newPayment(b, b.Server)
+		}
+		if len(b.logged) != 3 || b.logged[0] != "0 0 dropped" {
+			t.Errorf("logged %q", b.logged)
+		}
+		if b.pass(time.Minute); len(b.got) != 10_000 {
+			t.Errorf("%d arrived", len(b.got))
+		}
+	})
+}
+
+// TestDeliverInProcess: events are handed over before the call that causes them returns, and their receiver may call back.
+func TestDeliverInProcess(t *testing.T) {
+	t.Parallel()
+	var s *sandbox.Server
+	var got []string
+	cfg := inProcess
+	cfg.Deliver = func(d sandbox.Delivery) {
+		client := must(cards.New(cards.Config{SecretKey: s.SecretKey, WebhookSecrets: []string{s.WebhookSecret}, URL: "http://double", Now: time.Now,
+			HTTPClient: &http.Client{Transport: s}}))
+		event := must(client.Webhook(http.Header{cards.SignatureHeader: {d.Signature}}, d.Body))
+		got = append(got, event.Type+" "+string(must(client.Get(t.Context(), event.PaymentID)).State))
+	}
+	s = startServer(t, cfg)
+	s.SetEndpoints(sandbox.Endpoint{URL: hooks, Events: []string{authorised, taken}})
+	id := newPayment(t, s)
+	must(s.Confirm(id, "pm_card_visa"))
+	s.SetWebhooks(sandbox.Duplicate, "")
+	do(t, s, s.SecretKey, "", "POST /v1/payment_intents/"+id+"/capture")
+	s.SetWebhooks(sandbox.Drop, "")
+	must(s.Confirm(newPayment(t, s), "pm_card_visa"))
+	if want := []string{authorised + " authorised", taken + " captured", taken + " captured"}; !slices.Equal(got, want) {
+		t.Errorf("handed over: %v", got)
+	}
+}
+
+// TestEventsOfOthers: the adapter accepts the events that tests render.
+func TestEventsOfOthers(t *testing.T) {
+	t.Parallel()
+	client := must(cards.New(cards.Config{SecretKey: "sk_test_a", WebhookSecrets: []string{"whsec_a"}, Now: time.Now}))
+	p := sandbox.Payment{ID: "pi_1", Amount: 4990, Currency: "EUR", Status: "succeeded", Captured: 4990, Refunded: 990, Metadata: map[string]string{"a": "é"}}
+	for kind, reversal := range map[string]bool{taken: false, "charge.refunded": true, "refund.failed": true, "charge.refund.updated": true, "charge.dispute.created": true} {
+		body := sandbox.Event(kind, p)
+		event, err := client.Webhook(http.Header{cards.SignatureHeader: {sandbox.Sign(time.Now(), body, "whsec_a")}}, body)
+		if err != nil || event.Type != kind || event.PaymentID != "pi_1" || event.Reversal != reversal {
+			t.Errorf("%s: %+v, %v\n%s", kind, event, err, body)
+		}
+		if about := strings.HasPrefix(kind, "payment_intent") || kind == "charge.refunded"; about != (event.Metadata["a"] == "é") {
+			t.Errorf("%s has the metadata %v", kind, event.Metadata)
+		}
+	}
+}
