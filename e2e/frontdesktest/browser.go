@@ -289,10 +289,10 @@ func Chromium(t testing.TB) string {
 
 func startChromium(t testing.TB) context.Context {
 	// They are chromedp's own, and the popups of the address bar: pages that each window opens and draws all the time,
-	// which takes more of the processor than the tested page does. The last two, with a flag below, are processes for the
+	// which takes more of the processor than the tested page does. The last three, with a flag below, are processes for the
 	// frames of other origins, such as the card fields: without them, the page's console and requests include the frames'.
 	const unusedFeatures = "Translate,BlinkGenPropertyTrees,WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup," +
-		"SitePerProcess,IsolateOrigins"
+		"SitePerProcess,IsolateOrigins,IsolateSandboxedIframes"
 	path := Chromium(t)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.WSURLReadTimeout(Patience),
 		chromedp.Flag("no-sandbox", true), chromedp.Flag("disable-gpu", true), chromedp.Flag("disable-quic", true),

@@ -1,6 +1,7 @@
 package site_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -17,7 +18,7 @@ import (
 	"frontdesk/upstream/cards/sandbox"
 )
 
-// shop is a merchant's page on an origin of its own, with a payment at a double. Its policy admits the double alone.
+// shop is a merchant's page with a payment at a double. Its policy admits the double alone.
 type shop struct {
 	browser
 	t       *testing.T
@@ -26,30 +27,31 @@ type shop struct {
 	url     string
 }
 
-// newShop serves the page, with the double at an address of its own or below a path of another server.
+// newShop serves the page, with the double on another origin, or below a path of the page's own.
 func newShop(t *testing.T, with device, path string) *shop {
 	t.Helper()
 	double := sandbox.New(sandbox.Config{})
 	t.Cleanup(double.Close)
-	mounted := httptest.NewServer(http.StripPrefix(path, double))
-	t.Cleanup(mounted.Close)
+	address, origin := double.URL, double.URL
+	if path != "" {
+		address, origin = path, "'self'"
+	}
 	files := filepath.Join(frontdesktest.Root(), "e2e", "site", "testdata", "shop")
 	page, err := os.ReadFile(filepath.Join(files, "index.html"))
 	frontdesktest.Must(t, err)
-	serveFiles := http.FileServer(http.Dir(files))
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/" {
-			serveFiles.ServeHTTP(w, r)
-			return
-		}
+	mux := http.NewServeMux()
+	mux.Handle("/", http.FileServer(http.Dir(files)))
+	mux.Handle("/sandbox/", http.StripPrefix("/sandbox", double))
+	mux.HandleFunc("/{$}", func(w http.ResponseWriter, r *http.Request) {
 		policy := "default-src 'none'; style-src 'self'; img-src data:; script-src 'self' DOUBLE; frame-src DOUBLE; connect-src DOUBLE"
 		if r.URL.Query().Has("unconnected") {
 			policy = strings.TrimSuffix(policy, "connect-src DOUBLE")
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.Header().Set("Content-Security-Policy", strings.ReplaceAll(policy, "DOUBLE", mounted.URL))
-		_, _ = w.Write([]byte(strings.ReplaceAll(string(page), "DOUBLE", mounted.URL+path)))
-	}))
+		w.Header().Set("Content-Security-Policy", strings.ReplaceAll(policy, "DOUBLE", origin))
+		_, _ = w.Write(bytes.ReplaceAll(page, []byte("DOUBLE"), []byte(address)))
+	})
+	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	s := &shop{browser: newBrowser(t, with, &frontdesktest.Client{}), t: t, double: double}
 	s.url = strings.Replace(server.URL, "127.0.0.1", "localhost", 1)
@@ -137,6 +139,9 @@ func TestCardElement(t *testing.T) {
 			s.ExpectConsole("status of 402")
 			s.open("redirect=if_required")
 			s.expectEvent("ready", "payment")
+			if !frontdesktest.Eval[bool](s.Browser, `document.querySelector("iframe").contentDocument === null`) {
+				t.Error("the page reads what is typed")
+			}
 			s.inspectFields("empty")
 			s.checkFields()
 			s.expectHeld("requires_payment_method", 0)

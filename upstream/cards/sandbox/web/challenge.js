@@ -2,8 +2,6 @@
  * The page of a buyer's bank, which asks whether the payment is meant. It is a page of its own, which leads back to the
  * payment's return_url, or a frame in the merchant's page, to which it says that it was answered.
  */
-import { translate } from "./texts.js";
-
 const given = new URLSearchParams(location.search);
 const texts = translate(given.get("locale") ?? "auto");
 const buyer = { key: given.get("key") ?? "", client_secret: given.get("payment_intent_client_secret") ?? "" };
@@ -32,7 +30,7 @@ function money(amount, currency) {
 }
 
 /** Tells the merchant's page that the buyer has answered: nothing secret, because the frame does not know its page. */
-const close = () => parent.postMessage("answered", "*");
+const tellPage = () => parent.postMessage("answered", "*");
 
 async function show() {
   const answer = await fetch(new URL(`../../v1/payment_intents/${id}?${new URLSearchParams(buyer)}`, location));
@@ -40,7 +38,7 @@ async function show() {
   if (!answer.ok) return say("missing", "missingText", false);
   find("#merchant").textContent = payment.description ?? "";
   find("#amount").textContent = money(payment.amount, payment.currency);
-  if (payment.status !== "requires_action") return isFrame ? close() : say("settled", "settledText", false);
+  if (payment.status !== "requires_action") return isFrame ? tellPage() : say("settled", "settledText", false);
   say("challenge", "challengeText", true);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -66,7 +64,7 @@ async function answerChallenge(approve, back) {
     find("#problem").textContent = texts.unreachable;
     return;
   }
-  if (isFrame) return close();
+  if (isFrame) return tellPage();
   if (!back) return location.reload(); // the page was opened without a merchant's
   const address = new URL(back);
   address.searchParams.set("payment_intent", id);

@@ -3,8 +3,6 @@
  * appearance and the locale, and everything else goes through that port. The card leaves the frame only when the page
  * confirms the payment and every field is valid.
  */
-import { translate } from "./texts.js";
-
 const form = document.querySelector("#card");
 const fields = [form.number, form.expiry, form.cvc];
 const buttons = form.querySelectorAll("[data-card]");

@@ -45,12 +45,18 @@
 
   const idOf = (secret) => /^(pi_\w+)_secret_\w+$/.exec(secret)?.[1] ?? refuse("The clientSecret must be that of a PaymentIntent.");
 
-  /** Makes a frame that fills its place, and takes the page's colours where it paints nothing. */
+  /**
+   * Makes a frame that fills its place, and takes the page's colours where it paints nothing. Its origin is its own, even
+   * if the page is on the sandbox's: a page that reaches into it fails here as it does with Stripe's.
+   */
   const newFrame = (address, title, height, scheme = "") => {
-    const frame = Object.assign(document.createElement("iframe"), { src: address.href, title });
+    const frame = Object.assign(document.createElement("iframe"), { src: address.href, title, sandbox: "allow-scripts allow-forms" });
     Object.assign(frame.style, { display: "block", width: "100%", height, border: "0", colorScheme: scheme });
     return frame;
   };
+
+  /** Whether a message is what a frame says. Origins of such frames have no name. */
+  const isFrom = (frame, { origin, source, data }, message) => source === frame.contentWindow && origin === "null" && data === message;
 
   /** Leaves the page. What the page waits for never comes. */
   const leave = (address) => {
@@ -89,8 +95,8 @@
       let loaded;
 
       /** Connects the frame, which says so when it has loaded, also again after the page has moved it. */
-      addEventListener("message", ({ origin, source, data }) => {
-        if (origin !== home.origin || source !== frame.contentWindow || data !== "element") return;
+      addEventListener("message", (event) => {
+        if (!isFrom(frame, event, "element")) return;
         const channel = new MessageChannel();
         port = channel.port1;
         port.onmessage = ({ data: { height, change, enter } }) => {
@@ -99,7 +105,7 @@
           if (change) emit("change", { ...change, collapsed: false, value: { type: "card" } });
           if (enter) frame.closest("form")?.requestSubmit();
         };
-        frame.contentWindow.postMessage({ appearance, locale }, home.origin, [channel.port2]);
+        frame.contentWindow.postMessage({ appearance, locale }, "*", [channel.port2]);
       });
 
       const load = async () => {
@@ -147,8 +153,8 @@
         width: "min(27rem, 100vw - 1rem)", height: "min(34rem, 100dvh - 1rem)", maxWidth: "none", maxHeight: "none", padding: "0",
         border: "0", borderRadius: "16px", overflow: "hidden", boxShadow: "0 0 0 100vmax rgb(0 0 0 / 50%)",
       });
-      const answered = ({ origin, source, data }) => {
-        if (origin === home.origin && source === frame.contentWindow && data === "answered") dialog.close();
+      const answered = (event) => {
+        if (isFrom(frame, event, "answered")) dialog.close();
       };
       addEventListener("message", answered);
       dialog.addEventListener("close", () => {

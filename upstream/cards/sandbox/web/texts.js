@@ -1,5 +1,8 @@
-/** The texts of the sandbox's pages in the browser, by language. The names of errors are Stripe's codes. */
-const texts = {
+/**
+ * The texts of the sandbox's pages in the browser, by language. The names of errors are Stripe's codes. This and the pages'
+ * scripts are no modules, which a frame with an origin of its own could not load.
+ */
+const words = {
   en: {
     number: "Card number",
     expiry: "Expiry date",
@@ -80,11 +83,11 @@ const texts = {
  * Puts the texts of a locale, such as "fr-FR" or "auto", in their places in the page, and returns them. Other languages
  * get English.
  */
-export function translate(locale) {
+function translate(locale) {
   const { language } = new Intl.Locale(locale === "auto" ? navigator.language : locale);
-  const known = texts[language] ? language : "en";
+  const known = words[language] ? language : "en";
   document.documentElement.lang = known;
-  for (const place of document.querySelectorAll("[data-text]")) place.textContent = texts[known][place.dataset.text];
-  for (const field of document.querySelectorAll("[data-placeholder]")) field.placeholder = texts[known][field.dataset.placeholder];
-  return texts[known];
+  for (const place of document.querySelectorAll("[data-text]")) place.textContent = words[known][place.dataset.text];
+  for (const field of document.querySelectorAll("[data-placeholder]")) field.placeholder = words[known][field.dataset.placeholder];
+  return words[known];
 }
