@@ -20,26 +20,21 @@ func TestRefundOfADisputedPayment(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			g, double := w.stripeGateway(nil)
-			p := w.started(g)
-			if _, err := double.Confirm(p.ProcessorID, goodCard); err != nil {
-				t.Fatal(err)
-			}
+			g := w.gateway()
+			p := w.authorised(g)
 			w.fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 422, Times: times(1)})
-			double.Inject(sandbox.Fault{Path: "/v1/refunds", Status: http.StatusServiceUnavailable})
+			w.sandbox.Inject(sandbox.Fault{Path: "/v1/refunds", Status: http.StatusServiceUnavailable})
 			if p = w.advance(g, p); p.State != flows.Refunding {
 				t.Fatalf("%s (%s)", p.State, p.Reason)
 			}
-			if _, err := double.Dispute(p.ProcessorID); err != nil {
-				t.Fatal(err)
-			}
+			w.disputeAtProcessor(p)
 			if code != "" {
-				double.Inject(sandbox.Fault{Path: "/v1/refunds", Status: http.StatusBadRequest, Type: "invalid_request_error", Code: code, Times: -1})
+				w.sandbox.Inject(sandbox.Fault{Path: "/v1/refunds", Status: http.StatusBadRequest, Type: "invalid_request_error", Code: code, Times: -1})
 			}
 			if p = w.advance(g, p); p.State != flows.Blocked || !strings.Contains(p.Reason, "disputes") {
 				t.Errorf("%s (%s)", p.State, p.Reason)
 			}
-			again := double.Inject(sandbox.Fault{Method: http.MethodPost, Times: -1, Status: http.StatusServiceUnavailable})
+			again := w.sandbox.Inject(sandbox.Fault{Method: http.MethodPost, Times: -1, Status: http.StatusServiceUnavailable})
 			w.rebuild(g)
 			p = w.advanceFor(g, p, time.Minute)
 			if p.State != flows.Blocked || again.Hits() != 0 {
@@ -54,7 +49,7 @@ func TestRefundOfADisputedPayment(t *testing.T) {
 			must(t, func() (payment.ResolutionResult, error) {
 				return g.ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, lost)
 			})
-			double.ClearFaults()
+			w.sandbox.ClearFaults()
 			w.rebuild(g)
 			if p = w.advanceFor(g, p, time.Minute); p.State != flows.Refunded {
 				t.Errorf("%s (%s)", p.State, p.Reason)
