@@ -140,6 +140,7 @@ type Payment struct {
 	DeclineCode  string `json:"declineCode,omitempty"` // of the latest attempt; empty since the buyer asked for another
 	Decline      string `json:"decline,omitempty"`     // the latest decline that was read, see cards.Payment
 	Declines     int    `json:"declines,omitempty"`    // of this payment, as far as they were read
+	Processing   bool   `json:"processing,omitempty"`  // the bank has not decided yet about the buyer's attempt, or about the capture
 	// CreationRefused: the processor refused for good to create it, as for an amount below its minimum.
 	CreationRefused bool `json:"creationRefused,omitempty"`
 	// EarlierDeclines are those of the registration's payments before.
@@ -295,6 +296,9 @@ func (p *Payment) View() PaymentView {
 		return p.ended(view)
 	case p.State != Intent:
 		return view
+	}
+	if p.Processing {
+		return PaymentView{State: "processing", Retry: "never", Message: MessagePaymentProcessing}
 	}
 	view.RedirectURL, view.ClientSecret = p.RedirectURL, p.ClientSecret
 	if p.Declined() {

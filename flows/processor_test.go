@@ -37,6 +37,7 @@ func TestCancelWhileProcessing(t *testing.T) {
 	p := w.started(g)
 	w.setProcessor(sandbox.Settings{Confirmations: "processing"})
 	w.confirm(p, goodCard)
+	p = w.advance(g, p)
 	w.clock.Advance(31 * time.Minute)
 	for range 8 {
 		if p = w.advance(g, p); p.State != flows.Cancelling {

@@ -375,6 +375,7 @@ func (m *Machine) commit(ctx context.Context, p *flows.Payment, s step) (*flows.
 	}
 	next := *p
 	m.applyTransition(&next, s)
+	next.Processing = p.Processing && next.State == p.State
 	if s.edit != nil {
 		s.edit(&next)
 	}

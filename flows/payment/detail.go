@@ -322,7 +322,8 @@ func (d *Detail) adviseBlocked(p *flows.Payment, remote cards.Payment) {
 			d.say("If the club system holds the payment, undo it there. Then end the payment here; nothing more is refunded.")
 		case remote.Disputed:
 			d.say("The club system does not hold the payment, and the buyer demanded the money back from their bank. " +
-				"Answer the dispute at the processor. If you lost or accepted it, the bank has given the money back: end the payment as refunded, with --override. " +
+				"Answer the dispute at the processor. If you lost or accepted it, the bank has given the money back: " +
+				"end the payment as refunded, with --override. " +
 				"If you won it, request the refund.")
 			d.allow("confirm-not-recorded", "--refund --override")
 		default:

@@ -302,7 +302,7 @@ func (m *Machine) derivePayment(remote cards.Payment) *flows.Payment {
 		SaleState: entries["fd_sale_state"], Club: club.IRI(entries["fd_club"]), Node: club.IRI(entries["fd_node"]), CartDigest: entries["fd_cart"],
 		Amount: amount, Currency: entries["fd_currency"], Signature: entries["fd_mac"],
 		Processor: m.cfg.Cards.Name(), ProcessorID: remote.ID, RedirectURL: remote.RedirectURL, ClientSecret: remote.ClientSecret,
-		DeclineCode: remote.DeclineCode, CreatedAt: remote.CreatedAt, EndsAt: remote.CreatedAt.Add(flows.PayableFor), UpdatedAt: m.cfg.Now(),
+		DeclineCode: remote.DeclineCode, Processing: remote.State == cards.Processing, CreatedAt: remote.CreatedAt, EndsAt: remote.CreatedAt.Add(flows.PayableFor), UpdatedAt: m.cfg.Now(),
 	}
 	p.State, p.Reason = m.deriveState(p, remote)
 	return p
@@ -316,7 +316,8 @@ func (m *Machine) deriveState(p *flows.Payment, remote cards.Payment) (flows.Pay
 		return flows.Cancelled, "rebuilt: nothing was captured"
 	case cards.Captured, cards.Refunded:
 	default:
-		if m.cfg.Now().Sub(remote.CreatedAt) > maxBuyerWait {
+		// What is processed cannot be cancelled, and may be a capture of ours.
+		if remote.State != cards.Processing && m.cfg.Now().Sub(remote.CreatedAt) > maxBuyerWait {
 			return flows.Cancelling, "rebuilt: the buyer has left"
 		}
 		return flows.Intent, "rebuilt: nothing captured yet"
@@ -547,7 +548,7 @@ func (a candidate) rank() int {
 	case flows.Captured, flows.RefundDue, flows.Refunding:
 		return rankCaptured
 	case flows.Intent, flows.Cancelling:
-		if a.remote.State == cards.Authorised {
+		if a.remote.State == cards.Authorised || a.remote.State == cards.Processing {
 			return rankAuthorised
 		}
 		return rankWaiting

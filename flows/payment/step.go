@@ -97,19 +97,30 @@ func (m *Machine) awaitBuyer(ctx context.Context, p *flows.Payment, fresh *cards
 	case !p.EndsAt.IsZero() && m.cfg.Now().After(p.EndsAt):
 		return step{to: flows.Cancelling, reason: "the registration has ended"}, nil
 	case remote.State == cards.Declined && remote.Decline != p.Decline:
-		return step{to: flows.Intent, reason: "declined: " + remote.DeclineCode, edit: declined}, nil
-	case remote.State != cards.Declined && p.Declined():
+		return step{to: flows.Intent, reason: "declined: " + remote.DeclineCode, edit: func(next *flows.Payment) {
+			declined(next)
+			next.Processing = false
+		}}, nil
+	case remote.State == cards.Processing && !p.Processing:
+		return step{to: flows.Intent, reason: "the bank is deciding about the buyer's card", edit: func(next *flows.Payment) {
+			next.Processing, next.DeclineCode = true, ""
+		}}, nil
+	case remote.State != cards.Processing && p.Processing, remote.State != cards.Declined && p.Declined():
 		return tryAgain(), nil
-	case m.cfg.Now().Sub(p.UpdatedAt) > idleIntent:
-		return step{to: flows.Cancelling, reason: "the buyer left"}, nil
-	default:
+	case m.cfg.Now().Sub(p.UpdatedAt) <= idleIntent:
 		return wait(m.idlePause(p)), nil
+	case p.Processing:
+		return step{to: flows.Cancelling, reason: "the bank did not decide about the buyer's card"}, nil
+	default:
+		return step{to: flows.Cancelling, reason: "the buyer left"}, nil
 	}
 }
 
 // tryAgain is the step for a buyer who makes another attempt: what was declined before no longer counts.
 func tryAgain() step {
-	return step{to: flows.Intent, reason: "the buyer tries again", edit: func(next *flows.Payment) { next.DeclineCode = "" }}
+	return step{to: flows.Intent, reason: "the buyer tries again", edit: func(next *flows.Payment) {
+		next.DeclineCode, next.Processing = "", false
+	}}
 }
 
 // checkSale reads the sale again before any money is taken. The authorisation is cancelled
@@ -133,6 +144,8 @@ func (m *Machine) checkSale(ctx context.Context, p *flows.Payment, fresh *cards.
 		// Redis lost the capture. The sale was checked before it, and a check that fails
 		// now could not undo it.
 		return step{to: flows.Capturing, reason: "captured before", remote: &remote}, nil
+	case remote.State == cards.Processing: // so did it here, and the bank decides about it
+		return step{to: flows.Capturing, reason: "being captured", remote: &remote, edit: beingProcessed}, nil
 	case remote.State != cards.Authorised:
 		return step{to: flows.Cancelling, reason: "the processor no longer holds the authorisation: " + string(remote.State)}, nil
 	case tooOld && p.OnHold:
@@ -182,18 +195,21 @@ func (m *Machine) agreedLately(p *flows.Payment) bool {
 }
 
 // capture takes the money. Its key makes a repetition harmless for the buyer, but the club's staff
-// may have settled the sale since a capture whose outcome is not known.
+// may have settled the sale since a capture whose outcome is not known. While the bank decides about the
+// capture, the key only replays that, so the payment is read instead.
 func (m *Machine) capture(ctx context.Context, p *flows.Payment, fresh *cards.Payment) (step, error) {
 	left, err := m.held(ctx, p)
 	if err != nil {
 		return step{}, err
 	}
 	tooOld := m.authorisedTooLong(p)
-	if left > 0 || tooOld || !m.agreedLately(p) {
+	if left > 0 || tooOld || p.Processing || !m.agreedLately(p) {
 		remote, err := m.read(ctx, p, fresh)
 		switch {
 		case err != nil:
 			return step{}, err
+		case remote.State == cards.Processing, p.Processing:
+			return m.captureOutcome(p, remote, p.Processing), nil
 		case remote.State == cards.Authorised && tooOld:
 			return step{to: flows.Cancelling, reason: "the authorisation is too old"}, nil
 		case remote.State == cards.Authorised && left > 0:
@@ -203,27 +219,46 @@ func (m *Machine) capture(ctx context.Context, p *flows.Payment, fresh *cards.Pa
 		}
 	}
 	taken, err := m.cfg.Cards.Capture(ctx, captureKey(p), p.ProcessorID, p.Amount)
-	if err == nil {
+	if err == nil && taken.State == cards.Captured {
 		return step{to: flows.Captured, reason: "captured by the processor", remote: m.fresh(p, taken)}, nil
 	}
-	usedUp := errors.Is(err, cards.ErrKeyUsedUp)
+	usedUp := err == nil || errors.Is(err, cards.ErrKeyUsedUp)
 	if !usedUp && !isFinalRefusal(err) {
 		return step{}, processorFailed(err)
 	}
-	remote, err := m.read(ctx, p, nil)
-	switch {
-	case err != nil:
+	var answered *cards.Payment
+	if err == nil {
+		answered = m.fresh(p, taken)
+	}
+	remote, err := m.read(ctx, p, answered)
+	if err != nil {
 		return step{}, err
+	}
+	return m.captureOutcome(p, remote, usedUp), nil
+}
+
+// captureOutcome is the step for what a capture led to at the processor. usedUp: its key only replays an earlier response.
+func (m *Machine) captureOutcome(p *flows.Payment, remote cards.Payment, usedUp bool) step {
+	switch {
+	case remote.State == cards.Processing && p.Processing:
+		return wait(pollEvery)
+	case remote.State == cards.Processing:
+		return step{to: flows.Capturing, reason: "the bank is deciding about the capture", edit: beingProcessed}
 	case remote.State == cards.Authorised && usedUp:
-		return nextKey(p), nil
+		again := nextKey(p)
+		counted := again.edit
+		again.edit = func(next *flows.Payment) { counted(next); next.Processing = false }
+		return again
 	case remote.State == cards.Captured:
-		return step{to: flows.Captured, reason: "captured by the processor"}, nil
+		return step{to: flows.Captured, reason: "captured by the processor"}
 	case remote.State == cards.Refunded:
-		return step{to: flows.Blocked, reason: "it was refunded at the processor"}, nil
+		return step{to: flows.Blocked, reason: "it was refunded at the processor"}
 	default:
-		return step{to: flows.Cancelling, reason: "the processor refused the capture"}, nil
+		return step{to: flows.Cancelling, reason: "the processor refused the capture"}
 	}
 }
+
+func beingProcessed(next *flows.Payment) { next.Processing = true }
 
 // isFinalRefusal reports whether a repetition of the call would be refused as well, so that
 // the payment must be read instead.

@@ -38,7 +38,8 @@ type Processor interface {
 	Create(ctx context.Context, key string, in NewPayment) (Payment, error)
 	// Get reads a payment. ErrNotFound when it does not exist.
 	Get(ctx context.Context, id string) (Payment, error)
-	// Capture takes the authorised money, in full. ErrState when the payment is not authorised.
+	// Capture takes the authorised money, in full. The payment is Captured, or Processing while its bank decides: then the key
+	// replays that, so read it. ErrState when the payment is not authorised.
 	Capture(ctx context.Context, key, id string, amount int64) (Payment, error)
 	// Cancel gives up a payment that is not captured. ErrState when it cannot be cancelled any more.
 	Cancel(ctx context.Context, key, id string) (Payment, error)
@@ -92,6 +93,7 @@ type State string
 const (
 	RequiresAction State = "requires_action" // the buyer must enter a card or pass a challenge
 	Declined       State = "declined"        // the last attempt was declined; the buyer may try another card
+	Processing     State = "processing"      // the bank decides about the buyer's attempt or about a capture; it cannot be cancelled
 	Authorised     State = "authorised"      // the money is reserved, nothing is taken
 	Captured       State = "captured"        // the money is taken
 	Cancelled      State = "cancelled"       // nothing was taken and nothing ever will be

@@ -104,9 +104,8 @@ func addRefunds(p *Payment, pi *stripe.PaymentIntent) {
 	}
 }
 
-// stateOf translates the status. Processing is RequiresAction because nothing is reserved
-// yet; cards do not stay in it. An unknown status is an error, so that nothing follows from
-// it.
+// stateOf translates the status (https://docs.stripe.com/payments/paymentintents/lifecycle). An unknown status is an error, so
+// that nothing follows from it.
 func stateOf(pi *stripe.PaymentIntent) (State, error) {
 	switch pi.Status {
 	case stripe.PaymentIntentStatusRequiresPaymentMethod:
@@ -114,8 +113,10 @@ func stateOf(pi *stripe.PaymentIntent) (State, error) {
 			return Declined, nil
 		}
 		return RequiresAction, nil
-	case stripe.PaymentIntentStatusRequiresConfirmation, stripe.PaymentIntentStatusRequiresAction, stripe.PaymentIntentStatusProcessing:
+	case stripe.PaymentIntentStatusRequiresConfirmation, stripe.PaymentIntentStatusRequiresAction:
 		return RequiresAction, nil
+	case stripe.PaymentIntentStatusProcessing:
+		return Processing, nil
 	case stripe.PaymentIntentStatusRequiresCapture:
 		return Authorised, nil
 	case stripe.PaymentIntentStatusSucceeded:

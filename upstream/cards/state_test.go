@@ -78,7 +78,7 @@ func TestStates(t *testing.T) {
 func TestOtherStatuses(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]cards.State{
-		"processing": cards.RequiresAction, "requires_confirmation": cards.RequiresAction, "succeeded": cards.Captured, "of_the_future": "", "": "",
+		"processing": cards.Processing, "requires_confirmation": cards.RequiresAction, "succeeded": cards.Captured, "of_the_future": "", "": "",
 	} {
 		client := canned(t, http.StatusOK, `{"id":"pi_1","object":"payment_intent","amount":500,"currency":"jpy","status":"`+status+`"}`)
 		held, err := client.Get(t.Context(), "pi_1")

@@ -1,0 +1,119 @@
+package flows_test
+
+import (
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/cards/sandbox"
+)
+
+// captures counts the calls that tried to take a payment's money.
+func (w *world) captures(p *flows.Payment) (n int) {
+	for _, request := range w.sandbox.Requests() {
+		if request.Method == captureCall.method && "/sandbox"+request.Path == captureCall.of(p).pattern {
+			n++
+		}
+	}
+	return n
+}
+
+// beingCaptured makes a payment whose capture the bank is still deciding about.
+func (w *world) beingCaptured(g *gateway) *flows.Payment {
+	w.Helper()
+	p := w.authorised(g)
+	w.setProcessor(sandbox.Settings{Captures: "processing"})
+	if p = w.advance(g, p); p.State != flows.Capturing || w.held(p).State != cards.Processing {
+		w.Fatalf("%s (%s), and %s at the processor", p.State, p.Reason, w.held(p).State)
+	}
+	return p
+}
+
+// TestCaptureBeingProcessed: the bank decides about a capture only after a while. The money counts as taken once it is.
+// Until then the payment is read, because the capture's key replays what was.
+func TestCaptureBeingProcessed(t *testing.T) {
+	t.Parallel()
+	minutes := func(w *world, g *gateway, p *flows.Payment) *flows.Payment { return w.advanceFor(g, p, 5*time.Minute) }
+	for name, c := range map[string]struct {
+		meanwhile func(w *world, g *gateway, p *flows.Payment) *flows.Payment
+		approved  bool
+		want      flows.PaymentState
+	}{
+		"taken":   {minutes, true, flows.Recorded},
+		"refused": {minutes, false, flows.Cancelled},
+		"taken after hours": {func(w *world, g *gateway, p *flows.Payment) *flows.Payment {
+			w.clock.Advance(3 * time.Hour)
+			return w.advance(g, p)
+		}, true, flows.Recorded},
+		"lost in Redis": {func(w *world, g *gateway, p *flows.Payment) *flows.Payment {
+			w.wipe()
+			w.rebuild(g)
+			return w.advance(g, p)
+		}, true, flows.Recorded},
+		"lost in Redis for hours": {func(w *world, g *gateway, p *flows.Payment) *flows.Payment {
+			w.clock.Advance(3 * time.Hour)
+			w.wipe()
+			w.rebuild(g)
+			return w.advance(g, p)
+		}, true, flows.Recorded},
+		"forgotten by Redis": {func(w *world, g *gateway, p *flows.Payment) *flows.Payment {
+			w.put(g, p.ID, flows.Authorised, func(p *flows.Payment) { p.Processing = false })
+			return w.advance(g, p)
+		}, true, flows.Recorded},
+		"too old, and forgotten": {func(w *world, g *gateway, p *flows.Payment) *flows.Payment {
+			w.put(g, p.ID, flows.Authorised, func(p *flows.Payment) { p.Processing = false })
+			w.clock.Advance(3 * time.Hour)
+			return w.advance(g, p)
+		}, true, flows.Recorded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			p := c.meanwhile(w, g, w.beingCaptured(g))
+			if view := p.View(); view.State != "processing" || view.ClientSecret != "" || w.posted() != 0 {
+				t.Errorf("%s (%s), shown as %+v, and recorded %d times", p.State, p.Reason, view, w.posted())
+			}
+			if n := w.captures(p); n != 1 {
+				t.Errorf("%d captures", n)
+			}
+			w.settleConfirmation(p, c.approved)
+			w.setProcessor(sandbox.Settings{})
+			p = w.advanceFor(g, p, time.Minute)
+			lines := map[flows.PaymentState]int{flows.Recorded: 1}[c.want]
+			if p.State != c.want || len(w.lines(p)) != lines || p.Processing || w.captures(p) > 2 {
+				t.Errorf("%s (%s), %d captures, the ledger holds %+v", p.State, p.Reason, w.captures(p), w.lines(p))
+			}
+		})
+	}
+}
+
+// TestConfirmationBeingProcessed: while the bank decides about the buyer's card, the buyer sees no fields for another one.
+func TestConfirmationBeingProcessed(t *testing.T) {
+	t.Parallel()
+	for name, approved := range map[string]bool{"authorised": true, "declined": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			p := w.started(g)
+			w.confirm(p, declinedCard)
+			if p = w.advance(g, p); p.View().State != "declined" {
+				t.Fatalf("shown as %+v", p.View())
+			}
+			w.setProcessor(sandbox.Settings{Confirmations: "processing"})
+			w.confirm(p, goodCard)
+			p = g.Poll(t.Context(), p)
+			view := p.View()
+			if p.State != flows.Intent || view.State != "processing" || view.Retry != "never" || view.ClientSecret != "" || view.DeclineCode != "" {
+				t.Errorf("%s (%s), shown as %+v", p.State, p.Reason, view)
+			}
+			w.settleConfirmation(p, approved)
+			p = w.advance(g, p)
+			if view = p.View(); approved && p.State != flows.Recorded || !approved && (view.State != "declined" || view.ClientSecret == "") {
+				t.Errorf("%s (%s), shown as %+v", p.State, p.Reason, view)
+			}
+		})
+	}
+}
