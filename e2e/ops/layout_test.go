@@ -52,7 +52,7 @@ var imports = map[string]string{
 	"upstream/club":             "",
 	"upstream/clubsim":          "upstream/inspector",
 	"upstream/cards":            "",
-	"upstream/cards/sandbox":    "",
+	"upstream/cards/sandbox":    "upstream/cards upstream/inspector",
 	"upstream/cards/oldsandbox": "upstream/cards upstream/inspector",
 	"upstream/identity":         "",
 	"upstream/captcha":          "",
