@@ -56,7 +56,7 @@ func (b *cardPageBuyer) waitForFields() {
 // pay types a card, and presses the button.
 func (b *cardPageBuyer) pay(card string) {
 	b.t.Helper()
-	b.typeCard(card)
+	b.FillCard(card)
 	b.Click(`[data-pay-card]`)
 }
 
@@ -91,7 +91,7 @@ func TestCardPageInBrowser(t *testing.T) {
 			b.pay(declinedCard)
 			b.Await("the decline", says("declined")+` && !document.querySelector("main").dataset.busy`)
 			b.Inspect("declined")
-			if typed := b.inFrame(cardFields).Value(`#number`); typed == "" {
+			if typed := b.inFrame(frontdesktest.CardFields).Value(`#number`); typed == "" {
 				t.Error("the fields were recreated")
 			}
 			b.Reload()
@@ -156,7 +156,7 @@ func TestCardPageKeyboardOnly(t *testing.T) {
 	t.Parallel()
 	b := newCardPageBuyer(t, desktop, nil)
 	b.openPage()
-	b.typeCard(frontdesktest.ApprovedCard)
+	b.FillCard(frontdesktest.ApprovedCard)
 	for tries := 0; !b.Focused(`[data-pay-card]`) && tries < 20; tries++ { // through the fields, which are another page
 		b.Press(tabKey)
 	}
