@@ -16,20 +16,20 @@ import (
 // that a 429 with limit headers means that nothing was done: the payment is in doubt, and is not sent again.
 func TestLiveDefaults(t *testing.T) {
 	t.Parallel()
-	l := newLive(t)
-	process, c := l.start(t)
-	l.processor.SetWebhooks(sandbox.Normal, process.URL+"/v1/webhooks/card")
+	l := frontdesktest.NewLive(t)
+	process, c := l.Start(t)
+	l.Processor.SetWebhooks(sandbox.Normal, process.URL+"/v1/webhooks/card")
 	pay := func(r api.Registration, more map[string]any) *frontdesktest.Response {
 		body := map[string]any{"method": "card", "cart": r.Cart.Revision}
 		maps.Copy(body, more)
 		return c.RequestPayment(r.Id, body)
 	}
 	confirm := func(r api.Registration) {
-		for _, held := range l.processor.Payments() {
+		for _, held := range l.Processor.Payments() {
 			if held.Metadata["fd_registration"] != r.Id {
 				continue
 			}
-			if _, err := l.processor.Confirm(held.ID, "4242424242424242"); err != nil {
+			if _, err := l.Processor.Confirm(held.ID, "4242424242424242"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -37,20 +37,20 @@ func TestLiveDefaults(t *testing.T) {
 	first := c.Register()
 	pay(first, nil).Into(http.StatusCreated, nil)
 	confirm(first)
-	frontdesktest.Eventually(t, "the club system has the payment", func() bool { return len(l.upstreams.Sim.Ledger()) > 0 })
+	frontdesktest.Eventually(t, "the club system has the payment", func() bool { return len(l.Upstreams.Sim.Ledger()) > 0 })
 	c.Await(first.Id, api.Completed)
 
 	second := c.Register()
 	pay(second, nil).Problem(api.PossibleDuplicatePurchase)
-	if held := l.processor.Payments(); len(held) != 1 {
+	if held := l.Processor.Payments(); len(held) != 1 {
 		t.Errorf("without a yes the processor has %d payments", len(held))
 	}
-	frontdesktest.Env{Upstreams: l.upstreams}.SetFaults(t,
+	frontdesktest.Env{Upstreams: l.Upstreams}.SetFaults(t,
 		clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "too_many", Limit: "spike_arrest", DelayMs: 100, Times: frontdesktest.Times(1)})
 	pay(second, map[string]any{"again": true}).Into(http.StatusCreated, nil)
 	confirm(second)
 	recordings := func() (sent int) {
-		for _, request := range l.upstreams.Sim.Requests() {
+		for _, request := range l.Upstreams.Sim.Requests() {
 			if request.Method == http.MethodPost && strings.HasSuffix(request.Path, "/payments") {
 				sent++
 			}
@@ -59,7 +59,7 @@ func TestLiveDefaults(t *testing.T) {
 	}
 	frontdesktest.Eventually(t, "the second recording is sent", func() bool { return recordings() == 2 }) // reads are limited in live mode
 	c.AwaitPayment(second.Id, api.InDoubt)
-	if sent, ledger := recordings(), l.upstreams.Sim.Ledger(); sent != 2 || len(ledger) != 1 {
+	if sent, ledger := recordings(), l.Upstreams.Sim.Ledger(); sent != 2 || len(ledger) != 1 {
 		t.Errorf("%d recordings were sent for two payments, and the ledger holds %+v", sent, ledger)
 	}
 }

@@ -2,7 +2,11 @@ package ops_test
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os/exec"
 	"slices"
@@ -23,27 +27,27 @@ import (
 // processor's adapter, and the club system has the payment once.
 func TestLive(t *testing.T) {
 	t.Parallel()
-	l := newLive(t)
-	process, c := l.start(t)
-	l.processor.SetWebhooks(sandbox.Normal, process.URL+"/v1/webhooks/card")
+	l := frontdesktest.NewLive(t)
+	process, c := l.Start(t)
+	l.Processor.SetWebhooks(sandbox.Normal, process.URL+"/v1/webhooks/card")
 	registration := c.Register()
 	unseen := c.RequestPayment(registration.Id, map[string]string{"method": "card"}).Problem(api.InvalidRequest)
-	if errors := frontdesktest.Value(unseen.Errors); len(errors) != 1 || errors[0].Pointer != "/cart" || len(l.processor.Payments()) != 0 {
+	if errors := frontdesktest.Value(unseen.Errors); len(errors) != 1 || errors[0].Pointer != "/cart" || len(l.Processor.Payments()) != 0 {
 		t.Errorf("a payment without the cart's revision is refused with %+v", unseen)
 	}
 	var payment api.Payment
 	c.RequestPayment(registration.Id, map[string]string{"method": "card", "cart": registration.Cart.Revision}).Into(http.StatusCreated, &payment)
-	held := l.processor.Payments()
-	if len(held) != 1 || payment.Card.Processor != "stripe" || frontdesktest.Value(payment.Card.PublishableKey) != l.processor.PublishableKey {
+	held := l.Processor.Payments()
+	if len(held) != 1 || payment.Card.Processor != "stripe" || frontdesktest.Value(payment.Card.PublishableKey) != l.Processor.PublishableKey {
 		t.Fatalf("%d payments, and %+v", len(held), payment.Card)
 	}
-	if _, err := l.processor.Confirm(held[0].ID, "4242424242424242"); err != nil {
+	if _, err := l.Processor.Confirm(held[0].ID, "4242424242424242"); err != nil {
 		t.Fatal(err)
 	}
-	frontdesktest.Eventually(t, "the club system has the payment", func() bool { return len(l.upstreams.Sim.Ledger()) > 0 })
+	frontdesktest.Eventually(t, "the club system has the payment", func() bool { return len(l.Upstreams.Sim.Ledger()) > 0 })
 	c.Await(registration.Id, api.Completed)
-	frontdesktest.Env{Upstreams: l.upstreams}.ExpectOnePayment(t, payment.Amount.Amount)
-	if held := l.processor.Payments(); held[0].Captured != payment.Amount.Amount || held[0].Metadata["fd_environment"] != "live" {
+	frontdesktest.Env{Upstreams: l.Upstreams}.ExpectOnePayment(t, payment.Amount.Amount)
+	if held := l.Processor.Payments(); held[0].Captured != payment.Amount.Amount || held[0].Metadata["fd_environment"] != "live" {
 		t.Errorf("the processor holds %+v", held[0])
 	}
 }
@@ -51,8 +55,8 @@ func TestLive(t *testing.T) {
 // TestLiveEdge checks what only live mode, or only https, does at the edge.
 func TestLiveEdge(t *testing.T) {
 	t.Parallel()
-	l := newLive(t)
-	_, c := l.start(t)
+	l := frontdesktest.NewLive(t)
+	_, c := l.Start(t)
 	started := c.Do("POST", "/v1/registrations", `{"clubId":"`+c.Club()+`"}`, frontdesktest.Key(""), [2]string{"X-Frontdesk-Session", "cookie"})
 	if cookie := started.Header.Get("Set-Cookie"); !strings.HasPrefix(cookie, "__Host-") || !strings.Contains(cookie, "Secure") || !strings.Contains(cookie, "HttpOnly") {
 		t.Errorf("the cookie is %q", cookie)
@@ -63,7 +67,7 @@ func TestLiveEdge(t *testing.T) {
 	for _, sent := range []struct {
 		origin, site string
 		let          bool
-	}{{l.front.URL, "same-origin", true}, {l.front.URL, "cross-site", false}, {"https://www.gym-4711.fr", "same-site", true}, {"https://gym-4711.fr", "same-site", false}} {
+	}{{l.Front.URL, "same-origin", true}, {l.Front.URL, "cross-site", false}, {"https://www.gym-4711.fr", "same-site", true}, {"https://gym-4711.fr", "same-site", false}} {
 		answer := c.Do("PUT", "/v1/registrations/"+registration.Id+"/person", frontdesktest.Person(), [2]string{"Cookie", session}, [2]string{"Origin", sent.origin}, [2]string{"Sec-Fetch-Site", sent.site})
 		if let := answer.Status == http.StatusOK; let != sent.let {
 			t.Errorf("%+v: %d %s", sent, answer.Status, answer.Body)
@@ -90,7 +94,7 @@ func TestLiveEdge(t *testing.T) {
 // find no metrics.
 func TestMetricsListener(t *testing.T) {
 	t.Parallel()
-	process, c := newLive(t).start(t)
+	process, c := frontdesktest.NewLive(t).Start(t)
 	operators, metrics := "http://"+process.OpsAddress(), "http://"+process.AddressOf("metrics")
 	if scraped := c.Do("GET", metrics+"/metrics", nil); scraped.Status != http.StatusOK || !strings.Contains(string(scraped.Body), "frontdesk_build_info") {
 		t.Errorf("a scrape: %d %s", scraped.Status, scraped.Body)
@@ -109,28 +113,28 @@ func TestMetricsListener(t *testing.T) {
 // there is one.
 func TestDoctorInLiveMode(t *testing.T) {
 	t.Parallel()
-	l := newLive(t)
-	process, _ := l.start(t)
-	l.processor.SetWebhooks(sandbox.Drop, l.front.URL+"/v1/webhooks/card")
+	l := frontdesktest.NewLive(t)
+	process, _ := l.Start(t)
+	l.Processor.SetWebhooks(sandbox.Drop, l.Front.URL+"/v1/webhooks/card")
 	changes := map[string]string{"FRONTDESK_OPS_ADDR": process.OpsAddress()}
-	printed, content := doctor(t, l.environment(changes))
+	printed, content := doctor(t, l.Environment(changes))
 	if !content || strings.Contains(printed, "FAIL") || strings.Contains(printed, "warning") {
 		t.Errorf("content: %t\n%s", content, printed)
 	}
 	expectAll(t, printed, "appendfsync always", "noeviction", "5 clubs", "read endpoints are granted", "live keys", "API version", "shared secret", "leads to a gateway of this version", "is served")
 
-	configure(t, l.redis, "maxmemory-policy", "allkeys-lru")
-	l.processor.SetWebhooks(sandbox.Drop, "https://elsewhere.fr/v1/webhooks/card")
-	l.upstreams.Sim.Configure(func(s *clubsim.Settings) {
+	configure(t, l.Redis, "maxmemory-policy", "allkeys-lru")
+	l.Processor.SetWebhooks(sandbox.Drop, "https://elsewhere.fr/v1/webhooks/card")
+	l.Upstreams.Sim.Configure(func(s *clubsim.Settings) {
 		s.ProductionMode, s.GrantedEndpoints = true, []string{"listNetworkNodes", "getClub", "listProducts"}
 	})
-	changes["FRONTDESK_IDENTITY_SECRET"], changes["FRONTDESK_IDENTITY_JWKS_URL"] = "", l.front.URL+"/nothing"
-	printed, content = doctor(t, l.environment(changes))
+	changes["FRONTDESK_IDENTITY_SECRET"], changes["FRONTDESK_IDENTITY_JWKS_URL"] = "", l.Front.URL+"/nothing"
+	printed, content = doctor(t, l.Environment(changes))
 	if content {
 		t.Error("it is content")
 	}
 	expectAll(t, printed, "FAIL     redis eviction", "allkeys-lru", "FAIL     club system grants", "offers, allowed_debit_days, contacts", "warning  card processor webhook", "no endpoint leads to", "FAIL     login", "status 404")
-	for _, secret := range []string{l.processor.SecretKey, l.processor.WebhookSecret, liveSecret, liveGatewayKey, l.env["FRONTDESK_SEAL_KEYS"]} {
+	for _, secret := range []string{l.Processor.SecretKey, l.Processor.WebhookSecret, l.Env["FRONTDESK_CLUB_CLIENT_SECRET"], l.Env["FRONTDESK_CLUB_GATEWAY_KEY"], l.Env["FRONTDESK_SEAL_KEYS"]} {
 		if strings.Contains(printed, secret) {
 			t.Errorf("it prints a secret:\n%s", printed)
 		}
@@ -140,8 +144,8 @@ func TestDoctorInLiveMode(t *testing.T) {
 // TestReadinessWatchesRedis changes the settings of Redis while gateways run.
 func TestReadinessWatchesRedis(t *testing.T) {
 	t.Parallel()
-	l := newLive(t)
-	process, c := l.start(t)
+	l := frontdesktest.NewLive(t)
+	process, c := l.Start(t)
 	ready := func(status int, checks map[string]string) {
 		t.Helper()
 		var health api.Health
@@ -158,9 +162,9 @@ func TestReadinessWatchesRedis(t *testing.T) {
 	}
 	ready(http.StatusOK, map[string]string{"redis": "ok", "club_system": "ok"})
 	for _, bad := range [][3]string{{"appendfsync", "everysec", "always"}, {"maxmemory-policy", "volatile-lru", "noeviction"}, {"min-replicas-to-write", "1", "0"}} {
-		configure(t, l.redis, bad[0], bad[1])
+		configure(t, l.Redis, bad[0], bad[1])
 		ready(http.StatusServiceUnavailable, map[string]string{"redis": "unavailable"})
-		configure(t, l.redis, bad[0], bad[2])
+		configure(t, l.Redis, bad[0], bad[2])
 		ready(http.StatusOK, map[string]string{"redis": "ok"})
 	}
 	expectLogged(t, process, "everysec", "volatile-lru", "NOREPLICAS", "ready again")
@@ -301,11 +305,11 @@ var liveRefusals = map[string]struct{ variable, value, says string }{
 // is then one line, which names the fault and the remedy.
 func TestLiveRefuses(t *testing.T) {
 	t.Parallel()
-	l := newLive(t)
+	l := frontdesktest.NewLive(t)
 	for name, test := range liveRefusals {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			lines := complaints(t, l.environment(map[string]string{test.variable: test.value}))
+			lines := complaints(t, l.Environment(map[string]string{test.variable: test.value}))
 			if len(lines) != 1 || !strings.Contains(lines[0], test.variable) || !strings.Contains(lines[0], test.says) {
 				t.Errorf("%d lines, or not %s and %q:\n%s", len(lines), test.variable, test.says, strings.Join(lines, ""))
 			}
@@ -319,7 +323,7 @@ func TestLiveRefuses(t *testing.T) {
 // TestLiveRefusesHiddenCaptcha: the gateway would require a captcha that no page can show.
 func TestLiveRefusesHiddenCaptcha(t *testing.T) {
 	t.Parallel()
-	lines := complaints(t, newLive(t).environment(map[string]string{
+	lines := complaints(t, frontdesktest.NewLive(t).Environment(map[string]string{
 		"FRONTDESK_CAPTCHA_URL": "https://challenges.cloudflare.com/turnstile/v0/siteverify", "FRONTDESK_CAPTCHA_SECRET": "0x4AAAAAAAsecret",
 	}))
 	if len(lines) != 1 || !strings.Contains(lines[0], "FRONTDESK_CAPTCHA_SITE_KEY") {
@@ -330,9 +334,9 @@ func TestLiveRefusesHiddenCaptcha(t *testing.T) {
 // TestLiveRefusesLogin is separate because the login by secret must be removed for it.
 func TestLiveRefusesLogin(t *testing.T) {
 	t.Parallel()
-	l := newLive(t)
-	for address, says := range map[string]string{"http://login.gym-4711.fr/jwks": "https://", "login.gym-4711.fr": "not an address", l.env["FRONTDESK_CLUB_URL"] + "/x/_control/jwks": "the simulator's login"} {
-		lines := strings.Join(complaints(t, l.environment(map[string]string{"FRONTDESK_IDENTITY_SECRET": "", "FRONTDESK_IDENTITY_JWKS_URL": address})), "")
+	l := frontdesktest.NewLive(t)
+	for address, says := range map[string]string{"http://login.gym-4711.fr/jwks": "https://", "login.gym-4711.fr": "not an address", l.Env["FRONTDESK_CLUB_URL"] + "/x/_control/jwks": "the simulator's login"} {
+		lines := strings.Join(complaints(t, l.Environment(map[string]string{"FRONTDESK_IDENTITY_SECRET": "", "FRONTDESK_IDENTITY_JWKS_URL": address})), "")
 		if !strings.Contains(lines, "FRONTDESK_IDENTITY_JWKS_URL") || !strings.Contains(lines, says) {
 			t.Errorf("%s, without %q:\n%s", address, says, lines)
 		}
@@ -354,7 +358,7 @@ func TestLiveRefusesUnsafeRedis(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			lines := complaints(t, newLive(t, test.options...).environment(nil))
+			lines := complaints(t, frontdesktest.NewLive(t, test.options...).Environment(nil))
 			if len(lines) != len(test.says) {
 				t.Errorf("%d lines instead of %d:\n%s", len(lines), len(test.says), strings.Join(lines, ""))
 			}
@@ -363,8 +367,8 @@ func TestLiveRefusesUnsafeRedis(t *testing.T) {
 	}
 	t.Run("with a bad configuration", func(t *testing.T) {
 		t.Parallel()
-		l := newLive(t, "--appendonly", "no")
-		lines := complaints(t, l.environment(map[string]string{"FRONTDESK_CLUB_TOKEN": "demo", "FRONTDESK_ALLOWED_ORIGINS": "*"}))
+		l := frontdesktest.NewLive(t, "--appendonly", "no")
+		lines := complaints(t, l.Environment(map[string]string{"FRONTDESK_CLUB_TOKEN": "demo", "FRONTDESK_ALLOWED_ORIGINS": "*"}))
 		if len(lines) != 3 {
 			t.Errorf("%d lines:\n%s", len(lines), strings.Join(lines, ""))
 		}
@@ -372,25 +376,25 @@ func TestLiveRefusesUnsafeRedis(t *testing.T) {
 	})
 	t.Run("CONFIG is forbidden", func(t *testing.T) {
 		t.Parallel()
-		l := newLive(t, "--rename-command", "CONFIG", "")
-		expectAll(t, strings.Join(complaints(t, l.environment(nil)), ""), "redis persistence", "FRONTDESK_REDIS_ASSUME_DURABLE=true")
-		l.env["FRONTDESK_REDIS_ASSUME_DURABLE"] = "true"
-		_, c := l.start(t)
+		l := frontdesktest.NewLive(t, "--rename-command", "CONFIG", "")
+		expectAll(t, strings.Join(complaints(t, l.Environment(nil)), ""), "redis persistence", "FRONTDESK_REDIS_ASSUME_DURABLE=true")
+		l.Env["FRONTDESK_REDIS_ASSUME_DURABLE"] = "true"
+		_, c := l.Start(t)
 		c.Do("GET", "/readyz", nil).Into(http.StatusOK, nil)
 	})
 	t.Run("a replica acknowledges instead", func(t *testing.T) {
 		t.Parallel()
-		l := newLive(t, "--appendfsync", "everysec", "--repl-diskless-sync-delay", "0")
-		host, port, _ := strings.Cut(strings.TrimPrefix(l.redis, "redis://"), ":")
+		l := frontdesktest.NewLive(t, "--appendfsync", "everysec", "--repl-diskless-sync-delay", "0")
+		host, port, _ := strings.Cut(strings.TrimPrefix(l.Redis, "redis://"), ":")
 		replica := frontdesktest.NewRedis(t, "--replicaof", host, port)
-		l.env["FRONTDESK_REDIS_WAIT"] = "1"
+		l.Env["FRONTDESK_REDIS_WAIT"] = "1"
 		frontdesktest.Eventually(t, "the replica follows", func() bool {
 			doctor := exec.CommandContext(t.Context(), frontdesktest.Binary(t), "doctor")
-			doctor.Env = l.environment(nil)
+			doctor.Env = l.Environment(nil)
 			said, _ := doctor.CombinedOutput() // it reports what is not there yet
 			return strings.Contains(string(said), "each is acknowledged by 1")
 		})
-		process, c := l.start(t)
+		process, c := l.Start(t)
 		var registration api.Registration
 		frontdesktest.Eventually(t, "a replica that has a moment acknowledges", func() bool {
 			started := c.Do("POST", "/v1/registrations", `{"clubId":"`+c.Club()+`"}`, frontdesktest.Key(""))
@@ -409,8 +413,8 @@ func TestLiveRefusesUnsafeRedis(t *testing.T) {
 // header enables it.
 func TestAPI8LiveMode(t *testing.T) {
 	t.Parallel()
-	l := newLive(t)
-	_, c := l.start(t)
+	l := frontdesktest.NewLive(t)
+	_, c := l.Start(t)
 	for _, path := range []string{"/sim/demo/_control/personas", "/sim/demo/_control/requests", "/sim/oauth/v2/token", "/sim/", frontdesktest.MerchantPage, "/sandbox/settings",
 		"/panel/requests", "/panel/changes", "/panel/panel.js", "/ops/payments", "/metrics", "/debug/pprof/"} {
 		for _, method := range []string{"GET", "POST"} {
@@ -425,7 +429,7 @@ func TestAPI8LiveMode(t *testing.T) {
 	if policy := docs.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'self'") || !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "http") {
 		t.Errorf("the documentation has the policy %q", policy)
 	}
-	for _, secret := range l.env {
+	for _, secret := range l.Env {
 		if len(secret) < 8 || strings.HasPrefix(secret, "http") {
 			continue
 		}
@@ -440,11 +444,11 @@ func TestAPI8LiveMode(t *testing.T) {
 			t.Errorf("%s comes with %q", path, hsts)
 		}
 	}
-	before := len(l.upstreams.Sim.Requests())
+	before := len(l.Upstreams.Sim.Requests())
 	c.Do("GET", "/v1/clubs", nil, frontdesktest.StaffKey()).Problem(api.StaffKeyUnknown)
 	c.Do("POST", "/v1/registrations", `{"clubId":"11","channel":"club"}`, frontdesktest.Key(""), [2]string{"X-Frontdesk-World", "demo"}).Problem(api.StaffOnly)
 	c.Do("POST", "/v1/webhooks/club/demo-webhook-secret", `{"event":"contact.updated"}`).Problem(api.NotFound)
-	if made := len(l.upstreams.Sim.Requests()) - before; made > 0 {
+	if made := len(l.Upstreams.Sim.Requests()) - before; made > 0 {
 		t.Errorf("the demo's keys made %d calls", made)
 	}
 	for _, origin := range []string{"http://localhost:5173", "null", "https://evil.example", "https://www.gym-4711.fr.evil.example", "http://www.gym-4711.fr"} {
@@ -458,10 +462,10 @@ func TestAPI8LiveMode(t *testing.T) {
 // visitors cannot.
 func TestLiveLaterNeedsIdentity(t *testing.T) {
 	t.Parallel()
-	l := newLive(t)
-	_, c := l.start(t)
+	l := frontdesktest.NewLive(t)
+	_, c := l.Start(t)
 	deferred := func() (n int) {
-		for _, request := range l.upstreams.Sim.Requests() {
+		for _, request := range l.Upstreams.Sim.Requests() {
 			if strings.HasSuffix(request.Path, "/postpone_due") {
 				n++
 			}
@@ -477,8 +481,8 @@ func TestLiveLaterNeedsIdentity(t *testing.T) {
 		t.Errorf("a visitor is offered %v; %d sales were deferred", methods, deferred())
 	}
 	now := time.Now()
-	login, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": "1001", "club": "11", "aud": l.env["FRONTDESK_IDENTITY_AUDIENCE"], "iss": l.env["FRONTDESK_IDENTITY_ISSUER"], "iat": now.Unix(), "exp": now.Add(5 * time.Minute).Unix()}).
-		SignedString([]byte(l.env["FRONTDESK_IDENTITY_SECRET"]))
+	login, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": "1001", "club": "11", "aud": l.Env["FRONTDESK_IDENTITY_AUDIENCE"], "iss": l.Env["FRONTDESK_IDENTITY_ISSUER"], "iat": now.Unix(), "exp": now.Add(5 * time.Minute).Unix()}).
+		SignedString([]byte(l.Env["FRONTDESK_IDENTITY_SECRET"]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -489,8 +493,20 @@ func TestLiveLaterNeedsIdentity(t *testing.T) {
 	known := *c
 	known.Token = *contact.Token
 	known.RequestPayment(contact.Id, later(contact)).Into(http.StatusCreated, nil)
-	c.RequestPayment(visitor.Id, later(visitor), [2]string{"X-Frontdesk-Staff-Key", l.env["FRONTDESK_STAFF_KEYS"]}).Into(http.StatusCreated, nil)
+	c.RequestPayment(visitor.Id, later(visitor), [2]string{"X-Frontdesk-Staff-Key", l.Env["FRONTDESK_STAFF_KEYS"]}).Into(http.StatusCreated, nil)
 	if deferred() != 2 {
 		t.Errorf("%d sales were deferred, want 2", deferred())
 	}
 }
+
+// tokenHash is the hash of an operator's token, for FRONTDESK_OPERATORS.
+func tokenHash(token string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(token))) }
+
+func sealKey() string {
+	key := make([]byte, 32)
+	rand.Read(key)
+	return base64.StdEncoding.EncodeToString(key)
+}
+
+// hookSecret returns a signing secret like the processor's.
+func hookSecret() string { return "whsec_" + rand.Text() + rand.Text() }

@@ -17,7 +17,7 @@ import (
 // names no visitor.
 func TestLiveLog(t *testing.T) {
 	t.Parallel()
-	process, c := newLive(t).start(t)
+	process, c := frontdesktest.NewLive(t).Start(t)
 	registration := c.Register()
 	trace := regexp.MustCompile(`^[0-9a-f]{32}$`)
 	frontdesktest.Eventually(t, "the line about the start, which is written behind the answer", func() bool {
@@ -54,9 +54,9 @@ func TestLiveLog(t *testing.T) {
 // level that operators read, and do not bury the rest.
 func TestLibraryLogs(t *testing.T) {
 	t.Parallel()
-	live := newLive(t)
-	process, _ := live.start(t)
-	frontdesktest.StopRedis(t, live.redis)
+	live := frontdesktest.NewLive(t)
+	process, _ := live.Start(t)
+	frontdesktest.StopRedis(t, live.Redis)
 	of := map[string]int{} // lines by source
 	frontdesktest.Eventually(t, "the queue, the Redis client and the gateway itself complain", func() bool {
 		clear(of)

@@ -29,7 +29,7 @@ func TestSlowCatalogueReader(t *testing.T) {
 // other.
 func TestCachedResponsesAreLogged(t *testing.T) {
 	t.Parallel()
-	process, c := newLive(t).start(t)
+	process, c := frontdesktest.NewLive(t).Start(t)
 	const asked = 5
 	for range asked {
 		c.Do("GET", "/v1/clubs/11/debit-days", nil).Into(http.StatusOK, nil)

@@ -13,33 +13,33 @@ import (
 // start, and doctor fails, until the key is back or its id is named.
 func TestSealKeyRemovedTooEarly(t *testing.T) {
 	t.Parallel()
-	l := newLive(t)
-	former := l.env["FRONTDESK_SEAL_KEYS"]
-	gateway, _ := l.start(t)
-	redis := frontdesktest.RedisClient(t, l.redis)
+	l := frontdesktest.NewLive(t)
+	former := l.Env["FRONTDESK_SEAL_KEYS"]
+	gateway, _ := l.Start(t)
+	redis := frontdesktest.RedisClient(t, l.Redis)
 	frontdesktest.Eventually(t, "the key is noted", func() bool { return redis.ZCard(t.Context(), "fd:seals").Val() == 1 })
 	id := redis.ZRange(t.Context(), "fd:seals", 0, -1).Val()[0]
 	if err := gateway.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	l.env["FRONTDESK_SEAL_KEYS"] = sealKey()
+	l.Env["FRONTDESK_SEAL_KEYS"] = sealKey()
 	complaint := "Redis holds records of the seal keys " + id + ", which FRONTDESK_SEAL_KEYS lacks"
-	said := expectStartRefused(t, nil, l.environment(nil)...)
+	said := expectStartRefused(t, nil, l.Environment(nil)...)
 	expectAll(t, said, complaint, "FRONTDESK_FORGET_SEAL_KEYS="+id)
 	if strings.Contains(said, former) {
 		t.Error("the key itself is printed")
 	}
-	if printed, ok := doctor(t, l.environment(nil)); ok || !strings.Contains(printed, "FAIL     seal keys               "+complaint) {
+	if printed, ok := doctor(t, l.Environment(nil)); ok || !strings.Contains(printed, "FAIL     seal keys               "+complaint) {
 		t.Errorf("doctor without the key:\n%s", printed)
 	}
-	current := l.env["FRONTDESK_SEAL_KEYS"]
-	l.env["FRONTDESK_SEAL_KEYS"] = current + "," + former
-	gateway, _ = l.start(t)
+	current := l.Env["FRONTDESK_SEAL_KEYS"]
+	l.Env["FRONTDESK_SEAL_KEYS"] = current + "," + former
+	gateway, _ = l.Start(t)
 	if err := gateway.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	l.env["FRONTDESK_SEAL_KEYS"], l.env["FRONTDESK_FORGET_SEAL_KEYS"] = current, id
-	l.start(t)
+	l.Env["FRONTDESK_SEAL_KEYS"], l.Env["FRONTDESK_FORGET_SEAL_KEYS"] = current, id
+	l.Start(t)
 }
 
 // TestUnverifiableAtTheTerminal takes away the key that has signed a captured payment, in test mode. No gateway starts with

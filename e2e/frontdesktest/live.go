@@ -1,4 +1,4 @@
-package ops_test
+package frontdesktest
 
 import (
 	"bytes"
@@ -22,7 +22,6 @@ import (
 	"sync"
 	"testing"
 
-	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/clubsim"
 )
@@ -35,58 +34,47 @@ const (
 	liveGatewayKey = "gk_5Nq8sYp3Lr"
 )
 
-// liveEnv is the environment of a gateway in live mode. As live mode demands, everything is reached by
+// Live is the environment of a gateway in live mode. As live mode demands, everything is reached by
 // https and is safe. Doubles stand in for the upstreams.
-type liveEnv struct {
-	upstreams *frontdesktest.Upstreams
-	processor *sandbox.Server
-	redis     string
-	front     *httptest.Server // what visitors reach: a proxy that ends TLS
-	env       map[string]string
+type Live struct {
+	Upstreams *Upstreams
+	Processor *sandbox.Server   // sends its webhooks nowhere yet
+	Redis     string            // its URL
+	Front     *httptest.Server  // what visitors reach: a proxy that ends TLS
+	Env       map[string]string // the gateway's variables
 
 	mu      sync.Mutex
-	gateway *url.URL // behind front
+	gateway *url.URL // behind Front
 }
 
-// newLive makes an environment in which live mode starts. options are for its Redis.
-func newLive(t *testing.T, options ...string) *liveEnv {
+// NewLive makes an environment in which live mode starts. options are for its Redis.
+func NewLive(t testing.TB, options ...string) *Live {
 	t.Helper()
-	l := &liveEnv{upstreams: frontdesktest.NewUpstreams(t), redis: frontdesktest.NewDurableRedis(t, options...)}
-	l.processor = sandbox.New(sandbox.Config{Accounts: []sandbox.Account{{
-		SecretKey: "sk_live_" + rand.Text(), PublishableKey: "pk_live_" + rand.Text(), WebhookSecrets: []string{hookSecret()},
+	l := &Live{Upstreams: NewUpstreams(t), Redis: NewDurableRedis(t, options...)}
+	l.Processor = sandbox.New(sandbox.Config{Accounts: []sandbox.Account{{
+		SecretKey: "sk_live_" + rand.Text(), PublishableKey: "pk_live_" + rand.Text(), WebhookSecrets: []string{"whsec_" + rand.Text() + rand.Text()},
 	}}})
-	t.Cleanup(l.processor.Close)
-	club, cards := newTLSServer(t, http.HandlerFunc(l.clubSystem)), newTLSServer(t, l.processor)
-	l.front = newTLSServer(t, http.HandlerFunc(l.proxy))
-	l.env = map[string]string{
-		"FRONTDESK_MODE": "live", "FRONTDESK_REDIS_URL": l.redis, "FRONTDESK_PUBLIC_URL": l.front.URL, "SSL_CERT_FILE": certificateFile(t, l.front),
+	t.Cleanup(l.Processor.Close)
+	club, cards := newTLSServer(t, http.HandlerFunc(l.clubSystem)), newTLSServer(t, l.Processor)
+	l.Front = newTLSServer(t, http.HandlerFunc(l.proxy))
+	sealKey, token := sha256.Sum256([]byte(rand.Text())), sha256.Sum256([]byte(rand.Text()))
+	l.Env = map[string]string{
+		"FRONTDESK_MODE": "live", "FRONTDESK_REDIS_URL": l.Redis, "FRONTDESK_PUBLIC_URL": l.Front.URL, "SSL_CERT_FILE": certificateFile(t, l.Front),
 		"FRONTDESK_CLUB_URL": club.URL, "FRONTDESK_CLUB_TOKEN": liveToken, "FRONTDESK_CLUB_CLIENT_ID": liveClientID,
 		"FRONTDESK_CLUB_CLIENT_SECRET": liveSecret, "FRONTDESK_CLUB_GATEWAY_KEY": liveGatewayKey,
-		"FRONTDESK_CARD_PROCESSOR": "stripe", "FRONTDESK_STRIPE_URL": cards.URL, "FRONTDESK_STRIPE_SECRET_KEY": l.processor.SecretKey,
-		"FRONTDESK_STRIPE_PUBLISHABLE_KEY": l.processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET": l.processor.WebhookSecret,
+		"FRONTDESK_CARD_PROCESSOR": "stripe", "FRONTDESK_STRIPE_URL": cards.URL, "FRONTDESK_STRIPE_SECRET_KEY": l.Processor.SecretKey,
+		"FRONTDESK_STRIPE_PUBLISHABLE_KEY": l.Processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET": l.Processor.WebhookSecret,
 		"FRONTDESK_IDENTITY_SECRET": rand.Text() + rand.Text(), "FRONTDESK_IDENTITY_AUDIENCE": "signup", "FRONTDESK_IDENTITY_ISSUER": "https://login.gym-4711.fr",
-		"FRONTDESK_OPERATORS": "ada:" + tokenHash(rand.Text()),
+		"FRONTDESK_OPERATORS": "ada:" + fmt.Sprintf("%x", token),
 		"FRONTDESK_CLUBS":     `{"defaults":{"timeZone":"Europe/Paris"}}`,
-		"FRONTDESK_SEAL_KEYS": sealKey(), "FRONTDESK_STAFF_KEYS": rand.Text(),
+		"FRONTDESK_SEAL_KEYS": base64.StdEncoding.EncodeToString(sealKey[:]), "FRONTDESK_STAFF_KEYS": rand.Text(),
 		"FRONTDESK_ALLOWED_ORIGINS": "https://www.gym-4711.fr", "FRONTDESK_DRAIN_DELAY": "1s", "FRONTDESK_METRICS_ADDR": "127.0.0.1:0",
 	}
 	return l
 }
 
-// tokenHash is the hash of an operator's token, for FRONTDESK_OPERATORS.
-func tokenHash(token string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(token))) }
-
-func sealKey() string {
-	key := make([]byte, 32)
-	rand.Read(key)
-	return base64.StdEncoding.EncodeToString(key)
-}
-
-// hookSecret returns a signing secret like the processor's.
-func hookSecret() string { return "whsec_" + rand.Text() + rand.Text() }
-
 // newTLSServer serves a handler over https.
-func newTLSServer(t *testing.T, handler http.Handler) *httptest.Server {
+func newTLSServer(t testing.TB, handler http.Handler) *httptest.Server {
 	t.Helper()
 	server := httptest.NewTLSServer(handler)
 	t.Cleanup(func() {
@@ -97,26 +85,24 @@ func newTLSServer(t *testing.T, handler http.Handler) *httptest.Server {
 }
 
 // certificateFile writes the certificate that a gateway trusts: the test servers share a certificate.
-func certificateFile(t *testing.T, server *httptest.Server) string {
+func certificateFile(t testing.TB, server *httptest.Server) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "roots.pem")
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, os.WriteFile(path, text, 0o600))
 	return path
 }
 
 // clubSystem is the simulator's demo organisation under another name and with other credentials: it
 // translates requests and responses.
-func (l *liveEnv) clubSystem(w http.ResponseWriter, r *http.Request) {
+func (l *Live) clubSystem(w http.ResponseWriter, r *http.Request) {
 	in := strings.NewReplacer(liveClientID, clubsim.DemoClientID, liveToken, clubsim.DemoClientToken, liveSecret, clubsim.DemoClientSecret, liveGatewayKey, clubsim.DemoGatewayKey)
 	out := strings.NewReplacer("/"+clubsim.DemoClientToken+"/", "/"+liveToken+"/", `\/`+clubsim.DemoClientToken+`\/`, `\/`+liveToken+`\/`)
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	request, err := http.NewRequestWithContext(r.Context(), r.Method, l.upstreams.URL+"/sim"+in.Replace(r.URL.RequestURI()), strings.NewReader(in.Replace(string(body))))
+	request, err := http.NewRequestWithContext(r.Context(), r.Method, l.Upstreams.URL+"/sim"+in.Replace(r.URL.RequestURI()), strings.NewReader(in.Replace(string(body))))
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
@@ -140,7 +126,7 @@ func (l *liveEnv) clubSystem(w http.ResponseWriter, r *http.Request) {
 }
 
 // proxy terminates TLS in front of the gateway.
-func (l *liveEnv) proxy(w http.ResponseWriter, r *http.Request) {
+func (l *Live) proxy(w http.ResponseWriter, r *http.Request) {
 	l.mu.Lock()
 	at := l.gateway
 	l.mu.Unlock()
@@ -151,9 +137,9 @@ func (l *liveEnv) proxy(w http.ResponseWriter, r *http.Request) {
 	httputil.NewSingleHostReverseProxy(at).ServeHTTP(w, r)
 }
 
-// environment returns the environment with changes; an empty value removes a variable.
-func (l *liveEnv) environment(changes map[string]string) (environment []string) {
-	env := maps.Clone(l.env)
+// Environment returns the environment with changes; an empty value removes a variable.
+func (l *Live) Environment(changes map[string]string) (environment []string) {
+	env := maps.Clone(l.Env)
 	maps.Copy(env, changes)
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		if env[name] != "" {
@@ -163,29 +149,28 @@ func (l *liveEnv) environment(changes map[string]string) (environment []string) 
 	return environment
 }
 
-// start runs a gateway behind the front, and returns a visitor of it.
-func (l *liveEnv) start(t *testing.T) (*frontdesktest.Process, *frontdesktest.Client) {
+// Start runs a gateway behind the front, and returns a visitor of it.
+func (l *Live) Start(t testing.TB) (*Process, *Client) {
 	t.Helper()
 	// A disk that is busy with other tests sometimes keeps Redis from answering in time. The gateway then
 	// refuses to start, as it should.
-	var process *frontdesktest.Process
-	frontdesktest.Eventually(t, "a gateway in live mode starts", func() bool {
-		process = frontdesktest.TryStart(t, l.environment(nil)...)
+	var process *Process
+	Eventually(t, "a gateway in live mode starts", func() bool {
+		process = TryStart(t, l.Environment(nil)...)
 		if process.URL == "" && !strings.Contains(process.Log(), "redis ") {
 			t.Fatal(process.Log())
 		}
 		return process.URL != ""
 	})
 	at, err := url.Parse(process.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	l.mu.Lock()
 	l.gateway = at
 	l.mu.Unlock()
-	c := frontdesktest.NewClient(t, l.front.URL)
+	c := NewClient(t, l.Front.URL)
+	c.UpstreamsURL = l.Upstreams.URL
 	roots := x509.NewCertPool()
-	roots.AddCert(l.front.Certificate())
+	roots.AddCert(l.Front.Certificate())
 	c.UseTransport(&http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}})
 	return process, c
 }
