@@ -19,12 +19,36 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/cards/sandbox"
 )
 
-// appGateways starts a gateway by its mode, and returns a front end of it, which knows its upstreams.
-var appGateways = map[string]func(t *testing.T) *frontdesktest.Client{
-	"mock": func(t *testing.T) *frontdesktest.Client {
-		return frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+// appGateway is a gateway that an app uses, with the buyer's access to its card processor.
+type appGateway struct {
+	*frontdesktest.Client
+	confirm  func(payment api.Payment, card string)
+	payments func() int // how many the processor holds
+}
+
+// appLink is the app's own link, for the example's.
+const appLink = "https://app.gym-4711.fr"
+
+// appGateways starts a gateway by its mode.
+var appGateways = map[string]func(t *testing.T) appGateway{
+	"mock": func(t *testing.T) appGateway {
+		c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+		return appGateway{c, c.Confirm, func() int { return len(c.ProcessorPayments()) }}
+	},
+	"live": func(t *testing.T) appGateway {
+		l := frontdesktest.NewLive(t)
+		l.Env["FRONTDESK_ALLOWED_ORIGINS"] = appLink
+		gateway, c := l.Start(t)
+		l.Processor.SetWebhooks(sandbox.Normal, gateway.URL+"/v1/webhooks/card")
+		c.URL = gateway.URL // Java does not trust the certificate of l.Front
+		confirm := func(payment api.Payment, card string) {
+			_, err := l.Processor.Confirm(frontdesktest.PaymentID(payment), card)
+			frontdesktest.Must(t, err)
+		}
+		return appGateway{c, confirm, func() int { return len(l.Processor.Payments()) }}
 	},
 }
 
@@ -33,7 +57,7 @@ var appGateways = map[string]func(t *testing.T) *frontdesktest.Client{
 func TestKotlinApp(t *testing.T) {
 	t.Parallel()
 	classes := compileKotlin(t)
-	journeys := map[string]func(*testing.T, string, *frontdesktest.Client){
+	journeys := map[string]func(*testing.T, string, appGateway){
 		"card": testAppPaysByCard, "direct debit": testAppSignsMandate, "killed": testAppIsKilled,
 		"foreign responses": testAppGetsForeignResponses, "another phone": testAppMovesToAnotherPhone,
 	}
@@ -48,15 +72,19 @@ func TestKotlinApp(t *testing.T) {
 }
 
 // testAppPaysByCard goes from the catalogue to the recorded payment, with a declined card on the way.
-func testAppPaysByCard(t *testing.T, classes string, c *frontdesktest.Client) {
-	p := newPhone(t, classes, t.TempDir(), c.URL)
+func testAppPaysByCard(t *testing.T, classes string, g appGateway) {
+	p := newPhone(t, classes, t.TempDir(), g.URL)
 	due := p.chooseAndStart()
 	p.tap("appear")
 	shown := p.tap("pay").Shown
-	if card := p.payment(c).Card; shown == "" || shown != frontdesktest.Value(card.RedirectUrl) {
+	if card := p.payment(g).Card; shown == "" || shown != frontdesktest.Value(card.RedirectUrl) {
 		t.Fatalf("the browser shows %q instead of %q", shown, frontdesktest.Value(card.RedirectUrl))
 	}
-	c.Confirm(p.payment(c), frontdesktest.DeclinedCard)
+	page := g.Do("GET", shown, nil, [2]string{"Accept", "text/html"})
+	if page.Status != http.StatusOK || !strings.Contains(string(page.Body), appLink+"/?registration="+p.screen.Session.ID) {
+		t.Errorf("the card page, with the way back to the app, is %d %s", page.Status, page.Body)
+	}
+	g.confirm(p.payment(g), frontdesktest.DeclinedCard)
 	declined := p.tap("await", "declined").Registration.Payment
 	if declined.Card.DeclineCode == "" || !strings.HasPrefix(declined.Message, "Votre carte") {
 		t.Errorf("the app does not say in the phone's language why the card was declined: %+v", declined)
@@ -64,9 +92,9 @@ func testAppPaysByCard(t *testing.T, classes string, c *frontdesktest.Client) {
 	if again := p.tap("page").Shown; again != shown {
 		t.Errorf("after the decline the browser shows %q instead of %q", again, shown)
 	}
-	c.Confirm(p.payment(c), frontdesktest.ApprovedCard)
+	g.confirm(p.payment(g), frontdesktest.ApprovedCard)
 	p.tap("await", "completed")
-	c.Records().ExpectOnePayment(t, due)
+	g.Records().ExpectOnePayment(t, due)
 
 	frontdesktest.Must(t, os.Remove(filepath.Join(p.folder, "frontdesk.key")))
 	if s := p.restart().tap("open"); s.Session != nil || s.Registration != nil || s.Problem != nil {
@@ -75,14 +103,14 @@ func testAppPaysByCard(t *testing.T, classes string, c *frontdesktest.Client) {
 }
 
 // testAppSignsMandate signs the mandate of a direct debit, with a wrong code first, and pays the first instalment.
-func testAppSignsMandate(t *testing.T, classes string, c *frontdesktest.Client) {
-	p := newPhone(t, classes, t.TempDir(), c.URL)
+func testAppSignsMandate(t *testing.T, classes string, g appGateway) {
+	p := newPhone(t, classes, t.TempDir(), g.URL)
 	s := p.tap("start", frontdesktest.DirectDebit, frontdesktest.Day(1), "10")
 	due := s.Registration.Cart.DueNow.Amount
 	if s := p.tap("mandate", "FR1420041010050500013M02606"); s.Registration.Mandate.State != "awaiting_code" {
 		t.Fatalf("after the mandate the app shows %+v", s.Registration)
 	}
-	code := c.LatestCode()
+	code := g.LatestCode()
 	if s := p.tap("sign", frontdesktest.WrongCode(code)); s.Problem.Code != "code_wrong" || s.Registration.Mandate.AttemptsLeft != 4 {
 		t.Errorf("after a wrong code the app shows %+v and %+v", s.Problem, s.Registration.Mandate)
 	}
@@ -90,16 +118,16 @@ func testAppSignsMandate(t *testing.T, classes string, c *frontdesktest.Client) 
 		t.Fatalf("after the code the app shows %+v and %+v", s.Problem, s.Registration.Mandate)
 	}
 	p.tap("pay")
-	c.Confirm(p.payment(c), frontdesktest.ApprovedCard)
+	g.confirm(p.payment(g), frontdesktest.ApprovedCard)
 	p.tap("appear")
 	p.tap("await", "completed")
-	c.Records().ExpectOnePayment(t, due)
+	g.Records().ExpectOnePayment(t, due)
 }
 
 // testAppIsKilled kills the app twice while a request has had its effect and no response has arrived. It continues
 // each time, and nothing happens twice.
-func testAppIsKilled(t *testing.T, classes string, c *frontdesktest.Client) {
-	n := newAppNetwork(t, c.URL)
+func testAppIsKilled(t *testing.T, classes string, g appGateway) {
+	n := newAppNetwork(t, g.URL)
 	p := newPhone(t, classes, t.TempDir(), n.url)
 	kill := func(http.ResponseWriter) {
 		p.kill()
@@ -115,19 +143,19 @@ func testAppIsKilled(t *testing.T, classes string, c *frontdesktest.Client) {
 	n.replaceNextResponse(kill)
 	p.die("pay")
 	p.restart().tap("open")
-	if shown := p.tap("page").Shown; shown != frontdesktest.Value(p.payment(c).Card.RedirectUrl) {
+	if shown := p.tap("page").Shown; shown != frontdesktest.Value(p.payment(g).Card.RedirectUrl) {
 		t.Errorf("after the second kill the browser shows %q", shown)
 	}
-	c.Confirm(p.payment(c), frontdesktest.ApprovedCard)
+	g.confirm(p.payment(g), frontdesktest.ApprovedCard)
 	p.tap("appear")
 	p.tap("await", "completed")
-	expectOneOfEach(t, c, s.Registration.Cart.DueNow.Amount)
+	expectOneOfEach(t, g, s.Registration.Cart.DueNow.Amount)
 }
 
 // testAppGetsForeignResponses replaces the responses to two requests that had their effect, by a refusal and by a
 // proxy's page. The buyer's next tap repeats the first request and the app itself the second, each under its key.
-func testAppGetsForeignResponses(t *testing.T, classes string, c *frontdesktest.Client) {
-	n := newAppNetwork(t, c.URL)
+func testAppGetsForeignResponses(t *testing.T, classes string, g appGateway) {
+	n := newAppNetwork(t, g.URL)
 	p := newPhone(t, classes, t.TempDir(), n.url)
 	offer := p.choose()
 	n.replaceNextResponse(func(w http.ResponseWriter) {
@@ -150,26 +178,26 @@ func testAppGetsForeignResponses(t *testing.T, classes string, c *frontdesktest.
 	if s := p.tap("pay"); s.Problem != nil || s.Shown == "" {
 		t.Fatalf("behind a failing proxy the app shows %+v", s)
 	}
-	c.Confirm(p.payment(c), frontdesktest.ApprovedCard)
+	g.confirm(p.payment(g), frontdesktest.ApprovedCard)
 	p.tap("appear")
 	p.tap("await", "completed")
-	expectOneOfEach(t, c, s.Registration.Cart.DueNow.Amount)
+	expectOneOfEach(t, g, s.Registration.Cart.DueNow.Amount)
 }
 
 // testAppMovesToAnotherPhone resumes on a second phone. The first one's session ends; the second one pays.
-func testAppMovesToAnotherPhone(t *testing.T, classes string, c *frontdesktest.Client) {
-	first := newPhone(t, classes, t.TempDir(), c.URL)
+func testAppMovesToAnotherPhone(t *testing.T, classes string, g appGateway) {
+	first := newPhone(t, classes, t.TempDir(), g.URL)
 	due := first.chooseAndStart()
-	c.Token = first.screen.Session.Token
+	g.Token = first.screen.Session.Token
 	path := "/v1/registrations/" + first.screen.Session.ID
 	var link api.ResumeLink
-	c.Do("POST", path+"/resume-link", nil, frontdesktest.Key("")).Into(http.StatusCreated, &link)
-	second := newPhone(t, classes, t.TempDir(), c.URL)
+	g.Do("POST", path+"/resume-link", nil, frontdesktest.Key("")).Into(http.StatusCreated, &link)
+	second := newPhone(t, classes, t.TempDir(), g.URL)
 	s := second.tap("resume", link.Url)
 	if s.Session == nil || s.Session.ID != first.screen.Session.ID || s.Session.Token == first.screen.Session.Token {
 		t.Fatalf("on the second phone the app shows %+v", s)
 	}
-	c.Do("DELETE", path+"/session", nil).Into(http.StatusNoContent, nil)
+	g.Do("DELETE", path+"/session", nil).Into(http.StatusNoContent, nil)
 	if s := first.tap("open"); s.Problem == nil || s.Problem.Code != "not_found" || s.Session != nil || s.Registration != nil {
 		t.Errorf("after the end of its session the app shows %+v", s)
 	}
@@ -177,26 +205,26 @@ func testAppMovesToAnotherPhone(t *testing.T, classes string, c *frontdesktest.C
 		t.Errorf("without a session the browser shows %q", s.Shown)
 	}
 	second.tap("pay")
-	c.Confirm(second.payment(c), frontdesktest.ApprovedCard)
+	g.confirm(second.payment(g), frontdesktest.ApprovedCard)
 	second.tap("appear")
 	second.tap("await", "completed")
-	c.Records().ExpectOnePayment(t, due)
+	g.Records().ExpectOnePayment(t, due)
 }
 
 // payment reads the payment that the app has started.
-func (p *phone) payment(c *frontdesktest.Client) api.Payment {
+func (p *phone) payment(g appGateway) api.Payment {
 	p.t.Helper()
-	c.Token = p.screen.Session.Token
-	return *c.Registration(p.screen.Session.ID).Payment
+	g.Token = p.screen.Session.Token
+	return *g.Registration(p.screen.Session.ID).Payment
 }
 
 // expectOneOfEach fails the test unless one contact, one payment at the processor and one in the ledger were made.
-func expectOneOfEach(t *testing.T, c *frontdesktest.Client, amount int64) {
+func expectOneOfEach(t *testing.T, g appGateway, amount int64) {
 	t.Helper()
-	c.Records().ExpectOnePayment(t, amount)
-	contacts := slices.DeleteFunc(c.Operations(0), func(name string) bool { return name != "createContact" })
-	if payments := c.ProcessorPayments(); len(contacts) != 1 || len(payments) != 1 {
-		t.Errorf("the app made %d contacts and %d payments at the processor", len(contacts), len(payments))
+	g.Records().ExpectOnePayment(t, amount)
+	contacts := slices.DeleteFunc(g.Operations(0), func(name string) bool { return name != "createContact" })
+	if payments := g.payments(); len(contacts) != 1 || payments != 1 {
+		t.Errorf("the app made %d contacts and %d payments at the processor", len(contacts), payments)
 	}
 }
 
@@ -377,8 +405,8 @@ func (p *phone) chooseAndStart() int64 {
 // quickJava are flags for short programs.
 var quickJava = []string{"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"}
 
-// compileKotlin compiles the file for Android and its stand-ins, and returns the class path of the app. A warning of
-// the compiler fails the test.
+// compileKotlin compiles the file for Android with appLink in it, and its stand-ins, and returns the class path of the
+// app. A warning of the compiler fails the test.
 func compileKotlin(t *testing.T) (classes string) {
 	t.Helper()
 	compiler := filepath.Join(nodeModules(t), "kotlin-compiler", "lib")
@@ -386,11 +414,17 @@ func compileKotlin(t *testing.T) (classes string) {
 	for _, name := range []string{"kotlin-stdlib", "kotlin-reflect", "kotlinx-coroutines-core-jvm"} {
 		libraries = append(libraries, filepath.Join(compiler, name+".jar"))
 	}
-	path, app := strings.Join(libraries, string(filepath.ListSeparator)), filepath.Join(t.TempDir(), "app.jar")
+	folder, path := t.TempDir(), strings.Join(libraries, string(filepath.ListSeparator))
+	app, file := filepath.Join(folder, "app.jar"), filepath.Join(folder, "Frontdesk.kt")
+	text := read(t, "docs/examples/Frontdesk.kt")
+	if !strings.Contains(text, "https://signup.club.example") {
+		t.Error("the file has no link of the app")
+	}
+	frontdesktest.Must(t, os.WriteFile(file, []byte(strings.ReplaceAll(text, "https://signup.club.example", appLink)), 0o600))
 	sources, err := filepath.Glob(filepath.Join(frontdesktest.Root(), "e2e", "docs", "kotlin", "*.kt"))
 	frontdesktest.Must(t, err)
 	args := slices.Concat(quickJava, []string{"-jar", filepath.Join(compiler, "kotlin-compiler.jar"), "-no-stdlib", "-no-reflect", "-Werror",
-		"-classpath", path, "-d", app, filepath.Join(frontdesktest.Root(), "docs", "examples", "Frontdesk.kt")}, sources)
+		"-classpath", path, "-d", app, file}, sources)
 	if out, err := exec.CommandContext(t.Context(), "java", args...).CombinedOutput(); err != nil {
 		t.Fatalf("the Kotlin compiler, which needs Java and the packages of e2e/web (run .ci/tools): %v\n%s", err, out)
 	}
