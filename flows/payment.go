@@ -159,14 +159,16 @@ type Payment struct {
 	UsedKeys         int       `json:"usedKeys,omitempty"` // how many keys the processor only replays an error for; the next one is in use
 
 	// For operators who examine a doubt.
-	Contact    club.IRI     `json:"contact,omitempty"`  // of the sale; empty in a final record
-	Snapshot   *Evidence    `json:"snapshot,omitempty"` // before the capture
-	DoubtSince time.Time    `json:"doubtSince,omitzero"`
-	Readings   []Reading    `json:"readings,omitempty"`  // while in doubt, oldest first
-	DebtAfter  *int64       `json:"debtAfter,omitempty"` // of the contact, once after it was recorded; minor units
-	OnHold     bool         `json:"onHold,omitempty"`    // authorised, and not captured while the club system records no payment
-	PaidTwice  bool         `json:"paidTwice,omitempty"` // it is recorded, and something else seems to have paid the sale too
-	History    []Transition `json:"history,omitempty"`   // oldest first
+	Contact    club.IRI  `json:"contact,omitempty"`  // of the sale; empty in a final record
+	Snapshot   *Evidence `json:"snapshot,omitempty"` // before the capture
+	DoubtSince time.Time `json:"doubtSince,omitzero"`
+	Readings   []Reading `json:"readings,omitempty"`  // while in doubt, oldest first
+	DebtAfter  *int64    `json:"debtAfter,omitempty"` // of the contact, once after it was recorded; minor units
+	// CaptureBefore is until when the processor holds the authorised money; zero: it does not say.
+	CaptureBefore time.Time    `json:"captureBefore,omitzero"`
+	OnHold        bool         `json:"onHold,omitempty"`    // authorised, and not captured while the club system records no payment
+	PaidTwice     bool         `json:"paidTwice,omitempty"` // it is recorded, and something else seems to have paid the sale too
+	History       []Transition `json:"history,omitempty"`   // oldest first
 
 	// What the gateways found out after the payment was recorded, see Finding.
 	SaleVerdict  string `json:"saleVerdict,omitempty"`  // SaleSettled, or what is wrong with the sale; empty: not read yet

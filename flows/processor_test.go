@@ -29,6 +29,48 @@ func TestCaptureHasADeadline(t *testing.T) {
 	}
 }
 
+// TestAuthorisationThatEndsEarlier: the processor holds the authorisation for less than an hour, and does not cancel the payment
+// when that is over. Nothing is captured then.
+func TestAuthorisationThatEndsEarlier(t *testing.T) {
+	t.Parallel()
+	for before, waits := range map[string]time.Duration{"10m": 8 * time.Minute, "2h": 59 * time.Minute, "none": 59 * time.Minute, "-1m": 0} {
+		t.Run(before, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			w.setProcessor(sandbox.Settings{CaptureBefore: before})
+			p := w.authorised(g)
+			if waits > 0 {
+				w.fail(captureCall, 1000)
+			}
+			if p = w.advanceFor(g, p, waits); p.State.Final() {
+				t.Fatalf("after less than %s: %s (%s)", waits, p.State, p.Reason)
+			}
+			if p = w.advanceFor(g, p, 3*time.Minute); p.State != flows.Cancelled || w.held(p).State != cards.Cancelled {
+				t.Errorf("%s (%s), and %s at the processor", p.State, p.Reason, w.held(p).State)
+			}
+		})
+	}
+}
+
+// TestAuthorisationEndsBehindTheBrake: a payment that the brake holds back is not captured once its authorisation ends, and its
+// buyer no longer reads that the money is reserved.
+func TestAuthorisationEndsBehindTheBrake(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	w.engaged(g)
+	w.setProcessor(sandbox.Settings{CaptureBefore: "10m"})
+	p := w.authorised(g)
+	if p = w.advance(g, p); !p.OnHold {
+		t.Fatalf("%s (%s)", p.State, p.Reason)
+	}
+	w.clock.Advance(9*time.Minute + time.Second) // and the brake lets a payment pass
+	if p = w.advance(g, p); p.State != flows.Cancelled || p.View().Message != flows.MessagePaymentNotConfirmed || w.held(p).State != cards.Cancelled {
+		t.Errorf("%s (%s), shown as %+v, and %s at the processor", p.State, p.Reason, p.View(), w.held(p).State)
+	}
+}
+
 // TestCancelWhileProcessing: the processor refuses to cancel while it processes the buyer's confirmation.
 func TestCancelWhileProcessing(t *testing.T) {
 	t.Parallel()

@@ -38,6 +38,8 @@ const (
 	idleIntent = 30 * time.Minute
 	// idleAuthorisation: reserved money that could not be checked for so long is released.
 	idleAuthorisation = 60 * time.Minute
+	// captureMargin before the end of the authorisation is enough for a capture, and for clocks that differ.
+	captureMargin = time.Minute
 	// keepFinal: as long as a buyer may ask staff about a payment.
 	keepFinal = 30 * 24 * time.Hour
 	// lease covers a claim, a POST of 30 s and a read of the sale, so it needs no renewal.

@@ -76,7 +76,9 @@ func (m *Machine) awaitBuyer(ctx context.Context, p *flows.Payment, fresh *cards
 	case remote.OtherMethod != "":
 		return refuseOtherMethod(remote), nil
 	case remote.State == cards.Authorised || remote.State == cards.Captured:
-		return step{to: flows.Authorised, reason: "the buyer authorised it", edit: func(next *flows.Payment) { next.DeclineCode = "" }, remote: &remote}, nil
+		return step{to: flows.Authorised, reason: "the buyer authorised it", remote: &remote, edit: func(next *flows.Payment) {
+			next.DeclineCode, next.CaptureBefore = "", remote.CaptureBefore
+		}}, nil
 	case remote.State == cards.Cancelled:
 		return step{to: flows.Cancelling, reason: "it was cancelled at the processor"}, nil
 	case remote.State == cards.Refunded:
@@ -159,9 +161,12 @@ func (m *Machine) checkSale(ctx context.Context, p *flows.Payment, fresh *cards.
 	}
 }
 
-// authorisedTooLong reports whether it is too late to take the reserved money. A block in between prolongs nothing.
+// authorisedTooLong reports whether it is too late to take the reserved money, by our limit or by the processor's. A block in
+// between prolongs nothing.
 func (m *Machine) authorisedTooLong(p *flows.Payment) bool {
-	return m.cfg.Now().Sub(p.Since(flows.Authorised)) > idleAuthorisation
+	now := m.cfg.Now()
+	return now.Sub(p.Since(flows.Authorised)) > idleAuthorisation ||
+		!p.CaptureBefore.IsZero() && now.After(p.CaptureBefore.Add(-captureMargin))
 }
 
 // agreeToCapture moves the payment to capturing if its sale is as agreed, else to cancelling. A call that

@@ -119,8 +119,9 @@ type Payment struct {
 	RedirectURL   string            // the hosted page; empty when the processor has none
 	ClientSecret  string            // what the processor's own browser code needs; empty when it has none
 	CreatedAt     time.Time
-	Unreadable    error // in a list: why nothing but ID, Metadata and CreatedAt can be read; perhaps another program's payment
-	Replayed      bool  // the stored response to an earlier identical request: the payment may have changed since
+	CaptureBefore time.Time // of an authorised payment: until when it can be captured; zero: the processor does not say
+	Unreadable    error     // in a list: why nothing but ID, Metadata and CreatedAt can be read; perhaps another program's payment
+	Replayed      bool      // the stored response to an earlier identical request: the payment may have changed since
 }
 
 // Page is a part of a list of payments.

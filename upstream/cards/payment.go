@@ -65,10 +65,8 @@ func toCards(pi *stripe.PaymentIntent) (Payment, error) {
 		CreatedAt: time.Unix(pi.Created, 0).UTC(), Replayed: pi.LastResponse != nil && isReplay(pi.LastResponse.Header),
 	}
 	addRefunds(&p, pi)
-	if state == Authorised || p.Captured > 0 {
-		if charge := pi.LatestCharge; charge != nil && charge.PaymentMethodDetails != nil && charge.PaymentMethodDetails.Type != card {
-			p.OtherMethod = string(charge.PaymentMethodDetails.Type)
-		}
+	if charge := pi.LatestCharge; (state == Authorised || p.Captured > 0) && charge != nil && charge.PaymentMethodDetails != nil {
+		addMethod(&p, charge.PaymentMethodDetails)
 	}
 	if state == Declined {
 		// The bank's reason says more than the processor's.
@@ -80,6 +78,17 @@ func toCards(pi *stripe.PaymentIntent) (Payment, error) {
 		}
 	}
 	return p, nil
+}
+
+// addMethod adds how the buyer paid, and until when what is authorised can be captured
+// (https://docs.stripe.com/payments/place-a-hold-on-a-payment-method).
+func addMethod(p *Payment, paid *stripe.ChargePaymentMethodDetails) {
+	switch {
+	case paid.Type != card:
+		p.OtherMethod = string(paid.Type)
+	case p.State == Authorised && paid.Card != nil && paid.Card.CaptureBefore > 0:
+		p.CaptureBefore = time.Unix(paid.Card.CaptureBefore, 0).UTC()
+	}
 }
 
 // addRefunds adds the refunds and disputes of what was taken. The charge's own totals count pending refunds,

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	"frontdesk/upstream/cards"
+	"frontdesk/upstream/cards/sandbox"
 )
 
 // TestStates walks a payment through what can happen to it.
@@ -71,6 +73,25 @@ func TestStates(t *testing.T) {
 				t.Errorf("the payment changed: %+v", held)
 			}
 		})
+	}
+}
+
+// TestCaptureBefore: the processor says until when it holds an authorisation, and of nothing else.
+func TestCaptureBefore(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	for before, want := range map[string]time.Time{"10m": p.clock.Now().Add(10 * time.Minute), "none": {}} {
+		if err := p.double.Configure("demo", sandbox.Settings{CaptureBefore: before}); err != nil {
+			t.Fatal(err)
+		}
+		made := p.confirmed("create "+before, goodCard)
+		page, err := p.List(t.Context(), time.Time{}, "")
+		if held := p.get(made.ID); err != nil || !held.CaptureBefore.Equal(want) || !page.Payments[0].CaptureBefore.Equal(want) {
+			t.Errorf("%s: %s, in the list %+v (%v), want %s", before, held.CaptureBefore, page.Payments[0], err, want)
+		}
+		if taken, err := p.Capture(t.Context(), "capture "+before, made.ID, 4990); err != nil || !taken.CaptureBefore.IsZero() {
+			t.Errorf("%s: captured: %+v, %v", before, taken, err)
+		}
 	}
 }
 
