@@ -48,7 +48,7 @@ const words = {
     cvcHint: "CVC",
     testCards: "Cartes de test : aucun argent réel",
     succeeds: "Acceptée",
-    asks: "Confirmation bancaire",
+    asks: "À confirmer",
     declined: "Refusée",
     funds: "Fonds insuffisants",
     incomplete_number: "Votre numéro de carte est incomplet.",
