@@ -38,6 +38,7 @@ func TestCardPageNeedsItsProof(t *testing.T) {
 	if flipped == proof {
 		flipped = "B" + proof[1:]
 	}
+	reads := w.reads.Load()
 	elsewhere := w.gateway(gatewayOptions{keys: newKeyring(t, "two")})
 	for name, wrong := range map[string]string{
 		"empty": "", "cut off": proof[:42], "longer": proof + "A", "padded": proof + "=", "flipped": flipped,
@@ -47,6 +48,9 @@ func TestCardPageNeedsItsProof(t *testing.T) {
 		if _, err := g.registrations.CardPage(t.Context(), p.ID, wrong); wrong == proof || flows.CodeOf(err) != flows.NotFound {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if w.reads.Load() != reads {
+		t.Error("the processor was asked about a payment without its proof")
 	}
 	next := flows.NewPaymentID(p.Registration, 2)
 	if _, err := g.registrations.CardPage(t.Context(), next, w.proofOf(g, next)); flows.CodeOf(err) == "" {

