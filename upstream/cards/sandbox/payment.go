@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -49,8 +50,8 @@ type Payment struct {
 // intent is a payment intent. The lock of the Server guards it.
 type intent struct {
 	view
-	busy bool // a write is in progress, and locks the payment
-	gone bool // dropped from the store
+	busy atomic.Bool // a write is held, and locks the payment
+	gone bool        // dropped from the store
 }
 
 // view is a payment at one moment. Nothing that it refers to is changed, so it is also what an idempotency key

@@ -37,12 +37,14 @@ func (b encoder) name(name string) encoder {
 
 func (b encoder) text(name, value string) encoder { return appendText(b.name(name), value) }
 
-// textOrNull appends null for an empty value.
-func (b encoder) textOrNull(name, value string) encoder {
+func (b encoder) textOrNull(name, value string) encoder { return b.name(name).orNull(value) }
+
+// orNull appends a value, or null for an empty one.
+func (b encoder) orNull(value string) encoder {
 	if value == "" {
-		return b.raw(name, "null")
+		return append(b, "null"...)
 	}
-	return b.text(name, value)
+	return appendText(b, value)
 }
 
 func (b encoder) number(name string, value int64) encoder {
@@ -128,22 +130,20 @@ func (v view) append(b encoder, x expansion) encoder {
 		number("amount_received", v.captured).null("automatic_payment_methods").time("canceled_at", v.canceledAt).
 		textOrNull("cancellation_reason", v.cancellationReason).text("capture_method", capture).text("client_secret", v.clientSecret()).
 		text("confirmation_method", "automatic").number("created", v.created.Unix()).text("currency", v.currency).null("customer").
-		textOrNull("description", v.description).name("last_payment_error")
+		textOrNull("description", v.description).truth("livemode", v.account.live)
 	if v.lastError == nil {
-		b = append(b, "null"...)
+		b = b.null("last_payment_error")
 	} else {
-		b = v.lastError.append(b)
+		b = v.lastError.append(b.name("last_payment_error"))
 	}
-	b = b.name("latest_charge")
 	switch c := v.charge(); {
 	case c == nil:
-		b = append(b, "null"...)
-	case x&(withCharge|withRefunds) != 0:
-		b = v.appendCharge(b, c, x)
+		b = b.null("latest_charge")
+	case x&withCharge != 0:
+		b = v.appendCharge(b.name("latest_charge"), c, x)
 	default:
-		b = appendText(b, c.id)
+		b = b.text("latest_charge", c.id)
 	}
-	b = b.truth("livemode", v.account.live)
 	if x&withoutMetadata == 0 {
 		b = b.metadata(v.metadata)
 	}

@@ -46,47 +46,45 @@ type request struct {
 type endpoint struct {
 	run    func(*Server, *request) (rendering, error)
 	right  string // that a restricted key needs
-	public bool   // a buyer's browser may call it
 	expand string // where a charge can be expanded; empty: nowhere
-	params []string
+	params string // that it knows, in one text; a list ends in []
 }
 
-// endpoints are Stripe's, and one of the double's own for the challenge
-// page of a buyer's bank.
+const (
+	readIntents  = "rak_payment_intent_read"
+	writeIntents = "rak_payment_intent_write"
+	readCharges  = "rak_charge_read"
+)
+
+// endpoints are Stripe's, and the page of a buyer's bank. The last three are also for a buyer's browser.
 var endpoints = map[string]endpoint{
-	"GET /v1/account": {run: (*Server).getAccount, right: "rak_accounts_kyc_basic_read"},
-	"GET /v1/payment_intents": {run: (*Server).listIntents, right: "rak_payment_intent_read", expand: "data.latest_charge",
-		params: []string{"created[gte]", "limit", "starting_after"}},
-	"POST /v1/payment_intents": {run: (*Server).createIntent, right: "rak_payment_intent_write", expand: "latest_charge",
-		params: []string{"amount", "currency", "capture_method", "automatic_payment_methods[enabled]", "payment_method_types[]", "description", "metadata"}},
-	"GET /v1/payment_intents/{id}": {run: (*Server).getIntent, right: "rak_payment_intent_read", public: true, expand: "latest_charge",
-		params: []string{"client_secret"}},
-	"POST /v1/payment_intents/{id}": {run: (*Server).updateIntent, right: "rak_payment_intent_write", expand: "latest_charge",
-		params: []string{"metadata"}},
-	"POST /v1/payment_intents/{id}/capture": {run: (*Server).captureIntent, right: "rak_payment_intent_write", expand: "latest_charge",
-		params: []string{"amount_to_capture"}},
-	"POST /v1/payment_intents/{id}/cancel": {run: (*Server).cancelIntent, right: "rak_payment_intent_write", expand: "latest_charge",
-		params: []string{"cancellation_reason"}},
-	"POST /v1/payment_intents/{id}/confirm": {run: (*Server).confirmIntent, right: "rak_payment_intent_write", public: true, expand: "latest_charge",
-		params: []string{"payment_method", "payment_method_data", "return_url", "use_stripe_sdk", "client_secret"}},
-	"GET /v1/charges": {run: (*Server).listCharges, right: "rak_charge_read", params: []string{"payment_intent", "limit", "starting_after"}},
-	"POST /v1/refunds": {run: (*Server).createRefund, right: "rak_charge_write",
-		params: []string{"payment_intent", "amount", "reason"}},
-	"GET /v1/webhook_endpoints": {run: (*Server).listEndpoints, right: "rak_webhook_read", params: []string{"limit", "starting_after"}},
-	"POST /v3/challenge/{id}": {run: (*Server).answerChallenge, right: "rak_payment_intent_write", public: true,
-		params: []string{"client_secret", "approve"}},
+	"GET /v1/account":           {(*Server).getAccount, "rak_accounts_kyc_basic_read", "", ""},
+	"GET /v1/webhook_endpoints": {(*Server).listEndpoints, "rak_webhook_read", "", "limit"},
+	"GET /v1/charges":           {(*Server).listCharges, readCharges, "", "payment_intent limit starting_after"},
+	"POST /v1/refunds":          {(*Server).createRefund, "rak_charge_write", "", "payment_intent amount reason"},
+	"GET /v1/payment_intents":   {(*Server).listIntents, readIntents, "data.latest_charge", "created[gte] limit starting_after"},
+	"POST /v1/payment_intents": {(*Server).createIntent, writeIntents, "latest_charge",
+		"amount currency capture_method automatic_payment_methods[enabled] payment_method_types[] description metadata"},
+	"POST /v1/payment_intents/{id}":         {(*Server).updateIntent, writeIntents, "latest_charge", "metadata"},
+	"POST /v1/payment_intents/{id}/capture": {(*Server).captureIntent, writeIntents, "latest_charge", "amount_to_capture"},
+	"POST /v1/payment_intents/{id}/cancel":  {(*Server).cancelIntent, writeIntents, "latest_charge", "cancellation_reason"},
+	"GET /v1/payment_intents/{id}":          {(*Server).getIntent, readIntents, "latest_charge", "client_secret"},
+	"POST /v1/payment_intents/{id}/confirm": {(*Server).confirmIntent, writeIntents, "latest_charge",
+		"client_secret payment_method payment_method_data return_url use_stripe_sdk"},
+	"POST /v3/challenge/{id}": {(*Server).answerChallenge, writeIntents, "", "client_secret approve"},
 }
 
-// response is a response as it goes over the wire.
-type response struct {
-	status int
-	header http.Header
-	body   []byte
-	broken bool // the connection breaks instead
+// knows reports whether a parameter is one of the endpoint.
+func (e endpoint) knows(param string) bool {
+	top, below, _ := strings.Cut(param, "[")
+	known := strings.Fields(e.params)
+	return slices.Contains(known, param) || slices.Contains(known, top+"[]") && strings.Trim(below, "0123456789]") == "" ||
+		(top == "metadata" || top == "payment_method_data") && slices.Contains(known, top)
 }
 
-// call carries out a call of the API; path is the escaped one without that of the double's mount point. It leaves r as it is.
-func (s *Server) call(r *http.Request, path string) response {
+// call carries out a call of the API, and leaves r as it is; path is the escaped one without that of the double's mount point. The
+// response is nil if the connection breaks instead.
+func (s *Server) call(r *http.Request, path string) *http.Response {
 	rq := &request{method: r.Method, header: r.Header, key: r.Header.Get("Idempotency-Key"), requestID: s.newID("req")}
 	out, replayed := answer{}, false
 	if err := rq.read(r, path); err != nil {
@@ -94,23 +92,26 @@ func (s *Server) call(r *http.Request, path string) response {
 	} else {
 		out, replayed = s.respond(rq)
 	}
-	s.record(rq)
-	if rq.broken {
-		return response{broken: true}
+	if s.record(rq); rq.broken {
+		return nil
 	}
 	header := http.Header{
 		"Content-Type": {"application/json"}, "Request-Id": {rq.requestID}, "Stripe-Version": {APIVersion}, "Cache-Control": {"no-store"},
 	}
 	if rq.key != "" {
-		header["Idempotency-Key"] = []string{rq.key}
+		header.Set("Idempotency-Key", rq.key)
 	}
 	if replayed {
-		header["Idempotent-Replayed"] = []string{"true"}
+		header.Set("Idempotent-Replayed", "true")
 	}
 	if rq.fromPage {
-		header["Access-Control-Allow-Origin"] = []string{"*"} // the page with the card fields is of another origin
+		header.Set("Access-Control-Allow-Origin", "*") // the page with the card fields is of another origin
 	}
-	return response{status: out.status, header: header, body: out.body(make(encoder, 0, 2<<10))}
+	body := out.body(make(encoder, 0, 2<<10))
+	return &http.Response{
+		Status: http.StatusText(out.status), StatusCode: out.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: header,
+		Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)), Request: r,
+	}
 }
 
 // read reads path and parameters, and finds the endpoint.
@@ -140,31 +141,29 @@ func (rq *request) read(r *http.Request, path string) error {
 
 // RoundTrip carries out a call of the API in this process: as a server at the address of the double does, without its connections. Its
 // context ends the wait for the response, and the call goes on.
-func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
+func (s *Server) RoundTrip(r *http.Request) (out *http.Response, err error) {
 	if r.Body != nil {
 		defer r.Body.Close()
 	}
 	path := strings.TrimPrefix(r.URL.EscapedPath(), s.mount)
-	out := make(chan response, 1)
-	if s.mu.Lock(); len(s.faults) == 0 {
-		s.mu.Unlock()
-		out <- s.call(r, path)
+	done := make(chan *http.Response, 1)
+	s.mu.Lock()
+	faults := len(s.faults)
+	s.mu.Unlock()
+	if faults == 0 {
+		done <- s.call(r, path)
 	} else { // which may hold the call
-		s.mu.Unlock()
-		go func() { out <- s.call(r, path) }()
+		go func() { done <- s.call(r, path) }()
 	}
 	select {
+	case out = <-done:
 	case <-r.Context().Done():
 		return nil, context.Cause(r.Context())
-	case got := <-out:
-		if got.broken {
-			return nil, io.ErrUnexpectedEOF
-		}
-		return &http.Response{
-			Status: http.StatusText(got.status), StatusCode: got.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: got.header,
-			Body: io.NopCloser(bytes.NewReader(got.body)), ContentLength: int64(len(got.body)), Request: r,
-		}, nil
 	}
+	if out == nil {
+		return nil, io.ErrUnexpectedEOF
+	}
+	return out, nil
 }
 
 // respond carries out a call in the order of the real API: credentials first, then the
@@ -203,16 +202,23 @@ func (s *Server) admit(rq *request) error {
 }
 
 func forbidden(right string) *apiError {
-	return &apiError{Type: typeInvalid, status: http.StatusForbidden,
-		Message: "The provided key does not have the required permissions. Having the '" + right + "' permission would allow this request to continue."}
+	return &apiError{Type: typeInvalid, status: http.StatusForbidden, Message: "The provided key does not have the required permissions. " +
+		"Having the '" + right + "' permission would allow this request to continue."}
 }
 
-// carryOut runs the endpoint, and reports whether its response is stored under the key.
+// carryOut runs the endpoint, and reports whether its response is stored under the key. A write that a fault holds locks its payment. Stripe
+// locks it for every write and refuses a second one after a while (https://docs.stripe.com/rate-limits#object-lock-timeouts); the double
+// refuses it at once.
 func (s *Server) carryOut(rq *request, fault *Injected) (out answer, stored bool) {
-	if unlock, err := s.lock(rq, fault); err != nil {
-		return errorAnswer(err)
-	} else if unlock != nil {
-		defer unlock()
+	if in := rq.intent; in != nil && rq.method == http.MethodPost {
+		holds := fault != nil && fault.fault.Stage == During
+		if in.busy.Load() || holds && !in.busy.CompareAndSwap(false, true) {
+			return errorAnswer(&apiError{Type: typeInvalid, Code: "lock_timeout", status: http.StatusTooManyRequests, notStored: true,
+				Message: "This object cannot be accessed right now because another API request or Stripe process is currently accessing it."})
+		}
+		if holds {
+			defer in.busy.Store(false)
+		}
 	}
 	if out, done := s.strike(fault, During, rq); done {
 		return out, !rq.broken
@@ -224,29 +230,6 @@ func (s *Server) carryOut(rq *request, fault *Injected) (out answer, stored bool
 		return errorAnswer(err)
 	}
 	return answer{http.StatusOK, body}, true
-}
-
-// lock locks the payment of a write that a fault holds. Stripe locks it for every write and refuses a second one after a while
-// (https://docs.stripe.com/rate-limits#object-lock-timeouts); the double refuses it at once.
-func (s *Server) lock(rq *request, fault *Injected) (unlock func(), err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	in := rq.intent
-	switch {
-	case in == nil || rq.method != http.MethodPost:
-		return nil, nil
-	case in.busy:
-		return nil, &apiError{Type: typeInvalid, Code: "lock_timeout", status: http.StatusTooManyRequests, notStored: true,
-			Message: "This object cannot be accessed right now because another API request or Stripe process is currently accessing it."}
-	case fault == nil || fault.fault.Stage != During:
-		return nil, nil
-	}
-	in.busy = true
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		in.busy = false
-	}, nil
 }
 
 // run checks what all endpoints check alike, and runs one, unless the world's settings say that writes fail.
@@ -270,9 +253,9 @@ func (s *Server) run(rq *request) (rendering, error) {
 	body, err := rq.endpoint.run(s, rq)
 	switch {
 	case err != nil:
-	case rq.expansion&withCharge != 0 && slices.Contains(rq.lacks, "rak_charge_read"):
+	case rq.expansion&withCharge != 0 && slices.Contains(rq.lacks, readCharges):
 		// Stripe does not document when it refuses this. Here the call is carried out first, and its refusal is stored.
-		err = forbidden("rak_charge_read")
+		err = forbidden(readCharges)
 	case mode == "after":
 		err = failed
 	}
@@ -292,7 +275,7 @@ func (rq *request) world() string {
 func (s *Server) ForbidCharges(forbidden bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.accounts[0].lacks[s.SecretKey] = map[bool][]string{true: {"rak_charge_read"}}[forbidden]
+	s.accounts[0].lacks[s.SecretKey] = map[bool][]string{true: {readCharges}}[forbidden]
 }
 
 // authenticate accepts a secret key. It accepts the publishable key for what a buyer's
@@ -311,30 +294,21 @@ func (s *Server) authenticate(rq *request) error {
 		return refused(http.StatusUnauthorized, "", "You did not provide an API key.")
 	}
 	for _, a := range s.accounts {
-		if lacks, ok := a.lacks[key]; ok {
-			rq.account, rq.lacks = a, lacks
-			rq.intent = s.ofAccount(a, cmp.Or(rq.id, rq.form.Get("payment_intent")))
-			return nil
-		}
-		if key != a.PublishableKey {
+		lacks, secret := a.lacks[key]
+		if rq.publishable = key == a.PublishableKey; !secret && !rq.publishable {
 			continue
 		}
-		rq.account, rq.publishable, rq.expansion = a, true, withoutMetadata
-		rq.intent = s.ofAccount(a, rq.id)
-		if rq.intent == nil || rq.intent.clientSecret() != rq.form.Get("client_secret") || !rq.endpoint.public {
+		rq.account, rq.lacks = a, lacks
+		if rq.intent = s.store.byID[cmp.Or(rq.id, rq.form.Get("payment_intent"))]; rq.intent != nil && rq.intent.account != a {
+			rq.intent = nil
+		}
+		forBuyers := rq.intent != nil && rq.endpoint.knows("client_secret") && rq.intent.clientSecret() == rq.form.Get("client_secret")
+		if rq.publishable && !forBuyers {
 			return refused(http.StatusForbidden, "secret_key_required", "This API call cannot be made with a publishable API key.")
 		}
 		return nil
 	}
 	return refused(http.StatusUnauthorized, "", "Invalid API Key provided.")
-}
-
-// ofAccount returns a payment, or nil.
-func (s *Server) ofAccount(a *account, id string) *intent {
-	if in, ok := s.store.byID[id]; ok && in.account == a {
-		return in
-	}
-	return nil
 }
 
 // limit counts the calls of an endpoint in a second. Stripe limits live accounts to 100 in all and 25 of an endpoint.
@@ -357,19 +331,20 @@ func (s *Server) limit(rq *request) error {
 
 // checkParams refuses parameters that an endpoint does not know, and reads what is to be expanded.
 func (rq *request) checkParams() error {
+	if rq.publishable {
+		rq.expansion = withoutMetadata
+	}
 	for param, values := range rq.form {
-		top, rest, nested := strings.Cut(param, "[")
-		switch {
-		case top == "expand":
-			x := map[string]expansion{rq.endpoint.expand: withCharge, rq.endpoint.expand + ".refunds": withCharge | withRefunds}
-			if rq.publishable || rq.endpoint.expand == "" || x[values[0]] == 0 {
-				return invalidRequest("", "expand", "This property cannot be expanded ("+values[0]+").")
-			}
-			rq.expansion |= x[values[0]]
-		case slices.Contains(rq.endpoint.params, param), nested && (top == "metadata" || top == "payment_method_data") && slices.Contains(rq.endpoint.params, top):
-		case nested && strings.Trim(rest, "0123456789]") == "" && slices.Contains(rq.endpoint.params, top+"[]"):
-		default:
+		switch where := rq.endpoint.expand; {
+		case rq.endpoint.knows(param):
+		case !strings.HasPrefix(param, "expand["):
 			return invalidRequest("parameter_unknown", param, "Received unknown parameter: "+param)
+		case where == "" || rq.publishable || values[0] != where && values[0] != where+".refunds":
+			return invalidRequest("", "expand", "This property cannot be expanded ("+values[0]+").")
+		case values[0] == where:
+			rq.expansion |= withCharge
+		default:
+			rq.expansion |= withCharge | withRefunds
 		}
 	}
 	return nil
@@ -452,22 +427,15 @@ func (s *Server) getAccount(rq *request) (rendering, error) {
 	}, nil
 }
 
-// listEndpoints is GET /v1/webhook_endpoints: those of the account, with the address that is set or that the caller names.
+// listEndpoints is GET /v1/webhook_endpoints: those of the account, with the address that is set or that the caller names. There are
+// never more than a page.
 func (s *Server) listEndpoints(rq *request) (rendering, error) {
-	limit, err := rq.pageSize()
-	if err != nil {
-		return nil, err
-	}
+	_, err := rq.pageSize()
 	all := s.endpoints(rq.account, s.store.of(defaultWorld), rq.header.Get(webhookURLHeader))
-	older := all
-	if after := rq.form.Get("starting_after"); after != "" {
-		at := slices.IndexFunc(all, func(e Endpoint) bool { return e.ID == after })
-		older = all[at+1:]
-	}
-	page, live, now := older[:min(limit, len(older))], rq.account.live, s.cfg.Now()
-	return renderedList("/v1/webhook_endpoints", page, len(page) < len(older), func(b encoder, e Endpoint) encoder {
+	live, now := rq.account.live, s.cfg.Now()
+	return renderedList("/v1/webhook_endpoints", all, false, func(b encoder, e Endpoint) encoder {
 		status := map[bool]string{true: "disabled", false: "enabled"}[e.Disabled]
 		return b.open("webhook_endpoint").text("id", e.ID).textOrNull("api_version", e.APIVersion).number("created", now.Unix()).
 			texts("enabled_events", e.Events).truth("livemode", live).raw("metadata", "{}").text("status", status).text("url", e.URL).end()
-	}), nil
+	}), err
 }

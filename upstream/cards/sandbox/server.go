@@ -15,12 +15,13 @@ package sandbox
 import (
 	"cmp"
 	"context"
+	"io"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -149,7 +150,8 @@ func New(cfg Config) *Server {
 	}
 	first := s.accounts[0]
 	s.SecretKey, s.PublishableKey, s.WebhookSecret = first.SecretKey, first.PublishableKey, first.WebhookSecrets[0]
-	s.routes()
+	s.addPages()
+	s.addDoor()
 	if at, err := url.Parse(cfg.BaseURL); err == nil {
 		s.mount = at.Path
 	}
@@ -160,14 +162,13 @@ func New(cfg Config) *Server {
 }
 
 func newAccount(a Account) *account {
-	a.ID, a.SecretKey, a.PublishableKey = cmp.Or(a.ID, DemoAccount), cmp.Or(a.SecretKey, DemoSecretKey), cmp.Or(a.PublishableKey, DemoPublishableKey)
+	a.ID, a.SecretKey = cmp.Or(a.ID, DemoAccount), cmp.Or(a.SecretKey, DemoSecretKey)
+	a.PublishableKey = cmp.Or(a.PublishableKey, DemoPublishableKey)
 	if len(a.WebhookSecrets) == 0 {
 		a.WebhookSecrets = []string{DemoWebhookSecret}
 	}
 	out := &account{Account: a, live: strings.Contains(a.SecretKey, "k_live_"), lacks: map[string][]string{a.SecretKey: nil}}
-	for key, lacks := range a.RestrictedKeys {
-		out.lacks[key] = slices.Clone(lacks)
-	}
+	maps.Copy(out.lacks, a.RestrictedKeys)
 	return out
 }
 
@@ -192,12 +193,6 @@ func (s *Server) Close() {
 	s.cfg.HTTPClient.CloseIdleConnections()
 }
 
-// routes registers what is not the processor's API.
-func (s *Server) routes() {
-	s.addPages()
-	s.addDoor()
-}
-
 // ServeHTTP serves the API below /v1, the door for scripts and the double's own pages. Its paths begin with a slash, with or without
 // the path of Config.BaseURL before it.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -216,14 +211,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	out := s.call(r, path)
-	if out.broken {
+	if out == nil {
 		panic(http.ErrAbortHandler) // net/http then breaks the connection
 	}
-	for name, values := range out.header {
-		w.Header()[name] = values
-	}
-	w.WriteHeader(out.status)
-	_, _ = w.Write(out.body)
+	maps.Copy(w.Header(), out.Header)
+	w.WriteHeader(out.StatusCode)
+	_, _ = io.Copy(w, out.Body)
 }
 
 // newID returns an id in Stripe's form: a kind and 24 letters and digits.

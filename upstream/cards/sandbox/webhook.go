@@ -123,8 +123,8 @@ type outgoing struct {
 	Delivery
 	secrets []string
 	mode    WebhookMode
-	render  rendering // of the body
 	of      *intent
+	render  rendering // of the body
 }
 
 // emit makes an event about an object as it is now, for each endpoint that wants it; rq is the call that caused it, nil
@@ -134,42 +134,29 @@ func (s *Server) emit(rq *request, in *intent, kind string, about rendering) {
 	to := s.endpoints(in.account, settings, in.webhookURL)
 	id, now := "", s.cfg.Now()
 	for _, e := range to {
-		kind := e.named(kind)
-		if kind == "" {
-			continue
+		if kind := e.named(kind); kind != "" {
+			id = cmp.Or(id, s.newID("evt"))
+			s.outbox = append(s.outbox, &outgoing{
+				Delivery{ID: id, Type: kind, URL: e.URL, Payment: in.id, World: in.world}, e.Secrets, settings.Webhooks, in,
+				event(rq, id, kind, e.APIVersion, now, in.account.live, about),
+			})
 		}
-		id = cmp.Or(id, s.newID("evt"))
-		of := event{id, kind, e.APIVersion, now, in.account.live, len(to), "", "", about}
-		if rq != nil {
-			of.request, of.key = rq.requestID, rq.key
-		}
-		s.outbox = append(s.outbox, &outgoing{
-			Delivery{ID: id, Type: kind, URL: e.URL, Payment: in.id, World: in.world}, e.Secrets, settings.Webhooks, of.append, in,
-		})
 	}
 }
 
-// event is an event as it is rendered (https://docs.stripe.com/api/events/object).
-type event struct {
-	id, kind, version string
-	created           time.Time
-	live              bool
-	pending           int
-	request, key      string // of the call that caused it
-	about             rendering
-}
-
-func (e event) append(b encoder) encoder {
-	b = b.open("event").text("id", e.id).text("api_version", e.version).number("created", e.created.Unix()).truth("livemode", e.live).
-		number("pending_webhooks", int64(e.pending)).text("type", e.kind)
-	b = append(b, `,"request":{"id":`...)
-	if e.request == "" {
-		b = append(b, "null"...)
-	} else {
-		b = appendText(b, e.request)
+// event renders an event (https://docs.stripe.com/api/events/object).
+func event(rq *request, id, kind, version string, at time.Time, live bool, about rendering) rendering {
+	request, key := "", ""
+	if rq != nil {
+		request, key = rq.requestID, rq.key
 	}
-	b = append(b.textOrNull("idempotency_key", e.key), '}')
-	return append(e.about(append(b, `,"data":{"object":`...)), "}}"...)
+	return func(b encoder) encoder {
+		b = b.open("event").text("id", id).text("api_version", version).number("created", at.Unix()).truth("livemode", live).
+			number("pending_webhooks", 1).text("type", kind)
+		b = append(b, `,"request":{"id":`...)
+		b = append(b.orNull(request).textOrNull("idempotency_key", key), `},"data":{"object":`...)
+		return append(about(b), "}}"...)
+	}
 }
 
 // Event renders an event about a payment, for tests that send their own. Sign it.
@@ -192,7 +179,7 @@ func Event(kind string, p Payment) []byte {
 	case strings.HasPrefix(kind, "charge."):
 		about = v.renderedCharge()
 	}
-	return event{id: "evt_" + rand.Text(), kind: kind, version: APIVersion, created: p.CreatedAt, pending: 1, about: about}.append(nil)
+	return event(nil, "evt_"+rand.Text(), kind, APIVersion, p.CreatedAt, false, about)(nil)
 }
 
 // Sign returns the header Stripe-Signature of an event (https://docs.stripe.com/webhooks#verify-manually). It does not use Stripe's
