@@ -43,8 +43,9 @@ type Config struct {
 	// https://club.example/v1/webhooks/card. Empty, as for the processor itself: to the account's endpoints.
 	WebhookURL string
 
-	Now    func() time.Time // required: for the age of webhooks, and the duration of calls
-	OnCall func(Call)       // receives each call once it is over; nil: not called
+	Now    func() time.Time                     // required: for the age of webhooks, and the duration of calls
+	After  func(time.Duration) <-chan time.Time // for the pause before a call is repeated; zero: time.After
+	OnCall func(Call)                           // receives each call once it is over; nil: not called
 	// HTTPClient sends the calls; zero: NewHTTPClient. Each call takes at most 10 s,
 	// a capture 25 s, whatever the client allows.
 	HTTPClient *http.Client
@@ -56,6 +57,7 @@ type Client struct {
 	live           bool
 	webhookSecrets []string
 	now            func() time.Time
+	after          func(time.Duration) <-chan time.Time
 	onCall         func(Call)
 }
 
@@ -101,6 +103,9 @@ func New(cfg Config) (*Client, error) {
 	if err != nil || cfg.URL != "" && (at.Scheme == "" || at.Host == "" || at.RawQuery != "" || at.Fragment != "") {
 		return nil, errors.New("stripe: the address of the API must have a scheme and a host, and end with its path")
 	}
+	if cfg.After == nil {
+		cfg.After = time.After
+	}
 	backend := &stripe.BackendConfig{
 		HTTPClient: cfg.httpClient(strings.TrimRight(at.Path, "/")),
 		// See send. The payment machine retries with the same key where that is useful.
@@ -122,7 +127,7 @@ func New(cfg Config) (*Client, error) {
 	return &Client{
 		api: services{payments: api.V1PaymentIntents, listPayments: listPayments, charges: api.V1Charges, refunds: api.V1Refunds,
 			accounts: api.V1Accounts, endpoints: api.V1WebhookEndpoints},
-		live: live, webhookSecrets: cfg.WebhookSecrets, now: cfg.Now, onCall: cfg.OnCall,
+		live: live, webhookSecrets: cfg.WebhookSecrets, now: cfg.Now, after: cfg.After, onCall: cfg.OnCall,
 	}, nil
 }
 
@@ -148,7 +153,7 @@ func (c *Client) Create(ctx context.Context, key string, in NewPayment) (Payment
 		params.Description = stripe.String(in.Description)
 	}
 	return observe(ctx, c, "create", func(ctx context.Context) (Payment, error) {
-		pi, err := send(ctx, "create", key, params, c.api.payments.Create)
+		pi, err := send(ctx, c, "create", key, params, c.api.payments.Create)
 		return toPayment("create", "", pi, err)
 	})
 }
@@ -226,7 +231,7 @@ func (c *Client) refund(ctx context.Context, key, id string, amount int64) (Paym
 		return Payment{}, ErrNotFound
 	}
 	params := &stripe.RefundCreateParams{PaymentIntent: stripe.String(id), Amount: stripe.Int64(amount)}
-	refund, err := send(ctx, "refund", key, params, c.api.refunds.Create)
+	refund, err := send(ctx, c, "refund", key, params, c.api.refunds.Create)
 	if err != nil {
 		return Payment{}, err
 	}
@@ -283,7 +288,9 @@ func write[P stripe.ParamsContainer](ctx context.Context, c *Client, verb, key, 
 		if id == "" {
 			return Payment{}, ErrNotFound
 		}
-		pi, err := send(ctx, verb, key, params, func(ctx context.Context, params P) (*stripe.PaymentIntent, error) { return call(ctx, id, params) })
+		pi, err := send(ctx, c, verb, key, params, func(ctx context.Context, params P) (*stripe.PaymentIntent, error) {
+			return call(ctx, id, params)
+		})
 		return toPayment(verb, id, pi, err)
 	})
 }
@@ -291,7 +298,7 @@ func write[P stripe.ParamsContainer](ctx context.Context, c *Client, verb, key, 
 // send makes a writing call with its key and within its time. It repeats the call only while another one is in progress with
 // the same key or on the same object: the processor then does nothing and stores nothing (https://docs.stripe.com/error-low-level).
 // Without a usable key nothing is sent: the library would make one up, and a retry would then do it twice.
-func send[P stripe.ParamsContainer, T any](ctx context.Context, verb, key string, params P,
+func send[P stripe.ParamsContainer, T any](ctx context.Context, c *Client, verb, key string, params P,
 	call func(context.Context, P) (T, error)) (response T, err error) {
 	if key == "" || key != strings.TrimSpace(key) || len(key) > maxKeyLength {
 		return response, fmt.Errorf("stripe: %s: the idempotency key is empty, too long or has spaces around it: %w", verb, ErrRefused)
@@ -310,7 +317,7 @@ func send[P stripe.ParamsContainer, T any](ctx context.Context, verb, key string
 		select {
 		case <-ctx.Done():
 			return response, toCardsError(verb, err)
-		case <-time.After(conflictPause):
+		case <-c.after(conflictPause):
 		}
 	}
 }
