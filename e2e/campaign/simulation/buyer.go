@@ -3,11 +3,11 @@ package simulation
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"time"
 
 	"frontdesk/e2e/campaign"
 	"frontdesk/flows"
+	"frontdesk/upstream/cards/sandbox"
 )
 
 // The test cards.
@@ -149,15 +149,21 @@ func (f *journey) recordResponse(t *task, what string, p *flows.Payment, err err
 
 func (f *journey) payOnPage(payment string) {
 	d := f.between(500*time.Millisecond, 10*time.Second)
-	act := func(what, body string) {
-		f.after(d, func() { f.atProcessor("the buyer", http.MethodPost, "/payments/"+payment+"/"+what, body) })
+	act := func(what string, do func() (sandbox.Payment, error)) {
+		f.after(d, func() { f.atProcessor("the buyer: "+what, do) })
 		d += f.between(time.Second, 20*time.Second)
 	}
-	confirm := func(card string) { act("confirm", fmt.Sprintf(`{"card":%q}`, card)) }
-	challenge := func(approve bool) { act("challenge", fmt.Sprintf(`{"approve":%t}`, approve)) }
+	confirm := func(card string) {
+		act("card "+card, func() (sandbox.Payment, error) { return f.sandbox.Confirm(payment, card) })
+	}
+	challenge := func(approve bool) {
+		act(fmt.Sprint("approves: ", approve), func() (sandbox.Payment, error) { return f.sandbox.Approve(payment, approve) })
+	}
 	switch n := f.rng.IntN(20); {
-	case n < 11:
+	case n < 10:
 		confirm(goodCard)
+	case n < 11:
+		act("a card whose bank takes its time", func() (sandbox.Payment, error) { return f.sandbox.Process(payment, goodCard) })
 	case n < 13:
 		f.fault(buyerDeclined)
 		confirm(declinedCard)

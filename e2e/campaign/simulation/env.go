@@ -24,7 +24,8 @@ import (
 	"frontdesk/flows/registration"
 	"frontdesk/flows/signature"
 	"frontdesk/flows/store"
-	"frontdesk/upstream/cards/oldsandbox"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 )
@@ -35,7 +36,8 @@ type env struct {
 	*frontdesktest.Clock
 	simulator *clubsim.Server
 	sim       *clubsim.World
-	sandbox   *oldsandbox.Server
+	sandbox   *sandbox.Server // the card processor of the journey
+	processor *cards.Client   // of all gateways; the calling task determines the faults
 	redis     *miniredis.Miniredis
 	client    redis.UniversalClient // of all gateways; the calling task determines the faults
 	keys      *keyring.Keyring
@@ -45,7 +47,6 @@ type env struct {
 	queue     *jobs.Queue
 	catalogue *catalogue.Catalogue
 	server    *httptest.Server // the club system's address: payments use their own connection
-	webhooks  chan delivery    // webhooks, as the processor sent them
 
 	oneFault sync.Mutex // held while the club system's simulator is set up to fail at one call
 
@@ -58,7 +59,7 @@ const never = 24 * time.Hour // longer than a run
 var startTime = time.Date(2027, time.March, 1, 10, 0, 0, 0, time.UTC)
 
 func newEnv() (*env, error) {
-	s := &env{Clock: frontdesktest.NewClock(startTime), webhooks: make(chan delivery, 1000)}
+	s := &env{Clock: frontdesktest.NewClock(startTime)}
 	secret := sha256.Sum256([]byte("simulation"))
 	keys, err := keyring.New(secret[:])
 	if err != nil {
@@ -67,7 +68,14 @@ func newEnv() (*env, error) {
 	s.keys = keys
 	s.simulator = clubsim.New(clubsim.Config{Now: s.Now})
 	s.sim = s.simulator.World(clubsim.DemoClientToken)
-	s.sandbox = oldsandbox.NewServer(oldsandbox.ServerConfig{Now: s.Now, BaseURL: processorURL, HTTPClient: &http.Client{Transport: webhookRecorder(s.webhooks)}})
+	s.openProcessor(1)
+	s.processor, err = cards.New(cards.Config{
+		SecretKey: s.sandbox.SecretKey, WebhookSecrets: []string{s.sandbox.WebhookSecret}, URL: processorURL,
+		Now: s.Now, After: s.pause, HTTPClient: &http.Client{Transport: processorTransport{s}},
+	})
+	if err != nil {
+		return nil, err
+	}
 	s.redis = miniredis.NewMiniRedis()
 	s.redis.SetTime(startTime)
 	s.redis.ClockTTL(true)
@@ -109,16 +117,14 @@ func (s *env) pause(d time.Duration) <-chan time.Time {
 	return over
 }
 
-func (s *env) reset() {
+// reset forgets the journey before. The seed is that of the next one.
+func (s *env) reset(seed uint64) {
 	s.current.Store(nil)
 	s.Advance(startTime.Sub(s.Now()))
 	s.redis.SetTime(startTime)
 	s.redis.FlushAll()
 	s.sim.Reset()
-	s.sandbox.Reset()
-	for len(s.webhooks) > 0 {
-		<-s.webhooks
-	}
+	s.openProcessor(seed)
 }
 
 // clubClient makes a client of the club system. Its limits run on real time and are tested elsewhere: here
@@ -132,8 +138,8 @@ func (s *env) clubClient() *club.Client {
 	})
 }
 
-// gateway is one replica. Each task has its own services, because tasks of one process that wait for each
-// other could not yield to each other.
+// gateway is one replica. Each task has services to itself, because tasks of one process that wait for each
+// other could not yield to each other. The next task of the process gets them, with what they know.
 type gateway struct {
 	name          string
 	env           *env
@@ -141,7 +147,7 @@ type gateway struct {
 	log           *slog.Logger
 	payments      *payment.Machine
 	registrations *registration.Service
-	processor     *oldsandbox.Client
+	idle          []*gateway // the same replica with services that no task uses
 }
 
 func (s *env) gateway(n int, f *journey) *gateway {
@@ -149,15 +155,26 @@ func (s *env) gateway(n int, f *journey) *gateway {
 	return (&gateway{name: name, env: s, client: s.clubClient(), log: slog.New(logHandler{slog.DiscardHandler, f, name})}).fresh()
 }
 
+// take returns the replica with services that no task uses.
+func (g *gateway) take() *gateway {
+	last := len(g.idle) - 1
+	if last < 0 {
+		return g.fresh()
+	}
+	free := g.idle[last]
+	g.idle = g.idle[:last]
+	return free
+}
+
 // fresh returns the same replica with new services.
 func (g *gateway) fresh() *gateway {
 	s, other := g.env, *g
-	other.processor = oldsandbox.New(oldsandbox.Config{URL: processorURL, Now: s.Now, HTTPClient: &http.Client{Transport: processorTransport{s}}})
 	other.payments = payment.New(payment.Config{
-		Store: s.store, Queue: s.queue, Club: g.client.Money(), BackgroundClub: g.client, Cards: other.processor, Keys: s.keys, Environment: "test", Organisation: clubsim.DemoClientToken,
+		Store: s.store, Queue: s.queue, Club: g.client.Money(), BackgroundClub: g.client, Cards: s.processor, Keys: s.keys,
+		Environment: "test", Organisation: clubsim.DemoClientToken,
 		// The simulator's sales show in this way that they were paid, as in every environment but the live one.
-		Rule:       &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalSaleState, Before: "building", After: "settled"}}},
-		WebhookURL: "http://gateway.example/v1/webhooks/card", Now: s.Now, After: s.pause, Log: g.log,
+		Rule: &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalSaleState, Before: "building", After: "settled"}}},
+		Now:  s.Now, After: s.pause, Log: g.log,
 	})
 	other.registrations = registration.New(registration.Config{
 		Store: s.store, Queue: s.queue, Club: g.client, Catalogue: s.catalogue, Payments: other.payments, Keys: s.keys,

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"frontdesk/flows"
-	"frontdesk/upstream/cards/oldsandbox"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -24,6 +23,11 @@ const (
 	cardsForgot    = "processor: keys forgotten"
 	cardsMissing   = "processor: does not know the payment"
 	cardsStored    = "processor: error stored under the key"
+	cardsTooMany   = "processor: too many requests"
+	cardsHeld      = "processor: a write is in progress for some time"
+	cardsKeyInUse  = "processor: key in use"
+	cardsLocked    = "processor: payment locked"
+	bankSlow       = "bank: decides later"
 	postLate       = "posting: arrives late"
 	postSlow       = "posting: slow"
 	crashed        = "gateway: killed"
@@ -84,12 +88,12 @@ var foreignBodies = []json.RawMessage{nil, []byte(`{}`), []byte(`[]`), []byte(`[
 // faultKinds returns all faults that must happen for a run to count.
 func faultKinds() []string {
 	kinds := []string{
-		redisRefused, redisLost, redisRollback, redisWiped, cardsError, cardsLost, cardsSlow, cardsLate, cardsForgot, cardsMissing,
-		cardsStored, postLate, postSlow, crashed, slept, hookLost, hookTwice, hookLate, jobLost, buyerDeclined, buyerLeft, buyerLate,
-		buyerTwice, buyerPressed, buyerAbandoned, buyerAdded, startRepeated, oddAnswers, itemHung, clubChanged, brakeEngaged,
-		deskSettled, strangerAsked,
-		buyerWentBack, codeSlow, codeUnanswered, codeLate, opRecorded, opAgain, opRefund, opGaveUp, opRefundAgain, refundFailed,
-		refundedByHand,
+		redisRefused, redisLost, redisRollback, redisWiped,
+		cardsError, cardsLost, cardsSlow, cardsLate, cardsForgot, cardsMissing, cardsStored, cardsTooMany, cardsHeld, cardsKeyInUse, cardsLocked,
+		bankSlow, refundFailed, postLate, postSlow, crashed, slept, hookLost, hookTwice, hookLate, jobLost,
+		buyerDeclined, buyerLeft, buyerLate, buyerTwice, buyerPressed, buyerAbandoned, buyerAdded, buyerWentBack, startRepeated,
+		oddAnswers, itemHung, clubChanged, brakeEngaged, deskSettled, refundedByHand, strangerAsked, codeSlow, codeUnanswered, codeLate,
+		opRecorded, opAgain, opRefund, opGaveUp, opRefundAgain,
 	}
 	for _, kind := range clubKinds {
 		kinds = append(kinds, posting+kind)
@@ -106,19 +110,20 @@ func faultKinds() []string {
 // plan says how much goes wrong in one journey: a probability for each call.
 type plan struct {
 	reads, posts, cards, redis, webhooks float64
+	held                                 float64 // at each write at the processor: it is in progress there for some time
 	crashes, sleeps                      float64 // at each call to Redis or to the processor
 	rollbacks                            float64 // at each call to Redis
 	odd                                  float64 // at each call to the club system: something in front of it answers
 	dayPasses                            bool    // a day passes in between
 	method                               flows.Method
-	mixed                                bool // a buyer without success tries another method
-	choosesAgain                         bool // Redis forgets the payment, and the buyer chooses a method again
-	desk                                 bool // staff settle the sale, too
-	debtor                               bool // the buyer owes the club something else
-	refunds                              oldsandbox.RefundMode
-	brake                                bool // other payments met an outage before, and one of them probes
-	stranger                             bool // someone else knows the registration's address
-	mandate                              bool // the cart is paid by direct debit, and the buyer changes the account
+	mixed                                bool   // a buyer without success tries another method
+	choosesAgain                         bool   // Redis forgets the payment, and the buyer chooses a method again
+	desk                                 bool   // staff settle the sale, too
+	debtor                               bool   // the buyer owes the club something else
+	refunds, captures                    string // of the processor's settings
+	brake                                bool   // other payments met an outage before, and one of them probes
+	stranger                             bool   // someone else knows the registration's address
+	mandate                              bool   // the cart is paid by direct debit, and the buyer changes the account
 	faultWindow                          time.Duration
 }
 
@@ -133,7 +138,8 @@ func newPlan(rng *rand.Rand) plan {
 	}
 	p := plan{
 		method: flows.ByCard, reads: some(0.25, 0.02, 0.4), posts: some(0.5, 0.2, 1), cards: some(0.35, 0.02, 0.3), redis: some(0.3, 0.01, 0.2),
-		webhooks: some(0.6, 0.1, 1), crashes: some(0.3, 0.01, 0.1), sleeps: some(0.3, 0.02, 0.15), rollbacks: some(0.25, 0.02, 0.12),
+		webhooks: some(0.6, 0.1, 1), crashes: some(0.3, 0.01, 0.1), sleeps: some(0.3, 0.02, 0.15), held: some(0.4, 0.2, 0.8),
+		rollbacks:   some(0.25, 0.02, 0.12),
 		dayPasses:   rng.Float64() < 0.06,
 		faultWindow: time.Minute + time.Duration(rng.Int64N(int64(14*time.Minute))),
 	}
@@ -154,7 +160,10 @@ func newPlan(rng *rand.Rand) plan {
 	p.brake = rng.IntN(8) == 0
 	p.odd = some(0.4, 0.1, 0.6) // one journey in five or more meets such an answer
 	if rng.IntN(4) == 0 {
-		p.refunds = []oldsandbox.RefundMode{oldsandbox.RefundsPending, oldsandbox.RefundsRefused}[rng.IntN(2)]
+		p.refunds = []string{"pending", "refused"}[rng.IntN(2)]
+	}
+	if rng.IntN(8) == 0 {
+		p.captures = "processing"
 	}
 	p.mixed = p.method != flows.Free && (p.mixed || rng.IntN(8) == 0)
 	if p.method != flows.ByCard {

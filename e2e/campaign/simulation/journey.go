@@ -24,7 +24,7 @@ import (
 	"frontdesk/flows/payment"
 	"frontdesk/flows/registration"
 	"frontdesk/upstream/cards"
-	"frontdesk/upstream/cards/oldsandbox"
+	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 )
@@ -47,7 +47,7 @@ type journey struct {
 	running    atomic.Pointer[task]
 	handoff    chan struct{}
 	fence      atomic.Int64 // the network orders a task and the handler that acts for it, which the race detector cannot see
-	deliveries []delivery
+	deliveries []sandbox.Delivery
 
 	registration string
 	token        string
@@ -55,20 +55,21 @@ type journey struct {
 	contacts     int      // how many the club system had before
 	started      int      // how many sales the start of the registration made, however often it was repeated
 	responses    []campaign.Response
-	confirmed    map[string]bool       // payments for which the buyer has plans
-	settlements  []string              // ways without a payment in which the club system settled the sale, in order
-	desk         []string              // ids of the payments that staff entered in the club system
-	deskAt       time.Time             // when they did
-	sentLate     time.Duration         // the longest time after that until a request left that would settle the sale
-	byRule       bool                  // the log says that evidence decided a doubt; Redis may have forgotten it since
-	attempted    bool                  // the journal held an open attempt then; its release may have arrived later
-	heldUntil    time.Time             // another payment is the brake's probe until then
-	chargedHeld  []string              // the processor's payments that were captured before
-	refunds      oldsandbox.RefundMode // what becomes of refunds now
-	returned     map[string]bool       // the processor's payments whose refund the bank returned
-	byHand       []string              // the processor's payments that staff refunded there
-	served       []string              // what strangers were given
-	retries      int                   // how often the buyer pressed again after an error
+	confirmed    map[string]bool  // payments for which the buyer has plans
+	settlements  []string         // ways without a payment in which the club system settled the sale, in order
+	desk         []string         // ids of the payments that staff entered in the club system
+	deskAt       time.Time        // when they did
+	sentLate     time.Duration    // the longest time after that until a request left that would settle the sale
+	byRule       bool             // the log says that evidence decided a doubt; Redis may have forgotten it since
+	attempted    bool             // the journal held an open attempt then; its release may have arrived later
+	heldUntil    time.Time        // another payment is the brake's probe until then
+	chargedHeld  []string         // the processor's payments that were captured before
+	settings     sandbox.Settings // the processor's
+	deciding     map[string]bool  // the processor's payments about which a bank will decide
+	returned     map[string]bool  // the processor's payments whose refund the bank returned
+	byHand       []string         // the processor's payments that staff refunded there
+	served       []string         // what strangers were given
+	retries      int              // how often the buyer pressed again after an error
 
 	snapshots []snapshot
 	epochs    int               // how often Redis lost data
@@ -86,10 +87,11 @@ type journey struct {
 const replicas = 3 // how many gateways share the work: enough to be in each other's way
 
 func newJourney(s *env, seed uint64) *journey {
-	s.reset()
+	s.reset(seed)
 	f := &journey{
 		env: s, seed: seed, rng: rand.New(rand.NewPCG(seed, 1)), person: campaign.NewCanary(seed), tasks: map[*task]bool{},
-		handoff: make(chan struct{}), confirmed: map[string]bool{}, returned: map[string]bool{}, bodies: map[string]string{}, versions: map[string][]int64{},
+		handoff: make(chan struct{}), confirmed: map[string]bool{}, returned: map[string]bool{}, deciding: map[string]bool{},
+		bodies: map[string]string{}, versions: map[string][]int64{},
 		faults: map[string]int{},
 	}
 	f.plan = newPlan(f.rng)
@@ -108,7 +110,7 @@ func (f *journey) run() error {
 	f.scheduleBuyer()
 	f.scheduleFallBack()
 	f.scheduleDesk()
-	f.scheduleRefunds()
+	f.scheduleProcessor()
 	f.scheduleStranger()
 	f.sweeps()
 	f.rebuilds(f.plan.faultWindow)
@@ -370,7 +372,7 @@ func (f *journey) check() error {
 		}
 	}
 	for _, p := range f.storedPayments() {
-		there := slices.ContainsFunc(f.sandbox.Payments(), func(held oldsandbox.Payment) bool { return held.ID == p.ProcessorID })
+		there := slices.ContainsFunc(f.sandbox.Payments(), func(held sandbox.Payment) bool { return held.ID == p.ProcessorID })
 		if p.State == flows.Blocked && there && p.Reason == "the processor does not know the payment" {
 			e.BlockedForGood = append(e.BlockedForGood, string(p.ID))
 		}
@@ -451,7 +453,8 @@ func (h logHandler) Handle(ctx context.Context, line slog.Record) error {
 	if strings.Contains(text, "the evidence matches recorded payments") {
 		h.journey.mu.Lock()
 		h.journey.byRule = true
-		h.journey.attempted = h.journey.attempted || slices.ContainsFunc(h.journey.sandbox.Payments(), func(p oldsandbox.Payment) bool { return campaign.Attempted(p.Metadata) })
+		attempted := func(p sandbox.Payment) bool { return campaign.Attempted(p.Metadata) }
+		h.journey.attempted = h.journey.attempted || slices.ContainsFunc(h.journey.sandbox.Payments(), attempted)
 		h.journey.mu.Unlock()
 	}
 	h.journey.tracef("%s: %s", h.gateway, text)

@@ -10,7 +10,7 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
 	"frontdesk/upstream/cards"
-	"frontdesk/upstream/cards/oldsandbox"
+	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 )
@@ -197,7 +197,7 @@ func (f *journey) refundAgain(ctx context.Context, t *task, p *flows.Payment) {
 // cancelledAndOpen returns the payments that count as cancelled and that the processor can still charge.
 func (f *journey) cancelledAndOpen() (ids []string) {
 	for _, p := range f.storedPayments() {
-		open := func(held oldsandbox.Payment) bool {
+		open := func(held sandbox.Payment) bool {
 			return held.ID == p.ProcessorID && !slices.Contains([]cards.State{cards.Cancelled, cards.Captured, cards.Refunded}, held.State)
 		}
 		if p.State == flows.Cancelled && slices.ContainsFunc(f.sandbox.Payments(), open) {

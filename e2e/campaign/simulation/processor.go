@@ -3,7 +3,6 @@ package simulation
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,25 +14,36 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/upstream/cards"
-	"frontdesk/upstream/cards/oldsandbox"
+	"frontdesk/upstream/cards/sandbox"
 )
 
-// processorURL has no listener: requests are handed over without a network.
+// processorURL has no listener: calls are handed over without a network.
 const processorURL = "http://processor.example/sandbox"
 
-var errNoAnswer = errors.New("simulation: no answer") // the error of a request without a response
+var errNoAnswer = errors.New("simulation: no answer") // the error of a call without a response
 
+// openProcessor replaces the processor by an empty one, whose ids the seed decides.
+func (s *env) openProcessor(seed uint64) {
+	if s.sandbox != nil {
+		s.sandbox.Close()
+	}
+	endpoint := sandbox.Endpoint{URL: "https://gateway.example/v1/webhooks/card", Events: cards.WebhookEndpoint{}.Missing()}
+	s.sandbox = sandbox.New(sandbox.Config{Now: s.Now, Seed: seed, BaseURL: processorURL, Deliver: s.receive,
+		Accounts: []sandbox.Account{{Endpoints: []sandbox.Endpoint{endpoint}}}})
+}
+
+// processorTransport carries the calls of all gateways to the processor.
 type processorTransport struct{ *env }
 
 func (p processorTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	t := taskOf(r.Context())
 	if t == nil {
-		return p.process(r), nil
+		return p.process(r)
 	}
 	if !t.interleave() {
 		return nil, errDead
 	}
-	if t.dies(func() { p.process(r) }) {
+	if t.dies(func() { _, _ = p.process(r) }) {
 		return nil, errDead
 	}
 	answer, err := p.withFaults(r, t)
@@ -44,123 +54,145 @@ func (p processorTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func (p processorTransport) withFaults(r *http.Request, t *task) (*http.Response, error) {
-	f := t.journey
-	if !f.chance(f.plan.cards) {
-		return p.process(r), nil
+	f, write := t.journey, r.Method == http.MethodPost
+	if write && f.chance(f.plan.held) {
+		f.fault(cardsHeld)
+		release, pause := p.hold(r), f.between(50*time.Millisecond, oneOf(f, time.Second, 10*time.Second))
+		if f.chance(0.5) {
+			f.after(pause, func() { _, _ = release() })
+			return nil, errNoAnswer
+		}
+		t.yield(pause)
+		return release()
 	}
-	kind := oneOf(f, cardsError, cardsLost, cardsSlow, cardsLate, cardsStored, cardsMissing)
-	if _, existing := strings.CutPrefix(r.URL.Path, "/sandbox/payments/"); kind == cardsMissing && !existing {
+	if !f.chance(f.plan.cards) {
+		answer, err := p.process(r)
+		if kind := conflicts[answer.StatusCode]; kind != "" {
+			f.fault(kind)
+		}
+		return answer, err
+	}
+	kind := oneOf(f, cardsError, cardsLost, cardsSlow, cardsLate, cardsStored, cardsMissing, cardsTooMany)
+	if kind == cardsMissing && !namesPayment(r) {
 		kind = cardsError
 	}
-	if kind == cardsStored && r.Method == http.MethodGet {
+	if kind == cardsStored && !write {
 		kind = cardsError // a read has no key
 	}
 	f.fault(kind)
 	switch kind {
 	case cardsMissing:
-		recorder := httptest.NewRecorder()
-		recorder.WriteHeader(http.StatusNotFound)
-		recorder.Body.WriteString(`{"error":{"type":"not_found","code":"payment_not_found","message":"There is no such payment."}}`)
-		return recorder.Result(), nil
+		return p.refuse(r, sandbox.Fault{Status: http.StatusNotFound, Type: "invalid_request_error", Code: "resource_missing"})
+	case cardsTooMany:
+		return p.refuse(r, sandbox.Fault{Status: http.StatusTooManyRequests, Type: "invalid_request_error", Code: "rate_limit"})
 	case cardsStored: // and replayed for a day
-		defer p.configureSandbox(oldsandbox.Settings{Refunds: f.refunds})
-		p.configureSandbox(oldsandbox.Settings{Refunds: f.refunds, Errors: oneOf(f, oldsandbox.ErrorsBefore, oldsandbox.ErrorsAfter)})
-		return p.process(r), nil
+		failing := f.settings
+		failing.Errors = oneOf(f, "before", "after")
+		p.configureProcessor(failing)
+		defer p.configureProcessor(f.settings)
+		return p.process(r)
 	case cardsError:
-		recorder := httptest.NewRecorder()
-		recorder.WriteHeader(oneOf(f, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable))
-		return recorder.Result(), nil
+		status := oneOf(f, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable)
+		if f.chance(0.3) {
+			return page(status), nil
+		}
+		return p.refuse(r, sandbox.Fault{Status: status, Stage: oneOf(f, sandbox.Before, sandbox.After)})
 	case cardsLost:
-		p.process(r)
+		_, _ = p.process(r)
 		return nil, errNoAnswer
 	case cardsSlow:
 		t.yield(f.between(time.Second, 10*time.Second))
-		return p.process(r), nil
+		return p.process(r)
 	default:
 		body, _ := io.ReadAll(r.Body)
 		later := r.Clone(context.Background())
 		f.after(f.between(time.Second, 5*time.Minute), func() {
 			later.Body = io.NopCloser(bytes.NewReader(body))
 			f.tracef("a late request to the processor arrives: %s %s", later.Method, later.URL.Path)
-			p.process(later)
+			_, _ = p.process(later)
 		})
 		return nil, errNoAnswer
 	}
 }
 
-// process returns the processor's response, once the processor has posted the webhook for it.
-func (s *env) process(r *http.Request) *http.Response {
-	inner := r.Clone(r.Context())
-	inner.URL.Path = strings.TrimPrefix(r.URL.Path, "/sandbox")
-	if inner.Body == nil {
-		inner.Body = http.NoBody
-	}
-	const deliveryTimeout = time.Minute // far more than a webhook takes on a busy machine
-	before := s.paymentsFingerprint()
+// conflicts are what the processor answers to a call that meets another one in progress.
+var conflicts = map[int]string{http.StatusConflict: cardsKeyInUse, http.StatusTooManyRequests: cardsLocked}
+
+// namesPayment reports whether a call is about a payment that exists.
+func namesPayment(r *http.Request) bool {
+	path := strings.TrimPrefix(r.URL.Path, "/sandbox/v1")
+	return strings.HasPrefix(path, "/payment_intents/") || path == "/refunds"
+}
+
+// page is the response of something in front of the processor.
+func page(status int) *http.Response {
 	recorder := httptest.NewRecorder()
-	s.sandbox.ServeHTTP(recorder, inner)
-	if r.Method != http.MethodGet && s.paymentsFingerprint() != before {
-		select {
-		case letter := <-s.webhooks: // each change of a payment has one webhook
-			f := s.current.Load()
-			f.deliveries = append(f.deliveries, letter)
-			f.noteCaptures()
-		case <-time.After(deliveryTimeout):
-			panic("the processor tells nothing of a change") // a bug in the simulation
-		}
-	}
+	recorder.WriteHeader(status)
+	recorder.Body.WriteString("<html><body>Please try again later.</body></html>")
 	return recorder.Result()
 }
 
-// configureSandbox replaces the sandbox's settings.
-func (s *env) configureSandbox(settings oldsandbox.Settings) {
-	body, err := json.Marshal(settings)
-	if err != nil {
-		panic(err)
-	}
-	r := httptest.NewRequest(http.MethodPut, "/settings", bytes.NewReader(body))
-	r.Header.Set("Content-Type", "application/json")
-	s.sandbox.ServeHTTP(httptest.NewRecorder(), r)
+// refuse has the processor answer an error, which it does not store under the call's key.
+func (s *env) refuse(r *http.Request, fault sandbox.Fault) (*http.Response, error) {
+	s.sandbox.Inject(fault)
+	return s.process(r)
 }
 
-// paymentsFingerprint returns one value for the state of all payments, as far as events report it.
-func (s *env) paymentsFingerprint() (all string) {
-	for _, p := range s.sandbox.Payments() {
-		if p.State == "requires_action" {
-			continue // a payment has no webhook before its buyer has acted
-		}
-		all += fmt.Sprint(p.ID, p.State, p.DeclineCode, p.Refunding, p.FailedRefunds, ";")
+// hold begins a write that the processor ends once it is released. Until then the processor refuses other calls with its key, and
+// other writes to its payment.
+func (s *env) hold(r *http.Request) (release func() (*http.Response, error)) {
+	held, done := make(chan struct{}), make(chan struct{})
+	fault := s.sandbox.Inject(sandbox.Fault{Stage: sandbox.During, Hold: held})
+	var answer *http.Response
+	var err error
+	go func() {
+		defer close(done)
+		answer, err = s.process(r)
+	}()
+	select {
+	case <-fault.Reached():
+	case <-done: // a replay, or a call that meets another one
 	}
-	return all
+	return func() (*http.Response, error) {
+		close(held)
+		<-done
+		return answer, err
+	}
 }
 
-// delivery is a webhook on its way.
-type delivery struct {
-	header http.Header
-	body   []byte
+// process returns the processor's response, once the processor has handed over the events of the call. The time of the call does not
+// end: only the machine can be slow here.
+func (s *env) process(r *http.Request) (*http.Response, error) {
+	answer, err := s.sandbox.RoundTrip(r.WithContext(context.WithoutCancel(r.Context())))
+	if r.Method != http.MethodGet {
+		s.current.Load().afterChange()
+	}
+	return answer, err
 }
 
-type webhookRecorder chan delivery
-
-func (b webhookRecorder) RoundTrip(r *http.Request) (*http.Response, error) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
+// configureProcessor replaces the processor's settings.
+func (s *env) configureProcessor(settings sandbox.Settings) {
+	if err := s.sandbox.Configure("demo", settings); err != nil {
+		panic(err) // a bug in the simulation
 	}
-	b <- delivery{r.Header.Clone(), body}
-	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: r}, nil
+}
+
+// receive keeps an event, until the call or the step is over that caused it.
+func (s *env) receive(event sandbox.Delivery) {
+	f := s.current.Load()
+	f.deliveries = append(f.deliveries, event)
 }
 
 // sendDeliveries schedules the webhooks of the latest changes.
 func (f *journey) sendDeliveries() {
-	for _, letter := range f.deliveries {
+	for _, sent := range f.deliveries {
 		send := func(d time.Duration) {
 			f.spawn(d, func(ctx context.Context, t *task) {
-				event, err := t.gateway.processor.Webhook(letter.header, letter.body)
+				event, err := f.processor.Webhook(http.Header{cards.SignatureHeader: {sent.Signature}}, sent.Body)
 				if err == nil {
 					err = t.gateway.payments.HandleEvent(ctx, event)
 				}
-				f.tracef("%s: webhook %s: %v", t.gateway.name, event.Type, err)
+				f.tracef("%s: webhook %s: %v", t.gateway.name, sent.Type, err)
 			})
 		}
 		if !f.chance(f.plan.webhooks) {
@@ -214,10 +246,29 @@ func overlap(before, now []string) bool {
 	return slices.ContainsFunc(before, func(id string) bool { return slices.Contains(now, id) })
 }
 
-// scheduleRefunds has the processor refuse refunds, or keep them pending, for some time. Afterwards the banks
-// settle what is pending, and return some of the money that had arrived.
-func (f *journey) scheduleRefunds() {
-	if f.plan.refunds == oldsandbox.RefundsNormal {
+// afterChange notes what a call or a step may have changed at the processor. A bank that takes its time decides later.
+func (f *journey) afterChange() {
+	f.noteCaptures()
+	for _, p := range f.sandbox.Payments() {
+		if !p.Processing || f.deciding[p.ID] {
+			continue
+		}
+		f.fault(bankSlow)
+		f.deciding[p.ID] = true
+		approved := !f.chance(0.2)
+		f.after(f.between(time.Second, 5*time.Minute), func() {
+			delete(f.deciding, p.ID)
+			f.atProcessor(fmt.Sprint("the bank decides: ", approved), func() (sandbox.Payment, error) { return f.sandbox.Approve(p.ID, approved) })
+		})
+	}
+}
+
+// scheduleProcessor has banks take their time about captures. It has the processor refuse refunds, or keep them pending, for some
+// time; afterwards the banks settle what is pending, and return some of the money that had arrived.
+func (f *journey) scheduleProcessor() {
+	f.settings.Captures = f.plan.captures
+	f.configureProcessor(f.settings)
+	if f.plan.refunds == "" {
 		if f.chance(0.1) {
 			f.after(f.between(f.plan.faultWindow, operatorsLatest), f.refundByHand)
 		}
@@ -228,7 +279,7 @@ func (f *journey) scheduleRefunds() {
 		f.after(f.between(0, 2*operatorsLatest), func() { f.settleRefunds(0.5) })
 	}
 	f.after(operatorsLatest, func() {
-		f.setRefunds(oldsandbox.RefundsNormal)
+		f.setRefunds("")
 		f.operate()
 	})
 	f.after(2*operatorsLatest, func() {
@@ -237,9 +288,9 @@ func (f *journey) scheduleRefunds() {
 	})
 }
 
-func (f *journey) setRefunds(mode oldsandbox.RefundMode) {
-	f.refunds = mode
-	f.configureSandbox(oldsandbox.Settings{Refunds: mode})
+func (f *journey) setRefunds(mode string) {
+	f.settings.Refunds = mode
+	f.configureProcessor(f.settings)
 	f.tracef("the processor's refunds: %q", mode)
 }
 
@@ -250,28 +301,45 @@ func (f *journey) settleRefunds(likely float64) {
 		switch {
 		case p.Refunding == 0 && (succeeded || p.Refunded == 0):
 			continue
-		case !succeeded:
+		case succeeded:
+			f.settleRefund(p.ID, "succeeded")
+		default:
 			f.fault(refundFailed)
 			f.returned[p.ID] = p.Refunded > 0 // no gateway can know before the processor tells it
+			f.settleRefund(p.ID, "failed")
 		}
-		f.atProcessor("the processor", http.MethodPost, "/payments/"+p.ID+"/settle-refund", fmt.Sprintf(`{"succeeded":%t}`, succeeded))
 	}
+}
+
+func (f *journey) settleRefund(id, status string) {
+	f.atProcessor("the refund "+status, func() (sandbox.Payment, error) { return f.sandbox.SettleRefund(id, status) })
 }
 
 // refundByHand has staff refund a recorded payment in the processor's own pages. Often the gateways are not told.
 func (f *journey) refundByHand() {
 	for _, p := range f.storedPayments() {
-		kept := func(held oldsandbox.Payment) bool {
+		kept := func(held sandbox.Payment) bool {
 			return held.ID == p.ProcessorID && held.State == cards.Captured && held.Refunded == 0
 		}
 		if p.State != flows.Recorded || len(f.booked()) == 0 || !slices.ContainsFunc(f.sandbox.Payments(), kept) {
 			continue
 		}
+		r, err := http.NewRequest(http.MethodPost, processorURL+"/v1/refunds", strings.NewReader("payment_intent="+p.ProcessorID))
+		if err != nil {
+			panic(err)
+		}
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Authorization", "Bearer "+f.sandbox.SecretKey)
+		answer, err := f.process(r)
+		if err != nil || answer.StatusCode == http.StatusTooManyRequests { // a gateway's write locks the payment
+			f.after(time.Second, f.refundByHand)
+			return
+		}
+		if answer.StatusCode != http.StatusOK {
+			panic(answer.Status) // a bug in the simulation: nothing else fails for staff
+		}
 		f.fault(refundedByHand)
 		f.byHand = append(f.byHand, p.ProcessorID)
-		if _, err := f.gateways[0].processor.Refund(context.Background(), "by hand", p.ProcessorID, p.Amount); err != nil {
-			panic(err) // a bug in the simulation: nothing fails for staff
-		}
 		if f.chance(0.5) {
 			f.fault(hookLost)
 			f.deliveries = nil
@@ -280,14 +348,10 @@ func (f *journey) refundByHand() {
 	}
 }
 
-// atProcessor has the buyer or the processor itself do what no gateway can do. The processor refuses what
-// has become impossible, and the simulation ignores that.
-func (f *journey) atProcessor(who, method, path, body string) {
-	r, err := http.NewRequest(method, processorURL+path, strings.NewReader(body))
-	if err != nil {
-		panic(err)
-	}
-	r.Header.Set("Content-Type", "application/json")
-	answer := f.process(r)
-	f.tracef("%s: %s %s: %d", who, path, body, answer.StatusCode)
+// atProcessor has the buyer or a bank do what no gateway can do. The processor refuses what has become impossible, and the
+// simulation ignores that.
+func (f *journey) atProcessor(what string, do func() (sandbox.Payment, error)) {
+	p, err := do()
+	f.afterChange()
+	f.tracef("%s: %s, %v", what, p.Status, err)
 }

@@ -77,8 +77,9 @@ func (f *journey) spawn(d time.Duration, body func(context.Context, *task)) {
 	if f.gaveUp() {
 		return
 	}
-	t := &task{journey: f, gateway: g.fresh(), resume: make(chan struct{})}
+	t := &task{journey: f, resume: make(chan struct{})}
 	f.after(d, func() {
+		t.gateway = g.take()
 		f.tasks[t] = true
 		f.resumeTask(t, func() {
 			go func() {
@@ -86,6 +87,9 @@ func (f *journey) spawn(d time.Duration, body func(context.Context, *task)) {
 				body(context.WithValue(context.Background(), taskKey{}, t), t)
 				f.fence.Add(1)
 				delete(f.tasks, t)
+				if !t.dead.Load() {
+					g.idle = append(g.idle, t.gateway)
+				}
 				f.handoff <- struct{}{}
 			}()
 		})
@@ -133,6 +137,11 @@ func (f *journey) crash(g *gateway) {
 	for t := range f.tasks {
 		if t.gateway.name == g.name {
 			t.dead.Store(true)
+		}
+	}
+	for _, replica := range f.gateways {
+		if replica.name == g.name {
+			replica.idle = nil
 		}
 	}
 }

@@ -1,5 +1,5 @@
 // Package simulation plays journeys of buyers in virtual time, hundreds a second, in one process: the
-// gateway's own code against the club system's simulator and the sandbox. Calls fail in every way,
+// gateway's own code against the club system's simulator and the card processor's double. Calls fail in every way,
 // gateways die and sleep, and Redis forgets.
 //
 // A journey's seed decides everything in it, because exactly one task runs at a time (scheduler.go):
@@ -33,7 +33,8 @@ func Campaign() campaign.Campaign {
 			"One in ten pays by direct debit and enters another account while a code is checked. " +
 			"One in seven pays later, at the desk or nothing. Staff settle one sale in four themselves, and strangers request one registration in five. " +
 			"Buyers add items that hang at the club system, and repeat starts that failed. " +
-			"One refund in four is refused, pending or returned by the bank. In one journey of five or more, " +
+			"One refund in four is refused, pending or returned by the bank, and one capture in eight is decided later. " +
+			"The processor refuses what meets a write in progress. In one journey of five or more, " +
 			"something in front of the club system answers instead of it. In one of eight, others have engaged the brake. " +
 			"Staff refund some recorded payments in the processor's pages. " +
 			"Operators decide doubts by the club system's books.",
