@@ -219,16 +219,18 @@ var returnScheme = regexp.MustCompile(`^[a-z][a-z0-9-]*(\.[a-z0-9-]+)+$`)
 func (cfg Config) validateReturnSchemes(found *problems) {
 	const variable = "FRONTDESK_RETURN_SCHEMES"
 	for _, scheme := range cfg.ReturnSchemes {
-		found.refuse(scheme == "*" && cfg.Mode == "live", variable, "is *, which allows every app on the buyer's device: list the schemes of your own apps")
-		found.refuse(scheme != "*" && !returnScheme.MatchString(scheme), variable,
-			"has %q, which is not an app's own scheme: it must be a reverse domain name in lower case, such as com.example.club, without ://", scheme)
+		found.refuse(scheme == "*" && cfg.Mode == "live", variable,
+			"is *, which allows every app on the buyer's device: list the schemes of your own apps")
+		found.refuse(scheme != "*" && !returnScheme.MatchString(scheme), variable, "has %q, which is not an app's own scheme: "+
+			"it must be a reverse domain name in lower case, such as com.example.club, without ://", scheme)
 	}
 }
 
 // validateBrowserAddresses checks the form of addresses that browsers use, in the modes that do
 // not require https. A missing scheme would otherwise show only in broken links and refused origins.
 func (cfg Config) validateBrowserAddresses(found *problems) {
-	found.refuse(cfg.StripeScriptURL != "" && webAddress(cfg.StripeScriptURL) == nil, "FRONTDESK_STRIPE_SCRIPT_URL", "is not an address: it must be http:// or https:// and a host")
+	found.refuse(cfg.StripeScriptURL != "" && webAddress(cfg.StripeScriptURL) == nil, "FRONTDESK_STRIPE_SCRIPT_URL",
+		"is not an address: it must be http:// or https:// and a host")
 	found.refuse(cfg.PublicURL != "" && webAddress(cfg.PublicURL) == nil, "FRONTDESK_PUBLIC_URL", "is not an address: it must be http:// or https:// and a host")
 	for _, origin := range cfg.AllowedOrigins {
 		u := webAddress(origin)

@@ -26,7 +26,8 @@ type outside map[string]string
 // stripeFields is for Stripe's card fields, as Stripe documents it (docs.stripe.com/security/guide): its script and frames, which
 // are served from changing hosts, the frame of a bank's challenge (hooks), and its API.
 var stripeFields = outside{
-	"script-src": "https://js.stripe.com https://*.js.stripe.com", "frame-src": "https://js.stripe.com https://*.js.stripe.com https://hooks.stripe.com",
+	"script-src":  "https://js.stripe.com https://*.js.stripe.com",
+	"frame-src":   "https://js.stripe.com https://*.js.stripe.com https://hooks.stripe.com",
 	"connect-src": "https://api.stripe.com",
 }
 
@@ -144,7 +145,8 @@ func (s *Server) writeProblemPage(c echo.Context, texts *texts, problem api.Prob
 	case problem.Status == http.StatusNotFound:
 		return true, s.writeNotFoundPage(c)
 	case c.Path() == cardPageRoute:
-		return true, s.writeCardPage(c, problem.Status, cardPage{texts: texts, State: pageUnavailable, Message: cmp.Or(value(problem.Detail), problem.Title)})
+		page := cardPage{texts: texts, State: pageUnavailable, Message: cmp.Or(value(problem.Detail), problem.Title)}
+		return true, s.writeCardPage(c, problem.Status, page)
 	}
 	return false, nil
 }

@@ -68,7 +68,7 @@ type Config struct {
 	AllowedOrigins []string           // other origins of front ends; "*" is any page on this machine (not in live mode). May be empty.
 	StaffKeys      []string           // each identifies staff; empty: there are no staff
 	WebhookSecrets []string           // of the path for the club system's events; empty: no such path
-	ReturnSchemes  []string           // of apps, which returnUrl may have besides http and https; "*" is every scheme with a dot. May be empty.
+	ReturnSchemes  []string           // of apps, as in returnUrl; "*" is every scheme with a dot. May be empty.
 	PublishableKey string             // the card processor's key for browsers; empty when it has none
 	CardScriptURL  string             // where browsers load the card processor's library; empty when it has none
 

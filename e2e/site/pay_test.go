@@ -123,8 +123,9 @@ func TestCardPageInTwoTabs(t *testing.T) {
 	t.Parallel()
 	b := newCardPageBuyer(t, desktop, nil)
 	b.openPage()
-	b.ExpectConsole("status of 400")                                                                         // the processor's word to the second one
-	if _, err := b.processor.Confirm(b.processor.Payments()[0].ID, frontdesktest.ApprovedCard); err != nil { // the first tab
+	// The processor refuses the second tab's confirmation.
+	b.ExpectConsole("status of 400")
+	if _, err := b.processor.Confirm(b.processor.Payments()[0].ID, frontdesktest.ApprovedCard); err != nil {
 		t.Fatal(err)
 	}
 	b.pay(frontdesktest.ApprovedCard)

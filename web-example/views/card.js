@@ -80,7 +80,7 @@ async function begin(place, registration, { amount }, { clientSecret: secret, pu
       if (get().busy) return;
       refuse();
       const back = returnUrl(registration.id);
-      refuse(await confirmCard((one) => (one === secret ? confirm(stripe, elements, secret, back, text.card.failed) : Promise.resolve(text.card.failed))));
+      refuse(await confirmCard(async (one) => (one === secret ? confirm(stripe, elements, secret, back, text.card.failed) : text.card.failed)));
     });
   } catch (problem) {
     if (!(problem instanceof ProcessorAway || problem instanceof Problem)) throw problem;
