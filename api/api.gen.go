@@ -2028,7 +2028,7 @@ type PayAgain string
 
 // Payment A payment, by the method that was chosen.
 //
-// Example: {"amount":{"amount":14900,"currency":"EUR"},"card":{"presentation":"redirect","processor":"sandbox","redirectUrl":"http://localhost:8080/sandbox/payments/pay_4f1d0c0e8a55"},"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1","method":"card","payAgain":"no","retry":"never","state":"requires_action"}
+// Example: {"amount":{"amount":14900,"currency":"EUR"},"card":{"clientSecret":"pi_3PqT7k_secret_9tZ4mQ","presentation":"embedded","processor":"stripe","publishableKey":"pk_live_7Hq2","redirectUrl":"https://signup.your-club/pay/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1/2B04L_g-BAuPrpDsNr7ql7s878ddVYUzuBfFliFAklI"},"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1","method":"card","payAgain":"no","retry":"never","state":"requires_action"}
 type Payment struct {
 	Amount Money `json:"amount"`
 
@@ -2368,7 +2368,7 @@ type Registration struct {
 
 	// Payment A payment, by the method that was chosen.
 	//
-	// Example: {"amount":{"amount":14900,"currency":"EUR"},"card":{"presentation":"redirect","processor":"sandbox","redirectUrl":"http://localhost:8080/sandbox/payments/pay_4f1d0c0e8a55"},"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1","method":"card","payAgain":"no","retry":"never","state":"requires_action"}
+	// Example: {"amount":{"amount":14900,"currency":"EUR"},"card":{"clientSecret":"pi_3PqT7k_secret_9tZ4mQ","presentation":"embedded","processor":"stripe","publishableKey":"pk_live_7Hq2","redirectUrl":"https://signup.your-club/pay/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1/2B04L_g-BAuPrpDsNr7ql7s878ddVYUzuBfFliFAklI"},"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1","method":"card","payAgain":"no","retry":"never","state":"requires_action"}
 	Payment *Payment `json:"payment,omitempty"`
 
 	// State `attention`: the club's staff are reviewing the registration; the visitor has nothing more to do.

@@ -37,7 +37,7 @@ const (
 type clients struct {
 	redis redis.UniversalClient
 	club  *club.Client
-	cards cards.Processor
+	cards *cards.Client
 	login *identity.Verifier
 }
 

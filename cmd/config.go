@@ -14,6 +14,7 @@ import (
 	"frontdesk/flows/signature"
 	"frontdesk/upstream/captcha"
 	"frontdesk/upstream/cards"
+	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 	"frontdesk/upstream/identity"
@@ -24,36 +25,36 @@ import (
 // in options. The zero value of a field means the default of the mode, which
 // setDefaults fills in. Parts for other packages lack what build adds, such as the clock.
 type Config struct {
-	Mode                                       string
-	Addr, OpsAddr, MetricsAddr, PublicURL      string
-	RedisURL                                   string
-	RedisAssumeDurable                         bool
-	RedisWait                                  int
-	Club                                       club.Config
-	ClubToken, ClubLimitHeaders, Clubs         string
-	CardProcessor, SandboxURL, StripePublicKey string
-	StripeScriptURL                            string
-	Stripe                                     cards.Config
-	SealKeys, ForgetSealKeys                   []string
-	StaffKeys, Operators                       []string
-	Login                                      identity.Config
-	DrainDelay                                 time.Duration
-	WebhookSecret                              []string
-	Subscribers                                string
-	RateLimits                                 string
-	TrustedProxies, AllowedOrigins             []string
-	ReturnSchemes                              []string
-	Captcha                                    captcha.Config
-	SMS                                        signature.SMSBudgetConfig
-	MethodsVisitor, MethodsContact             []string
-	MethodsStaff                               []string
-	LaterDays                                  int
-	CartRevision                               string
-	AskRepeats                                 []string
-	LogLevel                                   slog.Level
-	TracesURL, TracesCompression               string
-	TracesHeaders                              []string
-	TracesCA, TracesCert, TracesKey            string
+	Mode                                  string
+	Addr, OpsAddr, MetricsAddr, PublicURL string
+	RedisURL                              string
+	RedisAssumeDurable                    bool
+	RedisWait                             int
+	Club                                  club.Config
+	ClubToken, ClubLimitHeaders, Clubs    string
+	SandboxURL                            string
+	StripePublicKey, StripeScriptURL      string
+	Stripe                                cards.Config
+	SealKeys, ForgetSealKeys              []string
+	StaffKeys, Operators                  []string
+	Login                                 identity.Config
+	DrainDelay                            time.Duration
+	WebhookSecret                         []string
+	Subscribers                           string
+	RateLimits                            string
+	TrustedProxies, AllowedOrigins        []string
+	ReturnSchemes                         []string
+	Captcha                               captcha.Config
+	SMS                                   signature.SMSBudgetConfig
+	MethodsVisitor, MethodsContact        []string
+	MethodsStaff                          []string
+	LaterDays                             int
+	CartRevision                          string
+	AskRepeats                            []string
+	LogLevel                              slog.Level
+	TracesURL, TracesCompression          string
+	TracesHeaders                         []string
+	TracesCA, TracesCert, TracesKey       string
 
 	assets    Assets
 	worldAsks func(clientToken string) bool // whether a world of mock mode asks for AskRepeats; nil in the other modes
@@ -83,14 +84,13 @@ func (cfg *Config) options() []option {
 		{"club-sale-without-articles", "FRONTDESK_CLUB_SALE_WITHOUT_ARTICLES", yesNo(&cfg.Club.SaleWithoutArticles), "", "Accept sales that do not list their articles. A change to a cart that keeps its total then goes unnoticed."},
 		{"club-limit-headers", "FRONTDESK_CLUB_LIMIT_HEADERS", oneOf(&cfg.ClubLimitHeaders, "on", "off", ""), "", "on: a 429 with the limit headers of the club system's API gateway (X-Rate-Limit-, X-Quota-, X-Spike-Arrest-) means that the call was not passed on; a payment is then recorded after the limit's reset. off: the payment is in doubt. Turn it on only if the club system's provider confirms it. Default: off in live mode, otherwise on."},
 		{"clubs", "FRONTDESK_CLUBS", text(&cfg.Clubs), "", "Data about the clubs that the club system lacks, as YAML or JSON; set FRONTDESK_CLUBS_FILE to read it from a file (docs/how-to/describe-your-clubs.md). Default: the demo clubs' for the demo organisation; none in live mode."},
-		{"card-processor", "FRONTDESK_CARD_PROCESSOR", oneOf(&cfg.CardProcessor, "sandbox", "stripe"), "sandbox", "Card processor: sandbox or stripe."},
-		{"sandbox-url", "FRONTDESK_SANDBOX_URL", text(&cfg.SandboxURL), "", "Address of the sandbox processor. Mock mode embeds its own."},
+		{"sandbox-url", "FRONTDESK_SANDBOX_URL", text(&cfg.SandboxURL), "", "Address of the sandbox card processor of frontdesk sim, for test mode; its keys are then the defaults of those below. Mock mode embeds its own."},
 		{"stripe-secret-key", "FRONTDESK_STRIPE_SECRET_KEY", text(&cfg.Stripe.SecretKey), "", "Stripe: secret or restricted key; in test mode a test key."},
 		{"stripe-publishable-key", "FRONTDESK_STRIPE_PUBLISHABLE_KEY", text(&cfg.StripePublicKey), "", "Stripe: publishable key, for the buyer's browser."},
 		{"stripe-webhook-secret", "FRONTDESK_STRIPE_WEBHOOK_SECRET", list(&cfg.Stripe.WebhookSecrets), "", "Stripe: signing secrets of the webhook endpoints that lead to /v1/webhooks/card; at most two, the second while one endpoint replaces another."},
-		{"stripe-url", "FRONTDESK_STRIPE_URL", text(&cfg.Stripe.URL), "", "Stripe: another address of its API, for tests."},
-		{"stripe-script-url", "FRONTDESK_STRIPE_SCRIPT_URL", text(&cfg.StripeScriptURL), "", "Stripe: another address of its library for browsers, for tests. Default: https://js.stripe.com/v3/, or /v3/ below FRONTDESK_STRIPE_URL."},
-		{"seal-keys", "FRONTDESK_SEAL_KEYS", list(&cfg.SealKeys), "", "Keys that encrypt what Redis holds: base64 of at least 32 bytes each, the current key first. Default: a demo key; required in live mode, and with stripe in test mode."},
+		{"stripe-url", "FRONTDESK_STRIPE_URL", text(&cfg.Stripe.URL), "", "Stripe: another address of its API, for tests. It has precedence over FRONTDESK_SANDBOX_URL."},
+		{"stripe-script-url", "FRONTDESK_STRIPE_SCRIPT_URL", text(&cfg.StripeScriptURL), "", "Stripe: another address of its library for browsers, for tests. Default: https://js.stripe.com/v3/, or /v3/ below FRONTDESK_STRIPE_URL or FRONTDESK_SANDBOX_URL."},
+		{"seal-keys", "FRONTDESK_SEAL_KEYS", list(&cfg.SealKeys), "", "Keys that encrypt what Redis holds: base64 of at least 32 bytes each, the current key first. Default: a demo key; required in live mode, and in test mode unless FRONTDESK_SANDBOX_URL has the card processor."},
 		{"forget-seal-keys", "FRONTDESK_FORGET_SEAL_KEYS", list(&cfg.ForgetSealKeys), "", "Ids of former seal keys, as frontdesk doctor shows them, whose records in Redis may stay unreadable. Without it no gateway starts while Redis holds records of a key that FRONTDESK_SEAL_KEYS lacks."},
 		{"staff-keys", "FRONTDESK_STAFF_KEYS", list(&cfg.StaffKeys), "", "Keys that authenticate a kiosk or the desk as staff, at least 16 characters each. Default: demo-staff-key-1; none in live mode."},
 		{"operators", "FRONTDESK_OPERATORS", list(&cfg.Operators), "", "Operators, each as name:hash, where the hash is the SHA-256 of a token in hexadecimal; frontdesk operators add prints an entry. Default: demo with the token demo-operator-token; required in live mode, unless FRONTDESK_OPS_ADDR is off."},
@@ -154,6 +154,12 @@ func (cfg *Config) setDefaults(port, mockPort string) {
 	if cfg.Mode == "mock" {
 		at := "http://127.0.0.1:" + mockPort
 		cfg.Club.BaseURL, cfg.SandboxURL = at+"/sim", at+"/sandbox"
+		cfg.Stripe, cfg.StripePublicKey = cards.Config{}, ""
+	}
+	if cfg.usesSandbox() {
+		set(&cfg.Stripe.SecretKey, sandbox.DemoSecretKey)
+		set(&cfg.StripePublicKey, sandbox.DemoPublishableKey)
+		setList(&cfg.Stripe.WebhookSecrets, sandbox.DemoWebhookSecret)
 	}
 	set(&cfg.ClubToken, clubsim.DemoClientToken)
 	set(&cfg.Club.ClientID, clubsim.DemoClientID)
@@ -185,6 +191,11 @@ func (cfg *Config) setDefaults(port, mockPort string) {
 	setList(&cfg.WebhookSecret, demoWebhookSecret)
 	setList(&cfg.AllowedOrigins, "*")
 	setList(&cfg.ReturnSchemes, "*")
+}
+
+// usesSandbox reports whether the card processor is the sandbox, of mock mode or at FRONTDESK_SANDBOX_URL.
+func (cfg Config) usesSandbox() bool {
+	return cfg.Mode == "mock" || cfg.Mode == "test" && cfg.SandboxURL != "" && cfg.Stripe.URL == ""
 }
 
 func (cfg Config) newKeyring() (*keyring.Keyring, error) {

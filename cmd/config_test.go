@@ -57,3 +57,31 @@ func TestDefaults(t *testing.T) {
 		})
 	}
 }
+
+// TestCardProcessor checks which card processor each mode calls, with which keys, and where browsers load its library.
+func TestCardProcessor(t *testing.T) {
+	t.Parallel()
+	const demo, sim = "sk_test_sandbox_demo pk_test_sandbox_demo [whsec_sandbox_demo]", "--sandbox-url=http://sim:8081/sandbox/"
+	for name, is := range map[string]struct {
+		mode         string
+		flags        []string
+		keys, script string
+	}{
+		"mock mode has its own":       {"mock", nil, demo, "http://localhost:8080/sandbox/v3/"},
+		"mock mode ignores another's": {"mock", []string{sim, "--stripe-secret-key=sk_test_x"}, demo, "http://localhost:8080/sandbox/v3/"},
+		"the simulator's":             {"test", []string{sim}, demo, "http://sim:8081/sandbox/v3/"},
+		"the simulator's, with keys of its own": {"test", []string{sim, "--stripe-secret-key=sk_test_x", "--stripe-publishable-key=pk_test_x",
+			"--stripe-webhook-secret=whsec_x,whsec_y"}, "sk_test_x pk_test_x [whsec_x whsec_y]", "http://sim:8081/sandbox/v3/"},
+		"the simulator's, for browsers elsewhere": {"test", []string{sim, "--stripe-script-url=http://localhost/v3/"}, demo, "http://localhost/v3/"},
+		"another address":                         {"test", []string{sim, "--stripe-url=http://double", "--stripe-secret-key=sk_test_x"}, "sk_test_x  []", "http://double/v3/"},
+		"Stripe, in test mode":                    {"test", []string{"--stripe-secret-key=sk_test_x"}, "sk_test_x  []", "https://js.stripe.com/v3/"},
+		"Stripe, in live mode":                    {"live", []string{"--stripe-secret-key=sk_live_x"}, "sk_live_x  []", "https://js.stripe.com/v3/"},
+		"no demo key in live mode":                {"live", []string{sim}, "  []", "https://js.stripe.com/v3/"},
+	} {
+		cfg, err := cmd.Defaults(is.mode, is.flags...)
+		keys := fmt.Sprint(cfg.Stripe.SecretKey, " ", cfg.StripePublicKey, " ", cfg.Stripe.WebhookSecrets)
+		if err != nil || keys != is.keys || cfg.CardScriptURL() != is.script {
+			t.Errorf("%s: %v, keys %s, library at %s", name, err, keys, cfg.CardScriptURL())
+		}
+	}
+}

@@ -120,7 +120,7 @@ func printChecks(ctx context.Context, limit time.Duration, run func(context.Cont
 
 // checkClaims lets callers race for claims. Each claim must have exactly one winner.
 func (d *doctor) checkClaims(ctx context.Context, c clients) []flows.Check {
-	if account, ok := c.cards.(*cards.Client); ok && account.Live() {
+	if c.cards.Live() {
 		return finding("claim", "", flows.Failed, "refused: these are live keys, and the check creates payments; use keys of the processor's sandbox", "")
 	}
 	result, err := cards.CheckClaim(ctx, c.cards, d.rounds, d.racers)

@@ -130,3 +130,6 @@ func (cfg Config) AsksRepeats(clientToken string) bool { return cfg.asksRepeats(
 
 // RateLimited is rateLimited.
 func (cfg Config) RateLimited() bool { return cfg.rateLimited() }
+
+// CardScriptURL is cardScriptURL.
+func (cfg Config) CardScriptURL() string { return cfg.cardScriptURL() }

@@ -28,7 +28,6 @@ import (
 	"frontdesk/handlers/ops"
 	"frontdesk/upstream/captcha"
 	"frontdesk/upstream/cards"
-	"frontdesk/upstream/cards/oldsandbox"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/identity"
 )
@@ -141,24 +140,29 @@ func (cfg Config) rule() *flows.Rule {
 	return &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalSaleState, Before: "building", After: "settled"}}}
 }
 
-func (cfg Config) processor(onCall func(cards.Call)) (cards.Processor, error) {
-	if cfg.CardProcessor == "sandbox" {
-		return oldsandbox.Instrument(oldsandbox.New(oldsandbox.Config{URL: cfg.SandboxURL, Now: time.Now}), time.Now, onCall), nil
-	}
+// processor returns the client of the card processor. Only the sandbox is told where events go.
+func (cfg Config) processor(onCall func(cards.Call)) (*cards.Client, error) {
 	cfg.Stripe.Now, cfg.Stripe.OnCall = time.Now, onCall
+	if cfg.usesSandbox() {
+		cfg.Stripe.URL, cfg.Stripe.WebhookURL = cfg.SandboxURL, cfg.PublicURL+"/v1/webhooks/card"
+	}
 	processor, err := cards.New(cfg.Stripe)
 	if err != nil {
-		return nil, fmt.Errorf("FRONTDESK_CARD_PROCESSOR=stripe: %w", err)
+		return nil, fmt.Errorf("FRONTDESK_STRIPE_SECRET_KEY, FRONTDESK_STRIPE_URL: %w", err)
 	}
 	return processor, nil
 }
 
-// cardScriptURL is where browsers load the card processor's library; empty for the sandbox, which has none.
+// cardScriptURL is where browsers load the card processor's library.
 func (cfg Config) cardScriptURL() string {
-	if cfg.CardProcessor != "stripe" {
-		return ""
+	api := cmp.Or(cfg.Stripe.URL, "https://js.stripe.com")
+	switch {
+	case cfg.Mode == "mock":
+		api = cfg.PublicURL + "/sandbox"
+	case cfg.usesSandbox():
+		api = cfg.SandboxURL
 	}
-	return cmp.Or(cfg.StripeScriptURL, strings.TrimSuffix(cmp.Or(cfg.Stripe.URL, "https://js.stripe.com"), "/")+"/v3/")
+	return cmp.Or(cfg.StripeScriptURL, strings.TrimSuffix(api, "/")+"/v3/")
 }
 
 // demoLogin is where the simulator publishes its keys as the club's login.

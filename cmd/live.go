@@ -91,7 +91,7 @@ func (cfg Config) validateClubCredentials(found *problems) {
 }
 
 func (cfg Config) validateProcessor(found *problems) {
-	found.refuse(cfg.CardProcessor == "sandbox", "FRONTDESK_CARD_PROCESSOR", "is sandbox, which takes no real money: set it to stripe")
+	found.refuse(cfg.SandboxURL != "", "FRONTDESK_SANDBOX_URL", "leads to the sandbox, which takes no real money: remove it")
 	found.refuse(cfg.Stripe.SecretKey != "" && !strings.HasPrefix(cfg.Stripe.SecretKey, "sk_live_") && !strings.HasPrefix(cfg.Stripe.SecretKey, "rk_live_"),
 		"FRONTDESK_STRIPE_SECRET_KEY", "is not a live key: it must begin with sk_live_ or rk_live_")
 	found.refuse(cfg.StripePublicKey != "" && !strings.HasPrefix(cfg.StripePublicKey, "pk_live_"),

@@ -139,6 +139,9 @@ func (cfg Config) warn(log *slog.Logger) {
 	if cfg.Mode == "mock" && cfg.RedisURL != "" {
 		log.Warn("FRONTDESK_REDIS_URL ignored: mock mode embeds its own Redis; use yours with FRONTDESK_MODE=test")
 	}
+	if cfg.Mode == "mock" && cfg.SandboxURL+cfg.Stripe.URL+cfg.Stripe.SecretKey+cfg.StripePublicKey != "" {
+		log.Warn("FRONTDESK_SANDBOX_URL and FRONTDESK_STRIPE_… ignored: mock mode embeds its own card processor; use yours with FRONTDESK_MODE=test")
+	}
 	host, _, err := net.SplitHostPort(cfg.OpsAddr)
 	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && !ip.IsLoopback()) {
 		log.Warn("FRONTDESK_OPS_ADDR may be reachable from other machines, and metrics and profiles need no token", "address", cfg.OpsAddr)

@@ -12,16 +12,23 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/mock"
 )
 
-type simConfig struct{ addr, publicURL, webhookURL string }
+type simConfig struct {
+	addr, publicURL, webhookURL string
+	account                     sandbox.Account
+}
 
 func (cfg *simConfig) options() []option {
 	return []option{
 		{"addr", "FRONTDESK_SIM_ADDR", text(&cfg.addr), "127.0.0.1:8081", "Address on which the simulator listens."},
 		{"public-url", "FRONTDESK_SIM_PUBLIC_URL", text(&cfg.publicURL), "", "Address under which browsers reach the simulator and the processor. Default: http:// and the address."},
 		{"webhook-url", "FRONTDESK_SIM_WEBHOOK_URL", text(&cfg.webhookURL), "", "Address to which the simulated club system sends its events, such as http://127.0.0.1:8080/v1/webhooks/club/demo-webhook-secret. Default: none, until the simulator's settings name one."},
+		{"stripe-secret-key", "FRONTDESK_STRIPE_SECRET_KEY", text(&cfg.account.SecretKey), "", "Secret key that the sandbox card processor accepts, as the gateway's. Default: the demo key, which is the gateway's default too."},
+		{"stripe-publishable-key", "FRONTDESK_STRIPE_PUBLISHABLE_KEY", text(&cfg.account.PublishableKey), "", "Publishable key that it accepts. Default: the demo key."},
+		{"stripe-webhook-secret", "FRONTDESK_STRIPE_WEBHOOK_SECRET", list(&cfg.account.WebhookSecrets), "", "Secrets with which it signs its events. Default: the demo secret."},
 	}
 }
 
@@ -41,7 +48,7 @@ func (cfg simConfig) run(ctx context.Context) error {
 		return err
 	}
 	base := cmp.Or(strings.TrimSuffix(cfg.publicURL, "/"), "http://"+listener.Addr().String())
-	world := mock.New(mock.Config{Now: time.Now, After: time.After, PublicURL: base, WebhookURL: cfg.webhookURL, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+	world := mock.New(mock.Config{Now: time.Now, After: time.After, PublicURL: base, WebhookURL: cfg.webhookURL, Account: cfg.account, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
 	fmt.Printf("The club system's simulator is at %s/sim, the sandbox card processor at %s/sandbox.\n", base, base)
 	printDemoCredentials(os.Stdout)
 	return serve(ctx, listener, world.Handler(), world.Close)

@@ -88,22 +88,24 @@ func (cfg Config) validateRedis(found *problems) {
 
 // validateUpstreams checks the addresses and keys of the club system and the card processor.
 func (cfg Config) validateUpstreams(found *problems) {
+	stripe := cfg.Mode == "live" || cfg.Mode == "test" && !cfg.usesSandbox() && cfg.Stripe.URL+cfg.Stripe.SecretKey+cfg.StripePublicKey != ""
 	switch cfg.Mode {
-	case "mock":
-		found.refuse(cfg.CardProcessor != "sandbox", "FRONTDESK_CARD_PROCESSOR", "must be sandbox in mock mode; use FRONTDESK_MODE=test for another processor")
 	case "test":
 		found.need(cfg.Club.BaseURL, "FRONTDESK_CLUB_URL", "the club system, or the simulator's http://127.0.0.1:8081/sim")
-		if cfg.CardProcessor == "sandbox" {
-			found.need(cfg.SandboxURL, "FRONTDESK_SANDBOX_URL", "the sandbox processor, such as http://127.0.0.1:8081/sandbox")
+		if !stripe {
+			found.need(cfg.SandboxURL, "FRONTDESK_SANDBOX_URL",
+				"the sandbox card processor, such as http://127.0.0.1:8081/sandbox; or set the keys of a Stripe account in test mode")
 		}
-		found.refuse(cfg.CardProcessor == "stripe" && cfg.Stripe.SecretKey != "" && !strings.Contains(cfg.Stripe.SecretKey, "_test_"),
+		found.refuse(cfg.SandboxURL != "" && webAddress(cfg.SandboxURL) == nil, "FRONTDESK_SANDBOX_URL",
+			"is not an address: it must be http:// or https:// and a host")
+		found.refuse(cfg.Stripe.SecretKey != "" && !strings.Contains(cfg.Stripe.SecretKey, "_test_"),
 			"FRONTDESK_STRIPE_SECRET_KEY", "is a live key: test mode takes no real money")
-		found.refuse(cfg.CardProcessor == "stripe" && cfg.hasDemoSealKey(), "FRONTDESK_SEAL_KEYS",
-			"must have your own keys with stripe, because gateways of other developers with the same account and the demo key would take over your payments: create one with openssl rand -base64 32")
+		found.refuse(stripe && cfg.hasDemoSealKey(), "FRONTDESK_SEAL_KEYS",
+			"must have your own keys with Stripe, because gateways of other developers with the same account and the demo key would take over your payments: create one with openssl rand -base64 32")
 	case "live":
 		found.need(cfg.Club.BaseURL, "FRONTDESK_CLUB_URL", "the club system's https address")
 	}
-	if cfg.CardProcessor == "stripe" || cfg.Mode == "live" {
+	if stripe {
 		found.need(cfg.Stripe.SecretKey, "FRONTDESK_STRIPE_SECRET_KEY", "a secret or restricted key of the account")
 		found.need(cfg.StripePublicKey, "FRONTDESK_STRIPE_PUBLISHABLE_KEY", "the publishable key of the same account")
 		found.need(strings.Join(cfg.Stripe.WebhookSecrets, ""), "FRONTDESK_STRIPE_WEBHOOK_SECRET", "the signing secret of the webhook endpoint /v1/webhooks/card")

@@ -20,7 +20,7 @@ func TestUnexpectedBodies(t *testing.T) {
 	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, nil)
 	for route, item := range document.Paths.Map() {
 		for method, op := range item.Operations() {
-			if op.RequestBody != nil {
+			if op.RequestBody != nil || strings.HasPrefix(route, "/pay/") { // a page, which has no body to refuse
 				continue
 			}
 			tried++

@@ -18,7 +18,6 @@ import (
 	"frontdesk/flows/redact"
 	"frontdesk/handlers"
 	"frontdesk/handlers/ops"
-	"frontdesk/upstream/cards/oldsandbox"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 )
@@ -41,7 +40,7 @@ func newEdge(t testing.TB, now func() time.Time) *handlers.Server {
 		Catalogue: catalogue.New(catalogue.Config{Now: time.Now, Log: log, Club: club.New(club.Config{
 			BaseURL: outside.URL, ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret, GatewayKey: clubsim.DemoGatewayKey, Now: time.Now,
 		})}),
-		Cards:       oldsandbox.New(oldsandbox.Config{URL: outside.URL, Now: time.Now}),
+		Cards:       frontdesktest.ProcessorClient(outside.URL),
 		Site:        os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
 		ClientToken: "demo", PublicURL: "https://club.example", AllowedOrigins: []string{"https://www.club.example"},
 		OnRequestMetric: ops.NewMetrics(ops.MetricsConfig{Version: "test", Mode: "live"}).CountRequest, AccessLevel: slog.LevelDebug,

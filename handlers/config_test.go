@@ -3,6 +3,7 @@ package handlers_test
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,8 +32,13 @@ func TestConfig(t *testing.T) {
 	if now := frontdesktest.Day(0); now != today { // midnight has passed meanwhile
 		today, mock = now, read()
 	}
-	if mock.Mode != api.Mock || mock.Challenge != nil || mock.Card.Processor != "sandbox" || mock.Card.PublishableKey != nil || mock.Cart.RevisionRequired {
+	if mock.Mode != api.Mock || mock.Challenge != nil || mock.Cart.RevisionRequired {
 		t.Errorf("mock mode's configuration is %+v", mock)
+	}
+	card := mock.Card
+	if key, script := value(card.PublishableKey), value(card.ScriptUrl); card.Processor != "stripe" || key != "pk_test_sandbox_demo" ||
+		!strings.HasSuffix(script, "/sandbox/v3/") {
+		t.Errorf("mock mode's card processor is %s with %s at %s", card.Processor, key, script)
 	}
 	if want := []api.Feature{api.FeatureLogin, api.FeatureStaff}; !slices.Equal(mock.Features, want) {
 		t.Errorf("the features are %v, not %v", mock.Features, want)

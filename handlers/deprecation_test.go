@@ -11,7 +11,6 @@ import (
 
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/handlers"
-	"frontdesk/upstream/cards/oldsandbox"
 )
 
 // TestDeprecation: responses announce what a later contract deprecates, and only that. The edge does not start
@@ -25,7 +24,7 @@ func TestDeprecation(t *testing.T) {
 	).Replace(string(frontdesktest.Contract(t)))
 	server, err := handlers.NewServer(handlers.Config{
 		Site:  os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
-		Cards: oldsandbox.New(oldsandbox.Config{URL: "http://127.0.0.1:1", Now: time.Now}), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Cards: frontdesktest.ProcessorClient("http://127.0.0.1:1"), Now: time.Now, Log: slog.New(slog.DiscardHandler),
 	}, []byte(contract))
 	if err != nil {
 		t.Fatal(err)

@@ -118,7 +118,7 @@ var badInput = map[string]struct {
 	"an invalid id":                  {"GET", "/v1/registrations/a%2Fb", nil, [2]string{}, api.NotFound, ""},
 	"foreign world":                  {"GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-World", "acme"}, api.MalformedRequest, ""},
 	"unsigned webhook":               {"POST", "/v1/webhooks/card", `{"id":"evt_1"}`, [2]string{}, api.WebhookUntrusted, ""},
-	"forged webhook":                 {"POST", "/v1/webhooks/card", `{"id":"evt_1"}`, [2]string{"Sandbox-Signature", "t=1,v1=00"}, api.WebhookUntrusted, ""},
+	"forged webhook":                 {"POST", "/v1/webhooks/card", `{"id":"evt_1"}`, [2]string{"Stripe-Signature", "t=1,v1=00"}, api.WebhookUntrusted, ""},
 }
 
 func TestBadInput(t *testing.T) {

@@ -24,7 +24,6 @@ import (
 	"frontdesk/flows/store"
 	"frontdesk/handlers"
 	"frontdesk/upstream/captcha"
-	"frontdesk/upstream/cards/oldsandbox"
 )
 
 // TestPanic: a handler that panics gets a problem like any other failure. The log has the location, and
@@ -35,7 +34,7 @@ func TestPanic(t *testing.T) {
 	edge, err := handlers.New(handlers.Config{
 		Site:  os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
 		Ready: func(context.Context) []flows.Check { panic(`unexpected "zqada@example.com"`) },
-		Cards: oldsandbox.New(oldsandbox.Config{URL: "http://127.0.0.1:1", Now: time.Now}),
+		Cards: frontdesktest.ProcessorClient("http://127.0.0.1:1"),
 		Now:   time.Now, Log: slog.New(redact.New(slog.NewJSONHandler(&log, nil))),
 	})
 	if err != nil {
@@ -71,7 +70,7 @@ func newBareEdge(t *testing.T, verifier *captcha.Verifier) *handlers.Server {
 		Catalogue: catalogue.New(catalogue.Config{Now: time.Now, Log: slog.New(slog.DiscardHandler)}),
 		Site:      os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
 		Store:     store.New(store.Config{Redis: redis, Keys: keys}),
-		Cards:     oldsandbox.New(oldsandbox.Config{URL: "http://127.0.0.1:1", Now: time.Now}), Captcha: verifier,
+		Cards:     frontdesktest.ProcessorClient("http://127.0.0.1:1"), Captcha: verifier,
 		Now: time.Now, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

@@ -158,7 +158,7 @@ const (
 
 // schemeAccess maps the security schemes of the contract to callers.
 var schemeAccess = map[string]access{"token": holder, "session": holder, "identity": identified, "staffKey": staff,
-	"sandboxSignature": webhook, "stripeSignature": webhook}
+	"stripeSignature": webhook}
 
 // webhookPrefix begins the routes of other systems. OpenAPI cannot describe a secret in a path, so
 // the contract seems to admit anyone there.

@@ -2192,9 +2192,11 @@ export interface components {
          *         "currency": "EUR"
          *       },
          *       "card": {
-         *         "processor": "sandbox",
-         *         "presentation": "redirect",
-         *         "redirectUrl": "http://localhost:8080/sandbox/payments/pay_4f1d0c0e8a55"
+         *         "presentation": "embedded",
+         *         "processor": "stripe",
+         *         "clientSecret": "pi_3PqT7k_secret_9tZ4mQ",
+         *         "publishableKey": "pk_live_7Hq2",
+         *         "redirectUrl": "https://signup.your-club/pay/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1/2B04L_g-BAuPrpDsNr7ql7s878ddVYUzuBfFliFAklI"
          *       }
          *     }
          */
@@ -2308,7 +2310,7 @@ export interface components {
         CardDetails: components["schemas"]["CardRedirect"] | components["schemas"]["CardEmbedded"] | components["schemas"]["CardNone"];
         /**
          * @deprecated
-         * @description Send the buyer to the processor's own page. Only the sandbox sends it, and it goes with the next version: a client that
+         * @description Not sent any more; it goes with the next version: a client that
          *     opens `redirectUrl` whenever it is present works with every presentation.
          */
         CardRedirect: {
@@ -2317,7 +2319,7 @@ export interface components {
              * @enum {string}
              */
             presentation: "redirect";
-            /** @example sandbox */
+            /** @example stripe */
             processor: string;
             /** @description The processor's page. */
             redirectUrl: components["schemas"]["Url"];
@@ -2339,7 +2341,7 @@ export interface components {
              * @enum {string}
              */
             presentation: "embedded";
-            /** @example sandbox */
+            /** @example stripe */
             processor: string;
             /** @description Names the payment to the processor's library. */
             clientSecret: components["schemas"]["Words"];
@@ -2365,7 +2367,7 @@ export interface components {
              * @enum {string}
              */
             presentation: "none";
-            /** @example sandbox */
+            /** @example stripe */
             processor: string;
             /**
              * @description Present if the payment was cancelled after the registration's fifth declined attempt: cards are no longer offered then.
@@ -4750,10 +4752,11 @@ export interface operations {
                 /**
                  * @example {
                  *       "id": "evt_1",
-                 *       "type": "payment.authorised",
+                 *       "object": "event",
+                 *       "type": "payment_intent.succeeded",
                  *       "data": {
-                 *         "payment": {
-                 *           "id": "pay_1"
+                 *         "object": {
+                 *           "id": "pi_1"
                  *         }
                  *       }
                  *     }

@@ -28,8 +28,9 @@ async function signUp(browser, world) {
     for (const [field, text] of Object.entries(person)) await page.fill(`[data-field="${field}"]`, text);
     await page.click('form[data-form="person"] [data-continue]');
     await page.click("[data-pay]");
-    await page.fill("#card", "4242424242424242"); // on the processor's hosted page
-    await page.click('[data-action="pay"]');
+    const card = page.frameLocator('iframe[src*="/v3/element"]'); // the processor's card fields
+    for (const [field, text] of [["number", "4242424242424242"], ["expiry", "12/40"], ["cvc", "123"]]) await card.locator(`#${field}`).fill(text);
+    await page.click("[data-pay-card]");
     return await page.locator("[data-member]").first().getAttribute("data-member");
   } finally {
     await context.close();

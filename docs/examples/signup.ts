@@ -32,9 +32,10 @@ for (let tries = 0; !payment; tries++) {
   await pause(Number(response.headers.get("Retry-After") ?? 1));
 }
 
-// A page would send the buyer to card.redirectUrl, or show the processor's fields; here the program acts as the buyer.
-if (payment.method === "card" && payment.card.presentation === "redirect") {
-  await fetch(`${payment.card.redirectUrl}/confirm`, {
+// A page would show the processor's fields, or send the buyer to card.redirectUrl; here the program acts as the buyer.
+if (payment.method === "card" && payment.card.presentation === "embedded") {
+  const [held] = payment.card.clientSecret.split("_secret_");
+  await fetch(`http://localhost:8080/sandbox/payments/${held}/confirm`, {
     method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ card: "4242424242424242" }),
   });
 }

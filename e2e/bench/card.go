@@ -39,7 +39,7 @@ func (h *harness) countingUpstreams() *countingUpstreams {
 	u := &countingUpstreams{Upstreams: frontdesktest.NewUpstreams(h)}
 	u.proxy = u.Proxy()
 	h.Cleanup(u.proxy.Close)
-	u.proxy.OnRequest = func(r *http.Request) {
+	u.proxy.OnRequest = func(r *http.Request, _ []byte) {
 		<-time.After(time.Duration(u.delay.Load()))
 		if strings.HasPrefix(r.URL.Path, "/sandbox/") {
 			u.processor.Add(1)

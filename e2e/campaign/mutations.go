@@ -73,9 +73,9 @@ var Mutations = []Mutation{
 	{Name: "trusted-webhook", Description: "an event is trusted without reading the payment", Edits: []Edit{{
 		File: "flows/payment/machine.go",
 		Old:  `	name := "event:" + m.cfg.Cards.Name() + ":" + event.ID`,
-		New: `	if p, err := m.cfg.Store.Payment(ctx, flows.NewPaymentID(registration, generation)); err == nil && p.State == flows.Intent && (event.Type == "payment.cancelled" || event.Type == "payment_intent.canceled") {
+		New: `	if p, err := m.cfg.Store.Payment(ctx, flows.NewPaymentID(registration, generation)); err == nil && p.State == flows.Intent && event.Type == "payment_intent.canceled" {
 			_, _ = m.commit(ctx, p, step{to: flows.Cancelling, reason: "the event says so"})
-	} else if err == nil && p.State != flows.Recorded && (event.Type == "payment.captured" || event.Type == "payment_intent.succeeded") {
+	} else if err == nil && p.State != flows.Recorded && event.Type == "payment_intent.succeeded" {
 		next := *p
 		next.State = flows.Captured
 		_ = m.cfg.Store.Commit(ctx, flows.StateChange{From: p.State, Version: p.Version, Next: &next, Operation: "event:" + event.ID})
@@ -199,10 +199,6 @@ var Mutations = []Mutation{
 		New:  `	return s.Sequence < 0 && s.AcceptsCode() && (`,
 	}}},
 	{Name: "unsigned-webhook", Description: "the signature of an event is not verified", Edits: []Edit{{
-		File: "upstream/cards/oldsandbox/client.go",
-		Old:  `c.cfg.Now(), signature); err != nil {`,
-		New:  `c.cfg.Now(), signature); err != nil && len(body) == 0 {`,
-	}, {
 		File: "upstream/cards/webhook.go",
 		Old:  `header.Get(SignatureHeader), body); err != nil {`,
 		New:  `header.Get(SignatureHeader), body); err != nil && len(body) == 0 {`,

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"frontdesk/upstream/cards/oldsandbox"
 	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/clubsim"
 )
@@ -41,7 +40,7 @@ const SealKey = "dGVzdHMtbmVlZC1hLWtleS1vZi10aGVpci1vd24tMTI=" // #nosec G101 --
 // a double of that processor, which sends its webhooks there. More environment variables may follow.
 func (e Env) StripeGateway(t testing.TB, processor *sandbox.Server, webhooks sandbox.WebhookMode, environment ...string) (*Process, *Client) {
 	t.Helper()
-	p, c := e.Gateway(t, append(environment, "FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_SEAL_KEYS="+SealKey, "FRONTDESK_STRIPE_URL="+processor.URL,
+	p, c := e.Gateway(t, append(environment, "FRONTDESK_SEAL_KEYS="+SealKey, "FRONTDESK_STRIPE_URL="+processor.URL,
 		"FRONTDESK_STRIPE_SECRET_KEY="+processor.SecretKey, "FRONTDESK_STRIPE_PUBLISHABLE_KEY="+processor.PublishableKey,
 		"FRONTDESK_STRIPE_WEBHOOK_SECRET="+processor.WebhookSecret)...)
 	processor.SetWebhooks(webhooks, p.URL+"/v1/webhooks/card")
@@ -63,10 +62,10 @@ func (e Env) ExpectOnePayment(t testing.TB, amount int64) {
 // Upstreams are what gateways in test mode depend on: the club system's simulator and the sandbox
 // card processor, at one address.
 type Upstreams struct {
-	URL   string             // of both; the simulator is below /sim, the processor below /sandbox
-	Club  *clubsim.Server    // the simulator itself
-	Sim   *clubsim.World     // its demo world
-	Cards *oldsandbox.Server // the processor itself
+	URL   string          // of both; the simulator is below /sim, the processor below /sandbox
+	Club  *clubsim.Server // the simulator itself
+	Sim   *clubsim.World  // its demo world
+	Cards *sandbox.Server // the processor itself
 
 	proxy   *FaultProxy
 	release func() // of the held responses; nil without any
@@ -79,7 +78,7 @@ func NewUpstreams(t testing.TB) *Upstreams {
 	proxy := NewFaultProxy(mux)
 	u := &Upstreams{URL: proxy.URL, proxy: proxy, Club: clubsim.New(clubsim.Config{Now: time.Now})}
 	u.Sim = u.Club.World(clubsim.DemoClientToken)
-	u.Cards = oldsandbox.NewServer(oldsandbox.ServerConfig{Now: time.Now, BaseURL: proxy.URL + "/sandbox"})
+	u.Cards = sandbox.New(sandbox.Config{BaseURL: proxy.URL + "/sandbox"})
 	mux.Handle("/sim/", http.StripPrefix("/sim", u.Club))
 	mux.Handle("/sandbox/", http.StripPrefix("/sandbox", u.Cards))
 	t.Cleanup(func() {

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -31,17 +32,17 @@ type Operation struct {
 
 // The operations that move money, in the order of a journey without faults.
 var (
-	CreatePayment = Operation{"creation at the processor", http.MethodPost, "/sandbox/payments", ""}
-	Capture       = Operation{"capture", http.MethodPost, "/sandbox/payments/*/capture", ""}
-	Claim         = Operation{"claim", http.MethodPost, "/sandbox/payments/*/metadata", `"fd_post_`}
+	CreatePayment = Operation{"creation at the processor", http.MethodPost, "/sandbox/v1/payment_intents", ""}
+	Capture       = Operation{"capture", http.MethodPost, "/sandbox/v1/payment_intents/*/capture", ""}
+	Claim         = Operation{"claim", http.MethodPost, "/sandbox/v1/payment_intents/*", "metadata[fd_post_"}
 	PostPayment   = Operation{"post to the club system", http.MethodPost, "/sim/*/sales/*/payments", ""}
-	AcceptPayment = Operation{"mark in the journal", http.MethodPost, "/sandbox/payments/*/metadata", `"fd_done_`}
+	AcceptPayment = Operation{"mark in the journal", http.MethodPost, "/sandbox/v1/payment_intents/*", "metadata[fd_done_"}
 )
 
 // The operations that give money back.
 var (
-	Cancel = Operation{"cancellation", http.MethodPost, "/sandbox/payments/*/cancel", ""}
-	Refund = Operation{"refund", http.MethodPost, "/sandbox/payments/*/refund", ""}
+	Cancel = Operation{"cancellation", http.MethodPost, "/sandbox/v1/payment_intents/*/cancel", ""}
+	Refund = Operation{"refund", http.MethodPost, "/sandbox/v1/refunds", "payment_intent="}
 )
 
 // Operations are those of a journey without faults.
@@ -58,11 +59,16 @@ func (o Operation) Of(payment string) Operation {
 	return o
 }
 
-// PaymentOf returns the id of the processor's payment that a request of the operation is about; empty: it is another request.
-func (o Operation) PaymentOf(r *http.Request) string {
-	before, after, _ := strings.Cut(o.Path, "*")
-	if !o.matches(r, []byte(o.Body)) {
+// PaymentOf returns the id of the processor's payment that a request of the operation is about, from its path or else from its
+// body; empty: it is another request.
+func (o Operation) PaymentOf(r *http.Request, body []byte) string {
+	if !o.matches(r, body) {
 		return ""
+	}
+	before, after, inPath := strings.Cut(o.Path, "*")
+	if !inPath {
+		form, _ := url.ParseQuery(string(body))
+		return form.Get("payment_intent")
 	}
 	return strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, before), after)
 }
@@ -110,7 +116,7 @@ func (b *Breakpoint) hit(phase Phase) (here bool) {
 // FaultProxy is an address of HTTP upstreams at which requests hit breakpoints. Other requests pass unchanged.
 type FaultProxy struct {
 	URL       string
-	OnRequest func(*http.Request)         // is called before each request, unless nil
+	OnRequest func(*http.Request, []byte) // is called with the body of each request before that arrives, unless nil
 	OnSuccess func(*http.Request, []byte) // is called with the body of each success before that is sent, unless nil
 	upstream  http.Handler
 	server    *httptest.Server
@@ -171,7 +177,7 @@ func (p *FaultProxy) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	b.hit(DuringRequest)
 	if p.OnRequest != nil {
-		p.OnRequest(r)
+		p.OnRequest(r, body)
 	}
 	if b == nil && p.OnSuccess == nil {
 		p.upstream.ServeHTTP(w, r)

@@ -62,7 +62,7 @@ func NewLive(t testing.TB, options ...string) *Live {
 		"FRONTDESK_MODE": "live", "FRONTDESK_REDIS_URL": l.Redis, "FRONTDESK_PUBLIC_URL": l.Front.URL, "SSL_CERT_FILE": certificateFile(t, l.Front),
 		"FRONTDESK_CLUB_URL": club.URL, "FRONTDESK_CLUB_TOKEN": liveToken, "FRONTDESK_CLUB_CLIENT_ID": liveClientID,
 		"FRONTDESK_CLUB_CLIENT_SECRET": liveSecret, "FRONTDESK_CLUB_GATEWAY_KEY": liveGatewayKey,
-		"FRONTDESK_CARD_PROCESSOR": "stripe", "FRONTDESK_STRIPE_URL": cards.URL, "FRONTDESK_STRIPE_SECRET_KEY": l.Processor.SecretKey,
+		"FRONTDESK_STRIPE_URL": cards.URL, "FRONTDESK_STRIPE_SECRET_KEY": l.Processor.SecretKey,
 		"FRONTDESK_STRIPE_PUBLISHABLE_KEY": l.Processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET": l.Processor.WebhookSecret,
 		"FRONTDESK_IDENTITY_SECRET": rand.Text() + rand.Text(), "FRONTDESK_IDENTITY_AUDIENCE": "signup", "FRONTDESK_IDENTITY_ISSUER": "https://login.gym-4711.fr",
 		"FRONTDESK_OPERATORS": "ada:" + fmt.Sprintf("%x", token),

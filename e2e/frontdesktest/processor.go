@@ -4,20 +4,24 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"path"
 	"strings"
 	"time"
 
 	"frontdesk/api"
-	"frontdesk/upstream/cards/oldsandbox"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/cards/sandbox"
 )
 
 // MerchantPage is the path of the processor's page that lists its payments, in mock mode.
 const MerchantPage = "/sandbox/payments"
 
 // ProcessorClient returns a test's own access to the processor at an address of upstreams.
-func ProcessorClient(upstreams string) *oldsandbox.Client {
-	return oldsandbox.New(oldsandbox.Config{URL: upstreams + "/sandbox", Now: time.Now})
+func ProcessorClient(upstreams string) *cards.Client {
+	client, err := cards.New(cards.Config{URL: upstreams + "/sandbox", SecretKey: sandbox.DemoSecretKey, Now: time.Now})
+	if err != nil {
+		panic(err) // a mistake in the address
+	}
+	return client
 }
 
 // PaymentID returns the processor's id of a payment that waits for its buyer; empty: it does not.
@@ -25,13 +29,8 @@ func PaymentID(payment api.Payment) string {
 	if payment.Card == nil {
 		return ""
 	}
-	if id, _, found := strings.Cut(Value(payment.Card.ClientSecret), "_secret_"); found {
-		return id
-	}
-	if page := payment.Card.RedirectUrl; page != nil {
-		return path.Base(*page)
-	}
-	return ""
+	id, _, _ := strings.Cut(Value(payment.Card.ClientSecret), "_secret_")
+	return id
 }
 
 // actionAt returns the address of an action on a payment that no gateway can perform, such as confirm.
@@ -77,9 +76,9 @@ func (c *Client) AtProcessor(payment, action string, body any) *Response {
 }
 
 // ProcessorPayments returns the processor's payments, newest first; in mock mode those of the front end's world.
-func (c *Client) ProcessorPayments() []oldsandbox.Payment {
+func (c *Client) ProcessorPayments() []sandbox.Payment {
 	c.t.Helper()
-	var list struct{ Items []oldsandbox.Payment }
+	var list struct{ Items []sandbox.Payment }
 	c.Do("GET", cmp.Or(c.UpstreamsURL, c.URL)+MerchantPage, nil).Into(http.StatusOK, &list)
 	return list.Items
 }
@@ -91,7 +90,7 @@ func (c *Client) SetProcessor(settings any) {
 }
 
 // ProcessorSettings returns what SetProcessor replaces.
-func (c *Client) ProcessorSettings() (settings oldsandbox.Settings) {
+func (c *Client) ProcessorSettings() (settings sandbox.Settings) {
 	c.t.Helper()
 	c.Do("GET", cmp.Or(c.UpstreamsURL, c.URL)+"/sandbox/settings", nil).Into(http.StatusOK, &settings)
 	return settings

@@ -9,7 +9,7 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/upstream/cards/oldsandbox"
+	"frontdesk/upstream/cards/sandbox"
 )
 
 func TestMain(m *testing.M) { frontdesktest.Main(m) }
@@ -83,7 +83,7 @@ func TestSecondCardAfterDecline(t *testing.T) {
 			_, c := s.Gateway(t)
 			registration := c.Register()
 			payment := c.Pay(registration.Id)
-			c.SetProcessor(oldsandbox.Settings{Webhooks: oldsandbox.WebhooksDrop})
+			c.SetProcessor(sandbox.Settings{Webhooks: sandbox.Drop})
 			notDeclined := func(when string) {
 				t.Helper()
 				for range 3 {

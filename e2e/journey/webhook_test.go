@@ -4,7 +4,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -15,7 +14,7 @@ import (
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/cards"
-	"frontdesk/upstream/cards/oldsandbox"
+	"frontdesk/upstream/cards/sandbox"
 )
 
 // delivery is a webhook from the card processor, or from an impostor.
@@ -31,19 +30,13 @@ func signed(at time.Time, secret, body string) delivery {
 }
 
 func (d delivery) to(c *frontdesktest.Client) *frontdesktest.Response {
-	return c.Do("POST", "/v1/webhooks/card", d.body, [2]string{"Content-Type", "application/json"}, [2]string{oldsandbox.SignatureHeader, d.signature})
+	return c.Do("POST", "/v1/webhooks/card", d.body, [2]string{"Content-Type", "application/json"}, [2]string{cards.SignatureHeader, d.signature})
 }
 
-// paymentEvent is an event that claims anything about a payment.
-func paymentEvent(t *testing.T, id string, payment oldsandbox.Payment) string {
-	t.Helper()
-	body, err := json.Marshal(map[string]any{
-		"id": id, "type": "payment.captured", "createdAt": time.Now(), "data": map[string]any{"payment": payment},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(body)
+// paymentEvent is an event that claims that a payment was captured.
+func paymentEvent(payment sandbox.Payment) string {
+	payment.Status = "succeeded"
+	return string(sandbox.Event("payment_intent.succeeded", payment))
 }
 
 // TestForgedWebhooks checks that forged webhooks are refused, whatever they claim, and change nothing.
@@ -54,28 +47,28 @@ func TestForgedWebhooks(t *testing.T) {
 	registration := c.Register()
 	c.Pay(registration.Id)
 	claims := payment(t, s)
-	claims.State, claims.Captured = cards.Captured, claims.Amount
-	body := paymentEvent(t, "evt_forged", claims)
+	claims.Captured = claims.Amount
+	body := paymentEvent(claims)
 	now := time.Now()
-	right := signed(now, oldsandbox.DemoWebhookSecret, body)
+	right := signed(now, sandbox.DemoWebhookSecret, body)
 	before := c.Registration(registration.Id)
 	for name, forged := range map[string]delivery{
 		"no signature":              {body, ""},
 		"another secret":            signed(now, "whsec_guessed", body),
-		"another body":              {strings.Replace(right.body, "evt_forged", "evt_fresher", 1), right.signature},
-		"recorded ten minutes ago":  signed(now.Add(-10*time.Minute), oldsandbox.DemoWebhookSecret, body),
-		"of the future":             signed(now.Add(10*time.Minute), oldsandbox.DemoWebhookSecret, body),
+		"another body":              {strings.Replace(right.body, "evt_", "evt_1", 1), right.signature},
+		"recorded ten minutes ago":  signed(now.Add(-10*time.Minute), sandbox.DemoWebhookSecret, body),
+		"of the future":             signed(now.Add(10*time.Minute), sandbox.DemoWebhookSecret, body),
 		"a signature of no time":    {body, "v1=" + right.signature[strings.Index(right.signature, "v1=")+3:]},
 		"another processor's words": {body, "t=1492774577,v0=" + strings.Repeat("ab", 32)},
-		"no event":                  signed(now, oldsandbox.DemoWebhookSecret, `{"hello": "world"}`),
-		"no JSON":                   signed(now, oldsandbox.DemoWebhookSecret, "payment.captured"),
+		"no event":                  signed(now, sandbox.DemoWebhookSecret, `{"hello": "world"}`),
+		"no JSON":                   signed(now, sandbox.DemoWebhookSecret, "payment.captured"),
 	} {
 		problem := forged.to(c).Problem(api.WebhookUntrusted)
 		if strings.Contains(frontdesktest.Value(problem.Detail), "secret") {
 			t.Errorf("%s: %+v", name, problem)
 		}
 	}
-	signed(now, oldsandbox.DemoWebhookSecret, `{"padding": "`+strings.Repeat("x", 1<<20)+`"}`).to(c).Problem(api.TooLarge)
+	signed(now, sandbox.DemoWebhookSecret, `{"padding": "`+strings.Repeat("x", 1<<20)+`"}`).to(c).Problem(api.TooLarge)
 	if after := c.Registration(registration.Id); !reflect.DeepEqual(before, after) {
 		t.Errorf("the registration was\n%+v\nand is\n%+v", before, after)
 	}
@@ -91,7 +84,7 @@ func TestFalseWebhooks(t *testing.T) {
 	registration := c.Register()
 	c.Pay(registration.Id)
 	held := payment(t, s)
-	meddle := func(change func(p *oldsandbox.Payment)) oldsandbox.Payment {
+	meddle := func(change func(p *sandbox.Payment)) sandbox.Payment {
 		p := held
 		p.Metadata = map[string]string{}
 		for key, value := range held.Metadata {
@@ -101,18 +94,19 @@ func TestFalseWebhooks(t *testing.T) {
 		return p
 	}
 	before := c.Registration(registration.Id)
-	for name, lie := range map[string]oldsandbox.Payment{
-		"captured already":        meddle(func(p *oldsandbox.Payment) { p.Captured = p.Amount }),
-		"another amount":          meddle(func(p *oldsandbox.Payment) { p.Amount = 1 }),
-		"another environment":     meddle(func(p *oldsandbox.Payment) { p.Metadata["fd_environment"] = "live" }),
-		"another shop's":          meddle(func(p *oldsandbox.Payment) { clear(p.Metadata) }),
-		"an unknown registration": meddle(func(p *oldsandbox.Payment) { p.Metadata["fd_registration"] = "00000000-0000-4000-8000-000000000000" }),
-		"a generation to come":    meddle(func(p *oldsandbox.Payment) { p.Metadata["fd_generation"] = "2" }),
-		"an invalid generation":   meddle(func(p *oldsandbox.Payment) { p.Metadata["fd_generation"] = "-1" }),
-		"unexpected fields":       meddle(func(p *oldsandbox.Payment) { p.Metadata["fd_post_1"] = "claimed" }),
+	for _, lie := range map[string]sandbox.Payment{
+		"captured already":        meddle(func(p *sandbox.Payment) { p.Captured = p.Amount }),
+		"another amount":          meddle(func(p *sandbox.Payment) { p.Amount = 1 }),
+		"another environment":     meddle(func(p *sandbox.Payment) { p.Metadata["fd_environment"] = "live" }),
+		"another shop's":          meddle(func(p *sandbox.Payment) { clear(p.Metadata) }),
+		"an unknown registration": meddle(func(p *sandbox.Payment) { p.Metadata["fd_registration"] = "00000000-0000-4000-8000-000000000000" }),
+		"a generation to come":    meddle(func(p *sandbox.Payment) { p.Metadata["fd_generation"] = "2" }),
+		"an invalid generation":   meddle(func(p *sandbox.Payment) { p.Metadata["fd_generation"] = "-1" }),
+		"unexpected fields":       meddle(func(p *sandbox.Payment) { p.Metadata["fd_post_1"] = "claimed" }),
 	} {
+		event := paymentEvent(lie)
 		for range 2 { // and is sent again
-			signed(time.Now(), oldsandbox.DemoWebhookSecret, paymentEvent(t, "evt_"+strings.ReplaceAll(name, " ", "_"), lie)).to(c).Into(http.StatusNoContent, nil)
+			signed(time.Now(), sandbox.DemoWebhookSecret, event).to(c).Into(http.StatusNoContent, nil)
 		}
 	}
 	// The true event that follows is processed normally.
@@ -122,7 +116,7 @@ func TestFalseWebhooks(t *testing.T) {
 }
 
 // payment returns the payment that the processor holds.
-func payment(t *testing.T, s frontdesktest.Env) oldsandbox.Payment {
+func payment(t *testing.T, s frontdesktest.Env) sandbox.Payment {
 	t.Helper()
 	held := s.Upstreams.Cards.Payments()
 	if len(held) != 1 {

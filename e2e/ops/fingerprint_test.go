@@ -17,8 +17,7 @@ func TestFingerprint(t *testing.T) {
 		processor := sandbox.New(sandbox.Config{Accounts: []sandbox.Account{{ID: account}}})
 		t.Cleanup(processor.Close)
 		return []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.Redis, "FRONTDESK_CLUB_URL=" + s.Upstreams.URL + "/sim",
-			"FRONTDESK_OPS_ADDR=off", "FRONTDESK_SEAL_KEYS=" + frontdesktest.SealKey, "FRONTDESK_CARD_PROCESSOR=stripe",
-			"FRONTDESK_STRIPE_URL=" + processor.URL, "FRONTDESK_STRIPE_SECRET_KEY=" + processor.SecretKey,
+			"FRONTDESK_OPS_ADDR=off", "FRONTDESK_SEAL_KEYS=" + frontdesktest.SealKey, "FRONTDESK_STRIPE_URL=" + processor.URL, "FRONTDESK_STRIPE_SECRET_KEY=" + processor.SecretKey,
 			"FRONTDESK_STRIPE_PUBLISHABLE_KEY=" + processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET=" + processor.WebhookSecret}
 	}
 	first, second := environment("acct_first"), environment("acct_second")

@@ -58,7 +58,7 @@ var imports = map[string]string{
 	"upstream/captcha":          "",
 	"upstream/collector":        "",
 	"upstream/inspector":        "",
-	"upstream/mock":             "upstream/clubsim upstream/cards/oldsandbox",
+	"upstream/mock":             "upstream/clubsim upstream/cards/sandbox",
 }
 
 // TestImportsPointOneWay compares every import of the product with the table, and the table with the

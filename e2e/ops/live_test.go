@@ -254,7 +254,7 @@ var liveRefusals = map[string]struct{ variable, value, says string }{
 	"operator, no name":       {"FRONTDESK_OPERATORS", ":" + tokenHash("a"), "entry 1: the name must be"},
 	"operators, same name":    {"FRONTDESK_OPERATORS", "ada:" + tokenHash("a") + ",ada:" + tokenHash("b"), "entry 2 repeats"},
 	"operators, same token":   {"FRONTDESK_OPERATORS", "ada:" + tokenHash("a") + ",bob:" + tokenHash("a"), "entry 2 repeats"},
-	"sandbox":                 {"FRONTDESK_CARD_PROCESSOR", "sandbox", "takes no real money"},
+	"sandbox":                 {"FRONTDESK_SANDBOX_URL", "http://127.0.0.1:8081/sandbox", "takes no real money"},
 	"test secret key":         {"FRONTDESK_STRIPE_SECRET_KEY", "sk_test_double", "not a live key"},
 	"test publishable key":    {"FRONTDESK_STRIPE_PUBLISHABLE_KEY", "pk_test_double", "not a live key"},
 	"a key for a secret":      {"FRONTDESK_STRIPE_WEBHOOK_SECRET", "we_Zk2mWx9cQq7LpT4vZk2mWx9cQq7LpT4v", "whsec_"},

@@ -255,7 +255,7 @@ func (m *metricEnv) engageBrake() {
 func (m *metricEnv) losePayment() {
 	registration := m.c.Register()
 	m.c.Pay(registration.Id)
-	m.Upstreams.Cards.Reset()
+	m.Upstreams.Cards.Reset("")
 	m.c.Do("DELETE", "/v1/registrations/"+registration.Id, nil)
 }
 

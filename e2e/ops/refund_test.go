@@ -10,7 +10,7 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
 	"frontdesk/upstream/cards"
-	"frontdesk/upstream/cards/oldsandbox"
+	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -18,30 +18,30 @@ import (
 // refused, or fails at once or days later, is noticed, and an operator can have it made again.
 func TestRefundThatFails(t *testing.T) {
 	t.Parallel()
-	const pending, refused, normal = oldsandbox.RefundsPending, oldsandbox.RefundsRefused, oldsandbox.RefundsNormal
+	const pending, refused, normal = "pending", "refused", ""
 	for name, test := range map[string]struct {
-		refunds  oldsandbox.RefundMode
-		webhooks oldsandbox.WebhookMode
+		refunds  string
+		webhooks sandbox.WebhookMode
 		restart  bool // a comparison finds the failure
 	}{
-		"refused":                    {refused, oldsandbox.WebhooksNormal, false},
-		"pending, then failed":       {pending, oldsandbox.WebhooksNormal, false},
-		"refunded, then failed":      {normal, oldsandbox.WebhooksNormal, false},
-		"failed while Redis is lost": {pending, oldsandbox.WebhooksDrop, true},
-		"failed without an event":    {normal, oldsandbox.WebhooksDrop, true},
+		"refused":                    {refused, sandbox.Normal, false},
+		"pending, then failed":       {pending, sandbox.Normal, false},
+		"refunded, then failed":      {normal, sandbox.Normal, false},
+		"failed while Redis is lost": {pending, sandbox.Drop, true},
+		"failed without an event":    {normal, sandbox.Drop, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := frontdesktest.NewEnv(t)
 			gateway, c := s.Gateway(t)
-			set := func(refunds oldsandbox.RefundMode, webhooks oldsandbox.WebhookMode) {
-				c.SetProcessor(oldsandbox.Settings{Refunds: refunds, Webhooks: webhooks})
+			set := func(refunds string, webhooks sandbox.WebhookMode) {
+				c.SetProcessor(sandbox.Settings{Refunds: refunds, Webhooks: webhooks})
 			}
-			held := func() oldsandbox.Payment { return s.Upstreams.Cards.Payments()[0] }
+			held := func() sandbox.Payment { return s.Upstreams.Cards.Payments()[0] }
 			settle := func(succeeded bool) {
 				c.AtProcessor(held().ID, "settle-refund", map[string]bool{"succeeded": succeeded}).Into(http.StatusOK, nil)
 			}
-			set(test.refunds, oldsandbox.WebhooksNormal)
+			set(test.refunds, sandbox.Normal)
 			s.SetFaults(t, clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 422})
 			registration := c.Register()
 			card := c.Pay(registration.Id)

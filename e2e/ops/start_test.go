@@ -51,7 +51,7 @@ func TestBadConfiguration(t *testing.T) {
 	})
 	t.Run("live mode lists all that is missing", func(t *testing.T) {
 		expectAll(t, expectStartRefused(t, nil, "FRONTDESK_MODE=live"), "FRONTDESK_REDIS_URL", "FRONTDESK_CLUB_URL", "FRONTDESK_PUBLIC_URL", "FRONTDESK_CLUB_TOKEN",
-			"FRONTDESK_CLUB_CLIENT_ID", "FRONTDESK_CLUB_CLIENT_SECRET", "FRONTDESK_CLUB_GATEWAY_KEY", "FRONTDESK_SEAL_KEYS", "FRONTDESK_OPERATORS", "FRONTDESK_CARD_PROCESSOR",
+			"FRONTDESK_CLUB_CLIENT_ID", "FRONTDESK_CLUB_CLIENT_SECRET", "FRONTDESK_CLUB_GATEWAY_KEY", "FRONTDESK_SEAL_KEYS", "FRONTDESK_OPERATORS", "FRONTDESK_STRIPE_SECRET_KEY",
 			"FRONTDESK_IDENTITY_JWKS_URL", "FRONTDESK_IDENTITY_AUDIENCE", "FRONTDESK_IDENTITY_ISSUER")
 	})
 	t.Run("unknown mode", func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestBadConfiguration(t *testing.T) {
 		expectAll(t, expectStartRefused(t, nil, "FRONTDESK_SEAL_KEYS=c2hvcnQ="), "FRONTDESK_SEAL_KEYS", "at least 32")
 	})
 	t.Run("the demo key with a shared account", func(t *testing.T) {
-		const stripe, complaint = "FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_SEAL_KEYS must have your own keys with stripe"
+		const stripe, complaint = "FRONTDESK_STRIPE_SECRET_KEY=sk_test_x", "FRONTDESK_SEAL_KEYS must have your own keys with Stripe"
 		expectAll(t, expectStartRefused(t, nil, "FRONTDESK_MODE=test", stripe), complaint)
 		expectAll(t, expectStartRefused(t, nil, "FRONTDESK_MODE=test", stripe, "FRONTDESK_SEAL_KEYS="+sealKey()+",ZnJvbnRkZXNrLWRlbW8tc2VhbC1rZXktMDEyMzQ1Njc="), complaint)
 		if said := expectStartRefused(t, nil, "FRONTDESK_MODE=test", stripe, "FRONTDESK_SEAL_KEYS="+sealKey()); strings.Contains(said, complaint) {
@@ -181,7 +181,7 @@ func TestEmptyIsNotSet(t *testing.T) {
 		"the variable": {"FRONTDESK_OPS_ADDR="},
 		"its file":     {"FRONTDESK_OPS_ADDR_FILE=" + empty, "FRONTDESK_OPS_ADDR="},
 		"all": {"FRONTDESK_OPS_ADDR=", "FRONTDESK_METRICS_ADDR=", "FRONTDESK_MODE=", "FRONTDESK_LATER_DAYS=",
-			"FRONTDESK_REDIS_ASSUME_DURABLE=", "FRONTDESK_CARD_PROCESSOR=", "FRONTDESK_CLUB_KEY_HEADER="},
+			"FRONTDESK_REDIS_ASSUME_DURABLE=", "FRONTDESK_SANDBOX_URL=", "FRONTDESK_CLUB_KEY_HEADER="},
 	} {
 		t.Run(name, func(t *testing.T) {
 			process := frontdesktest.Start(t, environment...)

@@ -20,7 +20,7 @@ import (
 	"frontdesk/api"
 	"frontdesk/e2e/campaign"
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/upstream/cards/oldsandbox"
+	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
 )
 
@@ -31,15 +31,13 @@ type webhookProxy struct {
 	*httptest.Server
 	t      *testing.T
 	to     string // the gateway
-	header string // of signatures
 	secret string // key of the signatures
-	member string // member of an event's data that holds the payment
 	who    campaign.Canary
 	taken  atomic.Int64 // accepted by the gateway, signed
 }
 
-func (w *canaryRun) newWebhookProxy(gateway *frontdesktest.Process, header, secret, member string) *webhookProxy {
-	b := &webhookProxy{t: w.t, to: gateway.URL + "/v1/webhooks/card", header: header, secret: secret, member: member, who: w.newCanary()}
+func (w *canaryRun) newWebhookProxy(gateway *frontdesktest.Process, secret string) *webhookProxy {
+	b := &webhookProxy{t: w.t, to: gateway.URL + "/v1/webhooks/card", secret: secret, who: w.newCanary()}
 	b.Server = httptest.NewServer(b)
 	w.t.Cleanup(b.Close)
 	return b
@@ -53,9 +51,9 @@ func (b *webhookProxy) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	data, _ := event["data"].(map[string]any)
-	payment, _ := data[b.member].(map[string]any)
+	payment, _ := data["object"].(map[string]any)
 	if payment == nil {
-		b.t.Errorf("the event has no %s: %v", b.member, event)
+		b.t.Errorf("the event has no object: %v", event)
 		return
 	}
 	about := map[string]any{"name": b.who.GivenName + " " + b.who.FamilyName, "email": b.who.Email, "phone": b.who.Mobile, "address": map[string]string{"line1": b.who.Street},
@@ -77,7 +75,7 @@ func (b *webhookProxy) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	rw.WriteHeader(status)
 }
 
-// post sends a body to the gateway, signed as both processors do.
+// post sends a body to the gateway, signed as the processor does.
 func (b *webhookProxy) post(body []byte, secret string) int {
 	request, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.to, bytes.NewReader(body))
 	if err != nil {
@@ -87,7 +85,7 @@ func (b *webhookProxy) post(body []byte, secret string) int {
 	at := time.Now().Unix()
 	mac := hmac.New(sha256.New, []byte(secret))
 	fmt.Fprintf(mac, "%d.%s", at, body)
-	request.Header.Set(b.header, fmt.Sprintf("t=%d,v1=%s", at, hex.EncodeToString(mac.Sum(nil))))
+	request.Header.Set(cards.SignatureHeader, fmt.Sprintf("t=%d,v1=%s", at, hex.EncodeToString(mac.Sum(nil))))
 	request.Header.Set("Content-Type", "application/json")
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
@@ -100,7 +98,7 @@ func (b *webhookProxy) post(body []byte, secret string) int {
 
 // throughSandbox makes the sandbox processor's webhooks say everything about a buyer.
 func (w *canaryRun) throughSandbox() *webhookProxy {
-	b := w.newWebhookProxy(w.gateways[0], oldsandbox.SignatureHeader, oldsandbox.DemoWebhookSecret, "payment")
+	b := w.newWebhookProxy(w.gateways[0], sandbox.DemoWebhookSecret)
 	w.c.SetProcessor(map[string]string{"webhooks": "duplicate", "webhookUrl": b.URL})
 	return b
 }
@@ -111,10 +109,10 @@ func (w *canaryRun) byStripe(environment ...string) *webhookProxy {
 	processor := sandbox.New(sandbox.Config{})
 	w.t.Cleanup(processor.Close)
 	s := newTestEnv(w.t)
-	gateway, c := s.gateway(append(environment, "FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_SEAL_KEYS="+frontdesktest.SealKey, "FRONTDESK_STRIPE_URL="+processor.URL, "FRONTDESK_STRIPE_SECRET_KEY="+processor.SecretKey,
+	gateway, c := s.gateway(append(environment, "FRONTDESK_SEAL_KEYS="+frontdesktest.SealKey, "FRONTDESK_STRIPE_URL="+processor.URL, "FRONTDESK_STRIPE_SECRET_KEY="+processor.SecretKey,
 		"FRONTDESK_STRIPE_PUBLISHABLE_KEY="+processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET="+processor.WebhookSecret)...)
 	w.gateways = append(w.gateways, gateway)
-	b := w.newWebhookProxy(gateway, "Stripe-Signature", processor.WebhookSecret, "object")
+	b := w.newWebhookProxy(gateway, processor.WebhookSecret)
 	processor.SetWebhooks(sandbox.Duplicate, b.URL)
 	registration := register(c, w.newPerson(), cardItem())
 	w.secrets.add("a registration's token", c.Token)

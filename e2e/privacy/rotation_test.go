@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -36,9 +37,14 @@ func TestRotation(t *testing.T) {
 	var again api.Payment
 	replayed := c.Do("POST", "/v1/registrations/"+first.Id+"/payment", map[string]string{"method": "card"}, same)
 	replayed.Into(http.StatusCreated, &again)
-	if again.Id != begun.Id || *again.Card.RedirectUrl != *begun.Card.RedirectUrl || replayed.Header.Get("Idempotent-Replayed") != "true" {
+	if again.Id != begun.Id || *again.Card.ClientSecret != *begun.Card.ClientSecret || replayed.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("after the rotation the payment is %+v, before it %+v", again, begun)
 	}
+	page, err := url.Parse(*begun.Card.RedirectUrl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Do("GET", page.Path, nil, [2]string{"Accept", "text/html"}).Into(http.StatusOK, nil)
 	c.Confirm(begun, goodCard)
 	c.Await(first.Id, api.Completed)
 	s.renewed(key("n"))

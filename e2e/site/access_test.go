@@ -43,7 +43,7 @@ func TestKeyboardOnly(t *testing.T) {
 	}
 	due, registration := g.due(), g.Registration()
 	g.press(`[data-pay]`, enterKey)
-	g.press(`#card`, frontdesktest.ApprovedCard+enterKey)
+	g.enterCard(frontdesktest.ApprovedCard)
 	g.expectMember()
 	g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 }

@@ -7,7 +7,7 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/upstream/cards/oldsandbox"
+	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -52,8 +52,7 @@ func TestPanelInBrowser(t *testing.T) {
 			panel.Click(`[data-fault="lost"]`)
 			panel.WaitVisible(`[data-fault="lost"][aria-checked="true"]`)
 			g.Screenshot("faults")
-			g.Click(`[data-pay]`)
-			g.WaitVisible(`#card`)
+			g.pay()
 			g.enterCard(frontdesktest.ApprovedCard)
 			g.WaitVisible(`[data-state="attention"]`)
 			g.WaitVisible(`[data-payment="in_doubt"]`)
@@ -146,7 +145,7 @@ func TestPanelSwitchesWebhooksAndFaults(t *testing.T) {
 		g.c.Control("GET", "faults", nil).Into(http.StatusOK, &list)
 		return list
 	}
-	webhooks := func() oldsandbox.WebhookMode { return g.c.ProcessorSettings().Webhooks }
+	webhooks := func() sandbox.WebhookMode { return g.c.ProcessorSettings().Webhooks }
 	g.c.Control("PUT", "faults", `[{"match": {"path": "/optins"}, "kind": "malformed"}]`).Into(http.StatusOK, nil)
 	g.goTo("/")
 	panel.PressKey()

@@ -27,46 +27,40 @@ var interruptions = map[string]func(*siteVisitor){
 		g.Reload()
 		g.pay()
 		g.Reload()
-		g.Click(`[data-action="cancel"]`)
-		g.WaitVisible(`[data-payment="requires_action"]`)
-		g.Reload()
 		g.WaitVisible(`[data-payment="requires_action"]`)
 		if g.Count(`[data-pay]`) != 0 {
 			g.t.Error("the page offers to pay again while a payment waits")
 		}
 		g.setFault(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "delay", DelayMs: 1500})
-		g.Click(`a[data-continue]`)
 		g.enterCard(frontdesktest.ApprovedCard)
 		g.WaitVisible(`[data-payment="processing"], [data-member]`)
 		g.Reload()
 		g.expectMember()
 		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
-	"they go back from the processor's page": func(g *siteVisitor) {
+	"they go back from the bank's page": func(g *siteVisitor) {
 		due, registration := g.due(), g.Registration()
 		g.pay()
+		g.enterCard(challengeCard)
+		g.WaitVisible(`[data-answer="true"]`)
 		g.Back()
 		g.WaitVisible(`[data-payment="requires_action"]`)
 		if g.Count(`[data-pay]`) != 0 || g.Registration() != registration {
 			g.t.Errorf("the page offers to pay again at %s", g.URL())
 		}
-		g.Click(`a[data-continue]`)
 		g.enterCard(frontdesktest.ApprovedCard)
-		g.expectMember()
-		g.Back()
-		g.WaitVisible(`[data-action="return"]`) // the processor's page, which says that all is paid
-		g.Click(`[data-action="return"]`)
 		g.expectMember()
 		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
-	"they stop the browser on its way to the processor": func(g *siteVisitor) {
+	"they stop the browser on its way to the bank": func(g *siteVisitor) {
 		due, registration := g.due(), g.Registration()
-		way := g.HoldRequests("*" + frontdesktest.MerchantPage + "/*")
-		g.Click(`[data-pay]`)
+		way := g.HoldRequests("*/v3/challenge/*")
+		g.pay()
+		g.enterCard(challengeCard)
 		way.Await()
 		frontdesktest.Command(g.Browser, page.StopLoading, cdp.Empty{})
 		way.Release()
-		g.Click(`[data-payment="requires_action"] a[data-continue]`)
+		g.Reload()
 		g.enterCard(frontdesktest.ApprovedCard)
 		g.expectMember()
 		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
@@ -79,10 +73,9 @@ var interruptions = map[string]func(*siteVisitor){
 		other.WaitVisible(`[data-pay]`)
 		g.Click(`[data-pay]`)
 		other.Click(`[data-pay]`)
-		g.WaitVisible(`#card`)
-		other.WaitVisible(`#card`)
+		g.WaitVisible(cardFields)
+		other.WaitVisible(cardFields)
 		g.enterCard(frontdesktest.ApprovedCard)
-		other.enterCard(frontdesktest.ApprovedCard)
 		g.expectMember()
 		other.expectMember()
 		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
@@ -112,8 +105,6 @@ var interruptions = map[string]func(*siteVisitor){
 	"they close the laptop": func(g *siteVisitor) {
 		due, registration := g.due(), g.Registration()
 		g.pay()
-		g.Click(`[data-action="cancel"]`)
-		g.WaitVisible(`a[data-continue]`)
 		g.Sleep()
 		g.c.AtProcessor(g.payments(registration)[0].ID, "confirm", map[string]string{"card": frontdesktest.ApprovedCard}).Into(http.StatusOK, nil)
 		frontdesktest.Eventually(g.t, "it is recorded", func() bool { return g.calls("createPayment") == 1 })
@@ -124,10 +115,9 @@ var interruptions = map[string]func(*siteVisitor){
 	"their card is declined, and the next one's bank asks first": func(g *siteVisitor) {
 		due, registration := g.due(), g.Registration()
 		g.pay()
-		g.enterCard(declinedCard)
-		g.WaitVisible(`[role="alert"]`)
+		g.enterDeclined()
 		g.enterCard(challengeCard)
-		g.Click(`[data-action="approve"]`)
+		g.approve()
 		g.expectMember()
 		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
@@ -159,14 +149,10 @@ func TestSecondCard(t *testing.T) {
 	g.fillCart()
 	due, registration := g.due(), g.Registration()
 	g.pay()
-	g.enterCard(declinedCard)
-	g.WaitVisible(`[role="alert"]`)
-	g.Click(`[data-action="cancel"]`)
-	g.WaitVisible(`[data-payment="declined"] [data-pay]`)
+	g.enterDeclined()
 	g.setFault(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "delay", DelayMs: 3000})
-	g.pay()
 	g.enterCard(frontdesktest.ApprovedCard)
-	g.WaitVisible(`[data-payment]`)
+	g.WaitVisible(`[data-payment="processing"]`)
 	frontdesktest.Eventually(t, "it is recorded", func() bool {
 		if text := g.Text(); strings.Contains(text, "declined") {
 			t.Fatalf("after another card was authorised, the page says:\n%s", text)
@@ -184,8 +170,7 @@ func newDeclinedVisitor(t *testing.T) (g *siteVisitor, registration string) {
 	g.fillCart()
 	registration = g.Registration()
 	g.pay()
-	g.enterCard(declinedCard)
-	g.WaitVisible(`[role="alert"]`)
+	g.enterDeclined()
 	return g, registration
 }
 
@@ -194,13 +179,11 @@ func newDeclinedVisitor(t *testing.T) (g *siteVisitor, registration string) {
 func TestAnotherWayAfterDecline(t *testing.T) {
 	t.Parallel()
 	g, registration := newDeclinedVisitor(t)
-	g.Click(`[data-action="cancel"]`)
-	g.WaitVisible(`[data-payment="declined"]`)
 	g.goTo("/?club=11")
 	g.WaitVisible(`[data-resume="` + registration + `"]`)
 	g.says("your card was declined")
 	g.Click(`[data-resume] a`)
-	g.Click(`[data-payment="declined"] [data-step-back]`)
+	g.Click(`[data-step-back]`)
 	g.WaitVisible(`[data-step="cart"] [data-payment="cancelled"]`)
 	g.WaitVisible(`[data-later][open]`) // without a click
 	g.Click(`[data-pay-later]`)
@@ -255,13 +238,6 @@ func TestCardTestingInBrowser(t *testing.T) {
 	if text := g.Text(); !strings.Contains(text, "Your card was declined too many times") || g.Count(`[data-pay]`) != 0 || g.Count(`[data-later]`) == 0 {
 		t.Errorf("the page says:\n%s", text)
 	}
-}
-
-// processor returns the page to which the site sends the visitor to finish the payment.
-func (g *siteVisitor) processor() string {
-	g.t.Helper()
-	g.WaitVisible(`a[data-continue]`)
-	return g.Attribute(`a[data-continue]`, "href")
 }
 
 // maxLayoutShift is how far the parts of a page may move on their own, in thousandths of its size: half

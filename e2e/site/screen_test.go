@@ -166,24 +166,15 @@ var allScreens = map[string][]screen{
 		{"cart-signed", func(g *siteVisitor) { g.enterCode(g.code()) }, `[data-mandate="signed"]`},
 	},
 	"a payment that ends well": {
-		{"processor", func(g *siteVisitor) {
+		{"requires-action", func(g *siteVisitor) {
 			g.goTo("/?registration=" + g.createRegistration(cardOffer, frontdesktest.Person()).Id)
 			g.pay()
-		}, `#card`},
-		{"requires-action", click(`[data-action="cancel"]`), `[data-payment="requires_action"] a[data-continue]`},
-		{"processor-declined", func(g *siteVisitor) {
-			g.Click(`a[data-continue]`)
-			g.WaitVisible(`#card`)
-			g.enterCard(declinedCard)
-		}, `[role="alert"]`},
-		{"declined", click(`[data-action="cancel"]`), `[data-payment="declined"] [data-pay]`},
-		{"processor-asks", func(g *siteVisitor) {
-			g.pay()
-			g.enterCard(challengeCard)
-		}, `[data-action="approve"]`},
+		}, cardFields},
+		{"declined", (*siteVisitor).enterDeclined, `[data-payment="declined"]`},
+		{"bank", func(g *siteVisitor) { g.enterCard(challengeCard) }, `[data-answer="true"]`},
 		{"processing", func(g *siteVisitor) {
 			g.setFault(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "delay", DelayMs: 20_000})
-			g.Click(`[data-action="approve"]`)
+			g.approve()
 		}, `[data-payment="processing"]`},
 	},
 	"payments that end otherwise": {

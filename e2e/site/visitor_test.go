@@ -9,7 +9,7 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/upstream/cards/oldsandbox"
+	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -150,19 +150,36 @@ func (g *siteVisitor) fillCart() {
 	g.WaitVisible(`[data-pay]`)
 }
 
-// pay presses the one button, which leads to the processor's page.
+// cardFields are the processor's, on the site and on the gateway's card page, once a card can be entered.
+const cardFields = `[data-card-fields="ready"] iframe`
+
+// pay presses the one button, which leads to the card fields.
 func (g *siteVisitor) pay() {
 	g.t.Helper()
 	g.Click(`[data-pay]`)
-	g.WaitVisible(`#card`)
+	g.WaitVisible(cardFields)
 }
 
-// enterCard enters a card on the processor's page.
+// enterCard enters a card.
 func (g *siteVisitor) enterCard(card string) {
 	g.t.Helper()
-	g.Await("the processor's page has loaded", `document.readyState === "complete"`) // what leaves it sooner can replace it in the history
-	g.Fill(`#card`, card)
-	g.Click(`[data-action="pay"]`)
+	g.WaitVisible(cardFields)
+	g.FillCard(card)
+	g.Click(`[data-pay-card]`)
+}
+
+// enterDeclined enters a card that is declined.
+func (g *siteVisitor) enterDeclined() {
+	g.t.Helper()
+	g.ExpectConsole("status of 402")
+	g.enterCard(declinedCard)
+	g.WaitVisible(`[data-payment="declined"]`)
+}
+
+// approve approves the payment on the page of the bank.
+func (g *siteVisitor) approve() {
+	g.t.Helper()
+	g.Click(`[data-answer="true"]`)
 }
 
 func (g *siteVisitor) payByCard() {
@@ -285,7 +302,7 @@ func (g *siteVisitor) calls(operation string) (n int) {
 }
 
 // payments returns the card processor's payments of a registration.
-func (g *siteVisitor) payments(registration string) (own []oldsandbox.Payment) {
+func (g *siteVisitor) payments(registration string) (own []sandbox.Payment) {
 	g.t.Helper()
 	for _, payment := range g.c.ProcessorPayments() {
 		if payment.Metadata["fd_registration"] == registration {

@@ -1,7 +1,7 @@
 # The session in which the examples of this API work as they stand: bash or zsh, curl and jq.
 # It speaks to a gateway in mock mode and to its simulated club; nothing here is real.
 base=http://localhost:8080
-api=$base/v1 sim=$base/sim/demo/_control json='Content-Type: application/json'
+api=$base/v1 sim=$base/sim/demo/_control sandbox=$base/sandbox json='Content-Type: application/json'
 
 # A header with a fresh key: one for each thing that you want to happen.
 key() { echo "Idempotency-Key: $(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')"; }

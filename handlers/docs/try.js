@@ -137,7 +137,7 @@ async function sign(request) {
   const at = Math.floor(Date.now() / 1000);
   const key = await crypto.subtle.importKey("raw", bytes("whsec_sandbox_demo"), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
   const mac = await crypto.subtle.sign("HMAC", key, bytes(`${at}.${request.body}`));
-  request.headers["Sandbox-Signature"] = `t=${at},v1=${[...new Uint8Array(mac)].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+  request.headers["Stripe-Signature"] = `t=${at},v1=${[...new Uint8Array(mac)].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
 
 /** Reads a stream of events up to its first: the page shows an answer when it has ended, and a stream does not end. */

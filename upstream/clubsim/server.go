@@ -54,6 +54,7 @@ type Config struct {
 	// WebhookURL is where a new or reset world sends its events; empty: nowhere until the
 	// world's settings name an address.
 	WebhookURL string
+	OnReset    func(clientToken string) // called after a world was reset; nil: not called
 }
 
 // Server is the simulator: an http.Handler with any number of worlds.

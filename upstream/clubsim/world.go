@@ -123,8 +123,11 @@ func (w *World) ClientToken() string { return w.clientToken }
 // Reset restores the seed: data, settings, faults, clock and journal.
 func (w *World) Reset() {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.reset()
+	w.mu.Unlock()
+	if w.server.cfg.OnReset != nil {
+		w.server.cfg.OnReset(w.clientToken)
+	}
 }
 
 func (w *World) reset() {

@@ -17,7 +17,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"golang.org/x/sync/errgroup"
 
-	"frontdesk/upstream/cards/oldsandbox"
+	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -32,6 +32,7 @@ type Config struct {
 	After      func(d time.Duration) <-chan time.Time // required by StartRedis
 	PublicURL  string                                 // where browsers reach this process, such as http://localhost:8080
 	WebhookURL string                                 // where the club system sends its events; empty: nowhere
+	Account    sandbox.Account                        // at the card processor; zero: its demo account
 	Log        *slog.Logger                           // nil: nothing is logged
 }
 
@@ -39,16 +40,16 @@ type Config struct {
 type World struct {
 	cfg   Config
 	club  *clubsim.Server
-	cards *oldsandbox.Server
+	cards *sandbox.Server
 }
 
-// New makes a world without Redis. Close it.
+// New makes a world without Redis. Close it. A reset of one of the simulator's demo worlds also resets its payments.
 func New(cfg Config) *World {
-	return &World{
-		cfg:   cfg,
-		club:  clubsim.New(clubsim.Config{Now: cfg.Now, Logger: cfg.Log, WebhookURL: cfg.WebhookURL}),
-		cards: oldsandbox.NewServer(oldsandbox.ServerConfig{Now: cfg.Now, BaseURL: cfg.PublicURL + "/sandbox", Logger: cfg.Log}),
-	}
+	processor := sandbox.New(sandbox.Config{
+		Now: cfg.Now, BaseURL: cfg.PublicURL + "/sandbox", Accounts: []sandbox.Account{cfg.Account}, Logger: cfg.Log,
+	})
+	club := clubsim.New(clubsim.Config{Now: cfg.Now, Logger: cfg.Log, WebhookURL: cfg.WebhookURL, OnReset: processor.Reset})
+	return &World{cfg: cfg, club: club, cards: processor}
 }
 
 // Handler serves the simulator below /sim/ and the sandbox below /sandbox/.

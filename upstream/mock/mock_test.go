@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
+	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/mock"
 )
 
@@ -42,6 +43,50 @@ func TestWrap(t *testing.T) {
 	}
 	if got := strings.Join(changed, " "); got != "demo-a demo-b demo-c" {
 		t.Errorf("changed worlds: %s", got)
+	}
+}
+
+// TestResetOfAWorld checks that a reset of a demo world, by a program or by the simulator's page, also removes its payments at the
+// card processor and its settings there, and no other world's.
+func TestResetOfAWorld(t *testing.T) {
+	t.Parallel()
+	world := mock.New(mock.Config{Now: time.Now, PublicURL: "http://localhost"})
+	t.Cleanup(world.Close)
+	send := func(method, path, kind, body string) string {
+		t.Helper()
+		request := httptest.NewRequest(method, path, strings.NewReader(body))
+		request.Header.Set("Content-Type", kind)
+		request.Header.Set("Authorization", "Bearer "+sandbox.DemoSecretKey)
+		recorder := httptest.NewRecorder()
+		world.Handler().ServeHTTP(recorder, request)
+		if recorder.Code >= 400 {
+			t.Fatalf("%s %s: %d %s", method, path, recorder.Code, recorder.Body)
+		}
+		return recorder.Body.String()
+	}
+	const form, worlds = "application/x-www-form-urlencoded", "demo demo-a demo-b"
+	for _, of := range strings.Fields(worlds) {
+		send("POST", "/sandbox/v1/payment_intents", form, "amount=4990&currency=eur&metadata[fd_sale]=/"+of+"/sales/1")
+		send("PUT", "/sandbox/settings?world="+of, "application/json", `{"webhooks":"drop"}`)
+	}
+	holds := func() (names []string) {
+		for _, of := range strings.Fields(worlds) {
+			if strings.Contains(send("GET", "/sandbox/payments?world="+of, "", ""), "/"+of+"/sales/1") {
+				names = append(names, of)
+			}
+		}
+		return names
+	}
+	for _, reset := range []struct{ path, body, left string }{
+		{"/sim/demo-a/_control/reset", "", "demo demo-b"}, {"/sim/demo-b/_control/", "do=reset", "demo"}, {"/sim/demo/_control/reset", "", ""},
+	} {
+		send("POST", reset.path, form, reset.body)
+		if got := strings.Join(holds(), " "); got != reset.left {
+			t.Errorf("after %s the processor holds payments of %q, want %q", reset.path, got, reset.left)
+		}
+	}
+	if settings := send("GET", "/sandbox/settings?world=demo-a", "", ""); !strings.Contains(settings, "normal") {
+		t.Errorf("settings after the reset: %s", settings)
 	}
 }
 

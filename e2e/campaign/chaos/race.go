@@ -14,7 +14,7 @@ import (
 	"frontdesk/e2e/campaign"
 	"frontdesk/e2e/campaign/harness"
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/upstream/cards/oldsandbox"
+	"frontdesk/upstream/cards/sandbox"
 )
 
 // differentPayments: every caller, at any gateway and with any key, must get the same payment.
@@ -122,10 +122,10 @@ func (c *contention) act(ctx context.Context, action string, g *harness.Gateway)
 	case cardEntered:
 		return c.journey.EnterCard(ctx, frontdesktest.ApprovedCard)
 	case webhookSent:
-		payment := map[string]any{"id": "pay_of_the_race", "metadata": map[string]string{
+		payment := sandbox.Payment{ID: "pi_of_the_race", Status: "requires_capture", Metadata: map[string]string{
 			"fd_registration": c.journey.Registration(), "fd_generation": "1", "fd_environment": "test",
 			"fd_sale": "/demo/sales/1"}} // only its organisation counts
-		if status := sendEvent(ctx, g, oldsandbox.EventAuthorised, payment); status != http.StatusNoContent {
+		if status := sendEvent(ctx, g, "payment_intent.amount_capturable_updated", payment); status != http.StatusNoContent {
 			return fmt.Errorf("status %d", status)
 		}
 		return nil

@@ -3,7 +3,6 @@ package chaos
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -21,7 +20,7 @@ import (
 	"frontdesk/e2e/campaign/harness"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/cards"
-	"frontdesk/upstream/cards/oldsandbox"
+	"frontdesk/upstream/cards/sandbox"
 )
 
 // Payments must be completed without webhooks, which only save time. A delivery must have a recent signature.
@@ -55,7 +54,7 @@ func breakWebhooks(r *run) {
 	ctx, faults := r.Context(), startWebhookFaults(r)
 	defer faults.close()
 	operator := frontdesktest.Buyer{HTTP: http.DefaultClient, Upstreams: r.Upstreams.URL}
-	frontdesktest.Must(r, operator.Do(ctx, http.MethodPut, r.Upstreams.URL+"/sandbox/settings", oldsandbox.Settings{WebhookURL: faults.server.URL}, nil))
+	frontdesktest.Must(r, operator.Do(ctx, http.MethodPut, r.Upstreams.URL+"/sandbox/settings", sandbox.Settings{WebhookURL: faults.server.URL}, nil))
 	r.createForeignPayments(&operator)
 	limited, cancel := r.options.Context(ctx)
 	defer cancel()
@@ -186,7 +185,7 @@ func (f *webhookFaults) accept(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
-	d := &delivery{r.Header.Get(oldsandbox.SignatureHeader), body}
+	d := &delivery{r.Header.Get(cards.SignatureHeader), body}
 	if !bytes.Contains(body, []byte(`"fd_environment":"test"`)) {
 		f.deliver(foreignEvent, d, 0)
 		return
@@ -242,8 +241,8 @@ func (f *webhookFaults) attack(d *delivery) {
 	for kind, false_ := range map[string]*delivery{
 		forged:    {signature("whsec_guessed", now, d.body), d.body},
 		unsigned:  {"", d.body},
-		stale:     {signature(oldsandbox.DemoWebhookSecret, now.Add(-10*time.Minute), d.body), d.body},
-		oversized: {signature(oldsandbox.DemoWebhookSecret, now, d.body), append(bytes.Clone(d.body), strings.Repeat(" ", 1<<20)...)},
+		stale:     {signature(sandbox.DemoWebhookSecret, now.Add(-10*time.Minute), d.body), d.body},
+		oversized: {signature(sandbox.DemoWebhookSecret, now, d.body), append(bytes.Clone(d.body), strings.Repeat(" ", 1<<20)...)},
 	} {
 		f.deliveries.Go(func() {
 			status := f.post(false_)
@@ -265,8 +264,8 @@ func (f *webhookFaults) sendFalseEvents(ctx context.Context, j *harness.Journey)
 		return
 	}
 	payments := f.Upstreams.Cards.Payments()
-	i := slices.IndexFunc(payments, func(p oldsandbox.Payment) bool { return p.ID == j.ProcessorID() })
-	for _, event := range []string{oldsandbox.EventCaptured, oldsandbox.EventCancelled, oldsandbox.EventRefunded} {
+	i := slices.IndexFunc(payments, func(p sandbox.Payment) bool { return p.ID == j.ProcessorID() })
+	for _, event := range []string{"payment_intent.succeeded", "payment_intent.canceled", "charge.refunded"} {
 		if sendEvent(ctx, f.anyGateway(), event, payments[i]) != 0 {
 			f.record.AddFault(falseEvent)
 		}
@@ -281,7 +280,7 @@ var deliveryClient = http.Client{Timeout: 10 * time.Second} // a gateway respond
 func post(ctx context.Context, g *harness.Gateway, d *delivery) int {
 	processor := frontdesktest.Buyer{HTTP: &deliveryClient, Header: http.Header{}}
 	if d.signature != "" {
-		processor.Header.Set(oldsandbox.SignatureHeader, d.signature)
+		processor.Header.Set(cards.SignatureHeader, d.signature)
 	}
 	response, err := processor.Send(ctx, http.MethodPost, g.URL+"/v1/webhooks/card", "", string(d.body))
 	if err != nil {
@@ -290,12 +289,9 @@ func post(ctx context.Context, g *harness.Gateway, d *delivery) int {
 	return response.Status
 }
 
-func sendEvent(ctx context.Context, g *harness.Gateway, kind string, payment any) int {
-	body, err := json.Marshal(map[string]any{"id": "evt_" + uuid.NewString(), "type": kind, "createdAt": time.Now(), "data": map[string]any{"payment": payment}})
-	if err != nil {
-		panic(err) // a mistake in the campaign
-	}
-	return post(ctx, g, &delivery{signature(oldsandbox.DemoWebhookSecret, time.Now(), body), body})
+func sendEvent(ctx context.Context, g *harness.Gateway, kind string, payment sandbox.Payment) int {
+	body := sandbox.Event(kind, payment)
+	return post(ctx, g, &delivery{signature(sandbox.DemoWebhookSecret, time.Now(), body), body})
 }
 
 // signature returns the processor's signature of a body. It signs as Stripe does.

@@ -97,9 +97,9 @@ type Gateway struct {
 
 func (h *Harness) startGateway(cfg Config) {
 	address, proxy := fmt.Sprintf("127.0.0.1:%d", frontdesktest.FreePort(h)), h.Upstreams.Proxy()
-	proxy.OnRequest = func(r *http.Request) { noteIn(&h.refunds, frontdesktest.Refund.PaymentOf(r)) }
+	proxy.OnRequest = func(r *http.Request, body []byte) { noteIn(&h.refunds, frontdesktest.Refund.PaymentOf(r, body)) }
 	proxy.OnSuccess = func(r *http.Request, body []byte) {
-		noteIn(&h.captures, frontdesktest.Capture.PaymentOf(r))
+		noteIn(&h.captures, frontdesktest.Capture.PaymentOf(r, nil))
 		if len(body) == 0 && path.Base(r.URL.Path) == "payments" {
 			// The club system answers with the payment: something in front of it accepted this one.
 			noteIn(&h.accepted, r.URL.Path)

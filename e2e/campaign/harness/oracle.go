@@ -9,7 +9,7 @@ import (
 
 	"frontdesk/e2e/campaign"
 	"frontdesk/flows"
-	"frontdesk/upstream/cards/oldsandbox"
+	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -23,10 +23,10 @@ const canaryDomain = "@canary.example" // in the address of every buyer, see cam
 
 // accounts are everyone's records when all journeys are over.
 type accounts struct {
-	ledger       []clubsim.LedgerEntry           // the club system's, oldest first
-	cardPayments map[string][]oldsandbox.Payment // by registration, the latest generation last
-	records      map[string]campaign.Record      // in Redis, see Harness.records
-	contacts     map[string]int                  // in the club system, by given name
+	ledger       []clubsim.LedgerEntry        // the club system's, oldest first
+	cardPayments map[string][]sandbox.Payment // by registration, the latest generation last
+	records      map[string]campaign.Record   // in Redis, see Harness.records
+	contacts     map[string]int               // in the club system, by given name
 }
 
 // Check compares the club system's ledger, the processor's payments, the gateways' states and what
@@ -44,7 +44,7 @@ func (h *Harness) Check(journeys []*Journey) []campaign.Violation {
 }
 
 func (h *Harness) collectAccounts() accounts {
-	a := accounts{ledger: h.Upstreams.Sim.Ledger(), cardPayments: map[string][]oldsandbox.Payment{}, records: h.records(), contacts: map[string]int{}}
+	a := accounts{ledger: h.Upstreams.Sim.Ledger(), cardPayments: map[string][]sandbox.Payment{}, records: h.records(), contacts: map[string]int{}}
 	for _, contact := range h.Upstreams.Sim.Contacts() {
 		a.contacts[contact.GivenName]++
 	}

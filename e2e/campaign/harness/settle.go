@@ -16,7 +16,7 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/store"
 	"frontdesk/upstream/cards"
-	"frontdesk/upstream/cards/oldsandbox"
+	"frontdesk/upstream/cards/sandbox"
 )
 
 // See the package flows/store, as for other keys.
@@ -110,7 +110,7 @@ func (h *Harness) skipPauses(ctx context.Context) {
 // already paid, or must still list one for operators.
 func (h *Harness) unsettled() bool {
 	records := h.records()
-	return slices.ContainsFunc(h.Upstreams.Cards.Payments(), func(p oldsandbox.Payment) bool {
+	return slices.ContainsFunc(h.Upstreams.Cards.Payments(), func(p sandbox.Payment) bool {
 		switch r := records[paymentKey(p)]; r.State {
 		case flows.Recorded, flows.InDoubt, flows.Blocked:
 			return r.Unlisted()
@@ -161,6 +161,6 @@ func (h *Harness) records() map[string]campaign.Record {
 }
 
 // paymentKey is where Redis has the record of a processor's payment.
-func paymentKey(p oldsandbox.Payment) string {
+func paymentKey(p sandbox.Payment) string {
 	return fmt.Sprintf("fd:{%s}:payment:%s", p.Metadata["fd_registration"], p.Metadata["fd_generation"])
 }
