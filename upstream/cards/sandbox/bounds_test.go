@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -493,4 +494,40 @@ func TestChallenge(t *testing.T) {
 			t.Errorf("challenges %q: %+v", mode, r)
 		}
 	}
+}
+
+// TestMemoryOfAPayment measures what a payment holds from its creation to its record, with its keys. At the bound of 100,000 payments
+// that is what a simulator needs.
+func TestMemoryOfAPayment(t *testing.T) { // alone, because it measures the whole process
+	const payments, most = 5000, 2400 // bytes of a payment
+	s := startServer(t, inProcess)
+	heap := func() uint64 {
+		for range 20_000 { // which fill the record of requests
+			do(t, s, s.SecretKey, "", "GET /v1/account")
+		}
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	for n := range payments {
+		sale := fmt.Sprintf("/demo/sales/%d", n)
+		write := func(what string, params ...string) response {
+			params = append(params, "expand[]", "latest_charge.refunds")
+			return do(t, s, s.SecretKey, fmt.Sprint("payment:", n, what, len(params)), "POST /v1/payment_intents"+what, params...)
+		}
+		id := write("", "amount", "4990", "currency", "eur", "capture_method", "manual", "description", "Club Riverside", "metadata[fd_sale]", sale,
+			"metadata[fd_registration]", fmt.Sprint("r", n), "metadata[fd_generation]", "1", "metadata[fd_environment]", "test").text("id")
+		must(s.Confirm(id, "pm_card_visa"))
+		write("/"+id, "metadata[fd_post_1]", "8c1f4f0e-5a3a-4d6e-9d2e-000000000000")
+		write("/"+id+"/capture", "amount_to_capture", "4990")
+		write("/"+id, "metadata[fd_post_1]", "8c1f4f0e-5a3a-4d6e-9d2e-000000000000", "metadata[fd_done]", "2026-11-21T09:30:00Z")
+	}
+	each := (heap() - before) / payments
+	t.Logf("a payment holds %d bytes", each)
+	if each > most {
+		t.Errorf("a payment holds %d bytes, at most %d are expected", each, most)
+	}
+	runtime.KeepAlive(s)
 }

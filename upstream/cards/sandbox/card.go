@@ -36,19 +36,19 @@ var testCards = []testCard{
 
 // findCard finds a test card by its number or its payment method. Any other number is
 // declined, as a real card is in test mode, and its digits are not kept.
-func findCard(typed string) (testCard, error) {
+func findCard(typed string) (*testCard, error) {
 	typed = strings.NewReplacer(" ", "", "\u00a0", "", "\u202f", "").Replace(typed)
 	at := slices.IndexFunc(testCards, func(card testCard) bool { return typed == card.number || typed == card.method })
 	switch {
 	case at >= 0:
-		return testCards[at], nil
+		return &testCards[at], nil
 	case strings.HasPrefix(typed, "pm_"):
-		return testCard{}, &apiError{Type: typeInvalid, Code: "resource_missing", Param: "payment_method", Message: "No such PaymentMethod."}
+		return nil, &apiError{Type: typeInvalid, Code: "resource_missing", Param: "payment_method", Message: "No such PaymentMethod."}
 	case len(typed) < 12 || len(typed) > 19 || strings.Trim(typed, "0123456789") != "" || !cards.Luhn(typed):
-		return testCard{}, &apiError{Type: typeCard, Code: "incorrect_number", Param: "number", Message: "Your card number is incorrect.",
+		return nil, &apiError{Type: typeCard, Code: "incorrect_number", Param: "number", Message: "Your card number is incorrect.",
 			status: http.StatusPaymentRequired}
 	}
-	return testCard{method: "pm_other", kind: "card", code: "card_declined", declineCode: "test_mode_live_card"}, nil
+	return &testCard{method: "pm_other", kind: "card", code: "card_declined", declineCode: "test_mode_live_card"}, nil
 }
 
 // Confirm enters a card, given by a test card's number or a test payment method such as
@@ -107,9 +107,9 @@ func (s *Server) Process(id, card string) (Payment, error) {
 	})
 }
 
-func (s *Server) process(rq *request, in *intent, card testCard) {
+func (s *Server) process(rq *request, in *intent, card *testCard) {
 	next := in.edit()
-	next.method, next.lastError, next.pending, next.status = card.method, nil, &card, processing
+	next.method, next.lastError, next.pending, next.status = card.method, nil, &pending{card: card}, processing
 	s.emit(rq, in, "payment_intent.processing", in.rendered(0))
 }
 
@@ -195,13 +195,14 @@ func (s *Server) confirm(rq *request, in *intent, typed, returnURL string) error
 		return nil
 	}
 	next := in.edit()
-	next.method, next.lastError, next.pending, next.returnURL = card.method, nil, nil, ""
+	next.method, next.lastError, next.pending = card.method, nil, nil
 	if !card.challenge {
 		s.chargeCard(rq, in, card)
 		return nil
 	}
-	if next.status, next.pending = requiresAction, &card; settings.Challenges == "" {
-		next.returnURL, next.bankURL = returnURL, s.challengeURL(in)
+	next.status, next.pending = requiresAction, &pending{card: card}
+	if settings.Challenges == "" && returnURL != "" {
+		next.pending.bankURL, next.pending.returnURL = s.challengeURL(in), returnURL
 	}
 	s.emit(rq, in, "payment_intent.requires_action", in.rendered(0))
 	return nil
@@ -221,12 +222,12 @@ func (s *Server) approve(rq *request, in *intent, approved bool) error {
 	case in.status != requiresAction && in.status != processing:
 		return unexpectedState(in, "approved")
 	case approved || in.status == processing:
-		card := *in.pending
+		card := *in.pending.card
 		in.edit().pending = nil
 		if !approved {
 			card.code, card.declineCode = "card_declined", "generic_decline"
 		}
-		s.chargeCard(rq, in, card)
+		s.chargeCard(rq, in, &card)
 	default:
 		in.edit().pending = nil
 		s.decline(rq, in, &apiError{
@@ -237,7 +238,7 @@ func (s *Server) approve(rq *request, in *intent, approved bool) error {
 }
 
 // chargeCard asks the card's bank.
-func (s *Server) chargeCard(rq *request, in *intent, card testCard) {
+func (s *Server) chargeCard(rq *request, in *intent, card *testCard) {
 	now, settings := s.cfg.Now(), s.store.of(in.world)
 	made := &charge{id: s.newID("ch"), card: card, metadata: in.metadata, created: now}
 	if window, _ := settings.captureWindow(); window != 0 {

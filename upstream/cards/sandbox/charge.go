@@ -10,7 +10,7 @@ import (
 // charge is one attempt that reached the bank. It is replaced, never changed.
 type charge struct {
 	id       string
-	card     testCard
+	card     *testCard
 	reversed bool      // the authorisation was released
 	disputed bool      // the buyer demanded the money back from their bank, whatever comes of it
 	failed   *apiError // why the bank declined
@@ -146,7 +146,7 @@ func (s *Server) createRefund(rq *request) (rendering, error) {
 		return nil, &apiError{Type: typeInvalid, Code: "balance_insufficient",
 			Message: "Insufficient funds in your Stripe balance to refund this amount."}
 	}
-	refunded := &refund{s.newID("re"), cmp.Or(amount, left), succeeded, rq.form.Get("reason"), s.cfg.Now()}
+	refunded := &refund{s.newID("re"), cmp.Or(amount, left), succeeded, intern(rq.form.Get("reason")), s.cfg.Now()}
 	if mode == "pending" {
 		refunded.status = "pending"
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -26,17 +27,19 @@ type answer struct {
 	body   rendering
 }
 
-// accountKey is an idempotency key of an account.
-type accountKey struct {
-	account *account
-	key     string
+// digest identifies a key of an account, or a request: without their texts, a day of keys is small.
+type digest [16]byte
+
+func digestOf(parts ...string) digest {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\n")))
+	return digest(sum[:])
 }
 
 // keyUse is the first request under a key.
 type keyUse struct {
-	accountKey
-	request [sha256.Size]byte // method, path and parameters
-	first   time.Time
+	key     digest
+	request digest  // method, path and parameters
+	first   int64   // when it came, in nanoseconds
 	of      *intent // the payment that it is about; nil: none
 	answer  answer  // without a body while the request is in progress
 }
@@ -45,7 +48,7 @@ type keyUse struct {
 // a full store refuses new keys and never forgets an old one early. The lock of the Server guards it.
 type idempotencyKeys struct {
 	max   int
-	byKey map[accountKey]*keyUse
+	byKey map[digest]*keyUse
 	order []*keyUse // by first use, to expire the oldest; those that were not stored are still in it
 }
 
@@ -75,18 +78,18 @@ func (s *Server) idempotent(rq *request, run func() (_ answer, stored bool)) (ou
 	use.of = rq.intent
 	if stored {
 		use.answer = out
-	} else if s.keys.byKey[use.accountKey] == use {
-		delete(s.keys.byKey, use.accountKey)
+	} else if s.keys.byKey[use.key] == use {
+		delete(s.keys.byKey, use.key)
 	}
 	return out, false
 }
 
 // begin starts the first request under a key, or returns the response to a later one.
 func (s *Server) begin(rq *request) (first *keyUse, replay answer, err error) {
-	print := sha256.Sum256([]byte(rq.method + " " + rq.path + "\n" + rq.canonical))
+	print, key := digestOf(rq.method, rq.path, rq.canonical), digestOf(rq.account.SecretKey, rq.key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now, key := s.cfg.Now(), accountKey{rq.account, rq.key}
+	now := s.cfg.Now().UnixNano()
 	s.keys.expire(now)
 	use, used := s.keys.byKey[key]
 	switch {
@@ -103,23 +106,23 @@ func (s *Server) begin(rq *request) (first *keyUse, replay answer, err error) {
 	case len(s.keys.byKey) >= s.keys.max:
 		return nil, replay, errFull("idempotency keys")
 	}
-	first = &keyUse{accountKey: key, request: print, first: now}
+	first = &keyUse{key: key, request: print, first: now}
 	s.keys.byKey[key] = first
 	s.keys.order = append(s.keys.order, first)
 	return first, replay, nil
 }
 
 // expire forgets the keys whose time is over.
-func (k *idempotencyKeys) expire(now time.Time) {
+func (k *idempotencyKeys) expire(now int64) {
 	n := 0
-	for ; n < len(k.order) && now.Sub(k.order[n].first) >= keyLifetime; n++ {
-		if old := k.order[n]; k.byKey[old.accountKey] == old {
-			delete(k.byKey, old.accountKey)
+	for ; n < len(k.order) && now-k.order[n].first >= int64(keyLifetime); n++ {
+		if old := k.order[n]; k.byKey[old.key] == old {
+			delete(k.byKey, old.key)
 		}
 	}
 	k.order = k.order[n:]
 	if len(k.order) > 2*len(k.byKey)+1000 { // many calls that were not stored
-		k.forget(func(use *keyUse) bool { return k.byKey[use.accountKey] != use })
+		k.forget(func(use *keyUse) bool { return k.byKey[use.key] != use })
 	}
 }
 
@@ -127,8 +130,8 @@ func (k *idempotencyKeys) expire(now time.Time) {
 func (k *idempotencyKeys) forget(which func(*keyUse) bool) {
 	k.order = slices.DeleteFunc(k.order, func(use *keyUse) bool {
 		old := which(use)
-		if old && k.byKey[use.accountKey] == use {
-			delete(k.byKey, use.accountKey)
+		if old && k.byKey[use.key] == use {
+			delete(k.byKey, use.key)
 		}
 		return old
 	})

@@ -60,9 +60,9 @@ func (s *Server) createIntent(rq *request) (rendering, error) {
 	}
 	id := s.newID("pi")
 	in := &intent{view: view{&made{
-		id: id, secret: s.newID("secret")[len("secret_"):], account: rq.account, world: rq.world(), amount: amount, currency: currency,
-		manual: capture == "manual", types: types, description: description, created: s.cfg.Now(),
-		webhookURL: rq.header.Get(webhookURLHeader),
+		id: id, secret: s.newID("secret")[len("secret_"):], account: rq.account, world: intern(rq.world()), amount: amount, currency: intern(currency),
+		manual: capture == "manual", types: types, description: intern(description), created: s.cfg.Now(),
+		webhookURL: intern(rq.header.Get(webhookURLHeader)),
 	}, &state{status: requiresPaymentMethod, metadata: of}}}
 	if err := s.store.add(in); err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func (s *Server) void(rq *request, in *intent, reason, reversal string) {
 		s.emit(rq, in, reversal, in.renderedCharge())
 	}
 	next := in.edit()
-	next.status, next.canceledAt, next.cancellationReason, next.pending = canceled, s.cfg.Now(), reason, nil
+	next.status, next.canceledAt, next.cancellationReason, next.pending = canceled, s.cfg.Now().Unix(), intern(reason), nil
 	s.emit(rq, in, "payment_intent.canceled", in.rendered(0))
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
+	"unique"
 
 	"frontdesk/upstream/cards"
 )
@@ -80,19 +81,24 @@ type made struct {
 type state struct {
 	status             string
 	captured           int64
-	canceledAt         time.Time
+	canceledAt         int64 // seconds; zero: it is not
 	cancellationReason string
 	lastError          *apiError
 	declines           int
 	method             string    // the payment method, pm_…
-	returnURL, bankURL string    // the bank's page, and where it leads back; empty: it is shown in a frame
-	pending            *testCard // the card whose bank asks the buyer, or takes its time
+	pending            *pending  // what a bank has to decide
 	capturing          int64     // minor units of a capture that is processed
 	charges            []*charge // attempts that reached the bank, oldest first
 	refunds            []*refund // of the latest charge, oldest first
 	metadata           metadata
 	distorted          map[string]any    // see Distort
 	all                map[string]string // the metadata as a map, made when it is first shown
+}
+
+// pending is an attempt that waits for the card's bank, which asks the buyer or takes its time.
+type pending struct {
+	card               *testCard
+	bankURL, returnURL string // the bank's page, and where it leads back; empty: it is shown in a frame
 }
 
 // edit begins a change: it replaces the state by a copy.
@@ -177,6 +183,9 @@ func (v view) meaning() cards.State {
 	return ""
 }
 
+// intern returns a text that many payments have once for all of them, and without the form that it is a part of.
+func intern(text string) string { return unique.Make(strings.Clone(text)).Value() }
+
 // Stripe's bounds of metadata, in characters (https://docs.stripe.com/api/metadata).
 const (
 	maxMetadataKeys  = 50
@@ -219,7 +228,7 @@ func (m metadata) merge(form url.Values) (metadata, error) {
 		case utf8.RuneCountInString(value) > maxMetadataValue:
 			return nil, invalidRequest("", param, "Metadata values can have up to 500 characters.")
 		}
-		added = append(added, metadataEntry{key, value})
+		added = append(added, metadataEntry{intern(key), strings.Clone(value)})
 	}
 	slices.SortFunc(added, func(a, b metadataEntry) int { return strings.Compare(a.key, b.key) })
 	next = append(next, added...)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
-	"time"
 	"unicode/utf8"
 )
 
@@ -51,12 +50,11 @@ func (b encoder) number(name string, value int64) encoder {
 	return strconv.AppendInt(b.name(name), value, 10)
 }
 
-// time appends the seconds of an instant, or null.
-func (b encoder) time(name string, at time.Time) encoder {
-	if at.IsZero() {
-		return b.raw(name, "null")
+func (b encoder) numberOrNull(name string, value int64) encoder {
+	if value == 0 {
+		return b.null(name)
 	}
-	return b.number(name, at.Unix())
+	return b.number(name, value)
 }
 
 func (b encoder) truth(name string, value bool) encoder {
@@ -127,7 +125,7 @@ func (v view) append(b encoder, x expansion) encoder {
 		capture = "manual"
 	}
 	b = b.open("payment_intent").text("id", v.id).number("amount", v.amount).number("amount_capturable", capturable).
-		number("amount_received", v.captured).null("automatic_payment_methods").time("canceled_at", v.canceledAt).
+		number("amount_received", v.captured).null("automatic_payment_methods").numberOrNull("canceled_at", v.canceledAt).
 		textOrNull("cancellation_reason", v.cancellationReason).text("capture_method", capture).text("client_secret", v.clientSecret()).
 		text("confirmation_method", "automatic").number("created", v.created.Unix()).text("currency", v.currency).null("customer").
 		textOrNull("description", v.description).truth("livemode", v.account.live)
@@ -156,11 +154,11 @@ func (v view) appendNextAction(b encoder) encoder {
 	switch {
 	case v.status != requiresAction:
 		return append(b, "null"...)
-	case v.returnURL == "":
+	case v.pending == nil || v.pending.bankURL == "":
 		return append(b, `{"type":"use_stripe_sdk","use_stripe_sdk":{"type":"stripe_3ds2_fingerprint"}}`...)
 	}
-	b = appendText(append(b, `{"type":"redirect_to_url","redirect_to_url":{"return_url":`...), v.returnURL)
-	return append(b.text("url", v.bankURL), "}}"...)
+	b = appendText(append(b, `{"type":"redirect_to_url","redirect_to_url":{"return_url":`...), v.pending.returnURL)
+	return append(b.text("url", v.pending.bankURL), "}}"...)
 }
 
 // appendDistorted renders a payment with the fields that a test has replaced.

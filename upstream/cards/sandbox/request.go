@@ -350,11 +350,11 @@ func (rq *request) checkParams() error {
 	return nil
 }
 
-// list returns the values of a list, such as payment_method_types[0] and [1], or [].
+// list returns the values of a list, one of each parameter, such as payment_method_types[0] and [1], or [].
 func (rq *request) list(name string) (values []string) {
 	for _, param := range slices.Sorted(maps.Keys(rq.form)) {
 		if strings.HasPrefix(param, name+"[") {
-			values = append(values, rq.form[param]...)
+			values = append(values, intern(rq.form[param][0]))
 		}
 	}
 	return values

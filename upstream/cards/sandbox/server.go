@@ -138,7 +138,7 @@ func New(cfg Config) *Server {
 	s := &Server{
 		URL: cfg.BaseURL, cfg: cfg, ids: rand.NewPCG(cfg.Seed, 0),
 		store: store{max: cfg.MaxPayments, byID: map[string]*intent{}, settings: map[string]Settings{}},
-		keys:  idempotencyKeys{max: cfg.MaxPayments * keysPerPayment, byKey: map[accountKey]*keyUse{}},
+		keys:  idempotencyKeys{max: cfg.MaxPayments * keysPerPayment, byKey: map[digest]*keyUse{}},
 	}
 	s.closed, s.stop = context.WithCancel(context.Background())
 	s.webhooks = newWebhookSender(cfg, s.gone)

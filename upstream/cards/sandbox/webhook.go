@@ -168,7 +168,7 @@ func Event(kind string, p Payment) []byte {
 	for _, key := range slices.Sorted(maps.Keys(p.Metadata)) {
 		v.metadata = append(v.metadata, metadataEntry{key, p.Metadata[key]})
 	}
-	v.charges = []*charge{{id: "ch_of_" + p.ID, card: testCards[0], disputed: p.Disputed, metadata: v.metadata, created: p.CreatedAt}}
+	v.charges = []*charge{{id: "ch_of_" + p.ID, card: &testCards[0], disputed: p.Disputed, metadata: v.metadata, created: p.CreatedAt}}
 	v.refunds = []*refund{{id: "re_of_" + p.ID, amount: cmp.Or(p.Refunded, p.Refunding), status: succeeded, created: p.CreatedAt}}
 	about := v.rendered(0)
 	switch {
