@@ -499,7 +499,7 @@ func TestChallenge(t *testing.T) {
 // TestMemoryOfAPayment measures what a payment holds from its creation to its record, with its keys. At the bound of 100,000 payments
 // that is what a simulator needs.
 func TestMemoryOfAPayment(t *testing.T) { // alone, because it measures the whole process
-	const payments, most = 5000, 2400 // bytes of a payment
+	const payments, most = 5000, 3000 // bytes of a payment
 	s := startServer(t, inProcess)
 	heap := func() uint64 {
 		for range 20_000 { // which fill the record of requests

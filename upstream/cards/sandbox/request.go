@@ -206,9 +206,9 @@ func forbidden(right string) *apiError {
 		"Having the '" + right + "' permission would allow this request to continue."}
 }
 
-// carryOut runs the endpoint, and reports whether its response is stored under the key. A write that a fault holds locks its payment. Stripe
-// locks it for every write and refuses a second one after a while (https://docs.stripe.com/rate-limits#object-lock-timeouts); the double
-// refuses it at once.
+// carryOut runs the endpoint, and reports whether its response is stored under the key. A write that a fault holds locks its payment.
+// Stripe locks it for every write and refuses a second one after a while (https://docs.stripe.com/rate-limits#object-lock-timeouts);
+// the double refuses it at once.
 func (s *Server) carryOut(rq *request, fault *Injected) (out answer, stored bool) {
 	if in := rq.intent; in != nil && rq.method == http.MethodPost {
 		holds := fault != nil && fault.fault.Stage == During
