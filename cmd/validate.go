@@ -136,9 +136,11 @@ func (cfg Config) validateWebhooks(found *problems) {
 		found.refuse(!webhookSecret.MatchString(secret), variable, "has a secret that is not 16 to 128 letters, digits, hyphens and underscores (secret %d): create one with openssl rand -hex 24", i+1)
 		found.refuse(secret == demoWebhookSecret && cfg.Mode == "live", variable, "has the demo secret, which is public (secret %d): create one with openssl rand -hex 24", i+1)
 	}
-	of := cfg.Stripe.WebhookSecrets
-	found.refuse(len(of) > maxWebhookSecrets, "FRONTDESK_STRIPE_WEBHOOK_SECRET", "must have at most %d secrets, one for each of two endpoints", maxWebhookSecrets)
-	found.refuse(slices.Contains(of, ""), "FRONTDESK_STRIPE_WEBHOOK_SECRET", "has an empty secret, with which anybody can sign: remove the extra comma")
+	const ofCards = "FRONTDESK_STRIPE_WEBHOOK_SECRET"
+	found.refuse(len(cfg.Stripe.WebhookSecrets) > maxWebhookSecrets, ofCards,
+		"must have at most %d secrets, one for each of two endpoints", maxWebhookSecrets)
+	found.refuse(slices.Contains(cfg.Stripe.WebhookSecrets, ""), ofCards,
+		"has an empty secret, with which anybody can sign: remove the extra comma")
 	subscribers, err := cfg.subscribers()
 	found.refuse(err != nil, "FRONTDESK_SUBSCRIBERS", "%v", err)
 	for _, problem := range cfg.egress().Check(subscribers) {

@@ -29,7 +29,8 @@ func TestRefundOfADisputedPayment(t *testing.T) {
 			}
 			w.disputeAtProcessor(p)
 			if code != "" {
-				w.sandbox.Inject(sandbox.Fault{Path: "/v1/refunds", Status: http.StatusBadRequest, Type: "invalid_request_error", Code: code, Times: -1})
+				refusal := sandbox.Fault{Path: "/v1/refunds", Status: http.StatusBadRequest, Type: "invalid_request_error", Code: code, Times: -1}
+				w.sandbox.Inject(refusal)
 			}
 			if p = w.advance(g, p); p.State != flows.Blocked || !strings.Contains(p.Reason, "disputes") {
 				t.Errorf("%s (%s)", p.State, p.Reason)

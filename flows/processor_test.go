@@ -66,7 +66,8 @@ func TestAuthorisationEndsBehindTheBrake(t *testing.T) {
 		t.Fatalf("%s (%s)", p.State, p.Reason)
 	}
 	w.clock.Advance(9*time.Minute + time.Second) // and the brake lets a payment pass
-	if p = w.advance(g, p); p.State != flows.Cancelled || p.View().Message != flows.MessagePaymentNotConfirmed || w.held(p).State != cards.Cancelled {
+	p = w.advance(g, p)
+	if p.State != flows.Cancelled || p.View().Message != flows.MessagePaymentNotConfirmed || w.held(p).State != cards.Cancelled {
 		t.Errorf("%s (%s), shown as %+v, and %s at the processor", p.State, p.Reason, p.View(), w.held(p).State)
 	}
 }

@@ -302,7 +302,8 @@ func (m *Machine) derivePayment(remote cards.Payment) *flows.Payment {
 		SaleState: entries["fd_sale_state"], Club: club.IRI(entries["fd_club"]), Node: club.IRI(entries["fd_node"]), CartDigest: entries["fd_cart"],
 		Amount: amount, Currency: entries["fd_currency"], Signature: entries["fd_mac"],
 		Processor: m.cfg.Cards.Name(), ProcessorID: remote.ID, RedirectURL: remote.RedirectURL, ClientSecret: remote.ClientSecret,
-		DeclineCode: remote.DeclineCode, Processing: remote.State == cards.Processing, CreatedAt: remote.CreatedAt, EndsAt: remote.CreatedAt.Add(flows.PayableFor), UpdatedAt: m.cfg.Now(),
+		DeclineCode: remote.DeclineCode, Processing: remote.State == cards.Processing,
+		CreatedAt: remote.CreatedAt, EndsAt: remote.CreatedAt.Add(flows.PayableFor), UpdatedAt: m.cfg.Now(),
 	}
 	p.State, p.Reason = m.deriveState(p, remote)
 	return p

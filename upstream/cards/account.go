@@ -71,7 +71,8 @@ func (c *Client) CheckPermissions(ctx context.Context) error {
 func permitted(verb, objects, permission string, err error) error {
 	refusal, ok := errors.AsType[*stripe.Error](err)
 	if ok && refusal.HTTPStatusCode == http.StatusForbidden && refusal.Type == stripe.ErrorTypeInvalidRequest {
-		return fmt.Errorf("stripe: %w %s: give the restricted key the permission to write %s (%s)", ErrNoPermission, objects, permission, describe(refusal))
+		return fmt.Errorf("stripe: %w %s: give the restricted key the permission to write %s (%s)",
+			ErrNoPermission, objects, permission, describe(refusal))
 	}
 	return toCardsError(verb, err)
 }

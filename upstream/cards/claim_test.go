@@ -3,6 +3,7 @@ package cards_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -26,7 +27,7 @@ func TestCheckClaimHolds(t *testing.T) {
 		p.double.Inject(sandbox.Fault{Path: "/v1/payment_intents/*/cancel", Status: http.StatusTooManyRequests}),
 	}
 	const rounds, racers = 3, 32
-	report, err := cards.CheckClaim(t.Context(), p, rounds, racers)
+	report, err := cards.CheckClaim(t.Context(), p.Client, rounds, racers)
 	if err != nil || !report.Holds() || report.Rounds != rounds || report.Won != rounds || report.Lost != rounds*(racers-1) {
 		t.Errorf("%+v, %v, want one winner in each of %d rounds", report, err, rounds)
 	}
@@ -54,55 +55,58 @@ func TestCheckClaimHolds(t *testing.T) {
 	}
 }
 
-// weakened is a processor that breaks one promise of the interface.
-type weakened struct {
-	cards.Processor
-	updateMetadata func(p cards.Processor, ctx context.Context, key, id string, metadata map[string]string) (cards.Payment, error)
-}
-
-func (w weakened) UpdateMetadata(ctx context.Context, key, id string, metadata map[string]string) (cards.Payment, error) {
-	return w.updateMetadata(w.Processor, ctx, key, id, metadata)
-}
-
 // TestCheckClaimCatches processors whose claims are unsafe.
 func TestCheckClaimCatches(t *testing.T) {
 	t.Parallel()
-	double := sandbox.New(sandbox.Config{ForgetKeys: true})
-	t.Cleanup(double.Close)
-	forgetful, sound := newClient(t, cards.Config{SecretKey: double.SecretKey, URL: double.URL}), newPair(t)
+	forgetful := sandbox.New(sandbox.Config{ForgetKeys: true})
+	t.Cleanup(forgetful.Close)
+	sound := newPair(t)
+	// claims returns a client for which the calls of the racers go another way.
+	claims := func(do func(r *http.Request, send roundTripper) (*http.Response, error)) *cards.Client {
+		return sound.through(func(r *http.Request) (*http.Response, error) {
+			if r.Method != http.MethodPost || strings.Count(r.URL.Path, "/") != strings.Count("/v1/payment_intents/pi_1", "/") {
+				return http.DefaultTransport.RoundTrip(r)
+			}
+			return do(r, http.DefaultTransport.RoundTrip)
+		})
+	}
+	lose := func() (*http.Response, error) {
+		body := io.NopCloser(strings.NewReader(`{"error":{"type":"idempotency_error"}}`))
+		return &http.Response{StatusCode: http.StatusBadRequest, Header: http.Header{}, Body: body}, nil
+	}
 	var answered sync.Map
 	for name, c := range map[string]struct {
-		processor cards.Processor
+		processor *cards.Client
 		says      string
 	}{
-		"one that forgets keys": {forgetful, "of 8 racers won"},
-		"one that answers everybody with the first answer": {weakened{sound, func(p cards.Processor, ctx context.Context, key, id string, m map[string]string) (cards.Payment, error) {
-			held, err := p.UpdateMetadata(ctx, key, id, m)
-			if errors.Is(err, cards.ErrKeyReused) {
-				return p.Get(ctx, id)
+		"one that forgets keys": {newClient(t, cards.Config{SecretKey: forgetful.SecretKey, URL: forgetful.URL}), "of 8 racers won"},
+		"one that answers everybody with the payment": {claims(func(r *http.Request, send roundTripper) (*http.Response, error) {
+			response, err := send(r)
+			if err == nil && response.StatusCode == http.StatusBadRequest {
+				r = r.Clone(r.Context())
+				r.Method, r.Body, r.ContentLength = http.MethodGet, nil, 0
+				return send(r)
 			}
-			return held, err
-		}}, "accepted that wrote nothing"},
-		"one without a winner": {weakened{sound, func(cards.Processor, context.Context, string, string, map[string]string) (cards.Payment, error) {
-			return cards.Payment{}, cards.ErrKeyReused
-		}}, "0 of 8 racers won"},
-		"one whose winner's entry is lost": {weakened{sound, func(p cards.Processor, ctx context.Context, key, id string, m map[string]string) (cards.Payment, error) {
-			held, err := p.UpdateMetadata(ctx, key, id, m)
-			if err == nil {
-				_, err = p.UpdateMetadata(ctx, key+":gone", id, map[string]string{"fd_claim_check": ""})
+			return response, err
+		}), "accepted that wrote nothing"},
+		"one without a winner": {claims(func(*http.Request, roundTripper) (*http.Response, error) { return lose() }), "0 of 8 racers won"},
+		"one whose winner's entry is lost": {claims(func(r *http.Request, send roundTripper) (*http.Response, error) {
+			response, err := send(r)
+			if err == nil && response.StatusCode == http.StatusOK {
+				id := r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
+				_, err = sound.UpdateMetadata(r.Context(), r.Header.Get("Idempotency-Key")+":gone", id, map[string]string{"fd_claim_check": ""})
 			}
-			return held, err
-		}}, "not the one that is read back"},
-		"one that does not know its winner again": {weakened{sound, func(p cards.Processor, ctx context.Context, key, id string, m map[string]string) (cards.Payment, error) {
-			held, err := p.UpdateMetadata(ctx, key, id, m)
-			if err != nil {
-				return held, err
+			return response, err
+		}), "not the one that is read back"},
+		"one that does not know its winner again": {claims(func(r *http.Request, send roundTripper) (*http.Response, error) {
+			response, err := send(r)
+			if err == nil && response.StatusCode == http.StatusOK {
+				if _, before := answered.LoadOrStore(r.Header.Get("Idempotency-Key"), true); before {
+					return lose()
+				}
 			}
-			if _, before := answered.LoadOrStore(key, true); before {
-				return cards.Payment{}, cards.ErrKeyReused
-			}
-			return held, nil
-		}}, "a retry lost"},
+			return response, err
+		}), "a retry lost"},
 	} {
 		report, err := cards.CheckClaim(t.Context(), c.processor, 2, 8)
 		if err != nil || report.Holds() || !strings.Contains(strings.Join(report.Broken, "\n"), c.says) {

@@ -46,7 +46,8 @@ func TestAddresses(t *testing.T) {
 	below := httptest.NewServer(mux)
 	t.Cleanup(below.Close)
 	for address, ok := range map[string]bool{
-		"": true, p.double.URL: true, p.double.URL + "/": true, below.URL + "/sandbox": true, below.URL + "/sandbox/": true, below.URL + "/a/b": true,
+		"": true, p.double.URL: true, p.double.URL + "/": true,
+		below.URL + "/sandbox": true, below.URL + "/sandbox/": true, below.URL + "/a/b": true,
 		p.double.URL + "?a=b": false, p.double.URL + "#a": false, "//" + below.Listener.Addr().String(): false,
 		"127.0.0.1:1": false, "api.example": false, "http://": false, "%": false,
 	} {
@@ -307,132 +308,16 @@ func TestAnnotateMerges(t *testing.T) {
 	}
 }
 
-// listed reads a whole list.
-func listed(ctx context.Context, p cards.Processor, since time.Time) (all []cards.Payment, err error) {
-	for each, err := range cards.All(ctx, p, since) {
-		if err != nil {
-			return all, err
-		}
-		all = append(all, each)
-	}
-	return all, nil
-}
-
-func TestList(t *testing.T) {
-	t.Parallel()
-	p := newPair(t)
-	const payments = 230 // three pages
-	for i := range payments {
-		p.created(fmt.Sprint("c", i))
-		p.clock.advance(time.Second)
-	}
-	start := p.clock.Now().Add(-payments * time.Second)
-	refunded := p.captured("refunded")
-	if _, err := p.Refund(t.Context(), "r", refunded.ID, 4990); err != nil {
-		t.Fatal(err)
-	}
-	for since, want := range map[time.Time]int{{}: payments + 1, start: payments + 1, start.Add(100*time.Second + time.Millisecond): payments + 1 - 100} {
-		before := len(p.double.Requests())
-		all, err := listed(t.Context(), p, since)
-		if err != nil || len(all) != want {
-			t.Errorf("since %s: %d payments, %v, want %d", since, len(all), err, want)
-			continue
-		}
-		for i := 1; i < len(all); i++ {
-			if all[i].CreatedAt.After(all[i-1].CreatedAt) {
-				t.Fatalf("payment %d is newer than the one before it", i)
-			}
-		}
-		if all[0].ID != refunded.ID || all[0].State != cards.Refunded {
-			t.Errorf("the newest is %+v, want the refunded one", all[0])
-		}
-		if pages := len(p.double.Requests()) - before; pages != (want+99)/100 {
-			t.Errorf("%d payments took %d pages", want, pages)
-		}
-	}
-}
-
-// TestListThatNeverEnds: an endless list is an error.
-func TestListThatNeverEnds(t *testing.T) {
-	t.Parallel()
-	const one = `{"id":"pi_1","object":"payment_intent","status":"canceled"}`
-	client := canned(t, http.StatusOK, `{"object":"list","has_more":true,"data":[`+one+strings.Repeat(","+one, 99)+`]}`)
-	if all, err := listed(t.Context(), client, time.Time{}); err == nil {
-		t.Errorf("got %d payments of an endless list", len(all))
-	}
-}
-
-// TestListWithUndecodableRecords: fields of other programs' payments are not of their type. The list continues behind
-// them, also across pages, and has of each what can be read.
-func TestListWithUndecodableRecords(t *testing.T) {
-	t.Parallel()
-	p := newPair(t)
-	first := p.created("first")
-	for i := range 250 { // whole pages of them
-		p.clock.advance(time.Second)
-		p.double.Distort(p.created(fmt.Sprint("c", i)).ID, "amount", "many")
-	}
-	p.clock.advance(time.Second)
-	nameless := p.created("nameless")
-	p.double.Distort(nameless.ID, "id", 7)
-	p.double.Distort(p.created("metadata").ID, "metadata", map[string]any{"fd_registration": "r2", "order": 12})
-	last := p.created("last")
-	all, err := listed(t.Context(), p, time.Time{})
-	if err != nil || len(all) != 254 {
-		t.Fatalf("%d payments, %v", len(all), err)
-	}
-	if all[0].ID != last.ID || all[0].Unreadable != nil || all[253].ID != first.ID || all[253].Unreadable != nil {
-		t.Errorf("the readable ones: %+v, %+v", all[0], all[253])
-	}
-	for i, each := range all[1:253] {
-		want := map[int]string{0: "r2", 1: "r1"}[min(i, 1)]
-		if each.Unreadable == nil || each.Metadata["fd_registration"] != want || each.CreatedAt.IsZero() || (each.ID == "") != (i == 1) || each.State != "" {
-			t.Errorf("%d: %+v", i, each)
-		}
-		if text := each.Unreadable.Error(); strings.Contains(text, "many") || strings.Contains(text, "12") {
-			t.Errorf("the error has content: %s", text)
-		}
-	}
-}
-
-// TestListsThatAreNone: a list that ends without the processor's word for it is an error, never empty.
-func TestListsThatAreNone(t *testing.T) {
-	t.Parallel()
-	for name, body := range map[string]string{
-		"no id to continue from": `{"object":"list","has_more":true,"data":[{"id":7},null,"",[]]}`,
-		"no record and more":     `{"object":"list","has_more":true,"data":[]}`,
-		"another object":         `{"status":"ok","data":[]}`,
-		"no data":                `{"object":"list"}`,
-		"null":                   `null`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if all, err := listed(t.Context(), canned(t, http.StatusOK, body), time.Time{}); err == nil {
-				t.Errorf("got %+v", all)
-			}
-		})
-	}
-}
-
-// deadlines is a transport that records the time limit of each call.
-type deadlines struct {
-	http.RoundTripper
-	seen map[string]time.Duration
-}
-
-func (d deadlines) RoundTrip(r *http.Request) (*http.Response, error) {
-	deadline, ok := r.Context().Deadline()
-	if ok {
-		d.seen[r.Method+" "+r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]] = time.Until(deadline).Round(time.Second)
-	}
-	return d.RoundTripper.RoundTrip(r)
-}
-
 func TestTimesOfCalls(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
-	noted := deadlines{http.DefaultTransport, map[string]time.Duration{}}
-	client := newClient(t, cards.Config{SecretKey: p.double.SecretKey, URL: p.double.URL, HTTPClient: &http.Client{Transport: noted}})
+	seen := map[string]time.Duration{}
+	client := p.through(func(r *http.Request) (*http.Response, error) {
+		if deadline, ok := r.Context().Deadline(); ok {
+			seen[r.Method+" "+r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]] = time.Until(deadline).Round(time.Second)
+		}
+		return http.DefaultTransport.RoundTrip(r)
+	})
 	made := p.confirmed("c", goodCard)
 	_, captureErr := client.Capture(t.Context(), "capture", made.ID, 4990)
 	_, refundErr := client.Refund(t.Context(), "refund", made.ID, 4990)
@@ -445,7 +330,7 @@ func TestTimesOfCalls(t *testing.T) {
 		"POST capture": 25 * time.Second, "POST refunds": 10 * time.Second, "GET " + made.ID: 10 * time.Second,
 		"GET payment_intents": 10 * time.Second, "GET account": 10 * time.Second,
 	} {
-		if got := noted.seen[call]; got != want {
+		if got := seen[call]; got != want {
 			t.Errorf("%s may take %s, want %s", call, got, want)
 		}
 	}

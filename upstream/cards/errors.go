@@ -73,7 +73,8 @@ func errorOf(e *stripe.Error) error {
 // isConflict reports whether the call met another one that is in progress, with its key or on the same object.
 func isConflict(err error) bool {
 	refusal, ok := errors.AsType[*stripe.Error](err)
-	return ok && (refusal.HTTPStatusCode == http.StatusConflict || refusal.HTTPStatusCode == http.StatusTooManyRequests && refusal.Code == stripe.ErrorCodeLockTimeout)
+	return ok && (refusal.HTTPStatusCode == http.StatusConflict ||
+		refusal.HTTPStatusCode == http.StatusTooManyRequests && refusal.Code == stripe.ErrorCodeLockTimeout)
 }
 
 // replayedFailure reports whether a server error is the key's stored response, which the

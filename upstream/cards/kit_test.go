@@ -53,7 +53,9 @@ func newPair(t *testing.T) *pair {
 	clock := newClock()
 	double := sandbox.New(sandbox.Config{Now: clock.Now})
 	t.Cleanup(double.Close)
-	client := newClient(t, cards.Config{SecretKey: double.SecretKey, WebhookSecrets: []string{double.WebhookSecret}, URL: double.URL, Now: clock.Now})
+	client := newClient(t, cards.Config{
+		SecretKey: double.SecretKey, WebhookSecrets: []string{double.WebhookSecret}, URL: double.URL, Now: clock.Now,
+	})
 	return &pair{Client: client, t: t, double: double, clock: clock}
 }
 
@@ -70,6 +72,17 @@ func newClient(t *testing.T, cfg cards.Config) *cards.Client {
 		t.Fatal(err)
 	}
 	return client
+}
+
+// roundTripper is a connection to the processor that does something of its own.
+type roundTripper func(*http.Request) (*http.Response, error)
+
+// RoundTrip sends a request.
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// through returns a client of the pair's double over another connection.
+func (p *pair) through(connection roundTripper) *cards.Client {
+	return newClient(p.t, cards.Config{SecretKey: p.double.SecretKey, URL: p.double.URL, HTTPClient: &http.Client{Transport: connection}})
 }
 
 // canned returns a client of a processor that always gives the same response.

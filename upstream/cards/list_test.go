@@ -2,61 +2,151 @@ package cards_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"frontdesk/upstream/cards"
 )
 
-// longList is a processor with pages of a hundred payments.
-type longList struct {
-	cards.Processor
-	pages int
-	fails int // the page that fails
-	stuck int // the page whose next page is itself
+// listed reads a whole list.
+func listed(ctx context.Context, p *cards.Client, since time.Time) (all []cards.Payment, err error) {
+	for each, err := range cards.All(ctx, p, since) {
+		if err != nil {
+			return all, err
+		}
+		all = append(all, each)
+	}
+	return all, nil
 }
 
-func (l longList) List(_ context.Context, _ time.Time, before string) (page cards.Page, err error) {
-	n, _ := strconv.Atoi(before)
-	if n == l.fails {
-		return page, errors.New("no answer")
+func TestList(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	const payments = 230 // three pages
+	for i := range payments {
+		p.created(fmt.Sprint("c", i))
+		p.clock.advance(time.Second)
 	}
-	for i := range 100 {
-		page.Payments = append(page.Payments, cards.Payment{ID: fmt.Sprint(n, "-", i)})
+	start := p.clock.Now().Add(-payments * time.Second)
+	refunded := p.captured("refunded")
+	if _, err := p.Refund(t.Context(), "r", refunded.ID, 4990); err != nil {
+		t.Fatal(err)
 	}
-	if next := n + 1; n == l.stuck {
-		page.Next = before
-	} else if next < l.pages {
-		page.Next = strconv.Itoa(next)
+	for since, want := range map[time.Time]int{{}: payments + 1, start: payments + 1, start.Add(100*time.Second + time.Millisecond): payments + 1 - 100} {
+		before := len(p.double.Requests())
+		all, err := listed(t.Context(), p.Client, since)
+		if err != nil || len(all) != want {
+			t.Errorf("since %s: %d payments, %v, want %d", since, len(all), err, want)
+			continue
+		}
+		for i := 1; i < len(all); i++ {
+			if all[i].CreatedAt.After(all[i-1].CreatedAt) {
+				t.Fatalf("payment %d is newer than the one before it", i)
+			}
+		}
+		if all[0].ID != refunded.ID || all[0].State != cards.Refunded {
+			t.Errorf("the newest is %+v, want the refunded one", all[0])
+		}
+		if pages := len(p.double.Requests()) - before; pages != (want+99)/100 {
+			t.Errorf("%d payments took %d pages", want, pages)
+		}
 	}
-	return page, nil
 }
 
-// TestAll: a list has no limit, and a list that breaks off is an error.
-func TestAll(t *testing.T) {
-	for name, test := range map[string]struct {
-		list longList
-		want int
-		fine bool
-	}{
-		"longer than fifty thousand": {longList{pages: 1000, fails: -1, stuck: -1}, 100_000, true},
-		"a page fails":               {longList{pages: 5, fails: 3, stuck: -1}, 300, false},
-		"a page leads to itself":     {longList{pages: 5, fails: -1, stuck: 3}, 400, false},
+// TestListWithUndecodableRecords: fields of other programs' payments are not of their type. The list continues behind
+// them, also across pages, and has of each what can be read.
+func TestListWithUndecodableRecords(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	first := p.created("first")
+	for i := range 250 { // whole pages of them
+		p.clock.advance(time.Second)
+		p.double.Distort(p.created(fmt.Sprint("c", i)).ID, "amount", "many")
+	}
+	p.clock.advance(time.Second)
+	nameless := p.created("nameless")
+	p.double.Distort(nameless.ID, "id", 7)
+	p.double.Distort(p.created("metadata").ID, "metadata", map[string]any{"fd_registration": "r2", "order": 12})
+	last := p.created("last")
+	all, err := listed(t.Context(), p.Client, time.Time{})
+	if err != nil || len(all) != 254 {
+		t.Fatalf("%d payments, %v", len(all), err)
+	}
+	if all[0].ID != last.ID || all[0].Unreadable != nil || all[253].ID != first.ID || all[253].Unreadable != nil {
+		t.Errorf("the readable ones: %+v, %+v", all[0], all[253])
+	}
+	for i, each := range all[1:253] {
+		want := map[int]string{0: "r2", 1: "r1"}[min(i, 1)]
+		if each.Unreadable == nil || each.Metadata["fd_registration"] != want || each.CreatedAt.IsZero() || (each.ID == "") != (i == 1) || each.State != "" {
+			t.Errorf("%d: %+v", i, each)
+		}
+		if text := each.Unreadable.Error(); strings.Contains(text, "many") || strings.Contains(text, "12") {
+			t.Errorf("the error has content: %s", text)
+		}
+	}
+}
+
+// TestListsThatAreNone: a list that ends without the processor's word for it is an error, never empty.
+func TestListsThatAreNone(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{
+		"no id to continue from": `{"object":"list","has_more":true,"data":[{"id":7},null,"",[]]}`,
+		"no record and more":     `{"object":"list","has_more":true,"data":[]}`,
+		"another object":         `{"status":"ok","data":[]}`,
+		"no data":                `{"object":"list"}`,
+		"null":                   `null`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			seen, failed := map[string]bool{}, error(nil)
-			for p, err := range cards.All(t.Context(), test.list, time.Time{}) {
-				if err != nil {
-					failed = err
-					continue
-				}
-				seen[p.ID] = true
+			t.Parallel()
+			if all, err := listed(t.Context(), canned(t, http.StatusOK, body), time.Time{}); err == nil {
+				t.Errorf("got %+v", all)
 			}
-			if len(seen) != test.want || (failed == nil) != test.fine {
-				t.Errorf("%d payments, %v", len(seen), failed)
+		})
+	}
+}
+
+// TestLongLists: a list has no limit, and one that breaks off, or continues with itself, is an error.
+func TestLongLists(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		pages, fails, stuck int // how many there are; the page that fails; the page that comes again and again
+		want                int
+		fine                bool
+	}{
+		"longer than fifty thousand": {pages: 501, fails: -1, stuck: -1, want: 50_100, fine: true},
+		"a page fails":               {pages: 5, fails: 3, stuck: -1, want: 300},
+		"a page leads to itself":     {pages: 5, fails: -1, stuck: 3, want: 500},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				last, err := strconv.Atoi(strings.TrimPrefix(r.URL.Query().Get("starting_after"), "pi_"))
+				n := (last + 1) / 100
+				if err != nil {
+					n = 0
+				}
+				if n == c.fails {
+					w.WriteHeader(http.StatusServiceUnavailable)
+					return
+				}
+				if c.stuck >= 0 {
+					n = min(n, c.stuck)
+				}
+				var page []string
+				for i := range 100 {
+					page = append(page, fmt.Sprintf(`{"id":"pi_%d","status":"canceled"}`, n*100+i))
+				}
+				fmt.Fprintf(w, `{"object":"list","has_more":%t,"data":[%s]}`, n+1 < c.pages, strings.Join(page, ","))
+			}))
+			t.Cleanup(server.Close)
+			all, err := listed(t.Context(), newClient(t, cards.Config{URL: server.URL}), time.Time{})
+			if len(all) != c.want || (err == nil) != c.fine {
+				t.Errorf("%d payments, %v", len(all), err)
 			}
 		})
 	}

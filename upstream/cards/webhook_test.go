@@ -149,7 +149,8 @@ func TestWebhookThatCannotBeTrusted(t *testing.T) {
 		"without an object":           {"sk_test_a", secret, signed(now, strings.Replace(test, `"object":{`, `"x":{`, 1), secret), false},
 		"with an object of no object": {"sk_test_a", secret, signed(now, strings.Replace(test, `{"a":"b"}`, `7`, 1), secret), false},
 	} {
-		client := newClient(t, cards.Config{SecretKey: c.key, WebhookSecrets: strings.FieldsFunc(c.secrets, func(r rune) bool { return r == ',' }), Now: clock.Now})
+		secrets := strings.FieldsFunc(c.secrets, func(r rune) bool { return r == ',' })
+		client := newClient(t, cards.Config{SecretKey: c.key, WebhookSecrets: secrets, Now: clock.Now})
 		got, err := client.Webhook(c.in.header, c.in.body)
 		switch {
 		case c.ok && (err != nil || got.ID != "evt_1" || got.PaymentID != "pi_1" || got.Metadata["a"] != "b" || got.Type != "payment_intent.succeeded"):
