@@ -89,6 +89,27 @@ func TestCaptureBeingProcessed(t *testing.T) {
 	}
 }
 
+// TestBrakeWhileACaptureIsProcessed: a payment that only waits for its bank does not take the place of the probe.
+func TestBrakeWhileACaptureIsProcessed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.beingCaptured(g)
+	w.setProcessor(sandbox.Settings{})
+	w.engaged(g)
+	probe := w.authorised(g)
+	if probe = w.advance(g, probe); !probe.OnHold {
+		t.Fatalf("%s (%s)", probe.State, probe.Reason)
+	}
+	w.clock.Advance(61 * time.Second)
+	if p = w.advance(g, p); p.State != flows.Capturing {
+		t.Errorf("%s (%s)", p.State, p.Reason)
+	}
+	if probe = w.advance(g, probe); probe.State != flows.InDoubt {
+		t.Errorf("the probe: %s (%s)", probe.State, probe.Reason)
+	}
+}
+
 // TestConfirmationBeingProcessed: while the bank decides about the buyer's card, the buyer sees no fields for another one.
 func TestConfirmationBeingProcessed(t *testing.T) {
 	t.Parallel()

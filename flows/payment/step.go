@@ -203,9 +203,12 @@ func (m *Machine) agreedLately(p *flows.Payment) bool {
 // may have settled the sale since a capture whose outcome is not known. While the bank decides about the
 // capture, the key only replays that, so the payment is read instead.
 func (m *Machine) capture(ctx context.Context, p *flows.Payment, fresh *cards.Payment) (step, error) {
-	left, err := m.held(ctx, p)
-	if err != nil {
-		return step{}, err
+	left := time.Duration(0)
+	if !p.Processing { // else nothing is taken now, and a probe of the brake would be lost
+		var err error
+		if left, err = m.held(ctx, p); err != nil {
+			return step{}, err
+		}
 	}
 	tooOld := m.authorisedTooLong(p)
 	if left > 0 || tooOld || p.Processing || !m.agreedLately(p) {
