@@ -112,7 +112,7 @@ func TestPaysWhileTheSignatureIsConfirmed(t *testing.T) {
 				return g.registrations.Pay(w.Context(), id, token, flows.StartPayment{Method: flows.ByCard})
 			}
 			var paid *flows.Payment
-			w.injectFault("GET", "/sim/demo/mandates/*", nil, func() {
+			w.injectFault(call{"GET", "/sim/demo/mandates/*"}, nil, func() {
 				paid = must(w, pay)
 				w.confirm(paid, goodCard)
 				paid = advance(w, g, paid)
