@@ -43,14 +43,16 @@ func TestCurrencyWithoutCents(t *testing.T) {
 	}
 }
 
-// inCurrency starts a gateway whose club system has another currency, and in whose carts nothing is due now.
-func (w *world) inCurrency(currency string) *gateway {
+// inCurrency starts a gateway whose club system has another currency. In its carts, nothing is due now if they are free.
+func (w *world) inCurrency(currency string, free bool) *gateway {
 	w.Helper()
 	amounts, currencies := regexp.MustCompile(`"totalTI": ?\d+`), regexp.MustCompile(`"EUR"`)
 	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: w.address})
 	proxy.ModifyResponse = func(answer *http.Response) error {
 		body, err := io.ReadAll(answer.Body)
-		body = amounts.ReplaceAll(currencies.ReplaceAll(body, []byte(strconv.Quote(currency))), []byte(`"totalTI":0`))
+		if body = currencies.ReplaceAll(body, []byte(strconv.Quote(currency))); free {
+			body = amounts.ReplaceAll(body, []byte(`"totalTI":0`))
+		}
 		answer.Body, answer.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		answer.Header.Set("Content-Length", strconv.Itoa(len(body)))
 		return err
@@ -58,6 +60,27 @@ func (w *world) inCurrency(currency string) *gateway {
 	server := httptest.NewServer(proxy)
 	w.Cleanup(server.Close)
 	return w.gateway(gatewayOptions{outside: server.Listener.Addr().String()})
+}
+
+// TestNoPaymentWithoutCents: the processor counts an amount of a currency without decimals, or with three, in other units than
+// the pages. No payment in one is created there.
+func TestNoPaymentWithoutCents(t *testing.T) {
+	t.Parallel()
+	for currency, payments := range map[string]int{"JPY": 0, "TND": 0, "KWD": 0, "CHF": 1} {
+		w := newWorld(t)
+		g := w.inCurrency(currency, false)
+		r := w.registered(g)
+		r.Cart.Currency = currency
+		if err := g.store.SaveRegistration(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		_, err := g.pay(t.Context(), r.ID)
+		if all := w.heldAll(); len(all) != payments || payments == 0 && flows.CodeOf(err) != flows.CartInvalid {
+			t.Errorf("%s: %v, and the processor holds %+v", currency, err, all)
+		} else if payments == 1 && (all[0].Currency != currency || all[0].Amount != quarterPassPrice) {
+			t.Errorf("%s: the processor holds %+v", currency, all)
+		}
+	}
 }
 
 // TestDebitsWithoutCents: nothing is due now, and the debits that follow would be in such a currency. No mandate is made,
@@ -68,7 +91,7 @@ func TestDebitsWithoutCents(t *testing.T) {
 		t.Run(currency, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			g := w.inCurrency(currency)
+			g := w.inCurrency(currency, true)
 			id, token := g.debtor(w, "+33698765432")
 			view := must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), id, token) })
 			if view.Step() != want || view.Cart.Total != 0 || view.Cart.Currency != currency {
