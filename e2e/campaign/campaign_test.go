@@ -74,6 +74,7 @@ func TestInvariants(t *testing.T) {
 		"two contacts":          {campaign.Evidence{Contacts: 2, Sales: 1}, campaign.SecondContact},
 		"blocked for good":      {campaign.Evidence{State: "in_doubt", BlockedForGood: []string{"r-1"}}, campaign.BlockedForGood},
 		"cancelled and open":    {campaign.Evidence{State: "cancelled", CancelledAndOpen: []string{"r-1"}}, campaign.CancelledAndOpen},
+		"reserved for good":     {campaign.Evidence{State: "capturing", ReservedForGood: []string{"pay_1"}}, campaign.ReservedForGood},
 		"a stranger served":     {campaign.Evidence{StrangersServed: []string{"pay"}}, campaign.StrangerServed},
 		"a version that shrank": {campaign.Evidence{Versions: map[string][]int64{"payment": {1, 2, 2}}}, campaign.VersionShrank},
 	} {

@@ -30,6 +30,7 @@ const (
 	SecondContact          = "one intention made more than one contact or sale"
 	BlockedForGood         = "a payment is blocked or in doubt, and no decision can end that"
 	CancelledAndOpen       = "a payment counts as cancelled, and the processor can still charge it"
+	ReservedForGood        = "the buyer's money stays reserved, and no operator is asked"
 	MandateSignedTwice     = "a contact signed two mandates of one registration"
 	NeverSettles           = "the journey does not end"
 	PersonalDataInPlain    = "personal data is in plain text"
@@ -77,6 +78,9 @@ type Evidence struct {
 	// an operator although the gateway refuses each decision that it offers.
 	BlockedForGood   []string
 	CancelledAndOpen []string // payments that count as cancelled, and that the processor can still charge
+	// ReservedForGood are the processor's payments that are authorised and neither taken nor cancelled, except those about
+	// which an operator must decide.
+	ReservedForGood []string
 	// FalselyAccepted means that something in front of the club system accepted a request to settle the sale. A sale
 	// that staff settle before it is verified looks like one that this request settled.
 	FalselyAccepted bool
@@ -219,6 +223,9 @@ func (e Evidence) checkReportedState(broken func(string, string, ...any)) {
 	}
 	if len(e.CancelledAndOpen) > 0 {
 		broken(CancelledAndOpen, "%v", e.CancelledAndOpen)
+	}
+	if len(e.ReservedForGood) > 0 {
+		broken(ReservedForGood, "%v", e.ReservedForGood)
 	}
 	for _, held := range e.CardPayments {
 		if held.Net() > 0 && !e.accountsFor(held) {

@@ -118,6 +118,7 @@ type plan struct {
 	method                               flows.Method
 	mixed                                bool   // a buyer without success tries another method
 	choosesAgain                         bool   // Redis forgets the payment, and the buyer chooses a method again
+	fallsBackThen                        bool   // Redis does so as soon as money was taken
 	desk                                 bool   // staff settle the sale, too
 	debtor                               bool   // the buyer owes the club something else
 	refunds, captures                    string // of the processor's settings
@@ -147,7 +148,8 @@ func newPlan(rng *rand.Rand) plan {
 	case 0: // only Redis fails, again and again: the way to two owners of one claim
 		p = plan{method: flows.ByCard, rollbacks: some(1, 0.1, 0.25), dayPasses: p.dayPasses, faultWindow: p.faultWindow}
 	case 1: // Redis falls back once, before the money is recorded: the way to two methods with one number
-		p = plan{method: flows.ByCard, crashes: some(1, 0.05, 0.2), choosesAgain: true, mixed: true, faultWindow: p.faultWindow}
+		p = plan{method: flows.ByCard, crashes: some(1, 0.05, 0.2), choosesAgain: true, fallsBackThen: rng.IntN(2) == 0, mixed: true,
+			faultWindow: p.faultWindow}
 	case 2, 3: // Redis falls back while a POST is late and the processor fails: the way to a release by another than the holder
 		p = plan{method: flows.ByCard, rollbacks: some(1, 0.01, 0.06), cards: some(1, 0.1, 0.4), posts: some(1, 0.5, 1), desk: true, faultWindow: p.faultWindow}
 	}
@@ -167,10 +169,11 @@ func newPlan(rng *rand.Rand) plan {
 	}
 	p.mixed = p.method != flows.Free && (p.mixed || rng.IntN(8) == 0)
 	if p.method != flows.ByCard {
-		p.rollbacks, p.choosesAgain = 0, false // without a processor nothing is journaled: what Redis acknowledged must stay
+		// Without a processor nothing is journaled: what Redis acknowledged must stay.
+		p.rollbacks, p.choosesAgain, p.fallsBackThen = 0, false, false
 	}
 	if rng.IntN(10) == 0 && p.method == flows.ByCard { // what Redis acknowledged must stay: nothing else remembers that a code was checked
-		p.mandate, p.rollbacks, p.choosesAgain, p.mixed = true, 0, false, false
+		p.mandate, p.rollbacks, p.choosesAgain, p.fallsBackThen, p.mixed = true, 0, false, false, false
 		p.faultWindow = max(p.faultWindow, 6*time.Minute)
 	}
 	return p

@@ -377,7 +377,7 @@ func (f *journey) check() error {
 			e.BlockedForGood = append(e.BlockedForGood, string(p.ID))
 		}
 	}
-	e.CancelledAndOpen = f.cancelledAndOpen()
+	e.CancelledAndOpen, e.ReservedForGood = f.cancelledAndOpen(), f.reservedForGood()
 	var err error
 	if e.Records, err = f.records(); err != nil {
 		return fmt.Errorf("the payments were not listed: %w", err)

@@ -87,9 +87,14 @@ func (f *journey) engageBrake() error {
 	return err
 }
 
-// noteCaptures notes the payments that were captured although the brake held, unless Redis lost the brake.
+// noteCaptures notes the payments that were captured although the brake held, unless Redis lost the brake. In some journeys
+// Redis falls back then.
 func (f *journey) noteCaptures() {
 	for _, p := range f.sandbox.Payments() {
+		if p.Captured > 0 && f.plan.fallsBackThen {
+			f.plan.fallsBackThen = false
+			f.after(0, f.fallBack) // before a gateway can tell Redis
+		}
 		if p.Captured > 0 && f.Now().Before(f.heldUntil) && f.epochs == 0 && !slices.Contains(f.chargedHeld, p.ID) {
 			f.chargedHeld = append(f.chargedHeld, p.ID)
 		}
@@ -202,6 +207,20 @@ func (f *journey) cancelledAndOpen() (ids []string) {
 		}
 		if p.State == flows.Cancelled && slices.ContainsFunc(f.sandbox.Payments(), open) {
 			ids = append(ids, string(p.ID))
+		}
+	}
+	return ids
+}
+
+// reservedForGood returns the processor's payments that stay authorised although no operator is asked about them.
+func (f *journey) reservedForGood() (ids []string) {
+	stored := f.storedPayments()
+	for _, held := range f.sandbox.Payments() {
+		asked := func(p *flows.Payment) bool {
+			return p.ProcessorID == held.ID && (p.State == flows.Blocked || p.State == flows.InDoubt)
+		}
+		if held.State == cards.Authorised && !slices.ContainsFunc(stored, asked) {
+			ids = append(ids, held.ID)
 		}
 	}
 	return ids

@@ -265,15 +265,17 @@ func (f *journey) rebuilds(until time.Duration) {
 	}
 }
 
-// scheduleFallBack has Redis forget the payment, and the buyer choose a method again, in journeys whose plan says so.
+// scheduleFallBack has Redis fall back at any moment, in journeys whose plan says so; noteCaptures does it once money was taken.
 func (f *journey) scheduleFallBack() {
-	if !f.plan.choosesAgain {
-		return
+	if f.plan.choosesAgain && !f.plan.fallsBackThen {
+		f.after(f.between(time.Second, time.Minute), f.fallBack)
 	}
-	f.after(f.between(time.Second, time.Minute), func() {
-		f.rollBackTo(0)
-		f.pay(f.between(0, rebuildSoon))
-	})
+}
+
+// fallBack has Redis forget the payment, and the buyer choose a method again.
+func (f *journey) fallBack() {
+	f.rollBackTo(0)
+	f.pay(f.between(0, rebuildSoon))
 }
 
 func (f *journey) wipe() {
