@@ -89,6 +89,27 @@ func TestCaptureBeingProcessed(t *testing.T) {
 	}
 }
 
+// TestCapturedTooEarly: an older release stored a payment as captured while its bank was still deciding. It is recorded once
+// the money was taken, and operators see it if it was not.
+func TestCapturedTooEarly(t *testing.T) {
+	t.Parallel()
+	for want, approved := range map[flows.PaymentState]bool{flows.Recorded: true, flows.Blocked: false} {
+		w := newWorld(t)
+		g := w.gateway()
+		p := w.beingCaptured(g)
+		w.put(g, p.ID, flows.Captured, func(p *flows.Payment) { p.Processing = false })
+		p = w.advanceFor(g, p, 5*time.Minute)
+		if p.State != flows.Captured || p.Claim != 0 || w.posted() != 0 {
+			t.Fatalf("while the bank decides: %s (%s) with %d claims", p.State, p.Reason, p.Claim)
+		}
+		w.settleConfirmation(p, approved)
+		lines := map[flows.PaymentState]int{flows.Recorded: 1}[want]
+		if p = w.advanceFor(g, p, time.Minute); p.State != want || len(w.lines(p)) != lines {
+			t.Errorf("%s (%s), the ledger holds %+v", p.State, p.Reason, w.lines(p))
+		}
+	}
+}
+
 // TestBrakeWhileACaptureIsProcessed: a payment that only waits for its bank does not take the place of the probe.
 func TestBrakeWhileACaptureIsProcessed(t *testing.T) {
 	t.Parallel()

@@ -90,8 +90,12 @@ func (m *Machine) prepareRecord(ctx context.Context, p *flows.Payment, captured 
 		return wait(early), err
 	}
 	if captured == nil { // no claim is spent on a processor that cannot be read
-		if _, err := m.read(ctx, p, nil); err != nil {
+		remote, err := m.read(ctx, p, nil)
+		switch {
+		case err != nil:
 			return step{}, err
+		case remote.State == cards.Processing: // an older release took the bank's pending decision for a capture
+			return wait(pollEvery), nil
 		}
 	}
 	if p.ReleasePending {
