@@ -67,10 +67,11 @@ func (c *Client) CheckPermissions(ctx context.Context) error {
 	return permitted("list", "payments", "PaymentIntents", c.api.listPayments(payments, &rawPage{}))
 }
 
-// permitted translates the error of a call that reads objects; nil stays nil. The permission is named as in the dashboard.
+// permitted translates the error of a call that reads objects; nil stays nil. The permission is named as in the dashboard. Only the
+// message tells a missing permission from other causes of a 403, such as the caller's address or a closed account: none has a code.
 func permitted(verb, objects, permission string, err error) error {
 	refusal, ok := errors.AsType[*stripe.Error](err)
-	if ok && refusal.HTTPStatusCode == http.StatusForbidden && refusal.Type == stripe.ErrorTypeInvalidRequest {
+	if ok && refusal.HTTPStatusCode == http.StatusForbidden && strings.Contains(refusal.Msg, "required permissions") {
 		return fmt.Errorf("stripe: %w %s: give the restricted key the permission to write %s (%s)",
 			ErrNoPermission, objects, permission, describe(refusal))
 	}

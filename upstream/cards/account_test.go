@@ -2,6 +2,7 @@ package cards_test
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -53,6 +54,17 @@ func TestPermissions(t *testing.T) {
 	}
 	if all := double.Payments(); len(all) != 0 {
 		t.Errorf("the check made %+v", all)
+	}
+}
+
+// TestForbiddenForAnotherReason: a refusal that is not about permissions does not send the operator to the key's permissions.
+func TestForbiddenForAnotherReason(t *testing.T) {
+	t.Parallel()
+	client := canned(t, http.StatusForbidden, `{"error":{"type":"invalid_request_error","message":"This address may not use the key."}}`)
+	err := client.CheckPermissions(t.Context())
+	if !errors.Is(err, cards.ErrRefused) || errors.Is(err, cards.ErrNoPermission) || !strings.Contains(err.Error(), "status 403") ||
+		strings.Contains(err.Error(), "permission") {
+		t.Errorf("%v", err)
 	}
 }
 
