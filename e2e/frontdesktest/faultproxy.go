@@ -251,10 +251,11 @@ func (l *TCPProxy) Restore() {
 
 // Fault is what a MessageProxy does to one message, or to several in a row.
 type Fault struct {
-	Message      int  // its number, counted over all connections from 1; 0: no fault
-	Times        int  // how many messages in a row, from that one; 0: one
-	DropResponse bool // the message arrives and its response is lost; else the message is lost
-	Permanent    bool // nothing passes from then on; else only the message's own connection breaks
+	Message      int    // its number, counted over all connections from 1; 0: no fault
+	Of           string // what a message contains that is counted; empty: every message is
+	Times        int    // how many messages in a row, from that one; 0: one
+	DropResponse bool   // the message arrives and its response is lost; else the message is lost
+	Permanent    bool   // nothing passes from then on; else only the message's own connection breaks
 }
 
 // MessageProxy is the network between a client and its servers, which breaks at one message. A
@@ -316,9 +317,12 @@ func (p *MessageProxy) Cut() {
 }
 
 // next counts a message, and reports whether it passes and whether its response does.
-func (p *MessageProxy) next() (pass, respond bool) {
+func (p *MessageProxy) next(message []byte) (pass, respond bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if !bytes.Contains(message, []byte(p.plan.Of)) {
+		return !p.dead, true
+	}
 	p.sent++
 	struck := p.plan.Message > 0 && p.sent >= p.plan.Message && p.sent < p.plan.Message+max(1, p.plan.Times)
 	pass = !p.dead && (!struck || p.plan.DropResponse)
@@ -352,7 +356,7 @@ func (p *MessageProxy) serve(client net.Conn, address string) {
 		if p.OnMessage != nil {
 			p.OnMessage(message)
 		}
-		pass, respond := p.next()
+		pass, respond := p.next(message)
 		if pass && !respond {
 			lost.Store(true)
 		}
