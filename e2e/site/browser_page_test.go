@@ -27,7 +27,7 @@ func newBrowser(t testing.TB, with device, c *frontdesktest.Client) browser {
 
 // inFrame returns the page's frame whose address contains a text, as a browser of its own.
 func (b browser) inFrame(address string) browser {
-	b.Browser = b.Browser.Frame(address)
+	b.Browser = b.Frame(address)
 	return b
 }
 

@@ -63,11 +63,6 @@ func (r reply) code() string {
 	return in.Error.Code
 }
 
-func (r reply) payment() (p sandbox.Payment) {
-	_ = json.Unmarshal([]byte(r.body), &p)
-	return p
-}
-
 // send sends JSON by default; pairs of headers replace that.
 func (d door) send(what, body string, headers ...string) reply {
 	d.Helper()

@@ -122,7 +122,10 @@ func (b *bubble) capture(id string) {
 }
 
 // pass lets time pass in the bubble.
-func (b *bubble) pass(d time.Duration) { time.Sleep(d); synctest.Wait() }
+func (b *bubble) pass(d time.Duration) {
+	time.Sleep(d) //nolint:forbidigo // the bubble's own clock
+	synctest.Wait()
+}
 
 // arrivals waits until all is idle, and compares the seconds at which deliveries arrived.
 func (b *bubble) arrivals(want ...float64) []arrival {
