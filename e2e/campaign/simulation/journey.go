@@ -64,6 +64,7 @@ type journey struct {
 	attempted    bool             // the journal held an open attempt then; its release may have arrived later
 	heldUntil    time.Time        // another payment is the brake's probe until then
 	chargedHeld  []string         // the processor's payments that were captured before
+	releases     int              // of claims, in the processor's journals
 	settings     sandbox.Settings // the processor's
 	deciding     map[string]bool  // the processor's payments about which a bank will decide
 	returned     map[string]bool  // the processor's payments whose refund the bank returned

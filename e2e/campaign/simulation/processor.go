@@ -249,6 +249,7 @@ func overlap(before, now []string) bool {
 // afterChange notes what a call or a step may have changed at the processor. A bank that takes its time decides later.
 func (f *journey) afterChange() {
 	f.noteCaptures()
+	f.noteReleases()
 	for _, p := range f.sandbox.Payments() {
 		if !p.Processing || f.deciding[p.ID] {
 			continue

@@ -278,6 +278,28 @@ func (f *journey) fallBack() {
 	f.pay(f.between(0, rebuildSoon))
 }
 
+// noteReleases has Redis fall back as a claim is released, half the time, where it does so at all. Then a gateway meets
+// the released claim and calls for staff, who may take the money first.
+func (f *journey) noteReleases() {
+	releases := 0
+	for _, p := range f.sandbox.Payments() {
+		for entry := range p.Metadata {
+			if strings.HasPrefix(entry, "fd_release_") {
+				releases++
+			}
+		}
+	}
+	grown := releases > f.releases
+	f.releases = releases
+	if !grown || f.plan.rollbacks == 0 || !f.chance(0.5) {
+		return
+	}
+	f.after(0, func() { f.rollBackTo(f.rng.IntN(len(f.snapshots))) })
+	if f.plan.desk {
+		f.after(f.between(0, 45*time.Second), f.settleAtDesk)
+	}
+}
+
 func (f *journey) wipe() {
 	f.fault(redisWiped)
 	f.redis.FlushAll()
