@@ -346,7 +346,13 @@ func (p *Payment) NeverCreated() bool {
 }
 
 // open reports whether the buyer can still cancel the payment.
-func (p *Payment) open() bool { return p.State == Intent || p.State == Priced }
+func (p *Payment) open() bool {
+	return p.State == Intent && !p.MaybeCapturing() || p.State == Priced
+}
+
+// MaybeCapturing reports whether what the bank decides about may be a capture that Redis has lost, and not the buyer's card. It is
+// awaited however long that takes: a payment that is given up meanwhile would end blocked with its money.
+func (p *Payment) MaybeCapturing() bool { return p.State == Intent && p.Processing && p.Rebuilt }
 
 // ended adapts the view of a payment that leaves its registration unpaid: a registration that
 // is closed or rebuilt cannot be paid again.

@@ -57,6 +57,26 @@ func TestCaptureBeingProcessed(t *testing.T) {
 			w.rebuild(g)
 			return w.advance(g, p)
 		}, true, flows.Recorded},
+		"lost in Redis, and decided after an hour": {func(w *world, g *gateway, p *flows.Payment) *flows.Payment {
+			w.wipe()
+			w.rebuild(g)
+			return w.advanceFor(g, p, time.Hour)
+		}, true, flows.Recorded},
+		"lost in Redis for a day": {func(w *world, g *gateway, p *flows.Payment) *flows.Payment {
+			w.clock.Advance(flows.PayableFor + time.Hour)
+			w.wipe()
+			w.rebuild(g)
+			return w.advance(g, p)
+		}, true, flows.Recorded},
+		"lost in Redis, and the buyer gives up": {func(w *world, g *gateway, p *flows.Payment) *flows.Payment {
+			w.wipe()
+			w.rebuild(g)
+			p = w.advance(g, p)
+			if _, err := g.Cancel(w.Context(), p.ID); flows.CodeOf(err) != flows.PaymentUnderWay {
+				w.Errorf("cancelled: %v", err)
+			}
+			return p
+		}, true, flows.Recorded},
 		"forgotten by Redis": {func(w *world, g *gateway, p *flows.Payment) *flows.Payment {
 			w.put(g, p.ID, flows.Authorised, func(p *flows.Payment) { p.Processing = false })
 			return w.advance(g, p)

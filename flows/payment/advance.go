@@ -220,7 +220,7 @@ func (m *Machine) Cancel(ctx context.Context, id flows.PaymentID) (*flows.Paymen
 		case p.State == flows.Cancelling:
 			return nil, &flows.Error{Code: flows.ProcessorUnavailable,
 				Detail: "The card processor is still working on the payment. Please try again in a moment.", RetryAfter: pollEvery}
-		case p.State != flows.Intent:
+		case p.State != flows.Intent || p.MaybeCapturing():
 			return nil, &flows.Error{Code: flows.PaymentUnderWay, Detail: "The payment can no longer be cancelled."}
 		}
 		if _, err := m.commit(ctx, p, step{to: flows.Cancelling, reason: "the buyer gave up"}); err != nil && !errors.Is(err, flows.ErrConflict) {

@@ -94,6 +94,8 @@ func (m *Machine) awaitBuyer(ctx context.Context, p *flows.Payment, fresh *cards
 		next.DeclineCode, next.Decline, next.Declines = remote.DeclineCode, remote.Decline, declines
 	}
 	switch {
+	case remote.State == cards.Processing && p.MaybeCapturing():
+		return wait(pollEvery), nil
 	case p.EarlierDeclines+declines >= flows.MaxDeclines:
 		return step{to: flows.Cancelling, reason: "declined too often", edit: declined}, nil
 	case !p.EndsAt.IsZero() && m.cfg.Now().After(p.EndsAt):
