@@ -24,8 +24,10 @@ const (
 	// listPage is the largest page that the processor serves.
 	listPage = 100
 
-	// conflictPause is the pause before a call is repeated that met another one, which takes a fraction of a second.
-	conflictPause = 50 * time.Millisecond
+	// conflictPause is the first pause before a call is repeated that met another one, which takes a fraction of a second. Each
+	// further one is twice as long, up to the longest: a bank that takes its time must not use up the account's rate limit.
+	conflictPause    = 50 * time.Millisecond
+	maxConflictPause = time.Second
 )
 
 // Config is the configuration of a Client.
@@ -310,14 +312,14 @@ func send[P stripe.ParamsContainer, T any](ctx context.Context, c *Client, verb,
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	params.GetParams().SetIdempotencyKey(key)
-	for {
+	for pause := conflictPause; ; pause = min(2*pause, maxConflictPause) {
 		if response, err = call(ctx, params); !isConflict(err) {
 			return response, toCardsError(verb, err)
 		}
 		select {
 		case <-ctx.Done():
 			return response, toCardsError(verb, err)
-		case <-c.after(conflictPause):
+		case <-c.after(pause):
 		}
 	}
 }

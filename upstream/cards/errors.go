@@ -48,11 +48,12 @@ func describe(e *stripe.Error) string {
 // errorOf returns the error of package cards. It is nil when the effect is unknown and the
 // call may be retried with its key: the key's first request is still running (409) or the
 // payment is locked (429) after all the time of the call, the account is too busy (429), or the processor failed just now.
+// A replay of such an error is ErrKeyUsedUp.
 func errorOf(e *stripe.Error) error {
 	switch e.HTTPStatusCode {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound:
 	default:
-		if replayedFailure(e) {
+		if replayed(e) {
 			return ErrKeyUsedUp
 		}
 		return nil
@@ -73,15 +74,13 @@ func errorOf(e *stripe.Error) error {
 // isConflict reports whether the call met another one that is in progress, with its key or on the same object.
 func isConflict(err error) bool {
 	refusal, ok := errors.AsType[*stripe.Error](err)
-	return ok && (refusal.HTTPStatusCode == http.StatusConflict ||
+	return ok && !replayed(refusal) && (refusal.HTTPStatusCode == http.StatusConflict ||
 		refusal.HTTPStatusCode == http.StatusTooManyRequests && refusal.Code == stripe.ErrorCodeLockTimeout)
 }
 
-// replayedFailure reports whether a server error is the key's stored response, which the
-// processor keeps for a day.
-func replayedFailure(e *stripe.Error) bool {
-	return e.HTTPStatusCode >= http.StatusInternalServerError && e.LastResponse != nil && isReplay(e.LastResponse.Header)
-}
+// replayed reports whether an error is the key's stored response, which the processor keeps for a day. It stores what a call
+// that began led to, and does not say whether a lock is found before.
+func replayed(e *stripe.Error) bool { return e.LastResponse != nil && isReplay(e.LastResponse.Header) }
 
 func isReplay(header http.Header) bool { return header.Get("Idempotent-Replayed") == "true" }
 

@@ -1,6 +1,7 @@
 package cards_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -255,6 +256,45 @@ func TestConflicts(t *testing.T) {
 	go func() { <-unending.Reached(); cancel() }()
 	if _, err := p.Capture(ctx, "capture", made.ID, 4990); err == nil || isOutcome(err) {
 		t.Errorf("a conflict that outlasts the call: %v", err)
+	}
+}
+
+// TestReplayedConflict: should the processor store a conflict under the key, repeating the call is useless for a day.
+func TestReplayedConflict(t *testing.T) {
+	t.Parallel()
+	for status, code := range map[int]string{http.StatusTooManyRequests: "lock_timeout", http.StatusConflict: "idempotency_key_in_use"} {
+		p := newPair(t)
+		made := p.confirmed("c", goodCard)
+		fault := p.double.Inject(sandbox.Fault{Stage: sandbox.During, Status: status, Type: "invalid_request_error", Code: code})
+		_, err := p.Capture(t.Context(), "k", made.ID, 4990)
+		if !errors.Is(err, cards.ErrKeyUsedUp) || fault.Hits() != 1 {
+			t.Errorf("%s, stored %d times: %v", code, fault.Hits(), err)
+		}
+		if taken, err := p.Capture(t.Context(), "k:2", made.ID, 4990); err != nil || taken.State != cards.Captured {
+			t.Errorf("%s, with another key: %+v, %v", code, taken, err)
+		}
+	}
+}
+
+// TestConflictPauses: a call that waits for another one at a slow bank leaves the account's rate limit to others.
+func TestConflictPauses(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	made := p.confirmed("c", goodCard)
+	conflict := p.double.Inject(sandbox.Fault{Times: -1, Status: http.StatusConflict, Type: "idempotency_error"})
+	var first, waited time.Duration
+	ctx, cancel := context.WithCancel(t.Context())
+	after := func(pause time.Duration) <-chan time.Time {
+		first = cmp.Or(first, pause)
+		if waited += pause; waited > cards.CaptureTimeout {
+			cancel()
+		}
+		return time.After(0)
+	}
+	client := newClient(t, cards.Config{SecretKey: p.double.SecretKey, URL: p.double.URL, After: after})
+	_, err := client.Capture(ctx, "k", made.ID, 4990)
+	if calls := conflict.Hits(); err == nil || isOutcome(err) || first > 100*time.Millisecond || calls > 40 {
+		t.Errorf("%d calls within %s, the second one after %s: %v", calls, waited, first, err)
 	}
 }
 
