@@ -171,6 +171,11 @@ func variables(c *cobra.Command) (names []string) {
 	return names
 }
 
+// removedVariables are those of earlier releases, with what to do instead.
+var removedVariables = map[string]string{
+	"FRONTDESK_CARD_PROCESSOR": "remove it; test mode pays at FRONTDESK_SANDBOX_URL if that is set, else with the keys of Stripe",
+}
+
 // warnUnknownVariables warns of variables with our prefix that no command reads, such
 // as misspelt ones.
 func warnUnknownVariables(w io.Writer, known, environment []string) {
@@ -184,7 +189,9 @@ func warnUnknownVariables(w io.Writer, known, environment []string) {
 			continue
 		}
 		hint := ""
-		if nearest := names.SuggestionsFor(name); len(nearest) > 0 {
+		if instead, removed := removedVariables[name]; removed {
+			hint = ": " + instead
+		} else if nearest := names.SuggestionsFor(name); len(nearest) > 0 {
 			hint = "; did you mean " + nearest[0] + "?"
 		}
 		fmt.Fprintf(w, "frontdesk: warning: %s is not known and not used%s\n", name, hint)

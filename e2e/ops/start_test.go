@@ -99,6 +99,10 @@ func TestBadConfiguration(t *testing.T) {
 		expectAll(t, expectStartRefused(t, nil, "FRONTDESK_PUBLIC_URL=signup.club", "FRONTDESK_ALLOWED_ORIGINS=foo", "FRONTDESK_REDISURL=redis://127.0.0.1:1"),
 			"FRONTDESK_PUBLIC_URL", "FRONTDESK_ALLOWED_ORIGINS", "FRONTDESK_REDISURL is not known", "did you mean FRONTDESK_REDIS_URL?")
 	})
+	t.Run("a variable of an earlier release", func(t *testing.T) {
+		said := expectStartRefused(t, nil, "FRONTDESK_MODE=test", "FRONTDESK_CARD_PROCESSOR=stripe")
+		expectAll(t, said, "FRONTDESK_CARD_PROCESSOR is not known", "remove it", "FRONTDESK_SANDBOX_URL", "keys of Stripe")
+	})
 	t.Run("a collector that cannot be spoken to", func(t *testing.T) {
 		at := "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1"
 		said := expectStartRefused(t, nil, at, "OTEL_EXPORTER_OTLP_HEADERS=api-key=k1,no secret")
