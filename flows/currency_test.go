@@ -14,7 +14,7 @@ import (
 	"frontdesk/flows"
 )
 
-// TestCurrencyWithoutCents: a cart in a currency whose minor unit is not a hundredth, or that nobody knows, cannot be paid
+// TestCurrencyWithoutCents: a cart in a currency whose minor unit is not a hundredth, or that is unknown, cannot be paid
 // by any method: the buyer could be charged another amount than the page showed. One without debits in which nothing is
 // due can be settled.
 func TestCurrencyWithoutCents(t *testing.T) {
@@ -84,7 +84,7 @@ func TestNoPaymentWithoutCents(t *testing.T) {
 }
 
 // TestDebitsWithoutCents: nothing is due now, and the debits that follow would be in such a currency. No mandate is made,
-// and the visitor is told before they are asked for an account.
+// and the visitor learns that before they are asked for an account.
 func TestDebitsWithoutCents(t *testing.T) {
 	t.Parallel()
 	for currency, want := range map[string]flows.Step{"HUF": flows.StepFixCart, "QQQ": flows.StepFixCart, "": flows.StepFixCart, "CHF": flows.StepMandate} {

@@ -15,7 +15,7 @@ import (
 )
 
 // TestOperatorWhileTheBankDecides: while a bank decides about a card or about a capture, an operator finds the payment by its state
-// and its age, and can decide nothing: nobody knows yet whether there is money. What the bank decides then counts.
+// and its age, and can decide nothing: it is not known yet whether there is money. What the bank decides then counts.
 func TestOperatorWhileTheBankDecides(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -85,8 +85,8 @@ func TestCaptureThatIsNeverDecided(t *testing.T) {
 	}
 }
 
-// TestDisputeBeforeItIsRecorded: the buyer demands the money back while nobody knows whether the payment is recorded, or before it
-// is. The event refunds and records nothing by itself. Once the payment is recorded, operators see the dispute until one confirms.
+// TestDisputeBeforeItIsRecorded: the buyer demands the money back before the payment is recorded, or while that is in doubt.
+// The event neither refunds nor records anything. Once the payment is recorded, operators see the dispute until one confirms.
 func TestDisputeBeforeItIsRecorded(t *testing.T) {
 	t.Parallel()
 	decide := func(then payment.Resolution) func(*world, *gateway, *flows.Payment) {
@@ -147,7 +147,7 @@ func TestDisputeBeforeItIsRecorded(t *testing.T) {
 	}
 }
 
-// TestCancelledByTheProcessor: the processor cancels a payment by itself because the bank's authorisation ran out. Nothing is taken or
+// TestCancelledByTheProcessor: the processor cancels a payment because the bank's authorisation ran out. Nothing is taken or
 // recorded, whether its event arrives or not, and the buyer can pay again.
 func TestCancelledByTheProcessor(t *testing.T) {
 	t.Parallel()
