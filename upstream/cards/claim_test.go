@@ -19,7 +19,7 @@ func TestCheckClaimHolds(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
 	// The first call of each round is slow, so that the others find its key in use.
-	slow := p.double.Inject(sandbox.Fault{Param: "metadata[fd_claim_check]", Stage: sandbox.During, Times: 40, Delay: 5 * time.Millisecond})
+	slow := p.double.Inject(sandbox.Fault{Param: "metadata[fd_claim_check]", Stage: sandbox.During, Times: 40, Delay: 200 * time.Millisecond})
 	// A call to a processor that is briefly busy is retried, whatever the call.
 	busy := []*sandbox.Injected{
 		p.double.Inject(sandbox.Fault{Path: "/v1/payment_intents", Status: http.StatusTooManyRequests}),
