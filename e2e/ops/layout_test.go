@@ -49,16 +49,15 @@ var imports = map[string]string{
 	"flows/tracing":      "",
 	"flows/redact":       "",
 
-	"upstream/club":             "",
-	"upstream/clubsim":          "upstream/inspector",
-	"upstream/cards":            "",
-	"upstream/cards/sandbox":    "upstream/cards upstream/inspector",
-	"upstream/cards/oldsandbox": "upstream/cards upstream/inspector",
-	"upstream/identity":         "",
-	"upstream/captcha":          "",
-	"upstream/collector":        "",
-	"upstream/inspector":        "",
-	"upstream/mock":             "upstream/clubsim upstream/cards/sandbox",
+	"upstream/club":          "",
+	"upstream/clubsim":       "upstream/inspector",
+	"upstream/cards":         "",
+	"upstream/cards/sandbox": "upstream/cards upstream/inspector",
+	"upstream/identity":      "",
+	"upstream/captcha":       "",
+	"upstream/collector":     "",
+	"upstream/inspector":     "",
+	"upstream/mock":          "upstream/clubsim upstream/cards/sandbox",
 }
 
 // TestImportsPointOneWay compares every import of the product with the table, and the table with the

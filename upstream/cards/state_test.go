@@ -114,8 +114,18 @@ func TestOtherStatuses(t *testing.T) {
 
 func TestAnswerAboutAnotherPayment(t *testing.T) {
 	t.Parallel()
-	client := canned(t, http.StatusOK, `{"id":"pi_other","object":"payment_intent","status":"succeeded"}`)
-	if _, err := client.Get(t.Context(), "pi_1"); err == nil || isOutcome(err) {
-		t.Errorf("got another payment: %v", err)
+	client, ctx := canned(t, http.StatusOK, `{"id":"pi_other","object":"payment_intent","status":"succeeded"}`), t.Context()
+	for verb, call := range map[string]func() (cards.Payment, error){
+		"get":     func() (cards.Payment, error) { return client.Get(ctx, "pi_1") },
+		"capture": func() (cards.Payment, error) { return client.Capture(ctx, "k", "pi_1", 4990) },
+		"cancel":  func() (cards.Payment, error) { return client.Cancel(ctx, "k", "pi_1") },
+		"refund":  func() (cards.Payment, error) { return client.Refund(ctx, "k", "pi_1", 4990) },
+		"annotate": func() (cards.Payment, error) {
+			return client.UpdateMetadata(ctx, "k", "pi_1", map[string]string{"a": "b"})
+		},
+	} {
+		if held, err := call(); err == nil || isOutcome(err) || held.ID != "" {
+			t.Errorf("%s got another payment: %+v, %v", verb, held, err)
+		}
 	}
 }

@@ -119,6 +119,11 @@ func TestWebhookThatCannotBeTrusted(t *testing.T) {
 	retimed := signed(now.Add(-time.Hour), test, secret)
 	retimed.header.Set(cards.SignatureHeader, strings.Replace(retimed.header.Get(cards.SignatureHeader),
 		fmt.Sprint(now.Add(-time.Hour).Unix()), fmt.Sprint(now.Unix()), 1))
+	altered := func(change func(header string) string) delivery {
+		d := signed(now, test, secret)
+		d.header.Set(cards.SignatureHeader, change(strings.TrimSuffix(d.header.Get(cards.SignatureHeader), ",v0=aa")))
+		return d
+	}
 	for name, c := range map[string]struct {
 		key, secrets string // separated by commas
 		in           delivery
@@ -139,6 +144,9 @@ func TestWebhookThatCannotBeTrusted(t *testing.T) {
 		"no signature":                {"sk_test_a", secret, signed(now, test), false},
 		"no header":                   {"sk_test_a", secret, delivery{http.Header{}, []byte(test)}, false},
 		"garbage for a header":        {"sk_test_a", secret, delivery{http.Header{cards.SignatureHeader: {"t=x,v1=zz,,="}}, []byte(test)}, false},
+		"without its time":            {"sk_test_a", secret, altered(func(h string) string { return h[strings.Index(h, "v1="):] }), false},
+		"half a signature":            {"sk_test_a", secret, altered(func(h string) string { return h[:len(h)-32] }), false},
+		"an empty signature":          {"sk_test_a", secret, altered(func(h string) string { return h[:strings.Index(h, "v1=")+3] }), false},
 		"tampered with":               {"sk_test_a", secret, tampered, false},
 		"given another time":          {"sk_test_a", secret, retimed, false},
 		"no secret configured":        {"sk_test_a", "", signed(now, test, ""), false},
