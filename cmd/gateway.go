@@ -63,7 +63,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 	catalogue := catalogue.New(catalogue.Config{Clubs: clubs, Club: clubSystem, Shared: records, Now: time.Now, Log: log})
 	payments := payment.New(payment.Config{
 		Store: records, Queue: queue, Club: clubSystem.Money(), BackgroundClub: clubSystem, Cards: processor, Keys: keys,
-		Environment: cfg.Mode, Organisation: cfg.organisation(), Rule: cfg.rule(), WebhookURL: cfg.PublicURL + "/v1/webhooks/card",
+		Environment: cfg.Mode, Organisation: cfg.organisation(), Rule: cfg.rule(),
 		OnTransition: seen.metrics.CountTransition, OnProblem: seen.metrics.CountCardProblem,
 		Now: time.Now, After: time.After, Log: log,
 	})

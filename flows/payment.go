@@ -130,12 +130,10 @@ type Payment struct {
 	// refuses another one under the same key.
 	Description string `json:"description,omitempty"` // the club's name
 	ReturnURL   string `json:"returnUrl"`
-	WebhookURL  string `json:"webhookUrl"`
 	Signature   string `json:"signature"` // of the metadata, hex
 
-	Processor    string `json:"processor"` // empty, as the next four, for a payment without one
+	Processor    string `json:"processor"` // empty, as the next three, for a payment without one
 	ProcessorID  string `json:"processorId,omitempty"`
-	RedirectURL  string `json:"redirectUrl,omitempty"`
 	ClientSecret string `json:"clientSecret,omitempty"`
 	DeclineCode  string `json:"declineCode,omitempty"` // of the latest attempt; empty since the buyer asked for another
 	Decline      string `json:"decline,omitempty"`     // the latest decline that was read, see cards.Payment
@@ -253,8 +251,7 @@ type PaymentView struct {
 	Message      MessageCode // for the buyer
 	DeclineCode  string
 	Refunding    bool   // the money is on its way back to the card
-	RedirectURL  string // only while the buyer must act at the processor
-	ClientSecret string // likewise
+	ClientSecret string // only while the buyer must act at the processor
 }
 
 // cardViews are the views of card payments; other states are processing.
@@ -302,7 +299,7 @@ func (p *Payment) View() PaymentView {
 	if p.Processing {
 		return PaymentView{State: "processing", Retry: "never", Message: MessagePaymentProcessing}
 	}
-	view.RedirectURL, view.ClientSecret = p.RedirectURL, p.ClientSecret
+	view.ClientSecret = p.ClientSecret
 	if p.Declined() {
 		view.State, view.Retry, view.DeclineCode = "declined", "new", p.DeclineCode
 		view.Message = MessagePaymentDeclined

@@ -53,17 +53,18 @@ func TestView(t *testing.T) {
 		flows.InDoubt:    {"in_doubt", "never"},
 		flows.Blocked:    {"in_doubt", "never"},
 	} {
-		p := flows.Payment{State: state, DeclineCode: "", RedirectURL: "https://processor.example/pay", ClientSecret: "secret"}
+		p := flows.Payment{State: state, DeclineCode: "", ClientSecret: "secret"}
 		view := p.View()
 		if view.State != want.state || view.Retry != want.retry || view.Message == "" {
 			t.Errorf("%s: %+v", state, view)
 		}
-		if leads := view.RedirectURL != "" || view.ClientSecret != ""; leads != (state == flows.Intent) {
+		if leads := view.ClientSecret != ""; leads != (state == flows.Intent) {
 			t.Errorf("%s leads to the processor: %+v", state, view)
 		}
 	}
-	declined := flows.Payment{State: flows.Intent, DeclineCode: "card_declined", RedirectURL: "https://processor.example/pay"}
-	if view := declined.View(); view.State != "declined" || view.Retry != "new" || view.DeclineCode != "card_declined" || view.RedirectURL == "" {
+	declined := flows.Payment{State: flows.Intent, DeclineCode: "card_declined", ClientSecret: "secret"}
+	view := declined.View()
+	if view.State != "declined" || view.Retry != "new" || view.DeclineCode != "card_declined" || view.ClientSecret == "" {
 		t.Errorf("declined: %+v", view)
 	}
 	if len(flows.PaymentStates) != 14 {

@@ -392,7 +392,7 @@ func TestCreatedBefore(t *testing.T) {
 	w.clock.Advance(time.Hour)
 	another := w.gateway(gatewayOptions{keys: newKeyring(t, "two", "one")}) // its signature is another
 	p := must(t, func() (*flows.Payment, error) { return another.pay(t.Context(), r.ID) })
-	if p.State != flows.Intent || p.ProcessorID != first.ProcessorID || p.RedirectURL != first.RedirectURL {
+	if p.State != flows.Intent || p.ProcessorID != first.ProcessorID || p.ClientSecret != first.ClientSecret {
 		t.Fatalf("%s (%s), %s at the processor and not %s", p.State, p.Reason, p.ProcessorID, first.ProcessorID)
 	}
 	w.confirm(p, goodCard)

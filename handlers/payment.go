@@ -116,16 +116,12 @@ func (s *Server) paymentOf(ctx context.Context, payment *flows.Payment) api.Paym
 	return out
 }
 
-// cardOf returns how the buyer enters the card: in the processor's fields on the front end's own page or on the gateway's, on the
-// processor's page, or not at all.
+// cardOf returns how the buyer enters the card: in the processor's fields on the front end's own page or on the gateway's,
+// or not at all.
 func (s *Server) cardOf(payment *flows.Payment, view flows.PaymentView) api.CardDetails {
 	card := api.CardDetails{Presentation: api.PresentationNone, Processor: payment.Processor,
 		DeclineCode: optional(singleLine(view.DeclineCode)), Refunding: optional(view.Refunding)}
-	page, secret := wholeOrEmpty(view.RedirectURL, maxURL), wholeOrEmpty(view.ClientSecret, maxText)
-	switch {
-	case page != "":
-		card.Presentation, card.RedirectUrl = api.PresentationRedirect, &page
-	case secret != "" && s.cfg.PublishableKey != "":
+	if secret := view.ClientSecret; secret != "" && len(secret) <= maxText && s.cfg.PublishableKey != "" {
 		card.Presentation, card.ClientSecret, card.PublishableKey = api.PresentationEmbedded, &secret, &s.cfg.PublishableKey
 		card.RedirectUrl = new(s.cfg.Registrations.CardPageURL(payment.ID))
 	}

@@ -13,7 +13,6 @@ const (
 	maxText      = 500    // characters; ten times a name, and several sentences
 	maxLongText  = 10_000 // characters; three pages
 	maxDuration  = 50     // characters; more than any combination of units needs
-	maxURL       = 5_000  // bytes; hosted pages keep state in their address, and browsers allow some thousands
 	maxPhoneText = 40     // characters; more than E.164 has, with spaces
 	maxEmail     = 254    // characters; the longest address (RFC 5321)
 	maxParents   = 50     // several times what people read
@@ -38,14 +37,6 @@ func multiLine(text string) string {
 }
 
 func durationText(text string) string { return flows.SingleLine(text, maxDuration) }
-
-// wholeOrEmpty returns a text that is useless in part, or nothing when it is too long.
-func wholeOrEmpty(text string, most int) string {
-	if len(text) > most {
-		return ""
-	}
-	return text
-}
 
 // currencyCode returns an ISO 4217 code. Other texts become XXX, which means none there, because
 // front ends format amounts by it.

@@ -52,7 +52,7 @@ type Config struct {
 	ClubEvents    *clubevent.Intake
 	Identity      *identity.Verifier
 	Store         *store.Store
-	Cards         cards.Processor
+	Cards         *cards.Client
 
 	Contract []byte                  // openapi.yaml, as it is served
 	Site     fs.FS                   // the signup site

@@ -179,11 +179,10 @@ type Config struct {
 	Queue          Queue
 	Club           *club.Client
 	BackgroundClub *club.Client // for optional reads, with limits of its own so that they cannot delay a sale
-	Cards          cards.Processor
+	Cards          *cards.Client
 	Keys           *keyring.Keyring
 	Environment    string                            // in the processor's metadata, so that test and live payments are never mixed up
 	Organisation   string                            // the client token of the organisation whose payments are handled; empty: every one's
-	WebhookURL     string                            // for processors that accept one per payment
 	Rule           *flows.Rule                       // of the evidence, until one is calibrated; nil: none
 	OnTransition   func(from, to flows.PaymentState) // called for every transition; nil: not called
 	OnProblem      func(problem string)              // called for every problem with the processor, such as ProblemMissing; nil: not called

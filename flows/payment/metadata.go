@@ -16,7 +16,7 @@ const metadataVersion = "2"
 
 // FixRequest sets what the processor will receive with a new payment, and signs it.
 func (m *Machine) FixRequest(p *flows.Payment) {
-	p.Processor, p.WebhookURL = m.cfg.Cards.Name(), m.cfg.WebhookURL
+	p.Processor = m.cfg.Cards.Name()
 	p.Description = flows.SingleLine(p.Description, cards.MaxDescription)
 	p.Signature = hex.EncodeToString(m.cfg.Keys.Sign(signedText(m.metadata(p))))
 }

@@ -225,7 +225,7 @@ func (m *Machine) unsettled(a candidate) bool {
 // cannot be verified, and adds their ids to found unless nil.
 func (m *Machine) candidates(ctx context.Context, since time.Time, found map[string]bool) iter.Seq2[candidate, error] {
 	return func(yield func(candidate, error) bool) {
-		for remote, err := range cards.All(ctx, m.cfg.Cards, since) {
+		for remote, err := range m.cfg.Cards.All(ctx, since) {
 			if err != nil {
 				yield(candidate{}, processorFailed(err))
 				return
@@ -301,7 +301,7 @@ func (m *Machine) derivePayment(remote cards.Payment) *flows.Payment {
 		Registration: entries["fd_registration"], Generation: generation, ClientToken: sale.ClientToken(), Sale: sale,
 		SaleState: entries["fd_sale_state"], Club: club.IRI(entries["fd_club"]), Node: club.IRI(entries["fd_node"]), CartDigest: entries["fd_cart"],
 		Amount: amount, Currency: entries["fd_currency"], Signature: entries["fd_mac"],
-		Processor: m.cfg.Cards.Name(), ProcessorID: remote.ID, RedirectURL: remote.RedirectURL, ClientSecret: remote.ClientSecret,
+		Processor: m.cfg.Cards.Name(), ProcessorID: remote.ID, ClientSecret: remote.ClientSecret,
 		DeclineCode: remote.DeclineCode, Processing: remote.State == cards.Processing,
 		CreatedAt: remote.CreatedAt, EndsAt: remote.CreatedAt.Add(flows.PayableFor), UpdatedAt: m.cfg.Now(),
 	}

@@ -17,7 +17,7 @@ func (m *Machine) createIntent(ctx context.Context, p *flows.Payment) (step, err
 		return m.findCreated(ctx, p, p.CreatedAt.Add(-clockSkew), step{to: flows.Cancelled, reason: "too old to be created at the processor"})
 	}
 	created, err := m.cfg.Cards.Create(ctx, creationKey(p), cards.NewPayment{
-		Amount: p.Amount, Currency: p.Currency, Metadata: m.metadata(p), Description: p.Description, ReturnURL: p.ReturnURL, WebhookURL: p.WebhookURL,
+		Amount: p.Amount, Currency: p.Currency, Metadata: m.metadata(p), Description: p.Description,
 	})
 	switch {
 	case errors.Is(err, cards.ErrKeyReused):
@@ -44,7 +44,7 @@ const clockSkew = 5 * time.Minute
 // that one continues. If it has none, absent is the step.
 func (m *Machine) findCreated(ctx context.Context, p *flows.Payment, since time.Time, absent step) (step, error) {
 	generation := strconv.Itoa(p.Generation)
-	for each, err := range cards.All(ctx, m.cfg.Cards, since) {
+	for each, err := range m.cfg.Cards.All(ctx, since) {
 		switch {
 		case err != nil:
 			return step{}, processorFailed(err)
@@ -63,7 +63,7 @@ func (m *Machine) findCreated(ctx context.Context, p *flows.Payment, since time.
 
 func createdStep(created cards.Payment, fresh *cards.Payment) step {
 	return step{to: flows.Intent, reason: "waiting for the buyer at the processor", remote: fresh, edit: func(next *flows.Payment) {
-		next.ProcessorID, next.RedirectURL, next.ClientSecret = created.ID, created.RedirectURL, created.ClientSecret
+		next.ProcessorID, next.ClientSecret = created.ID, created.ClientSecret
 	}}
 }
 

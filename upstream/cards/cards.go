@@ -8,57 +8,23 @@
 // that sends other parameters for the same call must use other keys, or it is refused while
 // the previous release is still running.
 //
-// Start reading at Processor.
+// Every write carries an idempotency key. The same key with the same request replays the
+// first response and does nothing more; with another request it fails with ErrKeyReused. A
+// server error is such a first response too, and its replay is ErrKeyUsedUp.
+//
+// Any error other than this package's Err values means that the effect is unknown: read the
+// payment again.
+//
+// Start reading at Client.
 package cards
 
 import (
-	"context"
 	"errors"
-	"iter"
 	"net/http"
 	"time"
 )
 
-// Processor is a card processor with manual capture.
-//
-// Every write carries an idempotency key. The same key with the same request replays the
-// first response and does nothing more; with another request it fails with ErrKeyReused.
-// The payment machine builds its claim on that. A server error is such a first response too,
-// and its replay is ErrKeyUsedUp.
-//
-// Any error other than this package's Err values means that the effect is unknown: read the
-// payment again.
-type Processor interface {
-	// Name is the processor's name in the public API and in the payment's record, such as "sandbox".
-	Name() string
-	// AccountID identifies the account that holds the payments. ErrRefused when the credentials may not read it,
-	// ErrNoPermission when no payment can be followed with them.
-	AccountID(ctx context.Context) (string, error)
-	// Create makes a payment for the buyer to authorise.
-	Create(ctx context.Context, key string, in NewPayment) (Payment, error)
-	// Get reads a payment. ErrNotFound when it does not exist.
-	Get(ctx context.Context, id string) (Payment, error)
-	// Capture takes the authorised money, in full. The payment is Captured, or Processing while its bank decides: then the key
-	// replays that, so read it. ErrState when the payment is not authorised.
-	Capture(ctx context.Context, key, id string, amount int64) (Payment, error)
-	// Cancel gives up a payment that is not captured. ErrState when it cannot be cancelled any more.
-	Cancel(ctx context.Context, key, id string) (Payment, error)
-	// Refund asks for captured money to go back, amount in minor units. The refund may be
-	// pending afterwards, and may fail later. ErrState when nothing is captured.
-	Refund(ctx context.Context, key, id string, amount int64) (Payment, error)
-	// UpdateMetadata merges metadata into the payment. With a claim's key, one caller wins
-	// and all others get ErrKeyReused.
-	UpdateMetadata(ctx context.Context, key, id string, metadata map[string]string) (Payment, error)
-	// List returns a page of the payments created since an instant, newest first. The zero
-	// instant means all. before is the Next of the previous page; empty for the first one. It
-	// reads the payments themselves, not an index that lags behind.
-	List(ctx context.Context, since time.Time, before string) (Page, error)
-	// Webhook verifies a delivery and returns its event, or ErrSignature. An event is a
-	// hint: read the payment before acting on it.
-	Webhook(header http.Header, body []byte) (Event, error)
-}
-
-// Limits of both adapters.
+// The times that calls may take, and the connections that are kept for them.
 const (
 	// CallTimeout is the time for one call: a buyer waits for it.
 	CallTimeout = 10 * time.Second
@@ -81,9 +47,7 @@ type NewPayment struct {
 	// Metadata has at most 50 keys of 40 characters, with values of 500. Never personal
 	// data.
 	Metadata    map[string]string
-	Description string // the club's name, for the hosted page and the processor's lists; at most MaxDescription
-	ReturnURL   string // where the hosted page sends the buyer
-	WebhookURL  string // where changes are reported, if the processor accepts an address per payment
+	Description string // the club's name, for the processor's lists; at most MaxDescription
 }
 
 // State is the state of a payment at the processor.
@@ -116,8 +80,7 @@ type Payment struct {
 	Decline       string            // identifies that decline; a later decline of the payment has another id
 	OtherMethod   string            // how the buyer paid, such as "klarna", if it was not by card
 	Metadata      map[string]string // as given and updated
-	RedirectURL   string            // the hosted page; empty when the processor has none
-	ClientSecret  string            // what the processor's own browser code needs; empty when it has none
+	ClientSecret  string            // what the processor's own browser code needs
 	CreatedAt     time.Time
 	CaptureBefore time.Time // of an authorised payment: until when it can be captured; zero: the processor does not say
 	Unreadable    error     // in a list: why nothing but ID, Metadata and CreatedAt can be read; perhaps another program's payment
@@ -128,32 +91,6 @@ type Payment struct {
 type Page struct {
 	Payments []Payment
 	Next     string // continues the list; empty after the last page
-}
-
-// All lists the payments created since an instant page by page, newest first. An error ends it.
-func All(ctx context.Context, p Processor, since time.Time) iter.Seq2[Payment, error] {
-	return func(yield func(Payment, error) bool) {
-		for next := ""; ; {
-			page, err := p.List(ctx, since, next)
-			if err != nil {
-				yield(Payment{}, err)
-				return
-			}
-			for _, each := range page.Payments {
-				if !yield(each, nil) {
-					return
-				}
-			}
-			switch page.Next {
-			case "":
-				return
-			case next:
-				yield(Payment{}, errors.New("cards: the list ends unexpectedly after "+next))
-				return
-			}
-			next = page.Next
-		}
-	}
 }
 
 // Event is a verified webhook delivery.

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// claimCheckAmount is above every processor's minimum. It is never authorised.
+	// claimCheckAmount is above the processor's minimum. It is never authorised.
 	claimCheckAmount = 1_00
 
 	// A call to a busy account is retried for about ten seconds, far longer than a call takes.
@@ -43,14 +43,14 @@ func (r ClaimReport) Holds() bool { return r.Rounds > 0 && len(r.Broken) == 0 }
 //
 // An error means that the check could not be completed; the report holds the results so
 // far.
-func CheckClaim(ctx context.Context, p Processor, rounds, racers int) (ClaimReport, error) {
+func CheckClaim(ctx context.Context, c *Client, rounds, racers int) (ClaimReport, error) {
 	report := ClaimReport{Racers: racers}
 	if rounds < 1 || racers < 2 {
 		return report, errors.New("cards: a claim is checked with at least one round and two racers")
 	}
 	run := uuid.NewString()
 	for n := range rounds {
-		round := claimRound{processor: p, key: fmt.Sprintf("claim-check:%s:%d", run, n+1), report: &report}
+		round := claimRound{processor: c, key: fmt.Sprintf("claim-check:%s:%d", run, n+1), report: &report}
 		if err := round.run(ctx, racers); err != nil {
 			return report, fmt.Errorf("cards: claim check, round %d: %w", n+1, err)
 		}
@@ -60,7 +60,7 @@ func CheckClaim(ctx context.Context, p Processor, rounds, racers int) (ClaimRepo
 }
 
 type claimRound struct {
-	processor Processor
+	processor *Client
 	key       string
 	payment   string // its id
 	report    *ClaimReport

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"net/url"
 	"slices"
@@ -53,7 +54,7 @@ type Config struct {
 	HTTPClient *http.Client
 }
 
-// Client implements Processor with the processor's API. It is safe for concurrent use.
+// Client makes the calls of the processor's API. It is safe for concurrent use.
 type Client struct {
 	api            services
 	live           bool
@@ -62,8 +63,6 @@ type Client struct {
 	after          func(time.Duration) <-chan time.Time
 	onCall         func(Call)
 }
-
-var _ Processor = (*Client)(nil)
 
 // services are the parts of the library that are used. A reference to its whole client would
 // link the code for every object of the processor, a third of the binary.
@@ -133,15 +132,14 @@ func New(cfg Config) (*Client, error) {
 	}, nil
 }
 
-// Name returns "stripe".
+// Name returns "stripe", the processor's name in the public API and in the payment's record.
 func (c *Client) Name() string { return "stripe" }
 
 // Live reports whether the key moves real money.
 func (c *Client) Live() bool { return c.live }
 
-// Create makes a payment. It has a ClientSecret for the processor's own element in the
-// browser, and no RedirectURL. ReturnURL and WebhookURL are not sent: the first belongs to
-// the browser's confirmation, the second is configured at the processor.
+// Create makes a payment for the buyer to authorise. It has a ClientSecret for the processor's own element in the browser.
+// Where the buyer returns to belongs to the browser's confirmation, and where events go is configured at the processor.
 func (c *Client) Create(ctx context.Context, key string, in NewPayment) (Payment, error) {
 	params := &stripe.PaymentIntentCreateParams{
 		Amount:             stripe.Int64(in.Amount),
@@ -160,7 +158,7 @@ func (c *Client) Create(ctx context.Context, key string, in NewPayment) (Payment
 	})
 }
 
-// Get reads a payment.
+// Get reads a payment. ErrNotFound when it does not exist.
 func (c *Client) Get(ctx context.Context, id string) (Payment, error) {
 	return observe(ctx, c, "get", func(ctx context.Context) (Payment, error) { return c.get(ctx, id) })
 }
@@ -198,15 +196,16 @@ func (c *Client) declines(ctx context.Context, id string) (count int, err error)
 	return count, nil
 }
 
-// Capture takes the authorised money. It sends the amount, so that no more is taken than
-// was agreed. It must be all of it, because the processor releases the rest.
+// Capture takes the authorised money, amount in minor units. It sends the amount, so that no more is taken than
+// was agreed. It must be all of it, because the processor releases the rest. The payment is Captured, or Processing while its
+// bank decides: then the key replays that, so read it. ErrState when the payment is not authorised.
 func (c *Client) Capture(ctx context.Context, key, id string, amount int64) (Payment, error) {
 	params := &stripe.PaymentIntentCaptureParams{AmountToCapture: stripe.Int64(amount), Expand: expand()}
 	return write(ctx, c, "capture", key, id, params, c.api.payments.Capture)
 }
 
-// Cancel cancels a payment that is not captured. A payment that was cancelled before is a
-// ErrState.
+// Cancel gives up a payment that is not captured. ErrState when it cannot be cancelled any more, as when it was
+// cancelled before.
 func (c *Client) Cancel(ctx context.Context, key, id string) (Payment, error) {
 	params := &stripe.PaymentIntentCancelParams{
 		CancellationReason: stripe.String(stripe.PaymentIntentCancellationReasonRequestedByCustomer),
@@ -215,15 +214,16 @@ func (c *Client) Cancel(ctx context.Context, key, id string) (Payment, error) {
 	return write(ctx, c, "cancel", key, id, params, c.api.payments.Cancel)
 }
 
-// UpdateMetadata merges metadata. An empty value removes its key. Claims are made with it.
+// UpdateMetadata merges metadata into the payment. An empty value removes its key. Claims are made with it: with a
+// claim's key, one caller wins and all others get ErrKeyReused.
 func (c *Client) UpdateMetadata(ctx context.Context, key, id string, metadata map[string]string) (Payment, error) {
 	params := &stripe.PaymentIntentUpdateParams{Metadata: metadata, Expand: expand()}
 	return write(ctx, c, "update metadata", key, id, params, c.api.payments.Update)
 }
 
-// Refund returns captured money, at once or in parts. It reads the payment afterwards,
-// because a refund is a separate object. When that read fails, the outcome is unknown to the
-// caller, and a retry with the key is harmless.
+// Refund asks for captured money to go back, at once or in parts, amount in minor units. The refund may be pending
+// afterwards, and may fail later. ErrState when nothing is captured. It reads the payment afterwards, because a refund is a
+// separate object. When that read fails, the outcome is unknown to the caller, and a retry with the key is harmless.
 func (c *Client) Refund(ctx context.Context, key, id string, amount int64) (Payment, error) {
 	return observe(ctx, c, "refund", func(ctx context.Context) (Payment, error) { return c.refund(ctx, key, id, amount) })
 }
@@ -243,9 +243,9 @@ func (c *Client) refund(ctx context.Context, key, id string, amount int64) (Paym
 	return c.get(ctx, id)
 }
 
-// List returns a page of the payments created since an instant, newest first. It includes payments
-// of other programs on the same account, and of the second before, because the processor keeps
-// whole seconds. It does not use the processor's search, which lags behind.
+// List returns a page of the payments created since an instant, newest first. The zero instant means all. before is the
+// Next of the previous page; empty for the first one. The list includes payments of other programs on the same account, and of
+// the second before, because the processor keeps whole seconds. It does not use the processor's search, which lags behind.
 func (c *Client) List(ctx context.Context, since time.Time, before string) (Page, error) {
 	return observe(ctx, c, "list", func(ctx context.Context) (Page, error) { return c.list(ctx, since, before) })
 }
@@ -281,6 +281,32 @@ func (c *Client) list(ctx context.Context, since time.Time, before string) (Page
 		return Page{}, errors.New("stripe: list: no record of a page has an id, so the next page cannot be read")
 	}
 	return page, nil
+}
+
+// All lists the payments created since an instant page by page, newest first. An error ends it.
+func (c *Client) All(ctx context.Context, since time.Time) iter.Seq2[Payment, error] {
+	return func(yield func(Payment, error) bool) {
+		for next := ""; ; {
+			page, err := c.List(ctx, since, next)
+			if err != nil {
+				yield(Payment{}, err)
+				return
+			}
+			for _, each := range page.Payments {
+				if !yield(each, nil) {
+					return
+				}
+			}
+			switch page.Next {
+			case "":
+				return
+			case next:
+				yield(Payment{}, errors.New("cards: the list ends unexpectedly after "+next))
+				return
+			}
+			next = page.Next
+		}
+	}
 }
 
 // write makes a writing call on an existing payment, which is the response.

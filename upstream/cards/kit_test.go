@@ -101,7 +101,6 @@ func (p *pair) created(key string) cards.Payment {
 	p.t.Helper()
 	made, err := p.Create(p.t.Context(), key, cards.NewPayment{
 		Amount: 4990, Currency: "EUR", Metadata: map[string]string{"fd_registration": "r1", "fd_generation": "1"}, Description: "Club Riverside",
-		ReturnURL: "https://club.example/done", WebhookURL: "https://club.example/hook",
 	})
 	if err != nil {
 		p.t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 
 // listed reads a whole list.
 func listed(ctx context.Context, p *cards.Client, since time.Time) (all []cards.Payment, err error) {
-	for each, err := range cards.All(ctx, p, since) {
+	for each, err := range p.All(ctx, since) {
 		if err != nil {
 			return all, err
 		}

@@ -8,16 +8,18 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/stripe/stripe-go/v85"
 )
 
 // signatureTolerance is how far the time of a webhook may differ from ours, either way. The
-// large processors recommend it. Every attempt of a delivery has a new signature.
+// processor recommends it. Every attempt of a delivery has a new signature.
 const signatureTolerance = 300 * time.Second
 
-// CheckSignature checks the header of a webhook, "t=<unix seconds>,v1=<hex HMAC>", with one
-// v1 for each valid secret: two while a secret is being rolled. sign computes the signature
-// for a time. Unknown and unreadable parts are ignored. Every error is an ErrSignature.
-func CheckSignature(header string, now time.Time, sign func(at time.Time) []byte) error {
+// checkSignature checks the header of a webhook, "t=<unix seconds>,v1=<hex HMAC>", with one
+// v1 for each valid secret: two while a secret is being rolled. Unknown and unreadable parts
+// are ignored. Every error is an ErrSignature.
+func checkSignature(header string, body []byte, secret string, now time.Time) error {
 	var at time.Time
 	var signatures [][]byte
 	for part := range strings.SplitSeq(header, ",") {
@@ -39,7 +41,7 @@ func CheckSignature(header string, now time.Time, sign func(at time.Time) []byte
 	if age := now.Sub(at); age.Abs() > signatureTolerance {
 		return fmt.Errorf("%w: it was signed %s from now", ErrSignature, age.Round(time.Second))
 	}
-	want := sign(at)
+	want := stripe.ComputeSignature(at, body, secret)
 	if !slices.ContainsFunc(signatures, func(given []byte) bool { return hmac.Equal(want, given) }) {
 		return fmt.Errorf("%w: no signature matches", ErrSignature)
 	}

@@ -5,12 +5,9 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
-
-	"github.com/stripe/stripe-go/v85"
 )
 
-// SignatureHeader has the form that CheckSignature reads.
+// SignatureHeader is the header of a delivery with its signature (https://docs.stripe.com/webhooks/signature).
 const SignatureHeader = "Stripe-Signature"
 
 // event has the fields of a delivery that are read. They are the same in all API versions.
@@ -30,7 +27,8 @@ type eventObject struct {
 	Metadata      map[string]string `json:"metadata"`
 }
 
-// Webhook verifies a delivery. One of the other mode is refused like a forged one, because a
+// Webhook verifies a delivery and returns its event, or ErrSignature. An event is a hint: read the payment before acting on
+// it. One of the other mode is refused like a forged one, because a
 // test payment must never count as a live one. An event that is not about a payment has no
 // PaymentID and no metadata; it is accepted so that the processor does not deliver it again.
 //
@@ -70,8 +68,7 @@ func (c *Client) Webhook(header http.Header, body []byte) (Event, error) {
 func (c *Client) verify(header string, body []byte) error {
 	err := fmt.Errorf("%w: no secret is configured", ErrSignature)
 	for _, secret := range c.webhookSecrets {
-		err = CheckSignature(header, c.now(), func(at time.Time) []byte { return stripe.ComputeSignature(at, body, secret) })
-		if err == nil {
+		if err = checkSignature(header, body, secret, c.now()); err == nil {
 			return nil
 		}
 	}
