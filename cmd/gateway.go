@@ -59,7 +59,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 	}
 	clubSystem, processor := clients.club, clients.cards
 	records := store.New(store.Config{Redis: clients.redis, Keys: keys, Replicas: cfg.RedisWait})
-	queue := jobs.NewQueue(clients.redis)
+	queue := jobs.NewQueue(clients.redis, records, time.Now)
 	catalogue := catalogue.New(catalogue.Config{Clubs: clubs, Club: clubSystem, Shared: records, Now: time.Now, Log: log})
 	payments := payment.New(payment.Config{
 		Store: records, Queue: queue, Club: clubSystem.Money(), BackgroundClub: clubSystem, Cards: processor, Keys: keys,
@@ -90,7 +90,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 	g.public, err = handlers.New(handlers.Config{
 		Registrations: registrations, Payments: payments, Catalogue: catalogue, Contacts: contacts, Transfers: transfers,
 		Changes: hub, ClubEvents: events, WebhookSecrets: cfg.WebhookSecret, Identity: clients.login, Store: records, Cards: processor,
-		Ready: ready, Background: queue.InProgress, Stopping: stopping,
+		Ready: ready, Background: queue.Workers(flows.OpenLane).InProgress, Stopping: stopping,
 		Contract: cfg.assets.Contract, Site: site, Docs: pages, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
 		PublicURL: cfg.PublicURL, Mode: cfg.Mode, SMSCountries: cfg.SMS.Countries, RequireCart: cfg.CartRevision == "required", AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys,
 		ReturnSchemes: cfg.ReturnSchemes, PublishableKey: cfg.StripePublicKey, CardScriptURL: cfg.cardScriptURL(),

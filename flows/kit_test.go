@@ -177,7 +177,8 @@ func (w *world) gateway(how ...gatewayOptions) *gateway {
 		in.keys = newKeyring(w, "one")
 	}
 	connection := w.connect(in.redisURL)
-	g := &gateway{store: store.New(store.Config{Redis: connection, Keys: in.keys}), queue: jobs.NewQueue(connection), log: slog.New(w.log)}
+	g := &gateway{store: store.New(store.Config{Redis: connection, Keys: in.keys}), log: slog.New(w.log)}
+	g.queue = jobs.NewQueue(connection, g.store, w.clock.Now)
 	client := w.clubClient(in.outside, cmp.Or(in.limits, oneAttempt))
 	processor := w.processorAt("http://"+cmp.Or(in.processor, in.outside), in.cards)
 	g.catalogue = catalogue.New(catalogue.Config{Club: client, Shared: patientCopies{g.store}, Now: w.clock.Now, Log: g.log})

@@ -480,7 +480,8 @@ func TestRefundedByHand(t *testing.T) {
 				t.Errorf("%s (%s): offered %v", p.State, p.Reason, commands)
 			}
 			w.mustDecide(g, p, payment.Refund)
-			p = w.advance(g, p)
+			w.takeDue(g)
+			p = w.stored(g, p.ID)
 			if held := w.held(p); p.State != flows.Refunded || held.Refunded != p.Amount || w.posted() > 1 || len(w.lines(p)) != 0 {
 				t.Errorf("%s (%s), refunded %d, the ledger holds %+v", p.State, p.Reason, held.Refunded, w.lines(p))
 			}

@@ -21,7 +21,7 @@ func TestPaymentsOfAnotherOrganisation(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if keys := append(w.records(), w.redis.Keys(t.Context(), "asynq:*").Val()...); len(keys) != 0 {
+	if keys := append(w.records(), w.woken()...); len(keys) != 0 {
 		t.Errorf("Redis holds %v", keys)
 	}
 	if after := w.held(p); after.State != before.State || !maps.Equal(after.Metadata, before.Metadata) {

@@ -2,13 +2,14 @@ package flows_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
 
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
@@ -30,8 +31,8 @@ func (w *world) worker(g *gateway) chan<- time.Time {
 func (o *eventHarness) run() chan<- time.Time {
 	w, g, sweeps := o.w, o.g, make(chan time.Time)
 	after := func(d time.Duration) <-chan time.Time {
-		if d < time.Second { // between two verifications
-			return time.After(d)
+		if d <= time.Second { // between two verifications, or until the lanes are looked at again
+			return time.After(min(d, 20*time.Millisecond))
 		}
 		return sweeps
 	}
@@ -70,27 +71,64 @@ func event(p *flows.Payment) cards.Event {
 	return cards.Event{ID: uuid.NewString(), Type: "payment_intent.amount_capturable_updated", PaymentID: p.ProcessorID, Metadata: generation}
 }
 
-// TestNoIdleWorker checks that a payment that no worker of the process took is not in progress there,
-// however many callers ask at once.
+// woken lists the payments that were woken and that no gateway has taken yet.
+func (w *world) woken() []string {
+	w.Helper()
+	return must(w, w.redis.ZRangeByScore(w.Context(), "fd:payments:open", &redis.ZRangeBy{Min: "-inf", Max: "(0"}).Result)
+}
+
+// takeDue has a gateway advance the payments that are due.
+func (w *world) takeDue(g *gateway) {
+	w.Helper()
+	due := must(w, func() ([]flows.PaymentID, error) {
+		return g.store.Due(w.Context(), flows.OpenLane, w.clock.Now(), 30*time.Second, 40)
+	})
+	for _, id := range due {
+		w.advance(g, w.stored(g, id))
+	}
+}
+
+// TestNoIdleWorker: a payment is woken in a process without an idle worker. It is not in progress there, and another gateway
+// takes it before all others.
 func TestNoIdleWorker(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	g, other := w.gateway(), w.gateway()
+	w.started(g)
+	p := w.authorised(g)
+	w.clock.Advance(time.Minute) // both are due
+	w.handle(g, event(p))
+	if n := g.queue.Workers(flows.OpenLane).InProgress(); n != 0 || fmt.Sprint(w.woken()) != fmt.Sprintf("[%s]", p.ID) {
+		t.Errorf("%d payments are in progress without a worker, and %v are woken", n, w.woken())
+	}
+	first := must(t, func() ([]flows.PaymentID, error) {
+		return other.store.Due(t.Context(), flows.OpenLane, w.clock.Now(), time.Second, 1)
+	})
+	if fmt.Sprint(first) != fmt.Sprintf("[%s]", p.ID) {
+		t.Errorf("%v is taken first", first)
+	}
+}
+
+// TestGatewayDiesWithPayments: a gateway that has taken payments ends. Another one takes them after the lease.
+func TestGatewayDiesWithPayments(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
 	g := w.gateway()
-	p := w.started(g)
-	left, leave := context.WithCancel(t.Context())
-	leave() // the shared queue is not what this is about
-	var callers sync.WaitGroup
-	for range 8 {
-		callers.Go(func() {
-			for range 1000 {
-				_ = g.queue.AdvanceSoon(left, p)
-			}
-		})
+	p := w.authorised(g)
+	w.handle(g, event(p))
+	taken := must(t, func() ([]flows.PaymentID, error) { // and nothing follows
+		return g.store.Due(t.Context(), flows.OpenLane, w.clock.Now(), 30*time.Second, 40)
+	})
+	other := w.gateway()
+	sweeps := w.worker(other)
+	sweeps <- w.clock.Now()
+	sweeps <- w.clock.Now() // the previous sweep is over
+	if now := w.stored(other, p.ID); len(taken) != 1 || now.State != flows.Intent {
+		t.Fatalf("%v were taken, and within the lease the payment is %s", taken, now.State)
 	}
-	callers.Wait()
-	if n := g.queue.InProgress(); n != 0 {
-		t.Errorf("%d payments are in progress without a worker", n)
-	}
+	w.clock.Advance(30 * time.Second)
+	w.awaitState(other, p.ID, flows.Recorded)
+	w.expectSound(w.stored(other, p.ID))
 }
 
 func TestEventFinishesPayment(t *testing.T) {
@@ -126,8 +164,8 @@ func TestEventsThatAreNotOurs(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if keys := w.redis.Keys(t.Context(), "asynq:*").Val(); len(keys) != 0 {
-		t.Errorf("something was queued: %v", keys)
+	if woken := w.woken(); len(woken) != 0 {
+		t.Errorf("%v are woken", woken)
 	}
 }
 
@@ -139,7 +177,7 @@ func TestSweep(t *testing.T) {
 	g := w.gateway()
 	p := w.authorised(g)
 	never := flows.NewPaymentID(uuid.NewString(), 1)
-	if err := g.store.ScheduleNext(t.Context(), &flows.Payment{ID: never, State: flows.Priced, UpdatedAt: w.clock.Now()}, w.clock.Now()); err != nil {
+	if err := g.store.Schedule(t.Context(), &flows.Payment{ID: never, State: flows.Priced, UpdatedAt: w.clock.Now()}, w.clock.Now()); err != nil {
 		t.Fatal(err)
 	}
 	w.clock.Advance(time.Minute)
@@ -211,6 +249,14 @@ func TestQueueIsGone(t *testing.T) {
 	if err := cut.HandleEvent(t.Context(), ev); flows.CodeOf(err) != flows.StorageUnavailable {
 		t.Errorf("the processor got %v", err)
 	}
+	// Only the list cannot be written.
+	open := must(t, w.redis.ZRangeWithScores(t.Context(), "fd:payments:open", 0, -1).Result)
+	w.redis.Set(t.Context(), "fd:payments:open", "not a list of payments", 0)
+	if err := g.HandleEvent(t.Context(), ev); flows.CodeOf(err) != flows.StorageUnavailable {
+		t.Errorf("the processor got %v", err)
+	}
+	w.forgetKeys("fd:payments:open")
+	w.redis.ZAdd(t.Context(), "fd:payments:open", open...)
 	w.worker(g)
 	w.handle(g, ev)
 	w.awaitState(g, p.ID, flows.Recorded)
@@ -258,48 +304,30 @@ func TestEventDuringTheLastStep(t *testing.T) {
 	w.awaitState(g, p.ID, flows.Blocked)
 }
 
-// TestEventBeforeJobs: the sweeps have handed out thousands of payments, and the processor is slow. An event is processed, and
-// its registration read, before most of them.
-func TestEventBeforeJobs(t *testing.T) {
+// TestEventBeforePayments: the processor is slow, and all workers wait for it while more payments are due. An event is processed,
+// and its registration read, nevertheless.
+func TestEventBeforePayments(t *testing.T) {
 	t.Parallel()
-	const handedOut, atOnce = 1000, 40
+	const workers = 40
 	w := newWorld(t)
 	g := w.gateway()
 	o := w.eventHarness(g)
-	r, p := w.registered(g), w.started(g)
-	w.payAtDesk(&flows.Payment{Sale: r.Sale, Amount: quarterPassPrice})
-	for range handedOut {
-		if err := g.queue.EnqueueAdvance(t.Context(), p.ID); err != nil {
-			t.Fatal(err)
-		}
+	r := w.registered(g)
+	for range workers + 5 {
+		w.started(g)
 	}
+	w.payAtDesk(&flows.Payment{Sale: r.Sale, Amount: quarterPassPrice})
 	o.send("contact.updated", "contactId", string(r.Contact.IRI))
-	turn, taken := make(chan struct{}), 0
+	turn := make(chan struct{})
 	defer close(turn)
 	w.setFaultInjector(&faultInjector{call: getCall, fail: 1e6, before: func() { <-turn }})
+	w.clock.Advance(time.Minute)
 	o.open()
-	respond := func(what string, until func() bool) {
-		frontdesktest.Eventually(t, what, func() bool {
-			for range atOnce {
-				select {
-				case turn <- struct{}{}:
-					taken++
-				default:
-				}
-			}
-			return until()
-		})
-	}
-	respond("the event was processed", func() bool {
-		waiting, err := g.store.ClubEventsWaiting(t.Context())
-		return err == nil && waiting == 0
-	})
+	frontdesktest.Eventually(t, "all workers wait", func() bool { return g.queue.Workers(flows.OpenLane).InProgress() == workers })
+	o.idle()
 	o.allowRefresh(3 * time.Second)
-	respond("the cart is settled", func() bool {
-		read, _, err := g.store.Registration(t.Context(), r.ID)
-		return err == nil && settled(read)
-	})
-	if taken > 5*atOnce {
-		t.Errorf("the event waited for %d other jobs", taken)
+	o.awaitCart(r.ID, "the cart is settled", settled)
+	if n := g.queue.Workers(flows.OpenLane).InProgress(); n != workers {
+		t.Errorf("meanwhile %d payments were in progress", n)
 	}
 }

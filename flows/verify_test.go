@@ -1,7 +1,6 @@
 package flows_test
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"testing"
@@ -32,17 +31,11 @@ func (w *world) verify(g *gateway, p *flows.Payment) *flows.Payment {
 }
 
 // due takes the payments that a gateway verifies now.
-func (w *world) due(g *gateway) (ids []flows.PaymentID) {
+func (w *world) due(g *gateway) []flows.PaymentID {
 	w.Helper()
-	if err := g.TakeUnverified(w.Context()); err != nil {
-		w.Fatal(err)
-	}
-	noWait, end := context.WithCancel(w.Context())
-	end()
-	for id, ok := g.NextUnverified(noWait); ok; id, ok = g.NextUnverified(noWait) {
-		ids = append(ids, id)
-	}
-	return ids
+	return must(w, func() ([]flows.PaymentID, error) {
+		return g.store.Due(w.Context(), flows.VerifyLane, w.clock.Now(), 5*time.Minute, 100)
+	})
 }
 
 // recordedBy makes a payment by a method that is recorded.
@@ -218,9 +211,7 @@ func TestVerificationContinues(t *testing.T) {
 		"the gateway dies with it in hand": func(w *world, g *gateway, _ *flows.Payment) { w.due(g) },
 		"the gateway dies before it lists it": func(w *world, g *gateway, p *flows.Payment) {
 			w.forgetKeys(unverifiedKey)
-			if err := g.store.ScheduleNext(w.Context(), p, w.clock.Now()); err != nil { // as before the commit
-				w.Fatal(err)
-			}
+			w.redis.ZAdd(w.Context(), "fd:payments:open", redis.Z{Score: float64(w.clock.Now().UnixMilli()), Member: string(p.ID)}) // as before the commit
 			w.advance(g, p)
 		},
 		"Redis loses the list": func(w *world, g *gateway, _ *flows.Payment) {
@@ -337,7 +328,7 @@ func TestDecisionDuringVerification(t *testing.T) {
 	}
 }
 
-// TestVerificationsAreShared: gateways share what is due, and none takes more than it verifies between two sweeps.
+// TestVerificationsAreShared: gateways share what is due, the longest due first.
 func TestVerificationsAreShared(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -345,7 +336,7 @@ func TestVerificationsAreShared(t *testing.T) {
 	const crowd = 400
 	for i := range crowd {
 		id := flows.NewPaymentID("crowd", i+1)
-		if err := g.store.EnsureVerification(t.Context(), id, w.clock.Now().Add(-time.Duration(i)*time.Second)); err != nil {
+		if err := g.store.EnsureScheduled(t.Context(), &flows.Payment{ID: id, State: flows.Recorded}, w.clock.Now().Add(-time.Duration(i)*time.Second)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -44,7 +44,8 @@ func edge(b *testing.B) *handlers.Server {
 	if err != nil {
 		b.Fatal(err)
 	}
-	log, records, queue := slog.New(slog.DiscardHandler), store.New(store.Config{Redis: redis, Keys: keys}), jobs.NewQueue(redis)
+	log, records := slog.New(slog.DiscardHandler), store.New(store.Config{Redis: redis, Keys: keys})
+	queue := jobs.NewQueue(redis, records, time.Now)
 	clubSystem := club.New(club.Config{BaseURL: outside.URL + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret, GatewayKey: clubsim.DemoGatewayKey, Now: time.Now})
 	processor := frontdesktest.ProcessorClient(outside.URL)
 	offers := catalogue.New(catalogue.Config{Club: clubSystem, Now: time.Now, Log: log})

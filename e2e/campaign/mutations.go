@@ -105,9 +105,9 @@ var Mutations = []Mutation{
 `,
 	}}},
 	{Name: "no-sweep", Description: "no sweep polls a payment whose webhook was lost", Edits: []Edit{{
-		File: "flows/worker/worker.go",
-		Old:  `	for _, id := range due {`,
-		New:  `	for _, id := range due[:0] {`,
+		File: "flows/store/schedule.go",
+		Old:  `KEYS[1], '-inf', ARGV[1], 'LIMIT'`,
+		New:  `KEYS[1], '-inf', '(0', 'LIMIT'`,
 	}}},
 	{Name: "no-rebuild", Description: "data that Redis lost is not rebuilt from the processor", Edits: []Edit{{
 		File: "flows/payment/rebuild.go",
@@ -129,9 +129,9 @@ var Mutations = []Mutation{
 		Old:  `if KEYS[3] and ARGV[8] == '0' then`,
 		New:  `if KEYS[3] and ARGV[8] == 'never' then`,
 	}, {
-		File: "flows/store/payment.go",
-		Old:  `		all.ZAdd(ctx, paymentStates, stateEntry(p))`,
-		New:  ``,
+		File: "flows/store/schedule.go",
+		Old:  `redis.call('ZADD', KEYS[2], ARGV[5], ARGV[3], ARGV[1])`,
+		New:  `redis.call('ZADD', KEYS[2], 'NX', ARGV[3], ARGV[1])`,
 	}}},
 	{Name: "stored-decline", Description: "a decline is returned as stored, without polling the processor", Edits: []Edit{{
 		File: "flows/registration/registration.go",

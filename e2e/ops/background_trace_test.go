@@ -58,9 +58,9 @@ func TestBackgroundTraces(t *testing.T) {
 		look := b.one(t, event, "job registration:look", b.one(t, event, "job registration:due", worked))
 		b.one(t, event, "club GetSale", look)
 	})
-	t.Run("sweep", func(t *testing.T) {
-		if !b.anyUnder("sweep", "job payment:advance", "cards get") {
-			t.Errorf("no sweep led to a look at the payment without a webhook")
+	t.Run("payment that is due", func(t *testing.T) {
+		if !b.anyUnder("advance", "cards get") {
+			t.Errorf("no look at the payment without a webhook has a trace of its own")
 		}
 	})
 	t.Run("rebuild", func(t *testing.T) {
@@ -107,7 +107,7 @@ func (b *backgroundEnv) payWithoutWebhook() {
 	b.t.Helper()
 	b.c.SetProcessor(`{"webhooks":"drop"}`)
 	b.c.Confirm(b.c.Pay(b.c.Register().Id), "4242424242424242")
-	frontdesktest.Eventually(b.t, "a sweep has found the payment", func() bool { return len(b.Upstreams.Sim.Ledger()) == 1 })
+	frontdesktest.Eventually(b.t, "a gateway has found the payment", func() bool { return len(b.Upstreams.Sim.Ledger()) == 1 })
 }
 
 // enqueueOldJob enqueues a job as a version without traces did.
@@ -120,11 +120,11 @@ func (b *backgroundEnv) enqueueOldJob() {
 	client := redis.NewClient(options)
 	defer client.Close()
 	queue := asynq.NewClientFromRedisClient(client)
-	if _, err := queue.Enqueue(asynq.NewTask("club:events", nil)); err != nil {
+	if _, err := queue.Enqueue(asynq.NewTask("club:events", nil), asynq.Queue("events")); err != nil {
 		b.t.Fatal(err)
 	}
 	frontdesktest.Eventually(b.t, "the job is done", func() bool {
-		info, err := asynq.NewInspectorFromRedisClient(client).GetQueueInfo("default")
+		info, err := asynq.NewInspectorFromRedisClient(client).GetQueueInfo("events")
 		return err == nil && info.Pending+info.Active+info.Scheduled == 0
 	})
 }

@@ -142,7 +142,7 @@ func TestMockShowsEvents(t *testing.T) {
 		return strings.Contains(said, "There are no subscribers") && strings.Contains(said, "contact.created 1") && strings.Contains(said, "contact.updated 1") &&
 			strings.Contains(said, "(0 not processed yet)")
 	})
-	expectAll(t, mustCommand(t, mock.OpsAddress(), "queue"), "QUEUE", "default", "LATENCY")
+	expectAll(t, mustCommand(t, mock.OpsAddress(), "queue"), "QUEUE", "payments", "verifications", "LATENCY")
 }
 
 func TestWebhookConfiguration(t *testing.T) {

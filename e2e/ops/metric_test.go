@@ -49,6 +49,7 @@ func TestEveryMetricMoves(t *testing.T) {
 	m.expectMoves("", nil, "frontdesk_upstream_calls_total", "upstream", "cards", "operation", "create", "outcome", "accepted")
 	m.expectMoves("", nil, "frontdesk_upstream_call_duration_seconds", "upstream", "cards", "operation", "create")
 	m.expectMoves("", nil, "frontdesk_payment_transitions_total", "from", "sending", "to", "recorded")
+	m.expectMoves("", nil, "frontdesk_queue_jobs", "queue", "verifications", "state", "scheduled")
 	m.expectMoves("", nil, "frontdesk_club_token_age_seconds")
 	m.expectMoves("", nil, "frontdesk_catalogue_reads_total", "result", "miss")
 	m.expectMoves("", nil, "frontdesk_redis_calls_total", "outcome", "answered")

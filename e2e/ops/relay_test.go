@@ -384,6 +384,6 @@ func TestBadInputOfWebhookOperators(t *testing.T) {
 	frontdesktest.Eventually(t, "the queues are there", func() bool {
 		var queues struct{ Items []jobs.QueueState }
 		c.Do("GET", base+"queue", nil).Into(http.StatusOK, &queues)
-		return len(queues.Items) == 2 && queues.Items[0].Name == "default" && queues.Items[1].Name == "events"
+		return len(queues.Items) == 3 && queues.Items[0].Name == "payments" && queues.Items[1].Name == "verifications" && queues.Items[2].Name == "events"
 	})
 }

@@ -173,7 +173,7 @@ func TestJourneyIsOneTrace(t *testing.T) {
 	events := map[string]bool{} // transitions, by their new state
 	jobs := 0
 	for _, span := range taken.Spans() {
-		if span.Name == "job payment:advance" {
+		if span.Name == "advance" {
 			jobs++
 		}
 		for _, event := range span.Events {

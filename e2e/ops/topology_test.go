@@ -84,7 +84,7 @@ func TestRedisCluster(t *testing.T) {
 	paid := runJourneys(t, c, gateways[0])
 	expectOneSlot(t, gateways, false)
 	paid = append(paid, payThrough(t, c, func(id string) {
-		for _, key := range []string{"fd:{" + id + "}:registration", "asynq:{default}:pending"} {
+		for _, key := range []string{"fd:{" + id + "}:registration", "fd:payments:open"} {
 			if err := cluster.Migrate(t.Context(), key); err != nil {
 				t.Error(err)
 			}

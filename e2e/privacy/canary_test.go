@@ -92,7 +92,7 @@ func (w *canaryRun) collectOutput() map[string]string {
 	if lines := strings.Count(w.logs(), "\n"); lines < minLines {
 		w.t.Errorf("only %d lines were logged", lines)
 	}
-	// Jobs about payments pass through Redis only while no worker is idle, so none is waited for.
+	// Events of the club system pass through Redis only while no worker is idle, so none is waited for.
 	if queue := "asynq:{relay-zqplanted}:retry"; !strings.Contains(w.redisText.String(), queue) {
 		w.t.Errorf("%s was never looked into", queue)
 	}
@@ -130,7 +130,7 @@ var tracedJobs = []string{
 	"POST /v1/registrations/:id/prospect", "GET /v1/me", "POST /v1/me/transfer", "GET /pay/:payment/:proof", "POST /v1/webhooks/card", "POST /v1/webhooks/club/:secret", "page",
 	"GET /metrics", "POST /ops/payments/{id}/notes", "POST /ops/erasures", "scrape",
 	"club Token", "club CreateContact", "club CreateSale", "club CreateMandate", "club CreatePayment", "cards create", "cards capture", "cards update_metadata", "cards list",
-	"job payment:advance", "job club:events", "job registration:due", "job registration:look", "job webhook:deliver", "sweep", "rebuild",
+	"advance", "verify", "job club:events", "job registration:due", "job registration:look", "job webhook:deliver", "sweep", "rebuild",
 }
 
 // missingSpans returns the kinds of work that have no span yet.

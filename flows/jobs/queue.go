@@ -1,6 +1,6 @@
-// Package jobs requests background work: it has the client of the queue that gateways
-// share, the dispatcher that advances a payment in this process immediately, and the hub
-// that notifies event streams of changed registrations. Package worker does the work.
+// Package jobs requests background work: it wakes payments, in this process or through the list that gateways share, has the
+// client of the queue for everything else, and the hub that notifies event streams of changed registrations. Package worker
+// does the work.
 package jobs
 
 import (
@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -24,7 +23,6 @@ import (
 // The kinds of jobs. A job says "work on this if needed": to run it twice, late or on
 // several gateways at once is harmless.
 const (
-	AdvanceJob      = "payment:advance"   // advance one payment
 	EventsJob       = "club:events"       // process the events that wait
 	DueRefreshesJob = "registration:due"  // enqueue the registrations whose refresh is due
 	RefreshJob      = "registration:look" // refresh one registration
@@ -33,25 +31,35 @@ const (
 // JobTimeout covers a whole payment from authorised to recorded, with every call at its limit.
 const JobTimeout = 2 * time.Minute
 
-// Queue hands work to the gateways that share a Redis, at least once, and payments to
-// this gateway's worker. asynq keeps jobs under asynq:*.
-type Queue struct {
-	client   *asynq.Client
-	redis    redis.UniversalClient
-	requests chan AdvanceRequest // unbuffered: a request is received only by an idle worker
+// Store is what the queue needs of the lanes.
+type Store interface {
+	// Wake makes a payment due at once, before those that were not woken, and lists it if it is not listed.
+	Wake(ctx context.Context, id flows.PaymentID, now time.Time) error
+	// Waiting counts the payments of a lane.
+	Waiting(ctx context.Context, lane flows.Lane, now time.Time) (flows.Waiting, error)
+}
 
-	mu   sync.Mutex
-	busy map[flows.PaymentID]bool // the payments in progress here; true: another request came meanwhile
+// Queue hands work to the gateways that share a Redis, at least once. Payments are in the lanes; asynq keeps the other jobs under
+// asynq:*.
+type Queue struct {
+	client       *asynq.Client
+	redis        redis.UniversalClient
+	store        Store
+	now          func() time.Time
+	open, verify *Workers
 }
 
 // NewQueue returns a queue.
-func NewQueue(redis redis.UniversalClient) *Queue {
-	return &Queue{client: asynq.NewClientFromRedisClient(redis), redis: redis, requests: make(chan AdvanceRequest), busy: map[flows.PaymentID]bool{}}
+func NewQueue(redis redis.UniversalClient, store Store, now func() time.Time) *Queue {
+	return &Queue{client: asynq.NewClientFromRedisClient(redis), redis: redis, store: store, now: now, open: newWorkers(), verify: newWorkers()}
 }
 
-// EnqueueAdvance requests one Advance of a payment, soon, on any gateway.
-func (q *Queue) EnqueueAdvance(ctx context.Context, id flows.PaymentID) error {
-	return q.enqueue(ctx, AdvanceJob, string(id))
+// Workers returns this process's workers on a lane.
+func (q *Queue) Workers(lane flows.Lane) *Workers {
+	if lane == flows.VerifyLane {
+		return q.verify
+	}
+	return q.open
 }
 
 // EnqueueEvents requests that the waiting events are processed.
@@ -75,11 +83,8 @@ func (q *Queue) EnqueueRefresh(ctx context.Context, id string, taken time.Time) 
 // enqueue adds a job in the trace of the context. The queue does not retry it: the sweep
 // finds what is left.
 func (q *Queue) enqueue(ctx context.Context, kind, payload string, options ...asynq.Option) error {
-	if kind != AdvanceJob {
-		options = append(options, asynq.Queue(eventsQueue))
-	}
 	job := asynq.NewTaskWithHeaders(kind, []byte(payload), map[string]string{tracing.TraceHeader: tracing.Traceparent(ctx)})
-	return q.Enqueue(ctx, job, append(options, asynq.MaxRetry(0), asynq.Timeout(JobTimeout))...)
+	return q.Enqueue(ctx, job, append(options, asynq.Queue(eventsQueue), asynq.MaxRetry(0), asynq.Timeout(JobTimeout))...)
 }
 
 // Enqueue adds a job. It fails with StorageUnavailable.
@@ -90,12 +95,12 @@ func (q *Queue) Enqueue(ctx context.Context, job *asynq.Task, options ...asynq.O
 	return nil
 }
 
-// NewServer returns a server that runs jobs once it is started: those of the gateways' own queues, unless cfg names
+// NewServer returns a server that runs jobs once it is started: those of the gateways' own queue, unless cfg names
 // others. It logs to log.
 func (q *Queue) NewServer(log *slog.Logger, cfg asynq.Config) *asynq.Server {
 	cfg.Logger = asynqLogger{log}
 	if cfg.Queues == nil {
-		cfg.Queues = map[string]int{eventsQueue: 4, defaultQueue: 1}
+		cfg.Queues = map[string]int{eventsQueue: 1}
 	}
 	return asynq.NewServerFromRedisClient(pausingClient{q.redis}, cfg)
 }
@@ -174,27 +179,32 @@ type QueueState struct {
 	LatencyMs int64  `json:"latencyMs"` // of the oldest pending job
 }
 
-const (
-	// defaultQueue is asynq's queue for payments.
-	defaultQueue = "default"
-	// eventsQueue is for the club system's events and for refreshes, of which there are few. While both queues have jobs,
-	// four of five that a worker takes are from this one: an event does not wait behind the payments of a sweep.
-	eventsQueue = "events"
-)
+// eventsQueue is for the club system's events and for refreshes.
+const eventsQueue = "events"
 
-// Queues returns the states of all queues.
-func (q *Queue) Queues(context.Context) ([]QueueState, error) {
+// Queues returns the states of the lanes, and then of all queues. What is active in a lane is what this gateway works on.
+func (q *Queue) Queues(ctx context.Context) ([]QueueState, error) {
+	states := []QueueState{}
+	for _, lane := range []flows.Lane{flows.OpenLane, flows.VerifyLane} {
+		now := q.now()
+		waiting, err := q.store.Waiting(ctx, lane, now)
+		if err != nil {
+			return nil, flows.StorageFailed(err)
+		}
+		state := QueueState{Name: string(lane), Pending: waiting.Due, Active: q.Workers(lane).InProgress(), Scheduled: waiting.Later}
+		if waiting.Due > 0 {
+			state.LatencyMs = max(0, now.Sub(waiting.Oldest).Milliseconds())
+		}
+		states = append(states, state)
+	}
 	inspector := q.NewInspector()
 	names, err := inspector.Queues()
 	if err != nil {
 		return nil, flows.StorageFailed(err)
 	}
 	slices.Sort(names)
-	states := []QueueState{}
-	for _, own := range []string{defaultQueue, eventsQueue} {
-		if !slices.Contains(names, own) {
-			states = append(states, QueueState{Name: own}) // its first job creates it
-		}
+	if !slices.Contains(names, eventsQueue) {
+		states = append(states, QueueState{Name: eventsQueue}) // its first job creates it
 	}
 	for _, name := range names {
 		info, err := inspector.GetQueueInfo(name)

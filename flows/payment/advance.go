@@ -158,8 +158,8 @@ func (m *Machine) poll(ctx context.Context, p *flows.Payment) (*flows.Payment, e
 			p = moved // the processor has it again: what the buyer did meanwhile is still to be read
 			continue
 		case err == nil:
-			if err := m.cfg.Queue.AdvanceSoon(ctx, moved); err != nil {
-				m.cfg.Log.WarnContext(ctx, "advance not enqueued", "payment", p.ID, "error", err)
+			if err := m.cfg.Queue.Wake(ctx, moved.ID, moved); err != nil {
+				m.cfg.Log.WarnContext(ctx, "payment not woken", "payment", p.ID, "error", err)
 			}
 			return moved, nil
 		case !errors.Is(err, flows.ErrConflict):
@@ -436,11 +436,11 @@ func (m *Machine) reschedule(ctx context.Context, p *flows.Payment, after time.D
 	after = cmp.Or(after, doubtPollEvery)
 	switch now := m.cfg.Now(); {
 	case p.State.Final():
-		err = m.cfg.Store.MarkFinished(ctx, p, m.nextVerification(p))
+		err = m.cfg.Store.Schedule(ctx, p, m.nextVerification(p))
 	case after >= pollEvery && now.Sub(p.CreatedAt) < firstPollGrace:
 		// The start of the payment scheduled its first step, which is due by then.
 	default:
-		err = m.cfg.Store.ScheduleNext(ctx, p, now.Add(flows.Jitter(after)))
+		err = m.cfg.Store.Schedule(ctx, p, now.Add(flows.Jitter(after)))
 	}
 	if err != nil {
 		m.cfg.Log.WarnContext(ctx, "next poll not scheduled", "payment", p.ID, "error", err)

@@ -182,14 +182,14 @@ func (m *Machine) rule(ctx context.Context) *flows.Rule {
 // doubt now, without waiting for the schedule.
 func (m *Machine) RereadEvidence(ctx context.Context, p *flows.Payment) error {
 	if p.State != flows.InDoubt || p.Schema > flows.PaymentSchema || p.ReadSince(m.cfg.Now(), evidenceEvery) {
-		return m.cfg.Queue.EnqueueAdvance(ctx, p.ID)
+		return m.cfg.Queue.Wake(ctx, p.ID, nil)
 	}
 	remote, err := m.read(ctx, p, nil)
 	if err != nil || acceptanceJournaled(remote) {
 		if _, differs := undecidable(err); differs {
 			err = nil // Advance blocks the payment, sooner or later
 		}
-		return errors.Join(err, m.cfg.Queue.EnqueueAdvance(ctx, p.ID))
+		return errors.Join(err, m.cfg.Queue.Wake(ctx, p.ID, nil))
 	}
 	s, err := m.readEvidence(ctx, p, remote)
 	if err != nil {

@@ -78,15 +78,11 @@ func (m *Machine) countProblem(problem string) {
 
 // Machine moves every payment from its price to its end.
 type Machine struct {
-	cfg         Config
-	onDemand    onDemandRebuild
-	lookups     lookups
-	rebuildOwed atomic.Bool // the worker must compare everything
-	fingerprint fingerprint
-
-	// unverified has the recorded payments that this process took from the shared list. They are not in the queue of the
-	// jobs: a crowd leaves thousands, and payments whose buyers wait must not wait behind them.
-	unverified     chan flows.PaymentID
+	cfg            Config
+	onDemand       onDemandRebuild
+	lookups        lookups
+	rebuildOwed    atomic.Bool // the worker must compare everything
+	fingerprint    fingerprint
 	unreadableSeen sync.Map // the processor's ids of records in its list that cannot be read
 }
 
@@ -105,18 +101,12 @@ type Store interface {
 	// does, both or neither. keep is for a final payment. ErrConflict if the payment exists.
 	// ErrNotFound if p is not a duplicate and its registration is neither given nor in Redis.
 	Rebuild(ctx context.Context, r *flows.Registration, p *flows.Payment, keep time.Duration) error
-	// ScheduleNext sets when an open payment is advanced next, and lists it under its state.
-	ScheduleNext(ctx context.Context, p *flows.Payment, at time.Time) error
-	// EnsureOpen is ScheduleNext for a payment without a schedule; an existing one stays.
-	EnsureOpen(ctx context.Context, p *flows.Payment, at time.Time) error
-	// MarkFinished moves a final payment from the open ones to the bounded list of its state, lists it under its
-	// finding if it has one, and sets when it is verified; zero: never again.
-	MarkFinished(ctx context.Context, p *flows.Payment, verify time.Time) error
-	// EnsureVerification sets when a payment without such a time is verified.
-	EnsureVerification(ctx context.Context, id flows.PaymentID, at time.Time) error
-	// DueVerifications returns at most limit payments whose verification is due, the longest due first, and postpones
-	// each by pause, so that several gateways share the work.
-	DueVerifications(ctx context.Context, now time.Time, pause time.Duration, limit int) ([]flows.PaymentID, error)
+	// Schedule sets when an open payment is advanced next, unless it was woken and no gateway has taken it since, and lists it
+	// under its state. A final one it moves to the bounded list of its state, lists it under its finding if it has one, and
+	// sets when it is verified; zero: never again.
+	Schedule(ctx context.Context, p *flows.Payment, at time.Time) error
+	// EnsureScheduled sets when an open payment is advanced, or a final one verified, unless that is scheduled already.
+	EnsureScheduled(ctx context.Context, p *flows.Payment, at time.Time) error
 	// PaymentsIn lists payments in a state that is not final, or with a finding, the longest there first: those that
 	// entered it from an instant until before another one; zero: no bound.
 	PaymentsIn(ctx context.Context, state flows.PaymentState, since, until time.Time, limit int) ([]flows.PaymentID, error)
@@ -167,10 +157,8 @@ type Store interface {
 
 // Queue is what the machine needs from the background work.
 type Queue interface {
-	// EnqueueAdvance requests one Advance of a payment on any gateway.
-	EnqueueAdvance(ctx context.Context, id flows.PaymentID) error
-	// AdvanceSoon requests one Advance of a payment just read, in this process if it has capacity.
-	AdvanceSoon(ctx context.Context, p *flows.Payment) error
+	// Wake requests one Advance of a payment, in this process if it has capacity. p is the payment if it was just read, else nil.
+	Wake(ctx context.Context, id flows.PaymentID, p *flows.Payment) error
 }
 
 // Config is what the machine needs. Every field is required unless noted.
@@ -193,17 +181,13 @@ type Config struct {
 
 // New returns the machine.
 func New(cfg Config) *Machine {
-	return &Machine{
-		cfg:        cfg,
-		lookups:    lookups{since: map[string]time.Time{}, absent: map[string]time.Time{}},
-		unverified: make(chan flows.PaymentID, maxUnverified),
-	}
+	return &Machine{cfg: cfg, lookups: lookups{since: map[string]time.Time{}, absent: map[string]time.Time{}}}
 }
 
 // HandleEvent requests an Advance for an event of the processor; the event's content is not
 // trusted. An event without metadata, as of a refund, has the payment read at the processor. It ignores
 // events of other systems, environments and organisations. A payment of ours that Redis
-// lacks is enqueued, so that the worker rebuilds it. A refund or a dispute of a recorded payment, and a refund that
+// lacks is woken, so that the worker rebuilds it. A refund or a dispute of a recorded payment, and a refund that
 // failed, are handled at once. The event is remembered only afterwards: two advances are better than none.
 func (m *Machine) HandleEvent(ctx context.Context, event cards.Event) error {
 	if event.Metadata == nil && event.PaymentID != "" {
@@ -243,10 +227,10 @@ func (m *Machine) HandleEvent(ctx context.Context, event cards.Event) error {
 		return nil
 	case missing:
 		if err = m.restoreReversed(ctx, event.PaymentID); err == nil {
-			err = m.cfg.Queue.EnqueueAdvance(ctx, id)
+			err = m.cfg.Queue.Wake(ctx, id, nil)
 		}
 	case flows.Unreadable(err):
-		err = m.cfg.Queue.EnqueueAdvance(ctx, id)
+		err = m.cfg.Queue.Wake(ctx, id, nil)
 	case err != nil:
 		err = flows.StorageFailed(err)
 	case p.State == flows.Recorded && event.Reversal:
@@ -254,7 +238,7 @@ func (m *Machine) HandleEvent(ctx context.Context, event cards.Event) error {
 	case p.State == flows.Refunded:
 		_, err = m.AdvanceLoaded(ctx, p) // no sweep would repeat it; after an error, the processor sends the event again
 	case !p.State.Final():
-		err = m.cfg.Queue.AdvanceSoon(ctx, p)
+		err = m.cfg.Queue.Wake(ctx, id, p)
 	}
 	if err != nil {
 		return err

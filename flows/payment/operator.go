@@ -155,7 +155,7 @@ func (m *Machine) ConfirmNotRecorded(ctx context.Context, id flows.PaymentID, re
 			next.Payer = p.Payer.Outdated() // the sale is read again before the next claim
 		}})
 	if err == nil {
-		m.enqueue(ctx, id)
+		m.wake(ctx, id)
 	}
 	return result, err
 }
@@ -229,7 +229,7 @@ func (m *Machine) refundBlocked(ctx context.Context, p *flows.Payment, decision 
 		next.RefundRetry, next.FailedRefunds, next.NotBefore = newAttemptID(m.cfg.Now()), remote.FailedRefunds, time.Time{}
 	}})
 	if err == nil {
-		m.enqueue(ctx, p.ID)
+		m.wake(ctx, p.ID)
 	}
 	return result, err
 }
@@ -426,14 +426,14 @@ func (m *Machine) saleAllows(ctx context.Context, p *flows.Payment, resolution R
 }
 
 func (m *Machine) acceptedAfterAll(ctx context.Context, p *flows.Payment) error {
-	m.enqueue(ctx, p.ID)
+	m.wake(ctx, p.ID)
 	return notDecidable("The journal at the processor holds the club system's acceptance. The payment will be recorded in a moment.")
 }
 
-// enqueue requests an Advance. A failure is only logged, because the sweep finds the payment.
-func (m *Machine) enqueue(ctx context.Context, id flows.PaymentID) {
-	if err := m.cfg.Queue.EnqueueAdvance(ctx, id); err != nil {
-		m.cfg.Log.WarnContext(ctx, "advance not enqueued", "payment", id, "error", err)
+// wake requests an Advance. A failure is only logged, because the payment is due at the time that it was scheduled for.
+func (m *Machine) wake(ctx context.Context, id flows.PaymentID) {
+	if err := m.cfg.Queue.Wake(ctx, id, nil); err != nil {
+		m.cfg.Log.WarnContext(ctx, "payment not woken", "payment", id, "error", err)
 	}
 }
 

@@ -406,7 +406,7 @@ func (m *Machine) registrationOf(ctx context.Context, group []candidate) (r *flo
 }
 
 // loadStored reads each payment's record from Redis, and returns open payments to the list of open ones. It
-// also enqueues final payments that the processor contradicts, lists those to verify, and journals acceptances that the
+// also wakes final payments that the processor contradicts, lists those to verify, and journals acceptances that the
 // journal lacks.
 func (m *Machine) loadStored(ctx context.Context, group []candidate) error {
 	for i := range group {
@@ -416,7 +416,7 @@ func (m *Machine) loadStored(ctx context.Context, group []candidate) error {
 		}
 		if !a.lost() {
 			if a.reversed() {
-				m.enqueue(ctx, a.stored.ID)
+				m.wake(ctx, a.stored.ID)
 			}
 			if err := m.scheduleVerification(ctx, *a); err != nil {
 				return err
@@ -430,7 +430,7 @@ func (m *Machine) loadStored(ctx context.Context, group []candidate) error {
 			if stored == nil || stored.State.Final() {
 				continue
 			}
-			if err := m.cfg.Store.EnsureOpen(ctx, stored, m.cfg.Now()); err != nil {
+			if err := m.cfg.Store.EnsureScheduled(ctx, stored, m.cfg.Now()); err != nil {
 				return flows.StorageFailed(err)
 			}
 		}
@@ -589,9 +589,9 @@ func (m *Machine) storeRebuilt(ctx context.Context, r *flows.Registration, p *fl
 	m.cfg.Log.WarnContext(ctx, "payment rebuilt", "payment", p.ID, "state", p.State, "reason", p.Reason)
 	switch at := m.nextVerification(p); {
 	case !p.State.Final():
-		m.enqueue(ctx, p.ID)
+		m.wake(ctx, p.ID)
 	case !at.IsZero():
-		return flows.StorageFailed(m.cfg.Store.EnsureVerification(ctx, p.ID, at))
+		return flows.StorageFailed(m.cfg.Store.EnsureScheduled(ctx, p, at))
 	}
 	return nil
 }

@@ -16,15 +16,11 @@ import (
 const (
 	// verifyAfter: staff who act on what their screens showed before the POST have acted by then.
 	verifyAfter = time.Minute
-	// verifyAgain is the pause after a reading that failed. By then a gateway that died has left it to another one.
-	verifyAgain = 5 * time.Minute
 	// debtWithin: an account that cannot be read for longer may be gone. One that can be read is compared however late,
 	// as after an outage: the contact may have paid other debts meanwhile, and operators see that when they look.
 	debtWithin = 6 * time.Hour
 	// maxVerifyPause is the longest pause between two readings of what an operator must look at.
 	maxVerifyPause = time.Hour
-	// maxUnverified is how many payments a gateway takes to verify: as many as it verifies between two sweeps.
-	maxUnverified = 150
 )
 
 // nextVerification returns when a recorded payment must be compared with the other systems; zero if nothing
@@ -68,40 +64,7 @@ func (m *Machine) scheduleVerification(ctx context.Context, a candidate) error {
 	if at.IsZero() {
 		return nil
 	}
-	return flows.StorageFailed(m.cfg.Store.EnsureVerification(ctx, a.stored.ID, at))
-}
-
-// TakeUnverified takes payments whose verification is due from the list that gateways share, for NextUnverified. Each stays
-// listed until it is verified, and is due again later.
-func (m *Machine) TakeUnverified(ctx context.Context) error {
-	room := cap(m.unverified) - len(m.unverified)
-	if room == 0 {
-		return nil
-	}
-	ids, err := m.cfg.Store.DueVerifications(ctx, m.cfg.Now(), verifyAgain, room)
-	for _, id := range ids {
-		select {
-		case m.unverified <- id:
-		default: // a concurrent call took the room: it is due again later
-		}
-	}
-	return flows.StorageFailed(err)
-}
-
-// NextUnverified returns a payment that TakeUnverified took, so that the caller verifies it. It waits for one; false if
-// there is none before the context ends.
-func (m *Machine) NextUnverified(ctx context.Context) (id flows.PaymentID, ok bool) {
-	select {
-	case id = <-m.unverified:
-		return id, true
-	default:
-	}
-	select {
-	case id = <-m.unverified:
-		return id, true
-	case <-ctx.Done():
-		return "", false
-	}
+	return flows.StorageFailed(m.cfg.Store.EnsureScheduled(ctx, a.stored, at))
 }
 
 // Verify reads what the processor and the club system show of a recorded payment. What it cannot read stays due. A

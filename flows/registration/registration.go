@@ -80,7 +80,8 @@ type Store interface {
 
 // Queue advances payments in the background.
 type Queue interface {
-	AdvanceSoon(ctx context.Context, p *flows.Payment) error
+	// Wake requests one Advance of a payment; p is the payment if it was just read, else nil.
+	Wake(ctx context.Context, id flows.PaymentID, p *flows.Payment) error
 }
 
 // Config is what the journeys need; every field is required unless noted.
@@ -327,10 +328,10 @@ func (s *Service) triggerAdvance(ctx context.Context, p *flows.Payment) *flows.P
 	case err == nil && first && p.State == flows.Intent:
 		return s.poll(ctx, p)
 	case err == nil && first:
-		err = s.cfg.Queue.AdvanceSoon(ctx, p)
+		err = s.cfg.Queue.Wake(ctx, p.ID, p)
 	}
 	if err != nil {
-		s.cfg.Log.WarnContext(ctx, "advance not enqueued", "payment", p.ID, "error", err)
+		s.cfg.Log.WarnContext(ctx, "payment not woken", "payment", p.ID, "error", err)
 	}
 	return p
 }

@@ -77,10 +77,6 @@ func (s *Store) ClubEventCounts(ctx context.Context) (map[string]string, error) 
 	return s.redis.HGetAll(ctx, clubEventCounts).Result()
 }
 
-// urgent is subtracted from the score of a refresh that an event has requested: it comes before every poll, however long
-// that is overdue. It is above every time in ms, so that such scores are negative.
-const urgent = 10_000_000_000_000
-
 // requestRefresh brings the next refresh of registrations forward, and never delays one.
 //
 // KEYS  1 refreshes

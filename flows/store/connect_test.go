@@ -130,14 +130,14 @@ func TestCluster(t *testing.T) {
 	if _, read, err := b.Registration(t.Context(), r.ID); err != nil || read.State != flows.Intent {
 		t.Errorf("read %+v (%v)", read, err)
 	}
-	due, err := b.DuePayments(t.Context(), p.CreatedAt.Add(1e12), 1e9, 5)
+	due, err := b.Due(t.Context(), flows.OpenLane, p.CreatedAt.Add(1e12), 1e9, 5)
 	if err != nil || !slices.Contains(due, p.ID) {
 		t.Errorf("due are %v (%v)", due, err)
 	}
 	first := attempt{"body", "first"}
 	b.begin(first)
 	b.keep(first)
-	if err := b.ScheduleNext(t.Context(), p, p.CreatedAt); err != nil {
+	if err := b.Schedule(t.Context(), p, p.CreatedAt); err != nil {
 		t.Error(err)
 	}
 	if first, err := b.Once(t.Context(), "something", 1e9); err != nil || !first {

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -17,69 +16,6 @@ const (
 	keepNotes   = 60 * 24 * time.Hour // longer than a finished payment is kept
 	maxAudit    = 20000               // entries, approximately: years of decisions on payments in doubt
 )
-
-// addFinished lists a payment under its final state, and drops the oldest beyond the bound.
-//
-// KEYS  1 finished payments of a state
-// ARGV  1 id  2 its end, ms  3 bound
-// Returns 1.
-var addFinished = redis.NewScript(`
-redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
-redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -ARGV[3] - 1)
-return 1
-`)
-
-// finish takes a final payment from the open ones.
-//
-// KEYS  1 open payments  2 payments by state  3 payments to verify
-// ARGV  1 id  2 score of its finding, empty for none  3 when it is verified, ms, empty for never again
-// Returns 1.
-var finish = redis.NewScript(`
-redis.call('ZREM', KEYS[1], ARGV[1])
-for i = 2, 3 do
-  if ARGV[i] == '' then redis.call('ZREM', KEYS[i], ARGV[1]) else redis.call('ZADD', KEYS[i], ARGV[i], ARGV[1]) end
-end
-return 1
-`)
-
-// drop removes a payment from lists, which share a slot.
-//
-// KEYS  lists of payments
-// ARGV  1 id
-// Returns 1.
-var drop = redis.NewScript(`
-for _, list in ipairs(KEYS) do redis.call('ZREM', list, ARGV[1]) end
-return 1
-`)
-
-// dropping removes a payment from the open ones and from those to verify.
-func dropping(id flows.PaymentID) call {
-	return call{drop, []string{openPayments, paymentStates, unverifiedPayments}, []any{string(id)}}
-}
-
-// MarkFinished implements payment.Store. The lists are on different slots. A failure between the
-// two writes leaves a payment that the next poll handles, or that the finished ones lack.
-func (s *Store) MarkFinished(ctx context.Context, p *flows.Payment, verify time.Time) error {
-	finding, due := "", ""
-	if p.Finding() != "" {
-		finding = strconv.FormatInt(stateScore(p.Finding(), p.StateSince()), 10)
-	}
-	if !verify.IsZero() {
-		due = strconv.FormatInt(verify.UnixMilli(), 10)
-	}
-	return s.runAll(ctx, call{addFinished, []string{finishedPayments(p.State)}, []any{string(p.ID), p.UpdatedAt.UnixMilli(), maxFinished}},
-		call{finish, []string{openPayments, paymentStates, unverifiedPayments}, []any{string(p.ID), finding, due}})
-}
-
-// EnsureVerification implements payment.Store.
-func (s *Store) EnsureVerification(ctx context.Context, id flows.PaymentID, at time.Time) error {
-	return s.redis.ZAddNX(ctx, unverifiedPayments, redis.Z{Score: float64(at.UnixMilli()), Member: string(id)}).Err()
-}
-
-// DueVerifications implements payment.Store.
-func (s *Store) DueVerifications(ctx context.Context, now time.Time, pause time.Duration, limit int) ([]flows.PaymentID, error) {
-	return s.takeDue(ctx, unverifiedPayments, now, pause, limit)
-}
 
 // FinishedPayments implements payment.Store.
 func (s *Store) FinishedPayments(ctx context.Context, state flows.PaymentState, limit int) ([]flows.PaymentID, error) {

@@ -17,7 +17,7 @@ func TestFinishedPaymentsAreBounded(t *testing.T) {
 		start := time.Now()
 		for i := range many {
 			p := &flows.Payment{ID: flows.NewPaymentID(fmt.Sprint("r", i), 1), State: flows.Recorded, UpdatedAt: start.Add(time.Duration(i) * time.Second)}
-			if err := b.MarkFinished(b.Context(), p, time.Time{}); err != nil {
+			if err := b.Schedule(b.Context(), p, time.Time{}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -35,11 +35,11 @@ func TestFinishedPaymentIsNotOpen(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		for i, id := range []flows.PaymentID{"b-1", "a-1", "c-1"} {
 			p := &flows.Payment{ID: id, State: flows.Cancelling, UpdatedAt: time.UnixMilli(int64(1000 * (i + 1)))}
-			if err := b.ScheduleNext(b.Context(), p, time.Now()); err != nil {
+			if err := b.Schedule(b.Context(), p, time.Now()); err != nil {
 				b.Fatal(err)
 			}
 		}
-		if err := b.MarkFinished(b.Context(), &flows.Payment{ID: "a-1", State: flows.Cancelled, UpdatedAt: time.Now()}, time.Time{}); err != nil {
+		if err := b.Schedule(b.Context(), &flows.Payment{ID: "a-1", State: flows.Cancelled, UpdatedAt: time.Now()}, time.Time{}); err != nil {
 			b.Fatal(err)
 		}
 		ids, err := b.PaymentsIn(b.Context(), flows.Cancelling, time.Time{}, time.Time{}, 10)
@@ -78,19 +78,19 @@ func TestFinding(t *testing.T) {
 		}
 		listed(1)
 		b.lives(paymentKey(p), 0)
-		if err := b.MarkFinished(b.Context(), p, time.Now()); err != nil {
+		if err := b.Schedule(b.Context(), p, time.Now()); err != nil {
 			b.Fatal(err)
 		}
 		listed(1)
 		settled := to(p, flows.Recorded)
 		settled.Next.SaleVerdict, settled.Keep = flows.SaleSettled, time.Hour
 		p = b.commit(settled)
-		if err := b.MarkFinished(b.Context(), p, time.Time{}); err != nil {
+		if err := b.Schedule(b.Context(), p, time.Time{}); err != nil {
 			b.Fatal(err)
 		}
 		listed(0)
 		b.lives(paymentKey(p), time.Hour)
-		if due, err := b.DueVerifications(b.Context(), time.Now().Add(time.Hour), time.Minute, 10); err != nil || len(due) != 0 {
+		if due, err := b.Due(b.Context(), flows.VerifyLane, time.Now().Add(time.Hour), time.Minute, 10); err != nil || len(due) != 0 {
 			b.Errorf("to verify: %v, %v", due, err)
 		}
 	})
@@ -102,16 +102,16 @@ func TestDueVerifications(t *testing.T) {
 		now := time.Now()
 		due := func(at time.Time, want string) {
 			b.Helper()
-			if ids, err := b.DueVerifications(b.Context(), at, time.Minute, 10); err != nil || fmt.Sprint(ids) != want {
+			if ids, err := b.Due(b.Context(), flows.VerifyLane, at, time.Minute, 10); err != nil || fmt.Sprint(ids) != want {
 				b.Errorf("due are %v (%v), want %s", ids, err, want)
 			}
 		}
 		p := &flows.Payment{ID: "a-1", State: flows.Recorded, UpdatedAt: now}
-		if err := b.MarkFinished(b.Context(), p, now.Add(time.Minute)); err != nil {
+		if err := b.Schedule(b.Context(), p, now.Add(time.Minute)); err != nil {
 			b.Fatal(err)
 		}
 		for id, at := range map[flows.PaymentID]time.Time{"a-1": now, "b-1": now.Add(30 * time.Second)} {
-			if err := b.EnsureVerification(b.Context(), id, at); err != nil {
+			if err := b.EnsureScheduled(b.Context(), &flows.Payment{ID: id, State: flows.Recorded}, at); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -119,7 +119,7 @@ func TestDueVerifications(t *testing.T) {
 		due(now.Add(time.Minute), "[b-1 a-1]")
 		due(now.Add(time.Minute), "[]")
 		due(now.Add(2*time.Minute), "[a-1 b-1]")
-		if err := b.DropOpen(b.Context(), "b-1"); err != nil {
+		if err := b.Unschedule(b.Context(), "b-1"); err != nil {
 			b.Fatal(err)
 		}
 		due(now.Add(time.Hour), "[a-1]")

@@ -68,40 +68,7 @@ if ARGV[11] == '1' then redis.call('PUBLISH', '` + changes + `', KEYS[2]) end
 return 1
 `)
 
-// duePayments takes due payments and postpones each, so that concurrent gateways get different ones.
-//
-// KEYS  1 open payments, or those to verify
-// ARGV  1 now, ms  2 the next poll, ms  3 limit
-// Returns their ids.
-var duePayments = redis.NewScript(`
-local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[3])
-for _, id in ipairs(due) do redis.call('ZADD', KEYS[1], 'XX', ARGV[2], id) end
-return due
-`)
-
-// keepOpen lists a payment as open, under its state.
-//
-// KEYS  1 open payments  2 payments by state
-// ARGV  1 id  2 next poll, ms  3 score of its state, unless listed  4 NX to keep a next poll, else CH
-//
-//	5 by how much a kept poll may be later, ms
-//
-// Returns 1.
-var keepOpen = redis.NewScript(`
-redis.call('ZADD', KEYS[1], ARGV[4], ARGV[2], ARGV[1])
-if ARGV[4] == 'NX' then redis.call('ZADD', KEYS[1], 'XX', 'LT', ARGV[2] + ARGV[5], ARGV[1]) end
-redis.call('ZADD', KEYS[2], 'NX', ARGV[3], ARGV[1])
-return 1
-`)
-
-func opening(p *flows.Payment, at time.Time, flag string) call {
-	return call{keepOpen, []string{openPayments, paymentStates}, []any{string(p.ID), at.UnixMilli(), stateScore(p.State, p.StateSince()), flag, maxPollPause.Milliseconds()}}
-}
-
 const (
-	// maxPollPause is longer than any pause between two polls. A later poll was scheduled by a gateway whose
-	// clock was ahead.
-	maxPollPause = 10 * time.Minute
 	// firstPoll of a new payment by a sweep: longer than its start takes with all retries, because
 	// an entry without a payment is dropped.
 	firstPoll = 15 * time.Second
@@ -123,7 +90,7 @@ func (s *Store) StartPayment(ctx context.Context, r *flows.Registration, p *flow
 		return err
 	}
 	start := call{startPayment, []string{rKey, pKey}, []any{r.Version, uuid.NewString(), rBody, r.Generation, string(p.State), pBody}}
-	if err := committed(s.runAfter(ctx, []call{opening(p, p.CreatedAt.Add(firstPoll), "CH")}, start)); err != nil {
+	if err := committed(s.runAfter(ctx, []call{opening(p, p.CreatedAt.Add(firstPoll), replace, onlyNew)}, start)); err != nil {
 		return err
 	}
 	r.Version++
@@ -197,37 +164,8 @@ func (s *Store) Commit(ctx context.Context, move flows.StateChange) error {
 	return nil
 }
 
-// DuePayments implements worker.Store.
-func (s *Store) DuePayments(ctx context.Context, now time.Time, pause time.Duration, limit int) ([]flows.PaymentID, error) {
-	return s.takeDue(ctx, openPayments, now, pause, limit)
-}
-
-func (s *Store) takeDue(ctx context.Context, list string, now time.Time, pause time.Duration, limit int) ([]flows.PaymentID, error) {
-	return paymentIDs(duePayments.Run(ctx, s.redis, []string{list}, now.UnixMilli(), now.Add(pause).UnixMilli(), limit).StringSlice())
-}
-
-// ScheduleNext implements payment.Store. It also repairs the list of its state.
-func (s *Store) ScheduleNext(ctx context.Context, p *flows.Payment, at time.Time) error {
-	_, err := s.redis.TxPipelined(ctx, func(all redis.Pipeliner) error {
-		all.ZAdd(ctx, openPayments, redis.Z{Score: float64(at.UnixMilli()), Member: string(p.ID)})
-		all.ZAdd(ctx, paymentStates, stateEntry(p))
-		return nil
-	})
-	return err
-}
-
 func stateEntry(p *flows.Payment) redis.Z {
 	return redis.Z{Score: float64(stateScore(p.Listing(), p.StateSince())), Member: string(p.ID)}
-}
-
-// EnsureOpen implements payment.Store.
-func (s *Store) EnsureOpen(ctx context.Context, p *flows.Payment, at time.Time) error {
-	return s.runAll(ctx, opening(p, at, "NX"))
-}
-
-// DropOpen implements worker.Store.
-func (s *Store) DropOpen(ctx context.Context, id flows.PaymentID) error {
-	return s.runAll(ctx, dropping(id))
 }
 
 // PaymentsIn implements payment.Store.

@@ -186,11 +186,11 @@ func TestDuePayments(t *testing.T) {
 		now := time.Now()
 		const payments, limit = 200, 7
 		for i := range payments {
-			if err := b.ScheduleNext(b.Context(), &flows.Payment{ID: flows.PaymentID(fmt.Sprintf("r-%d", i+1)), State: flows.Intent, UpdatedAt: now}, now.Add(-time.Duration(i)*time.Millisecond)); err != nil {
+			if err := b.Schedule(b.Context(), &flows.Payment{ID: flows.PaymentID(fmt.Sprintf("r-%d", i+1)), State: flows.Intent, UpdatedAt: now}, now.Add(-time.Duration(i)*time.Millisecond)); err != nil {
 				b.Fatal(err)
 			}
 		}
-		if err := b.ScheduleNext(b.Context(), &flows.Payment{ID: "later-1", State: flows.Intent, UpdatedAt: now}, now.Add(time.Second)); err != nil {
+		if err := b.Schedule(b.Context(), &flows.Payment{ID: "later-1", State: flows.Intent, UpdatedAt: now}, now.Add(time.Second)); err != nil {
 			b.Fatal(err)
 		}
 		var mu sync.Mutex
@@ -199,7 +199,7 @@ func TestDuePayments(t *testing.T) {
 		for range 4 {
 			group.Go(func() {
 				for range payments { // each call takes at least one, or none are left
-					due, err := b.DuePayments(b.Context(), now, 30*time.Second, limit)
+					due, err := b.Due(b.Context(), flows.OpenLane, now, 30*time.Second, limit)
 					if err != nil || len(due) == 0 {
 						if err != nil {
 							b.Errorf("due payments: %v", err)
@@ -223,13 +223,13 @@ func TestDuePayments(t *testing.T) {
 		if len(taken) != payments || taken["later-1"] != 0 {
 			b.Errorf("%d of %d payments were given out", len(taken), payments)
 		}
-		if again, _ := b.DuePayments(b.Context(), now.Add(30*time.Second), time.Second, 1000); len(again) != payments+1 {
+		if again, _ := b.Due(b.Context(), flows.OpenLane, now.Add(30*time.Second), time.Second, 1000); len(again) != payments+1 {
 			b.Errorf("after the pause %d payments are due", len(again))
 		}
-		if err := b.DropOpen(b.Context(), "later-1"); err != nil {
+		if err := b.Unschedule(b.Context(), "later-1"); err != nil {
 			b.Fatal(err)
 		}
-		if last, _ := b.DuePayments(b.Context(), now.Add(time.Hour), time.Second, 1000); len(last) != payments {
+		if last, _ := b.Due(b.Context(), flows.OpenLane, now.Add(time.Hour), time.Second, 1000); len(last) != payments {
 			b.Errorf("after one was dropped %d payments are due", len(last))
 		}
 	})
@@ -240,10 +240,10 @@ func TestDuePayments(t *testing.T) {
 func TestStartIsNotSweptAtOnce(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		_, p := b.started()
-		if due, err := b.DuePayments(b.Context(), p.CreatedAt.Add(5*time.Second), time.Second, 10); err != nil || len(due) != 0 {
+		if due, err := b.Due(b.Context(), flows.OpenLane, p.CreatedAt.Add(5*time.Second), time.Second, 10); err != nil || len(due) != 0 {
 			b.Errorf("while it may be in progress: %v (%v)", due, err)
 		}
-		if due, err := b.DuePayments(b.Context(), p.CreatedAt.Add(time.Minute), time.Second, 10); err != nil || len(due) != 1 {
+		if due, err := b.Due(b.Context(), flows.OpenLane, p.CreatedAt.Add(time.Minute), time.Second, 10); err != nil || len(due) != 1 {
 			b.Errorf("a minute later: %v (%v)", due, err)
 		}
 	})

@@ -44,7 +44,7 @@ return 1
 // Rebuild implements payment.Store. As in StartPayment, the payment is listed as open first.
 func (s *Store) Rebuild(ctx context.Context, r *flows.Registration, p *flows.Payment, keep time.Duration) error {
 	if !p.State.Final() {
-		if err := s.EnsureOpen(ctx, p, p.UpdatedAt); err != nil {
+		if err := s.EnsureScheduled(ctx, p, p.UpdatedAt); err != nil {
 			return err
 		}
 	}

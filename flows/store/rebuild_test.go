@@ -189,7 +189,7 @@ func TestHeartbeat(t *testing.T) {
 	})
 }
 
-func TestEnsureOpen(t *testing.T) {
+func TestEnsureScheduled(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		_, p := b.started()
 		score := func() int64 {
@@ -203,7 +203,7 @@ func TestEnsureOpen(t *testing.T) {
 		}{{func() {}, planned}, {func() { b.redis.Del(b.Context(), "fd:payments:open") }, now.UnixMilli()},
 			{func() { b.redis.ZAdd(b.Context(), "fd:payments:open", tomorrow) }, now.Add(10 * time.Minute).UnixMilli()}} { // a clock was ahead
 			step.do()
-			if err := b.EnsureOpen(b.Context(), p, now); err != nil || score() != step.want {
+			if err := b.EnsureScheduled(b.Context(), p, now); err != nil || score() != step.want {
 				b.Errorf("the next look is at %d, want %d (%v)", score(), step.want, err)
 			}
 		}

@@ -31,23 +31,26 @@ type heartbeat struct {
 }
 
 // tick sweeps, and finds out whether Redis lost something since the last tick. While this machine's clock is
-// wrong it does neither: everything would seem due, or long over, and would be postponed by that clock. Nor does it
-// while Redis holds the payments of others.
+// wrong it does neither, and no payments are taken until it is right: everything would seem due, or long over, and would be
+// postponed by that clock. The same holds while Redis holds the payments of others.
 func (w *Worker) tick(ctx context.Context) {
 	ctx, span := tracing.StartTrace(ctx, w.cfg.Traces, "", "sweep", trace.SpanKindInternal)
 	defer span.End()
 	if w.cfg.ClocksAgree != nil {
 		if agree, err := w.cfg.ClocksAgree(ctx, w.cfg.Now); err == nil && !agree {
+			w.mayFill.Store(false)
 			w.cfg.Log.ErrorContext(ctx, "sweep skipped: the clock differs from that of redis")
 			return
 		}
 	}
 	var foreign *payment.FingerprintError
 	if err := w.cfg.Payments.CheckFingerprint(ctx); errors.As(err, &foreign) {
+		w.mayFill.Store(false)
 		return // the machine has logged it
 	} else if err != nil && ctx.Err() == nil {
 		w.cfg.Log.WarnContext(ctx, "fingerprint not compared with redis", "error", err)
 	}
+	w.mayFill.Store(true)
 	if err := w.cfg.Events.Sweep(ctx); err != nil && ctx.Err() == nil {
 		w.cfg.Log.WarnContext(ctx, "events and registrations not swept", "error", err)
 	}

@@ -87,7 +87,7 @@ func newEnv() (*env, error) {
 		Dialer: func(context.Context, string, string) (net.Conn, error) { return s.redis.Dial() }})
 	s.client.AddHook(redisHook{s})
 	s.store = store.New(store.Config{Redis: s.client, Keys: s.keys})
-	s.queue = jobs.NewQueue(s.client)
+	s.queue = jobs.NewQueue(s.client, s.store, s.Now)
 	s.server = httptest.NewServer(http.HandlerFunc(s.serveConnection))
 	// It is read once for all journeys: its clock does not move, so that no journey refreshes it.
 	s.catalogue = catalogue.New(catalogue.Config{

@@ -205,7 +205,7 @@ func (f *journey) advancePayment(d time.Duration, id flows.PaymentID) {
 			}
 		}
 		if err != nil && flows.CodeOf(err) == flows.NotFound {
-			err = f.store.DropOpen(ctx, id)
+			err = f.store.Unschedule(ctx, id)
 		}
 		if err != nil {
 			f.tracef("%s: advance: %v", t.gateway.name, err)
@@ -235,19 +235,18 @@ func (f *journey) sweep() {
 		return
 	}
 	f.spawn(0, func(ctx context.Context, t *task) {
-		due, err := f.store.DuePayments(ctx, f.Now(), 30*time.Second, 500)
-		for _, id := range due {
-			err = f.queue.EnqueueAdvance(ctx, id)
+		open, err := f.store.Due(ctx, flows.OpenLane, f.Now(), openLease, 40)
+		for _, id := range open {
+			f.work(id)
 		}
+		var recorded []flows.PaymentID
 		if err == nil {
-			err = t.gateway.payments.TakeUnverified(ctx)
+			recorded, err = f.store.Due(ctx, flows.VerifyLane, f.Now(), 5*time.Minute, 4)
 		}
 		if err != nil {
 			f.tracef("%s: sweep: %v", t.gateway.name, err)
 		}
-		noWait, end := context.WithCancel(ctx)
-		end() // so that NextUnverified returns only what was taken
-		for id, ok := t.gateway.payments.NextUnverified(noWait); ok; id, ok = t.gateway.payments.NextUnverified(noWait) {
+		for _, id := range recorded {
 			f.verify(id)
 		}
 	})
@@ -272,7 +271,7 @@ func (f *journey) verify(id flows.PaymentID) {
 	f.spawn(0, func(ctx context.Context, t *task) {
 		err := t.gateway.payments.Verify(ctx, id)
 		if flows.CodeOf(err) == flows.NotFound {
-			err = f.store.DropOpen(ctx, id)
+			err = f.store.Unschedule(ctx, id)
 		}
 		if err != nil {
 			f.tracef("%s: verify: %v", t.gateway.name, err)

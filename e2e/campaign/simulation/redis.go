@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -96,7 +96,7 @@ func (h redisHook) process(ctx context.Context, cmds []redis.Cmder, next func() 
 }
 
 // onlyOnce reports whether only the first journey in an environment sends these commands: an unknown
-// script's hash, or the name of the queue. The journey is then repeated, so that seeds repeat anywhere.
+// script's hash. The journey is then repeated, so that seeds repeat anywhere.
 func (h redisHook) onlyOnce(cmds []redis.Cmder) bool {
 	for _, cmd := range cmds {
 		args, known := cmd.Args(), true
@@ -105,8 +105,6 @@ func (h redisHook) onlyOnce(cmds []redis.Cmder) bool {
 			_, known = h.scripts.Load(args[1])
 		case "eval":
 			_, known = h.scripts.LoadOrStore(redis.NewScript(fmt.Sprint(args[1])).Hash(), true)
-		case "sadd":
-			known = args[1] != "asynq:queues"
 		}
 		if !known {
 			h.learning.Store(true)
@@ -116,23 +114,24 @@ func (h redisHook) onlyOnce(cmds []redis.Cmder) bool {
 	return false
 }
 
-// normaliseSchedule removes the gateways' jitter from the list of open payments, so that a seed repeats.
+// normaliseSchedule removes the gateways' jitter from the list of open payments, so that a seed repeats. The script that lists a
+// payment has two keys, then its id and when it is due.
 func normaliseSchedule(cmds []redis.Cmder, now time.Time) {
 	for _, cmd := range cmds {
 		args := cmd.Args()
-		if len(args) < 4 || args[0] != "zadd" || args[1] != openPayments {
+		if len(args) < 7 || !strings.HasPrefix(cmd.Name(), "eval") || args[2] != 2 || args[3] != openPayments {
 			continue
 		}
-		if score, ok := args[2].(float64); ok && score > float64(now.UnixMilli()) {
-			args[2] = float64(now.Add(10 * time.Second).UnixMilli())
+		if due, ok := args[6].(int64); ok && due > now.UnixMilli() {
+			args[6] = now.Add(10 * time.Second).UnixMilli()
 		}
 	}
 }
 
-// The lists that the sweeper processes.
+// The lanes.
 const openPayments, unverifiedPayments = "fd:payments:open", "fd:{fd:payments:open}:unverified"
 
-// sortedSets are the lists that Redis forgets together with the records: the sweeper's, and what operators see of it.
+// sortedSets are the lists that Redis forgets together with the records: the lanes, and what operators see of them.
 var sortedSets = []string{openPayments, unverifiedPayments, "fd:{" + openPayments + "}:states"}
 
 func (f *journey) watchVersions(cmds []redis.Cmder) {
@@ -209,31 +208,30 @@ func (f *journey) rollBackTo(n int) {
 	f.snapshots = f.snapshots[:n+1]
 }
 
-// paymentName finds the payment in a job.
-var paymentName = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}-[0-9]+`)
+// openLease is how long a payment that a gateway took is not due for the others.
+const openLease = 30 * time.Second
 
-// takeJobs has the gateways run the queued jobs: at least once, at any time, anywhere.
-func (f *journey) takeJobs() {
-	jobs, err := f.redis.List("asynq:{default}:pending") // the queue library's list
+// takeWoken has the gateways take the payments that were woken.
+func (f *journey) takeWoken() {
+	scores, err := f.redis.SortedSet(openPayments)
 	if err != nil {
-		return // the list exists only while it has jobs
+		return // the list exists only while it has payments
 	}
-	for _, job := range jobs {
-		id := paymentName.FindString(f.redis.HGet("asynq:{default}:t:"+job, "msg"))
-		if id == "" {
-			continue
-		}
-		if f.plan.webhooks > 0 && f.chance(f.plan.webhooks/4) {
-			f.fault(jobLost)
-			continue
-		}
-		f.advancePayment(f.between(20*time.Millisecond, 2*time.Second), flows.PaymentID(id))
-	}
-	for _, key := range f.redis.Keys() {
-		if strings.HasPrefix(key, "asynq:") {
-			f.redis.Del(key)
+	for _, id := range slices.Sorted(maps.Keys(scores)) {
+		if scores[id] < 0 { // see the store's Wake
+			_, _ = f.redis.ZAdd(openPayments, float64(f.Now().Add(openLease).UnixMilli()), id)
+			f.work(flows.PaymentID(id))
 		}
 	}
+}
+
+// work has a gateway advance a payment that it took, unless it dies before it begins.
+func (f *journey) work(id flows.PaymentID) {
+	if f.plan.webhooks > 0 && f.chance(f.plan.webhooks/4) {
+		f.fault(jobLost)
+		return
+	}
+	f.advancePayment(f.between(20*time.Millisecond, 2*time.Second), id)
 }
 
 // The timing of the rebuilds, as in the gateways' watch over Redis.

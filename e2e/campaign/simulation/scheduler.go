@@ -38,7 +38,7 @@ func (f *journey) play(until time.Time) {
 			}
 		}
 		f.sendDeliveries()
-		f.takeJobs()
+		f.takeWoken()
 	}
 	if !until.IsZero() {
 		f.advanceTo(until)

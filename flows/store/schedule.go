@@ -1,0 +1,156 @@
+package store
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/flows"
+)
+
+const (
+	// maxPollPause is longer than any pause between two polls. A later poll was scheduled by a gateway whose
+	// clock was ahead.
+	maxPollPause = 10 * time.Minute
+	// urgent is subtracted from the score of what was woken, or what an event has requested: it comes before all that is only
+	// due, for however long. It is above every time in ms, so that such scores are negative.
+	urgent = 10_000_000_000_000
+)
+
+// laneKeys are the sorted sets of the lanes.
+var laneKeys = map[flows.Lane]string{flows.OpenLane: openPayments, flows.VerifyLane: unverifiedPayments}
+
+// keepOpen lists a payment as open, under its state. One that was woken stays due: what is scheduled now was decided without
+// what it was woken for.
+//
+// KEYS  1 open payments  2 payments by state
+// ARGV  1 id  2 due, ms  3 score of its state  4 NX to keep an earlier time, else CH  5 NX to keep a listed state, else CH
+//
+//	6 by how much a time that is kept may be later, ms
+//
+// Returns 1.
+var keepOpen = redis.NewScript(`
+if tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1]) or '0') >= 0 then
+  redis.call('ZADD', KEYS[1], ARGV[4], ARGV[2], ARGV[1])
+  if ARGV[4] == 'NX' then redis.call('ZADD', KEYS[1], 'XX', 'LT', ARGV[2] + ARGV[6], ARGV[1]) end
+end
+redis.call('ZADD', KEYS[2], ARGV[5], ARGV[3], ARGV[1])
+return 1
+`)
+
+// The flags of keepOpen.
+const onlyNew, replace = "NX", "CH"
+
+func opening(p *flows.Payment, at time.Time, due, state string) call {
+	return call{keepOpen, []string{openPayments, paymentStates}, []any{string(p.ID), at.UnixMilli(), stateScore(p.Listing(), p.StateSince()), due, state,
+		maxPollPause.Milliseconds()}}
+}
+
+// addFinished lists a payment under its final state, and drops the oldest beyond the bound.
+//
+// KEYS  1 finished payments of a state
+// ARGV  1 id  2 its end, ms  3 bound
+// Returns 1.
+var addFinished = redis.NewScript(`
+redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
+redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -ARGV[3] - 1)
+return 1
+`)
+
+// finish takes a final payment from the open ones, unless it was woken: then it is advanced once more.
+//
+// KEYS  1 open payments  2 payments by state  3 payments to verify
+// ARGV  1 id  2 score of its finding, empty for none  3 when it is verified, ms, empty for never again
+// Returns 1.
+var finish = redis.NewScript(`
+if tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1]) or '0') >= 0 then redis.call('ZREM', KEYS[1], ARGV[1]) end
+for i = 2, 3 do
+  if ARGV[i] == '' then redis.call('ZREM', KEYS[i], ARGV[1]) else redis.call('ZADD', KEYS[i], ARGV[i], ARGV[1]) end
+end
+return 1
+`)
+
+// Schedule implements payment.Store. It also repairs the list of the payment's state. A final payment's lists are on different
+// slots. A failure between the two writes leaves a payment that is advanced once more, or that the finished ones lack.
+func (s *Store) Schedule(ctx context.Context, p *flows.Payment, at time.Time) error {
+	if !p.State.Final() {
+		return s.runAll(ctx, opening(p, at, replace, replace))
+	}
+	finding, due := "", ""
+	if p.Finding() != "" {
+		finding = strconv.FormatInt(stateScore(p.Finding(), p.StateSince()), 10)
+	}
+	if !at.IsZero() {
+		due = strconv.FormatInt(at.UnixMilli(), 10)
+	}
+	return s.runAll(ctx, call{addFinished, []string{finishedPayments(p.State)}, []any{string(p.ID), p.UpdatedAt.UnixMilli(), maxFinished}},
+		call{finish, []string{openPayments, paymentStates, unverifiedPayments}, []any{string(p.ID), finding, due}})
+}
+
+// EnsureScheduled implements payment.Store.
+func (s *Store) EnsureScheduled(ctx context.Context, p *flows.Payment, at time.Time) error {
+	if p.State.Final() {
+		return s.redis.ZAddNX(ctx, unverifiedPayments, redis.Z{Score: float64(at.UnixMilli()), Member: string(p.ID)}).Err()
+	}
+	return s.runAll(ctx, opening(p, at, onlyNew, onlyNew))
+}
+
+// Wake implements jobs.Store.
+func (s *Store) Wake(ctx context.Context, id flows.PaymentID, now time.Time) error {
+	return s.redis.ZAddLT(ctx, openPayments, redis.Z{Score: float64(now.UnixMilli() - urgent), Member: string(id)}).Err()
+}
+
+// takeDue takes due payments, those first that were woken, and postpones each, so that concurrent gateways get different ones.
+//
+// KEYS  1 a lane
+// ARGV  1 now, ms  2 when they are due again, ms  3 limit
+// Returns their ids.
+var takeDue = redis.NewScript(`
+local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[3])
+for _, id in ipairs(due) do redis.call('ZADD', KEYS[1], 'XX', ARGV[2], id) end
+return due
+`)
+
+// Due implements worker.Store.
+func (s *Store) Due(ctx context.Context, lane flows.Lane, now time.Time, lease time.Duration, limit int) ([]flows.PaymentID, error) {
+	return paymentIDs(takeDue.Run(ctx, s.redis, []string{laneKeys[lane]}, now.UnixMilli(), now.Add(lease).UnixMilli(), limit).StringSlice())
+}
+
+// drop removes a payment from lists, which share a slot.
+//
+// KEYS  lists of payments
+// ARGV  1 id
+// Returns 1.
+var drop = redis.NewScript(`
+for _, list in ipairs(KEYS) do redis.call('ZREM', list, ARGV[1]) end
+return 1
+`)
+
+// Unschedule implements worker.Store.
+func (s *Store) Unschedule(ctx context.Context, id flows.PaymentID) error {
+	return s.run(ctx, drop, []string{openPayments, paymentStates, unverifiedPayments}, string(id)).Err()
+}
+
+// Waiting implements jobs.Store.
+func (s *Store) Waiting(ctx context.Context, lane flows.Lane, now time.Time) (flows.Waiting, error) {
+	list, until := laneKeys[lane], strconv.FormatInt(now.UnixMilli(), 10)
+	pipe := s.redis.Pipeline()
+	all, due := pipe.ZCard(ctx, list), pipe.ZCount(ctx, list, "-inf", until)
+	woken := pipe.ZRangeByScoreWithScores(ctx, list, &redis.ZRangeBy{Min: "-inf", Max: "(0", Count: 1})
+	overdue := pipe.ZRangeByScoreWithScores(ctx, list, &redis.ZRangeBy{Min: "0", Max: until, Count: 1})
+	if _, err := pipe.Exec(ctx); err != nil {
+		return flows.Waiting{}, err
+	}
+	w := flows.Waiting{Due: int(due.Val()), Later: int(all.Val() - due.Val())}
+	for _, first := range woken.Val() {
+		w.Oldest = time.UnixMilli(int64(first.Score) + urgent)
+	}
+	for _, first := range overdue.Val() {
+		if at := time.UnixMilli(int64(first.Score)); w.Oldest.IsZero() || at.Before(w.Oldest) {
+			w.Oldest = at
+		}
+	}
+	return w, nil
+}
