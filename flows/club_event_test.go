@@ -144,7 +144,7 @@ func TestEventBeforePolls(t *testing.T) {
 	for i := range 5000 {
 		overdue = append(overdue, redis.Z{Score: float64(w.clock.Now().Add(-time.Hour).UnixMilli()), Member: fmt.Sprint("overdue-", i)})
 	}
-	w.redis.ZAdd(t.Context(), "fd:{looks}:registrations", overdue...)
+	w.redis.ZAdd(t.Context(), "fd:{refreshes}:registrations", overdue...)
 	o.open()
 	o.send("contact.updated", "contactId", string(r.Contact.IRI))
 	o.idle()
@@ -154,7 +154,7 @@ func TestEventBeforePolls(t *testing.T) {
 	frontdesktest.Eventually(t, "the refresh has failed", failed)
 	o.allowRefresh(time.Minute)
 	o.awaitCart(r.ID, "the cart is settled", settled)
-	if left := w.redis.ZCount(t.Context(), "fd:{looks}:registrations", "0", fmt.Sprint(w.clock.Now().UnixMilli())).Val(); left < 4900 {
+	if left := w.redis.ZCount(t.Context(), "fd:{refreshes}:registrations", "0", fmt.Sprint(w.clock.Now().UnixMilli())).Val(); left < 4900 {
 		t.Errorf("only %d polls are still overdue: the test cannot fail", left)
 	}
 }
@@ -210,7 +210,7 @@ func TestEveryEvent(t *testing.T) {
 		if err := o.ProcessPending(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		due := w.redis.ZScore(t.Context(), "fd:{looks}:registrations", r.ID).Val()
+		due := w.redis.ZScore(t.Context(), "fd:{refreshes}:registrations", r.ID).Val()
 		soon := due == float64(w.clock.Now().Add(2*time.Second).UnixMilli())-beforePolls
 		want := map[string]bool{"contact.updated": true, "contact.deleted": true, "contact_tag.created": true, "contact_tag.updated": true, "contact_tag.deleted": true,
 			"accounting_contact_tag.created": true, "accounting_contact_tag.updated": true, "accounting_contact_tag.deleted": true, "identificator.created": true}[name]
@@ -260,7 +260,7 @@ func TestEventsOfAnUnknownKey(t *testing.T) {
 		}
 	}
 	requested := func(r *flows.Registration) bool {
-		due := w.redis.ZScore(t.Context(), "fd:{looks}:registrations", r.ID).Val()
+		due := w.redis.ZScore(t.Context(), "fd:{refreshes}:registrations", r.ID).Val()
 		return due == float64(w.clock.Now().Add(2*time.Second).UnixMilli())-beforePolls
 	}
 	const many = 120 // more than one batch
@@ -346,7 +346,7 @@ func TestPolling(t *testing.T) {
 	} {
 		o.allowRefresh(step.after)
 		frontdesktest.Eventually(t, "the next look is due after "+step.next.String(), func() bool {
-			due := w.redis.ZScore(t.Context(), "fd:{looks}:registrations", r.ID).Val()
+			due := w.redis.ZScore(t.Context(), "fd:{refreshes}:registrations", r.ID).Val()
 			return w.calls("/sales/*")-begun == step.reads && due == float64(r.CreatedAt.Add(step.next).UnixMilli())
 		})
 	}
@@ -355,12 +355,12 @@ func TestPolling(t *testing.T) {
 	o.awaitCart(r.ID, "the cart is settled", settled)
 	gone := w.registered(g)
 	frontdesktest.Eventually(t, "what is settled is not polled", func() bool {
-		return w.redis.ZScore(t.Context(), "fd:{looks}:registrations", r.ID).Err() != nil
+		return w.redis.ZScore(t.Context(), "fd:{refreshes}:registrations", r.ID).Err() != nil
 	})
 	before := len(w.sim.Requests())
 	o.allowRefresh(21 * time.Hour)
 	frontdesktest.Eventually(t, "what has expired is not polled", func() bool {
-		return w.redis.ZScore(t.Context(), "fd:{looks}:registrations", gone.ID).Err() != nil
+		return w.redis.ZScore(t.Context(), "fd:{refreshes}:registrations", gone.ID).Err() != nil
 	})
 	if n := len(w.sim.Requests()) - before; n != 0 {
 		t.Errorf("%d calls for an expired registration", n)
@@ -378,7 +378,7 @@ func TestPollingAfterAPayment(t *testing.T) {
 	o.open()
 	o.allowRefresh(16 * time.Minute)
 	frontdesktest.Eventually(t, "the next look is due after 32 minutes", func() bool {
-		return w.redis.ZScore(t.Context(), "fd:{looks}:registrations", p.Registration).Val() == float64(p.CreatedAt.Add(32*time.Minute).UnixMilli())
+		return w.redis.ZScore(t.Context(), "fd:{refreshes}:registrations", p.Registration).Val() == float64(p.CreatedAt.Add(32*time.Minute).UnixMilli())
 	})
 	must(t, func() (flows.View, error) {
 		return g.registrations.CancelPayment(t.Context(), p.Registration, holderToken)

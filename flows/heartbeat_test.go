@@ -73,8 +73,8 @@ func TestRebuildWhenRedisForgot(t *testing.T) {
 		"everything": func(w *world) { w.wipe() },
 		"a while": func(w *world) {
 			w.forgetKeys("fd:{*", "fd:payments:open")
-			beat := w.redis.Keys(w.Context(), "fd:beat:*").Val()[0]
-			w.redis.Decr(w.Context(), beat)
+			heartbeat := w.redis.Keys(w.Context(), "fd:heartbeat:*").Val()[0]
+			w.redis.Decr(w.Context(), heartbeat)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -261,7 +261,7 @@ func TestRemovedSaleIsPolledSeldom(t *testing.T) {
 	before := w.calls("/sales/*")
 	o.allowRefresh(16 * time.Minute)
 	frontdesktest.Eventually(t, "the next refresh is due after 32 minutes", func() bool {
-		due := w.redis.ZScore(t.Context(), "fd:{looks}:registrations", r.ID).Val()
+		due := w.redis.ZScore(t.Context(), "fd:{refreshes}:registrations", r.ID).Val()
 		return w.calls("/sales/*")-before == 1 && due == float64(r.CreatedAt.Add(32*time.Minute).UnixMilli())
 	})
 }

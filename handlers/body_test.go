@@ -148,7 +148,9 @@ func keysOf(t *testing.T, url string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys = slices.DeleteFunc(keys, func(key string) bool { return strings.HasPrefix(key, "fd:beat:") || strings.HasPrefix(key, "fd:once:") })
+	keys = slices.DeleteFunc(keys, func(key string) bool {
+		return strings.HasPrefix(key, "fd:heartbeat:") || strings.HasPrefix(key, "fd:once:")
+	})
 	slices.Sort(keys)
 	return keys
 }

@@ -55,8 +55,8 @@ func TestBackgroundTraces(t *testing.T) {
 		if said := attributes(delivery); said["subscriber"] != "crm" || said["status"] != "200" || said["attempt"] != "1" {
 			t.Errorf("the delivery says %v", said)
 		}
-		look := b.one(t, event, "job registration:look", b.one(t, event, "job registration:due", worked))
-		b.one(t, event, "club GetSale", look)
+		refresh := b.one(t, event, "job registration:refresh", b.one(t, event, "job registration:due", worked))
+		b.one(t, event, "club GetSale", refresh)
 	})
 	t.Run("payment that is due", func(t *testing.T) {
 		if !b.anyUnder("advance", "cards get") {
@@ -88,17 +88,17 @@ func (b *backgroundEnv) sendEventOfOpenRegistration() []byte {
 	body := fmt.Sprintf(`{"event":"contact.updated","data":{"object":{"contactId":%q,"clubId":"/demo/clubs/11"}}}`, contacts[len(contacts)-1].ID)
 	for i := range 4 {
 		trace := fmt.Sprintf("4bf92f3577b34da6a3ce929d0e0e47%02x", i)
-		looks := func() int { return strings.Count(b.gateway.Log(), `operation=GetSale`) }
-		before := looks()
+		refreshes := func() int { return strings.Count(b.gateway.Log(), `operation=GetSale`) }
+		before := refreshes()
 		b.c.Do("POST", demoIntake, body, traceparent("00-"+trace+"-"+browserSpan+"-01")).Into(http.StatusOK, nil)
 		b.subscriber.await("the event", func(got []delivered) bool { return len(got) == i+1 })
-		frontdesktest.Eventually(b.t, "the registration is read again", func() bool { return looks() > before })
+		frontdesktest.Eventually(b.t, "the registration is read again", func() bool { return refreshes() > before })
 		if regexp.MustCompile(`operation=GetSale .*traceId=` + trace).MatchString(b.gateway.Log()) {
 			id, _ := hex.DecodeString(trace)
 			return id
 		}
 	}
-	b.t.Fatal("no look was made for an event")
+	b.t.Fatal("no refresh was made for an event")
 	return nil
 }
 

@@ -130,7 +130,7 @@ var tracedJobs = []string{
 	"POST /v1/registrations/:id/prospect", "GET /v1/me", "POST /v1/me/transfer", "GET /pay/:payment/:proof", "POST /v1/webhooks/card", "POST /v1/webhooks/club/:secret", "page",
 	"GET /metrics", "POST /ops/payments/{id}/notes", "POST /ops/erasures", "scrape",
 	"club Token", "club CreateContact", "club CreateSale", "club CreateMandate", "club CreatePayment", "cards create", "cards capture", "cards update_metadata", "cards list",
-	"advance", "verify", "job club:events", "job registration:due", "job registration:look", "job webhook:deliver", "sweep", "rebuild",
+	"advance", "verify", "job club:events", "job registration:due", "job registration:refresh", "job webhook:deliver", "sweep", "rebuild",
 }
 
 // missingSpans returns the kinds of work that have no span yet.

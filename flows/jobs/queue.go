@@ -23,9 +23,9 @@ import (
 // The kinds of jobs. A job says "work on this if needed": to run it twice, late or on
 // several gateways at once is harmless.
 const (
-	EventsJob       = "club:events"       // process the events that wait
-	DueRefreshesJob = "registration:due"  // enqueue the registrations whose refresh is due
-	RefreshJob      = "registration:look" // refresh one registration
+	EventsJob       = "club:events"          // process the events that wait
+	DueRefreshesJob = "registration:due"     // enqueue the registrations whose refresh is due
+	RefreshJob      = "registration:refresh" // refresh one registration
 )
 
 // JobTimeout covers a whole payment from authorised to recorded, with every call at its limit.

@@ -126,7 +126,7 @@ func TestRefreshes(t *testing.T) {
 		if err := b.FinishRefresh(ctx, "c", taken, now.Add(time.Hour)); err != nil {
 			b.Fatal(err)
 		}
-		if score := b.redis.ZScore(ctx, "fd:{looks}:registrations", "c").Val(); score != float64(now.Add(time.Hour).UnixMilli()) {
+		if score := b.redis.ZScore(ctx, "fd:{refreshes}:registrations", "c").Val(); score != float64(now.Add(time.Hour).UnixMilli()) {
 			b.Errorf("c is looked at again at %f", score)
 		}
 	})
@@ -166,7 +166,7 @@ func TestRefreshesForEvents(t *testing.T) {
 		ctx, now := b.Context(), time.Now().Truncate(time.Millisecond)
 		for i := range 60 {
 			overdue := redis.Z{Score: float64(now.Add(-time.Hour).UnixMilli()), Member: fmt.Sprint("overdue-", i)}
-			if err := b.redis.ZAdd(ctx, "fd:{looks}:registrations", overdue).Err(); err != nil {
+			if err := b.redis.ZAdd(ctx, "fd:{refreshes}:registrations", overdue).Err(); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -229,7 +229,7 @@ func TestRegistrationsOfAContact(t *testing.T) {
 				b.Errorf("the key %s tells whose it is", key)
 			}
 		}
-		if n := b.redis.ZCard(ctx, "fd:{looks}:registrations").Val(); n != 2 {
+		if n := b.redis.ZCard(ctx, "fd:{refreshes}:registrations").Val(); n != 2 {
 			b.Errorf("%d registrations are polled", n)
 		}
 		for range 30 {

@@ -32,11 +32,11 @@ const (
 	// clubEventCounts is a hash of how many events of each kind arrived.
 	clubEventCounts = "fd:{club}:counts"
 	// refreshes is a sorted set of registrations to be read again, scored by the time of that, ms; less urgent if an event requested it.
-	refreshes = "fd:{looks}:registrations"
+	refreshes = "fd:{refreshes}:registrations"
 	// brakes is a hash of what each organisation's brake knows: "<organisation> <field>", see brakeFields.
 	brakes = "fd:brakes"
 	// refreshRate is a hash with the token bucket of refreshes.
-	refreshRate = "fd:{looks}:budget"
+	refreshRate = "fd:{refreshes}:budget"
 	// receiptsPrefix starts the key of each contact's receipts.
 	receiptsPrefix = "fd:receipts:"
 )
@@ -89,7 +89,7 @@ func number(id flows.PaymentID) string {
 // probeKey is written and read back by the check of Redis.
 func probeKey(name string) string { return "fd:probe:" + name }
 
-func heartbeatKey(gateway string) string { return "fd:beat:" + gateway }
+func heartbeatKey(gateway string) string { return "fd:heartbeat:" + gateway }
 
 // onceKey marks that something happened.
 func onceKey(name string) string { return "fd:once:" + digest(name) }

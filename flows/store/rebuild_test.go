@@ -180,8 +180,8 @@ func TestHeartbeat(t *testing.T) {
 		beat("one", 1)
 		beat("two", 1)
 		beat("one", 2)
-		b.lives("fd:beat:one", time.Hour)
-		b.redis.Del(b.Context(), "fd:beat:one")
+		b.lives("fd:heartbeat:one", time.Hour)
+		b.redis.Del(b.Context(), "fd:heartbeat:one")
 		beat("one", 3)
 		if want := []int64{0, 0, 1, 0}; !reflect.DeepEqual(before, want) {
 			b.Errorf("found %v, want %v", before, want)
