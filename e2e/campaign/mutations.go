@@ -12,13 +12,13 @@ var Mutations = []Mutation{
 	}}},
 	{Name: "take-over", Description: "any gateway sends a payment in sending whose owner is silent", Edits: []Edit{{
 		File: "flows/payment/advance.go",
-		Old:  `return step{to: flows.InDoubt, reason: "the process that was recording it ended", leaseExpiredFor: leaseGrace}, nil`,
-		New:  `return step{to: flows.Captured, reason: "the process that was recording it ended", leaseExpiredFor: leaseGrace, edit: func(p *flows.Payment) { p.ReleasePending = true }}, nil`,
+		Old:  `return step{to: flows.InDoubt, reason: "the process that was recording it ended", leaseExpiredFor: protocol.LeaseGrace}, nil`,
+		New:  `return step{to: flows.Captured, reason: "the process that was recording it ended", leaseExpiredFor: protocol.LeaseGrace, edit: func(p *flows.Payment) { p.ReleasePending = true }}, nil`,
 	}}},
 	{Name: "overwritable-claim", Description: "the claim is read and then written, without a key that admits only one winner", Edits: []Edit{{
 		File: "flows/payment/record.go",
 		Old:  `	key := journalKey("claim", p, p.Claim)`,
-		New:  `	key := "claim:" + newAttemptID(m.cfg.Now())`,
+		New:  `	key := "claim:" + uuid.NewString()`,
 	}}},
 	{Name: "no-compare-and-set", Description: "a commit does not check that the payment is still the version that was read", Edits: []Edit{{
 		File: "flows/store/payment.go",
@@ -27,13 +27,13 @@ var Mutations = []Mutation{
 	}}},
 	{Name: "no-write-gate", Description: "the gateway does not check the age of a claim before it sends the first byte", Edits: []Edit{{
 		File: "flows/payment/record.go",
-		Old:  `		if expired(m.cfg.Now(), asked, claimLife) {`,
-		New:  `		if expired(m.cfg.Now(), asked, 1000*claimLife) {`,
+		Old:  `		if protocol.Expired(m.cfg.Now(), facts.Owner, protocol.ClaimLife) {`,
+		New:  `		if protocol.Expired(m.cfg.Now(), facts.Owner, 1000*protocol.ClaimLife) {`,
 	}}},
 	{Name: "key-per-attempt", Description: "the idempotency key of a new payment derives from the attempt, not from the sale", Edits: []Edit{{
 		File: "flows/payment/step.go",
 		Old:  `creationKey(p), cards`,
-		New:  `creationKey(p)+newAttemptID(m.cfg.Now()), cards`,
+		New:  `creationKey(p)+uuid.NewString(), cards`,
 	}}},
 	{Name: "refund-in-doubt", Description: "the gateway refunds a payment that may have been recorded", Edits: []Edit{{
 		File: "flows/payment/record.go",
@@ -66,15 +66,15 @@ var Mutations = []Mutation{
 		New:  `	again := r.Draft != nil && slices.Contains(names[:0], r.Draft.Person)`,
 	}}},
 	{Name: "trust-any-release", Description: "a release of a claim counts, regardless of its author and of the claim's holder", Edits: []Edit{{
-		File: "flows/payment/claim.go",
-		Old:  `	return release != "" && (post == "" || post == release)`,
-		New:  `	return release != "" || post == "never"`,
+		File: "flows/payment/protocol/journal.go",
+		Old:  `	return e.Release != "" && (e.Attempt == "" || e.Attempt == e.Release)`,
+		New:  `	return e.Release != "" || e.Attempt == "never"`,
 	}}},
 	{Name: "trusted-webhook", Description: "an event is trusted without reading the payment", Edits: []Edit{{
 		File: "flows/payment/machine.go",
 		Old:  `	name := "event:" + m.cfg.Cards.Name() + ":" + event.ID`,
 		New: `	if p, err := m.cfg.Store.Payment(ctx, flows.NewPaymentID(registration, generation)); err == nil && p.State == flows.Intent && event.Type == "payment_intent.canceled" {
-			_, _ = m.commit(ctx, p, step{to: flows.Cancelling, reason: "the event says so"})
+			_, _ = m.commit(ctx, p, m.change(p, step{to: flows.Cancelling, reason: "the event says so"}))
 	} else if err == nil && p.State != flows.Recorded && event.Type == "payment_intent.succeeded" {
 		next := *p
 		next.State = flows.Captured
@@ -180,8 +180,8 @@ var Mutations = []Mutation{
 	}}},
 	{Name: "not-found-blocks", Description: "a payment that the processor did not have once stays blocked", Edits: []Edit{{
 		File: "flows/payment/step.go",
-		Old:  `		return remote, missing(unknownThere)`,
-		New:  `		return remote, mismatch(unknownThere)`,
+		Old:  `		return remote, missing(protocol.UnknownThere)`,
+		New:  `		return remote, mismatch(protocol.UnknownThere)`,
 	}}},
 	{Name: "block-undecidable", Description: "an operator cannot have a blocked payment refunded", Edits: []Edit{{
 		File: "flows/payment/operator.go",

@@ -2,7 +2,7 @@ package model
 
 import "slices"
 
-// This file mirrors flows/payment/claim.go: how the processor's journal is read.
+// This file mirrors flows/payment/protocol/journal.go: how the processor's journal is read.
 
 // claimAvailable mirrors flows' function: the n-th claim is available to an attempt (0: to the first).
 func (m *machine) claimAvailable(s *slot, n uint8, p attemptID) bool {

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment/protocol"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
 )
@@ -27,7 +28,6 @@ type step struct {
 	lease           time.Duration        // see flows.StateChange
 	leaseExpiredFor time.Duration        // see flows.StateChange
 	retryAfter      time.Duration        // without a change: until the next step
-	unconfirmed     func()               // called before an owner's commit is repeated; nil: not called
 	remote          *cards.Payment       // the processor's payment, known to match, for the next step; nil: the next step reads it
 }
 
@@ -40,7 +40,7 @@ type mismatch string
 func (m mismatch) Error() string { return string(m) }
 
 // missing says that the processor does not have the payment, or has another program's under its id. Perhaps the key is
-// another account's. It blocks the payment after missingBlocks, until the processor has it again.
+// another account's. It blocks the payment after protocol.MissingBlocks, until the processor has it again.
 type missing string
 
 func (m missing) Error() string { return string(m) }
@@ -60,7 +60,7 @@ func undecidable(err error) (reason string, is bool) {
 func (m *Machine) Advance(ctx context.Context, id flows.PaymentID) (*flows.Payment, error) {
 	p, err := m.cfg.Store.Payment(ctx, id)
 	if flows.Unreadable(err) {
-		m.reschedule(ctx, m.unreadable(id, err), doubtPollEvery)
+		m.reschedule(ctx, m.unreadable(id, err), protocol.DoubtPollEvery)
 	}
 	if err != nil {
 		return nil, flows.StorageFailed(err)
@@ -68,56 +68,87 @@ func (m *Machine) Advance(ctx context.Context, id flows.PaymentID) (*flows.Payme
 	return m.AdvanceLoaded(ctx, p)
 }
 
-// AdvanceLoaded is Advance for a caller that has just read the payment. Each step continues from
-// the record that the previous one committed; the compare-and-set finds changes by others.
+// AdvanceLoaded is Advance for a caller that has just read the payment: ask the protocol, perform or commit what it says, and ask
+// again. The compare-and-set finds changes by others.
 func (m *Machine) AdvanceLoaded(ctx context.Context, p *flows.Payment) (*flows.Payment, error) {
-	var remote *cards.Payment // from the previous step
-	began := m.cfg.Now()
-	for range maxSteps {
-		if p.Schema > flows.PaymentSchema {
-			return p, nil
+	var facts protocol.Facts
+	for range maxTurns {
+		facts.Foreign = m.requireOwnOf(ctx, p)
+		action, change := protocol.Next(p, facts, m.cfg.Now())
+		var err error
+		if change == nil && action.Kind == "" {
+			action, change, err = m.legacy(ctx, p, &facts)
 		}
-		s, err := m.next(ctx, p, remote)
-		if err != nil {
-			m.reschedule(ctx, p, pollEvery)
-			return p, err
-		}
-		if s.to == "" {
-			m.reschedule(ctx, p, s.retryAfter)
-			return p, nil
-		}
-		moved, err := m.commit(ctx, p, s)
 		switch {
-		case errors.Is(err, flows.ErrOwned):
-			m.reschedule(ctx, p, pollEvery)
+		case err != nil:
+			m.reschedule(ctx, p, protocol.PollEvery)
+			return p, err
+		case change == nil:
+			m.reschedule(ctx, p, action.For)
+			return p, action.Err
+		}
+		now := m.cfg.Now()
+		moved, err := m.commit(ctx, p, change)
+		switch {
+		case errors.Is(err, flows.ErrOwned): // another process is sending it
+			m.reschedule(ctx, p, protocol.PollEvery)
 			return p, nil
 		case errors.Is(err, flows.ErrConflict):
 			if p, err = m.cfg.Store.Payment(ctx, p.ID); err != nil {
 				return nil, flows.StorageFailed(err)
 			}
-			if remote = nil; p.State == s.to {
-				remote = s.remote // another process took the same step, so this is still fresh
-			}
+			facts = facts.Overtaken(change, p)
 			continue
 		case err != nil:
 			return p, flows.StorageFailed(err)
-		case moved.State == flows.Sending:
-			if expired(m.cfg.Now(), began, claimLife) {
-				s.remote = nil
-			}
-			if moved, err = m.record(ctx, moved, s.remote); err != nil {
+		}
+		facts = facts.Committed(change, now)
+		if moved.State == flows.Sending {
+			if moved, err = m.record(ctx, moved, facts); err != nil {
 				return moved, err
 			}
-		case s.decision.Operator == flows.ByRule && moved.HasProcessor():
-			m.journalRecorded(ctx, moved)
+			facts = protocol.Facts{}
 		}
 		if moved.State.Final() {
 			return moved, nil
 		}
-		p, remote = moved, s.remote
-		p.UpdatedAt = p.UpdatedAt.Round(0) // as read from Redis: only the wall clock sees a suspended machine
+		p = moved
 	}
-	return nil, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("payment %s did not settle within %d steps", p.ID, maxSteps)}
+	return nil, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("payment %s did not settle within %d turns", p.ID, maxTurns)}
+}
+
+// legacy decides the states that the protocol does not have yet. A reading of the processor that its step passes on is as old as
+// the one that it was given.
+func (m *Machine) legacy(ctx context.Context, p *flows.Payment, facts *protocol.Facts) (protocol.Action, *protocol.Change, error) {
+	at, known := m.cfg.Now(), (*cards.Payment)(nil)
+	if facts.Remote != nil {
+		at, known = facts.Remote.At, &facts.Remote.Payment
+	}
+	s, err := m.next(ctx, p, known)
+	facts.Remote = nil
+	switch {
+	case err != nil:
+		return protocol.Action{}, nil, err
+	case s.to == "":
+		return protocol.Action{Kind: protocol.Wait, For: s.retryAfter}, nil, nil
+	case s.remote != nil:
+		facts.Remote = m.remote(*s.remote, at)
+	}
+	return protocol.Action{}, m.change(p, s), nil
+}
+
+// change returns the change that a step makes. The rule's recording is journaled after its commit.
+func (m *Machine) change(p *flows.Payment, s step) *protocol.Change {
+	next := *p
+	if s.edit != nil {
+		s.edit(&next)
+	}
+	c := protocol.Transition(p, next, s.to, s.reason, s.decision, m.cfg.Now())
+	c.Lease, c.LeaseExpiredFor = s.lease, s.leaseExpiredFor
+	if s.decision.Operator == flows.ByRule && p.HasProcessor() {
+		c.Then = protocol.Acceptance
+	}
+	return c
 }
 
 // Poll takes one step of a payment that waits for its buyer, so that a returning visitor
@@ -141,6 +172,9 @@ func (m *Machine) Poll(ctx context.Context, p *flows.Payment) *flows.Payment {
 const maxPolls = 3
 
 func (m *Machine) poll(ctx context.Context, p *flows.Payment) (*flows.Payment, error) {
+	if err := m.requireOwnOf(ctx, p); err != nil {
+		return nil, err
+	}
 	for range maxPolls {
 		s, err := m.next(ctx, p, nil)
 		switch {
@@ -152,7 +186,7 @@ func (m *Machine) poll(ctx context.Context, p *flows.Payment) (*flows.Payment, e
 			// Since the record was read, the buyer may have asked for another attempt.
 			return m.cfg.Store.Payment(ctx, p.ID)
 		}
-		moved, err := m.commit(ctx, p, s)
+		moved, err := m.commit(ctx, p, m.change(p, s))
 		switch {
 		case err == nil && !p.MissingSince.IsZero() && moved.State == flows.Intent:
 			p = moved // the processor has it again: what the buyer did meanwhile is still to be read
@@ -178,7 +212,7 @@ func (m *Machine) poll(ctx context.Context, p *flows.Payment) (*flows.Payment, e
 // TryAgain clears a decline, because the buyer asks for another attempt.
 func (m *Machine) TryAgain(ctx context.Context, p *flows.Payment) (*flows.Payment, error) {
 	for p.Declined() {
-		moved, err := m.commit(ctx, p, tryAgain())
+		moved, err := m.commit(ctx, p, m.change(p, tryAgain()))
 		if errors.Is(err, flows.ErrConflict) {
 			moved, err = m.cfg.Store.Payment(ctx, p.ID)
 		}
@@ -192,7 +226,7 @@ func (m *Machine) TryAgain(ctx context.Context, p *flows.Payment) (*flows.Paymen
 
 // Cancel gives up a payment that is not captured. The error is PaymentUnderWay once money may have moved.
 func (m *Machine) Cancel(ctx context.Context, id flows.PaymentID) (*flows.Payment, error) {
-	for range maxSteps {
+	for range maxTurns {
 		// A payment without a processor is cancelled before Advance could send it.
 		waiting, err := m.cfg.Store.Payment(ctx, id)
 		if err == nil && waiting.State == flows.Priced {
@@ -202,7 +236,7 @@ func (m *Machine) Cancel(ctx context.Context, id flows.PaymentID) (*flows.Paymen
 					return nil, err
 				}
 			}
-			p, err := m.commit(ctx, waiting, s)
+			p, err := m.commit(ctx, waiting, m.change(waiting, s))
 			if err == nil && p.State != flows.Cancelled {
 				continue
 			}
@@ -219,11 +253,11 @@ func (m *Machine) Cancel(ctx context.Context, id flows.PaymentID) (*flows.Paymen
 			return p, nil
 		case p.State == flows.Cancelling:
 			return nil, &flows.Error{Code: flows.ProcessorUnavailable,
-				Detail: "The card processor is still working on the payment. Please try again in a moment.", RetryAfter: pollEvery}
+				Detail: "The card processor is still working on the payment. Please try again in a moment.", RetryAfter: protocol.PollEvery}
 		case p.State != flows.Intent || p.MaybeCapturing():
 			return nil, &flows.Error{Code: flows.PaymentUnderWay, Detail: "The payment can no longer be cancelled."}
 		}
-		if _, err := m.commit(ctx, p, step{to: flows.Cancelling, reason: "the buyer gave up"}); err != nil && !errors.Is(err, flows.ErrConflict) {
+		if _, err := m.commit(ctx, p, m.change(p, step{to: flows.Cancelling, reason: "the buyer gave up"})); err != nil && !errors.Is(err, flows.ErrConflict) {
 			return nil, flows.StorageFailed(err)
 		}
 	}
@@ -235,15 +269,12 @@ func (m *Machine) abandonUncreated(ctx context.Context, p *flows.Payment, absent
 	if err := m.requireOwn(ctx); err != nil {
 		return step{}, err
 	}
-	return m.findCreated(ctx, p, p.CreatedAt.Add(-groupSpan), absent)
+	return m.findCreated(ctx, p, p.CreatedAt.Add(-protocol.GroupSpan), absent)
 }
 
 // next returns the next step of a payment. A mismatch with the processor blocks it; see missing, too. A payment that was
 // missing is looked for before anything else, so that only an unbroken row of misses blocks it.
 func (m *Machine) next(ctx context.Context, p *flows.Payment, remote *cards.Payment) (step, error) {
-	if err := m.requireOwnOf(ctx, p); err != nil {
-		return step{}, err
-	}
 	decide := m.stepFrom
 	if !p.MissingSince.IsZero() && p.State != flows.Blocked {
 		decide = m.lookAgain
@@ -271,7 +302,7 @@ func (m *Machine) notFound(ctx context.Context, p *flows.Payment, why missing) (
 	case p.MissingSince.IsZero():
 		m.cfg.Log.ErrorContext(ctx, "payment missing at the processor", "payment", p.ID, "processorId", p.ProcessorID, "error", why)
 		return step{to: p.State, reason: p.Reason, edit: func(next *flows.Payment) { next.MissingSince = now }}, nil
-	case now.Sub(p.MissingSince) < missingBlocks:
+	case now.Sub(p.MissingSince) < protocol.MissingBlocks:
 		return step{}, processorFailed(why)
 	default:
 		return step{to: flows.Blocked, reason: string(why)}, nil
@@ -345,7 +376,7 @@ func (m *Machine) stepFrom(ctx context.Context, p *flows.Payment, remote *cards.
 		return m.prepareRecord(ctx, p, remote)
 	case flows.Sending:
 		// Its owner is sending now, or is gone and the outcome with it.
-		return step{to: flows.InDoubt, reason: "the process that was recording it ended", leaseExpiredFor: leaseGrace}, nil
+		return step{to: flows.InDoubt, reason: "the process that was recording it ended", leaseExpiredFor: protocol.LeaseGrace}, nil
 	case flows.Cancelling:
 		return m.cancel(ctx, p)
 	case flows.RefundDue:
@@ -365,36 +396,65 @@ func (m *Machine) stepFrom(ctx context.Context, p *flows.Payment, remote *cards.
 	}
 }
 
-// commit is the only place that changes a stored payment's state; a rebuild stores missing payments.
-func (m *Machine) commit(ctx context.Context, p *flows.Payment, s step) (*flows.Payment, error) {
+// commit writes a change, and what the processor's journal must have before or after it. It is the only place that changes a
+// stored payment; a rebuild stores missing payments.
+func (m *Machine) commit(ctx context.Context, p *flows.Payment, c *protocol.Change) (*flows.Payment, error) {
 	if p.Schema > flows.PaymentSchema {
 		return nil, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("payment %s was written by a newer version", p.ID)}
 	}
-	if s.to != p.State && !p.State.CanBecome(s.to) {
-		return nil, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("payment %s: no transition from %s to %s", p.ID, p.State, s.to)}
+	if c.Record.State != p.State && !p.State.CanBecome(c.Record.State) {
+		return nil, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("payment %s: no transition from %s to %s", p.ID, p.State, c.Record.State)}
 	}
-	next := *p
-	m.applyTransition(&next, s)
-	next.Processing = p.Processing && next.State == p.State
-	if s.edit != nil {
-		s.edit(&next)
-	}
-	move := flows.StateChange{From: p.State, Version: p.Version, Next: &next, Operation: uuid.NewString(), Lease: s.lease, LeaseExpiredFor: s.leaseExpiredFor, Silent: p.Visible() == next.Visible()}
-	if next.State.Final() {
-		if next.Finding() == "" {
-			move.Keep = keepFinal // else until an operator has looked
+	if c.First == protocol.Release { // it precedes the next claim; one that fails is owed, and the record says so
+		if err := m.release(ctx, p); err != nil {
+			c = c.Owed()
 		}
-		next.Payer, next.Desk, next.Contact = nil, nil, "" // a final record holds nothing that leads to a person
-		next.MissingSince = time.Time{}
 	}
-	if err := m.store(ctx, move, s.unconfirmed); err != nil {
+	next := c.Record
+	move := flows.StateChange{From: p.State, Version: p.Version, Next: &next, Operation: uuid.NewString(), Lease: c.Lease,
+		LeaseExpiredFor: c.LeaseExpiredFor, Silent: p.Visible() == next.Visible()}
+	if next.State.Final() && next.Finding() == "" {
+		move.Keep = keepFinal // else until an operator has looked
+	}
+	// After the commit, so that the buyer does not wait. But an owner, who saw the acceptance, writes it before an unconfirmed
+	// commit is repeated and after a failed one, because the entry resolves the doubt that may follow.
+	owner := p.State == flows.Sending && c.LeaseExpiredFor == 0
+	then := sync.OnceFunc(func() {
+		if c.Then == protocol.Acceptance {
+			m.journal(context.WithoutCancel(ctx), &next, owner)
+		}
+	})
+	if err := m.store(ctx, move, then); err != nil {
+		if owner {
+			then()
+		}
 		return nil, err
 	}
 	if next.State.Final() {
 		m.reschedule(ctx, &next, 0)
 	}
+	m.notice(ctx, p, &next)
+	then()
+	return &next, nil
+}
+
+// journal writes a recording to the processor's journal. An owner tries once: the comparison with the processor finds what is
+// missing, and a buyer waits.
+func (m *Machine) journal(ctx context.Context, p *flows.Payment, owner bool) {
+	if !owner {
+		m.journalRecorded(ctx, p)
+		return
+	}
+	if err := m.updateMetadata(ctx, p, "done"); err != nil {
+		m.cfg.Log.WarnContext(ctx, "acceptance not journaled at the processor", "payment", p.ID, "error", err)
+	}
+}
+
+// notice logs, counts and traces what was committed.
+func (m *Machine) notice(ctx context.Context, p, next *flows.Payment) {
 	if next.State != p.State {
-		trace.SpanFromContext(ctx).AddEvent("payment", trace.WithAttributes(attribute.String("from", string(p.State)), attribute.String("to", string(next.State))))
+		trace.SpanFromContext(ctx).AddEvent("payment", trace.WithAttributes(attribute.String("from", string(p.State)),
+			attribute.String("to", string(next.State))))
 		if m.cfg.OnTransition != nil {
 			m.cfg.OnTransition(p.State, next.State)
 		}
@@ -403,8 +463,8 @@ func (m *Machine) commit(ctx context.Context, p *flows.Payment, s step) (*flows.
 	if next.State == flows.InDoubt && p.State != flows.InDoubt {
 		level = slog.LevelError // needs an operator unless evidence resolves it
 	}
-	m.cfg.Log.Log(ctx, level, "payment moved", "registration", p.Registration, "payment", string(p.ID), "from", string(p.State), "to", string(next.State), "reason", s.reason)
-	return &next, nil
+	m.cfg.Log.Log(ctx, level, "payment moved", "registration", p.Registration, "payment", string(p.ID), "from", string(p.State),
+		"to", string(next.State), "reason", next.Reason)
 }
 
 // store stores a change. An owner repeats one that Redis does not confirm, as the same operation. Until it is
@@ -419,10 +479,10 @@ func (m *Machine) store(ctx context.Context, move flows.StateChange, unconfirmed
 	began := m.cfg.Now()
 	for try := 1; ; try++ {
 		err := m.cfg.Store.Commit(ctx, move)
-		if err == nil || errors.Is(err, flows.ErrConflict) || try == maxCommits || expired(m.cfg.Now(), began, claimLife) {
+		if err == nil || errors.Is(err, flows.ErrConflict) || try == maxCommits || protocol.Expired(m.cfg.Now(), began, protocol.ClaimLife) {
 			return err
 		}
-		if try == 1 && unconfirmed != nil {
+		if try == 1 {
 			unconfirmed()
 		}
 		<-m.cfg.After(commitPause)
@@ -433,11 +493,11 @@ func (m *Machine) store(ctx context.Context, move flows.StateChange, unconfirmed
 // failure is only logged: the payment stays in the list of open ones.
 func (m *Machine) reschedule(ctx context.Context, p *flows.Payment, after time.Duration) {
 	var err error
-	after = cmp.Or(after, doubtPollEvery)
+	after = cmp.Or(after, protocol.DoubtPollEvery)
 	switch now := m.cfg.Now(); {
 	case p.State.Final():
 		err = m.cfg.Store.Schedule(ctx, p, m.nextVerification(p))
-	case after >= pollEvery && now.Sub(p.CreatedAt) < firstPollGrace:
+	case after >= protocol.PollEvery && now.Sub(p.CreatedAt) < firstPollGrace:
 		// The start of the payment scheduled its first step, which is due by then.
 	default:
 		err = m.cfg.Store.Schedule(ctx, p, now.Add(flows.Jitter(after)))
@@ -445,23 +505,4 @@ func (m *Machine) reschedule(ctx context.Context, p *flows.Payment, after time.D
 	if err != nil {
 		m.cfg.Log.WarnContext(ctx, "next poll not scheduled", "payment", p.ID, "error", err)
 	}
-}
-
-// applyTransition assigns the state and adds the transition to the history. A step with
-// the same state and reason, such as another reading, is not a transition.
-func (m *Machine) applyTransition(next *flows.Payment, s step) {
-	if next.State == s.to && next.Reason == s.reason {
-		return
-	}
-	history := next.History
-	if len(history) == 0 {
-		history = []flows.Transition{{State: next.State, At: next.UpdatedAt, Reason: next.Reason}}
-	}
-	now := m.cfg.Now()
-	history = append(slices.Clip(history), flows.Transition{State: s.to, At: now, Reason: s.reason, Operator: s.decision.Operator, OperatorReason: s.decision.Reason})
-	next.History = history[max(0, len(history)-flows.MaxHistory):]
-	if s.to == flows.InDoubt && next.State != flows.InDoubt && (next.State != flows.Blocked || next.DoubtSince.IsZero()) {
-		next.DoubtSince = now
-	}
-	next.State, next.Reason, next.UpdatedAt = s.to, s.reason, now
 }

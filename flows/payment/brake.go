@@ -2,10 +2,10 @@ package payment
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment/protocol"
 	"frontdesk/upstream/club"
 )
 
@@ -15,9 +15,6 @@ const (
 	// sale that the club system rejects. If one response in a hundred is lost, three in a row are one case in a million;
 	// each more would cost another buyer a doubt, or a charge and its refund.
 	maxUnknown = 3
-	// probeLease covers what a probe does: reads of the sale, a capture of 25 s, a claim, and a POST of 30 s. If its
-	// gateway dies, another payment probes afterwards.
-	probeLease = 2 * time.Minute
 	// firstProbePause follows the first probe that failed; it doubles with each further one. The first probe does not
 	// wait, so that a disturbance of seconds does not delay buyers for a minute.
 	firstProbePause = time.Minute
@@ -27,9 +24,6 @@ const (
 	// maxCapturedProbePause: the money of a captured probe is already taken, so it may come earlier. It also keeps
 	// captured money from waiting longer than ten minutes once the club system records again.
 	maxCapturedProbePause = 5 * time.Minute
-	// maxCapturedHold is about as long as the claims of a payment that is not sent take. Then the payment is
-	// sent anyway. Money at the desk is taken too.
-	maxCapturedHold = 30 * time.Minute
 )
 
 // BrakeRequest asks whether a payment's money may move.
@@ -87,32 +81,21 @@ type Brake struct {
 // held returns how long the brake still holds a payment back; zero: its money may move. The payment that is
 // let through although the brake holds becomes its probe.
 func (m *Machine) held(ctx context.Context, p *flows.Payment) (time.Duration, error) {
-	if !p.Method.BooksMoney() {
-		return 0, nil // settled by other routes, and nothing is taken
+	if !protocol.HeldByBrake(p, m.cfg.Now()) {
+		return 0, nil
 	}
+	return m.askBrake(ctx, p)
+}
+
+// askBrake asks the brake about a payment that it may hold.
+func (m *Machine) askBrake(ctx context.Context, p *flows.Payment) (time.Duration, error) {
 	request := BrakeRequest{Organisation: p.ClientToken, Payment: p.ID, Now: m.cfg.Now(),
-		Lease: probeLease, Pause: firstProbePause, MaxPause: maxProbePause, MaxWait: maxProbePause}
-	if p.State == flows.Captured || p.Method == flows.InPerson {
-		if expired(request.Now, takenSince(p), maxCapturedHold) {
-			return 0, nil
-		}
+		Lease: protocol.ProbeLease, Pause: firstProbePause, MaxPause: maxProbePause, MaxWait: maxProbePause}
+	if protocol.Taken(p) {
 		request.MaxPause = maxCapturedProbePause
 	}
 	left, err := m.cfg.Store.AskBrake(ctx, request)
 	return left, flows.StorageFailed(err)
-}
-
-// takenSince returns when the money of a captured payment, or of one at the desk, was taken, or an operator decided to
-// send the payment again.
-func takenSince(p *flows.Payment) time.Time {
-	since := p.UpdatedAt
-	for _, before := range slices.Backward(p.History) {
-		if before.State != flows.Priced && before.State != flows.Captured && before.State != flows.Sending {
-			break
-		}
-		since = before.At
-	}
-	return since
 }
 
 // hold is the step of a payment that the brake holds back. Its buyer learns once that it is reserved and waits.
@@ -120,7 +103,7 @@ func hold(p *flows.Payment, left time.Duration) step {
 	if !p.OnHold {
 		return step{to: p.State, reason: p.Reason, edit: func(next *flows.Payment) { next.OnHold = true }}
 	}
-	return wait(min(left, pollEvery)) // the brake may be released at any time
+	return wait(min(left, protocol.PollEvery)) // the brake may be released at any time
 }
 
 // countOutcome has the brake count how a request that records money ended. A failure is only logged, because the
@@ -133,11 +116,11 @@ func (m *Machine) countOutcome(ctx context.Context, p *flows.Payment, err error)
 	case club.Accepted:
 		outcome.Result = BrakeAccepted
 	case club.NotSent:
-		outcome.Result, outcome.ProbesUntil = ProbeContinues, now.Add(claimPause(p.Claim)+probeLease)
+		outcome.Result, outcome.ProbesUntil = ProbeContinues, now.Add(protocol.ClaimPause(p.Claim)+protocol.ProbeLease)
 	case club.Refused:
 		limit, _ := limitReached(err)
-		outcome.Result, outcome.ProbesUntil = BrakeRefused, now.Add(pauseAfter(p, limit)+probeLease)
-		if limit > maxClaimPause { // another payment finds out whether the limit has been raised
+		outcome.Result, outcome.ProbesUntil = BrakeRefused, now.Add(protocol.PauseAfter(p, limit)+protocol.ProbeLease)
+		if limit > protocol.MaxClaimPause { // another payment finds out whether the limit has been raised
 			outcome.Result = BrakeUnknown
 		}
 	}

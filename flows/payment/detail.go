@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment/protocol"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
 )
@@ -75,11 +76,11 @@ func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (Detail, error) 
 		remote, err = m.cfg.Cards.Get(ctx, p.ProcessorID)
 		switch {
 		case errors.Is(err, cards.ErrNotFound):
-			d.Problem = unknownThere
+			d.Problem = protocol.UnknownThere
 		case err != nil:
 			d.Problem = "the processor could not be asked"
 		case !m.names(p, remote):
-			d.Problem, remote = foreignThere, cards.Payment{}
+			d.Problem, remote = protocol.ForeignThere, cards.Payment{}
 		default:
 			d.Problem = m.compare(p, remote)
 			d.AtProcessor = &AtProcessor{
@@ -104,13 +105,13 @@ func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (Detail, error) 
 // journalOf lists what is journaled about claims and operators' decisions, by number.
 func journalOf(remote cards.Payment) []JournalEntry {
 	entries := []JournalEntry{}
-	for n := 1; n <= highestClaim; n++ {
+	for n := 1; n <= protocol.HighestClaim; n++ {
 		for _, kind := range []string{"done", "op", "post", "release"} {
-			entry := JournalEntry{Key: entryName(kind, n)}
+			entry := JournalEntry{Key: protocol.EntryName(kind, n)}
 			if entry.Value = remote.Metadata[entry.Key]; entry.Value == "" {
 				continue
 			}
-			if at, ok := attemptStart(entry.Value); ok {
+			if at, ok := protocol.AttemptStart(entry.Value); ok {
 				entry.At = &at
 			}
 			entries = append(entries, entry)
@@ -215,7 +216,7 @@ func (d *Detail) adviseDoubt(p *flows.Payment, remote cards.Payment, rival error
 	case p.HasProcessor() && d.AtProcessor == nil, d.Problem != "":
 		d.say("Nothing can be decided now: %s.", d.Problem)
 		return
-	case refundClaimed(remote):
+	case protocol.ReadJournal(remote.Metadata).RefundClaimed():
 		d.say("A refund has begun, so no decision is possible here. Check at the processor whether the buyer was refunded, and finish it there.")
 		return
 	case p.HasProcessor() && !holdsWholeAmount(remote) && remote.State != cards.Refunded:
@@ -226,7 +227,7 @@ func (d *Detail) adviseDoubt(p *flows.Payment, remote cards.Payment, rival error
 	default:
 		d.allow("confirm-recorded", "")
 	}
-	if at := latestAttempt(p, remote).Add(decideAfter); now.Before(at) {
+	if at := latestAttempt(p, remote).Add(protocol.DecideAfter); now.Before(at) {
 		d.say("\"Not recorded\" can be decided from %s: until then, the request may still arrive.", at.UTC().Format(timeFormat))
 		return
 	}
@@ -234,7 +235,7 @@ func (d *Detail) adviseDoubt(p *flows.Payment, remote cards.Payment, rival error
 	if saleSeenSettled(p) {
 		d.say("The sale is settled. Only if something else certainly settled it, such as cash at the desk, is the payment not recorded.")
 		override = " --override"
-	} else if n, _ := lastClaim(remote); max(n, p.Claim) < maxClaims && remote.State != cards.Refunded && rival == nil {
+	} else if n, _ := protocol.ReadJournal(remote.Metadata).Last(); max(n, p.Claim) < protocol.MaxClaims && remote.State != cards.Refunded && rival == nil {
 		d.allow("confirm-not-recorded", "--send-again")
 	}
 	if p.HasProcessor() {
@@ -314,7 +315,7 @@ func (d *Detail) adviseBlocked(p *flows.Payment, remote cards.Payment) {
 	}
 	if d.AtProcessor != nil && d.Problem == "" && refundable(remote) {
 		switch {
-		case remote.State == cards.Captured && remote.OtherMethod == "" && !refundClaimed(remote):
+		case remote.State == cards.Captured && remote.OtherMethod == "" && !protocol.ReadJournal(remote.Metadata).RefundClaimed():
 			d.say("In the club system, check whether %s is settled, and by what. If it is open and the buyer still wants the offer, "+
 				"record the payment there by hand, then confirm that it is recorded. Otherwise request the refund.", d.sale())
 			d.allow("confirm-recorded", "")
@@ -343,13 +344,9 @@ func (d *Detail) adviseBlocked(p *flows.Payment, remote cards.Payment) {
 	}
 }
 
-// The problems of a payment that the processor does not have.
-const (
-	unknownThere = "the processor does not know the payment"
-	foreignThere = "the processor has another program's payment under its id"
-)
-
-func (d *Detail) missing() bool { return d.Problem == unknownThere || d.Problem == foreignThere }
+func (d *Detail) missing() bool {
+	return d.Problem == protocol.UnknownThere || d.Problem == protocol.ForeignThere
+}
 
 // allowEnd adds the commands that end a blocked payment that was settled by hand.
 func (d *Detail) allowEnd(p *flows.Payment, remote cards.Payment) {

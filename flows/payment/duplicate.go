@@ -32,7 +32,7 @@ func (m *Machine) settleDuplicates(ctx context.Context, group []candidate) error
 				return err
 			}
 		case s.to != "" && a.agrees():
-			if _, err := m.commit(ctx, a.stored, s); err != nil && !errors.Is(err, flows.ErrConflict) {
+			if _, err := m.commit(ctx, a.stored, m.change(a.stored, s)); err != nil && !errors.Is(err, flows.ErrConflict) {
 				return flows.StorageFailed(err)
 			}
 		}

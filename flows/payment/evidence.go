@@ -8,27 +8,13 @@ import (
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment/protocol"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
 )
 
-// Limits of the evidence.
-const (
-	// backgroundTimeout: the capture waits no longer than this for optional evidence.
-	backgroundTimeout = 2 * time.Second
-	// ruleWithin is how soon after the attempt a reading decides. A settled sale does not name what
-	// settled it: later, it may well have been the club's staff.
-	ruleWithin = time.Minute
-	// evidenceEvery: events cause readings no more often than the schedule begins.
-	evidenceEvery = 30 * time.Second
-	// maxReadings: two whole doubts with a failure before each reading, for a payment that
-	// an operator sends again.
-	maxReadings = 2 * 2 * len(readingAt)
-)
-
-// readingAt is when evidence is read, counted from the beginning of the doubt: often while
-// the club system may still process the payment, later for changes by its staff.
-var readingAt = [...]time.Duration{30 * time.Second, 2 * time.Minute, 15 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
+// backgroundTimeout: the capture waits no longer than this for optional evidence.
+const backgroundTimeout = 2 * time.Second
 
 // observe reads the sale and its check, and at the same time the contact's status and debt.
 // The latter two are optional: a failure leaves them out.
@@ -81,24 +67,24 @@ func (m *Machine) resolveDoubt(ctx context.Context, p *flows.Payment) (step, err
 	switch {
 	case err != nil:
 		return step{}, err
-	case acceptanceJournaled(remote):
+	case protocol.ReadJournal(remote.Metadata).Accepted:
 		return step{to: flows.Recorded, reason: "the journal holds the club system's acceptance"}, nil
 	}
-	if refundBegun(remote) {
+	if protocol.ReadJournal(remote.Metadata).RefundBegun() {
 		return step{to: flows.Blocked, reason: "a refund was begun, and Redis lost it"}, nil
 	}
 	due, more := nextReading(p)
 	if !more {
-		return wait(doubtPollEvery), nil
+		return wait(protocol.DoubtPollEvery), nil
 	}
 	if early := due.Sub(m.cfg.Now()); early > 0 {
-		return wait(min(early, doubtPollEvery)), nil
+		return wait(min(early, protocol.DoubtPollEvery)), nil
 	}
 	return m.readEvidence(ctx, p, remote)
 }
 
 // nextReading returns when evidence is due: at the first scheduled time after the last
-// reading, and after a failure not before doubtPollEvery. more is false after the schedule.
+// reading, and after a failure not before protocol.DoubtPollEvery. more is false after the schedule.
 func nextReading(p *flows.Payment) (due time.Time, more bool) {
 	var last, failed time.Time
 	for _, reading := range p.Readings {
@@ -107,18 +93,18 @@ func nextReading(p *flows.Payment) (due time.Time, more bool) {
 		}
 	}
 	since := p.InDoubtSince()
-	i := slices.IndexFunc(readingAt[:], func(after time.Duration) bool { return since.Add(after).After(last) })
+	i := slices.IndexFunc(protocol.ReadingAt[:], func(after time.Duration) bool { return since.Add(after).After(last) })
 	if i < 0 {
 		return time.Time{}, false
 	}
-	due = since.Add(readingAt[i])
-	if again := failed.Add(doubtPollEvery); !failed.IsZero() && again.After(due) {
+	due = since.Add(protocol.ReadingAt[i])
+	if again := failed.Add(protocol.DoubtPollEvery); !failed.IsZero() && again.After(due) {
 		due = again
 	}
 	return due, true
 }
 
-// readEvidence takes one reading. The payment is recorded if the rule says so within ruleWithin.
+// readEvidence takes one reading. The payment is recorded if the rule says so within protocol.RuleWithin.
 func (m *Machine) readEvidence(ctx context.Context, p *flows.Payment, remote cards.Payment) (step, error) {
 	_, _, seen, err := m.observe(ctx, m.cfg.Club, p)
 	if ctx.Err() != nil {
@@ -131,9 +117,9 @@ func (m *Machine) readEvidence(ctx context.Context, p *flows.Payment, remote car
 		m.cfg.Log.WarnContext(ctx, "evidence not readable", "payment", p.ID, "error", err)
 	}
 	edit := func(next *flows.Payment) { next.Readings = withReading(p.Readings, reading) }
-	moneyHeld := !p.HasProcessor() || holdsWholeAmount(remote) && !refundClaimed(remote)
+	moneyHeld := !p.HasProcessor() || holdsWholeAmount(remote) && !protocol.ReadJournal(remote.Metadata).RefundClaimed()
 	attempt, maybeSent := openAttempt(p, remote)
-	early := maybeSent && reading.At.Sub(attempt) <= ruleWithin
+	early := maybeSent && reading.At.Sub(attempt) <= protocol.RuleWithin
 	if rule := m.rule(ctx); err == nil && moneyHeld && early && rule.Matches(p, reading.Evidence) {
 		return step{to: flows.Recorded, reason: "the evidence matches recorded payments: " + rule.String(), decision: flows.Decision{Operator: flows.ByRule}, edit: edit}, nil
 	}
@@ -145,13 +131,13 @@ func (m *Machine) readEvidence(ctx context.Context, p *flows.Payment, remote car
 // such an attempt. When the doubt began does not matter: after a loss of Redis, a doubt may be newer than its claim.
 func openAttempt(p *flows.Payment, remote cards.Payment) (time.Time, bool) {
 	if !p.HasProcessor() {
-		return attemptStart(p.AttemptID)
+		return protocol.AttemptStart(p.AttemptID)
 	}
-	n, _ := lastClaim(remote)
-	if released(remote, n) {
+	n, _ := protocol.ReadJournal(remote.Metadata).Last()
+	if protocol.ReadJournal(remote.Metadata).Released(n) {
 		return time.Time{}, false
 	}
-	return attemptStart(remote.Metadata[entryName("post", n)])
+	return protocol.AttemptStart(remote.Metadata[protocol.EntryName("post", n)])
 }
 
 // withReading appends a reading. Consecutive failures are one entry.
@@ -162,7 +148,7 @@ func withReading(readings []flows.Reading, reading flows.Reading) []flows.Readin
 		kept = kept[:n-1]
 	}
 	kept = append(kept, reading)
-	return kept[max(0, len(kept)-maxReadings):]
+	return kept[max(0, len(kept)-protocol.MaxReadings):]
 }
 
 // rule returns the rule of this environment; nil without one, or if it cannot be read.
@@ -181,11 +167,11 @@ func (m *Machine) rule(ctx context.Context) *flows.Rule {
 // RereadEvidence advances a payment after an event at the club: it reads the evidence of a
 // doubt now, without waiting for the schedule.
 func (m *Machine) RereadEvidence(ctx context.Context, p *flows.Payment) error {
-	if p.State != flows.InDoubt || p.Schema > flows.PaymentSchema || p.ReadSince(m.cfg.Now(), evidenceEvery) {
+	if p.State != flows.InDoubt || p.Schema > flows.PaymentSchema || p.ReadSince(m.cfg.Now(), protocol.EvidenceEvery) {
 		return m.cfg.Queue.Wake(ctx, p.ID, nil)
 	}
 	remote, err := m.read(ctx, p, nil)
-	if err != nil || acceptanceJournaled(remote) {
+	if err != nil || protocol.ReadJournal(remote.Metadata).Accepted {
 		if _, differs := undecidable(err); differs {
 			err = nil // Advance blocks the payment, sooner or later
 		}
@@ -195,14 +181,11 @@ func (m *Machine) RereadEvidence(ctx context.Context, p *flows.Payment) error {
 	if err != nil {
 		return err
 	}
-	moved, err := m.commit(ctx, p, s)
-	switch {
+	switch _, err := m.commit(ctx, p, m.change(p, s)); {
 	case errors.Is(err, flows.ErrConflict): // ErrOwned included
 		return nil
 	case err != nil:
 		return flows.StorageFailed(err)
-	case moved.State == flows.Recorded && moved.HasProcessor():
-		m.journalRecorded(ctx, moved)
 	}
 	return nil
 }

@@ -2,12 +2,11 @@
 // end. A card payment becomes exactly one payment at the club system, or a visible doubt.
 // Only this package changes a payment's state.
 //
-// Requests, webhooks, sweeps and operators all call Machine.Advance, which takes one step
-// after another: step.go has the steps up to the capture, record.go the one POST under a
-// claim (claim.go), evidence.go the resolution of a doubt. rebuild.go restores payments that
-// Redis lost, from what metadata.go let the processor keep, lookup.go says which registrations the
-// processor has no payment of, and operator.go carries out operators' decisions. brake.go holds payments
-// back while the club system records none. key.go has the idempotency keys, fingerprint.go says whose
+// Requests, webhooks, sweeps and operators all call Machine.Advance. It asks package protocol what to do next, does it, and asks
+// again. What protocol does not decide yet is here: step.go has the steps up to the capture, record.go the one POST under a claim,
+// evidence.go the resolution of a doubt. rebuild.go restores payments that Redis lost, from what metadata.go let the processor
+// keep, lookup.go says which registrations the processor has no payment of, and operator.go carries out operators' decisions.
+// brake.go holds payments back while the club system records none. key.go has the idempotency keys, fingerprint.go says whose
 // payments Redis holds.
 //
 // Redis coordinates and never authorises: the right to send the POST is a claim in the
@@ -25,40 +24,19 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/keyring"
+	"frontdesk/flows/payment/protocol"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
 )
 
 // Limits and periods of the machine.
 const (
-	// createWithin: with the sale's 20 h less than the 24 h for which the processor
-	// remembers the key of the creation.
-	createWithin = 3 * time.Hour
-	// idleIntent: after that, the buyer has left; the cart can change again.
-	idleIntent = 30 * time.Minute
-	// idleAuthorisation: reserved money that could not be checked for so long is released.
-	idleAuthorisation = 60 * time.Minute
-	// captureMargin before the end of the authorisation is enough for a capture, and for clocks that differ.
-	captureMargin = time.Minute
 	// keepFinal: as long as a buyer may ask staff about a payment.
 	keepFinal = 30 * 24 * time.Hour
-	// lease covers a claim, a POST of 30 s and a read of the sale, so it needs no renewal.
-	lease = 60 * time.Second
-	// leaseGrace allows for clock skew and a stalled owner.
-	leaseGrace = 30 * time.Second
-	// freshSale is how long ago the sale must have been seen as agreed when money is about to move: a
-	// minute, less the life of a claim, within which the POST follows.
-	freshSale = time.Minute - claimLife
-	// missingBlocks is for how long an operator can correct a wrong key before payments are blocked.
-	missingBlocks = 30 * time.Minute
-	// pollEvery is the shortest pause between two readings by the queue; see idlePause for a buyer who does nothing.
-	pollEvery = 15 * time.Second
 	// firstPollGrace: a younger payment still has the first step that its start scheduled.
-	firstPollGrace = pollEvery / 5
-	// doubtPollEvery is how often the processor's journal of a payment in doubt is read.
-	doubtPollEvery = 2 * time.Minute
-	// maxSteps bounds one Advance; the longest successful way has nine steps.
-	maxSteps = 25
+	firstPollGrace = protocol.PollEvery / 5
+	// maxTurns bounds one Advance; the longest successful way has some forty.
+	maxTurns = 100
 	// keepEvents: a processor repeats a delivery for days.
 	keepEvents = 7 * 24 * time.Hour
 )

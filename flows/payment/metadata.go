@@ -4,15 +4,13 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
-	"strconv"
+	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment/protocol"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
 )
-
-// metadataVersion is the version of the metadata's layout. A payment with another one is not rebuilt.
-const metadataVersion = "2"
 
 // FixRequest sets what the processor will receive with a new payment, and signs it.
 func (m *Machine) FixRequest(p *flows.Payment) {
@@ -24,30 +22,15 @@ func (m *Machine) FixRequest(p *flows.Payment) {
 // metadata is what the processor keeps of a payment: enough to rebuild it without Redis,
 // signed, and without personal data.
 func (m *Machine) metadata(p *flows.Payment) map[string]string {
-	return map[string]string{
-		"fd_version":      metadataVersion,
-		"fd_environment":  m.cfg.Environment,
-		"fd_registration": p.Registration,
-		"fd_sale":         string(p.Sale),
-		"fd_amount":       strconv.FormatInt(p.Amount, 10),
-		"fd_currency":     p.Currency,
-		"fd_club":         string(p.Club),
-		"fd_generation":   strconv.Itoa(p.Generation),
-		"fd_node":         string(p.Node),
-		"fd_sale_state":   p.SaleState,
-		"fd_cart":         p.AgreedDigest(),
-		"fd_mac":          p.Signature,
-	}
+	entries := protocol.TermsOf(p).Metadata()
+	entries["fd_environment"], entries["fd_mac"] = m.cfg.Environment, p.Signature
+	return entries
 }
 
-// metadataMatches reports whether the metadata agrees with the record and is signed by us.
-func (m *Machine) metadataMatches(p *flows.Payment, remote map[string]string) bool {
-	for key, want := range m.metadata(p) {
-		if key != "fd_mac" && remote[key] != want {
-			return false
-		}
-	}
-	return m.signed(remote)
+// remote returns what is known of the processor's payment from a call that began at an instant.
+func (m *Machine) remote(paid cards.Payment, at time.Time) *protocol.Remote {
+	return &protocol.Remote{At: at, Payment: paid, Terms: protocol.ReadTerms(paid.Metadata), Journal: protocol.ReadJournal(paid.Metadata),
+		Ours: m.ours(paid.Metadata), Signed: m.signed(paid.Metadata), Ended: paid.Metadata[endedEntry] != ""}
 }
 
 // signed reports whether the metadata is signed by us.

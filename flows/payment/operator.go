@@ -8,20 +8,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"frontdesk/flows"
+	"frontdesk/flows/payment/protocol"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
 )
 
-const (
-	// decideAfter is the age of a claim at which an operator may say that it had no effect.
-	// Its owner may not send after 10 s and gives up after 30 s; the rest is for proxies and
-	// the club system's own queues.
-	decideAfter = 15 * time.Minute
-	// maxRecordedDecisions bounds the decisions in the processor's metadata, which has room
-	// for 50 entries, two of them for each claim.
-	maxRecordedDecisions = 5
-)
+// maxRecordedDecisions bounds the decisions in the processor\'s metadata, which has room for 50 entries, two of them for each
+// claim.
+const maxRecordedDecisions = 5
 
 // Resolution is what an operator decides for a payment that was not recorded.
 type Resolution string
@@ -220,13 +217,13 @@ func (m *Machine) refundBlocked(ctx context.Context, p *flows.Payment, decision 
 	case !refundable(remote):
 		return ResolutionResult{}, notInDoubt(p)
 	}
-	claim, attempt := lastClaim(remote)
-	if !refundClaimed(remote) {
-		claim, attempt = claim+1, refundPrefix+newAttemptID(m.cfg.Now())
+	claim, attempt := protocol.ReadJournal(remote.Metadata).Last()
+	if !protocol.ReadJournal(remote.Metadata).RefundClaimed() {
+		claim, attempt = claim+1, protocol.RefundPrefix+protocol.NewAttemptID(m.cfg.Now(), uuid.NewString())
 	}
 	result, err := m.decide(ctx, p, flows.AuditRefund, "", step{to: flows.Refunding, reason: "an operator requested the refund", decision: decision, edit: func(next *flows.Payment) {
 		next.Claim, next.AttemptID = claim, attempt
-		next.RefundRetry, next.FailedRefunds, next.NotBefore = newAttemptID(m.cfg.Now()), remote.FailedRefunds, time.Time{}
+		next.RefundRetry, next.FailedRefunds, next.NotBefore = protocol.NewAttemptID(m.cfg.Now(), uuid.NewString()), remote.FailedRefunds, time.Time{}
 	}})
 	if err == nil {
 		m.wake(ctx, p.ID)
@@ -237,18 +234,18 @@ func (m *Machine) refundBlocked(ctx context.Context, p *flows.Payment, decision 
 // refundable reports whether an operator may have a blocked payment refunded: a refund has the last claim, or no claim
 // is open, so that no request of ours recorded it, and the money is held, or went back already.
 func refundable(remote cards.Payment) bool {
-	if refundClaimed(remote) {
-		return !acceptanceJournaled(remote)
+	if protocol.ReadJournal(remote.Metadata).RefundClaimed() {
+		return !protocol.ReadJournal(remote.Metadata).Accepted
 	}
-	last, _ := lastClaim(remote)
-	return (holdsWholeAmount(remote) || remote.State == cards.Refunded) && claimAvailable(remote, last+1, "")
+	last, _ := protocol.ReadJournal(remote.Metadata).Last()
+	return (holdsWholeAmount(remote) || remote.State == cards.Refunded) && protocol.ReadJournal(remote.Metadata).Available(last+1, "")
 }
 
 // blockedEnd returns the state in which an operator can end a blocked payment that was settled by hand: recorded
 // by the club system once, or not and nothing is kept. remote is zero if the processor does not have it: money may be
 // kept then, so it is not cancelled, unless it was never created there.
 func blockedEnd(p *flows.Payment, remote cards.Payment, recorded bool) (to flows.PaymentState, possible bool) {
-	kept := remote.State == cards.Captured && remote.Refunding == 0 && (!refundClaimed(remote) || acceptanceJournaled(remote))
+	kept := remote.State == cards.Captured && remote.Refunding == 0 && (!protocol.ReadJournal(remote.Metadata).RefundClaimed() || protocol.ReadJournal(remote.Metadata).Accepted)
 	switch {
 	case recorded:
 		return flows.Recorded, kept || !p.HasProcessor() || p.ProcessorID != "" && remote.State == ""
@@ -299,7 +296,7 @@ func (m *Machine) endBlocked(ctx context.Context, p *flows.Payment, recorded boo
 // byHand is the step that ends a blocked payment as an operator settled it.
 func (m *Machine) byHand(to flows.PaymentState, p *flows.Payment, remote cards.Payment, decision flows.Decision) step {
 	return step{to: to, reason: "an operator settled it by hand", decision: decision, edit: func(next *flows.Payment) {
-		next.AttemptID = cmp.Or(p.AttemptID, newAttemptID(m.cfg.Now())) // the journal's entry needs one
+		next.AttemptID = cmp.Or(p.AttemptID, protocol.NewAttemptID(m.cfg.Now(), uuid.NewString())) // the journal's entry needs one
 		next.Difference = ""
 		if (to == flows.Recorded || remote.Disputed) && remote.State != "" {
 			next.Difference = difference(p, remote)
@@ -348,13 +345,13 @@ func (m *Machine) claimInDoubt(ctx context.Context, p *flows.Payment) (cards.Pay
 		return remote, notDecidable("Nothing can be decided: %s.", differs)
 	case err != nil:
 		return remote, err
-	case refundClaimed(remote):
+	case protocol.ReadJournal(remote.Metadata).RefundClaimed():
 		return remote, notDecidable("A refund has begun: the journal at the processor holds its claim. Check there whether the buyer was refunded, and leave a note here.")
 	case !holdsWholeAmount(remote) && remote.State != cards.Refunded:
 		return remote, notDecidable("At the processor the payment is %s, with %s of %s refunded. Refund the rest there first.", remote.State,
 			Price(remote.Refunded, remote.Currency), Price(remote.Captured, remote.Currency))
 	}
-	if n, attempt := lastClaim(remote); n >= p.Claim {
+	if n, attempt := protocol.ReadJournal(remote.Metadata).Last(); n >= p.Claim {
 		p.Claim, p.AttemptID = n, attempt
 	}
 	return remote, nil
@@ -368,12 +365,12 @@ func (m *Machine) settleClaim(ctx context.Context, p *flows.Payment, resolution 
 	switch {
 	case err != nil:
 		return err
-	case acceptanceJournaled(remote):
+	case protocol.ReadJournal(remote.Metadata).Accepted:
 		return m.acceptedAfterAll(ctx, p)
 	case resolution == SendAgain && remote.State == cards.Refunded:
 		return notDecidable("The payment was refunded in full at the processor, so it cannot be recorded. Decide with --refund.")
-	case resolution == SendAgain && p.Claim >= maxClaims:
-		return notDecidable("All %d attempts to record it are used up. Use --refund.", maxClaims)
+	case resolution == SendAgain && p.Claim >= protocol.MaxClaims:
+		return notDecidable("All %d attempts to record it are used up. Use --refund.", protocol.MaxClaims)
 	}
 	if err := m.oldEnough(latestAttempt(&own, remote)); err != nil {
 		return err
@@ -381,10 +378,10 @@ func (m *Machine) settleClaim(ctx context.Context, p *flows.Payment, resolution 
 	if err := m.saleAllows(ctx, p, resolution, decision); err != nil {
 		return err
 	}
-	key := entryName("release", p.Claim)
+	key := protocol.EntryName("release", p.Claim)
 	if remote.Metadata[key] == "" {
 		// In this order, and the release as its holder would write it, which may have tried.
-		if _, err = m.writeEntry(ctx, p, journalKey("released_by", p, p.Claim), releasedByOperator, "operator"); err == nil {
+		if _, err = m.writeEntry(ctx, p, journalKey("released_by", p, p.Claim), protocol.ByOperator, "operator"); err == nil {
 			remote, err = m.appendEntry(ctx, p, "release", p.Claim, p.AttemptID)
 		}
 	}
@@ -393,7 +390,7 @@ func (m *Machine) settleClaim(ctx context.Context, p *flows.Payment, resolution 
 		return notDecidable("The journal at the processor holds a release of claim %d that names another attempt, so nothing was decided. Look at the payment again.", p.Claim)
 	case err != nil:
 		return processorFailed(err)
-	case acceptanceJournaled(remote):
+	case protocol.ReadJournal(remote.Metadata).Accepted:
 		return m.acceptedAfterAll(ctx, p)
 	}
 	return nil
@@ -438,9 +435,9 @@ func (m *Machine) wake(ctx context.Context, id flows.PaymentID) {
 }
 
 func (m *Machine) oldEnough(claimed time.Time) error {
-	if early := decideAfter - m.cfg.Now().Sub(claimed); early > 0 {
+	if early := protocol.DecideAfter - m.cfg.Now().Sub(claimed); early > 0 {
 		return &flows.Error{Code: flows.TooEarly, RetryAfter: early, Detail: fmt.Sprintf("The request may still arrive. This decision is possible from %s.",
-			claimed.Add(decideAfter).UTC().Format(timeFormat))}
+			claimed.Add(protocol.DecideAfter).UTC().Format(timeFormat))}
 	}
 	return nil
 }
@@ -448,12 +445,12 @@ func (m *Machine) oldEnough(claimed time.Time) error {
 // latestAttempt returns when the latest attempt in the record or the journal began; for a
 // record whose attempt has no time, the beginning of the doubt.
 func latestAttempt(p *flows.Payment, remote cards.Payment) time.Time {
-	latest, ok := attemptStart(p.AttemptID)
+	latest, ok := protocol.AttemptStart(p.AttemptID)
 	if !ok {
 		latest = p.InDoubtSince()
 	}
-	for n := 1; n <= highestClaim; n++ {
-		if at, ok := attemptStart(remote.Metadata[entryName("post", n)]); ok && at.After(latest) {
+	for n := 1; n <= protocol.HighestClaim; n++ {
+		if at, ok := protocol.AttemptStart(remote.Metadata[protocol.EntryName("post", n)]); ok && at.After(latest) {
 			latest = at
 		}
 	}
@@ -464,7 +461,7 @@ func latestAttempt(p *flows.Payment, remote cards.Payment) time.Time {
 // stream and, with the suffix, to the processor, even if the caller has left. The result has a warning for each of these
 // that fails, the journal only after a doubt; the decision holds anyway.
 func (m *Machine) decide(ctx context.Context, p *flows.Payment, action flows.AuditAction, suffix string, s step) (ResolutionResult, error) {
-	moved, err := m.commit(ctx, p, s)
+	moved, err := m.commit(ctx, p, m.change(p, s))
 	switch {
 	case errors.Is(err, flows.ErrConflict):
 		return ResolutionResult{}, &flows.Error{Code: flows.Conflict, Detail: "Another operator decided, or the payment changed, at the same moment. Read it again.", Err: err}
@@ -498,7 +495,7 @@ func (m *Machine) decide(ctx context.Context, p *flows.Payment, action flows.Aud
 
 // retryIdempotent repeats a call that is safe to repeat.
 func retryIdempotent(do func() error) (err error) {
-	for range triesPerClaim {
+	for range protocol.TriesPerClaim {
 		if err = do(); err == nil || errors.Is(err, cards.ErrKeyReused) {
 			break
 		}
@@ -514,7 +511,7 @@ func (m *Machine) writeToProcessor(ctx context.Context, p *flows.Payment, text s
 		return err
 	}
 	for n := 1; n <= maxRecordedDecisions; n++ {
-		key := entryName("op", n)
+		key := protocol.EntryName("op", n)
 		if remote.Metadata[key] != "" {
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment/protocol"
 	"frontdesk/flows/tracing"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
@@ -30,11 +31,6 @@ const (
 	// keepRebuilt is the age from which a final payment is not rebuilt. Its registration
 	// has expired too: a sale is payable for 20 h, and a registration is kept for 24 h more.
 	keepRebuilt = 3 * 24 * time.Hour
-	// groupSpan is longer than the time between the payments of one registration: a sale is payable
-	// for 20 h, and the processor repeats a creation for 24 h.
-	groupSpan = 3 * 24 * time.Hour
-	// maxBuyerWait is the age from which a lost payment is cancelled instead of captured.
-	maxBuyerWait = idleIntent + idleAuthorisation
 	// restAfter is how many payments a comparison for losses reads at once. It then rests for rest times as long as that
 	// took, and at most maxRest.
 	restAfter, rest, maxRest = 100, 4, time.Second
@@ -81,7 +77,7 @@ func (m *Machine) Rebuild(ctx context.Context, window time.Duration) error {
 		return flows.StorageFailed(err)
 	}
 	since := now.Add(-WholeWindow)
-	if reach := known.Oldest.Add(-groupSpan); window == Everything && reach.Before(since) {
+	if reach := known.Oldest.Add(-protocol.GroupSpan); window == Everything && reach.Before(since) {
 		since = reach
 	}
 	if known.At.IsZero() {
@@ -252,7 +248,7 @@ func (m *Machine) candidates(ctx context.Context, since time.Time, found map[str
 
 // groups lists our payments that the processor created since an instant, grouped by
 // registration, without the registrations whose payments are all settled. The processor lists
-// newer payments first, so only the registrations of a groupSpan are in memory.
+// newer payments first, so only the registrations of a protocol.GroupSpan are in memory.
 // found gets the ids of those that cannot be verified.
 func (m *Machine) groups(ctx context.Context, since time.Time, found map[string]bool) iter.Seq2[[]candidate, error] {
 	return func(yield func([]candidate, error) bool) {
@@ -270,7 +266,7 @@ func (m *Machine) groups(ctx context.Context, since time.Time, found map[string]
 				return
 			}
 			p := a.derived
-			for len(order) > 0 && open[order[0]][0].derived.CreatedAt.Sub(p.CreatedAt) > groupSpan {
+			for len(order) > 0 && open[order[0]][0].derived.CreatedAt.Sub(p.CreatedAt) > protocol.GroupSpan {
 				if !next() {
 					return
 				}
@@ -292,7 +288,7 @@ func (m *Machine) derivePayment(remote cards.Payment) *flows.Payment {
 	generation, _ := strconv.Atoi(entries["fd_generation"])
 	amount, err := strconv.ParseInt(entries["fd_amount"], 10, 64)
 	sale := club.IRI(entries["fd_sale"])
-	if entries["fd_version"] != metadataVersion || err != nil || generation < 1 || entries[endedEntry] != "" || !m.ours(entries) ||
+	if entries["fd_version"] != protocol.Version || err != nil || generation < 1 || entries[endedEntry] != "" || !m.ours(entries) ||
 		!m.signed(entries) {
 		return nil
 	}
@@ -318,7 +314,7 @@ func (m *Machine) deriveState(p *flows.Payment, remote cards.Payment) (flows.Pay
 	case cards.Captured, cards.Refunded:
 	default:
 		// What is processed cannot be cancelled, and may be a capture of ours.
-		if remote.State != cards.Processing && m.cfg.Now().Sub(remote.CreatedAt) > maxBuyerWait {
+		if remote.State != cards.Processing && m.cfg.Now().Sub(remote.CreatedAt) > protocol.MaxBuyerWait {
 			return flows.Cancelling, "rebuilt: the buyer has left"
 		}
 		return flows.Intent, "rebuilt: nothing captured yet"
@@ -326,20 +322,20 @@ func (m *Machine) deriveState(p *flows.Payment, remote cards.Payment) (flows.Pay
 	if mismatch := m.compare(p, remote); mismatch != "" {
 		return flows.Blocked, "rebuilt: " + mismatch
 	}
-	p.Claim, p.AttemptID = lastClaim(remote)
-	open := p.Claim > 0 && !released(remote, p.Claim)
+	p.Claim, p.AttemptID = protocol.ReadJournal(remote.Metadata).Last()
+	open := p.Claim > 0 && !protocol.ReadJournal(remote.Metadata).Released(p.Claim)
 	switch {
-	case acceptanceJournaled(remote):
+	case protocol.ReadJournal(remote.Metadata).Accepted:
 		return flows.Recorded, "rebuilt: the journal holds the club system's acceptance"
-	case remote.State == cards.Refunded && open && !isRefundAttempt(p.AttemptID):
+	case remote.State == cards.Refunded && open && !protocol.IsRefund(p.AttemptID):
 		return flows.InDoubt, "rebuilt: it was refunded while it was being recorded"
 	case remote.State == cards.Refunded:
 		return flows.Refunded, "rebuilt: refunded"
-	case isRefundAttempt(p.AttemptID):
+	case protocol.IsRefund(p.AttemptID):
 		return flows.Refunding, "rebuilt: a refund holds the last claim"
 	case open:
 		return flows.InDoubt, "rebuilt: a gateway was recording it"
-	case p.Claim >= maxClaims:
+	case p.Claim >= protocol.MaxClaims:
 		return flows.RefundDue, "rebuilt: every claim was released"
 	default:
 		return flows.Captured, "rebuilt: captured by the processor"

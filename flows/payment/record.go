@@ -6,81 +6,37 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
 	"frontdesk/flows"
+	"frontdesk/flows/payment/protocol"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
 )
 
 // Limits of the one POST that records a payment at the club system.
 const (
-	// claimLife: a process that slept longer must not send, because others may have acted.
-	claimLife = 10 * time.Second
-	// triesPerClaim is how often a call is made in a row if it is safe to repeat: a POST of which
-	// no byte left, or a write to the processor, whose key replays the first response.
-	triesPerClaim = 3
-	// maxClaims: with claimPause about 28 minutes of a club system that can be read and
-	// accepts no payment; then the buyer gets the money back. Two metadata entries for each
-	// claim stay below the processors' limit of 50.
-	maxClaims = 10
-	// highestClaim leaves a refund, which needs one claim, four more for keys that are used up.
-	highestClaim = maxClaims + 5
-	// maxClaimPause is the longest pause between two claims without a limit of the API gateway.
-	maxClaimPause = 5 * time.Minute
-	// maxLimitPause: the longest quota whose reset is waited for is that of a day.
-	maxLimitPause = 24 * time.Hour
-	// shortLimit: within a claim's life, and within the time for which a buyer waits. A spike arrest ends sooner.
-	shortLimit = 2 * time.Second
 	// commitPause is short for a buyer who waits, and spares a Redis that restarts.
 	commitPause = 250 * time.Millisecond
 	// maxCommits fill the life of a claim: an older one cannot be used.
-	maxCommits = int(claimLife / commitPause)
-	// saleUnreadableAfter: until then the club system may be closed; a sale that fails alone must not keep the money for good.
-	saleUnreadableAfter = 24 * time.Hour
+	maxCommits = int(protocol.ClaimLife / commitPause)
 )
-
-// claimPause is the pause before the next claim after n were released.
-func claimPause(n int) time.Duration {
-	return min(15*time.Second<<(n-1), maxClaimPause)
-}
-
-// pauseAfter is the pause before the next claim after a limit that lasts for a time was reached; zero: none was.
-func pauseAfter(p *flows.Payment, limit time.Duration) time.Duration {
-	return max(claimPause(p.Claim), min(limit, maxLimitPause))
-}
-
-// pauseLeft returns what is left of the pause before the next claim; 0 or less if it is over. A longer pause was set
-// by a gateway whose clock was ahead, and is over.
-func (m *Machine) pauseLeft(p *flows.Payment) time.Duration {
-	if left := p.NotBefore.Sub(m.cfg.Now()); left <= maxClaimPause {
-		return left
-	}
-	return 0
-}
 
 // limitLeft is pauseLeft for the next attempt to record, whose pause may be as long as a limit of the API gateway. That is
 // over, too, once another payment was recorded after the refusal: perhaps the provider has raised the limit.
 func (m *Machine) limitLeft(ctx context.Context, p *flows.Payment) (time.Duration, error) {
 	now := m.cfg.Now()
 	left := p.NotBefore.Sub(now)
-	if left <= maxClaimPause || left > maxLimitPause {
-		return m.pauseLeft(p), nil
+	if left <= protocol.MaxClaimPause || left > protocol.MaxLimitPause {
+		return protocol.PauseLeft(p, m.cfg.Now()), nil
 	}
 	accepted, err := m.cfg.Store.LastAccepted(ctx, p.ClientToken)
 	if err != nil || accepted.After(p.UpdatedAt) && !accepted.After(now) {
 		return 0, flows.StorageFailed(err)
 	}
-	return doubtPollEvery, nil
-}
-
-// sendableSince returns since when a payment could be sent, as far as its own pause goes.
-func sendableSince(p *flows.Payment) time.Time {
-	if p.NotBefore.After(p.UpdatedAt) {
-		return p.NotBefore
-	}
-	return p.UpdatedAt
+	return protocol.DoubtPollEvery, nil
 }
 
 // prepareRecord moves a captured payment to sending, owned by this process. Only record,
@@ -95,14 +51,14 @@ func (m *Machine) prepareRecord(ctx context.Context, p *flows.Payment, captured 
 		case err != nil:
 			return step{}, err
 		case remote.State == cards.Processing: // an older release took the bank's pending decision for a capture
-			return wait(pollEvery), nil
+			return wait(protocol.PollEvery), nil
 		}
 	}
 	if p.ReleasePending {
 		return m.releaseLate(ctx, p)
 	}
 	if left, err := m.held(ctx, p); err != nil || left > 0 {
-		return wait(min(left, pollEvery)), err
+		return wait(min(left, protocol.PollEvery)), err
 	}
 	if !m.agreedLately(p) {
 		return m.agreeToRecord(ctx, p)
@@ -110,8 +66,8 @@ func (m *Machine) prepareRecord(ctx context.Context, p *flows.Payment, captured 
 	if p.Claim > 0 {
 		captured = nil // the journal has grown since the capture
 	}
-	return step{to: flows.Sending, reason: "about to be recorded", remote: captured, lease: lease, edit: func(next *flows.Payment) {
-		next.Claim, next.AttemptID = p.Claim+1, newAttemptID(m.cfg.Now())
+	return step{to: flows.Sending, reason: "about to be recorded", remote: captured, lease: protocol.Lease, edit: func(next *flows.Payment) {
+		next.Claim, next.AttemptID = p.Claim+1, protocol.NewAttemptID(m.cfg.Now(), uuid.NewString())
 	}}, nil
 }
 
@@ -124,8 +80,8 @@ func (m *Machine) agreeToRecord(ctx context.Context, p *flows.Payment) (step, er
 	if errors.Is(err, club.ErrNotFound) && p.SaleMissingSince.IsZero() {
 		return step{to: p.State, reason: p.Reason, edit: func(next *flows.Payment) { next.SaleMissingSince = readAt }}, nil
 	}
-	gone := errors.Is(err, club.ErrNotFound) && expired(readAt, p.SaleMissingSince, flows.GoneAfter)
-	if err != nil && !gone && expired(readAt, sendableSince(p), saleUnreadableAfter) {
+	gone := errors.Is(err, club.ErrNotFound) && protocol.Expired(readAt, p.SaleMissingSince, flows.GoneAfter)
+	if err != nil && !gone && protocol.Expired(readAt, protocol.SendableSince(p), protocol.SaleUnreadableAfter) {
 		return step{to: flows.InDoubt, reason: "the sale could not be read for a day"}, nil
 	}
 	if err != nil && !gone {
@@ -145,8 +101,8 @@ func (m *Machine) agreeToRecord(ctx context.Context, p *flows.Payment) (step, er
 	switch {
 	case err != nil:
 		return step{}, err
-	case claimAvailable(remote, p.Claim+1, "") && !forgotten && !p.HasBeen(flows.InDoubt) && !p.HasBeen(flows.Blocked) &&
-		remote.Metadata[releasedByOperator] == "":
+	case protocol.ReadJournal(remote.Metadata).Available(p.Claim+1, "") && !forgotten && !p.HasBeen(flows.InDoubt) && !p.HasBeen(flows.Blocked) &&
+		remote.Metadata[protocol.ByOperator] == "":
 		reading := flows.Reading{Evidence: flows.Evidence{At: readAt, SaleState: &sale.State}}
 		return step{to: flows.RefundDue, reason: reason, edit: func(next *flows.Payment) { next.Readings = withReading(p.Readings, reading) }}, nil
 	default:
@@ -160,18 +116,20 @@ type outcome struct {
 	journalEntry string // for the processor's journal: "done", "release" or empty
 }
 
-// record sends the POST under a one-shot claim, commits the outcome and returns the
-// payment. captured is the processor's response to a capture within claimLife; nil: the
-// payment must be read. It must run in the call that moved the payment to sending. A
-// caller that cancels does not stop it, because a POST that began must finish.
-func (m *Machine) record(ctx context.Context, p *flows.Payment, captured *cards.Payment) (*flows.Payment, error) {
+// record sends the POST under a one-shot claim, commits the outcome and returns the payment. The facts have since when this process
+// owns it, and perhaps a reading within ClaimLife; without one, the payment must be read. A caller that cancels does not stop it,
+// because a POST that began must finish.
+func (m *Machine) record(ctx context.Context, p *flows.Payment, facts protocol.Facts) (*flows.Payment, error) {
 	ctx = context.WithoutCancel(ctx)
-	asked := p.UpdatedAt // the process may sleep at any line after this
-	gate := func() error {
-		if expired(m.cfg.Now(), asked, claimLife) {
-			return fmt.Errorf("claim %d is older than %s", p.Claim, claimLife)
+	gate := func() error { // the process may sleep at any line after its commit
+		if protocol.Expired(m.cfg.Now(), facts.Owner, protocol.ClaimLife) {
+			return fmt.Errorf("claim %d is older than %s", p.Claim, protocol.ClaimLife)
 		}
 		return nil
+	}
+	var captured *cards.Payment
+	if facts.Remote != nil {
+		captured = &facts.Remote.Payment
 	}
 	var result outcome
 	if p.HasProcessor() {
@@ -180,46 +138,23 @@ func (m *Machine) record(ctx context.Context, p *flows.Payment, captured *cards.
 		result = m.send(ctx, p, gate)
 		result.journalEntry = "" // it has no journal
 	}
-	if result.journalEntry == "release" {
-		// A release precedes the next claim; one that fails is owed, and the record says so.
-		if err := m.release(ctx, p); err != nil {
-			edit := result.edit
-			result.edit = func(next *flows.Payment) {
-				if edit != nil {
-					edit(next)
-				}
-				next.ReleasePending = true
-			}
-		}
+	change := m.change(p, result.step)
+	switch result.journalEntry {
+	case "release":
+		change.First = protocol.Release
+	case "done":
+		change.Then = protocol.Acceptance
 	}
-	// After the commit, so that the buyer does not wait. But before an unconfirmed commit is repeated and after
-	// a failed one, because the entry resolves the doubt that may follow.
-	journal := sync.OnceFunc(func() {
-		if result.journalEntry != "done" {
-			return
-		}
-		if err := m.updateMetadata(ctx, p, "done"); err != nil {
-			m.cfg.Log.WarnContext(ctx, "acceptance not journaled at the processor", "payment", p.ID, "error", err)
-		}
-	})
-	result.unconfirmed = journal
-	moved, err := m.commit(ctx, p, result.step)
-	journal()
+	moved, err := m.commit(ctx, p, change)
 	if err != nil {
 		return p, flows.StorageFailed(err)
 	}
 	return moved, nil
 }
 
-// expired reports whether more time than life has passed by either clock. The wall clock
-// sees a suspended machine, the monotonic one a clock that was set.
-func expired(now, since time.Time, life time.Duration) bool {
-	return now.Sub(since) > life || now.Round(0).Sub(since.Round(0)) > life
-}
-
 // claimAndSend wins the claim and sends. It reads the journal first: the processor may have
 // forgotten the key of an attempt that Redis lost, but not its entry. After a capture
-// within claimLife no read is needed, because the processor still remembers newer keys.
+// within protocol.ClaimLife no read is needed, because the processor still remembers newer keys.
 func (m *Machine) claimAndSend(ctx context.Context, p *flows.Payment, captured *cards.Payment, gate club.Gate) outcome {
 	remote, err := m.read(ctx, p, captured)
 	differs, differ := errors.AsType[mismatch](err)
@@ -230,7 +165,7 @@ func (m *Machine) claimAndSend(ctx context.Context, p *flows.Payment, captured *
 		return m.notSent(p, "the processor could not be asked before the claim", 0)
 	case remote.OtherMethod != "":
 		return outcome{step: refuseOtherMethod(remote)}
-	case !claimAvailable(remote, p.Claim, ""):
+	case !protocol.ReadJournal(remote.Metadata).Available(p.Claim, ""):
 		return outcome{step: step{to: flows.InDoubt, reason: "the processor's journal holds another attempt"}}
 	}
 	remote, err = m.claim(ctx, p, gate)
@@ -239,7 +174,7 @@ func (m *Machine) claimAndSend(ctx context.Context, p *flows.Payment, captured *
 		return outcome{step: step{to: flows.InDoubt, reason: "claim " + strconv.Itoa(p.Claim) + " is held by another process"}}
 	case err != nil:
 		return m.notSent(p, "the claim was not confirmed by the processor", 0)
-	case !claimAvailable(remote, p.Claim, p.AttemptID):
+	case !protocol.ReadJournal(remote.Metadata).Available(p.Claim, p.AttemptID):
 		return outcome{step: step{to: flows.InDoubt, reason: "the processor's journal holds another attempt"}}
 	case !holdsWholeAmount(remote):
 		return outcome{journalEntry: "release", step: step{to: flows.Blocked, reason: "not recordable: at the processor it is " + string(remote.State)}}
@@ -252,8 +187,8 @@ func (m *Machine) claimAndSend(ctx context.Context, p *flows.Payment, captured *
 // A key that is used up has no next one: the next claim follows, once this one is released.
 func (m *Machine) claim(ctx context.Context, p *flows.Payment, gate club.Gate) (remote cards.Payment, err error) {
 	key := journalKey("claim", p, p.Claim)
-	entry := map[string]string{entryName("post", p.Claim): p.AttemptID}
-	for range triesPerClaim {
+	entry := map[string]string{protocol.EntryName("post", p.Claim): p.AttemptID}
+	for range protocol.TriesPerClaim {
 		if closed := gate(); closed != nil {
 			return remote, errors.Join(err, closed)
 		}
@@ -278,13 +213,13 @@ func (m *Machine) send(ctx context.Context, p *flows.Payment, gate club.Gate) ou
 		case club.Accepted:
 			return outcome{step: step{to: flows.Recorded, reason: "the club system accepted it"}, journalEntry: "done"}
 		case club.NotSent:
-			if try < triesPerClaim && gate() == nil {
+			if try < protocol.TriesPerClaim && gate() == nil {
 				continue
 			}
 			return m.notSent(p, "the club system could not be reached", 0)
 		case club.Refused:
 			limit, reached := limitReached(err)
-			if !corrected && limit <= shortLimit && gate() == nil {
+			if !corrected && limit <= protocol.ShortLimit && gate() == nil {
 				corrected = true
 				if limit > 0 {
 					<-m.cfg.After(limit)
@@ -325,15 +260,15 @@ func limitReached(err error) (limit time.Duration, reached bool) {
 // notSent is the outcome of an attempt that certainly had no effect. limit is how long a limit that was reached lasts; zero:
 // none was. No attempt is left, either, if that is longer than anybody waits who has not paid.
 func (m *Machine) notSent(p *flows.Payment, reason string, limit time.Duration) outcome {
-	before, tries := flows.Captured, maxClaims
+	before, tries := flows.Captured, protocol.MaxClaims
 	if !p.HasProcessor() {
-		before, tries = flows.Priced, maxSettlements
+		before, tries = flows.Priced, protocol.MaxSettlements
 	}
-	if p.Claim >= tries || !p.Method.BooksMoney() && limit > settleWithin {
+	if p.Claim >= tries || !p.Method.BooksMoney() && limit > protocol.SettleWithin {
 		return outcome{step: m.giveUp(p, reason+"; no attempt is left"), journalEntry: "release"}
 	}
 	return outcome{journalEntry: "release", step: step{to: before, reason: reason, edit: func(next *flows.Payment) {
-		next.NotBefore = m.cfg.Now().Add(pauseAfter(p, limit))
+		next.NotBefore = m.cfg.Now().Add(protocol.PauseAfter(p, limit))
 		next.Payer = p.Payer.Outdated() // staff may act in the pause, so the sale is read again
 	}}}
 }
@@ -360,7 +295,7 @@ func (m *Machine) updateMetadata(ctx context.Context, p *flows.Payment, kind str
 // appendEntry writes the n-th entry of a kind to the processor's journal. ErrKeyReused if there is another one: the
 // number in the key keeps entries from being overwritten.
 func (m *Machine) appendEntry(ctx context.Context, p *flows.Payment, kind string, n int, text string) (cards.Payment, error) {
-	return m.writeEntry(ctx, p, journalKey(kind, p, n), entryName(kind, n), text)
+	return m.writeEntry(ctx, p, journalKey(kind, p, n), protocol.EntryName(kind, n), text)
 }
 
 // writeEntry writes an entry of the processor's metadata under a key. After a key that is used up it reads the

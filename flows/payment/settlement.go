@@ -2,20 +2,12 @@ package payment
 
 import (
 	"context"
-	"time"
+
+	"github.com/google/uuid"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment/protocol"
 	"frontdesk/upstream/club"
-)
-
-// Limits of a payment without a processor.
-const (
-	// maxSettlements: with claimPause about four minutes. Giving up loses nothing, and
-	// a visitor or a member of staff is waiting.
-	maxSettlements = 5
-	// settleWithin: after this, the buyer may have left or paid in another way. Staff have the money of a payment at the
-	// desk, and may have left too.
-	settleWithin = 30 * time.Minute
 )
 
 // giveUp is the step of a payment that was certainly not recorded, and is not sent again.
@@ -23,7 +15,7 @@ func (m *Machine) giveUp(p *flows.Payment, reason string) step {
 	switch {
 	case p.HasProcessor():
 		return step{to: flows.RefundDue, reason: reason}
-	case p.Method == flows.InPerson && m.cfg.Now().Sub(p.CreatedAt) > settleWithin: // only operators still look at it
+	case p.Method == flows.InPerson && m.cfg.Now().Sub(p.CreatedAt) > protocol.SettleWithin: // only operators still look at it
 		return step{to: flows.InDoubt, reason: reason, edit: func(next *flows.Payment) { next.AttemptID = "" }}
 	default:
 		return step{to: flows.Cancelled, reason: reason}
@@ -34,7 +26,7 @@ func (m *Machine) giveUp(p *flows.Payment, reason string) step {
 // this process, if the sale is as agreed. Otherwise the payment is cancelled, or in
 // doubt if the sale is settled already.
 func (m *Machine) prepareSettlement(ctx context.Context, p *flows.Payment) (step, error) {
-	if p.Method != flows.InPerson && m.cfg.Now().Sub(p.UpdatedAt) > settleWithin {
+	if p.Method != flows.InPerson && m.cfg.Now().Sub(p.UpdatedAt) > protocol.SettleWithin {
 		return step{to: flows.Cancelled, reason: "it could not be sent in time"}, nil
 	}
 	if early, err := m.limitLeft(ctx, p); err != nil || early > 0 {
@@ -45,7 +37,7 @@ func (m *Machine) prepareSettlement(ctx context.Context, p *flows.Payment) (step
 	}
 	sale, check, seen, err := m.observe(ctx, m.cfg.Club, p)
 	switch {
-	case err != nil && expired(m.cfg.Now(), sendableSince(p), saleUnreadableAfter): // of money at the desk
+	case err != nil && protocol.Expired(m.cfg.Now(), protocol.SendableSince(p), protocol.SaleUnreadableAfter): // of money at the desk
 		return m.giveUp(p, "the sale could not be read for a day"), nil
 	case err != nil:
 		return step{}, flows.ClubFailed(err, "The sale could not be read.")
@@ -59,9 +51,9 @@ func (m *Machine) prepareSettlement(ctx context.Context, p *flows.Payment) (step
 		s.edit = func(next *flows.Payment) { next.Snapshot, next.AttemptID = seen, "" }
 		return s, nil
 	}
-	return step{to: flows.Sending, reason: "the sale is as agreed, and about to be settled", lease: lease, edit: func(next *flows.Payment) {
+	return step{to: flows.Sending, reason: "the sale is as agreed, and about to be settled", lease: protocol.Lease, edit: func(next *flows.Payment) {
 		next.Payer, next.Snapshot, next.OnHold = payerOf(sale, seen.At), seen, false
-		next.Claim, next.AttemptID = p.Claim+1, newAttemptID(m.cfg.Now())
+		next.Claim, next.AttemptID = p.Claim+1, protocol.NewAttemptID(m.cfg.Now(), uuid.NewString())
 	}}, nil
 }
 

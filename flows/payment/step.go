@@ -6,28 +6,31 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/google/uuid"
+
 	"frontdesk/flows"
+	"frontdesk/flows/payment/protocol"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
 )
 
 // createIntent creates the payment at the processor. A repetition returns the same payment.
 func (m *Machine) createIntent(ctx context.Context, p *flows.Payment) (step, error) {
-	if m.cfg.Now().Sub(p.CreatedAt) > createWithin {
-		return m.findCreated(ctx, p, p.CreatedAt.Add(-clockSkew), step{to: flows.Cancelled, reason: "too old to be created at the processor"})
+	if m.cfg.Now().Sub(p.CreatedAt) > protocol.CreateWithin {
+		return m.findCreated(ctx, p, p.CreatedAt.Add(-protocol.ClockSkew), step{to: flows.Cancelled, reason: "too old to be created at the processor"})
 	}
 	created, err := m.cfg.Cards.Create(ctx, creationKey(p), cards.NewPayment{
 		Amount: p.Amount, Currency: p.Currency, Metadata: m.metadata(p), Description: p.Description,
 	})
 	switch {
 	case errors.Is(err, cards.ErrKeyReused):
-		return m.findCreated(ctx, p, p.CreatedAt.Add(-groupSpan), step{to: flows.Blocked, reason: "the processor holds another payment for this sale and generation"})
+		return m.findCreated(ctx, p, p.CreatedAt.Add(-protocol.GroupSpan), step{to: flows.Blocked, reason: "the processor holds another payment for this sale and generation"})
 	case errors.Is(err, cards.ErrKeyUsedUp):
-		return m.findCreated(ctx, p, p.CreatedAt.Add(-groupSpan), nextKey(p))
+		return m.findCreated(ctx, p, p.CreatedAt.Add(-protocol.GroupSpan), nextKey(p))
 	case errors.Is(err, cards.ErrRefused):
 		m.countProblem(ProblemCreationRefused)
 		m.cfg.Log.ErrorContext(ctx, "creation refused by the processor", "payment", p.ID, "error", err)
-		return m.findCreated(ctx, p, p.CreatedAt.Add(-clockSkew), step{to: flows.Cancelled, reason: "the processor refused to create it",
+		return m.findCreated(ctx, p, p.CreatedAt.Add(-protocol.ClockSkew), step{to: flows.Cancelled, reason: "the processor refused to create it",
 			edit: func(next *flows.Payment) { next.CreationRefused = true }})
 	case err != nil:
 		return step{}, processorFailed(err)
@@ -35,9 +38,6 @@ func (m *Machine) createIntent(ctx context.Context, p *flows.Payment) (step, err
 	m.fingerprint.saw(created.ID)
 	return createdStep(created, m.fresh(p, created)), nil
 }
-
-// clockSkew is between our clock and the processor's, at most.
-const clockSkew = 5 * time.Minute
 
 // findCreated is the step for a payment that cannot be created now. The processor may have created it although
 // the response, or Redis' record of it, was lost: if its list has the agreed payment, whatever the description,
@@ -111,8 +111,8 @@ func (m *Machine) awaitBuyer(ctx context.Context, p *flows.Payment, fresh *cards
 		}}, nil
 	case remote.State != cards.Processing && p.Processing, remote.State != cards.Declined && p.Declined():
 		return tryAgain(), nil
-	case m.cfg.Now().Sub(p.UpdatedAt) <= idleIntent:
-		return wait(m.idlePause(p)), nil
+	case m.cfg.Now().Sub(p.UpdatedAt) <= protocol.IdleIntent:
+		return wait(protocol.IdlePause(p, m.cfg.Now())), nil
 	case p.Processing:
 		return step{to: flows.Cancelling, reason: "the bank did not decide about the buyer's card"}, nil
 	default:
@@ -167,8 +167,8 @@ func (m *Machine) checkSale(ctx context.Context, p *flows.Payment, fresh *cards.
 // between prolongs nothing.
 func (m *Machine) authorisedTooLong(p *flows.Payment) bool {
 	now := m.cfg.Now()
-	return now.Sub(p.Since(flows.Authorised)) > idleAuthorisation ||
-		!p.CaptureBefore.IsZero() && now.After(p.CaptureBefore.Add(-captureMargin))
+	return now.Sub(p.Since(flows.Authorised)) > protocol.IdleAuthorisation ||
+		!p.CaptureBefore.IsZero() && now.After(p.CaptureBefore.Add(-protocol.CaptureMargin))
 }
 
 // agreeToCapture moves the payment to capturing if its sale is as agreed, else to cancelling. A call that
@@ -198,7 +198,7 @@ func payerOf(sale club.Sale, readAt time.Time) *flows.Payer {
 
 // agreedLately reports whether the sale was seen as agreed so recently that money may move.
 func (m *Machine) agreedLately(p *flows.Payment) bool {
-	return p.Payer != nil && m.cfg.Now().Sub(p.Payer.ReadAt).Abs() <= freshSale
+	return p.Payer != nil && m.cfg.Now().Sub(p.Payer.ReadAt).Abs() <= protocol.FreshSale
 }
 
 // capture takes the money. Its key makes a repetition harmless for the buyer, but the club's staff
@@ -223,7 +223,7 @@ func (m *Machine) capture(ctx context.Context, p *flows.Payment, fresh *cards.Pa
 		case remote.State == cards.Authorised && tooOld:
 			return step{to: flows.Cancelling, reason: "the authorisation is too old"}, nil
 		case remote.State == cards.Authorised && left > 0:
-			return wait(min(left, pollEvery)), nil
+			return wait(min(left, protocol.PollEvery)), nil
 		case remote.State == cards.Authorised:
 			return m.agreeToCapture(ctx, p)
 		}
@@ -251,7 +251,7 @@ func (m *Machine) capture(ctx context.Context, p *flows.Payment, fresh *cards.Pa
 func (m *Machine) captureOutcome(p *flows.Payment, remote cards.Payment, usedUp bool) step {
 	switch {
 	case remote.State == cards.Processing && p.Processing:
-		return wait(pollEvery)
+		return wait(protocol.PollEvery)
 	case remote.State == cards.Processing:
 		return step{to: flows.Capturing, reason: "the bank is deciding about the capture", edit: beingProcessed}
 	case remote.State == cards.Authorised && usedUp:
@@ -279,7 +279,7 @@ func isFinalRefusal(err error) bool {
 // cancel cancels the payment at the processor and trusts only what it reads back. It repeats what the processor
 // refuses for now, as while it processes the buyer's confirmation: the refusal is replayed, so with the next key.
 func (m *Machine) cancel(ctx context.Context, p *flows.Payment) (step, error) {
-	if early := m.pauseLeft(p); early > 0 {
+	if early := protocol.PauseLeft(p, m.cfg.Now()); early > 0 {
 		return wait(early), nil
 	}
 	_, cancelErr := m.cfg.Cards.Cancel(ctx, cancelKey(p), p.ProcessorID)
@@ -301,7 +301,7 @@ func (m *Machine) cancel(ctx context.Context, p *flows.Payment) (step, error) {
 	m.cfg.Log.WarnContext(ctx, "cancellation refused for now", "payment", p.ID, "state", remote.State, "error", cancelErr)
 	again := nextKey(p)
 	counted := again.edit
-	again.edit = func(next *flows.Payment) { counted(next); next.NotBefore = m.cfg.Now().Add(pollEvery) }
+	again.edit = func(next *flows.Payment) { counted(next); next.NotBefore = m.cfg.Now().Add(protocol.PollEvery) }
 	return again, nil
 }
 
@@ -312,7 +312,7 @@ func (m *Machine) prepareRefund(ctx context.Context, p *flows.Payment) (step, er
 		return m.releaseLate(ctx, p)
 	}
 	return step{to: flows.Refunding, reason: p.Reason, edit: func(next *flows.Payment) {
-		next.Claim, next.AttemptID = p.Claim+1, refundPrefix+newAttemptID(m.cfg.Now())
+		next.Claim, next.AttemptID = p.Claim+1, protocol.RefundPrefix+protocol.NewAttemptID(m.cfg.Now(), uuid.NewString())
 	}}, nil
 }
 
@@ -320,24 +320,24 @@ func (m *Machine) prepareRefund(ctx context.Context, p *flows.Payment) (step, er
 // attempt, which Redis may have lost. A pending refund is awaited for as long as it takes. One
 // that was refused or failed waits for an operator, whose retry has another key.
 func (m *Machine) refund(ctx context.Context, p *flows.Payment) (step, error) {
-	if early := m.pauseLeft(p); early > 0 {
+	if early := protocol.PauseLeft(p, m.cfg.Now()); early > 0 {
 		return wait(early), nil
 	}
 	remote, err := m.read(ctx, p, nil)
-	held := p.AttemptID != "" && remote.Metadata[entryName("post", p.Claim)] == p.AttemptID
-	given := p.AttemptID != "" && remote.Metadata[entryName("release", p.Claim)] == p.AttemptID
+	held := p.AttemptID != "" && remote.Metadata[protocol.EntryName("post", p.Claim)] == p.AttemptID
+	given := p.AttemptID != "" && remote.Metadata[protocol.EntryName("release", p.Claim)] == p.AttemptID
 	switch {
 	case err != nil:
 		return step{}, err
-	case acceptanceJournaled(remote):
+	case protocol.ReadJournal(remote.Metadata).Accepted:
 		return step{to: flows.Blocked, reason: "a refund is due for a payment that was recorded"}, nil
-	case remote.State == cards.Refunded && refundClaimed(remote):
+	case remote.State == cards.Refunded && protocol.ReadJournal(remote.Metadata).RefundClaimed():
 		return step{to: flows.Refunded, reason: p.Reason}, nil
 	case remote.Refunding > 0:
-		return wait(doubtPollEvery), nil
-	case given && p.Claim < highestClaim:
+		return wait(protocol.DoubtPollEvery), nil
+	case given && p.Claim < protocol.HighestClaim:
 		return m.nextRefundClaim(p), nil
-	case remote.Metadata[entryName("post", p.Claim)] != p.AttemptID && !claimAvailable(remote, p.Claim, ""):
+	case remote.Metadata[protocol.EntryName("post", p.Claim)] != p.AttemptID && !protocol.ReadJournal(remote.Metadata).Available(p.Claim, ""):
 		return step{to: flows.Blocked, reason: "a refund is due, but the journal holds another attempt"}, nil
 	}
 	failed, byHand := remote.FailedRefunds > p.FailedRefunds, remote.State == cards.Refunded // a replayed claim shows what was
@@ -345,7 +345,7 @@ func (m *Machine) refund(ctx context.Context, p *flows.Payment) (step, error) {
 		remote, err = m.claim(ctx, p, func() error { return nil }) // a refund may leave at any time
 	}
 	switch {
-	case errors.Is(err, cards.ErrKeyUsedUp) && p.Claim < highestClaim: // and not held, as was just read
+	case errors.Is(err, cards.ErrKeyUsedUp) && p.Claim < protocol.HighestClaim: // and not held, as was just read
 		if err := m.release(ctx, p); err != nil {
 			return step{}, processorFailed(err)
 		}
@@ -354,7 +354,7 @@ func (m *Machine) refund(ctx context.Context, p *flows.Payment) (step, error) {
 		return step{to: flows.Blocked, reason: "a refund is due, but another attempt holds the claim"}, nil
 	case err != nil:
 		return step{}, processorFailed(err)
-	case !claimAvailable(remote, p.Claim, p.AttemptID):
+	case !protocol.ReadJournal(remote.Metadata).Available(p.Claim, p.AttemptID):
 		return step{to: flows.Blocked, reason: "a refund is due, but the journal holds another attempt"}, nil
 	case byHand: // with the claim, an operator can act if the bank returns the money
 		return step{to: flows.Refunded, reason: p.Reason}, nil
@@ -366,7 +366,7 @@ func (m *Machine) refund(ctx context.Context, p *flows.Payment) (step, error) {
 	case err == nil && remote.State == cards.Refunded:
 		return step{to: flows.Refunded, reason: p.Reason}, nil
 	case err == nil:
-		return wait(doubtPollEvery), nil
+		return wait(protocol.DoubtPollEvery), nil
 	case errors.Is(err, cards.ErrKeyUsedUp):
 		return nextKey(p), nil // the next step reads whether the refund was made
 	case isFinalRefusal(err):
@@ -385,7 +385,7 @@ func (m *Machine) refundRefused(ctx context.Context, p *flows.Payment) (step, er
 	case remote.State == cards.Refunded:
 		return step{to: flows.Refunded, reason: p.Reason}, nil
 	case remote.Refunding > 0:
-		return wait(doubtPollEvery), nil
+		return wait(protocol.DoubtPollEvery), nil
 	case remote.Disputed:
 		return step{to: flows.Blocked, reason: refundDisputed}, nil
 	default:
@@ -400,7 +400,7 @@ const refundDisputed = "the processor refused the refund: the buyer disputes the
 // the claims are few.
 func (m *Machine) nextRefundClaim(p *flows.Payment) step {
 	return step{to: flows.Refunding, reason: p.Reason, edit: func(next *flows.Payment) {
-		next.Claim, next.AttemptID, next.NotBefore = p.Claim+1, refundPrefix+newAttemptID(m.cfg.Now()), m.cfg.Now().Add(maxClaimPause)
+		next.Claim, next.AttemptID, next.NotBefore = p.Claim+1, protocol.RefundPrefix+protocol.NewAttemptID(m.cfg.Now(), uuid.NewString()), m.cfg.Now().Add(protocol.MaxClaimPause)
 	}}
 }
 
@@ -440,7 +440,7 @@ func (m *Machine) verifyCancelled(ctx context.Context, p *flows.Payment) (step, 
 func (m *Machine) awaitHandRefund(ctx context.Context, p *flows.Payment) (step, error) {
 	remote, err := m.find(ctx, p.ProcessorID)
 	if err != nil || remote.State != cards.Refunded || !m.names(p, remote) {
-		return wait(maxVerifyPause), err
+		return wait(protocol.MaxVerifyPause), err
 	}
 	return step{to: flows.Refunded, reason: "it was cancelled, and the money was refunded at the processor"}, nil
 }
@@ -457,13 +457,13 @@ func (m *Machine) read(ctx context.Context, p *flows.Payment, fresh *cards.Payme
 	}
 	remote, err := m.cfg.Cards.Get(ctx, p.ProcessorID)
 	if errors.Is(err, cards.ErrNotFound) {
-		return remote, missing(unknownThere)
+		return remote, missing(protocol.UnknownThere)
 	}
 	if err != nil {
 		return remote, processorFailed(err)
 	}
 	if !m.names(p, remote) {
-		return remote, missing(foreignThere)
+		return remote, missing(protocol.ForeignThere)
 	}
 	if differs := m.compare(p, remote); differs != "" {
 		return remote, mismatch(differs)
@@ -482,22 +482,12 @@ func (m *Machine) fresh(p *flows.Payment, changed cards.Payment) *cards.Payment 
 
 // names reports whether the metadata of the processor's payment names the record's registration, whatever else it says.
 func (m *Machine) names(p *flows.Payment, remote cards.Payment) bool {
-	return remote.Metadata["fd_registration"] == p.Registration && m.ours(remote.Metadata)
+	return m.remote(remote, m.cfg.Now()).Names(p)
 }
 
 // compare says how the processor's payment differs from the record; empty if it does not.
 func (m *Machine) compare(p *flows.Payment, remote cards.Payment) string {
-	switch {
-	case remote.Amount != p.Amount || remote.Currency != p.Currency:
-		return "the processor holds another amount or currency"
-	case remote.State == cards.Captured && remote.Captured != p.Amount:
-		return "the processor captured another amount"
-	case remote.Metadata[endedEntry] != "":
-		return "an operator ended it while no configured key could verify it"
-	case !m.metadataMatches(p, remote.Metadata):
-		return "the processor's metadata does not match or is not signed by us"
-	}
-	return ""
+	return protocol.Differs(p, m.remote(remote, m.cfg.Now()))
 }
 
 // refuseOtherMethod is the step for a buyer who did not pay by card, whatever the processor offered:
@@ -513,7 +503,7 @@ func refuseOtherMethod(remote cards.Payment) step {
 // holdsWholeAmount reports whether the money is captured and none of it was refunded, or is
 // about to be.
 func holdsWholeAmount(remote cards.Payment) bool {
-	return remote.State == cards.Captured && remote.Refunded == 0 && remote.Refunding == 0
+	return (&protocol.Remote{Payment: remote}).HoldsAll()
 }
 
 // find reads a payment at the processor, whatever it says; zero if the processor does not have it.

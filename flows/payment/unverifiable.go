@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment/protocol"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
 )
@@ -37,10 +38,10 @@ func (m *Machine) unverifiable(remote cards.Payment) (u Unverifiable, is bool) {
 	if entries["fd_registration"] == "" || entries[endedEntry] != "" || !m.ours(entries) || remote.Unreadable == nil && m.signed(entries) {
 		return u, false
 	}
-	n, attempt := lastClaim(remote)
-	sending := n > 0 && !released(remote, n) && !isRefundAttempt(attempt)
+	n, attempt := protocol.ReadJournal(remote.Metadata).Last()
+	sending := n > 0 && !protocol.ReadJournal(remote.Metadata).Released(n) && !protocol.IsRefund(attempt)
 	switch {
-	case remote.State == cards.Cancelled, acceptanceJournaled(remote), remote.State == cards.Refunded && !sending:
+	case remote.State == cards.Cancelled, protocol.ReadJournal(remote.Metadata).Accepted, remote.State == cards.Refunded && !sending:
 		return u, false
 	}
 	u = Unverifiable{ID: remote.ID, State: remote.State, Registration: entries["fd_registration"], Sale: club.IRI(entries["fd_sale"]),

@@ -8,19 +8,9 @@ import (
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment/protocol"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
-)
-
-// Limits and periods of the verification.
-const (
-	// verifyAfter: staff who act on what their screens showed before the POST have acted by then.
-	verifyAfter = time.Minute
-	// debtWithin: an account that cannot be read for longer may be gone. One that can be read is compared however late,
-	// as after an outage: the contact may have paid other debts meanwhile, and operators see that when they look.
-	debtWithin = 6 * time.Hour
-	// maxVerifyPause is the longest pause between two readings of what an operator must look at.
-	maxVerifyPause = time.Hour
 )
 
 // nextVerification returns when a recorded payment must be compared with the other systems; zero if nothing
@@ -31,9 +21,9 @@ func (m *Machine) nextVerification(p *flows.Payment) time.Time {
 	case p.State != flows.Recorded:
 		return time.Time{}
 	case p.Finding() != "":
-		return now.Add(min(max(now.Sub(p.UpdatedAt), doubtPollEvery), maxVerifyPause))
+		return now.Add(min(max(now.Sub(p.UpdatedAt), protocol.DoubtPollEvery), protocol.MaxVerifyPause))
 	case p.SaleVerdict == "":
-		return p.UpdatedAt.Add(verifyAfter)
+		return p.UpdatedAt.Add(protocol.VerifyAfter)
 	default:
 		return debtDue(p)
 	}
@@ -45,9 +35,9 @@ func debtDue(p *flows.Payment) time.Time {
 	case p.DebtAfter != nil || p.Snapshot == nil || p.Snapshot.Debt == nil:
 		return time.Time{}
 	case !p.DoubtSince.IsZero():
-		return p.UpdatedAt.Add(decideAfter) // until then its POST may still arrive
+		return p.UpdatedAt.Add(protocol.DecideAfter) // until then its POST may still arrive
 	default:
-		return p.UpdatedAt.Add(verifyAfter)
+		return p.UpdatedAt.Add(protocol.VerifyAfter)
 	}
 }
 
@@ -116,7 +106,7 @@ func (m *Machine) commitFindings(ctx context.Context, p, seen *flows.Payment) er
 	if finding := seen.Finding(); finding != "" && finding != p.Finding() {
 		m.cfg.Log.WarnContext(ctx, "recorded payment needs an operator", "payment", p.ID, "finding", string(finding), "reason", s.reason)
 	}
-	_, err := m.commit(ctx, p, s)
+	_, err := m.commit(ctx, p, m.change(p, s))
 	if err == nil {
 		m.countVerdict(ctx, p, seen.SaleVerdict)
 	}
@@ -186,16 +176,16 @@ func difference(p *flows.Payment, remote cards.Payment) string {
 // sale too, at the moment of the POST. The club system lists no payments, but an overpayment settles the contact's other debts.
 func (m *Machine) readSale(ctx context.Context, p *flows.Payment) error {
 	debt := m.isDue(debtDue(p))
-	giveUp := debt && expired(m.cfg.Now(), p.Since(flows.Recorded), debtWithin)
+	giveUp := debt && protocol.Expired(m.cfg.Now(), p.Since(flows.Recorded), protocol.DebtWithin)
 	if p.SaleVerdict == flows.SaleSettled && !debt {
 		return nil
 	}
 	sale, err := m.cfg.BackgroundClub.GetSale(ctx, p.Scope(), p.Sale)
-	if errors.Is(err, club.ErrNotFound) && p.SaleVerdict != flows.SaleSettled && expired(m.cfg.Now(), p.UpdatedAt, flows.GoneAfter) {
+	if errors.Is(err, club.ErrNotFound) && p.SaleVerdict != flows.SaleSettled && protocol.Expired(m.cfg.Now(), p.UpdatedAt, flows.GoneAfter) {
 		p.SaleVerdict = "the club system no longer has the sale"
 		return nil
 	}
-	if err != nil && p.SaleVerdict == "" && expired(m.cfg.Now(), p.UpdatedAt, saleUnreadableAfter) {
+	if err != nil && p.SaleVerdict == "" && protocol.Expired(m.cfg.Now(), p.UpdatedAt, protocol.SaleUnreadableAfter) {
 		p.SaleVerdict = "the sale could not be read for a day"
 		return nil
 	}

@@ -1,0 +1,136 @@
+package protocol
+
+import (
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/club"
+)
+
+// Facts are what is known besides the record: what was asked, seen and done, each with its moment. Nil: not known. They belong
+// to one Advance; what must outlive it is in the record.
+type Facts struct {
+	Wish    Wish
+	Foreign error     // Redis holds the payments of another account, organisation or mode
+	Owner   time.Time // when this process moved the payment to sending, by both clocks; zero: it does not own it
+
+	Remote *Remote // the processor's payment
+	Listed *Listed // the processor's list
+	Sale   *Sale
+	Brake  *Brake
+	Call   *Call // how the latest create, capture or cancel ended
+}
+
+// Wish is what a person asks for. It has no effect in states that it does not concern.
+type Wish string
+
+// The wishes.
+const (
+	GiveUp Wish = "give_up" // the buyer no longer wants to pay; while nothing is captured
+	Again  Wish = "again"   // the buyer makes another attempt after a decline
+)
+
+// Remote is the processor's payment as it was when At.
+type Remote struct {
+	At time.Time // before the call that returned it
+	cards.Payment
+	Terms   Terms // of its metadata
+	Journal Journal
+	Ours    bool   // its metadata names this environment and organisation
+	Signed  bool   // by a configured key
+	Ended   bool   // an operator ended it while no key could verify it
+	Absent  string // why it does not count as there: UnknownThere or ForeignThere; empty: it is there
+	Err     error  // it could not be read, or is Absent
+}
+
+// The ways in which a payment is absent.
+const (
+	UnknownThere = "the processor does not know the payment"
+	ForeignThere = "the processor has another program's payment under its id"
+)
+
+// HoldsAll reports whether the money is captured, and none of it was refunded or is about to be.
+func (r *Remote) HoldsAll() bool {
+	return r.State == cards.Captured && r.Refunded == 0 && r.Refunding == 0
+}
+
+// Names reports whether the metadata names the record's registration, whatever else it says.
+func (r *Remote) Names(p *flows.Payment) bool {
+	return r.Ours && r.Terms.Registration == p.Registration
+}
+
+// Listed is what the processor's list has of this registration and generation.
+type Listed struct {
+	Payment *Remote // nil: nothing
+	Err     error
+}
+
+// Sale is a reading of the sale.
+type Sale struct {
+	At    time.Time
+	Err   error // it could not be read
+	Gone  bool  // the club system does not find it; Err is set
+	Busy  bool  // the call only waited for others of this gateway; Err is set
+	Sale  club.Sale
+	Check club.SaleCheck
+	Seen  *flows.Evidence // nil if it could not be read
+}
+
+// Brake is what the organisation's brake says.
+type Brake struct {
+	Left time.Duration // how long the payment must wait; zero: it passes
+}
+
+// Outcome is how a call to the processor ended.
+type Outcome string
+
+// The outcomes.
+const (
+	Done       Outcome = "done"
+	KeyReused  Outcome = "key_reused"  // the key belongs to another request
+	KeyUsedUp  Outcome = "key_used_up" // the key replays a server error; the effect is unknown
+	Refused    Outcome = "refused"     // the processor refuses the request, and would refuse a repetition
+	WrongState Outcome = "wrong_state" // it is not possible in the payment's state there, or the payment is not there
+	Failed     Outcome = "failed"      // the effect is unknown
+)
+
+// Call is how a create, capture or cancel ended.
+type Call struct {
+	Outcome  Outcome
+	Response *Remote // of Done
+	Err      error   // of the others
+}
+
+// Wrote returns the facts after a call that may have changed the processor's payment: what was read before says nothing any
+// more. The response is the new reading, unless it is an older one that was replayed, or differs. A cancellation is believed
+// only once it is read back.
+func (f Facts) Wrote(kind Kind, p *flows.Payment, call *Call) Facts {
+	f.Call, f.Remote = call, nil
+	if r := call.Response; r != nil && kind != Cancel && !r.Replayed && Differs(p, r) == "" {
+		f.Remote = r
+	}
+	return f
+}
+
+// Committed returns what is still known once a change is committed, at an instant that this process took before it: a reading of
+// the processor. A claim may follow one only within ClaimLife, because another process may have claimed since.
+func (f Facts) Committed(c *Change, now time.Time) Facts {
+	next := Facts{Wish: f.Wish}
+	if f.Remote != nil && (c.Lease == 0 || !Expired(now, f.Remote.At, ClaimLife)) {
+		next.Remote = f.Remote
+	}
+	if c.Lease > 0 {
+		next.Owner = now
+	}
+	return next
+}
+
+// Overtaken returns what is still known once another process committed first. Its record is latest.
+func (f Facts) Overtaken(c *Change, latest *flows.Payment) Facts {
+	next := Facts{Wish: f.Wish}
+	if latest.State == c.Record.State { // it took the same step, so the reading is as fresh as its own
+		next.Remote = f.Remote
+	}
+	return next
+}

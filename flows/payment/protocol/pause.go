@@ -1,0 +1,73 @@
+package protocol
+
+import (
+	"slices"
+	"time"
+
+	"frontdesk/flows"
+)
+
+// Expired reports whether more time than life has passed by either clock. The wall clock sees a suspended machine, the
+// monotonic one a clock that was set.
+func Expired(now, since time.Time, life time.Duration) bool {
+	return now.Sub(since) > life || now.Round(0).Sub(since.Round(0)) > life
+}
+
+// ClaimPause is the pause before the next claim after n were released.
+func ClaimPause(n int) time.Duration { return min(15*time.Second<<(n-1), MaxClaimPause) }
+
+// PauseAfter is the pause before the next claim after a limit that lasts for a time was reached; zero: none was.
+func PauseAfter(p *flows.Payment, limit time.Duration) time.Duration {
+	return max(ClaimPause(p.Claim), min(limit, MaxLimitPause))
+}
+
+// PauseLeft returns what is left of the pause before the next claim or cancellation; 0 or less if it is over. A longer pause
+// was set by a gateway whose clock was ahead, and is over.
+func PauseLeft(p *flows.Payment, now time.Time) time.Duration {
+	if left := p.NotBefore.Sub(now); left <= MaxClaimPause {
+		return left
+	}
+	return 0
+}
+
+// SendableSince returns since when a payment could be sent, as far as its own pause goes.
+func SendableSince(p *flows.Payment) time.Time {
+	if p.NotBefore.After(p.UpdatedAt) {
+		return p.NotBefore
+	}
+	return p.UpdatedAt
+}
+
+// HeldByBrake reports whether the brake may hold a payment back: not what takes no money, nor for long what was taken already.
+func HeldByBrake(p *flows.Payment, now time.Time) bool {
+	return p.Method.BooksMoney() && !(Taken(p) && Expired(now, takenSince(p), MaxCapturedHold))
+}
+
+// Taken reports whether the money was taken, also at the desk.
+func Taken(p *flows.Payment) bool { return p.State == flows.Captured || p.Method == flows.InPerson }
+
+// takenSince returns when it was taken, or an operator decided to send the payment again.
+func takenSince(p *flows.Payment) time.Time {
+	since := p.UpdatedAt
+	for _, before := range slices.Backward(p.History) {
+		if before.State != flows.Priced && before.State != flows.Captured && before.State != flows.Sending {
+			break
+		}
+		since = before.At
+	}
+	return since
+}
+
+// IdlePause returns the pause before a payment that waits for its buyer is read again: a quarter of the time for which the
+// buyer has done nothing. An idle payment costs 35 reads in the half hour until it is cancelled, not 120.
+func IdlePause(p *flows.Payment, now time.Time) time.Duration {
+	idle, pause := now.Sub(p.UpdatedAt), PollEvery
+	if idle >= activeBuyer {
+		pause = min(max(PollEvery, idle/4), maxIdlePause)
+	}
+	end := p.UpdatedAt.Add(IdleIntent)
+	if !p.EndsAt.IsZero() && p.EndsAt.Before(end) {
+		end = p.EndsAt
+	}
+	return min(pause, max(end.Sub(now), PollEvery)) // the payment ends when its time is over
+}

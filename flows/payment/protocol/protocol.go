@@ -1,0 +1,126 @@
+// Package protocol says what to do next with a payment, and what to write about it. It is pure: it has no context, clock,
+// network or Redis. Next is called with the record, with facts, and with the time. It answers with one action, which package
+// payment performs and whose outcome becomes a fact; or with a change, which package payment commits. Then it is called again.
+//
+// limit.go has every limit with its reason, fact.go what can be known, journal.go and terms.go what the processor's metadata says,
+// and pause.go how long a payment waits.
+//
+// The words:
+//
+//   - payment: one try to pay for a sale. generation: its number among those of its registration; the next begins only after
+//     this one was read back as cancelled.
+//   - claim: the right to send the one POST, written once into the payment's metadata at the processor (fd_post_n); numbers
+//     grow, and nothing is overwritten. attempt: who holds a claim, a time and a random id. release: the holder gives a claim up
+//     (fd_release_n, naming its attempt); claim n needs one of every earlier claim.
+//   - journal: claims, releases and acceptances (fd_done_n) at the processor; it outlives Redis.
+//   - lease: how long one process owns a payment that is sending, by Redis' clock. owner: that process.
+//   - fact: what was asked, seen or done, with its moment. reading: evidence of a doubt at one moment.
+//   - doubt: it is not known whether the club system recorded the payment; only the journal, the rule or an operator ends it.
+//     rule: a calibrated conclusion from a reading. finding: what contradicts a recorded payment.
+//   - brake, probe: while the club system records nothing, one payment at a time tries.
+//   - missing: the processor does not have the payment, perhaps because of a wrong key.
+//   - used-up key: it replays a server error; the payment is read back, then the next key is used.
+package protocol
+
+import (
+	"slices"
+	"time"
+
+	"frontdesk/flows"
+)
+
+// Kind is what is done. The list is closed.
+type Kind string
+
+// The kinds. Each but the first calls another system, and ends as a fact.
+const (
+	Wait Kind = "wait" // nothing, for Action.For
+
+	Read      Kind = "read"       // the processor's payment
+	Search    Kind = "search"     // the processor's list since Action.Since, for what a creation may have made
+	CheckSale Kind = "check_sale" // the sale and its check, with the contact's status and debt as far as they can be read soon
+	AskBrake  Kind = "ask_brake"  // whether the organisation's brake lets the payment pass; it may become the probe
+
+	Create  Kind = "create"
+	Capture Kind = "capture"
+	Cancel  Kind = "cancel"
+
+	Release    Kind = "release" // writes fd_release_n
+	Acceptance Kind = "journal" // writes fd_done_n
+)
+
+// Action is what to do now.
+type Action struct {
+	Kind  Kind
+	For   time.Duration // of Wait: until the next look; zero: until something is asked
+	Err   error         // of Wait: of the call that failed. It is passed on, and never read here
+	Since time.Time     // of Search
+}
+
+// Change is what to write: the next record, complete. It is written by compare-and-set on the record before.
+type Change struct {
+	Record          flows.Payment
+	Lease           time.Duration // how long this process owns the payment afterwards
+	LeaseExpiredFor time.Duration // only if another process' lease has been over for so long
+	First           Kind          // Release: written before the commit; if that fails, see Owed
+	Then            Kind          // Acceptance: written after the commit, and by an owner even if that fails: it is true
+}
+
+// Owed returns the change with a note that the release before it could not be written.
+func (c Change) Owed() *Change {
+	c.Record.ReleasePending = true
+	return &c
+}
+
+// Next says what to do now with a payment, or what to write about it; the change is nil while there is something to do. It is
+// called again with the facts that an action gives, and with the record that a change makes. An action without a kind says
+// that the payment's state is decided by package payment.
+func Next(p *flows.Payment, f Facts, now time.Time) (Action, *Change) {
+	d := turn{p: p, f: f, now: now}
+	switch {
+	case p.Schema > flows.PaymentSchema: // a newer gateway's
+		return wait(0)
+	case f.Foreign != nil: // rule 11: these are not our payments
+		return failed(f.Foreign)
+	}
+	return d.elsewhere()
+}
+
+// turn is one call of Next.
+type turn struct {
+	p   *flows.Payment
+	f   Facts
+	now time.Time
+}
+
+func (d turn) elsewhere() (Action, *Change)      { return Action{}, nil }
+func wait(pause time.Duration) (Action, *Change) { return Action{Kind: Wait, For: pause}, nil }
+func failed(err error) (Action, *Change)         { return Action{Kind: Wait, For: PollEvery, Err: err}, nil }
+
+// Transition is the only place that assigns a state. next is the record with the fields that a rule changed. The same state for
+// the same reason is no transition. The decision is of an operator or of the rule; empty: of the machine.
+func Transition(p *flows.Payment, next flows.Payment, to flows.PaymentState, reason string, by flows.Decision, now time.Time) *Change {
+	c := &Change{Record: next}
+	r := &c.Record
+	now = now.Round(0) // as it is read from Redis: only the wall clock sees a suspended machine
+	if p.State != to || p.Reason != reason {
+		history := p.History
+		if len(history) == 0 {
+			history = []flows.Transition{{State: p.State, At: p.UpdatedAt, Reason: p.Reason}}
+		}
+		history = append(slices.Clip(history), flows.Transition{State: to, At: now, Reason: reason,
+			Operator: by.Operator, OperatorReason: by.Reason})
+		r.History = history[max(0, len(history)-flows.MaxHistory):]
+		if to == flows.InDoubt && p.State != flows.InDoubt && (p.State != flows.Blocked || p.DoubtSince.IsZero()) {
+			r.DoubtSince = now
+		}
+		r.State, r.Reason, r.UpdatedAt = to, reason, now
+	}
+	if to != p.State && p.Processing {
+		r.Processing = false // what the bank decided about ended with the state before
+	}
+	if to.Final() { // a final record holds nothing that leads to a person
+		r.Payer, r.Desk, r.Contact, r.MissingSince = nil, nil, "", time.Time{}
+	}
+	return c
+}
