@@ -51,7 +51,8 @@ type Queue struct {
 
 // NewQueue returns a queue.
 func NewQueue(redis redis.UniversalClient, store Store, now func() time.Time) *Queue {
-	return &Queue{client: asynq.NewClientFromRedisClient(redis), redis: redis, store: store, now: now, open: newWorkers(), verify: newWorkers()}
+	client := asynq.NewClientFromRedisClient(redis)
+	return &Queue{client: client, redis: redis, store: store, now: now, open: newWorkers(), verify: newWorkers()}
 }
 
 // Workers returns this process's workers on a lane.

@@ -35,7 +35,7 @@ const (
 	// visitorRefreshEvery is how often such a visitor may trigger a read of an unconfirmed mandate, or of the contact
 	// after the payment.
 	visitorRefreshEvery = 2 * time.Second
-	// advanceWait is how long each may delay the response. A sweep polls again anyway, and so does the visitor.
+	// advanceWait is how long each may delay the response. A gateway polls again when it is due, and so does the visitor.
 	advanceWait = 2 * time.Second
 	// tokenRecalls is the maximum age of a token for which a missing registration is looked up at the
 	// processor. Redis keeps every registration for so long; an older one has expired.

@@ -69,7 +69,7 @@ return 1
 `)
 
 const (
-	// firstPoll of a new payment by a sweep: longer than its start takes with all retries, because
+	// firstPoll is when a new payment is due if its start does not finish: longer than its start takes with all retries, because
 	// an entry without a payment is dropped.
 	firstPoll = 15 * time.Second
 	// keepAfterPayment is how long a registration outlives the end of its payment. A cancelled

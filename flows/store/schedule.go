@@ -44,8 +44,8 @@ return 1
 const onlyNew, replace = "NX", "CH"
 
 func opening(p *flows.Payment, at time.Time, due, state string) call {
-	return call{keepOpen, []string{openPayments, paymentStates}, []any{string(p.ID), at.UnixMilli(), stateScore(p.Listing(), p.StateSince()), due, state,
-		maxPollPause.Milliseconds()}}
+	return call{keepOpen, []string{openPayments, paymentStates}, []any{string(p.ID), at.UnixMilli(),
+		stateScore(p.Listing(), p.StateSince()), due, state, maxPollPause.Milliseconds()}}
 }
 
 // addFinished lists a payment under its final state, and drops the oldest beyond the bound.

@@ -36,7 +36,8 @@ func TestWake(t *testing.T) {
 		}
 		waiting := func(want flows.Waiting) {
 			b.Helper()
-			if w, err := b.Waiting(b.Context(), flows.OpenLane, now); err != nil || w.Due != want.Due || w.Later != want.Later || !w.Oldest.Equal(want.Oldest) {
+			w, err := b.Waiting(b.Context(), flows.OpenLane, now)
+			if err != nil || w.Due != want.Due || w.Later != want.Later || !w.Oldest.Equal(want.Oldest) {
 				b.Errorf("waiting are %+v (%v), want %+v", w, err, want)
 			}
 		}
