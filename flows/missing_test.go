@@ -182,7 +182,7 @@ func TestMissingIsPolledAgain(t *testing.T) {
 		t.Fatalf("%s (%s), declined %q, missing since %s", p.State, p.Reason, p.DeclineCode, p.MissingSince)
 	}
 	w.confirm(p, goodCard)
-	if p = g.Poll(t.Context(), p); p.State != flows.Authorised || p.View().State == "declined" {
+	if p = g.Glance(t.Context(), p); p.State != flows.Authorised || p.View().State == "declined" {
 		t.Errorf("%s (%s), and the buyer sees %s", p.State, p.Reason, p.View().State)
 	}
 }
@@ -244,7 +244,7 @@ func TestMissingIsNotDeclined(t *testing.T) {
 	}
 	w.confirm(p, goodCard)
 	for range 2 {
-		if view := wrong.Poll(t.Context(), p).View(); view.State == "declined" || view.Retry != "never" {
+		if view := wrong.Glance(t.Context(), p).View(); view.State == "declined" || view.Retry != "never" {
 			t.Errorf("while the processor does not have it, the buyer sees %s, retry %s", view.State, view.Retry)
 		}
 		var err error

@@ -224,18 +224,18 @@ func TestPoll(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	p := w.started(g)
-	if same := g.Poll(t.Context(), p); same.Version != p.Version {
+	if same := g.Glance(t.Context(), p); same.Version != p.Version {
 		t.Errorf("nothing happened, and it became %+v", same)
 	}
 	w.confirm(p, goodCard)
-	if moved := g.Poll(t.Context(), p); moved.State != flows.Authorised {
+	if moved := g.Glance(t.Context(), p); moved.State != flows.Authorised {
 		t.Errorf("after the buyer paid it is %s", moved.State)
 	}
-	if latest := g.Poll(t.Context(), p); latest.State != flows.Authorised {
+	if latest := g.Glance(t.Context(), p); latest.State != flows.Authorised {
 		t.Errorf("a payment that another gateway moved became %s", latest.State)
 	}
 	captured := w.put(g, p.ID, flows.Captured)
-	if same := g.Poll(t.Context(), captured); same.State != flows.Captured || w.stored(g, p.ID).Version != captured.Version {
+	if same := g.Glance(t.Context(), captured); same.State != flows.Captured || w.stored(g, p.ID).Version != captured.Version {
 		t.Errorf("a look moved a captured payment to %s", same.State)
 	}
 }
@@ -253,7 +253,7 @@ func TestPollReadsAnOldDeclineAgain(t *testing.T) {
 			next.DeclineCode, next.Decline, next.Declines = "card_declined", "the first", 1
 		})
 	})
-	if seen := g.Poll(t.Context(), p); seen.State != flows.Authorised {
+	if seen := g.Glance(t.Context(), p); seen.State != flows.Authorised {
 		t.Errorf("the buyer sees %s, declined: %t", seen.State, seen.Declined())
 	}
 }
@@ -274,7 +274,7 @@ func TestPollConcurrently(t *testing.T) {
 	notified, watched := w.gateway(), w.gateway()
 	p := w.authorised(notified)
 	w.injectFault(getCall, nil, func() {
-		if seen := watched.Poll(t.Context(), p); seen.State != flows.Authorised {
+		if seen := watched.Glance(t.Context(), p); seen.State != flows.Authorised {
 			t.Errorf("the buyer sees %s", seen.State)
 		}
 	})

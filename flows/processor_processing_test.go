@@ -166,7 +166,7 @@ func TestConfirmationBeingProcessed(t *testing.T) {
 			}
 			w.setProcessor(sandbox.Settings{Confirmations: "processing"})
 			w.confirm(p, goodCard)
-			p = g.Poll(t.Context(), p)
+			p = g.Glance(t.Context(), p)
 			view := p.View()
 			if p.State != flows.Intent || view.State != "processing" || view.Retry != "never" || view.ClientSecret != "" || view.DeclineCode != "" {
 				t.Errorf("%s (%s), shown as %+v", p.State, p.Reason, view)

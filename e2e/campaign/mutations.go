@@ -31,7 +31,7 @@ var Mutations = []Mutation{
 		New:  `		if protocol.Expired(m.cfg.Now(), facts.Owner, 1000*protocol.ClaimLife) {`,
 	}}},
 	{Name: "key-per-attempt", Description: "the idempotency key of a new payment derives from the attempt, not from the sale", Edits: []Edit{{
-		File: "flows/payment/step.go",
+		File: "flows/payment/perform.go",
 		Old:  `creationKey(p), cards`,
 		New:  `creationKey(p)+uuid.NewString(), cards`,
 	}}},
@@ -46,9 +46,9 @@ var Mutations = []Mutation{
 		New:  `			return m.notSent(p, unknownOutcome(err), 0)`,
 	}}},
 	{Name: "blind-cancel", Description: "a payment counts as cancelled once requested, not once read back", Edits: []Edit{{
-		File: "flows/payment/step.go",
-		Old:  "	case remote.State == cards.Cancelled:\n		return step{to: flows.Cancelled, reason: p.Reason}, nil",
-		New:  "	case remote.State != cards.Refunded:\n		return step{to: flows.Cancelled, reason: p.Reason}, nil",
+		File: "flows/payment/protocol/buyer.go",
+		Old:  "	case r.State == cards.Cancelled:\n		return d.to(flows.Cancelled, p.Reason)",
+		New:  "	case r.State != cards.Refunded:\n		return d.to(flows.Cancelled, p.Reason)",
 	}}},
 	{Name: "cart-unchecked", Description: "the cart is not compared again before the capture", Edits: []Edit{{
 		File: "flows/sale.go",
@@ -182,6 +182,10 @@ var Mutations = []Mutation{
 		File: "flows/payment/step.go",
 		Old:  `		return remote, missing(protocol.UnknownThere)`,
 		New:  `		return remote, mismatch(protocol.UnknownThere)`,
+	}, {
+		File: "flows/payment/protocol/buyer.go",
+		Old:  "	case r.Absent != \"\" && p.MissingSince.IsZero():\n",
+		New:  "	case r.Absent != \"\":\n		action, change = d.to(flows.Blocked, r.Absent)\n	case r.Absent != \"\" && p.MissingSince.IsZero():\n",
 	}}},
 	{Name: "block-undecidable", Description: "an operator cannot have a blocked payment refunded", Edits: []Edit{{
 		File: "flows/payment/operator.go",
@@ -192,6 +196,14 @@ var Mutations = []Mutation{
 		File: "flows/payment/key.go",
 		Old:  `next.UsedKeys = p.UsedKeys + 1`,
 		New:  `next.UsedKeys = p.UsedKeys`,
+	}, {
+		File: "flows/payment/protocol/buyer.go",
+		Old:  "		next.UsedKeys++\n		return d.unlessCreated",
+		New:  "		return d.unlessCreated",
+	}, {
+		File: "flows/payment/protocol/capture.go",
+		Old:  "		next.UsedKeys++\n",
+		New:  "",
 	}}},
 	{Name: "pending-code-free", Description: "a code that is being checked does not stop another account or another code", Edits: []Edit{{
 		File: "flows/signature.go",

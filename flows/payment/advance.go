@@ -58,6 +58,21 @@ func undecidable(err error) (reason string, is bool) {
 // any time and any number of times. After an error, the payment is safe in its present
 // state and is advanced again later. The payment comes with the error if it could be read.
 func (m *Machine) Advance(ctx context.Context, id flows.PaymentID) (*flows.Payment, error) {
+	return m.advanceStored(ctx, id, ask{})
+}
+
+// AdvanceLoaded is Advance for a caller that has just read the payment.
+func (m *Machine) AdvanceLoaded(ctx context.Context, p *flows.Payment) (*flows.Payment, error) {
+	return m.advance(ctx, p, ask{})
+}
+
+// ask is what a caller asks of a payment.
+type ask struct {
+	wish protocol.Wish // of its buyer; empty: none
+	once bool          // a buyer waits for a payment in intent: end after the first change, and leave the schedule alone
+}
+
+func (m *Machine) advanceStored(ctx context.Context, id flows.PaymentID, ask ask) (*flows.Payment, error) {
 	p, err := m.cfg.Store.Payment(ctx, id)
 	if flows.Unreadable(err) {
 		m.reschedule(ctx, m.unreadable(id, err), protocol.DoubtPollEvery)
@@ -65,26 +80,32 @@ func (m *Machine) Advance(ctx context.Context, id flows.PaymentID) (*flows.Payme
 	if err != nil {
 		return nil, flows.StorageFailed(err)
 	}
-	return m.AdvanceLoaded(ctx, p)
+	return m.advance(ctx, p, ask)
 }
 
-// AdvanceLoaded is Advance for a caller that has just read the payment: ask the protocol, perform or commit what it says, and ask
-// again. The compare-and-set finds changes by others.
-func (m *Machine) AdvanceLoaded(ctx context.Context, p *flows.Payment) (*flows.Payment, error) {
-	var facts protocol.Facts
+// advance asks the protocol, performs or commits what it says, and asks again. The compare-and-set finds changes by others.
+func (m *Machine) advance(ctx context.Context, p *flows.Payment, ask ask) (*flows.Payment, error) {
+	facts := protocol.Facts{Wish: ask.wish}
 	for range maxTurns {
+		if p.Schema > flows.PaymentSchema { // a newer gateway's
+			return p, nil
+		}
 		facts.Foreign = m.requireOwnOf(ctx, p)
 		action, change := protocol.Next(p, facts, m.cfg.Now())
-		var err error
 		if change == nil && action.Kind == "" {
-			action, change, err = m.legacy(ctx, p, &facts)
+			action, change = m.legacy(ctx, p, &facts)
 		}
-		switch {
-		case err != nil:
-			m.reschedule(ctx, p, protocol.PollEvery)
-			return p, err
-		case change == nil:
-			m.reschedule(ctx, p, action.For)
+		if change == nil && action.Kind != protocol.Wait {
+			var err error
+			if facts, err = m.perform(ctx, p, facts, action); err == nil {
+				continue
+			}
+			action = protocol.Action{Kind: protocol.Wait, For: protocol.PollEvery, Err: err}
+		}
+		if change == nil {
+			if !ask.once {
+				m.reschedule(ctx, p, action.For)
+			}
 			return p, action.Err
 		}
 		now := m.cfg.Now()
@@ -94,8 +115,12 @@ func (m *Machine) AdvanceLoaded(ctx context.Context, p *flows.Payment) (*flows.P
 			m.reschedule(ctx, p, protocol.PollEvery)
 			return p, nil
 		case errors.Is(err, flows.ErrConflict):
+			// Another process was faster, perhaps with an older response of the processor.
 			if p, err = m.cfg.Store.Payment(ctx, p.ID); err != nil {
 				return nil, flows.StorageFailed(err)
+			}
+			if ask.once && p.State != flows.Intent {
+				return p, nil
 			}
 			facts = facts.Overtaken(change, p)
 			continue
@@ -109,7 +134,11 @@ func (m *Machine) AdvanceLoaded(ctx context.Context, p *flows.Payment) (*flows.P
 			}
 			facts = protocol.Facts{}
 		}
-		if moved.State.Final() {
+		switch {
+		case moved.State.Final():
+			return moved, nil
+		case ask.once && (moved.State != flows.Intent || p.MissingSince.IsZero()): // else what the buyer did is still to be read
+			m.wake(ctx, moved.ID, moved)
 			return moved, nil
 		}
 		p = moved
@@ -117,9 +146,55 @@ func (m *Machine) AdvanceLoaded(ctx context.Context, p *flows.Payment) (*flows.P
 	return nil, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("payment %s did not settle within %d turns", p.ID, maxTurns)}
 }
 
+// Glance reads a payment that waits for its buyer, and takes one step, so that a returning visitor sees the result of
+// their action. The workers take the other steps. After a failure it returns the payment as it was, without its decline: the
+// buyer may have paid since.
+func (m *Machine) Glance(ctx context.Context, p *flows.Payment) *flows.Payment {
+	if p.State != flows.Intent || p.Schema > flows.PaymentSchema {
+		return p
+	}
+	seen, err := m.advance(ctx, p, ask{once: true})
+	if err == nil && seen.Version == p.Version && p.Declined() {
+		// Since the record was read, the buyer may have asked for another attempt.
+		seen, err = m.cfg.Store.Payment(ctx, p.ID)
+	}
+	if err == nil {
+		return seen
+	}
+	m.cfg.Log.WarnContext(ctx, "payment not polled", "payment", p.ID, "error", err)
+	unread := *p
+	unread.DeclineCode = ""
+	return &unread
+}
+
+// TryAgain clears a decline, because the buyer asks for another attempt.
+func (m *Machine) TryAgain(ctx context.Context, p *flows.Payment) (*flows.Payment, error) {
+	if !p.Declined() {
+		return p, nil
+	}
+	return m.advance(ctx, p, ask{wish: protocol.Again, once: true})
+}
+
+// Cancel gives up a payment that is not captured. The error is PaymentUnderWay once money may have moved.
+func (m *Machine) Cancel(ctx context.Context, id flows.PaymentID) (*flows.Payment, error) {
+	p, err := m.advanceStored(ctx, id, ask{wish: protocol.GiveUp})
+	switch {
+	case err != nil && (p == nil || p.State == flows.Priced || p.State == flows.Intent || p.State == flows.Cancelling):
+		return nil, err
+	case p.State == flows.Cancelled:
+		return p, nil
+	case p.State == flows.Cancelling:
+		return nil, &flows.Error{Code: flows.ProcessorUnavailable,
+			Detail: "The card processor is still working on the payment. Please try again in a moment.", RetryAfter: protocol.PollEvery}
+	case p.State == flows.Priced || p.State == flows.Intent && !p.MaybeCapturing(): // a newer gateway's
+		return nil, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("payment %s could neither be cancelled nor moved", id)}
+	}
+	return nil, &flows.Error{Code: flows.PaymentUnderWay, Detail: "The payment can no longer be cancelled."}
+}
+
 // legacy decides the states that the protocol does not have yet. A reading of the processor that its step passes on is as old as
 // the one that it was given.
-func (m *Machine) legacy(ctx context.Context, p *flows.Payment, facts *protocol.Facts) (protocol.Action, *protocol.Change, error) {
+func (m *Machine) legacy(ctx context.Context, p *flows.Payment, facts *protocol.Facts) (protocol.Action, *protocol.Change) {
 	at, known := m.cfg.Now(), (*cards.Payment)(nil)
 	if facts.Remote != nil {
 		at, known = facts.Remote.At, &facts.Remote.Payment
@@ -128,13 +203,13 @@ func (m *Machine) legacy(ctx context.Context, p *flows.Payment, facts *protocol.
 	facts.Remote = nil
 	switch {
 	case err != nil:
-		return protocol.Action{}, nil, err
+		return protocol.Action{Kind: protocol.Wait, For: protocol.PollEvery, Err: err}, nil
 	case s.to == "":
-		return protocol.Action{Kind: protocol.Wait, For: s.retryAfter}, nil, nil
+		return protocol.Action{Kind: protocol.Wait, For: s.retryAfter}, nil
 	case s.remote != nil:
 		facts.Remote = m.remote(*s.remote, at)
 	}
-	return protocol.Action{}, m.change(p, s), nil
+	return protocol.Action{}, m.change(p, s)
 }
 
 // change returns the change that a step makes. The rule's recording is journaled after its commit.
@@ -149,127 +224,6 @@ func (m *Machine) change(p *flows.Payment, s step) *protocol.Change {
 		c.Then = protocol.Acceptance
 	}
 	return c
-}
-
-// Poll takes one step of a payment that waits for its buyer, so that a returning visitor
-// sees the result of their action. The queue takes the other steps. After a failure,
-// Poll returns the payment as it was, without its decline: the buyer may have paid since.
-func (m *Machine) Poll(ctx context.Context, p *flows.Payment) *flows.Payment {
-	if p.State != flows.Intent || p.Schema > flows.PaymentSchema {
-		return p
-	}
-	polled, err := m.poll(ctx, p)
-	if err == nil {
-		return polled
-	}
-	m.cfg.Log.WarnContext(ctx, "payment not polled", "payment", p.ID, "error", err)
-	unread := *p
-	unread.DeclineCode = ""
-	return &unread
-}
-
-// maxPolls is how often Poll starts again because the payment changed meanwhile.
-const maxPolls = 3
-
-func (m *Machine) poll(ctx context.Context, p *flows.Payment) (*flows.Payment, error) {
-	if err := m.requireOwnOf(ctx, p); err != nil {
-		return nil, err
-	}
-	for range maxPolls {
-		s, err := m.next(ctx, p, nil)
-		switch {
-		case err != nil:
-			return nil, err
-		case s.to == "" && !p.Declined():
-			return p, nil
-		case s.to == "":
-			// Since the record was read, the buyer may have asked for another attempt.
-			return m.cfg.Store.Payment(ctx, p.ID)
-		}
-		moved, err := m.commit(ctx, p, m.change(p, s))
-		switch {
-		case err == nil && !p.MissingSince.IsZero() && moved.State == flows.Intent:
-			p = moved // the processor has it again: what the buyer did meanwhile is still to be read
-			continue
-		case err == nil:
-			if err := m.cfg.Queue.Wake(ctx, moved.ID, moved); err != nil {
-				m.cfg.Log.WarnContext(ctx, "payment not woken", "payment", p.ID, "error", err)
-			}
-			return moved, nil
-		case !errors.Is(err, flows.ErrConflict):
-			return nil, err
-		}
-		// Another process was faster, perhaps with an older response of the processor: a decline that it
-		// stored must be read again.
-		p, err = m.cfg.Store.Payment(ctx, p.ID)
-		if err != nil || p.State != flows.Intent {
-			return p, err
-		}
-	}
-	return nil, flows.ErrConflict
-}
-
-// TryAgain clears a decline, because the buyer asks for another attempt.
-func (m *Machine) TryAgain(ctx context.Context, p *flows.Payment) (*flows.Payment, error) {
-	for p.Declined() {
-		moved, err := m.commit(ctx, p, m.change(p, tryAgain()))
-		if errors.Is(err, flows.ErrConflict) {
-			moved, err = m.cfg.Store.Payment(ctx, p.ID)
-		}
-		if err != nil {
-			return nil, flows.StorageFailed(err)
-		}
-		p = moved
-	}
-	return p, nil
-}
-
-// Cancel gives up a payment that is not captured. The error is PaymentUnderWay once money may have moved.
-func (m *Machine) Cancel(ctx context.Context, id flows.PaymentID) (*flows.Payment, error) {
-	for range maxTurns {
-		// A payment without a processor is cancelled before Advance could send it.
-		waiting, err := m.cfg.Store.Payment(ctx, id)
-		if err == nil && waiting.State == flows.Priced {
-			s := step{to: flows.Cancelled, reason: "the buyer gave up"}
-			if waiting.HasProcessor() { // and so is one that the processor's list does not have, whatever Redis lost
-				if s, err = m.abandonUncreated(ctx, waiting, s); err != nil {
-					return nil, err
-				}
-			}
-			p, err := m.commit(ctx, waiting, m.change(waiting, s))
-			if err == nil && p.State != flows.Cancelled {
-				continue
-			}
-			if errors.Is(err, flows.ErrConflict) {
-				continue
-			}
-			return p, flows.StorageFailed(err)
-		}
-		p, err := m.Advance(ctx, id)
-		switch {
-		case err != nil && (p == nil || p.State == flows.Priced || p.State == flows.Intent || p.State == flows.Cancelling):
-			return nil, err
-		case p.State == flows.Cancelled:
-			return p, nil
-		case p.State == flows.Cancelling:
-			return nil, &flows.Error{Code: flows.ProcessorUnavailable,
-				Detail: "The card processor is still working on the payment. Please try again in a moment.", RetryAfter: protocol.PollEvery}
-		case p.State != flows.Intent || p.MaybeCapturing():
-			return nil, &flows.Error{Code: flows.PaymentUnderWay, Detail: "The payment can no longer be cancelled."}
-		}
-		if _, err := m.commit(ctx, p, m.change(p, step{to: flows.Cancelling, reason: "the buyer gave up"})); err != nil && !errors.Is(err, flows.ErrConflict) {
-			return nil, flows.StorageFailed(err)
-		}
-	}
-	return nil, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("payment %s could neither be cancelled nor moved", id)}
-}
-
-// abandonUncreated returns the step absent for a payment that the processor has not created; else the one that found it.
-func (m *Machine) abandonUncreated(ctx context.Context, p *flows.Payment, absent step) (step, error) {
-	if err := m.requireOwn(ctx); err != nil {
-		return step{}, err
-	}
-	return m.findCreated(ctx, p, p.CreatedAt.Add(-protocol.GroupSpan), absent)
 }
 
 // next returns the next step of a payment. A mismatch with the processor blocks it; see missing, too. A payment that was
@@ -362,23 +316,12 @@ func (m *Machine) refundAfterBlock(ctx context.Context, p *flows.Payment, refund
 func (m *Machine) stepFrom(ctx context.Context, p *flows.Payment, remote *cards.Payment) (step, error) {
 	switch p.State {
 	case flows.Priced:
-		if !p.HasProcessor() {
-			return m.prepareSettlement(ctx, p)
-		}
-		return m.createIntent(ctx, p)
-	case flows.Intent:
-		return m.awaitBuyer(ctx, p, remote)
-	case flows.Authorised:
-		return m.checkSale(ctx, p, remote)
-	case flows.Capturing:
-		return m.capture(ctx, p, remote)
+		return m.prepareSettlement(ctx, p)
 	case flows.Captured:
 		return m.prepareRecord(ctx, p, remote)
 	case flows.Sending:
 		// Its owner is sending now, or is gone and the outcome with it.
 		return step{to: flows.InDoubt, reason: "the process that was recording it ended", leaseExpiredFor: protocol.LeaseGrace}, nil
-	case flows.Cancelling:
-		return m.cancel(ctx, p)
 	case flows.RefundDue:
 		return m.prepareRefund(ctx, p)
 	case flows.Refunding:
@@ -462,6 +405,9 @@ func (m *Machine) notice(ctx context.Context, p, next *flows.Payment) {
 	level := slog.LevelInfo
 	if next.State == flows.InDoubt && p.State != flows.InDoubt {
 		level = slog.LevelError // needs an operator unless evidence resolves it
+	}
+	if next.State == flows.Cancelling && next.UsedKeys > p.UsedKeys {
+		m.cfg.Log.WarnContext(ctx, "cancellation refused for now", "payment", p.ID)
 	}
 	m.cfg.Log.Log(ctx, level, "payment moved", "registration", p.Registration, "payment", string(p.ID), "from", string(p.State),
 		"to", string(next.State), "reason", next.Reason)

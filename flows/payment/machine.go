@@ -2,8 +2,8 @@
 // end. A card payment becomes exactly one payment at the club system, or a visible doubt.
 // Only this package changes a payment's state.
 //
-// Requests, webhooks, sweeps and operators all call Machine.Advance. It asks package protocol what to do next, does it, and asks
-// again. What protocol does not decide yet is here: step.go has the steps up to the capture, record.go the one POST under a claim,
+// Requests, webhooks, sweeps and operators all call Machine.Advance. It asks package protocol what to do next, does it (perform.go),
+// and asks again. What protocol does not decide yet is here: record.go has the one POST under a claim, step.go the refunds,
 // evidence.go the resolution of a doubt. rebuild.go restores payments that Redis lost, from what metadata.go let the processor
 // keep, lookup.go says which registrations the processor has no payment of, and operator.go carries out operators' decisions.
 // brake.go holds payments back while the club system records none. key.go has the idempotency keys, fingerprint.go says whose

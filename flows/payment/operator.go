@@ -152,7 +152,7 @@ func (m *Machine) ConfirmNotRecorded(ctx context.Context, id flows.PaymentID, re
 			next.Payer = p.Payer.Outdated() // the sale is read again before the next claim
 		}})
 	if err == nil {
-		m.wake(ctx, id)
+		m.wake(ctx, id, nil)
 	}
 	return result, err
 }
@@ -226,7 +226,7 @@ func (m *Machine) refundBlocked(ctx context.Context, p *flows.Payment, decision 
 		next.RefundRetry, next.FailedRefunds, next.NotBefore = protocol.NewAttemptID(m.cfg.Now(), uuid.NewString()), remote.FailedRefunds, time.Time{}
 	}})
 	if err == nil {
-		m.wake(ctx, p.ID)
+		m.wake(ctx, p.ID, nil)
 	}
 	return result, err
 }
@@ -423,13 +423,13 @@ func (m *Machine) saleAllows(ctx context.Context, p *flows.Payment, resolution R
 }
 
 func (m *Machine) acceptedAfterAll(ctx context.Context, p *flows.Payment) error {
-	m.wake(ctx, p.ID)
+	m.wake(ctx, p.ID, nil)
 	return notDecidable("The journal at the processor holds the club system's acceptance. The payment will be recorded in a moment.")
 }
 
 // wake requests an Advance. A failure is only logged, because the payment is due at the time that it was scheduled for.
-func (m *Machine) wake(ctx context.Context, id flows.PaymentID) {
-	if err := m.cfg.Queue.Wake(ctx, id, nil); err != nil {
+func (m *Machine) wake(ctx context.Context, id flows.PaymentID, p *flows.Payment) {
+	if err := m.cfg.Queue.Wake(ctx, id, p); err != nil {
 		m.cfg.Log.WarnContext(ctx, "payment not woken", "payment", id, "error", err)
 	}
 }

@@ -412,7 +412,7 @@ func (m *Machine) loadStored(ctx context.Context, group []candidate) error {
 		}
 		if !a.lost() {
 			if a.reversed() {
-				m.wake(ctx, a.stored.ID)
+				m.wake(ctx, a.stored.ID, nil)
 			}
 			if err := m.scheduleVerification(ctx, *a); err != nil {
 				return err
@@ -585,7 +585,7 @@ func (m *Machine) storeRebuilt(ctx context.Context, r *flows.Registration, p *fl
 	m.cfg.Log.WarnContext(ctx, "payment rebuilt", "payment", p.ID, "state", p.State, "reason", p.Reason)
 	switch at := m.nextVerification(p); {
 	case !p.State.Final():
-		m.wake(ctx, p.ID)
+		m.wake(ctx, p.ID, nil)
 	case !at.IsZero():
 		return flows.StorageFailed(m.cfg.Store.EnsureScheduled(ctx, p, at))
 	}

@@ -60,7 +60,7 @@ func (m *Machine) prepareRecord(ctx context.Context, p *flows.Payment, captured 
 	if left, err := m.held(ctx, p); err != nil || left > 0 {
 		return wait(min(left, protocol.PollEvery)), err
 	}
-	if !m.agreedLately(p) {
+	if !protocol.Agreed(p, m.cfg.Now()) {
 		return m.agreeToRecord(ctx, p)
 	}
 	if p.Claim > 0 {
@@ -93,7 +93,7 @@ func (m *Machine) agreeToRecord(ctx context.Context, p *flows.Payment) (step, er
 	}
 	if reason == "" {
 		return step{to: flows.Captured, reason: p.Reason, edit: func(next *flows.Payment) {
-			next.Payer, next.SaleMissingSince = payerOf(sale, readAt), time.Time{}
+			next.Payer, next.SaleMissingSince = protocol.PayerOf(sale, readAt), time.Time{}
 		}}, nil
 	}
 	remote, err := m.read(ctx, p, nil)

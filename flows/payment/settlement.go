@@ -52,7 +52,7 @@ func (m *Machine) prepareSettlement(ctx context.Context, p *flows.Payment) (step
 		return s, nil
 	}
 	return step{to: flows.Sending, reason: "the sale is as agreed, and about to be settled", lease: protocol.Lease, edit: func(next *flows.Payment) {
-		next.Payer, next.Snapshot, next.OnHold = payerOf(sale, seen.At), seen, false
+		next.Payer, next.Snapshot, next.OnHold = protocol.PayerOf(sale, seen.At), seen, false
 		next.Claim, next.AttemptID = p.Claim+1, protocol.NewAttemptID(m.cfg.Now(), uuid.NewString())
 	}}, nil
 }

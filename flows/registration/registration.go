@@ -340,7 +340,7 @@ func (s *Service) triggerAdvance(ctx context.Context, p *flows.Payment) *flows.P
 func (s *Service) poll(ctx context.Context, p *flows.Payment) *flows.Payment {
 	ctx, cancel := context.WithTimeout(ctx, advanceWait)
 	defer cancel()
-	return s.cfg.Payments.Poll(ctx, p)
+	return s.cfg.Payments.Glance(ctx, p)
 }
 
 // verifyDecline polls a declined payment: the buyer may have paid with another card since, and must

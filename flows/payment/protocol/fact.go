@@ -77,6 +77,14 @@ type Sale struct {
 	Seen  *flows.Evidence // nil if it could not be read
 }
 
+func (s *Sale) payer() *flows.Payer { return PayerOf(s.Sale, s.At) }
+
+// PayerOf returns the payer whom a sale shows that was read at an instant.
+func PayerOf(sale club.Sale, readAt time.Time) *flows.Payer {
+	return &flows.Payer{Contact: sale.Contact, FamilyName: sale.FamilyName, GivenName: sale.GivenName, Number: sale.Number,
+		ClubCode: sale.ClubCode, Checkout: sale.Checkout, ReadAt: readAt.Round(0)}
+}
+
 // Brake is what the organisation's brake says.
 type Brake struct {
 	Left time.Duration // how long the payment must wait; zero: it passes
@@ -117,7 +125,7 @@ func (f Facts) Wrote(kind Kind, p *flows.Payment, call *Call) Facts {
 // the processor. A claim may follow one only within ClaimLife, because another process may have claimed since.
 func (f Facts) Committed(c *Change, now time.Time) Facts {
 	next := Facts{Wish: f.Wish}
-	if f.Remote != nil && (c.Lease == 0 || !Expired(now, f.Remote.At, ClaimLife)) {
+	if f.Remote != nil && f.Remote.Err == nil && (c.Lease == 0 || !Expired(now, f.Remote.At, ClaimLife)) {
 		next.Remote = f.Remote
 	}
 	if c.Lease > 0 {

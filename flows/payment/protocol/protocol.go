@@ -2,8 +2,9 @@
 // network or Redis. Next is called with the record, with facts, and with the time. It answers with one action, which package
 // payment performs and whose outcome becomes a fact; or with a change, which package payment commits. Then it is called again.
 //
-// limit.go has every limit with its reason, fact.go what can be known, journal.go and terms.go what the processor's metadata says,
-// and pause.go how long a payment waits.
+// buyer.go and capture.go have a function for each state up to the capture, in that order. limit.go has every limit with its
+// reason, fact.go what can be known, journal.go and terms.go what the processor's metadata says, and pause.go how long a payment
+// waits.
 //
 // The words:
 //
@@ -77,11 +78,26 @@ func (c Change) Owed() *Change {
 // that the payment's state is decided by package payment.
 func Next(p *flows.Payment, f Facts, now time.Time) (Action, *Change) {
 	d := turn{p: p, f: f, now: now}
-	switch {
-	case p.Schema > flows.PaymentSchema: // a newer gateway's
-		return wait(0)
-	case f.Foreign != nil: // rule 11: these are not our payments
+	if f.Foreign != nil { // rule 11: these are not our payments
 		return failed(f.Foreign)
+	}
+	if action, change, settled := d.present(); settled {
+		return action, change
+	}
+	switch p.State {
+	case flows.Priced:
+		if p.HasProcessor() {
+			return d.create()
+		}
+		return d.settle()
+	case flows.Intent:
+		return d.awaitBuyer()
+	case flows.Authorised:
+		return d.checkSale()
+	case flows.Capturing:
+		return d.capture()
+	case flows.Cancelling:
+		return d.cancel()
 	}
 	return d.elsewhere()
 }
@@ -94,8 +110,21 @@ type turn struct {
 }
 
 func (d turn) elsewhere() (Action, *Change)      { return Action{}, nil }
+func act(kind Kind) (Action, *Change)            { return Action{Kind: kind}, nil }
 func wait(pause time.Duration) (Action, *Change) { return Action{Kind: Wait, For: pause}, nil }
 func failed(err error) (Action, *Change)         { return Action{Kind: Wait, For: PollEvery, Err: err}, nil }
+
+// keep changes the record alone.
+func (d turn) keep(next flows.Payment) (Action, *Change) { return d.write(next, d.p.State, d.p.Reason) }
+
+// to moves the payment to a state, and changes nothing else.
+func (d turn) to(state flows.PaymentState, reason string) (Action, *Change) {
+	return d.write(*d.p, state, reason)
+}
+
+func (d turn) write(next flows.Payment, to flows.PaymentState, reason string) (Action, *Change) {
+	return Action{}, Transition(d.p, next, to, reason, flows.Decision{}, d.now)
+}
 
 // Transition is the only place that assigns a state. next is the record with the fields that a rule changed. The same state for
 // the same reason is no transition. The decision is of an operator or of the rule; empty: of the machine.

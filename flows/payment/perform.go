@@ -1,0 +1,136 @@
+package payment
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/flows/payment/protocol"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/club"
+)
+
+// perform does what the protocol says, and adds its outcome to the facts. The error is of Redis, or of a caller who left: neither
+// says anything about the payment.
+func (m *Machine) perform(ctx context.Context, p *flows.Payment, f protocol.Facts, a protocol.Action) (protocol.Facts, error) {
+	at := m.cfg.Now()
+	switch a.Kind {
+	case protocol.Read:
+		f.Remote = m.readRemote(ctx, p, at)
+	case protocol.Search:
+		f.Listed = m.search(ctx, p, a.Since, at)
+	case protocol.CheckSale:
+		f.Sale = m.checkSale(ctx, p, at)
+		if f.Sale.Err != nil && ctx.Err() != nil {
+			return f, f.Sale.Err
+		}
+	case protocol.AskBrake:
+		left, err := m.askBrake(ctx, p)
+		f.Brake = &protocol.Brake{Left: left}
+		return f, err
+	case protocol.Create, protocol.Capture, protocol.Cancel:
+		f = f.Wrote(a.Kind, p, m.call(ctx, p, a.Kind, at))
+	}
+	return f, nil
+}
+
+// readRemote reads the processor's payment.
+func (m *Machine) readRemote(ctx context.Context, p *flows.Payment, at time.Time) *protocol.Remote {
+	paid, err := m.cfg.Cards.Get(ctx, p.ProcessorID)
+	r := m.remote(paid, at)
+	switch {
+	case errors.Is(err, cards.ErrNotFound):
+		r.Absent = protocol.UnknownThere
+	case err != nil:
+		r.Err = processorFailed(err)
+		return r
+	case !r.Names(p):
+		r.Absent = protocol.ForeignThere
+	default:
+		return r
+	}
+	r.Err = processorFailed(missing(r.Absent))
+	m.countProblem(ProblemMissing)
+	if p.MissingSince.IsZero() {
+		m.cfg.Log.ErrorContext(ctx, "payment missing at the processor", "payment", p.ID, "processorId", p.ProcessorID, "error", r.Absent)
+	}
+	return r
+}
+
+// search looks in the processor's list for a payment of the record's registration and generation.
+func (m *Machine) search(ctx context.Context, p *flows.Payment, since, at time.Time) *protocol.Listed {
+	generation := strconv.Itoa(p.Generation)
+	for each, err := range m.cfg.Cards.All(ctx, since) {
+		switch {
+		case err != nil:
+			return &protocol.Listed{Err: processorFailed(err)}
+		case each.Metadata["fd_registration"] != p.Registration || each.Metadata["fd_generation"] != generation:
+			continue
+		case each.Unreadable != nil:
+			return &protocol.Listed{Err: processorFailed(each.Unreadable)}
+		}
+		return &protocol.Listed{Payment: m.remote(each, at)}
+	}
+	return &protocol.Listed{}
+}
+
+// checkSale reads the sale and its check.
+func (m *Machine) checkSale(ctx context.Context, p *flows.Payment, at time.Time) *protocol.Sale {
+	sale, check, seen, err := m.observe(ctx, m.cfg.Club, p)
+	if err == nil {
+		return &protocol.Sale{At: seen.At, Sale: sale, Check: check, Seen: seen}
+	}
+	s := &protocol.Sale{At: at, Err: flows.ClubFailed(err, "The sale could not be read."),
+		Gone: errors.Is(err, club.ErrNotFound), Busy: errors.Is(err, club.ErrBusy)}
+	if !s.Busy {
+		m.cfg.Log.WarnContext(ctx, "sale not readable before capture", "payment", p.ID, "error", err)
+	}
+	return s
+}
+
+// call makes one of the calls that move money at the processor, under its key.
+func (m *Machine) call(ctx context.Context, p *flows.Payment, kind protocol.Kind, at time.Time) *protocol.Call {
+	var paid cards.Payment
+	var err error
+	switch kind {
+	case protocol.Create:
+		paid, err = m.cfg.Cards.Create(ctx, creationKey(p), cards.NewPayment{
+			Amount: p.Amount, Currency: p.Currency, Metadata: m.metadata(p), Description: p.Description,
+		})
+	case protocol.Capture:
+		paid, err = m.cfg.Cards.Capture(ctx, captureKey(p), p.ProcessorID, p.Amount)
+	case protocol.Cancel:
+		paid, err = m.cfg.Cards.Cancel(ctx, cancelKey(p), p.ProcessorID)
+	}
+	outcome := outcomeOf(err)
+	if outcome == protocol.Done {
+		if kind == protocol.Create {
+			m.fingerprint.saw(paid.ID)
+		}
+		return &protocol.Call{Outcome: outcome, Response: m.remote(paid, at)}
+	}
+	if kind == protocol.Create && outcome == protocol.Refused {
+		m.countProblem(ProblemCreationRefused)
+		m.cfg.Log.ErrorContext(ctx, "creation refused by the processor", "payment", p.ID, "error", err)
+	}
+	return &protocol.Call{Outcome: outcome, Err: processorFailed(err)}
+}
+
+// outcomeOf translates the processor's errors.
+func outcomeOf(err error) protocol.Outcome {
+	switch {
+	case err == nil:
+		return protocol.Done
+	case errors.Is(err, cards.ErrKeyReused):
+		return protocol.KeyReused
+	case errors.Is(err, cards.ErrKeyUsedUp):
+		return protocol.KeyUsedUp
+	case errors.Is(err, cards.ErrRefused):
+		return protocol.Refused
+	case errors.Is(err, cards.ErrState), errors.Is(err, cards.ErrNotFound):
+		return protocol.WrongState
+	}
+	return protocol.Failed
+}

@@ -1,0 +1,168 @@
+package protocol
+
+import (
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/cards"
+)
+
+// checkSale reads the sale again before any money is taken. While the brake holds, the money stays reserved.
+func (d turn) checkSale() (Action, *Change) {
+	p, r := d.p, d.f.Remote
+	tooOld := d.authorisedTooLong()
+	left, asked := d.held()
+	switch {
+	case !tooOld && !asked:
+		return act(AskBrake)
+	case !tooOld && left > 0 && p.OnHold:
+		return d.hold(left)
+	case r == nil:
+		return act(Read)
+	case r.OtherMethod != "":
+		return d.refuseOtherMethod()
+	case r.State == cards.Captured:
+		// Redis lost the capture. The sale was checked before it, and a check that fails now could not undo it.
+		return d.to(flows.Capturing, "captured before")
+	case r.State == cards.Processing: // so did it here, and the bank decides about it
+		return d.bankDecides("being captured")
+	case r.State != cards.Authorised:
+		return d.to(flows.Cancelling, "the processor no longer holds the authorisation: "+string(r.State))
+	case tooOld && p.OnHold:
+		return d.to(flows.Cancelling, "the club system recorded no payment within the life of the authorisation")
+	case tooOld:
+		return d.to(flows.Cancelling, "the authorisation is too old")
+	case left > 0:
+		return d.hold(left)
+	}
+	return d.agreeToCapture()
+}
+
+// agreeToCapture goes on if the sale is as agreed. If it is not, or cannot be read, the buyer is not charged. A call that only
+// waited for others of this gateway says nothing about the club system, and is repeated later.
+func (d turn) agreeToCapture() (Action, *Change) {
+	s := d.f.Sale
+	switch {
+	case s == nil:
+		return act(CheckSale)
+	case s.Busy:
+		return failed(s.Err)
+	}
+	next := *d.p
+	next.Snapshot, next.OnHold = s.Seen, false
+	if s.Err != nil {
+		return d.write(next, flows.Cancelling, "the club system was unreachable before the capture")
+	}
+	if reason := d.p.ChangedSinceAgreed(s.Sale, s.Check); reason != "" {
+		return d.write(next, flows.Cancelling, reason)
+	}
+	next.Payer = s.payer()
+	return d.write(next, flows.Capturing, "the sale is as agreed")
+}
+
+// capture takes the money. Its key makes a repetition harmless for the buyer, but the club's staff may have settled the sale since
+// a capture whose outcome is not known. While the bank decides about the capture, the key only replays that, so the payment is
+// read instead; nothing is taken then, and the brake is not asked, whose probe would be lost.
+func (d turn) capture() (Action, *Change) {
+	p, r, call := d.p, d.f.Remote, d.f.Call
+	left, asked := d.held()
+	tooOld := d.authorisedTooLong()
+	switch {
+	case call != nil:
+		return d.captured()
+	case p.Processing && r == nil:
+		return act(Read)
+	case p.Processing:
+		return d.captureOutcome(true)
+	case !asked:
+		return act(AskBrake)
+	case left == 0 && !tooOld && Agreed(p, d.now):
+		return act(Capture)
+	case r == nil:
+		return act(Read)
+	case r.State == cards.Processing:
+		return d.captureOutcome(false)
+	case r.State != cards.Authorised: // the capture replays its earlier success, or is refused
+		return act(Capture)
+	case tooOld:
+		return d.to(flows.Cancelling, "the authorisation is too old")
+	case left > 0:
+		return wait(min(left, PollEvery))
+	}
+	return d.agreeToCapture()
+}
+
+// captured follows a capture. What its response does not show is read.
+func (d turn) captured() (Action, *Change) {
+	call := d.f.Call
+	switch {
+	case call.Outcome == Done && call.Response.State == cards.Captured:
+		return d.to(flows.Captured, "captured by the processor")
+	case call.Outcome == Failed, call.Outcome == KeyReused:
+		return failed(call.Err)
+	case d.f.Remote == nil:
+		return act(Read)
+	}
+	return d.captureOutcome(call.Outcome == Done || call.Outcome == KeyUsedUp)
+}
+
+// captureOutcome follows what a capture led to at the processor. usedUp: its key only replays an earlier response.
+func (d turn) captureOutcome(usedUp bool) (Action, *Change) {
+	p, r := d.p, d.f.Remote
+	switch {
+	case r.State == cards.Processing && p.Processing:
+		return wait(PollEvery)
+	case r.State == cards.Processing:
+		return d.bankDecides("the bank is deciding about the capture")
+	case r.State == cards.Authorised && usedUp:
+		next := *p
+		next.UsedKeys++
+		next.Processing = false
+		return d.keep(next)
+	case r.State == cards.Captured:
+		return d.to(flows.Captured, "captured by the processor")
+	case r.State == cards.Refunded:
+		return d.to(flows.Blocked, "it was refunded at the processor")
+	}
+	return d.to(flows.Cancelling, "the processor refused the capture")
+}
+
+func (d turn) bankDecides(reason string) (Action, *Change) {
+	next := *d.p
+	next.Processing = true
+	return d.write(next, flows.Capturing, reason)
+}
+
+// held returns how long the brake holds the payment back; asked is false while that is not known.
+func (d turn) held() (left time.Duration, asked bool) {
+	switch {
+	case !HeldByBrake(d.p, d.now):
+		return 0, true
+	case d.f.Brake == nil:
+		return 0, false
+	}
+	return d.f.Brake.Left, true
+}
+
+// hold keeps a payment waiting for the brake, which may be released at any time. Its buyer learns once that it is reserved and
+// waits.
+func (d turn) hold(left time.Duration) (Action, *Change) {
+	if d.p.OnHold {
+		return wait(min(left, PollEvery))
+	}
+	next := *d.p
+	next.OnHold = true
+	return d.keep(next)
+}
+
+// authorisedTooLong reports whether it is too late to take the reserved money, by our limit or by the processor's. A block in
+// between prolongs nothing.
+func (d turn) authorisedTooLong() bool {
+	return d.now.Sub(d.p.Since(flows.Authorised)) > IdleAuthorisation ||
+		!d.p.CaptureBefore.IsZero() && d.now.After(d.p.CaptureBefore.Add(-CaptureMargin))
+}
+
+// Agreed reports whether the sale was seen as agreed so lately that money may move.
+func Agreed(p *flows.Payment, now time.Time) bool {
+	return p.Payer != nil && now.Sub(p.Payer.ReadAt).Abs() <= FreshSale
+}
