@@ -1,0 +1,74 @@
+package protocol_test
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/flows/payment/protocol"
+)
+
+// TestTransition: a change of state or reason is in the history, and what belongs to the state before ends with it.
+func TestTransition(t *testing.T) {
+	t.Parallel()
+	p := record(flows.Capturing)
+	p.Processing, p.MissingSince = true, now.Add(-time.Minute)
+	p.Payer, p.Contact, p.Desk = &flows.Payer{Contact: "/club/contacts/1"}, "/club/contacts/1", &flows.Desk{}
+	by := flows.Decision{Operator: "ada", Reason: "seen"}
+	move := func(to flows.PaymentState, reason string) *flows.Payment {
+		return &protocol.Transition(&p, p, to, reason, by, now).Record
+	}
+
+	same := move(flows.Capturing, p.Reason)
+	if len(same.History) != 0 || !same.UpdatedAt.Equal(p.UpdatedAt) || !same.Processing || same.Payer == nil {
+		t.Errorf("no transition: %+v", same)
+	}
+	next := move(flows.Captured, "taken")
+	if len(next.History) != 2 || next.History[0].State != flows.Capturing || !next.History[0].At.Equal(p.UpdatedAt) ||
+		next.History[1].State != flows.Captured || next.History[1].Operator != "ada" || next.History[1].OperatorReason != "seen" {
+		t.Errorf("the history is %+v", next.History)
+	}
+	if next.Processing || next.Payer == nil || next.MissingSince.IsZero() || !next.UpdatedAt.Equal(now) || next.Reason != "taken" {
+		t.Errorf("after a transition: %+v", next)
+	}
+	final := move(flows.Cancelled, "over")
+	if final.Payer != nil || final.Contact != "" || final.Desk != nil || !final.MissingSince.IsZero() {
+		t.Errorf("a final record leads to a person: %+v", final)
+	}
+
+	doubt := move(flows.InDoubt, "unknown")
+	if !doubt.DoubtSince.Equal(now) {
+		t.Errorf("in doubt since %s", doubt.DoubtSince)
+	}
+	lifted := *doubt
+	lifted.State, lifted.DoubtSince = flows.Blocked, now.Add(-time.Hour)
+	if again := protocol.Transition(&lifted, lifted, flows.InDoubt, "found", by, now).Record; !again.DoubtSince.Equal(now.Add(-time.Hour)) {
+		t.Errorf("a block in between made the doubt younger: %s", again.DoubtSince)
+	}
+
+	for n := range 2 * flows.MaxHistory {
+		p = *move(flows.Capturing, strconv.Itoa(n))
+	}
+	if n := len(p.History); n != flows.MaxHistory || p.History[n-1].Reason != strconv.Itoa(2*flows.MaxHistory-1) {
+		t.Errorf("the history has %d entries", n)
+	}
+}
+
+// TestElsewhere: what the protocol does not decide is left to the machine, except that payments of others are left alone.
+func TestElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, state := range []flows.PaymentState{flows.Captured, flows.Sending, flows.Recorded, flows.RefundDue, flows.Refunding,
+		flows.InDoubt, flows.Blocked, flows.Cancelled, flows.Refunded} {
+		check(t, record(state), []row{
+			{name: string(state)},
+			{name: string(state) + ", of others", facts: func(f *protocol.Facts) { f.Foreign = errDown }, want: "wait 15s: no answer"},
+		})
+	}
+	desk := record(flows.Priced)
+	desk.Method = flows.InPerson
+	check(t, desk, []row{
+		{name: "without a processor"},
+		{name: "without a processor, given up", facts: wish(protocol.GiveUp), want: "→ cancelled: the buyer gave up"},
+	})
+}
