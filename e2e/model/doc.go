@@ -1,9 +1,9 @@
 // Package model explores the payment protocol exhaustively: every order in which the gateways' steps,
 // the buyer, an operator and a list of faults can follow each other, within budgets, until an invariant
-// breaks or nothing new is left. It does not run the code. It restates flows/payment/step.go,
+// breaks or nothing new is left. It does not run the code. It restates flows/payment/protocol,
 // flows/payment/record.go and the compare-and-set of flows/store, briefly enough to be compared side by
-// side. The functions have the same names. Start reading at Check, then at next in step.go with
-// flows/payment/step.go open.
+// side. Most functions have the same names. Start reading at Check, then at next in step.go with
+// flows/payment/protocol/protocol.go open.
 //
 // # Worlds and steps
 //
@@ -14,8 +14,10 @@
 // the first violation has a shortest trace. It runs on one goroutine and is deterministic.
 //
 //	here                                there, in flows/payment unless said otherwise
-//	next, createIntent … resolveDoubt   Machine.stepFrom and the functions of that name
-//	prepareSettlement, findCreated      the functions of that name; created is its list
+//	next                                protocol.Next, and Machine.stepFrom for what that leaves
+//	createIntent, findCreated           create and unlessCreated in protocol; created is the list
+//	awaitBuyer … cancel                 the functions of that name in protocol
+//	prepareSettlement … resolveDoubt    the functions of that name
 //	takeOver                            the case Sending of stepFrom, with StateChange.LeaseExpiredFor
 //	prepareRecord, releaseLate          the functions of that name
 //	prepareRefund                       the function of that name
@@ -26,14 +28,14 @@
 //	send, post, unknown, notSent        send with club.Client.CreatePayment and each Outcome, notSent
 //	inquire                             rejected
 //	release, journal                    release and updateMetadata in record
-//	claimAvailable, released            the functions of that name
-//	acceptanceJournaled                 the function of that name
+//	claimAvailable, released            Journal.Available, Journal.Released in protocol
+//	acceptanceJournaled                 Journal.Accepted in protocol
 //	commit, move, finish                Machine.commit, and Store.Commit in flows/store
 //	buyer                               Service.Pay in flows/registration, and the processor's page
 //	violated, for the responses         Payment.View in flows
 //	rebuild, derivePayment              Machine.Rebuild with restore, derivePayment with deriveState
 //	storeRebuilt                        Machine.storeRebuilt, and Store.Rebuild in flows/store
-//	unseen, untouched                   Machine.agreedLately before every capture and POST, and what it finds
+//	unseen, untouched                   protocol.Agreed before every capture and POST, and what it finds
 //	readEvidence                        the function of that name, with Rule.Matches in flows
 //	mislay, unblock                     Machine.notFound, for half an hour, and Machine.unblock, of a captured payment
 //	operator, notRecorded               Machine.ConfirmRecorded, ConfirmNotRecorded

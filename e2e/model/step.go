@@ -2,9 +2,9 @@ package model
 
 import "slices"
 
-// This file mirrors flows/payment/step.go, stepFrom in advance.go, and resolveDoubt and readEvidence in
-// evidence.go; the table in doc.go pairs the functions. A turn of the loop in Machine.AdvanceLoaded is one
-// step, see the package comment.
+// This file mirrors flows/payment/protocol up to the capture, flows/payment/step.go, and resolveDoubt and readEvidence in
+// evidence.go; the table in doc.go pairs the functions. The turns of the loop in Machine.advance up to a commit are one step,
+// see the package comment.
 
 // turns are what an idle replica does, by the state of the payment in Redis.
 var turns = [states]func(*machine, *world){
