@@ -193,9 +193,9 @@ var Mutations = []Mutation{
 		New:  `	case p.State == flows.Blocked && resolution == "never":`,
 	}}},
 	{Name: "used-up-key-kept", Description: "a call whose key replays a server error is repeated with the same key", Edits: []Edit{{
-		File: "flows/payment/key.go",
-		Old:  `next.UsedKeys = p.UsedKeys + 1`,
-		New:  `next.UsedKeys = p.UsedKeys`,
+		File: "flows/payment/protocol/refund.go",
+		Old:  "		next.UsedKeys++\n",
+		New:  "",
 	}, {
 		File: "flows/payment/protocol/buyer.go",
 		Old:  "		next.UsedKeys++\n		return d.unlessCreated",

@@ -90,7 +90,7 @@ func (m *Machine) advance(ctx context.Context, p *flows.Payment, ask ask) (*flow
 		if p.Schema > flows.PaymentSchema { // a newer gateway's
 			return p, nil
 		}
-		facts.Foreign = m.requireOwnOf(ctx, p)
+		facts.Foreign, facts.ID = m.requireOwnOf(ctx, p), uuid.NewString()
 		action, change := protocol.Next(p, facts, m.cfg.Now())
 		if change == nil && action.Kind == "" {
 			action, change = m.legacy(ctx, p, &facts)
@@ -322,10 +322,6 @@ func (m *Machine) stepFrom(ctx context.Context, p *flows.Payment, remote *cards.
 	case flows.Sending:
 		// Its owner is sending now, or is gone and the outcome with it.
 		return step{to: flows.InDoubt, reason: "the process that was recording it ended", leaseExpiredFor: protocol.LeaseGrace}, nil
-	case flows.RefundDue:
-		return m.prepareRefund(ctx, p)
-	case flows.Refunding:
-		return m.refund(ctx, p)
 	case flows.Cancelled:
 		return m.verifyCancelled(ctx, p)
 	case flows.Refunded:

@@ -39,10 +39,3 @@ func numbered(key string, used int) string {
 	}
 	return key + ":" + strconv.Itoa(used+1)
 }
-
-// nextKey is the step for a call whose key replays a server error or a refusal, for a day. The payment was read
-// back, and the call is still due: every gateway then makes it with the next key. After a loss of Redis the keys
-// follow each other again from the first one.
-func nextKey(p *flows.Payment) step {
-	return step{to: p.State, reason: p.Reason, edit: func(next *flows.Payment) { next.UsedKeys = p.UsedKeys + 1 }}
-}

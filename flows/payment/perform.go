@@ -30,8 +30,16 @@ func (m *Machine) perform(ctx context.Context, p *flows.Payment, f protocol.Fact
 		left, err := m.askBrake(ctx, p)
 		f.Brake = &protocol.Brake{Left: left}
 		return f, err
-	case protocol.Create, protocol.Capture, protocol.Cancel:
+	case protocol.Create, protocol.Capture, protocol.Cancel, protocol.Refund:
 		f = f.Wrote(a.Kind, p, m.call(ctx, p, a.Kind, at))
+	case protocol.Claim:
+		paid, err := m.claim(ctx, p, func() error { return nil }) // a refund may leave at any time
+		f.Claim = m.ended(paid, at, err)
+	case protocol.Release:
+		f.Release = &protocol.Call{Outcome: protocol.Done}
+		if err := m.release(ctx, p); err != nil {
+			f.Release = m.ended(cards.Payment{}, at, err)
+		}
 	}
 	return f, nil
 }
@@ -103,19 +111,26 @@ func (m *Machine) call(ctx context.Context, p *flows.Payment, kind protocol.Kind
 		paid, err = m.cfg.Cards.Capture(ctx, captureKey(p), p.ProcessorID, p.Amount)
 	case protocol.Cancel:
 		paid, err = m.cfg.Cards.Cancel(ctx, cancelKey(p), p.ProcessorID)
+	case protocol.Refund:
+		paid, err = m.cfg.Cards.Refund(ctx, refundKey(p), p.ProcessorID, p.Amount)
 	}
-	outcome := outcomeOf(err)
-	if outcome == protocol.Done {
-		if kind == protocol.Create {
-			m.fingerprint.saw(paid.ID)
-		}
-		return &protocol.Call{Outcome: outcome, Response: m.remote(paid, at)}
-	}
-	if kind == protocol.Create && outcome == protocol.Refused {
+	call := m.ended(paid, at, err)
+	switch {
+	case kind == protocol.Create && call.Outcome == protocol.Done:
+		m.fingerprint.saw(paid.ID)
+	case kind == protocol.Create && call.Outcome == protocol.Refused:
 		m.countProblem(ProblemCreationRefused)
 		m.cfg.Log.ErrorContext(ctx, "creation refused by the processor", "payment", p.ID, "error", err)
 	}
-	return &protocol.Call{Outcome: outcome, Err: processorFailed(err)}
+	return call
+}
+
+// ended says how a call ended that began at an instant.
+func (m *Machine) ended(paid cards.Payment, at time.Time, err error) *protocol.Call {
+	if err != nil {
+		return &protocol.Call{Outcome: outcomeOf(err), Err: processorFailed(err)}
+	}
+	return &protocol.Call{Outcome: protocol.Done, Response: m.remote(paid, at)}
 }
 
 // outcomeOf translates the processor's errors.

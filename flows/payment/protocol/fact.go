@@ -14,12 +14,16 @@ type Facts struct {
 	Wish    Wish
 	Foreign error     // Redis holds the payments of another account, organisation or mode
 	Owner   time.Time // when this process moved the payment to sending, by both clocks; zero: it does not own it
+	ID      string    // a random id that nothing has: of the attempt that may begin now
 
 	Remote *Remote // the processor's payment
 	Listed *Listed // the processor's list
 	Sale   *Sale
 	Brake  *Brake
-	Call   *Call // how the latest create, capture or cancel ended
+	Call   *Call // how the latest create, capture, cancel or refund ended
+
+	Claim   *Call // how the claim was written. Its response can be an older one
+	Release *Call // how the release was written: Done, too, if another process wrote one in its place
 }
 
 // Wish is what a person asks for. It has no effect in states that it does not concern.
@@ -103,10 +107,10 @@ const (
 	Failed     Outcome = "failed"      // the effect is unknown
 )
 
-// Call is how a create, capture or cancel ended.
+// Call is how a call to the processor ended.
 type Call struct {
 	Outcome  Outcome
-	Response *Remote // of Done
+	Response *Remote // of Done; nil for a release
 	Err      error   // of the others
 }
 
@@ -122,10 +126,11 @@ func (f Facts) Wrote(kind Kind, p *flows.Payment, call *Call) Facts {
 }
 
 // Committed returns what is still known once a change is committed, at an instant that this process took before it: a reading of
-// the processor. A claim may follow one only within ClaimLife, because another process may have claimed since.
+// the processor. A claim may follow one only within ClaimLife, because another process may have claimed since. Before money goes
+// back, the processor is always read again.
 func (f Facts) Committed(c *Change, now time.Time) Facts {
 	next := Facts{Wish: f.Wish}
-	if f.Remote != nil && f.Remote.Err == nil && (c.Lease == 0 || !Expired(now, f.Remote.At, ClaimLife)) {
+	if f.Remote != nil && f.Remote.Err == nil && c.Record.State != flows.Refunding && (c.Lease == 0 || !Expired(now, f.Remote.At, ClaimLife)) {
 		next.Remote = f.Remote
 	}
 	if c.Lease > 0 {
@@ -137,7 +142,7 @@ func (f Facts) Committed(c *Change, now time.Time) Facts {
 // Overtaken returns what is still known once another process committed first. Its record is latest.
 func (f Facts) Overtaken(c *Change, latest *flows.Payment) Facts {
 	next := Facts{Wish: f.Wish}
-	if latest.State == c.Record.State { // it took the same step, so the reading is as fresh as its own
+	if latest.State == c.Record.State && latest.State != flows.Refunding { // it took the same step, so the reading is as fresh as its own
 		next.Remote = f.Remote
 	}
 	return next

@@ -2,7 +2,7 @@
 // network or Redis. Next is called with the record, with facts, and with the time. It answers with one action, which package
 // payment performs and whose outcome becomes a fact; or with a change, which package payment commits. Then it is called again.
 //
-// buyer.go and capture.go have a function for each state up to the capture, in that order. limit.go has every limit with its
+// buyer.go and capture.go have a function for each state up to the capture, in that order, and refund.go those of a refund. limit.go has every limit with its
 // reason, fact.go what can be known, journal.go and terms.go what the processor's metadata says, and pause.go how long a payment
 // waits.
 //
@@ -45,7 +45,9 @@ const (
 	Create  Kind = "create"
 	Capture Kind = "capture"
 	Cancel  Kind = "cancel"
+	Refund  Kind = "refund"
 
+	Claim      Kind = "claim"   // writes fd_post_n
 	Release    Kind = "release" // writes fd_release_n
 	Acceptance Kind = "journal" // writes fd_done_n
 )
@@ -98,6 +100,10 @@ func Next(p *flows.Payment, f Facts, now time.Time) (Action, *Change) {
 		return d.capture()
 	case flows.Cancelling:
 		return d.cancel()
+	case flows.RefundDue:
+		return d.prepareRefund()
+	case flows.Refunding:
+		return d.refund()
 	}
 	return d.elsewhere()
 }

@@ -58,7 +58,7 @@ func TestTransition(t *testing.T) {
 // TestElsewhere: what the protocol does not decide is left to the machine, except that payments of others are left alone.
 func TestElsewhere(t *testing.T) {
 	t.Parallel()
-	for _, state := range []flows.PaymentState{flows.Captured, flows.Sending, flows.Recorded, flows.RefundDue, flows.Refunding,
+	for _, state := range []flows.PaymentState{flows.Captured, flows.Sending, flows.Recorded,
 		flows.InDoubt, flows.Blocked, flows.Cancelled, flows.Refunded} {
 		check(t, record(state), []row{
 			{name: string(state)},

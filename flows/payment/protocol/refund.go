@@ -1,0 +1,141 @@
+package protocol
+
+import (
+	"frontdesk/flows"
+	"frontdesk/upstream/cards"
+)
+
+// The reasons of payments that are blocked because a refund did not succeed.
+const (
+	// refundFailed: the processor had accepted the refund.
+	refundFailed = "the refund failed at the processor, which holds the money"
+	// refundDisputed: the buyer's bank decides about the payment.
+	refundDisputed = "the processor refused the refund: the buyer disputes the payment"
+)
+
+// prepareRefund moves to refunding under the next claim. That claim is never released while its key can be used, so the payment
+// can no longer be recorded.
+func (d turn) prepareRefund() (Action, *Change) {
+	if d.p.ReleasePending {
+		return d.releaseLate()
+	}
+	return d.claimRefund(*d.p)
+}
+
+// claimRefund begins the next attempt to refund.
+func (d turn) claimRefund(next flows.Payment) (Action, *Change) {
+	next.Claim, next.AttemptID = d.p.Claim+1, RefundPrefix+NewAttemptID(d.now, d.f.ID)
+	return d.write(next, flows.Refunding, d.p.Reason)
+}
+
+// refund has the money go back under the refund's claim, unless the journal holds an acceptance or another attempt, which Redis
+// may have lost. A pending refund is awaited for as long as it takes. One that was refused or failed waits for an operator, whose
+// retry has another key.
+func (d turn) refund() (Action, *Change) {
+	p, r := d.p, d.f.Remote
+	switch {
+	case d.f.Call != nil:
+		return d.refundCalled()
+	case d.f.Claim != nil:
+		return d.refundClaimed()
+	case PauseLeft(p, d.now) > 0:
+		return wait(PauseLeft(p, d.now))
+	case r == nil:
+		return act(Read)
+	}
+	entry := r.Journal.Entry(p.Claim)
+	switch {
+	case r.Journal.Accepted:
+		return d.to(flows.Blocked, "a refund is due for a payment that was recorded")
+	case r.State == cards.Refunded && r.Journal.RefundClaimed():
+		return d.to(flows.Refunded, p.Reason)
+	case r.Refunding > 0:
+		return wait(DoubtPollEvery)
+	case p.AttemptID != "" && entry.Release == p.AttemptID && p.Claim < HighestClaim: // its key was used up
+		return d.claimRefundLater()
+	case entry.Attempt != p.AttemptID && !r.Journal.Available(p.Claim, ""):
+		return d.to(flows.Blocked, "a refund is due, but the journal holds another attempt")
+	case p.AttemptID == "" || entry.Attempt != p.AttemptID:
+		return act(Claim)
+	}
+	return d.giveBack(r.Journal)
+}
+
+// claimRefundLater follows a claim that was released because its key is used up. It waits, because the claims are few.
+func (d turn) claimRefundLater() (Action, *Change) {
+	next := *d.p
+	next.NotBefore = d.now.Add(MaxClaimPause).Round(0)
+	return d.claimRefund(next)
+}
+
+// refundClaimed follows the writing of the refund's claim. A claim whose key is used up is not held, as was just read.
+func (d turn) refundClaimed() (Action, *Change) {
+	claim, release := d.f.Claim, d.f.Release
+	switch {
+	case claim.Outcome == Done:
+		return d.giveBack(claim.Response.Journal)
+	case claim.Outcome == KeyReused:
+		return d.to(flows.Blocked, "a refund is due, but another attempt holds the claim")
+	case claim.Outcome != KeyUsedUp || d.p.Claim >= HighestClaim:
+		return failed(claim.Err)
+	case release == nil:
+		return act(Release)
+	case release.Outcome != Done:
+		return failed(release.Err)
+	}
+	return d.claimRefundLater()
+}
+
+// giveBack requests the refund under a claim that the journal shows. What was read before the claim says whether there is something
+// to give back: the response to a claim can be an older one, which shows what was.
+func (d turn) giveBack(journal Journal) (Action, *Change) {
+	p, r := d.p, d.f.Remote
+	switch {
+	case !journal.Available(p.Claim, p.AttemptID):
+		return d.to(flows.Blocked, "a refund is due, but the journal holds another attempt")
+	case r.State == cards.Refunded: // by hand; with the claim, an operator can act if the bank returns the money
+		return d.to(flows.Refunded, p.Reason)
+	case r.FailedRefunds > p.FailedRefunds:
+		return d.to(flows.Blocked, refundFailed)
+	}
+	return act(Refund)
+}
+
+// refundCalled follows the refund. After a refusal the payment is read, because perhaps there is a refund already.
+func (d turn) refundCalled() (Action, *Change) {
+	p, r, call := d.p, d.f.Remote, d.f.Call
+	switch {
+	case call.Outcome == Done && call.Response.State == cards.Refunded:
+		return d.to(flows.Refunded, p.Reason)
+	case call.Outcome == Done:
+		return wait(DoubtPollEvery)
+	case call.Outcome == KeyUsedUp: // the next turn reads whether the refund was made
+		next := *p
+		next.UsedKeys++
+		return d.keep(next)
+	case call.Outcome != Refused && call.Outcome != WrongState:
+		return failed(call.Err)
+	case r == nil:
+		return act(Read)
+	case r.State == cards.Refunded:
+		return d.to(flows.Refunded, p.Reason)
+	case r.Refunding > 0:
+		return wait(DoubtPollEvery)
+	case r.Disputed:
+		return d.to(flows.Blocked, refundDisputed)
+	}
+	return d.to(flows.Blocked, "the processor refused the refund")
+}
+
+// releaseLate writes a release that failed when its outcome was committed.
+func (d turn) releaseLate() (Action, *Change) {
+	switch release := d.f.Release; {
+	case release == nil:
+		return act(Release)
+	case release.Outcome != Done:
+		return failed(release.Err)
+	}
+	next := *d.p
+	next.ReleasePending = false
+	return d.keep(next)
+}
