@@ -3,6 +3,9 @@ package model
 import (
 	"cmp"
 	"slices"
+
+	"frontdesk/flows"
+	"frontdesk/flows/payment/protocol"
 )
 
 // Config defines what is explored.
@@ -29,8 +32,15 @@ type Config struct {
 	Methods  []Method // the methods to choose from when a payment is started; empty: ByCard
 
 	Mutation Mutation // mistakes that are built into the protocol; zero: none
+	Variant  Variant  // of the protocol, with a mistake; zero: as it is
 	Except   []string // invariants that are not checked; empty: all are
 	Limit    int      // worlds after which the search gives up; zero: 20 million, which take about 1.5 GB
+}
+
+// Variant is a small change of the protocol: what it sees instead of a record and facts, which are copies, and what it says instead.
+type Variant struct {
+	See func(p *flows.Payment, f *protocol.Facts)
+	Say func(p *flows.Payment, f protocol.Facts, a protocol.Action, c *protocol.Change) (protocol.Action, *protocol.Change)
 }
 
 // Any is an unlimited budget.
@@ -93,7 +103,6 @@ const (
 	NoGate                                     // no gateway checks the age of a claim before the first byte leaves
 	ClaimWithoutRelease                        // claim n+1 does not check whether claim n was released
 	ReleaseAlthoughSent                        // an unknown outcome is taken for "not sent", and the claim is released
-	BlindCancel                                // a cancellation counts once it was requested, not once it was read back
 	RefundInDoubt                              // a machine decides to refund a payment in doubt
 	KeyPerAttempt                              // the key of a new payment belongs to the attempt, not to the sale
 	TrustAnyRelease                            // a release counts, whichever attempt wrote it and whichever holds the claim
@@ -103,13 +112,11 @@ const (
 	ClaimUnread                                // the journal is not read before a claim: only the processor's keys ensure one winner
 	TrustAnyCapture                            // the gateway that captured trusts that response for its claim at any age
 	ClaimAtAnyAge                              // the gate is checked before the POST, but not before the claim
-	CreateAtAnyAge                             // a payment is created even when an earlier one's key may be forgotten
 	NoRebuild                                  // what Redis lost is not rebuilt from the processor
 	ErrorWhileCharged                          // a failed call returns a failure, even if money was taken before
 	StaleDecline                               // "declined, try again" is returned from Redis, without asking the processor
 	OperatorInHaste                            // an operator does not wait until the claim is old
 	OperatorTrustsRedis                        // an operator checks the age of the claim in Redis, not in the journal
-	CaptureUnseen                              // the capture does not check when the sale was last read as agreed
 	PostUnseen                                 // the POST does not check it either
 	TrustAnyEvidence                           // a settled sale counts as recorded by us, however long after the attempt
 	EvidenceUnclaimed                          // a settled sale counts as recorded even if no claim is journaled

@@ -1,9 +1,11 @@
 // Package model explores the payment protocol exhaustively: every order in which the gateways' steps,
 // the buyer, an operator and a list of faults can follow each other, within budgets, until an invariant
-// breaks or nothing new is left. It does not run the code. It restates flows/payment/protocol,
-// flows/payment/record.go and the compare-and-set of flows/store, briefly enough to be compared side by
-// side. Most functions have the same names. Start reading at Check, then at next in step.go with
-// flows/payment/protocol/protocol.go open.
+// breaks or nothing new is left.
+//
+// Up to the capture it drives the protocol that ships: drive.go asks protocol.Next what to do, does it in every
+// way in which it can end, and asks again with what was learned, as the loop in Machine.advance does. shown.go
+// shows the protocol a world as a record and facts, and reads its answers. From the capture on the model still
+// restates the protocol, briefly enough to be compared side by side. Start reading at Check, then at drive.
 //
 // # Worlds and steps
 //
@@ -14,9 +16,8 @@
 // the first violation has a shortest trace. It runs on one goroutine and is deterministic.
 //
 //	here                                there, in flows/payment unless said otherwise
-//	next                                protocol.Next, and Machine.stepFrom for what that leaves
-//	createIntent, findCreated           create and unlessCreated in protocol; created is the list
-//	awaitBuyer … cancel                 the functions of that name in protocol
+//	drive, follow, write                Machine.advance and perform, and Facts.Wrote, Committed and Overtaken
+//	create, capture, cancel             the calls, at the processor; created is its list
 //	prepareSettlement … resolveDoubt    the functions of that name
 //	takeOver                            the case Sending of stepFrom, with StateChange.LeaseExpiredFor
 //	prepareRecord, releaseLate          the functions of that name
@@ -24,6 +25,7 @@
 //	secure, giveBack                    the claim, and Cards.Refund, in Machine.refund
 //	refundUnclaimed                     nothing: only a mutation takes it
 //	record, look, trust, claim          record, claimAndSend, claim
+//	keep                                the loop's turn after a capture
 //	preparing                           the turns of Machine.Advance after a capture, with its response at hand
 //	send, post, unknown, notSent        send with club.Client.CreatePayment and each Outcome, notSent
 //	inquire                             rejected
@@ -66,6 +68,10 @@
 //   - A rollback restores any earlier content. A world holds only those that will be restored: whether
 //     one will be is guessed when it is replaced.
 //   - Attempt ids are random, so only equality counts. Replicas are alike, so their order does not count.
+//   - What only a limit of time or a buyer ends is given up by the buyer, who may do so at any time. A payment that the processor
+//     has not created is not given up: a Redis that falls back twice can then show it as cancelled, which only
+//     the comparison with the processor finds, and no turn.
+//   - A reading that is renewed, and changes nothing else, is not stored.
 //   - It makes no difference who calls Advance, how often, and whether a webhook was lost: any idle
 //     replica may take the next turn at any time, or never.
 //   - Late creations, releases and acceptances are not modelled: an unknown payment moves no money, and

@@ -6,6 +6,7 @@ type machine struct {
 	replica      int // the replica whose step it is, or noReplica
 	steps        []step
 	stateChanges [states][states]bool // the transitions that were committed
+	answers      map[question]answer  // of the protocol
 }
 
 // noReplica takes the steps of the environment.
@@ -65,7 +66,7 @@ var effects = [...]func(*machine, *world, int){
 	toRebuild: (*machine).storeRebuilt,
 	toSettle:  (*machine).settle,
 	toDecide:  func(m *machine, w *world, i int) { m.finish(w, i, inDoubt) },
-	toKeep:    func(m *machine, w *world, i int) { m.finish(w, i, capturing) },
+	toKeep:    (*machine).keep,
 	toPrepare: (*machine).prepare,
 	toTrust:   (*machine).trust,
 	toLook:    (*machine).look,

@@ -22,7 +22,7 @@ type StateChange struct{ From, To string }
 // Check explores every reachable world, breadth first, until one breaks an invariant, so that its trace is
 // one of the shortest. The same configuration gives the same result.
 func Check(cfg Config) Result {
-	s := &search{machine: machine{cfg: cfg.withDefaults()}, numbers: map[world]uint32{}}
+	s := &search{machine: machine{cfg: cfg.withDefaults(), answers: map[question]answer{}}, numbers: map[world]uint32{}}
 	s.add(s.machine.cfg.start(), none)
 	for at := 0; at < len(s.worlds) && s.violation == nil; at++ {
 		if len(s.worlds) > s.machine.cfg.Limit {
@@ -119,7 +119,7 @@ func (s *search) result(complete bool) Result {
 	for from := range states {
 		for to := range states {
 			if s.machine.stateChanges[from][to] {
-				r.StateChanges = append(r.StateChanges, StateChange{from.String(), to.String()})
+				r.StateChanges = append(r.StateChanges, StateChange{string(from.name()), string(to.name())})
 			}
 		}
 	}
@@ -189,7 +189,7 @@ func (r record) String() string {
 	case r.state == noPayment:
 		return "no payment"
 	}
-	text := fmt.Sprintf("payment %d %s", r.generation, r.state)
+	text := fmt.Sprintf("payment %d %s", r.generation, r.state.name())
 	if r.version > 0 {
 		text += fmt.Sprintf(" v%d", r.version)
 	}

@@ -1,9 +1,12 @@
 package model
 
-import "slices"
+import (
+	"slices"
 
-// state is the state of a payment in Redis. The names are those of
-// flows.PaymentState; the zero value means no payment.
+	"frontdesk/flows"
+)
+
+// state is the state of a payment in Redis: its place in flows.PaymentStates. Zero: no payment.
 type state uint8
 
 const (
@@ -25,10 +28,13 @@ const (
 	states
 )
 
-var stateNames = [states]string{"no payment", "priced", "intent", "authorised", "capturing", "captured", "sending", "recorded",
-	"cancelling", "cancelled", "refund_due", "refunding", "refunded", "in_doubt", "blocked"}
-
-func (s state) String() string { return stateNames[s] }
+// name returns the state's name; empty for no payment.
+func (s state) name() flows.PaymentState {
+	if s == noPayment {
+		return ""
+	}
+	return flows.PaymentStates[s-1]
+}
 
 // over reports whether no machine touches the payment any more.
 func (s state) over() bool { return s == recorded || s == cancelled || s == refunded || s == blocked }
@@ -84,7 +90,7 @@ const (
 	toSettle            // an operator's decision: the release is about to be written
 	toDecide            // an operator's decision: the commit
 	// The replica that captured continues with the capture's response at hand.
-	toKeep    // the commit of the capture
+	toKeep    // the commit of the capture; it still has the record from before
 	toPrepare // prepareRecord: the commit that moves on to sending
 	// From here on the process is inside record, and owns the payment.
 	toTrust   // claimAndSend, with the journal from the capture's response
@@ -113,13 +119,18 @@ func (p *process) recording() bool { return p.at >= toTrust && p.at <= toAccept 
 // timed reports whether the process is doing work that can expire.
 func (p *process) timed() bool { return p.at >= toKeep && p.at <= toAccept && !p.stale }
 
-// entry is the processor's journal under one claim's number.
-type entry struct {
+// written is the processor's journal under one claim's number.
+type written struct {
 	attempt attemptID // fd_post_n
 	release attemptID // fd_release_n
-	late    attemptID // a claim that was sent and may still be applied
 	done    bool      // fd_done_n
-	keyed   bool      // the processor still knows the idempotency key of the claim that it applied
+}
+
+// entry is what is written under one claim's number, and what may still be.
+type entry struct {
+	written
+	late  attemptID // a claim that was sent and may still be applied
+	keyed bool      // the processor still knows the idempotency key of the claim that it applied
 }
 
 // held is the state of a payment at the processor, cards.State.

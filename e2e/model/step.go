@@ -1,186 +1,35 @@
 package model
 
-import "slices"
-
-// This file mirrors flows/payment/protocol up to the capture, flows/payment/step.go, and resolveDoubt and readEvidence in
-// evidence.go; the table in doc.go pairs the functions. The turns of the loop in Machine.advance up to a commit are one step,
-// see the package comment.
+// This file mirrors flows/payment/step.go, and resolveDoubt and readEvidence in evidence.go; the table in doc.go pairs the
+// functions.
 
 // turns are what an idle replica does, by the state of the payment in Redis.
 var turns = [states]func(*machine, *world){
-	priced:     (*machine).createIntent,
-	intent:     (*machine).awaitBuyer,
-	authorised: (*machine).checkSale,
-	capturing:  (*machine).capture,
+	priced:     (*machine).begin,
+	intent:     (*machine).drive,
+	authorised: (*machine).drive,
+	capturing:  (*machine).drive,
 	captured:   (*machine).prepareRecord,
 	sending:    (*machine).takeOver,
-	cancelling: (*machine).cancel,
+	cancelling: (*machine).drive,
 	refundDue:  (*machine).prepareRefund,
 	refunding:  (*machine).refund,
 	inDoubt:    (*machine).resolveDoubt,
 	blocked:    (*machine).unblock,
 }
 
-// createIntent creates the payment at the processor. Its key leads every retry to the same payment, for
-// as long as the processor knows the key.
-func (m *machine) createIntent(w *world) {
-	switch {
-	case w.redis.method != ByCard:
+func (m *machine) begin(w *world) {
+	if w.redis.method != ByCard {
 		m.prepareSettlement(w)
 		return
-	case m.dayPassed(w) && !m.mutated(CreateAtAnyAge):
-		m.findCreated(w)
-		return
 	}
-	if w.key[w.redis.generation-1] == refusedKey {
-		m.move(w, cancelled, normal, "is refused the creation again, and reads that no payment exists")
-		return
-	}
-	there, r := *w, w.redis
-	known := &there.key[r.generation-1]
-	if *known == 0 && !w.created(r.generation) {
-		*known = refusedKey
-		m.move(&there, cancelled, fault, "is refused the creation for good, and reads that no payment exists")
-		m.fault(there, "is refused the creation for good, and does not commit it")
-		*known = 0
-	}
-	if *known == 0 || m.mutated(KeyPerAttempt) {
-		if *known = there.freeSlot(); *known == 0 {
-			return // one more payment at the processor than a world has room for
-		}
-		there.slot[*known-1] = slot{generation: r.generation, held: requiresAction}
-	}
-	r.slot, r.state = *known, intent
-	m.commit(there, r, normal, "creates the payment at the processor, or gets the one that is there")
-	m.fault(there, "creates the payment at the processor, and does not commit it")
-}
-
-// findCreated continues with the processor's payment if ours is too old to be created, or ends it.
-func (m *machine) findCreated(w *world) {
-	r := w.redis
-	if !w.created(r.generation) {
-		m.move(w, cancelled, normal, "finds the payment too old to be created, and reads that none exists")
-		return
-	}
-	for i := range w.slot {
-		if s := &w.slot[i]; s.held != unknownThere && s.generation == r.generation {
-			r.slot, r.state = uint8(i+1), intent
-			m.commit(*w, r, normal, "finds the payment, which was created before its response was lost")
-		}
-	}
-}
-
-// created reports whether the processor holds a payment of a generation.
-func (w *world) created(generation uint8) bool {
-	return slices.ContainsFunc(w.slot[:], func(s slot) bool { return s.held != unknownThere && s.generation == generation })
-}
-
-func (w *world) freeSlot() uint8 {
-	return uint8(slices.IndexFunc(w.slot[:], func(s slot) bool { return s.held == unknownThere }) + 1)
-}
-
-func (m *machine) awaitBuyer(w *world) {
-	r := w.redis
-	switch w.of(r).held {
-	case authorisedThere, capturedThere:
-		r.state, r.declined = authorised, false
-		m.commit(*w, r, normal, "reads that the buyer authorised")
-	case cancelledThere:
-		m.move(w, cancelling, normal, "reads that it was cancelled at the processor")
-	case refundPendingThere, refundedThere:
-		m.move(w, blocked, normal, "reads that it was refunded at the processor")
-	case declinedThere:
-		if !r.declined {
-			r.declined = true
-			m.commit(*w, r, normal, "reads that the card was declined")
-			return
-		}
-		fallthrough
-	default:
-		m.move(w, cancelling, fault, "finds that the buyer left, or gives up for the buyer")
-	}
-}
-
-// checkSale reads the sale again, unless the money was already taken: no check could undo that.
-func (m *machine) checkSale(w *world) {
-	s := w.of(w.redis)
-	switch {
-	case s.held != authorisedThere && s.held != capturedThere:
-		m.move(w, cancelling, normal, "reads that the authorisation is gone")
-		return
-	case s.held == authorisedThere && w.desk != never:
-		m.move(w, cancelling, normal, "finds the sale settled by staff")
-		return
-	}
-	r := w.redis
-	r.state, r.seen = capturing, m.cfg.Desk && s.held == authorisedThere
-	m.commit(*w, r, normal, "finds the sale as agreed, or the money taken before")
-	if s.held == authorisedThere {
-		m.move(w, cancelling, fault, "finds the sale changed, settled or unreadable")
-	}
+	m.drive(w)
 }
 
 // unseen reports whether the sale was not read as agreed within the last minute. Without staff it does not
 // change, and needs no second reading.
 func (m *machine) unseen(r record, mistake Mutation) bool {
 	return m.cfg.Desk && !r.seen && !m.mutated(mistake)
-}
-
-// capture takes the money of a sale that was as agreed within the last minute. Its key makes it
-// harmless to retry; on a payment that was refunded since, it replays its earlier success. Only a
-// response that is not a replay is passed on.
-func (m *machine) capture(w *world) {
-	there := *w
-	s := there.of(w.redis)
-	switch s.held {
-	case authorisedThere:
-		r := w.redis
-		if m.unseen(r, CaptureUnseen) {
-			if w.settled() {
-				m.move(w, cancelling, normal, "reads the sale again, and finds it settled by staff")
-				return
-			}
-			r.seen = true
-		}
-		if w.desk == longAgo {
-			m.wrong(*w, "captures, although staff settled the sale more than a minute ago", CapturedAfterDesk)
-		}
-		s.held = capturedThere
-		r.state = captured
-		m.normal(there.then(m.replica, toKeep, r), "captures")
-		m.fault(there, "captures, and does not learn of it")
-		s.held, s.lateCapture = authorisedThere, true
-		m.fault(there, "asks for the capture, which stays on its way")
-		m.move(w, cancelling, fault, "is refused the capture")
-	case capturedThere, refundPendingThere, refundedThere:
-		m.move(w, captured, normal, "captures, which was done before")
-	default:
-		m.move(w, cancelling, normal, "is refused the capture, without an authorisation")
-	}
-}
-
-// cancel gives the payment up at the processor, and trusts only what it reads back.
-func (m *machine) cancel(w *world) {
-	there := *w
-	s := there.of(w.redis)
-	before := s.held
-	if before.open() {
-		s.held = cancelledThere
-	}
-	if s.held != cancelledThere {
-		m.move(w, blocked, normal, "cannot cancel what is captured or refunded")
-		return
-	}
-	m.move(&there, cancelled, normal, "cancels, and reads back that it is cancelled")
-	if !before.open() {
-		return
-	}
-	m.fault(there, "cancels, and does not commit it")
-	s.held, s.lateCancel = before, true
-	m.fault(there, "asks for the cancellation, which stays on its way")
-	if m.mutated(BlindCancel) {
-		m.move(&there, cancelled, fault, "asks for the cancellation, which stays on its way, and believes in it")
-	}
 }
 
 // prepareRefund moves on to refunding. A refund takes the claim after the last, and never releases it:

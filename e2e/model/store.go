@@ -39,18 +39,10 @@ func (m *machine) finish(w *world, i int, from state) {
 	}
 	if now := w.redis; !now.exists || now.generation != p.rec.generation || now.state != from || now.version != p.rec.version {
 		m.normal(done, "commits nothing, as another process moved the payment")
-		if p.at == toKeep && now.exists && now.generation == p.rec.generation && now.state == captured && !now.releasePending {
-			m.normal(w.preparing(i, now), "finds the capture committed by another process, and continues")
-		}
 		return
 	}
 	next := done
-	switch p.at {
-	case toKeep:
-		kept := p.rec
-		kept.version++
-		next = w.preparing(i, kept)
-	case toPrepare:
+	if p.at == toPrepare {
 		next = *w
 	}
 	m.commit(next, p.rec, normal, "commits")

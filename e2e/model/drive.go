@@ -1,0 +1,235 @@
+package model
+
+import (
+	"slices"
+
+	"frontdesk/flows"
+	"frontdesk/flows/payment/protocol"
+)
+
+// This file drives the protocol: it does what the loop in Machine.advance does, in every way in which that can end.
+
+// turn is what a gateway does until it writes a record, waits, or has caused an effect that is a step of its own.
+type turn struct {
+	*machine
+	i    int
+	w    world // with what was caused so far
+	r    record
+	f    facts
+	how  kind
+	what string // what was caused; empty: nothing
+}
+
+// drive is the turn of an idle gateway, with what its buyer may ask.
+func (m *machine) drive(w *world) {
+	t := turn{machine: m, i: m.replica, w: *w, r: w.redis, f: facts{old: m.dayPassed(w)}}
+	t.follow()
+	if w.redis.state == intent {
+		t.f.giveUp, t.how = true, fault
+		t.follow()
+	}
+}
+
+// keep commits a capture, by the process that has its response.
+func (m *machine) keep(w *world, i int) {
+	p := w.process[i]
+	t := turn{machine: m, i: i, w: w.idle(i), r: p.rec, f: facts{slept: p.stale, call: protocol.Done}}
+	t.f.response = remote{slot: p.rec.slot, before: true, held: capturedThere}
+	t.f.remote = t.f.response
+	t.follow()
+}
+
+// follow does what the protocol says next.
+func (t turn) follow() {
+	a := t.ask(t.r, t.f)
+	switch a.kind {
+	case "":
+		t.write(a)
+		return
+	case protocol.Wait:
+		if t.what != "" {
+			t.emit(t.w, t.what, t.how)
+		}
+		return
+	case protocol.CheckSale:
+		t.readSale()
+		return
+	case protocol.Create:
+		t.create()
+		return
+	case protocol.Capture:
+		t.capture()
+		return
+	case protocol.Cancel:
+		t.cancel()
+		return
+	case protocol.Read:
+		t.f.remote = t.w.reading(t.r.slot)
+	case protocol.Search:
+		if t.f.listed = t.w.created(t.r.generation); t.f.listed == 0 {
+			t.f.listed = unlisted
+		} else {
+			t.f.response = t.w.reading(t.f.listed)
+		}
+	case protocol.AskBrake:
+		t.f.brake = true
+	default:
+		panic("model: the protocol says " + string(a.kind))
+	}
+	t.follow()
+}
+
+// write commits a change by compare-and-set. One that only notes a younger reading of the sale is no step: versions would grow
+// without end. The gateway that captured continues with the response at hand.
+func (t turn) write(a answer) {
+	a.rec.version = t.r.version
+	renewed := t.r
+	renewed.seen = a.rec.seen
+	switch {
+	case a.rec == t.r && t.what != "":
+		t.emit(t.w, t.what, t.how)
+		return
+	case a.rec == t.r:
+		return
+	case a.rec == renewed:
+		t.r, t.f.sale = a.rec, saleUnseen
+		t.follow()
+		return
+	}
+	what := a.what
+	if t.what != "" {
+		what = t.what + ", and " + what
+	}
+	p := t.f.remote.before // it is a process of its own
+	if now := t.w.redis; p && (!now.exists || now.generation != t.r.generation || now.state != t.r.state || now.version != t.r.version) {
+		t.normal(t.w, "commits nothing, as another process moved the payment")
+		overtaken := protocol.Facts{Remote: &protocol.Remote{}}.Overtaken(
+			&protocol.Change{Record: flows.Payment{State: a.rec.state.name()}}, &flows.Payment{State: now.state.name()})
+		if overtaken.Remote != nil && now.generation == t.r.generation && !now.releasePending {
+			next := t.w.preparing(t.i, now)
+			next.process[t.i].stale = t.f.slept
+			t.normal(next, "finds the capture committed by another process, and continues")
+		}
+		return
+	}
+	next := t.w
+	if p && a.keeps {
+		kept := a.rec
+		kept.version = t.r.version + 1
+		next = t.w.preparing(t.i, kept)
+		next.process[t.i].stale = t.f.slept
+	}
+	t.commit(next, a.rec, t.how, what)
+	if p {
+		t.fault(t.w, "cannot reach Redis, so that nothing is committed")
+	}
+}
+
+// called continues after a call to the processor.
+func (t turn) called(call protocol.Kind, outcome protocol.Outcome, how kind, what string) {
+	t.how, t.what = max(t.how, how), what
+	t.f.call = outcome
+	if outcome == protocol.Done && t.f.response.slot == 0 {
+		t.f.response = t.w.reading(t.r.slot)
+	}
+	q := question{t.r, t.f}
+	p := t.payment(q)
+	full := q.shown(p)
+	if t.f.remote = (remote{}); full.Wrote(call, p, full.Call).Remote != nil {
+		t.f.remote = t.f.response
+	}
+	t.follow()
+}
+
+// readSale reads the sale, or fails to.
+func (t turn) readSale() {
+	there := t
+	if there.f.sale = saleAgreed; t.w.settled() {
+		there.f.sale = saleSettled
+	}
+	there.follow()
+	t.f.sale, t.how = saleUnreadable, fault
+	t.follow()
+}
+
+// create creates the payment. Its key leads every retry to the same payment, for as long as the processor knows the key.
+func (t turn) create() {
+	known := &t.w.key[t.r.generation-1]
+	if *known == refusedKey {
+		t.called(protocol.Create, protocol.Refused, normal, "is refused the creation again")
+		return
+	}
+	if *known == 0 && t.w.created(t.r.generation) == 0 {
+		there := t
+		there.w.key[t.r.generation-1] = refusedKey
+		there.called(protocol.Create, protocol.Refused, fault, "is refused the creation for good")
+		there.called(protocol.Create, protocol.Failed, fault, "is refused the creation for good, and does not learn of it")
+	}
+	if *known == 0 || t.mutated(KeyPerAttempt) {
+		free := slices.IndexFunc(t.w.slot[:], func(s slot) bool { return s.held == unknownThere })
+		if free < 0 {
+			return // one more payment at the processor than a world has room for
+		}
+		*known = uint8(free + 1)
+		t.w.slot[free] = slot{generation: t.r.generation, held: requiresAction}
+	}
+	t.f.response = t.w.reading(*known)
+	t.called(protocol.Create, protocol.Done, normal, "creates the payment at the processor, or gets the one that is there")
+	t.f.response = remote{}
+	t.called(protocol.Create, protocol.Failed, fault, "creates the payment at the processor, and does not learn of it")
+}
+
+// capture takes the money. A repetition replays the earlier success, also on a payment that was refunded since.
+func (t turn) capture() {
+	s := &t.w.slot[t.r.slot-1]
+	switch s.held {
+	case authorisedThere:
+		if t.w.desk == longAgo {
+			t.wrong(t.w, "captures, although staff settled the sale more than a minute ago", CapturedAfterDesk)
+		}
+		s.held = capturedThere
+		t.emit(t.w.then(t.i, toKeep, t.r), "captures", t.how)
+		t.called(protocol.Capture, protocol.Failed, fault, "captures, and does not learn of it")
+		s.held = authorisedThere
+		t.called(protocol.Capture, protocol.WrongState, fault, "is refused the capture")
+		s.lateCapture = true
+		t.called(protocol.Capture, protocol.Failed, fault, "asks for the capture, which stays on its way")
+	case capturedThere, refundPendingThere, refundedThere:
+		t.f.response = remote{slot: t.r.slot, held: capturedThere, replayed: true}
+		t.called(protocol.Capture, protocol.Done, normal, "captures, which was done before")
+	default:
+		t.called(protocol.Capture, protocol.WrongState, normal, "is refused the capture, without an authorisation")
+	}
+}
+
+// cancel gives the payment up at the processor.
+func (t turn) cancel() {
+	s := &t.w.slot[t.r.slot-1]
+	before := s.held
+	if !before.open() && before != cancelledThere {
+		t.called(protocol.Cancel, protocol.WrongState, normal, "cannot cancel what is captured or refunded")
+		return
+	}
+	s.held = cancelledThere
+	t.called(protocol.Cancel, protocol.Done, normal, "cancels")
+	if before.open() {
+		t.called(protocol.Cancel, protocol.Failed, fault, "cancels, and does not learn of it")
+		s.held, s.lateCancel = before, true
+		t.called(protocol.Cancel, protocol.Failed, fault, "asks for the cancellation, which stays on its way")
+	}
+}
+
+// created returns the slot in which the processor holds a payment of a generation, 0 for none.
+func (w *world) created(generation uint8) uint8 {
+	return uint8(slices.IndexFunc(w.slot[:], func(s slot) bool { return s.held != unknownThere && s.generation == generation }) + 1)
+}
+
+// reading is what the processor shows of a payment.
+func (w *world) reading(n uint8) remote {
+	s := &w.slot[n-1]
+	r := remote{slot: n, held: s.held}
+	for i := range s.journal {
+		r.journal[i] = s.journal[i].written
+	}
+	return r
+}

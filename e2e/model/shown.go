@@ -1,0 +1,222 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/flows/payment/protocol"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/club"
+)
+
+// This file shows the protocol a world as it knows one, and reads its answers.
+
+// question decides an answer of the protocol.
+type question struct {
+	rec record // its version does not matter
+	facts
+}
+
+// facts are what a gateway knows besides the record, see protocol.Facts.
+type facts struct {
+	giveUp   bool // the buyer's wish
+	old      bool // the payment is more than a day old
+	slept    bool // much time has passed since the gateway captured
+	remote   remote
+	listed   uint8 // the slot that the processor's list shows, or unlisted; 0: it was not read
+	sale     saleSeen
+	brake    bool // it was asked, and does not hold
+	call     protocol.Outcome
+	response remote
+}
+
+const unlisted = slots + 1
+
+// saleSeen is a reading of the sale.
+type saleSeen uint8
+
+const (
+	saleUnseen saleSeen = iota
+	saleAgreed
+	saleSettled
+	saleUnreadable
+)
+
+// remote is a reading of the processor's payment.
+type remote struct {
+	slot     uint8 // 0: it was not read
+	before   bool  // it was read some steps ago, when the money was captured
+	replayed bool
+	held     held
+	journal  [maxClaims]written
+}
+
+// answer is what the protocol says: an action, or the next record.
+type answer struct {
+	kind  protocol.Kind // empty: a change
+	rec   record
+	keeps bool // the reading of the processor outlives the commit
+	what  string
+}
+
+// instant is the time of every question. Ages are shown as instants before it.
+var instant = time.Date(2026, 3, 2, 18, 30, 0, 0, time.UTC)
+
+var errLost = errors.New("no answer")
+
+var methods = [...]flows.Method{ByCard: flows.ByCard, Deferred: flows.Deferred, InPerson: flows.InPerson}
+
+// heldAs are the states of a payment at the processor as its client reads them. A pending refund is no state there.
+var heldAs = [...]cards.State{requiresAction: cards.RequiresAction, declinedThere: cards.Declined, authorisedThere: cards.Authorised,
+	capturedThere: cards.Captured, cancelledThere: cards.Cancelled, refundPendingThere: cards.Captured, refundedThere: cards.Refunded}
+
+// ask returns what the protocol says. It is pure, so an answer is remembered.
+func (m *machine) ask(r record, f facts) answer {
+	q := question{r, f}
+	q.rec.version = 0
+	a, known := m.answers[q]
+	if !known {
+		a = m.next(q)
+		m.answers[q] = a
+	}
+	return a
+}
+
+// next asks protocol.Next, or the variant of it that is searched for mistakes.
+func (m *machine) next(q question) answer {
+	p := m.payment(q)
+	f := q.shown(p)
+	if see := m.cfg.Variant.See; see != nil {
+		see(p, &f)
+	}
+	action, change := protocol.Next(p, f, instant)
+	if say := m.cfg.Variant.Say; say != nil {
+		action, change = say(p, f, action, change)
+	}
+	if change == nil {
+		return answer{kind: action.Kind}
+	}
+	return answer{rec: m.recordOf(q, &change.Record), keeps: f.Committed(change, instant).Remote != nil,
+		what: fmt.Sprintf("writes %s: %s", change.Record.State, change.Record.Reason)}
+}
+
+// payment shows a record.
+func (m *machine) payment(q question) *flows.Payment {
+	r := q.rec
+	p := &flows.Payment{ID: "r-1", Schema: flows.PaymentSchema, State: r.state.name(), Reason: "as before", Method: methods[r.method],
+		Registration: "r", Generation: int(r.generation), ClientToken: "club", Sale: "/sales/1", SaleState: "draft", Amount: 4500, Currency: "EUR",
+		Claim: int(r.claim), AttemptID: r.attempt.shown(), ReleasePending: r.releasePending, Rebuilt: r.rebuilt,
+		CreatedAt: instant.Add(-time.Minute), UpdatedAt: instant.Add(-10 * time.Second), Payer: &flows.Payer{}}
+	if r.slot != 0 {
+		p.ProcessorID = slotNames[r.slot-1]
+	}
+	if q.old {
+		p.CreatedAt = instant.AddDate(0, 0, -1)
+	}
+	if r.declined {
+		p.DeclineCode, p.Decline = "card_declined", "the first"
+	}
+	if r.seen || !m.cfg.Desk {
+		p.Payer.ReadAt = instant.Add(-5 * time.Second)
+	}
+	return p
+}
+
+var slotNames = [slots]string{"pi_1", "pi_2"}
+
+// recordOf reads the next record of a change.
+func (m *machine) recordOf(q question, p *flows.Payment) record {
+	r := q.rec
+	r.state = state(slices.Index(flows.PaymentStates, p.State) + 1)
+	r.slot = uint8(slices.Index(slotNames[:], p.ProcessorID) + 1)
+	r.declined = p.DeclineCode != ""
+	r.seen = m.cfg.Desk && protocol.Agreed(p, instant)
+	return r
+}
+
+// shown shows the facts.
+func (q question) shown(p *flows.Payment) protocol.Facts {
+	f := protocol.Facts{Remote: q.remote.shown(p, q.slept)}
+	if q.giveUp {
+		f.Wish = protocol.GiveUp
+	}
+	if q.brake {
+		f.Brake = &protocol.Brake{}
+	}
+	switch q.listed {
+	case 0:
+	case unlisted:
+		f.Listed = &protocol.Listed{}
+	default:
+		f.Listed = &protocol.Listed{Payment: q.response.shown(p, false)}
+	}
+	if q.sale != saleUnseen {
+		f.Sale = &protocol.Sale{At: instant, Sale: club.Sale{State: p.SaleState, TotalTI: p.Amount}, Check: club.SaleCheck{Valid: true}}
+		switch q.sale {
+		case saleSettled:
+			f.Sale.Sale.State = "settled"
+		case saleUnreadable:
+			f.Sale = &protocol.Sale{At: instant, Err: errLost}
+		}
+	}
+	switch q.call {
+	case "":
+	case protocol.Done:
+		f.Call = &protocol.Call{Outcome: q.call, Response: q.response.shown(p, q.slept)}
+	default:
+		f.Call = &protocol.Call{Outcome: q.call, Err: errLost}
+	}
+	return f
+}
+
+// shown shows a reading of the processor.
+func (r remote) shown(p *flows.Payment, slept bool) *protocol.Remote {
+	if r.slot == 0 {
+		return nil
+	}
+	s := &protocol.Remote{At: instant, Terms: protocol.TermsOf(p), Ours: true, Signed: true, Payment: cards.Payment{ID: slotNames[r.slot-1],
+		State: heldAs[r.held], Amount: p.Amount, Currency: p.Currency, Replayed: r.replayed}}
+	switch {
+	case r.before && slept:
+		s.At = instant.Add(-time.Hour)
+	case r.before:
+		s.At = instant.Add(-2 * time.Second)
+	}
+	switch r.held {
+	case declinedThere:
+		s.DeclineCode, s.Decline = "card_declined", "the first"
+	case capturedThere:
+		s.Captured = p.Amount
+	case refundPendingThere:
+		s.Captured, s.Refunding = p.Amount, p.Amount
+	case refundedThere:
+		s.Captured, s.Refunded = p.Amount, p.Amount
+	}
+	for _, e := range r.journal {
+		s.Journal.Entries = append(s.Journal.Entries, protocol.Entry{Attempt: e.attempt.shown(), Release: e.release.shown()})
+		s.Journal.Accepted = s.Journal.Accepted || e.done
+	}
+	return s
+}
+
+// shown is the id of an attempt as the journal holds it.
+func (p attemptID) shown() string {
+	switch {
+	case p == 0:
+		return ""
+	case p.refund():
+		return protocol.RefundPrefix + attemptNames[p]
+	}
+	return attemptNames[p]
+}
+
+// attemptNames are the names of attempts that began two seconds ago.
+var attemptNames = func() (names [2 * (maxAttemptIDs + 1)]string) {
+	for i := range names {
+		names[i] = protocol.NewAttemptID(instant.Add(-2*time.Second), fmt.Sprintf("00000000-0000-4000-8000-%012d", i))
+	}
+	return names
+}()
