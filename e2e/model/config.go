@@ -106,8 +106,6 @@ const (
 	RefundInDoubt                              // a machine decides to refund a payment in doubt
 	KeyPerAttempt                              // the key of a new payment belongs to the attempt, not to the sale
 	TrustAnyRelease                            // a release counts, whichever attempt wrote it and whichever holds the claim
-	RefundUnread                               // a refund reads only acceptances, not which other attempt may post
-	RefundUnclaimed                            // a refund reads that every claim was given up, and takes none itself
 	PendingReleaseInsists                      // a pending release is retried forever although another one exists
 	ClaimUnread                                // the journal is not read before a claim: only the processor's keys ensure one winner
 	TrustAnyCapture                            // the gateway that captured trusts that response for its claim at any age
@@ -120,8 +118,6 @@ const (
 	PostUnseen                                 // the POST does not check it either
 	TrustAnyEvidence                           // a settled sale counts as recorded by us, however long after the attempt
 	EvidenceUnclaimed                          // a settled sale counts as recorded even if no claim is journaled
-	RefundBelieved                             // a refund that is pending counts as refunded
-	RefundFailureUnseen                        // operators do not see that a refund failed
 	AnyHolder                                  // a payment is given up for any caller
 	LiftedForgotten                            // a payment that was blocked is sent or refunded as if it had not been
 )

@@ -2,10 +2,10 @@
 // the buyer, an operator and a list of faults can follow each other, within budgets, until an invariant
 // breaks or nothing new is left.
 //
-// Up to the capture it drives the protocol that ships: drive.go asks protocol.Next what to do, does it in every
+// Up to the capture, and in a refund, it drives the protocol that ships: drive.go asks protocol.Next what to do, does it in every
 // way in which it can end, and asks again with what was learned, as the loop in Machine.advance does. shown.go
-// shows the protocol a world as a record and facts, and reads its answers. From the capture on the model still
-// restates the protocol, briefly enough to be compared side by side. Start reading at Check, then at drive.
+// shows the protocol a world as a record and facts, and reads its answers. What records a payment, doubts and
+// what an operator decides are still restated, briefly enough to be compared side by side. Start reading at Check, then at drive.
 //
 // # Worlds and steps
 //
@@ -17,15 +17,11 @@
 //
 //	here                                there, in flows/payment unless said otherwise
 //	drive, follow, write                Machine.advance and perform, and Facts.Wrote, Committed and Overtaken
-//	create, capture, cancel             the calls, at the processor; created is its list
+//	create, capture … refund            the calls, at the processor; created is its list
 //	prepareSettlement … resolveDoubt    the functions of that name
 //	takeOver                            the case Sending of stepFrom, with StateChange.LeaseExpiredFor
 //	prepareRecord, releaseLate          the functions of that name
-//	prepareRefund                       the function of that name
-//	secure, giveBack                    the claim, and Cards.Refund, in Machine.refund
-//	refundUnclaimed                     nothing: only a mutation takes it
 //	record, look, trust, claim          record, claimAndSend, claim
-//	keep                                the loop's turn after a capture
 //	preparing                           the turns of Machine.Advance after a capture, with its response at hand
 //	send, post, unknown, notSent        send with club.Client.CreatePayment and each Outcome, notSent
 //	inquire                             rejected
@@ -48,8 +44,8 @@
 //   - One sale, and one amount. The claims, keys and records of two sales never meet; a mismatch of
 //     amount, currency or signature only blocks.
 //   - Outside record, a turn of Advance is one step from reading Redis to the commit. What it learns
-//     stays true, or the next turn asks again. Only a capture's response is used later, so each commit
-//     on that way is a step. Dying in between is the step with the effect and without the commit; being
+//     stays true, or the next turn asks again. Only the responses to a capture and to a refund's claim are
+//     used later, so what follows them is a step. Dying in between is the step with the effect and without the commit; being
 //     slow is the request that arrives at any later time. Finer steps found nothing more.
 //   - Inside record every effect is a step, and a commit may be late: a compare-and-set on state and
 //     version cannot tell two histories apart after Redis fell back, and the model lets them meet.

@@ -13,6 +13,8 @@ import (
 type turn struct {
 	*machine
 	i    int
+	from *world
+	p    bool  // it is a process that began before, and owns no payment
 	w    world // with what was caused so far
 	r    record
 	f    facts
@@ -22,7 +24,7 @@ type turn struct {
 
 // drive is the turn of an idle gateway, with what its buyer may ask.
 func (m *machine) drive(w *world) {
-	t := turn{machine: m, i: m.replica, w: *w, r: w.redis, f: facts{old: m.dayPassed(w)}}
+	t := turn{machine: m, i: m.replica, from: w, w: *w, r: w.redis, f: facts{old: m.dayPassed(w)}}
 	t.follow()
 	if w.redis.state == intent {
 		t.f.giveUp, t.how = true, fault
@@ -30,12 +32,18 @@ func (m *machine) drive(w *world) {
 	}
 }
 
-// keep commits a capture, by the process that has its response.
-func (m *machine) keep(w *world, i int) {
+// proceed continues a process that knows the response to its latest call. Its claim of a refund was free, and the money captured.
+func (m *machine) proceed(w *world, i int) {
 	p := w.process[i]
-	t := turn{machine: m, i: i, w: w.idle(i), r: p.rec, f: facts{slept: p.stale, call: protocol.Done}}
-	t.f.response = remote{slot: p.rec.slot, before: true, held: capturedThere}
-	t.f.remote = t.f.response
+	t := turn{machine: m, i: i, from: w, p: true, w: w.idle(i), r: p.rec, f: facts{slept: p.stale}}
+	t.f.remote = remote{slot: p.rec.slot, before: true, held: capturedThere, failed: p.rec.failed}
+	t.f.response = t.f.remote
+	if t.f.call = protocol.Done; p.at == toRefund {
+		t.f.call, t.f.claim = "", protocol.Done
+		for n := range p.rec.claim {
+			t.f.response.journal[n] = w.of(p.rec).journal[n].written
+		}
+	}
 	t.follow()
 }
 
@@ -47,9 +55,7 @@ func (t turn) follow() {
 		t.write(a)
 		return
 	case protocol.Wait:
-		if t.what != "" {
-			t.emit(t.w, t.what, t.how)
-		}
+		t.wait()
 		return
 	case protocol.CheckSale:
 		t.readSale()
@@ -62,6 +68,15 @@ func (t turn) follow() {
 		return
 	case protocol.Cancel:
 		t.cancel()
+		return
+	case protocol.Claim:
+		t.claim()
+		return
+	case protocol.Release:
+		t.release()
+		return
+	case protocol.Refund:
+		t.refund()
 		return
 	case protocol.Read:
 		t.f.remote = t.w.reading(t.r.slot)
@@ -79,6 +94,13 @@ func (t turn) follow() {
 	t.follow()
 }
 
+// wait ends the turn, without a commit.
+func (t turn) wait() {
+	if t.what != "" && t.w != *t.from {
+		t.emit(t.w, t.what, t.how)
+	}
+}
+
 // write commits a change by compare-and-set. One that only notes a younger reading of the sale is no step: versions would grow
 // without end. The gateway that captured continues with the response at hand.
 func (t turn) write(a answer) {
@@ -86,26 +108,29 @@ func (t turn) write(a answer) {
 	renewed := t.r
 	renewed.seen = a.rec.seen
 	switch {
-	case a.rec == t.r && t.what != "":
-		t.emit(t.w, t.what, t.how)
-		return
 	case a.rec == t.r:
+		t.wait()
 		return
 	case a.rec == renewed:
 		t.r, t.f.sale = a.rec, saleUnseen
 		t.follow()
 		return
 	}
+	switch a.rec.attempt {
+	case newPost:
+		a.rec.attempt = t.w.newAttemptID(forPost)
+	case newRefund:
+		a.rec.attempt = t.w.newAttemptID(forRefund)
+	}
 	what := a.what
 	if t.what != "" {
 		what = t.what + ", and " + what
 	}
-	p := t.f.remote.before // it is a process of its own
-	if now := t.w.redis; p && (!now.exists || now.generation != t.r.generation || now.state != t.r.state || now.version != t.r.version) {
+	if now := t.w.redis; t.p && (!now.exists || now.generation != t.r.generation || now.state != t.r.state || now.version != t.r.version) {
 		t.normal(t.w, "commits nothing, as another process moved the payment")
 		overtaken := protocol.Facts{Remote: &protocol.Remote{}}.Overtaken(
 			&protocol.Change{Record: flows.Payment{State: a.rec.state.name()}}, &flows.Payment{State: now.state.name()})
-		if overtaken.Remote != nil && now.generation == t.r.generation && !now.releasePending {
+		if overtaken.Remote != nil && now.state == captured && now.generation == t.r.generation && !now.releasePending {
 			next := t.w.preparing(t.i, now)
 			next.process[t.i].stale = t.f.slept
 			t.normal(next, "finds the capture committed by another process, and continues")
@@ -113,14 +138,14 @@ func (t turn) write(a answer) {
 		return
 	}
 	next := t.w
-	if p && a.keeps {
+	if t.p && a.keeps && a.rec.state == captured {
 		kept := a.rec
 		kept.version = t.r.version + 1
 		next = t.w.preparing(t.i, kept)
 		next.process[t.i].stale = t.f.slept
 	}
 	t.commit(next, a.rec, t.how, what)
-	if p {
+	if t.p {
 		t.fault(t.w, "cannot reach Redis, so that nothing is committed")
 	}
 }
@@ -219,6 +244,61 @@ func (t turn) cancel() {
 	}
 }
 
+// claim is that of a refund.
+func (t turn) claim() {
+	e := &t.w.slot[t.r.slot-1].journal[t.r.claim-1]
+	ended := func(outcome protocol.Outcome, how kind, what string) {
+		t.f.claim, t.how, t.what = outcome, max(t.how, how), what
+		t.follow()
+	}
+	if e.keyed && e.attempt != t.r.attempt {
+		ended(protocol.KeyReused, normal, "is refused the claim for the refund")
+		return
+	}
+	before := *e
+	e.attempt, e.keyed = t.r.attempt, true
+	t.emit(t.w.then(t.i, toRefund, t.r), "wins the claim for the refund", t.how)
+	ended(protocol.Failed, fault, "writes the claim for the refund, and does not learn of it")
+	*e = before
+	e.late = t.r.attempt
+	ended(protocol.Failed, fault, "asks for the claim of the refund, which stays on its way")
+}
+
+// release writes a release that is owed, unless another one stands there.
+func (t turn) release() {
+	e := &t.w.slot[t.r.slot-1].journal[t.r.claim-1]
+	if t.f.release = protocol.Done; e.release != 0 {
+		if e.release != t.r.attempt && t.mutated(PendingReleaseInsists) {
+			t.emit(t.w, "is refused the release that is owed, since another one stands there, and will try again", normal)
+			return
+		}
+		t.what = "finds that a release stands there"
+		t.follow()
+		return
+	}
+	e.release = t.r.attempt
+	t.what = "writes the release that is owed"
+	t.follow()
+	t.f.release, t.how, t.what = protocol.Failed, fault, t.what+", and does not learn of it"
+	t.follow()
+}
+
+// refund gives the money back, or replays what an earlier call under the same key led to.
+func (t turn) refund() {
+	s := &t.w.slot[t.r.slot-1]
+	if s.held != capturedThere || s.failed > t.r.failed {
+		t.f.response = remote{slot: t.r.slot, held: max(s.held, refundPendingThere), replayed: true}
+		t.called(protocol.Refund, protocol.Done, normal, "refunds, which was done before")
+		return
+	}
+	s.held = t.asked()
+	t.f.response = t.w.reading(t.r.slot)
+	t.called(protocol.Refund, protocol.Done, normal, "asks for the refund")
+	t.called(protocol.Refund, protocol.Failed, fault, "asks for the refund, and does not learn of it")
+	s.held, s.lateRefund = capturedThere, true
+	t.called(protocol.Refund, protocol.Failed, fault, "asks for the refund, which stays on its way")
+}
+
 // created returns the slot in which the processor holds a payment of a generation, 0 for none.
 func (w *world) created(generation uint8) uint8 {
 	return uint8(slices.IndexFunc(w.slot[:], func(s slot) bool { return s.held != unknownThere && s.generation == generation }) + 1)
@@ -227,7 +307,7 @@ func (w *world) created(generation uint8) uint8 {
 // reading is what the processor shows of a payment.
 func (w *world) reading(n uint8) remote {
 	s := &w.slot[n-1]
-	r := remote{slot: n, held: s.held}
+	r := remote{slot: n, held: s.held, failed: s.failed}
 	for i := range s.journal {
 		r.journal[i] = s.journal[i].written
 	}

@@ -110,14 +110,15 @@ func (m *machine) atProcessor(w *world, i int) {
 		apply("The processor carries out a cancellation that was on its way", func(s *slot) { s.held = cancelledThere })
 	}
 	if s.lateRefund {
-		apply("The processor carries out a refund that was on its way", func(s *slot) { s.held, s.turnedDown = m.asked(), false })
+		apply("The processor carries out a refund that was on its way", func(s *slot) { s.held = m.asked() })
 	}
 	if s.held == refundPendingThere {
 		apply("The pending refund succeeds", func(s *slot) { s.held = refundedThere })
 		if w.left.refundsFail > 0 {
 			next := *w
 			spend(&next.left.refundsFail)
-			next.slot[i].held, next.slot[i].turnedDown = capturedThere, true
+			next.slot[i].held = capturedThere
+			next.slot[i].failed++
 			m.fault(next, "The pending refund fails")
 		}
 	}

@@ -77,8 +77,6 @@ func (r record) tellsOf(slot, generation uint8) bool {
 	switch r.state {
 	case recorded, inDoubt:
 		return r.slot == slot
-	case refunding:
-		return r.slot == slot && r.refundFailed
 	case blocked:
 		return r.slot == slot || r.slot == 0 && r.generation == generation
 	default:

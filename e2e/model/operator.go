@@ -15,7 +15,7 @@ func (m *machine) operator(w *world, i int) {
 	next := *w
 	spend(&next.left.operator)
 	if r.refundFailed {
-		next.of(r).turnedDown, r.refundFailed = false, false
+		r.state, r.failed, r.refundFailed = refunding, s.failed, false
 		m.commit(next, r, fault, "is asked by an operator for the refund again")
 		return
 	}

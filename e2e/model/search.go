@@ -255,7 +255,7 @@ func (r record) rank() (rank uint64) {
 			rank++
 		}
 	}
-	for _, v := range []uint8{r.generation, uint8(r.method), uint8(r.state), r.version, r.slot, r.claim} {
+	for _, v := range []uint8{r.generation, uint8(r.method), uint8(r.state), r.version, r.slot, r.claim<<4 | r.failed} {
 		rank = rank<<8 | uint64(v)
 	}
 	return rank

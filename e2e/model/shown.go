@@ -30,7 +30,9 @@ type facts struct {
 	sale     saleSeen
 	brake    bool // it was asked, and does not hold
 	call     protocol.Outcome
-	response remote
+	claim    protocol.Outcome
+	release  protocol.Outcome
+	response remote // to the call, or to the claim
 }
 
 const unlisted = slots + 1
@@ -51,6 +53,7 @@ type remote struct {
 	before   bool  // it was read some steps ago, when the money was captured
 	replayed bool
 	held     held
+	failed   uint8 // refunds
 	journal  [maxClaims]written
 }
 
@@ -108,7 +111,7 @@ func (m *machine) payment(q question) *flows.Payment {
 	r := q.rec
 	p := &flows.Payment{ID: "r-1", Schema: flows.PaymentSchema, State: r.state.name(), Reason: "as before", Method: methods[r.method],
 		Registration: "r", Generation: int(r.generation), ClientToken: "club", Sale: "/sales/1", SaleState: "draft", Amount: 4500, Currency: "EUR",
-		Claim: int(r.claim), AttemptID: r.attempt.shown(), ReleasePending: r.releasePending, Rebuilt: r.rebuilt,
+		Claim: int(r.claim), AttemptID: attemptNames[r.attempt], ReleasePending: r.releasePending, FailedRefunds: int(r.failed), Rebuilt: r.rebuilt,
 		CreatedAt: instant.Add(-time.Minute), UpdatedAt: instant.Add(-10 * time.Second), Payer: &flows.Payer{}}
 	if r.slot != 0 {
 		p.ProcessorID = slotNames[r.slot-1]
@@ -133,13 +136,24 @@ func (m *machine) recordOf(q question, p *flows.Payment) record {
 	r.state = state(slices.Index(flows.PaymentStates, p.State) + 1)
 	r.slot = uint8(slices.Index(slotNames[:], p.ProcessorID) + 1)
 	r.declined = p.DeclineCode != ""
+	r.claim, r.releasePending = uint8(p.Claim), p.ReleasePending
+	r.refundFailed = q.rec.state == refunding && p.State == flows.Blocked && q.remote.failed > r.failed
+	switch i := slices.Index(attemptNames[:], p.AttemptID); {
+	case i >= 0:
+		r.attempt = attemptID(i)
+	case protocol.IsRefund(p.AttemptID):
+		r.attempt = newRefund
+	default:
+		r.attempt = newPost
+	}
 	r.seen = m.cfg.Desk && protocol.Agreed(p, instant)
 	return r
 }
 
 // shown shows the facts.
 func (q question) shown(p *flows.Payment) protocol.Facts {
-	f := protocol.Facts{Remote: q.remote.shown(p, q.slept)}
+	f := protocol.Facts{ID: "00000000-0000-4000-8000-ffffffffffff", Remote: q.remote.shown(p, q.slept), Call: q.ended(p, q.call),
+		Claim: q.ended(p, q.claim), Release: q.ended(p, q.release)}
 	if q.giveUp {
 		f.Wish = protocol.GiveUp
 	}
@@ -162,14 +176,18 @@ func (q question) shown(p *flows.Payment) protocol.Facts {
 			f.Sale = &protocol.Sale{At: instant, Err: errLost}
 		}
 	}
-	switch q.call {
-	case "":
-	case protocol.Done:
-		f.Call = &protocol.Call{Outcome: q.call, Response: q.response.shown(p, q.slept)}
-	default:
-		f.Call = &protocol.Call{Outcome: q.call, Err: errLost}
-	}
 	return f
+}
+
+// ended shows how a call ended.
+func (q question) ended(p *flows.Payment, outcome protocol.Outcome) *protocol.Call {
+	switch outcome {
+	case "":
+		return nil
+	case protocol.Done:
+		return &protocol.Call{Outcome: outcome, Response: q.response.shown(p, q.slept)}
+	}
+	return &protocol.Call{Outcome: outcome, Err: errLost}
 }
 
 // shown shows a reading of the processor.
@@ -178,7 +196,7 @@ func (r remote) shown(p *flows.Payment, slept bool) *protocol.Remote {
 		return nil
 	}
 	s := &protocol.Remote{At: instant, Terms: protocol.TermsOf(p), Ours: true, Signed: true, Payment: cards.Payment{ID: slotNames[r.slot-1],
-		State: heldAs[r.held], Amount: p.Amount, Currency: p.Currency, Replayed: r.replayed}}
+		State: heldAs[r.held], Amount: p.Amount, Currency: p.Currency, FailedRefunds: int(r.failed), Replayed: r.replayed}}
 	switch {
 	case r.before && slept:
 		s.At = instant.Add(-time.Hour)
@@ -196,27 +214,19 @@ func (r remote) shown(p *flows.Payment, slept bool) *protocol.Remote {
 		s.Captured, s.Refunded = p.Amount, p.Amount
 	}
 	for _, e := range r.journal {
-		s.Journal.Entries = append(s.Journal.Entries, protocol.Entry{Attempt: e.attempt.shown(), Release: e.release.shown()})
+		s.Journal.Entries = append(s.Journal.Entries, protocol.Entry{Attempt: attemptNames[e.attempt], Release: attemptNames[e.release]})
 		s.Journal.Accepted = s.Journal.Accepted || e.done
 	}
 	return s
 }
 
-// shown is the id of an attempt as the journal holds it.
-func (p attemptID) shown() string {
-	switch {
-	case p == 0:
-		return ""
-	case p.refund():
-		return protocol.RefundPrefix + attemptNames[p]
-	}
-	return attemptNames[p]
-}
-
-// attemptNames are the names of attempts that began two seconds ago.
+// attemptNames are the names of attempts that began two seconds ago, as Redis and the journal hold them.
 var attemptNames = func() (names [2 * (maxAttemptIDs + 1)]string) {
 	for i := range names {
-		names[i] = protocol.NewAttemptID(instant.Add(-2*time.Second), fmt.Sprintf("00000000-0000-4000-8000-%012d", i))
+		if names[i] = protocol.NewAttemptID(instant.Add(-2*time.Second), fmt.Sprintf("00000000-0000-4000-8000-%012d", i)); attemptID(i).refund() {
+			names[i] = protocol.RefundPrefix + names[i]
+		}
 	}
+	names[0] = ""
 	return names
 }()

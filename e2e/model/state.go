@@ -48,6 +48,9 @@ const (
 	forPost       attemptID = 0
 	forRefund     attemptID = 8
 	maxAttemptIDs attemptID = 7 // of either purpose
+
+	newPost   attemptID = 2 * (maxAttemptIDs + 1) // in an answer of the protocol: an id that nothing has
+	newRefund attemptID = newPost + 1
 )
 
 func (p attemptID) refund() bool { return p > forRefund }
@@ -67,7 +70,8 @@ type record struct {
 	releasePending bool      // Payment.ReleasePending
 	declined       bool      // Payment.DeclineCode is set
 	seen           bool      // the sale was read as agreed within the last minute (Payer.ReadAt); kept only where staff may act
-	refundFailed   bool      // the processor failed the refund, which operators are shown
+	failed         uint8     // refunds that had failed when an operator asked for another (Payment.FailedRefunds)
+	refundFailed   bool      // it is blocked because the refund failed
 	missing        bool      // the processor seemed not to have it (Payment.MissingSince), so that its block lifts itself
 	lifted         bool      // it was blocked before (Payment.HasBeen)
 	rebuilt        bool      // from the processor, which knows neither buyer nor cart, so that no further payment can be started
@@ -90,6 +94,7 @@ const (
 	toSettle            // an operator's decision: the release is about to be written
 	toDecide            // an operator's decision: the commit
 	// The replica that captured continues with the capture's response at hand.
+	toRefund  // the refund, with the response to its claim
 	toKeep    // the commit of the capture; it still has the record from before
 	toPrepare // prepareRecord: the commit that moves on to sending
 	// From here on the process is inside record, and owns the payment.
@@ -161,7 +166,7 @@ type slot struct {
 	lateCapture bool // sent, and may still be applied
 	lateCancel  bool
 	lateRefund  bool
-	turnedDown  bool // the last refund failed after it was pending
+	failed      uint8 // refunds that failed after they were pending
 	journal     [maxClaims]entry
 	club        booked
 }

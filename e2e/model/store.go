@@ -56,7 +56,7 @@ func (m *machine) store(w world, r record, how kind, what string) {
 	if r.exists && before.exists && r.generation == before.generation && r.version <= before.version {
 		m.wrong(w, what, VersionShrank)
 	}
-	if r.state.over() && !r.missing { // nothing reads the rest
+	if r.state.over() && !r.missing && !r.refundFailed { // nothing reads the rest
 		r = record{exists: true, generation: r.generation, method: r.method, state: r.state, slot: r.slot, rebuilt: r.rebuilt}
 	}
 	w.redis = r

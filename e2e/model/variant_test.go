@@ -25,4 +25,41 @@ var (
 			p.Payer.ReadAt = p.UpdatedAt
 		}
 	}}
+	// refundUnclaimed reads that every claim was given up, and takes none itself.
+	refundUnclaimed = model.Variant{See: func(p *flows.Payment, f *protocol.Facts) {
+		if r := f.Remote; p.State == flows.Refunding && r != nil && r.Journal.Available(p.Claim, "") {
+			r.Journal.Entries[p.Claim-1].Attempt = p.AttemptID
+		}
+	}}
+	// refundUnread reads acceptances, and not which other attempt may post.
+	refundUnread = model.Variant{See: func(p *flows.Payment, f *protocol.Facts) {
+		if r := f.Remote; p.State == flows.Refunding && r != nil && !r.Journal.Accepted {
+			r.Journal = protocol.Journal{}
+			for range p.Claim - 1 {
+				r.Journal.Entries = append(r.Journal.Entries, protocol.Entry{Attempt: "another", Release: "another"})
+			}
+			r.Journal.Entries = append(r.Journal.Entries, protocol.Entry{Attempt: p.AttemptID})
+		}
+	}}
+	// refundBelieved takes a refund that is pending for one that was made.
+	refundBelieved = model.Variant{See: func(_ *flows.Payment, f *protocol.Facts) {
+		for _, r := range []*protocol.Remote{f.Remote, response(f.Call)} {
+			if r != nil && r.Refunding > 0 {
+				r.State = cards.Refunded
+			}
+		}
+	}}
+	// refundFailureUnseen does not see that a refund failed.
+	refundFailureUnseen = model.Variant{See: func(_ *flows.Payment, f *protocol.Facts) {
+		if f.Remote != nil {
+			f.Remote.FailedRefunds = 0
+		}
+	}}
 )
+
+func response(call *protocol.Call) *protocol.Remote {
+	if call == nil {
+		return nil
+	}
+	return call.Response
+}
