@@ -18,7 +18,8 @@
 //	here                                there, in flows/payment unless said otherwise
 //	drive, follow, write                Machine.advance and perform, and Facts.Wrote, Committed and Overtaken
 //	create, capture … refund            the calls, at the processor; created is its list
-//	prepareSettlement … resolveDoubt    the functions of that name
+//	prepareSettlement                   the function of that name
+//	resolveDoubt                        resolve in protocol
 //	takeOver                            the case Sending of stepFrom, with StateChange.LeaseExpiredFor
 //	prepareRecord, releaseLate          the functions of that name
 //	record, look, trust, claim          record, claimAndSend, claim
@@ -34,8 +35,8 @@
 //	rebuild, derivePayment              Machine.Rebuild with restore, derivePayment with deriveState
 //	storeRebuilt                        Machine.storeRebuilt, and Store.Rebuild in flows/store
 //	unseen, untouched                   protocol.Agreed before every capture and POST, and what it finds
-//	readEvidence                        the function of that name, with Rule.Matches in flows
-//	mislay, unblock                     Machine.notFound, for half an hour, and Machine.unblock, of a captured payment
+//	readEvidence                        weigh in protocol, with Rule.Matches in flows
+//	mislay, unblock                     Machine.notFound, for half an hour, and blocked in protocol, of a captured payment
 //	operator, notRecorded               Machine.ConfirmRecorded, ConfirmNotRecorded
 //	claimsExpired, settle               oldEnough, settleClaim
 //

@@ -1,7 +1,6 @@
 package model
 
-// This file mirrors flows/payment/step.go, and resolveDoubt and readEvidence in evidence.go; the table in doc.go pairs the
-// functions.
+// This file mirrors doubt.go and after.go in flows/payment/protocol; the table in doc.go pairs the functions.
 
 // turns are what an idle replica does, by the state of the payment in Redis.
 var turns = [states]func(*machine, *world){

@@ -16,7 +16,6 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/payment/protocol"
 	"frontdesk/upstream/cards"
-	"frontdesk/upstream/club"
 )
 
 // step is a change to commit, or the time until the payment is advanced again.
@@ -68,7 +67,7 @@ func (m *Machine) AdvanceLoaded(ctx context.Context, p *flows.Payment) (*flows.P
 
 // ask is what a caller asks of a payment.
 type ask struct {
-	wish protocol.Wish // of its buyer; empty: none
+	wish protocol.Wish // empty: none
 	once bool          // a buyer waits for a payment in intent: end after the first change, and leave the schedule alone
 }
 
@@ -103,7 +102,7 @@ func (m *Machine) advance(ctx context.Context, p *flows.Payment, ask ask) (*flow
 			action = protocol.Action{Kind: protocol.Wait, For: protocol.PollEvery, Err: err}
 		}
 		if change == nil {
-			if !ask.once {
+			if !ask.once && (p.State != flows.Recorded || action.Err == nil) { // what could not be verified stays due
 				m.reschedule(ctx, p, action.For)
 			}
 			return p, action.Err
@@ -128,6 +127,9 @@ func (m *Machine) advance(ctx context.Context, p *flows.Payment, ask ask) (*flow
 			return p, flows.StorageFailed(err)
 		}
 		facts = facts.Committed(change, now)
+		if ask.wish == protocol.Verify {
+			m.countVerdict(ctx, p, moved.SaleVerdict)
+		}
 		if moved.State == flows.Sending {
 			if moved, err = m.record(ctx, moved, facts); err != nil {
 				return moved, err
@@ -212,7 +214,7 @@ func (m *Machine) legacy(ctx context.Context, p *flows.Payment, facts *protocol.
 	return protocol.Action{}, m.change(p, s)
 }
 
-// change returns the change that a step makes. The rule's recording is journaled after its commit.
+// change returns the change that a step makes.
 func (m *Machine) change(p *flows.Payment, s step) *protocol.Change {
 	next := *p
 	if s.edit != nil {
@@ -220,9 +222,6 @@ func (m *Machine) change(p *flows.Payment, s step) *protocol.Change {
 	}
 	c := protocol.Transition(p, next, s.to, s.reason, s.decision, m.cfg.Now())
 	c.Lease, c.LeaseExpiredFor = s.lease, s.leaseExpiredFor
-	if s.decision.Operator == flows.ByRule && p.HasProcessor() {
-		c.Then = protocol.Acceptance
-	}
 	return c
 }
 
@@ -230,7 +229,7 @@ func (m *Machine) change(p *flows.Payment, s step) *protocol.Change {
 // missing is looked for before anything else, so that only an unbroken row of misses blocks it.
 func (m *Machine) next(ctx context.Context, p *flows.Payment, remote *cards.Payment) (step, error) {
 	decide := m.stepFrom
-	if !p.MissingSince.IsZero() && p.State != flows.Blocked {
+	if !p.MissingSince.IsZero() {
 		decide = m.lookAgain
 	}
 	s, err := decide(ctx, p, remote)
@@ -274,44 +273,6 @@ func foundAgain(s step) step {
 	return s
 }
 
-// unblock is the step of a blocked payment. If it was blocked because the processor did not have it, and the processor
-// has it again, it continues from the state before. What another reason blocks waits for an operator.
-func (m *Machine) unblock(ctx context.Context, p *flows.Payment) (step, error) {
-	if p.Reason == heldAfterAll {
-		return m.awaitHandRefund(ctx, p)
-	}
-	before := p.StateBefore(flows.Blocked)
-	if p.MissingSince.IsZero() || !flows.Blocked.CanBecome(before) {
-		return wait(0), nil
-	}
-	_, err := m.read(ctx, p, nil)
-	if _, absent := errors.AsType[missing](err); absent {
-		return wait(0), nil
-	}
-	s := step{to: before, reason: "the processor has it again", edit: func(next *flows.Payment) { next.Payer = p.Payer.Outdated() }}
-	if err == nil && before == flows.Refunding && !saleSeenSettled(p) {
-		s, err = m.refundAfterBlock(ctx, p, s)
-	}
-	if differs, ok := errors.AsType[mismatch](err); ok {
-		s, err = step{to: flows.Blocked, reason: string(differs)}, nil
-	}
-	return foundAgain(s), err
-}
-
-// refundAfterBlock returns the step refund, unless the sale was settled after the refund was due: staff may have recorded
-// the payment by hand, so an operator decides.
-func (m *Machine) refundAfterBlock(ctx context.Context, p *flows.Payment, refund step) (step, error) {
-	switch sale, err := m.cfg.Club.GetSale(ctx, p.Scope(), p.Sale); {
-	case errors.Is(err, club.ErrNotFound):
-		return refund, nil
-	case err != nil:
-		return step{}, flows.ClubFailed(err, "The sale could not be read.")
-	case sale.State != p.SaleState:
-		return step{to: flows.Blocked, reason: "a refund was due, and the sale was settled meanwhile, perhaps with this payment"}, nil
-	}
-	return refund, nil
-}
-
 // stepFrom decides by the payment's state. remote is what the previous step read; nil: nothing.
 func (m *Machine) stepFrom(ctx context.Context, p *flows.Payment, remote *cards.Payment) (step, error) {
 	switch p.State {
@@ -322,14 +283,6 @@ func (m *Machine) stepFrom(ctx context.Context, p *flows.Payment, remote *cards.
 	case flows.Sending:
 		// Its owner is sending now, or is gone and the outcome with it.
 		return step{to: flows.InDoubt, reason: "the process that was recording it ended", leaseExpiredFor: protocol.LeaseGrace}, nil
-	case flows.Cancelled:
-		return m.verifyCancelled(ctx, p)
-	case flows.Refunded:
-		return m.verifyRefund(ctx, p)
-	case flows.InDoubt:
-		return m.resolveDoubt(ctx, p)
-	case flows.Blocked:
-		return m.unblock(ctx, p)
 	default:
 		return wait(0), nil
 	}
@@ -405,6 +358,10 @@ func (m *Machine) notice(ctx context.Context, p, next *flows.Payment) {
 	if next.State == flows.Cancelling && next.UsedKeys > p.UsedKeys {
 		m.cfg.Log.WarnContext(ctx, "cancellation refused for now", "payment", p.ID)
 	}
+	if finding := next.Finding(); finding != "" && finding != p.Finding() {
+		m.cfg.Log.WarnContext(ctx, "recorded payment needs an operator", "payment", p.ID, "finding", string(finding),
+			"reason", protocol.FindingReason(next))
+	}
 	m.cfg.Log.Log(ctx, level, "payment moved", "registration", p.Registration, "payment", string(p.ID), "from", string(p.State),
 		"to", string(next.State), "reason", next.Reason)
 }
@@ -438,7 +395,7 @@ func (m *Machine) reschedule(ctx context.Context, p *flows.Payment, after time.D
 	after = cmp.Or(after, protocol.DoubtPollEvery)
 	switch now := m.cfg.Now(); {
 	case p.State.Final():
-		err = m.cfg.Store.Schedule(ctx, p, m.nextVerification(p))
+		err = m.cfg.Store.Schedule(ctx, p, protocol.VerifyAt(p, now))
 	case after >= protocol.PollEvery && now.Sub(p.CreatedAt) < firstPollGrace:
 		// The start of the payment scheduled its first step, which is due by then.
 	default:

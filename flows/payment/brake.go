@@ -135,7 +135,7 @@ func (m *Machine) countVerdict(ctx context.Context, p *flows.Payment, verdict st
 	switch {
 	case p.SaleVerdict == verdict || p.Rebuilt || !p.Method.BooksMoney():
 		return
-	case verdict == saleOpen && p.SaleVerdict == "":
+	case verdict == protocol.SaleOpen && p.SaleVerdict == "":
 		outcome.Result = SaleStaysOpen
 	case verdict != flows.SaleSettled:
 		return

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -68,7 +67,7 @@ func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (Detail, error) 
 	if d.Readings == nil {
 		d.Readings = []flows.Reading{}
 	}
-	if due, more := nextReading(p); more && p.State == flows.InDoubt {
+	if due, more := protocol.NextReading(p); more && p.State == flows.InDoubt {
 		d.NextReading = &due
 	}
 	var remote cards.Payment
@@ -176,7 +175,7 @@ func (d *Detail) adviseRecorded(p *flows.Payment) {
 	switch p.Finding() {
 	case flows.Contradicted:
 		d.say("The club system accepted the payment, and the processor contradicts that: %s. Frontdesk refunds no recorded payment: "+
-			"a person refunded it there, or the buyer disputes it, or their bank returned a refund.", findingReason(p))
+			"a person refunded it there, or the buyer disputes it, or their bank returned a refund.", protocol.FindingReason(p))
 		d.say("In the club system, open %s. Make its books agree with the processor: undo the payment there if the money went back, "+
 			"and end the membership if the club wants that. A dispute is answered at the processor. "+
 			"Then confirm that the club system has it.", d.sale())
@@ -232,7 +231,7 @@ func (d *Detail) adviseDoubt(p *flows.Payment, remote cards.Payment, rival error
 		return
 	}
 	override := ""
-	if saleSeenSettled(p) {
+	if protocol.SeenSettled(p) {
 		d.say("The sale is settled. Only if something else certainly settled it, such as cash at the desk, is the payment not recorded.")
 		override = " --override"
 	} else if n, _ := protocol.ReadJournal(remote.Metadata).Last(); max(n, p.Claim) < protocol.MaxClaims && remote.State != cards.Refunded && rival == nil {
@@ -243,17 +242,6 @@ func (d *Detail) adviseDoubt(p *flows.Payment, remote cards.Payment, rival error
 	} else {
 		d.allow("confirm-not-recorded", "--cancel"+override)
 	}
-}
-
-// saleSeenSettled reports whether the latest evidence that could be read shows a settled sale. Decisions that
-// contradict it then need an override.
-func saleSeenSettled(p *flows.Payment) bool {
-	for _, reading := range slices.Backward(p.Readings) {
-		if reading.SaleState != nil {
-			return *reading.SaleState != p.SaleState
-		}
-	}
-	return false
 }
 
 // whatToLookFor describes what the club system shows of a recorded payment, since the payment was made:
@@ -309,7 +297,7 @@ func (d *Detail) adviseBlocked(p *flows.Payment, remote cards.Payment) {
 		d.say("At the processor, payment %s is %s: %s captured, %s refunded, where %s was agreed.%s", p.ProcessorID, remote.State,
 			Price(remote.Captured, remote.Currency), Price(remote.Refunded, remote.Currency), Price(p.Amount, p.Currency), differs)
 	}
-	if p.Reason == heldAfterAll && remote.State == cards.Captured {
+	if p.Reason == protocol.HeldAfterAll && remote.State == cards.Captured {
 		d.say("It was cancelled while the processor did not show it, such as with another account's key. " +
 			"The buyer has read that nothing was charged.")
 	}
@@ -366,11 +354,5 @@ func (d *Detail) sale() string {
 	return "sale " + string(d.Sale) + " of contact number " + d.ContactNumber
 }
 
-// Price shows an amount in minor units to operators; every currency that clubs use has two decimals.
-func Price(amount int64, currency string) string {
-	sign := ""
-	if amount < 0 {
-		sign, amount = "-", -amount
-	}
-	return fmt.Sprintf("%s%d.%02d %s", sign, amount/100, amount%100, currency)
-}
+// Price shows an amount in minor units to operators.
+func Price(amount int64, currency string) string { return flows.Price(amount, currency) }

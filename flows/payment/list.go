@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment/protocol"
 	"frontdesk/upstream/club"
 )
 
@@ -39,7 +40,7 @@ func summary(p *flows.Payment) Summary {
 		Repeats: p.Repeats,
 	}
 	if s.Finding = p.Finding(); s.Finding != "" {
-		s.Reason = findingReason(p)
+		s.Reason = protocol.FindingReason(p)
 	}
 	if p.Payer != nil {
 		s.ContactNumber = p.Payer.Number

@@ -3,8 +3,8 @@
 // Only this package changes a payment's state.
 //
 // Requests, webhooks, sweeps and operators all call Machine.Advance. It asks package protocol what to do next, does it (perform.go),
-// and asks again. What protocol does not decide yet is here: record.go has the one POST under a claim, step.go the refunds,
-// evidence.go the resolution of a doubt. rebuild.go restores payments that Redis lost, from what metadata.go let the processor
+// and asks again. What protocol does not decide yet is here: record.go has the one POST under a claim. evidence.go reads what the
+// club system shows of a doubt, and verify.go has recorded payments verified. rebuild.go restores payments that Redis lost, from what metadata.go let the processor
 // keep, lookup.go says which registrations the processor has no payment of, and operator.go carries out operators' decisions.
 // brake.go holds payments back while the club system records none. key.go has the idempotency keys, fingerprint.go says whose
 // payments Redis holds.
@@ -212,7 +212,7 @@ func (m *Machine) HandleEvent(ctx context.Context, event cards.Event) error {
 	case err != nil:
 		err = flows.StorageFailed(err)
 	case p.State == flows.Recorded && event.Reversal:
-		err = m.verifyDifference(ctx, p)
+		_, err = m.advance(ctx, p, ask{wish: protocol.Reread})
 	case p.State == flows.Refunded:
 		_, err = m.AdvanceLoaded(ctx, p) // no sweep would repeat it; after an error, the processor sends the event again
 	case !p.State.Final():

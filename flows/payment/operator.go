@@ -299,7 +299,7 @@ func (m *Machine) byHand(to flows.PaymentState, p *flows.Payment, remote cards.P
 		next.AttemptID = cmp.Or(p.AttemptID, protocol.NewAttemptID(m.cfg.Now(), uuid.NewString())) // the journal's entry needs one
 		next.Difference = ""
 		if (to == flows.Recorded || remote.Disputed) && remote.State != "" {
-			next.Difference = difference(p, remote)
+			next.Difference = protocol.Difference(p, &protocol.Remote{Payment: remote})
 		}
 		next.Acknowledged = next.Difference // the operator sees it
 	}}

@@ -21,11 +21,27 @@ func (m *Machine) perform(ctx context.Context, p *flows.Payment, f protocol.Fact
 		f.Remote = m.readRemote(ctx, p, at)
 	case protocol.Search:
 		f.Listed = m.search(ctx, p, a.Since, at)
-	case protocol.CheckSale:
+	case protocol.CheckSale, protocol.ReadEvidence:
 		f.Sale = m.checkSale(ctx, p, at)
 		if f.Sale.Err != nil && ctx.Err() != nil {
 			return f, f.Sale.Err
 		}
+		if a.Kind == protocol.ReadEvidence {
+			f.Sale.Rule = m.rule(ctx)
+		}
+	case protocol.ReadSale:
+		sale, err := m.cfg.BackgroundClub.GetSale(ctx, p.Scope(), p.Sale)
+		f.Sale = &protocol.Sale{At: at, Err: flows.ClubFailed(err, "The sale could not be read."), Gone: errors.Is(err, club.ErrNotFound),
+			Sale: sale}
+		if err == nil {
+			f.Sale.Rule = m.rule(ctx)
+		}
+	case protocol.ReadCheck:
+		check, err := m.cfg.BackgroundClub.CheckSale(ctx, p.Scope(), p.Sale)
+		f.Check = &protocol.Check{Valid: check.Valid, Err: flows.ClubFailed(err, "The sale could not be checked.")}
+	case protocol.ReadDebt:
+		account, err := m.cfg.BackgroundClub.GetAccountStatistics(ctx, p.Scope(), f.Sale.Sale.Contact)
+		f.Debt = &protocol.Debt{Total: account.TotalRealDebt, Err: flows.ClubFailed(err, "The contact's debt could not be read.")}
 	case protocol.AskBrake:
 		left, err := m.askBrake(ctx, p)
 		f.Brake = &protocol.Brake{Left: left}
@@ -60,6 +76,9 @@ func (m *Machine) readRemote(ctx context.Context, p *flows.Payment, at time.Time
 		return r
 	}
 	r.Err = processorFailed(missing(r.Absent))
+	if p.State.Final() || p.State == flows.Blocked { // nothing waits for it, or it is known
+		return r
+	}
 	m.countProblem(ProblemMissing)
 	if p.MissingSince.IsZero() {
 		m.cfg.Log.ErrorContext(ctx, "payment missing at the processor", "payment", p.ID, "processorId", p.ProcessorID, "error", r.Absent)
@@ -93,7 +112,7 @@ func (m *Machine) checkSale(ctx context.Context, p *flows.Payment, at time.Time)
 	s := &protocol.Sale{At: at, Err: flows.ClubFailed(err, "The sale could not be read."),
 		Gone: errors.Is(err, club.ErrNotFound), Busy: errors.Is(err, club.ErrBusy)}
 	if !s.Busy {
-		m.cfg.Log.WarnContext(ctx, "sale not readable before capture", "payment", p.ID, "error", err)
+		m.cfg.Log.WarnContext(ctx, "sale not readable", "payment", p.ID, "state", string(p.State), "error", err)
 	}
 	return s
 }

@@ -213,7 +213,7 @@ func (a candidate) agrees() bool {
 // unsettled reports whether the payment has not ended, or so lately that it is rebuilt, or is recorded and contradicted.
 func (m *Machine) unsettled(a candidate) bool {
 	age := m.cfg.Now().Sub(a.derived.CreatedAt)
-	contradicted := a.derived.State == flows.Recorded && difference(a.derived, a.remote) != ""
+	contradicted := a.derived.State == flows.Recorded && protocol.Difference(a.derived, &protocol.Remote{Payment: a.remote}) != ""
 	return !a.derived.State.Final() || age <= keepRebuilt || contradicted && age <= WholeWindow
 }
 
@@ -583,7 +583,7 @@ func (m *Machine) storeRebuilt(ctx context.Context, r *flows.Registration, p *fl
 		return flows.StorageFailed(err)
 	}
 	m.cfg.Log.WarnContext(ctx, "payment rebuilt", "payment", p.ID, "state", p.State, "reason", p.Reason)
-	switch at := m.nextVerification(p); {
+	switch at := protocol.VerifyAt(p, m.cfg.Now()); {
 	case !p.State.Final():
 		m.wake(ctx, p.ID, nil)
 	case !at.IsZero():

@@ -104,7 +104,7 @@ func (m *Machine) agreeToRecord(ctx context.Context, p *flows.Payment) (step, er
 	case protocol.ReadJournal(remote.Metadata).Available(p.Claim+1, "") && !forgotten && !p.HasBeen(flows.InDoubt) && !p.HasBeen(flows.Blocked) &&
 		remote.Metadata[protocol.ByOperator] == "":
 		reading := flows.Reading{Evidence: flows.Evidence{At: readAt, SaleState: &sale.State}}
-		return step{to: flows.RefundDue, reason: reason, edit: func(next *flows.Payment) { next.Readings = withReading(p.Readings, reading) }}, nil
+		return step{to: flows.RefundDue, reason: reason, edit: func(next *flows.Payment) { next.Readings = protocol.WithReading(p.Readings, reading) }}, nil
 	default:
 		return step{to: flows.InDoubt, reason: reason}, nil
 	}

@@ -9,47 +9,6 @@ import (
 	"frontdesk/upstream/cards"
 )
 
-// refundFailed is the reason of a payment whose refund failed after the processor accepted it.
-const refundFailed = "the refund failed at the processor, which holds the money"
-
-// verifyRefund finds out whether the refund of a refunded payment failed after all: the buyer's
-// bank can return the money days later. It may be kept if an operator ended a dispute.
-func (m *Machine) verifyRefund(ctx context.Context, p *flows.Payment) (step, error) {
-	remote, err := m.find(ctx, p.ProcessorID)
-	if err != nil || remote.State != cards.Captured || remote.Refunding > 0 {
-		return wait(0), err
-	}
-	if remote.Disputed && p.Acknowledged == difference(p, remote) {
-		return wait(0), nil
-	}
-	return step{to: flows.Blocked, reason: refundFailed}, nil
-}
-
-// heldAfterAll is the reason of a payment that was cancelled although the processor holds its money: an operator
-// cancelled it while the processor did not show it.
-const heldAfterAll = "it was cancelled, and the processor holds the money"
-
-// verifyCancelled finds out whether the processor holds money of a cancelled payment after all.
-func (m *Machine) verifyCancelled(ctx context.Context, p *flows.Payment) (step, error) {
-	if p.ProcessorID == "" {
-		return wait(0), nil
-	}
-	remote, err := m.find(ctx, p.ProcessorID)
-	if err != nil || remote.State != cards.Captured || !m.names(p, remote) {
-		return wait(0), err
-	}
-	return step{to: flows.Blocked, reason: heldAfterAll}, nil
-}
-
-// awaitHandRefund ends a payment that was cancelled although the processor held its money, once that was refunded there.
-func (m *Machine) awaitHandRefund(ctx context.Context, p *flows.Payment) (step, error) {
-	remote, err := m.find(ctx, p.ProcessorID)
-	if err != nil || remote.State != cards.Refunded || !m.names(p, remote) {
-		return wait(protocol.MaxVerifyPause), err
-	}
-	return step{to: flows.Refunded, reason: "it was cancelled, and the money was refunded at the processor"}, nil
-}
-
 // read returns the processor's payment: fresh, if the step before has just read it, else
 // from the processor. The error is a mismatch if it differs from the record, and missing if
 // the processor does not have it. A payment without a processor reads as zero.

@@ -9,7 +9,7 @@ import (
 
 // followed are the states in which the processor must have the payment, as far as they are decided here.
 var followed = map[flows.PaymentState]bool{flows.Intent: true, flows.Authorised: true, flows.Capturing: true, flows.Cancelling: true,
-	flows.RefundDue: true, flows.Refunding: true}
+	flows.RefundDue: true, flows.Refunding: true, flows.InDoubt: true}
 
 // present makes sure that the processor has the agreed payment. settled is false if it has, or if that does not matter now. A
 // payment that was missing is looked for before anything else, so that only an unbroken row of misses blocks it.

@@ -19,6 +19,8 @@ type Facts struct {
 	Remote *Remote // the processor's payment
 	Listed *Listed // the processor's list
 	Sale   *Sale
+	Check  *Check
+	Debt   *Debt
 	Brake  *Brake
 	Call   *Call // how the latest create, capture, cancel or refund ended
 
@@ -26,13 +28,15 @@ type Facts struct {
 	Release *Call // how the release was written: Done, too, if another process wrote one in its place
 }
 
-// Wish is what a person asks for. It has no effect in states that it does not concern.
+// Wish is what a person, an event or the schedule asks for. It has no effect in states that it does not concern.
 type Wish string
 
 // The wishes.
 const (
 	GiveUp Wish = "give_up" // the buyer no longer wants to pay; while nothing is captured
 	Again  Wish = "again"   // the buyer makes another attempt after a decline
+	Reread Wish = "reread"  // another system says that something happened: what it shows of a doubt or of a recorded payment is read
+	Verify Wish = "verify"  // the verification of a recorded payment is due
 )
 
 // Remote is the processor's payment as it was when At.
@@ -78,7 +82,20 @@ type Sale struct {
 	Busy  bool  // the call only waited for others of this gateway; Err is set
 	Sale  club.Sale
 	Check club.SaleCheck
-	Seen  *flows.Evidence // nil if it could not be read
+	Seen  *flows.Evidence // of CheckSale and ReadEvidence; nil if it could not be read
+	Rule  *flows.Rule     // of the environment, as it was then; nil: none
+}
+
+// Check is a reading of the check of a sale without a state.
+type Check struct {
+	Valid bool
+	Err   error
+}
+
+// Debt is what the sale's contact owes.
+type Debt struct {
+	Total int64 // minor units
+	Err   error
 }
 
 func (s *Sale) payer() *flows.Payer { return PayerOf(s.Sale, s.At) }

@@ -140,6 +140,8 @@ func text(a protocol.Action, c *protocol.Change) string {
 	switch {
 	case c != nil && a.Kind != "":
 		return "an action and a change"
+	case c != nil && c.Then != "":
+		return fmt.Sprintf("→ %s: %s, then %s", c.Record.State, c.Record.Reason, c.Then)
 	case c != nil:
 		return fmt.Sprintf("→ %s: %s", c.Record.State, c.Record.Reason)
 	case a.Kind == protocol.Wait && a.Err != nil:

@@ -2,9 +2,9 @@
 // network or Redis. Next is called with the record, with facts, and with the time. It answers with one action, which package
 // payment performs and whose outcome becomes a fact; or with a change, which package payment commits. Then it is called again.
 //
-// buyer.go and capture.go have a function for each state up to the capture, in that order, and refund.go those of a refund. limit.go has every limit with its
-// reason, fact.go what can be known, journal.go and terms.go what the processor's metadata says, and pause.go how long a payment
-// waits.
+// buyer.go and capture.go have a function for each state up to the capture, in that order, refund.go those of a refund, and
+// doubt.go that of a doubt. after.go watches what has ended, and lifts what is blocked. limit.go has every limit with its reason,
+// fact.go what can be known, journal.go and terms.go what the processor's metadata says, and pause.go how long a payment waits.
 //
 // The words:
 //
@@ -37,10 +37,14 @@ type Kind string
 const (
 	Wait Kind = "wait" // nothing, for Action.For
 
-	Read      Kind = "read"       // the processor's payment
-	Search    Kind = "search"     // the processor's list since Action.Since, for what a creation may have made
-	CheckSale Kind = "check_sale" // the sale and its check, with the contact's status and debt as far as they can be read soon
-	AskBrake  Kind = "ask_brake"  // whether the organisation's brake lets the payment pass; it may become the probe
+	Read         Kind = "read"          // the processor's payment
+	Search       Kind = "search"        // the processor's list since Action.Since, for what a creation may have made
+	CheckSale    Kind = "check_sale"    // the sale and its check, with the contact's status and debt as far as they can be read soon
+	ReadEvidence Kind = "read_evidence" // the same, with the calibrated rule
+	ReadSale     Kind = "read_sale"     // the sale alone, with the calibrated rule. It delays no buyer's reads, and so do the next two
+	ReadCheck    Kind = "read_check"    // the sale's check
+	ReadDebt     Kind = "read_debt"     // what the sale's contact owes
+	AskBrake     Kind = "ask_brake"     // whether the organisation's brake lets the payment pass; it may become the probe
 
 	Create  Kind = "create"
 	Capture Kind = "capture"
@@ -104,6 +108,14 @@ func Next(p *flows.Payment, f Facts, now time.Time) (Action, *Change) {
 		return d.prepareRefund()
 	case flows.Refunding:
 		return d.refund()
+	case flows.InDoubt:
+		return d.resolve()
+	case flows.Recorded:
+		return d.verify()
+	case flows.Refunded, flows.Cancelled:
+		return d.watch()
+	case flows.Blocked:
+		return d.blocked()
 	}
 	return d.elsewhere()
 }

@@ -1,0 +1,277 @@
+package protocol_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/flows/payment/protocol"
+	"frontdesk/upstream/cards"
+)
+
+// TestWatch: a payment that ended without money is blocked if the processor holds money of it after all.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	unread := func(f *protocol.Facts) { f.Remote = &protocol.Remote{Err: errDown} }
+	unknown := func(f *protocol.Facts) { f.Remote = &protocol.Remote{Err: errDown, Absent: protocol.UnknownThere} }
+	foreign := func(f *protocol.Facts) {
+		shows(cards.Captured, func(r *protocol.Remote) { r.Ours, r.Absent, r.Err = false, protocol.ForeignThere, errDown })(f)
+	}
+	neverCreated := func(p *flows.Payment) { p.ProcessorID = "" }
+	disputed := func(r *protocol.Remote) { r.Disputed = true }
+	for _, state := range []flows.PaymentState{flows.Cancelled, flows.Refunded} {
+		check(t, record(state), []row{
+			{name: string(state), want: "read"},
+			{name: string(state) + ", never created", with: neverCreated, want: "wait 0s"},
+			{name: string(state) + ", not readable", facts: unread, want: "wait 15s: no answer"},
+			{name: string(state) + ", not there", facts: unknown, want: "wait 0s"},
+			{name: string(state) + ", and cancelled there", facts: shows(cards.Cancelled), want: "wait 0s"},
+			{name: string(state) + ", and refunded there", facts: shows(cards.Refunded), want: "wait 0s"},
+		})
+	}
+	const failed = "→ blocked: the refund failed at the processor, which holds the money"
+	check(t, record(flows.Refunded), []row{
+		{name: "the bank returned the refund", facts: shows(cards.Captured), want: failed},
+		{name: "another refund is pending", facts: shows(cards.Captured, func(r *protocol.Remote) { r.Refunding = 1 }), want: "wait 0s"},
+		{name: "disputed", facts: shows(cards.Captured, disputed), want: failed},
+		{name: "disputed, and an operator ended it", facts: shows(cards.Captured, disputed), want: "wait 0s",
+			with: func(p *flows.Payment) { p.Acknowledged = "the buyer disputes it" }},
+	})
+	check(t, record(flows.Cancelled), []row{
+		{name: "the money is there", facts: shows(cards.Captured), want: "→ blocked: it was cancelled, and the processor holds the money"},
+		{name: "another program's money is there", facts: foreign, want: "wait 0s"},
+	})
+}
+
+// TestBlocked: what is blocked waits for an operator, unless the processor had lost it, or it was refunded by hand.
+func TestBlocked(t *testing.T) {
+	t.Parallel()
+	from := func(state flows.PaymentState) func(p *flows.Payment) {
+		return func(p *flows.Payment) {
+			p.History = []flows.Transition{{State: state}, {State: flows.Blocked}}
+			p.MissingSince, p.Payer = now.Add(-time.Hour), &flows.Payer{ReadAt: now}
+		}
+	}
+	notMissing := func(p *flows.Payment) { p.MissingSince = time.Time{} }
+	unread := func(f *protocol.Facts) { f.Remote = &protocol.Remote{Err: errDown} }
+	unknown := func(f *protocol.Facts) { f.Remote = &protocol.Remote{Err: errDown, Absent: protocol.UnknownThere} }
+	there := shows(cards.Captured)
+	found := func(payer bool) func(p *flows.Payment) string {
+		return func(p *flows.Payment) string {
+			if !p.MissingSince.IsZero() || payer && !p.Payer.ReadAt.IsZero() {
+				return "it is not read again"
+			}
+			return ""
+		}
+	}
+	seenSettled := func(p *flows.Payment) {
+		from(flows.Refunding)(p)
+		p.Readings = []flows.Reading{{Evidence: *stateOf("validated")}}
+	}
+	state := func(state string) func(f *protocol.Facts) {
+		return sale(func(s *protocol.Sale) { s.Sale.State = state })
+	}
+	failed := func(gone bool) func(f *protocol.Facts) {
+		return sale(func(s *protocol.Sale) { s.Err, s.Gone = errDown, gone })
+	}
+	const again = ": the processor has it again"
+	check(t, record(flows.Blocked), []row{
+		{name: "for another reason", facts: there, want: "wait 0s"},
+		{name: "found again before", with: both(from(flows.Captured), notMissing), facts: there, want: "wait 0s"},
+		{name: "from a state that it cannot return to", with: from(flows.Sending), facts: there, want: "wait 0s"},
+		{name: "looked for", with: from(flows.Captured), want: "read"},
+		{name: "not readable", with: from(flows.Captured), facts: unread, want: "wait 15s: no answer"},
+		{name: "still not there", with: from(flows.Captured), facts: unknown, want: "wait 0s"},
+		{name: "there, and differs", with: from(flows.Captured), facts: shows(cards.Captured, func(r *protocol.Remote) { r.Captured-- }),
+			want: "→ blocked: the processor captured another amount", wrote: found(false)},
+		{name: "there from intent", with: from(flows.Intent), facts: there, want: "→ intent" + again, wrote: found(true)},
+		{name: "there from captured", with: from(flows.Captured), facts: there, want: "→ captured" + again, wrote: found(true)},
+		{name: "there from in_doubt", with: from(flows.InDoubt), facts: there, want: "→ in_doubt" + again, wrote: found(true)},
+		{name: "there from refunding", with: from(flows.Refunding), facts: there, want: "read_sale"},
+		{name: "there from refunding, and open", with: from(flows.Refunding), facts: and(there, state("draft")), want: "→ refunding" + again},
+		{name: "there from refunding, and settled", with: from(flows.Refunding), facts: and(there, state("validated")), wrote: found(false),
+			want: "→ blocked: a refund was due, and the sale was settled meanwhile, perhaps with this payment"},
+		{name: "there from refunding, and settled before", with: seenSettled, facts: there, want: "→ refunding" + again},
+		{name: "there from refunding, and the sale is gone", with: from(flows.Refunding), facts: and(there, failed(true)),
+			want: "→ refunding" + again},
+		{name: "there from refunding, and the sale cannot be read", with: from(flows.Refunding), facts: and(there, failed(false)),
+			want: "wait 15s: no answer"},
+	})
+
+	held := record(flows.Blocked)
+	held.Reason = protocol.HeldAfterAll
+	from(flows.Cancelled)(&held)
+	check(t, held, []row{
+		{name: "held after all", want: "read"},
+		{name: "held after all, not readable", facts: unread, want: "wait 15s: no answer"},
+		{name: "held after all, not there", facts: unknown, want: "wait 1h0m0s"},
+		{name: "still held", facts: there, want: "wait 1h0m0s"},
+		{name: "refunded by hand", facts: shows(cards.Refunded),
+			want: "→ refunded: it was cancelled, and the money was refunded at the processor"},
+		{name: "another program's is refunded", want: "wait 1h0m0s",
+			facts: shows(cards.Refunded, func(r *protocol.Remote) { r.Absent, r.Err = protocol.ForeignThere, errDown })},
+	})
+}
+
+// TestVerify: what contradicts a recorded payment is a finding, and so is its end; what cannot be read stays due.
+func TestVerify(t *testing.T) {
+	t.Parallel()
+	recorded := record(flows.Recorded)
+	recorded.UpdatedAt = now.Add(-2 * time.Minute)
+	owed := func(p *flows.Payment) { p.Snapshot = &flows.Evidence{Debt: new(int64)}; *p.Snapshot.Debt = 1000 }
+	settled := func(p *flows.Payment) { p.SaleVerdict = flows.SaleSettled }
+	open := func(p *flows.Payment) { p.SaleVerdict = protocol.SaleOpen }
+	ago := func(age time.Duration) func(p *flows.Payment) {
+		return func(p *flows.Payment) { p.UpdatedAt = now.Add(-age) }
+	}
+	due := wish(protocol.Verify)
+	kept := and(due, shows(cards.Captured))
+	club := func(state string, with ...func(s *protocol.Sale)) func(f *protocol.Facts) {
+		return sale(append([]func(s *protocol.Sale){func(s *protocol.Sale) { s.Sale.State, s.Seen = state, nil }}, with...)...)
+	}
+	unread, gone := func(s *protocol.Sale) { s.Err = errDown }, func(s *protocol.Sale) { s.Err, s.Gone = errDown, true }
+	owes := func(total int64, err error) func(f *protocol.Facts) {
+		return func(f *protocol.Facts) { f.Debt = &protocol.Debt{Total: total, Err: err} }
+	}
+	recheck := func(valid bool, err error) func(f *protocol.Facts) {
+		return func(f *protocol.Facts) { f.Check = &protocol.Check{Valid: valid, Err: err} }
+	}
+	total := func(s *protocol.Sale) { s.Sale.TotalTI = 0 }
+	byRule := func(s *protocol.Sale) {
+		s.Rule = &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalTotal, After: "nothing"},
+			{Signal: flows.SignalDebt, After: "minus the amount"}}}
+	}
+	partly := func(r *protocol.Remote) { r.Refunded = 500 }
+	const none = -1
+	finds := func(finding flows.PaymentState, verdict string, debt int64) func(p *flows.Payment) string {
+		return func(p *flows.Payment) string {
+			read := p.DebtAfter != nil
+			if p.Finding() != finding || p.SaleVerdict != verdict || read != (debt != none) || read && *p.DebtAfter != debt {
+				return fmt.Sprintf("finding %q, verdict %q, debt %v", p.Finding(), p.SaleVerdict, p.DebtAfter)
+			}
+			return ""
+		}
+	}
+	const asBefore = "→ recorded: as before"
+	check(t, recorded, []row{
+		{name: "nothing asked", facts: shows(cards.Captured), want: "wait 0s"},
+		{name: "due", facts: due, want: "read"},
+		{name: "the sale next", facts: kept, want: "read_sale"},
+		{name: "the sale, though the processor cannot be read", want: "read_sale",
+			facts: and(due, func(f *protocol.Facts) { f.Remote = &protocol.Remote{Err: errDown} })},
+		{name: "settled", facts: and(kept, club("validated")), want: asBefore, wrote: finds("", flows.SaleSettled, none)},
+		{name: "settled before", with: settled, facts: kept, want: "wait 0s"},
+		{name: "not settled", facts: and(kept, club("draft")), want: "→ recorded: recorded, and the sale is not settled",
+			wrote: finds(flows.RecordedUnsettled, protocol.SaleOpen, none)},
+		{name: "still not settled", with: open, facts: and(kept, club("draft")), want: "wait 0s"},
+		{name: "settled by staff", with: open, facts: and(kept, club("validated")),
+			want: "→ recorded: recorded, and no longer contradicted", wrote: finds("", flows.SaleSettled, none)},
+		{name: "settled with another total", facts: and(kept, club("validated", total)),
+			want: "→ recorded: recorded, and the total of the sale is 0.00 EUR instead of 45.00 EUR"},
+		{name: "settled with the total that the rule knows", facts: and(kept, club("validated", total, byRule)), want: asBefore},
+		{name: "without a state", facts: and(kept, club("")), want: "read_check"},
+		{name: "without a state, settled", facts: and(kept, club(""), recheck(false, nil)), want: asBefore,
+			wrote: finds("", flows.SaleSettled, none)},
+		{name: "without a state, not settled", facts: and(kept, club(""), recheck(true, nil)),
+			want: "→ recorded: recorded, and the sale is not settled"},
+		{name: "without a state, and a check that cannot be read", facts: and(kept, club(""), recheck(false, errDown)),
+			want: "wait 0s: no answer"},
+		{name: "the sale cannot be read", facts: and(kept, club("", unread)), want: "wait 0s: no answer"},
+		{name: "the sale cannot be read for a day", with: ago(24*time.Hour + time.Second), facts: and(kept, club("", unread)),
+			want: "→ recorded: recorded, and the sale could not be read for a day"},
+		{name: "not settled, and not readable for a day", with: both(ago(25*time.Hour), open), facts: and(kept, club("", unread)),
+			want: "wait 0s: no answer"},
+		{name: "the sale is gone", facts: and(kept, club("", gone)), want: "wait 0s: no answer"},
+		{name: "the sale is gone for long", with: ago(flows.GoneAfter + time.Second), facts: and(kept, club("", gone)),
+			want: "→ recorded: recorded, and the club system no longer has the sale"},
+
+		{name: "refunded in part", with: settled, facts: and(due, shows(cards.Captured, partly)),
+			want:  "→ recorded: recorded, and at the processor 40.00 EUR of 45.00 EUR is kept",
+			wrote: finds(flows.Contradicted, flows.SaleSettled, none)},
+		{name: "disputed, and a refund is pending", with: settled,
+			facts: and(due, shows(cards.Captured, func(r *protocol.Remote) { r.Refunding, r.Disputed = 4500, true })),
+			want:  "→ recorded: recorded, and at the processor 0.00 EUR of 45.00 EUR is kept, and the buyer disputes it"},
+		{name: "the difference is known", with: func(p *flows.Payment) {
+			settled(p)
+			p.Difference, p.Acknowledged = "40.00 EUR of 45.00 EUR is kept", "40.00 EUR of 45.00 EUR is kept"
+		}, facts: and(due, shows(cards.Captured, partly)), want: "wait 0s"},
+		{name: "the bank returned a known refund", with: func(p *flows.Payment) {
+			settled(p)
+			p.Difference, p.Acknowledged = "0.00 EUR of 45.00 EUR is kept", "0.00 EUR of 45.00 EUR is kept"
+		}, facts: kept, want: "→ recorded: recorded, and the processor keeps the whole amount again"},
+		{name: "the processor cannot be read", with: settled, want: "wait 0s: no answer",
+			facts: and(due, func(f *protocol.Facts) { f.Remote = &protocol.Remote{Err: errDown} })},
+		{name: "the processor does not have it", with: settled, want: "wait 0s",
+			facts: and(due, func(f *protocol.Facts) { f.Remote = &protocol.Remote{Err: errDown, Absent: protocol.UnknownThere} })},
+		{name: "the processor cannot be read, and the sale is settled", want: asBefore,
+			facts: and(due, func(f *protocol.Facts) { f.Remote = &protocol.Remote{Err: errDown} }, club("validated"))},
+		{name: "an event", facts: wish(protocol.Reread), want: "read"},
+		{name: "an event about nothing", facts: and(wish(protocol.Reread), shows(cards.Captured)), want: "wait 0s"},
+		{name: "an event about a refund", facts: and(wish(protocol.Reread), shows(cards.Captured, partly)),
+			want: "→ recorded: recorded, and at the processor 40.00 EUR of 45.00 EUR is kept"},
+		{name: "an event, and the processor cannot be read", want: "wait 0s: no answer",
+			facts: and(wish(protocol.Reread), func(f *protocol.Facts) { f.Remote = &protocol.Remote{Err: errDown} })},
+
+		{name: "the debt, too", with: owed, facts: and(kept, club("validated")), want: "read_debt"},
+		{name: "the debt alone", with: both(owed, settled), facts: kept, want: "read_sale"},
+		{name: "the debt alone, after the sale", with: both(owed, settled), facts: and(kept, club("validated")), want: "read_debt"},
+		{name: "the debt later, after a doubt", with: both(owed, settled, func(p *flows.Payment) { p.DoubtSince = now }), facts: kept,
+			want: "wait 0s"},
+		{name: "the debt is as before", with: owed, facts: and(kept, club("validated"), owes(1000, nil)), want: asBefore,
+			wrote: finds("", flows.SaleSettled, 1000)},
+		{name: "the debt is smaller", with: owed, facts: and(kept, club("validated"), owes(0, nil)),
+			want:  "→ recorded: recorded, and possibly paid twice: the contact owes less than before",
+			wrote: finds(flows.PaidTwice, flows.SaleSettled, 0)},
+		{name: "the debt is smaller, as the rule knows", with: owed, facts: and(kept, club("validated", byRule), owes(1000-4500, nil)),
+			want: asBefore, wrote: finds("", flows.SaleSettled, 1000-4500)},
+		{name: "the debt cannot be read, and the sale is settled", with: owed, facts: and(kept, club("validated"), owes(0, errDown)),
+			want: asBefore, wrote: finds("", flows.SaleSettled, none)},
+		{name: "the debt cannot be read", with: both(owed, settled), facts: and(kept, club("validated"), owes(0, errDown)),
+			want: "wait 0s: no answer"},
+		{name: "the debt cannot be read for hours", with: both(owed, settled, ago(6*time.Hour+time.Second)),
+			facts: and(kept, club("validated"), owes(0, errDown)), want: asBefore, wrote: finds("", flows.SaleSettled, 1000)},
+		{name: "the debt is read, however late", with: both(owed, settled, ago(7*time.Hour)), facts: and(kept, club("validated"), owes(500, nil)),
+			want: "→ recorded: recorded, and possibly paid twice: the contact owes less than before"},
+		{name: "the sale of the debt cannot be read for hours", with: both(owed, settled, ago(6*time.Hour+time.Second)),
+			facts: and(kept, club("", unread)), want: asBefore, wrote: finds("", flows.SaleSettled, 1000)},
+		{name: "the debt was read", with: both(owed, settled, func(p *flows.Payment) { p.DebtAfter = p.Snapshot.Debt }), facts: kept,
+			want: "wait 0s"},
+	})
+
+	desk := recorded
+	desk.Method, desk.ProcessorID = flows.InPerson, ""
+	check(t, desk, []row{
+		{name: "without a processor", facts: due, want: "read_sale"},
+		{name: "without a processor, an event", facts: wish(protocol.Reread), want: "wait 0s"},
+	})
+}
+
+// TestVerifyAt: a recorded payment is verified a minute later, and a finding again and again, ever less often.
+func TestVerifyAt(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		with func(p *flows.Payment)
+		want time.Duration // from now; zero: never
+	}{
+		"at first":     {func(*flows.Payment) {}, 50 * time.Second},
+		"not recorded": {func(p *flows.Payment) { p.State = flows.InDoubt }, 0},
+		"settled":      {func(p *flows.Payment) { p.SaleVerdict = flows.SaleSettled }, 0},
+		"settled, and debt": {func(p *flows.Payment) {
+			p.SaleVerdict, p.Snapshot = flows.SaleSettled, &flows.Evidence{Debt: new(int64)}
+		}, 50 * time.Second},
+		"settled, and debt, after a doubt": {func(p *flows.Payment) {
+			p.SaleVerdict, p.Snapshot, p.DoubtSince = flows.SaleSettled, &flows.Evidence{Debt: new(int64)}, now
+		}, 15*time.Minute - 10*time.Second},
+		"a finding":     {func(p *flows.Payment) { p.PaidTwice = true }, 2 * time.Minute},
+		"after a while": {func(p *flows.Payment) { p.PaidTwice, p.UpdatedAt = true, now.Add(-10*time.Minute) }, 10 * time.Minute},
+		"after a day":   {func(p *flows.Payment) { p.PaidTwice, p.UpdatedAt = true, now.Add(-24*time.Hour) }, time.Hour},
+	} {
+		p := record(flows.Recorded)
+		test.with(&p)
+		at := protocol.VerifyAt(&p, now)
+		if never := at.IsZero(); never != (test.want == 0) || !never && at.Sub(now) != test.want {
+			t.Errorf("%s: %s", name, at)
+		}
+	}
+}
