@@ -32,7 +32,7 @@
 //	commit, move, finish                Machine.commit, and Store.Commit in flows/store
 //	buyer                               Service.Pay in flows/registration, and the processor's page
 //	violated, for the responses         Payment.View in flows
-//	rebuild, derivePayment              Machine.Rebuild with restore, derivePayment with deriveState
+//	rebuild, derivePayment              Machine.Rebuild with restore, protocol.Prove
 //	storeRebuilt                        Machine.storeRebuilt, and Store.Rebuild in flows/store
 //	unseen, untouched                   protocol.Agreed before every capture and POST, and what it finds
 //	readEvidence                        weigh in protocol, with Rule.Matches in flows

@@ -67,8 +67,9 @@ func (m *Machine) AdvanceLoaded(ctx context.Context, p *flows.Payment) (*flows.P
 
 // ask is what a caller asks of a payment.
 type ask struct {
-	wish protocol.Wish // empty: none
-	once bool          // a buyer waits for a payment in intent: end after the first change, and leave the schedule alone
+	wish      protocol.Wish // empty: none
+	outranked string        // see protocol.Facts
+	once      bool          // somebody waits: end after the first change, and leave the schedule alone
 }
 
 func (m *Machine) advanceStored(ctx context.Context, id flows.PaymentID, ask ask) (*flows.Payment, error) {
@@ -84,7 +85,7 @@ func (m *Machine) advanceStored(ctx context.Context, id flows.PaymentID, ask ask
 
 // advance asks the protocol, performs or commits what it says, and asks again. The compare-and-set finds changes by others.
 func (m *Machine) advance(ctx context.Context, p *flows.Payment, ask ask) (*flows.Payment, error) {
-	facts := protocol.Facts{Wish: ask.wish}
+	facts := protocol.Facts{Wish: ask.wish, Outranked: ask.outranked}
 	for range maxTurns {
 		if p.Schema > flows.PaymentSchema { // a newer gateway's
 			return p, nil
@@ -118,7 +119,7 @@ func (m *Machine) advance(ctx context.Context, p *flows.Payment, ask ask) (*flow
 			if p, err = m.cfg.Store.Payment(ctx, p.ID); err != nil {
 				return nil, flows.StorageFailed(err)
 			}
-			if ask.once && p.State != flows.Intent {
+			if ask.once && (p.State != flows.Intent || ask.outranked != "") {
 				return p, nil
 			}
 			facts = facts.Overtaken(change, p)

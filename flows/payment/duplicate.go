@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment/protocol"
 )
 
 // firstDuplicate is the first generation for the ids of duplicates; no registration
@@ -25,59 +26,35 @@ func duplicateID(registration, processorID string) flows.PaymentID {
 // create a second payment. One that may have been recorded stays.
 func (m *Machine) settleDuplicates(ctx context.Context, group []candidate) error {
 	for i, a := range group {
-		s := duplicateStep(group[:i], a)
+		by := takesPrecedence(group[:i], a)
 		switch {
 		case a.lost():
-			if err := m.storeDuplicate(ctx, a, s); err != nil {
+			if err := m.storeDuplicate(ctx, a, by); err != nil {
 				return err
 			}
-		case s.to != "" && a.agrees():
-			if _, err := m.commit(ctx, a.stored, m.change(a.stored, s)); err != nil && !errors.Is(err, flows.ErrConflict) {
-				return flows.StorageFailed(err)
+		case by != "" && a.agrees():
+			if _, err := m.advance(ctx, a.stored, ask{outranked: by, once: true}); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
 }
 
-// undo returns the state that ends a duplicate; empty if it may have been recorded, or is ending.
-func undo(state flows.PaymentState) flows.PaymentState {
-	switch state {
-	case flows.Intent:
-		return flows.Cancelling
-	case flows.Captured:
-		return flows.RefundDue
-	default:
-		return ""
-	}
-}
-
-// duplicateStep is the step of a duplicate if a payment of a higher rank counts for its sale.
-func duplicateStep(before []candidate, a candidate) step {
-	to := undo(a.derived.State)
+// takesPrecedence returns the processor's id of the payment, among those of a higher place, that counts for the sale of a duplicate;
+// empty if there is none.
+func takesPrecedence(before []candidate, a candidate) string {
 	for _, other := range before {
-		if to != "" && other.derived.Sale == a.derived.Sale && other.rank() >= rankCaptured {
-			return step{to: to, reason: "another payment of the sale takes precedence: " + other.derived.ProcessorID}
+		if other.derived.Sale == a.derived.Sale && other.rank().Taken() {
+			return other.derived.ProcessorID
 		}
 	}
-	return step{}
+	return ""
 }
 
 // storeDuplicate stores a payment that does not count, under its own id if that is free.
-// It never leads to another recording. If the record that has its number settles the sale
-// too, only an operator can tell what to undo.
-func (m *Machine) storeDuplicate(ctx context.Context, a candidate, s step) error {
-	p := a.derived
-	switch {
-	case s.to != "":
-	case p.State == flows.Recorded && a.other.Live() && !a.other.HasProcessor():
-		s = step{to: flows.Blocked, reason: "rebuilt: recorded, and the sale may be settled by another payment too: " + string(a.other.Method)}
-	default:
-		s = step{to: undo(p.State), reason: "rebuilt: the registration has a later payment"}
-	}
-	if s.to != "" {
-		p.State, p.Reason = s.to, s.reason
-	}
+func (m *Machine) storeDuplicate(ctx context.Context, a candidate, by string) error {
+	p := protocol.Duplicate(a.derived, by, a.other)
 	if err := m.storeRebuilt(ctx, nil, p); !errors.Is(err, flows.ErrConflict) {
 		return err
 	}

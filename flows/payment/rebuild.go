@@ -7,7 +7,6 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"strconv"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -16,7 +15,6 @@ import (
 	"frontdesk/flows/payment/protocol"
 	"frontdesk/flows/tracing"
 	"frontdesk/upstream/cards"
-	"frontdesk/upstream/club"
 )
 
 // Limits and periods of the rebuild.
@@ -192,18 +190,6 @@ func (a candidate) duplicate() bool {
 	return a.stored != nil && a.stored.ID != flows.NewPaymentID(a.stored.Registration, a.stored.Generation)
 }
 
-// reversed reports whether the processor may hold money of a payment that ended without.
-func (a candidate) reversed() bool {
-	switch a.stored.State {
-	case flows.Refunded:
-		return a.remote.State != cards.Refunded
-	case flows.Cancelled:
-		return a.remote.State == cards.Captured
-	default:
-		return false
-	}
-}
-
 // agrees reports whether Redis and the processor have the same state, so that a step for the
 // derived record fits the stored one.
 func (a candidate) agrees() bool {
@@ -281,65 +267,14 @@ func (m *Machine) groups(ctx context.Context, since time.Time, found map[string]
 	}
 }
 
-// derivePayment returns the record that a processor's payment proves; nil for a payment
-// that is not ours.
+// derivePayment returns the record that a processor's payment proves; nil for a payment that is not ours.
 func (m *Machine) derivePayment(remote cards.Payment) *flows.Payment {
-	entries := remote.Metadata
-	generation, _ := strconv.Atoi(entries["fd_generation"])
-	amount, err := strconv.ParseInt(entries["fd_amount"], 10, 64)
-	sale := club.IRI(entries["fd_sale"])
-	if entries["fd_version"] != protocol.Version || err != nil || generation < 1 || entries[endedEntry] != "" || !m.ours(entries) ||
-		!m.signed(entries) {
-		return nil
+	now := m.cfg.Now()
+	p := protocol.Prove(m.remote(remote, now), now)
+	if p != nil {
+		p.Processor = m.cfg.Cards.Name()
 	}
-	p := &flows.Payment{
-		ID: flows.NewPaymentID(entries["fd_registration"], generation), Schema: flows.PaymentSchema, Method: "card", Rebuilt: true,
-		Registration: entries["fd_registration"], Generation: generation, ClientToken: sale.ClientToken(), Sale: sale,
-		SaleState: entries["fd_sale_state"], Club: club.IRI(entries["fd_club"]), Node: club.IRI(entries["fd_node"]), CartDigest: entries["fd_cart"],
-		Amount: amount, Currency: entries["fd_currency"], Signature: entries["fd_mac"],
-		Processor: m.cfg.Cards.Name(), ProcessorID: remote.ID, ClientSecret: remote.ClientSecret,
-		DeclineCode: remote.DeclineCode, Processing: remote.State == cards.Processing,
-		CreatedAt: remote.CreatedAt, EndsAt: remote.CreatedAt.Add(flows.PayableFor), UpdatedAt: m.cfg.Now(),
-	}
-	p.State, p.Reason = m.deriveState(p, remote)
 	return p
-}
-
-// deriveState returns the state that the processor's payment proves, and its reason. It sets
-// the journal's latest claim in p.
-func (m *Machine) deriveState(p *flows.Payment, remote cards.Payment) (flows.PaymentState, string) {
-	switch remote.State {
-	case cards.Cancelled:
-		return flows.Cancelled, "rebuilt: nothing was captured"
-	case cards.Captured, cards.Refunded:
-	default:
-		// What is processed cannot be cancelled, and may be a capture of ours.
-		if remote.State != cards.Processing && m.cfg.Now().Sub(remote.CreatedAt) > protocol.MaxBuyerWait {
-			return flows.Cancelling, "rebuilt: the buyer has left"
-		}
-		return flows.Intent, "rebuilt: nothing captured yet"
-	}
-	if mismatch := m.compare(p, remote); mismatch != "" {
-		return flows.Blocked, "rebuilt: " + mismatch
-	}
-	p.Claim, p.AttemptID = protocol.ReadJournal(remote.Metadata).Last()
-	open := p.Claim > 0 && !protocol.ReadJournal(remote.Metadata).Released(p.Claim)
-	switch {
-	case protocol.ReadJournal(remote.Metadata).Accepted:
-		return flows.Recorded, "rebuilt: the journal holds the club system's acceptance"
-	case remote.State == cards.Refunded && open && !protocol.IsRefund(p.AttemptID):
-		return flows.InDoubt, "rebuilt: it was refunded while it was being recorded"
-	case remote.State == cards.Refunded:
-		return flows.Refunded, "rebuilt: refunded"
-	case protocol.IsRefund(p.AttemptID):
-		return flows.Refunding, "rebuilt: a refund holds the last claim"
-	case open:
-		return flows.InDoubt, "rebuilt: a gateway was recording it"
-	case p.Claim >= protocol.MaxClaims:
-		return flows.RefundDue, "rebuilt: every claim was released"
-	default:
-		return flows.Captured, "rebuilt: captured by the processor"
-	}
 }
 
 // anyLost reports whether Redis lacks a payment, or a registration is behind its payments. After a crowd there are tens
@@ -411,7 +346,7 @@ func (m *Machine) loadStored(ctx context.Context, group []candidate) error {
 			return err
 		}
 		if !a.lost() {
-			if a.reversed() {
+			if protocol.Returned(a.stored, a.remote.State) {
 				m.wake(ctx, a.stored.ID, nil)
 			}
 			if err := m.scheduleVerification(ctx, *a); err != nil {
@@ -526,33 +461,11 @@ func byRank(a, b candidate) int {
 // outranked reports whether another payment of the sale counts instead, because it holds or held the money.
 func (a candidate) outranked(group []candidate) bool {
 	return slices.ContainsFunc(group, func(other candidate) bool {
-		return other.derived.Sale == a.derived.Sale && other.rank() >= rankCaptured && other.rank() > a.rank()
+		return other.derived.Sale == a.derived.Sale && other.rank().Outranks(a.rank())
 	})
 }
 
-// The weights of a payment among those of its registration.
-const (
-	rankRecorded   = 4 // recorded, or perhaps recorded
-	rankCaptured   = 3 // the money is taken
-	rankAuthorised = 2
-	rankWaiting    = 1
-)
-
-func (a candidate) rank() int {
-	switch a.derived.State {
-	case flows.Recorded, flows.InDoubt, flows.Blocked:
-		return rankRecorded
-	case flows.Captured, flows.RefundDue, flows.Refunding:
-		return rankCaptured
-	case flows.Intent, flows.Cancelling:
-		if a.remote.State == cards.Authorised || a.remote.State == cards.Processing {
-			return rankAuthorised
-		}
-		return rankWaiting
-	default:
-		return 0
-	}
-}
+func (a candidate) rank() protocol.Rank { return protocol.RankOf(a.derived, a.remote.State) }
 
 // registrationAt returns the registration of a payment, as known to Redis or else with what
 // the payment proves. It is visible and accepts no other payment: the processor has neither

@@ -31,19 +31,12 @@ type Unverifiable struct {
 	CreatedAt    time.Time   `json:"createdAt"`
 }
 
-// unverifiable returns the processor's payment if it is unverifiable and not settled: money is held or taken, and the
-// journal shows no end.
+// unverifiable returns the processor's payment if it is unverifiable.
 func (m *Machine) unverifiable(remote cards.Payment) (u Unverifiable, is bool) {
+	if !protocol.Unverifiable(m.remote(remote, m.cfg.Now())) {
+		return u, false
+	}
 	entries := remote.Metadata
-	if entries["fd_registration"] == "" || entries[endedEntry] != "" || !m.ours(entries) || remote.Unreadable == nil && m.signed(entries) {
-		return u, false
-	}
-	n, attempt := protocol.ReadJournal(remote.Metadata).Last()
-	sending := n > 0 && !protocol.ReadJournal(remote.Metadata).Released(n) && !protocol.IsRefund(attempt)
-	switch {
-	case remote.State == cards.Cancelled, protocol.ReadJournal(remote.Metadata).Accepted, remote.State == cards.Refunded && !sending:
-		return u, false
-	}
 	u = Unverifiable{ID: remote.ID, State: remote.State, Registration: entries["fd_registration"], Sale: club.IRI(entries["fd_sale"]),
 		Club: club.IRI(entries["fd_club"]), Amount: remote.Amount, Currency: remote.Currency, CreatedAt: remote.CreatedAt}
 	if remote.Unreadable != nil {
@@ -188,7 +181,7 @@ func (m *Machine) showUnverifiable(ctx context.Context, id flows.PaymentID) (Det
 		"so Frontdesk does not touch it. It names registration %s.", u.Registration)
 	d.say("If the former key still exists, add it to FRONTDESK_SEAL_KEYS after the current one and restart the gateways: " +
 		"the payment then continues. Do that first.")
-	if endable(remote.State) {
+	if protocol.Endable(remote.State) {
 		d.say("If the key is lost: in the club system, check whether %s is settled, and by what. Record the payment there by hand, "+
 			"or refund it at the processor; not both. Then tell the buyer, and end the payment here.", d.sale())
 		d.allow("end", "")
@@ -197,9 +190,6 @@ func (m *Machine) showUnverifiable(ctx context.Context, id flows.PaymentID) (Det
 	}
 	return d, nil
 }
-
-// endable reports whether nothing happens to a payment at the processor any more unless a person does it.
-func endable(state cards.State) bool { return state == cards.Captured || state == cards.Refunded }
 
 // EndUnverifiable ends an unverifiable payment as the processor shows it, on an operator's decision: a person has
 // settled it. The decision is kept in the payment's metadata, for as long as the processor keeps the payment.
@@ -214,7 +204,7 @@ func (m *Machine) EndUnverifiable(ctx context.Context, id flows.PaymentID, opera
 	switch {
 	case err != nil:
 		return ResolutionResult{}, err
-	case !u.unreadable() && !endable(remote.State):
+	case !u.unreadable() && !protocol.Endable(remote.State):
 		return ResolutionResult{}, notDecidable("At the processor the payment is %s. Cancel it there; it then leaves the list.", remote.State)
 	}
 	now := m.cfg.Now()

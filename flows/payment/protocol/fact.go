@@ -15,6 +15,9 @@ type Facts struct {
 	Foreign error     // Redis holds the payments of another account, organisation or mode
 	Owner   time.Time // when this process moved the payment to sending, by both clocks; zero: it does not own it
 	ID      string    // a random id that nothing has: of the attempt that may begin now
+	// Outranked is the processor's id of the payment that counts for the sale instead of this one, which the processor was just
+	// seen to have in the record's state; empty: none.
+	Outranked string
 
 	Remote *Remote // the processor's payment
 	Listed *Listed // the processor's list

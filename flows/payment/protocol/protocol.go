@@ -3,8 +3,9 @@
 // payment performs and whose outcome becomes a fact; or with a change, which package payment commits. Then it is called again.
 //
 // buyer.go and capture.go have a function for each state up to the capture, in that order, refund.go those of a refund, and
-// doubt.go that of a doubt. after.go watches what has ended, and lifts what is blocked. limit.go has every limit with its reason,
-// fact.go what can be known, journal.go and terms.go what the processor's metadata says, and pause.go how long a payment waits.
+// doubt.go that of a doubt. after.go watches what has ended, and lifts what is blocked. prove.go says what the processor's payment
+// proves if Redis has lost the record. limit.go has every limit with its reason, fact.go what can be known, journal.go and terms.go
+// what the processor's metadata says, and pause.go how long a payment waits.
 //
 // The words:
 //
@@ -86,6 +87,9 @@ func Next(p *flows.Payment, f Facts, now time.Time) (Action, *Change) {
 	d := turn{p: p, f: f, now: now}
 	if f.Foreign != nil { // rule 11: these are not our payments
 		return failed(f.Foreign)
+	}
+	if f.Outranked != "" {
+		return d.yield()
 	}
 	if action, change, settled := d.present(); settled {
 		return action, change

@@ -1,0 +1,165 @@
+package protocol
+
+import (
+	"strconv"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/club"
+)
+
+// Prove returns the record that the processor's payment proves, for a rebuild; nil for a payment that is not ours to restore: its
+// terms are incomplete, it is of others, no configured key signed it, or an operator ended it. Next does not call it: a doubt waits
+// for its end, whatever the processor's payment would prove without Redis.
+func Prove(r *Remote, now time.Time) *flows.Payment {
+	t := r.Terms
+	generation, _ := strconv.Atoi(t.Generation)
+	amount, err := strconv.ParseInt(t.Amount, 10, 64)
+	if t.Version != Version || err != nil || generation < 1 || !r.Ours || !r.Signed || r.Ended {
+		return nil
+	}
+	sale := club.IRI(t.Sale)
+	p := &flows.Payment{
+		ID: flows.NewPaymentID(t.Registration, generation), Schema: flows.PaymentSchema, Method: flows.ByCard, Rebuilt: true,
+		Registration: t.Registration, Generation: generation, ClientToken: sale.ClientToken(), Sale: sale, SaleState: t.SaleState,
+		Club: club.IRI(t.Club), Node: club.IRI(t.Node), CartDigest: t.Cart, Amount: amount, Currency: t.Currency, Signature: r.Metadata["fd_mac"],
+		ProcessorID: r.ID, ClientSecret: r.ClientSecret, DeclineCode: r.DeclineCode, Processing: r.State == cards.Processing,
+		CreatedAt: r.CreatedAt, EndsAt: r.CreatedAt.Add(flows.PayableFor), UpdatedAt: now.Round(0),
+	}
+	p.State, p.Reason = proven(p, r, now)
+	if r.taken() && p.State != flows.Blocked {
+		p.Claim, p.AttemptID = r.Journal.Last()
+	}
+	return p
+}
+
+// proven returns the state that the processor's payment proves, and its reason.
+func proven(p *flows.Payment, r *Remote, now time.Time) (flows.PaymentState, string) {
+	n, attempt := r.Journal.Last()
+	switch {
+	case r.State == cards.Cancelled:
+		return flows.Cancelled, "rebuilt: nothing was captured"
+	case !r.taken() && r.State != cards.Processing && now.Sub(r.CreatedAt) > MaxBuyerWait:
+		return flows.Cancelling, "rebuilt: the buyer has left"
+	case !r.taken(): // what is processed cannot be cancelled, and may be a capture of ours
+		return flows.Intent, "rebuilt: nothing captured yet"
+	case Differs(p, r) != "":
+		return flows.Blocked, "rebuilt: " + Differs(p, r)
+	case r.Journal.Accepted:
+		return flows.Recorded, "rebuilt: the journal holds the club system's acceptance"
+	case r.State == cards.Refunded && r.Journal.sending():
+		return flows.InDoubt, "rebuilt: it was refunded while it was being recorded"
+	case r.State == cards.Refunded:
+		return flows.Refunded, "rebuilt: refunded"
+	case IsRefund(attempt):
+		return flows.Refunding, "rebuilt: a refund holds the last claim"
+	case r.Journal.sending():
+		return flows.InDoubt, "rebuilt: a gateway was recording it"
+	case n >= MaxClaims:
+		return flows.RefundDue, "rebuilt: every claim was released"
+	}
+	return flows.Captured, "rebuilt: captured by the processor"
+}
+
+// taken reports whether the money was captured, even if it went back since.
+func (r *Remote) taken() bool { return r.State == cards.Captured || r.State == cards.Refunded }
+
+// sending reports whether the latest claim is open, and is no refund's: under it, the payment may have been recorded.
+func (j Journal) sending() bool {
+	n, attempt := j.Last()
+	return n > 0 && !IsRefund(attempt) && !j.Released(n)
+}
+
+// Unverifiable reports whether the processor's payment is ours, and can be neither proven nor left alone: no configured key signed
+// it, or its record cannot be read; and money is held or taken, and the journal shows no end.
+func Unverifiable(r *Remote) bool {
+	switch {
+	case r.Terms.Registration == "", r.Ended, !r.Ours, r.Unreadable == nil && r.Signed, r.State == cards.Cancelled, r.Journal.Accepted:
+		return false
+	}
+	return r.State != cards.Refunded || r.Journal.sending()
+}
+
+// Endable reports whether an operator may end an unverifiable payment in this state: nothing happens to it at the processor any
+// more unless a person does it.
+func Endable(there cards.State) bool { return there == cards.Captured || there == cards.Refunded }
+
+// Returned reports whether the processor may hold money of a payment that ended without, by its state there.
+func Returned(p *flows.Payment, there cards.State) bool {
+	return p.State == flows.Refunded && there != cards.Refunded || p.State == flows.Cancelled && there == cards.Captured
+}
+
+// Rank is the weight of a proven payment among those of its registration. The higher one counts.
+type Rank int
+
+// The ranks.
+const (
+	rankEnded      Rank = iota
+	rankWaiting         // for its buyer
+	rankAuthorised      // or processed
+	rankTaken           // the money is taken
+	rankRecorded        // or perhaps recorded
+)
+
+// RankOf returns the rank of a proven payment, by its state at the processor.
+func RankOf(p *flows.Payment, there cards.State) Rank {
+	switch p.State {
+	case flows.Recorded, flows.InDoubt, flows.Blocked:
+		return rankRecorded
+	case flows.Captured, flows.RefundDue, flows.Refunding:
+		return rankTaken
+	case flows.Intent, flows.Cancelling:
+		if there == cards.Authorised || there == cards.Processing {
+			return rankAuthorised
+		}
+		return rankWaiting
+	}
+	return rankEnded
+}
+
+// Taken reports whether a payment of this rank holds or held the money. Then the others of its sale, if they come after it, end.
+func (r Rank) Taken() bool { return r >= rankTaken }
+
+// Outranks reports whether a payment of this rank counts instead of another one of its sale.
+func (r Rank) Outranks(other Rank) bool { return r.Taken() && r > other }
+
+// undo returns the state that ends a payment that does not count; empty if it may have been recorded, or is ending.
+func undo(state flows.PaymentState) flows.PaymentState {
+	switch state {
+	case flows.Intent, flows.Authorised:
+		return flows.Cancelling
+	case flows.Captured:
+		return flows.RefundDue
+	}
+	return ""
+}
+
+// outranked says why a payment ends for which another one counts, by that one's id at the processor.
+func outranked(by string) string { return "another payment of the sale takes precedence: " + by }
+
+// yield ends a payment that does not count.
+func (d turn) yield() (Action, *Change) {
+	if to := undo(d.p.State); to != "" {
+		return d.to(to, outranked(d.f.Outranked))
+	}
+	return wait(0)
+}
+
+// Duplicate returns a proven record as it is stored if it does not count for its registration; it never leads to another recording.
+// by is the processor's id of the payment that counts for its sale; empty: none is known. holder is the record that has its number;
+// nil: none. If that one settles the sale too, only an operator can tell what to undo.
+func Duplicate(proven *flows.Payment, by string, holder *flows.Payment) *flows.Payment {
+	p := *proven
+	to := undo(p.State)
+	switch {
+	case to != "" && by != "":
+		p.State, p.Reason = to, outranked(by)
+	case p.State == flows.Recorded && holder.Live() && !holder.HasProcessor():
+		p.State = flows.Blocked
+		p.Reason = "rebuilt: recorded, and the sale may be settled by another payment too: " + string(holder.Method)
+	case to != "":
+		p.State, p.Reason = to, "rebuilt: the registration has a later payment"
+	}
+	return &p
+}
