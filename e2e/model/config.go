@@ -103,7 +103,6 @@ const (
 	NoGate                                     // no gateway checks the age of a claim before the first byte leaves
 	ClaimWithoutRelease                        // claim n+1 does not check whether claim n was released
 	ReleaseAlthoughSent                        // an unknown outcome is taken for "not sent", and the claim is released
-	RefundInDoubt                              // a machine decides to refund a payment in doubt
 	KeyPerAttempt                              // the key of a new payment belongs to the attempt, not to the sale
 	TrustAnyRelease                            // a release counts, whichever attempt wrote it and whichever holds the claim
 	PendingReleaseInsists                      // a pending release is retried forever although another one exists
@@ -116,8 +115,6 @@ const (
 	OperatorInHaste                            // an operator does not wait until the claim is old
 	OperatorTrustsRedis                        // an operator checks the age of the claim in Redis, not in the journal
 	PostUnseen                                 // the POST does not check it either
-	TrustAnyEvidence                           // a settled sale counts as recorded by us, however long after the attempt
-	EvidenceUnclaimed                          // a settled sale counts as recorded even if no claim is journaled
 	AnyHolder                                  // a payment is given up for any caller
 	LiftedForgotten                            // a payment that was blocked is sent or refunded as if it had not been
 )

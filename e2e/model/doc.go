@@ -2,10 +2,11 @@
 // the buyer, an operator and a list of faults can follow each other, within budgets, until an invariant
 // breaks or nothing new is left.
 //
-// Up to the capture, and in a refund, it drives the protocol that ships: drive.go asks protocol.Next what to do, does it in every
-// way in which it can end, and asks again with what was learned, as the loop in Machine.advance does. shown.go
-// shows the protocol a world as a record and facts, and reads its answers. What records a payment, doubts and
-// what an operator decides are still restated, briefly enough to be compared side by side. Start reading at Check, then at drive.
+// It drives the protocol that ships: drive.go asks protocol.Next what to do, does it in every way in which it can
+// end, and asks again with what was learned, as the loop in Machine.advance does. shown.go shows the protocol a
+// world as a record and facts, and reads its answers. What records a payment, what a rebuild restores and what an
+// operator decides are still restated, briefly enough to be compared side by side. Start reading at Check, then at
+// drive.
 //
 // # Worlds and steps
 //
@@ -19,7 +20,6 @@
 //	drive, follow, write                Machine.advance and perform, and Facts.Wrote, Committed and Overtaken
 //	create, capture … refund            the calls, at the processor; created is its list
 //	prepareSettlement                   the function of that name
-//	resolveDoubt                        resolve in protocol
 //	takeOver                            the case Sending of stepFrom, with StateChange.LeaseExpiredFor
 //	prepareRecord, releaseLate          the functions of that name
 //	record, look, trust, claim          record, claimAndSend, claim
@@ -35,8 +35,7 @@
 //	rebuild, derivePayment              Machine.Rebuild with restore, protocol.Prove
 //	storeRebuilt                        Machine.storeRebuilt, and Store.Rebuild in flows/store
 //	unseen, untouched                   protocol.Agreed before every capture and POST, and what it finds
-//	readEvidence                        weigh in protocol, with Rule.Matches in flows
-//	mislay, unblock                     Machine.notFound, for half an hour, and blocked in protocol, of a captured payment
+//	mislay                              Machine.notFound, for half an hour, of a captured payment
 //	operator, notRecorded               Machine.ConfirmRecorded, ConfirmNotRecorded
 //	claimsExpired, settle               oldEnough, settleClaim
 //

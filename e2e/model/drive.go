@@ -25,6 +25,9 @@ type turn struct {
 // drive is the turn of an idle gateway, with what its buyer may ask.
 func (m *machine) drive(w *world) {
 	t := turn{machine: m, i: m.replica, from: w, w: *w, r: w.redis, f: facts{old: m.dayPassed(w)}}
+	if w.redis.state == inDoubt && m.cfg.Desk { // else nothing calibrates a rule
+		t.f.rule, t.f.aged = true, !w.redis.seen
+	}
 	t.follow()
 	if w.redis.state == intent {
 		t.f.giveUp, t.how = true, fault
@@ -57,7 +60,7 @@ func (t turn) follow() {
 	case protocol.Wait:
 		t.wait()
 		return
-	case protocol.CheckSale:
+	case protocol.CheckSale, protocol.ReadEvidence, protocol.ReadSale:
 		t.readSale()
 		return
 	case protocol.Create:
@@ -137,7 +140,16 @@ func (t turn) write(a answer) {
 		}
 		return
 	}
+	if t.r.state == inDoubt && a.rec.state == refundDue {
+		t.wrong(t.w, what, RefundUnbidden) // only the process that records, which knows the outcome, and an operator say so
+	}
+	if t.f.sale != saleUnseen && a.rec.state == recorded { // which no reading tells from what staff did within the same minute
+		t.w.collided = t.w.collided || t.w.desk == justNow && t.w.maybeSent(t.r)
+	}
 	next := t.w
+	if a.then && a.rec.claim > 0 {
+		next.process[t.i] = process{at: toJournal, rec: record{slot: a.rec.slot, claim: a.rec.claim}}
+	}
 	if t.p && a.keeps && a.rec.state == captured {
 		kept := a.rec
 		kept.version = t.r.version + 1
@@ -157,7 +169,7 @@ func (t turn) called(call protocol.Kind, outcome protocol.Outcome, how kind, wha
 	if outcome == protocol.Done && t.f.response.slot == 0 {
 		t.f.response = t.w.reading(t.r.slot)
 	}
-	q := question{t.r, t.f}
+	q := question{rec: t.r, facts: t.f}
 	p := t.payment(q)
 	full := q.shown(p)
 	if t.f.remote = (remote{}); full.Wrote(call, p, full.Call).Remote != nil {
@@ -297,6 +309,16 @@ func (t turn) refund() {
 	t.called(protocol.Refund, protocol.Failed, fault, "asks for the refund, and does not learn of it")
 	s.held, s.lateRefund = capturedThere, true
 	t.called(protocol.Refund, protocol.Failed, fault, "asks for the refund, which stays on its way")
+}
+
+// maybeSent reports whether the latest attempt may have left for the club system.
+func (w *world) maybeSent(r record) bool {
+	if r.slot == 0 {
+		return true
+	}
+	journal := question{}.reading(&flows.Payment{}, w.reading(r.slot)).Journal
+	n, attempt := journal.Last()
+	return n > 0 && !protocol.IsRefund(attempt) && !journal.Released(n)
 }
 
 // created returns the slot in which the processor holds a payment of a generation, 0 for none.

@@ -24,10 +24,12 @@ type question struct {
 type facts struct {
 	giveUp   bool // the buyer's wish
 	old      bool // the payment is more than a day old
+	aged     bool // its attempts are older than the rule or an operator allows
 	slept    bool // much time has passed since the gateway captured
 	remote   remote
 	listed   uint8 // the slot that the processor's list shows, or unlisted; 0: it was not read
 	sale     saleSeen
+	rule     bool // it is calibrated
 	brake    bool // it was asked, and does not hold
 	call     protocol.Outcome
 	claim    protocol.Outcome
@@ -52,6 +54,7 @@ type remote struct {
 	slot     uint8 // 0: it was not read
 	before   bool  // it was read some steps ago, when the money was captured
 	replayed bool
+	absent   bool
 	held     held
 	failed   uint8 // refunds
 	journal  [maxClaims]written
@@ -62,6 +65,7 @@ type answer struct {
 	kind  protocol.Kind // empty: a change
 	rec   record
 	keeps bool // the reading of the processor outlives the commit
+	then  bool // its acceptance is journaled
 	what  string
 }
 
@@ -78,7 +82,7 @@ var heldAs = [...]cards.State{requiresAction: cards.RequiresAction, declinedTher
 
 // ask returns what the protocol says. It is pure, so an answer is remembered.
 func (m *machine) ask(r record, f facts) answer {
-	q := question{r, f}
+	q := question{rec: r, facts: f}
 	q.rec.version = 0
 	a, known := m.answers[q]
 	if !known {
@@ -102,7 +106,7 @@ func (m *machine) next(q question) answer {
 	if change == nil {
 		return answer{kind: action.Kind}
 	}
-	return answer{rec: m.recordOf(q, &change.Record), keeps: f.Committed(change, instant).Remote != nil,
+	return answer{rec: m.recordOf(q, &change.Record), keeps: f.Committed(change, instant).Remote != nil, then: change.Then != "",
 		what: fmt.Sprintf("writes %s: %s", change.Record.State, change.Record.Reason)}
 }
 
@@ -111,13 +115,22 @@ func (m *machine) payment(q question) *flows.Payment {
 	r := q.rec
 	p := &flows.Payment{ID: "r-1", Schema: flows.PaymentSchema, State: r.state.name(), Reason: "as before", Method: methods[r.method],
 		Registration: "r", Generation: int(r.generation), ClientToken: "club", Sale: "/sales/1", SaleState: "draft", Amount: 4500, Currency: "EUR",
-		Claim: int(r.claim), AttemptID: attemptNames[r.attempt], ReleasePending: r.releasePending, FailedRefunds: int(r.failed), Rebuilt: r.rebuilt,
+		Claim: int(r.claim), AttemptID: q.names()[r.attempt], ReleasePending: r.releasePending, FailedRefunds: int(r.failed), Rebuilt: r.rebuilt,
 		CreatedAt: instant.Add(-time.Minute), UpdatedAt: instant.Add(-10 * time.Second), Payer: &flows.Payer{}}
 	if r.slot != 0 {
 		p.ProcessorID = slotNames[r.slot-1]
 	}
 	if q.old {
 		p.CreatedAt = instant.AddDate(0, 0, -1)
+	}
+	if r.missing {
+		p.MissingSince = instant.Add(-protocol.MissingBlocks)
+	}
+	if r.state == blocked || r.lifted {
+		p.History = []flows.Transition{{State: flows.Captured}, {State: flows.Blocked}, {State: p.State}}
+	}
+	if r.state == inDoubt {
+		p.DoubtSince, p.Snapshot = instant.Add(-time.Minute), &flows.Evidence{SaleState: &p.SaleState}
 	}
 	if r.declined {
 		p.DeclineCode, p.Decline = "card_declined", "the first"
@@ -136,9 +149,11 @@ func (m *machine) recordOf(q question, p *flows.Payment) record {
 	r.state = state(slices.Index(flows.PaymentStates, p.State) + 1)
 	r.slot = uint8(slices.Index(slotNames[:], p.ProcessorID) + 1)
 	r.declined = p.DeclineCode != ""
+	r.missing = !p.MissingSince.IsZero() && !p.State.Final()
+	r.lifted = p.State != flows.Blocked && p.HasBeen(flows.Blocked)
 	r.claim, r.releasePending = uint8(p.Claim), p.ReleasePending
 	r.refundFailed = q.rec.state == refunding && p.State == flows.Blocked && q.remote.failed > r.failed
-	switch i := slices.Index(attemptNames[:], p.AttemptID); {
+	switch i := slices.Index(q.names(), p.AttemptID); {
 	case i >= 0:
 		r.attempt = attemptID(i)
 	case protocol.IsRefund(p.AttemptID):
@@ -152,7 +167,7 @@ func (m *machine) recordOf(q question, p *flows.Payment) record {
 
 // shown shows the facts.
 func (q question) shown(p *flows.Payment) protocol.Facts {
-	f := protocol.Facts{ID: "00000000-0000-4000-8000-ffffffffffff", Remote: q.remote.shown(p, q.slept), Call: q.ended(p, q.call),
+	f := protocol.Facts{ID: "00000000-0000-4000-8000-ffffffffffff", Remote: q.reading(p, q.remote), Call: q.ended(p, q.call),
 		Claim: q.ended(p, q.claim), Release: q.ended(p, q.release)}
 	if q.giveUp {
 		f.Wish = protocol.GiveUp
@@ -165,15 +180,21 @@ func (q question) shown(p *flows.Payment) protocol.Facts {
 	case unlisted:
 		f.Listed = &protocol.Listed{}
 	default:
-		f.Listed = &protocol.Listed{Payment: q.response.shown(p, false)}
+		f.Listed = &protocol.Listed{Payment: q.reading(p, q.response)}
 	}
-	if q.sale != saleUnseen {
-		f.Sale = &protocol.Sale{At: instant, Sale: club.Sale{State: p.SaleState, TotalTI: p.Amount}, Check: club.SaleCheck{Valid: true}}
-		switch q.sale {
-		case saleSettled:
-			f.Sale.Sale.State = "settled"
-		case saleUnreadable:
-			f.Sale = &protocol.Sale{At: instant, Err: errLost}
+	switch q.sale {
+	case saleUnseen:
+	case saleUnreadable:
+		f.Sale = &protocol.Sale{At: instant, Err: errLost}
+	default:
+		sale := club.Sale{State: p.SaleState, TotalTI: p.Amount}
+		if q.sale == saleSettled {
+			sale.State = "settled"
+		}
+		f.Sale = &protocol.Sale{At: instant, Sale: sale, Check: club.SaleCheck{Valid: true},
+			Seen: &flows.Evidence{At: instant, SaleState: &sale.State}}
+		if q.rule {
+			f.Sale.Rule = &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalSaleState, Before: p.SaleState, After: "settled"}}}
 		}
 	}
 	return f
@@ -185,20 +206,23 @@ func (q question) ended(p *flows.Payment, outcome protocol.Outcome) *protocol.Ca
 	case "":
 		return nil
 	case protocol.Done:
-		return &protocol.Call{Outcome: outcome, Response: q.response.shown(p, q.slept)}
+		return &protocol.Call{Outcome: outcome, Response: q.reading(p, q.response)}
 	}
 	return &protocol.Call{Outcome: outcome, Err: errLost}
 }
 
-// shown shows a reading of the processor.
-func (r remote) shown(p *flows.Payment, slept bool) *protocol.Remote {
-	if r.slot == 0 {
+// reading shows a reading of the processor.
+func (q question) reading(p *flows.Payment, r remote) *protocol.Remote {
+	switch {
+	case r.slot == 0:
 		return nil
+	case r.absent:
+		return &protocol.Remote{At: instant, Absent: protocol.UnknownThere, Err: errLost}
 	}
 	s := &protocol.Remote{At: instant, Terms: protocol.TermsOf(p), Ours: true, Signed: true, Payment: cards.Payment{ID: slotNames[r.slot-1],
 		State: heldAs[r.held], Amount: p.Amount, Currency: p.Currency, FailedRefunds: int(r.failed), Replayed: r.replayed}}
 	switch {
-	case r.before && slept:
+	case r.before && q.slept:
 		s.At = instant.Add(-time.Hour)
 	case r.before:
 		s.At = instant.Add(-2 * time.Second)
@@ -214,19 +238,28 @@ func (r remote) shown(p *flows.Payment, slept bool) *protocol.Remote {
 		s.Captured, s.Refunded = p.Amount, p.Amount
 	}
 	for _, e := range r.journal {
-		s.Journal.Entries = append(s.Journal.Entries, protocol.Entry{Attempt: attemptNames[e.attempt], Release: attemptNames[e.release]})
+		s.Journal.Entries = append(s.Journal.Entries, protocol.Entry{Attempt: q.names()[e.attempt], Release: q.names()[e.release]})
 		s.Journal.Accepted = s.Journal.Accepted || e.done
 	}
 	return s
 }
 
-// attemptNames are the names of attempts that began two seconds ago, as Redis and the journal hold them.
-var attemptNames = func() (names [2 * (maxAttemptIDs + 1)]string) {
-	for i := range names {
-		if names[i] = protocol.NewAttemptID(instant.Add(-2*time.Second), fmt.Sprintf("00000000-0000-4000-8000-%012d", i)); attemptID(i).refund() {
+// names are those of the attempts, by their id, as Redis and the journal hold them.
+func (q question) names() []string {
+	if q.aged {
+		return oldNames
+	}
+	return youngNames
+}
+
+var youngNames, oldNames = namesSince(2 * time.Second), namesSince(time.Hour)
+
+func namesSince(age time.Duration) []string {
+	names := make([]string, newPost)
+	for i := attemptID(1); i < newPost; i++ {
+		if names[i] = protocol.NewAttemptID(instant.Add(-age), fmt.Sprintf("00000000-0000-4000-8000-%012d", i)); i.refund() {
 			names[i] = protocol.RefundPrefix + names[i]
 		}
 	}
-	names[0] = ""
 	return names
-}()
+}

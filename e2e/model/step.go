@@ -13,8 +13,8 @@ var turns = [states]func(*machine, *world){
 	cancelling: (*machine).drive,
 	refundDue:  (*machine).drive,
 	refunding:  (*machine).drive,
-	inDoubt:    (*machine).resolveDoubt,
-	blocked:    (*machine).unblock,
+	inDoubt:    (*machine).drive,
+	blocked:    (*machine).drive,
 }
 
 func (m *machine) begin(w *world) {
@@ -29,50 +29,6 @@ func (m *machine) begin(w *world) {
 // change, and needs no second reading.
 func (m *machine) unseen(r record, mistake Mutation) bool {
 	return m.cfg.Desk && !r.seen && !m.mutated(mistake)
-}
-
-// resolveDoubt resolves a doubt if an acceptance was journaled, or if the evidence is sufficient.
-func (m *machine) resolveDoubt(w *world) {
-	s := w.of(w.redis)
-	if s == nil {
-		m.readEvidence(w)
-		return
-	}
-	n, attempt := s.lastClaim()
-	switch {
-	case s.acceptanceJournaled():
-		m.move(w, recorded, normal, "reads in the journal that it was accepted")
-	case attempt.refund() && m.claimAvailable(s, n, attempt):
-		m.move(w, blocked, normal, "reads of a refund that Redis lost")
-	case s.held == capturedThere && m.mutated(RefundInDoubt):
-		m.move(w, refundDue, normal, "gives up on the doubt")
-	case s.held == capturedThere && !s.refundClaimed():
-		m.readEvidence(w)
-	}
-}
-
-// readEvidence takes a sale that is now settled as recorded, if the attempt was within the last minute.
-func (m *machine) readEvidence(w *world) {
-	if !m.cfg.Desk || !w.settled() || !w.redis.seen && !m.mutated(TrustAnyEvidence) {
-		return
-	}
-	s := w.of(w.redis)
-	sent := s == nil || m.maybeSent(s)
-	if !sent && !m.mutated(EvidenceUnclaimed) {
-		return
-	}
-	there := *w
-	there.collided = there.collided || sent && w.desk == justNow
-	m.move(&there, recorded, normal, "takes the evidence for that of a recorded payment")
-}
-
-// unblock lifts the block of a captured payment that the processor seemed not to have.
-func (m *machine) unblock(w *world) {
-	if w.redis.missing {
-		r := w.redis
-		r.state, r.missing, r.lifted = captured, false, true
-		m.commit(*w, r, normal, "reads that the processor has the payment again")
-	}
 }
 
 // takeOver is what next decides for a payment in sending: nothing while its owner is at work, else that

@@ -55,6 +55,29 @@ var (
 			f.Remote.FailedRefunds = 0
 		}
 	}}
+	// trustAnyEvidence takes a settled sale for recorded by us, however long after the attempt.
+	trustAnyEvidence = model.Variant{See: func(p *flows.Payment, f *protocol.Facts) {
+		if p.State == flows.InDoubt && f.Remote != nil {
+			for i, e := range f.Remote.Journal.Entries {
+				if e.Attempt != "" && e.Release == "" {
+					f.Remote.Journal.Entries[i].Attempt = protocol.NewAttemptID(p.UpdatedAt, f.ID)
+				}
+			}
+		}
+	}}
+	// evidenceUnclaimed takes a settled sale for recorded by us, even if no claim is journaled.
+	evidenceUnclaimed = model.Variant{See: func(p *flows.Payment, f *protocol.Facts) {
+		if p.State == flows.InDoubt && f.Remote != nil && len(f.Remote.Journal.Entries) > 0 && p.AttemptID != "" {
+			f.Remote.Journal.Entries = []protocol.Entry{{Attempt: p.AttemptID}}
+		}
+	}}
+	// refundInDoubt has a machine decide to refund a payment in doubt.
+	refundInDoubt = model.Variant{Say: func(p *flows.Payment, f protocol.Facts, a protocol.Action, c *protocol.Change) (protocol.Action, *protocol.Change) {
+		if p.State == flows.InDoubt && f.Remote != nil && f.Remote.HoldsAll() && c == nil {
+			return protocol.Action{}, protocol.Transition(p, *p, flows.RefundDue, "it is in doubt", flows.Decision{}, p.UpdatedAt)
+		}
+		return a, c
+	}}
 )
 
 func response(call *protocol.Call) *protocol.Remote {
