@@ -4,8 +4,8 @@
 //
 // It drives the protocol that ships: drive.go asks protocol.Next what to do, does it in every way in which it can
 // end, and asks again with what was learned, as the loop in Machine.advance does. shown.go shows the protocol a
-// world as a record and facts, and reads its answers. What records a payment, what a rebuild restores and what an
-// operator decides are still restated, briefly enough to be compared side by side. Start reading at Check, then at
+// world as a record and facts, and reads its answers. A rebuild asks protocol.Prove. What records a payment and what
+// an operator decides are still restated, briefly enough to be compared side by side. Start reading at Check, then at
 // drive.
 //
 // # Worlds and steps
@@ -32,7 +32,7 @@
 //	commit, move, finish                Machine.commit, and Store.Commit in flows/store
 //	buyer                               Service.Pay in flows/registration, and the processor's page
 //	violated, for the responses         Payment.View in flows
-//	rebuild, derivePayment              Machine.Rebuild with restore, protocol.Prove
+//	rebuild                             Machine.Rebuild, with protocol.Prove
 //	storeRebuilt                        Machine.storeRebuilt, and Store.Rebuild in flows/store
 //	unseen, untouched                   protocol.Agreed before every capture and POST, and what it finds
 //	mislay                              Machine.notFound, for half an hour, of a captured payment

@@ -18,6 +18,7 @@ import (
 type question struct {
 	rec record // its version does not matter
 	facts
+	before int // claims that were released before those of the model
 }
 
 // facts are what a gateway knows besides the record, see protocol.Facts.
@@ -86,16 +87,32 @@ func (m *machine) ask(r record, f facts) answer {
 	q.rec.version = 0
 	a, known := m.answers[q]
 	if !known {
-		a = m.next(q)
+		a = m.answer(q)
 		m.answers[q] = a
 	}
 	return a
 }
 
-// next asks protocol.Next, or the variant of it that is searched for mistakes.
+// answer asks the protocol. A payment whose last claim of the configuration leads to another one is shown again with that
+// claim as the protocol's last.
+func (m *machine) answer(q question) answer {
+	a := m.next(q)
+	if again := a.rec.state == captured || a.rec.state == priced; again && a.rec.state != q.rec.state && int(a.rec.claim) == m.cfg.Claims {
+		if q.before = protocol.MaxClaims - m.cfg.Claims; q.rec.method != ByCard {
+			q.before = protocol.MaxSettlements - m.cfg.Claims
+		}
+		a = m.next(q)
+	}
+	return a
+}
+
+// next asks protocol.Next, or the variant of it that is searched for mistakes; protocol.Prove about a record that is lost.
 func (m *machine) next(q question) answer {
 	p := m.payment(q)
 	f := q.shown(p)
+	if q.rec.state == noPayment {
+		return answer{rec: m.recordOf(q, protocol.Prove(f.Remote, instant))}
+	}
 	if see := m.cfg.Variant.See; see != nil {
 		see(p, &f)
 	}
@@ -115,7 +132,7 @@ func (m *machine) payment(q question) *flows.Payment {
 	r := q.rec
 	p := &flows.Payment{ID: "r-1", Schema: flows.PaymentSchema, State: r.state.name(), Reason: "as before", Method: methods[r.method],
 		Registration: "r", Generation: int(r.generation), ClientToken: "club", Sale: "/sales/1", SaleState: "draft", Amount: 4500, Currency: "EUR",
-		Claim: int(r.claim), AttemptID: q.names()[r.attempt], ReleasePending: r.releasePending, FailedRefunds: int(r.failed), Rebuilt: r.rebuilt,
+		Claim: q.number(r.claim), AttemptID: q.names()[r.attempt], ReleasePending: r.releasePending, FailedRefunds: int(r.failed), Rebuilt: r.rebuilt,
 		CreatedAt: instant.Add(-time.Minute), UpdatedAt: instant.Add(-10 * time.Second), Payer: &flows.Payer{}}
 	if r.slot != 0 {
 		p.ProcessorID = slotNames[r.slot-1]
@@ -143,15 +160,24 @@ func (m *machine) payment(q question) *flows.Payment {
 
 var slotNames = [slots]string{"pi_1", "pi_2"}
 
+// number is a claim's at the processor; 0 before the first.
+func (q question) number(claim uint8) int {
+	if claim == 0 {
+		return 0
+	}
+	return q.before + int(claim)
+}
+
 // recordOf reads the next record of a change.
 func (m *machine) recordOf(q question, p *flows.Payment) record {
 	r := q.rec
 	r.state = state(slices.Index(flows.PaymentStates, p.State) + 1)
 	r.slot = uint8(slices.Index(slotNames[:], p.ProcessorID) + 1)
+	r.rebuilt = p.Rebuilt
 	r.declined = p.DeclineCode != ""
 	r.missing = !p.MissingSince.IsZero() && !p.State.Final()
 	r.lifted = p.State != flows.Blocked && p.HasBeen(flows.Blocked)
-	r.claim, r.releasePending = uint8(p.Claim), p.ReleasePending
+	r.claim, r.releasePending = uint8(max(p.Claim-q.before, 0)), p.ReleasePending
 	r.refundFailed = q.rec.state == refunding && p.State == flows.Blocked && q.remote.failed > r.failed
 	switch i := slices.Index(q.names(), p.AttemptID); {
 	case i >= 0:
@@ -219,7 +245,7 @@ func (q question) reading(p *flows.Payment, r remote) *protocol.Remote {
 	case r.absent:
 		return &protocol.Remote{At: instant, Absent: protocol.UnknownThere, Err: errLost}
 	}
-	s := &protocol.Remote{At: instant, Terms: protocol.TermsOf(p), Ours: true, Signed: true, Payment: cards.Payment{ID: slotNames[r.slot-1],
+	s := &protocol.Remote{At: instant, Terms: protocol.TermsOf(p), Ours: true, Signed: true, Payment: cards.Payment{ID: slotNames[r.slot-1], CreatedAt: p.CreatedAt,
 		State: heldAs[r.held], Amount: p.Amount, Currency: p.Currency, FailedRefunds: int(r.failed), Replayed: r.replayed}}
 	switch {
 	case r.before && q.slept:
@@ -236,6 +262,9 @@ func (q question) reading(p *flows.Payment, r remote) *protocol.Remote {
 		s.Captured, s.Refunding = p.Amount, p.Amount
 	case refundedThere:
 		s.Captured, s.Refunded = p.Amount, p.Amount
+	}
+	for range q.before {
+		s.Journal.Entries = append(s.Journal.Entries, protocol.Entry{Attempt: "before", Release: "before"})
 	}
 	for _, e := range r.journal {
 		s.Journal.Entries = append(s.Journal.Entries, protocol.Entry{Attempt: q.names()[e.attempt], Release: q.names()[e.release]})
