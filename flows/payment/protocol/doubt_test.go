@@ -78,6 +78,8 @@ func TestResolve(t *testing.T) {
 			want: "→ recorded: the journal holds the club system's acceptance"},
 		{name: "a refund was begun", facts: entries(map[string]string{"fd_post_1": a, "fd_release_1": a, "fd_post_2": refundAttempt}),
 			want: "→ blocked: a refund was begun, and Redis lost it"},
+		{name: "a refund was begun, and another gave its number up", want: "→ blocked: a refund was begun, and Redis lost it",
+			facts: entries(map[string]string{"fd_post_1": a, "fd_release_1": a, "fd_post_2": refundAttempt, "fd_release_2": a})},
 		{name: "a refund that could not begin", with: since(20 * time.Second), want: "wait 10s",
 			facts: entries(map[string]string{"fd_post_1": a, "fd_post_2": refundAttempt})},
 

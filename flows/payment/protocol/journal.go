@@ -70,12 +70,17 @@ func (j Journal) Entry(n int) Entry {
 // Available reports whether claim n is open to an attempt (empty: to the first one): no acceptance is journaled, every earlier
 // claim is released, and no other attempt or release has this number.
 func (j Journal) Available(n int, attempt string) bool {
-	for i := 1; i < n; i++ {
-		if !j.Released(i) {
+	return j.allReleased(n-1) && j.Entry(n).Attempt == attempt && j.Entry(n).Release == "" && !j.Accepted
+}
+
+// allReleased reports whether the first n claims were released by their holders.
+func (j Journal) allReleased(n int) bool {
+	for i := range n {
+		if !j.Released(i + 1) {
 			return false
 		}
 	}
-	return j.Entry(n).Attempt == attempt && j.Entry(n).Release == "" && !j.Accepted
+	return true
 }
 
 // Released reports whether a claim was released by its holder: the release names the holder's attempt. A claim that was
@@ -104,7 +109,13 @@ func (j Journal) RefundClaimed() bool {
 // RefundBegun reports whether the latest claim is a refund's that nothing forbids, held or given up for the next one.
 func (j Journal) RefundBegun() bool {
 	n, attempt := j.Last()
-	return IsRefund(attempt) && (j.Available(n, attempt) || j.Available(n+1, ""))
+	return IsRefund(attempt) && j.allReleased(n-1) && !j.Accepted
+}
+
+// RefundHeld reports whether a refund's attempt holds claim n, and nothing forbids the refund. A release that names another attempt
+// changes nothing: it is of a process that could not win the claim, because the refund had it.
+func (j Journal) RefundHeld(n int, attempt string) bool {
+	return j.Entry(n).Attempt == attempt && j.Entry(n).Release != attempt && j.allReleased(n-1) && !j.Accepted
 }
 
 // RefundPrefix begins the attempt of a refund's claim.

@@ -30,6 +30,7 @@ func TestJournal(t *testing.T) {
 		"other numbers":                 {map[string]string{"fd_post_0": a, "fd_post_01": a, "fd_post_x": a, "fd_op_1": a}, 0, "", 1, false},
 		"a refund":                      {map[string]string{"fd_post_1": refund}, 1, refund, 0, true},
 		"a refund over an open claim":   {map[string]string{"fd_post_1": a, "fd_post_2": refund}, 2, refund, 0, false},
+		"a refund's number given up":    {map[string]string{"fd_post_1": refund, "fd_release_1": b}, 1, refund, 0, true},
 		"a refund that was given up":    {map[string]string{"fd_post_1": refund, "fd_release_1": refund}, 1, refund, 2, true},
 		"a refund of what was accepted": {map[string]string{"fd_post_1": refund, "fd_done_1": a}, 1, refund, 0, false},
 	} {

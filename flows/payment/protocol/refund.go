@@ -91,7 +91,7 @@ func (d turn) refundClaimed() (Action, *Change) {
 func (d turn) giveBack(journal Journal) (Action, *Change) {
 	p, r := d.p, d.f.Remote
 	switch {
-	case !journal.Available(p.Claim, p.AttemptID):
+	case !journal.RefundHeld(p.Claim, p.AttemptID):
 		return d.to(flows.Blocked, "a refund is due, but the journal holds another attempt")
 	case r.State == cards.Refunded: // by hand; with the claim, an operator can act if the bank returns the money
 		return d.to(flows.Refunded, p.Reason)
