@@ -188,9 +188,9 @@ var Mutations = []Mutation{
 		New:  "	case r.Absent != \"\":\n		action, change = d.to(flows.Blocked, r.Absent)\n	case r.Absent != \"\" && p.MissingSince.IsZero():\n",
 	}}},
 	{Name: "block-undecidable", Description: "an operator cannot have a blocked payment refunded", Edits: []Edit{{
-		File: "flows/payment/operator.go",
-		Old:  `	case p.State == flows.Blocked && resolution == Refund:`,
-		New:  `	case p.State == flows.Blocked && resolution == "never":`,
+		File: "flows/payment/protocol/decide.go",
+		Old:  "	case choice == GiveBack:\n		return d.refundBlocked()",
+		New:  "	case choice == \"never\":\n		return d.refundBlocked()",
 	}}},
 	{Name: "used-up-key-kept", Description: "a call whose key replays a server error is repeated with the same key", Edits: []Edit{{
 		File: "flows/payment/protocol/refund.go",

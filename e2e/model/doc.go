@@ -36,8 +36,8 @@
 //	storeRebuilt                        Machine.storeRebuilt, and Store.Rebuild in flows/store
 //	unseen, untouched                   protocol.Agreed before every capture and POST, and what it finds
 //	mislay                              Machine.notFound, for half an hour, of a captured payment
-//	operator, notRecorded               Machine.ConfirmRecorded, ConfirmNotRecorded
-//	claimsExpired, settle               oldEnough, settleClaim
+//	operator, notRecorded               endDoubt, notRecorded in protocol
+//	claimsExpired, settle               notRecorded, releaseDecided in protocol
 //
 // # What is abstracted, and why that is sound
 //

@@ -44,15 +44,6 @@ type missing string
 
 func (m missing) Error() string { return string(m) }
 
-// undecidable returns what an error of read says about the payment at the processor; false for other errors.
-func undecidable(err error) (reason string, is bool) {
-	if differs, ok := errors.AsType[mismatch](err); ok {
-		return string(differs), true
-	}
-	absent, ok := errors.AsType[missing](err)
-	return string(absent), ok
-}
-
 // Advance moves a payment as far as it can go now and returns it. It may be called at
 // any time and any number of times. After an error, the payment is safe in its present
 // state and is advanced again later. The payment comes with the error if it could be read.

@@ -2,8 +2,8 @@ package payment
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +27,9 @@ type Detail struct {
 	Notes       []flows.Note       `json:"notes"`
 	Advice      []string           `json:"advice"`   // paragraphs
 	Commands    []string           `json:"commands"` // that are possible now
+
+	offers       []protocol.Offer
+	latestUnread bool // the registration's latest payment could not be read
 }
 
 // AtProcessor is the payment as the processor has it.
@@ -70,29 +73,30 @@ func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (Detail, error) 
 	if due, more := protocol.NextReading(p); more && p.State == flows.InDoubt {
 		d.NextReading = &due
 	}
-	var remote cards.Payment
+	now := m.cfg.Now()
+	facts := protocol.Facts{}
 	if p.ProcessorID != "" {
-		remote, err = m.cfg.Cards.Get(ctx, p.ProcessorID)
-		switch {
-		case errors.Is(err, cards.ErrNotFound):
-			d.Problem = protocol.UnknownThere
-		case err != nil:
+		facts.Remote = m.lookAt(ctx, p, now)
+		switch r := facts.Remote; {
+		case r.Absent != "":
+			d.Problem = r.Absent
+		case r.Err != nil:
 			d.Problem = "the processor could not be asked"
-		case !m.names(p, remote):
-			d.Problem, remote = protocol.ForeignThere, cards.Payment{}
 		default:
-			d.Problem = m.compare(p, remote)
+			d.Problem = protocol.Differs(p, r)
 			d.AtProcessor = &AtProcessor{
-				State: remote.State, Captured: remote.Captured, Refunded: remote.Refunded, Refunding: remote.Refunding, Disputed: remote.Disputed,
+				State: r.State, Captured: r.Captured, Refunded: r.Refunded, Refunding: r.Refunding, Disputed: r.Disputed,
 			}
-			d.Journal = journalOf(remote)
+			d.Journal = journalOf(r.Payment)
 		}
 	}
-	var rival error
 	if p.State == flows.InDoubt {
-		rival = m.requireNoRival(ctx, p)
+		if facts.Latest, err = m.latest(ctx, p); err != nil {
+			d.latestUnread = true
+		}
 	}
-	d.advise(p, remote, rival, m.cfg.Now())
+	d.offers = protocol.Allowed(p, facts, now)
+	d.advise(p, facts, now)
 	if n := len(p.Readings); p.State == flows.InDoubt && n > 0 {
 		if rule := m.rule(ctx); rule.Matches(p, p.Readings[n-1].Evidence) {
 			d.say("The latest reading matches recorded payments (%s), but it is too long after the attempt to decide: staff may have settled the sale since.", rule)
@@ -120,10 +124,14 @@ func journalOf(remote cards.Payment) []JournalEntry {
 }
 
 // advise adds what the state means to an operator, and the commands that are possible.
-func (d *Detail) advise(p *flows.Payment, remote cards.Payment, rival error, now time.Time) {
+func (d *Detail) advise(p *flows.Payment, f protocol.Facts, now time.Time) {
+	remote := f.Remote
+	if remote == nil || remote.Absent != "" {
+		remote = &protocol.Remote{}
+	}
 	switch p.State {
 	case flows.InDoubt:
-		d.adviseDoubt(p, remote, rival, now)
+		d.adviseDoubt(p, f, remote, now)
 	case flows.Blocked:
 		d.adviseBlocked(p, remote)
 	case flows.Recorded:
@@ -160,7 +168,32 @@ func (d *Detail) advise(p *flows.Payment, remote cards.Payment, rival error, now
 		d.say("At the processor: %s. Do the gateways have the key of the account in which it was made? "+
 			"After half an hour the payment is blocked, until the processor has it again.", d.Problem)
 	}
+	for _, offer := range d.offers {
+		d.allow(commandOf(offer))
+	}
 	d.allow("note", `"what you found"`)
+}
+
+// commandOf returns the command that makes a decision, and its arguments.
+func commandOf(offer protocol.Offer) (command, argument string) {
+	override := ""
+	if offer.Override {
+		override = " --override"
+	}
+	switch offer.Choice {
+	case protocol.ConfirmRecorded:
+		return "confirm-recorded", ""
+	case protocol.SendAgain:
+		return "confirm-not-recorded", "--send-again" + override
+	case protocol.GiveBack:
+		return "confirm-not-recorded", "--refund" + override
+	}
+	return "confirm-not-recorded", "--cancel" + override
+}
+
+// offered reports whether a decision is possible, with an override or without.
+func (d *Detail) offered(choice protocol.Choice) bool {
+	return slices.ContainsFunc(d.offers, func(o protocol.Offer) bool { return o.Choice == choice })
 }
 
 func (d *Detail) say(format string, of ...any) {
@@ -194,60 +227,47 @@ func (d *Detail) adviseRecorded(p *flows.Payment) {
 			"If the contact paid another debt, nothing is wrong.", d.sale())
 	default:
 		d.say("The club system holds the payment. There is nothing to do.")
-		return
 	}
-	d.allow("confirm-recorded", "")
 }
 
-func (d *Detail) adviseDoubt(p *flows.Payment, remote cards.Payment, rival error, now time.Time) {
+func (d *Detail) adviseDoubt(p *flows.Payment, f protocol.Facts, remote *protocol.Remote, now time.Time) {
 	taken := "The card payment was captured, but"
 	if !p.HasProcessor() {
 		taken = "The sale was being settled without a card, but"
 	}
 	d.say("%s Frontdesk cannot tell whether the club system holds the payment. The buyer was asked not to pay again. Nothing is sent again or refunded until you decide.", taken)
 	d.say("In the club system, open %s and %s", d.sale(), whatToLookFor(p))
-	if known, ok := errors.AsType[*flows.Error](rival); ok && known.Code == flows.NotDecidable {
-		d.say("%s", known.Detail)
-	} else if rival != nil {
+	if d.latestUnread {
 		d.say("It cannot be sent again: the registration cannot be read, so another payment may settle the same sale.")
+	} else if rival := protocol.Rival(p, f.Latest.Payment); rival != nil {
+		d.say("%s", rival.Detail)
 	}
 	switch {
 	case p.HasProcessor() && d.AtProcessor == nil, d.Problem != "":
 		d.say("Nothing can be decided now: %s.", d.Problem)
 		return
-	case protocol.ReadJournal(remote.Metadata).RefundClaimed():
+	case remote.Journal.RefundClaimed():
 		d.say("A refund has begun, so no decision is possible here. Check at the processor whether the buyer was refunded, and finish it there.")
 		return
-	case p.HasProcessor() && !holdsWholeAmount(remote) && remote.State != cards.Refunded:
+	case p.HasProcessor() && !remote.HoldsAll() && remote.State != cards.Refunded:
 		d.say("The processor no longer holds the whole amount. Refund the rest there, then decide here.")
 		return
 	case remote.State == cards.Refunded:
 		d.say("The payment was refunded in full at the processor. If the club system holds it, undo it there, then decide here; nothing more is refunded.")
-	default:
-		d.allow("confirm-recorded", "")
 	}
-	if at := latestAttempt(p, remote).Add(protocol.DecideAfter); now.Before(at) {
-		d.say("\"Not recorded\" can be decided from %s: until then, the request may still arrive.", at.UTC().Format(timeFormat))
+	if at := protocol.LatestAttempt(p, f.Remote).Add(protocol.DecideAfter); now.Before(at) {
+		d.say("\"Not recorded\" can be decided from %s: until then, the request may still arrive.", at.UTC().Format(protocol.TimeFormat))
 		return
 	}
-	override := ""
 	if protocol.SeenSettled(p) {
 		d.say("The sale is settled. Only if something else certainly settled it, such as cash at the desk, is the payment not recorded.")
-		override = " --override"
-	} else if n, _ := protocol.ReadJournal(remote.Metadata).Last(); max(n, p.Claim) < protocol.MaxClaims && remote.State != cards.Refunded && rival == nil {
-		d.allow("confirm-not-recorded", "--send-again")
-	}
-	if p.HasProcessor() {
-		d.allow("confirm-not-recorded", "--refund"+override)
-	} else {
-		d.allow("confirm-not-recorded", "--cancel"+override)
 	}
 }
 
 // whatToLookFor describes what the club system shows of a recorded payment, since the payment was made:
 // the history of a rebuilt one begins only after what was sent.
 func whatToLookFor(p *flows.Payment) string {
-	price, from := Price(p.Amount, p.Currency), p.CreatedAt.UTC().Format(timeFormat)
+	price, from := Price(p.Amount, p.Currency), p.CreatedAt.UTC().Format(protocol.TimeFormat)
 	switch p.Method {
 	case flows.Deferred:
 		return fmt.Sprintf("see whether it was deferred to %s since %s, and whether the contact owes %s for it. A deferral makes no payment: do not look for one.", p.DueDate, from, price)
@@ -271,16 +291,13 @@ func by(p *flows.Payment) string {
 	}
 }
 
-// timeFormat shows an instant to operators.
-const timeFormat = "2006-01-02 15:04:05Z"
-
-func (d *Detail) adviseBlocked(p *flows.Payment, remote cards.Payment) {
+func (d *Detail) adviseBlocked(p *flows.Payment, remote *protocol.Remote) {
 	d.say("Frontdesk has stopped working on this payment: %s. The buyer was asked not to pay again.", p.Reason)
 	switch {
 	case !p.HasProcessor():
 		d.say("No card processor took part. In the club system, open %s and %s", d.sale(), whatToLookFor(p))
 		d.say("Something else may have settled the sale. If nothing has, settle it there by hand. Then tell the buyer, and end the payment here.")
-		d.allowEnd(p, remote)
+		d.adviseEnd()
 		return
 	case p.ProcessorID == "":
 		d.say("As far as Frontdesk knows, the payment was never created at the processor. Search there for registration %s in the metadata; if nothing is found, nothing was captured.", p.Registration)
@@ -301,34 +318,35 @@ func (d *Detail) adviseBlocked(p *flows.Payment, remote cards.Payment) {
 		d.say("It was cancelled while the processor did not show it, such as with another account's key. " +
 			"The buyer has read that nothing was charged.")
 	}
-	if d.AtProcessor != nil && d.Problem == "" && refundable(remote) {
-		switch {
-		case remote.State == cards.Captured && remote.OtherMethod == "" && !protocol.ReadJournal(remote.Metadata).RefundClaimed():
-			d.say("In the club system, check whether %s is settled, and by what. If it is open and the buyer still wants the offer, "+
-				"record the payment there by hand, then confirm that it is recorded. Otherwise request the refund.", d.sale())
-			d.allow("confirm-recorded", "")
-		case remote.State == cards.Refunded:
-			d.say("If the club system holds the payment, undo it there. Then end the payment here; nothing more is refunded.")
-		case remote.Disputed:
-			d.say("The club system does not hold the payment, and the buyer demanded the money back from their bank. " +
-				"Answer the dispute at the processor. If you lost or accepted it, the bank has given the money back: " +
-				"end the payment as refunded, with --override. " +
-				"If you won it, request the refund.")
-			d.allow("confirm-not-recorded", "--refund --override")
-		default:
-			d.say("The club system does not hold the payment, so the buyer must be refunded. Once the processor's balance and the key's permissions allow it, request the refund.")
-		}
-		d.allow("confirm-not-recorded", "--refund")
+	if slices.Contains(d.offers, protocol.Offer{Choice: protocol.GiveBack}) {
+		d.adviseRefund(remote)
 		return
 	}
 	d.say("In the club system, check whether %s is settled, and by what.", d.sale())
 	d.say("If the money was kept and the sale is not settled: either record the payment by hand in the club system, or refund it at the processor; not both. If the sale is settled and no money was kept: the club must collect it or undo the sale. Then tell the buyer, and end the payment here.")
-	if d.AtProcessor != nil || p.ProcessorID == "" || d.missing() {
-		d.allowEnd(p, remote)
-	}
-	if d.missing() && p.HasProcessor() {
+	d.adviseEnd()
+	if d.offered(protocol.GiveBack) {
 		d.say("Only if the processor will never have it again, and the buyer certainly has the money back, end it as refunded.")
-		d.allow("confirm-not-recorded", "--refund --override")
+	}
+}
+
+// adviseRefund says when a blocked payment is to be refunded.
+func (d *Detail) adviseRefund(remote *protocol.Remote) {
+	byBank := "Answer the dispute at the processor. If you lost or accepted it, the bank has given the money back: " +
+		"end the payment as refunded, with --override. If you won it, request the refund."
+	switch {
+	case remote.State == cards.Captured && remote.OtherMethod == "" && !remote.Journal.RefundClaimed():
+		d.say("In the club system, check whether %s is settled, and by what. If it is open and the buyer still wants the offer, "+
+			"record the payment there by hand, then confirm that it is recorded. Otherwise request the refund.", d.sale())
+		if remote.Disputed {
+			d.say("The buyer demanded the money back from their bank. %s", byBank)
+		}
+	case remote.State == cards.Refunded:
+		d.say("If the club system holds the payment, undo it there. Then end the payment here; nothing more is refunded.")
+	case remote.Disputed:
+		d.say("The club system does not hold the payment, and the buyer demanded the money back from their bank. %s", byBank)
+	default:
+		d.say("The club system does not hold the payment, so the buyer must be refunded. Once the processor's balance and the key's permissions allow it, request the refund.")
 	}
 }
 
@@ -336,14 +354,10 @@ func (d *Detail) missing() bool {
 	return d.Problem == protocol.UnknownThere || d.Problem == protocol.ForeignThere
 }
 
-// allowEnd adds the commands that end a blocked payment that was settled by hand.
-func (d *Detail) allowEnd(p *flows.Payment, remote cards.Payment) {
-	if _, possible := blockedEnd(p, remote, true); possible {
-		d.allow("confirm-recorded", "")
-	}
-	if _, possible := blockedEnd(p, remote, false); possible {
+// adviseEnd says when a blocked payment that was settled by hand is ended as not recorded, if that is possible.
+func (d *Detail) adviseEnd() {
+	if d.offered(protocol.CallOff) {
 		d.say("Without a payment at the club and without money kept, end it as not recorded; if something else settled the sale, add --override.")
-		d.allow("confirm-not-recorded", "--cancel")
 	}
 }
 

@@ -18,10 +18,18 @@ func (m *Machine) perform(ctx context.Context, p *flows.Payment, f protocol.Fact
 	at := m.cfg.Now()
 	switch a.Kind {
 	case protocol.Read:
+		if f.Decision != nil { // the next advance notes what is missing
+			f.Remote = m.lookAt(ctx, p, at)
+			return f, nil
+		}
 		f.Remote = m.readRemote(ctx, p, at)
 	case protocol.Search:
 		f.Listed = m.search(ctx, p, a.Since, at)
 	case protocol.CheckSale, protocol.ReadEvidence:
+		if f.Decision != nil {
+			f.Sale = m.saleToDecide(ctx, p, at)
+			return f, nil
+		}
 		f.Sale = m.checkSale(ctx, p, at)
 		if f.Sale.Err != nil && ctx.Err() != nil {
 			return f, f.Sale.Err
@@ -42,6 +50,10 @@ func (m *Machine) perform(ctx context.Context, p *flows.Payment, f protocol.Fact
 	case protocol.ReadDebt:
 		account, err := m.cfg.BackgroundClub.GetAccountStatistics(ctx, p.Scope(), f.Sale.Sale.Contact)
 		f.Debt = &protocol.Debt{Total: account.TotalRealDebt, Err: flows.ClubFailed(err, "The contact's debt could not be read.")}
+	case protocol.ReadLatest:
+		latest, err := m.latest(ctx, p)
+		f.Latest = latest
+		return f, err
 	case protocol.AskBrake:
 		left, err := m.askBrake(ctx, p)
 		f.Brake = &protocol.Brake{Left: left}
@@ -56,12 +68,28 @@ func (m *Machine) perform(ctx context.Context, p *flows.Payment, f protocol.Fact
 		if err := m.release(ctx, p); err != nil {
 			f.Release = m.ended(cards.Payment{}, at, err)
 		}
+	case protocol.ReleaseByOperator:
+		paid, err := m.releaseByOperator(ctx, p, a.Number, a.Attempt)
+		f.Release = m.ended(paid, at, err)
 	}
 	return f, nil
 }
 
-// readRemote reads the processor's payment.
+// readRemote reads the processor's payment, and notes one that is missing.
 func (m *Machine) readRemote(ctx context.Context, p *flows.Payment, at time.Time) *protocol.Remote {
+	r := m.lookAt(ctx, p, at)
+	if r.Absent == "" || p.State.Final() || p.State == flows.Blocked { // nothing waits for it, or it is known
+		return r
+	}
+	m.countProblem(ProblemMissing)
+	if p.MissingSince.IsZero() {
+		m.cfg.Log.ErrorContext(ctx, "payment missing at the processor", "payment", p.ID, "processorId", p.ProcessorID, "error", r.Absent)
+	}
+	return r
+}
+
+// lookAt reads the processor's payment.
+func (m *Machine) lookAt(ctx context.Context, p *flows.Payment, at time.Time) *protocol.Remote {
 	paid, err := m.cfg.Cards.Get(ctx, p.ProcessorID)
 	r := m.remote(paid, at)
 	switch {
@@ -69,19 +97,11 @@ func (m *Machine) readRemote(ctx context.Context, p *flows.Payment, at time.Time
 		r.Absent = protocol.UnknownThere
 	case err != nil:
 		r.Err = processorFailed(err)
-		return r
 	case !r.Names(p):
 		r.Absent = protocol.ForeignThere
-	default:
-		return r
 	}
-	r.Err = processorFailed(missing(r.Absent))
-	if p.State.Final() || p.State == flows.Blocked { // nothing waits for it, or it is known
-		return r
-	}
-	m.countProblem(ProblemMissing)
-	if p.MissingSince.IsZero() {
-		m.cfg.Log.ErrorContext(ctx, "payment missing at the processor", "payment", p.ID, "processorId", p.ProcessorID, "error", r.Absent)
+	if r.Absent != "" {
+		r.Err = processorFailed(missing(r.Absent))
 	}
 	return r
 }

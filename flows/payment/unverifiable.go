@@ -198,14 +198,14 @@ func (m *Machine) EndUnverifiable(ctx context.Context, id flows.PaymentID, opera
 		return ResolutionResult{}, err
 	}
 	if registration, _ := id.Split(); registration != "" {
-		return ResolutionResult{}, notDecidable("Only unverifiable payments can be ended so. Use confirm-recorded or confirm-not-recorded.")
+		return ResolutionResult{}, protocol.NotDecidable("Only unverifiable payments can be ended so. Use confirm-recorded or confirm-not-recorded.")
 	}
 	u, remote, err := m.readUnverifiable(ctx, id)
 	switch {
 	case err != nil:
 		return ResolutionResult{}, err
 	case !u.unreadable() && !protocol.Endable(remote.State):
-		return ResolutionResult{}, notDecidable("At the processor the payment is %s. Cancel it there; it then leaves the list.", remote.State)
+		return ResolutionResult{}, protocol.NotDecidable("At the processor the payment is %s. Cancel it there; it then leaves the list.", remote.State)
 	}
 	now := m.cfg.Now()
 	entry := flows.AuditEntry{At: now, Operator: operator, Action: flows.AuditEnd, Payment: id, From: flows.Unverifiable}

@@ -18,17 +18,24 @@ type Facts struct {
 	// Outranked is the processor's id of the payment that counts for the sale instead of this one, which the processor was just
 	// seen to have in the record's state; empty: none.
 	Outranked string
+	Decision  *Decision // of an operator; nil: none
 
 	Remote *Remote // the processor's payment
 	Listed *Listed // the processor's list
 	Sale   *Sale
 	Check  *Check
 	Debt   *Debt
+	Latest *Latest
 	Brake  *Brake
 	Call   *Call // how the latest create, capture, cancel or refund ended
 
 	Claim   *Call // how the claim was written. Its response can be an older one
 	Release *Call // how the release was written: Done, too, if another process wrote one in its place
+}
+
+// Latest is the latest payment of the registration.
+type Latest struct {
+	Payment *flows.Payment // nil: Redis knows of none, or its registration has expired
 }
 
 // Wish is what a person, an event or the schedule asks for. It has no effect in states that it does not concern.
@@ -130,7 +137,7 @@ const (
 // Call is how a call to the processor ended.
 type Call struct {
 	Outcome  Outcome
-	Response *Remote // of Done; nil for a release
+	Response *Remote // of Done; nil for a release that is no operator's
 	Err      error   // of the others
 }
 

@@ -144,6 +144,12 @@ func text(a protocol.Action, c *protocol.Change) string {
 		return fmt.Sprintf("→ %s: %s, then %s", c.Record.State, c.Record.Reason, c.Then)
 	case c != nil:
 		return fmt.Sprintf("→ %s: %s", c.Record.State, c.Record.Reason)
+	case a.Kind == protocol.Refuse:
+		var why *flows.Error
+		errors.As(a.Err, &why)
+		return fmt.Sprintf("refuse, %s: %s", why.Code, why.Detail)
+	case a.Kind == protocol.ReleaseByOperator:
+		return fmt.Sprintf("%s %d %s", a.Kind, a.Number, a.Attempt)
 	case a.Kind == protocol.Wait && a.Err != nil:
 		return fmt.Sprintf("wait %s: %s", a.For, a.Err)
 	case a.Kind == protocol.Wait:

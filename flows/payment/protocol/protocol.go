@@ -4,8 +4,8 @@
 //
 // buyer.go and capture.go have a function for each state up to the capture, in that order, refund.go those of a refund, and
 // doubt.go that of a doubt. after.go watches what has ended, and lifts what is blocked. prove.go says what the processor's payment
-// proves if Redis has lost the record. limit.go has every limit with its reason, fact.go what can be known, journal.go and terms.go
-// what the processor's metadata says, and pause.go how long a payment waits.
+// proves if Redis has lost the record, and decide.go what an operator may decide. limit.go has every limit with its reason, fact.go
+// what can be known, journal.go and terms.go what the processor's metadata says, and pause.go how long a payment waits.
 //
 // The words:
 //
@@ -34,9 +34,10 @@ import (
 // Kind is what is done. The list is closed.
 type Kind string
 
-// The kinds. Each but the first calls another system, and ends as a fact.
+// The kinds. Each but the first two calls another system or reads a record, and ends as a fact.
 const (
-	Wait Kind = "wait" // nothing, for Action.For
+	Wait   Kind = "wait"   // nothing, for Action.For
+	Refuse Kind = "refuse" // the operator's decision; Action.Err says why
 
 	Read         Kind = "read"          // the processor's payment
 	Search       Kind = "search"        // the processor's list since Action.Since, for what a creation may have made
@@ -45,6 +46,7 @@ const (
 	ReadSale     Kind = "read_sale"     // the sale alone, with the calibrated rule. It delays no buyer's reads, and so do the next two
 	ReadCheck    Kind = "read_check"    // the sale's check
 	ReadDebt     Kind = "read_debt"     // what the sale's contact owes
+	ReadLatest   Kind = "read_latest"   // the latest payment of the registration
 	AskBrake     Kind = "ask_brake"     // whether the organisation's brake lets the payment pass; it may become the probe
 
 	Create  Kind = "create"
@@ -55,6 +57,9 @@ const (
 	Claim      Kind = "claim"   // writes fd_post_n
 	Release    Kind = "release" // writes fd_release_n
 	Acceptance Kind = "journal" // writes fd_done_n
+
+	// ReleaseByOperator writes fd_release_n for the claim Action.Number of Action.Attempt, and that an operator decided so.
+	ReleaseByOperator Kind = "release_by_operator"
 )
 
 // Action is what to do now.
@@ -63,6 +68,9 @@ type Action struct {
 	For   time.Duration // of Wait: until the next look; zero: until something is asked
 	Err   error         // of Wait: of the call that failed. It is passed on, and never read here
 	Since time.Time     // of Search
+
+	Number  int    // of ReleaseByOperator
+	Attempt string // of ReleaseByOperator
 }
 
 // Change is what to write: the next record, complete. It is written by compare-and-set on the record before.
@@ -88,8 +96,11 @@ func Next(p *flows.Payment, f Facts, now time.Time) (Action, *Change) {
 	if f.Foreign != nil { // rule 11: these are not our payments
 		return failed(f.Foreign)
 	}
-	if f.Outranked != "" {
+	switch {
+	case f.Outranked != "":
 		return d.yield()
+	case f.Decision != nil:
+		return d.decide()
 	}
 	if action, change, settled := d.present(); settled {
 		return action, change

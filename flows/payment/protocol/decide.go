@@ -1,0 +1,397 @@
+package protocol
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/cards"
+)
+
+// Choice is what an operator decides.
+type Choice string
+
+// The choices.
+const (
+	ConfirmRecorded Choice = "confirm_recorded" // the club system holds the payment, or has what a finding is about
+	SendAgain       Choice = "send_again"       // it does not: the payment is sent under the next claim
+	GiveBack        Choice = "refund"           // it does not: the buyer gets the money back
+	CallOff         Choice = "cancel"           // it does not, and there is nothing to give back
+)
+
+// Decision is an operator's decision about a payment.
+type Decision struct {
+	Choice Choice
+	flows.Decision
+	Offered bool // it is only offered: the sale is taken as the latest evidence shows it, and otherwise as agreed
+}
+
+// Offer is a decision that is possible.
+type Offer struct {
+	Choice   Choice
+	Override bool // only so, or with another effect
+}
+
+// Allowed returns what an operator may decide about a payment, as far as the facts go: what Next would carry out. The facts must have
+// the processor's payment, if there is one, and the latest payment of the registration.
+func Allowed(p *flows.Payment, f Facts, now time.Time) (offers []Offer) {
+	would := func(choice Choice, override bool) Kind {
+		f.Decision = &Decision{Choice: choice, Decision: flows.Decision{Override: override}, Offered: true}
+		switch action, change := Next(p, f, now); {
+		case change != nil:
+			return Kind(change.Record.State)
+		case action.Kind == ReleaseByOperator:
+			return action.Kind
+		}
+		return ""
+	}
+	for _, choice := range []Choice{ConfirmRecorded, SendAgain, GiveBack, CallOff} {
+		plain := would(choice, false)
+		if plain != "" {
+			offers = append(offers, Offer{choice, false})
+		}
+		if override := would(choice, true); override != "" && override != plain {
+			offers = append(offers, Offer{choice, true})
+		}
+	}
+	if slices.Contains(offers, Offer{GiveBack, false}) { // it ends what was refunded, too
+		offers = slices.DeleteFunc(offers, func(o Offer) bool { return o.Choice == CallOff })
+	}
+	return offers
+}
+
+// decide carries out a decision, or refuses it.
+func (d turn) decide() (Action, *Change) {
+	p, choice := d.p, d.f.Decision.Choice
+	switch {
+	case p.Finding() != "" && choice == ConfirmRecorded:
+		return d.settleFinding()
+	case p.State == flows.InDoubt:
+		return d.endDoubt()
+	case p.State == flows.Blocked && choice != SendAgain:
+		return d.endBlocked()
+	}
+	return refuse(notInDoubt(p))
+}
+
+// decided writes a decision. That a payment with a processor is recorded is journaled there.
+func (d turn) decided(next flows.Payment, to flows.PaymentState, reason string) (Action, *Change) {
+	change := Transition(d.p, next, to, reason, d.f.Decision.Decision, d.now)
+	if to == flows.Recorded && d.p.State != flows.Recorded && d.p.HasProcessor() {
+		change.Then = Acceptance
+	}
+	return Action{}, change
+}
+
+// settleFinding ends the finding that operators are shown, because one has settled it by hand: the club system has the refund or the
+// dispute; the sale is as it should be; only one payment of the sale is left. The next finding follows.
+func (d turn) settleFinding() (Action, *Change) {
+	next := *d.p
+	switch d.p.Finding() {
+	case flows.Contradicted:
+		next.Acknowledged = d.p.Difference
+		return d.decided(next, flows.Recorded, "an operator confirmed that the club system has it too")
+	case flows.RecordedUnsettled:
+		next.SaleVerdict = flows.SaleSettled
+		return d.decided(next, flows.Recorded, "an operator settled the sale")
+	}
+	next.PaidTwice = false
+	return d.decided(next, flows.Recorded, "an operator found it recorded once")
+}
+
+// endDoubt ends a doubt. A decision about a card payment is about the latest claim in the journal, which Redis may have lost.
+func (d turn) endDoubt() (Action, *Change) {
+	p, r, choice := d.p, d.f.Remote, d.f.Decision.Choice
+	switch {
+	case choice == GiveBack && !p.HasProcessor():
+		return refuse(NotDecidable("This payment has no card processor, so there is nothing to refund. Use --cancel."))
+	case choice == CallOff && p.HasProcessor():
+		return refuse(NotDecidable("The card payment was captured, so it cannot be cancelled. Use --send-again or --refund."))
+	case choice == SendAgain && d.f.Latest == nil:
+		return act(ReadLatest)
+	case choice == SendAgain && Rival(p, d.f.Latest.Payment) != nil:
+		return refuse(Rival(p, d.f.Latest.Payment))
+	case p.HasProcessor() && r == nil:
+		return act(Read)
+	case p.HasProcessor() && r.Err != nil && r.Absent == "":
+		return failed(r.Err)
+	case p.HasProcessor() && undecidable(p, r) != nil:
+		return refuse(undecidable(p, r))
+	}
+	next := *p
+	next.ReleasePending = false
+	if p.HasProcessor() {
+		if n, attempt := r.Journal.Last(); n >= p.Claim {
+			next.Claim, next.AttemptID = n, attempt
+		}
+	}
+	switch {
+	case choice != ConfirmRecorded:
+		return d.notRecorded(next)
+	case p.HasProcessor() && r.State == cards.Refunded:
+		return refuse(NotDecidable("The payment was refunded in full at the processor. Undo it in the club system, " +
+			"then run confirm-not-recorded with --refund."))
+	}
+	return d.decided(next, flows.Recorded, "an operator confirmed that it is recorded")
+}
+
+// undecidable says why nothing can be decided about a card payment in doubt; nil if it can.
+func undecidable(p *flows.Payment, r *Remote) *flows.Error {
+	switch differs := cmp.Or(r.Absent, Differs(p, r)); {
+	case differs != "":
+		return NotDecidable("Nothing can be decided: %s.", differs)
+	case r.Journal.RefundClaimed():
+		return NotDecidable("A refund has begun: the journal at the processor holds its claim. " +
+			"Check there whether the buyer was refunded, and leave a note here.")
+	case !r.HoldsAll() && r.State != cards.Refunded:
+		return NotDecidable("At the processor the payment is %s, with %s of %s refunded. Refund the rest there first.", r.State,
+			flows.Price(r.Refunded, r.Currency), flows.Price(r.Captured, r.Currency))
+	}
+	return nil
+}
+
+// Rival refuses to have a payment sent again if the registration's latest payment may settle the same sale; nil if it does not: both
+// would find the sale open. Redis can lose a payment's record, which is rebuilt in addition to a later one.
+func Rival(p, latest *flows.Payment) *flows.Error {
+	if !latest.Live() || latest.ID == p.ID || latest.Sale != p.Sale {
+		return nil
+	}
+	return NotDecidable("It cannot be sent again: payment %s of the same sale is %s, and may settle it. "+
+		"Decide on that one first, or use --refund.", latest.ID, latest.State)
+}
+
+// notRecorded ends a doubt about what the club system does not hold. That needs a journal without an acceptance, an attempt so old
+// that nothing can arrive any more, a sale that does not contradict it, and the release of the claim.
+func (d turn) notRecorded(next flows.Payment) (Action, *Change) {
+	p, r, choice := d.p, d.f.Remote, d.f.Decision.Choice
+	card := p.HasProcessor()
+	switch {
+	case card && r.Journal.Accepted:
+		return refuse(acceptedAfterAll())
+	case card && choice == SendAgain && r.State == cards.Refunded:
+		return refuse(NotDecidable("The payment was refunded in full at the processor, so it cannot be recorded. Decide with --refund."))
+	case card && choice == SendAgain && next.Claim >= MaxClaims:
+		return refuse(NotDecidable("All %d attempts to record it are used up. Use --refund.", MaxClaims))
+	}
+	attempt := LatestAttempt(p, r)
+	if early := DecideAfter - d.now.Sub(attempt); early > 0 {
+		return refuse(&flows.Error{Code: flows.TooEarly, RetryAfter: early, Detail: fmt.Sprintf(
+			"The request may still arrive. This decision is possible from %s.", attempt.Add(DecideAfter).UTC().Format(TimeFormat))})
+	}
+	if action, allowed := d.saleAllows(); !allowed {
+		return action, nil
+	}
+	if card {
+		if action, released := d.releaseDecided(next); !released {
+			return action, nil
+		}
+	}
+	next.NotBefore, next.Payer = time.Time{}, p.Payer.Outdated() // the sale is read again before the next claim
+	to := flows.Cancelled
+	switch {
+	case choice == GiveBack:
+		to = flows.RefundDue
+	case choice == SendAgain && card:
+		to = flows.Captured
+	case choice == SendAgain:
+		to = flows.Priced
+	}
+	return d.decided(next, to, "an operator confirmed that it is not recorded")
+}
+
+// TimeFormat shows an instant to operators.
+const TimeFormat = time.DateTime + "Z"
+
+// LatestAttempt returns when the latest attempt in the record or in the journal began. Without a processor, or for an attempt that has
+// no time, that is the beginning of the doubt.
+func LatestAttempt(p *flows.Payment, r *Remote) time.Time {
+	latest, ok := AttemptStart(p.AttemptID)
+	if !ok || !p.HasProcessor() {
+		latest = p.InDoubtSince()
+	}
+	if r == nil {
+		return latest
+	}
+	for n := 1; n <= HighestClaim; n++ {
+		if at, ok := AttemptStart(r.Journal.Entry(n).Attempt); ok && at.After(latest) {
+			latest = at
+		}
+	}
+	return latest
+}
+
+// releaseDecided releases the claim that is decided about, so that no attempt that Redis lost can use it.
+func (d turn) releaseDecided(next flows.Payment) (Action, bool) {
+	journal, release := d.f.Remote.Journal, d.f.Release
+	switch {
+	case release == nil && journal.Entry(next.Claim).Release == "":
+		return Action{Kind: ReleaseByOperator, Number: next.Claim, Attempt: next.AttemptID}, false
+	case release == nil:
+	case release.Outcome == Done:
+		journal = release.Response.Journal
+	case release.Outcome != KeyReused:
+		return Action{Kind: Wait, For: PollEvery, Err: release.Err}, false
+	}
+	switch {
+	case next.Claim > 0 && journal.Entry(next.Claim).Release != next.AttemptID:
+		return refusal(NotDecidable("The journal at the processor holds a release of claim %d that names another attempt, "+
+			"so nothing was decided. Look at the payment again.", next.Claim)), false
+	case journal.Accepted:
+		return refusal(acceptedAfterAll()), false
+	}
+	return Action{}, true
+}
+
+// saleAllows refuses what the sale contradicts. A payment is not sent again to a sale that changed since the capture: at best the club
+// system would book the money on the contact's account. It is not given back while the sale is settled, perhaps by this very payment.
+func (d turn) saleAllows() (Action, bool) {
+	in, p, s := d.f.Decision, d.p, d.f.Sale
+	again := in.Choice == SendAgain
+	settled := NotDecidable("The sale has been settled. If this payment settled it, run confirm-recorded. " +
+		"If it certainly did not, add --override.")
+	switch {
+	case in.Override && !again:
+		return Action{}, true
+	case in.Offered && SeenSettled(p):
+		return refusal(settled), false
+	case in.Offered:
+		return Action{}, true
+	case s == nil:
+		return Action{Kind: CheckSale}, false
+	case s.Gone && again:
+		return refusal(NotDecidable("It cannot be sent again: the club system does not find the sale.")), false
+	case s.Gone:
+		return refusal(NotDecidable("The club system does not find the sale. " +
+			"If the payment is certainly not on the person's account either, add --override.")), false
+	case s.Err != nil:
+		return Action{Kind: Wait, For: PollEvery, Err: s.Err}, false
+	case again && p.HasProcessor() && p.ChangedSinceAgreed(s.Sale, s.Check) != "":
+		return refusal(NotDecidable("It cannot be sent again: %s. If this payment did that, run confirm-recorded; otherwise use --refund.",
+			p.ChangedSinceAgreed(s.Sale, s.Check))), false
+	case !again && s.Sale.State != p.SaleState:
+		return refusal(settled), false
+	}
+	return Action{}, true
+}
+
+// endBlocked ends a blocked payment that was settled by hand: recorded by the club system once, or not and nothing is kept. Or it has
+// the payment refunded.
+func (d turn) endBlocked() (Action, *Change) {
+	p, r, choice := d.p, d.f.Remote, d.f.Decision.Choice
+	switch {
+	case p.ProcessorID != "" && r == nil:
+		return act(Read)
+	case p.ProcessorID != "" && r.Err != nil && r.Absent == "":
+		return failed(r.Err)
+	case choice == GiveBack:
+		return d.refundBlocked()
+	}
+	there, absent := r != nil && r.Absent == "", r != nil && r.Absent != ""
+	to, possible := flows.Cancelled, p.ProcessorID == ""
+	switch {
+	case choice == ConfirmRecorded:
+		to, possible = flows.Recorded, !p.HasProcessor() || absent || there && r.kept()
+	case there && r.State == cards.Refunded:
+		to, possible = flows.Refunded, true
+	case there && r.State == cards.Cancelled:
+		possible = true
+	}
+	switch {
+	case possible:
+	case p.ProcessorID == "":
+		return refuse(neverCreated())
+	case absent: // money may be kept
+		return refuse(NotDecidable("The processor does not have this payment at present, so its money may be kept. " +
+			"Check the account and the key; Frontdesk continues once the processor has it again. " +
+			"If the buyer certainly has the money back, use confirm-not-recorded --refund --override."))
+	default:
+		return refuse(NotDecidable("The payment is blocked. At the processor it is %s, with %s of %s refunded. "+
+			"Run frontdesk payments show for the possible decisions.", r.State,
+			flows.Price(r.Refunded, r.Currency), flows.Price(r.Captured, r.Currency)))
+	}
+	if choice == CallOff {
+		if action, allowed := d.saleAllows(); !allowed {
+			return action, nil
+		}
+	}
+	return d.byHand(to)
+}
+
+// kept reports whether the processor keeps the money of a payment that can have been recorded by hand.
+func (r *Remote) kept() bool {
+	return r.State == cards.Captured && r.Refunding == 0 && (!r.Journal.RefundClaimed() || r.Journal.Accepted)
+}
+
+// byHand ends a blocked payment as an operator settled it.
+func (d turn) byHand(to flows.PaymentState) (Action, *Change) {
+	next := *d.p
+	next.AttemptID = cmp.Or(d.p.AttemptID, NewAttemptID(d.now, d.f.ID)) // the journal's entry needs one
+	next.Difference = ""
+	if r := d.f.Remote; r != nil && r.Absent == "" && (to == flows.Recorded || r.Disputed) {
+		next.Difference = Difference(d.p, r)
+	}
+	next.Acknowledged = next.Difference // the operator sees it
+	return d.decided(next, to, "an operator settled it by hand")
+}
+
+// refundBlocked has a blocked payment refunded. The new attempt has another key: the processor replays its refusal under the old one.
+// It cannot refund twice, because the processor gives back no more than it took.
+func (d turn) refundBlocked() (Action, *Change) {
+	p, r, override := d.p, d.f.Remote, d.f.Decision.Override
+	switch {
+	case !p.HasProcessor():
+		return refuse(notInDoubt(p))
+	case p.ProcessorID == "":
+		return refuse(neverCreated())
+	case r.Absent != "" && !override:
+		return refuse(NotDecidable("Nothing can be refunded here: %s. Check the account and the key; Frontdesk continues "+
+			"once the processor has it again. If the buyer certainly has the money back, add --override.", r.Absent))
+	case r.Absent != "":
+		return d.byHand(flows.Refunded)
+	case Differs(p, r) != "":
+		return refuse(NotDecidable("Nothing can be decided: %s.", Differs(p, r)))
+	case !r.refundable():
+		return refuse(notInDoubt(p))
+	case r.Disputed && override: // the bank has given the money back
+		return d.byHand(flows.Refunded)
+	}
+	next := *p
+	next.Claim, next.AttemptID = r.Journal.Last()
+	if !r.Journal.RefundClaimed() {
+		next.Claim, next.AttemptID = next.Claim+1, RefundPrefix+NewAttemptID(d.now, d.f.ID)
+	}
+	next.RefundRetry, next.FailedRefunds, next.NotBefore = NewAttemptID(d.now, d.f.ID), r.FailedRefunds, time.Time{}
+	return d.decided(next, flows.Refunding, "an operator requested the refund")
+}
+
+// refundable reports whether an operator may have a blocked payment refunded: a refund has the last claim, or no claim is open, so that
+// no request of ours recorded it, and the money is held, or went back already.
+func (r *Remote) refundable() bool {
+	if r.Journal.RefundClaimed() {
+		return !r.Journal.Accepted
+	}
+	n, _ := r.Journal.Last()
+	return (r.HoldsAll() || r.State == cards.Refunded) && r.Journal.Available(n+1, "")
+}
+
+func refusal(why *flows.Error) Action           { return Action{Kind: Refuse, Err: why} }
+func refuse(why *flows.Error) (Action, *Change) { return refusal(why), nil }
+
+// NotDecidable refuses a decision.
+func NotDecidable(format string, of ...any) *flows.Error {
+	return &flows.Error{Code: flows.NotDecidable, Detail: fmt.Sprintf(format, of...)}
+}
+
+func notInDoubt(p *flows.Payment) *flows.Error {
+	return NotDecidable("The payment is %s, not in_doubt: %s.", p.State, p.Reason)
+}
+
+func neverCreated() *flows.Error {
+	return NotDecidable("The payment was never created at the processor, so it holds no money. Use confirm-not-recorded --cancel.")
+}
+
+func acceptedAfterAll() *flows.Error {
+	return NotDecidable("The journal at the processor holds the club system's acceptance. The payment will be recorded in a moment.")
+}

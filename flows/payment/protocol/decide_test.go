@@ -1,0 +1,394 @@
+package protocol_test
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/flows/payment/protocol"
+	"frontdesk/upstream/cards"
+)
+
+// decides returns facts with an operator's decision, which may override the sale.
+func decides(choice protocol.Choice, override bool) func(f *protocol.Facts) {
+	return func(f *protocol.Facts) {
+		f.ID = "id"
+		f.Decision = &protocol.Decision{Choice: choice, Decision: flows.Decision{Operator: "ada", Reason: "seen", Override: override}}
+	}
+}
+
+// The decisions of the rows.
+var (
+	recorded, again = decides(protocol.ConfirmRecorded, false), decides(protocol.SendAgain, false)
+	refund, cancel  = decides(protocol.GiveBack, false), decides(protocol.CallOff, false)
+	// forced overrides the sale.
+	forcedRefund, forcedCancel = decides(protocol.GiveBack, true), decides(protocol.CallOff, true)
+)
+
+// latest returns facts with the registration's latest payment; nil: it has none.
+func latest(p *flows.Payment) func(f *protocol.Facts) {
+	return func(f *protocol.Facts) { f.Latest = &protocol.Latest{Payment: p} }
+}
+
+// entries returns a change of a reading: what the journal has of claims, all kept by their holders.
+func entries(all ...protocol.Entry) func(r *protocol.Remote) {
+	return func(r *protocol.Remote) { r.Journal.Entries = all }
+}
+
+func accepted(r *protocol.Remote) { r.Journal.Accepted = true }
+
+// releasedByOperator returns facts about the operator's release, with the journal after it.
+func releasedByOperator(outcome protocol.Outcome, with ...func(r *protocol.Remote)) func(f *protocol.Facts) {
+	return func(f *protocol.Facts) {
+		f.Release = &protocol.Call{Outcome: outcome, Err: errDown}
+		if outcome == protocol.Done {
+			p := record(flows.InDoubt)
+			f.Release = &protocol.Call{Outcome: outcome, Response: remote(&p, cards.Captured)}
+			for _, change := range with {
+				change(f.Release.Response)
+			}
+		}
+	}
+}
+
+// refused is how a row names a refusal.
+func refused(detail string) string { return "refuse, not_decidable: " + detail }
+
+// TestDecideADoubt: what ends the doubt of a card payment, and what is refused.
+func TestDecideADoubt(t *testing.T) {
+	t.Parallel()
+	old := attemptAt(now.Add(-protocol.DecideAfter))
+	young := attemptAt(now.Add(-protocol.DecideAfter + time.Second))
+	p := record(flows.InDoubt)
+	p.Claim, p.AttemptID, p.ReleasePending, p.NotBefore = 1, old, true, now.Add(time.Hour)
+	held := shows(cards.Captured, entries(protocol.Entry{Attempt: old}))
+	gone := func(s *protocol.Sale) { s.Err, s.Gone = errDown, true }
+	unread := func(s *protocol.Sale) { s.Err = errDown }
+	settled := func(s *protocol.Sale) { s.Sale.State = "validated" }
+	free := releasedByOperator(protocol.Done, entries(protocol.Entry{Attempt: old, Release: old}))
+	ready := func(choice protocol.Choice) func(f *protocol.Facts) {
+		return and(decides(choice, false), latest(&p), held, sale(), free)
+	}
+	const notRecorded = "an operator confirmed that it is not recorded"
+	by := func(p *flows.Payment) string {
+		last := p.History[len(p.History)-1]
+		if last.Operator != "ada" || last.OperatorReason != "seen" || p.ReleasePending {
+			return fmt.Sprintf("the record is %+v", p)
+		}
+		return ""
+	}
+	begun := func(p *flows.Payment) string {
+		if !p.NotBefore.IsZero() {
+			return "the pause of the attempt before still holds"
+		}
+		return by(p)
+	}
+	claim2 := func(p *flows.Payment) string {
+		if p.Claim != 2 {
+			return fmt.Sprintf("it is about claim %d", p.Claim)
+		}
+		return by(p)
+	}
+	other := record(flows.Captured)
+	other.ID = "r-2"
+	another := other
+	another.Sale = "/club/sales/2"
+	ended := other
+	ended.State = flows.Cancelled
+	full := slices.Repeat([]protocol.Entry{{Attempt: old, Release: old}}, protocol.MaxClaims)
+	check(t, p, []row{
+		{name: "recorded, unread", facts: recorded, want: "read"},
+		{name: "recorded", facts: and(recorded, held), wrote: by,
+			want: "→ recorded: an operator confirmed that it is recorded, then journal"},
+		{name: "recorded, at once", facts: and(recorded, shows(cards.Captured, entries(protocol.Entry{Attempt: young}))),
+			want: "→ recorded: an operator confirmed that it is recorded, then journal"},
+		{name: "recorded, of a claim that Redis lost", wrote: claim2,
+			want:  "→ recorded: an operator confirmed that it is recorded, then journal",
+			facts: and(recorded, shows(cards.Captured, entries(protocol.Entry{Attempt: old, Release: old}, protocol.Entry{Attempt: old})))},
+		{name: "recorded, and it was refunded", facts: and(recorded, shows(cards.Refunded)),
+			want: refused("The payment was refunded in full at the processor. Undo it in the club system, " +
+				"then run confirm-not-recorded with --refund.")},
+		{name: "the processor is down", facts: and(recorded, func(f *protocol.Facts) { f.Remote = &protocol.Remote{Err: errDown} }),
+			want: "wait 15s: no answer"},
+		{name: "it is missing", facts: and(recorded, func(f *protocol.Facts) {
+			f.Remote = &protocol.Remote{Err: errDown, Absent: protocol.UnknownThere}
+		}), want: refused("Nothing can be decided: the processor does not know the payment.")},
+		{name: "it differs", facts: and(recorded, shows(cards.Captured, func(r *protocol.Remote) { r.Captured = 1 })),
+			want: refused("Nothing can be decided: the processor captured another amount.")},
+		{name: "a refund has begun", facts: and(recorded, shows(cards.Captured, entries(protocol.Entry{Attempt: refundAttempt}))),
+			want: refused("A refund has begun: the journal at the processor holds its claim. " +
+				"Check there whether the buyer was refunded, and leave a note here.")},
+		{name: "part of it went back", facts: and(refund, shows(cards.Captured, func(r *protocol.Remote) { r.Refunded = 100 })),
+			want: refused("At the processor the payment is captured, with 1.00 EUR of 45.00 EUR refunded. Refund the rest there first.")},
+		{name: "of others", facts: and(recorded, held, func(f *protocol.Facts) { f.Foreign = errDown }), want: "wait 15s: no answer"},
+
+		{name: "cancelled", facts: cancel,
+			want: refused("The card payment was captured, so it cannot be cancelled. Use --send-again or --refund.")},
+		{name: "again, without a look at the registration", facts: again, want: "read_latest"},
+		{name: "again, and another may settle the sale", facts: and(again, latest(&other)), want: refused(
+			"It cannot be sent again: payment r-2 of the same sale is captured, and may settle it. Decide on that one first, or use --refund.")},
+		{name: "again, and another is of another sale", facts: and(again, latest(&another)), want: "read"},
+		{name: "again, and another ended", facts: and(again, latest(&ended)), want: "read"},
+		{name: "again, and nobody can begin another", facts: and(again, latest(nil)), want: "read"},
+		{name: "again, unchecked", facts: and(again, latest(&p), held), want: "check_sale"},
+		{name: "again, not released", facts: and(again, latest(&p), held, sale()), want: "release_by_operator 1 " + old},
+		{name: "again", facts: ready(protocol.SendAgain), want: "→ captured: " + notRecorded, wrote: begun},
+		{name: "again, and it was refunded", facts: and(again, latest(&p), shows(cards.Refunded)),
+			want: refused("The payment was refunded in full at the processor, so it cannot be recorded. Decide with --refund.")},
+		{name: "again, and every claim is used", facts: and(again, latest(&p), shows(cards.Captured, entries(full...))),
+			want: refused("All 10 attempts to record it are used up. Use --refund.")},
+		{name: "again, and the sale was settled", facts: and(decides(protocol.SendAgain, true), latest(&p), held, sale(settled)),
+			want: refused("It cannot be sent again: the sale was settled by something else. " +
+				"If this payment did that, run confirm-recorded; otherwise use --refund.")},
+		{name: "again, and the sale is gone", facts: and(again, latest(&p), held, sale(gone)),
+			want: refused("It cannot be sent again: the club system does not find the sale.")},
+
+		{name: "refunded", facts: ready(protocol.GiveBack), want: "→ refund_due: " + notRecorded, wrote: begun},
+		{name: "refunded, and it was", facts: and(refund, shows(cards.Refunded, entries(protocol.Entry{Attempt: old})), sale(), free),
+			want: "→ refund_due: " + notRecorded},
+		{name: "refunded, too early", facts: and(refund, shows(cards.Captured, entries(protocol.Entry{Attempt: young}))),
+			with: func(p *flows.Payment) { p.AttemptID = young },
+			want: "refuse, too_early: The request may still arrive. This decision is possible from 2026-03-02 18:30:01Z."},
+		{name: "refunded, too early for a claim that Redis lost", want: "refuse, too_early: The request may still arrive. " +
+			"This decision is possible from 2026-03-02 18:30:01Z.",
+			facts: and(refund, shows(cards.Captured, entries(protocol.Entry{Attempt: old, Release: old}, protocol.Entry{Attempt: young})))},
+		{name: "refunded, and it was accepted", facts: and(forcedRefund, shows(cards.Captured, accepted)),
+			want: refused("The journal at the processor holds the club system's acceptance. The payment will be recorded in a moment.")},
+		{name: "refunded, and accepted in the very moment", want: refused("The journal at the processor holds the club system's acceptance. " +
+			"The payment will be recorded in a moment."), facts: and(refund, held, sale(),
+			releasedByOperator(protocol.Done, entries(protocol.Entry{Attempt: old, Release: old}), accepted))},
+		{name: "refunded, and another released",
+			facts: and(forcedRefund, shows(cards.Captured, entries(protocol.Entry{Attempt: old, Release: "x"}))),
+			want: refused("The journal at the processor holds a release of claim 1 that names another attempt, " +
+				"so nothing was decided. Look at the payment again.")},
+		{name: "refunded, and another released in the very moment", want: refused("The journal at the processor holds a release of claim 1 " +
+			"that names another attempt, so nothing was decided. Look at the payment again."),
+			facts: and(forcedRefund, held, releasedByOperator(protocol.KeyReused))},
+		{name: "refunded, and its release failed", facts: and(forcedRefund, held, releasedByOperator(protocol.Failed)),
+			want: "wait 15s: no answer"},
+		{name: "refunded, and its holder had released it", want: "→ refund_due: " + notRecorded,
+			facts: and(forcedRefund, shows(cards.Captured, entries(protocol.Entry{Attempt: old, Release: old})))},
+		{name: "refunded, and the sale was settled", facts: and(refund, held, sale(settled)),
+			want: refused("The sale has been settled. If this payment settled it, run confirm-recorded. If it certainly did not, add --override.")},
+		{name: "refunded, whatever settled the sale", facts: and(forcedRefund, held), want: "release_by_operator 1 " + old},
+		{name: "refunded, and the sale is gone", facts: and(refund, held, sale(gone)), want: refused(
+			"The club system does not find the sale. If the payment is certainly not on the person's account either, add --override.")},
+		{name: "refunded, and the sale is unreadable", facts: and(refund, held, sale(unread)), want: "wait 15s: no answer"},
+	})
+}
+
+// TestDecideWithoutAProcessor: the record alone says when a doubt can be decided.
+func TestDecideWithoutAProcessor(t *testing.T) {
+	t.Parallel()
+	p := record(flows.InDoubt)
+	p.Method, p.ProcessorID, p.Claim, p.AttemptID = flows.Deferred, "", 1, attemptAt(now.Add(-time.Hour))
+	p.DoubtSince = now.Add(-protocol.DecideAfter)
+	settled := func(s *protocol.Sale) { s.Sale.State = "validated" }
+	check(t, p, []row{
+		{name: "recorded", facts: recorded, want: "→ recorded: an operator confirmed that it is recorded"},
+		{name: "again", facts: and(again, latest(&p), sale()), want: "→ priced: an operator confirmed that it is not recorded"},
+		{name: "cancelled", facts: and(cancel, sale()), want: "→ cancelled: an operator confirmed that it is not recorded"},
+		{name: "cancelled, too early", facts: forcedCancel, with: func(p *flows.Payment) { p.DoubtSince = p.DoubtSince.Add(time.Second) },
+			want: "refuse, too_early: The request may still arrive. This decision is possible from 2026-03-02 18:30:01Z."},
+		{name: "cancelled, and the sale was settled", facts: and(cancel, sale(settled)),
+			want: refused("The sale has been settled. If this payment settled it, run confirm-recorded. If it certainly did not, add --override.")},
+		{name: "cancelled, whatever settled the sale", facts: forcedCancel, want: "→ cancelled: an operator confirmed that it is not recorded"},
+		{name: "refunded", facts: refund,
+			want: refused("This payment has no card processor, so there is nothing to refund. Use --cancel.")},
+	})
+}
+
+// TestDecideABlock: how an operator ends what the machine has stopped working on.
+func TestDecideABlock(t *testing.T) {
+	t.Parallel()
+	p := record(flows.Blocked)
+	p.Claim, p.AttemptID = 1, "a-1"
+	open, byRefund := protocol.Entry{Attempt: "a-1"}, protocol.Entry{Attempt: refundAttempt}
+	given := protocol.Entry{Attempt: "a-1", Release: "a-1"}
+	absent := func(f *protocol.Facts) { f.Remote = &protocol.Remote{Err: errDown, Absent: protocol.UnknownThere} }
+	disputed := func(r *protocol.Remote) { r.Disputed = true }
+	differs := func(r *protocol.Remote) { r.Terms.Sale = "/club/sales/2" }
+	const byHand, requested = "an operator settled it by hand", "an operator requested the refund"
+	notInDoubt := refused("The payment is blocked, not in_doubt: as before.")
+	still := func(state string) string {
+		return refused("The payment is blocked. At the processor it is " + state + ". Run frontdesk payments show for the possible decisions.")
+	}
+	retried := func(claim int, prefix string) func(p *flows.Payment) string {
+		return func(p *flows.Payment) string {
+			if p.Claim != claim || !strings.HasPrefix(p.AttemptID, prefix) || !strings.HasSuffix(p.RefundRetry, "-id") || p.FailedRefunds != 2 {
+				return fmt.Sprintf("claim %d of %s, retry %s after %d failures", p.Claim, p.AttemptID, p.RefundRetry, p.FailedRefunds)
+			}
+			return ""
+		}
+	}
+	failedTwice := func(r *protocol.Remote) { r.FailedRefunds = 2 }
+	rows := []row{
+		{name: "again", facts: decides(protocol.SendAgain, true), want: notInDoubt},
+		{name: "recorded, unread", facts: recorded, want: "read"},
+		{name: "recorded, kept", facts: and(recorded, shows(cards.Captured, entries(open))), want: "→ recorded: " + byHand + ", then journal"},
+		{name: "recorded, and it differs", facts: and(recorded, shows(cards.Captured, differs)),
+			want: "→ recorded: " + byHand + ", then journal"},
+		{name: "recorded, and a part went back", facts: and(recorded,
+			shows(cards.Captured, func(r *protocol.Remote) { r.Refunded = 100 })),
+			want: "→ recorded: " + byHand + ", then journal", wrote: func(p *flows.Payment) string {
+				if p.Difference == "" || p.Acknowledged != p.Difference {
+					return "what the operator saw becomes a finding"
+				}
+				return ""
+			}},
+		{name: "recorded, while a refund is pending", facts: and(recorded,
+			shows(cards.Captured, func(r *protocol.Remote) { r.Refunding = 100 })), want: still("captured, with 0.00 EUR of 45.00 EUR refunded")},
+		{name: "recorded, and a refund has the claim", facts: and(recorded, shows(cards.Captured, entries(byRefund))),
+			want: still("captured, with 0.00 EUR of 45.00 EUR refunded")},
+		{name: "recorded, accepted before the refund's claim", facts: and(recorded,
+			shows(cards.Captured, entries(byRefund), accepted)), want: "→ recorded: " + byHand + ", then journal"},
+		{name: "recorded, and it is missing", facts: and(recorded, absent), want: "→ recorded: " + byHand + ", then journal"},
+		{name: "the processor is down", facts: and(recorded, func(f *protocol.Facts) { f.Remote = &protocol.Remote{Err: errDown} }),
+			want: "wait 15s: no answer"},
+
+		{name: "cancelled, and it is captured", facts: and(forcedCancel, shows(cards.Captured)),
+			want: still("captured, with 0.00 EUR of 45.00 EUR refunded")},
+		{name: "cancelled, and it was there", facts: and(cancel, shows(cards.Cancelled), sale()), want: "→ cancelled: " + byHand},
+		{name: "cancelled, and it was refunded", facts: and(cancel, shows(cards.Refunded), sale()), want: "→ refunded: " + byHand},
+		{name: "cancelled, unchecked", facts: and(cancel, shows(cards.Refunded)), want: "check_sale"},
+		{name: "cancelled, and it is missing", facts: and(forcedCancel, absent),
+			want: refused("The processor does not have this payment at present, so its money may be kept. " +
+				"Check the account and the key; Frontdesk continues once the processor has it again. " +
+				"If the buyer certainly has the money back, use confirm-not-recorded --refund --override.")},
+
+		{name: "refunded", facts: and(refund, shows(cards.Captured, entries(given), failedTwice)),
+			want: "→ refunding: " + requested, wrote: retried(2, protocol.RefundPrefix)},
+		{name: "refunded again", facts: and(refund, shows(cards.Captured, entries(given, byRefund), failedTwice)),
+			want: "→ refunding: " + requested, wrote: retried(2, refundAttempt)},
+		{name: "refunded, and it was", facts: and(refund, shows(cards.Refunded)), want: "→ refunding: " + requested},
+		{name: "refunded, and a claim is open", facts: and(refund, shows(cards.Captured, entries(open))), want: notInDoubt},
+		{name: "refunded, and it was accepted", facts: and(refund, shows(cards.Captured, entries(byRefund), accepted)), want: notInDoubt},
+		{name: "refunded, and a part went back", facts: and(refund,
+			shows(cards.Captured, func(r *protocol.Remote) { r.Refunded = 100 })), want: notInDoubt},
+		{name: "refunded, and it differs", facts: and(forcedRefund, shows(cards.Captured, differs)),
+			want: refused("Nothing can be decided: the processor's metadata does not match or is not signed by us.")},
+		{name: "refunded, and it is missing", facts: and(refund, absent),
+			want: refused("Nothing can be refunded here: the processor does not know the payment. Check the account and the key; Frontdesk " +
+				"continues once the processor has it again. If the buyer certainly has the money back, add --override.")},
+		{name: "refunded for certain, and it is missing", facts: and(forcedRefund, absent), want: "→ refunded: " + byHand},
+		{name: "refunded, and it is disputed", facts: and(refund, shows(cards.Captured, disputed)), want: "→ refunding: " + requested},
+		{name: "given back by the bank", facts: and(forcedRefund, shows(cards.Captured, disputed)), want: "→ refunded: " + byHand},
+	}
+	check(t, p, rows)
+
+	lost := p
+	lost.ProcessorID = ""
+	never := refused("The payment was never created at the processor, so it holds no money. Use confirm-not-recorded --cancel.")
+	check(t, lost, []row{
+		{name: "never created, recorded", facts: recorded, want: never},
+		{name: "never created, refunded", facts: forcedRefund, want: never},
+		{name: "never created, cancelled", facts: and(cancel, sale()), want: "→ cancelled: " + byHand},
+	})
+	desk := lost
+	desk.Method = flows.InPerson
+	check(t, desk, []row{
+		{name: "at the desk, recorded", facts: recorded, want: "→ recorded: " + byHand},
+		{name: "at the desk, refunded", facts: forcedRefund, want: notInDoubt},
+		{name: "at the desk, cancelled", facts: forcedCancel, want: "→ cancelled: " + byHand},
+	})
+}
+
+// TestDecideAFinding: each finding ends by itself, and the next one follows.
+func TestDecideAFinding(t *testing.T) {
+	t.Parallel()
+	p := record(flows.Recorded)
+	p.Difference, p.SaleVerdict, p.PaidTwice = "refunded", protocol.SaleOpen, true
+	for _, want := range []string{"the club system has it too", "the sale", "it recorded once"} {
+		f := protocol.Facts{}
+		recorded(&f)
+		_, change := protocol.Next(&p, f, now)
+		if change == nil || !strings.HasSuffix(change.Record.Reason, want) || change.Then != "" || change.Record.Finding() == p.Finding() {
+			t.Fatalf("%s: %+v", want, change)
+		}
+		p = change.Record
+	}
+	if p.Finding() != "" {
+		t.Errorf("there is still %s", p.Finding())
+	}
+	notInDoubt := refused("The payment is recorded, not in_doubt: " + p.Reason + ".")
+	check(t, p, []row{
+		{name: "nothing is left", facts: decides(protocol.ConfirmRecorded, true), want: notInDoubt},
+		{name: "not recorded", facts: forcedRefund, want: notInDoubt},
+	})
+}
+
+// TestDecisionsElsewhere: nothing else waits for an operator.
+func TestDecisionsElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, state := range flows.PaymentStates {
+		if state == flows.InDoubt || state == flows.Blocked {
+			continue
+		}
+		for _, choice := range []protocol.Choice{protocol.ConfirmRecorded, protocol.SendAgain, protocol.GiveBack, protocol.CallOff} {
+			check(t, record(state), []row{{name: string(state) + ", " + string(choice), facts: and(decides(choice, true), shows(cards.Captured)),
+				want: refused("The payment is " + string(state) + ", not in_doubt: as before.")}})
+		}
+	}
+}
+
+// TestAllowed: an operator is offered what would be carried out, and only that. What is refunded by one decision is not cancelled by
+// another one.
+func TestAllowed(t *testing.T) {
+	t.Parallel()
+	old := attemptAt(now.Add(-time.Hour))
+	held := entries(protocol.Entry{Attempt: old})
+	offered := 0
+	for _, state := range flows.PaymentStates {
+		for name, facts := range map[string]func(f *protocol.Facts){
+			"unread":    func(*protocol.Facts) {},
+			"down":      func(f *protocol.Facts) { f.Remote = &protocol.Remote{Err: errDown} },
+			"missing":   func(f *protocol.Facts) { f.Remote = &protocol.Remote{Err: errDown, Absent: protocol.ForeignThere} },
+			"open":      shows(cards.RequiresAction),
+			"captured":  shows(cards.Captured, held),
+			"free":      shows(cards.Captured),
+			"young":     shows(cards.Captured, entries(protocol.Entry{Attempt: attemptAt(now)})),
+			"accepted":  shows(cards.Captured, held, accepted),
+			"disputed":  shows(cards.Captured, func(r *protocol.Remote) { r.Disputed = true }),
+			"refunding": shows(cards.Captured, entries(protocol.Entry{Attempt: refundAttempt})),
+			"refunded":  shows(cards.Refunded),
+			"cancelled": shows(cards.Cancelled),
+			"differs":   shows(cards.Captured, func(r *protocol.Remote) { r.Captured = 1 }),
+		} {
+			for _, saleState := range []string{"draft", "validated"} {
+				p, f := record(state), protocol.Facts{ID: "id"}
+				p.Claim, p.AttemptID, p.UpdatedAt = 1, old, now.Add(-time.Hour)
+				p.Readings = []flows.Reading{{Evidence: *stateOf(saleState)}}
+				and(facts, latest(&p))(&f)
+				before := f
+				offers := protocol.Allowed(&p, f, now)
+				offered += len(offers)
+				if !reflect.DeepEqual(f, before) {
+					t.Error("the facts were changed in passing")
+				}
+				sale(func(s *protocol.Sale) { s.Sale.State = saleState })(&f)
+				for _, choice := range []protocol.Choice{protocol.ConfirmRecorded, protocol.SendAgain, protocol.GiveBack, protocol.CallOff} {
+					decides(choice, false)(&f)
+					action, change := protocol.Next(&p, f, now)
+					carriedOut := change != nil || action.Kind == protocol.ReleaseByOperator
+					instead := choice == protocol.CallOff && slices.Contains(offers, protocol.Offer{Choice: protocol.GiveBack})
+					if is := slices.Contains(offers, protocol.Offer{Choice: choice}); is != carriedOut && !(instead && !is) {
+						t.Errorf("%s, %s, %s: %s is offered %v and carried out %v", state, name, saleState, choice, is, carriedOut)
+					}
+					decides(choice, true)(&f)
+					action, change = protocol.Next(&p, f, now)
+					carriedOut = change != nil || action.Kind == protocol.ReleaseByOperator
+					if slices.Contains(offers, protocol.Offer{Choice: choice, Override: true}) && !carriedOut {
+						t.Errorf("%s, %s, %s: %s with an override is offered and refused", state, name, saleState, choice)
+					}
+				}
+			}
+		}
+	}
+	if offered < 20 {
+		t.Errorf("only %d offers were made", offered)
+	}
+}
