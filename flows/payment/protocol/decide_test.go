@@ -58,51 +58,59 @@ func releasedByOperator(outcome protocol.Outcome, with ...func(r *protocol.Remot
 // refused is how a row names a refusal.
 func refused(detail string) string { return "refuse, not_decidable: " + detail }
 
-// TestDecideADoubt: what ends the doubt of a card payment, and what is refused.
-func TestDecideADoubt(t *testing.T) {
-	t.Parallel()
-	old := attemptAt(now.Add(-protocol.DecideAfter))
-	young := attemptAt(now.Add(-protocol.DecideAfter + time.Second))
+// The attempts of doubts that can be decided, and not yet.
+var (
+	old   = attemptAt(now.Add(-protocol.DecideAfter))
+	young = attemptAt(now.Add(-protocol.DecideAfter + time.Second))
+)
+
+// doubtful returns a card payment in doubt about its first claim.
+func doubtful() flows.Payment {
 	p := record(flows.InDoubt)
 	p.Claim, p.AttemptID, p.ReleasePending, p.NotBefore = 1, old, true, now.Add(time.Hour)
-	held := shows(cards.Captured, entries(protocol.Entry{Attempt: old}))
-	gone := func(s *protocol.Sale) { s.Err, s.Gone = errDown, true }
-	unread := func(s *protocol.Sale) { s.Err = errDown }
-	settled := func(s *protocol.Sale) { s.Sale.State = "validated" }
-	free := releasedByOperator(protocol.Done, entries(protocol.Entry{Attempt: old, Release: old}))
-	ready := func(choice protocol.Choice) func(f *protocol.Facts) {
-		return and(decides(choice, false), latest(&p), held, sale(), free)
+	return p
+}
+
+// What the processor and the club system show of it.
+var (
+	held    = shows(cards.Captured, entries(protocol.Entry{Attempt: old}))
+	free    = releasedByOperator(protocol.Done, entries(protocol.Entry{Attempt: old, Release: old}))
+	gone    = func(s *protocol.Sale) { s.Err, s.Gone = errDown, true }
+	unread  = func(s *protocol.Sale) { s.Err = errDown }
+	settled = func(s *protocol.Sale) { s.Sale.State = "validated" }
+)
+
+const notRecorded = "an operator confirmed that it is not recorded"
+
+// wroteDecision checks what every decision about a doubt writes.
+func wroteDecision(p *flows.Payment) string {
+	last := p.History[len(p.History)-1]
+	if last.Operator != "ada" || last.OperatorReason != "seen" || p.ReleasePending {
+		return fmt.Sprintf("the record is %+v", p)
 	}
-	const notRecorded = "an operator confirmed that it is not recorded"
-	by := func(p *flows.Payment) string {
-		last := p.History[len(p.History)-1]
-		if last.Operator != "ada" || last.OperatorReason != "seen" || p.ReleasePending {
-			return fmt.Sprintf("the record is %+v", p)
-		}
-		return ""
+	return ""
+}
+
+// beginsAnew checks that the payment continues at once.
+func beginsAnew(p *flows.Payment) string {
+	if !p.NotBefore.IsZero() {
+		return "the pause of the attempt before still holds"
 	}
-	begun := func(p *flows.Payment) string {
-		if !p.NotBefore.IsZero() {
-			return "the pause of the attempt before still holds"
-		}
-		return by(p)
-	}
+	return wroteDecision(p)
+}
+
+// TestDecideRecorded: an operator ends the doubt of a card payment as recorded, unless the processor contradicts that.
+func TestDecideRecorded(t *testing.T) {
+	t.Parallel()
 	claim2 := func(p *flows.Payment) string {
 		if p.Claim != 2 {
 			return fmt.Sprintf("it is about claim %d", p.Claim)
 		}
-		return by(p)
+		return wroteDecision(p)
 	}
-	other := record(flows.Captured)
-	other.ID = "r-2"
-	another := other
-	another.Sale = "/club/sales/2"
-	ended := other
-	ended.State = flows.Cancelled
-	full := slices.Repeat([]protocol.Entry{{Attempt: old, Release: old}}, protocol.MaxClaims)
-	check(t, p, []row{
+	check(t, doubtful(), []row{
 		{name: "recorded, unread", facts: recorded, want: "read"},
-		{name: "recorded", facts: and(recorded, held), wrote: by,
+		{name: "recorded", facts: and(recorded, held), wrote: wroteDecision,
 			want: "→ recorded: an operator confirmed that it is recorded, then journal"},
 		{name: "recorded, at once", facts: and(recorded, shows(cards.Captured, entries(protocol.Entry{Attempt: young}))),
 			want: "→ recorded: an operator confirmed that it is recorded, then journal"},
@@ -125,7 +133,21 @@ func TestDecideADoubt(t *testing.T) {
 		{name: "part of it went back", facts: and(refund, shows(cards.Captured, func(r *protocol.Remote) { r.Refunded = 100 })),
 			want: refused("At the processor the payment is captured, with 1.00 EUR of 45.00 EUR refunded. Refund the rest there first.")},
 		{name: "of others", facts: and(recorded, held, func(f *protocol.Facts) { f.Foreign = errDown }), want: "wait 15s: no answer"},
+	})
+}
 
+// TestDecideAgain: a card payment is sent again if nothing else may settle the sale, and the claim is over.
+func TestDecideAgain(t *testing.T) {
+	t.Parallel()
+	p := doubtful()
+	other := record(flows.Captured)
+	other.ID = "r-2"
+	another := other
+	another.Sale = "/club/sales/2"
+	ended := other
+	ended.State = flows.Cancelled
+	full := slices.Repeat([]protocol.Entry{{Attempt: old, Release: old}}, protocol.MaxClaims)
+	check(t, p, []row{
 		{name: "cancelled", facts: cancel,
 			want: refused("The card payment was captured, so it cannot be cancelled. Use --send-again or --refund.")},
 		{name: "again, without a look at the registration", facts: again, want: "read_latest"},
@@ -136,7 +158,7 @@ func TestDecideADoubt(t *testing.T) {
 		{name: "again, and nobody can begin another", facts: and(again, latest(nil)), want: "read"},
 		{name: "again, unchecked", facts: and(again, latest(&p), held), want: "check_sale"},
 		{name: "again, not released", facts: and(again, latest(&p), held, sale()), want: "release_by_operator 1 " + old},
-		{name: "again", facts: ready(protocol.SendAgain), want: "→ captured: " + notRecorded, wrote: begun},
+		{name: "again", facts: and(again, latest(&p), held, sale(), free), want: "→ captured: " + notRecorded, wrote: beginsAnew},
 		{name: "again, and it was refunded", facts: and(again, latest(&p), shows(cards.Refunded)),
 			want: refused("The payment was refunded in full at the processor, so it cannot be recorded. Decide with --refund.")},
 		{name: "again, and every claim is used", facts: and(again, latest(&p), shows(cards.Captured, entries(full...))),
@@ -146,8 +168,14 @@ func TestDecideADoubt(t *testing.T) {
 				"If this payment did that, run confirm-recorded; otherwise use --refund.")},
 		{name: "again, and the sale is gone", facts: and(again, latest(&p), held, sale(gone)),
 			want: refused("It cannot be sent again: the club system does not find the sale.")},
+	})
+}
 
-		{name: "refunded", facts: ready(protocol.GiveBack), want: "→ refund_due: " + notRecorded, wrote: begun},
+// TestDecideRefund: a card payment in doubt is refunded if nothing says that the club system has it, and its claim is over.
+func TestDecideRefund(t *testing.T) {
+	t.Parallel()
+	check(t, doubtful(), []row{
+		{name: "refunded", facts: and(refund, held, sale(), free), want: "→ refund_due: " + notRecorded, wrote: beginsAnew},
 		{name: "refunded, and it was", facts: and(refund, shows(cards.Refunded, entries(protocol.Entry{Attempt: old})), sale(), free),
 			want: "→ refund_due: " + notRecorded},
 		{name: "refunded, too early", facts: and(refund, shows(cards.Captured, entries(protocol.Entry{Attempt: young}))),
@@ -187,7 +215,6 @@ func TestDecideWithoutAProcessor(t *testing.T) {
 	p := record(flows.InDoubt)
 	p.Method, p.ProcessorID, p.Claim, p.AttemptID = flows.Deferred, "", 1, attemptAt(now.Add(-time.Hour))
 	p.DoubtSince = now.Add(-protocol.DecideAfter)
-	settled := func(s *protocol.Sale) { s.Sale.State = "validated" }
 	check(t, p, []row{
 		{name: "recorded", facts: recorded, want: "→ recorded: an operator confirmed that it is recorded"},
 		{name: "again", facts: and(again, latest(&p), sale()), want: "→ priced: an operator confirmed that it is not recorded"},
@@ -202,21 +229,33 @@ func TestDecideWithoutAProcessor(t *testing.T) {
 	})
 }
 
-// TestDecideABlock: how an operator ends what the machine has stopped working on.
-func TestDecideABlock(t *testing.T) {
-	t.Parallel()
+// blockedPayment returns a blocked card payment whose first claim is held.
+func blockedPayment() flows.Payment {
 	p := record(flows.Blocked)
 	p.Claim, p.AttemptID = 1, "a-1"
-	open, byRefund := protocol.Entry{Attempt: "a-1"}, protocol.Entry{Attempt: refundAttempt}
-	given := protocol.Entry{Attempt: "a-1", Release: "a-1"}
-	absent := func(f *protocol.Facts) { f.Remote = &protocol.Remote{Err: errDown, Absent: protocol.UnknownThere} }
+	return p
+}
+
+// The claims of a blocked payment, and what the processor may show of it.
+var (
+	open, byRefund = protocol.Entry{Attempt: "a-1"}, protocol.Entry{Attempt: refundAttempt}
+	given          = protocol.Entry{Attempt: "a-1", Release: "a-1"}
+	absent         = func(f *protocol.Facts) { f.Remote = &protocol.Remote{Err: errDown, Absent: protocol.UnknownThere} }
+	differs        = func(r *protocol.Remote) { r.Terms.Sale = "/club/sales/2" }
+)
+
+const (
+	byHand               = "an operator settled it by hand"
+	blockedAndNotInDoubt = "The payment is blocked, not in_doubt: as before."
+)
+
+// TestRefundOfABlock: an operator has a blocked payment refunded, unless a request of ours may have recorded it.
+func TestRefundOfABlock(t *testing.T) {
+	t.Parallel()
 	disputed := func(r *protocol.Remote) { r.Disputed = true }
-	differs := func(r *protocol.Remote) { r.Terms.Sale = "/club/sales/2" }
-	const byHand, requested = "an operator settled it by hand", "an operator requested the refund"
-	notInDoubt := refused("The payment is blocked, not in_doubt: as before.")
-	still := func(state string) string {
-		return refused("The payment is blocked. At the processor it is " + state + ". Run frontdesk payments show for the possible decisions.")
-	}
+	failedTwice := func(r *protocol.Remote) { r.FailedRefunds = 2 }
+	const requested = "an operator requested the refund"
+	notInDoubt := refused(blockedAndNotInDoubt)
 	retried := func(claim int, prefix string) func(p *flows.Payment) string {
 		return func(p *flows.Payment) string {
 			if p.Claim != claim || !strings.HasPrefix(p.AttemptID, prefix) || !strings.HasSuffix(p.RefundRetry, "-id") || p.FailedRefunds != 2 {
@@ -225,8 +264,36 @@ func TestDecideABlock(t *testing.T) {
 			return ""
 		}
 	}
-	failedTwice := func(r *protocol.Remote) { r.FailedRefunds = 2 }
-	rows := []row{
+	check(t, blockedPayment(), []row{
+		{name: "refunded", facts: and(refund, shows(cards.Captured, entries(given), failedTwice)),
+			want: "→ refunding: " + requested, wrote: retried(2, protocol.RefundPrefix)},
+		{name: "refunded again", facts: and(refund, shows(cards.Captured, entries(given, byRefund), failedTwice)),
+			want: "→ refunding: " + requested, wrote: retried(2, refundAttempt)},
+		{name: "refunded, and it was", facts: and(refund, shows(cards.Refunded)), want: "→ refunding: " + requested},
+		{name: "refunded, and a claim is open", facts: and(refund, shows(cards.Captured, entries(open))), want: notInDoubt},
+		{name: "refunded, and it was accepted", facts: and(refund, shows(cards.Captured, entries(byRefund), accepted)), want: notInDoubt},
+		{name: "refunded, and a part went back", facts: and(refund,
+			shows(cards.Captured, func(r *protocol.Remote) { r.Refunded = 100 })), want: notInDoubt},
+		{name: "refunded, and it differs", facts: and(forcedRefund, shows(cards.Captured, differs)),
+			want: refused("Nothing can be decided: the processor's metadata does not match or is not signed by us.")},
+		{name: "refunded, and it is missing", facts: and(refund, absent),
+			want: refused("Nothing can be refunded here: the processor does not know the payment. Check the account and the key; Frontdesk " +
+				"continues once the processor has it again. If the buyer certainly has the money back, add --override.")},
+		{name: "refunded for certain, and it is missing", facts: and(forcedRefund, absent), want: "→ refunded: " + byHand},
+		{name: "refunded, and it is disputed", facts: and(refund, shows(cards.Captured, disputed)), want: "→ refunding: " + requested},
+		{name: "given back by the bank", facts: and(forcedRefund, shows(cards.Captured, disputed)), want: "→ refunded: " + byHand},
+	})
+}
+
+// TestDecideABlock: how an operator ends what the machine has stopped working on.
+func TestDecideABlock(t *testing.T) {
+	t.Parallel()
+	p := blockedPayment()
+	notInDoubt := refused(blockedAndNotInDoubt)
+	still := func(state string) string {
+		return refused("The payment is blocked. At the processor it is " + state + ". Run frontdesk payments show for the possible decisions.")
+	}
+	check(t, p, []row{
 		{name: "again", facts: decides(protocol.SendAgain, true), want: notInDoubt},
 		{name: "recorded, unread", facts: recorded, want: "read"},
 		{name: "recorded, kept", facts: and(recorded, shows(cards.Captured, entries(open))), want: "→ recorded: " + byHand + ", then journal"},
@@ -249,7 +316,6 @@ func TestDecideABlock(t *testing.T) {
 		{name: "recorded, and it is missing", facts: and(recorded, absent), want: "→ recorded: " + byHand + ", then journal"},
 		{name: "the processor is down", facts: and(recorded, func(f *protocol.Facts) { f.Remote = &protocol.Remote{Err: errDown} }),
 			want: "wait 15s: no answer"},
-
 		{name: "cancelled, and it is captured", facts: and(forcedCancel, shows(cards.Captured)),
 			want: still("captured, with 0.00 EUR of 45.00 EUR refunded")},
 		{name: "cancelled, and it was there", facts: and(cancel, shows(cards.Cancelled), sale()), want: "→ cancelled: " + byHand},
@@ -259,26 +325,7 @@ func TestDecideABlock(t *testing.T) {
 			want: refused("The processor does not have this payment at present, so its money may be kept. " +
 				"Check the account and the key; Frontdesk continues once the processor has it again. " +
 				"If the buyer certainly has the money back, use confirm-not-recorded --refund --override.")},
-
-		{name: "refunded", facts: and(refund, shows(cards.Captured, entries(given), failedTwice)),
-			want: "→ refunding: " + requested, wrote: retried(2, protocol.RefundPrefix)},
-		{name: "refunded again", facts: and(refund, shows(cards.Captured, entries(given, byRefund), failedTwice)),
-			want: "→ refunding: " + requested, wrote: retried(2, refundAttempt)},
-		{name: "refunded, and it was", facts: and(refund, shows(cards.Refunded)), want: "→ refunding: " + requested},
-		{name: "refunded, and a claim is open", facts: and(refund, shows(cards.Captured, entries(open))), want: notInDoubt},
-		{name: "refunded, and it was accepted", facts: and(refund, shows(cards.Captured, entries(byRefund), accepted)), want: notInDoubt},
-		{name: "refunded, and a part went back", facts: and(refund,
-			shows(cards.Captured, func(r *protocol.Remote) { r.Refunded = 100 })), want: notInDoubt},
-		{name: "refunded, and it differs", facts: and(forcedRefund, shows(cards.Captured, differs)),
-			want: refused("Nothing can be decided: the processor's metadata does not match or is not signed by us.")},
-		{name: "refunded, and it is missing", facts: and(refund, absent),
-			want: refused("Nothing can be refunded here: the processor does not know the payment. Check the account and the key; Frontdesk " +
-				"continues once the processor has it again. If the buyer certainly has the money back, add --override.")},
-		{name: "refunded for certain, and it is missing", facts: and(forcedRefund, absent), want: "→ refunded: " + byHand},
-		{name: "refunded, and it is disputed", facts: and(refund, shows(cards.Captured, disputed)), want: "→ refunding: " + requested},
-		{name: "given back by the bank", facts: and(forcedRefund, shows(cards.Captured, disputed)), want: "→ refunded: " + byHand},
-	}
-	check(t, p, rows)
+	})
 
 	lost := p
 	lost.ProcessorID = ""
