@@ -3,22 +3,24 @@ package campaign
 // Mutations are the mistakes that the campaigns must find. Most are what a careful programmer might write first.
 var Mutations = []Mutation{
 	{Name: "retry-unknown", Description: "the gateway repeats a POST whose outcome is unknown", Edits: []Edit{{
-		File: "flows/payment/record.go",
-		Old:  `			return outcome{step: step{to: flows.InDoubt, reason: unknownOutcome(err)}}`,
-		New: `			if try < triesPerClaim {
-				continue
-			}
-			return outcome{step: step{to: flows.InDoubt, reason: unknownOutcome(err)}}`,
+		File: "flows/payment/protocol/record.go",
+		Old:  `	return d.to(flows.InDoubt, "the outcome at the club system is unknown"+post.Seen)`,
+		New: `	if post.Tries < TriesPerClaim {
+		return act(Post)
+	}
+	return d.to(flows.InDoubt, "the outcome at the club system is unknown"+post.Seen)`,
 	}}},
 	{Name: "take-over", Description: "any gateway sends a payment in sending whose owner is silent", Edits: []Edit{{
-		File: "flows/payment/advance.go",
-		Old:  `return step{to: flows.InDoubt, reason: "the process that was recording it ended", leaseExpiredFor: protocol.LeaseGrace}, nil`,
-		New:  `return step{to: flows.Captured, reason: "the process that was recording it ended", leaseExpiredFor: protocol.LeaseGrace, edit: func(p *flows.Payment) { p.ReleasePending = true }}, nil`,
+		File: "flows/payment/protocol/record.go",
+		Old:  `		action, change := d.to(flows.InDoubt, "the process that was recording it ended")`,
+		New: `		next := *d.p
+		next.ReleasePending = true
+		action, change := d.write(next, flows.Captured, "the process that was recording it ended")`,
 	}}},
 	{Name: "overwritable-claim", Description: "the claim is read and then written, without a key that admits only one winner", Edits: []Edit{{
 		File: "flows/payment/record.go",
 		Old:  `	key := journalKey("claim", p, p.Claim)`,
-		New:  `	key := "claim:" + uuid.NewString()`,
+		New:  `	key := "claim:" + p.AttemptID`,
 	}}},
 	{Name: "no-compare-and-set", Description: "a commit does not check that the payment is still the version that was read", Edits: []Edit{{
 		File: "flows/store/payment.go",
@@ -26,24 +28,24 @@ var Mutations = []Mutation{
 		New:  `if not held[1] then return 0 end`,
 	}}},
 	{Name: "no-write-gate", Description: "the gateway does not check the age of a claim before it sends the first byte", Edits: []Edit{{
-		File: "flows/payment/record.go",
-		Old:  `		if protocol.Expired(m.cfg.Now(), facts.Owner, protocol.ClaimLife) {`,
-		New:  `		if protocol.Expired(m.cfg.Now(), facts.Owner, 1000*protocol.ClaimLife) {`,
+		File: "flows/payment/protocol/fact.go",
+		Old:  `return Expired(now, f.Owner, ClaimLife)`,
+		New:  `return Expired(now, f.Owner, 1000*ClaimLife)`,
 	}}},
 	{Name: "key-per-attempt", Description: "the idempotency key of a new payment derives from the attempt, not from the sale", Edits: []Edit{{
 		File: "flows/payment/perform.go",
 		Old:  `creationKey(p), cards`,
-		New:  `creationKey(p)+uuid.NewString(), cards`,
+		New:  `creationKey(p)+at.String(), cards`,
 	}}},
 	{Name: "refund-in-doubt", Description: "the gateway refunds a payment that may have been recorded", Edits: []Edit{{
-		File: "flows/payment/record.go",
-		Old:  `return outcome{step: step{to: flows.InDoubt, reason: unknownOutcome(err)}}`,
-		New:  `return outcome{step: step{to: flows.RefundDue, reason: unknownOutcome(err)}, journalEntry: "release"}`,
+		File: "flows/payment/protocol/record.go",
+		Old:  `	return d.to(flows.InDoubt, "the outcome at the club system is unknown"+post.Seen)`,
+		New:  `	return d.release(d.to(flows.RefundDue, "the outcome at the club system is unknown"+post.Seen))`,
 	}}},
 	{Name: "release-although-sent", Description: "an unknown outcome counts as not sent, and the claim is released", Edits: []Edit{{
-		File: "flows/payment/record.go",
-		Old:  `			return outcome{step: step{to: flows.InDoubt, reason: unknownOutcome(err)}}`,
-		New:  `			return m.notSent(p, unknownOutcome(err), 0)`,
+		File: "flows/payment/protocol/record.go",
+		Old:  `	return d.to(flows.InDoubt, "the outcome at the club system is unknown"+post.Seen)`,
+		New:  `	return d.notSent("the outcome at the club system is unknown"+post.Seen, 0)`,
 	}}},
 	{Name: "blind-cancel", Description: "a payment counts as cancelled once requested, not once read back", Edits: []Edit{{
 		File: "flows/payment/protocol/buyer.go",
@@ -74,7 +76,7 @@ var Mutations = []Mutation{
 		File: "flows/payment/machine.go",
 		Old:  `	name := "event:" + m.cfg.Cards.Name() + ":" + event.ID`,
 		New: `	if p, err := m.cfg.Store.Payment(ctx, flows.NewPaymentID(registration, generation)); err == nil && p.State == flows.Intent && event.Type == "payment_intent.canceled" {
-			_, _ = m.commit(ctx, p, m.change(p, step{to: flows.Cancelling, reason: "the event says so"}))
+			_, _ = m.commit(ctx, p, protocol.Transition(p, *p, flows.Cancelling, "the event says so", flows.Decision{}, m.cfg.Now()))
 	} else if err == nil && p.State != flows.Recorded && event.Type == "payment_intent.succeeded" {
 		next := *p
 		next.State = flows.Captured
@@ -83,12 +85,11 @@ var Mutations = []Mutation{
 	name := "event:" + m.cfg.Cards.Name() + ":" + event.ID`,
 	}}},
 	{Name: "redis-alone", Description: "the compare-and-set in Redis grants the right to send, without a claim", Edits: []Edit{{
-		File: "flows/payment/record.go",
-		Old:  `func (m *Machine) claimAndSend(ctx context.Context, p *flows.Payment, captured *cards.Payment, gate club.Gate) outcome {`,
-		New: `func (m *Machine) claimAndSend(ctx context.Context, p *flows.Payment, captured *cards.Payment, gate club.Gate) outcome {
-	if p.AttemptID != "" {
-		return m.send(ctx, p, gate)
-	}`,
+		File: "flows/payment/protocol/record.go",
+		Old: `	case d.p.HasProcessor():
+		return d.claim()
+`,
+		New: ``,
 	}}},
 	{Name: "no-response-no-effect", Description: "a POST without a response counts as not sent", Edits: []Edit{{
 		File: "upstream/club/outcome.go",
@@ -139,11 +140,11 @@ var Mutations = []Mutation{
 		New:  `	if p == nil || p.ID != "" {`,
 	}}},
 	{Name: "sale-unseen", Description: "a captured payment is sent to its sale without checking the sale's state", Edits: []Edit{{
-		File: "flows/payment/record.go",
-		Old: `		reason = p.ChangedSinceAgreed(sale, check)
+		File: "flows/payment/protocol/record.go",
+		Old: `		reason = p.ChangedSinceAgreed(s.Sale, s.Check)
 	}
 	if reason == "" {`,
-		New: `		reason = p.ChangedSinceAgreed(sale, check)
+		New: `		reason = p.ChangedSinceAgreed(s.Sale, s.Check)
 	}
 	if reason != "never" {`,
 	}}},
@@ -179,10 +180,6 @@ var Mutations = []Mutation{
 	left = 0`,
 	}}},
 	{Name: "not-found-blocks", Description: "a payment that the processor did not have once stays blocked", Edits: []Edit{{
-		File: "flows/payment/step.go",
-		Old:  `		return remote, missing(protocol.UnknownThere)`,
-		New:  `		return remote, mismatch(protocol.UnknownThere)`,
-	}, {
 		File: "flows/payment/protocol/buyer.go",
 		Old:  "	case r.Absent != \"\" && p.MissingSince.IsZero():\n",
 		New:  "	case r.Absent != \"\":\n		action, change = d.to(flows.Blocked, r.Absent)\n	case r.Absent != \"\" && p.MissingSince.IsZero():\n",

@@ -19,14 +19,14 @@
 //	here                                there, in flows/payment unless said otherwise
 //	drive, follow, write                Machine.advance and perform, and Facts.Wrote, Committed and Overtaken
 //	create, capture … refund            the calls, at the processor; created is its list
-//	prepareSettlement                   the function of that name
-//	takeOver                            the case Sending of stepFrom, with StateChange.LeaseExpiredFor
-//	prepareRecord, releaseLate          the functions of that name
-//	record, look, trust, claim          record, claimAndSend, claim
+//	prepareSettlement                   settle in protocol
+//	takeOver                            record in protocol without an owner, with StateChange.LeaseExpiredFor
+//	prepareRecord, releaseLate          prepare and releaseLate in protocol
+//	record, look, trust, claim          record, claim and claimed in protocol, and Machine.claim
 //	preparing                           the turns of Machine.Advance after a capture, with its response at hand
-//	send, post, unknown, notSent        send with club.Client.CreatePayment and each Outcome, notSent
-//	inquire                             rejected
-//	release, journal                    release and updateMetadata in record
+//	send, post, unknown, notSent        send, outcome and notSent in protocol, and club.Client.CreatePayment with each Outcome
+//	inquire                             rejected in protocol
+//	release, journal                    Machine.release and updateMetadata
 //	claimAvailable, released            Journal.Available, Journal.Released in protocol
 //	acceptanceJournaled                 Journal.Accepted in protocol
 //	commit, move, finish                Machine.commit, and Store.Commit in flows/store

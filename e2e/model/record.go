@@ -2,8 +2,8 @@ package model
 
 import "slices"
 
-// This file mirrors flows/payment/record.go, and prepareSettlement of settlement.go: from the captured money to the single POST and its outcome. Inside
-// record, each remote effect is a step of its own.
+// This file mirrors flows/payment/protocol/record.go: from the captured money to the single POST and its outcome. Inside record, each
+// remote effect is a step of its own.
 
 // prepareRecord moves a captured payment on to its next claim. The pause before
 // it (Payment.NotBefore) may be over at any time.
@@ -114,7 +114,7 @@ func (m *machine) record(r record, before process) process {
 	return p
 }
 
-// trust is claimAndSend for a process that captured within claimLife, as the first: no attempt can
+// trust is turn.claim for a process that captured within claimLife, as the first: no attempt can
 // have claimed before, because nothing was captured.
 func (m *machine) trust(w *world, i int) {
 	p := &w.process[i]
@@ -125,7 +125,7 @@ func (m *machine) trust(w *world, i int) {
 	m.claim(w, i)
 }
 
-// look is the first half of claimAndSend: a claim that another attempt holds, or that is not available yet, is not
+// look is turn.claim: a claim that another attempt holds, or that is not available yet, is not
 // requested. The processor's key must ensure a single winner only among attempts that read at about the same time.
 func (m *machine) look(w *world, i int) {
 	r := w.process[i].rec

@@ -98,8 +98,8 @@ const (
 	toKeep    // the commit of the capture; it still has the record from before
 	toPrepare // prepareRecord: the commit that moves on to sending
 	// From here on the process is inside record, and owns the payment.
-	toTrust   // claimAndSend, with the journal from the capture's response
-	toLook    // claimAndSend: the journal is about to be read
+	toTrust   // turn.claim, with the journal from the capture's response
+	toLook    // turn.claim: the journal is about to be read
 	toClaim   // claim: Cards.UpdateMetadata with fd_post_n
 	toSend    // send: Client.CreatePayment
 	toInquire // rejected: Client.GetCheckedSale

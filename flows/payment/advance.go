@@ -15,34 +15,7 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/payment/protocol"
-	"frontdesk/upstream/cards"
 )
-
-// step is a change to commit, or the time until the payment is advanced again.
-type step struct {
-	to              flows.PaymentState   // empty: no change; the present state: only the record changes
-	reason          string               // for operators and the log
-	decision        flows.Decision       // empty for the machine
-	edit            func(*flows.Payment) // changes to the record; nil: none
-	lease           time.Duration        // see flows.StateChange
-	leaseExpiredFor time.Duration        // see flows.StateChange
-	retryAfter      time.Duration        // without a change: until the next step
-	remote          *cards.Payment       // the processor's payment, known to match, for the next step; nil: the next step reads it
-}
-
-// wait is the step that changes nothing.
-func wait(again time.Duration) step { return step{retryAfter: again} }
-
-// mismatch says how the processor's payment differs from the record. It blocks the payment.
-type mismatch string
-
-func (m mismatch) Error() string { return string(m) }
-
-// missing says that the processor does not have the payment, or has another program's under its id. Perhaps the key is
-// another account's. It blocks the payment after protocol.MissingBlocks, until the processor has it again.
-type missing string
-
-func (m missing) Error() string { return string(m) }
 
 // Advance moves a payment as far as it can go now and returns it. It may be called at
 // any time and any number of times. After an error, the payment is safe in its present
@@ -74,21 +47,24 @@ func (m *Machine) advanceStored(ctx context.Context, id flows.PaymentID, ask ask
 	return m.advance(ctx, p, ask)
 }
 
-// advance asks the protocol, performs or commits what it says, and asks again. The compare-and-set finds changes by others.
+// advance asks the protocol, performs or commits what it says, and asks again. The compare-and-set finds changes by others. Once
+// this process owns the payment, no caller that leaves stops it, because a POST that began must finish.
 func (m *Machine) advance(ctx context.Context, p *flows.Payment, ask ask) (*flows.Payment, error) {
 	facts := protocol.Facts{Wish: ask.wish, Outranked: ask.outranked}
 	for range maxTurns {
 		if p.Schema > flows.PaymentSchema { // a newer gateway's
 			return p, nil
 		}
-		facts.Foreign, facts.ID = m.requireOwnOf(ctx, p), uuid.NewString()
-		action, change := protocol.Next(p, facts, m.cfg.Now())
-		if change == nil && action.Kind == "" {
-			action, change = m.legacy(ctx, p, &facts)
+		within := ctx
+		if facts.ID = uuid.NewString(); facts.Owner.IsZero() {
+			facts.Foreign = m.requireOwnOf(ctx, p)
+		} else {
+			within = context.WithoutCancel(ctx)
 		}
+		action, change := protocol.Next(p, facts, m.cfg.Now())
 		if change == nil && action.Kind != protocol.Wait {
 			var err error
-			if facts, err = m.perform(ctx, p, facts, action); err == nil {
+			if facts, err = m.perform(within, p, facts, action); err == nil {
 				continue
 			}
 			action = protocol.Action{Kind: protocol.Wait, For: protocol.PollEvery, Err: err}
@@ -100,8 +76,10 @@ func (m *Machine) advance(ctx context.Context, p *flows.Payment, ask ask) (*flow
 			return p, action.Err
 		}
 		now := m.cfg.Now()
-		moved, err := m.commit(ctx, p, change)
+		moved, err := m.commit(within, p, change)
 		switch {
+		case err != nil && !facts.Owner.IsZero():
+			return p, flows.StorageFailed(err)
 		case errors.Is(err, flows.ErrOwned): // another process is sending it
 			m.reschedule(ctx, p, protocol.PollEvery)
 			return p, nil
@@ -122,15 +100,10 @@ func (m *Machine) advance(ctx context.Context, p *flows.Payment, ask ask) (*flow
 		if ask.wish == protocol.Verify {
 			m.countVerdict(ctx, p, moved.SaleVerdict)
 		}
-		if moved.State == flows.Sending {
-			if moved, err = m.record(ctx, moved, facts); err != nil {
-				return moved, err
-			}
-			facts = protocol.Facts{}
-		}
 		switch {
 		case moved.State.Final():
 			return moved, nil
+		case !facts.Owner.IsZero(): // the rest is due within the life of a claim
 		case ask.once && (moved.State != flows.Intent || p.MissingSince.IsZero()): // else what the buyer did is still to be read
 			m.wake(ctx, moved.ID, moved)
 			return moved, nil
@@ -184,100 +157,6 @@ func (m *Machine) Cancel(ctx context.Context, id flows.PaymentID) (*flows.Paymen
 		return nil, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("payment %s could neither be cancelled nor moved", id)}
 	}
 	return nil, &flows.Error{Code: flows.PaymentUnderWay, Detail: "The payment can no longer be cancelled."}
-}
-
-// legacy decides the states that the protocol does not have yet. A reading of the processor that its step passes on is as old as
-// the one that it was given.
-func (m *Machine) legacy(ctx context.Context, p *flows.Payment, facts *protocol.Facts) (protocol.Action, *protocol.Change) {
-	at, known := m.cfg.Now(), (*cards.Payment)(nil)
-	if facts.Remote != nil {
-		at, known = facts.Remote.At, &facts.Remote.Payment
-	}
-	s, err := m.next(ctx, p, known)
-	facts.Remote = nil
-	switch {
-	case err != nil:
-		return protocol.Action{Kind: protocol.Wait, For: protocol.PollEvery, Err: err}, nil
-	case s.to == "":
-		return protocol.Action{Kind: protocol.Wait, For: s.retryAfter}, nil
-	case s.remote != nil:
-		facts.Remote = m.remote(*s.remote, at)
-	}
-	return protocol.Action{}, m.change(p, s)
-}
-
-// change returns the change that a step makes.
-func (m *Machine) change(p *flows.Payment, s step) *protocol.Change {
-	next := *p
-	if s.edit != nil {
-		s.edit(&next)
-	}
-	c := protocol.Transition(p, next, s.to, s.reason, s.decision, m.cfg.Now())
-	c.Lease, c.LeaseExpiredFor = s.lease, s.leaseExpiredFor
-	return c
-}
-
-// next returns the next step of a payment. A mismatch with the processor blocks it; see missing, too. A payment that was
-// missing is looked for before anything else, so that only an unbroken row of misses blocks it.
-func (m *Machine) next(ctx context.Context, p *flows.Payment, remote *cards.Payment) (step, error) {
-	decide := m.stepFrom
-	if !p.MissingSince.IsZero() {
-		decide = m.lookAgain
-	}
-	s, err := decide(ctx, p, remote)
-	if differs, ok := errors.AsType[mismatch](err); ok {
-		return step{to: flows.Blocked, reason: string(differs)}, nil
-	}
-	if absent, ok := errors.AsType[missing](err); ok {
-		return m.notFound(ctx, p, absent)
-	}
-	return s, err
-}
-
-// lookAgain is the step of a payment that was missing, once the processor has it again.
-func (m *Machine) lookAgain(ctx context.Context, p *flows.Payment, remote *cards.Payment) (step, error) {
-	found, err := m.read(ctx, p, remote)
-	return foundAgain(step{to: p.State, reason: p.Reason, remote: &found}), err
-}
-
-// notFound is the step of a payment that the processor does not have.
-func (m *Machine) notFound(ctx context.Context, p *flows.Payment, why missing) (step, error) {
-	m.countProblem(ProblemMissing)
-	switch now := m.cfg.Now(); {
-	case p.MissingSince.IsZero():
-		m.cfg.Log.ErrorContext(ctx, "payment missing at the processor", "payment", p.ID, "processorId", p.ProcessorID, "error", why)
-		return step{to: p.State, reason: p.Reason, edit: func(next *flows.Payment) { next.MissingSince = now }}, nil
-	case now.Sub(p.MissingSince) < protocol.MissingBlocks:
-		return step{}, processorFailed(why)
-	default:
-		return step{to: flows.Blocked, reason: string(why)}, nil
-	}
-}
-
-// foundAgain returns a step of a payment that was missing, which now also notes that the processor has it.
-func foundAgain(s step) step {
-	edit := s.edit
-	s.edit = func(next *flows.Payment) {
-		if next.MissingSince = (time.Time{}); edit != nil {
-			edit(next)
-		}
-	}
-	return s
-}
-
-// stepFrom decides by the payment's state. remote is what the previous step read; nil: nothing.
-func (m *Machine) stepFrom(ctx context.Context, p *flows.Payment, remote *cards.Payment) (step, error) {
-	switch p.State {
-	case flows.Priced:
-		return m.prepareSettlement(ctx, p)
-	case flows.Captured:
-		return m.prepareRecord(ctx, p, remote)
-	case flows.Sending:
-		// Its owner is sending now, or is gone and the outcome with it.
-		return step{to: flows.InDoubt, reason: "the process that was recording it ended", leaseExpiredFor: protocol.LeaseGrace}, nil
-	default:
-		return wait(0), nil
-	}
 }
 
 // commit writes a change, and what the processor's journal must have before or after it. It is the only place that changes a

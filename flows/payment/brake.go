@@ -78,16 +78,8 @@ type Brake struct {
 	Probe        flows.PaymentID `json:"probe,omitempty"` // the payment that is let through now; empty: none
 }
 
-// held returns how long the brake still holds a payment back; zero: its money may move. The payment that is
-// let through although the brake holds becomes its probe.
-func (m *Machine) held(ctx context.Context, p *flows.Payment) (time.Duration, error) {
-	if !protocol.HeldByBrake(p, m.cfg.Now()) {
-		return 0, nil
-	}
-	return m.askBrake(ctx, p)
-}
-
-// askBrake asks the brake about a payment that it may hold.
+// askBrake returns how long the brake still holds a payment back; zero: its money may move. The payment that is let through although
+// the brake holds becomes its probe.
 func (m *Machine) askBrake(ctx context.Context, p *flows.Payment) (time.Duration, error) {
 	request := BrakeRequest{Organisation: p.ClientToken, Payment: p.ID, Now: m.cfg.Now(),
 		Lease: protocol.ProbeLease, Pause: firstProbePause, MaxPause: maxProbePause, MaxWait: maxProbePause}
@@ -96,14 +88,6 @@ func (m *Machine) askBrake(ctx context.Context, p *flows.Payment) (time.Duration
 	}
 	left, err := m.cfg.Store.AskBrake(ctx, request)
 	return left, flows.StorageFailed(err)
-}
-
-// hold is the step of a payment that the brake holds back. Its buyer learns once that it is reserved and waits.
-func hold(p *flows.Payment, left time.Duration) step {
-	if !p.OnHold {
-		return step{to: p.State, reason: p.Reason, edit: func(next *flows.Payment) { next.OnHold = true }}
-	}
-	return wait(min(left, protocol.PollEvery)) // the brake may be released at any time
 }
 
 // countOutcome has the brake count how a request that records money ended. A failure is only logged, because the

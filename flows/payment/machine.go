@@ -3,9 +3,9 @@
 // Only this package changes a payment's state.
 //
 // Requests, webhooks, sweeps and operators all call Machine.Advance. It asks package protocol what to do next, does it (perform.go),
-// and asks again. What protocol does not decide yet is here: record.go has the one POST under a claim. evidence.go reads what the
-// club system shows of a doubt, and verify.go has recorded payments verified. rebuild.go restores payments that Redis lost, from what metadata.go let the processor
-// keep, lookup.go says which registrations the processor has no payment of, and operator.go carries out operators' decisions.
+// and asks again. record.go writes the processor's journal and sends the one POST. evidence.go reads what the club system shows of
+// a doubt, and verify.go has recorded payments verified. rebuild.go restores payments that Redis lost, from what metadata.go let the
+// processor keep, lookup.go says which registrations the processor has no payment of, and operator.go carries out operators' decisions.
 // brake.go holds payments back while the club system records none. key.go has the idempotency keys, fingerprint.go says whose
 // payments Redis holds.
 //

@@ -54,6 +54,14 @@ func (m *Machine) perform(ctx context.Context, p *flows.Payment, f protocol.Fact
 		latest, err := m.latest(ctx, p)
 		f.Latest = latest
 		return f, err
+	case protocol.Recheck:
+		sale, check, err := m.cfg.Club.GetCheckedSale(ctx, p.Scope(), p.Sale)
+		f = f.Rechecked(&protocol.Sale{At: at, Err: flows.ClubFailed(err, "The sale could not be read."),
+			Gone: errors.Is(err, club.ErrNotFound), Busy: errors.Is(err, club.ErrBusy), Sale: sale, Check: check})
+	case protocol.AskAccepted:
+		accepted, err := m.cfg.Store.LastAccepted(ctx, p.ClientToken)
+		f.Accepted = &accepted
+		return f, flows.StorageFailed(err)
 	case protocol.AskBrake:
 		left, err := m.askBrake(ctx, p)
 		f.Brake = &protocol.Brake{Left: left}
@@ -61,8 +69,13 @@ func (m *Machine) perform(ctx context.Context, p *flows.Payment, f protocol.Fact
 	case protocol.Create, protocol.Capture, protocol.Cancel, protocol.Refund:
 		f = f.Wrote(a.Kind, p, m.call(ctx, p, a.Kind, at))
 	case protocol.Claim:
-		paid, err := m.claim(ctx, p, func() error { return nil }) // a refund may leave at any time
+		paid, err := m.claim(ctx, p, m.gate(p, f))
 		f.Claim = m.ended(paid, at, err)
+	case protocol.Post:
+		if a.For > 0 {
+			<-m.cfg.After(a.For)
+		}
+		f = f.Sent(m.post(ctx, p, m.gate(p, f)))
 	case protocol.Release:
 		f.Release = &protocol.Call{Outcome: protocol.Done}
 		if err := m.release(ctx, p); err != nil {
@@ -78,7 +91,7 @@ func (m *Machine) perform(ctx context.Context, p *flows.Payment, f protocol.Fact
 // readRemote reads the processor's payment, and notes one that is missing.
 func (m *Machine) readRemote(ctx context.Context, p *flows.Payment, at time.Time) *protocol.Remote {
 	r := m.lookAt(ctx, p, at)
-	if r.Absent == "" || p.State.Final() || p.State == flows.Blocked { // nothing waits for it, or it is known
+	if r.Absent == "" || p.State.Final() || p.State == flows.Blocked || p.State == flows.Sending { // or it is noted later
 		return r
 	}
 	m.countProblem(ProblemMissing)
@@ -101,9 +114,26 @@ func (m *Machine) lookAt(ctx context.Context, p *flows.Payment, at time.Time) *p
 		r.Absent = protocol.ForeignThere
 	}
 	if r.Absent != "" {
-		r.Err = processorFailed(missing(r.Absent))
+		r.Err = processorFailed(errors.New(r.Absent))
 	}
 	return r
+}
+
+// find reads a payment at the processor, whatever it says; zero if the processor does not have it.
+func (m *Machine) find(ctx context.Context, processorID string) (cards.Payment, error) {
+	remote, err := m.cfg.Cards.Get(ctx, processorID)
+	switch {
+	case errors.Is(err, cards.ErrNotFound):
+		return cards.Payment{}, nil
+	case err != nil:
+		return cards.Payment{}, processorFailed(err)
+	}
+	return remote, nil
+}
+
+// processorFailed is the error for a processor that did not respond as expected.
+func processorFailed(err error) error {
+	return &flows.Error{Code: flows.ProcessorUnavailable, Detail: "The card processor did not respond as expected.", Err: err}
 }
 
 // search looks in the processor's list for a payment of the record's registration and generation.

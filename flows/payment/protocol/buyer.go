@@ -7,9 +7,10 @@ import (
 	"frontdesk/upstream/cards"
 )
 
-// followed are the states in which the processor must have the payment, as far as they are decided here.
-var followed = map[flows.PaymentState]bool{flows.Intent: true, flows.Authorised: true, flows.Capturing: true, flows.Cancelling: true,
-	flows.RefundDue: true, flows.Refunding: true, flows.InDoubt: true}
+// followed are the states in which the processor must have the payment. What is missing while it is sent is noted once it is captured
+// again.
+var followed = map[flows.PaymentState]bool{flows.Intent: true, flows.Authorised: true, flows.Capturing: true, flows.Captured: true,
+	flows.Cancelling: true, flows.RefundDue: true, flows.Refunding: true, flows.InDoubt: true}
 
 // present makes sure that the processor has the agreed payment. settled is false if it has, or if that does not matter now. A
 // payment that was missing is looked for before anything else, so that only an unbroken row of misses blocks it.
@@ -88,14 +89,6 @@ func (d turn) created(r *Remote) (Action, *Change) {
 	next := *d.p
 	next.ProcessorID, next.ClientSecret = r.ID, r.ClientSecret
 	return d.write(next, flows.Intent, "waiting for the buyer at the processor")
-}
-
-// settle decides the beginning of a payment without a processor, of which nothing is taken before it is sent, except at the desk.
-func (d turn) settle() (Action, *Change) {
-	if d.f.Wish == GiveUp {
-		return d.to(flows.Cancelled, "the buyer gave up")
-	}
-	return d.elsewhere()
 }
 
 // awaitBuyer follows what the buyer does at the processor.

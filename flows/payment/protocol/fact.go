@@ -27,11 +27,18 @@ type Facts struct {
 	Debt   *Debt
 	Latest *Latest
 	Brake  *Brake
-	Call   *Call // how the latest create, capture, cancel or refund ended
+	// Accepted is when the latest attempt began whose payment the organisation's club system accepted; a zero time: none.
+	Accepted *time.Time
+	Call     *Call // how the latest create, capture, cancel or refund ended
 
 	Claim   *Call // how the claim was written. Its response can be an older one
 	Release *Call // how the release was written: Done, too, if another process wrote one in its place
+	Post    *Posted
 }
+
+// Late reports whether this process may no longer claim the right to send, nor send (the write gate): others may have acted since
+// it moved the payment to sending. It may sleep at any line after that.
+func (f Facts) Late(now time.Time) bool { return Expired(now, f.Owner, ClaimLife) }
 
 // Latest is the latest payment of the registration.
 type Latest struct {
@@ -52,6 +59,7 @@ const (
 // Remote is the processor's payment as it was when At.
 type Remote struct {
 	At time.Time // before the call that returned it
+	By Kind      // that call, if it was one that moves money; empty: it was read
 	cards.Payment
 	Terms   Terms // of its metadata
 	Journal Journal
@@ -141,24 +149,57 @@ type Call struct {
 	Err      error   // of the others
 }
 
+// Rechecked returns the facts after a reading of the sale. What the processor showed before may be older than what the sale shows.
+func (f Facts) Rechecked(s *Sale) Facts {
+	if f.Sale = s; s.Err == nil || s.Gone {
+		f.Remote = nil
+	}
+	return f
+}
+
+// Posted is how the latest POST ended.
+type Posted struct {
+	Outcome   club.Outcome
+	Limited   bool          // of Refused: a limit of the API gateway was reached
+	Limit     time.Duration // how long that one lasts
+	Seen      string        // what the call saw, for operators who compare it with the club system's log
+	Tries     int           // POSTs of this claim up to this one
+	Corrected bool          // an earlier one was refused
+}
+
+// Sent returns the facts after a POST that ended so.
+func (f Facts) Sent(post Posted) Facts {
+	if before := f.Post; before != nil {
+		post.Tries, post.Corrected = before.Tries, before.Corrected || before.Outcome == club.Refused
+	}
+	post.Tries++
+	f.Post = &post
+	return f
+}
+
 // Wrote returns the facts after a call that may have changed the processor's payment: what was read before says nothing any
 // more. The response is the new reading, unless it is an older one that was replayed, or differs. A cancellation is believed
 // only once it is read back.
 func (f Facts) Wrote(kind Kind, p *flows.Payment, call *Call) Facts {
 	f.Call, f.Remote = call, nil
 	if r := call.Response; r != nil && kind != Cancel && !r.Replayed && Differs(p, r) == "" {
-		f.Remote = r
+		response := *r
+		response.By = kind
+		f.Remote = &response
 	}
 	return f
 }
 
 // Committed returns what is still known once a change is committed, at an instant that this process took before it: a reading of
-// the processor. A claim may follow one only within ClaimLife, because another process may have claimed since. Before money goes
-// back, the processor is always read again.
+// the processor. Before a claim, only what this process captured itself says that no other can have claimed, of the first claim and
+// within ClaimLife: the processor still remembers the keys of those that were written since. Before money goes back, and after an
+// attempt to record, the processor is always read again.
 func (f Facts) Committed(c *Change, now time.Time) Facts {
 	next := Facts{Wish: f.Wish}
-	if f.Remote != nil && f.Remote.Err == nil && c.Record.State != flows.Refunding && (c.Lease == 0 || !Expired(now, f.Remote.At, ClaimLife)) {
-		next.Remote = f.Remote
+	r := f.Remote
+	holds := r != nil && r.Err == nil && f.Owner.IsZero() && c.Record.State != flows.Refunding
+	if holds && (c.Lease == 0 || r.By == Capture && c.Record.Claim == 1 && !Expired(now, r.At, ClaimLife)) {
+		next.Remote = r
 	}
 	if c.Lease > 0 {
 		next.Owner = now

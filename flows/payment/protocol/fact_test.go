@@ -36,15 +36,21 @@ func TestFactsAreForgotten(t *testing.T) {
 		"a failure":               {protocol.Capture, &protocol.Call{Outcome: protocol.Failed, Err: errDown}, false},
 	} {
 		f := facts().Wrote(test.kind, &p, test.call)
-		if (f.Remote != nil) != test.want || f.Call != test.call || f.Remote != nil && f.Remote != test.call.Response {
+		if (f.Remote != nil) != test.want || f.Call != test.call || f.Remote != nil && f.Remote.By != test.kind {
 			t.Errorf("%s: %+v", name, f.Remote)
 		}
 	}
 
+	claim := func(n int) flows.Payment {
+		p := p
+		p.Claim = n
+		return p
+	}
 	kept := func(age time.Duration, err error, lease time.Duration) protocol.Facts {
 		f := facts()
+		f.Remote.By = protocol.Capture
 		f.Remote.At, f.Remote.Err = now.Add(-age), err
-		return f.Committed(&protocol.Change{Record: p, Lease: lease}, now)
+		return f.Committed(&protocol.Change{Record: claim(1), Lease: lease}, now)
 	}
 	if f := kept(time.Minute, nil, 0); f.Remote == nil || f.Brake != nil || f.Sale != nil || f.Wish != protocol.GiveUp || !f.Owner.IsZero() {
 		t.Errorf("after a commit: %+v", f)
@@ -57,6 +63,20 @@ func TestFactsAreForgotten(t *testing.T) {
 	}
 	if f := kept(11*time.Second, nil, protocol.Lease); f.Remote != nil {
 		t.Error("a claim follows a reading that is older than a claim lives")
+	}
+	if f := facts().Committed(&protocol.Change{Record: claim(1), Lease: protocol.Lease}, now); f.Remote != nil {
+		t.Error("a claim follows a reading from before this process owned the payment")
+	}
+	captured := facts()
+	captured.Remote.By = protocol.Capture
+	if f := captured.Committed(&protocol.Change{Record: claim(2), Lease: protocol.Lease}, now); f.Remote != nil {
+		t.Error("a later claim follows a reading from before its release")
+	}
+	owner := facts()
+	owner.Owner = now
+	doubt := &protocol.Change{Record: record(flows.InDoubt)}
+	if f := owner.Committed(doubt, now); f.Remote != nil || !f.Owner.IsZero() || f.Wish != protocol.GiveUp {
+		t.Errorf("after an attempt to record: %+v", f)
 	}
 
 	same, other := record(flows.Captured), record(flows.Cancelling)

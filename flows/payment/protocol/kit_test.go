@@ -140,10 +140,8 @@ func text(a protocol.Action, c *protocol.Change) string {
 	switch {
 	case c != nil && a.Kind != "":
 		return "an action and a change"
-	case c != nil && c.Then != "":
-		return fmt.Sprintf("→ %s: %s, then %s", c.Record.State, c.Record.Reason, c.Then)
 	case c != nil:
-		return fmt.Sprintf("→ %s: %s", c.Record.State, c.Record.Reason)
+		return written(c)
 	case a.Kind == protocol.Refuse:
 		var why *flows.Error
 		errors.As(a.Err, &why)
@@ -156,6 +154,25 @@ func text(a protocol.Action, c *protocol.Change) string {
 		return "wait " + a.For.String()
 	case a.Kind == protocol.Search:
 		return "search " + now.Sub(a.Since).String()
+	case a.For > 0:
+		return fmt.Sprintf("%s after %s", a.Kind, a.For)
 	}
 	return string(a.Kind)
+}
+
+func written(c *protocol.Change) string {
+	text := fmt.Sprintf("→ %s: %s", c.Record.State, c.Record.Reason)
+	if c.First != "" {
+		text = string(c.First) + " " + text
+	}
+	if c.Lease > 0 {
+		text += ", owned for " + c.Lease.String()
+	}
+	if c.LeaseExpiredFor > 0 {
+		text += ", if its owner has been gone for " + c.LeaseExpiredFor.String()
+	}
+	if c.Then != "" {
+		text += ", then " + string(c.Then)
+	}
+	return text
 }

@@ -2,10 +2,11 @@
 // network or Redis. Next is called with the record, with facts, and with the time. It answers with one action, which package
 // payment performs and whose outcome becomes a fact; or with a change, which package payment commits. Then it is called again.
 //
-// buyer.go and capture.go have a function for each state up to the capture, in that order, refund.go those of a refund, and
-// doubt.go that of a doubt. after.go watches what has ended, and lifts what is blocked. prove.go says what the processor's payment
-// proves if Redis has lost the record, and decide.go what an operator may decide. limit.go has every limit with its reason, fact.go
-// what can be known, journal.go and terms.go what the processor's metadata says, and pause.go how long a payment waits.
+// buyer.go and capture.go have a function for each state up to the capture, in that order, record.go those of the one POST that
+// records it, refund.go those of a refund, and doubt.go that of a doubt. after.go watches what has ended, and lifts what is blocked.
+// prove.go says what the processor's payment proves if Redis has lost the record, and decide.go what an operator may decide.
+// limit.go has every limit with its reason, fact.go what can be known, journal.go and terms.go what the processor's metadata says,
+// and pause.go how long a payment waits.
 //
 // The words:
 //
@@ -42,11 +43,13 @@ const (
 	Read         Kind = "read"          // the processor's payment
 	Search       Kind = "search"        // the processor's list since Action.Since, for what a creation may have made
 	CheckSale    Kind = "check_sale"    // the sale and its check, with the contact's status and debt as far as they can be read soon
-	ReadEvidence Kind = "read_evidence" // the same, with the calibrated rule
+	Recheck      Kind = "recheck_sale"  // the sale and its check alone, once money is taken or a POST was sent
+	ReadEvidence Kind = "read_evidence" // as CheckSale, with the calibrated rule
 	ReadSale     Kind = "read_sale"     // the sale alone, with the calibrated rule. It delays no buyer's reads, and so do the next two
 	ReadCheck    Kind = "read_check"    // the sale's check
 	ReadDebt     Kind = "read_debt"     // what the sale's contact owes
 	ReadLatest   Kind = "read_latest"   // the latest payment of the registration
+	AskAccepted  Kind = "ask_accepted"  // when the club system last accepted a payment of the organisation
 	AskBrake     Kind = "ask_brake"     // whether the organisation's brake lets the payment pass; it may become the probe
 
 	Create  Kind = "create"
@@ -54,7 +57,8 @@ const (
 	Cancel  Kind = "cancel"
 	Refund  Kind = "refund"
 
-	Claim      Kind = "claim"   // writes fd_post_n
+	Claim      Kind = "claim"   // writes fd_post_n. The claim of a POST is refused once Facts.Late
+	Post       Kind = "post"    // the one request that records the payment, after Action.For; refused once Facts.Late, at its first byte
 	Release    Kind = "release" // writes fd_release_n
 	Acceptance Kind = "journal" // writes fd_done_n
 
@@ -65,7 +69,7 @@ const (
 // Action is what to do now.
 type Action struct {
 	Kind  Kind
-	For   time.Duration // of Wait: until the next look; zero: until something is asked
+	For   time.Duration // of Wait: until the next look; zero: until something is asked. Of Post: before it is sent
 	Err   error         // of Wait: of the call that failed. It is passed on, and never read here
 	Since time.Time     // of Search
 
@@ -89,8 +93,7 @@ func (c Change) Owed() *Change {
 }
 
 // Next says what to do now with a payment, or what to write about it; the change is nil while there is something to do. It is
-// called again with the facts that an action gives, and with the record that a change makes. An action without a kind says
-// that the payment's state is decided by package payment.
+// called again with the facts that an action gives, and with the record that a change makes.
 func Next(p *flows.Payment, f Facts, now time.Time) (Action, *Change) {
 	d := turn{p: p, f: f, now: now}
 	if f.Foreign != nil { // rule 11: these are not our payments
@@ -117,6 +120,10 @@ func Next(p *flows.Payment, f Facts, now time.Time) (Action, *Change) {
 		return d.checkSale()
 	case flows.Capturing:
 		return d.capture()
+	case flows.Captured:
+		return d.prepare()
+	case flows.Sending:
+		return d.record()
 	case flows.Cancelling:
 		return d.cancel()
 	case flows.RefundDue:
@@ -132,7 +139,7 @@ func Next(p *flows.Payment, f Facts, now time.Time) (Action, *Change) {
 	case flows.Blocked:
 		return d.blocked()
 	}
-	return d.elsewhere()
+	return wait(0)
 }
 
 // turn is one call of Next.
@@ -142,7 +149,6 @@ type turn struct {
 	now time.Time
 }
 
-func (d turn) elsewhere() (Action, *Change)      { return Action{}, nil }
 func act(kind Kind) (Action, *Change)            { return Action{Kind: kind}, nil }
 func wait(pause time.Duration) (Action, *Change) { return Action{Kind: Wait, For: pause}, nil }
 func failed(err error) (Action, *Change)         { return Action{Kind: Wait, For: PollEvery, Err: err}, nil }

@@ -55,19 +55,10 @@ func TestTransition(t *testing.T) {
 	}
 }
 
-// TestElsewhere: what the protocol does not decide is left to the machine, except that payments of others are left alone.
-func TestElsewhere(t *testing.T) {
+// TestForeign: payments of others are left alone, whatever their state.
+func TestForeign(t *testing.T) {
 	t.Parallel()
-	for _, state := range []flows.PaymentState{flows.Captured, flows.Sending} {
-		check(t, record(state), []row{
-			{name: string(state)},
-			{name: string(state) + ", of others", facts: func(f *protocol.Facts) { f.Foreign = errDown }, want: "wait 15s: no answer"},
-		})
+	for _, state := range []flows.PaymentState{flows.Captured, flows.RefundDue, flows.InDoubt, flows.Recorded} {
+		check(t, record(state), []row{{name: string(state), facts: func(f *protocol.Facts) { f.Foreign = errDown }, want: "wait 15s: no answer"}})
 	}
-	desk := record(flows.Priced)
-	desk.Method = flows.InPerson
-	check(t, desk, []row{
-		{name: "without a processor"},
-		{name: "without a processor, given up", facts: wish(protocol.GiveUp), want: "→ cancelled: the buyer gave up"},
-	})
 }

@@ -1,0 +1,281 @@
+package protocol
+
+import (
+	"strconv"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/club"
+)
+
+// prepare moves a captured payment to sending, owned by this process, if its sale is still as agreed.
+func (d turn) prepare() (Action, *Change) {
+	p, r := d.p, d.f.Remote
+	pause, known := d.pause()
+	held, asked := d.held()
+	switch {
+	case !known:
+		return act(AskAccepted)
+	case pause > 0:
+		return wait(pause)
+	case r == nil: // no claim is spent on a processor that cannot be read
+		return act(Read)
+	case r.State == cards.Processing: // an older release took the bank's pending decision for a capture
+		return wait(PollEvery)
+	case p.ReleasePending:
+		return d.releaseLate()
+	case !asked:
+		return act(AskBrake)
+	case held > 0:
+		return wait(min(held, PollEvery))
+	case !Agreed(p, d.now):
+		return d.agreeToRecord()
+	}
+	return d.own(*p, "about to be recorded")
+}
+
+// own moves the payment to sending under the next claim. Only this process may then send the POST.
+func (d turn) own(next flows.Payment, reason string) (Action, *Change) {
+	next.Claim, next.AttemptID = d.p.Claim+1, NewAttemptID(d.now, d.f.ID)
+	action, change := d.write(next, flows.Sending, reason)
+	change.Lease = Lease
+	return action, change
+}
+
+// agreeToRecord goes on if the sale is still as agreed. If it differs, it cannot take the money: the buyer gets it back if
+// nothing of ours was booked, otherwise an operator decides. So does one if the payment was in doubt or blocked before, or if
+// Redis has lost whether it was: staff may have recorded it by hand.
+func (d turn) agreeToRecord() (Action, *Change) {
+	p, s := d.p, d.f.Sale
+	if s == nil {
+		return act(Recheck)
+	}
+	next := *p
+	gone := s.Gone && Expired(s.At, p.SaleMissingSince, flows.GoneAfter)
+	switch {
+	case s.Gone && p.SaleMissingSince.IsZero():
+		next.SaleMissingSince = s.At.Round(0)
+		return d.keep(next)
+	case s.Err != nil && !gone && Expired(s.At, SendableSince(p), SaleUnreadableAfter):
+		return d.to(flows.InDoubt, "the sale could not be read for a day")
+	case s.Err != nil && !gone:
+		return failed(s.Err)
+	}
+	reason := "the club system no longer has the sale"
+	if !gone {
+		reason = p.ChangedSinceAgreed(s.Sale, s.Check)
+	}
+	if reason == "" {
+		next.Payer, next.SaleMissingSince = s.payer(), time.Time{}
+		return d.keep(next)
+	}
+	r := d.f.Remote                                       // read after the sale: the journal may have grown until then
+	forgotten := p.Rebuilt && !p.HasBeen(flows.Capturing) // what it has been since the capture
+	if forgotten || p.HasBeen(flows.InDoubt) || p.HasBeen(flows.Blocked) || r.Journal.ByOperator || !r.Journal.Available(p.Claim+1, "") {
+		return d.to(flows.InDoubt, reason)
+	}
+	next.Readings = WithReading(p.Readings, flows.Reading{Evidence: flows.Evidence{At: s.At, SaleState: &s.Sale.State}})
+	return d.write(next, flows.RefundDue, reason)
+}
+
+// settle is prepare for a payment without a processor, of which nothing is taken before it is sent, except at the desk. A sale
+// that is settled already was settled by the club's staff, or by this payment before Redis lost it: an operator must find out.
+func (d turn) settle() (Action, *Change) {
+	p, s := d.p, d.f.Sale
+	pause, known := d.pause()
+	held, asked := d.held()
+	switch {
+	case d.f.Wish == GiveUp:
+		return d.to(flows.Cancelled, "the buyer gave up")
+	case p.Method != flows.InPerson && d.now.Sub(p.UpdatedAt) > SettleWithin:
+		return d.to(flows.Cancelled, "it could not be sent in time")
+	case !known:
+		return act(AskAccepted)
+	case pause > 0:
+		return wait(pause)
+	case !asked:
+		return act(AskBrake)
+	case held > 0:
+		return d.hold(held)
+	case s == nil:
+		return act(CheckSale)
+	case s.Err != nil && Expired(d.now, SendableSince(p), SaleUnreadableAfter): // of money at the desk
+		return d.giveUp(*p, "the sale could not be read for a day")
+	case s.Err != nil:
+		return failed(s.Err)
+	}
+	next := *p
+	if s.Sale.State != p.SaleState {
+		next.AttemptID = ""
+		return d.write(next, flows.InDoubt, "the sale is settled already")
+	}
+	next.Snapshot = s.Seen
+	if reason := p.ChangedSinceAgreed(s.Sale, s.Check); reason != "" {
+		next.AttemptID = ""
+		return d.giveUp(next, reason)
+	}
+	next.Payer, next.OnHold = s.payer(), false
+	return d.own(next, "the sale is as agreed, and about to be settled")
+}
+
+// pause returns what is left of the pause before the next attempt to record, which may be as long as a limit of the API gateway.
+// Such a long one is over, too, once another payment was recorded after the refusal: perhaps the provider has raised the limit.
+// known is false while that is not known.
+func (d turn) pause() (left time.Duration, known bool) {
+	left, accepted := d.p.NotBefore.Sub(d.now), d.f.Accepted
+	switch {
+	case left <= MaxClaimPause || left > MaxLimitPause:
+		return PauseLeft(d.p, d.now), true
+	case accepted == nil:
+		return 0, false
+	case accepted.After(d.p.UpdatedAt) && !accepted.After(d.now):
+		return 0, true
+	}
+	return DoubtPollEvery, true
+}
+
+// record sends the one POST under a claim. Only the process that moved the payment to sending may, while the claim is young. When
+// that process is gone, so is the outcome.
+func (d turn) record() (Action, *Change) {
+	switch {
+	case d.f.Owner.IsZero():
+		action, change := d.to(flows.InDoubt, "the process that was recording it ended")
+		change.LeaseExpiredFor = LeaseGrace
+		return action, change
+	case d.f.Post != nil:
+		return d.outcome()
+	case d.f.Claim != nil:
+		return d.claimed()
+	case d.p.HasProcessor():
+		return d.claim()
+	}
+	return d.send()
+}
+
+// claim wins the right to send. The journal is read first: the processor may have forgotten the key of an attempt that Redis
+// lost, but not its entry. After a capture of this process, its response is enough; see Facts.Committed.
+func (d turn) claim() (Action, *Change) {
+	p, r := d.p, d.f.Remote
+	switch {
+	case r == nil:
+		return act(Read)
+	case r.Err != nil:
+		return d.notSent("the processor could not be asked before the claim", 0)
+	case Differs(p, r) != "":
+		return d.to(flows.Blocked, Differs(p, r))
+	case r.OtherMethod != "":
+		return d.refuseOtherMethod()
+	case !r.Journal.Available(p.Claim, ""):
+		return d.to(flows.InDoubt, "the processor's journal holds another attempt")
+	case d.f.Late(d.now):
+		return d.notSent("the claim was not confirmed by the processor", 0)
+	}
+	return act(Claim)
+}
+
+// claimed follows the writing of a claim. A key that is used up has no next one: the next claim follows, once this one is
+// released.
+func (d turn) claimed() (Action, *Change) {
+	p, claim := d.p, d.f.Claim
+	switch r := claim.Response; {
+	case claim.Outcome == KeyReused:
+		return d.to(flows.InDoubt, "claim "+strconv.Itoa(p.Claim)+" is held by another process")
+	case claim.Outcome != Done:
+		return d.notSent("the claim was not confirmed by the processor", 0)
+	case !r.Journal.Available(p.Claim, p.AttemptID):
+		return d.to(flows.InDoubt, "the processor's journal holds another attempt")
+	case !r.HoldsAll():
+		return d.release(d.to(flows.Blocked, "not recordable: at the processor it is "+string(r.State)))
+	}
+	return d.send()
+}
+
+// send sends the POST while the claim is young.
+func (d turn) send() (Action, *Change) {
+	if d.f.Late(d.now) {
+		return d.notSent("the club system could not be reached", 0)
+	}
+	return act(Post)
+}
+
+// outcome follows the POST. An outcome that is not certain is a doubt. After a refusal it is sent once more: with a new token, or
+// when the limit of the API gateway ends, if that is soon.
+func (d turn) outcome() (Action, *Change) {
+	post, late := d.f.Post, d.f.Late(d.now)
+	switch post.Outcome {
+	case club.Accepted:
+		action, change := d.to(flows.Recorded, "the club system accepted it")
+		if d.p.HasProcessor() {
+			change.Then = Acceptance
+		}
+		return action, change
+	case club.NotSent:
+		if post.Tries < TriesPerClaim && !late {
+			return act(Post)
+		}
+		return d.notSent("the club system could not be reached", 0)
+	case club.Refused:
+		if !post.Corrected && post.Limit <= ShortLimit && !late {
+			return Action{Kind: Post, For: post.Limit}, nil
+		}
+		if post.Limited {
+			return d.notSent("the quota of calls to the club system is used up", post.Limit)
+		}
+		return d.notSent("the club system refused our credentials", 0)
+	case club.Rejected:
+		return d.rejected()
+	}
+	return d.to(flows.InDoubt, "the outcome at the club system is unknown"+post.Seen)
+}
+
+// rejected follows a refusal by the club system's application, which counts only if the sale is still as it was. Without states,
+// a settled sale looks like an open one. Money, unlike a deferral or a validation, can also be booked for a sale that fails its
+// check.
+func (d turn) rejected() (Action, *Change) {
+	p, s := d.p, d.f.Sale
+	if s == nil {
+		return act(Recheck)
+	}
+	conclusive := p.SaleState != "" && (s.Check.Valid || !p.Method.BooksMoney())
+	if s.Err == nil && conclusive && s.Sale.State == p.SaleState && p.MatchesSale(s.Sale) {
+		return d.release(d.giveUp(*p, "the club system rejected it, and the sale is untouched"))
+	}
+	return d.to(flows.InDoubt, "the club system rejected it, but the sale does not look untouched")
+}
+
+// notSent gives the claim up after an attempt that certainly had no effect. limit is how long a limit lasts that was reached;
+// zero: none was. No attempt is left, either, if that is longer than anybody waits who has not paid.
+func (d turn) notSent(reason string, limit time.Duration) (Action, *Change) {
+	p, before, tries := d.p, flows.Captured, MaxClaims
+	if !p.HasProcessor() {
+		before, tries = flows.Priced, MaxSettlements
+	}
+	if p.Claim >= tries || !p.Method.BooksMoney() && limit > SettleWithin {
+		return d.release(d.giveUp(*p, reason+"; no attempt is left"))
+	}
+	next := *p
+	next.NotBefore = d.now.Add(PauseAfter(p, limit)).Round(0)
+	next.Payer = p.Payer.Outdated() // staff may act in the pause, so the sale is read again
+	return d.release(d.write(next, before, reason))
+}
+
+// giveUp ends a payment that was certainly not recorded, and is not sent again.
+func (d turn) giveUp(next flows.Payment, reason string) (Action, *Change) {
+	switch p := d.p; {
+	case p.HasProcessor():
+		return d.write(next, flows.RefundDue, reason)
+	case p.Method == flows.InPerson && d.now.Sub(p.CreatedAt) > SettleWithin: // only operators still look at it
+		next.AttemptID = ""
+		return d.write(next, flows.InDoubt, reason)
+	}
+	return d.write(next, flows.Cancelled, reason)
+}
+
+// release has the claim released before a change that gives it up.
+func (d turn) release(action Action, change *Change) (Action, *Change) {
+	if d.p.HasProcessor() {
+		change.First = Release
+	}
+	return action, change
+}
