@@ -11,13 +11,13 @@ import (
 // Config defines what is explored.
 type Config struct {
 	Replicas int // gateways that work at the same time; zero: 2, at most 3
-	Claims   int // flows' maxClaims; zero: 2, at most 2
+	Claims   int // the protocol's MaxClaims; zero: 2, at most 2
 	Payments int // payments of the sale, one after the other; zero: 1, at most 2
 
 	// The budgets: how often each fault may happen. Zero: never. Any: any number of times. Messages and
 	// responses get lost, late or refused without a budget.
-	Crashes   int // a replica dies inside record, in a rebuild or in a command, and forgets everything; at most 6, or Any
-	Sleeps    int // a process becomes a zombie: it sleeps inside record for longer than its deadlines, and continues; at most 6, or Any
+	Crashes   int // a replica dies while it records, in a rebuild or in a command, and forgets everything; at most 6, or Any
+	Sleeps    int // a process becomes a zombie: it sleeps while it records for longer than its deadlines, and continues; at most 6, or Any
 	Rollbacks int // Redis falls back to an earlier state; at most 3
 	Wipes     int // Redis loses everything; at most 6, or Any
 	Days      int // 24 h pass, and the processor forgets its idempotency keys; at most 6
@@ -90,31 +90,19 @@ func spend(left *uint8) {
 	}
 }
 
-// Mutation is a set of rules that are left out, or of mistakes that are built in. For each, a test
-// shows that the checker finds it.
+// Mutation is a set of mistakes outside the protocol: of what performs its actions, of a view, or of an operator. For each, as
+// for each Variant, a test shows that the checker finds it.
 type Mutation uint32
 
 // The mutations.
 const (
-	RedisAlone            Mutation = 1 << iota // the compare-and-set in Redis is the right to send, without a claim
-	ResumeExpired                              // a payment in sending whose owner is gone is sent by the next gateway
-	RetryAmbiguous                             // a POST without a response is sent again
-	OverwritableClaim                          // the claim is read and then written, without a key that makes one winner
-	NoGate                                     // no gateway checks the age of a claim before the first byte leaves
-	ClaimWithoutRelease                        // claim n+1 does not check whether claim n was released
-	ReleaseAlthoughSent                        // an unknown outcome is taken for "not sent", and the claim is released
+	OverwritableClaim     Mutation = 1 << iota // the claim is read and then written, without a key that makes one winner
 	KeyPerAttempt                              // the key of a new payment belongs to the attempt, not to the sale
-	TrustAnyRelease                            // a release counts, whichever attempt wrote it and whichever holds the claim
 	PendingReleaseInsists                      // a pending release is retried forever although another one exists
-	ClaimUnread                                // the journal is not read before a claim: only the processor's keys ensure one winner
-	TrustAnyCapture                            // the gateway that captured trusts that response for its claim at any age
-	ClaimAtAnyAge                              // the gate is checked before the POST, but not before the claim
 	NoRebuild                                  // what Redis lost is not rebuilt from the processor
 	ErrorWhileCharged                          // a failed call returns a failure, even if money was taken before
 	StaleDecline                               // "declined, try again" is returned from Redis, without asking the processor
 	OperatorInHaste                            // an operator does not wait until the claim is old
 	OperatorTrustsRedis                        // an operator checks the age of the claim in Redis, not in the journal
-	PostUnseen                                 // the POST does not check it either
 	AnyHolder                                  // a payment is given up for any caller
-	LiftedForgotten                            // a payment that was blocked is sent or refunded as if it had not been
 )

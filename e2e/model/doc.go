@@ -4,9 +4,11 @@
 //
 // It drives the protocol that ships: drive.go asks protocol.Next what to do, does it in every way in which it can
 // end, and asks again with what was learned, as the loop in Machine.advance does. shown.go shows the protocol a
-// world as a record and facts, and reads its answers. A rebuild asks protocol.Prove. What records a payment and what
-// an operator decides are still restated, briefly enough to be compared side by side. Start reading at Check, then at
-// drive.
+// world as a record and facts, and reads its answers. A rebuild asks protocol.Prove. Only what an operator decides is
+// restated, in operator.go, briefly enough to be compared side by side. Start reading at Check, then at drive.
+//
+// A mistake is a Variant: the protocol sees other facts, or something else is done than it says. Mistakes of what
+// performs its actions are a Mutation.
 //
 // # Worlds and steps
 //
@@ -17,37 +19,24 @@
 // the first violation has a shortest trace. It runs on one goroutine and is deterministic.
 //
 //	here                                there, in flows/payment unless said otherwise
-//	drive, follow, write                Machine.advance and perform, and Facts.Wrote, Committed and Overtaken
-//	create, capture … refund            the calls, at the processor; created is its list
-//	prepareSettlement                   settle in protocol
-//	takeOver                            record in protocol without an owner, with StateChange.LeaseExpiredFor
-//	prepareRecord, releaseLate          prepare and releaseLate in protocol
-//	record, look, trust, claim          record, claim and claimed in protocol, and Machine.claim
-//	preparing                           the turns of Machine.Advance after a capture, with its response at hand
-//	send, post, unknown, notSent        send, outcome and notSent in protocol, and club.Client.CreatePayment with each Outcome
-//	inquire                             rejected in protocol
-//	release, journal                    Machine.release and updateMetadata
-//	claimAvailable, released            Journal.Available, Journal.Released in protocol
-//	acceptanceJournaled                 Journal.Accepted in protocol
-//	commit, move, finish                Machine.commit, and Store.Commit in flows/store
+//	drive, follow, proceed              Machine.advance and perform
+//	write, commit, finish               Machine.commit, and Store.Commit in flows/store
+//	giveUp, journal                     what Machine.commit writes before and after it
+//	store                               Store.Commit and Store.Rebuild
 //	buyer                               Service.Pay in flows/registration, and the processor's page
 //	violated, for the responses         Payment.View in flows
-//	rebuild                             Machine.Rebuild, with protocol.Prove
-//	storeRebuilt                        Machine.storeRebuilt, and Store.Rebuild in flows/store
-//	unseen, untouched                   protocol.Agreed before every capture and POST, and what it finds
-//	mislay                              Machine.notFound, for half an hour, of a captured payment
-//	operator, notRecorded               endDoubt, notRecorded in protocol
-//	claimsExpired, settle               notRecorded, releaseDecided in protocol
+//	rebuild                             Machine.Rebuild
+//	operator, notRecorded, settle       decide, endDoubt, notRecorded and releaseDecided in protocol/decide.go
 //
 // # What is abstracted, and why that is sound
 //
 //   - One sale, and one amount. The claims, keys and records of two sales never meet; a mismatch of
 //     amount, currency or signature only blocks.
-//   - Outside record, a turn of Advance is one step from reading Redis to the commit. What it learns
+//   - Outside the state sending, a turn of Advance is one step from reading Redis to the commit. What it learns
 //     stays true, or the next turn asks again. Only the responses to a capture and to a refund's claim are
 //     used later, so what follows them is a step. Dying in between is the step with the effect and without the commit; being
 //     slow is the request that arrives at any later time. Finer steps found nothing more.
-//   - Inside record every effect is a step, and a commit may be late: a compare-and-set on state and
+//   - In sending every effect is a step, and a commit may be late: a compare-and-set on state and
 //     version cannot tell two histories apart after Redis fell back, and the model lets them meet.
 //   - Staff settle the sale once at most, where it is open. What they do within the minute after a reading
 //     cannot be known, and counts as a collision. A minute is one step, which ages every reading. Without staff
@@ -58,9 +47,9 @@
 //     released, is not shown here. The verification of a recorded payment changes no state. The simulation
 //     covers both, with the operators' list.
 //   - A pending refund may succeed or fail at any time. Without RefundsFail refunds are immediate.
-//   - Time is one flag. A process in record, or with a capture's response, is fresh, or slept longer than
+//   - Time is one flag. A process that owns a payment, or with a capture's response, is fresh, or slept longer than
 //     claimLife, than the lease with its grace, and than an operator waits. A lease ends when its process
-//     died or slept. Pauses may end at any time. A day needs all calls outside record to be over.
+//     died or slept. Pauses may end at any time. A day needs all other calls to be over.
 //   - A rollback restores any earlier content. A world holds only those that will be restored: whether
 //     one will be is guessed when it is replaced.
 //   - Attempt ids are random, so only equality counts. Replicas are alike, so their order does not count.
@@ -68,6 +57,8 @@
 //     has not created is not given up: a Redis that falls back twice can then show it as cancelled, which only
 //     the comparison with the processor finds, and no turn.
 //   - A reading that is renewed, and changes nothing else, is not stored.
+//   - The claims of a configuration are fewer than the protocol's. One that is given up at the last of them is shown again as the
+//     protocol's last. A call that is repeated within a claim is shown once, with its tries used up.
 //   - It makes no difference who calls Advance, how often, and whether a webhook was lost: any idle
 //     replica may take the next turn at any time, or never.
 //   - Late creations, releases and acceptances are not modelled: an unknown payment moves no money, and

@@ -5,6 +5,7 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/payment/protocol"
+	"frontdesk/upstream/club"
 )
 
 // This file drives the protocol: it does what the loop in Machine.advance does, in every way in which that can end.
@@ -24,30 +25,103 @@ type turn struct {
 
 // drive is the turn of an idle gateway, with what its buyer may ask.
 func (m *machine) drive(w *world) {
-	t := turn{machine: m, i: m.replica, from: w, w: *w, r: w.redis, f: facts{old: m.dayPassed(w)}}
-	if w.redis.state == inDoubt && m.cfg.Desk { // else nothing calibrates a rule
-		t.f.rule, t.f.aged = true, !w.redis.seen
+	r := w.redis
+	t := turn{machine: m, i: m.replica, from: w, w: *w, r: r, f: facts{old: m.dayPassed(w)}}
+	switch r.state {
+	case noPayment, recorded, cancelled, refunded:
+		return // what is verified afterwards is not modelled
+	case sending:
+		if w.owned(r.attempt) {
+			return
+		}
+	case captured:
+		if m.mutated(ErrorWhileCharged) && w.of(r).held == capturedThere {
+			m.wrong(*w, "cannot read the sale, and answers the buyer that it failed", FailedWhileCharged)
+		}
+		m.mislay(t)
+	case inDoubt:
+		t.f.rule, t.f.aged = m.cfg.Desk, m.cfg.Desk && !r.seen // without staff, nothing calibrates a rule
 	}
 	t.follow()
-	if w.redis.state == intent {
+	if r.state == intent || r.state == priced && r.method != ByCard {
 		t.f.giveUp, t.how = true, fault
 		t.follow()
 	}
 }
 
-// proceed continues a process that knows the response to its latest call. Its claim of a refund was free, and the money captured.
+// mislay lets the gateway have another account's key for half an hour. Processes with a lease end before.
+func (m *machine) mislay(t turn) {
+	if t.w.left.mislaid == 0 || slices.ContainsFunc(t.w.process[:], func(p process) bool { return p.timed() }) {
+		return
+	}
+	spend(&t.w.left.mislaid)
+	if t.w.desk == justNow {
+		t.w.desk = longAgo
+	}
+	t.r.missing, t.r.seen, t.how = true, false, fault
+	t.f.remote = remote{slot: t.r.slot, absent: true}
+	t.follow()
+}
+
+// proceed continues a process. What it read and what it claimed is as it was then: the claim was free or its own, and the money
+// captured.
 func (m *machine) proceed(w *world, i int) {
 	p := w.process[i]
-	t := turn{machine: m, i: i, from: w, p: true, w: w.idle(i), r: p.rec, f: facts{slept: p.stale}}
-	t.f.remote = remote{slot: p.rec.slot, before: true, held: capturedThere, failed: p.rec.failed}
-	t.f.response = t.f.remote
-	if t.f.call = protocol.Done; p.at == toRefund {
-		t.f.call, t.f.claim = "", protocol.Done
-		for n := range p.rec.claim {
-			t.f.response.journal[n] = w.of(p.rec).journal[n].written
+	r := p.rec
+	t := turn{machine: m, i: i, from: w, p: true, w: w.idle(i), r: r, f: facts{slept: p.stale, owner: r.state == sending}}
+	known := remote{slot: r.slot, before: true, held: capturedThere, failed: r.failed}
+	if r.claim > 0 && r.slot > 0 {
+		for n := range r.claim - 1 {
+			known.journal[n] = w.of(r).journal[n].written
+		}
+	}
+	switch p.at {
+	case toKeep:
+		t.f.call, t.f.response, t.f.remote = protocol.Done, known, known
+	case toPrepare, toClaim:
+		t.f.remote = known
+	case toRefund, toSend, toInquire:
+		if t.f.remote = known; r.slot > 0 {
+			known.journal[r.claim-1].attempt = r.attempt
+			t.f.claim, t.f.response = protocol.Done, known
+		}
+		if p.at == toInquire {
+			t.f.post = club.Rejected
 		}
 	}
 	t.follow()
+}
+
+// pause ends a step of the process that owns the payment: what it does next can come at any time.
+func (t turn) pause(how kind, what string) {
+	t.w.process[t.i] = t.owner()
+	t.emit(t.w, what, max(t.how, how))
+}
+
+// owner is the process that owns the payment, about to do what the protocol says next.
+func (t turn) owner() process {
+	a := t.ask(t.r, t.f)
+	p := process{rec: t.r, stale: t.f.slept}
+	switch a.kind {
+	case protocol.Read:
+		p.at = toLook
+	case protocol.Claim:
+		p.at = toClaim
+	case protocol.Post:
+		p.at = toSend
+	case protocol.Recheck:
+		p.at = toInquire
+	case "":
+		p.rec, p.at = a.rec, toEnd
+		p.rec.version = t.r.version
+		switch {
+		case a.first:
+			p.at = toRelease
+		case a.then:
+			p.at = toAccept
+		}
+	}
+	return p
 }
 
 // follow does what the protocol says next.
@@ -60,8 +134,8 @@ func (t turn) follow() {
 	case protocol.Wait:
 		t.wait()
 		return
-	case protocol.CheckSale, protocol.ReadEvidence, protocol.ReadSale:
-		t.readSale()
+	case protocol.CheckSale, protocol.Recheck, protocol.ReadEvidence, protocol.ReadSale:
+		t.readSale(a.kind == protocol.Recheck)
 		return
 	case protocol.Create:
 		t.create()
@@ -75,6 +149,9 @@ func (t turn) follow() {
 	case protocol.Claim:
 		t.claim()
 		return
+	case protocol.Post:
+		t.post()
+		return
 	case protocol.Release:
 		t.release()
 		return
@@ -82,7 +159,12 @@ func (t turn) follow() {
 		t.refund()
 		return
 	case protocol.Read:
-		t.f.remote = t.w.reading(t.r.slot)
+		if t.f.remote = t.w.reading(t.r.slot); t.f.owner {
+			t.pause(normal, "reads the journal")
+			t.f.remote = remote{slot: t.r.slot, absent: true}
+			t.pause(fault, "cannot reach the processor before the claim")
+			return
+		}
 	case protocol.Search:
 		if t.f.listed = t.w.created(t.r.generation); t.f.listed == 0 {
 			t.f.listed = unlisted
@@ -105,16 +187,19 @@ func (t turn) wait() {
 }
 
 // write commits a change by compare-and-set. One that only notes a younger reading of the sale is no step: versions would grow
-// without end. The gateway that captured continues with the response at hand.
+// without end. The gateway that captured continues with the response at hand, and the one that moved the payment to sending owns it.
 func (t turn) write(a answer) {
 	a.rec.version = t.r.version
 	renewed := t.r
 	renewed.seen = a.rec.seen
 	switch {
-	case a.rec == t.r:
+	case t.f.owner:
+		t.pause(normal, a.what)
+		return
+	case a.rec == t.r && !a.lease:
 		t.wait()
 		return
-	case a.rec == renewed:
+	case a.rec == renewed && !a.lease:
 		t.r, t.f.sale = a.rec, saleUnseen
 		t.follow()
 		return
@@ -129,14 +214,13 @@ func (t turn) write(a answer) {
 	if t.what != "" {
 		what = t.what + ", and " + what
 	}
-	if now := t.w.redis; t.p && (!now.exists || now.generation != t.r.generation || now.state != t.r.state || now.version != t.r.version) {
+	if now := t.w.redis; t.p && !now.is(t.r) {
 		t.normal(t.w, "commits nothing, as another process moved the payment")
 		overtaken := protocol.Facts{Remote: &protocol.Remote{}}.Overtaken(
 			&protocol.Change{Record: flows.Payment{State: a.rec.state.name()}}, &flows.Payment{State: now.state.name()})
-		if overtaken.Remote != nil && now.state == captured && now.generation == t.r.generation && !now.releasePending {
-			next := t.w.preparing(t.i, now)
-			next.process[t.i].stale = t.f.slept
-			t.normal(next, "finds the capture committed by another process, and continues")
+		if overtaken.Remote != nil && now.state == captured && now.generation == t.r.generation {
+			t.w.process[t.i] = process{at: toPrepare, stale: t.f.slept, rec: now}
+			t.normal(t.w, "finds the capture committed by another process, and continues")
 		}
 		return
 	}
@@ -146,15 +230,21 @@ func (t turn) write(a answer) {
 	if t.f.sale != saleUnseen && a.rec.state == recorded { // which no reading tells from what staff did within the same minute
 		t.w.collided = t.w.collided || t.w.desk == justNow && t.w.maybeSent(t.r)
 	}
-	next := t.w
-	if a.then && a.rec.claim > 0 {
+	next, kept := t.w, a.rec
+	kept.version++
+	switch {
+	case a.lease:
+		t.commit(t.w, a.rec, fault, what+", and dies")
+		owner := t
+		owner.r, owner.f = kept, facts{owner: true}
+		if a.keeps {
+			owner.f.remote = t.f.remote
+		}
+		next.process[t.i] = owner.owner()
+	case a.then && a.rec.claim > 0:
 		next.process[t.i] = process{at: toJournal, rec: record{slot: a.rec.slot, claim: a.rec.claim}}
-	}
-	if t.p && a.keeps && a.rec.state == captured {
-		kept := a.rec
-		kept.version = t.r.version + 1
-		next = t.w.preparing(t.i, kept)
-		next.process[t.i].stale = t.f.slept
+	case t.p && a.keeps && a.rec.state == captured:
+		next.process[t.i] = process{at: toPrepare, stale: t.f.slept, rec: kept}
 	}
 	t.commit(next, a.rec, t.how, what)
 	if t.p {
@@ -178,14 +268,22 @@ func (t turn) called(call protocol.Kind, outcome protocol.Outcome, how kind, wha
 	t.follow()
 }
 
-// readSale reads the sale, or fails to.
-func (t turn) readSale() {
+// readSale reads the sale, or fails to. A journal that was read before may have grown until a sale is read again.
+func (t turn) readSale(again bool) {
 	there := t
+	if again {
+		there.f.remote = remote{}
+	}
 	if there.f.sale = saleAgreed; t.w.settled() {
 		there.f.sale = saleSettled
 	}
+	if t.f.sale = saleUnreadable; t.f.owner {
+		there.pause(normal, "reads the sale again")
+		t.pause(fault, "cannot read the sale")
+		return
+	}
 	there.follow()
-	t.f.sale, t.how = saleUnreadable, fault
+	t.how = fault
 	t.follow()
 }
 
@@ -256,24 +354,65 @@ func (t turn) cancel() {
 	}
 }
 
-// claim is that of a refund.
+// claim writes a claim, of a POST or of a refund.
 func (t turn) claim() {
 	e := &t.w.slot[t.r.slot-1].journal[t.r.claim-1]
 	ended := func(outcome protocol.Outcome, how kind, what string) {
-		t.f.claim, t.how, t.what = outcome, max(t.how, how), what
-		t.follow()
+		next := t
+		next.f.claim, next.how, next.what = outcome, max(t.how, how), what
+		if outcome == protocol.Done {
+			next.f.response = t.w.reading(t.r.slot)
+		}
+		switch {
+		case t.f.owner:
+			next.pause(how, what)
+		case outcome == protocol.Done:
+			next.emit(t.w.then(t.i, toRefund, t.r), what, next.how)
+		default:
+			next.follow()
+		}
 	}
-	if e.keyed && e.attempt != t.r.attempt {
-		ended(protocol.KeyReused, normal, "is refused the claim for the refund")
+	if e.keyed && e.attempt != t.r.attempt && !t.mutated(OverwritableClaim) {
+		ended(protocol.KeyReused, normal, "is refused the claim: another attempt holds it")
 		return
 	}
 	before := *e
 	e.attempt, e.keyed = t.r.attempt, true
-	t.emit(t.w.then(t.i, toRefund, t.r), "wins the claim for the refund", t.how)
-	ended(protocol.Failed, fault, "writes the claim for the refund, and does not learn of it")
-	*e = before
+	ended(protocol.Done, normal, "writes the claim")
+	ended(protocol.Failed, fault, "writes the claim, and never learns of it")
+	if *e = before; t.f.owner {
+		ended(protocol.Failed, fault, "cannot reach the processor: no claim is written")
+	}
 	e.late = t.r.attempt
-	ended(protocol.Failed, fault, "asks for the claim of the refund, which stays on its way")
+	ended(protocol.Failed, fault, "asks for the claim, which stays on its way")
+}
+
+// post is the POST, with every outcome that the club system's client distinguishes.
+func (t turn) post() {
+	ended := func(w world, outcome club.Outcome, how kind, what string) {
+		next := t
+		next.w, next.f.post = w, outcome
+		next.pause(how, what)
+	}
+	if t.w.desk == longAgo && t.r.method != Deferred {
+		t.wrong(t.w, "posts, although staff settled the sale more than a minute ago", PostedAfterDesk)
+	}
+	there, rejection := t.w, normal
+	there.collided = there.collided || t.w.desk == justNow
+	if there.book(t.r) {
+		rejection = fault
+		ended(there, club.Accepted, normal, "posts; the club system accepts it")
+		ended(there, club.Rejected, fault, "posts; the club system books it, and answers with a rejection")
+		ended(there, club.Unknown, fault, "posts; the club system books it, the answer is lost")
+		late := t.w
+		if b := late.booked(t.r); b.late < maxLate {
+			b.late++
+			ended(late, club.Unknown, fault, "posts; the request stays on its way, without a response")
+		}
+	}
+	ended(t.w, club.Rejected, rejection, "posts; the club system rejects it")
+	ended(t.w, club.NotSent, fault, "is not let through, or sends nothing: refused, or not sent")
+	ended(t.w, club.Unknown, fault, "posts; the request is lost, without a response")
 }
 
 // release writes a release that is owed, unless another one stands there.
@@ -329,7 +468,7 @@ func (w *world) created(generation uint8) uint8 {
 // reading is what the processor shows of a payment.
 func (w *world) reading(n uint8) remote {
 	s := &w.slot[n-1]
-	r := remote{slot: n, held: s.held, failed: s.failed}
+	r := remote{slot: n, held: s.held, failed: s.failed, byOperator: s.byOperator}
 	for i := range s.journal {
 		r.journal[i] = s.journal[i].written
 	}

@@ -202,3 +202,18 @@ func (m *machine) day(w *world) {
 
 // dayPassed reports whether the registration is too old to be paid.
 func (m *machine) dayPassed(w *world) bool { return int(w.left.days) < m.cfg.Days }
+
+// maxLate is how many POSTs of a kind may be in transit without a response: one more than the protocol ever has.
+const maxLate = 2
+
+// book executes a POST at the club system, which refuses to defer or to validate a recorded sale, and never refuses a payment.
+func (w *world) book(r record) (taken bool) {
+	if r.method == Deferred && w.settled() {
+		return false
+	}
+	w.booked(r).add()
+	return true
+}
+
+// add counts one more POST; two is one too many, and more are not distinguished.
+func (b *booked) add() { b.applied = min(b.applied+1, 2) }

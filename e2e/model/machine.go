@@ -46,9 +46,7 @@ func (m *machine) successors(w *world) []step {
 	if free != noReplica { // one idle replica represents all
 		m.replica = free
 		m.rebuild(w, free)
-		if turn := turns[w.redis.state]; turn != nil {
-			turn(m, w)
-		}
+		m.drive(w)
 		m.operator(w, free)
 	}
 	m.replica = noReplica
@@ -68,13 +66,12 @@ var effects = [...]func(*machine, *world, int){
 	toDecide:  func(m *machine, w *world, i int) { m.finish(w, i, inDoubt) },
 	toRefund:  (*machine).proceed,
 	toKeep:    (*machine).proceed,
-	toPrepare: (*machine).prepare,
-	toTrust:   (*machine).trust,
-	toLook:    (*machine).look,
-	toClaim:   (*machine).claim,
-	toSend:    (*machine).send,
-	toInquire: (*machine).inquire,
-	toRelease: (*machine).release,
+	toPrepare: (*machine).proceed,
+	toLook:    (*machine).proceed,
+	toClaim:   (*machine).proceed,
+	toSend:    (*machine).proceed,
+	toInquire: (*machine).proceed,
+	toRelease: (*machine).giveUp,
 	toEnd:     func(m *machine, w *world, i int) { m.finish(w, i, sending) },
 	toAccept:  func(m *machine, w *world, i int) { m.finish(w, i, sending) },
 	toJournal: (*machine).journal,

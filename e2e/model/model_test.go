@@ -82,25 +82,25 @@ func TestMutationsAreFound(t *testing.T) {
 	t.Parallel()
 	forgetful := []string{model.ChargedAndForgotten}
 	for name, f := range map[string]counterexample{
-		"compare-and-set in Redis alone":             {model.Config{Mutation: model.RedisAlone, Rollbacks: 1}, model.PostedTwice, 12},
-		"resume after an expired lease":              {model.Config{Mutation: model.ResumeExpired, Sleeps: 1}, model.PostedTwice, 15},
-		"retry of an ambiguous answer":               {model.Config{Mutation: model.RetryAmbiguous}, model.PostedTwice, 11},
+		"compare-and-set in Redis alone":             {model.Config{Variant: redisAlone, Rollbacks: 1}, model.PostedTwice, 12},
+		"resume after an expired lease":              {model.Config{Variant: resumeExpired, Sleeps: 1}, model.PostedTwice, 15},
+		"retry of an ambiguous answer":               {model.Config{Variant: retryAmbiguous}, model.PostedTwice, 11},
 		"one overwritable witness":                   {model.Config{Mutation: model.OverwritableClaim, Rollbacks: 1}, model.PostedTwice, 15},
-		"no write gate":                              {model.Config{Mutation: model.NoGate, Sleeps: 1, Operator: 1}, model.RefundedBooked, 18},
-		"next claim without a release":               {model.Config{Mutation: model.ClaimWithoutRelease, Rollbacks: 1}, model.PostedTwice, 19},
-		"release although bytes may have left":       {model.Config{Mutation: model.ReleaseAlthoughSent}, model.PostedTwice, 16},
+		"no write gate":                              {model.Config{Variant: noGate, Sleeps: 1, Operator: 1}, model.RefundedBooked, 18},
+		"next claim without a release":               {model.Config{Variant: claimWithoutRelease, Rollbacks: 1}, model.PostedTwice, 19},
+		"release although bytes may have left":       {model.Config{Variant: releaseAlthoughSent}, model.PostedTwice, 16},
 		"second intent, first not read as cancelled": {model.Config{Variant: blindCancel, Payments: 2}, model.RetryWhileCharged, 9},
 		"refund out of doubt":                        {model.Config{Variant: refundInDoubt}, model.RefundUnbidden, 10},
 		"key of the attempt, not of the sale":        {model.Config{Mutation: model.KeyPerAttempt, Rollbacks: 1, Except: forgetful}, model.PostedTwice, 20},
-		"anybody's release counts":                   {model.Config{Mutation: model.TrustAnyRelease, Rollbacks: 1}, model.PostedTwice, 19},
+		"anybody's release counts":                   {model.Config{Variant: trustAnyRelease, Rollbacks: 1}, model.PostedTwice, 19},
 		"refund without reading the claims":          {model.Config{Variant: refundUnread, Rollbacks: 1}, model.RefundedBooked, 21},
 		"refund without a claim":                     {model.Config{Variant: refundUnclaimed, Rollbacks: 1}, model.RefundedBooked, 23},
 		"refund without a claim, and a rebuild":      {model.Config{Variant: refundUnclaimed, Wipes: 1}, model.RefundedBooked, 23},
 		"refund without a claim, and no rebuild":     {model.Config{Variant: refundUnclaimed, Mutation: model.NoRebuild, Rollbacks: 1, Except: forgetful}, model.RefundedBooked, 25},
 		"owed release written for ever":              {model.Config{Mutation: model.PendingReleaseInsists, Rollbacks: 1}, model.NeverSettles, 16},
-		"claim without reading the journal":          {model.Config{Mutation: model.ClaimUnread, Rollbacks: 1, Days: 1}, model.PostedTwice, 16},
-		"capture's answer trusted at any age":        {model.Config{Mutation: model.TrustAnyCapture, Rollbacks: 1, Days: 1, Sleeps: 1}, model.PostedTwice, 18},
-		"claim by a sleeper":                         {model.Config{Mutation: model.ClaimAtAnyAge, Rollbacks: 1, Days: 1, Sleeps: 1}, model.PostedTwice, 23},
+		"claim without reading the journal":          {model.Config{Variant: claimUnread, Rollbacks: 1, Days: 1}, model.PostedTwice, 16},
+		"capture's answer trusted at any age":        {model.Config{Variant: trustAnyCapture, Rollbacks: 1, Days: 1, Sleeps: 1}, model.PostedTwice, 18},
+		"claim by a sleeper":                         {model.Config{Variant: claimAtAnyAge, Rollbacks: 1, Days: 1, Sleeps: 1}, model.PostedTwice, 23},
 		"created under a forgotten key":              {model.Config{Variant: createAtAnyAge, Rollbacks: 1, Days: 1, Except: forgetful}, model.PostedTwice, 21},
 		"no rebuild":                                 {model.Config{Mutation: model.NoRebuild, Wipes: 1}, model.ChargedAndForgotten, 7},
 		"failure shown while charged":                {model.Config{Mutation: model.ErrorWhileCharged}, model.FailedWhileCharged, 8},
@@ -108,10 +108,10 @@ func TestMutationsAreFound(t *testing.T) {
 		"operator in haste":                          {model.Config{Mutation: model.OperatorInHaste, Operator: 1}, model.RefundedBooked, 18},
 		"operator who trusts Redis":                  {model.Config{Mutation: model.OperatorTrustsRedis, Operator: 1, Rollbacks: 1}, model.RefundedBooked, 19},
 		"capture without a fresh reading":            {model.Config{Variant: captureUnseen, Desk: true}, model.CapturedAfterDesk, 8},
-		"POST without a fresh reading":               {model.Config{Mutation: model.PostUnseen, Desk: true}, model.PostedAfterDesk, 13},
+		"POST without a fresh reading":               {model.Config{Variant: postUnseen, Desk: true}, model.PostedAfterDesk, 13},
 		"evidence of any age":                        {model.Config{Variant: trustAnyEvidence, Desk: true}, model.RecordedNotBooked, 14},
 		"evidence without a claim":                   {model.Config{Variant: evidenceUnclaimed, Desk: true}, model.RecordedNotBooked, 11},
-		"lifted block refunded as any other":         {model.Config{Mutation: model.LiftedForgotten, Mislaid: 1, Desk: true}, model.RefundedBooked, 14},
+		"lifted block refunded as any other":         {model.Config{Variant: liftedForgotten, Mislaid: 1, Desk: true}, model.RefundedBooked, 14},
 		"pending refund taken for done":              {model.Config{Variant: refundBelieved, Operator: 1, RefundsFail: 1}, model.RefundedTooEarly, 15},
 		"failed refund that no operator sees":        {model.Config{Variant: refundFailureUnseen, RefundsFail: 1}, model.ChargedAndForgotten, 17},
 		"a stranger's request is carried out":        {model.Config{Mutation: model.AnyHolder, Strangers: true}, model.StrangerActs, 3},
@@ -171,7 +171,7 @@ func TestSameResultEveryTime(t *testing.T) {
 	t.Parallel()
 	for _, config := range []model.Config{
 		{Crashes: unlimited, Sleeps: unlimited, Operator: unlimited},
-		{Crashes: unlimited, Rollbacks: 1, Mutation: model.TrustAnyRelease},
+		{Crashes: unlimited, Rollbacks: 1, Variant: trustAnyRelease},
 	} {
 		first, second := model.Check(config), model.Check(config)
 		if !reflect.DeepEqual(first, second) {
@@ -199,7 +199,7 @@ func TestBudgetsBound(t *testing.T) {
 
 func TestTraceIsReadable(t *testing.T) {
 	t.Parallel()
-	text := model.Check(model.Config{Mutation: model.RetryAmbiguous}).Violation.String()
+	text := model.Check(model.Config{Variant: retryAmbiguous}).Violation.String()
 	for _, line := range []string{
 		"the club system booked the sale twice, after 11 steps:\n  1. The buyer starts a payment.  [Redis: payment 1 priced v1; club system: 0 booked]\n",
 		" posts; the club system books it, the answer is lost.  [Redis: payment 1 sending v6 claim 1 by a; processor's payment 1: captured post_1=a; club system: 1 booked]\n",

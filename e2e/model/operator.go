@@ -76,7 +76,21 @@ func (m *machine) settle(w *world, i int) {
 		return
 	}
 	e.release = r.attempt
+	there.of(r).byOperator = m.cfg.Desk
 	m.normal(there.then(i, toDecide, r), "releases the claim for the operator")
 	m.fault(there.idle(i), "releases the claim for the operator, the answer is lost")
 	m.fault(w.idle(i), "cannot reach the processor: the command fails")
+}
+
+// lastClaim returns the highest claim in the journal, 0 for none, and its holder.
+func (s *slot) lastClaim() (n uint8, p attemptID) {
+	for n := uint8(maxClaims); n > 0; n-- {
+		switch e := s.journal[n-1]; {
+		case e.attempt != 0:
+			return n, e.attempt
+		case e.release != 0:
+			return n, e.release
+		}
+	}
+	return 0, 0
 }

@@ -14,7 +14,8 @@ func (m *machine) rebuild(w *world, i int) {
 		}
 	}
 	if latest > 0 {
-		r := m.ask(record{exists: true, generation: w.slot[latest-1].generation}, facts{old: m.dayPassed(w), remote: w.reading(uint8(latest))}).rec
+		lost := record{exists: true, generation: w.slot[latest-1].generation}
+		r := m.ask(lost, facts{old: m.dayPassed(w), remote: w.reading(uint8(latest))}).rec
 		r.version = 1
 		m.normal(w.then(i, toRebuild, r), "finds a payment at the processor that Redis does not know")
 	}

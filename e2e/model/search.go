@@ -249,7 +249,7 @@ func canonical(w world) world {
 
 // rank orders records by everything but their attempt id.
 func (r record) rank() (rank uint64) {
-	for _, flag := range []bool{r.exists, r.releasePending, r.declined, r.rebuilt, r.seen, r.refundFailed, r.missing, r.lifted} {
+	for _, flag := range []bool{r.exists, r.releasePending, r.declined, r.rebuilt, r.seen, r.refundFailed, r.missing, r.doubted} {
 		rank <<= 1
 		if flag {
 			rank++

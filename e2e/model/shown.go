@@ -26,7 +26,8 @@ type facts struct {
 	giveUp   bool // the buyer's wish
 	old      bool // the payment is more than a day old
 	aged     bool // its attempts are older than the rule or an operator allows
-	slept    bool // much time has passed since the gateway captured
+	slept    bool // much time has passed since the gateway captured, or moved the payment to sending
+	owner    bool // it moved the payment to sending
 	remote   remote
 	listed   uint8 // the slot that the processor's list shows, or unlisted; 0: it was not read
 	sale     saleSeen
@@ -35,6 +36,7 @@ type facts struct {
 	call     protocol.Outcome
 	claim    protocol.Outcome
 	release  protocol.Outcome
+	post     club.Outcome
 	response remote // to the call, or to the claim
 }
 
@@ -52,13 +54,14 @@ const (
 
 // remote is a reading of the processor's payment.
 type remote struct {
-	slot     uint8 // 0: it was not read
-	before   bool  // it was read some steps ago, when the money was captured
-	replayed bool
-	absent   bool
-	held     held
-	failed   uint8 // refunds
-	journal  [maxClaims]written
+	slot       uint8 // 0: it was not read
+	before     bool  // it was read some steps ago, when the money was captured
+	replayed   bool
+	absent     bool
+	held       held
+	failed     uint8 // refunds
+	byOperator bool  // an operator released a claim
+	journal    [maxClaims]written
 }
 
 // answer is what the protocol says: an action, or the next record.
@@ -66,7 +69,9 @@ type answer struct {
 	kind  protocol.Kind // empty: a change
 	rec   record
 	keeps bool // the reading of the processor outlives the commit
-	then  bool // its acceptance is journaled
+	lease bool // the gateway owns the payment then
+	first bool // the claim is released before
+	then  bool // the acceptance is journaled after it
 	what  string
 }
 
@@ -123,7 +128,8 @@ func (m *machine) next(q question) answer {
 	if change == nil {
 		return answer{kind: action.Kind}
 	}
-	return answer{rec: m.recordOf(q, &change.Record), keeps: f.Committed(change, instant).Remote != nil, then: change.Then != "",
+	return answer{rec: m.recordOf(q, &change.Record), keeps: f.Committed(change, instant).Remote != nil, lease: change.Lease > 0,
+		first: change.First != "", then: change.Then != "",
 		what: fmt.Sprintf("writes %s: %s", change.Record.State, change.Record.Reason)}
 }
 
@@ -131,8 +137,9 @@ func (m *machine) next(q question) answer {
 func (m *machine) payment(q question) *flows.Payment {
 	r := q.rec
 	p := &flows.Payment{ID: "r-1", Schema: flows.PaymentSchema, State: r.state.name(), Reason: "as before", Method: methods[r.method],
-		Registration: "r", Generation: int(r.generation), ClientToken: "club", Sale: "/sales/1", SaleState: "draft", Amount: 4500, Currency: "EUR",
-		Claim: q.number(r.claim), AttemptID: q.names()[r.attempt], ReleasePending: r.releasePending, FailedRefunds: int(r.failed), Rebuilt: r.rebuilt,
+		Registration: "r", Generation: int(r.generation), ClientToken: "club", Sale: "/sales/1",
+		SaleState: "draft", Amount: 4500, Currency: "EUR", Claim: q.number(r.claim), AttemptID: q.names()[r.attempt],
+		ReleasePending: r.releasePending, FailedRefunds: int(r.failed), Rebuilt: r.rebuilt,
 		CreatedAt: instant.Add(-time.Minute), UpdatedAt: instant.Add(-10 * time.Second), Payer: &flows.Payer{}}
 	if r.slot != 0 {
 		p.ProcessorID = slotNames[r.slot-1]
@@ -143,8 +150,12 @@ func (m *machine) payment(q question) *flows.Payment {
 	if r.missing {
 		p.MissingSince = instant.Add(-protocol.MissingBlocks)
 	}
-	if r.state == blocked || r.lifted {
-		p.History = []flows.Transition{{State: flows.Captured}, {State: flows.Blocked}, {State: p.State}}
+	been := []flows.PaymentState{flows.Capturing, p.State}
+	if r.state == blocked || r.doubted {
+		been = []flows.PaymentState{flows.Captured, flows.Blocked, p.State}
+	}
+	for _, before := range been {
+		p.History = append(p.History, flows.Transition{State: before, At: p.UpdatedAt})
 	}
 	if r.state == inDoubt {
 		p.DoubtSince, p.Snapshot = instant.Add(-time.Minute), &flows.Evidence{SaleState: &p.SaleState}
@@ -176,7 +187,8 @@ func (m *machine) recordOf(q question, p *flows.Payment) record {
 	r.rebuilt = p.Rebuilt
 	r.declined = p.DeclineCode != ""
 	r.missing = !p.MissingSince.IsZero() && !p.State.Final()
-	r.lifted = p.State != flows.Blocked && p.HasBeen(flows.Blocked)
+	forgotten := p.Rebuilt && !p.HasBeen(flows.Capturing) && q.remote.held >= capturedThere
+	r.doubted = m.cfg.Desk && (q.rec.doubted || forgotten || p.HasBeen(flows.Blocked) || p.HasBeen(flows.InDoubt))
 	r.claim, r.releasePending = uint8(max(p.Claim-q.before, 0)), p.ReleasePending
 	r.refundFailed = q.rec.state == refunding && p.State == flows.Blocked && q.remote.failed > r.failed
 	switch i := slices.Index(q.names(), p.AttemptID); {
@@ -195,6 +207,15 @@ func (m *machine) recordOf(q question, p *flows.Payment) record {
 func (q question) shown(p *flows.Payment) protocol.Facts {
 	f := protocol.Facts{ID: "00000000-0000-4000-8000-ffffffffffff", Remote: q.reading(p, q.remote), Call: q.ended(p, q.call),
 		Claim: q.ended(p, q.claim), Release: q.ended(p, q.release)}
+	if q.owner {
+		f.Owner = instant.Add(-time.Second)
+		if q.slept {
+			f.Owner = instant.Add(-time.Hour)
+		}
+	}
+	if q.post != "" {
+		f.Post = &protocol.Posted{Outcome: q.post, Tries: protocol.TriesPerClaim, Corrected: true}
+	}
 	if q.giveUp {
 		f.Wish = protocol.GiveUp
 	}
@@ -245,13 +266,13 @@ func (q question) reading(p *flows.Payment, r remote) *protocol.Remote {
 	case r.absent:
 		return &protocol.Remote{At: instant, Absent: protocol.UnknownThere, Err: errLost}
 	}
-	s := &protocol.Remote{At: instant, Terms: protocol.TermsOf(p), Ours: true, Signed: true, Payment: cards.Payment{ID: slotNames[r.slot-1], CreatedAt: p.CreatedAt,
-		State: heldAs[r.held], Amount: p.Amount, Currency: p.Currency, FailedRefunds: int(r.failed), Replayed: r.replayed}}
-	switch {
-	case r.before && q.slept:
-		s.At = instant.Add(-time.Hour)
-	case r.before:
-		s.At = instant.Add(-2 * time.Second)
+	s := &protocol.Remote{At: instant, Terms: protocol.TermsOf(p), Ours: true, Signed: true}
+	s.Payment = cards.Payment{ID: slotNames[r.slot-1], CreatedAt: p.CreatedAt, State: heldAs[r.held], Amount: p.Amount,
+		Currency: p.Currency, FailedRefunds: int(r.failed), Replayed: r.replayed}
+	if r.before {
+		if s.At, s.By = instant.Add(-2*time.Second), protocol.Capture; q.slept {
+			s.At = instant.Add(-time.Hour)
+		}
 	}
 	switch r.held {
 	case declinedThere:
@@ -263,6 +284,7 @@ func (q question) reading(p *flows.Payment, r remote) *protocol.Remote {
 	case refundedThere:
 		s.Captured, s.Refunded = p.Amount, p.Amount
 	}
+	s.Journal.ByOperator = r.byOperator
 	for range q.before {
 		s.Journal.Entries = append(s.Journal.Entries, protocol.Entry{Attempt: "before", Release: "before"})
 	}

@@ -73,7 +73,7 @@ type record struct {
 	failed         uint8     // refunds that had failed when an operator asked for another (Payment.FailedRefunds)
 	refundFailed   bool      // it is blocked because the refund failed
 	missing        bool      // the processor seemed not to have it (Payment.MissingSince), so that its block lifts itself
-	lifted         bool      // it was blocked before (Payment.HasBeen)
+	doubted        bool      // it was in doubt or blocked before, or Redis forgot whether; kept only where staff may act
 	rebuilt        bool      // from the processor, which knows neither buyer nor cart, so that no further payment can be started
 }
 
@@ -96,30 +96,29 @@ const (
 	// The replica that captured continues with the capture's response at hand.
 	toRefund  // the refund, with the response to its claim
 	toKeep    // the commit of the capture; it still has the record from before
-	toPrepare // prepareRecord: the commit that moves on to sending
-	// From here on the process is inside record, and owns the payment.
-	toTrust   // turn.claim, with the journal from the capture's response
-	toLook    // turn.claim: the journal is about to be read
-	toClaim   // claim: Cards.UpdateMetadata with fd_post_n
-	toSend    // send: Client.CreatePayment
-	toInquire // rejected: Client.GetCheckedSale
-	toRelease // record: the release
-	toEnd     // record: the commit of the outcome
-	toAccept  // record: the commit of an acceptance, to be journaled afterwards
-	toJournal // record: updateMetadata "done"; the lease no longer matters
+	toPrepare // the move to sending
+	// From here on the process owns the payment.
+	toLook    // the journal is about to be read
+	toClaim   // the claim, with a reading that shows it free
+	toSend    // the POST
+	toInquire // the sale is about to be read, after a rejection
+	toRelease // the release before the commit of the outcome
+	toEnd     // the commit of the outcome
+	toAccept  // the commit of an acceptance, to be journaled afterwards
+	toJournal // the acceptance; the lease no longer matters
 )
 
 // process is what a replica is doing, and what it remembers. A dead or idle one remembers nothing.
 type process struct {
 	at at
-	// stale means that much time has passed since it captured or entered record: more than claimLife,
+	// stale means that much time has passed since it captured, or moved the payment to sending: more than claimLife,
 	// than the lease with its grace, and than an operator must wait.
 	stale bool
 	rec   record // what it will commit; the version is still the one that it expects to find
 }
 
-// recording reports whether the process is inside record and its lease is not over.
-func (p *process) recording() bool { return p.at >= toTrust && p.at <= toAccept && !p.stale }
+// recording reports whether the process is recording a payment and its lease is not over.
+func (p *process) recording() bool { return p.at >= toLook && p.at <= toAccept && !p.stale }
 
 // timed reports whether the process is doing work that can expire.
 func (p *process) timed() bool { return p.at >= toKeep && p.at <= toAccept && !p.stale }
@@ -167,6 +166,7 @@ type slot struct {
 	lateCancel  bool
 	lateRefund  bool
 	failed      uint8 // refunds that failed after they were pending
+	byOperator  bool  // an operator released a claim; kept only where staff may act
 	journal     [maxClaims]entry
 	club        booked
 }
@@ -296,9 +296,6 @@ func (w *world) end(i int, r record, to state, at at) world {
 	r.state = to
 	return w.then(i, at, r)
 }
-
-// outcome is the world with a process in record about to commit its attempt's outcome.
-func (w *world) outcome(i int, to state) world { return w.end(i, w.process[i].rec, to, toEnd) }
 
 // idle is the world in which a process has ended.
 func (w *world) idle(i int) world {

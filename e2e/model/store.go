@@ -3,49 +3,33 @@ package model
 // This file mirrors Store.Commit of flows/store/payment.go, with Machine.commit of flows/payment/advance.go:
 // the compare-and-set, and what Redis may do on its own.
 
-// commit stores a payment in Redis, if Redis still holds what the caller read. The replica that moves
-// it to sending continues with record, unless the response is lost.
+// commit stores a payment in Redis, if Redis still holds what the caller read.
 func (m *machine) commit(w world, r record, how kind, what string) {
 	m.stateChanges[w.redis.state][r.state] = true
 	if r.version = w.redis.version + 1; r.version > maxVersion {
 		panic("model: a version is higher than a record has room for")
 	}
-	if r.state == sending {
-		before := w.process[m.replica]
-		w.process[m.replica] = process{}
-		m.store(w, r, fault, what+", and dies")
-		w.process[m.replica] = m.record(r, before)
-	}
 	m.store(w, r, how, what)
 }
 
-// move is a commit that changes only the state.
-func (m *machine) move(w *world, to state, how kind, what string) {
-	if to == refundDue {
-		m.wrong(*w, what, RefundUnbidden) // only record, which knows the outcome, and an operator say so
-	}
-	r := w.redis
-	r.state = to
-	m.commit(*w, r, how, what)
+// is reports whether the compare-and-set finds the record that a process knows. It cannot distinguish histories that reach the
+// same state and version after Redis fell back.
+func (r record) is(known record) bool {
+	return r.exists && r.generation == known.generation && r.state == known.state && r.version == known.version
 }
 
-// finish is the commit of a process that read the payment a while ago. The compare-and-set cannot
-// distinguish histories that reach the same state and version after Redis fell back.
+// finish is the commit of a process that read the payment in a state a while ago.
 func (m *machine) finish(w *world, i int, from state) {
 	p := w.process[i]
-	done := w.idle(i)
-	if p.at == toAccept && p.rec.slot > 0 {
+	done, read := w.idle(i), p.rec
+	if read.state = from; p.at == toAccept && p.rec.slot > 0 {
 		done.process[i] = process{at: toJournal, rec: record{slot: p.rec.slot, claim: p.rec.claim}}
 	}
-	if now := w.redis; !now.exists || now.generation != p.rec.generation || now.state != from || now.version != p.rec.version {
+	if !w.redis.is(read) {
 		m.normal(done, "commits nothing, as another process moved the payment")
 		return
 	}
-	next := done
-	if p.at == toPrepare {
-		next = *w
-	}
-	m.commit(next, p.rec, normal, "commits")
+	m.commit(done, p.rec, normal, "commits")
 	m.fault(done, "cannot reach Redis, so that nothing is committed")
 }
 
@@ -115,4 +99,32 @@ func (m *machine) wipe(w *world) {
 	next := *w
 	spend(&next.left.wipes)
 	m.store(next, record{}, fault, "Redis loses everything")
+}
+
+// giveUp writes fd_release_n before the outcome is committed. If that fails, the record says that it
+// is pending; if another release is there, that one stays.
+func (m *machine) giveUp(w *world, i int) {
+	there, r := *w, w.process[i].rec
+	owed := r
+	owed.releasePending = true
+	switch e := &there.of(r).journal[r.claim-1]; {
+	case e.release == 0:
+		e.release = r.attempt
+		m.normal(there.then(i, toEnd, r), "releases the claim")
+		m.fault(there.then(i, toEnd, owed), "releases the claim, the answer is lost")
+	case e.release != r.attempt && m.mutated(PendingReleaseInsists):
+		m.normal(w.then(i, toEnd, owed), "is refused the release: another one stands there")
+		return
+	default:
+		m.normal(w.then(i, toEnd, r), "finds the claim released")
+	}
+	m.fault(w.then(i, toEnd, owed), "cannot reach the processor: the release is owed")
+}
+
+// journal writes fd_done_n after the commit, whether or not the commit succeeded.
+func (m *machine) journal(w *world, i int) {
+	there, r := *w, w.process[i].rec
+	there.of(r).journal[r.claim-1].done = true
+	m.normal(there.idle(i), "journals the acceptance")
+	m.fault(w.idle(i), "does not get the acceptance journalled")
 }

@@ -5,10 +5,113 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/payment/protocol"
 	"frontdesk/upstream/cards"
+	"frontdesk/upstream/club"
 )
 
 // The variants of the protocol, each with one mistake.
 var (
+	// redisAlone takes the compare-and-set in Redis for the right to send, without a claim.
+	redisAlone = model.Variant{Say: func(p *flows.Payment, f protocol.Facts, a protocol.Action, c *protocol.Change) (
+		protocol.Action, *protocol.Change) {
+		switch {
+		case p.State != flows.Sending || f.Owner.IsZero():
+		case c != nil:
+			c.First = ""
+		case f.Post == nil:
+			a.Kind = protocol.Post
+		}
+		return a, c
+	}}
+	// resumeExpired sends a payment in sending whose owner is gone.
+	resumeExpired = model.Variant{
+		See: func(p *flows.Payment, f *protocol.Facts) {
+			if r := f.Remote; p.State == flows.Sending && r != nil && r.Journal.Entry(p.Claim).Attempt == p.AttemptID {
+				r.Journal.Entries[p.Claim-1].Attempt = ""
+			}
+		},
+		Say: func(p *flows.Payment, f protocol.Facts, a protocol.Action, c *protocol.Change) (
+			protocol.Action, *protocol.Change) {
+			if c != nil && c.LeaseExpiredFor > 0 {
+				return a, &protocol.Change{Record: *p, Lease: protocol.Lease}
+			}
+			return a, c
+		},
+	}
+	// retryAmbiguous sends a POST without a response again.
+	retryAmbiguous = model.Variant{See: func(_ *flows.Payment, f *protocol.Facts) {
+		if f.Post != nil && f.Post.Outcome == club.Unknown {
+			f.Post = nil
+		}
+	}}
+	// releaseAlthoughSent takes an unknown outcome for "not sent".
+	releaseAlthoughSent = model.Variant{See: func(_ *flows.Payment, f *protocol.Facts) {
+		if f.Post != nil && f.Post.Outcome == club.Unknown {
+			f.Post.Outcome = club.NotSent
+		}
+	}}
+	// noGate checks the age of a claim before it, and not before the first byte leaves.
+	noGate = model.Variant{See: func(p *flows.Payment, f *protocol.Facts) {
+		if !f.Owner.IsZero() && f.Claim != nil {
+			f.Owner = p.UpdatedAt
+		}
+	}}
+	// claimAtAnyAge checks it before the POST, and not before the claim.
+	claimAtAnyAge = model.Variant{See: func(p *flows.Payment, f *protocol.Facts) {
+		if !f.Owner.IsZero() && f.Claim == nil {
+			f.Owner = p.UpdatedAt
+		}
+	}}
+	// claimWithoutRelease does not check whether the claims before were released.
+	claimWithoutRelease = model.Variant{See: func(p *flows.Payment, f *protocol.Facts) {
+		for _, e := range entries(f) {
+			for n := range min(p.Claim-1, len(e)) {
+				e[n].Release = e[n].Attempt
+			}
+		}
+	}}
+	// trustAnyRelease counts a release, whichever attempt wrote it and whichever holds the claim.
+	trustAnyRelease = model.Variant{See: func(_ *flows.Payment, f *protocol.Facts) {
+		for _, e := range entries(f) {
+			for n := range e {
+				if e[n].Release != "" && e[n].Attempt != "" {
+					e[n].Release = e[n].Attempt
+				}
+			}
+		}
+	}}
+	// claimUnread claims without reading the journal: only the processor's keys ensure one winner.
+	claimUnread = model.Variant{
+		See: func(p *flows.Payment, f *protocol.Facts) {
+			if !f.Owner.IsZero() && f.Claim == nil && f.Remote != nil {
+				f.Remote.Journal = releasedBefore(p.Claim)
+			}
+		},
+		Say: func(p *flows.Payment, f protocol.Facts, a protocol.Action, c *protocol.Change) (
+			protocol.Action, *protocol.Change) {
+			if a.Kind == protocol.Read && !f.Owner.IsZero() {
+				a.Kind = protocol.Claim
+			}
+			return a, c
+		},
+	}
+	// trustAnyCapture trusts the response to the capture for the claim at any age.
+	trustAnyCapture = model.Variant{See: func(p *flows.Payment, f *protocol.Facts) {
+		if f.Remote != nil {
+			f.Remote.At = p.UpdatedAt
+		}
+	}}
+	// postUnseen sends a payment however long ago the sale was seen as agreed.
+	postUnseen = model.Variant{See: func(p *flows.Payment, _ *protocol.Facts) {
+		if p.State == flows.Captured {
+			p.Payer.ReadAt = p.UpdatedAt
+		}
+	}}
+	// liftedForgotten sends or refunds a payment that was blocked as if it had not been.
+	liftedForgotten = model.Variant{See: func(p *flows.Payment, _ *protocol.Facts) {
+		if p.State == flows.Captured {
+			p.History = nil
+		}
+	}}
 	// blindCancel believes in a cancellation that was requested, and not read back.
 	blindCancel = model.Variant{See: func(p *flows.Payment, f *protocol.Facts) {
 		if p.State == flows.Cancelling && f.Call != nil && f.Call.Outcome == protocol.Failed {
@@ -34,10 +137,7 @@ var (
 	// refundUnread reads acceptances, and not which other attempt may post.
 	refundUnread = model.Variant{See: func(p *flows.Payment, f *protocol.Facts) {
 		if r := f.Remote; p.State == flows.Refunding && r != nil && !r.Journal.Accepted {
-			r.Journal = protocol.Journal{}
-			for range p.Claim - 1 {
-				r.Journal.Entries = append(r.Journal.Entries, protocol.Entry{Attempt: "another", Release: "another"})
-			}
+			r.Journal = releasedBefore(p.Claim)
 			r.Journal.Entries = append(r.Journal.Entries, protocol.Entry{Attempt: p.AttemptID})
 		}
 	}}
@@ -72,13 +172,32 @@ var (
 		}
 	}}
 	// refundInDoubt has a machine decide to refund a payment in doubt.
-	refundInDoubt = model.Variant{Say: func(p *flows.Payment, f protocol.Facts, a protocol.Action, c *protocol.Change) (protocol.Action, *protocol.Change) {
+	refundInDoubt = model.Variant{Say: func(p *flows.Payment, f protocol.Facts, a protocol.Action, c *protocol.Change) (
+		protocol.Action, *protocol.Change) {
 		if p.State == flows.InDoubt && f.Remote != nil && f.Remote.HoldsAll() && c == nil {
 			return protocol.Action{}, protocol.Transition(p, *p, flows.RefundDue, "it is in doubt", flows.Decision{}, p.UpdatedAt)
 		}
 		return a, c
 	}}
 )
+
+// releasedBefore is a journal in which every claim before the n-th was released.
+func releasedBefore(n int) (j protocol.Journal) {
+	for range n - 1 {
+		j.Entries = append(j.Entries, protocol.Entry{Attempt: "another", Release: "another"})
+	}
+	return j
+}
+
+// entries are those of every journal in the facts.
+func entries(f *protocol.Facts) (all [][]protocol.Entry) {
+	for _, r := range []*protocol.Remote{f.Remote, response(f.Claim)} {
+		if r != nil {
+			all = append(all, r.Journal.Entries)
+		}
+	}
+	return all
+}
 
 func response(call *protocol.Call) *protocol.Remote {
 	if call == nil {
