@@ -43,7 +43,12 @@ func findCard(typed string) (*testCard, error) {
 	case at >= 0:
 		return &testCards[at], nil
 	case strings.HasPrefix(typed, "pm_"):
-		return nil, &apiError{Type: typeInvalid, Code: "resource_missing", Param: "payment_method", Message: "No such PaymentMethod."}
+		methods := make([]string, len(testCards))
+		for i, card := range testCards {
+			methods[i] = card.method
+		}
+		return nil, &apiError{Type: typeInvalid, Code: "resource_missing", Param: "payment_method",
+			Message: "No such PaymentMethod: '" + typed + "'. The sandbox has " + strings.Join(methods, ", ") + "."}
 	case len(typed) < 12 || len(typed) > 19 || strings.Trim(typed, "0123456789") != "" || !cards.Luhn(typed):
 		return nil, &apiError{Type: typeCard, Code: "incorrect_number", Param: "number", Message: "Your card number is incorrect.",
 			status: http.StatusPaymentRequired}

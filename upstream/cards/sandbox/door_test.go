@@ -296,6 +296,36 @@ func TestListNewestFirst(t *testing.T) {
 	}
 }
 
+// TestMistakesAreExplained makes the mistakes of newcomers. The error says what to send instead.
+func TestMistakesAreExplained(t *testing.T) {
+	t.Parallel()
+	d := newDoor(t, sandbox.Config{})
+	id := d.in("requires_action")
+	key := []string{"Authorization", "Bearer " + d.SecretKey}
+	const form = "application/x-www-form-urlencoded"
+	for _, c := range []struct {
+		what, body string
+		headers    []string
+		want       string
+	}{
+		{"POST /payments/" + id + "/confirm", confirmation(goodCard), []string{"Content-Type", form}, "application/json"},
+		{"POST /payments/" + id + "_secret_x/confirm", confirmation(goodCard), nil, "before _secret_"},
+		{"POST /payments/" + id + "/confirm", confirmation("pm_card_vsa"), nil, "pm_card_visa"},
+		{"PUT /settings", "", nil, "is empty"},
+		{"POST /v1/payment_intents/" + id + "/confirm", `{"payment_method":"pm_card_visa"}`, key, form},
+		{"POST /v1/payment_intents/" + id + "/confirm", "payment_method=pm_x", append(key, "Content-Type", form), "'pm_x'. The sandbox has pm"},
+		{"GET /v1/payment_intents/" + id + "/confirm", "", key, "(GET: /v1/payment_intents/" + id + "/confirm)"},
+		{"GET /v1/payment_intents/" + id, "", nil, "Authorization"},
+	} {
+		if r := d.send(c.what, c.body, c.headers...); r.status < 400 || !strings.Contains(r.body, c.want) {
+			t.Errorf("%s %s: %d %s", c.what, c.body, r.status, r.body)
+		}
+	}
+	if p, _ := d.Payment(id); p.State != "requires_action" {
+		t.Errorf("then: %+v", p)
+	}
+}
+
 func TestMissingPaths(t *testing.T) {
 	eachMount(t, func(d door) {
 		id := d.in("requires_action")
@@ -335,7 +365,8 @@ func TestBodiesAreBounded(t *testing.T) {
 		{"POST /payments/" + id + "/confirm", confirmation(large), "application/json", http.StatusRequestEntityTooLarge},
 		{"PUT /settings", `{"webhookUrl":"http://` + large + `"}`, "application/json", http.StatusRequestEntityTooLarge},
 		{"POST /settings", "world=demo&webhookUrl=http://" + large, "application/x-www-form-urlencoded", http.StatusRequestEntityTooLarge},
-		{"POST /payments/" + id + "/confirm", "card=" + large, "application/x-www-form-urlencoded", http.StatusSeeOther},
+		{"POST /payments/" + id + "/confirm", "card=" + large, "application/x-www-form-urlencoded", http.StatusRequestEntityTooLarge},
+		{"POST /payments/" + id + "/confirm", confirmation(goodCard), "application/x-www-form-urlencoded", http.StatusBadRequest}, // curl
 		{"POST /payments/" + id + "/confirm", confirmation(goodCard), "text/plain", http.StatusUnsupportedMediaType},
 		{"PUT /settings", `{"webhooks":"drop"}`, "text/plain", http.StatusUnsupportedMediaType},
 		{"POST /settings", `{"webhooks":"drop"}`, "application/json", http.StatusBadRequest},

@@ -291,7 +291,7 @@ func (s *Server) authenticate(rq *request) error {
 		rq.canonical = rq.form.Encode()
 	}
 	if key == "" {
-		return refused(http.StatusUnauthorized, "", "You did not provide an API key.")
+		return refused(http.StatusUnauthorized, "", "You did not provide an API key. Send it as Authorization: Bearer YOUR_SECRET_KEY.")
 	}
 	for _, a := range s.accounts {
 		lacks, secret := a.lacks[key]
@@ -331,6 +331,9 @@ func (s *Server) limit(rq *request) error {
 
 // checkParams refuses parameters that an endpoint does not know, and reads what is to be expanded.
 func (rq *request) checkParams() error {
+	if kind := mediaType(rq.header); kind != formType && kind != "" && rq.method == http.MethodPost {
+		return refused(http.StatusBadRequest, "", "Invalid request (check that your POST content type is "+formType+").")
+	}
 	if rq.publishable {
 		rq.expansion = withoutMetadata
 	}
@@ -414,8 +417,8 @@ func (s *Server) record(rq *request) {
 	s.journal = append(s.journal, Request{rq.method, rq.path, rq.key, form, s.cfg.Now()})
 }
 
-func (s *Server) noSuchPath(*request) (rendering, error) {
-	return nil, refused(http.StatusNotFound, "", "Unrecognized request URL.")
+func (s *Server) noSuchPath(rq *request) (rendering, error) {
+	return nil, refused(http.StatusNotFound, "", "Unrecognized request URL ("+rq.method+": "+rq.path+").")
 }
 
 // getAccount is GET /v1/account.
