@@ -3,6 +3,7 @@ package cmd
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -47,6 +48,12 @@ func newSimCommand() *cobra.Command {
 }
 
 func (cfg simConfig) run(ctx context.Context) error {
+	secret := cmp.Or(cfg.account.SecretKey, sandbox.DemoSecretKey)
+	publishable := cmp.Or(cfg.account.PublishableKey, sandbox.DemoPublishableKey)
+	if strings.Contains(secret, "k_live_") != strings.HasPrefix(publishable, "pk_live_") {
+		return errors.New("FRONTDESK_STRIPE_SECRET_KEY and FRONTDESK_STRIPE_PUBLISHABLE_KEY must both be live keys or both test keys: " +
+			"set both, or neither for the demo keys")
+	}
 	listener, err := net.Listen("tcp", cfg.addr)
 	if err != nil {
 		return err

@@ -126,6 +126,30 @@ func TestBadConfiguration(t *testing.T) {
 	})
 }
 
+// TestKeysOfTwoModes checks that the keys of the card processor must be of one mode, for a gateway in test mode, doctor and the
+// simulator. TestLiveRefuses has live mode.
+func TestKeysOfTwoModes(t *testing.T) {
+	t.Parallel()
+	const secret, publishable = "FRONTDESK_STRIPE_SECRET_KEY=", "FRONTDESK_STRIPE_PUBLISHABLE_KEY="
+	doctor := func(environment ...string) string { return expectStartRefused(t, []string{"doctor"}, environment...) }
+	for _, address := range []string{"", "http://127.0.0.1:1/sandbox"} {
+		processor := "FRONTDESK_SANDBOX_URL=" + address
+		for key, wrong := range map[string]bool{"pk_live_x": true, "sk_test_x": true, "pk_test_x": false} {
+			mixed := []string{"FRONTDESK_MODE=test", processor, secret + "sk_test_x", publishable + key}
+			for _, output := range []string{expectStartRefused(t, nil, mixed...), doctor(mixed...)} {
+				if refused := strings.Contains(output, "FRONTDESK_STRIPE_PUBLISHABLE_KEY is not a test key"); refused != wrong {
+					t.Errorf("%s: refused: %t\n%s", key, refused, output)
+				}
+			}
+		}
+		said := doctor("FRONTDESK_MODE=test", processor, secret+"sk_live_x", publishable+"pk_test_x")
+		expectAll(t, said, "FRONTDESK_STRIPE_SECRET_KEY is a live key")
+	}
+	for _, key := range []string{secret + "rk_live_x", publishable + "pk_live_x"} { // the other one is a demo key
+		expectAll(t, expectStartRefused(t, []string{"sim", "--addr=127.0.0.1:0"}, key), "must both be live keys or both test keys")
+	}
+}
+
 func TestSecretsFromFiles(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "secret")
