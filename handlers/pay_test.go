@@ -233,6 +233,38 @@ func TestCardPageNeedsTheProof(t *testing.T) {
 	}
 }
 
+// TestScannedCardPage checks that link scanners and mail programs, which load the page of a link or its head, change nothing of the
+// payment, and that its buyer can then pay.
+func TestScannedCardPage(t *testing.T) {
+	t.Parallel()
+	p := newCardPages(t)
+	registration, payment, path := p.pay()
+	calls := len(p.processor.Requests())
+	for range 5 {
+		get, _ := p.open(path, http.StatusOK)
+		head := p.c.Do("HEAD", path, nil, [2]string{"Accept", "text/html"})
+		if head.Status != http.StatusOK || len(head.Body) != 0 {
+			t.Fatalf("HEAD: status %d, %q", head.Status, head.Body)
+		}
+		for _, name := range []string{"Content-Type", "Content-Security-Policy", "Referrer-Policy", "X-Robots-Tag", "Cache-Control"} {
+			if got, want := head.Header.Get(name), get.Header.Get(name); got != want || want == "" {
+				t.Errorf("%s is %q for HEAD, %q for GET", name, got, want)
+			}
+		}
+	}
+	if wrong := p.c.Do("HEAD", path[:len(path)-1], nil); wrong.Status != http.StatusNotFound {
+		t.Errorf("without the proof: status %d", wrong.Status)
+	}
+	for _, call := range p.processor.Requests()[calls:] {
+		if call.Method != http.MethodGet {
+			t.Errorf("the processor was sent %s %s", call.Method, call.Path)
+		}
+	}
+	p.expect(path, value(payment.Card.ClientSecret), "requires_action", "Pay by card", "Payer par carte", true)
+	p.confirm(payment, frontdesktest.ApprovedCard)
+	p.c.Await(registration.Id, api.Completed)
+}
+
 // TestCardPageUnavailable: a browser gets a page when there are too many requests, or while Redis is away, and is told when to return.
 func TestCardPageUnavailable(t *testing.T) {
 	t.Parallel()
