@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"frontdesk/upstream/cards"
 )
 
 const (
@@ -70,13 +72,13 @@ func (s *Server) SetEndpoints(all ...Endpoint) {
 }
 
 // endpoints returns where the events of an account go: to the address that is set, or else to its endpoints and to the address that a
-// caller names.
+// caller names, which gets the events that a gateway's endpoint must get.
 func (s *Server) endpoints(of *account, set Settings, named string) (all []Endpoint) {
 	switch {
 	case set.WebhookURL != "":
 		all = []Endpoint{{URL: set.WebhookURL}}
 	case named != "":
-		all = append(slices.Clip(of.Endpoints), Endpoint{URL: named})
+		all = append(slices.Clip(of.Endpoints), Endpoint{URL: named, Events: cards.RequiredEvents})
 	default:
 		all = slices.Clone(of.Endpoints)
 	}

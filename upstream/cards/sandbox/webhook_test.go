@@ -260,13 +260,16 @@ func TestWhereEventsGo(t *testing.T) {
 		}
 		client := must(cards.New(cards.Config{SecretKey: b.SecretKey, URL: b.URL, Now: time.Now, HTTPClient: &http.Client{Transport: roundTripper(named)}}))
 		made := must(client.Create(b.Context(), "create", cards.NewPayment{Amount: 4990, Currency: "EUR"}))
-		went(own) // payment_intent.created
+		went() // payment_intent.created is not for a gateway
 		b.SetEndpoints(sandbox.Endpoint{URL: hooks, Events: []string{authorised}}, sandbox.Endpoint{URL: "http://off.test", Disabled: true})
 		must(b.Confirm(made.ID, "pm_card_visa"))
-		went(hooks, own, own) // charge.succeeded, too
+		went(hooks, own) // and charge.succeeded went to neither
 		listed := must(client.WebhookEndpoints(b.Context()))
 		if len(listed) != 3 || listed[0].URL != hooks || listed[0].Events[0] != authorised || listed[1].Enabled || listed[2].URL != own || !listed[2].Enabled {
 			t.Errorf("listed: %+v", listed)
+		}
+		if missing := listed[2].Missing(); len(missing) > 0 || slices.Contains(listed[2].Events, "*") {
+			t.Errorf("a gateway gets %v, without %v", listed[2].Events, missing)
 		}
 		b.set(sandbox.Settings{WebhookURL: set})
 		must(client.Capture(b.Context(), "capture", made.ID, 4990))
