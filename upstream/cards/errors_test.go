@@ -116,6 +116,41 @@ func TestErrorTextsRevealNoSecrets(t *testing.T) {
 	}
 }
 
+// TestErrorTextNamesTheCall checks that the error of a call without a response has its method and full address, below the configured
+// path, and nothing of its parameters.
+func TestErrorTextNamesTheCall(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	away := strings.TrimPrefix(p.double.URL, "http://")
+	client := newClient(t, cards.Config{SecretKey: "sk_test_secret", URL: p.double.URL + "/sandbox"})
+	p.double.Close()
+	capture := func() error { _, err := client.Capture(t.Context(), "k", "pi_1", 4990); return err }
+	list := func() error { _, err := client.List(t.Context(), time.Now(), "pi_before"); return err }
+	account := func() error { _, err := client.Account(t.Context()); return err }
+	for want, call := range map[string]func() error{
+		"POST " + away + "/sandbox/v1/payment_intents/pi_1/capture: ": capture,
+		"GET " + away + "/sandbox/v1/payment_intents: ":               list,
+		"GET " + away + "/sandbox/v1/account: ":                       account,
+	} {
+		err := call()
+		if err == nil || isOutcome(err) {
+			t.Fatalf("%s%v", want, err)
+		}
+		text := err.Error()
+		if strings.Count(text, "/v1/") != 1 || !strings.Contains(text, want) {
+			t.Errorf("%q is missing or repeated: %s", want, text)
+		}
+		if strings.Contains(text, "secret") || strings.Contains(text, "pi_before") {
+			t.Errorf("too much is said: %s", text)
+		}
+	}
+	late, cancel := context.WithTimeout(t.Context(), -1)
+	defer cancel()
+	if _, err := client.Account(late); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a call without time: %v", err)
+	}
+}
+
 // TestLostCalls loses the request or the response of a capture. The adapter reports
 // an unknown outcome, and never retries on its own.
 func TestLostCalls(t *testing.T) {
