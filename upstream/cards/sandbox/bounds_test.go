@@ -58,6 +58,54 @@ func TestMemoryIsBounded(t *testing.T) {
 	expect(t, "with its key again", do(t, s, s.SecretKey, "k", "POST /v1/payment_intents", "amount", "100", "currency", "eur"), 200, "")
 }
 
+// TestBytesAreBounded: payments and keys that hold much fill a double before their number does. It then drops the oldest final
+// payments, refuses what would hold more, and still carries out what ends a payment.
+func TestBytesAreBounded(t *testing.T) {
+	t.Parallel()
+	var now clock
+	cfg := inProcess
+	cfg.MaxPayments, cfg.Now = 4, now.Now // 16 KiB of payments, and of keys
+	s := startServer(t, cfg)
+	var much []string // about 10 kB
+	for n := range 20 {
+		much = append(much, fmt.Sprintf("metadata[much_%02d]", n), strings.Repeat("x", 500))
+	}
+	create := func(key string, params ...string) response {
+		return do(t, s, s.SecretKey, key, "POST /v1/payment_intents", append(params, "amount", "100", "currency", "eur")...)
+	}
+	path := func(r response) string { return "POST /v1/payment_intents/" + r.text("id") }
+	first := create("", much...)
+	expect(t, "the first", first, 200, "")
+	expect(t, "a second one", create("", much...), 503, "")
+	expect(t, "a small one", create(""), 200, "")
+	expect(t, "the end of the first", do(t, s, s.SecretKey, "", path(first)+"/cancel"), 200, "")
+	second := create("", much...)
+	expect(t, "the second one", second, 200, "")
+	if _, held := s.Payment(first.text("id")); held {
+		t.Error("the first is still held")
+	}
+	small := create("")
+	expect(t, "a note", do(t, s, s.SecretKey, "", path(small), much...), 503, "")
+	expect(t, "less of the second", do(t, s, s.SecretKey, "", path(second), "metadata", ""), 200, "")
+	expect(t, "a note again", do(t, s, s.SecretKey, "", path(small), much...), 200, "")
+	expect(t, "the end of it", do(t, s, s.SecretKey, "end", path(small)+"/cancel"), 200, "")
+
+	expect(t, "a key", create("one", much...), 200, "")
+	do(t, s, s.SecretKey, "", path(second)+"/cancel")
+	expect(t, "a second key", create("two", much...), 503, "")
+	if r := create("one", much...); !r.replayed {
+		t.Errorf("the first key: %+v", r)
+	}
+	now.seconds.Add(24 * 60 * 60)
+	s.Reset("demo")
+	expect(t, "a day later", create("two", much...), 200, "")
+	for _, call := range s.Requests() {
+		if len(call.Form) > 4<<10 {
+			t.Errorf("the record of a call has %d bytes", len(call.Form))
+		}
+	}
+}
+
 // TestKeysAreNeverForgottenEarly: when no more keys fit, new ones are refused, and the others stay in force.
 func TestKeysAreNeverForgottenEarly(t *testing.T) {
 	t.Parallel()

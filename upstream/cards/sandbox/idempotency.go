@@ -40,6 +40,7 @@ type keyUse struct {
 	key     digest
 	request digest  // method, path and parameters
 	first   int64   // when it came, in nanoseconds
+	bytes   int     // of the request, which its answer may have
 	of      *intent // the payment that it is about; nil: none
 	answer  answer  // without a body while the request is in progress
 }
@@ -48,6 +49,7 @@ type keyUse struct {
 // a full store refuses new keys and never forgets an old one early. The lock of the Server guards it.
 type idempotencyKeys struct {
 	max   int
+	bytes int // of all requests, at most bytesPerPayment for each payment that the double may hold
 	byKey map[digest]*keyUse
 	order []*keyUse // by first use, to expire the oldest; those that were not stored are still in it
 }
@@ -78,8 +80,8 @@ func (s *Server) idempotent(rq *request, run func() (_ answer, stored bool)) (ou
 	use.of = rq.intent
 	if stored {
 		use.answer = out
-	} else if s.keys.byKey[use.key] == use {
-		delete(s.keys.byKey, use.key)
+	} else {
+		s.keys.drop(use)
 	}
 	return out, false
 }
@@ -87,6 +89,7 @@ func (s *Server) idempotent(rq *request, run func() (_ answer, stored bool)) (ou
 // begin starts the first request under a key, or returns the response to a later one.
 func (s *Server) begin(rq *request) (first *keyUse, replay answer, err error) {
 	print, key := digestOf(rq.method, rq.path, rq.canonical), digestOf(rq.account.SecretKey, rq.key)
+	bytes := len(rq.path) + len(rq.canonical)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.cfg.Now().UnixNano()
@@ -103,22 +106,29 @@ func (s *Server) begin(rq *request) (first *keyUse, replay answer, err error) {
 			Message: "Keys for idempotent requests can only be used with the same parameters they were first used with."}
 	case used:
 		return nil, use.answer, nil
-	case len(s.keys.byKey) >= s.keys.max:
+	case len(s.keys.byKey) >= s.keys.max, s.keys.bytes+bytes > s.store.max*bytesPerPayment:
 		return nil, replay, errFull("idempotency keys")
 	}
-	first = &keyUse{key: key, request: print, first: now}
+	first = &keyUse{key: key, request: print, first: now, bytes: bytes}
 	s.keys.byKey[key] = first
+	s.keys.bytes += bytes
 	s.keys.order = append(s.keys.order, first)
 	return first, replay, nil
+}
+
+// drop forgets a key, unless it is used again since.
+func (k *idempotencyKeys) drop(use *keyUse) {
+	if k.byKey[use.key] == use {
+		delete(k.byKey, use.key)
+		k.bytes -= use.bytes
+	}
 }
 
 // expire forgets the keys whose time is over.
 func (k *idempotencyKeys) expire(now int64) {
 	n := 0
 	for ; n < len(k.order) && now-k.order[n].first >= int64(keyLifetime); n++ {
-		if old := k.order[n]; k.byKey[old.key] == old {
-			delete(k.byKey, old.key)
-		}
+		k.drop(k.order[n])
 	}
 	k.order = k.order[n:]
 	if len(k.order) > 2*len(k.byKey)+1000 { // many calls that were not stored
@@ -130,8 +140,8 @@ func (k *idempotencyKeys) expire(now int64) {
 func (k *idempotencyKeys) forget(which func(*keyUse) bool) {
 	k.order = slices.DeleteFunc(k.order, func(use *keyUse) bool {
 		old := which(use)
-		if old && k.byKey[use.key] == use {
-			delete(k.byKey, use.key)
+		if old {
+			k.drop(use)
 		}
 		return old
 	})

@@ -98,6 +98,9 @@ func (s *Server) getIntent(rq *request) (rendering, error) {
 // updateIntent is POST /v1/payment_intents/{id}. Metadata can change in every status.
 func (s *Server) updateIntent(rq *request) (rendering, error) {
 	merged, err := rq.intent.metadata.merge(rq.form)
+	if err == nil {
+		err = s.store.write(rq.intent, merged)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -51,8 +51,9 @@ type Payment struct {
 // intent is a payment intent. The lock of the Server guards it.
 type intent struct {
 	view
-	busy atomic.Bool // a write is held, and locks the payment
-	gone bool        // dropped from the store
+	busy  atomic.Bool // a write is held, and locks the payment
+	gone  bool        // dropped from the store
+	bytes int         // see store.write
 }
 
 // view is a payment at one moment. Nothing that it refers to is changed, so it is also what an idempotency key
@@ -239,8 +240,11 @@ func (m metadata) merge(form url.Values) (metadata, error) {
 	for key, value := range next.each {
 		inForce = append(inForce, metadataEntry{key, value})
 	}
-	if len(inForce) > maxMetadataKeys {
+	switch {
+	case len(inForce) > maxMetadataKeys:
 		return nil, invalidRequest("", "metadata", "Metadata can have up to 50 keys.")
+	case len(next) <= 2*maxMetadataKeys: // a copy for each change would hold much
+		return next, nil
 	}
 	return inForce, nil
 }

@@ -19,6 +19,8 @@ const (
 	maxBody = 512 << 10
 	// maxRequests is how many calls Requests keeps.
 	maxRequests = 10_000
+	// maxRecorded bounds the texts of a kept call, in bytes.
+	maxRecorded = 4 << 10
 )
 
 // request is a call as an endpoint sees it.
@@ -386,7 +388,7 @@ func (rq *request) pageSize() (int, error) {
 type Request struct {
 	Method, Path string
 	Key          string // Idempotency-Key
-	Form         string // the parameters, encoded and sorted by name; card numbers never
+	Form         string // the parameters, encoded and sorted by name; card numbers never. As the other texts, cut at 4 KiB
 	At           time.Time
 }
 
@@ -414,7 +416,15 @@ func (s *Server) record(rq *request) {
 	if len(s.journal) >= 2*maxRequests {
 		s.journal = slices.Clone(s.journal[maxRequests:])
 	}
-	s.journal = append(s.journal, Request{rq.method, rq.path, rq.key, form, s.cfg.Now()})
+	s.journal = append(s.journal, Request{rq.method, clip(rq.path), clip(rq.key), clip(form), s.cfg.Now()})
+}
+
+// clip cuts a text at maxRecorded.
+func clip(text string) string {
+	if len(text) > maxRecorded {
+		return strings.Clone(text[:maxRecorded])
+	}
+	return text
 }
 
 func (s *Server) noSuchPath(rq *request) (rendering, error) {

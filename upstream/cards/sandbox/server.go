@@ -60,8 +60,9 @@ type Config struct {
 	Deliver    func(Delivery)
 	HTTPClient *http.Client // posts events; zero: cards.NewHTTPClient
 
-	// MaxPayments limits the memory; zero: 100,000. At the limit, the oldest payments that are final are
-	// dropped; while none is final, creation is refused.
+	// MaxPayments limits the memory: so many payments, 10 idempotency keys for each, and for both of them 4 KiB a payment of what callers
+	// write; zero: 100,000, which need 1.5 GB at most. At the limit, the oldest payments that are final are dropped; while none is final,
+	// creation and more metadata are refused. New keys are refused until the oldest are a day old.
 	MaxPayments int
 
 	// ForgetKeys ignores idempotency keys: every request is carried out. Claims

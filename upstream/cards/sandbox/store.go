@@ -23,9 +23,14 @@ func worldOf(sale string) string {
 	return organisation
 }
 
+// bytesPerPayment is at least twice what a gateway writes about a payment. The double holds so many bytes for each payment that it
+// may hold, and as many for their keys; so a few payments may have all that Stripe allows, 100 kB of metadata.
+const bytesPerPayment = 4 << 10
+
 // store holds the payments of all accounts. The lock of the Server guards it.
 type store struct {
 	max      int
+	bytes    int       // that callers wrote, at most max times bytesPerPayment
 	all      []*intent // oldest first
 	byID     map[string]*intent
 	settings map[string]Settings // by demo world
@@ -39,6 +44,9 @@ func (st *store) add(in *intent) error {
 	if len(st.all) >= st.max {
 		return errFull("payments that are not final")
 	}
+	if err := st.write(in, in.metadata); err != nil {
+		return err
+	}
 	if n := len(st.all); n > 0 {
 		last := st.all[n-1]
 		in.seq = last.seq + 1
@@ -48,6 +56,23 @@ func (st *store) add(in *intent) error {
 	}
 	st.byID[in.id] = in
 	st.all = append(st.all, in)
+	return nil
+}
+
+// write reserves the bytes of a payment with its next metadata. When there are too many, it drops old final payments.
+func (st *store) write(in *intent, next metadata) error {
+	bytes := len(in.description) + len(in.webhookURL)
+	for _, entry := range next {
+		bytes += len(entry.key) + len(entry.value)
+	}
+	for grown := bytes - in.bytes; grown > 0 && st.bytes+grown > st.max*bytesPerPayment; {
+		before := len(st.all)
+		if st.makeRoom(in.world); len(st.all) == before || in.gone {
+			return errFull("bytes of payments that are not final")
+		}
+	}
+	st.bytes += bytes - in.bytes
+	in.bytes = bytes
 	return nil
 }
 
@@ -71,6 +96,7 @@ func (st *store) remove(which func(*intent) bool) {
 	st.all = slices.DeleteFunc(st.all, func(in *intent) bool {
 		if in.gone = which(in); in.gone {
 			delete(st.byID, in.id)
+			st.bytes -= in.bytes
 		}
 		return in.gone
 	})
