@@ -75,7 +75,7 @@ func (m *Machine) awaitBuyer(ctx context.Context, p *flows.Payment, fresh *cards
 		return step{}, err
 	case remote.OtherMethod != "":
 		return refuseOtherMethod(remote), nil
-	case remote.State == cards.Authorised || remote.State == cards.Captured:
+	case remote.State == cards.Authorised || remote.State == cards.Captured || remote.Capturing:
 		return step{to: flows.Authorised, reason: "the buyer authorised it", remote: &remote, edit: func(next *flows.Payment) {
 			next.DeclineCode, next.CaptureBefore = "", remote.CaptureBefore
 		}}, nil

@@ -64,6 +64,9 @@ func toCards(pi *stripe.PaymentIntent) (Payment, error) {
 		Captured: pi.AmountReceived, Metadata: pi.Metadata, ClientSecret: pi.ClientSecret,
 		CreatedAt: time.Unix(pi.Created, 0).UTC(), Replayed: pi.LastResponse != nil && isReplay(pi.LastResponse.Header),
 	}
+	// Cards and captures have the same status while the bank decides (https://docs.stripe.com/payments/paymentintents/lifecycle). A charge
+	// that succeeded was authorised, so only its capture can be left (https://docs.stripe.com/api/charges/object).
+	p.Capturing = state == Processing && pi.LatestCharge != nil && pi.LatestCharge.Status == stripe.ChargeStatusSucceeded
 	addRefunds(&p, pi)
 	if charge := pi.LatestCharge; (state == Authorised || p.Captured > 0) && charge != nil && charge.PaymentMethodDetails != nil {
 		addMethod(&p, charge.PaymentMethodDetails)

@@ -76,6 +76,37 @@ func TestStates(t *testing.T) {
 	}
 }
 
+// TestCapturing: while the bank decides, an authorised charge tells a capture from a card, also after a declined one.
+func TestCapturing(t *testing.T) {
+	t.Parallel()
+	for settings, want := range map[sandbox.Settings]bool{{Captures: "processing"}: true, {Confirmations: "processing"}: false} {
+		p := newPair(t)
+		made := p.confirmed("create", declinedCard)
+		if err := p.double.Configure("demo", settings); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.double.Confirm(made.ID, goodCard); err != nil {
+			t.Fatal(err)
+		}
+		if held := p.get(made.ID); held.Capturing {
+			t.Errorf("before a capture: %+v", held)
+		}
+		taken, err := p.Capture(t.Context(), "capture", made.ID, 4990)
+		if want != (err == nil) || want != taken.Capturing {
+			t.Errorf("%+v: the capture's response is %+v, %v", settings, taken, err)
+		}
+		if held := p.get(made.ID); held.State != cards.Processing || held.Capturing != want {
+			t.Errorf("%+v: %+v", settings, held)
+		}
+		if _, err := p.double.Approve(made.ID, true); err != nil {
+			t.Fatal(err)
+		}
+		if held := p.get(made.ID); held.Capturing {
+			t.Errorf("once the bank has decided: %+v", held)
+		}
+	}
+}
+
 // TestCaptureBefore: the processor says until when it holds an authorisation, and of nothing else.
 func TestCaptureBefore(t *testing.T) {
 	t.Parallel()
