@@ -119,8 +119,8 @@ func (s *Server) call(r *http.Request, path string) *http.Response {
 // read reads path and parameters, and finds the endpoint.
 func (rq *request) read(r *http.Request, path string) error {
 	parts := strings.SplitN(path, "/", 5) // "", v1, payment_intents, an id, a verb
-	if len(parts) > 3 {
-		rq.id, _ = url.PathUnescape(parts[3]) // no payment has an empty id
+	if len(parts) > 3 && parts[3] != "" { // without an id it is no path of the API
+		rq.id, _ = url.PathUnescape(parts[3])
 		parts[3] = "{id}"
 	}
 	pattern, known := strings.Join(parts, "/"), false
