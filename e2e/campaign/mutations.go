@@ -203,6 +203,11 @@ var Mutations = []Mutation{
 		Old:  `header.Get(SignatureHeader), body); err != nil {`,
 		New:  `header.Get(SignatureHeader), body); err != nil && len(body) == 0 {`,
 	}}},
+	{Name: "repeats-of-a-minute", Description: "two purchases of one buyer within a minute do not see each other", Edits: []Edit{{
+		File: "flows/registration/purchase.go",
+		Old:  `			if purchased {`,
+		New:  `			if purchased && s.cfg.Now().Sub(other.At) > time.Minute {`,
+	}}},
 	{Name: "key-any-body", Description: "an idempotency key replays the response even for a different body", Edits: []Edit{{
 		File: "flows/store/idempotency.go",
 		Old:  `if not same then return {'reused'} end`,
