@@ -420,15 +420,24 @@ func TestRedisForgetsDecision(t *testing.T) {
 // doubt. After the comparison, operators see a payment that they can refund, once.
 func TestRefundLostByRedis(t *testing.T) {
 	t.Parallel()
-	for name, made := range map[string]bool{"before the refund": false, "after the refund": true} {
+	const made, released = true, true
+	for name, test := range map[string]struct{ made, released bool }{
+		"before the refund": {},
+		"after the refund":  {made: made},
+		"before the refund, and another gave its number up": {released: released},
+		"after the refund, and another gave its number up":  {made, released},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			g := w.gateway()
 			p := w.doubtful(g, "error_before")
 			refundBegan(w, g, p)
-			if made {
+			if test.made {
 				w.refundAtProcessor(p, p.Amount)
+			}
+			if test.released { // a recording that Redis fell back to, and that could not be claimed
+				w.note(p, "fd_release_2", "another")
 			}
 			if p = w.advance(g, p); p.State != flows.Blocked {
 				t.Fatalf("%s (%s)", p.State, p.Reason)

@@ -4,9 +4,10 @@ import "slices"
 
 // This file mirrors flows/payment/claim.go: how the processor's journal is read.
 
-// claimAvailable mirrors flows' function: the n-th claim is available to an attempt (0: to the first).
+// claimAvailable mirrors flows' functions claimAvailable and refundHeld: the n-th claim is available to an attempt (0: to the first). A
+// refund, which never gives its claim up, keeps it whatever another attempt released.
 func (m *machine) claimAvailable(s *slot, n uint8, p attemptID) bool {
-	if e := s.journal[n-1]; s.acceptanceJournaled() || e.attempt != p || e.release != 0 {
+	if e := s.journal[n-1]; s.acceptanceJournaled() || e.attempt != p || e.release != 0 && !p.refund() {
 		return false
 	}
 	if m.mutated(ClaimWithoutRelease) {

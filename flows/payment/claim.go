@@ -22,12 +22,17 @@ const releasedByOperator = "fd_released_by"
 // acceptance is journaled, every earlier claim is released, and no other attempt or
 // release has this number.
 func claimAvailable(remote cards.Payment, n int, attempt string) bool {
-	for i := 1; i < n; i++ {
-		if !released(remote, i) {
+	return allReleased(remote, n-1) && remote.Metadata[entryName("post", n)] == attempt && remote.Metadata[entryName("release", n)] == "" && !acceptanceJournaled(remote)
+}
+
+// allReleased reports whether the first n claims were released by their holders.
+func allReleased(remote cards.Payment, n int) bool {
+	for i := range n {
+		if !released(remote, i+1) {
 			return false
 		}
 	}
-	return remote.Metadata[entryName("post", n)] == attempt && remote.Metadata[entryName("release", n)] == "" && !acceptanceJournaled(remote)
+	return true
 }
 
 // released reports whether a claim was released by its holder: the release names the holder's attempt. A claim that
@@ -50,7 +55,14 @@ func acceptanceJournaled(remote cards.Payment) bool {
 // refundBegun reports whether the latest claim is a refund's that nothing forbids, held or given up for the next one.
 func refundBegun(remote cards.Payment) bool {
 	n, attempt := lastClaim(remote)
-	return isRefundAttempt(attempt) && (claimAvailable(remote, n, attempt) || claimAvailable(remote, n+1, ""))
+	return isRefundAttempt(attempt) && allReleased(remote, n-1) && !acceptanceJournaled(remote)
+}
+
+// refundHeld reports whether a refund's attempt holds claim n, and nothing forbids the refund. A release that names another attempt
+// changes nothing: it is of a process that could not win the claim, because the refund had it.
+func refundHeld(remote cards.Payment, n int, attempt string) bool {
+	post, release := remote.Metadata[entryName("post", n)], remote.Metadata[entryName("release", n)]
+	return post == attempt && release != attempt && allReleased(remote, n-1) && !acceptanceJournaled(remote)
 }
 
 // lastClaim returns the journal's latest claim with its attempt; 0 before the first.

@@ -354,7 +354,7 @@ func (m *Machine) refund(ctx context.Context, p *flows.Payment) (step, error) {
 		return step{to: flows.Blocked, reason: "a refund is due, but another attempt holds the claim"}, nil
 	case err != nil:
 		return step{}, processorFailed(err)
-	case !claimAvailable(remote, p.Claim, p.AttemptID):
+	case !refundHeld(remote, p.Claim, p.AttemptID):
 		return step{to: flows.Blocked, reason: "a refund is due, but the journal holds another attempt"}, nil
 	case byHand: // with the claim, an operator can act if the bank returns the money
 		return step{to: flows.Refunded, reason: p.Reason}, nil
