@@ -193,6 +193,11 @@ var Mutations = []Mutation{
 		Old:  `next.UsedKeys = p.UsedKeys + 1`,
 		New:  `next.UsedKeys = p.UsedKeys`,
 	}}},
+	{Name: "capture-whenever", Description: "a payment whose capture has begun is captured however late", Edits: []Edit{{
+		File: "flows/payment/step.go",
+		Old:  `	if left > 0 || tooOld ||`,
+		New:  `	if tooOld = false; left > 0 ||`,
+	}}},
 	{Name: "pending-code-free", Description: "a code that is being checked does not stop another account or another code", Edits: []Edit{{
 		File: "flows/signature.go",
 		Old:  `	return s.AcceptsCode() && (`,

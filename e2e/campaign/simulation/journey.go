@@ -64,6 +64,7 @@ type journey struct {
 	attempted    bool             // the journal held an open attempt then; its release may have arrived later
 	heldUntil    time.Time        // another payment is the brake's probe until then
 	chargedHeld  []string         // the processor's payments that were captured before
+	chargedLate  []string         // those that were captured by a task that began too late
 	releases     int              // of claims, in the processor's journals
 	settings     sandbox.Settings // the processor's
 	deciding     map[string]bool  // the processor's payments about which a bank will decide
@@ -225,6 +226,7 @@ func (f *journey) sweeps() {
 		f.after(f.between(0, f.plan.faultWindow), func() {
 			f.fault(cardsForgot)
 			f.Advance(25 * time.Hour)
+			f.plan.capturesDown = false
 		})
 	}
 }
@@ -336,7 +338,7 @@ func (f *journey) check() error {
 	sale := f.saleOfInterest()
 	e := campaign.Evidence{Registration: f.registration, Sale: sale.ID, Due: int64(sale.Total),
 		Responses: f.responses, StrangersServed: f.served, Versions: f.versions, StateByPayment: map[string]string{}}
-	e.CapturedWhileHeld = f.chargedHeld
+	e.CapturedWhileHeld, e.CapturedTooLate = f.chargedHeld, f.chargedLate
 	e.Contacts, e.Sales = len(f.sim.Contacts())-f.contacts, f.started
 	e.Booked, e.SettledBy, e.Desk, e.SentAfterDesk = f.booked(), f.settlements, f.amounts(true), f.sentLate
 	e.FalselyAccepted = f.faults[posting+falseAcceptance] > 0

@@ -40,6 +40,7 @@ func (p processorTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if t == nil {
 		return p.process(r)
 	}
+	t.journey.noteLateCapture(r, t)
 	if !t.interleave() {
 		return nil, errDead
 	}
@@ -55,6 +56,10 @@ func (p processorTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (p processorTransport) withFaults(r *http.Request, t *task) (*http.Response, error) {
 	f, write := t.journey, r.Method == http.MethodPost
+	if f.plan.capturesDown && strings.HasSuffix(r.URL.Path, "/capture") {
+		f.fault(cardsDown)
+		return page(http.StatusServiceUnavailable), nil
+	}
 	if write && f.chance(f.plan.held) {
 		f.fault(cardsHeld)
 		release, pause := p.hold(r), f.between(50*time.Millisecond, oneOf(f, time.Second, 10*time.Second))
