@@ -366,7 +366,7 @@ func TestBadCalls(t *testing.T) {
 		{"GET /v1/payment_intents", []string{"ending_before", id}, 400, "parameter_unknown"},
 		{"GET /v1/payment_intents", []string{"created[lte]", "1"}, 400, "parameter_unknown"},
 		{"GET /v1/payment_intents", []string{"starting_after", "pi_x"}, 404, "resource_missing"},
-		{"GET /v1/charges", []string{"starting_after", "ch_x"}, 400, "resource_missing"},
+		{"GET /v1/charges", []string{"starting_after", "ch_x"}, 400, "parameter_unknown"},
 		{"GET /v1/payment_intents/" + id, []string{"expand[]", "customer"}, 400, ""},
 		{"GET /v1/customers", nil, 404, ""},
 		{"GET /v1/payment_intents/", nil, 404, ""},

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -89,13 +90,11 @@ func (s *Server) Distort(id, field string, value any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	next := s.store.byID[id].edit()
-	distorted := map[string]any{field: value}
-	for other, value := range next.distorted {
-		if other != field {
-			distorted[other] = value
-		}
+	next.distorted = maps.Clone(next.distorted)
+	if next.distorted == nil {
+		next.distorted = object{}
 	}
-	next.distorted = distorted
+	next.distorted[field] = value
 }
 
 // Process enters a card whose bank takes its time: the payment is processing, and cannot be cancelled, until Approve.
@@ -151,7 +150,7 @@ func (s *Server) act(id string, do func(*intent) error) (p Payment, err error) {
 
 // confirmIntent is POST /v1/payment_intents/{id}/confirm, as a buyer's browser calls it.
 // A decline is 402 with the payment in it.
-func (s *Server) confirmIntent(rq *request) (rendering, error) {
+func (s *Server) confirmIntent(rq *request) (any, error) {
 	card := cmp.Or(rq.form.Get("payment_method"), rq.form.Get("payment_method_data[card][number]"))
 	if card == "" {
 		return nil, invalidRequest("parameter_missing", "payment_method", "A payment method is required.")
@@ -164,12 +163,12 @@ func (s *Server) confirmIntent(rq *request) (rendering, error) {
 
 // answerChallenge is POST /v3/challenge/{id} with approve=true or false: the page of
 // the buyer's bank.
-func (s *Server) answerChallenge(rq *request) (rendering, error) {
+func (s *Server) answerChallenge(rq *request) (any, error) {
 	return rq.attempted(s.approve(rq, rq.intent, rq.form.Get("approve") == "true"))
 }
 
 // attempted renders the payment, unless there was no attempt or the bank declined it.
-func (rq *request) attempted(err error) (rendering, error) {
+func (rq *request) attempted(err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -254,12 +253,12 @@ func (s *Server) chargeCard(rq *request, in *intent, card *testCard) {
 	if card.code != "" {
 		made.failed = &apiError{Type: typeCard, Code: card.code, DeclineCode: card.declineCode, Charge: made.id,
 			Message: "Your card was declined."}
-		s.emit(rq, in, "charge.failed", in.renderedCharge())
+		s.emit(rq, in, "charge.failed", in.renderedCharge(made, 0))
 		s.decline(rq, in, made.failed)
 		return
 	}
 	next.status = requiresCapture
-	s.emit(rq, in, "charge.succeeded", in.renderedCharge())
+	s.emit(rq, in, "charge.succeeded", in.renderedCharge(made, 0))
 	if in.manual && !card.single {
 		s.emit(rq, in, "payment_intent.amount_capturable_updated", in.rendered(0))
 	} else {
@@ -270,7 +269,7 @@ func (s *Server) chargeCard(rq *request, in *intent, card *testCard) {
 // decline ends an attempt. The buyer may try another card.
 func (s *Server) decline(rq *request, in *intent, why *apiError) {
 	refusal := *why
-	refusal.status, refusal.PaymentMethod = http.StatusPaymentRequired, s.newID("pm")
+	refusal.status, refusal.PaymentMethod = http.StatusPaymentRequired, object{"object": "payment_method", "id": s.newID("pm"), "type": "card"}
 	next := in.edit()
 	next.status, next.lastError, next.method = requiresPaymentMethod, &refusal, ""
 	next.declines++

@@ -21,10 +21,10 @@ const (
 	keysPerPayment = 10
 )
 
-// answer is the result of a call: what it renders is fixed, and so it can be stored.
+// answer is the result of a call. Its body refers to nothing that changes, so it can be stored.
 type answer struct {
 	status int
-	body   rendering
+	body   any // has JSON
 }
 
 // digest identifies a key of an account, or a request: without their texts, a day of keys is small.

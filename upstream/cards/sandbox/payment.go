@@ -137,7 +137,7 @@ func (v view) refundsIn(status string) (sum int64, count int) {
 // shown returns the payment for a developer. The lock of the Server is held.
 func (in *intent) shown() Payment {
 	if in.all == nil {
-		in.all = maps.Collect(in.metadata.each)
+		in.all = in.metadata.texts()
 	}
 	p := Payment{
 		ID: in.id, Amount: in.amount, Currency: strings.ToUpper(in.currency), Captured: in.captured, Challenge: in.status == requiresAction,
@@ -209,6 +209,9 @@ func (m metadata) each(yield func(key, value string) bool) {
 		}
 	}
 }
+
+// texts returns the keys and values that are in force, as a map.
+func (m metadata) texts() map[string]string { return maps.Collect(m.each) }
 
 // merge returns the metadata with that of a call. Metadata that is itself empty removes all. m must be the newest of the payment.
 func (m metadata) merge(form url.Values) (metadata, error) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"io"
 	"maps"
 	"net/http"
@@ -46,7 +47,7 @@ type request struct {
 // endpoint is one operation of the API. Run holds the lock of the Server and checks its
 // parameters before it changes anything.
 type endpoint struct {
-	run    func(*Server, *request) (rendering, error)
+	run    func(*Server, *request) (any, error)
 	right  string // that a restricted key needs
 	expand string // where a charge can be expanded; empty: nowhere
 	params string // that it knows, in one text; a list ends in []
@@ -62,7 +63,7 @@ const (
 var endpoints = map[string]endpoint{
 	"GET /v1/account":           {(*Server).getAccount, "rak_accounts_kyc_basic_read", "", ""},
 	"GET /v1/webhook_endpoints": {(*Server).listEndpoints, "rak_webhook_read", "", "limit"},
-	"GET /v1/charges":           {(*Server).listCharges, readCharges, "", "payment_intent limit starting_after"},
+	"GET /v1/charges":           {(*Server).listCharges, readCharges, "", "payment_intent limit"},
 	"POST /v1/refunds":          {(*Server).createRefund, "rak_charge_write", "", "payment_intent amount reason"},
 	"GET /v1/payment_intents":   {(*Server).listIntents, readIntents, "data.latest_charge", "created[gte] limit starting_after"},
 	"POST /v1/payment_intents": {(*Server).createIntent, writeIntents, "latest_charge",
@@ -109,7 +110,10 @@ func (s *Server) call(r *http.Request, path string) *http.Response {
 	if rq.fromPage {
 		header.Set("Access-Control-Allow-Origin", "*") // the page with the card fields is of another origin
 	}
-	body := out.body(make(encoder, 0, 2<<10))
+	body, err := json.Marshal(out.body)
+	if err != nil {
+		panic(err) // of a value without JSON: see Distort
+	}
 	return &http.Response{
 		Status: http.StatusText(out.status), StatusCode: out.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: header,
 		Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)), Request: r,
@@ -225,7 +229,7 @@ func (s *Server) carryOut(rq *request, fault *Injected) (out answer, stored bool
 	if out, done := s.strike(fault, During, rq); done {
 		return out, !rq.broken
 	}
-	var body rendering
+	var body any
 	var err error
 	s.step(func() { body, err = s.run(rq) })
 	if err != nil {
@@ -235,7 +239,7 @@ func (s *Server) carryOut(rq *request, fault *Injected) (out answer, stored bool
 }
 
 // run checks what all endpoints check alike, and runs one, unless the world's settings say that writes fail.
-func (s *Server) run(rq *request) (rendering, error) {
+func (s *Server) run(rq *request) (any, error) {
 	if err := rq.checkParams(); err != nil {
 		return nil, err
 	}
@@ -427,28 +431,30 @@ func clip(text string) string {
 	return text
 }
 
-func (s *Server) noSuchPath(rq *request) (rendering, error) {
+func (s *Server) noSuchPath(rq *request) (any, error) {
 	return nil, refused(http.StatusNotFound, "", "Unrecognized request URL ("+rq.method+": "+rq.path+").")
 }
 
 // getAccount is GET /v1/account.
-func (s *Server) getAccount(rq *request) (rendering, error) {
-	id := rq.account.ID
-	return func(b encoder) encoder {
-		return b.open("account").text("id", id).text("country", "FR").text("default_currency", "eur").text("type", "standard").
-			truth("charges_enabled", true).truth("details_submitted", true).truth("payouts_enabled", true).end()
+func (s *Server) getAccount(rq *request) (any, error) {
+	return object{
+		"object": "account", "id": rq.account.ID, "country": "FR", "default_currency": "eur", "type": "standard",
+		"charges_enabled": true, "details_submitted": true, "payouts_enabled": true,
 	}, nil
 }
 
 // listEndpoints is GET /v1/webhook_endpoints: those of the account, with the address that is set or that the caller names. There are
 // never more than a page.
-func (s *Server) listEndpoints(rq *request) (rendering, error) {
+func (s *Server) listEndpoints(rq *request) (any, error) {
 	_, err := rq.pageSize()
-	all := s.endpoints(rq.account, s.store.of(defaultWorld), rq.header.Get(webhookURLHeader))
-	live, now := rq.account.live, s.cfg.Now()
-	return renderedList("/v1/webhook_endpoints", all, false, func(b encoder, e Endpoint) encoder {
-		status := map[bool]string{true: "disabled", false: "enabled"}[e.Disabled]
-		return b.open("webhook_endpoint").text("id", e.ID).textOrNull("api_version", e.APIVersion).number("created", now.Unix()).
-			texts("enabled_events", e.Events).truth("livemode", live).raw("metadata", "{}").text("status", status).text("url", e.URL).end()
-	}), err
+	var page []rendering
+	for _, e := range s.endpoints(rq.account, s.store.of(defaultWorld), rq.header.Get(webhookURLHeader)) {
+		page = append(page, func() object {
+			return object{
+				"object": "webhook_endpoint", "id": e.ID, "api_version": e.APIVersion, "created": s.cfg.Now().Unix(), "enabled_events": e.Events,
+				"livemode": rq.account.live, "metadata": object{}, "status": map[bool]string{true: "disabled", false: "enabled"}[e.Disabled], "url": e.URL,
+			}
+		})
+	}
+	return listOf("/v1/webhook_endpoints", page, false), err
 }
