@@ -166,7 +166,9 @@ func (s *Server) Reset(world string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.store.remove(func(in *intent) bool { return world == "" || in.world == world })
-	s.keys.forget(func(use *keyUse) bool { return world == "" || use.of != nil && use.of.gone && use.of.world == world })
+	s.forgetKeys(func(use *keyUse) bool {
+		return world == "" || use.of != nil && use.of.gone && use.of.world == world
+	})
 	delete(s.store.settings, world)
 	if world == "" {
 		clear(s.store.settings)

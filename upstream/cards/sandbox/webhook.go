@@ -171,32 +171,16 @@ func Sign(at time.Time, body []byte, secrets ...string) string {
 	return header + ",v0=not-checked"
 }
 
-// webhookSender delivers events. It owns a goroutine for each delivery in progress, and waits for all of them when it closes.
+// webhookSender delivers events. It owns a goroutine for each delivery in progress. Server.Close waits for all of them.
 type webhookSender struct {
 	cfg      Config
-	ctx      context.Context
-	cancel   context.CancelFunc
+	closed   context.Context
 	inFlight errgroup.Group // limited to maxPending
 	slots    chan struct{}
 	gone     func(*intent) bool // whether the payment of an event was dropped
 
-	mu   sync.Mutex           // held while a delivery starts, so that close waits for it
+	mu   sync.Mutex           // held while a delivery starts, so that Server.Close waits for it
 	held map[string]*outgoing // by world and address; waits to be overtaken (Reorder)
-}
-
-func newWebhookSender(cfg Config, gone func(*intent) bool) *webhookSender {
-	w := &webhookSender{cfg: cfg, gone: gone, slots: make(chan struct{}, maxConnections), held: map[string]*outgoing{}}
-	w.ctx, w.cancel = context.WithCancel(context.Background())
-	w.inFlight.SetLimit(maxPending)
-	return w
-}
-
-// close stops the deliveries in progress and waits for them.
-func (w *webhookSender) close() {
-	w.mu.Lock()
-	w.cancel() // start adds no delivery after this
-	w.mu.Unlock()
-	_ = w.inFlight.Wait() // no delivery returns an error
 }
 
 // send delivers an event as its mode says, and does not wait for it.
@@ -220,20 +204,21 @@ func (w *webhookSender) send(out *outgoing) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	deliver := func() { w.deliver(out) }
 	switch out.mode {
-	case Duplicate:
-		w.start(out, func() { w.deliver(out) })
-		w.start(out, func() { w.deliver(out) })
 	case Late:
 		w.start(out, func() {
 			if w.sleep(LateDelay) {
-				w.deliver(out)
+				deliver()
 			}
 		})
 	case Reorder:
 		w.reorder(out)
+	case Duplicate:
+		w.start(out, deliver)
+		fallthrough
 	default:
-		w.start(out, func() { w.deliver(out) })
+		w.start(out, deliver)
 	}
 }
 
@@ -263,7 +248,7 @@ func (w *webhookSender) reorder(out *outgoing) {
 
 // start runs a delivery in its own goroutine; w.mu is held.
 func (w *webhookSender) start(out *outgoing, run func()) {
-	if w.ctx.Err() == nil && !w.inFlight.TryGo(func() error { run(); return nil }) {
+	if w.closed.Err() == nil && !w.inFlight.TryGo(func() error { run(); return nil }) {
 		w.log(out, 0, 0, "dropped", errors.New("too many events are waiting"))
 	}
 }
@@ -277,24 +262,21 @@ func (w *webhookSender) deliver(out *outgoing) {
 }
 
 // attempt posts an event once, signed now, and reports whether the receiver accepted it.
-func (w *webhookSender) attempt(out *outgoing, attempt int) bool {
+func (w *webhookSender) attempt(out *outgoing, attempt int) (accepted bool) {
 	select {
 	case w.slots <- struct{}{}:
 		defer func() { <-w.slots }()
-	case <-w.ctx.Done():
+	case <-w.closed.Done():
 		return false
 	}
 	status, err := w.post(out)
-	if err == nil && status >= 200 && status <= 299 {
-		w.log(out, attempt, status, "delivered", nil)
-		return true
-	}
-	w.log(out, attempt, status, "failed", err)
-	return false
+	accepted = err == nil && status >= 200 && status <= 299
+	w.log(out, attempt, status, map[bool]string{true: "delivered", false: "failed"}[accepted], err)
+	return accepted
 }
 
 func (w *webhookSender) post(out *outgoing) (status int, err error) {
-	ctx, cancel := context.WithTimeout(w.ctx, deliveryTimeout)
+	ctx, cancel := context.WithTimeout(w.closed, deliveryTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, out.URL, bytes.NewReader(out.Body))
 	if err != nil {
@@ -324,7 +306,7 @@ func (w *webhookSender) sleep(d time.Duration) bool {
 	select {
 	case <-time.After(d):
 		return true
-	case <-w.ctx.Done():
+	case <-w.closed.Done():
 		return false
 	}
 }
