@@ -269,8 +269,12 @@ func TestUnreadableRecordEndsNoList(t *testing.T) {
 	p := w.started(g)
 	w.confirm(p, goodCard)
 	w.clock.Advance(time.Second)
-	w.sandbox.AddForeign("requires_reconciliation")
-	w.sandbox.Distort(w.sandbox.AddForeign("succeeded").ID, "amount", map[string]any{"value": "4990"})
+	for field, value := range map[string]any{"status": "requires_reconciliation", "amount": map[string]any{"value": "4990"}} {
+		foreign := must(t, func() (cards.Payment, error) {
+			return w.processor.Create(t.Context(), field, cards.NewPayment{Amount: 4990, Currency: "EUR"})
+		})
+		w.sandbox.Distort(foreign.ID, field, value)
+	}
 	w.wipe()
 	w.rebuild(g)
 	w.rebuild(g)

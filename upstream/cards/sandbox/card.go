@@ -58,10 +58,17 @@ func findCard(typed string) (*testCard, error) {
 }
 
 // Confirm enters a card, given by a test card's number or a test payment method such as
-// pm_card_visa. It returns the payment afterwards: a decline is a status. An error says
-// that the card does not exist or that the payment's status does not allow the step, as with the methods below.
-func (s *Server) Confirm(id, card string) (Payment, error) {
-	return s.act(id, func(in *intent) error { return s.confirm(nil, in, card, "") })
+// pm_card_visa. It returns the payment afterwards: a decline is a status. The same card on an authorised payment changes nothing, so that a
+// double click is harmless. An error says that the card does not exist or that the payment's status does not allow the step, as with the
+// methods below.
+func (s *Server) Confirm(id, typed string) (Payment, error) {
+	return s.act(id, func(in *intent) error {
+		card, err := findCard(typed)
+		if c := in.charge(); err == nil && in.status == requiresCapture && c != nil && card.number == c.card.number {
+			return nil
+		}
+		return s.confirm(nil, in, typed, "")
+	})
 }
 
 // AllowAnyMethod has new payments accept every method, whatever their types: as payments did that
@@ -70,19 +77,6 @@ func (s *Server) AllowAnyMethod() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.anyType = true
-}
-
-// AddForeign adds a payment of another program, in a status that the double itself may not know.
-func (s *Server) AddForeign(status string) Payment {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	in := &intent{view: view{&made{
-		id: s.newID("pi"), secret: "foreign", account: s.accounts[0], world: defaultWorld, amount: 4990, currency: "eur", created: s.cfg.Now(),
-	}, &state{status: status}}}
-	if err := s.store.add(in); err != nil {
-		panic(err)
-	}
-	return in.shown()
 }
 
 // Distort replaces a field of a payment in every response, such as the amount by a text, which Stripe's library cannot decode.
@@ -95,26 +89,6 @@ func (s *Server) Distort(id, field string, value any) {
 		next.distorted = object{}
 	}
 	next.distorted[field] = value
-}
-
-// Process enters a card whose bank takes its time: the payment is processing, and cannot be cancelled, until Approve.
-func (s *Server) Process(id, card string) (Payment, error) {
-	return s.act(id, func(in *intent) error {
-		entered, err := findCard(card)
-		if err == nil && in.status != requiresPaymentMethod {
-			err = unexpectedState(in, "confirmed")
-		}
-		if err == nil {
-			s.process(nil, in, entered)
-		}
-		return err
-	})
-}
-
-func (s *Server) process(rq *request, in *intent, card *testCard) {
-	next := in.edit()
-	next.method, next.lastError, next.pending, next.status = card.method, nil, &pending{card: card}, processing
-	s.emit(rq, in, "payment_intent.processing", in.rendered(0))
 }
 
 // Approve answers the bank's challenge for the buyer, or ends what is processing: a card's confirmation or a capture.
@@ -194,12 +168,13 @@ func (s *Server) confirm(rq *request, in *intent, typed, returnURL string) error
 			Message: "The PaymentMethod's type is not among those of the PaymentIntent."}
 	}
 	settings := s.store.of(in.world)
-	if settings.Confirmations == "processing" {
-		s.process(rq, in, card)
-		return nil
-	}
 	next := in.edit()
 	next.method, next.lastError, next.pending = card.method, nil, nil
+	if settings.Confirmations == "processing" {
+		next.status, next.pending = processing, &pending{card: card}
+		s.emit(rq, in, "payment_intent.processing", in.rendered(0))
+		return nil
+	}
 	if !card.challenge {
 		s.chargeCard(rq, in, card)
 		return nil

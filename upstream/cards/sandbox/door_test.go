@@ -136,6 +136,9 @@ func (d door) in(state string) (id string) {
 	if state == "captured" || state == "refunded" {
 		d.merchant("", "POST /v1/payment_intents/"+id+"/capture")
 	}
+	if state == "cancelled" {
+		d.act(id, "expire", `{}`)
+	}
 	if state == "refunded" {
 		d.merchant("", "POST /v1/refunds", "payment_intent", id)
 	}
@@ -230,6 +233,8 @@ func TestRefusedActionsChangeNothing(t *testing.T) {
 			{"captured", "dispute", `{"reason":"fraudulent"}`, 400, "invalid_body"},
 			{"requires_action", "expire", `{}`, 409, "unexpected_state"},
 			{"captured", "expire", `{}`, 409, "unexpected_state"},
+			{"cancelled", "expire", `{}`, 409, "unexpected_state"},
+			{"cancelled", "confirm", confirmation(goodCard), 409, "unexpected_state"},
 		} {
 			id := d.in(c.in)
 			before := d.send("GET /payments/"+id, "").body
