@@ -2,15 +2,12 @@ package sandbox_test
 
 import (
 	"context"
-	"encoding/json"
+	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -93,7 +90,7 @@ func TestBytesAreBounded(t *testing.T) {
 	expect(t, "a key", create("one", much...), 200, "")
 	do(t, s, s.SecretKey, "", path(second)+"/cancel")
 	expect(t, "a second key", create("two", much...), 503, "")
-	if r := create("one", much...); !r.replayed {
+	if r := create("one", much...); !r.replayed() {
 		t.Errorf("the first key: %+v", r)
 	}
 	now.seconds.Add(24 * 60 * 60)
@@ -130,43 +127,21 @@ func TestKeysAreNeverForgottenEarly(t *testing.T) {
 	expect(t, "a long key", note(strings.Repeat("k", 256), "x"), 400, "")
 }
 
-// race runs calls at once and counts their statuses.
-func race(calls int, call func(n int) response) map[int]int {
-	var mu sync.Mutex
-	var running sync.WaitGroup
-	statuses, start := map[int]int{}, make(chan struct{})
-	for n := range calls {
-		running.Go(func() {
-			<-start
-			status := call(n).status
-			mu.Lock()
-			defer mu.Unlock()
-			statuses[status]++
-		})
-	}
-	close(start)
-	running.Wait()
-	return statuses
-}
-
-func TestOneKeyMakesOnePayment(t *testing.T) {
-	t.Parallel()
-	s := startServer(t, sandbox.Config{})
-	create := []string{"amount", "100", "currency", "eur"}
-	race(32, func(int) response { return do(t, s, s.SecretKey, "k", "POST /v1/payment_intents", create...) })
-	if n := len(s.Payments()); n != 1 {
-		t.Errorf("%d payments", n)
-	}
-}
-
 func TestOneCaptureWins(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, sandbox.Config{})
 	id := newPayment(t, s)
 	must(s.Confirm(id, "pm_card_visa"))
-	got := race(16, func(n int) response {
-		return do(t, s, s.SecretKey, fmt.Sprint(n), "POST /v1/payment_intents/"+id+"/capture")
-	})
+	statuses := make(chan int, 16)
+	for n := range cap(statuses) {
+		go func() {
+			statuses <- do(t, s, s.SecretKey, fmt.Sprint(n), "POST /v1/payment_intents/"+id+"/capture").status
+		}()
+	}
+	got := map[int]int{}
+	for range cap(statuses) {
+		got[<-statuses]++
+	}
 	if p, _ := s.Payment(id); got[200] != 1 || got[400] != 15 || p.Captured != 4990 {
 		t.Errorf("%v, %+v", got, p)
 	}
@@ -192,7 +167,7 @@ func TestStoredResponses(t *testing.T) {
 		if key == "capture" {
 			again = write("capture", path+"/capture")
 		}
-		if !again.replayed || fmt.Sprint(again.body) != fmt.Sprint(want.body) {
+		if !again.replayed() || fmt.Sprint(again.body) != fmt.Sprint(want.body) {
 			t.Errorf("%s: %+v, want %+v", key, again, want)
 		}
 	}
@@ -253,7 +228,7 @@ func TestRateLimit(t *testing.T) {
 	expect(t, "the third", note(limited, "3"), 429, "rate_limit")
 	expect(t, "another endpoint", do(t, s, s.SecretKey, "", "GET /v1/payment_intents/"+limited), 200, "")
 	now.seconds.Add(1)
-	if r := note(limited, "3"); r.status != 200 || r.replayed {
+	if r := note(limited, "3"); r.status != 200 || r.replayed() {
 		t.Errorf("a second later: %+v", r)
 	}
 }
@@ -270,7 +245,7 @@ func TestAccountsApart(t *testing.T) {
 		return do(t, s, apiKey, "k", "POST /v1/payment_intents", append(more, "amount", "100", "currency", "eur")...)
 	}
 	a, b := create(s.SecretKey), create("sk_live_b")
-	if a.text("id") == b.text("id") || b.replayed || a.text("livemode") != "false" || b.text("livemode") != "true" {
+	if a.text("id") == b.text("id") || b.replayed() || a.text("livemode") != "false" || b.text("livemode") != "true" {
 		t.Errorf("%+v\n%+v", a, b)
 	}
 	path := "/v1/payment_intents/" + a.text("id")
@@ -291,62 +266,6 @@ func TestAccountsApart(t *testing.T) {
 	}
 	if p, _ := s.Payment(a.text("id")); p.Metadata["c"] != "d" {
 		t.Errorf("a refused expansion is not carried out: %+v", p)
-	}
-}
-
-// TestReset: a world's reset forgets its payments, keys and settings, and no id is used again.
-func TestReset(t *testing.T) {
-	t.Parallel()
-	one, two := startServer(t, inProcess), startServer(t, inProcess)
-	sale := func(world string) []string {
-		return []string{"amount", "100", "currency", "eur", "metadata[fd_sale]", "/" + world + "/sales/1"}
-	}
-	ids := map[string]bool{}
-	for _, s := range []*sandbox.Server{one, two} {
-		for _, world := range []string{"demo-a", "demo-b"} {
-			id := do(t, s, s.SecretKey, "create "+world, "POST /v1/payment_intents", sale(world)...).text("id")
-			if ids[id] != (s == two) {
-				t.Errorf("the ids do not repeat with the seed: %s", id)
-			}
-			ids[id] = true
-			must(0, s.Configure(world, sandbox.Settings{Refunds: "pending"}))
-		}
-	}
-	one.Reset("demo-a")
-	if all := one.Payments(); len(all) != 1 || len(one.PaymentsIn("demo-b")) != 1 || one.Settings("demo-a").Refunds != "" || one.Settings("demo-b").Refunds == "" {
-		t.Errorf("%+v", all)
-	}
-	if r := do(t, one, one.SecretKey, "create demo-a", "POST /v1/payment_intents", sale("demo-a")...); r.replayed || ids[r.text("id")] {
-		t.Errorf("after the reset: %+v", r)
-	}
-	if r := do(t, one, one.SecretKey, "create demo-b", "POST /v1/payment_intents", sale("demo-b")...); !r.replayed {
-		t.Errorf("in the other world: %+v", r)
-	}
-	one.Reset("")
-	if len(one.Payments()) != 0 || one.Settings("demo-b").Refunds != "" {
-		t.Error("the whole reset forgot something")
-	}
-}
-
-// TestMounted: the double serves below another server's path as well, and in its own process.
-func TestMounted(t *testing.T) {
-	t.Parallel()
-	s := startServer(t, inProcess)
-	mux := http.NewServeMux()
-	mux.Handle("/sandbox/", http.StripPrefix("/sandbox", s))
-	outer := httptest.NewServer(mux)
-	t.Cleanup(outer.Close)
-	for address, client := range map[string]*http.Client{
-		outer.URL + "/sandbox": http.DefaultClient, s.URL: {Transport: s}, "http://double": {Transport: s},
-	} {
-		r := must(http.NewRequestWithContext(t.Context(), http.MethodGet, address+"/v1/account", http.NoBody))
-		r.SetBasicAuth(s.SecretKey, "")
-		resp := must(client.Do(r))
-		body := must(io.ReadAll(resp.Body))
-		resp.Body.Close()
-		if resp.StatusCode != 200 || !strings.Contains(string(body), sandbox.DemoAccount) || resp.Header.Get("Request-Id") == "" {
-			t.Errorf("%s: %d %s", address, resp.StatusCode, body)
-		}
 	}
 }
 
@@ -393,16 +312,16 @@ func TestBadCalls(t *testing.T) {
 	} {
 		expect(t, fmt.Sprint(c.call, " ", c.params), do(t, s, s.SecretKey, "", c.call, c.params...), c.status, c.code)
 	}
-	r := must(http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/v1/refunds", strings.NewReader("a="+strings.Repeat("x", 600<<10))))
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	if resp := must(s.RoundTrip(r)); resp.StatusCode != 400 {
-		t.Errorf("a large body: %d", resp.StatusCode)
+	large := send(t, s, "POST /v1/refunds", "a="+strings.Repeat("x", 600<<10), "Content-Type", formType)
+	if large.status != 400 || large.header.Get("Request-Id") == "" {
+		t.Errorf("a large body: %+v", large)
 	}
-	r = must(http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/v1/account", http.NoBody))
-	r.Header.Set("Authorization", "Bearer "+s.SecretKey)
-	r.Header.Set("Stripe-Version", "2019-01-01")
-	if resp := must(s.RoundTrip(r)); resp.StatusCode != 400 {
-		t.Errorf("another release: %d", resp.StatusCode)
+	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte(s.SecretKey+":"))
+	for version, status := range map[string]int{sandbox.APIVersion: 200, "2019-01-01": 400} {
+		r := send(t, s, "GET /v1/account", "", "Authorization", basic, "Stripe-Version", version)
+		if r.status != status || r.header.Get("Request-Id") == "" {
+			t.Errorf("with the release %s: %+v", version, r)
+		}
 	}
 }
 
@@ -431,49 +350,17 @@ func (w *walk) post(what string, params ...string) response {
 	return do(w, w.Server, w.SecretKey, "", "POST /v1/payment_intents/"+w.id+what, params...)
 }
 
-func (w *walk) refund(params ...string) response {
-	return do(w, w.Server, w.SecretKey, "", "POST /v1/refunds", append(params, "payment_intent", w.id)...)
-}
-
-// TestSettingsOfAPayment: wrong settings are refused, and right ones show on the wire.
-func TestSettingsOfAPayment(t *testing.T) {
+// TestErrorsOfAWorld: writes fail before or after their effect, and their keys replay that.
+func TestErrorsOfAWorld(t *testing.T) {
 	t.Parallel()
-	var now clock
-	cfg := inProcess
-	cfg.Now = now.Now
-	w := newWalk(t, cfg)
-	for _, bad := range []sandbox.Settings{{Webhooks: "sometimes"}, {Refunds: "x"}, {Errors: "x"}, {Captures: "x"}, {Confirmations: "x"}, {Challenges: "x"},
-		{WebhookURL: "elsewhere"}, {CaptureBefore: "tomorrow"}, {RateLimit: -1}, {Secrets: 3}} {
-		if err := w.Configure("demo", bad); err == nil {
-			t.Errorf("accepted %+v", bad)
-		}
-	}
-	if w.Configure("acme", sandbox.Settings{}) == nil || w.Settings("demo") != (sandbox.Settings{Webhooks: sandbox.Normal}) {
-		t.Errorf("a wrong world, and %+v", w.Settings("demo"))
-	}
-	for captureBefore, want := range map[string]time.Duration{"": 7 * 24 * time.Hour, "none": 0, "-1m": -time.Minute} {
-		w.with(sandbox.Settings{CaptureBefore: captureBefore})
-		w.fresh("pm_card_visa")
-		var charge struct {
-			Details struct {
-				Card struct {
-					CaptureBefore int64 `json:"capture_before"`
-				}
-			} `json:"payment_method_details"`
-		}
-		expanded := do(t, w.Server, w.SecretKey, "", "GET /v1/payment_intents/"+w.id, "expand[]", "latest_charge").body["latest_charge"]
-		must(0, json.Unmarshal(must(json.Marshal(expanded)), &charge))
-		until := charge.Details.Card.CaptureBefore
-		if want == 0 && until != 0 || want != 0 && until != now.Now().Add(want).Unix() {
-			t.Errorf("capture before %q: %v", captureBefore, expanded)
-		}
-	}
+	w := newWalk(t, inProcess)
 	for mode, effect := range map[string]bool{"before": false, "after": true} {
 		w.with(sandbox.Settings{})
 		w.fresh("")
 		w.with(sandbox.Settings{Errors: mode})
 		for _, replayed := range []bool{false, true} {
-			if r := do(t, w.Server, w.SecretKey, mode, "POST /v1/payment_intents/"+w.id, "metadata[c]", "d"); r.status != 500 || r.replayed != replayed {
+			r := do(t, w.Server, w.SecretKey, mode, "POST /v1/payment_intents/"+w.id, "metadata[c]", "d")
+			if r.status != 500 || r.replayed() != replayed {
 				t.Errorf("errors %s: %+v", mode, r)
 			}
 		}
@@ -483,67 +370,22 @@ func TestSettingsOfAPayment(t *testing.T) {
 	}
 }
 
-// TestProcessing: a confirmation or a capture that is processed can end either way, and cannot be cancelled before.
+// TestProcessing: what is processed has taken nothing, and cannot be cancelled.
 func TestProcessing(t *testing.T) {
 	t.Parallel()
 	w := newWalk(t, inProcess)
-	for _, succeeds := range []bool{true, false} {
-		w.with(sandbox.Settings{Captures: "processing"})
+	for state, settings := range map[cards.State]sandbox.Settings{
+		cards.Authorised: {Captures: "processing"}, cards.RequiresAction: {Confirmations: "processing"},
+	} {
+		w.with(settings)
 		w.fresh("pm_card_visa")
-		if r := w.post("/capture"); r.text("status") != "processing" || w.held().Captured != 0 || w.held().State != cards.Authorised {
-			t.Errorf("a capture: %+v", r)
+		if settings.Captures != "" && w.post("/capture").text("status") != "processing" {
+			t.Errorf("the capture is not processed: %+v", w.held())
+		}
+		if p := w.held(); !p.Processing || p.Status != "processing" || p.State != state || p.Captured != 0 {
+			t.Errorf("with %+v: %+v", settings, p)
 		}
 		expect(t, "cancelled meanwhile", w.post("/cancel"), 400, "payment_intent_unexpected_state")
-		p := must(w.Approve(w.id, succeeds))
-		if succeeds != (p.State == cards.Captured && p.Captured == 4990) || succeeds == (p.State == cards.Declined && p.Captured == 0) {
-			t.Errorf("a capture, approved %t: %+v", succeeds, p)
-		}
-
-		w.with(sandbox.Settings{Confirmations: "processing"})
-		w.fresh("pm_card_visa")
-		if p := w.held(); !p.Processing || p.State != cards.RequiresAction || p.Charges != 0 {
-			t.Errorf("a confirmation: %+v", p)
-		}
-		expect(t, "cancelled meanwhile", w.post("/cancel"), 400, "payment_intent_unexpected_state")
-		if p := must(w.Approve(w.id, succeeds)); succeeds != (p.State == cards.Authorised) || p.Charges != 1 || p.Processing {
-			t.Errorf("a confirmation, approved %t: %+v", succeeds, p)
-		}
-	}
-}
-
-// TestRefunds: a refund is refused, pends, arrives once, and is not made of a disputed payment.
-func TestRefunds(t *testing.T) {
-	t.Parallel()
-	w := newWalk(t, inProcess)
-	w.with(sandbox.Settings{Refunds: "refused"})
-	w.fresh("pm_card_visa")
-	w.post("/capture")
-	expect(t, "without a balance", w.refund(), 400, "balance_insufficient")
-	w.with(sandbox.Settings{Refunds: "pending"})
-	if r := w.refund("amount", "990"); r.text("status") != "pending" || w.held().Refunding != 990 || w.held().State != cards.Captured {
-		t.Errorf("pending: %+v, %+v", r, w.held())
-	}
-	must(w.SettleRefund(w.id, "succeeded"))
-	if _, err := w.SettleRefund(w.id, "succeeded"); err == nil || w.held().Refunded != 990 || w.held().Refunding != 0 {
-		t.Errorf("settled twice: %v, %+v", err, w.held())
-	}
-	must(w.Dispute(w.id))
-	expect(t, "disputed", w.refund(), 400, "charge_disputed")
-}
-
-// TestChallenge: the bank asks on a page of its own, which leads back, or in a frame.
-func TestChallenge(t *testing.T) {
-	t.Parallel()
-	s := startServer(t, inProcess)
-	for mode, want := range map[string]string{"": "redirect_to_url", "modal": "use_stripe_sdk"} {
-		must(0, s.Configure("demo", sandbox.Settings{Challenges: mode}))
-		id := newPayment(t, s)
-		r := do(t, s, s.SecretKey, "", "POST /v1/payment_intents/"+id+"/confirm", "payment_method", "pm_card_authenticationRequired",
-			"return_url", "https://club.example/back")
-		page := r.text("next_action", "redirect_to_url", "url")
-		if r.text("next_action", "type") != want || (mode == "") != strings.HasPrefix(page, s.URL+"/v3/challenge/"+id) {
-			t.Errorf("challenges %q: %+v", mode, r)
-		}
 	}
 }
 
