@@ -136,7 +136,9 @@ func TestCheckClaimThatCannotBeMade(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	server.ClearFaults()
-	busy := server.Inject(sandbox.Fault{Param: "metadata[fd_claim_check]", Times: -1, Status: http.StatusTooManyRequests, Type: "invalid_request_error", Code: "lock_timeout"})
+	busy := server.Inject(sandbox.Fault{
+		Param: "metadata[fd_claim_check]", Times: -1, Status: http.StatusTooManyRequests, Type: "invalid_request_error", Code: "lock_timeout",
+	})
 	go func() { <-busy.Reached(); cancel() }()
 	if report, err := cards.CheckClaim(ctx, client, 1, 4); !errors.Is(err, context.Canceled) || report.Holds() {
 		t.Errorf("given up: %+v, %v", report, err)
@@ -169,18 +171,5 @@ func TestRepeatedClaim(t *testing.T) {
 	p.clock.advance(time.Second)
 	if _, err := p.UpdateMetadata(ctx, "claim", made.ID, theirs); err != nil {
 		t.Errorf("a key that is forgotten: %v", err)
-	}
-}
-
-// TestRefusedClaimLeavesTheKeyFree: a call with invalid parameters does not use up its key.
-func TestRefusedClaimLeavesTheKeyFree(t *testing.T) {
-	t.Parallel()
-	p := newPair(t)
-	made := p.created("c")
-	if _, err := p.UpdateMetadata(t.Context(), "claim", made.ID, map[string]string{"a[b]": "c"}); !errors.Is(err, cards.ErrRefused) {
-		t.Fatal(err)
-	}
-	if _, err := p.UpdateMetadata(t.Context(), "claim", made.ID, map[string]string{"fd_post_1": "mine"}); err != nil {
-		t.Errorf("the corrected call: %v", err)
 	}
 }

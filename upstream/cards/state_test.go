@@ -39,13 +39,14 @@ func TestStates(t *testing.T) {
 		do   steps
 		want cards.Payment
 	}{
-		"new":                   {nil, cards.Payment{State: cards.RequiresAction}},
-		"declined":              {steps{enter(declinedCard)}, cards.Payment{State: cards.Declined, DeclineCode: "generic_decline"}},
-		"without funds":         {steps{enter(poorCard)}, cards.Payment{State: cards.Declined, DeclineCode: "insufficient_funds"}},
-		"with an expired card":  {steps{enter(expiredCard)}, cards.Payment{State: cards.Declined, DeclineCode: "expired_card"}},
-		"with a real card":      {steps{enter("4111111111111111")}, cards.Payment{State: cards.Declined, DeclineCode: "test_mode_live_card"}},
-		"challenged":            {steps{enter(challengeCard)}, cards.Payment{State: cards.RequiresAction}},
-		"challenge refused":     {steps{enter(challengeCard), answer(false)}, cards.Payment{State: cards.Declined, DeclineCode: "payment_intent_authentication_failure"}},
+		"new":                  {nil, cards.Payment{State: cards.RequiresAction}},
+		"declined":             {steps{enter(declinedCard)}, cards.Payment{State: cards.Declined, DeclineCode: "generic_decline"}},
+		"without funds":        {steps{enter(poorCard)}, cards.Payment{State: cards.Declined, DeclineCode: "insufficient_funds"}},
+		"with an expired card": {steps{enter(expiredCard)}, cards.Payment{State: cards.Declined, DeclineCode: "expired_card"}},
+		"with a real card":     {steps{enter("4111111111111111")}, cards.Payment{State: cards.Declined, DeclineCode: "test_mode_live_card"}},
+		"challenged":           {steps{enter(challengeCard)}, cards.Payment{State: cards.RequiresAction}},
+		"challenge refused": {steps{enter(challengeCard), answer(false)},
+			cards.Payment{State: cards.Declined, DeclineCode: "payment_intent_authentication_failure"}},
 		"challenge approved":    {steps{enter(challengeCard), answer(true)}, cards.Payment{State: cards.Authorised}},
 		"authorised":            {steps{enter(goodCard)}, cards.Payment{State: cards.Authorised}},
 		"declined, then not":    {steps{enter(declinedCard), enter(goodCard)}, cards.Payment{State: cards.Authorised}},
@@ -111,16 +112,17 @@ func TestCapturing(t *testing.T) {
 func TestCaptureBefore(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
-	for before, want := range map[string]time.Time{"10m": p.clock.Now().Add(10 * time.Minute), "none": {}} {
-		if err := p.double.Configure("demo", sandbox.Settings{CaptureBefore: before}); err != nil {
-			t.Fatal(err)
-		}
-		made := p.confirmed("create "+before, goodCard)
+	now := p.clock.Now()
+	for before, want := range map[string]time.Time{
+		"": now.Add(7 * 24 * time.Hour), "10m": now.Add(10 * time.Minute), "-1m": now.Add(-time.Minute), "none": {},
+	} {
+		p.with(sandbox.Settings{CaptureBefore: before})
+		made := p.confirmed("create:"+before, goodCard)
 		page, err := p.List(t.Context(), time.Time{}, "")
 		if held := p.get(made.ID); err != nil || !held.CaptureBefore.Equal(want) || !page.Payments[0].CaptureBefore.Equal(want) {
 			t.Errorf("%s: %s, in the list %+v (%v), want %s", before, held.CaptureBefore, page.Payments[0], err, want)
 		}
-		if taken, err := p.Capture(t.Context(), "capture "+before, made.ID, 4990); err != nil || !taken.CaptureBefore.IsZero() {
+		if taken, err := p.Capture(t.Context(), "capture:"+before, made.ID, 4990); err != nil || !taken.CaptureBefore.IsZero() {
 			t.Errorf("%s: captured: %+v, %v", before, taken, err)
 		}
 	}
@@ -145,17 +147,9 @@ func TestOtherStatuses(t *testing.T) {
 
 func TestAnswerAboutAnotherPayment(t *testing.T) {
 	t.Parallel()
-	client, ctx := canned(t, http.StatusOK, `{"id":"pi_other","object":"payment_intent","status":"succeeded"}`), t.Context()
-	for verb, call := range map[string]func() (cards.Payment, error){
-		"get":     func() (cards.Payment, error) { return client.Get(ctx, "pi_1") },
-		"capture": func() (cards.Payment, error) { return client.Capture(ctx, "k", "pi_1", 4990) },
-		"cancel":  func() (cards.Payment, error) { return client.Cancel(ctx, "k", "pi_1") },
-		"refund":  func() (cards.Payment, error) { return client.Refund(ctx, "k", "pi_1", 4990) },
-		"annotate": func() (cards.Payment, error) {
-			return client.UpdateMetadata(ctx, "k", "pi_1", map[string]string{"a": "b"})
-		},
-	} {
-		if held, err := call(); err == nil || isOutcome(err) || held.ID != "" {
+	client := canned(t, http.StatusOK, `{"id":"pi_other","object":"payment_intent","status":"succeeded"}`)
+	for verb, call := range callsOf(client) {
+		if held, err := call(t.Context(), "k", "pi_1"); err == nil || isOutcome(err) || held.ID != "" {
 			t.Errorf("%s got another payment: %+v, %v", verb, held, err)
 		}
 	}

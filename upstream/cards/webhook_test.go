@@ -161,10 +161,28 @@ func TestWebhookThatCannotBeTrusted(t *testing.T) {
 		client := newClient(t, cards.Config{SecretKey: c.key, WebhookSecrets: secrets, Now: clock.Now})
 		got, err := client.Webhook(c.in.header, c.in.body)
 		switch {
-		case c.ok && (err != nil || got.ID != "evt_1" || got.PaymentID != "pi_1" || got.Metadata["a"] != "b" || got.Type != "payment_intent.succeeded"):
+		case c.ok && (err != nil || got.ID != "evt_1" || got.PaymentID != "pi_1" || got.Metadata["a"] != "b" || got.Reversal ||
+			got.Type != "payment_intent.succeeded"):
 			t.Errorf("%s: %+v, %v", name, got, err)
 		case !c.ok && (!errors.Is(err, cards.ErrSignature) || got.PaymentID != ""):
 			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
+
+// TestEventsAboutMoney: what moves back names the payment, and only a charge has its metadata.
+func TestEventsAboutMoney(t *testing.T) {
+	t.Parallel()
+	clock := newClock()
+	client := newClient(t, cards.Config{WebhookSecrets: []string{"whsec_a"}, Now: clock.Now})
+	for kind, hasMetadata := range map[string]bool{
+		"charge.refunded": true, "refund.updated": false, "refund.failed": false, "charge.refund.updated": false, "charge.dispute.created": false,
+	} {
+		in := signed(clock.Now(), `{"id":"evt_1","object":"event","type":"`+kind+`","data":{"object":{"id":"x_1","payment_intent":"pi_1",`+
+			`"metadata":{"a":"é"}}}}`, "whsec_a")
+		event, err := client.Webhook(in.header, in.body)
+		if err != nil || event.Type != kind || event.PaymentID != "pi_1" || !event.Reversal || (event.Metadata["a"] == "é") != hasMetadata {
+			t.Errorf("%s: %+v, %v", kind, event, err)
 		}
 	}
 }
