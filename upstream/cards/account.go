@@ -81,7 +81,8 @@ func permitted(verb, objects, permission string, err error) error {
 // RequiredEvents are the types of events that an endpoint must send, each of which causes a payment to be read before the next poll
 // (https://docs.stripe.com/api/events/types). Do not change them.
 var RequiredEvents = []string{
-	"payment_intent.amount_capturable_updated", "payment_intent.canceled", "payment_intent.payment_failed", "payment_intent.succeeded", "charge.refunded",
+	"payment_intent.amount_capturable_updated", "payment_intent.canceled", "payment_intent.payment_failed", "payment_intent.succeeded",
+	"charge.refunded",
 	"refund.updated", "refund.failed", "charge.dispute.created",
 }
 

@@ -105,8 +105,8 @@ func TestCreate(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantForm := url.Values{
-		"amount": {"4990"}, "currency": {"eur"}, "capture_method": {"manual"}, "payment_method_types[0]": {"card"}, "description": {"Club Riverside"},
-		"metadata[fd_registration]": {"r1"}, "metadata[fd_generation]": {"1"},
+		"amount": {"4990"}, "currency": {"eur"}, "capture_method": {"manual"}, "payment_method_types[0]": {"card"},
+		"description": {"Club Riverside"}, "metadata[fd_registration]": {"r1"}, "metadata[fd_generation]": {"1"},
 		"expand[0]": {"latest_charge.refunds"},
 	}
 	if form.Encode() != wantForm.Encode() {
@@ -302,7 +302,8 @@ func TestAnnotateMerges(t *testing.T) {
 	if _, err := p.Cancel(t.Context(), "x", made.ID); err != nil {
 		t.Fatal(err)
 	}
-	if held, err := p.UpdateMetadata(t.Context(), "late", made.ID, map[string]string{"fd_done_1": "y"}); err != nil || held.State != cards.Cancelled {
+	held, err = p.UpdateMetadata(t.Context(), "late", made.ID, map[string]string{"fd_done_1": "y"})
+	if err != nil || held.State != cards.Cancelled {
 		t.Errorf("annotating a cancelled payment: %+v, %v", held, err)
 	}
 }

@@ -269,15 +269,17 @@ func TestConflicts(t *testing.T) {
 		repeated bool
 		usedUp   bool // should the processor store it under the key, repeating the call is useless for a day
 	}{
-		"key in use":             {fault: sandbox.Fault{Status: 409, Type: "idempotency_error", Code: "idempotency_key_in_use"}, repeated: true},
-		"key in use, other type": {fault: sandbox.Fault{Status: 409, Type: "invalid_request_error", Code: "idempotency_key_in_use"}, repeated: true},
-		"key in use, stored":     {fault: sandbox.Fault{Status: 409, Stage: sandbox.During, Code: "idempotency_key_in_use"}, usedUp: true},
-		"locked":                 {fault: sandbox.Fault{Status: 429, Type: "invalid_request_error", Code: "lock_timeout"}, repeated: true},
-		"locked, stored":         {fault: sandbox.Fault{Status: 429, Stage: sandbox.During, Code: "lock_timeout"}, usedUp: true},
-		"rate limit":             {fault: sandbox.Fault{Status: 429, Type: "invalid_request_error", Code: "rate_limit"}},
-		"locked, of no 429":      {fault: sandbox.Fault{Status: 400, Type: "invalid_request_error", Code: "lock_timeout"}},
-		"server error":           {fault: sandbox.Fault{Status: 500, Type: "api_error"}},
-		"unavailable":            {fault: sandbox.Fault{Status: 503, Type: "api_error"}},
+		"key in use": {fault: sandbox.Fault{Status: 409, Type: "idempotency_error", Code: "idempotency_key_in_use"}, repeated: true},
+		"key in use, other type": {
+			fault: sandbox.Fault{Status: 409, Type: "invalid_request_error", Code: "idempotency_key_in_use"}, repeated: true,
+		},
+		"key in use, stored": {fault: sandbox.Fault{Status: 409, Stage: sandbox.During, Code: "idempotency_key_in_use"}, usedUp: true},
+		"locked":             {fault: sandbox.Fault{Status: 429, Type: "invalid_request_error", Code: "lock_timeout"}, repeated: true},
+		"locked, stored":     {fault: sandbox.Fault{Status: 429, Stage: sandbox.During, Code: "lock_timeout"}, usedUp: true},
+		"rate limit":         {fault: sandbox.Fault{Status: 429, Type: "invalid_request_error", Code: "rate_limit"}},
+		"locked, of no 429":  {fault: sandbox.Fault{Status: 400, Type: "invalid_request_error", Code: "lock_timeout"}},
+		"server error":       {fault: sandbox.Fault{Status: 500, Type: "api_error"}},
+		"unavailable":        {fault: sandbox.Fault{Status: 503, Type: "api_error"}},
 	} {
 		made := p.created("create " + name)
 		c.fault.Method, c.fault.Path, c.fault.Times = http.MethodPost, "/v1/payment_intents/"+made.ID, 3

@@ -55,8 +55,10 @@ func TestStates(t *testing.T) {
 		"declined and given up": {steps{enter(declinedCard), cancel}, cards.Payment{State: cards.Cancelled}},
 		"expired":               {steps{enter(goodCard), expire}, cards.Payment{State: cards.Cancelled}},
 		"captured":              {steps{enter(goodCard), capture}, cards.Payment{State: cards.Captured, Captured: 4990}},
-		"refunded in part":      {steps{enter(goodCard), capture, refund(990)}, cards.Payment{State: cards.Captured, Captured: 4990, Refunded: 990}},
-		"refunded":              {steps{enter(goodCard), capture, refund(4990)}, cards.Payment{State: cards.Refunded, Captured: 4990, Refunded: 4990}},
+		"refunded in part": {steps{enter(goodCard), capture, refund(990)},
+			cards.Payment{State: cards.Captured, Captured: 4990, Refunded: 990}},
+		"refunded": {steps{enter(goodCard), capture, refund(4990)},
+			cards.Payment{State: cards.Refunded, Captured: 4990, Refunded: 4990}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

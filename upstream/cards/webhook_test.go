@@ -63,7 +63,8 @@ func TestDeliveries(t *testing.T) {
 	about := map[string]string{
 		"payment_intent.created": "", "payment_intent.payment_failed": made.ID, "payment_intent.requires_action": made.ID,
 		"payment_intent.amount_capturable_updated": "", "payment_intent.succeeded": made.ID, "charge.refunded": "",
-		"payment_intent.canceled": other.ID, "charge.succeeded": "none", "charge.failed": "none", "charge.captured": "none", "refund.created": "none",
+		"payment_intent.canceled": other.ID, "charge.succeeded": "none", "charge.failed": "none", "charge.captured": "none",
+		"refund.created": "none",
 	}
 	seen, ids := map[string]int{}, map[string]bool{}
 	for range 15 {
@@ -200,7 +201,9 @@ func FuzzWebhook(f *testing.F) {
 	good := signed(newClock().Now(), `{"id":"evt_1","object":"event"}`, "whsec_a")
 	f.Add(good.header.Get(cards.SignatureHeader), string(good.body))
 	f.Add("t=1,v1=", "{}")
-	client, err := cards.New(cards.Config{SecretKey: "sk_test_a", WebhookSecrets: []string{"whsec_other", "whsec_another"}, Now: newClock().Now})
+	client, err := cards.New(cards.Config{
+		SecretKey: "sk_test_a", WebhookSecrets: []string{"whsec_other", "whsec_another"}, Now: newClock().Now,
+	})
 	if err != nil {
 		f.Fatal(err)
 	}

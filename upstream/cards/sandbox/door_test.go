@@ -255,7 +255,8 @@ func TestMistakesAreExplained(t *testing.T) {
 		{"POST /payments/" + id + "/confirm", confirmation("pm_card_vsa"), nil, "pm_card_visa"},
 		{"PUT /settings", "", nil, "is empty"},
 		{"POST /v1/payment_intents/" + id + "/confirm", `{"payment_method":"pm_card_visa"}`, key, formType},
-		{"POST /v1/payment_intents/" + id + "/confirm", "payment_method=pm_x", append(key, "Content-Type", formType), "'pm_x'. The sandbox has pm"},
+		{"POST /v1/payment_intents/" + id + "/confirm", "payment_method=pm_x", append(key, "Content-Type", formType),
+			"'pm_x'. The sandbox has pm"},
 		{"GET /v1/payment_intents/" + id + "/confirm", "", key, "(GET: /v1/payment_intents/" + id + "/confirm)"},
 		{"GET /v1/payment_intents/" + id, "", nil, "Authorization"},
 	} {

@@ -45,7 +45,8 @@ func (s *Server) addPages() {
 
 // challengeURL is the page of the buyer's bank, with what the page needs to ask for the payment.
 func (s *Server) challengeURL(in *intent) string {
-	return s.URL + "/v3/challenge/" + in.id + "?" + url.Values{"key": {in.account.PublishableKey}, "payment_intent_client_secret": {in.clientSecret()}}.Encode()
+	proof := url.Values{"key": {in.account.PublishableKey}, "payment_intent_client_secret": {in.clientSecret()}}
+	return s.URL + "/v3/challenge/" + in.id + "?" + proof.Encode()
 }
 
 // maxReturnURL bounds what a payment holds, and is what browsers and proxies agree on.

@@ -122,7 +122,8 @@ func TestNextAction(t *testing.T) {
 		t.Errorf("%+v", redirect)
 	}
 	page := send(t, s, "GET "+strings.TrimPrefix(address, s.URL), "")
-	if page.status != http.StatusOK || !strings.Contains(page.raw, "challenge.js") || !strings.Contains(address, url.QueryEscape(held.ClientSecret)) {
+	if page.status != http.StatusOK || !strings.Contains(page.raw, "challenge.js") ||
+		!strings.Contains(address, url.QueryEscape(held.ClientSecret)) {
 		t.Errorf("%s answers %d", address, page.status)
 	}
 	if err := s.Configure("demo", sandbox.Settings{Challenges: "modal"}); err != nil {
@@ -133,7 +134,8 @@ func TestNextAction(t *testing.T) {
 			t.Errorf("in a frame: %+v", r)
 		}
 	}
-	if r := do(t, s, s.PublishableKey, "", "POST /v3/challenge/"+id, "client_secret", held.ClientSecret, "approve", "true"); r.body["next_action"] != nil {
+	r := do(t, s, s.PublishableKey, "", "POST /v3/challenge/"+id, "client_secret", held.ClientSecret, "approve", "true")
+	if r.body["next_action"] != nil {
 		t.Errorf("after the challenge: %+v", r)
 	}
 }

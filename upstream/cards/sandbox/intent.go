@@ -60,8 +60,8 @@ func (s *Server) createIntent(rq *request) (any, error) {
 	}
 	id := s.newID("pi")
 	in := &intent{view: view{&made{
-		id: id, secret: s.newID("secret")[len("secret_"):], account: rq.account, world: intern(rq.world()), amount: amount, currency: intern(currency),
-		manual: capture == "manual", types: types, description: intern(description), created: s.cfg.Now(),
+		id: id, secret: s.newID("secret")[len("secret_"):], account: rq.account, world: intern(rq.world()), amount: amount,
+		currency: intern(currency), manual: capture == "manual", types: types, description: intern(description), created: s.cfg.Now(),
 		webhookURL: intern(rq.header.Get(webhookURLHeader)),
 	}, &state{status: requiresPaymentMethod, metadata: of}}}
 	if err := s.store.add(in); err != nil {

@@ -116,7 +116,8 @@ func TestReset(t *testing.T) {
 		t.Fatalf("reset: %d %s", r.status, r.raw)
 	}
 	_, old := d.Payment(one)
-	if all := d.Payments(); old || len(all) != 1 || d.Settings("demo-one").Webhooks != sandbox.Normal || d.Settings("demo-two").Webhooks != sandbox.Late {
+	if all := d.Payments(); old || len(all) != 1 || d.Settings("demo-one").Webhooks != sandbox.Normal ||
+		d.Settings("demo-two").Webhooks != sandbox.Late {
 		t.Errorf("the reset of demo-one: %t, %+v, %v", old, all, d.Settings("demo-two"))
 	}
 	if again := create(d, "100", "/demo-one/s/1"); again == one || len(d.PaymentsIn("demo-one")) != 1 {
@@ -126,7 +127,8 @@ func TestReset(t *testing.T) {
 		t.Error("the key of another world's payment is lost")
 	}
 	d.send("POST /reset", "")
-	if again := create(d, "100", "/demo-two/s/1"); again == two || len(d.Payments()) != 1 || d.Settings("demo-two").Webhooks != sandbox.Normal {
+	again := create(d, "100", "/demo-two/s/1")
+	if again == two || len(d.Payments()) != 1 || d.Settings("demo-two").Webhooks != sandbox.Normal {
 		t.Errorf("the reset of all left %+v", d.Payments())
 	}
 }

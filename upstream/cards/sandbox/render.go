@@ -57,7 +57,7 @@ func (v view) rendered(x expansion) rendering {
 			"payment_method": orNull(v.method), "payment_method_types": append([]string{}, v.types...), "processing": nil, "status": v.status,
 		}
 		if c := v.charge(); c != nil && x&withCharge != 0 {
-			out["latest_charge"] = v.renderedCharge(c, x)
+			out["latest_charge"] = v.renderedCharge(c, x)() // a rendering within one is written twice
 		} else if c != nil {
 			out["latest_charge"] = c.id
 		}

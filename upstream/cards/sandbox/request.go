@@ -439,7 +439,8 @@ func (s *Server) listEndpoints(rq *request) (any, error) {
 		page = append(page, func() object {
 			return object{
 				"object": "webhook_endpoint", "id": e.ID, "api_version": e.APIVersion, "created": s.cfg.Now().Unix(), "enabled_events": e.Events,
-				"livemode": rq.account.live, "metadata": object{}, "status": map[bool]string{true: "disabled", false: "enabled"}[e.Disabled], "url": e.URL,
+				"livemode": rq.account.live, "metadata": object{}, "url": e.URL,
+				"status": map[bool]string{true: "disabled", false: "enabled"}[e.Disabled],
 			}
 		})
 	}

@@ -239,7 +239,8 @@ func TestBrowserConfirms(t *testing.T) {
 	if r := buyer("GET /v1/payment_intents/"+id, "client_secret", secret); r.status != http.StatusOK || r.body["metadata"] != nil {
 		t.Errorf("a buyer reads: %+v", r)
 	}
-	declined := buyer(confirm, "client_secret", secret, "payment_method_data[type]", "card", "payment_method_data[card][number]", "4000000000009995")
+	declined := buyer(confirm, "client_secret", secret, "payment_method_data[type]", "card",
+		"payment_method_data[card][number]", "4000000000009995")
 	if declined.status != http.StatusPaymentRequired || declined.text("error", "decline_code") != "insufficient_funds" ||
 		declined.text("error", "payment_intent", "status") != "requires_payment_method" {
 		t.Errorf("declined: %+v", declined)
@@ -255,7 +256,8 @@ func TestBrowserConfirms(t *testing.T) {
 	if r := buyer("POST /v3/challenge/"+id, "client_secret", secret, "approve", "true"); r.text("status") != "requires_capture" {
 		t.Errorf("approved: %+v", r)
 	}
-	if r := buyer(confirm, "client_secret", secret, "payment_method", "pm_card_visa"); r.text("error", "code") != "payment_intent_unexpected_state" {
+	r := buyer(confirm, "client_secret", secret, "payment_method", "pm_card_visa")
+	if r.text("error", "code") != "payment_intent_unexpected_state" {
 		t.Errorf("paying twice: %+v", r)
 	}
 	again := buyer("POST /v3/challenge/"+id, "client_secret", secret, "approve", "true")

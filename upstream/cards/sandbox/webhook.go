@@ -153,7 +153,7 @@ func event(rq *request, id, kind, version string, at time.Time, live bool, about
 	}
 	return func() object {
 		return object{
-			"object": "event", "id": id, "api_version": version, "created": at.Unix(), "data": object{"object": about}, "livemode": live,
+			"object": "event", "id": id, "api_version": version, "created": at.Unix(), "data": object{"object": about()}, "livemode": live,
 			"pending_webhooks": 1, "request": cause, "type": kind,
 		}
 	}
