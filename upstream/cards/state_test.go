@@ -3,6 +3,7 @@ package cards_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -154,5 +155,17 @@ func TestAnswerAboutAnotherPayment(t *testing.T) {
 		if held, err := call(t.Context(), "k", "pi_1"); err == nil || isOutcome(err) || held.ID != "" {
 			t.Errorf("%s got another payment: %+v, %v", verb, held, err)
 		}
+	}
+}
+
+// TestChargeMustBeExpanded: a payment whose refunds and method of payment cannot be seen is not read, so no step follows from it.
+func TestChargeMustBeExpanded(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	made := p.confirmed("c", goodCard)
+	p.double.Distort(made.ID, "latest_charge", "ch_1")
+	read, err := p.Get(t.Context(), made.ID)
+	if err == nil || isOutcome(err) || read.State != "" || !strings.Contains(err.Error(), "not one of the processor's API") {
+		t.Errorf("read as %+v, %v", read, err)
 	}
 }
