@@ -255,6 +255,14 @@ func (f *journey) sweep() {
 	})
 }
 
+// isOpen reports whether gateways will still advance a payment. A final one stays open if its gateway was killed before it could
+// plan what follows.
+func (f *journey) isOpen(id flows.PaymentID) bool {
+	scores, err := f.redis.SortedSet(openPayments)
+	_, open := scores[string(id)]
+	return err == nil && open
+}
+
 // isDue reports whether a list has a payment that is due.
 func (f *journey) isDue(list string) bool {
 	scores, err := f.redis.SortedSet(list)
@@ -306,7 +314,7 @@ func (f *journey) quietPeriod() {
 		if _, err := f.redis.SortedSet(unverifiedPayments); err == nil {
 			continue // a payment was recorded and is to be verified
 		}
-		if p := f.latestPayment(); p != nil && (p.State.Final() || p.State == flows.Blocked) {
+		if p := f.latestPayment(); p != nil && (p.State.Final() && !f.isOpen(p.ID) || p.State == flows.Blocked) {
 			return
 		}
 	}
