@@ -294,7 +294,7 @@ func TestUnreadableRecordOfOurs(t *testing.T) {
 			g := w.gateway()
 			p := w.started(g)
 			w.confirm(p, goodCard)
-			w.sandbox.Distort(p.ProcessorID, "canceled_at", "never")
+			w.sandbox.Distort(p.ProcessorID, "last_payment_error", "never")
 			w.rebuild(g)
 			w.expectListed(g) // Redis has it
 			w.wipe()
@@ -314,7 +314,7 @@ func TestUnreadableRecordOfOurs(t *testing.T) {
 				}
 				w.expectListed(g)
 			}
-			w.sandbox.Distort(p.ProcessorID, "canceled_at", nil)
+			w.sandbox.Distort(p.ProcessorID, "last_payment_error", nil)
 			w.rebuild(g)
 			w.expectListed(g)
 			if ends {
