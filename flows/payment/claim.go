@@ -58,11 +58,13 @@ func refundBegun(remote cards.Payment) bool {
 	return isRefundAttempt(attempt) && allReleased(remote, n-1) && !acceptanceJournaled(remote)
 }
 
-// refundHeld reports whether a refund's attempt holds claim n, and nothing forbids the refund. A release that names another attempt
-// changes nothing: it is of a process that could not win the claim, because the refund had it.
+// refundHeld reports whether a refund's attempt holds claim n, and nothing forbids the refund. A release that names another attempt is
+// of a process that could not win the claim. It changes nothing unless it came before the refund's claim and let a later attempt in.
 func refundHeld(remote cards.Payment, n int, attempt string) bool {
 	post, release := remote.Metadata[entryName("post", n)], remote.Metadata[entryName("release", n)]
-	return post == attempt && release != attempt && allReleased(remote, n-1) && !acceptanceJournaled(remote)
+	last, _ := lastClaim(remote)
+	held := post == attempt && (release == "" || release != attempt && last == n)
+	return held && allReleased(remote, n-1) && !acceptanceJournaled(remote)
 }
 
 // lastClaim returns the journal's latest claim with its attempt; 0 before the first.
