@@ -45,7 +45,7 @@ type Config struct {
 	Now    func() time.Time // zero: the wall clock
 	Logger *slog.Logger     // zero: nothing is logged
 
-	// Seed determines all ids; zero: a random one.
+	// Seed determines all ids; zero: a random one, which is logged.
 	Seed uint64
 
 	// BaseURL is where others reach the double, without a slash at the end, if another server mounts it
@@ -131,6 +131,7 @@ func New(cfg Config) *Server {
 	cfg.MaxPayments = cmp.Or(cfg.MaxPayments, defaultMaxPayments)
 	if cfg.Seed == 0 {
 		cfg.Seed = rand.Uint64() // #nosec G404 -- the ids protect nothing
+		cfg.Logger.Info("sandbox seed", "seed", cfg.Seed)
 	}
 	s := &Server{
 		URL: cfg.BaseURL, cfg: cfg, ids: rand.NewPCG(cfg.Seed, 0),
