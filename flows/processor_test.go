@@ -210,7 +210,7 @@ func TestKeyWithoutCharges(t *testing.T) {
 	p := w.started(g)
 	w.confirm(p, goodCard)
 	w.sandbox.ForbidCharges(true)
-	if refused(2); refusals != 1 { // of the second one, nobody has the secret
+	if refused(2); refusals != 1 { // no buyer has the secret of the second one
 		t.Errorf("the refused creation is counted %d times", refusals)
 	}
 	if _, err := g.Advance(t.Context(), p.ID); flows.CodeOf(err) != flows.ProcessorUnavailable {

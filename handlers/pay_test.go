@@ -209,7 +209,7 @@ func TestCardPageHeaders(t *testing.T) {
 	}
 }
 
-// TestCardPageNeedsTheProof: with another proof there is no page, neither for a browser nor for a program.
+// TestCardPageNeedsTheProof: with another proof neither a browser nor a program gets a page.
 func TestCardPageNeedsTheProof(t *testing.T) {
 	t.Parallel()
 	p := newCardPages(t)
@@ -268,7 +268,7 @@ func TestScannedCardPage(t *testing.T) {
 	p.c.Await(registration.Id, api.Completed)
 }
 
-// TestCardPageUnavailable: a browser gets a page when there are too many requests, or while Redis is away, and is told when to return.
+// TestCardPageUnavailable: a browser gets a page when there are too many requests, or while Redis is away, and learns when to return.
 func TestCardPageUnavailable(t *testing.T) {
 	t.Parallel()
 	p := newCardPages(t, "FRONTDESK_RATE_LIMITS=on")

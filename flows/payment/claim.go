@@ -22,7 +22,8 @@ const releasedByOperator = "fd_released_by"
 // acceptance is journaled, every earlier claim is released, and no other attempt or
 // release has this number.
 func claimAvailable(remote cards.Payment, n int, attempt string) bool {
-	return allReleased(remote, n-1) && remote.Metadata[entryName("post", n)] == attempt && remote.Metadata[entryName("release", n)] == "" && !acceptanceJournaled(remote)
+	return remote.Metadata[entryName("post", n)] == attempt && remote.Metadata[entryName("release", n)] == "" &&
+		allReleased(remote, n-1) && !acceptanceJournaled(remote)
 }
 
 // allReleased reports whether the first n claims were released by their holders.
@@ -63,8 +64,8 @@ func refundBegun(remote cards.Payment) bool {
 func refundHeld(remote cards.Payment, n int, attempt string) bool {
 	post, release := remote.Metadata[entryName("post", n)], remote.Metadata[entryName("release", n)]
 	last, _ := lastClaim(remote)
-	held := post == attempt && (release == "" || release != attempt && last == n)
-	return held && allReleased(remote, n-1) && !acceptanceJournaled(remote)
+	foreign := release != attempt && last == n
+	return post == attempt && (release == "" || foreign) && allReleased(remote, n-1) && !acceptanceJournaled(remote)
 }
 
 // lastClaim returns the journal's latest claim with its attempt; 0 before the first.

@@ -51,7 +51,7 @@ const (
 	freshSale = time.Minute - claimLife
 	// missingBlocks is for how long an operator can correct a wrong key before payments are blocked.
 	missingBlocks = 30 * time.Minute
-	// pollEvery is the shortest pause between two readings by the queue; see idlePause for a buyer who does nothing.
+	// pollEvery is the shortest pause between two readings by the queue; see idlePause for an idle buyer.
 	pollEvery = 15 * time.Second
 	// firstPollGrace: a younger payment still has the first step that its start scheduled.
 	firstPollGrace = pollEvery / 5

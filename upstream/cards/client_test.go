@@ -258,7 +258,7 @@ func TestDispute(t *testing.T) {
 		t.Errorf("the payment is %+v, the list %+v (%v)", held, page, err)
 	}
 	if _, err := p.Refund(t.Context(), "refund", made.ID, 4990); !errors.Is(err, cards.ErrState) {
-		t.Errorf("refunded all the same: %v", err)
+		t.Errorf("refunded nevertheless: %v", err)
 	}
 }
 

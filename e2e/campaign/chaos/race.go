@@ -21,7 +21,7 @@ import (
 const differentPayments = "simultaneous callers received different payments"
 
 // boughtTwice: of one buyer's registrations for the same offer, only one may be paid without a question.
-const boughtTwice = "a buyer who was not asked began to pay for the same offer twice"
+const boughtTwice = "a buyer began to pay for the same offer twice without being asked"
 
 // The actions of simultaneous callers.
 const (
@@ -112,7 +112,9 @@ func (c *contention) race(ctx context.Context, n int) {
 }
 
 func (c *contention) violates(invariant string) {
-	c.record.AddViolations(campaign.Violation{Invariant: invariant, Seed: c.options.Seed, Registration: c.journey.Registration(), Detail: fmt.Sprint(c.payments)})
+	c.record.AddViolations(campaign.Violation{
+		Invariant: invariant, Seed: c.options.Seed, Registration: c.journey.Registration(), Detail: fmt.Sprint(c.payments),
+	})
 }
 
 // startCallers starts all callers at the same moment, and waits for their responses.

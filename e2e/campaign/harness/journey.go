@@ -38,9 +38,9 @@ type Journey struct {
 	TurnedAway    int           // requests about the registration that were refused because of others
 
 	buyer   *frontdesktest.Buyer
-	name    string // given name of the buyer, which nobody else spells so
-	start   map[string]any
-	again   bool // the buyer began anew with another key, which may make another contact
+	name    string         // given name of the buyer, which no other buyer spells so
+	start   map[string]any // the request that starts the registration
+	again   bool           // the buyer began again with another key, which may make another contact
 	harness *Harness
 	random  *rand.Rand
 
@@ -87,7 +87,7 @@ func (j *Journey) Register(ctx context.Context) bool {
 	return j.register(ctx, start, person.GivenName)
 }
 
-// RegisterAgain starts the registration of another journey's buyer, who wants the same again, and reports whether that worked.
+// RegisterAgain starts the registration of another journey's buyer, for the same offer, and reports whether that worked.
 func (j *Journey) RegisterAgain(ctx context.Context, first *Journey) bool {
 	start, person := maps.Clone(first.start), maps.Clone(first.start["person"].(map[string]any))
 	person["givenName"] = strings.ToUpper(first.name)

@@ -321,7 +321,7 @@ func (f *journey) settleRefund(id, status string) {
 	f.atProcessor("the refund "+status, func() (sandbox.Payment, error) { return f.sandbox.SettleRefund(id, status) })
 }
 
-// refundByHand has staff refund a recorded payment in the processor's own pages. Often the gateways are not told.
+// refundByHand has staff refund a recorded payment in the processor's own pages. Often the gateways get no event.
 func (f *journey) refundByHand() {
 	for _, p := range f.storedPayments() {
 		kept := func(held sandbox.Payment) bool {

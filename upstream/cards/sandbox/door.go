@@ -79,7 +79,7 @@ func (s *Server) serveAction(a action) http.HandlerFunc {
 		if err == nil {
 			value, err = a.read(r, body)
 		}
-		if err != nil { // even of a form: the page's own are right, and curl sends JSON as a form unless it is told otherwise
+		if err != nil { // even of a form: the page's own are right, and curl sends JSON as a form unless an option says otherwise
 			respond(w, nil, err)
 			return
 		}

@@ -111,7 +111,7 @@ func (in *intent) edit() *state {
 
 func (v view) clientSecret() string { return v.id + "_secret_" + v.secret }
 
-// charge returns the latest charge; nil: there is none.
+// charge returns the latest charge; nil: none exists.
 func (v view) charge() *charge {
 	if len(v.charges) == 0 {
 		return nil

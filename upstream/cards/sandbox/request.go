@@ -123,7 +123,7 @@ func (s *Server) call(r *http.Request, path string) *http.Response {
 // read reads path and parameters, and finds the endpoint.
 func (rq *request) read(r *http.Request, path string) error {
 	parts := strings.SplitN(path, "/", 5) // "", v1, payment_intents, an id, a verb
-	if len(parts) > 3 && parts[3] != "" { // without an id it is no path of the API
+	if len(parts) > 3 && parts[3] != "" { // without an id it is not a path of the API
 		rq.id, _ = url.PathUnescape(parts[3])
 		parts[3] = "{id}"
 	}
@@ -146,7 +146,7 @@ func (rq *request) read(r *http.Request, path string) error {
 }
 
 // RoundTrip carries out a call of the API in this process: as a server at the address of the double does, without its connections. Its
-// context ends the wait for the response, and the call goes on.
+// context ends the wait for the response, and the call continues.
 func (s *Server) RoundTrip(r *http.Request) (out *http.Response, err error) {
 	if r.Body != nil {
 		defer r.Body.Close()
