@@ -104,6 +104,28 @@ func TestBytesAreBounded(t *testing.T) {
 	}
 }
 
+// TestNoteNeedsRoom: a full double drops another final payment for a note about a final one, or refuses the note.
+func TestNoteNeedsRoom(t *testing.T) {
+	t.Parallel()
+	cfg := inProcess
+	cfg.MaxPayments = 4 // 16 KiB
+	s := startServer(t, cfg)
+	var much []string // about 10 kB
+	for n := range 20 {
+		much = append(much, fmt.Sprintf("metadata[much_%02d]", n), strings.Repeat("x", 500))
+	}
+	first, second := newPayment(t, s), newPayment(t, s, much...)
+	note := func() response { return do(t, s, s.SecretKey, "", "POST /v1/payment_intents/"+first, much...) }
+	end := func(id string) { do(t, s, s.SecretKey, "", "POST /v1/payment_intents/"+id+"/cancel") }
+	end(first)
+	expect(t, "a note", note(), 503, "")
+	if _, held := s.Payment(first); !held {
+		t.Fatal("the payment of the note was dropped")
+	}
+	end(second)
+	expect(t, "a note again", note(), 200, "")
+}
+
 // TestKeysAreNeverForgottenEarly: when no more keys fit, new ones are refused, and the others stay in force.
 func TestKeysAreNeverForgottenEarly(t *testing.T) {
 	t.Parallel()

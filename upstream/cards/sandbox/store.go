@@ -39,7 +39,7 @@ type store struct {
 // add stores a new payment. When the store is full, it drops old final ones.
 func (st *store) add(in *intent) error {
 	if len(st.all) >= st.max {
-		st.makeRoom(in.world)
+		st.makeRoom(in)
 	}
 	if len(st.all) >= st.max {
 		return errFull("payments that are not final")
@@ -67,7 +67,7 @@ func (st *store) write(in *intent, next metadata) error {
 	}
 	for grown := bytes - in.bytes; grown > 0 && st.bytes+grown > st.max*bytesPerPayment; {
 		before := len(st.all)
-		if st.makeRoom(in.world); len(st.all) == before || in.gone {
+		if st.makeRoom(in); len(st.all) == before {
 			return errFull("bytes of payments that are not final")
 		}
 	}
@@ -76,13 +76,13 @@ func (st *store) write(in *intent, next metadata) error {
 	return nil
 }
 
-// makeRoom drops the oldest final payments, those of a world first. It drops a hundredth of the capacity at once, so that
-// a full store is not searched for each new payment.
-func (st *store) makeRoom(world string) {
+// makeRoom drops the oldest final payments, those of the needy one's world first, and never that one. It drops a hundredth of the
+// capacity at once, so that a full store is not searched for each new payment.
+func (st *store) makeRoom(needy *intent) {
 	drop := max(1, st.max/100)
 	for _, own := range []bool{true, false} {
 		st.remove(func(in *intent) bool {
-			if drop == 0 || !in.final() || own && in.world != world {
+			if drop == 0 || in == needy || !in.final() || own && in.world != needy.world {
 				return false
 			}
 			drop--
