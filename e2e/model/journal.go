@@ -5,9 +5,10 @@ import "slices"
 // This file mirrors flows/payment/claim.go: how the processor's journal is read.
 
 // claimAvailable mirrors flows' functions claimAvailable and refundHeld: the n-th claim is available to an attempt (0: to the first). A
-// refund, which never gives its claim up, keeps it whatever another attempt released.
+// refund, which never gives its claim up, keeps it although another attempt released its number, while nobody has a later one.
 func (m *machine) claimAvailable(s *slot, n uint8, p attemptID) bool {
-	if e := s.journal[n-1]; s.acceptanceJournaled() || e.attempt != p || e.release != 0 && !p.refund() {
+	last, _ := s.lastClaim()
+	if e := s.journal[n-1]; s.acceptanceJournaled() || e.attempt != p || e.release != 0 && !(p.refund() && last == n) {
 		return false
 	}
 	if m.mutated(ClaimWithoutRelease) {
