@@ -7,8 +7,10 @@ import "slices"
 // claimAvailable mirrors flows' functions claimAvailable and refundHeld: the n-th claim is available to an attempt (0: to the first). A
 // refund, which never gives its claim up, keeps it although another attempt released its number, while nobody has a later one.
 func (m *machine) claimAvailable(s *slot, n uint8, p attemptID) bool {
+	e := s.journal[n-1]
 	last, _ := s.lastClaim()
-	if e := s.journal[n-1]; s.acceptanceJournaled() || e.attempt != p || e.release != 0 && !(p.refund() && last == n) {
+	kept := e.release == 0 || p.refund() && last == n
+	if s.acceptanceJournaled() || e.attempt != p || !kept {
 		return false
 	}
 	if m.mutated(ClaimWithoutRelease) {
