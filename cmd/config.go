@@ -33,6 +33,7 @@ type Config struct {
 	Club                                  club.Config
 	ClubToken, ClubLimitHeaders, Clubs    string
 	SandboxURL                            string
+	SandboxSeed                           uint64
 	StripePublicKey, StripeScriptURL      string
 	Stripe                                cards.Config
 	SealKeys, ForgetSealKeys              []string
@@ -85,6 +86,9 @@ func (cfg *Config) options() []option {
 		{"club-limit-headers", "FRONTDESK_CLUB_LIMIT_HEADERS", oneOf(&cfg.ClubLimitHeaders, "on", "off", ""), "", "on: a 429 with the limit headers of the club system's API gateway (X-Rate-Limit-, X-Quota-, X-Spike-Arrest-) means that the call was not passed on; a payment is then recorded after the limit's reset. off: the payment is in doubt. Turn it on only if the club system's provider confirms it. Default: off in live mode, otherwise on."},
 		{"clubs", "FRONTDESK_CLUBS", text(&cfg.Clubs), "", "Data about the clubs that the club system lacks, as YAML or JSON; set FRONTDESK_CLUBS_FILE to read it from a file (docs/how-to/describe-your-clubs.md). Default: the demo clubs' for the demo organisation; none in live mode."},
 		{"sandbox-url", "FRONTDESK_SANDBOX_URL", text(&cfg.SandboxURL), "", "Address of the sandbox card processor of frontdesk sim, for test mode; its keys are then the defaults of those below. Mock mode embeds its own."},
+		{"sandbox-seed", "FRONTDESK_SANDBOX_SEED", positive(&cfg.SandboxSeed), "",
+			"Mock mode: seed of the sandbox's ids; the same calls in the same order then get the same ids. " +
+				"Default: a random one, which is logged."},
 		{"stripe-secret-key", "FRONTDESK_STRIPE_SECRET_KEY", text(&cfg.Stripe.SecretKey), "", "Stripe: secret or restricted key; in test mode a test key."},
 		{"stripe-publishable-key", "FRONTDESK_STRIPE_PUBLISHABLE_KEY", text(&cfg.StripePublicKey), "", "Stripe: publishable key, for the buyer's browser."},
 		{"stripe-webhook-secret", "FRONTDESK_STRIPE_WEBHOOK_SECRET", list(&cfg.Stripe.WebhookSecrets), "", "Stripe: signing secrets of the webhook endpoints that lead to /v1/webhooks/card; at most two, the second while one endpoint replaces another."},

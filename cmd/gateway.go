@@ -140,7 +140,7 @@ func (cfg Config) rule() *flows.Rule {
 	return &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalSaleState, Before: "building", After: "settled"}}}
 }
 
-// processor returns the client of the card processor. Only the sandbox is told where events go.
+// processor returns the client of the card processor. Only the sandbox gets the address for events.
 func (cfg Config) processor(onCall func(cards.Call)) (*cards.Client, error) {
 	cfg.Stripe.Now, cfg.Stripe.OnCall = time.Now, onCall
 	if cfg.usesSandbox() {

@@ -42,7 +42,7 @@ func (cfg *Config) startMock(ctx context.Context, group *errgroup.Group, port st
 	m := &mockMode{
 		devtools: devtools.New(devtools.Config{Now: time.Now}),
 		world: mock.New(mock.Config{
-			Now: time.Now, After: time.After, PublicURL: cfg.PublicURL, Log: log,
+			Now: time.Now, After: time.After, PublicURL: cfg.PublicURL, Seed: cfg.SandboxSeed, Log: log,
 			WebhookURL: "http://127.0.0.1:" + port + "/v1/webhooks/club/" + cfg.WebhookSecret[0],
 		}),
 	}

@@ -90,6 +90,16 @@ func number(field *int) *value {
 	return &value{kind: "int", set: func(text string) (err error) { *field, err = strconv.Atoi(text); return err }}
 }
 
+// positive accepts whole numbers above 0, which means that the option is not set.
+func positive(field *uint64) *value {
+	return &value{kind: "uint", set: func(text string) (err error) {
+		if *field, err = strconv.ParseUint(text, 10, 64); err != nil || *field == 0 {
+			return errors.New("must be a whole number above 0")
+		}
+		return nil
+	}}
+}
+
 func duration(field *time.Duration) *value {
 	return &value{kind: "duration", set: func(text string) (err error) { *field, err = time.ParseDuration(text); return err }}
 }

@@ -100,6 +100,8 @@ func (cfg Config) validateUpstreams(found *problems) {
 			"is not an address: it must be http:// or https:// and a host")
 		found.refuse(cfg.Stripe.SecretKey != "" && !strings.Contains(cfg.Stripe.SecretKey, "_test_"),
 			"FRONTDESK_STRIPE_SECRET_KEY", "is a live key: test mode takes no real money")
+		found.refuse(cfg.StripePublicKey != "" && !strings.HasPrefix(cfg.StripePublicKey, "pk_test_"), "FRONTDESK_STRIPE_PUBLISHABLE_KEY",
+			"is not a test key, as the secret key must be: it must begin with pk_test_")
 		found.refuse(stripe && cfg.hasDemoSealKey(), "FRONTDESK_SEAL_KEYS",
 			"must have your own keys with Stripe, because gateways of other developers with the same account and the demo key would take over your payments: create one with openssl rand -base64 32")
 	case "live":

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -213,5 +214,21 @@ func TestConcurrentAdvance(t *testing.T) {
 		if n := w.log.counts(m); n != 1 {
 			t.Errorf("%s → %s happened %d times", m.from, m.to, n)
 		}
+	}
+}
+
+// TestLateRefundClaim: a refund's claim is long on its way. Redis falls back meanwhile, and a gateway that cannot claim gives the number
+// up, and sends under the next one. The claim arrives, and the money does not go back, because the payment may be recorded.
+func TestLateRefundClaim(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.doubtful(g, "error_before")
+	w.clock.Advance(time.Hour)
+	w.mustDecide(g, p, payment.Refund)
+	w.injectFault(metadataCall, func() { w.note(p, "fd_release_2", "another", "fd_post_3", "the next") }, nil)
+	p = w.advance(g, p)
+	if held := w.held(p); p.State != flows.Blocked || held.Refunded != 0 || held.Metadata["fd_post_2"] != p.AttemptID {
+		t.Errorf("%s (%s), %+v", p.State, p.Reason, held)
 	}
 }

@@ -1,6 +1,7 @@
 package flows_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -35,11 +36,7 @@ func (w *world) beingCaptured(g *gateway) *flows.Payment {
 func TestCaptureBeingProcessed(t *testing.T) {
 	t.Parallel()
 	minutes := func(w *world, g *gateway, p *flows.Payment) *flows.Payment { return w.advanceFor(g, p, 5*time.Minute) }
-	for name, c := range map[string]struct {
-		meanwhile func(w *world, g *gateway, p *flows.Payment) *flows.Payment
-		approved  bool
-		want      flows.PaymentState
-	}{
+	for name, c := range map[string]processedCapture{
 		"taken":   {minutes, true, flows.Recorded},
 		"refused": {minutes, false, flows.Cancelled},
 		"taken after hours": {func(w *world, g *gateway, p *flows.Payment) *flows.Payment {
@@ -77,6 +74,17 @@ func TestCaptureBeingProcessed(t *testing.T) {
 			}
 			return p
 		}, true, flows.Recorded},
+		"back before the card, and decided after an hour": {func(w *world, g *gateway, p *flows.Payment) *flows.Payment {
+			w.put(g, p.ID, flows.Intent, func(p *flows.Payment) { p.Processing = false })
+			return w.advanceFor(g, p, time.Hour)
+		}, true, flows.Recorded},
+		"back before the card, and the buyer gives up": {func(w *world, g *gateway, p *flows.Payment) *flows.Payment {
+			p = w.put(g, p.ID, flows.Intent, func(p *flows.Payment) { p.Processing = false })
+			if _, err := g.Cancel(w.Context(), p.ID); flows.CodeOf(err) != flows.PaymentUnderWay {
+				w.Errorf("cancelled: %v", err)
+			}
+			return w.stored(g, p.ID)
+		}, true, flows.Recorded},
 		"forgotten by Redis": {func(w *world, g *gateway, p *flows.Payment) *flows.Payment {
 			w.put(g, p.ID, flows.Authorised, func(p *flows.Payment) { p.Processing = false })
 			return w.advance(g, p)
@@ -87,25 +95,42 @@ func TestCaptureBeingProcessed(t *testing.T) {
 			return w.advance(g, p)
 		}, true, flows.Recorded},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			g := w.gateway()
-			p := c.meanwhile(w, g, w.beingCaptured(g))
-			if view := p.View(); view.State != "processing" || view.ClientSecret != "" || w.posted() != 0 {
-				t.Errorf("%s (%s), shown as %+v, and recorded %d times", p.State, p.Reason, view, w.posted())
-			}
-			if n := w.captures(p); n != 1 {
-				t.Errorf("%d captures", n)
-			}
-			w.settleConfirmation(p, c.approved)
-			w.setProcessor(sandbox.Settings{})
-			p = w.advanceFor(g, p, time.Minute)
-			lines := map[flows.PaymentState]int{flows.Recorded: 1}[c.want]
-			if p.State != c.want || len(w.lines(p)) != lines || p.Processing || w.captures(p) > 2 {
-				t.Errorf("%s (%s), %d captures, the ledger holds %+v", p.State, p.Reason, w.captures(p), w.lines(p))
-			}
-		})
+		t.Run(name, func(t *testing.T) { c.test(t, true) })
+		if !strings.HasPrefix(name, "back") { // what only the charge shows
+			t.Run(name+", and no charge shows it", func(t *testing.T) { c.test(t, false) })
+		}
+	}
+}
+
+// processedCapture is what happens while the bank decides about a capture, how it decides, and how the payment ends.
+type processedCapture struct {
+	meanwhile func(w *world, g *gateway, p *flows.Payment) *flows.Payment
+	approved  bool
+	want      flows.PaymentState
+}
+
+// test runs the case. charge: the processor shows the payment's charge meanwhile.
+func (c processedCapture) test(t *testing.T, charge bool) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.beingCaptured(g)
+	if !charge {
+		w.sandbox.Distort(p.ProcessorID, "latest_charge", nil)
+	}
+	p = c.meanwhile(w, g, p)
+	if view := p.View(); view.State != "processing" || view.ClientSecret != "" || w.posted() != 0 {
+		t.Errorf("%s (%s), shown as %+v, and recorded %d times", p.State, p.Reason, view, w.posted())
+	}
+	if n := w.captures(p); n != 1 {
+		t.Errorf("%d captures", n)
+	}
+	w.settleConfirmation(p, c.approved)
+	w.setProcessor(sandbox.Settings{})
+	p = w.advanceFor(g, p, time.Minute)
+	lines := map[flows.PaymentState]int{flows.Recorded: 1}[c.want]
+	if p.State != c.want || len(w.lines(p)) != lines || p.Processing || w.captures(p) > 2 {
+		t.Errorf("%s (%s), %d captures, the ledger holds %+v", p.State, p.Reason, w.captures(p), w.lines(p))
 	}
 }
 

@@ -210,7 +210,7 @@ func TestKeyWithoutCharges(t *testing.T) {
 	p := w.started(g)
 	w.confirm(p, goodCard)
 	w.sandbox.ForbidCharges(true)
-	if refused(2); refusals != 1 { // of the second one, nobody has the secret
+	if refused(2); refusals != 1 { // no buyer has the secret of the second one
 		t.Errorf("the refused creation is counted %d times", refusals)
 	}
 	if _, err := g.Advance(t.Context(), p.ID); flows.CodeOf(err) != flows.ProcessorUnavailable {
@@ -269,8 +269,12 @@ func TestUnreadableRecordEndsNoList(t *testing.T) {
 	p := w.started(g)
 	w.confirm(p, goodCard)
 	w.clock.Advance(time.Second)
-	w.sandbox.AddForeign("requires_reconciliation")
-	w.sandbox.Distort(w.sandbox.AddForeign("succeeded").ID, "amount", map[string]any{"value": "4990"})
+	for field, value := range map[string]any{"status": "requires_reconciliation", "amount": map[string]any{"value": "4990"}} {
+		foreign := must(t, func() (cards.Payment, error) {
+			return w.processor.Create(t.Context(), field, cards.NewPayment{Amount: 4990, Currency: "EUR"})
+		})
+		w.sandbox.Distort(foreign.ID, field, value)
+	}
 	w.wipe()
 	w.rebuild(g)
 	w.rebuild(g)
@@ -290,7 +294,7 @@ func TestUnreadableRecordOfOurs(t *testing.T) {
 			g := w.gateway()
 			p := w.started(g)
 			w.confirm(p, goodCard)
-			w.sandbox.Distort(p.ProcessorID, "canceled_at", "never")
+			w.sandbox.Distort(p.ProcessorID, "last_payment_error", "never")
 			w.rebuild(g)
 			w.expectListed(g) // Redis has it
 			w.wipe()
@@ -310,7 +314,7 @@ func TestUnreadableRecordOfOurs(t *testing.T) {
 				}
 				w.expectListed(g)
 			}
-			w.sandbox.Distort(p.ProcessorID, "canceled_at", nil)
+			w.sandbox.Distort(p.ProcessorID, "last_payment_error", nil)
 			w.rebuild(g)
 			w.expectListed(g)
 			if ends {

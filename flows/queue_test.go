@@ -151,18 +151,26 @@ func TestEventsThatAreNotOurs(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	p := w.authorised(g)
-	for name, change := range map[string]func(map[string]string){
+	foreigners := map[string]func(map[string]string){
 		"no metadata":          func(m map[string]string) { clear(m) },
 		"another environment":  func(m map[string]string) { m["fd_environment"] = "live" },
 		"another organisation": func(m map[string]string) { m["fd_sale"] = "/other/sales/1" },
 		"no sale":              func(m map[string]string) { delete(m, "fd_sale") },
 		"no generation":        func(m map[string]string) { m["fd_generation"] = "first" },
-	} {
+	}
+	for name, change := range foreigners {
 		foreign := event(p)
 		change(foreign.Metadata)
 		if err := g.HandleEvent(t.Context(), foreign); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	// A type that says nothing new comes without a payment, often about one of ours: the log must not call it another's.
+	if err := g.HandleEvent(t.Context(), cards.Event{ID: "evt_1", Type: "charge.captured"}); err != nil {
+		t.Errorf("without a payment: %v", err)
+	}
+	if n := strings.Count(w.log.String(), "event of another payment ignored"); n != len(foreigners) {
+		t.Errorf("the log names %d events of other payments instead of %d:\n%s", n, len(foreigners), w.log)
 	}
 	if woken := w.woken(); len(woken) != 0 {
 		t.Errorf("%v are woken", woken)

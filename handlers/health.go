@@ -16,10 +16,10 @@ import (
 // lost Redis shows within two probes.
 const readyTTL = 5 * time.Second
 
-// public are the beginnings of the paths whose responses are the same for everybody.
-var public = []string{"/healthz", "/readyz", "/docs", "/openapi.", "/v1/config", "/v1/clubs"}
+// public are the beginnings of the paths that need no credentials besides the address.
+var public = []string{"/healthz", "/readyz", "/docs", "/openapi.", "/v1/config", "/v1/clubs", "/pay/"}
 
-// headAsGet routes HEAD as GET where load balancers, caches and link checkers use it (RFC 9110, section 9.3.2).
+// headAsGet routes HEAD as GET where load balancers, caches, link checkers and mail programs use it (RFC 9110, section 9.3.2).
 // The router gets a copy, because the server leaves out the body by the method of its own request.
 func headAsGet(r *http.Request) *http.Request {
 	if r.Method != http.MethodHead || !slices.ContainsFunc(public, func(prefix string) bool { return strings.HasPrefix(r.URL.Path, prefix) }) {

@@ -209,7 +209,7 @@ func TestCardPageHeaders(t *testing.T) {
 	}
 }
 
-// TestCardPageNeedsTheProof: with another proof there is no page, neither for a browser nor for a program.
+// TestCardPageNeedsTheProof: with another proof neither a browser nor a program gets a page.
 func TestCardPageNeedsTheProof(t *testing.T) {
 	t.Parallel()
 	p := newCardPages(t)
@@ -233,7 +233,42 @@ func TestCardPageNeedsTheProof(t *testing.T) {
 	}
 }
 
-// TestCardPageUnavailable: a browser gets a page when there are too many requests, or while Redis is away, and is told when to return.
+// TestScannedCardPage checks that link scanners and mail programs, which load the page of a link or its head, change nothing of the
+// payment, and that its buyer can then pay.
+func TestScannedCardPage(t *testing.T) {
+	t.Parallel()
+	p := newCardPages(t)
+	registration, payment, path := p.pay()
+	calls := len(p.processor.Requests())
+	for range 5 {
+		get, _ := p.open(path, http.StatusOK)
+		head := p.c.Do("HEAD", path, nil, [2]string{"Accept", "text/html"})
+		if head.Status != http.StatusOK || len(head.Body) != 0 {
+			t.Fatalf("HEAD: status %d, %q", head.Status, head.Body)
+		}
+		for _, name := range []string{"Content-Type", "Content-Security-Policy", "Referrer-Policy", "X-Robots-Tag", "Cache-Control"} {
+			if got, want := head.Header.Get(name), get.Header.Get(name); got != want || want == "" {
+				t.Errorf("%s is %q for HEAD, %q for GET", name, got, want)
+			}
+		}
+	}
+	if wrong := p.c.Do("HEAD", path[:len(path)-1], nil); wrong.Status != http.StatusNotFound {
+		t.Errorf("without the proof: status %d", wrong.Status)
+	}
+	for _, call := range p.processor.Requests()[calls:] { // a worker may still repeat the creation, with its key
+		if call.Method != http.MethodGet && call.Path != "/v1/payment_intents" {
+			t.Errorf("the processor was sent %s %s", call.Method, call.Path)
+		}
+	}
+	if held := p.processor.Payments(); len(held) != 1 || held[0].Status != "requires_payment_method" {
+		t.Errorf("the processor has %+v", held)
+	}
+	p.expect(path, value(payment.Card.ClientSecret), "requires_action", "Pay by card", "Payer par carte", true)
+	p.confirm(payment, frontdesktest.ApprovedCard)
+	p.c.Await(registration.Id, api.Completed)
+}
+
+// TestCardPageUnavailable: a browser gets a page when there are too many requests, or while Redis is away, and learns when to return.
 func TestCardPageUnavailable(t *testing.T) {
 	t.Parallel()
 	p := newCardPages(t, "FRONTDESK_RATE_LIMITS=on")

@@ -175,7 +175,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // compareCodes compares the table of problems with the contract's list and with those of its operations,
 // both ways.
 func (s *Server) compareCodes() error {
-	listed := map[flows.Code]bool{flows.MethodNotAllowed: true} // answered where there is no operation
+	listed := map[flows.Code]bool{flows.MethodNotAllowed: true} // answered where no operation exists
 	for name, op := range s.operations {
 		for _, code := range op.codes {
 			if listed[code] = true; problems[code].status == 0 {

@@ -13,7 +13,7 @@ const NEEDS_CARD = ["requires_payment_method", "requires_confirmation", "require
 /** Types of errors whose messages are meant for the buyer. All others are meant for developers. */
 const FOR_BUYERS = ["card_error", "validation_error"];
 
-/** The processor's script could not be loaded. */
+/** The processor's script could not be loaded, or something has replaced it. */
 export class ProcessorAway extends Error {}
 
 /** @type {Promise<any> | undefined} */
@@ -28,12 +28,17 @@ export async function load(address, publishableKey) {
   if (!address) throw new ProcessorAway();
   script ??= new Promise((resolve, reject) => {
     const element = document.createElement("script");
-    element.addEventListener("load", () => resolve(/** @type {any} */ (window).Stripe));
-    element.addEventListener("error", () => {
+    const fail = () => {
       script = undefined;
       element.remove();
       reject(new ProcessorAway());
+    };
+    element.addEventListener("load", () => {
+      const library = /** @type {any} */ (window).Stripe;
+      if (typeof library === "function") resolve(library);
+      else fail(); // a blocker has replaced the script by an empty one
     });
+    element.addEventListener("error", fail);
     element.src = address;
     document.head.append(element);
   });

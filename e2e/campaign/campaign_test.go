@@ -70,6 +70,7 @@ func TestInvariants(t *testing.T) {
 			Records: []campaign.Record{{ID: "r-1", State: flows.Recorded, RefundedByHand: true}}}, campaign.DoubtUnlisted},
 		"falsely accepted":      {campaign.Evidence{State: "recorded", ProcessorID: "pay_1", Due: 5, FalselyAccepted: true, CardPayments: held(5, 0)}, campaign.RecordedNotApplied},
 		"charged in an outage":  {campaign.Evidence{State: "in_doubt", CapturedWhileHeld: []string{"pay_1"}}, campaign.CapturedBehindBrake},
+		"charged too late":      {campaign.Evidence{State: "in_doubt", CapturedTooLate: []string{"pay_1"}}, campaign.CapturedTooLate},
 		"signed twice":          {campaign.Evidence{SignedTwice: []string{"/demo/mandates/1", "/demo/mandates/2"}}, campaign.MandateSignedTwice},
 		"two contacts":          {campaign.Evidence{Contacts: 2, Sales: 1}, campaign.SecondContact},
 		"blocked for good":      {campaign.Evidence{State: "in_doubt", BlockedForGood: []string{"r-1"}}, campaign.BlockedForGood},

@@ -27,6 +27,7 @@ const (
 	VersionShrank          = "a version did not grow"
 	DoubtUnlisted          = "a payment waits for an operator, and no list shows it"
 	CapturedBehindBrake    = "money was taken while the brake held the payment back"
+	CapturedTooLate        = "money was taken although the hour after its authorisation was over"
 	SecondContact          = "one intention made more than one contact or sale"
 	BlockedForGood         = "a payment is blocked or in doubt, and no decision can end that"
 	CancelledAndOpen       = "a payment counts as cancelled, and the processor can still charge it"
@@ -71,6 +72,10 @@ type Evidence struct {
 
 	// CapturedWhileHeld are payments whose money was taken while another payment was the probe of a brake that held.
 	CapturedWhileHeld []string
+
+	// CapturedTooLate are payments whose money was taken by a process that began to advance them when the hour after their
+	// authorisation was over.
+	CapturedTooLate []string
 
 	SignedTwice []string // the mandates that one contact signed, if there are several
 	Records     []Record // the payments that Redis has, any order
@@ -209,6 +214,9 @@ func (e Evidence) checkReportedState(broken func(string, string, ...any)) {
 	}
 	if len(e.CapturedWhileHeld) > 0 {
 		broken(CapturedBehindBrake, "%v", e.CapturedWhileHeld)
+	}
+	if len(e.CapturedTooLate) > 0 {
+		broken(CapturedTooLate, "%v", e.CapturedTooLate)
 	}
 	if len(e.SignedTwice) > 0 {
 		broken(MandateSignedTwice, "%v", e.SignedTwice)

@@ -202,6 +202,11 @@ var Mutations = []Mutation{
 		Old:  "		next.UsedKeys++\n",
 		New:  "",
 	}}},
+	{Name: "capture-whenever", Description: "a payment whose capture has begun is captured however late", Edits: []Edit{{
+		File: "flows/payment/step.go",
+		Old:  `	if left > 0 || tooOld ||`,
+		New:  `	if tooOld = false; left > 0 ||`,
+	}}},
 	{Name: "pending-code-free", Description: "a code that is being checked does not stop another account or another code", Edits: []Edit{{
 		File: "flows/signature.go",
 		Old:  `	return s.AcceptsCode() && (`,
@@ -211,6 +216,11 @@ var Mutations = []Mutation{
 		File: "upstream/cards/webhook.go",
 		Old:  `header.Get(SignatureHeader), body); err != nil {`,
 		New:  `header.Get(SignatureHeader), body); err != nil && len(body) == 0 {`,
+	}}},
+	{Name: "repeats-of-a-minute", Description: "two purchases of one buyer within a minute do not see each other", Edits: []Edit{{
+		File: "flows/registration/purchase.go",
+		Old:  `			if purchased {`,
+		New:  `			if purchased && s.cfg.Now().Sub(other.At) > time.Minute {`,
 	}}},
 	{Name: "key-any-body", Description: "an idempotency key replays the response even for a different body", Edits: []Edit{{
 		File: "flows/store/idempotency.go",

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +15,7 @@ import (
 	"testing"
 
 	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/cards/sandbox"
 )
 
 // TestPageExamplesRun runs every sh block with a curl command of the README and of the guides,
@@ -33,12 +37,7 @@ func TestPageExamplesRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var session []string
-		for _, b := range parseBlocks(string(text)) {
-			if b.Language == "sh" && strings.Contains(b.Text, "curl ") && !strings.Contains(b.Text, "npx ") { // TestTypedClient runs those
-				session = append(session, b.Text)
-			}
-		}
+		session := sessionOf(string(text))
 		ran += len(session)
 		if len(session) == 0 {
 			continue
@@ -49,15 +48,61 @@ func TestPageExamplesRun(t *testing.T) {
 			if len(made) < len(session) || len(printed) == 0 {
 				t.Errorf("%d blocks made %d requests, and printed:\n%s", len(session), len(made), printed)
 			}
-			for _, e := range made {
-				if e.Status == 0 || e.Status >= http.StatusBadRequest {
-					t.Errorf("%+v", e)
-				}
-			}
+			expectSuccess(t, made)
 		})
 	}
 	if ran < 10 {
 		t.Errorf("only %d blocks were found", ran)
+	}
+}
+
+// sessionOf returns the sh blocks with a curl command of a page.
+func sessionOf(markdown string) (session []string) {
+	for _, b := range parseBlocks(markdown) {
+		if b.Language == "sh" && strings.Contains(b.Text, "curl ") && !strings.Contains(b.Text, "npx ") { // TestTypedClient runs those
+			session = append(session, b.Text)
+		}
+	}
+	return session
+}
+
+func expectSuccess(t *testing.T, made []exchange) {
+	t.Helper()
+	for _, e := range made {
+		if e.Status == 0 || e.Status >= http.StatusBadRequest {
+			t.Errorf("%+v", e)
+		}
+	}
+}
+
+// TestJourneysInLiveMode runs the journeys of the README and of the guides as they are, against a gateway in live mode. The
+// processor's and the simulator's doubles are at the addresses of mock mode; only the app's link is replaced, as the guide asks.
+func TestJourneysInLiveMode(t *testing.T) {
+	t.Parallel()
+	for _, page := range []string{"README.md", "docs/how-to/build-an-app.md", "docs/tutorials/first-signup.md"} {
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			t.Parallel()
+			l := frontdesktest.NewLive(t)
+			l.Env["FRONTDESK_ALLOWED_ORIGINS"] = appLink
+			gateway, _ := l.Start(t)
+			l.Processor.SetWebhooks(sandbox.Normal, gateway.URL+"/v1/webhooks/card")
+			var paths http.ServeMux
+			for path, to := range map[string]string{"/": gateway.URL, "/sim/": l.Upstreams.URL} {
+				at, err := url.Parse(to)
+				frontdesktest.Must(t, err)
+				paths.Handle(path, httputil.NewSingleHostReverseProxy(at))
+			}
+			paths.Handle("/sandbox/", http.StripPrefix("/sandbox", l.Processor))
+			front := httptest.NewServer(&paths)
+			t.Cleanup(front.Close)
+
+			session := strings.ReplaceAll(strings.Join(sessionOf(read(t, page)), "\n"), "https://signup.club.example", appLink)
+			printed, made := paste(t, front.URL, session)
+			expectSuccess(t, made)
+			if !strings.Contains(printed, `"state": "completed"`) {
+				t.Errorf("the journey ends with:\n%s", printed)
+			}
+		})
 	}
 }
 

@@ -3,6 +3,8 @@ package frontdesktest
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"time"
@@ -31,6 +33,19 @@ func PaymentID(payment api.Payment) string {
 	}
 	id, _, _ := strings.Cut(Value(payment.Card.ClientSecret), "_secret_")
 	return id
+}
+
+// CardEvent returns an event of the processor about a payment, which a test signs itself.
+func CardEvent(kind string, p sandbox.Payment) []byte {
+	body, err := json.Marshal(map[string]any{
+		"id": "evt_" + rand.Text(), "object": "event", "type": kind, "livemode": false, "data": map[string]any{"object": map[string]any{
+			"id": p.ID, "payment_intent": p.ID, "status": p.Status, "amount": p.Amount, "amount_received": p.Captured, "metadata": p.Metadata,
+		}},
+	})
+	if err != nil {
+		panic(err) // all of it has JSON
+	}
+	return body
 }
 
 // actionAt returns the address of an action on a payment that no gateway can perform, such as confirm.

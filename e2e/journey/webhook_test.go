@@ -36,7 +36,7 @@ func (d delivery) to(c *frontdesktest.Client) *frontdesktest.Response {
 // paymentEvent is an event that claims that a payment was captured.
 func paymentEvent(payment sandbox.Payment) string {
 	payment.Status = "succeeded"
-	return string(sandbox.Event("payment_intent.succeeded", payment))
+	return string(frontdesktest.CardEvent("payment_intent.succeeded", payment))
 }
 
 // TestForgedWebhooks checks that forged webhooks are refused, whatever they claim, and change nothing.

@@ -6,10 +6,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/cards/sandbox"
 )
 
 // expectStartRefused starts the binary with an environment that it must refuse, and returns its output.
@@ -123,6 +126,30 @@ func TestBadConfiguration(t *testing.T) {
 	})
 }
 
+// TestKeysOfTwoModes checks that the keys of the card processor must be of one mode, for a gateway in test mode, doctor and the
+// simulator. TestLiveRefuses has live mode.
+func TestKeysOfTwoModes(t *testing.T) {
+	t.Parallel()
+	const secret, publishable = "FRONTDESK_STRIPE_SECRET_KEY=", "FRONTDESK_STRIPE_PUBLISHABLE_KEY="
+	doctor := func(environment ...string) string { return expectStartRefused(t, []string{"doctor"}, environment...) }
+	for _, address := range []string{"", "http://127.0.0.1:1/sandbox"} {
+		processor := "FRONTDESK_SANDBOX_URL=" + address
+		for key, wrong := range map[string]bool{"pk_live_x": true, "sk_test_x": true, "pk_test_x": false} {
+			mixed := []string{"FRONTDESK_MODE=test", processor, secret + "sk_test_x", publishable + key}
+			for _, output := range []string{expectStartRefused(t, nil, mixed...), doctor(mixed...)} {
+				if refused := strings.Contains(output, "FRONTDESK_STRIPE_PUBLISHABLE_KEY is not a test key"); refused != wrong {
+					t.Errorf("%s: refused: %t\n%s", key, refused, output)
+				}
+			}
+		}
+		said := doctor("FRONTDESK_MODE=test", processor, secret+"sk_live_x", publishable+"pk_test_x")
+		expectAll(t, said, "FRONTDESK_STRIPE_SECRET_KEY is a live key")
+	}
+	for _, key := range []string{secret + "rk_live_x", publishable + "pk_live_x"} { // the other one is a demo key
+		expectAll(t, expectStartRefused(t, []string{"sim", "--addr=127.0.0.1:0"}, key), "must both be live keys or both test keys")
+	}
+}
+
 func TestSecretsFromFiles(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "secret")
@@ -193,5 +220,50 @@ func TestEmptyIsNotSet(t *testing.T) {
 				t.Errorf("operators are served elsewhere:\n%s", log)
 			}
 		})
+	}
+}
+
+// TestSandboxSeed checks that the log of mock mode has the seed of the sandbox, and that a sandbox with this seed repeats its ids, in mock
+// mode and on its own.
+func TestSandboxSeed(t *testing.T) {
+	t.Parallel()
+	ids := func(url string) (drawn []string) { // one for each call, in the order of the seed; the gateway's own calls draw some too
+		c := frontdesktest.NewClient(t, url)
+		for range 50 {
+			account := c.Do("GET", url+"/sandbox/v1/account", nil, [2]string{"Authorization", "Bearer " + sandbox.DemoSecretKey})
+			account.Into(http.StatusOK, nil)
+			drawn = append(drawn, account.Header.Get("Request-Id"))
+		}
+		return drawn
+	}
+	first := frontdesktest.NewMock(t)
+	seed := regexp.MustCompile(`"sandbox seed" seed=([1-9]\d*)\s`).FindStringSubmatch(first.Log())
+	if seed == nil {
+		t.Fatalf("the log has no seed:\n%s", first.Log())
+	}
+	arguments := []string{"sim", "--addr=127.0.0.1:0", "--sandbox-seed=" + seed[1]}
+	sim, err := frontdesktest.Launch(t.Context(), "card processor at", nil, frontdesktest.Binary(t), arguments...)
+	sim.EndWith(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	simURL := regexp.MustCompile(`http://127\.0\.0\.1:\d+`).FindString(sim.Output())
+	drawn := ids(first.URL)
+	for name, of := range map[string]struct {
+		url  string
+		same bool
+	}{
+		"mock mode": {frontdesktest.Start(t, "FRONTDESK_SANDBOX_SEED="+seed[1]).URL, true},
+		"its own":   {simURL, true},
+		"no seed":   {frontdesktest.NewMock(t).URL, false},
+	} {
+		same := slices.ContainsFunc(ids(of.url), func(id string) bool { return slices.Contains(drawn, id) })
+		if same != of.same {
+			t.Errorf("%s: ids are repeated: %t, want %t", name, same, of.same)
+		}
+	}
+	for _, wrong := range []string{"0", "-1", "demo"} {
+		expectAll(t, expectStartRefused(t, nil, "FRONTDESK_SANDBOX_SEED="+wrong), "FRONTDESK_SANDBOX_SEED", "above 0")
+		expectAll(t, expectStartRefused(t, []string{"sim", "--sandbox-seed", wrong}), "--sandbox-seed", "above 0")
 	}
 }

@@ -3,6 +3,7 @@ package site_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"frontdesk/e2e/frontdesktest"
 )
@@ -43,9 +44,25 @@ func TestKeyboardOnly(t *testing.T) {
 	}
 	due, registration := g.due(), g.Registration()
 	g.press(`[data-pay]`, enterKey)
-	g.enterCard(frontdesktest.ApprovedCard)
+	g.typeCard(frontdesktest.ApprovedCard)
+	g.press(`[data-pay-card]`, enterKey)
 	g.expectMember()
 	g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+}
+
+// typeCard goes through the processor's card fields with Tab, types a card there and goes to the last element of their frame.
+func (g *siteVisitor) typeCard(number string) {
+	g.t.Helper()
+	g.WaitVisible(cardFields)
+	inside := browser{g.Frame(frontdesktest.CardFields), g.device, g.t}
+	for _, field := range [][2]string{{`#number`, number}, {`#expiry`, time.Now().AddDate(2, 0, 0).Format("0106")}, {`#cvc`, "123"}} {
+		inside.TabTo(field[0])
+		inside.Press(field[1])
+	}
+	inside.TabTo(`[data-card]:last-child`)
+	if typed := inside.Value(`#number`); strings.ReplaceAll(typed, " ", "") != number {
+		g.t.Errorf("the card was typed as %q", typed)
+	}
 }
 
 // press goes to an element with Tab, and presses keys there.

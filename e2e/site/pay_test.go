@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"frontdesk/api"
@@ -116,6 +117,31 @@ func TestCardPageInBrowser(t *testing.T) {
 			b.expectReturned()
 		})
 	}
+}
+
+// TestCardPageBehindABlocker replaces the processor's script by an empty one, as blockers of advertisements do. The page says that
+// the fields did not load, and shows them once the blocker is off.
+func TestCardPageBehindABlocker(t *testing.T) {
+	t.Parallel()
+	var off atomic.Bool
+	b := newCardPageBuyer(t, phone, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if off.Load() {
+				next.ServeHTTP(w, r)
+				return
+			}
+			w.Header().Set("Content-Type", "text/javascript")
+		})
+	})
+	b.Open(*b.payment.Card.RedirectUrl)
+	b.WaitVisible(`[data-card-error="unloaded"]`)
+	off.Store(true)
+	b.Click(`[data-card-again]`)
+	b.waitForFields()
+	b.pay(frontdesktest.ApprovedCard)
+	b.expectReturned()
+	b.c.Await(b.registration.Id, api.Completed)
+	b.s.ExpectOnePayment(t, b.payment.Amount.Amount)
 }
 
 // TestCardPageInTwoTabs pays in two tabs of one payment: the second card is not charged.

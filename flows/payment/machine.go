@@ -164,11 +164,15 @@ func New(cfg Config) *Machine {
 
 // HandleEvent requests an Advance for an event of the processor; the event's content is not
 // trusted. An event without metadata, as of a refund, has the payment read at the processor. It ignores
-// events of other systems, environments and organisations. A payment of ours that Redis
+// events of types that say nothing new, and those of other systems, environments and organisations. A payment of ours that Redis
 // lacks is woken, so that the worker rebuilds it. A refund or a dispute of a recorded payment, and a refund that
 // failed, are handled at once. The event is remembered only afterwards: two advances are better than none.
 func (m *Machine) HandleEvent(ctx context.Context, event cards.Event) error {
-	if event.Metadata == nil && event.PaymentID != "" {
+	if event.PaymentID == "" {
+		m.cfg.Log.DebugContext(ctx, "event of an unused type ignored", "event", event.ID, "type", event.Type)
+		return nil
+	}
+	if event.Metadata == nil {
 		remote, err := m.find(ctx, event.PaymentID)
 		if err != nil {
 			return err

@@ -29,7 +29,7 @@ var allowed = map[string]bool{
 	"operation": true, "took": true, "found": true, "left": true, "club": true, "why": true, "address": true,
 	"sent": true, "validated": true, "hourly": true, "daily": true,
 	// panics, and the simulators, which hold no real person
-	"cause": true, "stack": true, "attempt": true,
+	"cause": true, "stack": true, "attempt": true, "seed": true,
 }
 
 // Handler passes only what may be logged to the handler that it embeds.

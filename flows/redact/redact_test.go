@@ -46,6 +46,7 @@ func TestText(t *testing.T) {
 		"api.error.contact.migration.contact-not-valid, status 400":                         "api.error.contact.migration.contact-not-valid, status 400",
 		"dial tcp 127.0.0.1:6379: connect: connection refused":                              "dial tcp 127.0.0.1:6379: connect: connection refused",
 		"club: CreateSale: unknown, status 500 (connection closed)":                         "club: CreateSale: unknown, status 500 (connection closed)",
+		"POST 127.0.0.1:8081/sandbox/v1/payment_intents/pi_3PqT7k/capture: EOF":             "POST 127.0.0.1:8081/sandbox/v1/payment_intents/pi_3PqT7k/capture: EOF",
 		"the club system accepted it after 1500 ms, trace 4bf92f3577b34da6a3ce929d0e0e4736": "the club system accepted it after 1500 ms, trace 4bf92f3577b34da6a3ce929d0e0e4736",
 	} {
 		if got := redact.Text(text); got != want {

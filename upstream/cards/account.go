@@ -78,9 +78,11 @@ func permitted(verb, objects, permission string, err error) error {
 	return toCardsError(verb, err)
 }
 
-// requiredEvents cause a payment to be read before the next poll.
-var requiredEvents = []string{
-	"payment_intent.amount_capturable_updated", "payment_intent.canceled", "payment_intent.payment_failed", "payment_intent.succeeded", "charge.refunded",
+// RequiredEvents are the types of events that an endpoint must send, each of which causes a payment to be read before the next poll
+// (https://docs.stripe.com/api/events/types). Do not change them.
+var RequiredEvents = []string{
+	"payment_intent.amount_capturable_updated", "payment_intent.canceled", "payment_intent.payment_failed", "payment_intent.succeeded",
+	"charge.refunded",
 	"refund.updated", "refund.failed", "charge.dispute.created",
 }
 
@@ -94,7 +96,7 @@ type WebhookEndpoint struct {
 
 // Missing lists the required events that are not sent.
 func (w WebhookEndpoint) Missing() (missing []string) {
-	for _, event := range requiredEvents {
+	for _, event := range RequiredEvents {
 		if !slices.Contains(w.Events, "*") && !slices.Contains(w.Events, event) {
 			missing = append(missing, event)
 		}

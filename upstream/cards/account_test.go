@@ -78,7 +78,8 @@ func TestWebhookEndpoints(t *testing.T) {
 	const at = "https://signup.club.fr/v1/webhooks/card"
 	p.double.SetWebhooks(sandbox.Drop, at)
 	hooks, err := p.WebhookEndpoints(t.Context())
-	if err != nil || len(hooks) != 1 || hooks[0].URL != at || !hooks[0].Enabled || hooks[0].APIVersion != sandbox.APIVersion || len(hooks[0].Missing()) != 0 {
+	if err != nil || len(hooks) != 1 || hooks[0].URL != at || !hooks[0].Enabled ||
+		hooks[0].APIVersion != sandbox.APIVersion || len(hooks[0].Missing()) != 0 {
 		t.Errorf("%+v (%v)", hooks, err)
 	}
 	some := cards.WebhookEndpoint{Events: []string{"payment_intent.succeeded", "payment_intent.canceled",

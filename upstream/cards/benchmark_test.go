@@ -15,7 +15,8 @@ func BenchmarkCall(b *testing.B) {
 	clock := newClock()
 	double := sandbox.New(sandbox.Config{Now: clock.Now, Seed: 1, BaseURL: "http://processor", MaxPayments: 10_000})
 	b.Cleanup(double.Close)
-	client, err := cards.New(cards.Config{SecretKey: double.SecretKey, URL: double.URL, Now: clock.Now, HTTPClient: &http.Client{Transport: double}})
+	client, err := cards.New(cards.Config{SecretKey: double.SecretKey, URL: double.URL, Now: clock.Now,
+		HTTPClient: &http.Client{Transport: double}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -29,9 +30,8 @@ func BenchmarkCall(b *testing.B) {
 	for b.Loop() {
 		n++
 		key := fmt.Sprint("payment:", n)
-		made, err := client.Create(ctx, key, cards.NewPayment{Amount: 4990, Currency: "EUR", Description: "Club Riverside", Metadata: map[string]string{
-			"fd_registration": "r1", "fd_generation": "1", "fd_sale": "/demo/sales/4711", "fd_environment": "test",
-		}})
+		metadata := map[string]string{"fd_registration": "r1", "fd_generation": "1", "fd_sale": "/demo/sales/4711", "fd_environment": "test"}
+		made, err := client.Create(ctx, key, cards.NewPayment{Amount: 4990, Currency: "EUR", Description: "Club Riverside", Metadata: metadata})
 		must(made, err)
 		if _, err := double.Confirm(made.ID, goodCard); err != nil {
 			b.Fatal(err)

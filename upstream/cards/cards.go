@@ -68,6 +68,7 @@ const (
 type Payment struct {
 	ID            string            // the processor's own id
 	State         State             // one of the states above
+	Capturing     bool              // of Processing: the bank decides about a capture; false: about a capture or about the card
 	Amount        int64             // minor units
 	Currency      string            // ISO 4217, upper case
 	Captured      int64             // minor units taken so far, refunds not deducted

@@ -67,13 +67,7 @@ type Client struct {
 // services are the parts of the library that are used. A reference to its whole client would
 // link the code for every object of the processor, a third of the binary.
 type services struct {
-	payments interface {
-		Create(context.Context, *stripe.PaymentIntentCreateParams) (*stripe.PaymentIntent, error)
-		Retrieve(context.Context, string, *stripe.PaymentIntentRetrieveParams) (*stripe.PaymentIntent, error)
-		Capture(context.Context, string, *stripe.PaymentIntentCaptureParams) (*stripe.PaymentIntent, error)
-		Cancel(context.Context, string, *stripe.PaymentIntentCancelParams) (*stripe.PaymentIntent, error)
-		Update(context.Context, string, *stripe.PaymentIntentUpdateParams) (*stripe.PaymentIntent, error)
-	}
+	payments     func(ctx context.Context, method, path string, params stripe.ParamsContainer) (*intent, error)
 	listPayments func(*stripe.PaymentIntentListParams, *rawPage) error
 	charges      interface {
 		List(context.Context, *stripe.ChargeListParams) *stripe.V1List[*stripe.Charge]
@@ -124,9 +118,15 @@ func New(cfg Config) (*Client, error) {
 		form.AppendTo(values, params)
 		return backends.API.CallRaw(http.MethodGet, "/v1/payment_intents", cfg.SecretKey, []byte(values.Encode()), params.GetParams(), page)
 	}
+	payments := func(ctx context.Context, method, path string, params stripe.ParamsContainer) (*intent, error) {
+		pi := &intent{}
+		params.GetParams().Context = ctx
+		err := backends.API.Call(method, "/v1/payment_intents"+path, cfg.SecretKey, params, pi)
+		return pi, err
+	}
 	api := stripe.NewClient(cfg.SecretKey, stripe.WithBackends(backends))
 	return &Client{
-		api: services{payments: api.V1PaymentIntents, listPayments: listPayments, charges: api.V1Charges, refunds: api.V1Refunds,
+		api: services{payments: payments, listPayments: listPayments, charges: api.V1Charges, refunds: api.V1Refunds,
 			accounts: api.V1Accounts, endpoints: api.V1WebhookEndpoints},
 		live: live, webhookSecrets: cfg.WebhookSecrets, now: cfg.Now, after: cfg.After, onCall: cfg.OnCall,
 	}, nil
@@ -153,7 +153,9 @@ func (c *Client) Create(ctx context.Context, key string, in NewPayment) (Payment
 		params.Description = stripe.String(in.Description)
 	}
 	return observe(ctx, c, "create", func(ctx context.Context) (Payment, error) {
-		pi, err := send(ctx, c, "create", key, params, c.api.payments.Create)
+		pi, err := send(ctx, c, "create", key, params, func(ctx context.Context, params *stripe.PaymentIntentCreateParams) (*intent, error) {
+			return c.api.payments(ctx, http.MethodPost, "", params)
+		})
 		return toPayment("create", "", pi, err)
 	})
 }
@@ -169,7 +171,7 @@ func (c *Client) get(ctx context.Context, id string) (Payment, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, CallTimeout)
 	defer cancel()
-	pi, err := c.api.payments.Retrieve(ctx, id, &stripe.PaymentIntentRetrieveParams{Expand: expand()})
+	pi, err := c.api.payments(ctx, http.MethodGet, "/"+url.PathEscape(id), &stripe.PaymentIntentRetrieveParams{Expand: expand()})
 	p, err := toPayment("get", id, pi, toCardsError("get", err))
 	// A decline can precede an attempt that waits for the bank's challenge.
 	failed := err == nil && pi.LatestCharge != nil && pi.LatestCharge.Status == stripe.ChargeStatusFailed
@@ -201,7 +203,7 @@ func (c *Client) declines(ctx context.Context, id string) (count int, err error)
 // bank decides: then the key replays that, so read it. ErrState when the payment is not authorised.
 func (c *Client) Capture(ctx context.Context, key, id string, amount int64) (Payment, error) {
 	params := &stripe.PaymentIntentCaptureParams{AmountToCapture: stripe.Int64(amount), Expand: expand()}
-	return write(ctx, c, "capture", key, id, params, c.api.payments.Capture)
+	return write(ctx, c, "capture", key, id, params, "/capture")
 }
 
 // Cancel gives up a payment that is not captured. ErrState when it cannot be cancelled any more, as when it was
@@ -211,14 +213,14 @@ func (c *Client) Cancel(ctx context.Context, key, id string) (Payment, error) {
 		CancellationReason: stripe.String(stripe.PaymentIntentCancellationReasonRequestedByCustomer),
 		Expand:             expand(),
 	}
-	return write(ctx, c, "cancel", key, id, params, c.api.payments.Cancel)
+	return write(ctx, c, "cancel", key, id, params, "/cancel")
 }
 
 // UpdateMetadata merges metadata into the payment. An empty value removes its key. Claims are made with it: with a
 // claim's key, one caller wins and all others get ErrKeyReused.
 func (c *Client) UpdateMetadata(ctx context.Context, key, id string, metadata map[string]string) (Payment, error) {
 	params := &stripe.PaymentIntentUpdateParams{Metadata: metadata, Expand: expand()}
-	return write(ctx, c, "update metadata", key, id, params, c.api.payments.Update)
+	return write(ctx, c, "update metadata", key, id, params, "")
 }
 
 // Refund asks for captured money to go back, at once or in parts, amount in minor units. The refund may be pending
@@ -309,15 +311,14 @@ func (c *Client) All(ctx context.Context, since time.Time) iter.Seq2[Payment, er
 	}
 }
 
-// write makes a writing call on an existing payment, which is the response.
-func write[P stripe.ParamsContainer](ctx context.Context, c *Client, verb, key, id string, params P,
-	call func(context.Context, string, P) (*stripe.PaymentIntent, error)) (Payment, error) {
+// write makes a writing call on an existing payment, which is the response. path follows the payment's own.
+func write[P stripe.ParamsContainer](ctx context.Context, c *Client, verb, key, id string, params P, path string) (Payment, error) {
 	return observe(ctx, c, verb, func(ctx context.Context) (Payment, error) {
 		if id == "" {
 			return Payment{}, ErrNotFound
 		}
-		pi, err := send(ctx, c, verb, key, params, func(ctx context.Context, params P) (*stripe.PaymentIntent, error) {
-			return call(ctx, id, params)
+		pi, err := send(ctx, c, verb, key, params, func(ctx context.Context, params P) (*intent, error) {
+			return c.api.payments(ctx, http.MethodPost, "/"+url.PathEscape(id)+path, params)
 		})
 		return toPayment(verb, id, pi, err)
 	})

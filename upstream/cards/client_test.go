@@ -105,8 +105,8 @@ func TestCreate(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantForm := url.Values{
-		"amount": {"4990"}, "currency": {"eur"}, "capture_method": {"manual"}, "payment_method_types[0]": {"card"}, "description": {"Club Riverside"},
-		"metadata[fd_registration]": {"r1"}, "metadata[fd_generation]": {"1"},
+		"amount": {"4990"}, "currency": {"eur"}, "capture_method": {"manual"}, "payment_method_types[0]": {"card"},
+		"description": {"Club Riverside"}, "metadata[fd_registration]": {"r1"}, "metadata[fd_generation]": {"1"},
 		"expand[0]": {"latest_charge.refunds"},
 	}
 	if form.Encode() != wantForm.Encode() {
@@ -120,35 +120,28 @@ func TestCreate(t *testing.T) {
 func TestWritesSendTheirKeysAsGiven(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
-	ctx := t.Context()
-	made := p.confirmed("create é 1", goodCard)
-	other := p.created("create 2")
-	for _, call := range []struct {
-		key string
-		run func(key string) (cards.Payment, error)
-	}{
-		{"claim:p:1", func(k string) (cards.Payment, error) {
-			return p.UpdateMetadata(ctx, k, made.ID, map[string]string{"fd_post_1": "a"})
-		}},
-		{"capture:p", func(k string) (cards.Payment, error) { return p.Capture(ctx, k, made.ID, 4990) }},
-		{"refund:p", func(k string) (cards.Payment, error) { return p.Refund(ctx, k, made.ID, 4990) }},
-		{"cancel:p", func(k string) (cards.Payment, error) { return p.Cancel(ctx, k, other.ID) }},
-	} {
+	made, other := p.confirmed("create é 1", goodCard), p.created("create 2")
+	for _, verb := range []string{"annotate", "capture", "refund", "cancel"} {
+		key, id := verb+":p:1", made.ID
+		if verb == "cancel" {
+			id = other.ID
+		}
+		call := func() (cards.Payment, error) { return callsOf(p.Client)[verb](t.Context(), key, id) }
 		before := len(p.double.Requests())
-		first, err := call.run(call.key)
+		first, err := call()
 		if err != nil {
-			t.Fatalf("%s: %v", call.key, err)
+			t.Fatalf("%s: %v", verb, err)
 		}
-		if sent := p.double.Requests()[before]; sent.Key != call.key || sent.Method != http.MethodPost {
-			t.Errorf("%s was sent as %+v", call.key, sent)
+		if sent := p.double.Requests()[before]; sent.Key != key || sent.Method != http.MethodPost {
+			t.Errorf("%s was sent as %+v", verb, sent)
 		}
-		again, err := call.run(call.key)
-		if first.Replayed || again.Replayed == (call.key == "refund:p") { // a refund's response is read again
-			t.Errorf("%s: the first answer is said to be a replay: %t, the second: %t", call.key, first.Replayed, again.Replayed)
+		again, err := call()
+		if first.Replayed || again.Replayed == (verb == "refund") { // a refund's response is read again
+			t.Errorf("%s: the first answer is said to be a replay: %t, the second: %t", verb, first.Replayed, again.Replayed)
 		}
 		again.Replayed = false
 		if err != nil || fmt.Sprint(again) != fmt.Sprint(first) {
-			t.Errorf("%s repeated: %+v, %v, want %+v", call.key, again, err, first)
+			t.Errorf("%s repeated: %+v, %v, want %+v", verb, again, err, first)
 		}
 	}
 	if held := p.ledger(made.ID); held.Captured != 4990 || held.Refunded != 4990 || held.Refunds != 1 {
@@ -156,7 +149,7 @@ func TestWritesSendTheirKeysAsGiven(t *testing.T) {
 	}
 	for _, key := range []string{"", " a", "a ", strings.Repeat("k", 256)} {
 		before := len(p.double.Requests())
-		if _, err := p.UpdateMetadata(ctx, key, made.ID, map[string]string{"a": "b"}); !errors.Is(err, cards.ErrRefused) {
+		if _, err := p.UpdateMetadata(t.Context(), key, made.ID, map[string]string{"a": "b"}); !errors.Is(err, cards.ErrRefused) {
 			t.Errorf("key %q: %v", key, err)
 		}
 		if len(p.double.Requests()) != before {
@@ -168,16 +161,9 @@ func TestWritesSendTheirKeysAsGiven(t *testing.T) {
 func TestCallsForAMissingPayment(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
-	ctx := t.Context()
 	for _, id := range []string{"", "pi_missing", "../account", "a/b"} {
-		for verb, run := range map[string]func() (cards.Payment, error){
-			"get":      func() (cards.Payment, error) { return p.Get(ctx, id) },
-			"capture":  func() (cards.Payment, error) { return p.Capture(ctx, "1"+id, id, 1) },
-			"cancel":   func() (cards.Payment, error) { return p.Cancel(ctx, "2"+id, id) },
-			"refund":   func() (cards.Payment, error) { return p.Refund(ctx, "3"+id, id, 1) },
-			"annotate": func() (cards.Payment, error) { return p.UpdateMetadata(ctx, "4"+id, id, map[string]string{"a": "b"}) },
-		} {
-			if _, err := run(); !errors.Is(err, cards.ErrNotFound) {
+		for verb, call := range callsOf(p.Client) {
+			if _, err := call(t.Context(), verb+id, id); !errors.Is(err, cards.ErrNotFound) {
 				t.Errorf("%s of %q: %v", verb, id, err)
 			}
 		}
@@ -233,11 +219,10 @@ func TestRefundThatFailsLater(t *testing.T) {
 	p := newPair(t)
 	made := p.captured("c")
 	for i, status := range []string{"pending", "succeeded"} {
-		if err := p.double.Configure("demo", sandbox.Settings{Refunds: strings.TrimPrefix(status, "succeeded")}); err != nil {
-			t.Fatal(err)
-		}
+		p.with(sandbox.Settings{Refunds: strings.TrimPrefix(status, "succeeded")})
 		given, err := p.Refund(t.Context(), "refund "+status, made.ID, 4990)
-		if pending := status == "pending"; err != nil || (given.State == cards.Refunded) == pending || (given.Refunding == 4990) != pending || given.FailedRefunds != i {
+		pending := status == "pending"
+		if err != nil || (given.State == cards.Refunded) == pending || (given.Refunding == 4990) != pending || given.FailedRefunds != i {
 			t.Fatalf("%s: %+v, %v", status, given, err)
 		}
 		if _, err := p.double.SettleRefund(made.ID, "failed"); err != nil {
@@ -272,12 +257,23 @@ func TestDispute(t *testing.T) {
 	if err != nil || !held.Disputed || held.State != cards.Captured || len(page.Payments) != 1 || !page.Payments[0].Disputed {
 		t.Errorf("the payment is %+v, the list %+v (%v)", held, page, err)
 	}
+	if _, err := p.Refund(t.Context(), "refund", made.ID, 4990); !errors.Is(err, cards.ErrState) {
+		t.Errorf("refunded nevertheless: %v", err)
+	}
 }
 
-func TestRefundThatTheBankRefusesAtOnce(t *testing.T) {
+// TestRefundThatIsRefusedAtOnce: the account has too little money, or the buyer's bank does not take it.
+func TestRefundThatIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
+	p := newPair(t)
+	p.with(sandbox.Settings{Refunds: "refused"})
+	made := p.captured("c")
+	_, err := p.Refund(t.Context(), "r", made.ID, 4990)
+	if !errors.Is(err, cards.ErrRefused) || !strings.Contains(err.Error(), "balance_insufficient") || p.ledger(made.ID).Refunds != 0 {
+		t.Errorf("without a balance: %v", err)
+	}
 	client := canned(t, http.StatusOK, `{"id":"re_1","object":"refund","status":"failed"}`)
-	if _, err := client.Refund(t.Context(), "r", "pi_1", 100); !errors.Is(err, cards.ErrRefused) {
+	if _, err := client.Refund(t.Context(), "r", "pi_1", 4990); !errors.Is(err, cards.ErrRefused) {
 		t.Errorf("a failed refund: %v", err)
 	}
 }
@@ -298,12 +294,16 @@ func TestAnnotateMerges(t *testing.T) {
 		if _, err := p.UpdateMetadata(t.Context(), name, made.ID, metadata); !errors.Is(err, cards.ErrRefused) {
 			t.Errorf("%s: %v", name, err)
 		}
+		if _, err := p.UpdateMetadata(t.Context(), name, made.ID, map[string]string{"fd_post_1": "x"}); err != nil {
+			t.Errorf("the key of a call with %s is used up: %v", name, err)
+		}
 	}
 	// A payment can be annotated in every state, because its result is written last.
 	if _, err := p.Cancel(t.Context(), "x", made.ID); err != nil {
 		t.Fatal(err)
 	}
-	if held, err := p.UpdateMetadata(t.Context(), "late", made.ID, map[string]string{"fd_done_1": "y"}); err != nil || held.State != cards.Cancelled {
+	held, err = p.UpdateMetadata(t.Context(), "late", made.ID, map[string]string{"fd_done_1": "y"})
+	if err != nil || held.State != cards.Cancelled {
 		t.Errorf("annotating a cancelled payment: %+v, %v", held, err)
 	}
 }

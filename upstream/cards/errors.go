@@ -25,7 +25,9 @@ func toCardsError(verb string, err error) error {
 			return fmt.Errorf("stripe: %s: %w: %s", verb, outcome, text)
 		}
 		return fmt.Errorf("stripe: %s: %s", verb, text)
-	case errors.As(err, &transport), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+	case errors.As(err, &transport): // it has the address without the path of Config.URL, and transport's error has both
+		return fmt.Errorf("stripe: %s: %w", verb, transport.Err)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return fmt.Errorf("stripe: %s: %w", verb, err)
 	default:
 		return fmt.Errorf("stripe: %s: the response is not one of the processor's API", verb)

@@ -90,7 +90,8 @@ func TestErrorTextsRevealNoSecrets(t *testing.T) {
 		status int
 		body   string
 	}{
-		"a refusal":       {400, `{"error":{"type":"invalid_request_error","message":"` + said + `","payment_intent":{"id":"pi_1","client_secret":"pi_1_secret_x"}}}`},
+		"a refusal": {400, `{"error":{"type":"invalid_request_error","message":"` + said +
+			`","payment_intent":{"id":"pi_1","client_secret":"pi_1_secret_x"}}}`},
 		"a decline":       {402, `{"error":{"type":"card_error","code":"card_declined","message":"` + said + `"}}`},
 		"no error object": {500, `{"message":"` + said + `"}`},
 		"an error page":   {502, "<html>" + said},
@@ -113,6 +114,41 @@ func TestErrorTextsRevealNoSecrets(t *testing.T) {
 		if answer.status != 400 && answer.status != 402 && isOutcome(err) {
 			t.Errorf("%s: claims to know what happened: %v", name, err)
 		}
+	}
+}
+
+// TestErrorTextNamesTheCall checks that the error of a call without a response has its method and full address, below the configured
+// path, and nothing of its parameters.
+func TestErrorTextNamesTheCall(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	away := strings.TrimPrefix(p.double.URL, "http://")
+	client := newClient(t, cards.Config{SecretKey: "sk_test_secret", URL: p.double.URL + "/sandbox"})
+	p.double.Close()
+	capture := func() error { _, err := client.Capture(t.Context(), "k", "pi_1", 4990); return err }
+	list := func() error { _, err := client.List(t.Context(), time.Now(), "pi_before"); return err }
+	account := func() error { _, err := client.Account(t.Context()); return err }
+	for want, call := range map[string]func() error{
+		"POST " + away + "/sandbox/v1/payment_intents/pi_1/capture: ": capture,
+		"GET " + away + "/sandbox/v1/payment_intents: ":               list,
+		"GET " + away + "/sandbox/v1/account: ":                       account,
+	} {
+		err := call()
+		if err == nil || isOutcome(err) {
+			t.Fatalf("%s%v", want, err)
+		}
+		text := err.Error()
+		if strings.Count(text, "/v1/") != 1 || !strings.Contains(text, want) {
+			t.Errorf("%q is missing or repeated: %s", want, text)
+		}
+		if strings.Contains(text, "secret") || strings.Contains(text, "pi_before") {
+			t.Errorf("too much is said: %s", text)
+		}
+	}
+	late, cancel := context.WithTimeout(t.Context(), -1)
+	defer cancel()
+	if _, err := client.Account(late); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a call without time: %v", err)
 	}
 }
 
@@ -231,24 +267,32 @@ func TestConflicts(t *testing.T) {
 	for name, c := range map[string]struct {
 		fault    sandbox.Fault
 		repeated bool
+		usedUp   bool // should the processor store it under the key, repeating the call is useless for a day
 	}{
-		"key in use":             {sandbox.Fault{Status: 409, Type: "idempotency_error", Code: "idempotency_key_in_use"}, true},
-		"key in use, other type": {sandbox.Fault{Status: 409, Type: "invalid_request_error", Code: "idempotency_key_in_use"}, true},
-		"locked":                 {sandbox.Fault{Status: 429, Type: "invalid_request_error", Code: "lock_timeout"}, true},
-		"rate limit":             {sandbox.Fault{Status: 429, Type: "invalid_request_error", Code: "rate_limit"}, false},
-		"locked, of no 429":      {sandbox.Fault{Status: 400, Type: "invalid_request_error", Code: "lock_timeout"}, false},
-		"server error":           {sandbox.Fault{Status: 500, Type: "api_error"}, false},
-		"unavailable":            {sandbox.Fault{Status: 503, Type: "api_error"}, false},
+		"key in use": {fault: sandbox.Fault{Status: 409, Type: "idempotency_error", Code: "idempotency_key_in_use"}, repeated: true},
+		"key in use, other type": {
+			fault: sandbox.Fault{Status: 409, Type: "invalid_request_error", Code: "idempotency_key_in_use"}, repeated: true,
+		},
+		"key in use, stored": {fault: sandbox.Fault{Status: 409, Stage: sandbox.During, Code: "idempotency_key_in_use"}, usedUp: true},
+		"locked":             {fault: sandbox.Fault{Status: 429, Type: "invalid_request_error", Code: "lock_timeout"}, repeated: true},
+		"locked, stored":     {fault: sandbox.Fault{Status: 429, Stage: sandbox.During, Code: "lock_timeout"}, usedUp: true},
+		"rate limit":         {fault: sandbox.Fault{Status: 429, Type: "invalid_request_error", Code: "rate_limit"}},
+		"locked, of no 429":  {fault: sandbox.Fault{Status: 400, Type: "invalid_request_error", Code: "lock_timeout"}},
+		"server error":       {fault: sandbox.Fault{Status: 500, Type: "api_error"}},
+		"unavailable":        {fault: sandbox.Fault{Status: 503, Type: "api_error"}},
 	} {
 		made := p.created("create " + name)
 		c.fault.Method, c.fault.Path, c.fault.Times = http.MethodPost, "/v1/payment_intents/"+made.ID, 3
 		fault := p.double.Inject(c.fault)
 		held, err := p.UpdateMetadata(t.Context(), "claim "+name, made.ID, map[string]string{"fd_post_1": "mine"})
 		done := err == nil && held.Metadata["fd_post_1"] == "mine" && !held.Replayed
-		if done != c.repeated || fault.Hits() != map[bool]int{true: 3, false: 1}[c.repeated] {
+		if done != c.repeated || errors.Is(err, cards.ErrKeyUsedUp) != c.usedUp || fault.Hits() != map[bool]int{true: 3, false: 1}[c.repeated] {
 			t.Errorf("%s: %+v, %v after %d faults", name, held, err, fault.Hits())
 		}
 		p.double.ClearFaults()
+		if _, err := p.UpdateMetadata(t.Context(), "claim "+name+":2", made.ID, map[string]string{"fd_post_1": "mine"}); err != nil {
+			t.Errorf("%s, with another key: %v", name, err)
+		}
 	}
 	made := p.confirmed("unending", goodCard)
 	unending := p.double.Inject(sandbox.Fault{Times: -1, Status: http.StatusConflict, Type: "idempotency_error"})
@@ -256,23 +300,6 @@ func TestConflicts(t *testing.T) {
 	go func() { <-unending.Reached(); cancel() }()
 	if _, err := p.Capture(ctx, "capture", made.ID, 4990); err == nil || isOutcome(err) {
 		t.Errorf("a conflict that outlasts the call: %v", err)
-	}
-}
-
-// TestReplayedConflict: should the processor store a conflict under the key, repeating the call is useless for a day.
-func TestReplayedConflict(t *testing.T) {
-	t.Parallel()
-	for status, code := range map[int]string{http.StatusTooManyRequests: "lock_timeout", http.StatusConflict: "idempotency_key_in_use"} {
-		p := newPair(t)
-		made := p.confirmed("c", goodCard)
-		fault := p.double.Inject(sandbox.Fault{Stage: sandbox.During, Status: status, Type: "invalid_request_error", Code: code})
-		_, err := p.Capture(t.Context(), "k", made.ID, 4990)
-		if !errors.Is(err, cards.ErrKeyUsedUp) || fault.Hits() != 1 {
-			t.Errorf("%s, stored %d times: %v", code, fault.Hits(), err)
-		}
-		if taken, err := p.Capture(t.Context(), "k:2", made.ID, 4990); err != nil || taken.State != cards.Captured {
-			t.Errorf("%s, with another key: %+v, %v", code, taken, err)
-		}
 	}
 }
 
@@ -309,38 +336,14 @@ func TestVerbsInTheWrongState(t *testing.T) {
 	capture := func(id string) error { _, err := p.Capture(ctx, "capture "+id, id, 4990); return err }
 	cancel := func(id string) error { _, err := p.Cancel(ctx, "cancel "+id, id); return err }
 	refund := func(id string) error { _, err := p.Refund(ctx, "refund "+id, id, 4990); return err }
+	again := func(id string) error { _, err := p.Capture(ctx, "again", id, 4990); return err }
 	for name, err := range map[string]error{
-		"capturing a new one": capture(fresh.ID), "capturing twice": p.again(taken.ID), "capturing a cancelled one": capture(gone.ID),
+		"capturing a new one": capture(fresh.ID), "capturing twice": again(taken.ID), "capturing a cancelled one": capture(gone.ID),
 		"cancelling a captured one": cancel(taken.ID), "cancelling twice": cancel(gone.ID),
 		"refunding a new one": refund(fresh.ID), "refunding a reserved one": refund(held.ID), "refunding a cancelled one": refund(gone.ID),
 	} {
 		if !errors.Is(err, cards.ErrState) {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-}
-
-// again captures under a different key.
-func (p *pair) again(id string) error {
-	_, err := p.Capture(p.t.Context(), "again", id, 4990)
-	return err
-}
-
-func TestKeyOfAnotherRequest(t *testing.T) {
-	t.Parallel()
-	p := newPair(t)
-	ctx := t.Context()
-	made, other := p.confirmed("k", goodCard), p.confirmed("o", goodCard)
-	if _, err := p.Create(ctx, "k", cards.NewPayment{Amount: 100, Currency: "EUR"}); !errors.Is(err, cards.ErrKeyReused) {
-		t.Errorf("another amount: %v", err)
-	}
-	if _, err := p.Capture(ctx, "k2", made.ID, 4990); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.Capture(ctx, "k2", other.ID, 4990); !errors.Is(err, cards.ErrKeyReused) {
-		t.Errorf("another payment: %v", err)
-	}
-	if _, err := p.Cancel(ctx, "k2", other.ID); !errors.Is(err, cards.ErrKeyReused) {
-		t.Errorf("another verb: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package cards_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -97,6 +98,19 @@ func canned(t *testing.T, status int, body string) *cards.Client {
 	return newClient(t, cards.Config{URL: server.URL})
 }
 
+// callsOf returns a client's calls on a payment, by name. Those that write have keys.
+func callsOf(c *cards.Client) map[string]func(ctx context.Context, key, id string) (cards.Payment, error) {
+	return map[string]func(ctx context.Context, key, id string) (cards.Payment, error){
+		"get":     func(ctx context.Context, _, id string) (cards.Payment, error) { return c.Get(ctx, id) },
+		"capture": func(ctx context.Context, key, id string) (cards.Payment, error) { return c.Capture(ctx, key, id, 4990) },
+		"cancel":  c.Cancel,
+		"refund":  func(ctx context.Context, key, id string) (cards.Payment, error) { return c.Refund(ctx, key, id, 4990) },
+		"annotate": func(ctx context.Context, key, id string) (cards.Payment, error) {
+			return c.UpdateMetadata(ctx, key, id, map[string]string{"fd_post_1": "a", "c": ""})
+		},
+	}
+}
+
 func (p *pair) created(key string) cards.Payment {
 	p.t.Helper()
 	made, err := p.Create(p.t.Context(), key, cards.NewPayment{
@@ -135,6 +149,14 @@ func (p *pair) get(id string) cards.Payment {
 		p.t.Fatal(err)
 	}
 	return held
+}
+
+// with replaces the double's settings.
+func (p *pair) with(settings sandbox.Settings) {
+	p.t.Helper()
+	if err := p.double.Configure("demo", settings); err != nil {
+		p.t.Fatal(err)
+	}
 }
 
 // ledger returns the double's record of a payment.

@@ -37,7 +37,9 @@ func TestList(t *testing.T) {
 	if _, err := p.Refund(t.Context(), "r", refunded.ID, 4990); err != nil {
 		t.Fatal(err)
 	}
-	for since, want := range map[time.Time]int{{}: payments + 1, start: payments + 1, start.Add(100*time.Second + time.Millisecond): payments + 1 - 100} {
+	for since, want := range map[time.Time]int{
+		{}: payments + 1, start: payments + 1, start.Add(100*time.Second + time.Millisecond): payments + 1 - 100,
+	} {
 		before := len(p.double.Requests())
 		all, err := listed(t.Context(), p.Client, since)
 		if err != nil || len(all) != want {
@@ -82,7 +84,8 @@ func TestListWithUndecodableRecords(t *testing.T) {
 	}
 	for i, each := range all[1:253] {
 		want := map[int]string{0: "r2", 1: "r1"}[min(i, 1)]
-		if each.Unreadable == nil || each.Metadata["fd_registration"] != want || each.CreatedAt.IsZero() || (each.ID == "") != (i == 1) || each.State != "" {
+		if each.Unreadable == nil || each.Metadata["fd_registration"] != want || each.CreatedAt.IsZero() ||
+			(each.ID == "") != (i == 1) || each.State != "" {
 			t.Errorf("%d: %+v", i, each)
 		}
 		if text := each.Unreadable.Error(); strings.Contains(text, "many") || strings.Contains(text, "12") {

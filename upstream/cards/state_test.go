@@ -3,6 +3,7 @@ package cards_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,13 +40,14 @@ func TestStates(t *testing.T) {
 		do   steps
 		want cards.Payment
 	}{
-		"new":                   {nil, cards.Payment{State: cards.RequiresAction}},
-		"declined":              {steps{enter(declinedCard)}, cards.Payment{State: cards.Declined, DeclineCode: "generic_decline"}},
-		"without funds":         {steps{enter(poorCard)}, cards.Payment{State: cards.Declined, DeclineCode: "insufficient_funds"}},
-		"with an expired card":  {steps{enter(expiredCard)}, cards.Payment{State: cards.Declined, DeclineCode: "expired_card"}},
-		"with a real card":      {steps{enter("4111111111111111")}, cards.Payment{State: cards.Declined, DeclineCode: "test_mode_live_card"}},
-		"challenged":            {steps{enter(challengeCard)}, cards.Payment{State: cards.RequiresAction}},
-		"challenge refused":     {steps{enter(challengeCard), answer(false)}, cards.Payment{State: cards.Declined, DeclineCode: "payment_intent_authentication_failure"}},
+		"new":                  {nil, cards.Payment{State: cards.RequiresAction}},
+		"declined":             {steps{enter(declinedCard)}, cards.Payment{State: cards.Declined, DeclineCode: "generic_decline"}},
+		"without funds":        {steps{enter(poorCard)}, cards.Payment{State: cards.Declined, DeclineCode: "insufficient_funds"}},
+		"with an expired card": {steps{enter(expiredCard)}, cards.Payment{State: cards.Declined, DeclineCode: "expired_card"}},
+		"with a real card":     {steps{enter("4111111111111111")}, cards.Payment{State: cards.Declined, DeclineCode: "test_mode_live_card"}},
+		"challenged":           {steps{enter(challengeCard)}, cards.Payment{State: cards.RequiresAction}},
+		"challenge refused": {steps{enter(challengeCard), answer(false)},
+			cards.Payment{State: cards.Declined, DeclineCode: "payment_intent_authentication_failure"}},
 		"challenge approved":    {steps{enter(challengeCard), answer(true)}, cards.Payment{State: cards.Authorised}},
 		"authorised":            {steps{enter(goodCard)}, cards.Payment{State: cards.Authorised}},
 		"declined, then not":    {steps{enter(declinedCard), enter(goodCard)}, cards.Payment{State: cards.Authorised}},
@@ -54,8 +56,10 @@ func TestStates(t *testing.T) {
 		"declined and given up": {steps{enter(declinedCard), cancel}, cards.Payment{State: cards.Cancelled}},
 		"expired":               {steps{enter(goodCard), expire}, cards.Payment{State: cards.Cancelled}},
 		"captured":              {steps{enter(goodCard), capture}, cards.Payment{State: cards.Captured, Captured: 4990}},
-		"refunded in part":      {steps{enter(goodCard), capture, refund(990)}, cards.Payment{State: cards.Captured, Captured: 4990, Refunded: 990}},
-		"refunded":              {steps{enter(goodCard), capture, refund(4990)}, cards.Payment{State: cards.Refunded, Captured: 4990, Refunded: 4990}},
+		"refunded in part": {steps{enter(goodCard), capture, refund(990)},
+			cards.Payment{State: cards.Captured, Captured: 4990, Refunded: 990}},
+		"refunded": {steps{enter(goodCard), capture, refund(4990)},
+			cards.Payment{State: cards.Refunded, Captured: 4990, Refunded: 4990}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -76,20 +80,52 @@ func TestStates(t *testing.T) {
 	}
 }
 
+// TestCapturing: while the bank decides, an authorised charge tells a capture from a card, also after a declined one.
+func TestCapturing(t *testing.T) {
+	t.Parallel()
+	for settings, want := range map[sandbox.Settings]bool{{Captures: "processing"}: true, {Confirmations: "processing"}: false} {
+		p := newPair(t)
+		made := p.confirmed("create", declinedCard)
+		if err := p.double.Configure("demo", settings); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.double.Confirm(made.ID, goodCard); err != nil {
+			t.Fatal(err)
+		}
+		if held := p.get(made.ID); held.Capturing {
+			t.Errorf("before a capture: %+v", held)
+		}
+		taken, err := p.Capture(t.Context(), "capture", made.ID, 4990)
+		if want != (err == nil) || want != taken.Capturing {
+			t.Errorf("%+v: the capture's response is %+v, %v", settings, taken, err)
+		}
+		if held := p.get(made.ID); held.State != cards.Processing || held.Capturing != want {
+			t.Errorf("%+v: %+v", settings, held)
+		}
+		if _, err := p.double.Approve(made.ID, true); err != nil {
+			t.Fatal(err)
+		}
+		if held := p.get(made.ID); held.Capturing {
+			t.Errorf("once the bank has decided: %+v", held)
+		}
+	}
+}
+
 // TestCaptureBefore: the processor says until when it holds an authorisation, and of nothing else.
 func TestCaptureBefore(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
-	for before, want := range map[string]time.Time{"10m": p.clock.Now().Add(10 * time.Minute), "none": {}} {
-		if err := p.double.Configure("demo", sandbox.Settings{CaptureBefore: before}); err != nil {
-			t.Fatal(err)
-		}
-		made := p.confirmed("create "+before, goodCard)
+	now := p.clock.Now()
+	for before, want := range map[string]time.Time{
+		"": now.Add(7 * 24 * time.Hour), "10m": now.Add(10 * time.Minute), "-1m": now.Add(-time.Minute), "none": {},
+	} {
+		p.with(sandbox.Settings{CaptureBefore: before})
+		made := p.confirmed("create:"+before, goodCard)
 		page, err := p.List(t.Context(), time.Time{}, "")
 		if held := p.get(made.ID); err != nil || !held.CaptureBefore.Equal(want) || !page.Payments[0].CaptureBefore.Equal(want) {
 			t.Errorf("%s: %s, in the list %+v (%v), want %s", before, held.CaptureBefore, page.Payments[0], err, want)
 		}
-		if taken, err := p.Capture(t.Context(), "capture "+before, made.ID, 4990); err != nil || !taken.CaptureBefore.IsZero() {
+		if taken, err := p.Capture(t.Context(), "capture:"+before, made.ID, 4990); err != nil || !taken.CaptureBefore.IsZero() {
 			t.Errorf("%s: captured: %+v, %v", before, taken, err)
 		}
 	}
@@ -114,18 +150,22 @@ func TestOtherStatuses(t *testing.T) {
 
 func TestAnswerAboutAnotherPayment(t *testing.T) {
 	t.Parallel()
-	client, ctx := canned(t, http.StatusOK, `{"id":"pi_other","object":"payment_intent","status":"succeeded"}`), t.Context()
-	for verb, call := range map[string]func() (cards.Payment, error){
-		"get":     func() (cards.Payment, error) { return client.Get(ctx, "pi_1") },
-		"capture": func() (cards.Payment, error) { return client.Capture(ctx, "k", "pi_1", 4990) },
-		"cancel":  func() (cards.Payment, error) { return client.Cancel(ctx, "k", "pi_1") },
-		"refund":  func() (cards.Payment, error) { return client.Refund(ctx, "k", "pi_1", 4990) },
-		"annotate": func() (cards.Payment, error) {
-			return client.UpdateMetadata(ctx, "k", "pi_1", map[string]string{"a": "b"})
-		},
-	} {
-		if held, err := call(); err == nil || isOutcome(err) || held.ID != "" {
+	client := canned(t, http.StatusOK, `{"id":"pi_other","object":"payment_intent","status":"succeeded"}`)
+	for verb, call := range callsOf(client) {
+		if held, err := call(t.Context(), "k", "pi_1"); err == nil || isOutcome(err) || held.ID != "" {
 			t.Errorf("%s got another payment: %+v, %v", verb, held, err)
 		}
+	}
+}
+
+// TestChargeMustBeExpanded: a payment whose refunds and method of payment cannot be seen is not read, so no step follows from it.
+func TestChargeMustBeExpanded(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	made := p.confirmed("c", goodCard)
+	p.double.Distort(made.ID, "latest_charge", "ch_1")
+	read, err := p.Get(t.Context(), made.ID)
+	if err == nil || isOutcome(err) || read.State != "" || !strings.Contains(err.Error(), "not one of the processor's API") {
+		t.Errorf("read as %+v, %v", read, err)
 	}
 }

@@ -2,6 +2,7 @@ package cards
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 )
 
@@ -16,14 +17,18 @@ type transport struct {
 	webhookURL string // see Config
 }
 
-// RoundTrip sends a copy of the request.
+// RoundTrip sends a copy of the request. Its error names the call and where it was sent, without what was asked for.
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.URL.Path, r.URL.RawPath = t.path+r.URL.Path, t.path+r.URL.EscapedPath()
 	if t.webhookURL != "" {
 		r.Header.Set(webhookURLHeader, t.webhookURL)
 	}
-	return t.RoundTripper.RoundTrip(r)
+	response, err := t.RoundTripper.RoundTrip(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s%s: %w", r.Method, r.URL.Host, r.URL.Path, err)
+	}
+	return response, nil
 }
 
 // httpClient returns the configured client, which sends its calls below a path.

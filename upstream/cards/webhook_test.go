@@ -63,7 +63,8 @@ func TestDeliveries(t *testing.T) {
 	about := map[string]string{
 		"payment_intent.created": "", "payment_intent.payment_failed": made.ID, "payment_intent.requires_action": made.ID,
 		"payment_intent.amount_capturable_updated": "", "payment_intent.succeeded": made.ID, "charge.refunded": "",
-		"payment_intent.canceled": other.ID, "charge.succeeded": "none", "charge.failed": "none", "charge.captured": "none", "refund.created": "none",
+		"payment_intent.canceled": other.ID, "charge.succeeded": "none", "charge.failed": "none", "charge.captured": "none",
+		"refund.created": "none",
 	}
 	seen, ids := map[string]int{}, map[string]bool{}
 	for range 15 {
@@ -161,10 +162,28 @@ func TestWebhookThatCannotBeTrusted(t *testing.T) {
 		client := newClient(t, cards.Config{SecretKey: c.key, WebhookSecrets: secrets, Now: clock.Now})
 		got, err := client.Webhook(c.in.header, c.in.body)
 		switch {
-		case c.ok && (err != nil || got.ID != "evt_1" || got.PaymentID != "pi_1" || got.Metadata["a"] != "b" || got.Type != "payment_intent.succeeded"):
+		case c.ok && (err != nil || got.ID != "evt_1" || got.PaymentID != "pi_1" || got.Metadata["a"] != "b" || got.Reversal ||
+			got.Type != "payment_intent.succeeded"):
 			t.Errorf("%s: %+v, %v", name, got, err)
 		case !c.ok && (!errors.Is(err, cards.ErrSignature) || got.PaymentID != ""):
 			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
+
+// TestEventsAboutMoney: what moves back names the payment, and only a charge has its metadata.
+func TestEventsAboutMoney(t *testing.T) {
+	t.Parallel()
+	clock := newClock()
+	client := newClient(t, cards.Config{WebhookSecrets: []string{"whsec_a"}, Now: clock.Now})
+	for kind, hasMetadata := range map[string]bool{
+		"charge.refunded": true, "refund.updated": false, "refund.failed": false, "charge.refund.updated": false, "charge.dispute.created": false,
+	} {
+		in := signed(clock.Now(), `{"id":"evt_1","object":"event","type":"`+kind+`","data":{"object":{"id":"x_1","payment_intent":"pi_1",`+
+			`"metadata":{"a":"é"}}}}`, "whsec_a")
+		event, err := client.Webhook(in.header, in.body)
+		if err != nil || event.Type != kind || event.PaymentID != "pi_1" || !event.Reversal || (event.Metadata["a"] == "é") != hasMetadata {
+			t.Errorf("%s: %+v, %v", kind, event, err)
 		}
 	}
 }
@@ -182,7 +201,9 @@ func FuzzWebhook(f *testing.F) {
 	good := signed(newClock().Now(), `{"id":"evt_1","object":"event"}`, "whsec_a")
 	f.Add(good.header.Get(cards.SignatureHeader), string(good.body))
 	f.Add("t=1,v1=", "{}")
-	client, err := cards.New(cards.Config{SecretKey: "sk_test_a", WebhookSecrets: []string{"whsec_other", "whsec_another"}, Now: newClock().Now})
+	client, err := cards.New(cards.Config{
+		SecretKey: "sk_test_a", WebhookSecrets: []string{"whsec_other", "whsec_another"}, Now: newClock().Now,
+	})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -33,6 +33,7 @@ type Config struct {
 	PublicURL  string                                 // where browsers reach this process, such as http://localhost:8080
 	WebhookURL string                                 // where the club system sends its events; empty: nowhere
 	Account    sandbox.Account                        // at the card processor; zero: its demo account
+	Seed       uint64                                 // of the card processor's ids; zero: a random one, which is logged
 	Log        *slog.Logger                           // nil: nothing is logged
 }
 
@@ -46,7 +47,8 @@ type World struct {
 // New makes a world without Redis. Close it. A reset of one of the simulator's demo worlds also resets its payments.
 func New(cfg Config) *World {
 	processor := sandbox.New(sandbox.Config{
-		Now: cfg.Now, BaseURL: cfg.PublicURL + "/sandbox", Accounts: []sandbox.Account{cfg.Account}, Logger: cfg.Log,
+		Now: cfg.Now, BaseURL: cfg.PublicURL + "/sandbox", Accounts: []sandbox.Account{cfg.Account}, Seed: cfg.Seed,
+		Logger: cfg.Log,
 	})
 	club := clubsim.New(clubsim.Config{Now: cfg.Now, Logger: cfg.Log, WebhookURL: cfg.WebhookURL, OnReset: processor.Reset})
 	return &World{cfg: cfg, club: club, cards: processor}

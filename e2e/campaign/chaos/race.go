@@ -20,6 +20,9 @@ import (
 // differentPayments: every caller, at any gateway and with any key, must get the same payment.
 const differentPayments = "simultaneous callers received different payments"
 
+// boughtTwice: of one buyer's registrations for the same offer, only one may be paid without a question.
+const boughtTwice = "a buyer began to pay for the same offer twice without being asked"
+
 // The actions of simultaneous callers.
 const (
 	sameKey          = "payment requested with one key"
@@ -28,21 +31,23 @@ const (
 	webhookSent      = "webhook about the payment"
 	abandoned        = "registration abandoned"
 	cardEntered      = "card entered"
+	secondTab        = "payment requested for the same buyer's other registration"
 )
 
 const callers = 64 // how many callers act at the same moment, over all gateways
 
 // Race has 64 callers at once do everything to one payment, over three gateways: twice for each
-// registration, when it is created and after its card was entered.
+// registration, when it is created and after its card was entered. In one race of four the buyer also registers in a second tab.
 func Race() campaign.Campaign {
 	return campaign.Campaign{
-		Name:        "race",
-		Description: "64 concurrent callers, over three gateways, request one payment with the same key and with others, read it, send its webhooks, enter the card and abandon it.",
-		Faults:      []string{sameKey, freshKey, registrationRead, webhookSent, abandoned, cardEntered},
-		Mutations:   []string{"key-per-attempt"},
-		Short:       campaign.Options{Count: 12},
-		Long:        campaign.Options{Count: 400},
-		Drive:       onHarness(3, durableRedis, race),
+		Name: "race",
+		Description: "64 concurrent callers, over three gateways, request one payment with the same key and with others, read it, send its " +
+			"webhooks, enter the card and abandon it. Some of them pay for the same offer in a second tab.",
+		Faults:    []string{sameKey, freshKey, registrationRead, webhookSent, abandoned, cardEntered, secondTab},
+		Mutations: []string{"key-per-attempt", "repeats-of-a-minute"},
+		Short:     campaign.Options{Count: 12},
+		Long:      campaign.Options{Count: 400},
+		Drive:     onHarness(3, durableRedis, race),
 	}
 }
 
@@ -67,16 +72,23 @@ func race(r *run) {
 type contention struct {
 	*run
 	journey *harness.Journey
-	key     string // that many callers use
+	other   *harness.Journey // of the same buyer, for the same offer; nil: none
+	key     string           // that many callers use
 
 	mu       sync.Mutex
 	payments map[string]int // by the id that callers received
+	others   int            // payments of the other registration that callers received
 }
 
-// race starts all callers twice. In one race of four the registration is also abandoned.
+// race starts all callers twice. In one race of four the registration is also abandoned, in one the buyer has two.
 func (c *contention) race(ctx context.Context, n int) {
 	first := []string{sameKey, freshKey, registrationRead, webhookSent}
 	second := []string{sameKey, freshKey, registrationRead, registrationRead, webhookSent, webhookSent, cardEntered}
+	if n%4 == 1 {
+		if other := c.nextJourney(); other != nil && other.RegisterAgain(ctx, c.journey) {
+			c.other, first = other, append(first, secondTab, secondTab)
+		}
+	}
 	switch n % 8 {
 	case 3:
 		first = append(first, abandoned)
@@ -85,12 +97,24 @@ func (c *contention) race(ctx context.Context, n int) {
 	}
 	c.startCallers(ctx, first)
 	if len(c.payments) > 1 {
-		c.record.AddViolations(campaign.Violation{Invariant: differentPayments, Seed: c.options.Seed, Registration: c.journey.Registration(), Detail: fmt.Sprint(c.payments)})
+		c.violates(differentPayments)
+	}
+	if c.others > 0 {
+		if len(c.payments) > 0 {
+			c.violates(boughtTwice)
+		}
+		c.journey = c.other
 	}
 	if c.journey.ProcessorID() == "" {
 		c.journey.Watch(ctx, time.Millisecond) // the buyer saw no response of the callers
 	}
 	c.startCallers(ctx, second)
+}
+
+func (c *contention) violates(invariant string) {
+	c.record.AddViolations(campaign.Violation{
+		Invariant: invariant, Seed: c.options.Seed, Registration: c.journey.Registration(), Detail: fmt.Sprint(c.payments),
+	})
 }
 
 // startCallers starts all callers at the same moment, and waits for their responses.
@@ -130,16 +154,23 @@ func (c *contention) act(ctx context.Context, action string, g *harness.Gateway)
 		}
 		return nil
 	}
-	key := c.key
-	if action == freshKey {
+	journey, key := c.journey, c.key
+	if action != sameKey {
 		key = uuid.NewString()
 	}
-	response, err := c.journey.Ask(ctx, g, http.MethodPost, "/payment", key, map[string]string{"method": "card"})
+	if action == secondTab {
+		journey = c.other
+	}
+	response, err := journey.Ask(ctx, g, http.MethodPost, "/payment", key, map[string]string{"method": "card"})
 	var payment api.Payment
 	if err == nil && response.Status < 300 && json.Unmarshal(response.Body, &payment) == nil {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.payments[payment.Id]++
+		if action == secondTab {
+			c.others++
+		} else {
+			c.payments[payment.Id]++
+		}
 	}
 	return err
 }

@@ -290,7 +290,7 @@ func post(ctx context.Context, g *harness.Gateway, d *delivery) int {
 }
 
 func sendEvent(ctx context.Context, g *harness.Gateway, kind string, payment sandbox.Payment) int {
-	body := sandbox.Event(kind, payment)
+	body := frontdesktest.CardEvent(kind, payment)
 	return post(ctx, g, &delivery{signature(sandbox.DemoWebhookSecret, time.Now(), body), body})
 }
 

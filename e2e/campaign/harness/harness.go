@@ -108,6 +108,7 @@ func (h *Harness) startGateway(cfg Config) {
 	g := &Gateway{URL: "http://" + address, path: cfg.Gateway, proxy: proxy, t: h, environment: append([]string{
 		"FRONTDESK_MODE=test", "FRONTDESK_ADDR=" + address, "FRONTDESK_PUBLIC_URL=http://" + address, "FRONTDESK_REDIS_URL=" + cfg.Storage.URL(),
 		"FRONTDESK_CLUB_URL=" + proxy.URL + "/sim", "FRONTDESK_SANDBOX_URL=" + proxy.URL + "/sandbox", "FRONTDESK_RATE_LIMITS=off", "FRONTDESK_OPS_ADDR=off",
+		"FRONTDESK_ASK_REPEATS=all",
 	}, cfg.Environment...)}
 	h.Gateways = append(h.Gateways, g)
 	g.Start()

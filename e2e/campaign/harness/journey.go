@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"path"
@@ -37,8 +38,9 @@ type Journey struct {
 	TurnedAway    int           // requests about the registration that were refused because of others
 
 	buyer   *frontdesktest.Buyer
-	name    string // given name of the buyer, which nobody else has
-	again   bool   // the buyer began anew with another key, which may make another contact
+	name    string         // given name of the buyer, which no other buyer spells so
+	start   map[string]any // the request that starts the registration
+	again   bool           // the buyer began again with another key, which may make another contact
 	harness *Harness
 	random  *rand.Rand
 
@@ -82,7 +84,19 @@ func (j *Journey) Run(ctx context.Context, wait time.Duration) {
 // Register starts the registration, and reports whether that worked.
 func (j *Journey) Register(ctx context.Context) bool {
 	start, person := j.harness.NewRegistration()
-	j.name = person.GivenName
+	return j.register(ctx, start, person.GivenName)
+}
+
+// RegisterAgain starts the registration of another journey's buyer, for the same offer, and reports whether that worked.
+func (j *Journey) RegisterAgain(ctx context.Context, first *Journey) bool {
+	start, person := maps.Clone(first.start), maps.Clone(first.start["person"].(map[string]any))
+	person["givenName"] = strings.ToUpper(first.name)
+	start["person"] = person
+	return j.register(ctx, start, strings.ToUpper(first.name))
+}
+
+func (j *Journey) register(ctx context.Context, start map[string]any, name string) bool {
+	j.start, j.name = start, name
 	response, ok := j.submit(ctx, "/v1/registrations", start)
 	var registration api.Registration
 	if !ok || json.Unmarshal(response.Body, &registration) != nil || registration.Token == nil {

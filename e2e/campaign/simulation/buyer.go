@@ -163,7 +163,13 @@ func (f *journey) payOnPage(payment string) {
 	case n < 10:
 		confirm(goodCard)
 	case n < 11:
-		act("a card whose bank takes its time", func() (sandbox.Payment, error) { return f.sandbox.Process(payment, goodCard) })
+		act("a card whose bank takes its time", func() (sandbox.Payment, error) {
+			slow := f.settings
+			slow.Confirmations = "processing"
+			f.configureProcessor(slow)
+			defer f.configureProcessor(f.settings)
+			return f.sandbox.Confirm(payment, goodCard)
+		})
 	case n < 13:
 		f.fault(buyerDeclined)
 		confirm(declinedCard)

@@ -20,6 +20,7 @@ const (
 	cardsLost      = "processor: response lost"
 	cardsSlow      = "processor: slow"
 	cardsLate      = "processor: request arrives late"
+	cardsDown      = "processor: captures nothing for a day"
 	cardsForgot    = "processor: keys forgotten"
 	cardsMissing   = "processor: does not know the payment"
 	cardsStored    = "processor: error stored under the key"
@@ -89,7 +90,7 @@ var foreignBodies = []json.RawMessage{nil, []byte(`{}`), []byte(`[]`), []byte(`[
 func faultKinds() []string {
 	kinds := []string{
 		redisRefused, redisLost, redisRollback, redisWiped,
-		cardsError, cardsLost, cardsSlow, cardsLate, cardsForgot, cardsMissing, cardsStored, cardsTooMany, cardsHeld, cardsKeyInUse, cardsLocked,
+		cardsError, cardsLost, cardsSlow, cardsLate, cardsDown, cardsForgot, cardsMissing, cardsStored, cardsTooMany, cardsHeld, cardsKeyInUse, cardsLocked,
 		bankSlow, refundFailed, postLate, postSlow, crashed, slept, hookLost, hookTwice, hookLate, jobLost,
 		buyerDeclined, buyerLeft, buyerLate, buyerTwice, buyerPressed, buyerAbandoned, buyerAdded, buyerWentBack, startRepeated,
 		oddAnswers, itemHung, clubChanged, brakeEngaged, deskSettled, refundedByHand, strangerAsked, codeSlow, codeUnanswered, codeLate,
@@ -115,6 +116,7 @@ type plan struct {
 	rollbacks                            float64 // at each call to Redis
 	odd                                  float64 // at each call to the club system: something in front of it answers
 	dayPasses                            bool    // a day passes in between
+	capturesDown                         bool    // until then the processor captures nothing
 	method                               flows.Method
 	mixed                                bool   // a buyer without success tries another method
 	choosesAgain                         bool   // Redis forgets the payment, and the buyer chooses a method again
@@ -176,6 +178,7 @@ func newPlan(rng *rand.Rand) plan {
 		p.mandate, p.rollbacks, p.choosesAgain, p.fallsBackThen, p.mixed = true, 0, false, false, false
 		p.faultWindow = max(p.faultWindow, 6*time.Minute)
 	}
+	p.capturesDown = p.dayPasses && rng.IntN(2) == 0
 	return p
 }
 

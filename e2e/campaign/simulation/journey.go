@@ -64,6 +64,7 @@ type journey struct {
 	attempted    bool             // the journal held an open attempt then; its release may have arrived later
 	heldUntil    time.Time        // another payment is the brake's probe until then
 	chargedHeld  []string         // the processor's payments that were captured before
+	chargedLate  []string         // those that were captured by a task that began too late
 	releases     int              // of claims, in the processor's journals
 	settings     sandbox.Settings // the processor's
 	deciding     map[string]bool  // the processor's payments about which a bank will decide
@@ -225,6 +226,7 @@ func (f *journey) sweeps() {
 		f.after(f.between(0, f.plan.faultWindow), func() {
 			f.fault(cardsForgot)
 			f.Advance(25 * time.Hour)
+			f.plan.capturesDown = false
 		})
 	}
 }
@@ -250,6 +252,14 @@ func (f *journey) sweep() {
 			f.verify(id)
 		}
 	})
+}
+
+// isOpen reports whether gateways will still advance a payment. A final one stays open if its gateway was killed before it could
+// plan what follows.
+func (f *journey) isOpen(id flows.PaymentID) bool {
+	scores, err := f.redis.SortedSet(openPayments)
+	_, open := scores[string(id)]
+	return err == nil && open
 }
 
 // isDue reports whether a list has a payment that is due.
@@ -303,7 +313,7 @@ func (f *journey) quietPeriod() {
 		if _, err := f.redis.SortedSet(unverifiedPayments); err == nil {
 			continue // a payment was recorded and is to be verified
 		}
-		if p := f.latestPayment(); p != nil && (p.State.Final() || p.State == flows.Blocked) {
+		if p := f.latestPayment(); p != nil && (p.State.Final() && !f.isOpen(p.ID) || p.State == flows.Blocked) {
 			return
 		}
 	}
@@ -335,7 +345,7 @@ func (f *journey) check() error {
 	sale := f.saleOfInterest()
 	e := campaign.Evidence{Registration: f.registration, Sale: sale.ID, Due: int64(sale.Total),
 		Responses: f.responses, StrangersServed: f.served, Versions: f.versions, StateByPayment: map[string]string{}}
-	e.CapturedWhileHeld = f.chargedHeld
+	e.CapturedWhileHeld, e.CapturedTooLate = f.chargedHeld, f.chargedLate
 	e.Contacts, e.Sales = len(f.sim.Contacts())-f.contacts, f.started
 	e.Booked, e.SettledBy, e.Desk, e.SentAfterDesk = f.booked(), f.settlements, f.amounts(true), f.sentLate
 	e.FalselyAccepted = f.faults[posting+falseAcceptance] > 0

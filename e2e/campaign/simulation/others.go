@@ -3,6 +3,7 @@ package simulation
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -97,6 +98,26 @@ func (f *journey) noteCaptures() {
 		}
 		if p.Captured > 0 && f.Now().Before(f.heldUntil) && f.epochs == 0 && !slices.Contains(f.chargedHeld, p.ID) {
 			f.chargedHeld = append(f.chargedHeld, p.ID)
+		}
+	}
+}
+
+// authorisedFor is how long after the buyer's authorisation a gateway may begin to take the money.
+const authorisedFor = time.Hour
+
+// noteLateCapture notes a request to take money that a task sends although its payment's time was over when the task began. A
+// gateway cannot know the time any more once Redis has lost it.
+func (f *journey) noteLateCapture(r *http.Request, t *task) {
+	id, isCapture := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, "/sandbox/v1/payment_intents/"), "/capture")
+	if !isCapture || f.epochs > 0 {
+		return
+	}
+	if !slices.ContainsFunc(f.sandbox.Payments(), func(held sandbox.Payment) bool { return held.ID == id && held.State == cards.Authorised }) {
+		return // a repetition takes nothing
+	}
+	for _, p := range f.storedPayments() {
+		if p.ProcessorID == id && t.began.After(p.Since(flows.Authorised).Add(authorisedFor)) {
+			f.chargedLate = append(f.chargedLate, id)
 		}
 	}
 }

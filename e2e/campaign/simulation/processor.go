@@ -40,6 +40,7 @@ func (p processorTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if t == nil {
 		return p.process(r)
 	}
+	t.journey.noteLateCapture(r, t)
 	if !t.interleave() {
 		return nil, errDead
 	}
@@ -55,6 +56,10 @@ func (p processorTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (p processorTransport) withFaults(r *http.Request, t *task) (*http.Response, error) {
 	f, write := t.journey, r.Method == http.MethodPost
+	if f.plan.capturesDown && strings.HasSuffix(r.URL.Path, "/capture") {
+		f.fault(cardsDown)
+		return page(http.StatusServiceUnavailable), nil
+	}
 	if write && f.chance(f.plan.held) {
 		f.fault(cardsHeld)
 		release, pause := p.hold(r), f.between(50*time.Millisecond, oneOf(f, time.Second, 10*time.Second))
@@ -316,7 +321,7 @@ func (f *journey) settleRefund(id, status string) {
 	f.atProcessor("the refund "+status, func() (sandbox.Payment, error) { return f.sandbox.SettleRefund(id, status) })
 }
 
-// refundByHand has staff refund a recorded payment in the processor's own pages. Often the gateways are not told.
+// refundByHand has staff refund a recorded payment in the processor's own pages. Often the gateways get no event.
 func (f *journey) refundByHand() {
 	for _, p := range f.storedPayments() {
 		kept := func(held sandbox.Payment) bool {

@@ -54,6 +54,7 @@ func (f *journey) advanceTo(at time.Time) { f.Advance(max(0, at.Sub(f.Now()))) }
 type task struct {
 	journey *journey
 	gateway *gateway
+	began   time.Time
 	resume  chan struct{}
 	dead    atomic.Bool // its process is dead: its calls reach nothing
 }
@@ -79,7 +80,7 @@ func (f *journey) spawn(d time.Duration, body func(context.Context, *task)) {
 	}
 	t := &task{journey: f, resume: make(chan struct{})}
 	f.after(d, func() {
-		t.gateway = g.take()
+		t.gateway, t.began = g.take(), f.Now()
 		f.tasks[t] = true
 		f.resumeTask(t, func() {
 			go func() {

@@ -43,7 +43,7 @@ func Campaign() campaign.Campaign {
 			"refund-in-doubt", "cart-unchecked", "trust-any-release", "no-write-gate", "no-rebuild", "no-response-no-effect",
 			"any-record-matches", "rebuilt-for-all", "state-unlisted", "stored-decline", "sale-unseen", "evidence-without-claim",
 			"paid-twice-unseen", "refund-believed", "no-brake",
-			"used-up-key-kept", "believe-any-2xx", "unsettled-unseen", "unmarked-write", "start-forgotten", "pending-code-free",
+			"used-up-key-kept", "capture-whenever", "believe-any-2xx", "unsettled-unseen", "unmarked-write", "start-forgotten", "pending-code-free",
 			"not-found-blocks", "difference-unread", "blind-cancel", "block-undecidable"},
 		Long: campaign.Options{Count: 500_000, Duration: 4 * time.Hour, MinFaults: map[string]int{oddAnswers: 100_000}},
 	}

@@ -104,7 +104,7 @@ func (d turn) awaitBuyer() (Action, *Change) {
 		return act(Read)
 	case r.OtherMethod != "":
 		return d.refuseOtherMethod()
-	case r.State == cards.Authorised, r.State == cards.Captured:
+	case r.State == cards.Authorised, r.State == cards.Captured, r.Capturing:
 		next.DeclineCode, next.CaptureBefore = "", r.CaptureBefore
 		return d.write(next, flows.Authorised, "the buyer authorised it")
 	case r.State == cards.Cancelled:

@@ -108,6 +108,8 @@ func TestAwaitBuyer(t *testing.T) {
 				return ""
 			}},
 		{name: "captured before", facts: shows(cards.Captured), want: "→ authorised: the buyer authorised it"},
+		{name: "being captured", facts: shows(cards.Processing, func(r *protocol.Remote) { r.Capturing = true }),
+			want: "→ authorised: the buyer authorised it"},
 		{name: "cancelled there", facts: shows(cards.Cancelled), want: "→ cancelling: it was cancelled at the processor"},
 		{name: "refunded there", facts: shows(cards.Refunded), want: "→ blocked: it was refunded at the processor"},
 		{name: "another method, reserved", facts: shows(cards.Authorised, klarna),

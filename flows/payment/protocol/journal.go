@@ -113,9 +113,12 @@ func (j Journal) RefundBegun() bool {
 }
 
 // RefundHeld reports whether a refund's attempt holds claim n, and nothing forbids the refund. A release that names another attempt
-// changes nothing: it is of a process that could not win the claim, because the refund had it.
+// is of a process that could not win the claim. It changes nothing unless it came before the refund's claim and let a later attempt in.
 func (j Journal) RefundHeld(n int, attempt string) bool {
-	return j.Entry(n).Attempt == attempt && j.Entry(n).Release != attempt && j.allReleased(n-1) && !j.Accepted
+	e := j.Entry(n)
+	last, _ := j.Last()
+	foreign := e.Release != attempt && last == n
+	return e.Attempt == attempt && (e.Release == "" || foreign) && j.allReleased(n-1) && !j.Accepted
 }
 
 // RefundPrefix begins the attempt of a refund's claim.

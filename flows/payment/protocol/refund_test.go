@@ -123,6 +123,8 @@ func TestRefund(t *testing.T) {
 		{name: "claimed before", facts: held, want: "refund"},
 		{name: "claimed before, and another gave its number up", want: "refund",
 			facts: reads(cards.Captured, with(map[string]string{"fd_post_2": refundAttempt, "fd_release_2": other}))},
+		{name: "claimed too late", want: otherAttempt, facts: reads(cards.Captured,
+			with(map[string]string{"fd_post_2": refundAttempt, "fd_release_2": other, "fd_post_3": "the next attempt's"}))},
 		{name: "claimed before, and failed", facts: reads(cards.Captured, own, failedOnce),
 			want: "→ blocked: the refund failed at the processor, which holds the money"},
 		{name: "the failure is known", with: func(p *flows.Payment) { p.FailedRefunds = 1 },

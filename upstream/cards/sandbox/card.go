@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -43,7 +44,12 @@ func findCard(typed string) (*testCard, error) {
 	case at >= 0:
 		return &testCards[at], nil
 	case strings.HasPrefix(typed, "pm_"):
-		return nil, &apiError{Type: typeInvalid, Code: "resource_missing", Param: "payment_method", Message: "No such PaymentMethod."}
+		methods := make([]string, len(testCards))
+		for i, card := range testCards {
+			methods[i] = card.method
+		}
+		return nil, &apiError{Type: typeInvalid, Code: "resource_missing", Param: "payment_method",
+			Message: "No such PaymentMethod: '" + typed + "'. The sandbox has " + strings.Join(methods, ", ") + "."}
 	case len(typed) < 12 || len(typed) > 19 || strings.Trim(typed, "0123456789") != "" || !cards.Luhn(typed):
 		return nil, &apiError{Type: typeCard, Code: "incorrect_number", Param: "number", Message: "Your card number is incorrect.",
 			status: http.StatusPaymentRequired}
@@ -52,10 +58,17 @@ func findCard(typed string) (*testCard, error) {
 }
 
 // Confirm enters a card, given by a test card's number or a test payment method such as
-// pm_card_visa. It returns the payment afterwards: a decline is a status. An error says
-// that the card does not exist or that the payment's status does not allow the step, as with the methods below.
-func (s *Server) Confirm(id, card string) (Payment, error) {
-	return s.act(id, func(in *intent) error { return s.confirm(nil, in, card, "") })
+// pm_card_visa. It returns the payment afterwards: a decline is a status. The same card on an authorised payment changes nothing, so that a
+// double click is harmless. An error says that the card does not exist or that the payment's status does not allow the step, as with the
+// methods below.
+func (s *Server) Confirm(id, typed string) (Payment, error) {
+	return s.act(id, func(in *intent) error {
+		card, err := findCard(typed)
+		if c := in.charge(); err == nil && in.status == requiresCapture && c != nil && card.number == c.card.number {
+			return nil
+		}
+		return s.confirm(nil, in, typed, "")
+	})
 }
 
 // AllowAnyMethod has new payments accept every method, whatever their types: as payments did that
@@ -66,51 +79,16 @@ func (s *Server) AllowAnyMethod() {
 	s.anyType = true
 }
 
-// AddForeign adds a payment of another program, in a status that the double itself may not know.
-func (s *Server) AddForeign(status string) Payment {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	in := &intent{view: view{&made{
-		id: s.newID("pi"), secret: "foreign", account: s.accounts[0], world: defaultWorld, amount: 4990, currency: "eur", created: s.cfg.Now(),
-	}, &state{status: status}}}
-	if err := s.store.add(in); err != nil {
-		panic(err)
-	}
-	return in.shown()
-}
-
 // Distort replaces a field of a payment in every response, such as the amount by a text, which Stripe's library cannot decode.
 func (s *Server) Distort(id, field string, value any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	next := s.store.byID[id].edit()
-	distorted := map[string]any{field: value}
-	for other, value := range next.distorted {
-		if other != field {
-			distorted[other] = value
-		}
+	next.distorted = maps.Clone(next.distorted)
+	if next.distorted == nil {
+		next.distorted = object{}
 	}
-	next.distorted = distorted
-}
-
-// Process enters a card whose bank takes its time: the payment is processing, and cannot be cancelled, until Approve.
-func (s *Server) Process(id, card string) (Payment, error) {
-	return s.act(id, func(in *intent) error {
-		entered, err := findCard(card)
-		if err == nil && in.status != requiresPaymentMethod {
-			err = unexpectedState(in, "confirmed")
-		}
-		if err == nil {
-			s.process(nil, in, entered)
-		}
-		return err
-	})
-}
-
-func (s *Server) process(rq *request, in *intent, card *testCard) {
-	next := in.edit()
-	next.method, next.lastError, next.pending, next.status = card.method, nil, &pending{card: card}, processing
-	s.emit(rq, in, "payment_intent.processing", in.rendered(0))
+	next.distorted[field] = value
 }
 
 // Approve answers the bank's challenge for the buyer, or ends what is processing: a card's confirmation or a capture.
@@ -146,7 +124,7 @@ func (s *Server) act(id string, do func(*intent) error) (p Payment, err error) {
 
 // confirmIntent is POST /v1/payment_intents/{id}/confirm, as a buyer's browser calls it.
 // A decline is 402 with the payment in it.
-func (s *Server) confirmIntent(rq *request) (rendering, error) {
+func (s *Server) confirmIntent(rq *request) (any, error) {
 	card := cmp.Or(rq.form.Get("payment_method"), rq.form.Get("payment_method_data[card][number]"))
 	if card == "" {
 		return nil, invalidRequest("parameter_missing", "payment_method", "A payment method is required.")
@@ -159,12 +137,12 @@ func (s *Server) confirmIntent(rq *request) (rendering, error) {
 
 // answerChallenge is POST /v3/challenge/{id} with approve=true or false: the page of
 // the buyer's bank.
-func (s *Server) answerChallenge(rq *request) (rendering, error) {
+func (s *Server) answerChallenge(rq *request) (any, error) {
 	return rq.attempted(s.approve(rq, rq.intent, rq.form.Get("approve") == "true"))
 }
 
 // attempted renders the payment, unless there was no attempt or the bank declined it.
-func (rq *request) attempted(err error) (rendering, error) {
+func (rq *request) attempted(err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -190,12 +168,13 @@ func (s *Server) confirm(rq *request, in *intent, typed, returnURL string) error
 			Message: "The PaymentMethod's type is not among those of the PaymentIntent."}
 	}
 	settings := s.store.of(in.world)
-	if settings.Confirmations == "processing" {
-		s.process(rq, in, card)
-		return nil
-	}
 	next := in.edit()
 	next.method, next.lastError, next.pending = card.method, nil, nil
+	if settings.Confirmations == "processing" {
+		next.status, next.pending = processing, &pending{card: card}
+		s.emit(rq, in, "payment_intent.processing", in.rendered(0))
+		return nil
+	}
 	if !card.challenge {
 		s.chargeCard(rq, in, card)
 		return nil
@@ -249,12 +228,12 @@ func (s *Server) chargeCard(rq *request, in *intent, card *testCard) {
 	if card.code != "" {
 		made.failed = &apiError{Type: typeCard, Code: card.code, DeclineCode: card.declineCode, Charge: made.id,
 			Message: "Your card was declined."}
-		s.emit(rq, in, "charge.failed", in.renderedCharge())
+		s.emit(rq, in, "charge.failed", in.renderedCharge(made, 0))
 		s.decline(rq, in, made.failed)
 		return
 	}
 	next.status = requiresCapture
-	s.emit(rq, in, "charge.succeeded", in.renderedCharge())
+	s.emit(rq, in, "charge.succeeded", in.renderedCharge(made, 0))
 	if in.manual && !card.single {
 		s.emit(rq, in, "payment_intent.amount_capturable_updated", in.rendered(0))
 	} else {
@@ -265,7 +244,7 @@ func (s *Server) chargeCard(rq *request, in *intent, card *testCard) {
 // decline ends an attempt. The buyer may try another card.
 func (s *Server) decline(rq *request, in *intent, why *apiError) {
 	refusal := *why
-	refusal.status, refusal.PaymentMethod = http.StatusPaymentRequired, s.newID("pm")
+	refusal.status, refusal.PaymentMethod = http.StatusPaymentRequired, object{"object": "payment_method", "id": s.newID("pm"), "type": "card"}
 	next := in.edit()
 	next.status, next.lastError, next.method = requiresPaymentMethod, &refusal, ""
 	next.declines++

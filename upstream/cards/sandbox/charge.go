@@ -68,58 +68,35 @@ func (s *Server) Dispute(id string) (Payment, error) {
 	})
 }
 
-func (v view) renderedDispute(id string) rendering {
-	return func(b encoder) encoder {
-		return b.open("dispute").text("id", id).number("amount", v.captured).text("charge", v.charge().id).text("currency", v.currency).
-			truth("livemode", v.account.live).raw("metadata", "{}").text("payment_intent", v.id).text("reason", "fraudulent").
-			text("status", "needs_response").end()
-	}
-}
-
-func (v view) renderedRefund(r *refund) rendering {
-	return func(b encoder) encoder { return v.appendRefund(b, r) }
-}
-
-// listCharges is GET /v1/charges, newest first.
-func (s *Server) listCharges(rq *request) (rendering, error) {
-	limit, limitErr := rq.pageSize()
+// listCharges is GET /v1/charges, newest first. It has no further pages, of which Frontdesk reads none.
+func (s *Server) listCharges(rq *request) (any, error) {
+	limit, err := rq.pageSize()
 	of := s.store.all
-	if rq.form.Has("payment_intent") {
-		in, err := s.find(rq.account, rq.form.Get("payment_intent"), "payment_intent")
-		if err != nil {
-			return nil, err
-		}
+	if err == nil && rq.form.Has("payment_intent") {
+		var in *intent
+		in, err = s.find(rq.account, rq.form.Get("payment_intent"), "payment_intent")
 		of = []*intent{in}
 	}
-	if limitErr != nil {
-		return nil, limitErr
+	if err != nil {
+		return nil, err
 	}
-	type item struct {
-		view
-		of *charge
-	}
-	after, skipping := rq.form.Get("starting_after"), rq.form.Has("starting_after")
-	var page []item
+	var page []rendering
 	more := false
 	for _, in := range slices.Backward(of) {
 		for _, c := range slices.Backward(in.charges) {
 			if in.account != rq.account || more {
 				break
-			} else if skipping {
-				skipping = c.id != after
-			} else if more = len(page) == limit; !more {
-				page = append(page, item{in.view, c})
+			}
+			if more = len(page) == limit; !more {
+				page = append(page, in.renderedCharge(c, rq.expansion))
 			}
 		}
 	}
-	if skipping {
-		return nil, &apiError{Type: typeInvalid, Code: "resource_missing", Param: "starting_after", Message: "No such charge: '" + after + "'"}
-	}
-	return renderedList("/v1/charges", page, more, func(b encoder, i item) encoder { return i.appendCharge(b, i.of, rq.expansion) }), nil
+	return listOf("/v1/charges", page, more), nil
 }
 
 // createRefund is POST /v1/refunds (https://docs.stripe.com/api/refunds/create).
-func (s *Server) createRefund(rq *request) (rendering, error) {
+func (s *Server) createRefund(rq *request) (any, error) {
 	if !rq.form.Has("payment_intent") {
 		return nil, invalidRequest("parameter_missing", "payment_intent", "One of charge or payment_intent is required.")
 	}
@@ -153,6 +130,6 @@ func (s *Server) createRefund(rq *request) (rendering, error) {
 	next := in.edit()
 	next.refunds = append(slices.Clip(next.refunds), refunded)
 	s.emit(rq, in, "refund.created", in.renderedRefund(refunded))
-	s.emit(rq, in, "charge.refunded", in.renderedCharge())
+	s.emit(rq, in, "charge.refunded", in.renderedCharge(in.charge(), 0))
 	return in.renderedRefund(refunded), nil
 }

@@ -24,7 +24,7 @@ func (s *Server) addDoor() {
 		return func(id, value string) (Payment, error) { return run(id, value == "true") }
 	}
 	for _, a := range []action{
-		{"confirm", `{"card": "4242424242424242"}`, s.enter},
+		{"confirm", `{"card": "4242424242424242"}`, s.Confirm},
 		{"challenge", `{"approve": true}`, ifTrue(s.answer)},
 		{"settle-confirmation", `{"succeeded": true}`, ifTrue(s.settle)},
 		{"settle-refund", `{"succeeded": true}`, ifTrue(func(id string, arrived bool) (Payment, error) {
@@ -42,17 +42,6 @@ func (s *Server) addDoor() {
 	s.mux.HandleFunc("POST /settings", s.saveSettings)
 	s.mux.HandleFunc("POST /reset", s.serveReset)
 	s.mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { seeOther(w, "payments") })
-}
-
-// enter is the buyer entering a card. The same card on an authorised payment changes nothing, so that a double click is harmless.
-func (s *Server) enter(id, typed string) (Payment, error) {
-	return s.act(id, func(in *intent) error {
-		card, err := findCard(typed)
-		if c := in.charge(); err == nil && in.status == requiresCapture && c != nil && card.number == c.card.number {
-			return nil
-		}
-		return s.confirm(nil, in, typed, "")
-	})
 }
 
 // answer is the buyer's response to the bank's challenge. The same response again changes nothing.
@@ -85,21 +74,22 @@ func (s *Server) settle(id string, succeeded bool) (Payment, error) {
 // going back or reloading never sends it again.
 func (s *Server) serveAction(a action) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		var p Payment
 		id, value := r.PathValue("id"), ""
 		body, err := readBody(w, r)
 		if err == nil {
 			value, err = a.read(r, body)
 		}
-		if err == nil {
-			p, err = a.run(id, value)
+		if err != nil { // even of a form: the page's own are right, and curl sends JSON as a form unless an option says otherwise
+			respond(w, nil, err)
+			return
 		}
+		p, err := a.run(id, value)
 		if refused, ok := errors.AsType[*apiError](err); ok {
 			p, _ = s.Payment(id)
 			err = refused.atDoor(p, a)
 		}
 		s.cfg.Logger.DebugContext(r.Context(), "sandbox door", "action", a.name, "payment", id, "state", p.State, "error", err)
-		if mediaType(r) == formType {
+		if mediaType(r.Header) == formType {
 			seeOther(w, "../../payments?world="+url.QueryEscape(worldOf(p.Metadata["fd_sale"])))
 			return
 		}
@@ -111,7 +101,7 @@ func (s *Server) serveAction(a action) http.HandlerFunc {
 func (a action) read(r *http.Request, body []byte) (value string, err error) {
 	var want, in map[string]any
 	_ = json.Unmarshal([]byte(a.body), &want) // it is JSON
-	switch mediaType(r) {
+	switch mediaType(r.Header) {
 	case "application/json":
 		err = json.Unmarshal(body, &in)
 	case formType:
@@ -133,7 +123,7 @@ func (a action) read(r *http.Request, body []byte) (value string, err error) {
 		right = right && fmt.Sprintf("%T", in[name]) == fmt.Sprintf("%T", example)
 	}
 	if !right {
-		return "", errInvalid("invalid_body", "The body must have the members of "+a.body+", and no others.")
+		return "", errInvalid("invalid_body", "The body must be JSON like "+a.body+", with no other members, sent as application/json.")
 	}
 	return value, nil
 }
@@ -144,7 +134,8 @@ func (e *apiError) atDoor(p Payment, a action) error {
 	case e.status == http.StatusNotFound:
 		return errNoPayment()
 	case e.Param == "number", e.Param == "payment_method" && e.Code == "resource_missing":
-		return errInvalid("invalid_number", "card is not a card number. Use one of the test cards, such as 4242424242424242.")
+		return errInvalid("invalid_number",
+			"card is not a card number or a test payment method. Use a test card, such as 4242424242424242 or pm_card_visa.")
 	case e.Code == "payment_intent_unexpected_state":
 		state := string(p.State)
 		if more := standing(p); more != "" {

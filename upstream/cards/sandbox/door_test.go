@@ -1,12 +1,9 @@
 package sandbox_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -45,63 +42,22 @@ func eachMount(t *testing.T, test func(door)) {
 	t.Run("mounted", func(t *testing.T) { t.Parallel(); test(newDoor(t, sandbox.Config{})) })
 }
 
-// reply is a response of the door.
-type reply struct {
-	status int
-	header http.Header
-	body   string
-}
-
-// code returns the code of an error, if its message and type are there as well.
-func (r reply) code() string {
-	var in struct {
-		Error struct{ Type, Code, Message string }
-	}
-	if json.Unmarshal([]byte(r.body), &in) != nil || in.Error.Type == "" || in.Error.Message == "" {
-		return ""
-	}
-	return in.Error.Code
-}
-
 // send sends JSON by default; pairs of headers replace that.
-func (d door) send(what, body string, headers ...string) reply {
+func (d door) send(what, body string, headers ...string) response {
 	d.Helper()
-	method, path, _ := strings.Cut(what, " ")
-	req, err := http.NewRequestWithContext(d.Context(), method, d.URL+path, strings.NewReader(body))
-	if err != nil {
-		d.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	for i := 0; i < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-	noRedirect := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp, err := noRedirect.Do(req)
-	if err != nil {
-		d.Fatal(err)
-	}
-	defer resp.Body.Close()
-	read, err := io.ReadAll(resp.Body)
-	if err != nil {
-		d.Fatal(err)
-	}
-	return reply{resp.StatusCode, resp.Header, string(read)}
+	return send(d.T, d.Server, what, body, append([]string{"Content-Type", "application/json"}, headers...)...)
 }
 
 // act does an action on a payment.
-func (d door) act(id, action, body string) reply {
+func (d door) act(id, action, body string) response {
 	d.Helper()
 	return d.send("POST /payments/"+id+"/"+action, body)
 }
 
 // form posts a form, as a browser does.
-func (d door) form(path string, pairs ...string) reply {
+func (d door) form(path string, pairs ...string) response {
 	d.Helper()
-	form := url.Values{}
-	for i := 0; i < len(pairs); i += 2 {
-		form.Set(pairs[i], pairs[i+1])
-	}
-	return d.send("POST "+path, form.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html")
+	return d.send("POST "+path, encoded(pairs), "Content-Type", formType, "Accept", "text/html")
 }
 
 func confirmation(card string) string { return fmt.Sprintf(`{"card":%q}`, card) }
@@ -136,6 +92,9 @@ func (d door) in(state string) (id string) {
 	if state == "captured" || state == "refunded" {
 		d.merchant("", "POST /v1/payment_intents/"+id+"/capture")
 	}
+	if state == "cancelled" {
+		d.act(id, "expire", `{}`)
+	}
 	if state == "refunded" {
 		d.merchant("", "POST /v1/refunds", "payment_intent", id)
 	}
@@ -144,6 +103,9 @@ func (d door) in(state string) (id string) {
 
 func TestPaymentOnTheWire(t *testing.T) {
 	eachMount(t, func(d door) {
+		if r := d.send("GET /payments", ""); r.raw != `{"items":[]}` {
+			t.Errorf("empty: %s", r.raw)
+		}
 		id := d.in("captured")
 		d.merchant("", "POST /v1/refunds", "payment_intent", id, "amount", "1000")
 		p, _ := d.Payment(id)
@@ -153,12 +115,19 @@ func TestPaymentOnTheWire(t *testing.T) {
 		for _, accept := range []string{"application/json", "text/html", ""} {
 			r := d.send("GET /payments/"+id, "", "Accept", accept)
 			isJSON := r.header.Get("Content-Type") == "application/json" && r.header.Get("X-Content-Type-Options") == "nosniff"
-			if strings.TrimSpace(r.body) != want || !isJSON {
-				t.Errorf("Accept %q: %s\nwant %s", accept, r.body, want)
+			if r.raw != want || !isJSON {
+				t.Errorf("Accept %q: %s\nwant %s", accept, r.raw, want)
 			}
 		}
-		if r := d.send("GET /payments", ""); strings.TrimSpace(r.body) != `{"items":[`+want+`]}` || p.CreatedAt.Location() != time.UTC {
-			t.Errorf("list: %s", r.body)
+		if r := d.send("GET /payments", ""); r.raw != `{"items":[`+want+`]}` || p.CreatedAt.Location() != time.UTC {
+			t.Errorf("list: %s", r.raw)
+		}
+		newer := d.in("declined")
+		if r := d.send("GET /payments", ""); strings.Index(r.raw, newer) > strings.Index(r.raw, id) || strings.Count(r.raw, `"id"`) != 2 {
+			t.Errorf("the list is not newest first: %s", r.raw)
+		}
+		if r := d.send("GET /payments?state=captured", ""); r.status != http.StatusBadRequest || r.code() != "invalid_parameter" {
+			t.Errorf("an unknown parameter: %d %s", r.status, r.raw)
 		}
 	})
 }
@@ -192,8 +161,8 @@ func TestActions(t *testing.T) {
 			d.send("PUT /settings", c.settings)
 			id := d.in(c.in)
 			r := d.act(id, c.action, c.body)
-			if r.status != http.StatusOK || !strings.Contains(r.body, c.want) || r.body != d.send("GET /payments/"+id, "").body {
-				d.Errorf("%s %s of a payment that is %s, with %s: %d %s", c.action, c.body, c.in, c.settings, r.status, r.body)
+			if r.status != http.StatusOK || !strings.Contains(r.raw, c.want) || r.raw != d.send("GET /payments/"+id, "").raw {
+				d.Errorf("%s %s of a payment that is %s, with %s: %d %s", c.action, c.body, c.in, c.settings, r.status, r.raw)
 			}
 		}
 	})
@@ -230,17 +199,19 @@ func TestRefusedActionsChangeNothing(t *testing.T) {
 			{"captured", "dispute", `{"reason":"fraudulent"}`, 400, "invalid_body"},
 			{"requires_action", "expire", `{}`, 409, "unexpected_state"},
 			{"captured", "expire", `{}`, 409, "unexpected_state"},
+			{"cancelled", "expire", `{}`, 409, "unexpected_state"},
+			{"cancelled", "confirm", confirmation(goodCard), 409, "unexpected_state"},
 		} {
 			id := d.in(c.in)
-			before := d.send("GET /payments/"+id, "").body
+			before := d.send("GET /payments/"+id, "").raw
 			r := d.act(id, c.action, c.body)
-			if after := d.send("GET /payments/"+id, "").body; r.status != c.status || r.code() != c.code || after != before {
-				d.Errorf("%s %s of a payment that is %s: %d %s", c.action, c.body, c.in, r.status, r.body)
+			if after := d.send("GET /payments/"+id, "").raw; r.status != c.status || r.code() != c.code || after != before {
+				d.Errorf("%s %s of a payment that is %s: %d %s", c.action, c.body, c.in, r.status, r.raw)
 			}
 		}
 		id := d.in("declined")
-		if r := d.act(id, "expire", `{}`); !strings.Contains(r.body, `"declineCode":"generic_decline"`) {
-			t.Errorf("the error does not say why the card was declined: %s", r.body)
+		if r := d.act(id, "expire", `{}`); !strings.Contains(r.raw, `"declineCode":"generic_decline"`) {
+			t.Errorf("the error does not say why the card was declined: %s", r.raw)
 		}
 	})
 }
@@ -251,8 +222,8 @@ func TestDoubleClicksChangeNothing(t *testing.T) {
 	twice := func(id, action, body string) {
 		t.Helper()
 		first, second := d.act(id, action, body), d.act(id, action, body)
-		if first.status != http.StatusOK || second.status != http.StatusOK || first.body != second.body {
-			t.Errorf("%s %s: %d %s, then %d %s", action, body, first.status, first.body, second.status, second.body)
+		if first.status != http.StatusOK || second.status != http.StatusOK || first.raw != second.raw {
+			t.Errorf("%s %s: %d %s, then %d %s", action, body, first.status, first.raw, second.status, second.raw)
 		}
 	}
 	paid, asked, refused := d.in("requires_action"), d.in("requires_action"), d.in("challenge")
@@ -268,31 +239,33 @@ func TestDoubleClicksChangeNothing(t *testing.T) {
 	}
 }
 
-func TestListNewestFirst(t *testing.T) {
+// TestMistakesAreExplained makes the mistakes of newcomers. The error says what to send instead.
+func TestMistakesAreExplained(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t, sandbox.Config{})
-	if r := d.send("GET /payments", ""); strings.TrimSpace(r.body) != `{"items":[]}` {
-		t.Errorf("empty: %s", r.body)
-	}
-	for range 3 {
-		d.create("")
-	}
-	var want []string
-	for _, p := range d.Payments() {
-		want = append(want, p.ID)
-	}
-	var got struct{ Items []sandbox.Payment }
-	r := d.send("GET /payments", "")
-	if err := json.Unmarshal([]byte(r.body), &got); err != nil || len(got.Items) != 3 || len(want) != 3 {
-		t.Fatalf("%v: %s", err, r.body)
-	}
-	for i, p := range got.Items {
-		if p.ID != want[i] || i > 0 && p.CreatedAt.After(got.Items[i-1].CreatedAt) {
-			t.Errorf("%d: %s, want %s", i, p.ID, want[i])
+	id := d.in("requires_action")
+	key := []string{"Authorization", "Bearer " + d.SecretKey}
+	for _, c := range []struct {
+		what, body string
+		headers    []string
+		want       string
+	}{
+		{"POST /payments/" + id + "/confirm", confirmation(goodCard), []string{"Content-Type", formType}, "application/json"},
+		{"POST /payments/" + id + "_secret_x/confirm", confirmation(goodCard), nil, "before _secret_"},
+		{"POST /payments/" + id + "/confirm", confirmation("pm_card_vsa"), nil, "pm_card_visa"},
+		{"PUT /settings", "", nil, "is empty"},
+		{"POST /v1/payment_intents/" + id + "/confirm", `{"payment_method":"pm_card_visa"}`, key, formType},
+		{"POST /v1/payment_intents/" + id + "/confirm", "payment_method=pm_x", append(key, "Content-Type", formType),
+			"'pm_x'. The sandbox has pm"},
+		{"GET /v1/payment_intents/" + id + "/confirm", "", key, "(GET: /v1/payment_intents/" + id + "/confirm)"},
+		{"GET /v1/payment_intents/" + id, "", nil, "Authorization"},
+	} {
+		if r := d.send(c.what, c.body, c.headers...); r.status < 400 || !strings.Contains(r.raw, c.want) {
+			t.Errorf("%s %s: %d %s", c.what, c.body, r.status, r.raw)
 		}
 	}
-	if r := d.send("GET /payments?state=captured", ""); r.status != http.StatusBadRequest || r.code() != "invalid_parameter" {
-		t.Errorf("an unknown parameter: %d %s", r.status, r.body)
+	if p, _ := d.Payment(id); p.State != "requires_action" {
+		t.Errorf("then: %+v", p)
 	}
 }
 
@@ -312,7 +285,7 @@ func TestMissingPaths(t *testing.T) {
 		} {
 			r := d.send(what, confirmation(goodCard))
 			if got := fmt.Sprint(r.status, " ", r.code()); got != want {
-				d.Errorf("%s: %s, want %s: %s", what, got, want, r.body)
+				d.Errorf("%s: %s, want %s: %s", what, got, want, r.raw)
 			}
 		}
 		if r := d.send("DELETE /payments/"+id, ""); r.header.Get("Allow") != "GET, HEAD" {
@@ -334,14 +307,15 @@ func TestBodiesAreBounded(t *testing.T) {
 	}{
 		{"POST /payments/" + id + "/confirm", confirmation(large), "application/json", http.StatusRequestEntityTooLarge},
 		{"PUT /settings", `{"webhookUrl":"http://` + large + `"}`, "application/json", http.StatusRequestEntityTooLarge},
-		{"POST /settings", "world=demo&webhookUrl=http://" + large, "application/x-www-form-urlencoded", http.StatusRequestEntityTooLarge},
-		{"POST /payments/" + id + "/confirm", "card=" + large, "application/x-www-form-urlencoded", http.StatusSeeOther},
+		{"POST /settings", "world=demo&webhookUrl=http://" + large, formType, http.StatusRequestEntityTooLarge},
+		{"POST /payments/" + id + "/confirm", "card=" + large, formType, http.StatusRequestEntityTooLarge},
+		{"POST /payments/" + id + "/confirm", confirmation(goodCard), formType, http.StatusBadRequest}, // curl
 		{"POST /payments/" + id + "/confirm", confirmation(goodCard), "text/plain", http.StatusUnsupportedMediaType},
 		{"PUT /settings", `{"webhooks":"drop"}`, "text/plain", http.StatusUnsupportedMediaType},
 		{"POST /settings", `{"webhooks":"drop"}`, "application/json", http.StatusBadRequest},
 	} {
 		if r := d.send(c.what, c.body, "Content-Type", c.kind); r.status != c.status || c.status >= 400 && r.code() == "" {
-			t.Errorf("%s as %s: %d %s", c.what, c.kind, r.status, r.body)
+			t.Errorf("%s as %s: %d %s", c.what, c.kind, r.status, r.raw)
 		}
 	}
 	if p, _ := d.Payment(id); p.State != "requires_action" || d.Settings("demo") != (sandbox.Settings{Webhooks: sandbox.Normal}) {

@@ -45,13 +45,20 @@ func (s *Server) addPages() {
 
 // challengeURL is the page of the buyer's bank, with what the page needs to ask for the payment.
 func (s *Server) challengeURL(in *intent) string {
-	return s.URL + "/v3/challenge/" + in.id + "?" + url.Values{"key": {in.account.PublishableKey}, "payment_intent_client_secret": {in.clientSecret()}}.Encode()
+	proof := url.Values{"key": {in.account.PublishableKey}, "payment_intent_client_secret": {in.clientSecret()}}
+	return s.URL + "/v3/challenge/" + in.id + "?" + proof.Encode()
 }
+
+// maxReturnURL bounds what a payment holds, and is what browsers and proxies agree on.
+const maxReturnURL = 2 << 10
 
 // checkReturnURL refuses an address that a browser must not be sent to.
 func checkReturnURL(address string) error {
 	if u, err := url.Parse(address); address != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
 		return invalidRequest("url_invalid", "return_url", "Not a valid URL. Use an address with http or https.")
+	}
+	if len(address) > maxReturnURL {
+		return invalidRequest("url_invalid", "return_url", "The URL is too long: this double keeps at most 2048 bytes.")
 	}
 	return nil
 }

@@ -1,9 +1,7 @@
 package sandbox_test
 
 import (
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
@@ -12,73 +10,50 @@ import (
 	"frontdesk/upstream/cards/sandbox"
 )
 
-// mounts are the two places of a double: a server of its own, and a path of another server.
-func mounts(t *testing.T, s *sandbox.Server) map[string]string {
-	t.Helper()
-	other := httptest.NewServer(http.StripPrefix("/sandbox", s))
-	t.Cleanup(other.Close)
-	return map[string]string{"alone": s.URL, "below a path": other.URL + "/sandbox"}
-}
-
-// load gets a file as a browser does.
-func load(t *testing.T, address string) (answer *http.Response, body string) {
-	t.Helper()
-	answer, err := http.Get(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	content, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer, string(content)
-}
-
 // TestPagesLoadTheirOwnFiles checks both pages, the library and every file that they name, in both places of a double.
 func TestPagesLoadTheirOwnFiles(t *testing.T) {
-	t.Parallel()
-	s := startServer(t, sandbox.Config{})
 	reference := regexp.MustCompile(`(?:src|href)="([^"]+)"`)
-	for place, address := range mounts(t, s) {
+	eachMount(t, func(d door) {
 		seen := map[string]bool{}
-		var visit func(address string)
-		visit = func(address string) {
-			if seen[address] {
+		var visit func(path string)
+		visit = func(path string) {
+			if seen[path] {
 				return
 			}
-			seen[address] = true
-			answer, body := load(t, address)
-			if answer.StatusCode != http.StatusOK || answer.Header.Get("X-Content-Type-Options") != "nosniff" || answer.Header.Get("Cache-Control") != "no-cache" {
-				t.Errorf("%s: %s answers %d, %v", place, address, answer.StatusCode, answer.Header)
+			seen[path] = true
+			r := d.send("GET "+path, "")
+			if r.status != http.StatusOK || r.header.Get("X-Content-Type-Options") != "nosniff" || r.header.Get("Cache-Control") != "no-cache" {
+				d.Errorf("%s answers %d, %v", path, r.status, r.header)
 			}
-			base, _ := url.Parse(address)
-			for _, found := range reference.FindAllStringSubmatch(body, -1) {
+			base, _ := url.Parse(path)
+			for _, found := range reference.FindAllStringSubmatch(r.raw, -1) {
 				visit(base.ResolveReference(&url.URL{Path: found[1]}).String())
 			}
 		}
 		for _, path := range []string{"/v3/", "/v3/element", "/v3/challenge/pi_1"} {
-			visit(address + path)
+			visit(path)
 		}
 		if len(seen) != 9 {
-			t.Errorf("%s: the pages load %v", place, seen)
+			d.Errorf("the pages load %v", seen)
 		}
-	}
-	for _, path := range []string{"/v3/element.html", "/v3/web/element.js", "/v3/challenge/", "/v3/x.js"} {
-		if answer, _ := load(t, s.URL+path); answer.StatusCode == http.StatusOK || answer.Header.Get("Content-Type") != "application/json" {
-			t.Errorf("%s answers %d, %v", path, answer.StatusCode, answer.Header)
+		for _, path := range []string{"/v3/element.html", "/v3/web/element.js", "/v3/challenge/", "/v3/x.js"} {
+			if r := d.send("GET "+path, ""); r.status == http.StatusOK || r.code() == "" {
+				d.Errorf("%s answers %d, %s", path, r.status, r.raw)
+			}
 		}
-	}
+	})
 }
 
 // TestPagePolicies checks that any page may frame the two pages, and that these load nothing but their own files.
 func TestPagePolicies(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, sandbox.Config{})
+	d := newDoor(t, sandbox.Config{})
 	for path, connects := range map[string]bool{"/v3/element": false, "/v3/challenge/pi_1": true} {
-		answer, _ := load(t, s.URL+path)
-		policy := answer.Header.Get("Content-Security-Policy")
-		for _, directive := range []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors *"} {
+		header := d.send("GET "+path, "").header
+		policy := header.Get("Content-Security-Policy")
+		for _, directive := range []string{
+			"default-src 'none'", "script-src 'self'", "style-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors *",
+		} {
 			if !strings.Contains(policy, directive) {
 				t.Errorf("%s: %q is missing in %q", path, directive, policy)
 			}
@@ -86,13 +61,13 @@ func TestPagePolicies(t *testing.T) {
 		if strings.Contains(policy, "unsafe") || strings.Contains(policy, "connect-src") != connects {
 			t.Errorf("%s: the policy is %q", path, policy)
 		}
-		if referrer := answer.Header.Get("Referrer-Policy"); referrer != "no-referrer" {
+		if referrer := header.Get("Referrer-Policy"); referrer != "no-referrer" {
 			t.Errorf("%s: the address, which may hold a secret, is given away: %q", path, referrer)
 		}
 	}
 	for _, path := range []string{"/v3/", "/v3/element.js", "/v1/account"} {
-		if answer, _ := load(t, s.URL+path); answer.Header.Get("Content-Security-Policy") != "" {
-			t.Errorf("%s has a policy, which admits frames: %v", path, answer.Header)
+		if header := d.send("GET "+path, "").header; header.Get("Content-Security-Policy") != "" {
+			t.Errorf("%s has a policy, which admits frames: %v", path, header)
 		}
 	}
 }
@@ -101,33 +76,24 @@ func TestPagePolicies(t *testing.T) {
 // origins: not the merchant's, nor calls without a key.
 func TestOtherOriginsReadOnlyBuyersCalls(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, sandbox.Config{})
-	id := newPayment(t, s)
-	held, _ := s.Payment(id)
+	d := newDoor(t, sandbox.Config{})
+	id := newPayment(t, d.Server)
+	held, _ := d.Payment(id)
 	for key, c := range map[string]struct {
 		status  int
 		allowed string
 	}{
-		s.PublishableKey: {http.StatusOK, "*"}, "pk_test_other": {http.StatusUnauthorized, "*"},
-		s.SecretKey: {http.StatusOK, ""}, "": {http.StatusUnauthorized, ""},
+		d.PublishableKey: {http.StatusOK, "*"}, "pk_test_other": {http.StatusUnauthorized, "*"},
+		d.SecretKey: {http.StatusOK, ""}, "": {http.StatusUnauthorized, ""},
 	} {
-		answer, _ := load(t, s.URL+"/v1/payment_intents/"+id+"?"+url.Values{"key": {key}, "client_secret": {held.ClientSecret}}.Encode())
-		if allowed := answer.Header.Get("Access-Control-Allow-Origin"); answer.StatusCode != c.status || allowed != c.allowed {
-			t.Errorf("with the key %q: %d, origins %q", key, answer.StatusCode, allowed)
+		r := do(t, d.Server, "", "", "GET /v1/payment_intents/"+id, "key", key, "client_secret", held.ClientSecret)
+		if allowed := r.header.Get("Access-Control-Allow-Origin"); r.status != c.status || allowed != c.allowed {
+			t.Errorf("with the key %q: %d, origins %q", key, r.status, allowed)
 		}
 	}
-	preflight, err := http.NewRequestWithContext(t.Context(), http.MethodOptions, s.URL+"/v1/payment_intents/"+id, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	preflight.Header.Set("Access-Control-Request-Headers", "authorization")
-	answer, err := http.DefaultClient.Do(preflight)
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer.Body.Close()
-	if answer.Header.Get("Access-Control-Allow-Origin") != "" || answer.Header.Get("Access-Control-Allow-Headers") != "" {
-		t.Errorf("a page may send the merchant's key: %v", answer.Header)
+	preflight := d.send("OPTIONS /v1/payment_intents/"+id, "", "Access-Control-Request-Headers", "authorization")
+	if preflight.header.Get("Access-Control-Allow-Origin") != "" || preflight.header.Get("Access-Control-Allow-Headers") != "" {
+		t.Errorf("a page may send the merchant's key: %v", preflight.header)
 	}
 }
 
@@ -155,9 +121,10 @@ func TestNextAction(t *testing.T) {
 	if redirect.text("next_action", "type") != "redirect_to_url" || redirect.text("next_action", "redirect_to_url", "return_url") != shop {
 		t.Errorf("%+v", redirect)
 	}
-	answer, body := load(t, address)
-	if answer.StatusCode != http.StatusOK || !strings.Contains(body, "challenge.js") || !strings.Contains(address, url.QueryEscape(held.ClientSecret)) {
-		t.Errorf("%s answers %d", address, answer.StatusCode)
+	page := send(t, s, "GET "+strings.TrimPrefix(address, s.URL), "")
+	if page.status != http.StatusOK || !strings.Contains(page.raw, "challenge.js") ||
+		!strings.Contains(address, url.QueryEscape(held.ClientSecret)) {
+		t.Errorf("%s answers %d", address, page.status)
 	}
 	if err := s.Configure("demo", sandbox.Settings{Challenges: "modal"}); err != nil {
 		t.Fatal(err)
@@ -167,7 +134,8 @@ func TestNextAction(t *testing.T) {
 			t.Errorf("in a frame: %+v", r)
 		}
 	}
-	if r := do(t, s, s.PublishableKey, "", "POST /v3/challenge/"+id, "client_secret", held.ClientSecret, "approve", "true"); r.body["next_action"] != nil {
+	r := do(t, s, s.PublishableKey, "", "POST /v3/challenge/"+id, "client_secret", held.ClientSecret, "approve", "true")
+	if r.body["next_action"] != nil {
 		t.Errorf("after the challenge: %+v", r)
 	}
 }

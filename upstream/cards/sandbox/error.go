@@ -16,10 +16,14 @@ const (
 
 // apiError is an error in its wire format, with its HTTP status. It is not changed once it is returned.
 type apiError struct {
-	Type, Code, DeclineCode, Message, Param string
-	Charge                                  string    // the charge that failed
-	PaymentIntent                           rendering // the payment in question
-	PaymentMethod                           string    // of the attempt that failed
+	Type          string    `json:"type"`
+	Code          string    `json:"code,omitempty"`
+	DeclineCode   string    `json:"decline_code,omitempty"`
+	Message       string    `json:"message"`
+	Param         string    `json:"param,omitempty"`
+	Charge        string    `json:"charge,omitempty"`         // that failed
+	PaymentIntent rendering `json:"payment_intent,omitzero"`  // in question
+	PaymentMethod object    `json:"payment_method,omitempty"` // of the attempt that failed
 
 	status int // zero: 400
 	// notStored: the parameters are wrong, or the call met another one, so nothing began and nothing is stored
@@ -32,34 +36,13 @@ func (e *apiError) Error() string { return e.Code + ": " + e.Message }
 // reason is why a card was declined, the bank's reason before Stripe's own.
 func (e *apiError) reason() string { return cmp.Or(e.DeclineCode, e.Code) }
 
-// append renders the error's own object.
-func (e *apiError) append(b encoder) encoder {
-	b = append(b, `{"type":"`+e.Type+`"`...)
-	for _, member := range [...]struct{ name, value string }{
-		{"code", e.Code}, {"decline_code", e.DeclineCode}, {"message", e.Message}, {"param", e.Param}, {"charge", e.Charge},
-	} {
-		if member.value != "" {
-			b = b.text(member.name, member.value)
-		}
-	}
-	if e.PaymentIntent != nil {
-		b = e.PaymentIntent(b.name("payment_intent"))
-	}
-	if e.PaymentMethod != "" {
-		b = b.name("payment_method").open("payment_method").text("id", e.PaymentMethod).text("type", "card").end()
-	}
-	return b.end()
-}
-
 // errorAnswer is the response for an error of an endpoint; stored reports whether the idempotency key keeps it.
 func errorAnswer(err error) (_ answer, stored bool) {
 	e, ok := errors.AsType[*apiError](err)
 	if !ok {
 		panic(err) // endpoints return no other errors
 	}
-	return answer{cmp.Or(e.status, http.StatusBadRequest), func(b encoder) encoder {
-		return append(e.append(append(b, `{"error":`...)), '}')
-	}}, !e.notStored
+	return answer{cmp.Or(e.status, http.StatusBadRequest), object{"error": e}}, !e.notStored
 }
 
 func invalidRequest(code, param, message string) error {

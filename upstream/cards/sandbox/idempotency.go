@@ -2,15 +2,15 @@ package sandbox
 
 import (
 	"crypto/sha256"
+	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 )
 
 const (
-	// keyLifetime is how long Stripe remembers a key at least (https://docs.stripe.com/api/idempotent_requests). The double
-	// forgets it then.
+	// keyLifetime is how long Stripe remembers a key at least (https://docs.stripe.com/api/idempotent_requests). Then the double
+	// takes it for a new one, and forgets it when it needs the room.
 	keyLifetime = 24 * time.Hour
 
 	// maxKeyLength is Stripe's.
@@ -21,10 +21,10 @@ const (
 	keysPerPayment = 10
 )
 
-// answer is the result of a call: what it renders is fixed, and so it can be stored.
+// answer is the result of a call. Its body refers to nothing that changes, so it can be stored.
 type answer struct {
 	status int
-	body   rendering
+	body   any // has JSON
 }
 
 // digest identifies a key of an account, or a request: without their texts, a day of keys is small.
@@ -37,19 +37,11 @@ func digestOf(parts ...string) digest {
 
 // keyUse is the first request under a key.
 type keyUse struct {
-	key     digest
 	request digest  // method, path and parameters
 	first   int64   // when it came, in nanoseconds
+	bytes   int     // of the request, which its answer may have
 	of      *intent // the payment that it is about; nil: none
 	answer  answer  // without a body while the request is in progress
-}
-
-// idempotencyKeys holds the first request of each key. A claim depends on it, so
-// a full store refuses new keys and never forgets an old one early. The lock of the Server guards it.
-type idempotencyKeys struct {
-	max   int
-	byKey map[digest]*keyUse
-	order []*keyUse // by first use, to expire the oldest; those that were not stored are still in it
 }
 
 // idempotent carries out a write under its key, or replays the stored response. Run
@@ -60,11 +52,12 @@ type idempotencyKeys struct {
 // whether it compares parameters then. The double does not, so the caller must ask again
 // to learn it.
 func (s *Server) idempotent(rq *request, run func() (_ answer, stored bool)) (out answer, replayed bool) {
-	if rq.method != http.MethodPost || rq.key == "" || s.cfg.ForgetKeys {
+	if rq.method != http.MethodPost || rq.key == "" {
 		out, _ = run()
 		return out, false
 	}
-	use, replay, err := s.begin(rq)
+	key := digestOf(rq.account.SecretKey, rq.key)
+	use, replay, err := s.begin(rq, key)
 	switch {
 	case err != nil:
 		out, _ = errorAnswer(err)
@@ -78,20 +71,28 @@ func (s *Server) idempotent(rq *request, run func() (_ answer, stored bool)) (ou
 	use.of = rq.intent
 	if stored {
 		use.answer = out
-	} else if s.keys.byKey[use.key] == use {
-		delete(s.keys.byKey, use.key)
+	} else if s.keys[key] == use {
+		delete(s.keys, key)
+		s.keyBytes -= use.bytes
 	}
 	return out, false
 }
 
 // begin starts the first request under a key, or returns the response to a later one.
-func (s *Server) begin(rq *request) (first *keyUse, replay answer, err error) {
-	print, key := digestOf(rq.method, rq.path, rq.canonical), digestOf(rq.account.SecretKey, rq.key)
+func (s *Server) begin(rq *request, key digest) (first *keyUse, replay answer, err error) {
+	print, bytes := digestOf(rq.method, rq.path, rq.canonical), len(rq.path)+len(rq.canonical)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.cfg.Now().UnixNano()
-	s.keys.expire(now)
-	use, used := s.keys.byKey[key]
+	expired := func(use *keyUse) bool { return now-use.first >= int64(keyLifetime) }
+	full := func() bool {
+		return len(s.keys) >= s.cfg.MaxPayments*keysPerPayment || s.keyBytes+bytes > s.cfg.MaxPayments*bytesPerPayment
+	}
+	use, used := s.keys[key]
+	if used && expired(use) || !used && full() {
+		s.forgetKeys(expired)
+		use, used = s.keys[key]
+	}
 	switch {
 	case len(rq.key) > maxKeyLength:
 		return nil, replay, invalidRequest("", "", "Idempotency-Key must have at most 255 characters.")
@@ -103,35 +104,21 @@ func (s *Server) begin(rq *request) (first *keyUse, replay answer, err error) {
 			Message: "Keys for idempotent requests can only be used with the same parameters they were first used with."}
 	case used:
 		return nil, use.answer, nil
-	case len(s.keys.byKey) >= s.keys.max:
+	case full():
 		return nil, replay, errFull("idempotency keys")
 	}
-	first = &keyUse{key: key, request: print, first: now}
-	s.keys.byKey[key] = first
-	s.keys.order = append(s.keys.order, first)
+	first = &keyUse{request: print, first: now, bytes: bytes}
+	s.keys[key] = first
+	s.keyBytes += bytes
 	return first, replay, nil
 }
 
-// expire forgets the keys whose time is over.
-func (k *idempotencyKeys) expire(now int64) {
-	n := 0
-	for ; n < len(k.order) && now-k.order[n].first >= int64(keyLifetime); n++ {
-		if old := k.order[n]; k.byKey[old.key] == old {
-			delete(k.byKey, old.key)
-		}
-	}
-	k.order = k.order[n:]
-	if len(k.order) > 2*len(k.byKey)+1000 { // many calls that were not stored
-		k.forget(func(use *keyUse) bool { return k.byKey[use.key] != use })
-	}
-}
-
-// forget forgets some keys before their time.
-func (k *idempotencyKeys) forget(which func(*keyUse) bool) {
-	k.order = slices.DeleteFunc(k.order, func(use *keyUse) bool {
+// forgetKeys forgets some keys.
+func (s *Server) forgetKeys(which func(*keyUse) bool) {
+	maps.DeleteFunc(s.keys, func(_ digest, use *keyUse) bool {
 		old := which(use)
-		if old && k.byKey[use.key] == use {
-			delete(k.byKey, use.key)
+		if old {
+			s.keyBytes -= use.bytes
 		}
 		return old
 	})

@@ -33,7 +33,7 @@ func minAmount(currency string) int64 {
 }
 
 // createIntent is POST /v1/payment_intents.
-func (s *Server) createIntent(rq *request) (rendering, error) {
+func (s *Server) createIntent(rq *request) (any, error) {
 	amount, err := rq.intParam("amount", math.MaxInt64)
 	currency := rq.form.Get("currency")
 	if err == nil {
@@ -60,8 +60,8 @@ func (s *Server) createIntent(rq *request) (rendering, error) {
 	}
 	id := s.newID("pi")
 	in := &intent{view: view{&made{
-		id: id, secret: s.newID("secret")[len("secret_"):], account: rq.account, world: intern(rq.world()), amount: amount, currency: intern(currency),
-		manual: capture == "manual", types: types, description: intern(description), created: s.cfg.Now(),
+		id: id, secret: s.newID("secret")[len("secret_"):], account: rq.account, world: intern(rq.world()), amount: amount,
+		currency: intern(currency), manual: capture == "manual", types: types, description: intern(description), created: s.cfg.Now(),
 		webhookURL: intern(rq.header.Get(webhookURLHeader)),
 	}, &state{status: requiresPaymentMethod, metadata: of}}}
 	if err := s.store.add(in); err != nil {
@@ -91,13 +91,16 @@ func checkAmount(amount int64, currency string) error {
 }
 
 // getIntent is GET /v1/payment_intents/{id}.
-func (s *Server) getIntent(rq *request) (rendering, error) {
+func (s *Server) getIntent(rq *request) (any, error) {
 	return rq.intent.rendered(rq.expansion), nil
 }
 
 // updateIntent is POST /v1/payment_intents/{id}. Metadata can change in every status.
-func (s *Server) updateIntent(rq *request) (rendering, error) {
+func (s *Server) updateIntent(rq *request) (any, error) {
 	merged, err := rq.intent.metadata.merge(rq.form)
+	if err == nil {
+		err = s.store.write(rq.intent, merged)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +111,7 @@ func (s *Server) updateIntent(rq *request) (rendering, error) {
 
 // captureIntent is POST /v1/payment_intents/{id}/capture. The rest of the authorisation
 // is released.
-func (s *Server) captureIntent(rq *request) (rendering, error) {
+func (s *Server) captureIntent(rq *request) (any, error) {
 	amount, err := rq.intParam("amount_to_capture", math.MaxInt64)
 	in := rq.intent
 	switch {
@@ -135,13 +138,13 @@ func (s *Server) captureIntent(rq *request) (rendering, error) {
 func (s *Server) capture(rq *request, in *intent, amount int64) {
 	next := in.edit()
 	next.status, next.captured, next.capturing = succeeded, amount, 0
-	s.emit(rq, in, "charge.captured", in.renderedCharge())
+	s.emit(rq, in, "charge.captured", in.renderedCharge(in.charge(), 0))
 	s.emit(rq, in, "payment_intent.succeeded", in.rendered(0))
 }
 
 // cancelIntent is POST /v1/payment_intents/{id}/cancel. Stripe documents that a payment that is processing can be
 // cancelled in rare cases. Here it never can.
-func (s *Server) cancelIntent(rq *request) (rendering, error) {
+func (s *Server) cancelIntent(rq *request) (any, error) {
 	reason, in := rq.form.Get("cancellation_reason"), rq.intent
 	if !slices.Contains([]string{"", "duplicate", "fraudulent", "requested_by_customer", "abandoned"}, reason) {
 		return nil, invalidRequest("", "cancellation_reason", "Invalid cancellation_reason.")
@@ -158,7 +161,7 @@ func (s *Server) cancelIntent(rq *request) (rendering, error) {
 func (s *Server) void(rq *request, in *intent, reason, reversal string) {
 	if in.status == requiresCapture {
 		in.editCharge().reversed = true
-		s.emit(rq, in, reversal, in.renderedCharge())
+		s.emit(rq, in, reversal, in.renderedCharge(in.charge(), 0))
 	}
 	next := in.edit()
 	next.status, next.canceledAt, next.cancellationReason, next.pending = canceled, s.cfg.Now().Unix(), intern(reason), nil
@@ -166,7 +169,7 @@ func (s *Server) void(rq *request, in *intent, reason, reversal string) {
 }
 
 // listIntents is GET /v1/payment_intents, newest first.
-func (s *Server) listIntents(rq *request) (rendering, error) {
+func (s *Server) listIntents(rq *request) (any, error) {
 	limit, limitErr := rq.pageSize()
 	since, sinceErr := rq.intParam("created[gte]", math.MaxInt64)
 	if err := cmp.Or(limitErr, sinceErr); err != nil {
@@ -180,7 +183,7 @@ func (s *Server) listIntents(rq *request) (rendering, error) {
 		}
 		older = s.store.before(in)
 	}
-	var page []view
+	var page []rendering
 	more := false
 	for _, in := range slices.Backward(older) {
 		if in.account != rq.account {
@@ -192,9 +195,9 @@ func (s *Server) listIntents(rq *request) (rendering, error) {
 		if more = len(page) == limit; more {
 			break
 		}
-		page = append(page, in.view)
+		page = append(page, in.rendered(rq.expansion))
 	}
-	return renderedList("/v1/payment_intents", page, more, func(b encoder, v view) encoder { return v.append(b, rq.expansion) }), nil
+	return listOf("/v1/payment_intents", page, more), nil
 }
 
 // find returns a payment of an account.

@@ -17,13 +17,13 @@ func (d door) page(path string, headers ...string) string {
 	if r.status != http.StatusOK || r.header.Get("Content-Type") != "text/html; charset=utf-8" || !guarded {
 		d.Fatalf("%s: %d %v", path, r.status, r.header)
 	}
-	return html.UnescapeString(r.body)
+	return html.UnescapeString(r.raw)
 }
 
 func TestSettings(t *testing.T) {
 	eachMount(t, func(d door) {
 		const standard = `{"webhooks":"normal","webhookUrl":""}`
-		read := func() string { return strings.TrimSpace(d.send("GET /settings", "").body) }
+		read := func() string { return d.send("GET /settings", "").raw }
 		if got := read(); got != standard {
 			d.Errorf("at first: %s", got)
 		}
@@ -34,8 +34,8 @@ func TestSettings(t *testing.T) {
 			`{"webhooks":"late","webhookUrl":"","challenges":"modal","captureBefore":"none","rateLimit":25}`,
 			`{"webhooks":"reorder","webhookUrl":"https://elsewhere.example/hooks","captureBefore":"-1m","secrets":2}`,
 		} {
-			if r := d.send("PUT /settings", body); r.status != http.StatusOK || strings.TrimSpace(r.body) != body || read() != body {
-				d.Errorf("%s: %d %s, then %s", body, r.status, r.body, read())
+			if r := d.send("PUT /settings", body); r.status != http.StatusOK || r.raw != body || read() != body {
+				d.Errorf("%s: %d %s, then %s", body, r.status, r.raw, read())
 			}
 			last = body
 		}
@@ -46,7 +46,7 @@ func TestSettings(t *testing.T) {
 			`{"rateLimit":-1}`, `{"rateLimit":1.5}`, `{"secrets":3}`, `{} {}`, `[]`, ``,
 		} {
 			if r := d.send("PUT /settings", body); r.status != http.StatusBadRequest || r.code() == "" || read() != last {
-				d.Errorf("%s: %d %s, then %s", body, r.status, r.body, read())
+				d.Errorf("%s: %d %s, then %s", body, r.status, r.raw, read())
 			}
 		}
 		if d.send("PUT /settings", `{}`); read() != standard {
@@ -61,72 +61,76 @@ func TestWorldsApart(t *testing.T) {
 		for _, sale := range []string{"/demo-one/sales/1", "/demo-two/sales/1", "", "/acme/sales/1"} {
 			d.create(sale)
 		}
-		names := func(path, world string) []reply {
-			return []reply{d.send("GET "+path+"?world="+world, ""), d.send("GET "+path, "", "X-Frontdesk-World", world),
+		names := func(path, world string) []response {
+			return []response{d.send("GET "+path+"?world="+world, ""), d.send("GET "+path, "", "X-Frontdesk-World", world),
 				d.send("GET "+path, "", "Cookie", "frontdesk-world="+world)}
 		}
 		for world, want := range map[string]int{"demo-one": 1, "demo-two": 1, "demo": 2, "demo-three": 0} {
 			for _, r := range names("/payments", world) {
-				if r.status != http.StatusOK || strings.Count(r.body, `"id"`) != want || !strings.Contains(r.header.Get("Vary"), "X-Frontdesk-World") {
-					d.Errorf("%s: %d %s", world, r.status, r.body)
+				if r.status != http.StatusOK || strings.Count(r.raw, `"id"`) != want || !strings.Contains(r.header.Get("Vary"), "X-Frontdesk-World") {
+					d.Errorf("%s: %d %s", world, r.status, r.raw)
 				}
 			}
 		}
-		if r := d.send("GET /payments", ""); strings.Count(r.body, `"id"`) != 4 {
-			d.Errorf("without a world: %s", r.body)
+		if r := d.send("GET /payments", ""); strings.Count(r.raw, `"id"`) != 4 {
+			d.Errorf("without a world: %s", r.raw)
 		}
 		d.send("PUT /settings", `{"webhooks":"drop"}`, "X-Frontdesk-World", "demo-one")
 		d.send("PUT /settings", `{"webhooks":"late"}`)
 		for world, want := range map[string]string{"demo-one": "drop", "demo-two": "late"} {
 			for _, r := range names("/settings", world) {
-				if !strings.Contains(r.body, want) {
-					d.Errorf("settings of %s: %s", world, r.body)
+				if !strings.Contains(r.raw, want) {
+					d.Errorf("settings of %s: %s", world, r.raw)
 				}
 			}
 		}
 		for _, path := range []string{"/payments", "/settings"} {
 			for _, r := range names(path, "acme") {
 				if r.status != http.StatusBadRequest || r.code() != "invalid_world" {
-					d.Errorf("%s of acme: %d %s", path, r.status, r.body)
+					d.Errorf("%s of acme: %d %s", path, r.status, r.raw)
 				}
 			}
 		}
 		for _, what := range []string{"POST /reset?world=acme", "PUT /settings?world=acme"} {
 			if r := d.send(what, `{}`); r.status != http.StatusBadRequest || r.code() != "invalid_world" || len(d.Payments()) != 4 {
-				d.Errorf("%s: %d %s", what, r.status, r.body)
+				d.Errorf("%s: %d %s", what, r.status, r.raw)
 			}
 		}
 	})
 }
 
-func TestResetForgetsEverything(t *testing.T) {
-	eachMount(t, func(d door) {
-		create := func(amount, sale string) string {
-			params := []string{"amount", amount, "currency", "eur", "metadata[fd_sale]", sale}
-			return do(d.T, d.Server, d.SecretKey, sale, "POST /v1/payment_intents", params...).text("id")
-		}
-		one, two := create("4990", "/demo-one/s/1"), create("4990", "/demo-two/s/1")
-		d.send("PUT /settings", `{"webhooks":"drop"}`, "X-Frontdesk-World", "demo-one")
-		d.send("PUT /settings", `{"webhooks":"late"}`, "X-Frontdesk-World", "demo-two")
-		if r := d.send("POST /reset?world=demo-one", ""); r.status != http.StatusNoContent {
-			d.Fatalf("reset: %d %s", r.status, r.body)
-		}
-		_, old := d.Payment(one)
-		_, other := d.Payment(two)
-		if old || !other || d.Settings("demo-one").Webhooks != sandbox.Normal || d.Settings("demo-two").Webhooks != sandbox.Late {
-			d.Errorf("the reset of demo-one: %t, %t, %v", old, other, d.Settings("demo-two"))
-		}
-		if again := create("100", "/demo-one/s/1"); again == "" || again == one {
-			d.Error("the key of a payment that a reset removed is still in use")
-		}
-		if again := create("4990", "/demo-two/s/1"); again != two {
-			d.Error("the key of another world's payment is lost")
-		}
-		d.send("POST /reset", "")
-		if again := create("100", "/demo-two/s/1"); again == "" || len(d.Payments()) != 1 || d.Settings("demo-two").Webhooks != sandbox.Normal {
-			d.Errorf("the reset of all left %+v", d.Payments())
-		}
-	})
+// TestReset: a reset, of a world or of all, forgets payments, keys and settings. The seed determines the ids, and none is used again.
+func TestReset(t *testing.T) {
+	t.Parallel()
+	d, twin := newDoor(t, sandbox.Config{Seed: 1}), newDoor(t, sandbox.Config{Seed: 1})
+	create := func(d door, amount, sale string) string {
+		return d.merchant(sale, "POST /v1/payment_intents", "amount", amount, "currency", "eur", "metadata[fd_sale]", sale).text("id")
+	}
+	one, two := create(d, "4990", "/demo-one/s/1"), create(d, "4990", "/demo-two/s/1")
+	if id := create(twin, "100", "/demo/s/1"); id != one {
+		t.Errorf("the ids do not repeat with the seed: %s, %s", one, id)
+	}
+	d.send("PUT /settings", `{"webhooks":"drop"}`, "X-Frontdesk-World", "demo-one")
+	d.send("PUT /settings", `{"webhooks":"late"}`, "X-Frontdesk-World", "demo-two")
+	if r := d.send("POST /reset?world=demo-one", ""); r.status != http.StatusNoContent {
+		t.Fatalf("reset: %d %s", r.status, r.raw)
+	}
+	_, old := d.Payment(one)
+	if all := d.Payments(); old || len(all) != 1 || d.Settings("demo-one").Webhooks != sandbox.Normal ||
+		d.Settings("demo-two").Webhooks != sandbox.Late {
+		t.Errorf("the reset of demo-one: %t, %+v, %v", old, all, d.Settings("demo-two"))
+	}
+	if again := create(d, "100", "/demo-one/s/1"); again == one || len(d.PaymentsIn("demo-one")) != 1 {
+		t.Error("the key of a payment that a reset removed is still in use, or its id")
+	}
+	if again := create(d, "4990", "/demo-two/s/1"); again != two {
+		t.Error("the key of another world's payment is lost")
+	}
+	d.send("POST /reset", "")
+	again := create(d, "100", "/demo-two/s/1")
+	if again == two || len(d.Payments()) != 1 || d.Settings("demo-two").Webhooks != sandbox.Normal {
+		t.Errorf("the reset of all left %+v", d.Payments())
+	}
 }
 
 // TestOverview checks that a browser gets a page of its world, with a form that changes that world's settings.
@@ -135,8 +139,8 @@ func TestOverview(t *testing.T) {
 		d.merchant("", "POST /v1/payment_intents", "amount", "123456", "currency", "eur", "metadata[fd_sale]", "/demo-one/sales/4711",
 			"metadata[note]", "<script>")
 		d.create("/demo-two/sales/4712")
-		if r := d.send("GET /payments?world=demo-one", "", "Accept", "text/html"); strings.Contains(r.body, "<script>") {
-			d.Errorf("metadata is markup: %s", r.body)
+		if r := d.send("GET /payments?world=demo-one", "", "Accept", "text/html"); strings.Contains(r.raw, "<script>") {
+			d.Errorf("metadata is markup: %s", r.raw)
 		}
 		one := d.page("/payments?world=demo-one")
 		for _, want := range []string{"4711", "€1,234.56", "1, newest first", `href="payments?world=demo-two"`, d.PublishableKey} {
@@ -161,8 +165,8 @@ func TestOverview(t *testing.T) {
 		}
 		const saved = `{"webhooks":"drop","webhookUrl":"","refunds":"pending","captures":"processing","challenges":"modal",` +
 			`"captureBefore":"10m","rateLimit":25,"secrets":2}`
-		if r := d.send("GET /settings?world=demo-one", ""); strings.TrimSpace(r.body) != saved {
-			d.Errorf("then: %s", r.body)
+		if r := d.send("GET /settings?world=demo-one", ""); r.raw != saved {
+			d.Errorf("then: %s", r.raw)
 		}
 		one = d.page("/payments?world=demo-one")
 		for _, shown := range []string{">drop<", ">modal<", ">2<"} {
@@ -175,12 +179,12 @@ func TestOverview(t *testing.T) {
 			{"world", "acme"}: "PUT with JSON",
 		} {
 			form := append([]string{"world", "demo-one"}, wrong[:]...)
-			if r := d.form("/settings", form...); r.status != http.StatusBadRequest || !strings.Contains(r.body, problem) {
-				d.Errorf("%v: %d %s", wrong, r.status, r.body)
+			if r := d.form("/settings", form...); r.status != http.StatusBadRequest || !strings.Contains(r.raw, problem) {
+				d.Errorf("%v: %d %s", wrong, r.status, r.raw)
 			}
 		}
-		if r := d.send("GET /settings?world=demo-one", ""); strings.TrimSpace(r.body) != saved {
-			d.Errorf("in the end: %s", r.body)
+		if r := d.send("GET /settings?world=demo-one", ""); r.raw != saved {
+			d.Errorf("in the end: %s", r.raw)
 		}
 	})
 }

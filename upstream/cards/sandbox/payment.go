@@ -51,8 +51,9 @@ type Payment struct {
 // intent is a payment intent. The lock of the Server guards it.
 type intent struct {
 	view
-	busy atomic.Bool // a write is held, and locks the payment
-	gone bool        // dropped from the store
+	busy  atomic.Bool // a write is held, and locks the payment
+	gone  bool        // dropped from the store
+	bytes int         // see store.write
 }
 
 // view is a payment at one moment. Nothing that it refers to is changed, so it is also what an idempotency key
@@ -110,7 +111,7 @@ func (in *intent) edit() *state {
 
 func (v view) clientSecret() string { return v.id + "_secret_" + v.secret }
 
-// charge returns the latest charge; nil: there is none.
+// charge returns the latest charge; nil: none exists.
 func (v view) charge() *charge {
 	if len(v.charges) == 0 {
 		return nil
@@ -136,7 +137,7 @@ func (v view) refundsIn(status string) (sum int64, count int) {
 // shown returns the payment for a developer. The lock of the Server is held.
 func (in *intent) shown() Payment {
 	if in.all == nil {
-		in.all = maps.Collect(in.metadata.each)
+		in.all = in.metadata.texts()
 	}
 	p := Payment{
 		ID: in.id, Amount: in.amount, Currency: strings.ToUpper(in.currency), Captured: in.captured, Challenge: in.status == requiresAction,
@@ -209,6 +210,9 @@ func (m metadata) each(yield func(key, value string) bool) {
 	}
 }
 
+// texts returns the keys and values that are in force, as a map.
+func (m metadata) texts() map[string]string { return maps.Collect(m.each) }
+
 // merge returns the metadata with that of a call. Metadata that is itself empty removes all. m must be the newest of the payment.
 func (m metadata) merge(form url.Values) (metadata, error) {
 	next := m
@@ -239,8 +243,11 @@ func (m metadata) merge(form url.Values) (metadata, error) {
 	for key, value := range next.each {
 		inForce = append(inForce, metadataEntry{key, value})
 	}
-	if len(inForce) > maxMetadataKeys {
+	switch {
+	case len(inForce) > maxMetadataKeys:
 		return nil, invalidRequest("", "metadata", "Metadata can have up to 50 keys.")
+	case len(next) <= 2*maxMetadataKeys: // a copy for each change would hold much
+		return next, nil
 	}
 	return inForce, nil
 }

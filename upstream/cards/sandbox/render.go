@@ -2,16 +2,27 @@ package sandbox
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
-	"strconv"
-	"unicode/utf8"
 )
 
-// encoder is JSON that grows by its methods, which return it as append does.
-type encoder []byte
+// object is an object of the API.
+type object = map[string]any
 
-// rendering appends an object. It refers to nothing that changes.
-type rendering = func(encoder) encoder
+// rendering makes an object when it is written. It refers to nothing that changes, so it can be stored.
+type rendering func() object
+
+// MarshalJSON writes the object.
+func (r rendering) MarshalJSON() ([]byte, error) { return json.Marshal(r()) }
+
+// orNull returns a value, or null for a zero one.
+func orNull[T comparable](value T) any {
+	var zero T
+	if value == zero {
+		return nil
+	}
+	return value
+}
 
 // expansion is what a call asks for instead of its id, and what a caller may not see.
 type expansion uint8
@@ -22,235 +33,114 @@ const (
 	withoutMetadata // a buyer's browser
 )
 
-// open begins an object of the API, whose members all follow a comma.
-func (b encoder) open(kind string) encoder {
-	return append(append(append(b, `{"object":"`...), kind...), '"')
+// listOf returns a page of a list.
+func listOf(url string, page []rendering, more bool) object {
+	return object{"object": "list", "url": url, "has_more": more, "data": append([]rendering{}, page...)} // [], not null
 }
 
-func (b encoder) end() encoder { return append(b, '}') }
-
-// name appends a comma and the name of a member.
-func (b encoder) name(name string) encoder {
-	return append(append(append(b, `,"`...), name...), `":`...)
-}
-
-func (b encoder) text(name, value string) encoder { return appendText(b.name(name), value) }
-
-func (b encoder) textOrNull(name, value string) encoder { return b.name(name).orNull(value) }
-
-// orNull appends a value, or null for an empty one.
-func (b encoder) orNull(value string) encoder {
-	if value == "" {
-		return append(b, "null"...)
-	}
-	return appendText(b, value)
-}
-
-func (b encoder) number(name string, value int64) encoder {
-	return strconv.AppendInt(b.name(name), value, 10)
-}
-
-func (b encoder) numberOrNull(name string, value int64) encoder {
-	if value == 0 {
-		return b.null(name)
-	}
-	return b.number(name, value)
-}
-
-func (b encoder) truth(name string, value bool) encoder {
-	return strconv.AppendBool(b.name(name), value)
-}
-
-// raw appends JSON as it is.
-func (b encoder) raw(name, value string) encoder { return append(b.name(name), value...) }
-
-// null appends members that are always null here.
-func (b encoder) null(names ...string) encoder {
-	for _, name := range names {
-		b = b.raw(name, "null")
-	}
-	return b
-}
-
-func (b encoder) texts(name string, values []string) encoder {
-	b = append(b.name(name), '[')
-	for i, value := range values {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendText(b, value)
-	}
-	return append(b, ']')
-}
-
-func (b encoder) metadata(m metadata) encoder {
-	b = append(b.name("metadata"), '{')
-	first := true
-	for key, value := range m.each {
-		if !first {
-			b = append(b, ',')
-		}
-		first = false
-		b = appendText(append(appendText(b, key), ':'), value)
-	}
-	return append(b, '}')
-}
-
-// appendText appends a string. Most have nothing to escape.
-func appendText(b encoder, value string) encoder {
-	for i := range len(value) {
-		if c := value[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
-			escaped, _ := json.Marshal(value) // a string can always be encoded
-			return append(b, escaped...)
-		}
-	}
-	return append(append(append(b, '"'), value...), '"')
-}
-
-// rendered renders the payment as it is now.
+// rendered renders the payment intent as it is now.
 func (v view) rendered(x expansion) rendering {
-	return func(b encoder) encoder { return v.append(b, x) }
+	return func() object {
+		capturable, capture := int64(0), "automatic_async"
+		if v.status == requiresCapture {
+			capturable = v.amount
+		}
+		if v.manual {
+			capture = "manual"
+		}
+		out := object{
+			"object": "payment_intent", "id": v.id, "amount": v.amount, "amount_capturable": capturable, "amount_received": v.captured,
+			"automatic_payment_methods": nil, "canceled_at": orNull(v.canceledAt), "cancellation_reason": orNull(v.cancellationReason),
+			"capture_method": capture, "client_secret": v.clientSecret(), "confirmation_method": "automatic", "created": v.created.Unix(),
+			"currency": v.currency, "customer": nil, "description": orNull(v.description), "last_payment_error": orNull(v.lastError),
+			"latest_charge": nil, "livemode": v.account.live, "metadata": v.metadata.texts(), "next_action": v.nextAction(),
+			"payment_method": orNull(v.method), "payment_method_types": append([]string{}, v.types...), "processing": nil, "status": v.status,
+		}
+		if c := v.charge(); c != nil && x&withCharge != 0 {
+			out["latest_charge"] = v.renderedCharge(c, x)() // a rendering within one is written twice
+		} else if c != nil {
+			out["latest_charge"] = c.id
+		}
+		if x&withoutMetadata != 0 {
+			delete(out, "metadata")
+		}
+		maps.Copy(out, v.distorted)
+		return out
+	}
 }
 
-// append renders the payment intent as the API does.
-func (v view) append(b encoder, x expansion) encoder {
-	if v.distorted != nil {
-		return v.appendDistorted(b, x)
-	}
-	capturable, capture := int64(0), "automatic_async"
-	if v.status == requiresCapture {
-		capturable = v.amount
-	}
-	if v.manual {
-		capture = "manual"
-	}
-	b = b.open("payment_intent").text("id", v.id).number("amount", v.amount).number("amount_capturable", capturable).
-		number("amount_received", v.captured).null("automatic_payment_methods").numberOrNull("canceled_at", v.canceledAt).
-		textOrNull("cancellation_reason", v.cancellationReason).text("capture_method", capture).text("client_secret", v.clientSecret()).
-		text("confirmation_method", "automatic").number("created", v.created.Unix()).text("currency", v.currency).null("customer").
-		textOrNull("description", v.description).truth("livemode", v.account.live)
-	if v.lastError == nil {
-		b = b.null("last_payment_error")
-	} else {
-		b = v.lastError.append(b.name("last_payment_error"))
-	}
-	switch c := v.charge(); {
-	case c == nil:
-		b = b.null("latest_charge")
-	case x&withCharge != 0:
-		b = v.appendCharge(b.name("latest_charge"), c, x)
-	default:
-		b = b.text("latest_charge", c.id)
-	}
-	if x&withoutMetadata == 0 {
-		b = b.metadata(v.metadata)
-	}
-	b = v.appendNextAction(b.name("next_action"))
-	return b.textOrNull("payment_method", v.method).texts("payment_method_types", v.types).null("processing").text("status", v.status).end()
-}
-
-// appendNextAction renders what the buyer's browser must do.
-func (v view) appendNextAction(b encoder) encoder {
+// nextAction is what the buyer's browser must do.
+func (v view) nextAction() any {
 	switch {
 	case v.status != requiresAction:
-		return append(b, "null"...)
+		return nil
 	case v.pending == nil || v.pending.bankURL == "":
-		return append(b, `{"type":"use_stripe_sdk","use_stripe_sdk":{"type":"stripe_3ds2_fingerprint"}}`...)
+		return object{"type": "use_stripe_sdk", "use_stripe_sdk": object{"type": "stripe_3ds2_fingerprint"}}
 	}
-	b = appendText(append(b, `{"type":"redirect_to_url","redirect_to_url":{"return_url":`...), v.pending.returnURL)
-	return append(b.text("url", v.pending.bankURL), "}}"...)
+	return object{"type": "redirect_to_url", "redirect_to_url": object{"return_url": v.pending.returnURL, "url": v.pending.bankURL}}
 }
 
-// appendDistorted renders a payment with the fields that a test has replaced.
-func (v view) appendDistorted(b encoder, x expansion) encoder {
-	whole := *v.state
-	whole.distorted = nil
-	fields := map[string]any{}
-	_ = json.Unmarshal(view{v.made, &whole}.append(nil, x), &fields) // it is what append makes
-	for field, value := range v.distorted {
-		fields[field] = value
-	}
-	out, err := json.Marshal(fields)
-	if err != nil {
-		panic(err) // of a value that has no JSON
-	}
-	return append(b, out...)
-}
-
-// renderedCharge renders the latest charge, as events do.
-func (v view) renderedCharge() rendering {
-	return func(b encoder) encoder { return v.appendCharge(b, v.charge(), 0) }
-}
-
-// appendCharge renders a charge, and its refunds, newest first, if they are asked for.
-func (v view) appendCharge(b encoder, c *charge, x expansion) encoder {
-	captured, refunded, status := int64(0), int64(0), succeeded
-	if c == v.charge() {
-		captured = v.captured
-		back, _ := v.refundsIn(succeeded)
-		pending, _ := v.refundsIn("pending")
-		refunded = back + pending // pending ones count
-	}
-	whole := captured > 0 && refunded == captured
-	if c.reversed {
-		refunded, whole = v.amount, true
-	}
-	b = b.open("charge").text("id", c.id).number("amount", v.amount).number("amount_captured", captured).number("amount_refunded", refunded).
-		truth("captured", captured > 0).number("created", c.created.Unix()).text("currency", v.currency).truth("disputed", c.disputed)
-	if c.failed != nil {
-		status = "failed"
-		b = b.text("failure_code", c.failed.Code).text("failure_message", c.failed.Message)
-	} else {
-		b = b.null("failure_code", "failure_message")
-	}
-	b = b.truth("livemode", v.account.live)
-	if x&withoutMetadata == 0 {
-		b = b.metadata(c.metadata)
-	}
-	b = b.truth("paid", c.failed == nil).text("payment_intent", v.id).text("payment_method", c.card.method)
-	b = append(b, `,"payment_method_details":{"type":"`+c.card.kind+`","`+c.card.kind+`":{`...)
-	if !c.captureBefore.IsZero() && c.failed == nil && v.manual && captured == 0 {
-		b = append(b, `"capture_before":`...)
-		b = strconv.AppendInt(b, c.captureBefore.Unix(), 10)
-	}
-	b = append(b, "}}"...).truth("refunded", whole).text("status", status)
-	if x&withRefunds != 0 {
-		b = append(b.name("refunds"), `{"object":"list","url":"/v1/charges/`+c.id+`/refunds","has_more":false,"data":[`...)
+// renderedCharge renders a charge, and its refunds, newest first, if they are asked for.
+func (v view) renderedCharge(c *charge, x expansion) rendering {
+	return func() object {
+		details := object{}
+		out := object{
+			"object": "charge", "id": c.id, "amount": v.amount, "amount_captured": int64(0), "amount_refunded": int64(0), "captured": false,
+			"created": c.created.Unix(), "currency": v.currency, "disputed": c.disputed, "failure_code": nil, "failure_message": nil,
+			"livemode": v.account.live, "metadata": c.metadata.texts(), "paid": c.failed == nil, "payment_intent": v.id,
+			"payment_method": c.card.method, "payment_method_details": object{"type": c.card.kind, c.card.kind: details},
+			"refunded": false, "status": succeeded,
+		}
+		var refunds []rendering
 		if c == v.charge() {
-			for i, r := range slices.Backward(v.refunds) {
-				if b = v.appendRefund(b, r); i > 0 {
-					b = append(b, ',')
-				}
+			back, _ := v.refundsIn(succeeded)
+			pending, _ := v.refundsIn("pending")
+			back += pending // which count
+			out["captured"], out["amount_captured"] = v.captured > 0, v.captured
+			out["refunded"], out["amount_refunded"] = back > 0 && back == v.captured, back
+			for _, r := range slices.Backward(v.refunds) {
+				refunds = append(refunds, v.renderedRefund(r))
 			}
 		}
-		b = append(b, "]}"...)
-	}
-	return b.end()
-}
-
-func (v view) appendRefund(b encoder, r *refund) encoder {
-	b = b.open("refund").text("id", r.id).number("amount", r.amount).text("charge", v.charge().id).number("created", r.created.Unix()).
-		text("currency", v.currency)
-	switch r.status {
-	case "pending":
-		b = b.text("pending_reason", "processing")
-	case "failed":
-		b = b.text("failure_reason", "unknown")
-	}
-	return b.raw("metadata", "{}").text("payment_intent", v.id).textOrNull("reason", r.reason).text("status", r.status).end()
-}
-
-// renderedList renders a page of a list.
-func renderedList[T any](url string, data []T, more bool, item func(encoder, T) encoder) rendering {
-	return func(b encoder) encoder {
-		b = b.open("list").text("url", url).truth("has_more", more)
-		b = append(b.name("data"), '[')
-		for i, each := range data {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = item(b, each)
+		if c.reversed {
+			out["refunded"], out["amount_refunded"] = true, v.amount
 		}
-		return append(b, "]}"...)
+		if c.failed != nil {
+			out["status"], out["failure_code"], out["failure_message"] = "failed", c.failed.Code, c.failed.Message
+		} else if !c.captureBefore.IsZero() && v.manual && out["captured"] == false {
+			details["capture_before"] = c.captureBefore.Unix()
+		}
+		if x&withoutMetadata != 0 {
+			delete(out, "metadata")
+		}
+		if x&withRefunds != 0 {
+			out["refunds"] = listOf("/v1/charges/"+c.id+"/refunds", refunds, false)
+		}
+		return out
+	}
+}
+
+func (v view) renderedRefund(r *refund) rendering {
+	return func() object {
+		out := object{
+			"object": "refund", "id": r.id, "amount": r.amount, "charge": v.charge().id, "created": r.created.Unix(), "currency": v.currency,
+			"metadata": object{}, "payment_intent": v.id, "reason": orNull(r.reason), "status": r.status,
+		}
+		switch r.status {
+		case "pending":
+			out["pending_reason"] = "processing"
+		case "failed":
+			out["failure_reason"] = "unknown"
+		}
+		return out
+	}
+}
+
+func (v view) renderedDispute(id string) rendering {
+	return func() object {
+		return object{
+			"object": "dispute", "id": id, "amount": v.captured, "charge": v.charge().id, "currency": v.currency, "livemode": v.account.live,
+			"metadata": object{}, "payment_intent": v.id, "reason": "fraudulent", "status": "needs_response",
+		}
 	}
 }

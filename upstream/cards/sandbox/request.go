@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"io"
 	"maps"
 	"net/http"
@@ -19,6 +20,8 @@ const (
 	maxBody = 512 << 10
 	// maxRequests is how many calls Requests keeps.
 	maxRequests = 10_000
+	// maxRecorded bounds the texts of a kept call, in bytes.
+	maxRecorded = 4 << 10
 )
 
 // request is a call as an endpoint sees it.
@@ -44,7 +47,7 @@ type request struct {
 // endpoint is one operation of the API. Run holds the lock of the Server and checks its
 // parameters before it changes anything.
 type endpoint struct {
-	run    func(*Server, *request) (rendering, error)
+	run    func(*Server, *request) (any, error)
 	right  string // that a restricted key needs
 	expand string // where a charge can be expanded; empty: nowhere
 	params string // that it knows, in one text; a list ends in []
@@ -60,7 +63,7 @@ const (
 var endpoints = map[string]endpoint{
 	"GET /v1/account":           {(*Server).getAccount, "rak_accounts_kyc_basic_read", "", ""},
 	"GET /v1/webhook_endpoints": {(*Server).listEndpoints, "rak_webhook_read", "", "limit"},
-	"GET /v1/charges":           {(*Server).listCharges, readCharges, "", "payment_intent limit starting_after"},
+	"GET /v1/charges":           {(*Server).listCharges, readCharges, "", "payment_intent limit"},
 	"POST /v1/refunds":          {(*Server).createRefund, "rak_charge_write", "", "payment_intent amount reason"},
 	"GET /v1/payment_intents":   {(*Server).listIntents, readIntents, "data.latest_charge", "created[gte] limit starting_after"},
 	"POST /v1/payment_intents": {(*Server).createIntent, writeIntents, "latest_charge",
@@ -107,7 +110,10 @@ func (s *Server) call(r *http.Request, path string) *http.Response {
 	if rq.fromPage {
 		header.Set("Access-Control-Allow-Origin", "*") // the page with the card fields is of another origin
 	}
-	body := out.body(make(encoder, 0, 2<<10))
+	body, err := json.Marshal(out.body)
+	if err != nil {
+		panic(err) // of a value without JSON: see Distort
+	}
 	return &http.Response{
 		Status: http.StatusText(out.status), StatusCode: out.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: header,
 		Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)), Request: r,
@@ -117,8 +123,8 @@ func (s *Server) call(r *http.Request, path string) *http.Response {
 // read reads path and parameters, and finds the endpoint.
 func (rq *request) read(r *http.Request, path string) error {
 	parts := strings.SplitN(path, "/", 5) // "", v1, payment_intents, an id, a verb
-	if len(parts) > 3 {
-		rq.id, _ = url.PathUnescape(parts[3]) // no payment has an empty id
+	if len(parts) > 3 && parts[3] != "" { // without an id it is not a path of the API
+		rq.id, _ = url.PathUnescape(parts[3])
 		parts[3] = "{id}"
 	}
 	pattern, known := strings.Join(parts, "/"), false
@@ -140,21 +146,14 @@ func (rq *request) read(r *http.Request, path string) error {
 }
 
 // RoundTrip carries out a call of the API in this process: as a server at the address of the double does, without its connections. Its
-// context ends the wait for the response, and the call goes on.
+// context ends the wait for the response, and the call continues.
 func (s *Server) RoundTrip(r *http.Request) (out *http.Response, err error) {
 	if r.Body != nil {
 		defer r.Body.Close()
 	}
 	path := strings.TrimPrefix(r.URL.EscapedPath(), s.mount)
 	done := make(chan *http.Response, 1)
-	s.mu.Lock()
-	faults := len(s.faults)
-	s.mu.Unlock()
-	if faults == 0 {
-		done <- s.call(r, path)
-	} else { // which may hold the call
-		go func() { done <- s.call(r, path) }()
-	}
+	go func() { done <- s.call(r, path) }() // a fault may hold it
 	select {
 	case out = <-done:
 	case <-r.Context().Done():
@@ -223,7 +222,7 @@ func (s *Server) carryOut(rq *request, fault *Injected) (out answer, stored bool
 	if out, done := s.strike(fault, During, rq); done {
 		return out, !rq.broken
 	}
-	var body rendering
+	var body any
 	var err error
 	s.step(func() { body, err = s.run(rq) })
 	if err != nil {
@@ -233,7 +232,7 @@ func (s *Server) carryOut(rq *request, fault *Injected) (out answer, stored bool
 }
 
 // run checks what all endpoints check alike, and runs one, unless the world's settings say that writes fail.
-func (s *Server) run(rq *request) (rendering, error) {
+func (s *Server) run(rq *request) (any, error) {
 	if err := rq.checkParams(); err != nil {
 		return nil, err
 	}
@@ -291,7 +290,7 @@ func (s *Server) authenticate(rq *request) error {
 		rq.canonical = rq.form.Encode()
 	}
 	if key == "" {
-		return refused(http.StatusUnauthorized, "", "You did not provide an API key.")
+		return refused(http.StatusUnauthorized, "", "You did not provide an API key. Send it as Authorization: Bearer YOUR_SECRET_KEY.")
 	}
 	for _, a := range s.accounts {
 		lacks, secret := a.lacks[key]
@@ -331,6 +330,9 @@ func (s *Server) limit(rq *request) error {
 
 // checkParams refuses parameters that an endpoint does not know, and reads what is to be expanded.
 func (rq *request) checkParams() error {
+	if kind := mediaType(rq.header); kind != formType && kind != "" && rq.method == http.MethodPost {
+		return refused(http.StatusBadRequest, "", "Invalid request (check that your POST content type is "+formType+").")
+	}
 	if rq.publishable {
 		rq.expansion = withoutMetadata
 	}
@@ -383,7 +385,7 @@ func (rq *request) pageSize() (int, error) {
 type Request struct {
 	Method, Path string
 	Key          string // Idempotency-Key
-	Form         string // the parameters, encoded and sorted by name; card numbers never
+	Form         string // the parameters, encoded and sorted by name; "hidden" if there is a card's number. As the other texts, cut at 4 KiB
 	At           time.Time
 }
 
@@ -398,44 +400,49 @@ func (s *Server) Requests() []Request {
 func (s *Server) record(rq *request) {
 	form := rq.canonical
 	if strings.Contains(form, "card%5D") {
-		hidden := maps.Clone(rq.form)
-		for name := range hidden {
-			if strings.Contains(name, "card]") {
-				hidden[name] = []string{"hidden"}
-			}
-		}
-		form = hidden.Encode()
+		form = "hidden"
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.journal) >= 2*maxRequests {
 		s.journal = slices.Clone(s.journal[maxRequests:])
 	}
-	s.journal = append(s.journal, Request{rq.method, rq.path, rq.key, form, s.cfg.Now()})
+	s.journal = append(s.journal, Request{rq.method, clip(rq.path), clip(rq.key), clip(form), s.cfg.Now()})
 }
 
-func (s *Server) noSuchPath(*request) (rendering, error) {
-	return nil, refused(http.StatusNotFound, "", "Unrecognized request URL.")
+// clip cuts a text at maxRecorded.
+func clip(text string) string {
+	if len(text) > maxRecorded {
+		return strings.Clone(text[:maxRecorded])
+	}
+	return text
+}
+
+func (s *Server) noSuchPath(rq *request) (any, error) {
+	return nil, refused(http.StatusNotFound, "", "Unrecognized request URL ("+rq.method+": "+rq.path+").")
 }
 
 // getAccount is GET /v1/account.
-func (s *Server) getAccount(rq *request) (rendering, error) {
-	id := rq.account.ID
-	return func(b encoder) encoder {
-		return b.open("account").text("id", id).text("country", "FR").text("default_currency", "eur").text("type", "standard").
-			truth("charges_enabled", true).truth("details_submitted", true).truth("payouts_enabled", true).end()
+func (s *Server) getAccount(rq *request) (any, error) {
+	return object{
+		"object": "account", "id": rq.account.ID, "country": "FR", "default_currency": "eur", "type": "standard",
+		"charges_enabled": true, "details_submitted": true, "payouts_enabled": true,
 	}, nil
 }
 
 // listEndpoints is GET /v1/webhook_endpoints: those of the account, with the address that is set or that the caller names. There are
 // never more than a page.
-func (s *Server) listEndpoints(rq *request) (rendering, error) {
+func (s *Server) listEndpoints(rq *request) (any, error) {
 	_, err := rq.pageSize()
-	all := s.endpoints(rq.account, s.store.of(defaultWorld), rq.header.Get(webhookURLHeader))
-	live, now := rq.account.live, s.cfg.Now()
-	return renderedList("/v1/webhook_endpoints", all, false, func(b encoder, e Endpoint) encoder {
-		status := map[bool]string{true: "disabled", false: "enabled"}[e.Disabled]
-		return b.open("webhook_endpoint").text("id", e.ID).textOrNull("api_version", e.APIVersion).number("created", now.Unix()).
-			texts("enabled_events", e.Events).truth("livemode", live).raw("metadata", "{}").text("status", status).text("url", e.URL).end()
-	}), err
+	var page []rendering
+	for _, e := range s.endpoints(rq.account, s.store.of(defaultWorld), rq.header.Get(webhookURLHeader)) {
+		page = append(page, func() object {
+			return object{
+				"object": "webhook_endpoint", "id": e.ID, "api_version": e.APIVersion, "created": s.cfg.Now().Unix(), "enabled_events": e.Events,
+				"livemode": rq.account.live, "metadata": object{}, "url": e.URL,
+				"status": map[bool]string{true: "disabled", false: "enabled"}[e.Disabled],
+			}
+		})
+	}
+	return listOf("/v1/webhook_endpoints", page, false), err
 }

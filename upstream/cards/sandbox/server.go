@@ -60,13 +60,10 @@ type Config struct {
 	Deliver    func(Delivery)
 	HTTPClient *http.Client // posts events; zero: cards.NewHTTPClient
 
-	// MaxPayments limits the memory; zero: 100,000. At the limit, the oldest payments that are final are
-	// dropped; while none is final, creation is refused.
+	// MaxPayments limits the memory: so many payments, 10 idempotency keys for each, and for both of them 4 KiB a payment of what callers
+	// write; zero: 100,000, which need 1.5 GB at most. At the limit, the oldest payments that are final are dropped; while none is final,
+	// creation and more metadata are refused. New keys are refused until the oldest are a day old.
 	MaxPayments int
-
-	// ForgetKeys ignores idempotency keys: every request is carried out. Claims
-	// cannot rely on such a processor, and a check of claims must notice.
-	ForgetKeys bool
 }
 
 // Account is an account of the processor in one mode: live if its secret key is. It has its own payments
@@ -111,8 +108,9 @@ type Server struct {
 	mu       sync.Mutex
 	accounts []*account
 	store    store
-	keys     idempotencyKeys
-	faults   []*Injected // oldest first
+	keys     map[digest]*keyUse // claims depend on them, so a full double refuses new ones, and forgets none early
+	keyBytes int                // of the requests, at most bytesPerPayment for each payment that the double may hold
+	faults   []*Injected        // oldest first
 	journal  []Request
 	outbox   []*outgoing // events of the step in progress
 	anyType  bool        // see AllowAnyMethod
@@ -138,10 +136,13 @@ func New(cfg Config) *Server {
 	s := &Server{
 		URL: cfg.BaseURL, cfg: cfg, ids: rand.NewPCG(cfg.Seed, 0),
 		store: store{max: cfg.MaxPayments, byID: map[string]*intent{}, settings: map[string]Settings{}},
-		keys:  idempotencyKeys{max: cfg.MaxPayments * keysPerPayment, byKey: map[digest]*keyUse{}},
+		keys:  map[digest]*keyUse{},
 	}
 	s.closed, s.stop = context.WithCancel(context.Background())
-	s.webhooks = newWebhookSender(cfg, s.gone)
+	s.webhooks = &webhookSender{
+		cfg: cfg, closed: s.closed, gone: s.gone, slots: make(chan struct{}, maxConnections), held: map[string]*outgoing{},
+	}
+	s.webhooks.inFlight.SetLimit(maxPending)
 	if len(cfg.Accounts) == 0 {
 		cfg.Accounts = make([]Account, 1)
 	}
@@ -185,11 +186,13 @@ func (s *Server) listen() {
 // Close breaks the calls in progress, stops the webhooks and waits for them. A double that another server
 // mounts still serves, but sends no more events.
 func (s *Server) Close() {
-	s.stop()
+	s.webhooks.mu.Lock()
+	s.stop() // no delivery starts after this
+	s.webhooks.mu.Unlock()
 	if s.http != nil {
 		s.http.Close()
 	}
-	s.webhooks.close()
+	_ = s.webhooks.inFlight.Wait() // no delivery returns an error
 	s.cfg.HTTPClient.CloseIdleConnections()
 }
 

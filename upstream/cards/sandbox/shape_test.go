@@ -16,7 +16,8 @@ import (
 
 // shapes are the objects of the API in the company's library, which is generated from its description of the API.
 var shapes = map[string]reflect.Type{
-	"payment_intent": reflect.TypeFor[stripe.PaymentIntent](), "charge": reflect.TypeFor[stripe.Charge](), "refund": reflect.TypeFor[stripe.Refund](),
+	"payment_intent": reflect.TypeFor[stripe.PaymentIntent](), "charge": reflect.TypeFor[stripe.Charge](),
+	"refund":  reflect.TypeFor[stripe.Refund](),
 	"dispute": reflect.TypeFor[stripe.Dispute](), "account": reflect.TypeFor[stripe.Account](), "event": reflect.TypeFor[stripe.Event](),
 	"webhook_endpoint": reflect.TypeFor[stripe.WebhookEndpoint](), "payment_method": reflect.TypeFor[stripe.PaymentMethod](),
 	"list": reflect.TypeFor[struct {
@@ -35,7 +36,8 @@ func TestEveryShape(t *testing.T) {
 	cfg := inProcess
 	cfg.Deliver = func(d sandbox.Delivery) { seen.check(d.Body); seen.objects[d.Type] = true }
 	w := newWalk(t, cfg)
-	w.SetEndpoints(sandbox.Endpoint{URL: hooks}, sandbox.Endpoint{URL: hooks, APIVersion: "2024-06-20", Events: []string{"charge.refund.updated"}})
+	w.SetEndpoints(sandbox.Endpoint{URL: hooks},
+		sandbox.Endpoint{URL: hooks, APIVersion: "2024-06-20", Events: []string{"charge.refund.updated"}})
 	call := func(what string, params ...string) {
 		t.Helper()
 		method, path, _ := strings.Cut(what, " ")
@@ -45,12 +47,16 @@ func TestEveryShape(t *testing.T) {
 		r.Header.Set("Authorization", "Bearer "+w.SecretKey)
 		seen.check(must(io.ReadAll(must(w.RoundTrip(r)).Body)))
 	}
-	const get, confirm, visa = "GET /v1/payment_intents/{id}?expand[]=latest_charge.refunds", "POST /v1/payment_intents/{id}/confirm", "payment_method=pm_card_visa"
+	const get, confirm = "GET /v1/payment_intents/{id}?expand[]=latest_charge.refunds", "POST /v1/payment_intents/{id}/confirm"
+	const visa = "payment_method=pm_card_visa"
 	const asked, back = "payment_method=pm_card_authenticationRequired", "return_url=https://club.example/back"
 
-	call("POST /v1/payment_intents", "amount=4990", "currency=eur", "capture_method=manual", "description=Club", "payment_method_types[]=card", "metadata[a]=b")
+	call("POST /v1/payment_intents", "amount=4990", "currency=eur", "capture_method=manual", "description=Club",
+		"payment_method_types[]=card", "metadata[a]=b")
 	call("POST /v1/payment_intents", "amount=1", "currency=eur")
-	for _, settings := range []sandbox.Settings{{}, {Captures: "processing"}, {Confirmations: "processing"}, {Refunds: "pending", Challenges: "modal"}} {
+	for _, settings := range []sandbox.Settings{
+		{}, {Captures: "processing"}, {Confirmations: "processing"}, {Refunds: "pending", Challenges: "modal"},
+	} {
 		w.with(settings)
 		w.fresh("")
 		call(get)
@@ -75,15 +81,17 @@ func TestEveryShape(t *testing.T) {
 		call(get)
 	}
 	call("GET /v1/payment_intents?limit=3&expand[]=data.latest_charge.refunds")
-	for _, what := range []string{"GET /v1/charges", "GET /v1/account", "GET /v1/webhook_endpoints", "GET /v1/payment_intents/pi_none", "GET /v1/none"} {
+	for _, what := range []string{
+		"GET /v1/charges", "GET /v1/account", "GET /v1/webhook_endpoints", "GET /v1/payment_intents/pi_none", "GET /v1/none",
+	} {
 		call(what)
 	}
 	for _, want := range []string{
 		"list", "account", "webhook_endpoint", "dispute", "refund", "charge", "payment_method", "card_error", "invalid_request_error",
 		"requires_payment_method", "requires_action", "processing", "requires_capture", "succeeded", "canceled",
-		"payment_intent.created", "payment_intent.requires_action", "payment_intent.processing", "payment_intent.payment_failed", authorised, taken,
-		"payment_intent.canceled", "charge.succeeded", "charge.failed", "charge.captured", "charge.expired", "charge.refunded", "charge.refund.updated",
-		"charge.dispute.created", "refund.created", "refund.failed",
+		"payment_intent.created", "payment_intent.requires_action", "payment_intent.processing", "payment_intent.payment_failed",
+		authorised, taken, "payment_intent.canceled", "charge.succeeded", "charge.failed", "charge.captured", "charge.expired", "charge.refunded",
+		"charge.refund.updated", "charge.dispute.created", "refund.created", "refund.failed",
 	} {
 		if !seen.objects[want] {
 			t.Errorf("%s was not seen: the test proves nothing of it", want)

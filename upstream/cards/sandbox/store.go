@@ -23,9 +23,14 @@ func worldOf(sale string) string {
 	return organisation
 }
 
+// bytesPerPayment is at least twice what a gateway writes about a payment. The double holds so many bytes for each payment that it
+// may hold, and as many for their keys; so a few payments may have all that Stripe allows, 100 kB of metadata.
+const bytesPerPayment = 4 << 10
+
 // store holds the payments of all accounts. The lock of the Server guards it.
 type store struct {
 	max      int
+	bytes    int       // that callers wrote, at most max times bytesPerPayment
 	all      []*intent // oldest first
 	byID     map[string]*intent
 	settings map[string]Settings // by demo world
@@ -34,10 +39,13 @@ type store struct {
 // add stores a new payment. When the store is full, it drops old final ones.
 func (st *store) add(in *intent) error {
 	if len(st.all) >= st.max {
-		st.makeRoom(in.world)
+		st.makeRoom(in)
 	}
 	if len(st.all) >= st.max {
 		return errFull("payments that are not final")
+	}
+	if err := st.write(in, in.metadata); err != nil {
+		return err
 	}
 	if n := len(st.all); n > 0 {
 		last := st.all[n-1]
@@ -51,13 +59,30 @@ func (st *store) add(in *intent) error {
 	return nil
 }
 
-// makeRoom drops the oldest final payments, those of a world first. It drops a hundredth of the capacity at once, so that
-// a full store is not searched for each new payment.
-func (st *store) makeRoom(world string) {
+// write reserves the bytes of a payment with its next metadata. When there are too many, it drops old final payments.
+func (st *store) write(in *intent, next metadata) error {
+	bytes := len(in.description) + len(in.webhookURL)
+	for _, entry := range next {
+		bytes += len(entry.key) + len(entry.value)
+	}
+	for grown := bytes - in.bytes; grown > 0 && st.bytes+grown > st.max*bytesPerPayment; {
+		before := len(st.all)
+		if st.makeRoom(in); len(st.all) == before {
+			return errFull("bytes of payments that are not final")
+		}
+	}
+	st.bytes += bytes - in.bytes
+	in.bytes = bytes
+	return nil
+}
+
+// makeRoom drops the oldest final payments, those of the needy one's world first, and never that one. It drops a hundredth of the
+// capacity at once, so that a full store is not searched for each new payment.
+func (st *store) makeRoom(needy *intent) {
 	drop := max(1, st.max/100)
 	for _, own := range []bool{true, false} {
 		st.remove(func(in *intent) bool {
-			if drop == 0 || !in.final() || own && in.world != world {
+			if drop == 0 || in == needy || !in.final() || own && in.world != needy.world {
 				return false
 			}
 			drop--
@@ -71,6 +96,7 @@ func (st *store) remove(which func(*intent) bool) {
 	st.all = slices.DeleteFunc(st.all, func(in *intent) bool {
 		if in.gone = which(in); in.gone {
 			delete(st.byID, in.id)
+			st.bytes -= in.bytes
 		}
 		return in.gone
 	})
@@ -140,7 +166,9 @@ func (s *Server) Reset(world string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.store.remove(func(in *intent) bool { return world == "" || in.world == world })
-	s.keys.forget(func(use *keyUse) bool { return world == "" || use.of != nil && use.of.gone && use.of.world == world })
+	s.forgetKeys(func(use *keyUse) bool {
+		return world == "" || use.of != nil && use.of.gone && use.of.world == world
+	})
 	delete(s.store.settings, world)
 	if world == "" {
 		clear(s.store.settings)

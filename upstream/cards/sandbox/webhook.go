@@ -5,12 +5,11 @@ import (
 	"cmp"
 	"context"
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -18,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"frontdesk/upstream/cards"
 )
 
 const (
@@ -70,13 +71,13 @@ func (s *Server) SetEndpoints(all ...Endpoint) {
 }
 
 // endpoints returns where the events of an account go: to the address that is set, or else to its endpoints and to the address that a
-// caller names.
+// caller names, which gets the events that a gateway's endpoint must get.
 func (s *Server) endpoints(of *account, set Settings, named string) (all []Endpoint) {
 	switch {
 	case set.WebhookURL != "":
 		all = []Endpoint{{URL: set.WebhookURL}}
 	case named != "":
-		all = append(slices.Clip(of.Endpoints), Endpoint{URL: named})
+		all = append(slices.Clip(of.Endpoints), Endpoint{URL: named, Events: cards.RequiredEvents})
 	default:
 		all = slices.Clone(of.Endpoints)
 	}
@@ -146,40 +147,16 @@ func (s *Server) emit(rq *request, in *intent, kind string, about rendering) {
 
 // event renders an event (https://docs.stripe.com/api/events/object).
 func event(rq *request, id, kind, version string, at time.Time, live bool, about rendering) rendering {
-	request, key := "", ""
+	cause := object{"id": nil, "idempotency_key": nil}
 	if rq != nil {
-		request, key = rq.requestID, rq.key
+		cause = object{"id": rq.requestID, "idempotency_key": orNull(rq.key)}
 	}
-	return func(b encoder) encoder {
-		b = b.open("event").text("id", id).text("api_version", version).number("created", at.Unix()).truth("livemode", live).
-			number("pending_webhooks", 1).text("type", kind)
-		b = append(b, `,"request":{"id":`...)
-		b = append(b.orNull(request).textOrNull("idempotency_key", key), `},"data":{"object":`...)
-		return append(about(b), "}}"...)
+	return func() object {
+		return object{
+			"object": "event", "id": id, "api_version": version, "created": at.Unix(), "data": object{"object": about()}, "livemode": live,
+			"pending_webhooks": 1, "request": cause, "type": kind,
+		}
 	}
-}
-
-// Event renders an event about a payment, for tests that send their own. Sign it.
-func Event(kind string, p Payment) []byte {
-	v := view{&made{
-		id: p.ID, account: &account{}, amount: p.Amount, currency: strings.ToLower(p.Currency), manual: true, types: []string{"card"},
-		created: p.CreatedAt, description: p.Description,
-	}, &state{status: p.Status, captured: p.Captured}}
-	for _, key := range slices.Sorted(maps.Keys(p.Metadata)) {
-		v.metadata = append(v.metadata, metadataEntry{key, p.Metadata[key]})
-	}
-	v.charges = []*charge{{id: "ch_of_" + p.ID, card: &testCards[0], disputed: p.Disputed, metadata: v.metadata, created: p.CreatedAt}}
-	v.refunds = []*refund{{id: "re_of_" + p.ID, amount: cmp.Or(p.Refunded, p.Refunding), status: succeeded, created: p.CreatedAt}}
-	about := v.rendered(0)
-	switch {
-	case strings.HasPrefix(kind, "charge.dispute."):
-		about = v.renderedDispute("du_of_" + p.ID)
-	case strings.HasPrefix(kind, "refund."), strings.HasPrefix(kind, "charge.refund."):
-		about = v.renderedRefund(v.refunds[0])
-	case strings.HasPrefix(kind, "charge."):
-		about = v.renderedCharge()
-	}
-	return event(nil, "evt_"+rand.Text(), kind, APIVersion, p.CreatedAt, false, about)(nil)
 }
 
 // Sign returns the header Stripe-Signature of an event (https://docs.stripe.com/webhooks#verify-manually). It does not use Stripe's
@@ -194,32 +171,16 @@ func Sign(at time.Time, body []byte, secrets ...string) string {
 	return header + ",v0=not-checked"
 }
 
-// webhookSender delivers events. It owns a goroutine for each delivery in progress, and waits for all of them when it closes.
+// webhookSender delivers events. It owns a goroutine for each delivery in progress. Server.Close waits for all of them.
 type webhookSender struct {
 	cfg      Config
-	ctx      context.Context
-	cancel   context.CancelFunc
+	closed   context.Context
 	inFlight errgroup.Group // limited to maxPending
 	slots    chan struct{}
 	gone     func(*intent) bool // whether the payment of an event was dropped
 
-	mu   sync.Mutex           // held while a delivery starts, so that close waits for it
+	mu   sync.Mutex           // held while a delivery starts, so that Server.Close waits for it
 	held map[string]*outgoing // by world and address; waits to be overtaken (Reorder)
-}
-
-func newWebhookSender(cfg Config, gone func(*intent) bool) *webhookSender {
-	w := &webhookSender{cfg: cfg, gone: gone, slots: make(chan struct{}, maxConnections), held: map[string]*outgoing{}}
-	w.ctx, w.cancel = context.WithCancel(context.Background())
-	w.inFlight.SetLimit(maxPending)
-	return w
-}
-
-// close stops the deliveries in progress and waits for them.
-func (w *webhookSender) close() {
-	w.mu.Lock()
-	w.cancel() // start adds no delivery after this
-	w.mu.Unlock()
-	_ = w.inFlight.Wait() // no delivery returns an error
 }
 
 // send delivers an event as its mode says, and does not wait for it.
@@ -228,7 +189,11 @@ func (w *webhookSender) send(out *outgoing) {
 		w.log(out, 0, 0, "dropped", nil)
 		return
 	}
-	out.Body = out.render(make(encoder, 0, 2<<10))
+	body, err := json.Marshal(out.render)
+	if err != nil {
+		panic(err) // of a value without JSON: see Distort
+	}
+	out.Body = body
 	out.render = nil
 	if w.cfg.Deliver != nil {
 		out.Signature = Sign(w.cfg.Now(), out.Body, out.secrets...)
@@ -239,20 +204,21 @@ func (w *webhookSender) send(out *outgoing) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	deliver := func() { w.deliver(out) }
 	switch out.mode {
-	case Duplicate:
-		w.start(out, func() { w.deliver(out) })
-		w.start(out, func() { w.deliver(out) })
 	case Late:
 		w.start(out, func() {
 			if w.sleep(LateDelay) {
-				w.deliver(out)
+				deliver()
 			}
 		})
 	case Reorder:
 		w.reorder(out)
+	case Duplicate:
+		w.start(out, deliver)
+		fallthrough
 	default:
-		w.start(out, func() { w.deliver(out) })
+		w.start(out, deliver)
 	}
 }
 
@@ -282,7 +248,7 @@ func (w *webhookSender) reorder(out *outgoing) {
 
 // start runs a delivery in its own goroutine; w.mu is held.
 func (w *webhookSender) start(out *outgoing, run func()) {
-	if w.ctx.Err() == nil && !w.inFlight.TryGo(func() error { run(); return nil }) {
+	if w.closed.Err() == nil && !w.inFlight.TryGo(func() error { run(); return nil }) {
 		w.log(out, 0, 0, "dropped", errors.New("too many events are waiting"))
 	}
 }
@@ -296,24 +262,21 @@ func (w *webhookSender) deliver(out *outgoing) {
 }
 
 // attempt posts an event once, signed now, and reports whether the receiver accepted it.
-func (w *webhookSender) attempt(out *outgoing, attempt int) bool {
+func (w *webhookSender) attempt(out *outgoing, attempt int) (accepted bool) {
 	select {
 	case w.slots <- struct{}{}:
 		defer func() { <-w.slots }()
-	case <-w.ctx.Done():
+	case <-w.closed.Done():
 		return false
 	}
 	status, err := w.post(out)
-	if err == nil && status >= 200 && status <= 299 {
-		w.log(out, attempt, status, "delivered", nil)
-		return true
-	}
-	w.log(out, attempt, status, "failed", err)
-	return false
+	accepted = err == nil && status >= 200 && status <= 299
+	w.log(out, attempt, status, map[bool]string{true: "delivered", false: "failed"}[accepted], err)
+	return accepted
 }
 
 func (w *webhookSender) post(out *outgoing) (status int, err error) {
-	ctx, cancel := context.WithTimeout(w.ctx, deliveryTimeout)
+	ctx, cancel := context.WithTimeout(w.closed, deliveryTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, out.URL, bytes.NewReader(out.Body))
 	if err != nil {
@@ -343,7 +306,7 @@ func (w *webhookSender) sleep(d time.Duration) bool {
 	select {
 	case <-time.After(d):
 		return true
-	case <-w.ctx.Done():
+	case <-w.closed.Done():
 		return false
 	}
 }

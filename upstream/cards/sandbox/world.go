@@ -62,7 +62,7 @@ func (s *Server) saveSettings(w http.ResponseWriter, r *http.Request) {
 	body, err := readBody(w, r)
 	form, formErr := url.ParseQuery(string(body))
 	name := form.Get("world")
-	if err == nil && (formErr != nil || mediaType(r) != formType || !worldPattern.MatchString(name)) {
+	if err == nil && (formErr != nil || mediaType(r.Header) != formType || !worldPattern.MatchString(name)) {
 		err = errInvalid("invalid_body", "POST is for the form of the page. Send PUT with JSON.")
 	}
 	if err != nil {
@@ -119,7 +119,8 @@ func errInvalid(code, message string) error {
 }
 
 func errNoPayment() error {
-	return errDoor(http.StatusNotFound, "not_found", "payment_not_found", "There is no such payment.")
+	return errDoor(http.StatusNotFound, "not_found", "payment_not_found",
+		"There is no such payment. Its id begins with pi_, and is the part before _secret_ in the client secret.")
 }
 
 func errMediaType() error {
@@ -161,13 +162,17 @@ func readJSON(w http.ResponseWriter, r *http.Request, into any) error {
 	if err != nil {
 		return err
 	}
-	if mediaType(r) != "application/json" {
+	if mediaType(r.Header) != "application/json" {
 		return errMediaType()
 	}
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(into); err != nil {
-		return errInvalid("invalid_body", "The body does not match this endpoint: "+strings.TrimPrefix(err.Error(), "json: ")+".")
+		wrong := strings.TrimPrefix(err.Error(), "json: ")
+		if errors.Is(err, io.EOF) {
+			wrong = "it is empty"
+		}
+		return errInvalid("invalid_body", "The body does not match this endpoint: "+wrong+".")
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return errInvalid("invalid_body", "The body holds more than one JSON value.")
@@ -176,8 +181,8 @@ func readJSON(w http.ResponseWriter, r *http.Request, into any) error {
 }
 
 // mediaType returns the body's type without its parameters; empty: unknown.
-func mediaType(r *http.Request) string {
-	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+func mediaType(header http.Header) string {
+	kind, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
 	return kind
 }
 

@@ -151,7 +151,7 @@
       const frame = newFrame(address, titlesIn(locale).challenge, "100%");
       Object.assign(dialog.style, {
         width: "min(27rem, 100vw - 1rem)", height: "min(34rem, 100dvh - 1rem)", maxWidth: "none", maxHeight: "none", padding: "0",
-        border: "0", borderRadius: "16px", overflow: "hidden", boxShadow: "0 0 0 100vmax rgb(0 0 0 / 50%)",
+        margin: "auto", border: "0", borderRadius: "16px", overflow: "hidden", boxShadow: "0 0 0 100vmax rgb(0 0 0 / 50%)",
       });
       const answered = (event) => {
         if (isFrom(frame, event, "answered")) dialog.close();
