@@ -26,7 +26,8 @@ type testCard struct {
 // testCards are those of Stripe's documentation that are needed (https://docs.stripe.com/testing).
 var testCards = []testCard{
 	{number: "4242424242424242", method: "pm_card_visa", kind: "card"},
-	{number: "4000002500003155", method: "pm_card_authenticationRequired", kind: "card", challenge: true},
+	{number: "4000002500003155", method: "pm_card_authenticationRequiredOnSetup", kind: "card", challenge: true},
+	{number: "4000002760003184", method: "pm_card_authenticationRequired", kind: "card", challenge: true},
 	{number: "4000000000000002", method: "pm_card_visa_chargeDeclined", kind: "card", code: "card_declined", declineCode: "generic_decline"},
 	{number: "4000000000009995", method: "pm_card_visa_chargeDeclinedInsufficientFunds", kind: "card", code: "card_declined",
 		declineCode: "insufficient_funds"},
