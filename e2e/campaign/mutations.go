@@ -203,9 +203,9 @@ var Mutations = []Mutation{
 		New:  "",
 	}}},
 	{Name: "capture-whenever", Description: "a payment whose capture has begun is captured however late", Edits: []Edit{{
-		File: "flows/payment/step.go",
-		Old:  `	if left > 0 || tooOld ||`,
-		New:  `	if tooOld = false; left > 0 ||`,
+		File: "flows/payment/protocol/capture.go",
+		Old:  "left, asked := d.held()\n\ttooOld := d.authorisedTooLong()",
+		New:  "left, asked := d.held()\n\ttooOld := false",
 	}}},
 	{Name: "pending-code-free", Description: "a code that is being checked does not stop another account or another code", Edits: []Edit{{
 		File: "flows/signature.go",
