@@ -114,136 +114,171 @@ func TestBlocked(t *testing.T) {
 	})
 }
 
-// TestVerify: what contradicts a recorded payment is a finding, and so is its end; what cannot be read stays due.
-func TestVerify(t *testing.T) {
+// recordedBefore returns a card payment that was recorded two minutes ago.
+func recordedBefore() flows.Payment {
+	p := record(flows.Recorded)
+	p.UpdatedAt = now.Add(-2 * time.Minute)
+	return p
+}
+
+const (
+	stillRecorded = "→ recorded: as before"
+	noDebt        = -1
+)
+
+// due asks for the verification, and kept shows a processor that keeps all of the money.
+var due, kept = wish(protocol.Verify), and(wish(protocol.Verify), shows(cards.Captured))
+
+// reads returns facts with a reading of the sale in a state.
+func reads(state string, with ...func(s *protocol.Sale)) func(f *protocol.Facts) {
+	return sale(append([]func(s *protocol.Sale){func(s *protocol.Sale) { s.Sale.State, s.Seen = state, nil }}, with...)...)
+}
+
+// down returns facts: the processor cannot be read.
+func down(f *protocol.Facts) { f.Remote = &protocol.Remote{Err: errDown} }
+
+func partlyRefunded(r *protocol.Remote) { r.Refunded = 500 }
+
+// ruleOfTotals knows that a recorded payment leaves nothing to pay, and less debt.
+func ruleOfTotals(s *protocol.Sale) {
+	s.Rule = &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalTotal, After: "nothing"},
+		{Signal: flows.SignalDebt, After: "minus the amount"}}}
+}
+
+// Changes of a recorded payment: its sale was seen settled, or not settled; its contact owed money before.
+func saleSettled(p *flows.Payment) { p.SaleVerdict = flows.SaleSettled }
+func saleOpen(p *flows.Payment)    { p.SaleVerdict = protocol.SaleOpen }
+func contactOwed(p *flows.Payment) {
+	p.Snapshot = &flows.Evidence{Debt: new(int64)}
+	*p.Snapshot.Debt = 1000
+}
+func acknowledged(p *flows.Payment) { p.Acknowledged = p.Difference }
+
+// differed returns a change of a recorded payment: the processor kept another amount.
+func differed(how string) func(p *flows.Payment) {
+	return func(p *flows.Payment) { p.SaleVerdict, p.Difference = flows.SaleSettled, how+" of 45.00 EUR is kept" }
+}
+
+// finds checks the finding, the verdict on the sale, and the debt that was read; noDebt: none was.
+func finds(finding flows.PaymentState, verdict string, debt int64) func(p *flows.Payment) string {
+	return func(p *flows.Payment) string {
+		read := p.DebtAfter != nil
+		if p.Finding() != finding || p.SaleVerdict != verdict || read != (debt != noDebt) || read && *p.DebtAfter != debt {
+			return fmt.Sprintf("finding %q, verdict %q, debt %v", p.Finding(), p.SaleVerdict, p.DebtAfter)
+		}
+		return ""
+	}
+}
+
+// TestVerifySale: a sale that does not show the recorded payment is a finding, and so is its end; what cannot be read stays due.
+func TestVerifySale(t *testing.T) {
 	t.Parallel()
-	recorded := record(flows.Recorded)
-	recorded.UpdatedAt = now.Add(-2 * time.Minute)
-	owed := func(p *flows.Payment) { p.Snapshot = &flows.Evidence{Debt: new(int64)}; *p.Snapshot.Debt = 1000 }
-	settled := func(p *flows.Payment) { p.SaleVerdict = flows.SaleSettled }
-	open := func(p *flows.Payment) { p.SaleVerdict = protocol.SaleOpen }
-	ago := func(age time.Duration) func(p *flows.Payment) {
-		return func(p *flows.Payment) { p.UpdatedAt = now.Add(-age) }
-	}
-	due := wish(protocol.Verify)
-	kept := and(due, shows(cards.Captured))
-	club := func(state string, with ...func(s *protocol.Sale)) func(f *protocol.Facts) {
-		return sale(append([]func(s *protocol.Sale){func(s *protocol.Sale) { s.Sale.State, s.Seen = state, nil }}, with...)...)
-	}
-	unread, gone := func(s *protocol.Sale) { s.Err = errDown }, func(s *protocol.Sale) { s.Err, s.Gone = errDown, true }
-	owes := func(total int64, err error) func(f *protocol.Facts) {
-		return func(f *protocol.Facts) { f.Debt = &protocol.Debt{Total: total, Err: err} }
-	}
-	recheck := func(valid bool, err error) func(f *protocol.Facts) {
+	total := func(s *protocol.Sale) { s.Sale.TotalTI = 0 }
+	checks := func(valid bool, err error) func(f *protocol.Facts) {
 		return func(f *protocol.Facts) { f.Check = &protocol.Check{Valid: valid, Err: err} }
 	}
-	total := func(s *protocol.Sale) { s.Sale.TotalTI = 0 }
-	byRule := func(s *protocol.Sale) {
-		s.Rule = &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalTotal, After: "nothing"},
-			{Signal: flows.SignalDebt, After: "minus the amount"}}}
-	}
-	partly := func(r *protocol.Remote) { r.Refunded = 500 }
-	const none = -1
-	finds := func(finding flows.PaymentState, verdict string, debt int64) func(p *flows.Payment) string {
-		return func(p *flows.Payment) string {
-			read := p.DebtAfter != nil
-			if p.Finding() != finding || p.SaleVerdict != verdict || read != (debt != none) || read && *p.DebtAfter != debt {
-				return fmt.Sprintf("finding %q, verdict %q, debt %v", p.Finding(), p.SaleVerdict, p.DebtAfter)
-			}
-			return ""
-		}
-	}
-	const asBefore = "→ recorded: as before"
-	check(t, recorded, []row{
+	const open = "→ recorded: recorded, and the sale is not settled"
+	check(t, recordedBefore(), []row{
 		{name: "nothing asked", facts: shows(cards.Captured), want: "wait 0s"},
 		{name: "due", facts: due, want: "read"},
 		{name: "the sale next", facts: kept, want: "read_sale"},
-		{name: "the sale, though the processor cannot be read", want: "read_sale",
-			facts: and(due, func(f *protocol.Facts) { f.Remote = &protocol.Remote{Err: errDown} })},
-		{name: "settled", facts: and(kept, club("validated")), want: asBefore, wrote: finds("", flows.SaleSettled, none)},
-		{name: "settled before", with: settled, facts: kept, want: "wait 0s"},
-		{name: "not settled", facts: and(kept, club("draft")), want: "→ recorded: recorded, and the sale is not settled",
-			wrote: finds(flows.RecordedUnsettled, protocol.SaleOpen, none)},
-		{name: "still not settled", with: open, facts: and(kept, club("draft")), want: "wait 0s"},
-		{name: "settled by staff", with: open, facts: and(kept, club("validated")),
-			want: "→ recorded: recorded, and no longer contradicted", wrote: finds("", flows.SaleSettled, none)},
-		{name: "settled with another total", facts: and(kept, club("validated", total)),
+		{name: "the sale, though the processor cannot be read", facts: and(due, down), want: "read_sale"},
+		{name: "settled", facts: and(kept, reads("validated")), want: stillRecorded, wrote: finds("", flows.SaleSettled, noDebt)},
+		{name: "settled before", with: saleSettled, facts: kept, want: "wait 0s"},
+		{name: "not settled", facts: and(kept, reads("draft")), want: open, wrote: finds(flows.RecordedUnsettled, protocol.SaleOpen, noDebt)},
+		{name: "still not settled", with: saleOpen, facts: and(kept, reads("draft")), want: "wait 0s"},
+		{name: "settled by staff", with: saleOpen, facts: and(kept, reads("validated")), wrote: finds("", flows.SaleSettled, noDebt),
+			want: "→ recorded: recorded, and no longer contradicted"},
+		{name: "settled with another total", facts: and(kept, reads("validated", total)),
 			want: "→ recorded: recorded, and the total of the sale is 0.00 EUR instead of 45.00 EUR"},
-		{name: "settled with the total that the rule knows", facts: and(kept, club("validated", total, byRule)), want: asBefore},
-		{name: "without a state", facts: and(kept, club("")), want: "read_check"},
-		{name: "without a state, settled", facts: and(kept, club(""), recheck(false, nil)), want: asBefore,
-			wrote: finds("", flows.SaleSettled, none)},
-		{name: "without a state, not settled", facts: and(kept, club(""), recheck(true, nil)),
-			want: "→ recorded: recorded, and the sale is not settled"},
-		{name: "without a state, and a check that cannot be read", facts: and(kept, club(""), recheck(false, errDown)),
+		{name: "settled with the total that the rule knows", facts: and(kept, reads("validated", total, ruleOfTotals)), want: stillRecorded},
+		{name: "without a state", facts: and(kept, reads("")), want: "read_check"},
+		{name: "without a state, settled", facts: and(kept, reads(""), checks(false, nil)), want: stillRecorded,
+			wrote: finds("", flows.SaleSettled, noDebt)},
+		{name: "without a state, not settled", facts: and(kept, reads(""), checks(true, nil)), want: open},
+		{name: "without a state, and a check that cannot be read", facts: and(kept, reads(""), checks(false, errDown)),
 			want: "wait 0s: no answer"},
-		{name: "the sale cannot be read", facts: and(kept, club("", unread)), want: "wait 0s: no answer"},
-		{name: "the sale cannot be read for a day", with: ago(24*time.Hour + time.Second), facts: and(kept, club("", unread)),
+		{name: "the sale cannot be read", facts: and(kept, reads("", unread)), want: "wait 0s: no answer"},
+		{name: "the sale cannot be read for a day", with: since(24*time.Hour + time.Second), facts: and(kept, reads("", unread)),
 			want: "→ recorded: recorded, and the sale could not be read for a day"},
-		{name: "not settled, and not readable for a day", with: both(ago(25*time.Hour), open), facts: and(kept, club("", unread)),
+		{name: "not settled, and not readable for a day", with: both(since(25*time.Hour), saleOpen), facts: and(kept, reads("", unread)),
 			want: "wait 0s: no answer"},
-		{name: "the sale is gone", facts: and(kept, club("", gone)), want: "wait 0s: no answer"},
-		{name: "the sale is gone for long", with: ago(flows.GoneAfter + time.Second), facts: and(kept, club("", gone)),
+		{name: "the sale can be read again", facts: and(kept, reads("validated")), want: "→ recorded: recorded, and no longer contradicted",
+			with: func(p *flows.Payment) { p.SaleVerdict = "the sale could not be read for a day" }},
+		{name: "the sale is gone", facts: and(kept, reads("", gone)), want: "wait 0s: no answer"},
+		{name: "the sale is gone for long", with: since(flows.GoneAfter + time.Second), facts: and(kept, reads("", gone)),
 			want: "→ recorded: recorded, and the club system no longer has the sale"},
-
-		{name: "refunded in part", with: settled, facts: and(due, shows(cards.Captured, partly)),
-			want:  "→ recorded: recorded, and at the processor 40.00 EUR of 45.00 EUR is kept",
-			wrote: finds(flows.Contradicted, flows.SaleSettled, none)},
-		{name: "disputed, and a refund is pending", with: settled,
-			facts: and(due, shows(cards.Captured, func(r *protocol.Remote) { r.Refunding, r.Disputed = 4500, true })),
-			want:  "→ recorded: recorded, and at the processor 0.00 EUR of 45.00 EUR is kept, and the buyer disputes it"},
-		{name: "the difference is known", with: func(p *flows.Payment) {
-			settled(p)
-			p.Difference, p.Acknowledged = "40.00 EUR of 45.00 EUR is kept", "40.00 EUR of 45.00 EUR is kept"
-		}, facts: and(due, shows(cards.Captured, partly)), want: "wait 0s"},
-		{name: "the bank returned a known refund", with: func(p *flows.Payment) {
-			settled(p)
-			p.Difference, p.Acknowledged = "0.00 EUR of 45.00 EUR is kept", "0.00 EUR of 45.00 EUR is kept"
-		}, facts: kept, want: "→ recorded: recorded, and the processor keeps the whole amount again"},
-		{name: "the processor cannot be read", with: settled, want: "wait 0s: no answer",
-			facts: and(due, func(f *protocol.Facts) { f.Remote = &protocol.Remote{Err: errDown} })},
-		{name: "the processor does not have it", with: settled, want: "wait 0s",
-			facts: and(due, func(f *protocol.Facts) { f.Remote = &protocol.Remote{Err: errDown, Absent: protocol.UnknownThere} })},
-		{name: "the processor cannot be read, and the sale is settled", want: asBefore,
-			facts: and(due, func(f *protocol.Facts) { f.Remote = &protocol.Remote{Err: errDown} }, club("validated"))},
-		{name: "an event", facts: wish(protocol.Reread), want: "read"},
-		{name: "an event about nothing", facts: and(wish(protocol.Reread), shows(cards.Captured)), want: "wait 0s"},
-		{name: "an event about a refund", facts: and(wish(protocol.Reread), shows(cards.Captured, partly)),
-			want: "→ recorded: recorded, and at the processor 40.00 EUR of 45.00 EUR is kept"},
-		{name: "an event, and the processor cannot be read", want: "wait 0s: no answer",
-			facts: and(wish(protocol.Reread), func(f *protocol.Facts) { f.Remote = &protocol.Remote{Err: errDown} })},
-
-		{name: "the debt, too", with: owed, facts: and(kept, club("validated")), want: "read_debt"},
-		{name: "the debt alone", with: both(owed, settled), facts: kept, want: "read_sale"},
-		{name: "the debt alone, after the sale", with: both(owed, settled), facts: and(kept, club("validated")), want: "read_debt"},
-		{name: "the debt later, after a doubt", with: both(owed, settled, func(p *flows.Payment) { p.DoubtSince = now }), facts: kept,
-			want: "wait 0s"},
-		{name: "the debt is as before", with: owed, facts: and(kept, club("validated"), owes(1000, nil)), want: asBefore,
-			wrote: finds("", flows.SaleSettled, 1000)},
-		{name: "the debt is smaller", with: owed, facts: and(kept, club("validated"), owes(0, nil)),
-			want:  "→ recorded: recorded, and possibly paid twice: the contact owes less than before",
-			wrote: finds(flows.PaidTwice, flows.SaleSettled, 0)},
-		{name: "the debt is smaller, as the rule knows", with: owed, facts: and(kept, club("validated", byRule), owes(1000-4500, nil)),
-			want: asBefore, wrote: finds("", flows.SaleSettled, 1000-4500)},
-		{name: "the debt cannot be read, and the sale is settled", with: owed, facts: and(kept, club("validated"), owes(0, errDown)),
-			want: asBefore, wrote: finds("", flows.SaleSettled, none)},
-		{name: "the debt cannot be read", with: both(owed, settled), facts: and(kept, club("validated"), owes(0, errDown)),
-			want: "wait 0s: no answer"},
-		{name: "the debt cannot be read for hours", with: both(owed, settled, ago(6*time.Hour+time.Second)),
-			facts: and(kept, club("validated"), owes(0, errDown)), want: asBefore, wrote: finds("", flows.SaleSettled, 1000)},
-		{name: "the debt is read, however late", with: both(owed, settled, ago(7*time.Hour)), facts: and(kept, club("validated"), owes(500, nil)),
-			want: "→ recorded: recorded, and possibly paid twice: the contact owes less than before"},
-		{name: "the sale of the debt cannot be read for hours", with: both(owed, settled, ago(6*time.Hour+time.Second)),
-			facts: and(kept, club("", unread)), want: asBefore, wrote: finds("", flows.SaleSettled, 1000)},
-		{name: "the debt was read", with: both(owed, settled, func(p *flows.Payment) { p.DebtAfter = p.Snapshot.Debt }), facts: kept,
-			want: "wait 0s"},
 	})
-
-	desk := recorded
+	desk := recordedBefore()
 	desk.Method, desk.ProcessorID = flows.InPerson, ""
 	check(t, desk, []row{
 		{name: "without a processor", facts: due, want: "read_sale"},
 		{name: "without a processor, an event", facts: wish(protocol.Reread), want: "wait 0s"},
+	})
+}
+
+// TestVerifyMoney: money that the processor no longer keeps is a finding. After an event, only that is compared.
+func TestVerifyMoney(t *testing.T) {
+	t.Parallel()
+	unknown := func(f *protocol.Facts) { f.Remote = &protocol.Remote{Err: errDown, Absent: protocol.UnknownThere} }
+	event := wish(protocol.Reread)
+	const part = "→ recorded: recorded, and at the processor 40.00 EUR of 45.00 EUR is kept"
+	check(t, recordedBefore(), []row{
+		{name: "refunded in part", with: saleSettled, facts: and(due, shows(cards.Captured, partlyRefunded)), want: part,
+			wrote: finds(flows.Contradicted, flows.SaleSettled, noDebt)},
+		{name: "disputed, and a refund is pending", with: saleSettled,
+			facts: and(due, shows(cards.Captured, func(r *protocol.Remote) { r.Refunding, r.Disputed = 4500, true })),
+			want:  "→ recorded: recorded, and at the processor 0.00 EUR of 45.00 EUR is kept, and the buyer disputes it"},
+		{name: "the difference is known", with: both(differed("40.00 EUR"), acknowledged),
+			facts: and(due, shows(cards.Captured, partlyRefunded)), want: "wait 0s"},
+		{name: "the bank returned a refund", with: differed("0.00 EUR"), facts: kept, wrote: finds("", flows.SaleSettled, noDebt),
+			want: "→ recorded: recorded, and no longer contradicted"},
+		{name: "the bank returned a known refund", with: both(differed("0.00 EUR"), acknowledged), facts: kept,
+			want: "→ recorded: recorded, and the processor keeps the whole amount again"},
+		{name: "the processor cannot be read", with: saleSettled, facts: and(due, down), want: "wait 0s: no answer"},
+		{name: "the processor does not have it", with: saleSettled, facts: and(due, unknown), want: "wait 0s"},
+		{name: "the processor cannot be read, and the sale is settled", facts: and(due, down, reads("validated")), want: stillRecorded},
+		{name: "an event", facts: event, want: "read"},
+		{name: "an event about nothing", facts: and(event, shows(cards.Captured)), want: "wait 0s"},
+		{name: "an event about a refund", facts: and(event, shows(cards.Captured, partlyRefunded)), want: part},
+		{name: "an event, and the processor cannot be read", facts: and(event, down), want: "wait 0s: no answer"},
+	})
+}
+
+// TestVerifyDebt: a contact who owes less than before may have paid twice. An account that cannot be read is not read for ever.
+func TestVerifyDebt(t *testing.T) {
+	t.Parallel()
+	owes := func(total int64, err error) func(f *protocol.Facts) {
+		return func(f *protocol.Facts) { f.Debt = &protocol.Debt{Total: total, Err: err} }
+	}
+	settled, unreadable := reads("validated"), reads("", unread)
+	hours := since(protocol.DebtWithin + time.Second)
+	const twice = "→ recorded: recorded, and possibly paid twice: the contact owes less than before"
+	check(t, recordedBefore(), []row{
+		{name: "too", with: contactOwed, facts: and(kept, settled), want: "read_debt"},
+		{name: "alone", with: both(contactOwed, saleSettled), facts: kept, want: "read_sale"},
+		{name: "alone, after the sale", with: both(contactOwed, saleSettled), facts: and(kept, settled), want: "read_debt"},
+		{name: "later, after a doubt", with: both(contactOwed, saleSettled, func(p *flows.Payment) { p.DoubtSince = now }), facts: kept,
+			want: "wait 0s"},
+		{name: "as before", with: contactOwed, facts: and(kept, settled, owes(1000, nil)), want: stillRecorded,
+			wrote: finds("", flows.SaleSettled, 1000)},
+		{name: "smaller", with: contactOwed, facts: and(kept, settled, owes(0, nil)), want: twice,
+			wrote: finds(flows.PaidTwice, flows.SaleSettled, 0)},
+		{name: "smaller, as the rule knows", with: contactOwed, facts: and(kept, reads("validated", ruleOfTotals), owes(1000-4500, nil)),
+			want: stillRecorded, wrote: finds("", flows.SaleSettled, 1000-4500)},
+		{name: "unreadable, and the sale is settled", with: contactOwed, facts: and(kept, settled, owes(0, errDown)), want: stillRecorded,
+			wrote: finds("", flows.SaleSettled, noDebt)},
+		{name: "unreadable", with: both(contactOwed, saleSettled), facts: and(kept, settled, owes(0, errDown)), want: "wait 0s: no answer"},
+		{name: "unreadable for hours", with: both(contactOwed, saleSettled, hours), facts: and(kept, settled, owes(0, errDown)),
+			want: stillRecorded, wrote: finds("", flows.SaleSettled, 1000)},
+		{name: "read, however late", with: both(contactOwed, saleSettled, since(7*time.Hour)), facts: and(kept, settled, owes(500, nil)),
+			want: twice},
+		{name: "its sale is unreadable for hours", with: both(contactOwed, saleSettled, hours), facts: and(kept, unreadable),
+			want: stillRecorded, wrote: finds("", flows.SaleSettled, 1000)},
+		{name: "its sale was gone when an operator settled it", with: both(contactOwed, saleSettled, hours),
+			facts: and(kept, reads("", gone)), want: stillRecorded, wrote: finds("", flows.SaleSettled, 1000)},
+		{name: "was read", with: both(contactOwed, saleSettled, func(p *flows.Payment) { p.DebtAfter = p.Snapshot.Debt }), facts: kept,
+			want: "wait 0s"},
 	})
 }
 

@@ -8,9 +8,9 @@ import (
 )
 
 // followed are the states in which the processor must have the payment. What is missing while it is sent is noted once it is captured
-// again.
+// again, and what is missing when a refund is due once it is being refunded: only from there can it be blocked.
 var followed = map[flows.PaymentState]bool{flows.Intent: true, flows.Authorised: true, flows.Capturing: true, flows.Captured: true,
-	flows.Cancelling: true, flows.RefundDue: true, flows.Refunding: true, flows.InDoubt: true}
+	flows.Cancelling: true, flows.Refunding: true, flows.InDoubt: true}
 
 // present makes sure that the processor has the agreed payment. settled is false if it has, or if that does not matter now. A
 // payment that was missing is looked for before anything else, so that only an unbroken row of misses blocks it.

@@ -136,6 +136,9 @@ func TestAwaitBuyer(t *testing.T) {
 		{name: "the bank never decides", with: func(p *flows.Payment) { gone(p); deciding(p) }, facts: shows(cards.Processing),
 			want: "→ cancelling: the bank did not decide about the buyer's card"},
 		{name: "the registration ended", with: ended, facts: shows(cards.RequiresAction), want: "→ cancelling: the registration has ended"},
+		{name: "the registration ended after a decline", with: both(declined, ended), facts: shows(cards.Declined, decline("d1")),
+			want: "→ cancelling: the registration has ended"},
+		{name: "idle for five minutes", with: since(5 * time.Minute), facts: shows(cards.RequiresAction), want: "wait 1m15s"},
 		{name: "idle for eight minutes", with: func(p *flows.Payment) { p.UpdatedAt = now.Add(-8 * time.Minute) },
 			facts: shows(cards.RequiresAction),
 			want:  "wait 2m0s"},
@@ -161,7 +164,8 @@ func TestPresent(t *testing.T) {
 			return ""
 		}
 	}
-	for _, state := range []flows.PaymentState{flows.Intent, flows.Authorised, flows.Capturing, flows.Cancelling} {
+	for _, state := range []flows.PaymentState{flows.Intent, flows.Authorised, flows.Capturing, flows.Captured, flows.Cancelling,
+		flows.Refunding, flows.InDoubt} {
 		t.Run(string(state), func(t *testing.T) {
 			t.Parallel()
 			kept := fmt.Sprintf("→ %s: as before", state)
@@ -171,6 +175,7 @@ func TestPresent(t *testing.T) {
 				{name: "unknown there", facts: absent(protocol.UnknownThere), want: kept, wrote: since(now)},
 				{name: "another program's there", facts: absent(protocol.ForeignThere), want: kept, wrote: since(now)},
 				{name: "looked for first", with: missing(time.Minute), want: "read"},
+				{name: "looked for first, in a pause", with: both(missing(time.Minute), notBefore(time.Minute)), want: "read"},
 				{name: "29 minutes", with: missing(29 * time.Minute), facts: absent(protocol.UnknownThere), want: "wait 15s: no answer"},
 				{name: "half an hour", with: missing(30 * time.Minute), facts: absent(protocol.UnknownThere),
 					want: "→ blocked: the processor does not know the payment"},

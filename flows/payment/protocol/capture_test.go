@@ -13,6 +13,14 @@ func heldBefore(p *flows.Payment) { p.OnHold = true }
 
 func anHourAgo(p *flows.Payment) { p.UpdatedAt = now.Add(-time.Hour - time.Second) }
 
+// blockedFor returns a change of a record: it was authorised more than so long ago, and blocked until now.
+func blockedFor(ago time.Duration) func(p *flows.Payment) {
+	return func(p *flows.Payment) {
+		p.History = []flows.Transition{{State: flows.Authorised, At: now.Add(-ago - 1)}, {State: flows.Blocked, At: now.Add(-ago)},
+			{State: p.State, At: p.UpdatedAt}}
+	}
+}
+
 // TestCheckSale: no money is taken unless the sale is as agreed, the brake lets the payment pass, and the money is still reserved.
 func TestCheckSale(t *testing.T) {
 	t.Parallel()
@@ -65,6 +73,8 @@ func TestCheckSale(t *testing.T) {
 		{name: "an hour old", with: anHourAgo, facts: reserved, want: "→ cancelling: the authorisation is too old"},
 		{name: "an hour old, on hold", with: func(p *flows.Payment) { anHourAgo(p); heldBefore(p) }, facts: reserved,
 			want: "→ cancelling: the club system recorded no payment within the life of the authorisation"},
+		{name: "an hour old, and blocked meanwhile", with: blockedFor(time.Hour), facts: reserved,
+			want: "→ cancelling: the authorisation is too old"},
 		{name: "the processor's end is near", with: func(p *flows.Payment) { p.CaptureBefore = now.Add(59 * time.Second) }, facts: reserved,
 			want: "→ cancelling: the authorisation is too old"},
 		{name: "the processor's end is not near", with: func(p *flows.Payment) { p.CaptureBefore = now.Add(61 * time.Second) }, facts: ready,
@@ -98,6 +108,8 @@ func TestCapture(t *testing.T) {
 		{name: "the brake does not hold what is taken", with: fresh, facts: and(brake(time.Minute), shows(cards.Captured)), want: "capture"},
 		{name: "too old", with: func(p *flows.Payment) { fresh(p); anHourAgo(p) }, facts: and(passes, reserved),
 			want: "→ cancelling: the authorisation is too old"},
+		{name: "too old, and blocked meanwhile", with: func(p *flows.Payment) { fresh(p); blockedFor(time.Hour)(p) },
+			facts: and(passes, reserved), want: "→ cancelling: the authorisation is too old"},
 		{name: "captured", with: fresh, facts: called(protocol.Done, cards.Captured), want: "→ captured: captured by the processor"},
 		{name: "no answer", with: fresh, facts: called(protocol.Failed, ""), want: "wait 15s: no answer"},
 		{name: "the key belongs to another request", with: fresh, facts: called(protocol.KeyReused, ""), want: "wait 15s: no answer"},

@@ -340,7 +340,10 @@ func TestDecideABlock(t *testing.T) {
 	check(t, desk, []row{
 		{name: "at the desk, recorded", facts: recorded, want: "→ recorded: " + byHand},
 		{name: "at the desk, refunded", facts: forcedRefund, want: notInDoubt},
-		{name: "at the desk, cancelled", facts: forcedCancel, want: "→ cancelled: " + byHand},
+		{name: "at the desk, cancelled", facts: and(cancel, sale()), want: "→ cancelled: " + byHand},
+		{name: "at the desk, cancelled, and the sale was settled", facts: and(cancel, sale(settled)),
+			want: refused("The sale has been settled. If this payment settled it, run confirm-recorded. If it certainly did not, add --override.")},
+		{name: "at the desk, cancelled, whatever settled the sale", facts: forcedCancel, want: "→ cancelled: " + byHand},
 	})
 }
 
@@ -401,6 +404,7 @@ func TestAllowed(t *testing.T) {
 			"accepted":  shows(cards.Captured, held, accepted),
 			"disputed":  shows(cards.Captured, func(r *protocol.Remote) { r.Disputed = true }),
 			"refunding": shows(cards.Captured, entries(protocol.Entry{Attempt: refundAttempt})),
+			"returned":  shows(cards.Captured, held, func(r *protocol.Remote) { r.Refunded = 1 }),
 			"refunded":  shows(cards.Refunded),
 			"cancelled": shows(cards.Cancelled),
 			"differs":   shows(cards.Captured, func(r *protocol.Remote) { r.Captured = 1 }),

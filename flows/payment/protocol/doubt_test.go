@@ -28,104 +28,134 @@ func evidence(state string) func(f *protocol.Facts) {
 	return sale(func(s *protocol.Sale) { s.Seen, s.Rule = stateOf(state), settledRule() })
 }
 
-// TestResolve: a doubt ends by an acceptance in the journal, or by the rule soon after an attempt that may have left; never by a
-// sale that staff may have settled, and never while the money is not held.
+// sentAt is the attempt of doubted, and sentAfter the rule's reason to end it.
+var sentAt = attemptAt(now.Add(-40 * time.Second))
+
+const sentAfter = "→ recorded: the evidence matches recorded payments: sale_state went from draft to validated"
+
+// doubted returns a card payment whose doubt began ten seconds after its attempt, half a minute ago.
+func doubted() flows.Payment {
+	p := record(flows.InDoubt)
+	p.Claim, p.AttemptID, p.Snapshot, p.DoubtSince = 1, sentAt, stateOf("draft"), now.Add(-30*time.Second)
+	return p
+}
+
+// holds returns facts: the processor holds the money, and its journal has these entries.
+func holds(entries map[string]string, more ...func(r *protocol.Remote)) func(f *protocol.Facts) {
+	return shows(cards.Captured, append(more, journal(entries))...)
+}
+
+// claimedBefore returns facts: the processor holds the money, and an attempt claimed it so long ago.
+func claimedBefore(ago time.Duration, more ...func(r *protocol.Remote)) func(f *protocol.Facts) {
+	return holds(map[string]string{"fd_post_1": attemptAt(now.Add(-ago))}, more...)
+}
+
+// readings checks how many readings the record has, and whether the latest one, of now, failed.
+func readings(n, failures int) func(p *flows.Payment) string {
+	return func(p *flows.Payment) string {
+		if len(p.Readings) != n || p.Readings[n-1].Failures != failures || !p.Readings[n-1].At.Equal(now) {
+			return fmt.Sprintf("the readings are %+v", p.Readings)
+		}
+		return ""
+	}
+}
+
+// decidedByRule checks that the rule's decision and its one reading are in the record.
+func decidedByRule(p *flows.Payment) string {
+	if p.DecisionOperator() != flows.ByRule {
+		return "the rule's decision is not in the history"
+	}
+	return readings(1, 0)(p)
+}
+
+// TestResolve: a doubt ends by what the journal has, and otherwise waits for evidence, which is read on a schedule.
 func TestResolve(t *testing.T) {
 	t.Parallel()
-	doubt := record(flows.InDoubt)
-	doubt.Claim, doubt.AttemptID, doubt.Snapshot = 1, attemptAt(now.Add(-40*time.Second)), stateOf("draft")
-	doubt.DoubtSince = now.Add(-30 * time.Second)
-	open := func(ago time.Duration) func(r *protocol.Remote) {
-		return journal(map[string]string{"fd_post_1": attemptAt(now.Add(-ago))})
-	}
-	held := shows(cards.Captured, open(40*time.Second))
-	a := attemptAt(now.Add(-40 * time.Second))
-	entries := func(all map[string]string) func(f *protocol.Facts) { return shows(cards.Captured, journal(all)) }
+	held := claimedBefore(40 * time.Second)
 	since := func(ago time.Duration) func(p *flows.Payment) {
 		return func(p *flows.Payment) { p.DoubtSince, p.UpdatedAt = now.Add(-ago), now.Add(-ago) }
 	}
-	read := func(ages ...time.Duration) func(p *flows.Payment) {
+	read := func(age time.Duration, failures int) func(p *flows.Payment) {
 		return func(p *flows.Payment) {
-			for _, age := range ages {
-				p.Readings = append(p.Readings, flows.Reading{Evidence: flows.Evidence{At: now.Add(-age)}})
-			}
+			p.Readings = append(p.Readings, flows.Reading{Evidence: flows.Evidence{At: now.Add(-age)}, Failures: failures})
 		}
 	}
-	readings := func(n, failures int) func(p *flows.Payment) string {
-		return func(p *flows.Payment) string {
-			if len(p.Readings) != n || p.Readings[n-1].Failures != failures || !p.Readings[n-1].At.Equal(now) {
-				return fmt.Sprintf("the readings are %+v", p.Readings)
-			}
-			return ""
-		}
-	}
-	byRule := func(p *flows.Payment) string {
-		if p.DecisionOperator() != flows.ByRule {
-			return "the rule's decision is not in the history"
-		}
-		return readings(1, 0)(p)
-	}
-	unread := sale(func(s *protocol.Sale) { s.Err, s.Seen = errDown, nil })
 	reread := wish(protocol.Reread)
-	const recorded = "→ recorded: the evidence matches recorded payments: sale_state went from draft to validated, then journal"
-	const asBefore = "→ in_doubt: as before"
-	check(t, doubt, []row{
+	check(t, doubted(), []row{
 		{name: "begins", want: "read"},
 		{name: "cannot be read", facts: func(f *protocol.Facts) { f.Remote = &protocol.Remote{Err: errDown} }, want: "wait 15s: no answer"},
 		{name: "differs", facts: shows(cards.Captured, func(r *protocol.Remote) { r.Amount-- }),
 			want: "→ blocked: the processor holds another amount or currency"},
-		{name: "accepted", facts: entries(map[string]string{"fd_post_1": a, "fd_done_1": a}),
+		{name: "accepted", facts: holds(map[string]string{"fd_post_1": sentAt, "fd_done_1": sentAt}),
 			want: "→ recorded: the journal holds the club system's acceptance"},
-		{name: "a refund was begun", facts: entries(map[string]string{"fd_post_1": a, "fd_release_1": a, "fd_post_2": refundAttempt}),
-			want: "→ blocked: a refund was begun, and Redis lost it"},
+		{name: "a refund was begun", want: "→ blocked: a refund was begun, and Redis lost it",
+			facts: holds(map[string]string{"fd_post_1": sentAt, "fd_release_1": sentAt, "fd_post_2": refundAttempt})},
 		{name: "a refund was begun, and another gave its number up", want: "→ blocked: a refund was begun, and Redis lost it",
-			facts: entries(map[string]string{"fd_post_1": a, "fd_release_1": a, "fd_post_2": refundAttempt, "fd_release_2": a})},
+			facts: holds(map[string]string{"fd_post_1": sentAt, "fd_release_1": sentAt, "fd_post_2": refundAttempt, "fd_release_2": sentAt})},
 		{name: "a refund that could not begin", with: since(20 * time.Second), want: "wait 10s",
-			facts: entries(map[string]string{"fd_post_1": a, "fd_post_2": refundAttempt})},
+			facts: holds(map[string]string{"fd_post_1": sentAt, "fd_post_2": refundAttempt})},
 
 		{name: "not due", with: since(20 * time.Second), facts: held, want: "wait 10s"},
 		{name: "due", facts: held, want: "read_evidence"},
-		{name: "long before the next", with: both(since(20*time.Minute), read(time.Minute)), facts: held, want: "wait 2m0s"},
-		{name: "the schedule is over", with: both(since(25*time.Hour), read(time.Minute)), facts: held, want: "wait 2m0s"},
+		{name: "long before the next", with: both(since(20*time.Minute), read(time.Minute, 0)), facts: held, want: "wait 2m0s"},
+		{name: "the schedule is over", with: both(since(25*time.Hour), read(time.Minute, 0)), facts: held, want: "wait 2m0s"},
 		{name: "due, as all gateways were down", with: since(25 * time.Hour), facts: held, want: "read_evidence"},
-		{name: "failed a minute ago", with: func(p *flows.Payment) {
-			since(3 * time.Minute)(p)
-			p.Readings = []flows.Reading{{Evidence: flows.Evidence{At: now.Add(-time.Minute)}, Failures: 1}}
-		}, facts: held, want: "wait 1m0s"},
-		{name: "an event", with: both(since(20*time.Minute), read(time.Minute)), facts: and(held, reread), want: "read_evidence"},
-		{name: "an event right after a reading", with: both(since(20*time.Minute), read(29*time.Second)), facts: and(held, reread),
+		{name: "read once after all gateways were down", with: both(since(2*time.Hour), read(0, 0)), facts: held, want: "wait 2m0s"},
+		{name: "failed a minute ago", with: both(since(3*time.Minute), read(time.Minute, 1)), facts: held, want: "wait 1m0s"},
+		{name: "an event", with: both(since(20*time.Minute), read(time.Minute, 0)), facts: and(held, reread), want: "read_evidence"},
+		{name: "an event right after a reading", with: both(since(20*time.Minute), read(29*time.Second, 0)), facts: and(held, reread),
 			want: "wait 2m0s"},
 		{name: "an event right after the beginning", with: since(20 * time.Second), facts: and(held, reread), want: "wait 10s"},
+	})
+	desk := doubted()
+	desk.Method, desk.ProcessorID = flows.InPerson, ""
+	check(t, desk, []row{{name: "without a processor", want: "read_evidence"}})
+}
 
-		{name: "settled", facts: and(held, evidence("validated")), want: recorded, wrote: byRule},
-		{name: "a minute after the attempt", facts: and(shows(cards.Captured, open(time.Minute)), evidence("validated")), want: recorded},
-		{name: "later", facts: and(shows(cards.Captured, open(time.Minute+time.Millisecond)), evidence("validated")), want: asBefore,
-			wrote: readings(1, 0)},
+// TestWeigh: the rule ends a doubt only soon after an attempt that may have left, never by a sale that staff may have settled, and
+// never while the money is not held.
+func TestWeigh(t *testing.T) {
+	t.Parallel()
+	held, settled := claimedBefore(40*time.Second), evidence("validated")
+	released := map[string]string{"fd_post_1": sentAt, "fd_release_1": sentAt}
+	claimedAgain := map[string]string{"fd_post_1": sentAt, "fd_release_1": sentAt, "fd_post_2": attemptAt(now)}
+	unread := sale(func(s *protocol.Sale) { s.Err, s.Seen = errDown, nil })
+	rule := func(conditions ...flows.Condition) func(f *protocol.Facts) {
+		return func(f *protocol.Facts) { f.Sale.Rule = &flows.Rule{Conditions: conditions} }
+	}
+	paid := settledRule().Conditions[0]
+	const asBefore = "→ in_doubt: as before"
+	check(t, doubted(), []row{
+		{name: "settled", facts: and(held, settled), want: sentAfter + ", then journal", wrote: decidedByRule},
+		{name: "a minute after the attempt", facts: and(claimedBefore(time.Minute), settled), want: sentAfter + ", then journal"},
+		{name: "later", facts: and(claimedBefore(time.Minute+time.Millisecond), settled), want: asBefore, wrote: readings(1, 0)},
 		{name: "as before", facts: and(held, evidence("draft")), want: asBefore, wrote: readings(1, 0)},
 		{name: "unreadable", facts: and(held, unread), want: asBefore, wrote: readings(1, 1)},
 		{name: "unreadable again", facts: and(held, unread), want: asBefore, wrote: readings(1, 3), with: func(p *flows.Payment) {
 			p.Readings = []flows.Reading{{Evidence: flows.Evidence{At: now.Add(-time.Hour)}, Failures: 2}}
 		}},
-		{name: "without a rule", facts: and(held, evidence("validated"), func(f *protocol.Facts) { f.Sale.Rule = nil }), want: asBefore},
-		{name: "without a snapshot", with: func(p *flows.Payment) { p.Snapshot = nil }, facts: and(held, evidence("validated")), want: asBefore},
-		{name: "no gateway claimed it", facts: and(shows(cards.Captured), evidence("validated")), want: asBefore},
-		{name: "the claim was released", facts: and(entries(map[string]string{"fd_post_1": a, "fd_release_1": a}), evidence("validated")),
+		{name: "without a rule", facts: and(held, settled, func(f *protocol.Facts) { f.Sale.Rule = nil }), want: asBefore},
+		{name: "by a rule of nothing", facts: and(held, settled, rule()), want: asBefore},
+		{name: "by half of a rule", want: asBefore,
+			facts: and(held, settled, rule(flows.Condition{Signal: flows.SignalDebt, Before: "nothing", After: "the amount"}, paid))},
+		{name: "by a rule of another state before", want: asBefore,
+			facts: and(held, settled, rule(flows.Condition{Signal: flows.SignalSaleState, Before: "open", After: "validated"}))},
+		{name: "of a sale that no longer shows its state", facts: and(held, sale(func(s *protocol.Sale) { s.Rule = settledRule() })),
 			want: asBefore},
-		{name: "the claim of another gateway", want: recorded,
-			facts: and(entries(map[string]string{"fd_post_1": a, "fd_release_1": a, "fd_post_2": attemptAt(now)}), evidence("validated"))},
-		{name: "some was refunded", facts: and(shows(cards.Captured, open(time.Second), func(r *protocol.Remote) { r.Refunded = 1 }),
-			evidence("validated")), want: asBefore},
-		{name: "a refund is pending", facts: and(shows(cards.Captured, open(time.Second), func(r *protocol.Remote) { r.Refunding = 1 }),
-			evidence("validated")), want: asBefore},
+		{name: "without a snapshot", with: func(p *flows.Payment) { p.Snapshot = nil }, facts: and(held, settled), want: asBefore},
+		{name: "no gateway claimed it", facts: and(shows(cards.Captured), settled), want: asBefore},
+		{name: "the claim was released", facts: and(holds(released), settled), want: asBefore},
+		{name: "the claim of another gateway", facts: and(holds(claimedAgain), settled), want: sentAfter + ", then journal"},
+		{name: "some was refunded", want: asBefore,
+			facts: and(claimedBefore(time.Second, func(r *protocol.Remote) { r.Refunded = 1 }), settled)},
+		{name: "a refund is pending", want: asBefore,
+			facts: and(claimedBefore(time.Second, func(r *protocol.Remote) { r.Refunding = 1 }), settled)},
 	})
-
-	desk := doubt
-	desk.Method, desk.ProcessorID, desk.AttemptID = flows.InPerson, "", a
+	desk := doubted()
+	desk.Method, desk.ProcessorID = flows.InPerson, ""
 	check(t, desk, []row{
-		{name: "without a processor", want: "read_evidence"},
-		{name: "without a processor, settled", facts: evidence("validated"),
-			want: "→ recorded: the evidence matches recorded payments: sale_state went from draft to validated", wrote: byRule},
-		{name: "without a processor, settled before it was sent", with: func(p *flows.Payment) { p.AttemptID = "" }, facts: evidence("validated"),
+		{name: "without a processor, settled", facts: settled, want: sentAfter, wrote: decidedByRule},
+		{name: "without a processor, settled before it was sent", with: func(p *flows.Payment) { p.AttemptID = "" }, facts: settled,
 			want: asBefore},
 		{name: "without a processor, as before", facts: evidence("draft"), want: asBefore},
 	})

@@ -56,6 +56,7 @@ func withID(f *protocol.Facts) { f.ID = "id" }
 func TestPrepareRefund(t *testing.T) {
 	t.Parallel()
 	owed := func(p *flows.Payment) { p.Claim, p.ReleasePending = 3, true }
+	missing := func(p *flows.Payment) { p.MissingSince = now.Add(-time.Hour) }
 	check(t, record(flows.RefundDue), []row{
 		{name: "begins", with: func(p *flows.Payment) { p.Claim = 3 }, facts: withID, want: "→ refunding: as before",
 			wrote: claims(4, "refund-1772476200000-", 0)},
@@ -69,100 +70,123 @@ func TestPrepareRefund(t *testing.T) {
 				}
 				return ""
 			}},
-		{name: "was missing", with: func(p *flows.Payment) { p.MissingSince = now.Add(-time.Minute) }, want: "read"},
+		{name: "was missing", with: missing, facts: withID, want: "→ refunding: as before"},
+		{name: "is missing", with: missing, facts: and(withID, absent), want: "→ refunding: as before"},
 	})
 }
+
+// sentBefore is the attempt of the first claim of a payment to refund, which was released.
+const sentBefore = "1772476200000-9b0c55d2-6a54-4a39-8f2e-1c6f4b9a3d77"
+
+// refunding returns a payment whose refund has the second claim.
+func refunding() flows.Payment {
+	p := record(flows.Refunding)
+	p.Claim, p.AttemptID = 2, refundAttempt
+	return p
+}
+
+// after returns a journal whose first claim was released, and which has these entries, too: keys and values in turn.
+func after(entries ...string) map[string]string {
+	all := map[string]string{"fd_post_1": sentBefore, "fd_release_1": sentBefore}
+	for i := 0; i < len(entries); i += 2 {
+		all[entries[i]] = entries[i+1]
+	}
+	return all
+}
+
+// What else the processor may show of a payment to refund.
+func pendingRefund(r *protocol.Remote) { r.Refunding = 4500 }
+func failedRefund(r *protocol.Remote)  { r.FailedRefunds = 1 }
+
+const (
+	otherAttempt = "→ blocked: a refund is due, but the journal holds another attempt"
+	refundMade   = "→ refunded: as before"
+	refundFails  = "→ blocked: the refund failed at the processor, which holds the money"
+)
+
+func highestClaim(p *flows.Payment) { p.Claim = protocol.HighestClaim }
 
 // TestRefund: money goes back only under the refund's own claim, never for a payment that may have been recorded, and once.
 func TestRefund(t *testing.T) {
 	t.Parallel()
-	const other = "1772476200000-9b0c55d2-6a54-4a39-8f2e-1c6f4b9a3d77"
-	of := record(flows.Refunding)
-	of.Claim, of.AttemptID = 2, refundAttempt
-	before := map[string]string{"fd_post_1": other, "fd_release_1": other}
-	with := func(entries map[string]string) map[string]string {
-		all := map[string]string{}
-		for _, each := range []map[string]string{before, entries} {
-			for key, value := range each {
-				all[key] = value
-			}
-		}
-		return all
+	refunded := func(entries map[string]string) func(f *protocol.Facts) {
+		return shows(cards.Refunded, journal(entries))
 	}
-	own := with(map[string]string{"fd_post_2": refundAttempt})
-	given := with(map[string]string{"fd_post_2": refundAttempt, "fd_release_2": refundAttempt})
-	reads := func(state cards.State, entries map[string]string, more ...func(r *protocol.Remote)) func(f *protocol.Facts) {
-		return shows(state, append([]func(r *protocol.Remote){journal(entries)}, more...)...)
-	}
-	pending := func(r *protocol.Remote) { r.Refunding = 4500 }
-	failedOnce := func(r *protocol.Remote) { r.FailedRefunds = 1 }
-	disputed := func(r *protocol.Remote) { r.Disputed = true }
-	free, held := reads(cards.Captured, before), reads(cards.Captured, own)
-	won := claimed(protocol.Done, cards.Captured, own)
-	usedUp := claimed(protocol.KeyUsedUp, "", nil)
-	refused := called(protocol.WrongState, "")
-	highest := func(p *flows.Payment) { p.Claim = protocol.HighestClaim }
-	const otherAttempt, done = "→ blocked: a refund is due, but the journal holds another attempt", "→ refunded: as before"
-	check(t, of, []row{
+	own, free := after("fd_post_2", refundAttempt), after()
+	const wasRecorded = "→ blocked: a refund is due for a payment that was recorded"
+	check(t, refunding(), []row{
 		{name: "begins", want: "read"},
-		{name: "pauses", with: func(p *flows.Payment) { p.NotBefore = now.Add(time.Minute) }, facts: free, want: "wait 1m0s"},
+		{name: "pauses", with: func(p *flows.Payment) { p.NotBefore = now.Add(time.Minute) }, facts: holds(free), want: "wait 1m0s"},
 		{name: "cannot be read", facts: func(f *protocol.Facts) { f.Remote = &protocol.Remote{Err: errDown} }, want: "wait 15s: no answer"},
-		{name: "differs", facts: reads(cards.Captured, before, func(r *protocol.Remote) { r.Captured-- }),
+		{name: "differs", facts: holds(free, func(r *protocol.Remote) { r.Captured-- }),
 			want: "→ blocked: the processor captured another amount"},
-		{name: "recorded", facts: reads(cards.Captured, with(map[string]string{"fd_done_1": other})),
-			want: "→ blocked: a refund is due for a payment that was recorded"},
-		{name: "recorded, and claimed", facts: reads(cards.Captured, with(map[string]string{"fd_post_2": refundAttempt, "fd_done_1": other})),
-			want: "→ blocked: a refund is due for a payment that was recorded"},
-		{name: "made before", facts: reads(cards.Refunded, own), want: done},
-		{name: "pending", facts: reads(cards.Captured, own, pending), want: "wait 2m0s"},
-		{name: "pending, and not claimed", facts: reads(cards.Captured, before, pending), want: "wait 2m0s"},
-		{name: "the earlier claim is open", facts: reads(cards.Captured, map[string]string{"fd_post_1": other}), want: otherAttempt},
-		{name: "the claim is another's", facts: reads(cards.Captured, with(map[string]string{"fd_post_2": other})), want: otherAttempt},
-		{name: "not claimed", facts: free, want: "claim"},
-		{name: "not claimed, and refunded by hand", facts: reads(cards.Refunded, before), want: "claim"},
-		{name: "claimed before", facts: held, want: "refund"},
+		{name: "recorded", facts: holds(after("fd_done_1", sentBefore)), want: wasRecorded},
+		{name: "recorded, and claimed", facts: holds(after("fd_post_2", refundAttempt, "fd_done_1", sentBefore)), want: wasRecorded},
+		{name: "made before", facts: refunded(own), want: refundMade},
+		{name: "pending", facts: holds(own, pendingRefund), want: "wait 2m0s"},
+		{name: "pending, and not claimed", facts: holds(free, pendingRefund), want: "wait 2m0s"},
+		{name: "the earlier claim is open", facts: holds(map[string]string{"fd_post_1": sentBefore}), want: otherAttempt},
+		{name: "the earlier claim is open, and it was refunded by hand", facts: refunded(map[string]string{"fd_post_1": sentBefore}),
+			want: otherAttempt},
+		{name: "the claim is another's", facts: holds(after("fd_post_2", sentBefore)), want: otherAttempt},
+		{name: "not claimed", facts: holds(free), want: "claim"},
+		{name: "not claimed, and refunded by hand", facts: refunded(free), want: "claim"},
+		{name: "claimed before", facts: holds(own), want: "refund"},
 		{name: "claimed before, and another gave its number up", want: "refund",
-			facts: reads(cards.Captured, with(map[string]string{"fd_post_2": refundAttempt, "fd_release_2": other}))},
-		{name: "claimed too late", want: otherAttempt, facts: reads(cards.Captured,
-			with(map[string]string{"fd_post_2": refundAttempt, "fd_release_2": other, "fd_post_3": "the next attempt's"}))},
-		{name: "claimed before, and failed", facts: reads(cards.Captured, own, failedOnce),
-			want: "→ blocked: the refund failed at the processor, which holds the money"},
-		{name: "the failure is known", with: func(p *flows.Payment) { p.FailedRefunds = 1 },
-			facts: reads(cards.Captured, own, failedOnce), want: "refund"},
-		{name: "the claim was given up", facts: and(reads(cards.Captured, given), withID), want: "→ refunding: as before",
-			wrote: claims(3, "refund-", 5*time.Minute)},
-		{name: "the last claim was given up", with: highest, want: otherAttempt, facts: reads(cards.Captured,
+			facts: holds(after("fd_post_2", refundAttempt, "fd_release_2", sentBefore))},
+		{name: "claimed too late", want: otherAttempt,
+			facts: holds(after("fd_post_2", refundAttempt, "fd_release_2", sentBefore, "fd_post_3", "the next attempt's"))},
+		{name: "claimed before, and failed", facts: holds(own, failedRefund), want: refundFails},
+		{name: "the failure is known", with: func(p *flows.Payment) { p.FailedRefunds = 1 }, facts: holds(own, failedRefund), want: "refund"},
+		{name: "the claim was given up", facts: and(holds(after("fd_post_2", refundAttempt, "fd_release_2", refundAttempt)), withID),
+			want: "→ refunding: as before", wrote: claims(3, "refund-", 5*time.Minute)},
+		{name: "the last claim was given up", with: highestClaim, want: otherAttempt, facts: holds(
 			map[string]string{protocol.EntryName("post", 15): refundAttempt, protocol.EntryName("release", 15): refundAttempt})},
+	})
+}
 
-		{name: "claimed", facts: and(free, won), want: "refund"},
-		{name: "claimed, and an acceptance came", want: otherAttempt,
-			facts: and(free, claimed(protocol.Done, cards.Captured, with(map[string]string{"fd_post_2": refundAttempt, "fd_done_1": other})))},
-		{name: "claimed, and another gave its number up", want: "refund",
-			facts: and(free, claimed(protocol.Done, cards.Captured, with(map[string]string{"fd_post_2": refundAttempt, "fd_release_2": other})))},
-		{name: "claimed, and refunded by hand before", facts: and(reads(cards.Refunded, before), won), want: done},
-		{name: "claimed, and failed before", facts: and(reads(cards.Captured, before, failedOnce), won),
-			want: "→ blocked: the refund failed at the processor, which holds the money"},
-		{name: "another attempt holds the claim", facts: and(free, claimed(protocol.KeyReused, "", nil)),
+// TestRefundClaimed: how the writing of the refund's claim ended says whether the money may go back.
+func TestRefundClaimed(t *testing.T) {
+	t.Parallel()
+	before, usedUp := holds(after()), claimed(protocol.KeyUsedUp, "", nil)
+	won := func(entries ...string) func(f *protocol.Facts) {
+		return claimed(protocol.Done, cards.Captured, after(append([]string{"fd_post_2", refundAttempt}, entries...)...))
+	}
+	check(t, refunding(), []row{
+		{name: "claimed", facts: and(before, won()), want: "refund"},
+		{name: "claimed, and an acceptance came", facts: and(before, won("fd_done_1", sentBefore)), want: otherAttempt},
+		{name: "claimed, and another gave its number up", facts: and(before, won("fd_release_2", sentBefore)), want: "refund"},
+		{name: "claimed too late", facts: and(before, won("fd_release_2", sentBefore, "fd_post_3", "the next attempt's")), want: otherAttempt},
+		{name: "claimed, and refunded by hand before", facts: and(shows(cards.Refunded, journal(after())), won()), want: refundMade},
+		{name: "claimed, and failed before", facts: and(holds(after(), failedRefund), won()), want: refundFails},
+		{name: "another attempt holds the claim", facts: and(before, claimed(protocol.KeyReused, "", nil)),
 			want: "→ blocked: a refund is due, but another attempt holds the claim"},
-		{name: "the claim has no answer", facts: and(free, claimed(protocol.Failed, "", nil)), want: "wait 15s: no answer"},
-		{name: "the claim's key is used up", facts: and(free, usedUp), want: "release"},
-		{name: "the claim's key is used up, and the last one", with: highest, want: "wait 15s: no answer",
-			facts: and(usedUp, reads(cards.Captured, allReleased()))},
-		{name: "it cannot be released", facts: and(free, usedUp, released(protocol.Failed)), want: "wait 15s: no answer"},
-		{name: "it is released", facts: and(free, usedUp, released(protocol.Done), withID), want: "→ refunding: as before",
+		{name: "the claim has no answer", facts: and(before, claimed(protocol.Failed, "", nil)), want: "wait 15s: no answer"},
+		{name: "the claim's key is used up", facts: and(before, usedUp), want: "release"},
+		{name: "the claim's key is used up, and the last one", with: highestClaim, facts: and(usedUp, holds(allReleased())),
+			want: "wait 15s: no answer"},
+		{name: "it cannot be released", facts: and(before, usedUp, released(protocol.Failed)), want: "wait 15s: no answer"},
+		{name: "it is released", facts: and(before, usedUp, released(protocol.Done), withID), want: "→ refunding: as before",
 			wrote: claims(3, "refund-", 5*time.Minute)},
+	})
+}
 
-		{name: "made", facts: called(protocol.Done, cards.Refunded), want: done},
+// TestRefundCalled: a refund that the processor did not make at once is awaited, or read after a refusal.
+func TestRefundCalled(t *testing.T) {
+	t.Parallel()
+	own, refused := after("fd_post_2", refundAttempt), called(protocol.WrongState, "")
+	check(t, refunding(), []row{
+		{name: "made", facts: called(protocol.Done, cards.Refunded), want: refundMade},
 		{name: "requested", facts: called(protocol.Done, cards.Captured), want: "wait 2m0s"},
 		{name: "no answer", facts: called(protocol.Failed, ""), want: "wait 15s: no answer"},
 		{name: "the key belongs to another request", facts: called(protocol.KeyReused, ""), want: "wait 15s: no answer"},
 		{name: "the key is used up", facts: called(protocol.KeyUsedUp, ""), want: "→ refunding: as before", wrote: usedKeys(1)},
 		{name: "refused, and not read", facts: refused, want: "read"},
-		{name: "refused, because it was made", facts: and(refused, reads(cards.Refunded, own)), want: done},
-		{name: "refused, because it is pending", facts: and(refused, reads(cards.Captured, own, pending)), want: "wait 2m0s"},
-		{name: "refused, because it is disputed", facts: and(refused, reads(cards.Captured, own, disputed)),
+		{name: "refused, because it was made", facts: and(refused, shows(cards.Refunded, journal(own))), want: refundMade},
+		{name: "refused, because it is pending", facts: and(refused, holds(own, pendingRefund)), want: "wait 2m0s"},
+		{name: "refused, because it is disputed", facts: and(refused, holds(own, func(r *protocol.Remote) { r.Disputed = true })),
 			want: "→ blocked: the processor refused the refund: the buyer disputes the payment"},
-		{name: "refused for good", facts: and(called(protocol.Refused, ""), held), want: "→ blocked: the processor refused the refund"},
+		{name: "refused for good", facts: and(called(protocol.Refused, ""), holds(own)), want: "→ blocked: the processor refused the refund"},
 	})
 }
 
