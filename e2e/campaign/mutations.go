@@ -204,8 +204,8 @@ var Mutations = []Mutation{
 	}}},
 	{Name: "capture-whenever", Description: "a payment whose capture has begun is captured however late", Edits: []Edit{{
 		File: "flows/payment/protocol/capture.go",
-		Old:  "left, asked := d.held()\n\ttooOld := d.authorisedTooLong()",
-		New:  "left, asked := d.held()\n\ttooOld := false",
+		Old:  "left, known := d.brake()\n\ttooOld := d.authorisedTooLong()",
+		New:  "left, known := d.brake()\n\ttooOld := false",
 	}}},
 	{Name: "pending-code-free", Description: "a code that is being checked does not stop another account or another code", Edits: []Edit{{
 		File: "flows/signature.go",

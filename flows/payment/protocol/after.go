@@ -10,79 +10,6 @@ import (
 	"frontdesk/upstream/cards"
 )
 
-// HeldAfterAll is the reason of a payment that was cancelled although the processor holds its money: an operator cancelled it while
-// the processor did not show it.
-const HeldAfterAll = "it was cancelled, and the processor holds the money"
-
-// watch finds out whether the processor holds money of a payment that ended without. The buyer's bank can return a refund days
-// later; one that is not refunded may be kept if an operator ended a dispute.
-func (d turn) watch() (Action, *Change) {
-	p, r := d.p, d.f.Remote
-	switch {
-	case p.ProcessorID == "":
-		return wait(0)
-	case r == nil:
-		return act(Read)
-	case r.Err != nil && r.Absent == "":
-		return failed(r.Err)
-	case r.State != cards.Captured:
-		return wait(0)
-	case p.State == flows.Cancelled && !r.Names(p):
-		return wait(0)
-	case p.State == flows.Cancelled:
-		return d.to(flows.Blocked, HeldAfterAll)
-	case r.Refunding > 0, r.Disputed && p.Acknowledged == Difference(p, r):
-		return wait(0)
-	}
-	return d.to(flows.Blocked, refundFailed)
-}
-
-// blocked waits for an operator, with two exceptions. What the processor did not have continues from the state before once the
-// processor has it again. What was cancelled although the processor held the money ends once that was refunded there.
-func (d turn) blocked() (Action, *Change) {
-	p, r := d.p, d.f.Remote
-	before := p.StateBefore(flows.Blocked)
-	held := p.Reason == HeldAfterAll
-	switch {
-	case !held && (p.MissingSince.IsZero() || !flows.Blocked.CanBecome(before)):
-		return wait(0)
-	case r == nil:
-		return act(Read)
-	case r.Err != nil && r.Absent == "":
-		return failed(r.Err)
-	case held && r.Absent == "" && r.State == cards.Refunded:
-		return d.to(flows.Refunded, "it was cancelled, and the money was refunded at the processor")
-	case held:
-		return wait(MaxVerifyPause)
-	case r.Absent != "":
-		return wait(0)
-	}
-	return d.lift(before)
-}
-
-// lift continues a payment that the processor has again. A refund that was due is not made without an operator if the sale was
-// settled meanwhile: staff may have recorded the payment by hand.
-func (d turn) lift(before flows.PaymentState) (Action, *Change) {
-	p, r, s := d.p, d.f.Remote, d.f.Sale
-	next := *p
-	next.MissingSince = time.Time{}
-	if differs := Differs(p, r); differs != "" {
-		return d.write(next, flows.Blocked, differs)
-	}
-	if before == flows.Refunding && !SeenSettled(p) {
-		switch {
-		case s == nil:
-			return act(ReadSale)
-		case s.Err != nil && !s.Gone:
-			return failed(s.Err)
-		case !s.Gone && s.Sale.State != p.SaleState:
-			return d.write(next, flows.Blocked, "a refund was due, and the sale was settled meanwhile, perhaps with this payment")
-		}
-	}
-	next.Payer = p.Payer.Outdated()
-	return d.write(next, before, "the processor has it again")
-}
-
 // verify compares a recorded payment with what the other systems show, once that is due. After an event about it, only the
 // processor's payment is compared. What contradicts it is a finding, for an operator; nothing is ever sent again. A finding and
 // its end are transitions. What could not be read stays due.
@@ -257,4 +184,77 @@ func debtDue(p *flows.Payment) time.Time {
 func (d turn) debtIsDue() bool {
 	due := debtDue(d.p)
 	return !due.IsZero() && !due.After(d.now)
+}
+
+// watch finds out whether the processor holds the money of a payment that was refunded or cancelled. The buyer's bank can return a
+// refund days later. Money whose dispute an operator has ended may be kept.
+func (d turn) watch() (Action, *Change) {
+	p, r := d.p, d.f.Remote
+	switch {
+	case p.ProcessorID == "":
+		return wait(0)
+	case r == nil:
+		return act(Read)
+	case r.Err != nil && r.Absent == "":
+		return failed(r.Err)
+	case r.State != cards.Captured:
+		return wait(0)
+	case p.State == flows.Cancelled && !r.Names(p):
+		return wait(0)
+	case p.State == flows.Cancelled:
+		return d.to(flows.Blocked, HeldAfterAll)
+	case r.Refunding > 0, r.Disputed && p.Acknowledged == Difference(p, r):
+		return wait(0)
+	}
+	return d.to(flows.Blocked, refundFailed)
+}
+
+// HeldAfterAll is the reason of a payment that was cancelled although the processor holds its money: an operator cancelled it while
+// the processor did not show it.
+const HeldAfterAll = "it was cancelled, and the processor holds the money"
+
+// blocked waits for an operator, with two exceptions. A payment that the processor did not have continues from the state before once
+// the processor has it again. One that was cancelled although the processor held the money ends once that was refunded there.
+func (d turn) blocked() (Action, *Change) {
+	p, r := d.p, d.f.Remote
+	before := p.StateBefore(flows.Blocked)
+	cancelled := p.Reason == HeldAfterAll
+	switch {
+	case !cancelled && (p.MissingSince.IsZero() || !flows.Blocked.CanBecome(before)):
+		return wait(0)
+	case r == nil:
+		return act(Read)
+	case r.Err != nil && r.Absent == "":
+		return failed(r.Err)
+	case cancelled && r.Absent == "" && r.State == cards.Refunded:
+		return d.to(flows.Refunded, "it was cancelled, and the money was refunded at the processor")
+	case cancelled:
+		return wait(MaxVerifyPause)
+	case r.Absent != "":
+		return wait(0)
+	}
+	return d.lift(before)
+}
+
+// lift continues a payment that the processor has again, in the state before; a doubt stays a doubt. A refund that was due is not made
+// without an operator if the sale was settled meanwhile: staff may have recorded the payment by hand.
+func (d turn) lift(before flows.PaymentState) (Action, *Change) {
+	p, r, s := d.p, d.f.Remote, d.f.Sale
+	next := *p
+	next.MissingSince = time.Time{}
+	if differs := Differs(p, r); differs != "" {
+		return d.write(next, flows.Blocked, differs)
+	}
+	if before == flows.Refunding && !SeenSettled(p) {
+		switch {
+		case s == nil:
+			return act(ReadSale)
+		case s.Err != nil && !s.Gone:
+			return failed(s.Err)
+		case !s.Gone && s.Sale.State != p.SaleState:
+			return d.write(next, flows.Blocked, "a refund was due, and the sale was settled meanwhile, perhaps with this payment")
+		}
+	}
+	next.Payer = p.Payer.Outdated()
+	return d.write(next, before, "the processor has it again")
 }

@@ -7,14 +7,15 @@ import (
 	"frontdesk/upstream/cards"
 )
 
-// followed are the states in which the processor must have the payment. What is missing while it is sent is noted once it is captured
-// again, and what is missing when a refund is due once it is being refunded: only from there can it be blocked.
+// followed are the states in which the processor must have the payment. A payment that is missing while it is sent is noted once it is
+// captured again. One that is missing when a refund is due is noted once it is being refunded: only from there can it be blocked.
 var followed = map[flows.PaymentState]bool{flows.Intent: true, flows.Authorised: true, flows.Capturing: true, flows.Captured: true,
 	flows.Cancelling: true, flows.Refunding: true, flows.InDoubt: true}
 
-// present makes sure that the processor has the agreed payment. settled is false if it has, or if that does not matter now. A
-// payment that was missing is looked for before anything else, so that only an unbroken row of misses blocks it.
-func (d turn) present() (action Action, change *Change, settled bool) {
+// present makes sure that the processor has the agreed payment. done is false if it has, or if that does not matter now: then the
+// state's own function follows. A payment that was missing is read before anything else, so that only one that every reading misses
+// is blocked.
+func (d turn) present() (action Action, change *Change, done bool) {
 	p, r := d.p, d.f.Remote
 	if !followed[p.State] || r == nil && p.MissingSince.IsZero() {
 		return action, nil, false
@@ -152,8 +153,8 @@ func (d turn) tryAgain() (Action, *Change) {
 	return d.write(next, flows.Intent, "the buyer tries again")
 }
 
-// refuseOtherMethod ends a payment that was not made by card, whatever the processor offered: what is only reserved is released,
-// and what is taken waits for an operator to have it refunded.
+// refuseOtherMethod ends a payment that was not made by card, whatever the processor offered. Money that is only reserved is
+// released; money that is taken waits until an operator has it refunded.
 func (d turn) refuseOtherMethod() (Action, *Change) {
 	to := flows.Cancelling
 	if d.f.Remote.State == cards.Captured {
@@ -162,8 +163,8 @@ func (d turn) refuseOtherMethod() (Action, *Change) {
 	return d.to(to, "the buyer paid by "+d.f.Remote.OtherMethod+" and not by card")
 }
 
-// cancel cancels the payment at the processor, and believes only what it reads back. It repeats what the processor refuses for
-// now, as while it processes the buyer's confirmation: the refusal is replayed, so with the next key.
+// cancel cancels the payment at the processor, and believes only what it reads back. A cancellation that the processor refuses for
+// now, as while it processes the buyer's confirmation, is repeated with the next key: the same key would replay the refusal.
 func (d turn) cancel() (Action, *Change) {
 	p, r, call := d.p, d.f.Remote, d.f.Call
 	switch {

@@ -11,12 +11,12 @@ import (
 func (d turn) checkSale() (Action, *Change) {
 	p, r := d.p, d.f.Remote
 	tooOld := d.authorisedTooLong()
-	left, asked := d.held()
+	left, known := d.brake()
 	switch {
-	case !tooOld && !asked:
+	case !tooOld && !known:
 		return act(AskBrake)
 	case !tooOld && left > 0 && p.OnHold:
-		return d.hold(left)
+		return d.awaitBrake(left)
 	case r == nil:
 		return act(Read)
 	case r.OtherMethod != "":
@@ -24,7 +24,7 @@ func (d turn) checkSale() (Action, *Change) {
 	case r.State == cards.Captured:
 		// Redis lost the capture. The sale was checked before it, and a check that fails now could not undo it.
 		return d.to(flows.Capturing, "captured before")
-	case r.State == cards.Processing: // so did it here, and the bank decides about it
+	case r.State == cards.Processing: // Redis lost this capture too, and the bank decides about it
 		return d.bankDecides("being captured")
 	case r.State != cards.Authorised:
 		return d.to(flows.Cancelling, "the processor no longer holds the authorisation: "+string(r.State))
@@ -33,13 +33,13 @@ func (d turn) checkSale() (Action, *Change) {
 	case tooOld:
 		return d.to(flows.Cancelling, "the authorisation is too old")
 	case left > 0:
-		return d.hold(left)
+		return d.awaitBrake(left)
 	}
 	return d.agreeToCapture()
 }
 
-// agreeToCapture goes on if the sale is as agreed. If it is not, or cannot be read, the buyer is not charged. A call that only
-// waited for others of this gateway says nothing about the club system, and is repeated later.
+// agreeToCapture continues if the sale is as agreed. If it is not, or cannot be read, the buyer is not charged. A call that found this
+// gateway busy says nothing about the club system, and is repeated later.
 func (d turn) agreeToCapture() (Action, *Change) {
 	s := d.f.Sale
 	switch {
@@ -60,12 +60,12 @@ func (d turn) agreeToCapture() (Action, *Change) {
 	return d.write(next, flows.Capturing, "the sale is as agreed")
 }
 
-// capture takes the money. Its key makes a repetition harmless for the buyer, but the club's staff may have settled the sale since
-// a capture whose outcome is not known. While the bank decides about the capture, the key only replays that, so the payment is
-// read instead; nothing is taken then, and the brake is not asked, whose probe would be lost.
+// capture takes the money. Its key makes a repetition harmless for the buyer, but after a capture whose outcome is not known, the
+// club's staff may have settled the sale; so the sale is read again. While the bank decides about the capture, the key only replays
+// that, so the payment is read instead. Nothing is taken then, and the brake is not asked: its probe would be lost.
 func (d turn) capture() (Action, *Change) {
 	p, r, call := d.p, d.f.Remote, d.f.Call
-	left, asked := d.held()
+	left, known := d.brake()
 	tooOld := d.authorisedTooLong()
 	switch {
 	case call != nil:
@@ -74,7 +74,7 @@ func (d turn) capture() (Action, *Change) {
 		return act(Read)
 	case p.Processing:
 		return d.captureOutcome(true)
-	case !asked:
+	case !known:
 		return act(AskBrake)
 	case left == 0 && !tooOld && Agreed(p, d.now):
 		return act(Capture)
@@ -133,8 +133,8 @@ func (d turn) bankDecides(reason string) (Action, *Change) {
 	return d.write(next, flows.Capturing, reason)
 }
 
-// held returns how long the brake holds the payment back; asked is false while that is not known.
-func (d turn) held() (left time.Duration, asked bool) {
+// brake returns how long the brake holds the payment back; known is false while it has to be asked.
+func (d turn) brake() (left time.Duration, known bool) {
 	switch {
 	case !HeldByBrake(d.p, d.now):
 		return 0, true
@@ -144,9 +144,8 @@ func (d turn) held() (left time.Duration, asked bool) {
 	return d.f.Brake.Left, true
 }
 
-// hold keeps a payment waiting for the brake, which may be released at any time. Its buyer learns once that it is reserved and
-// waits.
-func (d turn) hold(left time.Duration) (Action, *Change) {
+// awaitBrake keeps a payment waiting for the brake, which may be released at any time. The record shows the buyer that it waits.
+func (d turn) awaitBrake(left time.Duration) (Action, *Change) {
 	if d.p.OnHold {
 		return wait(min(left, PollEvery))
 	}

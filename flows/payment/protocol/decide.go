@@ -15,27 +15,27 @@ type Choice string
 
 // The choices.
 const (
-	ConfirmRecorded Choice = "confirm_recorded" // the club system holds the payment, or has what a finding is about
-	SendAgain       Choice = "send_again"       // it does not: the payment is sent under the next claim
-	GiveBack        Choice = "refund"           // it does not: the buyer gets the money back
-	CallOff         Choice = "cancel"           // it does not, and there is nothing to give back
+	ConfirmRecorded Choice = "confirm_recorded" // the club system has the payment; or the finding is settled by hand
+	SendAgain       Choice = "send_again"       // the club system does not have it: it is sent under the next claim
+	GiveBack        Choice = "refund"           // the club system does not have it: the buyer gets the money back
+	CallOff         Choice = "cancel"           // the club system does not have it, and there is nothing to refund
 )
 
 // Decision is an operator's decision about a payment.
 type Decision struct {
 	Choice Choice
 	flows.Decision
-	Offered bool // it is only offered: the sale is taken as the latest evidence shows it, and otherwise as agreed
+	Offered bool // Allowed asks whether it is possible: the sale is not read, and is as the latest evidence shows it, or as agreed
 }
 
 // Offer is a decision that is possible.
 type Offer struct {
 	Choice   Choice
-	Override bool // only so, or with another effect
+	Override bool // it is possible only with an override, or has another effect with one
 }
 
-// Allowed returns what an operator may decide about a payment, as far as the facts go: what Next would carry out. The facts must have
-// the processor's payment, if there is one, and the latest payment of the registration.
+// Allowed returns what an operator may decide about a payment, as far as the facts show: it asks Next whether it would carry out each
+// decision. The facts must have the processor's payment, if there is one, and the latest payment of the registration.
 func Allowed(p *flows.Payment, f Facts, now time.Time) (offers []Offer) {
 	would := func(choice Choice, override bool) Kind {
 		f.Decision = &Decision{Choice: choice, Decision: flows.Decision{Override: override}, Offered: true}
@@ -56,13 +56,14 @@ func Allowed(p *flows.Payment, f Facts, now time.Time) (offers []Offer) {
 			offers = append(offers, Offer{choice, true})
 		}
 	}
-	if slices.Contains(offers, Offer{GiveBack, false}) { // it ends what was refunded, too
+	if slices.Contains(offers, Offer{GiveBack, false}) { // it also ends a payment of which nothing is left to refund
 		offers = slices.DeleteFunc(offers, func(o Offer) bool { return o.Choice == CallOff })
 	}
 	return offers
 }
 
-// decide carries out a decision, or refuses it.
+// decide carries out a decision, or refuses it. An operator may decide about three things: a doubt, a block, and a finding of a
+// recorded payment. An unverifiable payment has no record: see Endable.
 func (d turn) decide() (Action, *Change) {
 	p, choice := d.p, d.f.Decision.Choice
 	switch {
@@ -76,7 +77,7 @@ func (d turn) decide() (Action, *Change) {
 	return refuse(notInDoubt(p))
 }
 
-// decided writes a decision. That a payment with a processor is recorded is journaled there.
+// decided writes a decision. If a card payment becomes recorded, its acceptance is journaled.
 func (d turn) decided(next flows.Payment, to flows.PaymentState, reason string) (Action, *Change) {
 	change := Transition(d.p, next, to, reason, d.f.Decision.Decision, d.now)
 	if to == flows.Recorded && d.p.State != flows.Recorded && d.p.HasProcessor() {
@@ -85,8 +86,9 @@ func (d turn) decided(next flows.Payment, to flows.PaymentState, reason string) 
 	return Action{}, change
 }
 
-// settleFinding ends the finding that operators are shown, because one has settled it by hand: the club system has the refund or the
-// dispute; the sale is as it should be; only one payment of the sale is left. The next finding follows.
+// settleFinding ends the finding under which the payment is listed, because an operator has settled it by hand: the club system has
+// the refund or the dispute; the sale is as it should be; or only one payment of the sale is left. A payment with another finding is
+// then listed under that.
 func (d turn) settleFinding() (Action, *Change) {
 	next := *d.p
 	switch d.p.Finding() {
@@ -162,8 +164,8 @@ func Rival(p, latest *flows.Payment) *flows.Error {
 		"Decide on that one first, or use --refund.", latest.ID, latest.State)
 }
 
-// notRecorded ends a doubt about what the club system does not hold. That needs a journal without an acceptance, an attempt so old
-// that nothing can arrive any more, a sale that does not contradict it, and the release of the claim.
+// notRecorded ends the doubt of a payment that the club system does not have. That needs a journal without an acceptance, an attempt so
+// old that nothing can arrive any more, a sale that does not contradict it, and the release of the claim.
 func (d turn) notRecorded(next flows.Payment) (Action, *Change) {
 	p, r, choice := d.p, d.f.Remote, d.f.Decision.Choice
 	card := p.HasProcessor()
@@ -244,8 +246,9 @@ func (d turn) releaseDecided(next flows.Payment) (Action, bool) {
 	return Action{}, true
 }
 
-// saleAllows refuses what the sale contradicts. A payment is not sent again to a sale that changed since the capture: at best the club
-// system would book the money on the contact's account. It is not given back while the sale is settled, perhaps by this very payment.
+// saleAllows refuses a decision that the sale contradicts. A payment is not sent again to a sale that changed since the capture: at best
+// the club system would book the money on the contact's account. It is not refunded while the sale is settled, perhaps by this very
+// payment, unless the operator overrides that.
 func (d turn) saleAllows() (Action, bool) {
 	in, p, s := d.f.Decision, d.p, d.f.Sale
 	again := in.Choice == SendAgain
@@ -276,8 +279,8 @@ func (d turn) saleAllows() (Action, bool) {
 	return Action{}, true
 }
 
-// endBlocked ends a blocked payment that was settled by hand: recorded by the club system once, or not and nothing is kept. Or it has
-// the payment refunded.
+// endBlocked ends a blocked payment that was settled by hand, or has it refunded. What the processor has must agree: it keeps the money
+// of one that is recorded, and keeps none of one that is not.
 func (d turn) endBlocked() (Action, *Change) {
 	p, r, choice := d.p, d.f.Remote, d.f.Decision.Choice
 	switch {
@@ -336,8 +339,8 @@ func (d turn) byHand(to flows.PaymentState) (Action, *Change) {
 	return d.decided(next, to, "an operator settled it by hand")
 }
 
-// refundBlocked has a blocked payment refunded. The new attempt has another key: the processor replays its refusal under the old one.
-// It cannot refund twice, because the processor gives back no more than it took.
+// refundBlocked has a blocked payment refunded. The new attempt has another key, because the processor would replay its refusal under
+// the old one. It cannot refund twice: the processor gives back no more than it took.
 func (d turn) refundBlocked() (Action, *Change) {
 	p, r, override := d.p, d.f.Remote, d.f.Decision.Override
 	switch {
@@ -375,6 +378,10 @@ func (r *Remote) refundable() bool {
 	n, _ := r.Journal.Last()
 	return (r.HoldsAll() || r.State == cards.Refunded) && r.Journal.Available(n+1, "")
 }
+
+// Endable reports whether an operator may end an unverifiable payment, by its state at the processor: nothing happens to it there any
+// more unless a person does it. Any other one is cancelled at the processor instead.
+func Endable(there cards.State) bool { return there == cards.Captured || there == cards.Refunded }
 
 func refusal(why *flows.Error) Action           { return Action{Kind: Refuse, Err: why} }
 func refuse(why *flows.Error) (Action, *Change) { return refusal(why), nil }

@@ -7,8 +7,9 @@ import (
 	"frontdesk/flows"
 )
 
-// resolve ends a doubt by an acceptance in the journal or by the rule, and has evidence read when that is due. A doubt from before a
-// refund that Redis lost is blocked, so that an operator can complete the refund.
+// resolve ends a doubt by an acceptance in the journal or by the rule, and has evidence read when that is due. Only an operator can end
+// it in another way, see endDoubt in decide.go. If the journal shows a refund that Redis lost, the payment is blocked, so that an
+// operator can complete the refund.
 func (d turn) resolve() (Action, *Change) {
 	p, r := d.p, d.f.Remote
 	switch {
@@ -64,10 +65,10 @@ func (d turn) weigh() (Action, *Change) {
 		return d.keep(next)
 	}
 	next.Readings = WithReading(p.Readings, flows.Reading{Evidence: *s.Seen})
-	held := !p.HasProcessor() || r.HoldsAll() && !r.Journal.RefundClaimed()
+	taken := !p.HasProcessor() || r.HoldsAll() && !r.Journal.RefundClaimed()
 	attempt, maybeSent := openAttempt(p, r)
 	early := maybeSent && s.Seen.At.Sub(attempt) <= RuleWithin
-	if !held || !early || !s.Rule.Matches(p, *s.Seen) {
+	if !taken || !early || !s.Rule.Matches(p, *s.Seen) {
 		return d.keep(next)
 	}
 	change := Transition(p, next, flows.Recorded, "the evidence matches recorded payments: "+s.Rule.String(),

@@ -12,7 +12,7 @@ import (
 // to one Advance; what must outlive it is in the record.
 type Facts struct {
 	Wish    Wish
-	Foreign error     // Redis holds the payments of another account, organisation or mode
+	Foreign error     // Redis may hold the payments of another account, organisation or mode; nil: it does not
 	Owner   time.Time // when this process moved the payment to sending, by both clocks; zero: it does not own it
 	ID      string    // a random id that nothing has: of the attempt that may begin now
 	// Outranked is the processor's id of the payment that counts for the sale instead of this one, which the processor was just
@@ -97,7 +97,7 @@ type Sale struct {
 	At    time.Time
 	Err   error // it could not be read
 	Gone  bool  // the club system does not find it; Err is set
-	Busy  bool  // the call only waited for others of this gateway; Err is set
+	Busy  bool  // this gateway had too many calls in progress, and made none; Err is set
 	Sale  club.Sale
 	Check club.SaleCheck
 	Seen  *flows.Evidence // of CheckSale and ReadEvidence; nil if it could not be read
@@ -118,7 +118,7 @@ type Debt struct {
 
 func (s *Sale) payer() *flows.Payer { return PayerOf(s.Sale, s.At) }
 
-// PayerOf returns the payer whom a sale shows that was read at an instant.
+// PayerOf returns the payer of a sale, as it was read at an instant.
 func PayerOf(sale club.Sale, readAt time.Time) *flows.Payer {
 	return &flows.Payer{Contact: sale.Contact, FamilyName: sale.FamilyName, GivenName: sale.GivenName, Number: sale.Number,
 		ClubCode: sale.ClubCode, Checkout: sale.Checkout, ReadAt: readAt.Round(0)}
@@ -145,7 +145,7 @@ const (
 // Call is how a call to the processor ended.
 type Call struct {
 	Outcome  Outcome
-	Response *Remote // of Done; nil for a release that is no operator's
+	Response *Remote // of Done; nil for a release, unless an operator had it written
 	Err      error   // of the others
 }
 
@@ -190,10 +190,10 @@ func (f Facts) Wrote(kind Kind, p *flows.Payment, call *Call) Facts {
 	return f
 }
 
-// Committed returns what is still known once a change is committed, at an instant that this process took before it: a reading of
-// the processor. Before a claim, only what this process captured itself says that no other can have claimed, of the first claim and
-// within ClaimLife: the processor still remembers the keys of those that were written since. Before money goes back, and after an
-// attempt to record, the processor is always read again.
+// Committed returns what is still known once a change is committed: at most the reading of the processor. now is an instant before the
+// commit. Before the first claim, only the response to this process' own capture is kept, within ClaimLife: no other process can have
+// claimed before it, and the processor remembers the keys of claims since. Before a later claim, before a refund, and after an attempt
+// to record, the processor is always read again.
 func (f Facts) Committed(c *Change, now time.Time) Facts {
 	next := Facts{Wish: f.Wish}
 	r := f.Remote

@@ -121,6 +121,12 @@ func (j Journal) RefundHeld(n int, attempt string) bool {
 	return e.Attempt == attempt && (e.Release == "" || foreign) && j.allReleased(n-1) && !j.Accepted
 }
 
+// maybeSent reports whether the latest claim is held, not released, and no refund's: under it, the payment may have been recorded.
+func (j Journal) maybeSent() bool {
+	n, attempt := j.Last()
+	return n > 0 && !IsRefund(attempt) && !j.Released(n)
+}
+
 // RefundPrefix begins the attempt of a refund's claim.
 const RefundPrefix = "refund-"
 

@@ -2,24 +2,34 @@
 // network or Redis. Next is called with the record, with facts, and with the time. It answers with one action, which package
 // payment performs and whose outcome becomes a fact; or with a change, which package payment commits. Then it is called again.
 //
-// buyer.go and capture.go have a function for each state up to the capture, in that order, record.go those of the one POST that
-// records it, refund.go those of a refund, and doubt.go that of a doubt. after.go watches what has ended, and lifts what is blocked.
-// prove.go says what the processor's payment proves if Redis has lost the record, and decide.go what an operator may decide.
-// limit.go has every limit with its reason, fact.go what can be known, journal.go and terms.go what the processor's metadata says,
-// and pause.go how long a payment waits.
+// docs/explanation/exactly-once.md explains the rules, in the order of these files:
+//
+//   - protocol.go: Next, which has one function for each state, and Transition, which makes each change.
+//     fact.go: what can be known. limit.go and pause.go: every limit with its reason, and how long a payment waits.
+//   - buyer.go: up to the authorisation, and the cancellation.
+//   - capture.go: the check of the sale, and the capture.
+//   - record.go: the one POST, and when a payment becomes in doubt. journal.go and terms.go: what the processor's metadata says.
+//   - refund.go: when money goes back, and how.
+//   - doubt.go: how a doubt ends.
+//   - after.go: what contradicts a payment that has ended, and how a block ends.
+//   - prove.go: what the processor's payment proves if Redis has lost the record.
+//   - decide.go: what an operator may decide.
 //
 // The words:
 //
 //   - payment: one try to pay for a sale. generation: its number among those of its registration; the next begins only after
 //     this one was read back as cancelled.
-//   - claim: the right to send the one POST, written once into the payment's metadata at the processor (fd_post_n); numbers
+//   - record: what Redis has of a payment. To record a payment is something else: the club system books it, after one POST.
+//   - claim: the right to send that POST, written once into the payment's metadata at the processor (fd_post_n); numbers
 //     grow, and nothing is overwritten. attempt: who holds a claim, a time and a random id. release: the holder gives a claim up
-//     (fd_release_n, naming its attempt); claim n needs one of every earlier claim.
+//     (fd_release_n, naming its attempt); claim n needs one of every earlier claim. A refund needs a claim too.
 //   - journal: claims, releases and acceptances (fd_done_n) at the processor; it outlives Redis.
 //   - lease: how long one process owns a payment that is sending, by Redis' clock. owner: that process.
-//   - fact: what was asked, seen or done, with its moment. reading: evidence of a doubt at one moment.
+//   - fact: what was asked, seen or done, with its moment. reading: what another system showed at one moment. evidence: the
+//     readings of the sale, the contact's status and debt, which a doubt keeps.
 //   - doubt: it is not known whether the club system recorded the payment; only the journal, the rule or an operator ends it.
-//     rule: a calibrated conclusion from a reading. finding: what contradicts a recorded payment.
+//     rule: a calibrated conclusion from evidence. finding: what contradicts a recorded payment.
+//   - settled: a sale that the club system counts as paid, whatever paid it. A payment can also be settled by hand, by staff.
 //   - brake, probe: while the club system records nothing, one payment at a time tries.
 //   - missing: the processor does not have the payment, perhaps because of a wrong key.
 //   - used-up key: it replays a server error; the payment is read back, then the next key is used.
@@ -96,7 +106,7 @@ func (c Change) Owed() *Change {
 // called again with the facts that an action gives, and with the record that a change makes.
 func Next(p *flows.Payment, f Facts, now time.Time) (Action, *Change) {
 	d := turn{p: p, f: f, now: now}
-	if f.Foreign != nil { // rule 11: these are not our payments
+	if f.Foreign != nil { // perhaps these are not our payments: then nothing that the processor shows is about them
 		return failed(f.Foreign)
 	}
 	switch {
@@ -105,7 +115,7 @@ func Next(p *flows.Payment, f Facts, now time.Time) (Action, *Change) {
 	case f.Decision != nil:
 		return d.decide()
 	}
-	if action, change, settled := d.present(); settled {
+	if action, change, done := d.present(); done {
 		return action, change
 	}
 	switch p.State {
@@ -113,7 +123,7 @@ func Next(p *flows.Payment, f Facts, now time.Time) (Action, *Change) {
 		if p.HasProcessor() {
 			return d.create()
 		}
-		return d.settle()
+		return d.prepareWithoutProcessor()
 	case flows.Intent:
 		return d.awaitBuyer()
 	case flows.Authorised:
@@ -165,8 +175,9 @@ func (d turn) write(next flows.Payment, to flows.PaymentState, reason string) (A
 	return Action{}, Transition(d.p, next, to, reason, flows.Decision{}, d.now)
 }
 
-// Transition is the only place that assigns a state. next is the record with the fields that a rule changed. The same state for
-// the same reason is no transition. The decision is of an operator or of the rule; empty: of the machine.
+// Transition is the only place that changes the state of a stored payment; Prove and Duplicate make new records. next is the record
+// with the fields that a rule changed. The same state for the same reason counts as no transition. The decision is an operator's or the
+// rule's; empty: the machine's.
 func Transition(p *flows.Payment, next flows.Payment, to flows.PaymentState, reason string, by flows.Decision, now time.Time) *Change {
 	c := &Change{Record: next}
 	r := &c.Record

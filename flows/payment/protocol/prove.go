@@ -10,8 +10,8 @@ import (
 )
 
 // Prove returns the record that the processor's payment proves, for a rebuild; nil for a payment that is not ours to restore: its
-// terms are incomplete, it is of others, no configured key signed it, or an operator ended it. Next does not call it: a doubt waits
-// for its end, whatever the processor's payment would prove without Redis.
+// terms are incomplete, it belongs to another installation, no configured key signed it, or an operator ended it. Next does not call
+// it, because the record knows more: a payment in doubt or blocked stays so, although the processor's payment alone may prove less.
 func Prove(r *Remote, now time.Time) *flows.Payment {
 	t := r.Terms
 	generation, _ := strconv.Atoi(t.Generation)
@@ -48,13 +48,13 @@ func proven(p *flows.Payment, r *Remote, now time.Time) (flows.PaymentState, str
 		return flows.Blocked, "rebuilt: " + Differs(p, r)
 	case r.Journal.Accepted:
 		return flows.Recorded, "rebuilt: the journal holds the club system's acceptance"
-	case r.State == cards.Refunded && r.Journal.sending():
+	case r.State == cards.Refunded && r.Journal.maybeSent():
 		return flows.InDoubt, "rebuilt: it was refunded while it was being recorded"
 	case r.State == cards.Refunded:
 		return flows.Refunded, "rebuilt: refunded"
 	case IsRefund(attempt):
 		return flows.Refunding, "rebuilt: a refund holds the last claim"
-	case r.Journal.sending():
+	case r.Journal.maybeSent():
 		return flows.InDoubt, "rebuilt: a gateway was recording it"
 	case n >= MaxClaims:
 		return flows.RefundDue, "rebuilt: every claim was released"
@@ -65,12 +65,6 @@ func proven(p *flows.Payment, r *Remote, now time.Time) (flows.PaymentState, str
 // taken reports whether the money was captured, even if it went back since.
 func (r *Remote) taken() bool { return r.State == cards.Captured || r.State == cards.Refunded }
 
-// sending reports whether the latest claim is open, and is no refund's: under it, the payment may have been recorded.
-func (j Journal) sending() bool {
-	n, attempt := j.Last()
-	return n > 0 && !IsRefund(attempt) && !j.Released(n)
-}
-
 // Unverifiable reports whether the processor's payment is ours, and can be neither proven nor left alone: no configured key signed
 // it, or its record cannot be read; and money is held or taken, and the journal shows no end.
 func Unverifiable(r *Remote) bool {
@@ -78,12 +72,8 @@ func Unverifiable(r *Remote) bool {
 	case r.Terms.Registration == "", r.Ended, !r.Ours, r.Unreadable == nil && r.Signed, r.State == cards.Cancelled, r.Journal.Accepted:
 		return false
 	}
-	return r.State != cards.Refunded || r.Journal.sending()
+	return r.State != cards.Refunded || r.Journal.maybeSent()
 }
-
-// Endable reports whether an operator may end an unverifiable payment in this state: nothing happens to it at the processor any
-// more unless a person does it.
-func Endable(there cards.State) bool { return there == cards.Captured || there == cards.Refunded }
 
 // Returned reports whether the processor may hold money of a payment that ended without, by its state there.
 func Returned(p *flows.Payment, there cards.State) bool {
@@ -97,9 +87,9 @@ type Rank int
 const (
 	rankEnded      Rank = iota
 	rankWaiting         // for its buyer
-	rankAuthorised      // or processed
+	rankAuthorised      // or the bank is deciding
 	rankTaken           // the money is taken
-	rankRecorded        // or perhaps recorded
+	rankRecorded        // certainly or perhaps
 )
 
 // RankOf returns the rank of a proven payment, by its state at the processor.
@@ -138,7 +128,7 @@ func undo(state flows.PaymentState) flows.PaymentState {
 // outranked says why a payment ends for which another one counts, by that one's id at the processor.
 func outranked(by string) string { return "another payment of the sale takes precedence: " + by }
 
-// yield ends a payment that does not count.
+// yield ends a payment that does not count, because another one of the sale does. It changes nothing once it may have been recorded.
 func (d turn) yield() (Action, *Change) {
 	if to := undo(d.p.State); to != "" {
 		return d.to(to, outranked(d.f.Outranked))

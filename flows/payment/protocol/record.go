@@ -9,13 +9,18 @@ import (
 	"frontdesk/upstream/club"
 )
 
+// A payment becomes in doubt when the club system may have recorded it, and nothing proves that it did or did not. record.go has
+// every such case: before the POST (agreeToRecord, claim, claimed), when the process that was sending it is gone (record), after the
+// POST (outcome, rejected), and without a processor (endUnrecorded, prepareWithoutProcessor). proven in prove.go has the cases after a
+// loss of Redis. A doubt that was blocked returns to being one, see lift in after.go.
+
 // prepare moves a captured payment to sending, owned by this process, if its sale is still as agreed.
 func (d turn) prepare() (Action, *Change) {
 	p, r := d.p, d.f.Remote
-	pause, known := d.pause()
-	held, asked := d.held()
+	pause, pauseKnown := d.pause()
+	left, brakeKnown := d.brake()
 	switch {
-	case !known:
+	case !pauseKnown:
 		return act(AskAccepted)
 	case pause > 0:
 		return wait(pause)
@@ -25,27 +30,35 @@ func (d turn) prepare() (Action, *Change) {
 		return wait(PollEvery)
 	case p.ReleasePending:
 		return d.releaseLate()
-	case !asked:
+	case !brakeKnown:
 		return act(AskBrake)
-	case held > 0:
-		return wait(min(held, PollEvery))
+	case left > 0:
+		return wait(min(left, PollEvery))
 	case !Agreed(p, d.now):
 		return d.agreeToRecord()
 	}
 	return d.own(*p, "about to be recorded")
 }
 
-// own moves the payment to sending under the next claim. Only this process may then send the POST.
-func (d turn) own(next flows.Payment, reason string) (Action, *Change) {
-	next.Claim, next.AttemptID = d.p.Claim+1, NewAttemptID(d.now, d.f.ID)
-	action, change := d.write(next, flows.Sending, reason)
-	change.Lease = Lease
-	return action, change
+// pause returns what is left of the pause before the next attempt to record. After a limit of the API gateway it may last a day. Such
+// a long pause also ends once another payment was recorded after the refusal: perhaps the provider has raised the limit. known is
+// false while that has to be asked.
+func (d turn) pause() (left time.Duration, known bool) {
+	left, accepted := d.p.NotBefore.Sub(d.now), d.f.Accepted
+	switch {
+	case left <= MaxClaimPause || left > MaxLimitPause:
+		return PauseLeft(d.p, d.now), true
+	case accepted == nil:
+		return 0, false
+	case accepted.After(d.p.UpdatedAt) && !accepted.After(d.now):
+		return 0, true
+	}
+	return DoubtPollEvery, true
 }
 
-// agreeToRecord goes on if the sale is still as agreed. If it differs, it cannot take the money: the buyer gets it back if
-// nothing of ours was booked, otherwise an operator decides. So does one if the payment was in doubt or blocked before, or if
-// Redis has lost whether it was: staff may have recorded it by hand.
+// agreeToRecord continues if the sale is still as agreed. If it differs, it cannot take the money. The buyer then gets it back,
+// but only if the journal proves that nothing of ours was booked, and only if the payment was never in doubt or blocked, when staff
+// may have recorded it by hand. Otherwise it is in doubt. So is a payment whose sale could not be read for a day.
 func (d turn) agreeToRecord() (Action, *Change) {
 	p, s := d.p, d.f.Sale
 	if s == nil {
@@ -71,7 +84,7 @@ func (d turn) agreeToRecord() (Action, *Change) {
 		return d.keep(next)
 	}
 	r := d.f.Remote                                       // read after the sale: the journal may have grown until then
-	forgotten := p.Rebuilt && !p.HasBeen(flows.Capturing) // what it has been since the capture
+	forgotten := p.Rebuilt && !p.HasBeen(flows.Capturing) // Redis lost what it was after the capture, perhaps blocked
 	if forgotten || p.HasBeen(flows.InDoubt) || p.HasBeen(flows.Blocked) || r.Journal.ByOperator || !r.Journal.Available(p.Claim+1, "") {
 		return d.to(flows.InDoubt, reason)
 	}
@@ -79,64 +92,17 @@ func (d turn) agreeToRecord() (Action, *Change) {
 	return d.write(next, flows.RefundDue, reason)
 }
 
-// settle is prepare for a payment without a processor, of which nothing is taken before it is sent, except at the desk. A sale
-// that is settled already was settled by the club's staff, or by this payment before Redis lost it: an operator must find out.
-func (d turn) settle() (Action, *Change) {
-	p, s := d.p, d.f.Sale
-	pause, known := d.pause()
-	held, asked := d.held()
-	switch {
-	case d.f.Wish == GiveUp:
-		return d.to(flows.Cancelled, "the buyer gave up")
-	case p.Method != flows.InPerson && d.now.Sub(p.UpdatedAt) > SettleWithin:
-		return d.to(flows.Cancelled, "it could not be sent in time")
-	case !known:
-		return act(AskAccepted)
-	case pause > 0:
-		return wait(pause)
-	case !asked:
-		return act(AskBrake)
-	case held > 0:
-		return d.hold(held)
-	case s == nil:
-		return act(CheckSale)
-	case s.Err != nil && Expired(d.now, SendableSince(p), SaleUnreadableAfter): // of money at the desk
-		return d.giveUp(*p, "the sale could not be read for a day")
-	case s.Err != nil:
-		return failed(s.Err)
-	}
-	next := *p
-	if s.Sale.State != p.SaleState {
-		next.AttemptID = ""
-		return d.write(next, flows.InDoubt, "the sale is settled already")
-	}
-	next.Snapshot = s.Seen
-	if reason := p.ChangedSinceAgreed(s.Sale, s.Check); reason != "" {
-		next.AttemptID = ""
-		return d.giveUp(next, reason)
-	}
-	next.Payer, next.OnHold = s.payer(), false
-	return d.own(next, "the sale is as agreed, and about to be settled")
+// own moves the payment to sending under the next claim. Only this process may then send the POST.
+func (d turn) own(next flows.Payment, reason string) (Action, *Change) {
+	next.Claim, next.AttemptID = d.p.Claim+1, NewAttemptID(d.now, d.f.ID)
+	action, change := d.write(next, flows.Sending, reason)
+	change.Lease = Lease
+	return action, change
 }
 
-// pause returns what is left of the pause before the next attempt to record, which may be as long as a limit of the API gateway.
-// Such a long one is over, too, once another payment was recorded after the refusal: perhaps the provider has raised the limit.
-// known is false while that is not known.
-func (d turn) pause() (left time.Duration, known bool) {
-	left, accepted := d.p.NotBefore.Sub(d.now), d.f.Accepted
-	switch {
-	case left <= MaxClaimPause || left > MaxLimitPause:
-		return PauseLeft(d.p, d.now), true
-	case accepted == nil:
-		return 0, false
-	case accepted.After(d.p.UpdatedAt) && !accepted.After(d.now):
-		return 0, true
-	}
-	return DoubtPollEvery, true
-}
-
-// record sends the one POST under a claim. Only the process that moved the payment to sending may, while the claim is young. When
-// that process is gone, so is the outcome.
+// record sends the one POST under a claim. Only the owner may, the process that moved the payment to sending, and only while the
+// claim is young. To every other process the outcome is unknown: once the owner's lease has been over for LeaseGrace, the payment is
+// in doubt. Until then, the commit of that change is refused.
 func (d turn) record() (Action, *Change) {
 	switch {
 	case d.f.Owner.IsZero():
@@ -153,8 +119,8 @@ func (d turn) record() (Action, *Change) {
 	return d.send()
 }
 
-// claim wins the right to send. The journal is read first: the processor may have forgotten the key of an attempt that Redis
-// lost, but not its entry. After a capture of this process, its response is enough; see Facts.Committed.
+// claim requests the right to send. The journal is read first: the processor may have forgotten the key of an attempt that Redis
+// lost, but not its entry. After a capture by this process, the response to the capture is enough; see Facts.Committed.
 func (d turn) claim() (Action, *Change) {
 	p, r := d.p, d.f.Remote
 	switch {
@@ -174,8 +140,7 @@ func (d turn) claim() (Action, *Change) {
 	return act(Claim)
 }
 
-// claimed follows the writing of a claim. A key that is used up has no next one: the next claim follows, once this one is
-// released.
+// claimed follows the writing of a claim. A claim whose key is used up has no next key: it is released, and the next claim follows.
 func (d turn) claimed() (Action, *Change) {
 	p, claim := d.p, d.f.Claim
 	switch r := claim.Response; {
@@ -229,9 +194,9 @@ func (d turn) outcome() (Action, *Change) {
 	return d.to(flows.InDoubt, "the outcome at the club system is unknown"+post.Seen)
 }
 
-// rejected follows a refusal by the club system's application, which counts only if the sale is still as it was. Without states,
-// a settled sale looks like an open one. Money, unlike a deferral or a validation, can also be booked for a sale that fails its
-// check.
+// rejected follows a refusal by the club system's application. It counts only if the sale is still as it was: then the money goes
+// back. Where sales show no state, a settled one looks like an open one. Money, unlike a deferral or a validation, can also be booked
+// for a sale that fails its check.
 func (d turn) rejected() (Action, *Change) {
 	p, s := d.p, d.f.Sale
 	if s == nil {
@@ -239,20 +204,20 @@ func (d turn) rejected() (Action, *Change) {
 	}
 	conclusive := p.SaleState != "" && (s.Check.Valid || !p.Method.BooksMoney())
 	if s.Err == nil && conclusive && s.Sale.State == p.SaleState && p.MatchesSale(s.Sale) {
-		return d.release(d.giveUp(*p, "the club system rejected it, and the sale is untouched"))
+		return d.release(d.endUnrecorded(*p, "the club system rejected it, and the sale is untouched"))
 	}
 	return d.to(flows.InDoubt, "the club system rejected it, but the sale does not look untouched")
 }
 
-// notSent gives the claim up after an attempt that certainly had no effect. limit is how long a limit lasts that was reached;
-// zero: none was. No attempt is left, either, if that is longer than anybody waits who has not paid.
+// notSent releases the claim after an attempt that certainly had no effect. limit is how long the limit lasts that was reached;
+// zero: none was. No attempt is left if all claims are used, or if a buyer who has not paid would have to wait too long.
 func (d turn) notSent(reason string, limit time.Duration) (Action, *Change) {
 	p, before, tries := d.p, flows.Captured, MaxClaims
 	if !p.HasProcessor() {
 		before, tries = flows.Priced, MaxSettlements
 	}
 	if p.Claim >= tries || !p.Method.BooksMoney() && limit > SettleWithin {
-		return d.release(d.giveUp(*p, reason+"; no attempt is left"))
+		return d.release(d.endUnrecorded(*p, reason+"; no attempt is left"))
 	}
 	next := *p
 	next.NotBefore = d.now.Add(PauseAfter(p, limit)).Round(0)
@@ -260,8 +225,9 @@ func (d turn) notSent(reason string, limit time.Duration) (Action, *Change) {
 	return d.release(d.write(next, before, reason))
 }
 
-// giveUp ends a payment that was certainly not recorded, and is not sent again.
-func (d turn) giveUp(next flows.Payment, reason string) (Action, *Change) {
+// endUnrecorded ends a payment that was certainly not recorded, and is not sent again. By card, the money goes back. At the desk, the
+// payment becomes in doubt once the staff who took the money no longer wait for the result, so that operators see it.
+func (d turn) endUnrecorded(next flows.Payment, reason string) (Action, *Change) {
 	switch p := d.p; {
 	case p.HasProcessor():
 		return d.write(next, flows.RefundDue, reason)
@@ -272,10 +238,63 @@ func (d turn) giveUp(next flows.Payment, reason string) (Action, *Change) {
 	return d.write(next, flows.Cancelled, reason)
 }
 
-// release has the claim released before a change that gives it up.
+// release has the claim released before a change that gives it up. A release that fails is owed; see releaseLate.
 func (d turn) release(action Action, change *Change) (Action, *Change) {
 	if d.p.HasProcessor() {
 		change.First = Release
 	}
 	return action, change
+}
+
+// releaseLate writes a release that failed when its outcome was committed.
+func (d turn) releaseLate() (Action, *Change) {
+	switch release := d.f.Release; {
+	case release == nil:
+		return act(Release)
+	case release.Outcome != Done:
+		return failed(release.Err)
+	}
+	next := *d.p
+	next.ReleasePending = false
+	return d.keep(next)
+}
+
+// prepareWithoutProcessor is prepare for the other methods. No money is taken before it is sent, except at the desk. A sale that is
+// settled already was settled by the club's staff, or by this payment before Redis lost it: an operator must find out.
+func (d turn) prepareWithoutProcessor() (Action, *Change) {
+	p, s := d.p, d.f.Sale
+	pause, pauseKnown := d.pause()
+	left, brakeKnown := d.brake()
+	switch {
+	case d.f.Wish == GiveUp:
+		return d.to(flows.Cancelled, "the buyer gave up")
+	case p.Method != flows.InPerson && d.now.Sub(p.UpdatedAt) > SettleWithin:
+		return d.to(flows.Cancelled, "it could not be sent in time")
+	case !pauseKnown:
+		return act(AskAccepted)
+	case pause > 0:
+		return wait(pause)
+	case !brakeKnown:
+		return act(AskBrake)
+	case left > 0:
+		return d.awaitBrake(left)
+	case s == nil:
+		return act(CheckSale)
+	case s.Err != nil && Expired(d.now, SendableSince(p), SaleUnreadableAfter): // of money at the desk
+		return d.endUnrecorded(*p, "the sale could not be read for a day")
+	case s.Err != nil:
+		return failed(s.Err)
+	}
+	next := *p
+	if s.Sale.State != p.SaleState {
+		next.AttemptID = ""
+		return d.write(next, flows.InDoubt, "the sale is settled already")
+	}
+	next.Snapshot = s.Seen
+	if reason := p.ChangedSinceAgreed(s.Sale, s.Check); reason != "" {
+		next.AttemptID = ""
+		return d.endUnrecorded(next, reason)
+	}
+	next.Payer, next.OnHold = s.payer(), false
+	return d.own(next, "the sale is as agreed, and about to be settled")
 }

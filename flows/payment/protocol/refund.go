@@ -13,6 +13,11 @@ const (
 	refundDisputed = "the processor refused the refund: the buyer disputes the payment"
 )
 
+// A refund is due when the payment was certainly not recorded: its sale has changed since the capture (agreeToRecord in record.go), or
+// the attempts to record it ended without effect (endUnrecorded there); another payment of the sale counts (yield in prove.go); every
+// claim was released before Redis lost the record (proven there); or an operator decided so (notRecorded in decide.go). A blocked
+// payment is refunded only by an operator (refundBlocked there). Nothing is refunded before the refund holds a claim.
+
 // prepareRefund moves to refunding under the next claim. That claim is never released while its key can be used, so the payment
 // can no longer be recorded.
 func (d turn) prepareRefund() (Action, *Change) {
@@ -28,8 +33,8 @@ func (d turn) claimRefund(next flows.Payment) (Action, *Change) {
 	return d.write(next, flows.Refunding, d.p.Reason)
 }
 
-// refund has the money go back under the refund's claim, unless the journal holds an acceptance or another attempt, which Redis
-// may have lost. A pending refund is awaited for as long as it takes. One that was refused or failed waits for an operator, whose
+// refund refunds under the refund's claim. An acceptance in the journal blocks it, and so does another attempt there, which Redis may
+// have lost. A pending refund is awaited for as long as it takes. One that was refused or failed waits for an operator, whose
 // retry has another key.
 func (d turn) refund() (Action, *Change) {
 	p, r := d.p, d.f.Remote
@@ -58,7 +63,7 @@ func (d turn) refund() (Action, *Change) {
 	case p.AttemptID == "" || entry.Attempt != p.AttemptID:
 		return act(Claim)
 	}
-	return d.giveBack(r.Journal)
+	return d.requestRefund(r.Journal)
 }
 
 // claimRefundLater follows a claim that was released because its key is used up. It waits, because the claims are few.
@@ -68,12 +73,12 @@ func (d turn) claimRefundLater() (Action, *Change) {
 	return d.claimRefund(next)
 }
 
-// refundClaimed follows the writing of the refund's claim. A claim whose key is used up is not held, as was just read.
+// refundClaimed follows the writing of the refund's claim. If the claim's key is used up, the claim is released and the next follows.
 func (d turn) refundClaimed() (Action, *Change) {
 	claim, release := d.f.Claim, d.f.Release
 	switch {
 	case claim.Outcome == Done:
-		return d.giveBack(claim.Response.Journal)
+		return d.requestRefund(claim.Response.Journal)
 	case claim.Outcome == KeyReused:
 		return d.to(flows.Blocked, "a refund is due, but another attempt holds the claim")
 	case claim.Outcome != KeyUsedUp || d.p.Claim >= HighestClaim:
@@ -86,9 +91,9 @@ func (d turn) refundClaimed() (Action, *Change) {
 	return d.claimRefundLater()
 }
 
-// giveBack requests the refund under a claim that the journal shows. What was read before the claim says whether there is something
-// to give back: the response to a claim can be an older one, which shows what was.
-func (d turn) giveBack(journal Journal) (Action, *Change) {
+// requestRefund requests the refund under a claim that the journal shows. Whether money is left to refund, the reading before the
+// claim says: the response to the claim can be a replayed one, which shows an older state.
+func (d turn) requestRefund(journal Journal) (Action, *Change) {
 	p, r := d.p, d.f.Remote
 	switch {
 	case !journal.RefundHeld(p.Claim, p.AttemptID):
@@ -125,17 +130,4 @@ func (d turn) refundCalled() (Action, *Change) {
 		return d.to(flows.Blocked, refundDisputed)
 	}
 	return d.to(flows.Blocked, "the processor refused the refund")
-}
-
-// releaseLate writes a release that failed when its outcome was committed.
-func (d turn) releaseLate() (Action, *Change) {
-	switch release := d.f.Release; {
-	case release == nil:
-		return act(Release)
-	case release.Outcome != Done:
-		return failed(release.Err)
-	}
-	next := *d.p
-	next.ReleasePending = false
-	return d.keep(next)
 }
