@@ -100,7 +100,7 @@ func (d turn) saleToRead() Kind {
 func (d turn) noteSale(next *flows.Payment) error {
 	p, s, check, owes := d.p, d.f.Sale, d.f.Check, d.f.Debt
 	open, debt := p.SaleVerdict != flows.SaleSettled, d.debtIsDue()
-	giveUp := debt && Expired(d.now, p.Since(flows.Recorded), DebtWithin)
+	tooLate := debt && Expired(d.now, p.Since(flows.Recorded), DebtWithin)
 	switch {
 	case s == nil:
 		return nil
@@ -110,7 +110,7 @@ func (d turn) noteSale(next *flows.Payment) error {
 	case s.Err != nil && p.SaleVerdict == "" && Expired(d.now, p.UpdatedAt, SaleUnreadableAfter):
 		next.SaleVerdict = "the sale could not be read for a day"
 		return nil
-	case s.Err != nil && !open && giveUp:
+	case s.Err != nil && !open && tooLate:
 		next.DebtAfter = p.Snapshot.Debt
 		return nil
 	case s.Err != nil:
@@ -123,7 +123,7 @@ func (d turn) noteSale(next *flows.Payment) error {
 	switch {
 	case !debt:
 		return nil
-	case owes.Err != nil && giveUp:
+	case owes.Err != nil && tooLate:
 		next.DebtAfter = p.Snapshot.Debt
 		return nil
 	case owes.Err != nil:

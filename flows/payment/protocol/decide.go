@@ -291,21 +291,12 @@ func (d turn) endBlocked() (Action, *Change) {
 	case choice == GiveBack:
 		return d.refundBlocked()
 	}
-	there, absent := r != nil && r.Absent == "", r != nil && r.Absent != ""
-	to, possible := flows.Cancelled, p.ProcessorID == ""
+	to := settledAs(p, r, choice)
 	switch {
-	case choice == ConfirmRecorded:
-		to, possible = flows.Recorded, !p.HasProcessor() || absent || there && r.kept()
-	case there && r.State == cards.Refunded:
-		to, possible = flows.Refunded, true
-	case there && r.State == cards.Cancelled:
-		possible = true
-	}
-	switch {
-	case possible:
+	case to != "":
 	case p.ProcessorID == "":
 		return refuse(neverCreated())
-	case absent: // money may be kept
+	case r.Absent != "": // money may be kept
 		return refuse(NotDecidable("The processor does not have this payment at present, so its money may be kept. " +
 			"Check the account and the key; Frontdesk continues once the processor has it again. " +
 			"If the buyer certainly has the money back, use confirm-not-recorded --refund --override."))
@@ -320,6 +311,23 @@ func (d turn) endBlocked() (Action, *Change) {
 		}
 	}
 	return d.byHand(to)
+}
+
+// settledAs returns the state in which a blocked payment ends that an operator settled by hand; empty if the processor contradicts that,
+// or does not say whether it keeps the money. r is nil if the payment was never created there.
+func settledAs(p *flows.Payment, r *Remote, choice Choice) flows.PaymentState {
+	there, recorded := r != nil && r.Absent == "", choice == ConfirmRecorded
+	switch {
+	case recorded && p.HasProcessor() && (r == nil || there && !r.kept()):
+		return ""
+	case recorded:
+		return flows.Recorded
+	case r == nil, there && r.State == cards.Cancelled:
+		return flows.Cancelled
+	case there && r.State == cards.Refunded:
+		return flows.Refunded
+	}
+	return ""
 }
 
 // kept reports whether the processor keeps the money of a payment that can have been recorded by hand.

@@ -126,6 +126,8 @@ func Next(p *flows.Payment, f Facts, now time.Time) (Action, *Change) {
 		return d.prepareWithoutProcessor()
 	case flows.Intent:
 		return d.awaitBuyer()
+	case flows.Cancelling:
+		return d.cancel()
 	case flows.Authorised:
 		return d.checkSale()
 	case flows.Capturing:
@@ -134,8 +136,6 @@ func Next(p *flows.Payment, f Facts, now time.Time) (Action, *Change) {
 		return d.prepare()
 	case flows.Sending:
 		return d.record()
-	case flows.Cancelling:
-		return d.cancel()
 	case flows.RefundDue:
 		return d.prepareRefund()
 	case flows.Refunding:

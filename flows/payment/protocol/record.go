@@ -83,9 +83,11 @@ func (d turn) agreeToRecord() (Action, *Change) {
 		next.Payer, next.SaleMissingSince = s.payer(), time.Time{}
 		return d.keep(next)
 	}
-	r := d.f.Remote                                       // read after the sale: the journal may have grown until then
+	r := d.f.Remote // read after the sale: the journal may have grown until then
+	notBooked := r.Journal.Available(p.Claim+1, "")
 	forgotten := p.Rebuilt && !p.HasBeen(flows.Capturing) // Redis lost what it was after the capture, perhaps blocked
-	if forgotten || p.HasBeen(flows.InDoubt) || p.HasBeen(flows.Blocked) || r.Journal.ByOperator || !r.Journal.Available(p.Claim+1, "") {
+	seenByStaff := forgotten || p.HasBeen(flows.InDoubt) || p.HasBeen(flows.Blocked) || r.Journal.ByOperator
+	if !notBooked || seenByStaff {
 		return d.to(flows.InDoubt, reason)
 	}
 	next.Readings = WithReading(p.Readings, flows.Reading{Evidence: flows.Evidence{At: s.At, SaleState: &s.Sale.State}})
