@@ -197,9 +197,7 @@ func (d turn) watch() (Action, *Change) {
 		return act(Read)
 	case r.Err != nil && r.Absent == "":
 		return failed(r.Err)
-	case r.State != cards.Captured:
-		return wait(0)
-	case p.State == flows.Cancelled && !r.Names(p):
+	case r.Absent != "", r.State != cards.Captured: // another program's money says nothing
 		return wait(0)
 	case p.State == flows.Cancelled:
 		return d.to(flows.Blocked, HeldAfterAll)

@@ -26,6 +26,7 @@ func TestWatch(t *testing.T) {
 			{name: string(state) + ", never created", with: neverCreated, want: "wait 0s"},
 			{name: string(state) + ", not readable", facts: unread, want: "wait 15s: no answer"},
 			{name: string(state) + ", not there", facts: unknown, want: "wait 0s"},
+			{name: string(state) + ", and another program's money is there", facts: foreign, want: "wait 0s"},
 			{name: string(state) + ", and cancelled there", facts: shows(cards.Cancelled), want: "wait 0s"},
 			{name: string(state) + ", and refunded there", facts: shows(cards.Refunded), want: "wait 0s"},
 		})
@@ -40,7 +41,6 @@ func TestWatch(t *testing.T) {
 	})
 	check(t, record(flows.Cancelled), []row{
 		{name: "the money is there", facts: shows(cards.Captured), want: "→ blocked: it was cancelled, and the processor holds the money"},
-		{name: "another program's money is there", facts: foreign, want: "wait 0s"},
 	})
 }
 
