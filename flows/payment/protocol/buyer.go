@@ -157,7 +157,7 @@ func (d turn) tryAgain() (Action, *Change) {
 // released; money that is taken waits until an operator has it refunded.
 func (d turn) refuseOtherMethod() (Action, *Change) {
 	to := flows.Cancelling
-	if d.f.Remote.State == cards.Captured {
+	if d.f.Remote.State == cards.Captured || d.p.State == flows.Sending {
 		to = flows.Blocked
 	}
 	return d.to(to, "the buyer paid by "+d.f.Remote.OtherMethod+" and not by card")

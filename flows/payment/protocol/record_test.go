@@ -258,6 +258,8 @@ func TestClaim(t *testing.T) {
 			want: "→ blocked: the processor's metadata does not match or is not signed by us"},
 		{name: "not by card", facts: and(own, shows(cards.Captured, func(r *protocol.Remote) { r.OtherMethod = "paypal" })),
 			want: "→ blocked: the buyer paid by paypal and not by card"},
+		{name: "not by card, and only reserved", facts: and(own, shows(cards.Authorised, func(r *protocol.Remote) { r.OtherMethod = "paypal" })),
+			want: "→ blocked: the buyer paid by paypal and not by card"},
 		{name: "another holds it", facts: and(own, shows(cards.Captured, journal(elsewhere))),
 			want: "→ in_doubt: the processor's journal holds another attempt"},
 		{name: "accepted", facts: and(own, shows(cards.Captured, journal(map[string]string{"fd_done_1": attempt}))),
