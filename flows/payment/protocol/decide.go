@@ -273,7 +273,10 @@ func (d turn) saleAllows() (Action, bool) {
 	case again && p.HasProcessor() && p.ChangedSinceAgreed(s.Sale, s.Check) != "":
 		return refusal(NotDecidable("It cannot be sent again: %s. If this payment did that, run confirm-recorded; otherwise use --refund.",
 			p.ChangedSinceAgreed(s.Sale, s.Check))), false
-	case !again && s.Sale.State != p.SaleState:
+	case again && s.Sale.State != p.SaleState: // it would be in doubt again
+		return refusal(NotDecidable("It cannot be sent again: the sale has been settled. If this payment settled it, run confirm-recorded; " +
+			"otherwise use --cancel.")), false
+	case s.Sale.State != p.SaleState:
 		return refusal(settled), false
 	}
 	return Action{}, true

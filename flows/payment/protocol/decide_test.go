@@ -218,6 +218,10 @@ func TestDecideWithoutAProcessor(t *testing.T) {
 	check(t, p, []row{
 		{name: "recorded", facts: recorded, want: "→ recorded: an operator confirmed that it is recorded"},
 		{name: "again", facts: and(again, latest(&p), sale()), want: "→ priced: an operator confirmed that it is not recorded"},
+		{name: "again, and the sale was settled", facts: and(again, latest(&p), sale(settled)), want: refused("It cannot be sent again: " +
+			"the sale has been settled. If this payment settled it, run confirm-recorded; otherwise use --cancel.")},
+		{name: "again, and the sale changed", facts: and(again, latest(&p), sale(func(s *protocol.Sale) { s.Sale.TotalTI++ })),
+			want: "→ priced: an operator confirmed that it is not recorded"},
 		{name: "cancelled", facts: and(cancel, sale()), want: "→ cancelled: an operator confirmed that it is not recorded"},
 		{name: "cancelled, too early", facts: forcedCancel, with: func(p *flows.Payment) { p.DoubtSince = p.DoubtSince.Add(time.Second) },
 			want: "refuse, too_early: The request may still arrive. This decision is possible from 2026-03-02 18:30:01Z."},
