@@ -90,7 +90,7 @@ func spend(left *uint8) {
 	}
 }
 
-// Mutation is a set of mistakes outside the protocol: of what performs its actions, of a view, or of an operator. For each, as
+// Mutation is a set of mistakes outside the protocol: of what performs its actions, or of a view. For each, as
 // for each Variant, a test shows that the checker finds it.
 type Mutation uint32
 
@@ -102,7 +102,5 @@ const (
 	NoRebuild                                  // what Redis lost is not rebuilt from the processor
 	ErrorWhileCharged                          // a failed call returns a failure, even if money was taken before
 	StaleDecline                               // "declined, try again" is returned from Redis, without asking the processor
-	OperatorInHaste                            // an operator does not wait until the claim is old
-	OperatorTrustsRedis                        // an operator checks the age of the claim in Redis, not in the journal
 	AnyHolder                                  // a payment is given up for any caller
 )

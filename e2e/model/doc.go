@@ -4,8 +4,8 @@
 //
 // It drives the protocol that ships: drive.go asks protocol.Next what to do, does it in every way in which it can
 // end, and asks again with what was learned, as the loop in Machine.advance does. shown.go shows the protocol a
-// world as a record and facts, and reads its answers. A rebuild asks protocol.Prove. Only what an operator decides is
-// restated, in operator.go, briefly enough to be compared side by side. Start reading at Check, then at drive.
+// world as a record and facts, and reads its answers. An operator's decision is such a fact, and a rebuild asks
+// protocol.Prove. No rule of a payment is written down here a second time. Start reading at Check, then at drive.
 //
 // A mistake is a Variant: the protocol sees other facts, or something else is done than it says. Mistakes of what
 // performs its actions are a Mutation.
@@ -26,7 +26,7 @@
 //	buyer                               Service.Pay in flows/registration, and the processor's page
 //	violated, for the responses         Payment.View in flows
 //	rebuild                             Machine.Rebuild
-//	operator, notRecorded, settle       decide, endDoubt, notRecorded and releaseDecided in protocol/decide.go
+//	operator, settle                    Machine.decide and releaseByOperator
 //
 // # What is abstracted, and why that is sound
 //
@@ -72,7 +72,7 @@
 // # What is not covered
 //
 // The gate and the first byte are one step; a process that sleeps between the two posts late. An
-// operator who says "not recorded" is right, and nothing arrives after the operator's wait. Evidence of
+// operator who says "not recorded" is right, with an override, and nothing arrives after the operator's wait. Evidence of
 // the same minute may be wrong where staff act in it. The processor is linearizable, keeps its keys for
 // a day, and forgets no metadata. The list of open payments is complete. A second payment of one
 // generation cannot occur, so settling duplicates is not modelled. Only a captured payment is blocked as missing;

@@ -40,7 +40,9 @@ func (m *machine) drive(w *world) {
 		}
 		m.mislay(t)
 	case inDoubt:
-		t.f.rule, t.f.aged = m.cfg.Desk, m.cfg.Desk && !r.seen // without staff, nothing calibrates a rule
+		if t.f.rule = m.cfg.Desk; m.cfg.Desk && !r.seen { // without staff, nothing calibrates a rule
+			t.f.aged = allAttempts
+		}
 	}
 	t.follow()
 	if r.state == intent || r.state == priced && r.method != ByCard {
@@ -131,8 +133,11 @@ func (t turn) follow() {
 	case "":
 		t.write(a)
 		return
-	case protocol.Wait:
+	case protocol.Wait, protocol.Refuse:
 		t.wait()
+		return
+	case protocol.ReleaseByOperator:
+		t.decide(a)
 		return
 	case protocol.CheckSale, protocol.Recheck, protocol.ReadEvidence, protocol.ReadSale:
 		t.readSale(a.kind == protocol.Recheck)
@@ -171,6 +176,8 @@ func (t turn) follow() {
 		} else {
 			t.f.response = t.w.reading(t.f.listed)
 		}
+	case protocol.ReadLatest:
+		t.f.latest = true // Redis has one payment
 	case protocol.AskBrake:
 		t.f.brake = true
 	default:
@@ -195,6 +202,9 @@ func (t turn) write(a answer) {
 	switch {
 	case t.f.owner:
 		t.pause(normal, a.what)
+		return
+	case t.f.decision != "" && t.r.state == inDoubt:
+		t.emit(t.w.then(t.i, toDecide, a.rec), "gets an operator's decision: "+a.what, t.how)
 		return
 	case a.rec == t.r && !a.lease:
 		t.wait()
@@ -224,7 +234,7 @@ func (t turn) write(a answer) {
 		}
 		return
 	}
-	if t.r.state == inDoubt && a.rec.state == refundDue {
+	if t.r.state == inDoubt && a.rec.state == refundDue && t.f.decision == "" {
 		t.wrong(t.w, what, RefundUnbidden) // only the process that records, which knows the outcome, and an operator say so
 	}
 	if t.f.sale != saleUnseen && a.rec.state == recorded { // which no reading tells from what staff did within the same minute

@@ -1,96 +1,84 @@
 package model
 
-import "slices"
+import "frontdesk/flows/payment/protocol"
 
-// This file is an operator's commands on a payment in doubt: confirm-recorded, and
-// confirm-not-recorded with --send-again or --refund.
+// This file is an operator's decisions. The protocol says what a decision leads to, and when it must wait.
 
-// operator is a person with access to the club system who tells the truth. "Not recorded" needs a claim
-// so old that nothing can arrive. The journal gives the age, because Redis may hold an older record.
+// operator is a person with access to the club system who tells the truth: what is booked there was recorded, and nothing else was.
+// Without a processor, the protocol does not limit how often a payment is sent again; the configuration does.
 func (m *machine) operator(w *world, i int) {
-	r, s := w.redis, w.of(w.redis)
-	if w.left.operator == 0 || r.state != inDoubt && !r.refundFailed {
+	r := w.redis
+	if w.left.operator == 0 || r.state != inDoubt && !r.refundFailed && !r.missing || r.method == ByCard && r.slot == 0 {
 		return
 	}
-	next := *w
-	spend(&next.left.operator)
-	if r.refundFailed {
-		r.state, r.failed, r.refundFailed = refunding, s.failed, false
-		m.commit(next, r, fault, "is asked by an operator for the refund again")
-		return
-	}
+	choices := []protocol.Choice{protocol.GiveBack, protocol.CallOff, protocol.SendAgain}
 	switch {
 	case w.booked(r).applied > 0 || w.byHand:
-		m.fault(next.end(i, r, recorded, toDecide), "gets an operator's decision: recorded")
-	case !m.mutated(OperatorInHaste) && !m.claimsExpired(w, r):
-	case s == nil:
-		m.notRecorded(&next, i, r, priced, cancelled, toDecide)
-	case s.held == capturedThere:
-		if n, p := s.lastClaim(); n >= r.claim {
-			r.claim, r.attempt = n, p // the decision is about the last claim in the journal
-		}
-		if !r.attempt.refund() { // else a refund is in progress, and continues
-			at := toSettle
-			if r.claim == 0 { // blocked before the first claim: there is nothing to release
-				at = toDecide
-			}
-			m.notRecorded(&next, i, r, captured, refundDue, at)
-		}
+		choices = []protocol.Choice{protocol.ConfirmRecorded}
+	case r.slot == 0 && (int(r.claim) >= m.cfg.Claims || w.desk != never):
+		choices = choices[:2]
+	}
+	t := turn{machine: m, i: i, from: w, w: *w, r: r, how: fault}
+	spend(&t.w.left.operator)
+	for _, choice := range choices {
+		t.f = facts{decision: choice, aged: m.aged(w, r)}
+		t.follow()
 	}
 }
 
-// notRecorded adds the steps that can follow from "it was not recorded".
-func (m *machine) notRecorded(w *world, i int, r record, again, back state, at at) {
-	m.fault(w.end(i, r, back, at), "gets an operator's decision: not recorded, give the money back")
-	if int(r.claim) < m.cfg.Claims && w.desk == never {
-		m.fault(w.end(i, r, again, at), "gets an operator's decision: not recorded, send again")
-	}
-}
-
-// claimsExpired reports whether every claim that an operator can know of is old: the attempt that holds
-// it has found the gate closed, and no POST under it is still in transit.
-func (m *machine) claimsExpired(w *world, r record) bool {
+// aged are the attempts that are so old that nothing of them can arrive: their process found the gate closed, and no POST of them
+// is in transit.
+func (m *machine) aged(w *world, r record) attempts {
 	if w.booked(r).late > 0 {
-		return false
+		return 0
 	}
+	old := allAttempts
 	for i := range w.process {
-		p := &w.process[i]
-		if p.recording() && (p.rec.attempt == r.attempt || w.of(r).knows(p.rec.attempt) && !m.mutated(OperatorTrustsRedis)) {
-			return false
+		if p := &w.process[i]; p.recording() {
+			old &^= 1 << p.rec.attempt
 		}
 	}
-	return true
+	return old
 }
 
-// knows reports whether the journal holds a claim of the post.
-func (s *slot) knows(p attemptID) bool {
-	return s != nil && slices.ContainsFunc(s.journal[:], func(e entry) bool { return e.attempt == p })
+// decide continues a decision for which the claim is to be released. What is committed afterwards is known before, so the process
+// remembers that.
+func (t turn) decide(a answer) {
+	t.f.release, t.f.response = protocol.Done, t.f.remote
+	if a.rec.claim > 0 {
+		t.f.response.journal[a.rec.claim-1].release = a.rec.attempt
+	}
+	if decided := t.ask(t.r, t.f); decided.kind == "" {
+		decided.rec.version = t.r.version
+		t.emit(t.w.then(t.i, toSettle, decided.rec), "gets an operator's decision, and is about to release the claim", t.how)
+	}
 }
 
-// settle releases the claim by the operator's decision, which is then committed.
+// settle releases the claim by the operator's decision, which is then committed, unless the journal shows another release.
 func (m *machine) settle(w *world, i int) {
 	there, r := *w, w.process[i].rec
-	e := &there.of(r).journal[r.claim-1]
-	if e.release != 0 && e.release != r.attempt {
-		m.normal(w.idle(i), "drops the command: another release stands there")
+	s := there.of(r)
+	s.byOperator = m.cfg.Desk
+	known := remote{slot: r.slot, held: capturedThere}
+	if r.claim > 0 {
+		if e := &s.journal[r.claim-1]; e.release == 0 {
+			e.release = r.attempt
+		}
+		known.journal[r.claim-1].attempt = r.attempt
+	}
+	read := r
+	read.state = inDoubt
+	choice := protocol.GiveBack
+	if r.state == captured {
+		choice = protocol.SendAgain
+	}
+	a := m.ask(read, facts{decision: choice, aged: allAttempts, latest: true, sale: saleAgreed, remote: known,
+		release: protocol.Done, response: there.reading(r.slot)})
+	if a.kind != "" {
+		m.normal(there.idle(i), "drops the command: another release stands there, or an acceptance")
 		return
 	}
-	e.release = r.attempt
-	there.of(r).byOperator = m.cfg.Desk
 	m.normal(there.then(i, toDecide, r), "releases the claim for the operator")
 	m.fault(there.idle(i), "releases the claim for the operator, the answer is lost")
 	m.fault(w.idle(i), "cannot reach the processor: the command fails")
-}
-
-// lastClaim returns the highest claim in the journal, 0 for none, and its holder.
-func (s *slot) lastClaim() (n uint8, p attemptID) {
-	for n := uint8(maxClaims); n > 0; n-- {
-		switch e := s.journal[n-1]; {
-		case e.attempt != 0:
-			return n, e.attempt
-		case e.release != 0:
-			return n, e.release
-		}
-	}
-	return 0, 0
 }

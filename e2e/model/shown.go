@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"frontdesk/flows"
@@ -23,16 +24,18 @@ type question struct {
 
 // facts are what a gateway knows besides the record, see protocol.Facts.
 type facts struct {
-	giveUp   bool // the buyer's wish
-	old      bool // the payment is more than a day old
-	aged     bool // its attempts are older than the rule or an operator allows
-	slept    bool // much time has passed since the gateway captured, or moved the payment to sending
-	owner    bool // it moved the payment to sending
+	giveUp   bool            // the buyer's wish
+	old      bool            // the payment is more than a day old
+	decision protocol.Choice // an operator's
+	aged     attempts        // older than the rule or an operator allows
+	slept    bool            // much time has passed since the gateway captured, or moved the payment to sending
+	owner    bool            // it moved the payment to sending
 	remote   remote
 	listed   uint8 // the slot that the processor's list shows, or unlisted; 0: it was not read
 	sale     saleSeen
 	rule     bool // it is calibrated
 	brake    bool // it was asked, and does not hold
+	latest   bool // no later payment of the registration was found
 	call     protocol.Outcome
 	claim    protocol.Outcome
 	release  protocol.Outcome
@@ -52,6 +55,11 @@ const (
 	saleUnreadable
 )
 
+// attempts is a set of attempts, by their id.
+type attempts uint16
+
+const allAttempts = ^attempts(0)
+
 // remote is a reading of the processor's payment.
 type remote struct {
 	slot       uint8 // 0: it was not read
@@ -67,11 +75,11 @@ type remote struct {
 // answer is what the protocol says: an action, or the next record.
 type answer struct {
 	kind  protocol.Kind // empty: a change
-	rec   record
-	keeps bool // the reading of the processor outlives the commit
-	lease bool // the gateway owns the payment then
-	first bool // the claim is released before
-	then  bool // the acceptance is journaled after it
+	rec   record        // of ReleaseByOperator: the claim
+	keeps bool          // the reading of the processor outlives the commit
+	lease bool          // the gateway owns the payment then
+	first bool          // the claim is released before
+	then  bool          // the acceptance is journaled after it
 	what  string
 }
 
@@ -126,7 +134,9 @@ func (m *machine) next(q question) answer {
 		action, change = say(p, f, action, change)
 	}
 	if change == nil {
-		return answer{kind: action.Kind}
+		a := answer{kind: action.Kind}
+		a.rec.claim, a.rec.attempt = uint8(max(action.Number-q.before, 0)), idOf(action.Attempt)
+		return a
 	}
 	return answer{rec: m.recordOf(q, &change.Record), keeps: f.Committed(change, instant).Remote != nil, lease: change.Lease > 0,
 		first: change.First != "", then: change.Then != "",
@@ -138,7 +148,7 @@ func (m *machine) payment(q question) *flows.Payment {
 	r := q.rec
 	p := &flows.Payment{ID: "r-1", Schema: flows.PaymentSchema, State: r.state.name(), Reason: "as before", Method: methods[r.method],
 		Registration: "r", Generation: int(r.generation), ClientToken: "club", Sale: "/sales/1",
-		SaleState: "draft", Amount: 4500, Currency: "EUR", Claim: q.number(r.claim), AttemptID: q.names()[r.attempt],
+		SaleState: "draft", Amount: 4500, Currency: "EUR", Claim: q.number(r.claim), AttemptID: q.name(r.attempt),
 		ReleasePending: r.releasePending, FailedRefunds: int(r.failed), Rebuilt: r.rebuilt,
 		CreatedAt: instant.Add(-time.Minute), UpdatedAt: instant.Add(-10 * time.Second), Payer: &flows.Payer{}}
 	if r.slot != 0 {
@@ -159,6 +169,9 @@ func (m *machine) payment(q question) *flows.Payment {
 	}
 	if r.state == inDoubt {
 		p.DoubtSince, p.Snapshot = instant.Add(-time.Minute), &flows.Evidence{SaleState: &p.SaleState}
+		if q.decision != "" && q.aged.has(r.attempt) {
+			p.DoubtSince = instant.Add(-time.Hour)
+		}
 	}
 	if r.declined {
 		p.DeclineCode, p.Decline = "card_declined", "the first"
@@ -191,14 +204,7 @@ func (m *machine) recordOf(q question, p *flows.Payment) record {
 	r.doubted = m.cfg.Desk && (q.rec.doubted || forgotten || p.HasBeen(flows.Blocked) || p.HasBeen(flows.InDoubt))
 	r.claim, r.releasePending = uint8(max(p.Claim-q.before, 0)), p.ReleasePending
 	r.refundFailed = q.rec.state == refunding && p.State == flows.Blocked && q.remote.failed > r.failed
-	switch i := slices.Index(q.names(), p.AttemptID); {
-	case i >= 0:
-		r.attempt = attemptID(i)
-	case protocol.IsRefund(p.AttemptID):
-		r.attempt = newRefund
-	default:
-		r.attempt = newPost
-	}
+	r.attempt, r.failed = idOf(p.AttemptID), uint8(p.FailedRefunds)
 	r.seen = m.cfg.Desk && protocol.Agreed(p, instant)
 	return r
 }
@@ -218,6 +224,12 @@ func (q question) shown(p *flows.Payment) protocol.Facts {
 	}
 	if q.giveUp {
 		f.Wish = protocol.GiveUp
+	}
+	if q.decision != "" { // the operator knows better than the sale, which the protocol reads only to send again
+		f.Decision = &protocol.Decision{Choice: q.decision, Decision: flows.Decision{Operator: "jane", Reason: "seen", Override: true}}
+	}
+	if q.latest {
+		f.Latest = &protocol.Latest{Payment: p}
 	}
 	if q.brake {
 		f.Brake = &protocol.Brake{}
@@ -289,18 +301,35 @@ func (q question) reading(p *flows.Payment, r remote) *protocol.Remote {
 		s.Journal.Entries = append(s.Journal.Entries, protocol.Entry{Attempt: "before", Release: "before"})
 	}
 	for _, e := range r.journal {
-		s.Journal.Entries = append(s.Journal.Entries, protocol.Entry{Attempt: q.names()[e.attempt], Release: q.names()[e.release]})
+		s.Journal.Entries = append(s.Journal.Entries, protocol.Entry{Attempt: q.name(e.attempt), Release: q.name(e.release)})
 		s.Journal.Accepted = s.Journal.Accepted || e.done
 	}
 	return s
 }
 
-// names are those of the attempts, by their id, as Redis and the journal hold them.
-func (q question) names() []string {
-	if q.aged {
-		return oldNames
+// name is the name of an attempt, as Redis and the journal hold it.
+func (q question) name(id attemptID) string {
+	if q.aged.has(id) {
+		return oldNames[id]
 	}
-	return youngNames
+	return youngNames[id]
+}
+
+func (a attempts) has(id attemptID) bool { return a&(1<<id) != 0 }
+
+// idOf is the id of a named attempt.
+func idOf(name string) attemptID {
+	if name == "" {
+		return 0
+	}
+	id, err := strconv.Atoi(name[max(0, len(name)-12):])
+	switch {
+	case err == nil:
+		return attemptID(id)
+	case protocol.IsRefund(name):
+		return newRefund
+	}
+	return newPost
 }
 
 var youngNames, oldNames = namesSince(2 * time.Second), namesSince(time.Hour)

@@ -29,7 +29,11 @@ func (m *machine) finish(w *world, i int, from state) {
 		m.normal(done, "commits nothing, as another process moved the payment")
 		return
 	}
-	m.commit(done, p.rec, normal, "commits")
+	committed := done
+	if p.at == toDecide && p.rec.state == recorded && p.rec.slot > 0 && p.rec.claim > 0 {
+		committed.process[i] = process{at: toJournal, rec: record{slot: p.rec.slot, claim: p.rec.claim}}
+	}
+	m.commit(committed, p.rec, normal, "commits")
 	m.fault(done, "cannot reach Redis, so that nothing is committed")
 }
 

@@ -1,6 +1,9 @@
 package model_test
 
 import (
+	"strings"
+	"time"
+
 	"frontdesk/e2e/model"
 	"frontdesk/flows"
 	"frontdesk/flows/payment/protocol"
@@ -171,6 +174,19 @@ var (
 			f.Remote.Journal.Entries = []protocol.Entry{{Attempt: p.AttemptID}}
 		}
 	}}
+	// operatorInHaste takes every attempt for one that an operator has waited for.
+	operatorInHaste = model.Variant{See: func(p *flows.Payment, f *protocol.Facts) {
+		if f.Decision != nil {
+			p.AttemptID = older(p.AttemptID)
+			waitedFor(f)
+		}
+	}}
+	// operatorTrustsRedis takes the age of the attempt in Redis, and not of those in the journal.
+	operatorTrustsRedis = model.Variant{See: func(_ *flows.Payment, f *protocol.Facts) {
+		if f.Decision != nil {
+			waitedFor(f)
+		}
+	}}
 	// refundInDoubt has a machine decide to refund a payment in doubt.
 	refundInDoubt = model.Variant{Say: func(p *flows.Payment, f protocol.Facts, a protocol.Action, c *protocol.Change) (
 		protocol.Action, *protocol.Change) {
@@ -197,6 +213,31 @@ func entries(f *protocol.Facts) (all [][]protocol.Entry) {
 		}
 	}
 	return all
+}
+
+// waitedFor makes the attempts of every journal old enough for an operator.
+func waitedFor(f *protocol.Facts) {
+	for _, r := range []*protocol.Remote{f.Remote, response(f.Release)} {
+		if r != nil {
+			for n, e := range r.Journal.Entries {
+				r.Journal.Entries[n] = protocol.Entry{Attempt: older(e.Attempt), Release: older(e.Release)}
+			}
+		}
+	}
+}
+
+// older is an attempt's name an hour before.
+func older(attempt string) string {
+	began, ok := protocol.AttemptStart(attempt)
+	if !ok {
+		return attempt
+	}
+	kind, id := "", strings.TrimPrefix(attempt, protocol.RefundPrefix)
+	if protocol.IsRefund(attempt) {
+		kind = protocol.RefundPrefix
+	}
+	_, id, _ = strings.Cut(id, "-")
+	return kind + protocol.NewAttemptID(began.Add(-time.Hour), id)
 }
 
 func response(call *protocol.Call) *protocol.Remote {
