@@ -157,15 +157,7 @@ var settlements = func() map[string]scenario {
 		}, flows.Cancelled, false},
 		"settled elsewhere": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
 			p := w.priced(g, method)
-			var err error
-			if method == flows.Free {
-				err = w.club.ValidateSale(w.Context(), bastille, p.Sale, nil)
-			} else {
-				err = w.club.PostponeDue(w.Context(), bastille, p.Sale, "2031-01-31", nil)
-			}
-			if err != nil {
-				w.Fatal(err)
-			}
+			w.settleElsewhere(p)
 			return w.advance(g, p)
 		}, flows.InDoubt, false},
 	} {
@@ -193,6 +185,20 @@ func (w *world) priced(g *gateway, method flows.Method) *flows.Payment {
 	w.fault()
 	w.clock.Advance(time.Minute)
 	return p
+}
+
+// settleElsewhere settles a sale as staff do in the club system's own screens.
+func (w *world) settleElsewhere(p *flows.Payment) {
+	w.Helper()
+	var err error
+	if p.Method == flows.Free {
+		err = w.club.ValidateSale(w.Context(), bastille, p.Sale, nil)
+	} else {
+		err = w.club.PostponeDue(w.Context(), bastille, p.Sale, "2031-01-31", nil)
+	}
+	if err != nil {
+		w.Error(err)
+	}
 }
 
 // TestSettlementBreaks breaks each message of a payment without a processor, as TestEveryMessageBreaks does
@@ -404,6 +410,28 @@ func TestAsleepBeforeSettling(t *testing.T) {
 				t.Errorf("%s (%s)", end.State, end.Reason)
 			}
 			w.expectSettled(end)
+		})
+	}
+}
+
+// TestAsleepAfterReadingTheSale: while the gateway that has read the sale sleeps, staff settle it. The gateway reads it again.
+func TestAsleepAfterReadingTheSale(t *testing.T) {
+	t.Parallel()
+	for _, method := range withoutProcessor {
+		t.Run(string(method), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			p, how := w.priced(g, method), w.settlementCases()[method]
+			sent := 0
+			w.injectFault(call{"GET", "/sim/demo/sales/*"}, nil, func() {
+				w.settleElsewhere(p)
+				sent = w.sent(how)
+				w.clock.Advance(2 * time.Minute)
+			})
+			if end := w.advance(g, p); end.State != flows.InDoubt || w.sent(how) != sent {
+				t.Errorf("%s (%s), and %d requests followed", end.State, end.Reason, w.sent(how)-sent)
+			}
 		})
 	}
 }

@@ -47,6 +47,8 @@ func TestInvariants(t *testing.T) {
 		"deferred and booked": {campaign.Evidence{State: "in_doubt", Due: 5, SettledBy: []string{"later"}, Booked: []int64{5}}, campaign.AppliedTwice},
 		"deferred, charged": {campaign.Evidence{State: "recorded", ProcessorID: "pay_2", Due: 5, SettledBy: []string{"later"},
 			StateByPayment: map[string]string{"pay_1": "recorded"}, CardPayments: held(5, 0)}, campaign.SettledByAnotherMethod},
+		"deferred, charged, and falsely accepted": {campaign.Evidence{State: "recorded", ProcessorID: "pay_1", Due: 5, SettledBy: []string{"later"},
+			FalselyAccepted: true, CardPayments: held(5, 0)}, ""},
 		"booked twice":        {campaign.Evidence{State: "in_doubt", Due: 5, Booked: []int64{5, 5}, CardPayments: held(5, 0)}, campaign.AppliedTwice},
 		"nothing booked":      {campaign.Evidence{State: "recorded", Due: 5, CardPayments: held(5, 0)}, campaign.RecordedNotApplied},
 		"another amount":      {campaign.Evidence{State: "recorded", Due: 5, Booked: []int64{4}, CardPayments: held(4, 0)}, campaign.RecordedWrongAmount},

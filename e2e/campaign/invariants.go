@@ -87,7 +87,8 @@ type Evidence struct {
 	// which an operator must decide.
 	ReservedForGood []string
 	// FalselyAccepted means that something in front of the club system accepted a request to settle the sale. A sale
-	// that staff settle before it is verified looks like one that this request settled.
+	// that staff settle before it is verified looks like one that this request settled. So does one that the buyer settles
+	// by another method after Redis fell back to before the payment.
 	FalselyAccepted bool
 
 	Responses       []Response
@@ -190,7 +191,7 @@ func (e Evidence) checkLedger(broken func(string, string, ...any)) {
 	if keeping > 1 && !e.inDoubt() {
 		broken(ChargedTwice, "%+v", e.CardPayments)
 	}
-	if keeping > 0 && (len(e.SettledBy) > 0 || e.Method != "" && e.State != "cancelled" && len(e.Booked) > 0) && !e.inDoubt() {
+	if keeping > 0 && !e.FalselyAccepted && (len(e.SettledBy) > 0 || e.Method != "" && e.State != "cancelled" && len(e.Booked) > 0) && !e.inDoubt() {
 		broken(SettledByAnotherMethod, "settled as %v, booked %v, and the processor holds %+v", e.SettledBy, e.Booked, e.CardPayments)
 	}
 	if keeping > 0 && len(e.Desk) > 0 && ours == 0 && !e.ByRule && !e.FalselyAccepted && !e.inDoubt() {

@@ -61,7 +61,8 @@ func (m *Machine) advance(ctx context.Context, p *flows.Payment, ask ask) (*flow
 		} else {
 			within = context.WithoutCancel(ctx)
 		}
-		action, change := protocol.Next(p, facts, m.cfg.Now())
+		now := m.cfg.Now()
+		action, change := protocol.Next(p, facts, now)
 		if change == nil && action.Kind != protocol.Wait {
 			var err error
 			if facts, err = m.perform(within, p, facts, action); err == nil {
@@ -75,7 +76,6 @@ func (m *Machine) advance(ctx context.Context, p *flows.Payment, ask ask) (*flow
 			}
 			return p, action.Err
 		}
-		now := m.cfg.Now()
 		moved, err := m.commit(within, p, change)
 		switch {
 		case err != nil && !facts.Owner.IsZero():

@@ -13,7 +13,7 @@ import (
 type Facts struct {
 	Wish    Wish
 	Foreign error     // Redis may hold the payments of another account, organisation or mode; nil: it does not
-	Owner   time.Time // when this process moved the payment to sending, by both clocks; zero: it does not own it
+	Owner   time.Time // when this process decided to send the payment, by both clocks; zero: it does not own it
 	ID      string    // a random id that nothing has: of the attempt that may begin now
 	// Outranked is the processor's id of the payment that counts for the sale instead of this one, which the processor was just
 	// seen to have in the record's state; empty: none.
@@ -92,12 +92,12 @@ type Listed struct {
 	Err     error
 }
 
-// Sale is a reading of the sale.
+// Sale is a reading of the sale. Once it is older than FreshSale, Next no longer looks at it.
 type Sale struct {
-	At    time.Time
-	Err   error // it could not be read
-	Gone  bool  // the club system does not find it; Err is set
-	Busy  bool  // this gateway had too many calls in progress, and made none; Err is set
+	At    time.Time // before the call that returned it
+	Err   error     // it could not be read
+	Gone  bool      // the club system does not find it; Err is set
+	Busy  bool      // this gateway had too many calls in progress, and made none; Err is set
 	Sale  club.Sale
 	Check club.SaleCheck
 	Seen  *flows.Evidence // of CheckSale and ReadEvidence; nil if it could not be read
@@ -190,8 +190,8 @@ func (f Facts) Wrote(kind Kind, p *flows.Payment, call *Call) Facts {
 	return f
 }
 
-// Committed returns what is still known once a change is committed: at most the reading of the processor. now is an instant before the
-// commit. Before the first claim, only the response to this process' own capture is kept, within ClaimLife: no other process can have
+// Committed returns what is still known once a change is committed: at most the reading of the processor. now is when Next
+// decided the change: what it saw must be young when the payment is sent. Before the first claim, only the response to this process' own capture is kept, within ClaimLife: no other process can have
 // claimed before it, and the processor remembers the keys of claims since. Before a later claim, before a refund, and after an attempt
 // to record, the processor is always read again.
 func (f Facts) Committed(c *Change, now time.Time) Facts {

@@ -106,6 +106,9 @@ func (c Change) Owed() *Change {
 // called again with the facts that an action gives, and with the record that a change makes.
 func Next(p *flows.Payment, f Facts, now time.Time) (Action, *Change) {
 	d := turn{p: p, f: f, now: now}
+	if s := f.Sale; s != nil && Expired(now, s.At, FreshSale) { // the process slept, and staff may have acted
+		d.f.Sale = nil
+	}
 	if f.Foreign != nil { // perhaps these are not our payments: then nothing that the processor shows is about them
 		return failed(f.Foreign)
 	}

@@ -207,6 +207,8 @@ func TestSettle(t *testing.T) {
 			}
 			return claims(1, "1772476200000-", 0)(p)
 		}},
+		{name: "as agreed a minute ago", with: desk, want: "check_sale",
+			facts: and(ready, sale(func(s *protocol.Sale) { s.At = now.Add(-protocol.FreshSale - 1) }))},
 		{name: "free", with: by(flows.Free), facts: and(sale(), withID), want: sends},
 		{name: "again", with: all(desk, given), facts: and(ready, sale()), want: sends, wrote: claims(2, "1772476200000-", 0)},
 		{name: "unreadable", with: desk, facts: and(ready, unread), want: "wait 15s: no answer"},
