@@ -90,6 +90,8 @@ type Evidence struct {
 	// that staff settle before it is verified looks like one that this request settled. So does one that the buyer settles
 	// by another method after Redis fell back to before the payment.
 	FalselyAccepted bool
+	// VerificationLost means that Redis lost data, and that no processor helps to find a payment that is still to be verified.
+	VerificationLost bool
 
 	Responses       []Response
 	StrangersServed []string // requests without the holder's token that were not refused
@@ -245,7 +247,7 @@ func (e Evidence) checkReportedState(broken func(string, string, ...any)) {
 
 func (e Evidence) checkRecorded(broken func(string, string, ...any)) {
 	switch ours := len(e.Booked) + len(e.SettledBy); {
-	case ours == 0 && (len(e.Desk) > 0 && e.ByRule || e.FalselyAccepted && (len(e.Desk) > 0 || e.listed(flows.RecordedUnsettled))):
+	case ours == 0 && (len(e.Desk) > 0 && e.ByRule || e.FalselyAccepted && (len(e.Desk) > 0 || e.VerificationLost || e.listed(flows.RecordedUnsettled))):
 		return
 	case ours != 1:
 		broken(RecordedNotApplied, "booked %v for %s, and settled as %v", e.Booked, e.Sale, e.SettledBy)

@@ -369,7 +369,7 @@ func (f *journey) check() error {
 		if p.HasProcessor() {
 			e.ByRule = e.ByRule && f.attempted
 		} else {
-			e.Method = string(p.Method)
+			e.Method, e.VerificationLost = string(p.Method), f.epochs > 0
 			f.state = e.Method + ": " + f.state
 		}
 	}
