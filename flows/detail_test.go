@@ -110,49 +110,6 @@ func TestShowSaysWhatToCheck(t *testing.T) {
 	}
 }
 
-// TestShowKeepsItsWord: every command that show offers works, and every command that it does not offer is
-// refused.
-func TestShowKeepsItsWord(t *testing.T) {
-	t.Parallel()
-	for name, bring := range map[string]func(*world, *gateway, *flows.Payment){
-		"plain":               func(*world, *gateway, *flows.Payment) {},
-		"a refund was begun":  refundBegan,
-		"money went back":     func(w *world, _ *gateway, p *flows.Payment) { w.refundAtProcessor(p, 1) },
-		"all of it went back": func(w *world, _ *gateway, p *flows.Payment) { w.refundAtProcessor(p, p.Amount) },
-		"tampered with":       func(w *world, _ *gateway, p *flows.Payment) { w.tamper(p) },
-		"forgotten":           func(w *world, _ *gateway, _ *flows.Payment) { w.resetProcessor() },
-		"settled at the desk": func(w *world, g *gateway, p *flows.Payment) {
-			w.payAtDesk(p)
-			w.advance(g, p) // reads the evidence
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			for words, decide := range map[string]func(*gateway, flows.PaymentID) error{
-				"confirm-recorded ID": func(g *gateway, id flows.PaymentID) error {
-					return errorOf(g.ConfirmRecorded(t.Context(), id, ada))
-				},
-				"confirm-not-recorded ID --send-again": func(g *gateway, id flows.PaymentID) error {
-					return errorOf(g.ConfirmNotRecorded(t.Context(), id, payment.SendAgain, ada))
-				},
-				"confirm-not-recorded ID --refund": func(g *gateway, id flows.PaymentID) error {
-					return errorOf(g.ConfirmNotRecorded(t.Context(), id, payment.Refund, ada))
-				},
-			} {
-				w := newWorld(t)
-				g := w.gateway()
-				p := w.doubtful(g, "error_before")
-				w.clock.Advance(16 * time.Minute)
-				bring(w, g, p)
-				offered := offers(w.shown(g, p), strings.ReplaceAll(words, "ID", string(p.ID)))
-				if err := decide(g, p.ID); (err == nil) != offered {
-					t.Errorf("%s: offered %t, and then %v", words, offered, err)
-				}
-			}
-		})
-	}
-}
-
 func TestShowBlocked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -166,6 +166,15 @@ func TestDecideAgain(t *testing.T) {
 		{name: "again, and the sale was settled", facts: and(decides(protocol.SendAgain, true), latest(&p), held, sale(settled)),
 			want: refused("It cannot be sent again: the sale was settled by something else. " +
 				"If this payment did that, run confirm-recorded; otherwise use --refund.")},
+		{name: "again, and it was accepted", facts: and(again, latest(&p), shows(cards.Captured, accepted)), want: refused(
+			"The journal at the processor holds the club system's acceptance. The payment will be recorded in a moment.")},
+		{name: "again, and a refund has begun",
+			facts: and(again, latest(&p), shows(cards.Captured, entries(protocol.Entry{Attempt: refundAttempt}))),
+			want: refused("A refund has begun: the journal at the processor holds its claim. " +
+				"Check there whether the buyer was refunded, and leave a note here.")},
+		{name: "again, and part of it went back", facts: and(again, latest(&p), shows(cards.Captured, partlyRefunded)),
+			want: refused("At the processor the payment is captured, with 5.00 EUR of 45.00 EUR refunded. Refund the rest there first.")},
+		{name: "again, and the sale is unreadable", facts: and(again, latest(&p), held, sale(unread)), want: "wait 15s: no answer"},
 		{name: "again, and the sale is gone", facts: and(again, latest(&p), held, sale(gone)),
 			want: refused("It cannot be sent again: the club system does not find the sale.")},
 	})
