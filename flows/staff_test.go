@@ -1,7 +1,6 @@
 package flows_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 
-	"github.com/google/uuid"
 )
 
 // staffScenarios: during a card payment, the club's staff settle the open sale in the club system's own
@@ -213,70 +211,6 @@ func TestCancelOfASettledSale(t *testing.T) {
 				t.Errorf("%s (%s), and the ledger holds %+v", p.State, p.Reason, w.lines(p))
 			}
 		})
-	}
-}
-
-// TestRuleDecidesAtOnceOrNever: a minute after the attempt, a settled sale may be the work of staff.
-func TestRuleDecidesAtOnceOrNever(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	g := w.gateway(gatewayOptions{rule: simulatorsRule()})
-	p := w.doubtful(g, "error_before")
-	w.clock.Advance(31 * time.Second)
-	w.advance(g, p)
-	w.payAtDesk(p)
-	for range 3 {
-		w.clock.Advance(16 * time.Minute)
-		if p = w.advance(g, p); p.State != flows.InDoubt {
-			t.Fatalf("%s (%s)", p.State, p.Reason)
-		}
-	}
-}
-
-// TestRuleWithoutAClaim: a gateway dies before it claims the right to record a payment, and staff settle the
-// sale. We sent nothing, so no rule takes their settlement for ours.
-func TestRuleWithoutAClaim(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	g := w.gateway(gatewayOptions{rule: simulatorsRule()})
-	p := w.authorised(g)
-	w.captureAtProcessor(p)
-	p = w.put(g, p.ID, flows.Sending, func(next *flows.Payment) {
-		next.Claim, next.AttemptID = 1, fmt.Sprintf("%d-%s", w.clock.Now().UnixMilli(), uuid.NewString())
-		next.Snapshot = &flows.Evidence{SaleState: new("building")}
-	})
-	w.expireLease(p)
-	w.payAtDesk(p)
-	for _, pause := range []time.Duration{0, 31 * time.Second, 2 * time.Minute} {
-		w.clock.Advance(pause)
-		p = w.advance(g, p)
-	}
-	if p.State != flows.InDoubt || len(p.Readings) == 0 {
-		t.Errorf("%s (%s) after %d readings", p.State, p.Reason, len(p.Readings))
-	}
-}
-
-// TestRuleOfAnOldClaim: Redis fell back to before a claim that was written twenty minutes ago, and staff
-// settled the sale meanwhile. The doubt is new but the claim is not, so no rule takes their settlement for
-// ours.
-func TestRuleOfAnOldClaim(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	g := w.gateway(gatewayOptions{rule: simulatorsRule()})
-	p := w.authorised(g)
-	w.captureAtProcessor(p)
-	p = w.put(g, p.ID, flows.Captured, func(next *flows.Payment) { next.Snapshot = &flows.Evidence{SaleState: new("building")} })
-	claimed := *p
-	claimed.Claim, claimed.AttemptID = 1, fmt.Sprintf("%d-%s", w.clock.Now().UnixMilli(), uuid.NewString())
-	w.claim(&claimed)
-	w.clock.Advance(20 * time.Minute)
-	w.payAtDesk(p)
-	for _, pause := range []time.Duration{0, 31 * time.Second, 29 * time.Second, 2 * time.Minute} {
-		w.clock.Advance(pause)
-		p = w.advance(g, p)
-	}
-	if p.State != flows.InDoubt || len(p.Readings) == 0 {
-		t.Errorf("%s (%s) after %d readings", p.State, p.Reason, len(p.Readings))
 	}
 }
 
