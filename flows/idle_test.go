@@ -19,25 +19,6 @@ func (w *world) sweepUntil(g *gateway, p *flows.Payment, end time.Time) *flows.P
 	return p
 }
 
-// TestIdlePaymentIsReadSeldom: a payment whose buyer does nothing is read often in the first minutes and seldom later.
-// It still ends after half an hour.
-func TestIdlePaymentIsReadSeldom(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	g := w.gateway()
-	p := w.started(g)
-	began := w.clock.Now()
-	p = w.sweepUntil(g, p, began.Add(5*time.Minute))
-	first := w.reads.Load()
-	p = w.sweepUntil(g, p, began.Add(40*time.Minute))
-	if n := w.reads.Load(); first < 10 || n > 45 {
-		t.Errorf("%d reads in the first minutes, %d in all", first, n)
-	}
-	if lasted := w.clock.Now().Sub(began); p.State != flows.Cancelled || lasted > 32*time.Minute {
-		t.Errorf("%s after %s", p.State, lasted)
-	}
-}
-
 // TestLostWebhook: a payment whose webhook is lost is completed within a minute if the buyer pays in the first minutes,
 // and within three if they pay later.
 func TestLostWebhook(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
 	"frontdesk/upstream/cards"
-	"frontdesk/upstream/clubsim"
 )
 
 // missingStates are the states that read the processor, and how a payment gets there. Each ends as the scenario says
@@ -57,115 +56,37 @@ func withHistory(states ...flows.PaymentState) func(*flows.Payment) {
 // has the right key, the payment continues without an operator.
 func TestMissingAtTheProcessor(t *testing.T) {
 	t.Parallel()
-	for state, test := range missingStates {
-		t.Run(string(state), func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			g := w.gateway()
-			wrong := w.lost()
-			p := test.bring(w, g)
-			for range 6 {
-				if p = w.advance(wrong, p); p.State == flows.Blocked || p.State == flows.Cancelled {
-					t.Fatalf("%s (%s) at once", p.State, p.Reason)
-				}
-				w.clock.Advance(4 * time.Minute)
-			}
-			if shown := w.shown(wrong, p); shown.Problem == "" || !strings.Contains(strings.Join(shown.Advice, " "), "key of the account") {
-				t.Errorf("shown: %q, %q", shown.Problem, shown.Advice)
-			}
-			w.clock.Advance(10 * time.Minute)
-			if p = w.advance(wrong, p); p.State != flows.Blocked {
-				t.Fatalf("after half an hour it is %s (%s)", p.State, p.Reason)
-			}
-			offered := strings.Join(w.shown(wrong, p).Commands, "; ")
-			if strings.Contains(offered, "--cancel") || !strings.Contains(offered, "--refund --override") {
-				t.Errorf("offered: %s", offered)
-			}
-			for _, resolution := range []payment.Resolution{payment.GiveUp, payment.Refund} {
-				_, err := wrong.ConfirmNotRecorded(t.Context(), p.ID, resolution, ada)
-				w.expectRefusal(wrong, p, err, flows.NotDecidable, "")
-			}
-			if p = w.advance(wrong, p); p.State != flows.Blocked {
-				t.Errorf("read again it is %s (%s)", p.State, p.Reason)
-			}
-			if n := strings.Count(w.log.String(), "payment missing at the processor"); n != 1 {
-				t.Errorf("it is logged %d times as missing", n)
-			}
-			if state == flows.Intent {
-				w.confirm(p, goodCard)
-			}
-			p = w.advanceFor(g, p, 5*time.Minute)
-			if p.State != test.end || w.held(p).State != test.money || !p.MissingSince.IsZero() {
-				t.Errorf("with the right key: %s (%s), missing since %s, and %s at the processor", p.State, p.Reason, p.MissingSince, w.held(p).State)
-			}
-			if audit := w.sim.Audit(); !audit.OK || len(w.heldAll()) != 1 {
-				t.Errorf("the audit finds %+v", audit)
-			}
-		})
-	}
-}
-
-// TestMissingForOneStep: one gateway has such a key for one step, now and then. That blocks nothing, because
-// the others find the payment in between.
-func TestMissingForOneStep(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	g := w.gateway()
 	wrong := w.lost()
-	p := w.doubtful(g, "drop_after")
-	for range 10 {
-		if p = w.advance(wrong, p); p.State != flows.InDoubt || p.MissingSince.IsZero() {
-			t.Fatalf("%s (%s), missing since %s", p.State, p.Reason, p.MissingSince)
+	p := missingStates[flows.Captured].bring(w, g)
+	for range 6 {
+		if p = w.advance(wrong, p); p.State != flows.Captured {
+			t.Fatalf("%s (%s) at once", p.State, p.Reason)
 		}
-		w.clock.Advance(10 * time.Minute)
-		if p = w.advance(g, p); p.State != flows.InDoubt || !p.MissingSince.IsZero() {
-			t.Fatalf("found again: %s (%s), missing since %s", p.State, p.Reason, p.MissingSince)
-		}
-		w.clock.Advance(10 * time.Minute)
+		w.clock.Advance(4 * time.Minute)
 	}
-}
-
-// TestMissingTwice: one gateway has such a key for two single steps, half an hour apart. In between the others found the
-// payment, but something else kept it from moving. Two misses are no unbroken half hour.
-func TestMissingTwice(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		state flows.PaymentState
-		stuck func(*world, *gateway)
-		freed func(*world)
-		end   flows.PaymentState
-	}{
-		"captured, and its sale cannot be read": {flows.Captured, func(w *world, _ *gateway) {
-			w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before"})
-		}, func(w *world) { w.fault() }, flows.Recorded},
-		"captured, and the brake holds it": {flows.Captured, (*world).engaged, func(w *world) { w.fault() }, flows.Recorded},
-		"due for a refund, and the journal takes no entry": {flows.RefundDue, func(w *world, _ *gateway) {
-			w.fail(metadataCall, 1000)
-		}, func(w *world) { w.setFaultInjector(nil) }, flows.Refunded},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			g := w.gateway()
-			wrong := w.lost()
-			p := missingStates[test.state].bring(w, g)
-			test.stuck(w, g)
-			if p = w.advance(wrong, p); p.MissingSince.IsZero() {
-				t.Fatalf("%s (%s), missing since %s", p.State, p.Reason, p.MissingSince)
-			}
-			w.clock.Advance(20 * time.Second)
-			if p = w.advance(g, p); p.State.Final() || !p.MissingSince.IsZero() {
-				t.Errorf("found again: %s (%s), missing since %s", p.State, p.Reason, p.MissingSince)
-			}
-			w.clock.Advance(31 * time.Minute)
-			if p = w.advance(wrong, p); p.State == flows.Blocked {
-				t.Errorf("after two misses, half an hour apart: %s (%s)", p.State, p.Reason)
-			}
-			test.freed(w)
-			if p = w.advanceFor(g, p, 5*time.Minute); p.State != test.end || !p.MissingSince.IsZero() {
-				t.Errorf("in the end: %s (%s), missing since %s", p.State, p.Reason, p.MissingSince)
-			}
-		})
+	if shown := w.shown(wrong, p); shown.Problem == "" || !strings.Contains(strings.Join(shown.Advice, " "), "key of the account") {
+		t.Errorf("shown: %q, %q", shown.Problem, shown.Advice)
+	}
+	w.clock.Advance(10 * time.Minute)
+	if p = w.advance(wrong, p); p.State != flows.Blocked {
+		t.Fatalf("after half an hour it is %s (%s)", p.State, p.Reason)
+	}
+	offered := strings.Join(w.shown(wrong, p).Commands, "; ")
+	if strings.Contains(offered, "--cancel") || !strings.Contains(offered, "--refund --override") {
+		t.Errorf("offered: %s", offered)
+	}
+	for _, resolution := range []payment.Resolution{payment.GiveUp, payment.Refund} {
+		_, err := wrong.ConfirmNotRecorded(t.Context(), p.ID, resolution, ada)
+		w.expectRefusal(wrong, p, err, flows.NotDecidable, "")
+	}
+	if p = w.advance(wrong, p); p.State != flows.Blocked || strings.Count(w.log.String(), "payment missing at the processor") != 1 {
+		t.Errorf("read again it is %s (%s)", p.State, p.Reason)
+	}
+	p = w.advanceFor(g, p, 5*time.Minute)
+	if p.State != flows.Recorded || len(w.lines(p)) != 1 || !p.MissingSince.IsZero() {
+		t.Errorf("with the right key: %s (%s), missing since %s, the ledger holds %+v", p.State, p.Reason, p.MissingSince, w.lines(p))
 	}
 }
 

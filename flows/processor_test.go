@@ -13,22 +13,6 @@ import (
 	"frontdesk/upstream/cards/sandbox"
 )
 
-// TestCaptureHasADeadline: the processor fails every capture for hours. The money is not taken a day later.
-func TestCaptureHasADeadline(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	g := w.gateway()
-	p := w.authorised(g)
-	w.fail(captureCall, 1000)
-	for range 80 {
-		p = w.advance(g, p)
-		w.clock.Advance(time.Minute)
-	}
-	if p.State != flows.Cancelled || w.held(p).State != cards.Cancelled {
-		t.Errorf("%s (%s), and %s at the processor", p.State, p.Reason, w.held(p).State)
-	}
-}
-
 // TestAuthorisationThatEndsEarlier: the processor holds the authorisation for less than an hour, and does not cancel the payment
 // when that is over. Nothing is captured then.
 func TestAuthorisationThatEndsEarlier(t *testing.T) {

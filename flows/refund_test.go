@@ -118,17 +118,3 @@ func TestRefundOfADuplicateFails(t *testing.T) {
 		})
 	}
 }
-
-// TestRefundByHandOfAnOpenAttempt: Redis fell back to before a claim, and the money was refunded by hand. The
-// attempt may have booked the payment, so only an operator can end it as refunded.
-func TestRefundByHandOfAnOpenAttempt(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	g := w.gateway()
-	p := w.doubtful(g, "drop_after")
-	w.refundAtProcessor(p, p.Amount)
-	p = w.put(g, p.ID, flows.RefundDue, func(next *flows.Payment) { next.Claim, next.AttemptID = 0, "" })
-	if p = w.advance(g, p); p.State != flows.Blocked {
-		t.Errorf("%s (%s), and the ledger holds %+v", p.State, p.Reason, w.lines(p))
-	}
-}
