@@ -1,15 +1,12 @@
 package flows_test
 
 import (
-	"errors"
 	"sync"
 	"testing"
 	"time"
 
-	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/upstream/cards"
-	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -221,89 +218,6 @@ func TestBrakeHoldsCapturedPayments(t *testing.T) {
 	}
 	for _, p := range captured {
 		w.expectSound(p)
-	}
-}
-
-// TestBrakeAndMethods: money at the desk takes the same route, so it waits; what takes another route does not.
-func TestBrakeAndMethods(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	g := w.gateway()
-	w.engaged(g)
-	for _, method := range withoutProcessor {
-		want := flows.Recorded
-		if method == flows.InPerson {
-			want = flows.Priced
-		}
-		p := must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
-		if p = w.advance(g, p); p.State != want {
-			t.Errorf("%s: %s (%s)", method, p.State, p.Reason)
-		}
-		if method != flows.InPerson {
-			continue
-		}
-		w.fault()
-		w.clock.Advance(61 * time.Second)
-		if p = w.advance(g, p); p.State != flows.Recorded {
-			t.Errorf("at the desk, after the outage: %s (%s)", p.State, p.Reason)
-		}
-		w.expectSettled(p)
-	}
-}
-
-// TestMoneyAtTheDeskWaits: cash that staff took waits under the brake as captured money does. It is sent after half an hour
-// and never cancelled then: what cannot be recorded once staff have left is a doubt, which operators see.
-func TestMoneyAtTheDeskWaits(t *testing.T) {
-	t.Parallel()
-	refused := clubsim.Fault{Match: recording, Kind: "error_before", Status: 401}
-	unreadable := clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before"}
-	for name, test := range map[string]struct {
-		outage clubsim.Fault
-		ends   time.Duration // after the start of the payment
-		want   flows.PaymentState
-	}{
-		"until the outage ends":        {outages["bad gateway"], 29 * time.Minute, flows.Recorded},
-		"in vain":                      {outages["bad gateway"], time.Hour, flows.InDoubt},
-		"until it is accepted":         {refused, 32 * time.Minute, flows.Recorded},
-		"until it is refused for good": {refused, time.Hour, flows.InDoubt},
-		"until the sale can be read":   {unreadable, 20 * time.Hour, flows.Recorded},
-		"a day for its sale":           {unreadable, 27 * time.Hour, flows.InDoubt},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			g := w.gateway()
-			w.engaged(g)
-			held := func(left time.Duration) { // another payment probes
-				w.redis.HSet(t.Context(), "fd:brakes", "demo probe", "another-1", "demo until", w.clock.Now().Add(left).UnixMilli())
-			}
-			held(time.Minute)
-			p := must(w, func() (*flows.Payment, error) { return w.settles(g, flows.InPerson) })
-			sent := w.posted()
-			w.fault(test.outage)
-			for passed := time.Duration(0); p.State == flows.Priced && passed < 26*time.Hour; {
-				if passed < min(test.ends, 30*time.Minute) && w.posted() != sent {
-					t.Fatalf("it was sent after %s, while another payment probes", passed)
-				}
-				pause := max(15*time.Second, passed/40)
-				w.clock.Advance(pause)
-				if passed += pause; passed >= test.ends {
-					w.fault()
-					held(0)
-				} else {
-					held(time.Minute)
-				}
-				frontdesktest.Eventually(w, "the client, by a clock of its own, holds no calls back", func() bool {
-					_, err := g.Advance(w.Context(), p.ID)
-					return passed < test.ends || !errors.Is(err, club.ErrUnavailable)
-				})
-				p = w.stored(g, p.ID)
-			}
-			if w.fault(); p.State != test.want {
-				t.Errorf("%s (%s)", p.State, p.Reason)
-			}
-			w.expectSettled(p)
-		})
 	}
 }
 

@@ -11,9 +11,7 @@ import (
 
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
-	"frontdesk/flows/payment"
 	"frontdesk/flows/registration"
-	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 )
@@ -194,39 +192,6 @@ func TestLaggingCopy(t *testing.T) {
 	}
 }
 
-// TestCapturedSaleNotFoundOnce: the club system fails for longer than a sale must be gone to count as such, and then does not
-// find it once. The captured payment is recorded, not refunded.
-func TestCapturedSaleNotFoundOnce(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	g := w.gateway()
-	p := w.authorised(g)
-	w.captureAtProcessor(p)
-	p = w.put(g, p.ID, flows.Captured, withHistory(flows.Captured))
-	sale := clubsim.FaultMatch{Path: "/sales/" + p.Sale.ID()}
-	w.clock.Advance(2 * time.Minute)
-	for _, status := range []int{503, 404, 503, 404} {
-		w.fault(clubsim.Fault{Match: sale, Kind: "error_before", Status: status})
-		if p = w.advance(g, p); p.State != flows.Captured {
-			t.Fatalf("%s (%s) after %d", p.State, p.Reason, status)
-		}
-		w.fault()
-		if status == 503 {
-			w.clock.Advance(40 * time.Minute)
-			continue
-		}
-		w.fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 401}) // it is found, and not recorded yet
-		if p = w.advance(g, p); p.State != flows.Captured || !p.SaleMissingSince.IsZero() {
-			t.Fatalf("%s (%s), missing since %s", p.State, p.Reason, p.SaleMissingSince)
-		}
-		w.clock.Advance(6 * time.Minute)
-	}
-	w.fault()
-	if p = w.advance(g, p); p.State != flows.Recorded || len(w.lines(p)) != 1 {
-		t.Errorf("%s (%s), the ledger holds %+v", p.State, p.Reason, w.lines(p))
-	}
-}
-
 // TestRemovedSettledSale: a sale that was settled before it was removed is not replaced by one to pay.
 func TestRemovedSettledSale(t *testing.T) {
 	t.Parallel()
@@ -264,36 +229,4 @@ func TestRemovedSaleIsPolledSeldom(t *testing.T) {
 		due := w.redis.ZScore(t.Context(), "fd:{refreshes}:registrations", r.ID).Val()
 		return w.calls("/sales/*")-before == 1 && due == float64(r.CreatedAt.Add(32*time.Minute).UnixMilli())
 	})
-}
-
-// TestUnreadableSaleIsDecided: the club system fails for one sale only, for good, after its money was taken. After a day an
-// operator can decide; nothing is refunded automatically.
-func TestUnreadableSaleIsDecided(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	g := w.gateway()
-	p := w.authorised(g)
-	w.captureAtProcessor(p)
-	p = w.put(g, p.ID, flows.Captured, withHistory(flows.Captured))
-	w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Path: "/sales/" + p.Sale.ID()}, Kind: "error_before",
-		Status: http.StatusInternalServerError})
-	for range 23 {
-		if p = w.advance(g, p); p.State != flows.Captured {
-			t.Fatalf("%s (%s)", p.State, p.Reason)
-		}
-		w.clock.Advance(time.Hour)
-	}
-	w.clock.Advance(2 * time.Hour)
-	if p = w.advance(g, p); p.State != flows.InDoubt || w.held(p).State != cards.Captured {
-		t.Fatalf("%s (%s)", p.State, p.Reason)
-	}
-	w.clock.Advance(16 * time.Minute)
-	override := ada
-	override.Override = true
-	must(t, func() (payment.ResolutionResult, error) {
-		return g.ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, override)
-	})
-	if p = w.advance(g, p); p.State != flows.Refunded || w.posted() != 0 {
-		t.Errorf("%s (%s) after %d requests", p.State, p.Reason, w.posted())
-	}
 }

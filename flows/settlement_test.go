@@ -90,11 +90,12 @@ func (w *world) expectSettled(p *flows.Payment) {
 	}
 }
 
-// settlement is a scenario that runs for each method.
+// settlement is a scenario without a processor.
 type settlement struct {
 	live    func(*world, *gateway, flows.Method) *flows.Payment
 	end     flows.PaymentState
 	applied bool
+	method  flows.Method // empty: each method
 }
 
 // settlements are the scenarios without a processor, by name and method.
@@ -103,14 +104,14 @@ var settlements = func() map[string]scenario {
 	for name, s := range map[string]settlement{
 		"at once": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
 			return must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
-		}, flows.Recorded, true},
+		}, flows.Recorded, true, ""},
 		"refused at first": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
 			w.fault(clubsim.Fault{Match: w.settlementCases()[method].request(), Kind: "error_before", Status: 401, Times: times(2)})
 			p := must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
 			w.expectView(p, "processing", "same_key")
 			w.clock.Advance(time.Minute)
 			return w.advance(g, p)
-		}, flows.Recorded, true},
+		}, flows.Recorded, true, flows.InPerson},
 		"refused for good": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
 			w.fault(clubsim.Fault{Match: w.settlementCases()[method].request(), Kind: "error_before", Status: 401})
 			p := must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
@@ -119,49 +120,43 @@ var settlements = func() map[string]scenario {
 				p = w.advance(g, p)
 			}
 			return p
-		}, flows.Cancelled, false},
+		}, flows.Cancelled, false, flows.Deferred},
 		"rejected": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
 			w.fault(clubsim.Fault{Match: w.settlementCases()[method].request(), Kind: "error_before", Status: 422, Times: times(1)})
 			return must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
-		}, flows.Cancelled, false},
+		}, flows.Cancelled, false, flows.Free},
 		"rejected, applied": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
 			w.fault(clubsim.Fault{Match: w.settlementCases()[method].request(), Kind: "error_after", Status: 400, Times: times(1)})
 			return must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
-		}, flows.InDoubt, true},
+		}, flows.InDoubt, true, flows.InPerson},
 		"the answer is lost": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
 			w.fault(clubsim.Fault{Match: w.settlementCases()[method].request(), Kind: "drop_after", Times: times(1)})
 			return must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
-		}, flows.InDoubt, true},
+		}, flows.InDoubt, true, ""},
 		"the sender dies": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
 			p := w.priced(g, method)
 			w.put(g, p.ID, flows.Sending)
 			w.expireLease(p)
 			return w.advance(g, p)
-		}, flows.InDoubt, false},
+		}, flows.InDoubt, false, ""},
 		"the sale grew": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
 			p := w.priced(g, method)
 			if err := w.club.AddArticle(w.Context(), bastille, p.Sale, club.NewArticle{Offer: "/demo/offers/2501"}); err != nil {
 				w.Fatal(err)
 			}
 			return w.advance(g, p)
-		}, flows.Cancelled, false},
-		"the club system cannot be read for long": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
-			p := w.priced(g, method)
-			w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before"})
-			p = w.advance(g, p)
-			w.expectView(p, "processing", "same_key")
-			w.clock.Advance(31 * time.Minute)
-			w.advance(g, p)
-			w.fault()
-			return w.advance(g, p)
-		}, flows.Cancelled, false},
+		}, flows.Cancelled, false, flows.Deferred},
 		"settled elsewhere": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
 			p := w.priced(g, method)
 			w.settleElsewhere(p)
 			return w.advance(g, p)
-		}, flows.InDoubt, false},
+		}, flows.InDoubt, false, flows.Free},
 	} {
-		for _, method := range withoutProcessor {
+		methods := withoutProcessor
+		if s.method != "" {
+			methods = []flows.Method{s.method}
+		}
+		for _, method := range methods {
 			ledger := 0
 			if s.applied && method == flows.InPerson {
 				ledger = 1
@@ -169,8 +164,6 @@ var settlements = func() map[string]scenario {
 			all[string(method)+": "+name] = scenario{live: func(w *world, g *gateway) *flows.Payment { return s.live(w, g, method) }, end: s.end, ledger: ledger}
 		}
 	}
-	waits := string(flows.InPerson) + ": the club system cannot be read for long" // because the money was taken
-	all[waits] = scenario{live: all[waits].live, end: flows.Recorded, ledger: 1}
 	return all
 }()
 

@@ -11,7 +11,6 @@ import (
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
-
 )
 
 // staffScenarios: during a card payment, the club's staff settle the open sale in the club system's own

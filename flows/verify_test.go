@@ -260,23 +260,6 @@ func TestFindingIsFoundAgain(t *testing.T) {
 	w.expectFinding(g, p, "")
 }
 
-// TestUnsettledTotal: the payment settles its sale, whose total is another one: an article that was on its way when the buyer
-// paid, and that staff took money for.
-func TestUnsettledTotal(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	g := w.gateway()
-	p := w.authorised(g)
-	w.injectFault(call{"POST", "/sim/demo/sales/*/payments"}, func() { w.addArticle(p) }, nil)
-	p = w.advance(g, p)
-	w.expectFindingAfter(time.Minute, g, p, flows.RecordedUnsettled) // the money is on the account
-	w.payAtDesk(p)
-	w.expectFindingAfter(3*time.Minute, g, p, flows.RecordedUnsettled)
-	if sale := w.sale(p); sale.State == "building" || sale.TotalTI == p.Amount {
-		t.Errorf("the sale is %+v", sale)
-	}
-}
-
 // TestUnsettledWithoutState: where sales show no state, their check refuses a settled one.
 func TestUnsettledWithoutState(t *testing.T) {
 	t.Parallel()
@@ -288,17 +271,6 @@ func TestUnsettledWithoutState(t *testing.T) {
 	// As for a settled sale.
 	w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Path: "/sales/*/check"}, Kind: "error_before", Status: http.StatusBadRequest})
 	w.expectFindingAfter(3*time.Minute, g, p, "")
-}
-
-// TestRecordedSaleGone: a sale that the club system has not found for half an hour is not settled.
-func TestRecordedSaleGone(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	g := w.gateway()
-	p := w.recordedBy(g, flows.ByCard)
-	w.removeSale(p.Sale)
-	w.expectFindingAfter(10*time.Minute, g, p, "")
-	w.expectFindingAfter(30*time.Minute, g, p, flows.RecordedUnsettled)
 }
 
 // TestDecisionDuringVerification: an operator decides while a gateway reads the sale. The decision holds.
@@ -418,28 +390,6 @@ func TestContradicted(t *testing.T) {
 	}
 }
 
-// TestContradictionEnds: a refund by hand fails before, or after, an operator confirmed that the club system has it.
-func TestContradictionEnds(t *testing.T) {
-	t.Parallel()
-	for name, confirmed := range map[string]bool{"before the confirmation": false, "after the confirmation": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			g := w.gateway()
-			p := w.recordedBy(g, flows.ByCard)
-			w.handle(g, w.byHand(p, p.Amount))
-			want := flows.PaymentState("")
-			if confirmed {
-				w.confirmRecorded(g, p)
-				want = flows.Contradicted // the club system knows of a refund that the buyer does not have
-			}
-			w.settleRefund(p, false)
-			w.rebuild(g)
-			w.expectFindingAfter(3*time.Minute, g, p, want)
-		})
-	}
-}
-
 // TestCancelledButCaptured: Redis has a payment as cancelled whose money the processor holds, as after a decision that
 // was made with another account's key. A comparison shows it to operators, who have it refunded or record it by hand; a
 // refund at the processor ends it too.
@@ -493,24 +443,4 @@ func TestCancelledButCaptured(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestRecordedAndUnreadable: something in front of the club system answers the recording with an empty success, and the
-// sale cannot be read any more. A day later, the payment is on the operators' list, until the sale can be read.
-func TestRecordedAndUnreadable(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	g := w.gateway()
-	p := w.unbooked(g, flows.ByCard)
-	w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before"})
-	for range 26 {
-		w.clock.Advance(time.Hour)
-		p = w.verify(g, p)
-	}
-	w.expectFinding(g, p, flows.RecordedUnsettled)
-	w.fault()
-	w.payAtDesk(p)
-	w.clock.Advance(2 * time.Hour)
-	w.verify(w.gateway(), p)
-	w.expectFinding(g, p, "")
 }
