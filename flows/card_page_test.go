@@ -19,9 +19,9 @@ func (w *world) proofOf(g *gateway, id flows.PaymentID) string {
 }
 
 // cardPage reads a payment as its card page does.
-func (w *world) cardPage(g *gateway, id flows.PaymentID, proof string) *flows.Payment {
+func (w *world) cardPage(g *gateway, id flows.PaymentID, proof string) flows.ShownPayment {
 	w.Helper()
-	return must(w, func() (*flows.Payment, error) { return g.registrations.CardPage(w.Context(), id, proof) })
+	return must(w, func() (flows.ShownPayment, error) { return g.registrations.CardPage(w.Context(), id, proof) })
 }
 
 // TestCardPageNeedsItsProof: each payment has an address of its own, which only a configured seal key makes.
@@ -73,18 +73,18 @@ func TestCardPageFollowsThePayment(t *testing.T) {
 	first := w.abandoned(g)
 	second := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), first.Registration) })
 	w.confirm(second, declinedCard)
-	if shown := w.cardPage(g, second.ID, w.proofOf(g, second.ID)); shown.View().State != "declined" {
-		t.Errorf("a declined payment is %s", shown.View().State)
+	if shown := w.cardPage(g, second.ID, w.proofOf(g, second.ID)); shown.View.State != "declined" {
+		t.Errorf("a declined payment is %s", shown.View.State)
 	}
 	w.confirm(second, goodCard)
-	if shown := w.cardPage(g, second.ID, w.proofOf(g, second.ID)).View(); shown.State != "processing" || shown.ClientSecret != "" {
+	if shown := w.cardPage(g, second.ID, w.proofOf(g, second.ID)).View; shown.State != "processing" || shown.ClientSecret != "" {
 		t.Errorf("an authorised payment is shown as %+v", shown)
 	}
 	w.settle(g, second)
-	if shown := w.cardPage(g, second.ID, w.proofOf(g, second.ID)); shown.View().State != "recorded" {
-		t.Errorf("a recorded payment is %s", shown.View().State)
+	if shown := w.cardPage(g, second.ID, w.proofOf(g, second.ID)); shown.View.State != "recorded" {
+		t.Errorf("a recorded payment is %s", shown.View.State)
 	}
-	if shown := w.cardPage(g, first.ID, w.proofOf(g, first.ID)).View(); shown.State != "cancelled" || shown.Retry != "never" {
+	if shown := w.cardPage(g, first.ID, w.proofOf(g, first.ID)).View; shown.State != "cancelled" || shown.Retry != "never" {
 		t.Errorf("the earlier payment is shown as %+v", shown)
 	}
 }

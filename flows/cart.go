@@ -81,7 +81,7 @@ func (r *Registration) ApplySale(currency string, sale club.Sale, check club.Sal
 	if r.CheckCurrency() != nil {
 		r.Cart.Valid, r.Cart.Problems = false, append(r.Cart.Problems, noMethodProblem)
 	}
-	r.MarkIfSettled(sale.State, r.SaleState)
+	r.Cart = r.Cart.MarkedIfSettled(sale.State, r.SaleState)
 }
 
 func cartOf(sale club.Sale, check club.SaleCheck, items []Item, mandateMissing bool) Cart {
@@ -219,20 +219,22 @@ func SettledError() error { return &Error{Code: CartInvalid, Detail: settledProb
 // Settled reports whether the sale was settled at the club.
 func (c Cart) Settled() bool { return slices.Contains(c.Problems, settledProblem) }
 
-// MarkIfSettled marks the cart as settled if the sale has left the state of an unsettled one.
+// MarkedIfSettled returns the cart, marked as settled if the sale has left the state of an unsettled one.
 // A club system without states marks nothing.
-func (r *Registration) MarkIfSettled(state, untouched string) {
+func (c Cart) MarkedIfSettled(state, untouched string) Cart {
 	if untouched != "" && state != "" && state != untouched {
-		r.Cart.Valid, r.Cart.Problems = false, []CartProblem{settledProblem}
+		c.Valid, c.Problems = false, []CartProblem{settledProblem}
 	}
+	return c
 }
 
-// MarkIfSettledByPayment marks the cart if the payment ended without effect and had found the sale
+// CartAfter returns the cart, marked as settled if the payment (nil: none) ended without effect and had found the sale
 // settled, so that the cart need not be read again.
-func (r *Registration) MarkIfSettledByPayment(p *Payment) {
+func (r *Registration) CartAfter(p *Payment) Cart {
 	if p != nil && (p.State == Cancelled || p.State == Refunded) && p.Sale == r.Sale {
-		r.MarkIfSettled(p.seenSaleState(), p.SaleState)
+		return r.Cart.MarkedIfSettled(p.seenSaleState(), p.SaleState)
 	}
+	return r.Cart
 }
 
 // seenSaleState is the sale's state as the payment read it last; empty if it is not known.

@@ -19,8 +19,8 @@ func (w *world) expectSettledCart(view flows.View) {
 	if !slices.Equal(view.Actions, []string{"abandon"}) || len(view.Methods) != 0 {
 		w.Errorf("offered: %v by %v", view.Actions, view.Methods)
 	}
-	if view.Payment != nil && view.Payment.View().Retry != "never" {
-		w.Errorf("the payment is %+v", view.Payment.View())
+	if view.Payment != nil && view.PaymentView.Retry != "never" {
+		w.Errorf("the payment is %+v", view.PaymentView)
 	}
 }
 
@@ -42,7 +42,7 @@ func TestSettledAtTheClub(t *testing.T) {
 	w.expectSettledCart(get())
 	ctx, id := t.Context(), p.Registration
 	for _, method := range []flows.Method{flows.ByCard, flows.Deferred} {
-		if _, err := g.registrations.Pay(ctx, id, holderToken, flows.StartPayment{Method: method, DueDate: w.clock.Now().AddDate(0, 0, 30).Format(time.DateOnly)}); flows.CodeOf(err) != flows.CartInvalid {
+		if _, err := g.payWith(ctx, id, holderToken, flows.StartPayment{Method: method, DueDate: w.clock.Now().AddDate(0, 0, 30).Format(time.DateOnly)}); flows.CodeOf(err) != flows.CartInvalid {
 			t.Errorf("paid by %s: %v", method, err)
 		}
 	}
@@ -184,9 +184,9 @@ func TestSettledMeanwhile(t *testing.T) {
 	for range 2 { // a second comparison with the processor would be refused
 		r := w.registered(quick)
 		w.injectFault(call{"GET", "/sim/demo/sales/*"}, func() {
-			must(w, func() (*flows.Payment, error) { return quick.registrations.Pay(w.Context(), r.ID, holderToken, later) })
+			must(w, func() (*flows.Payment, error) { return quick.payWith(w.Context(), r.ID, holderToken, later) })
 		}, nil)
-		p := must(w, func() (*flows.Payment, error) { return slow.registrations.Pay(w.Context(), r.ID, holderToken, later) })
+		p := must(w, func() (*flows.Payment, error) { return slow.payWith(w.Context(), r.ID, holderToken, later) })
 		if p.State != flows.Recorded || w.listed() != 0 {
 			t.Errorf("%s (%s) after %d lists of the processor's payments", p.State, p.Reason, w.listed())
 		}

@@ -316,7 +316,12 @@ func (w *world) authorised(g *gateway) *flows.Payment {
 }
 
 func (g *gateway) pay(ctx context.Context, registration string) (*flows.Payment, error) {
-	return g.registrations.Pay(ctx, registration, holderToken, flows.StartPayment{Method: "card"})
+	return g.payWith(ctx, registration, holderToken, flows.StartPayment{Method: "card"})
+}
+
+func (g *gateway) payWith(ctx context.Context, registration, token string, in flows.StartPayment) (*flows.Payment, error) {
+	shown, err := g.registrations.Pay(ctx, registration, token, in)
+	return shown.Payment, err
 }
 
 // advance lets a gateway advance a payment, and returns the payment as stored afterwards.

@@ -109,7 +109,7 @@ func TestPaysWhileTheSignatureIsConfirmed(t *testing.T) {
 			id, token := w.unconfirmed(g)
 			w.fault()
 			pay := func() (*flows.Payment, error) {
-				return g.registrations.Pay(w.Context(), id, token, flows.StartPayment{Method: flows.ByCard})
+				return g.payWith(w.Context(), id, token, flows.StartPayment{Method: flows.ByCard})
 			}
 			var paid *flows.Payment
 			w.injectFault(call{"GET", "/sim/demo/mandates/*"}, nil, func() {
@@ -313,7 +313,7 @@ func TestPendingCodeAfterACrash(t *testing.T) {
 			return errorOf(g.registrations.Abandon(ctx, id, token))
 		},
 		"pay": func(g *gateway, id, token string) error {
-			return errorOf(g.registrations.Pay(ctx, id, token, flows.StartPayment{Method: flows.ByCard}))
+			return errorOf(g.payWith(ctx, id, token, flows.StartPayment{Method: flows.ByCard}))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -229,7 +229,7 @@ var settlementViews = map[PaymentState]PaymentView{
 	Blocked:   {State: "in_doubt", Retry: "never", Message: MessageSettlementWithStaff},
 }
 
-func (p *Payment) settlementView() PaymentView {
+func (p *Payment) settlementView(closed bool) PaymentView {
 	view, ok := settlementViews[p.State]
 	switch messages := settlementMessages[p.Method]; {
 	case !ok:
@@ -239,7 +239,7 @@ func (p *Payment) settlementView() PaymentView {
 	case p.State == InDoubt:
 		view.Message = messages.inDoubt
 	case p.State == Cancelled:
-		if view = p.ended(view); view.Retry == "new" {
+		if view = p.ended(view, closed); view.Retry == "new" {
 			view.Message = MessageSettlementCancelledRetry
 		}
 	}

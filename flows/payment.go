@@ -107,11 +107,11 @@ type Payment struct {
 	State         PaymentState `json:"state"`
 	Reason        string       `json:"reason"` // of the last transition, for operators
 	Method        Method       `json:"method"`
-	DueDate       string       `json:"dueDate,omitempty"`     // of Deferred, YYYY-MM-DD
-	Desk          *Desk        `json:"desk,omitempty"`        // of InPerson; empty in a final record
-	RequestDigest string       `json:"asked,omitempty"`       // see StartPayment.RequestDigest
-	Attribution   *Attribution `json:"attribution,omitempty"` // for operators
-	Repeats       []PaymentID  `json:"repeats,omitempty"`     // recent payments of the same buyer for the same offer
+	DueDate       string       `json:"dueDate,omitempty"`       // of Deferred, YYYY-MM-DD
+	Desk          *Desk        `json:"desk,omitempty"`          // of InPerson; empty in a final record
+	RequestDigest string       `json:"requestDigest,omitempty"` // see StartPayment.RequestDigest
+	Attribution   *Attribution `json:"attribution,omitempty"`   // for operators
+	Repeats       []PaymentID  `json:"repeats,omitempty"`       // recent payments of the same buyer for the same offer
 	Registration  string       `json:"registration"`
 	Generation    int          `json:"generation"`
 	ClientToken   string       `json:"clientToken"`
@@ -146,12 +146,12 @@ type Payment struct {
 
 	Payer          *Payer    `json:"payer,omitempty"` // read with the sale; empty in a final record
 	Claim          int       `json:"claim"`           // number of the latest claim; 0 before the first
-	AttemptID      string    `json:"postId,omitempty"`
-	ReleasePending bool      `json:"unrelease,omitempty"`     // the release of the latest claim is not written yet
-	NotBefore      time.Time `json:"notBefore"`               // of the next claim, or of the next try to cancel
-	RefundRetry    string    `json:"refundRetry,omitempty"`   // of the refund that an operator asked for again
-	FailedRefunds  int       `json:"failedRefunds,omitempty"` // at the processor when that was
-	MissingSince   time.Time `json:"missingSince,omitzero"`   // since when the processor does not have it; zero: it has it, as far as was read
+	AttemptID      string    `json:"attemptId,omitempty"`
+	ReleasePending bool      `json:"releasePending,omitempty"` // the release of the latest claim is not written yet
+	NotBefore      time.Time `json:"notBefore"`                // of the next claim, or of the next try to cancel
+	RefundRetry    string    `json:"refundRetry,omitempty"`    // of the refund that an operator asked for again
+	FailedRefunds  int       `json:"failedRefunds,omitempty"`  // at the processor when that was
+	MissingSince   time.Time `json:"missingSince,omitzero"`    // since when the processor does not have it; zero: it has it, as far as was read
 	// SaleMissingSince is since when the club system does not find the sale of the captured payment; zero: it does.
 	SaleMissingSince time.Time `json:"saleMissingSince,omitzero"`
 	UsedKeys         int       `json:"usedKeys,omitempty"` // how many keys the processor only replays an error for; the next one is in use
@@ -176,9 +176,6 @@ type Payment struct {
 	CreatedAt time.Time `json:"createdAt"`
 	EndsAt    time.Time `json:"endsAt,omitzero"` // of the registration: the buyer makes no attempt after it
 	UpdatedAt time.Time `json:"updatedAt"`       // of the last transition
-
-	// Closed: its registration accepts no other payment. Set by Registration.View, not stored.
-	Closed bool `json:"-"`
 }
 
 // Payer is the sale's contact, and where the club books the payment.
@@ -244,6 +241,12 @@ func (p *Payment) Listing() PaymentState { return cmp.Or(p.Finding(), p.State) }
 // Live reports whether the payment still locks its sale.
 func (p *Payment) Live() bool { return p != nil && p.State != Cancelled && p.State != Refunded }
 
+// ShownPayment is a payment with what its buyer sees of it.
+type ShownPayment struct {
+	*Payment
+	View PaymentView
+}
+
 // PaymentView is a payment as shown to its buyer.
 type PaymentView struct {
 	State        string      // requires_action, processing, recorded, declined, cancelled, in_doubt, refunded
@@ -269,11 +272,15 @@ var cardViews = map[PaymentState]PaymentView{
 
 var refundingView = PaymentView{State: "processing", Retry: "never", Refunding: true, Message: MessagePaymentRefunding}
 
-// View returns what the buyer sees. Retry is never once money may have moved; after a decline, a retry continues
-// the same payment. So a front end that obeys Retry cannot charge a buyer twice.
-func (p *Payment) View() PaymentView {
+// View returns what the record shows by itself, as if its registration accepted another payment; see Registration.Shown. Retry
+// is never once money may have moved; after a decline, a retry continues the same payment. So a front end that obeys Retry
+// cannot charge a buyer twice.
+func (p *Payment) View() PaymentView { return p.view(false) }
+
+// view returns what the buyer sees of a payment whose registration accepts another one, or is closed.
+func (p *Payment) view(closed bool) PaymentView {
 	if !p.HasProcessor() {
-		return p.settlementView()
+		return p.settlementView(closed)
 	}
 	view, ok := cardViews[p.State]
 	switch {
@@ -284,15 +291,15 @@ func (p *Payment) View() PaymentView {
 		return PaymentView{State: "processing", Retry: "never", Message: MessagePaymentProcessing}
 	case p.State == Cancelled && p.OnHold:
 		view.Message = MessagePaymentNotConfirmed
-		return p.ended(view)
+		return p.ended(view, closed)
 	case p.State == Cancelled && p.CreationRefused:
 		view.Message = MessagePaymentCardRefused
-		return p.ended(view)
+		return p.ended(view, closed)
 	case p.State == Cancelled && p.DeclinedTooOften():
 		view.DeclineCode, view.Message = p.DeclineCode, MessagePaymentDeclinedFinally
-		return p.ended(view)
+		return p.ended(view, closed)
 	case p.State == Cancelled || p.State == Refunded:
-		return p.ended(view)
+		return p.ended(view, closed)
 	case p.State != Intent:
 		return view
 	}
@@ -353,8 +360,8 @@ func (p *Payment) MaybeCapturing() bool { return p.State == Intent && p.Processi
 
 // ended adapts the view of a payment that leaves its registration unpaid: a registration that
 // is closed or rebuilt cannot be paid again.
-func (p *Payment) ended(view PaymentView) PaymentView {
-	if p.Closed || p.Rebuilt {
+func (p *Payment) ended(view PaymentView, closed bool) PaymentView {
+	if closed || p.Rebuilt {
 		view.Retry = "never"
 	}
 	if seen := p.seenSaleState(); p.Rebuilt && (seen == "" || seen == p.SaleState) { // else the buyer has what a new start would sell again

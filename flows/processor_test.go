@@ -91,7 +91,7 @@ func TestNeverCreatedBlocksNothing(t *testing.T) {
 		},
 		"another way": func(w *world, g *gateway, r *flows.Registration) error {
 			due := w.clock.Now().AddDate(0, 0, 14).Format(time.DateOnly)
-			p, err := g.registrations.Pay(w.Context(), r.ID, holderToken, flows.StartPayment{Method: flows.Deferred, DueDate: due})
+			p, err := g.payWith(w.Context(), r.ID, holderToken, flows.StartPayment{Method: flows.Deferred, DueDate: due})
 			if err == nil && (p.Method != flows.Deferred || p.State != flows.Recorded) {
 				w.Errorf("%s by %s (%s)", p.State, p.Method, p.Reason)
 			}

@@ -32,7 +32,7 @@ func (w *world) buys(g *gateway, person flows.Person, offer string) buyer {
 }
 
 func (w *world) payAs(g *gateway, b buyer, in flows.StartPayment) (*flows.Payment, error) {
-	return g.registrations.Pay(w.Context(), b.id, b.token, in)
+	return g.payWith(w.Context(), b.id, b.token, in)
 }
 
 var byCard = flows.StartPayment{Method: flows.ByCard}

@@ -217,7 +217,7 @@ func TestLookupFindsALatePayment(t *testing.T) {
 			t.Errorf("before the creation: %v", err)
 		}
 	}, nil)
-	if _, err := g.registrations.Pay(t.Context(), r.ID, token, flows.StartPayment{Method: "card"}); err == nil {
+	if _, err := g.payWith(t.Context(), r.ID, token, flows.StartPayment{Method: "card"}); err == nil {
 		t.Error("the buyer was given a payment that Redis had lost")
 	}
 	w.clock.Advance(time.Minute)
@@ -234,7 +234,7 @@ func TestLookupAfterASecondLoss(t *testing.T) {
 	r, token := w.visited(g)
 	get := func() (flows.View, error) { return g.registrations.Get(t.Context(), r.ID, token) }
 	must(t, func() (*flows.Payment, error) {
-		return g.registrations.Pay(t.Context(), r.ID, token, flows.StartPayment{Method: "card"})
+		return g.payWith(t.Context(), r.ID, token, flows.StartPayment{Method: "card"})
 	})
 	w.wipe()
 	must(t, get)
@@ -283,7 +283,7 @@ func TestLookupDuringAnother(t *testing.T) {
 	asked := make(chan error, 1)
 	w.injectFault(listCall, nil, func() { // the list is made, and on its way
 		w.clock.Advance(time.Second)
-		_, err := g.registrations.Pay(t.Context(), paid.ID, paidToken, flows.StartPayment{Method: "card"})
+		_, err := g.payWith(t.Context(), paid.ID, paidToken, flows.StartPayment{Method: "card"})
 		if err != nil {
 			t.Error(err)
 		}

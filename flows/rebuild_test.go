@@ -142,7 +142,7 @@ func TestHolderAfterWipe(t *testing.T) {
 	r, token := w.visited(g)
 	other, otherToken := w.visited(g)
 	p := must(t, func() (*flows.Payment, error) {
-		return g.registrations.Pay(t.Context(), r.ID, token, flows.StartPayment{Method: "card"})
+		return g.payWith(t.Context(), r.ID, token, flows.StartPayment{Method: "card"})
 	})
 	w.confirm(p, goodCard)
 	w.advance(g, p)
@@ -196,7 +196,7 @@ func TestOldToken(t *testing.T) {
 			g := w.gateway()
 			r, token := w.visited(g)
 			p := must(t, func() (*flows.Payment, error) {
-				return g.registrations.Pay(t.Context(), r.ID, token, flows.StartPayment{Method: "card"})
+				return g.payWith(t.Context(), r.ID, token, flows.StartPayment{Method: "card"})
 			})
 			w.confirm(p, goodCard)
 			w.advance(g, p)
@@ -237,7 +237,7 @@ func TestRebuiltRegistration(t *testing.T) {
 			g := w.gateway()
 			r, token := w.visited(g)
 			p := must(t, func() (*flows.Payment, error) {
-				return g.registrations.Pay(t.Context(), r.ID, token, flows.StartPayment{Method: "card"})
+				return g.payWith(t.Context(), r.ID, token, flows.StartPayment{Method: "card"})
 			})
 			test.bring(w, p)
 			w.wipe()
@@ -246,7 +246,7 @@ func TestRebuiltRegistration(t *testing.T) {
 			if view.Phase != test.phase || view.Payment.State != test.state || view.Message == "" {
 				t.Errorf("%s with a payment that is %s: %q", view.Phase, view.Payment.State, view.Message)
 			}
-			if retry := view.Payment.View().Retry; retry == "new" && !view.Payment.Live() {
+			if retry := view.PaymentView.Retry; retry == "new" && !view.Payment.Live() {
 				t.Errorf("the visitor is asked to pay again, and cannot")
 			}
 			for what, ask := range map[string]func() error{
@@ -261,7 +261,7 @@ func TestRebuiltRegistration(t *testing.T) {
 			if _, err := g.registrations.Check(t.Context(), r.ID, token); err != nil {
 				t.Errorf("check: %v", err)
 			}
-			again, err := g.registrations.Pay(t.Context(), r.ID, token, flows.StartPayment{Method: "card"})
+			again, err := g.payWith(t.Context(), r.ID, token, flows.StartPayment{Method: "card"})
 			if live := view.Payment.Live(); live && (err != nil || again.ID != p.ID) || !live && flows.CodeOf(err) != flows.RegistrationClosed {
 				t.Errorf("asking for the payment: %+v, %v", again, err)
 			}

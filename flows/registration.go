@@ -126,8 +126,8 @@ type Registration struct {
 	Listed club.IRI `json:"-"` // the contact under which it is indexed; set by the store
 }
 
-// Find notes whether the club system found a record just now, and reports whether that has changed.
-func (r *Registration) Find(record club.IRI, found bool, now time.Time) (changed bool) {
+// NoteFound notes whether the club system found a record just now, and reports whether that has changed.
+func (r *Registration) NoteFound(record club.IRI, found bool, now time.Time) (changed bool) {
 	if _, missing := r.Missing[record]; missing != found {
 		return false
 	}
@@ -191,12 +191,13 @@ func (r *Registration) HasKnownBuyer() bool {
 // View is a registration with what its visitor can do.
 type View struct {
 	*Registration
-	Payment *Payment // the latest; nil before the first
-	Phase   RegistrationState
-	Message MessageCode // for the visitor
-	Stale   bool        // the cart could not be read again
-	Actions []string    // possible now, most useful first
-	Methods []Method    // with the action pay: those that can settle the cart
+	Payment     *Payment    // the latest; nil before the first
+	PaymentView PaymentView // what its buyer sees of it
+	Phase       RegistrationState
+	Message     MessageCode // for the visitor
+	Stale       bool        // the cart could not be read again
+	Actions     []string    // possible now, most useful first
+	Methods     []Method    // with the action pay: those that can settle the cart
 	// ResendAt is when time makes the action resend possible; zero: it is, or time alone does not.
 	ResendAt time.Time
 }
@@ -219,11 +220,15 @@ func (r *Registration) Phase(p *Payment, now time.Time) RegistrationState {
 	}
 }
 
-// Closed reports whether the registration accepts no further payment.
+// Closed reports whether the registration accepts no further payment after its latest one.
 func (r *Registration) Closed(latest *Payment, now time.Time) bool {
-	r.MarkIfSettledByPayment(latest)
 	phase := r.Phase(latest, now)
-	return r.Cart.Settled() || phase != Open && phase != Paying
+	return r.CartAfter(latest).Settled() || phase != Open && phase != Paying
+}
+
+// Shown returns one of the registration's payments as its buyer sees it, by the latest one and the clock.
+func (r *Registration) Shown(p, latest *Payment, now time.Time) ShownPayment {
+	return ShownPayment{Payment: p, View: p.view(r.Closed(latest, now))}
 }
 
 // View returns the visitor's view by the latest payment (nil: none) and the clock.
@@ -231,10 +236,13 @@ func (r *Registration) View(p *Payment, now time.Time) View {
 	if r == nil {
 		return View{}
 	}
+	shown := *r
+	shown.Cart = r.CartAfter(p)
+	r = &shown
 	v := View{Registration: r, Payment: p, Phase: r.Phase(p, now)}
 	if p != nil {
-		p.Closed = r.Closed(p, now)
-		v.Message = p.View().Message
+		v.PaymentView = r.Shown(p, p, now).View
+		v.Message = v.PaymentView.Message
 	}
 	switch v.Phase {
 	case Open:
@@ -248,7 +256,7 @@ func (r *Registration) View(p *Payment, now time.Time) View {
 		}
 	case Paying:
 		v.Actions = []string{"follow_payment"}
-		if p.View().Retry == "new" || p.State == Priced {
+		if v.PaymentView.Retry == "new" || p.State == Priced {
 			v.Actions, v.Methods = []string{"pay", "follow_payment"}, []Method{p.Method}
 			if p.NeverCreated() {
 				v.Methods = r.methods()

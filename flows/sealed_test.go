@@ -62,7 +62,7 @@ func TestNothingIsReadableInRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	search("after the start")
-	p, err := g.registrations.Pay(ctx, view.ID, token, flows.StartPayment{Method: "card"})
+	p, err := g.payWith(ctx, view.ID, token, flows.StartPayment{Method: "card"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func (w *world) settles(g *gateway, method flows.Method) (*flows.Payment, error)
 	w.Helper()
 	how := w.settlementCases()[method]
 	r := w.registeredFor(g, how.offer, how.price)
-	return g.registrations.Pay(w.Context(), r.ID, holderToken, how.start)
+	return g.payWith(w.Context(), r.ID, holderToken, how.start)
 }
 
 // sent counts the requests of a method that reached the club system.
@@ -238,9 +238,9 @@ func (w *world) settleAt(method flows.Method, plan frontdesktest.Fault) (flows.P
 	versions := w.watchVersions(survivor)
 	how := w.settlementCases()[method]
 	r := w.registeredFor(survivor, how.offer, how.price)
-	_, _ = doomed.registrations.Pay(w.Context(), r.ID, holderToken, how.start)
+	_, _ = doomed.payWith(w.Context(), r.ID, holderToken, how.start)
 	p := must(w, func() (*flows.Payment, error) {
-		return survivor.registrations.Pay(w.Context(), r.ID, holderToken, how.start)
+		return survivor.payWith(w.Context(), r.ID, holderToken, how.start)
 	})
 	end := w.settle(survivor, p)
 	w.expectSettled(end)
@@ -262,7 +262,7 @@ func TestConcurrentSettlement(t *testing.T) {
 	for range 8 {
 		for i, g := range gateways {
 			group.Go(func() {
-				_, err := g.registrations.Pay(w.Context(), r.ID, holderToken, ways[i])
+				_, err := g.payWith(w.Context(), r.ID, holderToken, ways[i])
 				if code := flows.CodeOf(err); err != nil && code != flows.PaymentExists && code != flows.Conflict && code != flows.RegistrationClosed {
 					t.Errorf("asking for the payment: %v", err)
 				}
@@ -299,7 +299,7 @@ func TestPayable(t *testing.T) {
 		"desk, by the buyer":     {due, stranger, flows.StaffOnly},
 		"desk, nothing, a buyer": {nothing, stranger, flows.StaffOnly},
 	} {
-		if _, err := g.registrations.Pay(t.Context(), test.r.ID, holderToken, test.in); flows.CodeOf(err) != test.want {
+		if _, err := g.payWith(t.Context(), test.r.ID, holderToken, test.in); flows.CodeOf(err) != test.want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -319,7 +319,7 @@ func TestOneWayAtATime(t *testing.T) {
 	p := w.started(g) // by card
 	later := w.settlementCases()[flows.Deferred].start
 	ask := func(in flows.StartPayment) error {
-		return errorOf(g.registrations.Pay(t.Context(), p.Registration, holderToken, in))
+		return errorOf(g.payWith(t.Context(), p.Registration, holderToken, in))
 	}
 	if err := ask(later); flows.CodeOf(err) != flows.PaymentExists {
 		t.Errorf("in addition to a card: %v", err)

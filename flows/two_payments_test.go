@@ -23,7 +23,7 @@ func (w *world) twoDoubts(g *gateway) (card, later *flows.Payment) {
 	w.restore(r.ID, old)
 	how := w.settlementCases()[flows.Deferred]
 	w.fault(clubsim.Fault{Match: how.request(), Kind: "error_before", Status: 503, Times: times(1)})
-	later = must(w, func() (*flows.Payment, error) { return g.registrations.Pay(w.Context(), r.ID, holderToken, how.start) })
+	later = must(w, func() (*flows.Payment, error) { return g.payWith(w.Context(), r.ID, holderToken, how.start) })
 	w.rebuild(g)
 	doubts := must(w, func() (payment.Page, error) { return g.List(w.Context(), payment.ListOptions{State: flows.InDoubt}) })
 	if len(doubts.Items) != 2 {

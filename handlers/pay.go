@@ -45,12 +45,12 @@ func (s *Server) showCardPage(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	texts, view := languageOf(c.Request()), payment.View()
+	texts, view := languageOf(c.Request()), payment.View
 	page := cardPage{
 		texts: texts, State: view.State, Club: singleLine(payment.Description), Return: payment.ReturnURL,
 		Amount: texts.amount(payment.Amount, currencyCode(payment.Currency)),
 	}
-	message, _, _ := texts.message(view.Message, payment)
+	message, _, _ := texts.message(view.Message, payment.Payment)
 	page.Message = value(message)
 	if view.Refunding {
 		page.State = pageRefunding

@@ -83,7 +83,7 @@ func (s *Server) CancelPayment(ctx context.Context, request api.CancelPaymentReq
 }
 
 // paymentStarted responds to a request for a payment. 202 means that the outcome is not known yet.
-func (s *Server) paymentStarted(ctx context.Context, payment *flows.Payment) api.StartPaymentResponseObject {
+func (s *Server) paymentStarted(ctx context.Context, payment flows.ShownPayment) api.StartPaymentResponseObject {
 	out := s.paymentOf(ctx, payment)
 	if out.State == api.InDoubt {
 		return api.StartPayment202JSONResponse(out)
@@ -103,22 +103,23 @@ func (s *Server) returnsToFrontEnd(address string) bool {
 // payAgain translates a view's word for whether to request a payment again.
 var payAgain = map[string]api.PayAgain{"never": api.PayAgainNo, "same_key": api.PayAgainSameRequest, "new": api.PayAgainNewRequest}
 
-func (s *Server) paymentOf(ctx context.Context, payment *flows.Payment) api.Payment {
-	view := payment.View()
+func (s *Server) paymentOf(ctx context.Context, payment flows.ShownPayment) api.Payment {
+	view := payment.View
 	out := api.Payment{
 		Id: string(payment.ID), Method: api.PaymentMethod(payment.Method), State: api.PaymentState(view.State), PayAgain: payAgain[view.Retry], Retry: api.PaymentRetry(view.Retry),
 		Amount: money(payment.Amount, payment.Currency), DueDate: optional(payment.DueDate),
 	}
-	out.Message, out.MessageCode, out.MessageParams = textsOf(ctx).message(view.Message, payment)
+	out.Message, out.MessageCode, out.MessageParams = textsOf(ctx).message(view.Message, payment.Payment)
 	if payment.Method == flows.ByCard {
-		out.Card = new(s.cardOf(payment, view))
+		out.Card = new(s.cardOf(payment))
 	}
 	return out
 }
 
 // cardOf returns how the buyer enters the card: in the processor's fields on the front end's own page or on the gateway's,
 // or not at all.
-func (s *Server) cardOf(payment *flows.Payment, view flows.PaymentView) api.CardDetails {
+func (s *Server) cardOf(payment flows.ShownPayment) api.CardDetails {
+	view := payment.View
 	card := api.CardDetails{Presentation: api.PresentationNone, Processor: payment.Processor,
 		DeclineCode: optional(singleLine(view.DeclineCode)), Refunding: optional(view.Refunding)}
 	if secret := view.ClientSecret; secret != "" && len(secret) <= maxText && s.cfg.PublishableKey != "" {

@@ -187,7 +187,7 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 		out.Mandate.Covers = view.MandateCovers()
 	}
 	if view.Payment != nil {
-		out.Payment = new(s.paymentOf(ctx, view.Payment))
+		out.Payment = new(s.paymentOf(ctx, flows.ShownPayment{Payment: view.Payment, View: view.PaymentView}))
 	}
 	for _, action := range view.Actions {
 		next := actionOf(view.ID, action)

@@ -24,24 +24,24 @@ func (s *Service) CardPageURL(id flows.PaymentID) string {
 // CardPage returns a card payment for its page, and polls the latest one as Get does. ReturnURL is never empty. NotFound without the proof
 // of its address, before anything is read, and once the registration is erased. StorageUnavailable while a payment that Redis has lost is
 // looked up at the processor.
-func (s *Service) CardPage(ctx context.Context, id flows.PaymentID, proof string) (*flows.Payment, error) {
+func (s *Service) CardPage(ctx context.Context, id flows.PaymentID, proof string) (flows.ShownPayment, error) {
 	signature, err := proofEncoding.DecodeString(proof)
 	if err != nil || !s.cfg.Keys.Verify(cardPageText(id), signature) {
-		return nil, &flows.Error{Code: flows.NotFound, Err: err}
+		return flows.ShownPayment{}, &flows.Error{Code: flows.NotFound, Err: err}
 	}
 	registration, _ := id.Split()
 	r, latest, err := s.cfg.Store.Registration(ctx, registration)
 	if errors.Is(err, flows.ErrNotFound) {
 		if err := s.cfg.Payments.LookUp(ctx, registration); err != nil {
-			return nil, err
+			return flows.ShownPayment{}, err
 		}
 		r, latest, err = s.cfg.Store.Registration(ctx, registration)
 	}
 	switch {
 	case err != nil:
-		return nil, flows.StorageFailed(err)
+		return flows.ShownPayment{}, flows.StorageFailed(err)
 	case r.Erased:
-		return nil, &flows.Error{Code: flows.NotFound}
+		return flows.ShownPayment{}, &flows.Error{Code: flows.NotFound}
 	}
 	p := latest
 	if p == nil || p.ID != id {
@@ -51,16 +51,15 @@ func (s *Service) CardPage(ctx context.Context, id flows.PaymentID, proof string
 		p = latest
 	}
 	if err != nil {
-		return nil, err
+		return flows.ShownPayment{}, err
 	}
-	p.Closed = r.Closed(latest, s.cfg.Now())
 	if p.ReturnURL == "" { // as Description, of a rebuilt payment
 		p.ReturnURL = s.sitePage(r.ID)
 		if at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID); err == nil {
 			p.Description = at.Name
 		}
 	}
-	return p, nil
+	return r.Shown(p, latest, s.cfg.Now()), nil
 }
 
 // sitePage is the address of a registration on the signup site.

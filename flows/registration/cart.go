@@ -26,16 +26,14 @@ func (s *Service) AddItem(ctx context.Context, id, token string, item flows.NewI
 		if len(r.Items) >= maxItems {
 			return flows.Invalid(flows.FieldProblem{Pointer: "/offerId", Code: flows.FieldCartFull, Params: map[string]string{"max": strconv.Itoa(maxItems)}})
 		}
-		items := []flows.NewItem{item}
-		offers, err := s.offers(ctx, r, at, items, "")
-		if err != nil {
+		offers, items, err := s.offers(ctx, r, at, []flows.NewItem{item}, "")
+		switch {
+		case err != nil:
 			return err
+		case r.Sale == "":
+			return s.rebuild(ctx, r, at, append(r.RequestedItems(), items...))
 		}
-		item := items[0]
-		if r.Sale == "" {
-			return s.rebuild(ctx, r, at, append(r.RequestedItems(), item))
-		}
-		return s.addToSale(ctx, r, at, item, offers[0])
+		return s.addToSale(ctx, r, at, items[0], offers[0])
 	})
 }
 
@@ -44,11 +42,11 @@ func (s *Service) AddItem(ctx context.Context, id, token string, item flows.NewI
 func (s *Service) addToSale(ctx context.Context, r *flows.Registration, at catalogue.Club, item flows.NewItem,
 	offer catalogue.Offer) error {
 	sale, err := s.cfg.Club.GetSale(ctx, at.Scope, r.Sale)
-	if s.gone(ctx, r, r.Sale, err) {
+	if s.noteMissing(ctx, r, r.Sale, err) {
 		return s.rebuild(ctx, r, at, append(r.RequestedItems(), item))
 	}
 	if err == nil {
-		if r.MarkIfSettled(sale.State, r.SaleState); r.Cart.Settled() {
+		if r.Cart = r.Cart.MarkedIfSettled(sale.State, r.SaleState); r.Cart.Settled() {
 			return cmp.Or(s.save(ctx, r), flows.SettledError())
 		}
 	} else if r.Write != nil {
@@ -87,23 +85,23 @@ func (s *Service) replaceable(ctx context.Context, r *flows.Registration, at cat
 	}
 	sale, err := s.cfg.Club.GetSale(ctx, at.Scope, r.Sale)
 	switch {
-	case s.gone(ctx, r, r.Sale, err):
+	case s.noteMissing(ctx, r, r.Sale, err):
 		return nil
 	case err != nil:
 		return flows.ClubFailed(err, "The cart could not be read.")
 	}
-	if r.MarkIfSettled(sale.State, r.SaleState); !r.Cart.Settled() {
+	if r.Cart = r.Cart.MarkedIfSettled(sale.State, r.SaleState); !r.Cart.Settled() {
 		return nil
 	}
 	return cmp.Or(s.save(ctx, r), flows.SettledError())
 }
 
-// gone reports whether a record of the registration is gone from the club system, so that a new one can take its place:
-// no reading has found it for flows.GoneAfter. err is that of a reading just made. The registration must be as stored,
-// because it is stored if the reading is the first one that found the record or did not.
-func (s *Service) gone(ctx context.Context, r *flows.Registration, record club.IRI, err error) bool {
+// noteMissing notes whether the club system finds a record of the registration, and reports whether the record is gone, so that
+// a new one can take its place: no reading has found it for flows.GoneAfter. err is that of a reading just made. The registration
+// must be as stored, because it is stored if the reading is the first one that found the record or did not.
+func (s *Service) noteMissing(ctx context.Context, r *flows.Registration, record club.IRI, err error) (gone bool) {
 	missing, now := errors.Is(err, club.ErrNotFound), s.cfg.Now()
-	if (err == nil || missing) && r.Find(record, !missing, now) {
+	if (err == nil || missing) && r.NoteFound(record, !missing, now) {
 		s.keep(ctx, r)
 	}
 	return missing && now.Sub(r.Missing[record]) >= flows.GoneAfter
@@ -117,7 +115,7 @@ func (s *Service) rebuild(ctx context.Context, r *flows.Registration, at catalog
 		clearCart(r, at)
 		return nil
 	}
-	offers, err := s.offers(ctx, r, at, items, "")
+	offers, items, err := s.offers(ctx, r, at, items, "")
 	if err != nil {
 		return err
 	}
@@ -216,14 +214,15 @@ func (s *Service) Check(ctx context.Context, id, token string) (flows.Cart, erro
 	return r.Cart, nil
 }
 
-// offers finds the offers of items and completes their debits. The error lists everything that is
+// offers finds the offers of items, and returns the items with their debits complete. The error lists everything that is
 // wrong. pointer is a pattern for an item's index in the request, or empty for the body itself.
-func (s *Service) offers(ctx context.Context, r *flows.Registration, seller catalogue.Club, items []flows.NewItem, pointer string) ([]catalogue.Offer, error) {
+func (s *Service) offers(ctx context.Context, r *flows.Registration, seller catalogue.Club, items []flows.NewItem,
+	pointer string) (offers []catalogue.Offer, complete []flows.NewItem, err error) {
 	query := catalogue.ProductQuery{ClientToken: r.ClientToken, ClubID: r.ClubID, Channel: r.Channel}
 	if r.Identified() {
 		query.Buyer = *r.Contact.Buyer
 	}
-	offers := make([]catalogue.Offer, len(items))
+	offers, complete = make([]catalogue.Offer, len(items)), slices.Clone(items)
 	failure := &flows.Error{Code: flows.InvalidRequest}
 	for i, item := range items {
 		at := ""
@@ -237,7 +236,7 @@ func (s *Service) offers(ctx context.Context, r *flows.Registration, seller cata
 			failure.Params = map[string]string{"clubId": query.ClubID, "offerId": item.OfferID}
 			failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: at + "/offerId", Code: flows.FieldNotOffered})
 		case err != nil:
-			return nil, err
+			return nil, nil, err
 		case offer.Requires(catalogue.NeedsStartDate) && item.StartDate == "":
 			failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: at + "/startDate", Code: flows.FieldRequired})
 		}
@@ -246,16 +245,16 @@ func (s *Service) offers(ctx context.Context, r *flows.Registration, seller cata
 		if item.Debit != nil && err == nil && len(wrongDates) == 0 {
 			debit, wrong, err := s.completeDebit(ctx, seller, item, offer, at+"/debit")
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
-			items[i].Debit, failure.Fields = debit, append(failure.Fields, wrong...)
+			complete[i].Debit, failure.Fields = debit, append(failure.Fields, wrong...)
 		}
 		offers[i] = offer
 	}
 	if len(failure.Fields) > 0 {
-		return nil, failure
+		return nil, nil, failure
 	}
-	return offers, nil
+	return offers, complete, nil
 }
 
 // dateProblems returns what is wrong with the dates of a new item. An item in the cart keeps its own, which may
@@ -284,7 +283,10 @@ func (s *Service) currentCart(ctx context.Context, r *flows.Registration, p *flo
 	if errors.Is(err, club.ErrNotFound) { // perhaps only the check was not found
 		_, again = s.cfg.Club.GetSale(ctx, at.Scope, r.Sale)
 	}
-	if !s.gone(ctx, r, r.Sale, again) || r.Closed(p, s.cfg.Now()) {
+	if !s.noteMissing(ctx, r, r.Sale, again) {
+		return err
+	}
+	if r.Cart = r.CartAfter(p); r.Closed(p, s.cfg.Now()) {
 		return err
 	}
 	return withoutFields(s.rebuild(ctx, r, at, r.RequestedItems()))

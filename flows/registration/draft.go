@@ -55,7 +55,7 @@ func (s *Service) draftContact(ctx context.Context, r *flows.Registration, at ca
 	switch {
 	case again && r.Draft.Contact != nil:
 		contact, err = s.cfg.Club.GetContact(ctx, at.Scope, r.Draft.Contact.IRI)
-		if !s.gone(ctx, r, r.Draft.Contact.IRI, err) {
+		if !s.noteMissing(ctx, r, r.Draft.Contact.IRI, err) {
 			return contact, flows.ClubFailed(err, "The contact could not be read.")
 		}
 	case again:
@@ -142,7 +142,7 @@ func (s *Service) fillDraft(ctx context.Context, r *flows.Registration, at catal
 	cart := draftOf(r)
 	if r.Draft.Write != nil {
 		sale, err := s.cfg.Club.GetSale(ctx, at.Scope, r.Draft.Sale)
-		if err != nil && !s.gone(ctx, r, r.Draft.Sale, err) {
+		if err != nil && !s.noteMissing(ctx, r, r.Draft.Sale, err) {
 			return sale, check, flows.ClubFailed(err, "The cart could not be read.")
 		}
 		if _, err := s.settleWrite(cart, sale); err != nil {
@@ -161,7 +161,7 @@ func (s *Service) fillDraft(ctx context.Context, r *flows.Registration, at catal
 			continue
 		}
 		if err := s.addArticle(ctx, r, at, cart, item, offers[i]); err != nil {
-			if s.gone(ctx, r, r.Draft.Sale, err) {
+			if s.noteMissing(ctx, r, r.Draft.Sale, err) {
 				r.Draft.Sale = ""
 			}
 			return sale, check, itemFailed(err, pointer, i)
@@ -169,7 +169,7 @@ func (s *Service) fillDraft(ctx context.Context, r *flows.Registration, at catal
 		cart.accept()
 	}
 	sale, check, err = s.cfg.Club.GetCheckedSale(ctx, at.Scope, r.Draft.Sale)
-	if s.gone(ctx, r, r.Draft.Sale, err) {
+	if s.noteMissing(ctx, r, r.Draft.Sale, err) {
 		r.Draft.Sale = ""
 	}
 	return sale, check, flows.ClubFailed(err, "The cart could not be read.")
@@ -290,7 +290,7 @@ func (s *Service) awaitWrite(ctx context.Context, r *flows.Registration, at cata
 		return onItsWay(left)
 	}
 	sale, err := s.cfg.Club.GetSale(ctx, at.Scope, r.Sale)
-	if err != nil && !s.gone(ctx, r, r.Sale, err) {
+	if err != nil && !s.noteMissing(ctx, r, r.Sale, err) {
 		return flows.ClubFailed(err, "The cart could not be read.")
 	}
 	_, err = s.settleWrite(cartOf(r), sale)

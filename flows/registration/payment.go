@@ -16,31 +16,31 @@ import (
 //
 // Any other error means that the buyer cannot pay yet; a repetition continues from there. Once money
 // may have been taken, a failure returns the payment as it is, never "failed, try again".
-func (s *Service) Pay(ctx context.Context, id, token string, in flows.StartPayment) (*flows.Payment, error) {
+func (s *Service) Pay(ctx context.Context, id, token string, in flows.StartPayment) (flows.ShownPayment, error) {
 	ctx = club.WithLane(ctx, club.Payers)
 	r, p, err := s.load(ctx, id, token)
 	if err != nil {
-		return nil, err
+		return flows.ShownPayment{}, err
 	}
 	live, created := p.Live(), false
 	if err := s.cfg.Methods.Check(r, in.Staff, in.Method); err != nil && (!live || in.Method == flows.InPerson) {
-		return nil, err
+		return flows.ShownPayment{}, err
 	}
 	if p.NeverCreated() && in.Method != p.Method {
 		// It holds nothing, so it gives way, unless the processor has it after all.
 		if ended, err := s.cfg.Payments.Cancel(ctx, p.ID); err != nil {
-			return nil, err
+			return flows.ShownPayment{}, err
 		} else if ended.State == flows.Cancelled {
 			return s.Pay(ctx, id, token, in)
 		}
 	}
 	if !live {
 		if p, created, err = s.begin(ctx, r, p, in); err != nil {
-			return nil, err
+			return flows.ShownPayment{}, err
 		}
 	}
 	if err := p.Matches(in); err != nil {
-		return nil, err
+		return flows.ShownPayment{}, err
 	}
 	latest, err := s.advance(ctx, p, created)
 	if latest != nil {
@@ -52,17 +52,16 @@ func (s *Service) Pay(ctx context.Context, id, token string, in flows.StartPayme
 		return s.Pay(ctx, id, token, in)
 	}
 	if err != nil && p.State == flows.Priced && p.HasProcessor() {
-		return nil, err
+		return flows.ShownPayment{}, err
 	}
 	if err != nil {
 		s.cfg.Log.WarnContext(ctx, "payment not advanced", "payment", p.ID, "error", err)
 	}
 	// A request after a decline is a retry: the buyer goes to the processor again, with the same payment.
 	if p, err = s.cfg.Payments.TryAgain(ctx, p); err != nil {
-		return nil, err
+		return flows.ShownPayment{}, err
 	}
-	p.Closed = r.Closed(p, s.cfg.Now())
-	return p, nil
+	return r.Shown(p, p, s.cfg.Now()), nil
 }
 
 // begin prices the cart again and stores the payment that freezes it. created is false when another
@@ -190,33 +189,28 @@ func (s *Service) CancelPayment(ctx context.Context, id, token string) (flows.Vi
 }
 
 // Payment returns the registration's latest payment.
-func (s *Service) Payment(ctx context.Context, id, token string) (*flows.Payment, error) {
+func (s *Service) Payment(ctx context.Context, id, token string) (flows.ShownPayment, error) {
 	view, err := s.Get(ctx, id, token)
-	if err != nil {
-		return nil, err
+	if err == nil && view.Payment == nil {
+		err = &flows.Error{Code: flows.NotFound, Detail: "No payment has been requested yet."}
 	}
-	if view.Payment == nil {
-		return nil, &flows.Error{Code: flows.NotFound, Detail: "No payment has been requested yet."}
-	}
-	return view.Payment, nil
+	return flows.ShownPayment{Payment: view.Payment, View: view.PaymentView}, err
 }
 
 // PaymentByID returns one of the registration's payments, even one cancelled before the latest.
-func (s *Service) PaymentByID(ctx context.Context, id, token string, payment flows.PaymentID) (*flows.Payment, error) {
+func (s *Service) PaymentByID(ctx context.Context, id, token string, payment flows.PaymentID) (flows.ShownPayment, error) {
 	r, latest, err := s.load(ctx, id, token)
 	if err != nil {
-		return nil, err
+		return flows.ShownPayment{}, err
 	}
 	if registration, _ := payment.Split(); registration != id {
-		return nil, &flows.Error{Code: flows.NotFound}
+		return flows.ShownPayment{}, &flows.Error{Code: flows.NotFound}
 	}
 	p, err := s.paymentOf(ctx, r, payment)
 	if err != nil {
-		return nil, err
+		return flows.ShownPayment{}, err
 	}
-	p = s.verifyDecline(ctx, p)
-	p.Closed = r.Closed(latest, s.cfg.Now())
-	return p, nil
+	return r.Shown(s.verifyDecline(ctx, p), latest, s.cfg.Now()), nil
 }
 
 // paymentOf reads one of a registration's payments. One that Redis has lost is rebuilt.

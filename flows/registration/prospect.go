@@ -132,7 +132,7 @@ func (s *Service) followContact(ctx context.Context, r *flows.Registration, at c
 	}
 	if r.Mandate.State == flows.SignatureSigned || r.Mandate.MaySign() {
 		mandate, err := s.cfg.Club.GetMandate(ctx, at.Scope, r.Mandate.IRI)
-		switch gone := s.gone(ctx, r, r.Mandate.IRI, err); {
+		switch gone := s.noteMissing(ctx, r, r.Mandate.IRI, err); {
 		case err != nil && isTemporary(err), errors.Is(err, club.ErrNotFound) && !gone:
 			return err
 		case err == nil && mandate.Contact == remaining:

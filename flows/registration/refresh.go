@@ -51,7 +51,7 @@ func (s *Service) reread(ctx context.Context, r *flows.Registration, at catalogu
 	owner := r.Contact.IRI
 	if r.Sale != "" {
 		sale, check, err := s.cfg.Club.GetCheckedSale(ctx, at.Scope, r.Sale)
-		switch s.gone(ctx, r, r.Sale, err); {
+		switch s.noteMissing(ctx, r, r.Sale, err); {
 		case errors.Is(err, club.ErrNotFound): // once it is gone, a visitor who continues gets a new sale
 		case err != nil:
 			return false, flows.ClubFailed(err, "The cart could not be read.")

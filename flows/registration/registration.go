@@ -223,14 +223,14 @@ func (s *Service) prepare(ctx context.Context, r *flows.Registration, at catalog
 			return err
 		}
 	}
-	offers, err := s.offers(ctx, r, at, in.Items, eachItem)
+	offers, items, err := s.offers(ctx, r, at, in.Items, eachItem)
 	switch {
 	case err != nil:
 		return err
 	case in.Contact != nil:
-		return s.fillSale(ctx, r, at, contact, in.Items, offers, eachItem)
+		return s.fillSale(ctx, r, at, contact, items, offers, eachItem)
 	case in.Person != nil:
-		return s.createContactAndSale(ctx, r, at, *in.Person, "/person", in.Items, offers)
+		return s.createContactAndSale(ctx, r, at, *in.Person, "/person", items, offers)
 	}
 	return nil
 }
@@ -361,7 +361,7 @@ func (s *Service) PutPerson(ctx context.Context, id, token string, person flows.
 		}
 		contact, err := s.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
 		switch {
-		case s.gone(ctx, r, r.Contact.IRI, err): // it was deleted
+		case s.noteMissing(ctx, r, r.Contact.IRI, err): // it was deleted
 		case err != nil:
 			return nil, flows.ClubFailed(err, "The contact could not be read.")
 		case storedPerson(contact) == person:
@@ -402,8 +402,7 @@ func (s *Service) changePerson(ctx context.Context, id, token string, details fu
 		if err := s.replaceable(ctx, r, at); err != nil {
 			return err
 		}
-		items := r.RequestedItems()
-		offers, err := s.offers(ctx, r, at, items, "")
+		offers, items, err := s.offers(ctx, r, at, r.RequestedItems(), "")
 		if err != nil {
 			return withoutFields(err)
 		}
@@ -476,7 +475,7 @@ func (s *Service) editable(ctx context.Context, id, token string) (*flows.Regist
 	if err != nil {
 		return nil, nil, catalogue.Club{}, err
 	}
-	r.MarkIfSettledByPayment(p)
+	r.Cart = r.CartAfter(p)
 	switch phase := r.Phase(p, s.cfg.Now()); {
 	case phase == flows.Paying:
 		return nil, nil, catalogue.Club{}, &flows.Error{Code: flows.CartFrozen, Detail: "A payment is in progress, so the cart cannot change."}

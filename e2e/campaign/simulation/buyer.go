@@ -91,7 +91,7 @@ func (f *journey) read(d time.Duration) {
 		if t.dead.Load() || err == nil && view.Payment == nil {
 			return
 		}
-		f.recordResponse(t, "look", view.Payment, err, before)
+		f.recordResponse(t, "look", flows.ShownPayment{Payment: view.Payment, View: view.PaymentView}, err, before)
 	})
 }
 
@@ -118,7 +118,7 @@ func (f *journey) addItem(d time.Duration) {
 	})
 }
 
-func (f *journey) recordResponse(t *task, what string, p *flows.Payment, err error, before held) {
+func (f *journey) recordResponse(t *task, what string, p flows.ShownPayment, err error, before held) {
 	now := f.held()
 	answer := campaign.Response{Charged: overlap(before.charged, now.charged), Authorised: overlap(before.authorised, now.authorised)}
 	if err != nil {
@@ -130,7 +130,7 @@ func (f *journey) recordResponse(t *task, what string, p *flows.Payment, err err
 		}
 		answer.State, answer.Retry = string(flows.CodeOf(err)), "same_key"
 	} else {
-		view := p.View()
+		view := p.View
 		switch {
 		case f.epochs > 0 && (what == "look" || !p.HasProcessor()): // as old as what Redis remembers
 			answer.Charged, answer.Authorised = false, false
