@@ -104,7 +104,7 @@ func TestUnreadableCopies(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	names, keys := browse(t, w.gateway(), web), newKeyring(t, "one")
-	for _, copied := range w.redis.Keys(t.Context(), "fd:{*}:reading").Val() {
+	for _, copied := range w.redis.Keys(t.Context(), "fd:{*}:copy").Val() {
 		w.redis.HSet(t.Context(), copied, "body", keys.Seal(copied, []byte("another format")))
 	}
 	w.clock.Advance(time.Second)
@@ -161,7 +161,7 @@ func TestCataloguesAreSeparate(t *testing.T) {
 			t.Errorf("%s is shown what a visitor is: the test cannot fail", name)
 		}
 	}
-	if kept := len(w.redis.Keys(t.Context(), "fd:{*}:reading").Val()); kept < len(queries) {
+	if kept := len(w.redis.Keys(t.Context(), "fd:{*}:copy").Val()); kept < len(queries) {
 		t.Errorf("Redis keeps %d copies of %d catalogues", kept, len(queries))
 	}
 	for _, key := range w.redis.Keys(t.Context(), "*").Val() {

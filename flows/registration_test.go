@@ -123,7 +123,7 @@ func TestStart(t *testing.T) {
 			t.Errorf("a request that was refused made %s", request.Path)
 		}
 	}
-	remembered := func(key string) bool { return strings.HasSuffix(key, ":reading") } // the catalogue is shared by all visitors
+	remembered := func(key string) bool { return strings.HasSuffix(key, ":copy") } // the catalogue is shared by all visitors
 	if keys := slices.DeleteFunc(w.redis.Keys(t.Context(), "fd:*").Val(), remembered); len(keys) != 0 {
 		t.Errorf("Redis holds %v", keys)
 	}

@@ -38,7 +38,7 @@ func forwardedFor(address string) [2]string { return [2]string{"X-Forwarded-For"
 // storedResponses lists the responses that Redis keeps for repeated requests.
 func storedResponses(t *testing.T, stored *redis.Client) []string {
 	t.Helper()
-	keys, err := stored.Keys(t.Context(), "fd:answer:*").Result()
+	keys, err := stored.Keys(t.Context(), "fd:response:*").Result()
 	if err != nil {
 		t.Fatal(err)
 	}

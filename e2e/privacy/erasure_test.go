@@ -82,7 +82,7 @@ func TestStartAfterErasure(t *testing.T) {
 	body := api.StartRegistration{ClubId: "11", Person: person(ada), Items: &[]api.NewItem{cardItem()}}
 	for name, lose := range map[string]func(){
 		"stored": func() {},
-		"lost":   func() { s.redis.Del(t.Context(), s.redis.Keys(t.Context(), "fd:answer:*").Val()...) },
+		"lost":   func() { s.redis.Del(t.Context(), s.redis.Keys(t.Context(), "fd:response:*").Val()...) },
 	} {
 		key := frontdesktest.Key("")
 		c.Token = ""

@@ -40,7 +40,7 @@ func (b *fixture) drop(a attempt) {
 // runOut makes Redis forget the reservation or the response.
 func (b *fixture) runOut() {
 	b.Helper()
-	for _, key := range b.redis.Keys(b.Context(), "fd:answer:*").Val() {
+	for _, key := range b.redis.Keys(b.Context(), "fd:response:*").Val() {
 		b.expire(key)
 	}
 }

@@ -96,7 +96,7 @@ func onceKey(name string) string { return "fd:once:" + digest(name) }
 
 // responseKey holds the response to an idempotent request. Scope and key come from the caller, so
 // they are hashed.
-func responseKey(scope, key string) string { return "fd:answer:" + digest(scope, key) }
+func responseKey(scope, key string) string { return "fd:response:" + digest(scope, key) }
 
 // attemptKey holds the attempt at such a request, which outlives a response that is not final.
 func attemptKey(scope, key string) string { return "fd:attempt:" + digest(scope, key) }
@@ -145,7 +145,7 @@ func receiptsKey(contact club.IRI) string { return receiptsPrefix + digest(strin
 // copyKey holds the copy of a value of the club system. The name reveals whose catalogue it is, so
 // it is hashed as in smsKey.
 func (s *Store) copyKey(name string) string {
-	return "fd:{" + s.keys.Pseudonym("reading", name) + "}:reading"
+	return "fd:{" + s.keys.Pseudonym("copy", name) + "}:copy"
 }
 
 // digest hashes parts so that no two lists of parts collide.
