@@ -183,6 +183,8 @@ func TestPresent(t *testing.T) {
 					facts: func(f *protocol.Facts) { f.Remote = &protocol.Remote{At: now, Err: errDown} },
 					want:  "wait 15s: no answer"},
 				{name: "found again", with: missing(time.Hour), facts: shows(cards.Authorised), want: kept, wrote: since(time.Time{})},
+				{name: "found again, and it differs", with: missing(time.Hour), facts: shows(cards.Authorised, func(r *protocol.Remote) { r.Amount++ }),
+					want: kept, wrote: since(time.Time{})},
 				{name: "other amount", facts: shows(cards.Authorised, func(r *protocol.Remote) { r.Amount++ }),
 					want: "→ blocked: the processor holds another amount or currency"},
 				{name: "other currency", facts: shows(cards.Authorised, func(r *protocol.Remote) { r.Currency = "CHF" }),

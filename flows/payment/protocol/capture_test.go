@@ -7,6 +7,7 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/payment/protocol"
 	"frontdesk/upstream/cards"
+	"frontdesk/upstream/club"
 )
 
 func heldBefore(p *flows.Payment) { p.OnHold = true }
@@ -55,6 +56,8 @@ func TestCheckSale(t *testing.T) {
 		{name: "settled", facts: and(ready, sale(func(s *protocol.Sale) { s.Sale.State = "validated" })),
 			want: "→ cancelling: the sale was settled by something else"},
 		{name: "another total", facts: and(ready, sale(func(s *protocol.Sale) { s.Sale.TotalTI++ })),
+			want: "→ cancelling: the sale changed after the buyer agreed to the price"},
+		{name: "another article", facts: and(ready, sale(func(s *protocol.Sale) { s.Sale.Articles = []club.Article{{}} })),
 			want: "→ cancelling: the sale changed after the buyer agreed to the price"},
 		{name: "unreadable", facts: and(ready, sale(unread)), want: "→ cancelling: the club system was unreachable before the capture"},
 		{name: "only busy", facts: and(ready, sale(unread, func(s *protocol.Sale) { s.Busy = true })), want: "wait 15s: no answer"},

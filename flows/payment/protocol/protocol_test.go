@@ -7,6 +7,7 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/payment/protocol"
+	"frontdesk/upstream/cards"
 )
 
 // TestTransition: a change of state or reason is in the history, and what belongs to the state before ends with it.
@@ -55,10 +56,27 @@ func TestTransition(t *testing.T) {
 	}
 }
 
-// TestForeign: payments of others are left alone, whatever their state.
+// TestForeign: payments of others are left alone, whatever their state, whatever was seen of them, and whoever asks.
 func TestForeign(t *testing.T) {
 	t.Parallel()
-	for _, state := range []flows.PaymentState{flows.Captured, flows.RefundDue, flows.InDoubt, flows.Recorded} {
-		check(t, record(state), []row{{name: string(state), facts: func(f *protocol.Facts) { f.Foreign = errDown }, want: "wait 15s: no answer"}})
+	foreign := func(f *protocol.Facts) { f.Foreign = errDown }
+	for _, state := range flows.PaymentStates {
+		check(t, record(state), []row{
+			{name: string(state), facts: foreign, want: "wait 15s: no answer"},
+			{name: string(state) + ", and the processor shows money", facts: and(foreign, shows(cards.Captured)), want: "wait 15s: no answer"},
+			{name: string(state) + ", and an operator decides", facts: and(foreign, recorded), want: "wait 15s: no answer"},
+			{name: string(state) + ", and the buyer gives up", facts: and(foreign, wish(protocol.GiveUp)), want: "wait 15s: no answer"},
+		})
+	}
+}
+
+// BenchmarkNext measures one answer: a payment is asked about some twenty times on its way.
+func BenchmarkNext(b *testing.B) {
+	p := record(flows.Authorised)
+	f := protocol.Facts{ID: "id"}
+	and(brake(0), shows(cards.Authorised), sale())(&f)
+	b.ReportAllocs()
+	for b.Loop() {
+		protocol.Next(&p, f, now)
 	}
 }

@@ -86,6 +86,8 @@ func TestPrepare(t *testing.T) {
 		{name: "the brake next", with: seen(time.Second), facts: taken, want: "ask_brake"},
 		{name: "the brake holds", with: seen(time.Second), facts: and(taken, brake(time.Minute)), want: "wait 15s"},
 		{name: "the brake holds for a moment", with: seen(time.Second), facts: and(taken, brake(3*time.Second)), want: "wait 3s"},
+		{name: "the brake has held for 29 minutes", with: all(seen(time.Second), since(29*time.Minute)), facts: and(taken, brake(time.Minute)),
+			want: "wait 15s"},
 		{name: "the brake has held for long", with: all(seen(time.Second), since(31*time.Minute)), facts: and(taken, withID),
 			want: "→ sending: about to be recorded, owned for 1m0s"},
 		{name: "the sale was never seen", facts: ready, want: "recheck_sale"},
@@ -140,6 +142,8 @@ func TestAgreeToRecord(t *testing.T) {
 			}
 			return ""
 		}},
+		{name: "another article", facts: ready(func(s *protocol.Sale) { s.Sale.Articles = []club.Article{{}} }, nil),
+			want: "→ refund_due: " + changed},
 		{name: "fails its check", facts: ready(func(s *protocol.Sale) { s.Check.Valid = false }, nil),
 			want: "→ refund_due: the sale no longer passes the check"},
 		{name: "settled", facts: ready(func(s *protocol.Sale) { s.Sale.State = "validated" }, nil),
@@ -344,6 +348,8 @@ func TestPosted(t *testing.T) {
 		{name: "refused, late", facts: and(ended(club.Refused), late), want: "release → captured: " + refused},
 		{name: "a short limit", facts: ended(club.Refused, limit(protocol.ShortLimit)), want: "post after 2s"},
 		{name: "a short limit again", facts: ended(club.Refused, limit(time.Second), corrected), want: "release → captured: " + quota},
+		{name: "a limit of a minute", facts: ended(club.Refused, limit(time.Minute)),
+			want: "release → captured: " + quota, wrote: pauses(time.Minute)},
 		{name: "a limit", facts: ended(club.Refused, limit(time.Hour)), want: "release → captured: " + quota, wrote: pauses(time.Hour)},
 		{name: "a limit of years", facts: ended(club.Refused, limit(9999*time.Hour)), want: "release → captured: " + quota,
 			wrote: pauses(protocol.MaxLimitPause)},
