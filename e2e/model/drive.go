@@ -226,7 +226,7 @@ func (t turn) write(a answer) {
 	}
 	if now := t.w.redis; t.p && !now.is(t.r) {
 		t.normal(t.w, "commits nothing, as another process moved the payment")
-		overtaken := protocol.Facts{Remote: &protocol.Remote{}}.Overtaken(
+		overtaken := protocol.Facts{Remote: &protocol.Remote{}}.Overtaken(t.r.state.name(),
 			&protocol.Change{Record: flows.Payment{State: a.rec.state.name()}}, &flows.Payment{State: now.state.name()})
 		if overtaken.Remote != nil && now.state == captured && now.generation == t.r.generation {
 			t.w.process[t.i] = process{at: toPrepare, stale: t.f.slept, rec: now}

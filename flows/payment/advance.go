@@ -85,13 +85,14 @@ func (m *Machine) advance(ctx context.Context, p *flows.Payment, ask ask) (*flow
 			return p, nil
 		case errors.Is(err, flows.ErrConflict):
 			// Another process was faster, perhaps with an older response of the processor.
+			from := p.State
 			if p, err = m.cfg.Store.Payment(ctx, p.ID); err != nil {
 				return nil, flows.StorageFailed(err)
 			}
 			if ask.once && (p.State != flows.Intent || ask.outranked != "") {
 				return p, nil
 			}
-			facts = facts.Overtaken(change, p)
+			facts = facts.Overtaken(from, change, p)
 			continue
 		case err != nil:
 			return p, flows.StorageFailed(err)

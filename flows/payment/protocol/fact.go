@@ -207,10 +207,12 @@ func (f Facts) Committed(c *Change, now time.Time) Facts {
 	return next
 }
 
-// Overtaken returns what is still known once another process committed first. Its record is latest.
-func (f Facts) Overtaken(c *Change, latest *flows.Payment) Facts {
+// Overtaken returns what is still known once another process committed first. Its record is latest; this process had the payment in the
+// state from. If both moved the payment to the same next state, the reading is as fresh as the other's. What changed the record alone,
+// such as a decline, may have been read later.
+func (f Facts) Overtaken(from flows.PaymentState, c *Change, latest *flows.Payment) Facts {
 	next := Facts{Wish: f.Wish}
-	if latest.State == c.Record.State && latest.State != flows.Refunding { // it took the same step, so the reading is as fresh as its own
+	if to := c.Record.State; to != from && to == latest.State && to != flows.Refunding {
 		next.Remote = f.Remote
 	}
 	return next

@@ -81,10 +81,13 @@ func TestFactsAreForgotten(t *testing.T) {
 
 	same, other := record(flows.Captured), record(flows.Cancelling)
 	change := &protocol.Change{Record: record(flows.Captured)}
-	if f := facts().Overtaken(change, &same); f.Remote == nil || f.Sale != nil || f.Wish != protocol.GiveUp {
+	if f := facts().Overtaken(flows.Capturing, change, &same); f.Remote == nil || f.Sale != nil || f.Wish != protocol.GiveUp {
 		t.Errorf("overtaken by the same step: %+v", f)
 	}
-	if f := facts().Overtaken(change, &other); f.Remote != nil {
+	if f := facts().Overtaken(flows.Capturing, change, &other); f.Remote != nil {
 		t.Error("a reading outlives another process' step")
+	}
+	if f := facts().Overtaken(flows.Captured, change, &same); f.Remote != nil {
+		t.Error("a reading outlives what another process noted, and may have read later")
 	}
 }

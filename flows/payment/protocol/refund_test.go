@@ -213,7 +213,7 @@ func TestRefundIsReadAgain(t *testing.T) {
 		if kept := f.Committed(change, now).Remote != nil; kept != test.kept {
 			t.Errorf("%s: kept after a commit: %t", test.state, kept)
 		}
-		if kept := f.Overtaken(change, &latest).Remote != nil; kept != test.kept {
+		if kept := f.Overtaken(flows.Captured, change, &latest).Remote != nil; kept != test.kept {
 			t.Errorf("%s: kept after another's commit: %t", test.state, kept)
 		}
 	}
