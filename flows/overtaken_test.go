@@ -2,8 +2,10 @@ package flows_test
 
 import (
 	"testing"
+	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment"
 )
 
 // TestNewerDeclineStays: a gateway has read that the buyer tries again, or an earlier decline, and another one stores the decline that
@@ -36,4 +38,39 @@ func TestNewerDeclineStays(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLateLookKeepsTheLists: a gateway has read a payment that ended before the processor's next event about it was handled.
+// Operators see what that event brought, however late the first gateway continues.
+func TestLateLookKeepsTheLists(t *testing.T) {
+	t.Parallel()
+	t.Run("a dispute", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		late, g := w.gateway(), w.gateway()
+		p := w.recordedBy(g, flows.ByCard)
+		w.expectFindingAfter(time.Minute, g, p, "")
+		early := w.byHand(p, 100)
+		w.settleRefund(p, false)
+		w.injectFault(getCall, nil, func() { w.handle(g, w.dispute(p)) })
+		w.handle(late, early)
+		w.expectFinding(g, p, flows.Contradicted)
+		w.clock.Advance(2 * time.Hour)
+		w.verify(g, p)
+		w.expectFinding(g, p, flows.Contradicted)
+	})
+	t.Run("a refund that failed", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		late, g := w.gateway(), w.gateway()
+		p := w.refunded(g)
+		w.clock.Advance(time.Minute)
+		w.injectFault(getCall, nil, func() { w.handle(g, w.bankReturns(p)) })
+		w.handle(late, w.eventOf(p, "charge.refunded"))
+		listed := must(w, func() (payment.Page, error) { return g.List(t.Context(), payment.ListOptions{}) })
+		if len(listed.Items) != 1 || listed.Items[0].State != flows.Blocked || len(w.open()) != 1 {
+			t.Errorf("operators are shown %+v, and %v is followed", listed.Items, w.open())
+		}
+		w.expectRefundedAgain(g, p.ID)
+	})
 }

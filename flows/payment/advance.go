@@ -260,6 +260,19 @@ func (m *Machine) store(ctx context.Context, move flows.StateChange, unconfirmed
 	}
 }
 
+// finish closes a final payment. Another process may have changed it since it was read, and listed it before this one did: then it is
+// listed again, as it is now.
+func (m *Machine) finish(ctx context.Context, p *flows.Payment) error {
+	if err := m.cfg.Store.Schedule(ctx, p, protocol.VerifyAt(p, m.cfg.Now())); err != nil {
+		return err
+	}
+	latest, err := m.cfg.Store.Payment(ctx, p.ID)
+	if err == nil && latest.Version != p.Version {
+		m.reschedule(ctx, latest, protocol.PollEvery)
+	}
+	return err
+}
+
 // reschedule schedules the next step of an open payment and closes a final one. A
 // failure is only logged: the payment stays in the list of open ones.
 func (m *Machine) reschedule(ctx context.Context, p *flows.Payment, after time.Duration) {
@@ -267,7 +280,7 @@ func (m *Machine) reschedule(ctx context.Context, p *flows.Payment, after time.D
 	after = cmp.Or(after, protocol.DoubtPollEvery)
 	switch now := m.cfg.Now(); {
 	case p.State.Final():
-		err = m.cfg.Store.Schedule(ctx, p, protocol.VerifyAt(p, now))
+		err = m.finish(ctx, p)
 	case after >= protocol.PollEvery && now.Sub(p.CreatedAt) < firstPollGrace:
 		// The start of the payment scheduled its first step, which is due by then.
 	default:
