@@ -2,7 +2,6 @@ package flows_test
 
 import (
 	"maps"
-	"slices"
 	"testing"
 	"time"
 
@@ -391,25 +390,6 @@ func (w *world) payAtDesk(p *flows.Payment) {
 			Amount: sale.TotalTI, Mean: club.MeanCash, Club: sale.Club, ClubCode: sale.ClubCode, Checkout: sale.Checkout,
 		}, nil)
 	})
-}
-
-// TestStateTable checks that the table excludes transitions that must never happen.
-func TestStateTable(t *testing.T) {
-	t.Parallel()
-	for _, from := range flows.PaymentStates {
-		leads := slices.ContainsFunc(flows.PaymentStates, from.CanBecome)
-		if ends := from == flows.Recorded; leads == ends {
-			t.Errorf("%s leads somewhere: %t", from, leads)
-		}
-	}
-	for _, never := range []move{
-		{flows.InDoubt, flows.Sending}, {flows.InDoubt, flows.Refunding}, {flows.Blocked, flows.Sending}, {flows.Refunded, flows.Refunding}, {flows.Refunding, flows.Captured},
-		{flows.Recorded, flows.RefundDue}, {flows.Cancelled, flows.Captured}, {flows.Cancelled, flows.Refunding}, {flows.Sending, flows.Refunding}, {flows.Sending, flows.Cancelling}, {flows.Captured, flows.Cancelling},
-	} {
-		if never.from.CanBecome(never.to) {
-			t.Errorf("%s → %s is in the table", never.from, never.to)
-		}
-	}
 }
 
 // TestPaymentEndsWithRegistration: a payment knows how long its registration can be paid, so that its buyer cannot keep trying cards.

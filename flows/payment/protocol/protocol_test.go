@@ -1,6 +1,7 @@
 package protocol_test
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -53,6 +54,33 @@ func TestTransition(t *testing.T) {
 	}
 	if n := len(p.History); n != flows.MaxHistory || p.History[n-1].Reason != strconv.Itoa(2*flows.MaxHistory-1) {
 		t.Errorf("the history has %d entries", n)
+	}
+}
+
+// TestTable: the table of transitions excludes what must never happen. Only what is recorded stays so for good.
+func TestTable(t *testing.T) {
+	t.Parallel()
+	for _, from := range flows.PaymentStates {
+		if ends := from == flows.Recorded; slices.ContainsFunc(flows.PaymentStates, from.CanBecome) == ends {
+			t.Errorf("%s leads somewhere: %t", from, !ends)
+		}
+	}
+	for from, never := range map[flows.PaymentState][]flows.PaymentState{
+		flows.Captured:  {flows.Cancelling},
+		flows.Sending:   {flows.Refunding, flows.Cancelling},
+		flows.InDoubt:   {flows.Sending, flows.Refunding},
+		flows.Blocked:   {flows.Sending},
+		flows.Recorded:  {flows.RefundDue},
+		flows.RefundDue: {flows.Blocked}, // only once its refund has a claim
+		flows.Refunding: {flows.Captured},
+		flows.Refunded:  {flows.Refunding},
+		flows.Cancelled: {flows.Captured, flows.Refunding},
+	} {
+		for _, to := range never {
+			if from.CanBecome(to) {
+				t.Errorf("%s → %s is in the table", from, to)
+			}
+		}
 	}
 }
 
