@@ -105,6 +105,8 @@ func (j *journey) wrote(c *protocol.Change) string {
 		return "a process continues what another one sends"
 	case j.usedUp && from == to && next.UsedKeys == p.UsedKeys && next.Claim == p.Claim && !next.Processing && next.MissingSince.IsZero():
 		return "a used-up key is used again"
+	case from == flows.Priced && next.UsedKeys > p.UsedKeys && !j.notCreated:
+		return "a creation is repeated that may have succeeded"
 	case next.Payer != nil && next.Payer.ReadAt.After(p.Payer.ReadAt) && (j.sale == nil || !j.sale.agreed):
 		return "a sale counts as agreed that is not"
 	case j.f.Decision != nil:
@@ -217,6 +219,8 @@ func (j *journey) ended(a protocol.Action) string {
 		return "a process waits that owns the payment"
 	case waiting && (a.For <= 0 || a.For > 5*time.Minute):
 		return "nobody looks at an open payment again within five minutes"
+	case waiting && !p.MissingSince.IsZero() && j.now.Sub(p.MissingSince) > 30*time.Minute && j.there != nil && j.there.Absent != "":
+		return "a payment is awaited that the processor has not had for long"
 	case waiting && old && !j.trouble && j.f.Wish != protocol.Again && (j.there == nil || j.there.State != cards.Processing):
 		return "a payment stays open for a day"
 	}

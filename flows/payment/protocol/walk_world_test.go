@@ -122,6 +122,7 @@ func histories(state flows.PaymentState) []history {
 	}
 	all := []history{
 		{"new", func(*flows.Payment) {}},
+		{"forty seconds old", aged(40 * time.Second)},
 		{"a minute old", aged(61 * time.Second)},
 		{"half an hour old", aged(31 * time.Minute)},
 		{"a day old", aged(25 * time.Hour)},
@@ -129,8 +130,8 @@ func histories(state flows.PaymentState) []history {
 		{"under its last claim", claim(protocol.MaxClaims)},
 		{"missing", missing(29 * time.Minute)},
 		{"missing for long", missing(31 * time.Minute)},
-		{"once in doubt", been(flows.InDoubt, state)},
-		{"rebuilt", func(p *flows.Payment) { p.Rebuilt = true }},
+		{"once in doubt", both(aged(time.Minute), been(flows.InDoubt, state))},
+		{"rebuilt", both(aged(time.Minute), func(p *flows.Payment) { p.Rebuilt = true })},
 		{"owing a release", both(claim(1), func(p *flows.Payment) { p.ReleasePending = true })},
 		{"paused", notBefore(10 * time.Second)},
 		{"in a limit's pause", notBefore(6 * time.Hour)},
@@ -195,6 +196,9 @@ func everyReading(p *flows.Payment) (all []*reading) {
 	add := func(name string, state cards.State, with ...func(r *reading)) {
 		r := &reading{name: name, Remote: remote(p, state)}
 		r.Journal.Entries = journaled(p)
+		if last, _ := r.Journal.Last(); last > 0 {
+			r.others = r.Journal.Entry(last).Release == "" && !claiming(p)
+		}
 		for _, each := range with {
 			each(r)
 		}
@@ -250,7 +254,10 @@ func everyReading(p *flows.Payment) (all []*reading) {
 		return all
 	}
 	held := entry(p.Claim, protocol.Entry{Attempt: p.AttemptID})
-	given := entry(p.Claim, protocol.Entry{Attempt: p.AttemptID, Release: p.AttemptID})
+	given := func(r *reading) {
+		entry(p.Claim, protocol.Entry{Attempt: p.AttemptID, Release: p.AttemptID})(r)
+		r.others = false
+	}
 	ours := func(r *reading) { r.holds, r.others = claiming(p), !claiming(p) }
 	add("our claim", cards.Captured, held, ours)
 	add("our claim, and an acceptance", cards.Captured, held, ours, acceptance)
