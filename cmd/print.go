@@ -61,7 +61,7 @@ func printPayments(w io.Writer, page payment.Page, state string, all bool) {
 			p.Reason += "; repeats " + string(earlier)
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", p.ID, cmp.Or(p.Finding, p.State), instant(p.Since),
-			payment.Price(p.Amount, p.Currency), p.Sale, cmp.Or(p.ContactNumber, "-"), p.Reason)
+			flows.Price(p.Amount, p.Currency), p.Sale, cmp.Or(p.ContactNumber, "-"), p.Reason)
 	}
 	flush(table)
 	if page.More {
@@ -95,7 +95,7 @@ func printPayment(w io.Writer, d payment.Detail) {
 	table := newTable(w)
 	defer flush(table)
 	fmt.Fprintf(table, "Payment\t%s\nState\t%s since %s: %s\nAmount\t%s by %s\nSale\t%s\nClub\t%s\nContact number\t%s\nAt the processor\t%s\n",
-		d.ID, d.State, instant(d.Since), d.Reason, payment.Price(d.Amount, d.Currency), d.Method, d.Sale, d.Club, cmp.Or(d.ContactNumber, "-"), atProcessor(d))
+		d.ID, d.State, instant(d.Since), d.Reason, flows.Price(d.Amount, d.Currency), d.Method, d.Sale, d.Club, cmp.Or(d.ContactNumber, "-"), atProcessor(d))
 	if a := d.Attribution; a != nil {
 		fmt.Fprintf(table, "Campaign\t%s\n", strings.Join(slices.DeleteFunc([]string{a.Source, a.Medium, a.Campaign, a.Content}, func(name string) bool { return name == "" }), " · "))
 	}
@@ -137,7 +137,7 @@ func printEvidence(table io.Writer, d payment.Detail) {
 	fmt.Fprintln(table, "\nEvidence")
 	fmt.Fprintln(table, "  READ\tSALE\tTOTAL\tCHECK\tCONTACT\tDEBT")
 	plain := func(text string) string { return text }
-	price := func(amount int64) string { return payment.Price(amount, d.Currency) }
+	price := func(amount int64) string { return flows.Price(amount, d.Currency) }
 	validity := func(valid bool) string {
 		if valid {
 			return "valid"
@@ -184,7 +184,7 @@ func decidedBy(t flows.Transition) string {
 func atProcessor(d payment.Detail) string {
 	text := cmp.Or(d.Processor, "-") + " " + d.ProcessorID
 	if at := d.AtProcessor; at != nil {
-		text += fmt.Sprintf(": %s, %s captured, %s refunded", at.State, payment.Price(at.Captured, d.Currency), payment.Price(at.Refunded, d.Currency))
+		text += fmt.Sprintf(": %s, %s captured, %s refunded", at.State, flows.Price(at.Captured, d.Currency), flows.Price(at.Refunded, d.Currency))
 	}
 	if d.Problem != "" {
 		text += "; " + d.Problem

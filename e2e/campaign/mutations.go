@@ -73,7 +73,7 @@ var Mutations = []Mutation{
 		New:  `	return e.Release != "" || e.Attempt == "never"`,
 	}}},
 	{Name: "trusted-webhook", Description: "an event is trusted without reading the payment", Edits: []Edit{{
-		File: "flows/payment/machine.go",
+		File: "flows/payment/event.go",
 		Old:  `	name := "event:" + m.cfg.Cards.Name() + ":" + event.ID`,
 		New: `	if p, err := m.cfg.Store.Payment(ctx, flows.NewPaymentID(registration, generation)); err == nil && p.State == flows.Intent && event.Type == "payment_intent.canceled" {
 			_, _ = m.commit(ctx, p, protocol.Transition(p, *p, flows.Cancelling, "the event says so", flows.Decision{}, m.cfg.Now()))

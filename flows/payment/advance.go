@@ -33,7 +33,7 @@ func (m *Machine) AdvanceLoaded(ctx context.Context, p *flows.Payment) (*flows.P
 type ask struct {
 	wish      protocol.Wish // empty: none
 	outranked string        // see protocol.Facts
-	once      bool          // somebody waits: end after the first change, and leave the schedule alone
+	once      bool          // the caller waits: end after the first change, and leave the schedule alone
 }
 
 func (m *Machine) advanceStored(ctx context.Context, id flows.PaymentID, ask ask) (*flows.Payment, error) {
@@ -47,36 +47,24 @@ func (m *Machine) advanceStored(ctx context.Context, id flows.PaymentID, ask ask
 	return m.advance(ctx, p, ask)
 }
 
-// advance asks the protocol, performs or commits what it says, and asks again. The compare-and-set finds changes by others. Once
-// this process owns the payment, no caller that leaves stops it, because a POST that began must finish.
+// advance has the protocol's changes made, one after the other, until there is nothing to do for now. The compare-and-set finds changes
+// by others.
 func (m *Machine) advance(ctx context.Context, p *flows.Payment, ask ask) (*flows.Payment, error) {
 	facts := protocol.Facts{Wish: ask.wish, Outranked: ask.outranked}
 	for range maxTurns {
 		if p.Schema > flows.PaymentSchema { // a newer gateway's
 			return p, nil
 		}
-		within := ctx
-		if facts.ID = uuid.NewString(); facts.Owner.IsZero() {
-			facts.Foreign = m.requireOwnOf(ctx, p)
-		} else {
-			within = context.WithoutCancel(ctx)
-		}
-		now := m.cfg.Now()
-		action, change := protocol.Next(p, facts, now)
-		if change == nil && action.Kind != protocol.Wait {
-			var err error
-			if facts, err = m.perform(within, p, facts, action); err == nil {
-				continue
-			}
-			action = protocol.Action{Kind: protocol.Wait, For: protocol.PollEvery, Err: err}
-		}
+		said := m.next(ctx, p, facts)
+		facts = said.facts
+		change := said.change
 		if change == nil {
-			if !ask.once && (p.State != flows.Recorded || action.Err == nil) { // what could not be verified stays due
-				m.reschedule(ctx, p, action.For)
+			if !ask.once && (p.State != flows.Recorded || said.Err == nil) { // what could not be verified stays due
+				m.reschedule(ctx, p, said.For)
 			}
-			return p, action.Err
+			return p, said.Err
 		}
-		moved, err := m.commit(within, p, change)
+		moved, err := m.commit(steady(ctx, facts), p, change)
 		switch {
 		case err != nil && !facts.Owner.IsZero():
 			return p, flows.StorageFailed(err)
@@ -97,21 +85,70 @@ func (m *Machine) advance(ctx context.Context, p *flows.Payment, ask ask) (*flow
 		case err != nil:
 			return p, flows.StorageFailed(err)
 		}
-		facts = facts.Committed(change, now)
-		if ask.wish == protocol.Verify {
-			m.countVerdict(ctx, p, moved.SaleVerdict)
-		}
+		facts = facts.Committed(change, said.at)
+		m.count(ctx, p, protocol.CountVerdict(p, moved))
 		switch {
 		case moved.State.Final():
 			return moved, nil
 		case !facts.Owner.IsZero(): // the rest is due within the life of a claim
-		case ask.once && (moved.State != flows.Intent || p.MissingSince.IsZero()): // else what the buyer did is still to be read
+		case ask.once && (moved.State != flows.Intent || p.MissingSince.IsZero()): // else it only notes that the processor has it again
 			m.wake(ctx, moved.ID, moved)
 			return moved, nil
 		}
 		p = moved
 	}
-	return nil, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("payment %s did not settle within %d turns", p.ID, maxTurns)}
+	return nil, tooManyTurns(p)
+}
+
+// answer is what the protocol says once it needs nothing more.
+type answer struct {
+	facts           protocol.Facts
+	change          *protocol.Change // nil: nothing to do for now
+	protocol.Action                  // without a change: Wait or Refuse
+	at              time.Time        // when it was said
+}
+
+// next asks the protocol, does what it says, and asks again, until it needs nothing more.
+func (m *Machine) next(ctx context.Context, p *flows.Payment, facts protocol.Facts) answer {
+	for range maxTurns {
+		if facts.ID = uuid.NewString(); facts.Owner.IsZero() {
+			facts.Foreign = m.requireOwnOf(ctx, p)
+		}
+		now := m.cfg.Now()
+		action, change := protocol.Next(p, facts, now)
+		if change != nil || action.Kind == protocol.Wait || action.Kind == protocol.Refuse {
+			return answer{facts, change, action, now}
+		}
+		var err error
+		if facts, err = m.perform(steady(ctx, facts), p, facts, action); err != nil {
+			return answer{facts: facts, Action: protocol.Action{Kind: protocol.Wait, For: protocol.PollEvery, Err: err}}
+		}
+	}
+	return answer{facts: facts, Action: protocol.Action{Kind: protocol.Wait, For: protocol.PollEvery, Err: tooManyTurns(p)}}
+}
+
+// steady returns a context that no caller who leaves cancels, once this process owns the payment, because a POST that began must finish,
+// or once it has released a claim for an operator, because the decision must be committed.
+func steady(ctx context.Context, f protocol.Facts) context.Context {
+	if !f.Owner.IsZero() || f.Decision != nil && f.Release != nil {
+		return context.WithoutCancel(ctx)
+	}
+	return ctx
+}
+
+func tooManyTurns(p *flows.Payment) error {
+	return &flows.Error{Code: flows.Internal, Err: fmt.Errorf("payment %s did not settle within %d turns", p.ID, maxTurns)}
+}
+
+// Verify reads what the processor and the club system show of a recorded payment. What it cannot read stays due. A
+// payment in another state is advanced. NotFound if Redis lacks the payment.
+func (m *Machine) Verify(ctx context.Context, id flows.PaymentID) error {
+	p, err := m.cfg.Store.Payment(ctx, id)
+	if err != nil {
+		return flows.StorageFailed(err)
+	}
+	_, err = m.advance(ctx, p, ask{wish: protocol.Verify})
+	return err
 }
 
 // Glance reads a payment that waits for its buyer, and takes one step, so that a returning visitor sees the result of
@@ -183,9 +220,13 @@ func (m *Machine) commit(ctx context.Context, p *flows.Payment, c *protocol.Chan
 	// After the commit, so that the buyer does not wait. But an owner, who saw the acceptance, writes it before an unconfirmed
 	// commit is repeated and after a failed one, because the entry resolves the doubt that may follow.
 	owner := p.State == flows.Sending && c.LeaseExpiredFor == 0
+	tries := protocol.TriesPerClaim
+	if owner { // the comparison with the processor finds what is missing, and a buyer waits
+		tries = 1
+	}
 	then := sync.OnceFunc(func() {
 		if c.Then == protocol.Acceptance {
-			m.journal(context.WithoutCancel(ctx), &next, owner)
+			m.journalAcceptance(context.WithoutCancel(ctx), &next, tries)
 		}
 	})
 	if err := m.store(ctx, move, then); err != nil {
@@ -200,18 +241,6 @@ func (m *Machine) commit(ctx context.Context, p *flows.Payment, c *protocol.Chan
 	m.notice(ctx, p, &next)
 	then()
 	return &next, nil
-}
-
-// journal writes a recording to the processor's journal. An owner tries once: the comparison with the processor finds what is
-// missing, and a buyer waits.
-func (m *Machine) journal(ctx context.Context, p *flows.Payment, owner bool) {
-	if !owner {
-		m.journalRecorded(ctx, p)
-		return
-	}
-	if err := m.updateMetadata(ctx, p, "done"); err != nil {
-		m.cfg.Log.WarnContext(ctx, "acceptance not journaled at the processor", "payment", p.ID, "error", err)
-	}
 }
 
 // notice logs, counts and traces what was committed.
@@ -271,6 +300,13 @@ func (m *Machine) finish(ctx context.Context, p *flows.Payment) error {
 		m.reschedule(ctx, latest, protocol.PollEvery)
 	}
 	return err
+}
+
+// wake requests an Advance. A failure is only logged, because the payment is due at the time that it was scheduled for.
+func (m *Machine) wake(ctx context.Context, id flows.PaymentID, p *flows.Payment) {
+	if err := m.cfg.Queue.Wake(ctx, id, p); err != nil {
+		m.cfg.Log.WarnContext(ctx, "payment not woken", "payment", id, "error", err)
+	}
 }
 
 // reschedule schedules the next step of an open payment and closes a final one. A

@@ -145,7 +145,7 @@ func (d *Detail) advise(p *flows.Payment, f protocol.Facts, now time.Time) {
 	case flows.Refunded:
 		d.say("The buyer was refunded. There is nothing to do.")
 	case flows.Refunding:
-		d.say("The refund was requested, and %s is pending at the processor. Frontdesk reads it every few minutes until it ends.", Price(remote.Refunding, p.Currency))
+		d.say("The refund was requested, and %s is pending at the processor. Frontdesk reads it every few minutes until it ends.", flows.Price(remote.Refunding, p.Currency))
 	case flows.Priced, flows.Authorised:
 		if p.OnHold && p.Method == flows.InPerson {
 			d.say("The club system records no payment at present. The payment waits for half an hour at most and is then sent, because staff have taken the money.")
@@ -221,7 +221,7 @@ func (d *Detail) adviseRecorded(p *flows.Payment) {
 	case flows.PaidTwice:
 		d.say("The club system holds the payment, and something else seems to have paid the same sale: "+
 			"the contact owed %s before and %s afterwards.",
-			Price(*p.Snapshot.Debt, p.Currency), Price(*p.DebtAfter, p.Currency))
+			flows.Price(*p.Snapshot.Debt, p.Currency), flows.Price(*p.DebtAfter, p.Currency))
 		d.say("In the club system, open the account of the contact of %s. If a member of staff took money for this sale too, "+
 			"return one of the two payments, theirs at the desk or this one at the processor, and undo the same one in the club system. "+
 			"If the contact paid another debt, nothing is wrong.", d.sale())
@@ -267,7 +267,7 @@ func (d *Detail) adviseDoubt(p *flows.Payment, f protocol.Facts, remote *protoco
 // whatToLookFor describes what the club system shows of a recorded payment, since the payment was made:
 // the history of a rebuilt one begins only after what was sent.
 func whatToLookFor(p *flows.Payment) string {
-	price, from := Price(p.Amount, p.Currency), p.CreatedAt.UTC().Format(protocol.TimeFormat)
+	price, from := flows.Price(p.Amount, p.Currency), p.CreatedAt.UTC().Format(protocol.TimeFormat)
 	switch p.Method {
 	case flows.Deferred:
 		return fmt.Sprintf("see whether it was deferred to %s since %s, and whether the contact owes %s for it. A deferral makes no payment: do not look for one.", p.DueDate, from, price)
@@ -312,7 +312,7 @@ func (d *Detail) adviseBlocked(p *flows.Payment, remote *protocol.Remote) {
 			differs = " Also now " + d.Problem + "."
 		}
 		d.say("At the processor, payment %s is %s: %s captured, %s refunded, where %s was agreed.%s", p.ProcessorID, remote.State,
-			Price(remote.Captured, remote.Currency), Price(remote.Refunded, remote.Currency), Price(p.Amount, p.Currency), differs)
+			flows.Price(remote.Captured, remote.Currency), flows.Price(remote.Refunded, remote.Currency), flows.Price(p.Amount, p.Currency), differs)
 	}
 	if p.Reason == protocol.HeldAfterAll && remote.State == cards.Captured {
 		d.say("It was cancelled while the processor did not show it, such as with another account's key. " +
@@ -367,6 +367,3 @@ func (d *Detail) sale() string {
 	}
 	return "sale " + string(d.Sale) + " of contact number " + d.ContactNumber
 }
-
-// Price shows an amount in minor units to operators.
-func Price(amount int64, currency string) string { return flows.Price(amount, currency) }

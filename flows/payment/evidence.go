@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"frontdesk/flows"
-	"frontdesk/flows/payment/protocol"
 	"frontdesk/upstream/club"
 )
 
@@ -69,14 +68,4 @@ func (m *Machine) rule(ctx context.Context) *flows.Rule {
 	}
 	m.cfg.Log.WarnContext(ctx, "calibrated rule not readable", "error", err)
 	return nil
-}
-
-// RereadEvidence advances a payment after an event at the club: it reads the evidence of a
-// doubt now, without waiting for the schedule.
-func (m *Machine) RereadEvidence(ctx context.Context, p *flows.Payment) error {
-	if p.State != flows.InDoubt || p.Schema > flows.PaymentSchema || p.ReadSince(m.cfg.Now(), protocol.EvidenceEvery) {
-		return m.cfg.Queue.Wake(ctx, p.ID, nil)
-	}
-	_, err := m.advance(ctx, p, ask{wish: protocol.Reread})
-	return err
 }

@@ -5,12 +5,62 @@ import (
 	"maps"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"frontdesk/flows"
+	"frontdesk/flows/tracing"
 )
 
-// sayAbsent is how long a gateway repeats that the processor has no payment of a registration. It is as long as the pause
-// between rebuilds, so that visitors who wait for a rebuild learn its result. A registration that returns to Redis, is paid
-// and is lost again within this time is found only afterwards.
-const sayAbsent = time.Minute
+// Limits of what a gateway looks up at the processor for a caller whose record Redis lacks.
+const (
+	// onDemandEvery bounds the rebuilds on demand of a gateway, however many callers ask.
+	onDemandEvery = time.Minute
+	// onDemandTimeout: callers wait for no longer. The worker completes the rebuild.
+	onDemandTimeout = 10 * time.Second
+	// sayAbsent is how long a gateway repeats that the processor has no payment of a registration. It is as long as the pause
+	// between rebuilds, so that visitors who wait for a rebuild learn its result. A registration that returns to Redis, is paid
+	// and is lost again within this time is found only afterwards.
+	sayAbsent = time.Minute
+)
+
+// onDemandRebuild is the state of the rebuilds on demand.
+type onDemandRebuild struct {
+	flight singleflight.Group
+	last   time.Time // of the latest rebuild; used only inside flight
+}
+
+// RebuildOnDemand rebuilds what the processor created within WholeWindow, for a record that Redis lacks. After
+// nil, a payment that Redis still lacks is older or does not exist at the processor. StorageUnavailable if
+// another rebuild began within onDemandEvery. It takes no lease in Redis, because Redis has lost data.
+func (m *Machine) RebuildOnDemand(ctx context.Context) error {
+	_, err, _ := m.onDemand.flight.Do("", func() (any, error) {
+		if err := m.requireOwn(ctx); err != nil {
+			return nil, err
+		}
+		now := m.cfg.Now()
+		if wait := m.onDemand.last.Add(onDemandEvery).Sub(now); wait > 0 {
+			return nil, lookedUpIn(wait)
+		}
+		m.onDemand.last = now
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), onDemandTimeout)
+		defer cancel()
+		ctx, span := tracing.StartSpan(ctx, "rebuild")
+		defer span.End()
+		_, err := m.rebuildSince(ctx, now.Add(-WholeWindow))
+		if err != nil {
+			m.OweRebuild()
+			m.cfg.Log.WarnContext(ctx, "lost payments not rebuilt", "error", err)
+		}
+		return nil, err
+	})
+	return err
+}
+
+// lookedUpIn asks the caller to return when the next rebuild on demand may begin.
+func lookedUpIn(wait time.Duration) error {
+	return &flows.Error{Code: flows.StorageUnavailable, Detail: "The payments are being looked up. Please try again in a moment.", RetryAfter: wait}
+}
 
 // lookups are a gateway's searches for registrations that Redis lacks, by id.
 type lookups struct {

@@ -1,23 +1,22 @@
-// Package payment is the payment machine: it moves a payment from state to state until its
-// end. A card payment becomes exactly one payment at the club system, or a visible doubt.
-// Only this package changes a payment's state.
+// Package payment is the payment machine: it moves a payment from state to state until its end. A card payment becomes exactly one
+// payment at the club system, or a visible doubt. Package protocol has the rules, this package does what they say. A turn, in order:
 //
-// Requests, webhooks, sweeps and operators all call Machine.Advance. It asks package protocol what to do next, does it (perform.go),
-// and asks again. record.go writes the processor's journal and sends the one POST. evidence.go reads what the club system shows of
-// a doubt, and verify.go has recorded payments verified. rebuild.go restores payments that Redis lost, from what metadata.go let the
-// processor keep, lookup.go says which registrations the processor has no payment of, and operator.go carries out operators' decisions.
-// brake.go holds payments back while the club system records none. key.go has the idempotency keys, fingerprint.go says whose
-// payments Redis holds.
+//   - wake: a request, an event of another system (event.go), the schedule or an operator has Machine.Advance called, now or soon.
+//   - load: the record is read from Redis. It must be this gateway's to touch (fingerprint.go).
+//   - next: Machine.next asks protocol.Next, and has done what it says, until there is a change, or nothing to do for now (advance.go).
+//   - perform: one call, whose outcome becomes a fact (perform.go). record.go writes the processor's journal and sends the one POST,
+//     evidence.go reads what the club system shows, brake.go asks and counts. The processor gets the keys of key.go and metadata.go.
+//   - commit: the change is written by compare-and-set, so that one process wins, and the next turn begins with the new record.
+//   - schedule: Machine.reschedule sets when an open payment is advanced next. A comparison adds only what the schedule lacks.
 //
-// Redis coordinates and never authorises: the right to send the POST is a claim in the
-// payment's metadata at the card processor. For states and transitions see flows.PaymentState.
+// Redis coordinates and never authorises: the right to send the POST is a claim in the payment's metadata at the processor. What
+// Redis lost is restored from there: rebuild.go, duplicate.go, unverifiable.go, and lookup.go for callers who wait. Operators have
+// list.go, detail.go, operator.go and calibrate.go. Only this package changes a payment's state; for the states see flows.PaymentState.
 package payment
 
 import (
 	"context"
-	"errors"
 	"log/slog"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,7 +34,7 @@ const (
 	keepFinal = 30 * 24 * time.Hour
 	// firstPollGrace: a younger payment still has the first step that its start scheduled.
 	firstPollGrace = protocol.PollEvery / 5
-	// maxTurns bounds one Advance; the longest successful way has some forty.
+	// maxTurns bounds what is done for one change, and the changes of one Advance; the longest successful way has some forty turns.
 	maxTurns = 100
 	// keepEvents: a processor repeats a delivery for days.
 	keepEvents = 7 * 24 * time.Hour
@@ -160,71 +159,4 @@ type Config struct {
 // New returns the machine.
 func New(cfg Config) *Machine {
 	return &Machine{cfg: cfg, lookups: lookups{since: map[string]time.Time{}, absent: map[string]time.Time{}}}
-}
-
-// HandleEvent requests an Advance for an event of the processor; the event's content is not
-// trusted. An event without metadata, as of a refund, has the payment read at the processor. It ignores
-// events of types that say nothing new, and those of other systems, environments and organisations. A payment of ours that Redis
-// lacks is woken, so that the worker rebuilds it. A refund or a dispute of a recorded payment, and a refund that
-// failed, are handled at once. The event is remembered only afterwards: two advances are better than none.
-func (m *Machine) HandleEvent(ctx context.Context, event cards.Event) error {
-	if event.PaymentID == "" {
-		m.cfg.Log.DebugContext(ctx, "event of an unused type ignored", "event", event.ID, "type", event.Type)
-		return nil
-	}
-	if event.Metadata == nil {
-		remote, err := m.find(ctx, event.PaymentID)
-		if err != nil {
-			return err
-		}
-		event.Metadata = remote.Metadata
-	}
-	generation, err := strconv.Atoi(event.Metadata["fd_generation"])
-	registration := event.Metadata["fd_registration"]
-	if err != nil || registration == "" || !m.ours(event.Metadata) {
-		m.cfg.Log.InfoContext(ctx, "event of another payment ignored", "event", event.ID, "type", event.Type)
-		return nil
-	}
-	if err := m.requireOwn(ctx); err != nil {
-		return err
-	}
-	name := "event:" + m.cfg.Cards.Name() + ":" + event.ID
-	id := flows.NewPaymentID(registration, generation)
-	p, seen, err := m.cfg.Store.PaymentUnlessSeen(ctx, id, name)
-	if seen {
-		return nil
-	}
-	if missing := errors.Is(err, flows.ErrNotFound); missing || err == nil && (p.ProcessorID == "" || !isOf(p, event.PaymentID)) {
-		// It may be of a payment whose number another one has, or had.
-		other := duplicateID(registration, event.PaymentID)
-		duplicate, notFound := m.cfg.Store.Payment(ctx, other)
-		if notFound == nil || !missing && !isOf(p, event.PaymentID) {
-			id, p, err = other, duplicate, notFound
-		}
-	}
-	missing := errors.Is(err, flows.ErrNotFound)
-	switch {
-	case missing && !m.signed(event.Metadata):
-		m.cfg.Log.WarnContext(ctx, "event of an unknown payment ignored: we did not sign it", "event", event.ID, "type", event.Type)
-		return nil
-	case missing:
-		if err = m.restoreReversed(ctx, event.PaymentID); err == nil {
-			err = m.cfg.Queue.Wake(ctx, id, nil)
-		}
-	case flows.Unreadable(err):
-		err = m.cfg.Queue.Wake(ctx, id, nil)
-	case err != nil:
-		err = flows.StorageFailed(err)
-	case p.State == flows.Recorded && event.Reversal:
-		_, err = m.advance(ctx, p, ask{wish: protocol.Reread})
-	case p.State == flows.Refunded:
-		_, err = m.AdvanceLoaded(ctx, p) // no sweep would repeat it; after an error, the processor sends the event again
-	case !p.State.Final():
-		err = m.cfg.Queue.Wake(ctx, id, p)
-	}
-	if err != nil {
-		return err
-	}
-	_, err = m.cfg.Store.Once(ctx, name, keepEvents)
-	return flows.StorageFailed(err)
 }

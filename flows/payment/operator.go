@@ -7,12 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"frontdesk/flows"
 	"frontdesk/flows/payment/protocol"
 	"frontdesk/upstream/cards"
-	"frontdesk/upstream/club"
 )
 
 // maxRecordedDecisions bounds the decisions in the processor\'s metadata, which has room for 50 entries, two of them for each
@@ -66,32 +63,17 @@ func (m *Machine) ConfirmNotRecorded(ctx context.Context, id flows.PaymentID, re
 	return m.decide(ctx, p, resolution, decision)
 }
 
-// decide asks the protocol, does what it says, and asks again, until it carries the decision out or refuses it.
+// decide has the protocol carry a decision out, or refuse it.
 func (m *Machine) decide(ctx context.Context, p *flows.Payment, choice protocol.Choice, decision flows.Decision) (ResolutionResult, error) {
-	facts := protocol.Facts{Decision: &protocol.Decision{Choice: choice, Decision: decision}}
-	for range maxTurns {
-		facts.Foreign, facts.ID = m.requireOwnOf(ctx, p), uuid.NewString()
-		action, change := protocol.Next(p, facts, m.cfg.Now())
-		switch {
-		case change != nil:
-			return m.carryOut(ctx, p, change, facts.Decision)
-		case action.Kind == protocol.Wait:
-			return ResolutionResult{}, action.Err
-		case action.Kind == protocol.Refuse:
-			if sawAcceptance(facts) {
-				m.wake(ctx, p.ID, nil)
-			}
-			return ResolutionResult{}, action.Err
-		}
-		var err error
-		if facts, err = m.perform(ctx, p, facts, action); err != nil {
-			return ResolutionResult{}, err
-		}
-		if action.Kind == protocol.ReleaseByOperator {
-			ctx = context.WithoutCancel(ctx) // the rest must be committed
-		}
+	in := &protocol.Decision{Choice: choice, Decision: decision}
+	said := m.next(ctx, p, protocol.Facts{Decision: in})
+	if said.change != nil {
+		return m.carryOut(steady(ctx, said.facts), p, said.change, in)
 	}
-	return ResolutionResult{}, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("payment %s: no decision within %d turns", p.ID, maxTurns)}
+	if said.Kind == protocol.Refuse && sawAcceptance(said.facts) {
+		m.wake(ctx, p.ID, nil)
+	}
+	return ResolutionResult{}, said.Err
 }
 
 // sawAcceptance reports whether the journal holds an acceptance, which ends the doubt at the next look.
@@ -117,28 +99,6 @@ func (m *Machine) unsettledSale(ctx context.Context, p *flows.Payment) []string 
 	return []string{fmt.Sprintf("The club system shows sale %s as not settled. If the payment is on the contact's account, settle the sale with it there. If it is not, the buyer has paid and is not a member: refund them in the processor's pages, and leave a note here.", p.Sale)}
 }
 
-// journalRecorded journals that a payment is recorded, so that this outlives a loss in Redis. It must follow the
-// commit, so that only what was committed is written.
-func (m *Machine) journalRecorded(ctx context.Context, p *flows.Payment) bool {
-	err := retryIdempotent(func() error { return m.updateMetadata(ctx, p, "done") })
-	if err != nil {
-		m.cfg.Log.WarnContext(ctx, "acceptance not journaled at the processor", "payment", p.ID, "error", err)
-	}
-	return err == nil
-}
-
-// latest returns the latest payment of a payment's registration.
-func (m *Machine) latest(ctx context.Context, p *flows.Payment) (*protocol.Latest, error) {
-	_, latest, err := m.cfg.Store.Registration(ctx, p.Registration)
-	switch {
-	case errors.Is(err, flows.ErrNotFound):
-		return &protocol.Latest{}, nil // no buyer can begin another one
-	case err != nil:
-		return nil, flows.StorageFailed(err)
-	}
-	return &protocol.Latest{Payment: latest}, nil
-}
-
 // decidable reads a payment on which an operator can decide.
 func (m *Machine) decidable(ctx context.Context, id flows.PaymentID, decision flows.Decision) (*flows.Payment, error) {
 	if err := decision.Validate(); err != nil {
@@ -162,36 +122,13 @@ func (m *Machine) payment(ctx context.Context, id flows.PaymentID) (*flows.Payme
 	return p, flows.StorageFailed(err)
 }
 
-// releaseByOperator writes an operator's decision that a claim had no effect, and then the release as the claim's holder would write
-// it, which may have tried. It returns the processor's payment after both.
-func (m *Machine) releaseByOperator(ctx context.Context, p *flows.Payment, claim int, attempt string) (cards.Payment, error) {
-	if paid, err := m.writeEntry(ctx, p, journalKey("released_by", p, claim), protocol.ByOperator, "operator"); err != nil {
-		return paid, err
-	}
-	return m.appendEntry(ctx, p, "release", claim, attempt)
-}
-
-// saleToDecide reads the sale and its check for a decision.
-func (m *Machine) saleToDecide(ctx context.Context, p *flows.Payment, at time.Time) *protocol.Sale {
-	sale, check, err := m.cfg.Club.GetCheckedSale(ctx, p.Scope(), p.Sale)
-	return &protocol.Sale{At: at, Sale: sale, Check: check, Gone: errors.Is(err, club.ErrNotFound),
-		Err: flows.ClubFailed(err, "The sale could not be read, so nothing was decided.")}
-}
-
-// wake requests an Advance. A failure is only logged, because the payment is due at the time that it was scheduled for.
-func (m *Machine) wake(ctx context.Context, id flows.PaymentID, p *flows.Payment) {
-	if err := m.cfg.Queue.Wake(ctx, id, p); err != nil {
-		m.cfg.Log.WarnContext(ctx, "payment not woken", "payment", id, "error", err)
-	}
-}
-
 // carryOut commits a decision; the first one wins. It then journals a recording, and writes the decision to the audit
 // stream and to the processor, even if the caller has left. The result has a warning for each of these that fails, the
 // journal only after a doubt; the decision holds anyway.
 func (m *Machine) carryOut(ctx context.Context, p *flows.Payment, change *protocol.Change, in *protocol.Decision) (ResolutionResult, error) {
-	recorded := change.Then == protocol.Acceptance
-	change.Then = "" // it is journaled here, for the warning
-	moved, err := m.commit(ctx, p, change)
+	written := *change
+	written.Then = "" // it is journaled below, for the warning
+	moved, err := m.commit(ctx, p, &written)
 	switch {
 	case errors.Is(err, flows.ErrConflict):
 		return ResolutionResult{}, &flows.Error{Code: flows.Conflict,
@@ -201,7 +138,7 @@ func (m *Machine) carryOut(ctx context.Context, p *flows.Payment, change *protoc
 	}
 	ctx = context.WithoutCancel(ctx)
 	result := ResolutionResult{Payment: summary(moved)}
-	if recorded && !m.journalRecorded(ctx, moved) && p.State == flows.InDoubt {
+	if change.Then == protocol.Acceptance && !m.journalAcceptance(ctx, moved, protocol.TriesPerClaim) && p.State == flows.InDoubt {
 		result.Warnings = append(result.Warnings, "The decision could not be written to the processor's journal: "+
 			"if Redis loses its latest writes, the payment will be in doubt again.")
 	}
@@ -241,16 +178,6 @@ func audited(p, moved *flows.Payment, in *protocol.Decision) (action flows.Audit
 	return action, " " + string(in.Choice)
 }
 
-// retryIdempotent repeats a call that is safe to repeat.
-func retryIdempotent(do func() error) (err error) {
-	for range protocol.TriesPerClaim {
-		if err = do(); err == nil || errors.Is(err, cards.ErrKeyReused) {
-			break
-		}
-	}
-	return err
-}
-
 // writeToProcessor appends a decision to the processor's metadata, under the first unused number.
 func (m *Machine) writeToProcessor(ctx context.Context, p *flows.Payment, text string) error {
 	text = p.UpdatedAt.UTC().Format(time.RFC3339) + " " + text
@@ -263,7 +190,7 @@ func (m *Machine) writeToProcessor(ctx context.Context, p *flows.Payment, text s
 		if remote.Metadata[key] != "" {
 			continue
 		}
-		err = retryIdempotent(func() error {
+		err = repeated(protocol.TriesPerClaim, func() error {
 			_, err := m.appendEntry(ctx, p, "op", n, text)
 			return err
 		})

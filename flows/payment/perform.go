@@ -27,7 +27,7 @@ func (m *Machine) perform(ctx context.Context, p *flows.Payment, f protocol.Fact
 		f.Listed = m.search(ctx, p, a.Since, at)
 	case protocol.CheckSale, protocol.ReadEvidence:
 		if f.Decision != nil {
-			f.Sale = m.saleToDecide(ctx, p, at)
+			f.Sale = m.checkedSale(ctx, p, at, "The sale could not be read, so nothing was decided.")
 			return f, nil
 		}
 		f.Sale = m.checkSale(ctx, p, at)
@@ -55,9 +55,7 @@ func (m *Machine) perform(ctx context.Context, p *flows.Payment, f protocol.Fact
 		f.Latest = latest
 		return f, err
 	case protocol.Recheck:
-		sale, check, err := m.cfg.Club.GetCheckedSale(ctx, p.Scope(), p.Sale)
-		f = f.Rechecked(&protocol.Sale{At: at, Err: flows.ClubFailed(err, "The sale could not be read."),
-			Gone: errors.Is(err, club.ErrNotFound), Busy: errors.Is(err, club.ErrBusy), Sale: sale, Check: check})
+		f = f.Rechecked(m.checkedSale(ctx, p, at, "The sale could not be read."))
 	case protocol.AskAccepted:
 		accepted, err := m.cfg.Store.LastAccepted(ctx, p.ClientToken)
 		f.Accepted = &accepted
@@ -165,6 +163,25 @@ func (m *Machine) checkSale(ctx context.Context, p *flows.Payment, at time.Time)
 		m.cfg.Log.WarnContext(ctx, "sale not readable", "payment", p.ID, "state", string(p.State), "error", err)
 	}
 	return s
+}
+
+// checkedSale reads the sale and its check alone. failure says what could not be done.
+func (m *Machine) checkedSale(ctx context.Context, p *flows.Payment, at time.Time, failure string) *protocol.Sale {
+	sale, check, err := m.cfg.Club.GetCheckedSale(ctx, p.Scope(), p.Sale)
+	return &protocol.Sale{At: at, Err: flows.ClubFailed(err, failure), Gone: errors.Is(err, club.ErrNotFound),
+		Busy: errors.Is(err, club.ErrBusy), Sale: sale, Check: check}
+}
+
+// latest returns the latest payment of a payment's registration.
+func (m *Machine) latest(ctx context.Context, p *flows.Payment) (*protocol.Latest, error) {
+	_, latest, err := m.cfg.Store.Registration(ctx, p.Registration)
+	switch {
+	case errors.Is(err, flows.ErrNotFound):
+		return &protocol.Latest{}, nil // no buyer can begin another one
+	case err != nil:
+		return nil, flows.StorageFailed(err)
+	}
+	return &protocol.Latest{Payment: latest}, nil
 }
 
 // call makes one of the calls that move money at the processor, under its key.

@@ -9,11 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/singleflight"
-
 	"frontdesk/flows"
 	"frontdesk/flows/payment/protocol"
-	"frontdesk/flows/tracing"
 	"frontdesk/upstream/cards"
 )
 
@@ -32,11 +29,7 @@ const (
 	// restAfter is how many payments a comparison for losses reads at once. It then rests for rest times as long as that
 	// took, and at most maxRest.
 	restAfter, rest, maxRest = 100, 4, time.Second
-	// onDemandEvery bounds the rebuilds on demand of a gateway, however many callers ask.
-	onDemandEvery = time.Minute
-	// onDemandTimeout: callers wait for no longer. The worker completes the rebuild.
-	onDemandTimeout = 10 * time.Second
-	restoreAttempts = 5 // to store the payments of one registration
+	restoreAttempts          = 5 // to store the payments of one registration
 )
 
 // errLostAgain ends a rebuild in which Redis loses a registration that it had a moment before. Its
@@ -126,44 +119,6 @@ func (m *Machine) rebuildSince(ctx context.Context, since time.Time) (oldest tim
 	return oldest, m.keepUnverifiable(ctx, since, unverifiable)
 }
 
-// onDemandRebuild is the state of the rebuilds on demand.
-type onDemandRebuild struct {
-	flight singleflight.Group
-	last   time.Time // of the latest rebuild; used only inside flight
-}
-
-// RebuildOnDemand rebuilds what the processor created within WholeWindow, for a record that Redis lacks. After
-// nil, a payment that Redis still lacks is older or does not exist at the processor. StorageUnavailable if
-// another rebuild began within onDemandEvery. It takes no lease in Redis, because Redis has lost data.
-func (m *Machine) RebuildOnDemand(ctx context.Context) error {
-	_, err, _ := m.onDemand.flight.Do("", func() (any, error) {
-		if err := m.requireOwn(ctx); err != nil {
-			return nil, err
-		}
-		now := m.cfg.Now()
-		if wait := m.onDemand.last.Add(onDemandEvery).Sub(now); wait > 0 {
-			return nil, lookedUpIn(wait)
-		}
-		m.onDemand.last = now
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), onDemandTimeout)
-		defer cancel()
-		ctx, span := tracing.StartSpan(ctx, "rebuild")
-		defer span.End()
-		_, err := m.rebuildSince(ctx, now.Add(-WholeWindow))
-		if err != nil {
-			m.OweRebuild()
-			m.cfg.Log.WarnContext(ctx, "lost payments not rebuilt", "error", err)
-		}
-		return nil, err
-	})
-	return err
-}
-
-// lookedUpIn asks the caller to return when the next rebuild on demand may begin.
-func lookedUpIn(wait time.Duration) error {
-	return &flows.Error{Code: flows.StorageUnavailable, Detail: "The payments are being looked up. Please try again in a moment.", RetryAfter: wait}
-}
-
 // OweRebuild makes the worker compare everything, whatever its turns. A comparison for losses ends for it when it rests.
 func (m *Machine) OweRebuild() { m.rebuildOwed.Store(true) }
 
@@ -199,8 +154,7 @@ func (a candidate) agrees() bool {
 // unsettled reports whether the payment has not ended, or so lately that it is rebuilt, or is recorded and contradicted.
 func (m *Machine) unsettled(a candidate) bool {
 	age := m.cfg.Now().Sub(a.derived.CreatedAt)
-	contradicted := a.derived.State == flows.Recorded && protocol.Difference(a.derived, &protocol.Remote{Payment: a.remote}) != ""
-	return !a.derived.State.Final() || age <= keepRebuilt || contradicted && age <= WholeWindow
+	return !a.derived.State.Final() || age <= keepRebuilt || protocol.Contradicted(a.derived, a.remote) && age <= WholeWindow
 }
 
 // candidates lists our payments that the processor created since an instant, the newest first. It stores those that
@@ -355,7 +309,7 @@ func (m *Machine) loadStored(ctx context.Context, group []candidate) error {
 		}
 		// The gateway that recorded it ended before the journal held that, or the processor did not respond.
 		if !a.lost() && a.stored.State == flows.Recorded && a.derived.State != flows.Recorded {
-			m.journalRecorded(ctx, a.stored)
+			m.journalAcceptance(ctx, a.stored, protocol.TriesPerClaim)
 		}
 		for _, stored := range []*flows.Payment{a.stored, a.other} {
 			if stored == nil || stored.State.Final() {
@@ -367,6 +321,19 @@ func (m *Machine) loadStored(ctx context.Context, group []candidate) error {
 		}
 	}
 	return nil
+}
+
+// scheduleVerification lists a recorded payment that a comparison found unverified or contradicted. An entry that it
+// has stays.
+func (m *Machine) scheduleVerification(ctx context.Context, a candidate) error {
+	at := protocol.VerifyAt(a.stored, m.cfg.Now())
+	if protocol.Contradicted(a.stored, a.remote) {
+		at = m.cfg.Now()
+	}
+	if at.IsZero() {
+		return nil
+	}
+	return flows.StorageFailed(m.cfg.Store.EnsureScheduled(ctx, a.stored, at))
 }
 
 // findStored sets Redis' record of a candidate, and the record of another payment that has

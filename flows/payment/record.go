@@ -55,14 +55,14 @@ func (m *Machine) post(ctx context.Context, p *flows.Payment, gate club.Gate) pr
 	if err != nil {
 		m.cfg.Log.WarnContext(ctx, "payment not recorded", "payment", p.ID, "outcome", club.OutcomeOf(err), "error", err)
 	}
-	if p.Method.BooksMoney() {
-		m.countOutcome(ctx, p, err)
-	}
 	posted := protocol.Posted{Outcome: club.OutcomeOf(err)}
-	posted.Limit, posted.Limited = limitReached(err)
 	if failed, ok := errors.AsType[*club.Error](err); ok {
-		posted.Seen = failed.Seen()
+		posted.Seen, posted.Limited = failed.Seen(), failed.Status == http.StatusTooManyRequests
+		if posted.Limited {
+			posted.Limit = failed.RetryAfter
+		}
 	}
+	m.count(ctx, p, protocol.CountPost(p, posted, m.cfg.Now()))
 	return posted
 }
 
@@ -90,18 +90,26 @@ func (m *Machine) settle(ctx context.Context, p *flows.Payment, gate club.Gate) 
 	return err
 }
 
-// limitReached returns how long a limit of the API gateway that refused a call still lasts.
-func limitReached(err error) (limit time.Duration, reached bool) {
-	refused, ok := errors.AsType[*club.Error](err)
-	if !ok || refused.Status != http.StatusTooManyRequests {
-		return 0, false
+// journalAcceptance journals that a payment is recorded, so that this outlives a loss in Redis, and reports whether it is written. It
+// must follow the commit, so that only what was committed is written; see commit for an owner.
+func (m *Machine) journalAcceptance(ctx context.Context, p *flows.Payment, tries int) bool {
+	err := repeated(tries, func() error {
+		_, err := m.appendEntry(ctx, p, "done", p.Claim, p.AttemptID)
+		return err
+	})
+	if err != nil {
+		m.cfg.Log.WarnContext(ctx, "acceptance not journaled at the processor", "payment", p.ID, "error", err)
 	}
-	return refused.RetryAfter, true
+	return err == nil
 }
 
-// updateMetadata appends an entry about the current claim to the processor's journal, with our attempt.
-func (m *Machine) updateMetadata(ctx context.Context, p *flows.Payment, kind string) error {
-	_, err := m.appendEntry(ctx, p, kind, p.Claim, p.AttemptID)
+// repeated makes a call that is safe to repeat, until it succeeds or its key belongs to another request.
+func repeated(tries int, call func() error) (err error) {
+	for range tries {
+		if err = call(); err == nil || errors.Is(err, cards.ErrKeyReused) {
+			break
+		}
+	}
 	return err
 }
 
@@ -132,8 +140,17 @@ func (m *Machine) writeEntry(ctx context.Context, p *flows.Payment, key, name, t
 // release releases the current claim. A release by another process stays: it names another
 // attempt, so this claim does not count as released.
 func (m *Machine) release(ctx context.Context, p *flows.Payment) error {
-	if err := m.updateMetadata(ctx, p, "release"); !errors.Is(err, cards.ErrKeyReused) {
+	if _, err := m.appendEntry(ctx, p, "release", p.Claim, p.AttemptID); !errors.Is(err, cards.ErrKeyReused) {
 		return err
 	}
 	return nil
+}
+
+// releaseByOperator writes an operator's decision that a claim had no effect, and then the release as the claim's holder would write
+// it, which may have tried. It returns the processor's payment after both.
+func (m *Machine) releaseByOperator(ctx context.Context, p *flows.Payment, claim int, attempt string) (cards.Payment, error) {
+	if paid, err := m.writeEntry(ctx, p, journalKey("released_by", p, claim), protocol.ByOperator, "operator"); err != nil {
+		return paid, err
+	}
+	return m.appendEntry(ctx, p, "release", claim, attempt)
 }

@@ -7,6 +7,7 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
+	"frontdesk/flows/payment/protocol"
 )
 
 // TestBrakeScripts checks what each outcome changes, by the order in which the attempts began and ended.
@@ -17,14 +18,14 @@ func testBrakeScripts(b *fixture) {
 	type outcome struct {
 		payment string
 		began   int // seconds after the start; it ends a second later
-		result  payment.BrakeResult
+		result  protocol.BrakeResult
 		want    payment.BrakeChange
 	}
 	unknown := func(id string, began int, want payment.BrakeChange) outcome {
-		return outcome{id, began, payment.BrakeUnknown, want}
+		return outcome{id, began, protocol.BrakeUnknown, want}
 	}
 	accepted := func(began int, want payment.BrakeChange) outcome {
-		return outcome{"x", began, payment.BrakeAccepted, want}
+		return outcome{"x", began, protocol.BrakeAccepted, want}
 	}
 	engaged := []outcome{unknown("a", 0, ""), unknown("b", 1, ""), unknown("c", 2, payment.BrakeEngaged)}
 	for name, test := range map[string]struct {
@@ -34,7 +35,7 @@ func testBrakeScripts(b *fixture) {
 		"three unknown":                        {engaged, true},
 		"an accepted one between":              {[]outcome{unknown("a", 0, ""), accepted(1, ""), unknown("c", 2, ""), unknown("d", 3, "")}, false},
 		"one payment three times":              {[]outcome{unknown("a", 0, ""), unknown("a", 1, ""), unknown("a", 2, "")}, false},
-		"one not sent":                         {append([]outcome{{"y", 0, payment.ProbeContinues, ""}}, engaged...), true},
+		"one not sent":                         {append([]outcome{{"y", 0, protocol.ProbeContinues, ""}}, engaged...), true},
 		"accepted afterwards":                  {append(slices.Clip(engaged), accepted(4, payment.BrakeReleased)), false},
 		"accepted, begun before the brake":     {append(slices.Clip(engaged), accepted(1, "")), true},
 		"unknown, begun before the acceptance": {[]outcome{accepted(10, ""), unknown("a", 0, ""), unknown("b", 1, ""), unknown("c", 2, "")}, false},
@@ -76,7 +77,7 @@ func testProbesOfTheBrake(b *fixture) {
 			b.Errorf("%s of %s waits %s instead of %s, %v", id, organisation, left, want, err)
 		}
 	}
-	end := func(id string, result payment.BrakeResult) {
+	end := func(id string, result protocol.BrakeResult) {
 		b.Helper()
 		_, err := b.CountOutcome(b.Context(), payment.BrakeOutcome{Organisation: "demo", Payment: flows.PaymentID(id), Began: now, Now: now,
 			Result: result, ProbesUntil: now.Add(7 * time.Minute), MaxUnknown: 3})
@@ -86,7 +87,7 @@ func testProbesOfTheBrake(b *fixture) {
 	}
 	ask("demo", "a", 0)
 	for _, id := range []string{"a", "b", "c"} {
-		end(id, payment.BrakeUnknown)
+		end(id, protocol.BrakeUnknown)
 	}
 	ask("other", "z", 0)
 	ask("demo", "d", 0)
@@ -94,19 +95,19 @@ func testProbesOfTheBrake(b *fixture) {
 	ask("demo", "e", 2*time.Minute)
 	now = now.Add(2 * time.Minute) // the probe's gateway died
 	ask("demo", "e", 0)
-	end("d", payment.BrakeUnknown) // too late to count as the probe's
+	end("d", protocol.BrakeUnknown) // too late to count as the probe's
 	ask("demo", "f", 2*time.Minute)
-	end("e", payment.ProbeContinues)
+	end("e", protocol.ProbeContinues)
 	ask("demo", "f", 7*time.Minute)
 	for _, pause := range []time.Duration{time.Minute, 2 * time.Minute, 3 * time.Minute, 3 * time.Minute} {
-		end("e", payment.BrakeUnknown)
+		end("e", protocol.BrakeUnknown)
 		ask("demo", "f", pause)
 		now = now.Add(pause)
 		ask("demo", "e", 0)
 	}
 	now = now.Add(-time.Hour) // as for a gateway whose clock is right, after one whose clock was ahead
 	ask("demo", "f", 0)
-	end("f", payment.BrakeAccepted)
+	end("f", protocol.BrakeAccepted)
 	ask("demo", "g", 0)
 	ask("demo", "h", 0)
 }

@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
+	"frontdesk/flows/payment/protocol"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/club"
@@ -76,7 +77,7 @@ func (f *journey) engageBrake() error {
 	ctx, now := context.Background(), f.Now()
 	for n := range 3 {
 		change, err := f.store.CountOutcome(ctx, payment.BrakeOutcome{Organisation: "demo", Payment: flows.NewPaymentID("another", n+1),
-			Began: now, Now: now, Result: payment.BrakeUnknown, MaxUnknown: 3})
+			Began: now, Now: now, Result: protocol.BrakeUnknown, MaxUnknown: 3})
 		if err != nil || n == 2 && change != payment.BrakeEngaged {
 			return fmt.Errorf("the brake did not engage: %w", err)
 		}

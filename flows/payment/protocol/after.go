@@ -76,6 +76,17 @@ func Difference(p *flows.Payment, r *Remote) string {
 	return strings.Join(differs, ", and ")
 }
 
+// Contradicted reports whether the processor's payment contradicts a recorded one, in another way than an operator has acknowledged.
+func Contradicted(p *flows.Payment, remote cards.Payment) bool {
+	return p.State == flows.Recorded && Difference(p, &Remote{Payment: remote}) != p.Acknowledged
+}
+
+// Reversed reports whether the end that the processor's payment proves is none: a refund failed, or the money of a recorded payment
+// went back or is disputed.
+func Reversed(p *flows.Payment, remote cards.Payment) bool {
+	return p.State == flows.Refunding && remote.FailedRefunds > 0 || Contradicted(p, remote)
+}
+
 // saleToRead says what to read next at the club system, of a payment to verify: the sale until it is settled, and once what the
 // contact owes. Staff may have settled the sale too, at the moment of the POST: the club system lists no payments, but an
 // overpayment settles the contact's other debts. Empty: nothing is left, or what was read before does not allow it.

@@ -310,3 +310,37 @@ func TestVerifyAt(t *testing.T) {
 		}
 	}
 }
+
+// TestReversed has what a comparison with the processor does not leave as it ended.
+func TestReversed(t *testing.T) {
+	t.Parallel()
+	const disputed = "the buyer disputes it"
+	for name, row := range map[string]struct {
+		state                  flows.PaymentState
+		acknowledged           string
+		paid                   cards.Payment
+		contradicted, reversed bool
+	}{
+		"recorded, and kept":                 {flows.Recorded, "", cards.Payment{Captured: 4500}, false, false},
+		"recorded, and partly refunded":      {flows.Recorded, "", cards.Payment{Captured: 4500, Refunded: 500}, true, true},
+		"recorded, and disputed":             {flows.Recorded, "", cards.Payment{Captured: 4500, Disputed: true}, true, true},
+		"recorded, and that is acknowledged": {flows.Recorded, disputed, cards.Payment{Captured: 4500, Disputed: true}, false, false},
+		"recorded, and no longer disputed":   {flows.Recorded, disputed, cards.Payment{Captured: 4500}, true, true},
+		"in doubt, and refunded":             {flows.InDoubt, "", cards.Payment{Captured: 4500, Refunded: 4500}, false, false},
+		"being refunded":                     {flows.Refunding, "", cards.Payment{Captured: 4500, Refunding: 4500}, false, false},
+		"being refunded, and that failed":    {flows.Refunding, "", cards.Payment{Captured: 4500, FailedRefunds: 1}, false, true},
+		"refunded at the second try":         {flows.Refunded, "", cards.Payment{Captured: 4500, Refunded: 4500, FailedRefunds: 1}, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := record(row.state)
+			p.Acknowledged = row.acknowledged
+			if got := protocol.Contradicted(&p, row.paid); got != row.contradicted {
+				t.Errorf("contradicted: %v", got)
+			}
+			if got := protocol.Reversed(&p, row.paid); got != row.reversed {
+				t.Errorf("reversed: %v", got)
+			}
+		})
+	}
+}

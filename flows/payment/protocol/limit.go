@@ -82,6 +82,19 @@ const (
 	// MaxCapturedHold is about as long as the claims of a payment that is not sent take. Then the payment is sent anyway.
 	// Money at the desk is taken too.
 	MaxCapturedHold = 30 * time.Minute
+	// MaxUnknown payments in a row that were sent and not accepted engage the brake. One is a lost connection, or a
+	// sale that the club system rejects. If one response in a hundred is lost, three in a row are one case in a million;
+	// each more would cost another buyer a doubt, or a charge and its refund.
+	MaxUnknown = 3
+	// FirstProbePause follows the first probe that failed; it doubles with each further one. The first probe does not
+	// wait, so that a disturbance of seconds does not delay buyers for a minute.
+	FirstProbePause = time.Minute
+	// MaxProbePause lets a payment that stays authorised for an hour meet several probes. An outage costs at most
+	// seven probes in its first hour, and four in each hour after it.
+	MaxProbePause = 15 * time.Minute
+	// MaxCapturedProbePause: the money of a captured probe is already taken, so it may come earlier. It also keeps
+	// captured money from waiting longer than ten minutes once the club system records again.
+	MaxCapturedProbePause = 5 * time.Minute
 )
 
 // Limits of the evidence of a doubt, and of what follows its end.

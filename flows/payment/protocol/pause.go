@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"slices"
 	"time"
 
 	"frontdesk/flows"
@@ -36,26 +35,6 @@ func SendableSince(p *flows.Payment) time.Time {
 		return p.NotBefore
 	}
 	return p.UpdatedAt
-}
-
-// HeldByBrake reports whether the brake may hold a payment back: not what takes no money, nor for long what was taken already.
-func HeldByBrake(p *flows.Payment, now time.Time) bool {
-	return p.Method.BooksMoney() && !(Taken(p) && Expired(now, takenSince(p), MaxCapturedHold))
-}
-
-// Taken reports whether the money was taken, also at the desk.
-func Taken(p *flows.Payment) bool { return p.State == flows.Captured || p.Method == flows.InPerson }
-
-// takenSince returns when it was taken, or an operator decided to send the payment again.
-func takenSince(p *flows.Payment) time.Time {
-	since := p.UpdatedAt
-	for _, before := range slices.Backward(p.History) {
-		if before.State != flows.Priced && before.State != flows.Captured && before.State != flows.Sending {
-			break
-		}
-		since = before.At
-	}
-	return since
 }
 
 // IdlePause returns the pause before a payment that waits for its buyer is read again: a quarter of the time for which the

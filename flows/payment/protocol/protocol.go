@@ -7,7 +7,7 @@
 //   - protocol.go: Next, which has one function for each state, and Transition, which makes each change.
 //     fact.go: what can be known. limit.go and pause.go: every limit with its reason, and how long a payment waits.
 //   - buyer.go: up to the authorisation, and the cancellation.
-//   - capture.go: the check of the sale, and the capture.
+//   - capture.go: the check of the sale, and the capture. brake.go: what the brake holds back, and what it counts.
 //   - record.go: the one POST, and when a payment becomes in doubt. journal.go and terms.go: what the processor's metadata says.
 //   - refund.go: when money goes back, and how.
 //   - doubt.go: how a doubt ends.
@@ -23,12 +23,15 @@
 //   - claim: the right to send that POST, written once into the payment's metadata at the processor (fd_post_n); numbers
 //     grow, and nothing is overwritten. attempt: who holds a claim, a time and a random id. release: the holder gives a claim up
 //     (fd_release_n, naming its attempt); claim n needs one of every earlier claim. A refund needs a claim too.
+//   - action: what to do next, one thing at a time. change: the next record, complete. turn: one answer of Next.
+//   - wish: what a buyer, an event or the schedule asks for. decision: an operator's.
 //   - journal: claims, releases and acceptances (fd_done_n) at the processor; it outlives Redis.
 //   - lease: how long one process owns a payment that is sending, by Redis' clock. owner: that process.
 //   - fact: what was asked, seen or done, with its moment. reading: what another system showed at one moment. evidence: the
 //     readings of the sale, the contact's status and debt, which a doubt keeps.
 //   - doubt: it is not known whether the club system recorded the payment; only the journal, the rule or an operator ends it.
 //     rule: a calibrated conclusion from evidence. finding: what contradicts a recorded payment.
+//   - duplicate: another payment of the sale counts instead, because it holds the money or held it.
 //   - settled: a sale that the club system counts as paid, whatever paid it. A payment can also be settled by hand, by staff.
 //   - brake, probe: while the club system records nothing, one payment at a time tries.
 //   - missing: the processor does not have the payment, perhaps because of a wrong key.

@@ -1,0 +1,92 @@
+package protocol
+
+import (
+	"slices"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/club"
+)
+
+// HeldByBrake reports whether the brake may hold a payment back: not what takes no money, nor for long what was taken already.
+func HeldByBrake(p *flows.Payment, now time.Time) bool {
+	return p.Method.BooksMoney() && !(Taken(p) && Expired(now, takenSince(p), MaxCapturedHold))
+}
+
+// Taken reports whether the money was taken, also at the desk.
+func Taken(p *flows.Payment) bool { return p.State == flows.Captured || p.Method == flows.InPerson }
+
+// takenSince returns when it was taken, or an operator decided to send the payment again.
+func takenSince(p *flows.Payment) time.Time {
+	since := p.UpdatedAt
+	for _, before := range slices.Backward(p.History) {
+		if before.State != flows.Priced && before.State != flows.Captured && before.State != flows.Sending {
+			break
+		}
+		since = before.At
+	}
+	return since
+}
+
+// ProbePause returns the longest pause after a probe that failed before this payment may probe.
+func ProbePause(p *flows.Payment) time.Duration {
+	if Taken(p) {
+		return MaxCapturedProbePause
+	}
+	return MaxProbePause
+}
+
+// BrakeCount is what the brake counts: how a payment was sent, or what it did to its sale.
+type BrakeCount struct {
+	Result      BrakeResult // empty: nothing is counted
+	Began       time.Time   // of the attempt
+	ProbesUntil time.Time   // of BrakeRefused and ProbeContinues: until when the payment is the probe, if it is that
+}
+
+// BrakeResult is what an outcome means for the brake.
+type BrakeResult string
+
+// The results. ProbeContinues concerns the brake only if the payment is its probe.
+const (
+	BrakeAccepted  BrakeResult = "accepted"  // releases the brake, unless the attempt is from before it
+	BrakeUnknown   BrakeResult = "unknown"   // or rejected: counts, unless the attempt is from before an accepted one
+	BrakeRefused   BrakeResult = "refused"   // counts likewise, and the probe continues
+	ProbeContinues BrakeResult = "continues" // nothing was done, and the payment is sent again
+	SaleSettles    BrakeResult = "settled"   // an accepted payment settled its sale: ends a row of those that did not
+	SaleStaysOpen  BrakeResult = "unsettled" // an accepted payment did not: counts
+)
+
+// CountPost says what the end of a POST means for the brake; nothing, if it records no money. A rejection counts as unknown: a
+// firewall's can look like the application's. After a limit that outlasts the pause before the next claim, another payment finds out
+// whether it has been raised.
+func CountPost(p *flows.Payment, post Posted, now time.Time) BrakeCount {
+	count := BrakeCount{Result: BrakeUnknown, Began: p.UpdatedAt}
+	switch {
+	case !p.Method.BooksMoney():
+		return BrakeCount{}
+	case post.Outcome == club.Accepted:
+		count.Result = BrakeAccepted
+	case post.Outcome == club.NotSent:
+		count.Result, count.ProbesUntil = ProbeContinues, now.Add(ClaimPause(p.Claim)+ProbeLease)
+	case post.Outcome == club.Refused && post.Limit <= MaxClaimPause:
+		count.Result, count.ProbesUntil = BrakeRefused, now.Add(PauseAfter(p, post.Limit)+ProbeLease)
+	}
+	return count
+}
+
+// CountVerdict says what a new verdict on a recorded payment's sale means for the brake: perhaps something in front of the club system
+// accepts every payment with an empty success. Only the first verdict counts against it, and none of a payment that Redis lost.
+func CountVerdict(p, next *flows.Payment) BrakeCount {
+	count := BrakeCount{Began: p.Since(flows.Recorded)}
+	switch {
+	case p.SaleVerdict == next.SaleVerdict || p.Rebuilt || !p.Method.BooksMoney():
+		return BrakeCount{}
+	case next.SaleVerdict == flows.SaleSettled:
+		count.Result = SaleSettles
+	case next.SaleVerdict == SaleOpen && p.SaleVerdict == "":
+		count.Result = SaleStaysOpen
+	default:
+		return BrakeCount{}
+	}
+	return count
+}

@@ -1,0 +1,96 @@
+package protocol_test
+
+import (
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/flows/payment/protocol"
+	"frontdesk/upstream/club"
+)
+
+// TestBrakeCountsPost has what the brake counts of a POST, by how it ended.
+func TestBrakeCountsPost(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		method flows.Method
+		claim  int
+		post   protocol.Posted
+		want   protocol.BrakeResult
+		until  time.Duration // from now; zero: the payment does not continue to probe
+	}{
+		"accepted":                {flows.ByCard, 1, protocol.Posted{Outcome: club.Accepted}, protocol.BrakeAccepted, 0},
+		"unknown":                 {flows.ByCard, 1, protocol.Posted{Outcome: club.Unknown}, protocol.BrakeUnknown, 0},
+		"rejected":                {flows.ByCard, 1, protocol.Posted{Outcome: club.Rejected}, protocol.BrakeUnknown, 0},
+		"not sent":                {flows.ByCard, 1, protocol.Posted{Outcome: club.NotSent}, protocol.ProbeContinues, 135 * time.Second},
+		"not sent, third claim":   {flows.ByCard, 3, protocol.Posted{Outcome: club.NotSent}, protocol.ProbeContinues, 3 * time.Minute},
+		"refused":                 {flows.ByCard, 1, protocol.Posted{Outcome: club.Refused}, protocol.BrakeRefused, 135 * time.Second},
+		"a limit of a minute":     {flows.ByCard, 1, limited(time.Minute), protocol.BrakeRefused, 3 * time.Minute},
+		"a limit of five minutes": {flows.ByCard, 1, limited(5 * time.Minute), protocol.BrakeRefused, 7 * time.Minute},
+		"a longer limit":          {flows.ByCard, 1, limited(5*time.Minute + time.Second), protocol.BrakeUnknown, 0},
+		"unknown, at the desk":    {flows.InPerson, 1, protocol.Posted{Outcome: club.Unknown}, protocol.BrakeUnknown, 0},
+		"unknown, and deferred":   {flows.Deferred, 1, protocol.Posted{Outcome: club.Unknown}, "", 0},
+		"accepted, and free":      {flows.Free, 1, protocol.Posted{Outcome: club.Accepted}, "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := record(flows.Sending)
+			p.Method, p.Claim = row.method, row.claim
+			want := protocol.BrakeCount{Result: row.want}
+			if row.want != "" {
+				want.Began = p.UpdatedAt
+			}
+			if row.until > 0 {
+				want.ProbesUntil = now.Add(row.until)
+			}
+			if got := protocol.CountPost(&p, row.post, now); got != want {
+				t.Errorf("counted as %+v, want %+v", got, want)
+			}
+		})
+	}
+}
+
+func limited(last time.Duration) protocol.Posted {
+	return protocol.Posted{Outcome: club.Refused, Limited: true, Limit: last}
+}
+
+// TestBrakeCountsVerdict has what the brake counts of a recorded payment, by what a reading of its sale shows after the one before.
+func TestBrakeCountsVerdict(t *testing.T) {
+	t.Parallel()
+	const total = "the total of the sale is 40.00 EUR instead of 45.00 EUR"
+	for name, row := range map[string]struct {
+		before, verdict string
+		with            func(p *flows.Payment)
+		want            protocol.BrakeResult
+	}{
+		"it settled its sale":     {"", flows.SaleSettled, nil, protocol.SaleSettles},
+		"it did not":              {"", protocol.SaleOpen, nil, protocol.SaleStaysOpen},
+		"settled later":           {protocol.SaleOpen, flows.SaleSettled, nil, protocol.SaleSettles},
+		"nothing is new":          {flows.SaleSettled, flows.SaleSettled, nil, ""},
+		"the sale is still open":  {protocol.SaleOpen, protocol.SaleOpen, nil, ""},
+		"the sale is open again":  {total, protocol.SaleOpen, nil, ""},
+		"another total":           {"", total, nil, ""},
+		"Redis lost it":           {"", protocol.SaleOpen, func(p *flows.Payment) { p.Rebuilt = true }, ""},
+		"it was deferred":         {"", protocol.SaleOpen, func(p *flows.Payment) { p.Method = flows.Deferred }, ""},
+		"it was paid at the desk": {"", protocol.SaleOpen, func(p *flows.Payment) { p.Method = flows.InPerson }, protocol.SaleStaysOpen},
+		"Redis lost it, settled":  {"", flows.SaleSettled, func(p *flows.Payment) { p.Rebuilt = true }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := record(flows.Recorded)
+			p.SaleVerdict = row.before
+			if row.with != nil {
+				row.with(&p)
+			}
+			next := p
+			next.SaleVerdict = row.verdict
+			want := protocol.BrakeCount{Result: row.want}
+			if row.want != "" {
+				want.Began = p.Since(flows.Recorded)
+			}
+			if got := protocol.CountVerdict(&p, &next); got != want {
+				t.Errorf("counted as %+v, want %+v", got, want)
+			}
+		})
+	}
+}
