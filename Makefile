@@ -17,10 +17,10 @@ LINT = go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 # -count=1: Go caches results without regard to the binary that these tests run.
 # -timeout ends a hang; a busy machine takes several times as long as an idle one.
 E2E = go test -count=1 -timeout 90m
-# LONG tests repeat one thing, often thousands of times: a payment, with another message broken or another event each
-# time, and a request, from another address, as another caller or with other headers each time. The race detector would
-# take ten times as long over them, and sees the same code in other tests.
-LONG = ^(TestWipe|TestEveryMessageBreaks|TestSettlementBreaks|TestStateByEvent|TestRedisForgets|TestLossInsideARebuild|TestManyAddresses|TestAuthorisationMatrix|TestAuthorisationMatrixOfExpiredAndForeign|TestCachedResponseEqualsTheRouters)$$
+# LONG tests repeat one thing, often thousands of times: a payment, with another message broken each time, and a request,
+# from another address, as another caller or with other headers each time. The race detector would take ten times as
+# long over them, and sees the same code in other tests.
+LONG = ^(TestWipe|TestEveryMessageBreaks|TestSettlementBreaks|TestRedisForgets|TestLossInsideARebuild|TestManyAddresses|TestAuthorisationMatrix|TestAuthorisationMatrixOfExpiredAndForeign|TestCachedResponseEqualsTheRouters)$$
 MAIN = ^(TestJourneys|TestVisitorBecomesMember|TestDirectDebit|TestTwoGatewaysUnderConcurrentPayment)$$
 
 run:

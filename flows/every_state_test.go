@@ -10,8 +10,6 @@ import (
 
 // atProcessor lists the states that a payment can have at the processor, and how to reach each.
 var atProcessor = map[string]func(*world, *flows.Payment){
-	"waiting":    func(*world, *flows.Payment) {},
-	"declined":   func(w *world, p *flows.Payment) { w.confirm(p, declinedCard) },
 	"authorised": func(w *world, p *flows.Payment) { w.confirm(p, goodCard) },
 	"cancelled":  func(w *world, p *flows.Payment) { w.cancelAtProcessor(p) },
 	"captured":   func(w *world, p *flows.Payment) { w.confirm(p, goodCard); w.captureAtProcessor(p) },
@@ -46,16 +44,35 @@ var atProcessor = map[string]func(*world, *flows.Payment){
 
 const postOfTheTest = "the post of the test"
 
-// TestStateByEvent combines every state of a payment with every state at the processor, and lets time pass.
+// walks has for each state two states at the processor that decide where its money goes. Every other pair is walked beside the
+// protocol.
+var walks = map[flows.PaymentState][2]string{
+	flows.Priced:     {"authorised", "captured"},
+	flows.Intent:     {"authorised", "captured"},
+	flows.Authorised: {"authorised", "captured"},
+	flows.Capturing:  {"authorised", "captured"},
+	flows.Captured:   {"captured, released", "captured, claimed by another"},
+	flows.Sending:    {"captured", "captured, accepted"},
+	flows.Cancelling: {"authorised", "captured"},
+	flows.RefundDue:  {"captured, released", "captured, accepted"},
+	flows.Refunding:  {"captured, released", "partly refunded"},
+	flows.Refunded:   {"refunded", "captured, released"},
+	flows.Cancelled:  {"cancelled", "captured"},
+	flows.InDoubt:    {"captured, accepted", "forgotten"},
+	flows.Recorded:   {"captured, accepted", "refunded"},
+	flows.Blocked:    {"captured", "tampered with"},
+}
+
+// TestStateByEvent combines every state of a payment with states at the processor, and lets time pass.
 func TestStateByEvent(t *testing.T) {
 	t.Parallel()
 	for _, state := range flows.PaymentStates {
-		t.Run(string(state), func(t *testing.T) {
-			t.Parallel()
-			for there, bring := range atProcessor {
-				t.Run(there, func(t *testing.T) { newWorld(t).walk(state, there, bring) })
-			}
-		})
+		for _, there := range walks[state] {
+			t.Run(string(state)+", "+there, func(t *testing.T) {
+				t.Parallel()
+				newWorld(t).walk(state, there, atProcessor[there])
+			})
+		}
 	}
 }
 
