@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -459,4 +461,62 @@ func TestBlockedIsListed(t *testing.T) {
 	if !slices.ContainsFunc(listed.Items, func(s payment.Summary) bool { return s.ID == p.ID }) {
 		t.Errorf("the list for operators holds %+v", listed.Items)
 	}
+}
+
+// TestGivenUpAndCaptured: the buyer gives a card payment up before it exists at the processor. Redis forgets that, the payment is
+// created and captured, and then Redis shows again what it had before: cancelled, without the processor's id. The comparison with the
+// processor finds the money.
+func TestGivenUpAndCaptured(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]flows.PaymentState{"accepted": flows.Recorded, "answer lost": flows.InDoubt, "refused at first": flows.Refunded} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			r := w.registered(g)
+			w.fail(createCall, 1000)
+			if _, err := g.pay(t.Context(), r.ID); flows.CodeOf(err) != flows.ProcessorUnavailable {
+				t.Fatalf("started: %v", err)
+			}
+			before := w.dump(r.ID)
+			if _, err := g.registrations.CancelPayment(t.Context(), r.ID, holderToken); err != nil {
+				t.Fatal(err)
+			}
+			givenUp := w.dump(r.ID)
+			w.restore(r.ID, before)
+			w.setFaultInjector(nil)
+			p := w.advance(g, &flows.Payment{ID: flows.NewPaymentID(r.ID, 1)})
+			w.confirm(p, goodCard)
+			w.fault(outcomes[name]...)
+			p = w.advance(g, p)
+			w.restore(r.ID, givenUp)
+			if shown := w.stored(g, p.ID); p.ProcessorID == "" || shown.State != flows.Cancelled || shown.ProcessorID != "" {
+				t.Fatalf("paid as %q, and Redis shows %s %q", p.ProcessorID, shown.State, shown.ProcessorID)
+			}
+			w.rebuild(g)
+			w.settleAll(g)
+			found := w.paidWith(g, p)
+			if found.State != want {
+				t.Errorf("%s (%s), want %s", found.State, found.Reason, want)
+			}
+			w.expectSound(found)
+		})
+	}
+}
+
+// paidWith finds the record of a registration that has the processor's payment of another.
+func (w *world) paidWith(g *gateway, p *flows.Payment) *flows.Payment {
+	w.Helper()
+	for key := range w.dump(p.Registration) {
+		_, number, isPayment := strings.Cut(key, ":payment:")
+		generation, err := strconv.Atoi(number)
+		if !isPayment || err != nil {
+			continue
+		}
+		if found := w.stored(g, flows.NewPaymentID(p.Registration, generation)); found.ProcessorID == p.ProcessorID {
+			return found
+		}
+	}
+	w.Fatalf("Redis has no record of %s", p.ProcessorID)
+	return nil
 }
