@@ -26,15 +26,20 @@ type Config struct {
 	Mislaid     int  // how often a gateway with another account's key blocks a captured payment; at most 3
 	Desk        bool // the club's staff may settle the sale while it is open, once, at any step
 	RefundsFail int  // how often the processor may fail a refund that was pending at first; at most 3. Zero: refunds are immediate
-	Strangers   bool // callers other than the holder ask to give up the payment
+	Strangers   bool // a gateway has another account's key for good, and knows it
+	UsedKeys    int  // calls to the processor whose key replays a server error from then on, with or without an effect; at most 3
+	Foreign     int  // POSTs that something in front of the club system accepts, and that book nothing; at most 6
+	Brake       bool // the brake may hold at any time, until it is released
+	Quota       bool // the API gateway may refuse a POST, because a quota is used up until the next day
+	Causes      bool // a doubt needs a cause: an outcome that nobody knows, or a process that died. Without the other faults
 
 	Declines bool     // the first card that a buyer tries may be declined
 	Methods  []Method // the methods to choose from when a payment is started; empty: ByCard
 
-	Mutation Mutation // mistakes that are built into the protocol; zero: none
-	Variant  Variant  // of the protocol, with a mistake; zero: as it is
-	Except   []string // invariants that are not checked; empty: all are
-	Limit    int      // worlds after which the search gives up; zero: 20 million, which take about 1.5 GB
+	Variant        Variant  // of the protocol, with a mistake; zero: as it is
+	ReleaseInsists bool     // a mistake of the gateways: a pending release is retried forever although another one exists
+	Except         []string // invariants that are not checked; empty: all are
+	Limit          int      // worlds after which the search gives up; zero: 20 million, which take about 1.5 GB
 }
 
 // Variant is a small change of the protocol: what it sees instead of a record and facts, which are copies, and what it says instead.
@@ -76,6 +81,7 @@ func (c Config) withDefaults() Config {
 func (c Config) start() world {
 	w := world{redis: record{exists: true}, left: budget{
 		crashes: uint8(c.Crashes), rollbacks: uint8(c.Rollbacks), wipes: uint8(c.Wipes),
+		usedKeys: uint8(c.UsedKeys), foreign: uint8(c.Foreign),
 		sleeps: uint8(c.Sleeps), days: uint8(c.Days), operator: uint8(c.Operator), refundsFail: uint8(c.RefundsFail), mislaid: uint8(c.Mislaid),
 	}}
 	if c.Desk {
@@ -89,18 +95,3 @@ func spend(left *uint8) {
 		*left--
 	}
 }
-
-// Mutation is a set of mistakes outside the protocol: of what performs its actions, or of a view. For each, as
-// for each Variant, a test shows that the checker finds it.
-type Mutation uint32
-
-// The mutations.
-const (
-	OverwritableClaim     Mutation = 1 << iota // the claim is read and then written, without a key that makes one winner
-	KeyPerAttempt                              // the key of a new payment belongs to the attempt, not to the sale
-	PendingReleaseInsists                      // a pending release is retried forever although another one exists
-	NoRebuild                                  // what Redis lost is not rebuilt from the processor
-	ErrorWhileCharged                          // a failed call returns a failure, even if money was taken before
-	StaleDecline                               // "declined, try again" is returned from Redis, without asking the processor
-	AnyHolder                                  // a payment is given up for any caller
-)

@@ -7,8 +7,8 @@
 // world as a record and facts, and reads its answers. An operator's decision is such a fact, and a rebuild asks
 // protocol.Prove. No rule of a payment is written down here a second time. Start reading at Check, then at drive.
 //
-// A mistake is a Variant: the protocol sees other facts, or something else is done than it says. Mistakes of what
-// performs its actions are a Mutation.
+// A mistake is a Variant: the protocol sees other facts, or something else is done than it says. The campaigns build mistakes
+// into what surrounds the protocol.
 //
 // # Worlds and steps
 //
@@ -23,10 +23,10 @@
 //	write, commit, finish               Machine.commit, and Store.Commit in flows/store
 //	giveUp, journal                     what Machine.commit writes before and after it
 //	store                               Store.Commit and Store.Rebuild
+//	operator, settle                    Machine.decide and releaseByOperator
+//	rebuild                             Machine.Rebuild
 //	buyer                               Service.Pay in flows/registration, and the processor's page
 //	violated, for the responses         Payment.View in flows
-//	rebuild                             Machine.Rebuild
-//	operator, settle                    Machine.decide and releaseByOperator
 //
 // # What is abstracted, and why that is sound
 //
@@ -43,9 +43,11 @@
 //     a sale does not change between two readings, and readings have no age.
 //   - Staff who settle the sale of a payment that is blocked as missing record that payment by hand, as the
 //     operators' page tells them to. Half an hour is one step, which ages every reading.
-//   - The brake only holds turns back, and any turn may be taken late or never. That it holds, and that it is
-//     released, is not shown here. The verification of a recorded payment changes no state. The simulation
-//     covers both, with the operators' list.
+//   - The brake holds or is released at any time; what makes it hold is not modelled. Whoever asks it is not let through as its probe.
+//   - A recorded payment is verified where something else may have accepted its POST; the finding is for an operator.
+//     What the processor keeps of a payment that has ended is not compared.
+//   - A gateway that knows that it has another account's key is asked about every record, and must leave it alone.
+//   - A server error that a key replays is met under the numbers of that key which had one.
 //   - A pending refund may succeed or fail at any time. Without RefundsFail refunds are immediate.
 //   - Time is one flag. A process that owns a payment, or with a capture's response, is fresh, or slept longer than
 //     claimLife, than the lease with its grace, and than an operator waits. A lease ends when its process
@@ -53,9 +55,9 @@
 //   - A rollback restores any earlier content. A world holds only those that will be restored: whether
 //     one will be is guessed when it is replaced.
 //   - Attempt ids are random, so only equality counts. Replicas are alike, so their order does not count.
-//   - What only a limit of time or a buyer ends is given up by the buyer, who may do so at any time. A payment that the processor
-//     has not created is not given up: a Redis that falls back twice can then show it as cancelled, which only
-//     the comparison with the processor finds, and no turn.
+//   - What only a limit of time or a buyer ends is given up by the buyer, who may do so at any time. A payment that the
+//     processor has not created is not given up: a Redis that falls back twice can then show it as cancelled while another
+//     gateway captures it. No turn finds that; the comparison with the processor does, see TestGivenUpAndCaptured in flows.
 //   - A reading that is renewed, and changes nothing else, is not stored.
 //   - The claims of a configuration are fewer than the protocol's. One that is given up at the last of them is shown again as the
 //     protocol's last. A call that is repeated within a claim is shown once, with its tries used up.
@@ -64,10 +66,9 @@
 //   - Late creations, releases and acceptances are not modelled: an unknown payment moves no money, and
 //     the other two stay true. One late claim for each number and two late POSTs for each payment are kept.
 //
-// Two invariants are about the end of a fault-free run. From every world the search also
-// follows the way on which nothing fails, with late requests arriving after
-// everything else: it must come to rest, and at rest all money that is captured
-// and not refunded is recorded, in doubt, or blocked.
+// The invariants of brokenAtRest, and NeverSettles, are about the end of a fault-free run. From every world the search also
+// follows the way on which nothing fails, with late requests arriving after everything else: it must come to rest. At
+// rest all money that is captured and not refunded is recorded, in doubt, or blocked.
 //
 // # What is not covered
 //
@@ -77,7 +78,8 @@
 // a day, and forgets no metadata. The list of open payments is complete. A second payment of one
 // generation cannot occur, so settling duplicates is not modelled. Only a captured payment is blocked as missing;
 // flows/lifted_test.go covers other states, and what a rebuild does meanwhile is not shown. Carts, prices and
-// everything before the payment are left out. After a rollback a plain read can be as old as Redis, see StaleDecline.
+// everything before the payment are left out, and with them an article that is on its way while the buyer begins to pay: the
+// simulation makes such articles hang. What a buyer reads is compared only for payments that have ended.
 // Methods without a processor have no witness: TestWhatRestsOnRedisAlone shows what a single rollback
 // does to them.
 package model

@@ -28,16 +28,17 @@ func (m *machine) drive(w *world) {
 	r := w.redis
 	t := turn{machine: m, i: m.replica, from: w, w: *w, r: r, f: facts{old: m.dayPassed(w)}}
 	switch r.state {
-	case noPayment, recorded, cancelled, refunded:
-		return // what is verified afterwards is not modelled
+	case noPayment, cancelled, refunded:
+		return // whether the processor keeps money after all is not modelled
+	case recorded:
+		if t.f.verify = m.cfg.Foreign > 0; !t.f.verify {
+			return
+		}
 	case sending:
 		if w.owned(r.attempt) {
 			return
 		}
 	case captured:
-		if m.mutated(ErrorWhileCharged) && w.of(r).held == capturedThere {
-			m.wrong(*w, "cannot read the sale, and answers the buyer that it failed", FailedWhileCharged)
-		}
 		m.mislay(t)
 	case inDoubt:
 		if t.f.rule = m.cfg.Desk; m.cfg.Desk && !r.seen { // without staff, nothing calibrates a rule
@@ -96,7 +97,11 @@ func (m *machine) proceed(w *world, i int) {
 
 // pause ends a step of the process that owns the payment: what it does next can come at any time.
 func (t turn) pause(how kind, what string) {
-	t.w.process[t.i] = t.owner()
+	p := t.owner()
+	if p.rec.state == inDoubt && t.causeless() {
+		t.wrong(t.w, what, NeedlessDoubt)
+	}
+	t.w.process[t.i] = p
 	t.emit(t.w, what, max(t.how, how))
 }
 
@@ -179,15 +184,23 @@ func (t turn) follow() {
 	case protocol.ReadLatest:
 		t.f.latest = true // Redis has one payment
 	case protocol.AskBrake:
-		t.f.brake = true
+		if t.f.brake = passes; t.w.braked {
+			t.f.brake = holds
+		}
 	default:
 		panic("model: the protocol says " + string(a.kind))
 	}
 	t.follow()
 }
 
-// wait ends the turn, without a commit.
+// causeless reports whether nothing happened that makes a doubt.
+func (t turn) causeless() bool { return t.cfg.Causes && !t.w.caused }
+
+// wait ends the turn, without a commit. A process forgets what it read.
 func (t turn) wait() {
+	if t.p && t.what == "" {
+		t.what = "waits"
+	}
 	if t.what != "" && t.w != *t.from {
 		t.emit(t.w, t.what, t.how)
 	}
@@ -237,14 +250,22 @@ func (t turn) write(a answer) {
 	if t.r.state == inDoubt && a.rec.state == refundDue && t.f.decision == "" {
 		t.wrong(t.w, what, RefundUnbidden) // only the process that records, which knows the outcome, and an operator say so
 	}
-	if t.f.sale != saleUnseen && a.rec.state == recorded { // which no reading tells from what staff did within the same minute
+	if t.f.sale != saleUnseen && t.r.state == inDoubt && a.rec.state == recorded { // no reading tells this from what staff just did
 		t.w.collided = t.w.collided || t.w.desk == justNow && t.w.maybeSent(t.r)
+	}
+	if a.rec.state == inDoubt && t.r.state != inDoubt && t.causeless() {
+		t.wrong(t.w, what, NeedlessDoubt)
 	}
 	next, kept := t.w, a.rec
 	kept.version++
 	switch {
 	case a.lease:
-		t.commit(t.w, a.rec, fault, what+", and dies")
+		if t.w.braked && t.r.method != Deferred {
+			t.wrong(t.w, what, MovedWhileHeld)
+		}
+		dead := t.w
+		dead.caused = t.cfg.Causes
+		t.commit(dead, a.rec, fault, what+", and dies")
 		owner := t
 		owner.r, owner.f = kept, facts{owner: true}
 		if a.keeps {
@@ -289,6 +310,7 @@ func (t turn) readSale(again bool) {
 	}
 	if t.f.sale = saleUnreadable; t.f.owner {
 		there.pause(normal, "reads the sale again")
+		t.w.caused = t.cfg.Causes
 		t.pause(fault, "cannot read the sale")
 		return
 	}
@@ -299,6 +321,9 @@ func (t turn) readSale(again bool) {
 
 // create creates the payment. Its key leads every retry to the same payment, for as long as the processor knows the key.
 func (t turn) create() {
+	if t.replays(protocol.Create) {
+		return
+	}
 	known := &t.w.key[t.r.generation-1]
 	if *known == refusedKey {
 		t.called(protocol.Create, protocol.Refused, normal, "is refused the creation again")
@@ -310,13 +335,15 @@ func (t turn) create() {
 		there.called(protocol.Create, protocol.Refused, fault, "is refused the creation for good")
 		there.called(protocol.Create, protocol.Failed, fault, "is refused the creation for good, and does not learn of it")
 	}
-	if *known == 0 || t.mutated(KeyPerAttempt) {
+	if *known == 0 {
 		free := slices.IndexFunc(t.w.slot[:], func(s slot) bool { return s.held == unknownThere })
 		if free < 0 {
 			return // one more payment at the processor than a world has room for
 		}
+		created := slot{generation: t.r.generation, held: requiresAction}
+		t.storesError(protocol.Create, free, created)
 		*known = uint8(free + 1)
-		t.w.slot[free] = slot{generation: t.r.generation, held: requiresAction}
+		t.w.slot[free] = created
 	}
 	t.f.response = t.w.reading(*known)
 	t.called(protocol.Create, protocol.Done, normal, "creates the payment at the processor, or gets the one that is there")
@@ -326,12 +353,19 @@ func (t turn) create() {
 
 // capture takes the money. A repetition replays the earlier success, also on a payment that was refunded since.
 func (t turn) capture() {
+	if t.replays(protocol.Capture) {
+		return
+	}
 	s := &t.w.slot[t.r.slot-1]
 	switch s.held {
 	case authorisedThere:
+		if t.w.braked {
+			t.wrong(t.w, "captures, although the brake holds", MovedWhileHeld)
+		}
 		if t.w.desk == longAgo {
 			t.wrong(t.w, "captures, although staff settled the sale more than a minute ago", CapturedAfterDesk)
 		}
+		t.storesError(protocol.Capture, int(t.r.slot-1), s.as(capturedThere))
 		s.held = capturedThere
 		t.emit(t.w.then(t.i, toKeep, t.r), "captures", t.how)
 		t.called(protocol.Capture, protocol.Failed, fault, "captures, and does not learn of it")
@@ -349,12 +383,16 @@ func (t turn) capture() {
 
 // cancel gives the payment up at the processor.
 func (t turn) cancel() {
+	if t.replays(protocol.Cancel) {
+		return
+	}
 	s := &t.w.slot[t.r.slot-1]
 	before := s.held
 	if !before.open() && before != cancelledThere {
 		t.called(protocol.Cancel, protocol.WrongState, normal, "cannot cancel what is captured or refunded")
 		return
 	}
+	t.storesError(protocol.Cancel, int(t.r.slot-1), s.as(cancelledThere))
 	s.held = cancelledThere
 	t.called(protocol.Cancel, protocol.Done, normal, "cancels")
 	if before.open() {
@@ -382,7 +420,7 @@ func (t turn) claim() {
 			next.follow()
 		}
 	}
-	if e.keyed && e.attempt != t.r.attempt && !t.mutated(OverwritableClaim) {
+	if e.keyed && e.attempt != t.r.attempt {
 		ended(protocol.KeyReused, normal, "is refused the claim: another attempt holds it")
 		return
 	}
@@ -407,6 +445,17 @@ func (t turn) post() {
 	if t.w.desk == longAgo && t.r.method != Deferred {
 		t.wrong(t.w, "posts, although staff settled the sale more than a minute ago", PostedAfterDesk)
 	}
+	if t.w.left.foreign > 0 {
+		fooled := t.w
+		spend(&fooled.left.foreign)
+		fooled.fooled = true
+		ended(fooled, club.Accepted, fault, "posts; something in front of the club system accepts it, and books nothing")
+	}
+	if t.cfg.Quota {
+		ended(t.w, club.Refused, fault, "posts; the API gateway refuses it until the next day")
+	}
+	certain := t.w
+	t.w.caused = t.cfg.Causes
 	there, rejection := t.w, normal
 	there.collided = there.collided || t.w.desk == justNow
 	if there.book(t.r) {
@@ -420,8 +469,8 @@ func (t turn) post() {
 			ended(late, club.Unknown, fault, "posts; the request stays on its way, without a response")
 		}
 	}
-	ended(t.w, club.Rejected, rejection, "posts; the club system rejects it")
-	ended(t.w, club.NotSent, fault, "is not let through, or sends nothing: refused, or not sent")
+	ended(certain, club.Rejected, rejection, "posts; the club system rejects it")
+	ended(certain, club.NotSent, fault, "is not let through, or sends nothing: refused, or not sent")
 	ended(t.w, club.Unknown, fault, "posts; the request is lost, without a response")
 }
 
@@ -429,7 +478,7 @@ func (t turn) post() {
 func (t turn) release() {
 	e := &t.w.slot[t.r.slot-1].journal[t.r.claim-1]
 	if t.f.release = protocol.Done; e.release != 0 {
-		if e.release != t.r.attempt && t.mutated(PendingReleaseInsists) {
+		if e.release != t.r.attempt && t.cfg.ReleaseInsists {
 			t.emit(t.w, "is refused the release that is owed, since another one stands there, and will try again", normal)
 			return
 		}
@@ -446,18 +495,44 @@ func (t turn) release() {
 
 // refund gives the money back, or replays what an earlier call under the same key led to.
 func (t turn) refund() {
+	if t.replays(protocol.Refund) {
+		return
+	}
 	s := &t.w.slot[t.r.slot-1]
 	if s.held != capturedThere || s.failed > t.r.failed {
 		t.f.response = remote{slot: t.r.slot, held: max(s.held, refundPendingThere), replayed: true}
 		t.called(protocol.Refund, protocol.Done, normal, "refunds, which was done before")
 		return
 	}
+	t.storesError(protocol.Refund, int(t.r.slot-1), s.as(t.asked()))
 	s.held = t.asked()
 	t.f.response = t.w.reading(t.r.slot)
 	t.called(protocol.Refund, protocol.Done, normal, "asks for the refund")
 	t.called(protocol.Refund, protocol.Failed, fault, "asks for the refund, and does not learn of it")
 	s.held, s.lateRefund = capturedThere, true
 	t.called(protocol.Refund, protocol.Failed, fault, "asks for the refund, which stays on its way")
+}
+
+// replays continues with the server error that a call's key replays, if there is one.
+func (t turn) replays(call protocol.Kind) bool {
+	if *t.w.errors[t.r.generation-1].of(call)&(1<<t.r.used) == 0 {
+		return false
+	}
+	t.called(call, protocol.KeyUsedUp, normal, "is told of a server error that its key replays")
+	return true
+}
+
+// storesError has a call end with a server error, which its key replays from then on. Perhaps it had its effect: the n-th payment
+// of the processor as it is then.
+func (t turn) storesError(call protocol.Kind, n int, effect slot) {
+	if t.w.left.usedKeys == 0 {
+		return
+	}
+	spend(&t.w.left.usedKeys)
+	*t.w.errors[t.r.generation-1].of(call) |= 1 << t.r.used
+	t.called(call, protocol.KeyUsedUp, fault, "meets a server error, which its key will replay")
+	t.w.slot[n] = effect
+	t.called(call, protocol.KeyUsedUp, fault, "meets a server error after the effect, which its key will replay")
 }
 
 // maybeSent reports whether the latest attempt may have left for the club system.

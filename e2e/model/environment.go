@@ -1,5 +1,7 @@
 package model
 
+import "frontdesk/flows/payment/protocol"
+
 // This file is the world outside: the buyer, what arrives late, and the faults.
 
 // buyer starts payments (registration.Service.begin) and uses the processor's page.
@@ -68,10 +70,28 @@ func (w *world) records() (all [1 + maxReplicas + maxBackups]*record) {
 	return all
 }
 
-// stranger asks to give up the buyer's payment, as the buyer may: every gateway requires the token.
+// stranger is a gateway with another account's key. It may do nothing with a payment, whoever asks.
 func (m *machine) stranger(w *world) {
-	if m.cfg.Strangers && w.redis.state == intent && m.mutated(AnyHolder) {
-		m.wrong(*w, "A stranger gives the payment up", StrangerActs)
+	if !m.cfg.Strangers || w.redis.state == noPayment {
+		return
+	}
+	for _, choice := range []protocol.Choice{"", protocol.ConfirmRecorded, protocol.GiveBack} {
+		if a := m.ask(w.redis, facts{foreign: true, decision: choice}); a.kind != protocol.Wait {
+			m.wrong(*w, "A gateway with another account's key does not leave the payment alone", StrangerActs)
+		}
+	}
+}
+
+// brake holds and is released at any time.
+func (m *machine) brake(w *world) {
+	if !m.cfg.Brake {
+		return
+	}
+	next := *w
+	if next.braked = !w.braked; next.braked {
+		m.fault(next, "The brake holds")
+	} else {
+		m.normal(next, "The brake is released")
 	}
 }
 
@@ -188,7 +208,7 @@ func (m *machine) day(w *world) {
 	}
 	next := *w
 	spend(&next.left.days)
-	next.key = [slots]uint8{}
+	next.key, next.errors = [slots]uint8{}, [slots]serverErrors{}
 	next.inPerson.late, next.deferred.late = 0, 0
 	for i := range next.slot {
 		s := &next.slot[i]

@@ -4,22 +4,24 @@ import "slices"
 
 // The invariants, as a Violation names them.
 const (
-	PostedTwice           = "the club system booked the sale twice"
-	RecordedNotBooked     = "recorded, but the club system did not book it exactly once"
-	RecordedNotCharged    = "recorded, but the money is not captured"
-	RefundedBooked        = "refunded, but the club system booked it"
-	RefundUnbidden        = "a machine refunds what may have been recorded"
-	RetryWhileCharged     = "the buyer is asked to try again while money is captured"
-	RetryAfterAuthorising = "the buyer is asked to pay again after an authorisation"
-	FailedWhileCharged    = "the buyer reads that it failed while money is captured"
-	ChargedAndForgotten   = "captured and not refunded, and at rest without being recorded or in doubt"
-	NeverSettles          = "captured and not refunded, and never at rest"
-	CapturedAfterDesk     = "money is taken for a sale that staff settled more than a minute ago"
-	PostedAfterDesk       = "a payment is sent for a sale that staff settled more than a minute ago"
-	KeptForDesk           = "money is kept for a sale that staff settled"
-	RefundedTooEarly      = "refunded, but the refund can still fail"
-	StrangerActs          = "a stranger changes a payment"
-	VersionShrank         = "a version did not grow"
+	PostedTwice         = "the club system booked the sale twice"
+	RecordedNotBooked   = "recorded, but the club system did not book it exactly once"
+	RecordedNotCharged  = "recorded, but the money is not captured"
+	RefundedBooked      = "refunded, but the club system booked it"
+	RefundUnbidden      = "a machine refunds what may have been recorded"
+	RetryWhileCharged   = "the buyer is asked to try again while money is captured"
+	ChargedAndForgotten = "captured and not refunded, and at rest without being recorded or in doubt"
+	NeverSettles        = "captured and not refunded, and never at rest"
+	CapturedAfterDesk   = "money is taken for a sale that staff settled more than a minute ago"
+	PostedAfterDesk     = "a payment is sent for a sale that staff settled more than a minute ago"
+	KeptForDesk         = "money is kept for a sale that staff settled"
+	RefundedTooEarly    = "refunded, but the refund can still fail"
+	StrangerActs        = "a stranger changes a payment"
+	NeedlessDoubt       = "in doubt, although every outcome is known"
+	MovedWhileHeld      = "money moves although the brake holds"
+	UnsettledUnlisted   = "recorded without being booked, and on no list of the operators"
+	BlockedForGood      = "blocked for good, although the processor has the payment again"
+	VersionShrank       = "a version did not grow"
 )
 
 // violated names the invariant that a world breaks; empty for none. The two that
@@ -31,7 +33,7 @@ func (m *machine) violated(w *world) string {
 		return PostedTwice
 	case w.refundedBooked():
 		return RefundedBooked
-	case r.state == recorded && w.booked(r).applied != 1 && !w.collided && !w.byHand:
+	case r.state == recorded && w.booked(r).applied != 1 && !w.collided && !w.byHand && !w.fooled:
 		return RecordedNotBooked
 	case s == nil:
 		return ""
@@ -41,8 +43,6 @@ func (m *machine) violated(w *world) string {
 		return RefundedTooEarly
 	case (r.state == cancelled || r.state == refunded) && s.held == capturedThere: // flows.Payment.View says "retry: new"
 		return RetryWhileCharged
-	case r.state == intent && r.declined && (s.held == authorisedThere || s.held == capturedThere) && m.mutated(StaleDecline): // as it does for a decline
-		return RetryAfterAuthorising
 	}
 	return ""
 }
@@ -70,6 +70,28 @@ func (w *world) keptForDesk() bool {
 	return w.desk != never && !w.collided && !w.byHand && w.redis.state == recorded &&
 		slices.ContainsFunc(w.slot[:], func(s slot) bool { return s.held == capturedThere && s.club.applied == 0 })
 }
+
+// brokenAtRest names the invariants that a world at rest breaks.
+func (w *world) brokenAtRest() (broken []string) {
+	add := func(invariant string, breaks bool) {
+		if breaks {
+			broken = append(broken, invariant)
+		}
+	}
+	add(ChargedAndForgotten, w.forgotten())
+	add(KeptForDesk, w.keptForDesk())
+	add(UnsettledUnlisted, w.unlisted())
+	add(BlockedForGood, w.blockedForGood())
+	return broken
+}
+
+// unlisted reports whether a world at rest has a payment as recorded that something else accepted, and no operator sees it.
+func (w *world) unlisted() bool {
+	return w.fooled && w.redis.state == recorded && w.booked(w.redis).applied == 0 && w.redis.verdict != unsettled
+}
+
+// blockedForGood reports whether a world at rest has a payment as blocked because the processor did not have it.
+func (w *world) blockedForGood() bool { return w.redis.absent && w.of(w.redis).held == capturedThere }
 
 // tellsOf reports whether the record represents a payment at the processor. One
 // that was blocked before it had the processor's id represents its generation.

@@ -55,6 +55,7 @@ func (m *machine) successors(w *world) []step {
 	m.staff(w)
 	m.stranger(w)
 	m.minute(w)
+	m.brake(w)
 	m.faults(w)
 	return m.steps
 }
@@ -91,5 +92,3 @@ func (m *machine) emit(to world, what string, how kind) {
 func (m *machine) wrong(to world, what, invariant string) {
 	m.steps = append(m.steps, step{to: to, replica: m.replica, what: what, kind: fault, broken: invariant})
 }
-
-func (m *machine) mutated(of Mutation) bool { return m.cfg.Mutation&of != 0 }

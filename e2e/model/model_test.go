@@ -45,6 +45,12 @@ func TestProtocolHolds(t *testing.T) {
 		"staff, and blocks that lift themselves":        {Crashes: unlimited, Sleeps: 1, Operator: 2, Desk: true, Mislaid: 2},
 		"refunds fail, and Redis falls back":            {Crashes: unlimited, Rollbacks: 1, Operator: 2, Claims: 1, RefundsFail: 2},
 		"refunds fail, and Redis is wiped":              {Crashes: unlimited, Wipes: 1, Operator: unlimited, Claims: 1, RefundsFail: 2},
+		"keys are used up, and Redis falls back":        {Crashes: 1, Rollbacks: 1, Claims: 1, UsedKeys: 1, Declines: true},
+		"keys are used up, and Redis is wiped":          {Crashes: 1, Wipes: 1, Operator: 1, Claims: 1, UsedKeys: 2},
+		"something else accepts":                        {Crashes: unlimited, Sleeps: unlimited, Rollbacks: 1, Wipes: 1, Claims: 1, Foreign: unlimited},
+		"the brake, and Redis falls back":               {Crashes: unlimited, Sleeps: 1, Rollbacks: 1, Claims: 1, Brake: true},
+		"the brake, and one way after another":          {Crashes: 1, Claims: 1, Payments: 2, Brake: true, Methods: everyWay},
+		"every doubt has a cause":                       {Quota: true, Causes: true, Payments: 2, Methods: everyWay},
 		"staff, refunds that fail, strangers":           {Operator: 2, Claims: 1, Desk: true, RefundsFail: 1, Strangers: true, Declines: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,29 +88,21 @@ func TestMutationsAreFound(t *testing.T) {
 	t.Parallel()
 	forgetful := []string{model.ChargedAndForgotten}
 	for name, f := range map[string]counterexample{
-		"compare-and-set in Redis alone":             {model.Config{Variant: redisAlone, Rollbacks: 1}, model.PostedTwice, 12},
-		"resume after an expired lease":              {model.Config{Variant: resumeExpired, Sleeps: 1}, model.PostedTwice, 15},
 		"retry of an ambiguous answer":               {model.Config{Variant: retryAmbiguous}, model.PostedTwice, 11},
-		"one overwritable witness":                   {model.Config{Mutation: model.OverwritableClaim, Rollbacks: 1}, model.PostedTwice, 15},
 		"no write gate":                              {model.Config{Variant: noGate, Sleeps: 1, Operator: 1}, model.RefundedBooked, 18},
 		"next claim without a release":               {model.Config{Variant: claimWithoutRelease, Rollbacks: 1}, model.PostedTwice, 19},
 		"release although bytes may have left":       {model.Config{Variant: releaseAlthoughSent}, model.PostedTwice, 16},
 		"second intent, first not read as cancelled": {model.Config{Variant: blindCancel, Payments: 2}, model.RetryWhileCharged, 9},
 		"refund out of doubt":                        {model.Config{Variant: refundInDoubt}, model.RefundUnbidden, 10},
-		"key of the attempt, not of the sale":        {model.Config{Mutation: model.KeyPerAttempt, Rollbacks: 1, Except: forgetful}, model.PostedTwice, 20},
 		"anybody's release counts":                   {model.Config{Variant: trustAnyRelease, Rollbacks: 1}, model.PostedTwice, 19},
 		"refund without reading the claims":          {model.Config{Variant: refundUnread, Rollbacks: 1}, model.RefundedBooked, 21},
 		"refund without a claim":                     {model.Config{Variant: refundUnclaimed, Rollbacks: 1}, model.RefundedBooked, 23},
 		"refund without a claim, and a rebuild":      {model.Config{Variant: refundUnclaimed, Wipes: 1}, model.RefundedBooked, 23},
-		"refund without a claim, and no rebuild":     {model.Config{Variant: refundUnclaimed, Mutation: model.NoRebuild, Rollbacks: 1, Except: forgetful}, model.RefundedBooked, 25},
-		"owed release written for ever":              {model.Config{Mutation: model.PendingReleaseInsists, Rollbacks: 1}, model.NeverSettles, 16},
+		"owed release written for ever":              {model.Config{ReleaseInsists: true, Rollbacks: 1}, model.NeverSettles, 16},
 		"claim without reading the journal":          {model.Config{Variant: claimUnread, Rollbacks: 1, Days: 1}, model.PostedTwice, 16},
 		"capture's answer trusted at any age":        {model.Config{Variant: trustAnyCapture, Rollbacks: 1, Days: 1, Sleeps: 1}, model.PostedTwice, 18},
 		"claim by a sleeper":                         {model.Config{Variant: claimAtAnyAge, Rollbacks: 1, Days: 1, Sleeps: 1}, model.PostedTwice, 23},
 		"created under a forgotten key":              {model.Config{Variant: createAtAnyAge, Rollbacks: 1, Days: 1, Except: forgetful}, model.PostedTwice, 21},
-		"no rebuild":                                 {model.Config{Mutation: model.NoRebuild, Wipes: 1}, model.ChargedAndForgotten, 7},
-		"failure shown while charged":                {model.Config{Mutation: model.ErrorWhileCharged}, model.FailedWhileCharged, 8},
-		"decline shown from Redis":                   {model.Config{Mutation: model.StaleDecline, Declines: true}, model.RetryAfterAuthorising, 5},
 		"operator in haste":                          {model.Config{Variant: operatorInHaste, Operator: 1}, model.RefundedBooked, 18},
 		"operator who trusts Redis":                  {model.Config{Variant: operatorTrustsRedis, Operator: 1, Rollbacks: 1}, model.RefundedBooked, 19},
 		"capture without a fresh reading":            {model.Config{Variant: captureUnseen, Desk: true}, model.CapturedAfterDesk, 8},
@@ -113,8 +111,15 @@ func TestMutationsAreFound(t *testing.T) {
 		"evidence without a claim":                   {model.Config{Variant: evidenceUnclaimed, Desk: true}, model.RecordedNotBooked, 11},
 		"lifted block refunded as any other":         {model.Config{Variant: liftedForgotten, Mislaid: 1, Desk: true}, model.RefundedBooked, 14},
 		"pending refund taken for done":              {model.Config{Variant: refundBelieved, Operator: 1, RefundsFail: 1}, model.RefundedTooEarly, 15},
+		"used-up key used again":                     {model.Config{Variant: usedKeyKept, UsedKeys: 1}, model.ChargedAndForgotten, 16},
+		"recorded sale not read again":               {model.Config{Variant: saleUnverified, Foreign: 1}, model.UnsettledUnlisted, 12},
+		"brake ignored":                              {model.Config{Variant: brakeIgnored, Brake: true}, model.MovedWhileHeld, 7},
+		"another account's gateway acts":             {model.Config{Variant: foreignBelieved, Strangers: true}, model.StrangerActs, 2},
+		"missing once, blocked for good":             {model.Config{Variant: notFoundBlocks, Mislaid: 1}, model.BlockedForGood, 8},
+		"claim given up without a release":           {model.Config{Variant: firstForgotten, Causes: true}, model.NeedlessDoubt, 12},
+		"quota taken for a doubt":                    {model.Config{Variant: limitIsDoubt, Quota: true, Causes: true}, model.NeedlessDoubt, 10},
+		"doubt taken for a quota":                    {model.Config{Variant: doubtIsLimit}, model.PostedTwice, 16},
 		"failed refund that no operator sees":        {model.Config{Variant: refundFailureUnseen, RefundsFail: 1}, model.ChargedAndForgotten, 17},
-		"a stranger's request is carried out":        {model.Config{Mutation: model.AnyHolder, Strangers: true}, model.StrangerActs, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -186,7 +191,8 @@ func TestBudgetsBound(t *testing.T) {
 	none := model.Check(model.Config{}).States
 	for name, config := range map[string]model.Config{
 		"crashes": {Crashes: 1}, "sleeps": {Sleeps: 1}, "rollbacks": {Rollbacks: 1}, "wipes": {Wipes: 1}, "days": {Days: 1}, "operator": {Operator: 1},
-		"desk": {Desk: true}, "mislaid": {Mislaid: 1}, "failing refunds": {RefundsFail: 1}, "declines": {Declines: true}, "payments": {Payments: 2}, "replicas": {Replicas: 3, Sleeps: 2},
+		"desk": {Desk: true}, "mislaid": {Mislaid: 1}, "failing refunds": {RefundsFail: 1}, "declines": {Declines: true}, "used-up keys": {UsedKeys: 1},
+		"foreign answers": {Foreign: 1}, "the brake": {Brake: true}, "payments": {Payments: 2}, "replicas": {Replicas: 3, Sleeps: 2},
 	} {
 		if with := model.Check(config).States; with <= none {
 			t.Errorf("%s add nothing to %d states: %d", name, none, with)

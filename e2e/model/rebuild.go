@@ -2,9 +2,6 @@ package model
 
 // rebuild lists the processor's payments, and has the protocol say what the latest one proves that Redis does not know.
 func (m *machine) rebuild(w *world, i int) {
-	if m.mutated(NoRebuild) {
-		return
-	}
 	latest := 0
 	for n := range w.slot {
 		s := &w.slot[n]

@@ -66,11 +66,13 @@ func (s *search) expand(at uint32) {
 			s.next[at] = number
 		}
 	}
-	if resting && w.keptForDesk() && s.breaks(KeptForDesk) {
-		s.violation = s.explain(KeptForDesk, at, -1)
+	if !resting {
+		return
 	}
-	if resting && w.forgotten() && s.breaks(ChargedAndForgotten) {
-		s.violation = s.explain(ChargedAndForgotten, at, -1)
+	for _, invariant := range w.brokenAtRest() {
+		if s.violation == nil && s.breaks(invariant) {
+			s.violation = s.explain(invariant, at, -1)
+		}
 	}
 }
 
@@ -249,13 +251,13 @@ func canonical(w world) world {
 
 // rank orders records by everything but their attempt id.
 func (r record) rank() (rank uint64) {
-	for _, flag := range []bool{r.exists, r.releasePending, r.declined, r.rebuilt, r.seen, r.refundFailed, r.missing, r.doubted} {
+	for _, flag := range []bool{r.exists, r.releasePending, r.declined, r.rebuilt, r.seen, r.refundFailed, r.missing, r.doubted, r.onHold, r.absent} {
 		rank <<= 1
 		if flag {
 			rank++
 		}
 	}
-	for _, v := range []uint8{r.generation, uint8(r.method), uint8(r.state), r.version, r.slot, r.claim<<4 | r.failed} {
+	for _, v := range []uint8{r.generation<<2 | uint8(r.method), uint8(r.state), r.version, r.slot<<4 | r.used<<2 | uint8(r.verdict), r.claim<<4 | r.failed} {
 		rank = rank<<8 | uint64(v)
 	}
 	return rank

@@ -34,7 +34,9 @@ type facts struct {
 	listed   uint8 // the slot that the processor's list shows, or unlisted; 0: it was not read
 	sale     saleSeen
 	rule     bool // it is calibrated
-	brake    bool // it was asked, and does not hold
+	verify   bool // the verification of a recorded payment is due
+	foreign  bool // Redis may hold another account's payments
+	brake    brakeSeen
 	latest   bool // no later payment of the registration was found
 	call     protocol.Outcome
 	claim    protocol.Outcome
@@ -53,6 +55,15 @@ const (
 	saleAgreed
 	saleSettled
 	saleUnreadable
+)
+
+// brakeSeen is what the brake says.
+type brakeSeen uint8
+
+const (
+	unasked brakeSeen = iota
+	passes
+	holds
 )
 
 // attempts is a set of attempts, by their id.
@@ -150,6 +161,7 @@ func (m *machine) payment(q question) *flows.Payment {
 		Registration: "r", Generation: int(r.generation), ClientToken: "club", Sale: "/sales/1",
 		SaleState: "draft", Amount: 4500, Currency: "EUR", Claim: q.number(r.claim), AttemptID: q.name(r.attempt),
 		ReleasePending: r.releasePending, FailedRefunds: int(r.failed), Rebuilt: r.rebuilt,
+		UsedKeys: int(r.used), OnHold: r.onHold, SaleVerdict: verdicts[r.verdict],
 		CreatedAt: instant.Add(-time.Minute), UpdatedAt: instant.Add(-10 * time.Second), Payer: &flows.Payer{}}
 	if r.slot != 0 {
 		p.ProcessorID = slotNames[r.slot-1]
@@ -182,6 +194,8 @@ func (m *machine) payment(q question) *flows.Payment {
 	return p
 }
 
+var verdicts = [...]string{unread: "", settledAfter: flows.SaleSettled, unsettled: protocol.SaleOpen}
+
 var slotNames = [slots]string{"pi_1", "pi_2"}
 
 // number is a claim's at the processor; 0 before the first.
@@ -197,9 +211,11 @@ func (m *machine) recordOf(q question, p *flows.Payment) record {
 	r := q.rec
 	r.state = state(slices.Index(flows.PaymentStates, p.State) + 1)
 	r.slot = uint8(slices.Index(slotNames[:], p.ProcessorID) + 1)
-	r.rebuilt = p.Rebuilt
+	r.rebuilt, r.onHold, r.used = p.Rebuilt, p.OnHold, uint8(p.UsedKeys)
+	r.verdict = verdict(slices.Index(verdicts[:], p.SaleVerdict))
 	r.declined = p.DeclineCode != ""
 	r.missing = !p.MissingSince.IsZero() && !p.State.Final()
+	r.absent = p.State == flows.Blocked && p.Reason == protocol.UnknownThere
 	forgotten := p.Rebuilt && !p.HasBeen(flows.Capturing) && q.remote.held >= capturedThere
 	r.doubted = m.cfg.Desk && (q.rec.doubted || forgotten || p.HasBeen(flows.Blocked) || p.HasBeen(flows.InDoubt))
 	r.claim, r.releasePending = uint8(max(p.Claim-q.before, 0)), p.ReleasePending
@@ -221,6 +237,9 @@ func (q question) shown(p *flows.Payment) protocol.Facts {
 	}
 	if q.post != "" {
 		f.Post = &protocol.Posted{Outcome: q.post, Tries: protocol.TriesPerClaim, Corrected: true}
+		if q.post == club.Refused {
+			f.Post.Limited, f.Post.Limit = true, protocol.MaxLimitPause
+		}
 	}
 	if q.giveUp {
 		f.Wish = protocol.GiveUp
@@ -231,8 +250,17 @@ func (q question) shown(p *flows.Payment) protocol.Facts {
 	if q.latest {
 		f.Latest = &protocol.Latest{Payment: p}
 	}
-	if q.brake {
+	if q.verify {
+		f.Wish = protocol.Verify
+	}
+	if q.foreign {
+		f.Foreign = errLost
+	}
+	switch q.brake {
+	case passes:
 		f.Brake = &protocol.Brake{}
+	case holds:
+		f.Brake = &protocol.Brake{Left: time.Minute}
 	}
 	switch q.listed {
 	case 0:

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment/protocol"
 )
 
 // state is the state of a payment in Redis: its place in flows.PaymentStates. Zero: no payment.
@@ -73,9 +74,22 @@ type record struct {
 	failed         uint8     // refunds that had failed when an operator asked for another (Payment.FailedRefunds)
 	refundFailed   bool      // it is blocked because the refund failed
 	missing        bool      // the processor seemed not to have it (Payment.MissingSince), so that its block lifts itself
+	absent         bool      // it is blocked for that reason
 	doubted        bool      // it was in doubt or blocked before, or Redis forgot whether; kept only where staff may act
+	used           uint8     // Payment.UsedKeys
+	onHold         bool      // Payment.OnHold
+	verdict        verdict   // Payment.SaleVerdict; kept only where something else may accept a POST
 	rebuilt        bool      // from the processor, which knows neither buyer nor cart, so that no further payment can be started
 }
+
+// verdict is what a reading of the sale said about a recorded payment.
+type verdict uint8
+
+const (
+	unread verdict = iota
+	settledAfter
+	unsettled // operators are shown it
+)
 
 const maxVersion = 31 // the largest five-bit number, and twice the highest version ever reached
 
@@ -171,6 +185,12 @@ type slot struct {
 	club        booked
 }
 
+// as is the payment once it is held in another way.
+func (s slot) as(h held) slot {
+	s.held = h
+	return s
+}
+
 // booked counts POSTs at the club system.
 type booked struct {
 	applied uint8
@@ -188,7 +208,7 @@ const refusedKey = slots + 1 // the processor will never create the payment of a
 
 // budget is how often each fault may still happen, and how often an operator may still act.
 type budget struct {
-	crashes, rollbacks, wipes, sleeps, days, operator, refundsFail, mislaid, desk uint8
+	crashes, rollbacks, wipes, sleeps, days, operator, refundsFail, mislaid, desk, usedKeys, foreign uint8
 }
 
 // world is one state of everything: Redis, the replicas, the processor, the club system.
@@ -198,13 +218,24 @@ type world struct {
 	process  [maxReplicas]process
 	slot     [slots]slot
 	key      [slots]uint8 // by generation: the slot that the key of Cards.Create leads to, or refusedKey; 0 when the processor knows no such key
-	inPerson booked       // POSTs for payments at the desk
-	deferred booked       // deferrals, and validations of free sales
-	desk     moment       // when the club's staff settled the sale
-	byHand   bool         // they recorded our payment, which was blocked, as the operators' page tells them to
+	errors   [slots]serverErrors
+	inPerson booked // POSTs for payments at the desk
+	deferred booked // deferrals, and validations of free sales
+	desk     moment // when the club's staff settled the sale
+	byHand   bool   // they recorded our payment, which was blocked, as the operators' page tells them to
 	// collided: staff and an attempt settled the sale within the same minute, which no reading prevents.
 	collided bool
+	fooled   bool // something else accepted a POST, and booked nothing
+	braked   bool // the brake holds
+	caused   bool // something happened that makes a doubt; kept only where doubts need a cause
 	left     budget
+}
+
+// serverErrors are the keys of a generation that replay a server error: by call, a bit for each number of a key.
+type serverErrors [4]uint8
+
+func (e *serverErrors) of(call protocol.Kind) *uint8 {
+	return &e[slices.Index([]protocol.Kind{protocol.Create, protocol.Capture, protocol.Cancel, protocol.Refund}, call)]
 }
 
 // moment is how long ago something happened.

@@ -34,6 +34,7 @@ func (m *machine) finish(w *world, i int, from state) {
 		committed.process[i] = process{at: toJournal, rec: record{slot: p.rec.slot, claim: p.rec.claim}}
 	}
 	m.commit(committed, p.rec, normal, "commits")
+	done.caused = m.cfg.Causes
 	m.fault(done, "cannot reach Redis, so that nothing is committed")
 }
 
@@ -45,7 +46,7 @@ func (m *machine) store(w world, r record, how kind, what string) {
 		m.wrong(w, what, VersionShrank)
 	}
 	if r.state.over() && !r.missing && !r.refundFailed { // nothing reads the rest
-		r = record{exists: true, generation: r.generation, method: r.method, state: r.state, slot: r.slot, rebuilt: r.rebuilt}
+		r = record{exists: true, generation: r.generation, method: r.method, state: r.state, slot: r.slot, rebuilt: r.rebuilt, verdict: r.verdict, absent: r.absent}
 	}
 	w.redis = r
 	m.emit(w, what, how)
@@ -116,7 +117,7 @@ func (m *machine) giveUp(w *world, i int) {
 		e.release = r.attempt
 		m.normal(there.then(i, toEnd, r), "releases the claim")
 		m.fault(there.then(i, toEnd, owed), "releases the claim, the answer is lost")
-	case e.release != r.attempt && m.mutated(PendingReleaseInsists):
+	case e.release != r.attempt && m.cfg.ReleaseInsists:
 		m.normal(w.then(i, toEnd, owed), "is refused the release: another one stands there")
 		return
 	default:

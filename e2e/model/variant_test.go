@@ -13,33 +13,6 @@ import (
 
 // The variants of the protocol, each with one mistake.
 var (
-	// redisAlone takes the compare-and-set in Redis for the right to send, without a claim.
-	redisAlone = model.Variant{Say: func(p *flows.Payment, f protocol.Facts, a protocol.Action, c *protocol.Change) (
-		protocol.Action, *protocol.Change) {
-		switch {
-		case p.State != flows.Sending || f.Owner.IsZero():
-		case c != nil:
-			c.First = ""
-		case f.Post == nil:
-			a.Kind = protocol.Post
-		}
-		return a, c
-	}}
-	// resumeExpired sends a payment in sending whose owner is gone.
-	resumeExpired = model.Variant{
-		See: func(p *flows.Payment, f *protocol.Facts) {
-			if r := f.Remote; p.State == flows.Sending && r != nil && r.Journal.Entry(p.Claim).Attempt == p.AttemptID {
-				r.Journal.Entries[p.Claim-1].Attempt = ""
-			}
-		},
-		Say: func(p *flows.Payment, f protocol.Facts, a protocol.Action, c *protocol.Change) (
-			protocol.Action, *protocol.Change) {
-			if c != nil && c.LeaseExpiredFor > 0 {
-				return a, &protocol.Change{Record: *p, Lease: protocol.Lease}
-			}
-			return a, c
-		},
-	}
 	// retryAmbiguous sends a POST without a response again.
 	retryAmbiguous = model.Variant{See: func(_ *flows.Payment, f *protocol.Facts) {
 		if f.Post != nil && f.Post.Outcome == club.Unknown {
@@ -185,6 +158,58 @@ var (
 	operatorTrustsRedis = model.Variant{See: func(_ *flows.Payment, f *protocol.Facts) {
 		if f.Decision != nil {
 			waitedFor(f)
+		}
+	}}
+	// usedKeyKept repeats a call whose key replays a server error under the same key.
+	usedKeyKept = model.Variant{Say: func(p *flows.Payment, _ protocol.Facts, a protocol.Action, c *protocol.Change) (
+		protocol.Action, *protocol.Change) {
+		if c != nil {
+			c.Record.UsedKeys = p.UsedKeys
+		}
+		return a, c
+	}}
+	// saleUnverified does not read the sale of a recorded payment again.
+	saleUnverified = model.Variant{Say: func(p *flows.Payment, _ protocol.Facts, a protocol.Action, c *protocol.Change) (
+		protocol.Action, *protocol.Change) {
+		if p.State == flows.Recorded && a.Kind == protocol.ReadSale {
+			a.Kind = protocol.Wait
+		}
+		return a, c
+	}}
+	// brakeIgnored lets every payment pass the brake.
+	brakeIgnored = model.Variant{See: func(_ *flows.Payment, f *protocol.Facts) {
+		if f.Brake != nil {
+			f.Brake.Left = 0
+		}
+	}}
+	// foreignBelieved does not ask whose payments Redis holds.
+	foreignBelieved = model.Variant{See: func(_ *flows.Payment, f *protocol.Facts) { f.Foreign = nil }}
+	// notFoundBlocks blocks a payment that the processor did not have as any other.
+	notFoundBlocks = model.Variant{Say: func(_ *flows.Payment, f protocol.Facts, a protocol.Action, c *protocol.Change) (
+		protocol.Action, *protocol.Change) {
+		if c != nil && f.Remote != nil && f.Remote.Absent != "" {
+			c.Record.MissingSince = time.Time{}
+		}
+		return a, c
+	}}
+	// firstForgotten gives a claim up without a release.
+	firstForgotten = model.Variant{Say: func(_ *flows.Payment, _ protocol.Facts, a protocol.Action, c *protocol.Change) (
+		protocol.Action, *protocol.Change) {
+		if c != nil {
+			c.First = ""
+		}
+		return a, c
+	}}
+	// limitIsDoubt takes a refusal by the API gateway, whose quota is used up, for an unknown outcome.
+	limitIsDoubt = model.Variant{See: func(_ *flows.Payment, f *protocol.Facts) {
+		if f.Post != nil && f.Post.Limited {
+			f.Post = &protocol.Posted{Outcome: club.Unknown}
+		}
+	}}
+	// doubtIsLimit takes an unknown outcome for a refusal by the API gateway.
+	doubtIsLimit = model.Variant{See: func(_ *flows.Payment, f *protocol.Facts) {
+		if f.Post != nil && f.Post.Outcome == club.Unknown {
+			f.Post.Outcome, f.Post.Limited, f.Post.Limit = club.Refused, true, protocol.MaxLimitPause
 		}
 	}}
 	// refundInDoubt has a machine decide to refund a payment in doubt.
