@@ -1,7 +1,7 @@
 // Command run starts the campaigns of e2e/campaign:
 //
 //	go run ./e2e/campaign/run simulation --seed 7 --for 1m
-//	go run ./e2e/campaign/run simulation --mutation retry-unknown
+//	go run ./e2e/campaign/run simulation --mutation take-over
 //	go run ./e2e/campaign/run all --out results.yaml
 //	go run ./e2e/campaign/run document results.yaml > docs/explanation/reliability.md
 //

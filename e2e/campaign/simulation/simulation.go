@@ -39,12 +39,10 @@ func Campaign() campaign.Campaign {
 			"Staff refund some recorded payments in the processor's pages. " +
 			"Operators decide doubts by the club system's books.",
 		Faults: faultKinds(), InProcess: true, Drive: play,
-		Mutations: []string{"retry-unknown", "release-although-sent", "take-over", "overwritable-claim", "no-compare-and-set", "key-per-attempt",
-			"refund-in-doubt", "cart-unchecked", "trust-any-release", "no-write-gate", "no-rebuild", "no-response-no-effect",
-			"any-record-matches", "rebuilt-for-all", "state-unlisted", "stored-decline", "sale-unseen", "evidence-without-claim",
-			"paid-twice-unseen", "refund-believed", "no-brake",
-			"used-up-key-kept", "capture-whenever", "believe-any-2xx", "unsettled-unseen", "unmarked-write", "start-forgotten", "pending-code-free",
-			"not-found-blocks", "difference-unread", "blind-cancel", "block-undecidable"},
+		Mutations: []string{"take-over", "overwritable-claim", "no-compare-and-set", "key-per-attempt", "no-write-gate", "cart-unchecked",
+			"no-rebuild", "no-response-no-effect", "any-record-matches", "rebuilt-for-all", "state-unlisted", "stored-decline",
+			"paid-twice-unseen", "refund-believed", "no-brake", "capture-whenever", "believe-any-2xx", "unsettled-unseen", "unmarked-write",
+			"start-forgotten", "pending-code-free", "difference-unread", "block-undecidable"},
 		Long: campaign.Options{Count: 500_000, Duration: 4 * time.Hour, MinFaults: map[string]int{oddAnswers: 100_000}},
 	}
 }
