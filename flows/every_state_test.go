@@ -10,6 +10,8 @@ import (
 
 // atProcessor lists the states that a payment can have at the processor, and how to reach each.
 var atProcessor = map[string]func(*world, *flows.Payment){
+	"waiting":    func(*world, *flows.Payment) {},
+	"declined":   func(w *world, p *flows.Payment) { w.confirm(p, declinedCard) },
 	"authorised": func(w *world, p *flows.Payment) { w.confirm(p, goodCard) },
 	"cancelled":  func(w *world, p *flows.Payment) { w.cancelAtProcessor(p) },
 	"captured":   func(w *world, p *flows.Payment) { w.confirm(p, goodCard); w.captureAtProcessor(p) },
