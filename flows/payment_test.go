@@ -207,6 +207,42 @@ func TestRecordOfANewerVersion(t *testing.T) {
 	}
 }
 
+// TestEventDuringAnUpgrade: an older gateway gets an event about a payment that ended, and that a newer one wrote. The processor sends
+// the event again, until a gateway that may act on it has it.
+func TestEventDuringAnUpgrade(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]struct {
+		with   func(w *world, g *gateway) *flows.Payment
+		event  func(*world, *flows.Payment) cards.Event
+		listed flows.PaymentState
+	}{
+		"a dispute": {func(w *world, g *gateway) *flows.Payment { return w.recordedBy(g, flows.ByCard) },
+			(*world).dispute, flows.Contradicted},
+		"a refund that fails": {(*world).refunded, (*world).bankReturns, flows.Blocked},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			p := end.with(w, g)
+			w.clock.Advance(time.Minute)
+			newer := w.put(g, p.ID, p.State, func(next *flows.Payment) { next.Schema = flows.PaymentSchema + 1 })
+			told := end.event(w, p)
+			if err := g.HandleEvent(t.Context(), told); flows.CodeOf(err) != flows.StorageUnavailable {
+				t.Errorf("the processor is answered with %v", err)
+			}
+			if got := w.stored(g, p.ID); got.Version != newer.Version {
+				t.Errorf("version %d became version %d", newer.Version, got.Version)
+			}
+			w.put(g, p.ID, p.State, func(next *flows.Payment) { next.Schema = flows.PaymentSchema })
+			w.handle(g, told)
+			if got := w.stored(g, p.ID); got.Listing() != end.listed {
+				t.Errorf("%s (%s)", got.Listing(), got.Reason)
+			}
+		})
+	}
+}
+
 // TestPayerIsForgotten: the payer's details are deleted before the payment is.
 func TestPayerIsForgotten(t *testing.T) {
 	t.Parallel()

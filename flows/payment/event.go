@@ -3,6 +3,7 @@ package payment
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 
 	"frontdesk/flows"
@@ -63,6 +64,8 @@ func (m *Machine) HandleEvent(ctx context.Context, event cards.Event) error {
 		err = m.cfg.Queue.Wake(ctx, id, nil)
 	case err != nil:
 		err = flows.StorageFailed(err)
+	case p.Schema > flows.PaymentSchema && (p.State == flows.Refunded || p.State == flows.Recorded && event.Reversal):
+		err = flows.StorageFailed(fmt.Errorf("%w: payment %s", flows.ErrNewer, p.ID)) // the processor sends the event again
 	case p.State == flows.Recorded && event.Reversal:
 		_, err = m.advance(ctx, p, ask{wish: protocol.Reread})
 	case p.State == flows.Refunded:
