@@ -74,7 +74,7 @@ func event(p *flows.Payment) cards.Event {
 // woken lists the payments that were woken and that no gateway has taken yet.
 func (w *world) woken() []string {
 	w.Helper()
-	return must(w, w.redis.ZRangeByScore(w.Context(), "fd:payments:open", &redis.ZRangeBy{Min: "-inf", Max: "(0"}).Result)
+	return must(w, w.redis.ZRangeArgs(w.Context(), redis.ZRangeArgs{Key: "fd:payments:open", Start: "-inf", Stop: "(0", ByScore: true}).Result)
 }
 
 // takeDue has a gateway advance the payments that are due.

@@ -322,12 +322,6 @@ func (w *world) then(i int, at at, r record) world {
 	return next
 }
 
-// end is the world with a process about to commit a state, or to take the step before it.
-func (w *world) end(i int, r record, to state, at at) world {
-	r.state = to
-	return w.then(i, at, r)
-}
-
 // idle is the world in which a process has ended.
 func (w *world) idle(i int) world {
 	next := *w

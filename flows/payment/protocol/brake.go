@@ -10,7 +10,7 @@ import (
 
 // HeldByBrake reports whether the brake may hold a payment back: not what takes no money, nor for long what was taken already.
 func HeldByBrake(p *flows.Payment, now time.Time) bool {
-	return p.Method.BooksMoney() && !(Taken(p) && Expired(now, takenSince(p), MaxCapturedHold))
+	return p.Method.BooksMoney() && (!Taken(p) || !Expired(now, takenSince(p), MaxCapturedHold))
 }
 
 // Taken reports whether the money was taken, also at the desk.

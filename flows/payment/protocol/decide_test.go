@@ -440,7 +440,7 @@ func compareOffers(p *flows.Payment, offers []protocol.Offer, f protocol.Facts, 
 			is := slices.Contains(offers, protocol.Offer{Choice: choice, Override: override})
 			implied := override && slices.Contains(offers, protocol.Offer{Choice: choice}) ||
 				choice == protocol.CallOff && slices.Contains(offers, protocol.Offer{Choice: protocol.GiveBack})
-			if is != follows && !(follows && implied) {
+			if is && !follows || follows && !is && !implied {
 				return fmt.Sprintf("%s with override %t is offered %t, and followed by %s", choice, override, is, text(action, change))
 			}
 		}

@@ -139,8 +139,8 @@ func (j *journey) byRule() bool {
 func (j *journey) moved(c *protocol.Change) string {
 	p, there, sale, from, to := j.p, j.there, j.sale, j.p.State, c.Record.State
 	shows := func(states ...cards.State) bool { return there != nil && slices.Contains(states, there.State) }
-	takes := p.Method.BooksMoney() && !(protocol.Taken(p) && j.now.Sub(p.UpdatedAt) > 30*time.Minute) // the brake may hold it
-	var posted club.Outcome                                                                           // how the latest POST ended
+	takes := p.Method.BooksMoney() && (!protocol.Taken(p) || j.now.Sub(p.UpdatedAt) <= 30*time.Minute) // the brake may hold it
+	var posted club.Outcome                                                                            // how the latest POST ended
 	if n := len(j.posts); n > 0 {
 		posted = j.posts[n-1]
 	}
@@ -152,7 +152,7 @@ func (j *journey) moved(c *protocol.Change) string {
 		return "a payment that the processor does not show is blocked within half an hour"
 	case from == flows.Blocked && p.MissingSince.IsZero() && to != flows.Refunded:
 		return "a blocked payment continues by itself"
-	case from == flows.InDoubt && to != flows.Blocked && !(to == flows.Recorded && (j.byRule() || there != nil && there.Journal.Accepted)):
+	case from == flows.InDoubt && to != flows.Blocked && (to != flows.Recorded || !j.byRule() && (there == nil || !there.Journal.Accepted)):
 		return "a doubt ends without acceptance, rule or decision"
 	case posted == club.Unknown && to != flows.InDoubt, (posted == club.Accepted) != (from == flows.Sending && to == flows.Recorded):
 		return "a POST leads to what it does not say"
@@ -165,7 +165,7 @@ func (j *journey) moved(c *protocol.Change) string {
 	case to == flows.Authorised && from == flows.Intent && !shows(cards.Authorised, cards.Captured, cards.Processing):
 		return "a payment is authorised that the processor does not show so"
 	case to == flows.Capturing && from == flows.Authorised && !shows(cards.Captured, cards.Processing) &&
-		!(j.brakePasses && sale != nil && sale.agreed):
+		(!j.brakePasses || sale == nil || !sale.agreed):
 		return "a payment is about to be taken whose sale is not agreed, or which the brake holds"
 	case to == flows.Captured && from == flows.Capturing && !shows(cards.Captured):
 		return "a payment is captured that the processor does not show so"
@@ -194,7 +194,7 @@ func (j *journey) decided(next *flows.Payment) string {
 		return "it is decided about what the processor does not show, or what is not ours"
 	case from == flows.InDoubt && to != flows.Recorded && j.now.Sub(p.UpdatedAt) < 15*time.Minute:
 		return "it is decided that nothing was recorded while it may still arrive"
-	case from == flows.InDoubt && to != flows.Recorded && to != flows.Priced && !(override && to != flows.Captured) &&
+	case from == flows.InDoubt && to != flows.Recorded && to != flows.Priced && (!override || to == flows.Captured) &&
 		(j.sale == nil || j.sale.Err != nil || j.sale.settled):
 		return "it is decided that nothing was recorded although the sale does not say so"
 	case from == flows.InDoubt && to != flows.Recorded && there != nil && !j.released && there.Journal.Entry(next.Claim).Release == "":
