@@ -15,7 +15,7 @@ type Request struct {
 	Trace   string         // the traceparent header of the caller; empty: it is not known
 }
 
-// Wake requests one Advance of a payment, for whoever does not wait for it: in this process if a worker is idle, because a
+// Wake requests one Advance of a payment and does not wait for it: in this process if a worker is idle, because a
 // buyer may wait, else on the first gateway that has one. p is the payment if it was just read, else nil. If the process
 // dies, the payment is due again at the time that it was scheduled for. It fails with StorageUnavailable.
 func (q *Queue) Wake(ctx context.Context, id flows.PaymentID, p *flows.Payment) error {
@@ -78,7 +78,7 @@ func (w *Workers) Start(request Request) bool {
 	return true
 }
 
-// Fill has all idle workers do what take returns: at most as many payments as it is asked for, which nobody else has. take is
+// Fill has all idle workers do what take returns: at most as many payments as it is asked for, which no other worker has. take is
 // called even if no worker is idle.
 func (w *Workers) Fill(take func(n int) ([]flows.PaymentID, error)) error {
 	n := w.reserve()
@@ -109,7 +109,7 @@ func (w *Workers) reserve() (n int) {
 	return n
 }
 
-// begin has a worker who is not counted as idle do what is requested. The caller holds the lock.
+// begin has a worker that does not count as idle do what is requested. The caller holds the lock.
 func (w *Workers) begin(request Request) {
 	w.busy[request.ID] = false
 	w.running.Go(func() {

@@ -81,7 +81,7 @@ func Contradicted(p *flows.Payment, remote cards.Payment) bool {
 	return p.State == flows.Recorded && Difference(p, &Remote{Payment: remote}) != p.Acknowledged
 }
 
-// Reversed reports whether the end that the processor's payment proves is none: a refund failed, or the money of a recorded payment
+// Reversed reports whether the processor's payment does not confirm the end: a refund failed, or the money of a recorded payment
 // went back or is disputed.
 func Reversed(p *flows.Payment, remote cards.Payment) bool {
 	return p.State == flows.Refunding && remote.FailedRefunds > 0 || Contradicted(p, remote)

@@ -83,7 +83,7 @@ func (j *journey) wrote(c *protocol.Change) string {
 	case from != to && (last.State != to || last.Reason != next.Reason || !last.At.Equal(j.now)):
 		return "a transition is not in the history"
 	case (last.Operator != "") != (j.f.Decision != nil) && !j.byRule():
-		return "a decision is not in the history, or one that nobody made"
+		return "a decision is not in the history, or one without an operator or the rule"
 	case reflect.DeepEqual(p, next):
 		return "a change changes nothing"
 	case !reflect.DeepEqual(agreed(p), agreed(next)):
@@ -135,7 +135,7 @@ func (j *journey) byRule() bool {
 		(!j.p.HasProcessor() || j.there.State == cards.Captured && j.there.others && j.there.Refunded+j.there.Refunding == 0)
 }
 
-// moved says what must have been seen before a transition that nobody decided.
+// moved says what must have been seen before a transition without a decision.
 func (j *journey) moved(c *protocol.Change) string {
 	p, there, sale, from, to := j.p, j.there, j.sale, j.p.State, c.Record.State
 	shows := func(states ...cards.State) bool { return there != nil && slices.Contains(states, there.State) }
@@ -151,7 +151,7 @@ func (j *journey) moved(c *protocol.Change) string {
 	case to == flows.Blocked && there != nil && there.Err != nil && (there.Absent == "" || !missing):
 		return "a payment that the processor does not show is blocked within half an hour"
 	case from == flows.Blocked && p.MissingSince.IsZero() && to != flows.Refunded:
-		return "a blocked payment continues by itself"
+		return "a blocked payment continues without an operator"
 	case from == flows.InDoubt && to != flows.Blocked && (to != flows.Recorded || !j.byRule() && (there == nil || !there.Journal.Accepted)):
 		return "a doubt ends without acceptance, rule or decision"
 	case posted == club.Unknown && to != flows.InDoubt, (posted == club.Accepted) != (from == flows.Sending && to == flows.Recorded):
@@ -214,11 +214,11 @@ func (j *journey) ended(a protocol.Action) string {
 		flows.Capturing, flows.Captured}, p.State)
 	switch {
 	case (a.Kind == protocol.Refuse) && j.f.Decision == nil, j.f.Decision != nil && a.Err == nil:
-		return "an operator is not told what became of a decision, or there is none"
+		return "an operator does not learn what became of a decision, or there was no decision"
 	case !j.f.Owner.IsZero():
 		return "a process waits that owns the payment"
 	case waiting && (a.For <= 0 || a.For > 5*time.Minute):
-		return "nobody looks at an open payment again within five minutes"
+		return "an open payment is not read again within five minutes"
 	case waiting && !p.MissingSince.IsZero() && j.now.Sub(p.MissingSince) > 30*time.Minute && j.there != nil && j.there.Absent != "":
 		return "a payment is awaited that the processor has not had for long"
 	case waiting && old && !j.trouble && j.f.Wish != protocol.Again && (j.there == nil || j.there.State != cards.Processing):
