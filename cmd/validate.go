@@ -12,7 +12,6 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
-	"frontdesk/flows/phone"
 	"frontdesk/flows/relay"
 	"frontdesk/flows/store"
 	"frontdesk/handlers"
@@ -187,7 +186,7 @@ func (cfg Config) validateLimits(found *problems) {
 	found.refuse(cfg.SMS.Hourly < 1 || cfg.SMS.Daily < cfg.SMS.Hourly, "FRONTDESK_SMS_HOURLY, FRONTDESK_SMS_DAILY", "must allow at least one code an hour, and no fewer in a day than in an hour")
 	found.refuse(cfg.SMS.OrganisationHourly < 0 || cfg.SMS.OrganisationDaily < 0, "FRONTDESK_SMS_ORGANISATION_HOURLY, FRONTDESK_SMS_ORGANISATION_DAILY", "must not be negative")
 	for _, country := range cfg.SMS.Countries {
-		found.refuse(!phone.IsCountry(country), "FRONTDESK_SMS_COUNTRIES",
+		found.refuse(!flows.IsPhoneCountry(country), "FRONTDESK_SMS_COUNTRIES",
 			"has %q, which is not a country: it must be two capital letters, such as FR", country)
 	}
 	found.refuse(cfg.SMS.MinConversion < 0 || cfg.SMS.MinConversion > 100, "FRONTDESK_SMS_MIN_CONVERSION", "must be a percentage, from 0 to 100")

@@ -14,7 +14,6 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/keyring"
-	"frontdesk/flows/phone"
 	"frontdesk/upstream/club"
 )
 
@@ -154,7 +153,7 @@ func (r Request) validate(by string) error {
 		wrong                bool
 	}{
 		{"/email", r.Email, "must be an e-mail address", !strings.Contains(r.Email, "@")},
-		{"/mobile", r.Mobile, "must be a complete mobile number with its country code, such as +33612345678", phone.Complete(r.Mobile, "") == ""},
+		{"/mobile", r.Mobile, "must be a complete mobile number with its country code, such as +33612345678", flows.CompletePhone(r.Mobile, "") == ""},
 		{"/registration", r.Registration, "must be the id of a registration", uuid.Validate(r.Registration) != nil},
 		{"/contact", r.Contact, "must be a contact's id at the club system, such as 1001", !flows.PublicIDPattern.MatchString(r.Contact)},
 	} {
@@ -183,7 +182,7 @@ func (e *Eraser) find(ctx context.Context, request Request) (ids []string, conta
 		contacts = []club.IRI{contact}
 	default:
 		ids, err = e.cfg.Store.RegistrationsOfPerson(ctx,
-			e.cfg.Keys.PersonPseudonyms(request.ClientToken, request.Email, phone.Complete(request.Mobile, ""))...)
+			e.cfg.Keys.PersonPseudonyms(request.ClientToken, request.Email, flows.CompletePhone(request.Mobile, ""))...)
 	}
 	return ids, contacts, flows.StorageFailed(err)
 }

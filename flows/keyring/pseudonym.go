@@ -9,7 +9,7 @@ import (
 )
 
 // PhonePseudonym returns the pseudonym under which limits count the phone of a chain's contact, abbreviated as
-// phone.Abbreviate does; empty without one.
+// flows.AbbreviatePhone does; empty without one.
 func (k *Keyring) PhonePseudonym(clientToken, abbreviated string) string {
 	if abbreviated == "" {
 		return ""
@@ -25,7 +25,7 @@ func (k *Keyring) CurrentPersonPseudonyms(clientToken, email, mobile string) []s
 }
 
 // PersonPseudonyms returns a person's pseudonyms under every key of the ring, those of
-// CurrentPersonPseudonyms first. The mobile number is complete, as phone.Complete returns it, or empty: a part of a
+// CurrentPersonPseudonyms first. The mobile number is complete, as flows.CompletePhone returns it, or empty: a part of a
 // number would find strangers.
 func (k *Keyring) PersonPseudonyms(clientToken, email, mobile string) (names []string) {
 	var texts []string

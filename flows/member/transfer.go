@@ -9,7 +9,6 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
 	"frontdesk/flows/keyring"
-	"frontdesk/flows/phone"
 	"frontdesk/flows/signature"
 	"frontdesk/upstream/club"
 )
@@ -91,7 +90,7 @@ func (t *Transfers) Start(ctx context.Context, identity flows.ContactIdentity, c
 		return nil, flows.MigrationFailed(club.ErrMigrationClub)
 	}
 	allowed, err := t.cfg.Codes.Reserve(ctx, to.IRI, string(contact.IRI),
-		t.cfg.Keys.PhonePseudonym(scope.ClientToken, phone.Abbreviate(contact.Mobile, to.Address.Country)))
+		t.cfg.Keys.PhonePseudonym(scope.ClientToken, flows.AbbreviatePhone(contact.Mobile, to.Address.Country)))
 	if err != nil {
 		return nil, err
 	}

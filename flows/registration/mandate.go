@@ -9,7 +9,6 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
 	"frontdesk/flows/iban"
-	"frontdesk/flows/phone"
 	"frontdesk/upstream/club"
 )
 
@@ -44,7 +43,7 @@ func (s *Service) CreateMandate(ctx context.Context, id, token string, in flows.
 			return flows.View{}, err
 		}
 	}
-	phone := s.cfg.Keys.PhonePseudonym(r.ClientToken, phone.Abbreviate(contact.Mobile, at.Address.Country))
+	phone := s.cfg.Keys.PhonePseudonym(r.ClientToken, flows.AbbreviatePhone(contact.Mobile, at.Address.Country))
 	allowed, err := s.cfg.Codes.Reserve(ctx, at.IRI, smsSubjects(r, phone)...)
 	if err != nil {
 		return flows.View{}, err

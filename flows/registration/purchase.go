@@ -10,7 +10,6 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/keyring"
-	"frontdesk/flows/phone"
 )
 
 // startingTime is how long a purchase without a stored payment counts: its request is storing it, or has failed.
@@ -23,7 +22,7 @@ const startingTime = time.Minute
 func (s *Service) nameBuyer(r *flows.Registration, p flows.Person) {
 	who := keyring.Spelling(norm.NFKC.String(p.GivenName + " " + p.FamilyName + " " + p.BirthDate))
 	emails := s.cfg.Keys.PersonPseudonyms(r.ClientToken, p.Email, "")
-	mobiles := s.cfg.Keys.PersonPseudonyms(r.ClientToken, "", phone.Complete(p.Mobile, p.Country))
+	mobiles := s.cfg.Keys.PersonPseudonyms(r.ClientToken, "", flows.CompletePhone(p.Mobile, p.Country))
 	r.BuyerPseudonyms, r.AlikePseudonyms = nil, nil
 	for i := range min(len(emails), len(mobiles)) {
 		r.BuyerPseudonyms = append(r.BuyerPseudonyms, s.cfg.Keys.Pseudonyms("buyer", who+"\n"+emails[i]+"\n"+mobiles[i])...)

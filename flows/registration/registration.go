@@ -22,7 +22,6 @@ import (
 	"frontdesk/flows/keyring"
 	"frontdesk/flows/member"
 	"frontdesk/flows/payment"
-	"frontdesk/flows/phone"
 	"frontdesk/flows/signature"
 	"frontdesk/upstream/club"
 )
@@ -239,7 +238,7 @@ func (s *Service) prepare(ctx context.Context, r *flows.Registration, at catalog
 // without a calling code is of the club's country.
 func (s *Service) indexPerson(r *flows.Registration, at catalogue.Club, email, mobile string) {
 	names := append(r.PersonPseudonyms,
-		s.cfg.Keys.CurrentPersonPseudonyms(r.ClientToken, email, phone.Complete(mobile, at.Address.Country))...)
+		s.cfg.Keys.CurrentPersonPseudonyms(r.ClientToken, email, flows.CompletePhone(mobile, at.Address.Country))...)
 	slices.Sort(names)
 	r.PersonPseudonyms = slices.Compact(names)
 }

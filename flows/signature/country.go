@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"frontdesk/flows"
-	"frontdesk/flows/phone"
 )
 
 // CheckCountry returns MobileUnreachable for a number that a stranger gave, of a country without codes. A club
@@ -20,7 +19,7 @@ func (c *CodeSender) CheckCountry(ctx context.Context, mobile, home string) erro
 		allowed = []string{home}
 	}
 	isAllowed := func(country string) bool { return slices.Contains(allowed, country) }
-	if mobile == "" || allowed[0] == "" || slices.ContainsFunc(phone.Countries(mobile, home), isAllowed) {
+	if mobile == "" || allowed[0] == "" || slices.ContainsFunc(flows.PhoneCountries(mobile, home), isAllowed) {
 		return nil
 	}
 	return &flows.Error{Code: flows.MobileUnreachable, Detail: "The club sends no codes to mobile numbers of this country. Please enter another number, or ask its staff."}

@@ -1,6 +1,4 @@
-// Package phone brings phone numbers into one form, so that every spelling of a number is the same number, and no two
-// numbers are. A number identifies a person only if it is complete, with its calling code.
-package phone
+package flows
 
 import (
 	"slices"
@@ -25,74 +23,75 @@ TH66 TJ992 TK690 TL670 TM993 TN216 TO676 TR90 TT1868 TV688 TW886 TZ255 UA380 UG2
 VN84 VU678 WF681 WS685 XK383 YE967 YT262 ZA27 ZM260 ZW263`
 
 const (
-	longestCode = 4 // digits of a calling code
-	// minDigits and maxDigits bound a complete number with its calling code (ITU-T E.164).
-	minDigits, maxDigits = 8, 15
-	// abbreviated is how many last digits of a number count for limits: odd spellings of its beginning have one limit.
-	abbreviated = 9
+	longestCallingCode = 4 // digits of a calling code
+	// minPhoneDigits and maxPhoneDigits bound a complete number with its calling code (ITU-T E.164).
+	minPhoneDigits, maxPhoneDigits = 8, 15
+	// countedPhoneDigits is how many last digits of a number count for limits: odd spellings of its beginning have one limit.
+	countedPhoneDigits = 9
 )
 
 // keepsZero lists calling codes whose national numbers can begin with a zero, which elsewhere is only dialled.
 var keepsZero = []string{"39", "225", "241", "242", "378", "379"}
 
-// IsCountry reports whether a text is a country with a calling code, such as FR.
-func IsCountry(text string) bool {
+// IsPhoneCountry reports whether a text is a country with a calling code, such as FR.
+func IsPhoneCountry(text string) bool {
 	return slices.ContainsFunc(strings.Fields(callingCodes), func(code string) bool { return code[:2] == text })
 }
 
-// Countries returns the countries that a number may belong to. A number without a calling code is of the home country.
-func Countries(number, home string) (countries []string) {
-	digits, international := split(number)
+// PhoneCountries returns the countries that a number may belong to. A number without a calling code is of the home country.
+func PhoneCountries(number, home string) (countries []string) {
+	digits, international := splitPhone(number)
 	if !international {
 		return []string{home}
 	}
-	_, countries = codeOf(digits)
+	_, countries = callingCode(digits)
 	return countries
 }
 
-// Complete returns a number in the form +33612345678; a number without a calling code is of the home country (ISO 3166,
-// two letters; empty if unknown). It returns an empty text for a number that is not complete.
-func Complete(number, home string) string {
-	digits, international := split(number)
+// CompletePhone returns a number in the form +33612345678, which is the same for every spelling of the number. Only a complete number identifies
+// a person. A number without a calling code is of the home country (ISO 3166, two letters; empty if unknown). It returns an empty text for a
+// number that is not complete.
+func CompletePhone(number, home string) string {
+	digits, international := splitPhone(number)
 	if !international {
-		code := countryCode(home)
+		code := codeOfCountry(home)
 		if code == "" {
 			return ""
 		}
 		digits = code + withoutTrunk(digits, code)
 	}
-	code, countries := codeOf(digits)
+	code, countries := callingCode(digits)
 	if len(countries) == 0 {
 		return ""
 	}
-	code = shared(code)
+	code = sharedCode(code)
 	if rest := digits[len(code):]; international && !slices.Contains(keepsZero, code) {
 		digits = code + strings.TrimPrefix(rest, "0") // +33 (0)6…
 	}
-	if len(digits) < minDigits || len(digits) > maxDigits {
+	if len(digits) < minPhoneDigits || len(digits) > maxPhoneDigits {
 		return ""
 	}
 	return "+" + digits
 }
 
-// Abbreviate returns what of a number counts for limits: its calling code and its last digits. Some numbers share it,
-// so it must not identify a person. It returns an empty text for one without digits.
-func Abbreviate(number, home string) string {
+// AbbreviatePhone returns the part of a number that counts for limits: its calling code and its last digits. Some numbers share it, so it must
+// not identify a person. It returns an empty text for one without digits.
+func AbbreviatePhone(number, home string) string {
 	code, digits := "", digitsOf(number)
-	if full := Complete(number, home); full != "" {
+	if full := CompletePhone(number, home); full != "" {
 		digits = full[1:]
-		code, _ = codeOf(digits)
-		code = shared(code)
+		code, _ = callingCode(digits)
+		code = sharedCode(code)
 		digits = digits[len(code):]
 	}
 	if digits == "" {
 		return ""
 	}
-	return strings.TrimSpace(code + " " + digits[max(0, len(digits)-abbreviated):])
+	return strings.TrimSpace(code + " " + digits[max(0, len(digits)-countedPhoneDigits):])
 }
 
-// split returns a number's digits, without the prefix of international calls, and whether it had one.
-func split(number string) (digits string, international bool) {
+// splitPhone returns a number's digits, without the prefix of international calls, and whether it had one.
+func splitPhone(number string) (digits string, international bool) {
 	number = strings.ReplaceAll(norm.NFKC.String(number), "(0)", "")
 	digits = digitsOf(number)
 	first := strings.IndexFunc(number, func(r rune) bool { return r == '+' || r >= '0' && r <= '9' })
@@ -105,6 +104,7 @@ func split(number string) (digits string, international bool) {
 	return digits, false
 }
 
+// digitsOf returns the digits of a text, full-width ones as ASCII.
 func digitsOf(number string) string {
 	return strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' {
@@ -114,9 +114,9 @@ func digitsOf(number string) string {
 	}, norm.NFKC.String(number))
 }
 
-// codeOf returns the longest calling code with which digits begin, and its countries.
-func codeOf(digits string) (code string, countries []string) {
-	for length := min(longestCode, len(digits)); length > 0 && countries == nil; length-- {
+// callingCode returns the longest calling code with which digits begin, and its countries.
+func callingCode(digits string) (code string, countries []string) {
+	for length := min(longestCallingCode, len(digits)); length > 0 && countries == nil; length-- {
 		code = digits[:length]
 		for each := range strings.FieldsSeq(callingCodes) {
 			if each[2:] == code {
@@ -127,17 +127,18 @@ func codeOf(digits string) (code string, countries []string) {
 	return code, countries
 }
 
-func countryCode(country string) string {
+// codeOfCountry returns the code of the numbering plan of a country, empty if there is no such country.
+func codeOfCountry(country string) string {
 	for each := range strings.FieldsSeq(callingCodes) {
 		if each[:2] == country {
-			return shared(each[2:])
+			return sharedCode(each[2:])
 		}
 	}
 	return ""
 }
 
-// shared returns the code of the numbering plan that a country shares with others: what follows is dialled inside it too.
-func shared(code string) string {
+// sharedCode returns the code of the numbering plan that a country shares with others: what follows is dialled inside it too.
+func sharedCode(code string) string {
 	if code[0] == '1' || code[0] == '7' {
 		return code[:1]
 	}

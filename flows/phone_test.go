@@ -1,13 +1,13 @@
-package phone_test
+package flows_test
 
 import (
 	"testing"
 
-	"frontdesk/flows/phone"
+	"frontdesk/flows"
 )
 
-// TestComplete: every spelling of a number is one number, and different numbers stay different.
-func TestComplete(t *testing.T) {
+// TestCompletePhone: every spelling of a number is one number, and different numbers stay different.
+func TestCompletePhone(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ number, home, want string }{
 		{"+33 6 12 34 56 78", "", "+33612345678"},
@@ -33,20 +33,20 @@ func TestComplete(t *testing.T) {
 		{"ada@example.com", "FR", ""},
 		{"", "FR", ""},
 	} {
-		if got := phone.Complete(test.number, test.home); got != test.want {
+		if got := flows.CompletePhone(test.number, test.home); got != test.want {
 			t.Errorf("%q in %q is %q, not %q", test.number, test.home, got, test.want)
 		}
 	}
 }
 
-// TestAbbreviate: limits take odd spellings for one number, and numbers of two countries for two.
-func TestAbbreviate(t *testing.T) {
+// TestAbbreviatePhone: limits take odd spellings for one number, and numbers of two countries for two.
+func TestAbbreviatePhone(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ number, home, want string }{
 		{"+33612345678", "", "33 612345678"}, {"06 12 34 56 78", "FR", "33 612345678"}, {"06 12 34 56 78", "", "612345678"},
 		{"+32612345678", "", "32 612345678"}, {"+12125550123", "", "1 125550123"}, {"none", "FR", ""},
 	} {
-		if got := phone.Abbreviate(test.number, test.home); got != test.want {
+		if got := flows.AbbreviatePhone(test.number, test.home); got != test.want {
 			t.Errorf("%q in %q is %q, not %q", test.number, test.home, got, test.want)
 		}
 	}
