@@ -2,11 +2,14 @@ package cmd
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
 	"time"
+
+	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
@@ -40,73 +43,252 @@ type gateway struct {
 	catalogue            *catalogue.Catalogue
 }
 
+// services are what a gateway has behind its listeners.
+type services struct {
+	clients       clients
+	keys          *keyring.Keyring
+	store         *store.Store
+	queue         *jobs.Queue
+	catalogue     *catalogue.Catalogue
+	payments      *payment.Machine
+	smsBudget     *signature.SMSBudget // nil without rate limits
+	codes         *signature.CodeSender
+	contacts      *member.Contacts
+	transfers     *member.Transfers
+	registrations *registration.Service
+	hub           *jobs.Hub
+	relay         *relay.Relay
+	events        *clubevent.Intake
+	worker        *worker.Worker
+	ready         func(context.Context) []flows.Check
+}
+
 // build composes the gateway, from the outside in. stopping is closed when the process
 // begins to stop; panel is nil except in mock mode.
 func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struct{}, panel *devtools.Panel) (g gateway, err error) {
-	clients, err := cfg.connect(log, seen.metrics)
-	if err != nil {
+	s := new(services)
+	if s.clients, err = cfg.connect(log, seen.metrics); err != nil {
 		return g, err
 	}
-	keys, proxies := must(cfg.newKeyring()), must(handlers.ParseProxies(cfg.TrustedProxies))
-	clubs, operators := must(catalogue.ParseDirectory([]byte(cfg.Clubs))), must(cfg.operators())
+	cfg.addPayments(s, seen.metrics, log)
+	cfg.addJourneys(s, log)
+	cfg.addBackground(s, seen.traces, log)
+	s.ready = cfg.ready(s.clients, s.payments.Halted)
+	seen.metrics.RegisterCollector(ops.CollectorConfig{
+		Payments:  s.payments,
+		Worker:    s.worker,
+		Catalogue: s.catalogue,
+		Relay:     s.relay,
+		Queue:     s.queue,
+		SMS:       s.smsBudget,
+		Club:      s.clients.club,
+		Redis:     s.clients.redis,
+		Ready:     s.ready,
+		Traces:    seen.traces,
+		Now:       time.Now,
+		After:     time.After,
+	})
+	if g.public, err = cfg.newPublic(s, seen, stopping, panel, log); err != nil {
+		return g, err
+	}
+	g.ops = cfg.newOps(s, seen, log)
+	g.metrics = ops.NewMetricsServer(ops.Config{PublicURL: cfg.PublicURL, Metrics: seen.metrics, Traces: seen.traces, Log: log})
+	g.worker, g.payments, g.catalogue = s.worker, s.payments, s.catalogue
+	return g, nil
+}
+
+// addPayments adds the store, the queue and what takes money.
+func (cfg Config) addPayments(s *services, metrics *ops.Metrics, log *slog.Logger) {
+	s.keys = must(cfg.newKeyring())
+	s.store = store.New(store.Config{Redis: s.clients.redis, Keys: s.keys, Replicas: cfg.RedisWait})
+	s.queue = jobs.NewQueue(s.clients.redis, s.store, time.Now)
+	s.payments = payment.New(payment.Config{
+		Store:          s.store,
+		Queue:          s.queue,
+		Club:           s.clients.club.Money(),
+		BackgroundClub: s.clients.club,
+		Cards:          s.clients.cards,
+		Keys:           s.keys,
+		Environment:    cfg.Mode,
+		Organisation:   cfg.organisation(),
+		Rule:           cfg.rule(),
+		OnTransition:   metrics.CountTransition,
+		OnProblem:      metrics.CountCardProblem,
+		Now:            time.Now,
+		After:          time.After,
+		Log:            log,
+	})
+}
+
+// addJourneys adds what visitors, contacts and staff use. It needs what addPayments adds.
+func (cfg Config) addJourneys(s *services, log *slog.Logger) {
+	s.catalogue = catalogue.New(catalogue.Config{
+		Clubs:  must(catalogue.ParseDirectory([]byte(cfg.Clubs))),
+		Club:   s.clients.club,
+		Shared: s.store,
+		Now:    time.Now,
+		Log:    log,
+	})
+	s.smsBudget = cfg.newSMSBudget(s.store, log)
+	s.codes = signature.NewCodeSender(signature.CodeSenderConfig{
+		Store:  s.store,
+		Club:   s.clients.club,
+		Keys:   s.keys,
+		Budget: s.smsBudget,
+		Now:    time.Now,
+		Log:    log,
+	})
+	s.contacts = member.NewContacts(member.ContactsConfig{
+		Store:     s.store,
+		Club:      s.clients.club,
+		Catalogue: s.catalogue,
+		Now:       time.Now,
+	})
+	s.transfers = member.NewTransfers(member.TransfersConfig{
+		Store:     s.store,
+		Club:      s.clients.club,
+		Catalogue: s.catalogue,
+		Keys:      s.keys,
+		Codes:     s.codes,
+	})
+	s.registrations = registration.New(registration.Config{
+		Store:       s.store,
+		Queue:       s.queue,
+		Club:        s.clients.club,
+		Catalogue:   s.catalogue,
+		Payments:    s.payments,
+		Contacts:    s.contacts,
+		Keys:        s.keys,
+		Codes:       s.codes,
+		Methods:     cfg.methodPolicy(),
+		AsksRepeats: cfg.asksRepeats,
+		PublicURL:   cfg.PublicURL,
+		Now:         time.Now,
+		Log:         log,
+	})
+}
+
+// addBackground adds what runs without a request, and the events in and out. It needs what
+// addPayments and addJourneys add.
+func (cfg Config) addBackground(s *services, traces trace.TracerProvider, log *slog.Logger) {
+	s.hub = jobs.NewHub(s.store)
+	s.relay = relay.New(relay.Config{
+		Queue:       s.queue,
+		Keys:        s.keys,
+		Store:       s.store,
+		Client:      relay.NewClient(cfg.egress()),
+		Subscribers: must(cfg.subscribers()),
+		Now:         time.Now,
+		Log:         log,
+	})
+	s.events = clubevent.New(clubevent.Config{
+		Store:           s.store,
+		Queue:           s.queue,
+		Registrations:   s.registrations,
+		Relay:           s.relay,
+		ClientToken:     cfg.ClubToken,
+		AnyOrganisation: cfg.Mode == "mock",
+		Now:             time.Now,
+		Log:             log,
+	})
+	s.worker = worker.New(worker.Config{
+		Store:       s.store,
+		Queue:       s.queue,
+		Payments:    s.payments,
+		Changes:     s.hub,
+		Events:      s.events,
+		Traces:      traces,
+		ClocksAgree: s.store.ClocksAgree,
+		Now:         time.Now,
+		After:       time.After,
+		Log:         log,
+	})
+}
+
+// newPublic returns what browsers, apps and webhooks call.
+func (cfg Config) newPublic(
+	s *services, seen *telemetry, stopping <-chan struct{}, panel *devtools.Panel, log *slog.Logger,
+) (http.Handler, error) {
 	site := cfg.assets.Site
 	var onRequest func(handlers.RequestInfo)
 	if panel != nil {
-		onRequest = panel.Record
+		var err error
 		if site, err = devtools.Site(site); err != nil {
-			return g, err
+			return nil, err
 		}
+		onRequest = panel.Record
 	}
-	clubSystem, processor := clients.club, clients.cards
-	records := store.New(store.Config{Redis: clients.redis, Keys: keys, Replicas: cfg.RedisWait})
-	queue := jobs.NewQueue(clients.redis, records, time.Now)
-	catalogue := catalogue.New(catalogue.Config{Clubs: clubs, Club: clubSystem, Shared: records, Now: time.Now, Log: log})
-	payments := payment.New(payment.Config{
-		Store: records, Queue: queue, Club: clubSystem.Money(), BackgroundClub: clubSystem, Cards: processor, Keys: keys,
-		Environment: cfg.Mode, Organisation: cfg.organisation(), Rule: cfg.rule(),
-		OnTransition: seen.metrics.CountTransition, OnProblem: seen.metrics.CountCardProblem,
-		Now: time.Now, After: time.After, Log: log,
-	})
-	budget := cfg.smsBudget(records, log)
-	codes := signature.NewCodeSender(signature.CodeSenderConfig{Store: records, Club: clubSystem, Keys: keys, Budget: budget, Now: time.Now, Log: log})
-	contacts := member.NewContacts(member.ContactsConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Now: time.Now})
-	registrations := registration.New(registration.Config{
-		Store: records, Queue: queue, Club: clubSystem, Catalogue: catalogue, Payments: payments, Contacts: contacts, Keys: keys, Codes: codes,
-		Methods: cfg.methodPolicy(), AsksRepeats: cfg.asksRepeats, PublicURL: cfg.PublicURL, Now: time.Now, Log: log,
-	})
-	hub := jobs.NewHub(records)
-	events, relay := cfg.clubEvents(records, queue, keys, registrations, log)
-	worker := worker.New(worker.Config{Store: records, Queue: queue, Payments: payments, Changes: hub, Events: events, Traces: seen.traces, ClocksAgree: records.ClocksAgree, Now: time.Now, After: time.After, Log: log})
-	transfers := member.NewTransfers(member.TransfersConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Keys: keys, Codes: codes})
-	ready := cfg.ready(clients, payments.Halted)
-	seen.metrics.RegisterCollector(ops.CollectorConfig{
-		Payments: payments, Worker: worker, Catalogue: catalogue, Relay: relay, Queue: queue, SMS: budget, Club: clubSystem,
-		Redis: clients.redis, Ready: ready, Traces: seen.traces, Now: time.Now, After: time.After,
-	})
-	pages, err := docs.Pages(docs.Config{Events: cfg.assets.Events, Examples: cfg.assets.Examples, PublicURL: cfg.PublicURL, Mock: cfg.Mode == "mock"})
-	if err != nil {
-		return g, err
-	}
-	g.public, err = handlers.New(handlers.Config{
-		Registrations: registrations, Payments: payments, Catalogue: catalogue, Contacts: contacts, Transfers: transfers,
-		Changes: hub, ClubEvents: events, WebhookSecrets: cfg.WebhookSecret, Identity: clients.login, Store: records, Cards: processor,
-		Ready: ready, Background: queue.Workers(flows.OpenLane).InProgress, Stopping: stopping,
-		Contract: cfg.assets.Contract, Site: site, Docs: pages, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
-		PublicURL: cfg.PublicURL, Mode: cfg.Mode, SMSCountries: cfg.SMS.Countries, RequireCart: cfg.CartRevision == "required", AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys,
-		ReturnSchemes: cfg.ReturnSchemes, PublishableKey: cfg.StripePublicKey, CardScriptURL: cfg.cardScriptURL(),
-		Methods: cfg.methodPolicy(), Captcha: cfg.captcha(), RateLimits: cfg.rateLimited(), TrustedProxies: proxies,
-		OnRequest: onRequest, OnRequestMetric: seen.metrics.CountRequest, OnAdmission: seen.metrics.CountAdmission, OnStream: seen.metrics.CountStream, Traces: seen.traces, AccessLevel: cfg.accessLevel(), Now: time.Now, After: time.After, Log: log,
+	pages, err := docs.Pages(docs.Config{
+		Events:    cfg.assets.Events,
+		Examples:  cfg.assets.Examples,
+		PublicURL: cfg.PublicURL,
+		Mock:      cfg.Mode == "mock",
 	})
 	if err != nil {
-		return g, err
+		return nil, err
 	}
-	eraser := erasure.New(erasure.Config{Store: records, Keys: keys, Now: time.Now, Log: log})
-	g.ops = ops.New(ops.Config{
-		Payments: payments, Contacts: contacts, Eraser: eraser, Relay: relay, Queue: queue, Operators: operators, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock", PublicURL: cfg.PublicURL, Metrics: seen.metrics, MetricsApart: cfg.Mode == "live", Traces: seen.traces, Log: log,
+	return handlers.New(handlers.Config{
+		Registrations:   s.registrations,
+		Payments:        s.payments,
+		Catalogue:       s.catalogue,
+		Contacts:        s.contacts,
+		Transfers:       s.transfers,
+		Changes:         s.hub,
+		ClubEvents:      s.events,
+		WebhookSecrets:  cfg.WebhookSecret,
+		Identity:        s.clients.login,
+		Store:           s.store,
+		Cards:           s.clients.cards,
+		Ready:           s.ready,
+		Background:      s.queue.Workers(flows.OpenLane).InProgress,
+		Stopping:        stopping,
+		Contract:        cfg.assets.Contract,
+		Site:            site,
+		Docs:            pages,
+		ClientToken:     cfg.ClubToken,
+		Worlds:          cfg.Mode == "mock",
+		PublicURL:       cfg.PublicURL,
+		Mode:            cfg.Mode,
+		SMSCountries:    cfg.SMS.Countries,
+		RequireCart:     cfg.CartRevision == "required",
+		AllowedOrigins:  cfg.AllowedOrigins,
+		StaffKeys:       cfg.StaffKeys,
+		ReturnSchemes:   cfg.ReturnSchemes,
+		PublishableKey:  cfg.StripePublicKey,
+		CardScriptURL:   cfg.cardScriptURL(),
+		Methods:         cfg.methodPolicy(),
+		Captcha:         cfg.captcha(),
+		RateLimits:      cfg.rateLimited(),
+		TrustedProxies:  must(handlers.ParseProxies(cfg.TrustedProxies)),
+		OnRequest:       onRequest,
+		OnRequestMetric: seen.metrics.CountRequest,
+		OnAdmission:     seen.metrics.CountAdmission,
+		OnStream:        seen.metrics.CountStream,
+		Traces:          seen.traces,
+		AccessLevel:     cfg.accessLevel(),
+		Now:             time.Now,
+		After:           time.After,
+		Log:             log,
 	})
-	g.metrics = ops.NewMetricsServer(ops.Config{PublicURL: cfg.PublicURL, Metrics: seen.metrics, Traces: seen.traces, Log: log})
-	g.worker, g.payments, g.catalogue = worker, payments, catalogue
-	return g, nil
+}
+
+// newOps returns what operators call.
+func (cfg Config) newOps(s *services, seen *telemetry, log *slog.Logger) http.Handler {
+	return ops.New(ops.Config{
+		Payments:     s.payments,
+		Contacts:     s.contacts,
+		Eraser:       erasure.New(erasure.Config{Store: s.store, Keys: s.keys, Now: time.Now, Log: log}),
+		Relay:        s.relay,
+		Queue:        s.queue,
+		Operators:    must(cfg.operators()),
+		ClientToken:  cfg.ClubToken,
+		Worlds:       cfg.Mode == "mock",
+		PublicURL:    cfg.PublicURL,
+		Metrics:      seen.metrics,
+		MetricsApart: cfg.Mode == "live",
+		Traces:       seen.traces,
+		Log:          log,
+	})
 }
 
 // must returns a value of the configuration that was read without an error when it was validated.
@@ -118,7 +300,8 @@ func must[T any](value T, err error) T {
 }
 
 func (cfg Config) clubSystem(log *slog.Logger, seen *ops.Metrics) *club.Client {
-	cfg.Club.Traceparent, cfg.Club.OnAttempt, cfg.Club.Now, cfg.Club.Logger = tracing.Traceparent, seen.CountClubCall, time.Now, log
+	cfg.Club.Traceparent, cfg.Club.OnAttempt = tracing.Traceparent, seen.CountClubCall
+	cfg.Club.Now, cfg.Club.Logger = time.Now, log
 	return club.New(cfg.Club)
 }
 
@@ -137,7 +320,8 @@ func (cfg Config) rule() *flows.Rule {
 	if cfg.Mode == "live" {
 		return nil
 	}
-	return &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalSaleState, Before: "building", After: "settled"}}}
+	saleState := flows.Condition{Signal: flows.SignalSaleState, Before: "building", After: "settled"}
+	return &flows.Rule{Conditions: []flows.Condition{saleState}}
 }
 
 // processor returns the client of the card processor. Only the sandbox gets the address for events.
@@ -187,8 +371,8 @@ func (cfg Config) captcha() *captcha.Verifier {
 	return captcha.New(cfg.Captcha)
 }
 
-// smsBudget returns the limit of what SMS codes cost the clubs; nil without rate limits.
-func (cfg Config) smsBudget(records *store.Store, log *slog.Logger) *signature.SMSBudget {
+// newSMSBudget returns the limit of what SMS codes cost the clubs; nil without rate limits.
+func (cfg Config) newSMSBudget(records *store.Store, log *slog.Logger) *signature.SMSBudget {
 	if !cfg.rateLimited() {
 		return nil
 	}
@@ -200,16 +384,6 @@ func (cfg Config) smsBudget(records *store.Store, log *slog.Logger) *signature.S
 // no: front-end developers reload all day, and many tests share one address.
 func (cfg Config) rateLimited() bool {
 	return cfg.RateLimits == "on" || cfg.RateLimits == "" && cfg.Mode == "live"
-}
-
-func (cfg Config) clubEvents(records *store.Store, queue *jobs.Queue, keys *keyring.Keyring, registrations *registration.Service, log *slog.Logger) (*clubevent.Intake, *relay.Relay) {
-	relay := relay.New(relay.Config{
-		Queue: queue, Keys: keys, Store: records, Client: relay.NewClient(cfg.egress()), Subscribers: must(cfg.subscribers()), Now: time.Now, Log: log,
-	})
-	return clubevent.New(clubevent.Config{
-		Store: records, Queue: queue, Registrations: registrations, Relay: relay,
-		ClientToken: cfg.ClubToken, AnyOrganisation: cfg.Mode == "mock", Now: time.Now, Log: log,
-	}), relay
 }
 
 // egress says where events may be relayed to: outside live mode also to this machine.
