@@ -73,7 +73,7 @@ const (
 	AuditEnable             AuditAction = "enable"
 	AuditErase              AuditAction = "erase"
 	AuditEnd                AuditAction = "end"   // of an unverifiable payment
-	AuditAdopt              AuditAction = "adopt" // see payment.Fingerprint
+	AuditAdopt              AuditAction = "adopt" // see Fingerprint
 )
 
 // AuditEntry is one line of the audit stream. It holds no personal data and no free text.

@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
+	"frontdesk/flows/store"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/clubsim"
 )
@@ -233,7 +234,7 @@ func TestDoubtAmongThousands(t *testing.T) {
 		if len(page.Items) != 2 || page.Items[0].ID != doubt.ID || page.Items[1].ID != damaged.ID || page.More {
 			t.Errorf("listed: %+v", page)
 		}
-		counts := must(t, func() (map[flows.PaymentState]payment.StateCount, error) { return g.Counts(t.Context()) })
+		counts := must(t, func() (map[flows.PaymentState]store.StateCount, error) { return g.Counts(t.Context()) })
 		if in := counts[flows.InDoubt]; in.Payments != 1 || !in.Oldest.Equal(doubt.InDoubtSince().Truncate(time.Millisecond)) ||
 			counts[flows.Blocked].Payments != 1 || counts[flows.Intent].Payments != open {
 			t.Errorf("counted: %+v", counts)

@@ -9,6 +9,7 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
+	"frontdesk/flows/store"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/clubsim"
@@ -51,7 +52,7 @@ func TestOperatorWhileTheBankDecides(t *testing.T) {
 				t.Error("no operator decided")
 			}
 			page := must(t, func() (payment.Page, error) { return g.List(t.Context(), payment.ListOptions{State: c.state}) })
-			counts := must(t, func() (map[flows.PaymentState]payment.StateCount, error) { return g.Counts(t.Context()) })
+			counts := must(t, func() (map[flows.PaymentState]store.StateCount, error) { return g.Counts(t.Context()) })
 			old := counts[c.state]
 			if len(page.Items) != 1 || page.Items[0].ID != p.ID || old.Payments != 1 || !old.Oldest.Equal(since.Truncate(time.Millisecond)) {
 				t.Errorf("listed %+v, counted %+v, want since %s", page.Items, old, since)
@@ -77,7 +78,7 @@ func TestCaptureThatIsNeverDecided(t *testing.T) {
 		w.rebuild(g)
 		p = w.advance(g, p)
 	}
-	counts := must(t, func() (map[flows.PaymentState]payment.StateCount, error) { return g.Counts(t.Context()) })
+	counts := must(t, func() (map[flows.PaymentState]store.StateCount, error) { return g.Counts(t.Context()) })
 	page := must(t, func() (payment.Page, error) { return g.List(t.Context(), payment.ListOptions{State: flows.Capturing}) })
 	if old := counts[flows.Capturing]; p.State != flows.Capturing || w.captures(p) != 1 || len(page.Items) != 1 ||
 		!old.Oldest.Equal(since.Truncate(time.Millisecond)) {

@@ -16,6 +16,7 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
 	"frontdesk/flows/registration"
+	"frontdesk/flows/store"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/clubsim"
 )
@@ -565,7 +566,7 @@ func TestOldDoubt(t *testing.T) {
 			if _, err := g.store.Payment(t.Context(), settled.ID); !errors.Is(err, flows.ErrNotFound) {
 				t.Errorf("what was settled long ago: %v", err)
 			}
-			last := must(t, func() (payment.Comparison, error) { return g.store.Comparison(t.Context(), processorName) })
+			last := must(t, func() (store.Comparison, error) { return g.store.Comparison(t.Context(), processorName) })
 			if !last.Oldest.Equal(w.held(doubt).CreatedAt.Truncate(time.Millisecond)) || !last.At.Equal(w.clock.Now().Truncate(time.Millisecond)) {
 				t.Errorf("remembered: %+v", last)
 			}

@@ -8,6 +8,7 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/jobs"
 	"frontdesk/flows/payment"
+	"frontdesk/flows/store"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
@@ -342,7 +343,7 @@ func (w *world) expectPaidTwice(g *gateway, p *flows.Payment, twice bool) {
 	if p.State != flows.Recorded || p.PaidTwice != twice {
 		w.Errorf("%s (%s), paid twice: %t, want %t", p.State, p.Reason, p.PaidTwice, twice)
 	}
-	counts := must(w, func() (map[flows.PaymentState]payment.StateCount, error) { return g.Counts(w.Context()) })
+	counts := must(w, func() (map[flows.PaymentState]store.StateCount, error) { return g.Counts(w.Context()) })
 	if found := counts[flows.PaidTwice].Payments == 1; found != twice {
 		w.Errorf("counted are %+v", counts)
 	}

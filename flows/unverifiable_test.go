@@ -9,6 +9,7 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/erasure"
 	"frontdesk/flows/payment"
+	"frontdesk/flows/store"
 	"frontdesk/upstream/cards"
 )
 
@@ -33,7 +34,7 @@ func (w *world) expectListed(g *gateway, want ...string) []payment.Summary {
 	if strings.Join(got, ", ") != strings.Join(want, ", ") {
 		w.Errorf("listed: %q, not %q", got, want)
 	}
-	counts := must(w, func() (map[flows.PaymentState]payment.StateCount, error) { return g.Counts(w.Context()) })
+	counts := must(w, func() (map[flows.PaymentState]store.StateCount, error) { return g.Counts(w.Context()) })
 	if n := counts[flows.Unverifiable].Payments; n != strings.Count(strings.Join(want, ", "), string(flows.Unverifiable)) {
 		w.Errorf("%d unverifiable payments are counted", n)
 	}

@@ -11,6 +11,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
+	"frontdesk/flows/store"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
@@ -99,7 +100,7 @@ func (w *world) expectFinding(g *gateway, p *flows.Payment, want flows.PaymentSt
 	if listed := w.listedAs(g, p); p.State != flows.Recorded || p.Finding() != want || listed != want {
 		w.Errorf("%s with the finding %q (%s), listed as %q, want %q", p.State, p.Finding(), p.Reason, listed, want)
 	}
-	counts := must(w, func() (map[flows.PaymentState]payment.StateCount, error) { return g.Counts(w.Context()) })
+	counts := must(w, func() (map[flows.PaymentState]store.StateCount, error) { return g.Counts(w.Context()) })
 	for _, finding := range flows.Findings {
 		if n := counts[finding].Payments; (n == 1) != (finding == want) {
 			w.Errorf("%d counted as %s, want the finding %q", n, finding, want)

@@ -31,7 +31,7 @@ var imports = map[string]string{
 	"handlers/docs/generate": "",
 
 	"flows":                  "flows/keyring upstream/club",
-	"flows/payment":          "flows flows/payment/protocol flows/keyring flows/tracing upstream/cards upstream/club",
+	"flows/payment":          "flows flows/payment/protocol flows/store flows/keyring flows/tracing upstream/cards upstream/club",
 	"flows/payment/protocol": "flows upstream/cards upstream/club",
 	"flows/registration":     "flows flows/payment flows/catalogue flows/signature flows/member flows/keyring flows/iban upstream/club",
 	"flows/catalogue":        "flows flows/schedule upstream/club",
@@ -42,7 +42,7 @@ var imports = map[string]string{
 	"flows/erasure":          "flows flows/keyring upstream/club",
 	"flows/jobs":             "flows flows/tracing",
 	"flows/worker":           "flows flows/jobs flows/payment flows/clubevent flows/relay flows/tracing",
-	"flows/store":            "flows flows/... upstream/club",
+	"flows/store":            "flows flows/keyring upstream/club",
 	"flows/schedule":         "upstream/club",
 	"flows/keyring":          "",
 	"flows/iban":             "",

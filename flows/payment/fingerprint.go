@@ -8,39 +8,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"frontdesk/flows"
 	"frontdesk/upstream/cards"
 )
-
-// Fingerprint says whose payments Redis holds. A gateway with another one must not touch them: its card processor
-// has none of them, or its club system has other sales.
-type Fingerprint struct {
-	Account      string    `json:"account"` // the processor and its account; empty: the key may not read it
-	Organisation string    `json:"organisation"`
-	Environment  string    `json:"environment"`
-	Payment      string    `json:"payment,omitempty"` // a payment of the account, for gateways whose key may not read the account
-	Since        time.Time `json:"since"`             // when it was first stored
-	Adopted      bool      `json:"adopted,omitempty"` // an operator stored it in place of another one
-}
-
-// String describes a fingerprint in one line.
-func (f Fingerprint) String() string {
-	return fmt.Sprintf("account %s, organisation %s, %s mode",
-		cmp.Or(f.Account, "not readable with this key"), organisationName(f.Organisation), f.Environment)
-}
-
-func organisationName(token string) string { return cmp.Or(token, "any") }
-
-// precedes decides between two that gateways hold for right after Redis lost its own: an operator's decision counts
-// more than a start, the latest decision and the earliest start most.
-func (f Fingerprint) precedes(other Fingerprint) bool {
-	if f.Adopted != other.Adopted {
-		return f.Adopted
-	}
-	return f.Adopted == f.Since.After(other.Since)
-}
 
 // FingerprintError reports that Redis holds the payments of another account, organisation or environment.
 type FingerprintError struct {
@@ -57,12 +28,12 @@ func (e *FingerprintError) Error() string {
 // fingerprint is what a gateway knows of its own and Redis' fingerprint.
 type fingerprint struct {
 	mu      sync.Mutex
-	account string       // ours; empty until it is read
-	denied  bool         // our key may not read it
-	payment string       // the latest of ours that the processor showed
-	agreed  *Fingerprint // the latest in Redis that was ours; nil: none yet
-	checked bool         // Redis and ours were compared
-	wrong   error        // the result, a FingerprintError or nil
+	account string             // ours; empty until it is read
+	denied  bool               // our key may not read it
+	payment string             // the latest of ours that the processor showed
+	agreed  *flows.Fingerprint // the latest in Redis that was ours; nil: none yet
+	checked bool               // Redis and ours were compared
+	wrong   error              // the result, a FingerprintError or nil
 }
 
 // saw notes a payment of ours at the processor.
@@ -145,7 +116,7 @@ func (m *Machine) CheckFingerprint(ctx context.Context) error {
 }
 
 // settleFingerprint compares own with Redis', and stores what Redis should hold. wrong is a FingerprintError.
-func (m *Machine) settleFingerprint(ctx context.Context, own Fingerprint) (wrong, err error) {
+func (m *Machine) settleFingerprint(ctx context.Context, own flows.Fingerprint) (wrong, err error) {
 	f := &m.fingerprint
 	f.mu.Lock()
 	agreed := f.agreed
@@ -170,7 +141,7 @@ func (m *Machine) settleFingerprint(ctx context.Context, own Fingerprint) (wrong
 			next = own
 		case len(differs) == 0:
 			next.Account, next.Payment = cmp.Or(held.Account, own.Account), cmp.Or(held.Payment, own.Payment)
-		case agreed != nil && agreed.precedes(held):
+		case agreed != nil && agreed.Precedes(held):
 			m.cfg.Log.ErrorContext(ctx, "fingerprint of another gateway replaced, which redis took after it had lost ours",
 				"error", &FingerprintError{differs})
 			next = *agreed
@@ -194,7 +165,7 @@ func (m *Machine) settleFingerprint(ctx context.Context, own Fingerprint) (wrong
 }
 
 // ownFingerprint returns this gateway's. The processor is asked once.
-func (m *Machine) ownFingerprint(ctx context.Context) (Fingerprint, error) {
+func (m *Machine) ownFingerprint(ctx context.Context) (flows.Fingerprint, error) {
 	f := &m.fingerprint
 	f.mu.Lock()
 	account, known, payment := f.account, f.account != "" || f.denied, f.payment
@@ -203,7 +174,7 @@ func (m *Machine) ownFingerprint(ctx context.Context) (Fingerprint, error) {
 		id, err := m.cfg.Cards.AccountID(ctx)
 		denied := errors.Is(err, cards.ErrRefused)
 		if err != nil && !denied {
-			return Fingerprint{}, processorFailed(err)
+			return flows.Fingerprint{}, processorFailed(err)
 		}
 		if !denied {
 			account = m.cfg.Cards.Name() + " " + id
@@ -212,13 +183,13 @@ func (m *Machine) ownFingerprint(ctx context.Context) (Fingerprint, error) {
 		f.account, f.denied = account, denied
 		f.mu.Unlock()
 	}
-	return Fingerprint{Account: account, Organisation: m.cfg.Organisation, Environment: m.cfg.Environment, Payment: payment,
+	return flows.Fingerprint{Account: account, Organisation: m.cfg.Organisation, Environment: m.cfg.Environment, Payment: payment,
 		Since: m.cfg.Now().UTC().Round(0)}, nil
 }
 
 // differences says how own differs from what Redis holds. If the account of either is not known, the processor must
 // have the payment that a gateway with the right account left; agreed saves reading it again.
-func (m *Machine) differences(ctx context.Context, own, held Fingerprint, agreed *Fingerprint) (differs []string, err error) {
+func (m *Machine) differences(ctx context.Context, own, held flows.Fingerprint, agreed *flows.Fingerprint) (differs []string, err error) {
 	if own.Account != "" && held.Account != "" {
 		differs = differ("the card processor's account", own.Account, held.Account)
 	} else if held.Payment != "" && (agreed == nil || agreed.Payment != held.Payment) {
@@ -235,8 +206,8 @@ func (m *Machine) differences(ctx context.Context, own, held Fingerprint, agreed
 }
 
 // otherOrganisation says how this gateway's organisation and mode differ from those that Redis holds.
-func (m *Machine) otherOrganisation(held Fingerprint) []string {
-	differs := differ("the organisation (FRONTDESK_CLUB_TOKEN)", organisationName(m.cfg.Organisation), organisationName(held.Organisation))
+func (m *Machine) otherOrganisation(held flows.Fingerprint) []string {
+	differs := differ("the organisation (FRONTDESK_CLUB_TOKEN)", cmp.Or(m.cfg.Organisation, "any"), cmp.Or(held.Organisation, "any"))
 	return append(differs, differ("the mode (FRONTDESK_MODE)", m.cfg.Environment, held.Environment)...)
 }
 
@@ -249,7 +220,7 @@ func differ(what, mine, theirs string) []string {
 }
 
 // ReadFingerprint compares this gateway with Redis and changes nothing. stored reports whether Redis holds one.
-func (m *Machine) ReadFingerprint(ctx context.Context) (own Fingerprint, stored bool, err error) {
+func (m *Machine) ReadFingerprint(ctx context.Context) (own flows.Fingerprint, stored bool, err error) {
 	if own, err = m.ownFingerprint(ctx); err != nil {
 		return own, false, err
 	}

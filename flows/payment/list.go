@@ -9,6 +9,7 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/payment/protocol"
+	"frontdesk/flows/store"
 	"frontdesk/upstream/club"
 )
 
@@ -81,7 +82,7 @@ type Page struct {
 	// Incomplete: Redis lost everything or is new, and has not been compared with the processor yet.
 	Incomplete bool `json:"incomplete,omitempty"`
 	// Brakes hold payments back, because the club system records none.
-	Brakes []Brake `json:"brakes,omitempty"`
+	Brakes []flows.Brake `json:"brakes,omitempty"`
 	// Halted says why the gateway that lists them advances no payment: Redis holds those of others. Empty: it does.
 	Halted string `json:"halted,omitempty"`
 }
@@ -182,15 +183,9 @@ func (m *Machine) unreadable(id flows.PaymentID, err error) *flows.Payment {
 	return &flows.Payment{ID: id, State: flows.Blocked, Reason: flows.WhyUnreadable(err), UpdatedAt: m.cfg.Now()}
 }
 
-// StateCount is the number of payments in one state that is not final, with one finding, or Unverifiable.
-type StateCount struct {
-	Payments int
-	Oldest   time.Time // since when the oldest of them has been there
-}
-
 // Counts counts the open payments by state, recorded ones by finding, and those that cannot be verified. StorageUnavailable if
 // Redis does not respond.
-func (m *Machine) Counts(ctx context.Context) (map[flows.PaymentState]StateCount, error) {
+func (m *Machine) Counts(ctx context.Context) (map[flows.PaymentState]store.StateCount, error) {
 	counts, err := m.cfg.Store.CountPayments(ctx)
 	return counts, flows.StorageFailed(err)
 }

@@ -24,6 +24,7 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/keyring"
 	"frontdesk/flows/payment/protocol"
+	"frontdesk/flows/store"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
 )
@@ -88,7 +89,7 @@ type Store interface {
 	// entered it from an instant until before another one; zero: no bound.
 	PaymentsIn(ctx context.Context, state flows.PaymentState, since, until time.Time, limit int) ([]flows.PaymentID, error)
 	// CountPayments counts the payments in each state that is not final, and with each finding.
-	CountPayments(ctx context.Context) (map[flows.PaymentState]StateCount, error)
+	CountPayments(ctx context.Context) (map[flows.PaymentState]store.StateCount, error)
 	// FinishedPayments lists payments that ended in a state, latest first.
 	FinishedPayments(ctx context.Context, state flows.PaymentState, limit int) ([]flows.PaymentID, error)
 	// Registration reads a registration and its latest payment (nil: none); ErrNotFound without a registration,
@@ -103,31 +104,31 @@ type Store interface {
 	// SaveRule replaces an environment's rule.
 	SaveRule(ctx context.Context, environment string, rule *flows.Rule) error
 	// Comparison reads the latest complete comparison with a processor; zero without one.
-	Comparison(ctx context.Context, processor string) (Comparison, error)
+	Comparison(ctx context.Context, processor string) (store.Comparison, error)
 	// SaveComparison replaces the latest complete comparison with a processor.
-	SaveComparison(ctx context.Context, processor string, comparison Comparison) error
+	SaveComparison(ctx context.Context, processor string, comparison store.Comparison) error
 	// SaveUnverifiable lists an unverifiable payment, or replaces its entry.
-	SaveUnverifiable(ctx context.Context, u Unverifiable) error
+	SaveUnverifiable(ctx context.Context, u flows.UnverifiablePayment) error
 	// UnverifiablePayments lists them, the oldest first.
-	UnverifiablePayments(ctx context.Context) ([]Unverifiable, error)
+	UnverifiablePayments(ctx context.Context) ([]flows.UnverifiablePayment, error)
 	// DropUnverifiable removes one from the list, by the processor's id.
 	DropUnverifiable(ctx context.Context, id string) error
 	// Fingerprint reads whose payments Redis holds; ErrNotFound if it has none yet.
-	Fingerprint(ctx context.Context) (Fingerprint, error)
+	Fingerprint(ctx context.Context) (flows.Fingerprint, error)
 	// SaveFingerprint replaces it by compare-and-set; zero expects that Redis holds none.
-	SaveFingerprint(ctx context.Context, expected, next Fingerprint) error
+	SaveFingerprint(ctx context.Context, expected, next flows.Fingerprint) error
 	// AddNote adds an operator's note to a payment; the oldest beyond a bound are dropped.
 	AddNote(ctx context.Context, id flows.PaymentID, note flows.Note) error
 	// Notes reads a payment's notes, oldest first.
 	Notes(ctx context.Context, id flows.PaymentID) ([]flows.Note, error)
 	// AskBrake returns how long a payment must wait because an organisation's brake holds; zero: it passes.
-	AskBrake(ctx context.Context, in BrakeRequest) (time.Duration, error)
+	AskBrake(ctx context.Context, in flows.BrakeRequest) (time.Duration, error)
 	// CountOutcome engages or releases an organisation's brake.
-	CountOutcome(ctx context.Context, in BrakeOutcome) (BrakeChange, error)
+	CountOutcome(ctx context.Context, in flows.BrakeOutcome) (flows.BrakeChange, error)
 	// LastAccepted returns when the latest attempt began whose payment an organisation's club system accepted; zero: none.
 	LastAccepted(ctx context.Context, organisation string) (time.Time, error)
 	// Brakes lists the brakes that hold, by organisation.
-	Brakes(ctx context.Context) ([]Brake, error)
+	Brakes(ctx context.Context) ([]flows.Brake, error)
 	// Audit appends to the audit stream, which is bounded and not encrypted.
 	Audit(ctx context.Context, entry flows.AuditEntry) error
 }

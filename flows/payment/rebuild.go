@@ -11,6 +11,7 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/payment/protocol"
+	"frontdesk/flows/store"
 	"frontdesk/upstream/cards"
 )
 
@@ -38,12 +39,6 @@ var errLostAgain = errors.New("payment: Redis lost a registration while its paym
 
 // errChanging means that a registration changed at each attempt to store its payment. The next comparison finds it again.
 var errChanging = errors.New("payment: a registration changed again and again while its payments were rebuilt")
-
-// Comparison is the latest complete comparison of Redis with a processor.
-type Comparison struct {
-	At     time.Time // when it began; zero: Redis knows of none
-	Oldest time.Time // when the oldest payment was created that was not over
-}
 
 // Rebuild compares the payments that the processor created within the window with those in
 // Redis. It stores the missing ones with the state that the processor and its journal prove,
@@ -81,7 +76,7 @@ func (m *Machine) Rebuild(ctx context.Context, window time.Duration) error {
 	if known.Oldest.Before(since) {
 		oldest = known.Oldest // this comparison did not reach it
 	}
-	return flows.StorageFailed(m.cfg.Store.SaveComparison(ctx, processor, Comparison{now, oldest}))
+	return flows.StorageFailed(m.cfg.Store.SaveComparison(ctx, processor, store.Comparison{At: now, Oldest: oldest}))
 }
 
 // LastComparison returns when the latest complete comparison began; zero if Redis knows of none.

@@ -18,27 +18,22 @@ import (
 // the payment again, even if its key comes back: a person has settled it.
 const endedEntry = "fd_ended"
 
-// Unverifiable is a payment that the processor holds for this organisation and mode, and that cannot be rebuilt: no key
-// that is configured signed it, so anything could have been changed in it, or its record cannot be read and Redis lacks it.
-type Unverifiable struct {
-	ID           string      `json:"id"`    // the processor's
-	State        cards.State `json:"state"` // empty: the record cannot be read
-	Registration string      `json:"registration"`
-	Sale         club.IRI    `json:"sale"`
-	Club         club.IRI    `json:"club"`
-	Amount       int64       `json:"amount"` // minor units
-	Currency     string      `json:"currency"`
-	CreatedAt    time.Time   `json:"createdAt"`
-}
-
 // unverifiable returns the processor's payment if it is unverifiable.
-func (m *Machine) unverifiable(remote cards.Payment) (u Unverifiable, is bool) {
+func (m *Machine) unverifiable(remote cards.Payment) (u flows.UnverifiablePayment, is bool) {
 	if !protocol.Unverifiable(m.remote(remote, m.cfg.Now())) {
 		return u, false
 	}
 	entries := remote.Metadata
-	u = Unverifiable{ID: remote.ID, State: remote.State, Registration: entries["fd_registration"], Sale: club.IRI(entries["fd_sale"]),
-		Club: club.IRI(entries["fd_club"]), Amount: remote.Amount, Currency: remote.Currency, CreatedAt: remote.CreatedAt}
+	u = flows.UnverifiablePayment{
+		ID:           remote.ID,
+		State:        string(remote.State),
+		Registration: entries["fd_registration"],
+		Sale:         club.IRI(entries["fd_sale"]),
+		Club:         club.IRI(entries["fd_club"]),
+		Amount:       remote.Amount,
+		Currency:     remote.Currency,
+		CreatedAt:    remote.CreatedAt,
+	}
 	if remote.Unreadable != nil {
 		u.Amount, _ = strconv.ParseInt(entries["fd_amount"], 10, 64)
 		u.Currency = entries["fd_currency"]
@@ -46,15 +41,26 @@ func (m *Machine) unverifiable(remote cards.Payment) (u Unverifiable, is bool) {
 	return u, true
 }
 
-func (u Unverifiable) unreadable() bool { return u.State == "" }
-
-func (u Unverifiable) summary(processor string) Summary {
-	reason := "signed with a key that is not configured; at the processor it is " + string(u.State)
-	if u.unreadable() {
+// unverifiableSummary is the line of an unverifiable payment of a processor.
+func unverifiableSummary(u flows.UnverifiablePayment, processor string) Summary {
+	reason := "signed with a key that is not configured; at the processor it is " + u.State
+	if u.Unreadable() {
 		reason = "lost in Redis, and the processor's record of it cannot be read"
 	}
-	return Summary{ID: flows.PaymentID(u.ID), State: flows.Unverifiable, Reason: reason, Since: u.CreatedAt, Method: flows.ByCard,
-		Amount: u.Amount, Currency: u.Currency, Sale: u.Sale, Club: u.Club, Processor: processor, ProcessorID: u.ID, CreatedAt: u.CreatedAt}
+	return Summary{
+		ID:          flows.PaymentID(u.ID),
+		State:       flows.Unverifiable,
+		Reason:      reason,
+		Since:       u.CreatedAt,
+		Method:      flows.ByCard,
+		Amount:      u.Amount,
+		Currency:    u.Currency,
+		Sale:        u.Sale,
+		Club:        u.Club,
+		Processor:   processor,
+		ProcessorID: u.ID,
+		CreatedAt:   u.CreatedAt,
+	}
 }
 
 // noteUnverifiable lists a payment that a comparison reads, if it is unverifiable, and adds its id to found unless nil.
@@ -131,14 +137,14 @@ func (m *Machine) listUnverifiable(ctx context.Context, in ListOptions, to *Page
 			to.More = true
 			break
 		}
-		to.Items = append(to.Items, u.summary(m.cfg.Cards.Name()))
+		to.Items = append(to.Items, unverifiableSummary(u, m.cfg.Cards.Name()))
 	}
 	return err
 }
 
 // readUnverifiable reads an unverifiable payment at the processor, or in the list if its record cannot be read. NotFound if
 // the id is of no such payment.
-func (m *Machine) readUnverifiable(ctx context.Context, id flows.PaymentID) (u Unverifiable, remote cards.Payment, err error) {
+func (m *Machine) readUnverifiable(ctx context.Context, id flows.PaymentID) (u flows.UnverifiablePayment, remote cards.Payment, err error) {
 	if err := m.requireOwn(ctx); err != nil {
 		return u, remote, err
 	}
@@ -146,7 +152,7 @@ func (m *Machine) readUnverifiable(ctx context.Context, id flows.PaymentID) (u U
 	if err != nil && !errors.Is(err, cards.ErrNotFound) {
 		listed, failed := m.cfg.Store.UnverifiablePayments(ctx)
 		for _, u := range listed {
-			if u.ID == string(id) && u.unreadable() {
+			if u.ID == string(id) && u.Unreadable() {
 				return u, cards.Payment{ID: u.ID}, nil
 			}
 		}
@@ -165,9 +171,9 @@ func (m *Machine) showUnverifiable(ctx context.Context, id flows.PaymentID) (Det
 	if err != nil {
 		return Detail{}, err
 	}
-	d := Detail{Summary: u.summary(m.cfg.Cards.Name()), Journal: journalOf(remote), Readings: []flows.Reading{}, Notes: []flows.Note{}}
+	d := Detail{Summary: unverifiableSummary(u, m.cfg.Cards.Name()), Journal: journalOf(remote), Readings: []flows.Reading{}, Notes: []flows.Note{}}
 	d.History = []flows.Transition{{State: d.State, At: d.Since, Reason: d.Reason}}
-	if u.unreadable() {
+	if u.Unreadable() {
 		d.say("The card processor holds this payment for registration %s. Frontdesk cannot read the record there, and Redis has lost its own.",
 			u.Registration)
 		d.say("If a newer version of Frontdesk reads the record, install it: the payment then continues by itself.")
@@ -204,7 +210,7 @@ func (m *Machine) EndUnverifiable(ctx context.Context, id flows.PaymentID, opera
 	switch {
 	case err != nil:
 		return ResolutionResult{}, err
-	case !u.unreadable() && !protocol.Endable(remote.State):
+	case !u.Unreadable() && !protocol.Endable(remote.State):
 		return ResolutionResult{}, protocol.NotDecidable("At the processor the payment is %s. Cancel it there; it then leaves the list.", remote.State)
 	}
 	now := m.cfg.Now()
@@ -214,12 +220,12 @@ func (m *Machine) EndUnverifiable(ctx context.Context, id flows.PaymentID, opera
 	}
 	text := fmt.Sprintf("%s by %s: %s", now.UTC().Format(time.RFC3339), operator, remote.State)
 	_, err = m.cfg.Cards.UpdateMetadata(ctx, "end:"+remote.ID, remote.ID, map[string]string{endedEntry: text})
-	result := ResolutionResult{Payment: u.summary(m.cfg.Cards.Name())}
+	result := ResolutionResult{Payment: unverifiableSummary(u, m.cfg.Cards.Name())}
 	switch {
 	case errors.Is(err, cards.ErrKeyReused):
 		return ResolutionResult{},
 			&flows.Error{Code: flows.Conflict, Detail: "Another operator ended it at the same moment. Look at the list again.", Err: err}
-	case err != nil && (!u.unreadable() || errors.Is(err, cards.ErrRefused)):
+	case err != nil && (!u.Unreadable() || errors.Is(err, cards.ErrRefused)):
 		return ResolutionResult{}, processorFailed(err)
 	case err != nil:
 		result.Warnings = append(result.Warnings, "The processor's response cannot be read. If the payment is listed again after an hour, "+

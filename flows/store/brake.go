@@ -12,7 +12,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"frontdesk/flows"
-	"frontdesk/flows/payment"
 )
 
 // brakeFields reads an organisation's brake. ARGV[1] is the organisation. Times are in ms; a field that is missing is nil.
@@ -104,17 +103,17 @@ return 'engaged'
 `)
 
 // AskBrake implements payment.Store.
-func (s *Store) AskBrake(ctx context.Context, in payment.BrakeRequest) (time.Duration, error) {
+func (s *Store) AskBrake(ctx context.Context, in flows.BrakeRequest) (time.Duration, error) {
 	left, err := s.run(ctx, askBrake, []string{brakes}, in.Organisation, string(in.Payment), in.Now.UnixMilli(), in.Lease.Milliseconds(),
 		in.Pause.Milliseconds(), in.MaxPause.Milliseconds(), in.MaxWait.Milliseconds()).Int64()
 	return time.Duration(left) * time.Millisecond, err
 }
 
 // CountOutcome implements payment.Store.
-func (s *Store) CountOutcome(ctx context.Context, in payment.BrakeOutcome) (payment.BrakeChange, error) {
+func (s *Store) CountOutcome(ctx context.Context, in flows.BrakeOutcome) (flows.BrakeChange, error) {
 	change, err := s.run(ctx, countOutcome, []string{brakes}, in.Organisation, string(in.Payment), in.Now.UnixMilli(), in.Began.UnixMilli(),
 		string(in.Result), in.ProbesUntil.UnixMilli(), in.MaxUnknown).Text()
-	return payment.BrakeChange(change), err
+	return flows.BrakeChange(change), err
 }
 
 // LastAccepted implements payment.Store.
@@ -127,12 +126,12 @@ func (s *Store) LastAccepted(ctx context.Context, organisation string) (time.Tim
 }
 
 // Brakes implements payment.Store.
-func (s *Store) Brakes(ctx context.Context) ([]payment.Brake, error) {
+func (s *Store) Brakes(ctx context.Context) ([]flows.Brake, error) {
 	fields, err := s.redis.HGetAll(ctx, brakes).Result()
 	if err != nil {
 		return nil, err
 	}
-	held := []payment.Brake{}
+	held := []flows.Brake{}
 	for field, value := range fields {
 		organisation, found := strings.CutSuffix(field, " since")
 		since, err := strconv.ParseInt(value, 10, 64)
@@ -141,9 +140,9 @@ func (s *Store) Brakes(ctx context.Context) ([]payment.Brake, error) {
 		}
 		unknown, _ := strconv.Atoi(fields[organisation+" unknown"])
 		unsettled, _ := strconv.Atoi(fields[organisation+" unsettled"])
-		held = append(held, payment.Brake{Organisation: organisation, Since: time.UnixMilli(since), Unknown: unknown + unsettled,
+		held = append(held, flows.Brake{Organisation: organisation, Since: time.UnixMilli(since), Unknown: unknown + unsettled,
 			Probe: flows.PaymentID(fields[organisation+" probe"])})
 	}
-	slices.SortFunc(held, func(a, b payment.Brake) int { return cmp.Compare(a.Organisation, b.Organisation) })
+	slices.SortFunc(held, func(a, b flows.Brake) int { return cmp.Compare(a.Organisation, b.Organisation) })
 	return held, nil
 }

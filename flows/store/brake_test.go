@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"frontdesk/flows"
-	"frontdesk/flows/payment"
-	"frontdesk/flows/payment/protocol"
 )
 
 // TestBrakeScripts checks what each outcome changes, by the order in which the attempts began and ended.
@@ -18,16 +16,16 @@ func testBrakeScripts(b *fixture) {
 	type outcome struct {
 		payment string
 		began   int // seconds after the start; it ends a second later
-		result  protocol.BrakeResult
-		want    payment.BrakeChange
+		result  flows.BrakeResult
+		want    flows.BrakeChange
 	}
-	unknown := func(id string, began int, want payment.BrakeChange) outcome {
-		return outcome{id, began, protocol.BrakeUnknown, want}
+	unknown := func(id string, began int, want flows.BrakeChange) outcome {
+		return outcome{id, began, flows.BrakeUnknown, want}
 	}
-	accepted := func(began int, want payment.BrakeChange) outcome {
-		return outcome{"x", began, protocol.BrakeAccepted, want}
+	accepted := func(began int, want flows.BrakeChange) outcome {
+		return outcome{"x", began, flows.BrakeAccepted, want}
 	}
-	engaged := []outcome{unknown("a", 0, ""), unknown("b", 1, ""), unknown("c", 2, payment.BrakeEngaged)}
+	engaged := []outcome{unknown("a", 0, ""), unknown("b", 1, ""), unknown("c", 2, flows.BrakeEngaged)}
 	for name, test := range map[string]struct {
 		outcomes []outcome
 		holds    bool
@@ -35,8 +33,8 @@ func testBrakeScripts(b *fixture) {
 		"three unknown":                        {engaged, true},
 		"an accepted one between":              {[]outcome{unknown("a", 0, ""), accepted(1, ""), unknown("c", 2, ""), unknown("d", 3, "")}, false},
 		"one payment three times":              {[]outcome{unknown("a", 0, ""), unknown("a", 1, ""), unknown("a", 2, "")}, false},
-		"one not sent":                         {append([]outcome{{"y", 0, protocol.ProbeContinues, ""}}, engaged...), true},
-		"accepted afterwards":                  {append(slices.Clip(engaged), accepted(4, payment.BrakeReleased)), false},
+		"one not sent":                         {append([]outcome{{"y", 0, flows.ProbeContinues, ""}}, engaged...), true},
+		"accepted afterwards":                  {append(slices.Clip(engaged), accepted(4, flows.BrakeReleased)), false},
 		"accepted, begun before the brake":     {append(slices.Clip(engaged), accepted(1, "")), true},
 		"unknown, begun before the acceptance": {[]outcome{accepted(10, ""), unknown("a", 0, ""), unknown("b", 1, ""), unknown("c", 2, "")}, false},
 		"accepted by a clock that was ahead":   {append([]outcome{accepted(90000, "")}, engaged...), true},
@@ -48,7 +46,7 @@ func testBrakeScripts(b *fixture) {
 			}
 			now := start.Add(time.Duration(last+1) * time.Second)
 			for range 2 { // a repetition, because the first reply was lost, changes nothing more
-				change, err := b.CountOutcome(b.Context(), payment.BrakeOutcome{Organisation: name, Payment: flows.PaymentID(o.payment),
+				change, err := b.CountOutcome(b.Context(), flows.BrakeOutcome{Organisation: name, Payment: flows.PaymentID(o.payment),
 					Began: start.Add(time.Duration(o.began) * time.Second), Now: now, Result: o.result, MaxUnknown: 3})
 				if err != nil || change != o.want {
 					b.Errorf("%s: %+v: %q, %v", name, o, change, err)
@@ -57,7 +55,7 @@ func testBrakeScripts(b *fixture) {
 			}
 		}
 		brakes, err := b.Brakes(b.Context())
-		i := slices.IndexFunc(brakes, func(held payment.Brake) bool { return held.Organisation == name })
+		i := slices.IndexFunc(brakes, func(held flows.Brake) bool { return held.Organisation == name })
 		if err != nil || (i >= 0) != test.holds || i >= 0 && brakes[i].Unknown != 3 {
 			b.Errorf("%s: %+v, %v", name, brakes, err)
 		}
@@ -71,15 +69,15 @@ func testProbesOfTheBrake(b *fixture) {
 	now := time.UnixMilli(1_900_000_000_000)
 	ask := func(organisation, id string, want time.Duration) {
 		b.Helper()
-		left, err := b.AskBrake(b.Context(), payment.BrakeRequest{Organisation: organisation, Payment: flows.PaymentID(id), Now: now,
+		left, err := b.AskBrake(b.Context(), flows.BrakeRequest{Organisation: organisation, Payment: flows.PaymentID(id), Now: now,
 			Lease: 2 * time.Minute, Pause: time.Minute, MaxPause: 3 * time.Minute, MaxWait: 15 * time.Minute})
 		if err != nil || left != want {
 			b.Errorf("%s of %s waits %s instead of %s, %v", id, organisation, left, want, err)
 		}
 	}
-	end := func(id string, result protocol.BrakeResult) {
+	end := func(id string, result flows.BrakeResult) {
 		b.Helper()
-		_, err := b.CountOutcome(b.Context(), payment.BrakeOutcome{Organisation: "demo", Payment: flows.PaymentID(id), Began: now, Now: now,
+		_, err := b.CountOutcome(b.Context(), flows.BrakeOutcome{Organisation: "demo", Payment: flows.PaymentID(id), Began: now, Now: now,
 			Result: result, ProbesUntil: now.Add(7 * time.Minute), MaxUnknown: 3})
 		if err != nil {
 			b.Fatal(err)
@@ -87,7 +85,7 @@ func testProbesOfTheBrake(b *fixture) {
 	}
 	ask("demo", "a", 0)
 	for _, id := range []string{"a", "b", "c"} {
-		end(id, protocol.BrakeUnknown)
+		end(id, flows.BrakeUnknown)
 	}
 	ask("other", "z", 0)
 	ask("demo", "d", 0)
@@ -95,19 +93,19 @@ func testProbesOfTheBrake(b *fixture) {
 	ask("demo", "e", 2*time.Minute)
 	now = now.Add(2 * time.Minute) // the probe's gateway died
 	ask("demo", "e", 0)
-	end("d", protocol.BrakeUnknown) // too late to count as the probe's
+	end("d", flows.BrakeUnknown) // too late to count as the probe's
 	ask("demo", "f", 2*time.Minute)
-	end("e", protocol.ProbeContinues)
+	end("e", flows.ProbeContinues)
 	ask("demo", "f", 7*time.Minute)
 	for _, pause := range []time.Duration{time.Minute, 2 * time.Minute, 3 * time.Minute, 3 * time.Minute} {
-		end("e", protocol.BrakeUnknown)
+		end("e", flows.BrakeUnknown)
 		ask("demo", "f", pause)
 		now = now.Add(pause)
 		ask("demo", "e", 0)
 	}
 	now = now.Add(-time.Hour) // as for a gateway whose clock is right, after one whose clock was ahead
 	ask("demo", "f", 0)
-	end("f", protocol.BrakeAccepted)
+	end("f", flows.BrakeAccepted)
 	ask("demo", "g", 0)
 	ask("demo", "h", 0)
 }

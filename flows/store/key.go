@@ -21,9 +21,9 @@ const (
 	unverifiedPayments = "fd:{" + openPayments + "}:unverified"
 	// auditStream is a stream of operators' actions: at, by, what, payment, from, to.
 	auditStream = "fd:audit"
-	// fingerprintKey says whose payments these are: a payment.Fingerprint, in plain so that no seal key is needed.
+	// fingerprintKey says whose payments these are: a flows.Fingerprint, in plain so that no seal key is needed.
 	fingerprintKey = "fd:fingerprint"
-	// unverifiablePayments is a hash of payment.Unverifiable, sealed, by the processor's id.
+	// unverifiablePayments is a hash of flows.UnverifiablePayment, sealed, by the processor's id.
 	unverifiablePayments = "fd:unverifiable"
 	// sealKeys is a sorted set of the ids of the seal keys that sealed something, scored by their last use, ms.
 	sealKeys = "fd:seals"

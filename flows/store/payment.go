@@ -11,7 +11,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"frontdesk/flows"
-	"frontdesk/flows/payment"
 )
 
 // startPayment saves a registration and creates its next payment, both or neither. Neither expires
@@ -180,9 +179,15 @@ func (s *Store) PaymentsIn(ctx context.Context, state flows.PaymentState, since,
 	return paymentIDs(s.redis.ZRangeByScore(ctx, paymentStates, &redis.ZRangeBy{Min: from, Max: to, Count: int64(limit)}).Result())
 }
 
+// StateCount is the number of payments in one state that is not final, with one finding, or flows.Unverifiable.
+type StateCount struct {
+	Payments int
+	Oldest   time.Time // since when the oldest of them has been there
+}
+
 // CountPayments implements payment.Store.
-func (s *Store) CountPayments(ctx context.Context) (map[flows.PaymentState]payment.StateCount, error) {
-	counts := map[flows.PaymentState]payment.StateCount{}
+func (s *Store) CountPayments(ctx context.Context) (map[flows.PaymentState]StateCount, error) {
+	counts := map[flows.PaymentState]StateCount{}
 	pipe := s.redis.Pipeline()
 	totals, oldest := map[flows.PaymentState]*redis.IntCmd{}, map[flows.PaymentState]*redis.ZSliceCmd{}
 	for _, state := range slices.Concat(flows.PaymentStates, flows.Findings) {
@@ -195,11 +200,11 @@ func (s *Store) CountPayments(ctx context.Context) (map[flows.PaymentState]payme
 		return nil, err
 	}
 	if n := int(unverifiable.Val()); n > 0 {
-		counts[flows.Unverifiable] = payment.StateCount{Payments: n}
+		counts[flows.Unverifiable] = StateCount{Payments: n}
 	}
 	for state, total := range totals {
 		if first := oldest[state].Val(); len(first) > 0 {
-			counts[state] = payment.StateCount{Payments: int(total.Val()), Oldest: time.UnixMilli(int64(first[0].Score) % stateSpan)}
+			counts[state] = StateCount{Payments: int(total.Val()), Oldest: time.UnixMilli(int64(first[0].Score) % stateSpan)}
 		}
 	}
 	return counts, nil

@@ -12,7 +12,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"frontdesk/flows"
-	"frontdesk/flows/payment"
 )
 
 // rebuild creates a missing payment and saves its registration, both or neither.
@@ -74,8 +73,14 @@ func (s *Store) Rebuild(ctx context.Context, r *flows.Registration, p *flows.Pay
 	return nil
 }
 
+// Comparison is the latest complete comparison of Redis with a processor.
+type Comparison struct {
+	At     time.Time // when it began; zero: Redis knows of none
+	Oldest time.Time // when the oldest payment was created that was not over
+}
+
 // Comparison implements payment.Store.
-func (s *Store) Comparison(ctx context.Context, processor string) (last payment.Comparison, err error) {
+func (s *Store) Comparison(ctx context.Context, processor string) (last Comparison, err error) {
 	var held struct {
 		At     int64 `redis:"at"` // ms, as the other
 		Oldest int64 `redis:"oldest"`
@@ -83,11 +88,11 @@ func (s *Store) Comparison(ctx context.Context, processor string) (last payment.
 	if err := s.redis.HMGet(ctx, comparisonKey(processor), "at", "oldest").Scan(&held); err != nil || held.At == 0 {
 		return last, err
 	}
-	return payment.Comparison{At: time.UnixMilli(held.At), Oldest: time.UnixMilli(held.Oldest)}, nil
+	return Comparison{At: time.UnixMilli(held.At), Oldest: time.UnixMilli(held.Oldest)}, nil
 }
 
 // SaveComparison implements payment.Store.
-func (s *Store) SaveComparison(ctx context.Context, processor string, comparison payment.Comparison) error {
+func (s *Store) SaveComparison(ctx context.Context, processor string, comparison Comparison) error {
 	return s.redis.HSet(ctx, comparisonKey(processor), "at", comparison.At.UnixMilli(), "oldest", comparison.Oldest.UnixMilli()).Err()
 }
 
@@ -105,7 +110,7 @@ return 1
 `)
 
 // SaveUnverifiable implements payment.Store.
-func (s *Store) SaveUnverifiable(ctx context.Context, u payment.Unverifiable) error {
+func (s *Store) SaveUnverifiable(ctx context.Context, u flows.UnverifiablePayment) error {
 	sealed, err := s.seal(unverifiablePayments, u)
 	if err != nil {
 		return err
@@ -115,16 +120,16 @@ func (s *Store) SaveUnverifiable(ctx context.Context, u payment.Unverifiable) er
 
 // UnverifiablePayments implements payment.Store. An entry that cannot be read has only its id, until the next
 // comparison seals it again.
-func (s *Store) UnverifiablePayments(ctx context.Context) ([]payment.Unverifiable, error) {
+func (s *Store) UnverifiablePayments(ctx context.Context) ([]flows.UnverifiablePayment, error) {
 	entries, err := s.redis.HGetAll(ctx, unverifiablePayments).Result()
-	listed := make([]payment.Unverifiable, 0, len(entries))
+	listed := make([]flows.UnverifiablePayment, 0, len(entries))
 	for id, sealed := range entries {
-		u := payment.Unverifiable{}
+		u := flows.UnverifiablePayment{}
 		_ = s.open(unverifiablePayments, sealed, &u)
 		u.ID = id
 		listed = append(listed, u)
 	}
-	slices.SortFunc(listed, func(a, b payment.Unverifiable) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	slices.SortFunc(listed, func(a, b flows.UnverifiablePayment) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return listed, err
 }
 
@@ -134,7 +139,7 @@ func (s *Store) DropUnverifiable(ctx context.Context, id string) error {
 }
 
 // Fingerprint implements payment.Store.
-func (s *Store) Fingerprint(ctx context.Context) (f payment.Fingerprint, err error) {
+func (s *Store) Fingerprint(ctx context.Context) (f flows.Fingerprint, err error) {
 	text, err := s.redis.Get(ctx, fingerprintKey).Bytes()
 	if errors.Is(err, redis.Nil) {
 		return f, flows.ErrNotFound
@@ -146,9 +151,9 @@ func (s *Store) Fingerprint(ctx context.Context) (f payment.Fingerprint, err err
 }
 
 // SaveFingerprint implements payment.Store.
-func (s *Store) SaveFingerprint(ctx context.Context, expected, next payment.Fingerprint) error {
+func (s *Store) SaveFingerprint(ctx context.Context, expected, next flows.Fingerprint) error {
 	var was []byte
-	if expected != (payment.Fingerprint{}) {
+	if expected != (flows.Fingerprint{}) {
 		was, _ = json.Marshal(expected) // strings and a time
 	}
 	text, _ := json.Marshal(next)

@@ -1,5 +1,4 @@
-// Package store keeps the records of the journeys in Redis, with every key and every script.
-// It implements the Store interface of each service, and keeps the responses of idempotent
+// Package store keeps the records of the journeys in Redis, with every key and every script, and the responses of idempotent
 // requests for handlers.
 //
 // A record is a hash: its version, the sealed body, and for payments the state, the lease and
@@ -20,32 +19,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"frontdesk/flows"
-	"frontdesk/flows/catalogue"
-	"frontdesk/flows/clubevent"
-	"frontdesk/flows/erasure"
-	"frontdesk/flows/jobs"
 	"frontdesk/flows/keyring"
-	"frontdesk/flows/member"
-	"frontdesk/flows/payment"
-	"frontdesk/flows/registration"
-	"frontdesk/flows/relay"
-	"frontdesk/flows/signature"
-	"frontdesk/flows/worker"
-)
-
-// The parts of the store that the services declare.
-var (
-	_ payment.Store        = (*Store)(nil)
-	_ registration.Store   = (*Store)(nil)
-	_ catalogue.CacheStore = (*Store)(nil)
-	_ signature.Store      = (*Store)(nil)
-	_ member.Store         = (*Store)(nil)
-	_ member.TransferStore = (*Store)(nil)
-	_ clubevent.Store      = (*Store)(nil)
-	_ relay.Store          = (*Store)(nil)
-	_ erasure.Store        = (*Store)(nil)
-	_ jobs.ChangeSource    = (*Store)(nil)
-	_ worker.Store         = (*Store)(nil)
 )
 
 // Store keeps the records of the journeys in Redis.

@@ -231,7 +231,7 @@ func (c *collector) budget(ctx context.Context, to *metrics) error {
 	return err
 }
 
-func (c *collector) payments(to *metrics, counts map[flows.PaymentState]payment.StateCount) {
+func (c *collector) payments(to *metrics, counts map[flows.PaymentState]store.StateCount) {
 	const help = "Payments that have not ended, recorded ones with a finding, and those at the card processor that no configured key signed."
 	to.gauge("frontdesk_payments", help, float64(counts[flows.Unverifiable].Payments), "state", string(flows.Unverifiable))
 	for _, state := range slices.Concat(flows.PaymentStates, flows.Findings) {

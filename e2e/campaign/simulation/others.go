@@ -10,7 +10,6 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
-	"frontdesk/flows/payment/protocol"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/club"
@@ -76,14 +75,14 @@ var deskScope = club.Scope{ClientToken: "demo", Club: "/demo/clubs/11", Node: "/
 func (f *journey) engageBrake() error {
 	ctx, now := context.Background(), f.Now()
 	for n := range 3 {
-		change, err := f.store.CountOutcome(ctx, payment.BrakeOutcome{Organisation: "demo", Payment: flows.NewPaymentID("another", n+1),
-			Began: now, Now: now, Result: protocol.BrakeUnknown, MaxUnknown: 3})
-		if err != nil || n == 2 && change != payment.BrakeEngaged {
+		change, err := f.store.CountOutcome(ctx, flows.BrakeOutcome{Organisation: "demo", Payment: flows.NewPaymentID("another", n+1),
+			Began: now, Now: now, Result: flows.BrakeUnknown, MaxUnknown: 3})
+		if err != nil || n == 2 && change != flows.BrakeEngaged {
 			return fmt.Errorf("the brake did not engage: %w", err)
 		}
 	}
 	lease := f.between(time.Minute, 10*time.Minute)
-	_, err := f.store.AskBrake(ctx, payment.BrakeRequest{Organisation: "demo", Payment: "another-4", Now: now, Lease: lease})
+	_, err := f.store.AskBrake(ctx, flows.BrakeRequest{Organisation: "demo", Payment: "another-4", Now: now, Lease: lease})
 	f.heldUntil = now.Add(lease)
 	f.fault(brakeEngaged)
 	return err

@@ -38,38 +38,25 @@ func ProbePause(p *flows.Payment) time.Duration {
 
 // BrakeCount is what the brake counts: how a payment was sent, or what it did to its sale.
 type BrakeCount struct {
-	Result      BrakeResult // empty: nothing is counted
-	Began       time.Time   // of the attempt
-	ProbesUntil time.Time   // of BrakeRefused and ProbeContinues: until when the payment is the probe, if it is that
+	Result      flows.BrakeResult // empty: nothing is counted
+	Began       time.Time         // of the attempt
+	ProbesUntil time.Time         // of BrakeRefused and ProbeContinues: until when the payment is the probe, if it is that
 }
-
-// BrakeResult is what an outcome means for the brake.
-type BrakeResult string
-
-// The results. ProbeContinues concerns the brake only if the payment is its probe.
-const (
-	BrakeAccepted  BrakeResult = "accepted"  // releases the brake, unless the attempt is from before it
-	BrakeUnknown   BrakeResult = "unknown"   // or rejected: counts, unless the attempt is from before an accepted one
-	BrakeRefused   BrakeResult = "refused"   // counts likewise, and the probe continues
-	ProbeContinues BrakeResult = "continues" // nothing was done, and the payment is sent again
-	SaleSettles    BrakeResult = "settled"   // an accepted payment settled its sale: ends a row of those that did not
-	SaleStaysOpen  BrakeResult = "unsettled" // an accepted payment did not: counts
-)
 
 // CountPost says what the end of a POST means for the brake; nothing, if it records no money. A rejection counts as unknown: a
 // firewall's can look like the application's. After a limit that outlasts the pause before the next claim, another payment finds out
 // whether it has been raised.
 func CountPost(p *flows.Payment, post Posted, now time.Time) BrakeCount {
-	count := BrakeCount{Result: BrakeUnknown, Began: p.UpdatedAt}
+	count := BrakeCount{Result: flows.BrakeUnknown, Began: p.UpdatedAt}
 	switch {
 	case !p.Method.BooksMoney():
 		return BrakeCount{}
 	case post.Outcome == club.Accepted:
-		count.Result = BrakeAccepted
+		count.Result = flows.BrakeAccepted
 	case post.Outcome == club.NotSent:
-		count.Result, count.ProbesUntil = ProbeContinues, now.Add(ClaimPause(p.Claim)+ProbeLease)
+		count.Result, count.ProbesUntil = flows.ProbeContinues, now.Add(ClaimPause(p.Claim)+ProbeLease)
 	case post.Outcome == club.Refused && post.Limit <= MaxClaimPause:
-		count.Result, count.ProbesUntil = BrakeRefused, now.Add(PauseAfter(p, post.Limit)+ProbeLease)
+		count.Result, count.ProbesUntil = flows.BrakeRefused, now.Add(PauseAfter(p, post.Limit)+ProbeLease)
 	}
 	return count
 }
@@ -82,9 +69,9 @@ func CountVerdict(p, next *flows.Payment) BrakeCount {
 	case p.SaleVerdict == next.SaleVerdict || p.Rebuilt || !p.Method.BooksMoney():
 		return BrakeCount{}
 	case next.SaleVerdict == flows.SaleSettled:
-		count.Result = SaleSettles
+		count.Result = flows.SaleSettles
 	case next.SaleVerdict == SaleOpen && p.SaleVerdict == "":
-		count.Result = SaleStaysOpen
+		count.Result = flows.SaleStaysOpen
 	default:
 		return BrakeCount{}
 	}

@@ -16,19 +16,19 @@ func TestBrakeCountsPost(t *testing.T) {
 		method flows.Method
 		claim  int
 		post   protocol.Posted
-		want   protocol.BrakeResult
+		want   flows.BrakeResult
 		until  time.Duration // from now; zero: the payment does not continue to probe
 	}{
-		"accepted":                {flows.ByCard, 1, protocol.Posted{Outcome: club.Accepted}, protocol.BrakeAccepted, 0},
-		"unknown":                 {flows.ByCard, 1, protocol.Posted{Outcome: club.Unknown}, protocol.BrakeUnknown, 0},
-		"rejected":                {flows.ByCard, 1, protocol.Posted{Outcome: club.Rejected}, protocol.BrakeUnknown, 0},
-		"not sent":                {flows.ByCard, 1, protocol.Posted{Outcome: club.NotSent}, protocol.ProbeContinues, 135 * time.Second},
-		"not sent, third claim":   {flows.ByCard, 3, protocol.Posted{Outcome: club.NotSent}, protocol.ProbeContinues, 3 * time.Minute},
-		"refused":                 {flows.ByCard, 1, protocol.Posted{Outcome: club.Refused}, protocol.BrakeRefused, 135 * time.Second},
-		"a limit of a minute":     {flows.ByCard, 1, limited(time.Minute), protocol.BrakeRefused, 3 * time.Minute},
-		"a limit of five minutes": {flows.ByCard, 1, limited(5 * time.Minute), protocol.BrakeRefused, 7 * time.Minute},
-		"a longer limit":          {flows.ByCard, 1, limited(5*time.Minute + time.Second), protocol.BrakeUnknown, 0},
-		"unknown, at the desk":    {flows.InPerson, 1, protocol.Posted{Outcome: club.Unknown}, protocol.BrakeUnknown, 0},
+		"accepted":                {flows.ByCard, 1, protocol.Posted{Outcome: club.Accepted}, flows.BrakeAccepted, 0},
+		"unknown":                 {flows.ByCard, 1, protocol.Posted{Outcome: club.Unknown}, flows.BrakeUnknown, 0},
+		"rejected":                {flows.ByCard, 1, protocol.Posted{Outcome: club.Rejected}, flows.BrakeUnknown, 0},
+		"not sent":                {flows.ByCard, 1, protocol.Posted{Outcome: club.NotSent}, flows.ProbeContinues, 135 * time.Second},
+		"not sent, third claim":   {flows.ByCard, 3, protocol.Posted{Outcome: club.NotSent}, flows.ProbeContinues, 3 * time.Minute},
+		"refused":                 {flows.ByCard, 1, protocol.Posted{Outcome: club.Refused}, flows.BrakeRefused, 135 * time.Second},
+		"a limit of a minute":     {flows.ByCard, 1, limited(time.Minute), flows.BrakeRefused, 3 * time.Minute},
+		"a limit of five minutes": {flows.ByCard, 1, limited(5 * time.Minute), flows.BrakeRefused, 7 * time.Minute},
+		"a longer limit":          {flows.ByCard, 1, limited(5*time.Minute + time.Second), flows.BrakeUnknown, 0},
+		"unknown, at the desk":    {flows.InPerson, 1, protocol.Posted{Outcome: club.Unknown}, flows.BrakeUnknown, 0},
 		"unknown, and deferred":   {flows.Deferred, 1, protocol.Posted{Outcome: club.Unknown}, "", 0},
 		"accepted, and free":      {flows.Free, 1, protocol.Posted{Outcome: club.Accepted}, "", 0},
 	} {
@@ -61,18 +61,18 @@ func TestBrakeCountsVerdict(t *testing.T) {
 	for name, row := range map[string]struct {
 		before, verdict string
 		with            func(p *flows.Payment)
-		want            protocol.BrakeResult
+		want            flows.BrakeResult
 	}{
-		"it settled its sale":     {"", flows.SaleSettled, nil, protocol.SaleSettles},
-		"it did not":              {"", protocol.SaleOpen, nil, protocol.SaleStaysOpen},
-		"settled later":           {protocol.SaleOpen, flows.SaleSettled, nil, protocol.SaleSettles},
+		"it settled its sale":     {"", flows.SaleSettled, nil, flows.SaleSettles},
+		"it did not":              {"", protocol.SaleOpen, nil, flows.SaleStaysOpen},
+		"settled later":           {protocol.SaleOpen, flows.SaleSettled, nil, flows.SaleSettles},
 		"nothing is new":          {flows.SaleSettled, flows.SaleSettled, nil, ""},
 		"the sale is still open":  {protocol.SaleOpen, protocol.SaleOpen, nil, ""},
 		"the sale is open again":  {total, protocol.SaleOpen, nil, ""},
 		"another total":           {"", total, nil, ""},
 		"Redis lost it":           {"", protocol.SaleOpen, func(p *flows.Payment) { p.Rebuilt = true }, ""},
 		"it was deferred":         {"", protocol.SaleOpen, func(p *flows.Payment) { p.Method = flows.Deferred }, ""},
-		"it was paid at the desk": {"", protocol.SaleOpen, func(p *flows.Payment) { p.Method = flows.InPerson }, protocol.SaleStaysOpen},
+		"it was paid at the desk": {"", protocol.SaleOpen, func(p *flows.Payment) { p.Method = flows.InPerson }, flows.SaleStaysOpen},
 		"Redis lost it, settled":  {"", flows.SaleSettled, func(p *flows.Payment) { p.Rebuilt = true }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
