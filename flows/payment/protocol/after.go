@@ -222,6 +222,11 @@ func (d turn) watch() (Action, *Change) {
 // the processor did not show it.
 const HeldAfterAll = "it was cancelled, and the processor holds the money"
 
+// Returned reports whether the processor may hold money of a payment that ended without, by its state there.
+func Returned(p *flows.Payment, there cards.State) bool {
+	return p.State == flows.Refunded && there != cards.Refunded || p.State == flows.Cancelled && there == cards.Captured
+}
+
 // blocked waits for an operator, with two exceptions. A payment that the processor did not have continues from the state before once
 // the processor has it again. One that was cancelled although the processor held the money ends once that was refunded there.
 func (d turn) blocked() (Action, *Change) {

@@ -36,6 +36,27 @@ func ProbePause(p *flows.Payment) time.Duration {
 	return MaxProbePause
 }
 
+// brake returns how long the brake holds the payment back; known is false while it has to be asked.
+func (d turn) brake() (left time.Duration, known bool) {
+	switch {
+	case !HeldByBrake(d.p, d.now):
+		return 0, true
+	case d.f.Brake == nil:
+		return 0, false
+	}
+	return d.f.Brake.Left, true
+}
+
+// awaitBrake keeps a payment waiting for the brake, which may be released at any time. The record shows the buyer that it waits.
+func (d turn) awaitBrake(left time.Duration) (Action, *Change) {
+	if d.p.OnHold {
+		return wait(min(left, PollEvery))
+	}
+	next := *d.p
+	next.OnHold = true
+	return d.keep(next)
+}
+
 // BrakeCount is what the brake counts: how a payment was sent, or what it did to its sale.
 type BrakeCount struct {
 	Result      flows.BrakeResult // empty: nothing is counted

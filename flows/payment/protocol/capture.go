@@ -133,27 +133,6 @@ func (d turn) bankDecides(reason string) (Action, *Change) {
 	return d.write(next, flows.Capturing, reason)
 }
 
-// brake returns how long the brake holds the payment back; known is false while it has to be asked.
-func (d turn) brake() (left time.Duration, known bool) {
-	switch {
-	case !HeldByBrake(d.p, d.now):
-		return 0, true
-	case d.f.Brake == nil:
-		return 0, false
-	}
-	return d.f.Brake.Left, true
-}
-
-// awaitBrake keeps a payment waiting for the brake, which may be released at any time. The record shows the buyer that it waits.
-func (d turn) awaitBrake(left time.Duration) (Action, *Change) {
-	if d.p.OnHold {
-		return wait(min(left, PollEvery))
-	}
-	next := *d.p
-	next.OnHold = true
-	return d.keep(next)
-}
-
 // authorisedTooLong reports whether it is too late to take the reserved money, by our limit or by the processor's. A block in
 // between prolongs nothing.
 func (d turn) authorisedTooLong() bool {

@@ -29,6 +29,22 @@ func PauseLeft(p *flows.Payment, now time.Time) time.Duration {
 	return 0
 }
 
+// pause returns what is left of the pause before the next attempt to record. After a limit of the API gateway it may last a day. Such
+// a long pause also ends once another payment was recorded after the refusal: perhaps the provider has raised the limit. known is
+// false while that has to be asked.
+func (d turn) pause() (left time.Duration, known bool) {
+	left, accepted := d.p.NotBefore.Sub(d.now), d.f.Accepted
+	switch {
+	case left <= MaxClaimPause || left > MaxLimitPause:
+		return PauseLeft(d.p, d.now), true
+	case accepted == nil:
+		return 0, false
+	case accepted.After(d.p.UpdatedAt) && !accepted.After(d.now):
+		return 0, true
+	}
+	return DoubtPollEvery, true
+}
+
 // SendableSince returns since when a payment could be sent, as far as its own pause goes.
 func SendableSince(p *flows.Payment) time.Time {
 	if p.NotBefore.After(p.UpdatedAt) {

@@ -75,11 +75,6 @@ func Unverifiable(r *Remote) bool {
 	return r.State != cards.Refunded || r.Journal.maybeSent()
 }
 
-// Returned reports whether the processor may hold money of a payment that ended without, by its state there.
-func Returned(p *flows.Payment, there cards.State) bool {
-	return p.State == flows.Refunded && there != cards.Refunded || p.State == flows.Cancelled && there == cards.Captured
-}
-
 // Rank is the weight of a proven payment among those of its registration. The higher one counts.
 type Rank int
 

@@ -40,22 +40,6 @@ func (d turn) prepare() (Action, *Change) {
 	return d.own(*p, "about to be recorded")
 }
 
-// pause returns what is left of the pause before the next attempt to record. After a limit of the API gateway it may last a day. Such
-// a long pause also ends once another payment was recorded after the refusal: perhaps the provider has raised the limit. known is
-// false while that has to be asked.
-func (d turn) pause() (left time.Duration, known bool) {
-	left, accepted := d.p.NotBefore.Sub(d.now), d.f.Accepted
-	switch {
-	case left <= MaxClaimPause || left > MaxLimitPause:
-		return PauseLeft(d.p, d.now), true
-	case accepted == nil:
-		return 0, false
-	case accepted.After(d.p.UpdatedAt) && !accepted.After(d.now):
-		return 0, true
-	}
-	return DoubtPollEvery, true
-}
-
 // agreeToRecord continues if the sale is still as agreed. If it differs, it cannot take the money. The buyer then gets it back,
 // but only if the journal proves that nothing of ours was booked, and only if the payment was never in doubt or blocked, when staff
 // may have recorded it by hand. Otherwise it is in doubt. So is a payment whose sale could not be read for a day.
