@@ -25,7 +25,7 @@ func (d turn) verify() (Action, *Change) {
 	case d.f.Wish == Verify && d.saleToRead() != "":
 		return act(d.saleToRead())
 	case d.f.Wish == Verify:
-		unread = d.noteSale(&next)
+		next, unread = d.noteSale()
 	}
 	switch {
 	case r == nil, r.Absent != "": // it may be another account's, and says nothing
@@ -107,43 +107,44 @@ func (d turn) saleToRead() Kind {
 	return ""
 }
 
-// noteSale notes what the club system shows of a payment to verify. The error says what could not be read.
-func (d turn) noteSale(next *flows.Payment) error {
+// noteSale returns the record with what the club system shows of a payment to verify. The error says what could not be read.
+func (d turn) noteSale() (flows.Payment, error) {
 	p, s, check, owes := d.p, d.f.Sale, d.f.Check, d.f.Debt
+	next := *p
 	open, debt := p.SaleVerdict != flows.SaleSettled, d.debtIsDue()
 	tooLate := debt && Expired(d.now, p.Since(flows.Recorded), DebtWithin)
 	switch {
 	case s == nil:
-		return nil
+		return next, nil
 	case s.Gone && open && Expired(d.now, p.UpdatedAt, flows.GoneAfter):
 		next.SaleVerdict = "the club system no longer has the sale"
-		return nil
+		return next, nil
 	case s.Err != nil && p.SaleVerdict == "" && Expired(d.now, p.UpdatedAt, SaleUnreadableAfter):
 		next.SaleVerdict = "the sale could not be read for a day"
-		return nil
+		return next, nil
 	case s.Err != nil && !open && tooLate:
 		next.DebtAfter = p.Snapshot.Debt
-		return nil
+		return next, nil
 	case s.Err != nil:
-		return s.Err
+		return next, s.Err
 	case check != nil && check.Err != nil:
-		return check.Err
+		return next, check.Err
 	case open:
 		next.SaleVerdict = d.verdict()
 	}
 	switch {
 	case !debt:
-		return nil
+		return next, nil
 	case owes.Err != nil && tooLate:
 		next.DebtAfter = p.Snapshot.Debt
-		return nil
+		return next, nil
 	case owes.Err != nil:
-		return owes.Err
+		return next, owes.Err
 	}
 	next.DebtAfter = &owes.Total
 	usual := flows.SignalValue(flows.SignalDebt, p, &flows.Evidence{Debt: &owes.Total}) == s.Rule.After(flows.SignalDebt)
 	next.PaidTwice = owes.Total < *p.Snapshot.Debt && !usual
-	return nil
+	return next, nil
 }
 
 // SaleOpen is the verdict on a sale that is as before the payment.

@@ -31,7 +31,7 @@ func TestCheckSale(t *testing.T) {
 	onHold := func(held bool) func(p *flows.Payment) string {
 		return func(p *flows.Payment) string {
 			if p.OnHold != held {
-				return "the buyer is told the wrong thing about the wait"
+				return "the buyer reads the wrong thing about the wait"
 			}
 			return ""
 		}

@@ -37,13 +37,13 @@ type Offer struct {
 // Allowed returns what an operator may decide about a payment, as far as the facts show: it asks Next whether it would carry out each
 // decision. The facts must have the processor's payment, if there is one, and the latest payment of the registration.
 func Allowed(p *flows.Payment, f Facts, now time.Time) (offers []Offer) {
-	would := func(choice Choice, override bool) Kind {
+	would := func(choice Choice, override bool) (effect string) { // empty: Next refuses it, or cannot say now
 		f.Decision = &Decision{Choice: choice, Decision: flows.Decision{Override: override}, Offered: true}
 		switch action, change := Next(p, f, now); {
 		case change != nil:
-			return Kind(change.Record.State)
+			return string(change.Record.State)
 		case action.Kind == ReleaseByOperator:
-			return action.Kind
+			return string(action.Kind)
 		}
 		return ""
 	}

@@ -155,7 +155,7 @@ func TestDecideAgain(t *testing.T) {
 			"It cannot be sent again: payment r-2 of the same sale is captured, and may settle it. Decide on that one first, or use --refund.")},
 		{name: "again, and another is of another sale", facts: and(again, latest(&another)), want: "read"},
 		{name: "again, and another ended", facts: and(again, latest(&ended)), want: "read"},
-		{name: "again, and nobody can begin another", facts: and(again, latest(nil)), want: "read"},
+		{name: "again, and no buyer can begin another", facts: and(again, latest(nil)), want: "read"},
 		{name: "again, unchecked", facts: and(again, latest(&p), held), want: "check_sale"},
 		{name: "again, not released", facts: and(again, latest(&p), held, sale()), want: "release_by_operator 1 " + old},
 		{name: "again", facts: and(again, latest(&p), held, sale(), free), want: "→ captured: " + notRecorded, wrote: beginsAnew},
@@ -360,7 +360,7 @@ func TestDecideABlock(t *testing.T) {
 	})
 }
 
-// TestDecideAFinding: each finding ends by itself, and the next one follows.
+// TestDecideAFinding: each finding ends alone, and the next one follows.
 func TestDecideAFinding(t *testing.T) {
 	t.Parallel()
 	p := record(flows.Recorded)

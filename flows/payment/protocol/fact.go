@@ -190,10 +190,10 @@ func (f Facts) Wrote(kind Kind, p *flows.Payment, call *Call) Facts {
 	return f
 }
 
-// Committed returns what is still known once a change is committed: at most the reading of the processor. now is when Next
-// decided the change: what it saw must be young when the payment is sent. Before the first claim, only the response to this process' own capture is kept, within ClaimLife: no other process can have
-// claimed before it, and the processor remembers the keys of claims since. Before a later claim, before a refund, and after an attempt
-// to record, the processor is always read again.
+// Committed returns what is still known once a change is committed: at most the reading of the processor. now is when Next decided
+// the change, because what it saw must be young when the payment is sent. Before the first claim, only the response to this process'
+// own capture is kept, within ClaimLife: no other process can have claimed before it, and the processor remembers the keys of claims
+// since. Before a later claim, before a refund, and after an attempt to record, the processor is always read again.
 func (f Facts) Committed(c *Change, now time.Time) Facts {
 	next := Facts{Wish: f.Wish}
 	r := f.Remote

@@ -24,9 +24,9 @@ const (
 	MissingBlocks = 30 * time.Minute
 )
 
-// Pauses between two looks at a payment.
+// Pauses between two readings of a payment.
 const (
-	// PollEvery is the shortest pause between two readings by the queue; see IdlePause for a buyer who does nothing.
+	// PollEvery is the shortest pause between two readings by the queue; see IdlePause for a buyer without activity.
 	PollEvery = 15 * time.Second
 	// DoubtPollEvery is how often the processor's journal of a payment in doubt is read.
 	DoubtPollEvery = 2 * time.Minute

@@ -6,13 +6,14 @@
 //
 //   - protocol.go: Next, which has one function for each state, and Transition, which makes each change.
 //     fact.go: what can be known. limit.go and pause.go: every limit with its reason, and how long a payment waits.
-//   - buyer.go: up to the authorisation, and the cancellation.
+//   - buyer.go: whether the processor has the agreed payment (present, asked in every open state), up to the authorisation, and
+//     the cancellation.
 //   - capture.go: the check of the sale, and the capture. brake.go: what the brake holds back, and what it counts.
 //   - record.go: the one POST, and when a payment becomes in doubt. journal.go and terms.go: what the processor's metadata says.
-//   - refund.go: when money goes back, and how.
+//   - refund.go: when the money is refunded, and how.
 //   - doubt.go: how a doubt ends.
 //   - after.go: what contradicts a payment that has ended, and how a block ends.
-//   - prove.go: what the processor's payment proves if Redis has lost the record.
+//   - prove.go: what the processor's payment proves if Redis has lost the record, and which payment of a sale counts.
 //   - decide.go: what an operator may decide.
 //
 // The words:
@@ -58,7 +59,7 @@ const (
 	CheckSale    Kind = "check_sale"    // the sale and its check, with the contact's status and debt as far as they can be read soon
 	Recheck      Kind = "recheck_sale"  // the sale and its check alone, once money is taken or a POST was sent
 	ReadEvidence Kind = "read_evidence" // as CheckSale, with the calibrated rule
-	ReadSale     Kind = "read_sale"     // the sale alone, with the calibrated rule. It delays no buyer's reads, and so do the next two
+	ReadSale     Kind = "read_sale"     // the sale alone, with the calibrated rule. This and the next two delay no buyer's reads
 	ReadCheck    Kind = "read_check"    // the sale's check
 	ReadDebt     Kind = "read_debt"     // what the sale's contact owes
 	ReadLatest   Kind = "read_latest"   // the latest payment of the registration
@@ -82,7 +83,7 @@ const (
 // Action is what to do now.
 type Action struct {
 	Kind  Kind
-	For   time.Duration // of Wait: until the next look; zero: until something is asked. Of Post: before it is sent
+	For   time.Duration // of Wait: until the next Advance; zero: until something is asked. Of Post: before it is sent
 	Err   error         // of Wait: of the call that failed. It is passed on, and never read here
 	Since time.Time     // of Search
 

@@ -84,7 +84,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestForeign: payments of others are left alone, whatever their state, whatever was seen of them, and whoever asks.
+// TestForeign: payments of others are left alone, whatever their state, whatever was seen of them, and whatever is asked.
 func TestForeign(t *testing.T) {
 	t.Parallel()
 	foreign := func(f *protocol.Facts) { f.Foreign = errDown }

@@ -131,7 +131,7 @@ func TestUnverifiable(t *testing.T) {
 		{"signed", cards.Captured, givenUp(0), func(r *protocol.Remote) { r.Signed = true }, false},
 		{"signed, and not readable", "", givenUp(0), func(r *protocol.Remote) { r.Signed, r.Unreadable = true, errors.New("no amount") }, true},
 		{"of others", cards.Captured, givenUp(0), func(r *protocol.Remote) { r.Ours = false }, false},
-		{"of nobody", cards.Captured, givenUp(0), func(r *protocol.Remote) { r.Terms.Registration = "" }, false},
+		{"of no registration", cards.Captured, givenUp(0), func(r *protocol.Remote) { r.Terms.Registration = "" }, false},
 		{"ended by an operator", cards.Captured, givenUp(0), func(r *protocol.Remote) { r.Ended = true }, false},
 		{"cancelled", cards.Cancelled, givenUp(0), nil, false},
 		{"accepted", cards.Captured, accepted, nil, false},

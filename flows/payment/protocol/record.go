@@ -196,7 +196,7 @@ func (d turn) rejected() (Action, *Change) {
 }
 
 // notSent releases the claim after an attempt that certainly had no effect. limit is how long the limit lasts that was reached;
-// zero: none was. No attempt is left if all claims are used, or if a buyer who has not paid would have to wait too long.
+// zero: none was. No attempt is left if all claims are used, or if a buyer without a charge would have to wait too long.
 func (d turn) notSent(reason string, limit time.Duration) (Action, *Change) {
 	p, before, tries := d.p, flows.Captured, MaxClaims
 	if !p.HasProcessor() {
@@ -212,7 +212,8 @@ func (d turn) notSent(reason string, limit time.Duration) (Action, *Change) {
 }
 
 // endUnrecorded ends a payment that was certainly not recorded, and is not sent again. By card, the money goes back. At the desk, the
-// payment becomes in doubt once the staff who took the money no longer wait for the result, so that operators see it.
+// payment becomes in doubt once the staff who took the money no longer wait for the result, so that operators see it. That doubt has no
+// attempt: nothing of it can have left, so no rule may end it.
 func (d turn) endUnrecorded(next flows.Payment, reason string) (Action, *Change) {
 	switch p := d.p; {
 	case p.HasProcessor():
@@ -246,7 +247,8 @@ func (d turn) releaseLate() (Action, *Change) {
 }
 
 // prepareWithoutProcessor is prepare for the other methods. No money is taken before it is sent, except at the desk. A sale that is
-// settled already was settled by the club's staff, or by this payment before Redis lost it: an operator must find out.
+// settled already was settled by the club's staff, or by this payment before Redis lost it: an operator must find out. A payment that gets
+// no further here has no attempt, see endUnrecorded.
 func (d turn) prepareWithoutProcessor() (Action, *Change) {
 	p, s := d.p, d.f.Sale
 	pause, pauseKnown := d.pause()

@@ -375,7 +375,7 @@ func TestPosted(t *testing.T) {
 	})
 }
 
-// TestPostedWithoutProcessor: there is no claim to release, and giving up loses nothing, except of money at the desk.
+// TestPostedWithoutProcessor: without a claim nothing is released, and giving up loses nothing, except of money at the desk.
 func TestPostedWithoutProcessor(t *testing.T) {
 	t.Parallel()
 	ended := func(outcome club.Outcome, limit time.Duration) func(f *protocol.Facts) {
@@ -406,7 +406,7 @@ func TestPostedWithoutProcessor(t *testing.T) {
 			want: "→ in_doubt: " + unreached + "; no attempt is left"},
 		{name: "a limit", with: by(flows.Free), facts: ended(club.Refused, protocol.SettleWithin), want: "→ priced: " + quota,
 			wrote: pauses(protocol.SettleWithin)},
-		{name: "a limit that nobody awaits", with: by(flows.Deferred), facts: ended(club.Refused, time.Hour),
+		{name: "a limit that no buyer awaits", with: by(flows.Deferred), facts: ended(club.Refused, time.Hour),
 			want: "→ cancelled: " + quota + "; no attempt is left"},
 		{name: "a limit at the desk", with: by(flows.InPerson), facts: ended(club.Refused, time.Hour), want: "→ priced: " + quota,
 			wrote: pauses(time.Hour)},

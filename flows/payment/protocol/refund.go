@@ -5,6 +5,11 @@ import (
 	"frontdesk/upstream/cards"
 )
 
+// A refund is due when the payment was certainly not recorded: its sale has changed since the capture (agreeToRecord in record.go), or
+// the attempts to record it ended without effect (endUnrecorded there); another payment of the sale counts (yield and Duplicate in
+// prove.go); every claim was released before Redis lost the record (proven there); or an operator decided so (notRecorded in decide.go).
+// A blocked payment is refunded only by an operator (refundBlocked there). Nothing is refunded before the refund holds a claim.
+
 // The reasons of payments that are blocked because a refund did not succeed.
 const (
 	// refundFailed: the processor had accepted the refund.
@@ -12,11 +17,6 @@ const (
 	// refundDisputed: the buyer's bank decides about the payment.
 	refundDisputed = "the processor refused the refund: the buyer disputes the payment"
 )
-
-// A refund is due when the payment was certainly not recorded: its sale has changed since the capture (agreeToRecord in record.go), or
-// the attempts to record it ended without effect (endUnrecorded there); another payment of the sale counts (yield in prove.go); every
-// claim was released before Redis lost the record (proven there); or an operator decided so (notRecorded in decide.go). A blocked
-// payment is refunded only by an operator (refundBlocked there). Nothing is refunded before the refund holds a claim.
 
 // prepareRefund moves to refunding under the next claim. That claim is never released while its key can be used, so the payment
 // can no longer be recorded.
@@ -40,7 +40,7 @@ func (d turn) refund() (Action, *Change) {
 	p, r := d.p, d.f.Remote
 	switch {
 	case d.f.Call != nil:
-		return d.refundCalled()
+		return d.refunded()
 	case d.f.Claim != nil:
 		return d.refundClaimed()
 	case PauseLeft(p, d.now) > 0:
@@ -106,8 +106,8 @@ func (d turn) requestRefund(journal Journal) (Action, *Change) {
 	return act(Refund)
 }
 
-// refundCalled follows the refund. After a refusal the payment is read, because perhaps there is a refund already.
-func (d turn) refundCalled() (Action, *Change) {
+// refunded follows the refund. After a refusal the payment is read, because perhaps there is a refund already.
+func (d turn) refunded() (Action, *Change) {
 	p, r, call := d.p, d.f.Remote, d.f.Call
 	switch {
 	case call.Outcome == Done && call.Response.State == cards.Refunded:

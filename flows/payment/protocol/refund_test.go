@@ -199,7 +199,7 @@ func allReleased() map[string]string {
 	return entries
 }
 
-// TestRefundIsReadAgain: what was read before a refund began, or by whom, does not let money go back.
+// TestRefundIsReadAgain: what was read before a refund began does not let money go back, whichever call read it.
 func TestRefundIsReadAgain(t *testing.T) {
 	t.Parallel()
 	p := record(flows.Refunding)

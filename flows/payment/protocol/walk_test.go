@@ -173,7 +173,7 @@ func (j *journey) perform(a protocol.Action, then func(next *journey)) {
 // failures are the ways in which a call to the processor fails.
 var failures = []protocol.Outcome{protocol.KeyReused, protocol.KeyUsedUp, protocol.Refused, protocol.WrongState, protocol.Failed}
 
-// posted are the ways in which a POST ends. Without a proof, a limit of the API gateway is none: perhaps the payment was recorded.
+// posted are the ways in which a POST ends. Without a proof, a limit of the API gateway does not count as one: perhaps the payment was recorded.
 var posted = []struct {
 	name string
 	protocol.Posted
