@@ -12,19 +12,16 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/flows"
+	"frontdesk/flows/background"
 	"frontdesk/flows/catalogue"
-	"frontdesk/flows/clubevent"
 	"frontdesk/flows/erasure"
-	"frontdesk/flows/jobs"
 	"frontdesk/flows/keyring"
 	"frontdesk/flows/member"
 	"frontdesk/flows/payment"
 	"frontdesk/flows/registration"
-	"frontdesk/flows/relay"
 	"frontdesk/flows/signature"
 	"frontdesk/flows/store"
 	"frontdesk/flows/tracing"
-	"frontdesk/flows/worker"
 	"frontdesk/handlers"
 	"frontdesk/handlers/devtools"
 	"frontdesk/handlers/docs"
@@ -38,7 +35,7 @@ import (
 // gateway is what serve runs.
 type gateway struct {
 	public, ops, metrics http.Handler
-	worker               *worker.Worker
+	worker               *background.Worker
 	payments             *payment.Machine
 	catalogue            *catalogue.Catalogue
 }
@@ -48,7 +45,7 @@ type services struct {
 	clients       clients
 	keys          *keyring.Keyring
 	store         *store.Store
-	queue         *jobs.Queue
+	queue         *background.Queue
 	catalogue     *catalogue.Catalogue
 	payments      *payment.Machine
 	smsBudget     *signature.SMSBudget // nil without rate limits
@@ -56,10 +53,10 @@ type services struct {
 	contacts      *member.Contacts
 	transfers     *member.Transfers
 	registrations *registration.Service
-	hub           *jobs.Hub
-	relay         *relay.Relay
-	events        *clubevent.Intake
-	worker        *worker.Worker
+	hub           *background.Hub
+	relay         *background.Relay
+	events        *background.Intake
+	worker        *background.Worker
 	ready         func(context.Context) []flows.Check
 }
 
@@ -101,7 +98,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 func (cfg Config) addPayments(s *services, metrics *ops.Metrics, log *slog.Logger) {
 	s.keys = must(cfg.newKeyring())
 	s.store = store.New(store.Config{Redis: s.clients.redis, Keys: s.keys, Replicas: cfg.RedisWait})
-	s.queue = jobs.NewQueue(s.clients.redis, s.store, time.Now)
+	s.queue = background.NewQueue(s.clients.redis, s.store, time.Now)
 	s.payments = payment.New(payment.Config{
 		Store:          s.store,
 		Queue:          s.queue,
@@ -171,17 +168,17 @@ func (cfg Config) addJourneys(s *services, log *slog.Logger) {
 // addBackground adds what runs without a request, and the events in and out. It needs what
 // addPayments and addJourneys add.
 func (cfg Config) addBackground(s *services, traces trace.TracerProvider, log *slog.Logger) {
-	s.hub = jobs.NewHub(s.store)
-	s.relay = relay.New(relay.Config{
+	s.hub = background.NewHub(s.store)
+	s.relay = background.NewRelay(background.RelayConfig{
 		Queue:       s.queue,
 		Keys:        s.keys,
 		Store:       s.store,
-		Client:      relay.NewClient(cfg.egress()),
+		Client:      background.NewRelayClient(cfg.egress()),
 		Subscribers: must(cfg.subscribers()),
 		Now:         time.Now,
 		Log:         log,
 	})
-	s.events = clubevent.New(clubevent.Config{
+	s.events = background.NewIntake(background.IntakeConfig{
 		Store:           s.store,
 		Queue:           s.queue,
 		Registrations:   s.registrations,
@@ -191,7 +188,7 @@ func (cfg Config) addBackground(s *services, traces trace.TracerProvider, log *s
 		Now:             time.Now,
 		Log:             log,
 	})
-	s.worker = worker.New(worker.Config{
+	s.worker = background.NewWorker(background.WorkerConfig{
 		Store:       s.store,
 		Queue:       s.queue,
 		Payments:    s.payments,
@@ -387,6 +384,6 @@ func (cfg Config) rateLimited() bool {
 }
 
 // egress says where events may be relayed to: outside live mode also to this machine.
-func (cfg Config) egress() relay.EgressPolicy {
-	return relay.EgressPolicy{Loopback: cfg.Mode != "live"}
+func (cfg Config) egress() background.EgressPolicy {
+	return background.EgressPolicy{Loopback: cfg.Mode != "live"}
 }

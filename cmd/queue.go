@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"frontdesk/flows/jobs"
+	"frontdesk/flows/background"
 )
 
 func newQueueCommand() *cobra.Command {
@@ -19,7 +19,7 @@ func newQueueCommand() *cobra.Command {
 	return c
 }
 
-func printQueues(w io.Writer, queues struct{ Items []jobs.QueueState }) {
+func printQueues(w io.Writer, queues struct{ Items []background.QueueState }) {
 	table := newTable(w)
 	fmt.Fprintln(table, "QUEUE\tPENDING\tACTIVE\tSCHEDULED\tRETRY\tARCHIVED\tCOMPLETED\tTODAY\tFAILED\tLATENCY")
 	for _, q := range queues.Items {

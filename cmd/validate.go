@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"frontdesk/flows"
+	"frontdesk/flows/background"
 	"frontdesk/flows/catalogue"
-	"frontdesk/flows/relay"
 	"frontdesk/flows/store"
 	"frontdesk/handlers"
 )
@@ -149,7 +149,7 @@ func (cfg Config) validateWebhooks(found *problems) {
 	}
 }
 
-func (cfg Config) subscribers() (subscribers []relay.Subscriber, err error) {
+func (cfg Config) subscribers() (subscribers []background.Subscriber, err error) {
 	if strings.TrimSpace(cfg.Subscribers) == "" {
 		return nil, nil
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"frontdesk/flows/relay"
+	"frontdesk/flows/background"
 )
 
 func newWebhooksCommand() *cobra.Command {
@@ -27,7 +27,7 @@ func newWebhooksCommand() *cobra.Command {
 		newReplay(client),
 		&cobra.Command{
 			Use: "enable <name>", Short: "Deliver again to a subscriber that returned 410 (Gone).", Args: exactArgs("name"),
-			RunE: write(client, "/ops/subscribers/%s/enable", nil, func(w io.Writer, s relay.Subscription) {
+			RunE: write(client, "/ops/subscribers/%s/enable", nil, func(w io.Writer, s background.Subscription) {
 				fmt.Fprintf(w, "%s is enabled; %d deliveries are waiting.\n", s.Name, s.Waiting)
 			}),
 		},
@@ -51,7 +51,7 @@ func newListDeliveries(client *opsClient) *cobra.Command {
 func newReplay(client *opsClient) *cobra.Command {
 	dead := ""
 	one := write(client, "/ops/webhooks/%s/replay", nil, printDelivery)
-	all := write(client, "/ops/subscribers/%s/replay", nil, func(w io.Writer, r relay.Replayed) {
+	all := write(client, "/ops/subscribers/%s/replay", nil, func(w io.Writer, r background.Replayed) {
 		fmt.Fprintf(w, "%d deliveries to %s are sent again.\n", r.Deliveries, r.Subscriber)
 	})
 	c := &cobra.Command{
@@ -70,7 +70,7 @@ func newReplay(client *opsClient) *cobra.Command {
 	return c
 }
 
-func printDeliveries(w io.Writer, all relay.Deliveries) {
+func printDeliveries(w io.Writer, all background.Deliveries) {
 	table := newTable(w)
 	if len(all.Subscribers) == 0 {
 		fmt.Fprintln(w, "There are no subscribers (FRONTDESK_SUBSCRIBERS).")
@@ -101,7 +101,7 @@ func printDeliveries(w io.Writer, all relay.Deliveries) {
 	fmt.Fprintln(w)
 }
 
-func printDelivery(w io.Writer, d relay.Delivery) {
+func printDelivery(w io.Writer, d background.Delivery) {
 	table := newTable(w)
 	fmt.Fprintf(table, "Delivery\t%s\nSubscriber\t%s\nEvent\t%s\nState\t%s, %d failures\nLast error\t%s\nBody\t%s\n",
 		d.ID, d.Subscriber, d.Event, d.State, d.Failures, cmp.Or(d.LastError, "-"), d.Body)

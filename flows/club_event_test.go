@@ -13,8 +13,7 @@ import (
 
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
-	"frontdesk/flows/clubevent"
-	"frontdesk/flows/relay"
+	"frontdesk/flows/background"
 	"frontdesk/flows/store"
 	"frontdesk/flows/tracing"
 	"frontdesk/upstream/club"
@@ -23,21 +22,21 @@ import (
 
 // eventHarness is a gateway's intake of the club system's events.
 type eventHarness struct {
-	*clubevent.Intake
+	*background.Intake
 	w      *world
 	g      *gateway
 	sweeps chan<- time.Time
-	clocks func(context.Context, func() time.Time) (bool, error) // of worker.Config
+	clocks func(context.Context, func() time.Time) (bool, error) // of background.WorkerConfig
 }
 
 // eventHarness returns a gateway's intake of events. Nothing processes them yet.
-func (w *world) eventHarness(g *gateway, subscribers ...relay.Subscriber) *eventHarness {
+func (w *world) eventHarness(g *gateway, subscribers ...background.Subscriber) *eventHarness {
 	w.Helper()
-	relayed := relay.New(relay.Config{
-		Queue: g.queue, Keys: newKeyring(w, "one"), Store: g.store, Client: relay.NewClient(relay.EgressPolicy{Loopback: true}),
+	relayed := background.NewRelay(background.RelayConfig{
+		Queue: g.queue, Keys: newKeyring(w, "one"), Store: g.store, Client: background.NewRelayClient(background.EgressPolicy{Loopback: true}),
 		Subscribers: subscribers, Now: time.Now, Log: g.log, // subscribers verify signatures against real time
 	})
-	return &eventHarness{w: w, g: g, Intake: clubevent.New(clubevent.Config{
+	return &eventHarness{w: w, g: g, Intake: background.NewIntake(background.IntakeConfig{
 		Store: g.store, Queue: g.queue, Registrations: g.registrations, Relay: relayed, ClientToken: "demo", Now: w.clock.Now, Log: g.log,
 	})}
 }
@@ -290,10 +289,10 @@ func TestDeliveryOfAnUnknownKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.gateway()
-	with := func(keys ...string) *relay.Relay {
-		return relay.New(relay.Config{
-			Queue: g.queue, Keys: newKeyring(t, keys...), Store: g.store, Client: relay.NewClient(relay.EgressPolicy{Loopback: true}),
-			Subscribers: []relay.Subscriber{{Name: "crm", URL: "http://127.0.0.1:9/events", Secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}}, Now: time.Now, Log: g.log,
+	with := func(keys ...string) *background.Relay {
+		return background.NewRelay(background.RelayConfig{
+			Queue: g.queue, Keys: newKeyring(t, keys...), Store: g.store, Client: background.NewRelayClient(background.EgressPolicy{Loopback: true}),
+			Subscribers: []background.Subscriber{{Name: "crm", URL: "http://127.0.0.1:9/events", Secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}}, Now: time.Now, Log: g.log,
 		})
 	}
 	if err := with("two", "one").Enqueue(t.Context(), []flows.Event{{ID: "evt_1", Type: "contact.updated"}}); err != nil {
@@ -304,13 +303,13 @@ func TestDeliveryOfAnUnknownKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(behind.Stop)
-	var failed []relay.Delivery
+	var failed []background.Delivery
 	frontdesktest.Eventually(t, "the delivery has failed", func() bool {
 		all, err := behind.Deliveries(t.Context(), "")
 		failed = all.Items
 		return err == nil && len(failed) > 0
 	})
-	if failed[0].State != relay.DeliveryRetrying || !strings.Contains(failed[0].LastError, "unknown key") {
+	if failed[0].State != background.DeliveryRetrying || !strings.Contains(failed[0].LastError, "unknown key") {
 		t.Errorf("the delivery is %+v", failed[0])
 	}
 }
@@ -557,4 +556,4 @@ func TestRefreshesThatFail(t *testing.T) {
 	o.awaitCart(r.ID, "the cart is settled", settled)
 }
 
-var _ clubevent.Store = (*store.Store)(nil)
+var _ background.IntakeStore = (*store.Store)(nil)

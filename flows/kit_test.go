@@ -23,8 +23,8 @@ import (
 
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
+	"frontdesk/flows/background"
 	"frontdesk/flows/catalogue"
-	"frontdesk/flows/jobs"
 	"frontdesk/flows/keyring"
 	"frontdesk/flows/member"
 	"frontdesk/flows/payment"
@@ -129,7 +129,7 @@ type gateway struct {
 	codes         *signature.CodeSender
 	catalogue     *catalogue.Catalogue
 	store         *store.Store
-	queue         *jobs.Queue
+	queue         *background.Queue
 	log           *slog.Logger
 }
 
@@ -178,7 +178,7 @@ func (w *world) gateway(how ...gatewayOptions) *gateway {
 	}
 	connection := w.connect(in.redisURL)
 	g := &gateway{store: store.New(store.Config{Redis: connection, Keys: in.keys}), log: slog.New(w.log)}
-	g.queue = jobs.NewQueue(connection, g.store, w.clock.Now)
+	g.queue = background.NewQueue(connection, g.store, w.clock.Now)
 	client := w.clubClient(in.outside, cmp.Or(in.limits, oneAttempt))
 	processor := w.processorAt("http://"+cmp.Or(in.processor, in.outside), in.cards)
 	g.catalogue = catalogue.New(catalogue.Config{Club: client, Shared: patientCopies{g.store}, Now: w.clock.Now, Log: g.log})

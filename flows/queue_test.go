@@ -13,9 +13,8 @@ import (
 
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
-	"frontdesk/flows/jobs"
+	"frontdesk/flows/background"
 	"frontdesk/flows/tracing"
-	"frontdesk/flows/worker"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/clubsim"
 )
@@ -36,8 +35,8 @@ func (o *eventHarness) run() chan<- time.Time {
 		}
 		return sweeps
 	}
-	background := worker.New(worker.Config{
-		Store: g.store, Queue: g.queue, Payments: g.Machine, Changes: jobs.NewHub(g.store), Events: o.Intake, Traces: tracing.IDOnlyProvider(),
+	background := background.NewWorker(background.WorkerConfig{
+		Store: g.store, Queue: g.queue, Payments: g.Machine, Changes: background.NewHub(g.store), Events: o.Intake, Traces: tracing.IDOnlyProvider(),
 		Now: w.clock.Now, After: after, Log: g.log, ClocksAgree: o.clocks,
 	})
 	ctx, stop := context.WithCancel(w.Context())

@@ -15,21 +15,21 @@ import (
 
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
-	"frontdesk/flows/relay"
+	"frontdesk/flows/background"
 	"frontdesk/flows/tracing"
 )
 
 // relayTo returns a relay of a gateway to a subscriber called crm. It delivers nothing yet.
-func (w *world) relayTo(g *gateway, url string, timeout ...time.Duration) *relay.Relay {
+func (w *world) relayTo(g *gateway, url string, timeout ...time.Duration) *background.Relay {
 	w.Helper()
-	client := relay.NewClient(relay.EgressPolicy{Loopback: true})
+	client := background.NewRelayClient(background.EgressPolicy{Loopback: true})
 	if len(timeout) > 0 {
 		client.Timeout = timeout[0]
 	}
-	return relay.New(relay.Config{
+	return background.NewRelay(background.RelayConfig{
 		Queue: g.queue, Keys: newKeyring(w, "one"), Store: g.store, Client: client,
 		Now: w.clock.Now, Log: g.log,
-		Subscribers: []relay.Subscriber{{Name: "crm", URL: url, Secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}},
+		Subscribers: []background.Subscriber{{Name: "crm", URL: url, Secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}},
 	})
 }
 
@@ -42,9 +42,9 @@ func classEvents(name string, n int) (events []flows.Event) {
 }
 
 // crm returns the state of the subscriber.
-func (w *world) crm(r *relay.Relay) relay.Subscription {
+func (w *world) crm(r *background.Relay) background.Subscription {
 	w.Helper()
-	return must(w, func() (relay.Deliveries, error) { return r.Deliveries(w.Context(), "") }).Subscribers[0]
+	return must(w, func() (background.Deliveries, error) { return r.Deliveries(w.Context(), "") }).Subscribers[0]
 }
 
 // TestFailingSubscriber: after a few failures in a row, what waits for a subscriber is not attempted. After a pause one
@@ -112,7 +112,7 @@ func testFailingSubscriber(t *testing.T, fail http.HandlerFunc) {
 	}
 	mu.Unlock()
 	w.clock.Advance(20 * time.Minute)
-	for name, one := range map[string]*relay.Relay{"the gateway": r, "a gateway that has just started": w.relayTo(w.gateway(), server.URL)} {
+	for name, one := range map[string]*background.Relay{"the gateway": r, "a gateway that has just started": w.relayTo(w.gateway(), server.URL)} {
 		if age := time.Duration(w.crm(one).AgeMs) * time.Millisecond; age != 20*time.Minute {
 			t.Errorf("%s: the oldest delivery waits for %s", name, age)
 		}
@@ -147,11 +147,11 @@ func TestFullQueueOfASubscriber(t *testing.T) {
 	if s := w.crm(r); s.Waiting != 10_001 || s.Dead != 3 {
 		t.Errorf("%d wait, and %d are dead", s.Waiting, s.Dead)
 	}
-	dead := must(t, func() (relay.Deliveries, error) { return r.Deliveries(t.Context(), relay.DeliveryDead) }).Items
+	dead := must(t, func() (background.Deliveries, error) { return r.Deliveries(t.Context(), background.DeliveryDead) }).Items
 	if d := dead[0]; d.Failures != 0 || !strings.Contains(d.LastError, "too many") {
 		t.Errorf("a dead one: %+v", d)
 	}
-	if replayed, err := r.Replay(t.Context(), dead[0].ID, "ada"); err != nil || replayed.State != relay.DeliveryWaiting {
+	if replayed, err := r.Replay(t.Context(), dead[0].ID, "ada"); err != nil || replayed.State != background.DeliveryWaiting {
 		t.Errorf("replayed: %+v, %v", replayed, err)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"frontdesk/flows"
-	"frontdesk/flows/jobs"
+	"frontdesk/flows/background"
 	"frontdesk/flows/payment"
 	"frontdesk/flows/store"
 	"frontdesk/upstream/cards"
@@ -273,7 +273,7 @@ func TestPaidTwice(t *testing.T) {
 func (w *world) compareAgain(g *gateway) {
 	w.Helper()
 	pending := func() (n int) {
-		for _, queue := range must(w, func() ([]jobs.QueueState, error) { return g.queue.Queues(w.Context()) }) {
+		for _, queue := range must(w, func() ([]background.QueueState, error) { return g.queue.Queues(w.Context()) }) {
 			n += queue.Pending
 		}
 		return n

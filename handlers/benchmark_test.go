@@ -16,8 +16,8 @@ import (
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
+	"frontdesk/flows/background"
 	"frontdesk/flows/catalogue"
-	"frontdesk/flows/jobs"
 	"frontdesk/flows/keyring"
 	"frontdesk/flows/payment"
 	"frontdesk/flows/registration"
@@ -45,7 +45,7 @@ func edge(b *testing.B) *handlers.Server {
 		b.Fatal(err)
 	}
 	log, records := slog.New(slog.DiscardHandler), store.New(store.Config{Redis: redis, Keys: keys})
-	queue := jobs.NewQueue(redis, records, time.Now)
+	queue := background.NewQueue(redis, records, time.Now)
 	clubSystem := club.New(club.Config{BaseURL: outside.URL + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret, GatewayKey: clubsim.DemoGatewayKey, Now: time.Now})
 	processor := frontdesktest.ProcessorClient(outside.URL)
 	offers := catalogue.New(catalogue.Config{Club: clubSystem, Now: time.Now, Log: log})
@@ -53,7 +53,7 @@ func edge(b *testing.B) *handlers.Server {
 	registrations := registration.New(registration.Config{Store: records, Queue: queue, Club: clubSystem, Catalogue: offers, Payments: payments, Keys: keys, Now: time.Now, Log: log})
 	site := os.DirFS(filepath.Join(frontdesktest.Root(), "web-example"))
 	server, err := handlers.New(handlers.Config{
-		Registrations: registrations, Payments: payments, Catalogue: offers, Store: records, Cards: processor, Changes: jobs.NewHub(records),
+		Registrations: registrations, Payments: payments, Catalogue: offers, Store: records, Cards: processor, Changes: background.NewHub(records),
 		Identity: identity.New(identity.Config{Now: time.Now}), Site: site,
 		ClientToken: clubsim.DemoClientToken, PublicURL: "https://club.example", RateLimits: true,
 		Ready: func(context.Context) []flows.Check { return nil }, Now: time.Now, After: time.After, Log: log,

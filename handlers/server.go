@@ -28,9 +28,8 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/flows"
+	"frontdesk/flows/background"
 	"frontdesk/flows/catalogue"
-	"frontdesk/flows/clubevent"
-	"frontdesk/flows/jobs"
 	"frontdesk/flows/member"
 	"frontdesk/flows/payment"
 	"frontdesk/flows/registration"
@@ -46,10 +45,10 @@ type Config struct {
 	Registrations *registration.Service
 	Payments      *payment.Machine
 	Catalogue     *catalogue.Catalogue
-	Changes       *jobs.Hub
+	Changes       *background.Hub
 	Transfers     *member.Transfers
 	Contacts      *member.Contacts
-	ClubEvents    *clubevent.Intake
+	ClubEvents    *background.Intake
 	Identity      *identity.Verifier
 	Store         *store.Store
 	Cards         *cards.Client

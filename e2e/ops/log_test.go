@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/flows/relay"
+	"frontdesk/flows/background"
 )
 
 // TestLiveLog checks that the log is machine-readable, has a line with a trace for each request, and
@@ -92,7 +92,7 @@ func TestUnsolicitedResponsesAreRedacted(t *testing.T) {
 		connection.Close()
 	}))
 	t.Cleanup(talkative.Close)
-	gateway, c := frontdesktest.NewEnv(t).Gateway(t, subscribe(t, relay.Subscriber{Name: "crm", URL: talkative.URL, Secret: subscriberSecret}))
+	gateway, c := frontdesktest.NewEnv(t).Gateway(t, subscribe(t, background.Subscriber{Name: "crm", URL: talkative.URL, Secret: subscriberSecret}))
 	sendEvent(c, "class_event.updated")
 	frontdesktest.Eventually(t, "the HTTP client complains", func() bool {
 		return strings.Contains(gateway.Log(), `level=WARN msg="Unsolicited response received on idle HTTP channel`)

@@ -19,8 +19,7 @@ import (
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
-	"frontdesk/flows/jobs"
-	"frontdesk/flows/relay"
+	"frontdesk/flows/background"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -102,7 +101,7 @@ func (s *subscriber) await(what string, is func([]delivered) bool) {
 }
 
 // subscribe returns the environment of a gateway that relays to subscribers.
-func subscribe(t *testing.T, to ...relay.Subscriber) string {
+func subscribe(t *testing.T, to ...background.Subscriber) string {
 	t.Helper()
 	text, err := json.Marshal(to)
 	if err != nil {
@@ -111,8 +110,8 @@ func subscribe(t *testing.T, to ...relay.Subscriber) string {
 	return "FRONTDESK_SUBSCRIBERS=" + string(text)
 }
 
-func (s *subscriber) config(events ...string) relay.Subscriber {
-	return relay.Subscriber{Name: s.name, URL: s.URL + "/hooks?key=hidden", Secret: subscriberSecret, Events: events}
+func (s *subscriber) config(events ...string) background.Subscriber {
+	return background.Subscriber{Name: s.name, URL: s.URL + "/hooks?key=hidden", Secret: subscriberSecret, Events: events}
 }
 
 // sendEvent sends a gateway an event as the club system does.
@@ -219,7 +218,7 @@ func TestSlowSubscriberDoesNotDelayOthers(t *testing.T) {
 	}))
 	t.Cleanup(func() { held.Done(); slow.CloseClientConnections(); slow.Close() })
 	fast := newSubscriber(t, "fast", 204)
-	process, c := s.Gateway(t, subscribe(t, relay.Subscriber{Name: "slow", URL: slow.URL, Secret: subscriberSecret}, fast.config()))
+	process, c := s.Gateway(t, subscribe(t, background.Subscriber{Name: "slow", URL: slow.URL, Secret: subscriberSecret}, fast.config()))
 	for range 100 {
 		sendEvent(c, "class_event.updated")
 	}
@@ -229,7 +228,7 @@ func TestSlowSubscriberDoesNotDelayOthers(t *testing.T) {
 	payment := c.Pay(registration.Id)
 	c.Confirm(payment, "4242424242424242")
 	c.Await(registration.Id, api.Completed)
-	var stand relay.Deliveries
+	var stand background.Deliveries
 	c.Do("GET", "http://"+process.OpsAddress()+"/ops/webhooks", nil).Into(http.StatusOK, &stand)
 	if slow := stand.Subscribers[0]; slow.Name != "slow" || slow.Delivered != 0 || slow.Waiting+slow.Retrying != 100 {
 		t.Errorf("the slow one: %+v", slow)
@@ -267,7 +266,7 @@ func TestDeadLetters(t *testing.T) {
 	}
 	to.await("three events", func([]delivered) bool { return len(to.ids()) == 3 })
 	retrying := "http://" + process.OpsAddress() + "/ops/webhooks?state=retrying"
-	var stand relay.Deliveries
+	var stand background.Deliveries
 	frontdesktest.Eventually(t, "three are retried", func() bool {
 		c.Do("GET", retrying, nil).Into(http.StatusOK, &stand)
 		return len(stand.Items) == 3
@@ -338,7 +337,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	inside := newSubscriber(t, "inside", 204)
 	outside := httptest.NewServer(http.RedirectHandler(inside.URL, http.StatusPermanentRedirect))
 	t.Cleanup(outside.Close)
-	process, c := s.Gateway(t, subscribe(t, relay.Subscriber{Name: "crm", URL: outside.URL, Secret: subscriberSecret}))
+	process, c := s.Gateway(t, subscribe(t, background.Subscriber{Name: "crm", URL: outside.URL, Secret: subscriberSecret}))
 	sendEvent(c, "class_event.updated")
 	frontdesktest.Eventually(t, "it failed", func() bool {
 		return strings.Contains(mustCommand(t, process.OpsAddress(), "webhooks", "list"), "status 308")
@@ -382,7 +381,7 @@ func TestBadInputOfWebhookOperators(t *testing.T) {
 	}
 	sendEvent(c, "class_event.updated")
 	frontdesktest.Eventually(t, "the queues are there", func() bool {
-		var queues struct{ Items []jobs.QueueState }
+		var queues struct{ Items []background.QueueState }
 		c.Do("GET", base+"queue", nil).Into(http.StatusOK, &queues)
 		return len(queues.Items) == 3 && queues.Items[0].Name == "payments" && queues.Items[1].Name == "verifications" && queues.Items[2].Name == "events"
 	})

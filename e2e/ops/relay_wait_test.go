@@ -13,7 +13,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/flows/relay"
+	"frontdesk/flows/background"
 )
 
 // TestSubscriberRetryAfter checks that a subscriber's Retry-After is respected, up to an hour. With
@@ -33,20 +33,20 @@ func TestSubscriberRetryAfter(t *testing.T) {
 		"at-once":  {429, "0", 4 * time.Second, 6 * time.Second},
 		"unclear":  {503, "soon", 4 * time.Second, 6 * time.Second},
 	}
-	var to []relay.Subscriber
+	var to []background.Subscriber
 	for name, answer := range answers {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", answer.after)
 			w.WriteHeader(answer.status)
 		}))
 		t.Cleanup(server.Close)
-		to = append(to, relay.Subscriber{Name: name, URL: server.URL, Secret: subscriberSecret})
+		to = append(to, background.Subscriber{Name: name, URL: server.URL, Secret: subscriberSecret})
 	}
 	process, c := s.Gateway(t, subscribe(t, to...))
 	sendEvent(c, "class_event.updated")
-	failed := map[string]relay.Delivery{}
+	failed := map[string]background.Delivery{}
 	frontdesktest.Eventually(t, "every subscriber has failed once", func() bool {
-		var list relay.Deliveries
+		var list background.Deliveries
 		if err := json.Unmarshal([]byte(mustCommand(t, process.OpsAddress(), "webhooks", "list", "--state", "retrying", "--json")), &list); err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestSubscriberSecretRotation(t *testing.T) {
 		w.WriteHeader(http.StatusNoContent)
 	}))
 	t.Cleanup(server.Close)
-	_, c := s.Gateway(t, subscribe(t, relay.Subscriber{Name: "crm", URL: server.URL, Secret: fresh + "," + subscriberSecret}))
+	_, c := s.Gateway(t, subscribe(t, background.Subscriber{Name: "crm", URL: server.URL, Secret: fresh + "," + subscriberSecret}))
 	sendEvent(c, "class_event.updated")
 	frontdesktest.Eventually(t, "the delivery came", func() bool { return came.Load() > 0 })
 }

@@ -29,7 +29,7 @@ end
 return waiting
 `)
 
-// SaveClubEvent implements clubevent.Store.
+// SaveClubEvent implements background.IntakeStore.
 func (s *Store) SaveClubEvent(ctx context.Context, event flows.StoredEvent, countsAs string) (int64, error) {
 	body, err := s.seal(clubEvents, event)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Store) SaveClubEvent(ctx context.Context, event flows.StoredEvent, coun
 	return s.run(ctx, saveClubEvent, []string{clubEvents, clubEventCounts}, body, countsAs, maxClubEvents).Int64()
 }
 
-// ClubEvents implements clubevent.Store.
+// ClubEvents implements background.IntakeStore.
 func (s *Store) ClubEvents(ctx context.Context, after string, limit int) ([]flows.StoredEvent, error) {
 	from := "-"
 	if after != "" {
@@ -58,7 +58,7 @@ func (s *Store) ClubEvents(ctx context.Context, after string, limit int) ([]flow
 	return events, nil
 }
 
-// DropClubEvents implements clubevent.Store.
+// DropClubEvents implements background.IntakeStore.
 func (s *Store) DropClubEvents(ctx context.Context, events []flows.StoredEvent) error {
 	entries := make([]string, len(events))
 	for i, event := range events {
@@ -67,12 +67,12 @@ func (s *Store) DropClubEvents(ctx context.Context, events []flows.StoredEvent) 
 	return s.redis.XDel(ctx, clubEvents, entries...).Err()
 }
 
-// ClubEventsWaiting implements clubevent.Store.
+// ClubEventsWaiting implements background.IntakeStore.
 func (s *Store) ClubEventsWaiting(ctx context.Context) (int64, error) {
 	return s.redis.XLen(ctx, clubEvents).Result()
 }
 
-// ClubEventCounts implements relay.Store.
+// ClubEventCounts implements background.RelayStore.
 func (s *Store) ClubEventCounts(ctx context.Context) (map[string]string, error) {
 	return s.redis.HGetAll(ctx, clubEventCounts).Result()
 }
@@ -87,7 +87,7 @@ for i = 2, #ARGV do redis.call('ZADD', KEYS[1], 'LT', ARGV[1], ARGV[i]) end
 return #ARGV - 1
 `)
 
-// RequestRefresh implements clubevent.Store.
+// RequestRefresh implements background.IntakeStore.
 func (s *Store) RequestRefresh(ctx context.Context, ids []string, at time.Time) error {
 	args := []any{at.UnixMilli() - urgent}
 	for _, id := range ids {
@@ -125,7 +125,7 @@ redis.call('PEXPIRE', KEYS[2], math.ceil(ARGV[3] * ARGV[4]))
 return due
 `)
 
-// DueRefreshes implements clubevent.Store.
+// DueRefreshes implements background.IntakeStore.
 func (s *Store) DueRefreshes(ctx context.Context, now, next time.Time, burst int, interval time.Duration) ([]string, error) {
 	return dueRefreshes.Run(ctx, s.redis, []string{refreshes, refreshRate}, now.UnixMilli(), next.UnixMilli(), burst,
 		interval.Milliseconds(), urgent).StringSlice()
@@ -144,7 +144,7 @@ redis.call('ZADD', KEYS[1], ARGV[3], ARGV[1])
 return 1
 `)
 
-// FinishRefresh implements clubevent.Store.
+// FinishRefresh implements background.IntakeStore.
 func (s *Store) FinishRefresh(ctx context.Context, id string, taken, next time.Time) error {
 	at := int64(0)
 	if !next.IsZero() {

@@ -55,7 +55,7 @@ func (s *Store) index(r *flows.Registration) (calls []call) {
 	return calls
 }
 
-// RegistrationsOf implements clubevent.Store.
+// RegistrationsOf implements background.IntakeStore.
 func (s *Store) RegistrationsOf(ctx context.Context, contacts ...club.IRI) ([]string, error) {
 	var keys []string
 	for _, contact := range contacts {

@@ -163,7 +163,7 @@ func (s *Store) SaveFingerprint(ctx context.Context, expected, next flows.Finger
 // KeepSealed is how long a seal key is missed after its last use: as long as a final payment is kept.
 const KeepSealed = 30 * 24 * time.Hour
 
-// NoteSealKeys implements worker.Store. It notes the current key; in a Redis without any note, all configured ones.
+// NoteSealKeys implements background.WorkerStore. It notes the current key; in a Redis without any note, all configured ones.
 func (s *Store) NoteSealKeys(ctx context.Context, now time.Time) error {
 	ids := s.keys.IDs()
 	noted, err := s.redis.ZCard(ctx, sealKeys).Result()
@@ -189,7 +189,7 @@ func (s *Store) MissingSealKeys(ctx context.Context, since time.Time) ([]string,
 // keepHeartbeat: a gateway that is silent for longer has ended, or must check everything again.
 const keepHeartbeat = time.Hour
 
-// Heartbeat implements worker.Store.
+// Heartbeat implements background.WorkerStore.
 func (s *Store) Heartbeat(ctx context.Context, gateway string, n int64) (int64, error) {
 	before, err := s.redis.SetArgs(ctx, heartbeatKey(gateway), n, redis.SetArgs{Get: true, TTL: keepHeartbeat}).Result()
 	switch {

@@ -49,7 +49,7 @@ end
 return 0
 `)
 
-// RenewReceipts implements worker.Store.
+// RenewReceipts implements background.WorkerStore.
 func (s *Store) RenewReceipts(ctx context.Context) error {
 	return forEachPrimary(ctx, s.redis, func(ctx context.Context, node *redis.Client) error {
 		found := node.Scan(ctx, 0, receiptsPrefix+"*", receiptBatch).Iterator()

@@ -154,7 +154,7 @@ func (s *Store) Once(ctx context.Context, name string, period time.Duration) (bo
 // changes is the channel to which scripts publish the key of the registration they changed.
 const changes = "fd:changes"
 
-// Changes implements jobs.ChangeSource. The client subscribes again after a lost connection;
+// Changes implements background.ChangeSource. The client subscribes again after a lost connection;
 // what is published in between is lost.
 func (s *Store) Changes(ctx context.Context) iter.Seq[string] {
 	return func(yield func(string) bool) {

@@ -97,7 +97,7 @@ func (s *Store) EnsureScheduled(ctx context.Context, p *flows.Payment, at time.T
 	return s.runAll(ctx, opening(p, at, onlyNew, onlyNew))
 }
 
-// Wake implements jobs.Store.
+// Wake implements background.QueueStore.
 func (s *Store) Wake(ctx context.Context, id flows.PaymentID, now time.Time) error {
 	return s.redis.ZAddLT(ctx, openPayments, redis.Z{Score: float64(now.UnixMilli() - urgent), Member: string(id)}).Err()
 }
@@ -113,7 +113,7 @@ for _, id in ipairs(due) do redis.call('ZADD', KEYS[1], 'XX', ARGV[2], id) end
 return due
 `)
 
-// Due implements worker.Store.
+// Due implements background.WorkerStore.
 func (s *Store) Due(ctx context.Context, lane flows.Lane, now time.Time, lease time.Duration, limit int) ([]flows.PaymentID, error) {
 	return paymentIDs(takeDue.Run(ctx, s.redis, []string{laneKeys[lane]}, now.UnixMilli(), now.Add(lease).UnixMilli(), limit).StringSlice())
 }
@@ -128,12 +128,12 @@ for _, list in ipairs(KEYS) do redis.call('ZREM', list, ARGV[1]) end
 return 1
 `)
 
-// Unschedule implements worker.Store.
+// Unschedule implements background.WorkerStore.
 func (s *Store) Unschedule(ctx context.Context, id flows.PaymentID) error {
 	return s.run(ctx, drop, []string{openPayments, paymentStates, unverifiedPayments}, string(id)).Err()
 }
 
-// Waiting implements jobs.Store.
+// Waiting implements background.QueueStore.
 func (s *Store) Waiting(ctx context.Context, lane flows.Lane, now time.Time) (flows.Waiting, error) {
 	list, until := laneKeys[lane], strconv.FormatInt(now.UnixMilli(), 10)
 	pipe := s.redis.Pipeline()

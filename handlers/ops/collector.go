@@ -13,24 +13,22 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"frontdesk/flows"
+	"frontdesk/flows/background"
 	"frontdesk/flows/catalogue"
-	"frontdesk/flows/jobs"
 	"frontdesk/flows/payment"
-	"frontdesk/flows/relay"
 	"frontdesk/flows/signature"
 	"frontdesk/flows/store"
 	"frontdesk/flows/tracing"
-	"frontdesk/flows/worker"
 	"frontdesk/upstream/club"
 )
 
 // CollectorConfig lists the sources of the gauges. Every field is required unless noted.
 type CollectorConfig struct {
 	Payments  *payment.Machine
-	Worker    *worker.Worker
+	Worker    *background.Worker
 	Catalogue *catalogue.Catalogue
-	Relay     *relay.Relay
-	Queue     *jobs.Queue
+	Relay     *background.Relay
+	Queue     *background.Queue
 	SMS       *signature.SMSBudget // nil: codes are not counted
 	Club      *club.Client
 	Redis     redis.UniversalClient
@@ -247,7 +245,7 @@ func (c *collector) payments(to *metrics, counts map[flows.PaymentState]store.St
 	}
 }
 
-func (c *collector) relay(to *metrics, deliveries relay.Deliveries) {
+func (c *collector) relay(to *metrics, deliveries background.Deliveries) {
 	received := map[string]string{"dropped": "0"} // the series of an alert begins at zero
 	maps.Copy(received, deliveries.Received)
 	for kind, count := range received {
@@ -257,7 +255,7 @@ func (c *collector) relay(to *metrics, deliveries relay.Deliveries) {
 	}
 	to.gauge("frontdesk_club_events_waiting", "Events that were stored and not worked on yet.", float64(deliveries.Pending))
 	for _, s := range deliveries.Subscribers {
-		for state, n := range map[relay.DeliveryState]int{relay.DeliveryWaiting: s.Waiting, relay.DeliveryRetrying: s.Retrying, relay.DeliveryDead: s.Dead, relay.DeliveryDelivered: s.Delivered} {
+		for state, n := range map[background.DeliveryState]int{background.DeliveryWaiting: s.Waiting, background.DeliveryRetrying: s.Retrying, background.DeliveryDead: s.Dead, background.DeliveryDelivered: s.Delivered} {
 			to.gauge("frontdesk_relay_deliveries", "Deliveries to a subscriber; delivered ones are those of the last hour.", float64(n), "subscriber", s.Name, "state", string(state))
 		}
 		to.gauge("frontdesk_relay_oldest_age_seconds",

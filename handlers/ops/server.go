@@ -25,11 +25,10 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/flows"
+	"frontdesk/flows/background"
 	"frontdesk/flows/erasure"
-	"frontdesk/flows/jobs"
 	"frontdesk/flows/member"
 	"frontdesk/flows/payment"
-	"frontdesk/flows/relay"
 	"frontdesk/flows/tracing"
 	"frontdesk/handlers"
 )
@@ -39,8 +38,8 @@ type Config struct {
 	Payments    *payment.Machine
 	Contacts    *member.Contacts
 	Eraser      *erasure.Eraser
-	Relay       *relay.Relay
-	Queue       *jobs.Queue
+	Relay       *background.Relay
+	Queue       *background.Queue
 	Operators   []Operator   // may call what is below /ops
 	ClientToken string       // the organisation at the club system
 	Worlds      bool         // X-Frontdesk-World may name another demo world (mock mode)

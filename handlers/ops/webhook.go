@@ -3,11 +3,11 @@ package ops
 import (
 	"net/http"
 
-	"frontdesk/flows/relay"
+	"frontdesk/flows/background"
 )
 
 func (s *Server) listDeliveries(r *http.Request, _ string) (any, error) {
-	return s.cfg.Relay.Deliveries(r.Context(), relay.DeliveryState(r.URL.Query().Get("state")))
+	return s.cfg.Relay.Deliveries(r.Context(), background.DeliveryState(r.URL.Query().Get("state")))
 }
 
 func (s *Server) showDelivery(r *http.Request, _ string) (any, error) {

@@ -17,8 +17,8 @@ import (
 
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
+	"frontdesk/flows/background"
 	"frontdesk/flows/catalogue"
-	"frontdesk/flows/jobs"
 	"frontdesk/flows/keyring"
 	"frontdesk/flows/payment"
 	"frontdesk/flows/registration"
@@ -44,7 +44,7 @@ type env struct {
 	scripts   sync.Map    // the hashes of the scripts that Redis knows
 	learning  atomic.Bool // the journey sent something that only the first one here sends
 	store     *store.Store
-	queue     *jobs.Queue
+	queue     *background.Queue
 	catalogue *catalogue.Catalogue
 	server    *httptest.Server // the club system's address: payments use their own connection
 
@@ -87,7 +87,7 @@ func newEnv() (*env, error) {
 		Dialer: func(context.Context, string, string) (net.Conn, error) { return s.redis.Dial() }})
 	s.client.AddHook(redisHook{s})
 	s.store = store.New(store.Config{Redis: s.client, Keys: s.keys})
-	s.queue = jobs.NewQueue(s.client, s.store, s.Now)
+	s.queue = background.NewQueue(s.client, s.store, s.Now)
 	s.server = httptest.NewServer(http.HandlerFunc(s.serveConnection))
 	// It is read once for all journeys: its clock does not move, so that no journey refreshes it.
 	s.catalogue = catalogue.New(catalogue.Config{

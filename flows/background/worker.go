@@ -1,6 +1,14 @@
-// Package worker does the background work of one gateway: the payments that were woken or are due, the queue's jobs, sweeps
-// over registrations, and the heartbeat that detects lost writes of Redis and triggers a rebuild from the card processor.
-package worker
+// Package background is all work that no request waits for. Two kinds of it are independent of each other.
+//
+// Payments wait in two lanes in Redis, each at the time when it is due: those that are open, and those that were recorded and
+// are verified. Queue.Wake has a payment advanced at once, here or on another gateway.
+//
+// Events of the club system arrive at Intake, which stores them. A job reads the registrations again that they concern, and
+// passes them to Relay, which delivers them to subscribers. Jobs are asynq's; a lost one is found by the next sweep.
+//
+// Worker.Run starts and stops all of it, the Hub for the visitors' event streams included. The Worker also notices that Redis
+// lost writes, by its heartbeat, and then rebuilds the payments from the card processor. Start reading there.
+package background
 
 import (
 	"context"
@@ -16,8 +24,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/flows"
-	"frontdesk/flows/clubevent"
-	"frontdesk/flows/jobs"
 	"frontdesk/flows/payment"
 	"frontdesk/flows/tracing"
 )
@@ -45,14 +51,14 @@ const (
 
 // Worker runs the background work of one gateway.
 type Worker struct {
-	cfg       Config
+	cfg       WorkerConfig
 	server    *asynq.Server
 	heartbeat heartbeat
 	mayFill   atomic.Bool // the latest sweep found this machine's clock and the owner of Redis right
 }
 
-// Store is what a worker needs from Redis.
-type Store interface {
+// WorkerStore is what a worker needs from Redis.
+type WorkerStore interface {
 	// Due returns at most limit payments of a lane that are due, those first that were woken, then the longest due. Each is due
 	// again after lease, so that several gateways share the work.
 	Due(ctx context.Context, lane flows.Lane, now time.Time, lease time.Duration, limit int) ([]flows.PaymentID, error)
@@ -69,13 +75,13 @@ type Store interface {
 	Once(ctx context.Context, name string, period time.Duration) (bool, error)
 }
 
-// Config is what a worker needs; every field is required unless noted.
-type Config struct {
-	Store    Store
-	Queue    *jobs.Queue
+// WorkerConfig is what a worker needs; every field is required unless noted.
+type WorkerConfig struct {
+	Store    WorkerStore
+	Queue    *Queue
 	Payments *payment.Machine
-	Changes  *jobs.Hub
-	Events   *clubevent.Intake
+	Changes  *Hub
+	Events   *Intake
 	Traces   trace.TracerProvider // of jobs, sweeps and rebuilds
 	Now      func() time.Time
 	After    func(time.Duration) <-chan time.Time
@@ -84,8 +90,8 @@ type Config struct {
 	ClocksAgree func(ctx context.Context, now func() time.Time) (bool, error)
 }
 
-// New returns a worker. It does nothing until Run is called.
-func New(cfg Config) *Worker {
+// NewWorker returns a worker. It does nothing until Run is called.
+func NewWorker(cfg WorkerConfig) *Worker {
 	w := &Worker{cfg: cfg, heartbeat: heartbeat{gateway: uuid.NewString(), wake: make(chan struct{}, 1)}, server: cfg.Queue.NewServer(cfg.Log, asynq.Config{
 		Concurrency: eventWorkers, TaskCheckInterval: pollQueue, ShutdownTimeout: drainTimeout, LogLevel: asynq.WarnLevel,
 	})}
@@ -96,7 +102,7 @@ func New(cfg Config) *Worker {
 
 // Run works until the context ends, and then finishes what is in progress.
 func (w *Worker) Run(ctx context.Context) error {
-	mux := jobs.NewMux(w.cfg.Traces)
+	mux := NewMux(w.cfg.Traces)
 	if err := w.cfg.Events.Start(mux, w.cfg.Traces); err != nil {
 		return err
 	}

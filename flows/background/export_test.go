@@ -1,4 +1,4 @@
-package relay
+package background
 
 // RetryPauses is the retry schedule, for its test.
 var RetryPauses = retryPauses

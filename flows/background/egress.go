@@ -1,4 +1,4 @@
-package relay
+package background
 
 import (
 	"encoding/base64"
@@ -67,9 +67,9 @@ const (
 	maxHeaders  = 16 << 10        // of a response of which only the status counts
 )
 
-// NewClient returns the client for deliveries. It uses no proxy, which would dial in its
+// NewRelayClient returns the client for deliveries. It uses no proxy, which would dial in its
 // place, and follows no redirect, which would lead elsewhere.
-func NewClient(to EgressPolicy) *http.Client {
+func NewRelayClient(to EgressPolicy) *http.Client {
 	dialer := &net.Dialer{Timeout: dialTimeout, Control: to.control}
 	return &http.Client{
 		Timeout: deliveryTimeout,

@@ -1,7 +1,4 @@
-// Package clubevent receives the club system's events. They arrive at most once, unsigned
-// and in any order, so their contents are not trusted: an event only triggers a re-read of
-// its contact's registrations, and is relayed to subscribers.
-package clubevent
+package background
 
 import (
 	"context"
@@ -17,8 +14,6 @@ import (
 	"github.com/google/uuid"
 
 	"frontdesk/flows"
-	"frontdesk/flows/jobs"
-	"frontdesk/flows/relay"
 	"frontdesk/flows/tracing"
 	"frontdesk/upstream/club"
 )
@@ -39,11 +34,11 @@ const (
 
 // Intake receives and processes the club system's events.
 type Intake struct {
-	cfg Config
+	cfg IntakeConfig
 }
 
-// Store is what the club system's events need from Redis.
-type Store interface {
+// IntakeStore is what the club system's events need from Redis.
+type IntakeStore interface {
 	// SaveClubEvent appends an event, counts it, and returns how many events wait then.
 	// Beyond a limit it drops the oldest.
 	SaveClubEvent(ctx context.Context, event flows.StoredEvent, countsAs string) (waiting int64, err error)
@@ -71,20 +66,20 @@ type Refresher interface {
 	Refresh(ctx context.Context, id string) (next time.Time, err error)
 }
 
-// Config is what events need; every field is required.
-type Config struct {
-	Store           Store
-	Queue           *jobs.Queue
+// IntakeConfig is what events need; every field is required.
+type IntakeConfig struct {
+	Store           IntakeStore
+	Queue           *Queue
 	Registrations   Refresher
-	Relay           *relay.Relay
+	Relay           *Relay
 	ClientToken     string // the organisation whose events count
 	AnyOrganisation bool   // events of every demo world count (mock mode)
 	Now             func() time.Time
 	Log             *slog.Logger
 }
 
-// New returns an intake.
-func New(cfg Config) *Intake { return &Intake{cfg: cfg} }
+// NewIntake returns an intake.
+func NewIntake(cfg IntakeConfig) *Intake { return &Intake{cfg: cfg} }
 
 // Receive stores an event before anything is done with it, whatever the JSON is, because
 // the sender would not send it better. It fails with MalformedRequest, TooLarge or

@@ -1,4 +1,4 @@
-package clubevent
+package background
 
 import (
 	"context"
@@ -9,8 +9,6 @@ import (
 
 	"github.com/hibiken/asynq"
 	"go.opentelemetry.io/otel/trace"
-
-	"frontdesk/flows/jobs"
 )
 
 const (
@@ -26,9 +24,9 @@ const (
 // Start registers the jobs of events with the worker's mux, and starts the deliveries to
 // subscribers.
 func (i *Intake) Start(mux *asynq.ServeMux, traces trace.TracerProvider) error {
-	mux.HandleFunc(jobs.EventsJob, func(ctx context.Context, _ *asynq.Task) error { return i.ProcessPending(ctx) })
-	mux.HandleFunc(jobs.DueRefreshesJob, func(ctx context.Context, _ *asynq.Task) error { return i.enqueueDue(ctx) })
-	mux.HandleFunc(jobs.RefreshJob, func(ctx context.Context, job *asynq.Task) error {
+	mux.HandleFunc(EventsJob, func(ctx context.Context, _ *asynq.Task) error { return i.ProcessPending(ctx) })
+	mux.HandleFunc(DueRefreshesJob, func(ctx context.Context, _ *asynq.Task) error { return i.enqueueDue(ctx) })
+	mux.HandleFunc(RefreshJob, func(ctx context.Context, job *asynq.Task) error {
 		id, at, _ := strings.Cut(string(job.Payload()), " ")
 		taken, err := strconv.ParseInt(at, 10, 64)
 		if err != nil {

@@ -1,15 +1,14 @@
-package relay_test
+package background_test
 
 import (
 	"errors"
+	"frontdesk/flows/background"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
 	"time"
-
-	"frontdesk/flows/relay"
 )
 
 // goodSecret is the signing secret of the tests' subscribers.
@@ -18,7 +17,7 @@ const goodSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" //nolint:gosec // th
 // TestEgressPolicy: addresses of private networks, and unassigned addresses, are refused as destinations.
 func TestEgressPolicy(t *testing.T) {
 	t.Parallel()
-	live, developer := relay.EgressPolicy{}, relay.EgressPolicy{Loopback: true}
+	live, developer := background.EgressPolicy{}, background.EgressPolicy{Loopback: true}
 	for _, address := range []string{"8.8.8.8", "93.184.216.34", "2001:4860:4860::8888", "2606:4700::1111", "::ffff:8.8.8.8"} {
 		if !live.Allows(netip.MustParseAddr(address)) {
 			t.Errorf("%s is refused", address)
@@ -48,17 +47,17 @@ func TestEgressPolicyAppliesWhenDialling(t *testing.T) {
 	t.Cleanup(inside.Close)
 	_, port, _ := strings.Cut(strings.TrimPrefix(inside.URL, "http://"), ":")
 	for _, address := range []string{"http://localhost:" + port, "http://127.0.0.1:" + port, "http://[::ffff:127.0.0.1]:" + port, "http://0.0.0.0:" + port, "http://0x7f.1:" + port} {
-		answer, err := relay.NewClient(relay.EgressPolicy{}).Post(address, "application/json", strings.NewReader("{}"))
+		answer, err := background.NewRelayClient(background.EgressPolicy{}).Post(address, "application/json", strings.NewReader("{}"))
 		if err == nil {
 			answer.Body.Close()
 		}
-		if !errors.Is(err, relay.ErrDestination) && !strings.Contains(address, "0x") || err == nil || called {
+		if !errors.Is(err, background.ErrDestination) && !strings.Contains(address, "0x") || err == nil || called {
 			t.Errorf("%s: %v, called: %t", address, err, called)
 		}
 	}
 	outside := httptest.NewServer(http.RedirectHandler(inside.URL, http.StatusTemporaryRedirect))
 	t.Cleanup(outside.Close)
-	answer, err := relay.NewClient(relay.EgressPolicy{Loopback: true}).Post(outside.URL, "application/json", strings.NewReader("{}"))
+	answer, err := background.NewRelayClient(background.EgressPolicy{Loopback: true}).Post(outside.URL, "application/json", strings.NewReader("{}"))
 	if err != nil || answer.StatusCode != http.StatusTemporaryRedirect || called {
 		t.Errorf("a redirect ends with %v, followed: %t", err, called)
 	}
@@ -66,39 +65,39 @@ func TestEgressPolicyAppliesWhenDialling(t *testing.T) {
 
 func TestSubscribersAreChecked(t *testing.T) {
 	t.Parallel()
-	good := relay.Subscriber{Name: "crm", URL: "https://crm.example/hooks?key=1", Secret: goodSecret, Events: []string{"contact.*", "class_event.canceled"}}
-	live, developer := relay.EgressPolicy{}, relay.EgressPolicy{Loopback: true}
-	if problems := live.Check([]relay.Subscriber{good, {Name: "b-2", URL: "https://b.example:8443", Secret: goodSecret}}); len(problems) != 0 {
+	good := background.Subscriber{Name: "crm", URL: "https://crm.example/hooks?key=1", Secret: goodSecret, Events: []string{"contact.*", "class_event.canceled"}}
+	live, developer := background.EgressPolicy{}, background.EgressPolicy{Loopback: true}
+	if problems := live.Check([]background.Subscriber{good, {Name: "b-2", URL: "https://b.example:8443", Secret: goodSecret}}); len(problems) != 0 {
 		t.Errorf("good ones: %v", problems)
 	}
 	turning := good
 	turning.Secret = "whsec_" + strings.Repeat("bmV3", 10) + "," + goodSecret
-	if problems := live.Check([]relay.Subscriber{turning}); len(problems) != 0 {
+	if problems := live.Check([]background.Subscriber{turning}); len(problems) != 0 {
 		t.Errorf("two secrets: %v", problems)
 	}
 	local := good
 	local.URL = "http://127.0.0.1:3000/"
-	if problems := developer.Check([]relay.Subscriber{local}); len(problems) != 0 {
+	if problems := developer.Check([]background.Subscriber{local}); len(problems) != 0 {
 		t.Errorf("a developer's: %v", problems)
 	}
-	if problems := live.Check([]relay.Subscriber{good, good}); len(problems) != 1 {
+	if problems := live.Check([]background.Subscriber{good, good}); len(problems) != 1 {
 		t.Errorf("twice the same: %v", problems)
 	}
-	for name, change := range map[string]func(*relay.Subscriber){
-		"no name": func(s *relay.Subscriber) { s.Name = "" }, "a name with more": func(s *relay.Subscriber) { s.Name = "crm:{x}" },
-		"no address": func(s *relay.Subscriber) { s.URL = "" }, "no https": func(s *relay.Subscriber) { s.URL = "http://crm.example" },
-		"another scheme": func(s *relay.Subscriber) { s.URL = "gopher://crm.example" }, "a user": func(s *relay.Subscriber) { s.URL = "https://a:b@crm.example" },
-		"a fragment": func(s *relay.Subscriber) { s.URL = "https://crm.example/#x" }, "a private address": func(s *relay.Subscriber) { s.URL = "https://10.0.0.1/" },
-		"this machine": func(s *relay.Subscriber) { s.URL = "https://[::1]/" }, "a port": func(s *relay.Subscriber) { s.URL = "https://crm.example:6379/" },
-		"no secret": func(s *relay.Subscriber) { s.Secret = "" }, "a short secret": func(s *relay.Subscriber) { s.Secret = "whsec_c2hvcnQ=" },
-		"three secrets":          func(s *relay.Subscriber) { s.Secret = strings.Repeat(goodSecret+",", 2) + goodSecret },
-		"an empty second secret": func(s *relay.Subscriber) { s.Secret = goodSecret + "," }, "a short first secret": func(s *relay.Subscriber) { s.Secret = "whsec_c2hvcnQ=," + goodSecret },
-		"no base64": func(s *relay.Subscriber) { s.Secret = "whsec_" + strings.Repeat("!", 40) },
-		"no event":  func(s *relay.Subscriber) { s.Events = []string{"sale.paid"} }, "no pattern": func(s *relay.Subscriber) { s.Events = []string{"contact.["} },
+	for name, change := range map[string]func(*background.Subscriber){
+		"no name": func(s *background.Subscriber) { s.Name = "" }, "a name with more": func(s *background.Subscriber) { s.Name = "crm:{x}" },
+		"no address": func(s *background.Subscriber) { s.URL = "" }, "no https": func(s *background.Subscriber) { s.URL = "http://crm.example" },
+		"another scheme": func(s *background.Subscriber) { s.URL = "gopher://crm.example" }, "a user": func(s *background.Subscriber) { s.URL = "https://a:b@crm.example" },
+		"a fragment": func(s *background.Subscriber) { s.URL = "https://crm.example/#x" }, "a private address": func(s *background.Subscriber) { s.URL = "https://10.0.0.1/" },
+		"this machine": func(s *background.Subscriber) { s.URL = "https://[::1]/" }, "a port": func(s *background.Subscriber) { s.URL = "https://crm.example:6379/" },
+		"no secret": func(s *background.Subscriber) { s.Secret = "" }, "a short secret": func(s *background.Subscriber) { s.Secret = "whsec_c2hvcnQ=" },
+		"three secrets":          func(s *background.Subscriber) { s.Secret = strings.Repeat(goodSecret+",", 2) + goodSecret },
+		"an empty second secret": func(s *background.Subscriber) { s.Secret = goodSecret + "," }, "a short first secret": func(s *background.Subscriber) { s.Secret = "whsec_c2hvcnQ=," + goodSecret },
+		"no base64": func(s *background.Subscriber) { s.Secret = "whsec_" + strings.Repeat("!", 40) },
+		"no event":  func(s *background.Subscriber) { s.Events = []string{"sale.paid"} }, "no pattern": func(s *background.Subscriber) { s.Events = []string{"contact.["} },
 	} {
 		bad := good
 		change(&bad)
-		problems := live.Check([]relay.Subscriber{bad})
+		problems := live.Check([]background.Subscriber{bad})
 		if len(problems) != 1 || bad.Secret != "" && strings.Contains(problems[0].Error(), bad.Secret) {
 			t.Errorf("%s: %v", name, problems)
 		}
@@ -109,13 +108,13 @@ func TestSubscribersAreChecked(t *testing.T) {
 func TestRetrySchedule(t *testing.T) {
 	t.Parallel()
 	var last, sum time.Duration
-	for n, pause := range relay.RetryPauses {
+	for n, pause := range background.RetryPauses {
 		if pause <= last {
 			t.Errorf("after failure %d: %s", n, pause)
 		}
 		last, sum = pause, sum+pause
 	}
-	if n := len(relay.RetryPauses); n != 10 || sum < 24*time.Hour || sum > 30*time.Hour {
+	if n := len(background.RetryPauses); n != 10 || sum < 24*time.Hour || sum > 30*time.Hour {
 		t.Errorf("%d retries over %s", n, sum)
 	}
 }

@@ -1,7 +1,4 @@
-// Package jobs requests background work: it wakes payments, in this process or through the list that gateways share, has the
-// client of the queue for everything else, and the hub that notifies event streams of changed registrations. Package worker
-// does the work.
-package jobs
+package background
 
 import (
 	"context"
@@ -31,8 +28,8 @@ const (
 // JobTimeout covers a whole payment from authorised to recorded, with every call at its limit.
 const JobTimeout = 2 * time.Minute
 
-// Store is what the queue needs of the lanes.
-type Store interface {
+// QueueStore is what the queue needs of the lanes.
+type QueueStore interface {
 	// Wake makes a payment due at once, before those that were not woken, and lists it if it is not listed.
 	Wake(ctx context.Context, id flows.PaymentID, now time.Time) error
 	// Waiting counts the payments of a lane.
@@ -44,13 +41,13 @@ type Store interface {
 type Queue struct {
 	client       *asynq.Client
 	redis        redis.UniversalClient
-	store        Store
+	store        QueueStore
 	now          func() time.Time
 	open, verify *Workers
 }
 
 // NewQueue returns a queue.
-func NewQueue(redis redis.UniversalClient, store Store, now func() time.Time) *Queue {
+func NewQueue(redis redis.UniversalClient, store QueueStore, now func() time.Time) *Queue {
 	client := asynq.NewClientFromRedisClient(redis)
 	return &Queue{client: client, redis: redis, store: store, now: now, open: newWorkers(), verify: newWorkers()}
 }

@@ -1,6 +1,4 @@
-// Package relay passes the club system's events on to subscribers: signed as Standard
-// Webhooks, at least once, with retries and a list of dead deliveries for operators.
-package relay
+package background
 
 import (
 	"bytes"
@@ -23,7 +21,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/flows"
-	"frontdesk/flows/jobs"
 	"frontdesk/flows/keyring"
 	"frontdesk/flows/tracing"
 )
@@ -73,14 +70,14 @@ const deliverJob = "webhook:deliver"
 // Relay passes the club system's events on to subscribers: signed, at least once, in no
 // order, and only their names and identifiers.
 type Relay struct {
-	cfg       Config
+	cfg       RelayConfig
 	inspector *asynq.Inspector
 	servers   []*asynq.Server
 	streaks   map[string]*streak // by subscriber
 }
 
-// Store is what the relay needs from Redis.
-type Store interface {
+// RelayStore is what the relay needs from Redis.
+type RelayStore interface {
 	// ClubEventCounts returns how many events were received of each kind, and how many "dropped".
 	ClubEventCounts(ctx context.Context) (map[string]string, error)
 	// ClubEventsWaiting returns how many events wait.
@@ -89,19 +86,19 @@ type Store interface {
 	Audit(ctx context.Context, entry flows.AuditEntry) error
 }
 
-// Config is what a relay needs; every field is required unless noted.
-type Config struct {
-	Queue       *jobs.Queue
+// RelayConfig is what a relay needs; every field is required unless noted.
+type RelayConfig struct {
+	Queue       *Queue
 	Keys        *keyring.Keyring
-	Store       Store
-	Client      *http.Client // sends deliveries; see NewClient
+	Store       RelayStore
+	Client      *http.Client // sends deliveries; see NewRelayClient
 	Subscribers []Subscriber // checked by EgressPolicy.Check; may be empty
 	Now         func() time.Time
 	Log         *slog.Logger
 }
 
-// New returns a relay. It delivers nothing until Start is called.
-func New(cfg Config) *Relay {
+// NewRelay returns a relay. It delivers nothing until Start is called.
+func NewRelay(cfg RelayConfig) *Relay {
 	r := &Relay{cfg: cfg, inspector: cfg.Queue.NewInspector(), streaks: map[string]*streak{}}
 	for _, s := range cfg.Subscribers {
 		r.streaks[s.Name] = &streak{}
@@ -172,7 +169,7 @@ func (r *Relay) Start(traces trace.TracerProvider) error {
 			Concurrency: deliveryConcurrency, Queues: map[string]int{s.queue(): 1}, TaskCheckInterval: pollRelay, ShutdownTimeout: relayDrainTimeout,
 			RetryDelayFunc: r.pauseAfter(s), IsFailure: func(err error) bool { return !errors.Is(err, errPaused) }, LogLevel: asynq.ErrorLevel,
 		})
-		mux := jobs.NewMux(traces)
+		mux := NewMux(traces)
 		mux.HandleFunc(deliverJob, func(ctx context.Context, job *asynq.Task) error { return r.deliver(ctx, s, job) })
 		if err := server.Start(mux); err != nil {
 			return fmt.Errorf("deliveries to %s cannot start: %w", s.Name, err)

@@ -1,4 +1,4 @@
-package worker
+package background
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/flows"
-	"frontdesk/flows/jobs"
 	"frontdesk/flows/tracing"
 )
 
@@ -16,7 +15,7 @@ type lane struct {
 	name    flows.Lane
 	workers int
 	lease   time.Duration // after which a payment that a gateway took is due again, because that gateway may have died
-	work    func(context.Context, jobs.Request) *flows.Payment
+	work    func(context.Context, Request) *flows.Payment
 }
 
 func (w *Worker) lanes() []lane {
@@ -35,7 +34,7 @@ func (w *Worker) open(ctx context.Context, l lane) (closeLane func()) {
 		}
 	})
 	workers := w.cfg.Queue.Workers(l.name)
-	workers.Open(l.workers, func(request jobs.Request) *flows.Payment { return l.work(inProgress, request) })
+	workers.Open(l.workers, func(request Request) *flows.Payment { return l.work(inProgress, request) })
 	return func() {
 		workers.Close()
 		cancel()
@@ -65,8 +64,8 @@ func (w *Worker) feed(ctx context.Context, l lane) {
 }
 
 // advance advances a payment, and returns it if it could be read. A failure is only logged, because the payment is due again.
-func (w *Worker) advance(ctx context.Context, request jobs.Request) (p *flows.Payment) {
-	ctx, cancel := context.WithTimeout(ctx, jobs.JobTimeout)
+func (w *Worker) advance(ctx context.Context, request Request) (p *flows.Payment) {
+	ctx, cancel := context.WithTimeout(ctx, JobTimeout)
 	defer cancel()
 	ctx, span := tracing.StartTrace(ctx, w.cfg.Traces, request.Trace, "advance", trace.SpanKindConsumer)
 	defer span.End()
@@ -92,7 +91,7 @@ func (w *Worker) advance(ctx context.Context, request jobs.Request) (p *flows.Pa
 }
 
 // verify verifies a recorded payment, and then pauses.
-func (w *Worker) verify(ctx context.Context, request jobs.Request) *flows.Payment {
+func (w *Worker) verify(ctx context.Context, request Request) *flows.Payment {
 	w.verifyOne(ctx, request.ID)
 	select {
 	case <-ctx.Done():
