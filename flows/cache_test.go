@@ -3,6 +3,7 @@ package flows_test
 import (
 	"context"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -14,9 +15,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
+	"frontdesk/flows/store"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 )
@@ -60,17 +65,6 @@ func (w *world) shows(g *gateway) bool {
 		w.Fatal(err)
 	}
 	return err == nil
-}
-
-// patientCopies reads and writes copies without a limit in time, however busy this machine is.
-type patientCopies struct{ catalogue.CacheStore }
-
-func (p patientCopies) ReadCopy(ctx context.Context, name string) ([]byte, time.Time, error) {
-	return p.CacheStore.ReadCopy(context.WithoutCancel(ctx), name)
-}
-
-func (p patientCopies) PublishCopy(ctx context.Context, name string, text []byte, at time.Time, life time.Duration) error {
-	return p.CacheStore.PublishCopy(context.WithoutCancel(ctx), name, text, at, life)
 }
 
 // TestGatewaysShareTheCache: a gateway shows what another gateway has read, without reading it again.
@@ -210,7 +204,13 @@ func TestHangingClubSystem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		simulator := clubsim.New(clubsim.Config{Now: time.Now})
 		defer simulator.Close()
-		line, copies := &hangingLine{to: simulator}, &sharedCopies{text: map[string][]byte{}, at: map[string]time.Time{}}
+		memory := miniredis.NewMiniRedis() // on a pipe: the sockets of the tests' Redis would hold the bubble's clock
+		defer memory.Close()
+		connection := redis.NewClient(&redis.Options{
+			Dialer: func(context.Context, string, string) (net.Conn, error) { return memory.Dial() },
+		})
+		defer connection.Close()
+		line, copies := &hangingLine{to: simulator}, store.New(store.Config{Redis: connection, Keys: newKeyring(t, "one")})
 		start := func() *gateway {
 			client := club.New(club.Config{
 				BaseURL: "http://club.test", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret,
@@ -272,26 +272,6 @@ func (l *hangingLine) RoundTrip(r *http.Request) (*http.Response, error) {
 	recorder := httptest.NewRecorder()
 	l.to.ServeHTTP(recorder, received)
 	return recorder.Result(), nil
-}
-
-// sharedCopies are the copies that gateways share, without Redis, whose connections would hold the bubble's clock.
-type sharedCopies struct {
-	mu   sync.Mutex
-	text map[string][]byte
-	at   map[string]time.Time
-}
-
-func (s *sharedCopies) ReadCopy(_ context.Context, name string) ([]byte, time.Time, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text[name], s.at[name], nil
-}
-
-func (s *sharedCopies) PublishCopy(_ context.Context, name string, text []byte, at time.Time, _ time.Duration) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.text[name], s.at[name] = text, at
-	return nil
 }
 
 // TestStaleWhileTheClubSystemFails: for ten minutes gateways show the old catalogue, even those that start

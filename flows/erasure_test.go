@@ -1,50 +1,27 @@
 package flows_test
 
 import (
-	"context"
-	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	"frontdesk/flows"
 	"frontdesk/flows/erasure"
 	"frontdesk/flows/registration"
-	"frontdesk/flows/store"
-	"frontdesk/upstream/club"
 )
-
-// failingErasure is a store that fails while it erases.
-type failingErasure struct {
-	*store.Store
-	index, transfer error // nil: it does not fail
-}
-
-func (s *failingErasure) Unindex(ctx context.Context, r *flows.Registration) error {
-	if s.index != nil {
-		return s.index
-	}
-	return s.Store.Unindex(ctx, r)
-}
-
-func (s *failingErasure) EraseTransfer(ctx context.Context, contact club.IRI) (bool, error) {
-	if s.transfer != nil {
-		return false, s.transfer
-	}
-	return s.Store.EraseTransfer(ctx, contact)
-}
 
 // TestErasureThatFails: Redis fails at each part of an erasure. The report lists what was erased, and a run that failed can
 // be repeated.
 func TestErasureThatFails(t *testing.T) {
 	t.Parallel()
-	gone := errors.New("connection reset by peer")
+	const index, transfer = "fd:contact:", "fd:transfer:"
 	for name, test := range map[string]struct {
-		index, transfer error
-		fails           bool // the first run
+		refused []string // keys
+		fails   bool     // the first run
 	}{
-		"the index":        {gone, nil, false},
-		"the transfer":     {nil, gone, true},
-		"all of the above": {gone, gone, true},
+		"the index":        {[]string{index}, false},
+		"the transfer":     {[]string{transfer}, true},
+		"all of the above": {[]string{index, transfer}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -61,9 +38,11 @@ func TestErasureThatFails(t *testing.T) {
 			if err := g.store.AmendRegistration(t.Context(), r); err != nil {
 				t.Fatal(err)
 			}
-			failing := &failingErasure{g.store, test.index, test.transfer}
-			eraser := erasure.New(erasure.Config{Store: failing, Keys: newKeyring(t, "one"), Now: w.clock.Now, Log: g.log})
+			refused := test.refused
 			erase := func() (erasure.Report, error) {
+				eraser := erasure.New(erasure.Config{
+					Store: w.gateway(gatewayOptions{refusedKeys: refused}).store, Keys: newKeyring(t, "one"), Now: w.clock.Now, Log: g.log,
+				})
 				return eraser.Erase(t.Context(), erasure.Request{ClientToken: "demo", Registration: r.ID}, "ada")
 			}
 			report, err := erase()
@@ -71,7 +50,7 @@ func TestErasureThatFails(t *testing.T) {
 				t.Fatalf("the first run: %v", err)
 			}
 			if test.fails {
-				failing.transfer = nil
+				refused = slices.DeleteFunc(refused, func(key string) bool { return key == transfer })
 				report = must(t, erase)
 			}
 			if len(report.Erased) != 2 || report.Erased[0].Registration != "" || report.Erased[1].Registration != r.ID {
@@ -82,6 +61,9 @@ func TestErasureThatFails(t *testing.T) {
 			}
 			if again := must(t, erase); len(again.Erased) != 0 {
 				t.Errorf("erased again: %+v", again.Erased)
+			}
+			if logged := strings.Contains(w.log.String(), "erased registration still in an index"); logged != slices.Contains(test.refused, index) {
+				t.Errorf("a failing index was logged: %t", logged)
 			}
 		})
 	}

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"path"
 	"regexp"
 	"sync"
@@ -133,27 +132,13 @@ type gateway struct {
 	log           *slog.Logger
 }
 
-// connect returns a client that sends a command once, as a gateway's does. Tests make Redis fail by ending its
-// connections, so a slow response means a busy machine or a test's own order of events, and the client waits for it.
-func (w *world) connect(address string) redis.UniversalClient {
-	w.Helper()
-	options, err := redis.ParseURL(address)
-	if err != nil {
-		w.Fatal(err)
-	}
-	options.ReadTimeout, options.WriteTimeout, options.DisableIdentity = time.Minute, time.Minute, true
-	options.MaxRetries, options.DialerRetries = -1, 1
-	connection := redis.NewClient(options)
-	w.Cleanup(func() { connection.Close() })
-	return connection
-}
-
 // gatewayOptions says how a gateway reaches the world; zero values mean directly, with the default settings.
 type gatewayOptions struct {
 	outside      string // address of the club system and the processor
 	processor    string // address of the processor, if it is another one
 	onProblem    func(string)
 	redisURL     string
+	refusedKeys  []string     // how the keys begin whose commands fail in Redis
 	cards        cards.Config // of the processor's client, if it is not the default
 	keys         *keyring.Keyring
 	limits       club.Limits
@@ -176,12 +161,12 @@ func (w *world) gateway(how ...gatewayOptions) *gateway {
 	if in.keys == nil {
 		in.keys = newKeyring(w, "one")
 	}
-	connection := w.connect(in.redisURL)
+	connection := w.connect(in.redisURL, in.refusedKeys...)
 	g := &gateway{store: store.New(store.Config{Redis: connection, Keys: in.keys}), log: slog.New(w.log)}
 	g.queue = background.NewQueue(connection, g.store, w.clock.Now)
 	client := w.clubClient(in.outside, cmp.Or(in.limits, oneAttempt))
 	processor := w.processorAt("http://"+cmp.Or(in.processor, in.outside), in.cards)
-	g.catalogue = catalogue.New(catalogue.Config{Club: client, Shared: patientCopies{g.store}, Now: w.clock.Now, Log: g.log})
+	g.catalogue = catalogue.New(catalogue.Config{Club: client, Shared: g.store, Now: w.clock.Now, Log: g.log})
 	g.Machine = payment.New(payment.Config{
 		Store: g.store, Queue: g.queue, Club: client.Money(), BackgroundClub: client, Cards: processor, Keys: in.keys, Environment: cmp.Or(in.environment, "test"),
 		Organisation: cmp.Or(in.organisation, "demo"), Rule: in.rule, Now: w.clock.Now, After: w.pause, Log: g.log,
@@ -198,16 +183,6 @@ func (w *world) gateway(how ...gatewayOptions) *gateway {
 		PublicURL: "https://club.example", Now: w.clock.Now, Log: g.log, AsksRepeats: func(string) bool { return in.asksRepeats },
 	})
 	return g
-}
-
-// redisOver returns the URL of the world's Redis through a message proxy.
-func (w *world) redisOver(wire *frontdesktest.MessageProxy) string {
-	w.Helper()
-	far, err := url.Parse(w.redisURL)
-	if err != nil {
-		w.Fatal(err)
-	}
-	return "redis://" + wire.Forward(far.Host) + far.Path
 }
 
 func orDefault(field *string, value string) {
