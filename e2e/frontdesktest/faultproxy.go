@@ -3,7 +3,6 @@ package frontdesktest
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 	"maps"
 	"net"
@@ -16,10 +15,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
-
-	"github.com/Shopify/toxiproxy/v2"
-	"github.com/rs/zerolog"
 )
 
 // Operation is a kind of request to the upstreams.
@@ -197,56 +192,6 @@ func (p *FaultProxy) serve(w http.ResponseWriter, r *http.Request) {
 	w.Write(response.Body.Bytes())
 	http.NewResponseController(w).Flush() //nolint:errcheck // the sender may be gone
 	b.hit(AfterResponse)
-}
-
-// TCPProxy is the network between a gateway and one server. A test can cut it, slow it down and restore
-// it as a whole; a MessageProxy breaks at one message.
-type TCPProxy struct {
-	t     testing.TB
-	proxy *toxiproxy.Proxy
-}
-
-// NewTCPProxy forwards to a server's host and port until the test ends.
-func NewTCPProxy(t testing.TB, server string) *TCPProxy {
-	t.Helper()
-	l := &TCPProxy{t: t, proxy: toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()), "proxy", "127.0.0.1:0", server)}
-	Must(t, l.proxy.Start())
-	t.Cleanup(l.proxy.Stop)
-	return l
-}
-
-// Address is the host and port at which it accepts connections.
-func (l *TCPProxy) Address() string { return l.proxy.Listen }
-
-// Cut ends every connection, and refuses new ones.
-func (l *TCPProxy) Cut() { l.proxy.Stop() }
-
-// AddToxic adds a toxic of Toxiproxy to one stream, "upstream" or "downstream". It affects open
-// connections and new ones.
-func (l *TCPProxy) AddToxic(kind, stream string, attributes map[string]int) {
-	l.t.Helper()
-	text, err := json.Marshal(map[string]any{"type": kind, "stream": stream, "attributes": attributes})
-	if err == nil {
-		_, err = l.proxy.Toxics.AddToxicJson(bytes.NewReader(text))
-	}
-	Must(l.t, err)
-}
-
-// Trickle sends every response byte by byte. Each byte arrives before any idle timeout, and no response
-// of any server is complete within any deadline.
-func (l *TCPProxy) Trickle() {
-	l.t.Helper()
-	const interval = 300 * time.Millisecond
-	l.AddToxic("slicer", "downstream", map[string]int{"average_size": 1, "size_variation": 0, "delay": int(interval.Microseconds())})
-}
-
-// Restore removes all faults. The address stays the same.
-func (l *TCPProxy) Restore() {
-	l.t.Helper()
-	l.proxy.Toxics.ResetToxics(l.t.Context())
-	if err := l.proxy.Start(); err != nil && !strings.Contains(err.Error(), toxiproxy.ErrProxyAlreadyStarted.Error()) {
-		l.t.Fatal(err)
-	}
 }
 
 // Fault is what a MessageProxy does to one message, or to several in a row.

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -113,20 +112,32 @@ var connFaults = []connFault{
 	{kind: "response too slow", response: true, piece: 96, pause: 40 * time.Millisecond},
 }
 
-// toxics are Toxiproxy's; some of them end within networkTimeout. They were not written by the authors of
-// connFaults.
-var toxics = map[string]func(*rand.Rand) map[string]int{
-	"latency":    func(r *rand.Rand) map[string]int { return map[string]int{"latency": r.IntN(400), "jitter": 10} },
-	"bandwidth":  func(r *rand.Rand) map[string]int { return map[string]int{"rate": 1 + r.IntN(20)} }, // KB/s
-	"slow_close": func(r *rand.Rand) map[string]int { return map[string]int{"delay": r.IntN(400)} },
-	"timeout":    func(r *rand.Rand) map[string]int { return map[string]int{"timeout": 1 + r.IntN(400)} },
-	"reset_peer": func(r *rand.Rand) map[string]int { return map[string]int{"timeout": r.IntN(60)} },
-	"slicer": func(r *rand.Rand) map[string]int {
-		return map[string]int{"average_size": 16 + r.IntN(200), "size_variation": 8, "delay": 200 + r.IntN(5000)} // microseconds
-	},
-	"limit_data": func(r *rand.Rand) map[string]int {
-		return map[string]int{"bytes": r.IntN(handshakeBytes + messageBytes)}
-	},
+type disturbance = frontdesktest.Disturbance
+
+// disturbances are faults of a proxy between the client and the server. Each end has a connection of its own, so
+// the proxy acknowledges bytes that never arrive. Some disturbances end within networkTimeout.
+var disturbances = []struct {
+	kind   string
+	choose func(*rand.Rand) disturbance
+}{
+	{"latency", func(r *rand.Rand) disturbance { return disturbance{Pause: upTo(r, 400)} }},
+	{"bandwidth", func(r *rand.Rand) disturbance {
+		return disturbance{Piece: 100 * (1 + r.IntN(20)), Pause: 100 * time.Millisecond}
+	}},
+	{"late end", func(r *rand.Rand) disturbance { return disturbance{EndPause: upTo(r, 400)} }},
+	{"timeout", func(r *rand.Rand) disturbance { return disturbance{Break: &frontdesktest.Break{Swallow: upTo(r, 400)}} }},
+	{"reset", func(r *rand.Rand) disturbance {
+		return disturbance{Break: &frontdesktest.Break{Swallow: upTo(r, 60), Reset: true}}
+	}},
+	{"slices", func(r *rand.Rand) disturbance { return disturbance{Piece: 8 + r.IntN(216), Pause: upTo(r, 5)} }},
+	{"limit", func(r *rand.Rand) disturbance {
+		return disturbance{Break: &frontdesktest.Break{After: r.IntN(handshakeBytes + messageBytes)}}
+	}},
+}
+
+// upTo returns a random duration below a number of milliseconds.
+func upTo(r *rand.Rand, ms int64) time.Duration {
+	return time.Duration(r.Int64N(ms * int64(time.Millisecond)))
 }
 
 // simulated are faults of the club system itself.
@@ -149,8 +160,8 @@ func networkFaultKinds() []string {
 	for _, f := range simulated {
 		kinds = append(kinds, simulatedKind(f))
 	}
-	for toxic := range toxics {
-		kinds = append(kinds, toxic+" upstream", toxic+" downstream")
+	for _, d := range disturbances {
+		kinds = append(kinds, d.kind+" of requests", d.kind+" of responses")
 	}
 	return kinds
 }
@@ -397,11 +408,13 @@ func (e *networkEnv) post(t *testing.T, a *attempt) (struck bool) {
 		})
 		return e.sim.Faults()[0].Hits > 0
 	default:
-		kind, stream, _ := strings.Cut(a.fault, " ")
+		n -= len(connFaults) + len(simulated)
+		both := [2]disturbance{} // of requests and of responses
+		both[n%2] = disturbances[n/2].choose(e.random)
 		proxy := frontdesktest.NewTCPProxy(t, e.listener.Addr().String())
-		defer proxy.Cut() // Toxiproxy can hang when a toxic is removed from open connections
-		e.send(t, e.client(proxy.Address()), a, func() { proxy.AddToxic(kind, stream, toxics[kind](e.random)) })
-		return kind != "limit_data" || a.err != nil // a limit beyond the last byte has no effect
+		defer proxy.Cut()
+		e.send(t, e.client(proxy.Address()), a, func() { proxy.Disturb(both[0], both[1]) })
+		return both[n%2].Break == nil || a.err != nil // a break beyond the last byte has no effect
 	}
 }
 
