@@ -31,7 +31,7 @@ func (id PaymentID) Split() (registration string, generation int) {
 	return string(id[:i]), generation
 }
 
-// PaymentState is the state of a payment.
+// PaymentState is the state of a payment. The usual ways of a card payment:
 //
 //	priced ─→ intent ─→ authorised ─→ capturing ─→ captured ←─────────┐
 //	            │            │            │            ↓              │
@@ -41,20 +41,9 @@ func (id PaymentID) Split() (registration string, generation int) {
 //	                                                   ├─→ in_doubt ── journaled acceptance, rule, or operator
 //	                                                   └─→ refund_due ─→ refunding ─→ refunded
 //
-// A captured payment whose sale differs from what was agreed becomes refund_due, or in_doubt.
-//
-// A payment without a processor (see Method) goes priced ─→ sending ─→ recorded. From sending
-// it returns to priced where a card payment returns to captured, and becomes cancelled where
-// a card payment becomes refund_due.
-//
-// An operator can decide that a payment in doubt was not recorded. It then becomes captured, to
-// be sent again, or refund_due; without a processor, priced or cancelled.
-//
-// A payment that does not match at the processor becomes blocked, and no gateway changes it. One that the
-// processor does not have is blocked after half an hour, until the processor has it again. So
-// does one whose refund is refused or fails, even after it was refunded, one that was not paid by
-// card, or whose refund Redis lost, and one that was cancelled although the processor holds its
-// money. An operator has it refunded, or settles it by hand and ends it.
+// A payment without a processor (see Method) goes priced ─→ sending ─→ recorded. It returns from sending to priced, and ends as
+// cancelled where a card payment becomes refund_due. Most states can also become blocked. See docs/explanation/exactly-once.md,
+// "States", for every transition.
 type PaymentState string
 
 // The states of a payment.

@@ -6,14 +6,8 @@ import (
 	"time"
 )
 
-// transitions is the complete table. recorded is final. A refund starts from sending only after a clear rejection,
-// or when the last attempt certainly had no effect; from in_doubt only by an operator; and from captured when another
-// payment of the sale counts or the sale differs from what was agreed. priced leads to in_doubt only without a
-// processor, when the sale is settled already or staff have taken the money. in_doubt never leads back to sending.
-// Without an operator, in_doubt leads only to recorded or blocked. refunded and cancelled lead only to blocked, when the
-// processor holds the money after all. An operator ends a blocked payment: by refunding it, or in the state in which it was settled by hand. One that was
-// cancelled also ends when the processor has given the money back. One that is blocked because the processor did not have
-// it returns to the state before once the processor has it again.
+// transitions is the complete table. docs/explanation/exactly-once.md, "States", says when each of them happens. in_doubt never leads back
+// to sending, and without an operator only to recorded or blocked. recorded has no way out: what contradicts it is a finding.
 var transitions = map[PaymentState][]PaymentState{
 	Priced:     {Intent, Sending, Cancelled, InDoubt, Blocked},
 	Intent:     {Authorised, Cancelling, Blocked},
