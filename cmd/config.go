@@ -11,7 +11,7 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/keyring"
-	"frontdesk/flows/signature"
+	"frontdesk/flows/registration"
 	"frontdesk/upstream/captcha"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
@@ -46,7 +46,7 @@ type Config struct {
 	TrustedProxies, AllowedOrigins        []string
 	ReturnSchemes                         []string
 	Captcha                               captcha.Config
-	SMS                                   signature.SMSBudgetConfig
+	SMS                                   registration.SMSBudgetConfig
 	MethodsVisitor, MethodsContact        []string
 	MethodsStaff                          []string
 	LaterDays                             int

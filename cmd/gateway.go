@@ -14,12 +14,9 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/background"
 	"frontdesk/flows/catalogue"
-	"frontdesk/flows/erasure"
 	"frontdesk/flows/keyring"
-	"frontdesk/flows/member"
 	"frontdesk/flows/payment"
 	"frontdesk/flows/registration"
-	"frontdesk/flows/signature"
 	"frontdesk/flows/store"
 	"frontdesk/flows/tracing"
 	"frontdesk/handlers"
@@ -48,10 +45,10 @@ type services struct {
 	queue         *background.Queue
 	catalogue     *catalogue.Catalogue
 	payments      *payment.Machine
-	smsBudget     *signature.SMSBudget // nil without rate limits
-	codes         *signature.CodeSender
-	contacts      *member.Contacts
-	transfers     *member.Transfers
+	smsBudget     *registration.SMSBudget // nil without rate limits
+	codes         *registration.CodeSender
+	contacts      *registration.Contacts
+	transfers     *registration.Transfers
 	registrations *registration.Service
 	hub           *background.Hub
 	relay         *background.Relay
@@ -127,7 +124,7 @@ func (cfg Config) addJourneys(s *services, log *slog.Logger) {
 		Log:    log,
 	})
 	s.smsBudget = cfg.newSMSBudget(s.store, log)
-	s.codes = signature.NewCodeSender(signature.CodeSenderConfig{
+	s.codes = registration.NewCodeSender(registration.CodeSenderConfig{
 		Store:  s.store,
 		Club:   s.clients.club,
 		Keys:   s.keys,
@@ -135,13 +132,13 @@ func (cfg Config) addJourneys(s *services, log *slog.Logger) {
 		Now:    time.Now,
 		Log:    log,
 	})
-	s.contacts = member.NewContacts(member.ContactsConfig{
+	s.contacts = registration.NewContacts(registration.ContactsConfig{
 		Store:     s.store,
 		Club:      s.clients.club,
 		Catalogue: s.catalogue,
 		Now:       time.Now,
 	})
-	s.transfers = member.NewTransfers(member.TransfersConfig{
+	s.transfers = registration.NewTransfers(registration.TransfersConfig{
 		Store:     s.store,
 		Club:      s.clients.club,
 		Catalogue: s.catalogue,
@@ -274,7 +271,7 @@ func (cfg Config) newOps(s *services, seen *telemetry, log *slog.Logger) http.Ha
 	return ops.New(ops.Config{
 		Payments:     s.payments,
 		Contacts:     s.contacts,
-		Eraser:       erasure.New(erasure.Config{Store: s.store, Keys: s.keys, Now: time.Now, Log: log}),
+		Eraser:       registration.NewEraser(registration.EraserConfig{Store: s.store, Keys: s.keys, Now: time.Now, Log: log}),
 		Relay:        s.relay,
 		Queue:        s.queue,
 		Operators:    must(cfg.operators()),
@@ -369,12 +366,12 @@ func (cfg Config) captcha() *captcha.Verifier {
 }
 
 // newSMSBudget returns the limit of what SMS codes cost the clubs; nil without rate limits.
-func (cfg Config) newSMSBudget(records *store.Store, log *slog.Logger) *signature.SMSBudget {
+func (cfg Config) newSMSBudget(records *store.Store, log *slog.Logger) *registration.SMSBudget {
 	if !cfg.rateLimited() {
 		return nil
 	}
 	cfg.SMS.Store, cfg.SMS.Now, cfg.SMS.Log = records, time.Now, log
-	return signature.NewSMSBudget(cfg.SMS)
+	return registration.NewSMSBudget(cfg.SMS)
 }
 
 // rateLimited reports whether requests are counted. In mock and test mode the default is

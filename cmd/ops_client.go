@@ -70,9 +70,9 @@ func pathTo(path string, args []string) string {
 	return path
 }
 
-// callOps calls an operation and prints its response: as JSON on request, otherwise by
+// callOps calls an operation with a body of texts, or none, and prints its response: as JSON on request, otherwise by
 // show, which always gets the response. No operation has an empty response.
-func callOps[T any](ctx context.Context, client *opsClient, method, path string, body map[string]string, show func(io.Writer, T)) error {
+func callOps[T any](ctx context.Context, client *opsClient, method, path string, body any, show func(io.Writer, T)) error {
 	response, err := client.request(ctx, method, path, body)
 	if err != nil {
 		return err
@@ -91,10 +91,10 @@ func callOps[T any](ctx context.Context, client *opsClient, method, path string,
 }
 
 // request calls an operation and returns the body of its response.
-func (o *opsClient) request(ctx context.Context, method, path string, body map[string]string) ([]byte, error) {
+func (o *opsClient) request(ctx context.Context, method, path string, body any) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, opsTimeout)
 	defer cancel()
-	content, _ := json.Marshal(body) // it never fails for a map of strings
+	content, _ := json.Marshal(body) // it never fails for texts
 	request, err := http.NewRequestWithContext(ctx, method, "http://"+reachable(o.addr)+path, bytes.NewReader(content))
 	if err != nil {
 		return nil, fmt.Errorf("FRONTDESK_OPS_ADDR: %q is not an address and port", o.addr)

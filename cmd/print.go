@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"frontdesk/flows"
-	"frontdesk/flows/erasure"
 	"frontdesk/flows/payment"
+	"frontdesk/flows/registration"
 )
 
 // This file prints payments and erasures as text.
@@ -192,7 +192,7 @@ func atProcessor(d payment.Detail) string {
 	return text
 }
 
-func printErasure(w io.Writer, report erasure.Report) {
+func printErasure(w io.Writer, report registration.ErasureReport) {
 	table := newTable(w)
 	if len(report.Erased) == 0 {
 		fmt.Fprintln(table, "Nothing was found that could be erased.")

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"frontdesk/flows"
-	"frontdesk/flows/erasure"
 	"frontdesk/flows/registration"
 )
 
@@ -39,11 +38,11 @@ func TestErasureThatFails(t *testing.T) {
 				t.Fatal(err)
 			}
 			refused := test.refused
-			erase := func() (erasure.Report, error) {
-				eraser := erasure.New(erasure.Config{
+			erase := func() (registration.ErasureReport, error) {
+				eraser := registration.NewEraser(registration.EraserConfig{
 					Store: w.gateway(gatewayOptions{refusedKeys: refused}).store, Keys: newKeyring(t, "one"), Now: w.clock.Now, Log: g.log,
 				})
-				return eraser.Erase(t.Context(), erasure.Request{ClientToken: "demo", Registration: r.ID}, "ada")
+				return eraser.Erase(t.Context(), registration.ErasureRequest{ClientToken: "demo", Registration: r.ID}, "ada")
 			}
 			report, err := erase()
 			if failed := err != nil; failed != test.fails {
@@ -86,31 +85,31 @@ func TestErasureOfStrangers(t *testing.T) {
 		}
 		return view.ID
 	}
-	eraser := erasure.New(erasure.Config{Store: g.store, Keys: newKeyring(t, "one"), Now: w.clock.Now, Log: g.log})
+	eraser := registration.NewEraser(registration.EraserConfig{Store: g.store, Keys: newKeyring(t, "one"), Now: w.clock.Now, Log: g.log})
 	for _, test := range []struct {
-		request erasure.Request
+		request registration.ErasureRequest
 		person  [2]string // mobile and e-mail address, as the visitor typed them
 		other   [2]string
 	}{
-		{erasure.Request{Mobile: "0033 6 12 34 56 78"}, [2]string{"+33612345678", "a1@example.com"}, [2]string{"+32612345678", "b1@example.com"}},
-		{erasure.Request{Mobile: "+49 (0)151 12345678"}, [2]string{"+4915112345678", "a2@example.com"},
+		{registration.ErasureRequest{Mobile: "0033 6 12 34 56 78"}, [2]string{"+33612345678", "a1@example.com"}, [2]string{"+32612345678", "b1@example.com"}},
+		{registration.ErasureRequest{Mobile: "+49 (0)151 12345678"}, [2]string{"+4915112345678", "a2@example.com"},
 			[2]string{"+4917112345678", "b2@example.com"}},
-		{erasure.Request{Mobile: "+1 (212) 555-0123"}, [2]string{"+12125550123", "a3@example.com"}, [2]string{"+13125550123", "b3@example.com"}},
-		{erasure.Request{Email: "Zoe\u0301@B\u00fccher.example"}, [2]string{"+33612345671", "zo\u00e9@xn--bcher-kva.example"},
+		{registration.ErasureRequest{Mobile: "+1 (212) 555-0123"}, [2]string{"+12125550123", "a3@example.com"}, [2]string{"+13125550123", "b3@example.com"}},
+		{registration.ErasureRequest{Email: "Zoe\u0301@B\u00fccher.example"}, [2]string{"+33612345671", "zo\u00e9@xn--bcher-kva.example"},
 			[2]string{"+33612345672", "zoe@b\u00fccher.example"}},
-		{erasure.Request{Email: "eve\u200b@example.com "}, [2]string{"+33612345673", "Eve@EXAMPLE.com"},
+		{registration.ErasureRequest{Email: "eve\u200b@example.com "}, [2]string{"+33612345673", "Eve@EXAMPLE.com"},
 			[2]string{"+33612345674", "eva@example.com"}},
 	} {
 		own, stranger := start(test.person[0], test.person[1]), start(test.other[0], test.other[1])
 		test.request.ClientToken = "demo"
-		report := must(t, func() (erasure.Report, error) { return eraser.Erase(t.Context(), test.request, "ada") })
+		report := must(t, func() (registration.ErasureReport, error) { return eraser.Erase(t.Context(), test.request, "ada") })
 		for id, want := range map[string]bool{own: true, stranger: false} {
 			if r, _, err := g.store.Registration(t.Context(), id); err != nil || r.Erased != want {
 				t.Errorf("%+v: erased %t, not %t (%v): %+v", test.request, r.Erased, want, err, report.Erased)
 			}
 		}
 	}
-	national := erasure.Request{ClientToken: "demo", Mobile: "06 12 34 56 78"}
+	national := registration.ErasureRequest{ClientToken: "demo", Mobile: "06 12 34 56 78"}
 	if _, err := eraser.Erase(t.Context(), national, "ada"); flows.CodeOf(err) != flows.InvalidRequest {
 		t.Errorf("a number without its country: %v", err)
 	}

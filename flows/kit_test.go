@@ -25,10 +25,8 @@ import (
 	"frontdesk/flows/background"
 	"frontdesk/flows/catalogue"
 	"frontdesk/flows/keyring"
-	"frontdesk/flows/member"
 	"frontdesk/flows/payment"
 	"frontdesk/flows/registration"
-	"frontdesk/flows/signature"
 	"frontdesk/flows/store"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
@@ -124,8 +122,8 @@ func (w *world) clubClient(address string, limits club.Limits) *club.Client {
 type gateway struct {
 	*payment.Machine
 	registrations *registration.Service
-	sms           *signature.SMSBudget
-	codes         *signature.CodeSender
+	sms           *registration.SMSBudget
+	codes         *registration.CodeSender
 	catalogue     *catalogue.Catalogue
 	store         *store.Store
 	queue         *background.Queue
@@ -146,7 +144,7 @@ type gatewayOptions struct {
 	environment  string
 	rule         *flows.Rule
 	asksRepeats  bool
-	sms          signature.SMSBudgetConfig // no hourly budget: no guard
+	sms          registration.SMSBudgetConfig // no hourly budget: no guard
 }
 
 // gateway starts a gateway; options make it differ from the others.
@@ -174,12 +172,12 @@ func (w *world) gateway(how ...gatewayOptions) *gateway {
 	})
 	if in.sms.Hourly > 0 {
 		in.sms.Store, in.sms.Now, in.sms.Log = g.store, w.clock.Now, g.log
-		g.sms = signature.NewSMSBudget(in.sms)
+		g.sms = registration.NewSMSBudget(in.sms)
 	}
-	g.codes = signature.NewCodeSender(signature.CodeSenderConfig{Store: g.store, Club: client, Keys: in.keys, Budget: g.sms, Now: w.clock.Now, Log: g.log})
+	g.codes = registration.NewCodeSender(registration.CodeSenderConfig{Store: g.store, Club: client, Keys: in.keys, Budget: g.sms, Now: w.clock.Now, Log: g.log})
 	g.registrations = registration.New(registration.Config{
 		Store: g.store, Queue: g.queue, Club: client, Catalogue: g.catalogue, Payments: g.Machine, Keys: in.keys, Codes: g.codes,
-		Contacts:  member.NewContacts(member.ContactsConfig{Store: g.store, Club: client, Catalogue: g.catalogue, Now: w.clock.Now}),
+		Contacts:  registration.NewContacts(registration.ContactsConfig{Store: g.store, Club: client, Catalogue: g.catalogue, Now: w.clock.Now}),
 		PublicURL: "https://club.example", Now: w.clock.Now, Log: g.log, AsksRepeats: func(string) bool { return in.asksRepeats },
 	})
 	return g

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"frontdesk/flows"
-	"frontdesk/flows/signature"
+	"frontdesk/flows/registration"
 )
 
 // askForCode starts a registration for another person with their own phone, and requests the code.
@@ -45,7 +45,7 @@ func (w *world) alarms() int { return strings.Count(w.log.String(), "sms codes p
 func TestSMSBudget(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	with := gatewayOptions{sms: signature.SMSBudgetConfig{Hourly: 3, Daily: 5}}
+	with := gatewayOptions{sms: registration.SMSBudgetConfig{Hourly: 3, Daily: 5}}
 	g, other := w.gateway(with), w.gateway(with)
 	code := func(n int) error {
 		_, _, err := []*gateway{g, other}[n%2].askForCode(w, n)
@@ -85,7 +85,7 @@ func TestLowConversion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			g := w.gateway(gatewayOptions{sms: signature.SMSBudgetConfig{Hourly: 1000, Daily: 1000, MinConversion: test.percent}})
+			g := w.gateway(gatewayOptions{sms: registration.SMSBudgetConfig{Hourly: 1000, Daily: 1000, MinConversion: test.percent}})
 			for n := range 20 {
 				id, token, err := g.askForCode(w, n)
 				if err != nil {
@@ -123,10 +123,10 @@ func TestLowConversion(t *testing.T) {
 func TestOneNetworkDoesNotPauseAClub(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.gateway(gatewayOptions{sms: signature.SMSBudgetConfig{Hourly: 1000, Daily: 1000, MinConversion: 25}})
+	g := w.gateway(gatewayOptions{sms: registration.SMSBudgetConfig{Hourly: 1000, Daily: 1000, MinConversion: 25}})
 	code := func(n int, address string) error {
 		id, token := g.debtor(w, fmt.Sprintf("+336%08d", n))
-		return errorOf(g.registrations.CreateMandate(signature.WithClientNetworks(w.Context(), []flows.ClientNetwork{{Name: address, Share: 1}}), id, token, account))
+		return errorOf(g.registrations.CreateMandate(registration.WithClientNetworks(w.Context(), []flows.ClientNetwork{{Name: address, Share: 1}}), id, token, account))
 	}
 	for n := range 20 {
 		if err := code(n, fmt.Sprintf("203.0.113.%d", n/10)); err != nil {
@@ -155,7 +155,7 @@ func TestCodesPerAddress(t *testing.T) {
 		id, token := g.debtor(w, fmt.Sprintf("+336%08d", n))
 		ctx := w.Context()
 		if address != "" {
-			ctx = signature.WithClientNetworks(ctx, []flows.ClientNetwork{{Name: address, Share: 1}})
+			ctx = registration.WithClientNetworks(ctx, []flows.ClientNetwork{{Name: address, Share: 1}})
 		}
 		return errorOf(g.registrations.CreateMandate(ctx, id, token, account))
 	}
@@ -188,9 +188,9 @@ func TestCodesPerAddress(t *testing.T) {
 func TestNetworkThatEntersNoCodes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.gateway(gatewayOptions{sms: signature.SMSBudgetConfig{Hourly: 1000, Daily: 1000, MinConversion: 25}})
+	g := w.gateway(gatewayOptions{sms: registration.SMSBudgetConfig{Hourly: 1000, Daily: 1000, MinConversion: 25}})
 	from := func(address string) context.Context {
-		return signature.WithClientNetworks(w.Context(), []flows.ClientNetwork{{Name: address, Share: 1}})
+		return registration.WithClientNetworks(w.Context(), []flows.ClientNetwork{{Name: address, Share: 1}})
 	}
 	code := func(n int, address string, enter bool) error {
 		id, token := g.debtor(w, fmt.Sprintf("+336%08d", n))

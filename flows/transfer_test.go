@@ -9,15 +9,15 @@ import (
 
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
-	"frontdesk/flows/member"
+	"frontdesk/flows/registration"
 	"frontdesk/upstream/clubsim"
 )
 
 // former left club 12 two years ago.
 var former = flows.ContactIdentity{ClientToken: "demo", ContactID: "1004", ClubID: "12"}
 
-func (w *world) transfers(g *gateway) *member.Transfers {
-	return member.NewTransfers(member.TransfersConfig{Store: g.store, Club: w.clubClient(w.address, oneAttempt), Catalogue: g.catalogue, Keys: newKeyring(w, "one"), Codes: g.codes})
+func (w *world) transfers(g *gateway) *registration.Transfers {
+	return registration.NewTransfers(registration.TransfersConfig{Store: g.store, Club: w.clubClient(w.address, oneAttempt), Catalogue: g.catalogue, Keys: newKeyring(w, "one"), Codes: g.codes})
 }
 
 func (w *world) lastCode() string {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"frontdesk/flows"
-	"frontdesk/flows/erasure"
 	"frontdesk/flows/payment"
+	"frontdesk/flows/registration"
 	"frontdesk/flows/store"
 	"frontdesk/upstream/cards"
 )
@@ -167,17 +167,17 @@ func TestMissingSealKey(t *testing.T) {
 	if c := must(t, func() (payment.Calibration, error) { return g.Calibrate(t.Context(), "ada") }); c.Failed != 1 {
 		t.Errorf("calibrated: %+v", c)
 	}
-	eraser := erasure.New(erasure.Config{Store: g.store, Keys: newKeyring(t, "two"), Now: w.clock.Now, Log: g.log})
-	erase := func(request erasure.Request) erasure.Report {
+	eraser := registration.NewEraser(registration.EraserConfig{Store: g.store, Keys: newKeyring(t, "two"), Now: w.clock.Now, Log: g.log})
+	erase := func(request registration.ErasureRequest) registration.ErasureReport {
 		request.ClientToken = "demo"
-		return must(t, func() (erasure.Report, error) { return eraser.Erase(t.Context(), request, "ada") })
+		return must(t, func() (registration.ErasureReport, error) { return eraser.Erase(t.Context(), request, "ada") })
 	}
-	if report := erase(erasure.Request{Registration: recorded.Registration}); len(report.Unread) != 1 {
+	if report := erase(registration.ErasureRequest{Registration: recorded.Registration}); len(report.Unread) != 1 {
 		t.Errorf("erased: %+v", report)
 	} else {
 		names("the erasure of a registration", report.Unread[0].Why)
 	}
-	if report := erase(erasure.Request{Email: "ada@example.com"}); len(report.Unread) != 1 || !strings.Contains(report.Unread[0].Why, id) {
+	if report := erase(registration.ErasureRequest{Email: "ada@example.com"}); len(report.Unread) != 1 || !strings.Contains(report.Unread[0].Why, id) {
 		t.Errorf("erased: %+v", report)
 	}
 }

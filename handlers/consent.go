@@ -5,7 +5,7 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/flows"
-	"frontdesk/flows/member"
+	"frontdesk/flows/registration"
 )
 
 // ListConsents serves GET /v1/me/consents.
@@ -42,13 +42,13 @@ func (s *Server) ChangeBuyersConsents(ctx context.Context, request api.ChangeBuy
 	return api.ChangeBuyersConsents200JSONResponse(consentChangesOf(changes, receipt)), err
 }
 
-func consentRequestsOf(body *api.ChangeConsents) []member.ConsentRequest {
-	return each(body.Items, func(item api.ConsentWish) member.ConsentRequest {
-		return member.ConsentRequest{ID: item.Id, Authorized: item.Authorized}
+func consentRequestsOf(body *api.ChangeConsents) []registration.ConsentRequest {
+	return each(body.Items, func(item api.ConsentWish) registration.ConsentRequest {
+		return registration.ConsentRequest{ID: item.Id, Authorized: item.Authorized}
 	})
 }
 
-func consentChangesOf(changes []member.ConsentChange, receipt *flows.Receipt) api.ConsentChanges {
+func consentChangesOf(changes []registration.ConsentChange, receipt *flows.Receipt) api.ConsentChanges {
 	out := api.ConsentChanges{Items: make([]api.ConsentChange, len(changes))}
 	for i, change := range changes {
 		out.Items[i] = api.ConsentChange{Id: change.ID, Code: api.ConsentChangeCode(change.Code)}

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"frontdesk/flows"
-	"frontdesk/flows/signature"
+	"frontdesk/flows/registration"
 	"frontdesk/flows/store"
 )
 
@@ -41,7 +41,7 @@ const (
 )
 
 // The limits. SMS codes are also counted by person, phone, address and club when one is certain
-// to be sent: flows/signature.
+// to be sent: flows/registration.
 var (
 	// requests: 60 a minute is a page that is loaded twice as often as a person can read it;
 	// 120 at once is a household, or a shop's guests, behind one address.
@@ -146,7 +146,7 @@ func (s *Server) limit(next echo.HandlerFunc) echo.HandlerFunc {
 		networks := s.clientNetworks(c.Request())
 		staff, _ := s.isStaff(c.Request())                  // resolveCaller reports a wrong key
 		if !staff && c.Request().Method != http.MethodGet { // a read sends no code
-			c.SetRequest(c.Request().WithContext(signature.WithClientNetworks(c.Request().Context(), networks)))
+			c.SetRequest(c.Request().WithContext(registration.WithClientNetworks(c.Request().Context(), networks)))
 		}
 		for _, l := range routes[c.Request().Method+" "+c.Path()].limits {
 			taken, counted, err := s.take(c, l, networks, staff)

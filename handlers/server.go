@@ -30,7 +30,6 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/background"
 	"frontdesk/flows/catalogue"
-	"frontdesk/flows/member"
 	"frontdesk/flows/payment"
 	"frontdesk/flows/registration"
 	"frontdesk/flows/store"
@@ -46,8 +45,8 @@ type Config struct {
 	Payments      *payment.Machine
 	Catalogue     *catalogue.Catalogue
 	Changes       *background.Hub
-	Transfers     *member.Transfers
-	Contacts      *member.Contacts
+	Transfers     *registration.Transfers
+	Contacts      *registration.Contacts
 	ClubEvents    *background.Intake
 	Identity      *identity.Verifier
 	Store         *store.Store

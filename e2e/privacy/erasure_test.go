@@ -8,7 +8,7 @@ import (
 	"frontdesk/api"
 	"frontdesk/e2e/campaign"
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/flows/erasure"
+	"frontdesk/flows/registration"
 )
 
 // TestErasure registers two people, one of them three times, and erases her: what is still needed for
@@ -113,17 +113,17 @@ func TestStartAfterErasure(t *testing.T) {
 }
 
 // erase runs the command, and reads its report.
-func (s *testEnv) erase(gateway *frontdesktest.Process, args ...string) erasure.Report {
+func (s *testEnv) erase(gateway *frontdesktest.Process, args ...string) registration.ErasureReport {
 	s.t.Helper()
 	out, err := s.runCLI(gateway, append([]string{"erase", "--json"}, args...)...)
 	if err != nil {
 		s.t.Fatalf("%v: %s", err, out)
 	}
-	return decoded[erasure.Report](s.t, out)
+	return decoded[registration.ErasureReport](s.t, out)
 }
 
 // deferred returns the only registration that was left for later.
-func deferred(report erasure.Report) (id string) {
+func deferred(report registration.ErasureReport) (id string) {
 	for _, kept := range report.Kept {
 		if kept.Deferred {
 			id += kept.Registration

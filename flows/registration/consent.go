@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"frontdesk/flows"
-	"frontdesk/flows/member"
 )
 
 // Consents lists what a registration's buyer has consented to, and the latest receipts.
@@ -19,7 +18,7 @@ func (s *Service) Consents(ctx context.Context, id, token string) ([]flows.Conse
 
 // ChangeConsents changes the consents of a registration's buyer, in every state of the registration:
 // withdrawing is possible as long as giving was.
-func (s *Service) ChangeConsents(ctx context.Context, id, token string, requests []member.ConsentRequest, wording string) ([]member.ConsentChange, *flows.Receipt, error) {
+func (s *Service) ChangeConsents(ctx context.Context, id, token string, requests []ConsentRequest, wording string) ([]ConsentChange, *flows.Receipt, error) {
 	buyer, err := s.buyer(ctx, id, token)
 	if err != nil {
 		return nil, nil, err

@@ -7,7 +7,6 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
-	"frontdesk/flows/signature"
 	"frontdesk/upstream/club"
 )
 
@@ -16,7 +15,7 @@ import (
 const maxSaveAttempts = 4
 
 // sendCode stores that a code is requested, requests it, and stores the result.
-func (s *Service) sendCode(ctx context.Context, r *flows.Registration, p *flows.Payment, at catalogue.Club, allowed signature.Reservation) (flows.View, error) {
+func (s *Service) sendCode(ctx context.Context, r *flows.Registration, p *flows.Payment, at catalogue.Club, allowed Reservation) (flows.View, error) {
 	r.Mandate.Begin(allowed.ID, allowed.ResendAfter)
 	if err := s.save(ctx, r); err != nil {
 		s.cfg.Codes.Release(ctx, allowed)
@@ -61,7 +60,7 @@ func (s *Service) SignMandate(ctx context.Context, id, token, code string) (flow
 }
 
 // mandateSigned asks the club system whether the mandate is signed.
-func (s *Service) mandateSigned(r *flows.Registration, at catalogue.Club) signature.Signed {
+func (s *Service) mandateSigned(r *flows.Registration, at catalogue.Club) Signed {
 	iri := r.Mandate.IRI
 	return func(ctx context.Context) (bool, error) {
 		mandate, err := s.cfg.Club.GetMandate(ctx, at.Scope, iri)

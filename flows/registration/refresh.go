@@ -9,7 +9,6 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
-	"frontdesk/flows/member"
 	"frontdesk/upstream/club"
 )
 
@@ -86,7 +85,7 @@ func (s *Service) rereadContact(ctx context.Context, r *flows.Registration, at c
 		if err != nil {
 			return flows.ClubFailed(err, "The contact's account could not be read.")
 		}
-		next.Buyer = new(member.Profile{Contact: contact, HomeClub: at, Debt: statistics.TotalRealDebt}.Buyer(s.cfg.Now()))
+		next.Buyer = new(Profile{Contact: contact, HomeClub: at, Debt: statistics.TotalRealDebt}.Buyer(s.cfg.Now()))
 	}
 	moved := r.Contact.IRI != next.IRI
 	if !moved {

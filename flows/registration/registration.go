@@ -20,9 +20,7 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
 	"frontdesk/flows/keyring"
-	"frontdesk/flows/member"
 	"frontdesk/flows/payment"
-	"frontdesk/flows/signature"
 	"frontdesk/upstream/club"
 )
 
@@ -90,9 +88,9 @@ type Config struct {
 	Club      *club.Client
 	Catalogue *catalogue.Catalogue
 	Payments  *payment.Machine
-	Contacts  *member.Contacts
+	Contacts  *Contacts
 	Keys      *keyring.Keyring
-	Codes     *signature.CodeSender
+	Codes     *CodeSender
 	Methods   flows.MethodPolicy // the zero value allows all methods
 	PublicURL string             // of the signup site, the default of returnUrl
 	Now       func() time.Time

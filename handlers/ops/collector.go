@@ -16,7 +16,7 @@ import (
 	"frontdesk/flows/background"
 	"frontdesk/flows/catalogue"
 	"frontdesk/flows/payment"
-	"frontdesk/flows/signature"
+	"frontdesk/flows/registration"
 	"frontdesk/flows/store"
 	"frontdesk/flows/tracing"
 	"frontdesk/upstream/club"
@@ -29,7 +29,7 @@ type CollectorConfig struct {
 	Catalogue *catalogue.Catalogue
 	Relay     *background.Relay
 	Queue     *background.Queue
-	SMS       *signature.SMSBudget // nil: codes are not counted
+	SMS       *registration.SMSBudget // nil: codes are not counted
 	Club      *club.Client
 	Redis     redis.UniversalClient
 	Ready     func(context.Context) []flows.Check

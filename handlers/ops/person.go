@@ -6,8 +6,7 @@ import (
 	"time"
 
 	"frontdesk/flows"
-	"frontdesk/flows/erasure"
-	"frontdesk/flows/member"
+	"frontdesk/flows/registration"
 	"frontdesk/handlers"
 )
 
@@ -28,7 +27,7 @@ func (s *Server) invite(r *http.Request, operator string, in invitationRequest) 
 	if err != nil {
 		return nil, err
 	}
-	life := member.InvitationLife
+	life := registration.InvitationLife
 	if in.TTL != "" {
 		life, _ = time.ParseDuration(in.TTL) // an unreadable one is zero, which is too short
 	}
@@ -37,7 +36,7 @@ func (s *Server) invite(r *http.Request, operator string, in invitationRequest) 
 	return invitation{URL: s.cfg.PublicURL + "/?invitation=" + token + "&club=" + url.QueryEscape(in.ClubID), ExpiresAt: end.UTC()}, err
 }
 
-func (s *Server) erase(r *http.Request, operator string, in erasure.Request) (_ any, err error) {
+func (s *Server) erase(r *http.Request, operator string, in registration.ErasureRequest) (_ any, err error) {
 	if in.ClientToken, err = s.organisation(r); err != nil {
 		return nil, err
 	}

@@ -26,9 +26,8 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/background"
-	"frontdesk/flows/erasure"
-	"frontdesk/flows/member"
 	"frontdesk/flows/payment"
+	"frontdesk/flows/registration"
 	"frontdesk/flows/tracing"
 	"frontdesk/handlers"
 )
@@ -36,8 +35,8 @@ import (
 // Config is what the operators' listener needs; every field is required unless noted.
 type Config struct {
 	Payments    *payment.Machine
-	Contacts    *member.Contacts
-	Eraser      *erasure.Eraser
+	Contacts    *registration.Contacts
+	Eraser      *registration.Eraser
 	Relay       *background.Relay
 	Queue       *background.Queue
 	Operators   []Operator   // may call what is below /ops

@@ -22,7 +22,6 @@ import (
 	"frontdesk/flows/keyring"
 	"frontdesk/flows/payment"
 	"frontdesk/flows/registration"
-	"frontdesk/flows/signature"
 	"frontdesk/flows/store"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
@@ -178,7 +177,7 @@ func (g *gateway) fresh() *gateway {
 	})
 	other.registrations = registration.New(registration.Config{
 		Store: s.store, Queue: s.queue, Club: g.client, Catalogue: s.catalogue, Payments: other.payments, Keys: s.keys,
-		Codes:     signature.NewCodeSender(signature.CodeSenderConfig{Store: s.store, Club: g.client, Keys: s.keys, Now: s.Now, Log: g.log}),
+		Codes:     registration.NewCodeSender(registration.CodeSenderConfig{Store: s.store, Club: g.client, Keys: s.keys, Now: s.Now, Log: g.log}),
 		PublicURL: "https://club.example", Now: s.Now, Log: g.log,
 	})
 	return &other

@@ -1,4 +1,4 @@
-package signature
+package registration
 
 import (
 	"cmp"
@@ -38,7 +38,7 @@ type SMSBudget struct {
 
 // SMSBudgetConfig is what a budget needs; every field is required unless noted.
 type SMSBudgetConfig struct {
-	Store         Store
+	Store         codeStore
 	Hourly        int // codes for a club's visitors in any hour
 	Daily         int // and in any 24 hours
 	MinConversion int // percent of the codes that must be entered; 0: not checked

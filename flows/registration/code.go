@@ -1,7 +1,4 @@
-// Package signature sends and checks SMS codes, for a mandate or the move to another club. CodeSender
-// reserves each code against limits per person, phone and address, and against the budget of the club
-// that pays for it. The state of a signature is flows.Signature.
-package signature
+package registration
 
 import (
 	"cmp"
@@ -22,8 +19,8 @@ type CodeSender struct {
 	cfg CodeSenderConfig
 }
 
-// Store is what codes by SMS need from Redis.
-type Store interface {
+// codeStore is what codes by SMS need from Redis.
+type codeStore interface {
 	// ReserveSMS counts a code for a subject unless a limit is reached, and returns when the next
 	// one is allowed. A repeated id counts once.
 	ReserveSMS(ctx context.Context, subject, id string, now time.Time, limits []flows.SMSLimit) (allowed bool, next time.Time, err error)
@@ -37,7 +34,7 @@ type Store interface {
 
 // CodeSenderConfig is what a sender of codes needs; every field is required unless noted.
 type CodeSenderConfig struct {
-	Store  Store
+	Store  codeStore
 	Club   *club.Client
 	Keys   *keyring.Keyring
 	Budget *SMSBudget // bounds what the codes cost the clubs; nil: nothing does

@@ -1,6 +1,4 @@
-// Package member serves known contacts: their profile, consents, move to another club, and
-// the invitation links that identify them.
-package member
+package registration
 
 import (
 	"context"
@@ -27,8 +25,8 @@ type Contacts struct {
 	cfg ContactsConfig
 }
 
-// Store is what identified contacts need from Redis.
-type Store interface {
+// contactStore is what identified contacts need from Redis.
+type contactStore interface {
 	// SaveInvitation keeps an invitation under the hash of its token.
 	SaveInvitation(ctx context.Context, hash string, invitation flows.Invitation, life time.Duration) error
 	// Audit appends to the audit stream, which is bounded and not encrypted.
@@ -41,7 +39,7 @@ type Store interface {
 
 // ContactsConfig is what identified contacts need; every field is required.
 type ContactsConfig struct {
-	Store     Store
+	Store     contactStore
 	Club      *club.Client
 	Catalogue *catalogue.Catalogue
 	Now       func() time.Time

@@ -1,6 +1,4 @@
-// Package erasure erases a person's data in Redis, as far as open payments allow, and reports what was
-// erased, what is kept and why, and who else holds data.
-package erasure
+package registration
 
 import (
 	"context"
@@ -17,8 +15,8 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// Request names the person whose data is erased, by exactly one identifier.
-type Request struct {
+// ErasureRequest names the person whose data is erased, by exactly one identifier.
+type ErasureRequest struct {
 	ClientToken  string `json:"-"`
 	Email        string `json:"email"`
 	Mobile       string `json:"mobile"`
@@ -26,8 +24,8 @@ type Request struct {
 	Contact      string `json:"contact"`      // public id
 }
 
-// Report lists what was erased and kept. It holds no personal data.
-type Report struct {
+// ErasureReport lists what was erased and kept. It holds no personal data.
+type ErasureReport struct {
 	Erased    []ErasedItem `json:"erased"`
 	Kept      []KeptItem   `json:"kept"`      // what is still there, and why
 	Unread    []UnreadItem `json:"unread"`    // what could not be read, and may be the person's
@@ -66,11 +64,11 @@ const keepPseudonyms = 3 * 24 * time.Hour
 
 // Eraser erases people's data.
 type Eraser struct {
-	cfg Config
+	cfg EraserConfig
 }
 
-// Store is what erasing needs from Redis.
-type Store interface {
+// eraserStore is what erasing needs from Redis.
+type eraserStore interface {
 	// Registration reads a registration and its latest payment (nil: none); ErrNotFound without a registration.
 	Registration(ctx context.Context, id string) (*flows.Registration, *flows.Payment, error)
 	// AmendRegistration replaces a registration by compare-and-set, and keeps its expiry.
@@ -91,38 +89,38 @@ type Store interface {
 	Audit(ctx context.Context, entry flows.AuditEntry) error
 }
 
-// Config is what an eraser needs; every field is required.
-type Config struct {
-	Store Store
+// EraserConfig is what an eraser needs; every field is required.
+type EraserConfig struct {
+	Store eraserStore
 	Keys  *keyring.Keyring
 	Now   func() time.Time
 	Log   *slog.Logger
 }
 
-// New returns an eraser.
-func New(cfg Config) *Eraser { return &Eraser{cfg: cfg} }
+// NewEraser returns an eraser.
+func NewEraser(cfg EraserConfig) *Eraser { return &Eraser{cfg: cfg} }
 
 // Erase erases a person's data in Redis, and lists the records that it cannot read. A payment that has not ended needs
 // its buyer, so that its registration is left for a later repetition. The audit stream is written first.
 //
 // The id of an erased registration is kept until it expires, without personal data: the card processor
 // still has it, and a missing registration would be rebuilt from there. Its holder gets NotFound.
-func (e *Eraser) Erase(ctx context.Context, request Request, by string) (Report, error) {
+func (e *Eraser) Erase(ctx context.Context, request ErasureRequest, by string) (ErasureReport, error) {
 	if err := request.validate(by); err != nil {
-		return Report{}, err
+		return ErasureReport{}, err
 	}
 	if err := e.cfg.Store.Audit(ctx, flows.AuditEntry{At: e.cfg.Now(), Operator: by, Action: flows.AuditErase}); err != nil {
-		return Report{}, flows.StorageFailed(err)
+		return ErasureReport{}, flows.StorageFailed(err)
 	}
-	report := Report{Erased: []ErasedItem{}, Kept: []KeptItem{}, Unread: []UnreadItem{}, Elsewhere: thirdPartyHolders}
+	report := ErasureReport{Erased: []ErasedItem{}, Kept: []KeptItem{}, Unread: []UnreadItem{}, Elsewhere: thirdPartyHolders}
 	ids, contacts, err := e.find(ctx, request)
 	if err != nil {
-		return Report{}, err
+		return ErasureReport{}, err
 	}
 	if request.Registration == "" { // found by pseudonyms, which depend on the keys
 		missing, err := e.cfg.Store.MissingSealKeys(ctx, e.cfg.Now().Add(-keepPseudonyms))
 		if err != nil {
-			return Report{}, flows.StorageFailed(err)
+			return ErasureReport{}, flows.StorageFailed(err)
 		}
 		for _, id := range missing {
 			report.Unread = append(report.Unread, UnreadItem{Why: "what the seal key " + id + " sealed, which is not configured, " +
@@ -131,12 +129,12 @@ func (e *Eraser) Erase(ctx context.Context, request Request, by string) (Report,
 	}
 	for _, contact := range contacts {
 		if err := e.eraseContact(ctx, contact, &report); err != nil {
-			return Report{}, err
+			return ErasureReport{}, err
 		}
 	}
 	for _, id := range ids {
 		if err := e.eraseOne(ctx, request.ClientToken, id, &report); err != nil {
-			return Report{}, err
+			return ErasureReport{}, err
 		}
 	}
 	report.Kept = append(report.Kept, expiringData)
@@ -145,7 +143,7 @@ func (e *Eraser) Erase(ctx context.Context, request Request, by string) (Report,
 }
 
 // validate returns everything that is wrong with the request.
-func (r Request) validate(by string) error {
+func (r ErasureRequest) validate(by string) error {
 	fields := flows.OperatorProblems(by)
 	named := 0
 	for _, field := range []struct {
@@ -172,7 +170,7 @@ func (r Request) validate(by string) error {
 }
 
 // find lists the person's registrations, and the contact if the request names one.
-func (e *Eraser) find(ctx context.Context, request Request) (ids []string, contacts []club.IRI, err error) {
+func (e *Eraser) find(ctx context.Context, request ErasureRequest) (ids []string, contacts []club.IRI, err error) {
 	switch {
 	case request.Registration != "":
 		return []string{request.Registration}, nil, nil
@@ -189,7 +187,7 @@ func (e *Eraser) find(ctx context.Context, request Request) (ids []string, conta
 
 // eraseOne erases one registration, and before it what its contact has besides, because an erased registration no longer
 // names the contact to a repetition. It skips a registration that is gone, erased already or of another organisation.
-func (e *Eraser) eraseOne(ctx context.Context, clientToken, id string, report *Report) error {
+func (e *Eraser) eraseOne(ctx context.Context, clientToken, id string, report *ErasureReport) error {
 	for range eraseTries {
 		r, p, err := e.cfg.Store.Registration(ctx, id)
 		switch {
@@ -232,7 +230,7 @@ func (e *Eraser) eraseOne(ctx context.Context, clientToken, id string, report *R
 }
 
 // eraseContact erases what a contact has besides its registrations, once in a report.
-func (e *Eraser) eraseContact(ctx context.Context, contact club.IRI, report *Report) error {
+func (e *Eraser) eraseContact(ctx context.Context, contact club.IRI, report *ErasureReport) error {
 	if slices.Contains(report.contacts, contact) {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package member
+package registration
 
 import (
 	"cmp"
@@ -9,7 +9,6 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
 	"frontdesk/flows/keyring"
-	"frontdesk/flows/signature"
 	"frontdesk/upstream/club"
 )
 
@@ -18,8 +17,6 @@ const (
 	keepTransfer = 24 * time.Hour
 	// confirmWait is how long finding out about a signature may delay the reading of a transfer.
 	confirmWait = 2 * time.Second
-	// maxSaveAttempts is how often a result that loses a race is saved again.
-	maxSaveAttempts = 4
 )
 
 // Transfers move identified contacts to other clubs; club system API, section Contact migration between clubs.
@@ -41,7 +38,7 @@ type TransfersConfig struct {
 	Club      *club.Client
 	Catalogue *catalogue.Catalogue
 	Keys      *keyring.Keyring
-	Codes     *signature.CodeSender
+	Codes     *CodeSender
 }
 
 // NewTransfers returns the service for transfers.
@@ -143,7 +140,7 @@ func (t *Transfers) Sign(ctx context.Context, identity flows.ContactIdentity, co
 }
 
 // moved asks the club system whether the contact belongs to a club.
-func (t *Transfers) moved(scope club.Scope, identity flows.ContactIdentity, to catalogue.Club) signature.Signed {
+func (t *Transfers) moved(scope club.Scope, identity flows.ContactIdentity, to catalogue.Club) Signed {
 	return func(ctx context.Context) (bool, error) {
 		contact, err := t.cfg.Club.GetContact(ctx, scope, identity.IRI())
 		return err == nil && contact.Club == to.IRI, err
