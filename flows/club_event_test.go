@@ -14,7 +14,6 @@ import (
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/flows/background"
-	"frontdesk/flows/store"
 	"frontdesk/flows/tracing"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
@@ -555,5 +554,3 @@ func TestRefreshesThatFail(t *testing.T) {
 	o.allowRefresh(61 * time.Second)
 	o.awaitCart(r.ID, "the cart is settled", settled)
 }
-
-var _ background.IntakeStore = (*store.Store)(nil)

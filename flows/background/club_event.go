@@ -14,6 +14,8 @@ import (
 	"github.com/google/uuid"
 
 	"frontdesk/flows"
+	"frontdesk/flows/registration"
+	"frontdesk/flows/store"
 	"frontdesk/flows/tracing"
 	"frontdesk/upstream/club"
 )
@@ -37,40 +39,11 @@ type Intake struct {
 	cfg IntakeConfig
 }
 
-// IntakeStore is what the club system's events need from Redis.
-type IntakeStore interface {
-	// SaveClubEvent appends an event, counts it, and returns how many events wait then.
-	// Beyond a limit it drops the oldest.
-	SaveClubEvent(ctx context.Context, event flows.StoredEvent, countsAs string) (waiting int64, err error)
-	// ClubEvents returns the events that wait after an entry (empty: all), the oldest first.
-	ClubEvents(ctx context.Context, after string, limit int) ([]flows.StoredEvent, error)
-	// DropClubEvents deletes events that were processed.
-	DropClubEvents(ctx context.Context, events []flows.StoredEvent) error
-	// ClubEventsWaiting returns how many events wait.
-	ClubEventsWaiting(ctx context.Context) (int64, error)
-	// RegistrationsOf returns the registrations of contacts. Some may no longer exist.
-	RegistrationsOf(ctx context.Context, contacts ...club.IRI) ([]string, error)
-	// RequestRefresh brings the next refresh of registrations forward to at.
-	RequestRefresh(ctx context.Context, ids []string, at time.Time) error
-	// DueRefreshes returns the registrations whose refresh is due, and postpones each to next.
-	// All gateways together get burst at once, and one more after each interval.
-	DueRefreshes(ctx context.Context, now, next time.Time, burst int, interval time.Duration) ([]string, error)
-	// FinishRefresh sets the next refresh of a registration that was postponed to taken (zero:
-	// never), unless an event has requested one since.
-	FinishRefresh(ctx context.Context, id string, taken, next time.Time) error
-}
-
-// Refresher reads again what the club may have changed of a registration. It returns when
-// to do so again without an event; zero: never.
-type Refresher interface {
-	Refresh(ctx context.Context, id string) (next time.Time, err error)
-}
-
 // IntakeConfig is what events need; every field is required.
 type IntakeConfig struct {
-	Store           IntakeStore
+	Store           *store.Store
 	Queue           *Queue
-	Registrations   Refresher
+	Registrations   *registration.Service
 	Relay           *Relay
 	ClientToken     string // the organisation whose events count
 	AnyOrganisation bool   // events of every demo world count (mock mode)

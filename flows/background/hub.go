@@ -2,21 +2,15 @@ package background
 
 import (
 	"context"
-	"iter"
 	"sync"
-)
 
-// ChangeSource reports changed registrations.
-type ChangeSource interface {
-	// Changes returns the ids of registrations that any gateway writes, payments included,
-	// until the context ends. Some may get lost.
-	Changes(ctx context.Context) iter.Seq[string]
-}
+	"frontdesk/flows/store"
+)
 
 // Hub hints to subscribers that a registration may have changed, on any gateway. Hints
 // may get lost, so subscribers also read the registration now and then without one.
 type Hub struct {
-	source ChangeSource
+	store *store.Store
 
 	mu          sync.Mutex
 	closed      bool
@@ -25,8 +19,8 @@ type Hub struct {
 }
 
 // NewHub returns a hub. It delivers nothing until Run is called.
-func NewHub(source ChangeSource) *Hub {
-	return &Hub{source: source, subscribers: map[string]map[chan struct{}]struct{}{}}
+func NewHub(store *store.Store) *Hub {
+	return &Hub{store: store, subscribers: map[string]map[chan struct{}]struct{}{}}
 }
 
 // Subscribe returns a channel that holds at most one hint, however many changes there
@@ -59,7 +53,7 @@ func (h *Hub) Subscribe(registration string) (hints <-chan struct{}, stop func()
 // Run delivers hints until the context ends. Then it closes the channels, and waits for
 // the subscribers to stop.
 func (h *Hub) Run(ctx context.Context) {
-	for registration := range h.source.Changes(ctx) {
+	for registration := range h.store.Changes(ctx) {
 		h.notify(registration)
 	}
 	h.close()

@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/flows"
+	"frontdesk/flows/store"
 	"frontdesk/flows/tracing"
 )
 
@@ -28,26 +29,18 @@ const (
 // JobTimeout covers a whole payment from authorised to recorded, with every call at its limit.
 const JobTimeout = 2 * time.Minute
 
-// QueueStore is what the queue needs of the lanes.
-type QueueStore interface {
-	// Wake makes a payment due at once, before those that were not woken, and lists it if it is not listed.
-	Wake(ctx context.Context, id flows.PaymentID, now time.Time) error
-	// Waiting counts the payments of a lane.
-	Waiting(ctx context.Context, lane flows.Lane, now time.Time) (flows.Waiting, error)
-}
-
 // Queue hands work to the gateways that share a Redis, at least once. Payments are in the lanes; asynq keeps the other jobs under
 // asynq:*.
 type Queue struct {
 	client       *asynq.Client
 	redis        redis.UniversalClient
-	store        QueueStore
+	store        *store.Store
 	now          func() time.Time
 	open, verify *Workers
 }
 
 // NewQueue returns a queue.
-func NewQueue(redis redis.UniversalClient, store QueueStore, now func() time.Time) *Queue {
+func NewQueue(redis redis.UniversalClient, store *store.Store, now func() time.Time) *Queue {
 	client := asynq.NewClientFromRedisClient(redis)
 	return &Queue{client: client, redis: redis, store: store, now: now, open: newWorkers(), verify: newWorkers()}
 }

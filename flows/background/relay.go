@@ -22,6 +22,7 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/keyring"
+	"frontdesk/flows/store"
 	"frontdesk/flows/tracing"
 )
 
@@ -76,21 +77,11 @@ type Relay struct {
 	streaks   map[string]*streak // by subscriber
 }
 
-// RelayStore is what the relay needs from Redis.
-type RelayStore interface {
-	// ClubEventCounts returns how many events were received of each kind, and how many "dropped".
-	ClubEventCounts(ctx context.Context) (map[string]string, error)
-	// ClubEventsWaiting returns how many events wait.
-	ClubEventsWaiting(ctx context.Context) (int64, error)
-	// Audit appends to the audit stream, which is bounded and not sealed.
-	Audit(ctx context.Context, entry flows.AuditEntry) error
-}
-
 // RelayConfig is what a relay needs; every field is required unless noted.
 type RelayConfig struct {
 	Queue       *Queue
 	Keys        *keyring.Keyring
-	Store       RelayStore
+	Store       *store.Store
 	Client      *http.Client // sends deliveries; see NewRelayClient
 	Subscribers []Subscriber // checked by EgressPolicy.Check; may be empty
 	Now         func() time.Time

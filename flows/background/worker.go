@@ -25,6 +25,7 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/payment"
+	"frontdesk/flows/store"
 	"frontdesk/flows/tracing"
 )
 
@@ -57,27 +58,9 @@ type Worker struct {
 	mayFill   atomic.Bool // the latest sweep found this machine's clock and the owner of Redis right
 }
 
-// WorkerStore is what a worker needs from Redis.
-type WorkerStore interface {
-	// Due returns at most limit payments of a lane that are due, those first that were woken, then the longest due. Each is due
-	// again after lease, so that several gateways share the work.
-	Due(ctx context.Context, lane flows.Lane, now time.Time, lease time.Duration, limit int) ([]flows.PaymentID, error)
-	// Unschedule removes a payment from the lanes.
-	Unschedule(ctx context.Context, id flows.PaymentID) error
-	// RenewReceipts seals with the current key every receipt that an older one sealed.
-	RenewReceipts(ctx context.Context) error
-	// NoteSealKeys notes that the current seal key is in use, so that it is missed when it is removed too early.
-	NoteSealKeys(ctx context.Context, now time.Time) error
-	// Heartbeat stores a gateway's n-th heartbeat and returns the previous one, 0 for
-	// none. If the gateway left another one, Redis lost writes.
-	Heartbeat(ctx context.Context, gateway string, n int64) (int64, error)
-	// Once reports whether this is the first call with this name within the period.
-	Once(ctx context.Context, name string, period time.Duration) (bool, error)
-}
-
 // WorkerConfig is what a worker needs; every field is required unless noted.
 type WorkerConfig struct {
-	Store    WorkerStore
+	Store    *store.Store
 	Queue    *Queue
 	Payments *payment.Machine
 	Changes  *Hub

@@ -29,7 +29,8 @@ end
 return waiting
 `)
 
-// SaveClubEvent implements background.IntakeStore.
+// SaveClubEvent appends an event of the club system, counts it as one of a kind, and returns how many events wait then. Beyond
+// maxClubEvents it drops the oldest, and counts them as "dropped".
 func (s *Store) SaveClubEvent(ctx context.Context, event flows.StoredEvent, countsAs string) (int64, error) {
 	body, err := s.seal(clubEvents, event)
 	if err != nil {
@@ -38,7 +39,8 @@ func (s *Store) SaveClubEvent(ctx context.Context, event flows.StoredEvent, coun
 	return s.run(ctx, saveClubEvent, []string{clubEvents, clubEventCounts}, body, countsAs, maxClubEvents).Int64()
 }
 
-// ClubEvents implements background.IntakeStore.
+// ClubEvents returns the events that wait after an entry (empty: all), the oldest first, at most limit. One without a Body
+// cannot be opened with the keys of this gateway.
 func (s *Store) ClubEvents(ctx context.Context, after string, limit int) ([]flows.StoredEvent, error) {
 	from := "-"
 	if after != "" {
@@ -58,7 +60,7 @@ func (s *Store) ClubEvents(ctx context.Context, after string, limit int) ([]flow
 	return events, nil
 }
 
-// DropClubEvents implements background.IntakeStore.
+// DropClubEvents deletes events that were processed.
 func (s *Store) DropClubEvents(ctx context.Context, events []flows.StoredEvent) error {
 	entries := make([]string, len(events))
 	for i, event := range events {
@@ -67,12 +69,12 @@ func (s *Store) DropClubEvents(ctx context.Context, events []flows.StoredEvent) 
 	return s.redis.XDel(ctx, clubEvents, entries...).Err()
 }
 
-// ClubEventsWaiting implements background.IntakeStore.
+// ClubEventsWaiting returns how many events wait.
 func (s *Store) ClubEventsWaiting(ctx context.Context) (int64, error) {
 	return s.redis.XLen(ctx, clubEvents).Result()
 }
 
-// ClubEventCounts implements background.RelayStore.
+// ClubEventCounts returns how many events were received of each kind, and how many "dropped".
 func (s *Store) ClubEventCounts(ctx context.Context) (map[string]string, error) {
 	return s.redis.HGetAll(ctx, clubEventCounts).Result()
 }
@@ -87,7 +89,8 @@ for i = 2, #ARGV do redis.call('ZADD', KEYS[1], 'LT', ARGV[1], ARGV[i]) end
 return #ARGV - 1
 `)
 
-// RequestRefresh implements background.IntakeStore.
+// RequestRefresh brings the next refresh of registrations forward to at, before those that are only due for a poll. It never
+// delays one.
 func (s *Store) RequestRefresh(ctx context.Context, ids []string, at time.Time) error {
 	args := []any{at.UnixMilli() - urgent}
 	for _, id := range ids {
@@ -125,7 +128,8 @@ redis.call('PEXPIRE', KEYS[2], math.ceil(ARGV[3] * ARGV[4]))
 return due
 `)
 
-// DueRefreshes implements background.IntakeStore.
+// DueRefreshes returns the registrations whose refresh is due, and postpones each to next. All gateways together get burst at
+// once, and one more after each interval.
 func (s *Store) DueRefreshes(ctx context.Context, now, next time.Time, burst int, interval time.Duration) ([]string, error) {
 	return dueRefreshes.Run(ctx, s.redis, []string{refreshes, refreshRate}, now.UnixMilli(), next.UnixMilli(), burst,
 		interval.Milliseconds(), urgent).StringSlice()
@@ -144,7 +148,8 @@ redis.call('ZADD', KEYS[1], ARGV[3], ARGV[1])
 return 1
 `)
 
-// FinishRefresh implements background.IntakeStore.
+// FinishRefresh sets the next refresh (zero: never) of a registration that DueRefreshes postponed to taken. It does nothing if
+// an event has requested a refresh since.
 func (s *Store) FinishRefresh(ctx context.Context, id string, taken, next time.Time) error {
 	at := int64(0)
 	if !next.IsZero() {

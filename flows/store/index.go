@@ -55,7 +55,7 @@ func (s *Store) index(r *flows.Registration) (calls []call) {
 	return calls
 }
 
-// RegistrationsOf implements background.IntakeStore.
+// RegistrationsOf returns the ids of the registrations of contacts. Some may no longer exist.
 func (s *Store) RegistrationsOf(ctx context.Context, contacts ...club.IRI) ([]string, error) {
 	var keys []string
 	for _, contact := range contacts {

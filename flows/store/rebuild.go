@@ -163,7 +163,8 @@ func (s *Store) SaveFingerprint(ctx context.Context, expected, next flows.Finger
 // KeepSealed is how long a seal key is missed after its last use: as long as a final payment is kept.
 const KeepSealed = 30 * 24 * time.Hour
 
-// NoteSealKeys implements background.WorkerStore. It notes the current key; in a Redis without any note, all configured ones.
+// NoteSealKeys notes that the current seal key is in use, so that it is missed when it is removed too early. In a Redis without
+// any note, it notes all configured keys.
 func (s *Store) NoteSealKeys(ctx context.Context, now time.Time) error {
 	ids := s.keys.IDs()
 	noted, err := s.redis.ZCard(ctx, sealKeys).Result()
@@ -189,7 +190,8 @@ func (s *Store) MissingSealKeys(ctx context.Context, since time.Time) ([]string,
 // keepHeartbeat: a gateway that is silent for longer has ended, or must check everything again.
 const keepHeartbeat = time.Hour
 
-// Heartbeat implements background.WorkerStore.
+// Heartbeat stores a gateway's n-th heartbeat and returns the previous one, 0 for none. If the gateway left another one, Redis
+// lost writes.
 func (s *Store) Heartbeat(ctx context.Context, gateway string, n int64) (int64, error) {
 	before, err := s.redis.SetArgs(ctx, heartbeatKey(gateway), n, redis.SetArgs{Get: true, TTL: keepHeartbeat}).Result()
 	switch {

@@ -49,7 +49,7 @@ end
 return 0
 `)
 
-// RenewReceipts implements background.WorkerStore.
+// RenewReceipts seals with the current key every receipt of a consent that an older key sealed.
 func (s *Store) RenewReceipts(ctx context.Context) error {
 	return forEachPrimary(ctx, s.redis, func(ctx context.Context, node *redis.Client) error {
 		found := node.Scan(ctx, 0, receiptsPrefix+"*", receiptBatch).Iterator()

@@ -154,8 +154,8 @@ func (s *Store) Once(ctx context.Context, name string, period time.Duration) (bo
 // changes is the channel to which scripts publish the key of the registration they changed.
 const changes = "fd:changes"
 
-// Changes implements background.ChangeSource. The client subscribes again after a lost connection;
-// what is published in between is lost.
+// Changes returns the ids of registrations that any gateway changes, payments included, until the context ends. What is
+// published while the connection is lost is not delivered; the client subscribes again.
 func (s *Store) Changes(ctx context.Context) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		subscription := s.redis.Subscribe(ctx, changes)

@@ -97,7 +97,7 @@ func (s *Store) EnsureScheduled(ctx context.Context, p *flows.Payment, at time.T
 	return s.runAll(ctx, opening(p, at, onlyNew, onlyNew))
 }
 
-// Wake implements background.QueueStore.
+// Wake makes an open payment due at once, before those that were not woken, and lists it if it is not listed.
 func (s *Store) Wake(ctx context.Context, id flows.PaymentID, now time.Time) error {
 	return s.redis.ZAddLT(ctx, openPayments, redis.Z{Score: float64(now.UnixMilli() - urgent), Member: string(id)}).Err()
 }
@@ -113,7 +113,8 @@ for _, id in ipairs(due) do redis.call('ZADD', KEYS[1], 'XX', ARGV[2], id) end
 return due
 `)
 
-// Due implements background.WorkerStore.
+// Due returns at most limit payments of a lane that are due: first those that were woken, then those that have been due the
+// longest. Each is due again after lease, so that several gateways share the work.
 func (s *Store) Due(ctx context.Context, lane flows.Lane, now time.Time, lease time.Duration, limit int) ([]flows.PaymentID, error) {
 	return paymentIDs(takeDue.Run(ctx, s.redis, []string{laneKeys[lane]}, now.UnixMilli(), now.Add(lease).UnixMilli(), limit).StringSlice())
 }
@@ -128,12 +129,12 @@ for _, list in ipairs(KEYS) do redis.call('ZREM', list, ARGV[1]) end
 return 1
 `)
 
-// Unschedule implements background.WorkerStore.
+// Unschedule removes a payment from the lanes and from the list of its state.
 func (s *Store) Unschedule(ctx context.Context, id flows.PaymentID) error {
 	return s.run(ctx, drop, []string{openPayments, paymentStates, unverifiedPayments}, string(id)).Err()
 }
 
-// Waiting implements background.QueueStore.
+// Waiting counts the payments of a lane that are due and those that are due later, and says since when the oldest is due.
 func (s *Store) Waiting(ctx context.Context, lane flows.Lane, now time.Time) (flows.Waiting, error) {
 	list, until := laneKeys[lane], strconv.FormatInt(now.UnixMilli(), 10)
 	pipe := s.redis.Pipeline()
