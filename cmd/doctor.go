@@ -20,7 +20,7 @@ import (
 
 // doctor checks what a gateway with this configuration depends on.
 type doctor struct {
-	Config
+	cfg            Config
 	claims         bool // also race for claims
 	rounds, racers int  // of that race
 	adopt          bool // also make Redis' payments those of this configuration
@@ -31,16 +31,20 @@ type doctor struct {
 const claimRoundTimeout = time.Minute
 
 func newDoctorCommand(assets Assets) *cobra.Command {
-	d := doctor{Config: Config{assets: assets}}
+	d := doctor{cfg: Config{assets: assets}}
 	c := &cobra.Command{
-		Use: "doctor", Short: "Check the configuration, Redis, the club system and the card processor: a line each; exit 1 if a check fails.", Args: exactArgs(),
-		RunE: func(c *cobra.Command, _ []string) error { return d.run(c.Context()) },
+		Use:   "doctor",
+		Short: "Check the configuration, Redis, the club system and the card processor: a line each; exit 1 if a check fails.",
+		Args:  exactArgs(),
+		RunE:  func(c *cobra.Command, _ []string) error { return d.run(c.Context()) },
 	}
-	addOptions(c.Flags(), d.options()...)
+	addOptions(c.Flags(), d.cfg.options()...)
 	c.Flags().BoolVar(&d.adopt, "adopt", false,
 		"Also store this configuration's card account, organisation and mode in Redis, in place of others. "+
 			"Only after an intended change, with all other gateways stopped.")
-	c.Flags().BoolVar(&d.claims, "check-claims", false, "Also let callers race for claims at the card processor: each must have exactly one winner. Creates payments and cancels them; refused with live keys.")
+	c.Flags().BoolVar(&d.claims, "check-claims", false,
+		"Also let callers race for claims at the card processor: each must have exactly one winner. "+
+			"Creates payments and cancels them; refused with live keys.")
 	c.Flags().IntVar(&d.rounds, "rounds", 5, "Rounds of --check-claims.")
 	c.Flags().IntVar(&d.racers, "racers", 8, "Callers in each round of --check-claims.")
 	return c
@@ -65,32 +69,32 @@ func (d *doctor) run(ctx context.Context) error {
 // examine runs the checks, one after the other, and counts those that failed. With an
 // unusable configuration it checks only Redis.
 func (d *doctor) examine(ctx context.Context, group *errgroup.Group) (failed int, err error) {
-	if len(d.problems()) > 0 {
-		failed = printChecks(ctx, checkTimeout, d.checkConfiguration, clients{})
-		if connection, err := store.Connect(d.RedisURL); err == nil {
+	if len(d.cfg.problems()) > 0 {
+		failed = printChecks(ctx, checkTimeout, d.cfg.checkConfiguration, clients{})
+		if connection, err := store.Connect(d.cfg.RedisURL); err == nil {
 			defer connection.Close()
-			failed += printChecks(ctx, checkTimeout, d.checkRedis, clients{redis: connection})
+			failed += printChecks(ctx, checkTimeout, d.cfg.checkRedis, clients{redis: connection})
 		}
 		return failed, nil
 	}
-	_, port, err := net.SplitHostPort(d.Addr)
+	_, port, err := net.SplitHostPort(d.cfg.Addr)
 	if err != nil {
 		return 0, fmt.Errorf("FRONTDESK_ADDR: %w", err)
 	}
-	world, err := d.complete(ctx, group, port, slog.New(slog.DiscardHandler))
+	world, err := d.cfg.complete(ctx, group, port, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return 0, err
 	}
 	defer world.stop()
-	c, err := d.connect(slog.New(slog.DiscardHandler), nil)
+	c, err := d.cfg.connect(slog.New(slog.DiscardHandler), nil)
 	if err != nil {
 		return 0, err
 	}
 	defer c.redis.Close()
 	if d.adopt {
-		failed += printChecks(ctx, checkTimeout, d.adoptFingerprint, c)
+		failed += printChecks(ctx, checkTimeout, d.cfg.adoptFingerprint, c)
 	}
-	for _, check := range d.checks() {
+	for _, check := range d.cfg.checks() {
 		failed += printChecks(ctx, checkTimeout, check, c)
 	}
 	if d.claims && failed == 0 {
@@ -121,7 +125,8 @@ func printChecks(ctx context.Context, limit time.Duration, run func(context.Cont
 // checkClaims lets callers race for claims. Each claim must have exactly one winner.
 func (d *doctor) checkClaims(ctx context.Context, c clients) []flows.Check {
 	if c.cards.Live() {
-		return finding("claim", "", flows.Failed, "refused: these are live keys, and the check creates payments; use keys of the processor's sandbox", "")
+		return finding("claim", "", flows.Failed,
+			"refused: these are live keys, and the check creates payments; use keys of the processor's sandbox", "")
 	}
 	result, err := cards.CheckClaim(ctx, c.cards, d.rounds, d.racers)
 	switch {
