@@ -77,7 +77,9 @@ func (cfg Config) preflight(ctx context.Context) error {
 			checks = cfg.checkRedis(ctx, c)
 		}
 		for _, check := range append(checks, cfg.checkSealKeys(ctx, c)...) {
-			lines.refuse(!check.Safe(), check.Name()+":", "%s", describe(check))
+			if !check.Safe() {
+				lines = append(lines, fmt.Errorf("%s: %s", check.Name(), describe(check)))
+			}
 		}
 	}
 	if len(lines) > 0 {
@@ -202,7 +204,8 @@ func (cfg Config) checkClubSystem(ctx context.Context, c clients) []flows.Check 
 	network, err := c.club.NetworkNodes(ctx, club.Scope{ClientToken: cfg.ClubToken})
 	if err != nil {
 		return finding(partClub, "network", flows.Failed, err.Error(),
-			"check that FRONTDESK_CLUB_TOKEN is the organisation's client token, and that FRONTDESK_CLUB_PATH_PREFIX is what its paths begin with")
+			"check that FRONTDESK_CLUB_TOKEN is the organisation's client token, and that FRONTDESK_CLUB_API has the path-prefix "+
+				"with which its paths begin")
 	}
 	clubs := network.Clubs()
 	if len(clubs) == 0 {

@@ -17,7 +17,10 @@ func TestDefaults(t *testing.T) {
 	}
 	rateLimited := func(c cmd.Config) any { return c.RateLimited() }
 	revision := func(c cmd.Config) any { return c.CartRevision }
-	visitors := func(c cmd.Config) any { return fmt.Sprint(c.MethodsVisitor) }
+	methods := func(c cmd.Config) any {
+		policy, err := c.MethodPolicy()
+		return fmt.Sprint(policy.Visitor, policy.Contact, policy.Staff, policy.LaterDays, err)
+	}
 	metrics := func(c cmd.Config) any { return c.MetricsAddr }
 	origins := func(c cmd.Config) any { return len(c.AllowedOrigins) }
 	for name, is := range map[string]struct {
@@ -34,7 +37,7 @@ func TestDefaults(t *testing.T) {
 		"limit headers are anybody's":         {limitHeaders, true, false, "--club-limit-headers=off", false},
 		"requests are counted":                {rateLimited, false, true, "--rate-limits=on", true},
 		"the cart's revision":                 {revision, "", "required", "--cart-revision=optional", "optional"},
-		"how visitors pay":                    {visitors, "[]", "[card free]", "--methods-visitor=later", "[later]"},
+		"how buyers pay":                      {methods, "[] [] [] 0 <nil>", "[card free] [] [] 0 <nil>", "--methods=visitor:later", "[later] [] [] 0 <nil>"},
 		"where metrics are served":            {metrics, "off", "127.0.0.1:9091", "--metrics-addr=off", "off"},
 		"other origins of front ends":         {origins, 1, 0, "--allowed-origins=https://a.fr", 1},
 		"public keys, tokens and secrets":     {public, 4, 0, "", nil},

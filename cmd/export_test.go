@@ -8,6 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/collector"
 )
 
 // NewLog returns the log of mock mode.
@@ -23,28 +26,45 @@ var Serve = serve
 func WriteConfiguration(w io.Writer) {
 	fmt.Fprint(w, `# Configuration
 
-<!-- Generated from the options in cmd/config.go and cmd/sim.go: go generate ./cmd -->
+<!-- Generated from the options in cmd/config_options.go and cmd/sim.go: go generate ./cmd -->
 
-Each option is an environment variable and a flag; the flag wins. A variable with `+"`_FILE`"+` appended names a file that holds the value, for secrets. An empty value counts as not set, so that the default applies. Values of a list are separated by commas. Live mode refuses to start while anything is missing or unsafe, and lists all of it at once.
+Mock mode needs no option. Each option is an environment variable and a flag; the flag wins. An empty value counts as not set. `+
+		"A variable with `_FILE`"+` appended names a file that holds the value, for secrets. Values of a list are separated by commas.
+
+Live mode refuses to start while anything is missing or unsafe, or a variable of an earlier release is set. It lists all of it at once.
+
+## `+"`frontdesk serve`"+`
 `)
-	writeOptions(w, "frontdesk serve", new(Config).options())
-	writeOptions(w, "frontdesk sim", new(simConfig).options())
+	for _, group := range new(Config).groups() {
+		fmt.Fprintf(w, "\n### %s\n", group.heading)
+		writeOptions(w, "####", group.options)
+	}
+	fmt.Fprintf(w, `
+### Traces
+
+The trace exporter reads OpenTelemetry's own variables: %s. Each but the first one has a variant for traces alone, such as `+
+		"`OTEL_EXPORTER_OTLP_TRACES_HEADERS`, which wins"+`. None has a flag.
+
+- Set by: Operators who collect traces, over OTLP/HTTP. The first one is the collector's base address, such as http://127.0.0.1:4318.
+- Without it: No spans are exported, and the others have no effect.
+
+## `+"`frontdesk sim`"+`
+`, "`"+strings.Join(collector.Variables(), "`, `")+"`")
+	writeOptions(w, "###", new(simConfig).options())
 	fmt.Fprint(w, `
 ## Other commands
 
-`+"`doctor` takes the options of `serve`. `health` reads `FRONTDESK_ADDR`. The operators' commands (`payments`, `invite`, `erase`, `webhooks`, `queue`) read `FRONTDESK_OPS_ADDR` to reach a gateway, and `FRONTDESK_OPERATOR_TOKEN`, which identifies the operator. [Commands](cli.md) lists the flags that have no variable."+`
+`+"`doctor` takes the options of `serve`. `health` reads `FRONTDESK_ADDR`. The operators' commands (`payments`, `invite`, `erase`, "+
+		"`webhooks`, `queue`) read `FRONTDESK_OPS_ADDR` to reach a gateway, and `FRONTDESK_OPERATOR_TOKEN`, which identifies the operator. "+
+		"[Commands](cli.md) lists the flags that have no variable."+`
 `)
 }
 
-// writeOptions writes the options of a command as a table.
-func writeOptions(w io.Writer, command string, options []option) {
-	fmt.Fprintf(w, "\n## `%s`\n\n| Variable | Flag | Default | Meaning |\n|---|---|---|---|\n", command)
-	for _, o := range options {
-		defaultValue := ""
-		if o.defaultValue != "" {
-			defaultValue = "`" + o.defaultValue + "`"
-		}
-		fmt.Fprintf(w, "| `%s` | `--%s` | %s | %s |\n", strings.ReplaceAll(o.variables, " ", "` `"), o.flag, defaultValue, o.help)
+// writeOptions writes a section for each option, which a phone shows without scrolling sideways.
+func writeOptions(w io.Writer, heading string, options []option) {
+	for _, option := range options {
+		fmt.Fprintf(w, "\n%s `%s`\n\n%s\n\n", heading, option.variable, option.help)
+		fmt.Fprintf(w, "- Set by: %s\n- Without it: %s\n- Flag: `--%s`\n", option.setBy, option.without, option.name())
 	}
 }
 
@@ -102,10 +122,10 @@ func writeCommand(w io.Writer, c *cobra.Command) {
 // flagRow returns the row of a flag in its command's table.
 func flagRow(flag *pflag.Flag) string {
 	kind, help := pflag.UnquoteUsage(flag)
-	variables, defaultValue := "", flag.DefValue
-	if names := flag.Annotations[variableAnnotation]; len(names) > 0 {
-		variables = "`" + strings.Join(names, "` `") + "`"
-		help = strings.Replace(help, " ($"+strings.Join(names, ", $")+")", "", 1)
+	variable, defaultValue := "", flag.DefValue
+	for _, name := range flag.Annotations[variableAnnotation] {
+		variable = "`" + name + "`"
+		help = strings.Replace(help, " ($"+name+")", "", 1)
 	}
 	if defaultValue == "false" {
 		defaultValue = ""
@@ -113,7 +133,7 @@ func flagRow(flag *pflag.Flag) string {
 	if defaultValue != "" {
 		defaultValue = "`" + defaultValue + "`"
 	}
-	return fmt.Sprintf("| `%s` | %s | %s | %s |\n", strings.TrimSpace("--"+flag.Name+" "+kind), variables, defaultValue, help)
+	return fmt.Sprintf("| `%s` | %s | %s | %s |\n", strings.TrimSpace("--"+flag.Name+" "+kind), variable, defaultValue, help)
 }
 
 // Defaults returns the configuration of a mode whose operator sets nothing else than the given flags.
@@ -124,6 +144,9 @@ func Defaults(mode string, flags ...string) (cfg Config, err error) {
 	cfg.setDefaults("8080", "8081")
 	return cfg, err
 }
+
+// MethodPolicy is methodPolicy.
+func (cfg Config) MethodPolicy() (flows.MethodPolicy, error) { return cfg.methodPolicy() }
 
 // AsksRepeats is asksRepeats.
 func (cfg Config) AsksRepeats(clientToken string) bool { return cfg.asksRepeats(clientToken) }

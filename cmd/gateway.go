@@ -154,7 +154,7 @@ func (cfg Config) addJourneys(s *services, log *slog.Logger) {
 		Contacts:    s.contacts,
 		Keys:        s.keys,
 		Codes:       s.codes,
-		Methods:     cfg.methodPolicy(),
+		Methods:     must(cfg.methodPolicy()),
 		AsksRepeats: cfg.asksRepeats,
 		PublicURL:   cfg.PublicURL,
 		Now:         time.Now,
@@ -250,7 +250,7 @@ func (cfg Config) newPublic(
 		ReturnSchemes:   cfg.ReturnSchemes,
 		PublishableKey:  cfg.StripePublicKey,
 		CardScriptURL:   cfg.cardScriptURL(),
-		Methods:         cfg.methodPolicy(),
+		Methods:         must(cfg.methodPolicy()),
 		Captcha:         cfg.captcha(),
 		RateLimits:      cfg.rateLimited(),
 		TrustedProxies:  must(handlers.ParseProxies(cfg.TrustedProxies)),
@@ -294,9 +294,9 @@ func must[T any](value T, err error) T {
 }
 
 func (cfg Config) clubSystem(log *slog.Logger, seen *ops.Metrics) *club.Client {
-	cfg.Club.Traceparent, cfg.Club.OnAttempt = tracing.Traceparent, seen.CountClubCall
-	cfg.Club.Now, cfg.Club.Logger = time.Now, log
-	return club.New(cfg.Club)
+	config := must(cfg.clubConfig())
+	config.Traceparent, config.OnAttempt, config.Now, config.Logger = tracing.Traceparent, seen.CountClubCall, time.Now, log
+	return club.New(config)
 }
 
 // organisation is the one whose payments the gateway handles. In mock mode it is empty: each world is an
@@ -365,12 +365,23 @@ func (cfg Config) captcha() *captcha.Verifier {
 	return captcha.New(cfg.Captcha)
 }
 
+const (
+	// busyHours: visitors may use up a club's hourly budget this often in 24 hours. A campaign has a few busy
+	// hours; an attack lasts all day.
+	busyHours = 4
+	// minConversion is the percentage of codes that visitors must enter. Most enter theirs, and an attacker enters
+	// none: a quarter is far from both.
+	minConversion = 25
+)
+
 // newSMSBudget returns the limit of what SMS codes cost the clubs; nil without rate limits.
 func (cfg Config) newSMSBudget(records *store.Store, log *slog.Logger) *registration.SMSBudget {
 	if !cfg.rateLimited() {
 		return nil
 	}
 	cfg.SMS.Store, cfg.SMS.Now, cfg.SMS.Log = records, time.Now, log
+	cfg.SMS.Daily, cfg.SMS.OrganisationDaily = busyHours*cfg.SMS.Hourly, busyHours*cfg.SMS.OrganisationHourly
+	cfg.SMS.MinConversion = minConversion
 	return registration.NewSMSBudget(cfg.SMS)
 }
 

@@ -18,14 +18,21 @@ const healthTimeout = 4 * time.Second
 func newHealthCommand() *cobra.Command {
 	addr := ""
 	c := &cobra.Command{
-		Use: "health", Short: "Check that a gateway on this machine runs; exit 1 if it does not.", Args: exactArgs(),
+		Use:   "health",
+		Short: "Check that a gateway on this machine runs; exit 1 if it does not.",
+		Args:  exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(c.Context(), healthTimeout)
 			defer cancel()
 			return checkHealth(ctx, addr)
 		},
 	}
-	addOptions(c.Flags(), option{"addr", "FRONTDESK_ADDR", text(&addr), ":8080", "Address on which the gateway listens."})
+	addOptions(c.Flags(), option{
+		variable:     "FRONTDESK_ADDR",
+		value:        text(&addr),
+		defaultValue: ":8080",
+		help:         "Address on which the gateway listens.",
+	})
 	return c
 }
 

@@ -16,7 +16,9 @@ import (
 
 func newOperatorsCommand() *cobra.Command {
 	return newGroup("operators", "Create the tokens with which operators call a gateway.", &cobra.Command{
-		Use: "add <name>", Short: "Print a new token for an operator, once, and the entry for FRONTDESK_OPERATORS. It changes no gateway.", Args: exactArgs("name"),
+		Use:   "add <name>",
+		Short: "Print a new token for an operator, once, and the entry for FRONTDESK_OPERATORS. It changes no gateway.",
+		Args:  exactArgs("name"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if !flows.IsOperatorName(args[0]) {
 				return fmt.Errorf("name: %s", flows.OperatorNameRule)
@@ -24,7 +26,9 @@ func newOperatorsCommand() *cobra.Command {
 			secret := make([]byte, sha256.Size)
 			_, _ = rand.Read(secret) // never fails
 			token := hex.EncodeToString(secret)
-			_, err := fmt.Fprintf(c.OutOrStdout(), "Token, for %s alone (FRONTDESK_OPERATOR_TOKEN):\n  %s\nEntry, for the gateway (FRONTDESK_OPERATORS, separated by commas):\n  %s\n", args[0], token, operatorEntry(args[0], token))
+			_, err := fmt.Fprintf(c.OutOrStdout(), "Token, for %s alone (FRONTDESK_OPERATOR_TOKEN):\n  %s\n"+
+				"Entry, for the gateway (FRONTDESK_OPERATORS, separated by commas):\n  %s\n",
+				args[0], token, operatorEntry(args[0], token))
 			return err
 		},
 	})
@@ -47,7 +51,8 @@ func (cfg Config) operators() (operators []ops.Operator, err error) {
 		case !flows.IsOperatorName(name):
 			return nil, fmt.Errorf("entry %d: the name %s", i+1, flows.OperatorNameRule)
 		case err != nil || copy(operator.TokenHash[:], hash) != sha256.Size || len(hash) != sha256.Size:
-			return nil, fmt.Errorf("entry %d must have the SHA-256 of a token, 64 hexadecimal digits: create one with frontdesk operators add", i+1)
+			return nil, fmt.Errorf("entry %d must have the SHA-256 of a token, 64 hexadecimal digits: "+
+				"create one with frontdesk operators add", i+1)
 		case slices.ContainsFunc(operators, func(o ops.Operator) bool { return o.Name == name || o.TokenHash == operator.TokenHash }):
 			return nil, fmt.Errorf("entry %d repeats a name or a token: each operator must have one of their own", i+1)
 		}
@@ -56,17 +61,19 @@ func (cfg Config) operators() (operators []ops.Operator, err error) {
 	return operators, nil
 }
 
-// validateOperators checks the operators. Live mode requires one, because only operators can
+// operatorRules checks the operators. Live mode requires one, because only operators can
 // resolve a payment in doubt.
-func (cfg Config) validateOperators(found *problems) {
+func (cfg Config) operatorRules() []rule {
 	const variable = "FRONTDESK_OPERATORS"
 	operators, err := cfg.operators()
-	found.refuse(err != nil, variable, "cannot be used: %v", err)
-	if cfg.Mode != "live" {
-		return
-	}
-	found.refuse(len(cfg.Operators) == 0 && cfg.OpsAddr != "off", variable, "is missing: only operators can resolve payments in doubt; create an entry with frontdesk operators add")
+	isLive, none := cfg.Mode == "live", len(cfg.Operators) == 0
 	demo := sha256.Sum256([]byte(demoOperatorToken))
-	found.refuse(slices.ContainsFunc(operators, func(o ops.Operator) bool { return o.TokenHash == demo }),
-		variable, "has the demo token, which is public: create one with frontdesk operators add")
+	isDemo := func(operator ops.Operator) bool { return operator.TokenHash == demo }
+	return []rule{
+		{variable, err != nil, fmt.Sprintf("cannot be used: %v", err)},
+		{variable, isLive && none && cfg.OpsAddr != "off",
+			"is missing: only operators can resolve payments in doubt; create an entry with frontdesk operators add"},
+		{variable, isLive && slices.ContainsFunc(operators, isDemo),
+			"has the demo token, which is public: create one with frontdesk operators add"},
+	}
 }

@@ -37,9 +37,19 @@ type opsClient struct {
 // options are the flags of every command that uses the client.
 func (o *opsClient) options() []option {
 	return []option{
-		{"ops-addr", "FRONTDESK_OPS_ADDR", text(&o.addr), defaultOpsAddr, "Address on which the gateway serves operators."},
-		{"json", "", yesNo(&o.json), "", "Print JSON."},
-		{"operator-token", "FRONTDESK_OPERATOR_TOKEN", text(&o.token), demoOperatorToken, "Your token, from frontdesk operators add. The default works in mock and test mode without FRONTDESK_OPERATORS."},
+		{
+			variable:     "FRONTDESK_OPS_ADDR",
+			value:        text(&o.addr),
+			defaultValue: defaultOpsAddr,
+			help:         "Address on which the gateway serves operators.",
+		},
+		{flag: "json", value: yesNo(&o.json), help: "Print JSON."},
+		{
+			variable:     "FRONTDESK_OPERATOR_TOKEN",
+			value:        text(&o.token),
+			defaultValue: demoOperatorToken,
+			help:         "Your token, from frontdesk operators add. The default works in mock and test mode without FRONTDESK_OPERATORS.",
+		},
 	}
 }
 

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"encoding"
 	"errors"
 	"fmt"
@@ -15,13 +16,33 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// option is one setting of a command: a row of docs/reference/configuration.md.
+// option is one setting of a command: a part of docs/reference/configuration.md.
 type option struct {
-	flag         string // its name on the command line, without the hyphens
-	variables    string // the environment variables that set it, separated by spaces; the first one that is set wins
+	variable     string // the environment variable that sets it; empty: only its flag does
+	flag         string // its name on the command line, without the hyphens; empty: as the variable
 	value        *value
-	defaultValue string // empty: the zero value
+	defaultValue string // empty: the zero value, or what without says
 	help         string
+	setBy        string // who sets it; empty for flags that explain themselves
+	without      string // what happens if it is not set
+}
+
+// name is the option's name on the command line, without the hyphens.
+func (o option) name() string {
+	variable := strings.TrimPrefix(o.variable, "FRONTDESK_")
+	return cmp.Or(o.flag, strings.ToLower(strings.ReplaceAll(variable, "_", "-")))
+}
+
+// usage is the option's text in the command's help.
+func (o option) usage() string {
+	usage := o.help
+	if o.without != "" {
+		usage += " Without it: " + o.without
+	}
+	if o.variable != "" {
+		usage = strings.TrimSuffix(usage, ".") + " ($" + o.variable + ")."
+	}
+	return usage
 }
 
 // value sets a field from text. It is a pflag.Value.
@@ -109,24 +130,45 @@ func word(field encoding.TextUnmarshaler) *value {
 	return &value{kind: "word", set: func(text string) error { return field.UnmarshalText([]byte(text)) }}
 }
 
-// variableAnnotation marks a flag with the variables that set it.
-const variableAnnotation = "variables"
+// parts decodes a list of name:value. Each name must be one of names, and there once at most.
+func parts(entries []string, example string, names ...string) (values map[string]string, err error) {
+	values = map[string]string{}
+	for _, entry := range entries {
+		name, value, found := strings.Cut(strings.TrimSpace(entry), ":")
+		wrong := ""
+		switch {
+		case !found || value == "":
+			wrong = "which is not name:value, such as " + example
+		case !slices.Contains(names, name):
+			wrong = "whose name must be one of " + strings.Join(names, ", ")
+		case values[name] != "":
+			wrong = "but " + name + " is there before: leave one of them out"
+		}
+		if wrong != "" {
+			err = errors.Join(err, fmt.Errorf("has %q, %s", entry, wrong))
+			continue
+		}
+		values[name] = value
+	}
+	return values, err
+}
+
+// variableAnnotation marks a flag with the variable that sets it.
+const variableAnnotation = "variable"
 
 func addOptions(flags *pflag.FlagSet, options ...option) {
 	flags.SortFlags = false
-	for _, o := range options {
-		help, variables := o.help, strings.Fields(o.variables)
-		if len(variables) > 0 {
-			help = strings.TrimSuffix(help, ".") + " ($" + strings.Join(variables, ", $") + ")."
-		}
-		if o.defaultValue != "" {
-			if err := o.value.Set(o.defaultValue); err != nil {
-				panic(fmt.Sprintf("default of --%s: %v", o.flag, err)) // a mistake in the table
+	for _, option := range options {
+		if option.defaultValue != "" {
+			if err := option.value.Set(option.defaultValue); err != nil {
+				panic(fmt.Sprintf("default of --%s: %v", option.name(), err)) // a mistake in the table
 			}
 		}
-		flag := flags.VarPF(o.value, o.flag, "", help)
-		flag.Annotations = map[string][]string{variableAnnotation: variables}
-		if o.value.kind == "bool" {
+		flag := flags.VarPF(option.value, option.name(), "", option.usage())
+		if option.variable != "" {
+			flag.Annotations = map[string][]string{variableAnnotation: {option.variable}}
+		}
+		if option.value.kind == "bool" {
 			flag.NoOptDefVal = "true"
 		}
 	}
@@ -145,9 +187,6 @@ func readEnvironment(flags *pflag.FlagSet) (failed error) {
 			}
 			if err != nil {
 				failed = fmt.Errorf("--%s: %w (from %s)", flag.Name, err, from)
-			}
-			if err != nil || text != "" {
-				return
 			}
 		}
 	})
@@ -181,9 +220,19 @@ func variables(c *cobra.Command) (names []string) {
 	return names
 }
 
-// removedVariables are those of earlier releases, with what to do instead.
+// removedVariables are those of earlier releases, with what to do instead. Live mode refuses them; the other modes warn.
 var removedVariables = map[string]string{
-	"FRONTDESK_CARD_PROCESSOR": "remove it; test mode pays at FRONTDESK_SANDBOX_URL if that is set, else with the keys of Stripe",
+	"FRONTDESK_CARD_PROCESSOR":         "remove it; test mode pays at FRONTDESK_SANDBOX_URL if that is set, else with the keys of Stripe",
+	"FRONTDESK_CLUB_KEY_HEADER":        "set FRONTDESK_CLUB_API=key-header:…",
+	"FRONTDESK_CLUB_TOKEN_PATH":        "set FRONTDESK_CLUB_API=token-path:…",
+	"FRONTDESK_CLUB_PATH_PREFIX":       "set FRONTDESK_CLUB_API=path-prefix:…",
+	"FRONTDESK_METHODS_VISITOR":        "set FRONTDESK_METHODS=visitor:…, with the methods joined by +",
+	"FRONTDESK_METHODS_CONTACT":        "set FRONTDESK_METHODS=contact:…, with the methods joined by +",
+	"FRONTDESK_METHODS_STAFF":          "set FRONTDESK_METHODS=staff:…, with the methods joined by +",
+	"FRONTDESK_LATER_DAYS":             "set FRONTDESK_METHODS=later-days:…",
+	"FRONTDESK_SMS_DAILY":              "remove it; a day allows four times FRONTDESK_SMS_HOURLY",
+	"FRONTDESK_SMS_ORGANISATION_DAILY": "remove it; a day allows four times FRONTDESK_SMS_ORGANISATION_HOURLY",
+	"FRONTDESK_SMS_MIN_CONVERSION":     "remove it; visitors must enter a quarter of a club's codes",
 }
 
 // warnUnknownVariables warns of variables with our prefix that no command reads, such
@@ -199,7 +248,7 @@ func warnUnknownVariables(w io.Writer, known, environment []string) {
 			continue
 		}
 		hint := ""
-		if instead, removed := removedVariables[name]; removed {
+		if instead, removed := removedVariables[strings.TrimSuffix(name, "_FILE")]; removed {
 			hint = ": " + instead
 		} else if nearest := names.SuggestionsFor(name); len(nearest) > 0 {
 			hint = "; did you mean " + nearest[0] + "?"

@@ -25,23 +25,71 @@ type simConfig struct {
 
 func (cfg *simConfig) options() []option {
 	return []option{
-		{"addr", "FRONTDESK_SIM_ADDR", text(&cfg.addr), "127.0.0.1:8081", "Address on which the simulator listens."},
-		{"public-url", "FRONTDESK_SIM_PUBLIC_URL", text(&cfg.publicURL), "", "Address under which browsers reach the simulator and the processor. Default: http:// and the address."},
-		{"webhook-url", "FRONTDESK_SIM_WEBHOOK_URL", text(&cfg.webhookURL), "", "Address to which the simulated club system sends its events, such as http://127.0.0.1:8080/v1/webhooks/club/demo-webhook-secret. Default: none, until the simulator's settings name one."},
-		{"stripe-secret-key", "FRONTDESK_STRIPE_SECRET_KEY", text(&cfg.account.SecretKey), "", "Secret key that the sandbox card processor accepts, as the gateway's. Default: the demo key, which is the gateway's default too."},
-		{"stripe-publishable-key", "FRONTDESK_STRIPE_PUBLISHABLE_KEY", text(&cfg.account.PublishableKey), "", "Publishable key that it accepts. Default: the demo key."},
-		{"stripe-webhook-secret", "FRONTDESK_STRIPE_WEBHOOK_SECRET", list(&cfg.account.WebhookSecrets), "", "Secrets with which it signs its events. Default: the demo secret."},
-		{"sandbox-seed", "FRONTDESK_SANDBOX_SEED", positive(&cfg.seed), "",
-			"Seed of its ids: the same calls in the same order then get the same ids. Start a repetition with an empty Redis, " +
-				"because the former ids are those of other payments there. Default: a random one, which is logged."},
+		{
+			variable:     "FRONTDESK_SIM_ADDR",
+			flag:         "addr",
+			value:        text(&cfg.addr),
+			defaultValue: "127.0.0.1:8081",
+			help:         "Address on which the simulator listens.",
+			setBy:        "Teams whose gateways or browsers are on another machine.",
+			without:      "Only this machine reaches it.",
+		},
+		{
+			variable: "FRONTDESK_SIM_PUBLIC_URL",
+			flag:     "public-url",
+			value:    text(&cfg.publicURL),
+			help:     "Address under which browsers reach the simulator and the processor.",
+			setBy:    "Teams with a proxy in front of it, as in compose.yaml.",
+			without:  "http:// and the address.",
+		},
+		{
+			variable: "FRONTDESK_SIM_WEBHOOK_URL",
+			flag:     "webhook-url",
+			value:    text(&cfg.webhookURL),
+			help: "Address to which the simulated club system sends its events, such as " +
+				"http://127.0.0.1:8080/v1/webhooks/club/" + demoWebhookSecret + ".",
+			setBy:   "Teams that try club events.",
+			without: "None is sent, until the simulator's settings name an address.",
+		},
+		{
+			variable: "FRONTDESK_STRIPE_SECRET_KEY",
+			value:    text(&cfg.account.SecretKey),
+			help:     "Secret key that the sandbox card processor accepts, as the gateway's.",
+			setBy:    "Teams whose gateways have keys of their own.",
+			without:  "The demo key, which is the gateway's default too.",
+		},
+		{
+			variable: "FRONTDESK_STRIPE_PUBLISHABLE_KEY",
+			value:    text(&cfg.account.PublishableKey),
+			help:     "Publishable key that it accepts.",
+			setBy:    "Teams that set the secret key.",
+			without:  "The demo key.",
+		},
+		{
+			variable: "FRONTDESK_STRIPE_WEBHOOK_SECRET",
+			value:    list(&cfg.account.WebhookSecrets),
+			help:     "Secrets with which it signs its events.",
+			setBy:    "Teams that set the secret key.",
+			without:  "The demo secret.",
+		},
+		{
+			variable: "FRONTDESK_SANDBOX_SEED",
+			value:    positive(&cfg.seed),
+			help: "Seed of its ids: the same calls in the same order then get the same ids. Start a repetition with an empty Redis, " +
+				"because the former ids are those of other payments there.",
+			setBy:   "Tests that compare whole responses.",
+			without: "A random one, which is logged.",
+		},
 	}
 }
 
 func newSimCommand() *cobra.Command {
 	var cfg simConfig
 	c := &cobra.Command{
-		Use: "sim", Short: "Run only the simulator of the club system and the sandbox card processor.", Args: exactArgs(),
-		RunE: func(c *cobra.Command, _ []string) error { return cfg.run(c.Context()) },
+		Use:   "sim",
+		Short: "Run only the simulator of the club system and the sandbox card processor.",
+		Args:  exactArgs(),
+		RunE:  func(c *cobra.Command, _ []string) error { return cfg.run(c.Context()) },
 	}
 	addOptions(c.Flags(), cfg.options()...)
 	return c
@@ -60,8 +108,13 @@ func (cfg simConfig) run(ctx context.Context) error {
 	}
 	base := cmp.Or(strings.TrimSuffix(cfg.publicURL, "/"), "http://"+listener.Addr().String())
 	world := mock.New(mock.Config{
-		Now: time.Now, After: time.After, PublicURL: base, WebhookURL: cfg.webhookURL, Account: cfg.account, Seed: cfg.seed,
-		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Now:        time.Now,
+		After:      time.After,
+		PublicURL:  base,
+		WebhookURL: cfg.webhookURL,
+		Account:    cfg.account,
+		Seed:       cfg.seed,
+		Log:        slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	})
 	fmt.Printf("The club system's simulator is at %s/sim, the sandbox card processor at %s/sandbox.\n", base, base)
 	printDemoCredentials(os.Stdout)

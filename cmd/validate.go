@@ -15,6 +15,8 @@ import (
 	"frontdesk/flows/catalogue"
 	"frontdesk/flows/store"
 	"frontdesk/handlers"
+	"frontdesk/upstream/captcha"
+	"frontdesk/upstream/collector"
 )
 
 const (
@@ -32,121 +34,162 @@ const (
 // webhookSecret matches secrets that need no escaping in a path and are too long to be guessed.
 var webhookSecret = regexp.MustCompile(`^[A-Za-z0-9_-]{16,128}$`)
 
-// problems is everything that is wrong with a configuration, a line each.
-type problems []error
-
-// refuse adds a problem of a variable if the condition holds. format is as of fmt.Sprintf, and
-// go vet checks it.
-func (p *problems) refuse(condition bool, variable, format string, args ...any) {
-	if condition {
-		*p = append(*p, errors.New(variable+" "+fmt.Sprintf(format, args...)))
-	}
+// rule is a row of the tables below: a variable, when it is wrong, and what is then printed after its name.
+type rule struct {
+	variable string
+	wrongIf  bool
+	says     string
 }
 
-func (p *problems) need(value, variable, what string) {
-	p.refuse(value == "", variable, "is missing: %s", what)
+// missing is the rule of a variable that must be set.
+func missing(variable, value, what string) rule {
+	return rule{variable, value == "", "is missing: " + what}
+}
+
+// eachLine returns a rule for each line of an error; none without one.
+func eachLine(variable string, err error) (rules []rule) {
+	if err == nil {
+		return nil
+	}
+	for line := range strings.Lines(err.Error()) {
+		rules = append(rules, rule{variable, true, strings.TrimSpace(line)})
+	}
+	return rules
 }
 
 // problems lists everything that is missing or unsafe for the mode, at once.
-func (cfg Config) problems() (found problems) {
-	cfg.validateRedis(&found)
-	cfg.validateUpstreams(&found)
-	cfg.validateKeys(&found)
-	cfg.validateOperators(&found)
-	cfg.validateWebhooks(&found)
-	cfg.validateMethods(&found)
-	_, err := catalogue.ParseDirectory([]byte(cfg.Clubs))
-	if err != nil {
-		for line := range strings.Lines(err.Error()) {
-			found.refuse(true, "FRONTDESK_CLUBS:", "%s", strings.TrimSpace(line))
-		}
-	}
-	cfg.validateLimits(&found)
-	cfg.validateCaptcha(&found)
-	cfg.validateTraces(&found)
-	cfg.validateReturnSchemes(&found)
+func (cfg Config) problems() (found []error) {
+	rules := slices.Concat(
+		cfg.redisRules(), cfg.upstreamRules(), cfg.clubAPIRules(), cfg.keyRules(), cfg.operatorRules(), cfg.webhookRules(),
+		cfg.subscriberRules(), cfg.methodRules(), cfg.clubsRules(), cfg.limitRules(), cfg.captchaRules(), cfg.traceRules(),
+		cfg.returnSchemeRules(),
+	)
 	if cfg.Mode == "live" {
-		cfg.validateLive(&found)
+		rules = append(rules, cfg.liveRules()...)
 	} else {
-		cfg.validateBrowserAddresses(&found)
+		rules = append(rules, cfg.browserAddressRules()...)
+	}
+	for _, rule := range rules {
+		if rule.wrongIf {
+			found = append(found, errors.New(strings.TrimSpace(rule.variable+" "+rule.says)))
+		}
 	}
 	return found
 }
 
-func (cfg Config) validateRedis(found *problems) {
-	if cfg.Mode != "mock" {
-		found.need(cfg.RedisURL, "FRONTDESK_REDIS_URL", "the Redis that the gateways share, such as redis://127.0.0.1:6379")
+func (cfg Config) redisRules() []rule {
+	const address = "FRONTDESK_REDIS_URL"
+	isSet, err := cfg.RedisURL != "", store.CheckURL(cfg.RedisURL)
+	exposed := err == nil && !store.IsProtected(cfg.RedisURL)
+	return []rule{
+		{address, !isSet && cfg.Mode != "mock", "is missing: the Redis that the gateways share, such as redis://127.0.0.1:6379"},
+		{address, isSet && err != nil, fmt.Sprintf("cannot be used: %v", err)},
+		{address, exposed && cfg.Mode == "live", "must use TLS, because strangers could read the password and change payments: " +
+			"set rediss://, rediss+sentinel:// or rediss+cluster://; only one server on loopback can go without"},
+		{
+			"FRONTDESK_REDIS_WAIT", cfg.RedisWait < 0 || cfg.RedisWait > maxReplicas || cfg.Mode == "mock" && cfg.RedisWait > 0,
+			fmt.Sprintf("must be from 0 to %d, and 0 in mock mode, whose Redis has no replicas", maxReplicas),
+		},
 	}
-	err := store.CheckURL(cfg.RedisURL)
-	found.refuse(err != nil && cfg.RedisURL != "", "FRONTDESK_REDIS_URL", "cannot be used: %v", err)
-	found.refuse(cfg.Mode == "live" && err == nil && !store.IsProtected(cfg.RedisURL), "FRONTDESK_REDIS_URL",
-		"must use TLS, because strangers could read the password and change payments: set rediss://, rediss+sentinel:// or rediss+cluster://; only one server on loopback can go without")
-	found.refuse(cfg.RedisWait < 0 || cfg.RedisWait > maxReplicas || cfg.Mode == "mock" && cfg.RedisWait > 0,
-		"FRONTDESK_REDIS_WAIT", "must be from 0 to %d, and 0 in mock mode, whose Redis has no replicas", maxReplicas)
 }
 
-// validateUpstreams checks the addresses and keys of the club system and the card processor.
-func (cfg Config) validateUpstreams(found *problems) {
-	stripe := cfg.Mode == "live" || cfg.Mode == "test" && !cfg.usesSandbox() && cfg.Stripe.URL+cfg.Stripe.SecretKey+cfg.StripePublicKey != ""
+// upstreamRules checks the addresses and keys of the club system and the card processor.
+func (cfg Config) upstreamRules() (rules []rule) {
+	anyStripe := cfg.Stripe.URL+cfg.Stripe.SecretKey+cfg.StripePublicKey != ""
+	stripe := cfg.Mode == "live" || cfg.Mode == "test" && !cfg.usesSandbox() && anyStripe
 	switch cfg.Mode {
 	case "test":
-		found.need(cfg.Club.BaseURL, "FRONTDESK_CLUB_URL", "the club system, or the simulator's http://127.0.0.1:8081/sim")
-		if !stripe {
-			found.need(cfg.SandboxURL, "FRONTDESK_SANDBOX_URL",
-				"the sandbox card processor, such as http://127.0.0.1:8081/sandbox; or set the keys of a Stripe account in test mode")
-		}
-		found.refuse(cfg.SandboxURL != "" && webAddress(cfg.SandboxURL) == nil, "FRONTDESK_SANDBOX_URL",
-			"is not an address: it must be http:// or https:// and a host")
-		found.refuse(cfg.Stripe.SecretKey != "" && !strings.Contains(cfg.Stripe.SecretKey, "_test_"),
-			"FRONTDESK_STRIPE_SECRET_KEY", "is a live key: test mode takes no real money")
-		found.refuse(cfg.StripePublicKey != "" && !strings.HasPrefix(cfg.StripePublicKey, "pk_test_"), "FRONTDESK_STRIPE_PUBLISHABLE_KEY",
-			"is not a test key, as the secret key must be: it must begin with pk_test_")
-		found.refuse(stripe && cfg.hasDemoSealKey(), "FRONTDESK_SEAL_KEYS",
-			"must have your own keys with Stripe, because gateways of other developers with the same account and the demo key would take over your payments: create one with openssl rand -base64 32")
+		rules = cfg.testUpstreamRules(stripe)
 	case "live":
-		found.need(cfg.Club.BaseURL, "FRONTDESK_CLUB_URL", "the club system's https address")
+		rules = []rule{missing("FRONTDESK_CLUB_URL", cfg.Club.BaseURL, "the club system's https address")}
 	}
 	if stripe {
-		found.need(cfg.Stripe.SecretKey, "FRONTDESK_STRIPE_SECRET_KEY", "a secret or restricted key of the account")
-		found.need(cfg.StripePublicKey, "FRONTDESK_STRIPE_PUBLISHABLE_KEY", "the publishable key of the same account")
-		found.need(strings.Join(cfg.Stripe.WebhookSecrets, ""), "FRONTDESK_STRIPE_WEBHOOK_SECRET", "the signing secret of the webhook endpoint /v1/webhooks/card")
+		rules = append(rules,
+			missing("FRONTDESK_STRIPE_SECRET_KEY", cfg.Stripe.SecretKey, "a secret or restricted key of the account"),
+			missing("FRONTDESK_STRIPE_PUBLISHABLE_KEY", cfg.StripePublicKey, "the publishable key of the same account"),
+			missing("FRONTDESK_STRIPE_WEBHOOK_SECRET", strings.Join(cfg.Stripe.WebhookSecrets, ""),
+				"the signing secret of the webhook endpoint /v1/webhooks/card"),
+		)
+	}
+	return rules
+}
+
+// testUpstreamRules is upstreamRules in test mode; stripe: with a Stripe account.
+func (cfg Config) testUpstreamRules(stripe bool) []rule {
+	return []rule{
+		missing("FRONTDESK_CLUB_URL", cfg.Club.BaseURL, "the club system, or the simulator's http://127.0.0.1:8081/sim"),
+		{"FRONTDESK_SANDBOX_URL", cfg.SandboxURL == "" && !stripe, "is missing: the sandbox card processor, such as " +
+			"http://127.0.0.1:8081/sandbox; or set the keys of a Stripe account in test mode"},
+		{"FRONTDESK_SANDBOX_URL", cfg.SandboxURL != "" && webAddress(cfg.SandboxURL) == nil, notAddress},
+		{"FRONTDESK_STRIPE_SECRET_KEY", cfg.Stripe.SecretKey != "" && !strings.Contains(cfg.Stripe.SecretKey, "_test_"),
+			"is a live key: test mode takes no real money"},
+		{"FRONTDESK_STRIPE_PUBLISHABLE_KEY", cfg.StripePublicKey != "" && !strings.HasPrefix(cfg.StripePublicKey, "pk_test_"),
+			"is not a test key, as the secret key must be: it must begin with pk_test_"},
+		{"FRONTDESK_SEAL_KEYS", stripe && cfg.hasDemoSealKey(), "must have your own keys with Stripe, because gateways of other developers " +
+			"with the same account and the demo key would take over your payments: create one with openssl rand -base64 32"},
 	}
 }
+
+// notAddress is what rules say of a text that webAddress does not parse.
+const notAddress = "is not an address: it must be http:// or https:// and a host"
 
 // hasDemoSealKey reports whether records and payments are signed with the public key, or accepted with it.
 func (cfg Config) hasDemoSealKey() bool {
-	return len(cfg.SealKeys) == 0 || slices.ContainsFunc(cfg.SealKeys, func(key string) bool { return strings.TrimSpace(key) == demoSealKey })
+	isDemo := func(key string) bool { return strings.TrimSpace(key) == demoSealKey }
+	return len(cfg.SealKeys) == 0 || slices.ContainsFunc(cfg.SealKeys, isDemo)
 }
 
-// validateKeys checks the form of the keys of staff, of the club's login and of the store.
-func (cfg Config) validateKeys(found *problems) {
+func (cfg Config) clubAPIRules() []rule {
+	_, err := cfg.clubConfig()
+	return eachLine("FRONTDESK_CLUB_API", err)
+}
+
+// keyRules checks the form of the keys of staff, of the club's login and of the store.
+func (cfg Config) keyRules() (rules []rule) {
 	for i, key := range cfg.StaffKeys {
-		found.refuse(len(strings.TrimSpace(key)) < minStaffKeyLength, "FRONTDESK_STAFF_KEYS", "must have keys of at least %d characters: key %d is shorter", minStaffKeyLength, i+1)
+		rules = append(rules, rule{"FRONTDESK_STAFF_KEYS", len(strings.TrimSpace(key)) < minStaffKeyLength,
+			fmt.Sprintf("must have keys of at least %d characters: key %d is shorter", minStaffKeyLength, i+1)})
 	}
-	found.refuse(cfg.Login.Secret != "" && len(cfg.Login.Secret) < minSecretBytes, "FRONTDESK_IDENTITY_SECRET", "must have at least %d bytes", minSecretBytes)
-	found.refuse(cfg.Login.JWKSURL != "" && webAddress(cfg.Login.JWKSURL) == nil, "FRONTDESK_IDENTITY_JWKS_URL", "must be an http or https address")
 	_, err := cfg.newKeyring()
-	found.refuse(err != nil && len(cfg.SealKeys) > 0, "FRONTDESK_SEAL_KEYS", "cannot be used: %v", err)
+	return append(rules,
+		rule{"FRONTDESK_IDENTITY_SECRET", cfg.Login.Secret != "" && len(cfg.Login.Secret) < minSecretBytes,
+			fmt.Sprintf("must have at least %d bytes", minSecretBytes)},
+		rule{"FRONTDESK_IDENTITY_JWKS_URL", cfg.Login.JWKSURL != "" && webAddress(cfg.Login.JWKSURL) == nil,
+			"must be an http or https address"},
+		rule{"FRONTDESK_SEAL_KEYS", len(cfg.SealKeys) > 0 && err != nil, fmt.Sprintf("cannot be used: %v", err)},
+	)
 }
 
-// validateWebhooks checks what club events need on their way in and out.
-func (cfg Config) validateWebhooks(found *problems) {
-	const variable = "FRONTDESK_WEBHOOK_SECRET"
-	found.refuse(len(cfg.WebhookSecret) > maxWebhookSecrets, variable, "must have at most %d secrets, the current one and the previous one", maxWebhookSecrets)
+// webhookRules checks the secrets with which events of the club system and of the card processor arrive.
+func (cfg Config) webhookRules() []rule {
+	const ofClub, ofCards = "FRONTDESK_WEBHOOK_SECRET", "FRONTDESK_STRIPE_WEBHOOK_SECRET"
+	rules := []rule{
+		{ofClub, len(cfg.WebhookSecret) > maxWebhookSecrets,
+			fmt.Sprintf("must have at most %d secrets, the current one and the previous one", maxWebhookSecrets)},
+		{ofCards, len(cfg.Stripe.WebhookSecrets) > maxWebhookSecrets,
+			fmt.Sprintf("must have at most %d secrets, one for each of two endpoints", maxWebhookSecrets)},
+		{ofCards, slices.Contains(cfg.Stripe.WebhookSecrets, ""),
+			"has an empty secret, with which anybody can sign: remove the extra comma"},
+	}
 	for i, secret := range cfg.WebhookSecret {
-		found.refuse(!webhookSecret.MatchString(secret), variable, "has a secret that is not 16 to 128 letters, digits, hyphens and underscores (secret %d): create one with openssl rand -hex 24", i+1)
-		found.refuse(secret == demoWebhookSecret && cfg.Mode == "live", variable, "has the demo secret, which is public (secret %d): create one with openssl rand -hex 24", i+1)
+		rules = append(rules,
+			rule{ofClub, !webhookSecret.MatchString(secret), fmt.Sprintf("has a secret that is not 16 to 128 letters, digits, hyphens "+
+				"and underscores (secret %d): create one with openssl rand -hex 24", i+1)},
+			rule{ofClub, secret == demoWebhookSecret && cfg.Mode == "live", fmt.Sprintf("has the demo secret, which is public (secret %d): "+
+				"create one with openssl rand -hex 24", i+1)},
+		)
 	}
-	const ofCards = "FRONTDESK_STRIPE_WEBHOOK_SECRET"
-	found.refuse(len(cfg.Stripe.WebhookSecrets) > maxWebhookSecrets, ofCards,
-		"must have at most %d secrets, one for each of two endpoints", maxWebhookSecrets)
-	found.refuse(slices.Contains(cfg.Stripe.WebhookSecrets, ""), ofCards,
-		"has an empty secret, with which anybody can sign: remove the extra comma")
+	return rules
+}
+
+// subscriberRules checks where events are passed on to.
+func (cfg Config) subscriberRules() []rule {
 	subscribers, err := cfg.subscribers()
-	found.refuse(err != nil, "FRONTDESK_SUBSCRIBERS", "%v", err)
+	rules := eachLine("FRONTDESK_SUBSCRIBERS", err)
 	for _, problem := range cfg.egress().Check(subscribers) {
-		found.refuse(true, "FRONTDESK_SUBSCRIBERS:", "%v", problem)
+		rules = append(rules, rule{"FRONTDESK_SUBSCRIBERS:", true, problem.Error()})
 	}
+	return rules
 }
 
 func (cfg Config) subscribers() (subscribers []background.Subscriber, err error) {
@@ -156,99 +199,100 @@ func (cfg Config) subscribers() (subscribers []background.Subscriber, err error)
 	decoder := json.NewDecoder(strings.NewReader(cfg.Subscribers))
 	decoder.DisallowUnknownFields()
 	if decoder.Decode(&subscribers) != nil || decoder.More() { // the decoder's error may quote a secret
-		return nil, errors.New(`is not a JSON array such as [{"name": "crm", "url": "https://crm.example/hooks", "secret": "whsec_…", "events": ["contact.*"]}]`)
+		return nil, errors.New("is not a JSON array such as " +
+			`[{"name": "crm", "url": "https://crm.example/hooks", "secret": "whsec_…", "events": ["contact.*"]}]`)
 	}
 	return subscribers, nil
 }
 
-// maxLaterDays: a payment due after more than a year is a typing error.
-const maxLaterDays = 366
-
-func (cfg Config) validateMethods(found *problems) {
-	policy := cfg.methodPolicy()
-	for _, of := range []struct {
-		variable string
-		methods  []flows.Method
-		staff    bool
-	}{{"FRONTDESK_METHODS_VISITOR", policy.Visitor, false}, {"FRONTDESK_METHODS_CONTACT", policy.Contact, false}, {"FRONTDESK_METHODS_STAFF", policy.Staff, true}} {
-		for _, method := range of.methods {
-			found.refuse(!slices.Contains(flows.Methods(), method), of.variable, "has %q, which is not a method: it must be card, later, free or desk", method)
-			found.refuse(method == flows.InPerson && !of.staff, of.variable, "has desk, which is for staff only: set it in FRONTDESK_METHODS_STAFF")
-		}
-	}
-	found.refuse(cfg.LaterDays < 1 || cfg.LaterDays > maxLaterDays, "FRONTDESK_LATER_DAYS", "must be from 1 to %d", maxLaterDays)
+func (cfg Config) methodRules() []rule {
+	_, err := cfg.methodPolicy()
+	return eachLine("FRONTDESK_METHODS", err)
 }
 
-func (cfg Config) validateLimits(found *problems) {
-	found.refuse(cfg.RateLimits == "off" && cfg.Mode == "live", "FRONTDESK_RATE_LIMITS", "must not be off in live mode")
+func (cfg Config) clubsRules() []rule {
+	_, err := catalogue.ParseDirectory([]byte(cfg.Clubs))
+	return eachLine("FRONTDESK_CLUBS:", err)
+}
+
+func (cfg Config) limitRules() []rule {
 	_, err := handlers.ParseProxies(cfg.TrustedProxies)
-	found.refuse(err != nil, "FRONTDESK_TRUSTED_PROXIES:", "%v", err)
-	found.refuse(cfg.SMS.Hourly < 1 || cfg.SMS.Daily < cfg.SMS.Hourly, "FRONTDESK_SMS_HOURLY, FRONTDESK_SMS_DAILY", "must allow at least one code an hour, and no fewer in a day than in an hour")
-	found.refuse(cfg.SMS.OrganisationHourly < 0 || cfg.SMS.OrganisationDaily < 0, "FRONTDESK_SMS_ORGANISATION_HOURLY, FRONTDESK_SMS_ORGANISATION_DAILY", "must not be negative")
+	rules := []rule{
+		{"FRONTDESK_RATE_LIMITS", cfg.RateLimits == "off" && cfg.Mode == "live", "must not be off in live mode"},
+		{"FRONTDESK_TRUSTED_PROXIES:", err != nil, fmt.Sprint(err)},
+		{"FRONTDESK_SMS_HOURLY", cfg.SMS.Hourly < 1, "must allow at least one code an hour"},
+		{"FRONTDESK_SMS_ORGANISATION_HOURLY", cfg.SMS.OrganisationHourly < 0, "must not be negative"},
+	}
 	for _, country := range cfg.SMS.Countries {
-		found.refuse(!flows.IsPhoneCountry(country), "FRONTDESK_SMS_COUNTRIES",
-			"has %q, which is not a country: it must be two capital letters, such as FR", country)
+		rules = append(rules, rule{"FRONTDESK_SMS_COUNTRIES", !flows.IsPhoneCountry(country),
+			fmt.Sprintf("has %q, which is not a country: it must be two capital letters, such as FR", country)})
 	}
-	found.refuse(cfg.SMS.MinConversion < 0 || cfg.SMS.MinConversion > 100, "FRONTDESK_SMS_MIN_CONVERSION", "must be a percentage, from 0 to 100")
+	return rules
 }
 
-func (cfg Config) validateCaptcha(found *problems) {
-	found.refuse((cfg.Captcha.URL == "") != (cfg.Captcha.Secret == ""), "FRONTDESK_CAPTCHA_URL, FRONTDESK_CAPTCHA_SECRET", "must be set together")
-	if cfg.Captcha.URL == "" {
-		found.refuse(cfg.Captcha.Widget.SiteKey != "" || cfg.Captcha.Widget.Provider != "", "FRONTDESK_CAPTCHA_SITE_KEY, FRONTDESK_CAPTCHA_PROVIDER", "have no effect alone: set FRONTDESK_CAPTCHA_URL too")
-		return
+func (cfg Config) captchaRules() []rule {
+	const variable = "FRONTDESK_CAPTCHA_URL"
+	widget, isSet, address := cfg.Captcha.Widget, cfg.Captcha.URL != "", webAddress(cfg.Captcha.URL)
+	toOthers := address != nil && address.Scheme == "http" && (cfg.Mode == "live" || !isThisMachine(address.Hostname()))
+	return []rule{
+		{"FRONTDESK_CAPTCHA_URL, FRONTDESK_CAPTCHA_SECRET", isSet != (cfg.Captcha.Secret != ""), "must be set together"},
+		{"FRONTDESK_CAPTCHA_SITE_KEY, FRONTDESK_CAPTCHA_PROVIDER", !isSet && widget != captcha.Widget{},
+			"have no effect alone: set FRONTDESK_CAPTCHA_URL too"},
+		{"FRONTDESK_CAPTCHA_SITE_KEY", isSet && widget.SiteKey == "" && cfg.Mode == "live",
+			"is missing: without it no page can show the captcha of FRONTDESK_CAPTCHA_URL"},
+		{variable, isSet && address == nil, "is not an address such as https://challenges.cloudflare.com/turnstile/v0/siteverify"},
+		{variable, toOthers, "must begin with https://, because it receives the secret; in mock and test mode http:// to this machine " +
+			"is allowed"},
 	}
-	found.refuse(cfg.Captcha.Widget.SiteKey == "" && cfg.Mode == "live", "FRONTDESK_CAPTCHA_SITE_KEY", "is missing: without it no page can show the captcha of FRONTDESK_CAPTCHA_URL")
-	address := webAddress(cfg.Captcha.URL)
-	found.refuse(address == nil, "FRONTDESK_CAPTCHA_URL", "is not an address such as https://challenges.cloudflare.com/turnstile/v0/siteverify")
-	found.refuse(address != nil && address.Scheme == "http" && (cfg.Mode == "live" || !net.ParseIP(address.Hostname()).IsLoopback() && address.Hostname() != "localhost"),
-		"FRONTDESK_CAPTCHA_URL", "must begin with https://, because it receives the secret; in mock and test mode http:// to this machine is allowed")
 }
 
-// validateTraces checks the trace collector. It is in the operators' network, so http is allowed.
-func (cfg Config) validateTraces(found *problems) {
-	if cfg.TracesURL == "" {
-		return
-	}
-	address := webAddress(cfg.TracesURL)
-	found.refuse(address == nil, "OTEL_EXPORTER_OTLP_ENDPOINT", "is not an address such as http://127.0.0.1:4318")
-	found.refuse(address != nil && (address.RawQuery != "" || address.Fragment != ""), "OTEL_EXPORTER_OTLP_ENDPOINT", "has a ? or a #: it must end before them, because /v1/traces is appended")
-	if _, err := cfg.newCollector(); err != nil {
-		*found = append(*found, err)
-	}
+func isThisMachine(host string) bool {
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
+}
+
+// traceRules checks the variables of the trace exporter.
+func (cfg Config) traceRules() []rule {
+	_, err := collector.ReadConfig(lookup)
+	return eachLine("", err)
 }
 
 // returnScheme matches an app's own scheme, a reverse domain name (RFC 8252, section 7.1). No scheme that runs scripts has a dot.
 var returnScheme = regexp.MustCompile(`^[a-z][a-z0-9-]*(\.[a-z0-9-]+)+$`)
 
-func (cfg Config) validateReturnSchemes(found *problems) {
+func (cfg Config) returnSchemeRules() (rules []rule) {
 	const variable = "FRONTDESK_RETURN_SCHEMES"
 	for _, scheme := range cfg.ReturnSchemes {
-		found.refuse(scheme == "*" && cfg.Mode == "live", variable,
-			"is *, which allows every app on the buyer's device: list the schemes of your own apps")
-		found.refuse(scheme != "*" && !returnScheme.MatchString(scheme), variable, "has %q, which is not an app's own scheme: "+
-			"it must be a reverse domain name in lower case, such as com.example.club, without ://", scheme)
+		rules = append(rules,
+			rule{variable, scheme == "*" && cfg.Mode == "live",
+				"is *, which allows every app on the buyer's device: list the schemes of your own apps"},
+			rule{variable, scheme != "*" && !returnScheme.MatchString(scheme), fmt.Sprintf("has %q, which is not an app's own scheme: "+
+				"it must be a reverse domain name in lower case, such as com.example.club, without ://", scheme)},
+		)
 	}
+	return rules
 }
 
-// validateBrowserAddresses checks the form of addresses that browsers use, in the modes that do
+// browserAddressRules checks the form of addresses that browsers use, in the modes that do
 // not require https. A missing scheme would otherwise show only in broken links and refused origins.
-func (cfg Config) validateBrowserAddresses(found *problems) {
-	found.refuse(cfg.StripeScriptURL != "" && webAddress(cfg.StripeScriptURL) == nil, "FRONTDESK_STRIPE_SCRIPT_URL",
-		"is not an address: it must be http:// or https:// and a host")
-	found.refuse(cfg.PublicURL != "" && webAddress(cfg.PublicURL) == nil, "FRONTDESK_PUBLIC_URL", "is not an address: it must be http:// or https:// and a host")
-	for _, origin := range cfg.AllowedOrigins {
-		u := webAddress(origin)
-		found.refuse(origin != "*" && (u == nil || origin != u.Scheme+"://"+strings.ToLower(u.Host)),
-			"FRONTDESK_ALLOWED_ORIGINS", "has %q, which is not an origin: it must be http:// or https:// and a host in lower case, without a path or a trailing slash", origin)
+func (cfg Config) browserAddressRules() []rule {
+	rules := []rule{
+		{"FRONTDESK_STRIPE_SCRIPT_URL", cfg.StripeScriptURL != "" && webAddress(cfg.StripeScriptURL) == nil, notAddress},
+		{"FRONTDESK_PUBLIC_URL", cfg.PublicURL != "" && webAddress(cfg.PublicURL) == nil, notAddress},
 	}
+	for _, origin := range cfg.AllowedOrigins {
+		address := webAddress(origin)
+		isOrigin := address != nil && origin == address.Scheme+"://"+strings.ToLower(address.Host)
+		rules = append(rules, rule{"FRONTDESK_ALLOWED_ORIGINS", origin != "*" && !isOrigin, fmt.Sprintf("has %q, which is not an origin: "+
+			"it must be http:// or https:// and a host in lower case, without a path or a trailing slash", origin)})
+	}
+	return rules
 }
 
 // webAddress parses an http or https address with a host. It returns nil for any other text.
 func webAddress(address string) *url.URL {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+	parsed, err := url.Parse(address)
+	if err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Hostname() == "" {
 		return nil
 	}
-	return u
+	return parsed
 }

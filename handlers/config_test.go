@@ -57,7 +57,7 @@ func TestConfig(t *testing.T) {
 	}
 
 	set := read("FRONTDESK_CAPTCHA_URL=https://api.hcaptcha.com/siteverify", "FRONTDESK_CAPTCHA_SECRET=the secret", "FRONTDESK_CAPTCHA_SITE_KEY=site-key-1",
-		"FRONTDESK_METHODS_VISITOR=card", "FRONTDESK_METHODS_CONTACT=card,later", "FRONTDESK_METHODS_STAFF=desk", "FRONTDESK_LATER_DAYS=10",
+		"FRONTDESK_METHODS=visitor:card,contact:card+later,staff:desk,later-days:10",
 		"FRONTDESK_SMS_COUNTRIES=FR,BE", "FRONTDESK_CART_REVISION=required")
 	if set.Challenge == nil || set.Challenge.Provider != api.ChallengeWidgetProviderHcaptcha || frontdesktest.Value(set.Challenge.SiteKey) != "site-key-1" || !set.Cart.RevisionRequired {
 		t.Errorf("the configuration is %+v", set)

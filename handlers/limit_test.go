@@ -201,7 +201,7 @@ func expectCodes(t *testing.T, c *frontdesktest.Client, want int) {
 // TestSMSBudgetOfAClub: a club's visitors get as many codes as the operator allows.
 func TestSMSBudgetOfAClub(t *testing.T) {
 	t.Parallel()
-	c := newLimited(t, "FRONTDESK_SMS_HOURLY=1", "FRONTDESK_SMS_DAILY=1")
+	c := newLimited(t, "FRONTDESK_SMS_HOURLY=1")
 	requestCode(c, "11", "+33611111111").Into(http.StatusCreated, nil)
 	expectPaused(t, c, requestCode(c, "11", "+33622222222"), 1)
 }

@@ -112,7 +112,7 @@ func TestSteps(t *testing.T) {
 // promise one.
 func TestStepWithoutMethod(t *testing.T) {
 	t.Parallel()
-	gateway := frontdesktest.Start(t, "FRONTDESK_METHODS_VISITOR=card")
+	gateway := frontdesktest.Start(t, "FRONTDESK_METHODS=visitor:card")
 	c := frontdesktest.NewClient(t, gateway.URL)
 	r := c.RegisterWith("11", frontdesktest.Person(), api.NewItem{OfferId: frontdesktest.FreeTrial})
 	if r.Step != api.StepFixCart || r.Cart.Valid || len(r.Cart.Problems) != 1 || r.Cart.Problems[0].Code != "no_method" {

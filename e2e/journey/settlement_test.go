@@ -217,7 +217,7 @@ func TestDueDateIsBounded(t *testing.T) {
 		days        int
 	}{
 		"as it is":   {nil, 90},
-		"configured": {[]string{"FRONTDESK_LATER_DAYS=14"}, 14},
+		"configured": {[]string{"FRONTDESK_METHODS=later-days:14"}, 14},
 	} {
 		_, c := s.Gateway(t, test.environment...)
 		before := len(s.Upstreams.Sim.Requests())
@@ -257,7 +257,7 @@ func postponed(s frontdesktest.Env, since int) (n int) {
 func TestMethodsByCaller(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
-	_, c := s.Gateway(t, "FRONTDESK_METHODS_VISITOR=card,free", "FRONTDESK_METHODS_CONTACT=later", "FRONTDESK_METHODS_STAFF=later,free,desk")
+	_, c := s.Gateway(t, "FRONTDESK_METHODS=visitor:card+free,contact:later,staff:later+free+desk")
 	visitor, customer := c.Register(), api.Registration{}
 	startAs(c.As("customer"), "11", "201").Into(http.StatusCreated, &customer)
 	later := map[string]string{"method": "later", "dueDate": time.Now().AddDate(0, 0, 14).Format(time.DateOnly)}

@@ -287,6 +287,8 @@ var liveRefusals = map[string]struct{ variable, value, says string }{
 	"metrics everywhere":      {"FRONTDESK_METRICS_ADDR", ":9091", "not all of it has authentication"},
 	"metrics, public":         {"FRONTDESK_METRICS_ADDR", "203.0.113.7:9091", "not all of it has authentication"},
 	"metrics, nowhere":        {"FRONTDESK_METRICS_ADDR", "9091", "must be host:port"},
+	"a method that is none":   {"FRONTDESK_METHODS", "visitor:card+barter", "has \"barter\" for visitor"},
+	"a prefix, no path":       {"FRONTDESK_CLUB_API", "path-prefix:api", "begins with a slash"},
 	"asks by another word":    {"FRONTDESK_ASK_REPEATS", "on", "all or none"},
 	"asks no buyer":           {"FRONTDESK_ASK_REPEATS", ",", "all or none"},
 	"captcha's key alone":     {"FRONTDESK_CAPTCHA_SITE_KEY", "0x4AAAAAAA", "set FRONTDESK_CAPTCHA_URL"},
@@ -317,6 +319,31 @@ func TestLiveRefuses(t *testing.T) {
 				t.Error("it shows a password")
 			}
 		})
+	}
+}
+
+// TestLiveRefusesRemovedVariables: a gateway that ignores a setting of an earlier release would not do what its operator means.
+func TestLiveRefusesRemovedVariables(t *testing.T) {
+	t.Parallel()
+	environment := frontdesktest.NewLive(t).Environment(map[string]string{
+		"FRONTDESK_LATER_DAYS":              "14",
+		"FRONTDESK_METHODS_VISITOR_FILE":    "/run/methods",
+		"FRONTDESK_CLUB_CLIENT_SECRET":      "",
+		"FRONTDESK_STRIPE_PUBLISHABLE_KEY":  "pk_test_double",
+		"OTEL_EXPORTER_OTLP_ENDPOINT":       "collector",
+		"FRONTDESK_SMS_ORGANISATION_HOURLY": "-1",
+	})
+	said := expectStartRefused(t, nil, append(environment, "FRONTDESK_SMS_DAILY=")...) // an empty one is not set
+	_, lines, _ := strings.Cut(said, "cannot start in live mode:\n")
+	expectAll(t, lines,
+		"FRONTDESK_LATER_DAYS is no longer known: set FRONTDESK_METHODS=later-days:",
+		"FRONTDESK_METHODS_VISITOR is no longer known: set FRONTDESK_METHODS=visitor:",
+		"FRONTDESK_CLUB_CLIENT_SECRET is missing",
+		"FRONTDESK_STRIPE_PUBLISHABLE_KEY is not a live key",
+		"OTEL_EXPORTER_OTLP_ENDPOINT is not an address",
+		"FRONTDESK_SMS_ORGANISATION_HOURLY must not be negative")
+	if strings.Count(lines, "\n") != 6 {
+		t.Errorf("it says more or less:\n%s", lines)
 	}
 }
 

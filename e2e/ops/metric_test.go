@@ -100,10 +100,10 @@ func TestEveryMetricMoves(t *testing.T) {
 	if v, _ := sum(m.started, "frontdesk_build_info", "mode", "test"); v != 1 {
 		t.Errorf("the build is %g", v)
 	}
-	if v, _ := sum(m.started, "frontdesk_sms_organisation_budget_codes", "within", "day"); v != 35 {
+	if v, _ := sum(m.started, "frontdesk_sms_organisation_budget_codes", "within", "day"); v != 60 {
 		t.Errorf("the organisation's budget for a day is %v", v)
 	}
-	if v, _ := sum(m.started, "frontdesk_sms_budget_codes", "within", "day"); v != 7 {
+	if v, _ := sum(m.started, "frontdesk_sms_budget_codes", "within", "day"); v != 12 {
 		t.Errorf("the day's budget is %g", v)
 	}
 	m.moved["frontdesk_build_info"], m.moved["frontdesk_sms_budget_codes"], m.moved["frontdesk_sms_organisation_budget_codes"] = true, true, true
@@ -113,7 +113,7 @@ func TestEveryMetricMoves(t *testing.T) {
 func newMetricEnv(t *testing.T) *metricEnv {
 	t.Helper()
 	m := &metricEnv{Env: frontdesktest.NewEnv(t), t: t, crm: newSubscriber(t, "crm", http.StatusOK), moved: map[string]bool{}}
-	m.gateway, m.c = m.Gateway(t, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1", "FRONTDESK_SMS_HOURLY=3", "FRONTDESK_SMS_DAILY=7", subscribe(t, m.crm.config()))
+	m.gateway, m.c = m.Gateway(t, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1", "FRONTDESK_SMS_HOURLY=3", subscribe(t, m.crm.config()))
 	m.client = frontdesktest.RedisClient(t, m.Redis)
 	m.started = scrape(t, m.gateway)
 	return m

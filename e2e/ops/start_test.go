@@ -3,6 +3,9 @@ package ops_test
 import (
 	"context"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/cards/sandbox"
 )
@@ -113,8 +117,8 @@ func TestBadConfiguration(t *testing.T) {
 		if strings.Contains(said, "secret") {
 			t.Errorf("the header is repeated: %s", said)
 		}
-		expectAll(t, expectStartRefused(t, nil, at, "OTEL_EXPORTER_OTLP_CERTIFICATE=/none"), "OTEL_EXPORTER_OTLP_CERTIFICATE", "no such file")
-		expectAll(t, expectStartRefused(t, nil, at, "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION=zip"), "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION", "gzip")
+		said = expectStartRefused(t, nil, at, "OTEL_EXPORTER_OTLP_CERTIFICATE=/none", "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION=zip")
+		expectAll(t, said, "OTEL_EXPORTER_OTLP_CERTIFICATE", "no such file", "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION", "gzip")
 	})
 	t.Run("replicas that there cannot be", func(t *testing.T) {
 		for _, replicas := range []string{"1", "-1", "10"} { // mock mode has none
@@ -211,8 +215,8 @@ func TestEmptyIsNotSet(t *testing.T) {
 	for name, environment := range map[string][]string{
 		"the variable": {"FRONTDESK_OPS_ADDR="},
 		"its file":     {"FRONTDESK_OPS_ADDR_FILE=" + empty, "FRONTDESK_OPS_ADDR="},
-		"all": {"FRONTDESK_OPS_ADDR=", "FRONTDESK_METRICS_ADDR=", "FRONTDESK_MODE=", "FRONTDESK_LATER_DAYS=",
-			"FRONTDESK_REDIS_ASSUME_DURABLE=", "FRONTDESK_SANDBOX_URL=", "FRONTDESK_CLUB_KEY_HEADER="},
+		"all": {"FRONTDESK_OPS_ADDR=", "FRONTDESK_METRICS_ADDR=", "FRONTDESK_MODE=", "FRONTDESK_METHODS=",
+			"FRONTDESK_REDIS_ASSUME_DURABLE=", "FRONTDESK_SANDBOX_URL=", "FRONTDESK_CLUB_API="},
 	} {
 		t.Run(name, func(t *testing.T) {
 			process := frontdesktest.Start(t, environment...)
@@ -220,6 +224,37 @@ func TestEmptyIsNotSet(t *testing.T) {
 				t.Errorf("operators are served elsewhere:\n%s", log)
 			}
 		})
+	}
+}
+
+// TestAnotherAPIGateway checks that a club system is reached behind an API gateway with another header, token endpoint and prefix.
+func TestAnotherAPIGateway(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	club, err := url.Parse(s.Upstreams.URL + "/sim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	apiGateway := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		path, isAPI := strings.CutPrefix(r.In.URL.Path, "/api/v6")
+		switch {
+		case r.In.URL.Path == "/auth/token":
+			path = "/oauth/v2/token"
+		case !isAPI:
+			path = "/not-here"
+		}
+		r.Out.URL.Path = path
+		r.Out.Header.Del("X-Gateway-Api-Key")
+		r.Out.Header.Set("X-Gateway-Api-Key", r.In.Header.Get("X-Club-Key"))
+		r.SetURL(club)
+	}})
+	t.Cleanup(apiGateway.Close)
+	_, c := s.Gateway(t, "FRONTDESK_CLUB_URL="+apiGateway.URL,
+		"FRONTDESK_CLUB_API=key-header:X-Club-Key,token-path:/auth/token,path-prefix:/api/v6")
+	var clubs api.ClubList
+	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, &clubs)
+	if len(clubs.Items) == 0 {
+		t.Error("it has no clubs")
 	}
 }
 

@@ -194,7 +194,7 @@ func TestAnotherWayAfterDecline(t *testing.T) {
 // TestNoCardInBrowser checks that where no card is accepted, the only way to pay is open.
 func TestNoCardInBrowser(t *testing.T) {
 	t.Parallel()
-	gateway := frontdesktest.Start(t, "FRONTDESK_METHODS_VISITOR=later")
+	gateway := frontdesktest.Start(t, "FRONTDESK_METHODS=visitor:later")
 	g := newSiteVisitorAt(t, phone, frontdesktest.NewClient(t, gateway.URL), gateway)
 	registration := g.createRegistration(cardOffer, frontdesktest.Person()).Id
 	g.goTo("/?registration=" + registration)
