@@ -15,7 +15,7 @@ import (
 
 func newPaymentsCommand() *cobra.Command {
 	client := &opsClient{}
-	group := newGroup("payments", "Review payments that are in doubt and decide on them, through a running gateway.",
+	group := newGroup("payments", "Review the payments that wait for an operator and decide on them, through a running gateway.",
 		newListPayments(client),
 		&cobra.Command{
 			Use: "show <id>", Short: "Show everything known about a payment, and the possible decisions.", Args: exactArgs("id"),
@@ -41,8 +41,7 @@ func newPaymentsCommand() *cobra.Command {
 func newListPayments(client *opsClient) *cobra.Command {
 	state, since, until, all := "", "", "", false
 	c := &cobra.Command{
-		Use: "list", Short: "List the payments that wait for an operator: in doubt, blocked, signed with a missing key, " +
-			"or recorded with a finding.",
+		Use: "list", Short: "List the payments that wait for an operator: in doubt, blocked, unverifiable, or recorded with a finding.",
 		Args: exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			query := url.Values{"state": {state}, "all": {strconv.FormatBool(all)}, "since": {since}, "until": {until}}
@@ -77,7 +76,7 @@ func newConfirmRecorded(client *opsClient) *cobra.Command {
 func newEndPayment(client *opsClient) *cobra.Command {
 	return &cobra.Command{
 		Use:   "end <processor-id>",
-		Short: "End a payment that no configured seal key signed, as the card processor shows it. Settle it by hand first.",
+		Short: "End an unverifiable payment: no configured seal key signed it, or its record cannot be read. Settle it by hand first.",
 		Args:  exactArgs("processor-id"),
 		RunE: write(client, "/ops/payments/%s/end", nil, func(w io.Writer, d payment.ResolutionResult) {
 			fmt.Fprintf(w, "Payment %s: %s. Frontdesk does not touch it any more.\n", d.Payment.ID, d.Payment.Reason)
@@ -93,7 +92,7 @@ func newConfirmNotRecorded(client *opsClient) *cobra.Command {
 	var sendAgain, refund, cancel, override bool
 	outage := &outage{}
 	c := &cobra.Command{
-		Use: "confirm-not-recorded [<id>]", Short: "Confirm that the club system does not hold the payment. Check there first.",
+		Use: "confirm-not-recorded [<id>]", Short: "Confirm that the club system does not hold the payment, and decide what follows. Check there first.",
 		Args: outage.args,
 		RunE: outage.decide(client, "/ops/payments/%s/confirm-not-recorded", func() map[string]string {
 			then := payment.SendAgain
@@ -113,9 +112,10 @@ func newConfirmNotRecorded(client *opsClient) *cobra.Command {
 	outage.addFlags(c)
 	c.Flags().StringVar(&reason, "reason", "", reasonHelp)
 	c.Flags().BoolVar(&sendAgain, "send-again", false, "Record it again, under a new claim.")
-	c.Flags().BoolVar(&refund, "refund", false, "Refund the buyer.")
+	c.Flags().BoolVar(&refund, "refund", false, "Refund the buyer; if the money was returned already, only end the payment.")
 	c.Flags().BoolVar(&cancel, "cancel", false, "Cancel it; for payments without a card processor, and for blocked payments of which the processor holds no money.")
-	c.Flags().BoolVar(&override, "override", false, "Refund or cancel although the sale is settled, because something else certainly settled it. Audited.")
+	c.Flags().BoolVar(&override, "override", false, "Refund or cancel although the sale is settled, because something else certainly settled it; "+
+		"or end a blocked payment as refunded, because the buyer certainly has the money back. Audited.")
 	c.MarkFlagsOneRequired("send-again", "refund", "cancel")
 	c.MarkFlagsMutuallyExclusive("send-again", "refund", "cancel")
 	c.MarkFlagsMutuallyExclusive("send-again", "override")

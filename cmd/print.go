@@ -106,7 +106,8 @@ func printPayment(w io.Writer, d payment.Detail) {
 	for _, transition := range d.History {
 		fmt.Fprintf(table, "  %s\t%s\t%s%s\n", instant(transition.At), transition.State, transition.Reason, decidedBy(transition))
 	}
-	heading(table, "Journal at the processor", len(d.Journal))
+	heading(table, "Journal at the processor (post: a claim to send the request, or to refund; release: the claim given up; "+
+		"done: the club system's acceptance; op: a decision)", len(d.Journal))
 	for _, entry := range d.Journal {
 		at := ""
 		if entry.At != nil {
