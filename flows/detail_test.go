@@ -88,7 +88,7 @@ func TestShowSaysWhatToCheck(t *testing.T) {
 	g := w.gateway()
 	for method, words := range map[flows.Method][]string{
 		flows.Deferred: {"was deferred to " + w.settlementCases()[flows.Deferred].start.DueDate, "the contact owes 149.00 EUR", "makes no payment"},
-		flows.Free:     {"was validated", "its products are with the contact", "there is no payment"},
+		flows.Free:     {"was validated", "its products are with the contact", "no payment exists"},
 		flows.InPerson: {"exactly one payment of 149.00 EUR at the desk (cash)"},
 	} {
 		w.fault(clubsim.Fault{Match: w.settlementCases()[method].request(), Kind: "error_after", Status: 500, Times: times(1)})

@@ -289,8 +289,8 @@ func (m *Machine) store(ctx context.Context, move flows.StateChange, unconfirmed
 	}
 }
 
-// finish closes a final payment. Another process may have changed it since it was read, and listed it before this one did: then it is
-// listed again, as it is now.
+// finish moves a final payment from the open ones to the ended ones, and sets when it is verified. Another process may have changed it
+// since it was read, and listed it before this one did: then it is listed again, as it is now.
 func (m *Machine) finish(ctx context.Context, p *flows.Payment) error {
 	if err := m.cfg.Store.Schedule(ctx, p, protocol.VerifyAt(p, m.cfg.Now())); err != nil {
 		return err
@@ -309,8 +309,8 @@ func (m *Machine) wake(ctx context.Context, id flows.PaymentID, p *flows.Payment
 	}
 }
 
-// reschedule schedules the next step of an open payment and closes a final one. A
-// failure is only logged: the payment stays in the list of open ones.
+// reschedule sets when an open payment is advanced next, and finishes a final one. A failure is only logged, because the payment is then
+// still in the list of open ones.
 func (m *Machine) reschedule(ctx context.Context, p *flows.Payment, after time.Duration) {
 	var err error
 	after = cmp.Or(after, protocol.DoubtPollEvery)

@@ -76,7 +76,7 @@ func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (Detail, error) 
 	now := m.cfg.Now()
 	facts := protocol.Facts{}
 	if p.ProcessorID != "" {
-		facts.Remote = m.lookAt(ctx, p, now)
+		facts.Remote = m.readRemote(ctx, p, now)
 		switch r := facts.Remote; {
 		case r.Absent != "":
 			d.Problem = r.Absent
@@ -243,20 +243,18 @@ func (d *Detail) adviseDoubt(p *flows.Payment, f protocol.Facts, remote *protoco
 		d.say("%s", rival.Detail)
 	}
 	switch {
-	case p.HasProcessor() && d.AtProcessor == nil, d.Problem != "":
+	case p.HasProcessor() && d.AtProcessor == nil:
 		d.say("Nothing can be decided now: %s.", d.Problem)
 		return
-	case remote.Journal.RefundClaimed():
-		d.say("A refund has begun, so no decision is possible here. Check at the processor whether the buyer was refunded, and finish it there.")
-		return
-	case p.HasProcessor() && !remote.HoldsAll() && remote.State != cards.Refunded:
-		d.say("The processor no longer holds the whole amount. Refund the rest there, then decide here.")
+	case p.HasProcessor() && protocol.Undecidable(p, remote) != nil:
+		d.say("%s", protocol.Undecidable(p, remote).Detail)
 		return
 	case remote.State == cards.Refunded:
-		d.say("The payment was refunded in full at the processor. If the club system holds it, undo it there, then decide here; nothing more is refunded.")
+		d.say("The payment was refunded in full at the processor. If the club system holds it, undo it there, then decide here; " +
+			"nothing more is refunded.")
 	}
-	if at := protocol.LatestAttempt(p, f.Remote).Add(protocol.DecideAfter); now.Before(at) {
-		d.say("\"Not recorded\" can be decided from %s: until then, the request may still arrive.", at.UTC().Format(protocol.TimeFormat))
+	if from := protocol.NotRecordedFrom(p, f.Remote); now.Before(from) {
+		d.say("\"Not recorded\" can be decided from %s: until then, the request may still arrive.", from.UTC().Format(protocol.TimeFormat))
 		return
 	}
 	if protocol.SeenSettled(p) {
@@ -273,7 +271,7 @@ func whatToLookFor(p *flows.Payment) string {
 		return fmt.Sprintf("see whether it was deferred to %s since %s, and whether the contact owes %s for it. A deferral makes no payment: do not look for one.", p.DueDate, from, price)
 	case flows.Free:
 		return fmt.Sprintf("see whether it was validated since %s, and whether its products are with the contact. "+
-			"Nothing was due, so there is no payment.", from)
+			"Nothing was due, so no payment exists.", from)
 	default:
 		return fmt.Sprintf("look for exactly one payment of %s %s, made since %s; one by any other means is not this payment. Look at the person's account as well: a payment can be there without settling the sale.", price, by(p), from)
 	}

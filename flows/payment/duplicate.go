@@ -42,7 +42,7 @@ func (m *Machine) settleDuplicates(ctx context.Context, group []candidate) error
 }
 
 // takesPrecedence returns the processor's id of the payment, among those of a higher place, that counts for the sale of a duplicate;
-// empty if there is none.
+// empty without one.
 func takesPrecedence(before []candidate, a candidate) string {
 	for _, other := range before {
 		if other.derived.Sale == a.derived.Sale && other.rank().Taken() {

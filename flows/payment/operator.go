@@ -76,7 +76,7 @@ func (m *Machine) decide(ctx context.Context, p *flows.Payment, choice protocol.
 	return ResolutionResult{}, said.Err
 }
 
-// sawAcceptance reports whether the journal holds an acceptance, which ends the doubt at the next look.
+// sawAcceptance reports whether the journal holds an acceptance, with which the next Advance ends the doubt.
 func sawAcceptance(f protocol.Facts) bool {
 	released := f.Release != nil && f.Release.Response != nil && f.Release.Response.Journal.Accepted
 	return released || f.Remote != nil && f.Remote.Journal.Accepted

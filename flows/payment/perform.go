@@ -18,16 +18,15 @@ func (m *Machine) perform(ctx context.Context, p *flows.Payment, f protocol.Fact
 	at := m.cfg.Now()
 	switch a.Kind {
 	case protocol.Read:
-		if f.Decision != nil { // the next advance notes what is missing
-			f.Remote = m.lookAt(ctx, p, at)
-			return f, nil
-		}
 		f.Remote = m.readRemote(ctx, p, at)
+		if f.Decision == nil { // else the next Advance reports it
+			m.reportMissing(ctx, p, f.Remote)
+		}
 	case protocol.Search:
 		f.Listed = m.search(ctx, p, a.Since, at)
 	case protocol.CheckSale, protocol.ReadEvidence:
 		if f.Decision != nil {
-			f.Sale = m.checkedSale(ctx, p, at, "The sale could not be read, so nothing was decided.")
+			f.Sale = m.recheckSale(ctx, p, at, "The sale could not be read, so nothing was decided.")
 			return f, nil
 		}
 		f.Sale = m.checkSale(ctx, p, at)
@@ -55,7 +54,7 @@ func (m *Machine) perform(ctx context.Context, p *flows.Payment, f protocol.Fact
 		f.Latest = latest
 		return f, err
 	case protocol.Recheck:
-		f = f.Rechecked(m.checkedSale(ctx, p, at, "The sale could not be read."))
+		f = f.Rechecked(m.recheckSale(ctx, p, at, "The sale could not be read."))
 	case protocol.AskAccepted:
 		accepted, err := m.cfg.Store.LastAccepted(ctx, p.ClientToken)
 		f.Accepted = &accepted
@@ -86,21 +85,19 @@ func (m *Machine) perform(ctx context.Context, p *flows.Payment, f protocol.Fact
 	return f, nil
 }
 
-// readRemote reads the processor's payment, and notes one that is missing.
-func (m *Machine) readRemote(ctx context.Context, p *flows.Payment, at time.Time) *protocol.Remote {
-	r := m.lookAt(ctx, p, at)
-	if r.Absent == "" || p.State.Final() || p.State == flows.Blocked || p.State == flows.Sending { // or it is noted later
-		return r
+// reportMissing counts a payment that the processor does not have, and logs it once. One that is being sent is reported afterwards.
+func (m *Machine) reportMissing(ctx context.Context, p *flows.Payment, r *protocol.Remote) {
+	if r.Absent == "" || p.State.Final() || p.State == flows.Blocked || p.State == flows.Sending {
+		return
 	}
 	m.countProblem(ProblemMissing)
 	if p.MissingSince.IsZero() {
 		m.cfg.Log.ErrorContext(ctx, "payment missing at the processor", "payment", p.ID, "processorId", p.ProcessorID, "error", r.Absent)
 	}
-	return r
 }
 
-// lookAt reads the processor's payment.
-func (m *Machine) lookAt(ctx context.Context, p *flows.Payment, at time.Time) *protocol.Remote {
+// readRemote reads the processor's payment.
+func (m *Machine) readRemote(ctx context.Context, p *flows.Payment, at time.Time) *protocol.Remote {
 	paid, err := m.cfg.Cards.Get(ctx, p.ProcessorID)
 	r := m.remote(paid, at)
 	switch {
@@ -151,7 +148,7 @@ func (m *Machine) search(ctx context.Context, p *flows.Payment, since, at time.T
 	return &protocol.Listed{}
 }
 
-// checkSale reads the sale and its check.
+// checkSale reads the sale and its check, and the contact's status and debt.
 func (m *Machine) checkSale(ctx context.Context, p *flows.Payment, at time.Time) *protocol.Sale {
 	sale, check, seen, err := m.observe(ctx, m.cfg.Club, p)
 	if err == nil {
@@ -165,8 +162,8 @@ func (m *Machine) checkSale(ctx context.Context, p *flows.Payment, at time.Time)
 	return s
 }
 
-// checkedSale reads the sale and its check alone. failure says what could not be done.
-func (m *Machine) checkedSale(ctx context.Context, p *flows.Payment, at time.Time, failure string) *protocol.Sale {
+// recheckSale reads the sale and its check alone. failure says what could not be done.
+func (m *Machine) recheckSale(ctx context.Context, p *flows.Payment, at time.Time, failure string) *protocol.Sale {
 	sale, check, err := m.cfg.Club.GetCheckedSale(ctx, p.Scope(), p.Sale)
 	return &protocol.Sale{At: at, Err: flows.ClubFailed(err, failure), Gone: errors.Is(err, club.ErrNotFound),
 		Busy: errors.Is(err, club.ErrBusy), Sale: sale, Check: check}

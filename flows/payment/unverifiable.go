@@ -83,7 +83,7 @@ func (m *Machine) noteUnverifiable(ctx context.Context, remote cards.Payment, fo
 	return flows.StorageFailed(m.cfg.Store.SaveUnverifiable(ctx, u))
 }
 
-// keepUnverifiable drops from the list what is no longer unverifiable after a comparison since an instant: its key is
+// keepUnverifiable drops from the list what no longer is unverifiable after a comparison since an instant: its key is
 // back, or it was settled. It reads what the comparison did not reach, and restores it if its key is back.
 func (m *Machine) keepUnverifiable(ctx context.Context, since time.Time, found map[string]bool) error {
 	listed, err := m.cfg.Store.UnverifiablePayments(ctx)
@@ -176,7 +176,7 @@ func (m *Machine) showUnverifiable(ctx context.Context, id flows.PaymentID) (Det
 	if u.Unreadable() {
 		d.say("The card processor holds this payment for registration %s. Frontdesk cannot read the record there, and Redis has lost its own.",
 			u.Registration)
-		d.say("If a newer version of Frontdesk reads the record, install it: the payment then continues by itself.")
+		d.say("If a newer version of Frontdesk reads the record, install it: the payment then continues.")
 		d.say("Otherwise look at the payment at the processor. In the club system, check whether %s is settled, and by what. Record the "+
 			"payment there by hand, or cancel or refund it at the processor; not both. Then tell the buyer, and end the payment here.", d.sale())
 		d.allow("end", "")

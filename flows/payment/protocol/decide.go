@@ -119,8 +119,8 @@ func (d turn) endDoubt() (Action, *Change) {
 		return act(Read)
 	case p.HasProcessor() && r.Err != nil && r.Absent == "":
 		return failed(r.Err)
-	case p.HasProcessor() && undecidable(p, r) != nil:
-		return refuse(undecidable(p, r))
+	case p.HasProcessor() && Undecidable(p, r) != nil:
+		return refuse(Undecidable(p, r))
 	}
 	next := *p
 	next.ReleasePending = false
@@ -139,8 +139,8 @@ func (d turn) endDoubt() (Action, *Change) {
 	return d.decided(next, flows.Recorded, "an operator confirmed that it is recorded")
 }
 
-// undecidable says why nothing can be decided about a card payment in doubt; nil if it can.
-func undecidable(p *flows.Payment, r *Remote) *flows.Error {
+// Undecidable says why nothing can be decided about a card payment in doubt, as the processor shows it; nil if it can.
+func Undecidable(p *flows.Payment, r *Remote) *flows.Error {
 	switch differs := cmp.Or(r.Absent, Differs(p, r)); {
 	case differs != "":
 		return NotDecidable("Nothing can be decided: %s.", differs)
@@ -177,10 +177,9 @@ func (d turn) notRecorded(next flows.Payment) (Action, *Change) {
 	case card && choice == SendAgain && next.Claim >= MaxClaims:
 		return refuse(NotDecidable("All %d attempts to record it are used up. Use --refund.", MaxClaims))
 	}
-	attempt := LatestAttempt(p, r)
-	if early := DecideAfter - d.now.Sub(attempt); early > 0 {
-		return refuse(&flows.Error{Code: flows.TooEarly, RetryAfter: early, Detail: fmt.Sprintf(
-			"The request may still arrive. This decision is possible from %s.", attempt.Add(DecideAfter).UTC().Format(TimeFormat))})
+	if from := NotRecordedFrom(p, r); from.After(d.now) {
+		return refuse(&flows.Error{Code: flows.TooEarly, RetryAfter: from.Sub(d.now), Detail: fmt.Sprintf(
+			"The request may still arrive. This decision is possible from %s.", from.UTC().Format(TimeFormat))})
 	}
 	if action, allowed := d.saleAllows(); !allowed {
 		return action, nil
@@ -206,9 +205,15 @@ func (d turn) notRecorded(next flows.Payment) (Action, *Change) {
 // TimeFormat shows an instant to operators.
 const TimeFormat = time.DateTime + "Z"
 
-// LatestAttempt returns when the latest attempt in the record or in the journal began. Without a processor, or for an attempt that has
+// NotRecordedFrom returns when an operator may decide that a payment in doubt was not recorded: DecideAfter after the latest attempt. r is
+// nil without a processor.
+func NotRecordedFrom(p *flows.Payment, r *Remote) time.Time {
+	return latestAttempt(p, r).Add(DecideAfter)
+}
+
+// latestAttempt returns when the latest attempt in the record or in the journal began. Without a processor, or for an attempt that has
 // no time, that is the beginning of the doubt.
-func LatestAttempt(p *flows.Payment, r *Remote) time.Time {
+func latestAttempt(p *flows.Payment, r *Remote) time.Time {
 	latest, ok := AttemptStart(p.AttemptID)
 	if !ok || !p.HasProcessor() {
 		latest = p.InDoubtSince()
@@ -403,6 +408,9 @@ func NotDecidable(format string, of ...any) *flows.Error {
 }
 
 func notInDoubt(p *flows.Payment) *flows.Error {
+	if p.State == flows.Blocked {
+		return NotDecidable("The payment is blocked: %s. Run frontdesk payments show for the possible decisions.", p.Reason)
+	}
 	return NotDecidable("The payment is %s, not in_doubt: %s.", p.State, p.Reason)
 }
 

@@ -259,7 +259,7 @@ var (
 
 const (
 	byHand               = "an operator settled it by hand"
-	blockedAndNotInDoubt = "The payment is blocked, not in_doubt: as before."
+	blockedAndNotInDoubt = "The payment is blocked: as before. Run frontdesk payments show for the possible decisions."
 )
 
 // TestRefundOfABlock: an operator has a blocked payment refunded, unless a request of ours may have recorded it.
