@@ -46,9 +46,6 @@ type services struct {
 	catalogue     *catalogue.Catalogue
 	payments      *payment.Machine
 	smsBudget     *registration.SMSBudget // nil without rate limits
-	codes         *registration.CodeSender
-	contacts      *registration.Contacts
-	transfers     *registration.Transfers
 	registrations *registration.Service
 	hub           *background.Hub
 	relay         *background.Relay
@@ -124,36 +121,14 @@ func (cfg Config) addJourneys(s *services, log *slog.Logger) {
 		Log:    log,
 	})
 	s.smsBudget = cfg.newSMSBudget(s.store, log)
-	s.codes = registration.NewCodeSender(registration.CodeSenderConfig{
-		Store:  s.store,
-		Club:   s.clients.club,
-		Keys:   s.keys,
-		Budget: s.smsBudget,
-		Now:    time.Now,
-		Log:    log,
-	})
-	s.contacts = registration.NewContacts(registration.ContactsConfig{
-		Store:     s.store,
-		Club:      s.clients.club,
-		Catalogue: s.catalogue,
-		Now:       time.Now,
-	})
-	s.transfers = registration.NewTransfers(registration.TransfersConfig{
-		Store:     s.store,
-		Club:      s.clients.club,
-		Catalogue: s.catalogue,
-		Keys:      s.keys,
-		Codes:     s.codes,
-	})
 	s.registrations = registration.New(registration.Config{
 		Store:       s.store,
 		Queue:       s.queue,
 		Club:        s.clients.club,
 		Catalogue:   s.catalogue,
 		Payments:    s.payments,
-		Contacts:    s.contacts,
 		Keys:        s.keys,
-		Codes:       s.codes,
+		SMSBudget:   s.smsBudget,
 		Methods:     must(cfg.methodPolicy()),
 		AsksRepeats: cfg.asksRepeats,
 		PublicURL:   cfg.PublicURL,
@@ -225,8 +200,6 @@ func (cfg Config) newPublic(
 		Registrations:   s.registrations,
 		Payments:        s.payments,
 		Catalogue:       s.catalogue,
-		Contacts:        s.contacts,
-		Transfers:       s.transfers,
 		Changes:         s.hub,
 		ClubEvents:      s.events,
 		WebhookSecrets:  cfg.WebhookSecret,
@@ -269,19 +242,18 @@ func (cfg Config) newPublic(
 // newOps returns what operators call.
 func (cfg Config) newOps(s *services, seen *telemetry, log *slog.Logger) http.Handler {
 	return ops.New(ops.Config{
-		Payments:     s.payments,
-		Contacts:     s.contacts,
-		Eraser:       registration.NewEraser(registration.EraserConfig{Store: s.store, Keys: s.keys, Now: time.Now, Log: log}),
-		Relay:        s.relay,
-		Queue:        s.queue,
-		Operators:    must(cfg.operators()),
-		ClientToken:  cfg.ClubToken,
-		Worlds:       cfg.Mode == "mock",
-		PublicURL:    cfg.PublicURL,
-		Metrics:      seen.metrics,
-		MetricsApart: cfg.Mode == "live",
-		Traces:       seen.traces,
-		Log:          log,
+		Payments:      s.payments,
+		Registrations: s.registrations,
+		Relay:         s.relay,
+		Queue:         s.queue,
+		Operators:     must(cfg.operators()),
+		ClientToken:   cfg.ClubToken,
+		Worlds:        cfg.Mode == "mock",
+		PublicURL:     cfg.PublicURL,
+		Metrics:       seen.metrics,
+		MetricsApart:  cfg.Mode == "live",
+		Traces:        seen.traces,
+		Log:           log,
 	})
 }
 

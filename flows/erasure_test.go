@@ -26,7 +26,7 @@ func TestErasureThatFails(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			g := w.gateway()
-			must(t, func() (*flows.Transfer, error) { return w.transfers(g).Start(t.Context(), former, "13") })
+			must(t, func() (*flows.Transfer, error) { return g.registrations.Transfers.Start(t.Context(), former, "13") })
 			p := w.authorised(g)
 			w.expectSound(w.advance(g, p))
 			r, _, err := g.store.Registration(t.Context(), p.Registration)
@@ -39,10 +39,8 @@ func TestErasureThatFails(t *testing.T) {
 			}
 			refused := test.refused
 			erase := func() (registration.ErasureReport, error) {
-				eraser := registration.NewEraser(registration.EraserConfig{
-					Store: w.gateway(gatewayOptions{refusedKeys: refused}).store, Keys: newKeyring(t, "one"), Now: w.clock.Now, Log: g.log,
-				})
-				return eraser.Erase(t.Context(), registration.ErasureRequest{ClientToken: "demo", Registration: r.ID}, "ada")
+				gateway := w.gateway(gatewayOptions{refusedKeys: refused})
+				return gateway.registrations.Erase(t.Context(), registration.ErasureRequest{ClientToken: "demo", Registration: r.ID}, "ada")
 			}
 			report, err := erase()
 			if failed := err != nil; failed != test.fails {
@@ -85,7 +83,6 @@ func TestErasureOfStrangers(t *testing.T) {
 		}
 		return view.ID
 	}
-	eraser := registration.NewEraser(registration.EraserConfig{Store: g.store, Keys: newKeyring(t, "one"), Now: w.clock.Now, Log: g.log})
 	for _, test := range []struct {
 		request registration.ErasureRequest
 		person  [2]string // mobile and e-mail address, as the visitor typed them
@@ -102,7 +99,9 @@ func TestErasureOfStrangers(t *testing.T) {
 	} {
 		own, stranger := start(test.person[0], test.person[1]), start(test.other[0], test.other[1])
 		test.request.ClientToken = "demo"
-		report := must(t, func() (registration.ErasureReport, error) { return eraser.Erase(t.Context(), test.request, "ada") })
+		report := must(t, func() (registration.ErasureReport, error) {
+			return g.registrations.Erase(t.Context(), test.request, "ada")
+		})
 		for id, want := range map[string]bool{own: true, stranger: false} {
 			if r, _, err := g.store.Registration(t.Context(), id); err != nil || r.Erased != want {
 				t.Errorf("%+v: erased %t, not %t (%v): %+v", test.request, r.Erased, want, err, report.Erased)
@@ -110,7 +109,7 @@ func TestErasureOfStrangers(t *testing.T) {
 		}
 	}
 	national := registration.ErasureRequest{ClientToken: "demo", Mobile: "06 12 34 56 78"}
-	if _, err := eraser.Erase(t.Context(), national, "ada"); flows.CodeOf(err) != flows.InvalidRequest {
+	if _, err := g.registrations.Erase(t.Context(), national, "ada"); flows.CodeOf(err) != flows.InvalidRequest {
 		t.Errorf("a number without its country: %v", err)
 	}
 }

@@ -123,7 +123,6 @@ type gateway struct {
 	*payment.Machine
 	registrations *registration.Service
 	sms           *registration.SMSBudget
-	codes         *registration.CodeSender
 	catalogue     *catalogue.Catalogue
 	store         *store.Store
 	queue         *background.Queue
@@ -174,10 +173,8 @@ func (w *world) gateway(how ...gatewayOptions) *gateway {
 		in.sms.Store, in.sms.Now, in.sms.Log = g.store, w.clock.Now, g.log
 		g.sms = registration.NewSMSBudget(in.sms)
 	}
-	g.codes = registration.NewCodeSender(registration.CodeSenderConfig{Store: g.store, Club: client, Keys: in.keys, Budget: g.sms, Now: w.clock.Now, Log: g.log})
 	g.registrations = registration.New(registration.Config{
-		Store: g.store, Queue: g.queue, Club: client, Catalogue: g.catalogue, Payments: g.Machine, Keys: in.keys, Codes: g.codes,
-		Contacts:  registration.NewContacts(registration.ContactsConfig{Store: g.store, Club: client, Catalogue: g.catalogue, Now: w.clock.Now}),
+		Store: g.store, Queue: g.queue, Club: client, Catalogue: g.catalogue, Payments: g.Machine, Keys: in.keys, SMSBudget: g.sms,
 		PublicURL: "https://club.example", Now: w.clock.Now, Log: g.log, AsksRepeats: func(string) bool { return in.asksRepeats },
 	})
 	return g

@@ -9,16 +9,11 @@ import (
 
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
-	"frontdesk/flows/registration"
 	"frontdesk/upstream/clubsim"
 )
 
 // former left club 12 two years ago.
 var former = flows.ContactIdentity{ClientToken: "demo", ContactID: "1004", ClubID: "12"}
-
-func (w *world) transfers(g *gateway) *registration.Transfers {
-	return registration.NewTransfers(registration.TransfersConfig{Store: g.store, Club: w.clubClient(w.address, oneAttempt), Catalogue: g.catalogue, Keys: newKeyring(w, "one"), Codes: g.codes})
-}
 
 func (w *world) lastCode() string {
 	w.Helper()
@@ -33,7 +28,7 @@ func (w *world) lastCode() string {
 func TestTransfer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	f := w.transfers(w.gateway())
+	f := w.gateway().registrations.Transfers
 	started := must(t, func() (*flows.Transfer, error) { return f.Start(t.Context(), former, "13") })
 	if started.State != flows.SignatureAwaiting || started.AttemptsLeft() != 5 || started.ResendAfter.Sub(w.clock.Now()).Round(time.Second) != time.Minute {
 		t.Errorf("started: %+v", started)
@@ -62,7 +57,7 @@ func TestTransfer(t *testing.T) {
 func TestTransferRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	f := w.transfers(w.gateway())
+	f := w.gateway().registrations.Transfers
 	customer := flows.ContactIdentity{ClientToken: "demo", ContactID: "1001", ClubID: "11"}
 	for name, test := range map[string]struct {
 		who  flows.ContactIdentity
@@ -90,7 +85,7 @@ func TestTransferRefused(t *testing.T) {
 func TestCodesPerPerson(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	f := w.transfers(w.gateway())
+	f := w.gateway().registrations.Transfers
 	begin := w.clock.Now()
 	var at []time.Duration
 	for w.clock.Now().Sub(begin) < 25*time.Hour {
@@ -124,7 +119,7 @@ func TestTransferCallsGetLost(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"error_before", "error_after", "drop_after", "malformed"} {
 		w := newWorld(t)
-		f := w.transfers(w.gateway())
+		f := w.gateway().registrations.Transfers
 		w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/contact_migration_requests"}, Kind: kind, Times: times(1)})
 		lost := must(t, func() (*flows.Transfer, error) { return f.Start(t.Context(), former, "13") })
 		if lost.State != flows.SignatureNoCode {
@@ -158,7 +153,7 @@ func TestTransferPendingCode(t *testing.T) {
 	for _, crash := range []bool{false, true} {
 		w := newWorld(t)
 		g := w.gateway()
-		f, other := w.transfers(g), w.transfers(w.gateway())
+		f, other := g.registrations.Transfers, w.gateway().registrations.Transfers
 		must(t, func() (*flows.Transfer, error) { return f.Start(t.Context(), former, "13") })
 		w.clock.Advance(2 * time.Minute)
 		var second *flows.Transfer
@@ -168,7 +163,7 @@ func TestTransferPendingCode(t *testing.T) {
 			wire := frontdesktest.NewMessageProxy(w, frontdesktest.Fault{})
 			doomed := w.gateway(gatewayOptions{redisURL: w.redisOver(wire)})
 			w.injectFault(checkingCode, nil, wire.Cut)
-			if _, err := w.transfers(doomed).Sign(t.Context(), former, w.lastCode()); err == nil {
+			if _, err := doomed.registrations.Transfers.Sign(t.Context(), former, w.lastCode()); err == nil {
 				t.Error("the gateway survived")
 			}
 			goBack()
@@ -191,7 +186,7 @@ func TestTransferPendingCode(t *testing.T) {
 func TestTransferForeignAnswer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	f := w.transfers(w.gateway())
+	f := w.gateway().registrations.Transfers
 	must(t, func() (*flows.Transfer, error) { return f.Start(t.Context(), former, "13") })
 	w.setFaultInjector(&faultInjector{call: checkingCode, fail: 1, status: http.StatusOK})
 	if _, err := f.Sign(t.Context(), former, frontdesktest.WrongCode(w.lastCode())); flows.CodeOf(err) != flows.ClubSystemFailed {

@@ -167,10 +167,9 @@ func TestMissingSealKey(t *testing.T) {
 	if c := must(t, func() (payment.Calibration, error) { return g.Calibrate(t.Context(), "ada") }); c.Failed != 1 {
 		t.Errorf("calibrated: %+v", c)
 	}
-	eraser := registration.NewEraser(registration.EraserConfig{Store: g.store, Keys: newKeyring(t, "two"), Now: w.clock.Now, Log: g.log})
 	erase := func(request registration.ErasureRequest) registration.ErasureReport {
 		request.ClientToken = "demo"
-		return must(t, func() (registration.ErasureReport, error) { return eraser.Erase(t.Context(), request, "ada") })
+		return must(t, func() (registration.ErasureReport, error) { return g.registrations.Erase(t.Context(), request, "ada") })
 	}
 	if report := erase(registration.ErasureRequest{Registration: recorded.Registration}); len(report.Unread) != 1 {
 		t.Errorf("erased: %+v", report)

@@ -10,7 +10,7 @@ import (
 
 // ListConsents serves GET /v1/me/consents.
 func (s *Server) ListConsents(ctx context.Context, _ api.ListConsentsRequestObject) (api.ListConsentsResponseObject, error) {
-	consents, receipts, err := s.cfg.Contacts.Consents(ctx, *callerOf(ctx).contact)
+	consents, receipts, err := s.cfg.Registrations.Contacts.Consents(ctx, *callerOf(ctx).contact)
 	return api.ListConsents200JSONResponse(consentsOf(consents, receipts)), err
 }
 
@@ -32,7 +32,7 @@ func consentsOf(consents []flows.Consent, receipts []flows.Receipt) api.ConsentL
 
 // ChangeConsents serves PATCH /v1/me/consents.
 func (s *Server) ChangeConsents(ctx context.Context, request api.ChangeConsentsRequestObject) (api.ChangeConsentsResponseObject, error) {
-	changes, receipt, err := s.cfg.Contacts.ChangeConsents(ctx, *callerOf(ctx).contact, consentRequestsOf(request.Body), value(request.Body.Wording))
+	changes, receipt, err := s.cfg.Registrations.Contacts.ChangeConsents(ctx, *callerOf(ctx).contact, consentRequestsOf(request.Body), value(request.Body.Wording))
 	return api.ChangeConsents200JSONResponse(consentChangesOf(changes, receipt)), err
 }
 

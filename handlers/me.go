@@ -9,7 +9,7 @@ import (
 
 // GetMe serves GET /v1/me.
 func (s *Server) GetMe(ctx context.Context, _ api.GetMeRequestObject) (api.GetMeResponseObject, error) {
-	known, err := s.cfg.Contacts.Me(ctx, *callerOf(ctx).contact)
+	known, err := s.cfg.Registrations.Contacts.Me(ctx, *callerOf(ctx).contact)
 	if err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ func (s *Server) productQuery(ctx context.Context, clubID string, channel *api.C
 		query.Channel = string(*channel)
 	}
 	if who.contact != nil {
-		query.Buyer, err = s.cfg.Contacts.Buyer(ctx, *who.contact)
+		query.Buyer, err = s.cfg.Registrations.Contacts.Buyer(ctx, *who.contact)
 	}
 	return query, err
 }

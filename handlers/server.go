@@ -45,8 +45,6 @@ type Config struct {
 	Payments      *payment.Machine
 	Catalogue     *catalogue.Catalogue
 	Changes       *background.Hub
-	Transfers     *registration.Transfers
-	Contacts      *registration.Contacts
 	ClubEvents    *background.Intake
 	Identity      *identity.Verifier
 	Store         *store.Store

@@ -9,7 +9,7 @@ import (
 
 // GetTransfer serves GET /v1/me/transfer.
 func (s *Server) GetTransfer(ctx context.Context, _ api.GetTransferRequestObject) (api.GetTransferResponseObject, error) {
-	transfer, err := s.cfg.Transfers.Get(ctx, *callerOf(ctx).contact)
+	transfer, err := s.cfg.Registrations.Transfers.Get(ctx, *callerOf(ctx).contact)
 	if transfer == nil {
 		return api.GetTransfer204Response{}, err
 	}
@@ -18,13 +18,13 @@ func (s *Server) GetTransfer(ctx context.Context, _ api.GetTransferRequestObject
 
 // StartTransfer serves POST /v1/me/transfer.
 func (s *Server) StartTransfer(ctx context.Context, request api.StartTransferRequestObject) (api.StartTransferResponseObject, error) {
-	transfer, err := s.cfg.Transfers.Start(ctx, *callerOf(ctx).contact, request.Body.ClubId)
+	transfer, err := s.cfg.Registrations.Transfers.Start(ctx, *callerOf(ctx).contact, request.Body.ClubId)
 	return api.StartTransfer201JSONResponse(transferOf(ctx, transfer)), err
 }
 
 // SignTransfer serves POST /v1/me/transfer/signature.
 func (s *Server) SignTransfer(ctx context.Context, request api.SignTransferRequestObject) (api.SignTransferResponseObject, error) {
-	transfer, err := s.cfg.Transfers.Sign(ctx, *callerOf(ctx).contact, request.Body.Code)
+	transfer, err := s.cfg.Registrations.Transfers.Sign(ctx, *callerOf(ctx).contact, request.Body.Code)
 	return api.SignTransfer201JSONResponse(transferOf(ctx, transfer)), err
 }
 

@@ -4,58 +4,30 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"strconv"
-	"time"
 
 	"frontdesk/flows"
-	"frontdesk/flows/keyring"
 	"frontdesk/upstream/club"
 )
 
-// CodeSender sends and checks SMS codes.
-type CodeSender struct {
-	cfg CodeSenderConfig
+// codeSender sends and checks the codes by SMS that sign a mandate or a move to another club. It reserves each code against limits per
+// person, phone and address, and against the budget of the club that pays for it. The state of a signature is flows.Signature.
+type codeSender struct {
+	cfg Config
 }
-
-// codeStore is what codes by SMS need from Redis.
-type codeStore interface {
-	// ReserveSMS counts a code for a subject unless a limit is reached, and returns when the next
-	// one is allowed. A repeated id counts once.
-	ReserveSMS(ctx context.Context, subject, id string, now time.Time, limits []flows.SMSLimit) (allowed bool, next time.Time, err error)
-	// ReleaseSMS takes a counted code back.
-	ReleaseSMS(ctx context.Context, subject, id string) error
-	// CountSMS counts a subject's codes between two instants, inclusive.
-	CountSMS(ctx context.Context, subject string, from, to time.Time) (int, error)
-	// Once reports whether this is the first call with this name within the period.
-	Once(ctx context.Context, name string, period time.Duration) (bool, error)
-}
-
-// CodeSenderConfig is what a sender of codes needs; every field is required unless noted.
-type CodeSenderConfig struct {
-	Store  codeStore
-	Club   *club.Client
-	Keys   *keyring.Keyring
-	Budget *SMSBudget // bounds what the codes cost the clubs; nil: nothing does
-	Now    func() time.Time
-	Log    *slog.Logger
-}
-
-// NewCodeSender returns a sender of codes.
-func NewCodeSender(cfg CodeSenderConfig) *CodeSender { return &CodeSender{cfg: cfg} }
 
 // Send requests the code of a signature that has begun. An error is final; any other failure is in the
 // signature's state.
-func (c *CodeSender) Send(ctx context.Context, s *flows.Signature, a Reservation, request func(context.Context) (club.SignatureRequest, error)) error {
+func (c *codeSender) Send(ctx context.Context, s *flows.Signature, a reservation, request func(context.Context) (club.SignatureRequest, error)) error {
 	made, err := request(ctx)
 	switch club.OutcomeOf(err) {
 	case club.Accepted:
 		s.State, s.Request = flows.SignatureAwaiting, made.IRI
-		c.cfg.Budget.countSent()
+		c.cfg.SMSBudget.countSent()
 		return nil
 	case club.Unknown:
-		c.cfg.Budget.countSent()
+		c.cfg.SMSBudget.countSent()
 		// An SMS may arrive, with a code that cannot be used.
 		c.cfg.Log.WarnContext(ctx, "sms code delivery unknown", "error", err)
 		return nil
@@ -80,14 +52,14 @@ func notSendable(err error) error {
 	return flows.ClubFailed(err, "The code could not be sent.")
 }
 
-// Signed asks the club system whether a signature was made: by the mandate's state, or by the club to which the
+// isSigned asks the club system whether a signature was made: by the mandate's state, or by the club to which the
 // contact belongs.
-type Signed func(context.Context) (bool, error)
+type isSigned func(context.Context) (bool, error)
 
 // End cancels a code, so that another one can take its place. A code that is not being checked need not be cancelled
 // at the club system: only Frontdesk can use it. One whose result is not known must be: it could still sign, so End
 // then reads whether it has. Afterwards the signature is signed, or has no code. An error means that this is not known.
-func (c *CodeSender) End(ctx context.Context, scope club.Scope, s *flows.Signature, signed Signed) error {
+func (c *codeSender) End(ctx context.Context, scope club.Scope, s *flows.Signature, signed isSigned) error {
 	if !s.AcceptsCode() {
 		return nil
 	}
@@ -118,7 +90,7 @@ func ended(err error) bool {
 
 // Confirm finds out whether a signature that may have been made was made. It does not prevent that a code in progress
 // signs afterwards. An error means that it is not known.
-func (c *CodeSender) Confirm(ctx context.Context, s *flows.Signature, signed Signed) error {
+func (c *codeSender) Confirm(ctx context.Context, s *flows.Signature, signed isSigned) error {
 	if !s.MaySign() {
 		return nil
 	}
@@ -147,13 +119,13 @@ const (
 )
 
 // Enter counts an attempt before the code is checked. NoCode when no code can be entered.
-func (c *CodeSender) Enter(s *flows.Signature, code string) error {
+func (c *codeSender) Enter(s *flows.Signature, code string) error {
 	return s.Enter(c.cfg.Keys.Pseudonyms("code", string(s.Request)+" "+code))
 }
 
 // Check checks a code that was entered and stored. It updates the signature; its error is for the
 // visitor. signed asks the club system whether the signature was made.
-func (c *CodeSender) Check(ctx context.Context, scope club.Scope, s *flows.Signature, code string, signed Signed) error {
+func (c *codeSender) Check(ctx context.Context, scope club.Scope, s *flows.Signature, code string, signed isSigned) error {
 	err := c.cfg.Club.ValidateSignatureRequest(ctx, scope, s.Request, code)
 	switch club.OutcomeOf(err) {
 	case club.Accepted:
@@ -171,7 +143,7 @@ func (c *CodeSender) Check(ctx context.Context, scope club.Scope, s *flows.Signa
 	return c.rejected(ctx, scope, s, err, signed)
 }
 
-func (c *CodeSender) rejected(ctx context.Context, scope club.Scope, s *flows.Signature, err error, signed Signed) error {
+func (c *codeSender) rejected(ctx context.Context, scope club.Scope, s *flows.Signature, err error, signed isSigned) error {
 	upstream, _ := errors.AsType[*club.Error](err)
 	ended := upstream.Code == codeNotPending || errors.Is(err, club.ErrNotFound) // or it has signed, and the response was lost
 	wrong := upstream.Status == 400 || upstream.Status == 422
@@ -205,7 +177,7 @@ func (c *CodeSender) rejected(ctx context.Context, scope club.Scope, s *flows.Si
 
 // resolveUnknown finds out the result of a code whose response was lost, or did not show it. Its error means that the
 // code has not signed yet.
-func (c *CodeSender) resolveUnknown(ctx context.Context, s *flows.Signature, err error, signed Signed) error {
+func (c *codeSender) resolveUnknown(ctx context.Context, s *flows.Signature, err error, signed isSigned) error {
 	if unknown := c.Confirm(ctx, s, signed); unknown != nil {
 		c.cfg.Log.WarnContext(ctx, "signature outcome unknown", "error", err, "readError", unknown)
 		return nil

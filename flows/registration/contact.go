@@ -20,33 +20,10 @@ type Profile struct {
 	Debt     int64          // minor units of the club's currency
 }
 
-// Contacts serves identified contacts.
+// Contacts serves people whom the club already knows, each identified by a login token, an invitation or an operator.
 type Contacts struct {
-	cfg ContactsConfig
+	cfg Config
 }
-
-// contactStore is what identified contacts need from Redis.
-type contactStore interface {
-	// SaveInvitation keeps an invitation under the hash of its token.
-	SaveInvitation(ctx context.Context, hash string, invitation flows.Invitation, life time.Duration) error
-	// Audit appends to the audit stream, which is bounded and not encrypted.
-	Audit(ctx context.Context, entry flows.AuditEntry) error
-	// SaveReceipt keeps what a contact said about its consents.
-	SaveReceipt(ctx context.Context, contact club.IRI, receipt flows.Receipt) error
-	// Receipts returns what a contact said about its consents, newest first.
-	Receipts(ctx context.Context, contact club.IRI) ([]flows.Receipt, error)
-}
-
-// ContactsConfig is what identified contacts need; every field is required.
-type ContactsConfig struct {
-	Store     contactStore
-	Club      *club.Client
-	Catalogue *catalogue.Catalogue
-	Now       func() time.Time
-}
-
-// NewContacts returns the service for identified contacts.
-func NewContacts(cfg ContactsConfig) *Contacts { return &Contacts{cfg: cfg} }
 
 // Me reads a contact and its account concurrently, at the club of its identity. It fails with
 // NotIdentified if that club does not have the contact, as after a move; a new login token then

@@ -3,7 +3,6 @@ package registration
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"github.com/google/uuid"
 
 	"frontdesk/flows"
-	"frontdesk/flows/keyring"
 	"frontdesk/upstream/club"
 )
 
@@ -62,63 +60,25 @@ const eraseTries = 4
 // keepPseudonyms is longer than a registration whose payment has ended is kept.
 const keepPseudonyms = 3 * 24 * time.Hour
 
-// Eraser erases people's data.
-type Eraser struct {
-	cfg EraserConfig
-}
-
-// eraserStore is what erasing needs from Redis.
-type eraserStore interface {
-	// Registration reads a registration and its latest payment (nil: none); ErrNotFound without a registration.
-	Registration(ctx context.Context, id string) (*flows.Registration, *flows.Payment, error)
-	// AmendRegistration replaces a registration by compare-and-set, and keeps its expiry.
-	AmendRegistration(ctx context.Context, r *flows.Registration) error
-	// RegistrationsOf lists the registrations of contacts; some may be gone.
-	RegistrationsOf(ctx context.Context, contacts ...club.IRI) ([]string, error)
-	// RegistrationsOfPerson lists those of a person by pseudonyms; some may be gone.
-	RegistrationsOfPerson(ctx context.Context, names ...string) ([]string, error)
-	// Unindex removes a registration from every index by person or contact.
-	Unindex(ctx context.Context, r *flows.Registration) error
-	// EraseTransfer deletes a contact's transfer, and reports whether there was one.
-	EraseTransfer(ctx context.Context, contact club.IRI) (bool, error)
-	// Receipts returns what a contact said about its consents, newest first.
-	Receipts(ctx context.Context, contact club.IRI) ([]flows.Receipt, error)
-	// MissingSealKeys returns the ids of seal keys that were in use since an instant, and are not configured.
-	MissingSealKeys(ctx context.Context, since time.Time) ([]string, error)
-	// Audit appends to the audit stream, which is bounded and in plain.
-	Audit(ctx context.Context, entry flows.AuditEntry) error
-}
-
-// EraserConfig is what an eraser needs; every field is required.
-type EraserConfig struct {
-	Store eraserStore
-	Keys  *keyring.Keyring
-	Now   func() time.Time
-	Log   *slog.Logger
-}
-
-// NewEraser returns an eraser.
-func NewEraser(cfg EraserConfig) *Eraser { return &Eraser{cfg: cfg} }
-
 // Erase erases a person's data in Redis, and lists the records that it cannot read. A payment that has not ended needs
 // its buyer, so that its registration is left for a later repetition. The audit stream is written first.
 //
 // The id of an erased registration is kept until it expires, without personal data: the card processor
 // still has it, and a missing registration would be rebuilt from there. Its holder gets NotFound.
-func (e *Eraser) Erase(ctx context.Context, request ErasureRequest, by string) (ErasureReport, error) {
+func (s *Service) Erase(ctx context.Context, request ErasureRequest, by string) (ErasureReport, error) {
 	if err := request.validate(by); err != nil {
 		return ErasureReport{}, err
 	}
-	if err := e.cfg.Store.Audit(ctx, flows.AuditEntry{At: e.cfg.Now(), Operator: by, Action: flows.AuditErase}); err != nil {
+	if err := s.cfg.Store.Audit(ctx, flows.AuditEntry{At: s.cfg.Now(), Operator: by, Action: flows.AuditErase}); err != nil {
 		return ErasureReport{}, flows.StorageFailed(err)
 	}
 	report := ErasureReport{Erased: []ErasedItem{}, Kept: []KeptItem{}, Unread: []UnreadItem{}, Elsewhere: thirdPartyHolders}
-	ids, contacts, err := e.find(ctx, request)
+	ids, contacts, err := s.findPerson(ctx, request)
 	if err != nil {
 		return ErasureReport{}, err
 	}
 	if request.Registration == "" { // found by pseudonyms, which depend on the keys
-		missing, err := e.cfg.Store.MissingSealKeys(ctx, e.cfg.Now().Add(-keepPseudonyms))
+		missing, err := s.cfg.Store.MissingSealKeys(ctx, s.cfg.Now().Add(-keepPseudonyms))
 		if err != nil {
 			return ErasureReport{}, flows.StorageFailed(err)
 		}
@@ -128,17 +88,17 @@ func (e *Eraser) Erase(ctx context.Context, request ErasureRequest, by string) (
 		}
 	}
 	for _, contact := range contacts {
-		if err := e.eraseContact(ctx, contact, &report); err != nil {
+		if err := s.eraseContact(ctx, contact, &report); err != nil {
 			return ErasureReport{}, err
 		}
 	}
 	for _, id := range ids {
-		if err := e.eraseOne(ctx, request.ClientToken, id, &report); err != nil {
+		if err := s.eraseRegistration(ctx, request.ClientToken, id, &report); err != nil {
 			return ErasureReport{}, err
 		}
 	}
 	report.Kept = append(report.Kept, expiringData)
-	e.cfg.Log.InfoContext(ctx, "personal data erased", "erased", len(report.Erased), "kept", len(report.Kept), "unread", len(report.Unread))
+	s.cfg.Log.InfoContext(ctx, "personal data erased", "erased", len(report.Erased), "kept", len(report.Kept), "unread", len(report.Unread))
 	return report, nil
 }
 
@@ -169,27 +129,27 @@ func (r ErasureRequest) validate(by string) error {
 	return flows.Invalid(fields...)
 }
 
-// find lists the person's registrations, and the contact if the request names one.
-func (e *Eraser) find(ctx context.Context, request ErasureRequest) (ids []string, contacts []club.IRI, err error) {
+// findPerson lists the person's registrations, and the contact if the request names one.
+func (s *Service) findPerson(ctx context.Context, request ErasureRequest) (ids []string, contacts []club.IRI, err error) {
 	switch {
 	case request.Registration != "":
 		return []string{request.Registration}, nil, nil
 	case request.Contact != "":
 		contact := club.NewIRI(request.ClientToken, "contacts", request.Contact)
-		ids, err = e.cfg.Store.RegistrationsOf(ctx, contact)
+		ids, err = s.cfg.Store.RegistrationsOf(ctx, contact)
 		contacts = []club.IRI{contact}
 	default:
-		ids, err = e.cfg.Store.RegistrationsOfPerson(ctx,
-			e.cfg.Keys.PersonPseudonyms(request.ClientToken, request.Email, flows.CompletePhone(request.Mobile, ""))...)
+		ids, err = s.cfg.Store.RegistrationsOfPerson(ctx,
+			s.cfg.Keys.PersonPseudonyms(request.ClientToken, request.Email, flows.CompletePhone(request.Mobile, ""))...)
 	}
 	return ids, contacts, flows.StorageFailed(err)
 }
 
-// eraseOne erases one registration, and before it what its contact has besides, because an erased registration no longer
+// eraseRegistration erases one registration, and before it what its contact has besides, because an erased registration no longer
 // names the contact to a repetition. It skips a registration that is gone, erased already or of another organisation.
-func (e *Eraser) eraseOne(ctx context.Context, clientToken, id string, report *ErasureReport) error {
+func (s *Service) eraseRegistration(ctx context.Context, clientToken, id string, report *ErasureReport) error {
 	for range eraseTries {
-		r, p, err := e.cfg.Store.Registration(ctx, id)
+		r, p, err := s.cfg.Store.Registration(ctx, id)
 		switch {
 		case errors.Is(err, flows.ErrNotFound), err == nil && (r.ClientToken != clientToken || r.Erased):
 			return nil
@@ -203,21 +163,21 @@ func (e *Eraser) eraseOne(ctx context.Context, clientToken, id string, report *E
 				Why: "the payment is " + string(p.State) + "; the buyer's data is needed until it has ended"})
 			return nil
 		case r.Contact != nil:
-			if err := e.eraseContact(ctx, r.Contact.IRI, report); err != nil {
+			if err := s.eraseContact(ctx, r.Contact.IRI, report); err != nil {
 				return err
 			}
 		}
 		before := *r
 		*r = flows.Registration{ID: r.ID, Version: r.Version, State: flows.Abandoned, Erased: true, ClientToken: r.ClientToken, ClubID: r.ClubID,
 			Channel: r.Channel, Generation: r.Generation, CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt}
-		if err := e.cfg.Store.AmendRegistration(ctx, r); errors.Is(err, flows.ErrConflict) {
+		if err := s.cfg.Store.AmendRegistration(ctx, r); errors.Is(err, flows.ErrConflict) {
 			continue
 		} else if err != nil {
 			return flows.StorageFailed(err)
 		}
-		if err := e.cfg.Store.Unindex(ctx, &before); err != nil {
+		if err := s.cfg.Store.Unindex(ctx, &before); err != nil {
 			// What is left in the indexes leads to the erased record, and expires with it.
-			e.cfg.Log.WarnContext(ctx, "erased registration still in an index", "registration", id, "error", err)
+			s.cfg.Log.WarnContext(ctx, "erased registration still in an index", "registration", id, "error", err)
 		}
 		report.Erased = append(report.Erased, ErasedItem{id, "buyer, cart, mandate, devices and links of the registration"})
 		if p != nil {
@@ -230,18 +190,18 @@ func (e *Eraser) eraseOne(ctx context.Context, clientToken, id string, report *E
 }
 
 // eraseContact erases what a contact has besides its registrations, once in a report.
-func (e *Eraser) eraseContact(ctx context.Context, contact club.IRI, report *ErasureReport) error {
+func (s *Service) eraseContact(ctx context.Context, contact club.IRI, report *ErasureReport) error {
 	if slices.Contains(report.contacts, contact) {
 		return nil
 	}
-	erased, err := e.cfg.Store.EraseTransfer(ctx, contact)
+	erased, err := s.cfg.Store.EraseTransfer(ctx, contact)
 	if err != nil {
 		return flows.StorageFailed(err)
 	}
 	if erased {
 		report.Erased = append(report.Erased, ErasedItem{What: "the contact's move to another club"})
 	}
-	receipts, err := e.cfg.Store.Receipts(ctx, contact)
+	receipts, err := s.cfg.Store.Receipts(ctx, contact)
 	if err != nil {
 		return flows.StorageFailed(err)
 	}

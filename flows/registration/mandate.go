@@ -39,25 +39,25 @@ func (s *Service) CreateMandate(ctx context.Context, id, token string, in flows.
 		return flows.View{}, flows.ClubFailed(err, "The contact could not be read.")
 	}
 	if !r.HasKnownBuyer() { // otherwise the number is the club's own record
-		if err := s.cfg.Codes.CheckCountry(ctx, contact.Mobile, at.Address.Country); err != nil {
+		if err := s.codes.CheckCountry(ctx, contact.Mobile, at.Address.Country); err != nil {
 			return flows.View{}, err
 		}
 	}
 	phone := s.cfg.Keys.PhonePseudonym(r.ClientToken, flows.AbbreviatePhone(contact.Mobile, at.Address.Country))
-	allowed, err := s.cfg.Codes.Reserve(ctx, at.IRI, smsSubjects(r, phone)...)
+	allowed, err := s.codes.Reserve(ctx, at.IRI, smsSubjects(r, phone)...)
 	if err != nil {
 		return flows.View{}, err
 	}
 	made, err := s.cfg.Club.CreateMandate(ctx, at.Scope, wireMandate(at, contact, in, account))
 	if err != nil {
-		s.cfg.Codes.Release(ctx, allowed)
+		s.codes.Release(ctx, allowed)
 		if rejected := rejectedFields(err, mandateFields, ""); rejected != nil {
 			return flows.View{}, rejected
 		}
 		return flows.View{}, flows.ClubFailed(err, "The mandate could not be created.")
 	}
 	if r, err = s.endCode(ctx, r, at); err != nil || r.MandateCovers() {
-		s.cfg.Codes.Release(ctx, allowed)
+		s.codes.Release(ctx, allowed)
 		return flows.View{}, cmp.Or(err, alreadySigned())
 	}
 	next := &flows.Mandate{IRI: made.IRI, Contact: contact.IRI, Phone: phone, Masked: account.Masked(), ValidFrom: in.ValidFrom}

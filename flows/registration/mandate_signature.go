@@ -15,14 +15,14 @@ import (
 const maxSaveAttempts = 4
 
 // sendCode stores that a code is requested, requests it, and stores the result.
-func (s *Service) sendCode(ctx context.Context, r *flows.Registration, p *flows.Payment, at catalogue.Club, allowed Reservation) (flows.View, error) {
+func (s *Service) sendCode(ctx context.Context, r *flows.Registration, p *flows.Payment, at catalogue.Club, allowed reservation) (flows.View, error) {
 	r.Mandate.Begin(allowed.ID, allowed.ResendAfter)
 	if err := s.save(ctx, r); err != nil {
-		s.cfg.Codes.Release(ctx, allowed)
+		s.codes.Release(ctx, allowed)
 		return flows.View{}, err
 	}
 	signature := r.Mandate.Signature
-	failure := s.cfg.Codes.Send(ctx, &signature, allowed, func(ctx context.Context) (club.SignatureRequest, error) {
+	failure := s.codes.Send(ctx, &signature, allowed, func(ctx context.Context) (club.SignatureRequest, error) {
 		return s.cfg.Club.CreateSignatureRequest(ctx, at.Scope, r.Mandate.Contact, r.Mandate.IRI)
 	})
 	r, err := s.keepSignature(ctx, r, signature)
@@ -44,14 +44,14 @@ func (s *Service) SignMandate(ctx context.Context, id, token, code string) (flow
 	case r.Mandate.State == flows.SignatureSigned:
 		return s.view(r, p), nil
 	}
-	if err := s.cfg.Codes.Enter(&r.Mandate.Signature, code); err != nil {
+	if err := s.codes.Enter(&r.Mandate.Signature, code); err != nil {
 		return flows.View{}, err
 	}
 	if err := s.save(ctx, r); err != nil {
 		return flows.View{}, err
 	}
 	signature := r.Mandate.Signature
-	failure := s.cfg.Codes.Check(ctx, at.Scope, &signature, code, s.mandateSigned(r, at))
+	failure := s.codes.Check(ctx, at.Scope, &signature, code, s.mandateSigned(r, at))
 	r, err = s.settleSignature(ctx, r, at, signature)
 	if err != nil {
 		return flows.View{}, err
@@ -60,7 +60,7 @@ func (s *Service) SignMandate(ctx context.Context, id, token, code string) (flow
 }
 
 // mandateSigned asks the club system whether the mandate is signed.
-func (s *Service) mandateSigned(r *flows.Registration, at catalogue.Club) Signed {
+func (s *Service) mandateSigned(r *flows.Registration, at catalogue.Club) isSigned {
 	iri := r.Mandate.IRI
 	return func(ctx context.Context) (bool, error) {
 		mandate, err := s.cfg.Club.GetMandate(ctx, at.Scope, iri)
@@ -92,7 +92,7 @@ func (s *Service) settleSignature(ctx context.Context, r *flows.Registration, at
 func (s *Service) keepSignature(ctx context.Context, r *flows.Registration, signature flows.Signature) (*flows.Registration, error) {
 	mandate := r.Mandate.IRI
 	if signature.State == flows.SignatureSigned {
-		s.cfg.Codes.Entered(ctx, club.NewIRI(r.ClientToken, "clubs", r.ClubID), signature)
+		s.codes.Entered(ctx, club.NewIRI(r.ClientToken, "clubs", r.ClubID), signature)
 	}
 	for range maxSaveAttempts {
 		r.Mandate.Signature = signature
@@ -162,12 +162,12 @@ func (s *Service) ResendCode(ctx context.Context, id, token string) (flows.View,
 	case now.Before(r.Mandate.ResendAfter):
 		return flows.View{}, &flows.Error{Code: flows.SMSLimited, RetryAfter: r.Mandate.ResendAfter.Sub(now), Detail: "The last code was sent a moment ago. Please wait before you ask for another one."}
 	}
-	allowed, err := s.cfg.Codes.Reserve(ctx, at.IRI, smsSubjects(r, r.Mandate.Phone)...)
+	allowed, err := s.codes.Reserve(ctx, at.IRI, smsSubjects(r, r.Mandate.Phone)...)
 	if err != nil {
 		return flows.View{}, err
 	}
 	if r, err = s.endCode(ctx, r, at); err != nil || r.Mandate.State == flows.SignatureSigned {
-		s.cfg.Codes.Release(ctx, allowed)
+		s.codes.Release(ctx, allowed)
 		return s.view(r, p), err
 	}
 	return s.sendCode(ctx, r, p, at, allowed)
@@ -180,7 +180,7 @@ func (s *Service) confirmed(ctx context.Context, r *flows.Registration, at catal
 		return r, nil
 	}
 	signature := r.Mandate.Signature
-	unknown := s.cfg.Codes.Confirm(ctx, &signature, s.mandateSigned(r, at))
+	unknown := s.codes.Confirm(ctx, &signature, s.mandateSigned(r, at))
 	return s.learned(ctx, r, at, signature, unknown)
 }
 
@@ -192,7 +192,7 @@ func (s *Service) endCode(ctx context.Context, r *flows.Registration, at catalog
 		return r, nil
 	}
 	signature := r.Mandate.Signature
-	unknown := s.cfg.Codes.End(ctx, at.Scope, &signature, s.mandateSigned(r, at))
+	unknown := s.codes.End(ctx, at.Scope, &signature, s.mandateSigned(r, at))
 	if unknown == nil && signature.State != flows.SignatureSigned {
 		r.Mandate.Signature = signature
 		return r, nil
@@ -223,7 +223,7 @@ func (s *Service) learned(ctx context.Context, r *flows.Registration, at catalog
 func (s *Service) dropMandate(ctx context.Context, r *flows.Registration, at catalogue.Club) {
 	if r.Mandate != nil {
 		dropped := r.Mandate.Signature
-		_ = s.cfg.Codes.End(ctx, at.Scope, &dropped, s.mandateSigned(r, at)) // it may be signed: it is not the buyer's
+		_ = s.codes.End(ctx, at.Scope, &dropped, s.mandateSigned(r, at)) // it may be signed: it is not the buyer's
 		r.Mandate = nil
 	}
 }

@@ -75,7 +75,7 @@ func (s *Service) attachContact(ctx context.Context, r *flows.Registration, iden
 	if identity.ClubID != r.ClubID {
 		return club.Contact{}, &flows.Error{Code: flows.OtherClub, Detail: "Your account is at another club. Please register there, or move to this club first."}
 	}
-	profile, err := s.cfg.Contacts.Me(ctx, identity)
+	profile, err := s.Contacts.Me(ctx, identity)
 	if err != nil {
 		return club.Contact{}, err
 	}

@@ -1,6 +1,9 @@
-// Package registration is the visitor's journey: starting, completing and resuming a registration,
-// its cart and mandate, migrating a known person, and requesting its payment. Service has a method
-// for each operation of the public API. Package payment moves the money.
+// Package registration is what visitors and known contacts do at a club, and what operators do for them.
+//
+// Service has a method for each operation on a registration: starting, completing and resuming it, its cart and mandate,
+// migrating a known person, and requesting its payment. Contacts and Transfers serve people whom the club knows: their profile,
+// consents, invitations, and move to another club. Codes by SMS (code.go, sms.go, sms_budget.go) sign a mandate or a move.
+// Service.Erase erases a person's data. Package payment moves the money.
 //
 // Each write to the club system is stored first, by compare-and-set: a request that fails leaves a draft (draft.go), where
 // its repetition continues, so that one intention makes one contact and one sale. Its visitor sees nothing of a draft.
@@ -21,6 +24,7 @@ import (
 	"frontdesk/flows/catalogue"
 	"frontdesk/flows/keyring"
 	"frontdesk/flows/payment"
+	"frontdesk/flows/store"
 	"frontdesk/upstream/club"
 )
 
@@ -41,38 +45,13 @@ const (
 	eachItem = "/items/%d"
 )
 
-// Service has the visitor's journeys.
+// Service has the visitor's journeys, and the services of known contacts.
 type Service struct {
-	cfg Config
-}
+	Contacts  *Contacts
+	Transfers *Transfers
 
-// Store is what the journey needs from Redis. Each write is atomic. One that lost a race returns
-// ErrConflict and changes nothing.
-type Store interface {
-	// Registration reads a registration and its latest payment (nil: none); ErrNotFound without a registration.
-	Registration(ctx context.Context, id string) (*flows.Registration, *flows.Payment, error)
-	// SaveRegistration creates the registration (version 0), or replaces it if its version is still
-	// r.Version, and increments the version.
-	SaveRegistration(ctx context.Context, r *flows.Registration) error
-	// AmendRegistration is SaveRegistration without a change of how long the registration is kept.
-	AmendRegistration(ctx context.Context, r *flows.Registration) error
-	// StartPayment saves the registration and creates its next payment, both or neither.
-	StartPayment(ctx context.Context, r *flows.Registration, p *flows.Payment) error
-	// Payment reads a payment; ErrNotFound if it is not stored.
-	Payment(ctx context.Context, id flows.PaymentID) (*flows.Payment, error)
-	// RegistrationsOf lists the registrations of contacts.
-	RegistrationsOf(ctx context.Context, contacts ...club.IRI) ([]string, error)
-	// ClaimPurchase notes what a buyer begins to pay. If other registrations have noted purchases of these offers that are
-	// not known, it returns these and notes nothing. One call is atomic.
-	ClaimPurchase(ctx context.Context, in flows.Purchase, known []flows.PaymentID, keep time.Duration) ([]flows.PastPurchase, error)
-	// AddNote adds a note for operators to a payment.
-	AddNote(ctx context.Context, id flows.PaymentID, note flows.Note) error
-	// Once reports whether this is the first call with this name within the period.
-	Once(ctx context.Context, name string, period time.Duration) (bool, error)
-	// ClaimInvitation returns an invitation to its first use; ErrNotFound to every other.
-	ClaimInvitation(ctx context.Context, hash, use string) (flows.Invitation, error)
-	// ReleaseInvitation makes an invitation that this use has claimed usable again.
-	ReleaseInvitation(ctx context.Context, hash, use string) error
+	cfg   Config
+	codes *codeSender
 }
 
 // Queue advances payments in the background.
@@ -83,14 +62,13 @@ type Queue interface {
 
 // Config is what the journeys need; every field is required unless noted.
 type Config struct {
-	Store     Store
+	Store     *store.Store
 	Queue     Queue
 	Club      *club.Client
 	Catalogue *catalogue.Catalogue
 	Payments  *payment.Machine
-	Contacts  *Contacts
 	Keys      *keyring.Keyring
-	Codes     *CodeSender
+	SMSBudget *SMSBudget         // bounds what codes by SMS cost the clubs; nil: nothing does
 	Methods   flows.MethodPolicy // the zero value allows all methods
 	PublicURL string             // of the signup site, the default of returnUrl
 	Now       func() time.Time
@@ -101,7 +79,10 @@ type Config struct {
 }
 
 // New returns the journeys.
-func New(cfg Config) *Service { return &Service{cfg: cfg} }
+func New(cfg Config) *Service {
+	codes := &codeSender{cfg}
+	return &Service{Contacts: &Contacts{cfg}, Transfers: &Transfers{cfg, codes}, cfg: cfg, codes: codes}
+}
 
 // StartRequest asks for a registration; Person and Items may be absent. Contact or Invitation make
 // it one of a known contact.

@@ -22,8 +22,8 @@ var smsLimits = []flows.SMSLimit{{Codes: 1, Period: time.Minute}, {Codes: 3, Per
 // SMS fraud to pay.
 const codesPerAddress = 10
 
-// Reservation allows one code to be sent.
-type Reservation struct {
+// reservation allows one code to be sent.
+type reservation struct {
 	ID          string
 	ResendAfter time.Time // when the next code may be sent
 	subjects    []string
@@ -32,35 +32,35 @@ type Reservation struct {
 // Reserve counts a code for each subject: a contact, its phone, and what stays the same when a visitor
 // creates further contacts. An empty subject is unknown and not counted. It fails with SMSLimited
 // and the time to wait when a subject's limit is reached, and with SMSPaused when the paying club's budget is.
-func (c *CodeSender) Reserve(ctx context.Context, at club.IRI, subjects ...string) (Reservation, error) {
+func (c *codeSender) Reserve(ctx context.Context, at club.IRI, subjects ...string) (reservation, error) {
 	now := c.cfg.Now()
 	networks, _ := ctx.Value(networksKey{}).([]flows.ClientNetwork)
-	a := Reservation{ID: uuid.NewString(), ResendAfter: now}
+	a := reservation{ID: uuid.NewString(), ResendAfter: now}
 	if sampled, err := c.sampled(ctx, networks, now); err != nil {
-		return Reservation{}, err
+		return reservation{}, err
 	} else if !sampled {
 		a.ID += unsampled
 	}
 	for _, subject := range subjects {
 		if err := c.reserveFor(ctx, &a, now, subject, smsLimits); err != nil {
-			return Reservation{}, err
+			return reservation{}, err
 		}
 	}
 	for _, network := range networks {
-		if err := c.cfg.Budget.suspicious(ctx, network, now); err != nil {
+		if err := c.cfg.SMSBudget.suspicious(ctx, network, now); err != nil {
 			c.Release(ctx, a)
-			return Reservation{}, err
+			return reservation{}, err
 		}
 		limits := []flows.SMSLimit{{Codes: codesPerAddress * network.Share, Period: time.Hour}}
 		if err := c.reserveFor(ctx, &a, now, "address "+network.Name, limits); err != nil {
-			return Reservation{}, err
+			return reservation{}, err
 		}
 	}
 	return a, c.reserveBudget(ctx, &a, now, at)
 }
 
 // sampled reports whether the next code to a client's widest network counts for its club's conversion.
-func (c *CodeSender) sampled(ctx context.Context, networks []flows.ClientNetwork, now time.Time) (bool, error) {
+func (c *codeSender) sampled(ctx context.Context, networks []flows.ClientNetwork, now time.Time) (bool, error) {
 	if len(networks) == 0 {
 		return true, nil
 	}
@@ -69,15 +69,15 @@ func (c *CodeSender) sampled(ctx context.Context, networks []flows.ClientNetwork
 }
 
 // reserveBudget counts the code against the budgets of the club and of its organisation.
-func (c *CodeSender) reserveBudget(ctx context.Context, a *Reservation, now time.Time, at club.IRI) error {
-	if c.cfg.Budget == nil {
+func (c *codeSender) reserveBudget(ctx context.Context, a *reservation, now time.Time, at club.IRI) error {
+	if c.cfg.SMSBudget == nil {
 		return nil
 	}
-	if err := c.cfg.Budget.lowConversion(ctx, at, now); err != nil {
+	if err := c.cfg.SMSBudget.lowConversion(ctx, at, now); err != nil {
 		c.Release(ctx, *a)
 		return err
 	}
-	c.cfg.Budget.activeClubs.Store(at, nil)
+	c.cfg.SMSBudget.activeClubs.Store(at, nil)
 	if !strings.HasSuffix(a.ID, unsampled) {
 		if err := c.reserveFor(ctx, a, now, sampleOf(at), []flows.SMSLimit{{Codes: unlimited, Period: smsWindow}}); err != nil {
 			return err
@@ -87,13 +87,13 @@ func (c *CodeSender) reserveBudget(ctx context.Context, a *Reservation, now time
 		subject, why string
 		limits       []flows.SMSLimit
 	}{
-		{sentBy(at), "the budget is used up", c.cfg.Budget.limits()},
-		{sentByAll(at), "the organisation's budget is used up", c.cfg.Budget.organisationLimits()},
+		{sentBy(at), "the budget is used up", c.cfg.SMSBudget.limits()},
+		{sentByAll(at), "the organisation's budget is used up", c.cfg.SMSBudget.organisationLimits()},
 	} {
 		err := c.reserveFor(ctx, a, now, of.subject, of.limits)
 		if full, ok := errors.AsType[*flows.Error](err); ok && full.Code == flows.SMSLimited {
-			c.cfg.Budget.overBudget.Add(1)
-			c.cfg.Budget.alarm(ctx, at, of.why, "hourly", of.limits[0].Codes, "daily", of.limits[1].Codes)
+			c.cfg.SMSBudget.overBudget.Add(1)
+			c.cfg.SMSBudget.alarm(ctx, at, of.why, "hourly", of.limits[0].Codes, "daily", of.limits[1].Codes)
 			return paused(full.RetryAfter)
 		}
 		if err != nil {
@@ -104,7 +104,7 @@ func (c *CodeSender) reserveBudget(ctx context.Context, a *Reservation, now time
 }
 
 // reserveFor counts the code for one more subject, and releases the whole reservation on failure.
-func (c *CodeSender) reserveFor(ctx context.Context, a *Reservation, now time.Time, subject string, limits []flows.SMSLimit) error {
+func (c *codeSender) reserveFor(ctx context.Context, a *reservation, now time.Time, subject string, limits []flows.SMSLimit) error {
 	if subject == "" {
 		return nil
 	}
@@ -125,7 +125,7 @@ func (c *CodeSender) reserveFor(ctx context.Context, a *Reservation, now time.Ti
 }
 
 // Release returns a reservation for which certainly no SMS was sent.
-func (c *CodeSender) Release(ctx context.Context, a Reservation) {
+func (c *codeSender) Release(ctx context.Context, a reservation) {
 	for _, subject := range a.subjects {
 		if err := c.cfg.Store.ReleaseSMS(context.WithoutCancel(ctx), subject, a.ID); err != nil {
 			c.cfg.Log.WarnContext(ctx, "sms reservation not released", "error", err)
@@ -140,4 +140,22 @@ type networksKey struct{}
 func WithClientNetworks(ctx context.Context, networks []flows.ClientNetwork) context.Context {
 	nameless := func(network flows.ClientNetwork) bool { return network.Name == "" } // the address is not known
 	return context.WithValue(ctx, networksKey{}, slices.DeleteFunc(slices.Clone(networks), nameless))
+}
+
+// CheckCountry returns MobileUnreachable for a number that a stranger gave, of a country without codes. A club
+// without a country gets codes for all numbers, unless countries are configured. Codes of staff, and of gateways
+// without limits, are not checked.
+func (c *codeSender) CheckCountry(ctx context.Context, mobile, home string) error {
+	if c.cfg.SMSBudget == nil || ctx.Value(networksKey{}) == nil {
+		return nil
+	}
+	allowed := c.cfg.SMSBudget.cfg.Countries
+	if len(allowed) == 0 {
+		allowed = []string{home}
+	}
+	isAllowed := func(country string) bool { return slices.Contains(allowed, country) }
+	if mobile == "" || allowed[0] == "" || slices.ContainsFunc(flows.PhoneCountries(mobile, home), isAllowed) {
+		return nil
+	}
+	return &flows.Error{Code: flows.MobileUnreachable, Detail: "The club sends no codes to mobile numbers of this country. Please enter another number, or ask its staff."}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/store"
 	"frontdesk/upstream/club"
 )
 
@@ -38,7 +39,7 @@ type SMSBudget struct {
 
 // SMSBudgetConfig is what a budget needs; every field is required unless noted.
 type SMSBudgetConfig struct {
-	Store         codeStore
+	Store         *store.Store
 	Hourly        int // codes for a club's visitors in any hour
 	Daily         int // and in any 24 hours
 	MinConversion int // percent of the codes that must be entered; 0: not checked
@@ -147,8 +148,8 @@ func (b *SMSBudget) countSent() {
 
 // Entered counts a code that signed, once per code sent. A failure lowers the share, which errs on the
 // side of an alarm.
-func (c *CodeSender) Entered(ctx context.Context, at club.IRI, s flows.Signature) {
-	b := c.cfg.Budget
+func (c *codeSender) Entered(ctx context.Context, at club.IRI, s flows.Signature) {
+	b := c.cfg.SMSBudget
 	if b == nil || s.SMS == "" {
 		return
 	}

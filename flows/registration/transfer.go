@@ -8,7 +8,6 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
-	"frontdesk/flows/keyring"
 	"frontdesk/upstream/club"
 )
 
@@ -21,28 +20,9 @@ const (
 
 // Transfers move identified contacts to other clubs; club system API, section Contact migration between clubs.
 type Transfers struct {
-	cfg TransfersConfig
+	cfg   Config
+	codes *codeSender
 }
-
-// TransferStore is what transfers need from Redis.
-type TransferStore interface {
-	// Transfer reads a contact's transfer; ErrNotFound if it is not stored.
-	Transfer(ctx context.Context, contact club.IRI) (*flows.Transfer, error)
-	// SaveTransfer stores a contact's transfer if its version is still t.Version, and increments it.
-	SaveTransfer(ctx context.Context, contact club.IRI, t *flows.Transfer, keep time.Duration) error
-}
-
-// TransfersConfig is what transfers need; every field is required.
-type TransfersConfig struct {
-	Store     TransferStore
-	Club      *club.Client
-	Catalogue *catalogue.Catalogue
-	Keys      *keyring.Keyring
-	Codes     *CodeSender
-}
-
-// NewTransfers returns the service for transfers.
-func NewTransfers(cfg TransfersConfig) *Transfers { return &Transfers{cfg: cfg} }
 
 // Get returns the contact's latest transfer; nil without one. It finds out whether an unconfirmed one was signed.
 func (t *Transfers) Get(ctx context.Context, identity flows.ContactIdentity) (*flows.Transfer, error) {
@@ -86,22 +66,22 @@ func (t *Transfers) Start(ctx context.Context, identity flows.ContactIdentity, c
 	if contact.Club == to.IRI {
 		return nil, flows.MigrationFailed(club.ErrMigrationClub)
 	}
-	allowed, err := t.cfg.Codes.Reserve(ctx, to.IRI, string(contact.IRI),
+	allowed, err := t.codes.Reserve(ctx, to.IRI, string(contact.IRI),
 		t.cfg.Keys.PhonePseudonym(scope.ClientToken, flows.AbbreviatePhone(contact.Mobile, to.Address.Country)))
 	if err != nil {
 		return nil, err
 	}
 	if moved, err := t.resolve(ctx, identity, move, true); err != nil || moved {
-		t.cfg.Codes.Release(ctx, allowed)
+		t.codes.Release(ctx, allowed)
 		return move, err
 	}
 	move.Begin(allowed.ID, allowed.ResendAfter)
 	move.ClubID = clubID
 	if err := t.save(ctx, identity, move); err != nil {
-		t.cfg.Codes.Release(ctx, allowed)
+		t.codes.Release(ctx, allowed)
 		return nil, err
 	}
-	failure := t.cfg.Codes.Send(ctx, &move.Signature, allowed, func(ctx context.Context) (club.SignatureRequest, error) {
+	failure := t.codes.Send(ctx, &move.Signature, allowed, func(ctx context.Context) (club.SignatureRequest, error) {
 		return t.cfg.Club.CreateContactMigrationRequest(ctx, scope, contact.IRI, to.IRI)
 	})
 	if err := t.save(ctx, identity, move); err != nil {
@@ -119,7 +99,7 @@ func (t *Transfers) Sign(ctx context.Context, identity flows.ContactIdentity, co
 	case move.State == flows.SignatureSigned:
 		return move, nil
 	}
-	if err := t.cfg.Codes.Enter(&move.Signature, code); err != nil {
+	if err := t.codes.Enter(&move.Signature, code); err != nil {
 		return nil, err
 	}
 	to, scope, err := t.destination(ctx, identity, move)
@@ -129,9 +109,9 @@ func (t *Transfers) Sign(ctx context.Context, identity flows.ContactIdentity, co
 	if err := t.save(ctx, identity, move); err != nil {
 		return nil, err
 	}
-	failure := t.cfg.Codes.Check(ctx, scope, &move.Signature, code, t.moved(scope, identity, to))
+	failure := t.codes.Check(ctx, scope, &move.Signature, code, t.moved(scope, identity, to))
 	if move.State == flows.SignatureSigned {
-		t.cfg.Codes.Entered(ctx, to.IRI, move.Signature)
+		t.codes.Entered(ctx, to.IRI, move.Signature)
 	}
 	if move, err = t.keep(ctx, identity, move); err != nil {
 		return nil, err
@@ -140,7 +120,7 @@ func (t *Transfers) Sign(ctx context.Context, identity flows.ContactIdentity, co
 }
 
 // moved asks the club system whether the contact belongs to a club.
-func (t *Transfers) moved(scope club.Scope, identity flows.ContactIdentity, to catalogue.Club) Signed {
+func (t *Transfers) moved(scope club.Scope, identity flows.ContactIdentity, to catalogue.Club) isSigned {
 	return func(ctx context.Context) (bool, error) {
 		contact, err := t.cfg.Club.GetContact(ctx, scope, identity.IRI())
 		return err == nil && contact.Club == to.IRI, err
@@ -159,12 +139,12 @@ func (t *Transfers) resolve(ctx context.Context, identity flows.ContactIdentity,
 	}
 	before := move.Signature
 	if end {
-		err = t.cfg.Codes.End(ctx, scope, &move.Signature, t.moved(scope, identity, to))
+		err = t.codes.End(ctx, scope, &move.Signature, t.moved(scope, identity, to))
 	} else {
-		err = t.cfg.Codes.Confirm(ctx, &move.Signature, t.moved(scope, identity, to))
+		err = t.codes.Confirm(ctx, &move.Signature, t.moved(scope, identity, to))
 	}
 	if moved = move.State == flows.SignatureSigned; moved {
-		t.cfg.Codes.Entered(ctx, to.IRI, move.Signature)
+		t.codes.Entered(ctx, to.IRI, move.Signature)
 	}
 	if move.Signature != before {
 		err = cmp.Or(err, t.save(ctx, identity, move))

@@ -64,7 +64,8 @@ func (s *Store) RegistrationsOf(ctx context.Context, contacts ...club.IRI) ([]st
 	return s.indexed(ctx, keys)
 }
 
-// RegistrationsOfPerson implements erasure.Store.
+// RegistrationsOfPerson returns the ids of the registrations of a person, by pseudonyms (keyring.PersonPseudonyms). Some may no longer
+// exist.
 func (s *Store) RegistrationsOfPerson(ctx context.Context, names ...string) ([]string, error) {
 	return s.indexed(ctx, personKeys(names))
 }
@@ -81,7 +82,7 @@ func (s *Store) indexed(ctx context.Context, keys []string) (ids []string, err e
 	return ids, nil
 }
 
-// Unindex implements erasure.Store.
+// Unindex removes a registration from every index by contact or person.
 func (s *Store) Unindex(ctx context.Context, r *flows.Registration) error {
 	keys := append(personKeys(r.PersonPseudonyms), refreshes)
 	if r.Contact != nil {

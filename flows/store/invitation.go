@@ -43,7 +43,7 @@ if redis.call('HGET', KEYS[1], 'use') ~= ARGV[1] then return 0 end
 return redis.call('HDEL', KEYS[1], 'use')
 `)
 
-// SaveInvitation implements member.Store.
+// SaveInvitation stores an unused invitation, sealed, under the hash of its token. It expires after life.
 func (s *Store) SaveInvitation(ctx context.Context, hash string, invitation flows.Invitation, life time.Duration) error {
 	key := invitationKey(hash)
 	body, err := s.seal(key, invitation)
@@ -53,7 +53,8 @@ func (s *Store) SaveInvitation(ctx context.Context, hash string, invitation flow
 	return s.run(ctx, saveInvitation, []string{key}, body, life.Milliseconds()).Err()
 }
 
-// ClaimInvitation implements registration.Store.
+// ClaimInvitation returns an invitation to its first use, also when that use repeats. flows.ErrNotFound for every other use, and once
+// the invitation has expired.
 func (s *Store) ClaimInvitation(ctx context.Context, hash, use string) (invitation flows.Invitation, err error) {
 	key := invitationKey(hash)
 	body, err := s.run(ctx, claimInvitation, []string{key}, use).Text()
@@ -67,7 +68,7 @@ func (s *Store) ClaimInvitation(ctx context.Context, hash, use string) (invitati
 	return invitation, err
 }
 
-// ReleaseInvitation implements registration.Store.
+// ReleaseInvitation makes an invitation that this use has claimed usable again.
 func (s *Store) ReleaseInvitation(ctx context.Context, hash, use string) error {
 	return s.run(ctx, releaseInvitation, []string{invitationKey(hash)}, use).Err()
 }

@@ -76,8 +76,9 @@ const (
 	keepAfterPayment = 2 * flows.KeepRegistration
 )
 
-// StartPayment implements registration.Store. The payment is listed as open first: an entry
-// without a payment is dropped later, a payment without an entry would never be polled.
+// StartPayment saves a registration, as SaveRegistration does, and creates its next payment, both or neither. flows.ErrConflict if the
+// registration was changed since it was read. The payment is listed as open first: an entry without a payment is dropped later, a
+// payment without an entry would never be polled.
 func (s *Store) StartPayment(ctx context.Context, r *flows.Registration, p *flows.Payment) error {
 	rKey, pKey := registrationKey(r.ID), paymentKey(p.ID)
 	rBody, err := s.sealRegistration(r)

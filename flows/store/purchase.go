@@ -45,7 +45,8 @@ end
 return found
 `)
 
-// ClaimPurchase implements registration.Store.
+// ClaimPurchase notes what a buyer begins to pay, for as long as keep. If other registrations have noted purchases of these offers that
+// are not known, it returns these and notes nothing. flows.ErrDamaged if one cannot be read.
 func (s *Store) ClaimPurchase(ctx context.Context, in flows.Purchase, known []flows.PaymentID,
 	keep time.Duration) ([]flows.PastPurchase, error) {
 	var keys []string

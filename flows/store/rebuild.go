@@ -181,7 +181,7 @@ func (s *Store) NoteSealKeys(ctx context.Context, now time.Time) error {
 	return s.redis.ZAdd(ctx, sealKeys, entries...).Err()
 }
 
-// MissingSealKeys implements erasure.Store.
+// MissingSealKeys returns the ids of seal keys that were in use since an instant and are not configured.
 func (s *Store) MissingSealKeys(ctx context.Context, since time.Time) ([]string, error) {
 	missing, err := s.redis.ZRangeByScore(ctx, sealKeys, &redis.ZRangeBy{Min: strconv.FormatInt(since.UnixMilli(), 10), Max: "+inf"}).Result()
 	return slices.DeleteFunc(missing, func(id string) bool { return slices.Contains(s.keys.IDs(), id) }), err

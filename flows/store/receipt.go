@@ -80,7 +80,8 @@ func (s *Store) renewReceiptsOf(ctx context.Context, key string) error {
 	return nil
 }
 
-// SaveReceipt implements member.Store.
+// SaveReceipt stores what a contact said about its consents, sealed, for keepReceipts after the latest one; the oldest beyond
+// maxReceipts are dropped. Nothing restores them after a loss.
 func (s *Store) SaveReceipt(ctx context.Context, contact club.IRI, receipt flows.Receipt) error {
 	key := receiptsKey(contact)
 	body, err := s.seal(key, receipt)
@@ -90,7 +91,7 @@ func (s *Store) SaveReceipt(ctx context.Context, contact club.IRI, receipt flows
 	return s.run(ctx, saveReceipt, []string{key}, body, maxReceipts, keepReceipts.Milliseconds()).Err()
 }
 
-// Receipts implements erasure.Store. A receipt that cannot be opened is left out.
+// Receipts returns what a contact said about its consents, newest first. A receipt that cannot be opened is left out.
 func (s *Store) Receipts(ctx context.Context, contact club.IRI) ([]flows.Receipt, error) {
 	key := receiptsKey(contact)
 	sealed, err := s.redis.LRange(ctx, key, 0, -1).Result()

@@ -59,7 +59,7 @@ func (s *Store) SaveRegistration(ctx context.Context, r *flows.Registration) err
 	return s.replace(ctx, r, registrationTTL(r))
 }
 
-// AmendRegistration implements registration.Store. It saves a registration without restarting the record's life.
+// AmendRegistration is SaveRegistration without restarting the record's life.
 func (s *Store) AmendRegistration(ctx context.Context, r *flows.Registration) error {
 	return s.replace(ctx, r, 0)
 }

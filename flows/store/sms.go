@@ -36,7 +36,8 @@ redis.call('PEXPIRE', KEYS[1], longest)
 return {1, allowed()}
 `)
 
-// ReserveSMS implements signature.Store.
+// ReserveSMS counts a code for a subject unless one of the limits is reached, and returns when the next code is allowed. A repeated id
+// counts once. The longest limit must be the last.
 func (s *Store) ReserveSMS(ctx context.Context, subject, id string, now time.Time, limits []flows.SMSLimit) (bool, time.Time, error) {
 	args := []any{now.UnixMilli(), id, len(limits)}
 	for _, limit := range limits {
@@ -49,13 +50,13 @@ func (s *Store) ReserveSMS(ctx context.Context, subject, id string, now time.Tim
 	return reply[0] == 1, time.UnixMilli(reply[1]), nil
 }
 
-// CountSMS implements signature.Store.
+// CountSMS counts a subject's codes between two instants, inclusive.
 func (s *Store) CountSMS(ctx context.Context, subject string, from, to time.Time) (int, error) {
 	n, err := s.redis.ZCount(ctx, s.smsKey(subject), strconv.FormatInt(from.UnixMilli(), 10), strconv.FormatInt(to.UnixMilli(), 10)).Result()
 	return int(n), err
 }
 
-// ReleaseSMS implements signature.Store.
+// ReleaseSMS takes a counted code back.
 func (s *Store) ReleaseSMS(ctx context.Context, subject, id string) error {
 	return s.redis.ZRem(ctx, s.smsKey(subject), id).Err()
 }

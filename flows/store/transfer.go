@@ -25,7 +25,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return 1
 `)
 
-// Transfer implements member.TransferStore.
+// Transfer reads a contact's latest transfer. flows.ErrNotFound if none is stored.
 func (s *Store) Transfer(ctx context.Context, contact club.IRI) (*flows.Transfer, error) {
 	key := s.transferKey(contact)
 	fields, err := s.redis.HMGet(ctx, key, "version", "body").Result()
@@ -40,7 +40,8 @@ func (s *Store) Transfer(ctx context.Context, contact club.IRI) (*flows.Transfer
 	return t, err
 }
 
-// SaveTransfer implements member.TransferStore.
+// SaveTransfer creates a contact's transfer (version 0), or replaces it if its version is still t.Version, and increments that.
+// flows.ErrConflict if it was changed since it was read. It expires after keep.
 func (s *Store) SaveTransfer(ctx context.Context, contact club.IRI, t *flows.Transfer, keep time.Duration) error {
 	key := s.transferKey(contact)
 	body, err := s.seal(key, t)
@@ -54,7 +55,7 @@ func (s *Store) SaveTransfer(ctx context.Context, contact club.IRI, t *flows.Tra
 	return nil
 }
 
-// EraseTransfer implements erasure.Store.
+// EraseTransfer deletes a contact's transfer, and reports whether there was one.
 func (s *Store) EraseTransfer(ctx context.Context, contact club.IRI) (bool, error) {
 	n, err := s.redis.Del(ctx, s.transferKey(contact)).Result()
 	return n > 0, err

@@ -32,7 +32,7 @@ func (s *Server) invite(r *http.Request, operator string, in invitationRequest) 
 		life, _ = time.ParseDuration(in.TTL) // an unreadable one is zero, which is too short
 	}
 	contact := flows.ContactIdentity{ClientToken: clientToken, ContactID: in.ContactID, ClubID: in.ClubID}
-	token, end, err := s.cfg.Contacts.Invite(r.Context(), contact, life, operator)
+	token, end, err := s.cfg.Registrations.Contacts.Invite(r.Context(), contact, life, operator)
 	return invitation{URL: s.cfg.PublicURL + "/?invitation=" + token + "&club=" + url.QueryEscape(in.ClubID), ExpiresAt: end.UTC()}, err
 }
 
@@ -40,7 +40,7 @@ func (s *Server) erase(r *http.Request, operator string, in registration.Erasure
 	if in.ClientToken, err = s.organisation(r); err != nil {
 		return nil, err
 	}
-	return s.cfg.Eraser.Erase(r.Context(), in, operator)
+	return s.cfg.Registrations.Erase(r.Context(), in, operator)
 }
 
 // organisation returns the client token that a request is for. Outside mock mode a world is refused,

@@ -34,16 +34,15 @@ import (
 
 // Config is what the operators' listener needs; every field is required unless noted.
 type Config struct {
-	Payments    *payment.Machine
-	Contacts    *registration.Contacts
-	Eraser      *registration.Eraser
-	Relay       *background.Relay
-	Queue       *background.Queue
-	Operators   []Operator   // may call what is below /ops
-	ClientToken string       // the organisation at the club system
-	Worlds      bool         // X-Frontdesk-World may name another demo world (mock mode)
-	PublicURL   string       // where the links of invitations lead
-	Metrics     http.Handler // answers a scrape
+	Payments      *payment.Machine
+	Registrations *registration.Service
+	Relay         *background.Relay
+	Queue         *background.Queue
+	Operators     []Operator   // may call what is below /ops
+	ClientToken   string       // the organisation at the club system
+	Worlds        bool         // X-Frontdesk-World may name another demo world (mock mode)
+	PublicURL     string       // where the links of invitations lead
+	Metrics       http.Handler // answers a scrape
 	// MetricsApart leaves /metrics to the listener of NewMetricsServer (live mode).
 	MetricsApart bool
 	Traces       trace.TracerProvider // exports the spans of requests; nil: none are exported

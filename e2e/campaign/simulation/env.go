@@ -177,7 +177,6 @@ func (g *gateway) fresh() *gateway {
 	})
 	other.registrations = registration.New(registration.Config{
 		Store: s.store, Queue: s.queue, Club: g.client, Catalogue: s.catalogue, Payments: other.payments, Keys: s.keys,
-		Codes:     registration.NewCodeSender(registration.CodeSenderConfig{Store: s.store, Club: g.client, Keys: s.keys, Now: s.Now, Log: g.log}),
 		PublicURL: "https://club.example", Now: s.Now, Log: g.log,
 	})
 	return &other
