@@ -11,7 +11,8 @@ import (
 
 func (cfg Config) printBanner(w io.Writer, at net.Addr) {
 	if cfg.Mode != "mock" {
-		fmt.Fprintf(w, "Frontdesk (%s mode) is at %s, in front of the club system at %s. It listens on %s.\n", cfg.Mode, cfg.PublicURL, cfg.Club.BaseURL, at)
+		fmt.Fprintf(w, "Frontdesk (%s mode) is at %s, in front of the club system at %s. It listens on %s.\n",
+			cfg.Mode, cfg.PublicURL, cfg.Club.BaseURL, at)
 		return
 	}
 	fmt.Fprintf(w, `Frontdesk, mock mode: nothing here is real, and everything is gone when you stop it.

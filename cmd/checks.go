@@ -42,14 +42,14 @@ type clients struct {
 }
 
 // connect creates the clients without dialling. metrics counts their calls; nil: none are counted.
-func (cfg Config) connect(log *slog.Logger, metrics *ops.Metrics) (c clients, err error) {
-	if c.redis, err = store.Connect(cfg.RedisURL); err != nil {
-		return c, fmt.Errorf("FRONTDESK_REDIS_URL: %w", err)
+func (cfg Config) connect(log *slog.Logger, metrics *ops.Metrics) (peers clients, err error) {
+	if peers.redis, err = store.Connect(cfg.RedisURL); err != nil {
+		return peers, fmt.Errorf("FRONTDESK_REDIS_URL: %w", err)
 	}
-	metrics.InstrumentRedis(c.redis, time.Now)
-	c.club, c.login = cfg.clubSystem(log, metrics), cfg.login()
-	c.cards, err = cfg.processor(metrics.CountCardCall)
-	return c, err
+	metrics.InstrumentRedis(peers.redis, time.Now)
+	peers.club, peers.login = cfg.clubSystem(log, metrics), cfg.login()
+	peers.cards, err = cfg.processor(metrics.CountCardCall)
+	return peers, err
 }
 
 // checks is the one list of what a gateway depends on, for doctor.
@@ -71,12 +71,12 @@ func (cfg Config) preflight(ctx context.Context) error {
 		defer connection.Close()
 		ctx, cancel := context.WithTimeout(ctx, redisStartTimeout+checkTimeout)
 		defer cancel()
-		c, checks := clients{redis: connection}, []flows.Check(nil)
+		peers, checks := clients{redis: connection}, []flows.Check(nil)
 		if cfg.Mode == "live" {
 			awaitRedis(ctx, connection)
-			checks = cfg.checkRedis(ctx, c)
+			checks = cfg.checkRedis(ctx, peers)
 		}
-		for _, check := range append(checks, cfg.checkSealKeys(ctx, c)...) {
+		for _, check := range append(checks, cfg.checkSealKeys(ctx, peers)...) {
 			if !check.Safe() {
 				lines = append(lines, fmt.Errorf("%s: %s", check.Name(), describe(check)))
 			}
@@ -106,7 +106,13 @@ func awaitRedis(ctx context.Context, connection redis.UniversalClient) {
 }
 
 func finding(part, aspect string, verdict flows.Verdict, found, fix string) []flows.Check {
-	return []flows.Check{{Part: part, Aspect: aspect, Verdict: verdict, Found: found, Fix: fix}}
+	return []flows.Check{{
+		Part:    part,
+		Aspect:  aspect,
+		Verdict: verdict,
+		Found:   found,
+		Fix:     fix,
+	}}
 }
 
 func describe(check flows.Check) string {
@@ -119,11 +125,11 @@ func describe(check flows.Check) string {
 // ready returns the readiness check. A failing club system only degrades it: it fails for
 // every gateway alike, and taking all of them out of service would hide the reason, and
 // the payments in progress with it.
-func (cfg Config) ready(c clients, halted func() error) func(context.Context) []flows.Check {
+func (cfg Config) ready(peers clients, halted func() error) func(context.Context) []flows.Check {
 	return func(ctx context.Context) []flows.Check {
 		ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 		defer cancel()
-		checks := append(cfg.checkRedis(ctx, c), checkToken(ctx, c)...)
+		checks := append(cfg.checkRedis(ctx, peers), checkToken(ctx, peers)...)
 		if token := &checks[len(checks)-1]; !token.Safe() {
 			token.Verdict = flows.Degraded
 		}
@@ -146,14 +152,14 @@ func (cfg Config) checkConfiguration(context.Context, clients) (checks []flows.C
 
 // checkRedis checks that Redis is reachable and durable. Outside live mode it need not
 // be durable, because nothing there is real.
-func (cfg Config) checkRedis(ctx context.Context, c clients) []flows.Check {
+func (cfg Config) checkRedis(ctx context.Context, peers clients) []flows.Check {
 	if cfg.Mode == "mock" {
-		if err := c.redis.Ping(ctx).Err(); err != nil {
+		if err := peers.redis.Ping(ctx).Err(); err != nil {
 			return finding("redis", "", flows.Failed, err.Error(), "")
 		}
 		return finding("redis", "", flows.OK, "embedded; its data is lost when the process ends", "")
 	}
-	checks := store.CheckRedis(ctx, c.redis, store.CheckOptions{AssumeDurable: cfg.RedisAssumeDurable, Replicas: cfg.RedisWait}, time.Now)
+	checks := store.CheckRedis(ctx, peers.redis, store.CheckOptions{AssumeDurable: cfg.RedisAssumeDurable, Replicas: cfg.RedisWait}, time.Now)
 	if strings.Contains(cfg.RedisURL, "+sentinel://") {
 		checks[0].Found += ", found by Sentinels"
 	}
@@ -167,13 +173,13 @@ func (cfg Config) checkRedis(ctx context.Context, c clients) []flows.Check {
 }
 
 // checkSealKeys checks that no key is missing that has sealed what Redis holds.
-func (cfg Config) checkSealKeys(ctx context.Context, c clients) []flows.Check {
+func (cfg Config) checkSealKeys(ctx context.Context, peers clients) []flows.Check {
 	keys, err := cfg.newKeyring()
 	if err != nil {
 		return nil // checkConfiguration reports it
 	}
 	const part = "seal keys"
-	missing, err := store.New(store.Config{Redis: c.redis, Keys: keys}).MissingSealKeys(ctx, time.Now().Add(-store.KeepSealed))
+	missing, err := store.New(store.Config{Redis: peers.redis, Keys: keys}).MissingSealKeys(ctx, time.Now().Add(-store.KeepSealed))
 	if err != nil {
 		return nil // checkRedis reports it
 	}
@@ -189,19 +195,20 @@ func (cfg Config) checkSealKeys(ctx context.Context, c clients) []flows.Check {
 
 const partClub = "club system"
 
-func checkToken(ctx context.Context, c clients) []flows.Check {
-	if err := c.club.Authorise(ctx); err != nil {
+func checkToken(ctx context.Context, peers clients) []flows.Check {
+	if err := peers.club.Authorise(ctx); err != nil {
 		return finding(partClub, "token", flows.Failed, err.Error(),
-			"check that FRONTDESK_CLUB_URL leads to it, and that FRONTDESK_CLUB_CLIENT_ID, FRONTDESK_CLUB_CLIENT_SECRET and FRONTDESK_CLUB_GATEWAY_KEY are the ones from its provider")
+			"check that FRONTDESK_CLUB_URL leads to it, and that FRONTDESK_CLUB_CLIENT_ID, FRONTDESK_CLUB_CLIENT_SECRET and "+
+				"FRONTDESK_CLUB_GATEWAY_KEY are the ones from its provider")
 	}
 	return finding(partClub, "token", flows.OK, "given", "")
 }
 
-func (cfg Config) checkClubSystem(ctx context.Context, c clients) []flows.Check {
-	if c.club.Authorise(ctx) != nil {
+func (cfg Config) checkClubSystem(ctx context.Context, peers clients) []flows.Check {
+	if peers.club.Authorise(ctx) != nil {
 		return nil // checkToken reports it
 	}
-	network, err := c.club.NetworkNodes(ctx, club.Scope{ClientToken: cfg.ClubToken})
+	network, err := peers.club.NetworkNodes(ctx, club.Scope{ClientToken: cfg.ClubToken})
 	if err != nil {
 		return finding(partClub, "network", flows.Failed, err.Error(),
 			"check that FRONTDESK_CLUB_TOKEN is the organisation's client token, and that FRONTDESK_CLUB_API has the path-prefix "+
@@ -209,9 +216,14 @@ func (cfg Config) checkClubSystem(ctx context.Context, c clients) []flows.Check 
 	}
 	clubs := network.Clubs()
 	if len(clubs) == 0 {
-		return finding(partClub, "network", flows.Failed, "shows no club to these credentials", "ask the club system's provider to grant the OAuth client its clubs")
+		return finding(partClub, "network", flows.Failed, "shows no club to these credentials",
+			"ask the club system's provider to grant the OAuth client its clubs")
 	}
-	return slices.Concat(finding(partClub, "network", flows.OK, fmt.Sprintf("%d clubs", len(clubs)), ""), cfg.checkClubs(clubs), cfg.checkGrants(ctx, c.club, clubs[0]))
+	return slices.Concat(
+		finding(partClub, "network", flows.OK, fmt.Sprintf("%d clubs", len(clubs)), ""),
+		cfg.checkClubs(clubs),
+		cfg.checkGrants(ctx, peers.club, clubs[0]),
+	)
 }
 
 // checkClubs compares the operator's file about the clubs with the clubs of the chain.
@@ -231,9 +243,11 @@ func (cfg Config) checkClubs(clubs []club.NetworkNode) []flows.Check {
 	const part = "clubs file"
 	switch {
 	case len(unknown) > 0:
-		return finding(partClub, part, flows.Degraded, "has clubs that the network does not have: "+strings.Join(unknown, ", "), "correct their ids in FRONTDESK_CLUBS_FILE")
+		return finding(partClub, part, flows.Degraded, "has clubs that the network does not have: "+strings.Join(unknown, ", "),
+			"correct their ids in FRONTDESK_CLUBS_FILE")
 	case len(unzoned) > 0:
-		return finding(partClub, part, flows.Degraded, "no time zone of the clubs "+strings.Join(unzoned, ", "), "set timeZone in FRONTDESK_CLUBS_FILE, so that today is the club's day")
+		return finding(partClub, part, flows.Degraded, "no time zone of the clubs "+strings.Join(unzoned, ", "),
+			"set timeZone in FRONTDESK_CLUBS_FILE, so that today is the club's day")
 	}
 	return finding(partClub, part, flows.OK, "every club has a time zone", "")
 }
@@ -242,25 +256,25 @@ func (cfg Config) checkClubs(clubs []club.NetworkNode) []flows.Check {
 // that does not exist: the response shows whether the endpoint is granted. Endpoints that
 // the journeys write are not called, because the call would have an effect.
 func (cfg Config) checkGrants(ctx context.Context, client *club.Client, at club.NetworkNode) []flows.Check {
-	s := club.Scope{ClientToken: cfg.ClubToken, Club: at.Club, Node: at.IRI}
+	scope := club.Scope{ClientToken: cfg.ClubToken, Club: at.Club, Node: at.IRI}
 	none := func(collection string) club.IRI { return club.NewIRI(cfg.ClubToken, collection, "0") }
 	reads := []struct {
 		endpoint string
 		try      func() error
 	}{
-		{"clubs", func() error { _, err := client.GetClub(ctx, s, at.Club); return err }},
-		{"products", func() error { _, err := client.ListProducts(ctx, s, club.ProductQuery{}); return err }},
-		{"offers", func() error { _, err := client.ListOffers(ctx, s, none("products")); return err }},
+		{"clubs", func() error { _, err := client.GetClub(ctx, scope, at.Club); return err }},
+		{"products", func() error { _, err := client.ListProducts(ctx, scope, club.ProductQuery{}); return err }},
+		{"offers", func() error { _, err := client.ListOffers(ctx, scope, none("products")); return err }},
 		{"allowed_debit_days", func() error {
-			_, err := client.ListAllowedDebitDays(ctx, s, time.Now().Format(time.DateOnly))
+			_, err := client.ListAllowedDebitDays(ctx, scope, time.Now().Format(time.DateOnly))
 			return err
 		}},
-		{"contacts", func() error { _, err := client.GetContact(ctx, s, none("contacts")); return err }},
-		{"stats/accounts", func() error { _, err := client.GetAccountStatistics(ctx, s, none("contacts")); return err }},
-		{"sales", func() error { _, err := client.GetSale(ctx, s, none("sales")); return err }},
-		{"sales/check", func() error { _, err := client.CheckSale(ctx, s, none("sales")); return err }},
-		{"mandates", func() error { _, err := client.GetMandate(ctx, s, none("mandates")); return err }},
-		{"optins", func() error { _, err := client.ListOptins(ctx, s, none("contacts")); return err }},
+		{"contacts", func() error { _, err := client.GetContact(ctx, scope, none("contacts")); return err }},
+		{"stats/accounts", func() error { _, err := client.GetAccountStatistics(ctx, scope, none("contacts")); return err }},
+		{"sales", func() error { _, err := client.GetSale(ctx, scope, none("sales")); return err }},
+		{"sales/check", func() error { _, err := client.CheckSale(ctx, scope, none("sales")); return err }},
+		{"mandates", func() error { _, err := client.GetMandate(ctx, scope, none("mandates")); return err }},
+		{"optins", func() error { _, err := client.ListOptins(ctx, scope, none("contacts")); return err }},
 	}
 	var refused []string
 	for _, read := range reads {
@@ -272,5 +286,6 @@ func (cfg Config) checkGrants(ctx context.Context, client *club.Client, at club.
 		return finding(partClub, "grants", flows.Failed, "not granted: "+strings.Join(refused, ", "),
 			"ask the club system's provider to grant the OAuth client these, and the endpoints that the journeys write to")
 	}
-	return finding(partClub, "grants", flows.OK, fmt.Sprintf("all %d read endpoints are granted; write endpoints are not tried", len(reads)), "")
+	granted := fmt.Sprintf("all %d read endpoints are granted; write endpoints are not tried", len(reads))
+	return finding(partClub, "grants", flows.OK, granted, "")
 }

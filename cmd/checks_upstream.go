@@ -23,8 +23,8 @@ const partProcessor = "card processor"
 
 // checkProcessor checks that the card processor responds to the keys, and that it
 // reports to this gateway.
-func (cfg Config) checkProcessor(ctx context.Context, c clients) []flows.Check {
-	return append(checkPermissions(ctx, c.cards), cfg.checkAccount(ctx, c.cards)...)
+func (cfg Config) checkProcessor(ctx context.Context, peers clients) []flows.Check {
+	return append(checkPermissions(ctx, peers.cards), cfg.checkAccount(ctx, peers.cards)...)
 }
 
 // checkPermissions checks that the key may read what every step of a payment needs. No gateway starts with another one.
@@ -72,31 +72,37 @@ func (cfg Config) checkWebhookEndpoint(ctx context.Context, processor *cards.Cli
 		return finding(partProcessor, aspect, flows.Degraded, "the endpoints cannot be read",
 			"permit the restricted key to read webhook endpoints, or check at the processor that one leads to "+at)
 	}
-	i := slices.IndexFunc(hooks, func(hook cards.WebhookEndpoint) bool { return hook.URL == at })
+	index := slices.IndexFunc(hooks, func(hook cards.WebhookEndpoint) bool { return hook.URL == at })
 	switch {
-	case i < 0:
-		return finding(partProcessor, aspect, flows.Degraded, "no endpoint leads to "+at, "create one at the processor, and set FRONTDESK_STRIPE_WEBHOOK_SECRET to its signing secret")
-	case !hooks[i].Enabled:
+	case index < 0:
+		return finding(partProcessor, aspect, flows.Degraded, "no endpoint leads to "+at,
+			"create one at the processor, and set FRONTDESK_STRIPE_WEBHOOK_SECRET to its signing secret")
+	case !hooks[index].Enabled:
 		return finding(partProcessor, aspect, flows.Degraded, at+" is disabled", "enable it at the processor")
-	case len(hooks[i].Missing()) > 0:
-		return finding(partProcessor, aspect, flows.Degraded, fmt.Sprintf("%s does not get %v", at, hooks[i].Missing()), "add them to the endpoint at the processor")
+	case len(hooks[index].Missing()) > 0:
+		return finding(partProcessor, aspect, flows.Degraded, fmt.Sprintf("%s does not get %v", at, hooks[index].Missing()),
+			"add them to the endpoint at the processor")
 	}
-	return finding(partProcessor, aspect, flows.OK, fmt.Sprintf("%s, API version %s", at, hooks[i].APIVersion), "")
+	return finding(partProcessor, aspect, flows.OK, fmt.Sprintf("%s, API version %s", at, hooks[index].APIVersion), "")
 }
 
 const partFingerprint = "fingerprint"
 
 // ownPayments returns a machine that can only compare and store fingerprints.
-func (cfg Config) ownPayments(c clients) *payment.Machine {
+func (cfg Config) ownPayments(peers clients) *payment.Machine {
 	return payment.New(payment.Config{
-		Store: store.New(store.Config{Redis: c.redis, Keys: must(cfg.newKeyring()), Replicas: cfg.RedisWait}), Cards: c.cards,
-		Environment: cfg.Mode, Organisation: cfg.organisation(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Store:        store.New(store.Config{Redis: peers.redis, Keys: must(cfg.newKeyring()), Replicas: cfg.RedisWait}),
+		Cards:        peers.cards,
+		Environment:  cfg.Mode,
+		Organisation: cfg.organisation(),
+		Now:          time.Now,
+		Log:          slog.New(slog.DiscardHandler),
 	})
 }
 
 // checkOwnPayments checks that Redis holds the payments of this account, organisation and mode.
-func (cfg Config) checkOwnPayments(ctx context.Context, c clients) []flows.Check {
-	own, stored, err := cfg.ownPayments(c).ReadFingerprint(ctx)
+func (cfg Config) checkOwnPayments(ctx context.Context, peers clients) []flows.Check {
+	own, stored, err := cfg.ownPayments(peers).ReadFingerprint(ctx)
 	switch foreign, ok := errors.AsType[*payment.FingerprintError](err); {
 	case ok:
 		return finding(partFingerprint, "", flows.Failed, foreign.Error(), "")
@@ -109,8 +115,8 @@ func (cfg Config) checkOwnPayments(ctx context.Context, c clients) []flows.Check
 }
 
 // adoptFingerprint stores this configuration's fingerprint in place of another one's.
-func (cfg Config) adoptFingerprint(ctx context.Context, c clients) []flows.Check {
-	unfinished, err := cfg.ownPayments(c).AdoptFingerprint(ctx)
+func (cfg Config) adoptFingerprint(ctx context.Context, peers clients) []flows.Check {
+	unfinished, err := cfg.ownPayments(peers).AdoptFingerprint(ctx)
 	switch {
 	case err != nil:
 		return finding(partFingerprint, "adopted", flows.Failed, err.Error(), "check Redis and the card processor, and repeat it")
@@ -122,14 +128,15 @@ func (cfg Config) adoptFingerprint(ctx context.Context, c clients) []flows.Check
 }
 
 // checkLogin checks that the club's login publishes keys that can verify its tokens.
-func (cfg Config) checkLogin(ctx context.Context, c clients) []flows.Check {
+func (cfg Config) checkLogin(ctx context.Context, peers clients) []flows.Check {
 	if cfg.Login.JWKSURL == "" {
 		return finding("login", "", flows.OK, "signs with a shared secret", "")
 	}
-	usable, err := c.login.UsableKeys(ctx)
+	usable, err := peers.login.UsableKeys(ctx)
 	switch {
 	case err != nil:
-		return finding("login", "", flows.Failed, cfg.Login.JWKSURL+": "+err.Error(), "check that the login publishes its keys at FRONTDESK_IDENTITY_JWKS_URL")
+		return finding("login", "", flows.Failed, cfg.Login.JWKSURL+": "+err.Error(),
+			"check that the login publishes its keys at FRONTDESK_IDENTITY_JWKS_URL")
 	case usable == 0:
 		return finding("login", "", flows.Failed, "publishes no usable key", "have it sign with RS256, ES256 or EdDSA")
 	}
@@ -189,8 +196,8 @@ func (cfg Config) checkOperators(ctx context.Context, _ clients) []flows.Check {
 }
 
 // checkBrake reports a brake that holds payments back. The gateway itself works.
-func checkBrake(ctx context.Context, c clients) []flows.Check {
-	held, err := store.New(store.Config{Redis: c.redis}).Brakes(ctx)
+func checkBrake(ctx context.Context, peers clients) []flows.Check {
+	held, err := store.New(store.Config{Redis: peers.redis}).Brakes(ctx)
 	if err != nil {
 		return nil // checkRedis reports it
 	}

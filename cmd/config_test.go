@@ -37,10 +37,13 @@ func TestDefaults(t *testing.T) {
 		"limit headers are anybody's":         {limitHeaders, true, false, "--club-limit-headers=off", false},
 		"requests are counted":                {rateLimited, false, true, "--rate-limits=on", true},
 		"the cart's revision":                 {revision, "", "required", "--cart-revision=optional", "optional"},
-		"how buyers pay":                      {methods, "[] [] [] 0 <nil>", "[card free] [] [] 0 <nil>", "--methods=visitor:later", "[later] [] [] 0 <nil>"},
-		"where metrics are served":            {metrics, "off", "127.0.0.1:9091", "--metrics-addr=off", "off"},
-		"other origins of front ends":         {origins, 1, 0, "--allowed-origins=https://a.fr", 1},
-		"public keys, tokens and secrets":     {public, 4, 0, "", nil},
+		"how buyers pay": {
+			methods, "[] [] [] 0 <nil>", "[card free] [] [] 0 <nil>", "--methods=visitor:later,staff:desk+free,later-days:9",
+			"[later] [] [desk free] 9 <nil>",
+		},
+		"where metrics are served":        {metrics, "off", "127.0.0.1:9091", "--metrics-addr=off", "off"},
+		"other origins of front ends":     {origins, 1, 0, "--allowed-origins=https://a.fr", 1},
+		"public keys, tokens and secrets": {public, 4, 0, "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -75,11 +78,13 @@ func TestCardProcessor(t *testing.T) {
 		"the simulator's":             {"test", []string{sim}, demo, "http://sim:8081/sandbox/v3/"},
 		"the simulator's, with keys of its own": {"test", []string{sim, "--stripe-secret-key=sk_test_x", "--stripe-publishable-key=pk_test_x",
 			"--stripe-webhook-secret=whsec_x,whsec_y"}, "sk_test_x pk_test_x [whsec_x whsec_y]", "http://sim:8081/sandbox/v3/"},
-		"the simulator's, for browsers elsewhere": {"test", []string{sim, "--stripe-script-url=http://localhost/v3/"}, demo, "http://localhost/v3/"},
-		"another address":                         {"test", []string{sim, "--stripe-url=http://double", "--stripe-secret-key=sk_test_x"}, "sk_test_x  []", "http://double/v3/"},
-		"Stripe, in test mode":                    {"test", []string{"--stripe-secret-key=sk_test_x"}, "sk_test_x  []", "https://js.stripe.com/v3/"},
-		"Stripe, in live mode":                    {"live", []string{"--stripe-secret-key=sk_live_x"}, "sk_live_x  []", "https://js.stripe.com/v3/"},
-		"no demo key in live mode":                {"live", []string{sim}, "  []", "https://js.stripe.com/v3/"},
+		"the simulator's, for browsers elsewhere": {"test", []string{sim, "--stripe-script-url=http://localhost/v3/"},
+			demo, "http://localhost/v3/"},
+		"another address": {"test", []string{sim, "--stripe-url=http://double", "--stripe-secret-key=sk_test_x"},
+			"sk_test_x  []", "http://double/v3/"},
+		"Stripe, in test mode":     {"test", []string{"--stripe-secret-key=sk_test_x"}, "sk_test_x  []", "https://js.stripe.com/v3/"},
+		"Stripe, in live mode":     {"live", []string{"--stripe-secret-key=sk_live_x"}, "sk_live_x  []", "https://js.stripe.com/v3/"},
+		"no demo key in live mode": {"live", []string{sim}, "  []", "https://js.stripe.com/v3/"},
 	} {
 		cfg, err := cmd.Defaults(is.mode, is.flags...)
 		keys := fmt.Sprint(cfg.Stripe.SecretKey, " ", cfg.StripePublicKey, " ", cfg.Stripe.WebhookSecrets)

@@ -31,23 +31,23 @@ type doctor struct {
 const claimRoundTimeout = time.Minute
 
 func newDoctorCommand(assets Assets) *cobra.Command {
-	d := doctor{cfg: Config{assets: assets}}
-	c := &cobra.Command{
+	doctor := doctor{cfg: Config{assets: assets}}
+	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the configuration, Redis, the club system and the card processor: a line each; exit 1 if a check fails.",
 		Args:  exactArgs(),
-		RunE:  func(c *cobra.Command, _ []string) error { return d.run(c.Context()) },
+		RunE:  func(command *cobra.Command, _ []string) error { return doctor.run(command.Context()) },
 	}
-	addOptions(c.Flags(), d.cfg.options()...)
-	c.Flags().BoolVar(&d.adopt, "adopt", false,
+	addOptions(command.Flags(), doctor.cfg.options()...)
+	command.Flags().BoolVar(&doctor.adopt, "adopt", false,
 		"Also store this configuration's card account, organisation and mode in Redis, in place of others. "+
 			"Only after an intended change, with all other gateways stopped.")
-	c.Flags().BoolVar(&d.claims, "check-claims", false,
+	command.Flags().BoolVar(&doctor.claims, "check-claims", false,
 		"Also let callers race for claims at the card processor: each must have exactly one winner. "+
 			"Creates payments and cancels them; refused with live keys.")
-	c.Flags().IntVar(&d.rounds, "rounds", 5, "Rounds of --check-claims.")
-	c.Flags().IntVar(&d.racers, "racers", 8, "Callers in each round of --check-claims.")
-	return c
+	command.Flags().IntVar(&doctor.rounds, "rounds", 5, "Rounds of --check-claims.")
+	command.Flags().IntVar(&doctor.racers, "racers", 8, "Callers in each round of --check-claims.")
+	return command
 }
 
 func (d *doctor) run(ctx context.Context) error {
@@ -86,29 +86,29 @@ func (d *doctor) examine(ctx context.Context, group *errgroup.Group) (failed int
 		return 0, err
 	}
 	defer world.stop()
-	c, err := d.cfg.connect(slog.New(slog.DiscardHandler), nil)
+	peers, err := d.cfg.connect(slog.New(slog.DiscardHandler), nil)
 	if err != nil {
 		return 0, err
 	}
-	defer c.redis.Close()
+	defer peers.redis.Close()
 	if d.adopt {
-		failed += printChecks(ctx, checkTimeout, d.cfg.adoptFingerprint, c)
+		failed += printChecks(ctx, checkTimeout, d.cfg.adoptFingerprint, peers)
 	}
 	for _, check := range d.cfg.checks() {
-		failed += printChecks(ctx, checkTimeout, check, c)
+		failed += printChecks(ctx, checkTimeout, check, peers)
 	}
 	if d.claims && failed == 0 {
-		failed += printChecks(ctx, time.Duration(d.rounds)*claimRoundTimeout, d.checkClaims, c)
+		failed += printChecks(ctx, time.Duration(d.rounds)*claimRoundTimeout, d.checkClaims, peers)
 	}
 	return failed, nil
 }
 
 // printChecks runs a check within a time limit, prints a line for each finding, and
 // counts those that failed.
-func printChecks(ctx context.Context, limit time.Duration, run func(context.Context, clients) []flows.Check, c clients) (failed int) {
+func printChecks(ctx context.Context, limit time.Duration, run func(context.Context, clients) []flows.Check, peers clients) (failed int) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	for _, check := range run(ctx, c) {
+	for _, check := range run(ctx, peers) {
 		verdict := "ok"
 		switch {
 		case !check.Safe():
@@ -123,12 +123,12 @@ func printChecks(ctx context.Context, limit time.Duration, run func(context.Cont
 }
 
 // checkClaims lets callers race for claims. Each claim must have exactly one winner.
-func (d *doctor) checkClaims(ctx context.Context, c clients) []flows.Check {
-	if c.cards.Live() {
+func (d *doctor) checkClaims(ctx context.Context, peers clients) []flows.Check {
+	if peers.cards.Live() {
 		return finding("claim", "", flows.Failed,
 			"refused: these are live keys, and the check creates payments; use keys of the processor's sandbox", "")
 	}
-	result, err := cards.CheckClaim(ctx, c.cards, d.rounds, d.racers)
+	result, err := cards.CheckClaim(ctx, peers.cards, d.rounds, d.racers)
 	switch {
 	case err != nil:
 		return finding("claim", "", flows.Failed, err.Error(), "")

@@ -13,28 +13,28 @@ import (
 func newEraseCommand() *cobra.Command {
 	client := &opsClient{}
 	var person registration.ErasureRequest
-	c := &cobra.Command{
+	command := &cobra.Command{
 		Use: "erase", Short: "Erase a person's data from Redis, and print what was kept and why; through a running gateway.", Args: exactArgs(),
-		RunE: func(c *cobra.Command, _ []string) error {
+		RunE: func(command *cobra.Command, _ []string) error {
 			unread := 0
 			show := func(w io.Writer, report registration.ErasureReport) {
 				unread = len(report.Unread)
 				printErasure(w, report)
 			}
-			err := callOps(c.Context(), client, http.MethodPost, "/ops/erasures", person, show)
+			err := callOps(command.Context(), client, http.MethodPost, "/ops/erasures", person, show)
 			if err == nil && unread > 0 {
 				err = fmt.Errorf("not everything could be read: %d entries above; the erasure is not complete", unread)
 			}
 			return err
 		},
 	}
-	addOptions(c.Flags(), client.options()...)
-	c.Flags().StringVar(&person.Email, "email", "", "The person's e-mail address.")
-	c.Flags().StringVar(&person.Mobile, "mobile", "", "The person's complete mobile number with its country code, such as +33612345678.")
-	c.Flags().StringVar(&person.Registration, "registration", "", "The id of one registration.")
-	c.Flags().StringVar(&person.Contact, "contact", "", "The contact's id at the club system, such as 1001.")
-	c.Flags().StringVar(&client.world, "world", "", "The person's world in the simulator, such as demo-x; mock mode only.")
-	c.MarkFlagsOneRequired("email", "mobile", "registration", "contact")
-	c.MarkFlagsMutuallyExclusive("email", "mobile", "registration", "contact")
-	return c
+	addOptions(command.Flags(), client.options()...)
+	command.Flags().StringVar(&person.Email, "email", "", "The person's e-mail address.")
+	command.Flags().StringVar(&person.Mobile, "mobile", "", "The person's complete mobile number with its country code, such as +33612345678.")
+	command.Flags().StringVar(&person.Registration, "registration", "", "The id of one registration.")
+	command.Flags().StringVar(&person.Contact, "contact", "", "The contact's id at the club system, such as 1001.")
+	command.Flags().StringVar(&client.world, "world", "", "The person's world in the simulator, such as demo-x; mock mode only.")
+	command.MarkFlagsOneRequired("email", "mobile", "registration", "contact")
+	command.MarkFlagsMutuallyExclusive("email", "mobile", "registration", "contact")
+	return command
 }

@@ -82,24 +82,24 @@ Without a command, `+"`frontdesk` runs `serve`. `frontdesk COMMAND --help` print
 | 1 | The command failed: standard error has the reason. |
 | %d | The command line or a variable is wrong; nothing was done. |
 `, exitUsage)
-	for _, c := range newRootCommand(Assets{}).Commands() {
-		writeCommand(w, c)
+	for _, command := range newRootCommand(Assets{}).Commands() {
+		writeCommand(w, command)
 	}
 }
 
 // writeCommand writes a command, then its subcommands.
-func writeCommand(w io.Writer, c *cobra.Command) {
-	usage, above := c.UseLine(), "Flag"
-	if c.HasSubCommands() {
-		usage, above = c.CommandPath()+" COMMAND [flags]", "Flag of each command below"
+func writeCommand(w io.Writer, command *cobra.Command) {
+	usage, above := command.UseLine(), "Flag"
+	if command.HasSubCommands() {
+		usage, above = command.CommandPath()+" COMMAND [flags]", "Flag of each command below"
 	}
-	fmt.Fprintf(w, "\n## `%s`\n\n%s\n\n```\n%s\n```\n", c.CommandPath(), c.Short, usage)
-	configured := map[string]string{"serve": "serve", "doctor": "serve", "sim": "sim"}[c.Name()]
+	fmt.Fprintf(w, "\n## `%s`\n\n%s\n\n```\n%s\n```\n", command.CommandPath(), command.Short, usage)
+	configured := map[string]string{"serve": "serve", "doctor": "serve", "sim": "sim"}[command.Name()]
 	if configured != "" {
 		fmt.Fprintf(w, "\n[Configuration](configuration.md#frontdesk-%s) lists its flags.\n", configured)
 	}
 	var flags, oneOf []string
-	c.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+	command.LocalFlags().VisitAll(func(flag *pflag.Flag) {
 		if configured != "" && len(flag.Annotations[variableAnnotation]) > 0 {
 			return
 		}
@@ -114,7 +114,7 @@ func writeCommand(w io.Writer, c *cobra.Command) {
 	if len(flags) > 0 {
 		fmt.Fprintf(w, "\n| %s | Variable | Default | Meaning |\n|---|---|---|---|\n%s", above, strings.Join(flags, ""))
 	}
-	for _, below := range c.Commands() {
+	for _, below := range command.Commands() {
 		writeCommand(w, below)
 	}
 }

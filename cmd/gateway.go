@@ -56,50 +56,50 @@ type services struct {
 
 // build composes the gateway, from the outside in. stopping is closed when the process
 // begins to stop; panel is nil except in mock mode.
-func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struct{}, panel *devtools.Panel) (g gateway, err error) {
-	s := new(services)
-	if s.clients, err = cfg.connect(log, seen.metrics); err != nil {
-		return g, err
+func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struct{}, panel *devtools.Panel) (composed gateway, err error) {
+	built := new(services)
+	if built.clients, err = cfg.connect(log, seen.metrics); err != nil {
+		return composed, err
 	}
-	cfg.addPayments(s, seen.metrics, log)
-	cfg.addJourneys(s, log)
-	cfg.addBackground(s, seen.traces, log)
-	s.ready = cfg.ready(s.clients, s.payments.Halted)
+	cfg.addPayments(built, seen.metrics, log)
+	cfg.addJourneys(built, log)
+	cfg.addBackground(built, seen.traces, log)
+	built.ready = cfg.ready(built.clients, built.payments.Halted)
 	seen.metrics.RegisterCollector(ops.CollectorConfig{
-		Payments:  s.payments,
-		Worker:    s.worker,
-		Catalogue: s.catalogue,
-		Relay:     s.relay,
-		Queue:     s.queue,
-		SMS:       s.smsBudget,
-		Club:      s.clients.club,
-		Redis:     s.clients.redis,
-		Ready:     s.ready,
+		Payments:  built.payments,
+		Worker:    built.worker,
+		Catalogue: built.catalogue,
+		Relay:     built.relay,
+		Queue:     built.queue,
+		SMS:       built.smsBudget,
+		Club:      built.clients.club,
+		Redis:     built.clients.redis,
+		Ready:     built.ready,
 		Traces:    seen.traces,
 		Now:       time.Now,
 		After:     time.After,
 	})
-	if g.public, err = cfg.newPublic(s, seen, stopping, panel, log); err != nil {
-		return g, err
+	if composed.public, err = cfg.newPublic(built, seen, stopping, panel, log); err != nil {
+		return composed, err
 	}
-	g.ops = cfg.newOps(s, seen, log)
-	g.metrics = ops.NewMetricsServer(ops.Config{PublicURL: cfg.PublicURL, Metrics: seen.metrics, Traces: seen.traces, Log: log})
-	g.worker, g.payments, g.catalogue = s.worker, s.payments, s.catalogue
-	return g, nil
+	composed.ops = cfg.newOps(built, seen, log)
+	composed.metrics = ops.NewMetricsServer(ops.Config{PublicURL: cfg.PublicURL, Metrics: seen.metrics, Traces: seen.traces, Log: log})
+	composed.worker, composed.payments, composed.catalogue = built.worker, built.payments, built.catalogue
+	return composed, nil
 }
 
 // addPayments adds the store, the queue and what takes money.
-func (cfg Config) addPayments(s *services, metrics *ops.Metrics, log *slog.Logger) {
-	s.keys = must(cfg.newKeyring())
-	s.store = store.New(store.Config{Redis: s.clients.redis, Keys: s.keys, Replicas: cfg.RedisWait})
-	s.queue = background.NewQueue(s.clients.redis, s.store, time.Now)
-	s.payments = payment.New(payment.Config{
-		Store:          s.store,
-		Queue:          s.queue,
-		Club:           s.clients.club.Money(),
-		BackgroundClub: s.clients.club,
-		Cards:          s.clients.cards,
-		Keys:           s.keys,
+func (cfg Config) addPayments(built *services, metrics *ops.Metrics, log *slog.Logger) {
+	built.keys = must(cfg.newKeyring())
+	built.store = store.New(store.Config{Redis: built.clients.redis, Keys: built.keys, Replicas: cfg.RedisWait})
+	built.queue = background.NewQueue(built.clients.redis, built.store, time.Now)
+	built.payments = payment.New(payment.Config{
+		Store:          built.store,
+		Queue:          built.queue,
+		Club:           built.clients.club.Money(),
+		BackgroundClub: built.clients.club,
+		Cards:          built.clients.cards,
+		Keys:           built.keys,
 		Environment:    cfg.Mode,
 		Organisation:   cfg.organisation(),
 		Rule:           cfg.rule(),
@@ -112,23 +112,23 @@ func (cfg Config) addPayments(s *services, metrics *ops.Metrics, log *slog.Logge
 }
 
 // addJourneys adds what visitors, contacts and staff use. It needs what addPayments adds.
-func (cfg Config) addJourneys(s *services, log *slog.Logger) {
-	s.catalogue = catalogue.New(catalogue.Config{
+func (cfg Config) addJourneys(built *services, log *slog.Logger) {
+	built.catalogue = catalogue.New(catalogue.Config{
 		Clubs:  must(catalogue.ParseDirectory([]byte(cfg.Clubs))),
-		Club:   s.clients.club,
-		Shared: s.store,
+		Club:   built.clients.club,
+		Shared: built.store,
 		Now:    time.Now,
 		Log:    log,
 	})
-	s.smsBudget = cfg.newSMSBudget(s.store, log)
-	s.registrations = registration.New(registration.Config{
-		Store:       s.store,
-		Queue:       s.queue,
-		Club:        s.clients.club,
-		Catalogue:   s.catalogue,
-		Payments:    s.payments,
-		Keys:        s.keys,
-		SMSBudget:   s.smsBudget,
+	built.smsBudget = cfg.newSMSBudget(built.store, log)
+	built.registrations = registration.New(registration.Config{
+		Store:       built.store,
+		Queue:       built.queue,
+		Club:        built.clients.club,
+		Catalogue:   built.catalogue,
+		Payments:    built.payments,
+		Keys:        built.keys,
+		SMSBudget:   built.smsBudget,
 		Methods:     must(cfg.methodPolicy()),
 		AsksRepeats: cfg.asksRepeats,
 		PublicURL:   cfg.PublicURL,
@@ -139,35 +139,35 @@ func (cfg Config) addJourneys(s *services, log *slog.Logger) {
 
 // addBackground adds what runs without a request, and the events in and out. It needs what
 // addPayments and addJourneys add.
-func (cfg Config) addBackground(s *services, traces trace.TracerProvider, log *slog.Logger) {
-	s.hub = background.NewHub(s.store)
-	s.relay = background.NewRelay(background.RelayConfig{
-		Queue:       s.queue,
-		Keys:        s.keys,
-		Store:       s.store,
+func (cfg Config) addBackground(built *services, traces trace.TracerProvider, log *slog.Logger) {
+	built.hub = background.NewHub(built.store)
+	built.relay = background.NewRelay(background.RelayConfig{
+		Queue:       built.queue,
+		Keys:        built.keys,
+		Store:       built.store,
 		Client:      background.NewRelayClient(cfg.egress()),
 		Subscribers: must(cfg.subscribers()),
 		Now:         time.Now,
 		Log:         log,
 	})
-	s.events = background.NewIntake(background.IntakeConfig{
-		Store:           s.store,
-		Queue:           s.queue,
-		Registrations:   s.registrations,
-		Relay:           s.relay,
+	built.events = background.NewIntake(background.IntakeConfig{
+		Store:           built.store,
+		Queue:           built.queue,
+		Registrations:   built.registrations,
+		Relay:           built.relay,
 		ClientToken:     cfg.ClubToken,
 		AnyOrganisation: cfg.Mode == "mock",
 		Now:             time.Now,
 		Log:             log,
 	})
-	s.worker = background.NewWorker(background.WorkerConfig{
-		Store:       s.store,
-		Queue:       s.queue,
-		Payments:    s.payments,
-		Changes:     s.hub,
-		Events:      s.events,
+	built.worker = background.NewWorker(background.WorkerConfig{
+		Store:       built.store,
+		Queue:       built.queue,
+		Payments:    built.payments,
+		Changes:     built.hub,
+		Events:      built.events,
 		Traces:      traces,
-		ClocksAgree: s.store.ClocksAgree,
+		ClocksAgree: built.store.ClocksAgree,
 		Now:         time.Now,
 		After:       time.After,
 		Log:         log,
@@ -176,7 +176,7 @@ func (cfg Config) addBackground(s *services, traces trace.TracerProvider, log *s
 
 // newPublic returns what browsers, apps and webhooks call.
 func (cfg Config) newPublic(
-	s *services, seen *telemetry, stopping <-chan struct{}, panel *devtools.Panel, log *slog.Logger,
+	built *services, seen *telemetry, stopping <-chan struct{}, panel *devtools.Panel, log *slog.Logger,
 ) (http.Handler, error) {
 	site := cfg.assets.Site
 	var onRequest func(handlers.RequestInfo)
@@ -197,17 +197,17 @@ func (cfg Config) newPublic(
 		return nil, err
 	}
 	return handlers.New(handlers.Config{
-		Registrations:   s.registrations,
-		Payments:        s.payments,
-		Catalogue:       s.catalogue,
-		Changes:         s.hub,
-		ClubEvents:      s.events,
+		Registrations:   built.registrations,
+		Payments:        built.payments,
+		Catalogue:       built.catalogue,
+		Changes:         built.hub,
+		ClubEvents:      built.events,
 		WebhookSecrets:  cfg.WebhookSecret,
-		Identity:        s.clients.login,
-		Store:           s.store,
-		Cards:           s.clients.cards,
-		Ready:           s.ready,
-		Background:      s.queue.Workers(flows.OpenLane).InProgress,
+		Identity:        built.clients.login,
+		Store:           built.store,
+		Cards:           built.clients.cards,
+		Ready:           built.ready,
+		Background:      built.queue.Workers(flows.OpenLane).InProgress,
 		Stopping:        stopping,
 		Contract:        cfg.assets.Contract,
 		Site:            site,
@@ -240,12 +240,12 @@ func (cfg Config) newPublic(
 }
 
 // newOps returns what operators call.
-func (cfg Config) newOps(s *services, seen *telemetry, log *slog.Logger) http.Handler {
+func (cfg Config) newOps(built *services, seen *telemetry, log *slog.Logger) http.Handler {
 	return ops.New(ops.Config{
-		Payments:      s.payments,
-		Registrations: s.registrations,
-		Relay:         s.relay,
-		Queue:         s.queue,
+		Payments:      built.payments,
+		Registrations: built.registrations,
+		Relay:         built.relay,
+		Queue:         built.queue,
 		Operators:     must(cfg.operators()),
 		ClientToken:   cfg.ClubToken,
 		Worlds:        cfg.Mode == "mock",

@@ -17,23 +17,23 @@ const healthTimeout = 4 * time.Second
 // newHealthCommand returns the command that is the health check of the image, which has no shell.
 func newHealthCommand() *cobra.Command {
 	addr := ""
-	c := &cobra.Command{
+	command := &cobra.Command{
 		Use:   "health",
 		Short: "Check that a gateway on this machine runs; exit 1 if it does not.",
 		Args:  exactArgs(),
-		RunE: func(c *cobra.Command, _ []string) error {
-			ctx, cancel := context.WithTimeout(c.Context(), healthTimeout)
+		RunE: func(command *cobra.Command, _ []string) error {
+			ctx, cancel := context.WithTimeout(command.Context(), healthTimeout)
 			defer cancel()
 			return checkHealth(ctx, addr)
 		},
 	}
-	addOptions(c.Flags(), option{
+	addOptions(command.Flags(), option{
 		variable:     "FRONTDESK_ADDR",
 		value:        text(&addr),
 		defaultValue: ":8080",
 		help:         "Address on which the gateway listens.",
 	})
-	return c
+	return command
 }
 
 func checkHealth(ctx context.Context, addr string) error {

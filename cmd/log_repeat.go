@@ -60,13 +60,13 @@ func (s summed) Handle(ctx context.Context, line slog.Record) error {
 func (all *repeats) log(key string) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	r := all.seen[key]
-	if r.count == 0 {
+	repeated := all.seen[key]
+	if repeated.count == 0 {
 		delete(all.seen, key)
 		return
 	}
-	r.latest.AddAttrs(slog.Int("repeated", r.count))
-	_ = r.to.Handle(r.ctx, r.latest) // nothing reports the failure of a log
+	repeated.latest.AddAttrs(slog.Int("repeated", repeated.count))
+	_ = repeated.to.Handle(repeated.ctx, repeated.latest) // nothing reports the failure of a log
 	all.seen[key] = &repeat{}
 	time.AfterFunc(repeatEvery, func() { all.log(key) })
 }

@@ -39,26 +39,30 @@ func (cfg *Config) startMock(ctx context.Context, group *errgroup.Group, port st
 		return nil, err
 	}
 	cfg.setDefaults(port, portOf(internal))
-	m := &mockMode{
+	added := &mockMode{
 		devtools: devtools.New(devtools.Config{Now: time.Now}),
 		world: mock.New(mock.Config{
-			Now: time.Now, After: time.After, PublicURL: cfg.PublicURL, Seed: cfg.SandboxSeed, Log: log,
+			Now:        time.Now,
+			After:      time.After,
+			PublicURL:  cfg.PublicURL,
+			Seed:       cfg.SandboxSeed,
+			Log:        log,
 			WebhookURL: "http://127.0.0.1:" + port + "/v1/webhooks/club/" + cfg.WebhookSecret[0],
 		}),
 	}
-	cfg.worldAsks = m.world.AsksRepeats
-	if cfg.RedisURL, err = m.world.StartRedis(ctx, group); err != nil {
+	cfg.worldAsks = added.world.AsksRepeats
+	if cfg.RedisURL, err = added.world.StartRedis(ctx, group); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // #nosec G118 -- stop calls it
 	var serving sync.WaitGroup
 	serving.Go(func() {
-		if err := serve(ctx, internal, m.devtools.Wrap(m.world.Handler()), m.world.Close); err != nil {
+		if err := serve(ctx, internal, added.devtools.Wrap(added.world.Handler()), added.world.Close); err != nil {
 			log.ErrorContext(ctx, "simulator stopped with an error", "error", err)
 		}
 	})
-	m.stop = func() { cancel(); serving.Wait() }
-	return m, nil
+	added.stop = func() { cancel(); serving.Wait() }
+	return added, nil
 }
 
 // wrap serves the mock world and the developer tools in front of the gateway. changed is

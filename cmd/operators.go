@@ -19,14 +19,14 @@ func newOperatorsCommand() *cobra.Command {
 		Use:   "add <name>",
 		Short: "Print a new token for an operator, once, and the entry for FRONTDESK_OPERATORS. It changes no gateway.",
 		Args:  exactArgs("name"),
-		RunE: func(c *cobra.Command, args []string) error {
+		RunE: func(command *cobra.Command, args []string) error {
 			if !flows.IsOperatorName(args[0]) {
 				return fmt.Errorf("name: %s", flows.OperatorNameRule)
 			}
 			secret := make([]byte, sha256.Size)
 			_, _ = rand.Read(secret) // never fails
 			token := hex.EncodeToString(secret)
-			_, err := fmt.Fprintf(c.OutOrStdout(), "Token, for %s alone (FRONTDESK_OPERATOR_TOKEN):\n  %s\n"+
+			_, err := fmt.Fprintf(command.OutOrStdout(), "Token, for %s alone (FRONTDESK_OPERATOR_TOKEN):\n  %s\n"+
 				"Entry, for the gateway (FRONTDESK_OPERATORS, separated by commas):\n  %s\n",
 				args[0], token, operatorEntry(args[0], token))
 			return err

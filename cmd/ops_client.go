@@ -53,22 +53,25 @@ func (o *opsClient) options() []option {
 	}
 }
 
+// runE is what a command runs.
+type runE = func(*cobra.Command, []string) error
+
 // read returns the RunE of a command that reads path and prints the response by show.
 // Each %s in path is replaced by an argument.
-func read[T any](client *opsClient, path string, show func(io.Writer, T)) func(*cobra.Command, []string) error {
-	return func(c *cobra.Command, args []string) error {
-		return callOps(c.Context(), client, http.MethodGet, pathTo(path, args), nil, show)
+func read[T any](client *opsClient, path string, show func(io.Writer, T)) runE {
+	return func(command *cobra.Command, args []string) error {
+		return callOps(command.Context(), client, http.MethodGet, pathTo(path, args), nil, show)
 	}
 }
 
 // write is read for an operation that changes something. body returns its fields; nil: it has none.
-func write[T any](client *opsClient, path string, body func(args []string) map[string]string, show func(io.Writer, T)) func(*cobra.Command, []string) error {
-	return func(c *cobra.Command, args []string) error {
+func write[T any](client *opsClient, path string, body func(args []string) map[string]string, show func(io.Writer, T)) runE {
+	return func(command *cobra.Command, args []string) error {
 		fields := map[string]string{}
 		if body != nil {
 			fields = body(args)
 		}
-		return callOps(c.Context(), client, http.MethodPost, pathTo(path, args), fields, show)
+		return callOps(command.Context(), client, http.MethodPost, pathTo(path, args), fields, show)
 	}
 }
 

@@ -212,9 +212,9 @@ func lookup(variable string) (text, from string, err error) {
 }
 
 // variables lists the variables that any command reads.
-func variables(c *cobra.Command) (names []string) {
-	c.LocalFlags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Annotations[variableAnnotation]...) })
-	for _, below := range c.Commands() {
+func variables(command *cobra.Command) (names []string) {
+	command.LocalFlags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Annotations[variableAnnotation]...) })
+	for _, below := range command.Commands() {
 		names = append(names, variables(below)...)
 	}
 	return names

@@ -25,13 +25,18 @@ func newPaymentsCommand() *cobra.Command {
 		newConfirmNotRecorded(client),
 		newEndPayment(client),
 		&cobra.Command{
-			Use: "note <id> <text>", Short: "Add a note to a payment, in any state; no names of customers.", Args: exactArgs("id", "text"),
-			RunE: write(client, "/ops/payments/%s/notes", func(args []string) map[string]string { return map[string]string{"text": args[1]} },
+			Use:   "note <id> <text>",
+			Short: "Add a note to a payment, in any state; no names of customers.",
+			Args:  exactArgs("id", "text"),
+			RunE: write(client, "/ops/payments/%s/notes",
+				func(args []string) map[string]string { return map[string]string{"text": args[1]} },
 				func(w io.Writer, note flows.Note) { fmt.Fprintf(w, "Noted at %s.\n", instant(note.At)) }),
 		},
 		&cobra.Command{
-			Use: "calibrate", Short: "Find the evidence that distinguishes recorded payments from others, and use it from now on.", Args: exactArgs(),
-			RunE: write(client, "/ops/payments/calibrate", nil, printCalibration),
+			Use:   "calibrate",
+			Short: "Find the evidence that distinguishes recorded payments from others, and use it from now on.",
+			Args:  exactArgs(),
+			RunE:  write(client, "/ops/payments/calibrate", nil, printCalibration),
 		},
 	)
 	addOptions(group.PersistentFlags(), client.options()...)
@@ -40,22 +45,23 @@ func newPaymentsCommand() *cobra.Command {
 
 func newListPayments(client *opsClient) *cobra.Command {
 	state, since, until, all := "", "", "", false
-	c := &cobra.Command{
-		Use: "list", Short: "List the payments that wait for an operator: in doubt, blocked, unverifiable, or recorded with a finding.",
-		Args: exactArgs(),
-		RunE: func(c *cobra.Command, _ []string) error {
+	command := &cobra.Command{
+		Use:   "list",
+		Short: "List the payments that wait for an operator: in doubt, blocked, unverifiable, or recorded with a finding.",
+		Args:  exactArgs(),
+		RunE: func(command *cobra.Command, _ []string) error {
 			query := url.Values{"state": {state}, "all": {strconv.FormatBool(all)}, "since": {since}, "until": {until}}
-			return callOps(c.Context(), client, http.MethodGet, "/ops/payments?"+query.Encode(), nil, func(w io.Writer, page payment.Page) {
+			return callOps(command.Context(), client, http.MethodGet, "/ops/payments?"+query.Encode(), nil, func(w io.Writer, page payment.Page) {
 				printPayments(w, page, state, all)
 			})
 		},
 	}
-	c.Flags().StringVar(&state, "state", "",
+	command.Flags().StringVar(&state, "state", "",
 		"Only payments in this state, or with this finding, such as in_doubt, recorded_unsettled or unverifiable.")
-	c.Flags().BoolVar(&all, "all", false, "Payments in every state.")
-	c.Flags().StringVar(&since, "since", "", "Only payments in their state since this time or later, such as 2030-01-15T18:00:00Z.")
-	c.Flags().StringVar(&until, "until", "", "Only payments in their state since before this time.")
-	return c
+	command.Flags().BoolVar(&all, "all", false, "Payments in every state.")
+	command.Flags().StringVar(&since, "since", "", "Only payments in their state since this time or later, such as 2030-01-15T18:00:00Z.")
+	command.Flags().StringVar(&until, "until", "", "Only payments in their state since before this time.")
+	return command
 }
 
 const reasonHelp = "Reason, in a few words; no names of customers."
@@ -63,14 +69,14 @@ const reasonHelp = "Reason, in a few words; no names of customers."
 func newConfirmRecorded(client *opsClient) *cobra.Command {
 	reason := ""
 	outage := &outage{}
-	c := &cobra.Command{
+	command := &cobra.Command{
 		Use: "confirm-recorded [<id>]", Args: outage.args,
 		Short: "Confirm that the club system holds the payment, once, or that its finding is settled. Check there first.",
 		RunE:  outage.decide(client, "/ops/payments/%s/confirm-recorded", func() map[string]string { return map[string]string{"why": reason} }),
 	}
-	outage.addFlags(c)
-	c.Flags().StringVar(&reason, "reason", "", reasonHelp)
-	return c
+	outage.addFlags(command)
+	command.Flags().StringVar(&reason, "reason", "", reasonHelp)
+	return command
 }
 
 func newEndPayment(client *opsClient) *cobra.Command {
@@ -91,9 +97,10 @@ func newConfirmNotRecorded(client *opsClient) *cobra.Command {
 	reason := ""
 	var sendAgain, refund, cancel, override bool
 	outage := &outage{}
-	c := &cobra.Command{
-		Use: "confirm-not-recorded [<id>]", Short: "Confirm that the club system does not hold the payment, and decide what follows. Check there first.",
-		Args: outage.args,
+	command := &cobra.Command{
+		Use:   "confirm-not-recorded [<id>]",
+		Short: "Confirm that the club system does not hold the payment, and decide what follows. Check there first.",
+		Args:  outage.args,
 		RunE: outage.decide(client, "/ops/payments/%s/confirm-not-recorded", func() map[string]string {
 			then := payment.SendAgain
 			switch {
@@ -109,16 +116,18 @@ func newConfirmNotRecorded(client *opsClient) *cobra.Command {
 			return fields
 		}),
 	}
-	outage.addFlags(c)
-	c.Flags().StringVar(&reason, "reason", "", reasonHelp)
-	c.Flags().BoolVar(&sendAgain, "send-again", false, "Record it again, under a new claim.")
-	c.Flags().BoolVar(&refund, "refund", false, "Refund the buyer; if the money was returned already, only end the payment.")
-	c.Flags().BoolVar(&cancel, "cancel", false, "Cancel it; for payments without a card processor, and for blocked payments of which the processor holds no money.")
-	c.Flags().BoolVar(&override, "override", false, "Refund or cancel although the sale is settled, because something else certainly settled it; "+
-		"or end a blocked payment as refunded, because the buyer certainly has the money back. Audited.")
-	c.MarkFlagsOneRequired("send-again", "refund", "cancel")
-	c.MarkFlagsMutuallyExclusive("send-again", "refund", "cancel")
-	c.MarkFlagsMutuallyExclusive("send-again", "override")
-	c.MarkFlagsMutuallyExclusive("since", "override") // needs a look at each sale
-	return c
+	outage.addFlags(command)
+	command.Flags().StringVar(&reason, "reason", "", reasonHelp)
+	command.Flags().BoolVar(&sendAgain, "send-again", false, "Record it again, under a new claim.")
+	command.Flags().BoolVar(&refund, "refund", false, "Refund the buyer; if the money was returned already, only end the payment.")
+	command.Flags().BoolVar(&cancel, "cancel", false,
+		"Cancel it; for payments without a card processor, and for blocked payments of which the processor holds no money.")
+	command.Flags().BoolVar(&override, "override", false,
+		"Refund or cancel although the sale is settled, because something else certainly settled it; "+
+			"or end a blocked payment as refunded, because the buyer certainly has the money back. Audited.")
+	command.MarkFlagsOneRequired("send-again", "refund", "cancel")
+	command.MarkFlagsMutuallyExclusive("send-again", "refund", "cancel")
+	command.MarkFlagsMutuallyExclusive("send-again", "override")
+	command.MarkFlagsMutuallyExclusive("since", "override") // needs a look at each sale
+	return command
 }

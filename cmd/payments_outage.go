@@ -23,32 +23,32 @@ type outage struct {
 	yes          bool // decide; else only list
 }
 
-func (o *outage) addFlags(c *cobra.Command) {
-	c.Flags().StringVar(&o.since, "since", "",
+func (o *outage) addFlags(command *cobra.Command) {
+	command.Flags().StringVar(&o.since, "since", "",
 		"In place of an id: every payment in doubt since this time or later, such as 2030-01-15T18:00:00Z.")
-	c.Flags().StringVar(&o.until, "until", "", "The end of --since: payments in doubt since before this time.")
-	c.Flags().BoolVar(&o.yes, "yes", false, "With --since: decide. Without it, the payments are only listed.")
-	c.MarkFlagsRequiredTogether("since", "until")
+	command.Flags().StringVar(&o.until, "until", "", "The end of --since: payments in doubt since before this time.")
+	command.Flags().BoolVar(&o.yes, "yes", false, "With --since: decide. Without it, the payments are only listed.")
+	command.MarkFlagsRequiredTogether("since", "until")
 }
 
-func (o *outage) args(c *cobra.Command, args []string) error {
+func (o *outage) args(command *cobra.Command, args []string) error {
 	if o.since == "" {
-		return exactArgs("id")(c, args)
+		return exactArgs("id")(command, args)
 	}
 	if end, err := time.Parse(time.RFC3339, strings.Replace(o.until, " ", "T", 1)); err == nil && end.After(time.Now()) {
 		return errors.New("--until must be in the past, so that no payment joins those that were listed")
 	}
-	return exactArgs()(c, args)
+	return exactArgs()(command, args)
 }
 
 // decide returns the RunE of a decision about one payment, or about those of an outage.
-func (o *outage) decide(client *opsClient, path string, body func() map[string]string) func(*cobra.Command, []string) error {
+func (o *outage) decide(client *opsClient, path string, body func() map[string]string) runE {
 	one := write(client, path, func([]string) map[string]string { return body() }, printDecision)
-	return func(c *cobra.Command, args []string) error {
+	return func(command *cobra.Command, args []string) error {
 		if o.since == "" {
-			return one(c, args)
+			return one(command, args)
 		}
-		return o.decideAll(c, client, path, body())
+		return o.decideAll(command, client, path, body())
 	}
 }
 
@@ -59,9 +59,9 @@ type undecided struct {
 }
 
 // decideAll continues after a failure. Its error says how many payments are left.
-func (o *outage) decideAll(c *cobra.Command, client *opsClient, path string, fields map[string]string) error {
+func (o *outage) decideAll(command *cobra.Command, client *opsClient, path string, fields map[string]string) error {
 	query := url.Values{"state": {string(flows.InDoubt)}, "since": {o.since}, "until": {o.until}}
-	response, err := client.request(c.Context(), http.MethodGet, "/ops/payments?"+query.Encode(), nil)
+	response, err := client.request(command.Context(), http.MethodGet, "/ops/payments?"+query.Encode(), nil)
 	if err != nil {
 		return err
 	}
@@ -76,17 +76,17 @@ func (o *outage) decideAll(c *cobra.Command, client *opsClient, path string, fie
 		Decided   []payment.ResolutionResult `json:"decided"`
 		Undecided []undecided                `json:"undecided"`
 	}
-	for _, p := range page.Items {
-		decided, problem := decideOne(c, client, pathTo(path, []string{string(p.ID)}), fields)
+	for _, listed := range page.Items {
+		decided, problem := decideOne(command, client, pathTo(path, []string{string(listed.ID)}), fields)
 		if problem != nil {
-			result.Undecided = append(result.Undecided, undecided{p.ID, problem.Error()})
+			result.Undecided = append(result.Undecided, undecided{listed.ID, problem.Error()})
 		} else {
 			result.Decided = append(result.Decided, decided)
 		}
 		switch {
 		case client.json:
 		case problem != nil:
-			fmt.Printf("Payment %s: nothing was decided. %v\n", p.ID, problem)
+			fmt.Printf("Payment %s: nothing was decided. %v\n", listed.ID, problem)
 		default:
 			printDecision(os.Stdout, decided)
 		}
@@ -104,8 +104,10 @@ func (o *outage) decideAll(c *cobra.Command, client *opsClient, path string, fie
 	return nil
 }
 
-func decideOne(c *cobra.Command, client *opsClient, path string, fields map[string]string) (decided payment.ResolutionResult, err error) {
-	response, err := client.request(c.Context(), http.MethodPost, path, fields)
+func decideOne(
+	command *cobra.Command, client *opsClient, path string, fields map[string]string,
+) (decided payment.ResolutionResult, err error) {
+	response, err := client.request(command.Context(), http.MethodPost, path, fields)
 	if err == nil && (json.Unmarshal(response, &decided) != nil || decided.Payment.ID == "") {
 		err = client.notFrontdesk()
 	}

@@ -32,7 +32,8 @@ func instant(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05Z
 
 func printPayments(w io.Writer, page payment.Page, state string, all bool) {
 	if page.Incomplete {
-		defer fmt.Fprintln(w, "Warning: Redis has not been compared with the card processor yet. Until then, payments that it lost are missing here.")
+		defer fmt.Fprintln(w, "Warning: Redis has not been compared with the card processor yet. "+
+			"Until then, payments that it lost are missing here.")
 	}
 	if page.Halted != "" {
 		fmt.Fprintf(w, "This gateway advances no payment: %s.\n\n", page.Halted)
@@ -56,12 +57,12 @@ func printPayments(w io.Writer, page payment.Page, state string, all bool) {
 	}
 	table := newTable(w)
 	fmt.Fprintln(table, "PAYMENT\tSTATE\tSINCE\tAMOUNT\tSALE\tCONTACT\tREASON")
-	for _, p := range page.Items {
-		for _, earlier := range p.Repeats {
-			p.Reason += "; repeats " + string(earlier)
+	for _, listed := range page.Items {
+		for _, earlier := range listed.Repeats {
+			listed.Reason += "; repeats " + string(earlier)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", p.ID, cmp.Or(p.Finding, p.State), instant(p.Since),
-			flows.Price(p.Amount, p.Currency), p.Sale, cmp.Or(p.ContactNumber, "-"), p.Reason)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", listed.ID, cmp.Or(listed.Finding, listed.State), instant(listed.Since),
+			flows.Price(listed.Amount, listed.Currency), listed.Sale, cmp.Or(listed.ContactNumber, "-"), listed.Reason)
 	}
 	flush(table)
 	if page.More {
@@ -69,76 +70,80 @@ func printPayments(w io.Writer, page payment.Page, state string, all bool) {
 	}
 }
 
-func printDecision(w io.Writer, d payment.ResolutionResult) {
-	fmt.Fprintf(w, "Payment %s is %s.\n", d.Payment.ID, d.Payment.State)
-	if !d.Payment.State.Final() {
-		fmt.Fprintf(w, "It continues automatically. How it ended: frontdesk payments show %s\n", d.Payment.ID)
+func printDecision(w io.Writer, detail payment.ResolutionResult) {
+	fmt.Fprintf(w, "Payment %s is %s.\n", detail.Payment.ID, detail.Payment.State)
+	if !detail.Payment.State.Final() {
+		fmt.Fprintf(w, "It continues automatically. How it ended: frontdesk payments show %s\n", detail.Payment.ID)
 	}
-	for _, warning := range d.Warnings {
+	for _, warning := range detail.Warnings {
 		fmt.Fprintln(w, "Warning: "+warning)
 	}
 }
 
-func printCalibration(w io.Writer, c payment.Calibration) {
-	fmt.Fprintf(w, "Read again: %d recorded payments, %d that were never paid; %d could not be read.\n", c.Recorded, c.Unpaid, c.Failed)
-	for _, finding := range c.Findings {
+func printCalibration(w io.Writer, calibration payment.Calibration) {
+	fmt.Fprintf(w, "Read again: %d recorded payments, %d that were never paid; %d could not be read.\n",
+		calibration.Recorded, calibration.Unpaid, calibration.Failed)
+	for _, finding := range calibration.Findings {
 		mark := "-"
 		if finding.Discriminates {
 			mark = "+"
 		}
 		fmt.Fprintf(w, "  %s %s: %s\n", mark, finding.Signal, finding.Text)
 	}
-	fmt.Fprintln(w, c.Verdict)
+	fmt.Fprintln(w, calibration.Verdict)
 }
 
-func printPayment(w io.Writer, d payment.Detail) {
+func printPayment(w io.Writer, detail payment.Detail) {
 	table := newTable(w)
 	defer flush(table)
 	fmt.Fprintf(table, "Payment\t%s\nState\t%s since %s: %s\nAmount\t%s by %s\nSale\t%s\nClub\t%s\nContact number\t%s\nAt the processor\t%s\n",
-		d.ID, d.State, instant(d.Since), d.Reason, flows.Price(d.Amount, d.Currency), d.Method, d.Sale, d.Club, cmp.Or(d.ContactNumber, "-"), atProcessor(d))
-	if a := d.Attribution; a != nil {
-		fmt.Fprintf(table, "Campaign\t%s\n", strings.Join(slices.DeleteFunc([]string{a.Source, a.Medium, a.Campaign, a.Content}, func(name string) bool { return name == "" }), " · "))
+		detail.ID, detail.State, instant(detail.Since), detail.Reason, flows.Price(detail.Amount, detail.Currency), detail.Method,
+		detail.Sale, detail.Club, cmp.Or(detail.ContactNumber, "-"), atProcessor(detail))
+	if from := detail.Attribution; from != nil {
+		names := []string{from.Source, from.Medium, from.Campaign, from.Content}
+		names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
+		fmt.Fprintf(table, "Campaign\t%s\n", strings.Join(names, " · "))
 	}
-	for _, earlier := range d.Repeats {
+	for _, earlier := range detail.Repeats {
 		fmt.Fprintf(table, "Repeats\t%s\n", earlier)
 	}
 	fmt.Fprintln(table, "\nWhat happened")
-	for _, transition := range d.History {
+	for _, transition := range detail.History {
 		fmt.Fprintf(table, "  %s\t%s\t%s%s\n", instant(transition.At), transition.State, transition.Reason, decidedBy(transition))
 	}
 	heading(table, "Journal at the processor (post: a claim to send the request, or to refund; release: the claim given up; "+
-		"done: the club system's acceptance; op: a decision)", len(d.Journal))
-	for _, entry := range d.Journal {
+		"done: the club system's acceptance; op: a decision)", len(detail.Journal))
+	for _, entry := range detail.Journal {
 		at := ""
 		if entry.At != nil {
 			at = instant(*entry.At)
 		}
 		fmt.Fprintf(table, "  %s\t%s\t%s\n", entry.Key, at, entry.Value)
 	}
-	printEvidence(table, d)
-	heading(table, "Notes", len(d.Notes))
-	for _, note := range d.Notes {
+	printEvidence(table, detail)
+	heading(table, "Notes", len(detail.Notes))
+	for _, note := range detail.Notes {
 		fmt.Fprintf(table, "  %s\t%s\t%s\n", instant(note.At), note.Operator, note.Text)
 	}
 	fmt.Fprintln(table, "\nWhat it means")
-	for _, paragraph := range d.Advice {
+	for _, paragraph := range detail.Advice {
 		fmt.Fprintln(table, "  "+paragraph)
 	}
 	fmt.Fprintln(table, "\nWhat you can do")
-	for _, command := range d.Commands {
+	for _, command := range detail.Commands {
 		fmt.Fprintln(table, "  "+command)
 	}
 }
 
 // printEvidence prints what was read before the capture and later, one line each.
-func printEvidence(table io.Writer, d payment.Detail) {
-	if d.Snapshot == nil && len(d.Readings) == 0 && d.NextReading == nil {
+func printEvidence(table io.Writer, detail payment.Detail) {
+	if detail.Snapshot == nil && len(detail.Readings) == 0 && detail.NextReading == nil {
 		return
 	}
 	fmt.Fprintln(table, "\nEvidence")
 	fmt.Fprintln(table, "  READ\tSALE\tTOTAL\tCHECK\tCONTACT\tDEBT")
 	plain := func(text string) string { return text }
-	price := func(amount int64) string { return flows.Price(amount, d.Currency) }
+	price := func(amount int64) string { return flows.Price(amount, detail.Currency) }
 	validity := func(valid bool) string {
 		if valid {
 			return "valid"
@@ -149,18 +154,19 @@ func printEvidence(table io.Writer, d payment.Detail) {
 		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\t%s\n", when, known(e.SaleState, plain), known(e.Total, price), known(e.Valid, validity),
 			known(e.ContactStatus, plain), known(e.Debt, price))
 	}
-	if d.Snapshot != nil {
-		line(instant(d.Snapshot.At)+" before the capture", d.Snapshot)
+	if detail.Snapshot != nil {
+		line(instant(detail.Snapshot.At)+" before the capture", detail.Snapshot)
 	}
-	for _, reading := range d.Readings {
+	for _, reading := range detail.Readings {
 		if reading.Failures > 0 {
-			fmt.Fprintf(table, "  %s could not be read, %d in a row\t\t\t\t\t\n", instant(reading.At), reading.Failures) // the cells keep the columns
+			// The empty cells keep the columns.
+			fmt.Fprintf(table, "  %s could not be read, %d in a row\t\t\t\t\t\n", instant(reading.At), reading.Failures)
 			continue
 		}
 		line(instant(reading.At), &reading.Evidence)
 	}
-	if d.NextReading != nil {
-		fmt.Fprintf(table, "  %s next reading\n", instant(*d.NextReading))
+	if detail.NextReading != nil {
+		fmt.Fprintf(table, "  %s next reading\n", instant(*detail.NextReading))
 	}
 }
 
@@ -172,23 +178,24 @@ func known[T any](value *T, format func(T) string) string {
 }
 
 // decidedBy is the operator behind a transition, and their reason; empty for the machine.
-func decidedBy(t flows.Transition) string {
+func decidedBy(transition flows.Transition) string {
 	switch {
-	case t.Operator == "":
+	case transition.Operator == "":
 		return ""
-	case t.OperatorReason == "":
-		return " (" + t.Operator + ")"
+	case transition.OperatorReason == "":
+		return " (" + transition.Operator + ")"
 	}
-	return " (" + t.Operator + ": " + t.OperatorReason + ")"
+	return " (" + transition.Operator + ": " + transition.OperatorReason + ")"
 }
 
-func atProcessor(d payment.Detail) string {
-	text := cmp.Or(d.Processor, "-") + " " + d.ProcessorID
-	if at := d.AtProcessor; at != nil {
-		text += fmt.Sprintf(": %s, %s captured, %s refunded", at.State, flows.Price(at.Captured, d.Currency), flows.Price(at.Refunded, d.Currency))
+func atProcessor(detail payment.Detail) string {
+	text := cmp.Or(detail.Processor, "-") + " " + detail.ProcessorID
+	if at := detail.AtProcessor; at != nil {
+		captured, refunded := flows.Price(at.Captured, detail.Currency), flows.Price(at.Refunded, detail.Currency)
+		text += fmt.Sprintf(": %s, %s captured, %s refunded", at.State, captured, refunded)
 	}
-	if d.Problem != "" {
-		text += "; " + d.Problem
+	if detail.Problem != "" {
+		text += "; " + detail.Problem
 	}
 	return text
 }

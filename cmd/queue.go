@@ -11,12 +11,12 @@ import (
 
 func newQueueCommand() *cobra.Command {
 	client := &opsClient{}
-	c := &cobra.Command{
+	command := &cobra.Command{
 		Use: "queue", Short: "Print the state of the background queues, through a running gateway.", Args: exactArgs(),
 		RunE: read(client, "/ops/queue", printQueues),
 	}
-	addOptions(c.Flags(), client.options()...)
-	return c
+	addOptions(command.Flags(), client.options()...)
+	return command
 }
 
 func printQueues(w io.Writer, queues struct{ Items []background.QueueState }) {

@@ -49,11 +49,11 @@ func Execute(assets Assets) {
 // execute runs a command line. The code is the exit code; it is 0 without an error.
 func execute(ctx context.Context, assets Assets, args, environment []string) (code int, err error) {
 	root, running := newRootCommand(assets), false
-	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
-		if err := readEnvironment(c.Flags()); err != nil {
+	root.PersistentPreRunE = func(command *cobra.Command, _ []string) error {
+		if err := readEnvironment(command.Flags()); err != nil {
 			return err
 		}
-		err := errors.Join(c.ValidateRequiredFlags(), c.ValidateFlagGroups())
+		err := errors.Join(command.ValidateRequiredFlags(), command.ValidateFlagGroups())
 		running = err == nil
 		return err
 	}
@@ -98,14 +98,14 @@ func withDefaultCommand(args []string) []string {
 // it fails with their names.
 func newGroup(use, short string, subcommands ...*cobra.Command) *cobra.Command {
 	names := make([]string, len(subcommands))
-	for i, c := range subcommands {
-		names[i] = c.Name()
+	for i, command := range subcommands {
+		names[i] = command.Name()
 	}
-	fail := func(c *cobra.Command, args []string) error {
+	fail := func(command *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return fmt.Errorf("unknown command %q for %q; commands: %s", args[0], c.CommandPath(), strings.Join(names, ", "))
+			return fmt.Errorf("unknown command %q for %q; commands: %s", args[0], command.CommandPath(), strings.Join(names, ", "))
 		}
-		return fmt.Errorf("%q needs a command: %s", c.CommandPath(), strings.Join(names, ", "))
+		return fmt.Errorf("%q needs a command: %s", command.CommandPath(), strings.Join(names, ", "))
 	}
 	group := &cobra.Command{Use: use, Short: short, Args: fail, RunE: fail}
 	group.AddCommand(subcommands...)

@@ -20,12 +20,12 @@ import (
 
 func newServeCommand(assets Assets) *cobra.Command {
 	cfg := Config{assets: assets}
-	c := &cobra.Command{
+	command := &cobra.Command{
 		Use: "serve", Short: "Run the gateway (the default).", Args: exactArgs(),
-		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), cfg) },
+		RunE: func(command *cobra.Command, _ []string) error { return run(command.Context(), cfg) },
 	}
-	addOptions(c.Flags(), cfg.options()...)
-	return c
+	addOptions(command.Flags(), cfg.options()...)
+	return command
 }
 
 func run(ctx context.Context, cfg Config) error {
@@ -62,23 +62,23 @@ func run(ctx context.Context, cfg Config) error {
 		return err
 	}
 	defer telemetry.close()
-	g, err := cfg.build(log, telemetry, ctx.Done(), world.devtools)
+	gateway, err := cfg.build(log, telemetry, ctx.Done(), world.devtools)
 	if err != nil {
 		return err
 	}
-	if err := cfg.checkFingerprint(ctx, g.payments, log); err != nil {
+	if err := cfg.checkFingerprint(ctx, gateway.payments, log); err != nil {
 		return err
 	}
-	public := world.wrap(g.public, g.catalogue.Invalidate)
+	public := world.wrap(gateway.public, gateway.catalogue.Invalidate)
 	drained := drain(ctx, cfg.DrainDelay)
 	group.Go(func() error { return serve(drained, listener, closeOnShutdown(public, ctx.Done()), world.release) })
 	if operators != nil {
-		group.Go(func() error { return serve(drained, operators, g.ops, func() {}) })
+		group.Go(func() error { return serve(drained, operators, gateway.ops, func() {}) })
 	}
 	if metrics != nil {
-		group.Go(func() error { return serve(drained, metrics, g.metrics, func() {}) })
+		group.Go(func() error { return serve(drained, metrics, gateway.metrics, func() {}) })
 	}
-	group.Go(func() error { return g.worker.Run(drained) })
+	group.Go(func() error { return gateway.worker.Run(drained) })
 	cfg.printBanner(os.Stdout, listener.Addr())
 	return group.Wait()
 }
@@ -140,7 +140,8 @@ func (cfg Config) warn(log *slog.Logger) {
 		log.Warn("FRONTDESK_REDIS_URL ignored: mock mode embeds its own Redis; use yours with FRONTDESK_MODE=test")
 	}
 	if cfg.Mode == "mock" && cfg.SandboxURL+cfg.Stripe.URL+cfg.Stripe.SecretKey+cfg.StripePublicKey != "" {
-		log.Warn("FRONTDESK_SANDBOX_URL and FRONTDESK_STRIPE_… ignored: mock mode embeds its own card processor; use yours with FRONTDESK_MODE=test")
+		log.Warn("FRONTDESK_SANDBOX_URL and FRONTDESK_STRIPE_… ignored: mock mode embeds its own card processor; " +
+			"use yours with FRONTDESK_MODE=test")
 	}
 	host, _, err := net.SplitHostPort(cfg.OpsAddr)
 	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && !ip.IsLoopback()) {

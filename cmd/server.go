@@ -31,8 +31,12 @@ const (
 // requests are still in progress after shutdownTimeout; their connections are closed then.
 func serve(ctx context.Context, listener net.Listener, handler http.Handler, stopping func()) error {
 	server := &http.Server{
-		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
-		MaxHeaderBytes: maxHeader,
+		Handler:           handler,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
 		ConnContext: func(ctx context.Context, connection net.Conn) context.Context {
 			if client, ok := connection.(interface{ SetWriteBuffer(int) error }); ok {
 				_ = client.SetWriteBuffer(sendBuffer) // it fails only for a connection that is closed already

@@ -85,14 +85,14 @@ func (cfg *simConfig) options() []option {
 
 func newSimCommand() *cobra.Command {
 	var cfg simConfig
-	c := &cobra.Command{
+	command := &cobra.Command{
 		Use:   "sim",
 		Short: "Run only the simulator of the club system and the sandbox card processor.",
 		Args:  exactArgs(),
-		RunE:  func(c *cobra.Command, _ []string) error { return cfg.run(c.Context()) },
+		RunE:  func(command *cobra.Command, _ []string) error { return cfg.run(command.Context()) },
 	}
-	addOptions(c.Flags(), cfg.options()...)
-	return c
+	addOptions(command.Flags(), cfg.options()...)
+	return command
 }
 
 func (cfg simConfig) run(ctx context.Context) error {

@@ -36,10 +36,10 @@ type telemetry struct {
 // newTelemetry returns the metrics, and traces that are exported if a collector is configured.
 func (cfg Config) newTelemetry(ctx context.Context, log *slog.Logger) (*telemetry, error) {
 	metrics := ops.NewMetrics(ops.MetricsConfig{Version: builtVersion(), Mode: cfg.Mode})
-	t := &telemetry{metrics: metrics, traces: tracing.IDOnlyProvider(), close: func() {}}
+	seen := &telemetry{metrics: metrics, traces: tracing.IDOnlyProvider(), close: func() {}}
 	export, err := collector.ReadConfig(lookup)
 	if err != nil || export == nil {
-		return t, err
+		return seen, err
 	}
 	export.Now, export.Timeout = time.Now, exportTimeout
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.WarnContext(ctx, "spans not exported", "error", err) }))
@@ -54,13 +54,13 @@ func (cfg Config) newTelemetry(ctx context.Context, log *slog.Logger) (*telemetr
 			attribute.String("service.name", "frontdesk"), attribute.String("service.version", builtVersion()),
 		)),
 	)
-	t.traces = provider
-	t.close = func() {
+	seen.traces = provider
+	seen.close = func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exportTimeout)
 		defer cancel()
 		if err := provider.Shutdown(ctx); err != nil {
 			log.WarnContext(ctx, "last spans lost", "error", err)
 		}
 	}
-	return t, nil
+	return seen, nil
 }

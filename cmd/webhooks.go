@@ -27,8 +27,8 @@ func newWebhooksCommand() *cobra.Command {
 		newReplay(client),
 		&cobra.Command{
 			Use: "enable <name>", Short: "Deliver again to a subscriber that returned 410 (Gone).", Args: exactArgs("name"),
-			RunE: write(client, "/ops/subscribers/%s/enable", nil, func(w io.Writer, s background.Subscription) {
-				fmt.Fprintf(w, "%s is enabled; %d deliveries are waiting.\n", s.Name, s.Waiting)
+			RunE: write(client, "/ops/subscribers/%s/enable", nil, func(w io.Writer, subscriber background.Subscription) {
+				fmt.Fprintf(w, "%s is enabled; %d deliveries are waiting.\n", subscriber.Name, subscriber.Waiting)
 			}),
 		},
 	)
@@ -38,14 +38,14 @@ func newWebhooksCommand() *cobra.Command {
 
 func newListDeliveries(client *opsClient) *cobra.Command {
 	state := ""
-	c := &cobra.Command{
+	command := &cobra.Command{
 		Use: "list", Short: "List the subscribers, and the deliveries to them that failed.", Args: exactArgs(),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return callOps(c.Context(), client, http.MethodGet, "/ops/webhooks?state="+url.QueryEscape(state), nil, printDeliveries)
+		RunE: func(command *cobra.Command, _ []string) error {
+			return callOps(command.Context(), client, http.MethodGet, "/ops/webhooks?state="+url.QueryEscape(state), nil, printDeliveries)
 		},
 	}
-	c.Flags().StringVar(&state, "state", "", "Only deliveries in this state: waiting, retrying, dead or delivered.")
-	return c
+	command.Flags().StringVar(&state, "state", "", "Only deliveries in this state: waiting, retrying, dead or delivered.")
+	return command
 }
 
 func newReplay(client *opsClient) *cobra.Command {
@@ -54,20 +54,20 @@ func newReplay(client *opsClient) *cobra.Command {
 	all := write(client, "/ops/subscribers/%s/replay", nil, func(w io.Writer, r background.Replayed) {
 		fmt.Fprintf(w, "%d deliveries to %s are sent again.\n", r.Deliveries, r.Subscriber)
 	})
-	c := &cobra.Command{
+	command := &cobra.Command{
 		Use: "replay [<id>]", Short: "Send again: one delivery, or all dead ones of a subscriber.", Args: cobra.MaximumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
+		RunE: func(command *cobra.Command, args []string) error {
 			switch {
 			case (len(args) == 0) == (dead == ""):
 				return errors.New("name either a delivery, or a subscriber with --dead")
 			case dead == "":
-				return one(c, args)
+				return one(command, args)
 			}
-			return all(c, []string{dead})
+			return all(command, []string{dead})
 		},
 	}
-	c.Flags().StringVar(&dead, "dead", "", "The `name` of a subscriber, to send all its dead deliveries again.")
-	return c
+	command.Flags().StringVar(&dead, "dead", "", "The `name` of a subscriber, to send all its dead deliveries again.")
+	return command
 }
 
 func printDeliveries(w io.Writer, all background.Deliveries) {
@@ -77,21 +77,23 @@ func printDeliveries(w io.Writer, all background.Deliveries) {
 	} else {
 		fmt.Fprintln(table, "SUBSCRIBER\tHOST\tWAITING\tRETRYING\tDEAD\tDELIVERED (1 H)\tOLDEST\t")
 	}
-	for _, s := range all.Subscribers {
+	for _, subscriber := range all.Subscribers {
 		gone := ""
-		if s.Gone {
+		if subscriber.Gone {
 			gone = "gone: nothing is sent until you enable it"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s\n", s.Name, s.Host, s.Waiting, s.Retrying, s.Dead, s.Delivered,
-			(time.Duration(s.AgeMs) * time.Millisecond).Round(time.Second), gone)
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s\n",
+			subscriber.Name, subscriber.Host, subscriber.Waiting, subscriber.Retrying, subscriber.Dead, subscriber.Delivered,
+			(time.Duration(subscriber.AgeMs) * time.Millisecond).Round(time.Second), gone)
 	}
 	heading(table, "DELIVERY\tEVENT\tSTATE\tFAILURES\tNEXT ATTEMPT\tLAST ERROR", len(all.Items))
-	for _, d := range all.Items {
+	for _, delivery := range all.Items {
 		next := "-"
-		if d.Next != nil {
-			next = instant(*d.Next)
+		if delivery.Next != nil {
+			next = instant(*delivery.Next)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\n", d.ID, d.Event, d.State, d.Failures, next, cmp.Or(d.LastError, "-"))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\n",
+			delivery.ID, delivery.Event, delivery.State, delivery.Failures, next, cmp.Or(delivery.LastError, "-"))
 	}
 	flush(table)
 	fmt.Fprintf(w, "\nEvents received, by kind (%d not processed yet):", all.Pending)
@@ -101,9 +103,9 @@ func printDeliveries(w io.Writer, all background.Deliveries) {
 	fmt.Fprintln(w)
 }
 
-func printDelivery(w io.Writer, d background.Delivery) {
+func printDelivery(w io.Writer, delivery background.Delivery) {
 	table := newTable(w)
 	fmt.Fprintf(table, "Delivery\t%s\nSubscriber\t%s\nEvent\t%s\nState\t%s, %d failures\nLast error\t%s\nBody\t%s\n",
-		d.ID, d.Subscriber, d.Event, d.State, d.Failures, cmp.Or(d.LastError, "-"), d.Body)
+		delivery.ID, delivery.Subscriber, delivery.Event, delivery.State, delivery.Failures, cmp.Or(delivery.LastError, "-"), delivery.Body)
 	flush(table)
 }
