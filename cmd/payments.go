@@ -107,7 +107,7 @@ func newConfirmNotRecorded(client *opsClient) *cobra.Command {
 			case refund:
 				then = payment.Refund
 			case cancel:
-				then = payment.GiveUp
+				then = payment.Cancel
 			}
 			fields := map[string]string{"why": reason, "then": string(then)}
 			if override {

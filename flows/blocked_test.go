@@ -14,7 +14,7 @@ func TestBlockedSettledByHand(t *testing.T) {
 	t.Parallel()
 	recorded := func(g *gateway, id flows.PaymentID) error { return errorOf(g.ConfirmRecorded(t.Context(), id, ada)) }
 	notRecorded := func(g *gateway, id flows.PaymentID) error {
-		return errorOf(g.ConfirmNotRecorded(t.Context(), id, payment.GiveUp, ada))
+		return errorOf(g.ConfirmNotRecorded(t.Context(), id, payment.Cancel, ada))
 	}
 	const confirm, cancel = "confirm-recorded ID", "confirm-not-recorded ID --cancel"
 	for end, test := range map[flows.PaymentState]struct {

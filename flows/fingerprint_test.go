@@ -170,7 +170,7 @@ func TestSettledWithoutTheProcessor(t *testing.T) {
 				}
 				doubt := w.put(g, w.priced(g, method).ID, flows.InDoubt, func(p *flows.Payment) { p.DoubtSince = w.clock.Now() })
 				w.clock.Advance(time.Hour)
-				if ended, err := g.ConfirmNotRecorded(t.Context(), doubt.ID, payment.GiveUp, flows.Decision{Operator: "ada"}); err != nil || w.stored(g, doubt.ID).State != flows.Cancelled {
+				if ended, err := g.ConfirmNotRecorded(t.Context(), doubt.ID, payment.Cancel, flows.Decision{Operator: "ada"}); err != nil || w.stored(g, doubt.ID).State != flows.Cancelled {
 					t.Errorf("%s, a decision: %+v, %v", method, ended, err)
 				}
 			}

@@ -247,7 +247,7 @@ var scenarios = map[string]scenario{
 	"in doubt without a processor, and an operator gives it up": {func(w *world, g *gateway) *flows.Payment {
 		p := w.doubtWithoutProcessor(g)
 		w.clock.Advance(16 * time.Minute)
-		w.mustDecide(g, p, payment.GiveUp)
+		w.mustDecide(g, p, payment.Cancel)
 		return w.advance(g, p)
 	}, flows.Cancelled, 0, cards.RequiresAction},
 
@@ -271,7 +271,7 @@ var scenarios = map[string]scenario{
 		p := w.doubtful(g, "error_before")
 		w.tamper(p)
 		w.refundAtProcessor(w.advance(g, p), p.Amount)
-		w.mustDecide(g, p, payment.GiveUp)
+		w.mustDecide(g, p, payment.Cancel)
 		return w.stored(g, p.ID)
 	}, flows.Refunded, 0, cards.Refunded},
 
@@ -289,7 +289,7 @@ var scenarios = map[string]scenario{
 		w.tamper(p)
 		w.advance(g, p)
 		w.cancelAtProcessor(p)
-		w.mustDecide(g, p, payment.GiveUp)
+		w.mustDecide(g, p, payment.Cancel)
 		return w.stored(g, p.ID)
 	}, flows.Cancelled, 0, cards.Cancelled},
 }

@@ -77,7 +77,7 @@ func TestMissingAtTheProcessor(t *testing.T) {
 	if strings.Contains(offered, "--cancel") || !strings.Contains(offered, "--refund --override") {
 		t.Errorf("offered: %s", offered)
 	}
-	for _, resolution := range []payment.Resolution{payment.GiveUp, payment.Refund} {
+	for _, resolution := range []payment.Resolution{payment.Cancel, payment.Refund} {
 		_, err := wrong.ConfirmNotRecorded(t.Context(), p.ID, resolution, ada)
 		w.expectRefusal(wrong, p, err, flows.NotDecidable, "")
 	}
@@ -122,7 +122,7 @@ func TestMissingForGood(t *testing.T) {
 	}
 	override := ada
 	override.Override = true
-	_, err := g.ConfirmNotRecorded(t.Context(), p.ID, payment.GiveUp, override)
+	_, err := g.ConfirmNotRecorded(t.Context(), p.ID, payment.Cancel, override)
 	w.expectRefusal(g, p, err, flows.NotDecidable, "--refund --override")
 	if _, err := g.ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, override); err != nil || w.stored(g, p.ID).State != flows.Refunded {
 		t.Errorf("%v, %s", err, w.stored(g, p.ID).State)

@@ -43,7 +43,7 @@ func TestOperatorWhileTheBankDecides(t *testing.T) {
 				decided = true
 				refusal := "The payment is " + string(c.state)
 				w.expectRefusal(g, p, errorOf(g.ConfirmRecorded(t.Context(), p.ID, ada)), flows.NotDecidable, refusal)
-				for _, then := range []payment.Resolution{payment.SendAgain, payment.Refund, payment.GiveUp} {
+				for _, then := range []payment.Resolution{payment.SendAgain, payment.Refund, payment.Cancel} {
 					w.expectRefusal(g, p, errorOf(g.ConfirmNotRecorded(t.Context(), p.ID, then, ada)), flows.NotDecidable, refusal)
 				}
 			}, nil)

@@ -200,12 +200,12 @@ func TestCancelOfASettledSale(t *testing.T) {
 			if p.State != flows.InDoubt {
 				t.Fatalf("%s (%s)", p.State, p.Reason)
 			}
-			_, err := g.ConfirmNotRecorded(t.Context(), p.ID, payment.GiveUp, ada)
+			_, err := g.ConfirmNotRecorded(t.Context(), p.ID, payment.Cancel, ada)
 			w.expectRefusal(g, p, err, flows.NotDecidable, "The sale has been settled.")
 			override := ada
 			override.Override = true
 			must(t, func() (payment.ResolutionResult, error) {
-				return g.ConfirmNotRecorded(t.Context(), p.ID, payment.GiveUp, override)
+				return g.ConfirmNotRecorded(t.Context(), p.ID, payment.Cancel, override)
 			})
 			if p = w.stored(g, p.ID); p.State != flows.Cancelled || len(w.lines(p)) != 1 {
 				t.Errorf("%s (%s), and the ledger holds %+v", p.State, p.Reason, w.lines(p))

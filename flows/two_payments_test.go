@@ -79,7 +79,7 @@ func TestDoubtWhoseRivalEnded(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	card, later := w.twoDoubts(g)
-	w.mustDecide(g, later, payment.GiveUp)
+	w.mustDecide(g, later, payment.Cancel)
 	w.mustDecide(g, card, payment.SendAgain)
 	if end := w.settle(g, card); end.State != flows.Recorded || len(w.lines(end)) != 1 {
 		t.Errorf("the card payment is %s (%s)", end.State, end.Reason)

@@ -105,11 +105,11 @@ func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (Detail, error) 
 	return d, nil
 }
 
-// journalOf lists what is journaled about claims and operators' decisions, by number.
+// journalOf lists what is journaled about claims and operators' decisions: by number, and under it as it happens.
 func journalOf(remote cards.Payment) []JournalEntry {
 	entries := []JournalEntry{}
 	for n := 1; n <= protocol.HighestClaim; n++ {
-		for _, kind := range []string{"done", "op", "post", "release"} {
+		for _, kind := range []string{"post", "release", "done", "op"} {
 			entry := JournalEntry{Key: protocol.EntryName(kind, n)}
 			if entry.Value = remote.Metadata[entry.Key]; entry.Value == "" {
 				continue

@@ -12,18 +12,18 @@ import (
 	"frontdesk/upstream/cards"
 )
 
-// maxRecordedDecisions bounds the decisions in the processor\'s metadata, which has room for 50 entries, two of them for each
+// maxRecordedDecisions bounds the decisions in the processor's metadata, which has room for 50 entries, two of them for each
 // claim.
 const maxRecordedDecisions = 5
 
 // Resolution is what an operator decides for a payment that was not recorded.
 type Resolution = protocol.Choice
 
-// The resolutions.
+// The resolutions, named as operators name them.
 const (
 	SendAgain = protocol.SendAgain // under the next claim
 	Refund    = protocol.GiveBack  // by card: the buyer gets the money back
-	GiveUp    = protocol.CallOff   // without a processor, or blocked and settled by hand: there is nothing to give back
+	Cancel    = protocol.CallOff   // without a processor, or blocked and settled by hand: there is nothing to give back
 )
 
 // ResolutionResult is a payment after a decision. Warnings say which records of the decision failed,
@@ -54,7 +54,7 @@ func (m *Machine) ConfirmRecorded(ctx context.Context, id flows.PaymentID, decis
 func (m *Machine) ConfirmNotRecorded(ctx context.Context, id flows.PaymentID, resolution Resolution,
 	decision flows.Decision) (ResolutionResult, error) {
 	p, err := m.decidable(ctx, id, decision)
-	if err == nil && resolution != SendAgain && resolution != Refund && resolution != GiveUp {
+	if err == nil && resolution != SendAgain && resolution != Refund && resolution != Cancel {
 		err = flows.Invalid(flows.FieldProblem{Pointer: "/then", Message: "must be send_again, refund or cancel"})
 	}
 	if err != nil {

@@ -193,7 +193,7 @@ func (f *journey) decide(ctx context.Context, t *task, p *flows.Payment) {
 		case p.HasProcessor() && (byOthers || f.chance(0.5)):
 			then, what = payment.Refund, opRefund
 		case !p.HasProcessor() && (byOthers || f.chance(0.5)):
-			then, what = payment.GiveUp, opGaveUp
+			then, what = payment.Cancel, opGaveUp
 		}
 		_, err = t.gateway.payments.ConfirmNotRecorded(ctx, p.ID, then, word)
 	}
@@ -281,7 +281,7 @@ func (f *journey) decideAsOffered(detail payment.Detail) bool {
 			case strings.Contains(command, "--refund"):
 				_, err = payments.ConfirmNotRecorded(ctx, detail.ID, payment.Refund, word)
 			case strings.Contains(command, "--cancel"):
-				_, err = payments.ConfirmNotRecorded(ctx, detail.ID, payment.GiveUp, word)
+				_, err = payments.ConfirmNotRecorded(ctx, detail.ID, payment.Cancel, word)
 			default:
 				continue
 			}
