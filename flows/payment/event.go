@@ -60,8 +60,11 @@ func (m *Machine) HandleEvent(ctx context.Context, event cards.Event) error {
 		if err = m.restoreReversed(ctx, event.PaymentID); err == nil {
 			err = m.cfg.Queue.Wake(ctx, id, nil)
 		}
-	case flows.Unreadable(err):
-		err = m.cfg.Queue.Wake(ctx, id, nil)
+	case flows.Unreadable(err): // it is listed; a gateway that can read it may have to act, so the processor sends the event again
+		unread := err
+		if err = m.cfg.Queue.Wake(ctx, id, nil); err == nil && event.Reversal {
+			err = flows.StorageFailed(unread)
+		}
 	case err != nil:
 		err = flows.StorageFailed(err)
 	case p.Schema > flows.PaymentSchema && (p.State == flows.Refunded || p.State == flows.Recorded && event.Reversal):
