@@ -14,9 +14,12 @@ const (
 	// maxPollPause is longer than any pause between two polls. A later poll was scheduled by a gateway whose
 	// clock was ahead.
 	maxPollPause = 10 * time.Minute
-	// urgent is subtracted from the score of what was woken, or what an event has requested: it comes before all that is only
-	// due, for however long. It is above every time in ms, so that such scores are negative.
+	// urgent is subtracted from the score of what was woken, or what an event has requested. It is above every time in ms, so that
+	// such scores are negative.
 	urgent = 10_000_000_000_000
+	// wokenAhead is how much longer what was woken counts as waiting, because a buyer may wait for it. So what is only due comes before
+	// all that is woken more than a minute later.
+	wokenAhead = time.Minute
 )
 
 // laneKeys are the sorted sets of the lanes.
@@ -102,21 +105,33 @@ func (s *Store) Wake(ctx context.Context, id flows.PaymentID, now time.Time) err
 	return s.redis.ZAddLT(ctx, openPayments, redis.Z{Score: float64(now.UnixMilli() - urgent), Member: string(id)}).Err()
 }
 
-// takeDue takes due payments, those first that were woken, and postpones each, so that concurrent gateways get different ones.
+// takeDue takes due payments, the longest waiting first, and postpones each, so that concurrent gateways get different ones.
 //
 // KEYS  1 a lane
-// ARGV  1 now, ms  2 when they are due again, ms  3 limit
+// ARGV  1 now, ms  2 when they are due again, ms  3 limit  4 what makes the score of one that was woken comparable, ms
 // Returns their ids.
 var takeDue = redis.NewScript(`
-local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[3])
-for _, id in ipairs(due) do redis.call('ZADD', KEYS[1], 'XX', ARGV[2], id) end
-return due
+local woken = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', '(0', 'WITHSCORES', 'LIMIT', 0, ARGV[3])
+local due = redis.call('ZRANGEBYSCORE', KEYS[1], 0, ARGV[1], 'WITHSCORES', 'LIMIT', 0, ARGV[3])
+local taken, w, d = {}, 1, 1
+while #taken < tonumber(ARGV[3]) and (woken[w] or due[d]) do
+  if woken[w] and (not due[d] or woken[w + 1] + ARGV[4] <= tonumber(due[d + 1])) then
+    table.insert(taken, woken[w])
+    w = w + 2
+  else
+    table.insert(taken, due[d])
+    d = d + 2
+  end
+end
+for _, id in ipairs(taken) do redis.call('ZADD', KEYS[1], 'XX', ARGV[2], id) end
+return taken
 `)
 
 // Due returns at most limit payments of a lane that are due: first those that were woken, then those that have been due the
 // longest. Each is due again after lease, so that several gateways share the work.
 func (s *Store) Due(ctx context.Context, lane flows.Lane, now time.Time, lease time.Duration, limit int) ([]flows.PaymentID, error) {
-	return paymentIDs(takeDue.Run(ctx, s.redis, []string{laneKeys[lane]}, now.UnixMilli(), now.Add(lease).UnixMilli(), limit).StringSlice())
+	return paymentIDs(takeDue.Run(ctx, s.redis, []string{laneKeys[lane]}, now.UnixMilli(), now.Add(lease).UnixMilli(), limit,
+		urgent-wokenAhead.Milliseconds()).StringSlice())
 }
 
 // drop removes a payment from lists, which share a slot.
