@@ -255,7 +255,7 @@ func (d turn) prepareWithoutProcessor() (Action, *Change) {
 	left, brakeKnown := d.brake()
 	switch {
 	case d.f.Wish == GiveUp:
-		return d.to(flows.Cancelled, "the buyer gave up")
+		return d.endUnrecorded(*p, "the buyer gave up")
 	case p.Method != flows.InPerson && d.now.Sub(p.UpdatedAt) > SettleWithin:
 		return d.to(flows.Cancelled, "it could not be sent in time")
 	case !pauseKnown:
