@@ -74,7 +74,11 @@ func (d turn) agreeToRecord() (Action, *Change) {
 	if !notBooked || seenByStaff {
 		return d.to(flows.InDoubt, reason)
 	}
-	next.Readings = WithReading(p.Readings, flows.Reading{Evidence: flows.Evidence{At: s.At, SaleState: &s.Sale.State}})
+	reading := flows.Reading{Evidence: flows.Evidence{At: s.At}}
+	if !gone {
+		reading.SaleState = &s.Sale.State
+	}
+	next.Readings = WithReading(p.Readings, reading)
 	return d.write(next, flows.RefundDue, reason)
 }
 
