@@ -127,6 +127,8 @@ func TestCapture(t *testing.T) {
 			want: "→ capturing: as before", wrote: usedKeys(1)},
 		{name: "the key is used up, and taken", with: fresh, facts: and(called(protocol.KeyUsedUp, ""), shows(cards.Captured)),
 			want: "→ captured: captured by the processor"},
+		{name: "an earlier answer, and the bank gave the reservation back since", with: fresh,
+			facts: and(called(protocol.Done, cards.Processing), reserved), want: "→ capturing: as before", wrote: usedKeys(1)},
 		{name: "the bank decides", with: fresh, facts: and(called(protocol.Done, cards.Processing), shows(cards.Processing)),
 			want: "→ capturing: the bank is deciding about the capture"},
 		{name: "it decides, and the brake is not asked", with: deciding, want: "read"},
