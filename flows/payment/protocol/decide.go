@@ -80,8 +80,8 @@ func (d turn) decide() (Action, *Change) {
 // decided writes a decision. If a card payment becomes recorded, its acceptance is journaled.
 func (d turn) decided(next flows.Payment, to flows.PaymentState, reason string) (Action, *Change) {
 	change := Transition(d.p, next, to, reason, d.f.Decision.Decision, d.now)
-	if to == flows.Recorded && d.p.State != flows.Recorded && d.p.HasProcessor() {
-		change.Then = Acceptance
+	if to == flows.Recorded && d.p.State != flows.Recorded {
+		change = d.accepted(change)
 	}
 	return Action{}, change
 }
@@ -238,7 +238,7 @@ func (d turn) releaseDecided(next flows.Payment) (Action, bool) {
 	case release == nil:
 	case release.Outcome == Done:
 		journal = release.Response.Journal
-	case release.Outcome != KeyReused:
+	case release.Outcome != KeyReused || next.Claim == 0:
 		return Action{Kind: Wait, For: PollEvery, Err: release.Err}, false
 	}
 	switch {
@@ -346,7 +346,6 @@ func (r *Remote) kept() bool {
 // byHand ends a blocked payment as an operator settled it.
 func (d turn) byHand(to flows.PaymentState) (Action, *Change) {
 	next := *d.p
-	next.AttemptID = cmp.Or(d.p.AttemptID, NewAttemptID(d.now, d.f.ID)) // the journal's entry needs one
 	next.Difference = ""
 	if r := d.f.Remote; r != nil && r.Absent == "" && (to == flows.Recorded || r.Disputed) {
 		next.Difference = Difference(d.p, r)

@@ -71,6 +71,11 @@ func doubtful() flows.Payment {
 	return p
 }
 
+// beforeItsClaim makes the doubt one about a payment that was never claimed, as when its sale could not be read for a day.
+func beforeItsClaim(p *flows.Payment) {
+	p.Claim, p.AttemptID, p.ReleasePending, p.DoubtSince = 0, "", false, now.Add(-protocol.DecideAfter)
+}
+
 // What the processor and the club system show of it.
 var (
 	held    = shows(cards.Captured, entries(protocol.Entry{Attempt: old}))
@@ -117,6 +122,14 @@ func TestDecideRecorded(t *testing.T) {
 		{name: "recorded, of a claim that Redis lost", wrote: claim2,
 			want:  "→ recorded: an operator confirmed that it is recorded, then journal",
 			facts: and(recorded, shows(cards.Captured, entries(protocol.Entry{Attempt: old, Release: old}, protocol.Entry{Attempt: old})))},
+		{name: "recorded, before the first claim", with: beforeItsClaim, facts: and(recorded, shows(cards.Captured)),
+			want: "→ recorded: an operator confirmed that it is recorded, then journal",
+			wrote: func(p *flows.Payment) string {
+				if p.AttemptID == "" {
+					return "the journal's entry would be empty"
+				}
+				return wroteDecision(p)
+			}},
 		{name: "recorded, and it was refunded", facts: and(recorded, shows(cards.Refunded)),
 			want: refused("The payment was refunded in full at the processor. Undo it in the club system, " +
 				"then run confirm-not-recorded with --refund.")},
@@ -141,7 +154,7 @@ func TestDecideAgain(t *testing.T) {
 	t.Parallel()
 	p := doubtful()
 	other := record(flows.Captured)
-	other.ID = "r-2"
+	other.ID, other.AttemptID = "r-2", attemptAt(now.Add(-time.Hour))
 	another := other
 	another.Sale = "/club/sales/2"
 	ended := other
@@ -159,6 +172,10 @@ func TestDecideAgain(t *testing.T) {
 		{name: "again, unchecked", facts: and(again, latest(&p), held), want: "check_sale"},
 		{name: "again, not released", facts: and(again, latest(&p), held, sale()), want: "release_by_operator 1 " + old},
 		{name: "again", facts: and(again, latest(&p), held, sale(), free), want: "→ captured: " + notRecorded, wrote: beginsAnew},
+		{name: "again, and Redis lost which attempt holds the claim", want: "release_by_operator 1 " + other.AttemptID,
+			facts: and(again, latest(&p), shows(cards.Captured, entries(protocol.Entry{Attempt: other.AttemptID})), sale())},
+		{name: "again, before the first claim", with: beforeItsClaim, facts: and(again, latest(&p), shows(cards.Captured), sale()),
+			want: "release_by_operator 0 "},
 		{name: "again, and it was refunded", facts: and(again, latest(&p), shows(cards.Refunded)),
 			want: refused("The payment was refunded in full at the processor, so it cannot be recorded. Decide with --refund.")},
 		{name: "again, and every claim is used", facts: and(again, latest(&p), shows(cards.Captured, entries(full...))),

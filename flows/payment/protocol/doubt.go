@@ -73,10 +73,7 @@ func (d turn) weigh() (Action, *Change) {
 	}
 	change := Transition(p, next, flows.Recorded, "the evidence matches recorded payments: "+s.Rule.String(),
 		flows.Decision{Operator: flows.ByRule}, d.now)
-	if p.HasProcessor() {
-		change.Then = Acceptance
-	}
-	return Action{}, change
+	return Action{}, d.accepted(change)
 }
 
 // openAttempt returns when the attempt began with which the payment may have left for the club system: that of the journal's

@@ -76,7 +76,8 @@ const (
 	Release    Kind = "release" // writes fd_release_n
 	Acceptance Kind = "journal" // writes fd_done_n
 
-	// ReleaseByOperator writes fd_release_n for the claim Action.Number of Action.Attempt, and that an operator decided so.
+	// ReleaseByOperator writes fd_release_n for the claim Action.Number of Action.Attempt, and that an operator decided so. Before the
+	// first claim, Number is 0, and only the decision is written.
 	ReleaseByOperator Kind = "release_by_operator"
 )
 

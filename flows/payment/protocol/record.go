@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -161,10 +162,7 @@ func (d turn) outcome() (Action, *Change) {
 	switch post.Outcome {
 	case club.Accepted:
 		action, change := d.to(flows.Recorded, "the club system accepted it")
-		if d.p.HasProcessor() {
-			change.Then = Acceptance
-		}
-		return action, change
+		return action, d.accepted(change)
 	case club.NotSent:
 		if post.Tries < TriesPerClaim && !late {
 			return act(Post)
@@ -235,6 +233,16 @@ func (d turn) release(action Action, change *Change) (Action, *Change) {
 		change.First = Release
 	}
 	return action, change
+}
+
+// accepted has the acceptance journaled of a card payment that becomes recorded. The processor keeps no entry without a text, so a payment
+// that was recorded by hand before its first attempt gets one.
+func (d turn) accepted(change *Change) *Change {
+	if d.p.HasProcessor() {
+		change.Then = Acceptance
+		change.Record.AttemptID = cmp.Or(change.Record.AttemptID, NewAttemptID(d.now, d.f.ID))
+	}
+	return change
 }
 
 // releaseLate writes a release that failed when its outcome was committed.

@@ -97,6 +97,8 @@ func (j *journey) wrote(c *protocol.Change) string {
 		return "a claim that is given up is not released, or one that is not given up is"
 	case c.Then == protocol.Acceptance && (!card || to != flows.Recorded || from == to):
 		return "an acceptance is journaled of what is not recorded"
+	case c.Then == protocol.Acceptance && next.AttemptID == "":
+		return "an acceptance is journaled without a text, so not at all"
 	case c.Then == "" && card && to == flows.Recorded && from != to && !acceptance:
 		return "a recording is not journaled"
 	case (c.Lease > 0) != (to == flows.Sending && from != to):

@@ -223,6 +223,9 @@ func (j *journey) release(a protocol.Action, end func(name string, change func(n
 	if a.Kind == protocol.ReleaseByOperator {
 		names = []string{"our claim, given up", "our claim, which another gave up", "an acceptance"}
 	}
+	if j.p.Claim == 0 {
+		names = []string{"captured", "an acceptance"}
+	}
 	for _, name := range names {
 		end("done, "+name, func(next *journey) {
 			next.f.Release, next.released = &protocol.Call{Outcome: protocol.Done, Response: j.shown(name).Remote}, true

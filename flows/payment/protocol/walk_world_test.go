@@ -141,6 +141,9 @@ func histories(state flows.PaymentState) []history {
 		{"with a sale that is long gone", func(p *flows.Payment) { p.SaleMissingSince = now.Add(-31 * time.Minute) }},
 		{"of a sale without states", func(p *flows.Payment) { p.SaleState = "" }},
 	}
+	if state == flows.InDoubt || state == flows.Blocked {
+		all = append(all, history{"before its first claim", both(aged(20*time.Minute), func(p *flows.Payment) { p.Claim, p.AttemptID = 0, "" })})
+	}
 	if state != flows.Blocked {
 		return all
 	}
