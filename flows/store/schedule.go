@@ -127,8 +127,8 @@ for _, id in ipairs(taken) do redis.call('ZADD', KEYS[1], 'XX', ARGV[2], id) end
 return taken
 `)
 
-// Due returns at most limit payments of a lane that are due: first those that were woken, then those that have been due the
-// longest. Each is due again after lease, so that several gateways share the work.
+// Due returns at most limit payments of a lane that are due, the longest waiting first: one that was woken counts as
+// waiting for a minute longer. Each is due again after lease, so that several gateways share the work.
 func (s *Store) Due(ctx context.Context, lane flows.Lane, now time.Time, lease time.Duration, limit int) ([]flows.PaymentID, error) {
 	return paymentIDs(takeDue.Run(ctx, s.redis, []string{laneKeys[lane]}, now.UnixMilli(), now.Add(lease).UnixMilli(), limit,
 		urgent-wokenAhead.Milliseconds()).StringSlice())

@@ -198,7 +198,8 @@ func TestSettle(t *testing.T) {
 	const sends = "→ sending: the sale is as agreed, and about to be settled, owned for 1m0s"
 	check(t, record(flows.Priced), []row{
 		{name: "given up", with: desk, facts: wish(protocol.GiveUp), want: "→ cancelled: the buyer gave up"},
-		{name: "given up later", with: all(desk, old, given), facts: wish(protocol.GiveUp), want: "→ in_doubt: the buyer gave up", wrote: noAttempt},
+		{name: "given up later", with: all(desk, old, given), facts: wish(protocol.GiveUp), wrote: noAttempt,
+			want: "→ in_doubt: the buyer gave up"},
 		{name: "too late", with: all(by(flows.Deferred), since(protocol.SettleWithin+1)), facts: ready,
 			want: "→ cancelled: it could not be sent in time"},
 		{name: "late at the desk", with: all(desk, since(protocol.SettleWithin+1)), facts: ready, want: "check_sale"},
