@@ -130,12 +130,7 @@ func TestAgreeToRecord(t *testing.T) {
 		}},
 		{name: "not found for a while", with: goneSince(flows.GoneAfter), facts: ready(missing, nil), want: "wait 15s: no answer"},
 		{name: "gone", with: goneSince(flows.GoneAfter + 1), facts: ready(missing, nil), want: "→ refund_due: " + gone,
-			wrote: func(p *flows.Payment) string {
-				if protocol.SeenSettled(p) {
-					return "a sale that was not found counts as settled"
-				}
-				return ""
-			}},
+			wrote: notSeenSettled},
 		{name: "unreadable", facts: ready(unread, nil), want: "wait 15s: no answer"},
 		{name: "unreadable, and missing before", with: goneSince(time.Hour), facts: ready(unread, nil), want: "wait 15s: no answer"},
 		{name: "unreadable for a day", with: since(24*time.Hour + 1), facts: ready(unread, nil),
@@ -177,6 +172,14 @@ func TestAgreeToRecord(t *testing.T) {
 		{name: "changed, captured since Redis lost it", with: all(rebuilt, been(flows.Capturing)), facts: ready(other, nil),
 			want: "→ refund_due: " + changed},
 	})
+}
+
+// notSeenSettled checks that a sale that was not found does not count as settled.
+func notSeenSettled(p *flows.Payment) string {
+	if protocol.SeenSettled(p) {
+		return "the evidence shows a settled sale"
+	}
+	return ""
 }
 
 // TestSettle: a payment without a processor is sent if its sale is as agreed; what is not sent is given up, or, after staff have
