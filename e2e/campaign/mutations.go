@@ -109,7 +109,7 @@ var Mutations = []Mutation{
 		New:  `redis.call('ZADD', KEYS[2], 'NX', ARGV[3], ARGV[1])`,
 	}}},
 	{Name: "stored-decline", Description: "a decline is returned as stored, without polling the processor", Edits: []Edit{{
-		File: "flows/registration/registration.go",
+		File: "flows/registration/refresh.go",
 		Old:  `	if p == nil || !p.Declined() {`,
 		New:  `	if p == nil || p.ID != "" {`,
 	}}},

@@ -1,14 +1,97 @@
 package registration
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
 	"frontdesk/upstream/club"
 )
+
+// PutPerson sets the buyer's details, with a new contact and a new sale of the same items, because
+// the club system changes neither. Details that it has already change nothing.
+func (s *Service) PutPerson(ctx context.Context, id, token string, person flows.Person) (flows.View, error) {
+	return s.changePerson(ctx, id, token, func(r *flows.Registration, at catalogue.Club) (*flows.Person, error) {
+		if r.Contact == nil || r.Prospect != nil { // a prospect's contact may be half migrated
+			return &person, nil
+		}
+		contact, err := s.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
+		switch {
+		case s.noteMissing(ctx, r, r.Contact.IRI, err): // it was deleted
+		case err != nil:
+			return nil, flows.ClubFailed(err, "The contact could not be read.")
+		case storedPerson(contact) == person:
+			return nil, nil
+		}
+		return &person, nil
+	})
+}
+
+// CorrectPerson is PutPerson with details that correct returns, given those that the club system has.
+func (s *Service) CorrectPerson(ctx context.Context, id, token string, correct func(flows.Person) (flows.Person, error)) (flows.View, error) {
+	return s.changePerson(ctx, id, token, func(r *flows.Registration, at catalogue.Club) (*flows.Person, error) {
+		if r.Contact == nil {
+			return nil, &flows.Error{Code: flows.PersonRequired, Detail: "There are no details to correct yet."}
+		}
+		contact, err := s.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
+		if err != nil {
+			return nil, flows.ClubFailed(err, "The contact could not be read.")
+		}
+		before := storedPerson(contact)
+		if person, err := correct(before); err != nil || person != before {
+			return &person, err
+		}
+		return nil, nil
+	})
+}
+
+// changePerson replaces contact and sale by new ones; nil details change nothing.
+func (s *Service) changePerson(ctx context.Context, id, token string, details func(*flows.Registration, catalogue.Club) (*flows.Person, error)) (flows.View, error) {
+	return s.change(ctx, id, token, func(r *flows.Registration, at catalogue.Club) error {
+		if r.Identified() || r.IsMerged() || r.Prospect != nil && r.Prospect.Migrated {
+			return personKnown()
+		}
+		person, err := details(r, at)
+		if err != nil || person == nil {
+			return err
+		}
+		if err := s.replaceable(ctx, r, at); err != nil {
+			return err
+		}
+		offers, items, err := s.offers(ctx, r, at, r.RequestedItems(), "")
+		if err != nil {
+			return withoutFields(err)
+		}
+		if r.Mandate != nil && r.Mandate.MaySign() { // else the code ends only if a new contact is created
+			if settled, err := s.endCode(ctx, r, at); err != nil || settled != r {
+				return cmp.Or(err, flows.StorageFailed(flows.ErrConflict))
+			}
+		}
+		if err := s.createContactAndSale(ctx, r, at, *person, "", items, offers); err != nil {
+			return err
+		}
+		r.Prospect = nil
+		s.dropMandate(ctx, r, at)
+		return nil
+	})
+}
+
+func personKnown() error {
+	return &flows.Error{Code: flows.PersonKnown, Detail: "The club already has your details. Please ask the club to change them."}
+}
+
+// indexPerson makes a registration found for an erasure by the e-mail address and phone of its contact. A number
+// without a calling code is of the club's country.
+func (s *Service) indexPerson(r *flows.Registration, at catalogue.Club, email, mobile string) {
+	names := append(r.PersonPseudonyms,
+		s.cfg.Keys.CurrentPersonPseudonyms(r.ClientToken, email, flows.CompletePhone(mobile, at.Address.Country))...)
+	slices.Sort(names)
+	r.PersonPseudonyms = slices.Compact(names)
+}
 
 // createContact creates the buyer at the club system, with the status of a registration in progress.
 // pointer is where the person is in the request's body.

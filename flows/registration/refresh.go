@@ -4,12 +4,25 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"time"
 
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
 	"frontdesk/upstream/club"
+)
+
+const (
+	// advanceTriggerEvery is how often waiting visitors together may trigger a poll of the payment. While the buyer does
+	// nothing at the processor, the pause grows to a twelfth of that time, and to advanceTriggerIdle.
+	advanceTriggerEvery = 2 * time.Second
+	advanceTriggerIdle  = 30 * time.Second
+	// visitorRefreshEvery is how often such a visitor may trigger a read of an unconfirmed mandate, or of the contact
+	// after the payment.
+	visitorRefreshEvery = 2 * time.Second
+	// advanceWait is how long each may delay the response. A gateway polls again when it is due, and so does the visitor.
+	advanceWait = 2 * time.Second
 )
 
 // Refresh reads again what the club may have changed of a registration, and notifies its subscribers.
@@ -103,4 +116,87 @@ func (s *Service) rereadContact(ctx context.Context, r *flows.Registration, at c
 	}
 	r.Contact = next
 	return nil
+}
+
+// refreshView updates a registration that its visitor reads.
+func (s *Service) refreshView(ctx context.Context, r *flows.Registration, p *flows.Payment) flows.View {
+	p = s.refreshPayment(ctx, r, p)
+	if p != nil && p.State == flows.Recorded && r.Contact != nil && r.Contact.Status != club.StatusCustomer && !r.IsMerged() {
+		s.forVisitor(ctx, "contact:", r, func(ctx context.Context, at catalogue.Club) { s.refreshContact(ctx, r, at) })
+	}
+	if r.Mandate != nil && r.Mandate.State == flows.SignatureUnconfirmed {
+		s.forVisitor(ctx, "mandate:", r, func(ctx context.Context, at catalogue.Club) { r, _ = s.confirmed(ctx, r, at) })
+	}
+	return s.view(r, p)
+}
+
+// refreshPayment polls a payment that waits for its buyer or for the processor; nil stays nil.
+func (s *Service) refreshPayment(ctx context.Context, r *flows.Registration, p *flows.Payment) *flows.Payment {
+	if p == nil || p.State.Final() || p.Declined() || r.Phase(p, s.cfg.Now()) == flows.Attention {
+		return p
+	}
+	return s.triggerAdvance(ctx, p)
+}
+
+// forVisitor reads something again for a waiting visitor, bounded in time and rate. A failure is left to a later
+// request.
+func (s *Service) forVisitor(ctx context.Context, name string, r *flows.Registration, read func(context.Context, catalogue.Club)) {
+	first, err := s.cfg.Store.Once(ctx, name+r.ID, visitorRefreshEvery)
+	if err != nil || !first {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, advanceWait)
+	defer cancel()
+	if at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID); err == nil {
+		read(ctx, at)
+	}
+}
+
+// refreshContact reads the contact's status after the recorded payment. A buyer of goods alone never becomes a
+// customer.
+func (s *Service) refreshContact(ctx context.Context, r *flows.Registration, at catalogue.Club) {
+	contact, err := s.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
+	if err != nil || contact.Status == r.Contact.Status {
+		return
+	}
+	r.Contact.Status = contact.Status
+	if err := s.cfg.Store.AmendRegistration(ctx, r); err != nil && !errors.Is(err, flows.ErrConflict) {
+		s.cfg.Log.WarnContext(ctx, "contact not saved", "error", err)
+	}
+}
+
+// triggerAdvance polls a payment for a waiting visitor, but not at every request. The first request
+// after each change of the payment always polls.
+func (s *Service) triggerAdvance(ctx context.Context, p *flows.Payment) *flows.Payment {
+	pause := advanceTriggerEvery
+	if p.State == flows.Intent {
+		pause = min(max(pause, s.cfg.Now().Sub(p.UpdatedAt)/12), advanceTriggerIdle)
+	}
+	first, err := s.cfg.Store.Once(ctx, fmt.Sprintf("advance:%s:%d", p.ID, p.Version), pause)
+	switch {
+	case err == nil && first && p.State == flows.Intent:
+		return s.poll(ctx, p)
+	case err == nil && first:
+		err = s.cfg.Queue.Wake(ctx, p.ID, p)
+	}
+	if err != nil {
+		s.cfg.Log.WarnContext(ctx, "payment not woken", "payment", p.ID, "error", err)
+	}
+	return p
+}
+
+// poll polls a payment at the processor, within advanceWait.
+func (s *Service) poll(ctx context.Context, p *flows.Payment) *flows.Payment {
+	ctx, cancel := context.WithTimeout(ctx, advanceWait)
+	defer cancel()
+	return s.cfg.Payments.Glance(ctx, p)
+}
+
+// verifyDecline polls a declined payment: the buyer may have paid with another card since, and must
+// not be asked to try again.
+func (s *Service) verifyDecline(ctx context.Context, p *flows.Payment) *flows.Payment {
+	if p == nil || !p.Declined() {
+		return p
+	}
+	return s.poll(ctx, p)
 }

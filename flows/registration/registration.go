@@ -13,9 +13,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -29,15 +27,6 @@ import (
 )
 
 const (
-	// advanceTriggerEvery is how often waiting visitors together may trigger a poll of the payment. While the buyer does
-	// nothing at the processor, the pause grows to a twelfth of that time, and to advanceTriggerIdle.
-	advanceTriggerEvery = 2 * time.Second
-	advanceTriggerIdle  = 30 * time.Second
-	// visitorRefreshEvery is how often such a visitor may trigger a read of an unconfirmed mandate, or of the contact
-	// after the payment.
-	visitorRefreshEvery = 2 * time.Second
-	// advanceWait is how long each may delay the response. A gateway polls again when it is due, and so does the visitor.
-	advanceWait = 2 * time.Second
 	// tokenRecalls is the maximum age of a token for which a missing registration is looked up at the
 	// processor. Redis keeps every registration for so long; an older one has expired.
 	tokenRecalls = flows.PayableFor + flows.KeepRegistration
@@ -120,10 +109,6 @@ func (s *Service) Start(ctx context.Context, in StartRequest) (flows.View, strin
 		return s.startInvited(ctx, in)
 	}
 	return s.start(ctx, in)
-}
-
-func personKnown() error {
-	return &flows.Error{Code: flows.PersonKnown, Detail: "The club already has your details. Please ask the club to change them."}
 }
 
 func (s *Service) start(ctx context.Context, in StartRequest) (flows.View, string, error) {
@@ -213,15 +198,6 @@ func (s *Service) prepare(ctx context.Context, r *flows.Registration, at catalog
 	return nil
 }
 
-// indexPerson makes a registration found for an erasure by the e-mail address and phone of its contact. A number
-// without a calling code is of the club's country.
-func (s *Service) indexPerson(r *flows.Registration, at catalogue.Club, email, mobile string) {
-	names := append(r.PersonPseudonyms,
-		s.cfg.Keys.CurrentPersonPseudonyms(r.ClientToken, email, flows.CompletePhone(mobile, at.Address.Country))...)
-	slices.Sort(names)
-	r.PersonPseudonyms = slices.Compact(names)
-}
-
 // HasIdentifiedContact reports whether the token holds the registration of a known contact.
 func (s *Service) HasIdentifiedContact(ctx context.Context, id, token string) bool {
 	r, _, err := s.load(ctx, id, token)
@@ -245,157 +221,6 @@ func (s *Service) Load(ctx context.Context, id, token string) (stored flows.View
 		return flows.View{}, nil, err
 	}
 	return s.view(r, p), func() flows.View { return s.refreshView(ctx, r, p) }, nil
-}
-
-// refreshView updates a registration that its visitor reads.
-func (s *Service) refreshView(ctx context.Context, r *flows.Registration, p *flows.Payment) flows.View {
-	p = s.refreshPayment(ctx, r, p)
-	if p != nil && p.State == flows.Recorded && r.Contact != nil && r.Contact.Status != club.StatusCustomer && !r.IsMerged() {
-		s.forVisitor(ctx, "contact:", r, func(ctx context.Context, at catalogue.Club) { s.refreshContact(ctx, r, at) })
-	}
-	if r.Mandate != nil && r.Mandate.State == flows.SignatureUnconfirmed {
-		s.forVisitor(ctx, "mandate:", r, func(ctx context.Context, at catalogue.Club) { r, _ = s.confirmed(ctx, r, at) })
-	}
-	return s.view(r, p)
-}
-
-// refreshPayment polls a payment that waits for its buyer or for the processor; nil stays nil.
-func (s *Service) refreshPayment(ctx context.Context, r *flows.Registration, p *flows.Payment) *flows.Payment {
-	if p == nil || p.State.Final() || p.Declined() || r.Phase(p, s.cfg.Now()) == flows.Attention {
-		return p
-	}
-	return s.triggerAdvance(ctx, p)
-}
-
-// forVisitor reads something again for a waiting visitor, bounded in time and rate. A failure is left to a later
-// request.
-func (s *Service) forVisitor(ctx context.Context, name string, r *flows.Registration, read func(context.Context, catalogue.Club)) {
-	first, err := s.cfg.Store.Once(ctx, name+r.ID, visitorRefreshEvery)
-	if err != nil || !first {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, advanceWait)
-	defer cancel()
-	if at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID); err == nil {
-		read(ctx, at)
-	}
-}
-
-// refreshContact reads the contact's status after the recorded payment. A buyer of goods alone never becomes a
-// customer.
-func (s *Service) refreshContact(ctx context.Context, r *flows.Registration, at catalogue.Club) {
-	contact, err := s.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
-	if err != nil || contact.Status == r.Contact.Status {
-		return
-	}
-	r.Contact.Status = contact.Status
-	if err := s.cfg.Store.AmendRegistration(ctx, r); err != nil && !errors.Is(err, flows.ErrConflict) {
-		s.cfg.Log.WarnContext(ctx, "contact not saved", "error", err)
-	}
-}
-
-// triggerAdvance polls a payment for a waiting visitor, but not at every request. The first request
-// after each change of the payment always polls.
-func (s *Service) triggerAdvance(ctx context.Context, p *flows.Payment) *flows.Payment {
-	pause := advanceTriggerEvery
-	if p.State == flows.Intent {
-		pause = min(max(pause, s.cfg.Now().Sub(p.UpdatedAt)/12), advanceTriggerIdle)
-	}
-	first, err := s.cfg.Store.Once(ctx, fmt.Sprintf("advance:%s:%d", p.ID, p.Version), pause)
-	switch {
-	case err == nil && first && p.State == flows.Intent:
-		return s.poll(ctx, p)
-	case err == nil && first:
-		err = s.cfg.Queue.Wake(ctx, p.ID, p)
-	}
-	if err != nil {
-		s.cfg.Log.WarnContext(ctx, "payment not woken", "payment", p.ID, "error", err)
-	}
-	return p
-}
-
-// poll polls a payment at the processor, within advanceWait.
-func (s *Service) poll(ctx context.Context, p *flows.Payment) *flows.Payment {
-	ctx, cancel := context.WithTimeout(ctx, advanceWait)
-	defer cancel()
-	return s.cfg.Payments.Glance(ctx, p)
-}
-
-// verifyDecline polls a declined payment: the buyer may have paid with another card since, and must
-// not be asked to try again.
-func (s *Service) verifyDecline(ctx context.Context, p *flows.Payment) *flows.Payment {
-	if p == nil || !p.Declined() {
-		return p
-	}
-	return s.poll(ctx, p)
-}
-
-// PutPerson sets the buyer's details, with a new contact and a new sale of the same items, because
-// the club system changes neither. Details that it has already change nothing.
-func (s *Service) PutPerson(ctx context.Context, id, token string, person flows.Person) (flows.View, error) {
-	return s.changePerson(ctx, id, token, func(r *flows.Registration, at catalogue.Club) (*flows.Person, error) {
-		if r.Contact == nil || r.Prospect != nil { // a prospect's contact may be half migrated
-			return &person, nil
-		}
-		contact, err := s.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
-		switch {
-		case s.noteMissing(ctx, r, r.Contact.IRI, err): // it was deleted
-		case err != nil:
-			return nil, flows.ClubFailed(err, "The contact could not be read.")
-		case storedPerson(contact) == person:
-			return nil, nil
-		}
-		return &person, nil
-	})
-}
-
-// CorrectPerson is PutPerson with details that correct returns, given those that the club system has.
-func (s *Service) CorrectPerson(ctx context.Context, id, token string, correct func(flows.Person) (flows.Person, error)) (flows.View, error) {
-	return s.changePerson(ctx, id, token, func(r *flows.Registration, at catalogue.Club) (*flows.Person, error) {
-		if r.Contact == nil {
-			return nil, &flows.Error{Code: flows.PersonRequired, Detail: "There are no details to correct yet."}
-		}
-		contact, err := s.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
-		if err != nil {
-			return nil, flows.ClubFailed(err, "The contact could not be read.")
-		}
-		before := storedPerson(contact)
-		if person, err := correct(before); err != nil || person != before {
-			return &person, err
-		}
-		return nil, nil
-	})
-}
-
-// changePerson replaces contact and sale by new ones; nil details change nothing.
-func (s *Service) changePerson(ctx context.Context, id, token string, details func(*flows.Registration, catalogue.Club) (*flows.Person, error)) (flows.View, error) {
-	return s.change(ctx, id, token, func(r *flows.Registration, at catalogue.Club) error {
-		if r.Identified() || r.IsMerged() || r.Prospect != nil && r.Prospect.Migrated {
-			return personKnown()
-		}
-		person, err := details(r, at)
-		if err != nil || person == nil {
-			return err
-		}
-		if err := s.replaceable(ctx, r, at); err != nil {
-			return err
-		}
-		offers, items, err := s.offers(ctx, r, at, r.RequestedItems(), "")
-		if err != nil {
-			return withoutFields(err)
-		}
-		if r.Mandate != nil && r.Mandate.MaySign() { // else the code ends only if a new contact is created
-			if settled, err := s.endCode(ctx, r, at); err != nil || settled != r {
-				return cmp.Or(err, flows.StorageFailed(flows.ErrConflict))
-			}
-		}
-		if err := s.createContactAndSale(ctx, r, at, *person, "", items, offers); err != nil {
-			return err
-		}
-		r.Prospect = nil
-		s.dropMandate(ctx, r, at)
-		return nil
-	})
 }
 
 // Abandon ends the registration, and cancels a payment that has not been captured.
