@@ -89,7 +89,14 @@ func cartOf(sale club.Sale, check club.SaleCheck, items []Item, mandateMissing b
 	requested := slices.Clone(items)
 	ids := map[club.IRI]string{} // of the lines, by their article
 	for _, article := range sale.Articles {
-		line := Line{ID: article.IRI.ID(), Parent: ids[article.Parent], Offer: article.Offer, Name: article.Name, Price: article.PriceTI, Added: true}
+		line := Line{
+			ID:     article.IRI.ID(),
+			Parent: ids[article.Parent],
+			Offer:  article.Offer,
+			Name:   article.Name,
+			Price:  article.PriceTI,
+			Added:  true,
+		}
 		i := slices.IndexFunc(requested, func(item Item) bool { return item.Offer == article.Offer })
 		if i >= 0 && article.Parent == "" {
 			line.Added, line.StartDate, line.Debit = false, requested[i].StartDate, requested[i].Debit

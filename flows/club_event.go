@@ -48,7 +48,8 @@ var eventsAboutContacts = map[string]string{
 }
 
 // relayOnlyEvents are the other documented events.
-var relayOnlyEvents = []string{"contact.created", "optin.updated", "attendee.booked", "attendee.canceled", "class_event.updated", "class_event.canceled",
+var relayOnlyEvents = []string{"contact.created", "optin.updated", "attendee.booked", "attendee.canceled",
+	"class_event.updated", "class_event.canceled",
 	"subscription.deleted", "subscription_option.deleted", "identificator.updated", "identificator.deleted", "identificator.disabled"}
 
 // IsKnownEvent reports whether the club system documents the event.

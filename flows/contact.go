@@ -38,8 +38,14 @@ type Masked struct {
 func (p Person) Masked() Masked {
 	name, domain, _ := strings.Cut(p.Email, "@")
 	year, _, _ := strings.Cut(p.BirthDate, "-")
-	return Masked{FamilyName: mask(p.FamilyName), BirthYear: year, Email: mask(name) + "@" + domain,
-		Street: mask(p.Street), PostalCode: mask(p.PostalCode), City: mask(p.City)}
+	return Masked{
+		FamilyName: mask(p.FamilyName),
+		BirthYear:  year,
+		Email:      mask(name) + "@" + domain,
+		Street:     mask(p.Street),
+		PostalCode: mask(p.PostalCode),
+		City:       mask(p.City),
+	}
 }
 
 // mask leaves the first character of a text that has more of them.

@@ -22,7 +22,8 @@ type Decision struct {
 var operatorName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`)
 
 // OperatorNameRule says what operatorName matches.
-const OperatorNameRule = "must be a login name of at most 40 letters, digits, dots, hyphens and underscores, which begins with a letter or a digit"
+const OperatorNameRule = "must be a login name of at most 40 letters, digits, dots, hyphens and underscores, " +
+	"which begins with a letter or a digit"
 
 // IsOperatorName reports whether a name can be an operator's.
 func IsOperatorName(name string) bool { return operatorName.MatchString(name) }

@@ -140,7 +140,7 @@ type Payment struct {
 	NotBefore      time.Time `json:"notBefore"`                // of the next claim, or of the next try to cancel
 	RefundRetry    string    `json:"refundRetry,omitempty"`    // of the refund that an operator asked for again
 	FailedRefunds  int       `json:"failedRefunds,omitempty"`  // at the processor when that was
-	MissingSince   time.Time `json:"missingSince,omitzero"`    // since when the processor does not have it; zero: it has it, as far as was read
+	MissingSince   time.Time `json:"missingSince,omitzero"`    // since when the processor lacks it; zero: it has it, as far as was read
 	// SaleMissingSince is since when the club system does not find the sale of the captured payment; zero: it does.
 	SaleMissingSince time.Time `json:"saleMissingSince,omitzero"`
 	UsedKeys         int       `json:"usedKeys,omitempty"` // how many keys the processor only replays an error for; the next one is in use

@@ -48,9 +48,9 @@ func PhoneCountries(number, home string) (countries []string) {
 	return countries
 }
 
-// CompletePhone returns a number in the form +33612345678, which is the same for every spelling of the number. Only a complete number identifies
-// a person. A number without a calling code is of the home country (ISO 3166, two letters; empty if unknown). It returns an empty text for a
-// number that is not complete.
+// CompletePhone returns a number in the form +33612345678, which is the same for every spelling of the number. Only a complete
+// number identifies a person. A number without a calling code is of the home country (ISO 3166, two letters; empty if unknown).
+// It returns an empty text for a number that is not complete.
 func CompletePhone(number, home string) string {
 	digits, international := splitPhone(number)
 	if !international {
@@ -74,8 +74,8 @@ func CompletePhone(number, home string) string {
 	return "+" + digits
 }
 
-// AbbreviatePhone returns the part of a number that counts for limits: its calling code and its last digits. Some numbers share it, so it must
-// not identify a person. It returns an empty text for one without digits.
+// AbbreviatePhone returns the part of a number that counts for limits: its calling code and its last digits. Some numbers share
+// it, so it must not identify a person. It returns an empty text for one without digits.
 func AbbreviatePhone(number, home string) string {
 	code, digits := "", digitsOf(number)
 	if full := CompletePhone(number, home); full != "" {

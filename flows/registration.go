@@ -170,8 +170,13 @@ type Contact struct {
 
 // ContactOf returns what a registration keeps of a contact.
 func ContactOf(contact club.Contact) *Contact {
-	return &Contact{IRI: contact.IRI, Number: contact.Number, Status: contact.Status, GivenName: contact.GivenName,
-		MobileEnding: twoDigits.FindString(contact.Mobile)}
+	return &Contact{
+		IRI:          contact.IRI,
+		Number:       contact.Number,
+		Status:       contact.Status,
+		GivenName:    contact.GivenName,
+		MobileEnding: twoDigits.FindString(contact.Mobile),
+	}
 }
 
 // twoDigits is the end of a phone number.

@@ -24,7 +24,8 @@ func (s *Service) AddItem(ctx context.Context, id, token string, item flows.NewI
 			return &flows.Error{Code: flows.PersonRequired, Detail: "Enter the buyer's details before adding items."}
 		}
 		if len(r.Items) >= maxItems {
-			return flows.Invalid(flows.FieldProblem{Pointer: "/offerId", Code: flows.FieldCartFull, Params: map[string]string{"max": strconv.Itoa(maxItems)}})
+			most := map[string]string{"max": strconv.Itoa(maxItems)}
+			return flows.Invalid(flows.FieldProblem{Pointer: "/offerId", Code: flows.FieldCartFull, Params: most})
 		}
 		offers, items, err := s.offers(ctx, r, at, []flows.NewItem{item}, "")
 		switch {

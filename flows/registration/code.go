@@ -19,11 +19,13 @@ type codeSender struct {
 
 // Send requests the code of a signature that has begun. An error is final; any other failure is in the
 // signature's state.
-func (c *codeSender) Send(ctx context.Context, s *flows.Signature, a reservation, request func(context.Context) (club.SignatureRequest, error)) error {
+func (c *codeSender) Send(
+	ctx context.Context, signature *flows.Signature, reserved reservation, request func(context.Context) (club.SignatureRequest, error),
+) error {
 	made, err := request(ctx)
 	switch club.OutcomeOf(err) {
 	case club.Accepted:
-		s.State, s.Request = flows.SignatureAwaiting, made.IRI
+		signature.State, signature.Request = flows.SignatureAwaiting, made.IRI
 		c.cfg.SMSBudget.countSent()
 		return nil
 	case club.Unknown:
@@ -32,8 +34,8 @@ func (c *codeSender) Send(ctx context.Context, s *flows.Signature, a reservation
 		c.cfg.Log.WarnContext(ctx, "sms code delivery unknown", "error", err)
 		return nil
 	}
-	c.Release(ctx, a)
-	s.ResendAfter = c.cfg.Now()
+	c.Release(ctx, reserved)
+	signature.ResendAfter = c.cfg.Now()
 	c.cfg.Log.WarnContext(ctx, "sms code not sent", "error", err)
 	if club.OutcomeOf(err) == club.Rejected {
 		return notSendable(err)
@@ -59,24 +61,24 @@ type isSigned func(context.Context) (bool, error)
 // End cancels a code, so that another one can take its place. A code that is not being checked need not be cancelled
 // at the club system: only Frontdesk can use it. One whose result is not known must be: it could still sign, so End
 // then reads whether it has. Afterwards the signature is signed, or has no code. An error means that this is not known.
-func (c *codeSender) End(ctx context.Context, scope club.Scope, s *flows.Signature, signed isSigned) error {
-	if !s.AcceptsCode() {
+func (c *codeSender) End(ctx context.Context, scope club.Scope, signature *flows.Signature, signed isSigned) error {
+	if !signature.AcceptsCode() {
 		return nil
 	}
-	err := c.cfg.Club.CancelSignatureRequest(ctx, scope, s.Request)
+	err := c.cfg.Club.CancelSignatureRequest(ctx, scope, signature.Request)
 	if err != nil {
 		c.cfg.Log.WarnContext(ctx, "signature request not cancelled", "error", err)
 	}
-	if s.MaySign() {
+	if signature.MaySign() {
 		if !ended(err) {
-			s.State = flows.SignatureUnconfirmed
+			signature.State = flows.SignatureUnconfirmed
 			return unknownSignature(err)
 		}
-		if err := c.Confirm(ctx, s, signed); err != nil || s.State == flows.SignatureSigned {
+		if err := c.Confirm(ctx, signature, signed); err != nil || signature.State == flows.SignatureSigned {
 			return err
 		}
 	}
-	s.State, s.Request, s.PendingCode, s.Overlapping = flows.SignatureNoCode, "", "", false
+	signature.State, signature.Request, signature.PendingCode, signature.Overlapping = flows.SignatureNoCode, "", "", false
 	return nil
 }
 
@@ -90,18 +92,18 @@ func ended(err error) bool {
 
 // Confirm finds out whether a signature that may have been made was made. It does not prevent that a code in progress
 // signs afterwards. An error means that it is not known.
-func (c *codeSender) Confirm(ctx context.Context, s *flows.Signature, signed isSigned) error {
-	if !s.MaySign() {
+func (c *codeSender) Confirm(ctx context.Context, signature *flows.Signature, signed isSigned) error {
+	if !signature.MaySign() {
 		return nil
 	}
 	switch done, err := signed(ctx); {
 	case err != nil:
-		s.State = flows.SignatureUnconfirmed
+		signature.State = flows.SignatureUnconfirmed
 		return unknownSignature(err)
 	case done:
-		s.State = flows.SignatureSigned
+		signature.State = flows.SignatureSigned
 	default:
-		s.State = flows.SignatureAwaiting
+		signature.State = flows.SignatureAwaiting
 	}
 	return nil
 }
@@ -119,40 +121,40 @@ const (
 )
 
 // Enter counts an attempt before the code is checked. NoCode when no code can be entered.
-func (c *codeSender) Enter(s *flows.Signature, code string) error {
-	return s.Enter(c.cfg.Keys.Pseudonyms("code", string(s.Request)+" "+code))
+func (c *codeSender) Enter(signature *flows.Signature, code string) error {
+	return signature.Enter(c.cfg.Keys.Pseudonyms("code", string(signature.Request)+" "+code))
 }
 
 // Check checks a code that was entered and stored. It updates the signature; its error is for the
 // visitor. signed asks the club system whether the signature was made.
-func (c *codeSender) Check(ctx context.Context, scope club.Scope, s *flows.Signature, code string, signed isSigned) error {
-	err := c.cfg.Club.ValidateSignatureRequest(ctx, scope, s.Request, code)
+func (c *codeSender) Check(ctx context.Context, scope club.Scope, signature *flows.Signature, code string, signed isSigned) error {
+	err := c.cfg.Club.ValidateSignatureRequest(ctx, scope, signature.Request, code)
 	switch club.OutcomeOf(err) {
 	case club.Accepted:
-		s.State = flows.SignatureSigned
+		signature.State = flows.SignatureSigned
 		return nil
 	case club.Unknown:
-		return c.resolveUnknown(ctx, s, err, signed)
+		return c.resolveUnknown(ctx, signature, err, signed)
 	case club.NotSent:
-		s.NotSent()
+		signature.NotSent()
 		return flows.ClubFailed(err, "The code could not be checked.")
 	case club.Refused:
-		s.State = flows.SignatureAwaiting
+		signature.State = flows.SignatureAwaiting
 		return flows.ClubFailed(err, "The code could not be checked.") // it stays pending: entering it again does not count as an attempt
 	}
-	return c.rejected(ctx, scope, s, err, signed)
+	return c.rejected(ctx, scope, signature, err, signed)
 }
 
-func (c *codeSender) rejected(ctx context.Context, scope club.Scope, s *flows.Signature, err error, signed isSigned) error {
+func (c *codeSender) rejected(ctx context.Context, scope club.Scope, signature *flows.Signature, err error, signed isSigned) error {
 	upstream, _ := errors.AsType[*club.Error](err)
 	ended := upstream.Code == codeNotPending || errors.Is(err, club.ErrNotFound) // or it has signed, and the response was lost
 	wrong := upstream.Status == 400 || upstream.Status == 422
 	if failure := flows.MigrationFailed(err); failure != nil || !ended && !wrong {
-		s.State = flows.SignatureAwaiting
+		signature.State = flows.SignatureAwaiting
 		return cmp.Or(failure, flows.ClubFailed(err, "The code could not be checked."))
 	}
 	if !ended {
-		s.State, s.PendingCode = flows.SignatureAwaiting, ""
+		signature.State, signature.PendingCode = flows.SignatureAwaiting, ""
 	}
 	state, failure := flows.SignatureExpired,
 		&flows.Error{Code: flows.CodeExpired, Detail: "The code is no longer valid. Please ask for a new one.", Err: err}
@@ -160,31 +162,35 @@ func (c *codeSender) rejected(ctx context.Context, scope club.Scope, s *flows.Si
 	case ended:
 	case upstream.Code == codeTooLate:
 		failure.Detail = "The code is too old. Please ask for a new one."
-	case upstream.Code == codeTooMany, s.Attempts >= flows.MaxAttempts:
+	case upstream.Code == codeTooMany, signature.Attempts >= flows.MaxAttempts:
 		state = flows.SignatureBlocked
 		failure.Code, failure.Detail = flows.CodeBlocked, "Too many wrong codes were entered. Please ask for a new code."
 	default:
-		return &flows.Error{Code: flows.CodeWrong, Detail: "The code is wrong. Attempts left: {left}.",
-			Params: map[string]string{"left": strconv.Itoa(s.AttemptsLeft())},
-			Fields: []flows.FieldProblem{{Pointer: "/code", Code: flows.FieldCodeWrong}}, Err: err}
+		return &flows.Error{
+			Code:   flows.CodeWrong,
+			Detail: "The code is wrong. Attempts left: {left}.",
+			Params: map[string]string{"left": strconv.Itoa(signature.AttemptsLeft())},
+			Fields: []flows.FieldProblem{{Pointer: "/code", Code: flows.FieldCodeWrong}},
+			Err:    err,
+		}
 	}
-	if s.MaySign() && c.End(ctx, scope, s, signed) != nil || s.State == flows.SignatureSigned {
+	if signature.MaySign() && c.End(ctx, scope, signature, signed) != nil || signature.State == flows.SignatureSigned {
 		return nil // the state says it
 	}
-	s.State = state
+	signature.State = state
 	return failure
 }
 
 // resolveUnknown finds out the result of a code whose response was lost, or did not show it. Its error means that the
 // code has not signed yet.
-func (c *codeSender) resolveUnknown(ctx context.Context, s *flows.Signature, err error, signed isSigned) error {
-	if unknown := c.Confirm(ctx, s, signed); unknown != nil {
+func (c *codeSender) resolveUnknown(ctx context.Context, signature *flows.Signature, err error, signed isSigned) error {
+	if unknown := c.Confirm(ctx, signature, signed); unknown != nil {
 		c.cfg.Log.WarnContext(ctx, "signature outcome unknown", "error", err, "readError", unknown)
 		return nil
 	}
-	if s.State == flows.SignatureSigned {
+	if signature.State == flows.SignatureSigned {
 		return nil
 	}
-	s.State = flows.SignatureUnconfirmed // the request may still arrive
+	signature.State = flows.SignatureUnconfirmed // the request may still arrive
 	return flows.ClubFailed(err, "The code could not be checked.")
 }

@@ -53,7 +53,9 @@ func (c *Contacts) Consents(ctx context.Context, identity flows.ContactIdentity)
 
 // ChangeConsents changes each consent separately and returns each result. The receipt is stored first,
 // as the proof of every consent given at the club system; nil when there was nothing to change.
-func (c *Contacts) ChangeConsents(ctx context.Context, identity flows.ContactIdentity, requests []ConsentRequest, wording string) ([]ConsentChange, *flows.Receipt, error) {
+func (c *Contacts) ChangeConsents(
+	ctx context.Context, identity flows.ContactIdentity, requests []ConsentRequest, wording string,
+) ([]ConsentChange, *flows.Receipt, error) {
 	if err := checkDistinct(requests); err != nil {
 		return nil, nil, err
 	}
@@ -135,7 +137,9 @@ func planConsents(consents []flows.Consent, requests []ConsentRequest) (changes 
 }
 
 // writeConsents writes the planned changes, and marks the failed ones.
-func (c *Contacts) writeConsents(ctx context.Context, at catalogue.Club, identity flows.ContactIdentity, changes []ConsentChange) (failed bool) {
+func (c *Contacts) writeConsents(
+	ctx context.Context, at catalogue.Club, identity flows.ContactIdentity, changes []ConsentChange,
+) (failed bool) {
 	var writes errgroup.Group
 	writes.SetLimit(consentWrites)
 	for i := range changes {
@@ -188,7 +192,9 @@ func (s *Service) Consents(ctx context.Context, id, token string) ([]flows.Conse
 
 // ChangeConsents changes the consents of a registration's buyer, in every state of the registration:
 // withdrawing is possible as long as giving was.
-func (s *Service) ChangeConsents(ctx context.Context, id, token string, requests []ConsentRequest, wording string) ([]ConsentChange, *flows.Receipt, error) {
+func (s *Service) ChangeConsents(
+	ctx context.Context, id, token string, requests []ConsentRequest, wording string,
+) ([]ConsentChange, *flows.Receipt, error) {
 	buyer, err := s.buyer(ctx, id, token)
 	if err != nil {
 		return nil, nil, err

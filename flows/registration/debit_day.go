@@ -12,7 +12,9 @@ import (
 // returns what is wrong with it. The debit falls on the first requested day of the month or week
 // from the requested date, today and the subscription's start. It is ordered by its date, so that
 // the club cannot debit on another day than the buyer was shown.
-func (s *Service) completeDebit(ctx context.Context, at catalogue.Club, item flows.NewItem, offer catalogue.Offer, pointer string) (*flows.Debit, []flows.FieldProblem, error) {
+func (s *Service) completeDebit(
+	ctx context.Context, at catalogue.Club, item flows.NewItem, offer catalogue.Offer, pointer string,
+) (*flows.Debit, []flows.FieldProblem, error) {
 	request := *item.Debit
 	switch {
 	case !offer.Requires(catalogue.NeedsDebit):

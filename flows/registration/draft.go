@@ -177,13 +177,25 @@ func (s *Service) fillDraft(ctx context.Context, r *flows.Registration, at catal
 
 func (s *Service) createSale(ctx context.Context, d *flows.Draft, at catalogue.Club, contact club.Contact) error {
 	sale, err := s.cfg.Club.CreateSale(ctx, at.Scope, club.NewSale{
-		Contact: contact.IRI, Club: at.IRI, ClubCode: at.Code,
-		FamilyName: contact.FamilyName, GivenName: contact.GivenName, Number: contact.Number, Address: contact.Address,
+		Contact:    contact.IRI,
+		Club:       at.IRI,
+		ClubCode:   at.Code,
+		FamilyName: contact.FamilyName,
+		GivenName:  contact.GivenName,
+		Number:     contact.Number,
+		Address:    contact.Address,
 	})
 	if err != nil {
 		return flows.ClubFailed(err, "The cart could not be created.")
 	}
-	*d = flows.Draft{Person: d.Person, Contact: d.Contact, Sale: sale.IRI, SaleState: sale.State, Buyer: contact.IRI, OpenedAt: s.cfg.Now()}
+	*d = flows.Draft{
+		Person:    d.Person,
+		Contact:   d.Contact,
+		Sale:      sale.IRI,
+		SaleState: sale.State,
+		Buyer:     contact.IRI,
+		OpenedAt:  s.cfg.Now(),
+	}
 	return nil
 }
 

@@ -107,19 +107,21 @@ func (r ErasureRequest) validate(by string) error {
 	fields := flows.OperatorProblems(by)
 	named := 0
 	for _, field := range []struct {
-		pointer, value, form string
-		wrong                bool
+		pointer, value string
+		valid          bool
+		form           string
 	}{
-		{"/email", r.Email, "must be an e-mail address", !strings.Contains(r.Email, "@")},
-		{"/mobile", r.Mobile, "must be a complete mobile number with its country code, such as +33612345678", flows.CompletePhone(r.Mobile, "") == ""},
-		{"/registration", r.Registration, "must be the id of a registration", uuid.Validate(r.Registration) != nil},
-		{"/contact", r.Contact, "must be a contact's id at the club system, such as 1001", !flows.PublicIDPattern.MatchString(r.Contact)},
+		{"/email", r.Email, strings.Contains(r.Email, "@"), "must be an e-mail address"},
+		{"/mobile", r.Mobile, flows.CompletePhone(r.Mobile, "") != "",
+			"must be a complete mobile number with its country code, such as +33612345678"},
+		{"/registration", r.Registration, uuid.Validate(r.Registration) == nil, "must be the id of a registration"},
+		{"/contact", r.Contact, flows.PublicIDPattern.MatchString(r.Contact), "must be a contact's id at the club system, such as 1001"},
 	} {
 		if field.value == "" {
 			continue
 		}
 		named++
-		if field.wrong {
+		if !field.valid {
 			fields = append(fields, flows.FieldProblem{Pointer: field.pointer, Message: field.form})
 		}
 	}
@@ -159,8 +161,13 @@ func (s *Service) eraseRegistration(ctx context.Context, clientToken, id string,
 		case err != nil:
 			return flows.StorageFailed(err)
 		case p != nil && !p.State.Final():
-			report.Kept = append(report.Kept, KeptItem{Registration: id, Payment: p.ID, What: "the registration and its payment", Deferred: true,
-				Why: "the payment is " + string(p.State) + "; the buyer's data is needed until it has ended"})
+			report.Kept = append(report.Kept, KeptItem{
+				Registration: id,
+				Payment:      p.ID,
+				What:         "the registration and its payment",
+				Why:          "the payment is " + string(p.State) + "; the buyer's data is needed until it has ended",
+				Deferred:     true,
+			})
 			return nil
 		case r.Contact != nil:
 			if err := s.eraseContact(ctx, r.Contact.IRI, report); err != nil {
@@ -168,8 +175,7 @@ func (s *Service) eraseRegistration(ctx context.Context, clientToken, id string,
 			}
 		}
 		before := *r
-		*r = flows.Registration{ID: r.ID, Version: r.Version, State: flows.Abandoned, Erased: true, ClientToken: r.ClientToken, ClubID: r.ClubID,
-			Channel: r.Channel, Generation: r.Generation, CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt}
+		*r = erased(r)
 		if err := s.cfg.Store.AmendRegistration(ctx, r); errors.Is(err, flows.ErrConflict) {
 			continue
 		} else if err != nil {
@@ -181,12 +187,32 @@ func (s *Service) eraseRegistration(ctx context.Context, clientToken, id string,
 		}
 		report.Erased = append(report.Erased, ErasedItem{id, "buyer, cart, mandate, devices and links of the registration"})
 		if p != nil {
-			report.Kept = append(report.Kept, KeptItem{Registration: id, Payment: p.ID, What: "the payment: sale, amount, states, and what operators wrote about it: reasons for 30 days, notes for 60",
-				Why: "the accounts need it; the payer was dropped when it ended"})
+			report.Kept = append(report.Kept, KeptItem{Registration: id, Payment: p.ID, What: keptOfPayment, Why: whyPayment})
 		}
 		return nil
 	}
 	return flows.StorageFailed(flows.ErrConflict)
+}
+
+const (
+	keptOfPayment = "the payment: sale, amount, states, and what operators wrote about it: reasons for 30 days, notes for 60"
+	whyPayment    = "the accounts need it; the payer was dropped when it ended"
+)
+
+// erased returns what is left of an erased registration: no personal data.
+func erased(r *flows.Registration) flows.Registration {
+	return flows.Registration{
+		ID:          r.ID,
+		Version:     r.Version,
+		State:       flows.Abandoned,
+		Erased:      true,
+		ClientToken: r.ClientToken,
+		ClubID:      r.ClubID,
+		Channel:     r.Channel,
+		Generation:  r.Generation,
+		CreatedAt:   r.CreatedAt,
+		ExpiresAt:   r.ExpiresAt,
+	}
 }
 
 // eraseContact erases what a contact has besides its registrations, once in a report.
@@ -194,11 +220,11 @@ func (s *Service) eraseContact(ctx context.Context, contact club.IRI, report *Er
 	if slices.Contains(report.contacts, contact) {
 		return nil
 	}
-	erased, err := s.cfg.Store.EraseTransfer(ctx, contact)
+	hadTransfer, err := s.cfg.Store.EraseTransfer(ctx, contact)
 	if err != nil {
 		return flows.StorageFailed(err)
 	}
-	if erased {
+	if hadTransfer {
 		report.Erased = append(report.Erased, ErasedItem{What: "the contact's move to another club"})
 	}
 	receipts, err := s.cfg.Store.Receipts(ctx, contact)
@@ -206,17 +232,25 @@ func (s *Service) eraseContact(ctx context.Context, contact club.IRI, report *Er
 		return flows.StorageFailed(err)
 	}
 	if len(receipts) > 0 {
-		report.Kept = append(report.Kept, KeptItem{What: "receipts of consents, sealed", Why: "the club must be able to prove for three years that the contact agreed"})
+		report.Kept = append(report.Kept, KeptItem{
+			What: "receipts of consents, sealed",
+			Why:  "the club must be able to prove for three years that the contact agreed",
+		})
 	}
 	report.contacts = append(report.contacts, contact)
 	return nil
 }
 
-var expiringData = KeptItem{What: "responses to repeated requests (sealed, 24 h), counts of SMS codes (keyed hashes, 24 h), invitations (sealed, 30 days at most), events for subscribers (sealed; undelivered ones 90 days)",
-	Why: "without the keys, they name no person; they expire automatically"}
+var expiringData = KeptItem{
+	What: "responses to repeated requests (sealed, 24 h), counts of SMS codes (keyed hashes, 24 h), " +
+		"invitations (sealed, 30 days at most), events for subscribers (sealed; undelivered ones 90 days)",
+	Why: "without the keys, they name no person; they expire automatically",
+}
 
 var thirdPartyHolders = []string{
-	"the club system: the contact with its name, address, e-mail and mobile, its sales, mandates with the account number, and consents; ask the club's staff, or the club system's provider",
-	"the card processor: the card, and what the buyer typed on its page; metadata that Frontdesk left there names the registration and the sale, and no person",
+	"the club system: the contact with its name, address, e-mail and mobile, its sales, mandates with the account number, and consents; " +
+		"ask the club's staff, or the club system's provider",
+	"the card processor: the card, and what the buyer typed on its page; " +
+		"metadata that Frontdesk left there names the registration and the sale, and no person",
 	"subscribers to events: what they did with the identifiers that they received",
 }

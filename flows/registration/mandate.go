@@ -60,7 +60,13 @@ func (s *Service) CreateMandate(ctx context.Context, id, token string, in flows.
 		s.codes.Release(ctx, allowed)
 		return flows.View{}, cmp.Or(err, alreadySigned())
 	}
-	next := &flows.Mandate{IRI: made.IRI, Contact: contact.IRI, Phone: phone, Masked: account.Masked(), ValidFrom: in.ValidFrom}
+	next := &flows.Mandate{
+		IRI:       made.IRI,
+		Contact:   contact.IRI,
+		Phone:     phone,
+		Masked:    account.Masked(),
+		ValidFrom: in.ValidFrom,
+	}
 	if r.Mandate != nil {
 		next.Sequence = r.Mandate.Sequence
 	}
@@ -109,12 +115,25 @@ func alreadySigned() error {
 
 func wireMandate(at catalogue.Club, contact club.Contact, in flows.NewMandate, account iban.IBAN) club.NewMandate {
 	out := club.NewMandate{
-		Club: at.IRI, Contact: contact.IRI, FamilyName: contact.FamilyName, GivenName: contact.GivenName, Number: contact.Number,
-		Holder: in.Holder, IBAN: account.Number, BIC: cmp.Or(in.BIC, notProvided), Bank: cmp.Or(in.Bank, notProvided), ValidFrom: in.ValidFrom,
+		Club:       at.IRI,
+		Contact:    contact.IRI,
+		FamilyName: contact.FamilyName,
+		GivenName:  contact.GivenName,
+		Number:     contact.Number,
+		Holder:     in.Holder,
+		IBAN:       account.Number,
+		BIC:        cmp.Or(in.BIC, notProvided),
+		Bank:       cmp.Or(in.Bank, notProvided),
+		ValidFrom:  in.ValidFrom,
 	}
 	switch {
 	case in.Address != nil:
-		out.Address = club.Address{Street: in.Address.Street, PostalCode: in.Address.PostalCode, Locality: in.Address.City, Country: strings.ToUpper(in.Address.Country)}
+		out.Address = club.Address{
+			Street:     in.Address.Street,
+			PostalCode: in.Address.PostalCode,
+			Locality:   in.Address.City,
+			Country:    strings.ToUpper(in.Address.Country),
+		}
 	case contact.Address != nil:
 		out.Address = *contact.Address
 	}

@@ -15,7 +15,9 @@ import (
 const maxSaveAttempts = 4
 
 // sendCode stores that a code is requested, requests it, and stores the result.
-func (s *Service) sendCode(ctx context.Context, r *flows.Registration, p *flows.Payment, at catalogue.Club, allowed reservation) (flows.View, error) {
+func (s *Service) sendCode(
+	ctx context.Context, r *flows.Registration, p *flows.Payment, at catalogue.Club, allowed reservation,
+) (flows.View, error) {
 	r.Mandate.Begin(allowed.ID, allowed.ResendAfter)
 	if err := s.save(ctx, r); err != nil {
 		s.codes.Release(ctx, allowed)
@@ -69,7 +71,9 @@ func (s *Service) mandateSigned(r *flows.Registration, at catalogue.Club) isSign
 }
 
 // settleSignature stores a signature and, once it is signed, the cart that follows from it.
-func (s *Service) settleSignature(ctx context.Context, r *flows.Registration, at catalogue.Club, signature flows.Signature) (*flows.Registration, error) {
+func (s *Service) settleSignature(
+	ctx context.Context, r *flows.Registration, at catalogue.Club, signature flows.Signature,
+) (*flows.Registration, error) {
 	r, err := s.keepSignature(ctx, r, signature)
 	if err != nil || signature.State != flows.SignatureSigned || r.Sale == "" {
 		return r, err

@@ -19,7 +19,9 @@ const (
 // Invite creates an invitation in an operator's name, for one registration of a contact, and returns
 // its token and expiry. The club must know the contact and not have banned it. The audit stream is
 // written first.
-func (c *Contacts) Invite(ctx context.Context, identity flows.ContactIdentity, life time.Duration, by string) (token string, end time.Time, err error) {
+func (c *Contacts) Invite(
+	ctx context.Context, identity flows.ContactIdentity, life time.Duration, by string,
+) (token string, end time.Time, err error) {
 	if err := mayInvite(identity, life, by); err != nil {
 		return "", end, err
 	}
@@ -37,7 +39,8 @@ func (c *Contacts) Invite(ctx context.Context, identity flows.ContactIdentity, l
 		return "", end, flows.StorageFailed(err)
 	}
 	token, _ = flows.RandomToken()
-	err = c.cfg.Store.SaveInvitation(ctx, flows.InvitationHash(identity.ClientToken, token), flows.Invitation{ContactID: identity.ContactID, ClubID: identity.ClubID}, life)
+	invitation := flows.Invitation{ContactID: identity.ContactID, ClubID: identity.ClubID}
+	err = c.cfg.Store.SaveInvitation(ctx, flows.InvitationHash(identity.ClientToken, token), invitation, life)
 	return token, now.Add(life), flows.StorageFailed(err)
 }
 
@@ -49,7 +52,8 @@ func mayInvite(identity flows.ContactIdentity, life time.Duration, by string) er
 		}
 	}
 	if life <= 0 || life > maxInvitationLife {
-		fields = append(fields, flows.FieldProblem{Pointer: "/ttl", Message: fmt.Sprintf("must be a duration such as 72h, greater than zero and at most %s", maxInvitationLife)})
+		form := fmt.Sprintf("must be a duration such as 72h, greater than zero and at most %s", maxInvitationLife)
+		fields = append(fields, flows.FieldProblem{Pointer: "/ttl", Message: form})
 	}
 	return flows.Invalid(fields...)
 }

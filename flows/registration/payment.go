@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
@@ -66,7 +67,9 @@ func (s *Service) Pay(ctx context.Context, id, token string, in flows.StartPayme
 
 // begin prices the cart again and stores the payment that freezes it. created is false when another
 // request created it.
-func (s *Service) begin(ctx context.Context, r *flows.Registration, last *flows.Payment, in flows.StartPayment) (p *flows.Payment, created bool, err error) {
+func (s *Service) begin(
+	ctx context.Context, r *flows.Registration, last *flows.Payment, in flows.StartPayment,
+) (p *flows.Payment, created bool, err error) {
 	if phase := r.Phase(last, s.cfg.Now()); phase != flows.Open {
 		return nil, false, flows.ClosedError(phase)
 	}
@@ -115,13 +118,7 @@ func (s *Service) begin(ctx context.Context, r *flows.Registration, last *flows.
 		}
 	}
 	r.Generation++
-	now := s.cfg.Now().Round(0) // as it will be read
-	p = &flows.Payment{
-		ID: flows.NewPaymentID(r.ID, r.Generation), Schema: flows.PaymentSchema, State: flows.Priced, Reason: "requested by the buyer", Method: in.Method,
-		Registration: r.ID, Generation: r.Generation, ClientToken: r.ClientToken, Sale: r.Sale, Club: at.IRI, Node: at.Scope.Node,
-		Amount: r.Cart.Total, Currency: r.Cart.Currency, Cart: r.Cart.Agreed(), CartRevision: r.Cart.Revision(), SaleState: r.SaleState, Contact: r.Contact.IRI,
-		EndsAt: r.ExpiresAt, DueDate: in.DueDate, Desk: in.Desk, RequestDigest: in.RequestDigest(), Attribution: r.Attribution, CreatedAt: now, UpdatedAt: now,
-	}
+	p = newPayment(r, at, in, s.cfg.Now().Round(0)) // as it will be read
 	if last != nil {
 		p.EarlierDeclines = last.EarlierDeclines + last.Declines
 	}
@@ -138,6 +135,36 @@ func (s *Service) begin(ctx context.Context, r *flows.Registration, last *flows.
 	}
 	s.noteRepeats(ctx, p)
 	return p, true, nil
+}
+
+// newPayment returns the payment for a registration's cart as the buyer has agreed to it.
+func newPayment(r *flows.Registration, at catalogue.Club, in flows.StartPayment, now time.Time) *flows.Payment {
+	return &flows.Payment{
+		ID:            flows.NewPaymentID(r.ID, r.Generation),
+		Schema:        flows.PaymentSchema,
+		State:         flows.Priced,
+		Reason:        "requested by the buyer",
+		Method:        in.Method,
+		Registration:  r.ID,
+		Generation:    r.Generation,
+		ClientToken:   r.ClientToken,
+		Sale:          r.Sale,
+		Club:          at.IRI,
+		Node:          at.Scope.Node,
+		Amount:        r.Cart.Total,
+		Currency:      r.Cart.Currency,
+		Cart:          r.Cart.Agreed(),
+		CartRevision:  r.Cart.Revision(),
+		SaleState:     r.SaleState,
+		Contact:       r.Contact.IRI,
+		EndsAt:        r.ExpiresAt,
+		DueDate:       in.DueDate,
+		Desk:          in.Desk,
+		RequestDigest: in.RequestDigest(),
+		Attribution:   r.Attribution,
+		CreatedAt:     now,
+		UpdatedAt:     now,
+	}
 }
 
 // concurrent returns the payment of a concurrent request that won, after a failure because of it; else the failure.
@@ -168,7 +195,8 @@ func (s *Service) reprice(ctx context.Context, r *flows.Registration, last *flow
 	if r.Cart.Settled() && !shown.Settled() {
 		return flows.SettledError()
 	}
-	if in.CheckCart(r.Cart.Revision()) == nil && shown.Total == r.Cart.Total && shown.Valid == r.Cart.Valid && slices.Equal(shown.Agreed(), r.Cart.Agreed()) {
+	same := shown.Total == r.Cart.Total && shown.Valid == r.Cart.Valid && slices.Equal(shown.Agreed(), r.Cart.Agreed())
+	if same && in.CheckCart(r.Cart.Revision()) == nil {
 		return nil
 	}
 	r.Cart.MarkChanges(shown)

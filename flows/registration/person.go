@@ -32,7 +32,9 @@ func (s *Service) PutPerson(ctx context.Context, id, token string, person flows.
 }
 
 // CorrectPerson is PutPerson with details that correct returns, given those that the club system has.
-func (s *Service) CorrectPerson(ctx context.Context, id, token string, correct func(flows.Person) (flows.Person, error)) (flows.View, error) {
+func (s *Service) CorrectPerson(
+	ctx context.Context, id, token string, correct func(flows.Person) (flows.Person, error),
+) (flows.View, error) {
 	return s.changePerson(ctx, id, token, func(r *flows.Registration, at catalogue.Club) (*flows.Person, error) {
 		if r.Contact == nil {
 			return nil, &flows.Error{Code: flows.PersonRequired, Detail: "There are no details to correct yet."}
@@ -50,7 +52,9 @@ func (s *Service) CorrectPerson(ctx context.Context, id, token string, correct f
 }
 
 // changePerson replaces contact and sale by new ones; nil details change nothing.
-func (s *Service) changePerson(ctx context.Context, id, token string, details func(*flows.Registration, catalogue.Club) (*flows.Person, error)) (flows.View, error) {
+func (s *Service) changePerson(
+	ctx context.Context, id, token string, details func(*flows.Registration, catalogue.Club) (*flows.Person, error),
+) (flows.View, error) {
 	return s.change(ctx, id, token, func(r *flows.Registration, at catalogue.Club) error {
 		if r.Identified() || r.IsMerged() || r.Prospect != nil && r.Prospect.Migrated {
 			return personKnown()
@@ -106,14 +110,27 @@ func (s *Service) createContact(ctx context.Context, at catalogue.Club, p flows.
 
 func newContact(at catalogue.Club, p flows.Person) club.NewContact {
 	return club.NewContact{
-		FamilyName: p.FamilyName, GivenName: p.GivenName, Gender: p.Gender, BirthDate: p.BirthDate,
-		Email: p.Email, Mobile: p.Mobile, Club: at.IRI, Status: club.StatusTemp,
-		Address: &club.Address{Street: p.Street, PostalCode: p.PostalCode, Locality: p.City, Country: strings.ToUpper(p.Country)},
+		FamilyName: p.FamilyName,
+		GivenName:  p.GivenName,
+		Gender:     p.Gender,
+		BirthDate:  p.BirthDate,
+		Email:      p.Email,
+		Mobile:     p.Mobile,
+		Club:       at.IRI,
+		Status:     club.StatusTemp,
+		Address:    &club.Address{Street: p.Street, PostalCode: p.PostalCode, Locality: p.City, Country: strings.ToUpper(p.Country)},
 	}
 }
 
 func storedPerson(contact club.Contact) flows.Person {
-	p := flows.Person{GivenName: contact.GivenName, FamilyName: contact.FamilyName, BirthDate: contact.BirthDate, Email: contact.Email, Mobile: contact.Mobile, Gender: contact.Gender}
+	p := flows.Person{
+		GivenName:  contact.GivenName,
+		FamilyName: contact.FamilyName,
+		BirthDate:  contact.BirthDate,
+		Email:      contact.Email,
+		Mobile:     contact.Mobile,
+		Gender:     contact.Gender,
+	}
 	if at := contact.Address; at != nil {
 		p.Street, p.PostalCode, p.City, p.Country = at.Street, at.PostalCode, at.Locality, at.Country
 	}

@@ -89,7 +89,8 @@ func (s *Service) noteRepeats(ctx context.Context, p *flows.Payment) {
 		if first, err := s.cfg.Store.Once(ctx, "repeated:"+string(earlier), flows.KeepPurchase); err == nil && !first {
 			continue
 		}
-		note := flows.Note{At: s.cfg.Now(), Operator: "frontdesk", Text: "the same is bought again, by this buyer or a similar one, with payment " + string(p.ID)}
+		text := "the same is bought again, by this buyer or a similar one, with payment " + string(p.ID)
+		note := flows.Note{At: s.cfg.Now(), Operator: "frontdesk", Text: text}
 		if err := s.cfg.Store.AddNote(context.WithoutCancel(ctx), earlier, note); err != nil {
 			s.cfg.Log.WarnContext(ctx, "repeated purchase not noted", "payment", earlier, "repeatedBy", p.ID, "error", err)
 		}

@@ -78,7 +78,9 @@ func (s *Service) reread(ctx context.Context, r *flows.Registration, at catalogu
 			return false, err
 		}
 	}
-	return !reflect.DeepEqual(before.Cart, r.Cart) || !reflect.DeepEqual(before.Contact, r.Contact) || !reflect.DeepEqual(before.Mandate, r.Mandate), nil
+	same := reflect.DeepEqual(before.Cart, r.Cart) && reflect.DeepEqual(before.Contact, r.Contact) &&
+		reflect.DeepEqual(before.Mandate, r.Mandate)
+	return !same, nil
 }
 
 // rereadContact reads the cart's contact. After the club merged it into another one, the cart is that

@@ -160,8 +160,15 @@ func (s *Service) attempt(ctx context.Context, in StartRequest) (*flows.Registra
 	}
 	now := s.cfg.Now()
 	return &flows.Registration{
-		ID: cmp.Or(in.ID, uuid.NewString()), State: flows.Open, Starting: true, ClientToken: in.ClientToken, ClubID: in.ClubID,
-		Channel: in.Channel, Attribution: in.Attribution, CreatedAt: now, ExpiresAt: now.Add(flows.PayableFor),
+		ID:          cmp.Or(in.ID, uuid.NewString()),
+		State:       flows.Open,
+		Starting:    true,
+		ClientToken: in.ClientToken,
+		ClubID:      in.ClubID,
+		Channel:     in.Channel,
+		Attribution: in.Attribution,
+		CreatedAt:   now,
+		ExpiresAt:   now.Add(flows.PayableFor),
 	}, nil, nil
 }
 

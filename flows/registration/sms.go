@@ -16,7 +16,12 @@ import (
 // smsLimits of one person and one phone, which the text in reserveFor describes: a code a minute,
 // because the last SMS may still arrive; few in ten minutes and an hour, because more codes do not
 // help; eight a day, to limit the nuisance to the owner of an entered number.
-var smsLimits = []flows.SMSLimit{{Codes: 1, Period: time.Minute}, {Codes: 3, Period: 10 * time.Minute}, {Codes: 5, Period: time.Hour}, {Codes: 8, Period: 24 * time.Hour}}
+var smsLimits = []flows.SMSLimit{
+	{Codes: 1, Period: time.Minute},
+	{Codes: 3, Period: 10 * time.Minute},
+	{Codes: 5, Period: time.Hour},
+	{Codes: 8, Period: 24 * time.Hour},
+}
 
 // codesPerAddress is the limit of one IP address in an hour: more than a household needs, too few for
 // SMS fraud to pay.
@@ -35,28 +40,28 @@ type reservation struct {
 func (c *codeSender) Reserve(ctx context.Context, at club.IRI, subjects ...string) (reservation, error) {
 	now := c.cfg.Now()
 	networks, _ := ctx.Value(networksKey{}).([]flows.ClientNetwork)
-	a := reservation{ID: uuid.NewString(), ResendAfter: now}
+	reserved := reservation{ID: uuid.NewString(), ResendAfter: now}
 	if sampled, err := c.sampled(ctx, networks, now); err != nil {
 		return reservation{}, err
 	} else if !sampled {
-		a.ID += unsampled
+		reserved.ID += unsampled
 	}
 	for _, subject := range subjects {
-		if err := c.reserveFor(ctx, &a, now, subject, smsLimits); err != nil {
+		if err := c.reserveFor(ctx, &reserved, now, subject, smsLimits); err != nil {
 			return reservation{}, err
 		}
 	}
 	for _, network := range networks {
 		if err := c.cfg.SMSBudget.suspicious(ctx, network, now); err != nil {
-			c.Release(ctx, a)
+			c.Release(ctx, reserved)
 			return reservation{}, err
 		}
 		limits := []flows.SMSLimit{{Codes: codesPerAddress * network.Share, Period: time.Hour}}
-		if err := c.reserveFor(ctx, &a, now, "address "+network.Name, limits); err != nil {
+		if err := c.reserveFor(ctx, &reserved, now, "address "+network.Name, limits); err != nil {
 			return reservation{}, err
 		}
 	}
-	return a, c.reserveBudget(ctx, &a, now, at)
+	return reserved, c.reserveBudget(ctx, &reserved, now, at)
 }
 
 // sampled reports whether the next code to a client's widest network counts for its club's conversion.
@@ -69,17 +74,17 @@ func (c *codeSender) sampled(ctx context.Context, networks []flows.ClientNetwork
 }
 
 // reserveBudget counts the code against the budgets of the club and of its organisation.
-func (c *codeSender) reserveBudget(ctx context.Context, a *reservation, now time.Time, at club.IRI) error {
+func (c *codeSender) reserveBudget(ctx context.Context, reserved *reservation, now time.Time, at club.IRI) error {
 	if c.cfg.SMSBudget == nil {
 		return nil
 	}
 	if err := c.cfg.SMSBudget.lowConversion(ctx, at, now); err != nil {
-		c.Release(ctx, *a)
+		c.Release(ctx, *reserved)
 		return err
 	}
 	c.cfg.SMSBudget.activeClubs.Store(at, nil)
-	if !strings.HasSuffix(a.ID, unsampled) {
-		if err := c.reserveFor(ctx, a, now, sampleOf(at), []flows.SMSLimit{{Codes: unlimited, Period: smsWindow}}); err != nil {
+	if !strings.HasSuffix(reserved.ID, unsampled) {
+		if err := c.reserveFor(ctx, reserved, now, sampleOf(at), []flows.SMSLimit{{Codes: unlimited, Period: smsWindow}}); err != nil {
 			return err
 		}
 	}
@@ -90,7 +95,7 @@ func (c *codeSender) reserveBudget(ctx context.Context, a *reservation, now time
 		{sentBy(at), "the budget is used up", c.cfg.SMSBudget.limits()},
 		{sentByAll(at), "the organisation's budget is used up", c.cfg.SMSBudget.organisationLimits()},
 	} {
-		err := c.reserveFor(ctx, a, now, of.subject, of.limits)
+		err := c.reserveFor(ctx, reserved, now, of.subject, of.limits)
 		if full, ok := errors.AsType[*flows.Error](err); ok && full.Code == flows.SMSLimited {
 			c.cfg.SMSBudget.overBudget.Add(1)
 			c.cfg.SMSBudget.alarm(ctx, at, of.why, "hourly", of.limits[0].Codes, "daily", of.limits[1].Codes)
@@ -104,30 +109,30 @@ func (c *codeSender) reserveBudget(ctx context.Context, a *reservation, now time
 }
 
 // reserveFor counts the code for one more subject, and releases the whole reservation on failure.
-func (c *codeSender) reserveFor(ctx context.Context, a *reservation, now time.Time, subject string, limits []flows.SMSLimit) error {
+func (c *codeSender) reserveFor(ctx context.Context, reserved *reservation, now time.Time, subject string, limits []flows.SMSLimit) error {
 	if subject == "" {
 		return nil
 	}
-	allowed, next, err := c.cfg.Store.ReserveSMS(ctx, subject, a.ID, now, limits)
+	allowed, next, err := c.cfg.Store.ReserveSMS(ctx, subject, reserved.ID, now, limits)
 	switch {
 	case err != nil:
-		c.Release(ctx, *a)
+		c.Release(ctx, *reserved)
 		return flows.StorageFailed(err)
 	case !allowed:
-		c.Release(ctx, *a)
+		c.Release(ctx, *reserved)
 		return &flows.Error{Code: flows.SMSLimited, RetryAfter: next.Sub(now), Detail: "A code was sent recently. Please wait before you ask for another one: at most one a minute and a few a day are sent."}
 	}
-	a.subjects = append(a.subjects, subject)
-	if next.After(a.ResendAfter) {
-		a.ResendAfter = next
+	reserved.subjects = append(reserved.subjects, subject)
+	if next.After(reserved.ResendAfter) {
+		reserved.ResendAfter = next
 	}
 	return nil
 }
 
 // Release returns a reservation for which certainly no SMS was sent.
-func (c *codeSender) Release(ctx context.Context, a reservation) {
-	for _, subject := range a.subjects {
-		if err := c.cfg.Store.ReleaseSMS(context.WithoutCancel(ctx), subject, a.ID); err != nil {
+func (c *codeSender) Release(ctx context.Context, reserved reservation) {
+	for _, subject := range reserved.subjects {
+		if err := c.cfg.Store.ReleaseSMS(context.WithoutCancel(ctx), subject, reserved.ID); err != nil {
 			c.cfg.Log.WarnContext(ctx, "sms reservation not released", "error", err)
 		}
 	}

@@ -63,7 +63,12 @@ type SMSCounts struct {
 
 // Counts returns this gateway's counts.
 func (b *SMSBudget) Counts() SMSCounts {
-	return SMSCounts{Sent: b.sent.Load(), Validated: b.validated.Load(), OverBudget: b.overBudget.Load(), LowConversion: b.lowConversions.Load()}
+	return SMSCounts{
+		Sent:          b.sent.Load(),
+		Validated:     b.validated.Load(),
+		OverBudget:    b.overBudget.Load(),
+		LowConversion: b.lowConversions.Load(),
+	}
 }
 
 // unsampled ends the id of a code that does not count for its club's conversion.
@@ -92,7 +97,9 @@ func (b *SMSBudget) organisationLimits() []flows.SMSLimit {
 
 // conversion counts the recent codes of a subject and those of them that were entered. Fewer than a
 // sample are enough, whatever their share.
-func (b *SMSBudget) conversion(ctx context.Context, of, validatedOf string, sample int, now time.Time) (sent, validated int, enough bool, err error) {
+func (b *SMSBudget) conversion(
+	ctx context.Context, of, validatedOf string, sample int, now time.Time,
+) (sent, validated int, enough bool, err error) {
 	if b.cfg.MinConversion == 0 {
 		return 0, 0, true, nil
 	}
@@ -164,7 +171,8 @@ func (c *codeSender) Entered(ctx context.Context, at club.IRI, s flows.Signature
 }
 
 func (b *SMSBudget) count(ctx context.Context, subject string, s flows.Signature) {
-	if _, _, err := b.cfg.Store.ReserveSMS(ctx, subject, s.SMS, b.cfg.Now(), []flows.SMSLimit{{Codes: unlimited, Period: smsWindow}}); err != nil {
+	limits := []flows.SMSLimit{{Codes: unlimited, Period: smsWindow}}
+	if _, _, err := b.cfg.Store.ReserveSMS(ctx, subject, s.SMS, b.cfg.Now(), limits); err != nil {
 		b.cfg.Log.WarnContext(ctx, "validated sms code not counted", "error", err)
 	}
 }
