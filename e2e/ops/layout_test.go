@@ -34,7 +34,7 @@ var imports = map[string]string{
 	"flows/payment":          "flows flows/payment/protocol flows/store flows/keyring flows/tracing upstream/cards upstream/club",
 	"flows/payment/protocol": "flows upstream/cards upstream/club",
 	"flows/registration":     "flows flows/payment flows/catalogue flows/store flows/keyring flows/iban upstream/club",
-	"flows/catalogue":        "flows flows/schedule upstream/club",
+	"flows/catalogue":        "flows flows/schedule flows/store upstream/club",
 	"flows/background":       "flows flows/payment flows/registration flows/store flows/keyring flows/tracing upstream/club",
 	"flows/store":            "flows flows/keyring upstream/club",
 	"flows/schedule":         "upstream/club",

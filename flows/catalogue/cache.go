@@ -39,14 +39,6 @@ const (
 	publishTimeout = 5 * time.Second
 )
 
-// CacheStore keeps the copies that gateways share. When it fails, each gateway reads the club system itself.
-type CacheStore interface {
-	// ReadCopy returns a copy and when it was read from the club system; nil without one.
-	ReadCopy(ctx context.Context, name string) (text []byte, at time.Time, err error)
-	// PublishCopy keeps a copy for a time, unless the store has a newer one.
-	PublishCopy(ctx context.Context, name string, text []byte, at time.Time, life time.Duration) error
-}
-
 // Version identifies one reading of the club system. Values with the same Version pointer
 // are the same, so that a response made of one can be kept with it.
 type Version struct {

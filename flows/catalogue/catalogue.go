@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"frontdesk/flows"
+	"frontdesk/flows/store"
 	"frontdesk/upstream/club"
 )
 
@@ -48,8 +49,8 @@ type Catalogue struct {
 // Config is what a catalogue needs. Every field is required except Shared and Clubs.
 type Config struct {
 	Club   *club.Client
-	Shared CacheStore // nil: gateways share no copies
-	Clubs  *Directory // what the operator tells about the clubs; nil: nothing
+	Shared *store.Store // nil: gateways share no copies
+	Clubs  *Directory   // what the operator tells about the clubs; nil: nothing
 	Now    func() time.Time
 	Log    *slog.Logger
 }

@@ -102,21 +102,23 @@ set('since', ARGV[3])
 return 'engaged'
 `)
 
-// AskBrake implements payment.Store.
+// AskBrake returns how long a payment must wait because its organisation's brake holds; zero: it passes, perhaps as the probe. After a
+// loss in Redis no brake holds, until outcomes engage it again.
 func (s *Store) AskBrake(ctx context.Context, in flows.BrakeRequest) (time.Duration, error) {
 	left, err := s.run(ctx, askBrake, []string{brakes}, in.Organisation, string(in.Payment), in.Now.UnixMilli(), in.Lease.Milliseconds(),
 		in.Pause.Milliseconds(), in.MaxPause.Milliseconds(), in.MaxWait.Milliseconds()).Int64()
 	return time.Duration(left) * time.Millisecond, err
 }
 
-// CountOutcome implements payment.Store.
+// CountOutcome counts how a request that records money ended, and returns what that changed: it may engage or release an organisation's
+// brake. Consecutive failures of one payment count once.
 func (s *Store) CountOutcome(ctx context.Context, in flows.BrakeOutcome) (flows.BrakeChange, error) {
 	change, err := s.run(ctx, countOutcome, []string{brakes}, in.Organisation, string(in.Payment), in.Now.UnixMilli(), in.Began.UnixMilli(),
 		string(in.Result), in.ProbesUntil.UnixMilli(), in.MaxUnknown).Text()
 	return flows.BrakeChange(change), err
 }
 
-// LastAccepted implements payment.Store.
+// LastAccepted returns when the latest attempt began whose payment an organisation's club system accepted; zero: none.
 func (s *Store) LastAccepted(ctx context.Context, organisation string) (time.Time, error) {
 	began, err := s.redis.HGet(ctx, brakes, organisation+" accepted").Int64()
 	if errors.Is(err, redis.Nil) {
@@ -125,7 +127,7 @@ func (s *Store) LastAccepted(ctx context.Context, organisation string) (time.Tim
 	return time.UnixMilli(began), err
 }
 
-// Brakes implements payment.Store.
+// Brakes lists the brakes that hold, by organisation.
 func (s *Store) Brakes(ctx context.Context) ([]flows.Brake, error) {
 	fields, err := s.redis.HGetAll(ctx, brakes).Result()
 	if err != nil {

@@ -21,7 +21,8 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1
 `)
 
-// ReadCopy implements catalogue.CacheStore. A copy sealed with an unknown key counts as none.
+// ReadCopy returns a copy that gateways share, and when it was read from the club system; nil without one. A copy sealed with an
+// unknown key counts as none. flows.StorageUnavailable if Redis does not respond: the gateway then reads the club system itself.
 func (s *Store) ReadCopy(ctx context.Context, name string) ([]byte, time.Time, error) {
 	key := s.copyKey(name)
 	fields, err := s.redis.HGetAll(ctx, key).Result()
@@ -36,7 +37,8 @@ func (s *Store) ReadCopy(ctx context.Context, name string) ([]byte, time.Time, e
 	return text, time.UnixMilli(at), nil
 }
 
-// PublishCopy implements catalogue.CacheStore.
+// PublishCopy shares a copy that was read from the club system at an instant, for a time, unless Redis has a newer one.
+// flows.StorageUnavailable if Redis does not respond: each gateway then reads the club system itself.
 func (s *Store) PublishCopy(ctx context.Context, name string, text []byte, at time.Time, life time.Duration) error {
 	key := s.copyKey(name)
 	return unavailable(publishCopy.Run(ctx, s.redis, []string{key}, at.UnixMilli(), s.keys.Seal(key, text), max(1, life.Milliseconds())).Err())

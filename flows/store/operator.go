@@ -17,7 +17,7 @@ const (
 	maxAudit    = 20000               // entries, approximately: years of decisions on payments in doubt
 )
 
-// FinishedPayments implements payment.Store.
+// FinishedPayments lists payments that ended in a state, latest first: of each state the latest maxFinished.
 func (s *Store) FinishedPayments(ctx context.Context, state flows.PaymentState, limit int) ([]flows.PaymentID, error) {
 	return paymentIDs(s.redis.ZRevRange(ctx, finishedPayments(state), 0, int64(limit)-1).Result())
 }
@@ -30,7 +30,7 @@ func paymentIDs(members []string, err error) ([]flows.PaymentID, error) {
 	return ids, err
 }
 
-// Rule implements payment.Store.
+// Rule reads an environment's calibrated rule; flows.ErrNotFound if it has none. A loss leaves the one that is configured.
 func (s *Store) Rule(ctx context.Context, environment string) (*flows.Rule, error) {
 	key := ruleKey(environment)
 	sealed, err := s.redis.Get(ctx, key).Result()
@@ -44,7 +44,7 @@ func (s *Store) Rule(ctx context.Context, environment string) (*flows.Rule, erro
 	return rule, s.open(key, sealed, rule)
 }
 
-// SaveRule implements payment.Store.
+// SaveRule replaces an environment's rule.
 func (s *Store) SaveRule(ctx context.Context, environment string, rule *flows.Rule) error {
 	key := ruleKey(environment)
 	sealed, err := s.seal(key, rule)
@@ -54,7 +54,8 @@ func (s *Store) SaveRule(ctx context.Context, environment string, rule *flows.Ru
 	return s.redis.Set(ctx, key, sealed, 0).Err()
 }
 
-// AddNote implements payment.Store.
+// AddNote adds a note for operators to a payment; the oldest beyond maxNotes are dropped. Notes are kept for keepNotes after the
+// latest, and nothing restores them after a loss.
 func (s *Store) AddNote(ctx context.Context, id flows.PaymentID, note flows.Note) error {
 	key := notesKey(id)
 	sealed, err := s.seal(key, note)
@@ -70,7 +71,7 @@ func (s *Store) AddNote(ctx context.Context, id flows.PaymentID, note flows.Note
 	return err
 }
 
-// Notes implements payment.Store.
+// Notes reads a payment's notes, oldest first; none is no error. flows.ErrDamaged or keyring.ErrSealed if one cannot be read.
 func (s *Store) Notes(ctx context.Context, id flows.PaymentID) ([]flows.Note, error) {
 	key := notesKey(id)
 	sealed, err := s.redis.LRange(ctx, key, 0, -1).Result()
@@ -86,7 +87,7 @@ func (s *Store) Notes(ctx context.Context, id flows.PaymentID) ([]flows.Note, er
 	return notes, nil
 }
 
-// Audit implements payment.Store.
+// Audit appends an operator's action to the audit stream, which is bounded and in plain. Nothing restores it after a loss.
 func (s *Store) Audit(ctx context.Context, entry flows.AuditEntry) error {
 	return s.redis.XAdd(ctx, &redis.XAddArgs{Stream: auditStream, MaxLen: maxAudit, Approx: true, Values: []string{
 		"at", entry.At.UTC().Format(time.RFC3339Nano), "by", entry.Operator, "what", string(entry.Action),

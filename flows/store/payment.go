@@ -98,7 +98,8 @@ func (s *Store) StartPayment(ctx context.Context, r *flows.Registration, p *flow
 	return nil
 }
 
-// Payment implements payment.Store.
+// Payment reads a payment. flows.ErrNotFound if it is not stored; flows.ErrDamaged, flows.ErrNewer or keyring.ErrSealed if this
+// version cannot read it.
 func (s *Store) Payment(ctx context.Context, id flows.PaymentID) (*flows.Payment, error) {
 	fields, err := s.redis.HMGet(ctx, paymentKey(id), paymentFields...).Result()
 	if err != nil {
@@ -107,7 +108,7 @@ func (s *Store) Payment(ctx context.Context, id flows.PaymentID) (*flows.Payment
 	return s.payment(paymentKey(id), fields)
 }
 
-// PaymentUnlessSeen implements payment.Store.
+// PaymentUnlessSeen is Payment, unless Once was called with this name within its period: then seen is true, and p is nil.
 func (s *Store) PaymentUnlessSeen(ctx context.Context, id flows.PaymentID, name string) (p *flows.Payment, seen bool, err error) {
 	pipe := s.redis.Pipeline()
 	times, fields := pipe.Exists(ctx, onceKey(name)), pipe.HMGet(ctx, paymentKey(id), paymentFields...)
@@ -136,7 +137,9 @@ func (s *Store) payment(key string, fields []any) (p *flows.Payment, err error) 
 	return p, nil
 }
 
-// Commit implements payment.Store. In a cluster the list of states is on another slot, and changes afterwards.
+// Commit changes a payment by compare-and-set; see flows.StateChange. flows.ErrConflict if the payment was changed since it was read,
+// flows.ErrOwned while its lease keeps others out. A final payment and its registration expire afterwards. In a cluster the list of
+// states is on another slot, and changes afterwards; the next poll does it if this fails.
 func (s *Store) Commit(ctx context.Context, move flows.StateChange) error {
 	key := paymentKey(move.Next.ID)
 	body, err := s.seal(key, move.Next)
@@ -168,7 +171,8 @@ func stateEntry(p *flows.Payment) redis.Z {
 	return redis.Z{Score: float64(stateScore(p.Listing(), p.StateSince())), Member: string(p.ID)}
 }
 
-// PaymentsIn implements payment.Store.
+// PaymentsIn lists payments in a state that is not final, or with a finding, the longest there first: those that entered it from an
+// instant until before another one; zero: no bound. The list may lag behind the records.
 func (s *Store) PaymentsIn(ctx context.Context, state flows.PaymentState, since, until time.Time, limit int) ([]flows.PaymentID, error) {
 	from, to := stateRange(state)
 	if !since.IsZero() {
@@ -186,7 +190,8 @@ type StateCount struct {
 	Oldest   time.Time // since when the oldest of them has been there
 }
 
-// CountPayments implements payment.Store.
+// CountPayments counts the payments in each state that is not final, with each finding, and those that are flows.Unverifiable. A state
+// without any is left out.
 func (s *Store) CountPayments(ctx context.Context) (map[flows.PaymentState]StateCount, error) {
 	counts := map[flows.PaymentState]StateCount{}
 	pipe := s.redis.Pipeline()

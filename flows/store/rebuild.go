@@ -40,7 +40,10 @@ if ARGV[4] ~= '0' then redis.call('PEXPIRE', KEYS[2], ARGV[4]) end
 return 1
 `)
 
-// Rebuild implements payment.Store. As in StartPayment, the payment is listed as open first.
+// Rebuild stores a payment that Redis lost and, unless nil, its registration as SaveRegistration does, both or neither. keep is how
+// long a final payment is kept; zero for others. flows.ErrConflict if the payment exists or the registration was changed;
+// flows.ErrNotFound if p is not a duplicate and its registration is neither given nor in Redis. As in StartPayment, the payment is
+// listed as open first.
 func (s *Store) Rebuild(ctx context.Context, r *flows.Registration, p *flows.Payment, keep time.Duration) error {
 	if !p.State.Final() {
 		if err := s.EnsureScheduled(ctx, p, p.UpdatedAt); err != nil {
@@ -79,7 +82,7 @@ type Comparison struct {
 	Oldest time.Time // when the oldest payment was created that was not over
 }
 
-// Comparison implements payment.Store.
+// Comparison reads the latest complete comparison with a processor; zero without one, so that all of it is compared again.
 func (s *Store) Comparison(ctx context.Context, processor string) (last Comparison, err error) {
 	var held struct {
 		At     int64 `redis:"at"` // ms, as the other
@@ -91,7 +94,7 @@ func (s *Store) Comparison(ctx context.Context, processor string) (last Comparis
 	return Comparison{At: time.UnixMilli(held.At), Oldest: time.UnixMilli(held.Oldest)}, nil
 }
 
-// SaveComparison implements payment.Store.
+// SaveComparison replaces the latest complete comparison with a processor.
 func (s *Store) SaveComparison(ctx context.Context, processor string, comparison Comparison) error {
 	return s.redis.HSet(ctx, comparisonKey(processor), "at", comparison.At.UnixMilli(), "oldest", comparison.Oldest.UnixMilli()).Err()
 }
@@ -109,7 +112,7 @@ redis.call('SET', KEYS[1], ARGV[2])
 return 1
 `)
 
-// SaveUnverifiable implements payment.Store.
+// SaveUnverifiable lists an unverifiable payment, or replaces its entry. After a loss of the list, the next comparison restores it.
 func (s *Store) SaveUnverifiable(ctx context.Context, u flows.UnverifiablePayment) error {
 	sealed, err := s.seal(unverifiablePayments, u)
 	if err != nil {
@@ -118,8 +121,8 @@ func (s *Store) SaveUnverifiable(ctx context.Context, u flows.UnverifiablePaymen
 	return s.redis.HSet(ctx, unverifiablePayments, u.ID, sealed).Err()
 }
 
-// UnverifiablePayments implements payment.Store. An entry that cannot be read has only its id, until the next
-// comparison seals it again.
+// UnverifiablePayments lists the unverifiable payments, the oldest first. An entry that cannot be read has only its id, until the
+// next comparison seals it again.
 func (s *Store) UnverifiablePayments(ctx context.Context) ([]flows.UnverifiablePayment, error) {
 	entries, err := s.redis.HGetAll(ctx, unverifiablePayments).Result()
 	listed := make([]flows.UnverifiablePayment, 0, len(entries))
@@ -133,12 +136,12 @@ func (s *Store) UnverifiablePayments(ctx context.Context) ([]flows.UnverifiableP
 	return listed, err
 }
 
-// DropUnverifiable implements payment.Store.
+// DropUnverifiable removes a payment from the unverifiable ones, by the processor's id, if it is there.
 func (s *Store) DropUnverifiable(ctx context.Context, id string) error {
 	return s.redis.HDel(ctx, unverifiablePayments, id).Err()
 }
 
-// Fingerprint implements payment.Store.
+// Fingerprint reads whose payments Redis holds; flows.ErrNotFound if it has none yet, or lost it.
 func (s *Store) Fingerprint(ctx context.Context) (f flows.Fingerprint, err error) {
 	text, err := s.redis.Get(ctx, fingerprintKey).Bytes()
 	if errors.Is(err, redis.Nil) {
@@ -150,7 +153,8 @@ func (s *Store) Fingerprint(ctx context.Context) (f flows.Fingerprint, err error
 	return f, json.Unmarshal(text, &f)
 }
 
-// SaveFingerprint implements payment.Store.
+// SaveFingerprint replaces the fingerprint by compare-and-set; a zero one is expected if Redis holds none. flows.ErrConflict if it
+// holds another one.
 func (s *Store) SaveFingerprint(ctx context.Context, expected, next flows.Fingerprint) error {
 	var was []byte
 	if expected != (flows.Fingerprint{}) {

@@ -54,7 +54,9 @@ end
 return r
 `)
 
-// SaveRegistration implements payment.Store. It restarts the record's life.
+// SaveRegistration creates a registration (version 0), or replaces it if its version is still r.Version, and increments that. It
+// restarts the record's life, which does not end while its latest payment is open. flows.ErrConflict if it was changed since it was
+// read.
 func (s *Store) SaveRegistration(ctx context.Context, r *flows.Registration) error {
 	return s.replace(ctx, r, registrationTTL(r))
 }
@@ -97,7 +99,8 @@ func registrationTTL(r *flows.Registration) time.Duration {
 	return r.ExpiresAt.Sub(r.CreatedAt) + flows.KeepRegistration
 }
 
-// Registration implements payment.Store.
+// Registration reads a registration and its latest payment; nil: it has none. flows.ErrNotFound without a registration, else the errors
+// of Payment.
 func (s *Store) Registration(ctx context.Context, id string) (*flows.Registration, *flows.Payment, error) {
 	key := registrationKey(id)
 	var fields []any
@@ -146,7 +149,7 @@ func (s *Store) record(key string, version, body, record any) (int64, error) {
 	return n, nil
 }
 
-// Once implements payment.Store.
+// Once reports whether this is the first call with this name within the period. After a loss in Redis it is the first one again.
 func (s *Store) Once(ctx context.Context, name string, period time.Duration) (bool, error) {
 	return s.redis.SetNX(ctx, onceKey(name), 1, period).Result()
 }

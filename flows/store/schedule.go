@@ -75,8 +75,10 @@ end
 return 1
 `)
 
-// Schedule implements payment.Store. It also repairs the list of the payment's state. A final payment's lists are on different
-// slots. A failure between the two writes leaves a payment that is advanced once more, or that the finished ones lack.
+// Schedule sets when an open payment is advanced next, unless it was woken and no gateway has taken it since, and lists it under its
+// state. A final one it moves to the bounded list of its state, lists it under its finding if it has one, and sets when it is verified;
+// zero: never again. These lists are on different slots: a failure between the two writes leaves a payment that is advanced once more,
+// or that the finished ones lack.
 func (s *Store) Schedule(ctx context.Context, p *flows.Payment, at time.Time) error {
 	if !p.State.Final() {
 		return s.runAll(ctx, opening(p, at, replace, replace))
@@ -92,7 +94,7 @@ func (s *Store) Schedule(ctx context.Context, p *flows.Payment, at time.Time) er
 		call{finish, []string{openPayments, paymentStates, unverifiedPayments}, []any{string(p.ID), finding, due}})
 }
 
-// EnsureScheduled implements payment.Store.
+// EnsureScheduled sets when an open payment is advanced, or a final one verified, unless that is scheduled already.
 func (s *Store) EnsureScheduled(ctx context.Context, p *flows.Payment, at time.Time) error {
 	if p.State.Final() {
 		return s.redis.ZAddNX(ctx, unverifiedPayments, redis.Z{Score: float64(at.UnixMilli()), Member: string(p.ID)}).Err()

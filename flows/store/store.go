@@ -22,7 +22,9 @@ import (
 	"frontdesk/flows/keyring"
 )
 
-// Store keeps the records of the journeys in Redis.
+// Store keeps the records of the journeys in Redis. A change of a record is atomic: one that loses a race returns flows.ErrConflict
+// and changes nothing. Any error that a method does not name is Redis': the change may have been made. Lists of records may
+// lag behind them; polls and rebuilds correct them.
 type Store struct {
 	redis    redis.UniversalClient
 	keys     *keyring.Keyring
