@@ -25,7 +25,7 @@ type Account struct {
 func (c *Client) Account(ctx context.Context) (Account, error) {
 	ctx, cancel := context.WithTimeout(ctx, CallTimeout)
 	defer cancel()
-	a, err := c.api.accounts.Retrieve(ctx, &stripe.AccountRetrieveParams{})
+	a, err := c.api.account(ctx, &stripe.AccountRetrieveParams{})
 	if err != nil {
 		return Account{}, toCardsError("account", err)
 	}
@@ -59,7 +59,7 @@ func (c *Client) CheckPermissions(ctx context.Context) error {
 	defer cancel()
 	charges := &stripe.ChargeListParams{}
 	charges.Single, charges.Limit = true, stripe.Int64(1)
-	if err := permitted("list charges", "charges and refunds", "Charges and Refunds", c.api.charges.List(ctx, charges).Err()); err != nil {
+	if err := permitted("list charges", "charges and refunds", "Charges and Refunds", c.api.listCharges(ctx, charges).Err()); err != nil {
 		return err
 	}
 	payments := &stripe.PaymentIntentListParams{Expand: expandList()}
@@ -111,7 +111,7 @@ func (c *Client) WebhookEndpoints(ctx context.Context) (all []WebhookEndpoint, e
 	defer cancel()
 	params := &stripe.WebhookEndpointListParams{}
 	params.Single, params.Limit = true, stripe.Int64(listPage)
-	list := c.api.endpoints.List(ctx, params)
+	list := c.api.listEndpoints(ctx, params)
 	if err := list.Err(); err != nil {
 		return nil, toCardsError("webhook endpoints", err)
 	}

@@ -64,23 +64,15 @@ type Client struct {
 	onCall         func(Call)
 }
 
-// services are the parts of the library that are used. A reference to its whole client would
+// services are the calls of the library that are used. A reference to its whole client would
 // link the code for every object of the processor, a third of the binary.
 type services struct {
-	payments     func(ctx context.Context, method, path string, params stripe.ParamsContainer) (*intent, error)
-	listPayments func(*stripe.PaymentIntentListParams, *rawPage) error
-	charges      interface {
-		List(context.Context, *stripe.ChargeListParams) *stripe.V1List[*stripe.Charge]
-	}
-	refunds interface {
-		Create(context.Context, *stripe.RefundCreateParams) (*stripe.Refund, error)
-	}
-	accounts interface {
-		Retrieve(context.Context, *stripe.AccountRetrieveParams) (*stripe.Account, error)
-	}
-	endpoints interface {
-		List(context.Context, *stripe.WebhookEndpointListParams) *stripe.V1List[*stripe.WebhookEndpoint]
-	}
+	payments      func(ctx context.Context, method, path string, params stripe.ParamsContainer) (*intent, error)
+	listPayments  func(*stripe.PaymentIntentListParams, *rawPage) error
+	listCharges   func(context.Context, *stripe.ChargeListParams) *stripe.V1List[*stripe.Charge]
+	refund        func(context.Context, *stripe.RefundCreateParams) (*stripe.Refund, error)
+	account       func(context.Context, *stripe.AccountRetrieveParams) (*stripe.Account, error)
+	listEndpoints func(context.Context, *stripe.WebhookEndpointListParams) *stripe.V1List[*stripe.WebhookEndpoint]
 }
 
 // New returns a client. It makes no call. It fails when the key is not a server's key, or
@@ -126,9 +118,19 @@ func New(cfg Config) (*Client, error) {
 	}
 	api := stripe.NewClient(cfg.SecretKey, stripe.WithBackends(backends))
 	return &Client{
-		api: services{payments: payments, listPayments: listPayments, charges: api.V1Charges, refunds: api.V1Refunds,
-			accounts: api.V1Accounts, endpoints: api.V1WebhookEndpoints},
-		live: live, webhookSecrets: cfg.WebhookSecrets, now: cfg.Now, after: cfg.After, onCall: cfg.OnCall,
+		api: services{
+			payments:      payments,
+			listPayments:  listPayments,
+			listCharges:   api.V1Charges.List,
+			refund:        api.V1Refunds.Create,
+			account:       api.V1Accounts.Retrieve,
+			listEndpoints: api.V1WebhookEndpoints.List,
+		},
+		live:           live,
+		webhookSecrets: cfg.WebhookSecrets,
+		now:            cfg.Now,
+		after:          cfg.After,
+		onCall:         cfg.OnCall,
 	}, nil
 }
 
@@ -186,7 +188,7 @@ func (c *Client) get(ctx context.Context, id string) (Payment, error) {
 func (c *Client) declines(ctx context.Context, id string) (count int, err error) {
 	params := &stripe.ChargeListParams{PaymentIntent: stripe.String(id)}
 	params.Single, params.Limit = true, stripe.Int64(listPage)
-	list := c.api.charges.List(ctx, params)
+	list := c.api.listCharges(ctx, params)
 	if err := list.Err(); err != nil {
 		return 0, toCardsError("list charges", err)
 	}
@@ -235,7 +237,7 @@ func (c *Client) refund(ctx context.Context, key, id string, amount int64) (Paym
 		return Payment{}, ErrNotFound
 	}
 	params := &stripe.RefundCreateParams{PaymentIntent: stripe.String(id), Amount: stripe.Int64(amount)}
-	refund, err := send(ctx, c, "refund", key, params, c.api.refunds.Create)
+	refund, err := send(ctx, c, "refund", key, params, c.api.refund)
 	if err != nil {
 		return Payment{}, err
 	}
