@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -66,6 +67,15 @@ func writeOptions(w io.Writer, heading string, options []option) {
 		fmt.Fprintf(w, "\n%s `%s`\n\n%s\n\n", heading, option.variable, option.help)
 		fmt.Fprintf(w, "- Set by: %s\n- Without it: %s\n- Flag: `--%s`\n", option.setBy, option.without, option.name())
 	}
+}
+
+// Options lists what the reference says of each option: its help, who sets it, and what happens without it.
+func Options() (answers map[string][3]string) {
+	answers = map[string][3]string{}
+	for _, option := range slices.Concat(new(Config).options(), new(simConfig).options()) {
+		answers[option.name()] = [3]string{option.help, option.setBy, option.without}
+	}
+	return answers
 }
 
 // WriteCommands writes docs/reference/cli.md from the commands, for TestReference.

@@ -142,7 +142,7 @@ func parts(entries []string, example string, names ...string) (values map[string
 		case !slices.Contains(names, name):
 			wrong = "whose name must be one of " + strings.Join(names, ", ")
 		case values[name] != "":
-			wrong = "but " + name + " is there before: leave one of them out"
+			wrong = "which repeats " + name + ": leave one of them out"
 		}
 		if wrong != "" {
 			err = errors.Join(err, fmt.Errorf("has %q, %s", entry, wrong))

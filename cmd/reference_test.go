@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"frontdesk/cmd"
@@ -31,6 +32,19 @@ func TestReference(t *testing.T) {
 		}
 		if !bytes.Equal(got, want.Bytes()) {
 			t.Errorf("%s differs from the code: run go generate ./cmd", path)
+		}
+	}
+}
+
+// TestEveryOptionHasItsReason checks that the reference says of each option who sets it and what happens without it: an option
+// without an answer is a constant.
+func TestEveryOptionHasItsReason(t *testing.T) {
+	t.Parallel()
+	for name, answers := range cmd.Options() {
+		for _, answer := range answers {
+			if !strings.HasSuffix(answer, ".") {
+				t.Errorf("--%s: %q is not a sentence", name, answer)
+			}
 		}
 	}
 }

@@ -1,7 +1,8 @@
 // Package cmd is the command line of Frontdesk: one file per command, the options
-// of the gateway (config.go), their validation in each mode (validate.go, live.go), and
-// the composition of the gateway (serve.go, gateway.go). Only this package reads the
-// environment and the clock. It has no logic of the journeys: that is in package flows.
+// of the gateway (config.go, config_options.go), their validation in each mode
+// (validate.go, live.go), and the composition of the gateway (serve.go, gateway.go).
+// Only this package reads the environment and the clock. It has no logic of the
+// journeys: that is in package flows.
 //
 // Start reading at newRootCommand, then at run in serve.go.
 package cmd

@@ -87,7 +87,7 @@ func TestUnsafeLimits(t *testing.T) {
 		"FRONTDESK_METHODS=staff:barter":                                                       "FRONTDESK_METHODS has \"barter\" for staff",
 		"FRONTDESK_METHODS=visitor:card,free":                                                  "FRONTDESK_METHODS has \"free\", which is not name:value",
 		"FRONTDESK_METHODS=visitors:card":                                                      "must be one of visitor, contact, staff, later-days",
-		"FRONTDESK_METHODS=staff:card,staff:desk":                                              "staff is there before",
+		"FRONTDESK_METHODS=staff:card,staff:desk":                                              "which repeats staff",
 		"FRONTDESK_METHODS=later-days:0":                                                       "FRONTDESK_METHODS has later-days:0, which must be from 1",
 		"FRONTDESK_METHODS=later-days:soon":                                                    "must be from 1 to 366",
 		"FRONTDESK_CLUB_API=path-prefix:api":                                                   "FRONTDESK_CLUB_API has path-prefix:api",
