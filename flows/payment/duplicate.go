@@ -58,7 +58,7 @@ func (m *Machine) storeDuplicate(ctx context.Context, a candidate, by string) er
 	if err := m.storeRebuilt(ctx, nil, p); !errors.Is(err, flows.ErrConflict) {
 		return err
 	}
-	if err := m.findStored(ctx, &a); err != nil || !a.lost() {
+	if found, err := m.findStored(ctx, a); err != nil || !found.lost() {
 		return err // another process stored it
 	}
 	p.ID = duplicateID(p.Registration, p.ProcessorID)

@@ -246,8 +246,8 @@ func (m *Machine) anyLost(ctx context.Context, since time.Time) (bool, error) {
 			}
 			began = m.cfg.Now()
 		}
-		group := []candidate{a}
-		switch err := m.loadStored(ctx, group); {
+		group, err := m.reconcile(ctx, []candidate{a})
+		switch {
 		case flows.Unreadable(err):
 			continue // Advance reports it
 		case err != nil:
@@ -285,34 +285,43 @@ func (m *Machine) registrationOf(ctx context.Context, group []candidate) (r *flo
 	return r, latest, behind, nil
 }
 
-// loadStored reads each payment's record from Redis, and returns open payments to the list of open ones. It
-// also wakes final payments that the processor contradicts, lists those to verify, and journals acceptances that the
-// journal lacks.
-func (m *Machine) loadStored(ctx context.Context, group []candidate) error {
-	for i := range group {
-		a := &group[i]
-		if err := m.findStored(ctx, a); err != nil {
+// reconcile returns the group with each payment's record in Redis, and has done what such a record waits for.
+func (m *Machine) reconcile(ctx context.Context, group []candidate) ([]candidate, error) {
+	reconciled := make([]candidate, 0, len(group))
+	for _, a := range group {
+		a, err := m.findStored(ctx, a)
+		if err == nil {
+			err = m.resume(ctx, a)
+		}
+		if err != nil {
+			return nil, err
+		}
+		reconciled = append(reconciled, a)
+	}
+	return reconciled, nil
+}
+
+// resume wakes a final payment that the processor contradicts, lists one to verify, journals an acceptance that the journal lacks, and
+// returns open payments to the list of open ones.
+func (m *Machine) resume(ctx context.Context, a candidate) error {
+	if !a.lost() {
+		if protocol.Returned(a.stored, a.remote.State) {
+			m.wake(ctx, a.stored.ID, nil)
+		}
+		if err := m.scheduleVerification(ctx, a); err != nil {
 			return err
 		}
-		if !a.lost() {
-			if protocol.Returned(a.stored, a.remote.State) {
-				m.wake(ctx, a.stored.ID, nil)
-			}
-			if err := m.scheduleVerification(ctx, *a); err != nil {
-				return err
-			}
+	}
+	// The gateway that recorded it ended before the journal held that, or the processor did not respond.
+	if !a.lost() && a.stored.State == flows.Recorded && a.derived.State != flows.Recorded {
+		m.journalAcceptance(ctx, a.stored, protocol.TriesPerClaim)
+	}
+	for _, stored := range []*flows.Payment{a.stored, a.other} {
+		if stored == nil || stored.State.Final() {
+			continue
 		}
-		// The gateway that recorded it ended before the journal held that, or the processor did not respond.
-		if !a.lost() && a.stored.State == flows.Recorded && a.derived.State != flows.Recorded {
-			m.journalAcceptance(ctx, a.stored, protocol.TriesPerClaim)
-		}
-		for _, stored := range []*flows.Payment{a.stored, a.other} {
-			if stored == nil || stored.State.Final() {
-				continue
-			}
-			if err := m.cfg.Store.EnsureScheduled(ctx, stored, m.cfg.Now()); err != nil {
-				return flows.StorageFailed(err)
-			}
+		if err := m.cfg.Store.EnsureScheduled(ctx, stored, m.cfg.Now()); err != nil {
+			return flows.StorageFailed(err)
 		}
 	}
 	return nil
@@ -331,24 +340,24 @@ func (m *Machine) scheduleVerification(ctx context.Context, a candidate) error {
 	return flows.StorageFailed(m.cfg.Store.EnsureScheduled(ctx, a.stored, at))
 }
 
-// findStored sets Redis' record of a candidate, and the record of another payment that has
-// its number.
-func (m *Machine) findStored(ctx context.Context, a *candidate) error {
+// findStored returns a candidate with Redis' record of it, and with the record of another payment that has its number.
+func (m *Machine) findStored(ctx context.Context, a candidate) (candidate, error) {
 	a.stored, a.other = nil, nil
-	for _, id := range []flows.PaymentID{flows.NewPaymentID(a.derived.Registration, a.derived.Generation), duplicateID(a.derived.Registration, a.derived.ProcessorID)} {
+	own := flows.NewPaymentID(a.derived.Registration, a.derived.Generation)
+	for _, id := range []flows.PaymentID{own, duplicateID(a.derived.Registration, a.derived.ProcessorID)} {
 		stored, err := m.cfg.Store.Payment(ctx, id)
 		switch {
 		case errors.Is(err, flows.ErrNotFound):
 		case err != nil:
-			return flows.StorageFailed(err)
+			return a, flows.StorageFailed(err)
 		case isOf(stored, a.derived.ProcessorID):
 			a.stored = stored
-			return nil
+			return a, nil
 		default:
 			a.other = cmp.Or(a.other, stored)
 		}
 	}
-	return nil
+	return a, nil
 }
 
 // isOf reports whether a record is of a processor's payment. One that is still being created
@@ -370,7 +379,8 @@ func (m *Machine) restore(ctx context.Context, group []candidate) error {
 
 // restoreOnce returns ErrConflict if the registration has changed since it was read.
 func (m *Machine) restoreOnce(ctx context.Context, group []candidate) error {
-	if err := m.loadStored(ctx, group); err != nil {
+	group, err := m.reconcile(ctx, group)
+	if err != nil {
 		return err
 	}
 	r, latest, behind, err := m.registrationOf(ctx, group)
@@ -385,7 +395,7 @@ func (m *Machine) restoreOnce(ctx context.Context, group []candidate) error {
 		return nil
 	}
 	// Other gateways may have rebuilt payments since the registration was read.
-	if err := m.loadStored(ctx, group); err != nil {
+	if group, err = m.reconcile(ctx, group); err != nil {
 		return err
 	}
 	slices.SortFunc(group, byRank)
@@ -399,8 +409,8 @@ func (m *Machine) restoreOnce(ctx context.Context, group []candidate) error {
 		}
 		err := m.storeRebuilt(ctx, registrationAt(r, a.derived), a.derived)
 		if errors.Is(err, flows.ErrConflict) {
-			if found := m.findStored(ctx, &a); found != nil || !a.lost() {
-				return found // another gateway was first and does the rest
+			if found, failed := m.findStored(ctx, a); failed != nil || !found.lost() {
+				return failed // another gateway was first and does the rest
 			}
 		}
 		if err != nil {

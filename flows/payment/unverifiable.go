@@ -70,8 +70,7 @@ func (m *Machine) noteUnverifiable(ctx context.Context, remote cards.Payment, fo
 		return nil
 	}
 	if p := m.derivePayment(remote); p != nil { // signed, and not readable
-		a := newCandidate(p, remote)
-		if err := m.findStored(ctx, &a); flows.Unreadable(err) || err == nil && !a.lost() {
+		if a, err := m.findStored(ctx, newCandidate(p, remote)); flows.Unreadable(err) || err == nil && !a.lost() {
 			return nil // operators see it by its state in Redis
 		} else if err != nil {
 			return err
